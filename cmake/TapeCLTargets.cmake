@@ -1,0 +1,44 @@
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+# tapecl_add_library(NAME DEPENDENCIES...): a layer of the library, made of every .cpp below its folder.
+function(tapecl_add_library name)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  add_library(${name} STATIC ${sources})
+  add_library(TapeCL::${name} ALIAS ${name})
+  target_include_directories(${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
+                                            $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_compile_features(${name} PUBLIC cxx_std_17)
+  target_link_libraries(${name} PUBLIC ${ARGN})
+  tapecl_compile_options(${name})
+  install(TARGETS ${name} EXPORT TapeCLTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+          FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
+endfunction()
+
+function(tapecl_compile_options target)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow
+    $<$<BOOL:${TAPECL_WARNINGS_AS_ERRORS}>:-Werror>)
+  if(TAPECL_SANITIZE)
+    target_compile_options(${target} PUBLIC -fsanitize=address,undefined -fno-omit-frame-pointer)
+    target_link_options(${target} PUBLIC -fsanitize=address,undefined)
+  endif()
+endfunction()
+
+# tapecl_add_program(NAME SOURCES...): an executable on the public API.
+function(tapecl_add_program name)
+  add_executable(${name} ${ARGN})
+  target_link_libraries(${name} PRIVATE nn)
+  tapecl_compile_options(${name})
+endfunction()
+
+function(tapecl_install_package)
+  set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/TapeCL)
+  install(EXPORT TapeCLTargets NAMESPACE TapeCL:: DESTINATION ${config_dir})
+  configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/TapeCLConfig.cmake.in
+    ${PROJECT_BINARY_DIR}/TapeCLConfig.cmake INSTALL_DESTINATION ${config_dir})
+  write_basic_package_version_file(${PROJECT_BINARY_DIR}/TapeCLConfigVersion.cmake
+    COMPATIBILITY SameMinorVersion)
+  install(FILES ${PROJECT_BINARY_DIR}/TapeCLConfig.cmake ${PROJECT_BINARY_DIR}/TapeCLConfigVersion.cmake
+    DESTINATION ${config_dir})
+endfunction()
