@@ -51,8 +51,8 @@ class KernelBuildError : public DeviceError {
 /** The device has no room for a request, even with the cache freed. Python: ocl.OutOfMemoryError. */
 class OutOfMemoryError : public DeviceError {
  public:
-  OutOfMemoryError(const std::string& message, std::size_t requested_bytes)
-      : DeviceError(message), requested_bytes(requested_bytes) {}
+  OutOfMemoryError(const std::string& message, std::size_t requested)
+      : DeviceError(message), requested_bytes(requested) {}
   const std::size_t requested_bytes;
 };
 

@@ -1,0 +1,39 @@
+// What every kernel of the library shares. Include it first.
+
+#if defined(HAS_FP64)
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
+
+// A tensor argument: a buffer and the element its data starts at. BIND gives a plain pointer to that element.
+#define BUFFER(type, name) __global type *restrict name##_buffer, const ulong name##_start
+#define BIND(type, name) __global type *restrict name = name##_buffer + name##_start
+
+// The device's error word: the first failing kernel leaves its code and the offending value.
+#define CHECK_ARGS __global int *error_word, const int error_code
+#define FAIL(value) \
+  if (atomic_cmpxchg(error_word, 0, error_code) == 0) error_word[1] = (int)(value)
+
+// Reading and writing of each dtype's storage, in its compute type.
+#define LOAD_float32(p, i) ((p)[i])
+#define LOAD_float64(p, i) ((p)[i])
+#define LOAD_float16(p, i) vload_half(i, p)
+#define LOAD_bfloat16(p, i) as_float((uint)((p)[i]) << 16)
+#define LOAD_int64(p, i) ((p)[i])
+#define LOAD_int32(p, i) ((p)[i])
+#define LOAD_uint8(p, i) ((int)((p)[i]))
+#define LOAD_bool(p, i) ((int)((p)[i]))
+
+#define STORE_float32(p, i, v) (p)[i] = (float)(v)
+#define STORE_float64(p, i, v) (p)[i] = (double)(v)
+#define STORE_float16(p, i, v) vstore_half_rte((float)(v), i, p)
+#define STORE_bfloat16(p, i, v) (p)[i] = to_bfloat16((float)(v))
+#define STORE_int64(p, i, v) (p)[i] = (long)(v)
+#define STORE_int32(p, i, v) (p)[i] = (int)(v)
+#define STORE_uint8(p, i, v) (p)[i] = (uchar)(v)
+#define STORE_bool(p, i, v) (p)[i] = (uchar)((v) != 0)
+
+// Round to nearest even; a NaN stays one.
+static ushort to_bfloat16(float value) {
+  const uint bits = as_uint(value);
+  return (ushort)(isnan(value) ? 0x7fc0u : (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
+}

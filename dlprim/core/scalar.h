@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "dlprim/core/dtype.h"
+
+namespace dlprim {
+
+/** A number given by the caller beside tensors. It keeps its kind, which decides type promotion as in PyTorch. */
+class Scalar {
+ public:
+  enum class Kind { boolean, integer, floating };
+
+  template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>>
+  Scalar(T value)
+      : kind_(std::is_same_v<T, bool> ? Kind::boolean : std::is_integral_v<T> ? Kind::integer : Kind::floating),
+        real_(static_cast<double>(value)),
+        integer_(to_integer(value)) {}
+
+  Kind kind() const { return kind_; }
+  double real() const { return real_; }
+  /** The value as an integer; a floating one is truncated, and held at the ends of the range. */
+  std::int64_t integer() const { return integer_; }
+  /** The dtype of a tensor made of it: bool, int64 or float32. */
+  DType dtype() const {
+    return kind_ == Kind::boolean ? DType::boolean : kind_ == Kind::integer ? DType::int64 : DType::float32;
+  }
+
+ private:
+  template <class T>
+  static std::int64_t to_integer(T value) {
+    if constexpr (std::is_floating_point_v<T>) {
+      if (value != value) return 0;
+      if (value >= T(9.2e18)) return INT64_MAX;
+      if (value <= T(-9.2e18)) return INT64_MIN;
+    }
+    return static_cast<std::int64_t>(value);
+  }
+
+  Kind kind_;
+  double real_;
+  std::int64_t integer_;
+};
+
+}  // namespace dlprim

@@ -1,0 +1,85 @@
+// Helpers of the pointwise table's expressions, for the compute type T (T_IS_FLOATING: 1 for float and double).
+
+#if T_IS_FLOATING
+#define ABS(x) fabs(x)
+#define SIGN(x) ((T)((x) > 0) - (T)((x) < 0))
+#define FLOOR(x) floor(x)
+#define CEIL(x) ceil(x)
+#define ROUND(x) rint(x)
+#define TRUNC(x) trunc(x)
+#define ISNAN(x) isnan(x)
+#define ISINF(x) isinf(x)
+#define ISFINITE(x) isfinite(x)
+#define POW(x, y) pow(x, y)
+#define FMOD(x, y) fmod(x, y)
+#define BITWISE_NOT(x) (x)
+
+// PyTorch's floor division: the exact remainder decides, so that a quotient that rounds up is corrected.
+static T FLOOR_DIVIDE(T a, T b) {
+  if (b == 0) return a / b;
+  const T mod = fmod(a, b);
+  T quotient = (a - mod) / b;
+  if (mod != 0 && (b < 0) != (mod < 0)) quotient -= 1;
+  if (quotient == 0) return copysign((T)0, a / b);
+  const T floored = floor(quotient);
+  return quotient - floored > (T)0.5 ? floored + 1 : floored;
+}
+static T TRUNC_DIVIDE(T a, T b) { return trunc(a / b); }
+static T REMAINDER(T a, T b) {
+  const T mod = fmod(a, b);
+  return mod != 0 && (b < 0) != (mod < 0) ? mod + b : mod;
+}
+static T MAXIMUM(T a, T b) { return isnan(a) ? a : isnan(b) ? b : fmax(a, b); }
+static T MINIMUM(T a, T b) { return isnan(a) ? a : isnan(b) ? b : fmin(a, b); }
+static T CLAMP(T a, T low, T high) { return isnan(a) ? a : fmin(fmax(a, low), high); }
+
+// No overflow on either side: the exponential is only ever taken of a negative number.
+static T SIGMOID(T a) {
+  const T e = exp(-fabs(a));
+  return (a < 0 ? e : (T)1) / (1 + e);
+}
+static T LOGSIGMOID(T a) { return fmin(a, (T)0) - log1p(exp(-fabs(a))); }
+static T SOFTPLUS(T a) { return a > 20 ? a : log1p(exp(a)); }
+#define GELU_INNER(a) ((T)0.797884560802865356 * ((a) + (T)0.044715 * (a) * (a) * (a)))
+#define GELU_INNER_SLOPE(a) ((T)0.797884560802865356 * (1 + (T)0.134145 * (a) * (a)))
+#define SELU_ALPHA ((T)1.6732632423543772848170429916717)
+#define SELU_SCALE ((T)1.0507009873554804934193349852946)
+
+#else
+#define ABS(x) ((x) < 0 ? -(x) : (x))
+#define SIGN(x) ((T)((x) > 0) - (T)((x) < 0))
+#define FLOOR(x) (x)
+#define CEIL(x) (x)
+#define ROUND(x) (x)
+#define TRUNC(x) (x)
+#define ISNAN(x) 0
+#define ISINF(x) 0
+#define ISFINITE(x) 1
+#define BITWISE_NOT(x) (T_IS_BOOL ? (T) !(x) : ~(x))
+
+// Division by zero has no defined result in OpenCL C and traps on CPUs; here it gives 0.
+static T TRUNC_DIVIDE(T a, T b) { return b == 0 ? 0 : b == -1 ? -a : a / b; }
+static T FMOD(T a, T b) { return b == 0 || b == -1 ? 0 : a % b; }
+static T FLOOR_DIVIDE(T a, T b) {
+  const T quotient = TRUNC_DIVIDE(a, b);
+  return FMOD(a, b) != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
+}
+static T REMAINDER(T a, T b) {
+  const T mod = FMOD(a, b);
+  return mod != 0 && (b < 0) != (mod < 0) ? mod + b : mod;
+}
+static T MAXIMUM(T a, T b) { return max(a, b); }
+static T MINIMUM(T a, T b) { return min(a, b); }
+static T CLAMP(T a, T low, T high) { return min(max(a, low), high); }
+static T POW(T a, T b) {
+  if (b < 0) return a == 1 ? 1 : a == -1 ? (b & 1 ? -1 : 1) : 0;
+  T result = 1;
+  for (; b > 0; b >>= 1, a *= a)
+    if (b & 1) result *= a;
+  return result;
+}
+#endif
+
+#define TRUTH(x) ((x) != 0)
+// The gradient that the larger of two numbers gets; equal ones share it.
+#define MAXIMUM_SHARE(g, a, b) ((a) > (b) ? (g) : (a) == (b) ? (g) / 2 : (T)0)

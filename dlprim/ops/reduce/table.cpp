@@ -1,0 +1,54 @@
+#include "dlprim/ops/reduce/reduce.h"
+
+namespace dlprim {
+
+const std::vector<Reduction>& reduction_table() {
+#define REDUCTION(name, result, identity, map, combine, finish, gradient, doc) \
+  {#name, ReductionResult::result, identity, map, combine, finish, gradient, doc},
+  static const std::vector<Reduction> table{
+#include "dlprim/ops/reduce/table.def"
+  };
+  return table;
+}
+
+const Reduction& reduction(const std::string& name) {
+  for (const Reduction& row : reduction_table())
+    if (row.name == name) return row;
+  throw ValueError(concat("there is no reduction named '", name, "'"));
+}
+
+DType Reduction::result_dtype(DType dtype) const {
+  switch (result) {
+    case ReductionResult::Sum: return is_floating(dtype) ? dtype : DType::int64;
+    case ReductionResult::Float:
+      require<TypeError>(is_floating(dtype), name, ": expected a floating dtype, got ", dlprim::name(dtype));
+      return dtype;
+    case ReductionResult::Bool: return DType::boolean;
+    case ReductionResult::Count: return DType::int64;
+    default: return dtype;
+  }
+}
+
+DimMask dim_mask(const std::vector<std::int64_t>& dims, int rank, const char* op) {
+  if (dims.empty()) return (1u << rank) - 1;
+  DimMask mask = 0;
+  for (std::int64_t dim : dims) {
+    const int d = wrap_dim(dim, rank, op);
+    require(!(mask >> d & 1u), op, ": dim ", d, " appears more than once");
+    mask |= 1u << d;
+  }
+  return rank == 0 ? 0 : mask;
+}
+
+Dims reduced_shape(const Dims& shape, DimMask mask, bool keepdim) {
+  Dims result;
+  for (int d = 0; d < shape.size(); ++d) {
+    if (!(mask >> d & 1u))
+      result.push_back(shape[d]);
+    else if (keepdim)
+      result.push_back(1);
+  }
+  return result;
+}
+
+}  // namespace dlprim

@@ -1,0 +1,249 @@
+#include "dlprim/runtime/allocator.h"
+
+#include <algorithm>
+#include <list>
+#include <mutex>
+#include <set>
+
+#include "dlprim/core/error.h"
+#include "dlprim/runtime/device.h"
+
+namespace dlprim {
+
+struct Segment {
+  cl::Buffer buffer;
+  std::size_t bytes;
+  std::uint64_t order;  // of creation: ties between free blocks break the same way every run
+  bool small;
+};
+
+struct Block {
+  Segment* segment;
+  std::size_t offset, bytes;
+  Block *previous, *next;  // neighbours in the segment
+  bool in_use;
+};
+
+Storage::~Storage() {
+  if (owner_) owner_->release(block_, bytes_);
+}
+
+namespace {
+
+constexpr std::size_t alignment = 512;
+constexpr std::size_t small_limit = 1 << 20;        // requests up to this come from small segments
+constexpr std::size_t small_segment = 2 << 20;
+constexpr std::size_t shared_limit = 10 << 20;      // requests up to this share large segments
+constexpr std::size_t shared_segment = 20 << 20;
+constexpr std::size_t large_rounding = 2 << 20;
+
+std::size_t round_up(std::size_t n, std::size_t unit) { return (n + unit - 1) / unit * unit; }
+
+std::size_t segment_bytes(std::size_t request) {
+  if (request <= small_limit) return small_segment;
+  if (request <= shared_limit) return shared_segment;
+  return round_up(request, large_rounding);
+}
+
+struct BySize {
+  bool operator()(const Block* a, const Block* b) const {
+    if (a->bytes != b->bytes) return a->bytes < b->bytes;
+    if (a->segment != b->segment && a->segment && b->segment) return a->segment->order < b->segment->order;
+    return a->offset < b->offset;
+  }
+};
+
+/** The bookkeeping that both allocators share: limits, peaks, buffers made and the error when none can be. */
+class CountingAllocator : public Allocator {
+ public:
+  explicit CountingAllocator(Device& device) : device_(device) {}
+
+  MemoryStats stats() const override {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return stats_;
+  }
+  void reset_peaks() override {
+    std::lock_guard<std::mutex> lock(mutex_);
+    stats_.max_allocated = stats_.allocated;
+    stats_.max_reserved = stats_.reserved;
+  }
+  void set_limit(std::uint64_t bytes) override {
+    std::lock_guard<std::mutex> lock(mutex_);
+    limit_ = bytes;
+  }
+
+ protected:
+  /** A new buffer, or a null one when the device or the limit refuses it. */
+  cl::Buffer try_buffer(std::size_t bytes) {
+    if (limit_ && stats_.reserved + bytes > limit_) return {};
+    cl::Buffer buffer = device_.try_create_buffer(bytes);
+    if (buffer()) {
+      stats_.reserved += bytes;
+      stats_.max_reserved = std::max(stats_.max_reserved, stats_.reserved);
+      ++stats_.segments;
+    }
+    return buffer;
+  }
+  void count_freed_buffer(std::size_t bytes) {
+    stats_.reserved -= bytes;
+    --stats_.segments;
+  }
+  void count_allocated(std::size_t bytes) {
+    ++stats_.allocations;
+    stats_.allocated += bytes;
+    stats_.max_allocated = std::max(stats_.max_allocated, stats_.allocated);
+  }
+  [[noreturn]] void out_of_memory(std::size_t bytes) const {
+    constexpr double mib = 1024.0 * 1024.0;
+    std::string limit = limit_ ? concat("; limit set: ", limit_ / mib, " MiB") : std::string();
+    throw OutOfMemoryError(
+        concat("out of memory on ", device_.name(), ": tried to allocate ", bytes / mib, " MiB; in use by tensors: ",
+               stats_.allocated / mib, " MiB; cached: ", (stats_.reserved - stats_.allocated) / mib,
+               " MiB; device memory: ", device_.info().global_memory / mib, " MiB; largest single allocation: ",
+               device_.info().max_allocation / mib, " MiB", limit),
+        bytes);
+  }
+
+  Device& device_;
+  mutable std::mutex mutex_;
+  MemoryStats stats_;
+  std::uint64_t limit_ = 0;
+};
+
+class CachingAllocator final : public CountingAllocator {
+ public:
+  using CountingAllocator::CountingAllocator;
+
+  std::shared_ptr<Storage> allocate(std::size_t request) override {
+    if (request == 0) return std::make_shared<Storage>(device_, cl::Buffer(), 0);
+    const std::size_t bytes = round_up(request, alignment);
+    std::lock_guard<std::mutex> lock(mutex_);
+    Block* block = find_free(bytes);
+    if (!block) block = grow(bytes);
+    if (!block) {
+      free_unused_segments();
+      block = grow(bytes);
+    }
+    if (!block) out_of_memory(request);
+    split(block, bytes);
+    block->in_use = true;
+    count_allocated(block->bytes);
+    return std::make_shared<Storage>(device_, block->segment->buffer, block->offset, request, this, block);
+  }
+
+  void empty_cache() override {
+    std::lock_guard<std::mutex> lock(mutex_);
+    free_unused_segments();
+  }
+
+ protected:
+  void release(Block* block, std::size_t) override {
+    std::lock_guard<std::mutex> lock(mutex_);
+    stats_.allocated -= block->bytes;
+    block->in_use = false;
+    merge_with(block, block->previous);
+    merge_with(block, block->next);
+    pool(*block->segment).insert(block);
+  }
+
+ private:
+  using Pool = std::set<Block*, BySize>;
+
+  Pool& pool(const Segment& segment) { return segment.small ? small_ : large_; }
+
+  Block* find_free(std::size_t bytes) {
+    Pool& blocks = bytes <= small_limit ? small_ : large_;
+    Block key{nullptr, 0, bytes, nullptr, nullptr, false};
+    const auto found = blocks.lower_bound(&key);
+    if (found == blocks.end()) return nullptr;
+    Block* block = *found;
+    // A large segment is not broken up for a request that would leave it mostly idle but never whole again.
+    if (bytes > shared_limit && block->bytes > bytes + shared_segment) return nullptr;
+    blocks.erase(found);
+    return block;
+  }
+
+  Block* grow(std::size_t bytes) {
+    std::size_t size = segment_bytes(bytes);
+    cl::Buffer buffer = try_buffer(size);
+    if (!buffer() && size > bytes) buffer = try_buffer(size = bytes);
+    if (!buffer()) return nullptr;
+    segments_.push_back({buffer, size, next_order_++, bytes <= small_limit});
+    return new Block{&segments_.back(), 0, size, nullptr, nullptr, false};
+  }
+
+  void split(Block* block, std::size_t bytes) {
+    const std::size_t rest = block->bytes - bytes;
+    const std::size_t least = block->segment->small ? alignment : small_limit;
+    if (rest < least) return;
+    auto* tail = new Block{block->segment, block->offset + bytes, rest, block, block->next, false};
+    if (block->next) block->next->previous = tail;
+    block->next = tail;
+    block->bytes = bytes;
+    pool(*block->segment).insert(tail);
+  }
+
+  void merge_with(Block* block, Block* neighbour) {
+    if (!neighbour || neighbour->in_use) return;
+    pool(*block->segment).erase(neighbour);
+    block->offset = std::min(block->offset, neighbour->offset);
+    block->bytes += neighbour->bytes;
+    if (neighbour == block->previous) {
+      block->previous = neighbour->previous;
+      if (block->previous) block->previous->next = block;
+    } else {
+      block->next = neighbour->next;
+      if (block->next) block->next->previous = block;
+    }
+    delete neighbour;
+  }
+
+  void free_unused_segments() {
+    for (Pool* blocks : {&small_, &large_})
+      for (auto it = blocks->begin(); it != blocks->end();) {
+        Block* block = *it;
+        if (block->previous || block->next) {
+          ++it;
+          continue;
+        }
+        it = blocks->erase(it);
+        Segment* segment = block->segment;
+        count_freed_buffer(segment->bytes);
+        segments_.remove_if([segment](const Segment& s) { return &s == segment; });
+        delete block;
+      }
+  }
+
+  Pool small_, large_;
+  std::list<Segment> segments_;
+  std::uint64_t next_order_ = 0;
+};
+
+class DirectAllocator final : public CountingAllocator {
+ public:
+  using CountingAllocator::CountingAllocator;
+
+  std::shared_ptr<Storage> allocate(std::size_t bytes) override {
+    if (bytes == 0) return std::make_shared<Storage>(device_, cl::Buffer(), 0);
+    std::lock_guard<std::mutex> lock(mutex_);
+    cl::Buffer buffer = try_buffer(bytes);
+    if (!buffer()) out_of_memory(bytes);
+    count_allocated(bytes);
+    return std::make_shared<Storage>(device_, buffer, 0, bytes, this, nullptr);
+  }
+  void empty_cache() override {}
+
+ protected:
+  void release(Block*, std::size_t bytes) override {
+    std::lock_guard<std::mutex> lock(mutex_);
+    stats_.allocated -= bytes;
+    count_freed_buffer(bytes);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Allocator> make_caching_allocator(Device& device) { return std::make_unique<CachingAllocator>(device); }
+std::unique_ptr<Allocator> make_direct_allocator(Device& device) { return std::make_unique<DirectAllocator>(device); }
+
+}  // namespace dlprim

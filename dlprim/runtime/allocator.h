@@ -1,0 +1,87 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "dlprim/runtime/opencl.h"
+
+namespace dlprim {
+
+class Allocator;
+class Device;
+struct Block;
+
+/**
+ * A piece of device memory: a range of an OpenCL buffer. The memory goes back to its allocator with the last
+ * tensor over it; work already enqueued may still use it, since a device has one in-order queue.
+ */
+class Storage {
+ public:
+  /** Memory of an allocator. `block` is the allocator's own note of it. */
+  Storage(Device& device, cl::Buffer buffer, std::size_t byte_offset, std::size_t bytes, Allocator* owner, Block* block)
+      : device_(device), buffer_(std::move(buffer)), byte_offset_(byte_offset), bytes_(bytes), owner_(owner), block_(block) {}
+  /** Memory that somebody else owns, wrapped; the caller keeps it alive. */
+  Storage(Device& device, cl::Buffer buffer, std::size_t bytes) : Storage(device, std::move(buffer), 0, bytes, nullptr, nullptr) {}
+  ~Storage();
+  Storage(const Storage&) = delete;
+  Storage& operator=(const Storage&) = delete;
+
+  Device& device() const { return device_; }
+  const cl::Buffer& buffer() const { return buffer_; }
+  std::size_t byte_offset() const { return byte_offset_; }
+  std::size_t bytes() const { return bytes_; }
+
+  /** Counts the writes in place; whoever saved the contents can tell whether they still stand. */
+  std::uint32_t version() const { return version_.load(std::memory_order_relaxed); }
+  void bump_version() { version_.fetch_add(1, std::memory_order_relaxed); }
+
+ private:
+  Device& device_;
+  cl::Buffer buffer_;
+  std::size_t byte_offset_;
+  std::size_t bytes_;
+  Allocator* owner_;
+  Block* block_;
+  std::atomic<std::uint32_t> version_{0};
+};
+
+/** What an allocator holds, in bytes (counts where named so). */
+struct MemoryStats {
+  std::uint64_t allocated = 0;      // in use by tensors
+  std::uint64_t reserved = 0;       // taken from the device
+  std::uint64_t max_allocated = 0;  // peaks since the start or the last reset
+  std::uint64_t max_reserved = 0;
+  std::uint64_t segments = 0;       // OpenCL buffers
+  std::uint64_t allocations = 0;    // requests served since the start
+};
+
+/** Where all device memory comes from: results, gradients and the scratch of operators. Thread safe. */
+class Allocator {
+ public:
+  virtual ~Allocator() = default;
+  /** At least `bytes` of memory, contents undefined. Throws OutOfMemoryError. */
+  virtual std::shared_ptr<Storage> allocate(std::size_t bytes) = 0;
+  /** Gives cached memory that nothing uses back to the device. */
+  virtual void empty_cache() = 0;
+  virtual MemoryStats stats() const = 0;
+  virtual void reset_peaks() = 0;
+  /** Refuses to reserve more than that many bytes; 0 lifts the limit. */
+  virtual void set_limit(std::uint64_t bytes) = 0;
+
+ protected:
+  friend class Storage;
+  virtual void release(Block* block, std::size_t bytes) = 0;
+};
+
+/**
+ * Keeps freed memory for the next request, in segments that are split and merged (the scheme of PyTorch's CUDA
+ * caching allocator). Many tensors share one OpenCL buffer, which lets one launch reach many parameters.
+ */
+std::unique_ptr<Allocator> make_caching_allocator(Device& device);
+
+/** One OpenCL buffer of exact size per request, for tools that look for accesses out of bounds (OCL_ALLOCATOR=direct). */
+std::unique_ptr<Allocator> make_direct_allocator(Device& device);
+
+}  // namespace dlprim

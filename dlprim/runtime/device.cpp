@@ -1,0 +1,158 @@
+#include "dlprim/runtime/device.h"
+
+#include <cstdlib>
+#include <map>
+#include <mutex>
+
+#include "dlprim/core/error.h"
+
+namespace dlprim {
+namespace {
+
+/** Devices of all platforms, in clinfo's order; platforms without a device are skipped. */
+const std::vector<cl::Device>& all_devices() {
+  static const auto* devices = [] {
+    auto* found = new std::vector<cl::Device>;
+    std::vector<cl::Platform> platforms;
+    try {
+      cl::Platform::get(&platforms);
+    } catch (const cl::Error&) {
+      // The loader reports "no platform" as an error; to us it is a machine with no devices.
+    }
+    for (const cl::Platform& platform : platforms) {
+      std::vector<cl::Device> here;
+      try {
+        platform.getDevices(CL_DEVICE_TYPE_ALL, &here);
+      } catch (const cl::Error&) {
+        continue;
+      }
+      found->insert(found->end(), here.begin(), here.end());
+    }
+    return found;
+  }();
+  return *devices;
+}
+
+struct OpenDevices {
+  std::mutex mutex;
+  std::map<int, std::unique_ptr<Device>> by_index;
+};
+
+// Never destroyed: tensors that outlive main() may still give memory back to their device.
+OpenDevices& open_devices() {
+  static auto* devices = new OpenDevices;
+  return *devices;
+}
+
+std::string list_of_devices() {
+  std::string text;
+  for (std::size_t i = 0; i < all_devices().size(); ++i)
+    text += concat(i ? ", " : "", "ocl:", i, " = ", all_devices()[i].getInfo<CL_DEVICE_NAME>());
+  return text;
+}
+
+[[noreturn]] void no_such_device(const std::string& name) {
+  if (all_devices().empty())
+    throw DeviceError(concat("device '", name,
+                             "': no OpenCL device on this machine. Install an OpenCL implementation (on Debian and "
+                             "Ubuntu: apt install pocl-opencl-icd runs on any CPU) and check with clinfo --list"));
+  throw DeviceError(concat("device '", name, "' does not exist; there are: ", list_of_devices()));
+}
+
+bool wants_direct_allocator() {
+  const char* choice = std::getenv("OCL_ALLOCATOR");
+  return choice && std::string(choice) == "direct";
+}
+
+void store_settled_programs_at_exit() {
+  for (Device* device : Device::opened()) {
+    try {
+      device->synchronize();
+    } catch (const Error& e) {
+      warn_once(concat("at exit: ", e.what()));
+    }
+  }
+}
+
+}  // namespace
+
+int Device::count() { return static_cast<int>(all_devices().size()); }
+
+Device& Device::get(int index) {
+  if (index < 0 || index >= count()) no_such_device("ocl:" + std::to_string(index));
+  OpenDevices& devices = open_devices();
+  std::lock_guard<std::mutex> lock(devices.mutex);
+  std::unique_ptr<Device>& slot = devices.by_index[index];
+  if (!slot) {
+    try {
+      slot.reset(new Device(index, all_devices()[static_cast<std::size_t>(index)]));
+    } catch (const cl::Error& e) {
+      throw DeviceError(concat("device ocl:", index, " does not open: ", e.what(), " ", error_name(e.err())));
+    }
+    static const int registered = std::atexit(store_settled_programs_at_exit);
+    (void)registered;
+  }
+  return *slot;
+}
+
+Device& Device::get(const std::string& name) {
+  if (name == "ocl") return get(0);
+  if (name == "cpu") {
+    for (std::size_t i = 0; i < all_devices().size(); ++i)
+      if (all_devices()[i].getInfo<CL_DEVICE_TYPE>() & CL_DEVICE_TYPE_CPU) return get(static_cast<int>(i));
+    no_such_device(name);
+  }
+  const bool numbered = name.size() > 4 && name.size() < 10 && name.compare(0, 4, "ocl:") == 0 &&
+                        name.find_first_not_of("0123456789", 4) == std::string::npos;
+  require(numbered, "device '", name, "' is not a device name; expected 'ocl:N' (N as in clinfo --list), 'ocl' or 'cpu'");
+  return get(std::stoi(name.substr(4)));
+}
+
+std::vector<Device*> Device::opened() {
+  OpenDevices& devices = open_devices();
+  std::lock_guard<std::mutex> lock(devices.mutex);
+  std::vector<Device*> list;
+  for (auto& [index, device] : devices.by_index)
+    if (device) list.push_back(device.get());
+  return list;
+}
+
+Device::Device(int index, cl::Device device)
+    : index_(index), device_(std::move(device)), info_(describe(device_)), context_(device_) {
+  allocator_ = wants_direct_allocator() ? make_direct_allocator(*this) : make_caching_allocator(*this);
+  programs_ = std::make_unique<ProgramTable>(*this);
+  queue_ = std::make_unique<Queue>(*this, cl::CommandQueue(context_, device_));
+}
+
+cl::Buffer Device::try_create_buffer(std::size_t bytes) {
+  try {
+    cl::Buffer buffer(context_, CL_MEM_READ_WRITE, bytes);
+    // NVIDIA's driver takes the memory at first use; asking for it here makes a refusal appear here.
+    if (!info_.is_cpu)
+      queue_->handle().enqueueMigrateMemObjects({buffer}, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED);
+    return buffer;
+  } catch (const cl::Error&) {
+    return {};
+  }
+}
+
+void Device::synchronize() { queue_->finish(); }
+
+std::string error_name(int code) {
+#define NAME(code) {code, #code}
+  static const std::map<int, const char*> names{
+      NAME(CL_DEVICE_NOT_FOUND), NAME(CL_DEVICE_NOT_AVAILABLE), NAME(CL_COMPILER_NOT_AVAILABLE),
+      NAME(CL_MEM_OBJECT_ALLOCATION_FAILURE), NAME(CL_OUT_OF_RESOURCES), NAME(CL_OUT_OF_HOST_MEMORY),
+      NAME(CL_PROFILING_INFO_NOT_AVAILABLE), NAME(CL_BUILD_PROGRAM_FAILURE), NAME(CL_INVALID_VALUE),
+      NAME(CL_INVALID_CONTEXT), NAME(CL_INVALID_COMMAND_QUEUE), NAME(CL_INVALID_MEM_OBJECT), NAME(CL_INVALID_BINARY),
+      NAME(CL_INVALID_BUILD_OPTIONS), NAME(CL_INVALID_PROGRAM), NAME(CL_INVALID_PROGRAM_EXECUTABLE),
+      NAME(CL_INVALID_KERNEL_NAME), NAME(CL_INVALID_KERNEL), NAME(CL_INVALID_ARG_INDEX), NAME(CL_INVALID_ARG_VALUE),
+      NAME(CL_INVALID_ARG_SIZE), NAME(CL_INVALID_KERNEL_ARGS), NAME(CL_INVALID_WORK_DIMENSION),
+      NAME(CL_INVALID_WORK_GROUP_SIZE), NAME(CL_INVALID_WORK_ITEM_SIZE), NAME(CL_INVALID_GLOBAL_OFFSET),
+      NAME(CL_INVALID_EVENT), NAME(CL_INVALID_OPERATION), NAME(CL_INVALID_BUFFER_SIZE)};
+#undef NAME
+  const auto found = names.find(code);
+  return concat(found == names.end() ? "OpenCL error" : found->second, " (", code, ")");
+}
+
+}  // namespace dlprim

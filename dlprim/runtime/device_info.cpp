@@ -1,0 +1,51 @@
+#include "dlprim/runtime/device_info.h"
+
+#include <cstdlib>
+
+#include "dlprim/core/error.h"
+
+namespace dlprim {
+namespace {
+
+bool contains(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
+
+// rusticl's llvmpipe says that it is a CPU, but vectorises across work items only.
+KernelShape shape_of(const DeviceInfo& info) {
+  const char* wanted = std::getenv("OCL_KERNEL_SHAPE");
+  if (wanted && std::string(wanted) == "cpu") return KernelShape::cpu;
+  if (wanted && std::string(wanted) == "simt") return KernelShape::simt;
+  if (wanted) warn_once(concat("OCL_KERNEL_SHAPE=", wanted, " is neither cpu nor simt and is ignored"));
+  return info.is_cpu && !contains(info.platform_name, "rusticl") ? KernelShape::cpu : KernelShape::simt;
+}
+
+}  // namespace
+
+DeviceInfo describe(const cl::Device& device) {
+  const cl::Platform platform(device.getInfo<CL_DEVICE_PLATFORM>());
+  const std::string extensions = device.getInfo<CL_DEVICE_EXTENSIONS>();
+  DeviceInfo info;
+  info.name = device.getInfo<CL_DEVICE_NAME>();
+  info.vendor = device.getInfo<CL_DEVICE_VENDOR>();
+  info.version = device.getInfo<CL_DEVICE_VERSION>();
+  info.driver_version = device.getInfo<CL_DRIVER_VERSION>();
+  info.platform_name = platform.getInfo<CL_PLATFORM_NAME>();
+  info.platform_version = platform.getInfo<CL_PLATFORM_VERSION>();
+  info.is_cpu = device.getInfo<CL_DEVICE_TYPE>() & CL_DEVICE_TYPE_CPU;
+  info.shape = shape_of(info);
+  info.compute_units = static_cast<int>(device.getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>());
+  info.max_work_group = static_cast<int>(device.getInfo<CL_DEVICE_MAX_WORK_GROUP_SIZE>());
+  info.local_memory = device.getInfo<CL_DEVICE_LOCAL_MEM_SIZE>();
+  info.global_memory = device.getInfo<CL_DEVICE_GLOBAL_MEM_SIZE>();
+  info.max_allocation = device.getInfo<CL_DEVICE_MAX_MEM_ALLOC_SIZE>();
+  info.max_parameter_bytes = static_cast<int>(device.getInfo<CL_DEVICE_MAX_PARAMETER_SIZE>());
+  info.fp64 = contains(extensions, "cl_khr_fp64");
+  info.fp16 = contains(extensions, "cl_khr_fp16");
+  info.subgroups = contains(extensions, "cl_khr_subgroups");
+  info.correctly_rounded_divide =
+      device.getInfo<CL_DEVICE_SINGLE_FP_CONFIG>() & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT;
+  info.inline_ptx = contains(info.platform_name, "NVIDIA");
+  info.compiles_at_launch = contains(info.platform_name, "Portable Computing Language");
+  return info;
+}
+
+}  // namespace dlprim

@@ -1,0 +1,168 @@
+#include "dlprim/runtime/program.h"
+
+#include <algorithm>
+#include <chrono>
+#include <sstream>
+
+#include "dlprim/core/error.h"
+#include "dlprim/runtime/device.h"
+#include "dlprim/runtime/kernel_cache.h"
+#include "dlprim/runtime/kernel_sources.h"
+#include "dlprim/runtime/sha256.h"
+
+namespace dlprim {
+namespace {
+
+void append_expanded(const std::string& file, std::set<std::string>& included, std::string& out) {
+  const auto found = kernel_sources().find(file);
+  require<DeviceError>(found != kernel_sources().end(), "no kernel source named '", file, "'");
+  if (!included.insert(file).second) return;
+  std::istringstream lines(found->second);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.rfind("#include \"", 0) == 0)
+      append_expanded(line.substr(10, line.rfind('"') - 10), included, out);
+    else
+      out.append(line).push_back('\n');
+  }
+}
+
+std::string device_identity(const DeviceInfo& info) {
+  return concat(info.platform_name, '|', info.platform_version, '|', info.vendor, '|', info.name, '|', info.version, '|',
+                info.driver_version);
+}
+
+// No -cl-fast-relaxed-math: results must hold for infinities and NaN as PyTorch's do.
+std::string base_options(const DeviceInfo& info) {
+  std::string options = "-cl-std=CL1.2";
+  if (info.correctly_rounded_divide) options += " -cl-fp32-correctly-rounded-divide-sqrt";
+  options += info.shape == KernelShape::cpu ? " -DSHAPE_CPU=1" : " -DSHAPE_SIMT=1";
+  if (info.fp64) options += " -DHAS_FP64=1";
+  if (info.inline_ptx) options += " -DHAS_PTX=1";
+  return options;
+}
+
+std::string join(const std::set<std::string>& items) {
+  std::string text;
+  for (const std::string& item : items) text.append(item).push_back('\n');
+  return text;
+}
+
+std::set<std::string> split_lines(const std::string& text) {
+  std::set<std::string> items;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) items.insert(line);
+  return items;
+}
+
+std::vector<unsigned char> binary_of(const cl::Program& program) {
+  auto binaries = program.getInfo<CL_PROGRAM_BINARIES>();
+  return binaries.empty() ? std::vector<unsigned char>() : binaries.front();
+}
+
+}  // namespace
+
+std::string expanded_source(const std::string& file) {
+  std::string text;
+  std::set<std::string> included;
+  append_expanded(file, included, text);
+  return text;
+}
+
+Kernel& ProgramTable::kernel(const char* file, const char* name, const Defines& defines) {
+  std::string id;
+  id.reserve(96);
+  id.append(file).append(defines.text());
+  return lookup(std::move(id), name, [&]() -> Program& {
+    return program(concat(file, defines.text()), file, defines.text(), [file] { return expanded_source(file); });
+  });
+}
+
+Kernel& ProgramTable::generated_kernel(const std::string& identity, const char* name, const char* options,
+                                       const std::function<std::string()>& source) {
+  return lookup(identity, name, [&]() -> Program& { return program(identity, identity, options, source); });
+}
+
+// One lock for look-up and build: a second thread that wants the same program waits for it instead of building it too.
+Kernel& ProgramTable::lookup(std::string id, const char* name, const std::function<Program&()>& make_program) {
+  id.append("#").append(name);
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = kernels_.find(id);
+  if (found != kernels_.end()) return found->second;
+  Program& program = make_program();
+  try {
+    Kernel kernel;
+    kernel.handle = cl::Kernel(program.handle, name);
+    kernel.name = name;
+    kernel.program = &program;
+    return kernels_.emplace(std::move(id), std::move(kernel)).first->second;
+  } catch (const cl::Error& e) {
+    throw KernelBuildError(concat("kernel ", name, " of ", program.label, ": ", e.what(), " ", error_name(e.err())));
+  }
+}
+
+Program& ProgramTable::program(const std::string& identity, const std::string& label, const std::string& options,
+                               const std::function<std::string()>& source) {
+  const auto found = programs_.find(identity);
+  if (found != programs_.end()) return found->second;
+  Program program;
+  program.label = label;
+  const std::string text = source();
+  const std::string all_options = base_options(device_.info()) + options;
+  program.key = sha256_hex(concat(text, '\0', all_options, '\0', device_identity(device_.info())));
+  program.handle = load_or_build(program, text, all_options);
+  return programs_.emplace(identity, std::move(program)).first->second;
+}
+
+cl::Program ProgramTable::load_or_build(Program& program, const std::string& source, const std::string& options) {
+  KernelCache& cache = KernelCache::global();
+  if (const auto cached = cache.find(program.key)) {
+    try {
+      cl::Program loaded(device_.context(), {device_.handle()}, cl::Program::Binaries{cached->bytes});
+      loaded.build(options.c_str());
+      program.stored_variants = split_lines(cached->variants);
+      return loaded;
+    } catch (const cl::Error&) {
+      warn_once("a cached kernel binary was refused by the driver and is built again: " + program.label);
+      cache.forget(program.key);
+    }
+  }
+  const auto start = std::chrono::steady_clock::now();
+  cl::Program built(device_.context(), source);
+  try {
+    built.build(options.c_str());
+  } catch (const cl::Error& e) {
+    throw KernelBuildError(concat(program.label, " does not build on ", device_.name(), " with options '", options, "': ",
+                                  error_name(e.err()), "\n", built.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_.handle())));
+  }
+  cache.note_built(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  if (!device_.info().compiles_at_launch) cache.store(program.key, program.label, device_.info().name, {binary_of(built), ""});
+  return built;
+}
+
+void ProgramTable::note_launch(Kernel& kernel, const std::array<std::size_t, 3>& local) {
+  if (!device_.info().compiles_at_launch || kernel.last_local == local) return;
+  kernel.last_local = local;
+  const std::string variant = concat(kernel.name, ' ', local[0], 'x', local[1], 'x', local[2]);
+  Program& program = *kernel.program;
+  program.launched_variants.insert(variant);
+  if (program.stored_variants.count(variant)) return;
+  std::lock_guard<std::mutex> lock(unsettled_mutex_);
+  unsettled_.insert(&program);
+}
+
+void ProgramTable::store_settled() {
+  std::lock_guard<std::mutex> lock(unsettled_mutex_);
+  for (Program* program : unsettled_) {
+    program->stored_variants.insert(program->launched_variants.begin(), program->launched_variants.end());
+    KernelCache::global().store(program->key, program->label, device_.info().name,
+                                {binary_of(program->handle), join(program->stored_variants)});
+  }
+  unsettled_.clear();
+}
+
+std::size_t ProgramTable::count() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return programs_.size();
+}
+
+}  // namespace dlprim

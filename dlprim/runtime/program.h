@@ -1,0 +1,110 @@
+#pragma once
+
+#include <array>
+#include <functional>
+#include <mutex>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "dlprim/runtime/opencl.h"
+
+namespace dlprim {
+
+class Device;
+
+/** Macro definitions a program is specialised on, in the order given; part of its identity. */
+class Defines {
+ public:
+  Defines() = default;
+  template <class T>
+  Defines& set(const char* macro, const T& value) & {
+    append(macro, to_text(value));
+    return *this;
+  }
+  template <class T>
+  Defines&& set(const char* macro, const T& value) && {
+    append(macro, to_text(value));
+    return std::move(*this);
+  }
+  Defines& add_option(const char* option) {
+    text_.append(" ").append(option);
+    return *this;
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  void append(const char* macro, const std::string& value) {
+    text_.append(" -D").append(macro).append("=").append(value);
+  }
+  static std::string to_text(const std::string& value) { return value; }
+  static std::string to_text(const char* value) { return value; }
+  template <class T>
+  static std::string to_text(const T& value) {
+    return std::to_string(value);
+  }
+  std::string text_;
+};
+
+/** A built program and the launch variants (kernel and work-group size) whose machine code its cached binary has. */
+struct Program {
+  cl::Program handle;
+  std::string label;  // file or operator, for people
+  std::string key;    // in the kernel cache
+  std::set<std::string> stored_variants, launched_variants;
+};
+
+/** One kernel, ready to launch; owned by the device's program table. */
+struct Kernel {
+  cl::Kernel handle;
+  std::string name;
+  Program* program = nullptr;
+  std::array<std::size_t, 3> last_local{};  // of the last launch: spares a set look-up per launch
+};
+
+/**
+ * Every program of one device, built on first use through the on-disk kernel cache. The one way from kernel source
+ * to a kernel. Thread safe; a program is built once however many threads ask for it.
+ */
+class ProgramTable {
+ public:
+  explicit ProgramTable(Device& device) : device_(device) {}
+
+  /** Kernel `name` of the source file `file` (its path below dlprim/), built with `defines`. Throws KernelBuildError. */
+  Kernel& kernel(const char* file, const char* name, const Defines& defines = {});
+
+  /** Kernel `name` of a generated source. `identity` names the source uniquely; `source` is asked for only to build. */
+  Kernel& generated_kernel(const std::string& identity, const char* name, const char* options,
+                           const std::function<std::string()>& source);
+
+  /** Called at each launch, with the launch lock held. */
+  void note_launch(Kernel& kernel, const std::array<std::size_t, 3>& local);
+
+  /**
+   * Writes the binaries of programs with new launch variants to the kernel cache. Called at waiting points, when the
+   * launches are done: PoCL makes machine code at a kernel's first launch, and a binary taken earlier would lack it.
+   */
+  void store_settled();
+
+  /** Programs in this process, built or loaded. */
+  std::size_t count() const;
+
+ private:
+  Program& program(const std::string& identity, const std::string& label, const std::string& options,
+                   const std::function<std::string()>& source);
+  Kernel& lookup(std::string id, const char* name, const std::function<Program&()>& make_program);
+  cl::Program load_or_build(Program& program, const std::string& source, const std::string& options);
+
+  Device& device_;
+  mutable std::mutex mutex_;
+  std::unordered_map<std::string, Program> programs_;
+  std::unordered_map<std::string, Kernel> kernels_;
+  std::set<Program*> unsettled_;
+  std::mutex unsettled_mutex_;
+};
+
+/** The text of a kernel file with its `#include "file.cl"` lines replaced by those files' text, each once. */
+std::string expanded_source(const std::string& file);
+
+}  // namespace dlprim

@@ -1,0 +1,179 @@
+#include "dlprim/runtime/queue.h"
+
+#include <cstring>
+
+#include "dlprim/runtime/device.h"
+
+namespace dlprim {
+namespace {
+
+// Some drivers (rusticl) start work only at a flush; one every so many commands keeps the device busy.
+constexpr int commands_per_flush = 16;
+
+bool is_out_of_memory(int code) {
+  return code == CL_MEM_OBJECT_ALLOCATION_FAILURE || code == CL_OUT_OF_HOST_MEMORY;
+}
+
+// A memory request of the driver's own at a launch or a copy; the library's come from the allocator.
+[[noreturn]] void rethrow(const cl::Error& e, const std::string& what, const Device& device) {
+  const std::string text = concat(what, " on ", device.name(), " failed: ", e.what(), " ", error_name(e.err()));
+  if (is_out_of_memory(e.err())) throw OutOfMemoryError(text, 0);
+  throw DeviceError(text);
+}
+
+cl_command_queue_properties properties(bool profiling) { return profiling ? CL_QUEUE_PROFILING_ENABLE : 0; }
+
+}  // namespace
+
+Queue::Queue(Device& device, cl::CommandQueue queue)
+    : device_(device), queue_(std::move(queue)), error_word_(device.context(), queue_) {}
+
+Kernel& Queue::kernel(const char* file, const char* name, const Defines& defines) {
+  return device_.programs().kernel(file, name, defines);
+}
+
+void Queue::set_raw(Kernel& kernel, cl_uint& index, std::size_t bytes, const void* value) {
+  const cl_int code = clSetKernelArg(kernel.handle(), index, bytes, value);
+  require<DeviceError>(code == CL_SUCCESS, "kernel ", kernel.name, ": argument ", index, " of ", bytes,
+                       " bytes refused: ", error_name(code));
+  ++index;
+}
+
+void Queue::set_tensor(Kernel& kernel, cl_uint& index, const Tensor& tensor) {
+  const Storage& storage = *tensor.storage;
+  require(&storage.device() == &device_, "kernel ", kernel.name, ": a tensor of ", storage.device().name(),
+          " was given to a queue of ", device_.name());
+  const cl_mem memory = storage.buffer()();
+  set_raw(kernel, index, sizeof memory, memory ? &memory : nullptr);
+  const cl_ulong start = storage.byte_offset() / size_of(tensor.dtype) + static_cast<cl_ulong>(tensor.offset);
+  set_raw(kernel, index, sizeof start, &start);
+}
+
+void Queue::enqueue(Kernel& kernel, const Range& range) {
+  std::size_t global[3];
+  for (int i = 0; i < 3; ++i) {
+    const std::size_t local = range.local[static_cast<std::size_t>(i)];
+    global[i] = (range.global[static_cast<std::size_t>(i)] + local - 1) / local * local;
+    if (global[i] == 0) return;
+  }
+  cl_event event = nullptr;
+  const cl_int code = clEnqueueNDRangeKernel(queue_(), kernel.handle(), 3, nullptr, global, range.local.data(), 0,
+                                             nullptr, profiling_ ? &event : nullptr);
+  if (code != CL_SUCCESS) rethrow(cl::Error(code, "clEnqueueNDRangeKernel"), concat("kernel ", kernel.name), device_);
+  if (profiling_) profiler_.record(kernel.name, cl::Event(event));
+  device_.programs().note_launch(kernel, range.local);
+  count_command();
+}
+
+void Queue::count_command() {
+  if (++commands_since_flush_ < commands_per_flush) return;
+  queue_.flush();
+  commands_since_flush_ = 0;
+}
+
+void Queue::drop_finished_uploads() {
+  while (!uploads_.empty() && uploads_.front().done.getInfo<CL_EVENT_COMMAND_EXECUTION_STATUS>() == CL_COMPLETE)
+    uploads_.pop_front();
+}
+
+void Queue::write(const Tensor& destination, const void* source, std::size_t bytes) {
+  if (bytes == 0) return;
+  std::lock_guard<std::mutex> lock(mutex_);
+  drop_finished_uploads();
+  const auto* first = static_cast<const char*>(source);
+  uploads_.push_back({std::vector<char>(first, first + bytes), {}});
+  const std::size_t start = destination.storage->byte_offset() + static_cast<std::size_t>(destination.offset) * size_of(destination.dtype);
+  try {
+    queue_.enqueueWriteBuffer(destination.storage->buffer(), CL_FALSE, start, bytes, uploads_.back().bytes.data(),
+                              nullptr, &uploads_.back().done);
+    queue_.flush();
+  } catch (const cl::Error& e) {
+    uploads_.pop_back();
+    rethrow(e, "upload", device_);
+  }
+}
+
+void Queue::read(const Tensor& source, void* destination, std::size_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const std::size_t start = source.storage->byte_offset() + static_cast<std::size_t>(source.offset) * size_of(source.dtype);
+  try {
+    if (bytes) queue_.enqueueReadBuffer(source.storage->buffer(), CL_TRUE, start, bytes, destination);
+    settle();
+  } catch (const cl::Error& e) {
+    rethrow(e, "download", device_);
+  }
+}
+
+void Queue::copy(const Tensor& source, const Tensor& destination, std::size_t bytes) {
+  if (bytes == 0) return;
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto start = [](const Tensor& t) {
+    return t.storage->byte_offset() + static_cast<std::size_t>(t.offset) * size_of(t.dtype);
+  };
+  try {
+    cl::Event event;
+    queue_.enqueueCopyBuffer(source.storage->buffer(), destination.storage->buffer(), start(source), start(destination),
+                             bytes, nullptr, profiling_ ? &event : nullptr);
+    if (profiling_) profiler_.record("copy", event);
+    count_command();
+  } catch (const cl::Error& e) {
+    rethrow(e, "copy", device_);
+  }
+}
+
+void Queue::zero(const Tensor& destination) {
+  const std::size_t bytes = static_cast<std::size_t>(destination.numel()) * size_of(destination.dtype);
+  if (bytes == 0) return;
+  std::lock_guard<std::mutex> lock(mutex_);
+  const std::size_t start =
+      destination.storage->byte_offset() + static_cast<std::size_t>(destination.offset) * size_of(destination.dtype);
+  try {
+    cl::Event event;
+    queue_.enqueueFillBuffer(destination.storage->buffer(), cl_uchar{0}, start, bytes, nullptr,
+                             profiling_ ? &event : nullptr);
+    if (profiling_) profiler_.record("zero", event);
+    count_command();
+  } catch (const cl::Error& e) {
+    rethrow(e, "zero", device_);
+  }
+}
+
+void Queue::finish() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  try {
+    queue_.finish();
+    settle();
+  } catch (const cl::Error& e) {
+    rethrow(e, "synchronize", device_);
+  }
+}
+
+// What there is to do when the device has just come to rest.
+void Queue::settle() {
+  uploads_.clear();
+  commands_since_flush_ = 0;
+  device_.programs().store_settled();
+  error_word_.raise_if_set(queue_);
+}
+
+void Queue::reopen(bool profiling) {
+  queue_.finish();
+  queue_ = cl::CommandQueue(device_.context(), device_.handle(), properties(profiling));
+  profiling_ = profiling;
+}
+
+void Queue::start_profiling() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (!profiling_) reopen(true);
+}
+
+std::vector<KernelRecord> Queue::stop_profiling() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (!profiling_) return {};
+  queue_.finish();
+  std::vector<KernelRecord> records = profiler_.take();
+  reopen(false);
+  return records;
+}
+
+}  // namespace dlprim

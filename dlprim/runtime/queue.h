@@ -1,0 +1,159 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <type_traits>
+#include <vector>
+
+#include "dlprim/core/tensor.h"
+#include "dlprim/runtime/error_word.h"
+#include "dlprim/runtime/opencl.h"
+#include "dlprim/runtime/profiler.h"
+#include "dlprim/runtime/program.h"
+
+namespace dlprim {
+
+/** Work items of a launch in up to three dimensions; the global size is rounded up to whole work groups. */
+struct Range {
+  std::array<std::size_t, 3> global{1, 1, 1};
+  std::array<std::size_t, 3> local{1, 1, 1};
+
+  /** `items` work items in groups of `group`. */
+  static Range linear(std::int64_t items, int group) { return {{size(items), 1, 1}, {size(group), 1, 1}}; }
+  /** `x` by `y` (by `z`) work groups of `group` work items each, laid along the first dimension. */
+  static Range groups(int group, std::int64_t x, std::int64_t y = 1, std::int64_t z = 1) {
+    return {{size(x) * size(group), size(y), size(z)}, {size(group), 1, 1}};
+  }
+
+ private:
+  static std::size_t size(std::int64_t n) { return static_cast<std::size_t>(n); }
+};
+
+/** Kernel argument: a tensor that may be absent (a null buffer and offset 0). */
+struct Optional {
+  const Tensor* tensor;
+};
+
+/** Kernel argument: local memory of that many bytes. */
+struct LocalMemory {
+  std::size_t bytes;
+};
+
+/**
+ * The in-order queue that operators enqueue to. Every launch, copy and fill of the library goes through one; none of
+ * them waits. Thread safe: the arguments of a kernel and its launch are one locked step.
+ *
+ * A tensor argument becomes two kernel arguments: its buffer and, as ulong, the element its data starts at
+ * (`BUFFER(type, name)` in kernels, dlprim/core/common.cl).
+ */
+class Queue {
+ public:
+  Queue(Device& device, cl::CommandQueue queue);
+
+  Device& device() const { return device_; }
+  const cl::CommandQueue& handle() const { return queue_; }
+
+  /** Kernel of a source file; see ProgramTable::kernel. */
+  Kernel& kernel(const char* file, const char* name, const Defines& defines = {});
+
+  /** Enqueues `kernel` over `range`; arguments are tensors, Optional, LocalMemory, DeviceCheck, numbers or plain structs
+   *  (or a vector of numbers, which stands for a struct of them). */
+  template <class... Args>
+  void launch(Kernel& kernel, const Range& range, const Args&... args) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    cl_uint index = 0;
+    (set(kernel, index, args), ...);
+    enqueue(kernel, range);
+  }
+
+  /** As launch, for kernels whose arguments are not known here: calls `arguments(set)`, and set(value) once for each. */
+  template <class Arguments>
+  void launch_arguments(Kernel& kernel, const Range& range, const Arguments& arguments) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    cl_uint index = 0;
+    arguments([&](const auto& value) { set(kernel, index, value); });
+    enqueue(kernel, range);
+  }
+
+  /** Fresh contiguous scratch memory; it may be dropped as soon as the work that uses it is enqueued. */
+  Tensor scratch(const Dims& shape, DType dtype = DType::float32) const { return Tensor::empty(device_, shape, dtype); }
+
+  /** Enqueues an upload of `bytes` to the start of a contiguous tensor; the host memory is free on return. */
+  void write(const Tensor& destination, const void* source, std::size_t bytes);
+  /** Waits, and downloads a contiguous tensor. Throws what the device reported meanwhile. */
+  void read(const Tensor& source, void* destination, std::size_t bytes);
+  /** Copies `bytes` between contiguous tensors of this device. */
+  void copy(const Tensor& source, const Tensor& destination, std::size_t bytes);
+  /** Sets every byte of a contiguous tensor to zero. */
+  void zero(const Tensor& destination);
+  /** Waits for everything enqueued. Throws what the device reported meanwhile. */
+  void finish();
+
+  /** Runs `work`, which enqueues on the given OpenCL queue itself (CLBlast), as one step of this queue. */
+  template <class Work>
+  void enqueue_foreign(const char* label, Work work) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    cl::Event event;
+    work(queue_(), profiling_ ? &event() : nullptr);
+    if (profiling_) profiler_.record(label, event);
+    count_command();
+  }
+
+  /** Starts recording every launch, or stops and returns what was recorded. Both wait. */
+  void start_profiling();
+  std::vector<KernelRecord> stop_profiling();
+
+ private:
+  template <class T>
+  struct is_vector : std::false_type {};
+  template <class T>
+  struct is_vector<std::vector<T>> : std::true_type {};
+
+  template <class T>
+  void set(Kernel& kernel, cl_uint& index, const T& value) {
+    if constexpr (std::is_same_v<T, Tensor>) {
+      set_tensor(kernel, index, value);
+    } else if constexpr (std::is_same_v<T, Optional>) {
+      if (value.tensor) return set_tensor(kernel, index, *value.tensor);
+      set_raw(kernel, index, sizeof(cl_mem), nullptr);
+      const cl_ulong no_offset = 0;
+      set_raw(kernel, index, sizeof no_offset, &no_offset);
+    } else if constexpr (std::is_same_v<T, DeviceCheck>) {
+      const cl_mem word = error_word_.use()();
+      set_raw(kernel, index, sizeof word, &word);
+      set_raw(kernel, index, sizeof value.code, &value.code);
+    } else if constexpr (std::is_same_v<T, LocalMemory>) {
+      set_raw(kernel, index, value.bytes, nullptr);
+    } else if constexpr (is_vector<T>::value) {
+      set_raw(kernel, index, value.size() * sizeof(value[0]), value.data());  // a struct of equal members
+    } else {
+      static_assert(std::is_trivially_copyable_v<T>);
+      set_raw(kernel, index, sizeof value, &value);
+    }
+  }
+  void set_tensor(Kernel& kernel, cl_uint& index, const Tensor& tensor);
+  void set_raw(Kernel& kernel, cl_uint& index, std::size_t bytes, const void* value);
+  void enqueue(Kernel& kernel, const Range& range);
+  void count_command();
+  void drop_finished_uploads();
+  void settle();
+  void reopen(bool profiling);
+
+  struct Upload {
+    std::vector<char> bytes;
+    cl::Event done;
+  };
+
+  Device& device_;
+  cl::CommandQueue queue_;
+  std::mutex mutex_;
+  std::deque<Upload> uploads_;
+  ErrorWord error_word_;
+  Profiler profiler_;
+  bool profiling_ = false;
+  int commands_since_flush_ = 0;
+};
+
+}  // namespace dlprim

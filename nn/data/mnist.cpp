@@ -1,0 +1,57 @@
+#include "nn/data/mnist.h"
+
+#include <algorithm>
+#include <string>
+
+#include "dlprim/core/error.h"
+
+namespace ocl::data {
+namespace {
+
+using dlprim::FileError;
+using dlprim::require;
+namespace fs = std::filesystem;
+
+fs::path find_file(const fs::path& directory, const std::string& name) {
+  const fs::path folders[] = {directory, directory / "MNIST" / "raw"};
+  for (const auto& folder : folders)
+    for (const auto& candidate : {name, name + ".gz"}) {
+      std::error_code ignored;
+      if (fs::exists(folder / candidate, ignored)) return folder / candidate;
+    }
+  throw FileError(dlprim::concat("MNIST: no file ", name, " or ", name, ".gz in ", folders[0].string(),
+                                 " or ", folders[1].string()));
+}
+
+IdxArray read_images(const fs::path& path) {
+  auto images = read_idx(path);
+  require<FileError>(images.shape.size() == 3, path.string(),
+                     ": images must have 3 dimensions, the file has ", images.shape.size());
+  require<FileError>(!images.values.empty(), path.string(), ": holds no pixels");
+  return images;
+}
+
+IdxArray read_labels(const fs::path& path, std::int64_t image_count) {
+  auto labels = read_idx(path);
+  require<FileError>(labels.shape.size() == 1, path.string(), ": labels must have 1 dimension, the file has ",
+                     labels.shape.size());
+  require<FileError>(labels.shape[0] == image_count, path.string(), ": ", labels.shape[0], " labels for ",
+                     image_count, " images");
+  const auto largest = *std::max_element(labels.values.begin(), labels.values.end());
+  require<FileError>(largest <= 9, path.string(), ": label ", int{largest}, " is not a digit");
+  return labels;
+}
+
+}  // namespace
+
+Mnist load_mnist(const fs::path& directory) {
+  Mnist mnist;
+  mnist.train_images = read_images(find_file(directory, "train-images-idx3-ubyte"));
+  mnist.train_labels =
+      read_labels(find_file(directory, "train-labels-idx1-ubyte"), mnist.train_images.shape[0]);
+  mnist.test_images = read_images(find_file(directory, "t10k-images-idx3-ubyte"));
+  mnist.test_labels = read_labels(find_file(directory, "t10k-labels-idx1-ubyte"), mnist.test_images.shape[0]);
+  return mnist;
+}
+
+}  // namespace ocl::data

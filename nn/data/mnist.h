@@ -1,0 +1,21 @@
+#pragma once
+
+#include <filesystem>
+
+#include "nn/data/idx.h"
+
+namespace ocl::data {
+
+/** Images (N, rows, columns), values 0 to 255; labels (N), values 0 to 9. */
+struct Mnist {
+  IdxArray train_images, train_labels, test_images, test_labels;
+};
+
+/**
+ * Reads MNIST's four IDX files, plain or with the suffix .gz, from `directory` or from `directory`/MNIST/raw,
+ * where torchvision keeps them. Throws dlprim::FileError when one is missing or damaged, or when images and
+ * labels disagree.
+ */
+Mnist load_mnist(const std::filesystem::path& directory);
+
+}  // namespace ocl::data

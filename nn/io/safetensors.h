@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace ocl::io {
+
+/** One tensor of a safetensors file: row-major, little-endian. */
+struct SafetensorsEntry {
+  std::string name;
+  std::string dtype;  // the format's own names: "F32", "F64", "F16", "BF16", "I64", "I32", "U8", "BOOL", ...
+  std::vector<std::int64_t> shape;
+  std::size_t begin = 0, end = 0;  // byte range in the data section
+};
+
+/**
+ * A safetensors file open for reading; the header is checked in full before anything is believed.
+ * https://huggingface.co/docs/safetensors: header length (8 bytes, little-endian), JSON header, data section.
+ * A file that breaks the format throws dlprim::FileError, which names it. Any thread may read.
+ */
+class SafetensorsFile {
+ public:
+  explicit SafetensorsFile(const std::filesystem::path& path);
+
+  /** The tensors in the order of their data. */
+  const std::vector<SafetensorsEntry>& entries() const { return entries_; }
+  const std::map<std::string, std::string>& metadata() const { return metadata_; }
+
+  /** Copies the `entry.end - entry.begin` bytes of a tensor of this file to `destination`. */
+  void read(const SafetensorsEntry& entry, void* destination) const;
+
+ private:
+  std::filesystem::path path_;
+  mutable std::mutex stream_mutex_;
+  mutable std::ifstream stream_;
+  std::size_t data_start_ = 0, data_bytes_ = 0;
+  std::vector<SafetensorsEntry> entries_;
+  std::map<std::string, std::string> metadata_;
+};
+
+/**
+ * Writes a safetensors file: write() once for each entry, in order, then finish().
+ * The bytes go to a temporary file beside `path`, which takes that name only in finish(), once it is on the
+ * disk: a crash never leaves half a file under `path`. Without finish() the temporary file is removed and
+ * `path` left as it was.
+ */
+class SafetensorsWriter {
+ public:
+  /** The ranges of `entries` are computed here. A repeated name, unknown dtype or bad shape:
+   * dlprim::ValueError. */
+  SafetensorsWriter(const std::filesystem::path& path, std::vector<SafetensorsEntry> entries,
+                    const std::map<std::string, std::string>& metadata = {});
+  ~SafetensorsWriter();
+  SafetensorsWriter(const SafetensorsWriter&) = delete;
+  SafetensorsWriter& operator=(const SafetensorsWriter&) = delete;
+
+  /** The next entry's bytes: all of them, `count` says how many. */
+  void write(const void* bytes, std::size_t count);
+  void finish();
+
+ private:
+  struct CloseFile {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+
+  void append(const void* bytes, std::size_t count);
+  void discard();
+
+  std::filesystem::path path_, temporary_;
+  std::vector<SafetensorsEntry> entries_;
+  std::size_t written_entries_ = 0;
+  std::unique_ptr<std::FILE, CloseFile> file_;
+};
+
+}  // namespace ocl::io

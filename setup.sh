@@ -1,0 +1,188 @@
+#!/usr/bin/env bash
+# Sets TapeCL up on Debian 12 or Ubuntu 24.04: installs what is missing, and trains a first network.
+set -Eeuo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+
+usage() {
+  cat <<'TEXT'
+Usage: ./setup.sh [--no-train] [--tests] [--dev] [-- ARGUMENTS]
+
+Installs the system packages that are missing, builds the Python package `ocl` into .venv, and trains
+examples/mnist.py on ocl:0 for 3 epochs. Running it again does only what is left to do.
+
+  --no-train   stop before the training
+  --tests      also install what the tests need: pytest, PyTorch to compare with, ...
+  --dev        also install the formatters and the stub generator
+  ARGUMENTS    go to examples/mnist.py and win over the defaults, as in: ./setup.sh -- --device ocl:1
+
+PYTHON names the interpreter that .venv is made from (default: python3).
+TEXT
+}
+
+system_packages=(
+  g++ cmake ninja-build pkg-config git ca-certificates python3-dev python3-venv
+  ocl-icd-opencl-dev opencl-clhpp-headers opencl-c-headers pocl-opencl-icd clinfo
+  libclblast-dev libsqlite3-dev zlib1g-dev nlohmann-json3-dev libcli11-dev libgtest-dev
+)
+optional_packages=(ccache)  # comes with the others, but is no reason to call apt
+venv_python=.venv/bin/python
+
+train=yes
+extras=(build examples)
+while (($#)); do
+  case $1 in
+    --no-train) train=no ;;
+    --tests) extras+=(test) ;;
+    --dev) extras+=(dev) ;;
+    -h | --help) usage; exit 0 ;;
+    --) shift; break ;;
+    *) usage >&2; exit 2 ;;
+  esac
+  shift
+done
+
+# step NAME ADVICE: what begins now, and what to do should it fail.
+step() {
+  current_step=$1
+  advice=$2
+  printf '\n==> %s\n' "$current_step"
+}
+
+give_up() {
+  ((BASH_SUBSHELL == 0)) || exit 1  # the shell above says it
+  printf '\nsetup.sh: this step failed: %s\n%s\n' "$current_step" "$advice" >&2
+  exit 1
+}
+trap give_up ERR
+
+is_installed() { [[ $(dpkg-query -W -f '${db:Status-Abbrev}' "$1" 2>/dev/null) == ?i* ]]; }
+
+install_system_packages() {
+  if ! command -v dpkg-query apt-get >/dev/null; then
+    printf 'No apt here. These packages, by their Debian names, are expected: %s\n' "${system_packages[*]}"
+    return
+  fi
+  local missing=() package
+  for package in "${system_packages[@]}"; do
+    is_installed "$package" || missing+=("$package")
+  done
+  if ((${#missing[@]} == 0)); then
+    echo "Everything is there."
+    return
+  fi
+  echo "Missing: ${missing[*]}"
+
+  local as_root=(env DEBIAN_FRONTEND=noninteractive)
+  if ((EUID != 0)); then
+    advice="This needs root. Run as root: apt-get install ${missing[*]}"
+    command -v sudo >/dev/null
+    as_root=(sudo "${as_root[@]}")
+  fi
+  # A source that does not answer matters only when it was needed: the installation tells.
+  "${as_root[@]}" apt-get update || echo "apt-get update complained; going on."
+  for package in "${optional_packages[@]}"; do
+    if ! is_installed "$package" && [[ -n $(apt-cache madison "$package") ]]; then
+      missing+=("$package")
+    fi
+  done
+  "${as_root[@]}" apt-get install -y --no-install-recommends "${missing[@]}"
+}
+
+check_opencl() {
+  local devices
+  devices=$(clinfo --list)
+  echo "$devices"
+  [[ $devices == *Device\ \#* ]]
+}
+
+make_environment() {
+  local python=${PYTHON:-python3}
+  "$python" -c 'import sys; assert sys.version_info >= (3, 10), "Python 3.10 or newer is needed"'
+  local identity='import sys; print(sys.base_prefix, sys.version)'
+  if "$venv_python" -m pip --version >/dev/null 2>&1 &&
+    [[ -z ${PYTHON:-} || $("$venv_python" -c "$identity") == "$("$python" -c "$identity")" ]]; then
+    echo "Using .venv"
+  else
+    echo "Making .venv with $("$python" --version)"
+    "$python" -m venv --clear .venv
+  fi
+}
+
+pip_install() { "$venv_python" -m pip install --disable-pip-version-check "$@"; }
+
+# requirements LIST...: these lists of pyproject.toml, without torch, which install_torch sees to.
+requirements() {
+  "$venv_python" - "$@" <<'PYTHON'
+import sys
+
+try:
+    import tomllib
+except ModuleNotFoundError:  # Python 3.10
+    from pip._vendor import tomli as tomllib
+
+with open("pyproject.toml", "rb") as file:
+    pyproject = tomllib.load(file)
+lists = {"build": pyproject["build-system"]["requires"], **pyproject["project"]["optional-dependencies"]}
+print(*(line for name in sys.argv[1:] for line in lists[name] if line != "torch"), sep="\n")
+PYTHON
+}
+
+install_requirements() {
+  local lines
+  lines=$(requirements "${extras[@]}")
+  mapfile -t lines <<<"$lines"
+  pip_install --quiet "${lines[@]}"
+  if [[ " ${extras[*]} " == *" test "* ]]; then
+    install_torch
+  fi
+}
+
+# The tests take PyTorch's numbers for the truth. Any build for the CPU will do, and one that is in .venv already
+# is left alone: put the smaller CPU-only build there first where pip's default is one for CUDA.
+install_torch() {
+  "$venv_python" -c 'import torch' 2>/dev/null || pip_install --quiet torch==2.13.0 ||
+    echo "WARNING: PyTorch could not be installed: the tests that compare with it will be skipped." >&2
+}
+
+is_package_current() {
+  local stamp=.venv/.tapecl-installed
+  [[ -f $stamp ]] && "$venv_python" -c 'import ocl' 2>/dev/null &&
+    [[ -z $(find CMakeLists.txt cmake pyproject.toml dlprim autograd nn python -newer "$stamp" -print -quit) ]]
+}
+
+install_package() {
+  if is_package_current; then
+    echo "No source has changed since the last installation."
+    return
+  fi
+  touch .venv/.tapecl-installing  # the time before the build, so that an edit during it counts as newer
+  # Built against the requirements in .venv, whose paths stay the same: the next build is incremental.
+  pip_install --no-build-isolation .
+  "$venv_python" -c 'import ocl'
+  mv .venv/.tapecl-installing .venv/.tapecl-installed
+}
+
+step "System packages" "apt's own message above says why. Install by hand: ${system_packages[*]}"
+install_system_packages
+
+step "OpenCL devices" "No OpenCL device was found. docs/devices.md says how to get an OpenCL implementation."
+check_opencl
+
+step "Python environment .venv" \
+  "Set PYTHON to a Python 3.10 or newer that has the venv module, or remove .venv should it be damaged."
+make_environment
+
+step "Python packages: ${extras[*]}" "pip's own message above says why. Is the package index reachable?"
+install_requirements
+
+step "The package ocl (the first build takes some minutes)" \
+  "The compiler's or CMake's message is above. After an update of the system, remove build/ and try again."
+install_package
+
+if [[ $train == yes ]]; then
+  step "Training examples/mnist.py" \
+    "Another device may do: ./setup.sh -- --device ocl:1 (devices are numbered as in the list above, from 0)."
+  "$venv_python" examples/mnist.py --device ocl:0 --epochs 3 "$@"
+else
+  printf '\nDone. Train a first network: %s examples/mnist.py\n' "$venv_python"
+fi

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Builds the library and runs the C++ and the Python tests, both even if the first fail.
+# Arguments go to pytest, as in: ./test.sh -k conv2d, or ./test.sh -m slow
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+
+# Compiled with the flags of the release preset, so that ccache has every layer for the second build.
+CMAKE_ARGS="${CMAKE_ARGS:-} -DTAPECL_WARNINGS_AS_ERRORS=ON" ./setup.sh --tests --no-train
+
+status=0
+{ cmake --preset release && cmake --build --preset release && ctest --preset release --verbose; } || status=1
+.venv/bin/python -m pytest "$@" || status=1
+exit $status

@@ -1,0 +1,240 @@
+#include "dlprim/runtime/kernel_cache.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <thread>
+
+#include "tests/cpp/runtime/kernel_cache_testing.h"
+
+namespace dlprim {
+namespace {
+
+using namespace kernel_cache_testing;
+
+using KernelCacheUse = KernelCacheTest;
+
+TEST_F(KernelCacheUse, KeepsWhatIsStoredForTheNextProcess) {
+  {
+    KernelCache cache(directory_ / "new" / "folder", kLarge);
+    EXPECT_EQ(find(cache, "a"), Found::nothing);
+    store(cache, "a");
+    cache.store("empty", "", "", CachedBinary{});
+    EXPECT_EQ(find(cache, "a"), Found::right);
+    const auto info = cache.info();
+    EXPECT_EQ(info.path, (directory_ / "new/folder/kernels.sqlite3").string());
+    EXPECT_EQ(info.entries, 2u);
+    EXPECT_EQ(info.bytes, 20000u);
+    EXPECT_EQ(info.hits, 1u);
+    EXPECT_EQ(info.misses, 1u);
+  }
+  struct stat status {};
+  ASSERT_EQ(stat((directory_ / "new" / "folder").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0700u);
+  KernelCache cache(directory_ / "new" / "folder", kLarge);
+  EXPECT_EQ(find(cache, "a"), Found::right);
+  ASSERT_TRUE(cache.find("empty"));
+  EXPECT_TRUE(cache.find("empty")->bytes.empty());
+  EXPECT_EQ(cache.info().hits, 3u);
+}
+
+TEST_F(KernelCacheUse, ReplacesForgetsListsAndClears) {
+  KernelCache cache(directory_, kLarge);
+  cache.store("a", "old", "old", {{1, 2, 3}, "v1"});
+  cache.store("a", "conv", "GPU", {{4, 5}, "v2"});
+  store(cache, "b", 10);
+  const auto found = cache.find("a");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->bytes, (std::vector<unsigned char>{4, 5}));
+  EXPECT_EQ(found->variants, "v2");
+  EXPECT_EQ(query("SELECT count(*) FROM blobs"), "2");
+
+  const auto entries = cache.list();
+  ASSERT_EQ(entries.size(), 2u);
+  EXPECT_EQ(entries[0].key, "b");
+  EXPECT_EQ(entries[1].key, "a");
+  EXPECT_EQ(entries[1].label, "conv");
+  EXPECT_EQ(entries[1].device, "GPU");
+  EXPECT_EQ(entries[1].bytes, 2u);
+  EXPECT_LT(std::chrono::system_clock::now() - entries[1].last_used, std::chrono::minutes(1));
+
+  cache.forget("a");
+  EXPECT_FALSE(cache.find("a"));
+  EXPECT_EQ(query("SELECT count(*) FROM blobs"), "1");
+  cache.clear();
+  EXPECT_FALSE(fs::exists(file()));
+  EXPECT_EQ(cache.info().entries, 0u);
+  store(cache, "b");
+  EXPECT_EQ(find(cache, "b"), Found::right);
+}
+
+TEST_F(KernelCacheUse, CountsBuilds) {
+  KernelCache cache(directory_, kLarge);
+  cache.note_built(0.5);
+  cache.note_built(0.25);
+  EXPECT_EQ(cache.info().built, 2u);
+  EXPECT_EQ(cache.info().build_seconds, 0.75);
+}
+
+TEST_F(KernelCacheUse, EvictsTheLeastRecentlyUsed) {
+  KernelCache cache(directory_, 3000);
+  for (const char* key : {"a", "b", "c"}) store(cache, key, 1000);
+  back_date("a", 5);
+  back_date("b", 4);
+  back_date("c", 3);
+  EXPECT_EQ(find(cache, "a", 1000), Found::right);  // now the most recent
+  store(cache, "d", 1000);
+  EXPECT_EQ(find(cache, "b", 1000), Found::nothing);
+  EXPECT_EQ(find(cache, "a", 1000), Found::right);
+  store(cache, "e", 2000);
+  const auto left = cache.list();
+  ASSERT_EQ(left.size(), 2u);
+  EXPECT_EQ(left[0].key, "e");
+  EXPECT_EQ(left[1].key, "d");
+  EXPECT_EQ(cache.info().bytes, 3000u);
+  store(cache, "e", 3000);  // replacing counts the old size as free
+  EXPECT_EQ(find(cache, "e", 3000), Found::right);
+}
+
+TEST_F(KernelCacheUse, DoesNotStoreWhatIsLargerThanTheLimit) {
+  KernelCache cache(directory_, 3000);
+  store(cache, "a", 1000);
+  CaptureStderr();
+  store(cache, "b", 3001);
+  store(cache, "c", 3001);
+  EXPECT_EQ(warnings(GetCapturedStderr()), 1);
+  EXPECT_EQ(find(cache, "b"), Found::nothing);
+  EXPECT_EQ(find(cache, "a", 1000), Found::right);
+}
+
+TEST_F(KernelCacheUse, WritesTheTimeOfUseOnlyOnceAnHour) {
+  KernelCache cache(directory_, kLarge);
+  store(cache, "a");
+  sql("UPDATE entries SET last_used = last_used - 3000000000");  // 50 minutes
+  const std::string before = last_used("a");
+  EXPECT_EQ(find(cache, "a"), Found::right);
+  EXPECT_EQ(last_used("a"), before);
+  back_date("a", 1);
+  EXPECT_EQ(find(cache, "a"), Found::right);
+  EXPECT_GT(std::stoll(last_used("a")), std::stoll(before));
+}
+
+TEST_F(KernelCacheUse, OpensWithinFiveMilliseconds) {
+  {
+    KernelCache cache(directory_, kLarge);
+    for (int i = 0; i < 50; ++i) store(cache, concat("key", i), 100000);
+  }
+  auto best = steady_clock::duration::max();
+  for (int i = 0; i < 10; ++i) {
+    KernelCache cache(directory_, kLarge);
+    const auto start = steady_clock::now();
+    ASSERT_TRUE(cache.find("key7"));
+    best = std::min(best, steady_clock::now() - start);
+  }
+  RecordProperty("microseconds", static_cast<int>(best / std::chrono::microseconds(1)));
+  EXPECT_LT(best, milliseconds(5));
+}
+
+TEST_F(KernelCacheUse, ServesManyThreads) {
+  KernelCache cache(directory_, kLarge);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 20; ++i) {
+        store(cache, concat(t, "/", i), 3000);
+        EXPECT_EQ(find(cache, concat(t, "/", i), 3000), Found::right);
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(cache.info().entries, 160u);
+  EXPECT_EQ(cache.info().hits, 160u);
+}
+
+TEST_F(KernelCacheUse, OffDoesNothing) {
+  KernelCache cache(std::nullopt, kLarge);
+  store(cache, "a");
+  EXPECT_FALSE(cache.find("a"));
+  cache.forget("a");
+  cache.note_built(1.0);
+  const auto info = cache.info();
+  EXPECT_EQ(info.path, "");
+  EXPECT_EQ(info.misses, 1u);
+  EXPECT_EQ(info.built, 1u);
+  EXPECT_TRUE(cache.list().empty());
+  EXPECT_TRUE(cache.verify().empty());
+  EXPECT_TRUE(cache.repair().empty());
+  cache.clear();
+}
+
+class KernelCacheEnvironment : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (const char* name : {"OCL_KERNEL_CACHE", "OCL_KERNEL_CACHE_MAX_MB", "XDG_CACHE_HOME", "HOME"}) {
+      const char* value = std::getenv(name);
+      saved_.emplace_back(name, value ? std::optional<std::string>(value) : std::nullopt);
+      unsetenv(name);
+    }
+  }
+  void TearDown() override {
+    for (const auto& [name, value] : saved_) {
+      value ? setenv(name.c_str(), value->c_str(), 1) : unsetenv(name.c_str());
+    }
+  }
+  std::vector<std::pair<std::string, std::optional<std::string>>> saved_;
+};
+
+TEST_F(KernelCacheEnvironment, ChoosesTheDirectory) {
+  CaptureStderr();
+  EXPECT_FALSE(KernelCacheConfig::from_environment().directory);
+  EXPECT_EQ(warnings(GetCapturedStderr()), 1);
+  EXPECT_EQ(KernelCacheConfig::from_environment().file(), "");
+  setenv("HOME", "/home/x", 1);
+  EXPECT_EQ(KernelCacheConfig::from_environment().directory, "/home/x/.cache/tapecl");
+  EXPECT_EQ(KernelCacheConfig::from_environment().file(), "/home/x/.cache/tapecl/kernels.sqlite3");
+  setenv("XDG_CACHE_HOME", "relative", 1);
+  EXPECT_EQ(KernelCacheConfig::from_environment().directory, "/home/x/.cache/tapecl");
+  setenv("XDG_CACHE_HOME", "", 1);
+  EXPECT_EQ(KernelCacheConfig::from_environment().directory, "/home/x/.cache/tapecl");
+  setenv("XDG_CACHE_HOME", "/xdg", 1);
+  EXPECT_EQ(KernelCacheConfig::from_environment().directory, "/xdg/tapecl");
+  setenv("OCL_KERNEL_CACHE", "/chosen", 1);
+  EXPECT_EQ(KernelCacheConfig::from_environment().directory, "/chosen");
+  setenv("OCL_KERNEL_CACHE", "off", 1);
+  EXPECT_FALSE(KernelCacheConfig::from_environment().directory);
+}
+
+TEST_F(KernelCacheEnvironment, ChoosesTheLimit) {
+  setenv("OCL_KERNEL_CACHE", "off", 1);
+  EXPECT_EQ(KernelCacheConfig::from_environment().max_bytes, 512ull << 20);
+  setenv("OCL_KERNEL_CACHE_MAX_MB", "7", 1);
+  EXPECT_EQ(KernelCacheConfig::from_environment().max_bytes, 7ull << 20);
+  for (const char* malformed :
+       {"7MB", "-1", "x", " 7", "1.5", "99999999999999999999", "9223372036854775807"}) {
+    setenv("OCL_KERNEL_CACHE_MAX_MB", malformed, 1);
+    CaptureStderr();
+    EXPECT_EQ(KernelCacheConfig::from_environment().max_bytes, 512ull << 20) << malformed;
+    EXPECT_EQ(KernelCacheConfig::from_environment().max_bytes, 512ull << 20) << malformed;
+    EXPECT_EQ(warnings(GetCapturedStderr()), 1) << malformed;
+  }
+}
+
+TEST_F(KernelCacheEnvironment, GlobalFollowsItAndLeavesATidyFileAtExit) {
+  std::string directory = (fs::temp_directory_path() / "kernel_cache_test.XXXXXX").string();
+  ASSERT_NE(mkdtemp(directory.data()), nullptr);
+  const auto file = fs::path(directory) / "kernels.sqlite3";
+  EXPECT_TRUE(in_child([&] {  // global() is configured once a process
+    setenv("OCL_KERNEL_CACHE", directory.c_str(), 1);
+    store(KernelCache::global(), "a");
+    if (!fs::exists(file.string() + "-wal") || KernelCache::global().info().path != file.string())
+      return false;
+    std::exit(find(KernelCache::global(), "a") == Found::right ? 0 : 1);
+  }));
+  EXPECT_FALSE(fs::exists(file.string() + "-wal"));
+  KernelCache cache(directory, kLarge);
+  EXPECT_EQ(find(cache, "a"), Found::right);
+  fs::remove_all(directory);
+}
+
+}  // namespace
+}  // namespace dlprim
