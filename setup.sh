@@ -79,13 +79,13 @@ install_system_packages() {
     as_root=(sudo "${as_root[@]}")
   fi
   # A source that does not answer matters only when it was needed: the installation tells.
-  "${as_root[@]}" apt-get update || echo "apt-get update complained; going on."
+  "${as_root[@]}" apt-get -q update || echo "apt-get update complained; going on."
   for package in "${optional_packages[@]}"; do
     if ! is_installed "$package" && [[ -n $(apt-cache madison "$package") ]]; then
       missing+=("$package")
     fi
   done
-  "${as_root[@]}" apt-get install -y --no-install-recommends "${missing[@]}"
+  "${as_root[@]}" apt-get -q install -y --no-install-recommends "${missing[@]}"
 }
 
 check_opencl() {

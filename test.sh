@@ -4,7 +4,9 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
-# Compiled with the flags of the release preset, so that ccache has every layer for the second build.
+# The package is built with the compiler and the flags of the release preset, so that ccache, where there is one,
+# has every layer for the second build.
+export CXX=${CXX:-c++}
 CMAKE_ARGS="${CMAKE_ARGS:-} -DTAPECL_WARNINGS_AS_ERRORS=ON" ./setup.sh --tests --no-train
 
 status=0

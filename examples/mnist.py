@@ -15,12 +15,13 @@ import contextlib
 import sys
 from dataclasses import dataclass, field
 
-import ocl
 import ocl.nn.functional as F
+from tqdm import tqdm
+
+import ocl
 from ocl import nn
 from ocl.datasets import MNIST, Digits, DownloadError
 from ocl.utils.data import DataLoader
-from tqdm import tqdm
 
 
 class Net(nn.Module):
@@ -123,15 +124,15 @@ def positive(text):
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     option = parser.add_argument
-    option("--device", default="ocl:0", help="where to train, default %(default)s (`clinfo --list` counts them)")
+    option("--device", default="ocl:0", help="as `clinfo --list` counts them, default %(default)s")
     option("--data", metavar="DIR", help="folder of MNIST's files; without it they are cached or downloaded")
     option("--batch-size", type=positive, default=128, metavar="N", help="default %(default)s")
     option("--test-batch-size", type=positive, default=1000, metavar="N", help="default %(default)s")
     option("--epochs", type=positive, default=3, metavar="N", help="default %(default)s")
     option("--lr", type=float, default=1e-3, help="learning rate of Adam, default %(default)s")
-    option("--gamma", type=float, default=0.7, help="the learning rate's factor per epoch, default %(default)s")
+    option("--gamma", type=float, default=0.7, help="learning rate factor per epoch, default %(default)s")
     option("--seed", type=int, default=1, help="default %(default)s")
-    option("--log-interval", type=positive, default=50, metavar="N", help="steps between two reported losses")
+    option("--log-interval", type=positive, default=10, metavar="N", help="default %(default)s")
     option("--dry-run", action="store_true", help="train a single step")
     option("--save-model", metavar="FILE", help="write the trained weights")
     option("--plot", metavar="FILE.png", help="draw the loss and accuracy curves")
@@ -166,7 +167,7 @@ def run(args):
     if args.plot:
         plot(history, args.plot)
     cache = ocl.kernel_cache_info()
-    print(f"kernels: {cache.programs_built} programs built in {cache.build_seconds:.2f} s")
+    print(f"kernels: {cache.built} programs built in {cache.build_seconds:.2f} s")
     print(f"first step done after {history.first_step_seconds:.2f} s")
     print(f"test accuracy {accuracy:.2f} %")
 

@@ -5,6 +5,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 #include <thread>
@@ -92,7 +93,7 @@ bool KernelCacheFile::run(const std::function<void(sqlite::Database&)>& work, On
       if (!database_) return false;
       database_->set_busy_timeout(patience_);
       work(*database_);
-      patience_ = kPatience;
+      patience_ = std::min(kPatience, 2 * patience_);
       return true;
     } catch (const sqlite::Error& error) {
       if (error.busy()) patience_ = kShortPatience;

@@ -14,8 +14,8 @@ constexpr std::int64_t most_splits = 256;          // the second pass joins them
 constexpr std::int64_t least_split = 4096;         // reduced elements that are worth a launch slot of their own
 constexpr int simt_items_per_unit = 1024;          // that a GPU's compute unit wants in flight
 
-/** What a reduction program computes: a plain row of the table, or an extreme with its index. */
-struct Program {
+/** What a reduction computes: a plain row of the table, or an extreme with its index. */
+struct Recipe {
   std::string identity, prelude;
   DType compute;
 };
@@ -97,7 +97,7 @@ std::string type_prelude(DType compute, DType input) {
 }
 
 /** Runs the first pass and, where the work was split, the second. */
-void run(Queue& queue, const Program& program, const Tensor& input, DimMask mask, const std::vector<Tensor>& outputs,
+void run(Queue& queue, const Recipe& recipe, const Tensor& input, DimMask mask, const std::vector<Tensor>& outputs,
          DType index_dtype) {
   if (outputs.back().numel() == 0) return;
   const Space space = split_dimensions(input, mask);
@@ -108,12 +108,12 @@ void run(Queue& queue, const Program& program, const Tensor& input, DimMask mask
   const bool whole = plan.splits == 1;
   const bool indexed = outputs.size() == 2;
 
-  std::string identity = concat("reduce ", program.identity, " in ", name(program.compute), ": ", name(input.dtype), " -> ",
+  std::string identity = concat("reduce ", recipe.identity, " in ", name(recipe.compute), ": ", name(input.dtype), " -> ",
                                 outputs.front().defined() ? name(outputs.front().dtype) : "none", wide ? " 64" : "");
-  const char* options = program.compute == DType::float64 ? "" : " -cl-single-precision-constant";
+  const char* options = recipe.compute == DType::float64 ? "" : " -cl-single-precision-constant";
   const auto kernel = [&](const char* name_of_kernel) -> Kernel& {
     return queue.device().programs().generated_kernel(identity, name_of_kernel, options, [&] {
-      return concat(type_prelude(program.compute, input.dtype), program.prelude, "\ntypedef ", wide ? "long" : "int",
+      return concat(type_prelude(recipe.compute, input.dtype), recipe.prelude, "\ntypedef ", wide ? "long" : "int",
                     " index_t;\n", expanded_source("ops/reduce/reduce.cl"));
     });
   };
@@ -121,7 +121,7 @@ void run(Queue& queue, const Program& program, const Tensor& input, DimMask mask
   const Dims partial_shape{plan.splits, space.outputs};
   std::vector<Tensor> partials;
   if (!whole) {
-    partials.push_back(queue.scratch(partial_shape, program.compute));
+    partials.push_back(queue.scratch(partial_shape, recipe.compute));
     if (indexed) partials.push_back(queue.scratch(partial_shape, index_dtype));
   }
   const Range first = cpu ? Range::groups(1, plan.groups, plan.splits) : Range::groups(plan.lanes, plan.groups, plan.splits);
@@ -130,7 +130,7 @@ void run(Queue& queue, const Program& program, const Tensor& input, DimMask mask
     for (const Tensor& t : outputs) set(Optional{t.defined() ? &t : nullptr});
     for (std::size_t i = 0; i < outputs.size(); ++i) set(Optional{whole ? nullptr : &partials[i]});
     if (!cpu && !plan.columns) {
-      set(LocalMemory{static_cast<std::size_t>(plan.lanes) * info(program.compute).bytes});
+      set(LocalMemory{static_cast<std::size_t>(plan.lanes) * info(recipe.compute).bytes});
       set(LocalMemory{indexed ? static_cast<std::size_t>(plan.lanes) * sizeof(cl_long) : sizeof(cl_long)});
     }
     const auto set_geometry = [&](auto index) {
@@ -160,7 +160,7 @@ void run(Queue& queue, const Program& program, const Tensor& input, DimMask mask
   });
 }
 
-DType compute_type(const Reduction& reduction, DType input) {
+DType compute_type(const ReductionOp& reduction, DType input) {
   if (reduction.result == ReductionResult::Sum || reduction.result == ReductionResult::Count)
     return reduction.result_dtype(input);
   return input;
@@ -175,26 +175,26 @@ DType accumulation_type(DType compute) {
 
 }  // namespace
 
-void reduce(Queue& queue, const Reduction& row, const Tensor& input, DimMask mask, const Tensor& output) {
+void reduce(Queue& queue, const ReductionOp& row, const Tensor& input, DimMask mask, const Tensor& output) {
   const DType compute = accumulation_type(compute_type(row, input.dtype));
   // Counting and truth of a floating input are read in its own type, then joined in the result's.
-  const Program program{row.name,
+  const Recipe recipe{row.name,
                         concat("#define MAP(a) (", row.map, ")\n#define IDENTITY ", row.identity, "\n#define COMBINE(x, z) (",
                                row.combine, ")\n#define FINISH(x, n) (", row.finish, ")\n#define OUTPUT_TYPE ",
                                info(output.dtype).storage_type, "\n#define STORE_OUTPUT STORE_", name(output.dtype), "\ntypedef ",
                                info(promote_types(input.dtype, compute)).compute_type, " element_t;\n"),
                         compute};
-  run(queue, program, input, mask, {output}, DType::int64);
+  run(queue, recipe, input, mask, {output}, DType::int64);
 }
 
 void reduce_index(Queue& queue, Extreme extreme, const Tensor& input, DimMask mask, const Tensor& values, const Tensor& indices) {
   const bool max = extreme == Extreme::max;
-  const Program program{max ? "argmax" : "argmin",
+  const Recipe recipe{max ? "argmax" : "argmin",
                         concat("#define WITH_INDEX 1\n#define BEATS(x, z) ((x) ", max ? ">" : "<", " (z))\n#define IDENTITY ",
                                max ? "LOWEST" : "HIGHEST", "\n#define OUTPUT_TYPE ", info(input.dtype).storage_type,
                                "\n#define STORE_OUTPUT STORE_", name(input.dtype), "\n"),
                         accumulation_type(input.dtype)};
-  run(queue, program, input, mask, {values, indices}, DType::int64);
+  run(queue, recipe, input, mask, {values, indices}, DType::int64);
 }
 
 }  // namespace dlprim

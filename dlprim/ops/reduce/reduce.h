@@ -12,7 +12,7 @@ namespace dlprim {
 enum class ReductionResult { Sum, Float, Same, Bool, Count };
 
 /** A row of the reduction table (table.def), as data. */
-struct Reduction {
+struct ReductionOp {
   std::string name;
   ReductionResult result;
   std::string identity, map, combine, finish, gradient, documentation;
@@ -22,9 +22,9 @@ struct Reduction {
 };
 
 /** Every reduction, in the table's order. */
-const std::vector<Reduction>& reduction_table();
+const std::vector<ReductionOp>& reduction_table();
 /** The row of that name. Throws ValueError. */
-const Reduction& reduction(const std::string& name);
+const ReductionOp& reduction(const std::string& name);
 
 /** Which dimensions a reduction takes: bit d stands for dimension d. */
 using DimMask = unsigned;
@@ -39,7 +39,7 @@ Dims reduced_shape(const Dims& shape, DimMask mask, bool keepdim);
  * Reduces the masked dimensions of `input` (any strides) into `output`: contiguous, with as many elements as the kept
  * dimensions give, of dtype `reduction.result_dtype(input.dtype)`. An empty reduction gives the identity.
  */
-void reduce(Queue& queue, const Reduction& reduction, const Tensor& input, DimMask mask, const Tensor& output);
+void reduce(Queue& queue, const ReductionOp& reduction, const Tensor& input, DimMask mask, const Tensor& output);
 
 enum class Extreme { max, min };
 

@@ -2,22 +2,22 @@
 
 namespace dlprim {
 
-const std::vector<Reduction>& reduction_table() {
+const std::vector<ReductionOp>& reduction_table() {
 #define REDUCTION(name, result, identity, map, combine, finish, gradient, doc) \
   {#name, ReductionResult::result, identity, map, combine, finish, gradient, doc},
-  static const std::vector<Reduction> table{
+  static const std::vector<ReductionOp> table{
 #include "dlprim/ops/reduce/table.def"
   };
   return table;
 }
 
-const Reduction& reduction(const std::string& name) {
-  for (const Reduction& row : reduction_table())
+const ReductionOp& reduction(const std::string& name) {
+  for (const ReductionOp& row : reduction_table())
     if (row.name == name) return row;
   throw ValueError(concat("there is no reduction named '", name, "'"));
 }
 
-DType Reduction::result_dtype(DType dtype) const {
+DType ReductionOp::result_dtype(DType dtype) const {
   switch (result) {
     case ReductionResult::Sum: return is_floating(dtype) ? dtype : DType::int64;
     case ReductionResult::Float:

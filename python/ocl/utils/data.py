@@ -8,6 +8,7 @@ Host data are NumPy arrays. A loader's batch becomes an ocl tensor by one upload
 """
 
 import numpy as np
+
 import ocl
 
 __all__ = ["DataLoader", "Dataset", "Subset", "TensorDataset"]

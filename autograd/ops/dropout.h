@@ -1,0 +1,10 @@
+#pragma once
+
+#include "autograd/tensor.h"
+
+namespace ocl {
+
+/** Zeroes elements with probability p and scales the rest by 1 / (1 - p), while training (torch.nn.functional.dropout). */
+Tensor dropout(const Tensor& x, double p = 0.5, bool training = true);
+
+}  // namespace ocl

@@ -1,0 +1,298 @@
+#include "autograd/ops/views.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "autograd/creation.h"
+#include "autograd/ops/reduce.h"
+#include "autograd/tape.h"
+#include "dlprim/ops/pointwise/pointwise.h"
+
+namespace ocl {
+namespace {
+
+using dlprim::require;
+using dlprim::wrap_dim;
+
+/** A view of `a` whose gradient `backward` carries to a's shape. */
+template <class MakeBackward>
+Tensor record_view(const char* name, const Tensor& a, const dlprim::Tensor& viewed, const MakeBackward& make_backward) {
+  Tensor result = record(name, {a}, viewed, make_backward);
+  result.impl().is_view = a.requires_grad() || a.impl().is_view;
+  return result;
+}
+
+Dims resolved_shape(const char* op, const Tensor& a, const std::vector<std::int64_t>& shape) {
+  Dims resolved(shape);
+  int unknown = -1;
+  std::int64_t known = 1;
+  for (int d = 0; d < resolved.size(); ++d) {
+    if (resolved[d] == -1) {
+      require(unknown < 0, op, ": only one dimension can be inferred, got shape ", resolved);
+      unknown = d;
+    } else {
+      require(resolved[d] >= 0, op, ": invalid shape dimension ", resolved[d]);
+      known *= resolved[d];
+    }
+  }
+  const bool fits = unknown < 0 ? known == a.numel() : known > 0 && a.numel() % known == 0;
+  require(fits, op, ": shape ", Dims(shape), " is invalid for input of size ", a.numel(), " and shape ", a.shape());
+  if (unknown >= 0) resolved[unknown] = a.numel() / known;
+  return resolved;
+}
+
+/** The strides that give the elements of `t` in order under `shape`, where there are any. */
+std::optional<Dims> view_strides(const dlprim::Tensor& t, const Dims& shape) {
+  if (t.numel() == 0 || t.is_contiguous()) return dlprim::contiguous_strides(shape);
+  Dims strides = Dims::filled(shape.size(), 1);
+  int next = shape.size() - 1;
+  std::int64_t chunk = 1, covered = 1, base = t.rank() ? t.strides[t.rank() - 1] : 1;
+  for (int d = t.rank() - 1; d >= 0; --d) {
+    chunk *= t.shape[d];
+    // A run of dimensions ends where the next outer one does not carry it on evenly.
+    const bool ends = d == 0 || (t.shape[d - 1] != 1 && t.strides[d - 1] != chunk * base);
+    if (!ends) continue;
+    while (next >= 0 && (covered < chunk || shape[next] == 1)) {
+      strides[next] = covered * base;
+      covered *= shape[next];
+      --next;
+    }
+    if (covered != chunk) return std::nullopt;
+    if (d > 0) base = t.strides[d - 1];
+    chunk = covered = 1;
+  }
+  return next < 0 ? std::optional<Dims>(strides) : std::nullopt;
+}
+
+Tensor with_shape(const char* name, const Tensor& a, const Dims& shape, const Dims& strides) {
+  dlprim::Tensor viewed = a.data();
+  viewed.shape = shape;
+  viewed.strides = strides;
+  return record_view(name, a, viewed, [&] {
+    return [original = a.shape()](const TensorList& g) { return TensorList{reshape(g[0], original.vector())}; };
+  });
+}
+
+/** The gradient of a view that leaves elements out: zeros, with `gradient` in the view's place. */
+Tensor embedded(const Tensor& gradient, const dlprim::Tensor& description, const std::function<Tensor(const Tensor&)>& view_of) {
+  Tensor whole = zeros(description.shape.vector(), gradient.dtype(), gradient.device());
+  dlprim::copy(gradient.device()->queue(), gradient.data(), view_of(whole).data());
+  return whole;
+}
+
+dlprim::Tensor without_memory(dlprim::Tensor t) {
+  t.storage = nullptr;
+  return t;
+}
+
+dlprim::Tensor converted(const Tensor& a, DType dtype) {
+  const dlprim::Tensor copy = dlprim::Tensor::empty(*a.device(), a.shape(), dtype);
+  dlprim::copy(a.device()->queue(), a.data(), copy);
+  return copy;
+}
+
+}  // namespace
+
+Tensor view(const Tensor& a, const std::vector<std::int64_t>& shape) {
+  const Dims resolved = resolved_shape("view", a, shape);
+  const auto strides = view_strides(a.data(), resolved);
+  require(strides.has_value(), "view: size ", resolved, " is not compatible with input tensor's size ", a.shape(), " and stride ",
+          a.strides(), " (at least one dimension spans across two contiguous subspaces). Use .reshape(...) instead.");
+  return with_shape("ViewBackward", a, resolved, *strides);
+}
+
+Tensor reshape(const Tensor& a, const std::vector<std::int64_t>& shape) {
+  const Dims resolved = resolved_shape("reshape", a, shape);
+  if (const auto strides = view_strides(a.data(), resolved)) return with_shape("ReshapeBackward", a, resolved, *strides);
+  return with_shape("ReshapeBackward", contiguous(a), resolved, dlprim::contiguous_strides(resolved));
+}
+
+Tensor flatten(const Tensor& a, std::int64_t start_dim, std::int64_t end_dim) {
+  const int start = wrap_dim(start_dim, a.dim(), "flatten"), end = wrap_dim(end_dim, a.dim(), "flatten");
+  require(start <= end, "flatten: start_dim ", start_dim, " comes after end_dim ", end_dim);
+  std::vector<std::int64_t> shape;
+  std::int64_t merged = 1;
+  for (int d = 0; d < a.dim(); ++d) {
+    if (d < start || d > end) {
+      shape.push_back(a.shape()[d]);
+      continue;
+    }
+    merged *= a.shape()[d];
+    if (d == end) shape.push_back(merged);
+  }
+  if (a.dim() == 0) shape.push_back(1);
+  return reshape(a, shape);
+}
+
+Tensor permute(const Tensor& a, const std::vector<std::int64_t>& dims) {
+  require(static_cast<int>(dims.size()) == a.dim(), "permute: ", dims.size(), " dims for a tensor of ", a.dim(), " dimensions");
+  dlprim::Tensor viewed = a.data();
+  std::vector<std::int64_t> inverse(dims.size(), -1);
+  for (int d = 0; d < a.dim(); ++d) {
+    const int from = wrap_dim(dims[static_cast<std::size_t>(d)], a.dim(), "permute");
+    require(inverse[static_cast<std::size_t>(from)] < 0, "permute: repeated dim ", from);
+    viewed.shape[d] = a.shape()[from];
+    viewed.strides[d] = a.strides()[from];
+    inverse[static_cast<std::size_t>(from)] = d;
+  }
+  return record_view("PermuteBackward", a, viewed,
+                     [&] { return [inverse](const TensorList& g) { return TensorList{permute(g[0], inverse)}; }; });
+}
+
+Tensor transpose(const Tensor& a, std::int64_t dim0, std::int64_t dim1) {
+  std::vector<std::int64_t> dims(static_cast<std::size_t>(a.dim()));
+  std::iota(dims.begin(), dims.end(), 0);
+  const int first = wrap_dim(dim0, a.dim(), "transpose"), second = wrap_dim(dim1, a.dim(), "transpose");
+  if (a.dim() > 0) std::swap(dims[static_cast<std::size_t>(first)], dims[static_cast<std::size_t>(second)]);
+  return permute(a, dims);
+}
+
+Tensor t(const Tensor& a) {
+  require(a.dim() <= 2, "t: expected a tensor of at most 2 dimensions, got shape ", a.shape());
+  return a.dim() == 2 ? transpose(a, 0, 1) : a;
+}
+
+Tensor squeeze(const Tensor& a, std::optional<std::int64_t> dim) {
+  const int only = dim ? wrap_dim(*dim, a.dim(), "squeeze") : -1;
+  Dims shape, strides;
+  for (int d = 0; d < a.dim(); ++d) {
+    if (a.shape()[d] == 1 && (only < 0 || only == d)) continue;
+    shape.push_back(a.shape()[d]);
+    strides.push_back(a.strides()[d]);
+  }
+  return with_shape("SqueezeBackward", a, shape, strides);
+}
+
+Tensor unsqueeze(const Tensor& a, std::int64_t dim) {
+  const int at = wrap_dim(dim, a.dim() + 1, "unsqueeze");
+  Dims shape = a.shape(), strides = a.strides();
+  shape.insert(at, 1);
+  strides.insert(at, at < a.dim() ? a.shape()[at] * a.strides()[at] : 1);
+  return with_shape("UnsqueezeBackward", a, shape, strides);
+}
+
+Tensor expand(const Tensor& a, const std::vector<std::int64_t>& shape) {
+  Dims target(shape);
+  require(target.size() >= a.dim(), "expand: ", target, " has fewer dimensions than the tensor's ", a.shape());
+  for (int i = 1; i <= target.size(); ++i) {
+    std::int64_t& size = target[target.size() - i];
+    const std::int64_t own = i <= a.dim() ? a.shape()[a.dim() - i] : 1;
+    require(size != -1 || i <= a.dim(), "expand: -1 is not allowed in a leading, non-existing dimension of ", Dims(shape));
+    if (size == -1) size = own;
+    require(size >= 0 && (own == size || own == 1), "expand: the expanded size ", size, " must match the existing size ", own,
+            " at dimension ", target.size() - i, "; target ", Dims(shape), ", tensor ", a.shape());
+  }
+  return record_view("ExpandBackward", a, a.data().expanded(target), [&] {
+    return [original = a.shape()](const TensorList& g) { return TensorList{sum_to_shape(g[0], original)}; };
+  });
+}
+
+Tensor slice(const Tensor& a, std::int64_t dim, std::int64_t start, std::int64_t end, std::int64_t step) {
+  require(a.dim() > 0, "slice: a scalar cannot be sliced");
+  require(step > 0, "slice: step must be greater than zero, got ", step);
+  const int d = wrap_dim(dim, a.dim(), "slice");
+  const std::int64_t size = a.shape()[d];
+  const auto clipped = [size](std::int64_t i) { return std::clamp<std::int64_t>(i < 0 ? i + size : i, 0, size); };
+  start = clipped(start);
+  end = std::max(clipped(end), start);
+  const auto cut = [d, start, end, step](const dlprim::Tensor& whole) {
+    dlprim::Tensor part = whole;
+    part.shape[d] = (end - start + step - 1) / step;
+    part.offset += start * whole.strides[d];
+    part.strides[d] *= step;
+    return part;
+  };
+  return record_view("SliceBackward", a, cut(a.data()), [&] {
+    return [cut, whole = without_memory(a.data())](const TensorList& g) {
+      return TensorList{embedded(g[0], whole, [&](const Tensor& zeros) { return Tensor(cut(zeros.data())); })};
+    };
+  });
+}
+
+Tensor narrow(const Tensor& a, std::int64_t dim, std::int64_t start, std::int64_t length) {
+  const int d = wrap_dim(dim, a.dim(), "narrow");
+  const std::int64_t size = a.size(d);
+  if (start < 0) start += size;
+  require<IndexError>(start >= 0 && length >= 0 && start + length <= size, "narrow: start (", start, ") + length (", length,
+                      ") exceeds dimension size (", size, ")");
+  return slice(a, d, start, start + length);
+}
+
+Tensor select(const Tensor& a, std::int64_t dim, std::int64_t index) {
+  require<IndexError>(a.dim() > 0, "select() cannot be applied to a 0-dim tensor.");
+  const int d = wrap_dim(dim, a.dim(), "select");
+  const std::int64_t size = a.shape()[d];
+  require<IndexError>(index >= -size && index < size, "index ", index, " is out of bounds for dimension ", d, " with size ", size);
+  return squeeze(slice(a, d, index < 0 ? index + size : index, (index < 0 ? index + size : index) + 1), d);
+}
+
+Tensor contiguous(const Tensor& a) { return a.is_contiguous() ? a : clone(a); }
+
+Tensor clone(const Tensor& a) {
+  return record("CloneBackward", {a}, converted(a, a.dtype()), [] { return [](const TensorList& g) { return g; }; });
+}
+
+Tensor to(const Tensor& a, DType dtype) {
+  if (a.dtype() == dtype) return a;
+  return record("ToCopyBackward", {a}, converted(a, dtype),
+                [&] { return [original = a.dtype()](const TensorList& g) { return TensorList{to(g[0], original)}; }; });
+}
+
+Tensor to(const Tensor& a, const Device& device) {
+  if (a.device() == device) return a;
+  const Tensor moved = from_bytes(a.to_bytes().data(), a.shape().vector(), a.dtype(), device);
+  return record("ToCopyBackward", {a}, moved.data(),
+                [&] { return [original = a.device()](const TensorList& g) { return TensorList{to(g[0], original)}; }; });
+}
+
+Tensor cat(const TensorList& tensors, std::int64_t dim) {
+  require(!tensors.empty(), "cat: expected a non-empty list of tensors");
+  const Tensor& first = tensors.front();
+  const int d = wrap_dim(dim, first.dim(), "cat");
+  require(first.dim() > 0, "cat: zero-dimensional tensors cannot be concatenated");
+  Dims shape = first.shape();
+  DType dtype = first.dtype();
+  shape[d] = 0;
+  std::vector<std::int64_t> sizes;
+  for (const Tensor& part : tensors) {
+    require(part.dim() == first.dim(), "cat: tensors of ", first.dim(), " and of ", part.dim(), " dimensions");
+    require(part.device() == first.device(), "cat: expected all tensors on one device");
+    for (int i = 0; i < shape.size(); ++i)
+      require(i == d || part.shape()[i] == shape[i], "cat: sizes must match except in dimension ", d, ", got ", first.shape(), " and ", part.shape());
+    sizes.push_back(part.shape()[d]);
+    shape[d] += sizes.back();
+    dtype = promote_types(dtype, part.dtype());
+  }
+  const Tensor joined(dlprim::Tensor::empty(*first.device(), shape, dtype));
+  {
+    const NoGradGuard no_grad;
+    std::int64_t start = 0;
+    for (const Tensor& part : tensors) {
+      dlprim::copy(first.device()->queue(), part.data(), narrow(joined, d, start, part.shape()[d]).data());
+      start += part.shape()[d];
+    }
+  }
+  return record("CatBackward", tensors, joined.data(), [&] {
+    return [sizes, d](const TensorList& g) {
+      TensorList parts;
+      std::int64_t start = 0;
+      for (std::int64_t size : sizes) {
+        parts.push_back(narrow(g[0], d, start, size));
+        start += size;
+      }
+      return parts;
+    };
+  });
+}
+
+Tensor Tensor::view(const std::vector<std::int64_t>& shape) const { return ocl::view(*this, shape); }
+Tensor Tensor::reshape(const std::vector<std::int64_t>& shape) const { return ocl::reshape(*this, shape); }
+Tensor Tensor::flatten(std::int64_t start_dim, std::int64_t end_dim) const { return ocl::flatten(*this, start_dim, end_dim); }
+Tensor Tensor::transpose(std::int64_t dim0, std::int64_t dim1) const { return ocl::transpose(*this, dim0, dim1); }
+Tensor Tensor::t() const { return ocl::t(*this); }
+Tensor Tensor::contiguous() const { return ocl::contiguous(*this); }
+Tensor Tensor::clone() const { return ocl::clone(*this); }
+Tensor Tensor::to(DType dtype) const { return ocl::to(*this, dtype); }
+Tensor Tensor::to(const Device& device) const { return ocl::to(*this, device); }
+
+}  // namespace ocl

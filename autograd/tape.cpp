@@ -1,0 +1,126 @@
+#include "autograd/tape.h"
+
+#include "autograd/ops/inplace.h"
+#include "autograd/ops/views.h"
+
+namespace ocl {
+namespace {
+
+std::atomic<std::uint64_t> next_sequence{0};
+thread_local bool recording = true;
+
+// Nodes whose destruction is due. A chain of nodes would otherwise destroy itself recursively and overflow the stack.
+thread_local std::vector<std::shared_ptr<Node>> dying;
+thread_local bool destroying = false;
+
+constexpr std::uint64_t before_all_nodes = UINT64_MAX;  // gradients are accumulated as soon as they are complete
+
+}  // namespace
+
+Node::Node(std::string name, std::vector<Edge> next, Backward backward)
+    : name_(std::move(name)), next_(std::move(next)), backward_(std::move(backward)), sequence_(next_sequence++) {}
+
+Node::~Node() {
+  for (Edge& edge : next_)
+    if (edge.node) dying.push_back(std::move(edge.node));
+  if (destroying) return;
+  destroying = true;
+  while (!dying.empty()) {
+    const std::shared_ptr<Node> node = std::move(dying.back());
+    dying.pop_back();
+  }
+  destroying = false;
+}
+
+TensorList Node::run(const TensorList& gradients, bool keep) {
+  dlprim::require<AutogradError>(
+      static_cast<bool>(backward_), name_,
+      ": trying to backward through the graph a second time (or directly access saved tensors after they have already "
+      "been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
+      "Specify retain_graph=True if you need to backward through the graph a second time.");
+  if (keep) return backward_(gradients);
+  const Backward backward = std::move(backward_);
+  backward_ = nullptr;
+  return backward(gradients);
+}
+
+AccumulateGrad::AccumulateGrad(std::weak_ptr<TensorImpl> leaf)
+    : Node("AccumulateGrad", before_all_nodes), leaf_(std::move(leaf)) {}
+
+TensorList AccumulateGrad::run(const TensorList& gradients, bool) {
+  const std::shared_ptr<TensorImpl> leaf = leaf_.lock();
+  const Tensor& gradient = gradients[0];
+  if (!leaf || !gradient.defined()) return {};
+  if (leaf->grad.defined()) {
+    leaf->grad.add_(gradient);
+    return {};
+  }
+  // A gradient that nothing else holds is taken as it is; one that a sibling shares is copied.
+  const bool exclusive = gradient.impl_pointer().use_count() == 1 && gradient.data().storage.use_count() == 1 &&
+                         gradient.is_contiguous();
+  leaf->grad = exclusive ? gradient : gradient.clone();
+  return {};
+}
+
+SavedTensor::SavedTensor(const Tensor& tensor) {
+  if (tensor.defined()) *this = SavedTensor(tensor.data());
+}
+
+SavedTensor::SavedTensor(const dlprim::Tensor& data) : data_(data), version_(data.storage->version()) {}
+
+const dlprim::Tensor& SavedTensor::unpack() const {
+  const std::uint32_t now = data_.storage->version();
+  dlprim::require<AutogradError>(
+      now == version_, "one of the variables needed for gradient computation has been modified by an inplace operation: a tensor of shape ",
+      data_.shape, " is at version ", now, "; expected version ", version_, " instead");
+  return data_;
+}
+
+bool grad_enabled() { return recording; }
+void set_grad_enabled(bool enabled) { recording = enabled; }
+
+GradMode::GradMode(bool enabled) : previous_(recording) { recording = enabled; }
+GradMode::~GradMode() { recording = previous_; }
+
+bool needs_tape(const TensorList& inputs) {
+  if (!recording) return false;
+  for (const Tensor& input : inputs)
+    if (input.defined() && input.requires_grad()) return true;
+  return false;
+}
+
+Edge edge_to(const Tensor& tensor) {
+  if (!tensor.defined()) return {};
+  TensorImpl& impl = tensor.impl();
+  if (impl.grad_fn) return {impl.grad_fn, impl.output_index};
+  if (!impl.requires_grad) return {};
+  std::shared_ptr<AccumulateGrad> accumulator = impl.accumulator.lock();
+  if (!accumulator) {
+    accumulator = std::make_shared<AccumulateGrad>(tensor.impl_pointer());
+    impl.accumulator = accumulator;
+  }
+  return {accumulator, 0};
+}
+
+std::shared_ptr<Node> make_node(const char* name, const TensorList& inputs, Backward backward) {
+  std::vector<Edge> edges;
+  edges.reserve(inputs.size());
+  for (const Tensor& input : inputs) edges.push_back(edge_to(input));
+  return std::make_shared<Node>(name, std::move(edges), std::move(backward));
+}
+
+void set_history(const TensorList& outputs, const std::shared_ptr<Node>& node) {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    TensorImpl& impl = outputs[i].impl();
+    dlprim::Tensor description = impl.data;
+    const bool differentiable = is_floating(description.dtype);
+    description.storage = nullptr;  // the tape must not keep the result alive
+    node->outputs.push_back(std::move(description));
+    if (!differentiable) continue;
+    impl.grad_fn = node;
+    impl.output_index = static_cast<int>(i);
+    impl.requires_grad = true;
+  }
+}
+
+}  // namespace ocl

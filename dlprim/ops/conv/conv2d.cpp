@@ -1,0 +1,106 @@
+#include "dlprim/ops/conv/conv2d.h"
+
+#include <limits>
+
+#include "dlprim/ops/conv/conv2d_problem.h"
+#include "dlprim/runtime/device.h"
+#include "dlprim/runtime/dtype_defines.h"
+
+namespace dlprim {
+namespace {
+
+std::int64_t extent(std::int64_t kernel, std::int64_t dilation) { return dilation * (kernel - 1) + 1; }
+
+void check_geometry(const Conv2dGeometry& g) {
+  for (int i = 0; i < 2; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    require(g.padding[at] >= 0, "conv2d: negative padding is not supported, got ", g.padding[at]);
+    require(g.stride[at] > 0, "conv2d: non-positive stride is not supported, got ", g.stride[at]);
+    require(g.dilation[at] > 0, "conv2d: dilation should be greater than zero, got ", g.dilation[at]);
+  }
+  require(g.groups > 0, "conv2d: non-positive groups is not supported, got ", g.groups);
+}
+
+ConvProblem problem_of(const char* op, const Dims& x, const Dims& weight, const Dims& y, const Conv2dGeometry& g) {
+  const Dims expected = conv2d_output_shape(x, weight, g);
+  require(y == expected, op, ": x ", x, " and weight ", weight, " give an output of ", expected, ", got ", y);
+  ConvProblem p{};
+  p.images = x[0];
+  p.groups = g.groups;
+  p.in_channels = weight[1];
+  p.out_channels = weight[0] / g.groups;
+  for (int i = 0; i < 2; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    p.size[i] = x[i + 2];
+    p.out_size[i] = y[i + 2];
+    p.kernel[i] = weight[i + 2];
+    p.stride[i] = g.stride[at];
+    p.padding[i] = g.padding[at];
+    p.dilation[i] = g.dilation[at];
+  }
+  return p;
+}
+
+void check_tensors(const char* op, const Queue& queue, const Tensor& a, const Tensor& b, const Tensor& c) {
+  require<TypeError>(a.dtype == b.dtype && a.dtype == c.dtype, op, ": expected one dtype, got ", name(a.dtype), ", ",
+                     name(b.dtype), ", ", name(c.dtype));
+  require_floating(a.dtype, queue.device(), op);
+  for (const Tensor* t : {&a, &b, &c}) require(t->is_contiguous(), op, ": tensors must be contiguous");
+}
+
+bool on_cpu(const Queue& queue) { return queue.device().info().shape == KernelShape::cpu; }
+
+}  // namespace
+
+Dims conv2d_output_shape(const Dims& x, const Dims& weight, const Conv2dGeometry& g) {
+  check_geometry(g);
+  require(x.size() == 4, "conv2d: expected a 4D input [N, Cin, H, W], but got input of size: ", x);
+  require(weight.size() == 4, "conv2d: expected a 4D weight [Cout, Cin / groups, KH, KW], but got weight of size: ",
+          weight);
+  require(weight[0] > 0 && weight[0] % g.groups == 0, "conv2d: given groups=", g.groups,
+          ", expected weight to be divisible by ", g.groups, " at dimension 0, but got weight of size ", weight);
+  require(x[1] == weight[1] * g.groups, "conv2d: given groups=", g.groups, ", weight of size ", weight,
+          ", expected input", x, " to have ", weight[1] * g.groups, " channels, but got ", x[1], " channels instead");
+  Dims y{x[0], weight[0]};
+  for (int i = 0; i < 2; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const std::int64_t padded = x[i + 2] + 2 * g.padding[at], kernel = extent(weight[i + 2], g.dilation[at]);
+    require(weight[i + 2] > 0 && padded >= kernel,
+            "conv2d: calculated padded input size per channel: ", Dims{x[2] + 2 * g.padding[0], x[3] + 2 * g.padding[1]},
+            ". Kernel size: ", Dims{extent(weight[2], g.dilation[0]), extent(weight[3], g.dilation[1])},
+            ". Kernel size can't be greater than actual input size");
+    y.push_back((padded - kernel) / g.stride[at] + 1);
+    require(padded <= std::numeric_limits<int>::max() / 2, "conv2d: an input of size ", x, " is too large");
+  }
+  return y;
+}
+
+void conv2d_forward(Queue& queue, const Tensor& x, const Tensor& weight, const Tensor* bias,
+                    const Conv2dGeometry& geometry, const Tensor& y) {
+  const ConvProblem p = problem_of("conv2d", x.shape, weight.shape, y.shape, geometry);
+  check_tensors("conv2d", queue, x, weight, y);
+  require(!bias || (bias->shape == Dims{weight.shape[0]} && bias->dtype == x.dtype), "conv2d: expected bias to be ",
+          name(x.dtype), " with shape ", Dims{weight.shape[0]}, ", got ", bias ? name(bias->dtype) : "", " ",
+          bias ? bias->shape : Dims{});
+  if (y.numel() == 0) return;
+  (on_cpu(queue) ? conv2d_forward_cpu : conv2d_forward_simt)(queue, p, x, weight, bias, y);
+}
+
+void conv2d_backward_data(Queue& queue, const Tensor& dy, const Tensor& weight, const Conv2dGeometry& geometry,
+                          const Tensor& dx) {
+  const ConvProblem p = problem_of("conv2d_backward_data", dx.shape, weight.shape, dy.shape, geometry);
+  check_tensors("conv2d_backward_data", queue, dy, weight, dx);
+  if (dx.numel() == 0) return;
+  (on_cpu(queue) ? conv2d_backward_data_cpu : conv2d_backward_data_simt)(queue, p, dy, weight, dx);
+}
+
+void conv2d_backward_weight(Queue& queue, const Tensor& dy, const Tensor& x, const Conv2dGeometry& geometry,
+                            const Tensor& dw) {
+  const ConvProblem p = problem_of("conv2d_backward_weight", x.shape, dw.shape, dy.shape, geometry);
+  check_tensors("conv2d_backward_weight", queue, dy, x, dw);
+  if (dw.numel() == 0) return;
+  if (dy.numel() == 0) return queue.zero(dw);
+  (on_cpu(queue) ? conv2d_backward_weight_cpu : conv2d_backward_weight_simt)(queue, p, dy, x, dw);
+}
+
+}  // namespace dlprim

@@ -1,0 +1,123 @@
+// Convolution forward and backward-data on a CPU as an implicit GEMM: rows = output channels, columns = pixels of all
+// images, depth = (tap row, tap column, channel). An item packs some panels of NR pixels and multiplies them by every
+// panel of weights. Pixels of one output row are contiguous in the phased input, so packing is vector copies ("runs").
+#include "ops/conv/conv_cpu.cl"
+
+#define MAX_PANELS 8
+
+// NR consecutive pixels: the runs they are made of, and where each result goes.
+typedef struct {
+  int count, runs;
+  int run_start[NR], run_length[NR];
+  long run_source[NR];
+} PixelTile;
+
+inline void find_runs(const Stencil *s, const long first_pixel, const int count, PixelTile *tile, long *target) {
+  const long plane = s->out_h * s->out_w;
+  long image = first_pixel / plane;
+  int h = (int)(first_pixel % plane / s->out_w), w = (int)(first_pixel % s->out_w);
+  tile->count = count;
+  tile->runs = 0;
+  for (int at = 0; at < count;) {
+    const int length = min((int)s->out_w - w, count - at), r = tile->runs++;
+    tile->run_start[r] = at;
+    tile->run_length[r] = length;
+    tile->run_source[r] = image * s->image_stride + h * s->row_length + w;
+    const long out = image * s->y_image + h * s->y_row + w * s->y_column;
+    for (int i = 0; i < length; ++i) target[at + i] = out + i * s->y_column;
+    at += length;
+    w = 0;
+    if (++h == s->out_h) {
+      h = 0;
+      ++image;
+    }
+  }
+}
+
+// Copies whole vectors: what runs over the end of a run is overwritten by the next run, or by the next row.
+inline void pack_pixels(const Stencil *s, __global const REAL *restrict x, const PixelTile *tile,
+                        __global REAL *restrict panel) {
+  const int channels = s->channels, runs = tile->runs;
+  const long channel_stride = s->channel_stride;
+  const long furthest = tile->run_source[runs - 1] + (channels - 1) * channel_stride + 2 * LANES;
+  for (int th = 0; th < s->taps_h; ++th)
+    for (int tw = 0; tw < s->taps_w; ++tw) {
+      const long offset = tap_offset(s, th, tw);
+      __global const REAL *from = x + offset;
+      const bool whole_vectors = tile->count == NR && s->base + offset + furthest <= s->limit;
+      for (int c = 0; c < channels; ++c, from += channel_stride, panel += NR) {
+        if (whole_vectors) {
+          for (int r = 0; r < runs; ++r) {
+            VSTORE(VLOAD(0, from + tile->run_source[r]), 0, panel + tile->run_start[r]);
+            if (tile->run_length[r] > LANES)
+              VSTORE(VLOAD(1, from + tile->run_source[r]), 1, panel + tile->run_start[r]);
+          }
+        } else {
+          for (int r = 0; r < runs; ++r)
+            for (int i = 0; i < tile->run_length[r]; ++i)
+              panel[tile->run_start[r] + i] = from[tile->run_source[r] + i];
+          for (int i = tile->count; i < NR; ++i) panel[i] = 0;
+        }
+      }
+    }
+}
+
+inline void store_pixels(const Tile tile, __global STORAGE *restrict y, const long *target, const int count,
+                         const long y_channel, const int rows, __global const STORAGE *restrict bias) {
+  const bool contiguous = DIRECT && count == NR && target[NR - 1] - target[0] == NR - 1;
+#pragma unroll
+  for (int i = 0; i < MR; ++i) {
+    if (i >= rows) break;
+    const VEC shift = (VEC)(bias ? LOAD(bias, i) : (REAL)0);
+    const VEC v0 = tile.v[i][0] + shift, v1 = tile.v[i][1] + shift;
+    __global STORAGE *row = y + i * y_channel;
+#if DIRECT
+    if (contiguous) {
+      VSTORE(v0, 0, row + target[0]);
+      VSTORE(v1, 1, row + target[0]);
+      continue;
+    }
+#endif
+    REAL values[NR];
+    VSTORE(v0, 0, values);
+    VSTORE(v1, 1, values);
+    for (int n = 0; n < count; ++n) STORE(row, target[n], values[n]);
+  }
+}
+
+__attribute__((reqd_work_group_size(1, 1, 1)))
+__kernel void conv_tiles(BUFFER(const REAL, weights), BUFFER(const REAL, x), BUFFER(const STORAGE, bias),
+                         BUFFER(STORAGE, y), BUFFER(REAL, scratch), const Stencil stencil, const int has_bias,
+                         const int panels_per_job, const long slice) {
+  BIND(const REAL, weights);
+  __global REAL *panels = scratch_buffer + scratch_start + get_group_id(0) * slice;
+  const Stencil s = stencil;
+  const int rows = s.rows, row_panels = (rows + MR - 1) / MR;
+  const int depth = s.channels * s.taps_h * s.taps_w;
+  const long pixels = s.images * s.out_h * s.out_w, column_panels = (pixels + NR - 1) / NR;
+  const long blocks = (column_panels + panels_per_job - 1) / panels_per_job, jobs = blocks * s.groups;
+  const long end = first_job(jobs, get_group_id(0) + 1, get_num_groups(0));
+  for (long job = first_job(jobs, get_group_id(0), get_num_groups(0)); job < end; ++job) {
+    const long group = job / blocks, first_panel = job % blocks * panels_per_job;
+    const int count = min((long)panels_per_job, column_panels - first_panel);
+    __global const REAL *x = x_buffer + x_start + s.base + group * s.group_stride;
+    __global const REAL *left = weights + group * row_panels * MR * depth;
+    __global STORAGE *out = y_buffer + y_start + s.y_base + group * rows * s.y_channel;
+    long target[MAX_PANELS][NR];
+    int width[MAX_PANELS];
+    for (int p = 0; p < count; ++p) {
+      PixelTile tile;
+      const long first = (first_panel + p) * NR;
+      width[p] = min((long)NR, pixels - first);
+      find_runs(&s, first, width[p], &tile, target[p]);
+      if (depth > 0) pack_pixels(&s, x, &tile, panels + (long)p * depth * NR);
+    }
+    for (int r = 0; r < row_panels; ++r)
+      for (int p = 0; p < count; ++p) {
+        const Tile tile =
+            multiply_panels(left + (long)r * depth * MR, panels + (long)p * depth * NR, depth);
+        store_pixels(tile, out + r * MR * s.y_channel, target[p], width[p], s.y_channel, min(MR, rows - r * MR),
+                     has_bias ? bias_buffer + bias_start + group * rows + r * MR : 0);
+      }
+  }
+}

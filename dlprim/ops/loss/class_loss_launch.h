@@ -1,0 +1,36 @@
+#pragma once
+
+#include "dlprim/ops/loss/class_loss.h"
+#include "dlprim/runtime/queue.h"
+
+/** \file What the losses over class scores share on the host side. */
+
+namespace dlprim {
+
+/** rows_t of class_loss.cl. */
+struct LossRows {
+  cl_long rows, ignore_index;
+  cl_int classes, positions;
+};
+
+LossRows loss_rows(const ClassLossExtents& extents, std::int64_t ignore_index);
+
+Kernel& loss_kernel(Queue& queue, const char* kernel, DType dtype);
+
+/** A work item a row, or on a CPU a few that share the rows. */
+Range loss_rows_range(Queue& queue, const ClassLossExtents& extents);
+
+/** Largest power of two of work items that a group may have, at most 256. */
+int loss_group_size(const Queue& queue);
+
+/** Sums the rows' (loss, weight) pairs, `terms` [rows, 2], into `loss` and `total_weight`. */
+void reduce_loss(Queue& queue, const Tensor& terms, Reduction reduction, const Tensor& loss, const Tensor& total_weight);
+
+/** Writes what a loss over no rows is: NaN for the mean, else 0 or nothing. */
+void write_empty_loss(Queue& queue, Reduction reduction, const Tensor& loss, const Tensor& total_weight);
+
+/** Throws unless `loss` (or its gradient) and total_weight have the shape and dtype that fit the scores. */
+void require_loss_tensors(const char* op, const Tensor& scores, Reduction reduction, const Tensor& loss,
+                          const Tensor& total_weight);
+
+}  // namespace dlprim

@@ -1,0 +1,100 @@
+#include "dlprim/ops/loss/cross_entropy.h"
+
+#include "dlprim/core/error.h"
+#include "dlprim/core/real.h"
+#include "dlprim/ops/loss/class_loss_launch.h"
+#include "dlprim/runtime/device.h"
+
+namespace dlprim {
+namespace {
+
+DeviceCheck target_check() {
+  static const DeviceCheck check = register_check("cross_entropy: target out of range: ");
+  return check;
+}
+
+/** labels_t of class_loss.cl. */
+template <class Real>
+struct Labels {
+  Real smoothing;
+  cl_int has_probabilities;
+};
+
+ClassLossExtents checked_extents(const char* op, const Tensor& logits, const Tensor& target, const Tensor* weight,
+                                 const CrossEntropyOptions& options, const Tensor& log_normalizer) {
+  const ClassLossExtents extents = class_loss_extents(op, logits, target, weight);
+  require(options.label_smoothing >= 0 && options.label_smoothing <= 1, op,
+          ": label_smoothing must be between 0.0 and 1.0, got ", options.label_smoothing);
+  require(log_normalizer.numel() == extents.rows() && log_normalizer.dtype == compute_dtype(logits.dtype), op,
+          ": expected log_normalizer of shape ", cross_entropy_normalizer_shape(logits.shape), " and dtype ",
+          name(compute_dtype(logits.dtype)), ", got ", log_normalizer.shape, " and ", name(log_normalizer.dtype));
+  return extents;
+}
+
+// A work group a row where rows are long and consecutive, else a work item a row.
+bool uses_groups(const Queue& queue, const ClassLossExtents& extents) {
+  constexpr int long_row = 32;
+  return queue.device().info().shape == KernelShape::simt && extents.positions == 1 && extents.classes >= long_row;
+}
+
+}  // namespace
+
+Dims cross_entropy_normalizer_shape(const Dims& logits) {
+  if (logits.size() < 2) return {1, 1};
+  return {logits[0], product(Dims(logits.begin() + 2, logits.end()))};
+}
+
+void cross_entropy_forward(Queue& queue, const Tensor& logits, const Tensor& target, const Tensor* weight,
+                           const CrossEntropyOptions& options, const Tensor& loss, const Tensor& total_weight,
+                           const Tensor& log_normalizer) {
+  constexpr const char* op = "cross_entropy";
+  const ClassLossExtents extents = checked_extents(op, logits, target, weight, options, log_normalizer);
+  require_loss_tensors(op, logits, options.reduction, loss, total_weight);
+  if (extents.rows() == 0) return write_empty_loss(queue, options.reduction, loss, total_weight);
+  const bool reduced = options.reduction != Reduction::none;
+  const bool probabilities = is_floating(target.dtype);
+  Tensor terms;
+  if (reduced)
+    terms = queue.scratch({extents.rows(), 2}, compute_dtype(logits.dtype));
+  else
+    queue.zero(total_weight);
+  const bool groups = uses_groups(queue, extents);
+  Kernel& kernel = loss_kernel(queue, groups ? "cross_entropy_rows_groups" : "cross_entropy_rows", logits.dtype);
+  const Range range = groups ? Range::groups(loss_group_size(queue), extents.rows()) : loss_rows_range(queue, extents);
+  with_real(logits.dtype, [&](auto zero) {
+    const Labels<decltype(zero)> labels{static_cast<decltype(zero)>(options.label_smoothing), probabilities};
+    queue.launch(kernel, range, logits, Optional{probabilities ? nullptr : &target},
+                 Optional{probabilities ? &target : nullptr}, Optional{weight},
+                 loss_rows(extents, options.ignore_index), labels, log_normalizer, loss,
+                 Optional{reduced ? &terms : nullptr}, target_check());
+  });
+  if (reduced) reduce_loss(queue, terms, options.reduction, loss, total_weight);
+}
+
+void cross_entropy_backward(Queue& queue, const Tensor& grad, const Tensor& logits, const Tensor& target,
+                            const Tensor* weight, const CrossEntropyOptions& options, const Tensor& total_weight,
+                            const Tensor& log_normalizer, const Tensor& dlogits) {
+  constexpr const char* op = "cross_entropy backward";
+  const ClassLossExtents extents = checked_extents(op, logits, target, weight, options, log_normalizer);
+  require_loss_tensors(op, logits, options.reduction, grad, total_weight);
+  require(dlogits.shape == logits.shape && dlogits.dtype == logits.dtype, op, ": expected a gradient of shape ",
+          logits.shape, " and dtype ", name(logits.dtype), ", got ", dlogits.shape, " and ", name(dlogits.dtype));
+  if (dlogits.numel() == 0) return;
+  const bool probabilities = is_floating(target.dtype);
+  const Optional indices{probabilities ? nullptr : &target}, masses{probabilities ? &target : nullptr};
+  const Tensor factors = queue.scratch({extents.rows(), 2}, compute_dtype(logits.dtype));
+  const LossRows rows = loss_rows(extents, options.ignore_index);
+  const bool cpu = queue.device().info().shape == KernelShape::cpu;
+  const Range elements =
+      cpu ? loss_rows_range(queue, extents) : Range::linear(dlogits.numel(), loss_group_size(queue));
+  with_real(logits.dtype, [&](auto zero) {
+    const Labels<decltype(zero)> labels{static_cast<decltype(zero)>(options.label_smoothing), probabilities};
+    queue.launch(loss_kernel(queue, "cross_entropy_factors", logits.dtype), loss_rows_range(queue, extents), grad,
+                 indices, masses, Optional{weight}, rows, labels, static_cast<cl_int>(options.reduction), total_weight,
+                 factors, target_check());
+    queue.launch(loss_kernel(queue, "cross_entropy_backward", logits.dtype), elements, factors, logits, indices, masses,
+                 Optional{weight}, rows, labels, log_normalizer, dlogits);
+  });
+}
+
+}  // namespace dlprim

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "dlprim/ops/loss/class_loss.h"
+#include "dlprim/runtime/queue.h"
+
+namespace dlprim {
+
+/** Options of torch.nn.functional.cross_entropy. */
+struct CrossEntropyOptions {
+  std::int64_t ignore_index = -100;  // class indices only
+  double label_smoothing = 0.0;
+  Reduction reduction = Reduction::mean;
+};
+
+/** Shape of `log_normalizer`: one value per row of scores, [batch, positions]. */
+Dims cross_entropy_normalizer_shape(const Dims& logits);
+
+/**
+ * torch.nn.functional.cross_entropy: log_softmax and nll_loss in one pass over the logits.
+ *
+ * logits: [C], [N, C] or [N, C, d1, …], floating. target: class indices (int64) or class probabilities (the
+ * logits' shape and dtype); see class_loss_extents. weight: [C] of the logits' dtype, or nullptr. loss:
+ * class_loss_shape, the logits' dtype. total_weight: [], what `mean` divides by; log_normalizer:
+ * cross_entropy_normalizer_shape, log sum exp of each row; both float32 (float64 for float64), kept for the
+ * backward pass. Precondition: contiguous, no overlap. A target outside [0, C) raises IndexError at the next
+ * waiting point.
+ */
+void cross_entropy_forward(Queue& queue, const Tensor& logits, const Tensor& target, const Tensor* weight,
+                           const CrossEntropyOptions& options, const Tensor& loss, const Tensor& total_weight,
+                           const Tensor& log_normalizer);
+
+/** Gradient by the logits, from the logits and log_normalizer; `grad` has the shape of the loss. The target
+ * gets none. */
+void cross_entropy_backward(Queue& queue, const Tensor& grad, const Tensor& logits, const Tensor& target,
+                            const Tensor* weight, const CrossEntropyOptions& options,
+                            const Tensor& total_weight, const Tensor& log_normalizer, const Tensor& dlogits);
+
+}  // namespace dlprim

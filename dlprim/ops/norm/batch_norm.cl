@@ -1,0 +1,352 @@
+// Batch normalisation of x [batch, channels, plane]. Macros: STORAGE, REAL, LOAD, STORE (dtype_defines of x).
+//
+// Statistics and gradient sums come in two steps: `parts` partial results per channel, then one work item a channel joins
+// them. Shape cpu: a part is a range of images, run through by one work item; with enough channels for all cores the *_channels
+// kernels do everything for a channel while it is in the cache. Shape simt: a part is a range of the channel's elements,
+// joined by a work group in local memory.
+#include "core/common.cl"
+#include "core/vectors.cl"
+#include "ops/norm/moments.cl"
+
+#define GROUP 256  // work items of a simt group (or fewer: any power of two)
+
+typedef struct {
+  int batch, channels, plane, parts;
+} extents_t;
+
+typedef struct {
+  REAL eps, momentum;
+} statistics_options_t;
+
+inline void finish_statistics(moments_t all, int c, statistics_options_t options, __global REAL *mean,
+                              __global REAL *invstd, __global REAL *running_mean, __global REAL *running_variance) {
+  mean[c] = all.mean;
+  invstd[c] = 1 / sqrt(all.m2 / all.count + (ACC)options.eps);
+  if (running_mean) running_mean[c] += options.momentum * ((REAL)all.mean - running_mean[c]);
+  if (running_variance)
+    running_variance[c] += options.momentum * ((REAL)(all.m2 / (all.count - 1)) - running_variance[c]);
+}
+
+// dx = (dy - along_dy - (x - mean) along_x) * scale
+typedef struct {
+  REAL mean, scale, along_dy, along_x;
+} input_gradient_t;
+
+inline input_gradient_t finish_gradient(ACC sum_dy, ACC sum_dy_x, int c, long count, REAL mean, REAL invstd,
+                                        __global const REAL *weight, __global REAL *dweight, __global REAL *dbias) {
+  if (dweight) dweight[c] = sum_dy_x * invstd;
+  if (dbias) dbias[c] = sum_dy;
+  input_gradient_t g;
+  g.mean = mean;
+  g.scale = weight ? invstd * weight[c] : invstd;
+  g.along_dy = sum_dy / count;
+  g.along_x = sum_dy_x * invstd * invstd / count;
+  return g;
+}
+
+#define OPTIONAL(name) (name##_buffer ? name##_buffer + name##_start : 0)
+
+__kernel void batch_norm_invstd(BUFFER(const REAL, variance), BUFFER(REAL, invstd), const int channels, const REAL eps) {
+  BIND(const REAL, variance);
+  BIND(REAL, invstd);
+  const int c = get_global_id(0);
+  if (c < channels) invstd[c] = 1 / sqrt((ACC)variance[c] + (ACC)eps);
+}
+
+__kernel void batch_norm_join_statistics(BUFFER(const REAL, partials), BUFFER(const int, counts), const extents_t e,
+                                         const statistics_options_t options, BUFFER(REAL, mean), BUFFER(REAL, invstd),
+                                         BUFFER(REAL, running_mean), BUFFER(REAL, running_variance)) {
+  BIND(const REAL, partials);
+  BIND(const int, counts);
+  BIND(REAL, mean);
+  BIND(REAL, invstd);
+  const int c = get_global_id(0);
+  if (c >= e.channels) return;
+  moments_t all = no_moments();
+  for (int part = 0; part < e.parts; ++part) {
+    const long i = (long)c * e.parts + part;
+    moments_t one;
+    one.mean = partials[2 * i];
+    one.m2 = partials[2 * i + 1];
+    one.count = counts[i];
+    all = joined(all, one);
+  }
+  finish_statistics(all, c, options, mean, invstd, OPTIONAL(running_mean), OPTIONAL(running_variance));
+}
+
+// Coefficients of the input gradient go to `coefficients` [channels, 2].
+__kernel void batch_norm_join_gradients(BUFFER(const REAL, partials), const extents_t e, BUFFER(const REAL, mean),
+                                        BUFFER(const REAL, invstd), BUFFER(REAL, dweight), BUFFER(REAL, dbias),
+                                        BUFFER(REAL, coefficients)) {
+  BIND(const REAL, partials);
+  BIND(const REAL, mean);
+  BIND(const REAL, invstd);
+  BIND(REAL, coefficients);
+  const int c = get_global_id(0);
+  if (c >= e.channels) return;
+  ACC dy = 0, dy_x = 0;
+  for (int part = 0; part < e.parts; ++part) {
+    dy += partials[((long)c * e.parts + part) * 2];
+    dy_x += partials[((long)c * e.parts + part) * 2 + 1];
+  }
+  const input_gradient_t g = finish_gradient(dy, dy_x, c, (long)e.batch * e.plane, mean[c], invstd[c], 0,
+                                             OPTIONAL(dweight), OPTIONAL(dbias));
+  coefficients[2 * c] = g.along_dy;
+  coefficients[2 * c + 1] = g.along_x;
+}
+
+// What the elementwise pass needs of channel c; without coefficients mean and invstd are constants.
+inline input_gradient_t input_gradient(int c, __global const REAL *mean, __global const REAL *invstd,
+                                       __global const REAL *weight, __global const REAL *coefficients) {
+  input_gradient_t g;
+  g.mean = mean[c];
+  g.scale = weight ? invstd[c] * weight[c] : invstd[c];
+  g.along_dy = coefficients ? coefficients[2 * c] : 0;
+  g.along_x = coefficients ? coefficients[2 * c + 1] : 0;
+  return g;
+}
+
+#define NORMALISED(v, mean, scale, shift) fma((v) - (mean), scale, shift)
+#define INPUT_GRADIENT(g, dy, x) (fma((x) - (g).mean, -(g).along_x, (dy) - (g).along_dy) * (g).scale)
+
+#if SHAPE_CPU
+
+inline void normalise_plane(const __global STORAGE *restrict x, __global STORAGE *restrict y, int n, REAL mean, REAL scale,
+                            REAL shift) {
+  const int whole = n & ~15;
+  for (int i = 0; i < whole; i += 16) STORE16(y, i, NORMALISED(LOAD16(x, i), mean, (REAL16)scale, (REAL16)shift));
+  for (int i = whole; i < n; ++i) STORE(y, i, NORMALISED((REAL)LOAD(x, i), mean, scale, shift));
+}
+
+inline void input_gradient_plane(const __global STORAGE *restrict dy, const __global STORAGE *restrict x,
+                                 __global STORAGE *restrict dx, int n, input_gradient_t g) {
+  const int whole = n & ~15;
+  for (int i = 0; i < whole; i += 16)
+    STORE16(dx, i, fma(LOAD16(x, i) - g.mean, (REAL16)(-g.along_x), LOAD16(dy, i) - g.along_dy) * g.scale);
+  for (int i = whole; i < n; ++i) STORE(dx, i, INPUT_GRADIENT(g, LOAD(dy, i), LOAD(x, i)));
+}
+
+// Part `id` of `count`, of n things.
+#define PART_FIRST(n, id, count) (int)((long)(n) * (id) / (count))
+
+__kernel void batch_norm_moments(BUFFER(const STORAGE, x), const extents_t e, BUFFER(REAL, partials), BUFFER(int, counts)) {
+  BIND(const STORAGE, x);
+  BIND(REAL, partials);
+  BIND(int, counts);
+  const int id = get_global_id(0), c = id / e.parts, part = id % e.parts;
+  const moments_t m = channel_moments(x + (long)c * e.plane, PART_FIRST(e.batch, part, e.parts),
+                                      PART_FIRST(e.batch, part + 1, e.parts), e.plane, (long)e.channels * e.plane);
+  partials[2 * id] = m.mean;
+  partials[2 * id + 1] = m.m2;
+  counts[id] = m.count;
+}
+
+__kernel void batch_norm_gradient_sums(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), const extents_t e,
+                                       BUFFER(const REAL, mean), BUFFER(REAL, partials)) {
+  BIND(const STORAGE, dy);
+  BIND(const STORAGE, x);
+  BIND(const REAL, mean);
+  BIND(REAL, partials);
+  const int id = get_global_id(0), c = id / e.parts, part = id % e.parts;
+  const gradient_sums_t sums =
+      channel_gradient_sums(dy + (long)c * e.plane, x + (long)c * e.plane, mean[c], PART_FIRST(e.batch, part, e.parts),
+                            PART_FIRST(e.batch, part + 1, e.parts), e.plane, (long)e.channels * e.plane);
+  partials[2 * id] = sums.dy;
+  partials[2 * id + 1] = sums.dy_x;
+}
+
+__kernel void batch_norm_forward(BUFFER(const STORAGE, x), const extents_t e, BUFFER(const REAL, mean),
+                                 BUFFER(const REAL, invstd), BUFFER(const REAL, weight), BUFFER(const REAL, bias),
+                                 BUFFER(STORAGE, y)) {
+  BIND(const STORAGE, x);
+  BIND(const REAL, mean);
+  BIND(const REAL, invstd);
+  BIND(STORAGE, y);
+  __global const REAL *weight = OPTIONAL(weight), *bias = OPTIONAL(bias);
+  const int planes = e.batch * e.channels, id = get_global_id(0), items = get_global_size(0);
+  for (int plane = PART_FIRST(planes, id, items); plane < PART_FIRST(planes, id + 1, items); ++plane) {
+    const int c = plane % e.channels;
+    const long start = (long)plane * e.plane;
+    normalise_plane(x + start, y + start, e.plane, mean[c], weight ? invstd[c] * weight[c] : invstd[c], bias ? bias[c] : 0);
+  }
+}
+
+__kernel void batch_norm_input_gradient(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), const extents_t e,
+                                        BUFFER(const REAL, mean), BUFFER(const REAL, invstd),
+                                        BUFFER(const REAL, weight), BUFFER(const REAL, coefficients),
+                                        BUFFER(STORAGE, dx)) {
+  BIND(const STORAGE, dy);
+  BIND(const STORAGE, x);
+  BIND(const REAL, mean);
+  BIND(const REAL, invstd);
+  BIND(STORAGE, dx);
+  const int planes = e.batch * e.channels, id = get_global_id(0), items = get_global_size(0);
+  for (int plane = PART_FIRST(planes, id, items); plane < PART_FIRST(planes, id + 1, items); ++plane) {
+    const long start = (long)plane * e.plane;
+    input_gradient_plane(dy + start, x + start, dx + start, e.plane,
+                         input_gradient(plane % e.channels, mean, invstd, OPTIONAL(weight), OPTIONAL(coefficients)));
+  }
+}
+
+__kernel void batch_norm_forward_channels(BUFFER(const STORAGE, x), const extents_t e,
+                                          const statistics_options_t options, BUFFER(const REAL, weight),
+                                          BUFFER(const REAL, bias), BUFFER(STORAGE, y), BUFFER(REAL, mean),
+                                          BUFFER(REAL, invstd), BUFFER(REAL, running_mean),
+                                          BUFFER(REAL, running_variance)) {
+  BIND(const STORAGE, x);
+  BIND(STORAGE, y);
+  BIND(REAL, mean);
+  BIND(REAL, invstd);
+  __global const REAL *weight = OPTIONAL(weight), *bias = OPTIONAL(bias);
+  const int c = get_global_id(0);
+  const long first = (long)c * e.plane, stride = (long)e.channels * e.plane;
+  finish_statistics(channel_moments(x + first, 0, e.batch, e.plane, stride), c, options, mean, invstd,
+                    OPTIONAL(running_mean), OPTIONAL(running_variance));
+  const REAL scale = weight ? invstd[c] * weight[c] : invstd[c], shift = bias ? bias[c] : 0;
+  for (int n = 0; n < e.batch; ++n)
+    normalise_plane(x + first + n * stride, y + first + n * stride, e.plane, mean[c], scale, shift);
+}
+
+__kernel void batch_norm_backward_channels(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), const extents_t e,
+                                           BUFFER(const REAL, mean), BUFFER(const REAL, invstd),
+                                           BUFFER(const REAL, weight), const int training, BUFFER(STORAGE, dx),
+                                           BUFFER(REAL, dweight), BUFFER(REAL, dbias)) {
+  BIND(const STORAGE, dy);
+  BIND(const STORAGE, x);
+  BIND(const REAL, mean);
+  BIND(const REAL, invstd);
+  BIND(STORAGE, dx);
+  const int c = get_global_id(0);
+  const long first = (long)c * e.plane, stride = (long)e.channels * e.plane;
+  const gradient_sums_t sums = channel_gradient_sums(dy + first, x + first, mean[c], 0, e.batch, e.plane, stride);
+  input_gradient_t g = finish_gradient(sums.dy, sums.dy_x, c, (long)e.batch * e.plane, mean[c], invstd[c],
+                                       OPTIONAL(weight), OPTIONAL(dweight), OPTIONAL(dbias));
+  if (!training) g.along_dy = g.along_x = 0;
+  for (int n = 0; n < e.batch; ++n)
+    input_gradient_plane(dy + first + n * stride, x + first + n * stride, dx + first + n * stride, e.plane, g);
+}
+
+#else
+
+#define PER_ITEM 8  // elements that a work item loads before it joins them to its moments
+#define BLOCK_TERMS 64L  // terms of one chain of additions
+
+// Element number e of channel c.
+inline ulong element_of(extents_t e, int c, long i) {
+  const long n = i / e.plane;
+  return ((ulong)n * e.channels + c) * e.plane + (i - n * e.plane);
+}
+
+__kernel void batch_norm_moments(BUFFER(const STORAGE, x), const extents_t e, BUFFER(REAL, partials), BUFFER(int, counts)) {
+  BIND(const STORAGE, x);
+  BIND(REAL, partials);
+  BIND(int, counts);
+  __local moments_t shared[GROUP];
+  const int c = get_group_id(0) / e.parts, part = get_group_id(0) % e.parts;
+  const int lid = get_local_id(0), size = get_local_size(0);
+  const long count = (long)e.batch * e.plane;
+  const long first = count * part / e.parts, end = count * (part + 1) / e.parts;
+  moments_t mine = no_moments();
+  for (long i = first + lid; i < end; i += PER_ITEM * size) {
+    REAL value[PER_ITEM];
+    moments_t block = no_moments();
+    REAL sum = 0, squares = 0;
+    for (int k = 0; k < PER_ITEM; ++k)
+      if (i + k * size < end) {
+        value[k] = LOAD(x, element_of(e, c, i + k * size));
+        sum += value[k];
+        ++block.count;
+      }
+    const REAL mean = sum / block.count;
+    for (int k = 0; k < block.count; ++k) squares += (value[k] - mean) * (value[k] - mean);
+    block.mean = mean;
+    block.m2 = squares;
+    mine = joined(mine, block);
+  }
+  shared[lid] = mine;
+  for (int half = size / 2; half > 0; half /= 2) {
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (lid < half) shared[lid] = joined(shared[lid], shared[lid + half]);
+  }
+  if (lid == 0) {
+    const long id = (long)c * e.parts + part;
+    partials[2 * id] = shared[0].mean;
+    partials[2 * id + 1] = shared[0].m2;
+    counts[id] = shared[0].count;
+  }
+}
+
+__kernel void batch_norm_gradient_sums(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), const extents_t e,
+                                       BUFFER(const REAL, mean), BUFFER(REAL, partials)) {
+  BIND(const STORAGE, dy);
+  BIND(const STORAGE, x);
+  BIND(const REAL, mean);
+  BIND(REAL, partials);
+  __local REAL shared[2][GROUP];
+  const int c = get_group_id(0) / e.parts, part = get_group_id(0) % e.parts;
+  const int lid = get_local_id(0), size = get_local_size(0);
+  const long count = (long)e.batch * e.plane;
+  const long first = count * part / e.parts, end = count * (part + 1) / e.parts;
+  REAL all = 0, all_x = 0;
+  for (long block = first + lid; block < end; block += BLOCK_TERMS * size) {
+    const long block_end = min(end, block + BLOCK_TERMS * size);
+    REAL sum = 0, sum_x = 0;
+    for (long i = block; i < block_end; i += size) {
+      const ulong at = element_of(e, c, i);
+      const REAL g = LOAD(dy, at);
+      sum += g;
+      sum_x = fma(g, LOAD(x, at) - mean[c], sum_x);
+    }
+    all += sum;
+    all_x += sum_x;
+  }
+  shared[0][lid] = all;
+  shared[1][lid] = all_x;
+  for (int half = size / 2; half > 0; half /= 2) {
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (lid < half) {
+      shared[0][lid] += shared[0][lid + half];
+      shared[1][lid] += shared[1][lid + half];
+    }
+  }
+  if (lid == 0) {
+    const long id = (long)c * e.parts + part;
+    partials[2 * id] = shared[0][0];
+    partials[2 * id + 1] = shared[1][0];
+  }
+}
+
+__kernel void batch_norm_forward(BUFFER(const STORAGE, x), const extents_t e, BUFFER(const REAL, mean),
+                                 BUFFER(const REAL, invstd), BUFFER(const REAL, weight), BUFFER(const REAL, bias),
+                                 BUFFER(STORAGE, y)) {
+  BIND(const STORAGE, x);
+  BIND(const REAL, mean);
+  BIND(const REAL, invstd);
+  BIND(STORAGE, y);
+  __global const REAL *weight = OPTIONAL(weight), *bias = OPTIONAL(bias);
+  const ulong id = get_global_id(0);
+  const ulong plane = id / e.plane;
+  if (plane >= (ulong)e.batch * e.channels) return;
+  const int c = plane % e.channels;
+  const REAL scale = weight ? invstd[c] * weight[c] : invstd[c];
+  STORE(y, id, NORMALISED((REAL)LOAD(x, id), mean[c], scale, (REAL)(bias ? bias[c] : 0)));
+}
+
+__kernel void batch_norm_input_gradient(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), const extents_t e,
+                                        BUFFER(const REAL, mean), BUFFER(const REAL, invstd),
+                                        BUFFER(const REAL, weight), BUFFER(const REAL, coefficients),
+                                        BUFFER(STORAGE, dx)) {
+  BIND(const STORAGE, dy);
+  BIND(const STORAGE, x);
+  BIND(const REAL, mean);
+  BIND(const REAL, invstd);
+  BIND(STORAGE, dx);
+  const ulong id = get_global_id(0);
+  const ulong plane = id / e.plane;
+  if (plane >= (ulong)e.batch * e.channels) return;
+  const input_gradient_t g =
+      input_gradient(plane % e.channels, mean, invstd, OPTIONAL(weight), OPTIONAL(coefficients));
+  STORE(dx, id, INPUT_GRADIENT(g, LOAD(dy, id), LOAD(x, id)));
+}
+
+#endif

@@ -1,0 +1,215 @@
+#include "dlprim/ops/norm/batch_norm.h"
+
+#include <algorithm>
+
+#include "dlprim/core/error.h"
+#include "dlprim/core/real.h"
+#include "dlprim/runtime/device.h"
+#include "dlprim/runtime/dtype_defines.h"
+
+namespace dlprim {
+namespace {
+
+/** extents_t of batch_norm.cl. */
+struct Extents {
+  cl_int batch, channels, plane, parts;
+  std::int64_t per_channel() const { return static_cast<std::int64_t>(batch) * plane; }
+};
+
+/** statistics_options_t of batch_norm.cl. */
+template <class Real>
+struct StatisticsOptions {
+  Real eps, momentum;
+};
+
+Kernel& norm_kernel(Queue& queue, const char* kernel, const Tensor& x) {
+  return queue.kernel("ops/norm/batch_norm.cl", kernel, dtype_defines(x.dtype));
+}
+
+bool is_cpu(const Queue& queue) { return queue.device().info().shape == KernelShape::cpu; }
+
+int group_size(const Queue& queue) {
+  int size = 256;
+  while (size > queue.device().info().max_work_group) size /= 2;
+  return size;
+}
+
+Extents extents_of(Queue& queue, const char* op, const Tensor& x) {
+  require_floating(x.dtype, queue.device(), op);
+  require(x.rank() >= 2, op, ": expected an input of shape [N, C, ...], got ", x.shape);
+  const std::int64_t plane = product(Dims(x.shape.begin() + 2, x.shape.end()));
+  require(x.shape[0] * plane <= INT32_MAX && x.shape[0] * x.shape[1] <= INT32_MAX, op,
+          ": at most 2^31 - 1 elements per channel and planes are supported, got ", x.shape);
+  return {static_cast<cl_int>(x.shape[0]), static_cast<cl_int>(x.shape[1]), static_cast<cl_int>(plane), 1};
+}
+
+void require_channels(const char* op, const char* what, const Tensor* t, const Tensor& x) {
+  if (!t) return;
+  const DType dtype = statistics_dtype(x.dtype);
+  require(t->numel() == x.shape[1] && t->rank() == 1, op, ": expected ", what, " of shape [", x.shape[1], "], got ",
+          t->shape);
+  require<TypeError>(t->dtype == dtype, op, ": expected ", what, " of dtype ", name(dtype), ", got ", name(t->dtype));
+}
+
+void require_like(const char* op, const char* what, const Tensor* t, const Tensor& x) {
+  if (!t) return;
+  require(t->shape == x.shape, op, ": expected ", what, " of shape ", x.shape, ", got ", t->shape);
+  require<TypeError>(t->dtype == x.dtype, op, ": expected ", what, " of dtype ", name(x.dtype), ", got ",
+                     name(t->dtype));
+}
+
+// Enough channels to keep all cores busy with one work item each.
+bool one_item_per_channel(Queue& queue, const Extents& e) {
+  return is_cpu(queue) && (e.channels >= 4 * queue.device().info().compute_units || e.batch == 1);
+}
+
+// Into how many parts each channel is split so that there is work for all.
+int parts_for(Queue& queue, const Extents& e) {
+  const int units = queue.device().info().compute_units;
+  if (is_cpu(queue)) {
+    if (one_item_per_channel(queue, e)) return 1;
+    return std::min(e.batch, 8 * units / e.channels + 1);
+  }
+  constexpr int groups_per_unit = 8;
+  const std::int64_t least = 16 * group_size(queue);  // elements that are worth a group
+  const std::int64_t by_size = std::max<std::int64_t>(1, e.per_channel() / least);
+  return static_cast<int>(std::min<std::int64_t>(by_size, groups_per_unit * units / e.channels + 1));
+}
+
+Range parts_range(Queue& queue, const Extents& e) {
+  const std::int64_t count = static_cast<std::int64_t>(e.channels) * e.parts;
+  return is_cpu(queue) ? Range::linear(count, 1) : Range::groups(group_size(queue), count);
+}
+
+// For the kernels that join the parts: a work item a channel.
+Range channels_range(Queue& queue, const Extents& e) {
+  return Range::linear(e.channels, is_cpu(queue) ? 1 : std::min(64, group_size(queue)));
+}
+
+Range elements_range(Queue& queue, const Tensor& x) {
+  if (!is_cpu(queue)) return Range::linear(x.numel(), group_size(queue));
+  constexpr std::int64_t least_elements = 8192;
+  return Range::linear(
+      std::min<std::int64_t>(x.numel() / least_elements + 1, 8 * queue.device().info().compute_units), 1);
+}
+
+void require_statistics(const char* op, const Tensor& x, const Extents& e, const Tensor& mean, const Tensor& invstd,
+                        const RunningStatistics& running) {
+  require(e.per_channel() > 1, op, ": expected more than 1 value per channel when training, got input size ", x.shape);
+  require_channels(op, "mean", &mean, x);
+  require_channels(op, "invstd", &invstd, x);
+  require_channels(op, "running_mean", running.mean, x);
+  require_channels(op, "running_var", running.variance, x);
+}
+
+Tensor partials_of(Queue& queue, const Tensor& x, const Extents& e) {
+  return queue.scratch({e.channels, e.parts, 2}, statistics_dtype(x.dtype));
+}
+
+}  // namespace
+
+void batch_norm_statistics(Queue& queue, const Tensor& x, double eps, const Tensor& mean, const Tensor& invstd,
+                           const RunningStatistics& running) {
+  constexpr const char* op = "batch_norm";
+  Extents e = extents_of(queue, op, x);
+  require_statistics(op, x, e, mean, invstd, running);
+  if (e.channels == 0) return;
+  e.parts = parts_for(queue, e);
+  const Tensor partials = partials_of(queue, x, e);
+  const Tensor counts = queue.scratch({e.channels, e.parts}, DType::int32);
+  queue.launch(norm_kernel(queue, "batch_norm_moments", x), parts_range(queue, e), x, e, partials, counts);
+  with_real(x.dtype, [&](auto zero) {
+    using Real = decltype(zero);
+    const StatisticsOptions<Real> options{static_cast<Real>(eps), static_cast<Real>(running.momentum)};
+    queue.launch(norm_kernel(queue, "batch_norm_join_statistics", x), channels_range(queue, e), partials, counts, e,
+                 options, mean, invstd, Optional{running.mean}, Optional{running.variance});
+  });
+}
+
+void batch_norm_invstd(Queue& queue, const Tensor& variance, double eps, const Tensor& invstd) {
+  constexpr const char* op = "batch_norm";
+  require_floating(variance.dtype, queue.device(), op);
+  require(variance.dtype == statistics_dtype(variance.dtype), op, ": expected statistics of dtype float32 or float64, got ",
+          name(variance.dtype));
+  require(invstd.shape == variance.shape && invstd.dtype == variance.dtype, op, ": expected invstd of shape ",
+          variance.shape, ", got ", invstd.shape);
+  if (variance.numel() == 0) return;
+  const auto channels = static_cast<cl_int>(variance.numel());
+  with_real(variance.dtype, [&](auto zero) {
+    queue.launch(norm_kernel(queue, "batch_norm_invstd", variance), channels_range(queue, {1, channels, 1, 1}), variance,
+                 invstd, channels, static_cast<decltype(zero)>(eps));
+  });
+}
+
+void batch_norm_forward(Queue& queue, const Tensor& x, const Tensor& mean, const Tensor& invstd, const Tensor* weight,
+                        const Tensor* bias, const Tensor& y) {
+  constexpr const char* op = "batch_norm";
+  const Extents e = extents_of(queue, op, x);
+  require_like(op, "the result", &y, x);
+  for (const Tensor* t : {&mean, &invstd}) require_channels(op, "statistics", t, x);
+  require_channels(op, "weight", weight, x);
+  require_channels(op, "bias", bias, x);
+  if (x.numel() == 0) return;
+  queue.launch(norm_kernel(queue, "batch_norm_forward", x), elements_range(queue, x), x, e, mean, invstd, Optional{weight},
+               Optional{bias}, y);
+}
+
+void batch_norm_training_forward(Queue& queue, const Tensor& x, const Tensor* weight, const Tensor* bias, double eps,
+                                 const RunningStatistics& running, const Tensor& y, const Tensor& mean,
+                                 const Tensor& invstd) {
+  constexpr const char* op = "batch_norm";
+  const Extents e = extents_of(queue, op, x);
+  if (!one_item_per_channel(queue, e)) {
+    batch_norm_statistics(queue, x, eps, mean, invstd, running);
+    return batch_norm_forward(queue, x, mean, invstd, weight, bias, y);
+  }
+  require_statistics(op, x, e, mean, invstd, running);
+  require_like(op, "the result", &y, x);
+  require_channels(op, "weight", weight, x);
+  require_channels(op, "bias", bias, x);
+  if (x.numel() == 0) return;
+  with_real(x.dtype, [&](auto zero) {
+    using Real = decltype(zero);
+    const StatisticsOptions<Real> options{static_cast<Real>(eps), static_cast<Real>(running.momentum)};
+    queue.launch(norm_kernel(queue, "batch_norm_forward_channels", x), channels_range(queue, e), x, e, options,
+                 Optional{weight}, Optional{bias}, y, mean, invstd, Optional{running.mean}, Optional{running.variance});
+  });
+}
+
+void batch_norm_backward(Queue& queue, const Tensor& dy, const Tensor& x, const Tensor& mean, const Tensor& invstd,
+                         const Tensor* weight, bool training, const Tensor* dx, const Tensor* dweight,
+                         const Tensor* dbias) {
+  constexpr const char* op = "batch_norm backward";
+  Extents e = extents_of(queue, op, x);
+  require_like(op, "the gradient", &dy, x);
+  require_like(op, "dx", dx, x);
+  for (const Tensor* t : {&mean, &invstd}) require_channels(op, "statistics", t, x);
+  require_channels(op, "weight", weight, x);
+  require_channels(op, "the gradient of weight", dweight, x);
+  require_channels(op, "the gradient of bias", dbias, x);
+  const bool wants_sums = dweight || dbias;
+  if (x.numel() == 0) {
+    for (const Tensor* t : {dweight, dbias})
+      if (t) queue.zero(*t);
+    return;
+  }
+  if (dx && (training || wants_sums) && one_item_per_channel(queue, e)) {
+    queue.launch(norm_kernel(queue, "batch_norm_backward_channels", x), channels_range(queue, e), dy, x, e, mean, invstd,
+                 Optional{weight}, static_cast<cl_int>(training), *dx, Optional{dweight}, Optional{dbias});
+    return;
+  }
+  Tensor coefficients;
+  if (wants_sums || (dx && training)) {
+    e.parts = parts_for(queue, e);
+    const Tensor partials = partials_of(queue, x, e);
+    coefficients = queue.scratch({e.channels, 2}, statistics_dtype(x.dtype));
+    queue.launch(norm_kernel(queue, "batch_norm_gradient_sums", x), parts_range(queue, e), dy, x, e, mean, partials);
+    queue.launch(norm_kernel(queue, "batch_norm_join_gradients", x), channels_range(queue, e), partials, e, mean, invstd,
+                 Optional{dweight}, Optional{dbias}, coefficients);
+  }
+  if (dx)
+    queue.launch(norm_kernel(queue, "batch_norm_input_gradient", x), elements_range(queue, x), dy, x, e, mean, invstd,
+                 Optional{weight}, Optional{training ? &coefficients : nullptr}, *dx);
+}
+
+}  // namespace dlprim

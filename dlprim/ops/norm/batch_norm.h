@@ -1,0 +1,62 @@
+#pragma once
+
+#include "dlprim/runtime/queue.h"
+
+namespace dlprim {
+
+/*
+ * Batch normalisation of x, [N, C] or [N, C, ...] (any floating dtype), over everything but dimension 1:
+ * y = (x - mean) * invstd * weight + bias, with invstd = 1 / sqrt(variance + eps).
+ *
+ * mean, invstd, weight, bias, running statistics and the gradients of weight and bias are [C], in
+ * statistics_dtype(x.dtype). Preconditions everywhere: tensors are contiguous; outputs overlap neither inputs
+ * nor one another. Throws ValueError for shapes that do not fit, TypeError for dtypes.
+ */
+
+/** The dtype of everything that is [C]: float64 for float64, else float32. */
+inline DType statistics_dtype(DType x) {
+  return x == DType::float64 ? x : DType::float32;
+}
+
+/** Running statistics to move towards those of the batch: r = (1 - momentum) r + momentum b; b's variance is
+ * the unbiased one. */
+struct RunningStatistics {
+  const Tensor* mean = nullptr;
+  const Tensor* variance = nullptr;
+  double momentum = 0.1;
+};
+
+/**
+ * Mean and invstd (of the biased variance) of the batch, and in the same launches the update of the running
+ * statistics where they are given. Throws ValueError unless there is more than one value per channel
+ * (PyTorch's rule for training).
+ */
+void batch_norm_statistics(Queue& queue, const Tensor& x, double eps, const Tensor& mean,
+                           const Tensor& invstd, const RunningStatistics& running = {});
+
+/** invstd = 1 / sqrt(variance + eps), for evaluation with running statistics. One small launch. */
+void batch_norm_invstd(Queue& queue, const Tensor& variance, double eps, const Tensor& invstd);
+
+/** y from x and given statistics; `weight` and `bias` may be nullptr (1 and 0). */
+void batch_norm_forward(Queue& queue, const Tensor& x, const Tensor& mean, const Tensor& invstd,
+                        const Tensor* weight, const Tensor* bias, const Tensor& y);
+
+/**
+ * batch_norm_statistics followed by batch_norm_forward, in one launch that reads x once from memory where the
+ * device and the shape allow it. What training should call. `mean` and `invstd` are kept for
+ * batch_norm_backward.
+ */
+void batch_norm_training_forward(Queue& queue, const Tensor& x, const Tensor* weight, const Tensor* bias,
+                                 double eps, const RunningStatistics& running, const Tensor& y,
+                                 const Tensor& mean, const Tensor& invstd);
+
+/**
+ * Gradients of batch_norm for the mean and invstd that the forward pass used. `training`: they are the
+ * batch's own, so that dx passes through them; otherwise they are constants. Any of weight, dx, dweight,
+ * dbias may be nullptr.
+ */
+void batch_norm_backward(Queue& queue, const Tensor& dy, const Tensor& x, const Tensor& mean,
+                         const Tensor& invstd, const Tensor* weight, bool training, const Tensor* dx,
+                         const Tensor* dweight, const Tensor* dbias);
+
+}  // namespace dlprim

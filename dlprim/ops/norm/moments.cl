@@ -1,0 +1,143 @@
+// Sums over one channel of a batch, in blocks: exact to a few roundings however many elements there are.
+// Needs core/common.cl and core/vectors.cl.
+//   ACC   what block results are joined in: double where the device has it, else REAL
+#if defined(HAS_FP64)
+#define ACC double
+#else
+#define ACC REAL
+#endif
+
+// Mean of `count` values and the sum of their squared distances from it.
+typedef struct {
+  ACC mean, m2;
+  int count;
+} moments_t;
+
+// Chan, Golub, LeVeque: "Updating formulae and a pairwise algorithm for computing sample variances", 1979.
+inline moments_t joined(moments_t a, moments_t b) {
+  if (b.count == 0) return a;
+  moments_t all;
+  all.count = a.count + b.count;
+  const ACC share = (ACC)b.count / (ACC)all.count;
+  const ACC distance = b.mean - a.mean;
+  all.mean = a.mean + distance * share;
+  all.m2 = a.m2 + b.m2 + distance * distance * (ACC)a.count * share;
+  return all;
+}
+
+inline moments_t no_moments(void) {
+  moments_t none;
+  none.mean = none.m2 = 0;
+  none.count = 0;
+  return none;
+}
+
+#if SHAPE_CPU
+
+#define BLOCK 4096  // elements that one vector accumulator sums before it is joined
+#define GATHER 512  // elements gathered from short planes before they are summed
+#define SHORT_PLANE 64
+
+// Of 1 to BLOCK elements at p: first their sum, then, from the cache, their distances from the mean.
+inline moments_t block_moments(const __global STORAGE *p, int n) {
+  const int whole = n & ~15;
+  REAL16 sum = 0;
+  for (int i = 0; i < whole; i += 16) sum += LOAD16(p, i);
+  if (whole < n) sum += LOAD_UP_TO16(p, whole, n - whole, 0);
+  const REAL mean = sum16(sum) / n;
+  REAL16 drift = 0, squares = 0;
+  for (int i = 0; i < whole; i += 16) {
+    const REAL16 d = LOAD16(p, i) - mean;
+    drift += d;
+    squares = fma(d, d, squares);
+  }
+  if (whole < n) {
+    const REAL16 d = LOAD_UP_TO16(p, whole, n - whole, mean) - mean;
+    drift += d;
+    squares = fma(d, d, squares);
+  }
+  moments_t block;
+  const ACC correction = (ACC)sum16(drift) / n;  // what rounding took from the mean
+  block.mean = mean + correction;
+  block.m2 = (ACC)sum16(squares) - correction * correction * n;
+  block.count = n;
+  return block;
+}
+
+inline moments_t gathered_moments(const REAL *p, int n) {
+  REAL sum = 0, drift = 0, squares = 0;
+  for (int i = 0; i < n; ++i) sum += p[i];
+  const REAL mean = sum / n;
+  for (int i = 0; i < n; ++i) {
+    const REAL d = p[i] - mean;
+    drift += d;
+    squares = fma(d, d, squares);
+  }
+  moments_t block;
+  const ACC correction = (ACC)drift / n;
+  block.mean = mean + correction;
+  block.m2 = squares - correction * correction * n;
+  block.count = n;
+  return block;
+}
+
+// Moments of images [first, end) of one channel; `x` is its plane in image 0, `stride` the elements between images.
+inline moments_t channel_moments(const __global STORAGE *x, int first, int end, int plane, long stride) {
+  moments_t all = no_moments();
+  if (plane >= SHORT_PLANE) {
+    for (int n = first; n < end; ++n)
+      for (int i = 0; i < plane; i += BLOCK) all = joined(all, block_moments(x + n * stride + i, min(BLOCK, plane - i)));
+    return all;
+  }
+  REAL gathered[GATHER];
+  int count = 0;
+  for (int n = first; n < end; ++n) {
+    if (count + plane > GATHER) {
+      all = joined(all, gathered_moments(gathered, count));
+      count = 0;
+    }
+    for (int i = 0; i < plane; ++i) gathered[count++] = LOAD(x, n * stride + i);
+  }
+  return count ? joined(all, gathered_moments(gathered, count)) : all;
+}
+
+// sum dy and sum dy (x - mean)
+typedef struct {
+  ACC dy, dy_x;
+} gradient_sums_t;
+
+inline gradient_sums_t channel_gradient_sums(const __global STORAGE *dy, const __global STORAGE *x, REAL mean, int first,
+                                             int end, int plane, long stride) {
+  gradient_sums_t all;
+  all.dy = all.dy_x = 0;
+  REAL16 sum = 0, sum_x = 0;
+  int terms = 0;
+  for (int n = first; n < end; ++n) {
+    const __global STORAGE *dy_plane = dy + n * stride, *x_plane = x + n * stride;
+    for (int start = 0; start < plane; start += BLOCK) {
+      const int stop = min(start + BLOCK, plane), whole = start + ((stop - start) & ~15);
+      for (int i = start; i < whole; i += 16) {
+        const REAL16 g = LOAD16(dy_plane, i);
+        sum += g;
+        sum_x = fma(g, LOAD16(x_plane, i) - mean, sum_x);
+      }
+      for (int i = whole; i < stop; ++i) {
+        const REAL g = LOAD(dy_plane, i);
+        sum.s0 += g;
+        sum_x.s0 = fma(g, LOAD(x_plane, i) - mean, sum_x.s0);
+      }
+      terms += (whole - start) / 16 + stop - whole;
+      if (terms >= BLOCK / 16) {
+        all.dy += sum16(sum);
+        all.dy_x += sum16(sum_x);
+        sum = sum_x = 0;
+        terms = 0;
+      }
+    }
+  }
+  all.dy += sum16(sum);
+  all.dy_x += sum16(sum_x);
+  return all;
+}
+
+#endif

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "dlprim/ops/optim/parameter_pack.h"
+
+namespace dlprim {
+
+/*
+ * Functions of many tensors at once, in as few launches as ParameterPack allows. Tensors are contiguous, all
+ * float32 or all float64.
+ */
+
+/** norm[0] = the p-norm (2, 1 or infinity) of all elements of all tensors together. `norm` has one element.
+ */
+void multi_tensor_norm(Queue& queue, ParameterPack& pack, const std::vector<Tensor>& tensors, double p,
+                       const Tensor& norm);
+
+/** Multiplies every tensor in place by min(1, max_norm / (norm[0] + 1e-6)): torch.nn.utils.clip_grad_norm_.
+ */
+void multi_tensor_clip(Queue& queue, ParameterPack& pack, const std::vector<Tensor>& tensors,
+                       const Tensor& norm, double max_norm);
+
+/** Multiplies every tensor in place by `factor`. */
+void multi_tensor_scale(Queue& queue, ParameterPack& pack, const std::vector<Tensor>& tensors, double factor);
+
+}  // namespace dlprim

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "dlprim/runtime/queue.h"
+
+namespace dlprim {
+
+/** One parameter and what its optimizer step touches. All float32, or all float64; contiguous; of one shape.
+ */
+struct OptimizedParameter {
+  Tensor parameter, gradient;
+  std::vector<Tensor> state;  // in the order that the optimizer's step documents
+};
+
+/**
+ * Lets one launch reach the tensors of many parameters: a table on the device says, for every chunk of
+ * elements, in which buffer and where its parameter, gradient and states lie. The table stays there from step
+ * to step and is uploaded anew, without waiting, only when something moved. A launch takes up to max_buffers
+ * distinct OpenCL buffers; parameters that are spread over more of them go into further launches. Keep one
+ * pack per parameter group; not thread safe.
+ */
+class ParameterPack {
+ public:
+  static constexpr int max_tensors = 5;   // of one parameter: itself, its gradient and up to three states
+  static constexpr int max_buffers = 16;  // of one launch
+
+  /** One launch: `chunks` rows of `table` from `first_chunk` on; `buffers` are whole OpenCL buffers as
+   * tensors. */
+  struct Launch {
+    std::int64_t first_chunk, chunks;
+    std::vector<Tensor> buffers;
+  };
+
+  /** The launches that reach all `tensors` (per parameter: the tensors of its row). */
+  std::vector<Launch> prepare(Queue& queue, const std::vector<std::vector<const Tensor*>>& tensors);
+  const Tensor& table() const { return table_; }
+
+ private:
+  struct Place {
+    const void* buffer;
+    std::uint64_t start;
+    bool operator==(const Place& other) const { return buffer == other.buffer && start == other.start; }
+  };
+  struct Group {
+    std::int64_t first_chunk, chunks;
+    std::vector<std::pair<int, int>> buffer_owners;  // (parameter, tensor) that shows where the buffer is
+  };
+
+  std::vector<Place> places_;
+  std::vector<std::int64_t> counts_;
+  std::vector<Group> groups_;
+  Tensor table_;
+};
+
+}  // namespace dlprim

@@ -1,0 +1,74 @@
+#include "dlprim/ops/pool/avg_pool2d.h"
+
+#include "dlprim/core/error.h"
+#include "dlprim/ops/pool/pool2d_launch.h"
+#include "dlprim/runtime/device.h"
+#include "dlprim/runtime/dtype_defines.h"
+
+namespace dlprim {
+namespace {
+
+constexpr const char* file = "ops/pool/avg_pool2d.cl";
+
+/** divisor_t of avg_pool2d.cl. */
+struct KernelDivisor {
+  cl_int count_include_pad, divisor_override;
+};
+
+KernelDivisor kernel_divisor(const AveragePoolDivisor& divisor) {
+  return {divisor.count_include_pad ? 1 : 0, divisor.divisor_override};
+}
+
+void require_average(const char* op, const Pool2dGeometry& geometry) {
+  require(geometry.dilation[0] == 1 && geometry.dilation[1] == 1, op, ": dilation must be 1, got ",
+          geometry.dilation[0], " and ", geometry.dilation[1]);
+}
+
+void forward(Queue& queue, const char* op, const Tensor& x, const Pool2dGeometry* geometry, KernelDivisor divisor,
+             const Tensor& y) {
+  require_floating(x.dtype, queue.device(), op);
+  if (y.numel() == 0) return;
+  queue.launch(pool_kernel(queue, file, "avg_pool2d_forward", x.dtype), pool_range(queue, y), x, y,
+               static_cast<cl_int>(pool_planes(y.shape)), pool_window(x.shape, y.shape, geometry), divisor);
+}
+
+void backward(Queue& queue, const char* op, const Tensor& dy, const Pool2dGeometry* geometry, KernelDivisor divisor,
+              const Tensor& dx) {
+  require_floating(dx.dtype, queue.device(), op);
+  if (dx.numel() == 0) return;
+  if (dy.numel() == 0) return queue.zero(dx);
+  queue.launch(pool_kernel(queue, file, "avg_pool2d_backward", dx.dtype), pool_range(queue, dx), dy, dx,
+               static_cast<cl_int>(pool_planes(dx.shape)), pool_window(dx.shape, dy.shape, geometry), divisor);
+}
+
+}  // namespace
+
+void avg_pool2d_forward(Queue& queue, const Tensor& x, const Pool2dGeometry& geometry,
+                        const AveragePoolDivisor& divisor, const Tensor& y) {
+  constexpr const char* op = "avg_pool2d";
+  require_average(op, geometry);
+  require_pool_tensor(op, "the result", y, pool2d_output_shape(op, x.shape, geometry), x.dtype);
+  forward(queue, op, x, &geometry, kernel_divisor(divisor), y);
+}
+
+void avg_pool2d_backward(Queue& queue, const Tensor& dy, const Pool2dGeometry& geometry,
+                         const AveragePoolDivisor& divisor, const Tensor& dx) {
+  constexpr const char* op = "avg_pool2d backward";
+  require_average(op, geometry);
+  require_pool_tensor(op, "the gradient", dy, pool2d_output_shape(op, dx.shape, geometry), dx.dtype);
+  backward(queue, op, dy, &geometry, kernel_divisor(divisor), dx);
+}
+
+void adaptive_avg_pool2d_forward(Queue& queue, const Tensor& x, const Tensor& y) {
+  constexpr const char* op = "adaptive_avg_pool2d";
+  require_adaptive_shapes(op, x, y);
+  forward(queue, op, x, nullptr, {0, 0}, y);
+}
+
+void adaptive_avg_pool2d_backward(Queue& queue, const Tensor& dy, const Tensor& dx) {
+  constexpr const char* op = "adaptive_avg_pool2d backward";
+  require_adaptive_shapes(op, dx, dy);
+  backward(queue, op, dy, nullptr, {0, 0}, dx);
+}
+
+}  // namespace dlprim

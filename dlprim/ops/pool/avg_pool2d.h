@@ -1,0 +1,33 @@
+#pragma once
+
+#include "dlprim/ops/pool/pool2d_geometry.h"
+#include "dlprim/runtime/queue.h"
+
+namespace dlprim {
+
+/** What a window's sum is divided by: torch.nn.AvgPool2d's count_include_pad and divisor_override (0 = none).
+ */
+struct AveragePoolDivisor {
+  bool count_include_pad = true;
+  int divisor_override = 0;
+};
+
+/**
+ * torch.nn.functional.avg_pool2d over `x`, [N, C, H, W] or [C, H, W], of any floating dtype. `y` has the
+ * shape of pool2d_output_shape; dilation must be 1. Precondition: contiguous, no overlap. Throws ValueError,
+ * TypeError.
+ */
+void avg_pool2d_forward(Queue& queue, const Tensor& x, const Pool2dGeometry& geometry,
+                        const AveragePoolDivisor& divisor, const Tensor& y);
+
+/** Gradient of avg_pool2d; writes every element of `dx`, which has the shape of the forward input. */
+void avg_pool2d_backward(Queue& queue, const Tensor& dy, const Pool2dGeometry& geometry,
+                         const AveragePoolDivisor& divisor, const Tensor& dx);
+
+/** torch.nn.functional.adaptive_avg_pool2d to the size of `y` (see adaptive_pool2d_output_shape). */
+void adaptive_avg_pool2d_forward(Queue& queue, const Tensor& x, const Tensor& y);
+
+/** Gradient of adaptive_avg_pool2d; writes every element of `dx`. */
+void adaptive_avg_pool2d_backward(Queue& queue, const Tensor& dy, const Tensor& dx);
+
+}  // namespace dlprim

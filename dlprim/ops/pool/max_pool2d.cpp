@@ -1,0 +1,60 @@
+#include "dlprim/ops/pool/max_pool2d.h"
+
+#include "dlprim/core/error.h"
+#include "dlprim/ops/pool/pool2d_launch.h"
+#include "dlprim/runtime/device.h"
+#include "dlprim/runtime/dtype_defines.h"
+
+namespace dlprim {
+namespace {
+
+constexpr const char* file = "ops/pool/max_pool2d.cl";
+
+void forward(Queue& queue, const char* op, const Tensor& x, const Pool2dGeometry* geometry, const Tensor& y,
+             const Tensor* indices) {
+  require_floating(x.dtype, queue.device(), op);
+  if (indices) require_pool_tensor(op, "indices", *indices, y.shape, DType::int32);
+  if (y.numel() == 0) return;
+  queue.launch(pool_kernel(queue, file, "max_pool2d_forward", x.dtype), pool_range(queue, y), x, y, Optional{indices},
+               static_cast<cl_int>(pool_planes(y.shape)), pool_window(x.shape, y.shape, geometry));
+}
+
+void backward(Queue& queue, const char* op, const Tensor& dy, const Tensor& indices, const Pool2dGeometry* geometry,
+              const Tensor& dx) {
+  require_floating(dx.dtype, queue.device(), op);
+  require_pool_tensor(op, "indices", indices, dy.shape, DType::int32);
+  if (dx.numel() == 0) return;
+  if (dy.numel() == 0) return queue.zero(dx);
+  queue.launch(pool_kernel(queue, file, "max_pool2d_backward", dx.dtype), pool_range(queue, dx), dy, indices, dx,
+               static_cast<cl_int>(pool_planes(dx.shape)), pool_window(dx.shape, dy.shape, geometry));
+}
+
+}  // namespace
+
+void max_pool2d_forward(Queue& queue, const Tensor& x, const Pool2dGeometry& geometry, const Tensor& y,
+                        const Tensor* indices) {
+  constexpr const char* op = "max_pool2d";
+  require_pool_tensor(op, "the result", y, pool2d_output_shape(op, x.shape, geometry), x.dtype);
+  forward(queue, op, x, &geometry, y, indices);
+}
+
+void max_pool2d_backward(Queue& queue, const Tensor& dy, const Tensor& indices, const Pool2dGeometry& geometry,
+                         const Tensor& dx) {
+  constexpr const char* op = "max_pool2d backward";
+  require_pool_tensor(op, "the gradient", dy, pool2d_output_shape(op, dx.shape, geometry), dx.dtype);
+  backward(queue, op, dy, indices, &geometry, dx);
+}
+
+void adaptive_max_pool2d_forward(Queue& queue, const Tensor& x, const Tensor& y, const Tensor* indices) {
+  constexpr const char* op = "adaptive_max_pool2d";
+  require_adaptive_shapes(op, x, y);
+  forward(queue, op, x, nullptr, y, indices);
+}
+
+void adaptive_max_pool2d_backward(Queue& queue, const Tensor& dy, const Tensor& indices, const Tensor& dx) {
+  constexpr const char* op = "adaptive_max_pool2d backward";
+  require_adaptive_shapes(op, dx, dy);
+  backward(queue, op, dy, indices, nullptr, dx);
+}
+
+}  // namespace dlprim

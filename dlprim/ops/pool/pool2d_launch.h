@@ -1,0 +1,35 @@
+#pragma once
+
+#include "dlprim/ops/pool/pool2d_geometry.h"
+#include "dlprim/runtime/queue.h"
+
+/** \file What the pooling operators share on the host side. */
+
+namespace dlprim {
+
+/** window_t of window.cl. */
+struct PoolWindow {
+  cl_int size[2], out[2];
+  cl_int kernel_size[2], stride[2], padding[2], dilation[2];
+  cl_int adaptive;
+};
+
+/** The windows that lead from planes of `x` to planes of `y`; no geometry means adaptive pooling. */
+PoolWindow pool_window(const Dims& x, const Dims& y, const Pool2dGeometry* geometry);
+
+/** Planes of a shape whose last two dimensions are a plane. */
+std::int64_t pool_planes(const Dims& shape);
+
+/** One work item per element of `result`, or on a CPU a few dozen that share the planes. */
+Range pool_range(Queue& queue, const Tensor& result);
+
+/** Kernel `name` of `file` for that dtype. */
+Kernel& pool_kernel(Queue& queue, const char* file, const char* name, DType dtype);
+
+/** Throws ValueError or TypeError unless `tensor` has that shape and dtype. */
+void require_pool_tensor(const char* op, const char* what, const Tensor& tensor, const Dims& shape, DType dtype);
+
+/** Throws unless `y` is `x`, [N, C, H, W] or [C, H, W], with another, positive, plane size. */
+void require_adaptive_shapes(const char* op, const Tensor& x, const Tensor& y);
+
+}  // namespace dlprim

@@ -1,0 +1,190 @@
+// Random numbers and dropout; which element takes which word of which counter is fixed in random.h.
+// Macros: STORAGE, REAL, LOAD, STORE (dtype_defines of the result).
+// Each kernel is written for one counter and the elements it serves; a work item of shape cpu does so for many runs of 16
+// counters, in loops that the compiler turns into vectors, and one of shape simt for one counter.
+#include "core/common.cl"
+#include "ops/random/philox.cl"
+
+#pragma OPENCL FP_CONTRACT OFF  // the same roundings in every kernel shape
+
+#define RUN 16  // counters of a run; word w of its counter c serves element c + 16 w of the run
+
+#if SHAPE_CPU
+// Calls STEP(run, lane, bound check) for all counters; whole runs have no checks, so that they become vector code.
+#define FOR_EACH_COUNTER(PER_COUNTER, STEP)                                      \
+  const ulong runs = (numel + RUN * PER_COUNTER - 1) / (RUN * PER_COUNTER);      \
+  const ulong whole_runs = numel / (RUN * PER_COUNTER);                          \
+  const ulong first = runs * get_global_id(0) / get_global_size(0);              \
+  const ulong end = runs * (get_global_id(0) + 1) / get_global_size(0);          \
+  for (ulong run = first; run < min(end, whole_runs); ++run)                     \
+    for (int lane = 0; lane < RUN; ++lane) STEP(run, lane, ALWAYS);              \
+  for (ulong run = max(first, whole_runs); run < end; ++run)                     \
+    for (int lane = 0; lane < RUN; ++lane) STEP(run, lane, WITHIN);
+#else
+#define FOR_EACH_COUNTER(PER_COUNTER, STEP)      \
+  const ulong run = get_global_id(0) / RUN;      \
+  const int lane = get_global_id(0) % RUN;       \
+  STEP(run, lane, WITHIN);
+#endif
+#define ALWAYS(i) true
+#define WITHIN(i) ((i) < numel)
+
+// Four elements from the words of one counter, each made by MAKE(word).
+#define FOUR_FROM_WORDS(run, lane, HAS, MAKE)                       \
+  {                                                                 \
+    const uint4 words = random_words(seed, offset + run * RUN + lane); \
+    const ulong i = run * (4 * RUN) + lane;                         \
+    if (HAS(i)) STORE(out, i, MAKE(words.x));                       \
+    if (HAS(i + 16)) STORE(out, i + 16, MAKE(words.y));             \
+    if (HAS(i + 32)) STORE(out, i + 32, MAKE(words.z));             \
+    if (HAS(i + 48)) STORE(out, i + 48, MAKE(words.w));             \
+  }
+
+// Two elements, each made by MAKE(64 bits).
+#define TWO_FROM_WORDS(run, lane, HAS, MAKE)                        \
+  {                                                                 \
+    const uint4 words = random_words(seed, offset + run * RUN + lane); \
+    const ulong i = run * (2 * RUN) + lane;                         \
+    if (HAS(i)) STORE(out, i, MAKE(upsample(words.y, words.x)));    \
+    if (HAS(i + 16)) STORE(out, i + 16, MAKE(upsample(words.w, words.z))); \
+  }
+
+#define RANDOM_ARGS BUFFER(STORAGE, out), const ulong numel, const ulong seed, const ulong offset
+
+// 1 with probability (1 - threshold 2^-32). `threshold` is 2^32 for "never".
+__kernel void random_bernoulli(RANDOM_ARGS, const ulong threshold) {
+  BIND(STORAGE, out);
+#define MAKE(word) ((word) >= threshold ? 1 : 0)
+#define STEP(run, lane, HAS) FOUR_FROM_WORDS(run, lane, HAS, MAKE)
+  FOR_EACH_COUNTER(4, STEP)
+#undef STEP
+#undef MAKE
+}
+
+// low + (0 … range - 1); range 0 stands for 2^64. The bias is below range 2^-64.
+__kernel void random_integers(RANDOM_ARGS, const long low, const ulong range) {
+  BIND(STORAGE, out);
+#define MAKE(bits) (low + (long)(range ? mul_hi((ulong)(bits), range) : (ulong)(bits)))
+#define STEP(run, lane, HAS) TWO_FROM_WORDS(run, lane, HAS, MAKE)
+  FOR_EACH_COUNTER(2, STEP)
+#undef STEP
+#undef MAKE
+}
+
+#if FLOATING
+
+inline REAL below(REAL value, REAL low, REAL high) { return value < high ? value : low; }
+
+// y = x * scale where kept.
+__kernel void dropout(BUFFER(const STORAGE, x), RANDOM_ARGS, const ulong threshold, const REAL scale) {
+  const __global STORAGE *x = x_buffer + x_start;  // may be `out`
+  __global STORAGE *out = out_buffer + out_start;
+#define DROP(i, word) STORE(out, i, (word) >= threshold ? LOAD(x, i) * scale : (REAL)0)
+#define STEP(run, lane, HAS)                                           \
+  {                                                                    \
+    const uint4 words = random_words(seed, offset + run * RUN + lane); \
+    const ulong i = run * (4 * RUN) + lane;                            \
+    if (HAS(i)) DROP(i, words.x);                                      \
+    if (HAS(i + 16)) DROP(i + 16, words.y);                            \
+    if (HAS(i + 32)) DROP(i + 32, words.z);                            \
+    if (HAS(i + 48)) DROP(i + 48, words.w);                            \
+  }
+  FOR_EACH_COUNTER(4, STEP)
+#undef STEP
+}
+
+#if DOUBLE
+
+__kernel void random_uniform(RANDOM_ARGS, const REAL low, const REAL high) {
+  BIND(STORAGE, out);
+#define MAKE(bits) below(low + (high - low) * ((REAL)((bits) >> 11) * 0x1p-53), low, high)
+#define STEP(run, lane, HAS) TWO_FROM_WORDS(run, lane, HAS, MAKE)
+  FOR_EACH_COUNTER(2, STEP)
+#undef STEP
+#undef MAKE
+}
+
+__kernel void random_normal(RANDOM_ARGS, const REAL mean, const REAL std) {
+  BIND(STORAGE, out);
+#define STEP(run, lane, HAS)                                                                       \
+  {                                                                                                \
+    const uint4 words = random_words(seed, offset + run * RUN + lane);                             \
+    const ulong i = run * (2 * RUN) + lane;                                                        \
+    const REAL u = ((REAL)(upsample(words.y, words.x) >> 11) + 1.0) * 0x1p-53;                      \
+    const REAL turn = (REAL)(upsample(words.w, words.z) >> 11) * 0x1p-53;                           \
+    const REAL radius = sqrt(-2.0 * log(u)) * std;                                                 \
+    if (HAS(i)) STORE(out, i, mean + radius * cospi(2.0 * turn));                                  \
+    if (HAS(i + 16)) STORE(out, i + 16, mean + radius * sinpi(2.0 * turn));                        \
+  }
+  FOR_EACH_COUNTER(2, STEP)
+#undef STEP
+}
+
+#else
+
+__kernel void random_uniform(RANDOM_ARGS, const REAL low, const REAL high) {
+  BIND(STORAGE, out);
+#define MAKE(word) below(low + (high - low) * ((REAL)((word) >> 8) * 0x1p-24f), low, high)
+#define STEP(run, lane, HAS) FOUR_FROM_WORDS(run, lane, HAS, MAKE)
+  FOR_EACH_COUNTER(4, STEP)
+#undef STEP
+#undef MAKE
+}
+
+// Logarithm, sine and cosine in plain arithmetic (Cephes' polynomials), since built-in ones differ between scalar and
+// vector code and between devices.
+inline float log_of(float u) {
+  const int bits = as_int(u) - 0x3f3504f3;  // exponent counted from sqrt(1/2)
+  const float exponent = (float)(bits >> 23);
+  const float x = as_float((bits & 0x7fffff) + 0x3f3504f3) - 1.0f;
+  float y = 7.0376836292e-2f;
+  y = fma(y, x, -1.1514610310e-1f);
+  y = fma(y, x, 1.1676998740e-1f);
+  y = fma(y, x, -1.2420140846e-1f);
+  y = fma(y, x, 1.4249322787e-1f);
+  y = fma(y, x, -1.6668057665e-1f);
+  y = fma(y, x, 2.0000714765e-1f);
+  y = fma(y, x, -2.4999993993e-1f);
+  y = fma(y, x, 3.3333331174e-1f);
+  const float z = x * x;
+  y = fma(exponent, -2.12194440e-4f, y * (x * z));
+  y = fma(z, -0.5f, y);
+  return fma(exponent, 0.693359375f, x + y);
+}
+
+// Cosine and sine of 2 pi 2^-32 `turn`.
+inline float2 direction(uint turn) {
+  const uint quadrant = (turn + 0x20000000u) >> 30;
+  const float angle = (float)(int)(turn - (quadrant << 30)) * 1.46291807926715968e-9f;
+  const float z = angle * angle;
+  float s = fma(fma(-1.9515295891e-4f, z, 8.3321608736e-3f), z, -1.6666654611e-1f);
+  s = fma(s * z, angle, angle);
+  float c = fma(fma(2.443315711809948e-5f, z, -1.388731625493765e-3f), z, 4.166664568298827e-2f);
+  c = fma(c * z, z, fma(z, -0.5f, 1.0f));
+  const float along = quadrant & 1u ? s : c, across = quadrant & 1u ? c : s;
+  return (float2)(quadrant == 1u || quadrant == 2u ? -along : along, quadrant >= 2u ? -across : across);
+}
+
+inline float2 normal_pair(uint first, uint second) {
+  const float u = fma((float)first, 0x1p-32f, 0x1p-33f);  // in (0, 1]
+  return direction(second) * sqrt(-2.0f * log_of(u));
+}
+
+__kernel void random_normal(RANDOM_ARGS, const REAL mean, const REAL std) {
+  BIND(STORAGE, out);
+#define STEP(run, lane, HAS)                                                  \
+  {                                                                           \
+    const uint4 words = random_words(seed, offset + run * RUN + lane);        \
+    const ulong i = run * (4 * RUN) + lane;                                   \
+    const float2 a = normal_pair(words.x, words.y), b = normal_pair(words.z, words.w); \
+    if (HAS(i)) STORE(out, i, fma(a.x, std, mean));                           \
+    if (HAS(i + 16)) STORE(out, i + 16, fma(a.y, std, mean));                 \
+    if (HAS(i + 32)) STORE(out, i + 32, fma(b.x, std, mean));                 \
+    if (HAS(i + 48)) STORE(out, i + 48, fma(b.y, std, mean));                 \
+  }
+  FOR_EACH_COUNTER(4, STEP)
+#undef STEP
+}
+
+#endif
+#endif

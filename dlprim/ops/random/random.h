@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+
+#include "dlprim/runtime/queue.h"
+
+namespace dlprim {
+
+/*
+ * Random numbers by Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011).
+ * Element i of a result is a pure function of (seed, offset, i): the same on every device, for every kernel
+ * shape and launch geometry.
+ *
+ * The key is the seed, the counter's low 64 bits are offset + b, its high ones 0. A counter gives four words
+ * of 32 bits. Elements come in runs of 64 that use 16 counters: element i takes word (i / 16) % 4 of counter
+ * b = (i / 64) * 16 + i % 16. Elements that need 64 bits (float64, random_integers) come in runs of 32: words
+ * 2w and 2w + 1 with w = (i / 16) % 2 of counter b = (i / 32) * 16 + i % 16.
+ *
+ * Precondition everywhere: tensors are contiguous. The caller moves the state on by philox_increment(numel)
+ * per call.
+ */
+
+struct PhiloxState {
+  std::uint64_t seed = 0;
+  std::uint64_t offset = 0;  // counters used so far
+};
+
+/** Counters that one call on `numel` elements may consume, whatever the dtype. */
+inline std::uint64_t philox_increment(std::int64_t numel) {
+  return (static_cast<std::uint64_t>(numel) + 31) / 32 * 16;
+}
+
+/** Uniform in [low, high): 24 random bits (53 for float64), as low + (high - low) * u. Any floating dtype. */
+void random_uniform(Queue& queue, const Tensor& out, double low, double high, PhiloxState state);
+
+/**
+ * Normal by Box–Muller, any floating dtype. Words 0 and 1 of a counter (64 bits each for float64: all of it) give the
+ * elements that take words 0 and 1, words 2 and 3 those that take them. The same everywhere but for the device's rounding of sqrt
+ * (float64: of log, cospi and sinpi).
+ */
+void random_normal(Queue& queue, const Tensor& out, double mean, double std, PhiloxState state);
+
+/** 1 with probability p (to 32 bits), else 0. Any dtype. Throws ValueError unless 0 <= p <= 1. */
+void random_bernoulli(Queue& queue, const Tensor& out, double p, PhiloxState state);
+
+/** Uniform integers in [low, high). int64, int32, uint8 or a floating dtype. Throws ValueError unless low <
+ * high. */
+void random_integers(Queue& queue, const Tensor& out, std::int64_t low, std::int64_t high, PhiloxState state);
+
+/**
+ * y = x * mask / (1 - p), where mask is 0 with probability p. The mask depends on (seed, offset, element
+ * index) alone: the backward pass is the same call on dy with the same state. y may be x. Throws ValueError
+ * unless 0 <= p <= 1.
+ */
+void dropout(Queue& queue, const Tensor& x, double p, PhiloxState state, const Tensor& y);
+
+}  // namespace dlprim

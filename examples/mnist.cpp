@@ -1,0 +1,266 @@
+// Trains a small convolutional net on MNIST, on any OpenCL device: examples/mnist.py in C++.
+//
+//     mnist --data DIR --device ocl:0 --epochs 5 --plot curves.png
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <numeric>
+#include <optional>
+#include <random>
+
+#include "nn/data/mnist.h"
+#include "nn/nn.h"
+
+namespace {
+
+namespace nn = ocl::nn;
+namespace F = ocl::nn::functional;
+using Clock = std::chrono::steady_clock;
+
+const auto process_start = Clock::now();
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+struct Net : nn::Module {
+  nn::Conv2d& conv1 = add<nn::Conv2d>("conv1", 1, 32, 3, 1, 0, 1, 1, false);  // the shift is the batch norm's
+  nn::BatchNorm2d& norm = add<nn::BatchNorm2d>("norm", 32);
+  nn::Conv2d& conv2 = add<nn::Conv2d>("conv2", 32, 64, 3);
+  nn::Linear& fc1 = add<nn::Linear>("fc1", 64 * 5 * 5, 128);
+  nn::Linear& fc2 = add<nn::Linear>("fc2", 128, 10);
+
+  ocl::Tensor forward(const ocl::Tensor& images) override {                   // (N, 1, 28, 28)
+    auto x = F::max_pool2d(F::relu(norm.forward(conv1.forward(images))), 2);  // (N, 32, 13, 13)
+    x = F::relu(F::max_pool2d(conv2.forward(x), 2));                          // (N, 64, 5, 5)
+    return fc2.forward(F::relu(fc1.forward(ocl::flatten(x, 1))));
+  }
+};
+
+struct Options {
+  std::string device = "ocl:0", data, save_model, plot, profile;
+  int batch_size = 128, test_batch_size = 1000, epochs = 3, log_interval = 10;
+  float lr = 1e-3f, gamma = 0.7f;
+  std::uint64_t seed = 1;
+  bool dry_run = false;
+};
+
+struct History {
+  std::vector<std::pair<int, float>> losses;  // step, loss
+  std::vector<double> accuracies;             // percent, one an epoch
+  double first_step_seconds = 0;
+};
+
+struct Batch {
+  ocl::Tensor images, labels;
+  int size;
+};
+
+/** Cuts a dataset into batches on the device, in the order of `rows`. */
+class Loader {
+ public:
+  Loader(const ocl::data::IdxArray& images, const ocl::data::IdxArray& labels, int batch_size,
+         const ocl::Device& device)
+      : images_(images),
+        labels_(labels),
+        batch_size_(batch_size),
+        device_(device),
+        rows_(labels.values.size()) {
+    std::iota(rows_.begin(), rows_.end(), std::size_t{0});
+  }
+
+  void shuffle(std::mt19937_64& random) { std::shuffle(rows_.begin(), rows_.end(), random); }
+  int samples() const { return static_cast<int>(rows_.size()); }
+  const ocl::Device& device() const { return device_; }
+  int batches() const { return (samples() + batch_size_ - 1) / batch_size_; }
+
+  Batch operator[](int index) const {
+    const auto first = rows_.begin() + std::ptrdiff_t{index} * batch_size_;
+    const auto last = rows_.begin() + std::min(samples(), (index + 1) * batch_size_);
+    const auto height = images_.shape[1], width = images_.shape[2], pixels = height * width;
+    std::vector<float> images;
+    std::vector<std::int64_t> labels;
+    images.reserve(static_cast<std::size_t>((last - first) * pixels));
+    for (auto row = first; row != last; ++row) {
+      const auto* image = images_.values.data() + static_cast<std::int64_t>(*row) * pixels;
+      std::transform(image, image + pixels, std::back_inserter(images), normalise);
+      labels.push_back(labels_.values[*row]);
+    }
+    const std::int64_t count = last - first;
+    return {ocl::tensor(images, {count, 1, height, width}, device_), ocl::tensor(labels, {count}, device_),
+            static_cast<int>(count)};
+  }
+
+ private:
+  static float normalise(std::uint8_t pixel) { return (static_cast<float>(pixel) / 255 - 0.1307f) / 0.3081f; }
+
+  const ocl::data::IdxArray& images_;
+  const ocl::data::IdxArray& labels_;
+  int batch_size_;
+  ocl::Device device_;
+  std::vector<std::size_t> rows_;
+};
+
+/** One line that rewrites itself on a terminal, plain lines elsewhere. */
+void report(int epoch, int step, int steps, float loss, double images_per_second) {
+  const bool terminal = isatty(fileno(stdout)) != 0;
+  std::printf("%sepoch %d: step %d/%d, loss %.4f, %.0f images/s%s", terminal ? "\r\033[K" : "", epoch, step,
+              steps, loss, images_per_second, terminal && step < steps ? "" : "\n");
+  std::fflush(stdout);
+}
+
+void train(Net& net, const Loader& loader, ocl::optim::Adam& optimizer, int epoch, const Options& options,
+           History& history) {
+  net.train();
+  int images = 0;
+  auto since = Clock::now();
+  const int steps = options.dry_run ? 1 : loader.batches();
+  for (int step = 1; step <= steps; ++step) {
+    const auto batch = loader[step - 1];
+    optimizer.zero_grad();
+    const auto loss = F::cross_entropy(net.forward(batch.images), batch.labels);
+    loss.backward();
+    optimizer.step();
+    if (history.first_step_seconds == 0) {
+      ocl::synchronize(loader.device());
+      history.first_step_seconds = seconds_since(process_start);
+    }
+    images += batch.size;
+    if (step % options.log_interval != 0 && step != steps) continue;
+    const auto value = loss.item<float>();  // waits for the device, so only here
+    history.losses.emplace_back((epoch - 1) * steps + step, value);
+    report(epoch, step, steps, value, images / seconds_since(since));
+    images = 0;
+    since = Clock::now();
+  }
+}
+
+/** The accuracy in percent over the test set. */
+double test(Net& net, const Loader& loader) {
+  net.eval();
+  const ocl::NoGradGuard no_grad;
+  std::vector<ocl::Tensor> hits;
+  for (int i = 0; i < loader.batches(); ++i) {
+    const auto batch = loader[i];
+    hits.push_back((net.forward(batch.images).argmax(1) == batch.labels).sum());
+  }
+  std::int64_t total = 0;
+  for (const auto& hit : hits) total += hit.item<std::int64_t>();
+  return 100.0 * static_cast<double>(total) / loader.samples();
+}
+
+std::string quoted(const std::string& text) {
+  std::string result = "'";
+  for (char c : text) result += c == '\'' ? std::string("''") : std::string(1, c);
+  return result + "'";
+}
+
+/** Before the training, so that its work is not lost. */
+void check_plotting(const std::string& path) {
+  if (std::system("command -v gnuplot >/dev/null 2>&1") != 0)
+    throw std::runtime_error("--plot needs the program gnuplot, which is not installed");
+  if (!std::ofstream(path, std::ios::app)) throw std::runtime_error("cannot write " + path);
+}
+
+void plot(const History& history, const std::string& path) {
+  std::FILE* gnuplot = popen("gnuplot", "w");
+  if (gnuplot == nullptr) throw std::runtime_error("cannot start gnuplot");
+  std::fprintf(gnuplot,
+               "set terminal png size 1000,400\nset output %s\nset multiplot layout 1,2\nunset key\n",
+               quoted(path).c_str());
+  std::fprintf(gnuplot,
+               "set xlabel 'step'\nset ylabel 'training loss'\nset logscale y\nplot '-' with lines\n");
+  for (const auto& [step, loss] : history.losses) std::fprintf(gnuplot, "%d %g\n", step, loss);
+  std::fprintf(gnuplot, "e\nunset logscale\nset xlabel 'epoch'\nset ylabel 'test accuracy (%%)'\n");
+  std::fprintf(gnuplot, "set xtics 1\nset xrange [0.5:%g]\nplot '-' with linespoints pointtype 7\n",
+               static_cast<double>(history.accuracies.size()) + 0.5);
+  for (std::size_t i = 0; i < history.accuracies.size(); ++i)
+    std::fprintf(gnuplot, "%zu %g\n", i + 1, history.accuracies[i]);
+  std::fprintf(gnuplot, "e\n");
+  if (pclose(gnuplot) != 0) throw std::runtime_error("gnuplot could not write " + path);
+}
+
+std::string default_data_folder() {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  const char* home = std::getenv("HOME");
+  const std::string base =
+      cache != nullptr && *cache ? cache : std::string(home != nullptr ? home : ".") + "/.cache";
+  return base + "/tapecl/datasets/mnist";
+}
+
+void run(const Options& options) {
+  if (!options.plot.empty()) check_plotting(options.plot);
+  ocl::manual_seed(options.seed);
+  std::mt19937_64 shuffle_source(options.seed);
+  const ocl::Device device(options.device);
+  Net net;
+  net.to(device);
+  ocl::optim::Adam optimizer(net.parameters(), options.lr);
+  ocl::optim::StepLR scheduler(optimizer, 1, options.gamma);
+
+  const auto mnist = ocl::data::load_mnist(options.data);
+  Loader train_loader(mnist.train_images, mnist.train_labels, options.batch_size, device);
+  const Loader test_loader(mnist.test_images, mnist.test_labels, options.test_batch_size, device);
+
+  History history;
+  std::optional<ocl::profiler::Profile> profile;
+  if (!options.profile.empty()) profile.emplace();
+  for (int epoch = 1; epoch <= (options.dry_run ? 1 : options.epochs); ++epoch) {
+    train_loader.shuffle(shuffle_source);
+    train(net, train_loader, optimizer, epoch, options, history);
+    history.accuracies.push_back(test(net, test_loader));
+    std::printf("epoch %d: accuracy %.2f %%\n", epoch, history.accuracies.back());
+    scheduler.step();
+  }
+
+  if (profile) {
+    profile->export_chrome_trace(options.profile);
+    std::printf("%s\n", profile->table().c_str());
+  }
+  if (!options.save_model.empty()) ocl::save(net.state_dict(), options.save_model);
+  if (!options.plot.empty()) plot(history, options.plot);
+  const auto cache = ocl::kernel_cache_info();
+  std::printf("kernels: %lld programs built in %.2f s\n", static_cast<long long>(cache.built),
+              cache.build_seconds);
+  std::printf("first step done after %.2f s\n", history.first_step_seconds);
+  std::printf("test accuracy %.2f %%\n", history.accuracies.back());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  options.data = default_data_folder();
+  const CLI::Range positive(1, 1 << 30);
+  CLI::App app("Trains a small convolutional net on MNIST, on any OpenCL device.");
+  app.option_defaults()->always_capture_default();
+  app.add_option("--device", options.device, "as `clinfo --list` counts them");
+  app.add_option("--data", options.data,
+                 "folder of MNIST's files; examples/mnist.py downloads them to the default");
+  app.add_option("--batch-size", options.batch_size)->check(positive);
+  app.add_option("--test-batch-size", options.test_batch_size)->check(positive);
+  app.add_option("--epochs", options.epochs)->check(positive);
+  app.add_option("--lr", options.lr, "learning rate of Adam");
+  app.add_option("--gamma", options.gamma, "learning rate factor per epoch");
+  app.add_option("--seed", options.seed);
+  app.add_option("--log-interval", options.log_interval, "steps from loss to loss")->check(positive);
+  app.add_flag("--dry-run", options.dry_run, "train a single step");
+  app.add_option("--save-model", options.save_model, "write the trained weights to this file");
+  app.add_option("--plot", options.plot,
+                 "draw the loss and accuracy curves into this PNG file (needs gnuplot)");
+  app.add_option("--profile", options.profile, "write a trace for chrome://tracing, print a summary");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    run(options);
+  } catch (const std::exception& error) {
+    std::fflush(stdout);
+    std::fprintf(stderr, "mnist: %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,64 @@
+#pragma once
+
+#include "autograd/ops/pointwise.h"
+#include "autograd/ops/softmax.h"
+#include "nn/module.h"
+
+namespace ocl::nn {
+
+// torch.nn's activations, one class per row of activations.def.
+#define ACTIVATION(Class, function)                                              \
+  class Class : public Module {                                                  \
+   public:                                                                       \
+    Tensor forward(const Tensor& x) override { return ocl::function(x); }        \
+    std::string name() const override { return #Class; }                         \
+  };
+#define ACTIVATION_P(Class, function, p, p0)                                     \
+  class Class : public Module {                                                  \
+   public:                                                                       \
+    explicit Class(double p = p0) : p_(p) {}                                     \
+    Tensor forward(const Tensor& x) override { return ocl::function(x, p_); }    \
+    std::string name() const override { return #Class; }                         \
+    std::string extra_repr() const override { return dlprim::concat(#p "=", p_); } \
+                                                                                 \
+   private:                                                                      \
+    double p_;                                                                   \
+  };
+#define ACTIVATION_PQ(Class, function, p, p0, q, q0)                             \
+  class Class : public Module {                                                  \
+   public:                                                                       \
+    explicit Class(double p = p0, double q = q0) : p_(p), q_(q) {}               \
+    Tensor forward(const Tensor& x) override { return ocl::function(x, p_, q_); } \
+    std::string name() const override { return #Class; }                         \
+    std::string extra_repr() const override { return dlprim::concat(#p "=", p_, ", " #q "=", q_); } \
+                                                                                 \
+   private:                                                                      \
+    double p_, q_;                                                               \
+  };
+#include "nn/modules/activations.def"
+
+/** torch.nn.Softmax. */
+class Softmax : public Module {
+ public:
+  explicit Softmax(std::int64_t dim) : dim_(dim) {}
+  Tensor forward(const Tensor& x) override { return softmax(x, dim_); }
+  std::string name() const override { return "Softmax"; }
+  std::string extra_repr() const override { return dlprim::concat("dim=", dim_); }
+
+ private:
+  std::int64_t dim_;
+};
+
+/** torch.nn.LogSoftmax. */
+class LogSoftmax : public Module {
+ public:
+  explicit LogSoftmax(std::int64_t dim) : dim_(dim) {}
+  Tensor forward(const Tensor& x) override { return log_softmax(x, dim_); }
+  std::string name() const override { return "LogSoftmax"; }
+  std::string extra_repr() const override { return dlprim::concat("dim=", dim_); }
+
+ private:
+  std::int64_t dim_;
+};
+
+}  // namespace ocl::nn

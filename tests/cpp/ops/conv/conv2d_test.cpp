@@ -1,0 +1,182 @@
+#include "dlprim/ops/conv/conv2d.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "dlprim/core/error.h"
+#include "support/tensors.h"
+
+namespace {
+
+using namespace dlprim;
+using namespace testing_support;
+
+struct Case {
+  Dims x, weight;
+  Conv2dGeometry geometry = {};
+};
+
+/** Calls `visit(y index, x index, weight index)` for every multiply-add of the convolution. */
+template <class Visit>
+void for_each_product(const Case& c, const Dims& y, const Visit& visit) {
+  const auto& g = c.geometry;
+  const std::int64_t rows = c.weight[0] / g.groups;
+  for (std::int64_t n = 0; n < y[0]; ++n)
+    for (std::int64_t co = 0; co < y[1]; ++co)
+      for (std::int64_t oh = 0; oh < y[2]; ++oh)
+        for (std::int64_t ow = 0; ow < y[3]; ++ow)
+          for (std::int64_t ci = 0; ci < c.weight[1]; ++ci)
+            for (std::int64_t kh = 0; kh < c.weight[2]; ++kh)
+              for (std::int64_t kw = 0; kw < c.weight[3]; ++kw) {
+                const std::int64_t ih = oh * g.stride[0] - g.padding[0] + kh * g.dilation[0];
+                const std::int64_t iw = ow * g.stride[1] - g.padding[1] + kw * g.dilation[1];
+                if (ih < 0 || iw < 0 || ih >= c.x[2] || iw >= c.x[3]) continue;
+                const std::int64_t channel = co / rows * c.weight[1] + ci;
+                visit(static_cast<std::size_t>(((n * y[1] + co) * y[2] + oh) * y[3] + ow),
+                      static_cast<std::size_t>(((n * c.x[1] + channel) * c.x[2] + ih) * c.x[3] + iw),
+                      static_cast<std::size_t>(((co * c.weight[1] + ci) * c.weight[2] + kh) * c.weight[3] + kw));
+              }
+}
+
+template <class T>
+std::vector<T> random_values(const Dims& shape, unsigned seed) {
+  const std::vector<float> floats = random_floats(product(shape), seed);
+  return {floats.begin(), floats.end()};
+}
+
+template <class T>
+void check(const Case& c, double unit = 4e-7) {
+  SCOPED_TRACE(concat("x ", c.x, " weight ", c.weight, " stride ", c.geometry.stride[0], ",", c.geometry.stride[1],
+                      " padding ", c.geometry.padding[0], ",", c.geometry.padding[1], " dilation ",
+                      c.geometry.dilation[0], ",", c.geometry.dilation[1], " groups ", c.geometry.groups));
+  Queue& queue = device().queue();
+  const Dims y_shape = conv2d_output_shape(c.x, c.weight, c.geometry);
+  const auto x = random_values<T>(c.x, 1), weight = random_values<T>(c.weight, 2), dy = random_values<T>(y_shape, 3),
+             bias = random_values<T>({c.weight[0]}, 4);
+  std::vector<double> y(dy.size()), dx(x.size()), dw(weight.size());
+  const std::int64_t plane = y_shape[2] * y_shape[3];
+  for (std::size_t i = 0; i < y.size(); ++i) y[i] = double(bias[i / static_cast<std::size_t>(plane) % bias.size()]);
+  for_each_product(c, y_shape, [&](std::size_t at_y, std::size_t at_x, std::size_t at_w) {
+    y[at_y] += double(x[at_x]) * double(weight[at_w]);
+    dx[at_x] += double(dy[at_y]) * double(weight[at_w]);
+    dw[at_w] += double(dy[at_y]) * double(x[at_x]);
+  });
+  const Tensor tx = upload(x, c.x), tw = upload(weight, c.weight), tdy = upload(dy, y_shape),
+               tbias = upload(bias, {c.weight[0]});
+  const Tensor ty = Tensor::empty(device(), y_shape, dtype_of<T>()), tdx = Tensor::empty(device(), c.x, dtype_of<T>()),
+               tdw = Tensor::empty(device(), c.weight, dtype_of<T>());
+  conv2d_forward(queue, tx, tw, &tbias, c.geometry, ty);
+  conv2d_backward_data(queue, tdy, tw, c.geometry, tdx);
+  conv2d_backward_weight(queue, tdy, tx, c.geometry, tdw);
+  const auto compare = [&](const char* what, const Tensor& actual, const std::vector<double>& expected, double terms) {
+    SCOPED_TRACE(what);
+    const double tolerance = unit * (4 + std::sqrt(terms));
+    expect_close(download<T>(actual), expected, tolerance, tolerance);
+  };
+  compare("forward", ty, y, double(c.weight[1] * c.weight[2] * c.weight[3]));
+  compare("backward data", tdx, dx, double(c.weight[0] * c.weight[2] * c.weight[3]));
+  compare("backward weight", tdw, dw, double(y_shape[0] * plane));
+}
+
+const std::vector<Case>& cases() {
+  static const std::vector<Case> list{
+      {{2, 3, 9, 9}, {4, 3, 3, 3}},
+      {{3, 1, 28, 28}, {32, 1, 3, 3}},
+      {{2, 32, 13, 13}, {64, 32, 3, 3}},
+      {{1, 5, 40, 37}, {9, 5, 3, 3}, {{1, 1}, {1, 1}, {1, 1}, 1}},
+      {{2, 4, 11, 17}, {6, 4, 3, 5}, {{2, 1}, {1, 2}, {1, 1}, 1}},
+      {{2, 3, 30, 23}, {10, 3, 7, 7}, {{2, 2}, {3, 3}, {1, 1}, 1}},
+      {{2, 3, 35, 31}, {8, 3, 11, 11}, {{4, 4}, {2, 2}, {1, 1}, 1}},
+      {{2, 6, 15, 14}, {8, 6, 3, 3}, {{2, 3}, {2, 1}, {2, 3}, 1}},
+      {{2, 6, 15, 14}, {8, 6, 4, 3}, {{4, 3}, {2, 1}, {2, 3}, 1}},
+      {{2, 16, 12, 12}, {40, 16, 1, 1}},
+      {{2, 16, 12, 13}, {40, 16, 1, 1}, {{2, 2}, {0, 0}, {1, 1}, 1}},
+      {{2, 8, 6, 6}, {8, 8, 1, 1}, {{1, 1}, {2, 1}, {1, 1}, 1}},
+      {{3, 8, 7, 7}, {8, 2, 3, 3}, {{1, 1}, {1, 1}, {1, 1}, 4}},
+      {{2, 24, 9, 8}, {48, 12, 3, 3}, {{2, 1}, {1, 0}, {1, 1}, 2}},
+      {{2, 20, 19, 18}, {20, 1, 3, 3}, {{1, 1}, {1, 1}, {1, 1}, 20}},
+      {{2, 6, 19, 18}, {12, 1, 5, 3}, {{2, 2}, {1, 1}, {1, 1}, 6}},
+      {{1, 6, 19, 35}, {6, 1, 3, 3}, {{1, 1}, {2, 2}, {2, 2}, 6}},
+      {{70, 7, 1, 1}, {9, 7, 1, 1}},
+      {{40, 7, 3, 3}, {9, 7, 3, 3}},
+      {{2, 3, 5, 700}, {5, 3, 1, 3}},
+      {{1, 3, 600, 5}, {5, 3, 3, 1}},
+      {{1, 2, 8, 8}, {3, 2, 2, 2}, {{3, 3}, {0, 0}, {1, 1}, 1}},
+      {{1, 2, 9, 9}, {3, 2, 3, 3}, {{1, 1}, {4, 5}, {1, 1}, 1}},
+      {{1, 520, 6, 6}, {20, 520, 3, 3}, {{1, 1}, {1, 1}, {1, 1}, 1}},
+  };
+  return list;
+}
+
+TEST(Conv2d, AllDirectionsFloat32) {
+  for (const Case& c : cases()) check<float>(c);
+}
+
+TEST(Conv2d, AllDirectionsFloat64) {
+  if (!device().info().fp64) GTEST_SKIP();
+  for (const Case& c : cases()) check<double>(c, 1e-14);
+}
+
+TEST(Conv2d, RandomGeometries) {
+  unsigned state = 12345;
+  const auto pick = [&](int low, int high) {
+    state = state * 1664525U + 1013904223U;
+    return low + static_cast<int>((state >> 16) % static_cast<unsigned>(high - low + 1));
+  };
+  for (int i = 0; i < 60; ++i) {
+    Conv2dGeometry g{{pick(1, 4), pick(1, 4)}, {pick(0, 3), pick(0, 3)}, {pick(1, 3), pick(1, 3)}, pick(1, 3)};
+    const Dims weight{g.groups * pick(1, 12), pick(1, 9), pick(1, 4), pick(1, 4)};
+    const Dims x{pick(1, 4), g.groups * weight[1], pick(10, 24), pick(10, 40)};
+    check<float>({x, weight, g});
+  }
+}
+
+TEST(Conv2d, EmptyBatchGivesZeroWeightGradient) {
+  Queue& queue = device().queue();
+  const Tensor x = Tensor::empty(device(), {0, 2, 5, 5}), weight = upload(random_floats(18 * 2, 1), {2, 2, 3, 3});
+  const Tensor y = Tensor::empty(device(), {0, 2, 3, 3});
+  conv2d_forward(queue, x, weight, nullptr, {}, y);
+  conv2d_backward_data(queue, y, weight, {}, x);
+  conv2d_backward_weight(queue, y, x, {}, weight);
+  EXPECT_EQ(download<float>(weight), std::vector<float>(36, 0.0F));
+}
+
+TEST(Conv2d, TheSameBitsEveryRun) {
+  const Tensor x = upload(random_floats(4 * 8 * 400, 1), {4, 8, 20, 20});
+  const Tensor dy = upload(random_floats(4 * 16 * 324, 2), {4, 16, 18, 18});
+  const Tensor dw = Tensor::empty(device(), {16, 8, 3, 3});
+  conv2d_backward_weight(device().queue(), dy, x, {}, dw);
+  const auto first = download<float>(dw);
+  for (int i = 0; i < 5; ++i) {
+    conv2d_backward_weight(device().queue(), dy, x, {}, dw);
+    EXPECT_EQ(download<float>(dw), first);
+  }
+}
+
+TEST(Conv2d, ErrorsSayWhatPyTorchSays) {
+  const auto message = [](const Dims& x, const Dims& weight, const Conv2dGeometry& g) {
+    try {
+      conv2d_output_shape(x, weight, g);
+    } catch (const ValueError& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  EXPECT_NE(message({1, 3, 8, 8}, {4, 2, 3, 3}, {}).find("expected input[1, 3, 8, 8] to have 2 channels, but got 3"),
+            std::string::npos);
+  EXPECT_NE(message({1, 2, 2, 8}, {4, 2, 3, 3}, {}).find("Kernel size can't be greater than actual input size"),
+            std::string::npos);
+  EXPECT_NE(message({1, 2, 8, 8}, {3, 1, 3, 3}, {{1, 1}, {0, 0}, {1, 1}, 2}).find("divisible by 2"), std::string::npos);
+  EXPECT_NE(message({1, 2, 8}, {3, 2, 3, 3}, {}).find("4D"), std::string::npos);
+  EXPECT_NE(message({1, 2, 8, 8}, {3, 2, 3, 3}, {{0, 1}, {0, 0}, {1, 1}, 1}).find("stride"), std::string::npos);
+}
+
+TEST(Conv2d, Oclgrind) {
+  check<float>({{2, 2, 5, 5}, {3, 2, 3, 3}});
+  check<float>({{1, 2, 6, 9}, {9, 2, 3, 2}, {{2, 2}, {1, 1}, {1, 1}, 1}});
+  check<float>({{1, 4, 5, 18}, {4, 1, 3, 3}, {{1, 1}, {1, 1}, {1, 1}, 4}});
+  check<float>({{1, 3, 4, 9}, {2, 3, 1, 1}});
+}
+
+}  // namespace

@@ -1,0 +1,192 @@
+#include "dlprim/ops/gemm/gemm.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+#include "dlprim/core/error.h"
+#include "support/tensors.h"
+
+namespace {
+
+using namespace dlprim;
+using namespace testing_support;
+
+struct Options {
+  bool transpose_a = false, transpose_b = false, bias = false, shared_b = false;
+  float alpha = 1, beta = 0;
+};
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+/** A [batches, rows, columns] view of a contiguous tensor, or of its transpose. */
+Tensor view(Tensor t, bool transposed) {
+  if (!transposed) return t;
+  std::swap(t.shape[1], t.shape[2]);
+  std::swap(t.strides[1], t.strides[2]);
+  return t;
+}
+
+template <class T>
+void check(std::int64_t batches, std::int64_t m, std::int64_t n, std::int64_t k, const Options& o = {}) {
+  SCOPED_TRACE(concat("batches ", batches, " m ", m, " n ", n, " k ", k, " ta ", o.transpose_a, " tb ", o.transpose_b));
+  const auto values = [](std::int64_t count, unsigned seed) {
+    const std::vector<float> floats = random_floats(count, seed);
+    return std::vector<T>(floats.begin(), floats.end());
+  };
+  const std::int64_t b_batches = o.shared_b ? 1 : batches;
+  const auto a = values(batches * m * k, 1), b = values(b_batches * k * n, 2), c = values(batches * m * n, 3),
+             bias = values(n, 4);
+  const Tensor ta = view(upload(a, o.transpose_a ? Dims{batches, k, m} : Dims{batches, m, k}), o.transpose_a);
+  Tensor tb = view(upload(b, o.transpose_b ? Dims{b_batches, n, k} : Dims{b_batches, k, n}), o.transpose_b);
+  if (o.shared_b) tb = tb.expanded({batches, k, n});
+  const Tensor tc = upload(c, {batches, m, n}), tbias = upload(bias, {n});
+  gemm(device().queue(), ta, tb, tc, o.alpha, o.beta, o.bias ? &tbias : nullptr);
+  std::vector<double> expected;
+  for (std::int64_t z = 0; z < batches; ++z)
+    for (std::int64_t i = 0; i < m; ++i)
+      for (std::int64_t j = 0; j < n; ++j) {
+        double sum = 0;
+        for (std::int64_t l = 0; l < k; ++l)
+          sum += double(a[at(z * m * k + (o.transpose_a ? l * m + i : i * k + l))]) *
+                 double(b[at((o.shared_b ? 0 : z * k * n) + (o.transpose_b ? j * k + l : l * n + j))]);
+        expected.push_back(o.alpha * sum + (o.beta != 0 ? o.beta * double(c[at((z * m + i) * n + j)]) : 0) +
+                           (o.bias ? double(bias[at(j)]) : 0));
+      }
+  const double tolerance = (std::is_same_v<T, double> ? 1e-14 : 4e-7) * (4 + std::sqrt(double(k)));
+  expect_close(download<T>(tc), expected, tolerance, tolerance);
+}
+
+TEST(Gemm, ManyShapes) {
+  for (const auto& [m, n, k] : {std::array<int, 3>{1, 1, 1}, {8, 32, 16}, {7, 31, 5}, {9, 33, 17}, {64, 64, 64},
+                                {65, 130, 67}, {3, 200, 1}, {128, 10, 100}, {1, 70, 300}, {70, 1, 300}, {33, 47, 1500}})
+    check<float>(1, m, n, k);
+}
+
+TEST(Gemm, TransposesCostNothingAndAreRight) {
+  for (const bool transpose_a : {false, true})
+    for (const bool transpose_b : {false, true}) {
+      Options o;
+      o.transpose_a = transpose_a;
+      o.transpose_b = transpose_b;
+      check<float>(1, 37, 71, 45, o);
+      check<float>(1, 64, 96, 64, o);
+      check<float>(5, 17, 33, 21, o);
+    }
+}
+
+TEST(Gemm, AlphaBetaAndBias) {
+  Options o;
+  o.alpha = 0.5F;
+  o.beta = -2;
+  o.bias = true;
+  check<float>(1, 21, 43, 19, o);
+  check<float>(3, 64, 64, 8, o);
+}
+
+TEST(Gemm, BatchesThatShareAnOperand) {
+  Options o;
+  o.shared_b = true;
+  check<float>(4, 9, 40, 13, o);
+}
+
+TEST(Gemm, Float64) {
+  if (!device().info().fp64) GTEST_SKIP();
+  Options o;
+  check<double>(1, 33, 47, 700);
+  o.transpose_b = o.bias = true;
+  check<double>(2, 8, 16, 24, o);
+  check<double>(2, 19, 37, 24, o);
+}
+
+TEST(Gemm, DepthZeroGivesBetaCPlusBias) {
+  Options o;
+  o.beta = 3;
+  o.bias = true;
+  check<float>(1, 4, 40, 0, o);
+}
+
+TEST(Gemm, EmptyResults) {
+  check<float>(1, 0, 5, 3);
+  check<float>(1, 5, 0, 3);
+  check<float>(0, 5, 4, 3);
+}
+
+TEST(Gemm, BetaZeroIgnoresWhatWasThere) {
+  const Tensor a = upload(std::vector<float>{2}, {1, 1}), b = upload(std::vector<float>{3}, {1, 1});
+  const Tensor c = upload(std::vector<float>{std::numeric_limits<float>::quiet_NaN()}, {1, 1});
+  gemm(device().queue(), a, b, c);
+  EXPECT_EQ(download<float>(c), std::vector<float>{6});
+}
+
+TEST(Gemm, Bfloat16Storage) {
+  const std::int64_t m = 19, n = 35, k = 21;
+  const auto to_bfloat16 = [](float v) {
+    std::uint32_t bits;
+    std::memcpy(&bits, &v, 4);
+    return static_cast<std::uint16_t>(bits >> 16);
+  };
+  const auto to_float = [](std::uint16_t v) {
+    const std::uint32_t bits = std::uint32_t(v) << 16;
+    float f;
+    std::memcpy(&f, &bits, 4);
+    return f;
+  };
+  std::vector<std::uint16_t> a, b, c(at(m * n));
+  for (const float v : random_floats(m * k, 1)) a.push_back(to_bfloat16(v));
+  for (const float v : random_floats(k * n, 2)) b.push_back(to_bfloat16(v));
+  Queue& queue = device().queue();
+  const Tensor ta = Tensor::empty(device(), {m, k}, DType::bfloat16), tb = Tensor::empty(device(), {k, n}, DType::bfloat16),
+               tc = Tensor::empty(device(), {m, n}, DType::bfloat16);
+  queue.write(ta, a.data(), a.size() * 2);
+  queue.write(tb, b.data(), b.size() * 2);
+  gemm(queue, ta, tb, tc);
+  queue.read(tc, c.data(), c.size() * 2);
+  std::vector<double> actual, expected;
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t j = 0; j < n; ++j) {
+      double sum = 0;
+      for (std::int64_t l = 0; l < k; ++l) sum += double(to_float(a[at(i * k + l)])) * to_float(b[at(l * n + j)]);
+      expected.push_back(sum);
+      actual.push_back(to_float(c[at(i * n + j)]));
+    }
+  expect_close(actual, expected, 0.005, 1e-5);
+}
+
+TEST(Gemm, ClblastGivesTheSame) {
+  setenv("OCL_GEMM_ENGINE", "clblast", 1);
+  Options o;
+  check<float>(1, 33, 47, 20);
+  o.transpose_a = true;
+  o.alpha = 2;
+  o.beta = 0.5F;
+  check<float>(3, 33, 47, 20, o);
+  unsetenv("OCL_GEMM_ENGINE");
+}
+
+TEST(Gemm, ErrorsNameTheShapes) {
+  Queue& queue = device().queue();
+  const Tensor a = Tensor::empty(device(), {2, 3}), b = Tensor::empty(device(), {4, 5}), c = Tensor::empty(device(), {2, 5});
+  try {
+    gemm(queue, a, b, c);
+    FAIL() << "no error";
+  } catch (const ValueError& e) {
+    EXPECT_NE(std::string(e.what()).find("[4, 5]"), std::string::npos) << e.what();
+  }
+  EXPECT_THROW(gemm(queue, Tensor::empty(device(), {2, 4}, DType::int32), b, c), TypeError);
+  const Tensor bias = Tensor::empty(device(), {4});
+  EXPECT_THROW(gemm(queue, Tensor::empty(device(), {2, 4}), b, c, 1, 0, &bias), ValueError);
+}
+
+TEST(Gemm, Oclgrind) {
+  Options o;
+  check<float>(1, 9, 33, 5, o);
+  o.transpose_b = o.bias = true;
+  o.beta = 1;
+  check<float>(2, 3, 35, 18, o);
+  check<float>(1, 8, 32, 16, o);
+}
+
+}  // namespace
