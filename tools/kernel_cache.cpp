@@ -1,7 +1,9 @@
 // tapecl-kernel-cache: looks at, checks and empties the on-disk cache of compiled OpenCL programs.
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <ctime>
 #include <exception>

@@ -14,8 +14,9 @@ typedef struct {
 
 inline void find_runs(const Stencil *s, const long first_pixel, const int count, PixelTile *tile, long *target) {
   const long plane = s->out_h * s->out_w;
+  const int pixel = REMAINDER(first_pixel, plane), width = s->out_w;
   long image = first_pixel / plane;
-  int h = (int)(first_pixel % plane / s->out_w), w = (int)(first_pixel % s->out_w);
+  int h = pixel / width, w = REMAINDER(pixel, width);
   tile->count = count;
   tile->runs = 0;
   for (int at = 0; at < count;) {
@@ -98,7 +99,7 @@ __kernel void conv_tiles(BUFFER(const REAL, weights), BUFFER(const REAL, x), BUF
   const long blocks = (column_panels + panels_per_job - 1) / panels_per_job, jobs = blocks * s.groups;
   const long end = first_job(jobs, get_group_id(0) + 1, get_num_groups(0));
   for (long job = first_job(jobs, get_group_id(0), get_num_groups(0)); job < end; ++job) {
-    const long group = job / blocks, first_panel = job % blocks * panels_per_job;
+    const long group = job / blocks, first_panel = REMAINDER(job, blocks) * panels_per_job;
     const int count = min((long)panels_per_job, column_panels - first_panel);
     __global const REAL *x = x_buffer + x_start + s.base + group * s.group_stride;
     __global const REAL *left = weights + group * row_panels * MR * depth;

@@ -34,8 +34,8 @@ inline void add_chunk(const Stencil *s, __global const REAL *restrict x, __globa
   for (int m = 0; m < all; m += MR) {
     long start[MR];
     for (int i = 0; i < MR; ++i) {
-      const int row = min(m + i, all - 1), tap = row % taps;
-      start[i] = row / taps * s->channel_stride + tap_offset(s, tap / taps_w, tap % taps_w);
+      const int row = min(m + i, all - 1), tap = REMAINDER(row, taps);
+      start[i] = row / taps * s->channel_stride + tap_offset(s, tap / taps_w, REMAINDER(tap, taps_w));
     }
     const Tile tile = multiply_rows(s, x, start, right, images, rows);
     __global REAL *sum = sums + (long)m * NR;
@@ -54,8 +54,8 @@ __kernel void weight_partials(BUFFER(const STORAGE, dy), BUFFER(const REAL, x), 
   BIND(const STORAGE, dy);
   const Stencil s = stencil;
   const int column_panels = (s.rows + NR - 1) / NR;
-  const long job = get_group_id(0), part = job % parts, panel = job / parts % column_panels;
-  const long group = job / parts / column_panels;
+  const long job = get_group_id(0), part = REMAINDER(job, parts), all_panels = job / parts;
+  const long group = all_panels / column_panels, panel = REMAINDER(all_panels, column_panels);
   const int out_channels = s.rows, first_column = panel * NR, columns = min(NR, out_channels - first_column);
   const long sum_rows = (s.channels * s.taps_h * s.taps_w + MR - 1) / MR * MR;
   __global REAL *sums = partials_buffer + partials_start + ((part * s.groups + group) * column_panels + panel) * sum_rows * NR;
@@ -66,7 +66,7 @@ __kernel void weight_partials(BUFFER(const STORAGE, dy), BUFFER(const REAL, x), 
   const long begin = first_job(chunks, part, parts), end = first_job(chunks, part + 1, parts);
   const long plane = s.out_h * s.out_w;
   for (long chunk = begin; chunk < end; ++chunk) {
-    const long image = chunk / row_chunks * chunk_images, row = chunk % row_chunks * chunk_rows;
+    const long image = chunk / row_chunks * chunk_images, row = REMAINDER(chunk, row_chunks) * chunk_rows;
     const int images = min((long)chunk_images, s.images - image), rows = min((long)chunk_rows, s.out_h - row);
     const int pixels = rows * (int)s.out_w;
     for (int i = 0; i < images; ++i)
@@ -82,7 +82,8 @@ __kernel void weight_sum(BUFFER(const REAL, partials), BUFFER(STORAGE, dw), cons
                          const int all, const int parts) {
   BIND(STORAGE, dw);
   const int column_panels = (out_channels + NR - 1) / NR;
-  const long panel = get_group_id(1) % column_panels, group = get_group_id(1) / column_panels;
+  const long all_panels = get_group_id(1), group = all_panels / column_panels;
+  const long panel = REMAINDER(all_panels, column_panels);
   const long sum_rows = (all + MR - 1) / MR * MR, part_size = (long)groups * column_panels * sum_rows * NR;
   const int row = get_group_id(0) * LANES, rows = min(LANES, all - row);
   const int columns = min((long)NR, out_channels - panel * NR);

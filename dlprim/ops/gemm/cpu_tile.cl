@@ -8,6 +8,7 @@
 //
 // Measured (PoCL 3.1, 2 Zen 4 cores): 8x32 reaches what 12x32 reaches and wastes less on channel counts of 32 and 64.
 #include "core/common.cl"
+#include "ops/gemm/remainder.cl"
 
 #define MR 8
 #define NR (2 * LANES)
@@ -49,11 +50,11 @@ inline Tile add_tiles(Tile a, const Tile b) {
 // One step of the depth: tile += LEFT(i) * right, for rows i < MR.
 #define TILE_STEP(tile, LEFT, right)                                           \
   {                                                                            \
-    const VEC right0 = VLOAD(0, right), right1 = VLOAD(1, right);              \
+    const VEC right0_ = VLOAD(0, right), right1_ = VLOAD(1, right);            \
     _Pragma("unroll") for (int i = 0; i < MR; ++i) {                           \
-      const VEC left = (VEC)(LEFT(i));                                         \
-      (tile).v[i][0] = MULTIPLY_ADD(left, right0, (tile).v[i][0]);             \
-      (tile).v[i][1] = MULTIPLY_ADD(left, right1, (tile).v[i][1]);             \
+      const VEC scalar_ = (VEC)(LEFT(i));                                        \
+      (tile).v[i][0] = MULTIPLY_ADD(scalar_, right0_, (tile).v[i][0]);         \
+      (tile).v[i][1] = MULTIPLY_ADD(scalar_, right1_, (tile).v[i][1]);         \
     }                                                                          \
   }
 

@@ -37,9 +37,9 @@ __kernel void gemm(BUFFER(const REAL, left), BUFFER(const STORAGE, b), BUFFER(co
   const long end = first_job(jobs, get_group_id(0) + 1, get_num_groups(0));
   long packed = -1;
   for (long job = first_job(jobs, get_group_id(0), get_num_groups(0)); job < end; ++job) {
-    const int row_block = job % row_blocks;
+    const int row_block = REMAINDER(job, row_blocks);
     const long block = job / row_blocks;
-    const int batch = block / column_blocks, first_panel = (int)(block % column_blocks) * panels_per_job;
+    const int batch = block / column_blocks, first_panel = (int)REMAINDER(block, column_blocks) * panels_per_job;
     const int last_panel = min(first_panel + panels_per_job, column_panels);
     if (block != packed)
       for (int p = first_panel; p < last_panel; ++p)

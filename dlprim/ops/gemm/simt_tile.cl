@@ -7,6 +7,7 @@
 // Depth runs over [k_begin, k_end). The results are left in REAL result[4][4]; RESULT_ROW(i), RESULT_COLUMN(j) say
 // where they belong.
 #include "core/common.cl"
+#include "ops/gemm/remainder.cl"
 
 #define BLOCK 64
 #define STEP 16

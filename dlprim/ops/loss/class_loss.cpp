@@ -10,18 +10,21 @@
 
 namespace dlprim {
 
-ClassLossExtents class_loss_extents(const char* op, const Tensor& scores, const Tensor& target, const Tensor* weight) {
+ClassLossExtents class_loss_extents(const char* op, const Tensor& scores, const Tensor& target,
+                                    const Tensor* weight) {
   require_floating(scores.dtype, scores.device(), op);
-  require(scores.rank() >= 1, op, ": expected scores of shape [C], [N, C] or [N, C, ...], got ", scores.shape);
+  require(scores.rank() >= 1, op, ": expected scores of shape [C], [N, C] or [N, C, ...], got ",
+          scores.shape);
   const int class_dim = scores.rank() == 1 ? 0 : 1;
   const std::int64_t classes = scores.shape[class_dim];
   if (is_floating(target.dtype)) {
-    require(target.shape == scores.shape, op, ": class probabilities must have the scores' shape ", scores.shape, ", got ",
-            target.shape);
-    require<TypeError>(target.dtype == scores.dtype, op, ": expected class probabilities of dtype ", name(scores.dtype),
-                       ", got ", name(target.dtype));
+    require(target.shape == scores.shape, op, ": class probabilities must have the scores' shape ",
+            scores.shape, ", got ", target.shape);
+    require<TypeError>(target.dtype == scores.dtype, op, ": expected class probabilities of dtype ",
+                       name(scores.dtype), ", got ", name(target.dtype));
   } else {
-    require<TypeError>(target.dtype == DType::int64, op, ": expected a target of dtype int64, got ", name(target.dtype));
+    require<TypeError>(target.dtype == DType::int64, op, ": expected a target of dtype int64, got ",
+                       name(target.dtype));
     const Dims expected = class_loss_shape(scores.shape, Reduction::none);
     require(target.shape == expected, op, ": expected a target of shape ", expected, " for scores of shape ",
             scores.shape, ", got ", target.shape);
@@ -29,12 +32,13 @@ ClassLossExtents class_loss_extents(const char* op, const Tensor& scores, const 
   if (weight) {
     require(weight->shape == Dims{classes}, op, ": weight should be defined for all ", classes,
             " classes, but got weight of shape ", weight->shape);
-    require<TypeError>(weight->dtype == scores.dtype, op, ": expected weight of dtype ", name(scores.dtype), ", got ",
-                       name(weight->dtype));
+    require<TypeError>(weight->dtype == scores.dtype, op, ": expected weight of dtype ", name(scores.dtype),
+                       ", got ", name(weight->dtype));
   }
   if (scores.rank() == 1) return {1, classes, 1};
   const std::int64_t positions = product(Dims(scores.shape.begin() + 2, scores.shape.end()));
-  require(classes <= INT32_MAX && positions <= INT32_MAX, op, ": scores of shape ", scores.shape, " are too large");
+  require(classes <= INT32_MAX && positions <= INT32_MAX, op, ": scores of shape ", scores.shape,
+          " are too large");
   return {scores.shape[0], classes, positions};
 }
 
@@ -46,7 +50,8 @@ Dims class_loss_shape(const Dims& scores, Reduction reduction) {
 }
 
 LossRows loss_rows(const ClassLossExtents& extents, std::int64_t ignore_index) {
-  return {extents.rows(), ignore_index, static_cast<cl_int>(extents.classes), static_cast<cl_int>(extents.positions)};
+  return {extents.rows(), ignore_index, static_cast<cl_int>(extents.classes),
+          static_cast<cl_int>(extents.positions)};
 }
 
 Kernel& loss_kernel(Queue& queue, const char* kernel, DType dtype) {
@@ -61,19 +66,22 @@ int loss_group_size(const Queue& queue) {
 
 Range loss_rows_range(Queue& queue, const ClassLossExtents& extents) {
   const DeviceInfo& info = queue.device().info();
-  if (info.shape == KernelShape::simt) return Range::linear(extents.rows(), std::min(64, info.max_work_group));
+  if (info.shape == KernelShape::simt)
+    return Range::linear(extents.rows(), std::min(64, info.max_work_group));
   constexpr std::int64_t least_elements = 4096;
   const std::int64_t by_size = extents.rows() * extents.classes / least_elements + 1;
   return Range::linear(std::min<std::int64_t>({by_size, extents.rows(), 8 * info.compute_units}), 1);
 }
 
-void reduce_loss(Queue& queue, const Tensor& terms, Reduction reduction, const Tensor& loss, const Tensor& total_weight) {
+void reduce_loss(Queue& queue, const Tensor& terms, Reduction reduction, const Tensor& loss,
+                 const Tensor& total_weight) {
   constexpr std::int64_t rows_per_group = 8192;
   constexpr std::int64_t most_groups = 256;
   const int group = queue.device().info().shape == KernelShape::cpu ? 1 : loss_group_size(queue);
   const auto sum = [&](const Tensor& pairs, std::int64_t groups, const Tensor& partials) {
     queue.launch(loss_kernel(queue, "class_loss_reduce", loss.dtype), Range::groups(group, groups), pairs,
-                 static_cast<cl_long>(pairs.shape[0]), static_cast<cl_int>(reduction), partials, loss, total_weight);
+                 static_cast<cl_long>(pairs.shape[0]), static_cast<cl_int>(reduction), partials, loss,
+                 total_weight);
   };
   const std::int64_t groups = std::min(most_groups, terms.shape[0] / rows_per_group + 1);
   const Tensor partials = queue.scratch({groups, 2}, compute_dtype(loss.dtype));
@@ -92,8 +100,8 @@ void write_empty_loss(Queue& queue, Reduction reduction, const Tensor& loss, con
 void require_loss_tensors(const char* op, const Tensor& scores, Reduction reduction, const Tensor& loss,
                           const Tensor& total_weight) {
   const Dims shape = class_loss_shape(scores.shape, reduction);
-  require(loss.shape == shape && loss.dtype == scores.dtype, op, ": expected a loss of shape ", shape, " and dtype ",
-          name(scores.dtype), ", got ", loss.shape, " and ", name(loss.dtype));
+  require(loss.shape == shape && loss.dtype == scores.dtype, op, ": expected a loss of shape ", shape,
+          " and dtype ", name(scores.dtype), ", got ", loss.shape, " and ", name(loss.dtype));
   require(total_weight.numel() == 1 && total_weight.dtype == compute_dtype(scores.dtype), op,
           ": expected total_weight of one element and dtype ", name(compute_dtype(scores.dtype)), ", got ",
           total_weight.shape, " and ", name(total_weight.dtype));

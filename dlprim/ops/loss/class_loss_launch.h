@@ -24,7 +24,8 @@ Range loss_rows_range(Queue& queue, const ClassLossExtents& extents);
 int loss_group_size(const Queue& queue);
 
 /** Sums the rows' (loss, weight) pairs, `terms` [rows, 2], into `loss` and `total_weight`. */
-void reduce_loss(Queue& queue, const Tensor& terms, Reduction reduction, const Tensor& loss, const Tensor& total_weight);
+void reduce_loss(Queue& queue, const Tensor& terms, Reduction reduction, const Tensor& loss,
+                 const Tensor& total_weight);
 
 /** Writes what a loss over no rows is: NaN for the mean, else 0 or nothing. */
 void write_empty_loss(Queue& queue, Reduction reduction, const Tensor& loss, const Tensor& total_weight);

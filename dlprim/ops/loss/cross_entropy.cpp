@@ -20,21 +20,24 @@ struct Labels {
   cl_int has_probabilities;
 };
 
-ClassLossExtents checked_extents(const char* op, const Tensor& logits, const Tensor& target, const Tensor* weight,
-                                 const CrossEntropyOptions& options, const Tensor& log_normalizer) {
+ClassLossExtents checked_extents(const char* op, const Tensor& logits, const Tensor& target,
+                                 const Tensor* weight, const CrossEntropyOptions& options,
+                                 const Tensor& log_normalizer) {
   const ClassLossExtents extents = class_loss_extents(op, logits, target, weight);
   require(options.label_smoothing >= 0 && options.label_smoothing <= 1, op,
           ": label_smoothing must be between 0.0 and 1.0, got ", options.label_smoothing);
   require(log_normalizer.numel() == extents.rows() && log_normalizer.dtype == compute_dtype(logits.dtype), op,
           ": expected log_normalizer of shape ", cross_entropy_normalizer_shape(logits.shape), " and dtype ",
-          name(compute_dtype(logits.dtype)), ", got ", log_normalizer.shape, " and ", name(log_normalizer.dtype));
+          name(compute_dtype(logits.dtype)), ", got ", log_normalizer.shape, " and ",
+          name(log_normalizer.dtype));
   return extents;
 }
 
 // A work group a row where rows are long and consecutive, else a work item a row.
 bool uses_groups(const Queue& queue, const ClassLossExtents& extents) {
   constexpr int long_row = 32;
-  return queue.device().info().shape == KernelShape::simt && extents.positions == 1 && extents.classes >= long_row;
+  return queue.device().info().shape == KernelShape::simt && extents.positions == 1 &&
+         extents.classes >= long_row;
 }
 
 }  // namespace
@@ -59,8 +62,10 @@ void cross_entropy_forward(Queue& queue, const Tensor& logits, const Tensor& tar
   else
     queue.zero(total_weight);
   const bool groups = uses_groups(queue, extents);
-  Kernel& kernel = loss_kernel(queue, groups ? "cross_entropy_rows_groups" : "cross_entropy_rows", logits.dtype);
-  const Range range = groups ? Range::groups(loss_group_size(queue), extents.rows()) : loss_rows_range(queue, extents);
+  Kernel& kernel =
+      loss_kernel(queue, groups ? "cross_entropy_rows_groups" : "cross_entropy_rows", logits.dtype);
+  const Range range =
+      groups ? Range::groups(loss_group_size(queue), extents.rows()) : loss_rows_range(queue, extents);
   with_real(logits.dtype, [&](auto zero) {
     const Labels<decltype(zero)> labels{static_cast<decltype(zero)>(options.label_smoothing), probabilities};
     queue.launch(kernel, range, logits, Optional{probabilities ? nullptr : &target},
@@ -72,13 +77,14 @@ void cross_entropy_forward(Queue& queue, const Tensor& logits, const Tensor& tar
 }
 
 void cross_entropy_backward(Queue& queue, const Tensor& grad, const Tensor& logits, const Tensor& target,
-                            const Tensor* weight, const CrossEntropyOptions& options, const Tensor& total_weight,
-                            const Tensor& log_normalizer, const Tensor& dlogits) {
+                            const Tensor* weight, const CrossEntropyOptions& options,
+                            const Tensor& total_weight, const Tensor& log_normalizer, const Tensor& dlogits) {
   constexpr const char* op = "cross_entropy backward";
   const ClassLossExtents extents = checked_extents(op, logits, target, weight, options, log_normalizer);
   require_loss_tensors(op, logits, options.reduction, grad, total_weight);
-  require(dlogits.shape == logits.shape && dlogits.dtype == logits.dtype, op, ": expected a gradient of shape ",
-          logits.shape, " and dtype ", name(logits.dtype), ", got ", dlogits.shape, " and ", name(dlogits.dtype));
+  require(dlogits.shape == logits.shape && dlogits.dtype == logits.dtype, op,
+          ": expected a gradient of shape ", logits.shape, " and dtype ", name(logits.dtype), ", got ",
+          dlogits.shape, " and ", name(dlogits.dtype));
   if (dlogits.numel() == 0) return;
   const bool probabilities = is_floating(target.dtype);
   const Optional indices{probabilities ? nullptr : &target}, masses{probabilities ? &target : nullptr};
@@ -89,11 +95,11 @@ void cross_entropy_backward(Queue& queue, const Tensor& grad, const Tensor& logi
       cpu ? loss_rows_range(queue, extents) : Range::linear(dlogits.numel(), loss_group_size(queue));
   with_real(logits.dtype, [&](auto zero) {
     const Labels<decltype(zero)> labels{static_cast<decltype(zero)>(options.label_smoothing), probabilities};
-    queue.launch(loss_kernel(queue, "cross_entropy_factors", logits.dtype), loss_rows_range(queue, extents), grad,
-                 indices, masses, Optional{weight}, rows, labels, static_cast<cl_int>(options.reduction), total_weight,
-                 factors, target_check());
-    queue.launch(loss_kernel(queue, "cross_entropy_backward", logits.dtype), elements, factors, logits, indices, masses,
-                 Optional{weight}, rows, labels, log_normalizer, dlogits);
+    queue.launch(loss_kernel(queue, "cross_entropy_factors", logits.dtype), loss_rows_range(queue, extents),
+                 grad, indices, masses, Optional{weight}, rows, labels,
+                 static_cast<cl_int>(options.reduction), total_weight, factors, target_check());
+    queue.launch(loss_kernel(queue, "cross_entropy_backward", logits.dtype), elements, factors, logits,
+                 indices, masses, Optional{weight}, rows, labels, log_normalizer, dlogits);
   });
 }
 

@@ -13,15 +13,18 @@ DeviceCheck target_check() {
   return check;
 }
 
-ClassLossExtents nll_extents(const char* op, const Tensor& scores, const Tensor& target, const Tensor* weight) {
-  require<TypeError>(!is_floating(target.dtype), op, ": expected a target of dtype int64, got ", name(target.dtype));
+ClassLossExtents nll_extents(const char* op, const Tensor& scores, const Tensor& target,
+                             const Tensor* weight) {
+  require<TypeError>(!is_floating(target.dtype), op, ": expected a target of dtype int64, got ",
+                     name(target.dtype));
   return class_loss_extents(op, scores, target, weight);
 }
 
 }  // namespace
 
-void nll_loss_forward(Queue& queue, const Tensor& log_probabilities, const Tensor& target, const Tensor* weight,
-                      std::int64_t ignore_index, Reduction reduction, const Tensor& loss, const Tensor& total_weight) {
+void nll_loss_forward(Queue& queue, const Tensor& log_probabilities, const Tensor& target,
+                      const Tensor* weight, std::int64_t ignore_index, Reduction reduction,
+                      const Tensor& loss, const Tensor& total_weight) {
   constexpr const char* op = "nll_loss";
   const ClassLossExtents extents = nll_extents(op, log_probabilities, target, weight);
   require_loss_tensors(op, log_probabilities, reduction, loss, total_weight);
@@ -33,21 +36,22 @@ void nll_loss_forward(Queue& queue, const Tensor& log_probabilities, const Tenso
     terms = queue.scratch({extents.rows(), 2}, compute_dtype(dtype));
   else
     queue.zero(total_weight);
-  queue.launch(loss_kernel(queue, "nll_loss_rows", dtype), loss_rows_range(queue, extents), log_probabilities, target,
-               Optional{weight}, loss_rows(extents, ignore_index), loss, Optional{reduced ? &terms : nullptr},
-               target_check());
+  queue.launch(loss_kernel(queue, "nll_loss_rows", dtype), loss_rows_range(queue, extents), log_probabilities,
+               target, Optional{weight}, loss_rows(extents, ignore_index), loss,
+               Optional{reduced ? &terms : nullptr}, target_check());
   if (reduced) reduce_loss(queue, terms, reduction, loss, total_weight);
 }
 
 void nll_loss_backward(Queue& queue, const Tensor& grad, const Tensor& target, const Tensor* weight,
-                       std::int64_t ignore_index, Reduction reduction, const Tensor& total_weight, const Tensor& dx) {
+                       std::int64_t ignore_index, Reduction reduction, const Tensor& total_weight,
+                       const Tensor& dx) {
   constexpr const char* op = "nll_loss backward";
   const ClassLossExtents extents = nll_extents(op, dx, target, weight);
   require_loss_tensors(op, dx, reduction, grad, total_weight);
   if (dx.numel() == 0) return;
-  queue.launch(loss_kernel(queue, "nll_loss_backward", dx.dtype), loss_rows_range(queue, extents), grad, target,
-               Optional{weight}, loss_rows(extents, ignore_index), static_cast<cl_int>(reduction), total_weight, dx,
-               target_check());
+  queue.launch(loss_kernel(queue, "nll_loss_backward", dx.dtype), loss_rows_range(queue, extents), grad,
+               target, Optional{weight}, loss_rows(extents, ignore_index), static_cast<cl_int>(reduction),
+               total_weight, dx, target_check());
 }
 
 }  // namespace dlprim

@@ -26,7 +26,9 @@ Kernel& norm_kernel(Queue& queue, const char* kernel, const Tensor& x) {
   return queue.kernel("ops/norm/batch_norm.cl", kernel, dtype_defines(x.dtype));
 }
 
-bool is_cpu(const Queue& queue) { return queue.device().info().shape == KernelShape::cpu; }
+bool is_cpu(const Queue& queue) {
+  return queue.device().info().shape == KernelShape::cpu;
+}
 
 int group_size(const Queue& queue) {
   int size = 256;
@@ -46,9 +48,10 @@ Extents extents_of(Queue& queue, const char* op, const Tensor& x) {
 void require_channels(const char* op, const char* what, const Tensor* t, const Tensor& x) {
   if (!t) return;
   const DType dtype = statistics_dtype(x.dtype);
-  require(t->numel() == x.shape[1] && t->rank() == 1, op, ": expected ", what, " of shape [", x.shape[1], "], got ",
-          t->shape);
-  require<TypeError>(t->dtype == dtype, op, ": expected ", what, " of dtype ", name(dtype), ", got ", name(t->dtype));
+  require(t->numel() == x.shape[1] && t->rank() == 1, op, ": expected ", what, " of shape [", x.shape[1],
+          "], got ", t->shape);
+  require<TypeError>(t->dtype == dtype, op, ": expected ", what, " of dtype ", name(dtype), ", got ",
+                     name(t->dtype));
 }
 
 void require_like(const char* op, const char* what, const Tensor* t, const Tensor& x) {
@@ -93,9 +96,10 @@ Range elements_range(Queue& queue, const Tensor& x) {
       std::min<std::int64_t>(x.numel() / least_elements + 1, 8 * queue.device().info().compute_units), 1);
 }
 
-void require_statistics(const char* op, const Tensor& x, const Extents& e, const Tensor& mean, const Tensor& invstd,
-                        const RunningStatistics& running) {
-  require(e.per_channel() > 1, op, ": expected more than 1 value per channel when training, got input size ", x.shape);
+void require_statistics(const char* op, const Tensor& x, const Extents& e, const Tensor& mean,
+                        const Tensor& invstd, const RunningStatistics& running) {
+  require(e.per_channel() > 1, op, ": expected more than 1 value per channel when training, got input size ",
+          x.shape);
   require_channels(op, "mean", &mean, x);
   require_channels(op, "invstd", &invstd, x);
   require_channels(op, "running_mean", running.mean, x);
@@ -108,8 +112,8 @@ Tensor partials_of(Queue& queue, const Tensor& x, const Extents& e) {
 
 }  // namespace
 
-void batch_norm_statistics(Queue& queue, const Tensor& x, double eps, const Tensor& mean, const Tensor& invstd,
-                           const RunningStatistics& running) {
+void batch_norm_statistics(Queue& queue, const Tensor& x, double eps, const Tensor& mean,
+                           const Tensor& invstd, const RunningStatistics& running) {
   constexpr const char* op = "batch_norm";
   Extents e = extents_of(queue, op, x);
   require_statistics(op, x, e, mean, invstd, running);
@@ -121,28 +125,29 @@ void batch_norm_statistics(Queue& queue, const Tensor& x, double eps, const Tens
   with_real(x.dtype, [&](auto zero) {
     using Real = decltype(zero);
     const StatisticsOptions<Real> options{static_cast<Real>(eps), static_cast<Real>(running.momentum)};
-    queue.launch(norm_kernel(queue, "batch_norm_join_statistics", x), channels_range(queue, e), partials, counts, e,
-                 options, mean, invstd, Optional{running.mean}, Optional{running.variance});
+    queue.launch(norm_kernel(queue, "batch_norm_join_statistics", x), channels_range(queue, e), partials,
+                 counts, e, options, mean, invstd, Optional{running.mean}, Optional{running.variance});
   });
 }
 
 void batch_norm_invstd(Queue& queue, const Tensor& variance, double eps, const Tensor& invstd) {
   constexpr const char* op = "batch_norm";
   require_floating(variance.dtype, queue.device(), op);
-  require(variance.dtype == statistics_dtype(variance.dtype), op, ": expected statistics of dtype float32 or float64, got ",
-          name(variance.dtype));
+  require(variance.dtype == statistics_dtype(variance.dtype), op,
+          ": expected statistics of dtype float32 or float64, got ", name(variance.dtype));
   require(invstd.shape == variance.shape && invstd.dtype == variance.dtype, op, ": expected invstd of shape ",
           variance.shape, ", got ", invstd.shape);
   if (variance.numel() == 0) return;
   const auto channels = static_cast<cl_int>(variance.numel());
   with_real(variance.dtype, [&](auto zero) {
-    queue.launch(norm_kernel(queue, "batch_norm_invstd", variance), channels_range(queue, {1, channels, 1, 1}), variance,
-                 invstd, channels, static_cast<decltype(zero)>(eps));
+    queue.launch(norm_kernel(queue, "batch_norm_invstd", variance),
+                 channels_range(queue, {1, channels, 1, 1}), variance, invstd, channels,
+                 static_cast<decltype(zero)>(eps));
   });
 }
 
-void batch_norm_forward(Queue& queue, const Tensor& x, const Tensor& mean, const Tensor& invstd, const Tensor* weight,
-                        const Tensor* bias, const Tensor& y) {
+void batch_norm_forward(Queue& queue, const Tensor& x, const Tensor& mean, const Tensor& invstd,
+                        const Tensor* weight, const Tensor* bias, const Tensor& y) {
   constexpr const char* op = "batch_norm";
   const Extents e = extents_of(queue, op, x);
   require_like(op, "the result", &y, x);
@@ -150,13 +155,13 @@ void batch_norm_forward(Queue& queue, const Tensor& x, const Tensor& mean, const
   require_channels(op, "weight", weight, x);
   require_channels(op, "bias", bias, x);
   if (x.numel() == 0) return;
-  queue.launch(norm_kernel(queue, "batch_norm_forward", x), elements_range(queue, x), x, e, mean, invstd, Optional{weight},
-               Optional{bias}, y);
+  queue.launch(norm_kernel(queue, "batch_norm_forward", x), elements_range(queue, x), x, e, mean, invstd,
+               Optional{weight}, Optional{bias}, y);
 }
 
-void batch_norm_training_forward(Queue& queue, const Tensor& x, const Tensor* weight, const Tensor* bias, double eps,
-                                 const RunningStatistics& running, const Tensor& y, const Tensor& mean,
-                                 const Tensor& invstd) {
+void batch_norm_training_forward(Queue& queue, const Tensor& x, const Tensor* weight, const Tensor* bias,
+                                 double eps, const RunningStatistics& running, const Tensor& y,
+                                 const Tensor& mean, const Tensor& invstd) {
   constexpr const char* op = "batch_norm";
   const Extents e = extents_of(queue, op, x);
   if (!one_item_per_channel(queue, e)) {
@@ -171,14 +176,15 @@ void batch_norm_training_forward(Queue& queue, const Tensor& x, const Tensor* we
   with_real(x.dtype, [&](auto zero) {
     using Real = decltype(zero);
     const StatisticsOptions<Real> options{static_cast<Real>(eps), static_cast<Real>(running.momentum)};
-    queue.launch(norm_kernel(queue, "batch_norm_forward_channels", x), channels_range(queue, e), x, e, options,
-                 Optional{weight}, Optional{bias}, y, mean, invstd, Optional{running.mean}, Optional{running.variance});
+    queue.launch(norm_kernel(queue, "batch_norm_forward_channels", x), channels_range(queue, e), x, e,
+                 options, Optional{weight}, Optional{bias}, y, mean, invstd, Optional{running.mean},
+                 Optional{running.variance});
   });
 }
 
-void batch_norm_backward(Queue& queue, const Tensor& dy, const Tensor& x, const Tensor& mean, const Tensor& invstd,
-                         const Tensor* weight, bool training, const Tensor* dx, const Tensor* dweight,
-                         const Tensor* dbias) {
+void batch_norm_backward(Queue& queue, const Tensor& dy, const Tensor& x, const Tensor& mean,
+                         const Tensor& invstd, const Tensor* weight, bool training, const Tensor* dx,
+                         const Tensor* dweight, const Tensor* dbias) {
   constexpr const char* op = "batch_norm backward";
   Extents e = extents_of(queue, op, x);
   require_like(op, "the gradient", &dy, x);
@@ -194,8 +200,9 @@ void batch_norm_backward(Queue& queue, const Tensor& dy, const Tensor& x, const 
     return;
   }
   if (dx && (training || wants_sums) && one_item_per_channel(queue, e)) {
-    queue.launch(norm_kernel(queue, "batch_norm_backward_channels", x), channels_range(queue, e), dy, x, e, mean, invstd,
-                 Optional{weight}, static_cast<cl_int>(training), *dx, Optional{dweight}, Optional{dbias});
+    queue.launch(norm_kernel(queue, "batch_norm_backward_channels", x), channels_range(queue, e), dy, x, e,
+                 mean, invstd, Optional{weight}, static_cast<cl_int>(training), *dx, Optional{dweight},
+                 Optional{dbias});
     return;
   }
   Tensor coefficients;
@@ -203,13 +210,14 @@ void batch_norm_backward(Queue& queue, const Tensor& dy, const Tensor& x, const 
     e.parts = parts_for(queue, e);
     const Tensor partials = partials_of(queue, x, e);
     coefficients = queue.scratch({e.channels, 2}, statistics_dtype(x.dtype));
-    queue.launch(norm_kernel(queue, "batch_norm_gradient_sums", x), parts_range(queue, e), dy, x, e, mean, partials);
-    queue.launch(norm_kernel(queue, "batch_norm_join_gradients", x), channels_range(queue, e), partials, e, mean, invstd,
-                 Optional{dweight}, Optional{dbias}, coefficients);
+    queue.launch(norm_kernel(queue, "batch_norm_gradient_sums", x), parts_range(queue, e), dy, x, e, mean,
+                 partials);
+    queue.launch(norm_kernel(queue, "batch_norm_join_gradients", x), channels_range(queue, e), partials, e,
+                 mean, invstd, Optional{dweight}, Optional{dbias}, coefficients);
   }
   if (dx)
-    queue.launch(norm_kernel(queue, "batch_norm_input_gradient", x), elements_range(queue, x), dy, x, e, mean, invstd,
-                 Optional{weight}, Optional{training ? &coefficients : nullptr}, *dx);
+    queue.launch(norm_kernel(queue, "batch_norm_input_gradient", x), elements_range(queue, x), dy, x, e, mean,
+                 invstd, Optional{weight}, Optional{training ? &coefficients : nullptr}, *dx);
 }
 
 }  // namespace dlprim

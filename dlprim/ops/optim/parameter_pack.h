@@ -36,6 +36,10 @@ class ParameterPack {
   /** The launches that reach all `tensors` (per parameter: the tensors of its row). */
   std::vector<Launch> prepare(Queue& queue, const std::vector<std::vector<const Tensor*>>& tensors);
   const Tensor& table() const { return table_; }
+  /** Chunks of all launches together. */
+  std::int64_t chunks() const {
+    return groups_.empty() ? 0 : groups_.back().first_chunk + groups_.back().chunks;
+  }
 
  private:
   struct Place {
@@ -47,6 +51,8 @@ class ParameterPack {
     std::int64_t first_chunk, chunks;
     std::vector<std::pair<int, int>> buffer_owners;  // (parameter, tensor) that shows where the buffer is
   };
+
+  void lay_out(Queue& queue, const std::vector<std::vector<const Tensor*>>& tensors);
 
   std::vector<Place> places_;
   std::vector<std::int64_t> counts_;

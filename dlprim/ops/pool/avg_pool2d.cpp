@@ -24,21 +24,22 @@ void require_average(const char* op, const Pool2dGeometry& geometry) {
           geometry.dilation[0], " and ", geometry.dilation[1]);
 }
 
-void forward(Queue& queue, const char* op, const Tensor& x, const Pool2dGeometry* geometry, KernelDivisor divisor,
-             const Tensor& y) {
+void forward(Queue& queue, const char* op, const Tensor& x, const Pool2dGeometry* geometry,
+             KernelDivisor divisor, const Tensor& y) {
   require_floating(x.dtype, queue.device(), op);
   if (y.numel() == 0) return;
   queue.launch(pool_kernel(queue, file, "avg_pool2d_forward", x.dtype), pool_range(queue, y), x, y,
                static_cast<cl_int>(pool_planes(y.shape)), pool_window(x.shape, y.shape, geometry), divisor);
 }
 
-void backward(Queue& queue, const char* op, const Tensor& dy, const Pool2dGeometry* geometry, KernelDivisor divisor,
-              const Tensor& dx) {
+void backward(Queue& queue, const char* op, const Tensor& dy, const Pool2dGeometry* geometry,
+              KernelDivisor divisor, const Tensor& dx) {
   require_floating(dx.dtype, queue.device(), op);
   if (dx.numel() == 0) return;
   if (dy.numel() == 0) return queue.zero(dx);
   queue.launch(pool_kernel(queue, file, "avg_pool2d_backward", dx.dtype), pool_range(queue, dx), dy, dx,
-               static_cast<cl_int>(pool_planes(dx.shape)), pool_window(dx.shape, dy.shape, geometry), divisor);
+               static_cast<cl_int>(pool_planes(dx.shape)), pool_window(dx.shape, dy.shape, geometry),
+               divisor);
 }
 
 }  // namespace

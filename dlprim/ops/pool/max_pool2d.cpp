@@ -15,18 +15,19 @@ void forward(Queue& queue, const char* op, const Tensor& x, const Pool2dGeometry
   require_floating(x.dtype, queue.device(), op);
   if (indices) require_pool_tensor(op, "indices", *indices, y.shape, DType::int32);
   if (y.numel() == 0) return;
-  queue.launch(pool_kernel(queue, file, "max_pool2d_forward", x.dtype), pool_range(queue, y), x, y, Optional{indices},
-               static_cast<cl_int>(pool_planes(y.shape)), pool_window(x.shape, y.shape, geometry));
+  queue.launch(pool_kernel(queue, file, "max_pool2d_forward", x.dtype), pool_range(queue, y), x, y,
+               Optional{indices}, static_cast<cl_int>(pool_planes(y.shape)),
+               pool_window(x.shape, y.shape, geometry));
 }
 
-void backward(Queue& queue, const char* op, const Tensor& dy, const Tensor& indices, const Pool2dGeometry* geometry,
-              const Tensor& dx) {
+void backward(Queue& queue, const char* op, const Tensor& dy, const Tensor& indices,
+              const Pool2dGeometry* geometry, const Tensor& dx) {
   require_floating(dx.dtype, queue.device(), op);
   require_pool_tensor(op, "indices", indices, dy.shape, DType::int32);
   if (dx.numel() == 0) return;
   if (dy.numel() == 0) return queue.zero(dx);
-  queue.launch(pool_kernel(queue, file, "max_pool2d_backward", dx.dtype), pool_range(queue, dx), dy, indices, dx,
-               static_cast<cl_int>(pool_planes(dx.shape)), pool_window(dx.shape, dy.shape, geometry));
+  queue.launch(pool_kernel(queue, file, "max_pool2d_backward", dx.dtype), pool_range(queue, dx), dy, indices,
+               dx, static_cast<cl_int>(pool_planes(dx.shape)), pool_window(dx.shape, dy.shape, geometry));
 }
 
 }  // namespace
@@ -38,8 +39,8 @@ void max_pool2d_forward(Queue& queue, const Tensor& x, const Pool2dGeometry& geo
   forward(queue, op, x, &geometry, y, indices);
 }
 
-void max_pool2d_backward(Queue& queue, const Tensor& dy, const Tensor& indices, const Pool2dGeometry& geometry,
-                         const Tensor& dx) {
+void max_pool2d_backward(Queue& queue, const Tensor& dy, const Tensor& indices,
+                         const Pool2dGeometry& geometry, const Tensor& dx) {
   constexpr const char* op = "max_pool2d backward";
   require_pool_tensor(op, "the gradient", dy, pool2d_output_shape(op, dx.shape, geometry), dx.dtype);
   backward(queue, op, dy, indices, &geometry, dx);

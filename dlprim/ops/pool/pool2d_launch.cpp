@@ -10,32 +10,41 @@ namespace {
 constexpr const char* axis_name[2] = {"height", "width"};
 
 void require_plane_rank(const char* op, const Dims& x) {
-  require(x.size() == 3 || x.size() == 4, op, ": expected an input of shape [N, C, H, W] or [C, H, W], got ", x);
+  require(x.size() == 3 || x.size() == 4, op, ": expected an input of shape [N, C, H, W] or [C, H, W], got ",
+          x);
   // Only the batch may be empty, as in PyTorch.
   for (int i = x.size() - 3; i < x.size(); ++i)
     require(x[i] > 0, op, ": expected an input with non-zero sizes other than the batch's, got ", x);
-  require(x[x.size() - 1] * x[x.size() - 2] <= INT32_MAX, op, ": a plane may have at most 2^31 - 1 elements, got ", x);
+  require(x[x.size() - 1] * x[x.size() - 2] <= INT32_MAX, op,
+          ": a plane may have at most 2^31 - 1 elements, got ", x);
 }
 
 void require_geometry(const char* op, const Pool2dGeometry& g) {
   for (std::size_t i = 0; i < 2; ++i) {
-    require(g.kernel[i] > 0, op, ": kernel ", axis_name[i], " should be greater than zero, got ", g.kernel[i]);
-    require(g.stride[i] > 0, op, ": stride should be greater than zero, got ", g.stride[i], " for the ", axis_name[i]);
+    require(g.kernel[i] > 0, op, ": kernel ", axis_name[i], " should be greater than zero, got ",
+            g.kernel[i]);
+    require(g.stride[i] > 0, op, ": stride should be greater than zero, got ", g.stride[i], " for the ",
+            axis_name[i]);
     require(g.dilation[i] > 0, op, ": dilation should be greater than zero, got ", g.dilation[i], " for the ",
             axis_name[i]);
-    require(g.padding[i] >= 0, op, ": padding must be non-negative, got ", g.padding[i], " for the ", axis_name[i]);
-    require(g.padding[i] <= g.kernel[i] / 2, op, ": padding should be at most half of the kernel size, got padding ",
-            g.padding[i], " and kernel size ", g.kernel[i], " for the ", axis_name[i]);
+    require(g.padding[i] >= 0, op, ": padding must be non-negative, got ", g.padding[i], " for the ",
+            axis_name[i]);
+    require(g.padding[i] <= g.kernel[i] / 2, op,
+            ": padding should be at most half of the kernel size, got padding ", g.padding[i],
+            " and kernel size ", g.kernel[i], " for the ", axis_name[i]);
   }
 }
 
-std::int64_t floor_divide(std::int64_t a, std::int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
+std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
+  return a / b - (a % b < 0 ? 1 : 0);
+}
 
 std::int64_t pooled_size(std::int64_t size, const Pool2dGeometry& g, std::size_t axis) {
   const std::int64_t stride = g.stride[axis], padding = g.padding[axis];
   const std::int64_t reach = static_cast<std::int64_t>(g.dilation[axis]) * (g.kernel[axis] - 1) + 1;
   std::int64_t out = floor_divide(size + 2 * padding - reach + (g.ceil_mode ? stride - 1 : 0), stride) + 1;
-  if (g.ceil_mode && (out - 1) * stride >= size + padding) --out;  // the last window would start in the right padding
+  if (g.ceil_mode && (out - 1) * stride >= size + padding)
+    --out;  // the last window would start in the right padding
   return out;
 }
 
@@ -49,8 +58,8 @@ Dims pool2d_output_shape(const char* op, const Dims& x, const Pool2dGeometry& ge
     const int dim = x.size() - 2 + axis;
     y[dim] = pooled_size(x[dim], geometry, static_cast<std::size_t>(axis));
   }
-  require(y[y.size() - 1] > 0 && y[y.size() - 2] > 0, op, ": input of shape ", x, " gives an output of shape ", y,
-          ", which is too small");
+  require(y[y.size() - 1] > 0 && y[y.size() - 2] > 0, op, ": input of shape ", x,
+          " gives an output of shape ", y, ", which is too small");
   return y;
 }
 
@@ -82,15 +91,19 @@ PoolWindow pool_window(const Dims& x, const Dims& y, const Pool2dGeometry* geome
   return window;
 }
 
-std::int64_t pool_planes(const Dims& shape) { return product(Dims(shape.begin(), shape.end() - 2)); }
+std::int64_t pool_planes(const Dims& shape) {
+  return product(Dims(shape.begin(), shape.end() - 2));
+}
 
 Range pool_range(Queue& queue, const Tensor& result) {
   const DeviceInfo& info = queue.device().info();
-  if (info.shape == KernelShape::simt) return Range::linear(result.numel(), std::min(256, info.max_work_group));
+  if (info.shape == KernelShape::simt)
+    return Range::linear(result.numel(), std::min(256, info.max_work_group));
   // Enough work items to even out the load, each with enough planes to be worth its start.
   constexpr std::int64_t least_elements = 4096;
   const std::int64_t by_size = result.numel() / least_elements + 1;
-  const std::int64_t items = std::min<std::int64_t>({by_size, 8 * info.compute_units, pool_planes(result.shape)});
+  const std::int64_t items =
+      std::min<std::int64_t>({by_size, 8 * info.compute_units, pool_planes(result.shape)});
   return Range::linear(items, 1);
 }
 
@@ -99,7 +112,8 @@ Kernel& pool_kernel(Queue& queue, const char* file, const char* name, DType dtyp
   return queue.kernel(file, name, dtype_defines(dtype).set("EXACT_STORAGE", exact ? 1 : 0));
 }
 
-void require_pool_tensor(const char* op, const char* what, const Tensor& tensor, const Dims& shape, DType dtype) {
+void require_pool_tensor(const char* op, const char* what, const Tensor& tensor, const Dims& shape,
+                         DType dtype) {
   require(tensor.shape == shape, op, ": expected ", what, " of shape ", shape, ", got ", tensor.shape);
   require<TypeError>(tensor.dtype == dtype, op, ": expected ", what, " of dtype ", name(dtype), ", got ",
                      name(tensor.dtype));
@@ -107,7 +121,8 @@ void require_pool_tensor(const char* op, const char* what, const Tensor& tensor,
 
 void require_adaptive_shapes(const char* op, const Tensor& x, const Tensor& y) {
   require(y.rank() == x.rank() && y.rank() >= 3, op, ": shapes ", x.shape, " and ", y.shape, " do not fit");
-  require_pool_tensor(op, "the result", y, adaptive_pool2d_output_shape(op, x.shape, {y.size(-2), y.size(-1)}), x.dtype);
+  require_pool_tensor(op, "the result", y,
+                      adaptive_pool2d_output_shape(op, x.shape, {y.size(-2), y.size(-1)}), x.dtype);
 }
 
 }  // namespace dlprim

@@ -14,8 +14,8 @@ namespace {
 constexpr int counters_per_run = 16;
 
 Kernel& random_kernel(Queue& queue, const char* name, DType dtype) {
-  require<DeviceError>(dtype != DType::float64 || queue.device().info().fp64, name, ": float64 is not supported by ",
-                       queue.device().name());
+  require<DeviceError>(dtype != DType::float64 || queue.device().info().fp64, name,
+                       ": float64 is not supported by ", queue.device().name());
   Defines defines = dtype_defines(dtype);
   defines.set("FLOATING", is_floating(dtype) ? 1 : 0).set("DOUBLE", dtype == DType::float64 ? 1 : 0);
   return queue.kernel("ops/random/random.cl", name, defines);
@@ -26,13 +26,16 @@ Range random_range(Queue& queue, std::int64_t numel, int elements_per_counter) {
   const DeviceInfo& info = queue.device().info();
   const std::int64_t per_run = counters_per_run * elements_per_counter;
   const std::int64_t runs = (numel + per_run - 1) / per_run;
-  if (info.shape == KernelShape::simt) return Range::linear(runs * counters_per_run, std::min(128, info.max_work_group));
+  if (info.shape == KernelShape::simt)
+    return Range::linear(runs * counters_per_run, std::min(128, info.max_work_group));
   constexpr std::int64_t least_runs = 32;
   return Range::linear(std::min<std::int64_t>(runs / least_runs + 1, 4 * info.compute_units), 1);
 }
 
 // A word below it means "drop": probability p to 32 bits.
-cl_ulong drop_threshold(double p) { return static_cast<cl_ulong>(std::llround(p * 4294967296.0)); }
+cl_ulong drop_threshold(double p) {
+  return static_cast<cl_ulong>(std::llround(p * 4294967296.0));
+}
 
 void require_probability(const char* op, double p) {
   require(p >= 0 && p <= 1, op, ": expected a probability between 0 and 1, got ", p);
@@ -42,8 +45,8 @@ template <class Real>
 void launch_real(Queue& queue, const char* op, const Tensor& out, Real a, Real b, PhiloxState state) {
   queue.launch(random_kernel(queue, op, out.dtype),
                random_range(queue, out.numel(), out.dtype == DType::float64 ? 2 : 4), out,
-               static_cast<cl_ulong>(out.numel()), static_cast<cl_ulong>(state.seed), static_cast<cl_ulong>(state.offset), a,
-               b);
+               static_cast<cl_ulong>(out.numel()), static_cast<cl_ulong>(state.seed),
+               static_cast<cl_ulong>(state.offset), a, b);
 }
 
 void fill_real(Queue& queue, const char* op, const Tensor& out, double a, double b, PhiloxState state) {
@@ -75,7 +78,8 @@ void random_bernoulli(Queue& queue, const Tensor& out, double p, PhiloxState sta
                static_cast<cl_ulong>(state.offset), drop_threshold(1 - p));
 }
 
-void random_integers(Queue& queue, const Tensor& out, std::int64_t low, std::int64_t high, PhiloxState state) {
+void random_integers(Queue& queue, const Tensor& out, std::int64_t low, std::int64_t high,
+                     PhiloxState state) {
   constexpr const char* op = "random_integers";
   require(low < high, op, ": expected low < high, got ", low, " and ", high);
   require<TypeError>(out.dtype != DType::boolean, op, ": bool is not supported");
@@ -90,8 +94,8 @@ void dropout(Queue& queue, const Tensor& x, double p, PhiloxState state, const T
   constexpr const char* op = "dropout";
   require_floating(x.dtype, queue.device(), op);
   require_probability(op, p);
-  require(x.shape == y.shape && x.dtype == y.dtype, op, ": expected a result of shape ", x.shape, " and dtype ",
-          name(x.dtype), ", got ", y.shape, " and ", name(y.dtype));
+  require(x.shape == y.shape && x.dtype == y.dtype, op, ": expected a result of shape ", x.shape,
+          " and dtype ", name(x.dtype), ", got ", y.shape, " and ", name(y.dtype));
   if (x.numel() == 0) return;
   with_real(x.dtype, [&](auto zero) {
     using Real = decltype(zero);

@@ -34,9 +34,9 @@ inline std::uint64_t philox_increment(std::int64_t numel) {
 void random_uniform(Queue& queue, const Tensor& out, double low, double high, PhiloxState state);
 
 /**
- * Normal by Box–Muller, any floating dtype. Words 0 and 1 of a counter (64 bits each for float64: all of it) give the
- * elements that take words 0 and 1, words 2 and 3 those that take them. The same everywhere but for the device's rounding of sqrt
- * (float64: of log, cospi and sinpi).
+ * Normal by Box–Muller, any floating dtype. Words 0 and 1 of a counter (64 bits each for float64: all of it)
+ * give the elements that take words 0 and 1, words 2 and 3 those that take them. The same everywhere but for
+ * the device's rounding of sqrt (float64: of log, cospi and sinpi).
  */
 void random_normal(Queue& queue, const Tensor& out, double mean, double std, PhiloxState state);
 

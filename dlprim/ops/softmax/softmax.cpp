@@ -26,8 +26,8 @@ Rows rows_of(const char* op, const Dims& shape, std::int64_t dim) {
 
 void require_like(const char* op, const Tensor& t, const Tensor& reference) {
   require(t.shape == reference.shape, op, ": expected tensors of shape ", reference.shape, ", got ", t.shape);
-  require<TypeError>(t.dtype == reference.dtype, op, ": expected tensors of dtype ", name(reference.dtype), ", got ",
-                     name(t.dtype));
+  require<TypeError>(t.dtype == reference.dtype, op, ": expected tensors of dtype ", name(reference.dtype),
+                     ", got ", name(t.dtype));
 }
 
 struct Plan {
@@ -41,9 +41,10 @@ Plan plan_for(Queue& queue, const Rows& rows, const char* by_rows, const char* b
   if (info.shape == KernelShape::cpu) {
     constexpr std::int64_t least_elements = 4096;
     const std::int64_t tasks = rows.inner == 1 ? count : rows.outer * ((rows.inner + 15) / 16);
-    return {by_rows, Range::linear(std::min<std::int64_t>({count * rows.n / least_elements + 1, tasks,
-                                                           8 * info.compute_units}),
-                                   1)};
+    return {
+        by_rows,
+        Range::linear(
+            std::min<std::int64_t>({count * rows.n / least_elements + 1, tasks, 8 * info.compute_units}), 1)};
   }
   int group = 256;
   while (group > info.max_work_group || (group > 32 && group / 2 >= rows.n)) group /= 2;
@@ -54,10 +55,12 @@ Plan plan_for(Queue& queue, const Rows& rows, const char* by_rows, const char* b
 
 Kernel& softmax_kernel(Queue& queue, const char* kernel, DType dtype) {
   const bool exact = dtype == DType::float32 || dtype == DType::float64;
-  return queue.kernel("ops/softmax/softmax.cl", kernel, dtype_defines(dtype).set("EXACT_STORAGE", exact ? 1 : 0));
+  return queue.kernel("ops/softmax/softmax.cl", kernel,
+                      dtype_defines(dtype).set("EXACT_STORAGE", exact ? 1 : 0));
 }
 
-void forward(Queue& queue, const char* op, const Tensor& x, std::int64_t dim, const Tensor& y, bool take_log) {
+void forward(Queue& queue, const char* op, const Tensor& x, std::int64_t dim, const Tensor& y,
+             bool take_log) {
   require_floating(x.dtype, queue.device(), op);
   require_like(op, y, x);
   const Rows rows = rows_of(op, x.shape, dim);
@@ -67,16 +70,16 @@ void forward(Queue& queue, const char* op, const Tensor& x, std::int64_t dim, co
                static_cast<cl_int>(take_log));
 }
 
-void backward(Queue& queue, const char* op, const Tensor& dy, const Tensor& y, std::int64_t dim, const Tensor& dx,
-              bool of_log) {
+void backward(Queue& queue, const char* op, const Tensor& dy, const Tensor& y, std::int64_t dim,
+              const Tensor& dx, bool of_log) {
   require_floating(y.dtype, queue.device(), op);
   require_like(op, dy, y);
   require_like(op, dx, y);
   const Rows rows = rows_of(op, y.shape, dim);
   if (y.numel() == 0) return;
   const Plan plan = plan_for(queue, rows, "softmax_backward_rows", "softmax_backward_groups");
-  queue.launch(softmax_kernel(queue, plan.kernel, y.dtype), plan.range, dy, y, dx, rows.outer, rows.n, rows.inner,
-               static_cast<cl_int>(of_log));
+  queue.launch(softmax_kernel(queue, plan.kernel, y.dtype), plan.range, dy, y, dx, rows.outer, rows.n,
+               rows.inner, static_cast<cl_int>(of_log));
 }
 
 }  // namespace
@@ -93,7 +96,8 @@ void log_softmax_forward(Queue& queue, const Tensor& x, std::int64_t dim, const 
   forward(queue, "log_softmax", x, dim, y, true);
 }
 
-void log_softmax_backward(Queue& queue, const Tensor& dy, const Tensor& y, std::int64_t dim, const Tensor& dx) {
+void log_softmax_backward(Queue& queue, const Tensor& dy, const Tensor& y, std::int64_t dim,
+                          const Tensor& dx) {
   backward(queue, "log_softmax backward", dy, y, dim, dx, true);
 }
 

@@ -390,6 +390,7 @@ TEST_F(KernelCacheProcesses, ForkedChildHasItsOwnConnection) {
           "child");  // the parent has closed: had this child no locks of its own, the WAL would be gone
     return true;
   });
+  close(to_parent[1]);
   ASSERT_EQ(read(to_parent[0], &byte, 1), 1);
   EXPECT_EQ(find(*parent, "a"), Found::right);
   parent.reset();

@@ -1,0 +1,32 @@
+#pragma once
+
+/** \file Tensors, the functions on them, and the tape. */
+
+#include "autograd/creation.h"
+#include "autograd/device.h"
+#include "autograd/engine.h"
+#include "autograd/generator.h"
+#include "autograd/gradcheck.h"
+#include "autograd/ops/conv.h"
+#include "autograd/ops/dropout.h"
+#include "autograd/ops/linalg.h"
+#include "autograd/ops/loss.h"
+#include "autograd/ops/norm.h"
+#include "autograd/ops/pointwise.h"
+#include "autograd/ops/pool.h"
+#include "autograd/ops/reduce.h"
+#include "autograd/ops/softmax.h"
+#include "autograd/ops/views.h"
+#include "autograd/profiler.h"
+#include "autograd/tape.h"
+#include "autograd/tensor.h"
+#include "dlprim/runtime/kernel_cache.h"
+
+namespace ocl {
+
+using dlprim::KernelCacheInfo;
+
+/** Where kernel binaries are kept, and what this process found there or built. */
+inline KernelCacheInfo kernel_cache_info() { return dlprim::KernelCache::global().info(); }
+
+}  // namespace ocl

@@ -1,0 +1,87 @@
+// Functions of many tensors at once. Macros: STORAGE, REAL, LOAD, STORE (dtype_defines of the tensors).
+#include "core/common.cl"
+#include "core/vectors.cl"
+#include "ops/optim/parameter_pack.cl"
+
+#define GROUP 256  // work items of a simt group (or fewer: any power of two)
+
+// Kinds of norm: what is summed (or of what the maximum is taken), and how the result follows.
+#define NORM_1 0
+#define NORM_2 1
+#define NORM_MAX 2
+
+inline REAL joined(int kind, REAL a, REAL b) { return kind != NORM_MAX ? a + b : (a > b || isnan(a) ? a : b); }
+inline REAL measured(int kind, REAL v) { return kind == NORM_2 ? v * v : fabs(v); }
+
+#if SHAPE_SIMT
+// Every work item's value, joined; the result is valid in work item 0.
+inline REAL joined_group(int kind, REAL mine, __local REAL *shared) {
+  const int lid = get_local_id(0);
+  shared[lid] = mine;
+  for (int half = get_local_size(0) / 2; half > 0; half /= 2) {
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (lid < half) shared[lid] = joined(kind, shared[lid], shared[lid + half]);
+  }
+  return shared[0];
+}
+#endif
+
+__kernel void multi_tensor_norm_chunks(PACK_ARGS, BUFFER(REAL, partials), const int kind) {
+  BIND_CHUNK;
+  const __global REAL *x = CHUNK_TENSOR(0);
+  REAL result = 0;
+#if SHAPE_CPU
+  const int whole = count & ~15;
+  REAL16 lanes = 0;
+  if (kind == NORM_2)
+    for (int i = 0; i < whole; i += 16) lanes = fma(LOAD16(x, i), LOAD16(x, i), lanes);
+  else if (kind == NORM_1)
+    for (int i = 0; i < whole; i += 16) lanes += fabs(LOAD16(x, i));
+  else
+    for (int i = 0; i < whole; i += 16) {
+      const REAL16 v = fabs(LOAD16(x, i));
+      lanes = lanes > v || isnan(lanes) ? lanes : v;
+    }
+  REAL values[16];
+  vstore16(lanes, 0, values);
+  for (int width = 8; width > 0; width /= 2)
+    for (int lane = 0; lane < width; ++lane) values[lane] = joined(kind, values[lane], values[lane + width]);
+  result = values[0];
+  for (int i = whole; i < count; ++i) result = joined(kind, result, measured(kind, x[i]));
+#else
+  __local REAL shared[GROUP];
+  FOR_EACH_ELEMENT(i) result = joined(kind, result, measured(kind, x[i]));
+  result = joined_group(kind, result, shared);
+#endif
+  if (get_local_id(0) == 0) partials_buffer[partials_start + CHUNK] = result;
+}
+
+__kernel void multi_tensor_norm_join(BUFFER(const REAL, partials), const int count, const int kind, BUFFER(REAL, norm)) {
+  BIND(const REAL, partials);
+  BIND(REAL, norm);
+  const int size = get_local_size(0);
+  REAL result = 0;
+  for (int block = get_local_id(0); block < count; block += 256 * size) {
+    REAL part = 0;
+    for (int i = block; i < min(count, block + 256 * size); i += size) part = joined(kind, part, partials[i]);
+    result = joined(kind, result, part);
+  }
+#if SHAPE_SIMT
+  __local REAL shared[GROUP];
+  result = joined_group(kind, result, shared);
+#endif
+  if (get_local_id(0) == 0) norm[0] = kind == NORM_2 ? sqrt(result) : result;
+}
+
+inline void scale_chunk(__global REAL *restrict x, int count, REAL factor) { FOR_EACH_ELEMENT(i) x[i] *= factor; }
+
+__kernel void multi_tensor_scale(PACK_ARGS, const REAL factor) {
+  BIND_CHUNK;
+  scale_chunk(CHUNK_TENSOR(0), count, factor);
+}
+
+__kernel void multi_tensor_clip(PACK_ARGS, BUFFER(const REAL, norm), const REAL max_norm) {
+  BIND_CHUNK;
+  const REAL ratio = max_norm / (norm_buffer[norm_start] + (REAL)1e-6);
+  scale_chunk(CHUNK_TENSOR(0), count, ratio < 1 || isnan(ratio) ? ratio : (REAL)1);
+}

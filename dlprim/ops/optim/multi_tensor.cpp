@@ -1,0 +1,82 @@
+#include "dlprim/ops/optim/multi_tensor.h"
+
+#include <cmath>
+
+#include "dlprim/core/error.h"
+#include "dlprim/core/real.h"
+#include "dlprim/ops/optim/pack_launch.h"
+#include "dlprim/runtime/dtype_defines.h"
+
+namespace dlprim {
+namespace {
+
+PackRows rows_of(Queue& queue, const char* op, const std::vector<Tensor>& tensors) {
+  PackRows rows;
+  for (const Tensor& t : tensors) {
+    require_floating(t.dtype, queue.device(), op);
+    require<TypeError>(t.dtype == compute_dtype(t.dtype) && t.dtype == tensors.front().dtype, op,
+                       ": expected tensors all of dtype float32 or all of float64, got ", name(t.dtype));
+    require(t.is_contiguous(), op, ": expected contiguous tensors, got strides ", t.strides);
+    rows.push_back({&t});
+  }
+  return rows;
+}
+
+Kernel& kernel_of(Queue& queue, const char* kernel, DType dtype) {
+  return queue.kernel("ops/optim/multi_tensor.cl", kernel, dtype_defines(dtype));
+}
+
+// Numbers of multi_tensor.cl.
+cl_int kind_of(double p) {
+  if (p == 1) return 0;
+  if (p == 2) return 1;
+  require(std::isinf(p) && p > 0, "multi_tensor_norm: p must be 1, 2 or infinity, got ", p);
+  return 2;
+}
+
+}  // namespace
+
+void multi_tensor_norm(Queue& queue, ParameterPack& pack, const std::vector<Tensor>& tensors, double p,
+                       const Tensor& norm) {
+  constexpr const char* op = "multi_tensor_norm";
+  const cl_int kind = kind_of(p);
+  const PackRows rows = rows_of(queue, op, tensors);
+  require(norm.numel() == 1, op, ": expected a norm of one element, got shape ", norm.shape);
+  if (rows.empty()) return queue.zero(norm);
+  const DType dtype = tensors.front().dtype;
+  require<TypeError>(norm.dtype == dtype, op, ": expected a norm of dtype ", name(dtype), ", got ",
+                     name(norm.dtype));
+  pack.prepare(queue, rows);
+  const std::int64_t chunks = pack.chunks();
+  if (chunks == 0) return queue.zero(norm);
+  const Tensor partials = queue.scratch({chunks}, dtype);
+  launch_pack(queue, pack, rows, kernel_of(queue, "multi_tensor_norm_chunks", dtype), partials, kind);
+  queue.launch(kernel_of(queue, "multi_tensor_norm_join", dtype), Range::groups(pack_group_size(queue), 1),
+               partials, static_cast<cl_int>(chunks), kind, norm);
+}
+
+void multi_tensor_clip(Queue& queue, ParameterPack& pack, const std::vector<Tensor>& tensors,
+                       const Tensor& norm, double max_norm) {
+  constexpr const char* op = "multi_tensor_clip";
+  const PackRows rows = rows_of(queue, op, tensors);
+  if (rows.empty()) return;
+  const DType dtype = tensors.front().dtype;
+  require(norm.numel() == 1 && norm.dtype == dtype, op, ": expected a norm of one element of dtype ",
+          name(dtype), ", got ", norm.shape, " of ", name(norm.dtype));
+  with_real(dtype, [&](auto zero) {
+    launch_pack(queue, pack, rows, kernel_of(queue, op, dtype), norm, static_cast<decltype(zero)>(max_norm));
+  });
+}
+
+void multi_tensor_scale(Queue& queue, ParameterPack& pack, const std::vector<Tensor>& tensors,
+                        double factor) {
+  constexpr const char* op = "multi_tensor_scale";
+  const PackRows rows = rows_of(queue, op, tensors);
+  if (rows.empty()) return;
+  const DType dtype = tensors.front().dtype;
+  with_real(dtype, [&](auto zero) {
+    launch_pack(queue, pack, rows, kernel_of(queue, op, dtype), static_cast<decltype(zero)>(factor));
+  });
+}
+
+}  // namespace dlprim

@@ -1,0 +1,138 @@
+#include "nn/optim/optimizer.h"
+
+#include <set>
+
+#include "autograd/creation.h"
+#include "autograd/ops/views.h"
+#include "autograd/tape.h"
+
+namespace ocl::optim {
+
+using dlprim::require;
+
+Optimizer::Optimizer(const TensorList& parameters, Options defaults) : defaults_(std::move(defaults)) {
+  require(!parameters.empty(), "optimizer got an empty parameter list");
+  add_param_group(parameters);
+}
+
+void Optimizer::add_param_group(const TensorList& parameters, const Options& options) {
+  std::set<TensorImpl*> held;
+  for (const ParameterGroup& group : groups_)
+    for (const Tensor& p : group.parameters) held.insert(&p.impl());
+  for (const Tensor& p : parameters) {
+    require(p.is_leaf(), "can't optimize a non-leaf Tensor");
+    require(held.insert(&p.impl()).second, "some parameters appear in more than one parameter group");
+  }
+  ParameterGroup group{parameters, defaults_, std::vector<ParameterState>(parameters.size())};
+  for (const auto& [option, value] : options) {
+    require(defaults_.count(option) != 0, "optimizer has no option '", option, "'");
+    group.options.at(option) = value;
+  }
+  groups_.push_back(std::move(group));
+}
+
+void Optimizer::zero_grad(bool set_to_none) {
+  const NoGradGuard no_grad;
+  for (ParameterGroup& group : groups_)
+    for (const Tensor& p : group.parameters) {
+      if (set_to_none) p.impl().grad = {};
+      else if (p.grad().defined()) p.grad().zero_();
+    }
+}
+
+void Optimizer::step() {
+  const NoGradGuard no_grad;
+  for (std::size_t i = 0; i < groups_.size(); ++i) step_group(i);
+}
+
+// Parameters that missed a step (no gradient) need other bias corrections: one launch for each count of steps taken.
+void Optimizer::step_group(std::size_t index) {
+  ParameterGroup& group = groups_[index];
+  const std::size_t state_count = state_names(group).size();
+  std::map<std::pair<int, std::int64_t>, std::vector<dlprim::OptimizedParameter>> batches;  // by device and steps taken
+  std::map<int, dlprim::Device*> devices;
+  std::int64_t newest = 0;
+  for (const ParameterState& state : group.state) newest = std::max(newest, state.step);
+  for (std::size_t i = 0; i < group.parameters.size(); ++i) {
+    const Tensor& p = group.parameters[i];
+    if (!p.grad().defined()) continue;
+    require(p.is_contiguous(), name(), ": expected contiguous parameters, got strides ", p.strides());
+    ParameterState& state = group.state[i];
+    while (state.tensors.size() < state_count)
+      state.tensors.push_back(full(p.shape().vector(), initial_state(group), p.dtype(), p.device()));
+    dlprim::OptimizedParameter optimized{p.data(), contiguous(p.grad()).data(), {}};
+    for (std::size_t k = 0; k < state_count; ++k) optimized.state.push_back(state.tensors[k].data());
+    devices[p.device()->index()] = &*p.device();
+    batches[{p.device()->index(), state.step}].push_back(std::move(optimized));
+    ++state.step;
+  }
+  for (const auto& [key, parameters] : batches) {
+    const auto [device, step] = key;
+    // The pack is keyed by how far behind the batch is, which stays the same from step to step.
+    const std::int64_t lag = (newest - step) * 256 + device;
+    update(devices.at(device)->queue(), packs_[{index, lag}], parameters, group, step);
+    for (const dlprim::OptimizedParameter& optimized : parameters) optimized.parameter.storage->bump_version();
+  }
+}
+
+namespace {
+
+void require_nonnegative(const char* optimizer, const char* option, double value) {
+  require(value >= 0, optimizer, ": invalid ", option, " value: ", value);
+}
+
+}  // namespace
+
+SGD::SGD(const TensorList& parameters, double lr, double momentum, double dampening, double weight_decay, bool nesterov, bool maximize)
+    : Optimizer(parameters, {{"lr", lr}, {"momentum", momentum}, {"dampening", dampening}, {"weight_decay", weight_decay},
+                             {"nesterov", nesterov}, {"maximize", maximize}}) {
+  require_nonnegative("SGD", "lr", lr);
+  require_nonnegative("SGD", "momentum", momentum);
+  require_nonnegative("SGD", "weight_decay", weight_decay);
+  require(!nesterov || (momentum > 0 && dampening == 0), "SGD: Nesterov momentum requires a momentum and zero dampening");
+}
+
+std::vector<std::string> SGD::state_names(const ParameterGroup& group) const {
+  return group.number("momentum") != 0 ? std::vector<std::string>{"momentum_buffer"} : std::vector<std::string>{};
+}
+
+void SGD::update(dlprim::Queue& queue, dlprim::ParameterPack& pack, const std::vector<dlprim::OptimizedParameter>& parameters,
+                 const ParameterGroup& group, std::int64_t step) {
+  dlprim::sgd_step(queue, pack, parameters,
+                   {group.number("lr"), group.number("momentum"), group.number("dampening"), group.number("weight_decay"),
+                    group.flag("nesterov"), group.flag("maximize"), step == 0});
+}
+
+Adam::Adam(const TensorList& parameters, double lr, double beta1, double beta2, double eps, double weight_decay, bool amsgrad,
+           bool maximize, bool decoupled_weight_decay)
+    : Optimizer(parameters, {{"lr", lr}, {"beta1", beta1}, {"beta2", beta2}, {"eps", eps}, {"weight_decay", weight_decay},
+                             {"amsgrad", amsgrad}, {"maximize", maximize}}),
+      decoupled_(decoupled_weight_decay) {
+  require_nonnegative("Adam", "lr", lr);
+  require_nonnegative("Adam", "eps", eps);
+  require_nonnegative("Adam", "weight_decay", weight_decay);
+  require(beta1 >= 0 && beta1 < 1 && beta2 >= 0 && beta2 < 1, "Adam: betas must be in [0, 1), got ", beta1, " and ", beta2);
+}
+
+std::vector<std::string> Adam::state_names(const ParameterGroup& group) const {
+  std::vector<std::string> names{"exp_avg", "exp_avg_sq"};
+  if (group.flag("amsgrad")) names.push_back("max_exp_avg_sq");
+  return names;
+}
+
+void Adam::update(dlprim::Queue& queue, dlprim::ParameterPack& pack, const std::vector<dlprim::OptimizedParameter>& parameters,
+                  const ParameterGroup& group, std::int64_t step) {
+  dlprim::AdamOptions options;
+  options.lr = group.number("lr");
+  options.beta1 = group.number("beta1");
+  options.beta2 = group.number("beta2");
+  options.eps = group.number("eps");
+  options.weight_decay = group.number("weight_decay");
+  options.decoupled_weight_decay = decoupled_;
+  options.amsgrad = group.flag("amsgrad");
+  options.maximize = group.flag("maximize");
+  options.step = step + 1;
+  dlprim::adam_step(queue, pack, parameters, options);
+}
+
+}  // namespace ocl::optim

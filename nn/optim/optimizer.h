@@ -1,0 +1,107 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "autograd/tensor.h"
+#include "dlprim/ops/optim/fused.h"
+
+/** Optimizers and learning-rate schedules, as torch.optim. */
+namespace ocl::optim {
+
+/** The settings of a parameter group by torch's names: "lr", "weight_decay", … */
+using Options = std::map<std::string, Scalar>;
+
+/** What an optimizer keeps for one parameter. */
+struct ParameterState {
+  std::int64_t step = 0;  // steps taken
+  TensorList tensors;     // in the order of Optimizer::state_names
+};
+
+/** Parameters that share their settings. */
+struct ParameterGroup {
+  TensorList parameters;
+  Options options;
+  std::vector<ParameterState> state;  // one per parameter
+
+  double number(const char* option) const { return options.at(option).real(); }
+  bool flag(const char* option) const { return options.at(option).real() != 0; }
+};
+
+/**
+ * Base of all optimizers. step() updates every parameter that has a gradient, in one launch for all parameters of a group
+ * that have taken the same number of steps; it does not wait.
+ */
+class Optimizer {
+ public:
+  virtual ~Optimizer() = default;
+
+  void step();
+  /** Drops the gradients of all parameters, or sets them to zero. */
+  void zero_grad(bool set_to_none = true);
+  /** Adds a group; settings left out take the optimizer's defaults. Throws ValueError for a setting it does not know. */
+  void add_param_group(const TensorList& parameters, const Options& options = {});
+  std::vector<ParameterGroup>& param_groups() { return groups_; }
+  const std::vector<ParameterGroup>& param_groups() const { return groups_; }
+  /** Names of the state tensors a group's parameters keep, as in torch's state dict ("exp_avg"). */
+  virtual std::vector<std::string> state_names(const ParameterGroup& group) const = 0;
+  virtual std::string name() const = 0;
+
+ protected:
+  Optimizer(const TensorList& parameters, Options defaults);
+  /** One launch: `parameters` have all taken `step` steps before this one. */
+  virtual void update(dlprim::Queue& queue, dlprim::ParameterPack& pack, const std::vector<dlprim::OptimizedParameter>& parameters,
+                      const ParameterGroup& group, std::int64_t step) = 0;
+  /** What a fresh state tensor is filled with. */
+  virtual double initial_state(const ParameterGroup&) const { return 0; }
+
+ private:
+  void step_group(std::size_t index);
+
+  Options defaults_;
+  std::vector<ParameterGroup> groups_;
+  std::map<std::pair<std::size_t, std::int64_t>, dlprim::ParameterPack> packs_;  // by group and lag behind the group's first parameter
+};
+
+/** torch.optim.SGD: momentum, dampening, weight decay, Nesterov. */
+class SGD : public Optimizer {
+ public:
+  explicit SGD(const TensorList& parameters, double lr = 1e-3, double momentum = 0, double dampening = 0, double weight_decay = 0,
+               bool nesterov = false, bool maximize = false);
+  std::vector<std::string> state_names(const ParameterGroup& group) const override;
+  std::string name() const override { return "SGD"; }
+
+ protected:
+  void update(dlprim::Queue& queue, dlprim::ParameterPack& pack, const std::vector<dlprim::OptimizedParameter>& parameters,
+              const ParameterGroup& group, std::int64_t step) override;
+};
+
+/** torch.optim.Adam (Kingma and Ba 2015; AMSGrad: Reddi et al. 2018). */
+class Adam : public Optimizer {
+ public:
+  explicit Adam(const TensorList& parameters, double lr = 1e-3, double beta1 = 0.9, double beta2 = 0.999, double eps = 1e-8,
+                double weight_decay = 0, bool amsgrad = false, bool maximize = false)
+      : Adam(parameters, lr, beta1, beta2, eps, weight_decay, amsgrad, maximize, false) {}
+  std::vector<std::string> state_names(const ParameterGroup& group) const override;
+  std::string name() const override { return decoupled_ ? "AdamW" : "Adam"; }
+
+ protected:
+  Adam(const TensorList& parameters, double lr, double beta1, double beta2, double eps, double weight_decay, bool amsgrad,
+       bool maximize, bool decoupled_weight_decay);
+  void update(dlprim::Queue& queue, dlprim::ParameterPack& pack, const std::vector<dlprim::OptimizedParameter>& parameters,
+              const ParameterGroup& group, std::int64_t step) override;
+
+ private:
+  bool decoupled_;
+};
+
+/** torch.optim.AdamW: Adam with the weight decay apart from the gradient (Loshchilov and Hutter 2019). */
+class AdamW : public Adam {
+ public:
+  explicit AdamW(const TensorList& parameters, double lr = 1e-3, double beta1 = 0.9, double beta2 = 0.999, double eps = 1e-8,
+                 double weight_decay = 1e-2, bool amsgrad = false, bool maximize = false)
+      : Adam(parameters, lr, beta1, beta2, eps, weight_decay, amsgrad, maximize, true) {}
+};
+
+}  // namespace ocl::optim

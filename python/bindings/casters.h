@@ -1,0 +1,149 @@
+#pragma once
+
+#include <pybind11/functional.h>
+#include <pybind11/numpy.h>
+#include <pybind11/operators.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include "nn/nn.h"
+
+namespace py = pybind11;
+
+/** Lets Python's lock go while a call runs: it may build a program or wait for the device. */
+using WithoutLock = py::call_guard<py::gil_scoped_release>;
+
+/** The device named, or the default one for None. */
+inline ocl::Device device_or_default(const std::optional<ocl::Device>& device) { return device ? *device : ocl::Device(); }
+
+namespace pybind11::detail {
+
+/** bool, int, float, and what NumPy has for them. */
+template <>
+struct type_caster<ocl::Scalar> {
+  PYBIND11_TYPE_CASTER(std::optional<ocl::Scalar>, const_name("float | int | bool"));
+
+  bool load(handle source, bool) {
+    if (PyBool_Check(source.ptr())) {
+      value = ocl::Scalar(source.ptr() == Py_True);
+    } else if (PyLong_Check(source.ptr())) {
+      const long long number = PyLong_AsLongLong(source.ptr());
+      if (number == -1 && PyErr_Occurred()) {
+        PyErr_Clear();
+        return false;
+      }
+      value = ocl::Scalar(static_cast<std::int64_t>(number));
+    } else if (PyFloat_Check(source.ptr())) {
+      value = ocl::Scalar(PyFloat_AsDouble(source.ptr()));
+    } else if (is_numpy_scalar(source)) {
+      return load(source.attr("item")(), false);
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  template <class T>
+  using cast_op_type = ocl::Scalar;
+  operator ocl::Scalar() { return *value; }
+
+  static handle cast(const ocl::Scalar& scalar, return_value_policy, handle) {
+    switch (scalar.kind()) {
+      case ocl::Scalar::Kind::boolean: return bool_(scalar.real() != 0).release();
+      case ocl::Scalar::Kind::integer: return int_(scalar.integer()).release();
+      default: return float_(scalar.real()).release();
+    }
+  }
+
+ private:
+  static bool is_numpy_scalar(handle source) {
+    static const handle generic = module_::import("numpy").attr("generic").cast<object>().release();
+    return isinstance(source, generic);
+  }
+};
+
+/** A tensor or a number. */
+template <>
+struct type_caster<ocl::Operand> {
+  PYBIND11_TYPE_CASTER(std::optional<ocl::Operand>, const_name("Tensor | float | int | bool"));
+
+  bool load(handle source, bool convert) {
+    if (isinstance<ocl::Tensor>(source)) {
+      value = ocl::Operand(source.cast<const ocl::Tensor&>());
+      return true;
+    }
+    type_caster<ocl::Scalar> number;
+    if (!number.load(source, convert)) return false;
+    value = ocl::Operand(static_cast<ocl::Scalar>(number));
+    return true;
+  }
+
+  template <class T>
+  using cast_op_type = ocl::Operand;
+  operator ocl::Operand() { return *value; }
+};
+
+/** One int for both dimensions, or two. */
+template <>
+struct type_caster<ocl::Pair> {
+  PYBIND11_TYPE_CASTER(std::optional<ocl::Pair>, const_name("int | tuple[int, int]"));
+
+  bool load(handle source, bool) {
+    if (PyLong_Check(source.ptr())) {
+      value = ocl::Pair(source.cast<int>());
+      return true;
+    }
+    if (!isinstance<sequence>(source) || isinstance<str>(source)) return false;
+    const auto items = reinterpret_borrow<sequence>(source);
+    if (items.size() != 2 || !PyLong_Check(object(items[0]).ptr()) || !PyLong_Check(object(items[1]).ptr())) return false;
+    value = ocl::Pair(items[0].cast<int>(), items[1].cast<int>());
+    return true;
+  }
+
+  template <class T>
+  using cast_op_type = ocl::Pair;
+  operator ocl::Pair() { return *value; }
+
+  static handle cast(const ocl::Pair& pair, return_value_policy, handle) { return make_tuple(pair[0], pair[1]).release(); }
+};
+
+/** "none", "mean" or "sum". */
+template <>
+struct type_caster<ocl::Reduction> {
+  PYBIND11_TYPE_CASTER(ocl::Reduction, const_name("str"));
+
+  bool load(handle source, bool) {
+    if (!isinstance<str>(source)) return false;
+    value = ocl::reduction_from_name(source.cast<std::string>());
+    return true;
+  }
+};
+
+}  // namespace pybind11::detail
+
+/** What PyTorch takes for `dim`: nothing, one dimension, or several. */
+using DimArgument = std::optional<std::variant<std::int64_t, std::vector<std::int64_t>>>;
+
+inline ocl::DimList dims_of(const DimArgument& dim) {
+  if (!dim) return {};
+  if (const auto* one = std::get_if<std::int64_t>(&*dim)) return {*one};
+  return std::get<std::vector<std::int64_t>>(*dim);
+}
+
+/** Sizes given as separate ints or as one tuple: `zeros(2, 3)` and `zeros((2, 3))`. */
+inline ocl::Shape shape_of(const py::args& sizes) {
+  if (sizes.size() == 1 && !PyLong_Check(py::object(sizes[0]).ptr())) return sizes[0].cast<ocl::Shape>();
+  return sizes.cast<ocl::Shape>();
+}
+
+/** A tensor of anything that NumPy can read: arrays, lists, numbers, PyTorch's CPU tensors. */
+ocl::Tensor tensor_of(const py::object& data, const std::optional<ocl::DType>& dtype, const std::optional<ocl::Device>& device);
+
+void bind_errors(py::module_& m);
+void bind_device(py::module_& m);
+void bind_tensor(py::module_& m);
+void bind_pointwise(py::module_& m, py::class_<ocl::Tensor>& tensor);
+void bind_functions(py::module_& m, py::class_<ocl::Tensor>& tensor);
+void bind_nn(py::module_& m);
+void bind_optim(py::module_& m);
+void bind_data(py::module_& m);

@@ -1,0 +1,11 @@
+#include "casters.h"
+
+PYBIND11_MODULE(_C, m) {
+  m.doc() = "TapeCL's C++ library, as the package ocl uses it.";
+  bind_errors(m);
+  bind_device(m);
+  bind_tensor(m);
+  bind_nn(m);
+  bind_optim(m);
+  bind_data(m);
+}

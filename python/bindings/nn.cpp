@@ -1,0 +1,254 @@
+#include "casters.h"
+
+using ocl::Pair;
+using ocl::Tensor;
+using namespace ocl::nn;
+
+namespace {
+
+/** Lets C++ call a forward that is written in Python. */
+class PythonModule : public Module, public py::trampoline_self_life_support {
+ public:
+  using Module::Module;
+  Tensor forward(const Tensor& x) override { PYBIND11_OVERRIDE(Tensor, Module, forward, x); }
+  std::string name() const override {
+    py::gil_scoped_acquire locked;
+    return py::type::of(py::cast(this)).attr("__name__").cast<std::string>();
+  }
+  std::string extra_repr() const override { PYBIND11_OVERRIDE(std::string, Module, extra_repr); }
+};
+
+// Modules and parameters that are assigned become part of the module, as in PyTorch.
+void set_attribute(const py::object& self, const std::string& name, const py::object& value) {
+  auto& module = self.cast<Module&>();
+  if (py::isinstance<Module>(value)) {
+    module.register_module(name, value.cast<std::shared_ptr<Module>>());
+  } else if (py::isinstance<Tensor>(value) && value.cast<Tensor>().impl().is_parameter) {
+    module.register_parameter(name, value.cast<Tensor>());
+  } else if (PyObject_GenericSetAttr(self.ptr(), py::str(name).ptr(), value.ptr()) != 0) {
+    throw py::error_already_set();
+  }
+}
+
+py::object get_attribute(const py::object& self, const std::string& name) {
+  const auto& module = self.cast<const Module&>();
+  if (const Tensor tensor = module.own_tensor(name); tensor.defined()) return py::cast(tensor);
+  if (const auto child = module.own_module(name)) return py::cast(child);
+  throw py::attribute_error("'" + module.name() + "' object has no attribute '" + name + "'");
+}
+
+py::object call(const py::object& self, const py::args& args, const py::kwargs& kwargs) {
+  py::object result = self.attr("forward")(*args, **kwargs);
+  const auto& module = self.cast<const Module&>();
+  if (!module.forward_hooks().empty() && !args.empty() && py::isinstance<Tensor>(result) && py::isinstance<Tensor>(args[0]))
+    for (const Module::ForwardHook& hook : module.forward_hooks())
+      if (const Tensor replaced = hook(module, args[0].cast<Tensor>(), result.cast<Tensor>()); replaced.defined()) result = py::cast(replaced);
+  return result;
+}
+
+py::dict as_dict(const ocl::StateDict& state) {
+  py::dict result;
+  for (const auto& [name, tensor] : state) result[py::str(name)] = tensor;
+  return result;
+}
+
+ocl::StateDict state_from(const py::dict& state) {
+  ocl::StateDict result;
+  for (const auto& [name, value] : state)
+    result.emplace_back(name.cast<std::string>(), py::isinstance<Tensor>(value)
+                                                      ? value.cast<Tensor>()
+                                                      : tensor_of(py::reinterpret_borrow<py::object>(value), std::nullopt, std::nullopt));
+  return result;
+}
+
+py::object moved(const py::object& self, const py::object& target, const std::optional<ocl::DType>& dtype) {
+  auto& module = self.cast<Module&>();
+  if (py::isinstance<ocl::DType>(target)) module.to(target.cast<ocl::DType>());
+  else if (!target.is_none()) module.to(target.cast<ocl::Device>());
+  if (dtype) module.to(*dtype);
+  return self;
+}
+
+template <class Entries>
+py::list pairs(const Entries& entries) {
+  py::list result;
+  for (const auto& [name, value] : entries) result.append(py::make_tuple(name, value));
+  return result;
+}
+
+void add_modules(const std::string& prefix, const std::shared_ptr<Module>& module, py::list& result) {
+  result.append(py::make_tuple(prefix, module));
+  for (const auto& [name, child] : module->named_children()) add_modules(prefix.empty() ? name : prefix + "." + name, child, result);
+}
+
+void bind_module(py::module_& m) {
+  py::class_<Module, PythonModule, py::smart_holder>(m, "Module", py::dynamic_attr(), "Base of all modules, as torch.nn.Module.")
+      .def(py::init<>())
+      .def("forward", [](Module& self, const Tensor& x) { return self.forward(x); }, py::arg("input"), WithoutLock())
+      .def("__call__", &call)
+      .def("__setattr__", &set_attribute)
+      .def("__getattr__", &get_attribute)
+      .def("__repr__", &Module::repr)
+      .def("extra_repr", &Module::extra_repr)
+      .def("register_parameter", [](Module& self, const std::string& name, const std::optional<Tensor>& t) { self.register_parameter(name, t.value_or(Tensor())); }, py::arg("name"), py::arg("param"))
+      .def("register_buffer", [](Module& self, const std::string& name, const std::optional<Tensor>& t) { self.register_buffer(name, t.value_or(Tensor())); }, py::arg("name"), py::arg("tensor"))
+      .def("register_module", &Module::register_module, py::arg("name"), py::arg("module"))
+      .def("add_module", &Module::register_module, py::arg("name"), py::arg("module"))
+      .def("register_forward_hook", [](Module& self, const py::function& hook) {
+        self.register_forward_hook([hook](const Module& module, const Tensor& x, const Tensor& y) {
+          py::gil_scoped_acquire locked;
+          const py::object replaced = hook(py::cast(&module, py::return_value_policy::reference), py::make_tuple(x), y);
+          return replaced.is_none() ? Tensor() : replaced.cast<Tensor>();
+        });
+      }, py::arg("hook"))
+      .def("parameters", [](const Module& self) { return py::iter(py::cast(self.parameters())); })
+      .def("named_parameters", [](const Module& self) { return py::iter(pairs(self.named_parameters())); })
+      .def("named_buffers", [](const Module& self) { return py::iter(pairs(self.named_buffers())); })
+      .def("buffers", [](const Module& self) {
+        py::list result;
+        for (const auto& [name, tensor] : self.named_buffers()) result.append(tensor);
+        return py::iter(result);
+      })
+      .def("named_children", [](const Module& self) { return py::iter(pairs(self.named_children())); })
+      .def("children", [](const Module& self) {
+        py::list result;
+        for (const auto& [name, child] : self.named_children()) result.append(child);
+        return py::iter(result);
+      })
+      .def("named_modules", [](const std::shared_ptr<Module>& self) {
+        py::list result;
+        add_modules("", self, result);
+        return py::iter(result);
+      })
+      .def("modules", [](const std::shared_ptr<Module>& self) {
+        py::list named, result;
+        add_modules("", self, named);
+        for (const py::handle entry : named) result.append(entry.cast<py::tuple>()[1]);
+        return py::iter(result);
+      })
+      .def("apply", [](const py::object& self, const py::function& function) {
+        py::list named;
+        add_modules("", self.cast<std::shared_ptr<Module>>(), named);
+        for (std::size_t i = named.size(); i-- > 0;) function(named[i].cast<py::tuple>()[1]);
+        return self;
+      }, py::arg("fn"))
+      .def_property_readonly("training", &Module::is_training)
+      .def("train", [](const py::object& self, bool mode) { self.cast<Module&>().train(mode); return self; }, py::arg("mode") = true)
+      .def("eval", [](const py::object& self) { self.cast<Module&>().eval(); return self; })
+      .def("to", &moved, py::arg("target") = py::none(), py::arg("dtype") = py::none())
+      .def("zero_grad", &Module::zero_grad, py::arg("set_to_none") = true)
+      .def("requires_grad_", [](const py::object& self, bool on) { self.cast<Module&>().requires_grad_(on); return self; }, py::arg("requires_grad") = true)
+      .def("state_dict", [](const Module& self) { return as_dict(self.state_dict()); })
+      .def("load_state_dict", [](Module& self, const py::dict& state, bool strict) { self.load_state_dict(state_from(state), strict); },
+           py::arg("state_dict"), py::arg("strict") = true, "Takes anything array-like: our tensors, NumPy arrays, PyTorch's.");
+}
+
+template <class M, class Base = Module>
+using ModuleClass = py::class_<M, Base, py::smart_holder>;
+
+void bind_layers(py::module_& m) {
+  ModuleClass<Conv2d>(m, "Conv2d", "2D convolution, [N, in, H, W] -> [N, out, OH, OW].")
+      .def(py::init<std::int64_t, std::int64_t, Pair, Pair, Pair, Pair, int, bool>(), py::arg("in_channels"), py::arg("out_channels"),
+           py::arg("kernel_size"), py::arg("stride") = Pair(1), py::arg("padding") = Pair(0), py::arg("dilation") = Pair(1), py::arg("groups") = 1,
+           py::arg("bias") = true);
+  ModuleClass<Linear>(m, "Linear", "[..., in_features] -> [..., out_features].")
+      .def(py::init<std::int64_t, std::int64_t, bool>(), py::arg("in_features"), py::arg("out_features"), py::arg("bias") = true);
+  const auto bind_norm = [&](auto tag, const char* name, const char* doc) {
+    using M = typename decltype(tag)::type;
+    ModuleClass<M>(m, name, doc)
+        .def(py::init<std::int64_t, double, std::optional<double>, bool, bool>(), py::arg("num_features"), py::arg("eps") = 1e-5,
+             py::arg("momentum") = 0.1, py::arg("affine") = true, py::arg("track_running_stats") = true)
+        .def_readonly("num_batches_tracked", &M::num_batches_tracked);
+  };
+  struct Norm1d { using type = BatchNorm1d; };
+  struct Norm2d { using type = BatchNorm2d; };
+  bind_norm(Norm1d{}, "BatchNorm1d", "Batch normalisation over [N, C] or [N, C, L].");
+  bind_norm(Norm2d{}, "BatchNorm2d", "Batch normalisation over [N, C, H, W].");
+  ModuleClass<MaxPool2d>(m, "MaxPool2d").def(py::init<Pair, std::optional<Pair>, Pair, Pair, bool>(), py::arg("kernel_size"),
+      py::arg("stride") = py::none(), py::arg("padding") = Pair(0), py::arg("dilation") = Pair(1), py::arg("ceil_mode") = false);
+  ModuleClass<AvgPool2d>(m, "AvgPool2d").def(py::init<Pair, std::optional<Pair>, Pair, bool, bool>(), py::arg("kernel_size"),
+      py::arg("stride") = py::none(), py::arg("padding") = Pair(0), py::arg("ceil_mode") = false, py::arg("count_include_pad") = true);
+  ModuleClass<AdaptiveAvgPool2d>(m, "AdaptiveAvgPool2d").def(py::init<Pair>(), py::arg("output_size"));
+  ModuleClass<Dropout>(m, "Dropout").def(py::init<double>(), py::arg("p") = 0.5);
+  ModuleClass<Flatten>(m, "Flatten").def(py::init<std::int64_t, std::int64_t>(), py::arg("start_dim") = 1, py::arg("end_dim") = -1);
+  ModuleClass<Identity>(m, "Identity").def(py::init<>());
+  ModuleClass<Softmax>(m, "Softmax").def(py::init<std::int64_t>(), py::arg("dim"));
+  ModuleClass<LogSoftmax>(m, "LogSoftmax").def(py::init<std::int64_t>(), py::arg("dim"));
+#define ACTIVATION(Class, function) ModuleClass<Class>(m, #Class).def(py::init<>());
+#define ACTIVATION_P(Class, function, p, p0) ModuleClass<Class>(m, #Class).def(py::init<double>(), py::arg(#p) = p0);
+#define ACTIVATION_PQ(Class, function, p, p0, q, q0) \
+  ModuleClass<Class>(m, #Class).def(py::init<double, double>(), py::arg(#p) = p0, py::arg(#q) = q0);
+#include "nn/modules/activations.def"
+}
+
+void bind_containers(py::module_& m) {
+  ModuleClass<Sequential>(m, "Sequential", "Each module's output is the next one's input.")
+      .def(py::init([](const py::args& modules) {
+        auto sequential = std::make_shared<Sequential>();
+        for (const py::handle module : modules) {
+          if (py::isinstance<py::dict>(module)) {
+            for (const auto& [name, child] : module.cast<py::dict>()) sequential->register_module(name.cast<std::string>(), child.cast<std::shared_ptr<Module>>());
+          } else {
+            sequential->append(module.cast<std::shared_ptr<Module>>());
+          }
+        }
+        return sequential;
+      }))
+      .def("append", [](const py::object& self, const std::shared_ptr<Module>& module) { self.cast<Sequential&>().append(module); return self; }, py::arg("module"))
+      .def("__len__", &Sequential::size)
+      .def("__getitem__", &Sequential::at)
+      .def("__iter__", [](const Sequential& self) {
+        py::list result;
+        for (const auto& [name, child] : self.named_children()) result.append(child);
+        return py::iter(result);
+      });
+}
+
+void bind_losses(py::module_& m) {
+  using ocl::Reduction;
+  ModuleClass<Loss>(m, "Loss").def("forward", [](Loss& self, const Tensor& input, const Tensor& target) { return self.forward(input, target); },
+                                   py::arg("input"), py::arg("target"), WithoutLock());
+  const auto weighted = [](const std::optional<Tensor>& weight) { return weight.value_or(Tensor()); };
+  ModuleClass<CrossEntropyLoss, Loss>(m, "CrossEntropyLoss")
+      .def(py::init([weighted](const std::optional<Tensor>& weight, std::int64_t ignore_index, Reduction reduction, double label_smoothing) {
+        return std::make_shared<CrossEntropyLoss>(weighted(weight), ignore_index, reduction, label_smoothing);
+      }), py::arg("weight") = py::none(), py::arg("ignore_index") = -100, py::arg("reduction") = "mean", py::arg("label_smoothing") = 0.0);
+  ModuleClass<NLLLoss, Loss>(m, "NLLLoss")
+      .def(py::init([weighted](const std::optional<Tensor>& weight, std::int64_t ignore_index, Reduction reduction) {
+        return std::make_shared<NLLLoss>(weighted(weight), ignore_index, reduction);
+      }), py::arg("weight") = py::none(), py::arg("ignore_index") = -100, py::arg("reduction") = "mean");
+  ModuleClass<MSELoss, Loss>(m, "MSELoss").def(py::init<Reduction>(), py::arg("reduction") = "mean");
+  ModuleClass<L1Loss, Loss>(m, "L1Loss").def(py::init<Reduction>(), py::arg("reduction") = "mean");
+}
+
+void bind_init(py::module_& parent) {
+  py::module_ m = parent.def_submodule("init", "Filling of parameters, in place.");
+  m.def("uniform_", [](Tensor t, double a, double b) { return init::uniform_(t, a, b); }, py::arg("tensor"), py::arg("a") = 0.0, py::arg("b") = 1.0);
+  m.def("normal_", [](Tensor t, double mean, double std) { return init::normal_(t, mean, std); }, py::arg("tensor"), py::arg("mean") = 0.0, py::arg("std") = 1.0);
+  m.def("constant_", [](Tensor t, double val) { return init::constant_(t, val); }, py::arg("tensor"), py::arg("val"));
+  m.def("zeros_", [](Tensor t) { return init::zeros_(t); }, py::arg("tensor"));
+  m.def("ones_", [](Tensor t) { return init::ones_(t); }, py::arg("tensor"));
+  m.def("xavier_uniform_", [](Tensor t, double gain) { return init::xavier_uniform_(t, gain); }, py::arg("tensor"), py::arg("gain") = 1.0);
+  m.def("xavier_normal_", [](Tensor t, double gain) { return init::xavier_normal_(t, gain); }, py::arg("tensor"), py::arg("gain") = 1.0);
+  const auto kaiming = [&](const char* name, Tensor& (*function)(Tensor&, double, bool, const std::string&)) {
+    m.def(name, [function](Tensor t, double a, const std::string& mode, const std::string& nonlinearity) {
+      dlprim::require(mode == "fan_in" || mode == "fan_out", "Mode ", mode, " not supported, please use one of fan_in, fan_out");
+      return function(t, a, mode == "fan_out", nonlinearity);
+    }, py::arg("tensor"), py::arg("a") = 0.0, py::arg("mode") = "fan_in", py::arg("nonlinearity") = "leaky_relu");
+  };
+  kaiming("kaiming_uniform_", &init::kaiming_uniform_);
+  kaiming("kaiming_normal_", &init::kaiming_normal_);
+}
+
+}  // namespace
+
+void bind_nn(py::module_& parent) {
+  py::module_ m = parent.def_submodule("nn", "Modules.");
+  m.def("Parameter", [](const Tensor& data, bool requires_grad) { return parameter(data.detach(), requires_grad); }, py::arg("data"),
+        py::arg("requires_grad") = true, "A tensor that a module registers when it is assigned to one.");
+  bind_module(m);
+  bind_layers(m);
+  bind_containers(m);
+  bind_losses(m);
+  bind_init(m);
+}

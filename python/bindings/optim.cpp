@@ -1,0 +1,207 @@
+#include "casters.h"
+
+using ocl::Tensor;
+using namespace ocl::optim;
+
+namespace {
+
+// Adam's betas are one option in Python and two in C++.
+py::object get_option(const ParameterGroup& group, const std::string& name) {
+  if (name == "params") return py::cast(group.parameters);
+  if (name == "betas" && group.options.count("beta1")) return py::make_tuple(group.number("beta1"), group.number("beta2"));
+  const auto found = group.options.find(name);
+  if (found == group.options.end()) throw py::key_error(name);
+  return py::cast(found->second);
+}
+
+void set_option(Options& options, const std::string& name, const py::object& value) {
+  if (name == "betas") {
+    const auto betas = value.cast<std::pair<double, double>>();
+    options.insert_or_assign("beta1", ocl::Scalar(betas.first));
+    options.insert_or_assign("beta2", ocl::Scalar(betas.second));
+    return;
+  }
+  options.insert_or_assign(name, value.cast<ocl::Scalar>());
+}
+
+struct Group {
+  ocl::TensorList parameters;
+  Options options;
+};
+
+ocl::TensorList tensors_of(const py::object& iterable) {
+  if (py::isinstance<Tensor>(iterable)) return {iterable.cast<Tensor>()};
+  ocl::TensorList tensors;
+  for (const py::handle item : iterable) {
+    const py::object entry = py::reinterpret_borrow<py::object>(item);
+    // Pairs of a name and a tensor are what named_parameters() gives.
+    tensors.push_back(py::isinstance<py::tuple>(entry) ? entry.cast<py::tuple>()[1].cast<Tensor>() : entry.cast<Tensor>());
+  }
+  return tensors;
+}
+
+Group group_of(const py::dict& description) {
+  Group group;
+  for (const auto& [key, value] : description) {
+    const py::object held = py::reinterpret_borrow<py::object>(value);
+    if (key.cast<std::string>() == "params") group.parameters = tensors_of(held);
+    else set_option(group.options, key.cast<std::string>(), held);
+  }
+  return group;
+}
+
+/** Tensors, or dicts with "params" and settings of their own. */
+std::vector<Group> groups_of(const py::object& params) {
+  const py::list items(params);
+  if (!items.empty() && py::isinstance<py::dict>(items[0])) {
+    std::vector<Group> groups;
+    for (const py::handle item : items) groups.push_back(group_of(item.cast<py::dict>()));
+    return groups;
+  }
+  return {{tensors_of(items), {}}};
+}
+
+template <class Construct>
+auto constructed(const py::object& params, const Construct& construct) {
+  const std::vector<Group> groups = groups_of(params);
+  dlprim::require(!groups.empty(), "optimizer got an empty parameter list");
+  auto optimizer = construct(groups[0].parameters);
+  for (const auto& [name, value] : groups[0].options) {
+    dlprim::require(optimizer->param_groups()[0].options.count(name) != 0, "optimizer has no option '", name, "'");
+    optimizer->param_groups()[0].options.at(name) = value;
+  }
+  for (std::size_t i = 1; i < groups.size(); ++i) optimizer->add_param_group(groups[i].parameters, groups[i].options);
+  return optimizer;
+}
+
+/** torch's layout: {"state": {index: {...}}, "param_groups": [{..., "params": [index, ...]}]}. */
+py::dict state_dict(const Optimizer& optimizer) {
+  py::dict state;
+  py::list groups;
+  int index = 0;
+  for (const ParameterGroup& group : optimizer.param_groups()) {
+    py::dict settings;
+    for (const auto& [name, value] : group.options)
+      if (name != "beta1" && name != "beta2") settings[py::str(name)] = value;
+    if (group.options.count("beta1")) settings["betas"] = get_option(group, "betas");
+    py::list indices;
+    const std::vector<std::string> names = optimizer.state_names(group);
+    for (const ParameterState& kept : group.state) {
+      if (kept.step > 0) {
+        py::dict entry;
+        entry["step"] = kept.step;
+        for (std::size_t k = 0; k < kept.tensors.size(); ++k) entry[py::str(names[k])] = kept.tensors[k];
+        state[py::int_(index)] = entry;
+      }
+      indices.append(index++);
+    }
+    settings["params"] = indices;
+    groups.append(settings);
+  }
+  py::dict result;
+  result["state"] = state;
+  result["param_groups"] = groups;
+  return result;
+}
+
+void load_state_dict(Optimizer& optimizer, const py::dict& dict) {
+  const py::dict state = dict["state"];
+  const py::list groups = dict["param_groups"];
+  dlprim::require(groups.size() == optimizer.param_groups().size(), "loaded state dict has a different number of parameter groups");
+  for (std::size_t g = 0; g < groups.size(); ++g)
+    dlprim::require(groups[g].cast<py::dict>()["params"].cast<py::list>().size() == optimizer.param_groups()[g].parameters.size(),
+                    "loaded state dict contains a parameter group that doesn't match the size of optimizer's group");
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    ParameterGroup& group = optimizer.param_groups()[g];
+    const py::dict settings = groups[g];
+    for (const auto& [name, value] : settings) {
+      const std::string option = name.cast<std::string>();
+      if (option == "betas" || group.options.count(option)) set_option(group.options, option, py::reinterpret_borrow<py::object>(value));
+    }
+    const std::vector<std::string> names = optimizer.state_names(group);
+    const py::list indices = settings["params"];
+    for (std::size_t i = 0; i < group.parameters.size(); ++i) {
+      ParameterState& kept = group.state[i];
+      kept = {};
+      const py::object index = indices[i];
+      if (!state.contains(index)) continue;
+      const py::dict entry = state[index];
+      kept.step = static_cast<std::int64_t>(py::float_(entry["step"]).cast<double>());
+      for (const std::string& name : names) {
+        if (!entry.contains(name.c_str())) {
+          dlprim::require(false, "loaded state dict has no '", name, "' for parameter ", i);
+        }
+        const Tensor& parameter = group.parameters[i];
+        const Tensor loaded = tensor_of(entry[name.c_str()], parameter.dtype(), parameter.device());
+        dlprim::require(loaded.shape() == parameter.shape(), "loaded ", name, " of shape ", loaded.shape(), " for a parameter of shape ", parameter.shape());
+        kept.tensors.push_back(loaded);
+      }
+    }
+  }
+}
+
+void bind_schedulers(py::module_& m) {
+  py::class_<LRScheduler>(m, "LRScheduler", "Base of the learning-rate schedules: call step() once an epoch.")
+      .def("step", &LRScheduler::step)
+      .def("get_last_lr", &LRScheduler::get_last_lr)
+      .def_property_readonly("last_epoch", &LRScheduler::last_epoch)
+      .def("state_dict", [](const LRScheduler& self) {
+        py::dict state;
+        state["last_epoch"] = self.last_epoch();
+        return state;
+      })
+      .def("load_state_dict", [](LRScheduler& self, const py::dict& state) { self.set_epoch(state["last_epoch"].cast<std::int64_t>()); });
+  py::class_<StepLR, LRScheduler>(m, "StepLR", "Multiplies the rate by gamma every step_size epochs.")
+      .def(py::init<Optimizer&, std::int64_t, double>(), py::arg("optimizer"), py::arg("step_size"), py::arg("gamma") = 0.1, py::keep_alive<1, 2>());
+  py::class_<ExponentialLR, LRScheduler>(m, "ExponentialLR", "Multiplies the rate by gamma every epoch.")
+      .def(py::init<Optimizer&, double>(), py::arg("optimizer"), py::arg("gamma"), py::keep_alive<1, 2>());
+}
+
+}  // namespace
+
+void bind_optim(py::module_& parent) {
+  py::module_ m = parent.def_submodule("optim", "Optimizers.");
+  py::class_<ParameterGroup>(m, "ParameterGroup", "Settings of some parameters, read and written by name like a dict.")
+      .def("__getitem__", &get_option)
+      .def("__setitem__", [](ParameterGroup& group, const std::string& name, const py::object& value) {
+        if (name != "betas" && !group.options.count(name)) throw py::key_error(name);
+        set_option(group.options, name, value);
+      })
+      .def("keys", [](const ParameterGroup& group) {
+        py::list names;
+        names.append("params");
+        for (const auto& [name, value] : group.options) names.append(name);
+        return names;
+      });
+  py::class_<Optimizer>(m, "Optimizer")
+      .def("step", &Optimizer::step, WithoutLock(), "Updates every parameter that has a gradient; does not wait.")
+      .def("zero_grad", &Optimizer::zero_grad, py::arg("set_to_none") = true)
+      .def("add_param_group", [](Optimizer& self, const py::dict& description) {
+        const Group group = group_of(description);
+        self.add_param_group(group.parameters, group.options);
+      }, py::arg("param_group"))
+      .def_property_readonly("param_groups", [](const py::object& self) {
+        py::list groups;
+        for (ParameterGroup& group : self.cast<Optimizer&>().param_groups()) groups.append(py::cast(group, py::return_value_policy::reference_internal, self));
+        return groups;
+      })
+      .def("state_dict", &state_dict)
+      .def("load_state_dict", &load_state_dict, py::arg("state_dict"));
+  py::class_<SGD, Optimizer>(m, "SGD", "Gradient descent with momentum.")
+      .def(py::init([](const py::object& params, double lr, double momentum, double dampening, double weight_decay, bool nesterov, bool maximize) {
+        return constructed(params, [&](const ocl::TensorList& p) { return std::make_unique<SGD>(p, lr, momentum, dampening, weight_decay, nesterov, maximize); });
+      }), py::arg("params"), py::arg("lr") = 1e-3, py::arg("momentum") = 0.0, py::arg("dampening") = 0.0, py::arg("weight_decay") = 0.0,
+           py::arg("nesterov") = false, py::kw_only(), py::arg("maximize") = false);
+  const auto bind_adam = [&](auto& bound, double default_decay) {
+    using A = typename std::remove_reference_t<decltype(bound)>::type;
+    bound.def(py::init([](const py::object& params, double lr, std::pair<double, double> betas, double eps, double weight_decay, bool amsgrad, bool maximize) {
+      return constructed(params, [&](const ocl::TensorList& p) { return std::make_unique<A>(p, lr, betas.first, betas.second, eps, weight_decay, amsgrad, maximize); });
+    }), py::arg("params"), py::arg("lr") = 1e-3, py::arg("betas") = std::pair(0.9, 0.999), py::arg("eps") = 1e-8,
+              py::arg("weight_decay") = default_decay, py::arg("amsgrad") = false, py::kw_only(), py::arg("maximize") = false);
+  };
+  py::class_<Adam, Optimizer> adam(m, "Adam", "Kingma and Ba 2015.");
+  bind_adam(adam, 0.0);
+  py::class_<AdamW, Adam> adamw(m, "AdamW", "Adam with decoupled weight decay.");
+  bind_adam(adamw, 1e-2);
+  bind_schedulers(m);
+}

@@ -1,0 +1,106 @@
+#include "casters.h"
+
+using ocl::Operand;
+using ocl::Scalar;
+using ocl::Tensor;
+
+namespace {
+
+using Number = std::optional<double>;  // None stands for the default
+
+// Each row of the table becomes a function of the module and, but for the ternary ones, a method of Tensor.
+void bind_table(py::module_& m, py::class_<Tensor>& tensor) {
+#define BOTH(name, ...) m.def(#name, __VA_ARGS__); tensor.def(#name, __VA_ARGS__);
+#define UNARY(name, types, forward, da, doc) BOTH(name, [](const Tensor& input) { return ocl::name(input); }, py::arg("input"), WithoutLock(), doc)
+#define UNARY_P(name, p, p0, types, forward, da, doc) \
+  BOTH(name, [](const Tensor& input, Number p) { return ocl::name(input, p.value_or(p0)); }, py::arg("input"), py::arg(#p) = p0, WithoutLock(), doc)
+#define UNARY_PQ(name, p, p0, q, q0, types, forward, da, doc)                                                            \
+  BOTH(name, [](const Tensor& input, Number p, Number q) { return ocl::name(input, p.value_or(p0), q.value_or(q0)); }, \
+       py::arg("input"), py::arg(#p) = py::none(), py::arg(#q) = py::none(), WithoutLock(), doc)
+#define BINARY(name, types, forward, da, db, doc)                                                                                       \
+  m.def(#name, [](const Operand& input, const Operand& other) { return ocl::name(input, other); }, py::arg("input"), py::arg("other"), \
+        WithoutLock(), doc);                                                                                                            \
+  tensor.def(#name, [](const Tensor& input, const Operand& other) { return ocl::name(input, other); }, py::arg("other"), WithoutLock(), doc);
+#define BINARY_P(name, p, p0, types, forward, da, db, doc)                                                                   \
+  m.def(#name, [](const Operand& input, const Operand& other, const Scalar& p) { return ocl::name(input, other, p); },      \
+        py::arg("input"), py::arg("other"), py::kw_only(), py::arg(#p) = p0, WithoutLock(), doc);                            \
+  tensor.def(#name, [](const Tensor& input, const Operand& other, const Scalar& p) { return ocl::name(input, other, p); }, \
+             py::arg("other"), py::kw_only(), py::arg(#p) = p0, WithoutLock(), doc);
+#define TERNARY(name, types, forward, da, db, dc, doc) \
+  m.def(#name, [](const Operand& a, const Operand& b, const Operand& c) { return ocl::name(a, b, c); }, py::arg("a"), py::arg("b"), py::arg("c"), WithoutLock(), doc);
+#define TERNARY_P(name, p, p0, types, forward, da, db, dc, doc)                                                                       \
+  m.def(#name, [](const Operand& a, const Operand& b, const Operand& c, const Scalar& p) { return ocl::name(a, b, c, p); },           \
+        py::arg("a"), py::arg("b"), py::arg("c"), py::kw_only(), py::arg(#p) = p0, WithoutLock(), doc);
+#include "dlprim/ops/pointwise/table.def"
+#include "dlprim/ops/pointwise/undef.def"
+#undef BOTH
+}
+
+void bind_operators(py::class_<Tensor>& tensor) {
+#define OPERATOR(symbol, name)                                                                                                            \
+  tensor.def("__" #symbol "__", [](const Tensor& a, const Operand& b) { return ocl::name(a, b); }, py::is_operator(), WithoutLock());
+#define BOTH_SIDES(symbol, name) \
+  OPERATOR(symbol, name)         \
+  tensor.def("__r" #symbol "__", [](const Tensor& a, const Operand& b) { return ocl::name(b, a); }, py::is_operator(), WithoutLock());
+  BOTH_SIDES(add, add)
+  BOTH_SIDES(sub, sub)
+  BOTH_SIDES(mul, mul)
+  BOTH_SIDES(truediv, div)
+  BOTH_SIDES(floordiv, floor_divide)
+  BOTH_SIDES(mod, remainder)
+  BOTH_SIDES(pow, pow)
+  BOTH_SIDES(and, bitwise_and)
+  BOTH_SIDES(or, bitwise_or)
+  BOTH_SIDES(xor, bitwise_xor)
+  OPERATOR(eq, eq)
+  OPERATOR(ne, ne)
+  OPERATOR(lt, lt)
+  OPERATOR(le, le)
+  OPERATOR(gt, gt)
+  OPERATOR(ge, ge)
+#undef BOTH_SIDES
+#undef OPERATOR
+  tensor.def("__neg__", [](const Tensor& a) { return ocl::neg(a); }, WithoutLock());
+  tensor.def("__invert__", [](const Tensor& a) { return ocl::bitwise_not(a); }, WithoutLock());
+  tensor.def("__abs__", [](const Tensor& a) { return ocl::abs(a); }, WithoutLock());
+  tensor.def("__iadd__", [](Tensor& a, const Operand& b) { return a.add_(b); }, py::is_operator(), WithoutLock());
+  tensor.def("__imul__", [](Tensor& a, const Operand& b) { return a.mul_(b); }, py::is_operator(), WithoutLock());
+  tensor.def("__isub__", [](Tensor& a, const Operand& b) { return a.add_(b, -1); }, py::is_operator(), WithoutLock());
+}
+
+py::list table_as_dicts() {
+  py::list rows;
+  for (const dlprim::PointwiseOp& op : dlprim::pointwise_table()) {
+    py::dict row, parameters;
+    for (const dlprim::PointwiseParameter& p : op.parameters) parameters[py::str(p.name)] = p.default_value;
+    constexpr const char* types[] = {"Float", "Same", "Bool", "Integral", "Where"};
+    row["name"] = op.name;
+    row["inputs"] = op.inputs;
+    row["parameters"] = parameters;
+    row["types"] = types[static_cast<int>(op.types)];
+    row["forward"] = op.forward;
+    row["gradients"] = op.gradients;
+    row["documentation"] = op.documentation;
+    rows.append(row);
+  }
+  return rows;
+}
+
+}  // namespace
+
+void bind_pointwise(py::module_& m, py::class_<Tensor>& tensor) {
+  bind_table(m, tensor);
+  bind_operators(tensor);
+  m.def("div", [](const Operand& input, const Operand& other, const std::optional<std::string>& rounding_mode) {
+    if (!rounding_mode) return ocl::div(input, other);
+    if (*rounding_mode == "floor") return ocl::div_floor(input, other);
+    dlprim::require(*rounding_mode == "trunc", "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '", *rounding_mode, "'");
+    return ocl::div_trunc(input, other);
+  }, py::arg("input"), py::arg("other"), py::kw_only(), py::arg("rounding_mode"), WithoutLock());
+  m.def("gelu", [](const Tensor& input, const std::string& approximate) {
+    if (approximate == "none") return ocl::gelu(input);
+    dlprim::require(approximate == "tanh", "approximate argument must be either none or tanh, got ", approximate);
+    return ocl::gelu_tanh(input);
+  }, py::arg("input"), py::arg("approximate"), WithoutLock());
+  m.def("pointwise_table", &table_as_dicts, "The rows of the pointwise operator table, as dicts.");
+}

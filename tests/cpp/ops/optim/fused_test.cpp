@@ -1,0 +1,238 @@
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "dlprim/ops/optim/fused.h"
+#include "dlprim/ops/optim/multi_tensor.h"
+#include "tests/cpp/support/tensors.h"
+
+using namespace dlprim;
+using namespace testing_support;
+
+namespace {
+
+/** One element of one parameter in double: p, its states, and the update by a gradient. */
+struct Element {
+  double p;
+  std::array<double, 3> state{};
+};
+using Update = std::function<void(Element&, double g, int step)>;
+using Step = std::function<void(Queue&, ParameterPack&, const std::vector<OptimizedParameter>&, int step)>;
+
+void check(std::size_t states, const Update& update, const Step& step, const std::vector<std::int64_t>& sizes) {
+  Queue& queue = device().queue();
+  std::vector<OptimizedParameter> parameters;
+  std::vector<std::vector<Element>> expected;
+  for (std::size_t k = 0; k < sizes.size(); ++k) {
+    const auto p = random_floats(sizes[k], static_cast<unsigned>(k));
+    OptimizedParameter parameter{upload(p, {sizes[k]}), {}, {}};
+    for (std::size_t s = 0; s < states; ++s)
+      parameter.state.push_back(upload(std::vector<float>(p.size(), 0.0f), {sizes[k]}));
+    parameters.push_back(parameter);
+    expected.emplace_back();
+    for (const float v : p) expected.back().push_back({v});
+  }
+  ParameterPack pack;
+  for (int s = 1; s <= 4; ++s) {
+    for (std::size_t k = 0; k < sizes.size(); ++k) {
+      const auto g = random_floats(sizes[k], static_cast<unsigned>(100 * s + static_cast<int>(k)));
+      if (s != 3) parameters[k].gradient = upload(g, {sizes[k]});  // once at the place of the step before
+      else if (!g.empty()) queue.write(parameters[k].gradient, g.data(), g.size() * sizeof(float));
+      for (std::size_t i = 0; i < g.size(); ++i) update(expected[k][i], g[i], s);
+    }
+    step(queue, pack, parameters, s);
+  }
+  for (std::size_t k = 0; k < sizes.size(); ++k) {
+    std::vector<double> p;
+    for (const Element& e : expected[k]) p.push_back(e.p);
+    expect_close(download<float>(parameters[k].parameter), p, 4e-6, 4e-6);
+    for (std::size_t s = 0; s < states; ++s) {
+      std::vector<double> values;
+      for (const Element& e : expected[k]) values.push_back(e.state[s]);
+      expect_close(download<float>(parameters[k].state[s]), values, 4e-6, 1e-6);
+    }
+  }
+}
+
+const std::vector<std::int64_t> some_sizes{288, 32, 18432, 64, 40000, 0, 1, 17, 5};
+// More buffers than one launch takes, where every tensor has its own (OCL_ALLOCATOR=direct).
+const std::vector<std::int64_t> many_sizes(40, 33);
+
+void check_sgd(const SgdOptions& o, const std::vector<std::int64_t>& sizes) {
+  const auto update = [&](Element& e, double g, int step) {
+    g = (o.maximize ? -g : g) + o.weight_decay * e.p;
+    if (o.momentum != 0) {
+      e.state[0] = step == 1 ? g : o.momentum * e.state[0] + (1 - o.dampening) * g;
+      g = o.nesterov ? g + o.momentum * e.state[0] : e.state[0];
+    }
+    e.p -= o.lr * g;
+  };
+  check(o.momentum != 0 ? 1 : 0, update,
+        [&](Queue& q, ParameterPack& pack, const std::vector<OptimizedParameter>& p, int step) {
+          SgdOptions now = o;
+          now.first_step = step == 1;
+          sgd_step(q, pack, p, now);
+        },
+        sizes);
+}
+
+void check_adam(const AdamOptions& o, const std::vector<std::int64_t>& sizes) {
+  const auto update = [&](Element& e, double g, int step) {
+    if (o.maximize) g = -g;
+    if (o.decoupled_weight_decay)
+      e.p *= 1 - o.lr * o.weight_decay;
+    else
+      g += o.weight_decay * e.p;
+    e.state[0] = o.beta1 * e.state[0] + (1 - o.beta1) * g;
+    e.state[1] = o.beta2 * e.state[1] + (1 - o.beta2) * g * g;
+    e.state[2] = std::fmax(e.state[2], e.state[1]);
+    const double c1 = 1 - std::pow(o.beta1, step), c2 = 1 - std::pow(o.beta2, step);
+    const double denominator = std::sqrt(o.amsgrad ? e.state[2] : e.state[1]) / std::sqrt(c2) + o.eps;
+    e.p -= o.lr / c1 * e.state[0] / denominator;
+  };
+  check(o.amsgrad ? 3 : 2, update,
+        [&](Queue& q, ParameterPack& pack, const std::vector<OptimizedParameter>& p, int step) {
+          AdamOptions now = o;
+          now.step = step;
+          adam_step(q, pack, p, now);
+        },
+        sizes);
+}
+
+void check_rmsprop(const RmspropOptions& o, const std::vector<std::int64_t>& sizes) {
+  const std::size_t buffer = 1, average = o.momentum != 0 ? 2 : 1;
+  const auto update = [&](Element& e, double g, int) {
+    g = (o.maximize ? -g : g) + o.weight_decay * e.p;
+    e.state[0] = o.alpha * e.state[0] + (1 - o.alpha) * g * g;
+    double root = e.state[0];
+    if (o.centered) {
+      e.state[average] += (1 - o.alpha) * (g - e.state[average]);
+      root -= e.state[average] * e.state[average];
+    }
+    double move = g / (std::sqrt(root) + o.eps);
+    if (o.momentum != 0) move = e.state[buffer] = o.momentum * e.state[buffer] + move;
+    e.p -= o.lr * move;
+  };
+  check(1 + (o.momentum != 0) + o.centered, update,
+        [&](Queue& q, ParameterPack& pack, const std::vector<OptimizedParameter>& p, int) { rmsprop_step(q, pack, p, o); },
+        sizes);
+}
+
+void check_adagrad(const AdagradOptions& o, const std::vector<std::int64_t>& sizes) {
+  const auto update = [&](Element& e, double g, int step) {
+    g = (o.maximize ? -g : g) + o.weight_decay * e.p;
+    e.state[0] += g * g;
+    e.p -= o.lr / (1 + (step - 1) * o.lr_decay) * g / (std::sqrt(e.state[0]) + o.eps);
+  };
+  check(1, update,
+        [&](Queue& q, ParameterPack& pack, const std::vector<OptimizedParameter>& p, int step) {
+          AdagradOptions now = o;
+          now.step = step;
+          adagrad_step(q, pack, p, now);
+        },
+        sizes);
+}
+
+}  // namespace
+
+TEST(FusedOptimizer, Sgd) {
+  check_sgd({0.1}, some_sizes);
+  check_sgd({0.1, 0.9, 0, 1e-2}, some_sizes);
+  check_sgd({0.1, 0.9, 0.2, 1e-2, false, true}, some_sizes);
+  check_sgd({0.1, 0.9, 0, 1e-2, true}, some_sizes);
+  check_sgd({0.1, 0.9}, many_sizes);
+}
+
+TEST(FusedOptimizer, Adam) {
+  check_adam({1e-2}, some_sizes);
+  check_adam({1e-2, 0.8, 0.9, 1e-6, 0.1, false, true, true}, some_sizes);
+  check_adam({1e-2, 0.4, 0.99, 1e-8, 0.1, true}, many_sizes);
+}
+
+TEST(FusedOptimizer, Rmsprop) {
+  check_rmsprop({}, some_sizes);
+  check_rmsprop({1e-2, 0.9, 1e-4, 0.1, 0.9, true, true}, some_sizes);
+  check_rmsprop({1e-2, 0.9, 1e-4, 0, 0, true}, some_sizes);
+  check_rmsprop({1e-2, 0.9, 1e-8, 0, 0.5}, many_sizes);
+}
+
+TEST(FusedOptimizer, Adagrad) {
+  check_adagrad({}, some_sizes);
+  check_adagrad({0.1, 0.01, 0.1, 1e-6, true}, many_sizes);
+}
+
+TEST(FusedOptimizer, Errors) {
+  Queue& queue = device().queue();
+  ParameterPack pack;
+  const Tensor p = queue.scratch({3}), g = queue.scratch({4});
+  EXPECT_THROW(sgd_step(queue, pack, {{p, g, {}}}, {}), ValueError);
+  EXPECT_THROW(sgd_step(queue, pack, {{p, p, {}}}, {0.1, 0.9}), ValueError);
+  EXPECT_THROW(adam_step(queue, pack, {{p, p, {p}}}, {}), ValueError);
+  const Tensor h = queue.scratch({3}, DType::float16);
+  EXPECT_THROW(sgd_step(queue, pack, {{h, h, {}}}, {}), TypeError);
+  sgd_step(queue, pack, {}, {});
+}
+
+TEST(ParameterPack, LaunchesFewBuffers) {
+  Queue& queue = device().queue();
+  std::vector<Tensor> tensors;
+  std::vector<std::vector<const Tensor*>> rows;
+  for (int i = 0; i < 100; ++i) tensors.push_back(queue.scratch({1000}));
+  for (const Tensor& t : tensors) rows.push_back({&t});
+  ParameterPack pack;
+  const char* allocator = std::getenv("OCL_ALLOCATOR");
+  const std::size_t launches = allocator && std::string(allocator) == "direct" ? 7 : 1;
+  EXPECT_EQ(pack.prepare(queue, rows).size(), launches);
+  EXPECT_EQ(pack.chunks(), 100);
+}
+
+TEST(MultiTensor, NormClipScale) {
+  Queue& queue = device().queue();
+  std::vector<Tensor> tensors;
+  double sum = 0, squares = 0, top = 0;
+  std::vector<float> last;
+  for (const std::int64_t n : some_sizes) {
+    last = random_floats(n, static_cast<unsigned>(n));
+    tensors.push_back(upload(last, {n}));
+    for (const float v : last) {
+      sum += std::abs(v);
+      squares += v * v;
+      top = std::fmax(top, std::abs(v));
+    }
+  }
+  ParameterPack pack;
+  const Tensor norm = queue.scratch({});
+  const auto value = [&](double p) {
+    multi_tensor_norm(queue, pack, tensors, p, norm);
+    return download<float>(norm)[0];
+  };
+  EXPECT_NEAR(value(1), sum, 1e-6 * sum);
+  EXPECT_EQ(value(std::numeric_limits<double>::infinity()), static_cast<float>(top));
+  EXPECT_NEAR(value(2), std::sqrt(squares), 1e-6 * std::sqrt(squares));
+  const double ratio = 0.5 / (std::sqrt(squares) + 1e-6);
+  multi_tensor_clip(queue, pack, tensors, norm, 0.5);
+  EXPECT_NEAR(value(2), 0.5, 1e-5);
+  multi_tensor_clip(queue, pack, tensors, norm, 10);  // changes nothing
+  EXPECT_NEAR(value(2), 0.5, 1e-5);
+  multi_tensor_scale(queue, pack, tensors, 3);
+  std::vector<double> expected;
+  for (const float v : last) expected.push_back(v * ratio * 3);
+  expect_close(download<float>(tensors.back()), expected, 2e-6, 0);
+  multi_tensor_norm(queue, pack, {}, 2, norm);
+  EXPECT_EQ(download<float>(norm)[0], 0);
+}
+
+TEST(FusedOptimizer, Oclgrind) {
+  const std::vector<std::int64_t> tiny{20, 3};
+  check_sgd({0.1, 0.9, 0, 0.1}, tiny);
+  check_adam({1e-2, 0.9, 0.99, 1e-8, 0.1, true, true}, tiny);
+  check_rmsprop({1e-2, 0.9, 1e-4, 0.1, 0.9, true}, tiny);
+  check_adagrad({}, tiny);
+  ParameterPack pack;
+  const std::vector<Tensor> tensors{upload(random_floats(37, 1), {37}), upload(random_floats(5, 1), {5})};
+  const Tensor norm = device().queue().scratch({});
+  multi_tensor_norm(device().queue(), pack, tensors, 2, norm);
+  multi_tensor_clip(device().queue(), pack, tensors, norm, 1);
+  multi_tensor_scale(device().queue(), pack, tensors, 2);
+  download<float>(norm);
+}
