@@ -143,6 +143,7 @@ using TensorList = std::vector<Tensor>;
 /** What a binary operator takes on either side: a tensor or a number. */
 class Operand {
  public:
+  Operand() = default;
   Operand(const Tensor& tensor) : tensor_(tensor) {}
   Operand(const Scalar& number) : number_(number) {}
   template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>>

@@ -9,7 +9,8 @@ namespace ocl {
 
 /** One number for both of height and width, or a pair {height, width}. */
 struct Pair {
-  std::array<int, 2> values;
+  std::array<int, 2> values{1, 1};
+  Pair() = default;
   Pair(int both) : values{both, both} {}
   Pair(int height, int width) : values{height, width} {}
   Pair(const std::array<int, 2>& v) : values(v) {}

@@ -27,6 +27,13 @@ inline Tensor operator-(const Operand& a, const Operand& b) { return sub(a, b); 
 inline Tensor operator*(const Operand& a, const Operand& b) { return mul(a, b); }
 inline Tensor operator/(const Operand& a, const Operand& b) { return div(a, b); }
 inline Tensor operator-(const Tensor& a) { return neg(a); }
+// Comparisons are elementwise, as in PyTorch; is_same() asks whether two handles are one tensor.
+inline Tensor operator==(const Tensor& a, const Operand& b) { return eq(a, b); }
+inline Tensor operator!=(const Tensor& a, const Operand& b) { return ne(a, b); }
+inline Tensor operator<(const Tensor& a, const Operand& b) { return lt(a, b); }
+inline Tensor operator<=(const Tensor& a, const Operand& b) { return le(a, b); }
+inline Tensor operator>(const Tensor& a, const Operand& b) { return gt(a, b); }
+inline Tensor operator>=(const Tensor& a, const Operand& b) { return ge(a, b); }
 
 /** Applies a row of the table to its inputs: what each function above does. */
 Tensor apply_pointwise(const dlprim::PointwiseOp& op, const std::vector<Operand>& inputs, const std::vector<Scalar>& parameters = {});

@@ -12,6 +12,7 @@ class Scalar {
  public:
   enum class Kind { boolean, integer, floating };
 
+  Scalar() : Scalar(0) {}
   template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>>
   Scalar(T value)
       : kind_(std::is_same_v<T, bool> ? Kind::boolean : std::is_integral_v<T> ? Kind::integer : Kind::floating),

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "dlprim/core/error.h"
+#include "dlprim/runtime/kernel_cache.h"
 
 namespace dlprim {
 namespace {
@@ -89,6 +90,7 @@ Device& Device::get(int index) {
     } catch (const cl::Error& e) {
       throw DeviceError(concat("device ocl:", index, " does not open: ", e.what(), " ", error_name(e.err())));
     }
+    KernelCache::global();  // whose own exit handler must run after ours
     static const int registered = std::atexit(store_settled_programs_at_exit);
     (void)registered;
   }

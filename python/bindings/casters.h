@@ -2,7 +2,6 @@
 
 #include <pybind11/functional.h>
 #include <pybind11/numpy.h>
-#include <pybind11/operators.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -21,7 +20,7 @@ namespace pybind11::detail {
 /** bool, int, float, and what NumPy has for them. */
 template <>
 struct type_caster<ocl::Scalar> {
-  PYBIND11_TYPE_CASTER(std::optional<ocl::Scalar>, const_name("float | int | bool"));
+  PYBIND11_TYPE_CASTER(ocl::Scalar, const_name("float | int | bool"));
 
   bool load(handle source, bool) {
     if (PyBool_Check(source.ptr())) {
@@ -43,15 +42,12 @@ struct type_caster<ocl::Scalar> {
     return true;
   }
 
-  template <class T>
-  using cast_op_type = ocl::Scalar;
-  operator ocl::Scalar() { return *value; }
 
   static handle cast(const ocl::Scalar& scalar, return_value_policy, handle) {
     switch (scalar.kind()) {
-      case ocl::Scalar::Kind::boolean: return bool_(scalar.real() != 0).release();
-      case ocl::Scalar::Kind::integer: return int_(scalar.integer()).release();
-      default: return float_(scalar.real()).release();
+      case ocl::Scalar::Kind::boolean: return pybind11::bool_(scalar.real() != 0).release();
+      case ocl::Scalar::Kind::integer: return pybind11::int_(scalar.integer()).release();
+      default: return pybind11::float_(scalar.real()).release();
     }
   }
 
@@ -65,7 +61,7 @@ struct type_caster<ocl::Scalar> {
 /** A tensor or a number. */
 template <>
 struct type_caster<ocl::Operand> {
-  PYBIND11_TYPE_CASTER(std::optional<ocl::Operand>, const_name("Tensor | float | int | bool"));
+  PYBIND11_TYPE_CASTER(ocl::Operand, const_name("Tensor | float | int | bool"));
 
   bool load(handle source, bool convert) {
     if (isinstance<ocl::Tensor>(source)) {
@@ -74,19 +70,16 @@ struct type_caster<ocl::Operand> {
     }
     type_caster<ocl::Scalar> number;
     if (!number.load(source, convert)) return false;
-    value = ocl::Operand(static_cast<ocl::Scalar>(number));
+    value = ocl::Operand(static_cast<ocl::Scalar&>(number));
     return true;
   }
 
-  template <class T>
-  using cast_op_type = ocl::Operand;
-  operator ocl::Operand() { return *value; }
 };
 
 /** One int for both dimensions, or two. */
 template <>
 struct type_caster<ocl::Pair> {
-  PYBIND11_TYPE_CASTER(std::optional<ocl::Pair>, const_name("int | tuple[int, int]"));
+  PYBIND11_TYPE_CASTER(ocl::Pair, const_name("int | tuple[int, int]"));
 
   bool load(handle source, bool) {
     if (PyLong_Check(source.ptr())) {
@@ -100,9 +93,6 @@ struct type_caster<ocl::Pair> {
     return true;
   }
 
-  template <class T>
-  using cast_op_type = ocl::Pair;
-  operator ocl::Pair() { return *value; }
 
   static handle cast(const ocl::Pair& pair, return_value_policy, handle) { return make_tuple(pair[0], pair[1]).release(); }
 };

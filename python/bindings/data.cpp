@@ -2,7 +2,7 @@
 #include "nn/data/idx.h"
 
 void bind_data(py::module_& parent) {
-  py::module_ m = parent.def_submodule("data", "Files.");
+  py::module_ m = parent.def_submodule("_data", "Files.");
   m.def("read_idx", [](const std::string& path) {
     ocl::data::IdxArray idx;
     {

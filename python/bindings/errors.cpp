@@ -3,7 +3,7 @@
 namespace {
 
 // Python's own word where it has one; the device's errors get classes of their own.
-void translate(const std::exception_ptr& pointer) {
+void translate(std::exception_ptr pointer) {
   try {
     if (pointer) std::rethrow_exception(pointer);
   } catch (const ocl::ValueError& e) {

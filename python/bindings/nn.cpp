@@ -222,7 +222,7 @@ void bind_losses(py::module_& m) {
 }
 
 void bind_init(py::module_& parent) {
-  py::module_ m = parent.def_submodule("init", "Filling of parameters, in place.");
+  py::module_ m = parent.def_submodule("_init", "Filling of parameters, in place.");
   m.def("uniform_", [](Tensor t, double a, double b) { return init::uniform_(t, a, b); }, py::arg("tensor"), py::arg("a") = 0.0, py::arg("b") = 1.0);
   m.def("normal_", [](Tensor t, double mean, double std) { return init::normal_(t, mean, std); }, py::arg("tensor"), py::arg("mean") = 0.0, py::arg("std") = 1.0);
   m.def("constant_", [](Tensor t, double val) { return init::constant_(t, val); }, py::arg("tensor"), py::arg("val"));
@@ -243,7 +243,7 @@ void bind_init(py::module_& parent) {
 }  // namespace
 
 void bind_nn(py::module_& parent) {
-  py::module_ m = parent.def_submodule("nn", "Modules.");
+  py::module_ m = parent.def_submodule("_nn", "Modules.");
   m.def("Parameter", [](const Tensor& data, bool requires_grad) { return parameter(data.detach(), requires_grad); }, py::arg("data"),
         py::arg("requires_grad") = true, "A tensor that a module registers when it is assigned to one.");
   bind_module(m);

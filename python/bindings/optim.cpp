@@ -160,7 +160,7 @@ void bind_schedulers(py::module_& m) {
 }  // namespace
 
 void bind_optim(py::module_& parent) {
-  py::module_ m = parent.def_submodule("optim", "Optimizers.");
+  py::module_ m = parent.def_submodule("_optim", "Optimizers.");
   py::class_<ParameterGroup>(m, "ParameterGroup", "Settings of some parameters, read and written by name like a dict.")
       .def("__getitem__", &get_option)
       .def("__setitem__", [](ParameterGroup& group, const std::string& name, const py::object& value) {

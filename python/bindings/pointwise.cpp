@@ -10,13 +10,16 @@ using Number = std::optional<double>;  // None stands for the default
 
 // Each row of the table becomes a function of the module and, but for the ternary ones, a method of Tensor.
 void bind_table(py::module_& m, py::class_<Tensor>& tensor) {
-#define BOTH(name, ...) m.def(#name, __VA_ARGS__); tensor.def(#name, __VA_ARGS__);
-#define UNARY(name, types, forward, da, doc) BOTH(name, [](const Tensor& input) { return ocl::name(input); }, py::arg("input"), WithoutLock(), doc)
+// A function with its first argument named, and a method whose first argument is the tensor.
+#define BOTH(name, function, ...)                          \
+  m.def(#name, function, py::arg("input"), __VA_ARGS__); \
+  tensor.def(#name, function, __VA_ARGS__);
+#define UNARY(name, types, forward, da, doc) BOTH(name, [](const Tensor& input) { return ocl::name(input); }, WithoutLock(), doc)
 #define UNARY_P(name, p, p0, types, forward, da, doc) \
-  BOTH(name, [](const Tensor& input, Number p) { return ocl::name(input, p.value_or(p0)); }, py::arg("input"), py::arg(#p) = p0, WithoutLock(), doc)
-#define UNARY_PQ(name, p, p0, q, q0, types, forward, da, doc)                                                            \
-  BOTH(name, [](const Tensor& input, Number p, Number q) { return ocl::name(input, p.value_or(p0), q.value_or(q0)); }, \
-       py::arg("input"), py::arg(#p) = py::none(), py::arg(#q) = py::none(), WithoutLock(), doc)
+  BOTH(name, ([](const Tensor& input, Number p) { return ocl::name(input, p.value_or(p0)); }), py::arg(#p) = p0, WithoutLock(), doc)
+#define UNARY_PQ(name, p, p0, q, q0, types, forward, da, doc)                                                                         \
+  BOTH(name, ([](const Tensor& input, Number p, Number q) { return ocl::name(input, p.value_or(p0), q.value_or(q0)); }), \
+       py::arg(#p) = py::none(), py::arg(#q) = py::none(), WithoutLock(), doc)
 #define BINARY(name, types, forward, da, db, doc)                                                                                       \
   m.def(#name, [](const Operand& input, const Operand& other) { return ocl::name(input, other); }, py::arg("input"), py::arg("other"), \
         WithoutLock(), doc);                                                                                                            \

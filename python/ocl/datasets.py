@@ -75,8 +75,8 @@ class MNIST(_ImageDataset):
         part = "train" if train else "t10k"
         images_path = _find_or_fetch(root, f"{part}-images-idx3-ubyte", download)
         labels_path = _find_or_fetch(root, f"{part}-labels-idx1-ubyte", download)
-        images = _C.data.read_idx(str(images_path))
-        labels = _C.data.read_idx(str(labels_path))
+        images = _C._data.read_idx(str(images_path))
+        labels = _C._data.read_idx(str(labels_path))
         if images.ndim != 3 or images.shape[1:] != (28, 28):
             raise OSError(f"{images_path}: expected images of shape (N, 28, 28), the file has {images.shape}")
         if labels.shape != images.shape[:1]:

@@ -9,7 +9,9 @@
 namespace dlprim {
 namespace {
 
-std::int64_t extent(std::int64_t kernel, std::int64_t dilation) { return dilation * (kernel - 1) + 1; }
+std::int64_t extent(std::int64_t kernel, std::int64_t dilation) {
+  return dilation * (kernel - 1) + 1;
+}
 
 void check_geometry(const Conv2dGeometry& g) {
   for (int i = 0; i < 2; ++i) {
@@ -21,7 +23,8 @@ void check_geometry(const Conv2dGeometry& g) {
   require(g.groups > 0, "conv2d: non-positive groups is not supported, got ", g.groups);
 }
 
-ConvProblem problem_of(const char* op, const Dims& x, const Dims& weight, const Dims& y, const Conv2dGeometry& g) {
+ConvProblem problem_of(const char* op, const Dims& x, const Dims& weight, const Dims& y,
+                       const Conv2dGeometry& g) {
   const Dims expected = conv2d_output_shape(x, weight, g);
   require(y == expected, op, ": x ", x, " and weight ", weight, " give an output of ", expected, ", got ", y);
   ConvProblem p{};
@@ -42,31 +45,35 @@ ConvProblem problem_of(const char* op, const Dims& x, const Dims& weight, const 
 }
 
 void check_tensors(const char* op, const Queue& queue, const Tensor& a, const Tensor& b, const Tensor& c) {
-  require<TypeError>(a.dtype == b.dtype && a.dtype == c.dtype, op, ": expected one dtype, got ", name(a.dtype), ", ",
-                     name(b.dtype), ", ", name(c.dtype));
+  require<TypeError>(a.dtype == b.dtype && a.dtype == c.dtype, op, ": expected one dtype, got ",
+                     name(a.dtype), ", ", name(b.dtype), ", ", name(c.dtype));
   require_floating(a.dtype, queue.device(), op);
   for (const Tensor* t : {&a, &b, &c}) require(t->is_contiguous(), op, ": tensors must be contiguous");
 }
 
-bool on_cpu(const Queue& queue) { return queue.device().info().shape == KernelShape::cpu; }
+bool on_cpu(const Queue& queue) {
+  return queue.device().info().shape == KernelShape::cpu;
+}
 
 }  // namespace
 
 Dims conv2d_output_shape(const Dims& x, const Dims& weight, const Conv2dGeometry& g) {
   check_geometry(g);
   require(x.size() == 4, "conv2d: expected a 4D input [N, Cin, H, W], but got input of size: ", x);
-  require(weight.size() == 4, "conv2d: expected a 4D weight [Cout, Cin / groups, KH, KW], but got weight of size: ",
-          weight);
+  require(weight.size() == 4,
+          "conv2d: expected a 4D weight [Cout, Cin / groups, KH, KW], but got weight of size: ", weight);
   require(weight[0] > 0 && weight[0] % g.groups == 0, "conv2d: given groups=", g.groups,
-          ", expected weight to be divisible by ", g.groups, " at dimension 0, but got weight of size ", weight);
+          ", expected weight to be divisible by ", g.groups, " at dimension 0, but got weight of size ",
+          weight);
   require(x[1] == weight[1] * g.groups, "conv2d: given groups=", g.groups, ", weight of size ", weight,
-          ", expected input", x, " to have ", weight[1] * g.groups, " channels, but got ", x[1], " channels instead");
+          ", expected input", x, " to have ", weight[1] * g.groups, " channels, but got ", x[1],
+          " channels instead");
   Dims y{x[0], weight[0]};
   for (int i = 0; i < 2; ++i) {
     const auto at = static_cast<std::size_t>(i);
     const std::int64_t padded = x[i + 2] + 2 * g.padding[at], kernel = extent(weight[i + 2], g.dilation[at]);
-    require(weight[i + 2] > 0 && padded >= kernel,
-            "conv2d: calculated padded input size per channel: ", Dims{x[2] + 2 * g.padding[0], x[3] + 2 * g.padding[1]},
+    require(weight[i + 2] > 0 && padded >= kernel, "conv2d: calculated padded input size per channel: ",
+            Dims{x[2] + 2 * g.padding[0], x[3] + 2 * g.padding[1]},
             ". Kernel size: ", Dims{extent(weight[2], g.dilation[0]), extent(weight[3], g.dilation[1])},
             ". Kernel size can't be greater than actual input size");
     y.push_back((padded - kernel) / g.stride[at] + 1);
@@ -79,15 +86,15 @@ void conv2d_forward(Queue& queue, const Tensor& x, const Tensor& weight, const T
                     const Conv2dGeometry& geometry, const Tensor& y) {
   const ConvProblem p = problem_of("conv2d", x.shape, weight.shape, y.shape, geometry);
   check_tensors("conv2d", queue, x, weight, y);
-  require(!bias || (bias->shape == Dims{weight.shape[0]} && bias->dtype == x.dtype), "conv2d: expected bias to be ",
-          name(x.dtype), " with shape ", Dims{weight.shape[0]}, ", got ", bias ? name(bias->dtype) : "", " ",
-          bias ? bias->shape : Dims{});
+  require(!bias || (bias->shape == Dims{weight.shape[0]} && bias->dtype == x.dtype),
+          "conv2d: expected bias to be ", name(x.dtype), " with shape ", Dims{weight.shape[0]}, ", got ",
+          bias ? name(bias->dtype) : "", " ", bias ? bias->shape : Dims{});
   if (y.numel() == 0) return;
   (on_cpu(queue) ? conv2d_forward_cpu : conv2d_forward_simt)(queue, p, x, weight, bias, y);
 }
 
-void conv2d_backward_data(Queue& queue, const Tensor& dy, const Tensor& weight, const Conv2dGeometry& geometry,
-                          const Tensor& dx) {
+void conv2d_backward_data(Queue& queue, const Tensor& dy, const Tensor& weight,
+                          const Conv2dGeometry& geometry, const Tensor& dx) {
   const ConvProblem p = problem_of("conv2d_backward_data", dx.shape, weight.shape, dy.shape, geometry);
   check_tensors("conv2d_backward_data", queue, dy, weight, dx);
   if (dx.numel() == 0) return;

@@ -14,22 +14,22 @@ struct Conv2dGeometry {
 };
 
 /**
- * Shape [N, Cout, OH, OW] of torch.nn.functional.conv2d for x [N, Cin, H, W] and weight [Cout, Cin / groups, KH, KW];
- * OH = (H + 2 * padding - dilation * (KH - 1) - 1) / stride + 1, rounded down.
- * Throws ValueError, with PyTorch's words, on what does not fit.
+ * Shape [N, Cout, OH, OW] of torch.nn.functional.conv2d for x [N, Cin, H, W] and weight [Cout, Cin / groups,
+ * KH, KW]; OH = (H + 2 * padding - dilation * (KH - 1) - 1) / stride + 1, rounded down. Throws ValueError,
+ * with PyTorch's words, on what does not fit.
  */
 Dims conv2d_output_shape(const Dims& x, const Dims& weight, const Conv2dGeometry& geometry);
 
-// The three directions. All tensors are contiguous, of one floating dtype, and shaped as above (checked); outputs
-// overlap no input. Half types are summed in float32.
+// The three directions. All tensors are contiguous, of one floating dtype, and shaped as above (checked);
+// outputs overlap no input. Half types are summed in float32.
 
 /** y = conv2d(x, weight) + bias; bias [Cout] may be null. */
 void conv2d_forward(Queue& queue, const Tensor& x, const Tensor& weight, const Tensor* bias,
                     const Conv2dGeometry& geometry, const Tensor& y);
 
 /** dx = gradient with respect to x; also the forward pass of conv_transpose2d, with dy as its input. */
-void conv2d_backward_data(Queue& queue, const Tensor& dy, const Tensor& weight, const Conv2dGeometry& geometry,
-                          const Tensor& dx);
+void conv2d_backward_data(Queue& queue, const Tensor& dy, const Tensor& weight,
+                          const Conv2dGeometry& geometry, const Tensor& dx);
 
 /** dw = gradient with respect to weight. Deterministic: partial sums are added in a fixed order. */
 void conv2d_backward_weight(Queue& queue, const Tensor& dy, const Tensor& x, const Conv2dGeometry& geometry,

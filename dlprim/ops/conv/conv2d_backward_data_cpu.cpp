@@ -3,6 +3,8 @@
 #include <vector>
 
 #include "dlprim/ops/conv/conv2d_cpu.h"
+#include "dlprim/ops/gemm/cpu_tile.h"
+#include "dlprim/runtime/device.h"
 
 namespace dlprim {
 namespace {
@@ -10,20 +12,23 @@ namespace {
 using conv_cpu::Walk;
 
 /**
- * The results of one dimension whose position is `remainder` modulo the stride: a stencil of unit stride over dy.
- * Result i of it is dx[remainder + stride * i] = sum over t of dy[i + first + t * walk.step] * weight[tap - t * tap_step].
+ * The results of one dimension whose position is `remainder` modulo the stride: a stencil of unit stride over
+ * dy. Result i of it is dx[remainder + stride * i] = sum over t of dy[i + first + t * walk.step] * weight[tap
+ * - t * tap_step].
  */
 struct Phase {
   std::int64_t remainder, first, tap, tap_step;
   Walk walk;
 };
 
-// dx[ih] gathers dy[oh] with oh * stride - padding + kh * dilation = ih; the taps that hit whole oh are evenly spaced.
+// dx[ih] gathers dy[oh] with oh * stride - padding + kh * dilation = ih; the taps that hit whole oh are
+// evenly spaced.
 std::vector<Phase> phases_of(const ConvProblem& p, int dim) {
   const std::int64_t stride = p.stride[dim], dilation = p.dilation[dim], common = std::gcd(stride, dilation);
   std::vector<Phase> phases;
   for (std::int64_t r = 0; r < std::min(stride, p.size[dim]); ++r) {
-    Phase phase{r, 0, 0, stride / common, {0, dilation / common, 1, 0, (p.size[dim] - r + stride - 1) / stride}};
+    Phase phase{
+        r, 0, 0, stride / common, {0, dilation / common, 1, 0, (p.size[dim] - r + stride - 1) / stride}};
     for (std::int64_t tap = 0; tap < p.kernel[dim]; ++tap) {
       const std::int64_t position = r + p.padding[dim] - tap * dilation;
       if (position % stride != 0) continue;
@@ -47,15 +52,13 @@ Walk covering_walk(const std::vector<Phase>& phases) {
   return {1, 1, 1, -lowest, highest - lowest};
 }
 
-}  // namespace
-
-void conv2d_backward_data_cpu(Queue& queue, const ConvProblem& p, const Tensor& dy, const Tensor& weight,
-                              const Tensor& dx) {
+void gather(Queue& queue, const ConvProblem& p, const Tensor& dy, const Tensor& weight, const Tensor& dx) {
   using namespace conv_cpu;
   const std::vector<Phase> rows = phases_of(p, 0), columns = phases_of(p, 1);
   const Walk cover_h = covering_walk(rows), cover_w = covering_walk(columns);
   const bool same_size = cover_h.out <= p.out_size[0] && cover_w.out <= p.out_size[1];
-  const PhasedInput input = make_phased(queue, dy, cover_h, cover_w, same_size && !is_narrow(p.in_channels, p.groups));
+  const PhasedInput input =
+      make_phased(queue, dy, cover_h, cover_w, same_size && !is_narrow(p.in_channels, p.groups));
   const std::int64_t taps = p.taps(), filter = p.in_channels * taps;
   for (const Phase& h : rows)
     for (const Phase& w : columns) {
@@ -69,10 +72,92 @@ void conv2d_backward_data_cpu(Queue& queue, const ConvProblem& p, const Tensor& 
       s.y_row = p.stride[0] * p.size[1];
       s.y_column = p.stride[1];
       s.y_base = h.remainder * p.size[1] + w.remainder;
-      const WeightWalk walk{h.tap * p.kernel[1] + w.tap, p.out_channels * filter, taps, filter,
+      const WeightWalk walk{h.tap * p.kernel[1] + w.tap,
+                            p.out_channels * filter,
+                            taps,
+                            filter,
                             {-h.tap_step * p.kernel[1], -w.tap_step}};
       run_stencil(queue, s, input, weight, walk, nullptr, dx);
     }
+}
+
+/** Kernel argument: mirrors `Scatter` of conv_scatter_cpu.cl. */
+struct Scatter {
+  std::int64_t images, groups, in_channels, out_channels;
+  std::int64_t size[2], out_size[2], kernel[2], stride[2], padding[2], dilation[2];
+  std::int64_t plane_rows, row_length;
+  std::int64_t block_channels, chunk_rows, chunk_columns;
+  std::int64_t sums_at, slice;
+};
+
+constexpr std::int64_t contribution_budget = 96 * 1024;  // elements of one job, to stay in a level-2 cache
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
+  return (a + b - 1) / b;
+}
+std::int64_t round_up(std::int64_t a, std::int64_t b) {
+  return ceil_div(a, b) * b;
+}
+
+// Multiply-adds of either way, counted in whole register tiles; what a contribution's addition costs was
+// measured.
+bool scatter_is_cheaper(const ConvProblem& p, int columns) {
+  double gathered = 0;
+  for (const Phase& h : phases_of(p, 0))
+    for (const Phase& w : phases_of(p, 1))
+      gathered += static_cast<double>(h.walk.out * w.walk.out * h.walk.taps * w.walk.taps);
+  gathered *= static_cast<double>(round_up(p.in_channels, cpu_tile::tile_rows) * p.out_channels);
+  const double addition = p.stride[1] <= 2 ? 12 : 32;
+  const double scattered = static_cast<double>(round_up(p.out_pixels(), columns)) *
+                           static_cast<double>(round_up(p.in_channels * p.taps(), cpu_tile::tile_rows)) *
+                           (static_cast<double>(p.out_channels) + addition);
+  return scattered < gathered;
+}
+
+void scatter(Queue& queue, const ConvProblem& p, const Tensor& dy, const Tensor& weight, const Tensor& dx) {
+  constexpr std::int64_t slack = 32;  // elements that vectors may touch beyond a row
+  const int columns = cpu_tile::tile_columns(dx.dtype);
+  const std::int64_t taps = p.taps(), rows = p.in_channels * taps,
+                     aligned = 8 / std::gcd<std::int64_t>(8, taps);
+  Scatter s{p.images, p.groups, p.in_channels, p.out_channels, {}, {}, {}, {}, {}, {}, 0, 0, 0, 0, 0, 0, 0};
+  for (int i = 0; i < 2; ++i) {
+    s.size[i] = p.size[i];
+    s.out_size[i] = p.out_size[i];
+    s.kernel[i] = p.kernel[i];
+    s.stride[i] = p.stride[i];
+    s.padding[i] = p.padding[i];
+    s.dilation[i] = p.dilation[i];
+  }
+  s.plane_rows = p.size[0] + 2 * p.padding[0];
+  // Long enough that a vector beyond the end of one row never meets the next one: a load that overlaps a
+  // store still on its way waits for it (measured: 34 cycles a row rather than a few).
+  s.row_length =
+      std::max(p.size[1] + 2 * p.padding[1],
+               (p.kernel[1] - 1) * p.dilation[1] + round_up(p.out_size[1], columns / 2) * p.stride[1]);
+  s.chunk_rows = std::clamp<std::int64_t>(512 / p.out_size[1], 1, p.out_size[0]);
+  s.chunk_columns = round_up(s.chunk_rows * p.out_size[1], columns);
+  // Blocks of channels start at a panel of packed weights.
+  s.block_channels =
+      round_up(std::max<std::int64_t>(1, contribution_budget / (taps * s.chunk_columns)), aligned);
+  const std::int64_t block_rows = round_up(std::min(s.block_channels * taps, rows), cpu_tile::tile_rows);
+  s.sums_at = p.out_channels * columns + block_rows * s.chunk_columns + slack;
+  s.slice = s.sums_at + std::min(s.block_channels, p.in_channels) * s.plane_rows * s.row_length + slack;
+  const std::int64_t jobs = p.images * p.groups * ceil_div(p.in_channels, s.block_channels);
+  const std::int64_t items = cpu_tile::items_for(queue.device(), jobs);
+  const Tensor scratch = queue.scratch({items, s.slice}, cpu_tile::packed_dtype(dx.dtype));
+  const Tensor left = cpu_tile::pack_left(
+      queue, {weight, 0, p.groups, p.out_channels * rows, rows, 1, {1, 1, p.out_channels}, {0, 0, rows}});
+  queue.launch(queue.kernel("ops/conv/conv_scatter_cpu.cl", "conv_scatter", cpu_tile::defines(dx.dtype)),
+               Range::groups(1, items), left, dy, dx, scratch, s);
+}
+
+}  // namespace
+
+void conv2d_backward_data_cpu(Queue& queue, const ConvProblem& p, const Tensor& dy, const Tensor& weight,
+                              const Tensor& dx) {
+  const bool narrow = conv_cpu::is_narrow(p.in_channels, p.groups) && p.out_channels < 4;
+  const bool scatters = !narrow && scatter_is_cheaper(p, cpu_tile::tile_columns(dx.dtype));
+  (scatters ? scatter : gather)(queue, p, dy, weight, dx);
 }
 
 }  // namespace dlprim

@@ -9,7 +9,9 @@ namespace {
 
 constexpr std::int64_t chain = 512;  // CHAIN of cpu_tile.cl: pixels summed in one go
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
+  return (a + b - 1) / b;
+}
 
 void tiled(Queue& queue, const ConvProblem& p, const conv_cpu::Stencil& s, const Tensor& dy, const Tensor& x,
            const Tensor& dw) {
@@ -22,14 +24,15 @@ void tiled(Queue& queue, const ConvProblem& p, const conv_cpu::Stencil& s, const
   const std::int64_t chunks = ceil_div(p.images, chunk_images) * ceil_div(p.out_size[0], chunk_rows);
   const std::int64_t panels = ceil_div(p.out_channels, columns), all = p.in_channels * p.taps();
   const std::int64_t jobs = p.groups * panels;
-  const std::int64_t parts = std::clamp<std::int64_t>(8 * queue.device().info().compute_units / jobs, 1, chunks);
+  const std::int64_t parts =
+      std::clamp<std::int64_t>(8 * queue.device().info().compute_units / jobs, 1, chunks);
   const std::int64_t slice = chunk_images * chunk_rows * p.out_size[1] * columns;
   const Tensor scratch = queue.scratch({jobs * parts, slice}, packed);
   const std::int64_t sum_rows = ceil_div(all, cpu_tile::tile_rows) * cpu_tile::tile_rows;
   const Tensor partials = queue.scratch({parts, jobs, sum_rows, columns}, packed);
-  queue.launch(queue.kernel("ops/conv/conv_weight_cpu.cl", "weight_partials", defines), Range::groups(1, jobs * parts),
-               dy, x, partials, scratch, s, static_cast<int>(chunk_images), static_cast<int>(chunk_rows),
-               static_cast<int>(parts), slice);
+  queue.launch(queue.kernel("ops/conv/conv_weight_cpu.cl", "weight_partials", defines),
+               Range::groups(1, jobs * parts), dy, x, partials, scratch, s, static_cast<int>(chunk_images),
+               static_cast<int>(chunk_rows), static_cast<int>(parts), slice);
   queue.launch(queue.kernel("ops/conv/conv_weight_cpu.cl", "weight_sum", defines),
                Range::groups(1, ceil_div(all, columns / 2), jobs), partials, dw, static_cast<int>(p.groups),
                static_cast<int>(p.out_channels), static_cast<int>(all), static_cast<int>(parts));

@@ -11,11 +11,13 @@ namespace dlprim {
 namespace conv_cpu {
 namespace {
 
-constexpr int slack = 32;                       // elements that vectors may read beyond a phased copy
+constexpr int slack = 32;                          // elements that vectors may read beyond a phased copy
 constexpr std::int64_t panel_budget = 384 * 1024;  // bytes of packed pixels that stay in a level-2 cache
-constexpr std::int64_t max_panels = 8;          // MAX_PANELS of conv_tiles_cpu.cl
+constexpr std::int64_t max_panels = 8;             // MAX_PANELS of conv_tiles_cpu.cl
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
+  return (a + b - 1) / b;
+}
 
 // Rows (columns) of each phase that the walk reads.
 std::int64_t phase_length(const Walk& walk) {
@@ -26,18 +28,25 @@ std::int64_t phase_count(const Walk& walk) {
   return std::min(walk.stride, std::max<std::int64_t>(0, walk.taps - 1) * walk.step + 1);
 }
 
-void run_tiles(Queue& queue, const Stencil& s, const PhasedInput& x, const Tensor& weight, const WeightWalk& walk,
-               const Tensor* bias, const Tensor& y) {
+void run_tiles(Queue& queue, const Stencil& s, const PhasedInput& x, const Tensor& weight,
+               const WeightWalk& walk, const Tensor* bias, const Tensor& y) {
   const DType packed = x.data.dtype;
-  const Tensor left = cpu_tile::pack_left(
-      queue, {weight, walk.start, s.groups, walk.group, s.rows, walk.row, {s.taps[0], s.taps[1], s.channels},
-              {walk.tap[0], walk.tap[1], walk.channel}});
+  const Tensor left = cpu_tile::pack_left(queue, {weight,
+                                                  walk.start,
+                                                  s.groups,
+                                                  walk.group,
+                                                  s.rows,
+                                                  walk.row,
+                                                  {s.taps[0], s.taps[1], s.channels},
+                                                  {walk.tap[0], walk.tap[1], walk.channel}});
   const int columns = cpu_tile::tile_columns(packed);
   const std::int64_t depth = s.taps[0] * s.taps[1] * s.channels;
   const std::int64_t panels = ceil_div(s.images * s.out[0] * s.out[1], columns);
-  const std::int64_t panel_bytes = std::max<std::int64_t>(1, depth) * columns * static_cast<std::int64_t>(size_of(packed));
+  const std::int64_t panel_bytes =
+      std::max<std::int64_t>(1, depth) * columns * static_cast<std::int64_t>(size_of(packed));
   std::int64_t per_job = std::clamp<std::int64_t>(panel_budget / panel_bytes, 1, max_panels);
-  per_job = std::clamp<std::int64_t>(s.groups * panels / (8 * queue.device().info().compute_units), 1, per_job);
+  per_job =
+      std::clamp<std::int64_t>(s.groups * panels / (8 * queue.device().info().compute_units), 1, per_job);
   const std::int64_t items = cpu_tile::items_for(queue.device(), s.groups * ceil_div(panels, per_job));
   const std::int64_t slice = per_job * depth * columns + columns;
   const Tensor scratch = queue.scratch({items, slice}, packed);
@@ -46,17 +55,19 @@ void run_tiles(Queue& queue, const Stencil& s, const PhasedInput& x, const Tenso
                static_cast<int>(per_job), slice);
 }
 
-void run_direct(Queue& queue, const Stencil& s, const PhasedInput& x, const Tensor& weight, const WeightWalk& walk,
-                const Tensor* bias, const Tensor& y) {
+void run_direct(Queue& queue, const Stencil& s, const PhasedInput& x, const Tensor& weight,
+                const WeightWalk& walk, const Tensor* bias, const Tensor& y) {
   const std::int64_t items = cpu_tile::items_for(queue.device(), s.images * s.groups * s.rows);
   queue.launch(queue.kernel("ops/conv/conv_direct_cpu.cl", "conv_direct", cpu_tile::defines(y.dtype)),
-               Range::groups(1, items), weight, x.data, Optional{bias}, y, s, bias ? 1 : 0, walk.start, walk.group,
-               walk.row, walk.channel, walk.tap[0], walk.tap[1]);
+               Range::groups(1, items), weight, x.data, Optional{bias}, y, s, bias ? 1 : 0, walk.start,
+               walk.group, walk.row, walk.channel, walk.tap[0], walk.tap[1]);
 }
 
 }  // namespace
 
-bool is_narrow(std::int64_t rows, std::int64_t groups) { return groups > 1 && rows < 4; }
+bool is_narrow(std::int64_t rows, std::int64_t groups) {
+  return groups > 1 && rows < 4;
+}
 
 PhasedInput make_phased(Queue& queue, const Tensor& x, const Walk& h, const Walk& w, bool may_alias) {
   const DType packed = cpu_tile::packed_dtype(x.dtype);
@@ -68,14 +79,15 @@ PhasedInput make_phased(Queue& queue, const Tensor& x, const Walk& h, const Walk
   phased.data = queue.scratch({planes * plane + slack}, packed);
   const auto narrow = [](std::int64_t n) { return static_cast<int>(n); };
   queue.launch(queue.kernel("ops/conv/conv_phase_cpu.cl", "make_phases", cpu_tile::defines(x.dtype)),
-               Range::groups(1, cpu_tile::items_for(queue.device(), std::max<std::int64_t>(1, planes))), x, phased.data,
-               planes, narrow(x.shape[2]), narrow(x.shape[3]), narrow(phased.phases[0]), narrow(phased.phases[1]),
-               narrow(phased.rows), narrow(phased.row_length), narrow(h.stride), narrow(w.stride), narrow(h.padding),
-               narrow(w.padding), slack);
+               Range::groups(1, cpu_tile::items_for(queue.device(), std::max<std::int64_t>(1, planes))), x,
+               phased.data, planes, narrow(x.shape[2]), narrow(x.shape[3]), narrow(phased.phases[0]),
+               narrow(phased.phases[1]), narrow(phased.rows), narrow(phased.row_length), narrow(h.stride),
+               narrow(w.stride), narrow(h.padding), narrow(w.padding), slack);
   return phased;
 }
 
-Stencil input_stencil(const PhasedInput& x, std::int64_t groups, std::int64_t channels, const Walk& h, const Walk& w) {
+Stencil input_stencil(const PhasedInput& x, std::int64_t groups, std::int64_t channels, const Walk& h,
+                      const Walk& w) {
   Stencil s{};
   s.groups = groups;
   s.channels = channels;
@@ -95,13 +107,14 @@ Stencil input_stencil(const PhasedInput& x, std::int64_t groups, std::int64_t ch
 
 void run_stencil(Queue& queue, const Stencil& stencil, const PhasedInput& x, const Tensor& weight,
                  const WeightWalk& walk, const Tensor* bias, const Tensor& y) {
-  (is_narrow(stencil.rows, stencil.groups) ? run_direct : run_tiles)(queue, stencil, x, weight, walk, bias, y);
+  (is_narrow(stencil.rows, stencil.groups) ? run_direct : run_tiles)(queue, stencil, x, weight, walk, bias,
+                                                                     y);
 }
 
 }  // namespace conv_cpu
 
-void conv2d_forward_cpu(Queue& queue, const ConvProblem& p, const Tensor& x, const Tensor& weight, const Tensor* bias,
-                        const Tensor& y) {
+void conv2d_forward_cpu(Queue& queue, const ConvProblem& p, const Tensor& x, const Tensor& weight,
+                        const Tensor* bias, const Tensor& y) {
   using namespace conv_cpu;
   const Walk h{p.kernel[0], p.dilation[0], p.stride[0], p.padding[0], p.out_size[0]};
   const Walk w{p.kernel[1], p.dilation[1], p.stride[1], p.padding[1], p.out_size[1]};
@@ -114,7 +127,8 @@ void conv2d_forward_cpu(Queue& queue, const ConvProblem& p, const Tensor& x, con
   s.y_row = p.out_size[1];
   s.y_column = 1;
   const std::int64_t filter = p.in_channels * p.taps();
-  run_stencil(queue, s, input, weight, {0, p.out_channels * filter, filter, p.taps(), {p.kernel[1], 1}}, bias, y);
+  run_stencil(queue, s, input, weight, {0, p.out_channels * filter, filter, p.taps(), {p.kernel[1], 1}}, bias,
+              y);
 }
 
 }  // namespace dlprim

@@ -18,7 +18,8 @@ struct Stencil {
   std::int64_t y_image, y_channel, y_row, y_column, y_base;
 };
 
-/** One dimension of a walk over an input: the taps, how far apart, and the results; padding may be negative (a crop). */
+/** One dimension of a walk over an input: the taps, how far apart, and the results; padding may be negative
+ * (a crop). */
 struct Walk {
   std::int64_t taps, step, stride, padding, out;
 };
@@ -29,11 +30,13 @@ struct PhasedInput {
   std::int64_t rows, row_length, phases[2];
 };
 
-/** `x` [images, channels, H, W] laid out for the two walks; x itself where that is the same and `may_alias`. */
+/** `x` [images, channels, H, W] laid out for the two walks; x itself where that is the same and `may_alias`.
+ */
 PhasedInput make_phased(Queue& queue, const Tensor& x, const Walk& h, const Walk& w, bool may_alias);
 
 /** The part of a stencil that the input and the walks decide. */
-Stencil input_stencil(const PhasedInput& x, std::int64_t groups, std::int64_t channels, const Walk& h, const Walk& w);
+Stencil input_stencil(const PhasedInput& x, std::int64_t groups, std::int64_t channels, const Walk& h,
+                      const Walk& w);
 
 /** How a weight element of (row, channel, tap) is found in the weight tensor, relative to its group. */
 struct WeightWalk {

@@ -19,16 +19,18 @@ struct ConvProblem {
 };
 
 // Implementations for the two kernel shapes. Preconditions: checked, nothing empty.
-void conv2d_forward_cpu(Queue& queue, const ConvProblem& p, const Tensor& x, const Tensor& weight, const Tensor* bias,
-                        const Tensor& y);
+void conv2d_forward_cpu(Queue& queue, const ConvProblem& p, const Tensor& x, const Tensor& weight,
+                        const Tensor* bias, const Tensor& y);
 void conv2d_backward_data_cpu(Queue& queue, const ConvProblem& p, const Tensor& dy, const Tensor& weight,
                               const Tensor& dx);
-void conv2d_backward_weight_cpu(Queue& queue, const ConvProblem& p, const Tensor& dy, const Tensor& x, const Tensor& dw);
+void conv2d_backward_weight_cpu(Queue& queue, const ConvProblem& p, const Tensor& dy, const Tensor& x,
+                                const Tensor& dw);
 
-void conv2d_forward_simt(Queue& queue, const ConvProblem& p, const Tensor& x, const Tensor& weight, const Tensor* bias,
-                         const Tensor& y);
+void conv2d_forward_simt(Queue& queue, const ConvProblem& p, const Tensor& x, const Tensor& weight,
+                         const Tensor* bias, const Tensor& y);
 void conv2d_backward_data_simt(Queue& queue, const ConvProblem& p, const Tensor& dy, const Tensor& weight,
                                const Tensor& dx);
-void conv2d_backward_weight_simt(Queue& queue, const ConvProblem& p, const Tensor& dy, const Tensor& x, const Tensor& dw);
+void conv2d_backward_weight_simt(Queue& queue, const ConvProblem& p, const Tensor& dy, const Tensor& x,
+                                 const Tensor& dw);
 
 }  // namespace dlprim

@@ -19,16 +19,20 @@ struct ConvShape {
 
 ConvShape shape_of(const ConvProblem& p) {
   const auto narrow = [](std::int64_t n) { return static_cast<int>(n); };
-  return {narrow(p.images),      narrow(p.groups),      narrow(p.in_channels), narrow(p.out_channels),
-          narrow(p.size[0]),     narrow(p.size[1]),     narrow(p.out_size[0]), narrow(p.out_size[1]),
-          narrow(p.kernel[0]),   narrow(p.kernel[1]),   narrow(p.stride[0]),   narrow(p.stride[1]),
-          narrow(p.padding[0]),  narrow(p.padding[1]),  narrow(p.dilation[0]), narrow(p.dilation[1])};
+  return {narrow(p.images),     narrow(p.groups),     narrow(p.in_channels), narrow(p.out_channels),
+          narrow(p.size[0]),    narrow(p.size[1]),    narrow(p.out_size[0]), narrow(p.out_size[1]),
+          narrow(p.kernel[0]),  narrow(p.kernel[1]),  narrow(p.stride[0]),   narrow(p.stride[1]),
+          narrow(p.padding[0]), narrow(p.padding[1]), narrow(p.dilation[0]), narrow(p.dilation[1])};
 }
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
+  return (a + b - 1) / b;
+}
 
 // Tiles of 64 x 64 results waste more than a plain sum costs when a group has few rows.
-bool is_narrow(const ConvProblem& p) { return p.groups > 1 && std::min(p.in_channels, p.out_channels) < 4; }
+bool is_narrow(const ConvProblem& p) {
+  return p.groups > 1 && std::min(p.in_channels, p.out_channels) < 4;
+}
 
 Range tiles(std::int64_t rows, std::int64_t columns, std::int64_t batches) {
   return Range::groups(items, ceil_div(columns, block), ceil_div(rows, block), batches);
@@ -36,23 +40,24 @@ Range tiles(std::int64_t rows, std::int64_t columns, std::int64_t batches) {
 
 }  // namespace
 
-void conv2d_forward_simt(Queue& queue, const ConvProblem& p, const Tensor& x, const Tensor& weight, const Tensor* bias,
-                         const Tensor& y) {
+void conv2d_forward_simt(Queue& queue, const ConvProblem& p, const Tensor& x, const Tensor& weight,
+                         const Tensor* bias, const Tensor& y) {
   const Defines defines = dtype_defines(y.dtype);
   const int has_bias = bias ? 1 : 0;
   if (is_narrow(p))
-    return queue.launch(queue.kernel(file, "direct_forward", defines), Range::linear(y.numel(), 64), x, weight,
-                        Optional{bias}, y, shape_of(p), has_bias, y.numel());
-  queue.launch(queue.kernel(file, "conv_forward", defines), tiles(p.out_channels, p.images * p.out_pixels(), p.groups),
-               x, weight, Optional{bias}, y, shape_of(p), has_bias);
+    return queue.launch(queue.kernel(file, "direct_forward", defines), Range::linear(y.numel(), 64), x,
+                        weight, Optional{bias}, y, shape_of(p), has_bias, y.numel());
+  queue.launch(queue.kernel(file, "conv_forward", defines),
+               tiles(p.out_channels, p.images * p.out_pixels(), p.groups), x, weight, Optional{bias}, y,
+               shape_of(p), has_bias);
 }
 
 void conv2d_backward_data_simt(Queue& queue, const ConvProblem& p, const Tensor& dy, const Tensor& weight,
                                const Tensor& dx) {
   const Defines defines = dtype_defines(dx.dtype);
   if (is_narrow(p))
-    return queue.launch(queue.kernel(file, "direct_backward_data", defines), Range::linear(dx.numel(), 64), dy, weight,
-                        dx, shape_of(p), dx.numel());
+    return queue.launch(queue.kernel(file, "direct_backward_data", defines), Range::linear(dx.numel(), 64),
+                        dy, weight, dx, shape_of(p), dx.numel());
   queue.launch(queue.kernel(file, "conv_backward_data", defines),
                tiles(p.in_channels, p.images * p.in_pixels(), p.groups), dy, weight, dx, shape_of(p));
 }
@@ -61,17 +66,18 @@ void conv2d_backward_weight_simt(Queue& queue, const ConvProblem& p, const Tenso
                                  const Tensor& dw) {
   const Defines defines = dtype_defines(dw.dtype);
   if (is_narrow(p))
-    return queue.launch(queue.kernel(file, "direct_weight", defines), Range::groups(tree, dw.numel()), dy, x, dw,
-                        shape_of(p));
+    return queue.launch(queue.kernel(file, "direct_weight", defines), Range::groups(tree, dw.numel()), dy, x,
+                        dw, shape_of(p));
   // Split the pixels until the device is full, in parts of at least 256 so that the second pass stays small.
   const std::int64_t columns = p.in_channels * p.taps(), pixels = p.images * p.out_pixels();
   const std::int64_t whole = ceil_div(columns, block) * ceil_div(p.out_channels, block) * p.groups;
-  const std::int64_t parts = std::clamp<std::int64_t>(4 * queue.device().info().compute_units / whole, 1,
-                                                      ceil_div(pixels, 256));
+  const std::int64_t parts =
+      std::clamp<std::int64_t>(4 * queue.device().info().compute_units / whole, 1, ceil_div(pixels, 256));
   const Tensor partials =
       queue.scratch({parts, dw.numel()}, dw.dtype == DType::float64 ? DType::float64 : DType::float32);
-  queue.launch(queue.kernel(file, "conv_weight_partials", defines), tiles(p.out_channels, columns, p.groups * parts),
-               dy, x, partials, shape_of(p), static_cast<int>(parts));
+  queue.launch(queue.kernel(file, "conv_weight_partials", defines),
+               tiles(p.out_channels, columns, p.groups * parts), dy, x, partials, shape_of(p),
+               static_cast<int>(parts));
   queue.launch(queue.kernel(file, "conv_weight_sum", defines), Range::linear(dw.numel(), 64), partials, dw,
                static_cast<int>(dw.numel()), static_cast<int>(parts));
 }

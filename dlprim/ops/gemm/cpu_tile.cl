@@ -103,8 +103,10 @@ inline void pack_panel(__global const STORAGE *restrict source, const long row, 
       VSTORE(VLOAD(1, source + k * row), 1, panel + k * NR);
     }
   } else if (columns == NR && row == 1) {
-    for (; k + LANES <= depth; k += LANES)
-      for (int half_panel = 0; half_panel < 2; ++half_panel) {
+    // One half after the other: 16 streams are as many as the prefetchers follow.
+    const int whole = depth / LANES * LANES;
+    for (int half_panel = 0; half_panel < 2; ++half_panel)
+      for (k = 0; k < whole; k += LANES) {
         VEC block[LANES];
 #pragma unroll
         for (int i = 0; i < LANES; ++i) block[i] = VLOAD(0, source + (half_panel * LANES + i) * column + k);

@@ -7,9 +7,13 @@
 
 namespace dlprim::cpu_tile {
 
-int tile_columns(DType dtype) { return dtype == DType::float64 ? 16 : 32; }
+int tile_columns(DType dtype) {
+  return dtype == DType::float64 ? 16 : 32;
+}
 
-DType packed_dtype(DType dtype) { return dtype == DType::float64 ? DType::float64 : DType::float32; }
+DType packed_dtype(DType dtype) {
+  return dtype == DType::float64 ? DType::float64 : DType::float32;
+}
 
 Defines defines(DType dtype) {
   const bool is_double = dtype == DType::float64;
@@ -30,8 +34,9 @@ Tensor pack_left(Queue& queue, const LeftOperand& left) {
   const Tensor packed = queue.scratch({left.batches, panels, depth, tile_rows}, packed_dtype(dtype));
   queue.launch(queue.kernel("ops/gemm/pack_left_cpu.cl", "pack_left", defines(dtype)),
                Range::groups(1, panels, left.batches), left.source, packed, static_cast<int>(left.rows),
-               static_cast<int>(left.depth[0]), static_cast<int>(left.depth[1]), static_cast<int>(left.depth[2]),
-               left.start, left.batch_stride, left.row_stride, left.stride[0], left.stride[1], left.stride[2]);
+               static_cast<int>(left.depth[0]), static_cast<int>(left.depth[1]),
+               static_cast<int>(left.depth[2]), left.start, left.batch_stride, left.row_stride,
+               left.stride[0], left.stride[1], left.stride[2]);
   return packed;
 }
 

@@ -11,15 +11,15 @@ namespace {
 
 void check(const Tensor& a, const Tensor& b, const Tensor& c, const Tensor* bias) {
   const int rank = c.rank();
-  const bool fits = (rank == 2 || rank == 3) && a.rank() == rank && b.rank() == rank && a.size(-1) == b.size(-2) &&
-                    c.size(-2) == a.size(-2) && c.size(-1) == b.size(-1) &&
+  const bool fits = (rank == 2 || rank == 3) && a.rank() == rank && b.rank() == rank &&
+                    a.size(-1) == b.size(-2) && c.size(-2) == a.size(-2) && c.size(-1) == b.size(-1) &&
                     (rank == 2 || (a.shape[0] == c.shape[0] && b.shape[0] == c.shape[0]));
-  require(fits, "gemm: expected a [B, M, K], b [B, K, N], c [B, M, N] (or all of rank 2), got ", a.shape, ", ", b.shape,
-          ", ", c.shape);
+  require(fits, "gemm: expected a [B, M, K], b [B, K, N], c [B, M, N] (or all of rank 2), got ", a.shape,
+          ", ", b.shape, ", ", c.shape);
   require(c.is_contiguous(), "gemm: c must be contiguous");
   require<TypeError>(a.dtype == c.dtype && b.dtype == c.dtype && (!bias || bias->dtype == c.dtype),
-                     "gemm: expected one dtype, got a ", name(a.dtype), ", b ", name(b.dtype), ", c ", name(c.dtype),
-                     bias ? concat(", bias ", name(bias->dtype)) : "");
+                     "gemm: expected one dtype, got a ", name(a.dtype), ", b ", name(b.dtype), ", c ",
+                     name(c.dtype), bias ? concat(", bias ", name(bias->dtype)) : "");
   require(!bias || bias->shape == Dims{c.size(-1)}, "gemm: expected bias [", c.size(-1), "], got ",
           bias ? bias->shape : Dims{});
   for (const Tensor* t : {&a, &b, &c})
@@ -27,19 +27,29 @@ void check(const Tensor& a, const Tensor& b, const Tensor& c, const Tensor* bias
       require(size <= std::numeric_limits<int>::max(), "gemm: a dimension of ", size, " is too large");
 }
 
-std::int64_t batch_stride(const Tensor& t) { return t.rank() == 3 && t.shape[0] > 1 ? t.strides[0] : 0; }
-std::int64_t row_stride(const Tensor& t) { return t.strides[t.rank() - 2]; }
-std::int64_t column_stride(const Tensor& t) { return t.strides[t.rank() - 1]; }
+std::int64_t batch_stride(const Tensor& t) {
+  return t.rank() == 3 && t.shape[0] > 1 ? t.strides[0] : 0;
+}
+std::int64_t row_stride(const Tensor& t) {
+  return t.strides[t.rank() - 2];
+}
+std::int64_t column_stride(const Tensor& t) {
+  return t.strides[t.rank() - 1];
+}
 
 }  // namespace
 
-void gemm(Queue& queue, const Tensor& a, const Tensor& b, const Tensor& c, float alpha, float beta, const Tensor* bias) {
+void gemm(Queue& queue, const Tensor& a, const Tensor& b, const Tensor& c, float alpha, float beta,
+          const Tensor* bias) {
   check(a, b, c, bias);
   require_floating(c.dtype, queue.device(), "gemm");
   if (c.numel() == 0) return;
-  const GemmProblem problem{a,     b,
-                            c,     bias,
-                            alpha, beta,
+  const GemmProblem problem{a,
+                            b,
+                            c,
+                            bias,
+                            alpha,
+                            beta,
                             c.rank() == 3 ? c.shape[0] : 1,
                             c.size(-2),
                             c.size(-1),
@@ -51,9 +61,12 @@ void gemm(Queue& queue, const Tensor& a, const Tensor& b, const Tensor& c, float
                             row_stride(b),
                             column_stride(b)};
   switch (choose_gemm_engine(queue.device(), problem)) {
-    case GemmEngine::cpu_kernel: return gemm_cpu(queue, problem);
-    case GemmEngine::simt_kernel: return gemm_simt(queue, problem);
-    case GemmEngine::clblast: return gemm_clblast(queue, problem);
+    case GemmEngine::cpu_kernel:
+      return gemm_cpu(queue, problem);
+    case GemmEngine::simt_kernel:
+      return gemm_simt(queue, problem);
+    case GemmEngine::clblast:
+      return gemm_clblast(queue, problem);
   }
 }
 

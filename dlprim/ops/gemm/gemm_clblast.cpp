@@ -31,10 +31,10 @@ void gemm_clblast(Queue& queue, const GemmProblem& p) {
     const auto row_major = clblast::Layout::kRowMajor;
     const auto status =
         p.batches == 1
-            ? clblast::Gemm<float>(row_major, a.transpose, b.transpose, size(p.m), size(p.n), size(p.k), p.alpha,
-                                   p.a.storage->buffer()(), start(p.a), a.leading, p.b.storage->buffer()(),
-                                   start(p.b), b.leading, p.beta, p.c.storage->buffer()(), start(p.c),
-                                   size(p.n), &handle, event)
+            ? clblast::Gemm<float>(row_major, a.transpose, b.transpose, size(p.m), size(p.n), size(p.k),
+                                   p.alpha, p.a.storage->buffer()(), start(p.a), a.leading,
+                                   p.b.storage->buffer()(), start(p.b), b.leading, p.beta,
+                                   p.c.storage->buffer()(), start(p.c), size(p.n), &handle, event)
             : clblast::GemmStridedBatched<float>(
                   row_major, a.transpose, b.transpose, size(p.m), size(p.n), size(p.k), p.alpha,
                   p.a.storage->buffer()(), start(p.a), a.leading, size(p.a_batch), p.b.storage->buffer()(),

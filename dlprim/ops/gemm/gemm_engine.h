@@ -20,10 +20,11 @@ struct GemmProblem {
 enum class GemmEngine { cpu_kernel, simt_kernel, clblast };
 
 /**
- * The one place that chooses. Devices of KernelShape::cpu take our CPU kernel (224 GFLOP/s against CLBlast's 25 on two
- * AVX-512 cores). Others take CLBlast for large float32 products with unit-stride operands (31 TFLOP/s on an H200) and
- * our simt kernel for the rest: CLBlast compiles for seconds at its first use, so it is asked only where it pays.
- * The environment variable OCL_GEMM_ENGINE=own|clblast forces one wherever it can run, for measurement and tests.
+ * The one place that chooses. Devices of KernelShape::cpu take our CPU kernel (224 GFLOP/s against CLBlast's
+ * 25 on two AVX-512 cores). Others take CLBlast for large float32 products with unit-stride operands (31
+ * TFLOP/s on an H200) and our simt kernel for the rest: CLBlast compiles for seconds at its first use, so it
+ * is asked only where it pays. The environment variable OCL_GEMM_ENGINE=own|clblast forces one wherever it
+ * can run, for measurement and tests.
  */
 GemmEngine choose_gemm_engine(const Device& device, const GemmProblem& problem);
 

@@ -9,10 +9,10 @@ constexpr int block = 64, items = 256;  // BLOCK and ITEMS of simt_tile.cl
 template <class Real>
 void launch(Queue& queue, const GemmProblem& p) {
   queue.launch(queue.kernel("ops/gemm/gemm_simt.cl", "gemm", dtype_defines(p.c.dtype)),
-               Range::groups(items, (p.n + block - 1) / block, (p.m + block - 1) / block, p.batches), p.a, p.b,
-               Optional{p.bias}, p.c, static_cast<int>(p.m), static_cast<int>(p.n), static_cast<int>(p.k), p.a_batch,
-               p.a_row, p.a_column, p.b_batch, p.b_row, p.b_column, static_cast<Real>(p.alpha),
-               static_cast<Real>(p.beta), p.bias ? 1 : 0);
+               Range::groups(items, (p.n + block - 1) / block, (p.m + block - 1) / block, p.batches), p.a,
+               p.b, Optional{p.bias}, p.c, static_cast<int>(p.m), static_cast<int>(p.n),
+               static_cast<int>(p.k), p.a_batch, p.a_row, p.a_column, p.b_batch, p.b_row, p.b_column,
+               static_cast<Real>(p.alpha), static_cast<Real>(p.beta), p.bias ? 1 : 0);
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 // Batch normalisation of x [batch, channels, plane]. Macros: STORAGE, REAL, LOAD, STORE (dtype_defines of x).
 //
 // Statistics and gradient sums come in two steps: `parts` partial results per channel, then one work item a channel joins
-// them. Shape cpu: a part is a range of images, run through by one work item; with enough channels for all cores the *_channels
-// kernels do everything for a channel while it is in the cache. Shape simt: a part is a range of the channel's elements,
-// joined by a work group in local memory.
+// them. Shape cpu: a part is a range of images; a work item runs through a part of a few channels in the order of memory,
+// which is worth more than to keep one channel in the cache. Shape simt: a part is a range of the channel's elements, joined
+// by a work group in local memory.
 #include "core/common.cl"
 #include "core/vectors.cl"
 #include "ops/norm/moments.cl"
@@ -53,10 +53,10 @@ __kernel void batch_norm_invstd(BUFFER(const REAL, variance), BUFFER(REAL, invst
   if (c < channels) invstd[c] = 1 / sqrt((ACC)variance[c] + (ACC)eps);
 }
 
-__kernel void batch_norm_join_statistics(BUFFER(const REAL, partials), BUFFER(const int, counts), const extents_t e,
+__kernel void batch_norm_join_statistics(BUFFER(const ACC, partials), BUFFER(const int, counts), const extents_t e,
                                          const statistics_options_t options, BUFFER(REAL, mean), BUFFER(REAL, invstd),
                                          BUFFER(REAL, running_mean), BUFFER(REAL, running_variance)) {
-  BIND(const REAL, partials);
+  BIND(const ACC, partials);
   BIND(const int, counts);
   BIND(REAL, mean);
   BIND(REAL, invstd);
@@ -75,10 +75,10 @@ __kernel void batch_norm_join_statistics(BUFFER(const REAL, partials), BUFFER(co
 }
 
 // Coefficients of the input gradient go to `coefficients` [channels, 2].
-__kernel void batch_norm_join_gradients(BUFFER(const REAL, partials), const extents_t e, BUFFER(const REAL, mean),
+__kernel void batch_norm_join_gradients(BUFFER(const ACC, partials), const extents_t e, BUFFER(const REAL, mean),
                                         BUFFER(const REAL, invstd), BUFFER(REAL, dweight), BUFFER(REAL, dbias),
                                         BUFFER(REAL, coefficients)) {
-  BIND(const REAL, partials);
+  BIND(const ACC, partials);
   BIND(const REAL, mean);
   BIND(const REAL, invstd);
   BIND(REAL, coefficients);
@@ -129,30 +129,69 @@ inline void input_gradient_plane(const __global STORAGE *restrict dy, const __gl
 // Part `id` of `count`, of n things.
 #define PART_FIRST(n, id, count) (int)((long)(n) * (id) / (count))
 
-__kernel void batch_norm_moments(BUFFER(const STORAGE, x), const extents_t e, BUFFER(REAL, partials), BUFFER(int, counts)) {
+// The part and the channels of this work item: `blocks` of channels times e.parts of the images.
+typedef struct {
+  int part, first_image, end_image, first_channel, end_channel;
+} share_t;
+
+inline share_t my_share(extents_t e, int blocks) {
+  const int id = get_global_id(0), part = id / blocks, block = id % blocks;
+  share_t s;
+  s.part = part;
+  s.first_image = PART_FIRST(e.batch, part, e.parts);
+  s.end_image = PART_FIRST(e.batch, part + 1, e.parts);
+  s.first_channel = PART_FIRST(e.channels, block, blocks);
+  s.end_channel = PART_FIRST(e.channels, block + 1, blocks);
+  return s;
+}
+
+__kernel void batch_norm_moments(BUFFER(const STORAGE, x), const extents_t e, const int blocks, BUFFER(ACC, partials),
+                                 BUFFER(int, counts)) {
   BIND(const STORAGE, x);
-  BIND(REAL, partials);
+  BIND(ACC, partials);
   BIND(int, counts);
-  const int id = get_global_id(0), c = id / e.parts, part = id % e.parts;
-  const moments_t m = channel_moments(x + (long)c * e.plane, PART_FIRST(e.batch, part, e.parts),
-                                      PART_FIRST(e.batch, part + 1, e.parts), e.plane, (long)e.channels * e.plane);
-  partials[2 * id] = m.mean;
-  partials[2 * id + 1] = m.m2;
-  counts[id] = m.count;
+  const share_t s = my_share(e, blocks);
+  const int is_short = e.plane < SHORT_PLANE;
+  for (int c = s.first_channel; c < s.end_channel; ++c) {
+    const long id = (long)c * e.parts + s.part;
+    moments_t all = no_moments();
+    if (is_short)
+      all = short_channel_moments(x + (long)c * e.plane, s.first_image, s.end_image, e.plane, (long)e.channels * e.plane);
+    partials[2 * id] = all.mean;
+    partials[2 * id + 1] = all.m2;
+    counts[id] = all.count;
+  }
+  if (is_short) return;
+  for (int n = s.first_image; n < s.end_image; ++n)
+    for (int c = s.first_channel; c < s.end_channel; ++c) {
+      const long id = (long)c * e.parts + s.part;
+      moments_t all;
+      all.mean = partials[2 * id];
+      all.m2 = partials[2 * id + 1];
+      all.count = counts[id];
+      all = joined(all, plane_moments(x + ((long)n * e.channels + c) * e.plane, e.plane));
+      partials[2 * id] = all.mean;
+      partials[2 * id + 1] = all.m2;
+      counts[id] = all.count;
+    }
 }
 
 __kernel void batch_norm_gradient_sums(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), const extents_t e,
-                                       BUFFER(const REAL, mean), BUFFER(REAL, partials)) {
+                                       const int blocks, BUFFER(const REAL, mean), BUFFER(ACC, partials)) {
   BIND(const STORAGE, dy);
   BIND(const STORAGE, x);
   BIND(const REAL, mean);
-  BIND(REAL, partials);
-  const int id = get_global_id(0), c = id / e.parts, part = id % e.parts;
-  const gradient_sums_t sums =
-      channel_gradient_sums(dy + (long)c * e.plane, x + (long)c * e.plane, mean[c], PART_FIRST(e.batch, part, e.parts),
-                            PART_FIRST(e.batch, part + 1, e.parts), e.plane, (long)e.channels * e.plane);
-  partials[2 * id] = sums.dy;
-  partials[2 * id + 1] = sums.dy_x;
+  BIND(ACC, partials);
+  const share_t s = my_share(e, blocks);
+  for (int c = s.first_channel; c < s.end_channel; ++c)
+    partials[2 * ((long)c * e.parts + s.part)] = partials[2 * ((long)c * e.parts + s.part) + 1] = 0;
+  for (int n = s.first_image; n < s.end_image; ++n)
+    for (int c = s.first_channel; c < s.end_channel; ++c) {
+      const long start = ((long)n * e.channels + c) * e.plane, id = (long)c * e.parts + s.part;
+      const gradient_sums_t sums = plane_gradient_sums(dy + start, x + start, mean[c], e.plane);
+      partials[2 * id] += sums.dy;
+      partials[2 * id + 1] += sums.dy_x;
+    }
 }
 
 __kernel void batch_norm_forward(BUFFER(const STORAGE, x), const extents_t e, BUFFER(const REAL, mean),
@@ -188,44 +227,6 @@ __kernel void batch_norm_input_gradient(BUFFER(const STORAGE, dy), BUFFER(const 
   }
 }
 
-__kernel void batch_norm_forward_channels(BUFFER(const STORAGE, x), const extents_t e,
-                                          const statistics_options_t options, BUFFER(const REAL, weight),
-                                          BUFFER(const REAL, bias), BUFFER(STORAGE, y), BUFFER(REAL, mean),
-                                          BUFFER(REAL, invstd), BUFFER(REAL, running_mean),
-                                          BUFFER(REAL, running_variance)) {
-  BIND(const STORAGE, x);
-  BIND(STORAGE, y);
-  BIND(REAL, mean);
-  BIND(REAL, invstd);
-  __global const REAL *weight = OPTIONAL(weight), *bias = OPTIONAL(bias);
-  const int c = get_global_id(0);
-  const long first = (long)c * e.plane, stride = (long)e.channels * e.plane;
-  finish_statistics(channel_moments(x + first, 0, e.batch, e.plane, stride), c, options, mean, invstd,
-                    OPTIONAL(running_mean), OPTIONAL(running_variance));
-  const REAL scale = weight ? invstd[c] * weight[c] : invstd[c], shift = bias ? bias[c] : 0;
-  for (int n = 0; n < e.batch; ++n)
-    normalise_plane(x + first + n * stride, y + first + n * stride, e.plane, mean[c], scale, shift);
-}
-
-__kernel void batch_norm_backward_channels(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), const extents_t e,
-                                           BUFFER(const REAL, mean), BUFFER(const REAL, invstd),
-                                           BUFFER(const REAL, weight), const int training, BUFFER(STORAGE, dx),
-                                           BUFFER(REAL, dweight), BUFFER(REAL, dbias)) {
-  BIND(const STORAGE, dy);
-  BIND(const STORAGE, x);
-  BIND(const REAL, mean);
-  BIND(const REAL, invstd);
-  BIND(STORAGE, dx);
-  const int c = get_global_id(0);
-  const long first = (long)c * e.plane, stride = (long)e.channels * e.plane;
-  const gradient_sums_t sums = channel_gradient_sums(dy + first, x + first, mean[c], 0, e.batch, e.plane, stride);
-  input_gradient_t g = finish_gradient(sums.dy, sums.dy_x, c, (long)e.batch * e.plane, mean[c], invstd[c],
-                                       OPTIONAL(weight), OPTIONAL(dweight), OPTIONAL(dbias));
-  if (!training) g.along_dy = g.along_x = 0;
-  for (int n = 0; n < e.batch; ++n)
-    input_gradient_plane(dy + first + n * stride, x + first + n * stride, dx + first + n * stride, e.plane, g);
-}
-
 #else
 
 #define PER_ITEM 8  // elements that a work item loads before it joins them to its moments
@@ -237,9 +238,10 @@ inline ulong element_of(extents_t e, int c, long i) {
   return ((ulong)n * e.channels + c) * e.plane + (i - n * e.plane);
 }
 
-__kernel void batch_norm_moments(BUFFER(const STORAGE, x), const extents_t e, BUFFER(REAL, partials), BUFFER(int, counts)) {
+__kernel void batch_norm_moments(BUFFER(const STORAGE, x), const extents_t e, const int blocks,
+                                 BUFFER(ACC, partials), BUFFER(int, counts)) {
   BIND(const STORAGE, x);
-  BIND(REAL, partials);
+  BIND(ACC, partials);
   BIND(int, counts);
   __local moments_t shared[GROUP];
   const int c = get_group_id(0) / e.parts, part = get_group_id(0) % e.parts;
@@ -258,15 +260,21 @@ __kernel void batch_norm_moments(BUFFER(const STORAGE, x), const extents_t e, BU
         ++block.count;
       }
     const REAL mean = sum / block.count;
-    for (int k = 0; k < block.count; ++k) squares += (value[k] - mean) * (value[k] - mean);
-    block.mean = mean;
-    block.m2 = squares;
+    REAL drift = 0;
+    for (int k = 0; k < block.count; ++k) {
+      const REAL d = value[k] - mean;
+      drift += d;
+      squares = fma(d, d, squares);
+    }
+    const ACC correction = (ACC)drift / block.count;  // what rounding took from the mean
+    block.mean = mean + correction;
+    block.m2 = squares - correction * correction * block.count;
     mine = joined(mine, block);
   }
   shared[lid] = mine;
-  for (int half = size / 2; half > 0; half /= 2) {
+  for (int width = size / 2; width > 0; width /= 2) {
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (lid < half) shared[lid] = joined(shared[lid], shared[lid + half]);
+    if (lid < width) shared[lid] = joined(shared[lid], shared[lid + width]);
   }
   if (lid == 0) {
     const long id = (long)c * e.parts + part;
@@ -277,11 +285,11 @@ __kernel void batch_norm_moments(BUFFER(const STORAGE, x), const extents_t e, BU
 }
 
 __kernel void batch_norm_gradient_sums(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), const extents_t e,
-                                       BUFFER(const REAL, mean), BUFFER(REAL, partials)) {
+                                       const int blocks, BUFFER(const REAL, mean), BUFFER(ACC, partials)) {
   BIND(const STORAGE, dy);
   BIND(const STORAGE, x);
   BIND(const REAL, mean);
-  BIND(REAL, partials);
+  BIND(ACC, partials);
   __local REAL shared[2][GROUP];
   const int c = get_group_id(0) / e.parts, part = get_group_id(0) % e.parts;
   const int lid = get_local_id(0), size = get_local_size(0);
@@ -302,11 +310,11 @@ __kernel void batch_norm_gradient_sums(BUFFER(const STORAGE, dy), BUFFER(const S
   }
   shared[0][lid] = all;
   shared[1][lid] = all_x;
-  for (int half = size / 2; half > 0; half /= 2) {
+  for (int width = size / 2; width > 0; width /= 2) {
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (lid < half) {
-      shared[0][lid] += shared[0][lid + half];
-      shared[1][lid] += shared[1][lid + half];
+    if (lid < width) {
+      shared[0][lid] += shared[0][lid + width];
+      shared[1][lid] += shared[1][lid + width];
     }
   }
   if (lid == 0) {

@@ -61,27 +61,25 @@ void require_like(const char* op, const char* what, const Tensor* t, const Tenso
                      name(t->dtype));
 }
 
-// Enough channels to keep all cores busy with one work item each.
-bool one_item_per_channel(Queue& queue, const Extents& e) {
-  return is_cpu(queue) && (e.channels >= 4 * queue.device().info().compute_units || e.batch == 1);
-}
+/** How the work on all channels is split: e.parts per channel and, on a CPU, `blocks` of channels. */
+struct Split {
+  cl_int blocks;
+  Range range;
+};
 
-// Into how many parts each channel is split so that there is work for all.
-int parts_for(Queue& queue, const Extents& e) {
+Split split(Queue& queue, Extents& e) {
   const int units = queue.device().info().compute_units;
   if (is_cpu(queue)) {
-    if (one_item_per_channel(queue, e)) return 1;
-    return std::min(e.batch, 8 * units / e.channels + 1);
+    const int items = 8 * units;
+    e.parts = std::min(e.batch, items);
+    const cl_int blocks = std::min(e.channels, (items + e.parts - 1) / e.parts);
+    return {blocks, Range::linear(static_cast<std::int64_t>(e.parts) * blocks, 1)};
   }
   constexpr int groups_per_unit = 8;
   const std::int64_t least = 16 * group_size(queue);  // elements that are worth a group
   const std::int64_t by_size = std::max<std::int64_t>(1, e.per_channel() / least);
-  return static_cast<int>(std::min<std::int64_t>(by_size, groups_per_unit * units / e.channels + 1));
-}
-
-Range parts_range(Queue& queue, const Extents& e) {
-  const std::int64_t count = static_cast<std::int64_t>(e.channels) * e.parts;
-  return is_cpu(queue) ? Range::linear(count, 1) : Range::groups(group_size(queue), count);
+  e.parts = static_cast<cl_int>(std::min<std::int64_t>(by_size, groups_per_unit * units / e.channels + 1));
+  return {1, Range::groups(group_size(queue), static_cast<std::int64_t>(e.channels) * e.parts)};
 }
 
 // For the kernels that join the parts: a work item a channel.
@@ -107,7 +105,9 @@ void require_statistics(const char* op, const Tensor& x, const Extents& e, const
 }
 
 Tensor partials_of(Queue& queue, const Tensor& x, const Extents& e) {
-  return queue.scratch({e.channels, e.parts, 2}, statistics_dtype(x.dtype));
+  // ACC of moments.cl.
+  const DType dtype = queue.device().info().fp64 ? DType::float64 : statistics_dtype(x.dtype);
+  return queue.scratch({e.channels, e.parts, 2}, dtype);
 }
 
 }  // namespace
@@ -118,10 +118,10 @@ void batch_norm_statistics(Queue& queue, const Tensor& x, double eps, const Tens
   Extents e = extents_of(queue, op, x);
   require_statistics(op, x, e, mean, invstd, running);
   if (e.channels == 0) return;
-  e.parts = parts_for(queue, e);
+  const Split work = split(queue, e);
   const Tensor partials = partials_of(queue, x, e);
   const Tensor counts = queue.scratch({e.channels, e.parts}, DType::int32);
-  queue.launch(norm_kernel(queue, "batch_norm_moments", x), parts_range(queue, e), x, e, partials, counts);
+  queue.launch(norm_kernel(queue, "batch_norm_moments", x), work.range, x, e, work.blocks, partials, counts);
   with_real(x.dtype, [&](auto zero) {
     using Real = decltype(zero);
     const StatisticsOptions<Real> options{static_cast<Real>(eps), static_cast<Real>(running.momentum)};
@@ -162,24 +162,8 @@ void batch_norm_forward(Queue& queue, const Tensor& x, const Tensor& mean, const
 void batch_norm_training_forward(Queue& queue, const Tensor& x, const Tensor* weight, const Tensor* bias,
                                  double eps, const RunningStatistics& running, const Tensor& y,
                                  const Tensor& mean, const Tensor& invstd) {
-  constexpr const char* op = "batch_norm";
-  const Extents e = extents_of(queue, op, x);
-  if (!one_item_per_channel(queue, e)) {
-    batch_norm_statistics(queue, x, eps, mean, invstd, running);
-    return batch_norm_forward(queue, x, mean, invstd, weight, bias, y);
-  }
-  require_statistics(op, x, e, mean, invstd, running);
-  require_like(op, "the result", &y, x);
-  require_channels(op, "weight", weight, x);
-  require_channels(op, "bias", bias, x);
-  if (x.numel() == 0) return;
-  with_real(x.dtype, [&](auto zero) {
-    using Real = decltype(zero);
-    const StatisticsOptions<Real> options{static_cast<Real>(eps), static_cast<Real>(running.momentum)};
-    queue.launch(norm_kernel(queue, "batch_norm_forward_channels", x), channels_range(queue, e), x, e,
-                 options, Optional{weight}, Optional{bias}, y, mean, invstd, Optional{running.mean},
-                 Optional{running.variance});
-  });
+  batch_norm_statistics(queue, x, eps, mean, invstd, running);
+  batch_norm_forward(queue, x, mean, invstd, weight, bias, y);
 }
 
 void batch_norm_backward(Queue& queue, const Tensor& dy, const Tensor& x, const Tensor& mean,
@@ -199,18 +183,12 @@ void batch_norm_backward(Queue& queue, const Tensor& dy, const Tensor& x, const 
       if (t) queue.zero(*t);
     return;
   }
-  if (dx && (training || wants_sums) && one_item_per_channel(queue, e)) {
-    queue.launch(norm_kernel(queue, "batch_norm_backward_channels", x), channels_range(queue, e), dy, x, e,
-                 mean, invstd, Optional{weight}, static_cast<cl_int>(training), *dx, Optional{dweight},
-                 Optional{dbias});
-    return;
-  }
   Tensor coefficients;
   if (wants_sums || (dx && training)) {
-    e.parts = parts_for(queue, e);
+    const Split work = split(queue, e);
     const Tensor partials = partials_of(queue, x, e);
     coefficients = queue.scratch({e.channels, 2}, statistics_dtype(x.dtype));
-    queue.launch(norm_kernel(queue, "batch_norm_gradient_sums", x), parts_range(queue, e), dy, x, e, mean,
+    queue.launch(norm_kernel(queue, "batch_norm_gradient_sums", x), work.range, dy, x, e, work.blocks, mean,
                  partials);
     queue.launch(norm_kernel(queue, "batch_norm_join_gradients", x), channels_range(queue, e), partials, e,
                  mean, invstd, Optional{dweight}, Optional{dbias}, coefficients);

@@ -41,11 +41,8 @@ void batch_norm_invstd(Queue& queue, const Tensor& variance, double eps, const T
 void batch_norm_forward(Queue& queue, const Tensor& x, const Tensor& mean, const Tensor& invstd,
                         const Tensor* weight, const Tensor* bias, const Tensor& y);
 
-/**
- * batch_norm_statistics followed by batch_norm_forward, in one launch that reads x once from memory where the
- * device and the shape allow it. What training should call. `mean` and `invstd` are kept for
- * batch_norm_backward.
- */
+/** batch_norm_statistics, then batch_norm_forward: what training calls. Keep mean and invstd for
+ * batch_norm_backward. */
 void batch_norm_training_forward(Queue& queue, const Tensor& x, const Tensor* weight, const Tensor* bias,
                                  double eps, const RunningStatistics& running, const Tensor& y,
                                  const Tensor& mean, const Tensor& invstd);

@@ -81,14 +81,10 @@ inline moments_t gathered_moments(const REAL *p, int n) {
   return block;
 }
 
-// Moments of images [first, end) of one channel; `x` is its plane in image 0, `stride` the elements between images.
-inline moments_t channel_moments(const __global STORAGE *x, int first, int end, int plane, long stride) {
+// Moments of images [first, end) of one channel with a short plane; `x` is its plane in image 0, `stride` the elements
+// between images.
+inline moments_t short_channel_moments(const __global STORAGE *x, int first, int end, int plane, long stride) {
   moments_t all = no_moments();
-  if (plane >= SHORT_PLANE) {
-    for (int n = first; n < end; ++n)
-      for (int i = 0; i < plane; i += BLOCK) all = joined(all, block_moments(x + n * stride + i, min(BLOCK, plane - i)));
-    return all;
-  }
   REAL gathered[GATHER];
   int count = 0;
   for (int n = first; n < end; ++n) {
@@ -101,42 +97,37 @@ inline moments_t channel_moments(const __global STORAGE *x, int first, int end, 
   return count ? joined(all, gathered_moments(gathered, count)) : all;
 }
 
+inline moments_t plane_moments(const __global STORAGE *x, int plane) {
+  moments_t all = no_moments();
+  for (int i = 0; i < plane; i += BLOCK) all = joined(all, block_moments(x + i, min(BLOCK, plane - i)));
+  return all;
+}
+
 // sum dy and sum dy (x - mean)
 typedef struct {
   ACC dy, dy_x;
 } gradient_sums_t;
 
-inline gradient_sums_t channel_gradient_sums(const __global STORAGE *dy, const __global STORAGE *x, REAL mean, int first,
-                                             int end, int plane, long stride) {
+inline gradient_sums_t plane_gradient_sums(const __global STORAGE *dy, const __global STORAGE *x, REAL mean, int plane) {
   gradient_sums_t all;
   all.dy = all.dy_x = 0;
-  REAL16 sum = 0, sum_x = 0;
-  int terms = 0;
-  for (int n = first; n < end; ++n) {
-    const __global STORAGE *dy_plane = dy + n * stride, *x_plane = x + n * stride;
-    for (int start = 0; start < plane; start += BLOCK) {
-      const int stop = min(start + BLOCK, plane), whole = start + ((stop - start) & ~15);
-      for (int i = start; i < whole; i += 16) {
-        const REAL16 g = LOAD16(dy_plane, i);
-        sum += g;
-        sum_x = fma(g, LOAD16(x_plane, i) - mean, sum_x);
-      }
-      for (int i = whole; i < stop; ++i) {
-        const REAL g = LOAD(dy_plane, i);
-        sum.s0 += g;
-        sum_x.s0 = fma(g, LOAD(x_plane, i) - mean, sum_x.s0);
-      }
-      terms += (whole - start) / 16 + stop - whole;
-      if (terms >= BLOCK / 16) {
-        all.dy += sum16(sum);
-        all.dy_x += sum16(sum_x);
-        sum = sum_x = 0;
-        terms = 0;
-      }
+  for (int start = 0; start < plane; start += BLOCK) {
+    const int stop = min(start + BLOCK, plane), whole = start + ((stop - start) & ~15);
+    REAL16 sum = 0, sum_x = 0;
+    for (int i = start; i < whole; i += 16) {
+      const REAL16 g = LOAD16(dy, i);
+      sum += g;
+      sum_x = fma(g, LOAD16(x, i) - mean, sum_x);
     }
+    REAL tail = 0, tail_x = 0;
+    for (int i = whole; i < stop; ++i) {
+      const REAL g = LOAD(dy, i);
+      tail += g;
+      tail_x = fma(g, LOAD(x, i) - mean, tail_x);
+    }
+    all.dy += (ACC)sum16(sum) + tail;
+    all.dy_x += (ACC)sum16(sum_x) + tail_x;
   }
-  all.dy += sum16(sum);
-  all.dy_x += sum16(sum_x);
   return all;
 }
 

@@ -18,9 +18,9 @@ inline REAL measured(int kind, REAL v) { return kind == NORM_2 ? v * v : fabs(v)
 inline REAL joined_group(int kind, REAL mine, __local REAL *shared) {
   const int lid = get_local_id(0);
   shared[lid] = mine;
-  for (int half = get_local_size(0) / 2; half > 0; half /= 2) {
+  for (int width = get_local_size(0) / 2; width > 0; width /= 2) {
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (lid < half) shared[lid] = joined(kind, shared[lid], shared[lid + half]);
+    if (lid < width) shared[lid] = joined(kind, shared[lid], shared[lid + width]);
   }
   return shared[0];
 }

@@ -1,6 +1,7 @@
 // Max pooling. Macros: STORAGE, REAL, LOAD, STORE (dtype_defines); EXACT_STORAGE: STORAGE holds any REAL.
 // Shape cpu: a work item takes whole planes. Shape simt: a work item makes one element of the result.
 #include "core/common.cl"
+#include "core/vectors.cl"
 #include "ops/pool/window.cl"
 
 typedef struct {
@@ -40,14 +41,123 @@ inline REAL gathered_gradient(const __global STORAGE *dy, const __global int *in
 
 #if SHAPE_CPU
 
+#define REAL8 JOIN(REAL, 8)
+#define STRIP 64  // outputs that are worked on together
+
+// Keeps the larger of best and v, with its place; a NaN is larger than all.
+#define TAKE_LARGER(best, place, v, v_place)                    \
+  {                                                             \
+    const REAL candidate = v;                                   \
+    const int larger = candidate > best || isnan(candidate);    \
+    best = larger ? candidate : best;                           \
+    place = larger ? (v_place) : place;                         \
+  }
+
+inline void take_larger8(REAL8 *best, int8 *place, REAL8 v, int8 v_place) {
+  *place = select(*place, v_place, convert_int8((v > *best) | isnan(v)));
+  *best = (v > *best) | isnan(v) ? v : *best;
+}
+
+// Eight windows of 2 by 2 from column 2 * ow on; `place` is that of the first window's first element.
+inline void forward_eight_2x2(const __global STORAGE *x, __global STORAGE *y, __global int *indices, int width, int place) {
+  const REAL16 upper = LOAD16(x, 0), lower = LOAD16(x, width);
+  const int8 first = place + (int8)(0, 2, 4, 6, 8, 10, 12, 14);
+  REAL8 best = -INFINITY;
+  int8 best_place = first;
+  take_larger8(&best, &best_place, upper.even, first);
+  take_larger8(&best, &best_place, upper.odd, first + 1);
+  take_larger8(&best, &best_place, lower.even, first + width);
+  take_larger8(&best, &best_place, lower.odd, first + width + 1);
+#if EXACT_STORAGE
+  vstore8(best, 0, y);
+#else
+  for (int lane = 0; lane < 8; ++lane) STORE(y, lane, ((REAL *)&best)[lane]);
+#endif
+  if (indices) vstore8(best_place, 0, indices);
+}
+
+// Windows of 2 by 2 side by side, none of which leaves the plane.
+inline void forward_plane_2x2(const __global STORAGE *restrict x, __global STORAGE *restrict y,
+                              __global int *restrict indices, int width, int out_h, int out_w) {
+  for (int oh = 0; oh < out_h; ++oh) {
+    const int row = 2 * oh * width, out = oh * out_w;
+    int ow = 0;
+    if (out_w >= 8)
+      // The last eight may take some windows again.
+      for (; ow < out_w; ow += 8) {
+        const int at = min(ow, out_w - 8);
+        forward_eight_2x2(x + row + 2 * at, y + out + at, indices ? indices + out + at : 0, width, row + 2 * at);
+      }
+    for (; ow < out_w; ++ow) {
+      const int first = row + 2 * ow;
+      REAL best = -INFINITY;
+      int place = first;
+      TAKE_LARGER(best, place, LOAD(x, first), first);
+      TAKE_LARGER(best, place, LOAD(x, first + 1), first + 1);
+      TAKE_LARGER(best, place, LOAD(x, first + width), first + width);
+      TAKE_LARGER(best, place, LOAD(x, first + width + 1), first + width + 1);
+      STORE(y, out + ow, best);
+      if (indices) indices[out + ow] = place;
+    }
+  }
+}
+
+// Outputs [first, end) of row `oh`, one input position of all windows after the other, so that the inner loop is simple.
+inline void forward_strip(const __global STORAGE *restrict x, __global STORAGE *restrict y, __global int *restrict indices,
+                          const window_t *w, int oh, int first, int end) {
+  REAL best[STRIP];
+  int place[STRIP];
+  const span_t rows = window_span(w, 0, oh);
+  const int width = w->size[1], stride = w->stride[1];
+  for (int ow = first; ow < end; ++ow) {
+    best[ow - first] = -INFINITY;
+    place[ow - first] = rows.first * width + window_span(w, 1, ow).first;
+  }
+  for (int h = rows.first; h < rows.end; h += rows.step)
+    for (int k = 0; k < w->kernel_size[1]; ++k) {
+      // The windows whose k-th column lies inside: 0 <= ow * stride + shift < width.
+      const int shift = k * w->dilation[1] - w->padding[1];
+      const int from = max(first, shift < 0 ? (-shift + stride - 1) / stride : 0);
+      const int to = min(end, shift < width ? (width - 1 - shift) / stride + 1 : 0);
+      const int base = h * width + shift;
+#define COLUMN(STRIDE)                             \
+  for (int ow = from; ow < to; ++ow) {             \
+    const int at = base + ow * (STRIDE);           \
+    TAKE_LARGER(best[ow - first], place[ow - first], LOAD(x, at), at); \
+  }
+      if (stride == 1)
+        COLUMN(1)
+      else if (stride == 2)
+        COLUMN(2)
+      else
+        COLUMN(stride)
+    }
+  for (int ow = first; ow < end; ++ow) STORE(y, oh * w->out[1] + ow, best[ow - first]);
+  if (indices)
+    for (int ow = first; ow < end; ++ow) indices[oh * w->out[1] + ow] = place[ow - first];
+}
+
+inline int is_2x2(const window_t *w) {
+  return !w->adaptive && w->kernel_size[0] == 2 && w->kernel_size[1] == 2 && w->stride[0] == 2 && w->stride[1] == 2 &&
+         w->dilation[0] == 1 && w->dilation[1] == 1 && w->padding[0] == 0 && w->padding[1] == 0 &&
+         2 * w->out[0] <= w->size[0] && 2 * w->out[1] <= w->size[1];
+}
+
 inline void forward_plane(const __global STORAGE *restrict x, __global STORAGE *restrict y, __global int *restrict indices,
                           const window_t *w) {
-  for (int oh = 0; oh < w->out[0]; ++oh)
+  if (is_2x2(w)) return forward_plane_2x2(x, y, indices, w->size[1], w->out[0], w->out[1]);
+  for (int oh = 0; oh < w->out[0]; ++oh) {
+    if (!w->adaptive) {
+      for (int first = 0; first < w->out[1]; first += STRIP)
+        forward_strip(x, y, indices, w, oh, first, min(first + STRIP, w->out[1]));
+      continue;
+    }
     for (int ow = 0; ow < w->out[1]; ++ow) {
       const maximum_t best = window_maximum(x, w, oh, ow);
       STORE(y, oh * w->out[1] + ow, best.value);
       if (indices) indices[oh * w->out[1] + ow] = best.place;
     }
+  }
 }
 
 inline void backward_plane(const __global STORAGE *restrict dy, const __global int *restrict indices,

@@ -200,9 +200,9 @@ __kernel void softmax_backward_rows(BUFFER(const STORAGE, dy), BUFFER(const STOR
 }
 
 #define JOIN_GROUP(shared, COMBINE)                             \
-  for (int half = size / 2; half > 0; half /= 2) {              \
+  for (int width = size / 2; width > 0; width /= 2) {              \
     barrier(CLK_LOCAL_MEM_FENCE);                               \
-    if (lid < half) shared[lid] = COMBINE(shared[lid], shared[lid + half]); \
+    if (lid < width) shared[lid] = COMBINE(shared[lid], shared[lid + width]); \
   }                                                             \
   barrier(CLK_LOCAL_MEM_FENCE)
 #define ADD(a, b) ((a) + (b))

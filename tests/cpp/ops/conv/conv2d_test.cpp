@@ -35,7 +35,8 @@ void for_each_product(const Case& c, const Dims& y, const Visit& visit) {
                 const std::int64_t channel = co / rows * c.weight[1] + ci;
                 visit(static_cast<std::size_t>(((n * y[1] + co) * y[2] + oh) * y[3] + ow),
                       static_cast<std::size_t>(((n * c.x[1] + channel) * c.x[2] + ih) * c.x[3] + iw),
-                      static_cast<std::size_t>(((co * c.weight[1] + ci) * c.weight[2] + kh) * c.weight[3] + kw));
+                      static_cast<std::size_t>(((co * c.weight[1] + ci) * c.weight[2] + kh) * c.weight[3] +
+                                               kw));
               }
 }
 
@@ -47,16 +48,18 @@ std::vector<T> random_values(const Dims& shape, unsigned seed) {
 
 template <class T>
 void check(const Case& c, double unit = 4e-7) {
-  SCOPED_TRACE(concat("x ", c.x, " weight ", c.weight, " stride ", c.geometry.stride[0], ",", c.geometry.stride[1],
-                      " padding ", c.geometry.padding[0], ",", c.geometry.padding[1], " dilation ",
-                      c.geometry.dilation[0], ",", c.geometry.dilation[1], " groups ", c.geometry.groups));
+  SCOPED_TRACE(concat("x ", c.x, " weight ", c.weight, " stride ", c.geometry.stride[0], ",",
+                      c.geometry.stride[1], " padding ", c.geometry.padding[0], ",", c.geometry.padding[1],
+                      " dilation ", c.geometry.dilation[0], ",", c.geometry.dilation[1], " groups ",
+                      c.geometry.groups));
   Queue& queue = device().queue();
   const Dims y_shape = conv2d_output_shape(c.x, c.weight, c.geometry);
-  const auto x = random_values<T>(c.x, 1), weight = random_values<T>(c.weight, 2), dy = random_values<T>(y_shape, 3),
-             bias = random_values<T>({c.weight[0]}, 4);
+  const auto x = random_values<T>(c.x, 1), weight = random_values<T>(c.weight, 2),
+             dy = random_values<T>(y_shape, 3), bias = random_values<T>({c.weight[0]}, 4);
   std::vector<double> y(dy.size()), dx(x.size()), dw(weight.size());
   const std::int64_t plane = y_shape[2] * y_shape[3];
-  for (std::size_t i = 0; i < y.size(); ++i) y[i] = double(bias[i / static_cast<std::size_t>(plane) % bias.size()]);
+  for (std::size_t i = 0; i < y.size(); ++i)
+    y[i] = double(bias[i / static_cast<std::size_t>(plane) % bias.size()]);
   for_each_product(c, y_shape, [&](std::size_t at_y, std::size_t at_x, std::size_t at_w) {
     y[at_y] += double(x[at_x]) * double(weight[at_w]);
     dx[at_x] += double(dy[at_y]) * double(weight[at_w]);
@@ -64,12 +67,14 @@ void check(const Case& c, double unit = 4e-7) {
   });
   const Tensor tx = upload(x, c.x), tw = upload(weight, c.weight), tdy = upload(dy, y_shape),
                tbias = upload(bias, {c.weight[0]});
-  const Tensor ty = Tensor::empty(device(), y_shape, dtype_of<T>()), tdx = Tensor::empty(device(), c.x, dtype_of<T>()),
+  const Tensor ty = Tensor::empty(device(), y_shape, dtype_of<T>()),
+               tdx = Tensor::empty(device(), c.x, dtype_of<T>()),
                tdw = Tensor::empty(device(), c.weight, dtype_of<T>());
   conv2d_forward(queue, tx, tw, &tbias, c.geometry, ty);
   conv2d_backward_data(queue, tdy, tw, c.geometry, tdx);
   conv2d_backward_weight(queue, tdy, tx, c.geometry, tdw);
-  const auto compare = [&](const char* what, const Tensor& actual, const std::vector<double>& expected, double terms) {
+  const auto compare = [&](const char* what, const Tensor& actual, const std::vector<double>& expected,
+                           double terms) {
     SCOPED_TRACE(what);
     const double tolerance = unit * (4 + std::sqrt(terms));
     expect_close(download<T>(actual), expected, tolerance, tolerance);
@@ -125,7 +130,8 @@ TEST(Conv2d, RandomGeometries) {
     return low + static_cast<int>((state >> 16) % static_cast<unsigned>(high - low + 1));
   };
   for (int i = 0; i < 60; ++i) {
-    Conv2dGeometry g{{pick(1, 4), pick(1, 4)}, {pick(0, 3), pick(0, 3)}, {pick(1, 3), pick(1, 3)}, pick(1, 3)};
+    Conv2dGeometry g{
+        {pick(1, 4), pick(1, 4)}, {pick(0, 3), pick(0, 3)}, {pick(1, 3), pick(1, 3)}, pick(1, 3)};
     const Dims weight{g.groups * pick(1, 12), pick(1, 9), pick(1, 4), pick(1, 4)};
     const Dims x{pick(1, 4), g.groups * weight[1], pick(10, 24), pick(10, 40)};
     check<float>({x, weight, g});
@@ -134,7 +140,8 @@ TEST(Conv2d, RandomGeometries) {
 
 TEST(Conv2d, EmptyBatchGivesZeroWeightGradient) {
   Queue& queue = device().queue();
-  const Tensor x = Tensor::empty(device(), {0, 2, 5, 5}), weight = upload(random_floats(18 * 2, 1), {2, 2, 3, 3});
+  const Tensor x = Tensor::empty(device(), {0, 2, 5, 5}),
+               weight = upload(random_floats(18 * 2, 1), {2, 2, 3, 3});
   const Tensor y = Tensor::empty(device(), {0, 2, 3, 3});
   conv2d_forward(queue, x, weight, nullptr, {}, y);
   conv2d_backward_data(queue, y, weight, {}, x);
@@ -163,13 +170,17 @@ TEST(Conv2d, ErrorsSayWhatPyTorchSays) {
     }
     return std::string();
   };
-  EXPECT_NE(message({1, 3, 8, 8}, {4, 2, 3, 3}, {}).find("expected input[1, 3, 8, 8] to have 2 channels, but got 3"),
+  EXPECT_NE(message({1, 3, 8, 8}, {4, 2, 3, 3}, {})
+                .find("expected input[1, 3, 8, 8] to have 2 channels, but got 3"),
             std::string::npos);
-  EXPECT_NE(message({1, 2, 2, 8}, {4, 2, 3, 3}, {}).find("Kernel size can't be greater than actual input size"),
+  EXPECT_NE(
+      message({1, 2, 2, 8}, {4, 2, 3, 3}, {}).find("Kernel size can't be greater than actual input size"),
+      std::string::npos);
+  EXPECT_NE(message({1, 2, 8, 8}, {3, 1, 3, 3}, {{1, 1}, {0, 0}, {1, 1}, 2}).find("divisible by 2"),
             std::string::npos);
-  EXPECT_NE(message({1, 2, 8, 8}, {3, 1, 3, 3}, {{1, 1}, {0, 0}, {1, 1}, 2}).find("divisible by 2"), std::string::npos);
   EXPECT_NE(message({1, 2, 8}, {3, 2, 3, 3}, {}).find("4D"), std::string::npos);
-  EXPECT_NE(message({1, 2, 8, 8}, {3, 2, 3, 3}, {{0, 1}, {0, 0}, {1, 1}, 1}).find("stride"), std::string::npos);
+  EXPECT_NE(message({1, 2, 8, 8}, {3, 2, 3, 3}, {{0, 1}, {0, 0}, {1, 1}, 1}).find("stride"),
+            std::string::npos);
 }
 
 TEST(Conv2d, Oclgrind) {

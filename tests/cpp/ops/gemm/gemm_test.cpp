@@ -19,7 +19,9 @@ struct Options {
   float alpha = 1, beta = 0;
 };
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+std::size_t at(std::int64_t i) {
+  return static_cast<std::size_t>(i);
+}
 
 /** A [batches, rows, columns] view of a contiguous tensor, or of its transpose. */
 Tensor view(Tensor t, bool transposed) {
@@ -31,7 +33,8 @@ Tensor view(Tensor t, bool transposed) {
 
 template <class T>
 void check(std::int64_t batches, std::int64_t m, std::int64_t n, std::int64_t k, const Options& o = {}) {
-  SCOPED_TRACE(concat("batches ", batches, " m ", m, " n ", n, " k ", k, " ta ", o.transpose_a, " tb ", o.transpose_b));
+  SCOPED_TRACE(concat("batches ", batches, " m ", m, " n ", n, " k ", k, " ta ", o.transpose_a, " tb ",
+                      o.transpose_b));
   const auto values = [](std::int64_t count, unsigned seed) {
     const std::vector<float> floats = random_floats(count, seed);
     return std::vector<T>(floats.begin(), floats.end());
@@ -60,8 +63,17 @@ void check(std::int64_t batches, std::int64_t m, std::int64_t n, std::int64_t k,
 }
 
 TEST(Gemm, ManyShapes) {
-  for (const auto& [m, n, k] : {std::array<int, 3>{1, 1, 1}, {8, 32, 16}, {7, 31, 5}, {9, 33, 17}, {64, 64, 64},
-                                {65, 130, 67}, {3, 200, 1}, {128, 10, 100}, {1, 70, 300}, {70, 1, 300}, {33, 47, 1500}})
+  for (const auto& [m, n, k] : {std::array<int, 3>{1, 1, 1},
+                                {8, 32, 16},
+                                {7, 31, 5},
+                                {9, 33, 17},
+                                {64, 64, 64},
+                                {65, 130, 67},
+                                {3, 200, 1},
+                                {128, 10, 100},
+                                {1, 70, 300},
+                                {70, 1, 300},
+                                {33, 47, 1500}})
     check<float>(1, m, n, k);
 }
 
@@ -138,7 +150,8 @@ TEST(Gemm, Bfloat16Storage) {
   for (const float v : random_floats(m * k, 1)) a.push_back(to_bfloat16(v));
   for (const float v : random_floats(k * n, 2)) b.push_back(to_bfloat16(v));
   Queue& queue = device().queue();
-  const Tensor ta = Tensor::empty(device(), {m, k}, DType::bfloat16), tb = Tensor::empty(device(), {k, n}, DType::bfloat16),
+  const Tensor ta = Tensor::empty(device(), {m, k}, DType::bfloat16),
+               tb = Tensor::empty(device(), {k, n}, DType::bfloat16),
                tc = Tensor::empty(device(), {m, n}, DType::bfloat16);
   queue.write(ta, a.data(), a.size() * 2);
   queue.write(tb, b.data(), b.size() * 2);
@@ -148,7 +161,8 @@ TEST(Gemm, Bfloat16Storage) {
   for (std::int64_t i = 0; i < m; ++i)
     for (std::int64_t j = 0; j < n; ++j) {
       double sum = 0;
-      for (std::int64_t l = 0; l < k; ++l) sum += double(to_float(a[at(i * k + l)])) * to_float(b[at(l * n + j)]);
+      for (std::int64_t l = 0; l < k; ++l)
+        sum += double(to_float(a[at(i * k + l)])) * to_float(b[at(l * n + j)]);
       expected.push_back(sum);
       actual.push_back(to_float(c[at(i * n + j)]));
     }
@@ -168,7 +182,8 @@ TEST(Gemm, ClblastGivesTheSame) {
 
 TEST(Gemm, ErrorsNameTheShapes) {
   Queue& queue = device().queue();
-  const Tensor a = Tensor::empty(device(), {2, 3}), b = Tensor::empty(device(), {4, 5}), c = Tensor::empty(device(), {2, 5});
+  const Tensor a = Tensor::empty(device(), {2, 3}), b = Tensor::empty(device(), {4, 5}),
+               c = Tensor::empty(device(), {2, 5});
   try {
     gemm(queue, a, b, c);
     FAIL() << "no error";

@@ -1,0 +1,45 @@
+"""TapeCL: neural-network training with autograd on any OpenCL device.
+
+The names are PyTorch's; a tensor lives on an OpenCL device ("ocl:0", "cpu"), and NumPy arrays are the host's side:
+``ocl.tensor(array)`` uploads, ``.numpy()`` downloads.
+"""
+
+from ocl import _C
+from ocl._C import *  # noqa: F403  (the C++ library's functions and classes, each documented there)
+from ocl._C import DeviceError, KernelBuildError, OutOfMemoryError, Tensor, device, dtype
+
+from ocl import autograd, datasets, nn, optim, profiler, utils  # isort: skip
+from ocl.autograd import enable_grad, no_grad, set_grad_enabled
+from ocl.serialization import load, save
+
+float = float32 = _C.float32
+double = float64 = _C.float64
+half = float16 = _C.float16
+bfloat16 = _C.bfloat16
+long = int64 = _C.int64
+int = int32 = _C.int32
+uint8 = _C.uint8
+bool = bool_ = _C.bool_
+
+__version__ = "0.1.0"
+
+__all__ = [name for name in dir(_C) if not name.startswith("_")] + [
+    "DeviceError",
+    "KernelBuildError",
+    "OutOfMemoryError",
+    "Tensor",
+    "autograd",
+    "bool",
+    "datasets",
+    "device",
+    "dtype",
+    "enable_grad",
+    "load",
+    "nn",
+    "no_grad",
+    "optim",
+    "profiler",
+    "save",
+    "set_grad_enabled",
+    "utils",
+]

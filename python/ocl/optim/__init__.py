@@ -1,0 +1,11 @@
+"""Optimizers, as torch.optim: one launch a step for all parameters of a group."""
+
+from ocl import _C
+from ocl.optim import lr_scheduler
+
+SGD = _C._optim.SGD
+Adam = _C._optim.Adam
+AdamW = _C._optim.AdamW
+Optimizer = _C._optim.Optimizer
+
+__all__ = ["SGD", "Adam", "AdamW", "Optimizer", "lr_scheduler"]
