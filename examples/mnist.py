@@ -141,6 +141,7 @@ def parse_arguments():
 
 
 def run(args):
+    ocl.set_default_device(args.device)
     ocl.manual_seed(args.seed)
     net = Net().to(args.device)
     optimizer = ocl.optim.Adam(net.parameters(), lr=args.lr)
@@ -167,7 +168,7 @@ def run(args):
     if args.plot:
         plot(history, args.plot)
     cache = ocl.kernel_cache_info()
-    print(f"kernels: {cache.built} programs built in {cache.build_seconds:.2f} s")
+    print(f"kernels: {cache['built']} programs built in {cache['build_seconds']:.2f} s")
     print(f"first step done after {history.first_step_seconds:.2f} s")
     print(f"test accuracy {accuracy:.2f} %")
 

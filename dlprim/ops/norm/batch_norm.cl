@@ -135,7 +135,7 @@ typedef struct {
 } share_t;
 
 inline share_t my_share(extents_t e, int blocks) {
-  const int id = get_global_id(0), part = id / blocks, block = id % blocks;
+  const int id = get_global_id(0), part = id / blocks, block = id - part * blocks;
   share_t s;
   s.part = part;
   s.first_image = PART_FIRST(e.batch, part, e.parts);
@@ -244,7 +244,7 @@ __kernel void batch_norm_moments(BUFFER(const STORAGE, x), const extents_t e, co
   BIND(ACC, partials);
   BIND(int, counts);
   __local moments_t shared[GROUP];
-  const int c = get_group_id(0) / e.parts, part = get_group_id(0) % e.parts;
+  const int id = get_group_id(0), c = id / e.parts, part = id - c * e.parts;
   const int lid = get_local_id(0), size = get_local_size(0);
   const long count = (long)e.batch * e.plane;
   const long first = count * part / e.parts, end = count * (part + 1) / e.parts;
@@ -277,7 +277,6 @@ __kernel void batch_norm_moments(BUFFER(const STORAGE, x), const extents_t e, co
     if (lid < width) shared[lid] = joined(shared[lid], shared[lid + width]);
   }
   if (lid == 0) {
-    const long id = (long)c * e.parts + part;
     partials[2 * id] = shared[0].mean;
     partials[2 * id + 1] = shared[0].m2;
     counts[id] = shared[0].count;
@@ -291,7 +290,7 @@ __kernel void batch_norm_gradient_sums(BUFFER(const STORAGE, dy), BUFFER(const S
   BIND(const REAL, mean);
   BIND(ACC, partials);
   __local REAL shared[2][GROUP];
-  const int c = get_group_id(0) / e.parts, part = get_group_id(0) % e.parts;
+  const int id = get_group_id(0), c = id / e.parts, part = id - c * e.parts;
   const int lid = get_local_id(0), size = get_local_size(0);
   const long count = (long)e.batch * e.plane;
   const long first = count * part / e.parts, end = count * (part + 1) / e.parts;
@@ -318,7 +317,6 @@ __kernel void batch_norm_gradient_sums(BUFFER(const STORAGE, dy), BUFFER(const S
     }
   }
   if (lid == 0) {
-    const long id = (long)c * e.parts + part;
     partials[2 * id] = shared[0][0];
     partials[2 * id + 1] = shared[1][0];
   }

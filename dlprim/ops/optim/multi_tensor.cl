@@ -22,7 +22,7 @@ inline REAL joined_group(int kind, REAL mine, __local REAL *shared) {
     barrier(CLK_LOCAL_MEM_FENCE);
     if (lid < width) shared[lid] = joined(kind, shared[lid], shared[lid + width]);
   }
-  return shared[0];
+  return lid == 0 ? shared[0] : mine;
 }
 #endif
 

@@ -48,9 +48,9 @@ inline REAL gathered_gradient(const __global STORAGE *dy, const __global int *in
 #define TAKE_LARGER(best, place, v, v_place)                    \
   {                                                             \
     const REAL candidate = v;                                   \
-    const int larger = candidate > best || isnan(candidate);    \
+    const int larger = (candidate > best) | (candidate != candidate); /* no branch */    \
     best = larger ? candidate : best;                           \
-    place = larger ? (v_place) : place;                         \
+    place = select(place, v_place, larger);                     \
   }
 
 inline void take_larger8(REAL8 *best, int8 *place, REAL8 v, int8 v_place) {

@@ -1,7 +1,7 @@
 // Random numbers and dropout; which element takes which word of which counter is fixed in random.h.
 // Macros: STORAGE, REAL, LOAD, STORE (dtype_defines of the result).
 // Each kernel is written for one counter and the elements it serves; a work item of shape cpu does so for many runs of 16
-// counters, in loops that the compiler turns into vectors, and one of shape simt for one counter.
+// counters, sixteen lanes at a time, and one of shape simt for one counter.
 #include "core/common.cl"
 #include "ops/random/philox.cl"
 
@@ -9,21 +9,28 @@
 
 #define RUN 16  // counters of a run; word w of its counter c serves element c + 16 w of the run
 
+// Calls STEP(run, lane, bound check) with WORD(k) for each counter.
 #if SHAPE_CPU
-// Calls STEP(run, lane, bound check) for all counters; whole runs have no checks, so that they become vector code.
-#define FOR_EACH_COUNTER(PER_COUNTER, STEP)                                      \
-  const ulong runs = (numel + RUN * PER_COUNTER - 1) / (RUN * PER_COUNTER);      \
-  const ulong whole_runs = numel / (RUN * PER_COUNTER);                          \
-  const ulong first = runs * get_global_id(0) / get_global_size(0);              \
-  const ulong end = runs * (get_global_id(0) + 1) / get_global_size(0);          \
-  for (ulong run = first; run < min(end, whole_runs); ++run)                     \
-    for (int lane = 0; lane < RUN; ++lane) STEP(run, lane, ALWAYS);              \
-  for (ulong run = max(first, whole_runs); run < end; ++run)                     \
-    for (int lane = 0; lane < RUN; ++lane) STEP(run, lane, WITHIN);
+#define WORD(k) words[k][lane]
+// Whole runs have no checks, so that they become vector code.
+#define FOR_EACH_COUNTER(PER_COUNTER, STEP)                                                  \
+  const ulong runs = (numel + RUN * PER_COUNTER - 1) / (RUN * PER_COUNTER);                  \
+  const ulong end = runs * (get_global_id(0) + 1) / get_global_size(0);                      \
+  for (ulong run = runs * get_global_id(0) / get_global_size(0); run < end; ++run) {         \
+    uint words[4][RUN];                                                                      \
+    random_words16(seed, offset + run * RUN, words);                                         \
+    if ((run + 1) * (RUN * PER_COUNTER) <= numel) {                                          \
+      for (int lane = 0; lane < RUN; ++lane) STEP(run, lane, ALWAYS);                        \
+    } else {                                                                                 \
+      for (int lane = 0; lane < RUN; ++lane) STEP(run, lane, WITHIN);                        \
+    }                                                                                        \
+  }
 #else
-#define FOR_EACH_COUNTER(PER_COUNTER, STEP)      \
-  const ulong run = get_global_id(0) / RUN;      \
-  const int lane = get_global_id(0) % RUN;       \
+#define WORD(k) words.s##k
+#define FOR_EACH_COUNTER(PER_COUNTER, STEP)                            \
+  const ulong run = get_global_id(0) / RUN;                            \
+  const int lane = get_global_id(0) % RUN;                             \
+  const uint4 words = random_words(seed, offset + run * RUN + lane);   \
   STEP(run, lane, WITHIN);
 #endif
 #define ALWAYS(i) true
@@ -32,21 +39,19 @@
 // Four elements from the words of one counter, each made by MAKE(word).
 #define FOUR_FROM_WORDS(run, lane, HAS, MAKE)                       \
   {                                                                 \
-    const uint4 words = random_words(seed, offset + run * RUN + lane); \
     const ulong i = run * (4 * RUN) + lane;                         \
-    if (HAS(i)) STORE(out, i, MAKE(words.x));                       \
-    if (HAS(i + 16)) STORE(out, i + 16, MAKE(words.y));             \
-    if (HAS(i + 32)) STORE(out, i + 32, MAKE(words.z));             \
-    if (HAS(i + 48)) STORE(out, i + 48, MAKE(words.w));             \
+    if (HAS(i)) STORE(out, i, MAKE(WORD(0)));                       \
+    if (HAS(i + 16)) STORE(out, i + 16, MAKE(WORD(1)));             \
+    if (HAS(i + 32)) STORE(out, i + 32, MAKE(WORD(2)));             \
+    if (HAS(i + 48)) STORE(out, i + 48, MAKE(WORD(3)));             \
   }
 
 // Two elements, each made by MAKE(64 bits).
 #define TWO_FROM_WORDS(run, lane, HAS, MAKE)                        \
   {                                                                 \
-    const uint4 words = random_words(seed, offset + run * RUN + lane); \
     const ulong i = run * (2 * RUN) + lane;                         \
-    if (HAS(i)) STORE(out, i, MAKE(upsample(words.y, words.x)));    \
-    if (HAS(i + 16)) STORE(out, i + 16, MAKE(upsample(words.w, words.z))); \
+    if (HAS(i)) STORE(out, i, MAKE(upsample(WORD(1), WORD(0))));    \
+    if (HAS(i + 16)) STORE(out, i + 16, MAKE(upsample(WORD(3), WORD(2)))); \
   }
 
 #define RANDOM_ARGS BUFFER(STORAGE, out), const ulong numel, const ulong seed, const ulong offset
@@ -82,12 +87,11 @@ __kernel void dropout(BUFFER(const STORAGE, x), RANDOM_ARGS, const ulong thresho
 #define DROP(i, word) STORE(out, i, (word) >= threshold ? LOAD(x, i) * scale : (REAL)0)
 #define STEP(run, lane, HAS)                                           \
   {                                                                    \
-    const uint4 words = random_words(seed, offset + run * RUN + lane); \
     const ulong i = run * (4 * RUN) + lane;                            \
-    if (HAS(i)) DROP(i, words.x);                                      \
-    if (HAS(i + 16)) DROP(i + 16, words.y);                            \
-    if (HAS(i + 32)) DROP(i + 32, words.z);                            \
-    if (HAS(i + 48)) DROP(i + 48, words.w);                            \
+    if (HAS(i)) DROP(i, WORD(0));                                      \
+    if (HAS(i + 16)) DROP(i + 16, WORD(1));                            \
+    if (HAS(i + 32)) DROP(i + 32, WORD(2));                            \
+    if (HAS(i + 48)) DROP(i + 48, WORD(3));                            \
   }
   FOR_EACH_COUNTER(4, STEP)
 #undef STEP
@@ -108,10 +112,9 @@ __kernel void random_normal(RANDOM_ARGS, const REAL mean, const REAL std) {
   BIND(STORAGE, out);
 #define STEP(run, lane, HAS)                                                                       \
   {                                                                                                \
-    const uint4 words = random_words(seed, offset + run * RUN + lane);                             \
     const ulong i = run * (2 * RUN) + lane;                                                        \
-    const REAL u = ((REAL)(upsample(words.y, words.x) >> 11) + 1.0) * 0x1p-53;                      \
-    const REAL turn = (REAL)(upsample(words.w, words.z) >> 11) * 0x1p-53;                           \
+    const REAL u = ((REAL)(upsample(WORD(1), WORD(0)) >> 11) + 1.0) * 0x1p-53;                      \
+    const REAL turn = (REAL)(upsample(WORD(3), WORD(2)) >> 11) * 0x1p-53;                           \
     const REAL radius = sqrt(-2.0 * log(u)) * std;                                                 \
     if (HAS(i)) STORE(out, i, mean + radius * cospi(2.0 * turn));                                  \
     if (HAS(i + 16)) STORE(out, i + 16, mean + radius * sinpi(2.0 * turn));                        \
@@ -174,9 +177,8 @@ __kernel void random_normal(RANDOM_ARGS, const REAL mean, const REAL std) {
   BIND(STORAGE, out);
 #define STEP(run, lane, HAS)                                                  \
   {                                                                           \
-    const uint4 words = random_words(seed, offset + run * RUN + lane);        \
     const ulong i = run * (4 * RUN) + lane;                                   \
-    const float2 a = normal_pair(words.x, words.y), b = normal_pair(words.z, words.w); \
+    const float2 a = normal_pair(WORD(0), WORD(1)), b = normal_pair(WORD(2), WORD(3)); \
     if (HAS(i)) STORE(out, i, fma(a.x, std, mean));                           \
     if (HAS(i + 16)) STORE(out, i + 16, fma(a.y, std, mean));                 \
     if (HAS(i + 32)) STORE(out, i + 32, fma(b.x, std, mean));                 \

@@ -63,8 +63,8 @@ static T map_element(element_t a) { return MAP(a); }
 #define PARTIAL_ARGS BUFFER(T, partial)
 #define PARTIAL_BIND BIND(T, partial)
 static T finish(T x, T n) { return FINISH(x, n); }
-#define STORE_RESULT(at, acc, n) STORE_OUTPUT(result, at, finish(acc, (T)(n)))
-#define STORE_PARTIAL(at, acc) partial[at] = acc
+#define STORE_RESULT(at, acc, n) { STORE_OUTPUT(result, at, finish(acc, (T)(n))); }
+#define STORE_PARTIAL(at, acc) { partial[at] = acc; }
 #define LOAD_PARTIAL(at) partial[at]
 #define IS_WHOLE (!partial_buffer)
 #endif

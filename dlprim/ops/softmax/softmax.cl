@@ -38,7 +38,6 @@ inline void forward_row(const __global STORAGE *restrict x, __global STORAGE *re
   REAL16 tail = 0;
   if (whole < n) {
     tail = exp(LOAD_UP_TO16(x, whole, n - whole, -INFINITY) - top);
-    for (int i = n - whole; i < 16; ++i) ((REAL *)&tail)[i] = 0;  // not a number where top is -inf
     total += tail;
   }
   const REAL sum = sum16(total);
@@ -162,7 +161,8 @@ __kernel void softmax_forward_rows(BUFFER(const STORAGE, x), BUFFER(STORAGE, y),
   BIND(STORAGE, y);
   const long row = get_global_id(0);
   if (row >= outer * inner) return;
-  const long at = row / inner * n * inner + row % inner;
+  const long o = row / inner;
+  const long at = o * n * inner + (row - o * inner);
   REAL top = -INFINITY, total = 0;
   for (int i = 0; i < n; ++i) top = fmax(top, (REAL)LOAD(x, at + (long)i * inner));
   for (int start = 0; start < n; start += BLOCK) {
@@ -183,7 +183,8 @@ __kernel void softmax_backward_rows(BUFFER(const STORAGE, dy), BUFFER(const STOR
   BIND(STORAGE, dx);
   const long row = get_global_id(0);
   if (row >= outer * inner) return;
-  const long at = row / inner * n * inner + row % inner;
+  const long o = row / inner;
+  const long at = o * n * inner + (row - o * inner);
   REAL total = 0;
   for (int start = 0; start < n; start += BLOCK) {
     REAL sum = 0;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 
 #include "dlprim/core/error.h"
 #include "support/tensors.h"
@@ -135,6 +136,63 @@ TEST(Conv2d, RandomGeometries) {
     const Dims weight{g.groups * pick(1, 12), pick(1, 9), pick(1, 4), pick(1, 4)};
     const Dims x{pick(1, 4), g.groups * weight[1], pick(10, 24), pick(10, 40)};
     check<float>({x, weight, g});
+  }
+}
+
+// Small whole numbers are exact in bfloat16 and in every sum of them here, so both dtypes must agree exactly.
+TEST(Conv2d, Bfloat16Storage) {
+  const Case list[] = {{{2, 3, 9, 20}, {9, 3, 3, 3}, {{1, 1}, {1, 1}, {1, 1}, 1}},
+                       {{2, 8, 9, 10}, {9, 8, 3, 2}, {{2, 2}, {0, 1}, {1, 1}, 1}},
+                       {{2, 4, 9, 20}, {4, 1, 3, 3}, {{1, 1}, {1, 1}, {1, 1}, 4}}};
+  Queue& queue = device().queue();
+  const auto whole_numbers = [](const Dims& shape, unsigned seed) {
+    std::vector<float> values = random_floats(product(shape), seed);
+    for (float& value : values) value = std::round(value * 1.4F);
+    return values;
+  };
+  const auto upload_bfloat16 = [&](const std::vector<float>& values, const Dims& shape) {
+    std::vector<std::uint16_t> halves;
+    for (const float value : values) {
+      std::uint32_t bits;
+      std::memcpy(&bits, &value, sizeof bits);
+      halves.push_back(static_cast<std::uint16_t>(bits >> 16));
+    }
+    const Tensor t = Tensor::empty(device(), shape, DType::bfloat16);
+    queue.write(t, halves.data(), halves.size() * sizeof halves[0]);
+    return t;
+  };
+  const auto download_bfloat16 = [&](const Tensor& t) {
+    std::vector<std::uint16_t> halves(static_cast<std::size_t>(t.numel()));
+    queue.read(t, halves.data(), halves.size() * sizeof halves[0]);
+    std::vector<double> values;
+    for (const std::uint16_t half : halves) {
+      const std::uint32_t bits = std::uint32_t{half} << 16;
+      float value;
+      std::memcpy(&value, &bits, sizeof value);
+      values.push_back(value);
+    }
+    return values;
+  };
+  for (const Case& c : list) {
+    const Dims y_shape = conv2d_output_shape(c.x, c.weight, c.geometry);
+    const auto x = whole_numbers(c.x, 1), weight = whole_numbers(c.weight, 2), dy = whole_numbers(y_shape, 3);
+    std::vector<double> y(dy.size()), dx(x.size()), dw(weight.size());
+    for_each_product(c, y_shape, [&](std::size_t at_y, std::size_t at_x, std::size_t at_w) {
+      y[at_y] += x[at_x] * weight[at_w];
+      dx[at_x] += dy[at_y] * weight[at_w];
+      dw[at_w] += dy[at_y] * x[at_x];
+    });
+    const Tensor tx = upload_bfloat16(x, c.x), tw = upload_bfloat16(weight, c.weight),
+                 tdy = upload_bfloat16(dy, y_shape);
+    const Tensor ty = Tensor::empty(device(), y_shape, DType::bfloat16),
+                 tdx = Tensor::empty(device(), c.x, DType::bfloat16),
+                 tdw = Tensor::empty(device(), c.weight, DType::bfloat16);
+    conv2d_forward(queue, tx, tw, nullptr, c.geometry, ty);
+    conv2d_backward_data(queue, tdy, tw, c.geometry, tdx);
+    conv2d_backward_weight(queue, tdy, tx, c.geometry, tdw);
+    expect_close(download_bfloat16(ty), y, 0, 0);
+    expect_close(download_bfloat16(tdx), dx, 0, 0);
+    expect_close(download_bfloat16(tdw), dw, 0.004, 0);  // sums beyond 256 are rounded when they are stored
   }
 }
 

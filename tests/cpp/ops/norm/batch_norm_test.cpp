@@ -76,7 +76,8 @@ void check(const Batch& b, float shift = 0) {
       batch_norm_forward(queue, tx, mean, invstd, &tw, &tb, y);
     }
     expect_close(download<float>(mean), r.mean, 1e-6, 1e-7);
-    expect_close(download<float>(invstd), expected_invstd, 2e-6, 0);
+    // Without float64 on the device a mean far from zero costs digits of the differences between blocks.
+    expect_close(download<float>(invstd), expected_invstd, shift != 0 && !device().info().fp64 ? 1e-5 : 2e-6, 0);
     expect_close(download<float>(y), r.y, 2e-6, 2e-6 + std::abs(shift) * 5e-7);
     std::vector<double> moved_mean, moved_variance;
     for (std::size_t c = 0; c < r.mean.size(); ++c) {
