@@ -23,6 +23,7 @@ std::ofstream open(const std::filesystem::path& path) {
 }  // namespace
 
 Profile::Profile() {
+  const Device opened_for_the_first_launches;
   for (dlprim::Device* device : dlprim::Device::opened()) device->queue().start_profiling();
 }
 

@@ -6,14 +6,14 @@
 namespace ocl {
 namespace {
 
-std::atomic<std::uint64_t> next_sequence{0};
+std::atomic<std::uint64_t> next_sequence{1};
 thread_local bool recording = true;
 
 // Nodes whose destruction is due. A chain of nodes would otherwise destroy itself recursively and overflow the stack.
-thread_local std::vector<std::shared_ptr<Node>> dying;
-thread_local bool destroying = false;
+// A list of the outermost destructor's own: no thread-local object that a static tensor could outlive.
+thread_local std::vector<std::shared_ptr<Node>>* dying = nullptr;
 
-constexpr std::uint64_t before_all_nodes = UINT64_MAX;  // gradients are accumulated as soon as they are complete
+constexpr std::uint64_t older_than_all_nodes = 0;  // a leaf's gradient is complete when all nodes have run
 
 }  // namespace
 
@@ -21,15 +21,17 @@ Node::Node(std::string name, std::vector<Edge> next, Backward backward)
     : name_(std::move(name)), next_(std::move(next)), backward_(std::move(backward)), sequence_(next_sequence++) {}
 
 Node::~Node() {
+  std::vector<std::shared_ptr<Node>> list;
+  const bool outermost = dying == nullptr;
+  if (outermost) dying = &list;
   for (Edge& edge : next_)
-    if (edge.node) dying.push_back(std::move(edge.node));
-  if (destroying) return;
-  destroying = true;
-  while (!dying.empty()) {
-    const std::shared_ptr<Node> node = std::move(dying.back());
-    dying.pop_back();
+    if (edge.node) dying->push_back(std::move(edge.node));
+  if (!outermost) return;
+  while (!list.empty()) {
+    const std::shared_ptr<Node> node = std::move(list.back());
+    list.pop_back();
   }
-  destroying = false;
+  dying = nullptr;
 }
 
 TensorList Node::run(const TensorList& gradients, bool keep) {
@@ -45,7 +47,7 @@ TensorList Node::run(const TensorList& gradients, bool keep) {
 }
 
 AccumulateGrad::AccumulateGrad(std::weak_ptr<TensorImpl> leaf)
-    : Node("AccumulateGrad", before_all_nodes), leaf_(std::move(leaf)) {}
+    : Node("AccumulateGrad", older_than_all_nodes), leaf_(std::move(leaf)) {}
 
 TensorList AccumulateGrad::run(const TensorList& gradients, bool) {
   const std::shared_ptr<TensorImpl> leaf = leaf_.lock();

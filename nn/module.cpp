@@ -1,6 +1,8 @@
 #include "nn/module.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <cxxabi.h>
 #include <map>
 #include <set>
@@ -27,11 +29,10 @@ void put(Entries& entries, const std::string& name, Value value) {
   entries.emplace_back(name, std::move(value));
 }
 
-template <class Entries>
-auto find(const Entries& entries, const std::string& name) {
+std::optional<Tensor> find(const StateDict& entries, const std::string& name) {
   for (const auto& [existing, held] : entries)
     if (existing == name) return held;
-  return decltype(entries.front().second)();
+  return std::nullopt;
 }
 
 std::string quoted_list(const std::vector<std::string>& names) {
@@ -50,6 +51,23 @@ std::string indented(const std::string& text) {
 }
 
 }  // namespace
+
+std::string float_repr(double value) {
+  const double size = std::abs(value);
+  const bool plain = size == 0 || (size >= 1e-4 && size < 1e16);
+  char text[32];
+  const auto end = std::to_chars(text, text + sizeof text, value, plain ? std::chars_format::fixed : std::chars_format::scientific).ptr;
+  const std::string digits(text, end);
+  return plain && digits.find('.') == std::string::npos ? digits + ".0" : digits;
+}
+
+std::string module_repr(const std::string& name, const std::string& extra_repr,
+                        const std::vector<std::pair<std::string, std::string>>& children) {
+  if (children.empty()) return concat(name, '(', extra_repr, ')');
+  std::string body = extra_repr;
+  for (const auto& [child_name, text] : children) body += concat(body.empty() ? "" : "\n", "(", child_name, "): ", text);
+  return concat(name, "(\n  ", indented(body), "\n)");
+}
 
 Tensor parameter(Tensor data, bool requires_grad) {
   data.impl().is_parameter = true;
@@ -74,25 +92,40 @@ std::string Module::name() const {
 }
 
 std::string Module::repr() const {
-  std::string body = extra_repr();
-  if (children_.empty()) return concat(name(), '(', body, ')');
-  for (const auto& [child_name, child] : children_)
-    body += concat(body.empty() ? "" : "\n", "(", child_name, "): ", child->repr());
-  return concat(name(), "(\n  ", indented(body), "\n)");
+  std::vector<std::pair<std::string, std::string>> children;
+  for (const auto& [child_name, child] : children_) children.emplace_back(child_name, child->repr());
+  return module_repr(name(), extra_repr(), children);
 }
 
 Tensor& Module::register_parameter(const std::string& name, Tensor tensor) {
   put(parameters_, name, tensor.defined() ? parameter(tensor) : tensor);
+  follow(name, tensor);
   for (auto& [existing, held] : parameters_)
     if (existing == name) return held;
   throw ValueError(name);
 }
 
 Tensor& Module::register_buffer(const std::string& name, Tensor tensor) {
-  put(buffers_, name, std::move(tensor));
+  put(buffers_, name, tensor);
+  follow(name, tensor);
   for (auto& [existing, held] : buffers_)
     if (existing == name) return held;
   throw ValueError(name);
+}
+
+void Module::follow(const std::string& name, const Tensor& value) {
+  for (const auto& [existing, member] : members_)
+    if (existing == name) *member = value;
+}
+
+void Module::register_parameter(const std::string& name, Tensor& member, Tensor value) {
+  members_.emplace_back(name, &member);
+  register_parameter(name, std::move(value));
+}
+
+void Module::register_buffer(const std::string& name, Tensor& member, Tensor value) {
+  members_.emplace_back(name, &member);
+  register_buffer(name, std::move(value));
 }
 
 void Module::register_module(const std::string& name, std::shared_ptr<Module> module) {
@@ -132,12 +165,14 @@ StateDict Module::named_buffers() const {
   return all;
 }
 
-Tensor Module::own_tensor(const std::string& name) const {
-  const Tensor found = find(parameters_, name);
-  return found.defined() ? found : find(buffers_, name);
-}
+std::optional<Tensor> Module::own_parameter(const std::string& name) const { return find(parameters_, name); }
+std::optional<Tensor> Module::own_buffer(const std::string& name) const { return find(buffers_, name); }
 
-std::shared_ptr<Module> Module::own_module(const std::string& name) const { return find(children_, name); }
+std::shared_ptr<Module> Module::own_module(const std::string& name) const {
+  for (const auto& [existing, child] : children_)
+    if (existing == name) return child;
+  return nullptr;
+}
 
 void Module::train(bool on) {
   apply([on](Module& module) { module.training_ = on; });

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -15,6 +16,13 @@ namespace ocl {
 using StateDict = std::vector<std::pair<std::string, Tensor>>;
 
 namespace nn {
+
+/** A number as Python prints a float: the fewest digits that read back the same, and always a point ("1.0", "1e-05"). */
+std::string float_repr(double value);
+
+/** A module as PyTorch prints it, from its class name, extra_repr and the texts of its submodules by name. */
+std::string module_repr(const std::string& name, const std::string& extra_repr,
+                        const std::vector<std::pair<std::string, std::string>>& children);
 
 /** Marks a tensor as a parameter: a leaf that requires gradients, which modules register by assignment in Python. */
 Tensor parameter(Tensor data, bool requires_grad = true);
@@ -69,8 +77,10 @@ class Module {
   TensorList parameters() const;
   StateDict named_buffers() const;
   const std::vector<std::pair<std::string, std::shared_ptr<Module>>>& named_children() const { return children_; }
-  /** This module's own parameter, buffer or submodule of that name; undefined or null where there is none. */
-  Tensor own_tensor(const std::string& name) const;
+  /** This module's own parameter or buffer of that name: undefined if registered without one, nothing if not registered. */
+  std::optional<Tensor> own_parameter(const std::string& name) const;
+  std::optional<Tensor> own_buffer(const std::string& name) const;
+  /** This module's own submodule of that name, or null. */
   std::shared_ptr<Module> own_module(const std::string& name) const;
 
   /** Sets training mode here and below (dropout and batch norm behave differently). */
@@ -93,6 +103,9 @@ class Module {
   void load_state_dict(const StateDict& state, bool strict = true);
 
  protected:
+  /** Registers `value` and sets `member` to it, now and whenever another tensor is registered under the name. */
+  void register_parameter(const std::string& name, Tensor& member, Tensor value);
+  void register_buffer(const std::string& name, Tensor& member, Tensor value);
   /** A number kept on the host that belongs to the state dict as an int64 scalar. */
   void register_counter(const std::string& name, std::int64_t* counter) { counters_.emplace_back(name, counter); }
 
@@ -100,7 +113,10 @@ class Module {
   template <class Visit>
   void visit(const std::string& prefix, const Visit& visitor) const;
 
+  void follow(const std::string& name, const Tensor& value);
+
   StateDict parameters_, buffers_;
+  std::vector<std::pair<std::string, Tensor*>> members_;  // handles of derived classes to registered tensors
   std::vector<std::pair<std::string, std::int64_t*>> counters_;
   std::vector<std::pair<std::string, std::shared_ptr<Module>>> children_;
   std::vector<ForwardHook> forward_hooks_;

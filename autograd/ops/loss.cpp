@@ -47,6 +47,7 @@ Tensor nll_loss(const Tensor& a, const Tensor& labels, const Tensor& class_weigh
 Tensor cross_entropy(const Tensor& a, const Tensor& labels, const Tensor& class_weight, std::int64_t ignore_index,
                      Reduction reduction, double label_smoothing) {
   require(label_smoothing >= 0 && label_smoothing <= 1, "cross_entropy: label_smoothing must be between 0.0 and 1.0, got ", label_smoothing);
+  require<AutogradError>(!needs_tape({labels}), "cross_entropy: the gradient of class probabilities is not implemented; detach() the target");
   const Tensor x = contiguous(a), target = contiguous(labels), weight = contiguous_or_none(class_weight);
   dlprim::class_loss_extents("cross_entropy", x.data(), target.data(), raw_or_null(weight));
   const dlprim::CrossEntropyOptions options{ignore_index, label_smoothing, reduction};

@@ -273,12 +273,14 @@ Tensor cat(const TensorList& tensors, std::int64_t dim) {
     }
   }
   return record("CatBackward", tensors, joined.data(), [&] {
-    return [sizes, d](const TensorList& g) {
+    std::vector<DType> dtypes;
+    for (const Tensor& part : tensors) dtypes.push_back(part.dtype());
+    return [sizes, dtypes, d](const TensorList& g) {
       TensorList parts;
       std::int64_t start = 0;
-      for (std::int64_t size : sizes) {
-        parts.push_back(narrow(g[0], d, start, size));
-        start += size;
+      for (std::size_t i = 0; i < sizes.size(); ++i) {
+        parts.push_back(to(narrow(g[0], d, start, sizes[i]), dtypes[i]));
+        start += sizes[i];
       }
       return parts;
     };

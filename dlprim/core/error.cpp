@@ -7,10 +7,11 @@
 namespace dlprim {
 
 void warn_once(const std::string& message) {
-  static std::mutex mutex;
-  static std::set<std::string> seen;
-  std::lock_guard<std::mutex> lock(mutex);
-  if (seen.insert(message).second) std::fprintf(stderr, "tapecl: warning: %s\n", message.c_str());
+  // Never destroyed: exit handlers warn too.
+  static auto* mutex = new std::mutex;
+  static auto* seen = new std::set<std::string>;
+  std::lock_guard<std::mutex> lock(*mutex);
+  if (seen->insert(message).second) std::fprintf(stderr, "tapecl: warning: %s\n", message.c_str());
 }
 
 }  // namespace dlprim

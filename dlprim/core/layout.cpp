@@ -17,7 +17,8 @@ bool Layout::is_flat() const {
 }
 
 bool Layout::fits_32_bits() const {
-  constexpr std::int64_t limit = INT32_MAX;
+  // Room for what kernels add before they compare: global sizes rounded up to whole groups and chunks.
+  constexpr std::int64_t limit = INT32_MAX - (1 << 24);
   if (numel() > limit) return false;
   for (const auto& operand : strides) {
     std::int64_t last = 0;

@@ -1,5 +1,9 @@
 #include "dlprim/core/tensor.h"
 
+#include <algorithm>
+#include <cstdlib>
+#include <vector>
+
 #include "dlprim/runtime/device.h"
 
 namespace dlprim {
@@ -51,13 +55,47 @@ std::pair<std::int64_t, std::int64_t> Tensor::reach() const {
   return {low, high};
 }
 
+namespace {
+
+struct Walk {
+  std::int64_t stride, steps;  // 0 to steps times stride, stride > 0
+};
+
+/**
+ * Whether the sum of steps along `walks[from...]` can be `target`. Exact, but for giving up (with true) when `budget` is
+ * spent; the strides of real tensors nest, so that one or two steps fit at each level.
+ */
+bool reaches(const std::vector<Walk>& walks, std::size_t from, std::int64_t target, int& budget) {
+  if (--budget < 0) return true;
+  if (from == walks.size()) return target == 0;
+  std::int64_t rest = 0;
+  for (std::size_t i = from + 1; i < walks.size(); ++i) rest += walks[i].stride * walks[i].steps;
+  const Walk& walk = walks[from];
+  const std::int64_t least = std::max<std::int64_t>(0, (target - rest + walk.stride - 1) / walk.stride);
+  for (std::int64_t k = least; k <= walk.steps && k * walk.stride <= target; ++k)
+    if (reaches(walks, from + 1, target - k * walk.stride, budget)) return true;
+  return false;
+}
+
+}  // namespace
+
 bool Tensor::overlaps(const Tensor& other) const {
   if (storage != other.storage || numel() == 0 || other.numel() == 0) return false;
   const auto [low, high] = reach();
   const auto [other_low, other_high] = other.reach();
   const auto bytes = static_cast<std::int64_t>(size_of(dtype));
   const auto other_bytes = static_cast<std::int64_t>(size_of(other.dtype));
-  return low * bytes < other_high * other_bytes && other_low * other_bytes < high * bytes;
+  if (low * bytes >= other_high * other_bytes || other_low * other_bytes >= high * bytes) return false;
+  if (dtype != other.dtype) return true;
+  // An element of both: low + (steps of this) = other_low + (steps of other), and a step of other back from its high end
+  // counts as one forward.
+  std::vector<Walk> walks;
+  for (const Tensor* t : {this, &other})
+    for (int d = 0; d < t->rank(); ++d)
+      if (t->strides[d] != 0 && t->shape[d] > 1) walks.push_back({std::abs(t->strides[d]), t->shape[d] - 1});
+  std::sort(walks.begin(), walks.end(), [](const Walk& a, const Walk& b) { return a.stride > b.stride; });
+  int budget = 10000;
+  return reaches(walks, 0, other_high - 1 - low, budget);
 }
 
 }  // namespace dlprim

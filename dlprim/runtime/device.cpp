@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <map>
 #include <mutex>
+#include <thread>
 
 #include "dlprim/core/error.h"
 #include "dlprim/runtime/kernel_cache.h"
@@ -75,6 +76,18 @@ void store_settled_programs_at_exit() {
   }
 }
 
+const std::thread::id main_thread = std::this_thread::get_id();
+
+/**
+ * Settles the devices when main() ends. PoCL may still have to compile what was launched last, and LLVM destroys statics that it
+ * made for its first compilations before an exit handler registered earlier runs; the main thread's own objects go first.
+ */
+struct SettleBeforeExit {
+  ~SettleBeforeExit() {
+    if (std::this_thread::get_id() == main_thread) store_settled_programs_at_exit();
+  }
+};
+
 }  // namespace
 
 int Device::count() { return static_cast<int>(all_devices().size()); }
@@ -91,9 +104,11 @@ Device& Device::get(int index) {
       throw DeviceError(concat("device ocl:", index, " does not open: ", e.what(), " ", error_name(e.err())));
     }
     KernelCache::global();  // whose own exit handler must run after ours
-    static const int registered = std::atexit(store_settled_programs_at_exit);
+    static const int registered = std::atexit(store_settled_programs_at_exit);  // for an exit() on another thread
     (void)registered;
   }
+  static thread_local const SettleBeforeExit guard;
+  (void)guard;
   return *slot;
 }
 

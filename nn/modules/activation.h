@@ -19,7 +19,7 @@ namespace ocl::nn {
     explicit Class(double p = p0) : p_(p) {}                                     \
     Tensor forward(const Tensor& x) override { return ocl::function(x, p_); }    \
     std::string name() const override { return #Class; }                         \
-    std::string extra_repr() const override { return dlprim::concat(#p "=", p_); } \
+    std::string extra_repr() const override { return #p "=" + float_repr(p_); } \
                                                                                  \
    private:                                                                      \
     double p_;                                                                   \
@@ -30,7 +30,7 @@ namespace ocl::nn {
     explicit Class(double p = p0, double q = q0) : p_(p), q_(q) {}               \
     Tensor forward(const Tensor& x) override { return ocl::function(x, p_, q_); } \
     std::string name() const override { return #Class; }                         \
-    std::string extra_repr() const override { return dlprim::concat(#p "=", p_, ", " #q "=", q_); } \
+    std::string extra_repr() const override { return #p "=" + float_repr(p_) + ", " #q "=" + float_repr(q_); } \
                                                                                  \
    private:                                                                      \
     double p_, q_;                                                               \

@@ -34,11 +34,16 @@ class Dropout : public Module {
   }
   Tensor forward(const Tensor& x) override { return dropout(x, p_, is_training()); }
   std::string name() const override { return "Dropout"; }
-  std::string extra_repr() const override { return dlprim::concat("p=", p_); }
+  std::string extra_repr() const override { return "p=" + float_repr(p_) + ", inplace=False"; }
 
  private:
   double p_;
 };
+
+/** "2", or "(2, 3)" where the two differ. */
+inline std::string pair_repr(Pair pair) {
+  return pair[0] == pair[1] ? std::to_string(pair[0]) : dlprim::concat('(', pair[0], ", ", pair[1], ')');
+}
 
 /** torch.nn.MaxPool2d. */
 class MaxPool2d : public Module {
@@ -47,6 +52,10 @@ class MaxPool2d : public Module {
       : kernel_(kernel_size), stride_(stride.value_or(kernel_size)), padding_(padding), dilation_(dilation), ceil_mode_(ceil_mode) {}
   Tensor forward(const Tensor& x) override { return max_pool2d(x, kernel_, stride_, padding_, dilation_, ceil_mode_); }
   std::string name() const override { return "MaxPool2d"; }
+  std::string extra_repr() const override {
+    return dlprim::concat("kernel_size=", pair_repr(kernel_), ", stride=", pair_repr(stride_), ", padding=", pair_repr(padding_),
+                          ", dilation=", pair_repr(dilation_), ", ceil_mode=", ceil_mode_ ? "True" : "False");
+  }
 
  private:
   Pair kernel_, stride_, padding_, dilation_;
@@ -61,6 +70,9 @@ class AvgPool2d : public Module {
       : kernel_(kernel_size), stride_(stride.value_or(kernel_size)), padding_(padding), ceil_mode_(ceil_mode), count_include_pad_(count_include_pad) {}
   Tensor forward(const Tensor& x) override { return avg_pool2d(x, kernel_, stride_, padding_, ceil_mode_, count_include_pad_); }
   std::string name() const override { return "AvgPool2d"; }
+  std::string extra_repr() const override {
+    return dlprim::concat("kernel_size=", pair_repr(kernel_), ", stride=", pair_repr(stride_), ", padding=", pair_repr(padding_));
+  }
 
  private:
   Pair kernel_, stride_, padding_;
@@ -73,6 +85,7 @@ class AdaptiveAvgPool2d : public Module {
   explicit AdaptiveAvgPool2d(Pair output_size) : size_(output_size) {}
   Tensor forward(const Tensor& x) override { return adaptive_avg_pool2d(x, size_); }
   std::string name() const override { return "AdaptiveAvgPool2d"; }
+  std::string extra_repr() const override { return "output_size=" + pair_repr(size_); }
 
  private:
   Pair size_;

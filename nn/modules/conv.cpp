@@ -19,10 +19,10 @@ Conv2d::Conv2d(std::int64_t in_channels, std::int64_t out_channels, Pair kernel_
   dlprim::require(in_channels > 0 && in_channels % groups == 0, "Conv2d: in_channels (", in_channels, ") must be divisible by groups (", groups, ")");
   dlprim::require(out_channels > 0 && out_channels % groups == 0, "Conv2d: out_channels (", out_channels, ") must be divisible by groups (", groups, ")");
   dlprim::require(kernel_size[0] > 0 && kernel_size[1] > 0, "Conv2d: kernel_size must be positive, got ", pair_text(kernel_size));
-  weight = register_parameter("weight", empty({out_channels, in_channels / groups, kernel_size[0], kernel_size[1]}));
+  register_parameter("weight", weight, empty({out_channels, in_channels / groups, kernel_size[0], kernel_size[1]}));
   init::kaiming_uniform_(weight, std::sqrt(5.0));
+  register_parameter("bias", bias, with_bias ? empty({out_channels}) : Tensor());
   if (!with_bias) return;
-  bias = register_parameter("bias", empty({out_channels}));
   const double bound = 1 / std::sqrt(static_cast<double>(init::fans(weight).in));
   init::uniform_(bias, -bound, bound);
 }

@@ -9,10 +9,10 @@ namespace ocl::nn {
 
 Linear::Linear(std::int64_t in_features, std::int64_t out_features, bool with_bias) {
   dlprim::require(in_features > 0 && out_features > 0, "Linear: features must be positive, got ", in_features, " and ", out_features);
-  weight = register_parameter("weight", empty({out_features, in_features}));
+  register_parameter("weight", weight, empty({out_features, in_features}));
   init::kaiming_uniform_(weight, std::sqrt(5.0));
+  register_parameter("bias", bias, with_bias ? empty({out_features}) : Tensor());
   if (!with_bias) return;
-  bias = register_parameter("bias", empty({out_features}));
   const double bound = 1 / std::sqrt(static_cast<double>(in_features));
   init::uniform_(bias, -bound, bound);
 }

@@ -8,15 +8,11 @@ namespace ocl::nn {
 BatchNorm::BatchNorm(std::int64_t num_features, double eps, std::optional<double> momentum, bool affine, bool track_running_stats)
     : num_features_(num_features), eps_(eps), momentum_(momentum) {
   dlprim::require(num_features > 0, "BatchNorm: num_features must be positive, got ", num_features);
-  if (affine) {
-    weight = register_parameter("weight", ones({num_features}));
-    bias = register_parameter("bias", zeros({num_features}));
-  }
-  if (track_running_stats) {
-    running_mean = register_buffer("running_mean", zeros({num_features}));
-    running_var = register_buffer("running_var", ones({num_features}));
-    register_counter("num_batches_tracked", &num_batches_tracked);
-  }
+  register_parameter("weight", weight, affine ? ones({num_features}) : Tensor());
+  register_parameter("bias", bias, affine ? zeros({num_features}) : Tensor());
+  register_buffer("running_mean", running_mean, track_running_stats ? zeros({num_features}) : Tensor());
+  register_buffer("running_var", running_var, track_running_stats ? ones({num_features}) : Tensor());
+  if (track_running_stats) register_counter("num_batches_tracked", &num_batches_tracked);
 }
 
 Tensor BatchNorm::forward(const Tensor& x) {
@@ -28,7 +24,7 @@ Tensor BatchNorm::forward(const Tensor& x) {
 }
 
 std::string BatchNorm::extra_repr() const {
-  return dlprim::concat(num_features_, ", eps=", eps_, ", momentum=", momentum_ ? dlprim::concat(*momentum_) : std::string("None"),
+  return dlprim::concat(num_features_, ", eps=", float_repr(eps_), ", momentum=", momentum_ ? float_repr(*momentum_) : "None",
                         ", affine=", weight.defined() ? "True" : "False", ", track_running_stats=", running_mean.defined() ? "True" : "False");
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <map>
 #include <string>
 #include <vector>
@@ -42,8 +43,9 @@ class Optimizer {
   void zero_grad(bool set_to_none = true);
   /** Adds a group; settings left out take the optimizer's defaults. Throws ValueError for a setting it does not know. */
   void add_param_group(const TensorList& parameters, const Options& options = {});
-  std::vector<ParameterGroup>& param_groups() { return groups_; }
-  const std::vector<ParameterGroup>& param_groups() const { return groups_; }
+  /** References to a group stay valid when others are added. */
+  std::deque<ParameterGroup>& param_groups() { return groups_; }
+  const std::deque<ParameterGroup>& param_groups() const { return groups_; }
   /** Names of the state tensors a group's parameters keep, as in torch's state dict ("exp_avg"). */
   virtual std::vector<std::string> state_names(const ParameterGroup& group) const = 0;
   virtual std::string name() const = 0;
@@ -60,7 +62,7 @@ class Optimizer {
   void step_group(std::size_t index);
 
   Options defaults_;
-  std::vector<ParameterGroup> groups_;
+  std::deque<ParameterGroup> groups_;
   std::map<std::pair<std::size_t, std::int64_t>, dlprim::ParameterPack> packs_;  // by group and lag behind the group's first parameter
 };
 

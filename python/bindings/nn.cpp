@@ -1,3 +1,5 @@
+#include <set>
+
 #include "casters.h"
 
 using ocl::Pair;
@@ -18,21 +20,45 @@ class PythonModule : public Module, public py::trampoline_self_life_support {
   std::string extra_repr() const override { PYBIND11_OVERRIDE(std::string, Module, extra_repr); }
 };
 
+py::object none_or(const Tensor& tensor) { return tensor.defined() ? py::cast(tensor) : py::none(); }
+
+/** Adds a submodule. C++ holds its C++ half alone; the parent's _modules hold the Python half with what a subclass adds. */
+void add_child(const py::object& self, const std::string& name, const py::object& child) {
+  self.cast<Module&>().register_module(name, child.cast<std::shared_ptr<Module>>());
+  const py::dict attributes = self.attr("__dict__");
+  attributes.attr("pop")(name, py::none());  // a plain attribute of that name would hide the submodule
+  if (!attributes.contains("_modules")) attributes["_modules"] = py::dict();
+  attributes["_modules"][py::str(name)] = child;
+}
+
 // Modules and parameters that are assigned become part of the module, as in PyTorch.
 void set_attribute(const py::object& self, const std::string& name, const py::object& value) {
   auto& module = self.cast<Module&>();
+  const auto refuse_unless = [&](bool fits, const char* kind, const char* expected) {
+    if (!fits) throw ocl::TypeError(dlprim::concat("cannot assign '", py::type::of(value).attr("__name__").cast<std::string>(), "' as ", kind, " '", name, "' (", expected, " expected)"));
+  };
+  const bool is_tensor = py::isinstance<Tensor>(value);
   if (py::isinstance<Module>(value)) {
-    module.register_module(name, value.cast<std::shared_ptr<Module>>());
-  } else if (py::isinstance<Tensor>(value) && value.cast<Tensor>().impl().is_parameter) {
+    add_child(self, name, value);
+  } else if (is_tensor && value.cast<Tensor>().impl().is_parameter) {
     module.register_parameter(name, value.cast<Tensor>());
-  } else if (PyObject_GenericSetAttr(self.ptr(), py::str(name).ptr(), value.ptr()) != 0) {
-    throw py::error_already_set();
+    self.attr("__dict__").attr("pop")(name, py::none());
+  } else if (module.own_parameter(name)) {
+    refuse_unless(value.is_none(), "parameter", "nn.Parameter or None");
+    module.register_parameter(name, {});
+  } else if (module.own_buffer(name)) {
+    refuse_unless(is_tensor || value.is_none(), "buffer", "Tensor or None");
+    module.register_buffer(name, is_tensor ? value.cast<Tensor>() : Tensor());
+  } else {
+    refuse_unless(!module.own_module(name), "child module", "nn.Module");
+    if (PyObject_GenericSetAttr(self.ptr(), py::str(name).ptr(), value.ptr()) != 0) throw py::error_already_set();
   }
 }
 
 py::object get_attribute(const py::object& self, const std::string& name) {
   const auto& module = self.cast<const Module&>();
-  if (const Tensor tensor = module.own_tensor(name); tensor.defined()) return py::cast(tensor);
+  if (const auto parameter = module.own_parameter(name)) return none_or(*parameter);
+  if (const auto buffer = module.own_buffer(name)) return none_or(*buffer);
   if (const auto child = module.own_module(name)) return py::cast(child);
   throw py::attribute_error("'" + module.name() + "' object has no attribute '" + name + "'");
 }
@@ -76,9 +102,32 @@ py::list pairs(const Entries& entries) {
   return result;
 }
 
-void add_modules(const std::string& prefix, const std::shared_ptr<Module>& module, py::list& result) {
+using ModuleSet = std::set<const Module*>;
+
+/** The module and those below it, each once. */
+void add_modules(const std::string& prefix, const std::shared_ptr<Module>& module, ModuleSet& seen, py::list& result) {
+  if (!seen.insert(module.get()).second) return;
   result.append(py::make_tuple(prefix, module));
-  for (const auto& [name, child] : module->named_children()) add_modules(prefix.empty() ? name : prefix + "." + name, child, result);
+  for (const auto& [name, child] : module->named_children()) add_modules(prefix.empty() ? name : prefix + "." + name, child, seen, result);
+}
+
+py::list named_modules(const std::shared_ptr<Module>& module) {
+  ModuleSet seen;
+  py::list result;
+  add_modules("", module, seen, result);
+  return result;
+}
+
+// Not C++'s own apply and repr: these reach what Python subclasses override.
+void apply(const py::object& self, const py::function& function) {
+  for (const auto& [name, child] : self.cast<const Module&>().named_children()) apply(py::cast(child), function);
+  function(self);
+}
+
+std::string repr(const py::object& self) {
+  std::vector<std::pair<std::string, std::string>> children;
+  for (const auto& [name, child] : self.cast<const Module&>().named_children()) children.emplace_back(name, py::repr(py::cast(child)));
+  return module_repr(py::type::of(self).attr("__name__").cast<std::string>(), self.attr("extra_repr")().cast<std::string>(), children);
 }
 
 void bind_module(py::module_& m) {
@@ -88,13 +137,13 @@ void bind_module(py::module_& m) {
       .def("__call__", &call)
       .def("__setattr__", &set_attribute)
       .def("__getattr__", &get_attribute)
-      .def("__repr__", &Module::repr)
+      .def("__repr__", &repr)
       .def("extra_repr", &Module::extra_repr)
       .def("register_parameter", [](Module& self, const std::string& name, const std::optional<Tensor>& t) { self.register_parameter(name, t.value_or(Tensor())); }, py::arg("name"), py::arg("param"))
       .def("register_buffer", [](Module& self, const std::string& name, const std::optional<Tensor>& t) { self.register_buffer(name, t.value_or(Tensor())); }, py::arg("name"), py::arg("tensor"))
-      .def("register_module", &Module::register_module, py::arg("name"), py::arg("module"))
-      .def("add_module", &Module::register_module, py::arg("name"), py::arg("module"))
-      .def("register_forward_hook", [](Module& self, const py::function& hook) {
+      .def("register_module", [](const py::object& self, const std::string& name, const py::object& module) { add_child(self, name, module); }, py::arg("name"), py::arg("module"))
+      .def("add_module", [](const py::object& self, const std::string& name, const py::object& module) { add_child(self, name, module); }, py::arg("name"), py::arg("module"))
+      .def("register_forward_hook", [](Module& self, const std::function<py::object(const py::object&, const py::object&, const Tensor&)>& hook) {
         self.register_forward_hook([hook](const Module& module, const Tensor& x, const Tensor& y) {
           py::gil_scoped_acquire locked;
           const py::object replaced = hook(py::cast(&module, py::return_value_policy::reference), py::make_tuple(x), y);
@@ -115,21 +164,14 @@ void bind_module(py::module_& m) {
         for (const auto& [name, child] : self.named_children()) result.append(child);
         return py::iter(result);
       })
-      .def("named_modules", [](const std::shared_ptr<Module>& self) {
-        py::list result;
-        add_modules("", self, result);
-        return py::iter(result);
-      })
+      .def("named_modules", [](const std::shared_ptr<Module>& self) { return py::iter(named_modules(self)); })
       .def("modules", [](const std::shared_ptr<Module>& self) {
-        py::list named, result;
-        add_modules("", self, named);
-        for (const py::handle entry : named) result.append(entry.cast<py::tuple>()[1]);
+        py::list result;
+        for (const py::handle entry : named_modules(self)) result.append(entry.cast<py::tuple>()[1]);
         return py::iter(result);
       })
       .def("apply", [](const py::object& self, const py::function& function) {
-        py::list named;
-        add_modules("", self.cast<std::shared_ptr<Module>>(), named);
-        for (std::size_t i = named.size(); i-- > 0;) function(named[i].cast<py::tuple>()[1]);
+        apply(self, function);
         return self;
       }, py::arg("fn"))
       .def_property_readonly("training", &Module::is_training)
@@ -193,8 +235,15 @@ void bind_containers(py::module_& m) {
           }
         }
         return sequential;
-      }))
-      .def("append", [](const py::object& self, const std::shared_ptr<Module>& module) { self.cast<Sequential&>().append(module); return self; }, py::arg("module"))
+      }), py::keep_alive<1, 2>())
+      .def("forward", [](const py::object& self, py::object input) {
+        for (const auto& [name, child] : self.cast<const Sequential&>().named_children()) input = py::cast(child)(input);
+        return input;
+      }, py::arg("input"))
+      .def("append", [](const py::object& self, const py::object& module) {
+        add_child(self, std::to_string(self.cast<const Sequential&>().size()), module);
+        return self;
+      }, py::arg("module"))
       .def("__len__", &Sequential::size)
       .def("__getitem__", &Sequential::at)
       .def("__iter__", [](const Sequential& self) {

@@ -126,11 +126,10 @@ void load_state_dict(Optimizer& optimizer, const py::dict& dict) {
       const py::object index = indices[i];
       if (!state.contains(index)) continue;
       const py::dict entry = state[index];
-      kept.step = static_cast<std::int64_t>(py::float_(entry["step"]).cast<double>());
+      // torch's SGD counts no steps: that there is a momentum buffer says that one was taken.
+      kept.step = entry.contains("step") ? static_cast<std::int64_t>(py::float_(entry["step"]).cast<double>()) : 1;
       for (const std::string& name : names) {
-        if (!entry.contains(name.c_str())) {
-          dlprim::require(false, "loaded state dict has no '", name, "' for parameter ", i);
-        }
+        dlprim::require(entry.contains(name.c_str()), "loaded state dict has no '", name, "' for parameter ", i);
         const Tensor& parameter = group.parameters[i];
         const Tensor loaded = tensor_of(entry[name.c_str()], parameter.dtype(), parameter.device());
         dlprim::require(loaded.shape() == parameter.shape(), "loaded ", name, " of shape ", loaded.shape(), " for a parameter of shape ", parameter.shape());
@@ -170,8 +169,13 @@ void bind_optim(py::module_& parent) {
       .def("keys", [](const ParameterGroup& group) {
         py::list names;
         names.append("params");
-        for (const auto& [name, value] : group.options) names.append(name);
+        for (const auto& [name, value] : group.options)
+          if (name != "beta1" && name != "beta2") names.append(name);
+        if (group.options.count("beta1")) names.append("betas");
         return names;
+      })
+      .def("__contains__", [](const ParameterGroup& group, const std::string& name) {
+        return name == "params" || group.options.count(name) || (name == "betas" && group.options.count("beta1"));
       });
   py::class_<Optimizer>(m, "Optimizer")
       .def("step", &Optimizer::step, WithoutLock(), "Updates every parameter that has a gradient; does not wait.")

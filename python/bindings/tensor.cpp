@@ -73,7 +73,8 @@ void assign(Tensor& tensor, const py::object& index, const py::object& value) {
   Tensor target = indexed(tensor, index);
   if (py::isinstance<Tensor>(value)) target.copy_(value.cast<Tensor>());
   else if (py::isinstance<py::array>(value)) target.copy_(tensor_of(value, std::nullopt, tensor.device()));
-  else target.fill_(value.cast<ocl::Scalar>());
+  else if (py::detail::type_caster<ocl::Scalar> number; number.load(value, false)) target.fill_(static_cast<ocl::Scalar&>(number));
+  else throw ocl::TypeError("can't assign a " + py::type::of(value).attr("__name__").cast<std::string>() + " to a Tensor; expected a number, a Tensor or a NumPy array");
 }
 
 Tensor moved(const Tensor& tensor, const py::object& target, const std::optional<DType>& dtype) {
@@ -99,15 +100,29 @@ void bind_dtypes(py::module_& m) {
   m.def("promote_types", &dlprim::promote_types, py::arg("type1"), py::arg("type2"), "The dtype that both promote to.");
 }
 
+using OptionalTensors = std::vector<std::optional<Tensor>>;
+
+ocl::TensorList undefined_for_none(const OptionalTensors& tensors) {
+  ocl::TensorList result;
+  for (const std::optional<Tensor>& tensor : tensors) result.push_back(tensor.value_or(Tensor()));
+  return result;
+}
+
+OptionalTensors none_for_undefined(const ocl::TensorList& tensors) {
+  OptionalTensors result;
+  for (const Tensor& tensor : tensors) result.push_back(tensor.defined() ? std::optional<Tensor>(tensor) : std::nullopt);
+  return result;
+}
+
 void bind_autograd(py::module_& m) {
   m.def("is_grad_enabled", &ocl::grad_enabled);
   m.def("_set_grad_enabled", &ocl::set_grad_enabled);
-  m.def("backward", [](const ocl::TensorList& tensors, const ocl::TensorList& grad_tensors, bool retain_graph) {
-    ocl::backward(tensors, grad_tensors, retain_graph);
-  }, py::arg("tensors"), py::arg("grad_tensors") = ocl::TensorList(), py::arg("retain_graph") = false, WithoutLock());
-  m.def("grad", [](const ocl::TensorList& outputs, const ocl::TensorList& inputs, const ocl::TensorList& grad_outputs, bool retain_graph, bool allow_unused) {
-    return ocl::autograd::grad(outputs, inputs, grad_outputs, retain_graph, allow_unused);
-  }, py::arg("outputs"), py::arg("inputs"), py::arg("grad_outputs") = ocl::TensorList(), py::arg("retain_graph") = false, py::arg("allow_unused") = false, WithoutLock());
+  m.def("backward", [](const ocl::TensorList& tensors, const OptionalTensors& grad_tensors, bool retain_graph) {
+    ocl::backward(tensors, undefined_for_none(grad_tensors), retain_graph);
+  }, py::arg("tensors"), py::arg("grad_tensors") = OptionalTensors(), py::arg("retain_graph") = false, WithoutLock());
+  m.def("grad", [](const ocl::TensorList& outputs, const ocl::TensorList& inputs, const OptionalTensors& grad_outputs, bool retain_graph, bool allow_unused) {
+    return none_for_undefined(ocl::autograd::grad(outputs, inputs, undefined_for_none(grad_outputs), retain_graph, allow_unused));
+  }, py::arg("outputs"), py::arg("inputs"), py::arg("grad_outputs") = OptionalTensors(), py::arg("retain_graph") = false, py::arg("allow_unused") = false, WithoutLock());
   m.def("gradcheck", [](const std::function<Tensor(const ocl::TensorList&)>& function, const ocl::TensorList& inputs, double eps, double atol, double rtol) {
     return ocl::autograd::gradcheck(function, inputs, eps, atol, rtol);
   }, py::arg("function"), py::arg("inputs"), py::arg("eps") = 1e-6, py::arg("atol") = 1e-5, py::arg("rtol") = 1e-3);
@@ -175,7 +190,8 @@ void bind_tensor(py::module_& m) {
       .def("is_contiguous", &Tensor::is_contiguous)
       .def("requires_grad_", [](Tensor& t, bool on) { return t.requires_grad_(on); }, py::arg("requires_grad") = true)
       .def("retain_grad", &Tensor::retain_grad)
-      .def("register_hook", [](Tensor& t, const py::function& hook) {
+      // As std::function, since the tape drops hooks wherever it is, with Python's lock or without.
+      .def("register_hook", [](Tensor& t, const std::function<py::object(const Tensor&)>& hook) {
         t.register_hook([hook](const Tensor& gradient) {
           py::gil_scoped_acquire locked;
           const py::object replaced = hook(gradient);

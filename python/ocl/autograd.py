@@ -12,7 +12,7 @@ __all__ = ["backward", "enable_grad", "grad", "gradcheck", "is_grad_enabled", "n
 
 
 class set_grad_enabled:  # noqa: N801  (PyTorch's name)
-    """Switches recording on or off: at once when called, and until the end of a ``with`` block."""
+    """Switches recording on or off: at once when called, until the end of a ``with`` block, or inside a function."""
 
     def __init__(self, mode: bool) -> None:
         self._previous = is_grad_enabled()
@@ -25,11 +25,30 @@ class set_grad_enabled:  # noqa: N801  (PyTorch's name)
     def __exit__(self, *exception: object) -> None:
         _C._set_grad_enabled(self._previous)
 
+    def __call__(self, function: Callable) -> Callable:
+        _C._set_grad_enabled(self._previous)  # used as a decorator: the mode is the function's alone
+        return _within(lambda: set_grad_enabled(self._mode), function)
+
+
+def _within(context: Callable, function: Callable) -> Callable:
+    """``function``, run inside a fresh ``context()`` at each call."""
+
+    @functools.wraps(function)
+    def wrapped(*args, **kwargs):
+        with context():
+            return function(*args, **kwargs)
+
+    return wrapped
+
 
 class _GradMode:
     """A context manager and decorator that records, or does not, inside."""
 
     _mode: bool
+
+    def __new__(cls, function: Callable | None = None):
+        mode = super().__new__(cls)
+        return mode if function is None else mode(function)
 
     def __enter__(self) -> None:
         self._previous = is_grad_enabled()
@@ -39,16 +58,11 @@ class _GradMode:
         _C._set_grad_enabled(self._previous)
 
     def __call__(self, function: Callable) -> Callable:
-        @functools.wraps(function)
-        def wrapped(*args, **kwargs):
-            with type(self)():
-                return function(*args, **kwargs)
-
-        return wrapped
+        return _within(type(self), function)
 
 
 class no_grad(_GradMode):  # noqa: N801
-    """Records nothing inside: ``with ocl.no_grad():`` or ``@ocl.no_grad()``."""
+    """Records nothing inside: ``with ocl.no_grad():``, ``@ocl.no_grad()`` or ``@ocl.no_grad``."""
 
     _mode = False
 

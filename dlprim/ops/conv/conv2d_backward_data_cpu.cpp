@@ -129,8 +129,9 @@ void scatter(Queue& queue, const ConvProblem& p, const Tensor& dy, const Tensor&
     s.dilation[i] = p.dilation[i];
   }
   s.plane_rows = p.size[0] + 2 * p.padding[0];
-  // Long enough that a vector beyond the end of one row never meets the next one: a load that overlaps a
-  // store still on its way waits for it (measured: 34 cycles a row rather than a few).
+  // Long enough that a vector beyond the end of one row never meets the next one. MNIST's second
+  // convolution: 4.0 ms against 5.1 with tight rows; its first: no difference. (Supposed cause: loads that
+  // wait for an overlapping store.)
   s.row_length =
       std::max(p.size[1] + 2 * p.padding[1],
                (p.kernel[1] - 1) * p.dilation[1] + round_up(p.out_size[1], columns / 2) * p.stride[1]);

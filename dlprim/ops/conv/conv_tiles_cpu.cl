@@ -65,24 +65,18 @@ inline void pack_pixels(const Stencil *s, __global const REAL *restrict x, const
 
 inline void store_pixels(const Tile tile, __global STORAGE *restrict y, const long *target, const int count,
                          const long y_channel, const int rows, __global const STORAGE *restrict bias) {
-  const bool contiguous = DIRECT && count == NR && target[NR - 1] - target[0] == NR - 1;
-#pragma unroll
-  for (int i = 0; i < MR; ++i) {
-    if (i >= rows) break;
-    const VEC shift = (VEC)(bias ? LOAD(bias, i) : (REAL)0);
-    const VEC v0 = tile.v[i][0] + shift, v1 = tile.v[i][1] + shift;
+  REAL values[MR * NR];
+  spill_tile(tile, values);
+  const bool contiguous = count == NR && target[NR - 1] - target[0] == NR - 1;
+  for (int i = 0; i < rows; ++i) {
+    const REAL shift = bias ? LOAD(bias, i) : (REAL)0;
     __global STORAGE *row = y + i * y_channel;
-#if DIRECT
     if (contiguous) {
-      VSTORE(v0, 0, row + target[0]);
-      VSTORE(v1, 1, row + target[0]);
-      continue;
+      row += target[0];
+      for (int n = 0; n < NR; ++n) STORE(row, n, values[i * NR + n] + shift);
+    } else {
+      for (int n = 0; n < count; ++n) STORE(row, target[n], values[i * NR + n] + shift);
     }
-#endif
-    REAL values[NR];
-    VSTORE(v0, 0, values);
-    VSTORE(v1, 1, values);
-    for (int n = 0; n < count; ++n) STORE(row, target[n], values[n]);
   }
 }
 

@@ -4,13 +4,12 @@
 
 inline void store_tile(const Tile tile, __global STORAGE *restrict c, const long row_length, const int rows,
                        const int columns, const REAL alpha, const REAL beta, __global const STORAGE *restrict bias) {
-#pragma unroll
-  for (int i = 0; i < MR; ++i) {
-    if (i >= rows) break;
+  REAL tile_values[MR * NR];
+  spill_tile(tile, tile_values);
+  for (int i = 0; i < rows; ++i) {
     __global STORAGE *row = c + i * row_length;
-    REAL values[NR];
-    VSTORE(tile.v[i][0] * alpha, 0, values);
-    VSTORE(tile.v[i][1] * alpha, 1, values);
+    REAL *values = tile_values + i * NR;
+    for (int n = 0; n < columns; ++n) values[n] *= alpha;
     if (bias)
       for (int n = 0; n < columns; ++n) values[n] += LOAD(bias, n);
     if (beta != 0)

@@ -8,7 +8,7 @@
 namespace dlprim {
 namespace {
 
-// Below 512^3 multiply-adds a product is over before CLBlast's copies of it into padded buffers pay off.
+// An estimate, not measured: below it CLBlast's copies into padded buffers should not pay off.
 constexpr std::int64_t clblast_worth = 512LL * 512 * 512;
 
 bool unit_stride(std::int64_t rows, std::int64_t columns, std::int64_t row, std::int64_t column) {

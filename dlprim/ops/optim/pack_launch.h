@@ -23,12 +23,13 @@ template <class... Args>
 void launch_pack(Queue& queue, ParameterPack& pack, const PackRows& rows, Kernel& kernel,
                  const Args&... args) {
   for (const ParameterPack::Launch& launch : pack.prepare(queue, rows))
-    queue.launch_arguments(kernel, Range::groups(pack_group_size(queue), launch.chunks), [&](const auto& set) {
-      for (const Tensor& buffer : launch.buffers) set(buffer);
-      set(pack.table());
-      set(static_cast<cl_ulong>(launch.first_chunk));
-      (set(args), ...);
-    });
+    queue.launch_arguments(kernel, Range::groups(pack_group_size(queue), launch.chunks),
+                           [&](const auto& set) {
+                             for (const Tensor& buffer : launch.buffers) set(buffer);
+                             set(pack.table());
+                             set(static_cast<cl_ulong>(launch.first_chunk));
+                             (set(args), ...);
+                           });
 }
 
 }  // namespace dlprim

@@ -1,6 +1,7 @@
 #include "dlprim/ops/pointwise/pointwise.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "dlprim/core/layout.h"
 #include "dlprim/runtime/device.h"
@@ -67,10 +68,18 @@ class SourceWriter {
     std::string text;
     for (const NamedTensor& t : tensors_)
       text += concat("BUFFER(", t.is_output ? "" : "const ", info(t.dtype).storage_type, ", ", t.name, "_data), ");
-    for (std::size_t i = 0; i < variant_.inputs.size(); ++i)
-      if (std::holds_alternative<Scalar>(variant_.inputs[i])) text += concat("const T ", expression_.variables[i], ", ");
-    for (const std::string& parameter : expression_.parameters) text += concat("const T ", parameter, ", ");
+    for (const std::string& number : numbers()) text += concat("const T ", number, "_given, ");
     return text;
+  }
+
+  // The inputs that are numbers, and the parameters. Only an element's expression sees them by their names, which may be
+  // those of functions that the kernel around it calls (clamp's min and max).
+  std::vector<std::string> numbers() const {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < variant_.inputs.size(); ++i)
+      if (std::holds_alternative<Scalar>(variant_.inputs[i])) names.push_back(expression_.variables[i]);
+    names.insert(names.end(), expression_.parameters.begin(), expression_.parameters.end());
+    return names;
   }
 
   std::string binds() const {
@@ -83,6 +92,7 @@ class SourceWriter {
   // ELEMENT(AT): one evaluation; AT(k) is the index into the k-th tensor.
   std::string element_macro() const {
     std::string text = "#define ELEMENT(AT) { ";
+    for (const std::string& number : numbers()) text += concat("const T ", number, " = ", number, "_given; ");
     for (std::size_t k = 0; k < tensors_.size(); ++k)
       if (!tensors_[k].is_output)
         text += concat("const T ", tensors_[k].name, " = LOAD_", name(tensors_[k].dtype), "(", tensors_[k].name, "_data, AT(", k, ")); ");
@@ -201,7 +211,8 @@ void copy(Queue& queue, const Tensor& source, const Tensor& destination) {
 }
 
 void fill(Queue& queue, const Tensor& destination, Scalar value) {
-  if (value.real() == 0 && value.integer() == 0 && destination.is_contiguous()) return queue.zero(destination);
+  const bool all_bits_zero = value.real() == 0 && !std::signbit(value.real()) && value.integer() == 0;
+  if (all_bits_zero && destination.is_contiguous()) return queue.zero(destination);
   pointwise(queue, identity_expression(), destination.dtype, {value}, {}, {destination});
 }
 

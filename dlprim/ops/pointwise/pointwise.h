@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -35,7 +36,7 @@ struct PointwiseOp {
 /** Every pointwise operator, in the table's order. */
 const std::vector<PointwiseOp>& pointwise_table();
 /** The row of that name. Throws ValueError. */
-const PointwiseOp& pointwise_op(const std::string& name);
+const PointwiseOp& pointwise_op(std::string_view name);
 
 /** An input of a pointwise expression: a tensor, or a number passed by value. */
 using PointwiseOperand = std::variant<Tensor, Scalar>;

@@ -32,9 +32,9 @@ const std::vector<PointwiseOp>& pointwise_table() {
   return table;
 }
 
-const PointwiseOp& pointwise_op(const std::string& name) {
+const PointwiseOp& pointwise_op(std::string_view name) {
   static const auto* by_name = [] {
-    auto* rows = new std::map<std::string, const PointwiseOp*>;
+    auto* rows = new std::map<std::string, const PointwiseOp*, std::less<>>;
     for (const PointwiseOp& op : pointwise_table()) rows->emplace(op.name, &op);
     return rows;
   }();

@@ -54,8 +54,8 @@ inline REAL gathered_gradient(const __global STORAGE *dy, const __global int *in
   }
 
 inline void take_larger8(REAL8 *best, int8 *place, REAL8 v, int8 v_place) {
-  *place = select(*place, v_place, convert_int8((v > *best) | isnan(v)));
-  *best = (v > *best) | isnan(v) ? v : *best;
+  *place = select(*place, v_place, convert_int8((v > *best) | (v != v)));
+  *best = (v > *best) | (v != v) ? v : *best;
 }
 
 // Eight windows of 2 by 2 from column 2 * ow on; `place` is that of the first window's first element.
@@ -120,17 +120,23 @@ inline void forward_strip(const __global STORAGE *restrict x, __global STORAGE *
       const int from = max(first, shift < 0 ? (-shift + stride - 1) / stride : 0);
       const int to = min(end, shift < width ? (width - 1 - shift) / stride + 1 : 0);
       const int base = h * width + shift;
-#define COLUMN(STRIDE)                             \
-  for (int ow = from; ow < to; ++ow) {             \
-    const int at = base + ow * (STRIDE);           \
-    TAKE_LARGER(best[ow - first], place[ow - first], LOAD(x, at), at); \
-  }
-      if (stride == 1)
-        COLUMN(1)
-      else if (stride == 2)
-        COLUMN(2)
-      else
-        COLUMN(stride)
+      int ow = from;
+      // Eight windows at a time, as long as the load stays inside the plane.
+      if (stride <= 2)
+        for (; ow + 8 <= to && base + ow * stride + 15 < w->size[0] * width; ow += 8) {
+          const int at = base + ow * stride;
+          const REAL16 loaded = LOAD16(x, at);
+          REAL8 strip = vload8(0, best + ow - first);
+          int8 strip_place = vload8(0, place + ow - first);
+          take_larger8(&strip, &strip_place, stride == 2 ? loaded.even : loaded.lo,
+                       at + stride * (int8)(0, 1, 2, 3, 4, 5, 6, 7));
+          vstore8(strip, 0, best + ow - first);
+          vstore8(strip_place, 0, place + ow - first);
+        }
+      for (; ow < to; ++ow) {
+        const int at = base + ow * stride;
+        TAKE_LARGER(best[ow - first], place[ow - first], LOAD(x, at), at);
+      }
     }
   for (int ow = first; ow < end; ++ow) STORE(y, oh * w->out[1] + ow, best[ow - first]);
   if (indices)

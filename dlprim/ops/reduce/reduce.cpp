@@ -103,7 +103,8 @@ void run(Queue& queue, const Recipe& recipe, const Tensor& input, DimMask mask, 
   const Space space = split_dimensions(input, mask);
   const DeviceInfo& device = queue.device().info();
   const Plan plan = make_plan(space, device);
-  const bool wide = !space.kept.fits_32_bits() || !space.reduced.fits_32_bits() || input.numel() > INT32_MAX;
+  const auto [low, high] = input.reach();
+  const bool wide = !space.kept.fits_32_bits() || !space.reduced.fits_32_bits() || high - low > INT32_MAX;
   const bool cpu = device.shape == KernelShape::cpu;
   const bool whole = plan.splits == 1;
   const bool indexed = outputs.size() == 2;

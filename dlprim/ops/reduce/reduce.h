@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "dlprim/core/tensor.h"
@@ -24,7 +25,7 @@ struct ReductionOp {
 /** Every reduction, in the table's order. */
 const std::vector<ReductionOp>& reduction_table();
 /** The row of that name. Throws ValueError. */
-const ReductionOp& reduction(const std::string& name);
+const ReductionOp& reduction(std::string_view name);
 
 /** Which dimensions a reduction takes: bit d stands for dimension d. */
 using DimMask = unsigned;

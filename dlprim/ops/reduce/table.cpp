@@ -11,7 +11,7 @@ const std::vector<ReductionOp>& reduction_table() {
   return table;
 }
 
-const ReductionOp& reduction(const std::string& name) {
+const ReductionOp& reduction(std::string_view name) {
   for (const ReductionOp& row : reduction_table())
     if (row.name == name) return row;
   throw ValueError(concat("there is no reduction named '", name, "'"));
@@ -23,7 +23,7 @@ DType ReductionOp::result_dtype(DType dtype) const {
     case ReductionResult::Float:
       require<TypeError>(is_floating(dtype), name, ": expected a floating dtype, got ", dlprim::name(dtype));
       return dtype;
-    case ReductionResult::Bool: return DType::boolean;
+    case ReductionResult::Bool: return dtype == DType::uint8 ? dtype : DType::boolean;  // as PyTorch
     case ReductionResult::Count: return DType::int64;
     default: return dtype;
   }

@@ -219,17 +219,22 @@ TEST_F(KernelCacheEnvironment, ChoosesTheLimit) {
   }
 }
 
+[[noreturn]] void use_global_cache_and_exit(const fs::path& file) {
+  store(KernelCache::global(), "a");
+  const bool followed = fs::exists(file.string() + "-wal") && KernelCache::global().info().path == file.string();
+  std::exit(followed && find(KernelCache::global(), "a") == Found::right ? 0 : 1);
+}
+
 TEST_F(KernelCacheEnvironment, GlobalFollowsItAndLeavesATidyFileAtExit) {
-  std::string directory = (fs::temp_directory_path() / "kernel_cache_test.XXXXXX").string();
-  ASSERT_NE(mkdtemp(directory.data()), nullptr);
-  const auto file = fs::path(directory) / "kernels.sqlite3";
-  EXPECT_TRUE(in_child([&] {  // global() is configured once a process
-    setenv("OCL_KERNEL_CACHE", directory.c_str(), 1);
-    store(KernelCache::global(), "a");
-    if (!fs::exists(file.string() + "-wal") || KernelCache::global().info().path != file.string())
-      return false;
-    std::exit(find(KernelCache::global(), "a") == Found::right ? 0 : 1);
-  }));
+  // global() is configured once a process, and other tests have used it: a death test of this style starts the program anew.
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const fs::path directory = fs::temp_directory_path() / ("kernel_cache_test." + std::to_string(getpid()));
+  const char* inherited = std::getenv("KERNEL_CACHE_TEST_DIRECTORY");
+  const fs::path file = (inherited ? fs::path(inherited) : directory) / "kernels.sqlite3";
+  setenv("KERNEL_CACHE_TEST_DIRECTORY", file.parent_path().c_str(), 1);
+  setenv("OCL_KERNEL_CACHE", file.parent_path().c_str(), 1);
+  EXPECT_EXIT(use_global_cache_and_exit(file), testing::ExitedWithCode(0), "");
+  unsetenv("KERNEL_CACHE_TEST_DIRECTORY");
   EXPECT_FALSE(fs::exists(file.string() + "-wal"));
   KernelCache cache(directory, kLarge);
   EXPECT_EQ(find(cache, "a"), Found::right);

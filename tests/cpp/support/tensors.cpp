@@ -19,7 +19,8 @@ std::vector<float> random_floats(std::int64_t count, unsigned seed) {
   return values;
 }
 
-void expect_close(const std::vector<double>& actual, const std::vector<double>& expected, double rtol, double atol) {
+void expect_close(const std::vector<double>& actual, const std::vector<double>& expected, double rtol,
+                  double atol) {
   ASSERT_EQ(actual.size(), expected.size());
   int failures = 0;
   for (std::size_t i = 0; i < actual.size() && failures < 5; ++i) {

@@ -16,13 +16,15 @@ dlprim::Device& device();
 /** `count` floats uniform in [-1, 1), the same for the same seed. */
 std::vector<float> random_floats(std::int64_t count, unsigned seed);
 
-/** Checks |actual - expected| <= atol + rtol * |expected| element by element; names the first few that fail. */
-void expect_close(const std::vector<double>& actual, const std::vector<double>& expected, double rtol, double atol);
+/** Checks |actual - expected| <= atol + rtol * |expected| element by element; names the first few that fail.
+ */
+void expect_close(const std::vector<double>& actual, const std::vector<double>& expected, double rtol,
+                  double atol);
 
 template <class A, class B>
 void expect_close(const std::vector<A>& actual, const std::vector<B>& expected, double rtol, double atol) {
-  expect_close(std::vector<double>(actual.begin(), actual.end()), std::vector<double>(expected.begin(), expected.end()),
-               rtol, atol);
+  expect_close(std::vector<double>(actual.begin(), actual.end()),
+               std::vector<double>(expected.begin(), expected.end()), rtol, atol);
 }
 
 /** A contiguous tensor of these values on the device under test. */

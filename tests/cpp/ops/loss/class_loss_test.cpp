@@ -66,7 +66,8 @@ Reference reference(const Batch& b, const std::vector<float>& x, const std::vect
           double label = b.probabilities ? probabilities[b.at(i, k, p)] : (k == t ? 1 : 0);
           label = label * (1 - b.smoothing) + b.smoothing / static_cast<double>(b.c);
           const double own = b.weighted ? weight[static_cast<std::size_t>(k)] : 1;
-          // With class indices the smoothed part of the label has its own class's weight, the hard part the target's.
+          // With class indices the smoothed part of the label has its own class's weight, the hard part the
+          // target's.
           q.push_back(label * own);
           mass += q.back();
           if (q.back() != 0) loss += q.back() * (normalizer - x[b.at(i, k, p)]);
@@ -103,7 +104,8 @@ void check(const Batch& b, bool normalise) {
   auto x = random_floats(b.n * b.c * b.s, 1);
   for (float& v : x) v *= 5;
   const auto target = labels(b);
-  const auto probabilities = positive(random_floats(b.n * b.c * b.s, 2)), weight = positive(random_floats(b.c, 3));
+  const auto probabilities = positive(random_floats(b.n * b.c * b.s, 2)),
+             weight = positive(random_floats(b.c, 3));
   const Dims loss_shape = class_loss_shape(b.scores(), b.reduction);
   const auto grad = random_floats(product(loss_shape), 4);
   const Reference r = reference(b, x, target, probabilities, weight, grad, normalise);
@@ -163,8 +165,8 @@ TEST(CrossEntropy, SingleRow) {
   Queue& queue = device().queue();
   const Tensor loss = queue.scratch({}), total = queue.scratch({}), normalizer = queue.scratch({1, 1});
   const std::vector<float> x{1e4f, -1e4f, 0};
-  cross_entropy_forward(queue, upload(x, {3}), upload(std::vector<std::int64_t>{1}, {}), nullptr, {}, loss, total,
-                        normalizer);
+  cross_entropy_forward(queue, upload(x, {3}), upload(std::vector<std::int64_t>{1}, {}), nullptr, {}, loss,
+                        total, normalizer);
   EXPECT_FLOAT_EQ(download<float>(loss)[0], 2e4f);
 }
 
@@ -174,7 +176,8 @@ TEST(CrossEntropy, EverythingIgnored) {
   const Tensor x = upload(random_floats(6, 1), {2, 3}), dx = queue.scratch({2, 3});
   const Tensor target = upload(std::vector<std::int64_t>{-100, -100}, {2});
   cross_entropy_forward(queue, x, target, nullptr, {}, loss, total, normalizer);
-  cross_entropy_backward(queue, upload(std::vector<float>{1}, {}), x, target, nullptr, {}, total, normalizer, dx);
+  cross_entropy_backward(queue, upload(std::vector<float>{1}, {}), x, target, nullptr, {}, total, normalizer,
+                         dx);
   EXPECT_TRUE(std::isnan(download<float>(loss)[0]));
   EXPECT_EQ(download<float>(dx), std::vector<float>(6, 0.0f));
   nll_loss_forward(queue, x, target, nullptr, -100, Reduction::sum, loss, total);
@@ -201,7 +204,8 @@ TEST(CrossEntropy, TargetOutOfRange) {
   nll_loss_forward(queue, x, target, nullptr, -100, Reduction::mean, loss, total);
   EXPECT_THROW(queue.finish(), IndexError);
   const Tensor dx = queue.scratch({2, 3});
-  nll_loss_backward(queue, upload(std::vector<float>{1}, {}), target, nullptr, -100, Reduction::sum, total, dx);
+  nll_loss_backward(queue, upload(std::vector<float>{1}, {}), target, nullptr, -100, Reduction::sum, total,
+                    dx);
   EXPECT_THROW(queue.finish(), IndexError);
   queue.finish();
 }
@@ -210,10 +214,13 @@ TEST(CrossEntropy, Errors) {
   Queue& queue = device().queue();
   const Tensor loss = queue.scratch({}), x = queue.scratch({2, 3}), normalizer = queue.scratch({2, 1});
   const Tensor target = queue.scratch({2}, DType::int64), short_target = queue.scratch({1}, DType::int64);
-  EXPECT_THROW(cross_entropy_forward(queue, x, short_target, nullptr, {}, loss, loss, normalizer), ValueError);
-  EXPECT_THROW(cross_entropy_forward(queue, x, target, nullptr, {-100, 2.0}, loss, loss, normalizer), ValueError);
-  EXPECT_THROW(cross_entropy_forward(queue, x, queue.scratch({2}, DType::int32), nullptr, {}, loss, loss, normalizer),
-               TypeError);
+  EXPECT_THROW(cross_entropy_forward(queue, x, short_target, nullptr, {}, loss, loss, normalizer),
+               ValueError);
+  EXPECT_THROW(cross_entropy_forward(queue, x, target, nullptr, {-100, 2.0}, loss, loss, normalizer),
+               ValueError);
+  EXPECT_THROW(
+      cross_entropy_forward(queue, x, queue.scratch({2}, DType::int32), nullptr, {}, loss, loss, normalizer),
+      TypeError);
   const Tensor weight = queue.scratch({2});
   EXPECT_THROW(nll_loss_forward(queue, x, target, &weight, -100, Reduction::mean, loss, loss), ValueError);
   EXPECT_THROW(nll_loss_forward(queue, x, x, nullptr, -100, Reduction::mean, loss, loss), TypeError);

@@ -56,10 +56,12 @@ void check(const Batch& b, float shift = 0) {
   const Dims shape{b.n, b.c, b.s};
   auto x = random_floats(product(shape), 1);
   for (float& v : x) v += shift;
-  const auto dy = random_floats(product(shape), 2), weight = random_floats(b.c, 3), bias = random_floats(b.c, 4);
+  const auto dy = random_floats(product(shape), 2), weight = random_floats(b.c, 3),
+             bias = random_floats(b.c, 4);
   const Reference r = reference(b, x, weight, bias, dy);
   Queue& queue = device().queue();
-  const Tensor tx = upload(x, shape), tw = upload(weight, {b.c}), tb = upload(bias, {b.c}), tdy = upload(dy, shape);
+  const Tensor tx = upload(x, shape), tw = upload(weight, {b.c}), tb = upload(bias, {b.c}),
+               tdy = upload(dy, shape);
   const Tensor mean = queue.scratch({b.c}), invstd = queue.scratch({b.c}), y = queue.scratch(shape);
   std::vector<double> expected_invstd;
   for (const double v : r.variance) expected_invstd.push_back(1 / std::sqrt(v + eps));
@@ -77,7 +79,8 @@ void check(const Batch& b, float shift = 0) {
     }
     expect_close(download<float>(mean), r.mean, 1e-6, 1e-7);
     // Without float64 on the device a mean far from zero costs digits of the differences between blocks.
-    expect_close(download<float>(invstd), expected_invstd, shift != 0 && !device().info().fp64 ? 1e-5 : 2e-6, 0);
+    expect_close(download<float>(invstd), expected_invstd, shift != 0 && !device().info().fp64 ? 1e-5 : 2e-6,
+                 0);
     expect_close(download<float>(y), r.y, 2e-6, 2e-6 + std::abs(shift) * 5e-7);
     std::vector<double> moved_mean, moved_variance;
     for (std::size_t c = 0; c < r.mean.size(); ++c) {
@@ -114,12 +117,14 @@ void check(const Batch& b, float shift = 0) {
 }  // namespace
 
 TEST(BatchNorm, MatchesReference) {
-  for (const Batch& b : {Batch{5, 32, 49}, Batch{3, 2, 676}, Batch{128, 10, 1}, Batch{7, 3, 5}, Batch{2, 17, 100},
-                         Batch{1, 3, 5000}, Batch{300, 1, 64}, Batch{4, 9, 9000}})
+  for (const Batch& b : {Batch{5, 32, 49}, Batch{3, 2, 676}, Batch{128, 10, 1}, Batch{7, 3, 5},
+                         Batch{2, 17, 100}, Batch{1, 3, 5000}, Batch{300, 1, 64}, Batch{4, 9, 9000}})
     check(b);
 }
 
-TEST(BatchNorm, LargeMean) { check({16, 9, 333}, 1000); }
+TEST(BatchNorm, LargeMean) {
+  check({16, 9, 333}, 1000);
+}
 
 TEST(BatchNorm, NoAffine) {
   Queue& queue = device().queue();
@@ -135,8 +140,8 @@ TEST(BatchNorm, Invstd) {
   Queue& queue = device().queue();
   const Tensor invstd = queue.scratch({3});
   batch_norm_invstd(queue, upload(std::vector<float>{0.0f, 1.0f, 4.0f}, {3}), 1e-3, invstd);
-  expect_close(download<float>(invstd), std::vector<double>{1 / std::sqrt(1e-3), 1 / std::sqrt(1.001), 1 / std::sqrt(4.001)},
-               1e-6, 0);
+  expect_close(download<float>(invstd),
+               std::vector<double>{1 / std::sqrt(1e-3), 1 / std::sqrt(1.001), 1 / std::sqrt(4.001)}, 1e-6, 0);
 }
 
 TEST(BatchNorm, Errors) {
@@ -145,7 +150,8 @@ TEST(BatchNorm, Errors) {
   EXPECT_THROW(batch_norm_statistics(queue, x, eps, c, c), ValueError);
   const Tensor x2 = queue.scratch({2, 3});
   EXPECT_THROW(batch_norm_statistics(queue, x2, eps, wrong, c), ValueError);
-  EXPECT_THROW(batch_norm_forward(queue, queue.scratch({3}), c, c, nullptr, nullptr, queue.scratch({3})), ValueError);
+  EXPECT_THROW(batch_norm_forward(queue, queue.scratch({3}), c, c, nullptr, nullptr, queue.scratch({3})),
+               ValueError);
   const Tensor integers = queue.scratch({2, 3}, DType::int32);
   EXPECT_THROW(batch_norm_forward(queue, integers, c, c, nullptr, nullptr, integers), TypeError);
 }

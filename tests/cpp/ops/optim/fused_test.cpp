@@ -19,7 +19,8 @@ struct Element {
 using Update = std::function<void(Element&, double g, int step)>;
 using Step = std::function<void(Queue&, ParameterPack&, const std::vector<OptimizedParameter>&, int step)>;
 
-void check(std::size_t states, const Update& update, const Step& step, const std::vector<std::int64_t>& sizes) {
+void check(std::size_t states, const Update& update, const Step& step,
+           const std::vector<std::int64_t>& sizes) {
   Queue& queue = device().queue();
   std::vector<OptimizedParameter> parameters;
   std::vector<std::vector<Element>> expected;
@@ -36,8 +37,10 @@ void check(std::size_t states, const Update& update, const Step& step, const std
   for (int s = 1; s <= 4; ++s) {
     for (std::size_t k = 0; k < sizes.size(); ++k) {
       const auto g = random_floats(sizes[k], static_cast<unsigned>(100 * s + static_cast<int>(k)));
-      if (s != 3) parameters[k].gradient = upload(g, {sizes[k]});  // once at the place of the step before
-      else if (!g.empty()) queue.write(parameters[k].gradient, g.data(), g.size() * sizeof(float));
+      if (s != 3)
+        parameters[k].gradient = upload(g, {sizes[k]});  // once at the place of the step before
+      else if (!g.empty())
+        queue.write(parameters[k].gradient, g.data(), g.size() * sizeof(float));
       for (std::size_t i = 0; i < g.size(); ++i) update(expected[k][i], g[i], s);
     }
     step(queue, pack, parameters, s);
@@ -67,13 +70,14 @@ void check_sgd(const SgdOptions& o, const std::vector<std::int64_t>& sizes) {
     }
     e.p -= o.lr * g;
   };
-  check(o.momentum != 0 ? 1 : 0, update,
-        [&](Queue& q, ParameterPack& pack, const std::vector<OptimizedParameter>& p, int step) {
-          SgdOptions now = o;
-          now.first_step = step == 1;
-          sgd_step(q, pack, p, now);
-        },
-        sizes);
+  check(
+      o.momentum != 0 ? 1 : 0, update,
+      [&](Queue& q, ParameterPack& pack, const std::vector<OptimizedParameter>& p, int step) {
+        SgdOptions now = o;
+        now.first_step = step == 1;
+        sgd_step(q, pack, p, now);
+      },
+      sizes);
 }
 
 void check_adam(const AdamOptions& o, const std::vector<std::int64_t>& sizes) {
@@ -90,13 +94,14 @@ void check_adam(const AdamOptions& o, const std::vector<std::int64_t>& sizes) {
     const double denominator = std::sqrt(o.amsgrad ? e.state[2] : e.state[1]) / std::sqrt(c2) + o.eps;
     e.p -= o.lr / c1 * e.state[0] / denominator;
   };
-  check(o.amsgrad ? 3 : 2, update,
-        [&](Queue& q, ParameterPack& pack, const std::vector<OptimizedParameter>& p, int step) {
-          AdamOptions now = o;
-          now.step = step;
-          adam_step(q, pack, p, now);
-        },
-        sizes);
+  check(
+      o.amsgrad ? 3 : 2, update,
+      [&](Queue& q, ParameterPack& pack, const std::vector<OptimizedParameter>& p, int step) {
+        AdamOptions now = o;
+        now.step = step;
+        adam_step(q, pack, p, now);
+      },
+      sizes);
 }
 
 void check_rmsprop(const RmspropOptions& o, const std::vector<std::int64_t>& sizes) {
@@ -113,9 +118,12 @@ void check_rmsprop(const RmspropOptions& o, const std::vector<std::int64_t>& siz
     if (o.momentum != 0) move = e.state[buffer] = o.momentum * e.state[buffer] + move;
     e.p -= o.lr * move;
   };
-  check(1 + (o.momentum != 0) + o.centered, update,
-        [&](Queue& q, ParameterPack& pack, const std::vector<OptimizedParameter>& p, int) { rmsprop_step(q, pack, p, o); },
-        sizes);
+  check(
+      1 + (o.momentum != 0) + o.centered, update,
+      [&](Queue& q, ParameterPack& pack, const std::vector<OptimizedParameter>& p, int) {
+        rmsprop_step(q, pack, p, o);
+      },
+      sizes);
 }
 
 void check_adagrad(const AdagradOptions& o, const std::vector<std::int64_t>& sizes) {
@@ -124,13 +132,14 @@ void check_adagrad(const AdagradOptions& o, const std::vector<std::int64_t>& siz
     e.state[0] += g * g;
     e.p -= o.lr / (1 + (step - 1) * o.lr_decay) * g / (std::sqrt(e.state[0]) + o.eps);
   };
-  check(1, update,
-        [&](Queue& q, ParameterPack& pack, const std::vector<OptimizedParameter>& p, int step) {
-          AdagradOptions now = o;
-          now.step = step;
-          adagrad_step(q, pack, p, now);
-        },
-        sizes);
+  check(
+      1, update,
+      [&](Queue& q, ParameterPack& pack, const std::vector<OptimizedParameter>& p, int step) {
+        AdagradOptions now = o;
+        now.step = step;
+        adagrad_step(q, pack, p, now);
+      },
+      sizes);
 }
 
 }  // namespace

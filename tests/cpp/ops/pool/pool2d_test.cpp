@@ -18,8 +18,8 @@ struct Span {
 
 Span window(const Pool2dGeometry& g, std::size_t axis, std::int64_t size, std::int64_t out) {
   const std::int64_t start = out * g.stride[axis] - g.padding[axis];
-  Span s{start, std::min<std::int64_t>(start + (g.kernel[axis] - 1) * g.dilation[axis] + 1, size), g.dilation[axis],
-         std::min<std::int64_t>(start + g.kernel[axis], size + g.padding[axis]) - start};
+  Span s{start, std::min<std::int64_t>(start + (g.kernel[axis] - 1) * g.dilation[axis] + 1, size),
+         g.dilation[axis], std::min<std::int64_t>(start + g.kernel[axis], size + g.padding[axis]) - start};
   while (s.first < 0) s.first += s.step;
   return s;
 }
@@ -34,8 +34,8 @@ struct Pooled {
 };
 
 template <class Window, class Divisor>
-Pooled reference(const std::vector<float>& x, const Dims& xs, const Dims& ys, const std::vector<float>& dy, bool maximum,
-                 Window window_of, Divisor divisor) {
+Pooled reference(const std::vector<float>& x, const Dims& xs, const Dims& ys, const std::vector<float>& dy,
+                 bool maximum, Window window_of, Divisor divisor) {
   const std::int64_t planes = xs[0] * xs[1], h = xs[2], w = xs[3], oh = ys[2], ow = ys[3];
   Pooled p;
   p.dx.assign(x.size(), 0);
@@ -103,7 +103,9 @@ void check_avg(const Dims& xs, const Pool2dGeometry& g, const AveragePoolDivisor
 void check_adaptive(const Dims& xs, std::int64_t oh, std::int64_t ow) {
   const Dims ys = adaptive_pool2d_output_shape("adaptive", xs, {oh, ow});
   const auto x = random_floats(product(xs), 5), dy = random_floats(product(ys), 6);
-  const auto spans = [&](std::size_t a, std::int64_t n, std::int64_t o) { return adaptive_window(n, a ? ow : oh, o); };
+  const auto spans = [&](std::size_t a, std::int64_t n, std::int64_t o) {
+    return adaptive_window(n, a ? ow : oh, o);
+  };
   const Pooled mean = reference(x, xs, ys, dy, false, spans, [](Span r, Span c) {
     return static_cast<double>((r.end - r.first) * (c.end - c.first));
   });
@@ -150,8 +152,8 @@ TEST(Pool2d, Errors) {
 }
 
 TEST(MaxPool2d, MatchesReference) {
-  for (const Dims& shape : {Dims{3, 5, 26, 26}, Dims{2, 7, 11, 11}, Dims{1, 3, 7, 40}, Dims{2, 2, 4, 5}, Dims{1, 1, 2, 2},
-                            Dims{1, 2, 3, 17}, Dims{2, 3, 33, 35}}) {
+  for (const Dims& shape : {Dims{3, 5, 26, 26}, Dims{2, 7, 11, 11}, Dims{1, 3, 7, 40}, Dims{2, 2, 4, 5},
+                            Dims{1, 1, 2, 2}, Dims{1, 2, 3, 17}, Dims{2, 3, 33, 35}}) {
     check_max(shape, {{2, 2}, {2, 2}});
     check_max(shape, {{2, 2}, {2, 2}, {0, 0}, {1, 1}, true});
     check_max(shape, {{2, 2}, {1, 1}, {1, 1}});

@@ -31,7 +31,9 @@ Words words_of(PhiloxState s, std::uint64_t b) {
 }
 
 /** The 32-bit word of element i, as random.h defines it. */
-std::uint32_t word(PhiloxState s, std::uint64_t i) { return words_of(s, i / 64 * 16 + i % 16)[i / 16 % 4]; }
+std::uint32_t word(PhiloxState s, std::uint64_t i) {
+  return words_of(s, i / 64 * 16 + i % 16)[i / 16 % 4];
+}
 
 std::uint64_t word64(PhiloxState s, std::uint64_t i) {
   const Words w = words_of(s, i / 32 * 16 + i % 16);
@@ -182,7 +184,8 @@ TEST(Random, Float64) {
   const Tensor out = queue.scratch({1003}, DType::float64);
   random_uniform(queue, out, 0, 1, state);
   std::vector<double> expected;
-  for (std::uint64_t i = 0; i < 1003; ++i) expected.push_back(static_cast<double>(word64(state, i) >> 11) * 0x1p-53);
+  for (std::uint64_t i = 0; i < 1003; ++i)
+    expected.push_back(static_cast<double>(word64(state, i) >> 11) * 0x1p-53);
   EXPECT_EQ(download<double>(out), expected);
   random_normal(queue, out, 0, 1, state);
   double square = 0;
@@ -192,7 +195,8 @@ TEST(Random, Float64) {
 
 TEST(Random, EmptyAndErrors) {
   Queue& queue = device().queue();
-  const Tensor none = queue.scratch({0}), out = queue.scratch({3}), integers = queue.scratch({3}, DType::int64);
+  const Tensor none = queue.scratch({0}), out = queue.scratch({3}),
+               integers = queue.scratch({3}, DType::int64);
   random_uniform(queue, none, 0, 1, {});
   dropout(queue, none, 0.5, {}, none);
   EXPECT_THROW(random_uniform(queue, integers, 0, 1, {}), TypeError);

@@ -13,8 +13,8 @@ struct Reference {
   std::vector<double> y, log_y, dx, log_dx;
 };
 
-Reference reference(const std::vector<float>& x, const std::vector<float>& dy, std::int64_t outer, std::int64_t n,
-                    std::int64_t inner) {
+Reference reference(const std::vector<float>& x, const std::vector<float>& dy, std::int64_t outer,
+                    std::int64_t n, std::int64_t inner) {
   Reference r;
   for (auto* v : {&r.y, &r.log_y, &r.dx, &r.log_dx}) v->resize(x.size());
   for (std::int64_t o = 0; o < outer; ++o)
@@ -45,7 +45,8 @@ void check(const Dims& shape, int dim, float scale) {
   const std::int64_t n = shape[dim];
   const Reference r = reference(x, dy, product(shape) / n / inner, n, inner);
   Queue& queue = device().queue();
-  const Tensor tx = upload(x, shape), tdy = upload(dy, shape), y = queue.scratch(shape), dx = queue.scratch(shape);
+  const Tensor tx = upload(x, shape), tdy = upload(dy, shape), y = queue.scratch(shape),
+               dx = queue.scratch(shape);
   softmax_forward(queue, tx, dim, y);
   expect_close(download<float>(y), r.y, 2e-6, 1e-12);
   softmax_backward(queue, tdy, y, dim - shape.size(), dx);
@@ -107,7 +108,8 @@ TEST(Softmax, Float64) {
   const Tensor y = queue.scratch({1, 3}, DType::float64);
   softmax_forward(queue, upload(x, {1, 3}), -1, y);
   const double sum = 1 + std::exp(1) + std::exp(2);
-  expect_close(download<double>(y), std::vector<double>{1 / sum, std::exp(1) / sum, std::exp(2) / sum}, 1e-15, 0);
+  expect_close(download<double>(y), std::vector<double>{1 / sum, std::exp(1) / sum, std::exp(2) / sum}, 1e-15,
+               0);
 }
 
 TEST(Softmax, ShapesAndErrors) {

@@ -1,0 +1,80 @@
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "dlprim/core/dtype.h"
+#include "dlprim/core/error.h"
+#include "dlprim/core/real.h"
+#include "dlprim/core/scalar.h"
+
+using namespace dlprim;
+
+namespace {
+
+constexpr auto f4 = DType::float32, f8 = DType::float64, f2 = DType::float16, bf = DType::bfloat16, i8 = DType::int64,
+               i4 = DType::int32, u1 = DType::uint8, b1 = DType::boolean;
+constexpr DType all[] = {f4, f8, f2, bf, i8, i4, u1, b1};
+
+// torch.promote_types of PyTorch 2.13, rows and columns in the order of `all`.
+constexpr DType promoted[8][8] = {
+    {f4, f8, f4, f4, f4, f4, f4, f4},  // float32
+    {f8, f8, f8, f8, f8, f8, f8, f8},  // float64
+    {f4, f8, f2, f4, f2, f2, f2, f2},  // float16
+    {f4, f8, f4, bf, bf, bf, bf, bf},  // bfloat16
+    {f4, f8, f2, bf, i8, i8, i8, i8},  // int64
+    {f4, f8, f2, bf, i8, i4, i4, i4},  // int32
+    {f4, f8, f2, bf, i8, i4, u1, u1},  // uint8
+    {f4, f8, f2, bf, i8, i4, u1, b1},  // bool
+};
+
+}  // namespace
+
+TEST(DType, PromotesAsPyTorch) {
+  for (int i = 0; i < dtype_count; ++i)
+    for (int k = 0; k < dtype_count; ++k)
+      EXPECT_EQ(promote_types(all[i], all[k]), promoted[i][k]) << name(all[i]) << " with " << name(all[k]);
+}
+
+TEST(DType, Descriptions) {
+  const char* names[] = {"float32", "float64", "float16", "bfloat16", "int64", "int32", "uint8", "bool"};
+  const std::size_t bytes[] = {4, 8, 2, 2, 8, 4, 1, 1};
+  for (std::size_t i = 0; i < 8; ++i) {
+    EXPECT_STREQ(name(all[i]), names[i]);
+    EXPECT_EQ(size_of(all[i]), bytes[i]) << names[i];
+    EXPECT_EQ(is_floating(all[i]), i < 4) << names[i];
+    EXPECT_EQ(dtype_from_name(names[i]), all[i]);
+    EXPECT_EQ(compute_dtype(all[i]), all[i] == f8 ? f8 : f4) << names[i];
+  }
+}
+
+TEST(DType, Names) {
+  EXPECT_EQ(dtype_from_name("float"), f4);
+  EXPECT_EQ(dtype_from_name("double"), f8);
+  EXPECT_EQ(dtype_from_name("half"), f2);
+  EXPECT_EQ(dtype_from_name("long"), i8);
+  EXPECT_EQ(dtype_from_name("int"), i4);
+  try {
+    dtype_from_name("float8");
+    FAIL() << "float8 was taken";
+  } catch (const TypeError& e) {
+    EXPECT_NE(std::string(e.what()).find("'float8'"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("bfloat16"), std::string::npos) << e.what();
+  }
+}
+
+TEST(Scalar, KeepsItsKind) {
+  EXPECT_EQ(Scalar(true).dtype(), b1);
+  EXPECT_EQ(Scalar(2).dtype(), i8);
+  EXPECT_EQ(Scalar(2.0f).dtype(), f4);
+  EXPECT_EQ(Scalar(2.0).kind(), Scalar::Kind::floating);
+  EXPECT_EQ(Scalar(-7).real(), -7.0);
+  EXPECT_EQ(Scalar(-2.9).integer(), -2);
+  EXPECT_EQ(Scalar((std::int64_t{1} << 62) + 1).integer(), (std::int64_t{1} << 62) + 1);
+}
+
+TEST(Scalar, HoldsAtTheEndsOfTheRange) {
+  const double inf = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(Scalar(inf).integer(), INT64_MAX);
+  EXPECT_EQ(Scalar(-1e30).integer(), INT64_MIN);
+  EXPECT_EQ(Scalar(std::numeric_limits<float>::quiet_NaN()).integer(), 0);
+}

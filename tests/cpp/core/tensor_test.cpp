@@ -1,0 +1,89 @@
+#include "dlprim/core/tensor.h"
+
+#include "tests/cpp/support/tensors.h"
+
+using namespace dlprim;
+using namespace testing_support;
+
+namespace {
+
+Tensor strided(const Tensor& base, const Dims& shape, const Dims& strides, std::int64_t offset) {
+  Tensor t = base;
+  t.shape = shape;
+  t.strides = strides;
+  t.offset = offset;
+  return t;
+}
+
+}  // namespace
+
+TEST(RawTensor, Empty) {
+  const Tensor t = Tensor::empty(device(), {2, 3}, DType::float16);
+  EXPECT_EQ(t.strides, (Dims{3, 1}));
+  EXPECT_EQ(t.storage->bytes(), 12u);
+  EXPECT_EQ(&t.device(), &device());
+  EXPECT_EQ(t.size(-1), 3);
+  EXPECT_FALSE(Tensor().defined());
+  const Tensor nothing = Tensor::empty(device(), {2, 0, 3});
+  EXPECT_TRUE(nothing.defined());
+  EXPECT_EQ(nothing.storage->bytes(), 0u);
+  EXPECT_THROW(Tensor::empty(device(), {2, -1}), ValueError);
+}
+
+TEST(RawTensor, IsContiguous) {
+  const Tensor base = Tensor::empty(device(), {4, 6});
+  EXPECT_TRUE(base.is_contiguous());
+  EXPECT_FALSE(strided(base, {6, 4}, {1, 6}, 0).is_contiguous());
+  EXPECT_FALSE(strided(base, {4, 3}, {6, 1}, 0).is_contiguous());
+  EXPECT_FALSE(strided(base, {12}, {2}, 0).is_contiguous());
+  EXPECT_TRUE(strided(base, {2, 6}, {6, 1}, 12).is_contiguous());
+  EXPECT_TRUE(strided(base, {1, 6}, {99, 1}, 0).is_contiguous());  // the stride of a single entry does not matter
+  EXPECT_TRUE(strided(base, {0, 6}, {9, 9}, 0).is_contiguous());
+  EXPECT_FALSE(base.reshaped({1, 24}).expanded({3, 24}).is_contiguous());
+}
+
+TEST(RawTensor, ReshapedSharesMemory) {
+  const Tensor base = upload(std::vector<float>{1, 2, 3, 4, 5, 6}, {2, 3});
+  const Tensor flat = base.reshaped({6});
+  EXPECT_EQ(flat.storage, base.storage);
+  EXPECT_EQ(download<float>(flat), (std::vector<float>{1, 2, 3, 4, 5, 6}));
+}
+
+TEST(RawTensor, Expanded) {
+  const Tensor base = Tensor::empty(device(), {3, 1});
+  const Tensor wide = base.expanded({2, 3, 4});
+  EXPECT_EQ(wide.shape, (Dims{2, 3, 4}));
+  EXPECT_EQ(wide.strides, (Dims{0, 1, 0}));
+  EXPECT_EQ(Tensor::empty(device(), {}).expanded({5}).strides, Dims{0});
+}
+
+TEST(RawTensor, Reach) {
+  const Tensor base = Tensor::empty(device(), {4, 6});
+  using Range = std::pair<std::int64_t, std::int64_t>;
+  EXPECT_EQ(base.reach(), Range(0, 24));
+  EXPECT_EQ(strided(base, {2, 3}, {12, 2}, 1).reach(), Range(1, 18));
+  EXPECT_EQ(strided(base, {4}, {-6}, 20).reach(), Range(2, 21));
+  EXPECT_EQ(strided(base, {0}, {1}, 5).reach(), Range(5, 5));
+}
+
+TEST(RawTensor, Overlaps) {
+  const Tensor base = Tensor::empty(device(), {4, 6});
+  const Tensor top = strided(base, {2, 6}, {6, 1}, 0), bottom = strided(base, {2, 6}, {6, 1}, 12);
+  EXPECT_TRUE(base.overlaps(top));
+  EXPECT_TRUE(top.overlaps(base));
+  EXPECT_FALSE(top.overlaps(bottom));
+  EXPECT_FALSE(bottom.overlaps(top));
+  EXPECT_TRUE(strided(base, {2}, {6}, 6).overlaps(bottom));  // its last element is bottom's first
+  EXPECT_FALSE(strided(base, {0}, {1}, 0).overlaps(base));
+  EXPECT_FALSE(base.overlaps(Tensor::empty(device(), {4, 6})));
+}
+
+TEST(RawTensor, OverlapCountsBytes) {
+  const Tensor floats = Tensor::empty(device(), {8});
+  Tensor bytes = floats;
+  bytes.dtype = DType::uint8;
+  bytes.shape = Dims{4};
+  bytes.offset = 16;  // the fifth float
+  EXPECT_FALSE(strided(floats, {4}, {1}, 0).overlaps(bytes));
+  EXPECT_TRUE(strided(floats, {5}, {1}, 0).overlaps(bytes));
+}

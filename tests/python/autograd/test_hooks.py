@@ -1,0 +1,142 @@
+"""Hooks on gradients, and gradients kept of what is no leaf."""
+
+import gc
+import weakref
+
+import pytest
+from parity import expect_exact, leaf
+
+import ocl
+
+
+def test_a_hook_sees_the_gradient():
+    x = leaf([1.0, 2.0])
+    seen = []
+    y = x * 3
+    y.register_hook(lambda g: seen.append(g.tolist()))
+    (y * 2).sum().backward()
+    assert seen == [[2, 2]]
+    expect_exact(x.grad, [6, 6])
+
+
+@pytest.mark.parametrize("on_leaf", [True, False])
+def test_a_hook_may_replace_the_gradient(on_leaf):
+    x = leaf([1.0])
+    y = x * 3
+    (x if on_leaf else y).register_hook(lambda g: g * 10)
+    y.sum().backward()
+    expect_exact(x.grad, [30])
+
+
+def test_hooks_run_in_order_each_on_what_the_last_one_made():
+    x = leaf([1.0])
+    x.register_hook(lambda g: g + 1)
+    x.register_hook(lambda g: g * 10)
+    (x * 4).sum().backward()
+    expect_exact(x.grad, [50])
+
+
+def test_a_hook_runs_in_every_backward_on_that_pass_alone():
+    x = leaf([1.0])
+    seen = []
+    x.register_hook(lambda g: seen.append(g.item()))
+    for factor in (2.0, 3.0):
+        (x * factor + x).sum().backward()
+    assert seen == [3, 4]
+    expect_exact(x.grad, [7])
+
+
+def test_a_hook_of_a_leaf_outlives_the_graph():
+    x = leaf([1.0])
+    x.register_hook(lambda g: g * 2)
+    (x * 1).sum()  # a graph that goes away unused
+    gc.collect()
+    (x * 5).sum().backward()
+    expect_exact(x.grad, [10])
+
+
+def test_a_gradient_that_a_hook_kept_does_not_change_later():
+    x = leaf([1.0])
+    kept = []
+    x.register_hook(kept.append)
+    for _ in range(3):
+        (x * 2).sum().backward()
+    assert [g.item() for g in kept] == [2, 2, 2]
+    expect_exact(x.grad, [6])
+
+
+def test_hooks_run_in_grad_too():
+    x = leaf([1.0])
+    y = x * 3
+    y.register_hook(lambda g: g * 100)
+    expect_exact(ocl.autograd.grad((y * 2).sum(), x)[0], [600])
+
+
+def test_an_error_in_a_hook_comes_out_of_backward():
+    x = leaf([1.0])
+
+    def fail(gradient):
+        raise LookupError("from the hook")
+
+    x.register_hook(fail)
+    with pytest.raises(LookupError, match="from the hook"):
+        (x * 2).sum().backward()
+
+
+def test_a_hook_needs_a_tensor_with_gradients():
+    with pytest.raises(RuntimeError, match="doesn't require gradient"):
+        ocl.ones(1).register_hook(lambda g: g)
+
+
+def test_a_hook_goes_with_its_graph_even_while_python_is_unlocked():
+    class Hook:
+        def __call__(self, gradient):
+            return None
+
+    hook = Hook()
+    gone = weakref.ref(hook)
+    y = leaf([1.0]) * 2
+    y.register_hook(hook)
+    del hook
+    y.copy_(leaf([5.0]))  # drops y's old history within a call that holds no lock
+    gc.collect()
+    assert gone() is None
+
+
+def test_retain_grad_keeps_what_arrives():
+    x = leaf([1.0, 2.0])
+    y = x * 3
+    y.retain_grad()
+    z = y * y
+    z.sum().backward(retain_graph=True)
+    expect_exact(y.grad, [6, 12])
+    z.sum().backward()
+    expect_exact(y.grad, [12, 24])
+    expect_exact(x.grad, [36, 72])
+
+
+def test_without_retain_grad_there_is_none():
+    y = leaf([1.0]) * 3
+    y.sum().backward()
+    assert y.grad is None
+
+
+def test_retain_grad_of_a_leaf_changes_nothing():
+    x = leaf([1.0])
+    x.retain_grad()
+    (x * 2).sum().backward()
+    expect_exact(x.grad, [2])
+
+
+def test_retain_grad_needs_a_tensor_with_gradients():
+    with pytest.raises(RuntimeError, match="does not require grad"):
+        ocl.ones(1).retain_grad()
+
+
+def test_a_retained_gradient_is_independent_of_the_leafs():
+    x = leaf([1.0])
+    y = x.clone()
+    y.retain_grad()
+    y.sum().backward()
+    x.grad.add_(5)
+    expect_exact(y.grad, [1])

@@ -1,0 +1,142 @@
+"""Writing in place while gradients are recorded: right, or refused."""
+
+import numpy as np
+import pytest
+from parity import expect_exact, leaf
+
+import ocl
+
+WRITES = {
+    "add_": lambda t: t.add_(1),
+    "sub_": lambda t: t.sub_(1),
+    "mul_": lambda t: t.mul_(2),
+    "copy_": lambda t: t.copy_(ocl.zeros(*t.shape)),
+    "fill_": lambda t: t.fill_(3),
+    "zero_": lambda t: t.zero_(),
+    "setitem": lambda t: t.__setitem__(0, 5.0),
+}
+parametrize_writes = pytest.mark.parametrize("write", WRITES.values(), ids=WRITES.keys())
+
+
+@parametrize_writes
+def test_a_leaf_that_requires_gradients_is_not_written(write):
+    x = leaf([1.0, 2.0])
+    with pytest.raises(RuntimeError):
+        write(x)
+    expect_exact(x, [1, 2])
+    with ocl.no_grad():
+        write(x)
+
+
+def test_the_refusal_names_leaf_and_in_place():
+    with pytest.raises(RuntimeError, match="leaf Variable that requires grad.*in-place"):
+        leaf([1.0]).add_(1)
+
+
+@parametrize_writes
+def test_a_write_over_a_saved_tensor_is_noticed(write):
+    x, factor = leaf([1.0, 2.0]), ocl.tensor([3.0, 4.0])
+    y = (x * factor).sum()
+    write(factor)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation.*version 1; expected version 0"):
+        y.backward()
+    assert x.grad is None
+
+
+@parametrize_writes
+def test_a_write_over_a_saved_result_is_noticed(write):
+    x = leaf([1.0, 2.0])
+    y = x.exp()  # its derivative is the result
+    z = y.sum()
+    with ocl.no_grad():
+        write(y)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        z.backward()
+
+
+def test_a_write_through_a_view_or_detach_is_noticed():
+    for alias in (lambda t: t[1:], lambda t: t.detach(), lambda t: t.view(2, 1)):
+        x, factor = leaf([1.0, 2.0]), ocl.tensor([3.0, 4.0])
+        y = (x * factor).sum()
+        alias(factor).fill_(0)
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            y.backward()
+
+
+def test_a_write_to_what_nobody_saved_is_fine():
+    x = leaf([1.0, 2.0])
+    y = x + 1
+    y.mul_(3)
+    y.add_(x)
+    y.sum().backward()
+    expect_exact(y, [7, 11])
+    expect_exact(x.grad, [4, 4])
+
+
+def test_in_place_operations_carry_gradients():
+    x, z = leaf([1.0, 2.0]), leaf([10.0, 20.0])
+    y = x * 2
+    y.mul_(z)
+    y.sub_(x)
+    y.sum().backward()
+    expect_exact(x.grad, [2 * 10 - 1, 2 * 20 - 1])
+    expect_exact(z.grad, [2, 4])
+
+
+def test_copy_replaces_the_history():
+    x, z = leaf([1.0]), leaf([2.0])
+    y = x * 3
+    y.copy_(z)
+    (y * 5).sum().backward()
+    assert x.grad is None or x.grad.item() == 0
+    expect_exact(z.grad, [5])
+
+
+def test_fill_cuts_the_history():
+    x = leaf([1.0])
+    y = x * 3
+    y.fill_(7)
+    (y * x).sum().backward()
+    expect_exact(x.grad, [7])
+
+
+def test_copy_into_a_constant_records():
+    x = leaf([1.0, 2.0])
+    y = ocl.zeros(3, 2)
+    y.copy_(x)
+    (y * 2).sum().backward()
+    expect_exact(x.grad, [6, 6])
+
+
+def test_a_recorded_write_through_a_view_is_refused():
+    y = leaf([1.0, 2.0]) * 2
+    with pytest.raises(RuntimeError, match="view.*clone"):
+        y[:1].copy_(leaf([5.0]))
+
+
+def test_versions_count_writes():
+    x = ocl.zeros(2)
+    assert x._version == 0
+    x.add_(1)
+    x[0] = 5
+    assert x._version == 2
+    assert x.detach()._version == 2
+    assert x.clone()._version == 0
+
+
+def test_an_expanded_tensor_is_not_written():
+    with pytest.raises(ValueError, match="more than one element.*clone"):
+        ocl.zeros(1).expand(3).add_(1)
+
+
+def test_an_overlapping_input_is_refused():
+    x = ocl.tensor(np.arange(4.0, dtype=np.float32))
+    with pytest.raises(ValueError, match="single memory location"):
+        x[1:].add_(x[:-1])
+
+
+def test_a_sum_in_place_keeps_shape_and_dtype():
+    with pytest.raises(ValueError, match="add_.*shape"):
+        ocl.zeros(2).add_(ocl.zeros(3, 2))
+    with pytest.raises(TypeError, match="add_"):
+        ocl.zeros(2, dtype=ocl.int64).add_(0.5)

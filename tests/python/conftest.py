@@ -1,0 +1,28 @@
+"""Every test runs on the device that OCL_TEST_DEVICE names (ocl:0 where unset)."""
+
+import os
+
+import numpy as np
+import pytest
+import torch
+
+import ocl
+
+TEST_DEVICE = os.environ.get("OCL_TEST_DEVICE", "ocl:0")
+
+
+def pytest_configure():
+    torch.set_num_threads(2)
+    ocl.set_default_device(TEST_DEVICE)
+
+
+@pytest.fixture(scope="session")
+def device():
+    """The device under test; tensors that name none are there too."""
+    return ocl.device(TEST_DEVICE)
+
+
+@pytest.fixture
+def rng(request):
+    """NumPy's random generator, the same for the same test in every run."""
+    return np.random.default_rng(list(request.node.name.encode()))

@@ -1,0 +1,462 @@
+"""Every row of the pointwise table (dlprim/ops/pointwise/table.def) against PyTorch's function of that name."""
+
+import itertools
+import zlib
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from support import FLOATS, assert_close_to_truth, assert_same, check_like_torch, of_dtype, skip_without, to_numpy
+
+import ocl
+
+TABLE = {row["name"]: row for row in ocl._C.pointwise_table()}
+DIFFERENTIABLE = [name for name, row in TABLE.items() if any(row["gradients"])]
+INTEGERS = ("int64", "int32", "uint8", "bool")
+
+# PyTorch's function for rows that it names otherwise.
+TORCH = {
+    "gelu_tanh": lambda a: F.gelu(a, approximate="tanh"),
+    "div_floor": lambda a, b: torch.div(a, b, rounding_mode="floor"),
+    "div_trunc": lambda a, b: torch.div(a, b, rounding_mode="trunc"),
+    "prelu_kernel": lambda a, b: torch.where(a > 0, a, b * a),
+    "threshold": lambda a, threshold=0.0, value=0.0: F.threshold(a, threshold, value),
+    "clamp": lambda a, min=None, max=None: torch.clamp(a, -np.inf if min is None else min, max),
+}
+
+# The interval that each input is drawn from, where (-3, 3) will not do; two intervals: one per input.
+DOMAINS = {
+    "log": (0.05, 5), "log2": (0.05, 5), "log10": (0.05, 5), "sqrt": (0.05, 5), "rsqrt": (0.05, 5),
+    "log1p": (-0.9, 5), "asin": (-0.95, 0.95), "acos": (-0.95, 0.95), "logit": (0.02, 0.98),
+    "reciprocal": (0.2, 3), "tan": (-1.4, 1.4), "hardsigmoid": (-4, 4), "hardswish": (-4, 4), "relu6": (-3, 9),
+    "pow": ((0.1, 3), (-2, 3)), "div": ((-3, 3), (0.2, 3)), "addcdiv": ((-3, 3), (-3, 3), (0.2, 3)),
+}  # fmt: skip
+PARAMETERS = {
+    "leaky_relu": {"negative_slope": 0.2},
+    "elu": {"alpha": 0.7},
+    "celu": {"alpha": 1.7},
+    "softplus": {"beta": 2.0, "threshold": 3.0},
+    "hardtanh": {"min_val": -0.5, "max_val": 2.0},
+    "threshold": {"threshold": 0.3, "value": -7.0},
+    "clamp": {"min": -1.0, "max": 0.5},
+    "add": {"alpha": 2.5},
+    "sub": {"alpha": -0.5},
+    "addcmul": {"value": 0.3},
+    "addcdiv": {"value": 0.3},
+}
+
+
+def torch_function(name):
+    found = TORCH.get(name) or getattr(torch, name, None) or getattr(F, name, None)
+    assert found, f"row {name} of the pointwise table has no counterpart here: name one in TORCH"
+    return found
+
+
+def call(name, **parameters):
+    """The row as a function of (library, *inputs)."""
+    return lambda lib, *inputs: (torch_function(name) if lib is torch else getattr(ocl, name))(*inputs, **parameters)
+
+
+def interval_of(name, i):
+    interval = DOMAINS.get(name, (-3, 3))
+    return interval[i] if isinstance(interval[0], tuple) else interval
+
+
+def inputs_of(name, *shapes, rng):
+    arrays = [
+        rng.uniform(*interval_of(name, i), shape).astype(np.float32) for i, shape in zip(range(TABLE[name]["inputs"]), shapes)
+    ]
+    if name == "where":
+        arrays[0] = arrays[0] > 0
+    return arrays
+
+
+# --- every row
+
+
+def test_every_row_is_documented_and_bound():
+    for name, row in TABLE.items():
+        assert row["documentation"].endswith("."), name
+        assert torch_function(name)
+        assert callable(getattr(ocl, name)), name
+        assert set(row["parameters"]) == set(PARAMETERS.get(name, {})), f"{name}: PARAMETERS here does not fit"
+
+
+@pytest.mark.oclgrind
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("name", [name for name, row in TABLE.items() if row["types"] != "Integral"])
+def test_floats(name, dtype, rng):
+    shape = (3, 37)
+    arrays = inputs_of(name, shape, shape, shape, rng=rng)
+    if TABLE[name]["types"] == "Bool":
+        skip_without(dtype)
+        arrays = [np.round(array).astype(dtype) for array in arrays]
+        assert_same(call(name)(ocl, *map(ocl.tensor, arrays)), call(name)(torch, *map(torch.from_numpy, arrays)))
+        return
+    check_like_torch(call(name), *arrays, dtype=dtype, backward=name in DIFFERENTIABLE)
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_parameters(name, rng):
+    shape = (5, 13)
+    check_like_torch(call(name, **PARAMETERS[name]), *inputs_of(name, shape, shape, shape, rng=rng))
+
+
+def integers_of(name, dtype, rng):
+    info = {"bool": (0, 2), "uint8": (0, 200)}.get(dtype, (-9, 10))
+    arrays = [rng.integers(*info, (4, 9)).astype(dtype) for _ in range(TABLE[name]["inputs"])]
+    if "div" in name or name in ("fmod", "remainder"):
+        arrays[1][arrays[1] == 0] = 1
+    if name == "pow":
+        arrays[1] = (arrays[1] % 3).astype(dtype)
+    return arrays
+
+
+def on_integers(name, arrays):
+    """PyTorch's result, or None where it does not take the dtype."""
+    try:
+        return torch_function(name)(*map(torch.from_numpy, arrays))
+    except (RuntimeError, NotImplementedError):
+        return None
+
+
+@pytest.mark.parametrize("name", [name for name, row in TABLE.items() if row["types"] != "Float"])
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_integers(name, dtype, rng):
+    arrays = integers_of(name, dtype, rng)
+    expected = on_integers(name, arrays)
+    if expected is None:
+        return
+    assert_same(getattr(ocl, name)(*map(ocl.tensor, arrays)), expected)
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+@pytest.mark.parametrize("name", ["exp", "sigmoid", "div", "atan2", "reciprocal"])
+def test_integers_promote_to_float(name, dtype, rng):
+    arrays = [rng.integers(*((0, 2) if dtype == "bool" else (1, 6)), (4, 9)).astype(dtype) for _ in range(TABLE[name]["inputs"])]
+    reference = torch_function(name)
+    actual = getattr(ocl, name)(*map(ocl.tensor, arrays))
+    assert actual.dtype == ocl.float32
+    wide = [torch.from_numpy(array).double() for array in arrays]
+    assert_close_to_truth(actual, reference(*wide), reference(*[w.float() for w in wide]))
+
+
+@pytest.mark.parametrize("name", [name for name, row in TABLE.items() if row["types"] == "Integral"])
+def test_bitwise_refuses_floats(name):
+    with pytest.raises(TypeError, match=f"{name}: expected integers or bool, got float32"):
+        getattr(ocl, name)(*[ocl.ones(3)] * TABLE[name]["inputs"])
+
+
+# --- numbers as operands
+
+BINARY = [name for name, row in TABLE.items() if row["inputs"] == 2]
+
+
+def number_for(name, side, dtype):
+    if TABLE[name]["types"] == "Integral":
+        return 3
+    return 2 if name == "pow" and side == "right" else 1.5 if dtype == "float32" else 2
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("name", BINARY)
+def test_number_beside_a_tensor(name, side, rng):
+    dtype = "int64" if TABLE[name]["types"] == "Integral" else "float32"
+    number = number_for(name, side, dtype)
+
+    def with_number(lib, x):
+        function = torch_function(name) if lib is torch else getattr(ocl, name)
+        if lib is torch and (name in TORCH or name in ("atan2", "maximum", "minimum") or side == "left"):
+            fixed = torch.tensor(number, dtype=x.dtype)  # PyTorch's functions are stricter than its operators
+            return function(fixed, x) if side == "left" else function(x, fixed)
+        return function(number, x) if side == "left" else function(x, number)
+
+    at = 0 if side == "right" else 1
+    if dtype == "int64":
+        x = rng.integers(-9, 9, (3, 7))
+        assert_same(with_number(ocl, ocl.tensor(x)), with_number(torch, torch.from_numpy(x)))
+        return
+    x = rng.uniform(*interval_of(name, at), (3, 7)).astype(np.float32)
+    if TABLE[name]["types"] == "Bool":
+        assert_same(with_number(ocl, ocl.tensor(x)), with_number(torch, torch.from_numpy(x)))
+        return
+    check_like_torch(with_number, x, backward=name in DIFFERENTIABLE)
+
+
+@pytest.mark.parametrize("numbers", [(0.5, None, None), (None, 0.5, None), (None, None, 0.5), (0.5, 2.0, None)])
+@pytest.mark.parametrize("name", ["where", "lerp", "addcmul", "addcdiv"])
+def test_numbers_beside_ternary(name, numbers, rng):
+    if name == "where":
+        numbers = (None, *numbers[:2])
+    given = inputs_of(name, (4, 5), (4, 5), (4, 5), rng=rng)
+    kept = [array for array, number in zip(given, numbers, strict=True) if number is None]
+
+    def function(lib, *tensors):
+        rest = iter(tensors)
+        like = next(t for t in tensors if t.dtype.is_floating_point)
+        operands = [next(rest) if n is None else torch.tensor(n, dtype=like.dtype) if lib is torch else n for n in numbers]
+        return call(name)(lib, *operands)
+
+    if not any(array.dtype.kind == "f" for array in kept):
+        pytest.skip("no tensor to differentiate is left")
+    check_like_torch(function, *kept)
+
+
+OPERATORS = {
+    "a + b": lambda a, b: a + b, "a - b": lambda a, b: a - b, "a * b": lambda a, b: a * b, "a / b": lambda a, b: a / b,
+    "a // b": lambda a, b: a // b, "a % b": lambda a, b: a % b, "a ** b": lambda a, b: a**b,
+    "2 + a": lambda a, b: 2 + a, "2 - a": lambda a, b: 2 - a, "2 * a": lambda a, b: 2 * a, "2 / a": lambda a, b: 2 / a,
+    "2 // a": lambda a, b: 2 // a, "2 % a": lambda a, b: 2 % a, "2 ** a": lambda a, b: 2**a,
+    "a - 2": lambda a, b: a - 2, "a ** 2": lambda a, b: a**2, "a < b": lambda a, b: a < b, "a <= 2": lambda a, b: a <= 2,
+    "a > b": lambda a, b: a > b, "2 >= a": lambda a, b: 2 >= a, "a == b": lambda a, b: a == b, "a != b": lambda a, b: a != b,
+    "-a": lambda a, b: -a, "abs(a)": lambda a, b: abs(a),
+}  # fmt: skip
+INTEGER_OPERATORS = {
+    "a & b": lambda a, b: a & b, "a | b": lambda a, b: a | b, "a ^ b": lambda a, b: a ^ b, "~a": lambda a, b: ~a,
+    "3 & a": lambda a, b: 3 & a, "a | 3": lambda a, b: a | 3,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", OPERATORS)
+def test_python_operators(text):
+    a, b = np.array([1.0, 2.0, 3.5, 0.5], np.float32), np.array([2.0, 2.0, 0.5, 4.0], np.float32)
+    operator = OPERATORS[text]
+    actual, expected = operator(ocl.tensor(a), ocl.tensor(b)), operator(torch.tensor(a), torch.tensor(b))
+    assert str(actual.dtype)[3:] == str(expected.dtype)[5:]
+    np.testing.assert_allclose(actual.numpy(), expected.numpy(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("text", INTEGER_OPERATORS)
+def test_python_operators_on_integers(text):
+    a, b = np.array([1, -2, 3, 12]), np.array([7, 6, -5, 4])
+    operator = INTEGER_OPERATORS[text]
+    assert_same(operator(ocl.tensor(a), ocl.tensor(b)), operator(torch.tensor(a), torch.tensor(b)))
+
+
+# --- layouts: the same kernels over other strides
+
+LAYOUTS = {
+    "transposed": lambda lib, x: x.transpose(0, 1),
+    "every second": lambda lib, x: x[:, ::2],
+    "offset": lambda lib, x: x[1:, 3:],
+    "permuted 3d": lambda lib, x: x.reshape(2, 3, 8).permute(2, 0, 1),
+    "expanded": lambda lib, x: x[:, :1].expand(6, 5),
+    "scalar": lambda lib, x: x[0, 0],
+    "one element": lambda lib, x: x[2:3, 4:5],
+    "empty": lambda lib, x: x[:0],
+    "empty inside": lambda lib, x: x[:, 3:3],
+}
+
+
+@pytest.mark.oclgrind
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", ["exp", "mul", "div", "where", "lerp", "sigmoid"])
+def test_layouts(name, layout, rng):
+    def function(lib, *tensors):
+        return call(name)(lib, *[LAYOUTS[layout](lib, tensor) for tensor in tensors])
+
+    check_like_torch(function, *inputs_of(name, (6, 8), (6, 8), (6, 8), rng=rng))
+
+
+BROADCASTS = [
+    ((4, 5), (5,)),
+    ((4, 1), (1, 5)),
+    ((3, 1, 5), (4, 1)),
+    ((), (2, 3)),
+    ((2, 3), ()),
+    ((1,), (3, 1)),
+    ((2, 1, 3, 1), (5, 1, 4)),
+    ((0, 3), (1, 3)),
+    ((2, 0), (1,)),
+    ((1, 1, 1, 1, 1, 2, 3, 2), (2,)),
+    ((257, 3), (257, 1)),
+]
+
+
+@pytest.mark.parametrize("shapes", BROADCASTS, ids=str)
+@pytest.mark.parametrize("name", ["add", "mul", "pow", "maximum"])
+def test_broadcasting(name, shapes, rng):
+    check_like_torch(call(name), *inputs_of(name, *shapes, rng=rng), sums=name != "pow", ulps=4)
+
+
+@pytest.mark.parametrize("shapes", [((3, 1), (1, 4), (2, 1, 1)), ((), (4,), (3, 1)), ((2, 3), (), ())], ids=str)
+@pytest.mark.parametrize("name", ["where", "lerp", "addcmul"])
+def test_broadcasting_ternary(name, shapes, rng):
+    check_like_torch(call(name), *inputs_of(name, *shapes, rng=rng), ulps=8)
+
+
+@pytest.mark.parametrize("numel", [1, 63, 64, 65, 4095, 4096, 4097, 100_003])
+def test_sizes(numel, rng):
+    check_like_torch(call("mul"), *inputs_of("mul", (numel,), (numel,), rng=rng))
+
+
+def test_one_tensor_on_both_sides(rng):
+    check_like_torch(lambda lib, x: x * x + x / x, rng.uniform(0.5, 2, (3, 4)).astype(np.float32))
+
+
+def test_random_strides(rng):
+    """Chains of views chosen at random, on two operands that broadcast."""
+    for _ in range(20):
+        order = tuple(rng.permutation(3).tolist())
+        step, start = int(rng.integers(1, 4)), int(rng.integers(0, 3))
+
+        def function(lib, a, b, order=order, step=step, start=start):
+            return lib.mul(a.permute(*order)[start::step], b.permute(*order)[:, :, start:].sum(0, keepdim=True)[..., :1])
+
+        a, b = (rng.uniform(-1, 1, (5, 6, 7)).astype(np.float32) for _ in range(2))
+        check_like_torch(function, a, b, sums=True)
+
+
+def test_shapes_that_do_not_broadcast():
+    with pytest.raises(ValueError, match=r"add: shapes \[2, 3\] and \[2\] do not broadcast"):
+        ocl.ones(2, 3) + ocl.ones(2)
+    with pytest.raises(TypeError, match="where: expected at least one tensor"):
+        ocl.where(True, 1.0, 2.0)
+
+
+def test_wrong_arguments():
+    with pytest.raises(TypeError, match="incompatible function arguments"):
+        ocl.add(ocl.ones(2), "two")
+    with pytest.raises(TypeError, match="incompatible function arguments"):
+        ocl.add(ocl.ones(2))
+    with pytest.raises(ValueError, match="rounding_mode"):
+        ocl.div(ocl.ones(2), 2, rounding_mode="up")
+    with pytest.raises(ValueError, match="approximate"):
+        ocl.gelu(ocl.ones(2), approximate="some")
+
+
+# --- type promotion
+
+DTYPES = ("float32", "float64", "float16", "bfloat16", "int64", "int32", "uint8", "bool")
+NUMBERS = (True, 2, 2.5)
+
+
+def torch_result_type(name, a, b):
+    promoted = torch.result_type(a, b)
+    if name == "eq":
+        return torch.bool
+    return torch.float32 if name == "div" and not promoted.is_floating_point else promoted
+
+
+def apply(lib, name, a, b, condition):
+    return lib.where(condition, a, b) if name == "where" else getattr(lib, name)(a, b)
+
+
+def short(dtype):
+    return str(dtype).split(".")[1]
+
+
+@pytest.mark.parametrize("name", ["add", "mul", "div", "eq", "where"])
+def test_promotion_of_all_dtypes(name):
+    """Result dtypes for every pair of dtypes and ranks; on empty tensors, which need no kernel."""
+    for first, second in itertools.product(DTYPES, DTYPES):
+        skip_without("float64")
+        for shapes in [((0,), (0,)), ((0,), ()), ((), (0,))]:
+            (a, ta), (b, tb) = (
+                (ocl.empty(*shape, dtype=of_dtype(dtype)[0]), torch.empty(shape, dtype=of_dtype(dtype)[1]))
+                for shape, dtype in zip(shapes, (first, second), strict=True)
+            )
+            actual = apply(ocl, name, a, b, ocl.empty(0, dtype=ocl.bool))
+            assert short(actual.dtype) == short(torch_result_type(name, ta, tb)), (first, second, shapes)
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_promotion_with_numbers(dtype, number):
+    skip_without(dtype)
+    ours, theirs = of_dtype(dtype)
+    for shape, name in itertools.product([(0,), (1, 0)], ["add", "mul", "div", "eq"]):
+        a, ta = ocl.empty(*shape, dtype=ours), torch.empty(shape, dtype=theirs)
+        expected = short(torch_result_type(name, ta, number))
+        assert short(getattr(ocl, name)(a, number).dtype) == expected
+        assert short(getattr(ocl, name)(number, a).dtype) == expected
+
+
+@pytest.mark.parametrize("pair", itertools.combinations_with_replacement(DTYPES, 2), ids="-".join)
+def test_promoted_values(pair):
+    skip_without("float64" if "float64" in pair else "float32")
+    values = [np.array([0, 1, 2, 3, 1, 0]), np.array([1, 1, 0, 5, 2, 0])]
+    ours = [ocl.tensor(v).to(of_dtype(d)[0]) for v, d in zip(values, pair, strict=True)]
+    theirs = [torch.tensor(v).to(of_dtype(d)[1]) for v, d in zip(values, pair, strict=True)]
+    assert_same(ocl.add(*ours), torch.add(*theirs))
+    assert_same(ocl.add(*reversed(ours)), torch.add(*theirs))
+
+
+def test_gradients_come_in_the_dtype_of_their_input():
+    skip_without("float64")
+    a = ocl.tensor([1.0, 2.0], dtype=ocl.float32, requires_grad=True)
+    b = ocl.tensor([3.0, 4.0], dtype=ocl.float64, requires_grad=True)
+    for function in (ocl.add, ocl.mul, ocl.div, ocl.maximum):
+        a.grad = b.grad = None
+        function(a, b).sum().backward()
+        assert (a.grad.dtype, b.grad.dtype) == (ocl.float32, ocl.float64)
+    a.grad = None
+    (a.double() * b).sum().backward()
+    assert a.grad.tolist() == [3, 4]
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_integers_wrap_as_in_pytorch(dtype):
+    if dtype == "bool":
+        values = np.array([True, False])
+    else:
+        limits = np.iinfo(dtype)
+        values = np.array([limits.max, limits.min, limits.max - 1], dtype)
+    x, y = ocl.tensor(values), torch.tensor(values)
+    for function in (lambda t: t + t, lambda t: t * t, lambda t: t + 1):
+        assert_same(function(x), function(y))
+
+
+# --- values at the edges
+
+EDGES = np.array([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e-30, -1e-30, 1e30, -1e30, 0.5, 2.5, -2.5], np.float32)
+# Not compared: the sign or the size of a result that PyTorch itself gives differently from one build to the next.
+OVERFLOWING = {"lerp", "gelu_tanh", "hardswish", "mish", "tanhshrink", "addcdiv"}
+
+
+def edge_inputs(count):
+    if count == 1:
+        return [EDGES]
+    a, b = np.meshgrid(EDGES, EDGES)
+    return [a.ravel().copy(), b.ravel().copy()] + [np.full(a.size, 0.5, np.float32)] * (count - 2)
+
+
+@pytest.mark.parametrize("name", [n for n, row in TABLE.items() if row["types"] != "Integral" and n not in OVERFLOWING])
+def test_edge_values(name):
+    arrays = edge_inputs(TABLE[name]["inputs"])
+    if name == "where":
+        arrays = [arrays[0] > 0, *arrays[:2]]
+    tensors = [torch.from_numpy(array) for array in arrays]
+    actual, expected = getattr(ocl, name)(*map(ocl.tensor, arrays)), torch_function(name)(*tensors)
+    if TABLE[name]["types"] == "Bool":
+        assert_same(actual, expected)
+        return
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(to_numpy(actual), expected.numpy(), rtol=2e-6, atol=1e-37, err_msg=f"{name} of {arrays}")
+
+
+def test_signed_zeros():
+    zeros = ocl.tensor(np.array([0.0, -0.0], np.float32))
+    assert np.signbit((zeros * 1).numpy()).tolist() == [False, True]
+    assert np.signbit((-zeros).numpy()).tolist() == [True, False]
+    assert np.signbit(ocl.full((3,), -0.0).numpy()).all()
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("name", ["relu", "clamp", "maximum", "abs", "sigmoid", "tanh", "threshold"])
+def test_gradients_at_the_edges(name, value):
+    arrays = [np.array([value, 1.0], np.float32)] + [np.zeros(2, np.float32)] * (TABLE[name]["inputs"] - 1)
+    ours, theirs = [ocl.tensor(a, requires_grad=True) for a in arrays], [torch.tensor(a, requires_grad=True) for a in arrays]
+    getattr(ocl, name)(*ours).sum().backward()
+    torch_function(name)(*theirs).sum().backward()
+    np.testing.assert_array_equal(ours[0].grad.numpy(), theirs[0].grad.numpy())
+
+
+@pytest.mark.parametrize("name", ["sigmoid", "logsigmoid", "softplus", "tanh", "silu", "elu", "selu", "log1p", "expm1"])
+def test_large_and_tiny_arguments(name, rng):
+    """No overflow on the way, and no loss of a small result."""
+    exponents = rng.uniform(-30, 2 if name in ("expm1", "elu", "selu") else 3, 400)
+    signs = 1 if name == "log1p" else rng.choice([-1, 1], 400)
+    x = (signs * np.exp(exponents)).astype(np.float32).clip(-85, 85)
+    check_like_torch(call(name), x, ulps=4)

@@ -1,0 +1,130 @@
+"""Comparison with PyTorch on the CPU: one call, written once, runs on both libraries.
+
+    check_like_torch(lambda lib, x, w: lib.nn.functional.linear(x, w), x, w, sums=True)
+"""
+
+import numpy as np
+import pytest
+import torch
+
+import ocl
+
+FLOATS = ("float32", "float64")
+
+
+def has_float64():
+    return ocl.get_device_properties()["fp64"]
+
+
+def skip_without(dtype):
+    """Skips the test where the device cannot compute in `dtype`."""
+    if dtype == "float64" and not has_float64():
+        pytest.skip(f"{ocl.get_device_name()} has no float64")
+
+
+def of_dtype(name):
+    """Marks nothing: `ocl.bool_` and `torch.bool` are named alike here ("bool")."""
+    return getattr(ocl, name), getattr(torch, name)
+
+
+def to_numpy(tensor):
+    if isinstance(tensor, torch.Tensor):
+        return tensor.detach().to(torch.float32 if tensor.dtype == torch.bfloat16 else tensor.dtype).numpy()
+    return (tensor.float() if tensor.dtype == ocl.bfloat16 else tensor).numpy()
+
+
+def assert_same(actual, expected):
+    """Same shape, dtype and elements (NaN equals NaN); `expected` is PyTorch's."""
+    assert tuple(actual.shape) == tuple(expected.shape)
+    assert str(actual.dtype).split(".")[1] == str(expected.dtype).split(".")[1]
+    np.testing.assert_array_equal(to_numpy(actual), to_numpy(expected))
+
+
+def assert_close_to_truth(actual, torch64, torch32, magnitude=None, ulps=2):
+    """Checks that `actual` is as near to the truth as PyTorch is.
+
+    The distance from `torch64`, in units in the last place of `actual`'s dtype, is at most 4 times the largest
+    distance of `torch32` (in units of float32) plus `ulps`. A unit is relative to the element, or to `magnitude`
+    where that is larger: the sum of the magnitudes that a sum has added up.
+    """
+    actual, truth, torch32 = to_numpy(actual), to_numpy(torch64), to_numpy(torch32)
+    assert actual.shape == truth.shape
+    if actual.size == 0:
+        return
+    scale = np.abs(truth) if magnitude is None else np.maximum(np.abs(truth), np.abs(to_numpy(magnitude)))
+
+    def distance(values, dtype):
+        kind = np.finfo(dtype)
+        finite = np.isfinite(values) & np.isfinite(truth)
+        unit = np.maximum(scale * kind.eps, kind.tiny)
+        with np.errstate(invalid="ignore"):
+            return np.where(finite, np.abs(values.astype(np.float64) - truth) / unit, 0)
+
+    allowed = 4 * distance(torch32, np.float32).max() + ulps
+    finite_in_torch = np.isfinite(torch32)
+    np.testing.assert_array_equal(actual[~finite_in_torch], torch32[~finite_in_torch].astype(actual.dtype))
+    assert np.isfinite(actual[finite_in_torch]).all(), "not finite where PyTorch is"
+    ours = distance(actual, actual.dtype)
+    at = np.unravel_index(np.argmax(ours), ours.shape)
+    assert ours[at] <= allowed, (
+        f"{(ours > allowed).sum()} of {ours.size} elements off; the worst at {tuple(map(int, at))}: {actual[at]!r}, "
+        f"PyTorch has {torch32[at]!r}, the truth is {truth[at]!r}: {ours[at]:.1f} units off, allowed {allowed:.1f}"
+    )
+
+
+def _run(lib, make, function, arrays, upstream, backward, differentiable):
+    """The result and the gradients of the differentiable inputs."""
+    inputs = [make(array) for array in arrays]
+    if backward:
+        for i in differentiable:
+            inputs[i].requires_grad_()
+    result = function(lib, *inputs)
+    if not backward:
+        return [result]
+    result.backward(make(upstream(tuple(result.shape))))
+    return [result] + [inputs[i].grad for i in differentiable]
+
+
+def check_like_torch(function, *arrays, dtype="float32", backward=True, sums=False, ulps=2, reference=None):
+    """Checks function(ocl, *tensors), and the gradients of its floating inputs, against function(torch, *tensors).
+
+    `arrays` are NumPy's; floating ones are given in `dtype`. `sums`: the results are sums of products, measured
+    by the magnitudes of what they add up (the same function of absolute values). `reference` stands for
+    `function` on PyTorch's side.
+    """
+    skip_without(dtype)
+    reference = reference or function
+    differentiable = [i for i, a in enumerate(arrays) if a.dtype.kind == "f"]
+    rng = np.random.default_rng(1)
+    drawn = {}
+
+    def upstream(shape):
+        return drawn.setdefault(shape, rng.uniform(-1, 1, shape).astype(np.float32))
+
+    def run_torch(dtype, absolute=False):
+        def make(array):
+            tensor = torch.from_numpy(np.array(array))
+            if array.dtype.kind != "f":
+                return tensor
+            return (tensor.abs() if absolute else tensor).to(dtype)
+
+        return _run(torch, make, reference, arrays, upstream, backward, differentiable)
+
+    def make_ours(array):
+        return ocl.tensor(array.astype(dtype) if array.dtype.kind == "f" else array)
+
+    truth, single = run_torch(torch.float64), run_torch(torch.float32)
+    magnitudes = run_torch(torch.float64, absolute=True) if sums else [None] * len(truth)
+    ours = _run(ocl, make_ours, function, arrays, upstream, backward, differentiable)
+    for name, a, t64, t32, magnitude in zip(
+        ["result"] + [f"gradient of input {i}" for i in differentiable], ours, truth, single, magnitudes, strict=False
+    ):
+        assert (a is None) == (t64 is None), name
+        if a is None:
+            continue
+        assert tuple(a.shape) == tuple(t64.shape), name
+        assert str(a.dtype) == f"ocl.{dtype}", name
+        try:
+            assert_close_to_truth(a, t64, t32, magnitude, ulps)
+        except AssertionError as error:
+            raise AssertionError(f"{name}: {error}") from None
