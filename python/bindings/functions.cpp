@@ -1,4 +1,5 @@
 #include "casters.h"
+#include "dlprim/ops/reduce/reduce.h"
 
 using ocl::DType;
 using ocl::Pair;
@@ -43,6 +44,20 @@ void bind_reductions(py::module_& m, py::class_<Tensor>& tensor) {
     tensor.def(#name, function, py::arg("dim") = py::none(), py::arg("keepdim") = false, WithoutLock(), doc);                 \
   }
 #include "dlprim/ops/reduce/table.def"
+  m.def("reduction_table", [] {
+    py::list rows;
+    for (const dlprim::ReductionOp& op : dlprim::reduction_table()) {
+      py::dict row;
+      row["name"] = op.name;
+      row["map"] = op.map;
+      row["combine"] = op.combine;
+      row["finish"] = op.finish;
+      row["gradient"] = op.gradient;
+      row["documentation"] = op.documentation;
+      rows.append(row);
+    }
+    return rows;
+  }, "The rows of the reduction table, as dicts.");
   const auto bind_arg = [&](const char* name, auto function) {
     m.def(name, function, py::arg("input"), py::arg("dim") = py::none(), py::arg("keepdim") = false, WithoutLock());
     tensor.def(name, function, py::arg("dim") = py::none(), py::arg("keepdim") = false, WithoutLock());
