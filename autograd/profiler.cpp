@@ -6,6 +6,7 @@
 #include <map>
 #include <sstream>
 
+#include "autograd/device.h"
 #include "dlprim/core/error.h"
 #include "dlprim/runtime/device.h"
 
@@ -22,10 +23,7 @@ std::ofstream open(const std::filesystem::path& path) {
 
 }  // namespace
 
-Profile::Profile() {
-  const Device opened_for_the_first_launches;
-  for (dlprim::Device* device : dlprim::Device::opened()) device->queue().start_profiling();
-}
+Profile::Profile() { dlprim::Device::start_profiling(); }
 
 Profile::~Profile() {
   if (!running_) return;
@@ -39,8 +37,8 @@ Profile::~Profile() {
 void Profile::stop() {
   if (!running_) return;
   running_ = false;
-  for (dlprim::Device* device : dlprim::Device::opened())
-    for (dlprim::KernelRecord& record : device->queue().stop_profiling()) launches_.push_back({device->name(), std::move(record)});
+  for (auto& [device, records] : dlprim::Device::stop_profiling())
+    for (dlprim::KernelRecord& record : records) launches_.push_back({device->name(), std::move(record)});
 }
 
 const std::vector<Launch>& Profile::launches() {

@@ -38,6 +38,7 @@ const std::vector<cl::Device>& all_devices() {
 struct OpenDevices {
   std::mutex mutex;
   std::map<int, std::unique_ptr<Device>> by_index;
+  bool profiling = false;
 };
 
 // Never destroyed: tensors that outlive main() may still give memory back to their device.
@@ -103,6 +104,7 @@ Device& Device::get(int index) {
     } catch (const cl::Error& e) {
       throw DeviceError(concat("device ocl:", index, " does not open: ", e.what(), " ", error_name(e.err())));
     }
+    if (devices.profiling) slot->queue().start_profiling();
     KernelCache::global();  // whose own exit handler must run after ours
     static const int registered = std::atexit(store_settled_programs_at_exit);  // for an exit() on another thread
     (void)registered;
@@ -132,6 +134,24 @@ std::vector<Device*> Device::opened() {
   for (auto& [index, device] : devices.by_index)
     if (device) list.push_back(device.get());
   return list;
+}
+
+void Device::start_profiling() {
+  OpenDevices& devices = open_devices();
+  std::lock_guard<std::mutex> lock(devices.mutex);
+  devices.profiling = true;
+  for (auto& [index, device] : devices.by_index)
+    if (device) device->queue().start_profiling();
+}
+
+std::vector<std::pair<Device*, std::vector<KernelRecord>>> Device::stop_profiling() {
+  OpenDevices& devices = open_devices();
+  std::lock_guard<std::mutex> lock(devices.mutex);
+  devices.profiling = false;
+  std::vector<std::pair<Device*, std::vector<KernelRecord>>> records;
+  for (auto& [index, device] : devices.by_index)
+    if (device) records.emplace_back(device.get(), device->queue().stop_profiling());
+  return records;
 }
 
 Device::Device(int index, cl::Device device)

@@ -26,6 +26,10 @@ class Device {
   /** The devices opened so far. */
   static std::vector<Device*> opened();
 
+  /** Records the launches of every device, those opened later too, until stop_profiling returns them. Both wait. */
+  static void start_profiling();
+  static std::vector<std::pair<Device*, std::vector<KernelRecord>>> stop_profiling();
+
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 

@@ -23,13 +23,13 @@ def skip_without(dtype):
 
 
 def of_dtype(name):
-    """Marks nothing: `ocl.bool_` and `torch.bool` are named alike here ("bool")."""
+    """The dtype of that name: ours and PyTorch's."""
     return getattr(ocl, name), getattr(torch, name)
 
 
 def to_numpy(tensor):
     if isinstance(tensor, torch.Tensor):
-        return tensor.detach().to(torch.float32 if tensor.dtype == torch.bfloat16 else tensor.dtype).numpy()
+        return tensor.detach().to(torch.float32 if tensor.dtype == torch.bfloat16 else tensor.dtype).numpy(force=True)
     return (tensor.float() if tensor.dtype == ocl.bfloat16 else tensor).numpy()
 
 

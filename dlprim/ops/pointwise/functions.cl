@@ -42,6 +42,11 @@ static T LOGSIGMOID(T a) { return fmin(a, (T)0) - log1p(exp(-fabs(a))); }
 static T SOFTPLUS(T a) { return a > 20 ? a : log1p(exp(a)); }
 #define GELU_INNER(a) ((T)0.797884560802865356 * ((a) + (T)0.044715 * (a) * (a) * (a)))
 #define GELU_INNER_SLOPE(a) ((T)0.797884560802865356 * (1 + (T)0.134145 * (a) * (a)))
+// Some devices' tanh rounds to more than 1, which turns the sign of its derivative 1 - tanh^2.
+static T TANH(T a) {
+  const T y = tanh(a);
+  return fabs(y) > 1 ? copysign((T)1, y) : y;
+}
 #define SELU_ALPHA ((T)1.6732632423543772848170429916717)
 #define SELU_SCALE ((T)1.0507009873554804934193349852946)
 
@@ -81,5 +86,5 @@ static T POW(T a, T b) {
 #endif
 
 #define TRUTH(x) ((x) != 0)
-// The gradient that the larger of two numbers gets; equal ones share it.
-#define MAXIMUM_SHARE(g, a, b) ((a) > (b) ? (g) : (a) == (b) ? (g) / 2 : (T)0)
+// The gradient that the larger of two numbers gets; equal ones share it, and both get it when one is NaN.
+#define MAXIMUM_SHARE(g, a, b) ((a) < (b) ? (T)0 : (a) == (b) ? (g) / 2 : (g))

@@ -1,0 +1,93 @@
+"""nn.init: bounds and moments like PyTorch's, and the layers' own first weights."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+import ocl
+from ocl.nn import init
+
+SHAPES = [(200, 150), (64, 32, 3, 3)]
+
+RANDOM = {
+    "uniform_": {"a": -2.0, "b": 3.0},
+    "normal_": {"mean": 1.0, "std": 0.5},
+    "xavier_uniform_": {"gain": 1.5},
+    "xavier_normal_": {"gain": 0.5},
+    "kaiming_uniform_": {"a": math.sqrt(5)},
+    "kaiming_normal_": {"mode": "fan_out", "nonlinearity": "relu"},
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("options", [True, False], ids=["options", "defaults"])
+@pytest.mark.parametrize("name", RANDOM)
+def test_distributions_like_torchs(name, options, shape):
+    ocl.manual_seed(5)
+    torch.manual_seed(5)
+    arguments = RANDOM[name] if options else {}
+    ours = getattr(init, name)(ocl.empty(*shape), **arguments).numpy()
+    theirs = getattr(torch.nn.init, name)(torch.empty(shape), **arguments).numpy()
+    spread = theirs.std()
+    error = spread / math.sqrt(theirs.size)  # standard error of the mean
+    assert abs(ours.mean() - theirs.mean()) < 6 * error
+    assert ours.std() == pytest.approx(spread, rel=0.03)
+    if "uniform" in name:
+        width = np.ptp(theirs)
+        assert ours.min() == pytest.approx(theirs.min(), abs=0.01 * width)
+        assert ours.max() == pytest.approx(theirs.max(), abs=0.01 * width)
+    else:
+        assert np.abs(ours - ours.mean()).max() > 3 * spread
+
+
+@pytest.mark.parametrize("name, arguments, value", [("zeros_", (), 0), ("ones_", (), 1), ("constant_", (2.5,), 2.5)])
+def test_constants(name, arguments, value):
+    t = ocl.randn(3, 4)
+    getattr(init, name)(t, *arguments)
+    np.testing.assert_array_equal(t.numpy(), np.full((3, 4), value, np.float32))
+
+
+def test_parameters_are_filled_off_the_tape():
+    p = ocl.nn.Parameter(ocl.zeros(50, 50))
+    result = init.kaiming_uniform_(p)
+    assert p.is_leaf and p.requires_grad and result.is_leaf
+    assert p.numpy().any() and p._version == 1
+
+
+def test_a_seed_gives_the_same_weights():
+    weights = []
+    for seed in (7, 7, 8):
+        ocl.manual_seed(seed)
+        weights.append(ocl.nn.Linear(5, 5).weight.numpy())
+    np.testing.assert_array_equal(weights[0], weights[1])
+    assert (weights[0] != weights[2]).any()
+
+
+def test_two_layers_differ():
+    ocl.manual_seed(0)
+    assert (ocl.nn.Linear(5, 5).weight.numpy() != ocl.nn.Linear(5, 5).weight.numpy()).any()
+
+
+@pytest.mark.parametrize("build", [lambda nn: nn.Linear(300, 100), lambda nn: nn.Conv2d(32, 64, (3, 5), groups=2)])
+def test_layers_start_like_torchs(build):
+    ocl.manual_seed(1)
+    ours, theirs = build(ocl.nn), build(torch.nn)
+    for (name, p), q in zip(ours.named_parameters(), theirs.parameters(), strict=True):
+        bound = q.detach().abs().max().item()
+        assert np.abs(p.numpy()).max() == pytest.approx(bound, rel=0.05), name
+        assert p.numpy().std() == pytest.approx(bound / math.sqrt(3), rel=0.2), name
+
+
+@pytest.mark.parametrize("name", ["xavier_uniform_", "xavier_normal_", "kaiming_uniform_", "kaiming_normal_"])
+def test_fans_need_two_dimensions(name):
+    with pytest.raises(ValueError, match=r"fewer than 2 dimensions.*\[5\]"):
+        getattr(init, name)(ocl.empty(5))
+
+
+def test_unknown_modes_are_refused():
+    with pytest.raises(ValueError, match="fan_middle.*fan_in, fan_out"):
+        init.kaiming_uniform_(ocl.empty(2, 2), mode="fan_middle")
+    with pytest.raises(ValueError, match="unsupported nonlinearity gelu"):
+        init.kaiming_normal_(ocl.empty(2, 2), nonlinearity="gelu")

@@ -1,0 +1,196 @@
+"""Parameter groups and state dicts of optimizers."""
+
+import gc
+
+import numpy as np
+import pytest
+import torch
+from parity import expect_near
+
+import ocl
+
+KINDS = {
+    "SGD": {"lr": 0.05, "momentum": 0.9},
+    "SGD plain": {"lr": 0.05},
+    "Adam": {"lr": 0.01},
+    "Adam amsgrad": {"lr": 0.01, "amsgrad": True},
+    "AdamW": {"lr": 0.01, "weight_decay": 0.1},
+}
+every_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+def parameters(library, count=3, **options):
+    generator = np.random.default_rng(0)
+    return [library.tensor(generator.standard_normal(3 + i).astype(np.float32), requires_grad=True, **options) for i in range(count)]
+
+
+def step(library, optimizer, tensors, number):
+    generator = np.random.default_rng(50 + number)
+    for p in tensors:
+        p.grad = library.tensor(generator.standard_normal(tuple(p.shape)).astype(np.float32), dtype=p.dtype)
+    optimizer.step()
+
+
+def make(library, kind, tensors):
+    return getattr(library.optim, kind.split()[0])(tensors, **KINDS[kind])
+
+
+def test_groups_with_settings_of_their_own():
+    def train(library, **options):
+        first, second, third = parameters(library, **options)
+        optimizer = library.optim.SGD([{"params": [first]}, {"params": second, "lr": 1.0, "momentum": 0.0}], lr=0.1, momentum=0.9)
+        optimizer.add_param_group({"params": [third], "weight_decay": 0.5})
+        for number in range(3):
+            step(library, optimizer, (first, second, third), number)
+        assert [group["lr"] for group in optimizer.param_groups] == [0.1, 1.0, 0.1]
+        return first, second, third
+
+    for values in zip(train(ocl), train(torch, dtype=torch.float64), train(torch), strict=True):
+        expect_near(*values, units=4)
+
+
+def test_named_parameters_are_taken_too():
+    net = ocl.nn.Linear(2, 2)
+    assert len(ocl.optim.SGD(net.named_parameters()).param_groups[0]["params"]) == 2
+
+
+def test_settings_are_read_and_written_like_a_dict():
+    optimizer = ocl.optim.Adam(parameters(ocl), betas=(0.5, 0.6))
+    (group,) = optimizer.param_groups
+    assert group["betas"] == (0.5, 0.6) and group["amsgrad"] is False and len(group["params"]) == 3
+    assert set(group.keys()) >= {"params", "lr", "betas", "eps", "weight_decay"}
+    assert "lr" in group and "momentum" not in group
+    group["lr"] = 0.25
+    group["betas"] = (0.7, 0.8)
+    assert optimizer.param_groups[0]["lr"] == 0.25
+    assert optimizer.param_groups[0]["betas"] == (0.7, 0.8)
+    with pytest.raises(KeyError, match="momentum"):
+        group["momentum"]
+    with pytest.raises(KeyError, match="momentum"):
+        group["momentum"] = 1.0
+
+
+def test_a_changed_rate_counts_from_the_next_step():
+    p = ocl.zeros(1, requires_grad=True)
+    optimizer = ocl.optim.SGD([p], lr=1.0)
+    p.grad = ocl.ones(1)
+    optimizer.step()
+    optimizer.param_groups[0]["lr"] = 0.5
+    optimizer.step()
+    assert p.item() == -1.5
+
+
+def test_a_group_stays_itself_when_others_are_added():
+    first, *others = parameters(ocl, count=20)
+    optimizer = ocl.optim.SGD([first], lr=0.5)
+    group = optimizer.param_groups[0]
+    for p in others:
+        optimizer.add_param_group({"params": [p]})
+    group["lr"] = 0.125
+    assert optimizer.param_groups[0]["lr"] == 0.125
+    del optimizer
+    gc.collect()
+    assert group["lr"] == 0.125
+
+
+@pytest.mark.parametrize("group, message", [
+    ({"params": None}, "more than one parameter group"),
+    ({"params": [], "speed": 1.0}, "no option 'speed'"),
+])
+def test_impossible_groups_are_refused(group, message):
+    held = parameters(ocl)
+    optimizer = ocl.optim.SGD(held)
+    with pytest.raises(ValueError, match=message):
+        optimizer.add_param_group({**group, "params": held[:1] if group["params"] is None else []})
+    assert len(optimizer.param_groups) == 1
+    with pytest.raises(ValueError, match="speed"):
+        ocl.optim.SGD([{"params": held, "speed": 1.0}])
+
+
+# --- state dicts
+
+
+@every_kind
+def test_layout_is_torchs(kind):
+    layouts = []
+    for library in (ocl, torch):
+        tensors = parameters(library)
+        optimizer = make(library, kind, tensors)
+        step(library, optimizer, tensors, 0)
+        state = optimizer.state_dict()
+        entries = {index: set(entry) - {"step"} for index, entry in state["state"].items()}
+        layouts.append((set(state), {i: names for i, names in entries.items() if names},
+                        [group["params"] for group in state["param_groups"]]))
+        assert {"lr", "weight_decay", "maximize"} <= set(state["param_groups"][0])
+    assert layouts[0] == layouts[1]
+
+
+@every_kind
+@pytest.mark.parametrize("way", ["ours to ours", "torch to ours", "ours to torch"])
+def test_training_goes_on_from_a_state_dict(kind, way):
+    """Five steps without a break, and three plus two with the state dict in between."""
+    source_library, target_library = {"ours to ours": (ocl, ocl), "torch to ours": (torch, ocl), "ours to torch": (ocl, torch)}[way]
+    source = parameters(source_library)
+    optimizer = make(source_library, kind, source)
+    for number in range(3):
+        step(source_library, optimizer, source, number)
+
+    target = [target_library.tensor(p.detach().numpy().copy(), requires_grad=True) for p in source]
+    resumed = make(target_library, kind, target)
+    state = optimizer.state_dict()
+    if way == "ours to torch":
+        for entry in state["state"].values():
+            entry.update({name: torch.from_numpy(t.numpy()) for name, t in entry.items() if name != "step"})
+    resumed.param_groups[0]["lr"] = 123.0  # the state dict puts it right
+    resumed.load_state_dict(state)
+    for number in (3, 4):
+        step(target_library, resumed, target, number)
+
+    truth, reference = parameters(torch, dtype=torch.float64), parameters(torch)
+    for tensors in (truth, reference):
+        unbroken = make(torch, kind, tensors)
+        for number in range(5):
+            step(torch, unbroken, tensors, number)
+    for values in zip(target, truth, reference, strict=True):
+        expect_near(*values, units=4)
+
+
+@every_kind
+def test_a_loaded_state_is_a_copy(kind):
+    source, target = parameters(ocl), parameters(ocl)
+    optimizer, resumed = make(ocl, kind, source), make(ocl, kind, target)
+    step(ocl, optimizer, source, 0)
+    resumed.load_state_dict(optimizer.state_dict())
+    step(ocl, optimizer, source, 1)
+    step(ocl, resumed, target, 1)
+    again = resumed.state_dict()["state"]
+    for index, entry in optimizer.state_dict()["state"].items():
+        for name, value in entry.items():
+            if name != "step":
+                np.testing.assert_array_equal(again[index][name].numpy(), value.numpy())
+
+
+def spoiled(change):
+    tensors = parameters(ocl)
+    optimizer = ocl.optim.Adam(tensors)
+    step(ocl, optimizer, tensors, 0)
+    state = optimizer.state_dict()
+    change(state)
+    return ocl.optim.Adam(parameters(ocl)), state
+
+
+@pytest.mark.parametrize("change, message", [
+    (lambda state: state["param_groups"].append({"params": []}), "different number of parameter groups"),
+    (lambda state: state["param_groups"][0]["params"].pop(), "doesn't match the size"),
+    (lambda state: state["state"][1].pop("exp_avg_sq"), "no 'exp_avg_sq' for parameter 1"),
+    (lambda state: state["state"][2].update(exp_avg=np.zeros(2)), r"exp_avg of shape \[2\] for a parameter of shape \[5\]"),
+])
+def test_a_state_that_does_not_fit_is_refused(change, message):
+    optimizer, state = spoiled(change)
+    with pytest.raises(ValueError, match=message):
+        optimizer.load_state_dict(state)
+
+
+def test_a_state_dict_without_its_parts_is_refused():
+    with pytest.raises(KeyError, match="state"):
+        ocl.optim.SGD(parameters(ocl)).load_state_dict({})
