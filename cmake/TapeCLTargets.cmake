@@ -1,4 +1,5 @@
 include(GNUInstallDirs)
+set(TAPECL_INCLUDE_DIR ${CMAKE_INSTALL_INCLUDEDIR}/tapecl)
 include(CMakePackageConfigHelpers)
 
 # tapecl_add_library(NAME DEPENDENCIES...): a layer of the library, made of every .cpp below its folder.
@@ -7,12 +8,13 @@ function(tapecl_add_library name)
   add_library(${name} STATIC ${sources})
   add_library(TapeCL::${name} ALIAS ${name})
   target_include_directories(${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
-                                            $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+                                            $<INSTALL_INTERFACE:${TAPECL_INCLUDE_DIR}>)
   target_compile_features(${name} PUBLIC cxx_std_17)
+  set_target_properties(${name} PROPERTIES OUTPUT_NAME tapecl_${name})
   target_link_libraries(${name} PUBLIC ${ARGN})
   tapecl_compile_options(${name})
   install(TARGETS ${name} EXPORT TapeCLTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-  install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} DESTINATION ${TAPECL_INCLUDE_DIR}
           FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
 endfunction()
 

@@ -213,6 +213,7 @@ void copy(Queue& queue, const Tensor& source, const Tensor& destination) {
 void fill(Queue& queue, const Tensor& destination, Scalar value) {
   const bool all_bits_zero = value.real() == 0 && !std::signbit(value.real()) && value.integer() == 0;
   if (all_bits_zero && destination.is_contiguous()) return queue.zero(destination);
+  if (destination.dtype == DType::boolean) value = value.real() != 0;
   pointwise(queue, identity_expression(), destination.dtype, {value}, {}, {destination});
 }
 

@@ -17,7 +17,7 @@ namespace {
 Queue& queue() { return device().queue(); }
 
 constexpr float inf = std::numeric_limits<float>::infinity();
-const float nan = std::nanf("");
+const float not_a_number = std::nanf("");
 
 // Two results of two tensors, one number among the inputs and a parameter: everything an expression can have.
 const PointwiseExpression all_at_once{"test all at once", {"a", "b", "c"}, {"p"}, {"a * b + p * c", "a - c"}};
@@ -150,19 +150,19 @@ TEST(Pointwise, Float64NeedsADeviceThatHasIt) {
 }
 
 TEST(Pointwise, SpecialValues) {
-  const std::vector<float> x{-inf, -1, -0.0f, 0, 1, inf, nan};
+  const std::vector<float> x{-inf, -1, -0.0f, 0, 1, inf, not_a_number};
   const auto check = [&](const char* op, const std::vector<double>& expected) {
     SCOPED_TRACE(op);
     expect_close(download_values(evaluated(op, x)), expected, 1e-6, 0);
   };
-  check("exp", {0, std::exp(-1), 1, 1, std::exp(1), inf, nan});
-  check("log", {nan, nan, -inf, -inf, 0, inf, nan});
-  check("sqrt", {nan, nan, 0, 0, 1, inf, nan});
-  check("sigmoid", {0, 1 / (1 + std::exp(1)), 0.5, 0.5, 1 / (1 + std::exp(-1)), 1, nan});
-  check("tanh", {-1, std::tanh(-1), 0, 0, std::tanh(1), 1, nan});
-  check("relu", {0, 0, 0, 0, 1, inf, nan});
+  check("exp", {0, std::exp(-1), 1, 1, std::exp(1), inf, not_a_number});
+  check("log", {not_a_number, not_a_number, -inf, -inf, 0, inf, not_a_number});
+  check("sqrt", {not_a_number, not_a_number, 0, 0, 1, inf, not_a_number});
+  check("sigmoid", {0, 1 / (1 + std::exp(1)), 0.5, 0.5, 1 / (1 + std::exp(-1)), 1, not_a_number});
+  check("tanh", {-1, std::tanh(-1), 0, 0, std::tanh(1), 1, not_a_number});
+  check("relu", {0, 0, 0, 0, 1, inf, not_a_number});
   check("sign", {-1, -1, 0, 0, 1, 1, 0});
-  check("softplus", {0, std::log1p(std::exp(-1)), std::log(2), std::log(2), std::log1p(std::exp(1)), inf, nan});
+  check("softplus", {0, std::log1p(std::exp(-1)), std::log(2), std::log(2), std::log1p(std::exp(1)), inf, not_a_number});
 }
 
 // One row at a time against the C library, with arguments over the range where each is finite.
@@ -288,7 +288,7 @@ TEST(Copy, EveryHalfValueThereAndBack) {
 TEST(Copy, RoundsHalvesToNearestEven) {
   std::vector<float> x = random_floats(20000, 7);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::ldexp(x[i], static_cast<int>(i % 40) - 22);
-  for (const float v : {1.00390625f, 1.01171875f, 1.00048828125f, 1.00146484375f, 65519.0f, 65520.0f, 65536.0f, 3.4e38f, inf, -inf, nan, 5.9604645e-8f, 2.9e-8f, 2.98023224e-8f}) {
+  for (const float v : {1.00390625f, 1.01171875f, 1.00048828125f, 1.00146484375f, 65519.0f, 65520.0f, 65536.0f, 3.4e38f, inf, -inf, not_a_number, 5.9604645e-8f, 2.9e-8f, 2.98023224e-8f}) {
     x.push_back(v);
     x.push_back(-v);
   }
@@ -328,7 +328,7 @@ TEST(Fill, UnusualNumbers) {
   const Tensor t = queue().scratch({3});
   fill(queue(), t, -0.0);
   EXPECT_TRUE(std::signbit(download<float>(t)[2]));
-  fill(queue(), t, nan);
+  fill(queue(), t, not_a_number);
   EXPECT_TRUE(std::isnan(download<float>(t)[2]));
   const Tensor truth = Tensor::empty(device(), {2}, DType::boolean);
   fill(queue(), truth, 0.5);  // as PyTorch: not zero, so true

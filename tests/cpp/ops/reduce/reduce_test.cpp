@@ -5,6 +5,7 @@
 #include <limits>
 #include <random>
 
+#include "dlprim/ops/pointwise/pointwise.h"
 #include "tests/cpp/support/elements.h"
 #include "tests/cpp/support/messages.h"
 
@@ -16,7 +17,7 @@ namespace {
 Queue& queue() { return device().queue(); }
 
 constexpr double inf = std::numeric_limits<double>::infinity();
-const double nan = std::nan("");
+const double not_a_number = std::nan("");
 
 /** The elements of each output, in the order of the reduced dimensions. */
 std::vector<std::vector<double>> groups_of(const Sample& s, DimMask mask) {
@@ -30,7 +31,7 @@ std::vector<std::vector<double>> groups_of(const Sample& s, DimMask mask) {
 double extreme_of(const std::vector<double>& group, double sign) {
   double best = -inf;
   for (const double v : group) {
-    if (std::isnan(v)) return nan;
+    if (std::isnan(v)) return not_a_number;
     best = std::fmax(best, sign * v);
   }
   return sign * best;
@@ -197,7 +198,7 @@ TEST(Reduce, LargeIntegersStayExact) {
 }
 
 TEST(Reduce, SpecialValues) {
-  const std::vector<std::vector<double>> rows{{1, nan, 3}, {inf, 1, -inf}, {-inf, -inf, -inf}, {inf, 1, 2}, {0, -0.0, 0}, {nan, nan, inf}};
+  const std::vector<std::vector<double>> rows{{1, not_a_number, 3}, {inf, 1, -inf}, {-inf, -inf, -inf}, {inf, 1, 2}, {0, -0.0, 0}, {not_a_number, not_a_number, inf}};
   std::vector<double> values;
   for (const auto& row : rows) values.insert(values.end(), row.begin(), row.end());
   const Sample along_rows = sample_of(values, {6, 3});
@@ -216,7 +217,7 @@ TEST(Reduce, OfEqualExtremesTheFirstCounts) {
     std::vector<double> values(static_cast<std::size_t>(n), 1);
     const Found all_equal = extremes(Extreme::max, sample_of(values, {n}).tensor, 1);
     EXPECT_EQ(all_equal.indices, std::vector<std::int64_t>{0});
-    values[static_cast<std::size_t>(n - 1)] = values[static_cast<std::size_t>(n / 2)] = nan;
+    values[static_cast<std::size_t>(n - 1)] = values[static_cast<std::size_t>(n / 2)] = not_a_number;
     EXPECT_EQ(extremes(Extreme::min, sample_of(values, {n}).tensor, 1).indices, std::vector<std::int64_t>{n / 2});
   }
 }

@@ -1,0 +1,26 @@
+"""Python programs run as processes of their own."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def start(program, *arguments, **environment):
+    """Starts `program`, Python text, with variables set on top of this process's."""
+    variables = {**os.environ, **{name: str(value) for name, value in environment.items()}}
+    command = [sys.executable, "-c", program, *map(str, arguments)]
+    return subprocess.Popen(command, env=variables, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def finish(process, timeout=300):
+    """(standard output, standard error) of a program that must succeed."""
+    output, errors = process.communicate(timeout=timeout)
+    assert process.returncode == 0, f"exit code {process.returncode}:\n{errors}"
+    return output, errors
+
+
+def run(program, *arguments, **environment):
+    return finish(start(program, *arguments, **environment))
