@@ -94,7 +94,14 @@ bool needs_tape(const TensorList& inputs) {
 Edge edge_to(const Tensor& tensor) {
   if (!tensor.defined()) return {};
   TensorImpl& impl = tensor.impl();
-  if (impl.grad_fn) return {impl.grad_fn, impl.output_index};
+  if (impl.grad_fn) {
+    // The history of the view leads to what the base was, not to what was written over it.
+    dlprim::require<AutogradError>(!impl.base.defined() || impl.base.grad_fn() == impl.base_grad_fn,
+                                   "a view of shape ", tensor.shape(),
+                                   " is used after the tensor it views was modified by an inplace operation, which the tape "
+                                   "does not follow; make the view again after the operation");
+    return {impl.grad_fn, impl.output_index};
+  }
   if (!impl.requires_grad) return {};
   std::shared_ptr<AccumulateGrad> accumulator = impl.accumulator.lock();
   if (!accumulator) {

@@ -65,7 +65,9 @@ class AccumulateGrad final : public Node {
 struct TensorImpl {
   dlprim::Tensor data;
   bool requires_grad = false;
-  bool is_view = false;  // of a tensor that the tape knows
+  bool is_view = false;  // of another tensor, whose history would miss what is written here
+  Tensor base;           // of a recorded view: whose memory it shares, and that tensor's history when the view was made
+  std::shared_ptr<Node> base_grad_fn;
   bool is_parameter = false;  // a module registers it by assignment
   std::shared_ptr<Node> grad_fn;
   int output_index = 0;

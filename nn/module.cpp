@@ -98,7 +98,7 @@ std::string Module::repr() const {
 }
 
 Tensor& Module::register_parameter(const std::string& name, Tensor tensor) {
-  put(parameters_, name, tensor.defined() ? parameter(tensor) : tensor);
+  put(parameters_, name, !tensor.defined() || tensor.impl().is_parameter ? tensor : parameter(tensor));
   follow(name, tensor);
   for (auto& [existing, held] : parameters_)
     if (existing == name) return held;

@@ -33,7 +33,7 @@ void check_in_place(const char* op, const Tensor& target, const TensorList& inpu
   if (!grad_enabled()) return;
   require<AutogradError>(!(target.is_leaf() && target.requires_grad()), op,
                          ": a leaf Variable that requires grad is being used in an in-place operation.");
-  bool recorded = false;
+  bool recorded = target.requires_grad();
   for (const Tensor& input : inputs) recorded |= input.defined() && input.requires_grad();
   require<AutogradError>(!(recorded && target.impl().is_view), op,
                          ": a view of a tensor is being written in place while gradients are recorded, which the tape does not "

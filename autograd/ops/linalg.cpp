@@ -78,7 +78,7 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   require(a.size(-1) == b.size(-2), "matmul: shapes ", a.shape(), " and ", b.shape(), " cannot be multiplied");
   const std::int64_t rows = a.size(-2), inner = a.size(-1), columns = b.size(-1);
   const Dims batch = dlprim::broadcast_shapes(leading(a.shape()), leading(b.shape()), "matmul");
-  if (b.dim() == 2) return reshape(mm(reshape(a, {-1, inner}), b), joined(batch, rows, columns));
+  if (b.dim() == 2) return reshape(mm(reshape(a, {dlprim::product(batch) * rows, inner}), b), joined(batch, rows, columns));
   const std::int64_t count = dlprim::product(batch);
   const Tensor left = reshape(expand(a, joined(batch, rows, inner)), {count, rows, inner});
   const Tensor right = reshape(expand(b, joined(batch, inner, columns)), {count, inner, columns});
@@ -94,7 +94,8 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   if (x.dim() != 2) {
     std::vector<std::int64_t> shape = x.shape().vector();
     shape.back() = weight.size(0);
-    return reshape(linear(reshape(x, {-1, x.size(-1)}), weight, bias), shape);
+    const std::int64_t rows = dlprim::product(Dims(x.shape().begin(), x.shape().end() - 1));
+    return reshape(linear(reshape(x, {rows, x.size(-1)}), weight, bias), shape);
   }
   const dlprim::Tensor y = product(x.data(), transposed(weight.data()), bias.defined() ? &contiguous(bias).data() : nullptr);
   return record("LinearBackward", {x, weight, bias}, y, [&] {

@@ -18,7 +18,12 @@ using dlprim::wrap_dim;
 template <class MakeBackward>
 Tensor record_view(const char* name, const Tensor& a, const dlprim::Tensor& viewed, const MakeBackward& make_backward) {
   Tensor result = record(name, {a}, viewed, make_backward);
-  result.impl().is_view = a.requires_grad() || a.impl().is_view;
+  TensorImpl& impl = result.impl();
+  impl.is_view = true;
+  if (impl.grad_fn) {
+    impl.base = a.impl().base.defined() ? a.impl().base : a;
+    impl.base_grad_fn = impl.base.grad_fn();
+  }
   return result;
 }
 

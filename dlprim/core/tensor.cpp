@@ -21,10 +21,10 @@ Tensor Tensor::empty(Device& device, const Dims& shape, DType dtype) {
 Device& Tensor::device() const { return storage->device(); }
 
 bool Tensor::is_contiguous() const {
+  if (numel() == 0) return true;
   std::int64_t expected = 1;
   for (int i = rank() - 1; i >= 0; --i) {
     if (shape[i] == 1) continue;
-    if (shape[i] == 0) return true;
     if (strides[i] != expected) return false;
     expected *= shape[i];
   }

@@ -13,6 +13,18 @@ namespace py = pybind11;
 /** Lets Python's lock go while a call runs: it may build a program or wait for the device. */
 using WithoutLock = py::call_guard<py::gil_scoped_release>;
 
+inline bool names_device(py::handle source) {
+  return py::isinstance<ocl::Device>(source) || py::isinstance<py::str>(source) || PyLong_Check(source.ptr());
+}
+
+/** The device that a device, its name or its number stands for. Throws DeviceError, ValueError, TypeError. */
+inline ocl::Device device_of(py::handle source) {
+  if (!names_device(source)) throw ocl::TypeError("expected a device, its name or its number, got " + py::repr(source).cast<std::string>());
+  if (py::isinstance<py::str>(source)) return ocl::Device(source.cast<std::string>());
+  if (PyLong_Check(source.ptr())) return ocl::Device(source.cast<int>());
+  return source.cast<ocl::Device>();
+}
+
 /** The device named, or the default one for None. */
 inline ocl::Device device_or_default(const std::optional<ocl::Device>& device) { return device ? *device : ocl::Device(); }
 
@@ -56,6 +68,19 @@ struct type_caster<ocl::Scalar> {
   static bool is_numpy_scalar(handle source) {
     static const handle generic = module_::import("numpy").attr("generic").cast<object>().release();
     return isinstance(source, generic);
+  }
+};
+
+/** A device argument. Not pybind11's implicit conversion, which would hide why a name stands for no device. */
+template <>
+struct type_caster<std::optional<ocl::Device>> {
+  PYBIND11_TYPE_CASTER(std::optional<ocl::Device>, const_name("device | str | int | None"));
+
+  bool load(handle source, bool) {
+    if (source.is_none()) return true;
+    if (!names_device(source)) return false;
+    value = device_of(source);
+    return true;
   }
 };
 

@@ -76,6 +76,7 @@ void bind_profile(py::module_& m) {
 void bind_device(py::module_& m) {
   py::class_<Device>(m, "device", "An OpenCL device: 'ocl:N' (N as in clinfo --list), 'ocl' or 'cpu'.")
       .def(py::init<std::string>(), py::arg("name"))
+      .def(py::init<const Device&>(), py::arg("device"))
       .def(py::init<int>(), py::arg("index"))
       .def_property_readonly("index", [](const Device& d) { return d->index(); })
       .def_property_readonly("type", [](const Device&) { return "ocl"; })
@@ -86,14 +87,12 @@ void bind_device(py::module_& m) {
         if (py::isinstance<Device>(other)) return d == other.cast<Device>();
         return py::isinstance<py::str>(other) && (d->name() == other.cast<std::string>());
       });
-  py::implicitly_convertible<py::str, Device>();
-  py::implicitly_convertible<py::int_, Device>();
 
   m.def("is_available", [] { return dlprim::Device::count() > 0; }, "Whether this machine has an OpenCL device.");
   m.def("device_count", &dlprim::Device::count, "Number of OpenCL devices over all platforms.");
   m.def("get_device_name", [](const OptionalDevice& d) { return device_or_default(d)->info().name; }, py::arg("device") = py::none());
   m.def("get_device_properties", &properties, py::arg("device") = py::none(), "What the device is and can do, as a dict; sizes in bytes.");
-  m.def("set_default_device", &ocl::set_default_device, py::arg("device"), "Sets the device of tensors that name none.");
+  m.def("set_default_device", [](const py::object& device) { ocl::set_default_device(device_of(device)); }, py::arg("device"), "Sets the device of tensors that name none.");
   m.def("get_default_device", [] { return Device(); });
   m.def("synchronize", [](const OptionalDevice& d) { d ? ocl::synchronize(*d) : ocl::synchronize(); }, py::arg("device") = py::none(),
         WithoutLock(), "Waits for the work of one device, or of all; raises what a device reported meanwhile.");

@@ -22,9 +22,19 @@ class PythonModule : public Module, public py::trampoline_self_life_support {
 
 py::object none_or(const Tensor& tensor) { return tensor.defined() ? py::cast(tensor) : py::none(); }
 
+bool is_constructed(const py::object& self) {
+  return reinterpret_cast<py::detail::instance*>(self.ptr())->get_value_and_holder().holder_constructed();
+}
+
+// pybind11 gives out raw memory for an object whose __init__ has not run.
+Module& constructed(const py::object& self) {
+  if (!is_constructed(self)) throw ocl::TypeError("a module was used before Module.__init__() had run; begin __init__ with super().__init__()");
+  return self.cast<Module&>();
+}
+
 /** Adds a submodule. C++ holds its C++ half alone; the parent's _modules hold the Python half with what a subclass adds. */
 void add_child(const py::object& self, const std::string& name, const py::object& child) {
-  self.cast<Module&>().register_module(name, child.cast<std::shared_ptr<Module>>());
+  constructed(self).register_module(name, child.cast<std::shared_ptr<Module>>());
   const py::dict attributes = self.attr("__dict__");
   attributes.attr("pop")(name, py::none());  // a plain attribute of that name would hide the submodule
   if (!attributes.contains("_modules")) attributes["_modules"] = py::dict();
@@ -33,7 +43,7 @@ void add_child(const py::object& self, const std::string& name, const py::object
 
 // Modules and parameters that are assigned become part of the module, as in PyTorch.
 void set_attribute(const py::object& self, const std::string& name, const py::object& value) {
-  auto& module = self.cast<Module&>();
+  Module& module = constructed(self);
   const auto refuse_unless = [&](bool fits, const char* kind, const char* expected) {
     if (!fits) throw ocl::TypeError(dlprim::concat("cannot assign '", py::type::of(value).attr("__name__").cast<std::string>(), "' as ", kind, " '", name, "' (", expected, " expected)"));
   };
@@ -56,7 +66,7 @@ void set_attribute(const py::object& self, const std::string& name, const py::ob
 }
 
 py::object get_attribute(const py::object& self, const std::string& name) {
-  const auto& module = self.cast<const Module&>();
+  const Module& module = constructed(self);
   if (const auto parameter = module.own_parameter(name)) return none_or(*parameter);
   if (const auto buffer = module.own_buffer(name)) return none_or(*buffer);
   if (const auto child = module.own_module(name)) return py::cast(child);
@@ -90,7 +100,7 @@ ocl::StateDict state_from(const py::dict& state) {
 py::object moved(const py::object& self, const py::object& target, const std::optional<ocl::DType>& dtype) {
   auto& module = self.cast<Module&>();
   if (py::isinstance<ocl::DType>(target)) module.to(target.cast<ocl::DType>());
-  else if (!target.is_none()) module.to(target.cast<ocl::Device>());
+  else if (!target.is_none()) module.to(device_of(target));
   if (dtype) module.to(*dtype);
   return self;
 }

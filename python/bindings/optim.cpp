@@ -33,9 +33,12 @@ ocl::TensorList tensors_of(const py::object& iterable) {
   if (py::isinstance<Tensor>(iterable)) return {iterable.cast<Tensor>()};
   ocl::TensorList tensors;
   for (const py::handle item : iterable) {
-    const py::object entry = py::reinterpret_borrow<py::object>(item);
+    py::object entry = py::reinterpret_borrow<py::object>(item);
     // Pairs of a name and a tensor are what named_parameters() gives.
-    tensors.push_back(py::isinstance<py::tuple>(entry) ? entry.cast<py::tuple>()[1].cast<Tensor>() : entry.cast<Tensor>());
+    if (py::isinstance<py::tuple>(entry) && py::len(entry) == 2) entry = entry.cast<py::tuple>()[1];
+    if (!py::isinstance<Tensor>(entry))
+      throw ocl::TypeError("optimizer can only optimize Tensors, got " + py::type::of(entry).attr("__name__").cast<std::string>());
+    tensors.push_back(entry.cast<Tensor>());
   }
   return tensors;
 }

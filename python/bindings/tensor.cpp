@@ -81,7 +81,7 @@ Tensor moved(const Tensor& tensor, const py::object& target, const std::optional
   Tensor result = tensor;
   if (py::isinstance<DType>(target)) result = result.to(target.cast<DType>());
   else if (py::isinstance<Tensor>(target)) result = result.to(target.cast<Tensor>().device()).to(target.cast<Tensor>().dtype());
-  else if (!target.is_none()) result = result.to(target.cast<ocl::Device>());
+  else if (!target.is_none()) result = result.to(device_of(target));
   return dtype ? result.to(*dtype) : result;
 }
 
@@ -139,7 +139,8 @@ Tensor tensor_of(const py::object& data, const std::optional<DType>& dtype, cons
   }
   const py::module_ numpy = py::module_::import("numpy");
   const bool typed = py::hasattr(data, "dtype");
-  py::array array = numpy.attr("asarray")(data, py::arg("order") = "C");
+  const py::object free = py::hasattr(data, "detach") ? data.attr("detach")() : data;  // PyTorch's parameters
+  py::array array = numpy.attr("asarray")(free, py::arg("order") = "C");
   if (!typed && array.dtype().kind() == 'f') array = array.attr("astype")("float32");
   std::string type = py::str(array.dtype().attr("name"));
   static const std::set<std::string> supported{"float32", "float64", "float16", "int64", "int32", "uint8", "bool"};

@@ -16,6 +16,7 @@ from ocl._C import Tensor
 __all__ = ["load", "save"]
 
 _STRUCTURE = "tapecl.structure"
+_PLAIN = (bool, int, float, str, type(None))
 
 
 def save(obj: Any, path: str | os.PathLike) -> None:
@@ -23,7 +24,7 @@ def save(obj: Any, path: str | os.PathLike) -> None:
 
     Raises TypeError for an object that is neither tensor, number, string, None, dict, list nor tuple.
     """
-    if isinstance(obj, dict) and all(isinstance(value, Tensor) for value in obj.values()):
+    if isinstance(obj, dict) and all(isinstance(k, str) and isinstance(v, Tensor) for k, v in obj.items()):
         _C._data.save_tensors(obj, os.fspath(path), {})
         return
     tensors: dict[str, Tensor] = {}
@@ -40,22 +41,38 @@ def load(path: str | os.PathLike, device: str | _C.device | None = None) -> Any:
     tensors = dict(entries)
     if _STRUCTURE not in metadata:
         return tensors
-    return _rebuilt(json.loads(metadata[_STRUCTURE]), tensors)
+    try:
+        return _rebuilt(json.loads(metadata[_STRUCTURE]), tensors)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise OSError(f"{os.fspath(path)}: its metadata {_STRUCTURE} is damaged: {error!r}") from error
 
 
 def _described(obj: Any, path: str, tensors: dict[str, Tensor]) -> dict:
     if isinstance(obj, Tensor):
-        tensors[path or "tensor"] = obj
-        return {"tensor": path or "tensor"}
+        name = _unused(path or "tensor", tensors)
+        tensors[name] = obj
+        return {"tensor": name}
     if isinstance(obj, dict):
         # Keys may be ints (an optimizer's state), which JSON would turn into strings.
-        return {"dict": [[key, _described(value, f"{path}/{key}" if path else str(key), tensors)] for key, value in obj.items()]}
+        items = []
+        for key, value in obj.items():
+            if not isinstance(key, _PLAIN):
+                raise TypeError(f"save: {path or 'the object'} has a key of type {type(key).__name__}")
+            items.append([key, _described(value, f"{path}/{key}" if path else str(key), tensors)])
+        return {"dict": items}
     if isinstance(obj, list | tuple):
         items = [_described(item, f"{path}/{i}" if path else str(i), tensors) for i, item in enumerate(obj)]
-        return {type(obj).__name__: items}
-    if obj is None or isinstance(obj, bool | int | float | str):
+        return {"tuple" if isinstance(obj, tuple) else "list": items}
+    if isinstance(obj, _PLAIN):
         return {"value": obj}
     raise TypeError(f"save: {path or 'the object'} is a {type(obj).__name__}, which cannot be saved")
+
+
+def _unused(name: str, tensors: dict[str, Tensor]) -> str:
+    """``name``, or with dashes after it where keys that read alike ("a/b" and a, then b) have led to the same."""
+    while name in tensors:
+        name += "-"
+    return name
 
 
 def _rebuilt(node: dict, tensors: dict[str, Tensor]) -> Any:
@@ -67,4 +84,6 @@ def _rebuilt(node: dict, tensors: dict[str, Tensor]) -> Any:
     if kind in ("list", "tuple"):
         items = [_rebuilt(item, tensors) for item in content]
         return tuple(items) if kind == "tuple" else items
-    return content
+    if kind == "value":
+        return content
+    raise ValueError(f"unknown part {kind!r}")

@@ -1,6 +1,6 @@
 """Comparison with PyTorch on the CPU: one call, written once, runs on both libraries.
 
-    check_like_torch(lambda lib, x, w: lib.nn.functional.linear(x, w), x, w, sums=True)
+check_like_torch(lambda lib, x, w: lib.nn.functional.linear(x, w), x, w, unit="sums")
 """
 
 import numpy as np
@@ -22,6 +22,16 @@ def skip_without(dtype):
         pytest.skip(f"{ocl.get_device_name()} has no float64")
 
 
+def small(cases, is_small):
+    """The cases of a parametrisation; the simulator runs those for which `is_small` holds."""
+    marked = []
+    for case in cases:
+        values = case if isinstance(case, tuple) else (case,)
+        marks = [pytest.mark.oclgrind] if is_small(*values) else []
+        marked.append(pytest.param(*values, id="-".join(map(str, values)), marks=marks))
+    return marked
+
+
 def of_dtype(name):
     """The dtype of that name: ours and PyTorch's."""
     return getattr(ocl, name), getattr(torch, name)
@@ -29,7 +39,11 @@ def of_dtype(name):
 
 def to_numpy(tensor):
     if isinstance(tensor, torch.Tensor):
-        return tensor.detach().to(torch.float32 if tensor.dtype == torch.bfloat16 else tensor.dtype).numpy(force=True)
+        return (
+            tensor.detach()
+            .to(torch.float32 if tensor.dtype == torch.bfloat16 else tensor.dtype)
+            .numpy(force=True)
+        )
     return (tensor.float() if tensor.dtype == ocl.bfloat16 else tensor).numpy()
 
 
@@ -43,9 +57,9 @@ def assert_same(actual, expected):
 def assert_close_to_truth(actual, torch64, torch32, magnitude=None, ulps=2):
     """Checks that `actual` is as near to the truth as PyTorch is.
 
-    The distance from `torch64`, in units in the last place of `actual`'s dtype, is at most 4 times the largest
-    distance of `torch32` (in units of float32) plus `ulps`. A unit is relative to the element, or to `magnitude`
-    where that is larger: the sum of the magnitudes that a sum has added up.
+    The distance from `torch64`, in units in the last place of `actual`'s dtype, is at most 4 times the
+    largest distance of `torch32` (in units of float32) plus `ulps`. A unit is relative to the element, or to
+    `magnitude` where that is larger: the sum of the magnitudes that a sum has added up.
     """
     actual, truth, torch32 = to_numpy(actual), to_numpy(torch64), to_numpy(torch32)
     assert actual.shape == truth.shape
@@ -67,8 +81,9 @@ def assert_close_to_truth(actual, torch64, torch32, magnitude=None, ulps=2):
     ours = distance(actual, actual.dtype)
     at = np.unravel_index(np.argmax(ours), ours.shape)
     assert ours[at] <= allowed, (
-        f"{(ours > allowed).sum()} of {ours.size} elements off; the worst at {tuple(map(int, at))}: {actual[at]!r}, "
-        f"PyTorch has {torch32[at]!r}, the truth is {truth[at]!r}: {ours[at]:.1f} units off, allowed {allowed:.1f}"
+        f"{(ours > allowed).sum()} of {ours.size} elements off; the worst at {tuple(map(int, at))}: "
+        f"{actual[at]!r}, PyTorch has {torch32[at]!r}, the truth is {truth[at]!r}: {ours[at]:.1f} units off, "
+        f"allowed {allowed:.1f}"
     )
 
 
@@ -85,15 +100,17 @@ def _run(lib, make, function, arrays, upstream, backward, differentiable):
     return [result] + [inputs[i].grad for i in differentiable]
 
 
-def check_like_torch(function, *arrays, dtype="float32", backward=True, sums=False, ulps=2, reference=None):
-    """Checks function(ocl, *tensors), and the gradients of its floating inputs, against function(torch, *tensors).
+def check_like_torch(function, *arrays, dtype="float32", backward=True, unit="element", ulps=2):
+    """Checks function(ocl, *tensors) and the gradients of its floating inputs against function(torch, …).
 
-    `arrays` are NumPy's; floating ones are given in `dtype`. `sums`: the results are sums of products, measured
-    by the magnitudes of what they add up (the same function of absolute values). `reference` stands for
-    `function` on PyTorch's side.
+    `arrays` are NumPy's; floating ones are given in `dtype`. What rounding errors are measured by:
+
+    - unit="element": each element of the result;
+    - unit="sums": the magnitudes of what sums of products add up (the same function of absolute values);
+    - unit="largest": the largest element, for differences of terms of that size; "largest gradient" uses
+      that for the gradients only.
     """
     skip_without(dtype)
-    reference = reference or function
     differentiable = [i for i, a in enumerate(arrays) if a.dtype.kind == "f"]
     rng = np.random.default_rng(1)
     drawn = {}
@@ -108,16 +125,28 @@ def check_like_torch(function, *arrays, dtype="float32", backward=True, sums=Fal
                 return tensor
             return (tensor.abs() if absolute else tensor).to(dtype)
 
-        return _run(torch, make, reference, arrays, upstream, backward, differentiable)
+        return _run(torch, make, function, arrays, upstream, backward, differentiable)
 
     def make_ours(array):
         return ocl.tensor(array.astype(dtype) if array.dtype.kind == "f" else array)
 
     truth, single = run_torch(torch.float64), run_torch(torch.float32)
-    magnitudes = run_torch(torch.float64, absolute=True) if sums else [None] * len(truth)
+    magnitudes = run_torch(torch.float64, absolute=True) if unit == "sums" else [None] * len(truth)
+    for i, tensor in enumerate(truth):
+        if (
+            tensor is not None
+            and tensor.numel()
+            and (unit == "largest" or (unit == "largest gradient" and i > 0))
+        ):
+            magnitudes[i] = tensor.abs().max()
     ours = _run(ocl, make_ours, function, arrays, upstream, backward, differentiable)
     for name, a, t64, t32, magnitude in zip(
-        ["result"] + [f"gradient of input {i}" for i in differentiable], ours, truth, single, magnitudes, strict=False
+        ["result"] + [f"gradient of input {i}" for i in differentiable],
+        ours,
+        truth,
+        single,
+        magnitudes,
+        strict=False,
     ):
         assert (a is None) == (t64 is None), name
         if a is None:

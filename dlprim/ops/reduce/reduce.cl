@@ -5,11 +5,12 @@
 //   plain:      MAP(a), COMBINE(x, z), FINISH(x, n), element_t (the type MAP reads)
 //   WITH_INDEX: BEATS(x, z), whether x is more extreme than z
 //
-// Accuracy: each lane joins at most BLOCK elements into a first accumulator, and those blocks into a second one, so that no
-// chain of roundings grows with the size; lanes and splits are joined in a fixed order, so that a run repeats exactly.
+// Accuracy: each lane joins at most BLOCK elements into a first accumulator, and those blocks into a second one, a double
+// where the device has it, so that no chain of roundings grows with the size; lanes and splits are joined in a fixed order,
+// so that a run repeats exactly.
 
 #define RANK 8
-#define BLOCK 256
+#define BLOCK 32
 #define LANES 16
 
 typedef struct {
@@ -41,6 +42,9 @@ static acc_t acc_join(acc_t x, acc_t z) {
   const int x_wins = x_nan ? !z_nan : !z_nan && BEATS(x.value, z.value);
   return same ? (x.index < z.index ? x : z) : x_wins ? x : z;
 }
+typedef acc_t total_t;
+#define total_join(x, z) acc_join(x, z)
+#define RESULT_OF(total) (total)
 #define ELEMENT(p, at, index) acc_of((T)LOAD_INPUT(p, at), index)
 #define RESULT_ARGS BUFFER(OUTPUT_TYPE, values), BUFFER(long, indices)
 #define RESULT_BIND BIND(OUTPUT_TYPE, values); BIND(long, indices)
@@ -56,6 +60,13 @@ static acc_t acc_join(acc_t x, acc_t z) {
 typedef T acc_t;
 #define acc_identity() IDENTITY
 #define acc_join(x, z) COMBINE(x, z)
+#if T_IS_FLOATING && HAS_FP64
+typedef double total_t;
+#else
+typedef T total_t;
+#endif
+static total_t total_join(total_t x, total_t z) { return COMBINE(x, z); }
+#define RESULT_OF(total) ((T)(total))
 static T map_element(element_t a) { return MAP(a); }
 #define ELEMENT(p, at, index) map_element((element_t)LOAD_INPUT(p, at))
 #define RESULT_ARGS BUFFER(OUTPUT_TYPE, result)
@@ -104,7 +115,8 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void reduce_rows(
   const index_t output = get_global_id(0);
   const index_t last = min((index_t)(get_global_id(1) + 1) * split_size, elements);
   const index_t base = offset_of(output, kept_size, kept_stride);
-  acc_t total[LANES], block[LANES];
+  acc_t block[LANES];
+  total_t total[LANES];
   for (int l = 0; l < LANES; ++l) total[l] = block[l] = acc_identity();
   int in_block = 0;
   for (index_t element = get_global_id(1) * split_size; element < last;) {
@@ -125,22 +137,22 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void reduce_rows(
       }
       in_block += (i - from) / LANES;
       if (in_block >= BLOCK) {
-        for (int l = 0; l < LANES; ++l) total[l] = acc_join(total[l], block[l]), block[l] = acc_identity();
+        for (int l = 0; l < LANES; ++l) total[l] = total_join(total[l], block[l]), block[l] = acc_identity();
         in_block = 0;
       }
     }
     for (int l = 0; i < count; ++i, ++l)
       block[l] = acc_join(block[l], ELEMENT(row, i * reduced_stride[0], (long)element + i));
     if (++in_block >= BLOCK) {
-      for (int l = 0; l < LANES; ++l) total[l] = acc_join(total[l], block[l]), block[l] = acc_identity();
+      for (int l = 0; l < LANES; ++l) total[l] = total_join(total[l], block[l]), block[l] = acc_identity();
       in_block = 0;
     }
     element += count;
   }
-  for (int l = 0; l < LANES; ++l) total[l] = acc_join(total[l], block[l]);
+  for (int l = 0; l < LANES; ++l) total[l] = total_join(total[l], block[l]);
   for (int half_lanes = LANES / 2; half_lanes > 0; half_lanes /= 2)
-    for (int l = 0; l < half_lanes; ++l) total[l] = acc_join(total[l], total[l + half_lanes]);
-  FINISH_OUTPUT(output, total[0])
+    for (int l = 0; l < half_lanes; ++l) total[l] = total_join(total[l], total[l + half_lanes]);
+  FINISH_OUTPUT(output, RESULT_OF(total[0]))
 }
 
 // One work item joins one split of LANES neighbouring outputs.
@@ -157,7 +169,8 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void reduce_columns(
   for (int l = 0; l < lanes; ++l) base[l] = offset_of(first_output + l, kept_size, kept_stride);
   const int together = lanes == LANES && base[LANES - 1] - base[0] == LANES - 1;
   const index_t last = min((index_t)(get_global_id(1) + 1) * split_size, elements);
-  acc_t total[LANES], block[LANES];
+  acc_t block[LANES];
+  total_t total[LANES];
   for (int l = 0; l < LANES; ++l) total[l] = block[l] = acc_identity();
   int in_block = 0;
   for (index_t element = get_global_id(1) * split_size; element < last; ++element) {
@@ -168,13 +181,13 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void reduce_columns(
       for (int l = 0; l < lanes; ++l) block[l] = acc_join(block[l], ELEMENT(row, base[l], (long)element));
     }
     if (++in_block == BLOCK) {
-      for (int l = 0; l < LANES; ++l) total[l] = acc_join(total[l], block[l]), block[l] = acc_identity();
+      for (int l = 0; l < LANES; ++l) total[l] = total_join(total[l], block[l]), block[l] = acc_identity();
       in_block = 0;
     }
   }
   for (int l = 0; l < lanes; ++l) {
-    total[l] = acc_join(total[l], block[l]);
-    FINISH_OUTPUT(first_output + l, total[l])
+    total[l] = total_join(total[l], block[l]);
+    FINISH_OUTPUT(first_output + l, RESULT_OF(total[l]))
   }
 }
 
@@ -182,14 +195,15 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void reduce_columns(
 
 // One work item's share of a split: every `step`-th element from `first`.
 #define JOIN_SHARE(first, step)                                                                  \
-  acc_t total = acc_identity(), block = acc_identity();                                          \
+  total_t joined = acc_identity();                                                               \
+  acc_t block = acc_identity();                                                                  \
   int in_block = 0;                                                                              \
   for (index_t element = first; element < last; element += step) {                               \
     const index_t at = base + offset_of(element, reduced_size, reduced_stride);                  \
     block = acc_join(block, ELEMENT(input, at, (long)element));                                  \
-    if (++in_block == BLOCK) total = acc_join(total, block), block = acc_identity(), in_block = 0; \
+    if (++in_block == BLOCK) joined = total_join(joined, block), block = acc_identity(), in_block = 0; \
   }                                                                                              \
-  total = acc_join(total, block);
+  acc_t total = RESULT_OF(total_join(joined, block));
 
 // One work group joins one split of one output. The local size is a power of two.
 __kernel void reduce_rows(BUFFER(const INPUT_TYPE, input), RESULT_ARGS, PARTIAL_ARGS, __local T *lane_values,

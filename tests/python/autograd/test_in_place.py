@@ -114,6 +114,23 @@ def test_a_recorded_write_through_a_view_is_refused():
         y[:1].copy_(leaf([5.0]))
 
 
+@pytest.mark.parametrize("source", [5.0, "leaf"])
+def test_a_write_that_the_tape_would_miss_is_refused(source):
+    """The history of y, or of a constant, knows nothing of a write through a view."""
+    for y in (leaf([1.0, 2.0]) * 2, ocl.zeros(2)):
+        if source == 5.0 and not y.requires_grad:
+            continue
+        with pytest.raises(RuntimeError, match="view.*clone"):
+            y[0] = leaf(1.0) if source == "leaf" else source
+
+
+def test_views_of_constants_are_written_freely():
+    y = ocl.zeros(3)
+    y[1] = 5.0
+    y[2:].add_(1)
+    expect_exact(y, [0, 5, 1])
+
+
 def test_versions_count_writes():
     x = ocl.zeros(2)
     assert x._version == 0

@@ -30,12 +30,12 @@ def test_distributions_like_torchs(name, options, shape):
     arguments = RANDOM[name] if options else {}
     ours = getattr(init, name)(ocl.empty(*shape), **arguments).numpy()
     theirs = getattr(torch.nn.init, name)(torch.empty(shape), **arguments).numpy()
-    spread = theirs.std()
+    spread = float(theirs.std())
     error = spread / math.sqrt(theirs.size)  # standard error of the mean
     assert abs(ours.mean() - theirs.mean()) < 6 * error
     assert ours.std() == pytest.approx(spread, rel=0.03)
     if "uniform" in name:
-        width = np.ptp(theirs)
+        width = float(np.ptp(theirs))
         assert ours.min() == pytest.approx(theirs.min(), abs=0.01 * width)
         assert ours.max() == pytest.approx(theirs.max(), abs=0.01 * width)
     else:

@@ -124,11 +124,17 @@ def test_random_chains_of_views(rng):
                 dims = rng.permutation(ours.ndim).tolist()
                 ours, theirs = ours.permute(*dims), theirs.permute(*dims)
             elif step == 1:
-                shape = [(-1,), (2, -1), (-1, 2), (1, -1, 1, 2)][rng.integers(4)] if ours.numel() % 2 == 0 else (-1,)
+                shape = (
+                    [(-1,), (2, -1), (-1, 2), (1, -1, 1, 2)][rng.integers(4)]
+                    if ours.numel() % 2 == 0
+                    else (-1,)
+                )
                 ours, theirs = ours.reshape(*shape), theirs.reshape(*shape)
             elif step == 2:
                 d = int(rng.integers(ours.ndim))
-                index = (slice(None),) * d + (slice(None, None, 2) if ours.shape[d] % 4 == 0 else slice(None),)
+                index = (slice(None),) * d + (
+                    slice(None, None, 2) if ours.shape[d] % 4 == 0 else slice(None),
+                )
                 ours, theirs = ours[index], theirs[index]
             else:
                 d = int(rng.integers(ours.ndim + 1))
@@ -243,7 +249,13 @@ def test_conversions(source):
 
 @pytest.mark.parametrize("target", ["float16", "bfloat16"])
 def test_rounding_to_half(target, rng):
-    values = np.concatenate([rng.uniform(-1e4, 1e4, 3000), rng.uniform(-1e-6, 1e-6, 100), [65519, 65520, 1e9, -1e9, 0.0, -0.0, np.inf, np.nan]])
+    values = np.concatenate(
+        [
+            rng.uniform(-1e4, 1e4, 3000),
+            rng.uniform(-1e-6, 1e-6, 100),
+            [65519, 65520, 1e9, -1e9, 0.0, -0.0, np.inf, np.nan],
+        ]
+    )
     ours, theirs = of_dtype(target)
     x = values.astype(np.float32)
     assert_same(ocl.tensor(x).to(ours), torch.tensor(x).to(theirs))
@@ -354,13 +366,41 @@ def test_copy_converts_and_broadcasts():
     [
         (lambda x: x.copy_(ocl.ones(5)), ValueError, "copy_|broadcast"),
         (lambda x: x[0].add_(ocl.ones(2, 3, 4)), ValueError, "doesn't match the broadcast shape"),
-        (lambda x: x.int().add_(1.5), TypeError, "result type float32 can't be cast to the desired output type int32"),
-        (lambda x: x[:1].expand(2, 3, 4).add_(1), ValueError, "more than one element of the written-to tensor"),
-        (lambda x: x[0].add_(x[0, :1]), ValueError, "some elements of the input tensor and the written-to tensor"),
-        (lambda x: x.view(24)[1:].add_(x.view(24)[:-1]), ValueError, "some elements of the input tensor and the"),
-        (lambda x: x.view(24)[1:].copy_(x.view(24)[:-1]), ValueError, "some elements of the input tensor and the"),
-        (lambda x: x[0, :3, :3].add_(x[0, :3, :3].t()), ValueError, "some elements of the input tensor and the"),
-        (lambda x: x.view(24)[::3].add_(x.view(24)[1:9]), ValueError, "some elements of the input tensor and the"),
+        (
+            lambda x: x.int().add_(1.5),
+            TypeError,
+            "result type float32 can't be cast to the desired output type int32",
+        ),
+        (
+            lambda x: x[:1].expand(2, 3, 4).add_(1),
+            ValueError,
+            "more than one element of the written-to tensor",
+        ),
+        (
+            lambda x: x[0].add_(x[0, :1]),
+            ValueError,
+            "some elements of the input tensor and the written-to tensor",
+        ),
+        (
+            lambda x: x.view(24)[1:].add_(x.view(24)[:-1]),
+            ValueError,
+            "some elements of the input tensor and the",
+        ),
+        (
+            lambda x: x.view(24)[1:].copy_(x.view(24)[:-1]),
+            ValueError,
+            "some elements of the input tensor and the",
+        ),
+        (
+            lambda x: x[0, :3, :3].add_(x[0, :3, :3].t()),
+            ValueError,
+            "some elements of the input tensor and the",
+        ),
+        (
+            lambda x: x.view(24)[::3].add_(x.view(24)[1:9]),
+            ValueError,
+            "some elements of the input tensor and the",
+        ),
         (lambda x: x.__setitem__(0, [1.0, 2, 3, 4]), TypeError, "can't assign a list"),
         (lambda x: x.__setitem__(0, "a"), TypeError, "can't assign a str"),
     ],
@@ -374,7 +414,12 @@ def test_in_place_errors(change, error, message):
 
 def test_leaf_written_in_place():
     x = ocl.ones(3, requires_grad=True)
-    for change in (lambda: x.add_(1), lambda: x.zero_(), lambda: x.copy_(ocl.ones(3)), lambda: x[:2].fill_(1)):
+    for change in (
+        lambda: x.add_(1),
+        lambda: x.zero_(),
+        lambda: x.copy_(ocl.ones(3)),
+        lambda: x[:2].fill_(1),
+    ):
         with pytest.raises(RuntimeError, match="leaf Variable that requires grad|view of a tensor"):
             change()
     with ocl.no_grad():

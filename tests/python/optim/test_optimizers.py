@@ -193,7 +193,7 @@ def test_impossible_parameters_are_refused():
     for parameters, message in (([], "empty parameter list"), ([p * 2], "non-leaf"), ([p, p], "more than one")):
         with pytest.raises(ValueError, match=message):
             ocl.optim.SGD(parameters)
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="only optimize Tensors, got float"):
         ocl.optim.SGD([1.0])
     with pytest.raises(ValueError, match="contiguous"):
         transposed = ocl.ones(2, 3).t().detach().requires_grad_()

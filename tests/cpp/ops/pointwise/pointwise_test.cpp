@@ -59,7 +59,9 @@ void check_all_at_once(std::mt19937& random, const Dims& a_shape, const Dims& b_
 
 Tensor evaluated(const char* op, const std::vector<float>& a) {
   const Tensor y = queue().scratch({static_cast<std::int64_t>(a.size())});
-  pointwise(queue(), forward_expression(pointwise_op(op)), DType::float32, {upload(a, y.shape)}, {}, {y});
+  std::vector<Scalar> defaults;
+  for (const PointwiseParameter& parameter : pointwise_op(op).parameters) defaults.emplace_back(parameter.default_value);
+  pointwise(queue(), forward_expression(pointwise_op(op)), DType::float32, {upload(a, y.shape)}, defaults, {y});
   return y;
 }
 

@@ -250,6 +250,13 @@ TEST(Reduce, BroadcastInput) {
   EXPECT_EQ(download<float>(y), (std::vector<float>{4000, 8000, 12000}));
 }
 
+TEST(Reduce, MoreElementsThan32BitsCount) {
+  const std::int64_t n = (std::int64_t{1} << 31) + 8;
+  const Tensor one = upload(std::vector<std::uint8_t>{1}, {1}).expanded({n}), y = Tensor::empty(device(), {}, DType::int64);
+  reduce(queue(), reduction("sum"), one, 1, y);
+  EXPECT_EQ(download<std::int64_t>(y)[0], n);
+}
+
 TEST(Reduce, IndicesBeyond32Bits) {
   const std::int64_t half = std::int64_t{1} << 30;
   if (device().info().max_allocation < (std::uint64_t{3} << 30)) GTEST_SKIP() << "the device gives no buffer of 3 GiB";

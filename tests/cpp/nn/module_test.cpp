@@ -1,0 +1,185 @@
+#include "nn/module.h"
+
+#include <filesystem>
+
+#include "nn/nn.h"
+#include "tests/cpp/support/autograd.h"
+
+using namespace ocl;
+using namespace testing_support;
+
+namespace {
+
+class Modules : public OnDevice {};
+
+struct Net : nn::Module {
+  nn::Conv2d& conv = add<nn::Conv2d>("conv", 1, 2, 3);
+  nn::BatchNorm2d& norm = add<nn::BatchNorm2d>("norm", 2);
+  nn::Linear& out = add<nn::Linear>("out", 8, 3);
+  Tensor forward(const Tensor& x) override { return out(flatten(relu(norm(conv(x))), 1)); }
+};
+
+std::vector<std::string> names_of(const StateDict& state) {
+  std::vector<std::string> names;
+  for (const auto& [name, tensor] : state) names.push_back(name);
+  return names;
+}
+
+std::string temporary_file() {
+  return (std::filesystem::temp_directory_path() / ("tapecl_module_test." + std::to_string(getpid()) + ".safetensors")).string();
+}
+
+}  // namespace
+
+TEST_F(Modules, Names) {
+  const Net net;
+  EXPECT_EQ(names_of(net.named_parameters()), (std::vector<std::string>{"conv.weight", "conv.bias", "norm.weight", "norm.bias", "out.weight", "out.bias"}));
+  EXPECT_EQ(names_of(net.named_buffers()), (std::vector<std::string>{"norm.running_mean", "norm.running_var"}));
+  EXPECT_EQ(net.parameters().size(), 6u);
+  EXPECT_EQ(net.name(), "Net");
+  for (const Tensor& p : net.parameters()) EXPECT_TRUE(p.requires_grad() && p.is_leaf());
+}
+
+TEST_F(Modules, ReprIsPyTorchs) {
+  EXPECT_EQ(nn::Sequential(nn::make<nn::Linear>(2, 3), nn::make<nn::ReLU>()).repr(),
+            "Sequential(\n  (0): Linear(in_features=2, out_features=3, bias=True)\n  (1): ReLU()\n)");
+  EXPECT_EQ(nn::Linear(2, 3, false).repr(), "Linear(in_features=2, out_features=3, bias=False)");
+}
+
+TEST_F(Modules, Sequential) {
+  nn::Sequential net(nn::make<nn::Linear>(2, 3), nn::make<nn::ReLU>());
+  net.append(nn::make<nn::Linear>(3, 1));
+  EXPECT_EQ(net.size(), 3u);
+  EXPECT_EQ(net.at(-1)->name(), "Linear");
+  EXPECT_EQ(net(ones({5, 2})).shape(), (Dims{5, 1}));
+  expect_error<IndexError>([&] { net.at(3); }, "3");
+}
+
+TEST_F(Modules, TrainingMode) {
+  Net net;
+  EXPECT_TRUE(net.norm.is_training());
+  net.eval();
+  EXPECT_FALSE(net.norm.is_training());
+  nn::Dropout dropout(0.5);
+  dropout.eval();
+  EXPECT_EQ(dropout(ones({100})).to_vector(), Values(100, 1));
+  dropout.train();
+  for (const float v : dropout(ones({100})).to_vector()) EXPECT_TRUE(v == 0 || v == 2) << v;
+}
+
+TEST_F(Modules, BatchNormMovesItsStatistics) {
+  nn::BatchNorm1d norm(1);
+  norm(tensor(Values{1, 3}, {2, 1}));
+  EXPECT_NEAR(norm.running_mean.item(), 0.1 * 2, 1e-6);
+  EXPECT_NEAR(norm.running_var.item(), 0.9 + 0.1 * 2, 1e-6);
+  EXPECT_EQ(norm.num_batches_tracked, 1);
+  norm.eval();
+  EXPECT_NEAR(norm(tensor(Values{0.2f}, {1, 1})).item(), 0, 1e-6);
+  EXPECT_EQ(norm.num_batches_tracked, 1);
+  expect_error<ValueError>([&] { norm(ones({1, 1, 1, 1})); }, "BatchNorm1d");
+}
+
+TEST_F(Modules, ZeroGradAndFreezing) {
+  nn::Linear linear(2, 1);
+  sum(linear(ones({1, 2}))).backward();
+  linear.zero_grad(false);
+  EXPECT_EQ(gradient(linear.weight), (Values{0, 0}));
+  linear.zero_grad();
+  EXPECT_FALSE(linear.weight.grad().defined());
+  linear.requires_grad_(false);
+  EXPECT_FALSE(linear(ones({1, 2})).requires_grad());
+}
+
+TEST_F(Modules, ConversionKeepsHandles) {
+  nn::Linear linear(2, 1);
+  const Tensor handle = linear.weight;
+  linear.to(DType::float16);
+  EXPECT_EQ(handle.dtype(), DType::float16);
+  EXPECT_TRUE(is_same(handle, linear.parameters()[0]));
+  expect_error<TypeError>([&] { linear.to(DType::int32); }, "only accepts floating dtypes, got int32");
+}
+
+TEST_F(Modules, ForwardHooks) {
+  nn::Identity identity;
+  identity.register_forward_hook([](const nn::Module& module, const Tensor& x, const Tensor& y) {
+    EXPECT_EQ(module.name(), "Identity");
+    return x + y;
+  });
+  EXPECT_EQ(identity(full({}, 3)).item(), 6);
+}
+
+TEST_F(Modules, SharedParametersCountOnce) {
+  struct Shared : nn::Module {
+    Shared() {
+      const auto one = nn::make<nn::Linear>(2, 2);
+      register_module("first", one);
+      register_module("second", one);
+    }
+  };
+  EXPECT_EQ(Shared().parameters().size(), 2u);
+}
+
+TEST_F(Modules, WrongUse) {
+  nn::Module module;
+  expect_error<TypeError>([&] { module(ones({1})); }, "has no forward of one tensor");
+  expect_error<ValueError>([&] { module.register_parameter("a.b", ones({1})); }, "one word without '.'");
+  expect_error<ValueError>([&] { module.register_module("child", nullptr); }, "'child' needs another module");
+  expect_error<ValueError>([] { nn::Linear(0, 3); }, "Linear: features must be positive");
+  expect_error<ValueError>([] { nn::Dropout(1.5); }, "between 0 and 1, but got 1.5");
+  nn::Linear linear(2, 3);
+  expect_error<ValueError>([&] { linear(ones({4, 5})); }, "[4, 5]");
+  nn::Conv2d conv(3, 4, 3);
+  expect_error<ValueError>([&] { conv(ones({1, 2, 8, 8})); }, "[1, 2, 8, 8]");
+}
+
+TEST_F(Modules, StateDictThroughAFile) {
+  Net net, other;
+  net(rand({4, 1, 4, 4}));  // moves the running statistics
+  const std::string path = temporary_file();
+  save(net.state_dict(), path, {{"epoch", "3"}});
+  EXPECT_EQ(load_metadata(path).at("epoch"), "3");
+  other.load_state_dict(load(path));
+  std::filesystem::remove(path);
+  const StateDict expected = net.state_dict(), actual = other.state_dict();
+  EXPECT_EQ(names_of(actual), names_of(expected));
+  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(actual[i].second.to_bytes(), expected[i].second.to_bytes()) << expected[i].first;
+  EXPECT_EQ(other.norm.num_batches_tracked, 1);
+  const Tensor x = rand({2, 1, 4, 4});
+  net.eval();
+  other.eval();
+  EXPECT_EQ(net(x).to_vector(), other(x).to_vector());
+}
+
+TEST_F(Modules, EveryDTypeThroughAFile) {
+  StateDict state;
+  for (const DType dtype : {DType::float32, DType::float16, DType::bfloat16, DType::int64, DType::int32, DType::uint8, DType::boolean})
+    state.emplace_back(name(dtype), transpose(full({2, 3}, 1, dtype), 0, 1));
+  state.emplace_back("empty", empty({0, 3}));
+  state.emplace_back("scalar", full({}, 4));
+  const std::string path = temporary_file();
+  save(state, path);
+  const StateDict back = load(path);
+  std::filesystem::remove(path);
+  for (const auto& [name_of_entry, tensor] : back) {
+    const auto original = std::find_if(state.begin(), state.end(), [&, key = name_of_entry](const auto& entry) { return entry.first == key; });
+    ASSERT_NE(original, state.end());
+    EXPECT_EQ(tensor.dtype(), original->second.dtype()) << name_of_entry;
+    EXPECT_EQ(tensor.shape(), original->second.shape()) << name_of_entry;
+    EXPECT_EQ(tensor.to_bytes(), original->second.to_bytes()) << name_of_entry;
+  }
+  EXPECT_EQ(back.size(), state.size());
+}
+
+TEST_F(Modules, StateDictsThatDoNotFit) {
+  nn::Linear linear(2, 3);
+  const Values before = linear.weight.to_vector();
+  StateDict state = linear.state_dict();
+  state[0].first = "wait";
+  expect_error<ValueError>([&] { linear.load_state_dict(state); }, "Missing key(s) in state_dict: \"weight\"");
+  expect_error<ValueError>([&] { linear.load_state_dict(state); }, "Unexpected key(s) in state_dict: \"wait\"");
+  EXPECT_NO_THROW(linear.load_state_dict(state, false));
+  expect_error<ValueError>([&] { linear.load_state_dict({{"weight", ones({3, 3})}, {"bias", ones({3})}}, false); }, "size mismatch for weight");
+  EXPECT_EQ(linear.weight.to_vector(), before);
+  EXPECT_NE(linear.bias.to_vector(), (Values{1, 1, 1}));  // nothing is copied unless everything fits
+  expect_error<FileError>([] { load("/no/such/file.safetensors"); }, "/no/such/file.safetensors");
+}

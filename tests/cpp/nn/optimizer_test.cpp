@@ -1,0 +1,149 @@
+#include "nn/optim/optimizer.h"
+
+#include <array>
+#include <cmath>
+
+#include "nn/nn.h"
+#include "tests/cpp/support/autograd.h"
+
+using namespace ocl;
+using namespace testing_support;
+
+namespace {
+
+class Optimizers : public OnDevice {};
+
+/** One number under optimisation, in double: its value and what the optimizer keeps for it. */
+struct Number {
+  double value;
+  std::array<double, 3> state{};
+};
+using Update = std::function<void(Number&, double gradient, int step)>;
+
+/** Five steps of `optimizer` on two parameters against `update`; the gradients are those of sum(p^3). */
+void check(const std::function<std::unique_ptr<optim::Optimizer>(const TensorList&)>& make_optimizer, const Update& update) {
+  const Values start = random_floats(7, 3);
+  const Tensor a = leaf(start, {7}), b = leaf({0.5f, -2}, {2, 1});
+  std::vector<Number> expected;
+  for (const float v : start) expected.push_back({v});
+  for (const float v : {0.5f, -2.0f}) expected.push_back({v});
+  const auto optimizer = make_optimizer({a, b});
+  for (int step = 1; step <= 5; ++step) {
+    optimizer->zero_grad();
+    (sum(a * a * a) + sum(b * b * b)).backward();
+    optimizer->step();
+    for (Number& n : expected) update(n, 3 * n.value * n.value, step);
+  }
+  std::vector<float> actual = a.to_vector();
+  for (const float v : b.to_vector()) actual.push_back(v);
+  std::vector<double> values;
+  for (const Number& n : expected) values.push_back(n.value);
+  expect_close(actual, values, 2e-5, 1e-6);
+}
+
+Update sgd(double lr, double momentum, double dampening, double weight_decay, bool nesterov, bool maximize) {
+  return [=](Number& n, double g, int step) {
+    g = (maximize ? -g : g) + weight_decay * n.value;
+    if (momentum != 0) {
+      n.state[0] = step == 1 ? g : momentum * n.state[0] + (1 - dampening) * g;
+      g = nesterov ? g + momentum * n.state[0] : n.state[0];
+    }
+    n.value -= lr * g;
+  };
+}
+
+Update adam(double lr, double beta1, double beta2, double eps, double weight_decay, bool amsgrad, bool decoupled) {
+  return [=](Number& n, double g, int step) {
+    if (decoupled) n.value *= 1 - lr * weight_decay;
+    else g += weight_decay * n.value;
+    n.state[0] = beta1 * n.state[0] + (1 - beta1) * g;
+    n.state[1] = beta2 * n.state[1] + (1 - beta2) * g * g;
+    n.state[2] = std::fmax(n.state[2], n.state[1]);
+    const double first = n.state[0] / (1 - std::pow(beta1, step));
+    const double second = (amsgrad ? n.state[2] : n.state[1]) / (1 - std::pow(beta2, step));
+    n.value -= lr * first / (std::sqrt(second) + eps);
+  };
+}
+
+template <class Optimizer, class... Args>
+auto maker(Args... args) {
+  return [=](const TensorList& parameters) { return std::make_unique<Optimizer>(parameters, args...); };
+}
+
+}  // namespace
+
+TEST_F(Optimizers, Sgd) {
+  check(maker<optim::SGD>(0.05), sgd(0.05, 0, 0, 0, false, false));
+  check(maker<optim::SGD>(0.02, 0.9, 0.1, 0.01), sgd(0.02, 0.9, 0.1, 0.01, false, false));
+  check(maker<optim::SGD>(0.02, 0.9, 0.0, 0.01, true), sgd(0.02, 0.9, 0, 0.01, true, false));
+  check(maker<optim::SGD>(0.005, 0.0, 0.0, 0.0, false, true), sgd(0.005, 0, 0, 0, false, true));
+}
+
+TEST_F(Optimizers, Adam) {
+  check(maker<optim::Adam>(0.05), adam(0.05, 0.9, 0.999, 1e-8, 0, false, false));
+  check(maker<optim::Adam>(0.05, 0.8, 0.9, 1e-6, 0.1, true), adam(0.05, 0.8, 0.9, 1e-6, 0.1, true, false));
+  check(maker<optim::AdamW>(0.05), adam(0.05, 0.9, 0.999, 1e-8, 0.01, false, true));
+}
+
+TEST_F(Optimizers, ParametersWithoutGradientsStay) {
+  const Tensor a = leaf({1}, {1}), b = leaf({1}, {1});
+  optim::Adam optimizer({a, b}, 0.1);
+  sum(a).backward();
+  optimizer.step();
+  EXPECT_NEAR(a.item(), 0.9, 1e-6);
+  EXPECT_EQ(b.item(), 1);
+  sum(b).backward();  // b's first step is a's second: other bias corrections
+  optimizer.step();
+  EXPECT_NEAR(a.item(), 0.8, 1e-5);
+  EXPECT_NEAR(b.item(), 0.9, 1e-6);
+  EXPECT_EQ(optimizer.param_groups()[0].state[0].step, 2);
+  EXPECT_EQ(optimizer.param_groups()[0].state[1].step, 1);
+}
+
+TEST_F(Optimizers, Groups) {
+  const Tensor a = leaf({1}, {1}), b = leaf({1}, {1});
+  optim::SGD optimizer({a}, 0.1);
+  optimizer.add_param_group({b}, {{"lr", 0.5}});
+  sum(a + b).backward();
+  optimizer.step();
+  EXPECT_NEAR(a.item(), 0.9, 1e-6);
+  EXPECT_NEAR(b.item(), 0.5, 1e-6);
+  expect_error<ValueError>([&] { optimizer.add_param_group({a}); }, "more than one parameter group");
+  expect_error<ValueError>([&] { optimizer.add_param_group({leaf({1}, {1})}, {{"lrr", 1}}); }, "no option 'lrr'");
+}
+
+TEST_F(Optimizers, ASavedParameterIsFoundChanged) {
+  const Tensor a = leaf({2}, {1});
+  optim::SGD optimizer({a}, 0.1);
+  const Tensor loss = sum(a * a);
+  loss.backward({}, true);
+  optimizer.step();
+  expect_error<AutogradError>([&] { loss.backward(); }, "modified by an inplace operation");
+}
+
+TEST_F(Optimizers, WrongSettings) {
+  const Tensor a = leaf({1}, {1});
+  expect_error<ValueError>([] { optim::SGD({}, 0.1); }, "empty parameter list");
+  expect_error<ValueError>([&] { optim::SGD({a}, -1); }, "SGD: invalid lr value: -1");
+  expect_error<ValueError>([&] { optim::SGD({a}, 0.1, 0, 0, 0, true); }, "Nesterov momentum requires a momentum and zero dampening");
+  expect_error<ValueError>([&] { optim::Adam({a}, 0.1, 1.0); }, "betas must be in [0, 1)");
+  expect_error<ValueError>([&] { optim::SGD({a * 2}, 0.1); }, "can't optimize a non-leaf Tensor");
+}
+
+TEST_F(Optimizers, Schedules) {
+  const Tensor a = leaf({1}, {1});
+  optim::SGD optimizer({a}, 0.8);
+  optim::StepLR steps(optimizer, 2, 0.5);
+  std::vector<double> rates;
+  for (int epoch = 0; epoch < 5; ++epoch) {
+    rates.push_back(steps.get_last_lr()[0]);
+    steps.step();
+  }
+  expect_close(rates, std::vector<double>{0.8, 0.8, 0.4, 0.4, 0.2}, 1e-12, 0);
+  optim::SGD other({a}, 1);
+  optim::ExponentialLR decay(other, 0.9);
+  decay.step();
+  decay.step();
+  EXPECT_NEAR(other.param_groups()[0].number("lr"), 0.81, 1e-12);
+  expect_error<ValueError>([&] { optim::StepLR(optimizer, 0); }, "step_size must be positive, got 0");
+}

@@ -1,0 +1,155 @@
+"""One kernel cache used by many processes, killed ones and damaged files included."""
+
+import json
+import signal
+import sqlite3
+import time
+
+import processes
+import pytest
+
+TRAIN = """
+import json
+import numpy as np
+import ocl
+from ocl import nn
+
+ocl.manual_seed(0)
+net = nn.Sequential(nn.Conv2d(1, 3, 3), nn.BatchNorm2d(3), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(27, 5))
+optimizer = ocl.optim.Adam(net.parameters(), lr=0.01)
+x = ocl.tensor(np.random.default_rng(0).standard_normal((4, 1, 8, 8)).astype(np.float32))
+target = ocl.tensor(np.array([0, 1, 2, 3]))
+losses = []
+for _ in range(3):
+    optimizer.zero_grad()
+    loss = nn.functional.cross_entropy(net(x), target)
+    loss.backward()
+    optimizer.step()
+    losses.append(loss.item())
+ocl.synchronize()
+print(json.dumps({"losses": losses, **ocl.kernel_cache_info()}))
+"""
+
+
+def started(folder, program=TRAIN):
+    return processes.start(program, OCL_KERNEL_CACHE=folder)
+
+
+def finished(process):
+    """What the training printed, and what it warned of."""
+    output, errors = processes.finish(process)
+    return json.loads(output), errors
+
+
+def trained(folder):
+    return finished(started(folder))
+
+
+def expect_whole(path):
+    with sqlite3.connect(path) as database:
+        assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory):
+    """The training of a process with a cache of its own, empty at first."""
+    result, errors = trained(tmp_path_factory.mktemp("alone"))
+    assert errors == "" and result["built"] > 5
+    return result
+
+
+@pytest.fixture
+def filled(tmp_path):
+    """The database file of a cache that holds all programs of the training."""
+    result, _ = trained(tmp_path)
+    return result["path"]
+
+
+def test_eight_processes_fill_one_cache(tmp_path, alone):
+    running = [started(tmp_path) for _ in range(8)]
+    for process in running:
+        result, errors = finished(process)
+        assert errors == ""
+        assert result["losses"] == alone["losses"]
+    expect_whole(result["path"])
+    last, errors = trained(tmp_path)
+    assert errors == "" and last["built"] == 0 and last["losses"] == alone["losses"]
+    assert last["entries"] == alone["entries"]
+
+
+def test_a_second_process_builds_nothing(filled, alone, tmp_path):
+    second, errors = trained(tmp_path)
+    assert errors == ""
+    assert second["built"] == second["misses"] == 0 and second["hits"] == alone["built"]
+    assert second["losses"] == alone["losses"]
+
+
+@pytest.mark.parametrize("wait_for", ["imports", "some programs"])
+def test_a_killed_process_leaves_a_cache_to_use(tmp_path, alone, wait_for):
+    # Stores as it goes, and says so, to be killed in the midst of it.
+    program = TRAIN.replace("losses = []", "losses = []\nprint('building', flush=True)").replace(
+        "loss.backward()", "loss.item(); print('some programs', flush=True); loss.backward()")
+    process = started(tmp_path, program)
+    assert process.stdout.readline() == "building\n"
+    if wait_for == "some programs":
+        assert process.stdout.readline() == "some programs\n"
+        time.sleep(0.05)  # backward builds now
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert process.returncode == -signal.SIGKILL
+
+    result, errors = trained(tmp_path)
+    assert errors == "" and result["losses"] == alone["losses"]
+    expect_whole(result["path"])
+    assert trained(tmp_path)[0]["built"] == 0
+
+
+def overwrite(path, start, content):
+    with open(path, "r+b") as file:
+        file.seek(start)
+        file.write(content)
+
+
+def damage_rows(path, statement):
+    with sqlite3.connect(path) as database:
+        assert database.execute(statement).rowcount > 0
+    database.close()
+
+
+DAMAGES = {
+    "file of garbage": lambda path: open(path, "wb").write(b"no database " * 1000),
+    "header": lambda path: overwrite(path, 0, b"x" * 100),
+    "pages in the middle": lambda path: overwrite(path, 4096, b"\xa5" * 20_000),
+    "cut off": lambda path: open(path, "r+b").truncate(10_000),
+    "one binary": lambda path: damage_rows(path, "UPDATE blobs SET bytes = x'00112233' WHERE id = (SELECT min(id) FROM blobs)"),
+    "all binaries": lambda path: damage_rows(path, "UPDATE blobs SET bytes = randomblob(length(bytes))"),
+    "no binaries": lambda path: damage_rows(path, "DELETE FROM blobs"),
+    "tables gone": lambda path: sqlite3.connect(path).executescript("DROP TABLE entries; DROP TABLE blobs"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES.keys())
+def test_damage_costs_a_rebuild_and_one_warning(filled, alone, damage, tmp_path):
+    damage(filled)
+    result, errors = trained(tmp_path)
+    assert result["losses"] == alone["losses"]
+    assert result["built"] > 0
+    assert len(errors.strip().splitlines()) == 1, errors
+    assert "cache" in errors
+    again, errors = trained(tmp_path)
+    assert errors == "" and again["built"] == 0 and again["losses"] == alone["losses"]
+    expect_whole(filled)
+
+
+def test_an_empty_file_is_an_empty_cache(filled, alone, tmp_path):
+    open(filled, "w").close()
+    result, _ = trained(tmp_path)
+    assert result["losses"] == alone["losses"] and result["built"] == alone["built"]
+    assert trained(tmp_path)[0]["built"] == 0
+
+
+def test_a_folder_that_cannot_be_made_costs_a_warning(tmp_path, alone):
+    (tmp_path / "file").write_text("in the way")
+    result, errors = trained(tmp_path / "file" / "cache")
+    assert result["losses"] == alone["losses"] and result["built"] == alone["built"]
+    assert len(errors.strip().splitlines()) == 1 and "file" in errors

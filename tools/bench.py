@@ -1,0 +1,253 @@
+#!/usr/bin/env python3
+"""Times TapeCL from Python: against PyTorch, per operator, and from process start.
+
+    tools/bench.py --against torch              # one training step of the MNIST net, on both
+    tools/bench.py --against torch --profile    # and where its time goes, per kernel
+    tools/bench.py ops                          # host cost of a small operator
+    tools/bench.py start                        # seconds from process start to the first step done
+
+Each may write its figures with --json FILE.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+import ocl
+
+BATCH = 128
+TORCH_THREADS = 2
+
+
+# --- the MNIST net of examples/mnist.py, in either library
+
+
+def make_net(library):
+    """The net of examples/mnist.py, with the layers of `library` (ocl or torch)."""
+    nn, F = library.nn, library.nn.functional
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.conv1 = nn.Conv2d(1, 32, 3, bias=False)
+            self.norm = nn.BatchNorm2d(32)
+            self.conv2 = nn.Conv2d(32, 64, 3)
+            self.fc1 = nn.Linear(64 * 5 * 5, 128)
+            self.fc2 = nn.Linear(128, 10)
+
+        def forward(self, x):
+            x = F.max_pool2d(F.relu(self.norm(self.conv1(x))), 2)
+            x = F.relu(F.max_pool2d(self.conv2(x), 2))
+            x = F.relu(self.fc1(library.flatten(x, 1)))
+            return self.fc2(x)
+
+    return Net()
+
+
+def make_batch():
+    """Images and targets, the same every time."""
+    generator = np.random.default_rng(0)
+    images = generator.standard_normal((BATCH, 1, 28, 28)).astype(np.float32)
+    return images, generator.integers(0, 10, BATCH)
+
+
+class Trainer:
+    """Training steps of one library; `wait` returns when the device has done what it was given."""
+
+    def __init__(self, library, wait):
+        self.wait = wait
+        self.net = make_net(library)
+        self.optimizer = library.optim.Adam(self.net.parameters(), lr=1e-3)
+        self.images, self.target = map(library.tensor, make_batch())
+        self.cross_entropy = library.nn.functional.cross_entropy
+
+    def step(self):
+        """Forward, loss, backward and optimizer."""
+        self.optimizer.zero_grad()
+        loss = self.cross_entropy(self.net(self.images), self.target)
+        loss.backward()
+        self.optimizer.step()
+        return loss
+
+    def seconds_of_block(self, steps):
+        """Mean seconds of a step over `steps` of them, waited for once at the end."""
+        start = time.perf_counter()
+        for _ in range(steps):
+            self.step()
+        self.wait()
+        return (time.perf_counter() - start) / steps
+
+
+def make_torch_trainer():
+    import torch
+
+    torch.set_num_threads(TORCH_THREADS)
+    torch.manual_seed(0)
+    return Trainer(torch, lambda: None)
+
+
+# --- bench.py --against torch
+
+
+def spread(values):
+    """Median, least and largest."""
+    return {"median": statistics.median(values), "min": min(values), "max": max(values)}
+
+
+def in_milliseconds(figures):
+    return " ".join(f"{name} {1000 * value:.2f}" for name, value in figures.items())
+
+
+def bench_step(options):
+    """One training step, in blocks that alternate between the libraries so that both see the same machine."""
+    ocl.manual_seed(0)
+    trainers = {"ocl": Trainer(ocl, ocl.synchronize)}
+    if options.against == "torch":
+        trainers["torch"] = make_torch_trainer()
+    for trainer in trainers.values():
+        trainer.seconds_of_block(options.steps)  # builds, first touches
+    times = {name: [] for name in trainers}
+    for _ in range(options.blocks):
+        for name, trainer in trainers.items():
+            times[name].append(trainer.seconds_of_block(options.steps))
+
+    results = {name: spread(values) for name, values in times.items()}
+    print(f"training step, MNIST net, batch {BATCH}, Adam; {options.blocks} blocks of {options.steps} steps, ms")
+    for name, figures in results.items():
+        where = ocl.get_device_name() if name == "ocl" else f"CPU, {TORCH_THREADS} threads"
+        print(f"  {name:6} {in_milliseconds(figures)}  ({where})")
+    if "torch" in results:
+        ratios = [ours / theirs for ours, theirs in zip(times["ocl"], times["torch"], strict=True)]
+        results["ratio"] = spread(ratios)
+        print("  ratio  " + " ".join(f"{name} {value:.2f}" for name, value in results["ratio"].items()))
+    if options.profile:
+        results["kernels"] = profile_steps(trainers["ocl"], options.steps)
+    return results
+
+
+def profile_steps(trainer, steps):
+    """Prints the time of each kernel over `steps` steps; returns milliseconds a step by kernel."""
+    with ocl.profiler.profile() as profile:
+        for _ in range(steps):
+            trainer.step()
+    print(f"\nkernels of {steps} steps\n{profile.table()}")
+    totals = {}
+    for _, kernel, start, end in profile.launches():
+        totals[kernel] = totals.get(kernel, 0) + (end - start) * 1e-6 / steps
+    return dict(sorted(totals.items(), key=lambda item: -item[1]))
+
+
+# --- bench.py ops
+
+
+def microseconds_per_call(call, calls=500, rounds=7):
+    """Host cost of `call` with its launch: the median of `rounds`, the device waited for between them, not within."""
+    for _ in range(20):
+        call()
+    means = []
+    for _ in range(rounds):
+        ocl.synchronize()
+        start = time.perf_counter()
+        for _ in range(calls):
+            call()
+        means.append((time.perf_counter() - start) / calls * 1e6)
+    ocl.synchronize()
+    return statistics.median(means)
+
+
+def small_operators(requires_grad):
+    """The calls measured, by name."""
+    vector = ocl.ones(8, requires_grad=requires_grad)
+    matrix = ocl.ones(8, 8, requires_grad=requires_grad)
+    return {
+        "add of 8 elements": lambda: vector + vector,
+        "relu of 8 elements": lambda: ocl.relu(vector),
+        "matmul 8x8": lambda: matrix @ matrix,
+    }
+
+
+def bench_ops(options):
+    """Small operators with and without recording, beside a call that enqueues nothing."""
+    probe = ocl.ones(8)
+    results = {"bare call (Tensor.dim)": {"no tape": microseconds_per_call(probe.dim)},
+               "detach of 8 elements": {"no tape": microseconds_per_call(probe.detach)}}
+    for column, requires_grad in (("no tape", False), ("tape", True)):
+        for name, call in small_operators(requires_grad).items():
+            results.setdefault(name, {})[column] = microseconds_per_call(call)
+    print(f"host cost of a small operator from Python, launch included, µs per call ({ocl.get_device_name()})")
+    for name, row in results.items():
+        print(f"  {name:24}" + "".join(f"  {column} {value:6.2f}" for column, value in row.items()))
+    return results
+
+
+# --- bench.py start
+
+
+def first_step():
+    """What a fresh process of `bench.py start` does: imports, one step; prints when it was done."""
+    trainer = Trainer(ocl, ocl.synchronize)
+    loss = trainer.step().item()
+    trainer.wait()
+    print(json.dumps({"done": time.time(), "loss": loss, "built": ocl.kernel_cache_info()["built"]}))
+
+
+def seconds_to_first_step(device, cache):
+    """(seconds from process start to the end of the first step, programs built)."""
+    command = [sys.executable, __file__, "--device", device, "first-step"]
+    start = time.time()
+    result = subprocess.run(command, env={**os.environ, "OCL_KERNEL_CACHE": cache}, capture_output=True, text=True)
+    if result.returncode:
+        sys.exit(f"bench.py: the fresh process failed:\n{result.stderr}")
+    answer = json.loads(result.stdout)
+    return answer["done"] - start, answer["built"]
+
+
+def bench_start(options):
+    """Fresh processes: one on an empty kernel cache, which fills it, then five on the warm one."""
+    with tempfile.TemporaryDirectory(prefix="tapecl-bench-") as cache:
+        cold_seconds, cold_built = seconds_to_first_step(options.device, cache)
+        warm = [seconds_to_first_step(options.device, cache) for _ in range(5)]
+    seconds, built = spread([s for s, _ in warm]), max(b for _, b in warm)
+    print(f"process start to the end of the first training step, imports included, s ({options.device})")
+    print(f"  cold cache {cold_seconds:.2f}, {cold_built} programs built")
+    print("  warm cache " + " ".join(f"{name} {value:.2f}" for name, value in seconds.items()) + f", {built} programs built")
+    return {"cold": cold_seconds, "cold_built": cold_built, "warm": seconds, "warm_built": built}
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    option = parser.add_argument
+    option("what", nargs="?", default="step", choices=["step", "ops", "start", "first-step"], metavar="step|ops|start",
+           help="what to time, default %(default)s")
+    option("--device", default="ocl:0", help="default %(default)s")
+    option("--against", choices=["torch"], help="time this library's step too (its CPU build)")
+    option("--profile", action="store_true", help="show the time of each kernel of the step")
+    option("--steps", type=int, default=10, metavar="N", help="steps of a block, default %(default)s")
+    option("--blocks", type=int, default=7, metavar="N", help="blocks of each library, default %(default)s")
+    option("--json", metavar="FILE", help="write the figures")
+    return parser.parse_args()
+
+
+def main():
+    options = parse_arguments()
+    ocl.set_default_device(options.device)
+    bench = {"step": bench_step, "ops": bench_ops, "start": bench_start}
+    if options.what == "first-step":
+        return first_step()
+    results = {"device": ocl.get_device_name(), options.what: bench[options.what](options)}
+    if options.json:
+        Path(options.json).write_text(json.dumps(results, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    with contextlib.suppress(BrokenPipeError):
+        main()
