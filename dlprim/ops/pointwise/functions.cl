@@ -42,10 +42,10 @@ static T LOGSIGMOID(T a) { return fmin(a, (T)0) - log1p(exp(-fabs(a))); }
 static T SOFTPLUS(T a) { return a > 20 ? a : log1p(exp(a)); }
 #define GELU_INNER(a) ((T)0.797884560802865356 * ((a) + (T)0.044715 * (a) * (a) * (a)))
 #define GELU_INNER_SLOPE(a) ((T)0.797884560802865356 * (1 + (T)0.134145 * (a) * (a)))
-// Some devices' tanh rounds to more than 1, which turns the sign of its derivative 1 - tanh^2.
+// Exactly 1 where it rounds to 1: some devices' tanh is off by a unit there, and its derivative 1 - tanh^2 by everything.
 static T TANH(T a) {
-  const T y = tanh(a);
-  return fabs(y) > 1 ? copysign((T)1, y) : y;
+  const T y = tanh(a), saturated = sizeof(T) == 8 ? (T)19.1 : (T)9.1;
+  return fabs(a) > saturated || fabs(y) > 1 ? copysign((T)1, a) : y;
 }
 #define SELU_ALPHA ((T)1.6732632423543772848170429916717)
 #define SELU_SCALE ((T)1.0507009873554804934193349852946)

@@ -17,6 +17,7 @@ from support import (
     check_like_torch,
     of_dtype,
     skip_without,
+    small,
     to_numpy,
 )
 
@@ -26,8 +27,9 @@ TABLE = {row["name"]: row for row in ocl._C.pointwise_table()}
 DIFFERENTIABLE = [name for name, row in TABLE.items() if any(row["gradients"])]
 INTEGERS = ("int64", "int32", "uint8", "bool")
 
-# PyTorch's function for rows that it names otherwise.
+# PyTorch's function for rows that it names otherwise, or computes less exactly.
 TORCH = {
+    "hardsigmoid": lambda a: F.relu6(a + 3) / 6,  # its own gradient in float64 has a float32 sixth
     "gelu_tanh": lambda a: F.gelu(a, approximate="tanh"),
     "div_floor": lambda a, b: torch.div(a, b, rounding_mode="floor"),
     "div_trunc": lambda a, b: torch.div(a, b, rounding_mode="trunc"),
@@ -112,8 +114,7 @@ def test_every_row_is_documented_and_bound():
         )
 
 
-@pytest.mark.oclgrind
-@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("dtype", small(FLOATS, lambda dtype: dtype == "float32"))
 @pytest.mark.parametrize("name", [name for name, row in TABLE.items() if row["types"] != "Integral"])
 def test_floats(name, dtype, rng):
     shape = (3, 37)
@@ -532,7 +533,7 @@ def test_signed_zeros():
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize("name", ["relu", "clamp", "maximum", "abs", "sigmoid", "tanh", "threshold"])
+@pytest.mark.parametrize("name", ["relu", "hardtanh", "maximum", "abs", "sigmoid", "tanh", "threshold"])
 def test_gradients_at_the_edges(name, value):
     arrays = [np.array([value, 1.0], np.float32)] + [np.zeros(2, np.float32)] * (TABLE[name]["inputs"] - 1)
     ours, theirs = (
