@@ -121,7 +121,9 @@ def bench_step(options):
             times[name].append(trainer.seconds_of_block(options.steps))
 
     results = {name: spread(values) for name, values in times.items()}
-    print(f"training step, MNIST net, batch {BATCH}, Adam; {options.blocks} blocks of {options.steps} steps, ms")
+    print(
+        f"training step, MNIST net, batch {BATCH}, Adam; {options.blocks} blocks of {options.steps} steps, ms"
+    )
     for name, figures in results.items():
         where = ocl.get_device_name() if name == "ocl" else f"CPU, {TORCH_THREADS} threads"
         print(f"  {name:6} {in_milliseconds(figures)}  ({where})")
@@ -150,7 +152,7 @@ def profile_steps(trainer, steps):
 
 
 def microseconds_per_call(call, calls=500, rounds=7):
-    """Host cost of `call` with its launch: the median of `rounds`, the device waited for between them, not within."""
+    """Host cost of `call` with its launch: the median of `rounds`, the device waited for between."""
     for _ in range(20):
         call()
     means = []
@@ -178,12 +180,16 @@ def small_operators(requires_grad):
 def bench_ops(options):
     """Small operators with and without recording, beside a call that enqueues nothing."""
     probe = ocl.ones(8)
-    results = {"bare call (Tensor.dim)": {"no tape": microseconds_per_call(probe.dim)},
-               "detach of 8 elements": {"no tape": microseconds_per_call(probe.detach)}}
+    results = {
+        "bare call (Tensor.dim)": {"no tape": microseconds_per_call(probe.dim)},
+        "detach of 8 elements": {"no tape": microseconds_per_call(probe.detach)},
+    }
     for column, requires_grad in (("no tape", False), ("tape", True)):
         for name, call in small_operators(requires_grad).items():
             results.setdefault(name, {})[column] = microseconds_per_call(call)
-    print(f"host cost of a small operator from Python, launch included, µs per call ({ocl.get_device_name()})")
+    print(
+        f"host cost of a small operator from Python, launch included, µs per call ({ocl.get_device_name()})"
+    )
     for name, row in results.items():
         print(f"  {name:24}" + "".join(f"  {column} {value:6.2f}" for column, value in row.items()))
     return results
@@ -204,7 +210,9 @@ def seconds_to_first_step(device, cache):
     """(seconds from process start to the end of the first step, programs built)."""
     command = [sys.executable, __file__, "--device", device, "first-step"]
     start = time.time()
-    result = subprocess.run(command, env={**os.environ, "OCL_KERNEL_CACHE": cache}, capture_output=True, text=True)
+    result = subprocess.run(
+        command, env={**os.environ, "OCL_KERNEL_CACHE": cache}, capture_output=True, text=True
+    )
     if result.returncode:
         sys.exit(f"bench.py: the fresh process failed:\n{result.stderr}")
     answer = json.loads(result.stdout)
@@ -219,15 +227,27 @@ def bench_start(options):
     seconds, built = spread([s for s, _ in warm]), max(b for _, b in warm)
     print(f"process start to the end of the first training step, imports included, s ({options.device})")
     print(f"  cold cache {cold_seconds:.2f}, {cold_built} programs built")
-    print("  warm cache " + " ".join(f"{name} {value:.2f}" for name, value in seconds.items()) + f", {built} programs built")
+    print(
+        "  warm cache "
+        + " ".join(f"{name} {value:.2f}" for name, value in seconds.items())
+        + f", {built} programs built"
+    )
     return {"cold": cold_seconds, "cold_built": cold_built, "warm": seconds, "warm_built": built}
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     option = parser.add_argument
-    option("what", nargs="?", default="step", choices=["step", "ops", "start", "first-step"], metavar="step|ops|start",
-           help="what to time, default %(default)s")
+    option(
+        "what",
+        nargs="?",
+        default="step",
+        choices=["step", "ops", "start", "first-step"],
+        metavar="step|ops|start",
+        help="what to time, default %(default)s",
+    )
     option("--device", default="ocl:0", help="default %(default)s")
     option("--against", choices=["torch"], help="time this library's step too (its CPU build)")
     option("--profile", action="store_true", help="show the time of each kernel of the step")

@@ -12,7 +12,7 @@ __all__ = ["backward", "enable_grad", "grad", "gradcheck", "is_grad_enabled", "n
 
 
 class set_grad_enabled:  # noqa: N801  (PyTorch's name)
-    """Switches recording on or off: at once when called, until the end of a ``with`` block, or inside a function."""
+    """Switches recording on or off: from the call on, in a ``with`` block, or inside a decorated function."""
 
     def __init__(self, mode: bool) -> None:
         self._previous = is_grad_enabled()
@@ -80,16 +80,17 @@ def _sequence(tensors: Tensor | Sequence[Tensor | None] | None) -> list[Tensor]:
 
 
 def backward(tensors, grad_tensors=None, retain_graph: bool = False) -> None:
-    """Adds the gradients of ``tensors`` to ``.grad`` of every leaf they depend on (torch.autograd.backward)."""
+    """Adds the gradients of ``tensors`` to ``.grad`` of the leaves below them (torch.autograd.backward)."""
     _C.backward(_sequence(tensors), _sequence(grad_tensors), retain_graph)
 
 
 def grad(outputs, inputs, grad_outputs=None, retain_graph: bool = False, allow_unused: bool = False):
-    """Gradients of ``outputs`` with respect to ``inputs``, a tuple; no ``.grad`` is touched (torch.autograd.grad).
+    """Gradients of ``outputs`` with respect to ``inputs``, a tuple; touches no ``.grad`` (as in torch).
 
     An input that the outputs do not depend on raises RuntimeError, or gives None with ``allow_unused``.
     """
-    return tuple(_C.grad(_sequence(outputs), _sequence(inputs), _sequence(grad_outputs), retain_graph, allow_unused))
+    tensors = _sequence(outputs), _sequence(inputs), _sequence(grad_outputs)
+    return tuple(_C.grad(*tensors, retain_graph, allow_unused))
 
 
 def gradcheck(func, inputs, eps: float = 1e-6, atol: float = 1e-5, rtol: float = 1e-3) -> bool:

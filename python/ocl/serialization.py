@@ -1,7 +1,8 @@
 """Saving and loading: nested dicts, lists and tuples of tensors, numbers and strings as one safetensors file.
 
-Tensors are written directly from the device under their path in the structure ("state/0/exp_avg"); a flat state dict keeps
-its names as they are, so that any safetensors reader finds them. What is not a tensor goes into the file's metadata as JSON.
+Tensors are written directly from the device under their path in the structure ("state/0/exp_avg"); a flat
+state dict keeps its names as they are, so that any safetensors reader finds them. What is no tensor goes into
+the file's metadata as JSON.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ def _described(obj: Any, path: str, tensors: dict[str, Tensor]) -> dict:
 
 
 def _unused(name: str, tensors: dict[str, Tensor]) -> str:
-    """``name``, or with dashes after it where keys that read alike ("a/b" and a, then b) have led to the same."""
+    """``name``, with dashes after it where keys that read alike ("a/b", and "b" in "a") led to the same."""
     while name in tensors:
         name += "-"
     return name

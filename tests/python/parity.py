@@ -11,8 +11,8 @@ def as_array(values):
 
 
 def expect_near(actual, truth, reference, what="result", units=2):
-    """`actual` is as near to `truth` (float64) as 4 times `reference` (PyTorch's float32) is, give or take `units`
-    in the last place of the largest element."""
+    """`actual` is as near to `truth` (float64) as 4 times `reference` (PyTorch's float32) is, give or take
+    `units` in the last place of the largest element."""
     actual, truth, reference = as_array(actual), as_array(truth), as_array(reference)
     assert actual.shape == truth.shape, f"{what}: shape {actual.shape}, expected {truth.shape}"
     if truth.size == 0:

@@ -12,7 +12,9 @@ def start(program, *arguments, **environment):
     """Starts `program`, Python text, with variables set on top of this process's."""
     variables = {**os.environ, **{name: str(value) for name, value in environment.items()}}
     command = [sys.executable, "-c", program, *map(str, arguments)]
-    return subprocess.Popen(command, env=variables, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        command, env=variables, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
 
 
 def finish(process, timeout=300):

@@ -15,7 +15,8 @@ import ocl
 from ocl import nn
 
 ocl.manual_seed(0)
-net = nn.Sequential(nn.Conv2d(1, 3, 3), nn.BatchNorm2d(3), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(27, 5))
+head = nn.Sequential(nn.Flatten(), nn.Linear(27, 5))
+net = nn.Sequential(nn.Conv2d(1, 3, 3), nn.BatchNorm2d(3), nn.ReLU(), nn.MaxPool2d(2), head)
 optimizer = ocl.optim.Adam(net.parameters(), lr=0.01)
 x = ocl.tensor(np.random.default_rng(0).standard_normal((4, 1, 8, 8)).astype(np.float32))
 target = ocl.tensor(np.array([0, 1, 2, 3]))
@@ -88,7 +89,8 @@ def test_a_second_process_builds_nothing(filled, alone, tmp_path):
 def test_a_killed_process_leaves_a_cache_to_use(tmp_path, alone, wait_for):
     # Stores as it goes, and says so, to be killed in the midst of it.
     program = TRAIN.replace("losses = []", "losses = []\nprint('building', flush=True)").replace(
-        "loss.backward()", "loss.item(); print('some programs', flush=True); loss.backward()")
+        "loss.backward()", "loss.item(); print('some programs', flush=True); loss.backward()"
+    )
     process = started(tmp_path, program)
     assert process.stdout.readline() == "building\n"
     if wait_for == "some programs":
@@ -121,7 +123,9 @@ DAMAGES = {
     "header": lambda path: overwrite(path, 0, b"x" * 100),
     "pages in the middle": lambda path: overwrite(path, 4096, b"\xa5" * 20_000),
     "cut off": lambda path: open(path, "r+b").truncate(10_000),
-    "one binary": lambda path: damage_rows(path, "UPDATE blobs SET bytes = x'00112233' WHERE id = (SELECT min(id) FROM blobs)"),
+    "one binary": lambda path: damage_rows(
+        path, "UPDATE blobs SET bytes = x'00112233' WHERE id = (SELECT min(id) FROM blobs)"
+    ),
     "all binaries": lambda path: damage_rows(path, "UPDATE blobs SET bytes = randomblob(length(bytes))"),
     "no binaries": lambda path: damage_rows(path, "DELETE FROM blobs"),
     "tables gone": lambda path: sqlite3.connect(path).executescript("DROP TABLE entries; DROP TABLE blobs"),

@@ -21,7 +21,10 @@ MIB = 1 << 20
 def test_there_is_a_device(device):
     assert ocl.is_available() is True
     assert ocl.device_count() >= 1
-    assert ocl.get_device_name(device) and ocl.get_device_name(device) == ocl.get_device_properties(device)["name"]
+    assert (
+        ocl.get_device_name(device)
+        and ocl.get_device_name(device) == ocl.get_device_properties(device)["name"]
+    )
 
 
 def test_names_of_devices(device):
@@ -41,13 +44,15 @@ def test_properties(device):
     assert properties["kernel_shape"] in ("cpu", "simt")
 
 
-@pytest.mark.parametrize("name", ["ocl:99", "ocl:123456"])
+@pytest.mark.parametrize("name", ["ocl:99", "ocl:12345"])
 def test_a_device_that_does_not_exist(name):
     with pytest.raises(ocl.DeviceError, match=f"'{name}' does not exist; there are: ocl:0 = "):
         ocl.zeros(1, device=name)
 
 
-@pytest.mark.parametrize("name", ["", "gpu", "ocl:", "ocl:-1", "ocl:x", "ocl:0 ", "cuda:0", "ocl:99999999999"])
+@pytest.mark.parametrize(
+    "name", ["", "gpu", "ocl:", "ocl:-1", "ocl:x", "ocl:0 ", "cuda:0", "ocl:99999999999"]
+)
 def test_a_word_that_is_no_device(name):
     with pytest.raises(ValueError, match="not a device name; expected 'ocl:N'"):
         ocl.device(name)
@@ -268,7 +273,9 @@ def test_eight_threads_compute_at_once():
             y.sum().backward()
             expected = np.tanh(a.astype(np.float64) @ b)
             np.testing.assert_allclose(y.detach().numpy(), expected * i + round_, rtol=1e-4, atol=1e-4)
-            np.testing.assert_allclose(x.grad.numpy(), i * (1 - expected**2) @ b.T.astype(np.float64), rtol=1e-3, atol=1e-3)
+            np.testing.assert_allclose(
+                x.grad.numpy(), i * (1 - expected**2) @ b.T.astype(np.float64), rtol=1e-3, atol=1e-3
+            )
 
     in_threads(work)
 
@@ -359,7 +366,8 @@ def test_csv(profile, tmp_path):
     with open(tmp_path / "launches.csv") as file:
         rows = list(csv.DictReader(file))
     assert [(row["device"], row["kernel"], int(row["start_ns"])) for row in rows] == [
-        (where, kernel, start) for where, kernel, start, _ in profile.launches()]
+        (where, kernel, start) for where, kernel, start, _ in profile.launches()
+    ]
     assert all(int(row["duration_ns"]) >= 0 for row in rows)
 
 

@@ -107,12 +107,16 @@ def test_one_tensor_comes_back(path):
     assert ocl.load(path).tolist() == [1, 2]
 
 
-@pytest.mark.parametrize("obj", [
-    lambda a, b: {"x": {"y": a}, "x/y": b},
-    lambda a, b: {0: a, "0": b},
-    lambda a, b: {"tensor": {0: a}, "x": [b]},
-    lambda a, b: {"": {"x": a}, "/x": b},
-], ids=["slash", "int and text", "no clash", "empty"])
+@pytest.mark.parametrize(
+    "obj",
+    [
+        lambda a, b: {"x": {"y": a}, "x/y": b},
+        lambda a, b: {0: a, "0": b},
+        lambda a, b: {"tensor": {0: a}, "x": [b]},
+        lambda a, b: {"": {"x": a}, "/x": b},
+    ],
+    ids=["slash", "int and text", "no clash", "empty"],
+)
 def test_names_that_look_alike_stay_apart(path, obj):
     def values(node):
         if isinstance(node, ocl.Tensor):
@@ -130,8 +134,15 @@ def test_a_named_tuple_comes_back_as_a_tuple(path):
     assert ocl.load(path)["shape"] == (2, 3)
 
 
-@pytest.mark.parametrize("obj, what", [({"a": [1, object()]}, "a/1 is a object"), (np.zeros(2), "the object is a ndarray"),
-                                       ({"t": torch.ones(1)}, "t is a Tensor"), ({(1, 2): 3}, "key")])
+@pytest.mark.parametrize(
+    "obj, what",
+    [
+        ({"a": [1, object()]}, "a/1 is a object"),
+        (np.zeros(2), "the object is a ndarray"),
+        ({"t": torch.ones(1)}, "t is a Tensor"),
+        ({(1, 2): 3}, "key"),
+    ],
+)
 def test_what_cannot_be_saved_is_refused(path, obj, what):
     with pytest.raises(TypeError, match=what):
         ocl.save(obj, path)
@@ -140,7 +151,9 @@ def test_what_cannot_be_saved_is_refused(path, obj, what):
 
 def test_net_and_optimizer_go_on_where_they_stopped(path):
     def make():
-        net = ocl.nn.Sequential(ocl.nn.Linear(3, 4), ocl.nn.BatchNorm1d(4), ocl.nn.ReLU(), ocl.nn.Linear(4, 2))
+        net = ocl.nn.Sequential(
+            ocl.nn.Linear(3, 4), ocl.nn.BatchNorm1d(4), ocl.nn.ReLU(), ocl.nn.Linear(4, 2)
+        )
         return net, ocl.optim.Adam(net.parameters(), lr=0.05)
 
     def train(net, optimizer, steps):
@@ -167,7 +180,9 @@ def test_net_and_optimizer_go_on_where_they_stopped(path):
 def test_a_file_of_a_module_loads_into_torch(path):
     ours, theirs = ocl.nn.Linear(3, 2), torch.nn.Linear(3, 2)
     ocl.save(ours.state_dict(), path)
-    theirs.load_state_dict({name: torch.from_numpy(a) for name, a in safetensors.numpy.load_file(path).items()})
+    theirs.load_state_dict(
+        {name: torch.from_numpy(a) for name, a in safetensors.numpy.load_file(path).items()}
+    )
     np.testing.assert_array_equal(theirs.weight.detach().numpy(), ours.weight.numpy())
 
 
@@ -204,8 +219,13 @@ DAMAGED = {
     "dtype without ours": header({"x": {"dtype": "U16", "shape": [4], "data_offsets": [0, 8]}}, bytes(8)),
     "shape and range differ": header({"x": {"dtype": "F32", "shape": [3], "data_offsets": [0, 8]}}, bytes(8)),
     "negative size": header({"x": {"dtype": "F32", "shape": [-2], "data_offsets": [0, 8]}}, bytes(8)),
-    "overlap": header({"x": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]},
-                       "y": {"dtype": "F32", "shape": [2], "data_offsets": [4, 12]}}, bytes(12)),
+    "overlap": header(
+        {
+            "x": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]},
+            "y": {"dtype": "F32", "shape": [2], "data_offsets": [4, 12]},
+        },
+        bytes(12),
+    ),
     "text": b"this is no safetensors file at all, but some text",
 }
 

@@ -74,7 +74,9 @@ def test_random_expressions_against_torch(seed):
         expect_near(actual, truth, reference, f"gradient of {name}")
 
 
-@pytest.mark.parametrize("operation", [lambda x, y: x + y, lambda x, y: x - (-y), lambda x, y: ocl.cat([x, y])])
+@pytest.mark.parametrize(
+    "operation", [lambda x, y: x + y, lambda x, y: x - (-y), lambda x, y: ocl.cat([x, y])]
+)
 def test_gradients_do_not_share_memory(operation):
     x, y = leaf([1.0, 2.0]), leaf([3.0, 4.0])
     operation(x, y).sum().backward()

@@ -48,7 +48,9 @@ def test_set_grad_enabled_as_a_call():
     assert recorded()
 
 
-@pytest.mark.parametrize("decorator, inside", [(ocl.no_grad(), False), (ocl.enable_grad(), True), (ocl.no_grad, False)])
+@pytest.mark.parametrize(
+    "decorator, inside", [(ocl.no_grad(), False), (ocl.enable_grad(), True), (ocl.no_grad, False)]
+)
 def test_as_decorator(decorator, inside):
     @decorator
     def function(a, *, b):

@@ -32,7 +32,9 @@ def wrong_factor(x):
 
 
 def test_a_wrong_gradient_raises_and_says_where():
-    with pytest.raises(RuntimeError, match="gradient of output element 0 with respect to element 0 of input 0"):
+    with pytest.raises(
+        RuntimeError, match="gradient of output element 0 with respect to element 0 of input 0"
+    ):
         ocl.autograd.gradcheck(wrong_factor, double_leaf((3,)))
 
 

@@ -42,7 +42,9 @@ def test_distributions_like_torchs(name, options, shape):
         assert np.abs(ours - ours.mean()).max() > 3 * spread
 
 
-@pytest.mark.parametrize("name, arguments, value", [("zeros_", (), 0), ("ones_", (), 1), ("constant_", (2.5,), 2.5)])
+@pytest.mark.parametrize(
+    "name, arguments, value", [("zeros_", (), 0), ("ones_", (), 1), ("constant_", (2.5,), 2.5)]
+)
 def test_constants(name, arguments, value):
     t = ocl.randn(3, 4)
     getattr(init, name)(t, *arguments)
@@ -70,7 +72,9 @@ def test_two_layers_differ():
     assert (ocl.nn.Linear(5, 5).weight.numpy() != ocl.nn.Linear(5, 5).weight.numpy()).any()
 
 
-@pytest.mark.parametrize("build", [lambda nn: nn.Linear(300, 100), lambda nn: nn.Conv2d(32, 64, (3, 5), groups=2)])
+@pytest.mark.parametrize(
+    "build", [lambda nn: nn.Linear(300, 100), lambda nn: nn.Conv2d(32, 64, (3, 5), groups=2)]
+)
 def test_layers_start_like_torchs(build):
     ocl.manual_seed(1)
     ours, theirs = build(ocl.nn), build(torch.nn)

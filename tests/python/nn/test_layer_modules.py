@@ -12,7 +12,10 @@ import ocl
 # name: (what builds the layer from an nn package, shape of its input)
 LAYERS = {
     "conv": (lambda nn: nn.Conv2d(3, 6, 3), (2, 3, 9, 7)),
-    "conv_options": (lambda nn: nn.Conv2d(4, 6, (3, 2), stride=(2, 1), padding=(1, 2), dilation=(1, 2)), (3, 4, 11, 8)),
+    "conv_options": (
+        lambda nn: nn.Conv2d(4, 6, (3, 2), stride=(2, 1), padding=(1, 2), dilation=(1, 2)),
+        (3, 4, 11, 8),
+    ),
     "conv_groups": (lambda nn: nn.Conv2d(6, 4, 3, padding=1, groups=2, bias=False), (1, 6, 5, 5)),
     "conv_depthwise": (lambda nn: nn.Conv2d(5, 10, 3, stride=2, groups=5), (2, 5, 8, 9)),
     "linear": (lambda nn: nn.Linear(7, 5), (4, 7)),
@@ -26,7 +29,10 @@ LAYERS = {
     "batch_norm_no_affine": (lambda nn: nn.BatchNorm2d(4, affine=False), (3, 4, 5, 6)),
     "batch_norm_no_statistics": (lambda nn: nn.BatchNorm2d(4, track_running_stats=False), (3, 4, 5, 6)),
     "max_pool": (lambda nn: nn.MaxPool2d(2), (2, 3, 7, 8)),
-    "max_pool_options": (lambda nn: nn.MaxPool2d((3, 2), stride=(2, 1), padding=1, dilation=(1, 2), ceil_mode=True), (2, 3, 9, 8)),
+    "max_pool_options": (
+        lambda nn: nn.MaxPool2d((3, 2), stride=(2, 1), padding=1, dilation=(1, 2), ceil_mode=True),
+        (2, 3, 9, 8),
+    ),
     "avg_pool": (lambda nn: nn.AvgPool2d(3), (2, 3, 7, 8)),
     "avg_pool_options": (lambda nn: nn.AvgPool2d((3, 2), (2, 1), 1, True, False), (2, 3, 8, 7)),
     "adaptive_avg_pool": (lambda nn: nn.AdaptiveAvgPool2d(1), (2, 3, 7, 8)),
@@ -37,15 +43,20 @@ LAYERS = {
     "dropout_nothing": (lambda nn: nn.Dropout(0.0), (2, 3)),
     "softmax": (lambda nn: nn.Softmax(dim=1), (3, 5)),
     "log_softmax": (lambda nn: nn.LogSoftmax(dim=-1), (3, 5)),
-    "sequential": (lambda nn: nn.Sequential(nn.Linear(4, 6), nn.ReLU(), nn.Sequential(nn.Linear(6, 2), nn.Tanh())), (5, 4)),
+    "sequential": (
+        lambda nn: nn.Sequential(nn.Linear(4, 6), nn.ReLU(), nn.Sequential(nn.Linear(6, 2), nn.Tanh())),
+        (5, 4),
+    ),
     "leaky_relu": (lambda nn: nn.LeakyReLU(0.2), (3, 5)),
     "elu": (lambda nn: nn.ELU(alpha=0.7), (3, 5)),
     "celu": (lambda nn: nn.CELU(2.0), (3, 5)),
     "softplus": (lambda nn: nn.Softplus(beta=2.0, threshold=1.5), (3, 5)),
     "hardtanh": (lambda nn: nn.Hardtanh(-0.5, 0.25), (3, 5)),
 }
-ACTIVATIONS = ("ReLU ReLU6 Sigmoid Tanh SiLU Mish SELU Hardsigmoid Hardswish LogSigmoid Tanhshrink Softsign LeakyReLU ELU "
-               "CELU Softplus Hardtanh").split()
+ACTIVATIONS = (
+    "ReLU ReLU6 Sigmoid Tanh SiLU Mish SELU Hardsigmoid Hardswish LogSigmoid Tanhshrink Softsign LeakyReLU "
+    "ELU CELU Softplus Hardtanh"
+).split()
 LAYERS |= {name: (lambda nn, name=name: getattr(nn, name)(), (4, 6)) for name in ACTIVATIONS}
 every_layer = pytest.mark.parametrize("build, shape", LAYERS.values(), ids=LAYERS.keys())
 
@@ -57,7 +68,9 @@ def torch_layer(build, seed=0):
     with torch.no_grad():
         for name, tensor in layer.state_dict().items():
             if tensor.is_floating_point():
-                tensor.copy_(torch.rand_like(tensor) + 0.5 if "running_var" in name else torch.randn_like(tensor))
+                tensor.copy_(
+                    torch.rand_like(tensor) + 0.5 if "running_var" in name else torch.randn_like(tensor)
+                )
     return layer
 
 
@@ -110,7 +123,9 @@ def test_state_dict_has_torchs_names_shapes_and_order(build, shape):
     state = build(ocl.nn).state_dict()
     assert list(state) == list(expected)
     assert [tuple(t.shape) for t in state.values()] == [tuple(t.shape) for t in expected.values()]
-    assert [str(t.dtype).split(".")[1] for t in state.values()] == [str(t.dtype).split(".")[1] for t in expected.values()]
+    assert [str(t.dtype).split(".")[1] for t in state.values()] == [
+        str(t.dtype).split(".")[1] for t in expected.values()
+    ]
 
 
 @every_layer
@@ -127,7 +142,9 @@ def test_repr(build, shape):
 
 @pytest.mark.parametrize("name", ACTIVATIONS)
 def test_activations_at_the_edges(name):
-    x = np.array([0.0, -0.0, 1.0, -1.0, 3.0, -3.0, 6.0, 20.0, 90.0, -90.0, np.inf, np.nan, -np.inf], np.float32)
+    x = np.array(
+        [0.0, -0.0, 1.0, -1.0, 3.0, -3.0, 6.0, 20.0, 90.0, -90.0, np.inf, np.nan, -np.inf], np.float32
+    )
     if name == "Hardswish":
         x = x[:-1]  # PyTorch has NaN at -inf; ours has the limit, 0
     actual = getattr(ocl.nn, name)()(ocl.tensor(x)).numpy()
@@ -135,29 +152,35 @@ def test_activations_at_the_edges(name):
     np.testing.assert_allclose(actual, expected, rtol=2e-6, atol=1e-37)
 
 
-@pytest.mark.parametrize("build, message", [
-    (lambda nn: nn.Conv2d(3, 4, 3, groups=2), "divisible by groups"),
-    (lambda nn: nn.Conv2d(4, 3, 3, groups=2), "divisible by groups"),
-    (lambda nn: nn.Conv2d(4, 4, 3, groups=0), "groups must be a positive integer"),
-    (lambda nn: nn.Conv2d(4, 4, 0), "kernel_size must be positive"),
-    (lambda nn: nn.Linear(0, 4), "features must be positive"),
-    (lambda nn: nn.BatchNorm2d(0), "num_features must be positive"),
-    (lambda nn: nn.Dropout(1.5), "between 0 and 1, but got 1.5"),
-    (lambda nn: nn.Dropout(-0.5), "between 0 and 1"),
-])
+@pytest.mark.parametrize(
+    "build, message",
+    [
+        (lambda nn: nn.Conv2d(3, 4, 3, groups=2), "divisible by groups"),
+        (lambda nn: nn.Conv2d(4, 3, 3, groups=2), "divisible by groups"),
+        (lambda nn: nn.Conv2d(4, 4, 3, groups=0), "groups must be a positive integer"),
+        (lambda nn: nn.Conv2d(4, 4, 0), "kernel_size must be positive"),
+        (lambda nn: nn.Linear(0, 4), "features must be positive"),
+        (lambda nn: nn.BatchNorm2d(0), "num_features must be positive"),
+        (lambda nn: nn.Dropout(1.5), "between 0 and 1, but got 1.5"),
+        (lambda nn: nn.Dropout(-0.5), "between 0 and 1"),
+    ],
+)
 def test_impossible_layers_are_refused(build, message):
     with pytest.raises(ValueError, match=message):
         build(ocl.nn)
 
 
-@pytest.mark.parametrize("layer, shape, message", [
-    (lambda: ocl.nn.BatchNorm2d(3), (2, 3), "BatchNorm2d: expected 4D input .got 2D"),
-    (lambda: ocl.nn.BatchNorm1d(3), (2, 3, 4, 5), "BatchNorm1d: expected 2D or 3D input .got 4D"),
-    (lambda: ocl.nn.BatchNorm2d(3), (2, 4, 5, 5), "4"),
-    (lambda: ocl.nn.Conv2d(3, 4, 3), (2, 5, 8, 8), r"(?s)5.*8|8.*5"),
-    (lambda: ocl.nn.Conv2d(3, 4, 3), (2, 3, 2, 2), "(?i)kernel size"),
-    (lambda: ocl.nn.Linear(3, 4), (2, 5), r"\[2, 5\].*\[4, 3\]"),
-])
+@pytest.mark.parametrize(
+    "layer, shape, message",
+    [
+        (lambda: ocl.nn.BatchNorm2d(3), (2, 3), "BatchNorm2d: expected 4D input .got 2D"),
+        (lambda: ocl.nn.BatchNorm1d(3), (2, 3, 4, 5), "BatchNorm1d: expected 2D or 3D input .got 4D"),
+        (lambda: ocl.nn.BatchNorm2d(3), (2, 4, 5, 5), "4"),
+        (lambda: ocl.nn.Conv2d(3, 4, 3), (2, 5, 8, 8), r"(?s)5.*8|8.*5"),
+        (lambda: ocl.nn.Conv2d(3, 4, 3), (2, 3, 2, 2), "(?i)kernel size"),
+        (lambda: ocl.nn.Linear(3, 4), (2, 5), r"\[2, 5\].*\[4, 3\]"),
+    ],
+)
 def test_inputs_that_do_not_fit_are_refused(layer, shape, message):
     with pytest.raises(ValueError, match=message):
         layer()(ocl.ones(*shape))
@@ -240,7 +263,11 @@ def test_class_losses(name, options, reduction):
 
 def test_label_smoothing():
     x = np.random.default_rng(0).standard_normal((6, 4)).astype(np.float32)
-    check_loss(lambda library, dtype: library.nn.CrossEntropyLoss(label_smoothing=0.1), x, np.array([0, 2, 3, 1, 2, 0]))
+    check_loss(
+        lambda library, dtype: library.nn.CrossEntropyLoss(label_smoothing=0.1),
+        x,
+        np.array([0, 2, 3, 1, 2, 0]),
+    )
 
 
 @pytest.mark.parametrize("name", ["MSELoss", "L1Loss", "NLLLoss", "CrossEntropyLoss"])

@@ -1,4 +1,4 @@
-"""Module: registration, traversal, modes, hooks and subclasses written in Python, each as PyTorch's does it."""
+"""Module: registration, traversal, modes, hooks and subclasses in Python, each as PyTorch does it."""
 
 import gc
 import re
@@ -71,7 +71,10 @@ def test_listings_without_names(nets, listing):
 def test_buffers(nets):
     ours, _ = nets
     assert [name for name in names(ours.named_buffers()) if "num_batches" not in name] == [
-        "block.shift", "norm.running_mean", "norm.running_var"]
+        "block.shift",
+        "norm.running_mean",
+        "norm.running_var",
+    ]
     assert len(list(ours.buffers())) == len(list(ours.named_buffers()))
 
 
@@ -248,8 +251,15 @@ def test_an_overridden_forward_runs_inside_sequential():
     assert "(0): Plus100(plus 100)" in repr(sequential)
 
 
-@pytest.mark.parametrize("add", [lambda net, child: net.append(child), lambda net, child: net.add_module("0", child),
-                                 lambda net, child: setattr(net, "0", child)], ids=["append", "add_module", "setattr"])
+@pytest.mark.parametrize(
+    "add",
+    [
+        lambda net, child: net.append(child),
+        lambda net, child: net.add_module("0", child),
+        lambda net, child: setattr(net, "0", child),
+    ],
+    ids=["append", "add_module", "setattr"],
+)
 def test_a_container_keeps_what_python_added(add):
     net = ocl.nn.Sequential()
     add(net, Plus100())

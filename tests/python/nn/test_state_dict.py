@@ -28,7 +28,11 @@ CONVERSIONS = {
     "numpy float64": lambda t: t.numpy().astype(np.float64) if t.is_floating_point() else t.numpy(),
     "lists": lambda t: t.tolist(),
     "ocl": lambda t: ocl.tensor(t),
-    "ocl float16": lambda t: ocl.tensor(np.float16(t.numpy()).astype(np.float32)).half() if t.is_floating_point() else ocl.tensor(t),
+    "ocl float16": lambda t: (
+        ocl.tensor(np.float16(t.numpy()).astype(np.float32)).half()
+        if t.is_floating_point()
+        else ocl.tensor(t)
+    ),
 }
 
 
@@ -45,7 +49,9 @@ def test_values_arrive(theirs, convert, request):
 
 def test_our_state_dict_loads_into_torch(theirs):
     ours = build(ocl.nn)
-    theirs.load_state_dict({name: torch.from_numpy(np.array(t.numpy())) for name, t in ours.state_dict().items()})
+    theirs.load_state_dict(
+        {name: torch.from_numpy(np.array(t.numpy())) for name, t in ours.state_dict().items()}
+    )
     for name, t in theirs.state_dict().items():
         expect_exact(ours.state_dict()[name], t)
 
@@ -80,14 +86,20 @@ def messages(change):
     return texts
 
 
-@pytest.mark.parametrize("change", [
-    lambda state: state.pop("0.bias"),
-    lambda state: (state.pop("0.weight"), state.pop("2.running_mean"), state.pop("2.bias")),
-    lambda state: state.update({"extra": state["0.bias"]}),
-    lambda state: state.update({"extra": state.pop("0.bias")}),
-    lambda state: state.update({"0.weight": state["0.weight"].t()}),
-    lambda state: state.update({"0.weight": state["0.bias"], "0.bias": state["0.weight"], "zz": state["0.bias"]}),
-], ids=["missing", "several missing", "unexpected", "both", "size", "size and unexpected"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda state: state.pop("0.bias"),
+        lambda state: (state.pop("0.weight"), state.pop("2.running_mean"), state.pop("2.bias")),
+        lambda state: state.update({"extra": state["0.bias"]}),
+        lambda state: state.update({"extra": state.pop("0.bias")}),
+        lambda state: state.update({"0.weight": state["0.weight"].t()}),
+        lambda state: state.update(
+            {"0.weight": state["0.bias"], "0.bias": state["0.weight"], "zz": state["0.bias"]}
+        ),
+    ],
+    ids=["missing", "several missing", "unexpected", "both", "size", "size and unexpected"],
+)
 def test_errors_in_torchs_words(change):
     ours, theirs = messages(change)
     assert ours == theirs

@@ -37,7 +37,9 @@ class Training:
     def __init__(self, library, dtype, name, options, shapes=SHAPES):
         generator = np.random.default_rng(0)
         self.library, self.dtype = library, dtype
-        self.parameters = [self.tensor(generator.standard_normal(shape), requires_grad=True) for shape in shapes]
+        self.parameters = [
+            self.tensor(generator.standard_normal(shape), requires_grad=True) for shape in shapes
+        ]
         self.optimizer = getattr(library.optim, name)(self.parameters, **options)
 
     def tensor(self, values, **options):
@@ -72,7 +74,9 @@ def test_twenty_steps(name, options):
 
 
 @pytest.mark.oclgrind
-@pytest.mark.parametrize("name, options", [("SGD", {"lr": 0.1, "momentum": 0.9}), ("Adam", {"amsgrad": True})])
+@pytest.mark.parametrize(
+    "name, options", [("SGD", {"lr": 0.1, "momentum": 0.9}), ("Adam", {"amsgrad": True})]
+)
 def test_two_steps_of_tiny_parameters(name, options):
     trainings = three_trainings(name, options, [(), (3,), (2, 2)])
     for training in trainings:
@@ -171,18 +175,21 @@ def test_infinities_and_nan_stay_where_they_are():
     np.testing.assert_array_equal(p.numpy(), [np.nan, -np.inf, -1])
 
 
-@pytest.mark.parametrize("name, options, message", [
-    ("SGD", {"lr": -1.0}, "invalid lr value: -1"),
-    ("SGD", {"momentum": -0.5}, "invalid momentum"),
-    ("SGD", {"weight_decay": -0.5}, "invalid weight_decay"),
-    ("SGD", {"nesterov": True}, "Nesterov momentum requires"),
-    ("SGD", {"nesterov": True, "momentum": 0.9, "dampening": 0.1}, "zero dampening"),
-    ("Adam", {"lr": -1.0}, "invalid lr"),
-    ("Adam", {"eps": -1.0}, "invalid eps"),
-    ("Adam", {"betas": (1.0, 0.9)}, r"betas must be in \[0, 1\)"),
-    ("AdamW", {"betas": (0.9, -0.1)}, "betas must be in"),
-    ("AdamW", {"weight_decay": -1.0}, "invalid weight_decay"),
-])
+@pytest.mark.parametrize(
+    "name, options, message",
+    [
+        ("SGD", {"lr": -1.0}, "invalid lr value: -1"),
+        ("SGD", {"momentum": -0.5}, "invalid momentum"),
+        ("SGD", {"weight_decay": -0.5}, "invalid weight_decay"),
+        ("SGD", {"nesterov": True}, "Nesterov momentum requires"),
+        ("SGD", {"nesterov": True, "momentum": 0.9, "dampening": 0.1}, "zero dampening"),
+        ("Adam", {"lr": -1.0}, "invalid lr"),
+        ("Adam", {"eps": -1.0}, "invalid eps"),
+        ("Adam", {"betas": (1.0, 0.9)}, r"betas must be in \[0, 1\)"),
+        ("AdamW", {"betas": (0.9, -0.1)}, "betas must be in"),
+        ("AdamW", {"weight_decay": -1.0}, "invalid weight_decay"),
+    ],
+)
 def test_impossible_settings_are_refused(name, options, message):
     with pytest.raises(ValueError, match=message):
         getattr(ocl.optim, name)([ocl.ones(1, requires_grad=True)], **options)
@@ -190,7 +197,11 @@ def test_impossible_settings_are_refused(name, options, message):
 
 def test_impossible_parameters_are_refused():
     p = ocl.ones(1, requires_grad=True)
-    for parameters, message in (([], "empty parameter list"), ([p * 2], "non-leaf"), ([p, p], "more than one")):
+    for parameters, message in (
+        ([], "empty parameter list"),
+        ([p * 2], "non-leaf"),
+        ([p, p], "more than one"),
+    ):
         with pytest.raises(ValueError, match=message):
             ocl.optim.SGD(parameters)
     with pytest.raises(TypeError, match="only optimize Tensors, got float"):

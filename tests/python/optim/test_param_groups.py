@@ -21,7 +21,10 @@ every_kind = pytest.mark.parametrize("kind", KINDS)
 
 def parameters(library, count=3, **options):
     generator = np.random.default_rng(0)
-    return [library.tensor(generator.standard_normal(3 + i).astype(np.float32), requires_grad=True, **options) for i in range(count)]
+    return [
+        library.tensor(generator.standard_normal(3 + i).astype(np.float32), requires_grad=True, **options)
+        for i in range(count)
+    ]
 
 
 def step(library, optimizer, tensors, number):
@@ -38,7 +41,9 @@ def make(library, kind, tensors):
 def test_groups_with_settings_of_their_own():
     def train(library, **options):
         first, second, third = parameters(library, **options)
-        optimizer = library.optim.SGD([{"params": [first]}, {"params": second, "lr": 1.0, "momentum": 0.0}], lr=0.1, momentum=0.9)
+        optimizer = library.optim.SGD(
+            [{"params": [first]}, {"params": second, "lr": 1.0, "momentum": 0.0}], lr=0.1, momentum=0.9
+        )
         optimizer.add_param_group({"params": [third], "weight_decay": 0.5})
         for number in range(3):
             step(library, optimizer, (first, second, third), number)
@@ -93,10 +98,13 @@ def test_a_group_stays_itself_when_others_are_added():
     assert group["lr"] == 0.125
 
 
-@pytest.mark.parametrize("group, message", [
-    ({"params": None}, "more than one parameter group"),
-    ({"params": [], "speed": 1.0}, "no option 'speed'"),
-])
+@pytest.mark.parametrize(
+    "group, message",
+    [
+        ({"params": None}, "more than one parameter group"),
+        ({"params": [], "speed": 1.0}, "no option 'speed'"),
+    ],
+)
 def test_impossible_groups_are_refused(group, message):
     held = parameters(ocl)
     optimizer = ocl.optim.SGD(held)
@@ -119,8 +127,13 @@ def test_layout_is_torchs(kind):
         step(library, optimizer, tensors, 0)
         state = optimizer.state_dict()
         entries = {index: set(entry) - {"step"} for index, entry in state["state"].items()}
-        layouts.append((set(state), {i: names for i, names in entries.items() if names},
-                        [group["params"] for group in state["param_groups"]]))
+        layouts.append(
+            (
+                set(state),
+                {i: names for i, names in entries.items() if names},
+                [group["params"] for group in state["param_groups"]],
+            )
+        )
         assert {"lr", "weight_decay", "maximize"} <= set(state["param_groups"][0])
     assert layouts[0] == layouts[1]
 
@@ -129,7 +142,11 @@ def test_layout_is_torchs(kind):
 @pytest.mark.parametrize("way", ["ours to ours", "torch to ours", "ours to torch"])
 def test_training_goes_on_from_a_state_dict(kind, way):
     """Five steps without a break, and three plus two with the state dict in between."""
-    source_library, target_library = {"ours to ours": (ocl, ocl), "torch to ours": (torch, ocl), "ours to torch": (ocl, torch)}[way]
+    source_library, target_library = {
+        "ours to ours": (ocl, ocl),
+        "torch to ours": (torch, ocl),
+        "ours to torch": (ocl, torch),
+    }[way]
     source = parameters(source_library)
     optimizer = make(source_library, kind, source)
     for number in range(3):
@@ -179,12 +196,18 @@ def spoiled(change):
     return ocl.optim.Adam(parameters(ocl)), state
 
 
-@pytest.mark.parametrize("change, message", [
-    (lambda state: state["param_groups"].append({"params": []}), "different number of parameter groups"),
-    (lambda state: state["param_groups"][0]["params"].pop(), "doesn't match the size"),
-    (lambda state: state["state"][1].pop("exp_avg_sq"), "no 'exp_avg_sq' for parameter 1"),
-    (lambda state: state["state"][2].update(exp_avg=np.zeros(2)), r"exp_avg of shape \[2\] for a parameter of shape \[5\]"),
-])
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        (lambda state: state["param_groups"].append({"params": []}), "different number of parameter groups"),
+        (lambda state: state["param_groups"][0]["params"].pop(), "doesn't match the size"),
+        (lambda state: state["state"][1].pop("exp_avg_sq"), "no 'exp_avg_sq' for parameter 1"),
+        (
+            lambda state: state["state"][2].update(exp_avg=np.zeros(2)),
+            r"exp_avg of shape \[2\] for a parameter of shape \[5\]",
+        ),
+    ],
+)
 def test_a_state_that_does_not_fit_is_refused(change, message):
     optimizer, state = spoiled(change)
     with pytest.raises(ValueError, match=message):

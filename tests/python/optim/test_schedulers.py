@@ -15,7 +15,9 @@ SCHEDULES = {
 def make(library, schedule, rates=(0.1, 0.02)):
     groups = [{"params": [library.ones(1, requires_grad=True)], "lr": rate} for rate in rates]
     optimizer = library.optim.SGD(groups, lr=1.0)
-    return optimizer, getattr(library.optim.lr_scheduler, schedule.split()[0])(optimizer, **SCHEDULES[schedule])
+    return optimizer, getattr(library.optim.lr_scheduler, schedule.split()[0])(
+        optimizer, **SCHEDULES[schedule]
+    )
 
 
 def rates(library, schedule, epochs):
@@ -43,7 +45,9 @@ def test_a_schedule_resumes(schedule):
     optimizer, resumed = make(ocl, schedule)
     resumed.load_state_dict(scheduler.state_dict())
     assert resumed.last_epoch == 4
-    assert resumed.get_last_lr() == scheduler.get_last_lr() == [group["lr"] for group in optimizer.param_groups]
+    assert (
+        resumed.get_last_lr() == scheduler.get_last_lr() == [group["lr"] for group in optimizer.param_groups]
+    )
 
 
 def test_a_scheduler_keeps_its_optimizer():
