@@ -27,6 +27,8 @@ namespace ocl {
 using dlprim::KernelCacheInfo;
 
 /** Where kernel binaries are kept, and what this process found there or built. */
-inline KernelCacheInfo kernel_cache_info() { return dlprim::KernelCache::global().info(); }
+inline KernelCacheInfo kernel_cache_info() {
+  return dlprim::KernelCache::global().info();
+}
 
 }  // namespace ocl

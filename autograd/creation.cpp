@@ -18,8 +18,8 @@ dlprim::Tensor allocate(const Shape& shape, DType dtype, const Device& device) {
 template <class T>
 Tensor upload(const std::vector<T>& values, const Shape& shape, const Device& device) {
   const std::int64_t expected = dlprim::product(shape);
-  require(static_cast<std::int64_t>(values.size()) == expected, "tensor: ", values.size(), " values for shape ", Dims(shape),
-          ", which takes ", expected);
+  require(static_cast<std::int64_t>(values.size()) == expected, "tensor: ", values.size(),
+          " values for shape ", Dims(shape), ", which takes ", expected);
   return from_bytes(values.data(), shape, dlprim::dtype_of<T>(), device);
 }
 
@@ -31,13 +31,25 @@ Tensor from_bytes(const void* bytes, const Shape& shape, DType dtype, const Devi
   return Tensor(data);
 }
 
-Tensor tensor(const std::vector<float>& values, const Shape& shape, const Device& device) { return upload(values, shape, device); }
-Tensor tensor(const std::vector<double>& values, const Shape& shape, const Device& device) { return upload(values, shape, device); }
-Tensor tensor(const std::vector<std::int64_t>& values, const Shape& shape, const Device& device) { return upload(values, shape, device); }
-Tensor tensor(const std::vector<std::int32_t>& values, const Shape& shape, const Device& device) { return upload(values, shape, device); }
-Tensor tensor(const std::vector<std::uint8_t>& values, const Shape& shape, const Device& device) { return upload(values, shape, device); }
+Tensor tensor(const std::vector<float>& values, const Shape& shape, const Device& device) {
+  return upload(values, shape, device);
+}
+Tensor tensor(const std::vector<double>& values, const Shape& shape, const Device& device) {
+  return upload(values, shape, device);
+}
+Tensor tensor(const std::vector<std::int64_t>& values, const Shape& shape, const Device& device) {
+  return upload(values, shape, device);
+}
+Tensor tensor(const std::vector<std::int32_t>& values, const Shape& shape, const Device& device) {
+  return upload(values, shape, device);
+}
+Tensor tensor(const std::vector<std::uint8_t>& values, const Shape& shape, const Device& device) {
+  return upload(values, shape, device);
+}
 
-Tensor empty(const Shape& shape, DType dtype, const Device& device) { return Tensor(allocate(shape, dtype, device)); }
+Tensor empty(const Shape& shape, DType dtype, const Device& device) {
+  return Tensor(allocate(shape, dtype, device));
+}
 
 Tensor full(const Shape& shape, const Scalar& value, DType dtype, const Device& device) {
   const dlprim::Tensor data = allocate(shape, dtype, device);
@@ -45,10 +57,18 @@ Tensor full(const Shape& shape, const Scalar& value, DType dtype, const Device& 
   return Tensor(data);
 }
 
-Tensor zeros(const Shape& shape, DType dtype, const Device& device) { return full(shape, 0, dtype, device); }
-Tensor ones(const Shape& shape, DType dtype, const Device& device) { return full(shape, 1, dtype, device); }
-Tensor zeros_like(const Tensor& like) { return zeros(like.shape().vector(), like.dtype(), like.device()); }
-Tensor ones_like(const Tensor& like) { return ones(like.shape().vector(), like.dtype(), like.device()); }
+Tensor zeros(const Shape& shape, DType dtype, const Device& device) {
+  return full(shape, 0, dtype, device);
+}
+Tensor ones(const Shape& shape, DType dtype, const Device& device) {
+  return full(shape, 1, dtype, device);
+}
+Tensor zeros_like(const Tensor& like) {
+  return zeros(like.shape().vector(), like.dtype(), like.device());
+}
+Tensor ones_like(const Tensor& like) {
+  return ones(like.shape().vector(), like.dtype(), like.device());
+}
 
 Tensor rand(const Shape& shape, DType dtype, const Device& device) {
   const dlprim::Tensor data = allocate(shape, dtype, device);

@@ -8,7 +8,8 @@ namespace ocl {
 
 using Shape = std::vector<std::int64_t>;
 
-/** Uploads `values` (row-major) as a tensor of that shape. Throws ValueError when their number does not fit. */
+/** Uploads `values` (row-major) as a tensor of that shape. Throws ValueError when their number does not fit.
+ */
 Tensor tensor(const std::vector<float>& values, const Shape& shape, const Device& device = {});
 Tensor tensor(const std::vector<double>& values, const Shape& shape, const Device& device = {});
 Tensor tensor(const std::vector<std::int64_t>& values, const Shape& shape, const Device& device = {});
@@ -30,6 +31,7 @@ Tensor rand(const Shape& shape, DType dtype = DType::float32, const Device& devi
 /** Standard normal. */
 Tensor randn(const Shape& shape, DType dtype = DType::float32, const Device& device = {});
 /** Integers in [low, high). */
-Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape, DType dtype = DType::int64, const Device& device = {});
+Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape, DType dtype = DType::int64,
+               const Device& device = {});
 
 }  // namespace ocl

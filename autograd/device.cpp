@@ -13,9 +13,13 @@ Device::Device() : device_(default_device.load()) {
   if (!device_) device_ = &dlprim::Device::get(0);
 }
 
-void set_default_device(const Device& device) { default_device = &*device; }
+void set_default_device(const Device& device) {
+  default_device = &*device;
+}
 
-void synchronize(const Device& device) { device->synchronize(); }
+void synchronize(const Device& device) {
+  device->synchronize();
+}
 
 void synchronize() {
   for (dlprim::Device* device : dlprim::Device::opened()) device->synchronize();

@@ -51,8 +51,8 @@ std::unordered_set<Node*> nodes_towards(const std::vector<Edge>& roots, const Ca
 }
 
 /**
- * One backward pass. Nodes run youngest first: a node's consumers are all younger, so its gradient is complete when
- * its turn comes. The walk is a loop, so that depth costs no stack.
+ * One backward pass. Nodes run youngest first: a node's consumers are all younger, so its gradient is
+ * complete when its turn comes. The walk is a loop, so that depth costs no stack.
  */
 class Pass {
  public:
@@ -114,19 +114,22 @@ class Pass {
 };
 
 TensorList initial_gradients(const TensorList& outputs, const TensorList& gradients) {
-  require(gradients.empty() || gradients.size() == outputs.size(), "backward: ", outputs.size(), " outputs but ",
-          gradients.size(), " gradients");
+  require(gradients.empty() || gradients.size() == outputs.size(), "backward: ", outputs.size(),
+          " outputs but ", gradients.size(), " gradients");
   TensorList initial;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const Tensor& output = outputs[i];
-    require<AutogradError>(output.requires_grad(), "element ", i, " of tensors does not require grad and does not have a grad_fn");
+    require<AutogradError>(output.requires_grad(), "element ", i,
+                           " of tensors does not require grad and does not have a grad_fn");
     if (!gradients.empty() && gradients[i].defined()) {
       require(gradients[i].shape() == output.shape(), "backward: gradient of shape ", gradients[i].shape(),
               " for an output of shape ", output.shape());
       initial.push_back(gradients[i]);
       continue;
     }
-    require<AutogradError>(output.numel() == 1, "grad can be implicitly created only for scalar outputs, got shape ", output.shape());
+    require<AutogradError>(output.numel() == 1,
+                           "grad can be implicitly created only for scalar outputs, got shape ",
+                           output.shape());
     initial.push_back(ones(output.shape().vector(), output.dtype(), output.device()));
   }
   return initial;
@@ -148,8 +151,8 @@ void backward(const TensorList& outputs, const TensorList& gradients, bool retai
 
 namespace autograd {
 
-TensorList grad(const TensorList& outputs, const TensorList& inputs, const TensorList& grad_outputs, bool retain_graph,
-                bool allow_unused) {
+TensorList grad(const TensorList& outputs, const TensorList& inputs, const TensorList& grad_outputs,
+                bool retain_graph, bool allow_unused) {
   const NoGradGuard no_grad;
   const TensorList initial = initial_gradients(outputs, grad_outputs);
   Captures captures;
@@ -163,9 +166,10 @@ TensorList grad(const TensorList& outputs, const TensorList& inputs, const Tenso
   TensorList answers;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     answers.push_back(found[answer_of[i]]);
-    require<AutogradError>(allow_unused || answers[i].defined(),
-                           "One of the differentiated tensors appears to not have been used in the graph (input ", i,
-                           "). Set allow_unused=True if this is the desired behavior.");
+    require<AutogradError>(
+        allow_unused || answers[i].defined(),
+        "One of the differentiated tensors appears to not have been used in the graph (input ", i,
+        "). Set allow_unused=True if this is the desired behavior.");
   }
   return answers;
 }

@@ -9,8 +9,8 @@
 namespace ocl {
 
 /**
- * A stream of random numbers: Philox counters under one seed. A seed gives the same numbers on every device and every
- * run. Each device has a default generator; thread safe.
+ * A stream of random numbers: Philox counters under one seed. A seed gives the same numbers on every device
+ * and every run. Each device has a default generator; thread safe.
  */
 class Generator {
  public:

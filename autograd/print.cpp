@@ -28,7 +28,8 @@ class ElementFormat {
       }
     }
     if (is_floating(dtype)) {
-      scientific_ = whole ? largest >= 1e9 : (largest > 0 && (largest / smallest > 1000 || largest > 1e8 || smallest < 1e-4));
+      scientific_ = whole ? largest >= 1e9
+                          : (largest > 0 && (largest / smallest > 1000 || largest > 1e8 || smallest < 1e-4));
       whole_ = whole && !scientific_;
     }
     for (double v : values) width_ = std::max(width_, text(v).size());
@@ -62,7 +63,8 @@ class ElementFormat {
 
 class Printer {
  public:
-  Printer(const Tensor& tensor) : shape_(tensor.shape()), values_(tensor.to_vector<double>()), format_(values_, tensor.dtype()) {
+  Printer(const Tensor& tensor)
+      : shape_(tensor.shape()), values_(tensor.to_vector<double>()), format_(values_, tensor.dtype()) {
     summarize_ = tensor.numel() > summarize_above;
   }
 
@@ -78,7 +80,9 @@ class Printer {
     for (int i = d + 1; i < shape_.size(); ++i) step *= shape_[i];
     const bool innermost = d + 1 == shape_.size();
     const std::string separator =
-        innermost ? ", " : "," + std::string(static_cast<std::size_t>(shape_.size() - 1 - d), '\n') + std::string(static_cast<std::size_t>(d) + 8, ' ');
+        innermost ? ", "
+                  : "," + std::string(static_cast<std::size_t>(shape_.size() - 1 - d), '\n') +
+                        std::string(static_cast<std::size_t>(d) + 8, ' ');
     std::string text = "[";
     for (std::int64_t i = 0; i < shape_[d]; ++i) {
       if (i > 0) text += separator;
@@ -103,15 +107,21 @@ class Printer {
 std::string to_string(const Tensor& tensor) {
   if (!tensor.defined()) return "tensor(undefined)";
   std::string text = "tensor(" + (tensor.numel() == 0 ? "[]" : Printer(tensor).text());
-  if (tensor.numel() == 0 && tensor.dim() > 1) text += dlprim::concat(", size=(", std::string(dlprim::concat(tensor.shape())).substr(1));
+  if (tensor.numel() == 0 && tensor.dim() > 1)
+    text += dlprim::concat(", size=(", std::string(dlprim::concat(tensor.shape())).substr(1));
   text += ", device='" + tensor.data().device().name() + "'";
   const DType dtype = tensor.dtype();
-  if (dtype != DType::float32 && dtype != DType::int64 && dtype != DType::boolean) text += std::string(", dtype=ocl.") + name(dtype);
-  if (tensor.grad_fn()) text += ", grad_fn=<" + tensor.grad_fn()->name() + ">";
-  else if (tensor.requires_grad()) text += ", requires_grad=True";
+  if (dtype != DType::float32 && dtype != DType::int64 && dtype != DType::boolean)
+    text += std::string(", dtype=ocl.") + name(dtype);
+  if (tensor.grad_fn())
+    text += ", grad_fn=<" + tensor.grad_fn()->name() + ">";
+  else if (tensor.requires_grad())
+    text += ", requires_grad=True";
   return text + ")";
 }
 
-std::ostream& operator<<(std::ostream& out, const Tensor& tensor) { return out << to_string(tensor); }
+std::ostream& operator<<(std::ostream& out, const Tensor& tensor) {
+  return out << to_string(tensor);
+}
 
 }  // namespace ocl

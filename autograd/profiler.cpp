@@ -13,7 +13,9 @@
 namespace ocl::profiler {
 namespace {
 
-double microseconds(std::uint64_t nanoseconds) { return static_cast<double>(nanoseconds) * 1e-3; }
+double microseconds(std::uint64_t nanoseconds) {
+  return static_cast<double>(nanoseconds) * 1e-3;
+}
 
 std::ofstream open(const std::filesystem::path& path) {
   std::ofstream file(path);
@@ -23,7 +25,9 @@ std::ofstream open(const std::filesystem::path& path) {
 
 }  // namespace
 
-Profile::Profile() { dlprim::Device::start_profiling(); }
+Profile::Profile() {
+  dlprim::Device::start_profiling();
+}
 
 Profile::~Profile() {
   if (!running_) return;
@@ -69,11 +73,14 @@ std::string Profile::table() {
   }
   std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.total > b.total; });
   std::ostringstream text;
-  text << std::left << std::setw(static_cast<int>(width)) << "kernel" << std::right << "   calls   total ms    mean us   share\n" << std::fixed;
+  text << std::left << std::setw(static_cast<int>(width)) << "kernel" << std::right
+       << "   calls   total ms    mean us   share\n"
+       << std::fixed;
   for (const Row& row : rows)
-    text << std::left << std::setw(static_cast<int>(width)) << row.name << std::right << std::setw(8) << row.calls << std::setw(11)
-         << std::setprecision(3) << row.total * 1e-3 << std::setw(11) << std::setprecision(1) << row.total / static_cast<double>(row.calls)
-         << std::setw(7) << (all > 0 ? 100 * row.total / all : 0) << "%\n";
+    text << std::left << std::setw(static_cast<int>(width)) << row.name << std::right << std::setw(8)
+         << row.calls << std::setw(11) << std::setprecision(3) << row.total * 1e-3 << std::setw(11)
+         << std::setprecision(1) << row.total / static_cast<double>(row.calls) << std::setw(7)
+         << (all > 0 ? 100 * row.total / all : 0) << "%\n";
   text << "total " << std::setprecision(3) << all * 1e-3 << " ms in " << launches_.size() << " launches\n";
   return text.str();
 }
@@ -83,8 +90,10 @@ void Profile::export_chrome_trace(const std::filesystem::path& path) {
   file << std::fixed << std::setprecision(3) << "{\"traceEvents\": [";
   bool first = true;
   for (const Launch& launch : launches()) {
-    file << (first ? "\n" : ",\n") << R"({"ph": "X", "cat": "kernel", "pid": ")" << launch.device << R"(", "tid": "queue", "name": ")" << launch.kernel.name
-         << R"(", "ts": )" << microseconds(launch.kernel.start) << R"(, "dur": )" << microseconds(launch.kernel.end - launch.kernel.start) << '}';
+    file << (first ? "\n" : ",\n") << R"({"ph": "X", "cat": "kernel", "pid": ")" << launch.device
+         << R"(", "tid": "queue", "name": ")" << launch.kernel.name << R"(", "ts": )"
+         << microseconds(launch.kernel.start) << R"(, "dur": )"
+         << microseconds(launch.kernel.end - launch.kernel.start) << '}';
     first = false;
   }
   file << "\n]}\n";
@@ -94,7 +103,8 @@ void Profile::export_csv(const std::filesystem::path& path) {
   std::ofstream file = open(path);
   file << "device,kernel,start_ns,duration_ns\n";
   for (const Launch& launch : launches())
-    file << launch.device << ',' << launch.kernel.name << ',' << launch.kernel.start << ',' << launch.kernel.end - launch.kernel.start << '\n';
+    file << launch.device << ',' << launch.kernel.name << ',' << launch.kernel.start << ','
+         << launch.kernel.end - launch.kernel.start << '\n';
 }
 
 }  // namespace ocl::profiler

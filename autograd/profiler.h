@@ -15,8 +15,8 @@ struct Launch {
 };
 
 /**
- * Times every kernel launch on every opened device from construction to stop(). Launches cost more meanwhile (events);
- * nothing before and after.
+ * Times every kernel launch on every opened device from construction to stop(). Launches cost more meanwhile
+ * (events); nothing before and after.
  */
 class Profile {
  public:

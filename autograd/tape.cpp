@@ -9,8 +9,9 @@ namespace {
 std::atomic<std::uint64_t> next_sequence{1};
 thread_local bool recording = true;
 
-// Nodes whose destruction is due. A chain of nodes would otherwise destroy itself recursively and overflow the stack.
-// A list of the outermost destructor's own: no thread-local object that a static tensor could outlive.
+// Nodes whose destruction is due. A chain of nodes would otherwise destroy itself recursively and overflow
+// the stack. A list of the outermost destructor's own: no thread-local object that a static tensor could
+// outlive.
 thread_local std::vector<std::shared_ptr<Node>>* dying = nullptr;
 
 constexpr std::uint64_t older_than_all_nodes = 0;  // a leaf's gradient is complete when all nodes have run
@@ -18,7 +19,10 @@ constexpr std::uint64_t older_than_all_nodes = 0;  // a leaf's gradient is compl
 }  // namespace
 
 Node::Node(std::string name, std::vector<Edge> next, Backward backward)
-    : name_(std::move(name)), next_(std::move(next)), backward_(std::move(backward)), sequence_(next_sequence++) {}
+    : name_(std::move(name)),
+      next_(std::move(next)),
+      backward_(std::move(backward)),
+      sequence_(next_sequence++) {}
 
 Node::~Node() {
   std::vector<std::shared_ptr<Node>> list;
@@ -37,8 +41,10 @@ Node::~Node() {
 TensorList Node::run(const TensorList& gradients, bool keep) {
   dlprim::require<AutogradError>(
       static_cast<bool>(backward_), name_,
-      ": trying to backward through the graph a second time (or directly access saved tensors after they have already "
-      "been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
+      ": trying to backward through the graph a second time (or directly access saved tensors after they "
+      "have already "
+      "been freed). Saved intermediate values of the graph are freed when you call .backward() or "
+      "autograd.grad(). "
       "Specify retain_graph=True if you need to backward through the graph a second time.");
   if (keep) return backward_(gradients);
   const Backward backward = std::move(backward_);
@@ -58,8 +64,8 @@ TensorList AccumulateGrad::run(const TensorList& gradients, bool) {
     return {};
   }
   // A gradient that nothing else holds is taken as it is; one that a sibling shares is copied.
-  const bool exclusive = gradient.impl_pointer().use_count() == 1 && gradient.data().storage.use_count() == 1 &&
-                         gradient.is_contiguous();
+  const bool exclusive = gradient.impl_pointer().use_count() == 1 &&
+                         gradient.data().storage.use_count() == 1 && gradient.is_contiguous();
   leaf->grad = exclusive ? gradient : gradient.clone();
   return {};
 }
@@ -72,17 +78,27 @@ SavedTensor::SavedTensor(const dlprim::Tensor& data) : data_(data), version_(dat
 
 const dlprim::Tensor& SavedTensor::unpack() const {
   const std::uint32_t now = data_.storage->version();
-  dlprim::require<AutogradError>(
-      now == version_, "one of the variables needed for gradient computation has been modified by an inplace operation: a tensor of shape ",
-      data_.shape, " is at version ", now, "; expected version ", version_, " instead");
+  dlprim::require<AutogradError>(now == version_,
+                                 "one of the variables needed for gradient computation has been modified by "
+                                 "an inplace operation: a tensor of shape ",
+                                 data_.shape, " is at version ", now, "; expected version ", version_,
+                                 " instead");
   return data_;
 }
 
-bool grad_enabled() { return recording; }
-void set_grad_enabled(bool enabled) { recording = enabled; }
+bool grad_enabled() {
+  return recording;
+}
+void set_grad_enabled(bool enabled) {
+  recording = enabled;
+}
 
-GradMode::GradMode(bool enabled) : previous_(recording) { recording = enabled; }
-GradMode::~GradMode() { recording = previous_; }
+GradMode::GradMode(bool enabled) : previous_(recording) {
+  recording = enabled;
+}
+GradMode::~GradMode() {
+  recording = previous_;
+}
 
 bool needs_tape(const TensorList& inputs) {
   if (!recording) return false;
@@ -96,10 +112,10 @@ Edge edge_to(const Tensor& tensor) {
   TensorImpl& impl = tensor.impl();
   if (impl.grad_fn) {
     // The history of the view leads to what the base was, not to what was written over it.
-    dlprim::require<AutogradError>(!impl.base.defined() || impl.base.grad_fn() == impl.base_grad_fn,
-                                   "a view of shape ", tensor.shape(),
-                                   " is used after the tensor it views was modified by an inplace operation, which the tape "
-                                   "does not follow; make the view again after the operation");
+    dlprim::require<AutogradError>(
+        !impl.base.defined() || impl.base.grad_fn() == impl.base_grad_fn, "a view of shape ", tensor.shape(),
+        " is used after the tensor it views was modified by an inplace operation, which the tape "
+        "does not follow; make the view again after the operation");
     return {impl.grad_fn, impl.output_index};
   }
   if (!impl.requires_grad) return {};

@@ -16,12 +16,13 @@ struct Edge {
   int index = 0;
 };
 
-/** Gradients of a node's inputs from the gradients of its outputs; undefined stands for zero. Runs with the tape off. */
+/** Gradients of a node's inputs from the gradients of its outputs; undefined stands for zero. Runs with the
+ * tape off. */
 using Backward = std::function<TensorList(const TensorList& gradients)>;
 
 /**
- * One recorded operation: where the gradients of its inputs go, and how to get them. Its backward closure holds what it
- * saved; it is dropped when backward has walked the node, unless the graph is retained.
+ * One recorded operation: where the gradients of its inputs go, and how to get them. Its backward closure
+ * holds what it saved; it is dropped when backward has walked the node, unless the graph is retained.
  */
 class Node {
  public:
@@ -66,7 +67,8 @@ struct TensorImpl {
   dlprim::Tensor data;
   bool requires_grad = false;
   bool is_view = false;  // of another tensor, whose history would miss what is written here
-  Tensor base;           // of a recorded view: whose memory it shares, and that tensor's history when the view was made
+  Tensor
+      base;  // of a recorded view: whose memory it shares, and that tensor's history when the view was made
   std::shared_ptr<Node> base_grad_fn;
   bool is_parameter = false;  // a module registers it by assignment
   std::shared_ptr<Node> grad_fn;
@@ -117,13 +119,14 @@ bool needs_tape(const TensorList& inputs);
 Edge edge_to(const Tensor& tensor);
 
 /**
- * Makes `outputs` the results of a recorded operation on `inputs`, if needs_tape(inputs); `backward` is asked for only
- * then. Every differentiable function is one call of it:
+ * Makes `outputs` the results of a recorded operation on `inputs`, if needs_tape(inputs); `backward` is asked
+ * for only then. Every differentiable function is one call of it:
  *
  *     return record("ExpBackward", {x}, y, [&] { return [y = SavedTensor(y)](const TensorList& g) { … }; });
  */
 template <class MakeBackward>
-Tensor record(const char* name, const TensorList& inputs, const dlprim::Tensor& output, const MakeBackward& make_backward);
+Tensor record(const char* name, const TensorList& inputs, const dlprim::Tensor& output,
+              const MakeBackward& make_backward);
 template <class MakeBackward>
 TensorList record_many(const char* name, const TensorList& inputs, const std::vector<dlprim::Tensor>& outputs,
                        const MakeBackward& make_backward);
@@ -144,7 +147,8 @@ TensorList record_many(const char* name, const TensorList& inputs, const std::ve
 }
 
 template <class MakeBackward>
-Tensor record(const char* name, const TensorList& inputs, const dlprim::Tensor& output, const MakeBackward& make_backward) {
+Tensor record(const char* name, const TensorList& inputs, const dlprim::Tensor& output,
+              const MakeBackward& make_backward) {
   Tensor result(output);
   if (needs_tape(inputs)) set_history({result}, make_node(name, inputs, make_backward()));
   return result;

@@ -26,26 +26,37 @@ std::int64_t Tensor::size(std::int64_t dim) const {
   return shape()[dlprim::wrap_dim(dim, this->dim(), "size")];
 }
 
-bool Tensor::requires_grad() const { return impl_->requires_grad; }
-bool Tensor::is_leaf() const { return !impl_->grad_fn; }
-Tensor Tensor::grad() const { return impl_->grad; }
-std::shared_ptr<Node> Tensor::grad_fn() const { return impl_->grad_fn; }
-std::uint32_t Tensor::version() const { return data().storage->version(); }
+bool Tensor::requires_grad() const {
+  return impl_->requires_grad;
+}
+bool Tensor::is_leaf() const {
+  return !impl_->grad_fn;
+}
+Tensor Tensor::grad() const {
+  return impl_->grad;
+}
+std::shared_ptr<Node> Tensor::grad_fn() const {
+  return impl_->grad_fn;
+}
+std::uint32_t Tensor::version() const {
+  return data().storage->version();
+}
 
 Tensor& Tensor::requires_grad_(bool requires_grad) {
-  require<AutogradError>(is_leaf() || requires_grad,
-                         "you can only change requires_grad flags of leaf variables. Use detach() to get one.");
-  require<AutogradError>(!requires_grad || is_floating(dtype()), "only tensors of floating dtype can require gradients, got ",
-                         name(dtype()));
+  require<AutogradError>(
+      is_leaf() || requires_grad,
+      "you can only change requires_grad flags of leaf variables. Use detach() to get one.");
+  require<AutogradError>(!requires_grad || is_floating(dtype()),
+                         "only tensors of floating dtype can require gradients, got ", name(dtype()));
   impl_->requires_grad = requires_grad;
   return *this;
 }
 
 void Tensor::set_grad(const Tensor& grad) {
   if (grad.defined())
-    require(grad.shape() == shape() && grad.dtype() == dtype() && grad.device() == device(), "grad: expected shape ", shape(),
-            " and dtype ", name(dtype()), " on ", data().device().name(), ", got ", grad.shape(), " and ", name(grad.dtype()),
-            " on ", grad.data().device().name());
+    require(grad.shape() == shape() && grad.dtype() == dtype() && grad.device() == device(),
+            "grad: expected shape ", shape(), " and dtype ", name(dtype()), " on ", data().device().name(),
+            ", got ", grad.shape(), " and ", name(grad.dtype()), " on ", grad.data().device().name());
   impl_->grad = grad;
 }
 
@@ -53,7 +64,8 @@ void Tensor::retain_grad() {
   require<AutogradError>(requires_grad(), "can't retain_grad on a tensor that does not require grad");
   if (is_leaf()) return;
   register_hook([weak = std::weak_ptr<TensorImpl>(impl_)](const Tensor& gradient) {
-    if (const auto impl = weak.lock()) impl->grad = impl->grad.defined() ? Tensor(impl->grad).add(gradient) : gradient;
+    if (const auto impl = weak.lock())
+      impl->grad = impl->grad.defined() ? Tensor(impl->grad).add(gradient) : gradient;
     return Tensor();
   });
 }
@@ -65,9 +77,13 @@ void Tensor::register_hook(std::function<Tensor(const Tensor&)> hook) {
   if (is_leaf()) impl_->hooked_accumulator = impl_->accumulator.lock();
 }
 
-Tensor Tensor::detach() const { return Tensor(data()); }
+Tensor Tensor::detach() const {
+  return Tensor(data());
+}
 
-void Tensor::backward(const Tensor& gradient, bool retain_graph) const { ocl::backward({*this}, {gradient}, retain_graph); }
+void Tensor::backward(const Tensor& gradient, bool retain_graph) const {
+  ocl::backward({*this}, {gradient}, retain_graph);
+}
 
 std::vector<char> Tensor::to_bytes() const {
   dlprim::Tensor source = data();
@@ -105,7 +121,7 @@ T Tensor::item() const {
   return to_vector<T>()[0];
 }
 
-#define INSTANTIATE(T)                                \
+#define INSTANTIATE(T)                               \
   template std::vector<T> Tensor::to_vector() const; \
   template T Tensor::item() const;
 INSTANTIATE(float)

@@ -13,16 +13,16 @@
 
 namespace ocl {
 
-using dlprim::Dims;
-using dlprim::DType;
-using dlprim::Scalar;
 using dlprim::AutogradError;
 using dlprim::DeviceError;
+using dlprim::Dims;
+using dlprim::DType;
 using dlprim::Error;
 using dlprim::FileError;
 using dlprim::IndexError;
 using dlprim::KernelBuildError;
 using dlprim::OutOfMemoryError;
+using dlprim::Scalar;
 using dlprim::TypeError;
 using dlprim::ValueError;
 
@@ -39,8 +39,8 @@ struct Edge;
  *     loss.backward();
  *     w.grad();  // d loss / d w
  *
- * Operators enqueue and return; only item(), to_vector(), printing and synchronize() wait. The functions in autograd/ops
- * are methods too where PyTorch has them as methods.
+ * Operators enqueue and return; only item(), to_vector(), printing and synchronize() wait. The functions in
+ * autograd/ops are methods too where PyTorch has them as methods.
  */
 class Tensor {
  public:
@@ -72,7 +72,8 @@ class Tensor {
   void set_grad(const Tensor& grad);
   /** Keeps the gradient of a tensor that is no leaf. */
   void retain_grad();
-  /** Calls `hook` with the gradient of this tensor in every backward; what it returns, if defined, replaces it. */
+  /** Calls `hook` with the gradient of this tensor in every backward; what it returns, if defined, replaces
+   * it. */
   void register_hook(std::function<Tensor(const Tensor&)> hook);
   /** The same memory, unknown to the tape. */
   Tensor detach() const;
@@ -82,8 +83,8 @@ class Tensor {
   std::shared_ptr<Node> grad_fn() const;
 
   /**
-   * Gradients of this tensor with respect to the leaves, added to their grad(). `gradient`: of this tensor's shape;
-   * may be left out for a single element. Throws AutogradError.
+   * Gradients of this tensor with respect to the leaves, added to their grad(). `gradient`: of this tensor's
+   * shape; may be left out for a single element. Throws AutogradError.
    */
   void backward(const Tensor& gradient = {}, bool retain_graph = false) const;
 
@@ -130,9 +131,15 @@ class Tensor {
   Tensor& fill_(const Scalar& value);
   Tensor& zero_();
 
-  TensorImpl& impl() const { return *impl_; }
-  const std::shared_ptr<TensorImpl>& impl_pointer() const { return impl_; }
-  friend bool is_same(const Tensor& a, const Tensor& b) { return a.impl_ == b.impl_; }
+  TensorImpl& impl() const {
+    return *impl_;
+  }
+  const std::shared_ptr<TensorImpl>& impl_pointer() const {
+    return impl_;
+  }
+  friend bool is_same(const Tensor& a, const Tensor& b) {
+    return a.impl_ == b.impl_;
+  }
 
  private:
   std::shared_ptr<TensorImpl> impl_;

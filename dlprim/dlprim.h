@@ -1,6 +1,7 @@
 #pragma once
 
-/** \file The operator library: devices, memory, raw tensors, and the forward and backward kernels of every operator. */
+/** \file The operator library: devices, memory, raw tensors, and the forward and backward kernels of every
+ * operator. */
 
 #include "dlprim/core/dims.h"
 #include "dlprim/core/dtype.h"

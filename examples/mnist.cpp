@@ -45,7 +45,7 @@ struct Net : nn::Module {
 
 struct Options {
   std::string device = "ocl:0", data, save_model, plot, profile;
-  int batch_size = 128, test_batch_size = 1000, epochs = 3, log_interval = 10;
+  int batch_size = 64, test_batch_size = 1000, epochs = 3, log_interval = 10;
   float lr = 1e-3f, gamma = 0.7f;
   std::uint64_t seed = 1;
   bool dry_run = false;

@@ -15,10 +15,10 @@ import contextlib
 import sys
 from dataclasses import dataclass, field
 
-import ocl.nn.functional as F
 from tqdm import tqdm
 
 import ocl
+import ocl.nn.functional as F
 from ocl import nn
 from ocl.datasets import MNIST, Digits, DownloadError
 from ocl.utils.data import DataLoader
@@ -126,7 +126,7 @@ def parse_arguments():
     option = parser.add_argument
     option("--device", default="ocl:0", help="as `clinfo --list` counts them, default %(default)s")
     option("--data", metavar="DIR", help="folder of MNIST's files; without it they are cached or downloaded")
-    option("--batch-size", type=positive, default=128, metavar="N", help="default %(default)s")
+    option("--batch-size", type=positive, default=64, metavar="N", help="default %(default)s")
     option("--test-batch-size", type=positive, default=1000, metavar="N", help="default %(default)s")
     option("--epochs", type=positive, default=3, metavar="N", help="default %(default)s")
     option("--lr", type=float, default=1e-3, help="learning rate of Adam, default %(default)s")

@@ -38,26 +38,39 @@ double xavier_std(const Tensor& t, double gain) {
 }  // namespace
 
 Fans fans(const Tensor& weight) {
-  dlprim::require(weight.dim() >= 2, "fan in and fan out can not be computed for a tensor with fewer than 2 dimensions, got shape ", weight.shape());
+  dlprim::require(
+      weight.dim() >= 2,
+      "fan in and fan out can not be computed for a tensor with fewer than 2 dimensions, got shape ",
+      weight.shape());
   const std::int64_t receptive = weight.numel() / std::max<std::int64_t>(weight.size(0) * weight.size(1), 1);
   return {weight.size(1) * receptive, weight.size(0) * receptive};
 }
 
-Tensor& uniform_(Tensor& t, double a, double b) { return draw(t, dlprim::random_uniform, a, b); }
-Tensor& normal_(Tensor& t, double mean, double std) { return draw(t, dlprim::random_normal, mean, std); }
+Tensor& uniform_(Tensor& t, double a, double b) {
+  return draw(t, dlprim::random_uniform, a, b);
+}
+Tensor& normal_(Tensor& t, double mean, double std) {
+  return draw(t, dlprim::random_normal, mean, std);
+}
 
 Tensor& constant_(Tensor& t, double value) {
   const NoGradGuard no_grad;
   return t.fill_(value);
 }
-Tensor& zeros_(Tensor& t) { return constant_(t, 0); }
-Tensor& ones_(Tensor& t) { return constant_(t, 1); }
+Tensor& zeros_(Tensor& t) {
+  return constant_(t, 0);
+}
+Tensor& ones_(Tensor& t) {
+  return constant_(t, 1);
+}
 
 Tensor& xavier_uniform_(Tensor& t, double gain) {
   const double bound = std::sqrt(3.0) * xavier_std(t, gain);
   return uniform_(t, -bound, bound);
 }
-Tensor& xavier_normal_(Tensor& t, double gain) { return normal_(t, 0, xavier_std(t, gain)); }
+Tensor& xavier_normal_(Tensor& t, double gain) {
+  return normal_(t, 0, xavier_std(t, gain));
+}
 
 Tensor& kaiming_uniform_(Tensor& t, double a, bool fan_out, const std::string& nonlinearity) {
   const double bound = std::sqrt(3.0) * kaiming_std(t, a, fan_out, nonlinearity);

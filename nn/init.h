@@ -2,7 +2,8 @@
 
 #include "autograd/tensor.h"
 
-/** Filling of parameters, as torch.nn.init; each writes in place, off the tape, from the device's default generator. */
+/** Filling of parameters, as torch.nn.init; each writes in place, off the tape, from the device's default
+ * generator. */
 namespace ocl::nn::init {
 
 Tensor& uniform_(Tensor& t, double a = 0, double b = 1);
@@ -13,14 +14,18 @@ Tensor& ones_(Tensor& t);
 /** Glorot and Bengio 2010. */
 Tensor& xavier_uniform_(Tensor& t, double gain = 1);
 Tensor& xavier_normal_(Tensor& t, double gain = 1);
-/** He et al. 2015; `fan_out`: preserve magnitudes in the backward pass; `nonlinearity`: "relu" or "leaky_relu". */
-Tensor& kaiming_uniform_(Tensor& t, double a = 0, bool fan_out = false, const std::string& nonlinearity = "leaky_relu");
-Tensor& kaiming_normal_(Tensor& t, double a = 0, bool fan_out = false, const std::string& nonlinearity = "leaky_relu");
+/** He et al. 2015; `fan_out`: preserve magnitudes in the backward pass; `nonlinearity`: "relu" or
+ * "leaky_relu". */
+Tensor& kaiming_uniform_(Tensor& t, double a = 0, bool fan_out = false,
+                         const std::string& nonlinearity = "leaky_relu");
+Tensor& kaiming_normal_(Tensor& t, double a = 0, bool fan_out = false,
+                        const std::string& nonlinearity = "leaky_relu");
 
 struct Fans {
   std::int64_t in, out;
 };
-/** Inputs and outputs of one unit of a weight [out, in, ...]. Throws ValueError for fewer than 2 dimensions. */
+/** Inputs and outputs of one unit of a weight [out, in, ...]. Throws ValueError for fewer than 2 dimensions.
+ */
 Fans fans(const Tensor& weight);
 
 }  // namespace ocl::nn::init

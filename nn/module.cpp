@@ -1,9 +1,9 @@
 #include "nn/module.h"
 
+#include <cxxabi.h>
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cxxabi.h>
 #include <map>
 #include <set>
 #include <sstream>
@@ -20,7 +20,8 @@ using dlprim::require;
 
 template <class Entries, class Value>
 void put(Entries& entries, const std::string& name, Value value) {
-  require(!name.empty() && name.find('.') == std::string::npos, "a name within a module must be one word without '.', got '", name, "'");
+  require(!name.empty() && name.find('.') == std::string::npos,
+          "a name within a module must be one word without '.', got '", name, "'");
   for (auto& [existing, held] : entries)
     if (existing == name) {
       held = std::move(value);
@@ -56,7 +57,9 @@ std::string float_repr(double value) {
   const double size = std::abs(value);
   const bool plain = size == 0 || (size >= 1e-4 && size < 1e16);
   char text[32];
-  const auto end = std::to_chars(text, text + sizeof text, value, plain ? std::chars_format::fixed : std::chars_format::scientific).ptr;
+  const auto end = std::to_chars(text, text + sizeof text, value,
+                                 plain ? std::chars_format::fixed : std::chars_format::scientific)
+                       .ptr;
   const std::string digits(text, end);
   return plain && digits.find('.') == std::string::npos ? digits + ".0" : digits;
 }
@@ -65,7 +68,8 @@ std::string module_repr(const std::string& name, const std::string& extra_repr,
                         const std::vector<std::pair<std::string, std::string>>& children) {
   if (children.empty()) return concat(name, '(', extra_repr, ')');
   std::string body = extra_repr;
-  for (const auto& [child_name, text] : children) body += concat(body.empty() ? "" : "\n", "(", child_name, "): ", text);
+  for (const auto& [child_name, text] : children)
+    body += concat(body.empty() ? "" : "\n", "(", child_name, "): ", text);
   return concat(name, "(\n  ", indented(body), "\n)");
 }
 
@@ -75,7 +79,9 @@ Tensor parameter(Tensor data, bool requires_grad) {
   return data;
 }
 
-Tensor Module::forward(const Tensor&) { throw TypeError(concat(name(), " has no forward of one tensor")); }
+Tensor Module::forward(const Tensor&) {
+  throw TypeError(concat(name(), " has no forward of one tensor"));
+}
 
 Tensor Module::operator()(const Tensor& x) {
   Tensor y = forward(x);
@@ -86,7 +92,8 @@ Tensor Module::operator()(const Tensor& x) {
 
 std::string Module::name() const {
   int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> full(abi::__cxa_demangle(typeid(*this).name(), nullptr, nullptr, &status), std::free);
+  const std::unique_ptr<char, void (*)(void*)> full(
+      abi::__cxa_demangle(typeid(*this).name(), nullptr, nullptr, &status), std::free);
   const std::string text = full ? full.get() : "Module";
   return text.substr(text.rfind(':') + 1);
 }
@@ -165,8 +172,12 @@ StateDict Module::named_buffers() const {
   return all;
 }
 
-std::optional<Tensor> Module::own_parameter(const std::string& name) const { return find(parameters_, name); }
-std::optional<Tensor> Module::own_buffer(const std::string& name) const { return find(buffers_, name); }
+std::optional<Tensor> Module::own_parameter(const std::string& name) const {
+  return find(parameters_, name);
+}
+std::optional<Tensor> Module::own_buffer(const std::string& name) const {
+  return find(buffers_, name);
+}
 
 std::shared_ptr<Module> Module::own_module(const std::string& name) const {
   for (const auto& [existing, child] : children_)
@@ -204,14 +215,17 @@ void Module::to(const Device& device) {
 
 void Module::to(DType dtype) {
   require<TypeError>(is_floating(dtype), "Module.to only accepts floating dtypes, got ", dlprim::name(dtype));
-  replace_all({named_parameters(), named_buffers()}, [&](const Tensor& t) { return is_floating(t.dtype()) ? t.to(dtype) : t; });
+  replace_all({named_parameters(), named_buffers()},
+              [&](const Tensor& t) { return is_floating(t.dtype()) ? t.to(dtype) : t; });
 }
 
 void Module::zero_grad(bool set_to_none) {
   const NoGradGuard no_grad;
   for (const Tensor& p : parameters()) {
-    if (set_to_none) p.impl().grad = {};
-    else if (p.grad().defined()) p.grad().zero_();
+    if (set_to_none)
+      p.impl().grad = {};
+    else if (p.grad().defined())
+      p.grad().zero_();
   }
 }
 
@@ -256,8 +270,9 @@ void Module::load_state_dict(const StateDict& state, bool strict) {
         const Tensor value = take(own_name);
         if (!value.defined()) continue;
         if (value.shape() != tensor.shape())
-          problems.push_back(concat("size mismatch for ", prefix, own_name, ": copying a param with shape ", value.shape(),
-                                    " from checkpoint, the shape in current model is ", tensor.shape(), "."));
+          problems.push_back(concat("size mismatch for ", prefix, own_name, ": copying a param with shape ",
+                                    value.shape(), " from checkpoint, the shape in current model is ",
+                                    tensor.shape(), "."));
         else
           copies.emplace_back(tensor.detach(), value);
       }
@@ -267,7 +282,8 @@ void Module::load_state_dict(const StateDict& state, bool strict) {
   if (strict && !given.empty()) {
     std::vector<std::string> unexpected;
     for (const auto& [key, tensor] : given) unexpected.push_back(key);
-    problems.insert(problems.begin(), concat("Unexpected key(s) in state_dict: ", quoted_list(unexpected), ". "));
+    problems.insert(problems.begin(),
+                    concat("Unexpected key(s) in state_dict: ", quoted_list(unexpected), ". "));
   }
   if (strict && !missing.empty())
     problems.insert(problems.begin(), concat("Missing key(s) in state_dict: ", quoted_list(missing), ". "));

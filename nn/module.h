@@ -17,14 +17,16 @@ using StateDict = std::vector<std::pair<std::string, Tensor>>;
 
 namespace nn {
 
-/** A number as Python prints a float: the fewest digits that read back the same, and always a point ("1.0", "1e-05"). */
+/** A number as Python prints a float: the fewest digits that read back the same, and always a point ("1.0",
+ * "1e-05"). */
 std::string float_repr(double value);
 
 /** A module as PyTorch prints it, from its class name, extra_repr and the texts of its submodules by name. */
 std::string module_repr(const std::string& name, const std::string& extra_repr,
                         const std::vector<std::pair<std::string, std::string>>& children);
 
-/** Marks a tensor as a parameter: a leaf that requires gradients, which modules register by assignment in Python. */
+/** Marks a tensor as a parameter: a leaf that requires gradients, which modules register by assignment in
+ * Python. */
 Tensor parameter(Tensor data, bool requires_grad = true);
 
 /**
@@ -76,8 +78,11 @@ class Module {
   StateDict named_parameters() const;
   TensorList parameters() const;
   StateDict named_buffers() const;
-  const std::vector<std::pair<std::string, std::shared_ptr<Module>>>& named_children() const { return children_; }
-  /** This module's own parameter or buffer of that name: undefined if registered without one, nothing if not registered. */
+  const std::vector<std::pair<std::string, std::shared_ptr<Module>>>& named_children() const {
+    return children_;
+  }
+  /** This module's own parameter or buffer of that name: undefined if registered without one, nothing if not
+   * registered. */
   std::optional<Tensor> own_parameter(const std::string& name) const;
   std::optional<Tensor> own_buffer(const std::string& name) const;
   /** This module's own submodule of that name, or null. */
@@ -99,15 +104,19 @@ class Module {
 
   /** Parameters and buffers by dotted name, free of the tape, sharing memory with the module. */
   StateDict state_dict() const;
-  /** Copies values in. With `strict`, throws ValueError listing missing and unexpected names; sizes must always fit. */
+  /** Copies values in. With `strict`, throws ValueError listing missing and unexpected names; sizes must
+   * always fit. */
   void load_state_dict(const StateDict& state, bool strict = true);
 
  protected:
-  /** Registers `value` and sets `member` to it, now and whenever another tensor is registered under the name. */
+  /** Registers `value` and sets `member` to it, now and whenever another tensor is registered under the name.
+   */
   void register_parameter(const std::string& name, Tensor& member, Tensor value);
   void register_buffer(const std::string& name, Tensor& member, Tensor value);
   /** A number kept on the host that belongs to the state dict as an int64 scalar. */
-  void register_counter(const std::string& name, std::int64_t* counter) { counters_.emplace_back(name, counter); }
+  void register_counter(const std::string& name, std::int64_t* counter) {
+    counters_.emplace_back(name, counter);
+  }
 
  private:
   template <class Visit>

@@ -16,14 +16,14 @@ PAGE = Path(__file__).resolve().parent.parent / "docs" / "operators.md"
 
 HEAD = """# Operators
 
-Made by `tools/generate_docs.py` from `dlprim/ops/pointwise/table.def` and `dlprim/ops/reduce/table.def`; do not edit.
-Semantics, names, broadcasting and type promotion are PyTorch's. Each function is `ocl.NAME` in Python and `ocl::NAME` in C++,
-and a method of `Tensor` where PyTorch has it as one.
+Made by `tools/generate_docs.py` from `dlprim/ops/pointwise/table.def` and `dlprim/ops/reduce/table.def`; do not
+edit. Semantics, names, broadcasting and type promotion are PyTorch's. Each function is `ocl.NAME` in Python and
+`ocl::NAME` in C++, and a method of `Tensor` where PyTorch has it as one.
 
 ## Pointwise
 
-*Types*: **Float** promotes integers to float32; **Same** keeps the promoted type; **Bool** gives bool; **Integral** takes integers and
-bool only; **Where** takes a condition first. `g` is the incoming gradient, `y` the result.
+*Types*: **Float** promotes integers to float32; **Same** keeps the promoted type; **Bool** gives bool; **Integral**
+takes integers and bool only; **Where** takes a condition first. `g` is the incoming gradient, `y` the result.
 
 | name | types | forward | gradients | |
 |---|---|---|---|---|
@@ -32,7 +32,8 @@ bool only; **Where** takes a condition first. `g` is the incoming gradient, `y` 
 REDUCTIONS = """
 ## Reductions
 
-`NAME(input, dim=None, keepdim=False)`, over any dimensions. `x`, `z`: partial results; `n`: the number of elements.
+`NAME(input, dim=None, keepdim=False)`, over any dimensions. `x`, `z`: partial results; `n`: the number of
+elements.
 
 | name | element | combine | result | gradient | |
 |---|---|---|---|---|---|
@@ -46,11 +47,11 @@ def code(text: str) -> str:
 def pointwise_row(row: dict) -> str:
     inputs = ["a", "b", "c"][: row["inputs"]]
     arguments = inputs + [f"{name}={value:g}" for name, value in row["parameters"].items()]
-    gradients = "; ".join(
-        f"{name}: {code(gradient)}" for name, gradient in zip(inputs, row["gradients"], strict=True) if gradient
-    )
+    named = [(name, gradient) for name, gradient in zip(inputs, row["gradients"], strict=True) if gradient]
+    gradients = "; ".join(f"{name}: {code(gradient)}" for name, gradient in named) or "none"
     signature = code(f"{row['name']}({', '.join(arguments)})")
-    return f"| {signature} | {row['types']} | {code(row['forward'])} | {gradients or 'none'} | {row['documentation']} |\n"
+    cells = [signature, row["types"], code(row["forward"]), gradients, row["documentation"]]
+    return f"| {' | '.join(cells)} |\n"
 
 
 def reduction_row(row: dict) -> str:
@@ -66,7 +67,7 @@ def page() -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="fail when the page is out of date, write nothing")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail when it is out of date")
     args = parser.parse_args()
     if not args.check:
         PAGE.write_text(page())

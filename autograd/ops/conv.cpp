@@ -10,21 +10,27 @@ namespace ocl {
 
 using dlprim::require;
 
-Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, Pair stride, Pair padding, Pair dilation, int groups) {
-  if (x.dim() == 3) return squeeze(conv2d(unsqueeze(x, 0), weight, bias, stride, padding, dilation, groups), 0);
+Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, Pair stride, Pair padding,
+              Pair dilation, int groups) {
+  if (x.dim() == 3)
+    return squeeze(conv2d(unsqueeze(x, 0), weight, bias, stride, padding, dilation, groups), 0);
   const dlprim::Conv2dGeometry geometry{stride.values, padding.values, dilation.values, groups};
   const Dims shape = dlprim::conv2d_output_shape(x.shape(), weight.shape(), geometry);
   dlprim::require_floating(x.dtype(), *x.device(), "conv2d");
-  require<TypeError>(x.dtype() == weight.dtype(), "conv2d: input is ", name(x.dtype()), " but weight is ", name(weight.dtype()));
+  require<TypeError>(x.dtype() == weight.dtype(), "conv2d: input is ", name(x.dtype()), " but weight is ",
+                     name(weight.dtype()));
   require(x.device() == weight.device(), "conv2d: expected all tensors on one device");
-  require(!bias.defined() || bias.shape() == Dims{weight.size(0)}, "conv2d: expected bias of shape [", weight.size(0), "]");
+  require(!bias.defined() || bias.shape() == Dims{weight.size(0)}, "conv2d: expected bias of shape [",
+          weight.size(0), "]");
   const Tensor input = contiguous(x), kernel = contiguous(weight);
   const Tensor added = bias.defined() ? contiguous(bias) : bias;
   const dlprim::Tensor y = dlprim::Tensor::empty(*x.device(), shape, x.dtype());
-  dlprim::conv2d_forward(x.device()->queue(), input.data(), kernel.data(), added.defined() ? &added.data() : nullptr, geometry, y);
+  dlprim::conv2d_forward(x.device()->queue(), input.data(), kernel.data(),
+                         added.defined() ? &added.data() : nullptr, geometry, y);
   return record("Conv2dBackward", {input, kernel, added}, y, [&] {
     return [x = SavedTensor(input), weight = SavedTensor(kernel), geometry, needs_x = input.requires_grad(),
-            needs_weight = kernel.requires_grad(), needs_bias = added.defined() && added.requires_grad()](const TensorList& gradients) {
+            needs_weight = kernel.requires_grad(),
+            needs_bias = added.defined() && added.requires_grad()](const TensorList& gradients) {
       const Tensor g = contiguous(gradients[0]);
       dlprim::Queue& queue = g.device()->queue();
       TensorList results(3);

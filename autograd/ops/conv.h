@@ -19,9 +19,10 @@ struct Pair {
 
 /**
  * torch.nn.functional.conv2d: x [N, C, H, W] (or [C, H, W]), weight [O, C / groups, KH, KW], bias [O] ->
- * [N, O, OH, OW] with OH = (H + 2 padding - dilation (KH - 1) - 1) / stride + 1. Throws ValueError, TypeError.
+ * [N, O, OH, OW] with OH = (H + 2 padding - dilation (KH - 1) - 1) / stride + 1. Throws ValueError,
+ * TypeError.
  */
-Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, Pair stride = 1, Pair padding = 0,
-              Pair dilation = 1, int groups = 1);
+Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, Pair stride = 1,
+              Pair padding = 0, Pair dilation = 1, int groups = 1);
 
 }  // namespace ocl

@@ -4,7 +4,8 @@
 
 namespace ocl {
 
-/** Zeroes elements with probability p and scales the rest by 1 / (1 - p), while training (torch.nn.functional.dropout). */
+/** Zeroes elements with probability p and scales the rest by 1 / (1 - p), while training
+ * (torch.nn.functional.dropout). */
 Tensor dropout(const Tensor& x, double p = 0.5, bool training = true);
 
 }  // namespace ocl

@@ -24,20 +24,24 @@ bool overlaps_itself(const dlprim::Tensor& t) {
 
 void check_in_place(const char* op, const Tensor& target, const TensorList& inputs) {
   const dlprim::Tensor& data = target.data();
-  require(!overlaps_itself(data), op, ": unsupported operation: more than one element of the written-to tensor refers to a "
+  require(!overlaps_itself(data), op,
+          ": unsupported operation: more than one element of the written-to tensor refers to a "
           "single memory location. Please clone() the tensor before performing the operation.");
   for (const Tensor& input : inputs)
     if (input.defined() && !same_place(input.data(), data))
-      require(!data.overlaps(input.data()), op, ": unsupported operation: some elements of the input tensor and the "
-              "written-to tensor refer to a single memory location. Please clone() the tensor before performing the operation.");
+      require(!data.overlaps(input.data()), op,
+              ": unsupported operation: some elements of the input tensor and the "
+              "written-to tensor refer to a single memory location. Please clone() the tensor before "
+              "performing the operation.");
   if (!grad_enabled()) return;
   require<AutogradError>(!(target.is_leaf() && target.requires_grad()), op,
                          ": a leaf Variable that requires grad is being used in an in-place operation.");
   bool recorded = target.requires_grad();
   for (const Tensor& input : inputs) recorded |= input.defined() && input.requires_grad();
-  require<AutogradError>(!(recorded && target.impl().is_view), op,
-                         ": a view of a tensor is being written in place while gradients are recorded, which the tape does not "
-                         "follow; clone() the view first, or write under no_grad().");
+  require<AutogradError>(
+      !(recorded && target.impl().is_view), op,
+      ": a view of a tensor is being written in place while gradients are recorded, which the tape does not "
+      "follow; clone() the view first, or write under no_grad().");
 }
 
 Tensor& Tensor::add_(const Operand& b, const Scalar& alpha) {
@@ -51,16 +55,17 @@ Tensor& Tensor::mul_(const Operand& b) {
 }
 
 Tensor& Tensor::copy_(const Tensor& source) {
-  require(dlprim::broadcast_shapes(source.shape(), shape(), "copy_") == shape(), "copy_: a source of shape ", source.shape(),
-          " does not broadcast to ", shape());
+  require(dlprim::broadcast_shapes(source.shape(), shape(), "copy_") == shape(), "copy_: a source of shape ",
+          source.shape(), " does not broadcast to ", shape());
   const Tensor here = source.device() == device() ? source : source.to(device());
   check_in_place("copy_", *this, {here});
   dlprim::copy(device()->queue(), here.data(), data());
   data().storage->bump_version();
   if (!needs_tape({*this, here})) return *this;
-  set_history({*this}, make_node("CopyBackwards", {here}, [shape = here.shape(), dtype = here.dtype()](const TensorList& g) {
-                return TensorList{sum_to_shape(g[0].to(dtype), shape)};
-              }));
+  set_history({*this}, make_node("CopyBackwards", {here},
+                                 [shape = here.shape(), dtype = here.dtype()](const TensorList& g) {
+                                   return TensorList{sum_to_shape(g[0].to(dtype), shape)};
+                                 }));
   return *this;
 }
 
@@ -73,6 +78,8 @@ Tensor& Tensor::fill_(const Scalar& value) {
   return *this;
 }
 
-Tensor& Tensor::zero_() { return fill_(0); }
+Tensor& Tensor::zero_() {
+  return fill_(0);
+}
 
 }  // namespace ocl

@@ -10,7 +10,8 @@ Tensor mm(const Tensor& a, const Tensor& b);
 Tensor bmm(const Tensor& a, const Tensor& b);
 /** torch.matmul: dot product, matrix times vector, matrix product, and batches of them with broadcasting. */
 Tensor matmul(const Tensor& a, const Tensor& b);
-/** x [..., in] times weight [out, in] transposed, plus bias [out] where given (torch.nn.functional.linear). */
+/** x [..., in] times weight [out, in] transposed, plus bias [out] where given (torch.nn.functional.linear).
+ */
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {});
 
 }  // namespace ocl

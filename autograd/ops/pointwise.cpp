@@ -25,14 +25,17 @@ struct Input {
   Route route;
 };
 
-bool is_floating_scalar(const Scalar& s) { return s.kind() == Scalar::Kind::floating; }
+bool is_floating_scalar(const Scalar& s) {
+  return s.kind() == Scalar::Kind::floating;
+}
 
 /** Dtypes of one call: what it computes in and what it results in. */
 struct Types {
   DType compute, result;
 };
 
-Types types_of(const PointwiseOp& op, const std::vector<Operand>& inputs, const std::vector<Scalar>& parameters) {
+Types types_of(const PointwiseOp& op, const std::vector<Operand>& inputs,
+               const std::vector<Scalar>& parameters) {
   const bool is_where = op.types == TypeRule::Where;
   DType promoted = result_type(is_where ? std::vector<Operand>(inputs.begin() + 1, inputs.end()) : inputs);
   if (op.types == TypeRule::Integral)
@@ -40,7 +43,8 @@ Types types_of(const PointwiseOp& op, const std::vector<Operand>& inputs, const 
   if (op.types == TypeRule::Float && !is_floating(promoted)) promoted = DType::float32;
   if (op.types == TypeRule::Same && !is_floating(promoted))
     for (std::size_t i = 0; i < parameters.size(); ++i) {
-      // An infinite default only says "no bound"; a fractional number given for integers would be cut off silently.
+      // An infinite default only says "no bound"; a fractional number given for integers would be cut off
+      // silently.
       const double value = parameters[i].real();
       if (!std::isfinite(value)) continue;
       if (is_floating_scalar(parameters[i]) && value != std::floor(value)) promoted = DType::float32;
@@ -77,7 +81,8 @@ std::vector<PointwiseOperand> raw(const std::vector<Operand>& inputs) {
   std::vector<PointwiseOperand> operands;
   operands.reserve(inputs.size());
   for (const Operand& input : inputs)
-    operands.push_back(input.is_tensor() ? PointwiseOperand(input.tensor().data()) : PointwiseOperand(input.number()));
+    operands.push_back(input.is_tensor() ? PointwiseOperand(input.tensor().data())
+                                         : PointwiseOperand(input.number()));
   return operands;
 }
 
@@ -101,9 +106,10 @@ Input describe(const Operand& operand, const std::string& gradient, DType result
   return {tensor.shape(), tensor.dtype(), passes ? Route::pass : Route::compute};
 }
 
-/** The backward function of a row: one launch for all gradients that are wanted, then sums over broadcast dimensions. */
-Backward gradient_of(const PointwiseOp& op, const std::vector<Operand>& inputs, const std::vector<Scalar>& parameters,
-                     const dlprim::Tensor& output, DType compute) {
+/** The backward function of a row: one launch for all gradients that are wanted, then sums over broadcast
+ * dimensions. */
+Backward gradient_of(const PointwiseOp& op, const std::vector<Operand>& inputs,
+                     const std::vector<Scalar>& parameters, const dlprim::Tensor& output, DType compute) {
   constexpr const char* names[] = {"a", "b", "c"};
   unsigned computed = 0;
   std::vector<Input> described;
@@ -117,29 +123,34 @@ Backward gradient_of(const PointwiseOp& op, const std::vector<Operand>& inputs, 
   for (const std::string& variable : expression.variables) {
     if (variable == "y") saved.push_back({variable, SavedTensor(output)});
     for (std::size_t i = 0; i < inputs.size(); ++i)
-      if (variable == names[i]) saved.push_back({variable, SavedTensor(inputs[i].tensor()), inputs[i].number()});
+      if (variable == names[i])
+        saved.push_back({variable, SavedTensor(inputs[i].tensor()), inputs[i].number()});
   }
   return [&expression, saved = std::move(saved), described = std::move(described), parameters, compute,
           shape = output.shape](const TensorList& gradients) {
     const Tensor& g = gradients[0];
     std::vector<dlprim::Tensor> outputs;
     for (const Input& input : described)
-      if (input.route == Route::compute) outputs.push_back(dlprim::Tensor::empty(*g.device(), shape, input.dtype));
+      if (input.route == Route::compute)
+        outputs.push_back(dlprim::Tensor::empty(*g.device(), shape, input.dtype));
     if (!outputs.empty()) {
       std::vector<PointwiseOperand> operands;
       for (const std::string& variable : expression.variables) {
         if (variable == "g") operands.push_back(g.data());
         for (const Saved& s : saved)
           if (s.variable == variable)
-            operands.push_back(s.tensor.defined() ? PointwiseOperand(s.tensor.unpack()) : PointwiseOperand(s.number));
+            operands.push_back(s.tensor.defined() ? PointwiseOperand(s.tensor.unpack())
+                                                  : PointwiseOperand(s.number));
       }
       dlprim::pointwise(g.device()->queue(), expression, compute, operands, parameters, outputs);
     }
     TensorList results;
     auto next = outputs.begin();
     for (const Input& input : described) {
-      if (input.route == Route::none) results.emplace_back();
-      else results.push_back(sum_to_shape(input.route == Route::pass ? g : Tensor(*next++), input.shape));
+      if (input.route == Route::none)
+        results.emplace_back();
+      else
+        results.push_back(sum_to_shape(input.route == Route::pass ? g : Tensor(*next++), input.shape));
     }
     return results;
   };
@@ -148,7 +159,8 @@ Backward gradient_of(const PointwiseOp& op, const std::vector<Operand>& inputs, 
 }  // namespace
 
 DType result_type(const std::vector<Operand>& operands) {
-  // Three ranks: tensors with dimensions, scalar tensors, numbers. A lower rank counts only when it is of a higher kind.
+  // Three ranks: tensors with dimensions, scalar tensors, numbers. A lower rank counts only when it is of a
+  // higher kind.
   std::optional<DType> ranks[3];
   for (const Operand& operand : operands) {
     const int rank = !operand.is_tensor() ? 2 : operand.tensor().dim() == 0 ? 1 : 0;
@@ -164,10 +176,12 @@ DType result_type(const std::vector<Operand>& operands) {
   return *result;
 }
 
-Tensor apply_pointwise(const PointwiseOp& op, const std::vector<Operand>& inputs, const std::vector<Scalar>& parameters) {
+Tensor apply_pointwise(const PointwiseOp& op, const std::vector<Operand>& inputs,
+                       const std::vector<Scalar>& parameters) {
   const Call call = plan(op, inputs, parameters);
   const dlprim::Tensor output = dlprim::Tensor::empty(*call.device, call.shape, call.types.result);
-  dlprim::pointwise(call.device->queue(), forward_expression(op), call.types.compute, raw(inputs), parameters, {output});
+  dlprim::pointwise(call.device->queue(), forward_expression(op), call.types.compute, raw(inputs), parameters,
+                    {output});
   if (!op.differentiable()) return Tensor(output);
   return record(op.name.c_str(), tensors_of(inputs), output,
                 [&] { return gradient_of(op, inputs, parameters, output, call.types.compute); });
@@ -176,47 +190,83 @@ Tensor apply_pointwise(const PointwiseOp& op, const std::vector<Operand>& inputs
 void apply_pointwise_in_place(const PointwiseOp& op, Tensor& target, const std::vector<Operand>& inputs,
                               const std::vector<Scalar>& parameters) {
   const Call call = plan(op, inputs, parameters);
-  require(call.shape == target.shape(), op.name, "_: output with shape ", target.shape(), " doesn't match the broadcast shape ", call.shape);
+  require(call.shape == target.shape(), op.name, "_: output with shape ", target.shape(),
+          " doesn't match the broadcast shape ", call.shape);
   const auto kind = [](DType dtype) { return is_floating(dtype) ? 2 : dtype == DType::boolean ? 0 : 1; };
-  require<TypeError>(kind(call.types.result) <= kind(target.dtype()), op.name, "_: result type ", name(call.types.result),
-                     " can't be cast to the desired output type ", name(target.dtype()));
+  require<TypeError>(kind(call.types.result) <= kind(target.dtype()), op.name, "_: result type ",
+                     name(call.types.result), " can't be cast to the desired output type ",
+                     name(target.dtype()));
   const TensorList tensors = tensors_of(inputs);
   check_in_place(op.name.c_str(), target, tensors);
   const bool recorded = needs_tape(tensors);
   std::vector<Operand> before = inputs;
-  const bool gradients_read_target = std::any_of(op.gradients.begin(), op.gradients.end(),
-                                                 [](const std::string& gradient) { return dlprim::uses_variable(gradient, "a"); });
+  const bool gradients_read_target =
+      std::any_of(op.gradients.begin(), op.gradients.end(),
+                  [](const std::string& gradient) { return dlprim::uses_variable(gradient, "a"); });
   if (recorded && gradients_read_target) {
     const NoGradGuard no_grad;
     Tensor copy = target.clone();
     before[0] = copy.requires_grad_(target.requires_grad());
   }
-  dlprim::pointwise(call.device->queue(), forward_expression(op), call.types.compute, raw(inputs), parameters, {target.data()});
+  dlprim::pointwise(call.device->queue(), forward_expression(op), call.types.compute, raw(inputs), parameters,
+                    {target.data()});
   target.data().storage->bump_version();
   if (recorded)
-    set_history({target}, make_node(op.name.c_str(), tensors, gradient_of(op, before, parameters, target.data(), call.types.compute)));
+    set_history({target}, make_node(op.name.c_str(), tensors,
+                                    gradient_of(op, before, parameters, target.data(), call.types.compute)));
 }
 
 #define ROW(name) static const PointwiseOp& row = dlprim::pointwise_op(#name)
-#define UNARY(name, ...) \
-  Tensor name(const Tensor& a) { ROW(name); return apply_pointwise(row, {a}); } \
-  Tensor Tensor::name() const { return ocl::name(*this); }
-#define UNARY_P(name, p, p0, ...) \
-  Tensor name(const Tensor& a, double p) { ROW(name); return apply_pointwise(row, {a}, {p}); } \
-  Tensor Tensor::name(double p) const { return ocl::name(*this, p); }
-#define UNARY_PQ(name, p, p0, q, q0, ...) \
-  Tensor name(const Tensor& a, double p, double q) { ROW(name); return apply_pointwise(row, {a}, {p, q}); } \
-  Tensor Tensor::name(double p, double q) const { return ocl::name(*this, p, q); }
-#define BINARY(name, ...) \
-  Tensor name(const Operand& a, const Operand& b) { ROW(name); return apply_pointwise(row, {a, b}); } \
-  Tensor Tensor::name(const Operand& b) const { return ocl::name(*this, b); }
-#define BINARY_P(name, p, p0, ...) \
-  Tensor name(const Operand& a, const Operand& b, const Scalar& p) { ROW(name); return apply_pointwise(row, {a, b}, {p}); } \
-  Tensor Tensor::name(const Operand& b, const Scalar& p) const { return ocl::name(*this, b, p); }
-#define TERNARY(name, ...) \
-  Tensor name(const Operand& a, const Operand& b, const Operand& c) { ROW(name); return apply_pointwise(row, {a, b, c}); }
-#define TERNARY_P(name, p, p0, ...) \
-  Tensor name(const Operand& a, const Operand& b, const Operand& c, const Scalar& p) { ROW(name); return apply_pointwise(row, {a, b, c}, {p}); }
+#define UNARY(name, ...)              \
+  Tensor name(const Tensor& a) {      \
+    ROW(name);                        \
+    return apply_pointwise(row, {a}); \
+  }                                   \
+  Tensor Tensor::name() const {       \
+    return ocl::name(*this);          \
+  }
+#define UNARY_P(name, p, p0, ...)          \
+  Tensor name(const Tensor& a, double p) { \
+    ROW(name);                             \
+    return apply_pointwise(row, {a}, {p}); \
+  }                                        \
+  Tensor Tensor::name(double p) const {    \
+    return ocl::name(*this, p);            \
+  }
+#define UNARY_PQ(name, p, p0, q, q0, ...)            \
+  Tensor name(const Tensor& a, double p, double q) { \
+    ROW(name);                                       \
+    return apply_pointwise(row, {a}, {p, q});        \
+  }                                                  \
+  Tensor Tensor::name(double p, double q) const {    \
+    return ocl::name(*this, p, q);                   \
+  }
+#define BINARY(name, ...)                           \
+  Tensor name(const Operand& a, const Operand& b) { \
+    ROW(name);                                      \
+    return apply_pointwise(row, {a, b});            \
+  }                                                 \
+  Tensor Tensor::name(const Operand& b) const {     \
+    return ocl::name(*this, b);                     \
+  }
+#define BINARY_P(name, p, p0, ...)                                   \
+  Tensor name(const Operand& a, const Operand& b, const Scalar& p) { \
+    ROW(name);                                                       \
+    return apply_pointwise(row, {a, b}, {p});                        \
+  }                                                                  \
+  Tensor Tensor::name(const Operand& b, const Scalar& p) const {     \
+    return ocl::name(*this, b, p);                                   \
+  }
+#define TERNARY(name, ...)                                            \
+  Tensor name(const Operand& a, const Operand& b, const Operand& c) { \
+    ROW(name);                                                        \
+    return apply_pointwise(row, {a, b, c});                           \
+  }
+#define TERNARY_P(name, p, p0, ...)                                                    \
+  Tensor name(const Operand& a, const Operand& b, const Operand& c, const Scalar& p) { \
+    ROW(name);                                                                         \
+    return apply_pointwise(row, {a, b, c}, {p});                                       \
+  }
 #include "dlprim/ops/pointwise/table.def"
 #include "dlprim/ops/pointwise/undef.def"
 #undef ROW

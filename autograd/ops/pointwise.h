@@ -6,8 +6,8 @@
 namespace ocl {
 
 // The pointwise operators, one function per row of dlprim/ops/pointwise/table.def (documented there and in
-// docs/operators.md). Inputs broadcast; types promote as in PyTorch. Throw ValueError when shapes do not broadcast,
-// TypeError for a dtype the operator does not take.
+// docs/operators.md). Inputs broadcast; types promote as in PyTorch. Throw ValueError when shapes do not
+// broadcast, TypeError for a dtype the operator does not take.
 #define UNARY(name, types, forward, da, doc) /** doc */ Tensor name(const Tensor& a);
 #define UNARY_P(name, p, p0, types, forward, da, doc) /** doc */ Tensor name(const Tensor& a, double p = p0);
 #define UNARY_PQ(name, p, p0, q, q0, types, forward, da, doc) \
@@ -22,27 +22,51 @@ namespace ocl {
 #include "dlprim/ops/pointwise/table.def"
 #include "dlprim/ops/pointwise/undef.def"
 
-inline Tensor operator+(const Operand& a, const Operand& b) { return add(a, b); }
-inline Tensor operator-(const Operand& a, const Operand& b) { return sub(a, b); }
-inline Tensor operator*(const Operand& a, const Operand& b) { return mul(a, b); }
-inline Tensor operator/(const Operand& a, const Operand& b) { return div(a, b); }
-inline Tensor operator-(const Tensor& a) { return neg(a); }
+inline Tensor operator+(const Operand& a, const Operand& b) {
+  return add(a, b);
+}
+inline Tensor operator-(const Operand& a, const Operand& b) {
+  return sub(a, b);
+}
+inline Tensor operator*(const Operand& a, const Operand& b) {
+  return mul(a, b);
+}
+inline Tensor operator/(const Operand& a, const Operand& b) {
+  return div(a, b);
+}
+inline Tensor operator-(const Tensor& a) {
+  return neg(a);
+}
 // Comparisons are elementwise, as in PyTorch; is_same() asks whether two handles are one tensor.
-inline Tensor operator==(const Tensor& a, const Operand& b) { return eq(a, b); }
-inline Tensor operator!=(const Tensor& a, const Operand& b) { return ne(a, b); }
-inline Tensor operator<(const Tensor& a, const Operand& b) { return lt(a, b); }
-inline Tensor operator<=(const Tensor& a, const Operand& b) { return le(a, b); }
-inline Tensor operator>(const Tensor& a, const Operand& b) { return gt(a, b); }
-inline Tensor operator>=(const Tensor& a, const Operand& b) { return ge(a, b); }
+inline Tensor operator==(const Tensor& a, const Operand& b) {
+  return eq(a, b);
+}
+inline Tensor operator!=(const Tensor& a, const Operand& b) {
+  return ne(a, b);
+}
+inline Tensor operator<(const Tensor& a, const Operand& b) {
+  return lt(a, b);
+}
+inline Tensor operator<=(const Tensor& a, const Operand& b) {
+  return le(a, b);
+}
+inline Tensor operator>(const Tensor& a, const Operand& b) {
+  return gt(a, b);
+}
+inline Tensor operator>=(const Tensor& a, const Operand& b) {
+  return ge(a, b);
+}
 
 /** Applies a row of the table to its inputs: what each function above does. */
-Tensor apply_pointwise(const dlprim::PointwiseOp& op, const std::vector<Operand>& inputs, const std::vector<Scalar>& parameters = {});
+Tensor apply_pointwise(const dlprim::PointwiseOp& op, const std::vector<Operand>& inputs,
+                       const std::vector<Scalar>& parameters = {});
 
 /** As apply_pointwise, writing the result over the first input, which must have the result's shape. */
-void apply_pointwise_in_place(const dlprim::PointwiseOp& op, Tensor& target, const std::vector<Operand>& inputs,
-                              const std::vector<Scalar>& parameters = {});
+void apply_pointwise_in_place(const dlprim::PointwiseOp& op, Tensor& target,
+                              const std::vector<Operand>& inputs, const std::vector<Scalar>& parameters = {});
 
-/** The dtype that operands promote to (torch.result_type): tensors with dimensions outrank scalars of their kind. */
+/** The dtype that operands promote to (torch.result_type): tensors with dimensions outrank scalars of their
+ * kind. */
 DType result_type(const std::vector<Operand>& operands);
 
 }  // namespace ocl

@@ -8,13 +8,16 @@
 namespace ocl {
 namespace {
 
-dlprim::Pool2dGeometry geometry_of(Pair kernel_size, const std::optional<Pair>& stride, Pair padding, Pair dilation, bool ceil_mode) {
-  return {kernel_size.values, stride.value_or(kernel_size).values, padding.values, dilation.values, ceil_mode};
+dlprim::Pool2dGeometry geometry_of(Pair kernel_size, const std::optional<Pair>& stride, Pair padding,
+                                   Pair dilation, bool ceil_mode) {
+  return {kernel_size.values, stride.value_or(kernel_size).values, padding.values, dilation.values,
+          ceil_mode};
 }
 
 /** A pooling result whose gradient `backward(dy, dx)` writes. */
 template <class BackwardKernel>
-Tensor record_pool(const char* name, const Tensor& x, const dlprim::Tensor& y, const BackwardKernel& backward) {
+Tensor record_pool(const char* name, const Tensor& x, const dlprim::Tensor& y,
+                   const BackwardKernel& backward) {
   return record(name, {x}, y, [&] {
     return [backward, shape = x.shape()](const TensorList& gradients) {
       const Tensor g = contiguous(gradients[0]);
@@ -36,21 +39,25 @@ MaxPooled max_pool(const Tensor& a, const dlprim::Pool2dGeometry& geometry, bool
   const dlprim::Tensor y = dlprim::Tensor::empty(*x.device(), shape, x.dtype());
   dlprim::Tensor places;
   if (wants_places || needs_tape({x})) places = dlprim::Tensor::empty(*x.device(), shape, DType::int32);
-  dlprim::max_pool2d_forward(x.device()->queue(), x.data(), geometry, y, places.defined() ? &places : nullptr);
-  return {record_pool("MaxPool2dBackward", x, y, [places, geometry](dlprim::Queue& queue, const dlprim::Tensor& dy, const dlprim::Tensor& dx) {
-            dlprim::max_pool2d_backward(queue, dy, places, geometry, dx);
-          }),
+  dlprim::max_pool2d_forward(x.device()->queue(), x.data(), geometry, y,
+                             places.defined() ? &places : nullptr);
+  return {record_pool(
+              "MaxPool2dBackward", x, y,
+              [places, geometry](dlprim::Queue& queue, const dlprim::Tensor& dy, const dlprim::Tensor& dx) {
+                dlprim::max_pool2d_backward(queue, dy, places, geometry, dx);
+              }),
           places};
 }
 
 }  // namespace
 
-Tensor max_pool2d(const Tensor& x, Pair kernel_size, std::optional<Pair> stride, Pair padding, Pair dilation, bool ceil_mode) {
+Tensor max_pool2d(const Tensor& x, Pair kernel_size, std::optional<Pair> stride, Pair padding, Pair dilation,
+                  bool ceil_mode) {
   return max_pool(x, geometry_of(kernel_size, stride, padding, dilation, ceil_mode), false).values;
 }
 
-TensorList max_pool2d_with_indices(const Tensor& x, Pair kernel_size, std::optional<Pair> stride, Pair padding, Pair dilation,
-                                   bool ceil_mode) {
+TensorList max_pool2d_with_indices(const Tensor& x, Pair kernel_size, std::optional<Pair> stride,
+                                   Pair padding, Pair dilation, bool ceil_mode) {
   const MaxPooled pooled = max_pool(x, geometry_of(kernel_size, stride, padding, dilation, ceil_mode), true);
   return {pooled.values, to(Tensor(pooled.places), DType::int64)};
 }
@@ -61,21 +68,26 @@ Tensor avg_pool2d(const Tensor& a, Pair kernel_size, std::optional<Pair> stride,
   const dlprim::Pool2dGeometry geometry = geometry_of(kernel_size, stride, padding, 1, ceil_mode);
   const dlprim::AveragePoolDivisor divisor{count_include_pad, divisor_override.value_or(0)};
   const Tensor x = contiguous(a);
-  const dlprim::Tensor y = dlprim::Tensor::empty(*x.device(), dlprim::pool2d_output_shape("avg_pool2d", x.shape(), geometry), x.dtype());
+  const dlprim::Tensor y = dlprim::Tensor::empty(
+      *x.device(), dlprim::pool2d_output_shape("avg_pool2d", x.shape(), geometry), x.dtype());
   dlprim::avg_pool2d_forward(x.device()->queue(), x.data(), geometry, divisor, y);
-  return record_pool("AvgPool2dBackward", x, y, [geometry, divisor](dlprim::Queue& queue, const dlprim::Tensor& dy, const dlprim::Tensor& dx) {
-    dlprim::avg_pool2d_backward(queue, dy, geometry, divisor, dx);
-  });
+  return record_pool(
+      "AvgPool2dBackward", x, y,
+      [geometry, divisor](dlprim::Queue& queue, const dlprim::Tensor& dy, const dlprim::Tensor& dx) {
+        dlprim::avg_pool2d_backward(queue, dy, geometry, divisor, dx);
+      });
 }
 
 Tensor adaptive_avg_pool2d(const Tensor& a, Pair output_size) {
   const Tensor x = contiguous(a);
-  const Dims shape = dlprim::adaptive_pool2d_output_shape("adaptive_avg_pool2d", x.shape(), {output_size[0], output_size[1]});
+  const Dims shape = dlprim::adaptive_pool2d_output_shape("adaptive_avg_pool2d", x.shape(),
+                                                          {output_size[0], output_size[1]});
   const dlprim::Tensor y = dlprim::Tensor::empty(*x.device(), shape, x.dtype());
   dlprim::adaptive_avg_pool2d_forward(x.device()->queue(), x.data(), y);
-  return record_pool("AdaptiveAvgPool2dBackward", x, y, [](dlprim::Queue& queue, const dlprim::Tensor& dy, const dlprim::Tensor& dx) {
-    dlprim::adaptive_avg_pool2d_backward(queue, dy, dx);
-  });
+  return record_pool("AdaptiveAvgPool2dBackward", x, y,
+                     [](dlprim::Queue& queue, const dlprim::Tensor& dy, const dlprim::Tensor& dx) {
+                       dlprim::adaptive_avg_pool2d_backward(queue, dy, dx);
+                     });
 }
 
 }  // namespace ocl

@@ -16,8 +16,8 @@ using dlprim::DimMask;
 using dlprim::require;
 
 Tensor reduced(const dlprim::ReductionOp& op, const Tensor& a, DimMask mask, bool keepdim) {
-  const dlprim::Tensor result =
-      dlprim::Tensor::empty(*a.device(), dlprim::reduced_shape(a.shape(), mask, keepdim), op.result_dtype(a.dtype()));
+  const dlprim::Tensor result = dlprim::Tensor::empty(
+      *a.device(), dlprim::reduced_shape(a.shape(), mask, keepdim), op.result_dtype(a.dtype()));
   dlprim::reduce(a.device()->queue(), op, a.data(), mask, result);
   return Tensor(result);
 }
@@ -46,8 +46,10 @@ const dlprim::PointwiseExpression& gradient_expression_of(const dlprim::Reductio
 Backward gradient_of(const dlprim::ReductionOp& op, const Tensor& a, const Tensor& result, DimMask mask) {
   const dlprim::PointwiseExpression& expression = gradient_expression_of(op);
   const auto uses = [&](const char* variable) { return dlprim::uses_variable(op.gradient, variable); };
-  return [&expression, passes = op.gradient == "g", a = uses("a") ? SavedTensor(a) : SavedTensor(), y = uses("y") ? SavedTensor(result) : SavedTensor(),
-          shape = a.shape(), dtype = a.dtype(), kept = dlprim::reduced_shape(a.shape(), mask, true), count = reduced_count(a.shape(), mask)](const TensorList& gradients) {
+  return [&expression, passes = op.gradient == "g", a = uses("a") ? SavedTensor(a) : SavedTensor(),
+          y = uses("y") ? SavedTensor(result) : SavedTensor(), shape = a.shape(), dtype = a.dtype(),
+          kept = dlprim::reduced_shape(a.shape(), mask, true),
+          count = reduced_count(a.shape(), mask)](const TensorList& gradients) {
     const Tensor g = reshape(gradients[0], kept.vector());
     if (passes && g.dtype() == dtype) return TensorList{expand(g, shape.vector())};
     std::vector<dlprim::PointwiseOperand> operands;
@@ -76,7 +78,8 @@ Backward extreme_gradient(const Tensor& a, const Tensor& result, DimMask mask) {
 Tensor apply(const dlprim::ReductionOp& op, const Tensor& a, const DimList& dims, bool keepdim) {
   const DimMask mask = dlprim::dim_mask(dims, a.dim(), op.name.c_str());
   const bool extreme = op.name == "amax" || op.name == "amin";
-  require<IndexError>(!extreme || reduced_count(a.shape(), mask) > 0, op.name, ": expected reduction dim to have non-zero size, got shape ", a.shape());
+  require<IndexError>(!extreme || reduced_count(a.shape(), mask) > 0, op.name,
+                      ": expected reduction dim to have non-zero size, got shape ", a.shape());
   const Tensor result = reduced(op, a, mask, keepdim);
   if (extreme)
     return record(op.name.c_str(), {a}, result.data(), [&] { return extreme_gradient(a, result, mask); });
@@ -84,9 +87,11 @@ Tensor apply(const dlprim::ReductionOp& op, const Tensor& a, const DimList& dims
   return record(op.name.c_str(), {a}, result.data(), [&] { return gradient_of(op, a, result, mask); });
 }
 
-Tensor arg_extreme(const char* name, dlprim::Extreme extreme, const Tensor& a, std::optional<std::int64_t> dim, bool keepdim) {
+Tensor arg_extreme(const char* name, dlprim::Extreme extreme, const Tensor& a,
+                   std::optional<std::int64_t> dim, bool keepdim) {
   const DimMask mask = dlprim::dim_mask(dim ? DimList{*dim} : DimList{}, a.dim(), name);
-  require<IndexError>(reduced_count(a.shape(), mask) > 0, name, ": expected reduction dim to have non-zero size, got shape ", a.shape());
+  require<IndexError>(reduced_count(a.shape(), mask) > 0, name,
+                      ": expected reduction dim to have non-zero size, got shape ", a.shape());
   const dlprim::Tensor indices =
       dlprim::Tensor::empty(*a.device(), dlprim::reduced_shape(a.shape(), mask, keepdim), DType::int64);
   dlprim::reduce_index(a.device()->queue(), extreme, a.data(), mask, {}, indices);
@@ -95,10 +100,10 @@ Tensor arg_extreme(const char* name, dlprim::Extreme extreme, const Tensor& a, s
 
 }  // namespace
 
-#define REDUCTION(name, ...)                                                 \
-  Tensor name(const Tensor& a, const DimList& dims, bool keepdim) {          \
-    static const dlprim::ReductionOp& row = dlprim::reduction(#name);        \
-    return apply(row, a, dims, keepdim);                                     \
+#define REDUCTION(name, ...)                                          \
+  Tensor name(const Tensor& a, const DimList& dims, bool keepdim) {   \
+    static const dlprim::ReductionOp& row = dlprim::reduction(#name); \
+    return apply(row, a, dims, keepdim);                              \
   }
 #include "dlprim/ops/reduce/table.def"
 
@@ -113,13 +118,21 @@ Tensor sum_to_shape(const Tensor& g, const Dims& shape) {
   if (g.shape() == shape) return g;
   DimMask mask = 0;
   for (int i = 1; i <= g.dim(); ++i)
-    if (i > shape.size() || (shape[shape.size() - i] == 1 && g.shape()[g.dim() - i] != 1)) mask |= 1u << (g.dim() - i);
+    if (i > shape.size() || (shape[shape.size() - i] == 1 && g.shape()[g.dim() - i] != 1))
+      mask |= 1u << (g.dim() - i);
   const Tensor summed = mask ? reduced(dlprim::reduction("sum"), g, mask, true) : g;
-  return Tensor(summed.is_contiguous() ? summed.data().reshaped(shape) : contiguous(summed).data().reshaped(shape));
+  return Tensor(summed.is_contiguous() ? summed.data().reshaped(shape)
+                                       : contiguous(summed).data().reshaped(shape));
 }
 
-Tensor Tensor::sum(const DimList& dims, bool keepdim) const { return ocl::sum(*this, dims, keepdim); }
-Tensor Tensor::mean(const DimList& dims, bool keepdim) const { return ocl::mean(*this, dims, keepdim); }
-Tensor Tensor::argmax(std::optional<std::int64_t> dim, bool keepdim) const { return ocl::argmax(*this, dim, keepdim); }
+Tensor Tensor::sum(const DimList& dims, bool keepdim) const {
+  return ocl::sum(*this, dims, keepdim);
+}
+Tensor Tensor::mean(const DimList& dims, bool keepdim) const {
+  return ocl::mean(*this, dims, keepdim);
+}
+Tensor Tensor::argmax(std::optional<std::int64_t> dim, bool keepdim) const {
+  return ocl::argmax(*this, dim, keepdim);
+}
 
 }  // namespace ocl

@@ -8,9 +8,11 @@ namespace ocl {
 namespace {
 
 using ForwardKernel = void (*)(dlprim::Queue&, const dlprim::Tensor&, std::int64_t, const dlprim::Tensor&);
-using BackwardKernel = void (*)(dlprim::Queue&, const dlprim::Tensor&, const dlprim::Tensor&, std::int64_t, const dlprim::Tensor&);
+using BackwardKernel = void (*)(dlprim::Queue&, const dlprim::Tensor&, const dlprim::Tensor&, std::int64_t,
+                                const dlprim::Tensor&);
 
-Tensor apply(const char* name, const Tensor& a, std::int64_t dim, ForwardKernel forward, BackwardKernel backward) {
+Tensor apply(const char* name, const Tensor& a, std::int64_t dim, ForwardKernel forward,
+             BackwardKernel backward) {
   const Tensor x = contiguous(a);
   const dlprim::Tensor y = dlprim::Tensor::empty(*x.device(), x.shape(), x.dtype());
   forward(x.device()->queue(), x.data(), dim, y);

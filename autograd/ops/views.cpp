@@ -16,7 +16,8 @@ using dlprim::wrap_dim;
 
 /** A view of `a` whose gradient `backward` carries to a's shape. */
 template <class MakeBackward>
-Tensor record_view(const char* name, const Tensor& a, const dlprim::Tensor& viewed, const MakeBackward& make_backward) {
+Tensor record_view(const char* name, const Tensor& a, const dlprim::Tensor& viewed,
+                   const MakeBackward& make_backward) {
   Tensor result = record(name, {a}, viewed, make_backward);
   TensorImpl& impl = result.impl();
   impl.is_view = true;
@@ -41,7 +42,8 @@ Dims resolved_shape(const char* op, const Tensor& a, const std::vector<std::int6
     }
   }
   const bool fits = unknown < 0 ? known == a.numel() : known > 0 && a.numel() % known == 0;
-  require(fits, op, ": shape ", Dims(shape), " is invalid for input of size ", a.numel(), " and shape ", a.shape());
+  require(fits, op, ": shape ", Dims(shape), " is invalid for input of size ", a.numel(), " and shape ",
+          a.shape());
   if (unknown >= 0) resolved[unknown] = a.numel() / known;
   return resolved;
 }
@@ -74,12 +76,14 @@ Tensor with_shape(const char* name, const Tensor& a, const Dims& shape, const Di
   viewed.shape = shape;
   viewed.strides = strides;
   return record_view(name, a, viewed, [&] {
-    return [original = a.shape()](const TensorList& g) { return TensorList{reshape(g[0], original.vector())}; };
+    return
+        [original = a.shape()](const TensorList& g) { return TensorList{reshape(g[0], original.vector())}; };
   });
 }
 
 /** The gradient of a view that leaves elements out: zeros, with `gradient` in the view's place. */
-Tensor embedded(const Tensor& gradient, const dlprim::Tensor& description, const std::function<Tensor(const Tensor&)>& view_of) {
+Tensor embedded(const Tensor& gradient, const dlprim::Tensor& description,
+                const std::function<Tensor(const Tensor&)>& view_of) {
   Tensor whole = zeros(description.shape.vector(), gradient.dtype(), gradient.device());
   dlprim::copy(gradient.device()->queue(), gradient.data(), view_of(whole).data());
   return whole;
@@ -101,14 +105,16 @@ dlprim::Tensor converted(const Tensor& a, DType dtype) {
 Tensor view(const Tensor& a, const std::vector<std::int64_t>& shape) {
   const Dims resolved = resolved_shape("view", a, shape);
   const auto strides = view_strides(a.data(), resolved);
-  require(strides.has_value(), "view: size ", resolved, " is not compatible with input tensor's size ", a.shape(), " and stride ",
-          a.strides(), " (at least one dimension spans across two contiguous subspaces). Use .reshape(...) instead.");
+  require(strides.has_value(), "view: size ", resolved, " is not compatible with input tensor's size ",
+          a.shape(), " and stride ", a.strides(),
+          " (at least one dimension spans across two contiguous subspaces). Use .reshape(...) instead.");
   return with_shape("ViewBackward", a, resolved, *strides);
 }
 
 Tensor reshape(const Tensor& a, const std::vector<std::int64_t>& shape) {
   const Dims resolved = resolved_shape("reshape", a, shape);
-  if (const auto strides = view_strides(a.data(), resolved)) return with_shape("ReshapeBackward", a, resolved, *strides);
+  if (const auto strides = view_strides(a.data(), resolved))
+    return with_shape("ReshapeBackward", a, resolved, *strides);
   return with_shape("ReshapeBackward", contiguous(a), resolved, dlprim::contiguous_strides(resolved));
 }
 
@@ -130,7 +136,8 @@ Tensor flatten(const Tensor& a, std::int64_t start_dim, std::int64_t end_dim) {
 }
 
 Tensor permute(const Tensor& a, const std::vector<std::int64_t>& dims) {
-  require(static_cast<int>(dims.size()) == a.dim(), "permute: ", dims.size(), " dims for a tensor of ", a.dim(), " dimensions");
+  require(static_cast<int>(dims.size()) == a.dim(), "permute: ", dims.size(), " dims for a tensor of ",
+          a.dim(), " dimensions");
   dlprim::Tensor viewed = a.data();
   std::vector<std::int64_t> inverse(dims.size(), -1);
   for (int d = 0; d < a.dim(); ++d) {
@@ -140,8 +147,9 @@ Tensor permute(const Tensor& a, const std::vector<std::int64_t>& dims) {
     viewed.strides[d] = a.strides()[from];
     inverse[static_cast<std::size_t>(from)] = d;
   }
-  return record_view("PermuteBackward", a, viewed,
-                     [&] { return [inverse](const TensorList& g) { return TensorList{permute(g[0], inverse)}; }; });
+  return record_view("PermuteBackward", a, viewed, [&] {
+    return [inverse](const TensorList& g) { return TensorList{permute(g[0], inverse)}; };
+  });
 }
 
 Tensor transpose(const Tensor& a, std::int64_t dim0, std::int64_t dim1) {
@@ -178,14 +186,17 @@ Tensor unsqueeze(const Tensor& a, std::int64_t dim) {
 
 Tensor expand(const Tensor& a, const std::vector<std::int64_t>& shape) {
   Dims target(shape);
-  require(target.size() >= a.dim(), "expand: ", target, " has fewer dimensions than the tensor's ", a.shape());
+  require(target.size() >= a.dim(), "expand: ", target, " has fewer dimensions than the tensor's ",
+          a.shape());
   for (int i = 1; i <= target.size(); ++i) {
     std::int64_t& size = target[target.size() - i];
     const std::int64_t own = i <= a.dim() ? a.shape()[a.dim() - i] : 1;
-    require(size != -1 || i <= a.dim(), "expand: -1 is not allowed in a leading, non-existing dimension of ", Dims(shape));
+    require(size != -1 || i <= a.dim(), "expand: -1 is not allowed in a leading, non-existing dimension of ",
+            Dims(shape));
     if (size == -1) size = own;
-    require(size >= 0 && (own == size || own == 1), "expand: the expanded size ", size, " must match the existing size ", own,
-            " at dimension ", target.size() - i, "; target ", Dims(shape), ", tensor ", a.shape());
+    require(size >= 0 && (own == size || own == 1), "expand: the expanded size ", size,
+            " must match the existing size ", own, " at dimension ", target.size() - i, "; target ",
+            Dims(shape), ", tensor ", a.shape());
   }
   return record_view("ExpandBackward", a, a.data().expanded(target), [&] {
     return [original = a.shape()](const TensorList& g) { return TensorList{sum_to_shape(g[0], original)}; };
@@ -197,7 +208,9 @@ Tensor slice(const Tensor& a, std::int64_t dim, std::int64_t start, std::int64_t
   require(step > 0, "slice: step must be greater than zero, got ", step);
   const int d = wrap_dim(dim, a.dim(), "slice");
   const std::int64_t size = a.shape()[d];
-  const auto clipped = [size](std::int64_t i) { return std::clamp<std::int64_t>(i < 0 ? i + size : i, 0, size); };
+  const auto clipped = [size](std::int64_t i) {
+    return std::clamp<std::int64_t>(i < 0 ? i + size : i, 0, size);
+  };
   start = clipped(start);
   end = std::max(clipped(end), start);
   const auto cut = [d, start, end, step](const dlprim::Tensor& whole) {
@@ -209,7 +222,8 @@ Tensor slice(const Tensor& a, std::int64_t dim, std::int64_t start, std::int64_t
   };
   return record_view("SliceBackward", a, cut(a.data()), [&] {
     return [cut, whole = without_memory(a.data())](const TensorList& g) {
-      return TensorList{embedded(g[0], whole, [&](const Tensor& zeros) { return Tensor(cut(zeros.data())); })};
+      return TensorList{
+          embedded(g[0], whole, [&](const Tensor& zeros) { return Tensor(cut(zeros.data())); })};
     };
   });
 }
@@ -218,8 +232,8 @@ Tensor narrow(const Tensor& a, std::int64_t dim, std::int64_t start, std::int64_
   const int d = wrap_dim(dim, a.dim(), "narrow");
   const std::int64_t size = a.size(d);
   if (start < 0) start += size;
-  require<IndexError>(start >= 0 && length >= 0 && start + length <= size, "narrow: start (", start, ") + length (", length,
-                      ") exceeds dimension size (", size, ")");
+  require<IndexError>(start >= 0 && length >= 0 && start + length <= size, "narrow: start (", start,
+                      ") + length (", length, ") exceeds dimension size (", size, ")");
   return slice(a, d, start, start + length);
 }
 
@@ -227,27 +241,33 @@ Tensor select(const Tensor& a, std::int64_t dim, std::int64_t index) {
   require<IndexError>(a.dim() > 0, "select() cannot be applied to a 0-dim tensor.");
   const int d = wrap_dim(dim, a.dim(), "select");
   const std::int64_t size = a.shape()[d];
-  require<IndexError>(index >= -size && index < size, "index ", index, " is out of bounds for dimension ", d, " with size ", size);
+  require<IndexError>(index >= -size && index < size, "index ", index, " is out of bounds for dimension ", d,
+                      " with size ", size);
   return squeeze(slice(a, d, index < 0 ? index + size : index, (index < 0 ? index + size : index) + 1), d);
 }
 
-Tensor contiguous(const Tensor& a) { return a.is_contiguous() ? a : clone(a); }
+Tensor contiguous(const Tensor& a) {
+  return a.is_contiguous() ? a : clone(a);
+}
 
 Tensor clone(const Tensor& a) {
-  return record("CloneBackward", {a}, converted(a, a.dtype()), [] { return [](const TensorList& g) { return g; }; });
+  return record("CloneBackward", {a}, converted(a, a.dtype()),
+                [] { return [](const TensorList& g) { return g; }; });
 }
 
 Tensor to(const Tensor& a, DType dtype) {
   if (a.dtype() == dtype) return a;
-  return record("ToCopyBackward", {a}, converted(a, dtype),
-                [&] { return [original = a.dtype()](const TensorList& g) { return TensorList{to(g[0], original)}; }; });
+  return record("ToCopyBackward", {a}, converted(a, dtype), [&] {
+    return [original = a.dtype()](const TensorList& g) { return TensorList{to(g[0], original)}; };
+  });
 }
 
 Tensor to(const Tensor& a, const Device& device) {
   if (a.device() == device) return a;
   const Tensor moved = from_bytes(a.to_bytes().data(), a.shape().vector(), a.dtype(), device);
-  return record("ToCopyBackward", {a}, moved.data(),
-                [&] { return [original = a.device()](const TensorList& g) { return TensorList{to(g[0], original)}; }; });
+  return record("ToCopyBackward", {a}, moved.data(), [&] {
+    return [original = a.device()](const TensorList& g) { return TensorList{to(g[0], original)}; };
+  });
 }
 
 Tensor cat(const TensorList& tensors, std::int64_t dim) {
@@ -260,10 +280,12 @@ Tensor cat(const TensorList& tensors, std::int64_t dim) {
   shape[d] = 0;
   std::vector<std::int64_t> sizes;
   for (const Tensor& part : tensors) {
-    require(part.dim() == first.dim(), "cat: tensors of ", first.dim(), " and of ", part.dim(), " dimensions");
+    require(part.dim() == first.dim(), "cat: tensors of ", first.dim(), " and of ", part.dim(),
+            " dimensions");
     require(part.device() == first.device(), "cat: expected all tensors on one device");
     for (int i = 0; i < shape.size(); ++i)
-      require(i == d || part.shape()[i] == shape[i], "cat: sizes must match except in dimension ", d, ", got ", first.shape(), " and ", part.shape());
+      require(i == d || part.shape()[i] == shape[i], "cat: sizes must match except in dimension ", d,
+              ", got ", first.shape(), " and ", part.shape());
     sizes.push_back(part.shape()[d]);
     shape[d] += sizes.back();
     dtype = promote_types(dtype, part.dtype());
@@ -292,14 +314,32 @@ Tensor cat(const TensorList& tensors, std::int64_t dim) {
   });
 }
 
-Tensor Tensor::view(const std::vector<std::int64_t>& shape) const { return ocl::view(*this, shape); }
-Tensor Tensor::reshape(const std::vector<std::int64_t>& shape) const { return ocl::reshape(*this, shape); }
-Tensor Tensor::flatten(std::int64_t start_dim, std::int64_t end_dim) const { return ocl::flatten(*this, start_dim, end_dim); }
-Tensor Tensor::transpose(std::int64_t dim0, std::int64_t dim1) const { return ocl::transpose(*this, dim0, dim1); }
-Tensor Tensor::t() const { return ocl::t(*this); }
-Tensor Tensor::contiguous() const { return ocl::contiguous(*this); }
-Tensor Tensor::clone() const { return ocl::clone(*this); }
-Tensor Tensor::to(DType dtype) const { return ocl::to(*this, dtype); }
-Tensor Tensor::to(const Device& device) const { return ocl::to(*this, device); }
+Tensor Tensor::view(const std::vector<std::int64_t>& shape) const {
+  return ocl::view(*this, shape);
+}
+Tensor Tensor::reshape(const std::vector<std::int64_t>& shape) const {
+  return ocl::reshape(*this, shape);
+}
+Tensor Tensor::flatten(std::int64_t start_dim, std::int64_t end_dim) const {
+  return ocl::flatten(*this, start_dim, end_dim);
+}
+Tensor Tensor::transpose(std::int64_t dim0, std::int64_t dim1) const {
+  return ocl::transpose(*this, dim0, dim1);
+}
+Tensor Tensor::t() const {
+  return ocl::t(*this);
+}
+Tensor Tensor::contiguous() const {
+  return ocl::contiguous(*this);
+}
+Tensor Tensor::clone() const {
+  return ocl::clone(*this);
+}
+Tensor Tensor::to(DType dtype) const {
+  return ocl::to(*this, dtype);
+}
+Tensor Tensor::to(const Device& device) const {
+  return ocl::to(*this, device);
+}
 
 }  // namespace ocl

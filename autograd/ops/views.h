@@ -6,8 +6,9 @@
 
 namespace ocl {
 
-// Views: the same memory under other shapes and strides (torch functions of the same names). Writing through one writes the
-// other. Sizes of -1 are worked out from the rest. Throw ValueError for shapes that do not fit, IndexError for dimensions.
+// Views: the same memory under other shapes and strides (torch functions of the same names). Writing through
+// one writes the other. Sizes of -1 are worked out from the rest. Throw ValueError for shapes that do not
+// fit, IndexError for dimensions.
 
 Tensor view(const Tensor& a, const std::vector<std::int64_t>& shape);
 /** A view where the strides allow one, else a copy. */
@@ -23,7 +24,8 @@ Tensor unsqueeze(const Tensor& a, std::int64_t dim);
 Tensor expand(const Tensor& a, const std::vector<std::int64_t>& shape);
 /** `length` entries of `dim` from `start` on. */
 Tensor narrow(const Tensor& a, std::int64_t dim, std::int64_t start, std::int64_t length);
-/** Every `step`-th entry of `dim` from `start` (inclusive) to `end` (exclusive), as Python slices; step > 0. */
+/** Every `step`-th entry of `dim` from `start` (inclusive) to `end` (exclusive), as Python slices; step > 0.
+ */
 Tensor slice(const Tensor& a, std::int64_t dim, std::int64_t start, std::int64_t end, std::int64_t step = 1);
 /** Entry `index` of `dim`, which goes away. */
 Tensor select(const Tensor& a, std::int64_t dim, std::int64_t index);

@@ -17,8 +17,9 @@ Dims contiguous_strides(const Dims& shape) {
 
 int wrap_dim(std::int64_t dim, int rank, const char* op) {
   const int span = std::max(rank, 1);  // a scalar takes dim 0 and -1, as in PyTorch
-  require<IndexError>(dim >= -span && dim < span, op, ": dimension out of range (expected to be in range of [", -span,
-                      ", ", span - 1, "], but got ", dim, ")");
+  require<IndexError>(dim >= -span && dim < span, op,
+                      ": dimension out of range (expected to be in range of [", -span, ", ", span - 1,
+                      "], but got ", dim, ")");
   return static_cast<int>(dim < 0 ? dim + span : dim);
 }
 
@@ -28,8 +29,8 @@ Dims broadcast_shapes(const Dims& a, const Dims& b, const char* op) {
   for (int i = 1; i <= rank; ++i) {
     const std::int64_t x = i <= a.size() ? a[a.size() - i] : 1;
     const std::int64_t y = i <= b.size() ? b[b.size() - i] : 1;
-    require(x == y || x == 1 || y == 1, op, ": shapes ", a, " and ", b, " do not broadcast: sizes ", x, " and ", y,
-            " at dimension ", rank - i);
+    require(x == y || x == 1 || y == 1, op, ": shapes ", a, " and ", b, " do not broadcast: sizes ", x,
+            " and ", y, " at dimension ", rank - i);
     shape[rank - i] = x == 1 ? y : x;
   }
   return shape;

@@ -8,29 +8,26 @@ namespace dlprim {
 namespace {
 
 constexpr std::array<DTypeInfo, dtype_count> table{{
-    {"float32", 4, "float", "float", true},
-    {"float64", 8, "double", "double", true},
-    {"float16", 2, "half", "float", true},
-    {"bfloat16", 2, "ushort", "float", true},
-    {"int64", 8, "long", "long", false},
-    {"int32", 4, "int", "int", false},
-    {"uint8", 1, "uchar", "int", false},
-    {"bool", 1, "uchar", "int", false},
+    {"float32", 4, "float", "float", "F32", true},
+    {"float64", 8, "double", "double", "F64", true},
+    {"float16", 2, "half", "float", "F16", true},
+    {"bfloat16", 2, "ushort", "float", "BF16", true},
+    {"int64", 8, "long", "long", "I64", false},
+    {"int32", 4, "int", "int", "I32", false},
+    {"uint8", 1, "uchar", "int", "U8", false},
+    {"bool", 1, "uchar", "int", "BOOL", false},
 }};
 
-// The order in which a wider integer absorbs a narrower one; floating types rank above all of them.
-int integer_rank(DType dtype) {
-  switch (dtype) {
-    case DType::boolean: return 0;
-    case DType::uint8: return 1;
-    case DType::int32: return 2;
-    default: return 3;
-  }
+// The order in which a wider integer absorbs a narrower one; bool is the narrowest.
+std::size_t integer_rank(DType dtype) {
+  return dtype == DType::boolean ? 0 : size_of(dtype);
 }
 
 }  // namespace
 
-const DTypeInfo& info(DType dtype) { return table[static_cast<std::size_t>(dtype)]; }
+const DTypeInfo& info(DType dtype) {
+  return table[static_cast<std::size_t>(dtype)];
+}
 
 DType dtype_from_name(const std::string& name) {
   for (int i = 0; i < dtype_count; ++i)
@@ -40,7 +37,14 @@ DType dtype_from_name(const std::string& name) {
   if (name == "half") return DType::float16;
   if (name == "long") return DType::int64;
   if (name == "int") return DType::int32;
-  throw TypeError(concat("unknown dtype '", name, "'; known: float32 float64 float16 bfloat16 int64 int32 uint8 bool"));
+  std::string known;
+  for (const DTypeInfo& row : table) known.append(" ").append(row.name);
+  throw TypeError(concat("unknown dtype '", name, "'; known:", known));
+}
+
+DType accumulation_type(DType dtype) {
+  if (size_of(dtype) >= 4) return dtype;
+  return is_floating(dtype) ? DType::float32 : DType::int32;
 }
 
 DType promote_types(DType a, DType b) {

@@ -17,16 +17,26 @@ struct DTypeInfo {
   std::size_t bytes;         // of one element in memory
   const char* storage_type;  // the OpenCL C type a buffer of it is declared with
   const char* compute_type;  // the OpenCL C type kernels compute in
+  const char* safetensors_name;
   bool is_floating;
 };
 
 const DTypeInfo& info(DType dtype);
-inline const char* name(DType dtype) { return info(dtype).name; }
-inline std::size_t size_of(DType dtype) { return info(dtype).bytes; }
-inline bool is_floating(DType dtype) { return info(dtype).is_floating; }
+inline const char* name(DType dtype) {
+  return info(dtype).name;
+}
+inline std::size_t size_of(DType dtype) {
+  return info(dtype).bytes;
+}
+inline bool is_floating(DType dtype) {
+  return info(dtype).is_floating;
+}
 
 /** The dtype of that name ("float32", "float", "int64", "long", "bool", …). Throws TypeError. */
 DType dtype_from_name(const std::string& name);
+
+/** What partial results of that dtype are kept in: at least 32 bits wide, of the same kind. */
+DType accumulation_type(DType dtype);
 
 /** The dtype that both promote to, by PyTorch's table (torch.promote_types). */
 DType promote_types(DType a, DType b);

@@ -7,8 +7,8 @@
 namespace dlprim {
 
 /**
- * One iteration space over several operands: sizes from outermost to innermost and, for each operand, its strides.
- * Dimensions of size 1 are dropped and neighbours that every operand walks evenly are merged.
+ * One iteration space over several operands: sizes from outermost to innermost and, for each operand, its
+ * strides. Dimensions of size 1 are dropped and neighbours that every operand walks evenly are merged.
  */
 struct Layout {
   std::vector<std::int64_t> sizes;

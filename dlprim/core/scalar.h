@@ -7,7 +7,8 @@
 
 namespace dlprim {
 
-/** A number given by the caller beside tensors. It keeps its kind, which decides type promotion as in PyTorch. */
+/** A number given by the caller beside tensors. It keeps its kind, which decides type promotion as in
+ * PyTorch. */
 class Scalar {
  public:
   enum class Kind { boolean, integer, floating };
@@ -15,7 +16,9 @@ class Scalar {
   Scalar() : Scalar(0) {}
   template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>>
   Scalar(T value)
-      : kind_(std::is_same_v<T, bool> ? Kind::boolean : std::is_integral_v<T> ? Kind::integer : Kind::floating),
+      : kind_(std::is_same_v<T, bool> ? Kind::boolean
+              : std::is_integral_v<T> ? Kind::integer
+                                      : Kind::floating),
         real_(static_cast<double>(value)),
         integer_(to_integer(value)) {}
 

@@ -18,7 +18,9 @@ Tensor Tensor::empty(Device& device, const Dims& shape, DType dtype) {
   return t;
 }
 
-Device& Tensor::device() const { return storage->device(); }
+Device& Tensor::device() const {
+  return storage->device();
+}
 
 bool Tensor::is_contiguous() const {
   if (numel() == 0) return true;
@@ -62,8 +64,8 @@ struct Walk {
 };
 
 /**
- * Whether the sum of steps along `walks[from...]` can be `target`. Exact, but for giving up (with true) when `budget` is
- * spent; the strides of real tensors nest, so that one or two steps fit at each level.
+ * Whether the sum of steps along `walks[from...]` can be `target`. Exact, but for giving up (with true) when
+ * `budget` is spent; the strides of real tensors nest, so that one or two steps fit at each level.
  */
 bool reaches(const std::vector<Walk>& walks, std::size_t from, std::int64_t target, int& budget) {
   if (--budget < 0) return true;
@@ -87,8 +89,8 @@ bool Tensor::overlaps(const Tensor& other) const {
   const auto other_bytes = static_cast<std::int64_t>(size_of(other.dtype));
   if (low * bytes >= other_high * other_bytes || other_low * other_bytes >= high * bytes) return false;
   if (dtype != other.dtype) return true;
-  // An element of both: low + (steps of this) = other_low + (steps of other), and a step of other back from its high end
-  // counts as one forward.
+  // An element of both: low + (steps of this) = other_low + (steps of other), and a step of other back from
+  // its high end counts as one forward.
   std::vector<Walk> walks;
   for (const Tensor* t : {this, &other})
     for (int d = 0; d < t->rank(); ++d)

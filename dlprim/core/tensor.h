@@ -12,8 +12,8 @@ class Device;
 class Storage;
 
 /**
- * A raw tensor: shape, strides and offset (all in elements) over a shared device buffer. Cheap to copy; a copy
- * is the same memory. It knows nothing of gradients.
+ * A raw tensor: shape, strides and offset (all in elements) over a shared device buffer. Cheap to copy; a
+ * copy is the same memory. It knows nothing of gradients.
  */
 struct Tensor {
   std::shared_ptr<Storage> storage;

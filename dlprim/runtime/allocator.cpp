@@ -31,13 +31,15 @@ Storage::~Storage() {
 namespace {
 
 constexpr std::size_t alignment = 512;
-constexpr std::size_t small_limit = 1 << 20;        // requests up to this come from small segments
+constexpr std::size_t small_limit = 1 << 20;  // requests up to this come from small segments
 constexpr std::size_t small_segment = 2 << 20;
-constexpr std::size_t shared_limit = 10 << 20;      // requests up to this share large segments
+constexpr std::size_t shared_limit = 10 << 20;  // requests up to this share large segments
 constexpr std::size_t shared_segment = 20 << 20;
 constexpr std::size_t large_rounding = 2 << 20;
 
-std::size_t round_up(std::size_t n, std::size_t unit) { return (n + unit - 1) / unit * unit; }
+std::size_t round_up(std::size_t n, std::size_t unit) {
+  return (n + unit - 1) / unit * unit;
+}
 
 std::size_t segment_bytes(std::size_t request) {
   if (request <= small_limit) return small_segment;
@@ -97,10 +99,11 @@ class CountingAllocator : public Allocator {
     constexpr double mib = 1024.0 * 1024.0;
     std::string limit = limit_ ? concat("; limit set: ", limit_ / mib, " MiB") : std::string();
     throw OutOfMemoryError(
-        concat("out of memory on ", device_.name(), ": tried to allocate ", bytes / mib, " MiB; in use by tensors: ",
-               stats_.allocated / mib, " MiB; cached: ", (stats_.reserved - stats_.allocated) / mib,
-               " MiB; device memory: ", device_.info().global_memory / mib, " MiB; largest single allocation: ",
-               device_.info().max_allocation / mib, " MiB", limit),
+        concat("out of memory on ", device_.name(), ": tried to allocate ", bytes / mib,
+               " MiB; in use by tensors: ", stats_.allocated / mib,
+               " MiB; cached: ", (stats_.reserved - stats_.allocated) / mib,
+               " MiB; device memory: ", device_.info().global_memory / mib,
+               " MiB; largest single allocation: ", device_.info().max_allocation / mib, " MiB", limit),
         bytes);
   }
 
@@ -243,7 +246,11 @@ class DirectAllocator final : public CountingAllocator {
 
 }  // namespace
 
-std::unique_ptr<Allocator> make_caching_allocator(Device& device) { return std::make_unique<CachingAllocator>(device); }
-std::unique_ptr<Allocator> make_direct_allocator(Device& device) { return std::make_unique<DirectAllocator>(device); }
+std::unique_ptr<Allocator> make_caching_allocator(Device& device) {
+  return std::make_unique<CachingAllocator>(device);
+}
+std::unique_ptr<Allocator> make_direct_allocator(Device& device) {
+  return std::make_unique<DirectAllocator>(device);
+}
 
 }  // namespace dlprim

@@ -20,10 +20,17 @@ struct Block;
 class Storage {
  public:
   /** Memory of an allocator. `block` is the allocator's own note of it. */
-  Storage(Device& device, cl::Buffer buffer, std::size_t byte_offset, std::size_t bytes, Allocator* owner, Block* block)
-      : device_(device), buffer_(std::move(buffer)), byte_offset_(byte_offset), bytes_(bytes), owner_(owner), block_(block) {}
+  Storage(Device& device, cl::Buffer buffer, std::size_t byte_offset, std::size_t bytes, Allocator* owner,
+          Block* block)
+      : device_(device),
+        buffer_(std::move(buffer)),
+        byte_offset_(byte_offset),
+        bytes_(bytes),
+        owner_(owner),
+        block_(block) {}
   /** Memory that somebody else owns, wrapped; the caller keeps it alive. */
-  Storage(Device& device, cl::Buffer buffer, std::size_t bytes) : Storage(device, std::move(buffer), 0, bytes, nullptr, nullptr) {}
+  Storage(Device& device, cl::Buffer buffer, std::size_t bytes)
+      : Storage(device, std::move(buffer), 0, bytes, nullptr, nullptr) {}
   ~Storage();
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
@@ -53,8 +60,8 @@ struct MemoryStats {
   std::uint64_t reserved = 0;       // taken from the device
   std::uint64_t max_allocated = 0;  // peaks since the start or the last reset
   std::uint64_t max_reserved = 0;
-  std::uint64_t segments = 0;       // OpenCL buffers
-  std::uint64_t allocations = 0;    // requests served since the start
+  std::uint64_t segments = 0;     // OpenCL buffers
+  std::uint64_t allocations = 0;  // requests served since the start
 };
 
 /** Where all device memory comes from: results, gradients and the scratch of operators. Thread safe. */
@@ -76,12 +83,13 @@ class Allocator {
 };
 
 /**
- * Keeps freed memory for the next request, in segments that are split and merged (the scheme of PyTorch's CUDA
- * caching allocator). Many tensors share one OpenCL buffer, which lets one launch reach many parameters.
+ * Keeps freed memory for the next request, in segments that are split and merged (the scheme of PyTorch's
+ * CUDA caching allocator). Many tensors share one OpenCL buffer, which lets one launch reach many parameters.
  */
 std::unique_ptr<Allocator> make_caching_allocator(Device& device);
 
-/** One OpenCL buffer of exact size per request, for tools that look for accesses out of bounds (OCL_ALLOCATOR=direct). */
+/** One OpenCL buffer of exact size per request, for tools that look for accesses out of bounds
+ * (OCL_ALLOCATOR=direct). */
 std::unique_ptr<Allocator> make_direct_allocator(Device& device);
 
 }  // namespace dlprim

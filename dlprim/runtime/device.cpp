@@ -56,9 +56,10 @@ std::string list_of_devices() {
 
 [[noreturn]] void no_such_device(const std::string& name) {
   if (all_devices().empty())
-    throw DeviceError(concat("device '", name,
-                             "': no OpenCL device on this machine. Install an OpenCL implementation (on Debian and "
-                             "Ubuntu: apt install pocl-opencl-icd runs on any CPU) and check with clinfo --list"));
+    throw DeviceError(
+        concat("device '", name,
+               "': no OpenCL device on this machine. Install an OpenCL implementation (on Debian and "
+               "Ubuntu: apt install pocl-opencl-icd runs on any CPU) and check with clinfo --list"));
   throw DeviceError(concat("device '", name, "' does not exist; there are: ", list_of_devices()));
 }
 
@@ -80,8 +81,9 @@ void store_settled_programs_at_exit() {
 const std::thread::id main_thread = std::this_thread::get_id();
 
 /**
- * Settles the devices when main() ends. PoCL may still have to compile what was launched last, and LLVM destroys statics that it
- * made for its first compilations before an exit handler registered earlier runs; the main thread's own objects go first.
+ * Settles the devices when main() ends. PoCL may still have to compile what was launched last, and LLVM
+ * destroys statics that it made for its first compilations before an exit handler registered earlier runs;
+ * the main thread's own objects go first.
  */
 struct SettleBeforeExit {
   ~SettleBeforeExit() {
@@ -91,7 +93,9 @@ struct SettleBeforeExit {
 
 }  // namespace
 
-int Device::count() { return static_cast<int>(all_devices().size()); }
+int Device::count() {
+  return static_cast<int>(all_devices().size());
+}
 
 Device& Device::get(int index) {
   if (index < 0 || index >= count()) no_such_device("ocl:" + std::to_string(index));
@@ -106,7 +110,8 @@ Device& Device::get(int index) {
     }
     if (devices.profiling) slot->queue().start_profiling();
     KernelCache::global();  // whose own exit handler must run after ours
-    static const int registered = std::atexit(store_settled_programs_at_exit);  // for an exit() on another thread
+    static const int registered =
+        std::atexit(store_settled_programs_at_exit);  // for an exit() on another thread
     (void)registered;
   }
   static thread_local const SettleBeforeExit guard;
@@ -123,7 +128,8 @@ Device& Device::get(const std::string& name) {
   }
   const bool numbered = name.size() > 4 && name.size() < 10 && name.compare(0, 4, "ocl:") == 0 &&
                         name.find_first_not_of("0123456789", 4) == std::string::npos;
-  require(numbered, "device '", name, "' is not a device name; expected 'ocl:N' (N as in clinfo --list), 'ocl' or 'cpu'");
+  require(numbered, "device '", name,
+          "' is not a device name; expected 'ocl:N' (N as in clinfo --list), 'ocl' or 'cpu'");
   return get(std::stoi(name.substr(4)));
 }
 
@@ -173,20 +179,42 @@ cl::Buffer Device::try_create_buffer(std::size_t bytes) {
   }
 }
 
-void Device::synchronize() { queue_->finish(); }
+void Device::synchronize() {
+  queue_->finish();
+}
 
 std::string error_name(int code) {
-#define NAME(code) {code, #code}
-  static const std::map<int, const char*> names{
-      NAME(CL_DEVICE_NOT_FOUND), NAME(CL_DEVICE_NOT_AVAILABLE), NAME(CL_COMPILER_NOT_AVAILABLE),
-      NAME(CL_MEM_OBJECT_ALLOCATION_FAILURE), NAME(CL_OUT_OF_RESOURCES), NAME(CL_OUT_OF_HOST_MEMORY),
-      NAME(CL_PROFILING_INFO_NOT_AVAILABLE), NAME(CL_BUILD_PROGRAM_FAILURE), NAME(CL_INVALID_VALUE),
-      NAME(CL_INVALID_CONTEXT), NAME(CL_INVALID_COMMAND_QUEUE), NAME(CL_INVALID_MEM_OBJECT), NAME(CL_INVALID_BINARY),
-      NAME(CL_INVALID_BUILD_OPTIONS), NAME(CL_INVALID_PROGRAM), NAME(CL_INVALID_PROGRAM_EXECUTABLE),
-      NAME(CL_INVALID_KERNEL_NAME), NAME(CL_INVALID_KERNEL), NAME(CL_INVALID_ARG_INDEX), NAME(CL_INVALID_ARG_VALUE),
-      NAME(CL_INVALID_ARG_SIZE), NAME(CL_INVALID_KERNEL_ARGS), NAME(CL_INVALID_WORK_DIMENSION),
-      NAME(CL_INVALID_WORK_GROUP_SIZE), NAME(CL_INVALID_WORK_ITEM_SIZE), NAME(CL_INVALID_GLOBAL_OFFSET),
-      NAME(CL_INVALID_EVENT), NAME(CL_INVALID_OPERATION), NAME(CL_INVALID_BUFFER_SIZE)};
+#define NAME(code) \
+  { code, #code }
+  static const std::map<int, const char*> names{NAME(CL_DEVICE_NOT_FOUND),
+                                                NAME(CL_DEVICE_NOT_AVAILABLE),
+                                                NAME(CL_COMPILER_NOT_AVAILABLE),
+                                                NAME(CL_MEM_OBJECT_ALLOCATION_FAILURE),
+                                                NAME(CL_OUT_OF_RESOURCES),
+                                                NAME(CL_OUT_OF_HOST_MEMORY),
+                                                NAME(CL_PROFILING_INFO_NOT_AVAILABLE),
+                                                NAME(CL_BUILD_PROGRAM_FAILURE),
+                                                NAME(CL_INVALID_VALUE),
+                                                NAME(CL_INVALID_CONTEXT),
+                                                NAME(CL_INVALID_COMMAND_QUEUE),
+                                                NAME(CL_INVALID_MEM_OBJECT),
+                                                NAME(CL_INVALID_BINARY),
+                                                NAME(CL_INVALID_BUILD_OPTIONS),
+                                                NAME(CL_INVALID_PROGRAM),
+                                                NAME(CL_INVALID_PROGRAM_EXECUTABLE),
+                                                NAME(CL_INVALID_KERNEL_NAME),
+                                                NAME(CL_INVALID_KERNEL),
+                                                NAME(CL_INVALID_ARG_INDEX),
+                                                NAME(CL_INVALID_ARG_VALUE),
+                                                NAME(CL_INVALID_ARG_SIZE),
+                                                NAME(CL_INVALID_KERNEL_ARGS),
+                                                NAME(CL_INVALID_WORK_DIMENSION),
+                                                NAME(CL_INVALID_WORK_GROUP_SIZE),
+                                                NAME(CL_INVALID_WORK_ITEM_SIZE),
+                                                NAME(CL_INVALID_GLOBAL_OFFSET),
+                                                NAME(CL_INVALID_EVENT),
+                                                NAME(CL_INVALID_OPERATION),
+                                                NAME(CL_INVALID_BUFFER_SIZE)};
 #undef NAME
   const auto found = names.find(code);
   return concat(found == names.end() ? "OpenCL error" : found->second, " (", code, ")");

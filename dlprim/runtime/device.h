@@ -12,8 +12,8 @@
 namespace dlprim {
 
 /**
- * An OpenCL device with what belongs to it: context, one in-order queue, allocator, programs. Devices are opened at
- * first use and live until the process ends.
+ * An OpenCL device with what belongs to it: context, one in-order queue, allocator, programs. Devices are
+ * opened at first use and live until the process ends.
  */
 class Device {
  public:
@@ -26,7 +26,8 @@ class Device {
   /** The devices opened so far. */
   static std::vector<Device*> opened();
 
-  /** Records the launches of every device, those opened later too, until stop_profiling returns them. Both wait. */
+  /** Records the launches of every device, those opened later too, until stop_profiling returns them. Both
+   * wait. */
   static void start_profiling();
   static std::vector<std::pair<Device*, std::vector<KernelRecord>>> stop_profiling();
 

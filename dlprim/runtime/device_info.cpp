@@ -7,7 +7,9 @@
 namespace dlprim {
 namespace {
 
-bool contains(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string& text, const char* part) {
+  return text.find(part) != std::string::npos;
+}
 
 // rusticl's llvmpipe says that it is a CPU, but vectorises across work items only.
 KernelShape shape_of(const DeviceInfo& info) {

@@ -8,9 +8,9 @@
 namespace dlprim {
 
 /**
- * Which shape of kernel a device runs best. `cpu`: one work item a work group walks a whole tile with explicit
- * vectors and the compiler's loop vectoriser (PoCL, Intel's CPU runtime). `simt`: many work items a group share
- * local memory (GPUs, and llvmpipe, which is a CPU but maps one work item to one SIMD lane).
+ * Which shape of kernel a device runs best. `cpu`: one work item a work group walks a whole tile with
+ * explicit vectors and the compiler's loop vectoriser (PoCL, Intel's CPU runtime). `simt`: many work items a
+ * group share local memory (GPUs, and llvmpipe, which is a CPU but maps one work item to one SIMD lane).
  */
 enum class KernelShape { cpu, simt };
 
@@ -20,17 +20,24 @@ struct DeviceInfo {
   std::string platform_name, platform_version;
   bool is_cpu = false;  // CL_DEVICE_TYPE_CPU
   KernelShape shape = KernelShape::simt;
+  /**
+   * Whether a family that has kernels of the two base shapes alone runs those for CPUs here. A class of
+   * device with a shape of its own decides here which of the two serves it until a family has kernels of that
+   * shape and asks for it.
+   */
+  bool runs_cpu_kernels() const { return shape == KernelShape::cpu; }
   int compute_units = 1;
   int max_work_group = 1;
   std::uint64_t local_memory = 0, global_memory = 0, max_allocation = 0;  // bytes
   int max_parameter_bytes = 256;
   bool fp64 = false, fp16 = false, subgroups = false;
   bool correctly_rounded_divide = false;  // float division and square root can be asked to round correctly
-  bool inline_ptx = false;           // NVIDIA: asm() in OpenCL C
-  bool compiles_at_launch = false;   // PoCL: machine code is made at a kernel's first launch, not at build
+  bool inline_ptx = false;                // NVIDIA: asm() in OpenCL C
+  bool compiles_at_launch = false;  // PoCL: machine code is made at a kernel's first launch, not at build
 };
 
-/** The environment variable OCL_KERNEL_SHAPE=cpu|simt overrides `shape`, to run either set of kernels anywhere. */
+/** The environment variable OCL_KERNEL_SHAPE=cpu|simt overrides `shape`, to run either set of kernels
+ * anywhere. */
 DeviceInfo describe(const cl::Device& device);
 
 }  // namespace dlprim

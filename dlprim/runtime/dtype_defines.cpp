@@ -16,8 +16,8 @@ Defines dtype_defines(DType dtype) {
 
 void require_floating(DType dtype, const Device& device, const char* op) {
   require<TypeError>(is_floating(dtype), op, ": expected a floating dtype, got ", name(dtype));
-  require<DeviceError>(dtype != DType::float64 || device.info().fp64, op, ": float64 is not supported by ", device.name(),
-                       " (", device.info().name, ")");
+  require<DeviceError>(dtype != DType::float64 || device.info().fp64, op, ": float64 is not supported by ",
+                       device.name(), " (", device.info().name, ")");
 }
 
 }  // namespace dlprim

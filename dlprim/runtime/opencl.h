@@ -1,6 +1,7 @@
 #pragma once
 
-// The one place that includes the OpenCL headers; versions and exceptions are set by the build (dlprim/CMakeLists.txt).
+// The one place that includes the OpenCL headers; versions and exceptions are set by the build
+// (dlprim/CMakeLists.txt).
 #if defined(__GNUC__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"

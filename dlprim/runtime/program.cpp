@@ -27,15 +27,15 @@ void append_expanded(const std::string& file, std::set<std::string>& included, s
 }
 
 std::string device_identity(const DeviceInfo& info) {
-  return concat(info.platform_name, '|', info.platform_version, '|', info.vendor, '|', info.name, '|', info.version, '|',
-                info.driver_version);
+  return concat(info.platform_name, '|', info.platform_version, '|', info.vendor, '|', info.name, '|',
+                info.version, '|', info.driver_version);
 }
 
 // No -cl-fast-relaxed-math: results must hold for infinities and NaN as PyTorch's do.
 std::string base_options(const DeviceInfo& info) {
   std::string options = "-cl-std=CL1.2";
   if (info.correctly_rounded_divide) options += " -cl-fp32-correctly-rounded-divide-sqrt";
-  options += info.shape == KernelShape::cpu ? " -DSHAPE_CPU=1" : " -DSHAPE_SIMT=1";
+  options += info.runs_cpu_kernels() ? " -DSHAPE_CPU=1" : " -DSHAPE_SIMT=1";
   if (info.fp64) options += " -DHAS_FP64=1";
   if (info.inline_ptx) options += " -DHAS_PTX=1";
   return options;
@@ -73,7 +73,8 @@ Kernel& ProgramTable::kernel(const char* file, const char* name, const Defines& 
   id.reserve(96);
   id.append(file).append(defines.text());
   return lookup(std::move(id), name, [&]() -> Program& {
-    return program(concat(file, defines.text()), file, defines.text(), [file] { return expanded_source(file); });
+    return program(concat(file, defines.text()), file, defines.text(),
+                   [file] { return expanded_source(file); });
   });
 }
 
@@ -82,8 +83,10 @@ Kernel& ProgramTable::generated_kernel(const std::string& identity, const char* 
   return lookup(identity, name, [&]() -> Program& { return program(identity, identity, options, source); });
 }
 
-// One lock for look-up and build: a second thread that wants the same program waits for it instead of building it too.
-Kernel& ProgramTable::lookup(std::string id, const char* name, const std::function<Program&()>& make_program) {
+// One lock for look-up and build: a second thread that wants the same program waits for it instead of
+// building it too.
+Kernel& ProgramTable::lookup(std::string id, const char* name,
+                             const std::function<Program&()>& make_program) {
   id.append("#").append(name);
   std::lock_guard<std::mutex> lock(mutex_);
   const auto found = kernels_.find(id);
@@ -96,12 +99,13 @@ Kernel& ProgramTable::lookup(std::string id, const char* name, const std::functi
     kernel.program = &program;
     return kernels_.emplace(std::move(id), std::move(kernel)).first->second;
   } catch (const cl::Error& e) {
-    throw KernelBuildError(concat("kernel ", name, " of ", program.label, ": ", e.what(), " ", error_name(e.err())));
+    throw KernelBuildError(
+        concat("kernel ", name, " of ", program.label, ": ", e.what(), " ", error_name(e.err())));
   }
 }
 
-Program& ProgramTable::program(const std::string& identity, const std::string& label, const std::string& options,
-                               const std::function<std::string()>& source) {
+Program& ProgramTable::program(const std::string& identity, const std::string& label,
+                               const std::string& options, const std::function<std::string()>& source) {
   const auto found = programs_.find(identity);
   if (found != programs_.end()) return found->second;
   Program program;
@@ -113,7 +117,8 @@ Program& ProgramTable::program(const std::string& identity, const std::string& l
   return programs_.emplace(identity, std::move(program)).first->second;
 }
 
-cl::Program ProgramTable::load_or_build(Program& program, const std::string& source, const std::string& options) {
+cl::Program ProgramTable::load_or_build(Program& program, const std::string& source,
+                                        const std::string& options) {
   KernelCache& cache = KernelCache::global();
   if (const auto cached = cache.find(program.key)) {
     try {
@@ -131,11 +136,13 @@ cl::Program ProgramTable::load_or_build(Program& program, const std::string& sou
   try {
     built.build(options.c_str());
   } catch (const cl::Error& e) {
-    throw KernelBuildError(concat(program.label, " does not build on ", device_.name(), " with options '", options, "': ",
-                                  error_name(e.err()), "\n", built.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_.handle())));
+    throw KernelBuildError(concat(program.label, " does not build on ", device_.name(), " with options '",
+                                  options, "': ", error_name(e.err()), "\n",
+                                  built.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_.handle())));
   }
   cache.note_built(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-  if (!device_.info().compiles_at_launch) cache.store(program.key, program.label, device_.info().name, {binary_of(built), ""});
+  if (!device_.info().compiles_at_launch)
+    cache.store(program.key, program.label, device_.info().name, {binary_of(built), ""});
   return built;
 }
 

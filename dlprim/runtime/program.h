@@ -47,7 +47,8 @@ class Defines {
   std::string text_;
 };
 
-/** A built program and the launch variants (kernel and work-group size) whose machine code its cached binary has. */
+/** A built program and the launch variants (kernel and work-group size) whose machine code its cached binary
+ * has. */
 struct Program {
   cl::Program handle;
   std::string label;  // file or operator, for people
@@ -64,17 +65,19 @@ struct Kernel {
 };
 
 /**
- * Every program of one device, built on first use through the on-disk kernel cache. The one way from kernel source
- * to a kernel. Thread safe; a program is built once however many threads ask for it.
+ * Every program of one device, built on first use through the on-disk kernel cache. The one way from kernel
+ * source to a kernel. Thread safe; a program is built once however many threads ask for it.
  */
 class ProgramTable {
  public:
   explicit ProgramTable(Device& device) : device_(device) {}
 
-  /** Kernel `name` of the source file `file` (its path below dlprim/), built with `defines`. Throws KernelBuildError. */
+  /** Kernel `name` of the source file `file` (its path below dlprim/), built with `defines`. Throws
+   * KernelBuildError. */
   Kernel& kernel(const char* file, const char* name, const Defines& defines = {});
 
-  /** Kernel `name` of a generated source. `identity` names the source uniquely; `source` is asked for only to build. */
+  /** Kernel `name` of a generated source. `identity` names the source uniquely; `source` is asked for only to
+   * build. */
   Kernel& generated_kernel(const std::string& identity, const char* name, const char* options,
                            const std::function<std::string()>& source);
 
@@ -82,8 +85,9 @@ class ProgramTable {
   void note_launch(Kernel& kernel, const std::array<std::size_t, 3>& local);
 
   /**
-   * Writes the binaries of programs with new launch variants to the kernel cache. Called at waiting points, when the
-   * launches are done: PoCL makes machine code at a kernel's first launch, and a binary taken earlier would lack it.
+   * Writes the binaries of programs with new launch variants to the kernel cache. Called at waiting points,
+   * when the launches are done: PoCL makes machine code at a kernel's first launch, and a binary taken
+   * earlier would lack it.
    */
   void store_settled();
 

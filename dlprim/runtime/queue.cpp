@@ -16,12 +16,15 @@ bool is_out_of_memory(int code) {
 
 // A memory request of the driver's own at a launch or a copy; the library's come from the allocator.
 [[noreturn]] void rethrow(const cl::Error& e, const std::string& what, const Device& device) {
-  const std::string text = concat(what, " on ", device.name(), " failed: ", e.what(), " ", error_name(e.err()));
+  const std::string text =
+      concat(what, " on ", device.name(), " failed: ", e.what(), " ", error_name(e.err()));
   if (is_out_of_memory(e.err())) throw OutOfMemoryError(text, 0);
   throw DeviceError(text);
 }
 
-cl_command_queue_properties properties(bool profiling) { return profiling ? CL_QUEUE_PROFILING_ENABLE : 0; }
+cl_command_queue_properties properties(bool profiling) {
+  return profiling ? CL_QUEUE_PROFILING_ENABLE : 0;
+}
 
 }  // namespace
 
@@ -57,9 +60,10 @@ void Queue::enqueue(Kernel& kernel, const Range& range) {
     if (global[i] == 0) return;
   }
   cl_event event = nullptr;
-  const cl_int code = clEnqueueNDRangeKernel(queue_(), kernel.handle(), 3, nullptr, global, range.local.data(), 0,
-                                             nullptr, profiling_ ? &event : nullptr);
-  if (code != CL_SUCCESS) rethrow(cl::Error(code, "clEnqueueNDRangeKernel"), concat("kernel ", kernel.name), device_);
+  const cl_int code = clEnqueueNDRangeKernel(queue_(), kernel.handle(), 3, nullptr, global,
+                                             range.local.data(), 0, nullptr, profiling_ ? &event : nullptr);
+  if (code != CL_SUCCESS)
+    rethrow(cl::Error(code, "clEnqueueNDRangeKernel"), concat("kernel ", kernel.name), device_);
   if (profiling_) profiler_.record(kernel.name, cl::Event(event));
   device_.programs().note_launch(kernel, range.local);
   count_command();
@@ -72,7 +76,8 @@ void Queue::count_command() {
 }
 
 void Queue::drop_finished_uploads() {
-  while (!uploads_.empty() && uploads_.front().done.getInfo<CL_EVENT_COMMAND_EXECUTION_STATUS>() == CL_COMPLETE)
+  while (!uploads_.empty() &&
+         uploads_.front().done.getInfo<CL_EVENT_COMMAND_EXECUTION_STATUS>() == CL_COMPLETE)
     uploads_.pop_front();
 }
 
@@ -82,10 +87,11 @@ void Queue::write(const Tensor& destination, const void* source, std::size_t byt
   drop_finished_uploads();
   const auto* first = static_cast<const char*>(source);
   uploads_.push_back({std::vector<char>(first, first + bytes), {}});
-  const std::size_t start = destination.storage->byte_offset() + static_cast<std::size_t>(destination.offset) * size_of(destination.dtype);
+  const std::size_t start = destination.storage->byte_offset() +
+                            static_cast<std::size_t>(destination.offset) * size_of(destination.dtype);
   try {
-    queue_.enqueueWriteBuffer(destination.storage->buffer(), CL_FALSE, start, bytes, uploads_.back().bytes.data(),
-                              nullptr, &uploads_.back().done);
+    queue_.enqueueWriteBuffer(destination.storage->buffer(), CL_FALSE, start, bytes,
+                              uploads_.back().bytes.data(), nullptr, &uploads_.back().done);
     queue_.flush();
   } catch (const cl::Error& e) {
     uploads_.pop_back();
@@ -95,7 +101,8 @@ void Queue::write(const Tensor& destination, const void* source, std::size_t byt
 
 void Queue::read(const Tensor& source, void* destination, std::size_t bytes) {
   std::lock_guard<std::mutex> lock(mutex_);
-  const std::size_t start = source.storage->byte_offset() + static_cast<std::size_t>(source.offset) * size_of(source.dtype);
+  const std::size_t start =
+      source.storage->byte_offset() + static_cast<std::size_t>(source.offset) * size_of(source.dtype);
   try {
     if (bytes) queue_.enqueueReadBuffer(source.storage->buffer(), CL_TRUE, start, bytes, destination);
     settle();
@@ -112,8 +119,8 @@ void Queue::copy(const Tensor& source, const Tensor& destination, std::size_t by
   };
   try {
     cl::Event event;
-    queue_.enqueueCopyBuffer(source.storage->buffer(), destination.storage->buffer(), start(source), start(destination),
-                             bytes, nullptr, profiling_ ? &event : nullptr);
+    queue_.enqueueCopyBuffer(source.storage->buffer(), destination.storage->buffer(), start(source),
+                             start(destination), bytes, nullptr, profiling_ ? &event : nullptr);
     if (profiling_) profiler_.record("copy", event);
     count_command();
   } catch (const cl::Error& e) {
@@ -125,8 +132,8 @@ void Queue::zero(const Tensor& destination) {
   const std::size_t bytes = static_cast<std::size_t>(destination.numel()) * size_of(destination.dtype);
   if (bytes == 0) return;
   std::lock_guard<std::mutex> lock(mutex_);
-  const std::size_t start =
-      destination.storage->byte_offset() + static_cast<std::size_t>(destination.offset) * size_of(destination.dtype);
+  const std::size_t start = destination.storage->byte_offset() +
+                            static_cast<std::size_t>(destination.offset) * size_of(destination.dtype);
   try {
     cl::Event event;
     queue_.enqueueFillBuffer(destination.storage->buffer(), cl_uchar{0}, start, bytes, nullptr,

@@ -42,8 +42,8 @@ struct LocalMemory {
 };
 
 /**
- * The in-order queue that operators enqueue to. Every launch, copy and fill of the library goes through one; none of
- * them waits. Thread safe: the arguments of a kernel and its launch are one locked step.
+ * The in-order queue that operators enqueue to. Every launch, copy and fill of the library goes through one;
+ * none of them waits. Thread safe: the arguments of a kernel and its launch are one locked step.
  *
  * A tensor argument becomes two kernel arguments: its buffer and, as ulong, the element its data starts at
  * (`BUFFER(type, name)` in kernels, dlprim/core/common.cl).
@@ -58,8 +58,8 @@ class Queue {
   /** Kernel of a source file; see ProgramTable::kernel. */
   Kernel& kernel(const char* file, const char* name, const Defines& defines = {});
 
-  /** Enqueues `kernel` over `range`; arguments are tensors, Optional, LocalMemory, DeviceCheck, numbers or plain structs
-   *  (or a vector of numbers, which stands for a struct of them). */
+  /** Enqueues `kernel` over `range`; arguments are tensors, Optional, LocalMemory, DeviceCheck, numbers or
+   * plain structs (or a vector of numbers, which stands for a struct of them). */
   template <class... Args>
   void launch(Kernel& kernel, const Range& range, const Args&... args) {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -68,7 +68,8 @@ class Queue {
     enqueue(kernel, range);
   }
 
-  /** As launch, for kernels whose arguments are not known here: calls `arguments(set)`, and set(value) once for each. */
+  /** As launch, for kernels whose arguments are not known here: calls `arguments(set)`, and set(value) once
+   * for each. */
   template <class Arguments>
   void launch_arguments(Kernel& kernel, const Range& range, const Arguments& arguments) {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -78,7 +79,9 @@ class Queue {
   }
 
   /** Fresh contiguous scratch memory; it may be dropped as soon as the work that uses it is enqueued. */
-  Tensor scratch(const Dims& shape, DType dtype = DType::float32) const { return Tensor::empty(device_, shape, dtype); }
+  Tensor scratch(const Dims& shape, DType dtype = DType::float32) const {
+    return Tensor::empty(device_, shape, dtype);
+  }
 
   /** Enqueues an upload of `bytes` to the start of a contiguous tensor; the host memory is free on return. */
   void write(const Tensor& destination, const void* source, std::size_t bytes);

@@ -6,31 +6,19 @@
 namespace ocl {
 namespace {
 
-struct FormatName {
-  DType dtype;
-  const char* name;
-};
-constexpr FormatName format_names[] = {{DType::float32, "F32"}, {DType::float64, "F64"}, {DType::float16, "F16"},
-                                       {DType::bfloat16, "BF16"}, {DType::int64, "I64"}, {DType::int32, "I32"},
-                                       {DType::uint8, "U8"}, {DType::boolean, "BOOL"}};
-
-const char* format_name(DType dtype) {
-  for (const FormatName& row : format_names)
-    if (row.dtype == dtype) return row.name;
-  throw TypeError(dlprim::concat("save: dtype ", name(dtype), " has no name in safetensors"));
-}
-
-DType dtype_of(const std::filesystem::path& path, const std::string& name) {
-  for (const FormatName& row : format_names)
-    if (name == row.name) return row.dtype;
-  throw FileError(dlprim::concat(path.string(), ": tensors of type ", name, " are not supported"));
+DType dtype_of(const std::filesystem::path& path, const std::string& safetensors_name) {
+  for (int i = 0; i < dlprim::dtype_count; ++i)
+    if (safetensors_name == info(static_cast<DType>(i)).safetensors_name) return static_cast<DType>(i);
+  throw FileError(
+      dlprim::concat(path.string(), ": tensors of type ", safetensors_name, " are not supported"));
 }
 
 }  // namespace
 
 void save(const StateDict& state, const std::filesystem::path& path, const Metadata& metadata) {
   std::vector<io::SafetensorsEntry> entries;
-  for (const auto& [name, tensor] : state) entries.push_back({name, format_name(tensor.dtype()), tensor.shape().vector(), 0, 0});
+  for (const auto& [name, tensor] : state)
+    entries.push_back({name, info(tensor.dtype()).safetensors_name, tensor.shape().vector(), 0, 0});
   io::SafetensorsWriter writer(path, std::move(entries), metadata);
   for (const auto& [name, tensor] : state) {
     const std::vector<char> bytes = tensor.to_bytes();
@@ -45,11 +33,14 @@ StateDict load(const std::filesystem::path& path, const Device& device) {
   for (const io::SafetensorsEntry& entry : file.entries()) {
     std::vector<char> bytes(entry.end - entry.begin);
     file.read(entry, bytes.data());
-    state.emplace_back(entry.name, from_bytes(bytes.data(), entry.shape, dtype_of(path, entry.dtype), device));
+    state.emplace_back(entry.name,
+                       from_bytes(bytes.data(), entry.shape, dtype_of(path, entry.dtype), device));
   }
   return state;
 }
 
-Metadata load_metadata(const std::filesystem::path& path) { return io::SafetensorsFile(path).metadata(); }
+Metadata load_metadata(const std::filesystem::path& path) {
+  return io::SafetensorsFile(path).metadata();
+}
 
 }  // namespace ocl

@@ -9,10 +9,12 @@ namespace ocl {
 
 using Metadata = std::map<std::string, std::string>;
 
-/** Writes tensors to a safetensors file, one at a time from the device. A crash leaves no half-written file. Throws FileError. */
+/** Writes tensors to a safetensors file, one at a time from the device. A crash leaves no half-written file.
+ * Throws FileError. */
 void save(const StateDict& state, const std::filesystem::path& path, const Metadata& metadata = {});
 
-/** Reads a safetensors file to `device`. Throws FileError, which names the file, when it is missing or damaged. */
+/** Reads a safetensors file to `device`. Throws FileError, which names the file, when it is missing or
+ * damaged. */
 StateDict load(const std::filesystem::path& path, const Device& device = {});
 /** The text that save() was given with the tensors. */
 Metadata load_metadata(const std::filesystem::path& path);

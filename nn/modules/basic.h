@@ -17,7 +17,8 @@ class Identity : public Module {
 /** torch.nn.Flatten: joins dimensions start_dim to end_dim. */
 class Flatten : public Module {
  public:
-  explicit Flatten(std::int64_t start_dim = 1, std::int64_t end_dim = -1) : start_(start_dim), end_(end_dim) {}
+  explicit Flatten(std::int64_t start_dim = 1, std::int64_t end_dim = -1)
+      : start_(start_dim), end_(end_dim) {}
   Tensor forward(const Tensor& x) override { return flatten(x, start_, end_); }
   std::string name() const override { return "Flatten"; }
   std::string extra_repr() const override { return dlprim::concat("start_dim=", start_, ", end_dim=", end_); }
@@ -48,13 +49,21 @@ inline std::string pair_repr(Pair pair) {
 /** torch.nn.MaxPool2d. */
 class MaxPool2d : public Module {
  public:
-  explicit MaxPool2d(Pair kernel_size, std::optional<Pair> stride = std::nullopt, Pair padding = 0, Pair dilation = 1, bool ceil_mode = false)
-      : kernel_(kernel_size), stride_(stride.value_or(kernel_size)), padding_(padding), dilation_(dilation), ceil_mode_(ceil_mode) {}
-  Tensor forward(const Tensor& x) override { return max_pool2d(x, kernel_, stride_, padding_, dilation_, ceil_mode_); }
+  explicit MaxPool2d(Pair kernel_size, std::optional<Pair> stride = std::nullopt, Pair padding = 0,
+                     Pair dilation = 1, bool ceil_mode = false)
+      : kernel_(kernel_size),
+        stride_(stride.value_or(kernel_size)),
+        padding_(padding),
+        dilation_(dilation),
+        ceil_mode_(ceil_mode) {}
+  Tensor forward(const Tensor& x) override {
+    return max_pool2d(x, kernel_, stride_, padding_, dilation_, ceil_mode_);
+  }
   std::string name() const override { return "MaxPool2d"; }
   std::string extra_repr() const override {
-    return dlprim::concat("kernel_size=", pair_repr(kernel_), ", stride=", pair_repr(stride_), ", padding=", pair_repr(padding_),
-                          ", dilation=", pair_repr(dilation_), ", ceil_mode=", ceil_mode_ ? "True" : "False");
+    return dlprim::concat("kernel_size=", pair_repr(kernel_), ", stride=", pair_repr(stride_),
+                          ", padding=", pair_repr(padding_), ", dilation=", pair_repr(dilation_),
+                          ", ceil_mode=", ceil_mode_ ? "True" : "False");
   }
 
  private:
@@ -65,13 +74,20 @@ class MaxPool2d : public Module {
 /** torch.nn.AvgPool2d. */
 class AvgPool2d : public Module {
  public:
-  explicit AvgPool2d(Pair kernel_size, std::optional<Pair> stride = std::nullopt, Pair padding = 0, bool ceil_mode = false,
-                     bool count_include_pad = true)
-      : kernel_(kernel_size), stride_(stride.value_or(kernel_size)), padding_(padding), ceil_mode_(ceil_mode), count_include_pad_(count_include_pad) {}
-  Tensor forward(const Tensor& x) override { return avg_pool2d(x, kernel_, stride_, padding_, ceil_mode_, count_include_pad_); }
+  explicit AvgPool2d(Pair kernel_size, std::optional<Pair> stride = std::nullopt, Pair padding = 0,
+                     bool ceil_mode = false, bool count_include_pad = true)
+      : kernel_(kernel_size),
+        stride_(stride.value_or(kernel_size)),
+        padding_(padding),
+        ceil_mode_(ceil_mode),
+        count_include_pad_(count_include_pad) {}
+  Tensor forward(const Tensor& x) override {
+    return avg_pool2d(x, kernel_, stride_, padding_, ceil_mode_, count_include_pad_);
+  }
   std::string name() const override { return "AvgPool2d"; }
   std::string extra_repr() const override {
-    return dlprim::concat("kernel_size=", pair_repr(kernel_), ", stride=", pair_repr(stride_), ", padding=", pair_repr(padding_));
+    return dlprim::concat("kernel_size=", pair_repr(kernel_), ", stride=", pair_repr(stride_),
+                          ", padding=", pair_repr(padding_));
   }
 
  private:

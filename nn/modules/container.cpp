@@ -9,7 +9,8 @@ Sequential& Sequential::append(std::shared_ptr<Module> module) {
 
 std::shared_ptr<Module> Sequential::at(std::int64_t index) const {
   const auto count = static_cast<std::int64_t>(size());
-  dlprim::require<IndexError>(index >= -count && index < count, "index ", index, " is out of range for a Sequential of ", count, " modules");
+  dlprim::require<IndexError>(index >= -count && index < count, "index ", index,
+                              " is out of range for a Sequential of ", count, " modules");
   return named_children()[static_cast<std::size_t>(index < 0 ? index + count : index)].second;
 }
 

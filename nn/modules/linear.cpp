@@ -8,7 +8,8 @@
 namespace ocl::nn {
 
 Linear::Linear(std::int64_t in_features, std::int64_t out_features, bool with_bias) {
-  dlprim::require(in_features > 0 && out_features > 0, "Linear: features must be positive, got ", in_features, " and ", out_features);
+  dlprim::require(in_features > 0 && out_features > 0, "Linear: features must be positive, got ", in_features,
+                  " and ", out_features);
   register_parameter("weight", weight, empty({out_features, in_features}));
   init::kaiming_uniform_(weight, std::sqrt(5.0));
   register_parameter("bias", bias, with_bias ? empty({out_features}) : Tensor());
@@ -18,7 +19,8 @@ Linear::Linear(std::int64_t in_features, std::int64_t out_features, bool with_bi
 }
 
 std::string Linear::extra_repr() const {
-  return dlprim::concat("in_features=", weight.size(1), ", out_features=", weight.size(0), ", bias=", bias.defined() ? "True" : "False");
+  return dlprim::concat("in_features=", weight.size(1), ", out_features=", weight.size(0),
+                        ", bias=", bias.defined() ? "True" : "False");
 }
 
 }  // namespace ocl::nn

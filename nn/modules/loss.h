@@ -20,8 +20,8 @@ class Loss : public Module {
 /** torch.nn.CrossEntropyLoss; see ocl::cross_entropy. */
 class CrossEntropyLoss : public Loss {
  public:
-  explicit CrossEntropyLoss(const Tensor& weight = {}, std::int64_t ignore_index = -100, Reduction reduction = Reduction::mean,
-                            double label_smoothing = 0)
+  explicit CrossEntropyLoss(const Tensor& weight = {}, std::int64_t ignore_index = -100,
+                            Reduction reduction = Reduction::mean, double label_smoothing = 0)
       : Loss(reduction), weight_(weight), ignore_index_(ignore_index), label_smoothing_(label_smoothing) {}
   using Loss::forward;
   Tensor forward(const Tensor& input, const Tensor& target) override {
@@ -38,7 +38,8 @@ class CrossEntropyLoss : public Loss {
 /** torch.nn.NLLLoss; see ocl::nll_loss. */
 class NLLLoss : public Loss {
  public:
-  explicit NLLLoss(const Tensor& weight = {}, std::int64_t ignore_index = -100, Reduction reduction = Reduction::mean)
+  explicit NLLLoss(const Tensor& weight = {}, std::int64_t ignore_index = -100,
+                   Reduction reduction = Reduction::mean)
       : Loss(reduction), weight_(weight), ignore_index_(ignore_index) {}
   using Loss::forward;
   Tensor forward(const Tensor& input, const Tensor& target) override {
@@ -56,7 +57,9 @@ class MSELoss : public Loss {
  public:
   explicit MSELoss(Reduction reduction = Reduction::mean) : Loss(reduction) {}
   using Loss::forward;
-  Tensor forward(const Tensor& input, const Tensor& target) override { return mse_loss(input, target, reduction_); }
+  Tensor forward(const Tensor& input, const Tensor& target) override {
+    return mse_loss(input, target, reduction_);
+  }
   std::string name() const override { return "MSELoss"; }
 };
 
@@ -65,7 +68,9 @@ class L1Loss : public Loss {
  public:
   explicit L1Loss(Reduction reduction = Reduction::mean) : Loss(reduction) {}
   using Loss::forward;
-  Tensor forward(const Tensor& input, const Tensor& target) override { return l1_loss(input, target, reduction_); }
+  Tensor forward(const Tensor& input, const Tensor& target) override {
+    return l1_loss(input, target, reduction_);
+  }
   std::string name() const override { return "L1Loss"; }
 };
 

@@ -10,8 +10,8 @@ namespace ocl::nn {
 class BatchNorm : public Module {
  public:
   /** momentum nullopt: the running statistics are the plain average over all batches seen. */
-  BatchNorm(std::int64_t num_features, double eps = 1e-5, std::optional<double> momentum = 0.1, bool affine = true,
-            bool track_running_stats = true);
+  BatchNorm(std::int64_t num_features, double eps = 1e-5, std::optional<double> momentum = 0.1,
+            bool affine = true, bool track_running_stats = true);
   Tensor forward(const Tensor& x) override;
   std::string extra_repr() const override;
 

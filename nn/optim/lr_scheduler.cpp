@@ -14,7 +14,9 @@ void LRScheduler::set_epoch(std::int64_t epoch) {
     optimizer_.param_groups()[i].options.at("lr") = base_rates_[i] * factor(epoch_);
 }
 
-void LRScheduler::step() { set_epoch(epoch_ + 1); }
+void LRScheduler::step() {
+  set_epoch(epoch_ + 1);
+}
 
 std::vector<double> LRScheduler::get_last_lr() const {
   std::vector<double> rates;
@@ -22,12 +24,17 @@ std::vector<double> LRScheduler::get_last_lr() const {
   return rates;
 }
 
-StepLR::StepLR(Optimizer& optimizer, std::int64_t step_size, double gamma) : LRScheduler(optimizer), step_size_(step_size), gamma_(gamma) {
+StepLR::StepLR(Optimizer& optimizer, std::int64_t step_size, double gamma)
+    : LRScheduler(optimizer), step_size_(step_size), gamma_(gamma) {
   dlprim::require(step_size > 0, "StepLR: step_size must be positive, got ", step_size);
 }
 
-double StepLR::factor(std::int64_t epoch) const { return std::pow(gamma_, static_cast<double>(epoch / step_size_)); }
+double StepLR::factor(std::int64_t epoch) const {
+  return std::pow(gamma_, static_cast<double>(epoch / step_size_));
+}
 
-double ExponentialLR::factor(std::int64_t epoch) const { return std::pow(gamma_, static_cast<double>(epoch)); }
+double ExponentialLR::factor(std::int64_t epoch) const {
+  return std::pow(gamma_, static_cast<double>(epoch));
+}
 
 }  // namespace ocl::optim

@@ -5,8 +5,8 @@
 namespace ocl::optim {
 
 /**
- * Base of the learning-rate schedules of torch.optim.lr_scheduler: call step() once an epoch. The rate of a group is its rate at
- * construction times factor(epoch).
+ * Base of the learning-rate schedules of torch.optim.lr_scheduler: call step() once an epoch. The rate of a
+ * group is its rate at construction times factor(epoch).
  */
 class LRScheduler {
  public:

@@ -35,8 +35,10 @@ void Optimizer::zero_grad(bool set_to_none) {
   const NoGradGuard no_grad;
   for (ParameterGroup& group : groups_)
     for (const Tensor& p : group.parameters) {
-      if (set_to_none) p.impl().grad = {};
-      else if (p.grad().defined()) p.grad().zero_();
+      if (set_to_none)
+        p.impl().grad = {};
+      else if (p.grad().defined())
+        p.grad().zero_();
     }
 }
 
@@ -45,11 +47,13 @@ void Optimizer::step() {
   for (std::size_t i = 0; i < groups_.size(); ++i) step_group(i);
 }
 
-// Parameters that missed a step (no gradient) need other bias corrections: one launch for each count of steps taken.
+// Parameters that missed a step (no gradient) need other bias corrections: one launch for each count of steps
+// taken.
 void Optimizer::step_group(std::size_t index) {
   ParameterGroup& group = groups_[index];
   const std::size_t state_count = state_names(group).size();
-  std::map<std::pair<int, std::int64_t>, std::vector<dlprim::OptimizedParameter>> batches;  // by device and steps taken
+  std::map<std::pair<int, std::int64_t>, std::vector<dlprim::OptimizedParameter>>
+      batches;  // by device and steps taken
   std::map<int, dlprim::Device*> devices;
   std::int64_t newest = 0;
   for (const ParameterState& state : group.state) newest = std::max(newest, state.step);
@@ -71,7 +75,8 @@ void Optimizer::step_group(std::size_t index) {
     // The pack is keyed by how far behind the batch is, which stays the same from step to step.
     const std::int64_t lag = (newest - step) * 256 + device;
     update(devices.at(device)->queue(), packs_[{index, lag}], parameters, group, step);
-    for (const dlprim::OptimizedParameter& optimized : parameters) optimized.parameter.storage->bump_version();
+    for (const dlprim::OptimizedParameter& optimized : parameters)
+      optimized.parameter.storage->bump_version();
   }
 }
 
@@ -83,35 +88,49 @@ void require_nonnegative(const char* optimizer, const char* option, double value
 
 }  // namespace
 
-SGD::SGD(const TensorList& parameters, double lr, double momentum, double dampening, double weight_decay, bool nesterov, bool maximize)
-    : Optimizer(parameters, {{"lr", lr}, {"momentum", momentum}, {"dampening", dampening}, {"weight_decay", weight_decay},
-                             {"nesterov", nesterov}, {"maximize", maximize}}) {
+SGD::SGD(const TensorList& parameters, double lr, double momentum, double dampening, double weight_decay,
+         bool nesterov, bool maximize)
+    : Optimizer(parameters, {{"lr", lr},
+                             {"momentum", momentum},
+                             {"dampening", dampening},
+                             {"weight_decay", weight_decay},
+                             {"nesterov", nesterov},
+                             {"maximize", maximize}}) {
   require_nonnegative("SGD", "lr", lr);
   require_nonnegative("SGD", "momentum", momentum);
   require_nonnegative("SGD", "weight_decay", weight_decay);
-  require(!nesterov || (momentum > 0 && dampening == 0), "SGD: Nesterov momentum requires a momentum and zero dampening");
+  require(!nesterov || (momentum > 0 && dampening == 0),
+          "SGD: Nesterov momentum requires a momentum and zero dampening");
 }
 
 std::vector<std::string> SGD::state_names(const ParameterGroup& group) const {
-  return group.number("momentum") != 0 ? std::vector<std::string>{"momentum_buffer"} : std::vector<std::string>{};
+  return group.number("momentum") != 0 ? std::vector<std::string>{"momentum_buffer"}
+                                       : std::vector<std::string>{};
 }
 
-void SGD::update(dlprim::Queue& queue, dlprim::ParameterPack& pack, const std::vector<dlprim::OptimizedParameter>& parameters,
-                 const ParameterGroup& group, std::int64_t step) {
+void SGD::update(dlprim::Queue& queue, dlprim::ParameterPack& pack,
+                 const std::vector<dlprim::OptimizedParameter>& parameters, const ParameterGroup& group,
+                 std::int64_t step) {
   dlprim::sgd_step(queue, pack, parameters,
-                   {group.number("lr"), group.number("momentum"), group.number("dampening"), group.number("weight_decay"),
-                    group.flag("nesterov"), group.flag("maximize"), step == 0});
+                   {group.number("lr"), group.number("momentum"), group.number("dampening"),
+                    group.number("weight_decay"), group.flag("nesterov"), group.flag("maximize"), step == 0});
 }
 
-Adam::Adam(const TensorList& parameters, double lr, double beta1, double beta2, double eps, double weight_decay, bool amsgrad,
-           bool maximize, bool decoupled_weight_decay)
-    : Optimizer(parameters, {{"lr", lr}, {"beta1", beta1}, {"beta2", beta2}, {"eps", eps}, {"weight_decay", weight_decay},
-                             {"amsgrad", amsgrad}, {"maximize", maximize}}),
+Adam::Adam(const TensorList& parameters, double lr, double beta1, double beta2, double eps,
+           double weight_decay, bool amsgrad, bool maximize, bool decoupled_weight_decay)
+    : Optimizer(parameters, {{"lr", lr},
+                             {"beta1", beta1},
+                             {"beta2", beta2},
+                             {"eps", eps},
+                             {"weight_decay", weight_decay},
+                             {"amsgrad", amsgrad},
+                             {"maximize", maximize}}),
       decoupled_(decoupled_weight_decay) {
   require_nonnegative("Adam", "lr", lr);
   require_nonnegative("Adam", "eps", eps);
   require_nonnegative("Adam", "weight_decay", weight_decay);
-  require(beta1 >= 0 && beta1 < 1 && beta2 >= 0 && beta2 < 1, "Adam: betas must be in [0, 1), got ", beta1, " and ", beta2);
+  require(beta1 >= 0 && beta1 < 1 && beta2 >= 0 && beta2 < 1, "Adam: betas must be in [0, 1), got ", beta1,
+          " and ", beta2);
 }
 
 std::vector<std::string> Adam::state_names(const ParameterGroup& group) const {
@@ -120,8 +139,9 @@ std::vector<std::string> Adam::state_names(const ParameterGroup& group) const {
   return names;
 }
 
-void Adam::update(dlprim::Queue& queue, dlprim::ParameterPack& pack, const std::vector<dlprim::OptimizedParameter>& parameters,
-                  const ParameterGroup& group, std::int64_t step) {
+void Adam::update(dlprim::Queue& queue, dlprim::ParameterPack& pack,
+                  const std::vector<dlprim::OptimizedParameter>& parameters, const ParameterGroup& group,
+                  std::int64_t step) {
   dlprim::AdamOptions options;
   options.lr = group.number("lr");
   options.beta1 = group.number("beta1");

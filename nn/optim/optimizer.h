@@ -31,8 +31,8 @@ struct ParameterGroup {
 };
 
 /**
- * Base of all optimizers. step() updates every parameter that has a gradient, in one launch for all parameters of a group
- * that have taken the same number of steps; it does not wait.
+ * Base of all optimizers. step() updates every parameter that has a gradient, in one launch for all
+ * parameters of a group that have taken the same number of steps; it does not wait.
  */
 class Optimizer {
  public:
@@ -41,7 +41,8 @@ class Optimizer {
   void step();
   /** Drops the gradients of all parameters, or sets them to zero. */
   void zero_grad(bool set_to_none = true);
-  /** Adds a group; settings left out take the optimizer's defaults. Throws ValueError for a setting it does not know. */
+  /** Adds a group; settings left out take the optimizer's defaults. Throws ValueError for a setting it does
+   * not know. */
   void add_param_group(const TensorList& parameters, const Options& options = {});
   /** References to a group stay valid when others are added. */
   std::deque<ParameterGroup>& param_groups() { return groups_; }
@@ -53,8 +54,9 @@ class Optimizer {
  protected:
   Optimizer(const TensorList& parameters, Options defaults);
   /** One launch: `parameters` have all taken `step` steps before this one. */
-  virtual void update(dlprim::Queue& queue, dlprim::ParameterPack& pack, const std::vector<dlprim::OptimizedParameter>& parameters,
-                      const ParameterGroup& group, std::int64_t step) = 0;
+  virtual void update(dlprim::Queue& queue, dlprim::ParameterPack& pack,
+                      const std::vector<dlprim::OptimizedParameter>& parameters, const ParameterGroup& group,
+                      std::int64_t step) = 0;
   /** What a fresh state tensor is filled with. */
   virtual double initial_state(const ParameterGroup&) const { return 0; }
 
@@ -63,36 +65,39 @@ class Optimizer {
 
   Options defaults_;
   std::deque<ParameterGroup> groups_;
-  std::map<std::pair<std::size_t, std::int64_t>, dlprim::ParameterPack> packs_;  // by group and lag behind the group's first parameter
+  std::map<std::pair<std::size_t, std::int64_t>, dlprim::ParameterPack>
+      packs_;  // by group and lag behind the group's first parameter
 };
 
 /** torch.optim.SGD: momentum, dampening, weight decay, Nesterov. */
 class SGD : public Optimizer {
  public:
-  explicit SGD(const TensorList& parameters, double lr = 1e-3, double momentum = 0, double dampening = 0, double weight_decay = 0,
-               bool nesterov = false, bool maximize = false);
+  explicit SGD(const TensorList& parameters, double lr = 1e-3, double momentum = 0, double dampening = 0,
+               double weight_decay = 0, bool nesterov = false, bool maximize = false);
   std::vector<std::string> state_names(const ParameterGroup& group) const override;
   std::string name() const override { return "SGD"; }
 
  protected:
-  void update(dlprim::Queue& queue, dlprim::ParameterPack& pack, const std::vector<dlprim::OptimizedParameter>& parameters,
-              const ParameterGroup& group, std::int64_t step) override;
+  void update(dlprim::Queue& queue, dlprim::ParameterPack& pack,
+              const std::vector<dlprim::OptimizedParameter>& parameters, const ParameterGroup& group,
+              std::int64_t step) override;
 };
 
 /** torch.optim.Adam (Kingma and Ba 2015; AMSGrad: Reddi et al. 2018). */
 class Adam : public Optimizer {
  public:
-  explicit Adam(const TensorList& parameters, double lr = 1e-3, double beta1 = 0.9, double beta2 = 0.999, double eps = 1e-8,
-                double weight_decay = 0, bool amsgrad = false, bool maximize = false)
+  explicit Adam(const TensorList& parameters, double lr = 1e-3, double beta1 = 0.9, double beta2 = 0.999,
+                double eps = 1e-8, double weight_decay = 0, bool amsgrad = false, bool maximize = false)
       : Adam(parameters, lr, beta1, beta2, eps, weight_decay, amsgrad, maximize, false) {}
   std::vector<std::string> state_names(const ParameterGroup& group) const override;
   std::string name() const override { return decoupled_ ? "AdamW" : "Adam"; }
 
  protected:
-  Adam(const TensorList& parameters, double lr, double beta1, double beta2, double eps, double weight_decay, bool amsgrad,
-       bool maximize, bool decoupled_weight_decay);
-  void update(dlprim::Queue& queue, dlprim::ParameterPack& pack, const std::vector<dlprim::OptimizedParameter>& parameters,
-              const ParameterGroup& group, std::int64_t step) override;
+  Adam(const TensorList& parameters, double lr, double beta1, double beta2, double eps, double weight_decay,
+       bool amsgrad, bool maximize, bool decoupled_weight_decay);
+  void update(dlprim::Queue& queue, dlprim::ParameterPack& pack,
+              const std::vector<dlprim::OptimizedParameter>& parameters, const ParameterGroup& group,
+              std::int64_t step) override;
 
  private:
   bool decoupled_;
@@ -101,8 +106,8 @@ class Adam : public Optimizer {
 /** torch.optim.AdamW: Adam with the weight decay apart from the gradient (Loshchilov and Hutter 2019). */
 class AdamW : public Adam {
  public:
-  explicit AdamW(const TensorList& parameters, double lr = 1e-3, double beta1 = 0.9, double beta2 = 0.999, double eps = 1e-8,
-                 double weight_decay = 1e-2, bool amsgrad = false, bool maximize = false)
+  explicit AdamW(const TensorList& parameters, double lr = 1e-3, double beta1 = 0.9, double beta2 = 0.999,
+                 double eps = 1e-8, double weight_decay = 1e-2, bool amsgrad = false, bool maximize = false)
       : Adam(parameters, lr, beta1, beta2, eps, weight_decay, amsgrad, maximize, true) {}
 };
 

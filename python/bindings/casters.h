@@ -19,14 +19,18 @@ inline bool names_device(py::handle source) {
 
 /** The device that a device, its name or its number stands for. Throws DeviceError, ValueError, TypeError. */
 inline ocl::Device device_of(py::handle source) {
-  if (!names_device(source)) throw ocl::TypeError("expected a device, its name or its number, got " + py::repr(source).cast<std::string>());
+  if (!names_device(source))
+    throw ocl::TypeError("expected a device, its name or its number, got " +
+                         py::repr(source).cast<std::string>());
   if (py::isinstance<py::str>(source)) return ocl::Device(source.cast<std::string>());
   if (PyLong_Check(source.ptr())) return ocl::Device(source.cast<int>());
   return source.cast<ocl::Device>();
 }
 
 /** The device named, or the default one for None. */
-inline ocl::Device device_or_default(const std::optional<ocl::Device>& device) { return device ? *device : ocl::Device(); }
+inline ocl::Device device_or_default(const std::optional<ocl::Device>& device) {
+  return device ? *device : ocl::Device();
+}
 
 namespace pybind11::detail {
 
@@ -55,12 +59,14 @@ struct type_caster<ocl::Scalar> {
     return true;
   }
 
-
   static handle cast(const ocl::Scalar& scalar, return_value_policy, handle) {
     switch (scalar.kind()) {
-      case ocl::Scalar::Kind::boolean: return pybind11::bool_(scalar.real() != 0).release();
-      case ocl::Scalar::Kind::integer: return pybind11::int_(scalar.integer()).release();
-      default: return pybind11::float_(scalar.real()).release();
+      case ocl::Scalar::Kind::boolean:
+        return pybind11::bool_(scalar.real() != 0).release();
+      case ocl::Scalar::Kind::integer:
+        return pybind11::int_(scalar.integer()).release();
+      default:
+        return pybind11::float_(scalar.real()).release();
     }
   }
 
@@ -71,7 +77,8 @@ struct type_caster<ocl::Scalar> {
   }
 };
 
-/** A device argument. Not pybind11's implicit conversion, which would hide why a name stands for no device. */
+/** A device argument. Not pybind11's implicit conversion, which would hide why a name stands for no device.
+ */
 template <>
 struct type_caster<std::optional<ocl::Device>> {
   PYBIND11_TYPE_CASTER(std::optional<ocl::Device>, const_name("device | str | int | None"));
@@ -99,7 +106,6 @@ struct type_caster<ocl::Operand> {
     value = ocl::Operand(static_cast<ocl::Scalar&>(number));
     return true;
   }
-
 };
 
 /** One int for both dimensions, or two. */
@@ -114,13 +120,15 @@ struct type_caster<ocl::Pair> {
     }
     if (!isinstance<sequence>(source) || isinstance<str>(source)) return false;
     const auto items = reinterpret_borrow<sequence>(source);
-    if (items.size() != 2 || !PyLong_Check(object(items[0]).ptr()) || !PyLong_Check(object(items[1]).ptr())) return false;
+    if (items.size() != 2 || !PyLong_Check(object(items[0]).ptr()) || !PyLong_Check(object(items[1]).ptr()))
+      return false;
     value = ocl::Pair(items[0].cast<int>(), items[1].cast<int>());
     return true;
   }
 
-
-  static handle cast(const ocl::Pair& pair, return_value_policy, handle) { return make_tuple(pair[0], pair[1]).release(); }
+  static handle cast(const ocl::Pair& pair, return_value_policy, handle) {
+    return make_tuple(pair[0], pair[1]).release();
+  }
 };
 
 /** "none", "mean" or "sum". */
@@ -153,7 +161,8 @@ inline ocl::Shape shape_of(const py::args& sizes) {
 }
 
 /** A tensor of anything that NumPy can read: arrays, lists, numbers, PyTorch's CPU tensors. */
-ocl::Tensor tensor_of(const py::object& data, const std::optional<ocl::DType>& dtype, const std::optional<ocl::Device>& device);
+ocl::Tensor tensor_of(const py::object& data, const std::optional<ocl::DType>& dtype,
+                      const std::optional<ocl::Device>& device);
 
 void bind_errors(py::module_& m);
 void bind_device(py::module_& m);

@@ -5,7 +5,9 @@ namespace {
 using ocl::Device;
 using OptionalDevice = std::optional<Device>;
 
-dlprim::MemoryStats stats(const OptionalDevice& device) { return device_or_default(device)->allocator().stats(); }
+dlprim::MemoryStats stats(const OptionalDevice& device) {
+  return device_or_default(device)->allocator().stats();
+}
 
 py::dict properties(const OptionalDevice& which) {
   const Device device = device_or_default(which);
@@ -60,15 +62,20 @@ void bind_profile(py::module_& m) {
   py::class_<Profile>(m, "Profile", "Times every kernel launch from its construction to stop().")
       .def(py::init<>(), WithoutLock())
       .def("stop", &Profile::stop, WithoutLock())
-      .def("table", &Profile::table, WithoutLock(), "A line per kernel: calls, total and mean time, share; the longest first.")
+      .def("table", &Profile::table, WithoutLock(),
+           "A line per kernel: calls, total and mean time, share; the longest first.")
       .def("export_chrome_trace", &Profile::export_chrome_trace, py::arg("path"), WithoutLock())
       .def("export_csv", &Profile::export_csv, py::arg("path"), WithoutLock())
-      .def("launches", [](Profile& profile) {
-        py::list rows;
-        for (const ocl::profiler::Launch& launch : profile.launches())
-          rows.append(py::make_tuple(launch.device, launch.kernel.name, launch.kernel.start, launch.kernel.end));
-        return rows;
-      }, "(device, kernel, start, end) of every launch, times in nanoseconds.");
+      .def(
+          "launches",
+          [](Profile& profile) {
+            py::list rows;
+            for (const ocl::profiler::Launch& launch : profile.launches())
+              rows.append(
+                  py::make_tuple(launch.device, launch.kernel.name, launch.kernel.start, launch.kernel.end));
+            return rows;
+          },
+          "(device, kernel, start, end) of every launch, times in nanoseconds.");
 }
 
 }  // namespace
@@ -88,25 +95,52 @@ void bind_device(py::module_& m) {
         return py::isinstance<py::str>(other) && (d->name() == other.cast<std::string>());
       });
 
-  m.def("is_available", [] { return dlprim::Device::count() > 0; }, "Whether this machine has an OpenCL device.");
+  m.def(
+      "is_available", [] { return dlprim::Device::count() > 0; },
+      "Whether this machine has an OpenCL device.");
   m.def("device_count", &dlprim::Device::count, "Number of OpenCL devices over all platforms.");
-  m.def("get_device_name", [](const OptionalDevice& d) { return device_or_default(d)->info().name; }, py::arg("device") = py::none());
-  m.def("get_device_properties", &properties, py::arg("device") = py::none(), "What the device is and can do, as a dict; sizes in bytes.");
-  m.def("set_default_device", [](const py::object& device) { ocl::set_default_device(device_of(device)); }, py::arg("device"), "Sets the device of tensors that name none.");
+  m.def(
+      "get_device_name", [](const OptionalDevice& d) { return device_or_default(d)->info().name; },
+      py::arg("device") = py::none());
+  m.def("get_device_properties", &properties, py::arg("device") = py::none(),
+        "What the device is and can do, as a dict; sizes in bytes.");
+  m.def(
+      "set_default_device", [](const py::object& device) { ocl::set_default_device(device_of(device)); },
+      py::arg("device"), "Sets the device of tensors that name none.");
   m.def("get_default_device", [] { return Device(); });
-  m.def("synchronize", [](const OptionalDevice& d) { d ? ocl::synchronize(*d) : ocl::synchronize(); }, py::arg("device") = py::none(),
-        WithoutLock(), "Waits for the work of one device, or of all; raises what a device reported meanwhile.");
-  m.def("empty_cache", &ocl::empty_cache, WithoutLock(), "Gives cached memory that no tensor uses back to the devices.");
-  m.def("memory_allocated", [](const OptionalDevice& d) { return stats(d).allocated; }, py::arg("device") = py::none(), "Bytes in use by tensors.");
-  m.def("memory_reserved", [](const OptionalDevice& d) { return stats(d).reserved; }, py::arg("device") = py::none(), "Bytes taken from the device.");
-  m.def("max_memory_allocated", [](const OptionalDevice& d) { return stats(d).max_allocated; }, py::arg("device") = py::none(), "Peak of memory_allocated, in bytes.");
-  m.def("max_memory_reserved", [](const OptionalDevice& d) { return stats(d).max_reserved; }, py::arg("device") = py::none(), "Peak of memory_reserved, in bytes.");
+  m.def(
+      "synchronize", [](const OptionalDevice& d) { d ? ocl::synchronize(*d) : ocl::synchronize(); },
+      py::arg("device") = py::none(), WithoutLock(),
+      "Waits for the work of one device, or of all; raises what a device reported meanwhile.");
+  m.def("empty_cache", &ocl::empty_cache, WithoutLock(),
+        "Gives cached memory that no tensor uses back to the devices.");
+  m.def(
+      "memory_allocated", [](const OptionalDevice& d) { return stats(d).allocated; },
+      py::arg("device") = py::none(), "Bytes in use by tensors.");
+  m.def(
+      "memory_reserved", [](const OptionalDevice& d) { return stats(d).reserved; },
+      py::arg("device") = py::none(), "Bytes taken from the device.");
+  m.def(
+      "max_memory_allocated", [](const OptionalDevice& d) { return stats(d).max_allocated; },
+      py::arg("device") = py::none(), "Peak of memory_allocated, in bytes.");
+  m.def(
+      "max_memory_reserved", [](const OptionalDevice& d) { return stats(d).max_reserved; },
+      py::arg("device") = py::none(), "Peak of memory_reserved, in bytes.");
   m.def("memory_stats", &memory_stats, py::arg("device") = py::none());
-  m.def("reset_peak_memory_stats", [](const OptionalDevice& d) { device_or_default(d)->allocator().reset_peaks(); }, py::arg("device") = py::none());
-  m.def("set_memory_limit", [](std::uint64_t bytes, const OptionalDevice& d) { device_or_default(d)->allocator().set_limit(bytes); },
-        py::arg("bytes"), py::arg("device") = py::none(), "Refuses to reserve more than that many bytes; 0 lifts the limit.");
+  m.def(
+      "reset_peak_memory_stats",
+      [](const OptionalDevice& d) { device_or_default(d)->allocator().reset_peaks(); },
+      py::arg("device") = py::none());
+  m.def(
+      "set_memory_limit",
+      [](std::uint64_t bytes, const OptionalDevice& d) {
+        device_or_default(d)->allocator().set_limit(bytes);
+      },
+      py::arg("bytes"), py::arg("device") = py::none(),
+      "Refuses to reserve more than that many bytes; 0 lifts the limit.");
   m.def("kernel_cache_info", &kernel_cache_info,
-        "Where kernel binaries are kept and what this process did with them: path, entries, bytes, hits, misses, built, build_seconds.");
+        "Where kernel binaries are kept and what this process did with them: path, entries, bytes, hits, "
+        "misses, built, build_seconds.");
   m.def("manual_seed", &ocl::manual_seed, py::arg("seed"), "Seeds the random numbers of every device.");
   m.def("manual_seed_all", &ocl::manual_seed, py::arg("seed"), "Seeds the random numbers of every device.");
   m.def("initial_seed", &ocl::initial_seed, "The seed of the last manual_seed.");

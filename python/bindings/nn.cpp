@@ -20,7 +20,9 @@ class PythonModule : public Module, public py::trampoline_self_life_support {
   std::string extra_repr() const override { PYBIND11_OVERRIDE(std::string, Module, extra_repr); }
 };
 
-py::object none_or(const Tensor& tensor) { return tensor.defined() ? py::cast(tensor) : py::none(); }
+py::object none_or(const Tensor& tensor) {
+  return tensor.defined() ? py::cast(tensor) : py::none();
+}
 
 bool is_constructed(const py::object& self) {
   return reinterpret_cast<py::detail::instance*>(self.ptr())->get_value_and_holder().holder_constructed();
@@ -28,11 +30,14 @@ bool is_constructed(const py::object& self) {
 
 // pybind11 gives out raw memory for an object whose __init__ has not run.
 Module& constructed(const py::object& self) {
-  if (!is_constructed(self)) throw ocl::TypeError("a module was used before Module.__init__() had run; begin __init__ with super().__init__()");
+  if (!is_constructed(self))
+    throw ocl::TypeError(
+        "a module was used before Module.__init__() had run; begin __init__ with super().__init__()");
   return self.cast<Module&>();
 }
 
-/** Adds a submodule. C++ holds its C++ half alone; the parent's _modules hold the Python half with what a subclass adds. */
+/** Adds a submodule. C++ holds its C++ half alone; the parent's _modules hold the Python half with what a
+ * subclass adds. */
 void add_child(const py::object& self, const std::string& name, const py::object& child) {
   constructed(self).register_module(name, child.cast<std::shared_ptr<Module>>());
   const py::dict attributes = self.attr("__dict__");
@@ -45,7 +50,10 @@ void add_child(const py::object& self, const std::string& name, const py::object
 void set_attribute(const py::object& self, const std::string& name, const py::object& value) {
   Module& module = constructed(self);
   const auto refuse_unless = [&](bool fits, const char* kind, const char* expected) {
-    if (!fits) throw ocl::TypeError(dlprim::concat("cannot assign '", py::type::of(value).attr("__name__").cast<std::string>(), "' as ", kind, " '", name, "' (", expected, " expected)"));
+    if (!fits)
+      throw ocl::TypeError(dlprim::concat("cannot assign '",
+                                          py::type::of(value).attr("__name__").cast<std::string>(), "' as ",
+                                          kind, " '", name, "' (", expected, " expected)"));
   };
   const bool is_tensor = py::isinstance<Tensor>(value);
   if (py::isinstance<Module>(value)) {
@@ -61,7 +69,8 @@ void set_attribute(const py::object& self, const std::string& name, const py::ob
     module.register_buffer(name, is_tensor ? value.cast<Tensor>() : Tensor());
   } else {
     refuse_unless(!module.own_module(name), "child module", "nn.Module");
-    if (PyObject_GenericSetAttr(self.ptr(), py::str(name).ptr(), value.ptr()) != 0) throw py::error_already_set();
+    if (PyObject_GenericSetAttr(self.ptr(), py::str(name).ptr(), value.ptr()) != 0)
+      throw py::error_already_set();
   }
 }
 
@@ -76,9 +85,12 @@ py::object get_attribute(const py::object& self, const std::string& name) {
 py::object call(const py::object& self, const py::args& args, const py::kwargs& kwargs) {
   py::object result = self.attr("forward")(*args, **kwargs);
   const auto& module = self.cast<const Module&>();
-  if (!module.forward_hooks().empty() && !args.empty() && py::isinstance<Tensor>(result) && py::isinstance<Tensor>(args[0]))
+  if (!module.forward_hooks().empty() && !args.empty() && py::isinstance<Tensor>(result) &&
+      py::isinstance<Tensor>(args[0]))
     for (const Module::ForwardHook& hook : module.forward_hooks())
-      if (const Tensor replaced = hook(module, args[0].cast<Tensor>(), result.cast<Tensor>()); replaced.defined()) result = py::cast(replaced);
+      if (const Tensor replaced = hook(module, args[0].cast<Tensor>(), result.cast<Tensor>());
+          replaced.defined())
+        result = py::cast(replaced);
   return result;
 }
 
@@ -93,14 +105,17 @@ ocl::StateDict state_from(const py::dict& state) {
   for (const auto& [name, value] : state)
     result.emplace_back(name.cast<std::string>(), py::isinstance<Tensor>(value)
                                                       ? value.cast<Tensor>()
-                                                      : tensor_of(py::reinterpret_borrow<py::object>(value), std::nullopt, std::nullopt));
+                                                      : tensor_of(py::reinterpret_borrow<py::object>(value),
+                                                                  std::nullopt, std::nullopt));
   return result;
 }
 
 py::object moved(const py::object& self, const py::object& target, const std::optional<ocl::DType>& dtype) {
   auto& module = self.cast<Module&>();
-  if (py::isinstance<ocl::DType>(target)) module.to(target.cast<ocl::DType>());
-  else if (!target.is_none()) module.to(device_of(target));
+  if (py::isinstance<ocl::DType>(target))
+    module.to(target.cast<ocl::DType>());
+  else if (!target.is_none())
+    module.to(device_of(target));
   if (dtype) module.to(*dtype);
   return self;
 }
@@ -115,10 +130,12 @@ py::list pairs(const Entries& entries) {
 using ModuleSet = std::set<const Module*>;
 
 /** The module and those below it, each once. */
-void add_modules(const std::string& prefix, const std::shared_ptr<Module>& module, ModuleSet& seen, py::list& result) {
+void add_modules(const std::string& prefix, const std::shared_ptr<Module>& module, ModuleSet& seen,
+                 py::list& result) {
   if (!seen.insert(module.get()).second) return;
   result.append(py::make_tuple(prefix, module));
-  for (const auto& [name, child] : module->named_children()) add_modules(prefix.empty() ? name : prefix + "." + name, child, seen, result);
+  for (const auto& [name, child] : module->named_children())
+    add_modules(prefix.empty() ? name : prefix + "." + name, child, seen, result);
 }
 
 py::list named_modules(const std::shared_ptr<Module>& module) {
@@ -130,69 +147,127 @@ py::list named_modules(const std::shared_ptr<Module>& module) {
 
 // Not C++'s own apply and repr: these reach what Python subclasses override.
 void apply(const py::object& self, const py::function& function) {
-  for (const auto& [name, child] : self.cast<const Module&>().named_children()) apply(py::cast(child), function);
+  for (const auto& [name, child] : self.cast<const Module&>().named_children())
+    apply(py::cast(child), function);
   function(self);
 }
 
 std::string repr(const py::object& self) {
   std::vector<std::pair<std::string, std::string>> children;
-  for (const auto& [name, child] : self.cast<const Module&>().named_children()) children.emplace_back(name, py::repr(py::cast(child)));
-  return module_repr(py::type::of(self).attr("__name__").cast<std::string>(), self.attr("extra_repr")().cast<std::string>(), children);
+  for (const auto& [name, child] : self.cast<const Module&>().named_children())
+    children.emplace_back(name, py::repr(py::cast(child)));
+  return module_repr(py::type::of(self).attr("__name__").cast<std::string>(),
+                     self.attr("extra_repr")().cast<std::string>(), children);
 }
 
 void bind_module(py::module_& m) {
-  py::class_<Module, PythonModule, py::smart_holder>(m, "Module", py::dynamic_attr(), "Base of all modules, as torch.nn.Module.")
+  py::class_<Module, PythonModule, py::smart_holder>(m, "Module", py::dynamic_attr(),
+                                                     "Base of all modules, as torch.nn.Module.")
       .def(py::init<>())
-      .def("forward", [](Module& self, const Tensor& x) { return self.forward(x); }, py::arg("input"), WithoutLock())
+      .def(
+          "forward", [](Module& self, const Tensor& x) { return self.forward(x); }, py::arg("input"),
+          WithoutLock())
       .def("__call__", &call)
       .def("__setattr__", &set_attribute)
       .def("__getattr__", &get_attribute)
       .def("__repr__", &repr)
       .def("extra_repr", &Module::extra_repr)
-      .def("register_parameter", [](Module& self, const std::string& name, const std::optional<Tensor>& t) { self.register_parameter(name, t.value_or(Tensor())); }, py::arg("name"), py::arg("param"))
-      .def("register_buffer", [](Module& self, const std::string& name, const std::optional<Tensor>& t) { self.register_buffer(name, t.value_or(Tensor())); }, py::arg("name"), py::arg("tensor"))
-      .def("register_module", [](const py::object& self, const std::string& name, const py::object& module) { add_child(self, name, module); }, py::arg("name"), py::arg("module"))
-      .def("add_module", [](const py::object& self, const std::string& name, const py::object& module) { add_child(self, name, module); }, py::arg("name"), py::arg("module"))
-      .def("register_forward_hook", [](Module& self, const std::function<py::object(const py::object&, const py::object&, const Tensor&)>& hook) {
-        self.register_forward_hook([hook](const Module& module, const Tensor& x, const Tensor& y) {
-          py::gil_scoped_acquire locked;
-          const py::object replaced = hook(py::cast(&module, py::return_value_policy::reference), py::make_tuple(x), y);
-          return replaced.is_none() ? Tensor() : replaced.cast<Tensor>();
-        });
-      }, py::arg("hook"))
+      .def(
+          "register_parameter",
+          [](Module& self, const std::string& name, const std::optional<Tensor>& t) {
+            self.register_parameter(name, t.value_or(Tensor()));
+          },
+          py::arg("name"), py::arg("param"))
+      .def(
+          "register_buffer",
+          [](Module& self, const std::string& name, const std::optional<Tensor>& t) {
+            self.register_buffer(name, t.value_or(Tensor()));
+          },
+          py::arg("name"), py::arg("tensor"))
+      .def(
+          "register_module",
+          [](const py::object& self, const std::string& name, const py::object& module) {
+            add_child(self, name, module);
+          },
+          py::arg("name"), py::arg("module"))
+      .def(
+          "add_module",
+          [](const py::object& self, const std::string& name, const py::object& module) {
+            add_child(self, name, module);
+          },
+          py::arg("name"), py::arg("module"))
+      .def(
+          "register_forward_hook",
+          [](Module& self,
+             const std::function<py::object(const py::object&, const py::object&, const Tensor&)>& hook) {
+            self.register_forward_hook([hook](const Module& module, const Tensor& x, const Tensor& y) {
+              py::gil_scoped_acquire locked;
+              const py::object replaced =
+                  hook(py::cast(&module, py::return_value_policy::reference), py::make_tuple(x), y);
+              return replaced.is_none() ? Tensor() : replaced.cast<Tensor>();
+            });
+          },
+          py::arg("hook"))
       .def("parameters", [](const Module& self) { return py::iter(py::cast(self.parameters())); })
       .def("named_parameters", [](const Module& self) { return py::iter(pairs(self.named_parameters())); })
       .def("named_buffers", [](const Module& self) { return py::iter(pairs(self.named_buffers())); })
-      .def("buffers", [](const Module& self) {
-        py::list result;
-        for (const auto& [name, tensor] : self.named_buffers()) result.append(tensor);
-        return py::iter(result);
-      })
+      .def("buffers",
+           [](const Module& self) {
+             py::list result;
+             for (const auto& [name, tensor] : self.named_buffers()) result.append(tensor);
+             return py::iter(result);
+           })
       .def("named_children", [](const Module& self) { return py::iter(pairs(self.named_children())); })
-      .def("children", [](const Module& self) {
-        py::list result;
-        for (const auto& [name, child] : self.named_children()) result.append(child);
-        return py::iter(result);
-      })
+      .def("children",
+           [](const Module& self) {
+             py::list result;
+             for (const auto& [name, child] : self.named_children()) result.append(child);
+             return py::iter(result);
+           })
       .def("named_modules", [](const std::shared_ptr<Module>& self) { return py::iter(named_modules(self)); })
-      .def("modules", [](const std::shared_ptr<Module>& self) {
-        py::list result;
-        for (const py::handle entry : named_modules(self)) result.append(entry.cast<py::tuple>()[1]);
-        return py::iter(result);
-      })
-      .def("apply", [](const py::object& self, const py::function& function) {
-        apply(self, function);
-        return self;
-      }, py::arg("fn"))
+      .def("modules",
+           [](const std::shared_ptr<Module>& self) {
+             py::list result;
+             for (const py::handle entry : named_modules(self)) result.append(entry.cast<py::tuple>()[1]);
+             return py::iter(result);
+           })
+      .def(
+          "apply",
+          [](const py::object& self, const py::function& function) {
+            apply(self, function);
+            return self;
+          },
+          py::arg("fn"))
       .def_property_readonly("training", &Module::is_training)
-      .def("train", [](const py::object& self, bool mode) { self.cast<Module&>().train(mode); return self; }, py::arg("mode") = true)
-      .def("eval", [](const py::object& self) { self.cast<Module&>().eval(); return self; })
+      .def(
+          "train",
+          [](const py::object& self, bool mode) {
+            self.cast<Module&>().train(mode);
+            return self;
+          },
+          py::arg("mode") = true)
+      .def("eval",
+           [](const py::object& self) {
+             self.cast<Module&>().eval();
+             return self;
+           })
       .def("to", &moved, py::arg("target") = py::none(), py::arg("dtype") = py::none())
       .def("zero_grad", &Module::zero_grad, py::arg("set_to_none") = true)
-      .def("requires_grad_", [](const py::object& self, bool on) { self.cast<Module&>().requires_grad_(on); return self; }, py::arg("requires_grad") = true)
+      .def(
+          "requires_grad_",
+          [](const py::object& self, bool on) {
+            self.cast<Module&>().requires_grad_(on);
+            return self;
+          },
+          py::arg("requires_grad") = true)
       .def("state_dict", [](const Module& self) { return as_dict(self.state_dict()); })
-      .def("load_state_dict", [](Module& self, const py::dict& state, bool strict) { self.load_state_dict(state_from(state), strict); },
-           py::arg("state_dict"), py::arg("strict") = true, "Takes anything array-like: our tensors, NumPy arrays, PyTorch's.");
+      .def(
+          "load_state_dict",
+          [](Module& self, const py::dict& state, bool strict) {
+            self.load_state_dict(state_from(state), strict);
+          },
+          py::arg("state_dict"), py::arg("strict") = true,
+          "Takes anything array-like: our tensors, NumPy arrays, PyTorch's.");
 }
 
 template <class M, class Base = Module>
@@ -200,34 +275,48 @@ using ModuleClass = py::class_<M, Base, py::smart_holder>;
 
 void bind_layers(py::module_& m) {
   ModuleClass<Conv2d>(m, "Conv2d", "2D convolution, [N, in, H, W] -> [N, out, OH, OW].")
-      .def(py::init<std::int64_t, std::int64_t, Pair, Pair, Pair, Pair, int, bool>(), py::arg("in_channels"), py::arg("out_channels"),
-           py::arg("kernel_size"), py::arg("stride") = Pair(1), py::arg("padding") = Pair(0), py::arg("dilation") = Pair(1), py::arg("groups") = 1,
+      .def(py::init<std::int64_t, std::int64_t, Pair, Pair, Pair, Pair, int, bool>(), py::arg("in_channels"),
+           py::arg("out_channels"), py::arg("kernel_size"), py::arg("stride") = Pair(1),
+           py::arg("padding") = Pair(0), py::arg("dilation") = Pair(1), py::arg("groups") = 1,
            py::arg("bias") = true);
   ModuleClass<Linear>(m, "Linear", "[..., in_features] -> [..., out_features].")
-      .def(py::init<std::int64_t, std::int64_t, bool>(), py::arg("in_features"), py::arg("out_features"), py::arg("bias") = true);
+      .def(py::init<std::int64_t, std::int64_t, bool>(), py::arg("in_features"), py::arg("out_features"),
+           py::arg("bias") = true);
   const auto bind_norm = [&](auto tag, const char* name, const char* doc) {
     using M = typename decltype(tag)::type;
     ModuleClass<M>(m, name, doc)
-        .def(py::init<std::int64_t, double, std::optional<double>, bool, bool>(), py::arg("num_features"), py::arg("eps") = 1e-5,
-             py::arg("momentum") = 0.1, py::arg("affine") = true, py::arg("track_running_stats") = true)
+        .def(py::init<std::int64_t, double, std::optional<double>, bool, bool>(), py::arg("num_features"),
+             py::arg("eps") = 1e-5, py::arg("momentum") = 0.1, py::arg("affine") = true,
+             py::arg("track_running_stats") = true)
         .def_readonly("num_batches_tracked", &M::num_batches_tracked);
   };
-  struct Norm1d { using type = BatchNorm1d; };
-  struct Norm2d { using type = BatchNorm2d; };
+  struct Norm1d {
+    using type = BatchNorm1d;
+  };
+  struct Norm2d {
+    using type = BatchNorm2d;
+  };
   bind_norm(Norm1d{}, "BatchNorm1d", "Batch normalisation over [N, C] or [N, C, L].");
   bind_norm(Norm2d{}, "BatchNorm2d", "Batch normalisation over [N, C, H, W].");
-  ModuleClass<MaxPool2d>(m, "MaxPool2d").def(py::init<Pair, std::optional<Pair>, Pair, Pair, bool>(), py::arg("kernel_size"),
-      py::arg("stride") = py::none(), py::arg("padding") = Pair(0), py::arg("dilation") = Pair(1), py::arg("ceil_mode") = false);
-  ModuleClass<AvgPool2d>(m, "AvgPool2d").def(py::init<Pair, std::optional<Pair>, Pair, bool, bool>(), py::arg("kernel_size"),
-      py::arg("stride") = py::none(), py::arg("padding") = Pair(0), py::arg("ceil_mode") = false, py::arg("count_include_pad") = true);
+  ModuleClass<MaxPool2d>(m, "MaxPool2d")
+      .def(py::init<Pair, std::optional<Pair>, Pair, Pair, bool>(), py::arg("kernel_size"),
+           py::arg("stride") = py::none(), py::arg("padding") = Pair(0), py::arg("dilation") = Pair(1),
+           py::arg("ceil_mode") = false);
+  ModuleClass<AvgPool2d>(m, "AvgPool2d")
+      .def(py::init<Pair, std::optional<Pair>, Pair, bool, bool>(), py::arg("kernel_size"),
+           py::arg("stride") = py::none(), py::arg("padding") = Pair(0), py::arg("ceil_mode") = false,
+           py::arg("count_include_pad") = true);
   ModuleClass<AdaptiveAvgPool2d>(m, "AdaptiveAvgPool2d").def(py::init<Pair>(), py::arg("output_size"));
   ModuleClass<Dropout>(m, "Dropout").def(py::init<double>(), py::arg("p") = 0.5);
-  ModuleClass<Flatten>(m, "Flatten").def(py::init<std::int64_t, std::int64_t>(), py::arg("start_dim") = 1, py::arg("end_dim") = -1);
+  ModuleClass<Flatten>(m, "Flatten")
+      .def(py::init<std::int64_t, std::int64_t>(), py::arg("start_dim") = 1, py::arg("end_dim") = -1);
   ModuleClass<Identity>(m, "Identity").def(py::init<>());
+  ModuleClass<GELU>(m, "GELU").def(py::init<std::string>(), py::arg("approximate") = "none");
   ModuleClass<Softmax>(m, "Softmax").def(py::init<std::int64_t>(), py::arg("dim"));
   ModuleClass<LogSoftmax>(m, "LogSoftmax").def(py::init<std::int64_t>(), py::arg("dim"));
 #define ACTIVATION(Class, function) ModuleClass<Class>(m, #Class).def(py::init<>());
-#define ACTIVATION_P(Class, function, p, p0) ModuleClass<Class>(m, #Class).def(py::init<double>(), py::arg(#p) = p0);
+#define ACTIVATION_P(Class, function, p, p0) \
+  ModuleClass<Class>(m, #Class).def(py::init<double>(), py::arg(#p) = p0);
 #define ACTIVATION_PQ(Class, function, p, p0, q, q0) \
   ModuleClass<Class>(m, #Class).def(py::init<double, double>(), py::arg(#p) = p0, py::arg(#q) = q0);
 #include "nn/modules/activations.def"
@@ -236,24 +325,34 @@ void bind_layers(py::module_& m) {
 void bind_containers(py::module_& m) {
   ModuleClass<Sequential>(m, "Sequential", "Each module's output is the next one's input.")
       .def(py::init([](const py::args& modules) {
-        auto sequential = std::make_shared<Sequential>();
-        for (const py::handle module : modules) {
-          if (py::isinstance<py::dict>(module)) {
-            for (const auto& [name, child] : module.cast<py::dict>()) sequential->register_module(name.cast<std::string>(), child.cast<std::shared_ptr<Module>>());
-          } else {
-            sequential->append(module.cast<std::shared_ptr<Module>>());
-          }
-        }
-        return sequential;
-      }), py::keep_alive<1, 2>())
-      .def("forward", [](const py::object& self, py::object input) {
-        for (const auto& [name, child] : self.cast<const Sequential&>().named_children()) input = py::cast(child)(input);
-        return input;
-      }, py::arg("input"))
-      .def("append", [](const py::object& self, const py::object& module) {
-        add_child(self, std::to_string(self.cast<const Sequential&>().size()), module);
-        return self;
-      }, py::arg("module"))
+             auto sequential = std::make_shared<Sequential>();
+             for (const py::handle module : modules) {
+               if (py::isinstance<py::dict>(module)) {
+                 for (const auto& [name, child] : module.cast<py::dict>())
+                   sequential->register_module(name.cast<std::string>(),
+                                               child.cast<std::shared_ptr<Module>>());
+               } else {
+                 sequential->append(module.cast<std::shared_ptr<Module>>());
+               }
+             }
+             return sequential;
+           }),
+           py::keep_alive<1, 2>())
+      .def(
+          "forward",
+          [](const py::object& self, py::object input) {
+            for (const auto& [name, child] : self.cast<const Sequential&>().named_children())
+              input = py::cast(child)(input);
+            return input;
+          },
+          py::arg("input"))
+      .def(
+          "append",
+          [](const py::object& self, const py::object& module) {
+            add_child(self, std::to_string(self.cast<const Sequential&>().size()), module);
+            return self;
+          },
+          py::arg("module"))
       .def("__len__", &Sequential::size)
       .def("__getitem__", &Sequential::at)
       .def("__iter__", [](const Sequential& self) {
@@ -265,35 +364,60 @@ void bind_containers(py::module_& m) {
 
 void bind_losses(py::module_& m) {
   using ocl::Reduction;
-  ModuleClass<Loss>(m, "Loss").def("forward", [](Loss& self, const Tensor& input, const Tensor& target) { return self.forward(input, target); },
-                                   py::arg("input"), py::arg("target"), WithoutLock());
+  ModuleClass<Loss>(m, "Loss").def(
+      "forward",
+      [](Loss& self, const Tensor& input, const Tensor& target) { return self.forward(input, target); },
+      py::arg("input"), py::arg("target"), WithoutLock());
   const auto weighted = [](const std::optional<Tensor>& weight) { return weight.value_or(Tensor()); };
   ModuleClass<CrossEntropyLoss, Loss>(m, "CrossEntropyLoss")
-      .def(py::init([weighted](const std::optional<Tensor>& weight, std::int64_t ignore_index, Reduction reduction, double label_smoothing) {
-        return std::make_shared<CrossEntropyLoss>(weighted(weight), ignore_index, reduction, label_smoothing);
-      }), py::arg("weight") = py::none(), py::arg("ignore_index") = -100, py::arg("reduction") = "mean", py::arg("label_smoothing") = 0.0);
+      .def(py::init([weighted](const std::optional<Tensor>& weight, std::int64_t ignore_index,
+                               Reduction reduction, double label_smoothing) {
+             return std::make_shared<CrossEntropyLoss>(weighted(weight), ignore_index, reduction,
+                                                       label_smoothing);
+           }),
+           py::arg("weight") = py::none(), py::arg("ignore_index") = -100, py::arg("reduction") = "mean",
+           py::arg("label_smoothing") = 0.0);
   ModuleClass<NLLLoss, Loss>(m, "NLLLoss")
-      .def(py::init([weighted](const std::optional<Tensor>& weight, std::int64_t ignore_index, Reduction reduction) {
-        return std::make_shared<NLLLoss>(weighted(weight), ignore_index, reduction);
-      }), py::arg("weight") = py::none(), py::arg("ignore_index") = -100, py::arg("reduction") = "mean");
+      .def(py::init([weighted](const std::optional<Tensor>& weight, std::int64_t ignore_index,
+                               Reduction reduction) {
+             return std::make_shared<NLLLoss>(weighted(weight), ignore_index, reduction);
+           }),
+           py::arg("weight") = py::none(), py::arg("ignore_index") = -100, py::arg("reduction") = "mean");
   ModuleClass<MSELoss, Loss>(m, "MSELoss").def(py::init<Reduction>(), py::arg("reduction") = "mean");
   ModuleClass<L1Loss, Loss>(m, "L1Loss").def(py::init<Reduction>(), py::arg("reduction") = "mean");
 }
 
 void bind_init(py::module_& parent) {
   py::module_ m = parent.def_submodule("_init", "Filling of parameters, in place.");
-  m.def("uniform_", [](Tensor t, double a, double b) { return init::uniform_(t, a, b); }, py::arg("tensor"), py::arg("a") = 0.0, py::arg("b") = 1.0);
-  m.def("normal_", [](Tensor t, double mean, double std) { return init::normal_(t, mean, std); }, py::arg("tensor"), py::arg("mean") = 0.0, py::arg("std") = 1.0);
-  m.def("constant_", [](Tensor t, double val) { return init::constant_(t, val); }, py::arg("tensor"), py::arg("val"));
-  m.def("zeros_", [](Tensor t) { return init::zeros_(t); }, py::arg("tensor"));
-  m.def("ones_", [](Tensor t) { return init::ones_(t); }, py::arg("tensor"));
-  m.def("xavier_uniform_", [](Tensor t, double gain) { return init::xavier_uniform_(t, gain); }, py::arg("tensor"), py::arg("gain") = 1.0);
-  m.def("xavier_normal_", [](Tensor t, double gain) { return init::xavier_normal_(t, gain); }, py::arg("tensor"), py::arg("gain") = 1.0);
+  m.def(
+      "uniform_", [](Tensor t, double a, double b) { return init::uniform_(t, a, b); }, py::arg("tensor"),
+      py::arg("a") = 0.0, py::arg("b") = 1.0);
+  m.def(
+      "normal_", [](Tensor t, double mean, double std) { return init::normal_(t, mean, std); },
+      py::arg("tensor"), py::arg("mean") = 0.0, py::arg("std") = 1.0);
+  m.def(
+      "constant_", [](Tensor t, double val) { return init::constant_(t, val); }, py::arg("tensor"),
+      py::arg("val"));
+  m.def(
+      "zeros_", [](Tensor t) { return init::zeros_(t); }, py::arg("tensor"));
+  m.def(
+      "ones_", [](Tensor t) { return init::ones_(t); }, py::arg("tensor"));
+  m.def(
+      "xavier_uniform_", [](Tensor t, double gain) { return init::xavier_uniform_(t, gain); },
+      py::arg("tensor"), py::arg("gain") = 1.0);
+  m.def(
+      "xavier_normal_", [](Tensor t, double gain) { return init::xavier_normal_(t, gain); },
+      py::arg("tensor"), py::arg("gain") = 1.0);
   const auto kaiming = [&](const char* name, Tensor& (*function)(Tensor&, double, bool, const std::string&)) {
-    m.def(name, [function](Tensor t, double a, const std::string& mode, const std::string& nonlinearity) {
-      dlprim::require(mode == "fan_in" || mode == "fan_out", "Mode ", mode, " not supported, please use one of fan_in, fan_out");
-      return function(t, a, mode == "fan_out", nonlinearity);
-    }, py::arg("tensor"), py::arg("a") = 0.0, py::arg("mode") = "fan_in", py::arg("nonlinearity") = "leaky_relu");
+    m.def(
+        name,
+        [function](Tensor t, double a, const std::string& mode, const std::string& nonlinearity) {
+          dlprim::require(mode == "fan_in" || mode == "fan_out", "Mode ", mode,
+                          " not supported, please use one of fan_in, fan_out");
+          return function(t, a, mode == "fan_out", nonlinearity);
+        },
+        py::arg("tensor"), py::arg("a") = 0.0, py::arg("mode") = "fan_in",
+        py::arg("nonlinearity") = "leaky_relu");
   };
   kaiming("kaiming_uniform_", &init::kaiming_uniform_);
   kaiming("kaiming_normal_", &init::kaiming_normal_);
@@ -303,8 +427,11 @@ void bind_init(py::module_& parent) {
 
 void bind_nn(py::module_& parent) {
   py::module_ m = parent.def_submodule("_nn", "Modules.");
-  m.def("Parameter", [](const Tensor& data, bool requires_grad) { return parameter(data.detach(), requires_grad); }, py::arg("data"),
-        py::arg("requires_grad") = true, "A tensor that a module registers when it is assigned to one.");
+  m.def(
+      "Parameter",
+      [](const Tensor& data, bool requires_grad) { return parameter(data.detach(), requires_grad); },
+      py::arg("data"), py::arg("requires_grad") = true,
+      "A tensor that a module registers when it is assigned to one.");
   bind_module(m);
   bind_layers(m);
   bind_containers(m);

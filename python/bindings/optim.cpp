@@ -8,7 +8,8 @@ namespace {
 // Adam's betas are one option in Python and two in C++.
 py::object get_option(const ParameterGroup& group, const std::string& name) {
   if (name == "params") return py::cast(group.parameters);
-  if (name == "betas" && group.options.count("beta1")) return py::make_tuple(group.number("beta1"), group.number("beta2"));
+  if (name == "betas" && group.options.count("beta1"))
+    return py::make_tuple(group.number("beta1"), group.number("beta2"));
   const auto found = group.options.find(name);
   if (found == group.options.end()) throw py::key_error(name);
   return py::cast(found->second);
@@ -37,7 +38,8 @@ ocl::TensorList tensors_of(const py::object& iterable) {
     // Pairs of a name and a tensor are what named_parameters() gives.
     if (py::isinstance<py::tuple>(entry) && py::len(entry) == 2) entry = entry.cast<py::tuple>()[1];
     if (!py::isinstance<Tensor>(entry))
-      throw ocl::TypeError("optimizer can only optimize Tensors, got " + py::type::of(entry).attr("__name__").cast<std::string>());
+      throw ocl::TypeError("optimizer can only optimize Tensors, got " +
+                           py::type::of(entry).attr("__name__").cast<std::string>());
     tensors.push_back(entry.cast<Tensor>());
   }
   return tensors;
@@ -47,8 +49,10 @@ Group group_of(const py::dict& description) {
   Group group;
   for (const auto& [key, value] : description) {
     const py::object held = py::reinterpret_borrow<py::object>(value);
-    if (key.cast<std::string>() == "params") group.parameters = tensors_of(held);
-    else set_option(group.options, key.cast<std::string>(), held);
+    if (key.cast<std::string>() == "params")
+      group.parameters = tensors_of(held);
+    else
+      set_option(group.options, key.cast<std::string>(), held);
   }
   return group;
 }
@@ -70,10 +74,12 @@ auto constructed(const py::object& params, const Construct& construct) {
   dlprim::require(!groups.empty(), "optimizer got an empty parameter list");
   auto optimizer = construct(groups[0].parameters);
   for (const auto& [name, value] : groups[0].options) {
-    dlprim::require(optimizer->param_groups()[0].options.count(name) != 0, "optimizer has no option '", name, "'");
+    dlprim::require(optimizer->param_groups()[0].options.count(name) != 0, "optimizer has no option '", name,
+                    "'");
     optimizer->param_groups()[0].options.at(name) = value;
   }
-  for (std::size_t i = 1; i < groups.size(); ++i) optimizer->add_param_group(groups[i].parameters, groups[i].options);
+  for (std::size_t i = 1; i < groups.size(); ++i)
+    optimizer->add_param_group(groups[i].parameters, groups[i].options);
   return optimizer;
 }
 
@@ -110,16 +116,20 @@ py::dict state_dict(const Optimizer& optimizer) {
 void load_state_dict(Optimizer& optimizer, const py::dict& dict) {
   const py::dict state = dict["state"];
   const py::list groups = dict["param_groups"];
-  dlprim::require(groups.size() == optimizer.param_groups().size(), "loaded state dict has a different number of parameter groups");
+  dlprim::require(groups.size() == optimizer.param_groups().size(),
+                  "loaded state dict has a different number of parameter groups");
   for (std::size_t g = 0; g < groups.size(); ++g)
-    dlprim::require(groups[g].cast<py::dict>()["params"].cast<py::list>().size() == optimizer.param_groups()[g].parameters.size(),
-                    "loaded state dict contains a parameter group that doesn't match the size of optimizer's group");
+    dlprim::require(
+        groups[g].cast<py::dict>()["params"].cast<py::list>().size() ==
+            optimizer.param_groups()[g].parameters.size(),
+        "loaded state dict contains a parameter group that doesn't match the size of optimizer's group");
   for (std::size_t g = 0; g < groups.size(); ++g) {
     ParameterGroup& group = optimizer.param_groups()[g];
     const py::dict settings = groups[g];
     for (const auto& [name, value] : settings) {
       const std::string option = name.cast<std::string>();
-      if (option == "betas" || group.options.count(option)) set_option(group.options, option, py::reinterpret_borrow<py::object>(value));
+      if (option == "betas" || group.options.count(option))
+        set_option(group.options, option, py::reinterpret_borrow<py::object>(value));
     }
     const std::vector<std::string> names = optimizer.state_names(group);
     const py::list indices = settings["params"];
@@ -130,12 +140,15 @@ void load_state_dict(Optimizer& optimizer, const py::dict& dict) {
       if (!state.contains(index)) continue;
       const py::dict entry = state[index];
       // torch's SGD counts no steps: that there is a momentum buffer says that one was taken.
-      kept.step = entry.contains("step") ? static_cast<std::int64_t>(py::float_(entry["step"]).cast<double>()) : 1;
+      kept.step =
+          entry.contains("step") ? static_cast<std::int64_t>(py::float_(entry["step"]).cast<double>()) : 1;
       for (const std::string& name : names) {
-        dlprim::require(entry.contains(name.c_str()), "loaded state dict has no '", name, "' for parameter ", i);
+        dlprim::require(entry.contains(name.c_str()), "loaded state dict has no '", name, "' for parameter ",
+                        i);
         const Tensor& parameter = group.parameters[i];
         const Tensor loaded = tensor_of(entry[name.c_str()], parameter.dtype(), parameter.device());
-        dlprim::require(loaded.shape() == parameter.shape(), "loaded ", name, " of shape ", loaded.shape(), " for a parameter of shape ", parameter.shape());
+        dlprim::require(loaded.shape() == parameter.shape(), "loaded ", name, " of shape ", loaded.shape(),
+                        " for a parameter of shape ", parameter.shape());
         kept.tensors.push_back(loaded);
       }
     }
@@ -147,14 +160,18 @@ void bind_schedulers(py::module_& m) {
       .def("step", &LRScheduler::step)
       .def("get_last_lr", &LRScheduler::get_last_lr)
       .def_property_readonly("last_epoch", &LRScheduler::last_epoch)
-      .def("state_dict", [](const LRScheduler& self) {
-        py::dict state;
-        state["last_epoch"] = self.last_epoch();
-        return state;
-      })
-      .def("load_state_dict", [](LRScheduler& self, const py::dict& state) { self.set_epoch(state["last_epoch"].cast<std::int64_t>()); });
+      .def("state_dict",
+           [](const LRScheduler& self) {
+             py::dict state;
+             state["last_epoch"] = self.last_epoch();
+             return state;
+           })
+      .def("load_state_dict", [](LRScheduler& self, const py::dict& state) {
+        self.set_epoch(state["last_epoch"].cast<std::int64_t>());
+      });
   py::class_<StepLR, LRScheduler>(m, "StepLR", "Multiplies the rate by gamma every step_size epochs.")
-      .def(py::init<Optimizer&, std::int64_t, double>(), py::arg("optimizer"), py::arg("step_size"), py::arg("gamma") = 0.1, py::keep_alive<1, 2>());
+      .def(py::init<Optimizer&, std::int64_t, double>(), py::arg("optimizer"), py::arg("step_size"),
+           py::arg("gamma") = 0.1, py::keep_alive<1, 2>());
   py::class_<ExponentialLR, LRScheduler>(m, "ExponentialLR", "Multiplies the rate by gamma every epoch.")
       .def(py::init<Optimizer&, double>(), py::arg("optimizer"), py::arg("gamma"), py::keep_alive<1, 2>());
 }
@@ -163,48 +180,70 @@ void bind_schedulers(py::module_& m) {
 
 void bind_optim(py::module_& parent) {
   py::module_ m = parent.def_submodule("_optim", "Optimizers.");
-  py::class_<ParameterGroup>(m, "ParameterGroup", "Settings of some parameters, read and written by name like a dict.")
+  py::class_<ParameterGroup>(m, "ParameterGroup",
+                             "Settings of some parameters, read and written by name like a dict.")
       .def("__getitem__", &get_option)
-      .def("__setitem__", [](ParameterGroup& group, const std::string& name, const py::object& value) {
-        if (name != "betas" && !group.options.count(name)) throw py::key_error(name);
-        set_option(group.options, name, value);
-      })
-      .def("keys", [](const ParameterGroup& group) {
-        py::list names;
-        names.append("params");
-        for (const auto& [name, value] : group.options)
-          if (name != "beta1" && name != "beta2") names.append(name);
-        if (group.options.count("beta1")) names.append("betas");
-        return names;
-      })
+      .def("__setitem__",
+           [](ParameterGroup& group, const std::string& name, const py::object& value) {
+             if (name != "betas" && !group.options.count(name)) throw py::key_error(name);
+             set_option(group.options, name, value);
+           })
+      .def("keys",
+           [](const ParameterGroup& group) {
+             py::list names;
+             names.append("params");
+             for (const auto& [name, value] : group.options)
+               if (name != "beta1" && name != "beta2") names.append(name);
+             if (group.options.count("beta1")) names.append("betas");
+             return names;
+           })
       .def("__contains__", [](const ParameterGroup& group, const std::string& name) {
-        return name == "params" || group.options.count(name) || (name == "betas" && group.options.count("beta1"));
+        return name == "params" || group.options.count(name) ||
+               (name == "betas" && group.options.count("beta1"));
       });
   py::class_<Optimizer>(m, "Optimizer")
-      .def("step", &Optimizer::step, WithoutLock(), "Updates every parameter that has a gradient; does not wait.")
+      .def("step", &Optimizer::step, WithoutLock(),
+           "Updates every parameter that has a gradient; does not wait.")
       .def("zero_grad", &Optimizer::zero_grad, py::arg("set_to_none") = true)
-      .def("add_param_group", [](Optimizer& self, const py::dict& description) {
-        const Group group = group_of(description);
-        self.add_param_group(group.parameters, group.options);
-      }, py::arg("param_group"))
-      .def_property_readonly("param_groups", [](const py::object& self) {
-        py::list groups;
-        for (ParameterGroup& group : self.cast<Optimizer&>().param_groups()) groups.append(py::cast(group, py::return_value_policy::reference_internal, self));
-        return groups;
-      })
+      .def(
+          "add_param_group",
+          [](Optimizer& self, const py::dict& description) {
+            const Group group = group_of(description);
+            self.add_param_group(group.parameters, group.options);
+          },
+          py::arg("param_group"))
+      .def_property_readonly(
+          "param_groups",
+          [](const py::object& self) {
+            py::list groups;
+            for (ParameterGroup& group : self.cast<Optimizer&>().param_groups())
+              groups.append(py::cast(group, py::return_value_policy::reference_internal, self));
+            return groups;
+          })
       .def("state_dict", &state_dict)
       .def("load_state_dict", &load_state_dict, py::arg("state_dict"));
   py::class_<SGD, Optimizer>(m, "SGD", "Gradient descent with momentum.")
-      .def(py::init([](const py::object& params, double lr, double momentum, double dampening, double weight_decay, bool nesterov, bool maximize) {
-        return constructed(params, [&](const ocl::TensorList& p) { return std::make_unique<SGD>(p, lr, momentum, dampening, weight_decay, nesterov, maximize); });
-      }), py::arg("params"), py::arg("lr") = 1e-3, py::arg("momentum") = 0.0, py::arg("dampening") = 0.0, py::arg("weight_decay") = 0.0,
-           py::arg("nesterov") = false, py::kw_only(), py::arg("maximize") = false);
+      .def(py::init([](const py::object& params, double lr, double momentum, double dampening,
+                       double weight_decay, bool nesterov, bool maximize) {
+             return constructed(params, [&](const ocl::TensorList& p) {
+               return std::make_unique<SGD>(p, lr, momentum, dampening, weight_decay, nesterov, maximize);
+             });
+           }),
+           py::arg("params"), py::arg("lr") = 1e-3, py::arg("momentum") = 0.0, py::arg("dampening") = 0.0,
+           py::arg("weight_decay") = 0.0, py::arg("nesterov") = false, py::kw_only(),
+           py::arg("maximize") = false);
   const auto bind_adam = [&](auto& bound, double default_decay) {
     using A = typename std::remove_reference_t<decltype(bound)>::type;
-    bound.def(py::init([](const py::object& params, double lr, std::pair<double, double> betas, double eps, double weight_decay, bool amsgrad, bool maximize) {
-      return constructed(params, [&](const ocl::TensorList& p) { return std::make_unique<A>(p, lr, betas.first, betas.second, eps, weight_decay, amsgrad, maximize); });
-    }), py::arg("params"), py::arg("lr") = 1e-3, py::arg("betas") = std::pair(0.9, 0.999), py::arg("eps") = 1e-8,
-              py::arg("weight_decay") = default_decay, py::arg("amsgrad") = false, py::kw_only(), py::arg("maximize") = false);
+    bound.def(py::init([](const py::object& params, double lr, std::pair<double, double> betas, double eps,
+                          double weight_decay, bool amsgrad, bool maximize) {
+                return constructed(params, [&](const ocl::TensorList& p) {
+                  return std::make_unique<A>(p, lr, betas.first, betas.second, eps, weight_decay, amsgrad,
+                                             maximize);
+                });
+              }),
+              py::arg("params"), py::arg("lr") = 1e-3, py::arg("betas") = std::pair(0.9, 0.999),
+              py::arg("eps") = 1e-8, py::arg("weight_decay") = default_decay, py::arg("amsgrad") = false,
+              py::kw_only(), py::arg("maximize") = false);
   };
   py::class_<Adam, Optimizer> adam(m, "Adam", "Kingma and Ba 2015.");
   bind_adam(adam, 0.0);

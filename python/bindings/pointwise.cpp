@@ -11,40 +11,64 @@ using Number = std::optional<double>;  // None stands for the default
 // Each row of the table becomes a function of the module and, but for the ternary ones, a method of Tensor.
 void bind_table(py::module_& m, py::class_<Tensor>& tensor) {
 // A function with its first argument named, and a method whose first argument is the tensor.
-#define BOTH(name, function, ...)                          \
+#define BOTH(name, function, ...)                        \
   m.def(#name, function, py::arg("input"), __VA_ARGS__); \
   tensor.def(#name, function, __VA_ARGS__);
-#define UNARY(name, types, forward, da, doc) BOTH(name, [](const Tensor& input) { return ocl::name(input); }, WithoutLock(), doc)
-#define UNARY_P(name, p, p0, types, forward, da, doc) \
-  BOTH(name, ([](const Tensor& input, Number p) { return ocl::name(input, p.value_or(p0)); }), py::arg(#p) = p0, WithoutLock(), doc)
-#define UNARY_PQ(name, p, p0, q, q0, types, forward, da, doc)                                                                         \
-  BOTH(name, ([](const Tensor& input, Number p, Number q) { return ocl::name(input, p.value_or(p0), q.value_or(q0)); }), \
+#define UNARY(name, types, forward, da, doc) \
+  BOTH(                                      \
+      name, [](const Tensor& input) { return ocl::name(input); }, WithoutLock(), doc)
+#define UNARY_P(name, p, p0, types, forward, da, doc)                                          \
+  BOTH(name, ([](const Tensor& input, Number p) { return ocl::name(input, p.value_or(p0)); }), \
+       py::arg(#p) = p0, WithoutLock(), doc)
+#define UNARY_PQ(name, p, p0, q, q0, types, forward, da, doc)     \
+  BOTH(name, ([](const Tensor& input, Number p, Number q) {       \
+         return ocl::name(input, p.value_or(p0), q.value_or(q0)); \
+       }),                                                        \
        py::arg(#p) = py::none(), py::arg(#q) = py::none(), WithoutLock(), doc)
-#define BINARY(name, types, forward, da, db, doc)                                                                                       \
-  m.def(#name, [](const Operand& input, const Operand& other) { return ocl::name(input, other); }, py::arg("input"), py::arg("other"), \
-        WithoutLock(), doc);                                                                                                            \
-  tensor.def(#name, [](const Tensor& input, const Operand& other) { return ocl::name(input, other); }, py::arg("other"), WithoutLock(), doc);
-#define BINARY_P(name, p, p0, types, forward, da, db, doc)                                                                   \
-  m.def(#name, [](const Operand& input, const Operand& other, const Scalar& p) { return ocl::name(input, other, p); },      \
-        py::arg("input"), py::arg("other"), py::kw_only(), py::arg(#p) = p0, WithoutLock(), doc);                            \
-  tensor.def(#name, [](const Tensor& input, const Operand& other, const Scalar& p) { return ocl::name(input, other, p); }, \
-             py::arg("other"), py::kw_only(), py::arg(#p) = p0, WithoutLock(), doc);
-#define TERNARY(name, types, forward, da, db, dc, doc) \
-  m.def(#name, [](const Operand& a, const Operand& b, const Operand& c) { return ocl::name(a, b, c); }, py::arg("a"), py::arg("b"), py::arg("c"), WithoutLock(), doc);
-#define TERNARY_P(name, p, p0, types, forward, da, db, dc, doc)                                                                       \
-  m.def(#name, [](const Operand& a, const Operand& b, const Operand& c, const Scalar& p) { return ocl::name(a, b, c, p); },           \
-        py::arg("a"), py::arg("b"), py::arg("c"), py::kw_only(), py::arg(#p) = p0, WithoutLock(), doc);
+#define BINARY(name, types, forward, da, db, doc)                                                \
+  m.def(                                                                                         \
+      #name, [](const Operand& input, const Operand& other) { return ocl::name(input, other); }, \
+      py::arg("input"), py::arg("other"), WithoutLock(), doc);                                   \
+  tensor.def(                                                                                    \
+      #name, [](const Tensor& input, const Operand& other) { return ocl::name(input, other); },  \
+      py::arg("other"), WithoutLock(), doc);
+#define BINARY_P(name, p, p0, types, forward, da, db, doc)                                                   \
+  m.def(                                                                                                     \
+      #name,                                                                                                 \
+      [](const Operand& input, const Operand& other, const Scalar& p) {                                      \
+        return ocl::name(input, other, p);                                                                   \
+      },                                                                                                     \
+      py::arg("input"), py::arg("other"), py::kw_only(), py::arg(#p) = p0, WithoutLock(), doc);              \
+  tensor.def(                                                                                                \
+      #name,                                                                                                 \
+      [](const Tensor& input, const Operand& other, const Scalar& p) { return ocl::name(input, other, p); }, \
+      py::arg("other"), py::kw_only(), py::arg(#p) = p0, WithoutLock(), doc);
+#define TERNARY(name, types, forward, da, db, dc, doc)                                                \
+  m.def(                                                                                              \
+      #name, [](const Operand& a, const Operand& b, const Operand& c) { return ocl::name(a, b, c); }, \
+      py::arg("a"), py::arg("b"), py::arg("c"), WithoutLock(), doc);
+#define TERNARY_P(name, p, p0, types, forward, da, db, dc, doc)                   \
+  m.def(                                                                          \
+      #name,                                                                      \
+      [](const Operand& a, const Operand& b, const Operand& c, const Scalar& p) { \
+        return ocl::name(a, b, c, p);                                             \
+      },                                                                          \
+      py::arg("a"), py::arg("b"), py::arg("c"), py::kw_only(), py::arg(#p) = p0, WithoutLock(), doc);
 #include "dlprim/ops/pointwise/table.def"
 #include "dlprim/ops/pointwise/undef.def"
 #undef BOTH
 }
 
 void bind_operators(py::class_<Tensor>& tensor) {
-#define OPERATOR(symbol, name)                                                                                                            \
-  tensor.def("__" #symbol "__", [](const Tensor& a, const Operand& b) { return ocl::name(a, b); }, py::is_operator(), WithoutLock());
-#define BOTH_SIDES(symbol, name) \
-  OPERATOR(symbol, name)         \
-  tensor.def("__r" #symbol "__", [](const Tensor& a, const Operand& b) { return ocl::name(b, a); }, py::is_operator(), WithoutLock());
+#define OPERATOR(symbol, name)                                                              \
+  tensor.def(                                                                               \
+      "__" #symbol "__", [](const Tensor& a, const Operand& b) { return ocl::name(a, b); }, \
+      py::is_operator(), WithoutLock());
+#define BOTH_SIDES(symbol, name)                                                             \
+  OPERATOR(symbol, name)                                                                     \
+  tensor.def(                                                                                \
+      "__r" #symbol "__", [](const Tensor& a, const Operand& b) { return ocl::name(b, a); }, \
+      py::is_operator(), WithoutLock());
   BOTH_SIDES(add, add)
   BOTH_SIDES(sub, sub)
   BOTH_SIDES(mul, mul)
@@ -63,12 +87,19 @@ void bind_operators(py::class_<Tensor>& tensor) {
   OPERATOR(ge, ge)
 #undef BOTH_SIDES
 #undef OPERATOR
-  tensor.def("__neg__", [](const Tensor& a) { return ocl::neg(a); }, WithoutLock());
-  tensor.def("__invert__", [](const Tensor& a) { return ocl::bitwise_not(a); }, WithoutLock());
-  tensor.def("__abs__", [](const Tensor& a) { return ocl::abs(a); }, WithoutLock());
-  tensor.def("__iadd__", [](Tensor& a, const Operand& b) { return a.add_(b); }, py::is_operator(), WithoutLock());
-  tensor.def("__imul__", [](Tensor& a, const Operand& b) { return a.mul_(b); }, py::is_operator(), WithoutLock());
-  tensor.def("__isub__", [](Tensor& a, const Operand& b) { return a.add_(b, -1); }, py::is_operator(), WithoutLock());
+  tensor.def(
+      "__neg__", [](const Tensor& a) { return ocl::neg(a); }, WithoutLock());
+  tensor.def(
+      "__invert__", [](const Tensor& a) { return ocl::bitwise_not(a); }, WithoutLock());
+  tensor.def(
+      "__abs__", [](const Tensor& a) { return ocl::abs(a); }, WithoutLock());
+  tensor.def(
+      "__iadd__", [](Tensor& a, const Operand& b) { return a.add_(b); }, py::is_operator(), WithoutLock());
+  tensor.def(
+      "__imul__", [](Tensor& a, const Operand& b) { return a.mul_(b); }, py::is_operator(), WithoutLock());
+  tensor.def(
+      "__isub__", [](Tensor& a, const Operand& b) { return a.add_(b, -1); }, py::is_operator(),
+      WithoutLock());
 }
 
 py::list table_as_dicts() {
@@ -94,16 +125,25 @@ py::list table_as_dicts() {
 void bind_pointwise(py::module_& m, py::class_<Tensor>& tensor) {
   bind_table(m, tensor);
   bind_operators(tensor);
-  m.def("div", [](const Operand& input, const Operand& other, const std::optional<std::string>& rounding_mode) {
-    if (!rounding_mode) return ocl::div(input, other);
-    if (*rounding_mode == "floor") return ocl::div_floor(input, other);
-    dlprim::require(*rounding_mode == "trunc", "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '", *rounding_mode, "'");
-    return ocl::div_trunc(input, other);
-  }, py::arg("input"), py::arg("other"), py::kw_only(), py::arg("rounding_mode"), WithoutLock());
-  m.def("gelu", [](const Tensor& input, const std::string& approximate) {
-    if (approximate == "none") return ocl::gelu(input);
-    dlprim::require(approximate == "tanh", "approximate argument must be either none or tanh, got ", approximate);
-    return ocl::gelu_tanh(input);
-  }, py::arg("input"), py::arg("approximate"), WithoutLock());
+  m.def(
+      "div",
+      [](const Operand& input, const Operand& other, const std::optional<std::string>& rounding_mode) {
+        if (!rounding_mode) return ocl::div(input, other);
+        if (*rounding_mode == "floor") return ocl::div_floor(input, other);
+        dlprim::require(*rounding_mode == "trunc",
+                        "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '",
+                        *rounding_mode, "'");
+        return ocl::div_trunc(input, other);
+      },
+      py::arg("input"), py::arg("other"), py::kw_only(), py::arg("rounding_mode"), WithoutLock());
+  m.def(
+      "gelu",
+      [](const Tensor& input, const std::string& approximate) {
+        if (approximate == "none") return ocl::gelu(input);
+        dlprim::require(approximate == "tanh", "approximate argument must be either none or tanh, got ",
+                        approximate);
+        return ocl::gelu_tanh(input);
+      },
+      py::arg("input"), py::arg("approximate"), WithoutLock());
   m.def("pointwise_table", &table_as_dicts, "The rows of the pointwise operator table, as dicts.");
 }

@@ -1,7 +1,7 @@
 """TapeCL: neural-network training with autograd on any OpenCL device.
 
-The names are PyTorch's; a tensor lives on an OpenCL device ("ocl:0", "cpu"), and NumPy arrays are the host's side:
-``ocl.tensor(array)`` uploads, ``.numpy()`` downloads.
+The names are PyTorch's; a tensor lives on an OpenCL device ("ocl:0", "cpu"), and NumPy arrays are the host's
+side: ``ocl.tensor(array)`` uploads, ``.numpy()`` downloads.
 """
 
 from ocl import _C

@@ -52,7 +52,7 @@ void check_tensors(const char* op, const Queue& queue, const Tensor& a, const Te
 }
 
 bool on_cpu(const Queue& queue) {
-  return queue.device().info().shape == KernelShape::cpu;
+  return queue.device().info().runs_cpu_kernels();
 }
 
 }  // namespace

@@ -66,8 +66,7 @@ int loss_group_size(const Queue& queue) {
 
 Range loss_rows_range(Queue& queue, const ClassLossExtents& extents) {
   const DeviceInfo& info = queue.device().info();
-  if (info.shape == KernelShape::simt)
-    return Range::linear(extents.rows(), std::min(64, info.max_work_group));
+  if (!info.runs_cpu_kernels()) return Range::linear(extents.rows(), std::min(64, info.max_work_group));
   constexpr std::int64_t least_elements = 4096;
   const std::int64_t by_size = extents.rows() * extents.classes / least_elements + 1;
   return Range::linear(std::min<std::int64_t>({by_size, extents.rows(), 8 * info.compute_units}), 1);
@@ -77,7 +76,7 @@ void reduce_loss(Queue& queue, const Tensor& terms, Reduction reduction, const T
                  const Tensor& total_weight) {
   constexpr std::int64_t rows_per_group = 8192;
   constexpr std::int64_t most_groups = 256;
-  const int group = queue.device().info().shape == KernelShape::cpu ? 1 : loss_group_size(queue);
+  const int group = queue.device().info().runs_cpu_kernels() ? 1 : loss_group_size(queue);
   const auto sum = [&](const Tensor& pairs, std::int64_t groups, const Tensor& partials) {
     queue.launch(loss_kernel(queue, "class_loss_reduce", loss.dtype), Range::groups(group, groups), pairs,
                  static_cast<cl_long>(pairs.shape[0]), static_cast<cl_int>(reduction), partials, loss,

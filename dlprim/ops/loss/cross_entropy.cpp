@@ -36,8 +36,7 @@ ClassLossExtents checked_extents(const char* op, const Tensor& logits, const Ten
 // A work group a row where rows are long and consecutive, else a work item a row.
 bool uses_groups(const Queue& queue, const ClassLossExtents& extents) {
   constexpr int long_row = 32;
-  return queue.device().info().shape == KernelShape::simt && extents.positions == 1 &&
-         extents.classes >= long_row;
+  return !queue.device().info().runs_cpu_kernels() && extents.positions == 1 && extents.classes >= long_row;
 }
 
 }  // namespace
@@ -90,7 +89,7 @@ void cross_entropy_backward(Queue& queue, const Tensor& grad, const Tensor& logi
   const Optional indices{probabilities ? nullptr : &target}, masses{probabilities ? &target : nullptr};
   const Tensor factors = queue.scratch({extents.rows(), 2}, compute_dtype(logits.dtype));
   const LossRows rows = loss_rows(extents, options.ignore_index);
-  const bool cpu = queue.device().info().shape == KernelShape::cpu;
+  const bool cpu = queue.device().info().runs_cpu_kernels();
   const Range elements =
       cpu ? loss_rows_range(queue, extents) : Range::linear(dlogits.numel(), loss_group_size(queue));
   with_real(logits.dtype, [&](auto zero) {

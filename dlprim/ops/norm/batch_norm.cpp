@@ -27,7 +27,7 @@ Kernel& norm_kernel(Queue& queue, const char* kernel, const Tensor& x) {
 }
 
 bool is_cpu(const Queue& queue) {
-  return queue.device().info().shape == KernelShape::cpu;
+  return queue.device().info().runs_cpu_kernels();
 }
 
 int group_size(const Queue& queue) {

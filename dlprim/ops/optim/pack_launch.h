@@ -13,7 +13,7 @@ using PackRows = std::vector<std::vector<const Tensor*>>;
 /** Work items of a group that takes one chunk. */
 inline int pack_group_size(const Queue& queue) {
   const DeviceInfo& info = queue.device().info();
-  int group = info.shape == KernelShape::cpu ? 1 : 256;
+  int group = info.runs_cpu_kernels() ? 1 : 256;
   while (group > info.max_work_group) group /= 2;
   return group;
 }

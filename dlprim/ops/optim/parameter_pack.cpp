@@ -118,7 +118,7 @@ std::vector<ParameterPack::Launch> ParameterPack::prepare(
 
 void ParameterPack::lay_out(Queue& queue, const std::vector<std::vector<const Tensor*>>& tensors) {
   // Large enough to be worth a work group, small enough to spread over the device.
-  const std::int64_t chunk = queue.device().info().shape == KernelShape::cpu ? 16384 : 4096;
+  const std::int64_t chunk = queue.device().info().runs_cpu_kernels() ? 16384 : 4096;
   groups_.clear();
   std::vector<std::uint64_t> rows;
   for (const Batch& batch : batched(tensors)) {

@@ -39,6 +39,8 @@ static T SIGMOID(T a) {
   return (a < 0 ? e : (T)1) / (1 + e);
 }
 static T LOGSIGMOID(T a) { return fmin(a, (T)0) - log1p(exp(-fabs(a))); }
+// Equal infinities have no difference to take.
+static T LOGADDEXP(T a, T b) { return a == b ? a + (T)0.693147180559945309 : fmax(a, b) + log1p(exp(-fabs(a - b))); }
 static T SOFTPLUS(T a) { return a > 20 ? a : log1p(exp(a)); }
 #define GELU_INNER(a) ((T)0.797884560802865356 * ((a) + (T)0.044715 * (a) * (a) * (a)))
 #define GELU_INNER_SLOPE(a) ((T)0.797884560802865356 * (1 + (T)0.134145 * (a) * (a)))

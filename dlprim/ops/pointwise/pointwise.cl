@@ -11,7 +11,7 @@
 // Sizes and strides, innermost dimension first.
 typedef struct {
   index_t size[RANK];
-  index_t stride[OPERANDS][RANK];
+  index_t stride[OPERANDS * RANK];  // [operand][dimension]; one dimension for the sake of rusticl (docs/known-issues.md)
 } layout_t;
 
 #define FLAT_AT(k) i
@@ -29,7 +29,7 @@ __kernel void pointwise_flat(PARAMETERS const index_t numel, const index_t chunk
 #endif
 }
 
-#define STRIDED_AT(k) (at[k] + i * layout.stride[k][0])
+#define STRIDED_AT(k) (at[k] + i * layout.stride[(k) * RANK])
 
 // Leaves in at[] where the row of element `element` starts in each tensor.
 #define FIND_ROW(element)                             \
@@ -39,7 +39,7 @@ __kernel void pointwise_flat(PARAMETERS const index_t numel, const index_t chunk
   for (int d = 1; d < RANK && rest > 0; ++d) {        \
     const index_t next = rest / layout.size[d];       \
     const index_t coordinate = rest - next * layout.size[d]; \
-    for (int k = 0; k < OPERANDS; ++k) at[k] += coordinate * layout.stride[k][d]; \
+    for (int k = 0; k < OPERANDS; ++k) at[k] += coordinate * layout.stride[k * RANK + d]; \
     rest = next;                                      \
   }
 

@@ -42,8 +42,8 @@ const PointwiseOp& pointwise_op(std::string_view name);
 using PointwiseOperand = std::variant<Tensor, Scalar>;
 
 /**
- * Elementwise expressions over several inputs, computed in one launch: what a table row becomes, and what a chain of
- * rows may be fused to. Each string is OpenCL C over the variables.
+ * Elementwise expressions over several inputs, computed in one launch: what a table row becomes, and what a
+ * chain of rows may be fused to. Each string is OpenCL C over the variables.
  */
 struct PointwiseExpression {
   std::string identity;                // names the expression uniquely
@@ -57,13 +57,15 @@ bool uses_variable(const std::string& expression, const std::string& name);
 
 /** The forward expression of a row. */
 const PointwiseExpression& forward_expression(const PointwiseOp& op);
-/** The gradients of a row for the inputs whose bits are set in `wanted`; variables are those that they use. */
+/** The gradients of a row for the inputs whose bits are set in `wanted`; variables are those that they use.
+ */
 const PointwiseExpression& gradient_expression(const PointwiseOp& op, unsigned wanted);
 
 /**
- * Evaluates `expression` for every element of the outputs, which share one shape; inputs have that shape or are
- * `expanded` to it. Any strides. `compute` is the dtype the expression is evaluated in (float16 and bfloat16 compute in
- * float). An output may be the very tensor of an input, never another view that overlaps it.
+ * Evaluates `expression` for every element of the outputs, which share one shape; inputs have that shape or
+ * are `expanded` to it. Any strides. `compute` is the dtype the expression is evaluated in (float16 and
+ * bfloat16 compute in float). An output may be the very tensor of an input, never another view that overlaps
+ * it.
  */
 void pointwise(Queue& queue, const PointwiseExpression& expression, DType compute,
                const std::vector<PointwiseOperand>& inputs, const std::vector<Scalar>& parameters,

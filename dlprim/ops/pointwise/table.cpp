@@ -16,13 +16,15 @@ bool PointwiseOp::differentiable() const {
 
 const std::vector<PointwiseOp>& pointwise_table() {
 #define UNARY(name, types, forward, da, doc) {#name, 1, {}, TypeRule::types, forward, {da}, doc},
-#define UNARY_P(name, p, p0, types, forward, da, doc) {#name, 1, {{#p, p0}}, TypeRule::types, forward, {da}, doc},
+#define UNARY_P(name, p, p0, types, forward, da, doc) \
+  {#name, 1, {{#p, p0}}, TypeRule::types, forward, {da}, doc},
 #define UNARY_PQ(name, p, p0, q, q0, types, forward, da, doc) \
   {#name, 1, {{#p, p0}, {#q, q0}}, TypeRule::types, forward, {da}, doc},
 #define BINARY(name, types, forward, da, db, doc) {#name, 2, {}, TypeRule::types, forward, {da, db}, doc},
 #define BINARY_P(name, p, p0, types, forward, da, db, doc) \
   {#name, 2, {{#p, p0}}, TypeRule::types, forward, {da, db}, doc},
-#define TERNARY(name, types, forward, da, db, dc, doc) {#name, 3, {}, TypeRule::types, forward, {da, db, dc}, doc},
+#define TERNARY(name, types, forward, da, db, dc, doc) \
+  {#name, 3, {}, TypeRule::types, forward, {da, db, dc}, doc},
 #define TERNARY_P(name, p, p0, types, forward, da, db, dc, doc) \
   {#name, 3, {{#p, p0}}, TypeRule::types, forward, {da, db, dc}, doc},
   static const std::vector<PointwiseOp> table{
@@ -89,12 +91,15 @@ const PointwiseExpression& expression_of(const PointwiseOp& op, unsigned wanted)
   std::lock_guard<std::mutex> lock(mutex);
   const auto found = made->find({&op, wanted});
   if (found != made->end()) return found->second;
-  return made->emplace(std::pair(&op, wanted), wanted ? make_gradient(op, wanted) : make_forward(op)).first->second;
+  return made->emplace(std::pair(&op, wanted), wanted ? make_gradient(op, wanted) : make_forward(op))
+      .first->second;
 }
 
 }  // namespace
 
-const PointwiseExpression& forward_expression(const PointwiseOp& op) { return expression_of(op, 0); }
+const PointwiseExpression& forward_expression(const PointwiseOp& op) {
+  return expression_of(op, 0);
+}
 
 const PointwiseExpression& gradient_expression(const PointwiseOp& op, unsigned wanted) {
   return expression_of(op, wanted);

@@ -97,8 +97,7 @@ std::int64_t pool_planes(const Dims& shape) {
 
 Range pool_range(Queue& queue, const Tensor& result) {
   const DeviceInfo& info = queue.device().info();
-  if (info.shape == KernelShape::simt)
-    return Range::linear(result.numel(), std::min(256, info.max_work_group));
+  if (!info.runs_cpu_kernels()) return Range::linear(result.numel(), std::min(256, info.max_work_group));
   // Enough work items to even out the load, each with enough planes to be worth its start.
   constexpr std::int64_t least_elements = 4096;
   const std::int64_t by_size = result.numel() / least_elements + 1;

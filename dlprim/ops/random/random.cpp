@@ -26,7 +26,7 @@ Range random_range(Queue& queue, std::int64_t numel, int elements_per_counter) {
   const DeviceInfo& info = queue.device().info();
   const std::int64_t per_run = counters_per_run * elements_per_counter;
   const std::int64_t runs = (numel + per_run - 1) / per_run;
-  if (info.shape == KernelShape::simt)
+  if (!info.runs_cpu_kernels())
     return Range::linear(runs * counters_per_run, std::min(128, info.max_work_group));
   constexpr std::int64_t least_runs = 32;
   return Range::linear(std::min<std::int64_t>(runs / least_runs + 1, 4 * info.compute_units), 1);

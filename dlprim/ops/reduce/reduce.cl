@@ -260,7 +260,13 @@ __kernel void join_splits(RESULT_ARGS, PARTIAL_ARGS, const index_t outputs, cons
   PARTIAL_BIND;
   const index_t output = get_global_id(0);
   if (output >= outputs) return;
-  acc_t total = LOAD_PARTIAL(output);
-  for (index_t s = 1; s < splits; ++s) total = acc_join(total, LOAD_PARTIAL(s * outputs + output));
-  STORE_RESULT(output, total, elements)
+  // Lanes again: one chain over all splits would lose what the splits have gained.
+  acc_t lanes[LANES];
+  for (int l = 0; l < LANES; ++l) {
+    lanes[l] = acc_identity();
+    for (index_t s = l; s < splits; s += LANES) lanes[l] = acc_join(lanes[l], LOAD_PARTIAL(s * outputs + output));
+  }
+  for (int half_lanes = LANES / 2; half_lanes > 0; half_lanes /= 2)
+    for (int l = 0; l < half_lanes; ++l) lanes[l] = acc_join(lanes[l], lanes[l + half_lanes]);
+  STORE_RESULT(output, lanes[0], elements)
 }

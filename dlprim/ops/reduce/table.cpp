@@ -19,13 +19,17 @@ const ReductionOp& reduction(std::string_view name) {
 
 DType ReductionOp::result_dtype(DType dtype) const {
   switch (result) {
-    case ReductionResult::Sum: return is_floating(dtype) ? dtype : DType::int64;
+    case ReductionResult::Sum:
+      return is_floating(dtype) ? dtype : DType::int64;
     case ReductionResult::Float:
       require<TypeError>(is_floating(dtype), name, ": expected a floating dtype, got ", dlprim::name(dtype));
       return dtype;
-    case ReductionResult::Bool: return dtype == DType::uint8 ? dtype : DType::boolean;  // as PyTorch
-    case ReductionResult::Count: return DType::int64;
-    default: return dtype;
+    case ReductionResult::Bool:
+      return dtype == DType::uint8 ? dtype : DType::boolean;  // as PyTorch
+    case ReductionResult::Count:
+      return DType::int64;
+    default:
+      return dtype;
   }
 }
 

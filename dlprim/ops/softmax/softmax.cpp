@@ -38,7 +38,7 @@ struct Plan {
 Plan plan_for(Queue& queue, const Rows& rows, const char* by_rows, const char* by_groups) {
   const DeviceInfo& info = queue.device().info();
   const std::int64_t count = rows.outer * rows.inner;
-  if (info.shape == KernelShape::cpu) {
+  if (info.runs_cpu_kernels()) {
     constexpr std::int64_t least_elements = 4096;
     const std::int64_t tasks = rows.inner == 1 ? count : rows.outer * ((rows.inner + 15) / 16);
     return {

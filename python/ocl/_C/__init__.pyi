@@ -9,7 +9,7 @@ import typing
 from . import _nn
 from . import _optim
 from . import _data
-__all__: list[str] = ['DeviceError', 'KernelBuildError', 'OutOfMemoryError', 'Profile', 'Tensor', 'abs', 'acos', 'adaptive_avg_pool2d', 'add', 'addcdiv', 'addcmul', 'all', 'amax', 'amin', 'any', 'argmax', 'argmin', 'asin', 'atan', 'atan2', 'avg_pool2d', 'backward', 'batch_norm', 'bfloat16', 'bitwise_and', 'bitwise_not', 'bitwise_or', 'bitwise_xor', 'bmm', 'bool_', 'cat', 'ceil', 'celu', 'clamp', 'clone', 'conv2d', 'cos', 'cosh', 'count_nonzero', 'cross_entropy', 'device', 'device_count', 'div', 'div_floor', 'div_trunc', 'dropout', 'dtype', 'elu', 'empty', 'empty_cache', 'eq', 'erf', 'exp', 'expm1', 'flatten', 'float16', 'float32', 'float64', 'floor', 'floor_divide', 'fmod', 'frac', 'from_numpy', 'full', 'ge', 'gelu', 'gelu_tanh', 'get_default_device', 'get_device_name', 'get_device_properties', 'grad', 'gradcheck', 'gt', 'hardsigmoid', 'hardswish', 'hardtanh', 'initial_seed', 'int32', 'int64', 'is_available', 'is_grad_enabled', 'isfinite', 'isinf', 'isnan', 'kernel_cache_info', 'l1_loss', 'le', 'leaky_relu', 'lerp', 'linear', 'log', 'log10', 'log1p', 'log2', 'log_softmax', 'logical_and', 'logical_not', 'logical_or', 'logical_xor', 'logit', 'logsigmoid', 'lt', 'manual_seed', 'manual_seed_all', 'matmul', 'max_memory_allocated', 'max_memory_reserved', 'max_pool2d', 'maximum', 'mean', 'memory_allocated', 'memory_reserved', 'memory_stats', 'minimum', 'mish', 'mm', 'mse_loss', 'mul', 'narrow', 'ne', 'neg', 'nll_loss', 'ones', 'ones_like', 'permute', 'pointwise_table', 'pow', 'prelu_kernel', 'promote_types', 'rand', 'randint', 'randn', 'reciprocal', 'reduction_table', 'relu', 'relu6', 'remainder', 'reset_peak_memory_stats', 'reshape', 'round', 'rsqrt', 'select', 'selu', 'set_default_device', 'set_memory_limit', 'sgn', 'sigmoid', 'sign', 'silu', 'sin', 'sinh', 'softmax', 'softplus', 'softsign', 'sqrt', 'square', 'squeeze', 'sub', 'sum', 'synchronize', 't', 'tan', 'tanh', 'tanhshrink', 'tensor', 'threshold', 'transpose', 'trunc', 'uint8', 'unsqueeze', 'vector_norm', 'where', 'zeros', 'zeros_like']
+__all__: list[str] = ['DeviceError', 'KernelBuildError', 'OutOfMemoryError', 'Profile', 'Tensor', 'abs', 'acos', 'adaptive_avg_pool2d', 'add', 'addcdiv', 'addcmul', 'all', 'amax', 'amin', 'any', 'argmax', 'argmin', 'asin', 'atan', 'atan2', 'avg_pool2d', 'backward', 'batch_norm', 'bfloat16', 'bitwise_and', 'bitwise_not', 'bitwise_or', 'bitwise_xor', 'bmm', 'bool_', 'cat', 'ceil', 'celu', 'clamp', 'clone', 'conv2d', 'cos', 'cosh', 'count_nonzero', 'cross_entropy', 'device', 'device_count', 'div', 'div_floor', 'div_trunc', 'dropout', 'dtype', 'elu', 'empty', 'empty_cache', 'eq', 'erf', 'exp', 'expm1', 'flatten', 'float16', 'float32', 'float64', 'floor', 'floor_divide', 'fmod', 'frac', 'from_numpy', 'full', 'ge', 'gelu', 'gelu_tanh', 'get_default_device', 'get_device_name', 'get_device_properties', 'grad', 'gradcheck', 'gt', 'hardsigmoid', 'hardswish', 'hardtanh', 'initial_seed', 'int32', 'int64', 'is_available', 'is_grad_enabled', 'isfinite', 'isinf', 'isnan', 'kernel_cache_info', 'l1_loss', 'le', 'leaky_relu', 'lerp', 'linear', 'log', 'log10', 'log1p', 'log2', 'log_softmax', 'logaddexp', 'logical_and', 'logical_not', 'logical_or', 'logical_xor', 'logit', 'logsigmoid', 'lt', 'manual_seed', 'manual_seed_all', 'matmul', 'max_memory_allocated', 'max_memory_reserved', 'max_pool2d', 'maximum', 'mean', 'memory_allocated', 'memory_reserved', 'memory_stats', 'minimum', 'mish', 'mm', 'mse_loss', 'mul', 'narrow', 'ne', 'neg', 'nll_loss', 'ones', 'ones_like', 'permute', 'pointwise_table', 'pow', 'prelu_kernel', 'promote_types', 'rand', 'randint', 'randn', 'reciprocal', 'reduction_table', 'relu', 'relu6', 'remainder', 'reset_peak_memory_stats', 'reshape', 'round', 'rsqrt', 'select', 'selu', 'set_default_device', 'set_memory_limit', 'sgn', 'sigmoid', 'sign', 'silu', 'sin', 'sinh', 'softmax', 'softplus', 'softsign', 'sqrt', 'square', 'squeeze', 'sub', 'sum', 'synchronize', 't', 'tan', 'tanh', 'tanhshrink', 'tensor', 'threshold', 'transpose', 'trunc', 'uint8', 'unsqueeze', 'vector_norm', 'where', 'zeros', 'zeros_like']
 class DeviceError(RuntimeError):
     """
     No such device, no OpenCL platform, or a failing OpenCL call.
@@ -32,6 +32,9 @@ class device:
         ...
     @typing.overload
     def __init__(self, name: str) -> None:
+        ...
+    @typing.overload
+    def __init__(self, device: device) -> None:
         ...
     @typing.overload
     def __init__(self, index: typing.SupportsInt | typing.SupportsIndex) -> None:
@@ -471,6 +474,10 @@ class Tensor:
         """
     def log_softmax(self, dim: typing.SupportsInt | typing.SupportsIndex) -> Tensor:
         ...
+    def logaddexp(self, other: Tensor | float | int | bool) -> Tensor:
+        """
+        log(exp(a) + exp(b)), without overflow.
+        """
     def logical_and(self, other: Tensor | float | int | bool) -> Tensor:
         """
         Whether both are non-zero.
@@ -864,7 +871,7 @@ def elu(input: Tensor, alpha: typing.SupportsFloat | typing.SupportsIndex | None
     """
     a, or alpha * (exp(a) - 1) where negative (Clevert et al. 2016).
     """
-def empty(*args, dtype: numpy.dtype[typing.Any] | None = None, device: device | None = None, requires_grad: bool = False) -> Tensor:
+def empty(*args, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
     """
     Contents undefined.
     """
@@ -910,7 +917,7 @@ def from_numpy(array: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Ten
     """
     Copies a NumPy array to the default device.
     """
-def full(size: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], fill_value: float | int | bool, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | None = None) -> Tensor:
+def full(size: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], fill_value: float | int | bool, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None) -> Tensor:
     ...
 def ge(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
     """
@@ -930,9 +937,9 @@ def gelu_tanh(input: Tensor) -> Tensor:
     """
 def get_default_device() -> device:
     ...
-def get_device_name(device: device | None = None) -> str:
+def get_device_name(device: device | str | int | None = None) -> str:
     ...
-def get_device_properties(device: device | None = None) -> dict:
+def get_device_properties(device: device | str | int | None = None) -> dict:
     """
     What the device is and can do, as a dict; sizes in bytes.
     """
@@ -1016,6 +1023,10 @@ def log2(input: Tensor) -> Tensor:
     """
 def log_softmax(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex) -> Tensor:
     ...
+def logaddexp(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
+    """
+    log(exp(a) + exp(b)), without overflow.
+    """
 def logical_and(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
     """
     Whether both are non-zero.
@@ -1056,11 +1067,11 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
     """
     torch.matmul, all broadcasting cases.
     """
-def max_memory_allocated(device: device | None = None) -> int:
+def max_memory_allocated(device: device | str | int | None = None) -> int:
     """
     Peak of memory_allocated, in bytes.
     """
-def max_memory_reserved(device: device | None = None) -> int:
+def max_memory_reserved(device: device | str | int | None = None) -> int:
     """
     Peak of memory_reserved, in bytes.
     """
@@ -1074,15 +1085,15 @@ def mean(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex | collect
     """
     The mean of the elements.
     """
-def memory_allocated(device: device | None = None) -> int:
+def memory_allocated(device: device | str | int | None = None) -> int:
     """
     Bytes in use by tensors.
     """
-def memory_reserved(device: device | None = None) -> int:
+def memory_reserved(device: device | str | int | None = None) -> int:
     """
     Bytes taken from the device.
     """
-def memory_stats(device: device | None = None) -> dict:
+def memory_stats(device: device | str | int | None = None) -> dict:
     ...
 def minimum(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
     """
@@ -1114,7 +1125,7 @@ def neg(input: Tensor) -> Tensor:
     """
 def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, ignore_index: typing.SupportsInt | typing.SupportsIndex = -100, reduction: str = 'mean') -> Tensor:
     ...
-def ones(*args, dtype: numpy.dtype[typing.Any] | None = None, device: device | None = None, requires_grad: bool = False) -> Tensor:
+def ones(*args, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
     """
     Filled with 1.
     """
@@ -1138,13 +1149,13 @@ def promote_types(type1: numpy.dtype[typing.Any], type2: numpy.dtype[typing.Any]
     """
     The dtype that both promote to.
     """
-def rand(*args, dtype: numpy.dtype[typing.Any] | None = None, device: device | None = None, requires_grad: bool = False) -> Tensor:
+def rand(*args, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
     """
     Uniform in [0, 1).
     """
-def randint(low: typing.SupportsInt | typing.SupportsIndex, high: typing.SupportsInt | typing.SupportsIndex, size: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], *, dtype: numpy.dtype[typing.Any] | None = None, device: device | None = None) -> Tensor:
+def randint(low: typing.SupportsInt | typing.SupportsIndex, high: typing.SupportsInt | typing.SupportsIndex, size: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None) -> Tensor:
     ...
-def randn(*args, dtype: numpy.dtype[typing.Any] | None = None, device: device | None = None, requires_grad: bool = False) -> Tensor:
+def randn(*args, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
     """
     Standard normal.
     """
@@ -1168,7 +1179,7 @@ def remainder(input: Tensor | float | int | bool, other: Tensor | float | int | 
     """
     The remainder of division, with the sign of b.
     """
-def reset_peak_memory_stats(device: device | None = None) -> None:
+def reset_peak_memory_stats(device: device | str | int | None = None) -> None:
     ...
 def reshape(input: Tensor, shape: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]) -> Tensor:
     ...
@@ -1186,11 +1197,11 @@ def selu(input: Tensor) -> Tensor:
     """
     The self-normalising unit (Klambauer et al. 2017).
     """
-def set_default_device(device: device) -> None:
+def set_default_device(device: typing.Any) -> None:
     """
     Sets the device of tensors that name none.
     """
-def set_memory_limit(bytes: typing.SupportsInt | typing.SupportsIndex, device: device | None = None) -> None:
+def set_memory_limit(bytes: typing.SupportsInt | typing.SupportsIndex, device: device | str | int | None = None) -> None:
     """
     Refuses to reserve more than that many bytes; 0 lifts the limit.
     """
@@ -1246,7 +1257,7 @@ def sum(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex | collecti
     """
     The sum of the elements.
     """
-def synchronize(device: device | None = None) -> None:
+def synchronize(device: device | str | int | None = None) -> None:
     """
     Waits for the work of one device, or of all; raises what a device reported meanwhile.
     """
@@ -1264,7 +1275,7 @@ def tanhshrink(input: Tensor) -> Tensor:
     """
     a - tanh(a).
     """
-def tensor(data: typing.Any, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | None = None, requires_grad: bool = False) -> Tensor:
+def tensor(data: typing.Any, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
     """
     Copies data (array, list, number) to a device. Floats of Python become float32; NumPy's keep their dtype.
     """
@@ -1288,7 +1299,7 @@ def where(a: Tensor | float | int | bool, b: Tensor | float | int | bool, c: Ten
     """
     b where the condition a holds, c elsewhere.
     """
-def zeros(*args, dtype: numpy.dtype[typing.Any] | None = None, device: device | None = None, requires_grad: bool = False) -> Tensor:
+def zeros(*args, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
     """
     Filled with 0.
     """

@@ -8,7 +8,7 @@ import numpy.typing
 import ocl._C
 import typing
 __all__: list[str] = ['load_tensors', 'read_idx', 'save_tensors']
-def load_tensors(path: str, device: ocl._C.device | None = None) -> tuple[list[tuple[str, ocl._C.Tensor]], dict[str, str]]:
+def load_tensors(path: str, device: device | str | int | None = None) -> tuple[list[tuple[str, ocl._C.Tensor]], dict[str, str]]:
     ...
 def read_idx(path: str) -> numpy.typing.NDArray[numpy.uint8]:
     """

@@ -91,9 +91,11 @@ TEST_F(Engine, SecondBackward) {
 
 TEST_F(Engine, WrongCalls) {
   const Tensor x = leaf({1, 2}, {2});
-  expect_error<AutogradError>([&] { (x * 2).backward(); }, "grad can be implicitly created only for scalar outputs, got shape [2]");
+  expect_error<AutogradError>([&] { (x * 2).backward(); },
+                              "grad can be implicitly created only for scalar outputs, got shape [2]");
   expect_error<AutogradError>([] { ones({}).backward(); }, "does not require grad");
-  expect_error<ValueError>([&] { (x * 2).backward(ones({3})); }, "gradient of shape [3] for an output of shape [2]");
+  expect_error<ValueError>([&] { (x * 2).backward(ones({3})); },
+                           "gradient of shape [3] for an output of shape [2]");
   expect_error<ValueError>([&] { backward({sum(x)}, {ones({}), ones({})}); }, "1 outputs but 2 gradients");
 }
 
@@ -198,7 +200,8 @@ TEST_F(Engine, DeepChainsAreDestroyedWithoutRecursion) {
     Tensor y = leaf({1}, {});
     for (int i = 0; i < 100000; ++i) y = reshape(y, {1});
     y = Tensor();
-  }).join();
+  })
+      .join();
 }
 
 TEST_F(Engine, BackwardFreesWhatWasSaved) {
@@ -244,7 +247,11 @@ TEST_F(Grad, OfTheOutputItself) {
 TEST_F(Grad, Unused) {
   const Tensor x = leaf({3}, {}), other = leaf({4}, {});
   const Tensor y = x * 2;
-  expect_error<AutogradError>([&] { autograd::grad({y}, {x, other}, {}, true); }, "not have been used in the graph (input 1)");
+  expect_error<AutogradError>(
+      [&] {
+        autograd::grad({y}, {x, other}, {}, true);
+      },
+      "not have been used in the graph (input 1)");
   const TensorList found = autograd::grad({y}, {x, other}, {}, false, true);
   EXPECT_EQ(found[0].item(), 2);
   EXPECT_FALSE(found[1].defined());

@@ -39,7 +39,8 @@ TEST_F(Tape, Leaves) {
   EXPECT_FALSE(y.detach().requires_grad());
   EXPECT_EQ(y.detach().data().storage, y.data().storage);
   expect_error<AutogradError>([&] { Tensor(y).requires_grad_(false); }, "of leaf variables");
-  expect_error<AutogradError>([] { ones({2}, DType::int64).requires_grad_(); }, "floating dtype can require gradients, got int64");
+  expect_error<AutogradError>([] { ones({2}, DType::int64).requires_grad_(); },
+                              "floating dtype can require gradients, got int64");
   expect_error<AutogradError>([] { ones({2}).retain_grad(); }, "retain_grad");
   expect_error<AutogradError>([] { ones({2}).register_hook([](const Tensor& g) { return g; }); }, "hook");
 }
@@ -121,7 +122,8 @@ TEST_F(InPlace, CopyAndFillAreRecorded) {
 
 TEST_F(InPlace, ALeafIsRefused) {
   Tensor x = leaf({1, 2}, {2});
-  expect_error<AutogradError>([&] { x.add_(1); }, "a leaf Variable that requires grad is being used in an in-place operation");
+  expect_error<AutogradError>([&] { x.add_(1); },
+                              "a leaf Variable that requires grad is being used in an in-place operation");
   expect_error<AutogradError>([&] { x.zero_(); }, "a leaf Variable");
   EXPECT_EQ(x.to_vector(), (Values{1, 2}));
   const NoGradGuard guard;
@@ -134,7 +136,9 @@ TEST_F(InPlace, AChangedResultIsFound) {
   const Tensor y = exp(x);
   const Tensor z = sum(y * y);
   Tensor(y.detach()).add_(1);
-  expect_error<AutogradError>([&] { z.backward(); }, "has been modified by an inplace operation: a tensor of shape [2] is at version 1; expected version 0");
+  expect_error<AutogradError>(
+      [&] { z.backward(); },
+      "has been modified by an inplace operation: a tensor of shape [2] is at version 1; expected version 0");
 }
 
 TEST_F(InPlace, AChangedInputIsFound) {
@@ -147,9 +151,14 @@ TEST_F(InPlace, AChangedInputIsFound) {
 
 TEST_F(InPlace, ShapesAndTypesMustFit) {
   Tensor x = ones({2});
-  expect_error<ValueError>([&] { x.add_(ones({3, 2})); }, "add_: output with shape [2] doesn't match the broadcast shape [3, 2]");
+  expect_error<ValueError>(
+      [&] {
+        x.add_(ones({3, 2}));
+      },
+      "add_: output with shape [2] doesn't match the broadcast shape [3, 2]");
   Tensor whole = ones({2}, DType::int64);
-  expect_error<TypeError>([&] { whole.add_(ones({2})); }, "float32 can't be cast to the desired output type int64");
+  expect_error<TypeError>([&] { whole.add_(ones({2})); },
+                          "float32 can't be cast to the desired output type int64");
   expect_error<ValueError>([&] { x.copy_(ones({3})); }, "copy_");
 }
 
@@ -180,7 +189,8 @@ TEST_F(InPlace, AViewOfWhatWasWrittenSinceIsFound) {
   const Tensor before = y.view({2, 1});
   y.mul_(3);
   // The view's own history knows nothing of the 3: a gradient of 1 would be a silent wrong number.
-  expect_error<AutogradError>([&] { sum(before); }, "a view of shape [2, 1] is used after the tensor it views was modified");
+  expect_error<AutogradError>([&] { sum(before); },
+                              "a view of shape [2, 1] is used after the tensor it views was modified");
   sum(y.view({2, 1})).backward();
   EXPECT_EQ(gradient(x), (Values{3, 3}));
 }

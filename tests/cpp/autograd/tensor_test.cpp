@@ -19,7 +19,9 @@ Tensor counted(const Shape& shape) {
   return tensor(values, shape);
 }
 
-bool shares_memory(const Tensor& a, const Tensor& b) { return a.data().storage == b.data().storage; }
+bool shares_memory(const Tensor& a, const Tensor& b) {
+  return a.data().storage == b.data().storage;
+}
 
 }  // namespace
 
@@ -29,7 +31,11 @@ TEST_F(TensorHandle, Creation) {
   EXPECT_EQ(zeros({3}).to_vector(), (Values{0, 0, 0}));
   EXPECT_EQ(ones_like(counted({2})).to_vector(), (Values{1, 1}));
   EXPECT_EQ(empty({0, 3}).numel(), 0);
-  expect_error<ValueError>([] { tensor(Values{1, 2, 3}, {2, 2}); }, "3 values for shape [2, 2], which takes 4");
+  expect_error<ValueError>(
+      [] {
+        tensor(Values{1, 2, 3}, {2, 2});
+      },
+      "3 values for shape [2, 2], which takes 4");
   expect_error<ValueError>([] { zeros({-1}); }, "negative size");
   if (device().info().fp64) return;
   expect_error<DeviceError>([] { zeros({1}, DType::float64); }, "float64 is not supported");
@@ -43,7 +49,8 @@ TEST_F(TensorHandle, RandomNumbersFollowTheSeed) {
   EXPECT_EQ(rand({100}).to_vector(), first);
   EXPECT_EQ(rand({100}).to_vector(), second);
   EXPECT_EQ(initial_seed(), 5u);
-  for (const std::int64_t v : randint(-2, 3, {1000}).to_vector<std::int64_t>()) EXPECT_TRUE(v >= -2 && v < 3) << v;
+  for (const std::int64_t v : randint(-2, 3, {1000}).to_vector<std::int64_t>())
+    EXPECT_TRUE(v >= -2 && v < 3) << v;
 }
 
 TEST_F(TensorHandle, Reading) {
@@ -78,14 +85,16 @@ TEST_F(TensorHandle, DevicesAreNamed) {
 }
 
 TEST_F(TensorHandle, OutOfMemoryLeavesTheProgramAbleToGoOn) {
-  expect_error<OutOfMemoryError>([] { empty({std::int64_t{1} << 50}); }, "out of memory on " + device().name());
+  expect_error<OutOfMemoryError>([] { empty({std::int64_t{1} << 50}); },
+                                 "out of memory on " + device().name());
   EXPECT_EQ(sum(ones({1000})).item(), 1000);
 }
 
 TEST_F(Views, ShareMemory) {
   const Tensor x = counted({2, 3, 4});
-  for (const Tensor& v : {x.view({6, -1}), reshape(x, {24}), flatten(x, 1), transpose(x, 0, -1), permute(x, {1, 2, 0}), unsqueeze(x, 0), narrow(x, 1, 1, 2),
-                          slice(x, 2, 0, 4, 3), select(x, 0, 1), expand(unsqueeze(x, 0), {5, -1, -1, -1})})
+  for (const Tensor& v : {x.view({6, -1}), reshape(x, {24}), flatten(x, 1), transpose(x, 0, -1),
+                          permute(x, {1, 2, 0}), unsqueeze(x, 0), narrow(x, 1, 1, 2), slice(x, 2, 0, 4, 3),
+                          select(x, 0, 1), expand(unsqueeze(x, 0), {5, -1, -1, -1})})
     EXPECT_TRUE(shares_memory(x, v)) << v.shape();
   Tensor part = select(x, 0, 1);
   part.fill_(9);
@@ -126,7 +135,11 @@ TEST_F(Views, Errors) {
   expect_error<ValueError>([&] { permute(x, {0, 0}); }, "repeated dim 0");
   expect_error<ValueError>([&] { permute(x, {0}); }, "1 dims for a tensor of 2 dimensions");
   expect_error<IndexError>([&] { transpose(x, 0, 2); }, "transpose: dimension out of range");
-  expect_error<ValueError>([&] { expand(x, {2, 4}); }, "the expanded size 4 must match the existing size 3 at dimension 1");
+  expect_error<ValueError>(
+      [&] {
+        expand(x, {2, 4});
+      },
+      "the expanded size 4 must match the existing size 3 at dimension 1");
   expect_error<ValueError>([&] { expand(x, {3}); }, "fewer dimensions");
   expect_error<IndexError>([&] { select(x, 0, 2); }, "index 2 is out of bounds for dimension 0 with size 2");
   expect_error<IndexError>([&] { narrow(x, 1, 2, 2); }, "start (2) + length (2) exceeds dimension size (3)");
@@ -145,11 +158,13 @@ TEST_F(Views, Cat) {
 }
 
 TEST_F(Types, ResultTypes) {
-  const Tensor whole = ones({2}, DType::int32), half = ones({2}, DType::float16), scalar_float = ones({}), truth = ones({2}, DType::boolean);
+  const Tensor whole = ones({2}, DType::int32), half = ones({2}, DType::float16), scalar_float = ones({}),
+               truth = ones({2}, DType::boolean);
   EXPECT_EQ((whole + 1).dtype(), DType::int32);
   EXPECT_EQ((whole + 1.5).dtype(), DType::float32);
   EXPECT_EQ((whole + scalar_float).dtype(), DType::float32);
-  EXPECT_EQ((half + scalar_float).dtype(), DType::float16);  // a tensor with dimensions outranks a scalar of its kind
+  EXPECT_EQ((half + scalar_float).dtype(),
+            DType::float16);  // a tensor with dimensions outranks a scalar of its kind
   EXPECT_EQ((half + 2.5).dtype(), DType::float16);
   EXPECT_EQ((truth + 1).dtype(), DType::int64);
   EXPECT_EQ((whole / whole).dtype(), DType::float32);
@@ -157,7 +172,8 @@ TEST_F(Types, ResultTypes) {
   EXPECT_EQ((whole < half).dtype(), DType::boolean);
   EXPECT_EQ(where(truth, whole, half).dtype(), DType::float16);
   EXPECT_EQ(bitwise_and(truth, truth).dtype(), DType::boolean);
-  expect_error<TypeError>([&] { bitwise_and(half, half); }, "bitwise_and: expected integers or bool, got float16");
+  expect_error<TypeError>([&] { bitwise_and(half, half); },
+                          "bitwise_and: expected integers or bool, got float16");
   expect_error<TypeError>([&] { mean(whole); }, "mean: expected a floating dtype, got int32");
   expect_error<ValueError>([&] { whole + ones({3}); }, "add: shapes [2] and [3] do not broadcast");
 }
@@ -170,8 +186,10 @@ TEST_F(Types, Arithmetic) {
   EXPECT_EQ((6 / x).to_vector(), (Values{6, -3, 2}));
   EXPECT_EQ((x >= 1).to_vector<bool>(), (std::vector<bool>{true, false, true}));
   EXPECT_EQ((x == 3).to_vector<bool>(), (std::vector<bool>{false, false, true}));
-  EXPECT_EQ(floor_divide(tensor(std::vector<std::int32_t>{7, -7}, {2}), 2).to_vector<std::int32_t>(), (std::vector<std::int32_t>{3, -4}));
-  EXPECT_EQ(remainder(tensor(std::vector<std::int32_t>{7, -7}, {2}), 3).to_vector<std::int32_t>(), (std::vector<std::int32_t>{1, 2}));
+  EXPECT_EQ(floor_divide(tensor(std::vector<std::int32_t>{7, -7}, {2}), 2).to_vector<std::int32_t>(),
+            (std::vector<std::int32_t>{3, -4}));
+  EXPECT_EQ(remainder(tensor(std::vector<std::int32_t>{7, -7}, {2}), 3).to_vector<std::int32_t>(),
+            (std::vector<std::int32_t>{1, 2}));
   EXPECT_EQ(argmax(x).item<std::int64_t>(), 2);
   EXPECT_EQ(argmin(x, 0, true).shape(), Dims{1});
   expect_error<IndexError>([] { argmax(empty({0})); }, "argmax");

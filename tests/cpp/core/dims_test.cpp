@@ -67,8 +67,7 @@ TEST(Dims, WrapDim) {
   EXPECT_EQ(wrap_dim(2, 3, "op"), 2);
   EXPECT_EQ(wrap_dim(0, 0, "op"), 0);
   EXPECT_EQ(wrap_dim(-1, 0, "op"), 0);
-  for (const std::int64_t dim : {3, -4})
-    EXPECT_THROW(wrap_dim(dim, 3, "op"), IndexError) << dim;
+  for (const std::int64_t dim : {3, -4}) EXPECT_THROW(wrap_dim(dim, 3, "op"), IndexError) << dim;
   EXPECT_THROW(wrap_dim(1, 0, "op"), IndexError);
   EXPECT_EQ(message_of([] { wrap_dim(3, 2, "sum"); }),
             "sum: dimension out of range (expected to be in range of [-2, 1], but got 3)");
@@ -80,6 +79,8 @@ TEST(Dims, BroadcastShapes) {
   EXPECT_EQ(broadcast_shapes({0, 3}, {1, 1}, "op"), (Dims{0, 3}));
   EXPECT_EQ(broadcast_shapes({5, 1, 7}, {1, 6, 1}, "op"), (Dims{5, 6, 7}));
   EXPECT_THROW(broadcast_shapes({0}, {2}, "op"), ValueError);
-  EXPECT_EQ(message_of([] { broadcast_shapes({2, 3}, {2, 4}, "add"); }),
+  EXPECT_EQ(message_of([] {
+              broadcast_shapes({2, 3}, {2, 4}, "add");
+            }),
             "add: shapes [2, 3] and [2, 4] do not broadcast: sizes 3 and 4 at dimension 1");
 }

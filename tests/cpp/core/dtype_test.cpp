@@ -11,8 +11,8 @@ using namespace dlprim;
 
 namespace {
 
-constexpr auto f4 = DType::float32, f8 = DType::float64, f2 = DType::float16, bf = DType::bfloat16, i8 = DType::int64,
-               i4 = DType::int32, u1 = DType::uint8, b1 = DType::boolean;
+constexpr auto f4 = DType::float32, f8 = DType::float64, f2 = DType::float16, bf = DType::bfloat16,
+               i8 = DType::int64, i4 = DType::int32, u1 = DType::uint8, b1 = DType::boolean;
 constexpr DType all[] = {f4, f8, f2, bf, i8, i4, u1, b1};
 
 // torch.promote_types of PyTorch 2.13, rows and columns in the order of `all`.

@@ -68,14 +68,18 @@ TEST(Layout, MergingKeepsEveryIndex) {
   const struct {
     Dims shape;
     std::vector<Dims> strides;
-  } cases[] = {{{3, 4, 5}, {{20, 5, 1}, {1, 3, 12}}},       {{3, 4, 5}, {{40, 10, 2}, {20, 5, 1}}},
-               {{2, 1, 3, 4}, {{12, 7, 4, 1}, {0, 0, 0, 1}}}, {{2, 3, 2, 2, 2}, {{24, 8, 4, 2, 1}, {0, 8, 4, 2, 1}}},
-               {{6}, {{-2}, {1}}},                          {{3, 2}, {{-2, -1}, {2, 1}}}};
+  } cases[] = {{{3, 4, 5}, {{20, 5, 1}, {1, 3, 12}}},
+               {{3, 4, 5}, {{40, 10, 2}, {20, 5, 1}}},
+               {{2, 1, 3, 4}, {{12, 7, 4, 1}, {0, 0, 0, 1}}},
+               {{2, 3, 2, 2, 2}, {{24, 8, 4, 2, 1}, {0, 8, 4, 2, 1}}},
+               {{6}, {{-2}, {1}}},
+               {{3, 2}, {{-2, -1}, {2, 1}}}};
   for (const auto& c : cases) {
     const Layout layout = merged_layout(c.shape, c.strides);
     EXPECT_EQ(layout.numel(), product(c.shape));
     for (std::size_t k = 0; k < c.strides.size(); ++k)
-      EXPECT_EQ(walk(layout.sizes, layout.strides[k]), walk(c.shape.vector(), c.strides[k].vector())) << c.shape << k;
+      EXPECT_EQ(walk(layout.sizes, layout.strides[k]), walk(c.shape.vector(), c.strides[k].vector()))
+          << c.shape << k;
   }
 }
 

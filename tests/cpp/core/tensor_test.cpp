@@ -37,7 +37,8 @@ TEST(RawTensor, IsContiguous) {
   EXPECT_FALSE(strided(base, {4, 3}, {6, 1}, 0).is_contiguous());
   EXPECT_FALSE(strided(base, {12}, {2}, 0).is_contiguous());
   EXPECT_TRUE(strided(base, {2, 6}, {6, 1}, 12).is_contiguous());
-  EXPECT_TRUE(strided(base, {1, 6}, {99, 1}, 0).is_contiguous());  // the stride of a single entry does not matter
+  EXPECT_TRUE(
+      strided(base, {1, 6}, {99, 1}, 0).is_contiguous());  // the stride of a single entry does not matter
   EXPECT_TRUE(strided(base, {0, 6}, {9, 9}, 0).is_contiguous());
   EXPECT_FALSE(base.reshaped({1, 24}).expanded({3, 24}).is_contiguous());
 }

@@ -26,15 +26,20 @@ std::vector<std::string> names_of(const StateDict& state) {
 }
 
 std::string temporary_file() {
-  return (std::filesystem::temp_directory_path() / ("tapecl_module_test." + std::to_string(getpid()) + ".safetensors")).string();
+  return (std::filesystem::temp_directory_path() /
+          ("tapecl_module_test." + std::to_string(getpid()) + ".safetensors"))
+      .string();
 }
 
 }  // namespace
 
 TEST_F(Modules, Names) {
   const Net net;
-  EXPECT_EQ(names_of(net.named_parameters()), (std::vector<std::string>{"conv.weight", "conv.bias", "norm.weight", "norm.bias", "out.weight", "out.bias"}));
-  EXPECT_EQ(names_of(net.named_buffers()), (std::vector<std::string>{"norm.running_mean", "norm.running_var"}));
+  EXPECT_EQ(names_of(net.named_parameters()),
+            (std::vector<std::string>{"conv.weight", "conv.bias", "norm.weight", "norm.bias", "out.weight",
+                                      "out.bias"}));
+  EXPECT_EQ(names_of(net.named_buffers()),
+            (std::vector<std::string>{"norm.running_mean", "norm.running_var"}));
   EXPECT_EQ(net.parameters().size(), 6u);
   EXPECT_EQ(net.name(), "Net");
   for (const Tensor& p : net.parameters()) EXPECT_TRUE(p.requires_grad() && p.is_leaf());
@@ -142,7 +147,8 @@ TEST_F(Modules, StateDictThroughAFile) {
   std::filesystem::remove(path);
   const StateDict expected = net.state_dict(), actual = other.state_dict();
   EXPECT_EQ(names_of(actual), names_of(expected));
-  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(actual[i].second.to_bytes(), expected[i].second.to_bytes()) << expected[i].first;
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    EXPECT_EQ(actual[i].second.to_bytes(), expected[i].second.to_bytes()) << expected[i].first;
   EXPECT_EQ(other.norm.num_batches_tracked, 1);
   const Tensor x = rand({2, 1, 4, 4});
   net.eval();
@@ -152,7 +158,8 @@ TEST_F(Modules, StateDictThroughAFile) {
 
 TEST_F(Modules, EveryDTypeThroughAFile) {
   StateDict state;
-  for (const DType dtype : {DType::float32, DType::float16, DType::bfloat16, DType::int64, DType::int32, DType::uint8, DType::boolean})
+  for (const DType dtype : {DType::float32, DType::float16, DType::bfloat16, DType::int64, DType::int32,
+                            DType::uint8, DType::boolean})
     state.emplace_back(name(dtype), transpose(full({2, 3}, 1, dtype), 0, 1));
   state.emplace_back("empty", empty({0, 3}));
   state.emplace_back("scalar", full({}, 4));
@@ -161,7 +168,9 @@ TEST_F(Modules, EveryDTypeThroughAFile) {
   const StateDict back = load(path);
   std::filesystem::remove(path);
   for (const auto& [name_of_entry, tensor] : back) {
-    const auto original = std::find_if(state.begin(), state.end(), [&, key = name_of_entry](const auto& entry) { return entry.first == key; });
+    const auto original =
+        std::find_if(state.begin(), state.end(),
+                     [&, key = name_of_entry](const auto& entry) { return entry.first == key; });
     ASSERT_NE(original, state.end());
     EXPECT_EQ(tensor.dtype(), original->second.dtype()) << name_of_entry;
     EXPECT_EQ(tensor.shape(), original->second.shape()) << name_of_entry;
@@ -175,10 +184,16 @@ TEST_F(Modules, StateDictsThatDoNotFit) {
   const Values before = linear.weight.to_vector();
   StateDict state = linear.state_dict();
   state[0].first = "wait";
-  expect_error<ValueError>([&] { linear.load_state_dict(state); }, "Missing key(s) in state_dict: \"weight\"");
-  expect_error<ValueError>([&] { linear.load_state_dict(state); }, "Unexpected key(s) in state_dict: \"wait\"");
+  expect_error<ValueError>([&] { linear.load_state_dict(state); },
+                           "Missing key(s) in state_dict: \"weight\"");
+  expect_error<ValueError>([&] { linear.load_state_dict(state); },
+                           "Unexpected key(s) in state_dict: \"wait\"");
   EXPECT_NO_THROW(linear.load_state_dict(state, false));
-  expect_error<ValueError>([&] { linear.load_state_dict({{"weight", ones({3, 3})}, {"bias", ones({3})}}, false); }, "size mismatch for weight");
+  expect_error<ValueError>(
+      [&] {
+        linear.load_state_dict({{"weight", ones({3, 3})}, {"bias", ones({3})}}, false);
+      },
+      "size mismatch for weight");
   EXPECT_EQ(linear.weight.to_vector(), before);
   EXPECT_NE(linear.bias.to_vector(), (Values{1, 1, 1}));  // nothing is copied unless everything fits
   expect_error<FileError>([] { load("/no/such/file.safetensors"); }, "/no/such/file.safetensors");

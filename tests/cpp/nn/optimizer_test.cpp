@@ -21,7 +21,8 @@ struct Number {
 using Update = std::function<void(Number&, double gradient, int step)>;
 
 /** Five steps of `optimizer` on two parameters against `update`; the gradients are those of sum(p^3). */
-void check(const std::function<std::unique_ptr<optim::Optimizer>(const TensorList&)>& make_optimizer, const Update& update) {
+void check(const std::function<std::unique_ptr<optim::Optimizer>(const TensorList&)>& make_optimizer,
+           const Update& update) {
   const Values start = random_floats(7, 3);
   const Tensor a = leaf(start, {7}), b = leaf({0.5f, -2}, {2, 1});
   std::vector<Number> expected;
@@ -52,10 +53,13 @@ Update sgd(double lr, double momentum, double dampening, double weight_decay, bo
   };
 }
 
-Update adam(double lr, double beta1, double beta2, double eps, double weight_decay, bool amsgrad, bool decoupled) {
+Update adam(double lr, double beta1, double beta2, double eps, double weight_decay, bool amsgrad,
+            bool decoupled) {
   return [=](Number& n, double g, int step) {
-    if (decoupled) n.value *= 1 - lr * weight_decay;
-    else g += weight_decay * n.value;
+    if (decoupled)
+      n.value *= 1 - lr * weight_decay;
+    else
+      g += weight_decay * n.value;
     n.state[0] = beta1 * n.state[0] + (1 - beta1) * g;
     n.state[1] = beta2 * n.state[1] + (1 - beta2) * g * g;
     n.state[2] = std::fmax(n.state[2], n.state[1]);
@@ -109,7 +113,11 @@ TEST_F(Optimizers, Groups) {
   EXPECT_NEAR(a.item(), 0.9, 1e-6);
   EXPECT_NEAR(b.item(), 0.5, 1e-6);
   expect_error<ValueError>([&] { optimizer.add_param_group({a}); }, "more than one parameter group");
-  expect_error<ValueError>([&] { optimizer.add_param_group({leaf({1}, {1})}, {{"lrr", 1}}); }, "no option 'lrr'");
+  expect_error<ValueError>(
+      [&] {
+        optimizer.add_param_group({leaf({1}, {1})}, {{"lrr", 1}});
+      },
+      "no option 'lrr'");
 }
 
 TEST_F(Optimizers, ASavedParameterIsFoundChanged) {
@@ -125,7 +133,8 @@ TEST_F(Optimizers, WrongSettings) {
   const Tensor a = leaf({1}, {1});
   expect_error<ValueError>([] { optim::SGD({}, 0.1); }, "empty parameter list");
   expect_error<ValueError>([&] { optim::SGD({a}, -1); }, "SGD: invalid lr value: -1");
-  expect_error<ValueError>([&] { optim::SGD({a}, 0.1, 0, 0, 0, true); }, "Nesterov momentum requires a momentum and zero dampening");
+  expect_error<ValueError>([&] { optim::SGD({a}, 0.1, 0, 0, 0, true); },
+                           "Nesterov momentum requires a momentum and zero dampening");
   expect_error<ValueError>([&] { optim::Adam({a}, 0.1, 1.0); }, "betas must be in [0, 1)");
   expect_error<ValueError>([&] { optim::SGD({a * 2}, 0.1); }, "can't optimize a non-leaf Tensor");
 }

@@ -21,7 +21,8 @@ Values train_xor() {
   manual_seed(1);
   Xor net;
   optim::Adam optimizer(net.parameters(), 0.05);
-  const Tensor x = tensor(Values{0, 0, 0, 1, 1, 0, 1, 1}, {4, 2}), target = tensor(std::vector<std::int64_t>{0, 1, 1, 0}, {4});
+  const Tensor x = tensor(Values{0, 0, 0, 1, 1, 0, 1, 1}, {4, 2}),
+               target = tensor(std::vector<std::int64_t>{0, 1, 1, 0}, {4});
   Values losses;
   for (int step = 0; step < 200; ++step) {
     optimizer.zero_grad();
@@ -48,7 +49,7 @@ TEST_F(Training, FindsALine) {
   const Tensor y = linear(x, w) + 0.25;
   nn::Linear model(3, 1);
   optim::SGD optimizer(model.parameters(), 0.1, 0.9);
-  for (int step = 0; step < 100; ++step) {
+  for (int step = 0; step < 300; ++step) {
     optimizer.zero_grad();
     mse_loss(model(x), y).backward();
     optimizer.step();

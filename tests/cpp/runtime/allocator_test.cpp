@@ -66,7 +66,8 @@ TEST_F(CachingAllocatorTest, NeighboursMergeInEveryOrder) {
   const int orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
   for (const auto& order : orders) {
     std::vector<std::shared_ptr<Storage>> parts;
-    for (int i = 0; i < 3; ++i) parts.push_back(allocator_->allocate(600 * kib));  // fill the segment of 2 MiB
+    for (int i = 0; i < 3; ++i)
+      parts.push_back(allocator_->allocate(600 * kib));  // fill the segment of 2 MiB
     for (const int i : order) parts[static_cast<std::size_t>(i)].reset();
     const auto whole = allocator_->allocate(1 * mib);
     EXPECT_EQ(whole->byte_offset(), 0u);
@@ -121,11 +122,14 @@ TEST_F(CachingAllocatorTest, TheLimitIsAnErrorWithFigures) {
   } catch (const OutOfMemoryError& e) {
     EXPECT_EQ(e.requested_bytes, 30 * mib);
     const std::string text = e.what();
-    for (const std::string& part : {"out of memory on " + device().name(), std::string("tried to allocate 30 MiB"),
-                                    std::string("in use by tensors: 1 MiB"), std::string("cached: 1 MiB"), std::string("limit set: 8 MiB")})
+    for (const std::string& part :
+         {"out of memory on " + device().name(), std::string("tried to allocate 30 MiB"),
+          std::string("in use by tensors: 1 MiB"), std::string("cached: 1 MiB"),
+          std::string("limit set: 8 MiB")})
       EXPECT_NE(text.find(part), std::string::npos) << part << " in " << text;
   }
-  EXPECT_NO_THROW(allocator_->allocate(4 * mib));  // a smaller one goes on: not a whole segment, but what it needs
+  EXPECT_NO_THROW(
+      allocator_->allocate(4 * mib));  // a smaller one goes on: not a whole segment, but what it needs
   allocator_->set_limit(0);
   EXPECT_NO_THROW(allocator_->allocate(30 * mib));
 }
@@ -141,7 +145,8 @@ TEST_F(CachingAllocatorTest, TheCacheIsFreedBeforeGivingUp) {
 TEST_F(CachingAllocatorTest, MoreThanTheDeviceHas) {
   const auto small = allocator_->allocate(1 * mib);
   const std::size_t impossible = std::size_t{1} << 60;
-  expect_error<OutOfMemoryError>([&] { allocator_->allocate(impossible); }, "out of memory on " + device().name());
+  expect_error<OutOfMemoryError>([&] { allocator_->allocate(impossible); },
+                                 "out of memory on " + device().name());
   EXPECT_EQ(allocator_->stats().allocated, 1 * mib);
   EXPECT_NO_THROW(allocator_->allocate(1 * mib));
 }
@@ -151,7 +156,8 @@ TEST_F(CachingAllocatorTest, Threads) {
   for (unsigned t = 0; t < 4; ++t)
     threads.emplace_back([&, t] {
       std::vector<std::shared_ptr<Storage>> held(8);
-      for (std::size_t i = 0; i < 2000; ++i) held[(i * 7 + t) % 8] = allocator_->allocate((i * 37 % 100 + 1) * 3 * kib);
+      for (std::size_t i = 0; i < 2000; ++i)
+        held[(i * 7 + t) % 8] = allocator_->allocate((i * 37 % 100 + 1) * 3 * kib);
     });
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(allocator_->stats().allocated, 0u);

@@ -62,7 +62,8 @@ TEST(Device, MissingDevicesAreNamedWithThoseThere) {
 }
 
 TEST(Device, BadNames) {
-  for (const char* name : {"", "cuda", "cuda:0", "ocl:", "ocl:x", "ocl:-1", "ocl:0x", "ocl: 0", "OCL:0", "ocl:00000000000", "gpu"})
+  for (const char* name : {"", "cuda", "cuda:0", "ocl:", "ocl:x", "ocl:-1", "ocl:0x", "ocl: 0", "OCL:0",
+                           "ocl:00000000000", "gpu"})
     expect_error<ValueError>([&] { Device::get(std::string(name)); }, "expected 'ocl:N'");
 }
 

@@ -8,7 +8,9 @@ using namespace testing_support;
 
 namespace {
 
-Queue& queue() { return device().queue(); }
+Queue& queue() {
+  return device().queue();
+}
 
 /** Enqueues a kernel that fails for each element that is negative. */
 void check_not_negative(const Tensor& t, DeviceCheck check) {

@@ -17,7 +17,8 @@ namespace {
   pointwise(queue, forward_expression(pointwise_op("exp")), DType::float32, {x}, {}, {y});
   reduce(queue, reduction("sum"), y, dim_mask({}, 1, "sum"), s);
   try {
-    device().programs().generated_kernel("test broken at exit", "k", "", [] { return std::string("broken\n"); });
+    device().programs().generated_kernel("test broken at exit", "k", "",
+                                         [] { return std::string("broken\n"); });
   } catch (const KernelBuildError&) {
     std::exit(3);
   }
@@ -29,7 +30,8 @@ namespace {
 // PoCL compiles at a kernel's first launch, here while the process ends; a build error may be what ended it.
 TEST(Exit, WithKernelsStillToBeCompiled) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  const auto directory = std::filesystem::temp_directory_path() / ("tapecl_exit_test." + std::to_string(getpid()));
+  const auto directory =
+      std::filesystem::temp_directory_path() / ("tapecl_exit_test." + std::to_string(getpid()));
   const char* before = std::getenv("OCL_KERNEL_CACHE");
   const std::string saved = before ? before : "";
   std::filesystem::create_directory(directory);

@@ -221,12 +221,14 @@ TEST_F(KernelCacheEnvironment, ChoosesTheLimit) {
 
 [[noreturn]] void use_global_cache_and_exit(const fs::path& file) {
   store(KernelCache::global(), "a");
-  const bool followed = fs::exists(file.string() + "-wal") && KernelCache::global().info().path == file.string();
+  const bool followed =
+      fs::exists(file.string() + "-wal") && KernelCache::global().info().path == file.string();
   std::exit(followed && find(KernelCache::global(), "a") == Found::right ? 0 : 1);
 }
 
 TEST_F(KernelCacheEnvironment, GlobalFollowsItAndLeavesATidyFileAtExit) {
-  // global() is configured once a process, and other tests have used it: a death test of this style starts the program anew.
+  // global() is configured once a process, and other tests have used it: a death test of this style starts
+  // the program anew.
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const fs::path directory = fs::temp_directory_path() / ("kernel_cache_test." + std::to_string(getpid()));
   const char* inherited = std::getenv("KERNEL_CACHE_TEST_DIRECTORY");

@@ -13,9 +13,12 @@ using namespace testing_support;
 
 namespace {
 
-constexpr const char* good_source = "__kernel void set_seven(__global int *p, const ulong start) { p[start + get_global_id(0)] = 7; }\n";
+constexpr const char* good_source =
+    "__kernel void set_seven(__global int *p, const ulong start) { p[start + get_global_id(0)] = 7; }\n";
 
-ProgramTable& programs() { return device().programs(); }
+ProgramTable& programs() {
+  return device().programs();
+}
 
 std::function<std::string()> source(const std::string& text) {
   return [text] { return text; };
@@ -70,7 +73,9 @@ TEST(Program, OneBuildForManyThreads) {
 
 TEST(Program, ABuildErrorHoldsTheLog) {
   const auto broken = source("__kernel void broken(__global int *p) { p[0] = no_such_variable; }\n");
-  const auto build = [&] { programs().generated_kernel("test broken", "broken", " -DSOME_OPTION=1", broken); };
+  const auto build = [&] {
+    programs().generated_kernel("test broken", "broken", " -DSOME_OPTION=1", broken);
+  };
   expect_error<KernelBuildError>(build, "test broken does not build on " + device().name());
   expect_error<KernelBuildError>(build, "no_such_variable");  // asked again, it says so again
   expect_error<KernelBuildError>(build, "-DSOME_OPTION=1");
@@ -83,12 +88,14 @@ TEST(Program, ABuildErrorIsADeviceError) {
 }
 
 TEST(Program, AMissingKernelIsNamed) {
-  expect_error<KernelBuildError>([] { programs().generated_kernel("test set_seven", "set_eight", "", source(good_source)); },
-                                 "kernel set_eight of test set_seven");
+  expect_error<KernelBuildError>(
+      [] { programs().generated_kernel("test set_seven", "set_eight", "", source(good_source)); },
+      "kernel set_eight of test set_seven");
 }
 
 TEST(Program, AMissingFileIsNamed) {
-  expect_error<DeviceError>([] { programs().kernel("ops/none/none.cl", "k"); }, "no kernel source named 'ops/none/none.cl'");
+  expect_error<DeviceError>([] { programs().kernel("ops/none/none.cl", "k"); },
+                            "no kernel source named 'ops/none/none.cl'");
 }
 
 TEST(Program, IncludesAreExpandedOnce) {

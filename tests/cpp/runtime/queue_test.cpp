@@ -11,7 +11,9 @@ using namespace testing_support;
 
 namespace {
 
-Queue& queue() { return device().queue(); }
+Queue& queue() {
+  return device().queue();
+}
 
 std::vector<std::int32_t> numbers(std::int64_t count) {
   std::vector<std::int32_t> values(static_cast<std::size_t>(count));
@@ -55,7 +57,8 @@ TEST(Queue, WritesAndReads) {
   const auto values = numbers(1000);
   const Tensor t = upload(values, {1000});
   EXPECT_EQ(download<std::int32_t>(t), values);
-  EXPECT_EQ(download<std::int32_t>(part(t, 990, 10)), std::vector<std::int32_t>(values.end() - 10, values.end()));
+  EXPECT_EQ(download<std::int32_t>(part(t, 990, 10)),
+            std::vector<std::int32_t>(values.end() - 10, values.end()));
 }
 
 TEST(Queue, WritesInsideATensor) {
@@ -112,7 +115,8 @@ TEST(Queue, OffsetsTravelAsArguments) {
 }
 
 TEST(Queue, EveryKindOfArgument) {
-  const Tensor result = upload(std::vector<std::int32_t>{0}, {1}), more = upload(std::vector<std::int32_t>{7, 1000}, {2});
+  const Tensor result = upload(std::vector<std::int32_t>{0}, {1}),
+               more = upload(std::vector<std::int32_t>{7, 1000}, {2});
   const auto launch = [&](Optional maybe, const auto& triple) {
     queue().launch(test_kernel("take_all"), Range::groups(1, 1), result, maybe, LocalMemory{16}, triple);
     return download<std::int32_t>(result)[0];
@@ -127,17 +131,20 @@ TEST(Queue, EveryKindOfArgument) {
 
 TEST(Queue, RangesInThreeDimensions) {
   const Tensor t = Tensor::empty(device(), {3, 2, 5}, DType::int32);
-  queue().launch(test_kernel("coordinates"), {{5, 2, 3}, {4, 2, 1}}, t, 5, 2);  // 5 is rounded up to two groups of 4
+  queue().launch(test_kernel("coordinates"), {{5, 2, 3}, {4, 2, 1}}, t, 5,
+                 2);  // 5 is rounded up to two groups of 4
   const auto values = download<std::int32_t>(t);
   for (int z = 0; z < 3; ++z)
     for (int y = 0; y < 2; ++y)
-      for (int x = 0; x < 5; ++x) EXPECT_EQ(values[static_cast<std::size_t>((z * 2 + y) * 5 + x)], x + 100 * y + 10000 * z);
+      for (int x = 0; x < 5; ++x)
+        EXPECT_EQ(values[static_cast<std::size_t>((z * 2 + y) * 5 + x)], x + 100 * y + 10000 * z);
 }
 
 TEST(Queue, WrongArgumentsAreErrors) {
   const Tensor t = upload(std::vector<std::int32_t>(4, 0), {4});
   Kernel& kernel = test_kernel("add_number");
-  expect_error<DeviceError>([&] { queue().launch(kernel, Range::linear(4, 1), t, 1.0); }, "kernel add_number: argument 2 of 8 bytes refused");
+  expect_error<DeviceError>([&] { queue().launch(kernel, Range::linear(4, 1), t, 1.0); },
+                            "kernel add_number: argument 2 of 8 bytes refused");
   expect_error<DeviceError>([&] { queue().launch(kernel, Range::linear(4, 1), t, 1, 2); }, "argument 3");
   queue().launch(kernel, Range::linear(4, 1), t, 3);
   EXPECT_EQ(download<std::int32_t>(t), std::vector<std::int32_t>(4, 3));
@@ -146,7 +153,8 @@ TEST(Queue, WrongArgumentsAreErrors) {
 TEST(Queue, TooLargeAWorkGroupIsAnError) {
   const Tensor t = upload(std::vector<std::int32_t>(4, 0), {4});
   const int group = device().info().max_work_group * 2;
-  expect_error<DeviceError>([&] { queue().launch(test_kernel("add_number"), Range::linear(4, group), t, 1); }, "kernel add_number");
+  expect_error<DeviceError>([&] { queue().launch(test_kernel("add_number"), Range::linear(4, group), t, 1); },
+                            "kernel add_number");
 }
 
 TEST(Queue, ATensorOfAnotherDeviceIsAnError) {
@@ -155,8 +163,9 @@ TEST(Queue, ATensorOfAnotherDeviceIsAnError) {
     if (i != device().index()) other = &Device::get(i);
   if (!other) GTEST_SKIP() << "one device only";
   const Tensor foreign = Tensor::empty(*other, {4}, DType::int32);
-  expect_error<ValueError>([&] { queue().launch(test_kernel("add_number"), Range::linear(4, 1), foreign, 1); },
-                           "a tensor of " + other->name() + " was given to a queue of " + device().name());
+  expect_error<ValueError>(
+      [&] { queue().launch(test_kernel("add_number"), Range::linear(4, 1), foreign, 1); },
+      "a tensor of " + other->name() + " was given to a queue of " + device().name());
 }
 
 TEST(Queue, ManyThreads) {

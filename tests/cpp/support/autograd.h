@@ -13,7 +13,9 @@ class OnDevice : public testing::Test {
 };
 
 /** A leaf of float32 that asks for gradients. */
-inline ocl::Tensor leaf(const std::vector<float>& values, const ocl::Shape& shape) { return ocl::tensor(values, shape).requires_grad_(); }
+inline ocl::Tensor leaf(const std::vector<float>& values, const ocl::Shape& shape) {
+  return ocl::tensor(values, shape).requires_grad_();
+}
 
 /** The values of a gradient; fails where there is none. */
 inline std::vector<float> gradient(const ocl::Tensor& t) {

@@ -56,26 +56,41 @@ constexpr SmallFormat half_format{10, 15}, bfloat_format{7, 127};
 
 double decode(DType dtype, const void* element) {
   switch (dtype) {
-    case DType::float32: return load<float>(element);
-    case DType::float64: return load<double>(element);
-    case DType::float16: return half_format.value(load<std::uint16_t>(element));
-    case DType::bfloat16: return bfloat_format.value(load<std::uint16_t>(element));
-    case DType::int64: return static_cast<double>(load<std::int64_t>(element));
-    case DType::int32: return load<std::int32_t>(element);
-    default: return load<std::uint8_t>(element);
+    case DType::float32:
+      return load<float>(element);
+    case DType::float64:
+      return load<double>(element);
+    case DType::float16:
+      return half_format.value(load<std::uint16_t>(element));
+    case DType::bfloat16:
+      return bfloat_format.value(load<std::uint16_t>(element));
+    case DType::int64:
+      return static_cast<double>(load<std::int64_t>(element));
+    case DType::int32:
+      return load<std::int32_t>(element);
+    default:
+      return load<std::uint8_t>(element);
   }
 }
 
 void encode(DType dtype, double value, void* element) {
   switch (dtype) {
-    case DType::float32: return store(static_cast<float>(value), element);
-    case DType::float64: return store(value, element);
-    case DType::float16: return store(half_format.bits(value), element);
-    case DType::bfloat16: return store(bfloat_format.bits(value), element);
-    case DType::int64: return store(static_cast<std::int64_t>(value), element);
-    case DType::int32: return store(static_cast<std::int32_t>(value), element);
-    case DType::uint8: return store(static_cast<std::uint8_t>(value), element);
-    case DType::boolean: return store(static_cast<std::uint8_t>(value != 0), element);
+    case DType::float32:
+      return store(static_cast<float>(value), element);
+    case DType::float64:
+      return store(value, element);
+    case DType::float16:
+      return store(half_format.bits(value), element);
+    case DType::bfloat16:
+      return store(bfloat_format.bits(value), element);
+    case DType::int64:
+      return store(static_cast<std::int64_t>(value), element);
+    case DType::int32:
+      return store(static_cast<std::int32_t>(value), element);
+    case DType::uint8:
+      return store(static_cast<std::uint8_t>(value), element);
+    case DType::boolean:
+      return store(static_cast<std::uint8_t>(value != 0), element);
   }
 }
 
@@ -100,15 +115,22 @@ std::vector<double> download_values(const Tensor& t) {
 
 double epsilon(DType dtype) {
   switch (dtype) {
-    case DType::float32: return std::ldexp(1, -23);
-    case DType::float64: return std::ldexp(1, -52);
-    case DType::float16: return std::ldexp(1, -10);
-    case DType::bfloat16: return std::ldexp(1, -7);
-    default: return 0;
+    case DType::float32:
+      return std::ldexp(1, -23);
+    case DType::float64:
+      return std::ldexp(1, -52);
+    case DType::float16:
+      return std::ldexp(1, -10);
+    case DType::bfloat16:
+      return std::ldexp(1, -7);
+    default:
+      return 0;
   }
 }
 
-bool supports(DType dtype) { return dtype != DType::float64 || device().info().fp64; }
+bool supports(DType dtype) {
+  return dtype != DType::float64 || device().info().fp64;
+}
 
 Sample sample(std::mt19937& random, DType dtype, const Dims& shape, Placement placement) {
   const auto draw = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); };

@@ -33,8 +33,9 @@ struct Sample {
 enum class Placement { contiguous, strided };
 
 /**
- * A tensor of that shape. Values are multiples of 1/4 in [-8, 8] (whole and non-negative where the dtype asks for it), exact
- * in every dtype. A strided one has its dimensions in random order in memory, with gaps and an offset.
+ * A tensor of that shape. Values are multiples of 1/4 in [-8, 8] (whole and non-negative where the dtype asks
+ * for it), exact in every dtype. A strided one has its dimensions in random order in memory, with gaps and an
+ * offset.
  */
 Sample sample(std::mt19937& random, dlprim::DType dtype, const dlprim::Dims& shape, Placement placement);
 

@@ -12,7 +12,8 @@ void expect_error(const Call& call, const std::string& part) {
   try {
     call();
   } catch (const E& e) {
-    EXPECT_NE(std::string(e.what()).find(part), std::string::npos) << "message: " << e.what() << "\nlacks: " << part;
+    EXPECT_NE(std::string(e.what()).find(part), std::string::npos)
+        << "message: " << e.what() << "\nlacks: " << part;
     return;
   } catch (const std::exception& e) {
     ADD_FAILURE() << "an error of another type: " << e.what();

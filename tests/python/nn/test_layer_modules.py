@@ -42,6 +42,8 @@ LAYERS = {
     "identity": (lambda nn: nn.Identity(), (2, 3)),
     "dropout_nothing": (lambda nn: nn.Dropout(0.0), (2, 3)),
     "softmax": (lambda nn: nn.Softmax(dim=1), (3, 5)),
+    "gelu": (lambda nn: nn.GELU(), (3, 5)),
+    "gelu_tanh": (lambda nn: nn.GELU(approximate="tanh"), (3, 5)),
     "log_softmax": (lambda nn: nn.LogSoftmax(dim=-1), (3, 5)),
     "sequential": (
         lambda nn: nn.Sequential(nn.Linear(4, 6), nn.ReLU(), nn.Sequential(nn.Linear(6, 2), nn.Tanh())),

@@ -199,7 +199,7 @@ BINARY = [name for name, row in TABLE.items() if row["inputs"] == 2]
 
 
 # PyTorch's functions take no number here, where its operators would.
-STRICT = ("atan2", "maximum", "minimum", "logical_and", "logical_or", "logical_xor")
+STRICT = ("atan2", "logaddexp", "maximum", "minimum", "logical_and", "logical_or", "logical_xor")
 
 
 def number_for(name, side, dtype):

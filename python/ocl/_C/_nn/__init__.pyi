@@ -6,7 +6,7 @@ import collections.abc
 import ocl._C
 import typing
 from . import _init
-__all__: list[str] = ['AdaptiveAvgPool2d', 'AvgPool2d', 'BatchNorm1d', 'BatchNorm2d', 'CELU', 'Conv2d', 'CrossEntropyLoss', 'Dropout', 'ELU', 'Flatten', 'Hardsigmoid', 'Hardswish', 'Hardtanh', 'Identity', 'L1Loss', 'LeakyReLU', 'Linear', 'LogSigmoid', 'LogSoftmax', 'Loss', 'MSELoss', 'MaxPool2d', 'Mish', 'Module', 'NLLLoss', 'Parameter', 'ReLU', 'ReLU6', 'SELU', 'Sequential', 'SiLU', 'Sigmoid', 'Softmax', 'Softplus', 'Softsign', 'Tanh', 'Tanhshrink']
+__all__: list[str] = ['AdaptiveAvgPool2d', 'AvgPool2d', 'BatchNorm1d', 'BatchNorm2d', 'CELU', 'Conv2d', 'CrossEntropyLoss', 'Dropout', 'ELU', 'Flatten', 'GELU', 'Hardsigmoid', 'Hardswish', 'Hardtanh', 'Identity', 'L1Loss', 'LeakyReLU', 'Linear', 'LogSigmoid', 'LogSoftmax', 'Loss', 'MSELoss', 'MaxPool2d', 'Mish', 'Module', 'NLLLoss', 'Parameter', 'ReLU', 'ReLU6', 'SELU', 'Sequential', 'SiLU', 'Sigmoid', 'Softmax', 'Softplus', 'Softsign', 'Tanh', 'Tanhshrink']
 class Module:
     """
     Base of all modules, as torch.nn.Module.
@@ -119,6 +119,9 @@ class Flatten(Module):
         ...
 class Identity(Module):
     def __init__(self) -> None:
+        ...
+class GELU(Module):
+    def __init__(self, approximate: str = 'none') -> None:
         ...
 class Softmax(Module):
     def __init__(self, dim: typing.SupportsInt | typing.SupportsIndex) -> None:

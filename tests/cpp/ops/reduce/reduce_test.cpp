@@ -14,7 +14,9 @@ using namespace testing_support;
 
 namespace {
 
-Queue& queue() { return device().queue(); }
+Queue& queue() {
+  return device().queue();
+}
 
 constexpr double inf = std::numeric_limits<double>::infinity();
 const double not_a_number = std::nan("");
@@ -24,7 +26,8 @@ std::vector<std::vector<double>> groups_of(const Sample& s, DimMask mask) {
   const Dims kept = reduced_shape(s.tensor.shape, mask, true);
   std::vector<std::vector<double>> groups(static_cast<std::size_t>(product(kept)));
   std::size_t next = 0;
-  for_each_element(s.tensor.shape, [&](const Dims& at) { groups[element_number(kept, at)].push_back(s.values[next++]); });
+  for_each_element(s.tensor.shape,
+                   [&](const Dims& at) { groups[element_number(kept, at)].push_back(s.values[next++]); });
   return groups;
 }
 
@@ -60,21 +63,28 @@ double reference(const std::string& name, const std::vector<double>& group) {
   return count;
 }
 
-bool takes(const ReductionOp& row, DType dtype) { return is_floating(dtype) || row.result != ReductionResult::Float; }
+bool takes(const ReductionOp& row, DType dtype) {
+  return is_floating(dtype) || row.result != ReductionResult::Float;
+}
 
 void check(const ReductionOp& row, const Sample& s, DimMask mask) {
-  const Tensor y = Tensor::empty(device(), reduced_shape(s.tensor.shape, mask, false), row.result_dtype(s.tensor.dtype));
+  const Tensor y =
+      Tensor::empty(device(), reduced_shape(s.tensor.shape, mask, false), row.result_dtype(s.tensor.dtype));
   reduce(queue(), row, s.tensor, mask, y);
   std::vector<double> expected;
   double magnitude = 1;
   for (const auto& group : groups_of(s, mask)) {
     expected.push_back(reference(row.name, group));
     const double scale = sum_of(group, [](double v) { return std::abs(v); });
-    if (std::isfinite(scale)) magnitude = std::fmax(magnitude, row.name == "sum" ? scale : scale / static_cast<double>(group.size()));
+    if (std::isfinite(scale))
+      magnitude = std::fmax(magnitude, row.name == "sum" ? scale : scale / static_cast<double>(group.size()));
   }
-  SCOPED_TRACE(concat(row.name, " of ", name(s.tensor.dtype), " ", s.tensor.shape, " strides ", s.tensor.strides, " mask ", mask));
+  SCOPED_TRACE(concat(row.name, " of ", name(s.tensor.dtype), " ", s.tensor.shape, " strides ",
+                      s.tensor.strides, " mask ", mask));
   const double unit = epsilon(y.dtype);
-  expect_close(download_values(y), expected, unit, 2 * epsilon(s.tensor.dtype == DType::float64 ? DType::float64 : DType::float32) * magnitude * (is_floating(y.dtype) ? 1 : 0));
+  expect_close(download_values(y), expected, unit,
+               2 * epsilon(s.tensor.dtype == DType::float64 ? DType::float64 : DType::float32) * magnitude *
+                   (is_floating(y.dtype) ? 1 : 0));
 }
 
 void check_all_rows(const Sample& s, DimMask mask) {
@@ -89,7 +99,8 @@ struct Found {
 
 Found extremes(Extreme extreme, const Tensor& t, DimMask mask) {
   const Dims shape = reduced_shape(t.shape, mask, false);
-  const Tensor values = Tensor::empty(device(), shape, t.dtype), indices = Tensor::empty(device(), shape, DType::int64);
+  const Tensor values = Tensor::empty(device(), shape, t.dtype),
+               indices = Tensor::empty(device(), shape, DType::int64);
   reduce_index(queue(), extreme, t, mask, values, indices);
   const Tensor indices_only = Tensor::empty(device(), shape, DType::int64);
   reduce_index(queue(), extreme, t, mask, {}, indices_only);
@@ -108,14 +119,17 @@ void check_extremes(const Sample& s, DimMask mask) {
       while (!(group[at] == values.back() || (std::isnan(group[at]) && std::isnan(values.back())))) ++at;
       indices.push_back(static_cast<std::int64_t>(at));
     }
-    SCOPED_TRACE(concat(extreme == Extreme::max ? "argmax" : "argmin", " of ", name(s.tensor.dtype), " ", s.tensor.shape, " strides ", s.tensor.strides, " mask ", mask));
+    SCOPED_TRACE(concat(extreme == Extreme::max ? "argmax" : "argmin", " of ", name(s.tensor.dtype), " ",
+                        s.tensor.shape, " strides ", s.tensor.strides, " mask ", mask));
     const Found found = extremes(extreme, s.tensor, mask);
     expect_close(found.values, values, 0, 0);
     EXPECT_EQ(found.indices, indices);
   }
 }
 
-Sample sample_of(const std::vector<double>& values, const Dims& shape, DType dtype = DType::float32) { return {upload_as(dtype, values, shape), values}; }
+Sample sample_of(const std::vector<double>& values, const Dims& shape, DType dtype = DType::float32) {
+  return {upload_as(dtype, values, shape), values};
+}
 
 Sample uniform_sample(const Dims& shape, unsigned seed) {
   const auto x = random_floats(product(shape), seed);
@@ -126,7 +140,8 @@ Sample uniform_sample(const Dims& shape, unsigned seed) {
 
 TEST(Reduce, EveryRowOverEveryDimension) {
   std::mt19937 random(1);
-  const Sample dense = sample(random, DType::float32, {3, 5, 34}, Placement::contiguous), strided = sample(random, DType::float32, {4, 3, 19}, Placement::strided);
+  const Sample dense = sample(random, DType::float32, {3, 5, 34}, Placement::contiguous),
+               strided = sample(random, DType::float32, {4, 3, 19}, Placement::strided);
   for (DimMask mask = 1; mask < 8; ++mask) {
     check_all_rows(dense, mask);
     check_all_rows(strided, mask);
@@ -142,7 +157,8 @@ TEST(Reduce, RandomShapes) {
     Dims shape = Dims::filled(draw(1, 5), 1);
     for (int d = 0; d < shape.size(); ++d) shape[d] = draw(1, 3) == 1 ? draw(1, 40) : draw(1, 5);
     const auto mask = static_cast<DimMask>(draw(0, (1 << shape.size()) - 1));
-    const Sample s = sample(random, DType::float32, shape, draw(0, 2) ? Placement::strided : Placement::contiguous);
+    const Sample s =
+        sample(random, DType::float32, shape, draw(0, 2) ? Placement::strided : Placement::contiguous);
     check(reduction("sum"), s, mask);
     check_extremes(s, mask);
   }
@@ -150,7 +166,8 @@ TEST(Reduce, RandomShapes) {
 
 TEST(Reduce, DTypes) {
   std::mt19937 random(3);
-  for (const DType dtype : {DType::float64, DType::float16, DType::bfloat16, DType::int64, DType::int32, DType::uint8, DType::boolean}) {
+  for (const DType dtype : {DType::float64, DType::float16, DType::bfloat16, DType::int64, DType::int32,
+                            DType::uint8, DType::boolean}) {
     if (!supports(dtype)) continue;
     for (const DimMask mask : {1u, 2u}) {
       const Sample s = sample(random, dtype, {37, 21}, Placement::contiguous);
@@ -166,13 +183,20 @@ TEST(Reduce, ResultDTypes) {
   EXPECT_EQ(reduction("amax").result_dtype(DType::uint8), DType::uint8);
   EXPECT_EQ(reduction("any").result_dtype(DType::float32), DType::boolean);
   EXPECT_EQ(reduction("count_nonzero").result_dtype(DType::float32), DType::int64);
-  expect_error<TypeError>([] { reduction("mean").result_dtype(DType::int32); }, "mean: expected a floating dtype, got int32");
+  expect_error<TypeError>([] { reduction("mean").result_dtype(DType::int32); },
+                          "mean: expected a floating dtype, got int32");
   expect_error<ValueError>([] { reduction("no_such_row"); }, "'no_such_row'");
 }
 
 TEST(Reduce, BigSizes) {
-  for (const auto& [shape, mask] : std::vector<std::pair<Dims, DimMask>>{
-           {{1 << 20}, 1}, {{(1 << 20) + 7}, 1}, {{3, 300007}, 2}, {{300007, 3}, 1}, {{5003, 37}, 1}, {{37, 5003}, 2}, {{64, 33, 31, 7}, 13}, {{100003, 2}, 2}}) {
+  for (const auto& [shape, mask] : std::vector<std::pair<Dims, DimMask>>{{{1 << 20}, 1},
+                                                                         {{(1 << 20) + 7}, 1},
+                                                                         {{3, 300007}, 2},
+                                                                         {{300007, 3}, 1},
+                                                                         {{5003, 37}, 1},
+                                                                         {{37, 5003}, 2},
+                                                                         {{64, 33, 31, 7}, 13},
+                                                                         {{100003, 2}, 2}}) {
     const Sample s = uniform_sample(shape, 9);
     check(reduction("sum"), s, mask);
     check(reduction("mean"), s, mask);
@@ -182,7 +206,8 @@ TEST(Reduce, BigSizes) {
 
 TEST(Reduce, LongSumsKeepTheirDigits) {
   const std::int64_t n = 3000001;
-  const Tensor tenth = upload(std::vector<float>(static_cast<std::size_t>(n), 0.1f), {n}), y = queue().scratch({});
+  const Tensor tenth = upload(std::vector<float>(static_cast<std::size_t>(n), 0.1f), {n}),
+               y = queue().scratch({});
   reduce(queue(), reduction("sum"), tenth, 1, y);
   const double exact = static_cast<double>(0.1f) * static_cast<double>(n);
   EXPECT_NEAR(download<float>(y)[0], exact, 4e-7 * exact);
@@ -190,7 +215,8 @@ TEST(Reduce, LongSumsKeepTheirDigits) {
 
 TEST(Reduce, LargeIntegersStayExact) {
   const std::int64_t big = (std::int64_t{1} << 53) + 1;
-  const Tensor t = upload(std::vector<std::int64_t>{big, 2, -1}, {3}), y = Tensor::empty(device(), {}, DType::int64);
+  const Tensor t = upload(std::vector<std::int64_t>{big, 2, -1}, {3}),
+               y = Tensor::empty(device(), {}, DType::int64);
   reduce(queue(), reduction("sum"), t, 1, y);
   EXPECT_EQ(download<std::int64_t>(y)[0], big + 1);
   reduce(queue(), reduction("amax"), t, 1, y);
@@ -198,7 +224,9 @@ TEST(Reduce, LargeIntegersStayExact) {
 }
 
 TEST(Reduce, SpecialValues) {
-  const std::vector<std::vector<double>> rows{{1, not_a_number, 3}, {inf, 1, -inf}, {-inf, -inf, -inf}, {inf, 1, 2}, {0, -0.0, 0}, {not_a_number, not_a_number, inf}};
+  const std::vector<std::vector<double>> rows{{1, not_a_number, 3}, {inf, 1, -inf},
+                                              {-inf, -inf, -inf},   {inf, 1, 2},
+                                              {0, -0.0, 0},         {not_a_number, not_a_number, inf}};
   std::vector<double> values;
   for (const auto& row : rows) values.insert(values.end(), row.begin(), row.end());
   const Sample along_rows = sample_of(values, {6, 3});
@@ -218,7 +246,8 @@ TEST(Reduce, OfEqualExtremesTheFirstCounts) {
     const Found all_equal = extremes(Extreme::max, sample_of(values, {n}).tensor, 1);
     EXPECT_EQ(all_equal.indices, std::vector<std::int64_t>{0});
     values[static_cast<std::size_t>(n - 1)] = values[static_cast<std::size_t>(n / 2)] = not_a_number;
-    EXPECT_EQ(extremes(Extreme::min, sample_of(values, {n}).tensor, 1).indices, std::vector<std::int64_t>{n / 2});
+    EXPECT_EQ(extremes(Extreme::min, sample_of(values, {n}).tensor, 1).indices,
+              std::vector<std::int64_t>{n / 2});
   }
 }
 
@@ -245,26 +274,30 @@ TEST(Reduce, ScalarsAndNoDimensions) {
 }
 
 TEST(Reduce, BroadcastInput) {
-  const Tensor three = upload(std::vector<float>{1, 2, 3}, {3, 1}).expanded({4, 3, 1000}), y = queue().scratch({3});
+  const Tensor three = upload(std::vector<float>{1, 2, 3}, {3, 1}).expanded({4, 3, 1000}),
+               y = queue().scratch({3});
   reduce(queue(), reduction("sum"), three, 5, y);
   EXPECT_EQ(download<float>(y), (std::vector<float>{4000, 8000, 12000}));
 }
 
 TEST(Reduce, MoreElementsThan32BitsCount) {
   const std::int64_t n = (std::int64_t{1} << 31) + 8;
-  const Tensor one = upload(std::vector<std::uint8_t>{1}, {1}).expanded({n}), y = Tensor::empty(device(), {}, DType::int64);
+  const Tensor one = upload(std::vector<std::uint8_t>{1}, {1}).expanded({n}),
+               y = Tensor::empty(device(), {}, DType::int64);
   reduce(queue(), reduction("sum"), one, 1, y);
   EXPECT_EQ(download<std::int64_t>(y)[0], n);
 }
 
 TEST(Reduce, IndicesBeyond32Bits) {
   const std::int64_t half = std::int64_t{1} << 30;
-  if (device().info().max_allocation < (std::uint64_t{3} << 30)) GTEST_SKIP() << "the device gives no buffer of 3 GiB";
+  if (device().info().max_allocation < (std::uint64_t{3} << 30))
+    GTEST_SKIP() << "the device gives no buffer of 3 GiB";
   Tensor t = Tensor::empty(device(), {2 * half + 8}, DType::uint8);
   t.shape = Dims{2, 2};
   t.strides = Dims{half, half + 3};  // each dimension alone stays below 2^31, both together do not
   copy(queue(), upload(std::vector<std::uint8_t>{1, 2, 3, 4}, {2, 2}), t);
-  for (const auto& [mask, expected] : std::vector<std::pair<DimMask, std::vector<std::int64_t>>>{{1, {4, 6}}, {2, {3, 7}}, {3, {10}}}) {
+  for (const auto& [mask, expected] :
+       std::vector<std::pair<DimMask, std::vector<std::int64_t>>>{{1, {4, 6}}, {2, {3, 7}}, {3, {10}}}) {
     const Tensor y = Tensor::empty(device(), reduced_shape(t.shape, mask, false), DType::int64);
     reduce(queue(), reduction("sum"), t, mask, y);
     EXPECT_EQ(download<std::int64_t>(y), expected) << mask;
@@ -301,5 +334,6 @@ TEST(Reduce, Oclgrind) {
     check_extremes(s, mask);
   }
   check(reduction("mean"), sample(random, DType::float32, {2, 3, 4}, Placement::strided), 2);
-  check(reduction("sum"), sample(random, DType::float32, {9000}, Placement::contiguous), 1);  // splits, joined after
+  check(reduction("sum"), sample(random, DType::float32, {9000}, Placement::contiguous),
+        1);  // splits, joined after
 }
