@@ -41,7 +41,15 @@ static T SIGMOID(T a) {
 static T LOGSIGMOID(T a) { return fmin(a, (T)0) - log1p(exp(-fabs(a))); }
 // Equal infinities have no difference to take.
 static T LOGADDEXP(T a, T b) { return a == b ? a + (T)0.693147180559945309 : fmax(a, b) + log1p(exp(-fabs(a - b))); }
-static T SOFTPLUS(T a) { return a > 20 ? a : log1p(exp(a)); }
+// With e = exp(a) and n = e (e + 2), tanh(log(1 + e)) is n / (n + 2): one rounded function instead of three.
+static T TANH_SOFTPLUS(T a) {
+  const T e = exp(a), n = e * (e + 2);
+  return a > 20 ? (T)1 : n / (n + 2);
+}
+static T MISH_SLOPE(T a) {
+  const T e = exp(a), n = e * (e + 2);
+  return a > 20 ? (T)1 : (n * (n + 2) + 4 * a * e * (1 + e)) / ((n + 2) * (n + 2));
+}
 #define GELU_INNER(a) ((T)0.797884560802865356 * ((a) + (T)0.044715 * (a) * (a) * (a)))
 #define GELU_INNER_SLOPE(a) ((T)0.797884560802865356 * (1 + (T)0.134145 * (a) * (a)))
 // Exactly 1 where it rounds to 1: some devices' tanh is off by a unit there, and its derivative 1 - tanh^2 by everything.

@@ -31,15 +31,22 @@ __kernel void pointwise_flat(PARAMETERS const index_t numel, const index_t chunk
 
 #define STRIDED_AT(k) (at[k] + i * layout.stride[(k) * RANK])
 
+// SIMT: unrolled, since llvmpipe cannot index kernel arguments by a variable in divergent control flow.
+#if SHAPE_CPU
+#define FOR_OUTER(d) for (int d = 1; d < RANK && rest > 0; ++d)
+#else
+#define FOR_OUTER(d) _Pragma("unroll") for (int d = 1; d < RANK; ++d) if (rest > 0)
+#endif
+
 // Leaves in at[] where the row of element `element` starts in each tensor.
 #define FIND_ROW(element)                             \
   index_t at[OPERANDS];                               \
-  for (int k = 0; k < OPERANDS; ++k) at[k] = 0;       \
+  _Pragma("unroll") for (int k = 0; k < OPERANDS; ++k) at[k] = 0; \
   index_t rest = (element) / layout.size[0];          \
-  for (int d = 1; d < RANK && rest > 0; ++d) {        \
+  FOR_OUTER(d) {                                      \
     const index_t next = rest / layout.size[d];       \
     const index_t coordinate = rest - next * layout.size[d]; \
-    for (int k = 0; k < OPERANDS; ++k) at[k] += coordinate * layout.stride[k * RANK + d]; \
+    _Pragma("unroll") for (int k = 0; k < OPERANDS; ++k) at[k] += coordinate * layout.stride[k * RANK + d]; \
     rest = next;                                      \
   }
 

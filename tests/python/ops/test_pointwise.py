@@ -542,7 +542,9 @@ def test_gradients_at_the_edges(name, value):
     )
     getattr(ocl, name)(*ours).sum().backward()
     torch_function(name)(*theirs).sum().backward()
-    np.testing.assert_array_equal(ours[0].grad.numpy(), theirs[0].grad.numpy())
+    at_the_edge, elsewhere = ours[0].grad.numpy()
+    np.testing.assert_array_equal(at_the_edge, theirs[0].grad.numpy()[0])
+    np.testing.assert_allclose(elsewhere, theirs[0].grad.numpy()[1], rtol=3e-7)
 
 
 @pytest.mark.parametrize(
