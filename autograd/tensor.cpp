@@ -100,6 +100,14 @@ std::vector<char> Tensor::to_bytes() const {
 template <class T>
 std::vector<T> Tensor::to_vector() const {
   constexpr DType wanted = dlprim::dtype_of<T>();
+  if (wanted == DType::float64 && dtype() != wanted && !device()->info().fp64) {  // then the host converts
+    if (!is_floating(dtype())) {
+      const std::vector<std::int64_t> whole = to_vector<std::int64_t>();
+      return {whole.begin(), whole.end()};
+    }
+    const std::vector<float> values = to_vector<float>();
+    return {values.begin(), values.end()};
+  }
   if (dtype() != wanted) {
     const dlprim::Tensor converted = dlprim::Tensor::empty(*device(), shape(), wanted);
     dlprim::copy(device()->queue(), data(), converted);

@@ -1,5 +1,6 @@
 #include "dlprim/runtime/device.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <map>
 #include <mutex>
@@ -79,6 +80,13 @@ void store_settled_programs_at_exit() {
 }
 
 const std::thread::id main_thread = std::this_thread::get_id();
+std::atomic<bool> main_thread_ended{false};
+
+// For an exit() on another thread. Once the main thread's objects are gone, so are those of an implementation
+// (Oclgrind), and no OpenCL function may be called any more.
+void settle_unless_done() {
+  if (!main_thread_ended) store_settled_programs_at_exit();
+}
 
 /**
  * Settles the devices when main() ends. PoCL may still have to compile what was launched last, and LLVM
@@ -87,7 +95,9 @@ const std::thread::id main_thread = std::this_thread::get_id();
  */
 struct SettleBeforeExit {
   ~SettleBeforeExit() {
-    if (std::this_thread::get_id() == main_thread) store_settled_programs_at_exit();
+    if (std::this_thread::get_id() != main_thread) return;
+    store_settled_programs_at_exit();
+    main_thread_ended = true;
   }
 };
 
@@ -110,8 +120,7 @@ Device& Device::get(int index) {
     }
     if (devices.profiling) slot->queue().start_profiling();
     KernelCache::global();  // whose own exit handler must run after ours
-    static const int registered =
-        std::atexit(store_settled_programs_at_exit);  // for an exit() on another thread
+    static const int registered = std::atexit(settle_unless_done);
     (void)registered;
   }
   static thread_local const SettleBeforeExit guard;

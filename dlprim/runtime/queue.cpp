@@ -145,10 +145,17 @@ void Queue::zero(const Tensor& destination) {
   }
 }
 
+// rusticl's clFinish (Mesa 22.3) does not wait for what was flushed before, only for what was not: here the
+// marker.
+void Queue::drain() {
+  queue_.enqueueMarkerWithWaitList();
+  queue_.finish();
+}
+
 void Queue::finish() {
   std::lock_guard<std::mutex> lock(mutex_);
   try {
-    queue_.finish();
+    drain();
     settle();
   } catch (const cl::Error& e) {
     rethrow(e, "synchronize", device_);
@@ -164,7 +171,7 @@ void Queue::settle() {
 }
 
 void Queue::reopen(bool profiling) {
-  queue_.finish();
+  drain();
   queue_ = cl::CommandQueue(device_.context(), device_.handle(), properties(profiling));
   profiling_ = profiling;
 }
@@ -177,7 +184,7 @@ void Queue::start_profiling() {
 std::vector<KernelRecord> Queue::stop_profiling() {
   std::lock_guard<std::mutex> lock(mutex_);
   if (!profiling_) return {};
-  queue_.finish();
+  drain();
   std::vector<KernelRecord> records = profiler_.take();
   reopen(false);
   return records;

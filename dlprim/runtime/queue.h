@@ -141,6 +141,7 @@ class Queue {
   void enqueue(Kernel& kernel, const Range& range);
   void count_command();
   void drop_finished_uploads();
+  void drain();
   void settle();
   void reopen(bool profiling);
 
