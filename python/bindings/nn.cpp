@@ -1,5 +1,7 @@
 #include <set>
 
+#include <map>
+
 #include "casters.h"
 
 using ocl::Pair;
@@ -100,13 +102,24 @@ py::dict as_dict(const ocl::StateDict& state) {
   return result;
 }
 
-ocl::StateDict state_from(const py::dict& state) {
+// Arrays are converted on the host to what the module has under their name: its device may lack their dtype.
+ocl::StateDict state_from(const Module& module, const py::dict& state) {
+  std::map<std::string, Tensor> own;
+  for (const ocl::StateDict& entries : {module.named_parameters(), module.named_buffers()})
+    own.insert(entries.begin(), entries.end());
   ocl::StateDict result;
-  for (const auto& [name, value] : state)
-    result.emplace_back(name.cast<std::string>(), py::isinstance<Tensor>(value)
-                                                      ? value.cast<Tensor>()
-                                                      : tensor_of(py::reinterpret_borrow<py::object>(value),
-                                                                  std::nullopt, std::nullopt));
+  for (const auto& [key, value] : state) {
+    const std::string name = key.cast<std::string>();
+    const auto target = own.find(name);
+    if (py::isinstance<Tensor>(value))
+      result.emplace_back(name, value.cast<Tensor>());
+    else if (target == own.end())  // a counter, which is int64, or a name that the module will refuse
+      result.emplace_back(
+          name, tensor_of(py::reinterpret_borrow<py::object>(value), ocl::DType::int64, std::nullopt));
+    else
+      result.emplace_back(name, tensor_of(py::reinterpret_borrow<py::object>(value), target->second.dtype(),
+                                          target->second.device()));
+  }
   return result;
 }
 
@@ -264,7 +277,7 @@ void bind_module(py::module_& m) {
       .def(
           "load_state_dict",
           [](Module& self, const py::dict& state, bool strict) {
-            self.load_state_dict(state_from(state), strict);
+            self.load_state_dict(state_from(self, state), strict);
           },
           py::arg("state_dict"), py::arg("strict") = true,
           "Takes anything array-like: our tensors, NumPy arrays, PyTorch's.");
