@@ -16,14 +16,15 @@ PAGE = Path(__file__).resolve().parent.parent / "docs" / "operators.md"
 
 HEAD = """# Operators
 
-Made by `tools/generate_docs.py` from `dlprim/ops/pointwise/table.def` and `dlprim/ops/reduce/table.def`; do not
-edit. Semantics, names, broadcasting and type promotion are PyTorch's. Each function is `ocl.NAME` in Python and
-`ocl::NAME` in C++, and a method of `Tensor` where PyTorch has it as one.
+Made by `tools/generate_docs.py` from `dlprim/ops/pointwise/table.def` and `dlprim/ops/reduce/table.def`; do
+not edit. Semantics, names, broadcasting and type promotion are PyTorch's. Each function is `ocl.NAME` in
+Python and `ocl::NAME` in C++, and a method of `Tensor` where PyTorch has it as one.
 
 ## Pointwise
 
-*Types*: **Float** promotes integers to float32; **Same** keeps the promoted type; **Bool** gives bool; **Integral**
-takes integers and bool only; **Where** takes a condition first. `g` is the incoming gradient, `y` the result.
+*Types*: **Float** promotes integers to float32; **Same** keeps the promoted type; **Bool** gives bool;
+**Integral** takes integers and bool only; **Where** takes a condition first. `g` is the incoming gradient, `y`
+the result.
 
 | name | types | forward | gradients | |
 |---|---|---|---|---|

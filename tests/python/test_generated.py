@@ -10,12 +10,14 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_operator_page_is_what_the_tables_say():
-    done = subprocess.run([sys.executable, ROOT / "tools/generate_docs.py", "--check"], capture_output=True, text=True)
+    command = [sys.executable, ROOT / "tools/generate_docs.py", "--check"]
+    done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
 
 def test_stubs_name_every_function():
     stubs = (ROOT / "python/ocl/_C/__init__.pyi").read_text()
     names = [name for name in dir(_C) if not name.startswith("_")]
-    missing = [name for name in names if not any(f"{form}{name}" in stubs for form in ("def ", "class ", "\n"))]
+    forms = ("def ", "class ", "\n")
+    missing = [name for name in names if not any(f"{form}{name}" in stubs for form in forms)]
     assert not missing, "run tools/generate_stubs"

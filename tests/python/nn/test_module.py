@@ -90,7 +90,7 @@ def test_repr(nets):
 
 
 def test_forward_and_backward(nets):
-    # In training the norm would take out what the layers before it add: gradients of nothing but rounding errors.
+    # In training the norm takes out what the layers before it add: gradients of nothing but rounding errors.
     ours, theirs = (net.eval() for net in nets)
     x = np.random.default_rng(0).standard_normal((6, 4)).astype(np.float32)
     (ours(ocl.tensor(x)) ** 2).sum().backward()
