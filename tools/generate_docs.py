@@ -23,8 +23,8 @@ Python and `ocl::NAME` in C++, and a method of `Tensor` where PyTorch has it as 
 ## Pointwise
 
 *Types*: **Float** promotes integers to float32; **Same** keeps the promoted type; **Bool** gives bool;
-**Integral** takes integers and bool only; **Where** takes a condition first. `g` is the incoming gradient, `y`
-the result.
+**Integral** takes integers and bool only; **Where** takes a condition first. `g` is the incoming gradient,
+`y` the result.
 
 | name | types | forward | gradients | |
 |---|---|---|---|---|

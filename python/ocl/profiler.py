@@ -11,8 +11,8 @@ class profile:  # noqa: N801  (PyTorch's name)
     """Records every kernel launch inside ``with ocl.profiler.profile() as p:``.
 
     Afterwards ``p.table()`` gives a line per kernel, ``p.export_chrome_trace(path)`` a trace for
-    chrome://tracing or Perfetto, ``p.export_csv(path)`` one line per launch, and ``p.launches()`` (device, kernel, start, end) in
-    nanoseconds.
+    chrome://tracing or Perfetto, ``p.export_csv(path)`` one line per launch, and ``p.launches()``
+    (device, kernel, start, end) in nanoseconds.
     """
 
     def __enter__(self) -> profile:
