@@ -25,6 +25,11 @@ struct Input {
   Route route;
 };
 
+// bool below integers below floating types: what a lower kind can be stored in, and what it yields to.
+int kind(DType dtype) {
+  return is_floating(dtype) ? 2 : dtype == DType::boolean ? 0 : 1;
+}
+
 bool is_floating_scalar(const Scalar& s) {
   return s.kind() == Scalar::Kind::floating;
 }
@@ -167,7 +172,6 @@ DType result_type(const std::vector<Operand>& operands) {
     const DType dtype = operand.is_tensor() ? operand.tensor().dtype() : operand.number().dtype();
     ranks[rank] = ranks[rank] ? promote_types(*ranks[rank], dtype) : dtype;
   }
-  const auto kind = [](DType dtype) { return is_floating(dtype) ? 2 : dtype == DType::boolean ? 0 : 1; };
   std::optional<DType> result;
   for (const std::optional<DType>& dtype : ranks) {
     if (!dtype) continue;
@@ -192,7 +196,6 @@ void apply_pointwise_in_place(const PointwiseOp& op, Tensor& target, const std::
   const Call call = plan(op, inputs, parameters);
   require(call.shape == target.shape(), op.name, "_: output with shape ", target.shape(),
           " doesn't match the broadcast shape ", call.shape);
-  const auto kind = [](DType dtype) { return is_floating(dtype) ? 2 : dtype == DType::boolean ? 0 : 1; };
   require<TypeError>(kind(call.types.result) <= kind(target.dtype()), op.name, "_: result type ",
                      name(call.types.result), " can't be cast to the desired output type ",
                      name(target.dtype()));
