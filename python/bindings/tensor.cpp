@@ -300,6 +300,5 @@ void bind_tensor(py::module_& m) {
            "To a device, a dtype, or those of another tensor.");
   tensor.attr("__array_priority__") = 1000;  // NumPy's operators give way to ours
   bind_autograd(m);
-  bind_pointwise(m, tensor);
-  bind_functions(m, tensor);
+  bind_operators(m, tensor);
 }

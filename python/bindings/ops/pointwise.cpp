@@ -1,4 +1,6 @@
-#include "casters.h"
+#include <array>
+
+#include "operator_binder.h"
 
 using ocl::Operand;
 using ocl::Scalar;
@@ -7,6 +9,12 @@ using ocl::Tensor;
 namespace {
 
 using Number = std::optional<double>;  // None stands for the default
+
+std::array<const char*, 3> ternary_names(std::string_view op) {
+  if (op == "where") return {"condition", "input", "other"};
+  if (op == "lerp") return {"input", "end", "weight"};
+  return {"input", "tensor1", "tensor2"};
+}
 
 // Each row of the table becomes a function of the module and, but for the ternary ones, a method of Tensor.
 void bind_table(py::module_& m, py::class_<Tensor>& tensor) {
@@ -43,23 +51,37 @@ void bind_table(py::module_& m, py::class_<Tensor>& tensor) {
       #name,                                                                                                 \
       [](const Tensor& input, const Operand& other, const Scalar& p) { return ocl::name(input, other, p); }, \
       py::arg("other"), py::kw_only(), py::arg(#p) = p0, WithoutLock(), doc);
-#define TERNARY(name, types, forward, da, db, dc, doc)                                                \
-  m.def(                                                                                              \
-      #name, [](const Operand& a, const Operand& b, const Operand& c) { return ocl::name(a, b, c); }, \
-      py::arg("a"), py::arg("b"), py::arg("c"), WithoutLock(), doc);
-#define TERNARY_P(name, p, p0, types, forward, da, db, dc, doc)                   \
-  m.def(                                                                          \
-      #name,                                                                      \
-      [](const Operand& a, const Operand& b, const Operand& c, const Scalar& p) { \
-        return ocl::name(a, b, c, p);                                             \
-      },                                                                          \
-      py::arg("a"), py::arg("b"), py::arg("c"), py::kw_only(), py::arg(#p) = p0, WithoutLock(), doc);
+// PyTorch's names of the three inputs; a method's first input is the tensor.
+#define TERNARY(name, types, forward, da, db, dc, doc)                                                      \
+  m.def(                                                                                                    \
+      #name, [](const Operand& a, const Operand& b, const Operand& c) { return ocl::name(a, b, c); },       \
+      py::arg(ternary_names(#name)[0]), py::arg(ternary_names(#name)[1]), py::arg(ternary_names(#name)[2]), \
+      WithoutLock(), doc);                                                                                  \
+  if (std::string_view(#name) != "where")                                                                   \
+    tensor.def(                                                                                             \
+        #name, [](const Tensor& a, const Operand& b, const Operand& c) { return ocl::name(a, b, c); },      \
+        py::arg(ternary_names(#name)[1]), py::arg(ternary_names(#name)[2]), WithoutLock(), doc);
+#define TERNARY_P(name, p, p0, types, forward, da, db, dc, doc)                                             \
+  m.def(                                                                                                    \
+      #name,                                                                                                \
+      [](const Operand& a, const Operand& b, const Operand& c, const Scalar& p) {                           \
+        return ocl::name(a, b, c, p);                                                                       \
+      },                                                                                                    \
+      py::arg(ternary_names(#name)[0]), py::arg(ternary_names(#name)[1]), py::arg(ternary_names(#name)[2]), \
+      py::kw_only(), py::arg(#p) = p0, WithoutLock(), doc);                                                 \
+  tensor.def(                                                                                               \
+      #name,                                                                                                \
+      [](const Tensor& a, const Operand& b, const Operand& c, const Scalar& p) {                            \
+        return ocl::name(a, b, c, p);                                                                       \
+      },                                                                                                    \
+      py::arg(ternary_names(#name)[1]), py::arg(ternary_names(#name)[2]), py::kw_only(), py::arg(#p) = p0,  \
+      WithoutLock(), doc);
 #include "dlprim/ops/pointwise/table.def"
 #include "dlprim/ops/pointwise/undef.def"
 #undef BOTH
 }
 
-void bind_operators(py::class_<Tensor>& tensor) {
+void bind_symbols(py::class_<Tensor>& tensor) {
 #define OPERATOR(symbol, name)                                                              \
   tensor.def(                                                                               \
       "__" #symbol "__", [](const Tensor& a, const Operand& b) { return ocl::name(a, b); }, \
@@ -122,9 +144,17 @@ py::list table_as_dicts() {
 
 }  // namespace
 
-void bind_pointwise(py::module_& m, py::class_<Tensor>& tensor) {
+void bind_pointwise(const OperatorBinder& bind) {
+  py::module_& m = bind.module();
+  py::class_<Tensor>& tensor = bind.tensor();
   bind_table(m, tensor);
-  bind_operators(tensor);
+  bind_symbols(tensor);
+  tensor.def(
+      "where",
+      [](const Tensor& input, const Tensor& condition, const Operand& other) {
+        return ocl::where(condition, input, other);
+      },
+      py::arg("condition"), py::arg("other"), WithoutLock(), OperatorBinder::doc("where"));
   m.def(
       "div",
       [](const Operand& input, const Operand& other, const std::optional<std::string>& rounding_mode) {

@@ -1,0 +1,59 @@
+#include "autograd/operators.h"
+
+#include <map>
+
+#include "dlprim/core/error.h"
+#include "dlprim/ops/pointwise/pointwise.h"
+#include "dlprim/ops/reduce/reduce.h"
+
+namespace ocl {
+namespace {
+
+OperatorRow row_of(const dlprim::PointwiseOp& op) {
+  static constexpr const char* taken[] = {"any; integers give float32", "any", "any; gives bool", "integral",
+                                          "any"};
+  static constexpr const char* inputs[] = {"a", "b", "c"};
+  OperatorRow row{op.name, "Pointwise", taken[static_cast<int>(op.types)], "", "torch." + op.name,
+                  op.documentation};
+  for (std::size_t i = 0; i < op.gradients.size(); ++i)
+    if (!op.gradients[i].empty())
+      row.derivative += (row.derivative.empty() ? "" : "; ") + (inputs[i] + (": " + op.gradients[i]));
+  return row;
+}
+
+OperatorRow row_of(const dlprim::ReductionOp& op) {
+  return {op.name,
+          "Reductions",
+          op.result == dlprim::ReductionResult::Float ? "floating" : "any",
+          op.gradient.empty() ? "" : "a: " + op.gradient,
+          "torch." + op.name,
+          op.documentation};
+}
+
+}  // namespace
+
+const std::vector<OperatorRow>& operator_table() {
+  static const auto* table = [] {
+    auto* rows = new std::vector<OperatorRow>;
+    for (const dlprim::PointwiseOp& op : dlprim::pointwise_table()) rows->push_back(row_of(op));
+    for (const dlprim::ReductionOp& op : dlprim::reduction_table()) rows->push_back(row_of(op));
+#define OPERATOR(name, family, dtypes, derivative, source, documentation) \
+  rows->push_back({#name, family, dtypes, derivative, source, documentation});
+#include "autograd/operators.def"
+    return rows;
+  }();
+  return *table;
+}
+
+const OperatorRow& operator_row(std::string_view name) {
+  static const auto* by_name = [] {
+    auto* rows = new std::map<std::string, const OperatorRow*, std::less<>>;
+    for (const OperatorRow& row : operator_table()) rows->emplace(row.name, &row);
+    return rows;
+  }();
+  const auto found = by_name->find(name);
+  dlprim::require(found != by_name->end(), "there is no operator named '", name, "'");
+  return *found->second;
+}
+
+}  // namespace ocl

@@ -1,0 +1,37 @@
+#include "operator_binder.h"
+
+namespace {
+
+py::list table_as_dicts() {
+  py::list rows;
+  for (const ocl::OperatorRow& operator_row : ocl::operator_table()) {
+    py::dict row;
+    row["name"] = operator_row.name;
+    row["family"] = operator_row.family;
+    row["dtypes"] = operator_row.dtypes;
+    row["derivative"] = operator_row.derivative;
+    row["source"] = operator_row.source;
+    row["documentation"] = operator_row.documentation;
+    rows.append(row);
+  }
+  return rows;
+}
+
+}  // namespace
+
+void bind_operators(py::module_& m, py::class_<ocl::Tensor>& tensor) {
+  m.def("operator_table", &table_as_dicts, "What is said of every operator, as dicts.");
+  const OperatorBinder bind(m, tensor);
+  bind_creation(bind);
+  bind_random(bind);
+  bind_views(bind);
+  bind_inplace(bind);
+  bind_pointwise(bind);
+  bind_reduce(bind);
+  bind_linalg(bind);
+  bind_conv(bind);
+  bind_pool(bind);
+  bind_norm(bind);
+  bind_softmax(bind);
+  bind_loss(bind);
+}
