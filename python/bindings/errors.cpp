@@ -2,16 +2,27 @@
 
 namespace {
 
-// Python's own word where it has one; the device's errors get classes of their own.
+// Our own class for an argument that is wrong: Python's own word for it, and the RuntimeError that PyTorch
+// raises for most of them.
+PyObject* argument_error(py::module_& m, const char* name, PyObject* base, const char* doc) {
+  const py::tuple bases = py::make_tuple(py::handle(base), py::handle(PyExc_RuntimeError));
+  PyObject* made = PyErr_NewExceptionWithDoc(("ocl." + std::string(name)).c_str(), doc, bases.ptr(), nullptr);
+  if (!made) throw py::error_already_set();
+  m.add_object(name, py::handle(made));
+  return made;
+}
+
+PyObject *value_error, *type_error, *index_error;
+
 void translate(std::exception_ptr pointer) {
   try {
     if (pointer) std::rethrow_exception(pointer);
   } catch (const ocl::ValueError& e) {
-    py::set_error(PyExc_ValueError, e.what());
+    py::set_error(value_error, e.what());
   } catch (const ocl::TypeError& e) {
-    py::set_error(PyExc_TypeError, e.what());
+    py::set_error(type_error, e.what());
   } catch (const ocl::IndexError& e) {
-    py::set_error(PyExc_IndexError, e.what());
+    py::set_error(index_error, e.what());
   } catch (const ocl::AutogradError& e) {
     py::set_error(PyExc_RuntimeError, e.what());
   } catch (const ocl::FileError& e) {
@@ -22,6 +33,12 @@ void translate(std::exception_ptr pointer) {
 }  // namespace
 
 void bind_errors(py::module_& m) {
+  value_error = argument_error(m, "ArgumentValueError", PyExc_ValueError,
+                               "A shape or a value that does not fit; a ValueError and a RuntimeError.");
+  type_error = argument_error(m, "ArgumentTypeError", PyExc_TypeError,
+                              "A dtype that an operator does not take; a TypeError and a RuntimeError.");
+  index_error = argument_error(m, "ArgumentIndexError", PyExc_IndexError,
+                               "A dimension or an index out of range; an IndexError and a RuntimeError.");
   static py::exception<ocl::DeviceError> device_error(m, "DeviceError", PyExc_RuntimeError);
   device_error.doc() = "No such device, no OpenCL platform, or a failing OpenCL call.";
   static py::exception<ocl::OutOfMemoryError> out_of_memory(m, "OutOfMemoryError", device_error);

@@ -1,0 +1,182 @@
+"""What random cases are made of: inputs with a layout, a source to draw them from, and the lists of all cases."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+CASES: dict[str, Callable] = {}
+ERRORS: dict[str, Callable] = {}
+
+LAYOUTS = ("contiguous", "contiguous", "transposed", "sliced", "expanded")
+DTYPES = ("float32", "int64", "int32", "uint8", "bool")
+
+
+def cases(*names):
+    """Declares the function below it to draw the cases of the operators of these names (given as a second
+    argument where there are several)."""
+
+    def declare(function):
+        for name in names:
+            assert name not in CASES, f"two sources of cases for {name}"
+            CASES[name] = function if len(names) == 1 else lambda draw, name=name: function(draw, name)
+        return function
+
+    return declare
+
+
+def errors(*names):
+    """Declares the function below it to list calls, as functions of the library, at which PyTorch raises."""
+
+    def declare(function):
+        for name in names:
+            assert name not in ERRORS, f"two lists of errors for {name}"
+            ERRORS[name] = function if len(names) == 1 else lambda name=name: function(name)
+        return function
+
+    return declare
+
+
+def row_major(array):
+    """A contiguous copy, of no dimensions where the array has none."""
+    return np.array(array, order="C")
+
+
+@dataclass
+class Input:
+    """An array and how its elements are to lie in memory."""
+
+    array: np.ndarray
+    layout: str = "contiguous"
+
+    @property
+    def shape(self):
+        return self.array.shape
+
+    @property
+    def ndim(self):
+        return self.array.ndim
+
+    @property
+    def is_floating(self):
+        return self.array.dtype.kind == "f"
+
+    def build(self, tensor_of):
+        """A leaf tensor made by `tensor_of(array)`, and the view of it that is the operator's input."""
+        if self.layout == "transposed" and self.ndim > 1:
+            order = tuple(reversed(range(self.ndim)))
+            leaf = tensor_of(row_major(self.array.transpose(order)))
+            return leaf, leaf.permute(order)
+        if self.layout == "sliced" and self.ndim > 0:
+            spread = np.zeros((*self.shape[:-1], 2 * self.shape[-1] + 1), self.array.dtype)
+            spread[..., 1::2] = self.array
+            leaf = tensor_of(spread)
+            return leaf, leaf[..., 1::2]
+        if self.layout == "expanded":
+            kept = tuple(slice(0, 1) if s == 0 else slice(None) for s in self.array.strides)
+            leaf = tensor_of(row_major(self.array[kept]))
+            return leaf, leaf.expand(self.shape)
+        leaf = tensor_of(row_major(self.array))
+        return leaf, leaf
+
+
+@dataclass
+class Case:
+    """One call, written once for both libraries: function(lib, *tensors) gives a tensor or several.
+
+    unit       what a rounding error is measured by: "element", the result's element; "sums", the magnitudes that
+               sums of products add up (the same function of absolute values); "largest", the largest element of
+               the result (for differences of terms of that size)
+    backward   whether gradients are compared too
+    gradcheck  whether finite differences are meaningful here
+    """
+
+    function: Callable
+    inputs: tuple = field(default=())
+    unit: str = "element"
+    backward: bool = True
+    gradcheck: bool = True
+
+    def __init__(self, function, *inputs, unit="element", backward=True, gradcheck=True):
+        assert unit in ("element", "sums", "largest")
+        self.function, self.unit, self.backward, self.gradcheck = function, unit, backward, gradcheck
+        self.inputs = tuple(i if isinstance(i, Input) else Input(np.asarray(i)) for i in inputs)
+
+
+class Draw:
+    """A source of random shapes, tensors and arguments."""
+
+    def __init__(self, seed):
+        self.seed = seed
+        self.rng = np.random.default_rng(seed)
+
+    def chance(self, probability):
+        return bool(self.rng.random() < probability)
+
+    def choice(self, options):
+        return options[int(self.rng.integers(len(options)))]
+
+    def integer(self, low, high):
+        """From low to high, both included."""
+        return int(self.rng.integers(low, high + 1))
+
+    def number(self, low=-3.0, high=3.0):
+        return float(np.float32(self.rng.uniform(low, high)))
+
+    def shape(self, low=0, high=4, largest=9, empty=True):
+        """Of rank low to high; some sizes are 1, and with `empty` a few are 0."""
+        sizes = [self.size(largest) for _ in range(self.integer(low, high))]
+        if empty and sizes and self.chance(0.05):
+            sizes[self.integer(0, len(sizes) - 1)] = 0
+        return tuple(sizes)
+
+    def size(self, largest=9):
+        return 1 if self.chance(0.15) else self.integer(1, largest)
+
+    def dim(self, x):
+        """A dimension of x (an Input, or a rank), counted from either end."""
+        rank = x if isinstance(x, int) else x.ndim
+        return self.integer(-rank, rank - 1) if rank else self.choice([0, -1])
+
+    def dims(self, x):
+        """Some dimensions of x, in any order, counted from either end."""
+        chosen = self.rng.permutation(x.ndim)[: self.integer(1, max(x.ndim, 1))]
+        return tuple(int(d) - (x.ndim if self.chance(0.3) else 0) for d in chosen)
+
+    def broadcastable(self, shape):
+        """A shape that broadcasts to `shape`: leading dimensions missing, others 1."""
+        kept = shape[self.integer(0, len(shape)) :] if self.chance(0.4) else shape
+        return tuple(1 if self.chance(0.25) else s for s in kept)
+
+    def floats(self, shape, low=-3.0, high=3.0, layout=None):
+        return self._lay_out(lambda s: self.rng.uniform(low, high, s).astype(np.float32), shape, layout)
+
+    def distinct(self, shape, layout=None):
+        """Floats of which no two are equal or close: their order is the same in every precision."""
+        layout = layout or self.choice(LAYOUTS[:-1])
+        count = int(np.prod(shape, dtype=np.int64))
+        return Input((self.rng.permutation(count).reshape(shape) * 0.25 - 4).astype(np.float32), layout)
+
+    def integers(self, shape, low, high, dtype="int64", layout=None):
+        """In [low, high)."""
+        return self._lay_out(lambda s: self.rng.integers(low, high, s).astype(dtype), shape, layout)
+
+    def booleans(self, shape, layout=None):
+        return self._lay_out(lambda s: self.rng.random(s) < 0.5, shape, layout)
+
+    def numbers(self, shape, low=-3, high=3, dtypes=DTYPES, layout=None):
+        """Of one of `dtypes`, drawn."""
+        dtype = self.choice(dtypes)
+        if dtype == "bool":
+            return self.booleans(shape, layout)
+        if dtype.startswith("float"):
+            return self.floats(shape, low, high, layout)
+        low = max(int(low), 0) if dtype == "uint8" else int(low)
+        return self.integers(shape, low, int(high) + 1, dtype, layout)
+
+    def _lay_out(self, make, shape, layout):
+        layout = layout or self.choice(LAYOUTS)
+        if layout != "expanded":
+            return Input(make(shape), layout)
+        narrow = tuple(1 if s and self.chance(0.5) else s for s in shape)
+        return Input(np.broadcast_to(make(narrow), shape), layout)

@@ -1,0 +1,156 @@
+"""Cases of every row of the pointwise table, drawn from the row itself."""
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from cases.harness import Case, Input, cases, errors
+
+import ocl
+
+TABLE = {row["name"]: row for row in ocl._C.pointwise_table()}
+
+# PyTorch's function for rows that it names otherwise, or computes less exactly.
+TORCH = {
+    "hardsigmoid": lambda a: F.relu6(a + 3) / 6,  # its own gradient in float64 has a float32 sixth
+    "gelu_tanh": lambda a: F.gelu(a, approximate="tanh"),
+    "div_floor": lambda a, b: torch.div(a, b, rounding_mode="floor"),
+    "div_trunc": lambda a, b: torch.div(a, b, rounding_mode="trunc"),
+    "prelu_kernel": lambda a, b: torch.where(a > 0, a, b * a),
+    "threshold": lambda a, threshold=0.0, value=0.0: F.threshold(a, threshold, value),
+    "clamp": lambda a, min=None, max=None: a.clone() if min is max is None else torch.clamp(a, min, max),
+}
+
+# The interval that each input is drawn from, where (-3, 3) will not do; two intervals: one per input.
+DOMAINS = {
+    "log": (0.05, 5),
+    "log2": (0.05, 5),
+    "log10": (0.05, 5),
+    "sqrt": (0.05, 5),
+    "rsqrt": (0.05, 5),
+    "log1p": (-0.9, 5),
+    "asin": (-0.95, 0.95),
+    "acos": (-0.95, 0.95),
+    "logit": (0.02, 0.98),
+    "reciprocal": (0.2, 3),
+    "tan": (-1.4, 1.4),
+    "hardsigmoid": (-4, 4),
+    "hardswish": (-4, 4),
+    "relu6": (-3, 9),
+    "pow": ((0.1, 3), (-2, 3)),
+    "div": ((-3, 3), (0.2, 3)),
+    "addcdiv": ((-3, 3), (-3, 3), (0.2, 3)),
+}
+
+PARAMETERS = {
+    "leaky_relu": {"negative_slope": (0.05, 0.5)},
+    "elu": {"alpha": (0.3, 2)},
+    "celu": {"alpha": (0.3, 2)},
+    "softplus": {"beta": (0.5, 3), "threshold": (2, 20)},
+    "hardtanh": {"min_val": (-2, 0), "max_val": (0.1, 2)},
+    "threshold": {"threshold": (-1, 1), "value": (-7, 7)},
+    "clamp": {"min": (-2, 0), "max": (0.1, 2)},
+    "add": {"alpha": (-2, 2)},
+    "sub": {"alpha": (-2, 2)},
+    "addcmul": {"value": (-2, 2)},
+    "addcdiv": {"value": (-2, 2)},
+}
+CANCELLING = ("add", "sub", "lerp", "addcmul", "addcdiv", "fmod", "remainder", "frac")
+
+# PyTorch's functions take no number beside a tensor here, where its operators would.
+STRICT = ("atan2", "logaddexp", "maximum", "minimum", "logical_and", "logical_or", "logical_xor")
+
+
+def torch_function(name):
+    found = TORCH.get(name) or getattr(torch, name, None) or getattr(F, name, None)
+    assert found, f"row {name} of the pointwise table has no counterpart here: name one in TORCH"
+    return found
+
+
+def call(name, **parameters):
+    """The row as a function of (library, *inputs)."""
+    return lambda lib, *inputs: (torch_function(name) if lib is torch else getattr(ocl, name))(
+        *inputs, **parameters
+    )
+
+
+def interval_of(name, i):
+    interval = DOMAINS.get(name, (-3, 3))
+    return interval[i] if isinstance(interval[0], tuple) else interval
+
+
+def takes_integers(name, arrays):
+    """Whether PyTorch has the operator in these dtypes, and a defined result."""
+    try:
+        torch_function(name)(*[torch.from_numpy(a[..., None][..., :1].copy()) for a in arrays])
+    except (RuntimeError, NotImplementedError):
+        return False
+    return True
+
+
+def draw_integers(draw, name, shapes):
+    inputs = [draw.numbers(shape, -9, 9, ("int64", "int32", "uint8", "bool")) for shape in shapes]
+    if name in ("div_floor", "div_trunc", "floor_divide", "fmod", "remainder", "pow"):
+        dtype = inputs[1].array.dtype if inputs[1].array.dtype != bool else "int64"
+        inputs[1] = draw.integers(shapes[1], 0 if name == "pow" else 1, 4, dtype)
+    return inputs
+
+
+def draw_case(draw, name):
+    row = TABLE[name]
+    shape = draw.shape(0, 4)
+    shapes = [shape] + [draw.broadcastable(shape) for _ in range(row["inputs"] - 1)]
+    order = draw.rng.permutation(row["inputs"])
+    shapes = [shapes[i] for i in order]
+    parameters = {p: draw.number(*interval) for p, interval in PARAMETERS.get(name, {}).items() if draw.chance(0.7)}
+    if row["types"] == "Integral" or (row["types"] in ("Same", "Bool") and name != "where" and draw.chance(0.3)):
+        inputs = draw_integers(draw, name, shapes)
+        if row["types"] == "Integral" or takes_integers(name, [i.array for i in inputs]):
+            return Case(call(name), *inputs, backward=False)
+    inputs = [draw.floats(s, *interval_of(name, i)) for i, s in enumerate(shapes)]
+    if row["types"] == "Bool":
+        inputs = [Input(np.round(i.array), "contiguous") for i in inputs]
+    if name == "where":
+        inputs[0] = draw.booleans(shapes[0])
+    return Case(
+        call(name, **parameters),
+        *inputs,
+        unit="largest" if name in CANCELLING else "element",
+        backward=bool(row["gradients"] and any(row["gradients"])),
+    )
+
+
+for row_name in TABLE:
+    cases(row_name)(lambda draw, name=row_name: draw_case(draw, name))
+
+
+@errors("add", "mul", "maximum", "eq", "atan2")
+def shapes_that_do_not_broadcast(name):
+    return [lambda lib: getattr(lib, name)(lib.ones(2, 3), lib.ones(4))]
+
+
+@errors("bitwise_and", "bitwise_or", "bitwise_xor")
+def floats_have_no_bits(name):
+    return [lambda lib: getattr(lib, name)(lib.ones(3), lib.ones(3))]
+
+
+@errors("addcmul", "addcdiv", "lerp")
+def three_shapes_that_do_not_broadcast(name):
+    return [lambda lib: getattr(lib, name)(lib.ones(2, 3), lib.ones(3), lib.ones(2))]
+
+
+@errors("neg")
+def bool_has_no_negative():
+    return [lambda lib: lib.neg(lib.tensor([True]))]
+
+
+@errors("sub")
+def bool_has_no_difference():
+    return [
+        lambda lib: lib.sub(lib.tensor([True]), lib.tensor([True])),
+        lambda lib: lib.sub(lib.ones(2, 3), lib.ones(4)),
+    ]
+
+
+@errors("div")
+def no_such_rounding():
+    return [lambda lib: lib.div(lib.ones(3), lib.ones(3), rounding_mode="up")]
