@@ -86,11 +86,7 @@ class Pass {
   }
 
   void visit(Node& node, TensorList& arrived) {
-    for (const auto& [index, hook] : node.hooks) {
-      Tensor& gradient = arrived[static_cast<std::size_t>(index)];
-      if (!gradient.defined()) continue;
-      if (const Tensor replaced = hook(gradient); replaced.defined()) gradient = replaced;
-    }
+    node.call_hooks(arrived);
     if (captures_) {
       for (std::size_t i = 0; i < arrived.size(); ++i)
         if (const auto found = captures_->find({&node, static_cast<int>(i)}); found != captures_->end())

@@ -26,7 +26,8 @@ using Backward = std::function<TensorList(const TensorList& gradients)>;
  */
 class Node {
  public:
-  Node(std::string name, std::vector<Edge> next, Backward backward);
+  /** `saves_tensors`: whether `backward` holds tensors that a run without `keep` gives up. */
+  Node(std::string name, std::vector<Edge> next, Backward backward, bool saves_tensors = true);
   virtual ~Node();
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
@@ -40,17 +41,29 @@ class Node {
   virtual TensorList run(const TensorList& gradients, bool keep);
   /** Shape, dtype and device of each output, to make zeros for a gradient that nobody sent. */
   std::vector<dlprim::Tensor> outputs;
-  /** Called with the whole gradient of output `first` before the node runs; may replace it. */
-  std::vector<std::pair<int, std::function<Tensor(const Tensor&)>>> hooks;
+
+  /** Calls `function` with the whole gradient of output `output` before the node runs; what it returns, if
+   * defined, replaces the gradient. Gives the number that remove_hook takes. */
+  int add_hook(int output, std::function<Tensor(const Tensor&)> function);
+  void remove_hook(int number);
+  void call_hooks(TensorList& gradients) const;
 
  protected:
   Node(std::string name, std::uint64_t sequence) : name_(std::move(name)), sequence_(sequence) {}
 
  private:
   std::string name_;
+  struct Hook {
+    int number, output;
+    std::function<Tensor(const Tensor&)> function;
+  };
+
   std::vector<Edge> next_;
   Backward backward_;
   std::uint64_t sequence_;
+  bool saves_tensors_ = false;
+  std::vector<Hook> hooks_;
+  int next_hook_ = 0;
 };
 
 /** The end of the tape at a leaf: adds what arrives to the leaf's grad. */
@@ -66,11 +79,10 @@ class AccumulateGrad final : public Node {
 struct TensorImpl {
   dlprim::Tensor data;
   bool requires_grad = false;
-  bool is_view = false;  // of another tensor, whose history would miss what is written here
-  Tensor
-      base;  // of a recorded view: whose memory it shares, and that tensor's history when the view was made
-  std::shared_ptr<Node> base_grad_fn;
-  bool is_parameter = false;  // a module registers it by assignment
+  Tensor base;                         // of a view: the tensor, no view itself, whose memory it shows
+  std::shared_ptr<Node> base_grad_fn;  // the history of `base` that grad_fn leads to; see history()
+  bool is_unrecorded_view = false;     // made under no_grad
+  bool is_parameter = false;           // a module registers it by assignment
   std::shared_ptr<Node> grad_fn;
   int output_index = 0;
   Tensor grad;
@@ -115,8 +127,17 @@ void set_grad_enabled(bool enabled);
 /** Whether recording is on and some input asks for gradients. */
 bool needs_tape(const TensorList& inputs);
 
+/**
+ * The node that made a tensor, null for a leaf. Of a view whose base has been written in place since, by
+ * itself or through another view, it is a new one that leads to what the base is now.
+ */
+const std::shared_ptr<Node>& history(TensorImpl& impl);
+
 /** The edge that leads gradients to `tensor`. */
 Edge edge_to(const Tensor& tensor);
+
+/** Notes that `result` shows the memory of `a`: what is written through either enters the other's history. */
+void mark_view(Tensor& result, const Tensor& a);
 
 /**
  * Makes `outputs` the results of a recorded operation on `inputs`, if needs_tape(inputs); `backward` is asked
@@ -131,9 +152,24 @@ template <class MakeBackward>
 TensorList record_many(const char* name, const TensorList& inputs, const std::vector<dlprim::Tensor>& outputs,
                        const MakeBackward& make_backward);
 
+/** Whether what an operation writes depends on what stood there before. */
+enum class OldValue { used, lost };
+
+/**
+ * As record, for an operation that has just overwritten `target`; counts the write. `backward` gives the
+ * gradients of target's old value (undefined where that is lost) and of `others`. Written through a view, the
+ * operation becomes part of the base's history (torch's CopySlices).
+ */
+template <class MakeBackward>
+void record_in_place(const char* name, Tensor& target, const TensorList& others,
+                     const MakeBackward& make_backward, OldValue old_value = OldValue::used);
+
 /** Ties existing tensors to a node as its outputs. */
 void set_history(const TensorList& outputs, const std::shared_ptr<Node>& node);
+/** A node over `inputs`; call it right after `backward` has saved its tensors. */
 std::shared_ptr<Node> make_node(const char* name, const TensorList& inputs, Backward backward);
+void set_history_in_place(const char* name, Tensor& target, const TensorList& others, Backward backward,
+                          OldValue old_value);
 
 // ---- implementation
 
@@ -152,6 +188,14 @@ Tensor record(const char* name, const TensorList& inputs, const dlprim::Tensor& 
   Tensor result(output);
   if (needs_tape(inputs)) set_history({result}, make_node(name, inputs, make_backward()));
   return result;
+}
+
+template <class MakeBackward>
+void record_in_place(const char* name, Tensor& target, const TensorList& others,
+                     const MakeBackward& make_backward, OldValue old_value) {
+  target.data().storage->bump_version();
+  if (needs_tape({target}) || needs_tape(others))
+    set_history_in_place(name, target, others, make_backward(), old_value);
 }
 
 }  // namespace ocl

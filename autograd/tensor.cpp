@@ -27,16 +27,16 @@ std::int64_t Tensor::size(std::int64_t dim) const {
 }
 
 bool Tensor::requires_grad() const {
-  return impl_->requires_grad;
+  return history(*impl_) || impl_->requires_grad;
 }
 bool Tensor::is_leaf() const {
-  return !impl_->grad_fn;
+  return !history(*impl_);
 }
 Tensor Tensor::grad() const {
   return impl_->grad;
 }
 std::shared_ptr<Node> Tensor::grad_fn() const {
-  return impl_->grad_fn;
+  return history(*impl_);
 }
 std::uint32_t Tensor::version() const {
   return data().storage->version();
@@ -70,11 +70,15 @@ void Tensor::retain_grad() {
   });
 }
 
-void Tensor::register_hook(std::function<Tensor(const Tensor&)> hook) {
+HookHandle Tensor::register_hook(std::function<Tensor(const Tensor&)> hook) {
   require<AutogradError>(requires_grad(), "cannot register a hook on a tensor that doesn't require gradient");
   const Edge edge = edge_to(*this);
-  edge.node->hooks.emplace_back(edge.index, std::move(hook));
   if (is_leaf()) impl_->hooked_accumulator = impl_->accumulator.lock();
+  return {edge.node, edge.node->add_hook(edge.index, std::move(hook))};
+}
+
+void HookHandle::remove() {
+  if (const std::shared_ptr<Node> node = node_.lock()) node->remove_hook(number_);
 }
 
 Tensor Tensor::detach() const {

@@ -31,6 +31,18 @@ class Operand;
 struct TensorImpl;
 struct Edge;
 
+/** What register_hook gives. */
+class HookHandle {
+ public:
+  HookHandle(std::weak_ptr<Node> node, int number) : node_(std::move(node)), number_(number) {}
+  /** Ends the hook; does nothing a second time. */
+  void remove();
+
+ private:
+  std::weak_ptr<Node> node_;
+  int number_;
+};
+
 /**
  * A tensor on an OpenCL device that the tape can follow. A handle: copies are the same tensor.
  *
@@ -74,7 +86,7 @@ class Tensor {
   void retain_grad();
   /** Calls `hook` with the gradient of this tensor in every backward; what it returns, if defined, replaces
    * it. */
-  void register_hook(std::function<Tensor(const Tensor&)> hook);
+  HookHandle register_hook(std::function<Tensor(const Tensor&)> hook);
   /** The same memory, unknown to the tape. */
   Tensor detach() const;
   /** Times this memory was written in place. */
@@ -124,9 +136,17 @@ class Tensor {
   Tensor to(DType dtype) const;
   Tensor to(const Device& device) const;
 
-  // In place: autograd/ops/inplace.h.
-  Tensor& add_(const Operand& b, const Scalar& alpha = 1);
-  Tensor& mul_(const Operand& b);
+  // In place: one method per pointwise operator, and those of autograd/ops/inplace.h. What is written must
+  // keep its shape and hold the result's dtype.
+#define UNARY(name, ...) Tensor& name##_();
+#define UNARY_P(name, p, p0, ...) Tensor& name##_(double p = p0);
+#define UNARY_PQ(name, p, p0, q, q0, ...) Tensor& name##_(double p = p0, double q = q0);
+#define BINARY(name, ...) Tensor& name##_(const Operand& b);
+#define BINARY_P(name, p, p0, ...) Tensor& name##_(const Operand& b, const Scalar& p = p0);
+#define TERNARY(name, ...)
+#define TERNARY_P(name, ...)
+#include "dlprim/ops/pointwise/table.def"
+#include "dlprim/ops/pointwise/undef.def"
   Tensor& copy_(const Tensor& source);
   Tensor& fill_(const Scalar& value);
   Tensor& zero_();

@@ -33,26 +33,37 @@ void check_in_place(const char* op, const Tensor& target, const TensorList& inpu
               ": unsupported operation: some elements of the input tensor and the "
               "written-to tensor refer to a single memory location. Please clone() the tensor before "
               "performing the operation.");
-  if (!grad_enabled()) return;
+  TensorList all = inputs;
+  all.push_back(target);
+  if (!needs_tape(all)) return;
+  const TensorImpl& impl = target.impl();
   require<AutogradError>(!(target.is_leaf() && target.requires_grad()), op,
                          ": a leaf Variable that requires grad is being used in an in-place operation.");
-  bool recorded = target.requires_grad();
-  for (const Tensor& input : inputs) recorded |= input.defined() && input.requires_grad();
+  require<AutogradError>(!(impl.base.defined() && impl.base.is_leaf() && impl.base.requires_grad()), op,
+                         ": a view of a leaf Variable that requires grad is being used in an in-place "
+                         "operation.");
   require<AutogradError>(
-      !(recorded && target.impl().is_view), op,
-      ": a view of a tensor is being written in place while gradients are recorded, which the tape does not "
-      "follow; clone() the view first, or write under no_grad().");
+      !impl.is_unrecorded_view, op,
+      ": A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that "
+      "this use case is ambiguous and error-prone, it is forbidden. Move both the view and the write into "
+      "the no_grad block, or both out of it.");
 }
 
-Tensor& Tensor::add_(const Operand& b, const Scalar& alpha) {
-  apply_pointwise_in_place(dlprim::pointwise_op("add"), *this, {*this, b}, {alpha});
-  return *this;
-}
-
-Tensor& Tensor::mul_(const Operand& b) {
-  apply_pointwise_in_place(dlprim::pointwise_op("mul"), *this, {*this, b});
-  return *this;
-}
+#define IN_PLACE(name, arguments, ...)                                         \
+  Tensor& Tensor::name##_ arguments {                                          \
+    apply_pointwise_in_place(dlprim::pointwise_op(#name), *this, __VA_ARGS__); \
+    return *this;                                                              \
+  }
+#define UNARY(name, ...) IN_PLACE(name, (), {*this})
+#define UNARY_P(name, ...) IN_PLACE(name, (double p), {*this}, {p})
+#define UNARY_PQ(name, ...) IN_PLACE(name, (double p, double q), {*this}, {p, q})
+#define BINARY(name, ...) IN_PLACE(name, (const Operand& b), {*this, b})
+#define BINARY_P(name, ...) IN_PLACE(name, (const Operand& b, const Scalar& p), {*this, b}, {p})
+#define TERNARY(name, ...)
+#define TERNARY_P(name, ...)
+#include "dlprim/ops/pointwise/table.def"
+#include "dlprim/ops/pointwise/undef.def"
+#undef IN_PLACE
 
 Tensor& Tensor::copy_(const Tensor& source) {
   require(dlprim::broadcast_shapes(source.shape(), shape(), "copy_") == shape(), "copy_: a source of shape ",
@@ -60,26 +71,31 @@ Tensor& Tensor::copy_(const Tensor& source) {
   const Tensor here = source.device() == device() ? source : source.to(device());
   check_in_place("copy_", *this, {here});
   dlprim::copy(device()->queue(), here.data(), data());
-  data().storage->bump_version();
-  if (!needs_tape({*this, here})) return *this;
-  set_history({*this}, make_node("CopyBackwards", {here},
-                                 [shape = here.shape(), dtype = here.dtype()](const TensorList& g) {
-                                   return TensorList{sum_to_shape(g[0].to(dtype), shape)};
-                                 }));
+  record_in_place(
+      "CopyBackwards", *this, {here},
+      [&] {
+        return [shape = here.shape(), dtype = here.dtype()](const TensorList& g) {
+          return TensorList{Tensor(), sum_to_shape(g[0].to(dtype), shape)};
+        };
+      },
+      OldValue::lost);
   return *this;
 }
 
 Tensor& Tensor::fill_(const Scalar& value) {
   check_in_place("fill_", *this, {});
   dlprim::fill(device()->queue(), data(), value);
-  data().storage->bump_version();
-  if (grad_enabled() && requires_grad())
-    set_history({*this}, make_node("FillBackward", {*this}, [](const TensorList&) { return TensorList(1); }));
+  record_overwrite("FillBackward", *this);
   return *this;
 }
 
 Tensor& Tensor::zero_() {
   return fill_(0);
+}
+
+void record_overwrite(const char* name, Tensor& target) {
+  record_in_place(
+      name, target, {}, [] { return [](const TensorList&) { return TensorList(1); }; }, OldValue::lost);
 }
 
 }  // namespace ocl

@@ -5,10 +5,13 @@
 namespace ocl {
 
 /**
- * Throws AutogradError when `target` must not be written in place (a leaf that requires grad, or a view of a
- * tensor on the tape, while recording), ValueError when it shares memory with another of `inputs` in part, or
- * overlaps itself.
+ * Throws AutogradError when `target` must not be written in place (a leaf that requires grad or a view of
+ * one, or a view made under no_grad, while recording), ValueError when it shares memory with another of
+ * `inputs` in part, or overlaps itself.
  */
 void check_in_place(const char* op, const Tensor& target, const TensorList& inputs);
+
+/** Counts a write over all of `target` by values that depend on no tensor of the tape. */
+void record_overwrite(const char* name, Tensor& target);
 
 }  // namespace ocl

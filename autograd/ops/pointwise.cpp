@@ -201,22 +201,19 @@ void apply_pointwise_in_place(const PointwiseOp& op, Tensor& target, const std::
                      name(target.dtype()));
   const TensorList tensors = tensors_of(inputs);
   check_in_place(op.name.c_str(), target, tensors);
-  const bool recorded = needs_tape(tensors);
   std::vector<Operand> before = inputs;
   const bool gradients_read_target =
       std::any_of(op.gradients.begin(), op.gradients.end(),
                   [](const std::string& gradient) { return dlprim::uses_variable(gradient, "a"); });
-  if (recorded && gradients_read_target) {
+  if (needs_tape(tensors) && gradients_read_target) {
     const NoGradGuard no_grad;
     Tensor copy = target.clone();
     before[0] = copy.requires_grad_(target.requires_grad());
   }
   dlprim::pointwise(call.device->queue(), forward_expression(op), call.types.compute, raw(inputs), parameters,
                     {target.data()});
-  target.data().storage->bump_version();
-  if (recorded)
-    set_history({target}, make_node(op.name.c_str(), tensors,
-                                    gradient_of(op, before, parameters, target.data(), call.types.compute)));
+  record_in_place(op.name.c_str(), target, TensorList(tensors.begin() + 1, tensors.end()),
+                  [&] { return gradient_of(op, before, parameters, target.data(), call.types.compute); });
 }
 
 #define ROW(name) static const PointwiseOp& row = dlprim::pointwise_op(#name)

@@ -19,12 +19,7 @@ template <class MakeBackward>
 Tensor record_view(const char* name, const Tensor& a, const dlprim::Tensor& viewed,
                    const MakeBackward& make_backward) {
   Tensor result = record(name, {a}, viewed, make_backward);
-  TensorImpl& impl = result.impl();
-  impl.is_view = true;
-  if (impl.grad_fn) {
-    impl.base = a.impl().base.defined() ? a.impl().base : a;
-    impl.base_grad_fn = impl.base.grad_fn();
-  }
+  mark_view(result, a);
   return result;
 }
 

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "autograd/tape.h"
+
+namespace ocl {
+
+/**
+ * How a tensor and a view of its memory lie over one stretch of elements, and how gradients go from one to
+ * the other. Gradients are laid out in a stretch of their own, where both are seen as they lie in memory.
+ */
+class StridedSpan {
+ public:
+  /** `view` shows memory that `whole` lies in; it may show an element several times, and elements that
+   * `whole` does not. */
+  StridedSpan(const dlprim::Tensor& whole, const dlprim::Tensor& view);
+
+  /** The gradient of `whole`, where only the view was used. */
+  Tensor gradient_of_view(const Tensor& gradient) const;
+  /**
+   * The gradients of an operation that wrote over the view: of the old `whole`, then of the operation's other
+   * inputs. `backward` is its own: from the gradient of what was written to those of the old view and the
+   * others.
+   */
+  TensorList gradients_of_write(const Tensor& gradient, const Backward& backward) const;
+
+ private:
+  struct Place {
+    Dims shape, strides;
+    std::int64_t offset;
+
+    dlprim::Tensor in(const dlprim::Tensor& stretch) const;
+    /** Whether no element is shown twice. May say no wrongly for strides that interleave. */
+    bool is_injective() const;
+  };
+  static Place place_of(const dlprim::Tensor& t, std::int64_t start);
+  static void add_at(const dlprim::Tensor& stretch, Place place, Tensor values);
+
+  Place whole_, view_;
+  std::int64_t size_ = 0;
+};
+
+}  // namespace ocl
