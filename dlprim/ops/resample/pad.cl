@@ -1,0 +1,85 @@
+// Padding of up to three axes with the input's own elements. Needs ops/resample/rows.cl.
+typedef struct {
+  int size[3], out[3], before[3];
+  int reflect;  // mirrored at the border, else the border's element again
+} padding_t;
+
+inline int padding_source(const padding_t *p, int axis, int out) {
+  const int at = out - p->before[axis], last = p->size[axis] - 1;
+  if (!p->reflect) return clamp(at, 0, last);
+  const int mirrored = abs(at);
+  return mirrored <= last ? mirrored : 2 * last - mirrored;
+}
+
+__kernel void pad(BUFFER(const STORAGE, x), BUFFER(STORAGE, y), const long rows, const padding_t p) {
+  BIND(const STORAGE, x);
+  BIND(STORAGE, y);
+  FOR_ROWS(row, rows) {
+    const row_t at = row_of(row, p.out[0], p.out[1]);
+    const long slice = at.plane * p.size[0] + padding_source(&p, 0, at.d);
+    const __global STORAGE *source = x + (slice * p.size[1] + padding_source(&p, 1, at.h)) * p.size[2];
+    FOR_COLUMNS(column, p.out[2])
+    STORE(y, row * p.out[2] + column, LOAD(source, padding_source(&p, 2, column)));
+  }
+}
+
+// The outputs that read input position `in`: at most count of them, each given by its number; -1 is none.
+typedef struct {
+  int in, first, count;
+} readers_t;
+
+inline readers_t padding_readers(const padding_t *p, int axis, int in) {
+  readers_t r = {in, 0, 3};  // itself and its two mirror images
+  if (p->reflect) return r;
+  r.first = in == 0 ? 0 : max(0, in + p->before[axis]);
+  const int end = in == p->size[axis] - 1 ? p->out[axis] : min(p->out[axis], in + p->before[axis] + 1);
+  r.count = end - r.first;
+  return r;
+}
+
+inline int padding_reader(const padding_t *p, int axis, const readers_t *r, int number) {
+  if (!p->reflect) return r->first + number;
+  const int last = p->size[axis] - 1;
+  if ((number == 1 && r->in == 0) || (number == 2 && r->in == last)) return -1;
+  const int at = p->before[axis] + (number == 0 ? r->in : number == 1 ? -r->in : 2 * last - r->in);
+  return at < p->out[axis] ? max(at, -1) : -1;
+}
+
+inline REAL padding_gathered_row(const __global STORAGE *row, const padding_t *p, const readers_t *w) {
+  REAL sum = 0;
+  for (int n = 0; n < w->count; ++n) {
+    const int out = padding_reader(p, 2, w, n);
+    if (out >= 0) sum += LOAD(row, out);
+  }
+  return sum;
+}
+
+inline REAL padding_gathered_slice(const __global STORAGE *slice, const padding_t *p, const readers_t *h,
+                                   const readers_t *w) {
+  REAL sum = 0;
+  for (int n = 0; n < h->count; ++n) {
+    const int out = padding_reader(p, 1, h, n);
+    if (out >= 0) sum += padding_gathered_row(slice + (long)out * p->out[2], p, w);
+  }
+  return sum;
+}
+
+__kernel void pad_backward(BUFFER(const STORAGE, dy), BUFFER(STORAGE, dx), const long rows, const padding_t p) {
+  BIND(const STORAGE, dy);
+  BIND(STORAGE, dx);
+  const long slice = (long)p.out[1] * p.out[2];
+  FOR_ROWS(row, rows) {
+    const row_t at = row_of(row, p.size[0], p.size[1]);
+    const __global STORAGE *plane = dy + at.plane * p.out[0] * slice;
+    const readers_t d = padding_readers(&p, 0, at.d), h = padding_readers(&p, 1, at.h);
+    FOR_COLUMNS(column, p.size[2]) {
+      const readers_t w = padding_readers(&p, 2, column);
+      REAL sum = 0;
+      for (int n = 0; n < d.count; ++n) {
+        const int out = padding_reader(&p, 0, &d, n);
+        if (out >= 0) sum += padding_gathered_slice(plane + out * slice, &p, &h, &w);
+      }
+      STORE(dx, row * p.size[2] + column, sum);
+    }
+  }
+}

@@ -1,0 +1,66 @@
+#include "dlprim/ops/resample/pad.h"
+
+#include "dlprim/core/error.h"
+#include "dlprim/ops/resample/resample_launch.h"
+#include "dlprim/runtime/device.h"
+#include "dlprim/runtime/dtype_defines.h"
+
+namespace dlprim {
+namespace {
+
+/** padding_t of pad.cl. */
+struct KernelPadding {
+  cl_int size[3], out[3], before[3];
+  cl_int reflect;
+};
+
+void launch(Queue& queue, const char* op, const char* kernel, const Tensor& source, const Tensor& result,
+            const Dims& x, const Dims& y, const PadGeometry& g) {
+  require_floating(result.dtype, queue.device(), op);
+  require(source.is_contiguous(), op, ": tensors must be contiguous");
+  if (result.numel() == 0) return;
+  const auto size = spatial_sizes(op, x, g.axes), out = spatial_sizes(op, y, g.axes);
+  KernelPadding p{};
+  for (std::size_t i = 0; i < 3; ++i) {
+    p.size[i] = size[i];
+    p.out[i] = out[i];
+    p.before[i] = g.before[i];
+  }
+  p.reflect = g.mode == PadMode::reflect;
+  const std::int64_t columns = result.size(-1), rows = result.numel() / columns;
+  queue.launch(resample_kernel(queue, kernel, result.dtype), rows_range(queue, rows, columns), source, result,
+               cl_long{rows}, p);
+}
+
+}  // namespace
+
+Dims pad_output_shape(const char* op, const Dims& x, const PadGeometry& g) {
+  require(g.axes >= 1 && g.axes <= 3 && x.size() >= g.axes, op, ": cannot pad ", g.axes,
+          " dimensions of an input of shape ", x);
+  Dims y = x;
+  for (int axis = 3 - g.axes; axis < 3; ++axis) {
+    const auto i = static_cast<std::size_t>(axis);
+    const int dim = x.size() - 3 + axis;
+    require(x[dim] > 0, op, ": expected an input with a size other than 0 in dimension ", dim, ", got ", x);
+    require(g.mode == PadMode::replicate || (g.before[i] < x[dim] && g.after[i] < x[dim]), op,
+            ": padding size should be less than the corresponding input dimension, but got: padding (",
+            g.before[i], ", ", g.after[i], ") at dimension ", dim, " of input ", x);
+    y[dim] += std::int64_t{g.before[i]} + g.after[i];
+    require(y[dim] > 0, op, ": input of shape ", x, " is too small for padding (", g.before[i], ", ",
+            g.after[i], ") at dimension ", dim);
+  }
+  return y;
+}
+
+void pad_forward(Queue& queue, const Tensor& x, const PadGeometry& geometry, const Tensor& y) {
+  require_resample_tensor("pad", "an output", y, pad_output_shape("pad", x.shape, geometry), x.dtype);
+  launch(queue, "pad", "pad", x, y, x.shape, y.shape, geometry);
+}
+
+void pad_backward(Queue& queue, const Tensor& dy, const PadGeometry& geometry, const Tensor& dx) {
+  constexpr const char* op = "pad backward";
+  require_resample_tensor(op, "a gradient", dy, pad_output_shape(op, dx.shape, geometry), dx.dtype);
+  launch(queue, op, "pad_backward", dy, dx, dx.shape, dy.shape, geometry);
+}
+
+}  // namespace dlprim

@@ -1,0 +1,6 @@
+// The kernels of this folder, one program a dtype. Macros: STORAGE, REAL, LOAD, STORE (dtype_defines).
+#include "core/common.cl"
+#include "ops/resample/rows.cl"
+#include "ops/resample/interpolate.cl"
+#include "ops/resample/pad.cl"
+#include "ops/resample/unfold.cl"

@@ -1,0 +1,48 @@
+#include "dlprim/ops/resample/resample_launch.h"
+
+#include "dlprim/core/error.h"
+#include "dlprim/runtime/device.h"
+#include "dlprim/runtime/dtype_defines.h"
+
+namespace dlprim {
+
+Kernel& resample_kernel(Queue& queue, const char* name, DType dtype) {
+  return queue.kernel("ops/resample/resample.cl", name, dtype_defines(dtype));
+}
+
+Range rows_range(const Queue& queue, std::int64_t rows, std::int64_t columns) {
+  const DeviceInfo& info = queue.device().info();
+  const auto size = [](std::int64_t n) { return static_cast<std::size_t>(n); };
+  if (info.runs_cpu_kernels()) {
+    constexpr std::int64_t least_elements = 4096;  // worth the start of a work item
+    const std::int64_t by_size = rows * columns / least_elements + 1;
+    const std::int64_t items = std::min<std::int64_t>({rows, by_size, 8 * info.compute_units});
+    return {{1, size(items), 1}, {1, 1, 1}};
+  }
+  constexpr std::int64_t most_groups = 32768;  // in the second dimension, below every device's limit
+  const std::int64_t group = std::min(256, info.max_work_group);
+  std::int64_t width = 1;
+  while (width < columns && width < 64 && 2 * width <= group) width *= 2;
+  const std::int64_t height = group / width;
+  return {{size(columns), size(std::min(rows, most_groups * height)), 1}, {size(width), size(height), 1}};
+}
+
+std::array<cl_int, 3> spatial_sizes(const char* op, const Dims& shape, int axes) {
+  std::array<cl_int, 3> sizes{1, 1, 1};
+  for (int axis = 3 - axes; axis < 3; ++axis) {
+    const std::int64_t size = shape[shape.size() - 3 + axis];
+    require(size <= INT32_MAX / 4, op, ": a size of ", size, " is too large, in shape ", shape);
+    sizes[static_cast<std::size_t>(axis)] = static_cast<cl_int>(size);
+  }
+  return sizes;
+}
+
+void require_resample_tensor(const char* op, const char* what, const Tensor& tensor, const Dims& shape,
+                             DType dtype) {
+  require(tensor.shape == shape, op, ": expected ", what, " of shape ", shape, ", got ", tensor.shape);
+  require<TypeError>(tensor.dtype == dtype, op, ": expected ", what, " of dtype ", name(dtype), ", got ",
+                     name(tensor.dtype));
+  require(tensor.is_contiguous(), op, ": expected a contiguous tensor for ", what);
+}
+
+}  // namespace dlprim

@@ -1,0 +1,81 @@
+#include "dlprim/ops/resample/unfold.h"
+
+#include "dlprim/core/error.h"
+#include "dlprim/ops/resample/resample_launch.h"
+#include "dlprim/runtime/device.h"
+#include "dlprim/runtime/dtype_defines.h"
+
+namespace dlprim {
+namespace {
+
+/** blocks_t of unfold.cl. */
+struct KernelBlocks {
+  cl_int size[2], blocks[2];
+  cl_int kernel_size[2], dilation[2], padding[2], stride[2];
+};
+
+KernelBlocks kernel_blocks(const char* op, const Queue& queue, const Tensor& image, const Tensor& columns,
+                           const BlockGeometry& g) {
+  require(image.rank() >= 2, op, ": expected an image [..., H, W], got shape ", image.shape);
+  const auto size = spatial_sizes(op, image.shape, 2);
+  const auto blocks = block_counts(op, {image.size(-2), image.size(-1)}, g);
+  const std::int64_t taps = std::int64_t{g.kernel_size[0]} * g.kernel_size[1];
+  const std::int64_t planes = product(Dims(image.shape.begin(), image.shape.end() - 2));
+  require(columns.rank() >= 1 && columns.size(-1) == blocks[0] * blocks[1] &&
+              columns.numel() == planes * taps * blocks[0] * blocks[1],
+          op, ": image of shape ", image.shape, " and columns of shape ", columns.shape, " do not fit");
+  require<TypeError>(image.dtype == columns.dtype, op, ": expected one dtype, got ", name(image.dtype),
+                     " and ", name(columns.dtype));
+  require_floating(image.dtype, queue.device(), op);
+  require(image.is_contiguous() && columns.is_contiguous(), op, ": tensors must be contiguous");
+  KernelBlocks b{};
+  for (std::size_t i = 0; i < 2; ++i) {
+    b.size[i] = size[i + 1];
+    b.blocks[i] = static_cast<cl_int>(blocks[i]);
+    b.kernel_size[i] = g.kernel_size[i];
+    b.dilation[i] = g.dilation[i];
+    b.padding[i] = g.padding[i];
+    b.stride[i] = g.stride[i];
+  }
+  return b;
+}
+
+void launch(Queue& queue, const char* kernel, const Tensor& source, const Tensor& result,
+            const KernelBlocks& blocks, std::int64_t columns) {
+  if (result.numel() == 0) return;
+  const std::int64_t rows = result.numel() / columns;
+  queue.launch(resample_kernel(queue, kernel, result.dtype), rows_range(queue, rows, columns), source, result,
+               cl_long{rows}, blocks);
+}
+
+}  // namespace
+
+std::array<std::int64_t, 2> block_counts(const char* op, const std::array<std::int64_t, 2>& size,
+                                         const BlockGeometry& g) {
+  std::array<std::int64_t, 2> counts{};
+  for (std::size_t i = 0; i < 2; ++i) {
+    require(g.kernel_size[i] > 0, op, ": kernel size should be greater than zero, got ", g.kernel_size[i]);
+    require(g.dilation[i] > 0, op, ": dilation should be greater than zero, got ", g.dilation[i]);
+    require(g.stride[i] > 0, op, ": stride should be greater than zero, got ", g.stride[i]);
+    require(g.padding[i] >= 0, op, ": padding should be non-negative, got ", g.padding[i]);
+    const std::int64_t reach = std::int64_t{g.dilation[i]} * (g.kernel_size[i] - 1) + 1;
+    const std::int64_t room = size[i] + 2 * std::int64_t{g.padding[i]} - reach;
+    require(room >= 0 && room <= INT32_MAX / 4, op, ": no block of kernel_size (", g.kernel_size[0], ", ",
+            g.kernel_size[1], "), dilation (", g.dilation[0], ", ", g.dilation[1], ") and padding (",
+            g.padding[0], ", ", g.padding[1], ") fits an image of (", size[0], ", ", size[1], ")");
+    counts[i] = room / g.stride[i] + 1;
+  }
+  return counts;
+}
+
+void unfold(Queue& queue, const Tensor& image, const BlockGeometry& geometry, const Tensor& columns) {
+  const KernelBlocks blocks = kernel_blocks("unfold", queue, image, columns, geometry);
+  launch(queue, "unfold", image, columns, blocks, blocks.blocks[1]);
+}
+
+void fold(Queue& queue, const Tensor& columns, const BlockGeometry& geometry, const Tensor& image) {
+  const KernelBlocks blocks = kernel_blocks("fold", queue, image, columns, geometry);
+  launch(queue, "fold", columns, image, blocks, blocks.size[1]);
+}
+
+}  // namespace dlprim

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <array>
+
+#include "dlprim/runtime/queue.h"
+
+namespace dlprim {
+
+/** Sliding blocks over the last two dimensions, {height, width}; names as in torch.nn.Unfold. */
+struct BlockGeometry {
+  std::array<int, 2> kernel_size, dilation{1, 1}, padding{0, 0}, stride{1, 1};
+};
+
+/** Number of blocks along height and width of a plane of that size. Throws ValueError, naming `op`, for what
+ * PyTorch refuses. */
+std::array<std::int64_t, 2> block_counts(const char* op, const std::array<std::int64_t, 2>& size,
+                                         const BlockGeometry& geometry);
+
+/**
+ * torch.nn.functional.unfold: `image` [..., H, W] to `columns` [..., KH * KW, blocks], where an element is
+ * the image's under that tap of that block, 0 in the padding. Any floating dtype; also the gradient of fold.
+ * Precondition: contiguous, no overlap; the leading dimensions multiply to the same. Throws ValueError,
+ * TypeError.
+ */
+void unfold(Queue& queue, const Tensor& image, const BlockGeometry& geometry, const Tensor& columns);
+
+/**
+ * torch.nn.functional.fold: every element of `image` is the sum of the `columns` that lie on it, in a fixed
+ * order. Shapes as in unfold, of which it is the gradient.
+ */
+void fold(Queue& queue, const Tensor& columns, const BlockGeometry& geometry, const Tensor& image);
+
+}  // namespace dlprim
