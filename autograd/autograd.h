@@ -15,6 +15,7 @@
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/pool.h"
 #include "autograd/ops/reduce.h"
+#include "autograd/ops/resample.h"
 #include "autograd/ops/softmax.h"
 #include "autograd/ops/views.h"
 #include "autograd/profiler.h"

@@ -1,27 +1,54 @@
 #include "autograd/ops/conv.h"
 
+#include "autograd/ops/pointwise.h"
 #include "autograd/ops/reduce.h"
+#include "autograd/ops/resample.h"
 #include "autograd/ops/views.h"
 #include "autograd/tape.h"
 #include "dlprim/ops/conv/conv2d.h"
 #include "dlprim/runtime/dtype_defines.h"
 
 namespace ocl {
+namespace {
 
 using dlprim::require;
 
-Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, Pair stride, Pair padding,
-              Pair dilation, int groups) {
-  if (x.dim() == 3)
-    return squeeze(conv2d(unsqueeze(x, 0), weight, bias, stride, padding, dilation, groups), 0);
-  const dlprim::Conv2dGeometry geometry{stride.values, padding.values, dilation.values, groups};
-  const Dims shape = dlprim::conv2d_output_shape(x.shape(), weight.shape(), geometry);
-  dlprim::require_floating(x.dtype(), *x.device(), "conv2d");
-  require<TypeError>(x.dtype() == weight.dtype(), "conv2d: input is ", name(x.dtype()), " but weight is ",
+void check_arguments(const char* op, const Tensor& x, const Tensor& weight, const Tensor& bias,
+                     std::int64_t out_channels) {
+  dlprim::require_floating(x.dtype(), *x.device(), op);
+  require<TypeError>(x.dtype() == weight.dtype(), op, ": input is ", name(x.dtype()), " but weight is ",
                      name(weight.dtype()));
-  require(x.device() == weight.device(), "conv2d: expected all tensors on one device");
-  require(!bias.defined() || bias.shape() == Dims{weight.size(0)}, "conv2d: expected bias of shape [",
-          weight.size(0), "]");
+  require(x.device() == weight.device(), op, ": expected all tensors on one device");
+  if (!bias.defined()) return;
+  require<TypeError>(bias.dtype() == x.dtype(), op, ": input is ", name(x.dtype()), " but bias is ",
+                     name(bias.dtype()));
+  require(bias.device() == x.device(), op, ": expected all tensors on one device");
+  require(bias.shape() == Dims{out_channels}, op, ": expected bias of shape [", out_channels, "], got ",
+          bias.shape());
+}
+
+/** Padding that "same" asks for, and the zeros that stand behind the input beyond it. */
+struct SamePadding {
+  Pair both, behind;
+};
+
+SamePadding same_padding(const Tensor& weight, Pair stride, Pair dilation) {
+  require(stride[0] == 1 && stride[1] == 1,
+          "conv2d: padding='same' is not supported for strided convolutions");
+  SamePadding same{0, 0};
+  for (int i = 0; i < 2; ++i) {
+    const auto total = static_cast<int>(dilation[i] * (weight.size(i + 2) - 1));
+    require(total >= 0, "conv2d: dilation should be greater than zero, got ", dilation[i]);
+    same.both.values[static_cast<std::size_t>(i)] = total / 2;
+    same.behind.values[static_cast<std::size_t>(i)] = total % 2;
+  }
+  return same;
+}
+
+Tensor convolve(const Tensor& x, const Tensor& weight, const Tensor& bias,
+                const dlprim::Conv2dGeometry& geometry) {
+  const Dims shape = dlprim::conv2d_output_shape(x.shape(), weight.shape(), geometry);
+  check_arguments("conv2d", x, weight, bias, weight.size(0));
   const Tensor input = contiguous(x), kernel = contiguous(weight);
   const Tensor added = bias.defined() ? contiguous(bias) : bias;
   const dlprim::Tensor y = dlprim::Tensor::empty(*x.device(), shape, x.dtype());
@@ -48,6 +75,130 @@ Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, Pair st
       return results;
     };
   });
+}
+
+/** The shape whose convolution has the shape of `x`. */
+Dims transposed_shape(const Tensor& x, const Tensor& weight, const dlprim::Conv2dGeometry& g,
+                      Pair output_padding) {
+  constexpr const char* op = "conv_transpose2d";
+  require(x.dim() == 4, op, ": expected a 4D input [N, Cin, H, W], but got input of size: ", x.shape());
+  require(weight.dim() == 4, op,
+          ": expected a 4D weight [Cin, Cout / groups, KH, KW], but got weight of size: ", weight.shape());
+  require(g.groups > 0, op, ": non-positive groups is not supported, got ", g.groups);
+  require(weight.size(0) > 0 && weight.size(0) % g.groups == 0, op, ": given groups=", g.groups,
+          ", expected weight to be divisible by ", g.groups, " at dimension 0, but got weight of size ",
+          weight.shape());
+  require(x.size(1) == weight.size(0), op, ": given weight of size ", weight.shape(), ", expected input",
+          x.shape(), " to have ", weight.size(0), " channels, but got ", x.size(1), " channels instead");
+  Dims shape{x.size(0), weight.size(1) * g.groups};
+  for (int i = 0; i < 2; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    require(g.stride[at] > 0, op, ": non-positive stride is not supported, got ", g.stride[at]);
+    require(g.dilation[at] > 0, op, ": dilation should be greater than zero, got ", g.dilation[at]);
+    require(g.padding[at] >= 0, op, ": negative padding is not supported, got ", g.padding[at]);
+    const int added = output_padding[i];
+    require(added >= 0 && (added < g.stride[at] || added < g.dilation[at]), op,
+            ": output padding must be smaller than either stride or dilation, got output_padding ", added,
+            ", stride ", g.stride[at], " and dilation ", g.dilation[at]);
+    require(x.size(i + 2) > 0 && weight.size(i + 2) > 0, op,
+            ": expected input and weight without empty dimensions but the batch, got input ", x.shape(),
+            " and weight ", weight.shape());
+    shape.push_back((x.size(i + 2) - 1) * g.stride[at] - 2 * std::int64_t{g.padding[at]} +
+                    g.dilation[at] * (weight.size(i + 2) - 1) + added + 1);
+    require(shape.back() > 0, op, ": input ", x.shape(), " and weight ", weight.shape(),
+            " give an output of non-positive size ", shape.back());
+  }
+  return shape;
+}
+
+/** The gradient of convolve with respect to its input, of that shape, when x comes back. */
+Tensor convolve_transposed(const Tensor& x, const Tensor& weight, const dlprim::Conv2dGeometry& geometry,
+                           const Dims& shape) {
+  const Tensor input = contiguous(x), kernel = contiguous(weight);
+  const dlprim::Tensor y = dlprim::Tensor::empty(*x.device(), shape, x.dtype());
+  dlprim::conv2d_backward_data(x.device()->queue(), input.data(), kernel.data(), geometry, y);
+  return record("ConvTranspose2dBackward", {input, kernel}, y, [&] {
+    return [x = SavedTensor(input), weight = SavedTensor(kernel), geometry, needs_x = input.requires_grad(),
+            needs_weight = kernel.requires_grad()](const TensorList& gradients) {
+      const Tensor g = contiguous(gradients[0]);
+      dlprim::Queue& queue = g.device()->queue();
+      TensorList results(2);
+      if (needs_x) {
+        const dlprim::Tensor dx = dlprim::Tensor::empty(*g.device(), x.unpack().shape, g.dtype());
+        dlprim::conv2d_forward(queue, g.data(), weight.unpack(), nullptr, geometry, dx);
+        results[0] = Tensor(dx);
+      }
+      if (needs_weight) {
+        const dlprim::Tensor dw = dlprim::Tensor::empty(*g.device(), weight.unpack().shape, g.dtype());
+        dlprim::conv2d_backward_weight(queue, x.unpack(), g.data(), geometry, dw);
+        results[1] = Tensor(dw);
+      }
+      return results;
+    };
+  });
+}
+
+/** A weight or input of one spatial dimension as one of two, the first of size 1. */
+Tensor as_plane(const char* op, const char* what, const Tensor& t, bool may_lack_batch) {
+  require(t.dim() == 3 || (may_lack_batch && t.dim() == 2), op, ": expected a 3D ", what,
+          ", but got one of size: ", t.shape());
+  return unsqueeze(t, -2);
+}
+
+}  // namespace
+
+Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, Pair stride,
+              const Padding2d& padding, Pair dilation, int groups) {
+  if (x.dim() == 3)
+    return squeeze(conv2d(unsqueeze(x, 0), weight, bias, stride, padding, dilation, groups), 0);
+  dlprim::Conv2dGeometry geometry{stride.values, {0, 0}, dilation.values, groups};
+  if (const auto* numbers = std::get_if<Pair>(&padding)) {
+    geometry.padding = numbers->values;
+    return convolve(x, weight, bias, geometry);
+  }
+  const std::string& word = std::get<std::string>(padding);
+  require(word == "same" || word == "valid", "conv2d: invalid padding string '", word,
+          "', should be one of 'valid', 'same'");
+  if (word == "valid" || weight.dim() != 4) return convolve(x, weight, bias, geometry);
+  const SamePadding same = same_padding(weight, stride, dilation);
+  geometry.padding = same.both.values;
+  const bool is_even = same.behind[0] == 0 && same.behind[1] == 0;
+  return convolve(is_even ? x : pad(x, {0, same.behind[1], 0, same.behind[0]}), weight, bias, geometry);
+}
+
+Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, int stride, const Padding1d& padding,
+              int dilation, int groups) {
+  const int* number = std::get_if<int>(&padding);
+  const Padding2d planes = number ? Padding2d(Pair(0, *number)) : Padding2d(std::get<std::string>(padding));
+  return squeeze(conv2d(as_plane("conv1d", "input [N, Cin, L]", x, true),
+                        as_plane("conv1d", "weight [Cout, Cin / groups, K]", weight, false), bias,
+                        {1, stride}, planes, {1, dilation}, groups),
+                 -2);
+}
+
+Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bias, Pair stride, Pair padding,
+                        Pair output_padding, int groups, Pair dilation) {
+  if (x.dim() == 3)
+    return squeeze(
+        conv_transpose2d(unsqueeze(x, 0), weight, bias, stride, padding, output_padding, groups, dilation),
+        0);
+  const dlprim::Conv2dGeometry geometry{stride.values, padding.values, dilation.values, groups};
+  const Dims shape = transposed_shape(x, weight, geometry, output_padding);
+  check_arguments("conv_transpose2d", x, weight, bias, shape[1]);
+  // Output padding of whole strides (dilation allows it) reads zeros that stand behind the input.
+  const int behind_h = output_padding[0] / stride[0], behind_w = output_padding[1] / stride[1];
+  const Tensor input = behind_h || behind_w ? pad(x, {0, behind_w, 0, behind_h}) : x;
+  const Tensor y = convolve_transposed(input, weight, geometry, shape);
+  return bias.defined() ? add(y, reshape(bias, {shape[1], 1, 1})) : y;
+}
+
+Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bias, int stride, int padding,
+                        int output_padding, int groups, int dilation) {
+  return squeeze(
+      conv_transpose2d(as_plane("conv_transpose1d", "input [N, Cin, L]", x, true),
+                       as_plane("conv_transpose1d", "weight [Cin, Cout / groups, K]", weight, false), bias,
+                       {1, stride}, {0, padding}, {0, output_padding}, groups, {1, dilation}),
+      -2);
 }
 
 }  // namespace ocl

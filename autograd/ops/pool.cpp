@@ -28,38 +28,95 @@ Tensor record_pool(const char* name, const Tensor& x, const dlprim::Tensor& y,
   });
 }
 
-struct MaxPooled {
-  Tensor values;
-  dlprim::Tensor places;
-};
-
-MaxPooled max_pool(const Tensor& a, const dlprim::Pool2dGeometry& geometry, bool wants_places) {
+/** Max pooling to `shape` by `forward(queue, x, y, places or null)`; the places in the result where `wanted`.
+ */
+template <class Forward, class BackwardKernel>
+TensorList max_pool(const char* name, const Tensor& a, const Dims& shape, bool wanted, const Forward& forward,
+                    const BackwardKernel& backward) {
   const Tensor x = contiguous(a);
-  const Dims shape = dlprim::pool2d_output_shape("max_pool2d", x.shape(), geometry);
   const dlprim::Tensor y = dlprim::Tensor::empty(*x.device(), shape, x.dtype());
   dlprim::Tensor places;
-  if (wants_places || needs_tape({x})) places = dlprim::Tensor::empty(*x.device(), shape, DType::int32);
-  dlprim::max_pool2d_forward(x.device()->queue(), x.data(), geometry, y,
-                             places.defined() ? &places : nullptr);
-  return {record_pool(
-              "MaxPool2dBackward", x, y,
-              [places, geometry](dlprim::Queue& queue, const dlprim::Tensor& dy, const dlprim::Tensor& dx) {
-                dlprim::max_pool2d_backward(queue, dy, places, geometry, dx);
-              }),
-          places};
+  if (wanted || needs_tape({x})) places = dlprim::Tensor::empty(*x.device(), shape, DType::int32);
+  forward(x.device()->queue(), x.data(), y, places.defined() ? &places : nullptr);
+  TensorList results{
+      record_pool(name, x, y,
+                  [places, backward](dlprim::Queue& queue, const dlprim::Tensor& dy,
+                                     const dlprim::Tensor& dx) { backward(queue, dy, places, dx); })};
+  if (wanted) results.push_back(to(Tensor(places), DType::int64));
+  return results;
+}
+
+TensorList windowed_max_pool(const Tensor& x, const dlprim::Pool2dGeometry& geometry, bool wanted) {
+  using Raw = const dlprim::Tensor&;
+  return max_pool(
+      "MaxPool2dBackward", x, dlprim::pool2d_output_shape("max_pool2d", x.shape(), geometry), wanted,
+      [&](dlprim::Queue& queue, Raw in, Raw y, const dlprim::Tensor* places) {
+        dlprim::max_pool2d_forward(queue, in, geometry, y, places);
+      },
+      [geometry](dlprim::Queue& queue, Raw dy, Raw places, Raw dx) {
+        dlprim::max_pool2d_backward(queue, dy, places, geometry, dx);
+      });
+}
+
+Dims adaptive_shape(const char* op, const Tensor& x, const AdaptiveSize& size) {
+  dlprim::require(x.dim() == 3 || x.dim() == 4, op, ": expected an input [N, C, H, W] or [C, H, W], got ",
+                  x.shape());
+  return dlprim::adaptive_pool2d_output_shape(
+      op, x.shape(), {size.values[0].value_or(x.size(-2)), size.values[1].value_or(x.size(-1))});
+}
+
+TensorList adaptive_max_pool(const Tensor& x, const AdaptiveSize& size, bool wanted) {
+  using Raw = const dlprim::Tensor&;
+  return max_pool(
+      "AdaptiveMaxPool2dBackward", x, adaptive_shape("adaptive_max_pool2d", x, size), wanted,
+      [](dlprim::Queue& queue, Raw in, Raw y, const dlprim::Tensor* places) {
+        dlprim::adaptive_max_pool2d_forward(queue, in, y, places);
+      },
+      [](dlprim::Queue& queue, Raw dy, Raw places, Raw dx) {
+        dlprim::adaptive_max_pool2d_backward(queue, dy, places, dx);
+      });
+}
+
+/** An input of one spatial dimension as one of two, the first of size 1. */
+Tensor as_plane(const char* op, const Tensor& x) {
+  dlprim::require(x.dim() == 2 || x.dim() == 3, op, ": expected an input [N, C, L] or [C, L], got ",
+                  x.shape());
+  return unsqueeze(x, -2);
+}
+
+TensorList as_lines(const TensorList& planes) {
+  TensorList lines;
+  for (const Tensor& t : planes) lines.push_back(squeeze(t, -2));
+  return lines;
+}
+
+TensorList max_pool_line(const Tensor& x, int kernel_size, std::optional<int> stride, int padding,
+                         int dilation, bool ceil_mode, bool wanted) {
+  const dlprim::Pool2dGeometry geometry = geometry_of({1, kernel_size}, Pair(1, stride.value_or(kernel_size)),
+                                                      {0, padding}, {1, dilation}, ceil_mode);
+  return as_lines(windowed_max_pool(as_plane("max_pool1d", x), geometry, wanted));
 }
 
 }  // namespace
 
 Tensor max_pool2d(const Tensor& x, Pair kernel_size, std::optional<Pair> stride, Pair padding, Pair dilation,
                   bool ceil_mode) {
-  return max_pool(x, geometry_of(kernel_size, stride, padding, dilation, ceil_mode), false).values;
+  return windowed_max_pool(x, geometry_of(kernel_size, stride, padding, dilation, ceil_mode), false)[0];
 }
 
 TensorList max_pool2d_with_indices(const Tensor& x, Pair kernel_size, std::optional<Pair> stride,
                                    Pair padding, Pair dilation, bool ceil_mode) {
-  const MaxPooled pooled = max_pool(x, geometry_of(kernel_size, stride, padding, dilation, ceil_mode), true);
-  return {pooled.values, to(Tensor(pooled.places), DType::int64)};
+  return windowed_max_pool(x, geometry_of(kernel_size, stride, padding, dilation, ceil_mode), true);
+}
+
+Tensor max_pool1d(const Tensor& x, int kernel_size, std::optional<int> stride, int padding, int dilation,
+                  bool ceil_mode) {
+  return max_pool_line(x, kernel_size, stride, padding, dilation, ceil_mode, false)[0];
+}
+
+TensorList max_pool1d_with_indices(const Tensor& x, int kernel_size, std::optional<int> stride, int padding,
+                                   int dilation, bool ceil_mode) {
+  return max_pool_line(x, kernel_size, stride, padding, dilation, ceil_mode, true);
 }
 
 Tensor avg_pool2d(const Tensor& a, Pair kernel_size, std::optional<Pair> stride, Pair padding, bool ceil_mode,
@@ -78,16 +135,43 @@ Tensor avg_pool2d(const Tensor& a, Pair kernel_size, std::optional<Pair> stride,
       });
 }
 
-Tensor adaptive_avg_pool2d(const Tensor& a, Pair output_size) {
+Tensor avg_pool1d(const Tensor& x, int kernel_size, std::optional<int> stride, int padding, bool ceil_mode,
+                  bool count_include_pad) {
+  return squeeze(
+      avg_pool2d(as_plane("avg_pool1d", x), {1, kernel_size}, Pair(1, stride.value_or(kernel_size)),
+                 {0, padding}, ceil_mode, count_include_pad),
+      -2);
+}
+
+Tensor adaptive_avg_pool2d(const Tensor& a, const AdaptiveSize& output_size) {
   const Tensor x = contiguous(a);
-  const Dims shape = dlprim::adaptive_pool2d_output_shape("adaptive_avg_pool2d", x.shape(),
-                                                          {output_size[0], output_size[1]});
-  const dlprim::Tensor y = dlprim::Tensor::empty(*x.device(), shape, x.dtype());
+  const dlprim::Tensor y =
+      dlprim::Tensor::empty(*x.device(), adaptive_shape("adaptive_avg_pool2d", x, output_size), x.dtype());
   dlprim::adaptive_avg_pool2d_forward(x.device()->queue(), x.data(), y);
   return record_pool("AdaptiveAvgPool2dBackward", x, y,
                      [](dlprim::Queue& queue, const dlprim::Tensor& dy, const dlprim::Tensor& dx) {
                        dlprim::adaptive_avg_pool2d_backward(queue, dy, dx);
                      });
+}
+
+Tensor adaptive_avg_pool1d(const Tensor& x, std::int64_t output_size) {
+  return squeeze(adaptive_avg_pool2d(as_plane("adaptive_avg_pool1d", x), {1, output_size}), -2);
+}
+
+Tensor adaptive_max_pool2d(const Tensor& x, const AdaptiveSize& output_size) {
+  return adaptive_max_pool(x, output_size, false)[0];
+}
+
+TensorList adaptive_max_pool2d_with_indices(const Tensor& x, const AdaptiveSize& output_size) {
+  return adaptive_max_pool(x, output_size, true);
+}
+
+Tensor adaptive_max_pool1d(const Tensor& x, std::int64_t output_size) {
+  return squeeze(adaptive_max_pool(as_plane("adaptive_max_pool1d", x), {1, output_size}, false)[0], -2);
+}
+
+TensorList adaptive_max_pool1d_with_indices(const Tensor& x, std::int64_t output_size) {
+  return as_lines(adaptive_max_pool(as_plane("adaptive_max_pool1d", x), {1, output_size}, true));
 }
 
 }  // namespace ocl

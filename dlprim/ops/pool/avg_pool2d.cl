@@ -1,8 +1,4 @@
-// Average pooling. Macros: STORAGE, REAL, LOAD, STORE (dtype_defines); EXACT_STORAGE: STORAGE holds any REAL.
-// Shape cpu: a work item takes whole planes. Shape simt: a work item makes one element of the result.
-#include "core/common.cl"
-#include "ops/pool/window.cl"
-
+// Average pooling. Needs ops/pool/window.cl.
 typedef struct {
   int count_include_pad, divisor_override;  // 0: no override
 } divisor_t;
@@ -33,7 +29,7 @@ inline REAL window_average(const __global STORAGE *plane, const window_t *w, con
   return sum / window_divisor(w, d, oh, ow, &rows, &columns);
 }
 
-inline REAL gathered_gradient(const __global STORAGE *dy, const window_t *w, const divisor_t *d, int h, int c) {
+inline REAL average_gradient(const __global STORAGE *dy, const window_t *w, const divisor_t *d, int h, int c) {
   const span_t rows = covering_windows(w, 0, h), columns = covering_windows(w, 1, c);
   REAL sum = 0;
   for (int oh = rows.first; oh < rows.end; ++oh)
@@ -46,7 +42,7 @@ inline REAL gathered_gradient(const __global STORAGE *dy, const window_t *w, con
 
 #if SHAPE_CPU
 
-inline void backward_plane(const __global STORAGE *restrict dy, __global STORAGE *restrict dx, const window_t *w,
+inline void average_backward_plane(const __global STORAGE *restrict dy, __global STORAGE *restrict dx, const window_t *w,
                            const divisor_t *d) {
 #if EXACT_STORAGE
   // The plane stays in the cache, so that adding each window to it is cheaper than gathering.
@@ -62,58 +58,39 @@ inline void backward_plane(const __global STORAGE *restrict dy, __global STORAGE
     }
 #else
   for (int h = 0; h < w->size[0]; ++h)
-    for (int c = 0; c < w->size[1]; ++c) STORE(dx, h * w->size[1] + c, gathered_gradient(dy, w, d, h, c));
+    for (int c = 0; c < w->size[1]; ++c) STORE(dx, h * w->size[1] + c, average_gradient(dy, w, d, h, c));
 #endif
 }
+
+#endif
 
 __kernel void avg_pool2d_forward(BUFFER(const STORAGE, x), BUFFER(STORAGE, y), const int planes, const window_t w,
                                  const divisor_t d) {
   BIND(const STORAGE, x);
   BIND(STORAGE, y);
-  const long in_count = (long)w.size[0] * w.size[1], out_count = (long)w.out[0] * w.out[1];
-  const span_t mine = planes_of(get_global_id(0), get_global_size(0), planes);
-  for (int plane = mine.first; plane < mine.end; ++plane)
-    for (int oh = 0; oh < w.out[0]; ++oh)
-      for (int ow = 0; ow < w.out[1]; ++ow)
-        STORE(y, plane * out_count + oh * w.out[1] + ow, window_average(x + plane * in_count, &w, &d, oh, ow));
-}
-
-__kernel void avg_pool2d_backward(BUFFER(const STORAGE, dy), BUFFER(STORAGE, dx), const int planes, const window_t w,
-                                  const divisor_t d) {
-  BIND(const STORAGE, dy);
-  BIND(STORAGE, dx);
-  const long in_count = (long)w.size[0] * w.size[1], out_count = (long)w.out[0] * w.out[1];
-  const span_t mine = planes_of(get_global_id(0), get_global_size(0), planes);
-  for (int plane = mine.first; plane < mine.end; ++plane)
-    backward_plane(dy + plane * out_count, dx + plane * in_count, &w, &d);
-}
-
+  const long in_count = plane_elements(w.size);
+#if SHAPE_CPU
+  FOR_PLANES(plane, planes)
+  for (int oh = 0; oh < w.out[0]; ++oh)
+    for (int ow = 0; ow < w.out[1]; ++ow)
+      STORE(y, plane * plane_elements(w.out) + oh * w.out[1] + ow, window_average(x + plane * in_count, &w, &d, oh, ow));
 #else
-
-__kernel void avg_pool2d_forward(BUFFER(const STORAGE, x), BUFFER(STORAGE, y), const int planes, const window_t w,
-                                 const divisor_t d) {
-  BIND(const STORAGE, x);
-  BIND(STORAGE, y);
   const ulong id = get_global_id(0);
-  const int out_count = w.out[0] * w.out[1];
-  const ulong plane = id / out_count;
-  if (plane >= planes) return;
-  const int out = id - plane * out_count;
-  const int oh = out / w.out[1];
-  STORE(y, id, window_average(x + plane * (w.size[0] * w.size[1]), &w, &d, oh, out - oh * w.out[1]));
+  const element_t e = element_of(id, w.out);
+  if (e.plane < planes) STORE(y, id, window_average(x + e.plane * in_count, &w, &d, e.h, e.w));
+#endif
 }
 
 __kernel void avg_pool2d_backward(BUFFER(const STORAGE, dy), BUFFER(STORAGE, dx), const int planes, const window_t w,
                                   const divisor_t d) {
   BIND(const STORAGE, dy);
   BIND(STORAGE, dx);
+  const long out_count = plane_elements(w.out);
+#if SHAPE_CPU
+  FOR_PLANES(plane, planes) average_backward_plane(dy + plane * out_count, dx + plane * plane_elements(w.size), &w, &d);
+#else
   const ulong id = get_global_id(0);
-  const int in_count = w.size[0] * w.size[1];
-  const ulong plane = id / in_count;
-  if (plane >= planes) return;
-  const int place = id - plane * in_count;
-  const int h = place / w.size[1];
-  STORE(dx, id, gathered_gradient(dy + plane * (w.out[0] * w.out[1]), &w, &d, h, place - h * w.size[1]));
-}
-
+  const element_t e = element_of(id, w.size);
+  if (e.plane < planes) STORE(dx, id, average_gradient(dy + e.plane * out_count, &w, &d, e.h, e.w));
 #endif
+}

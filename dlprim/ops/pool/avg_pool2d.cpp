@@ -8,8 +8,6 @@
 namespace dlprim {
 namespace {
 
-constexpr const char* file = "ops/pool/avg_pool2d.cl";
-
 /** divisor_t of avg_pool2d.cl. */
 struct KernelDivisor {
   cl_int count_include_pad, divisor_override;
@@ -28,7 +26,7 @@ void forward(Queue& queue, const char* op, const Tensor& x, const Pool2dGeometry
              KernelDivisor divisor, const Tensor& y) {
   require_floating(x.dtype, queue.device(), op);
   if (y.numel() == 0) return;
-  queue.launch(pool_kernel(queue, file, "avg_pool2d_forward", x.dtype), pool_range(queue, y), x, y,
+  queue.launch(pool_kernel(queue, "avg_pool2d_forward", x.dtype), pool_range(queue, y), x, y,
                static_cast<cl_int>(pool_planes(y.shape)), pool_window(x.shape, y.shape, geometry), divisor);
 }
 
@@ -37,7 +35,7 @@ void backward(Queue& queue, const char* op, const Tensor& dy, const Pool2dGeomet
   require_floating(dx.dtype, queue.device(), op);
   if (dx.numel() == 0) return;
   if (dy.numel() == 0) return queue.zero(dx);
-  queue.launch(pool_kernel(queue, file, "avg_pool2d_backward", dx.dtype), pool_range(queue, dx), dy, dx,
+  queue.launch(pool_kernel(queue, "avg_pool2d_backward", dx.dtype), pool_range(queue, dx), dy, dx,
                static_cast<cl_int>(pool_planes(dx.shape)), pool_window(dx.shape, dy.shape, geometry),
                divisor);
 }

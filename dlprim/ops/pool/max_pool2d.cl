@@ -1,9 +1,4 @@
-// Max pooling. Macros: STORAGE, REAL, LOAD, STORE (dtype_defines); EXACT_STORAGE: STORAGE holds any REAL.
-// Shape cpu: a work item takes whole planes. Shape simt: a work item makes one element of the result.
-#include "core/common.cl"
-#include "core/vectors.cl"
-#include "ops/pool/window.cl"
-
+// Max pooling. Needs core/vectors.cl and ops/pool/window.cl.
 typedef struct {
   REAL value;
   int place;
@@ -27,7 +22,7 @@ inline maximum_t window_maximum(const __global STORAGE *plane, const window_t *w
 }
 
 // The gradient of input element (h, c): the dy of those windows whose maximum it was.
-inline REAL gathered_gradient(const __global STORAGE *dy, const __global int *indices, const window_t *w, int h, int c) {
+inline REAL maximum_gradient(const __global STORAGE *dy, const __global int *indices, const window_t *w, int h, int c) {
   const span_t rows = covering_windows(w, 0, h), columns = covering_windows(w, 1, c);
   const int place = h * w->size[1] + c;
   REAL sum = 0;
@@ -59,7 +54,7 @@ inline void take_larger8(REAL8 *best, int8 *place, REAL8 v, int8 v_place) {
 }
 
 // Eight windows of 2 by 2 from column 2 * ow on; `place` is that of the first window's first element.
-inline void forward_eight_2x2(const __global STORAGE *x, __global STORAGE *y, __global int *indices, int width, int place) {
+inline void maximum_eight_2x2(const __global STORAGE *x, __global STORAGE *y, __global int *indices, int width, int place) {
   const REAL16 upper = LOAD16(x, 0), lower = LOAD16(x, width);
   const int8 first = place + (int8)(0, 2, 4, 6, 8, 10, 12, 14);
   REAL8 best = -INFINITY;
@@ -77,7 +72,7 @@ inline void forward_eight_2x2(const __global STORAGE *x, __global STORAGE *y, __
 }
 
 // Windows of 2 by 2 side by side, none of which leaves the plane.
-inline void forward_plane_2x2(const __global STORAGE *restrict x, __global STORAGE *restrict y,
+inline void maximum_plane_2x2(const __global STORAGE *restrict x, __global STORAGE *restrict y,
                               __global int *restrict indices, int width, int out_h, int out_w) {
   for (int oh = 0; oh < out_h; ++oh) {
     const int row = 2 * oh * width, out = oh * out_w;
@@ -86,7 +81,7 @@ inline void forward_plane_2x2(const __global STORAGE *restrict x, __global STORA
       // The last eight may take some windows again.
       for (; ow < out_w; ow += 8) {
         const int at = min(ow, out_w - 8);
-        forward_eight_2x2(x + row + 2 * at, y + out + at, indices ? indices + out + at : 0, width, row + 2 * at);
+        maximum_eight_2x2(x + row + 2 * at, y + out + at, indices ? indices + out + at : 0, width, row + 2 * at);
       }
     for (; ow < out_w; ++ow) {
       const int first = row + 2 * ow;
@@ -103,7 +98,7 @@ inline void forward_plane_2x2(const __global STORAGE *restrict x, __global STORA
 }
 
 // Outputs [first, end) of row `oh`, one input position of all windows after the other, so that the inner loop is simple.
-inline void forward_strip(const __global STORAGE *restrict x, __global STORAGE *restrict y, __global int *restrict indices,
+inline void maximum_strip(const __global STORAGE *restrict x, __global STORAGE *restrict y, __global int *restrict indices,
                           const window_t *w, int oh, int first, int end) {
   REAL best[STRIP];
   int place[STRIP];
@@ -149,13 +144,13 @@ inline int is_2x2(const window_t *w) {
          2 * w->out[0] <= w->size[0] && 2 * w->out[1] <= w->size[1];
 }
 
-inline void forward_plane(const __global STORAGE *restrict x, __global STORAGE *restrict y, __global int *restrict indices,
+inline void maximum_plane(const __global STORAGE *restrict x, __global STORAGE *restrict y, __global int *restrict indices,
                           const window_t *w) {
-  if (is_2x2(w)) return forward_plane_2x2(x, y, indices, w->size[1], w->out[0], w->out[1]);
+  if (is_2x2(w)) return maximum_plane_2x2(x, y, indices, w->size[1], w->out[0], w->out[1]);
   for (int oh = 0; oh < w->out[0]; ++oh) {
     if (!w->adaptive) {
       for (int first = 0; first < w->out[1]; first += STRIP)
-        forward_strip(x, y, indices, w, oh, first, min(first + STRIP, w->out[1]));
+        maximum_strip(x, y, indices, w, oh, first, min(first + STRIP, w->out[1]));
       continue;
     }
     for (int ow = 0; ow < w->out[1]; ++ow) {
@@ -166,7 +161,7 @@ inline void forward_plane(const __global STORAGE *restrict x, __global STORAGE *
   }
 }
 
-inline void backward_plane(const __global STORAGE *restrict dy, const __global int *restrict indices,
+inline void maximum_backward_plane(const __global STORAGE *restrict dy, const __global int *restrict indices,
                            __global STORAGE *restrict dx, const window_t *w) {
   const int in_count = w->size[0] * w->size[1];
 #if EXACT_STORAGE
@@ -180,48 +175,30 @@ inline void backward_plane(const __global STORAGE *restrict dy, const __global i
 #else
   for (int h = 0; h < w->size[0]; ++h)
     for (int c = 0; c < w->size[1]; ++c)
-      STORE(dx, h * w->size[1] + c, gathered_gradient(dy, indices, w, h, c));
+      STORE(dx, h * w->size[1] + c, maximum_gradient(dy, indices, w, h, c));
 #endif
 }
 
+#endif
+
 __kernel void max_pool2d_forward(BUFFER(const STORAGE, x), BUFFER(STORAGE, y), BUFFER(int, indices), const int planes,
                                  const window_t w) {
   BIND(const STORAGE, x);
   BIND(STORAGE, y);
   BIND(int, indices);
-  const long in_count = (long)w.size[0] * w.size[1], out_count = (long)w.out[0] * w.out[1];
-  const span_t mine = planes_of(get_global_id(0), get_global_size(0), planes);
-  for (int plane = mine.first; plane < mine.end; ++plane)
-    forward_plane(x + plane * in_count, y + plane * out_count, indices_buffer ? indices + plane * out_count : 0, &w);
-}
-
-__kernel void max_pool2d_backward(BUFFER(const STORAGE, dy), BUFFER(const int, indices), BUFFER(STORAGE, dx),
-                                  const int planes, const window_t w) {
-  BIND(const STORAGE, dy);
-  BIND(const int, indices);
-  BIND(STORAGE, dx);
-  const long in_count = (long)w.size[0] * w.size[1], out_count = (long)w.out[0] * w.out[1];
-  const span_t mine = planes_of(get_global_id(0), get_global_size(0), planes);
-  for (int plane = mine.first; plane < mine.end; ++plane)
-    backward_plane(dy + plane * out_count, indices + plane * out_count, dx + plane * in_count, &w);
-}
-
+  const long in_count = plane_elements(w.size);
+#if SHAPE_CPU
+  const long out_count = plane_elements(w.out);
+  FOR_PLANES(plane, planes)
+  maximum_plane(x + plane * in_count, y + plane * out_count, indices_buffer ? indices + plane * out_count : 0, &w);
 #else
-
-__kernel void max_pool2d_forward(BUFFER(const STORAGE, x), BUFFER(STORAGE, y), BUFFER(int, indices), const int planes,
-                                 const window_t w) {
-  BIND(const STORAGE, x);
-  BIND(STORAGE, y);
-  BIND(int, indices);
   const ulong id = get_global_id(0);
-  const int out_count = w.out[0] * w.out[1];
-  const ulong plane = id / out_count;
-  if (plane >= planes) return;
-  const int out = id - plane * out_count;
-  const int oh = out / w.out[1];
-  const maximum_t best = window_maximum(x + plane * (w.size[0] * w.size[1]), &w, oh, out - oh * w.out[1]);
+  const element_t e = element_of(id, w.out);
+  if (e.plane >= planes) return;
+  const maximum_t best = window_maximum(x + e.plane * in_count, &w, e.h, e.w);
   STORE(y, id, best.value);
   if (indices_buffer) indices[id] = best.place;
+#endif
 }
 
 __kernel void max_pool2d_backward(BUFFER(const STORAGE, dy), BUFFER(const int, indices), BUFFER(STORAGE, dx),
@@ -229,14 +206,15 @@ __kernel void max_pool2d_backward(BUFFER(const STORAGE, dy), BUFFER(const int, i
   BIND(const STORAGE, dy);
   BIND(const int, indices);
   BIND(STORAGE, dx);
+  const long out_count = plane_elements(w.out);
+#if SHAPE_CPU
+  FOR_PLANES(plane, planes)
+  maximum_backward_plane(dy + plane * out_count, indices + plane * out_count, dx + plane * plane_elements(w.size), &w);
+#else
   const ulong id = get_global_id(0);
-  const int in_count = w.size[0] * w.size[1];
-  const ulong plane = id / in_count;
-  if (plane >= planes) return;
-  const int place = id - plane * in_count;
-  const int h = place / w.size[1];
-  const ulong first = plane * (w.out[0] * w.out[1]);
-  STORE(dx, id, gathered_gradient(dy + first, indices + first, &w, h, place - h * w.size[1]));
-}
-
+  const element_t e = element_of(id, w.size);
+  if (e.plane >= planes) return;
+  const ulong first = e.plane * out_count;
+  STORE(dx, id, maximum_gradient(dy + first, indices + first, &w, e.h, e.w));
 #endif
+}

@@ -8,14 +8,12 @@
 namespace dlprim {
 namespace {
 
-constexpr const char* file = "ops/pool/max_pool2d.cl";
-
 void forward(Queue& queue, const char* op, const Tensor& x, const Pool2dGeometry* geometry, const Tensor& y,
              const Tensor* indices) {
   require_floating(x.dtype, queue.device(), op);
   if (indices) require_pool_tensor(op, "indices", *indices, y.shape, DType::int32);
   if (y.numel() == 0) return;
-  queue.launch(pool_kernel(queue, file, "max_pool2d_forward", x.dtype), pool_range(queue, y), x, y,
+  queue.launch(pool_kernel(queue, "max_pool2d_forward", x.dtype), pool_range(queue, y), x, y,
                Optional{indices}, static_cast<cl_int>(pool_planes(y.shape)),
                pool_window(x.shape, y.shape, geometry));
 }
@@ -26,8 +24,8 @@ void backward(Queue& queue, const char* op, const Tensor& dy, const Tensor& indi
   require_pool_tensor(op, "indices", indices, dy.shape, DType::int32);
   if (dx.numel() == 0) return;
   if (dy.numel() == 0) return queue.zero(dx);
-  queue.launch(pool_kernel(queue, file, "max_pool2d_backward", dx.dtype), pool_range(queue, dx), dy, indices,
-               dx, static_cast<cl_int>(pool_planes(dx.shape)), pool_window(dx.shape, dy.shape, geometry));
+  queue.launch(pool_kernel(queue, "max_pool2d_backward", dx.dtype), pool_range(queue, dx), dy, indices, dx,
+               static_cast<cl_int>(pool_planes(dx.shape)), pool_window(dx.shape, dy.shape, geometry));
 }
 
 }  // namespace

@@ -106,9 +106,9 @@ Range pool_range(Queue& queue, const Tensor& result) {
   return Range::linear(items, 1);
 }
 
-Kernel& pool_kernel(Queue& queue, const char* file, const char* name, DType dtype) {
+Kernel& pool_kernel(Queue& queue, const char* name, DType dtype) {
   const bool exact = dtype == DType::float32 || dtype == DType::float64;
-  return queue.kernel(file, name, dtype_defines(dtype).set("EXACT_STORAGE", exact ? 1 : 0));
+  return queue.kernel("ops/pool/pool2d.cl", name, dtype_defines(dtype).set("EXACT_STORAGE", exact ? 1 : 0));
 }
 
 void require_pool_tensor(const char* op, const char* what, const Tensor& tensor, const Dims& shape,

@@ -23,8 +23,8 @@ std::int64_t pool_planes(const Dims& shape);
 /** One work item per element of `result`, or on a CPU a few dozen that share the planes. */
 Range pool_range(Queue& queue, const Tensor& result);
 
-/** Kernel `name` of `file` for that dtype. */
-Kernel& pool_kernel(Queue& queue, const char* file, const char* name, DType dtype);
+/** Kernel `name` of pool2d.cl for that dtype. */
+Kernel& pool_kernel(Queue& queue, const char* name, DType dtype);
 
 /** Throws ValueError or TypeError unless `tensor` has that shape and dtype. */
 void require_pool_tensor(const char* op, const char* what, const Tensor& tensor, const Dims& shape,

@@ -46,11 +46,28 @@ inline span_t covering_windows(const window_t *w, int axis, int in) {
   return span;
 }
 
-// Work item `id` of a cpu launch of `items` takes these planes.
-inline span_t planes_of(int id, int items, int planes) {
-  span_t span;
-  span.first = (int)((long)planes * id / items);
-  span.end = (int)((long)planes * (id + 1) / items);
-  span.step = 1;
-  return span;
+// Shape cpu: a work item takes whole planes. Shape simt: a work item takes one element of the result.
+#if SHAPE_CPU
+#define FOR_PLANES(plane, planes)                                                \
+  for (long plane = (long)(planes) * get_global_id(0) / get_global_size(0),      \
+            plane##_end = (long)(planes) * (get_global_id(0) + 1) / get_global_size(0); \
+       plane < plane##_end; ++plane)
+#else
+typedef struct {
+  ulong plane;
+  int place, h, w;  // place = h * columns + w
+} element_t;
+
+inline element_t element_of(ulong id, const int size[2]) {
+  element_t e;
+  e.plane = id / (size[0] * size[1]);
+  e.place = (int)(id - e.plane * (size[0] * size[1]));
+  e.h = e.place / size[1];
+  e.w = e.place - e.h * size[1];
+  return e;
+}
+#endif
+
+inline long plane_elements(const int size[2]) {
+  return (long)size[0] * size[1];
 }

@@ -61,6 +61,7 @@ void bind_reduce(const OperatorBinder& bind);
 void bind_linalg(const OperatorBinder& bind);
 void bind_conv(const OperatorBinder& bind);
 void bind_pool(const OperatorBinder& bind);
+void bind_resample(const OperatorBinder& bind);
 void bind_norm(const OperatorBinder& bind);
 void bind_softmax(const OperatorBinder& bind);
 void bind_loss(const OperatorBinder& bind);

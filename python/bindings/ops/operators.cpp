@@ -31,6 +31,7 @@ void bind_operators(py::module_& m, py::class_<ocl::Tensor>& tensor) {
   bind_linalg(bind);
   bind_conv(bind);
   bind_pool(bind);
+  bind_resample(bind);
   bind_norm(bind);
   bind_softmax(bind);
   bind_loss(bind);

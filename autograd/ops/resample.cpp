@@ -1,0 +1,206 @@
+#include "autograd/ops/resample.h"
+
+#include <cmath>
+
+#include "autograd/ops/pool.h"
+#include "autograd/ops/views.h"
+#include "autograd/tape.h"
+#include "dlprim/ops/resample/interpolate.h"
+#include "dlprim/ops/resample/unfold.h"
+
+namespace ocl {
+namespace {
+
+using dlprim::require;
+using Sizes = std::vector<std::int64_t>;
+
+struct InterpolationMode {
+  const char* name;
+  int axes;  // 0: as many as there are
+  dlprim::Interpolation interpolation;
+};
+
+const InterpolationMode& mode_of(const std::string& name, int axes) {
+  using dlprim::Interpolation;
+  static constexpr InterpolationMode modes[] = {
+      {"nearest", 0, Interpolation::nearest},  {"nearest-exact", 0, Interpolation::nearest_exact},
+      {"linear", 1, Interpolation::linear},    {"bilinear", 2, Interpolation::linear},
+      {"trilinear", 3, Interpolation::linear},
+  };
+  for (const InterpolationMode& mode : modes) {
+    if (name != mode.name) continue;
+    require(mode.axes == 0 || mode.axes == axes, "interpolate: mode ", name, " needs an input of ",
+            mode.axes + 2, " dimensions, got ", axes + 2);
+    return mode;
+  }
+  throw ValueError("interpolate: unknown mode '" + name +
+                   "'; expected nearest, nearest-exact, linear, bilinear, trilinear or area");
+}
+
+Sizes target_size(const Tensor& x, const Sizes& size, const std::vector<double>& scale_factor) {
+  const int axes = x.dim() - 2;
+  require(size.empty() != scale_factor.empty(),
+          "interpolate: expected either size or scale_factor, and not both");
+  require(static_cast<int>(size.size() + scale_factor.size()) == axes, "interpolate: input of shape ",
+          x.shape(), " has ", axes, " spatial dimensions, but ", size.size() + scale_factor.size(),
+          " sizes or scale factors were given");
+  if (!size.empty()) return size;
+  Sizes result;
+  for (int axis = 0; axis < axes; ++axis)
+    result.push_back(static_cast<std::int64_t>(
+        std::floor(static_cast<double>(x.size(axis + 2)) * scale_factor[static_cast<std::size_t>(axis)])));
+  return result;
+}
+
+Tensor area(const Tensor& x, const Sizes& size) {
+  require(size.size() <= 2, "interpolate: mode area needs an input of 3 or 4 dimensions, got ", x.dim());
+  return size.size() == 1 ? adaptive_avg_pool1d(x, size[0]) : adaptive_avg_pool2d(x, {size[0], size[1]});
+}
+
+/** `function(queue, from, to)` on a fresh tensor of `shape`, and `adjoint` of the same form as its gradient.
+ */
+template <class Function, class Adjoint>
+Tensor linear_map(const char* name, const Tensor& x, const Dims& shape, const Function& function,
+                  const Adjoint& adjoint) {
+  const Tensor input = contiguous(x);
+  const dlprim::Tensor y = dlprim::Tensor::empty(*x.device(), shape, x.dtype());
+  function(x.device()->queue(), input.data(), y);
+  return record(name, {input}, y, [&] {
+    return [adjoint, shape = x.shape()](const TensorList& gradients) {
+      const Tensor g = contiguous(gradients[0]);
+      const dlprim::Tensor dx = dlprim::Tensor::empty(*g.device(), shape, g.dtype());
+      adjoint(g.device()->queue(), g.data(), dx);
+      return TensorList{Tensor(dx)};
+    };
+  });
+}
+
+std::int64_t columns_per_block(Pair kernel_size) {
+  return std::int64_t{kernel_size[0]} * kernel_size[1];
+}
+
+std::int64_t product_before(const Tensor& x, int dims) {
+  return dlprim::product(Dims(x.shape().begin(), x.shape().end() - dims));
+}
+
+Sizes with_last(const Tensor& x, int dims, std::initializer_list<std::int64_t> last) {
+  Sizes shape(x.shape().begin(), x.shape().end() - dims);
+  shape.insert(shape.end(), last);
+  return shape;
+}
+
+}  // namespace
+
+Tensor interpolate(const Tensor& x, const Sizes& size, const std::vector<double>& scale_factor,
+                   const std::string& mode, std::optional<bool> align_corners,
+                   std::optional<bool> recompute_scale_factor, bool antialias) {
+  constexpr const char* op = "interpolate";
+  require(!antialias, op, ": antialias is not supported");
+  require(x.dim() >= 3 && x.dim() <= 5, op,
+          ": expected an input [N, C, ...] with one to three spatial dimensions, got shape ", x.shape());
+  const Sizes target = target_size(x, size, scale_factor);
+  const bool recomputes = recompute_scale_factor.value_or(false);
+  require(!recomputes || size.empty(), op,
+          ": recompute_scale_factor is not meaningful with an explicit size");
+  const bool linear = mode == "linear" || mode == "bilinear" || mode == "trilinear";
+  require(!align_corners || linear, op,
+          ": align_corners can only be set with the modes linear, bilinear and trilinear, got ", mode);
+  if (mode == "area") return area(x, target);
+  dlprim::InterpolationGeometry geometry;
+  geometry.axes = x.dim() - 2;
+  geometry.mode = mode_of(mode, geometry.axes).interpolation;
+  geometry.align_corners = align_corners.value_or(false);
+  Dims shape{x.shape()[0], x.shape()[1]};
+  for (std::size_t i = 0; i < target.size(); ++i) {
+    shape.push_back(target[i]);
+    if (!recomputes && !scale_factor.empty()) geometry.scale_factors[3 - target.size() + i] = scale_factor[i];
+    require(target[i] > 0 && x.shape()[static_cast<int>(i) + 2] > 0, op,
+            ": input and output sizes should be greater than 0, but got input ", x.shape(), " and output ",
+            Dims(target));
+  }
+  return linear_map(
+      "InterpolateBackward", x, shape,
+      [&](dlprim::Queue& queue, const dlprim::Tensor& from, const dlprim::Tensor& to) {
+        dlprim::interpolate_forward(queue, from, geometry, to);
+      },
+      [geometry](dlprim::Queue& queue, const dlprim::Tensor& dy, const dlprim::Tensor& dx) {
+        dlprim::interpolate_backward(queue, dy, geometry, dx);
+      });
+}
+
+Tensor unfold(const Tensor& x, Pair kernel_size, Pair dilation, Pair padding, Pair stride) {
+  constexpr const char* op = "unfold";
+  require(x.dim() == 3 || x.dim() == 4, op, ": expected an input [N, C, H, W] or [C, H, W], got shape ",
+          x.shape());
+  for (int d = x.dim() - 3; d < x.dim(); ++d)
+    require(x.shape()[d] > 0, op, ": only the batch may be empty, got shape ", x.shape());
+  const dlprim::BlockGeometry geometry{kernel_size.values, dilation.values, padding.values, stride.values};
+  const auto blocks = dlprim::block_counts(op, {x.size(-2), x.size(-1)}, geometry);
+  const Sizes shape = with_last(x, 3, {x.size(-3) * columns_per_block(kernel_size), blocks[0] * blocks[1]});
+  return linear_map(
+      "UnfoldBackward", x, shape,
+      [&](dlprim::Queue& queue, const dlprim::Tensor& from, const dlprim::Tensor& to) {
+        dlprim::unfold(queue, from, geometry, to);
+      },
+      [geometry](dlprim::Queue& queue, const dlprim::Tensor& dy, const dlprim::Tensor& dx) {
+        dlprim::fold(queue, dy, geometry, dx);
+      });
+}
+
+Tensor fold(const Tensor& x, Pair output_size, Pair kernel_size, Pair dilation, Pair padding, Pair stride) {
+  constexpr const char* op = "fold";
+  require(x.dim() == 2 || x.dim() == 3, op,
+          ": expected an input [N, C KH KW, blocks] or [C KH KW, blocks], got shape ", x.shape());
+  require(x.size(-2) > 0 && x.size(-1) > 0, op, ": only the batch may be empty, got shape ", x.shape());
+  require(output_size[0] > 0 && output_size[1] > 0, op, ": output_size should be greater than zero, got (",
+          output_size[0], ", ", output_size[1], ")");
+  const dlprim::BlockGeometry geometry{kernel_size.values, dilation.values, padding.values, stride.values};
+  const auto blocks = dlprim::block_counts(op, {output_size[0], output_size[1]}, geometry);
+  const std::int64_t taps = columns_per_block(kernel_size);
+  require(x.size(-2) % taps == 0, op, ": expected size of dimension 1 of input ", x.shape(),
+          " to be divisible by the product of kernel_size, ", taps);
+  require(x.size(-1) == blocks[0] * blocks[1], op, ": output_size (", output_size[0], ", ", output_size[1],
+          ") has ", blocks[0], " * ", blocks[1], " blocks, but input of shape ", x.shape(), " has ",
+          x.size(-1));
+  return linear_map(
+      "FoldBackward", x, with_last(x, 2, {x.size(-2) / taps, output_size[0], output_size[1]}),
+      [&](dlprim::Queue& queue, const dlprim::Tensor& from, const dlprim::Tensor& to) {
+        dlprim::fold(queue, from, geometry, to);
+      },
+      [geometry](dlprim::Queue& queue, const dlprim::Tensor& dy, const dlprim::Tensor& dx) {
+        dlprim::unfold(queue, dy, geometry, dx);
+      });
+}
+
+Tensor pixel_shuffle(const Tensor& x, std::int64_t r) {
+  require(x.dim() >= 3, "pixel_shuffle: expected an input of at least 3 dimensions, got shape ", x.shape());
+  require(r > 0, "pixel_shuffle: expected a positive upscale_factor, got ", r);
+  const std::int64_t channels = x.size(-3) / (r * r), h = x.size(-2), w = x.size(-1);
+  require(x.size(-3) == channels * r * r,
+          "pixel_shuffle: expected the channels to be divisible by the square of upscale_factor ", r,
+          ", got shape ", x.shape());
+  const Tensor parts = reshape(x, {product_before(x, 3), channels, r, r, h, w});
+  return reshape(permute(parts, {0, 1, 4, 2, 5, 3}), with_last(x, 3, {channels, h * r, w * r}));
+}
+
+Tensor pixel_unshuffle(const Tensor& x, std::int64_t r) {
+  require(x.dim() >= 3, "pixel_unshuffle: expected an input of at least 3 dimensions, got shape ", x.shape());
+  require(r > 0, "pixel_unshuffle: expected a positive downscale_factor, got ", r);
+  const std::int64_t channels = x.size(-3), h = x.size(-2) / r, w = x.size(-1) / r;
+  require(x.size(-2) == h * r && x.size(-1) == w * r,
+          "pixel_unshuffle: expected height and width to be divisible by downscale_factor ", r,
+          ", got shape ", x.shape());
+  const Tensor parts = reshape(x, {product_before(x, 3), channels, h, r, w, r});
+  return reshape(permute(parts, {0, 1, 3, 5, 2, 4}), with_last(x, 3, {channels * r * r, h, w}));
+}
+
+Tensor channel_shuffle(const Tensor& x, std::int64_t groups) {
+  require(x.dim() > 2, "channel_shuffle: expected an input of more than 2 dimensions, got shape ", x.shape());
+  require(groups > 0 && x.size(1) % groups == 0, "channel_shuffle: expected the channels of input ",
+          x.shape(), " to be divisible by groups ", groups);
+  const std::int64_t rest = dlprim::product(Dims(x.shape().begin() + 2, x.shape().end()));
+  const Tensor parts = reshape(x, {x.size(0), groups, x.size(1) / groups, rest});
+  return reshape(transpose(parts, 1, 2), x.shape().vector());
+}
+
+}  // namespace ocl

@@ -1,0 +1,93 @@
+#pragma once
+
+#include "casters.h"
+
+/** The size along one dimension, given as an int or as a tuple of one. */
+struct Single {
+  int value = 0;
+  Single() = default;
+  Single(int v) : value(v) {}
+  operator int() const { return value; }
+};
+
+/** Padding of one dimension: a size or a word. */
+using SinglePadding = std::variant<Single, std::string>;
+
+inline ocl::Padding1d padding_of(const SinglePadding& padding) {
+  if (const auto* size = std::get_if<Single>(&padding)) return size->value;
+  return std::get<std::string>(padding);
+}
+
+inline std::optional<int> optional_size(const std::optional<Single>& size) {
+  return size ? std::optional<int>(*size) : std::nullopt;
+}
+
+/** One entry for every spatial dimension, or one that stands for all of them. */
+template <class T>
+using PerDimension = std::optional<std::variant<T, std::vector<T>>>;
+
+/** The entries; a single one is repeated for the dimensions of `x` after batch and channels. */
+template <class T>
+std::vector<T> entries_of(const PerDimension<T>& entries, const ocl::Tensor& x) {
+  if (!entries) return {};
+  if (const auto* one = std::get_if<T>(&*entries))
+    return std::vector<T>(static_cast<std::size_t>(std::max(x.dim() - 2, 0)), *one);
+  return std::get<std::vector<T>>(*entries);
+}
+
+namespace pybind11::detail {
+
+template <>
+struct type_caster<Single> {
+  PYBIND11_TYPE_CASTER(Single, const_name("int | tuple[int]"));
+
+  bool load(handle source, bool) {
+    object item = reinterpret_borrow<object>(source);
+    if (isinstance<sequence>(source) && !isinstance<str>(source)) {
+      const auto items = reinterpret_borrow<sequence>(source);
+      if (items.size() != 1) return false;
+      item = items[0];
+    }
+    if (!PyLong_Check(item.ptr())) return false;
+    value = Single(item.cast<int>());
+    return true;
+  }
+
+  static handle cast(const Single& size, return_value_policy, handle) { return int_(size.value).release(); }
+};
+
+/** An int or None for both dimensions, or two of them. */
+template <>
+struct type_caster<ocl::AdaptiveSize> {
+  PYBIND11_TYPE_CASTER(ocl::AdaptiveSize, const_name("int | None | tuple[int | None, int | None]"));
+
+  bool load(handle source, bool) {
+    std::optional<std::int64_t> height, width;
+    if (isinstance<sequence>(source) && !isinstance<str>(source)) {
+      const auto items = reinterpret_borrow<sequence>(source);
+      if (items.size() != 2 || !load_one(items[0], height) || !load_one(items[1], width)) return false;
+    } else {
+      if (!load_one(source, height)) return false;
+      width = height;
+    }
+    value = ocl::AdaptiveSize(height, width);
+    return true;
+  }
+
+  static handle cast(const ocl::AdaptiveSize& size, return_value_policy, handle) {
+    return make_tuple(size.values[0], size.values[1]).release();
+  }
+
+ private:
+  static bool load_one(const object& source, std::optional<std::int64_t>& size) {
+    if (source.is_none()) return true;
+    if (!PyLong_Check(source.ptr())) return false;
+    size = source.cast<std::int64_t>();
+    return true;
+  }
+  static bool load_one(handle source, std::optional<std::int64_t>& size) {
+    return load_one(reinterpret_borrow<object>(source), size);
+  }
+};
+
+}  // namespace pybind11::detail
