@@ -13,6 +13,7 @@ struct AdaptiveSize {
   AdaptiveSize(std::optional<std::int64_t> both) : values{both, both} {}
   AdaptiveSize(std::int64_t both) : values{both, both} {}
   AdaptiveSize(int both) : AdaptiveSize(std::int64_t{both}) {}
+  AdaptiveSize(Pair size) : values{size[0], size[1]} {}
   AdaptiveSize(std::optional<std::int64_t> height, std::optional<std::int64_t> width)
       : values{height, width} {}
 };

@@ -5,24 +5,76 @@
 
 namespace ocl::nn {
 
-/** torch.nn.Conv2d: [N, in, H, W] -> [N, out, OH, OW]; see ocl::conv2d. Kaiming-uniform weights, as
- * PyTorch's. */
-class Conv2d : public Module {
+/** What a convolution layer is made with; one number a spatial dimension in each list. */
+struct ConvolutionOptions {
+  std::int64_t in_channels, out_channels;
+  std::vector<int> kernel_size, stride, dilation;
+  std::variant<std::vector<int>, std::string> padding;
+  std::vector<int> output_padding;
+  int groups;
+  bool bias;
+  std::string padding_mode;
+  bool transposed;
+};
+
+/** Base of the convolution layers: their parameters, Kaiming-uniform as PyTorch's, and repr. */
+class Convolution : public Module {
  public:
-  Conv2d(std::int64_t in_channels, std::int64_t out_channels, Pair kernel_size, Pair stride = 1,
-         Pair padding = 0, Pair dilation = 1, int groups = 1, bool bias = true);
-  Tensor forward(const Tensor& x) override {
-    return conv2d(x, weight, bias, stride_, padding_, dilation_, groups_);
-  }
-  std::string name() const override { return "Conv2d"; }
   std::string extra_repr() const override;
 
-  Tensor weight;  // [out_channels, in_channels / groups, kernel height, kernel width]
-  Tensor bias;    // [out_channels], or undefined
+  Tensor weight;  // [out, in / groups, kernel sizes…], of a transposed one [in, out / groups, kernel sizes…]
+  Tensor bias;  // [out_channels], or undefined
+
+ protected:
+  Convolution(const char* name, ConvolutionOptions options);
+
+  const ConvolutionOptions& options() const { return options_; }
+  /** The input with what padding_mode puts around it; the layer then pads no more. */
+  Tensor padded(const Tensor& x) const;
+  bool pads_itself() const { return options_.padding_mode != "zeros"; }
 
  private:
-  Pair stride_, padding_, dilation_;
-  int groups_;
+  ConvolutionOptions options_;
+};
+
+/** torch.nn.Conv1d: [N, in, L] -> [N, out, OL]; see ocl::conv1d. */
+class Conv1d : public Convolution {
+ public:
+  Conv1d(std::int64_t in_channels, std::int64_t out_channels, int kernel_size, int stride = 1,
+         const Padding1d& padding = 0, int dilation = 1, int groups = 1, bool bias = true,
+         const std::string& padding_mode = "zeros");
+  Tensor forward(const Tensor& x) override;
+  std::string name() const override { return "Conv1d"; }
+};
+
+/** torch.nn.Conv2d: [N, in, H, W] -> [N, out, OH, OW]; see ocl::conv2d. */
+class Conv2d : public Convolution {
+ public:
+  Conv2d(std::int64_t in_channels, std::int64_t out_channels, Pair kernel_size, Pair stride = 1,
+         const Padding2d& padding = Pair(0), Pair dilation = 1, int groups = 1, bool bias = true,
+         const std::string& padding_mode = "zeros");
+  Tensor forward(const Tensor& x) override;
+  std::string name() const override { return "Conv2d"; }
+};
+
+/** torch.nn.ConvTranspose1d: [N, in, L] -> [N, out, OL]; see ocl::conv_transpose1d. */
+class ConvTranspose1d : public Convolution {
+ public:
+  ConvTranspose1d(std::int64_t in_channels, std::int64_t out_channels, int kernel_size, int stride = 1,
+                  int padding = 0, int output_padding = 0, int groups = 1, bool bias = true,
+                  int dilation = 1);
+  Tensor forward(const Tensor& x) override;
+  std::string name() const override { return "ConvTranspose1d"; }
+};
+
+/** torch.nn.ConvTranspose2d: [N, in, H, W] -> [N, out, OH, OW]; see ocl::conv_transpose2d. */
+class ConvTranspose2d : public Convolution {
+ public:
+  ConvTranspose2d(std::int64_t in_channels, std::int64_t out_channels, Pair kernel_size, Pair stride = 1,
+                  Pair padding = 0, Pair output_padding = 0, int groups = 1, bool bias = true,
+                  Pair dilation = 1);
+  Tensor forward(const Tensor& x) override;
+  std::string name() const override { return "ConvTranspose2d"; }
 };
 
 }  // namespace ocl::nn

@@ -75,7 +75,7 @@ struct type_caster<ocl::AdaptiveSize> {
   }
 
   static handle cast(const ocl::AdaptiveSize& size, return_value_policy, handle) {
-    return make_tuple(size.values[0], size.values[1]).release();
+    return pybind11::make_tuple(size.values[0], size.values[1]).release();
   }
 
  private:

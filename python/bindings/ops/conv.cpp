@@ -17,9 +17,8 @@ void bind_conv(const OperatorBinder& bind) {
   bind.function(
       "conv2d",
       [](const Tensor& input, const Tensor& weight, const OptionalTensor& bias, Pair stride,
-         const Padding2d& padding, Pair dilation, int groups) {
-        return ocl::conv2d(input, weight, or_none(bias), stride, padding, dilation, groups);
-      },
+         const Padding2d& padding, Pair dilation,
+         int groups) { return ocl::conv2d(input, weight, or_none(bias), stride, padding, dilation, groups); },
       py::arg("weight"), py::arg("bias") = py::none(), py::arg("stride") = 1, py::arg("padding") = 0,
       py::arg("dilation") = 1, py::arg("groups") = 1);
   bind.function(

@@ -21,21 +21,23 @@ void bind_max_pools(const OperatorBinder& bind) {
          Single dilation, bool ceil_mode, bool return_indices) {
         const auto step = optional_size(stride);
         return return_indices
-                   ? pooled(ocl::max_pool1d_with_indices(input, kernel_size, step, padding, dilation, ceil_mode))
+                   ? pooled(
+                         ocl::max_pool1d_with_indices(input, kernel_size, step, padding, dilation, ceil_mode))
                    : Pooled(ocl::max_pool1d(input, kernel_size, step, padding, dilation, ceil_mode));
       },
-      py::arg("kernel_size"), py::arg("stride") = py::none(), py::arg("padding") = 0,
-      py::arg("dilation") = 1, py::arg("ceil_mode") = false, py::arg("return_indices") = false);
+      py::arg("kernel_size"), py::arg("stride") = py::none(), py::arg("padding") = 0, py::arg("dilation") = 1,
+      py::arg("ceil_mode") = false, py::arg("return_indices") = false);
   bind.function(
       "max_pool2d",
       [](const Tensor& input, Pair kernel_size, const std::optional<Pair>& stride, Pair padding,
          Pair dilation, bool ceil_mode, bool return_indices) {
         return return_indices
-                   ? pooled(ocl::max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode))
+                   ? pooled(ocl::max_pool2d_with_indices(input, kernel_size, stride, padding, dilation,
+                                                         ceil_mode))
                    : Pooled(ocl::max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode));
       },
-      py::arg("kernel_size"), py::arg("stride") = py::none(), py::arg("padding") = 0,
-      py::arg("dilation") = 1, py::arg("ceil_mode") = false, py::arg("return_indices") = false);
+      py::arg("kernel_size"), py::arg("stride") = py::none(), py::arg("padding") = 0, py::arg("dilation") = 1,
+      py::arg("ceil_mode") = false, py::arg("return_indices") = false);
   bind.function(
       "adaptive_max_pool1d",
       [](const Tensor& input, Single output_size, bool return_indices) {
@@ -60,7 +62,8 @@ void bind_pool(const OperatorBinder& bind) {
       "avg_pool1d",
       [](const Tensor& input, Single kernel_size, const std::optional<Single>& stride, Single padding,
          bool ceil_mode, bool count_include_pad) {
-        return ocl::avg_pool1d(input, kernel_size, optional_size(stride), padding, ceil_mode, count_include_pad);
+        return ocl::avg_pool1d(input, kernel_size, optional_size(stride), padding, ceil_mode,
+                               count_include_pad);
       },
       py::arg("kernel_size"), py::arg("stride") = py::none(), py::arg("padding") = 0,
       py::arg("ceil_mode") = false, py::arg("count_include_pad") = true);
