@@ -9,13 +9,13 @@ namespace ocl {
 /** What adaptive pooling brings height and width to; nothing keeps the input's size. */
 struct AdaptiveSize {
   std::array<std::optional<std::int64_t>, 2> values;
+  bool is_one_number = true;  // how it was given, for what prints it
   AdaptiveSize() = default;
-  AdaptiveSize(std::optional<std::int64_t> both) : values{both, both} {}
   AdaptiveSize(std::int64_t both) : values{both, both} {}
   AdaptiveSize(int both) : AdaptiveSize(std::int64_t{both}) {}
-  AdaptiveSize(Pair size) : values{size[0], size[1]} {}
+  AdaptiveSize(Pair size) : values{size[0], size[1]}, is_one_number(size.is_one_number) {}
   AdaptiveSize(std::optional<std::int64_t> height, std::optional<std::int64_t> width)
-      : values{height, width} {}
+      : values{height, width}, is_one_number(false) {}
 };
 
 /** torch.nn.functional.max_pool2d over [N, C, H, W] or [C, H, W]; stride defaults to the kernel's size. */

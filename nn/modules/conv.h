@@ -21,6 +21,7 @@ struct ConvolutionOptions {
 class Convolution : public Module {
  public:
   std::string extra_repr() const override;
+  const ConvolutionOptions& options() const { return options_; }
 
   Tensor weight;  // [out, in / groups, kernel sizes…], of a transposed one [in, out / groups, kernel sizes…]
   Tensor bias;  // [out_channels], or undefined
@@ -28,7 +29,6 @@ class Convolution : public Module {
  protected:
   Convolution(const char* name, ConvolutionOptions options);
 
-  const ConvolutionOptions& options() const { return options_; }
   /** The input with what padding_mode puts around it; the layer then pads no more. */
   Tensor padded(const Tensor& x) const;
   bool pads_itself() const { return options_.padding_mode != "zeros"; }

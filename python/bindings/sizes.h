@@ -62,15 +62,15 @@ struct type_caster<ocl::AdaptiveSize> {
   PYBIND11_TYPE_CASTER(ocl::AdaptiveSize, const_name("int | None | tuple[int | None, int | None]"));
 
   bool load(handle source, bool) {
-    std::optional<std::int64_t> height, width;
+    value = ocl::AdaptiveSize();
+    auto& [height, width] = value.values;
     if (isinstance<sequence>(source) && !isinstance<str>(source)) {
       const auto items = reinterpret_borrow<sequence>(source);
-      if (items.size() != 2 || !load_one(items[0], height) || !load_one(items[1], width)) return false;
-    } else {
-      if (!load_one(source, height)) return false;
-      width = height;
+      value.is_one_number = false;
+      return items.size() == 2 && load_one(items[0], height) && load_one(items[1], width);
     }
-    value = ocl::AdaptiveSize(height, width);
+    if (!load_one(reinterpret_borrow<object>(source), height)) return false;
+    width = height;
     return true;
   }
 
@@ -84,9 +84,6 @@ struct type_caster<ocl::AdaptiveSize> {
     if (!PyLong_Check(source.ptr())) return false;
     size = source.cast<std::int64_t>();
     return true;
-  }
-  static bool load_one(handle source, std::optional<std::int64_t>& size) {
-    return load_one(reinterpret_borrow<object>(source), size);
   }
 };
 
