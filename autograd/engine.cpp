@@ -8,6 +8,7 @@
 
 #include "autograd/creation.h"
 #include "autograd/ops/pointwise.h"
+#include "autograd/ops/views.h"
 #include "autograd/tape.h"
 
 namespace ocl {
@@ -120,7 +121,7 @@ TensorList initial_gradients(const TensorList& outputs, const TensorList& gradie
     if (!gradients.empty() && gradients[i].defined()) {
       require(gradients[i].shape() == output.shape(), "backward: gradient of shape ", gradients[i].shape(),
               " for an output of shape ", output.shape());
-      initial.push_back(gradients[i]);
+      initial.push_back(to(gradients[i], output.dtype()));  // a node counts on the dtype of its output
       continue;
     }
     require<AutogradError>(output.numel() == 1,

@@ -1,5 +1,6 @@
 #include "autograd/ops/reduce.h"
 
+#include <cmath>
 #include <map>
 #include <mutex>
 
@@ -7,18 +8,24 @@
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/views.h"
 #include "autograd/tape.h"
+#include "dlprim/core/real.h"
 #include "dlprim/ops/reduce/reduce.h"
+#include "dlprim/runtime/dtype_defines.h"
 
 namespace ocl {
 namespace {
 
 using dlprim::DimMask;
+using dlprim::PointwiseExpression;
 using dlprim::require;
 
-Tensor reduced(const dlprim::ReductionOp& op, const Tensor& a, DimMask mask, bool keepdim) {
-  const dlprim::Tensor result = dlprim::Tensor::empty(
-      *a.device(), dlprim::reduced_shape(a.shape(), mask, keepdim), op.result_dtype(a.dtype()));
-  dlprim::reduce(a.device()->queue(), op, a.data(), mask, result);
+dlprim::Tensor empty_result(const Tensor& a, DimMask mask, bool keepdim, DType dtype) {
+  return dlprim::Tensor::empty(*a.device(), dlprim::reduced_shape(a.shape(), mask, keepdim), dtype);
+}
+
+Tensor reduced(const dlprim::ReductionOp& op, const Tensor& a, DimMask mask, bool keepdim, double p = 0) {
+  const dlprim::Tensor result = empty_result(a, mask, keepdim, op.result_dtype(a.dtype()));
+  dlprim::reduce(a.device()->queue(), op, a.data(), mask, result, {nullptr, p});
   return Tensor(result);
 }
 
@@ -29,73 +36,183 @@ std::int64_t reduced_count(const Dims& shape, DimMask mask) {
   return n;
 }
 
-/** The gradient expression of a row, over the variables that it names. */
-const dlprim::PointwiseExpression& gradient_expression_of(const dlprim::ReductionOp& op) {
-  static std::mutex mutex;
-  static auto* made = new std::map<std::string, dlprim::PointwiseExpression>;
-  std::lock_guard<std::mutex> lock(mutex);
-  dlprim::PointwiseExpression& expression = (*made)[op.name];
-  if (expression.outputs.empty()) {
-    expression = {op.name + " gradient", {}, {"n"}, {op.gradient}};
-    for (const char* variable : {"g", "a", "y"})
-      if (dlprim::uses_variable(op.gradient, variable)) expression.variables.push_back(variable);
-  }
-  return expression;
+void require_elements(const char* op, const Tensor& a, DimMask mask) {
+  require<IndexError>(reduced_count(a.shape(), mask) > 0, op,
+                      ": expected reduction dim to have non-zero size, got shape ", a.shape());
 }
 
-Backward gradient_of(const dlprim::ReductionOp& op, const Tensor& a, const Tensor& result, DimMask mask) {
-  const dlprim::PointwiseExpression& expression = gradient_expression_of(op);
-  const auto uses = [&](const char* variable) { return dlprim::uses_variable(op.gradient, variable); };
-  return [&expression, passes = op.gradient == "g", a = uses("a") ? SavedTensor(a) : SavedTensor(),
-          y = uses("y") ? SavedTensor(result) : SavedTensor(), shape = a.shape(), dtype = a.dtype(),
-          kept = dlprim::reduced_shape(a.shape(), mask, true),
-          count = reduced_count(a.shape(), mask)](const TensorList& gradients) {
-    const Tensor g = reshape(gradients[0], kept.vector());
-    if (passes && g.dtype() == dtype) return TensorList{expand(g, shape.vector())};
-    std::vector<dlprim::PointwiseOperand> operands;
-    for (const std::string& variable : expression.variables) {
-      if (variable == "g") operands.emplace_back(g.data());
-      if (variable == "a") operands.emplace_back(a.unpack());
-      if (variable == "y") operands.emplace_back(y.unpack().reshaped(kept));
-    }
-    const dlprim::Tensor da = dlprim::Tensor::empty(*g.device(), shape, dtype);
-    dlprim::pointwise(g.device()->queue(), expression, dtype, operands, {count}, {da});
+/** `t` with the reduced dimensions of `shape` in place, of size 1. */
+Tensor with_kept_dims(const Tensor& t, const Dims& shape, DimMask mask) {
+  return reshape(t, dlprim::reduced_shape(shape, mask, true).vector());
+}
+
+/** An elementwise expression in the shape and dtype of `input`: what gradients of reductions are. */
+Tensor evaluated(const PointwiseExpression& expression, const dlprim::Tensor& input,
+                 const std::vector<dlprim::PointwiseOperand>& operands,
+                 const std::vector<Scalar>& parameters) {
+  const dlprim::Tensor result = dlprim::Tensor::empty(input.device(), input.shape, input.dtype);
+  dlprim::pointwise(input.device().queue(), expression, input.dtype, operands, parameters, {result});
+  return Tensor(result);
+}
+
+/** The gradient expression of a row, of g and n. */
+const PointwiseExpression& gradient_expression_of(const dlprim::ReductionOp& op) {
+  static std::mutex mutex;
+  static auto* made = new std::map<std::string, PointwiseExpression>;
+  std::lock_guard<std::mutex> lock(mutex);
+  return made->try_emplace(op.name, PointwiseExpression{op.name + " gradient", {"g"}, {"n"}, {op.gradient}})
+      .first->second;
+}
+
+Backward gradient_of(const dlprim::ReductionOp& op, const Tensor& a, DimMask mask) {
+  dlprim::Tensor input = a.data();
+  input.storage = nullptr;  // shape and dtype are all that is needed
+  return [&op, input, mask](const TensorList& gradients) {
+    const Tensor g = with_kept_dims(gradients[0], input.shape, mask);
+    if (op.gradient == "g") return TensorList{to(expand(g, input.shape.vector()), input.dtype)};
+    const dlprim::Tensor da = dlprim::Tensor::empty(*g.device(), input.shape, input.dtype);
+    dlprim::pointwise(g.device()->queue(), gradient_expression_of(op), input.dtype, {g.data()},
+                      {reduced_count(input.shape, mask)}, {da});
     return TensorList{Tensor(da)};
   };
 }
 
-/** The gradient of amax and amin: equal extremes share it evenly. */
-Backward extreme_gradient(const Tensor& a, const Tensor& result, DimMask mask) {
-  return [a = SavedTensor(a), y = SavedTensor(result), mask](const TensorList& gradients) {
-    const Tensor input(a.unpack());
-    const std::vector<std::int64_t> kept = dlprim::reduced_shape(input.shape(), mask, true).vector();
-    const Tensor is_extreme = to(eq(input, reshape(Tensor(y.unpack()), kept)), input.dtype());
-    const Tensor count = reduced(dlprim::reduction("sum"), is_extreme, mask, true);
-    return TensorList{is_extreme * (reshape(gradients[0], kept) / count)};
-  };
+/** The gradient of an extreme `y` of the elements of `a`: equal ones share it evenly. */
+Tensor extreme_gradient(const Tensor& g, const Tensor& a, const Tensor& y, DimMask mask) {
+  const Tensor is_extreme = eq(a, with_kept_dims(y, a.shape(), mask));
+  const Tensor count = reduced(dlprim::reduction("sum"), is_extreme, mask, true);
+  return is_extreme * (with_kept_dims(g, a.shape(), mask) / count);
+}
+
+/** g times the product of the other elements, whatever zeros there are. */
+Tensor product_gradient(const Tensor& g, const Tensor& a, DimMask mask) {
+  static const auto* expression =
+      new PointwiseExpression{"prod gradient",
+                              {"g", "a", "product", "zeros"},
+                              {},
+                              {"zeros == 0 ? g * product / a : zeros == 1 && a == 0 ? g * product : (T)0"}};
+  const Tensor product = reduced(dlprim::reduction("product_of_nonzero"), a, mask, true);
+  const Tensor zeros =
+      reduced_count(a.shape(), mask) - Operand(reduced(dlprim::reduction("count_nonzero"), a, mask, true));
+  return evaluated(*expression, a.data(),
+                   {with_kept_dims(g, a.shape(), mask).data(), a.data(), product.data(), zeros.data()}, {});
 }
 
 Tensor apply(const dlprim::ReductionOp& op, const Tensor& a, const DimList& dims, bool keepdim) {
   const DimMask mask = dlprim::dim_mask(dims, a.dim(), op.name.c_str());
   const bool extreme = op.name == "amax" || op.name == "amin";
-  require<IndexError>(!extreme || reduced_count(a.shape(), mask) > 0, op.name,
-                      ": expected reduction dim to have non-zero size, got shape ", a.shape());
+  if (extreme) require_elements(op.name.c_str(), a, mask);
   const Tensor result = reduced(op, a, mask, keepdim);
   if (extreme)
-    return record(op.name.c_str(), {a}, result.data(), [&] { return extreme_gradient(a, result, mask); });
+    return record(op.name.c_str(), {a}, result.data(), [&] {
+      return [a = SavedTensor(a), y = SavedTensor(result), mask](const TensorList& g) {
+        return TensorList{extreme_gradient(g[0], Tensor(a.unpack()), Tensor(y.unpack()), mask)};
+      };
+    });
+  if (op.name == "prod")
+    return record(op.name.c_str(), {a}, result.data(), [&] {
+      return [a = SavedTensor(a), mask](const TensorList& g) {
+        return TensorList{product_gradient(g[0], Tensor(a.unpack()), mask)};
+      };
+    });
   if (op.gradient.empty()) return result;
-  return record(op.name.c_str(), {a}, result.data(), [&] { return gradient_of(op, a, result, mask); });
+  return record(op.name.c_str(), {a}, result.data(), [&] { return gradient_of(op, a, mask); });
 }
 
 Tensor arg_extreme(const char* name, dlprim::Extreme extreme, const Tensor& a,
                    std::optional<std::int64_t> dim, bool keepdim) {
   const DimMask mask = dlprim::dim_mask(dim ? DimList{*dim} : DimList{}, a.dim(), name);
-  require<IndexError>(reduced_count(a.shape(), mask) > 0, name,
-                      ": expected reduction dim to have non-zero size, got shape ", a.shape());
-  const dlprim::Tensor indices =
-      dlprim::Tensor::empty(*a.device(), dlprim::reduced_shape(a.shape(), mask, keepdim), DType::int64);
+  require_elements(name, a, mask);
+  const dlprim::Tensor indices = empty_result(a, mask, keepdim, DType::int64);
   dlprim::reduce_index(a.device()->queue(), extreme, a.data(), mask, {}, indices);
   return Tensor(indices);
+}
+
+std::pair<Tensor, Tensor> extreme_with_index(const char* name, dlprim::Extreme extreme, const Tensor& a,
+                                             std::int64_t dim, bool keepdim) {
+  const int axis = dlprim::wrap_dim(dim, a.dim(), name);
+  const DimMask mask = dlprim::dim_mask({dim}, a.dim(), name);
+  require_elements(name, a, mask);
+  const dlprim::Tensor values = empty_result(a, mask, keepdim, a.dtype()),
+                       indices = empty_result(a, mask, keepdim, DType::int64);
+  dlprim::reduce_index(a.device()->queue(), extreme, a.data(), mask, values, indices);
+  const TensorList results = record_many(name, {a}, {values, indices}, [&] {
+    return [indices = SavedTensor(indices), shape = a.shape(), axis](const TensorList& gradients) {
+      const Tensor g = contiguous(gradients[0]);
+      const dlprim::Tensor da = dlprim::Tensor::empty(*g.device(), shape, g.dtype());
+      dlprim::place_at_index(g.device()->queue(), g.data(), indices.unpack(), axis, da);
+      return TensorList{Tensor(da)};
+    };
+  });
+  return {results[0], results[1]};
+}
+
+/** Records var or std together with the mean, as `results`. */
+std::pair<Tensor, Tensor> moments(const char* name, bool root, const Tensor& a, const DimList& dims,
+                                  double correction, bool keepdim) {
+  dlprim::require_floating(a.dtype(), *a.device(), name);
+  const DimMask mask = dlprim::dim_mask(dims, a.dim(), name);
+  dlprim::Queue& queue = a.device()->queue();
+  const dlprim::Tensor mean = empty_result(a, mask, keepdim, dlprim::compute_dtype(a.dtype())),
+                       result = empty_result(a, mask, keepdim, a.dtype());
+  dlprim::variance(queue, a.data(), mask, correction, mean, result);
+  if (root)
+    dlprim::pointwise(queue, dlprim::forward_expression(dlprim::pointwise_op("sqrt")), a.dtype(), {result},
+                      {}, {result});
+  const TensorList results = record_many(name, {a}, {result, to(Tensor(mean), a.dtype()).data()}, [&] {
+    return [a = SavedTensor(a), mean = SavedTensor(mean), y = root ? SavedTensor(result) : SavedTensor(),
+            mask, correction](const TensorList& g) {
+      static const auto* of_var =
+          new PointwiseExpression{"var gradient", {"g", "a", "mean"}, {"scale"}, {"g * scale * (a - mean)"}};
+      static const auto* of_std =
+          new PointwiseExpression{"std gradient",
+                                  {"g", "a", "mean", "y"},
+                                  {"scale"},
+                                  {"y == 0 ? (T)0 : g / (2 * y) * scale * (a - mean)"}};
+      const dlprim::Tensor& input = a.unpack();
+      const auto kept = [&](const Tensor& t) { return with_kept_dims(t, input.shape, mask).data(); };
+      const auto n = static_cast<double>(reduced_count(input.shape, mask));
+      Tensor da;
+      if (g[0].defined()) {
+        std::vector<dlprim::PointwiseOperand> operands{kept(g[0]), input, kept(Tensor(mean.unpack()))};
+        if (y.defined()) operands.emplace_back(kept(Tensor(y.unpack())));
+        da = evaluated(y.defined() ? *of_std : *of_var, input, operands, {2 / (n - correction)});
+      }
+      if (g[1].defined()) {
+        const Tensor share = expand(Tensor(kept(g[1])) / n, input.shape.vector());
+        da = da.defined() ? da + share : share;
+      }
+      return TensorList{da};
+    };
+  });
+  return {results[0], results[1]};
+}
+
+/** The gradient of a p-norm `y`; of magnitudes that are equal extremes each gets its share. Undefined for
+ * p = 0, which counts. */
+Tensor norm_gradient(const Tensor& g, const Tensor& a, const Tensor& y, double p, DimMask mask) {
+  static const auto* of_two =
+      new PointwiseExpression{"norm gradient 2", {"g", "a", "y"}, {}, {"y == 0 ? (T)0 : g * (a / y)"}};
+  static const auto* of_p = new PointwiseExpression{
+      "norm gradient",
+      {"g", "a", "y"},
+      {"p"},
+      {"a == 0 || y == 0 ? (T)0 : g * SIGN(a) * (p == 1 ? (T)1 : POW(ABS(a) / y, p - 1))"}};
+  if (p == 0) return {};
+  if (std::isinf(p)) return sgn(a) * extreme_gradient(g, abs(a), y, mask);
+  const auto kept = [&](const Tensor& t) { return with_kept_dims(t, a.shape(), mask).data(); };
+  if (p == 2) return evaluated(*of_two, a.data(), {kept(g), a.data(), kept(y)}, {});
+  return evaluated(*of_p, a.data(), {kept(g), a.data(), kept(y)}, {p});
+}
+
+const dlprim::ReductionOp& norm_row(double p) {
+  const char* name = p == 0                   ? "count_nonzero"
+                     : p == 1                 ? "norm_1"
+                     : p == 2                 ? "norm_2"
+                     : std::isinf(p) && p > 0 ? "norm_max"
+                     : std::isinf(p) && p < 0 ? "norm_min"
+                                              : "norm_p";
+  return dlprim::reduction(name);
 }
 
 }  // namespace
@@ -107,11 +224,82 @@ Tensor arg_extreme(const char* name, dlprim::Extreme extreme, const Tensor& a,
   }
 #include "dlprim/ops/reduce/table.def"
 
+Tensor sum(const Tensor& a, const DimList& dims, bool keepdim, DType dtype) {
+  return to(sum(to(a, dtype), dims, keepdim), dtype);
+}
+Tensor mean(const Tensor& a, const DimList& dims, bool keepdim, DType dtype) {
+  return mean(to(a, dtype), dims, keepdim);
+}
+Tensor prod(const Tensor& a, const DimList& dims, bool keepdim, DType dtype) {
+  return to(prod(to(a, dtype), dims, keepdim), dtype);
+}
+
 Tensor argmax(const Tensor& a, std::optional<std::int64_t> dim, bool keepdim) {
   return arg_extreme("argmax", dlprim::Extreme::max, a, dim, keepdim);
 }
 Tensor argmin(const Tensor& a, std::optional<std::int64_t> dim, bool keepdim) {
   return arg_extreme("argmin", dlprim::Extreme::min, a, dim, keepdim);
+}
+
+Tensor max(const Tensor& a) {
+  return amax(a);
+}
+Tensor min(const Tensor& a) {
+  return amin(a);
+}
+std::pair<Tensor, Tensor> max(const Tensor& a, std::int64_t dim, bool keepdim) {
+  return extreme_with_index("max", dlprim::Extreme::max, a, dim, keepdim);
+}
+std::pair<Tensor, Tensor> min(const Tensor& a, std::int64_t dim, bool keepdim) {
+  return extreme_with_index("min", dlprim::Extreme::min, a, dim, keepdim);
+}
+Tensor max(const Tensor& a, const Tensor& b) {
+  return maximum(a, b);
+}
+Tensor min(const Tensor& a, const Tensor& b) {
+  return minimum(a, b);
+}
+
+Tensor var(const Tensor& a, const DimList& dims, double correction, bool keepdim) {
+  return moments("var", false, a, dims, correction, keepdim).first;
+}
+Tensor std(const Tensor& a, const DimList& dims, double correction, bool keepdim) {
+  return moments("std", true, a, dims, correction, keepdim).first;
+}
+std::pair<Tensor, Tensor> var_mean(const Tensor& a, const DimList& dims, double correction, bool keepdim) {
+  return moments("var_mean", false, a, dims, correction, keepdim);
+}
+std::pair<Tensor, Tensor> std_mean(const Tensor& a, const DimList& dims, double correction, bool keepdim) {
+  return moments("std_mean", true, a, dims, correction, keepdim);
+}
+
+Tensor logsumexp(const Tensor& a, const DimList& dims, bool keepdim) {
+  if (!is_floating(a.dtype())) return logsumexp(to(a, DType::float32), dims, keepdim);
+  const DimMask mask = dlprim::dim_mask(dims, a.dim(), "logsumexp");
+  const dlprim::Tensor result = empty_result(a, mask, keepdim, a.dtype());
+  dlprim::logsumexp(a.device()->queue(), a.data(), mask, result);
+  return record("logsumexp", {a}, result, [&] {
+    return [a = SavedTensor(a), y = SavedTensor(result), mask](const TensorList& g) {
+      static const auto* expression =
+          new PointwiseExpression{"logsumexp gradient", {"g", "a", "y"}, {}, {"g * exp(a - y)"}};
+      const dlprim::Tensor& input = a.unpack();
+      const auto kept = [&](const Tensor& t) { return with_kept_dims(t, input.shape, mask).data(); };
+      return TensorList{evaluated(*expression, input, {kept(g[0]), input, kept(Tensor(y.unpack()))}, {})};
+    };
+  });
+}
+
+Tensor norm(const Tensor& a, double p, const DimList& dims, bool keepdim) {
+  dlprim::require_floating(a.dtype(), *a.device(), "norm");
+  const DimMask mask = dlprim::dim_mask(dims, a.dim(), "norm");
+  if (std::isinf(p) || p < 0) require_elements("norm", a, mask);
+  const dlprim::Tensor result = empty_result(a, mask, keepdim, a.dtype());
+  dlprim::reduce(a.device()->queue(), norm_row(p), a.data(), mask, result, {nullptr, p});
+  return record("norm", {a}, result, [&] {
+    return [a = SavedTensor(a), y = SavedTensor(result), p, mask](const TensorList& g) {
+      return TensorList{norm_gradient(g[0], Tensor(a.unpack()), Tensor(y.unpack()), p, mask)};
+    };
+  });
 }
 
 Tensor sum_to_shape(const Tensor& g, const Dims& shape) {

@@ -1,84 +1,80 @@
-// Reductions over any dimensions of a strided tensor. reduce.cpp writes before this file:
-//   T, index_t           what is joined, and the type of indices
-//   INPUT_TYPE, LOAD_INPUT, OUTPUT_TYPE, STORE_OUTPUT   storage of input and output
+// One reduction over any dimensions of a strided tensor. reduce.cpp writes before this file:
+//   T, T_IS_FLOATING     the type elements are read in
+//   INPUT_TYPE, LOAD_INPUT(at)   storage of the input
+//   LOWEST, HIGHEST      of T
+//   index_t              the type of indices
+//   BLOCK_T, TOTAL_T     of the first and the second accumulator; TO_TOTAL(x) turns one into the other
+//   FINISHED_T           what FINISH gives
 //   IDENTITY             the neutral element
-//   plain:      MAP(a), COMBINE(x, z), FINISH(x, n), element_t (the type MAP reads)
-//   WITH_INDEX: BEATS(x, z), whether x is more extreme than z
+//   MAP                  an element: an expression of its value a, its index, the shift s of its output and p
+//   COMBINE              two partial results x and z joined
+//   FINISH               the result: an expression of the joined x, the number of elements n, s and p
+//   IS_INDEXED           whether TOTAL_T is indexed_t: an index is stored beside the value
 //
-// Accuracy: each lane joins at most BLOCK elements into a first accumulator, and those blocks into a second one, a double
-// where the device has it, so that no chain of roundings grows with the size; lanes and splits are joined in a fixed order,
-// so that a run repeats exactly.
+// Accuracy: each lane joins at most BLOCK elements into a first accumulator, and those blocks into a second, wider one (a
+// double where the device has it), so that no chain of roundings grows with the size; lanes and splits are joined in a
+// fixed order, so that a run repeats exactly.
 
 #define RANK 8
 #define BLOCK 32
 #define LANES 16
+#define GROUP 256  // most work items of a group (simt)
+
+#if !T_IS_FLOATING
+static long load_integer(__global const uchar *p, const long at, const int bytes) {
+  return bytes == 8 ? ((__global const long *)p)[at] : bytes == 4 ? (long)((__global const int *)p)[at] : (long)p[at];
+}
+#define BIND_INPUT __global const uchar *input = input_buffer + input_start * input_bytes
+#else
+#define BIND_INPUT BIND(const INPUT_TYPE, input)
+#endif
+
+// real_t: what numbers beside tensors come in. wide_t: what sums of blocks are kept and results finished in.
+#if HAS_FP64
+typedef double real_t;
+typedef double2 real2_t;
+#define TO_REAL2(x) convert_double2(x)
+#else
+typedef float real_t;
+typedef float2 real2_t;
+#define TO_REAL2(x) convert_float2(x)
+#endif
+#if T_IS_FLOATING
+typedef real_t wide_t;
+#else
+typedef long wide_t;
+#endif
 
 typedef struct {
   index_t kept_size[RANK], kept_stride[RANK];
   index_t reduced_size[RANK], reduced_stride[RANK];  // innermost dimension first
 } layout_t;
 
-#if WITH_INDEX
+// An extreme and where it stands. Of equal ones the first counts; NaN beats every number.
 typedef struct {
   T value;
   long index;
-} acc_t;
-static acc_t acc_identity(void) {
-  acc_t acc;
-  acc.value = IDENTITY;
-  acc.index = LONG_MAX;
-  return acc;
+} indexed_t;
+
+static indexed_t indexed(const T value, const long index) {
+  indexed_t x;
+  x.value = value;
+  x.index = index;
+  return x;
 }
-static acc_t acc_of(T value, long index) {
-  acc_t acc;
-  acc.value = value;
-  acc.index = index;
-  return acc;
-}
-// Of equal ones the first counts; NaN beats every number.
-static acc_t acc_join(acc_t x, acc_t z) {
+
+static indexed_t more_extreme(const indexed_t x, const indexed_t z, const int x_beats_z) {
   const int x_nan = ISNAN(x.value), z_nan = ISNAN(z.value);
   const int same = x_nan ? z_nan : x.value == z.value;
-  const int x_wins = x_nan ? !z_nan : !z_nan && BEATS(x.value, z.value);
+  const int x_wins = x_nan ? !z_nan : !z_nan && x_beats_z;
   return same ? (x.index < z.index ? x : z) : x_wins ? x : z;
 }
-typedef acc_t total_t;
-#define total_join(x, z) acc_join(x, z)
-#define RESULT_OF(total) (total)
-#define ELEMENT(p, at, index) acc_of((T)LOAD_INPUT(p, at), index)
-#define RESULT_ARGS BUFFER(OUTPUT_TYPE, values), BUFFER(long, indices)
-#define RESULT_BIND BIND(OUTPUT_TYPE, values); BIND(long, indices)
-#define PARTIAL_ARGS BUFFER(T, partial_values), BUFFER(long, partial_indices)
-#define PARTIAL_BIND BIND(T, partial_values); BIND(long, partial_indices)
-#define STORE_RESULT(at, acc, n) \
-  { if (values_buffer) STORE_OUTPUT(values, at, (acc).value); indices[at] = (acc).index; }
-#define STORE_PARTIAL(at, acc) \
-  { partial_values[at] = (acc).value; partial_indices[at] = (acc).index; }
-#define LOAD_PARTIAL(at) acc_of(partial_values[at], partial_indices[at])
-#define IS_WHOLE (!partial_values_buffer)
-#else
-typedef T acc_t;
-#define acc_identity() IDENTITY
-#define acc_join(x, z) COMBINE(x, z)
-#if T_IS_FLOATING && HAS_FP64
-typedef double total_t;
-#else
-typedef T total_t;
-#endif
-static total_t total_join(total_t x, total_t z) { return COMBINE(x, z); }
-#define RESULT_OF(total) ((T)(total))
-static T map_element(element_t a) { return MAP(a); }
-#define ELEMENT(p, at, index) map_element((element_t)LOAD_INPUT(p, at))
-#define RESULT_ARGS BUFFER(OUTPUT_TYPE, result)
-#define RESULT_BIND BIND(OUTPUT_TYPE, result)
-#define PARTIAL_ARGS BUFFER(T, partial)
-#define PARTIAL_BIND BIND(T, partial)
-static T finish(T x, T n) { return FINISH(x, n); }
-#define STORE_RESULT(at, acc, n) { STORE_OUTPUT(result, at, finish(acc, (T)(n))); }
-#define STORE_PARTIAL(at, acc) { partial[at] = acc; }
-#define LOAD_PARTIAL(at) partial[at]
-#define IS_WHOLE (!partial_buffer)
-#endif
+
+// The variance from the sum of the differences to a mean that is off by its rounding, and the sum of their squares.
+static real_t variance(const real2_t sums, const real_t n, const real_t correction) {
+  const real_t squares = sums.y - sums.x * sums.x / n;
+  return (squares < 0 ? 0 : squares) / fmax(n - correction, (real_t)0);
+}
 
 // The offset of element number `linear` of a space, innermost dimension first.
 static index_t offset_of(index_t linear, const index_t *size, const index_t *stride) {
@@ -91,182 +87,227 @@ static index_t offset_of(index_t linear, const index_t *size, const index_t *str
   return offset;
 }
 
+// Result dtypes, in the order of dlprim::DType.
+enum { RESULT_FLOAT32, RESULT_FLOAT64, RESULT_FLOAT16, RESULT_BFLOAT16, RESULT_INT64, RESULT_INT32, RESULT_UINT8, RESULT_BOOL };
+
+// Stores in a dtype that is known at run time only: once an output, so that programs need not be made for each.
+#define STORE_AS(dtype, p, at, value)                                                        \
+  switch (dtype) {                                                                           \
+    case RESULT_FLOAT32: STORE_float32((__global float *)(p), at, value); break;             \
+    STORE_AS_FLOAT64(p, at, value)                                                           \
+    case RESULT_FLOAT16: STORE_float16((__global half *)(p), at, value); break;              \
+    case RESULT_BFLOAT16: STORE_bfloat16((__global ushort *)(p), at, value); break;          \
+    case RESULT_INT64: STORE_int64((__global long *)(p), at, value); break;                  \
+    case RESULT_INT32: STORE_int32((__global int *)(p), at, value); break;                   \
+    case RESULT_UINT8: STORE_uint8((__global uchar *)(p), at, value); break;                 \
+    default: STORE_bool((__global uchar *)(p), at, value);                                   \
+  }
+#if HAS_FP64
+#define STORE_AS_FLOAT64(p, at, value) \
+  case RESULT_FLOAT64: STORE_float64((__global double *)(p), at, value); break;
+#else
+#define STORE_AS_FLOAT64(p, at, value)
+#endif
+
+// What every kernel takes: the input; the result, of any dtype; of extremes where they stand; a row of totals for
+// each split, where there are several; a number of type T for each output (shift) and one for all (p).
+#define TENSOR_ARGS                                                                                            \
+  BUFFER(const INPUT_TYPE, input), BUFFER(uchar, result), BUFFER(long, indices), BUFFER(long, partial),        \
+      BUFFER(const T, shift), const int input_bytes, const int result_dtype, const real_t p, const index_t outputs, const index_t elements
+#define LAYOUT_ARGS const index_t split_size, const layout_t layout
+
+#define BIND_PARTIAL __global TOTAL_T *partial = (__global TOTAL_T *)(partial_buffer + partial_start)
 #define LAYOUT_COPY \
   index_t kept_size[RANK], kept_stride[RANK], reduced_size[RANK], reduced_stride[RANK]; \
   for (int d = 0; d < RANK; ++d) { \
     kept_size[d] = layout.kept_size[d]; kept_stride[d] = layout.kept_stride[d]; \
     reduced_size[d] = layout.reduced_size[d]; reduced_stride[d] = layout.reduced_stride[d]; \
   }
+// The split of a work item or group: elements first to last.
+#define SPLIT_BIND                                                               \
+  const index_t first = (index_t)get_group_id(1) * split_size;                   \
+  const index_t last = min((index_t)(get_group_id(1) + 1) * split_size, elements);
 
-#define FINISH_OUTPUT(output, acc) \
-  if (IS_WHOLE) STORE_RESULT(output, acc, elements) \
-  else STORE_PARTIAL((index_t)get_group_id(1) * outputs + (output), acc)
+#define SHIFT_OF(output) (shift_buffer ? finite_or_zero(shift_buffer[shift_start + (output)]) : (T)0)
+static T finite_or_zero(const T s) { return ISFINITE(s) ? s : (T)0; }
+
+#define FINISH_OUTPUT(output, total)                                          \
+  if (partial_buffer) {                                                       \
+    partial[(index_t)get_group_id(1) * outputs + (output)] = total;           \
+  } else {                                                                    \
+    STORE_ROW(output, total)                                                  \
+  }
+
+static BLOCK_T map_element(const T a, const long index, const T s, const real_t p) { return MAP; }
+static BLOCK_T join_blocks(const BLOCK_T x, const BLOCK_T z) { return COMBINE; }
+static TOTAL_T join_totals(const TOTAL_T x, const TOTAL_T z) { return COMBINE; }
+static FINISHED_T finish(const TOTAL_T x, const wide_t n, const wide_t s, const real_t p) { return FINISH; }
+
+#define ELEMENT(at, index, s) map_element((T)LOAD_INPUT(at), index, s, p)
+#define END_BLOCK(total, block) total = join_totals(total, TO_TOTAL(block)), block = IDENTITY
+#define JOIN_LANES(totals)                                              \
+  for (int half_lanes = LANES / 2; half_lanes > 0; half_lanes /= 2)     \
+    for (int l = 0; l < half_lanes; ++l) totals[l] = join_totals(totals[l], totals[l + half_lanes]);
+
+#if IS_INDEXED
+#define STORE_ROW(output, total)                                                                            \
+  if (result_buffer) STORE_AS(result_dtype, result_buffer, result_start + (output), (total).value)          \
+  indices_buffer[indices_start + (output)] = (total).index;
+#else
+#define STORE_ROW(output, total)                                                        \
+  STORE_AS(result_dtype, result_buffer, result_start + (output),                        \
+           finish(total, (wide_t)elements, (wide_t)SHIFT_OF(output), p))
+#endif
 
 #if SHAPE_CPU
 
 // One work item joins one split of one output; lanes run along the innermost reduced dimension.
-__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void reduce_rows(
-    BUFFER(const INPUT_TYPE, input), RESULT_ARGS, PARTIAL_ARGS, const index_t outputs, const index_t elements,
-    const index_t split_size, const layout_t layout) {
-  BIND(const INPUT_TYPE, input);
-  RESULT_BIND;
-  PARTIAL_BIND;
+__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void reduce_rows(TENSOR_ARGS, LAYOUT_ARGS) {
+  BIND_INPUT;
+  BIND_PARTIAL;
   LAYOUT_COPY
+  SPLIT_BIND
   const index_t output = get_global_id(0);
-  const index_t last = min((index_t)(get_global_id(1) + 1) * split_size, elements);
   const index_t base = offset_of(output, kept_size, kept_stride);
-  acc_t block[LANES];
-  total_t total[LANES];
-  for (int l = 0; l < LANES; ++l) total[l] = block[l] = acc_identity();
+  const T s = SHIFT_OF(output);
+  BLOCK_T block[LANES];
+  TOTAL_T total[LANES];
+  for (int l = 0; l < LANES; ++l) block[l] = IDENTITY, total[l] = TO_TOTAL(block[l]);
   int in_block = 0;
-  for (index_t element = get_global_id(1) * split_size; element < last;) {
+  for (index_t element = first; element < last;) {
     const index_t column = element % reduced_size[0];
     const index_t count = min(reduced_size[0] - column, last - element);
-    __global const INPUT_TYPE *row = input + base + offset_of(element, reduced_size, reduced_stride);
+    const index_t row = base + offset_of(element, reduced_size, reduced_stride);
     index_t i = 0;
     while (i + LANES <= count) {
       const index_t stop = min(count - count % LANES, i + (BLOCK - in_block) * LANES);
       const index_t from = i;
       if (reduced_stride[0] == 1) {
         for (; i < stop; i += LANES)
-          for (int l = 0; l < LANES; ++l) block[l] = acc_join(block[l], ELEMENT(row, i + l, (long)element + i + l));
+          for (int l = 0; l < LANES; ++l) block[l] = join_blocks(block[l], ELEMENT(row + i + l, (long)element + i + l, s));
       } else {
         for (; i < stop; i += LANES)
           for (int l = 0; l < LANES; ++l)
-            block[l] = acc_join(block[l], ELEMENT(row, (i + l) * reduced_stride[0], (long)element + i + l));
+            block[l] = join_blocks(block[l], ELEMENT(row + (i + l) * reduced_stride[0], (long)element + i + l, s));
       }
       in_block += (i - from) / LANES;
       if (in_block >= BLOCK) {
-        for (int l = 0; l < LANES; ++l) total[l] = total_join(total[l], block[l]), block[l] = acc_identity();
+        for (int l = 0; l < LANES; ++l) END_BLOCK(total[l], block[l]);
         in_block = 0;
       }
     }
     for (int l = 0; i < count; ++i, ++l)
-      block[l] = acc_join(block[l], ELEMENT(row, i * reduced_stride[0], (long)element + i));
+      block[l] = join_blocks(block[l], ELEMENT(row + i * reduced_stride[0], (long)element + i, s));
     if (++in_block >= BLOCK) {
-      for (int l = 0; l < LANES; ++l) total[l] = total_join(total[l], block[l]), block[l] = acc_identity();
+      for (int l = 0; l < LANES; ++l) END_BLOCK(total[l], block[l]);
       in_block = 0;
     }
     element += count;
   }
-  for (int l = 0; l < LANES; ++l) total[l] = total_join(total[l], block[l]);
-  for (int half_lanes = LANES / 2; half_lanes > 0; half_lanes /= 2)
-    for (int l = 0; l < half_lanes; ++l) total[l] = total_join(total[l], total[l + half_lanes]);
-  FINISH_OUTPUT(output, RESULT_OF(total[0]))
+  for (int l = 0; l < LANES; ++l) END_BLOCK(total[l], block[l]);
+  JOIN_LANES(total)
+  FINISH_OUTPUT(output, total[0])
 }
 
 // One work item joins one split of LANES neighbouring outputs.
-__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void reduce_columns(
-    BUFFER(const INPUT_TYPE, input), RESULT_ARGS, PARTIAL_ARGS, const index_t outputs, const index_t elements,
-    const index_t split_size, const layout_t layout) {
-  BIND(const INPUT_TYPE, input);
-  RESULT_BIND;
-  PARTIAL_BIND;
+__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void reduce_columns(TENSOR_ARGS, LAYOUT_ARGS) {
+  BIND_INPUT;
+  BIND_PARTIAL;
   LAYOUT_COPY
+  SPLIT_BIND
   const index_t first_output = get_global_id(0) * LANES;
   const int lanes = min((index_t)LANES, outputs - first_output);
   index_t base[LANES];
-  for (int l = 0; l < lanes; ++l) base[l] = offset_of(first_output + l, kept_size, kept_stride);
+  T s[LANES];
+  for (int l = 0; l < lanes; ++l) {
+    base[l] = offset_of(first_output + l, kept_size, kept_stride);
+    s[l] = SHIFT_OF(first_output + l);
+  }
   const int together = lanes == LANES && base[LANES - 1] - base[0] == LANES - 1;
-  const index_t last = min((index_t)(get_global_id(1) + 1) * split_size, elements);
-  acc_t block[LANES];
-  total_t total[LANES];
-  for (int l = 0; l < LANES; ++l) total[l] = block[l] = acc_identity();
+  BLOCK_T block[LANES];
+  TOTAL_T total[LANES];
+  for (int l = 0; l < LANES; ++l) block[l] = IDENTITY, total[l] = TO_TOTAL(block[l]);
   int in_block = 0;
-  for (index_t element = get_global_id(1) * split_size; element < last; ++element) {
-    __global const INPUT_TYPE *row = input + offset_of(element, reduced_size, reduced_stride);
+  for (index_t element = first; element < last; ++element) {
+    const index_t row = offset_of(element, reduced_size, reduced_stride);
     if (together) {
-      for (int l = 0; l < LANES; ++l) block[l] = acc_join(block[l], ELEMENT(row, base[0] + l, (long)element));
+      for (int l = 0; l < LANES; ++l)
+        block[l] = join_blocks(block[l], ELEMENT(row + base[0] + l, (long)element, s[l]));
     } else {
-      for (int l = 0; l < lanes; ++l) block[l] = acc_join(block[l], ELEMENT(row, base[l], (long)element));
+      for (int l = 0; l < lanes; ++l) block[l] = join_blocks(block[l], ELEMENT(row + base[l], (long)element, s[l]));
     }
     if (++in_block == BLOCK) {
-      for (int l = 0; l < LANES; ++l) total[l] = total_join(total[l], block[l]), block[l] = acc_identity();
+      for (int l = 0; l < LANES; ++l) END_BLOCK(total[l], block[l]);
       in_block = 0;
     }
   }
   for (int l = 0; l < lanes; ++l) {
-    total[l] = total_join(total[l], block[l]);
-    FINISH_OUTPUT(first_output + l, RESULT_OF(total[l]))
+    END_BLOCK(total[l], block[l]);
+    FINISH_OUTPUT(first_output + l, total[l])
   }
 }
 
 #else
 
-// One work item's share of a split: every `step`-th element from `first`.
-#define JOIN_SHARE(first, step)                                                                  \
-  total_t joined = acc_identity();                                                               \
-  acc_t block = acc_identity();                                                                  \
-  int in_block = 0;                                                                              \
-  for (index_t element = first; element < last; element += step) {                               \
-    const index_t at = base + offset_of(element, reduced_size, reduced_stride);                  \
-    block = acc_join(block, ELEMENT(input, at, (long)element));                                  \
-    if (++in_block == BLOCK) joined = total_join(joined, block), block = acc_identity(), in_block = 0; \
-  }                                                                                              \
-  acc_t total = RESULT_OF(total_join(joined, block));
+// One work item's share of a split: every `step`-th element from `start`.
+#define JOIN_SHARE(total, start, step)                                                     \
+  const T s = SHIFT_OF(output);                                                            \
+  const index_t base = offset_of(output, kept_size, kept_stride);                          \
+  BLOCK_T block = IDENTITY;                                                                \
+  TOTAL_T total = TO_TOTAL(block);                                                         \
+  int in_block = 0;                                                                        \
+  for (index_t element = start; element < last; element += step) {                         \
+    const index_t at = base + offset_of(element, reduced_size, reduced_stride);            \
+    block = join_blocks(block, ELEMENT(at, (long)element, s));                             \
+    if (++in_block == BLOCK) END_BLOCK(total, block), in_block = 0;                        \
+  }                                                                                        \
+  END_BLOCK(total, block);
 
 // One work group joins one split of one output. The local size is a power of two.
-__kernel void reduce_rows(BUFFER(const INPUT_TYPE, input), RESULT_ARGS, PARTIAL_ARGS, __local T *lane_values,
-                          __local long *lane_indices, const index_t outputs, const index_t elements,
-                          const index_t split_size, const layout_t layout) {
-  BIND(const INPUT_TYPE, input);
-  RESULT_BIND;
-  PARTIAL_BIND;
+__kernel void reduce_rows(TENSOR_ARGS, LAYOUT_ARGS) {
+  __local TOTAL_T totals[GROUP];
+  BIND_INPUT;
+  BIND_PARTIAL;
   LAYOUT_COPY
+  SPLIT_BIND
   const index_t output = get_group_id(0);
   const int lane = get_local_id(0);
-  const index_t last = min((index_t)(get_group_id(1) + 1) * split_size, elements);
-  const index_t base = offset_of(output, kept_size, kept_stride);
-  JOIN_SHARE((index_t)get_group_id(1) * split_size + lane, (index_t)get_local_size(0))
-#if WITH_INDEX
-#define PUT(acc) lane_values[lane] = (acc).value, lane_indices[lane] = (acc).index
-#define GET(l) acc_of(lane_values[l], lane_indices[l])
-#else
-#define PUT(acc) lane_values[lane] = acc
-#define GET(l) lane_values[l]
-#endif
-  PUT(total);
+  JOIN_SHARE(total, first + lane, (index_t)get_local_size(0))
+  totals[lane] = total;
   for (int half_lanes = get_local_size(0) / 2; half_lanes > 0; half_lanes /= 2) {
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (lane < half_lanes) {
-      total = acc_join(GET(lane), GET(lane + half_lanes));
-      PUT(total);
-    }
+    if (lane < half_lanes) totals[lane] = join_totals(totals[lane], totals[lane + half_lanes]);
   }
   if (lane == 0) {
-    FINISH_OUTPUT(output, total)
+    FINISH_OUTPUT(output, totals[0])
   }
 }
 
 // One work item joins one split of one output; neighbours read neighbouring memory.
-__kernel void reduce_columns(BUFFER(const INPUT_TYPE, input), RESULT_ARGS, PARTIAL_ARGS, const index_t outputs,
-                             const index_t elements, const index_t split_size, const layout_t layout) {
-  BIND(const INPUT_TYPE, input);
-  RESULT_BIND;
-  PARTIAL_BIND;
+__kernel void reduce_columns(TENSOR_ARGS, LAYOUT_ARGS) {
+  BIND_INPUT;
+  BIND_PARTIAL;
   LAYOUT_COPY
+  SPLIT_BIND
   const index_t output = get_global_id(0);
   if (output >= outputs) return;
-  const index_t last = min((index_t)(get_group_id(1) + 1) * split_size, elements);
-  const index_t base = offset_of(output, kept_size, kept_stride);
-  JOIN_SHARE((index_t)get_group_id(1) * split_size, 1)
+  JOIN_SHARE(total, first, 1)
   FINISH_OUTPUT(output, total)
 }
-
 #endif
 
-__kernel void join_splits(RESULT_ARGS, PARTIAL_ARGS, const index_t outputs, const index_t elements, const index_t splits) {
-  RESULT_BIND;
-  PARTIAL_BIND;
+// Joins the splits of every output.
+__kernel void join_splits(TENSOR_ARGS, const index_t splits) {
+  BIND_PARTIAL;
   const index_t output = get_global_id(0);
   if (output >= outputs) return;
-  // Lanes again: one chain over all splits would lose what the splits have gained.
-  acc_t lanes[LANES];
+  TOTAL_T total[LANES];
   for (int l = 0; l < LANES; ++l) {
-    lanes[l] = acc_identity();
-    for (index_t s = l; s < splits; s += LANES) lanes[l] = acc_join(lanes[l], LOAD_PARTIAL(s * outputs + output));
+    const BLOCK_T none = IDENTITY;
+    total[l] = TO_TOTAL(none);
+    for (index_t split = l; split < splits; split += LANES)
+      total[l] = join_totals(total[l], partial[split * outputs + output]);
   }
-  for (int half_lanes = LANES / 2; half_lanes > 0; half_lanes /= 2)
-    for (int l = 0; l < half_lanes; ++l) lanes[l] = acc_join(lanes[l], lanes[l + half_lanes]);
-  STORE_RESULT(output, lanes[0], elements)
+  JOIN_LANES(total)
+  STORE_ROW(output, total[0])
 }

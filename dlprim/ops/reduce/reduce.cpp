@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "dlprim/core/layout.h"
+#include "dlprim/core/real.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
 
@@ -13,12 +14,6 @@ constexpr int cpu_lanes = 16;
 constexpr std::int64_t most_splits = 256;   // the second pass joins them one after another
 constexpr std::int64_t least_split = 4096;  // reduced elements that are worth a launch slot of their own
 constexpr int simt_items_per_unit = 1024;   // that a GPU's compute unit wants in flight
-
-/** What a reduction computes: a plain row of the table, or an extreme with its index. */
-struct Recipe {
-  std::string identity, prelude;
-  DType compute;
-};
 
 /** The input's dimensions, kept and reduced ones apart, each merged where neighbours run on. */
 struct Space {
@@ -96,123 +91,181 @@ Plan make_plan(const Space& space, const DeviceInfo& device) {
   return plan;
 }
 
-std::string type_prelude(DType compute, DType input) {
-  return concat(expanded_source("core/common.cl"), "typedef ", info(compute).compute_type,
-                " T;\n#define T_IS_FLOATING ", is_floating(compute),
-                "\n#define T_IS_BOOL 0\n#define INPUT_TYPE ", info(input).storage_type,
-                "\n#define LOAD_INPUT LOAD_", name(input), "\n#define LOWEST ",
-                is_floating(compute)      ? "(-INFINITY)"
-                : compute == DType::int64 ? "LONG_MIN"
-                                          : "INT_MIN",
-                "\n#define HIGHEST ",
-                is_floating(compute)      ? "INFINITY"
-                : compute == DType::int64 ? "LONG_MAX"
-                                          : "INT_MAX",
-                "\n", expanded_source("ops/pointwise/functions.cl"));
+/** The types that a row joins elements in; see reduce.cl. */
+struct RowTypes {
+  std::string block, total, convert, finished;
+};
+
+RowTypes types_of(const ReductionOp& row, DType input) {
+  switch (row.result) {
+    case ReductionResult::Same:
+      return {"T", "T", "(x)", "wide_t"};
+    case ReductionResult::Bool:
+      return {"int", "int", "(x)", "int"};
+    case ReductionResult::Count:
+      return {"int", "long", "((long)(x))", "long"};
+    case ReductionResult::Moments:
+      return {concat(info(input).compute_type, 2), "real2_t", "TO_REAL2(x)", "real_t"};
+    default:
+      return {"T", "wide_t", "((wide_t)(x))", "wide_t"};
+  }
 }
 
+// Integers of every width are read as long, by their size: one program serves all.
+std::string source_of(const ReductionOp& row, bool indexed, DType input, bool wide_index) {
+  const bool floating = is_floating(input);
+  const RowTypes types =
+      indexed ? RowTypes{"indexed_t", "indexed_t", "(x)", "indexed_t"} : types_of(row, input);
+  std::string text = expanded_source("core/common.cl");
+  const auto define = [&](const char* macro, const auto& value) {
+    text += concat("#define ", macro, " ", value, "\n");
+  };
+  text += concat("typedef ", floating ? info(input).compute_type : "long", " T;\n");
+  text += concat("typedef ", wide_index ? "long" : "int", " index_t;\n");
+  define("T_IS_FLOATING", floating);
+  define("T_IS_BOOL", 0);
+  define("INPUT_TYPE", floating ? info(input).storage_type : "uchar");
+  define("LOAD_INPUT(at)",
+         floating ? concat("LOAD_", name(input), "(input, at)") : "load_integer(input, at, input_bytes)");
+  define("LOWEST", floating ? "(-INFINITY)" : "LONG_MIN");
+  define("HIGHEST", floating ? "INFINITY" : "LONG_MAX");
+  define("BLOCK_T", types.block);
+  define("TOTAL_T", types.total);
+  define("TO_TOTAL(x)", types.convert);
+  define("FINISHED_T", types.finished);
+  define("IDENTITY", row.identity);
+  define("MAP", concat("(", row.map, ")"));
+  define("COMBINE", concat("(", row.combine, ")"));
+  define("FINISH", concat("(", row.finish, ")"));
+  define("IS_INDEXED", indexed);
+  return text + expanded_source("ops/pointwise/functions.cl") + expanded_source("ops/reduce/reduce.cl");
+}
+
+const std::vector<ReductionOp>& indexed_rows() {
+  static const auto row = [](const char* name, const char* worst, const char* beats) {
+    return ReductionOp{name,
+                       ReductionResult::Same,
+                       concat("indexed(", worst, ", LONG_MAX)"),
+                       "indexed(a, index)",
+                       concat("more_extreme(x, z, x.value ", beats, " z.value)"),
+                       "x",
+                       "",
+                       ""};
+  };
+  static const std::vector<ReductionOp> rows{row("argmax", "LOWEST", ">"), row("argmin", "HIGHEST", "<")};
+  return rows;
+}
+
+// 64-bit words of one partial result.
+int partial_words(const ReductionOp& row, bool indexed) {
+  return indexed || row.result == ReductionResult::Moments ? 2 : 1;
+}
+
+/** Where a reduction's results go; `indices` for extremes with their places, `values` then optional. */
+struct Results {
+  const Tensor* values;
+  const Tensor* indices;
+};
+
 /** Runs the first pass and, where the work was split, the second. */
-void run(Queue& queue, const Recipe& recipe, const Tensor& input, DimMask mask,
-         const std::vector<Tensor>& outputs, DType index_dtype) {
-  if (outputs.back().numel() == 0) return;
+void run(Queue& queue, const ReductionOp& row, const Tensor& input, DimMask mask, const Results& results,
+         const ReductionParameters& parameters) {
   const Space space = split_dimensions(input, mask);
+  if (space.outputs == 0) return;
   const DeviceInfo& device = queue.device().info();
   const Plan plan = make_plan(space, device);
   const auto [low, high] = input.reach();
   const bool wide = !space.kept.fits_32_bits() || !space.reduced.fits_32_bits() || high - low > INT32_MAX;
   const bool cpu = device.runs_cpu_kernels();
-  const bool whole = plan.splits == 1;
-  const bool indexed = outputs.size() == 2;
 
-  std::string identity =
-      concat("reduce ", recipe.identity, " in ", name(recipe.compute), ": ", name(input.dtype), " -> ",
-             outputs.front().defined() ? name(outputs.front().dtype) : "none", wide ? " 64" : "");
-  const char* options = recipe.compute == DType::float64 ? "" : " -cl-single-precision-constant";
-  const auto kernel = [&](const char* name_of_kernel) -> Kernel& {
-    return queue.device().programs().generated_kernel(identity, name_of_kernel, options, [&] {
-      return concat(type_prelude(recipe.compute, input.dtype), recipe.prelude, "\ntypedef ",
-                    wide ? "long" : "int", " index_t;\n", expanded_source("ops/reduce/reduce.cl"));
-    });
+  const bool indexed = results.indices != nullptr;
+  const std::string identity = concat(
+      "reduce ", row.name, " ", is_floating(input.dtype) ? name(input.dtype) : "integers", wide ? " 64" : "");
+  const char* options = input.dtype == DType::float64 ? "" : " -cl-single-precision-constant";
+  const auto kernel = [&](const char* step) -> Kernel& {
+    return queue.device().programs().generated_kernel(
+        identity, step, options, [&] { return source_of(row, indexed, input.dtype, wide); });
   };
 
-  const Dims partial_shape{plan.splits, space.outputs};
-  std::vector<Tensor> partials;
-  if (!whole) {
-    partials.push_back(queue.scratch(partial_shape, recipe.compute));
-    if (indexed) partials.push_back(queue.scratch(partial_shape, index_dtype));
-  }
-  const Range first =
-      cpu ? Range::groups(1, plan.groups, plan.splits) : Range::groups(plan.lanes, plan.groups, plan.splits);
-  queue.launch_arguments(kernel(plan.columns ? "reduce_columns" : "reduce_rows"), first, [&](auto&& set) {
+  Tensor partial;
+  if (plan.splits > 1)
+    partial = queue.scratch({plan.splits, space.outputs, partial_words(row, indexed)}, DType::int64);
+  const auto set_tensors = [&](auto&& set, auto index) {
+    using Index = decltype(index);
     set(input);
-    for (const Tensor& t : outputs) set(Optional{t.defined() ? &t : nullptr});
-    for (std::size_t i = 0; i < outputs.size(); ++i) set(Optional{whole ? nullptr : &partials[i]});
-    if (!cpu && !plan.columns) {
-      set(LocalMemory{static_cast<std::size_t>(plan.lanes) * info(recipe.compute).bytes});
-      set(LocalMemory{indexed ? static_cast<std::size_t>(plan.lanes) * sizeof(cl_long) : sizeof(cl_long)});
-    }
-    const auto set_geometry = [&](auto index) {
-      using Index = decltype(index);
-      set(static_cast<Index>(space.outputs));
-      set(static_cast<Index>(space.elements));
-      set(static_cast<Index>(plan.split_size));
-      set(packed<Index>(space));
-    };
-    if (wide)
-      set_geometry(cl_long{});
+    set(Optional{results.values});
+    set(Optional{results.indices});
+    set(Optional{partial.defined() ? &partial : nullptr});
+    set(Optional{parameters.shift});
+    set(static_cast<cl_int>(size_of(input.dtype)));
+    set(static_cast<cl_int>(results.values ? results.values->dtype : DType::int64));
+    if (device.fp64)
+      set(parameters.p);
     else
-      set_geometry(cl_int{});
-  });
-  if (whole) return;
-
-  const int group = cpu ? 1 : std::min(64, device.max_work_group);
-  queue.launch_arguments(kernel("join_splits"), Range::linear(space.outputs, group), [&](auto&& set) {
-    for (const Tensor& t : outputs) set(Optional{t.defined() ? &t : nullptr});
-    for (const Tensor& t : partials) set(t);
-    const auto set_geometry = [&](auto index) {
-      using Index = decltype(index);
-      set(static_cast<Index>(space.outputs));
-      set(static_cast<Index>(space.elements));
-      set(static_cast<Index>(plan.splits));
-    };
-    if (wide)
-      set_geometry(cl_long{});
-    else
-      set_geometry(cl_int{});
-  });
-}
-
-DType compute_type(const ReductionOp& reduction, DType input) {
-  if (reduction.result == ReductionResult::Sum || reduction.result == ReductionResult::Count)
-    return reduction.result_dtype(input);
-  return input;
+      set(static_cast<float>(parameters.p));
+    set(static_cast<Index>(space.outputs));
+    set(static_cast<Index>(space.elements));
+  };
+  const auto launch = [&](auto index) {
+    using Index = decltype(index);
+    queue.launch_arguments(kernel(plan.columns ? "reduce_columns" : "reduce_rows"),
+                           Range::groups(cpu ? 1 : plan.lanes, plan.groups, plan.splits), [&](auto&& set) {
+                             set_tensors(set, index);
+                             set(static_cast<Index>(plan.split_size));
+                             set(packed<Index>(space));
+                           });
+    if (!partial.defined()) return;
+    queue.launch_arguments(kernel("join_splits"),
+                           Range::linear(space.outputs, cpu ? 1 : std::min(64, device.max_work_group)),
+                           [&](auto&& set) {
+                             set_tensors(set, index);
+                             set(static_cast<Index>(plan.splits));
+                           });
+  };
+  if (wide)
+    launch(cl_long{});
+  else
+    launch(cl_int{});
 }
 
 }  // namespace
 
-void reduce(Queue& queue, const ReductionOp& row, const Tensor& input, DimMask mask, const Tensor& output) {
-  const DType compute = accumulation_type(compute_type(row, input.dtype));
-  // Counting and truth of a floating input are read in its own type, then joined in the result's.
-  const Recipe recipe{
-      row.name,
-      concat("#define MAP(a) (", row.map, ")\n#define IDENTITY ", row.identity, "\n#define COMBINE(x, z) (",
-             row.combine, ")\n#define FINISH(x, n) (", row.finish, ")\n#define OUTPUT_TYPE ",
-             info(output.dtype).storage_type, "\n#define STORE_OUTPUT STORE_", name(output.dtype),
-             "\ntypedef ", info(promote_types(input.dtype, compute)).compute_type, " element_t;\n"),
-      compute};
-  run(queue, recipe, input, mask, {output}, DType::int64);
+void reduce(Queue& queue, const ReductionOp& row, const Tensor& input, DimMask mask, const Tensor& output,
+            const ReductionParameters& parameters) {
+  row.result_dtype(input.dtype);
+  run(queue, row, input, mask, {&output, nullptr}, parameters);
+}
+
+void variance(Queue& queue, const Tensor& input, DimMask mask, double correction, const Tensor& mean,
+              const Tensor& output) {
+  reduce(queue, reduction("mean"), input, mask, mean);
+  reduce(queue, reduction("moments"), input, mask, output, {&mean, correction});
+}
+
+void logsumexp(Queue& queue, const Tensor& input, DimMask mask, const Tensor& output) {
+  const Tensor largest = queue.scratch(output.shape, compute_dtype(input.dtype));
+  reduce(queue, reduction("amax"), input, mask, largest);
+  reduce(queue, reduction("shifted_exp"), input, mask, output, {&largest});
 }
 
 void reduce_index(Queue& queue, Extreme extreme, const Tensor& input, DimMask mask, const Tensor& values,
                   const Tensor& indices) {
-  const bool max = extreme == Extreme::max;
-  const Recipe recipe{
-      max ? "argmax" : "argmin",
-      concat("#define WITH_INDEX 1\n#define BEATS(x, z) ((x) ", max ? ">" : "<", " (z))\n#define IDENTITY ",
-             max ? "LOWEST" : "HIGHEST", "\n#define OUTPUT_TYPE ", info(input.dtype).storage_type,
-             "\n#define STORE_OUTPUT STORE_", name(input.dtype), "\n"),
-      accumulation_type(input.dtype)};
-  run(queue, recipe, input, mask, {values, indices}, DType::int64);
+  const ReductionOp& row = indexed_rows()[extreme == Extreme::max ? 0 : 1];
+  run(queue, row, input, mask, {values.defined() ? &values : nullptr, &indices}, {});
+}
+
+void place_at_index(Queue& queue, const Tensor& values, const Tensor& indices, int dim,
+                    const Tensor& output) {
+  queue.zero(output);
+  const Dims& shape = output.shape;
+  const std::int64_t size = shape.empty() ? 1 : shape[dim];
+  const std::int64_t inner = shape.empty() ? 1 : product(Dims(shape.begin() + dim + 1, shape.end()));
+  const std::int64_t items = values.numel();
+  if (items == 0) return;
+  const DeviceInfo& device = queue.device().info();
+  queue.launch(queue.kernel("ops/reduce/place.cl", "place_at_index"),
+               Range::linear(items, device.runs_cpu_kernels() ? 1 : std::min(64, device.max_work_group)),
+               values, indices, output, static_cast<cl_int>(size_of(output.dtype)), items, size, inner);
 }
 
 }  // namespace dlprim

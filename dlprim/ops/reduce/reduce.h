@@ -10,9 +10,9 @@
 namespace dlprim {
 
 /** How a reduction's result type follows from its input's; see table.def. */
-enum class ReductionResult { Sum, Float, Same, Bool, Count };
+enum class ReductionResult { Sum, Float, Same, Bool, Count, Moments };
 
-/** A row of the reduction table (table.def), as data. */
+/** A row of the reduction table (table.def) or of its parts (parts.def), as data. */
 struct ReductionOp {
   std::string name;
   ReductionResult result;
@@ -25,7 +25,9 @@ struct ReductionOp {
 
 /** Every reduction, in the table's order. */
 const std::vector<ReductionOp>& reduction_table();
-/** The row of that name. Throws ValueError. */
+/** The rows that operators with several steps are made of (parts.def). */
+const std::vector<ReductionOp>& reduction_parts();
+/** The row of that name, a part's too. Throws ValueError. */
 const ReductionOp& reduction(std::string_view name);
 
 /** Which dimensions a reduction takes: bit d stands for dimension d. */
@@ -38,13 +40,32 @@ DimMask dim_mask(const std::vector<std::int64_t>& dims, int rank, const char* op
 /** The shape without the masked dimensions, or with size 1 in their place. */
 Dims reduced_shape(const Dims& shape, DimMask mask, bool keepdim);
 
+/** What some rows take beside their input: a number for every output (s in table.def) and one for all (p). */
+struct ReductionParameters {
+  const Tensor* shift =
+      nullptr;  // of the dtype compute_dtype(input.dtype), one element an output; infinities count as 0
+  double p = 0;
+};
+
 /**
  * Reduces the masked dimensions of `input` (any strides) into `output`: contiguous, with as many elements as
- * the kept dimensions give, of dtype `reduction.result_dtype(input.dtype)`. An empty reduction gives the
- * identity.
+ * the kept dimensions give. The result is computed in the row's type and stored in the dtype of `output`,
+ * mostly `reduction.result_dtype(input.dtype)`. An empty reduction gives the identity.
  */
 void reduce(Queue& queue, const ReductionOp& reduction, const Tensor& input, DimMask mask,
-            const Tensor& output);
+            const Tensor& output, const ReductionParameters& parameters = {});
+
+/**
+ * The variance of every reduced group with n - correction in place of n (torch.var), and its mean; both
+ * contiguous. `mean` has the dtype compute_dtype(input.dtype). Two passes: the second adds up squared
+ * differences to the mean, and what rounding the mean has left out.
+ */
+void variance(Queue& queue, const Tensor& input, DimMask mask, double correction, const Tensor& mean,
+              const Tensor& output);
+
+/** The logarithm of the sum of exponentials of every reduced group, less its largest element meanwhile
+ * (torch.logsumexp). `output` is contiguous, of the input's dtype. */
+void logsumexp(Queue& queue, const Tensor& input, DimMask mask, const Tensor& output);
 
 enum class Extreme { max, min };
 
@@ -55,5 +76,12 @@ enum class Extreme { max, min };
  */
 void reduce_index(Queue& queue, Extreme extreme, const Tensor& input, DimMask mask, const Tensor& values,
                   const Tensor& indices);
+
+/**
+ * Undoes a selection along `dim`: output[.., indices[..], ..] = values[..], and 0 elsewhere. `values` and
+ * `indices` (int64) have the size 1 in `dim`, the other sizes are those of `output`; all contiguous.
+ * Precondition: the indices are in range, as reduce_index makes them.
+ */
+void place_at_index(Queue& queue, const Tensor& values, const Tensor& indices, int dim, const Tensor& output);
 
 }  // namespace dlprim

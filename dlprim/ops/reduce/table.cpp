@@ -2,18 +2,30 @@
 
 namespace dlprim {
 
-const std::vector<ReductionOp>& reduction_table() {
 #define REDUCTION(name, result, identity, map, combine, finish, gradient, doc) \
   {#name, ReductionResult::result, identity, map, combine, finish, gradient, doc},
+
+const std::vector<ReductionOp>& reduction_table() {
   static const std::vector<ReductionOp> table{
 #include "dlprim/ops/reduce/table.def"
   };
   return table;
 }
 
+#define REDUCTION(name, result, identity, map, combine, finish, gradient, doc) \
+  {#name, ReductionResult::result, identity, map, combine, finish, gradient, doc},
+
+const std::vector<ReductionOp>& reduction_parts() {
+  static const std::vector<ReductionOp> parts{
+#include "dlprim/ops/reduce/parts.def"
+  };
+  return parts;
+}
+
 const ReductionOp& reduction(std::string_view name) {
-  for (const ReductionOp& row : reduction_table())
-    if (row.name == name) return row;
+  for (const auto* table : {&reduction_table(), &reduction_parts()})
+    for (const ReductionOp& row : *table)
+      if (row.name == name) return row;
   throw ValueError(concat("there is no reduction named '", name, "'"));
 }
 
@@ -22,6 +34,7 @@ DType ReductionOp::result_dtype(DType dtype) const {
     case ReductionResult::Sum:
       return is_floating(dtype) ? dtype : DType::int64;
     case ReductionResult::Float:
+    case ReductionResult::Moments:
       require<TypeError>(is_floating(dtype), name, ": expected a floating dtype, got ", dlprim::name(dtype));
       return dtype;
     case ReductionResult::Bool:

@@ -44,7 +44,7 @@ class Run:
     def __init__(self, lib, case, dtype, absolute=False, backward=True):
         def tensor_of(array):
             if array.dtype.kind == "f":
-                array = (np.abs(array) if absolute else array).astype(dtype)
+                array = np.asarray(np.abs(array) if absolute else array, dtype)
             return lib.tensor(array) if lib is ocl else torch.from_numpy(array.copy())
 
         built = [i.build(tensor_of) for i in case.inputs]
@@ -64,9 +64,7 @@ class Run:
                 roots[0].backward(gradients[0])
             else:
                 sum((r * g).sum() for r, g in zip(roots, gradients, strict=True)).backward()
-            self.gradients = [
-                leaf.grad for i, leaf in zip(case.inputs, leaves, strict=True) if i.is_floating
-            ]
+            self.gradients = [leaf.grad for i, leaf in zip(case.inputs, leaves, strict=True) if i.is_floating]
 
 
 class Distances:
@@ -94,14 +92,14 @@ class Distances:
         if ours.max() > self.ours.get(what, -1):
             self.ours[what] = ours.max()
             at = np.unravel_index(np.argmax(ours), ours.shape)
-            self.worst[what] = f"seed {seed} at {at}: {actual[at]!r}, PyTorch {single[at]!r}, truth {truth[at]!r}"
+            self.worst[what] = (
+                f"seed {seed} at {at}: {actual[at]!r}, PyTorch {single[at]!r}, truth {truth[at]!r}"
+            )
 
     def check(self):
         for what, ours in self.ours.items():
             allowed = 4 * self.theirs[what] + 1
-            assert ours <= allowed, (
-                f"{what}: {ours:.2f} units off, allowed {allowed:.2f}; {self.worst[what]}"
-            )
+            assert ours <= allowed, f"{what}: {ours:.2f} units off, allowed {allowed:.2f}; {self.worst[what]}"
 
 
 def compare(distances, seed, case):
@@ -113,7 +111,9 @@ def compare(distances, seed, case):
     )
     for kind in ("results", "gradients"):
         lists = [getattr(run, kind) for run in (ours, truth, single)]
-        assert len(lists[0]) == len(lists[1]), f"{kind}, seed {seed}: {len(lists[0])}, PyTorch has {len(lists[1])}"
+        assert len(lists[0]) == len(lists[1]), (
+            f"{kind}, seed {seed}: {len(lists[0])}, PyTorch has {len(lists[1])}"
+        )
         for i, (a, t64, t32) in enumerate(zip(*lists, strict=True)):
             what = f"{kind[:-1]} {i}"
             assert (a is None) == (t64 is None), f"{what}, seed {seed}: {a}, PyTorch has {t64}"
