@@ -58,6 +58,7 @@ void bind_views(const OperatorBinder& bind);
 void bind_inplace(const OperatorBinder& bind);
 void bind_pointwise(const OperatorBinder& bind);
 void bind_reduce(const OperatorBinder& bind);
+void bind_scan(const OperatorBinder& bind);
 void bind_linalg(const OperatorBinder& bind);
 void bind_conv(const OperatorBinder& bind);
 void bind_pool(const OperatorBinder& bind);

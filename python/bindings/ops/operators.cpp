@@ -28,6 +28,7 @@ void bind_operators(py::module_& m, py::class_<ocl::Tensor>& tensor) {
   bind_inplace(bind);
   bind_pointwise(bind);
   bind_reduce(bind);
+  bind_scan(bind);
   bind_linalg(bind);
   bind_conv(bind);
   bind_pool(bind);

@@ -1,0 +1,58 @@
+#include "autograd/ops/scan.h"
+
+#include "autograd/ops/views.h"
+#include "autograd/tape.h"
+#include "dlprim/ops/scan/scan.h"
+
+namespace ocl {
+namespace {
+
+dlprim::Tensor empty_like(const Tensor& x) {
+  return dlprim::Tensor::empty(*x.device(), x.shape(), x.dtype());
+}
+
+/** Calls `scan` with the input contiguous and in the dtype that it is scanned in: its own or int64, which
+ * wraps to the same bits as a narrower integer. */
+template <class Scan>
+Tensor with_dtype(const Tensor& a, std::optional<DType> dtype, const Scan& scan) {
+  const Tensor given = dtype ? to(a, *dtype) : a;
+  if (is_floating(given.dtype())) return scan(contiguous(given));
+  const Tensor result = scan(contiguous(to(given, DType::int64)));
+  return dtype ? to(result, *dtype) : result;
+}
+
+}  // namespace
+
+Tensor cumsum(const Tensor& a, std::int64_t dim, std::optional<DType> dtype) {
+  const int axis = dlprim::wrap_dim(dim, a.dim(), "cumsum");
+  return with_dtype(a, dtype, [axis](const Tensor& x) {
+    const dlprim::Tensor y = empty_like(x);
+    dlprim::cumsum(x.device()->queue(), x.data(), axis, y);
+    return record("cumsum", {x}, y, [&] {
+      return [axis](const TensorList& gradients) {
+        const Tensor g = contiguous(gradients[0]);
+        const dlprim::Tensor dx = empty_like(g);
+        dlprim::cumsum(g.device()->queue(), g.data(), axis, dx, true);
+        return TensorList{Tensor(dx)};
+      };
+    });
+  });
+}
+
+Tensor cumprod(const Tensor& a, std::int64_t dim, std::optional<DType> dtype) {
+  const int axis = dlprim::wrap_dim(dim, a.dim(), "cumprod");
+  return with_dtype(a, dtype, [axis](const Tensor& x) {
+    const dlprim::Tensor y = empty_like(x);
+    dlprim::cumprod(x.device()->queue(), x.data(), axis, y);
+    return record("cumprod", {x}, y, [&] {
+      return [x = SavedTensor(x), axis](const TensorList& gradients) {
+        const Tensor g = contiguous(gradients[0]);
+        const dlprim::Tensor dx = empty_like(g);
+        dlprim::cumprod_backward(g.device()->queue(), g.data(), x.unpack(), axis, dx);
+        return TensorList{Tensor(dx)};
+      };
+    });
+  });
+}
+
+}  // namespace ocl

@@ -1,0 +1,69 @@
+#include "dlprim/ops/scan/scan.h"
+
+#include <algorithm>
+
+#include "dlprim/core/error.h"
+#include "dlprim/runtime/device.h"
+#include "dlprim/runtime/dtype_defines.h"
+
+namespace dlprim {
+namespace {
+
+/** A tensor seen as [outer, n, inner] around one dimension. */
+struct Columns {
+  cl_long outer, n, inner;
+};
+
+Columns columns_of(const Dims& shape, int dim) {
+  if (shape.empty()) return {1, 1, 1};
+  return {product(Dims(shape.begin(), shape.begin() + dim)), shape[dim],
+          product(Dims(shape.begin() + dim + 1, shape.end()))};
+}
+
+Kernel& scan_kernel(Queue& queue, const std::string& name, DType dtype) {
+  return queue.kernel("ops/scan/scan.cl", name.c_str(),
+                      dtype_defines(dtype).set("IS_FLOATING", is_floating(dtype) ? 1 : 0));
+}
+
+Range columns_range(const DeviceInfo& device, const Columns& c) {
+  constexpr std::int64_t cpu_lanes = 16;  // LANES of scan.cl
+  if (device.runs_cpu_kernels()) return Range::linear(c.outer * ((c.inner + cpu_lanes - 1) / cpu_lanes), 1);
+  return Range::linear(c.outer * c.inner, std::min(64, device.max_work_group));
+}
+
+void scan(Queue& queue, const std::string& name, const Tensor& x, int dim, const Tensor& y, bool reverse) {
+  require<TypeError>(is_floating(x.dtype) || x.dtype == DType::int64, name,
+                     ": expected a floating dtype or int64, got ", dlprim::name(x.dtype));
+  const Columns c = columns_of(x.shape, dim);
+  if (x.numel() == 0) return;
+  const DeviceInfo& device = queue.device().info();
+  constexpr std::int64_t long_row = 64;
+  const bool rows = !device.runs_cpu_kernels() && c.inner == 1 && c.n >= long_row;
+  int group = std::min(256, device.max_work_group);
+  while (group > 8 && group * 4 >= c.n) group /= 2;
+  queue.launch(scan_kernel(queue, name + (rows ? "_rows" : "_columns"), x.dtype),
+               rows ? Range::groups(group, c.outer) : columns_range(device, c), x, y, c.outer, c.n, c.inner,
+               static_cast<cl_int>(reverse));
+}
+
+}  // namespace
+
+void cumsum(Queue& queue, const Tensor& x, int dim, const Tensor& y, bool reverse) {
+  scan(queue, "cumsum", x, dim, y, reverse);
+}
+
+void cumprod(Queue& queue, const Tensor& x, int dim, const Tensor& y) {
+  scan(queue, "cumprod", x, dim, y, false);
+}
+
+void cumprod_backward(Queue& queue, const Tensor& dy, const Tensor& x, int dim, const Tensor& dx) {
+  require_floating(x.dtype, queue.device(), "cumprod backward");
+  const Columns c = columns_of(x.shape, dim);
+  if (x.numel() == 0) return;
+  const DeviceInfo& device = queue.device().info();
+  const Tensor suffix = queue.scratch(x.shape, device.fp64 ? DType::float64 : DType::float32);
+  queue.launch(scan_kernel(queue, "cumprod_backward", x.dtype), columns_range(device, c), dy, x, suffix, dx,
+               c.outer, c.n, c.inner, cl_int{0});
+}
+
+}  // namespace dlprim

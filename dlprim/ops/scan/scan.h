@@ -1,0 +1,25 @@
+#pragma once
+
+#include "dlprim/runtime/queue.h"
+
+namespace dlprim {
+
+/*
+ * Running sums and products along one dimension of a tensor of any rank (a scalar is one row of one element):
+ * float32, float64, float16, bfloat16 and int64. Floating types are added up in float64 where the device has
+ * it, else in float32. All tensors are contiguous, of one shape and dtype; outputs do not overlap inputs.
+ */
+
+/** torch.cumsum: y[k] = x[0] + … + x[k]; from the other end where `reverse`: y[k] = x[k] + … + x[n - 1]. */
+void cumsum(Queue& queue, const Tensor& x, int dim, const Tensor& y, bool reverse = false);
+
+/** torch.cumprod: y[k] = x[0] * … * x[k]. */
+void cumprod(Queue& queue, const Tensor& x, int dim, const Tensor& y);
+
+/**
+ * dx[k] = sum over j >= k of dy[j] * (x[0] * … * x[j] without x[k]), in linear time and without a division,
+ * so that zeros do no harm: the product before k times a running sum from the other end.
+ */
+void cumprod_backward(Queue& queue, const Tensor& dy, const Tensor& x, int dim, const Tensor& dx);
+
+}  // namespace dlprim

@@ -1,0 +1,6 @@
+#include "operator_binder.h"
+
+void bind_scan(const OperatorBinder& bind) {
+  bind.both("cumsum", &ocl::cumsum, py::arg("dim"), py::kw_only(), py::arg("dtype") = py::none());
+  bind.both("cumprod", &ocl::cumprod, py::arg("dim"), py::kw_only(), py::arg("dtype") = py::none());
+}
