@@ -1,9 +1,13 @@
 #include "autograd/ops/linalg.h"
 
+#include <mutex>
+
+#include "autograd/ops/pointwise.h"
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/views.h"
 #include "autograd/tape.h"
 #include "dlprim/ops/gemm/gemm.h"
+#include "dlprim/ops/pointwise/pointwise.h"
 #include "dlprim/runtime/dtype_defines.h"
 
 namespace ocl {
@@ -12,7 +16,8 @@ namespace {
 using dlprim::require;
 
 void check_operands(const char* op, const Tensor& a, const Tensor& b) {
-  dlprim::require_floating(a.dtype(), *a.device(), op);
+  if (is_floating(a.dtype())) dlprim::require_floating(a.dtype(), *a.device(), op);
+  require<TypeError>(a.dtype() != DType::boolean, op, ": not implemented for bool");
   require<TypeError>(a.dtype() == b.dtype(), op, ": expected both to have the same dtype, got ",
                      name(a.dtype()), " and ", name(b.dtype()));
   require(a.device() == b.device(), op, ": expected all tensors on one device");
@@ -25,24 +30,80 @@ dlprim::Tensor transposed(dlprim::Tensor t) {
   return t;
 }
 
-/** a times b for raw matrices, or batches of them, of any strides. */
-dlprim::Tensor product(const dlprim::Tensor& a, const dlprim::Tensor& b,
-                       const dlprim::Tensor* bias = nullptr) {
+Dims product_shape(const dlprim::Tensor& a, const dlprim::Tensor& b) {
   Dims shape = a.shape;
   shape[shape.size() - 1] = b.size(-1);
-  const dlprim::Tensor c = dlprim::Tensor::empty(a.device(), shape, a.dtype);
-  dlprim::gemm(a.device().queue(), a, b, c, 1, 0, bias);
+  return shape;
+}
+
+/** alpha times a times b for raw matrices, or batches of them, of any strides. */
+dlprim::Tensor product(const dlprim::Tensor& a, const dlprim::Tensor& b, double alpha = 1,
+                       const dlprim::Tensor* bias = nullptr) {
+  const dlprim::Tensor c = dlprim::Tensor::empty(a.device(), product_shape(a, b), a.dtype);
+  dlprim::gemm(a.device().queue(), a, b, c, alpha, 0, bias);
   return c;
 }
 
+/** The gradients of alpha times a times b where they are wanted. */
+struct ProductGradient {
+  ProductGradient(const Tensor& left, const Tensor& right, double factor)
+      : a(left), b(right), alpha(factor), needs_a(left.requires_grad()), needs_b(right.requires_grad()) {}
+  Tensor of_a(const Tensor& g) const {
+    return needs_a ? Tensor(product(g.data(), transposed(b.unpack()), alpha)) : Tensor();
+  }
+  Tensor of_b(const Tensor& g) const {
+    return needs_b ? Tensor(product(transposed(a.unpack()), g.data(), alpha)) : Tensor();
+  }
+
+  SavedTensor a, b;
+  double alpha;
+  bool needs_a, needs_b;
+};
+
 Tensor recorded_product(const char* name, const Tensor& a, const Tensor& b) {
   return record(name, {a, b}, product(a.data(), b.data()), [&] {
-    return [a = SavedTensor(a), b = SavedTensor(b), needs_a = a.requires_grad(),
-            needs_b = b.requires_grad()](const TensorList& g) {
-      TensorList results(2);
-      if (needs_a) results[0] = Tensor(product(g[0].data(), transposed(b.unpack())));
-      if (needs_b) results[1] = Tensor(product(transposed(a.unpack()), g[0].data()));
-      return results;
+    return [gradient = ProductGradient(a, b, 1)](const TensorList& g) {
+      return TensorList{gradient.of_a(g[0]), gradient.of_b(g[0])};
+    };
+  });
+}
+
+void check_matrices(const char* op, const Tensor& a, const Tensor& b) {
+  require(a.dim() == 2 && b.dim() == 2, op, ": expected two matrices, got shapes ", a.shape(), " and ",
+          b.shape());
+  require(a.size(1) == b.size(0), op, ": mat1 and mat2 shapes cannot be multiplied (", a.size(0), "x",
+          a.size(1), " and ", b.size(0), "x", b.size(1), ")");
+  check_operands(op, a, b);
+}
+
+void check_batches(const char* op, const Tensor& a, const Tensor& b) {
+  require(a.dim() == 3 && b.dim() == 3, op, ": expected two batches of matrices, got shapes ", a.shape(),
+          " and ", b.shape());
+  require(a.size(0) == b.size(0) && a.size(2) == b.size(1), op, ": shapes ", a.shape(), " and ", b.shape(),
+          " cannot be multiplied");
+  check_operands(op, a, b);
+}
+
+/** beta * input + alpha * a @ b for checked operands. */
+Tensor added_product(const char* name, const Tensor& input, const Tensor& a, const Tensor& b,
+                     const Scalar& beta, const Scalar& alpha) {
+  const Dims shape = product_shape(a.data(), b.data());
+  check_operands(name, a, input);
+  require(dlprim::broadcast_shapes(input.shape(), shape, name) == shape, name, ": an input of shape ",
+          input.shape(), " does not broadcast to ", shape);
+  require<TypeError>(is_floating(a.dtype()) ||
+                         (beta.kind() != Scalar::Kind::floating && alpha.kind() != Scalar::Kind::floating),
+                     name, ": for integers beta and alpha must be integers");
+  const dlprim::Tensor c = dlprim::Tensor::empty(*a.device(), shape, a.dtype());
+  dlprim::Queue& queue = a.device()->queue();
+  if (beta.real() != 0) dlprim::copy(queue, input.data().expanded(shape), c);
+  dlprim::gemm(queue, a.data(), b.data(), c, alpha.real(), beta.real());
+  return record(name, {input, a, b}, c, [&] {
+    return [gradient = ProductGradient(a, b, alpha.real()), beta, input_shape = input.shape(),
+            needs_input = input.requires_grad()](const TensorList& g) {
+      Tensor of_input;
+      if (needs_input) of_input = sum_to_shape(beta.real() == 1 ? g[0] : g[0] * beta, input_shape);
+      return TensorList{of_input, gradient.of_a(g[0]), gradient.of_b(g[0])};
     };
   });
 }
@@ -60,27 +121,44 @@ std::vector<std::int64_t> joined(const Dims& batch, std::int64_t rows, std::int6
 }  // namespace
 
 Tensor mm(const Tensor& a, const Tensor& b) {
-  require(a.dim() == 2 && b.dim() == 2, "mm: expected two matrices, got shapes ", a.shape(), " and ",
-          b.shape());
-  require(a.size(1) == b.size(0), "mm: mat1 and mat2 shapes cannot be multiplied (", a.size(0), "x",
-          a.size(1), " and ", b.size(0), "x", b.size(1), ")");
-  check_operands("mm", a, b);
+  check_matrices("mm", a, b);
   return recorded_product("MmBackward", a, b);
 }
 
 Tensor bmm(const Tensor& a, const Tensor& b) {
-  require(a.dim() == 3 && b.dim() == 3, "bmm: expected two batches of matrices, got shapes ", a.shape(),
-          " and ", b.shape());
-  require(a.size(0) == b.size(0) && a.size(2) == b.size(1), "bmm: shapes ", a.shape(), " and ", b.shape(),
-          " cannot be multiplied");
-  check_operands("bmm", a, b);
+  check_batches("bmm", a, b);
   return recorded_product("BmmBackward", a, b);
+}
+
+Tensor addmm(const Tensor& input, const Tensor& mat1, const Tensor& mat2, const Scalar& beta,
+             const Scalar& alpha) {
+  check_matrices("addmm", mat1, mat2);
+  return added_product("addmm", input, mat1, mat2, beta, alpha);
+}
+
+Tensor baddbmm(const Tensor& input, const Tensor& batch1, const Tensor& batch2, const Scalar& beta,
+               const Scalar& alpha) {
+  check_batches("baddbmm", batch1, batch2);
+  return added_product("baddbmm", input, batch1, batch2, beta, alpha);
+}
+
+Tensor dot(const Tensor& a, const Tensor& b) {
+  require(a.dim() == 1 && b.dim() == 1 && a.size(0) == b.size(0),
+          "dot: expected two vectors of one size, got shapes ", a.shape(), " and ", b.shape());
+  check_operands("dot", a, b);
+  return to(sum(a * b), a.dtype());
+}
+
+Tensor outer(const Tensor& a, const Tensor& b) {
+  require(a.dim() == 1 && b.dim() == 1, "outer: expected two vectors, got shapes ", a.shape(), " and ",
+          b.shape());
+  return unsqueeze(a, 1) * b;
 }
 
 Tensor matmul(const Tensor& a, const Tensor& b) {
   require(a.dim() > 0 && b.dim() > 0, "matmul: both arguments need to be at least 1D, but they are ", a.dim(),
           "D and ", b.dim(), "D");
-  if (a.dim() == 1 && b.dim() == 1) return squeeze(squeeze(matmul(unsqueeze(a, 0), unsqueeze(b, 1)), 1), 0);
+  if (a.dim() == 1 && b.dim() == 1) return dot(a, b);
   if (a.dim() == 1) return squeeze(matmul(unsqueeze(a, 0), b), -2);
   if (b.dim() == 1) return squeeze(matmul(a, unsqueeze(b, 1)), -1);
   if (a.dim() == 2 && b.dim() == 2) return mm(a, b);
@@ -111,7 +189,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
     return reshape(linear(reshape(x, {rows, x.size(-1)}), weight, bias), shape);
   }
   const dlprim::Tensor y =
-      product(x.data(), transposed(weight.data()), bias.defined() ? &contiguous(bias).data() : nullptr);
+      product(x.data(), transposed(weight.data()), 1, bias.defined() ? &contiguous(bias).data() : nullptr);
   return record("LinearBackward", {x, weight, bias}, y, [&] {
     return [x = SavedTensor(x), weight = SavedTensor(weight), needs_x = x.requires_grad(),
             needs_weight = weight.requires_grad(),
@@ -123,6 +201,25 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
       return results;
     };
   });
+}
+
+namespace {
+
+std::mutex precision_mutex;
+std::string float32_precision = "highest";
+
+}  // namespace
+
+void set_float32_matmul_precision(const std::string& precision) {
+  require(precision == "highest" || precision == "high" || precision == "medium",
+          "set_float32_matmul_precision: expected 'highest', 'high' or 'medium', got '", precision, "'");
+  const std::lock_guard<std::mutex> lock(precision_mutex);
+  float32_precision = precision;
+}
+
+std::string get_float32_matmul_precision() {
+  const std::lock_guard<std::mutex> lock(precision_mutex);
+  return float32_precision;
 }
 
 }  // namespace ocl

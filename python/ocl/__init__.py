@@ -8,7 +8,7 @@ from ocl import _C
 from ocl._C import *  # noqa: F403  (the C++ library's functions and classes, each documented there)
 from ocl._C import DeviceError, KernelBuildError, OutOfMemoryError, Tensor, device, dtype
 
-from ocl import autograd, datasets, nn, optim, profiler, utils  # isort: skip
+from ocl import autograd, datasets, linalg, nn, optim, profiler, utils  # isort: skip
 from ocl.autograd import enable_grad, no_grad, set_grad_enabled
 from ocl.serialization import load, save
 
@@ -34,6 +34,7 @@ __all__ = [name for name in dir(_C) if not name.startswith("_")] + [
     "device",
     "dtype",
     "enable_grad",
+    "linalg",
     "load",
     "nn",
     "no_grad",

@@ -39,10 +39,11 @@ std::int64_t column_stride(const Tensor& t) {
 
 }  // namespace
 
-void gemm(Queue& queue, const Tensor& a, const Tensor& b, const Tensor& c, float alpha, float beta,
+void gemm(Queue& queue, const Tensor& a, const Tensor& b, const Tensor& c, double alpha, double beta,
           const Tensor* bias) {
   check(a, b, c, bias);
-  require_floating(c.dtype, queue.device(), "gemm");
+  require<TypeError>(c.dtype != DType::boolean, "gemm: not implemented for bool");
+  if (is_floating(c.dtype)) require_floating(c.dtype, queue.device(), "gemm");
   if (c.numel() == 0) return;
   const GemmProblem problem{a,
                             b,
@@ -60,6 +61,7 @@ void gemm(Queue& queue, const Tensor& a, const Tensor& b, const Tensor& c, float
                             batch_stride(b),
                             row_stride(b),
                             column_stride(b)};
+  if (!is_floating(c.dtype)) return gemm_integer(queue, problem);
   switch (choose_gemm_engine(queue.device(), problem)) {
     case GemmEngine::cpu_kernel:
       return gemm_cpu(queue, problem);

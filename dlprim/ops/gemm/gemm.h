@@ -10,11 +10,12 @@ namespace dlprim {
  *
  * a [B, M, K], b [B, K, N], c [B, M, N], all of rank 3 or all of rank 2 (B = 1); bias [N] is added to every
  * row. a and b may have any strides, so transposed and batch-broadcast operands cost nothing; c and bias are
- * contiguous; c does not overlap a, b or bias. One floating dtype for all; half types are summed in float32.
- * With K = 0 the product is zero; with beta = 0 the old c is not read.
- * Throws ValueError on shapes that do not fit, TypeError on dtypes.
+ * contiguous; c does not overlap a, b or bias. One dtype for all: floating (half types are summed in
+ * float32), or int64, int32 or uint8, whose products wrap and whose alpha and beta are whole numbers. With K
+ * = 0 the product is zero; with beta = 0 the old c is not read. Throws ValueError on shapes that do not fit,
+ * TypeError on dtypes.
  */
-void gemm(Queue& queue, const Tensor& a, const Tensor& b, const Tensor& c, float alpha = 1, float beta = 0,
+void gemm(Queue& queue, const Tensor& a, const Tensor& b, const Tensor& c, double alpha = 1, double beta = 0,
           const Tensor* bias = nullptr);
 
 }  // namespace dlprim

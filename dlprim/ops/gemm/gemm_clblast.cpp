@@ -26,19 +26,20 @@ std::size_t start(const Tensor& t) {
 
 void gemm_clblast(Queue& queue, const GemmProblem& p) {
   const Operand a = operand(p.a_row, p.a_column), b = operand(p.b_row, p.b_column);
+  const auto alpha = static_cast<float>(p.alpha), beta = static_cast<float>(p.beta);
   const auto size = [](std::int64_t n) { return static_cast<std::size_t>(n); };
   queue.enqueue_foreign("clblast gemm", [&](cl_command_queue handle, cl_event* event) {
     const auto row_major = clblast::Layout::kRowMajor;
     const auto status =
         p.batches == 1
             ? clblast::Gemm<float>(row_major, a.transpose, b.transpose, size(p.m), size(p.n), size(p.k),
-                                   p.alpha, p.a.storage->buffer()(), start(p.a), a.leading,
-                                   p.b.storage->buffer()(), start(p.b), b.leading, p.beta,
+                                   alpha, p.a.storage->buffer()(), start(p.a), a.leading,
+                                   p.b.storage->buffer()(), start(p.b), b.leading, beta,
                                    p.c.storage->buffer()(), start(p.c), size(p.n), &handle, event)
             : clblast::GemmStridedBatched<float>(
-                  row_major, a.transpose, b.transpose, size(p.m), size(p.n), size(p.k), p.alpha,
+                  row_major, a.transpose, b.transpose, size(p.m), size(p.n), size(p.k), alpha,
                   p.a.storage->buffer()(), start(p.a), a.leading, size(p.a_batch), p.b.storage->buffer()(),
-                  start(p.b), b.leading, size(p.b_batch), p.beta, p.c.storage->buffer()(), start(p.c),
+                  start(p.b), b.leading, size(p.b_batch), beta, p.c.storage->buffer()(), start(p.c),
                   size(p.n), size(p.m * p.n), size(p.batches), &handle, event);
     require<DeviceError>(status == clblast::StatusCode::kSuccess, "gemm: CLBlast failed with status ",
                          static_cast<int>(status), " on c ", p.c.shape);

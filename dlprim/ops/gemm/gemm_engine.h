@@ -11,7 +11,7 @@ struct GemmProblem {
   const Tensor& b;
   const Tensor& c;
   const Tensor* bias;
-  float alpha, beta;
+  double alpha, beta;
   std::int64_t batches, m, n, k;
   std::int64_t a_batch, a_row, a_column, b_batch, b_row, b_column;
 };
@@ -32,5 +32,7 @@ void gemm_cpu(Queue& queue, const GemmProblem& problem);
 void gemm_simt(Queue& queue, const GemmProblem& problem);
 /** Preconditions: float32, a unit stride in each of a and b, no bias. */
 void gemm_clblast(Queue& queue, const GemmProblem& problem);
+/** Precondition: an integer dtype, not bool. */
+void gemm_integer(Queue& queue, const GemmProblem& problem);
 
 }  // namespace dlprim

@@ -13,4 +13,24 @@ void bind_linalg(const OperatorBinder& bind) {
         return ocl::linear(input, weight, or_none(bias));
       },
       py::arg("weight"), py::arg("bias") = py::none());
+  const auto beta = py::arg("beta") = 1, alpha = py::arg("alpha") = 1;
+  bind.both("addmm", &ocl::addmm, py::arg("mat1"), py::arg("mat2"), py::kw_only(), beta, alpha);
+  bind.both("baddbmm", &ocl::baddbmm, py::arg("batch1"), py::arg("batch2"), py::kw_only(), beta, alpha);
+  bind.both("dot", &ocl::dot, py::arg("tensor"));
+  bind.both("outer", &ocl::outer, py::arg("vec2"));
+  bind.module().def(
+      "einsum",
+      [](const std::string& equation, const py::args& operands) {
+        const bool listed = operands.size() == 1 && !py::isinstance<Tensor>(operands[0]);
+        const auto tensors = listed ? operands[0].cast<ocl::TensorList>() : operands.cast<ocl::TensorList>();
+        const py::gil_scoped_release without_lock;
+        return ocl::einsum(equation, tensors);
+      },
+      py::arg("equation"), OperatorBinder::doc("einsum"));
+  bind.module().def(
+      "set_float32_matmul_precision", &ocl::set_float32_matmul_precision, py::arg("precision"),
+      "\"highest\", \"high\" or \"medium\". It is stored and changes nothing: products of float32 "
+      "matrices are computed in float32 always.");
+  bind.module().def("get_float32_matmul_precision", &ocl::get_float32_matmul_precision,
+                    "What set_float32_matmul_precision was given last; \"highest\" at first.");
 }

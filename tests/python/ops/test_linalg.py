@@ -140,6 +140,21 @@ def test_linear_float64_and_views(rng):
     )
 
 
+def test_an_input_that_beta_leaves_out_is_not_read(rng):
+    nan = ocl.full((2, 4), float("nan"))
+    a, b = ocl.tensor(uniform(rng, 2, 3)), ocl.tensor(uniform(rng, 3, 4))
+    np.testing.assert_array_equal(ocl.addmm(nan, a, b, beta=0).numpy(), ocl.mm(a, b).numpy())
+
+
+def test_float32_matmul_precision():
+    assert ocl.get_float32_matmul_precision() == "highest"
+    for precision in ("high", "medium", "highest"):
+        ocl.set_float32_matmul_precision(precision)
+        assert ocl.get_float32_matmul_precision() == precision
+    with pytest.raises(ValueError, match="'highest', 'high' or 'medium', got 'low'"):
+        ocl.set_float32_matmul_precision("low")
+
+
 def test_only_the_wanted_gradients_are_computed(rng):
     a, b = ocl.tensor(uniform(rng, 2, 3), requires_grad=True), ocl.tensor(uniform(rng, 3, 4))
     ocl.mm(a, b).sum().backward()
@@ -173,9 +188,9 @@ def test_infinities_and_nan_travel(rng):
         ),
         (lambda: ocl.matmul(ocl.ones(2, 3, 4), ocl.ones(5, 4)), ValueError, "matmul: shapes"),
         (
-            lambda: ocl.ones(2, dtype=ocl.int64) @ ocl.ones(2, dtype=ocl.int64),
+            lambda: ocl.ones(2, 2, dtype=ocl.bool) @ ocl.ones(2, 2, dtype=ocl.bool),
             TypeError,
-            "mm: expected a floating dtype",
+            "mm: not implemented for bool",
         ),
         (lambda: ocl.ones(2, 2) @ ocl.ones(2, 2).long(), TypeError, "expected both to have the same dtype"),
         (
