@@ -8,8 +8,6 @@
 #include "core/vectors.cl"
 #include "ops/norm/moments.cl"
 
-#define GROUP 256  // work items of a simt group (or fewer: any power of two)
-
 typedef struct {
   int batch, channels, plane, parts;
 } extents_t;
@@ -43,8 +41,6 @@ inline input_gradient_t finish_gradient(ACC sum_dy, ACC sum_dy_x, int c, long co
   g.along_x = sum_dy_x * invstd * invstd / count;
   return g;
 }
-
-#define OPTIONAL(name) (name##_buffer ? name##_buffer + name##_start : 0)
 
 __kernel void batch_norm_invstd(BUFFER(const REAL, variance), BUFFER(REAL, invstd), const int channels, const REAL eps) {
   BIND(const REAL, variance);
@@ -188,7 +184,7 @@ __kernel void batch_norm_gradient_sums(BUFFER(const STORAGE, dy), BUFFER(const S
   for (int n = s.first_image; n < s.end_image; ++n)
     for (int c = s.first_channel; c < s.end_channel; ++c) {
       const long start = ((long)n * e.channels + c) * e.plane, id = (long)c * e.parts + s.part;
-      const gradient_sums_t sums = plane_gradient_sums(dy + start, x + start, mean[c], e.plane);
+      const gradient_sums_t sums = plane_gradient_sums(dy + start, x + start, 0, mean[c], e.plane);
       partials[2 * id] += sums.dy;
       partials[2 * id + 1] += sums.dy_x;
     }
@@ -229,14 +225,18 @@ __kernel void batch_norm_input_gradient(BUFFER(const STORAGE, dy), BUFFER(const 
 
 #else
 
-#define PER_ITEM 8  // elements that a work item loads before it joins them to its moments
-#define BLOCK_TERMS 64L  // terms of one chain of additions
-
 // Element number e of channel c.
 inline ulong element_of(extents_t e, int c, long i) {
   const long n = i / e.plane;
   return ((ulong)n * e.channels + c) * e.plane + (i - n * e.plane);
 }
+
+// The elements of channel c that this work group takes.
+#define MY_PART                                                         \
+  const int id = get_group_id(0), c = id / e.parts, part = id - c * e.parts; \
+  const int lid = get_local_id(0), size = get_local_size(0);            \
+  const long count = (long)e.batch * e.plane;                           \
+  const long first = count * part / e.parts + lid, end = count * (part + 1) / e.parts
 
 __kernel void batch_norm_moments(BUFFER(const STORAGE, x), const extents_t e, const int blocks,
                                  BUFFER(ACC, partials), BUFFER(int, counts)) {
@@ -244,42 +244,15 @@ __kernel void batch_norm_moments(BUFFER(const STORAGE, x), const extents_t e, co
   BIND(ACC, partials);
   BIND(int, counts);
   __local moments_t shared[GROUP];
-  const int id = get_group_id(0), c = id / e.parts, part = id - c * e.parts;
-  const int lid = get_local_id(0), size = get_local_size(0);
-  const long count = (long)e.batch * e.plane;
-  const long first = count * part / e.parts, end = count * (part + 1) / e.parts;
+  MY_PART;
   moments_t mine = no_moments();
-  for (long i = first + lid; i < end; i += PER_ITEM * size) {
-    REAL value[PER_ITEM];
-    moments_t block = no_moments();
-    REAL sum = 0, squares = 0;
-    for (int k = 0; k < PER_ITEM; ++k)
-      if (i + k * size < end) {
-        value[k] = LOAD(x, element_of(e, c, i + k * size));
-        sum += value[k];
-        ++block.count;
-      }
-    const REAL mean = sum / block.count;
-    REAL drift = 0;
-    for (int k = 0; k < block.count; ++k) {
-      const REAL d = value[k] - mean;
-      drift += d;
-      squares = fma(d, d, squares);
-    }
-    const ACC correction = (ACC)drift / block.count;  // what rounding took from the mean
-    block.mean = mean + correction;
-    block.m2 = squares - correction * correction * block.count;
-    mine = joined(mine, block);
-  }
-  shared[lid] = mine;
-  for (int width = size / 2; width > 0; width /= 2) {
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (lid < width) shared[lid] = joined(shared[lid], shared[lid + width]);
-  }
+#define VALUE(i) LOAD(x, element_of(e, c, i))
+  ITEM_MOMENTS(mine, first, end, size, VALUE)
+  const moments_t all = group_moments(mine, shared);
   if (lid == 0) {
-    partials[2 * id] = shared[0].mean;
-    partials[2 * id + 1] = shared[0].m2;
-    counts[id] = shared[0].count;
+    partials[2 * id] = all.mean;
+    partials[2 * id + 1] = all.m2;
+    counts[id] = all.count;
   }
 }
 
@@ -289,36 +262,16 @@ __kernel void batch_norm_gradient_sums(BUFFER(const STORAGE, dy), BUFFER(const S
   BIND(const STORAGE, x);
   BIND(const REAL, mean);
   BIND(ACC, partials);
-  __local REAL shared[2][GROUP];
-  const int id = get_group_id(0), c = id / e.parts, part = id - c * e.parts;
-  const int lid = get_local_id(0), size = get_local_size(0);
-  const long count = (long)e.batch * e.plane;
-  const long first = count * part / e.parts, end = count * (part + 1) / e.parts;
-  REAL all = 0, all_x = 0;
-  for (long block = first + lid; block < end; block += BLOCK_TERMS * size) {
-    const long block_end = min(end, block + BLOCK_TERMS * size);
-    REAL sum = 0, sum_x = 0;
-    for (long i = block; i < block_end; i += size) {
-      const ulong at = element_of(e, c, i);
-      const REAL g = LOAD(dy, at);
-      sum += g;
-      sum_x = fma(g, LOAD(x, at) - mean[c], sum_x);
-    }
-    all += sum;
-    all_x += sum_x;
-  }
-  shared[0][lid] = all;
-  shared[1][lid] = all_x;
-  for (int width = size / 2; width > 0; width /= 2) {
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (lid < width) {
-      shared[0][lid] += shared[0][lid + width];
-      shared[1][lid] += shared[1][lid + width];
-    }
-  }
+  __local REAL2 shared[GROUP];
+  MY_PART;
+  REAL2 mine = 0;
+#define DY(i) LOAD(dy, element_of(e, c, i))
+#define DISTANCE(i) LOAD(x, element_of(e, c, i)) - mean[c]
+  ITEM_GRADIENT_SUMS(mine, first, end, size, DY, DISTANCE)
+  const REAL2 all = group_sums(mine, shared);
   if (lid == 0) {
-    partials[2 * id] = shared[0][0];
-    partials[2 * id + 1] = shared[1][0];
+    partials[2 * id] = all.x;
+    partials[2 * id + 1] = all.y;
   }
 }
 

@@ -1,4 +1,4 @@
-// Sums over one channel of a batch, in blocks: exact to a few roundings however many elements there are.
+// Sums over many elements, in blocks: exact to a few roundings however many there are.
 // Needs core/common.cl and core/vectors.cl.
 //   ACC   what block results are joined in: double where the device has it, else REAL
 #if defined(HAS_FP64)
@@ -30,6 +30,37 @@ inline moments_t no_moments(void) {
   none.mean = none.m2 = 0;
   none.count = 0;
   return none;
+}
+
+#define OPTIONAL(name) (name##_buffer ? name##_buffer + name##_start : 0)
+
+#if SHAPE_CPU
+#define FOR_GATHERED(i, n) for (int i = 0; i < n; ++i)
+#else
+#define GROUP 256        // work items of a group (or fewer: any power of two)
+#define PER_ITEM 8       // elements that a work item loads before it joins them to its moments
+#define BLOCK_TERMS 64L  // terms of one chain of additions
+// A constant bound keeps the values in registers.
+#define FOR_GATHERED(i, n)            \
+  for (int i = 0; i < PER_ITEM; ++i) \
+    if (i < n)
+#endif
+
+inline moments_t gathered_moments(const REAL *p, int n) {
+  REAL sum = 0, drift = 0, squares = 0;
+  FOR_GATHERED(i, n) sum += p[i];
+  const REAL mean = sum / n;
+  FOR_GATHERED(i, n) {
+    const REAL d = p[i] - mean;
+    drift += d;
+    squares = fma(d, d, squares);
+  }
+  moments_t block;
+  const ACC correction = (ACC)drift / n;  // what rounding took from the mean
+  block.mean = mean + correction;
+  block.m2 = squares - correction * correction * n;
+  block.count = n;
+  return block;
 }
 
 #if SHAPE_CPU
@@ -64,23 +95,6 @@ inline moments_t block_moments(const __global STORAGE *p, int n) {
   return block;
 }
 
-inline moments_t gathered_moments(const REAL *p, int n) {
-  REAL sum = 0, drift = 0, squares = 0;
-  for (int i = 0; i < n; ++i) sum += p[i];
-  const REAL mean = sum / n;
-  for (int i = 0; i < n; ++i) {
-    const REAL d = p[i] - mean;
-    drift += d;
-    squares = fma(d, d, squares);
-  }
-  moments_t block;
-  const ACC correction = (ACC)drift / n;
-  block.mean = mean + correction;
-  block.m2 = squares - correction * correction * n;
-  block.count = n;
-  return block;
-}
-
 // Moments of images [first, end) of one channel with a short plane; `x` is its plane in image 0, `stride` the elements
 // between images.
 inline moments_t short_channel_moments(const __global STORAGE *x, int first, int end, int plane, long stride) {
@@ -108,20 +122,22 @@ typedef struct {
   ACC dy, dy_x;
 } gradient_sums_t;
 
-inline gradient_sums_t plane_gradient_sums(const __global STORAGE *dy, const __global STORAGE *x, REAL mean, int plane) {
+// `weight`, of every element, may be null; it multiplies dy.
+inline gradient_sums_t plane_gradient_sums(const __global STORAGE *dy, const __global STORAGE *x,
+                                           const __global STORAGE *weight, REAL mean, int plane) {
   gradient_sums_t all;
   all.dy = all.dy_x = 0;
   for (int start = 0; start < plane; start += BLOCK) {
     const int stop = min(start + BLOCK, plane), whole = start + ((stop - start) & ~15);
     REAL16 sum = 0, sum_x = 0;
     for (int i = start; i < whole; i += 16) {
-      const REAL16 g = LOAD16(dy, i);
+      const REAL16 g = weight ? LOAD16(dy, i) * LOAD16(weight, i) : LOAD16(dy, i);
       sum += g;
       sum_x = fma(g, LOAD16(x, i) - mean, sum_x);
     }
     REAL tail = 0, tail_x = 0;
     for (int i = whole; i < stop; ++i) {
-      const REAL g = LOAD(dy, i);
+      const REAL g = weight ? LOAD(dy, i) * LOAD(weight, i) : LOAD(dy, i);
       tail += g;
       tail_x = fma(g, LOAD(x, i) - mean, tail_x);
     }
@@ -129,6 +145,55 @@ inline gradient_sums_t plane_gradient_sums(const __global STORAGE *dy, const __g
     all.dy_x += (ACC)sum16(sum_x) + tail_x;
   }
   return all;
+}
+
+#else
+
+// Moments of VALUE(i) over i = first, first + step, … below end.
+#define ITEM_MOMENTS(all, first, end, step, VALUE)              \
+  for (long from = first; from < end; from += PER_ITEM * (step)) { \
+    REAL values[PER_ITEM];                                      \
+    int count = 0;                                              \
+    for (int k = 0; k < PER_ITEM; ++k)                          \
+      if (from + k * (step) < end) {                            \
+        values[k] = VALUE(from + k * (step));                   \
+        ++count;                                                \
+      }                                                         \
+    all = joined(all, gathered_moments(values, count));         \
+  }
+
+// The moments of all work items of a group, for work item 0 and, after a barrier, in shared[0].
+inline moments_t group_moments(moments_t mine, __local moments_t *shared) {
+  const int lid = get_local_id(0);
+  shared[lid] = mine;
+  for (int width = get_local_size(0) / 2; width > 0; width /= 2) {
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (lid < width) shared[lid] = joined(shared[lid], shared[lid + width]);
+  }
+  return shared[0];
+}
+
+// Sums of DY(i) and DY(i) DISTANCE(i), the distance of x from its mean, over i = first, first + step, … below end.
+#define ITEM_GRADIENT_SUMS(all, first, end, step, DY, DISTANCE)               \
+  for (long from = first; from < end; from += BLOCK_TERMS * (step)) {         \
+    REAL2 sum = 0;                                                            \
+    for (long i = from; i < min(end, from + BLOCK_TERMS * (step)); i += step) { \
+      const REAL g = DY(i);                                                   \
+      sum.x += g;                                                             \
+      sum.y = fma(g, DISTANCE(i), sum.y);                                     \
+    }                                                                         \
+    all += sum;                                                               \
+  }
+
+// As group_moments.
+inline REAL2 group_sums(REAL2 mine, __local REAL2 *shared) {
+  const int lid = get_local_id(0);
+  shared[lid] = mine;
+  for (int width = get_local_size(0) / 2; width > 0; width /= 2) {
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (lid < width) shared[lid] += shared[lid + width];
+  }
+  return shared[0];
 }
 
 #endif

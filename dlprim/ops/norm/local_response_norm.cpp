@@ -1,0 +1,91 @@
+#include "dlprim/ops/norm/local_response_norm.h"
+
+#include <algorithm>
+
+#include "dlprim/core/error.h"
+#include "dlprim/core/real.h"
+#include "dlprim/runtime/device.h"
+#include "dlprim/runtime/dtype_defines.h"
+
+namespace dlprim {
+namespace {
+
+constexpr const char* op = "local_response_norm";
+
+/** extents_t of local_response_norm.cl. */
+struct Extents {
+  cl_long elements;
+  cl_int channels, plane, before, after;
+};
+
+/** options_t of local_response_norm.cl. */
+template <class Real>
+struct Options {
+  Real share, beta, k;
+};
+
+template <class Real>
+Options<Real> options_of(const LocalResponseNorm& o) {
+  return {static_cast<Real>(o.alpha / static_cast<double>(o.size)), static_cast<Real>(o.beta),
+          static_cast<Real>(o.k)};
+}
+
+Extents extents_of(Queue& queue, const Tensor& x, const LocalResponseNorm& options) {
+  require_floating(x.dtype, queue.device(), op);
+  require(x.rank() >= 3, op, ": Expected 3D or higher dimensionality input (got ", x.rank(), " dimensions)");
+  require(options.size > 0, op, ": expected a positive size, got ", options.size);
+  const std::int64_t plane = product(Dims(x.shape.begin() + 2, x.shape.end()));
+  require(plane <= INT32_MAX && x.shape[1] <= INT32_MAX && options.size <= INT32_MAX, op,
+          ": input too large, shape ", x.shape);
+  return {x.numel(), static_cast<cl_int>(x.shape[1]), static_cast<cl_int>(plane),
+          static_cast<cl_int>(options.size / 2), static_cast<cl_int>((options.size - 1) / 2)};
+}
+
+void require_like(const char* what, const Tensor& t, const Tensor& x, DType dtype) {
+  require(t.shape == x.shape, op, ": expected ", what, " of shape ", x.shape, ", got ", t.shape);
+  require<TypeError>(t.dtype == dtype, op, ": expected ", what, " of dtype ", name(dtype), ", got ",
+                     name(t.dtype));
+}
+
+Range elements_range(Queue& queue, const Tensor& x) {
+  const DeviceInfo& info = queue.device().info();
+  if (!info.runs_cpu_kernels()) return Range::linear(x.numel(), std::min(64, info.max_work_group));
+  constexpr std::int64_t least_elements = 2048;
+  return Range::linear(std::min<std::int64_t>(x.numel() / least_elements + 1, 8 * info.compute_units), 1);
+}
+
+Kernel& kernel_of(Queue& queue, const char* kernel, const Tensor& x) {
+  return queue.kernel("ops/norm/local_response_norm.cl", kernel, dtype_defines(x.dtype));
+}
+
+}  // namespace
+
+void local_response_norm_forward(Queue& queue, const Tensor& x, const LocalResponseNorm& options,
+                                 const Tensor& y, const Tensor& base) {
+  const Extents e = extents_of(queue, x, options);
+  require_like("the result", y, x, x.dtype);
+  require_like("base", base, x, compute_dtype(x.dtype));
+  if (x.numel() == 0) return;
+  with_real(x.dtype, [&](auto zero) {
+    queue.launch(kernel_of(queue, "local_response_norm_forward", x), elements_range(queue, x), x, e,
+                 options_of<decltype(zero)>(options), y, base);
+  });
+}
+
+void local_response_norm_backward(Queue& queue, const Tensor& dy, const Tensor& x, const Tensor& base,
+                                  const LocalResponseNorm& options, const Tensor& dx) {
+  const Extents e = extents_of(queue, x, options);
+  require_like("the gradient", dy, x, x.dtype);
+  require_like("base", base, x, compute_dtype(x.dtype));
+  require_like("dx", dx, x, x.dtype);
+  if (x.numel() == 0) return;
+  const Tensor shares = queue.scratch(x.shape, compute_dtype(x.dtype));
+  const Range range = elements_range(queue, x);
+  with_real(x.dtype, [&](auto zero) {
+    const auto o = options_of<decltype(zero)>(options);
+    queue.launch(kernel_of(queue, "local_response_norm_shares", x), range, dy, x, base, e, o, shares);
+    queue.launch(kernel_of(queue, "local_response_norm_backward", x), range, dy, x, base, shares, e, o, dx);
+  });
+}
+
+}  // namespace dlprim

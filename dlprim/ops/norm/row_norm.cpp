@@ -1,0 +1,87 @@
+#include "dlprim/ops/norm/row_norm.h"
+
+#include <algorithm>
+
+#include "dlprim/core/error.h"
+#include "dlprim/core/real.h"
+#include "dlprim/runtime/device.h"
+#include "dlprim/runtime/dtype_defines.h"
+
+namespace dlprim {
+namespace {
+
+/** extents_t of row_norm.cl. */
+struct Extents {
+  cl_long rows;
+  cl_int n, period, weights;
+};
+
+void require_elements(const char* op, const char* what, const Tensor* t, std::int64_t count, DType dtype) {
+  if (!t) return;
+  require(t->numel() == count, op, ": expected ", what, " of ", count, " elements, got shape ", t->shape);
+  require<TypeError>(t->dtype == dtype, op, ": expected ", what, " of dtype ", name(dtype), ", got ",
+                     name(t->dtype));
+}
+
+Extents extents_of(Queue& queue, const char* op, const NormRows& rows, const Tensor& x) {
+  require_floating(x.dtype, queue.device(), op);
+  require_elements(op, "the input", &x, rows.rows * rows.n, x.dtype);
+  require(rows.n <= INT32_MAX && rows.period * rows.weights <= INT32_MAX, op, ": rows are too long in shape ",
+          x.shape);
+  return {rows.rows, static_cast<cl_int>(rows.n), static_cast<cl_int>(rows.period),
+          static_cast<cl_int>(rows.weights)};
+}
+
+Range rows_range(Queue& queue, const NormRows& rows) {
+  const DeviceInfo& info = queue.device().info();
+  if (info.runs_cpu_kernels()) {
+    constexpr std::int64_t least_elements = 4096;
+    return Range::linear(std::min<std::int64_t>({rows.rows * rows.n / least_elements + 1, rows.rows,
+                                                 8 * info.compute_units}),
+                         1);
+  }
+  int group = 256;
+  while (group > info.max_work_group || (group > 32 && group / 2 >= rows.n)) group /= 2;
+  return Range::groups(group, rows.rows);
+}
+
+Kernel& row_kernel(Queue& queue, const char* kernel, const Tensor& x) {
+  return queue.kernel("ops/norm/row_norm.cl", kernel, dtype_defines(x.dtype));
+}
+
+}  // namespace
+
+void row_norm_forward(Queue& queue, const NormRows& rows, const Tensor& x, const Tensor* weight,
+                      const Tensor* bias, double eps, const Tensor& y, const Tensor* mean,
+                      const Tensor& invstd) {
+  constexpr const char* op = "row_norm";
+  const Extents e = extents_of(queue, op, rows, x);
+  require_elements(op, "weight", weight, rows.period * rows.weights, x.dtype);
+  require_elements(op, "bias", bias, rows.period * rows.weights, x.dtype);
+  require_elements(op, "the result", &y, x.numel(), x.dtype);
+  require_elements(op, "mean", mean, rows.rows, compute_dtype(x.dtype));
+  require_elements(op, "invstd", &invstd, rows.rows, compute_dtype(x.dtype));
+  if (x.numel() == 0) return;
+  with_real(x.dtype, [&](auto zero) {
+    queue.launch(row_kernel(queue, "row_norm_forward", x), rows_range(queue, rows), x, e, Optional{weight},
+                 Optional{bias}, static_cast<decltype(zero)>(eps), y, Optional{mean}, invstd);
+  });
+}
+
+void row_norm_backward(Queue& queue, const NormRows& rows, const Tensor& dy, const Tensor& x,
+                       const Tensor* weight, const Tensor* mean, const Tensor& invstd, const Tensor* dx,
+                       const Tensor* weight_terms) {
+  constexpr const char* op = "row_norm backward";
+  const Extents e = extents_of(queue, op, rows, x);
+  require_elements(op, "the gradient", &dy, x.numel(), x.dtype);
+  require_elements(op, "weight", weight, rows.period * rows.weights, x.dtype);
+  require_elements(op, "mean", mean, rows.rows, compute_dtype(x.dtype));
+  require_elements(op, "invstd", &invstd, rows.rows, compute_dtype(x.dtype));
+  require_elements(op, "dx", dx, x.numel(), x.dtype);
+  require_elements(op, "the terms", weight_terms, x.numel(), compute_dtype(x.dtype));
+  if (x.numel() == 0 || (!dx && !weight_terms)) return;
+  queue.launch(row_kernel(queue, "row_norm_backward", x), rows_range(queue, rows), dy, x, e, Optional{weight},
+               Optional{mean}, invstd, Optional{dx}, Optional{weight_terms});
+}
+
+}  // namespace dlprim

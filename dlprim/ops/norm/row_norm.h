@@ -1,0 +1,37 @@
+#pragma once
+
+#include "dlprim/runtime/queue.h"
+
+namespace dlprim {
+
+/**
+ * Rows of a contiguous tensor, each normalised by itself (layer norm, group norm, root-mean-square norm).
+ * Weight and bias have period * weights entries: row r takes `weights` of them from (r % period) * weights on,
+ * each for n / weights neighbouring elements. Layer norm: period 1, weights n. Group norm over G of C
+ * channels: period G, weights C / G.
+ */
+struct NormRows {
+  std::int64_t rows, n, period, weights;
+};
+
+/**
+ * y = (x - mean) * invstd * weight + bias by the mean and the biased variance of every row, with invstd =
+ * 1 / sqrt(variance + eps). Without `mean` nothing is taken off, and invstd = 1 / sqrt(mean of squares + eps).
+ *
+ * x, y: rows * n elements of one floating dtype; weight, bias: of that dtype, or nullptr (1 and 0); mean,
+ * invstd: [rows], statistics_dtype(x.dtype), written for the backward pass. Preconditions: contiguous, no
+ * overlap. Throws ValueError, TypeError.
+ */
+void row_norm_forward(Queue& queue, const NormRows& rows, const Tensor& x, const Tensor* weight,
+                      const Tensor* bias, double eps, const Tensor& y, const Tensor* mean,
+                      const Tensor& invstd);
+
+/**
+ * Gradient by x, and the terms dy * (x - mean) * invstd whose sums are the gradient by the weight (of x's
+ * shape, in statistics_dtype(x.dtype)). Either may be nullptr.
+ */
+void row_norm_backward(Queue& queue, const NormRows& rows, const Tensor& dy, const Tensor& x,
+                       const Tensor* weight, const Tensor* mean, const Tensor& invstd, const Tensor* dx,
+                       const Tensor* weight_terms);
+
+}  // namespace dlprim
