@@ -1,23 +1,18 @@
 #include "autograd/ops/loss.h"
 
 #include "autograd/ops/pointwise.h"
+#include "autograd/ops/raw_or_null.h"
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/views.h"
 #include "autograd/tape.h"
 #include "dlprim/ops/loss/cross_entropy.h"
+#include "dlprim/ops/loss/elementwise_loss.h"
 #include "dlprim/ops/loss/nll_loss.h"
 
 namespace ocl {
 namespace {
 
 using dlprim::require;
-
-const dlprim::Tensor* raw_or_null(const Tensor& t) {
-  return t.defined() ? &t.data() : nullptr;
-}
-const dlprim::Tensor* raw_or_null(const SavedTensor& t) {
-  return t.defined() ? &t.unpack() : nullptr;
-}
 
 Tensor reduced(const Tensor& losses, Reduction reduction) {
   return reduction == Reduction::none ? losses : reduction == Reduction::mean ? mean(losses) : sum(losses);
@@ -27,14 +22,44 @@ DType sum_dtype(DType dtype) {
   return dtype == DType::float64 ? dtype : DType::float32;
 }
 
-Tensor contiguous_or_none(const Tensor& t) {
-  return t.defined() ? contiguous(t) : t;
+void require_constant_weight(const char* op, const Tensor& weight) {
+  require<AutogradError>(!needs_tape({weight}), op,
+                         ": not differentiable with respect to weight, which requires grad");
+}
+
+/** Losses of single elements, reduced. */
+Tensor elementwise(const char* op, const std::vector<Operand>& inputs, const std::vector<Scalar>& parameters,
+                   Reduction reduction) {
+  return reduced(apply_pointwise(dlprim::elementwise_loss(op), inputs, parameters), reduction);
+}
+
+// Regression losses broadcast, but hardly ever on purpose.
+void check_regression(const char* op, const Tensor& input, const Tensor& target) {
+  require<TypeError>(is_floating(result_type({input, target})), op, ": expected a floating dtype, got ",
+                     name(input.dtype()), " and ", name(target.dtype()));
+  if (input.shape() != target.shape())
+    dlprim::warn_once(dlprim::concat(op, ": target size ", target.shape(), " differs from input size ",
+                                     input.shape(), "; both are broadcast"));
+}
+
+void require_same_size(const char* op, const Tensor& input, const Tensor& target) {
+  require(input.shape() == target.shape(), op, ": target size ", target.shape(),
+          " must be the same as input size ", input.shape());
+}
+
+Operand weight_or_1(const Tensor& weight) {
+  return weight.defined() ? Operand(weight) : Operand(1);
+}
+
+Tensor weighted(const Tensor& losses, const Tensor& weight) {
+  return weight.defined() ? losses * weight : losses;
 }
 
 }  // namespace
 
 Tensor nll_loss(const Tensor& a, const Tensor& labels, const Tensor& class_weight, std::int64_t ignore_index,
                 Reduction reduction) {
+  require_constant_weight("nll_loss", class_weight);
   const Tensor x = contiguous(a), target = contiguous(labels), weight = contiguous_or_none(class_weight);
   dlprim::class_loss_extents("nll_loss", x.data(), target.data(), raw_or_null(weight));
   dlprim::Device& device = *x.device();
@@ -59,9 +84,7 @@ Tensor cross_entropy(const Tensor& a, const Tensor& labels, const Tensor& class_
                      std::int64_t ignore_index, Reduction reduction, double label_smoothing) {
   require(label_smoothing >= 0 && label_smoothing <= 1,
           "cross_entropy: label_smoothing must be between 0.0 and 1.0, got ", label_smoothing);
-  require<AutogradError>(
-      !needs_tape({labels}),
-      "cross_entropy: the gradient of class probabilities is not implemented; detach() the target");
+  require_constant_weight("cross_entropy", class_weight);
   const Tensor x = contiguous(a), target = contiguous(labels), weight = contiguous_or_none(class_weight);
   dlprim::class_loss_extents("cross_entropy", x.data(), target.data(), raw_or_null(weight));
   const dlprim::CrossEntropyOptions options{ignore_index, label_smoothing, reduction};
@@ -74,24 +97,80 @@ Tensor cross_entropy(const Tensor& a, const Tensor& labels, const Tensor& class_
       dlprim::Tensor::empty(device, dlprim::cross_entropy_normalizer_shape(x.shape()), sums);
   dlprim::cross_entropy_forward(device.queue(), x.data(), target.data(), raw_or_null(weight), options, loss,
                                 total, normalizer);
-  return record("CrossEntropyBackward", {x}, loss, [&] {
+  return record("CrossEntropyBackward", {x, target}, loss, [&] {
     return [x = SavedTensor(x), target = SavedTensor(target), weight = SavedTensor(weight),
-            total = SavedTensor(total), normalizer = SavedTensor(normalizer),
-            options](const TensorList& gradients) {
+            total = SavedTensor(total), normalizer = SavedTensor(normalizer), needs_x = wants_gradient(x),
+            needs_target = wants_gradient(target), options](const TensorList& gradients) {
       const Tensor g = contiguous(gradients[0]);
-      const dlprim::Tensor dx = dlprim::Tensor::empty(*g.device(), x.unpack().shape, x.unpack().dtype);
-      dlprim::cross_entropy_backward(g.device()->queue(), g.data(), x.unpack(), target.unpack(),
-                                     raw_or_null(weight), options, total.unpack(), normalizer.unpack(), dx);
-      return TensorList{Tensor(dx)};
+      const auto like_x = [&](bool wanted) {
+        return wanted ? Tensor(dlprim::Tensor::empty(*g.device(), x.unpack().shape, x.unpack().dtype))
+                      : Tensor();
+      };
+      const TensorList results{like_x(needs_x), like_x(needs_target)};
+      dlprim::Queue& queue = g.device()->queue();
+      if (needs_x)
+        dlprim::cross_entropy_backward(queue, g.data(), x.unpack(), target.unpack(), raw_or_null(weight),
+                                       options, total.unpack(), normalizer.unpack(), results[0].data());
+      if (needs_target)
+        dlprim::cross_entropy_target_backward(queue, g.data(), x.unpack(), raw_or_null(weight), options,
+                                              total.unpack(), normalizer.unpack(), results[1].data());
+      return results;
     };
   });
 }
 
 Tensor mse_loss(const Tensor& input, const Tensor& target, Reduction reduction) {
-  return reduced(square(input - target), reduction);
+  check_regression("mse_loss", input, target);
+  return elementwise("mse_loss", {input, target}, {}, reduction);
 }
+
 Tensor l1_loss(const Tensor& input, const Tensor& target, Reduction reduction) {
-  return reduced(abs(input - target), reduction);
+  check_regression("l1_loss", input, target);
+  return elementwise("l1_loss", {input, target}, {}, reduction);
+}
+
+Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, Reduction reduction, double beta) {
+  require(beta >= 0, "smooth_l1_loss: does not support negative values for beta, got ", beta);
+  check_regression("smooth_l1_loss", input, target);
+  return elementwise("smooth_l1_loss", {input, target}, {beta}, reduction);
+}
+
+Tensor huber_loss(const Tensor& input, const Tensor& target, Reduction reduction, double delta) {
+  require(delta > 0, "huber_loss: does not support non-positive values for delta, got ", delta);
+  check_regression("huber_loss", input, target);
+  return elementwise("huber_loss", {input, target}, {delta}, reduction);
+}
+
+Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight,
+                            Reduction reduction) {
+  constexpr const char* op = "binary_cross_entropy";
+  require_same_size(op, input, target);
+  require_constant_weight(op, weight);
+  require<TypeError>(is_floating(input.dtype()) && input.dtype() == target.dtype(), op,
+                     ": expected input and target of one floating dtype, got ", name(input.dtype()), " and ",
+                     name(target.dtype()));
+  return reduced(weighted(elementwise(op, {input, target}, {}, Reduction::none), weight), reduction);
+}
+
+Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target, const Tensor& weight,
+                                        Reduction reduction, const Tensor& pos_weight) {
+  constexpr const char* op = "binary_cross_entropy_with_logits";
+  require_same_size(op, input, target);
+  require_constant_weight(op, weight);
+  require_constant_weight(op, pos_weight);
+  require<TypeError>(is_floating(input.dtype()), op, ": expected a floating dtype, got ",
+                     name(input.dtype()));
+  return reduced(
+      weighted(elementwise(op, {input, target, weight_or_1(pos_weight)}, {}, Reduction::none), weight),
+      reduction);
+}
+
+Tensor kl_div(const Tensor& input, const Tensor& target, const std::string& reduction, bool log_target) {
+  const Tensor losses =
+      elementwise(log_target ? "kl_div_log_target" : "kl_div", {input, target}, {}, Reduction::none);
+  if (reduction != "batchmean") return reduced(losses, reduction_from_name(reduction));
+  require(input.dim() > 0, "kl_div: expected a batch to take the mean over, got a scalar");
+  return sum(losses) / input.size(0);
 }
 
 Reduction reduction_from_name(const std::string& name) {

@@ -1,18 +1,18 @@
 #include "autograd/ops/norm.h"
 
-#include "autograd/ops/views.h"
-#include "autograd/tape.h"
+#include <limits>
+
+#include "autograd/ops/raw_or_null.h"
+#include "autograd/ops/reduce.h"
 #include "dlprim/ops/norm/batch_norm.h"
+#include "dlprim/ops/norm/local_response_norm.h"
+#include "dlprim/ops/norm/row_norm.h"
 #include "dlprim/runtime/dtype_defines.h"
 
 namespace ocl {
 namespace {
 
 using dlprim::require;
-
-const dlprim::Tensor* raw_or_null(const Tensor& t) {
-  return t.defined() ? &t.data() : nullptr;
-}
 
 void check_channels(const char* what, const Tensor& t, std::int64_t channels, DType dtype) {
   if (!t.defined()) return;
@@ -59,10 +59,10 @@ Tensor batch_norm(const Tensor& a, const Tensor& running_mean, const Tensor& run
                                y);
   }
   return record("BatchNormBackward", {x, weight, bias}, y, [&] {
-    const auto wants = [](const Tensor& t) { return t.defined() && t.requires_grad(); };
     return [x = SavedTensor(x), mean = SavedTensor(mean), invstd = SavedTensor(invstd),
-            weight = SavedTensor(weight), training, needs_x = wants(x), needs_weight = wants(weight),
-            needs_bias = wants(bias), channels, statistics](const TensorList& gradients) {
+            weight = SavedTensor(weight), training, needs_x = wants_gradient(x),
+            needs_weight = wants_gradient(weight), needs_bias = wants_gradient(bias), channels,
+            statistics](const TensorList& gradients) {
       const Tensor g = contiguous(gradients[0]);
       const auto result = [&](bool wanted, const Dims& shape, DType dtype) {
         return wanted ? Tensor(dlprim::Tensor::empty(*g.device(), shape, dtype)) : Tensor();
@@ -71,9 +71,181 @@ Tensor batch_norm(const Tensor& a, const Tensor& running_mean, const Tensor& run
       const Tensor dweight = result(needs_weight, {channels}, statistics);
       const Tensor dbias = result(needs_bias, {channels}, statistics);
       dlprim::batch_norm_backward(g.device()->queue(), g.data(), x.unpack(), mean.unpack(), invstd.unpack(),
-                                  weight.defined() ? &weight.unpack() : nullptr, training, raw_or_null(dx),
-                                  raw_or_null(dweight), raw_or_null(dbias));
+                                  raw_or_null(weight), training, raw_or_null(dx), raw_or_null(dweight),
+                                  raw_or_null(dbias));
       return TensorList{dx, dweight, dbias};
+    };
+  });
+}
+
+namespace {
+
+void check_affine(const char* op, const char* what, const Tensor& t, const Dims& shape, DType dtype) {
+  if (!t.defined()) return;
+  require(t.shape() == shape, op, ": expected ", what, " of shape ", shape, ", got ", t.shape());
+  require<TypeError>(t.dtype() == dtype, op, ": expected ", what, " of dtype ", name(dtype), ", got ",
+                     name(t.dtype()));
+}
+
+/** Elements of one entry of the dimensions before `dim`. */
+std::int64_t count_from(const Tensor& x, int dim) {
+  return dlprim::product(Dims(x.shape().begin() + dim, x.shape().end()));
+}
+
+/** torch.finfo(dtype).eps */
+double epsilon(DType dtype) {
+  return dtype == DType::float64   ? std::numeric_limits<double>::epsilon()
+         : dtype == DType::float32 ? double{std::numeric_limits<float>::epsilon()}
+         : dtype == DType::float16 ? std::exp2(-10)
+                                   : std::exp2(-7);
+}
+
+/** What layer, group and root-mean-square norm are: rows, each normalised by itself. */
+struct RowNorm {
+  const char* op;
+  const char* node;
+  dlprim::NormRows rows;
+  bool centered;
+  double eps;
+};
+
+/** The gradient of a weight or bias from its terms, one for every element of the input. */
+Tensor affine_gradient(const Tensor& terms, const dlprim::NormRows& rows, const Dims& shape, DType dtype) {
+  const std::int64_t weights = rows.period * rows.weights;
+  const Tensor summed =
+      sum(reshape(terms, {rows.rows / rows.period, weights, rows.n / rows.weights}), {0, 2});
+  return to(reshape(summed, shape.vector()), dtype);
+}
+
+Tensor row_norm(const RowNorm& norm, const Tensor& a, const Tensor& given_weight, const Tensor& given_bias) {
+  const Tensor x = contiguous(a), weight = contiguous_or_none(given_weight),
+               bias = contiguous_or_none(given_bias);
+  dlprim::Device& device = *x.device();
+  const DType statistics = dlprim::statistics_dtype(x.dtype());
+  const dlprim::Tensor y = dlprim::Tensor::empty(device, x.shape(), x.dtype());
+  const dlprim::Tensor invstd = dlprim::Tensor::empty(device, {norm.rows.rows}, statistics);
+  const Tensor mean =
+      norm.centered ? Tensor(dlprim::Tensor::empty(device, {norm.rows.rows}, statistics)) : Tensor();
+  dlprim::row_norm_forward(device.queue(), norm.rows, x.data(), raw_or_null(weight), raw_or_null(bias),
+                           norm.eps, y, raw_or_null(mean), invstd);
+  return record(norm.node, {x, weight, bias}, y, [&] {
+    return [rows = norm.rows, x = SavedTensor(x), weight = SavedTensor(weight),
+            mean = norm.centered ? SavedTensor(mean) : SavedTensor(), invstd = SavedTensor(invstd),
+            needs_x = wants_gradient(x), needs_weight = wants_gradient(weight),
+            needs_bias = wants_gradient(bias),
+            affine = bias.defined()     ? bias.shape()
+                     : weight.defined() ? weight.shape()
+                                        : Dims(),
+            statistics](const TensorList& gradients) {
+      const Tensor g = contiguous(gradients[0]);
+      const auto like_x = [&](bool wanted, DType dtype) {
+        return wanted ? Tensor(dlprim::Tensor::empty(*g.device(), g.shape(), dtype)) : Tensor();
+      };
+      const Tensor dx = like_x(needs_x, g.dtype()), terms = like_x(needs_weight, statistics);
+      dlprim::row_norm_backward(g.device()->queue(), rows, g.data(), x.unpack(), raw_or_null(weight),
+                                raw_or_null(mean), invstd.unpack(), raw_or_null(dx), raw_or_null(terms));
+      TensorList results{dx, {}, {}};
+      if (needs_weight) results[1] = affine_gradient(terms, rows, affine, g.dtype());
+      if (needs_bias) results[2] = affine_gradient(g, rows, affine, g.dtype());
+      return results;
+    };
+  });
+}
+
+/** Rows over the last dimensions of `x`, which must have the sizes `shape`. */
+dlprim::NormRows trailing_rows(const char* op, const Tensor& x, const Dims& shape) {
+  dlprim::require_floating(x.dtype(), *x.device(), op);
+  require(shape.size() > 0, op, ": expected normalized_shape to have at least one dimension");
+  const int leading = x.dim() - shape.size();
+  require(leading >= 0 && Dims(x.shape().begin() + leading, x.shape().end()) == shape, op,
+          ": given normalized_shape ", shape, ", expected an input of shape [*, ...] that ends with it, got ",
+          x.shape());
+  const std::int64_t n = dlprim::product(shape);
+  return {dlprim::product(Dims(x.shape().begin(), x.shape().begin() + leading)), n, 1, n};
+}
+
+}  // namespace
+
+Tensor layer_norm(const Tensor& x, const std::vector<std::int64_t>& normalized_shape, const Tensor& weight,
+                  const Tensor& bias, double eps) {
+  constexpr const char* op = "layer_norm";
+  const RowNorm norm{op, "LayerNormBackward", trailing_rows(op, x, normalized_shape), true, eps};
+  check_affine(op, "weight", weight, normalized_shape, x.dtype());
+  check_affine(op, "bias", bias, normalized_shape, x.dtype());
+  return row_norm(norm, x, weight, bias);
+}
+
+Tensor rms_norm(const Tensor& x, const std::vector<std::int64_t>& normalized_shape, const Tensor& weight,
+                std::optional<double> eps) {
+  constexpr const char* op = "rms_norm";
+  const dlprim::NormRows rows = trailing_rows(op, x, normalized_shape);
+  check_affine(op, "weight", weight, normalized_shape, x.dtype());
+  return row_norm({op, "RmsNormBackward", rows, false, eps.value_or(epsilon(x.dtype()))}, x, weight, {});
+}
+
+Tensor group_norm(const Tensor& x, std::int64_t num_groups, const Tensor& weight, const Tensor& bias,
+                  double eps) {
+  constexpr const char* op = "group_norm";
+  dlprim::require_floating(x.dtype(), *x.device(), op);
+  require(x.dim() >= 2, op, ": expected at least 2 dimensions [N, C, ...], got shape ", x.shape());
+  const std::int64_t channels = x.size(1), per_channel = count_from(x, 2);
+  require(num_groups > 0 && channels % num_groups == 0, op,
+          ": expected number of channels in input to be divisible by num_groups, got input of shape ",
+          x.shape(), " and num_groups=", num_groups);
+  require(x.size(0) * per_channel * channels / num_groups != 1, op,
+          ": expected more than 1 value per channel when training, got input size ", x.shape());
+  check_affine(op, "weight", weight, {channels}, x.dtype());
+  check_affine(op, "bias", bias, {channels}, x.dtype());
+  const std::int64_t channels_per_group = channels / num_groups;
+  const dlprim::NormRows rows{x.size(0) * num_groups, channels_per_group * per_channel, num_groups,
+                              channels_per_group};
+  return row_norm({op, "GroupNormBackward", rows, true, eps}, x, weight, bias);
+}
+
+// As PyTorch: batch norm of one item whose channels are the channels of all items.
+Tensor instance_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var,
+                     const Tensor& weight, const Tensor& bias, bool use_input_stats, double momentum,
+                     double eps) {
+  constexpr const char* op = "instance_norm";
+  require(x.dim() >= 2, op, ": expected at least 2 dimensions [N, C, ...], got shape ", x.shape());
+  require(running_mean.defined() == running_var.defined(), op, ": running_mean and running_var go together");
+  require(use_input_stats || running_mean.defined(), op,
+          ": expected running_mean and running_var to be defined when use_input_stats is false");
+  const std::int64_t items = x.size(0), channels = x.size(1), plane = count_from(x, 2);
+  require(!use_input_stats || plane != 1, op,
+          ": expected more than 1 spatial element when training, got input size ", x.shape());
+  const auto repeated = [&](const char* what, const Tensor& t) {
+    if (!t.defined()) return t;
+    require(t.shape() == Dims{channels}, op, ": expected ", what, " of shape [", channels, "], got ",
+            t.shape());
+    return reshape(expand(t, {items, channels}), {items * channels});
+  };
+  const Tensor mean = repeated("running_mean", running_mean.defined() ? running_mean.detach() : running_mean);
+  const Tensor variance = repeated("running_var", running_var.defined() ? running_var.detach() : running_var);
+  const Tensor y =
+      batch_norm(reshape(x, {1, items * channels, plane}), mean, variance, repeated("weight", weight),
+                 repeated("bias", bias), use_input_stats, momentum, eps);
+  if (use_input_stats && running_mean.defined()) {
+    Tensor(running_mean).copy_(ocl::mean(reshape(mean, {items, channels}), {0}));
+    Tensor(running_var).copy_(ocl::mean(reshape(variance, {items, channels}), {0}));
+  }
+  return reshape(y, x.shape().vector());
+}
+
+Tensor local_response_norm(const Tensor& a, std::int64_t size, double alpha, double beta, double k) {
+  const dlprim::LocalResponseNorm options{size, alpha, beta, k};
+  const Tensor x = contiguous(a);
+  dlprim::Device& device = *x.device();
+  const dlprim::Tensor y = dlprim::Tensor::empty(device, x.shape(), x.dtype());
+  const dlprim::Tensor base = dlprim::Tensor::empty(device, x.shape(), dlprim::statistics_dtype(x.dtype()));
+  dlprim::local_response_norm_forward(device.queue(), x.data(), options, y, base);
+  return record("LocalResponseNormBackward", {x}, y, [&] {
+    return [x = SavedTensor(x), base = SavedTensor(base), options](const TensorList& gradients) {
+      const Tensor g = contiguous(gradients[0]);
+      const dlprim::Tensor dx = dlprim::Tensor::empty(*g.device(), g.shape(), g.dtype());
+      dlprim::local_response_norm_backward(g.device()->queue(), g.data(), x.unpack(), base.unpack(), options,
+                                           dx);
+      return TensorList{Tensor(dx)};
     };
   });
 }

@@ -1,5 +1,6 @@
 #include "autograd/ops/softmax.h"
 
+#include "autograd/ops/pointwise.h"
 #include "autograd/ops/views.h"
 #include "autograd/tape.h"
 #include "dlprim/ops/softmax/softmax.h"
@@ -28,12 +29,18 @@ Tensor apply(const char* name, const Tensor& a, std::int64_t dim, ForwardKernel 
 
 }  // namespace
 
-Tensor softmax(const Tensor& a, std::int64_t dim) {
-  return apply("SoftmaxBackward", a, dim, dlprim::softmax_forward, dlprim::softmax_backward);
+Tensor softmax(const Tensor& a, std::int64_t dim, std::optional<DType> dtype) {
+  return apply("SoftmaxBackward", to(a, dtype.value_or(a.dtype())), dim, dlprim::softmax_forward,
+               dlprim::softmax_backward);
 }
 
-Tensor log_softmax(const Tensor& a, std::int64_t dim) {
-  return apply("LogSoftmaxBackward", a, dim, dlprim::log_softmax_forward, dlprim::log_softmax_backward);
+Tensor log_softmax(const Tensor& a, std::int64_t dim, std::optional<DType> dtype) {
+  return apply("LogSoftmaxBackward", to(a, dtype.value_or(a.dtype())), dim, dlprim::log_softmax_forward,
+               dlprim::log_softmax_backward);
+}
+
+Tensor softmin(const Tensor& a, std::int64_t dim, std::optional<DType> dtype) {
+  return softmax(neg(a), dim, dtype);
 }
 
 }  // namespace ocl

@@ -349,3 +349,24 @@ __kernel void cross_entropy_backward(BUFFER(const REAL, factors), BUFFER(const S
   STORE(dx, id, left_out ? (REAL)0 : gradient);
 #endif
 }
+
+// Of class probabilities: dt = g (1 - smoothing) weight (log_normalizer - x)
+__kernel void cross_entropy_target_gradient(BUFFER(const STORAGE, grad), BUFFER(const STORAGE, x),
+                                            BUFFER(const STORAGE, weight), const rows_t r, const labels_t labels,
+                                            const int reduction, BUFFER(const REAL, total_weight),
+                                            BUFFER(const REAL, log_normalizer), BUFFER(STORAGE, dt)) {
+  BIND(const STORAGE, grad);
+  BIND(const STORAGE, x);
+  BIND(const REAL, total_weight);
+  BIND(const REAL, log_normalizer);
+  BIND(STORAGE, dt);
+  __global const STORAGE *weight = OPTIONAL(weight);
+  FOR_MY_ROWS(row, r.rows) {
+    const long at = row_start(row, r);
+    const REAL g = row_gradient(row, reduction, grad, total_weight) * (1 - labels.smoothing);
+    for (int c = 0; c < r.classes; ++c) {
+      const REAL factor = weight ? g * LOAD(weight, c) : g;
+      STORE(dt, at + (long)c * r.positions, factor * (log_normalizer[row] - LOGIT(c)));
+    }
+  }
+}

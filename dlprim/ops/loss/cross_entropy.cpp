@@ -102,4 +102,21 @@ void cross_entropy_backward(Queue& queue, const Tensor& grad, const Tensor& logi
   });
 }
 
+void cross_entropy_target_backward(Queue& queue, const Tensor& grad, const Tensor& logits,
+                                   const Tensor* weight, const CrossEntropyOptions& options,
+                                   const Tensor& total_weight, const Tensor& log_normalizer,
+                                   const Tensor& dtarget) {
+  constexpr const char* op = "cross_entropy backward";
+  const ClassLossExtents extents = checked_extents(op, logits, dtarget, weight, options, log_normalizer);
+  require_loss_tensors(op, logits, options.reduction, grad, total_weight);
+  if (dtarget.numel() == 0) return;
+  with_real(logits.dtype, [&](auto zero) {
+    const Labels<decltype(zero)> labels{static_cast<decltype(zero)>(options.label_smoothing), true};
+    queue.launch(loss_kernel(queue, "cross_entropy_target_gradient", logits.dtype),
+                 loss_rows_range(queue, extents), grad, logits, Optional{weight},
+                 loss_rows(extents, options.ignore_index), labels, static_cast<cl_int>(options.reduction),
+                 total_weight, log_normalizer, dtarget);
+  });
+}
+
 }  // namespace dlprim

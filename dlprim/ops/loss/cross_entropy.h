@@ -29,10 +29,15 @@ void cross_entropy_forward(Queue& queue, const Tensor& logits, const Tensor& tar
                            const CrossEntropyOptions& options, const Tensor& loss, const Tensor& total_weight,
                            const Tensor& log_normalizer);
 
-/** Gradient by the logits, from the logits and log_normalizer; `grad` has the shape of the loss. The target
- * gets none. */
+/** Gradient by the logits, from the logits and log_normalizer; `grad` has the shape of the loss. */
 void cross_entropy_backward(Queue& queue, const Tensor& grad, const Tensor& logits, const Tensor& target,
                             const Tensor* weight, const CrossEntropyOptions& options,
                             const Tensor& total_weight, const Tensor& log_normalizer, const Tensor& dlogits);
+
+/** Gradient by a target of class probabilities. */
+void cross_entropy_target_backward(Queue& queue, const Tensor& grad, const Tensor& logits,
+                                   const Tensor* weight, const CrossEntropyOptions& options,
+                                   const Tensor& total_weight, const Tensor& log_normalizer,
+                                   const Tensor& dtarget);
 
 }  // namespace dlprim

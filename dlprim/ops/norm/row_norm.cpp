@@ -36,9 +36,9 @@ Range rows_range(Queue& queue, const NormRows& rows) {
   const DeviceInfo& info = queue.device().info();
   if (info.runs_cpu_kernels()) {
     constexpr std::int64_t least_elements = 4096;
-    return Range::linear(std::min<std::int64_t>({rows.rows * rows.n / least_elements + 1, rows.rows,
-                                                 8 * info.compute_units}),
-                         1);
+    return Range::linear(
+        std::min<std::int64_t>({rows.rows * rows.n / least_elements + 1, rows.rows, 8 * info.compute_units}),
+        1);
   }
   int group = 256;
   while (group > info.max_work_group || (group > 32 && group / 2 >= rows.n)) group /= 2;

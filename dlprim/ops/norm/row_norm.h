@@ -6,8 +6,8 @@ namespace dlprim {
 
 /**
  * Rows of a contiguous tensor, each normalised by itself (layer norm, group norm, root-mean-square norm).
- * Weight and bias have period * weights entries: row r takes `weights` of them from (r % period) * weights on,
- * each for n / weights neighbouring elements. Layer norm: period 1, weights n. Group norm over G of C
+ * Weight and bias have period * weights entries: row r takes `weights` of them from (r % period) * weights
+ * on, each for n / weights neighbouring elements. Layer norm: period 1, weights n. Group norm over G of C
  * channels: period G, weights C / G.
  */
 struct NormRows {
@@ -16,7 +16,8 @@ struct NormRows {
 
 /**
  * y = (x - mean) * invstd * weight + bias by the mean and the biased variance of every row, with invstd =
- * 1 / sqrt(variance + eps). Without `mean` nothing is taken off, and invstd = 1 / sqrt(mean of squares + eps).
+ * 1 / sqrt(variance + eps). Without `mean` nothing is taken off, and invstd = 1 / sqrt(mean of squares +
+ * eps).
  *
  * x, y: rows * n elements of one floating dtype; weight, bias: of that dtype, or nullptr (1 and 0); mean,
  * invstd: [rows], statistics_dtype(x.dtype), written for the backward pass. Preconditions: contiguous, no

@@ -66,3 +66,4 @@ void bind_resample(const OperatorBinder& bind);
 void bind_norm(const OperatorBinder& bind);
 void bind_softmax(const OperatorBinder& bind);
 void bind_loss(const OperatorBinder& bind);
+void bind_attention(const OperatorBinder& bind);

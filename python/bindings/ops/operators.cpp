@@ -36,4 +36,5 @@ void bind_operators(py::module_& m, py::class_<ocl::Tensor>& tensor) {
   bind_norm(bind);
   bind_softmax(bind);
   bind_loss(bind);
+  bind_attention(bind);
 }

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <optional>
+
+#include "autograd/tensor.h"
+
+namespace ocl {
+
+/** What attention takes beside its tensors, by torch's names and defaults. */
+struct AttentionOptions {
+  Tensor attn_mask;  // bool (true: takes part) or floating (added), broadcast to [..., L, S]
+  double dropout_p = 0;
+  bool is_causal = false;
+  std::optional<double> scale;  // 1 / sqrt(E) by default
+};
+
+/**
+ * torch.nn.functional.scaled_dot_product_attention: softmax(query key^T * scale + mask) value. query [..., L,
+ * E], key [..., S, E], value [..., S, Ev] -> [..., L, Ev]; leading dimensions broadcast, with enable_gqa the
+ * heads (dimension -3) of key and value repeat to those of query. A query all of whose keys are hidden gives
+ * zeros. Keeps the [..., L, S] probabilities for backward. Throws ValueError, TypeError.
+ */
+Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
+                                    const AttentionOptions& options = {}, bool enable_gqa = false);
+
+struct AttentionResult {
+  Tensor output;
+  Tensor weights;  // [..., L, S] after dropout
+};
+
+/** scaled_dot_product_attention that also returns the weights, which are differentiable too. */
+AttentionResult attention_with_weights(const Tensor& query, const Tensor& key, const Tensor& value,
+                                       const AttentionOptions& options = {});
+
+}  // namespace ocl

@@ -1,0 +1,135 @@
+// Softmax of attention scores [batch, queries, keys], in place: scaled, masked, and 0 where nothing is left to attend to.
+// Macros: STORAGE, REAL, LOAD, STORE (dtype_defines of the scores).
+// Shape cpu: a work item takes a range of rows. Shape simt: a work group takes a row.
+#include "core/common.cl"
+#include "core/vectors.cl"
+
+#define BLOCK 256  // terms of one chain of additions
+#define GROUP 256  // work items of a simt group (or fewer: any power of two)
+#define OPTIONAL(name) (name##_buffer ? name##_buffer + name##_start : 0)
+
+typedef struct {
+  long rows;
+  int queries, keys;
+  int is_causal;  // a query sees keys up to its own number
+} extents_t;
+
+// Elements from one item of [outer, inner, queries, keys] to the next.
+typedef struct {
+  long outer, inner, query, key;
+  int inner_size;
+} mask_strides_t;
+
+// `keep`: 0 hides a key; `bias`: added to the scores. At most one is given.
+#define ROW_ARGS                                                                                        \
+  BUFFER(STORAGE, scores), const extents_t e, const REAL scale, BUFFER(const uchar, keep), BUFFER(const STORAGE, bias), \
+      const mask_strides_t m
+
+inline long mask_start(long row, extents_t e, mask_strides_t m) {
+  const long batch = row / e.queries, query = row - batch * e.queries;
+  const long outer = batch / m.inner_size, inner = batch - outer * m.inner_size;
+  return outer * m.outer + inner * m.inner + query * m.query;
+}
+
+inline int visible_keys(long row, extents_t e) {
+  return e.is_causal ? min(e.keys, (int)(row % e.queries) + 1) : e.keys;
+}
+
+inline REAL masked_score(REAL score, const __global uchar *keep, const __global STORAGE *bias, long at) {
+  if (keep && !keep[at]) return -INFINITY;
+  return bias ? score + LOAD(bias, at) : score;
+}
+
+// A row of nothing but -inf is shifted by 0, so that its exponentials are 0, and those are divided by 1.
+inline REAL shift_of(REAL top) { return top == -INFINITY ? (REAL)0 : top; }
+inline REAL divisor_of(REAL sum) { return sum == 0 ? (REAL)1 : sum; }
+
+#if SHAPE_CPU
+
+// Scores of one row are scaled and masked; returns the largest.
+inline REAL mask_row(__global STORAGE *restrict row, int n, REAL scale, const __global uchar *restrict keep,
+                     const __global STORAGE *restrict bias, long step) {
+  REAL top = -INFINITY;
+  for (int i = 0; i < n; ++i) {
+    const REAL score = masked_score(LOAD(row, i) * scale, keep, bias, i * step);
+    STORE(row, i, score);
+    top = fmax(top, score);
+  }
+  return top;
+}
+
+inline REAL exponentiate_row(__global STORAGE *row, int n, REAL shift) {
+  const int whole = n & ~15;
+  REAL16 total = 0;
+  for (int start = 0; start < whole; start += 16 * BLOCK) {
+    REAL16 sum = 0;
+    for (int i = start; i < min(whole, start + 16 * BLOCK); i += 16) {
+      const REAL16 power = exp(LOAD16(row, i) - shift);
+      STORE16(row, i, power);
+      sum += power;
+    }
+    total += sum;
+  }
+  if (whole < n) {
+    const REAL16 power = exp(LOAD_UP_TO16(row, whole, n - whole, -INFINITY) - shift);
+    STORE_UP_TO16(row, whole, n - whole, power);
+    total += power;
+  }
+  return sum16(total);
+}
+
+__kernel void attention_softmax(ROW_ARGS) {
+  BIND(STORAGE, scores);
+  __global const uchar *keep = OPTIONAL(keep);
+  __global const STORAGE *bias = OPTIONAL(bias);
+  const long end = e.rows * (get_global_id(0) + 1) / get_global_size(0);
+  for (long id = e.rows * get_global_id(0) / get_global_size(0); id < end; ++id) {
+    __global STORAGE *row = scores + id * e.keys;
+    const int n = visible_keys(id, e);
+    const long at = mask_start(id, e, m);
+    const REAL top = mask_row(row, n, scale, keep ? keep + at : 0, bias ? bias + at : 0, m.key);
+    const REAL divisor = divisor_of(exponentiate_row(row, n, shift_of(top)));
+    for (int i = 0; i < n; ++i) STORE(row, i, LOAD(row, i) / divisor);
+    for (int i = n; i < e.keys; ++i) STORE(row, i, (REAL)0);
+  }
+}
+
+#else
+
+#define JOIN_GROUP(shared, COMBINE)                                           \
+  for (int width = size / 2; width > 0; width /= 2) {                         \
+    barrier(CLK_LOCAL_MEM_FENCE);                                             \
+    if (lid < width) shared[lid] = COMBINE(shared[lid], shared[lid + width]); \
+  }                                                                           \
+  barrier(CLK_LOCAL_MEM_FENCE)
+#define ADD(a, b) ((a) + (b))
+#define SCORE(i) masked_score(LOAD(row, i) * scale, keep, bias, at + (i) * m.key)
+
+__kernel void attention_softmax(ROW_ARGS) {
+  BIND(STORAGE, scores);
+  __global const uchar *keep = OPTIONAL(keep);
+  __global const STORAGE *bias = OPTIONAL(bias);
+  __local REAL tops[GROUP], sums[GROUP];
+  const int lid = get_local_id(0), size = get_local_size(0);
+  const long id = get_group_id(0), at = mask_start(id, e, m);
+  __global STORAGE *row = scores + id * e.keys;
+  const int n = visible_keys(id, e);
+  REAL top = -INFINITY;
+  for (int i = lid; i < n; i += size) top = fmax(top, SCORE(i));
+  tops[lid] = top;
+  JOIN_GROUP(tops, fmax);
+  const REAL shift = shift_of(tops[0]);
+  REAL total = 0;
+  for (int start = lid; start < n; start += BLOCK * size) {
+    REAL sum = 0;
+    for (int i = start; i < min(n, start + BLOCK * size); i += size) sum += exp(SCORE(i) - shift);
+    total += sum;
+  }
+  sums[lid] = total;
+  JOIN_GROUP(sums, ADD);
+  const REAL divisor = divisor_of(sums[0]);
+  for (int i = lid; i < n; i += size) STORE(row, i, exp(SCORE(i) - shift) / divisor);
+  for (int i = n + lid; i < e.keys; i += size) STORE(row, i, (REAL)0);
+}
+
+#endif

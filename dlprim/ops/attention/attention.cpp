@@ -1,0 +1,74 @@
+#include "dlprim/ops/attention/attention.h"
+
+#include <algorithm>
+
+#include "dlprim/core/error.h"
+#include "dlprim/core/real.h"
+#include "dlprim/runtime/device.h"
+#include "dlprim/runtime/dtype_defines.h"
+
+namespace dlprim {
+namespace {
+
+constexpr const char* op = "attention";
+
+/** extents_t of attention.cl. */
+struct Extents {
+  cl_long rows;
+  cl_int queries, keys, is_causal;
+};
+
+/** mask_strides_t of attention.cl. */
+struct MaskStrides {
+  cl_long outer = 0, inner = 0, query = 0, key = 0;
+  cl_int inner_size = 1;
+};
+
+Extents extents_of(Queue& queue, const Tensor& scores, bool is_causal) {
+  require_floating(scores.dtype, queue.device(), op);
+  require(scores.rank() == 3, op, ": expected scores of shape [batch, queries, keys], got ", scores.shape);
+  require(scores.shape[1] <= INT32_MAX && scores.shape[2] <= INT32_MAX, op, ": scores of shape ",
+          scores.shape, " are too large");
+  return {scores.shape[0] * scores.shape[1], static_cast<cl_int>(scores.shape[1]),
+          static_cast<cl_int>(scores.shape[2]), is_causal};
+}
+
+MaskStrides mask_strides(const Tensor* mask, const Tensor& scores) {
+  if (!mask) return {};
+  require(mask->rank() == 4 && mask->shape[0] * mask->shape[1] == scores.shape[0] &&
+              mask->shape[2] == scores.shape[1] && mask->shape[3] == scores.shape[2],
+          op, ": a mask of shape ", mask->shape, " does not fit scores of shape ", scores.shape);
+  require<TypeError>(mask->dtype == DType::boolean || mask->dtype == scores.dtype, op,
+                     ": expected a mask of dtype bool or ", name(scores.dtype), ", got ", name(mask->dtype));
+  const Dims& s = mask->strides;
+  return {s[0], s[1], s[2], s[3], static_cast<cl_int>(mask->shape[1])};
+}
+
+Range rows_range(Queue& queue, const Extents& e) {
+  const DeviceInfo& info = queue.device().info();
+  if (info.runs_cpu_kernels()) {
+    constexpr std::int64_t least_elements = 4096;
+    return Range::linear(
+        std::min<std::int64_t>({e.rows * e.keys / least_elements + 1, e.rows, 8 * info.compute_units}), 1);
+  }
+  int group = 256;
+  while (group > info.max_work_group || (group > 32 && group / 2 >= e.keys)) group /= 2;
+  return Range::groups(group, e.rows);
+}
+
+}  // namespace
+
+void attention_softmax(Queue& queue, const Tensor& scores, double scale, const Tensor* mask, bool is_causal) {
+  const Extents e = extents_of(queue, scores, is_causal);
+  const MaskStrides strides = mask_strides(mask, scores);
+  if (scores.numel() == 0) return;
+  const bool hides = mask && mask->dtype == DType::boolean;
+  Kernel& kernel =
+      queue.kernel("ops/attention/attention.cl", "attention_softmax", dtype_defines(scores.dtype));
+  with_real(scores.dtype, [&](auto zero) {
+    queue.launch(kernel, rows_range(queue, e), scores, e, static_cast<decltype(zero)>(scale),
+                 Optional{hides ? mask : nullptr}, Optional{hides ? nullptr : mask}, strides);
+  });
+}
+
+}  // namespace dlprim
