@@ -9,6 +9,7 @@
 #include "nn/io/state_dict.h"
 #include "nn/module.h"
 #include "nn/modules/activation.h"
+#include "nn/modules/attention.h"
 #include "nn/modules/basic.h"
 #include "nn/modules/container.h"
 #include "nn/modules/conv.h"

@@ -78,4 +78,16 @@ class LogSoftmax : public Module {
   std::int64_t dim_;
 };
 
+/** torch.nn.Softmin. */
+class Softmin : public Module {
+ public:
+  explicit Softmin(std::int64_t dim) : dim_(dim) {}
+  Tensor forward(const Tensor& x) override { return softmin(x, dim_); }
+  std::string name() const override { return "Softmin"; }
+  std::string extra_repr() const override { return dlprim::concat("dim=", dim_); }
+
+ private:
+  std::int64_t dim_;
+};
+
 }  // namespace ocl::nn

@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "casters.h"
+#include "nn_modules.h"
 
 using ocl::Pair;
 using ocl::Tensor;
@@ -283,9 +283,6 @@ void bind_module(py::module_& m) {
           "Takes anything array-like: our tensors, NumPy arrays, PyTorch's.");
 }
 
-template <class M, class Base = Module>
-using ModuleClass = py::class_<M, Base, py::smart_holder>;
-
 void bind_layers(py::module_& m) {
   ModuleClass<Conv2d>(m, "Conv2d", "2D convolution, [N, in, H, W] -> [N, out, OH, OW].")
       .def(py::init<std::int64_t, std::int64_t, Pair, Pair, Pair, Pair, int, bool>(), py::arg("in_channels"),
@@ -295,22 +292,6 @@ void bind_layers(py::module_& m) {
   ModuleClass<Linear>(m, "Linear", "[..., in_features] -> [..., out_features].")
       .def(py::init<std::int64_t, std::int64_t, bool>(), py::arg("in_features"), py::arg("out_features"),
            py::arg("bias") = true);
-  const auto bind_norm = [&](auto tag, const char* name, const char* doc) {
-    using M = typename decltype(tag)::type;
-    ModuleClass<M>(m, name, doc)
-        .def(py::init<std::int64_t, double, std::optional<double>, bool, bool>(), py::arg("num_features"),
-             py::arg("eps") = 1e-5, py::arg("momentum") = 0.1, py::arg("affine") = true,
-             py::arg("track_running_stats") = true)
-        .def_readonly("num_batches_tracked", &M::num_batches_tracked);
-  };
-  struct Norm1d {
-    using type = BatchNorm1d;
-  };
-  struct Norm2d {
-    using type = BatchNorm2d;
-  };
-  bind_norm(Norm1d{}, "BatchNorm1d", "Batch normalisation over [N, C] or [N, C, L].");
-  bind_norm(Norm2d{}, "BatchNorm2d", "Batch normalisation over [N, C, H, W].");
   ModuleClass<MaxPool2d>(m, "MaxPool2d")
       .def(py::init<Pair, std::optional<Pair>, Pair, Pair, bool>(), py::arg("kernel_size"),
            py::arg("stride") = py::none(), py::arg("padding") = Pair(0), py::arg("dilation") = Pair(1),
@@ -326,6 +307,7 @@ void bind_layers(py::module_& m) {
   ModuleClass<Identity>(m, "Identity").def(py::init<>());
   ModuleClass<GELU>(m, "GELU").def(py::init<std::string>(), py::arg("approximate") = "none");
   ModuleClass<Softmax>(m, "Softmax").def(py::init<std::int64_t>(), py::arg("dim"));
+  ModuleClass<Softmin>(m, "Softmin").def(py::init<std::int64_t>(), py::arg("dim"));
   ModuleClass<LogSoftmax>(m, "LogSoftmax").def(py::init<std::int64_t>(), py::arg("dim"));
 #define ACTIVATION(Class, function) ModuleClass<Class>(m, #Class).def(py::init<>());
 #define ACTIVATION_P(Class, function, p, p0) \
@@ -373,31 +355,6 @@ void bind_containers(py::module_& m) {
         for (const auto& [name, child] : self.named_children()) result.append(child);
         return py::iter(result);
       });
-}
-
-void bind_losses(py::module_& m) {
-  using ocl::Reduction;
-  ModuleClass<Loss>(m, "Loss").def(
-      "forward",
-      [](Loss& self, const Tensor& input, const Tensor& target) { return self.forward(input, target); },
-      py::arg("input"), py::arg("target"), WithoutLock());
-  const auto weighted = [](const std::optional<Tensor>& weight) { return weight.value_or(Tensor()); };
-  ModuleClass<CrossEntropyLoss, Loss>(m, "CrossEntropyLoss")
-      .def(py::init([weighted](const std::optional<Tensor>& weight, std::int64_t ignore_index,
-                               Reduction reduction, double label_smoothing) {
-             return std::make_shared<CrossEntropyLoss>(weighted(weight), ignore_index, reduction,
-                                                       label_smoothing);
-           }),
-           py::arg("weight") = py::none(), py::arg("ignore_index") = -100, py::arg("reduction") = "mean",
-           py::arg("label_smoothing") = 0.0);
-  ModuleClass<NLLLoss, Loss>(m, "NLLLoss")
-      .def(py::init([weighted](const std::optional<Tensor>& weight, std::int64_t ignore_index,
-                               Reduction reduction) {
-             return std::make_shared<NLLLoss>(weighted(weight), ignore_index, reduction);
-           }),
-           py::arg("weight") = py::none(), py::arg("ignore_index") = -100, py::arg("reduction") = "mean");
-  ModuleClass<MSELoss, Loss>(m, "MSELoss").def(py::init<Reduction>(), py::arg("reduction") = "mean");
-  ModuleClass<L1Loss, Loss>(m, "L1Loss").def(py::init<Reduction>(), py::arg("reduction") = "mean");
 }
 
 void bind_init(py::module_& parent) {
@@ -448,6 +405,8 @@ void bind_nn(py::module_& parent) {
   bind_module(m);
   bind_layers(m);
   bind_containers(m);
-  bind_losses(m);
+  bind_norm_modules(m);
+  bind_loss_modules(m);
+  bind_attention_modules(m);
   bind_init(m);
 }

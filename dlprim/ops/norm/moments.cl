@@ -177,7 +177,7 @@ inline moments_t group_moments(moments_t mine, __local moments_t *shared) {
 #define ITEM_GRADIENT_SUMS(all, first, end, step, DY, DISTANCE)               \
   for (long from = first; from < end; from += BLOCK_TERMS * (step)) {         \
     REAL2 sum = 0;                                                            \
-    for (long i = from; i < min(end, from + BLOCK_TERMS * (step)); i += step) { \
+    for (long i = from; i < min((long)(end), from + BLOCK_TERMS * (step)); i += step) { \
       const REAL g = DY(i);                                                   \
       sum.x += g;                                                             \
       sum.y = fma(g, DISTANCE(i), sum.y);                                     \

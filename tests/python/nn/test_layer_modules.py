@@ -28,6 +28,22 @@ LAYERS = {
     "batch_norm_average": (lambda nn: nn.BatchNorm2d(4, momentum=None), (3, 4, 5, 6)),
     "batch_norm_no_affine": (lambda nn: nn.BatchNorm2d(4, affine=False), (3, 4, 5, 6)),
     "batch_norm_no_statistics": (lambda nn: nn.BatchNorm2d(4, track_running_stats=False), (3, 4, 5, 6)),
+    "layer_norm": (lambda nn: nn.LayerNorm(6), (4, 5, 6)),
+    "layer_norm_shape": (lambda nn: nn.LayerNorm([5, 6], eps=1e-3), (4, 5, 6)),
+    "layer_norm_no_bias": (lambda nn: nn.LayerNorm(6, bias=False), (4, 6)),
+    "layer_norm_no_affine": (lambda nn: nn.LayerNorm((6,), elementwise_affine=False), (4, 6)),
+    "rms_norm": (lambda nn: nn.RMSNorm(6), (4, 6)),
+    "rms_norm_options": (lambda nn: nn.RMSNorm((5, 6), eps=1e-3, elementwise_affine=False), (4, 5, 6)),
+    "group_norm": (lambda nn: nn.GroupNorm(2, 6), (3, 6, 4, 5)),
+    "group_norm_no_affine": (lambda nn: nn.GroupNorm(3, 6, eps=1e-3, affine=False), (3, 6, 7)),
+    "instance_norm_1d": (lambda nn: nn.InstanceNorm1d(4), (3, 4, 6)),
+    "instance_norm_1d_item": (lambda nn: nn.InstanceNorm1d(4, affine=True), (4, 6)),
+    "instance_norm_2d": (lambda nn: nn.InstanceNorm2d(4, affine=True), (3, 4, 5, 6)),
+    "instance_norm_statistics": (
+        lambda nn: nn.InstanceNorm2d(4, momentum=0.3, affine=True, track_running_stats=True),
+        (3, 4, 5, 6),
+    ),
+    "local_response_norm": (lambda nn: nn.LocalResponseNorm(3, alpha=0.5, k=2.0), (2, 5, 4, 3)),
     "max_pool": (lambda nn: nn.MaxPool2d(2), (2, 3, 7, 8)),
     "max_pool_options": (
         lambda nn: nn.MaxPool2d((3, 2), stride=(2, 1), padding=1, dilation=(1, 2), ceil_mode=True),
@@ -45,6 +61,7 @@ LAYERS = {
     "gelu": (lambda nn: nn.GELU(), (3, 5)),
     "gelu_tanh": (lambda nn: nn.GELU(approximate="tanh"), (3, 5)),
     "log_softmax": (lambda nn: nn.LogSoftmax(dim=-1), (3, 5)),
+    "softmin": (lambda nn: nn.Softmin(dim=1), (3, 5)),
     "sequential": (
         lambda nn: nn.Sequential(nn.Linear(4, 6), nn.ReLU(), nn.Sequential(nn.Linear(6, 2), nn.Tanh())),
         (5, 4),
@@ -241,7 +258,7 @@ def check_loss(build, x, target, **reference_target):
 
 
 @REDUCTIONS
-@pytest.mark.parametrize("name", ["MSELoss", "L1Loss"])
+@pytest.mark.parametrize("name", ["MSELoss", "L1Loss", "SmoothL1Loss", "HuberLoss", "BCEWithLogitsLoss"])
 def test_distance_losses(name, reduction):
     x, y = np.random.default_rng(0).standard_normal((2, 5, 7)).astype(np.float32)
     check_loss(lambda library, dtype: getattr(library.nn, name)(reduction=reduction), x, y)
@@ -272,7 +289,34 @@ def test_label_smoothing():
     )
 
 
-@pytest.mark.parametrize("name", ["MSELoss", "L1Loss", "NLLLoss", "CrossEntropyLoss"])
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("SmoothL1Loss", {"beta": 0.5}),
+        ("HuberLoss", {"delta": 0.5}),
+        ("BCELoss", {"weight": [0.5, 2.0, 1.0]}),
+        ("BCEWithLogitsLoss", {"weight": [0.5, 2.0, 1.0], "pos_weight": [3.0, 0.5, 1.0]}),
+        ("KLDivLoss", {"reduction": "batchmean"}),
+        ("KLDivLoss", {"reduction": "sum", "log_target": True}),
+    ],
+    ids=str,
+)
+def test_options_of_losses(name, options):
+    x, y = np.random.default_rng(0).uniform(0.05, 0.95, (2, 4, 3)).astype(np.float32)
+
+    def build(library, dtype):
+        own = {k: library.tensor(v, dtype=dtype) if isinstance(v, list) else v for k, v in options.items()}
+        return getattr(library.nn, name)(**own)
+
+    check_loss(build, x, y)
+    assert list(build(ocl, ocl.float32).state_dict()) == list(build(torch, torch.float32).state_dict())
+
+
+@pytest.mark.parametrize(
+    "name",
+    "MSELoss L1Loss NLLLoss CrossEntropyLoss SmoothL1Loss HuberLoss BCELoss BCEWithLogitsLoss "
+    "KLDivLoss".split(),
+)
 def test_repr_of_losses(name):
     assert repr(getattr(ocl.nn, name)()) == f"{name}()"
 

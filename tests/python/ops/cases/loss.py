@@ -1,0 +1,218 @@
+"""Cases of the losses."""
+
+import numpy as np
+from cases.harness import Case, Input, cases, errors
+
+REDUCTIONS = ("none", "mean", "sum")
+
+
+def scores_shape(draw):
+    """[C], [N, C] or [N, C, d1, ...]"""
+    shape = (*(draw.size(6) for _ in range(draw.integer(1, 4))),)
+    if draw.chance(0.1):
+        shape = (draw.integer(2, 5), draw.integer(100, 600))
+    return shape
+
+
+def class_options(draw, shape, target):
+    options = {"reduction": draw.choice(REDUCTIONS)}
+    if draw.chance(0.4) and target.array.size:
+        options["ignore_index"] = int(target.array.flat[0]) if draw.chance(0.2) else -100
+        if options["ignore_index"] == -100 and target.array.size > 1:
+            ignored = np.where(draw.rng.random(target.shape) < 0.3, -100, target.array)
+            ignored.flat[0] = target.array.flat[0]
+            target = Input(ignored)
+    return options, target
+
+
+def classes_of(shape):
+    return shape[0] if len(shape) == 1 else shape[1]
+
+
+def index_target(draw, shape):
+    return draw.integers(shape[:0] if len(shape) == 1 else (shape[0], *shape[2:]), 0, classes_of(shape))
+
+
+def class_case(draw, name, x, target, options):
+    weighted = draw.chance(0.4)
+    weight = draw.floats((classes_of(x.shape),), 0.1, 2.0).array
+
+    def function(lib, x, target):
+        own = (lib.tensor(weight)).to(x.dtype) if weighted else None
+        return getattr(lib.nn.functional, name)(x, target, own, **options)
+
+    return Case(function, x, target, unit="largest")
+
+
+@cases("nll_loss")
+def nll_loss(draw):
+    shape = scores_shape(draw)
+    options, target = class_options(draw, shape, index_target(draw, shape))
+    return class_case(draw, "nll_loss", draw.floats(shape), target, options)
+
+
+@cases("cross_entropy")
+def cross_entropy(draw):
+    shape = scores_shape(draw)
+    x = draw.floats(shape, *draw.choice([(-3, 3), (-30, 30)]))
+    smoothing = {"label_smoothing": draw.choice([0.1, 0.7])} if draw.chance(0.4) else {}
+    if draw.chance(0.4):
+        options = {"reduction": draw.choice(REDUCTIONS)}
+        target = draw.floats(shape, 0.0, 1.0)
+    else:
+        options, target = class_options(draw, shape, index_target(draw, shape))
+    return class_case(draw, "cross_entropy", x, target, {**options, **smoothing})
+
+
+@errors("nll_loss", "cross_entropy")
+def class_loss_errors(name):
+    def call(shape, target, **options):
+        def run(lib):
+            given = {k: lib.ones(v) if k == "weight" else v for k, v in options.items()}
+            loss = getattr(lib.nn.functional, name)(lib.zeros(*shape), lib.tensor(target), **given)
+            return loss.sum().item()
+
+        return run
+
+    return [
+        call((2, 3), [0]),
+        call((2, 3), [0, 3]),
+        call((2, 3), [0, -1]),
+        call((2, 3), [0, 1], weight=2),
+        call((2, 3), [0, 1], reduction="all"),
+        call((2, 3, 2), [0, 1]),
+        lambda lib: (
+            getattr(lib.nn.functional, name)(
+                lib.zeros(2, 3), lib.zeros(2, dtype=lib.int64), lib.ones(3).requires_grad_()
+            )
+            .sum()
+            .backward()
+            if name == "nll_loss"
+            else lib.nn.functional.cross_entropy(
+                lib.zeros(2, 3), lib.zeros(2, dtype=lib.int64), label_smoothing=1.5
+            )
+        ),
+    ]
+
+
+def regression_inputs(draw):
+    shape = draw.shape(0, 4)
+    a, b = draw.floats(shape), draw.floats(shape)
+    if draw.chance(0.3):
+        b = draw.floats(draw.broadcastable(shape))
+    return (a, b) if draw.chance(0.8) else (b, a)
+
+
+@cases("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
+def regression(draw, name):
+    options = {"reduction": draw.choice(REDUCTIONS)}
+    if name == "smooth_l1_loss" and draw.chance(0.7):
+        options["beta"] = draw.choice([0.0, 0.3, 2.0])
+    if name == "huber_loss" and draw.chance(0.7):
+        options["delta"] = draw.choice([0.3, 2.0])
+    return Case(
+        lambda lib, a, b: getattr(lib.nn.functional, name)(a, b, **options),
+        *regression_inputs(draw),
+        unit="largest",
+    )
+
+
+@errors("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
+def regression_errors(name):
+    function = lambda lib: getattr(lib.nn.functional, name)  # noqa: E731
+    calls = [
+        lambda lib: function(lib)(lib.zeros(2, 3), lib.zeros(2, 2)),
+        lambda lib: function(lib)(lib.zeros(2), lib.zeros(2), reduction="all"),
+        lambda lib: function(lib)(lib.zeros(2, dtype=lib.int64), lib.zeros(2, dtype=lib.int64)),
+    ]
+    if name == "smooth_l1_loss":
+        calls.append(lambda lib: function(lib)(lib.zeros(2), lib.zeros(2), beta=-1.0))
+    if name == "huber_loss":
+        calls.append(lambda lib: function(lib)(lib.zeros(2), lib.zeros(2), delta=0.0))
+    return calls
+
+
+def weights_for(draw, shape):
+    """A constant that broadcasts to `shape`, or None."""
+    return draw.floats(draw.broadcastable(shape), 0.1, 2.0).array if draw.chance(0.4) else None
+
+
+def given(lib, weight, like):
+    return None if weight is None else lib.tensor(weight).to(like.dtype)
+
+
+@cases("binary_cross_entropy")
+def binary_cross_entropy(draw):
+    shape = draw.shape(0, 4)
+    weight, reduction = weights_for(draw, shape), draw.choice(REDUCTIONS)
+    x, target = draw.floats(shape, 0.02, 0.98), draw.floats(shape, 0.0, 1.0)
+    at_the_ends = draw.chance(0.3)
+    if at_the_ends:  # where the logarithms are clamped; PyTorch's target gradient is infinite there
+        x = Input(np.round(x.array).astype(np.float32))
+
+    def function(lib, x, target):
+        if at_the_ends:
+            target = target.detach()
+        return lib.nn.functional.binary_cross_entropy(x, target, given(lib, weight, x), reduction=reduction)
+
+    return Case(function, x, target, unit="largest", gradcheck=not at_the_ends)
+
+
+@cases("binary_cross_entropy_with_logits")
+def binary_cross_entropy_with_logits(draw):
+    shape = draw.shape(0, 4)
+    weight, pos_weight = weights_for(draw, shape), weights_for(draw, shape)
+    reduction = draw.choice(REDUCTIONS)
+    x = draw.floats(shape, *draw.choice([(-3, 3), (-100, 100)]))
+    return Case(
+        lambda lib, x, target: lib.nn.functional.binary_cross_entropy_with_logits(
+            x, target, given(lib, weight, x), reduction=reduction, pos_weight=given(lib, pos_weight, x)
+        ),
+        x,
+        draw.floats(shape, 0.0, 1.0),
+        unit="largest",
+    )
+
+
+@errors("binary_cross_entropy", "binary_cross_entropy_with_logits")
+def binary_errors(name):
+    function = lambda lib: getattr(lib.nn.functional, name)  # noqa: E731
+    return [
+        lambda lib: function(lib)(lib.zeros(2, 3), lib.zeros(3)),
+        lambda lib: function(lib)(lib.zeros(2, 3), lib.zeros(2, 3), lib.zeros(2)),
+        lambda lib: function(lib)(
+            lib.zeros(2).requires_grad_(), lib.zeros(2), lib.ones(2).requires_grad_()
+        ).backward(),
+    ]
+
+
+@cases("kl_div")
+def kl_div(draw):
+    shape = draw.shape(1, 4)
+    log_target = draw.chance(0.5)
+    reduction = draw.choice((*REDUCTIONS, "batchmean"))
+    if reduction == "batchmean" and 0 in shape:
+        shape = (2, 3)
+    a = draw.floats(shape, -5.0, 0.0)
+    target_shape = draw.broadcastable(shape) if draw.chance(0.3) else shape
+    b = draw.floats(target_shape, *((-5.0, 0.0) if log_target else (0.01, 1.0)))
+    zeros = not log_target and draw.chance(0.3)
+    if zeros:  # PyTorch has no gradient of the target there
+        b = Input(np.where(draw.rng.random(b.shape) < 0.3, 0, b.array).astype(np.float32))
+    return Case(
+        lambda lib, a, b: lib.nn.functional.kl_div(
+            a, b.detach() if zeros else b, reduction=reduction, log_target=log_target
+        ),
+        a,
+        b,
+        unit="largest",
+        gradcheck=not zeros,
+    )
+
+
+@errors("kl_div")
+def kl_div_errors():
+    return [
+        lambda lib: lib.nn.functional.kl_div(lib.zeros(2, 3), lib.zeros(2, 2)),
+        lambda lib: lib.nn.functional.kl_div(lib.zeros(2), lib.zeros(2), reduction="all"),
+    ]
