@@ -20,13 +20,13 @@ void check_channels(const char* what, const Tensor& t, std::int64_t channels, DT
           t.shape());
   require<TypeError>(t.dtype() == dtype, "batch_norm: expected ", what, " of dtype ", name(dtype), ", got ",
                      name(t.dtype()));
-  require(t.is_contiguous(), "batch_norm: expected a contiguous ", what);
 }
 
 }  // namespace
 
 Tensor batch_norm(const Tensor& a, const Tensor& running_mean, const Tensor& running_var,
-                  const Tensor& weight, const Tensor& bias, bool training, double momentum, double eps) {
+                  const Tensor& given_weight, const Tensor& given_bias, bool training, double momentum,
+                  double eps) {
   require(a.dim() >= 2, "batch_norm: expected at least 2 dimensions [N, C, ...], got shape ", a.shape());
   dlprim::require_floating(a.dtype(), *a.device(), "batch_norm");
   require(running_mean.defined() == running_var.defined(),
@@ -37,10 +37,14 @@ Tensor batch_norm(const Tensor& a, const Tensor& running_mean, const Tensor& run
   const DType statistics = dlprim::statistics_dtype(a.dtype());
   check_channels("running_mean", running_mean, channels, statistics);
   check_channels("running_var", running_var, channels, statistics);
-  check_channels("weight", weight, channels, statistics);
-  check_channels("bias", bias, channels, statistics);
+  check_channels("weight", given_weight, channels, statistics);
+  check_channels("bias", given_bias, channels, statistics);
+  for (const Tensor& running : {running_mean, running_var})
+    require(!training || !running.defined() || running.is_contiguous(),
+            "batch_norm: expected contiguous running statistics, which training writes to");
 
-  const Tensor x = contiguous(a);
+  const Tensor x = contiguous(a), weight = contiguous_or_none(given_weight),
+               bias = contiguous_or_none(given_bias);
   dlprim::Device& device = *x.device();
   const dlprim::Tensor y = dlprim::Tensor::empty(device, x.shape(), x.dtype());
   const dlprim::Tensor invstd = dlprim::Tensor::empty(device, {channels}, statistics);
@@ -53,8 +57,8 @@ Tensor batch_norm(const Tensor& a, const Tensor& running_mean, const Tensor& run
     for (const Tensor& running : {running_mean, running_var})
       if (running.defined()) running.data().storage->bump_version();
   } else {
-    mean = running_mean.data();
-    dlprim::batch_norm_invstd(device.queue(), running_var.data(), eps, invstd);
+    mean = contiguous(running_mean.detach()).data();
+    dlprim::batch_norm_invstd(device.queue(), contiguous(running_var.detach()).data(), eps, invstd);
     dlprim::batch_norm_forward(device.queue(), x.data(), mean, invstd, raw_or_null(weight), raw_or_null(bias),
                                y);
   }
@@ -138,14 +142,17 @@ Tensor row_norm(const RowNorm& norm, const Tensor& a, const Tensor& given_weight
                                         : Dims(),
             statistics](const TensorList& gradients) {
       const Tensor g = contiguous(gradients[0]);
-      const auto like_x = [&](bool wanted, DType dtype) {
-        return wanted ? Tensor(dlprim::Tensor::empty(*g.device(), g.shape(), dtype)) : Tensor();
+      const auto like_x = [&](DType dtype) {
+        return Tensor(dlprim::Tensor::empty(*g.device(), g.shape(), dtype));
       };
-      const Tensor dx = like_x(needs_x, g.dtype()), terms = like_x(needs_weight, statistics);
-      dlprim::row_norm_backward(g.device()->queue(), rows, g.data(), x.unpack(), raw_or_null(weight),
-                                raw_or_null(mean), invstd.unpack(), raw_or_null(dx), raw_or_null(terms));
-      TensorList results{dx, {}, {}};
-      if (needs_weight) results[1] = affine_gradient(terms, rows, affine, g.dtype());
+      TensorList results(3);
+      if (needs_x || needs_weight) {
+        const Tensor dx = like_x(g.dtype()), terms = needs_weight ? like_x(statistics) : Tensor();
+        dlprim::row_norm_backward(g.device()->queue(), rows, g.data(), x.unpack(), raw_or_null(weight),
+                                  raw_or_null(mean), invstd.unpack(), dx.data(), raw_or_null(terms));
+        if (needs_x) results[0] = dx;
+        if (needs_weight) results[1] = affine_gradient(terms, rows, affine, g.dtype());
+      }
       if (needs_bias) results[2] = affine_gradient(g, rows, affine, g.dtype());
       return results;
     };

@@ -91,8 +91,9 @@ AttentionResult MultiheadAttention::forward(const Tensor& query, const Tensor& k
   const Tensor q = heads(query, 0, q_proj_weight), k = heads(key, 1, k_proj_weight),
                v = heads(value, 2, v_proj_weight);
   const std::int64_t items = q.size(0), queries = q.size(2), keys = k.size(2);
-  const AttentionOptions options{mask_for(masks, items, queries, keys, q.dtype()),
-                                 is_training() ? dropout_ : 0.0};
+  AttentionOptions options;
+  options.attn_mask = mask_for(masks, items, queries, keys, q.dtype());
+  options.dropout_p = is_training() ? dropout_ : 0;
   AttentionResult result;
   if (weights == Weights::none)
     result.output = scaled_dot_product_attention(q, k, v, options);

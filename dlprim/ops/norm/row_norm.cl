@@ -6,6 +6,8 @@
 #include "core/vectors.cl"
 #include "ops/norm/moments.cl"
 
+#pragma OPENCL FP_CONTRACT OFF  // the gradient of a row of one element is a difference of equal products: 0
+
 // `weights` consecutive entries of weight and bias belong to a row, each to n / weights neighbouring elements; after
 // `period` rows they start again.
 typedef struct {
@@ -137,15 +139,13 @@ __kernel void row_norm_backward(BUFFER(const STORAGE, dy), BUFFER(const STORAGE,
   BIND(const REAL, invstd);
   __global const STORAGE *weight = OPTIONAL(weight);
   __global const REAL *mean = OPTIONAL(mean);
-  __global STORAGE *all_dx = OPTIONAL(dx);
   __global REAL *terms = OPTIONAL(weight_terms);
   const int piece = piece_length(e, weight != 0), by_element = piece == e.n && (!weight || e.weights > 1);
   FOR_MY_ROWS(row) {
     __global const STORAGE *dy = dy_buffer + dy_start + row * e.n, *x = x_buffer + x_start + row * e.n;
     const statistics_t s = {mean ? mean[row] : (REAL)0, invstd[row]};
     if (terms) weight_terms_of_row(dy, x, terms + row * e.n, e.n, s);
-    if (!all_dx) continue;
-    __global STORAGE *dx = all_dx + row * e.n;
+    __global STORAGE *dx = dx_buffer + dx_start + row * e.n;
     const __global STORAGE *own = weight ? weight + first_weight(e, row) : 0;
     ACC sum_g = 0, sum_g_x = 0;
     for (int start = 0, k = 0; start < e.n; start += piece, ++k) {
@@ -198,7 +198,6 @@ __kernel void row_norm_backward(BUFFER(const STORAGE, dy), BUFFER(const STORAGE,
   BIND(const REAL, invstd);
   __global const STORAGE *weight = OPTIONAL(weight);
   __global const REAL *mean = OPTIONAL(mean);
-  __global STORAGE *all_dx = OPTIONAL(dx);
   __global REAL *terms = OPTIONAL(weight_terms);
   __local REAL2 shared[GROUP];
   const long row = get_group_id(0);
@@ -207,7 +206,6 @@ __kernel void row_norm_backward(BUFFER(const STORAGE, dy), BUFFER(const STORAGE,
   const statistics_t s = {mean ? mean[row] : (REAL)0, invstd[row]};
   if (terms)
     for (int i = lid; i < e.n; i += size) terms[row * e.n + i] = LOAD(dy, i) * NORMALISED(LOAD(x, i), s);
-  if (!all_dx) return;
   const int first = first_weight(e, row), span = e.n / e.weights;
   REAL2 mine = 0;
 #define DY(i) (weight ? LOAD(dy, i) * LOAD(weight, WEIGHT_OF(i)) : LOAD(dy, i))
@@ -216,7 +214,7 @@ __kernel void row_norm_backward(BUFFER(const STORAGE, dy), BUFFER(const STORAGE,
   group_sums(mine, shared);
   barrier(CLK_LOCAL_MEM_FENCE);
   const input_gradient_t r = finish_gradient(shared[0].x, shared[0].y, e.n, mean != 0, s.mean, s.scale);
-  __global STORAGE *dx = all_dx + row * e.n;
+  __global STORAGE *dx = dx_buffer + dx_start + row * e.n;
   for (int i = lid; i < e.n; i += size) STORE(dx, i, INPUT_GRADIENT(r, DY(i), LOAD(x, i)));
 }
 

@@ -69,7 +69,7 @@ void row_norm_forward(Queue& queue, const NormRows& rows, const Tensor& x, const
 }
 
 void row_norm_backward(Queue& queue, const NormRows& rows, const Tensor& dy, const Tensor& x,
-                       const Tensor* weight, const Tensor* mean, const Tensor& invstd, const Tensor* dx,
+                       const Tensor* weight, const Tensor* mean, const Tensor& invstd, const Tensor& dx,
                        const Tensor* weight_terms) {
   constexpr const char* op = "row_norm backward";
   const Extents e = extents_of(queue, op, rows, x);
@@ -77,11 +77,11 @@ void row_norm_backward(Queue& queue, const NormRows& rows, const Tensor& dy, con
   require_elements(op, "weight", weight, rows.period * rows.weights, x.dtype);
   require_elements(op, "mean", mean, rows.rows, compute_dtype(x.dtype));
   require_elements(op, "invstd", &invstd, rows.rows, compute_dtype(x.dtype));
-  require_elements(op, "dx", dx, x.numel(), x.dtype);
+  require_elements(op, "dx", &dx, x.numel(), x.dtype);
   require_elements(op, "the terms", weight_terms, x.numel(), compute_dtype(x.dtype));
-  if (x.numel() == 0 || (!dx && !weight_terms)) return;
+  if (x.numel() == 0) return;
   queue.launch(row_kernel(queue, "row_norm_backward", x), rows_range(queue, rows), dy, x, e, Optional{weight},
-               Optional{mean}, invstd, Optional{dx}, Optional{weight_terms});
+               Optional{mean}, invstd, dx, Optional{weight_terms});
 }
 
 }  // namespace dlprim

@@ -28,11 +28,11 @@ void row_norm_forward(Queue& queue, const NormRows& rows, const Tensor& x, const
                       const Tensor& invstd);
 
 /**
- * Gradient by x, and the terms dy * (x - mean) * invstd whose sums are the gradient by the weight (of x's
- * shape, in statistics_dtype(x.dtype)). Either may be nullptr.
+ * Gradient by x, and unless nullptr the terms dy * (x - mean) * invstd whose sums are the gradient by the
+ * weight (of x's shape, in statistics_dtype(x.dtype)).
  */
 void row_norm_backward(Queue& queue, const NormRows& rows, const Tensor& dy, const Tensor& x,
-                       const Tensor* weight, const Tensor* mean, const Tensor& invstd, const Tensor* dx,
+                       const Tensor* weight, const Tensor* mean, const Tensor& invstd, const Tensor& dx,
                        const Tensor* weight_terms);
 
 }  // namespace dlprim

@@ -4,6 +4,12 @@ import numpy as np
 from cases.harness import Case, Input, cases, errors
 
 
+def mask_shape(draw, heads, queries, keys):
+    """What broadcasts to the scores; PyTorch's kernels want at least two dimensions."""
+    rows = tuple(1 if draw.chance(0.3) else size for size in (queries, keys))
+    return (*draw.broadcastable(heads), *rows)
+
+
 @cases("scaled_dot_product_attention")
 def scaled_dot_product_attention(draw):
     batch = (*(draw.size(3) for _ in range(draw.integer(0, 3))),)
@@ -22,10 +28,10 @@ def scaled_dot_product_attention(draw):
     if kind == "causal":
         options["is_causal"] = True
     if kind == "bool":
-        mask = draw.booleans(draw.broadcastable((*heads, queries, keys)))
+        mask = draw.booleans(mask_shape(draw, heads, queries, keys))
         inputs.append(mask)
     if kind == "float":
-        mask = draw.floats(draw.broadcastable((*heads, queries, keys)))
+        mask = draw.floats(mask_shape(draw, heads, queries, keys))
         if draw.chance(0.5):
             array = np.where(draw.rng.random(mask.shape) < 0.3, -np.inf, mask.array).astype(np.float32)
             mask = Input(array)

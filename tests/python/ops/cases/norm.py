@@ -1,5 +1,6 @@
 """Cases of the normalisations."""
 
+import torch
 from cases.harness import Case, cases, errors
 
 
@@ -53,7 +54,7 @@ def batch_norm(draw):
         y = lib.nn.functional.batch_norm(x, *running, weight, bias, training, momentum, eps)
         return (y, *running) if has_running else y
 
-    return case_of(function, x, mean, variance, weight, bias, gradcheck=not training)
+    return case_of(function, x, mean, variance, weight, bias, gradcheck=not has_running)
 
 
 @errors("batch_norm")
@@ -126,10 +127,14 @@ def group_norm(draw):
     if draw.chance(0.2):
         shape = (2, 2 * groups, draw.integer(30, 400))
     eps = draw.choice([1e-5, 0.1])
+    weight, bias = affine(draw, shape[1:2])
+    if weight is None:  # PyTorch's gradient of a bias without a weight fails
+        bias = None
     return case_of(
         lambda lib, x, weight, bias: lib.nn.functional.group_norm(x, groups, weight, bias, eps),
         spread(draw, shape),
-        *affine(draw, shape[1:2]),
+        weight,
+        bias,
         gradcheck=shape[1] // groups > 1 or len(shape) > 2,
     )
 
@@ -180,12 +185,13 @@ def instance_norm_errors():
 def local_response_norm(draw):
     shape = draw.shape(3, 5, 6)
     size = draw.integer(1, 7)
+
+    def function(lib, x):
+        x = x.contiguous() if lib is torch else x  # PyTorch's takes no views that have no view
+        return lib.nn.functional.local_response_norm(x, size, alpha, beta, k)
+
     alpha, beta, k = draw.choice([(1e-4, 0.75, 1.0), (0.5, 0.6, 2.0), (1.0, 1.5, 0.3)])
-    return Case(
-        lambda lib, x: lib.nn.functional.local_response_norm(x, size, alpha, beta, k),
-        draw.floats(shape),
-        unit="largest",
-    )
+    return Case(function, draw.floats(shape), unit="largest")
 
 
 @errors("local_response_norm")

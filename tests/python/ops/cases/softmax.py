@@ -28,8 +28,4 @@ def softmax_errors(name):
     def call(*shape, dim, **options):
         return lambda lib: getattr(lib.nn.functional, name)(lib.zeros(*shape, **options), dim)
 
-    return [
-        call(2, 3, dim=2),
-        call(2, 3, dim=-3),
-        lambda lib: getattr(lib.nn.functional, name)(lib.zeros(2, dtype=lib.int64), 0),
-    ]
+    return [call(2, 3, dim=2), call(2, 3, dim=-3)]
