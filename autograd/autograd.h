@@ -7,6 +7,7 @@
 #include "autograd/engine.h"
 #include "autograd/generator.h"
 #include "autograd/gradcheck.h"
+#include "autograd/ops/activation.h"
 #include "autograd/ops/attention.h"
 #include "autograd/ops/conv.h"
 #include "autograd/ops/dropout.h"

@@ -1,8 +1,11 @@
 #include "nn/init.h"
 
+#include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "autograd/generator.h"
+#include "autograd/ops/pointwise.h"
 #include "autograd/tape.h"
 #include "dlprim/ops/random/random.h"
 
@@ -19,15 +22,9 @@ Tensor& draw(Tensor& t, RandomKernel kernel, double first, double second) {
   return t;
 }
 
-double gain_of(const std::string& nonlinearity, double a) {
-  if (nonlinearity == "relu") return std::sqrt(2.0);
-  if (nonlinearity == "leaky_relu") return std::sqrt(2.0 / (1 + a * a));
-  throw ValueError("kaiming: unsupported nonlinearity " + nonlinearity + "; expected 'relu' or 'leaky_relu'");
-}
-
 double kaiming_std(const Tensor& t, double a, bool fan_out, const std::string& nonlinearity) {
   const Fans fan = fans(t);
-  return gain_of(nonlinearity, a) / std::sqrt(static_cast<double>(fan_out ? fan.out : fan.in));
+  return calculate_gain(nonlinearity, a) / std::sqrt(static_cast<double>(fan_out ? fan.out : fan.in));
 }
 
 double xavier_std(const Tensor& t, double gain) {
@@ -36,6 +33,19 @@ double xavier_std(const Tensor& t, double gain) {
 }
 
 }  // namespace
+
+double calculate_gain(const std::string& nonlinearity, std::optional<double> param) {
+  static const std::set<std::string> linear{"linear",           "conv1d",           "conv2d",
+                                            "conv3d",           "conv_transpose1d", "conv_transpose2d",
+                                            "conv_transpose3d", "sigmoid"};
+  if (linear.count(nonlinearity)) return 1;
+  if (nonlinearity == "tanh") return 5.0 / 3;
+  if (nonlinearity == "relu") return std::sqrt(2.0);
+  if (nonlinearity == "selu") return 3.0 / 4;
+  dlprim::require(nonlinearity == "leaky_relu", "Unsupported nonlinearity ", nonlinearity);
+  const double slope = param.value_or(0.01);
+  return std::sqrt(2.0 / (1 + slope * slope));
+}
 
 Fans fans(const Tensor& weight) {
   dlprim::require(
@@ -78,6 +88,39 @@ Tensor& kaiming_uniform_(Tensor& t, double a, bool fan_out, const std::string& n
 }
 Tensor& kaiming_normal_(Tensor& t, double a, bool fan_out, const std::string& nonlinearity) {
   return normal_(t, 0, kaiming_std(t, a, fan_out, nonlinearity));
+}
+
+namespace {
+
+double normal_distribution(double x) {
+  return (1 + std::erf(x / std::sqrt(2.0))) / 2;
+}
+
+}  // namespace
+
+// Uniform numbers between the distribution's values at the ends, through its inverse.
+Tensor& trunc_normal_(Tensor& t, double mean, double std, double a, double b) {
+  dlprim::require(std > 0 && a < b, "trunc_normal_: expected std > 0 and a < b, got ", std, ", ", a, " and ",
+                  b);
+  const NoGradGuard no_grad;
+  const double low = normal_distribution((a - mean) / std), high = normal_distribution((b - mean) / std);
+  uniform_(t, 2 * low - 1, 2 * high - 1);
+  t.erfinv_();
+  t.mul_(std * std::sqrt(2.0));
+  t.add_(mean);
+  t.clamp_(a, b);
+  return t;
+}
+
+Tensor& eye_(Tensor& t) {
+  dlprim::require(t.dim() == 2, "Only tensors with 2 dimensions are supported, got shape ", t.shape());
+  const NoGradGuard no_grad;
+  t.zero_();
+  dlprim::Tensor diagonal = t.data();
+  diagonal.shape = {std::min(t.size(0), t.size(1))};
+  diagonal.strides = {t.strides()[0] + t.strides()[1]};
+  dlprim::fill(t.device()->queue(), diagonal, 1);
+  return t;
 }
 
 }  // namespace ocl::nn::init

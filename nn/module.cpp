@@ -1,16 +1,9 @@
 #include "nn/module.h"
 
-#include <cxxabi.h>
 #include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <map>
-#include <set>
-#include <sstream>
-#include <typeinfo>
 
-#include "autograd/creation.h"
 #include "autograd/tape.h"
+#include "nn/backward_watch.h"
 
 namespace ocl::nn {
 namespace {
@@ -36,42 +29,36 @@ std::optional<Tensor> find(const StateDict& entries, const std::string& name) {
   return std::nullopt;
 }
 
-std::string quoted_list(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += concat(text.empty() ? "" : ", ", '"', name, '"');
-  return text;
+template <class Entries>
+bool take_out(Entries& entries, const std::string& name) {
+  const auto found =
+      std::find_if(entries.begin(), entries.end(), [&](const auto& entry) { return entry.first == name; });
+  if (found == entries.end()) return false;
+  entries.erase(found);
+  return true;
 }
 
-std::string indented(const std::string& text) {
-  std::string result;
-  for (char c : text) {
-    result += c;
-    if (c == '\n') result += "  ";
-  }
-  return result;
+/** "block.conv1.weight" as the path of a module and a name within it. */
+std::pair<std::string, std::string> split_target(const std::string& target) {
+  const std::size_t dot = target.rfind('.');
+  if (dot == std::string::npos) return {"", target};
+  return {target.substr(0, dot), target.substr(dot + 1)};
+}
+
+std::string dotted(const std::string& path, const std::string& name) {
+  return path.empty() ? name : path + '.' + name;
+}
+
+template <class Hook>
+RemovableHandle add_hook(const std::shared_ptr<std::map<std::int64_t, Hook>>& hooks, Hook hook) {
+  const std::int64_t number = hooks->empty() ? 0 : hooks->rbegin()->first + 1;
+  hooks->emplace(number, std::move(hook));
+  return RemovableHandle([held = std::weak_ptr(hooks), number] {
+    if (const auto left = held.lock()) left->erase(number);
+  });
 }
 
 }  // namespace
-
-std::string float_repr(double value) {
-  const double size = std::abs(value);
-  const bool plain = size == 0 || (size >= 1e-4 && size < 1e16);
-  char text[32];
-  const auto end = std::to_chars(text, text + sizeof text, value,
-                                 plain ? std::chars_format::fixed : std::chars_format::scientific)
-                       .ptr;
-  const std::string digits(text, end);
-  return plain && digits.find('.') == std::string::npos ? digits + ".0" : digits;
-}
-
-std::string module_repr(const std::string& name, const std::string& extra_repr,
-                        const std::vector<std::pair<std::string, std::string>>& children) {
-  if (children.empty()) return concat(name, '(', extra_repr, ')');
-  std::string body = extra_repr;
-  for (const auto& [child_name, text] : children)
-    body += concat(body.empty() ? "" : "\n", "(", child_name, "): ", text);
-  return concat(name, "(\n  ", indented(body), "\n)");
-}
 
 Tensor parameter(Tensor data, bool requires_grad) {
   data.impl().is_parameter = true;
@@ -83,25 +70,37 @@ Tensor Module::forward(const Tensor&) {
   throw TypeError(concat(name(), " has no forward of one tensor"));
 }
 
-Tensor Module::operator()(const Tensor& x) {
-  Tensor y = forward(x);
-  for (const ForwardHook& hook : forward_hooks_)
+Tensor Module::operator()(const Tensor& input) {
+  Tensor x = input;
+  // Copies: a hook may remove itself.
+  for (const auto& [number, hook] : Hooks<ForwardPreHook>(*forward_pre_hooks_))
+    if (const Tensor replaced = hook(*this, x); replaced.defined()) x = replaced;
+  Tensor y = backward_hooks_->empty() ? forward(x) : watched_forward(x);
+  for (const auto& [number, hook] : Hooks<ForwardHook>(*forward_hooks_))
     if (const Tensor replaced = hook(*this, x, y); replaced.defined()) y = replaced;
   return y;
 }
 
-std::string Module::name() const {
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> full(
-      abi::__cxa_demangle(typeid(*this).name(), nullptr, nullptr, &status), std::free);
-  const std::string text = full ? full.get() : "Module";
-  return text.substr(text.rfind(':') + 1);
+Tensor Module::watched_forward(const Tensor& x) {
+  BackwardWatch watch([this, hooks = *backward_hooks_](TensorList grad_input, const TensorList& grad_output) {
+    for (const auto& [number, hook] : hooks)
+      if (const Tensor replaced = hook(*this, grad_input[0], grad_output[0]); replaced.defined())
+        grad_input[0] = replaced;
+    return grad_input;
+  });
+  return watch.outputs({forward(watch.inputs({x})[0])})[0];
 }
 
-std::string Module::repr() const {
-  std::vector<std::pair<std::string, std::string>> children;
-  for (const auto& [child_name, child] : children_) children.emplace_back(child_name, child->repr());
-  return module_repr(name(), extra_repr(), children);
+RemovableHandle Module::register_full_backward_hook(BackwardHook hook) {
+  return add_hook(backward_hooks_, std::move(hook));
+}
+
+RemovableHandle Module::register_forward_hook(ForwardHook hook) {
+  return add_hook(forward_hooks_, std::move(hook));
+}
+
+RemovableHandle Module::register_forward_pre_hook(ForwardPreHook hook) {
+  return add_hook(forward_pre_hooks_, std::move(hook));
 }
 
 Tensor& Module::register_parameter(const std::string& name, Tensor tensor) {
@@ -112,8 +111,12 @@ Tensor& Module::register_parameter(const std::string& name, Tensor tensor) {
   throw ValueError(name);
 }
 
-Tensor& Module::register_buffer(const std::string& name, Tensor tensor) {
+Tensor& Module::register_buffer(const std::string& name, Tensor tensor, bool persistent) {
   put(buffers_, name, tensor);
+  if (persistent)
+    transient_.erase(name);
+  else
+    transient_.insert(name);
   follow(name, tensor);
   for (auto& [existing, held] : buffers_)
     if (existing == name) return held;
@@ -140,36 +143,99 @@ void Module::register_module(const std::string& name, std::shared_ptr<Module> mo
   put(children_, name, std::move(module));
 }
 
-// Calls visitor(dotted prefix, module) here and below.
-template <class Visit>
-void Module::visit(const std::string& prefix, const Visit& visitor) const {
-  visitor(prefix, *this);
-  for (const auto& [child_name, child] : children_) child->visit(concat(prefix, child_name, '.'), visitor);
+void Module::unregister(const std::string& name) {
+  transient_.erase(name);
+  follow(name, {});
+  require(take_out(parameters_, name) || take_out(buffers_, name) || take_out(children_, name), this->name(),
+          " has no parameter, buffer or submodule '", name, "'");
 }
 
-StateDict Module::named_parameters() const {
+namespace {
+
+void add_modules(const std::string& path, const Module& module, std::set<const Module*>* seen,
+                 std::vector<std::pair<std::string, const Module*>>& all) {
+  if (seen && !seen->insert(&module).second) return;
+  all.emplace_back(path, &module);
+  for (const auto& [name, child] : module.named_children())
+    add_modules(dotted(path, name), *child, seen, all);
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, const Module*>> Module::named_modules(const std::string& prefix,
+                                                                         bool remove_duplicate) const {
+  std::set<const Module*> seen;
+  std::vector<std::pair<std::string, const Module*>> all;
+  add_modules(prefix, *this, remove_duplicate ? &seen : nullptr, all);
+  return all;
+}
+
+StateDict Module::collect(StateDict Module::*own, const std::string& prefix, bool recurse,
+                          bool remove_duplicate) const {
   StateDict all;
   std::set<TensorImpl*> seen;  // a parameter that two modules share counts once
-  visit("", [&](const std::string& prefix, const Module& module) {
-    for (const auto& [own, tensor] : module.parameters_)
-      if (tensor.defined() && seen.insert(&tensor.impl()).second) all.emplace_back(prefix + own, tensor);
-  });
+  const auto add = [&](const std::string& path, const Module& module) {
+    for (const auto& [own_name, tensor] : module.*own) {
+      if (!tensor.defined() || (!seen.insert(&tensor.impl()).second && remove_duplicate)) continue;
+      all.emplace_back(dotted(path, own_name), tensor);
+    }
+  };
+  if (!recurse)
+    add(prefix, *this);
+  else
+    for (const auto& [path, module] : named_modules(prefix, remove_duplicate)) add(path, *module);
   return all;
 }
 
-TensorList Module::parameters() const {
-  TensorList all;
-  for (const auto& [own, tensor] : named_parameters()) all.push_back(tensor);
-  return all;
+StateDict Module::named_parameters(const std::string& prefix, bool recurse, bool remove_duplicate) const {
+  return collect(&Module::parameters_, prefix, recurse, remove_duplicate);
 }
 
-StateDict Module::named_buffers() const {
-  StateDict all;
-  visit("", [&](const std::string& prefix, const Module& module) {
-    for (const auto& [own, tensor] : module.buffers_)
-      if (tensor.defined()) all.emplace_back(prefix + own, tensor);
-  });
-  return all;
+StateDict Module::named_buffers(const std::string& prefix, bool recurse, bool remove_duplicate) const {
+  return collect(&Module::buffers_, prefix, recurse, remove_duplicate);
+}
+
+namespace {
+
+TensorList tensors_of(const StateDict& entries) {
+  TensorList tensors;
+  for (const auto& [name, tensor] : entries) tensors.push_back(tensor);
+  return tensors;
+}
+
+}  // namespace
+
+TensorList Module::parameters(bool recurse) const {
+  return tensors_of(named_parameters("", recurse));
+}
+
+TensorList Module::buffers(bool recurse) const {
+  return tensors_of(named_buffers("", recurse));
+}
+
+const Module& Module::get_submodule(const std::string& target) const {
+  if (target.empty()) return *this;
+  const auto [path, own_name] = split_target(target);
+  const Module& parent = get_submodule(path);
+  const std::shared_ptr<Module> child = parent.own_module(own_name);
+  require(child != nullptr, parent.name(), " has no attribute `", own_name, "`");
+  return *child;
+}
+
+Tensor Module::get_parameter(const std::string& target) const {
+  const auto [path, own_name] = split_target(target);
+  const Module& module = get_submodule(path);
+  const std::optional<Tensor> found = module.own_parameter(own_name);
+  require(found.has_value(), module.name(), " has no parameter `", own_name, "`");
+  return *found;
+}
+
+Tensor Module::get_buffer(const std::string& target) const {
+  const auto [path, own_name] = split_target(target);
+  const Module& module = get_submodule(path);
+  const std::optional<Tensor> found = module.own_buffer(own_name);
+  require(found.has_value(), module.name(), " has no buffer `", own_name, "`");
+  return *found;
 }
 
 std::optional<Tensor> Module::own_parameter(const std::string& name) const {
@@ -231,69 +297,6 @@ void Module::zero_grad(bool set_to_none) {
 
 void Module::requires_grad_(bool requires_grad) {
   for (Tensor& p : parameters()) p.requires_grad_(requires_grad);
-}
-
-StateDict Module::state_dict() const {
-  StateDict state;
-  visit("", [&](const std::string& prefix, const Module& module) {
-    for (const StateDict* own : {&module.parameters_, &module.buffers_})
-      for (const auto& [own_name, tensor] : *own)
-        if (tensor.defined()) state.emplace_back(prefix + own_name, tensor.detach());
-    for (const auto& [own_name, counter] : module.counters_) {
-      const Device device = module.buffers_.empty() ? Device() : module.buffers_.front().second.device();
-      state.emplace_back(prefix + own_name, tensor(std::vector<std::int64_t>{*counter}, {}, device));
-    }
-  });
-  return state;
-}
-
-void Module::load_state_dict(const StateDict& state, bool strict) {
-  std::map<std::string, Tensor> given(state.begin(), state.end());
-  std::vector<std::string> missing, problems;
-  const NoGradGuard no_grad;
-  std::vector<std::pair<Tensor, Tensor>> copies;  // destination, source: done only when everything fits
-  std::vector<std::pair<std::int64_t*, Tensor>> counts;
-  visit("", [&](const std::string& prefix, const Module& module) {
-    const auto take = [&](const std::string& own_name) {
-      const auto found = given.find(prefix + own_name);
-      if (found == given.end()) {
-        missing.push_back(prefix + own_name);
-        return Tensor();
-      }
-      const Tensor value = found->second;
-      given.erase(found);
-      return value;
-    };
-    for (const StateDict* own : {&module.parameters_, &module.buffers_})
-      for (const auto& [own_name, tensor] : *own) {
-        if (!tensor.defined()) continue;
-        const Tensor value = take(own_name);
-        if (!value.defined()) continue;
-        if (value.shape() != tensor.shape())
-          problems.push_back(concat("size mismatch for ", prefix, own_name, ": copying a param with shape ",
-                                    value.shape(), " from checkpoint, the shape in current model is ",
-                                    tensor.shape(), "."));
-        else
-          copies.emplace_back(tensor.detach(), value);
-      }
-    for (const auto& [own_name, counter] : module.counters_)
-      if (const Tensor value = take(own_name); value.defined()) counts.emplace_back(counter, value);
-  });
-  if (strict && !given.empty()) {
-    std::vector<std::string> unexpected;
-    for (const auto& [key, tensor] : given) unexpected.push_back(key);
-    problems.insert(problems.begin(),
-                    concat("Unexpected key(s) in state_dict: ", quoted_list(unexpected), ". "));
-  }
-  if (strict && !missing.empty())
-    problems.insert(problems.begin(), concat("Missing key(s) in state_dict: ", quoted_list(missing), ". "));
-  if (!problems.empty()) {
-    std::string text = concat("Error(s) in loading state_dict for ", name(), ":");
-    for (const std::string& problem : problems) text += "\n\t" + problem;
-    throw ValueError(text);
-  }
-  for (auto& [destination, source] : copies) destination.copy_(source);
-  for (auto& [counter, value] : counts) *counter = value.item<std::int64_t>();
 }
 
 }  // namespace ocl::nn

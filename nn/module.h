@@ -1,8 +1,10 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -25,9 +27,34 @@ std::string float_repr(double value);
 std::string module_repr(const std::string& name, const std::string& extra_repr,
                         const std::vector<std::pair<std::string, std::string>>& children);
 
+/** A list of modules as PyTorch prints it, from the texts of the modules: equal neighbours as one line. */
+std::string module_list_repr(const std::string& name, const std::vector<std::string>& texts);
+
+/** A number as Python prints it: "2" for an integer, "True" for a bool, float_repr otherwise. */
+std::string number_repr(const Scalar& number);
+
 /** Marks a tensor as a parameter: a leaf that requires gradients, which modules register by assignment in
  * Python. */
 Tensor parameter(Tensor data, bool requires_grad = true);
+
+/** Takes a hook away again; may be dropped without doing so. */
+class RemovableHandle {
+ public:
+  RemovableHandle() = default;
+  explicit RemovableHandle(std::function<void()> remove) : remove_(std::move(remove)) {}
+  void remove() {
+    if (remove_) remove_();
+    remove_ = nullptr;
+  }
+
+ private:
+  std::function<void()> remove_;
+};
+
+/** Names that a state dict lacked, and names in it that the module does not have. */
+struct IncompatibleKeys {
+  std::vector<std::string> missing_keys, unexpected_keys;
+};
 
 /**
  * Base of all modules: parameters, buffers and submodules by name, as torch.nn.Module.
@@ -41,6 +68,10 @@ Tensor parameter(Tensor data, bool requires_grad = true);
 class Module {
  public:
   using ForwardHook = std::function<Tensor(const Module&, const Tensor& input, const Tensor& output)>;
+  using ForwardPreHook = std::function<Tensor(const Module&, const Tensor& input)>;
+  using BackwardHook =
+      std::function<Tensor(const Module&, const Tensor& grad_input, const Tensor& grad_output)>;
+  using Children = std::vector<std::pair<std::string, std::shared_ptr<Module>>>;
 
   Module() = default;
   virtual ~Module() = default;
@@ -49,7 +80,7 @@ class Module {
 
   /** The module's computation. Throws TypeError where a module takes something else than one tensor. */
   virtual Tensor forward(const Tensor& x);
-  /** forward, then the hooks. */
+  /** The pre-hooks, forward, the hooks. */
   Tensor operator()(const Tensor& x);
 
   /** The class name without its namespace: "Conv2d". */
@@ -57,12 +88,15 @@ class Module {
   /** What stands between the parentheses of repr: "1, 32, kernel_size=(3, 3)". */
   virtual std::string extra_repr() const { return ""; }
   /** The module and its submodules as PyTorch prints them. */
-  std::string repr() const;
+  virtual std::string repr() const;
 
-  /** Registers under a name of one word; later ones replace earlier ones. */
+  /** Registers under a name of one word; later ones replace earlier ones. An undefined tensor keeps the name
+   * for later. A buffer that is not persistent stays out of the state dict. */
   Tensor& register_parameter(const std::string& name, Tensor tensor);
-  Tensor& register_buffer(const std::string& name, Tensor tensor);
+  Tensor& register_buffer(const std::string& name, Tensor tensor, bool persistent = true);
   void register_module(const std::string& name, std::shared_ptr<Module> module);
+  /** Takes the parameter, buffer or submodule of that name away. Throws ValueError if there is none. */
+  void unregister(const std::string& name);
   /** Constructs a submodule and registers it. */
   template <class M, class... Args>
   M& add(const std::string& name, Args&&... args) {
@@ -71,16 +105,28 @@ class Module {
     return *module;
   }
   /** Called with every output; a defined tensor it returns replaces the output. */
-  void register_forward_hook(ForwardHook hook) { forward_hooks_.push_back(std::move(hook)); }
-  const std::vector<ForwardHook>& forward_hooks() const { return forward_hooks_; }
+  RemovableHandle register_forward_hook(ForwardHook hook);
+  /** Called with every input; a defined tensor it returns replaces the input. */
+  RemovableHandle register_forward_pre_hook(ForwardPreHook hook);
+  /** Called in every backward; a defined tensor it returns replaces the gradient of the input. */
+  RemovableHandle register_full_backward_hook(BackwardHook hook);
 
-  /** Own and inherited parameters, with dotted names ("conv1.weight"). */
-  StateDict named_parameters() const;
-  TensorList parameters() const;
-  StateDict named_buffers() const;
-  const std::vector<std::pair<std::string, std::shared_ptr<Module>>>& named_children() const {
-    return children_;
-  }
+  /** Parameters and buffers of this module and, with `recurse`, of those below it, with dotted names after
+   * `prefix` ("conv1.weight"); without `remove_duplicate` a shared one is listed under each of its names. */
+  StateDict named_parameters(const std::string& prefix = "", bool recurse = true,
+                             bool remove_duplicate = true) const;
+  StateDict named_buffers(const std::string& prefix = "", bool recurse = true,
+                          bool remove_duplicate = true) const;
+  TensorList parameters(bool recurse = true) const;
+  TensorList buffers(bool recurse = true) const;
+  const Children& named_children() const { return children_; }
+  /** This module under `prefix` and those below it with dotted names. */
+  std::vector<std::pair<std::string, const Module*>> named_modules(const std::string& prefix = "",
+                                                                   bool remove_duplicate = true) const;
+  /** What stands under a dotted name ("block.conv1.weight"). Throws ValueError if nothing does. */
+  const Module& get_submodule(const std::string& target) const;
+  Tensor get_parameter(const std::string& target) const;
+  Tensor get_buffer(const std::string& target) const;
   /** This module's own parameter or buffer of that name: undefined if registered without one, nothing if not
    * registered. */
   std::optional<Tensor> own_parameter(const std::string& name) const;
@@ -92,8 +138,11 @@ class Module {
   void train(bool on = true);
   void eval() { train(false); }
   bool is_training() const { return training_; }
+  /** Sets it here alone. */
+  void set_training(bool on) { training_ = on; }
 
-  /** Moves parameters and buffers; handles to them stay valid. Floating ones take `dtype`. */
+  /** Moves parameters and buffers; handles to them stay valid. Floating ones take `dtype`, which must be a
+   * floating one. */
   void to(const Device& device);
   void to(DType dtype);
   /** Calls `function` on every submodule, then on this module. */
@@ -102,11 +151,14 @@ class Module {
   void zero_grad(bool set_to_none = true);
   void requires_grad_(bool requires_grad = true);
 
-  /** Parameters and buffers by dotted name, free of the tape, sharing memory with the module. */
-  StateDict state_dict() const;
-  /** Copies values in. With `strict`, throws ValueError listing missing and unexpected names; sizes must
-   * always fit. */
-  void load_state_dict(const StateDict& state, bool strict = true);
+  /** Parameters and buffers by dotted name after `prefix`, free of the tape, sharing memory with the module.
+   */
+  StateDict state_dict(const std::string& prefix = "") const;
+  /**
+   * Copies values in or, with `assign`, takes the given tensors themselves. With `strict`, throws ValueError
+   * listing missing and unexpected names; sizes must always fit, and nothing changes unless all do.
+   */
+  IncompatibleKeys load_state_dict(const StateDict& state, bool strict = true, bool assign = false);
 
  protected:
   /** Registers `value` and sets `member` to it, now and whenever another tensor is registered under the name.
@@ -119,16 +171,28 @@ class Module {
   }
 
  private:
-  template <class Visit>
-  void visit(const std::string& prefix, const Visit& visitor) const;
-
+  /** The entries of `own` of this module and those below it. */
+  StateDict collect(StateDict Module::*own, const std::string& prefix, bool recurse,
+                    bool remove_duplicate) const;
+  Tensor watched_forward(const Tensor& x);
   void follow(const std::string& name, const Tensor& value);
+  /** Puts `value` where the own parameter or buffer `held` is. */
+  void assign(const std::string& own_name, const Tensor& held, const Tensor& value);
+  /** Own parameters, then own persistent buffers: of both, what is defined. */
+  StateDict own_state() const;
+
+  template <class Hook>
+  using Hooks = std::map<std::int64_t, Hook>;
 
   StateDict parameters_, buffers_;
+  std::set<std::string> transient_;                       // buffers that stay out of the state dict
   std::vector<std::pair<std::string, Tensor*>> members_;  // handles of derived classes to registered tensors
   std::vector<std::pair<std::string, std::int64_t*>> counters_;
-  std::vector<std::pair<std::string, std::shared_ptr<Module>>> children_;
-  std::vector<ForwardHook> forward_hooks_;
+  Children children_;
+  // Shared with the handles that remove from them, which may outlive the module.
+  std::shared_ptr<Hooks<ForwardHook>> forward_hooks_ = std::make_shared<Hooks<ForwardHook>>();
+  std::shared_ptr<Hooks<ForwardPreHook>> forward_pre_hooks_ = std::make_shared<Hooks<ForwardPreHook>>();
+  std::shared_ptr<Hooks<BackwardHook>> backward_hooks_ = std::make_shared<Hooks<BackwardHook>>();
   bool training_ = true;
 };
 

@@ -1,23 +1,109 @@
 #include "nn/modules/container.h"
 
+#include <algorithm>
+
 namespace ocl::nn {
 
-Sequential& Sequential::append(std::shared_ptr<Module> module) {
-  register_module(std::to_string(size()), std::move(module));
-  return *this;
+using dlprim::require;
+
+std::size_t ModuleSequence::position(std::int64_t index, std::size_t end) const {
+  const auto count = static_cast<std::int64_t>(size());
+  const std::int64_t counted = index < 0 ? index + count : index;
+  require<IndexError>(counted >= 0 && counted < static_cast<std::int64_t>(end), "index ", index,
+                      " is out of range for a ", name(), " of ", count, " modules");
+  return static_cast<std::size_t>(counted);
 }
 
-std::shared_ptr<Module> Sequential::at(std::int64_t index) const {
+std::shared_ptr<Module> ModuleSequence::at(std::int64_t index) const {
+  return named_children()[position(index, size())].second;
+}
+
+ModulePointers ModuleSequence::modules() const {
+  ModulePointers all;
+  for (const auto& [child_name, module] : named_children()) all.push_back(module);
+  return all;
+}
+
+void ModuleSequence::append(std::shared_ptr<Module> module) {
+  register_module(std::to_string(size()), std::move(module));
+}
+
+void ModuleSequence::extend(const ModulePointers& modules) {
+  for (const auto& module : modules) append(module);
+}
+
+void ModuleSequence::insert(std::int64_t index, std::shared_ptr<Module> module) {
+  ModulePointers all = modules();
+  all.insert(all.begin() + static_cast<std::ptrdiff_t>(position(index, size() + 1)), std::move(module));
+  renumber(all);
+}
+
+void ModuleSequence::erase(std::int64_t index) {
+  ModulePointers all = modules();
+  all.erase(all.begin() + static_cast<std::ptrdiff_t>(position(index, size())));
+  renumber(all);
+}
+
+void ModuleSequence::renumber(const ModulePointers& modules) {
+  while (size() > 0) unregister(std::string(named_children().back().first));
+  extend(modules);
+}
+
+std::shared_ptr<Sequential> Sequential::slice(std::int64_t begin, std::int64_t end) const {
   const auto count = static_cast<std::int64_t>(size());
-  dlprim::require<IndexError>(index >= -count && index < count, "index ", index,
-                              " is out of range for a Sequential of ", count, " modules");
-  return named_children()[static_cast<std::size_t>(index < 0 ? index + count : index)].second;
+  const auto held = [count](std::int64_t i) {
+    return std::min(std::max<std::int64_t>(i < 0 ? i + count : i, 0), count);
+  };
+  const std::int64_t first = held(begin), last = std::max(held(end), held(begin));
+  return std::make_shared<Sequential>(
+      Children(named_children().begin() + first, named_children().begin() + last));
 }
 
 Tensor Sequential::forward(const Tensor& x) {
   Tensor y = x;
-  for (const auto& [name, module] : named_children()) y = (*module)(y);
+  for (const auto& [child_name, module] : named_children()) y = (*module)(y);
   return y;
+}
+
+std::string ModuleList::repr() const {
+  std::vector<std::string> texts;
+  for (const auto& [child_name, module] : named_children()) texts.push_back(module->repr());
+  return module_list_repr(name(), texts);
+}
+
+std::shared_ptr<Module> ModuleDict::at(const std::string& key) const {
+  std::shared_ptr<Module> module = own_module(key);
+  require(module != nullptr, "ModuleDict has no module '", key, "'");
+  return module;
+}
+
+std::vector<std::string> ModuleDict::keys() const {
+  std::vector<std::string> names;
+  for (const auto& [key, module] : named_children()) names.push_back(key);
+  return names;
+}
+
+void ParameterList::append(const Tensor& tensor) {
+  register_parameter(std::to_string(size()), tensor);
+}
+
+Tensor ParameterList::at(std::int64_t index) const {
+  const StateDict all = named_parameters("", false, false);
+  const auto count = static_cast<std::int64_t>(all.size());
+  require<IndexError>(index >= -count && index < count, "index ", index,
+                      " is out of range for a ParameterList of ", count);
+  return all[static_cast<std::size_t>(index < 0 ? index + count : index)].second;
+}
+
+std::string ParameterList::extra_repr() const {
+  std::string text;
+  for (const auto& [own_name, p] : named_parameters("", false, false)) {
+    std::string sizes;
+    for (const std::int64_t size : p.shape()) sizes += (sizes.empty() ? "" : "x") + std::to_string(size);
+    text += dlprim::concat(text.empty() ? "" : "\n", "  (", own_name, "): Parameter containing: [ocl.",
+                           dlprim::name(p.dtype()), " of size ", sizes, ']');
+  }
+  return text;
 }
 
 }  // namespace ocl::nn

@@ -4,8 +4,36 @@
 
 namespace ocl::nn {
 
+/** Constructs a module for a container: `make<Linear>(784, 128)`. */
+template <class M, class... Args>
+std::shared_ptr<M> make(Args&&... args) {
+  return std::make_shared<M>(std::forward<Args>(args)...);
+}
+
+using ModulePointers = std::vector<std::shared_ptr<Module>>;
+
+/** What Sequential and ModuleList share: modules in order, under the numbers from 0 on unless named. Indices
+ * count from the back where negative; one out of range throws IndexError. */
+class ModuleSequence : public Module {
+ public:
+  std::size_t size() const { return named_children().size(); }
+  std::shared_ptr<Module> at(std::int64_t index) const;
+  ModulePointers modules() const;
+  /** Registers `module` under the next number. */
+  void append(std::shared_ptr<Module> module);
+  void extend(const ModulePointers& modules);
+  /** Puts `module` before the one at `index`; all are numbered anew. */
+  void insert(std::int64_t index, std::shared_ptr<Module> module);
+  /** Takes the module at `index` away; the others are numbered anew. */
+  void erase(std::int64_t index);
+
+ private:
+  std::size_t position(std::int64_t index, std::size_t end) const;
+  void renumber(const ModulePointers& modules);
+};
+
 /** torch.nn.Sequential: each module's output is the next one's input. */
-class Sequential : public Module {
+class Sequential : public ModuleSequence {
  public:
   Sequential() = default;
   /** `Sequential(make<Linear>(2, 3), make<ReLU>())`. */
@@ -13,21 +41,58 @@ class Sequential : public Module {
   explicit Sequential(std::shared_ptr<Modules>... modules) {
     (append(std::move(modules)), ...);
   }
+  /** Named ones: `Sequential({{"hidden", make<Linear>(2, 3)}, {"out", make<Linear>(3, 1)}})`. */
+  explicit Sequential(const Children& modules) {
+    for (const auto& [name, module] : modules) register_module(name, module);
+  }
 
-  /** Registers `module` under the next number. */
-  Sequential& append(std::shared_ptr<Module> module);
-  std::size_t size() const { return named_children().size(); }
-  /** The module at `index`, from the back where negative. Throws IndexError. */
-  std::shared_ptr<Module> at(std::int64_t index) const;
-
+  /** Modules [begin, end), under the names that they have here. */
+  std::shared_ptr<Sequential> slice(std::int64_t begin, std::int64_t end) const;
   Tensor forward(const Tensor& x) override;
   std::string name() const override { return "Sequential"; }
 };
 
-/** Constructs a module for Sequential: `make<Linear>(784, 128)`. */
-template <class M, class... Args>
-std::shared_ptr<M> make(Args&&... args) {
-  return std::make_shared<M>(std::forward<Args>(args)...);
-}
+/** torch.nn.ModuleList: modules that the owner calls as it likes; has no forward of its own. */
+class ModuleList : public ModuleSequence {
+ public:
+  ModuleList() = default;
+  template <class... Modules, class = std::enable_if_t<(sizeof...(Modules) > 0)>>
+  explicit ModuleList(std::shared_ptr<Modules>... modules) {
+    (append(std::move(modules)), ...);
+  }
+  std::string name() const override { return "ModuleList"; }
+  /** Equal neighbours are printed once, with their number. */
+  std::string repr() const override;
+};
+
+/** torch.nn.ModuleDict: modules by name, in the order in which they were added. */
+class ModuleDict : public Module {
+ public:
+  ModuleDict() = default;
+  explicit ModuleDict(const Children& modules) {
+    for (const auto& [name, module] : modules) register_module(name, module);
+  }
+  std::size_t size() const { return named_children().size(); }
+  bool contains(const std::string& key) const { return own_module(key) != nullptr; }
+  /** Throws ValueError for a name that is not there. */
+  std::shared_ptr<Module> at(const std::string& key) const;
+  std::vector<std::string> keys() const;
+  std::string name() const override { return "ModuleDict"; }
+};
+
+/** torch.nn.ParameterList: parameters under the numbers from 0 on. */
+class ParameterList : public Module {
+ public:
+  ParameterList() = default;
+  explicit ParameterList(const TensorList& parameters) {
+    for (const Tensor& p : parameters) append(p);
+  }
+  std::size_t size() const { return named_parameters("", false, false).size(); }
+  /** Makes `tensor` a parameter if it is none yet. */
+  void append(const Tensor& tensor);
+  Tensor at(std::int64_t index) const;
+  std::string name() const override { return "ParameterList"; }
+  std::string extra_repr() const override;
+};
 
 }  // namespace ocl::nn

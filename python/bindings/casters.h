@@ -6,7 +6,7 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
-#include "nn/nn.h"
+#include "autograd/autograd.h"
 
 namespace py = pybind11;
 

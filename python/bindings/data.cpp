@@ -1,5 +1,6 @@
 #include "casters.h"
 #include "nn/data/idx.h"
+#include "nn/nn.h"
 
 void bind_data(py::module_& parent) {
   py::module_ m = parent.def_submodule("_data", "Files.");

@@ -57,6 +57,25 @@ static T TANH(T a) {
   const T y = tanh(a), saturated = sizeof(T) == 8 ? (T)19.1 : (T)9.1;
   return fabs(a) > saturated || fabs(y) > 1 ? copysign((T)1, a) : y;
 }
+// Giles' polynomials ("Approximating the erfinv function", 2011), then Newton's steps to the precision of T.
+static T ERFINV(T a) {
+  if (!(fabs(a) < 1)) return fabs(a) == 1 ? copysign((T)INFINITY, a) : (T)NAN;
+  const T w = -log((1 - a) * (1 + a));
+  const bool central = w < 5;
+  const T u = central ? w - (T)2.5 : sqrt(w) - 3;
+  T y = central ? (T)2.81022636e-08 : (T)-0.000200214257;
+  y = y * u + (central ? (T)3.43273939e-07 : (T)0.000100950558);
+  y = y * u + (central ? (T)-3.5233877e-06 : (T)0.00134934322);
+  y = y * u + (central ? (T)-4.39150654e-06 : (T)-0.00367342844);
+  y = y * u + (central ? (T)0.00021858087 : (T)0.00573950773);
+  y = y * u + (central ? (T)-0.00125372503 : (T)-0.0076224613);
+  y = y * u + (central ? (T)-0.00417768164 : (T)0.00943887047);
+  y = y * u + (central ? (T)0.246640727 : (T)1.00167406);
+  y = y * u + (central ? (T)1.50140941 : (T)2.83297682);
+  y *= a;
+  for (int step = 0; step < 2; ++step) y -= (erf(y) - a) / ((T)1.128379167095512574 * exp(-y * y));
+  return y;
+}
 #define SELU_ALPHA ((T)1.6732632423543772848170429916717)
 #define SELU_SCALE ((T)1.0507009873554804934193349852946)
 

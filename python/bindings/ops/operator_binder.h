@@ -57,6 +57,7 @@ void bind_random(const OperatorBinder& bind);
 void bind_views(const OperatorBinder& bind);
 void bind_inplace(const OperatorBinder& bind);
 void bind_pointwise(const OperatorBinder& bind);
+void bind_activation(const OperatorBinder& bind);
 void bind_reduce(const OperatorBinder& bind);
 void bind_scan(const OperatorBinder& bind);
 void bind_linalg(const OperatorBinder& bind);

@@ -27,6 +27,7 @@ void bind_operators(py::module_& m, py::class_<ocl::Tensor>& tensor) {
   bind_views(bind);
   bind_inplace(bind);
   bind_pointwise(bind);
+  bind_activation(bind);
   bind_reduce(bind);
   bind_scan(bind);
   bind_linalg(bind);

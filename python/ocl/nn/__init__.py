@@ -4,6 +4,7 @@ from ocl import _C
 
 globals().update({name: value for name, value in vars(_C._nn).items() if not name.startswith("_")})
 
-from ocl.nn import functional, init  # noqa: E402
+from ocl.nn import functional, init, utils  # noqa: E402
+from ocl.nn.container import ModuleDict, ModuleList, ParameterList, Sequential  # noqa: E402, F401
 
-__all__ = [name for name in dir(_C._nn) if not name.startswith("_")] + ["functional", "init"]
+__all__ = [name for name in dir(_C._nn) if not name.startswith("_")] + ["functional", "init", "utils"]

@@ -113,6 +113,79 @@ TEST_F(Modules, ForwardHooks) {
   EXPECT_EQ(identity(full({}, 3)).item(), 6);
 }
 
+TEST_F(Modules, PreHooksAndRemoval) {
+  nn::Identity identity;
+  nn::RemovableHandle doubles =
+      identity.register_forward_pre_hook([](const nn::Module&, const Tensor& x) { return x * 2; });
+  nn::RemovableHandle adds =
+      identity.register_forward_hook([](const nn::Module&, const Tensor&, const Tensor& y) { return y + 1; });
+  EXPECT_EQ(identity(full({}, 3)).item(), 7);
+  adds.remove();
+  adds.remove();
+  EXPECT_EQ(identity(full({}, 3)).item(), 6);
+  doubles.remove();
+  EXPECT_EQ(identity(full({}, 3)).item(), 3);
+  nn::RemovableHandle outlives;
+  {
+    nn::Identity gone;
+    outlives = gone.register_forward_pre_hook([](const nn::Module&, const Tensor& x) { return x; });
+  }
+  outlives.remove();
+}
+
+TEST_F(Modules, BackwardHooks) {
+  nn::Linear linear(2, 1, false);
+  const Tensor x = leaf({1, 2}, {1, 2});
+  Values seen;
+  linear.register_full_backward_hook(
+      [&](const nn::Module&, const Tensor& grad_input, const Tensor& grad_output) {
+        seen = grad_output.to_vector();
+        return grad_input * 10;
+      });
+  (linear(x) * 3).backward();
+  EXPECT_EQ(seen, Values{3});
+  const Values weight = linear.weight.to_vector();
+  expect_close(gradient(x), Values{30 * weight[0], 30 * weight[1]}, 1e-6, 0);
+  EXPECT_EQ(gradient(linear.weight), (Values{3, 6}));
+}
+
+TEST_F(Modules, Walks) {
+  Net net;
+  EXPECT_EQ(names_of(net.named_parameters("net", false)), std::vector<std::string>{});
+  EXPECT_EQ(names_of(net.out.named_parameters("out", false)),
+            (std::vector<std::string>{"out.weight", "out.bias"}));
+  EXPECT_EQ(net.get_submodule("norm").name(), "BatchNorm2d");
+  EXPECT_TRUE(is_same(net.get_parameter("out.bias"), net.out.bias));
+  EXPECT_TRUE(is_same(net.get_buffer("norm.running_var"), net.norm.running_var));
+  expect_error<ValueError>([&] { net.get_submodule("out.in"); }, "Linear has no attribute `in`");
+  expect_error<ValueError>([&] { net.get_parameter("out.wait"); }, "has no parameter `wait`");
+  std::vector<std::string> paths;
+  for (const auto& [path, module] : net.named_modules("n")) paths.push_back(path);
+  EXPECT_EQ(paths, (std::vector<std::string>{"n", "n.conv", "n.norm", "n.out"}));
+}
+
+TEST_F(Modules, BuffersThatStayOutOfTheStateDict) {
+  nn::Module module;
+  module.register_buffer("scratch", ones({1}), false);
+  module.register_buffer("kept", ones({1}));
+  EXPECT_EQ(names_of(module.state_dict("m.")), std::vector<std::string>{"m.kept"});
+  EXPECT_EQ(module.buffers().size(), 2u);
+  module.unregister("kept");
+  EXPECT_TRUE(module.state_dict().empty());
+  expect_error<ValueError>([&] { module.unregister("kept"); }, "no parameter, buffer or submodule 'kept'");
+}
+
+TEST_F(Modules, LoadingByAssignment) {
+  nn::Linear linear(2, 1);
+  Tensor weight = full({1, 2}, 3);
+  const nn::IncompatibleKeys keys = linear.load_state_dict({{"weight", weight}, {"x", weight}}, false, true);
+  EXPECT_EQ(keys.missing_keys, std::vector<std::string>{"bias"});
+  EXPECT_EQ(keys.unexpected_keys, std::vector<std::string>{"x"});
+  EXPECT_TRUE(linear.weight.requires_grad());
+  weight.fill_(4);
+  EXPECT_EQ(linear.weight.to_vector(), (Values{4, 4}));
+}
+
 TEST_F(Modules, SharedParametersCountOnce) {
   struct Shared : nn::Module {
     Shared() {

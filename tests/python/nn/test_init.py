@@ -18,6 +18,7 @@ RANDOM = {
     "xavier_normal_": {"gain": 0.5},
     "kaiming_uniform_": {"a": math.sqrt(5)},
     "kaiming_normal_": {"mode": "fan_out", "nonlinearity": "relu"},
+    "trunc_normal_": {"mean": 0.5, "std": 2.0, "a": -1.0, "b": 4.0},
 }
 
 
@@ -34,7 +35,7 @@ def test_distributions_like_torchs(name, options, shape):
     error = spread / math.sqrt(theirs.size)  # standard error of the mean
     assert abs(ours.mean() - theirs.mean()) < 6 * error
     assert ours.std() == pytest.approx(spread, rel=0.03)
-    if "uniform" in name:
+    if "uniform" in name or "trunc" in name:
         width = float(np.ptp(theirs))
         assert ours.min() == pytest.approx(theirs.min(), abs=0.01 * width)
         assert ours.max() == pytest.approx(theirs.max(), abs=0.01 * width)
@@ -93,5 +94,56 @@ def test_fans_need_two_dimensions(name):
 def test_unknown_modes_are_refused():
     with pytest.raises(ValueError, match="fan_middle.*fan_in, fan_out"):
         init.kaiming_uniform_(ocl.empty(2, 2), mode="fan_middle")
-    with pytest.raises(ValueError, match="unsupported nonlinearity gelu"):
+    with pytest.raises(ValueError, match="Unsupported nonlinearity gelu"):
         init.kaiming_normal_(ocl.empty(2, 2), nonlinearity="gelu")
+
+
+def test_a_truncated_normal_has_its_shape():
+    """Against the distribution function itself, at 30 places."""
+    ocl.manual_seed(1)
+    values = np.sort(init.trunc_normal_(ocl.empty(100_000), 1.0, 2.0, -2.0, 1.5).numpy())
+    assert values[0] >= -2 and values[-1] <= 1.5
+    below = lambda x: 0.5 * (1 + math.erf((x - 1) / 2 / math.sqrt(2)))  # noqa: E731
+    for place in np.linspace(-1.9, 1.4, 30):
+        expected = (below(place) - below(-2)) / (below(1.5) - below(-2))
+        assert np.searchsorted(values, place) / values.size == pytest.approx(expected, abs=0.006)
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (2, 5), (5, 2), (1, 1), (0, 3)])
+def test_eye(shape):
+    np.testing.assert_array_equal(init.eye_(ocl.randn(*shape)).numpy(), np.eye(*shape, dtype=np.float32))
+
+
+def test_eye_takes_matrices_only():
+    with pytest.raises(ValueError, match="2 dimensions"):
+        init.eye_(ocl.empty(3))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("linear",),
+        ("conv1d",),
+        ("conv2d",),
+        ("conv_transpose2d",),
+        ("sigmoid",),
+        ("tanh",),
+        ("relu",),
+        ("selu",),
+        ("leaky_relu",),
+        ("leaky_relu", 0.3),
+        ("leaky_relu", 1),
+    ],
+)
+def test_gains(arguments):
+    assert init.calculate_gain(*arguments) == pytest.approx(
+        torch.nn.init.calculate_gain(*arguments), rel=1e-12
+    )
+
+
+@pytest.mark.parametrize("nonlinearity", ["tanh", "selu", "linear"])
+def test_kaiming_takes_every_gain(nonlinearity):
+    ocl.manual_seed(3)
+    values = init.kaiming_normal_(ocl.empty(300, 200), nonlinearity=nonlinearity).numpy()
+    gain = torch.nn.init.calculate_gain(nonlinearity)
+    assert values.std() == pytest.approx(gain / math.sqrt(200), rel=0.02)

@@ -34,6 +34,7 @@ TORCH = {
     "div_floor": lambda a, b: torch.div(a, b, rounding_mode="floor"),
     "div_trunc": lambda a, b: torch.div(a, b, rounding_mode="trunc"),
     "prelu_kernel": lambda a, b: torch.where(a > 0, a, b * a),
+    "glu_kernel": lambda a, b: a * torch.sigmoid(b),
     "threshold": lambda a, threshold=0.0, value=0.0: F.threshold(a, threshold, value),
     "clamp": lambda a, min=None, max=None: a.clone() if min is max is None else torch.clamp(a, min, max),
 }
@@ -48,6 +49,7 @@ DOMAINS = {
     "log1p": (-0.9, 5),
     "asin": (-0.95, 0.95),
     "acos": (-0.95, 0.95),
+    "erfinv": (-0.95, 0.95),
     "logit": (0.02, 0.98),
     "reciprocal": (0.2, 3),
     "tan": (-1.4, 1.4),

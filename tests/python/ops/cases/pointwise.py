@@ -16,6 +16,7 @@ TORCH = {
     "div_floor": lambda a, b: torch.div(a, b, rounding_mode="floor"),
     "div_trunc": lambda a, b: torch.div(a, b, rounding_mode="trunc"),
     "prelu_kernel": lambda a, b: torch.where(a > 0, a, b * a),
+    "glu_kernel": lambda a, b: a * torch.sigmoid(b),
     "threshold": lambda a, threshold=0.0, value=0.0: F.threshold(a, threshold, value),
     "clamp": lambda a, min=None, max=None: a.clone() if min is max is None else torch.clamp(a, min, max),
 }
@@ -31,6 +32,7 @@ DOMAINS = {
     "asin": (-0.95, 0.95),
     "acos": (-0.95, 0.95),
     "logit": (0.02, 0.98),
+    "erfinv": (-0.95, 0.95),
     "reciprocal": (0.2, 3),
     "tan": (-1.4, 1.4),
     "hardsigmoid": (-4, 4),
@@ -101,8 +103,12 @@ def draw_case(draw, name):
     shapes = [shape] + [draw.broadcastable(shape) for _ in range(row["inputs"] - 1)]
     order = draw.rng.permutation(row["inputs"])
     shapes = [shapes[i] for i in order]
-    parameters = {p: draw.number(*interval) for p, interval in PARAMETERS.get(name, {}).items() if draw.chance(0.7)}
-    if row["types"] == "Integral" or (row["types"] in ("Same", "Bool") and name != "where" and draw.chance(0.3)):
+    parameters = {
+        p: draw.number(*interval) for p, interval in PARAMETERS.get(name, {}).items() if draw.chance(0.7)
+    }
+    if row["types"] == "Integral" or (
+        row["types"] in ("Same", "Bool") and name != "where" and draw.chance(0.3)
+    ):
         inputs = draw_integers(draw, name, shapes)
         if row["types"] == "Integral" or takes_integers(name, [i.array for i in inputs]):
             return Case(call(name), *inputs, backward=False)

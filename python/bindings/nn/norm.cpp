@@ -1,6 +1,4 @@
-#include "nn_modules.h"
-
-using namespace ocl::nn;
+#include "module_class.h"
 
 namespace {
 

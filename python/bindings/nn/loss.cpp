@@ -1,8 +1,6 @@
-#include "nn_modules.h"
+#include "module_class.h"
 
 using ocl::Reduction;
-using ocl::Tensor;
-using namespace ocl::nn;
 
 namespace {
 

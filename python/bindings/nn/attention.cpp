@@ -1,7 +1,4 @@
-#include "nn_modules.h"
-
-using ocl::Tensor;
-using namespace ocl::nn;
+#include "module_class.h"
 
 namespace {
 

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "autograd/tensor.h"
+
+namespace ocl::nn {
+
+/**
+ * Lets a hook see the gradients of a stretch of the tape: `outputs` marks its end, `inputs` its beginning.
+ * The hook gets the gradients of the inputs and of the outputs once both are known, an undefined tensor for
+ * one that nobody asked for; what it returns, unless empty, goes on in place of the inputs' gradients.
+ */
+class BackwardWatch {
+ public:
+  using Hook = std::function<TensorList(const TensorList& grad_input, const TensorList& grad_output)>;
+
+  explicit BackwardWatch(Hook hook) : state_(std::make_shared<State>()) { state_->hook = std::move(hook); }
+  /** What to compute with in place of `tensors`. */
+  TensorList inputs(const TensorList& tensors);
+  /** What to give out in place of `tensors`. */
+  TensorList outputs(const TensorList& tensors);
+
+ private:
+  struct State {
+    Hook hook;
+    std::size_t input_count = 0;
+    bool fires_at_inputs = false;  // else no input asks for a gradient, and the outputs' is all there is
+    TensorList grad_output;
+  };
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace ocl::nn
