@@ -4,37 +4,85 @@
 
 namespace ocl::optim {
 
-LRScheduler::LRScheduler(Optimizer& optimizer) : optimizer_(optimizer) {
-  for (const ParameterGroup& group : optimizer.param_groups()) base_rates_.push_back(group.number("lr"));
+void StateVisitor::operator()(const std::vector<std::shared_ptr<LRScheduler>>& schedulers) {
+  if (target_) {
+    for (const auto& scheduler : schedulers) target_->schedulers.push_back(scheduler->state_dict());
+    return;
+  }
+  dlprim::require(source_->schedulers.size() == schedulers.size(), "load_state_dict: expected the states of ",
+                  schedulers.size(), " schedules, got ", source_->schedulers.size());
+  for (std::size_t i = 0; i < schedulers.size(); ++i) schedulers[i]->load_state_dict(source_->schedulers[i]);
 }
 
-void LRScheduler::set_epoch(std::int64_t epoch) {
-  epoch_ = epoch;
-  for (std::size_t i = 0; i < base_rates_.size(); ++i)
-    optimizer_.param_groups()[i].options.at("lr") = base_rates_[i] * factor(epoch_);
+LRScheduler::LRScheduler(Optimizer& optimizer, std::int64_t last_epoch)
+    : optimizer_(optimizer), epoch_(last_epoch) {
+  for (ParameterGroup& group : optimizer.param_groups()) {
+    if (last_epoch == -1) group.options.emplace("initial_lr", group.options.at("lr"));
+    dlprim::require(group.options.count("initial_lr") != 0, "a schedule that resumes at epoch ", last_epoch,
+                    " needs 'initial_lr' in every parameter group: load the optimizer's state first");
+  }
+  base_rates_ = group_values("initial_lr");
+}
+
+void LRScheduler::start() {
+  step_count_ = 0;
+  is_initial_ = true;
+  step();
+  is_initial_ = false;
 }
 
 void LRScheduler::step() {
-  set_epoch(epoch_ + 1);
+  ++step_count_;
+  ++epoch_;
+  set_rates(get_lr());
 }
 
-std::vector<double> LRScheduler::get_last_lr() const {
-  std::vector<double> rates;
-  for (const ParameterGroup& group : optimizer_.param_groups()) rates.push_back(group.number("lr"));
+void LRScheduler::step_to(double epoch) {
+  epoch_ = static_cast<std::int64_t>(std::floor(epoch));
+  set_rates(closed_form_lr());
+}
+
+void LRScheduler::set_rates(const std::vector<double>& rates) {
+  auto rate = rates.begin();
+  for (ParameterGroup& group : optimizer_.param_groups()) group.options.at("lr") = *rate++;
+  last_rates_ = rates;
+}
+
+std::vector<double> LRScheduler::group_values(const char* option) const {
+  std::vector<double> values;
+  for (const ParameterGroup& group : optimizer_.param_groups()) values.push_back(group.number(option));
+  return values;
+}
+
+std::vector<double> LRScheduler::scaled(double factor) const {
+  std::vector<double> rates = group_values();
+  for (double& rate : rates) rate *= factor;
   return rates;
 }
 
-StepLR::StepLR(Optimizer& optimizer, std::int64_t step_size, double gamma)
-    : LRScheduler(optimizer), step_size_(step_size), gamma_(gamma) {
-  dlprim::require(step_size > 0, "StepLR: step_size must be positive, got ", step_size);
+std::vector<double> LRScheduler::base_scaled(double factor) const {
+  std::vector<double> rates = base_rates_;
+  for (double& rate : rates) rate *= factor;
+  return rates;
 }
 
-double StepLR::factor(std::int64_t epoch) const {
-  return std::pow(gamma_, static_cast<double>(epoch / step_size_));
+void LRScheduler::visit(StateVisitor& visitor) {
+  visitor("last_epoch", epoch_);
+  visitor("_step_count", step_count_);
+  visitor("base_lrs", base_rates_);
+  visitor("_last_lr", last_rates_);
 }
 
-double ExponentialLR::factor(std::int64_t epoch) const {
-  return std::pow(gamma_, static_cast<double>(epoch));
+SchedulerState LRScheduler::state_dict() const {
+  SchedulerState state;
+  StateVisitor writer(&state);
+  const_cast<LRScheduler*>(this)->visit(writer);  // one list of fields serves both ways; a writer only reads
+  return state;
+}
+
+void LRScheduler::load_state_dict(const SchedulerState& state) {
+  StateVisitor reader(&state);
+  visit(reader);
 }
 
 }  // namespace ocl::optim

@@ -155,4 +155,59 @@ void Adam::update(dlprim::Queue& queue, dlprim::ParameterPack& pack,
   dlprim::adam_step(queue, pack, parameters, options);
 }
 
+RMSprop::RMSprop(const TensorList& parameters, double lr, double alpha, double eps, double weight_decay,
+                 double momentum, bool centered, bool maximize)
+    : Optimizer(parameters, {{"lr", lr},
+                             {"alpha", alpha},
+                             {"eps", eps},
+                             {"weight_decay", weight_decay},
+                             {"momentum", momentum},
+                             {"centered", centered},
+                             {"maximize", maximize}}) {
+  require_nonnegative("RMSprop", "lr", lr);
+  require_nonnegative("RMSprop", "eps", eps);
+  require_nonnegative("RMSprop", "momentum", momentum);
+  require_nonnegative("RMSprop", "weight_decay", weight_decay);
+  require_nonnegative("RMSprop", "alpha", alpha);
+}
+
+std::vector<std::string> RMSprop::state_names(const ParameterGroup& group) const {
+  std::vector<std::string> names{"square_avg"};
+  if (group.number("momentum") != 0) names.push_back("momentum_buffer");
+  if (group.flag("centered")) names.push_back("grad_avg");
+  return names;
+}
+
+void RMSprop::update(dlprim::Queue& queue, dlprim::ParameterPack& pack,
+                     const std::vector<dlprim::OptimizedParameter>& parameters, const ParameterGroup& group,
+                     std::int64_t) {
+  dlprim::rmsprop_step(
+      queue, pack, parameters,
+      {group.number("lr"), group.number("alpha"), group.number("eps"), group.number("weight_decay"),
+       group.number("momentum"), group.flag("centered"), group.flag("maximize")});
+}
+
+Adagrad::Adagrad(const TensorList& parameters, double lr, double lr_decay, double weight_decay,
+                 double initial_accumulator_value, double eps, bool maximize)
+    : Optimizer(parameters, {{"lr", lr},
+                             {"lr_decay", lr_decay},
+                             {"weight_decay", weight_decay},
+                             {"initial_accumulator_value", initial_accumulator_value},
+                             {"eps", eps},
+                             {"maximize", maximize}}) {
+  require_nonnegative("Adagrad", "lr", lr);
+  require_nonnegative("Adagrad", "lr_decay", lr_decay);
+  require_nonnegative("Adagrad", "weight_decay", weight_decay);
+  require_nonnegative("Adagrad", "initial_accumulator_value", initial_accumulator_value);
+  require_nonnegative("Adagrad", "eps", eps);
+}
+
+void Adagrad::update(dlprim::Queue& queue, dlprim::ParameterPack& pack,
+                     const std::vector<dlprim::OptimizedParameter>& parameters, const ParameterGroup& group,
+                     std::int64_t step) {
+  dlprim::adagrad_step(queue, pack, parameters,
+                       {group.number("lr"), group.number("lr_decay"), group.number("weight_decay"),
+                        group.number("eps"), group.flag("maximize"), step + 1});
+}
+
 }  // namespace ocl::optim

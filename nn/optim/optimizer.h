@@ -111,4 +111,37 @@ class AdamW : public Adam {
       : Adam(parameters, lr, beta1, beta2, eps, weight_decay, amsgrad, maximize, true) {}
 };
 
+/** torch.optim.RMSprop: the gradient over a running root of its squares (Tieleman and Hinton 2012). */
+class RMSprop : public Optimizer {
+ public:
+  explicit RMSprop(const TensorList& parameters, double lr = 1e-2, double alpha = 0.99, double eps = 1e-8,
+                   double weight_decay = 0, double momentum = 0, bool centered = false,
+                   bool maximize = false);
+  std::vector<std::string> state_names(const ParameterGroup& group) const override;
+  std::string name() const override { return "RMSprop"; }
+
+ protected:
+  void update(dlprim::Queue& queue, dlprim::ParameterPack& pack,
+              const std::vector<dlprim::OptimizedParameter>& parameters, const ParameterGroup& group,
+              std::int64_t step) override;
+};
+
+/** torch.optim.Adagrad: the gradient over the root of the sum of its squares (Duchi et al. 2011). */
+class Adagrad : public Optimizer {
+ public:
+  explicit Adagrad(const TensorList& parameters, double lr = 1e-2, double lr_decay = 0,
+                   double weight_decay = 0, double initial_accumulator_value = 0, double eps = 1e-10,
+                   bool maximize = false);
+  std::vector<std::string> state_names(const ParameterGroup&) const override { return {"sum"}; }
+  std::string name() const override { return "Adagrad"; }
+
+ protected:
+  void update(dlprim::Queue& queue, dlprim::ParameterPack& pack,
+              const std::vector<dlprim::OptimizedParameter>& parameters, const ParameterGroup& group,
+              std::int64_t step) override;
+  double initial_state(const ParameterGroup& group) const override {
+    return group.number("initial_accumulator_value");
+  }
+};
+
 }  // namespace ocl::optim

@@ -9,9 +9,21 @@
 #define NORM_1 0
 #define NORM_2 1
 #define NORM_MAX 2
+#define NORM_MIN 3
+#define NORM_0 4
+#define NORM_P 5
 
-inline REAL joined(int kind, REAL a, REAL b) { return kind != NORM_MAX ? a + b : (a > b || isnan(a) ? a : b); }
-inline REAL measured(int kind, REAL v) { return kind == NORM_2 ? v * v : fabs(v); }
+inline REAL joined(int kind, REAL a, REAL b) {
+  if (kind == NORM_MAX) return a > b || isnan(a) ? a : b;
+  if (kind == NORM_MIN) return a < b || isnan(a) ? a : b;
+  return a + b;
+}
+inline REAL measured(int kind, REAL p, REAL v) {
+  if (kind == NORM_2) return v * v;
+  if (kind == NORM_0) return v != 0 ? 1 : 0;
+  return kind == NORM_P ? pow(fabs(v), p) : fabs(v);
+}
+inline REAL of_nothing(int kind) { return kind == NORM_MIN ? (REAL)INFINITY : (REAL)0; }
 
 #if SHAPE_SIMT
 // Every work item's value, joined; the result is valid in work item 0.
@@ -26,18 +38,18 @@ inline REAL joined_group(int kind, REAL mine, __local REAL *shared) {
 }
 #endif
 
-__kernel void multi_tensor_norm_chunks(PACK_ARGS, BUFFER(REAL, partials), const int kind) {
+__kernel void multi_tensor_norm_chunks(PACK_ARGS, BUFFER(REAL, partials), const int kind, const REAL p) {
   BIND_CHUNK;
   const __global REAL *x = CHUNK_TENSOR(0);
-  REAL result = 0;
+  REAL result = of_nothing(kind);
 #if SHAPE_CPU
-  const int whole = count & ~15;
+  const int whole = kind <= NORM_MAX ? count & ~15 : 0;  // the others have no vector code
   REAL16 lanes = 0;
   if (kind == NORM_2)
     for (int i = 0; i < whole; i += 16) lanes = fma(LOAD16(x, i), LOAD16(x, i), lanes);
   else if (kind == NORM_1)
     for (int i = 0; i < whole; i += 16) lanes += fabs(LOAD16(x, i));
-  else
+  else if (kind == NORM_MAX)
     for (int i = 0; i < whole; i += 16) {
       const REAL16 v = fabs(LOAD16(x, i));
       lanes = lanes > v || isnan(lanes) ? lanes : v;
@@ -46,23 +58,28 @@ __kernel void multi_tensor_norm_chunks(PACK_ARGS, BUFFER(REAL, partials), const 
   vstore16(lanes, 0, values);
   for (int width = 8; width > 0; width /= 2)
     for (int lane = 0; lane < width; ++lane) values[lane] = joined(kind, values[lane], values[lane + width]);
-  result = values[0];
-  for (int i = whole; i < count; ++i) result = joined(kind, result, measured(kind, x[i]));
+  if (whole > 0) result = values[0];
+  for (int block = whole; block < count; block += 128) {
+    REAL part = of_nothing(kind);
+    for (int i = block; i < min(count, block + 128); ++i) part = joined(kind, part, measured(kind, p, x[i]));
+    result = joined(kind, result, part);
+  }
 #else
   __local REAL shared[GROUP];
-  FOR_EACH_ELEMENT(i) result = joined(kind, result, measured(kind, x[i]));
+  FOR_EACH_ELEMENT(i) result = joined(kind, result, measured(kind, p, x[i]));
   result = joined_group(kind, result, shared);
 #endif
   if (get_local_id(0) == 0) partials_buffer[partials_start + CHUNK] = result;
 }
 
-__kernel void multi_tensor_norm_join(BUFFER(const REAL, partials), const int count, const int kind, BUFFER(REAL, norm)) {
+__kernel void multi_tensor_norm_join(BUFFER(const REAL, partials), const int count, const int kind, const REAL p,
+                                     BUFFER(REAL, norm)) {
   BIND(const REAL, partials);
   BIND(REAL, norm);
   const int size = get_local_size(0);
-  REAL result = 0;
+  REAL result = of_nothing(kind);
   for (int block = get_local_id(0); block < count; block += 256 * size) {
-    REAL part = 0;
+    REAL part = of_nothing(kind);
     for (int i = block; i < min(count, block + 256 * size); i += size) part = joined(kind, part, partials[i]);
     result = joined(kind, result, part);
   }
@@ -70,7 +87,7 @@ __kernel void multi_tensor_norm_join(BUFFER(const REAL, partials), const int cou
   __local REAL shared[GROUP];
   result = joined_group(kind, result, shared);
 #endif
-  if (get_local_id(0) == 0) norm[0] = kind == NORM_2 ? sqrt(result) : result;
+  if (get_local_id(0) == 0) norm[0] = kind == NORM_2 ? sqrt(result) : kind == NORM_P ? pow(result, 1 / p) : result;
 }
 
 inline void scale_chunk(__global REAL *restrict x, int count, REAL factor) { FOR_EACH_ELEMENT(i) x[i] *= factor; }
@@ -84,4 +101,13 @@ __kernel void multi_tensor_clip(PACK_ARGS, BUFFER(const REAL, norm), const REAL 
   BIND_CHUNK;
   const REAL ratio = max_norm / (norm_buffer[norm_start] + (REAL)1e-6);
   scale_chunk(CHUNK_TENSOR(0), count, ratio < 1 || isnan(ratio) ? ratio : (REAL)1);
+}
+
+inline void clamp_chunk(__global REAL *restrict x, int count, REAL limit) {
+  FOR_EACH_ELEMENT(i) x[i] = x[i] > limit ? limit : x[i] < -limit ? -limit : x[i];
+}
+
+__kernel void multi_tensor_clamp(PACK_ARGS, const REAL limit) {
+  BIND_CHUNK;
+  clamp_chunk(CHUNK_TENSOR(0), count, limit);
 }

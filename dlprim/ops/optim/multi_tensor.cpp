@@ -28,10 +28,11 @@ Kernel& kernel_of(Queue& queue, const char* kernel, DType dtype) {
 
 // Numbers of multi_tensor.cl.
 cl_int kind_of(double p) {
+  require(!std::isnan(p), "multi_tensor_norm: p must be a number, got NaN");
   if (p == 1) return 0;
   if (p == 2) return 1;
-  require(std::isinf(p) && p > 0, "multi_tensor_norm: p must be 1, 2 or infinity, got ", p);
-  return 2;
+  if (std::isinf(p)) return p > 0 ? 2 : 3;
+  return p == 0 ? 4 : 5;
 }
 
 }  // namespace
@@ -50,9 +51,13 @@ void multi_tensor_norm(Queue& queue, ParameterPack& pack, const std::vector<Tens
   const std::int64_t chunks = pack.chunks();
   if (chunks == 0) return queue.zero(norm);
   const Tensor partials = queue.scratch({chunks}, dtype);
-  launch_pack(queue, pack, rows, kernel_of(queue, "multi_tensor_norm_chunks", dtype), partials, kind);
-  queue.launch(kernel_of(queue, "multi_tensor_norm_join", dtype), Range::groups(pack_group_size(queue), 1),
-               partials, static_cast<cl_int>(chunks), kind, norm);
+  with_real(dtype, [&](auto zero) {
+    const auto real_p = static_cast<decltype(zero)>(p);
+    launch_pack(queue, pack, rows, kernel_of(queue, "multi_tensor_norm_chunks", dtype), partials, kind,
+                real_p);
+    queue.launch(kernel_of(queue, "multi_tensor_norm_join", dtype), Range::groups(pack_group_size(queue), 1),
+                 partials, static_cast<cl_int>(chunks), kind, real_p, norm);
+  });
 }
 
 void multi_tensor_clip(Queue& queue, ParameterPack& pack, const std::vector<Tensor>& tensors,
@@ -68,15 +73,27 @@ void multi_tensor_clip(Queue& queue, ParameterPack& pack, const std::vector<Tens
   });
 }
 
-void multi_tensor_scale(Queue& queue, ParameterPack& pack, const std::vector<Tensor>& tensors,
-                        double factor) {
-  constexpr const char* op = "multi_tensor_scale";
+namespace {
+
+void launch_with_number(Queue& queue, ParameterPack& pack, const char* op, const std::vector<Tensor>& tensors,
+                        double number) {
   const PackRows rows = rows_of(queue, op, tensors);
   if (rows.empty()) return;
   const DType dtype = tensors.front().dtype;
   with_real(dtype, [&](auto zero) {
-    launch_pack(queue, pack, rows, kernel_of(queue, op, dtype), static_cast<decltype(zero)>(factor));
+    launch_pack(queue, pack, rows, kernel_of(queue, op, dtype), static_cast<decltype(zero)>(number));
   });
+}
+
+}  // namespace
+
+void multi_tensor_scale(Queue& queue, ParameterPack& pack, const std::vector<Tensor>& tensors,
+                        double factor) {
+  launch_with_number(queue, pack, "multi_tensor_scale", tensors, factor);
+}
+
+void multi_tensor_clamp(Queue& queue, ParameterPack& pack, const std::vector<Tensor>& tensors, double limit) {
+  launch_with_number(queue, pack, "multi_tensor_clamp", tensors, limit);
 }
 
 }  // namespace dlprim

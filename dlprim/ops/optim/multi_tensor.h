@@ -9,8 +9,8 @@ namespace dlprim {
  * float32 or all float64.
  */
 
-/** norm[0] = the p-norm (2, 1 or infinity) of all elements of all tensors together. `norm` has one element.
- */
+/** norm[0] = the p-norm of all elements of all tensors together, for any p: infinity gives the largest
+ * magnitude, -infinity the smallest, 0 the number of elements that are not 0. `norm` has one element. */
 void multi_tensor_norm(Queue& queue, ParameterPack& pack, const std::vector<Tensor>& tensors, double p,
                        const Tensor& norm);
 
@@ -21,5 +21,8 @@ void multi_tensor_clip(Queue& queue, ParameterPack& pack, const std::vector<Tens
 
 /** Multiplies every tensor in place by `factor`. */
 void multi_tensor_scale(Queue& queue, ParameterPack& pack, const std::vector<Tensor>& tensors, double factor);
+
+/** Holds every element of every tensor between -limit and limit, in place; NaN stays. */
+void multi_tensor_clamp(Queue& queue, ParameterPack& pack, const std::vector<Tensor>& tensors, double limit);
 
 }  // namespace dlprim

@@ -6,6 +6,8 @@ from ocl.optim import lr_scheduler
 SGD = _C._optim.SGD
 Adam = _C._optim.Adam
 AdamW = _C._optim.AdamW
+RMSprop = _C._optim.RMSprop
+Adagrad = _C._optim.Adagrad
 Optimizer = _C._optim.Optimizer
 
-__all__ = ["SGD", "Adam", "AdamW", "Optimizer", "lr_scheduler"]
+__all__ = ["SGD", "Adagrad", "Adam", "AdamW", "Optimizer", "RMSprop", "lr_scheduler"]

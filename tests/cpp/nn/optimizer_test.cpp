@@ -69,6 +69,25 @@ Update adam(double lr, double beta1, double beta2, double eps, double weight_dec
   };
 }
 
+Update rmsprop(double lr, double alpha, double eps, double weight_decay, double momentum, bool centered) {
+  return [=](Number& n, double g, int) {
+    g += weight_decay * n.value;
+    n.state[0] = alpha * n.state[0] + (1 - alpha) * g * g;
+    n.state[1] = alpha * n.state[1] + (1 - alpha) * g;
+    const double root = std::sqrt(n.state[0] - (centered ? n.state[1] * n.state[1] : 0)) + eps;
+    n.state[2] = momentum * n.state[2] + g / root;
+    n.value -= lr * n.state[2];
+  };
+}
+
+Update adagrad(double lr, double lr_decay, double start) {
+  return [=](Number& n, double g, int step) {
+    if (step == 1) n.state[0] = start;
+    n.state[0] += g * g;
+    n.value -= lr / (1 + (step - 1) * lr_decay) * g / (std::sqrt(n.state[0]) + 1e-10);
+  };
+}
+
 template <class Optimizer, class... Args>
 auto maker(Args... args) {
   return [=](const TensorList& parameters) { return std::make_unique<Optimizer>(parameters, args...); };
@@ -87,6 +106,13 @@ TEST_F(Optimizers, Adam) {
   check(maker<optim::Adam>(0.05), adam(0.05, 0.9, 0.999, 1e-8, 0, false, false));
   check(maker<optim::Adam>(0.05, 0.8, 0.9, 1e-6, 0.1, true), adam(0.05, 0.8, 0.9, 1e-6, 0.1, true, false));
   check(maker<optim::AdamW>(0.05), adam(0.05, 0.9, 0.999, 1e-8, 0.01, false, true));
+}
+
+TEST_F(Optimizers, RmspropAndAdagrad) {
+  check(maker<optim::RMSprop>(0.01), rmsprop(0.01, 0.99, 1e-8, 0, 0, false));
+  check(maker<optim::RMSprop>(0.01, 0.9, 1e-2, 0.1, 0.5, true), rmsprop(0.01, 0.9, 1e-2, 0.1, 0.5, true));
+  check(maker<optim::Adagrad>(0.1), adagrad(0.1, 0, 0));
+  check(maker<optim::Adagrad>(0.1, 0.2, 0.0, 0.5), adagrad(0.1, 0.2, 0.5));
 }
 
 TEST_F(Optimizers, ParametersWithoutGradientsStay) {

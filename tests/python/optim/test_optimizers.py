@@ -1,4 +1,4 @@
-"""SGD, Adam and AdamW against torch.optim, step by step."""
+"""Every optimizer against torch.optim, step by step."""
 
 import numpy as np
 import pytest
@@ -27,6 +27,17 @@ OPTIMIZERS = {
     "adamw": ("AdamW", {}),
     "adamw_decay": ("AdamW", {"lr": 0.01, "weight_decay": 0.3}),
     "adamw_amsgrad": ("AdamW", {"lr": 0.05, "amsgrad": True, "maximize": True}),
+    "rmsprop": ("RMSprop", {}),
+    "rmsprop_alpha": ("RMSprop", {"lr": 0.02, "alpha": 0.8, "eps": 1e-3, "maximize": True}),
+    "rmsprop_momentum": ("RMSprop", {"lr": 0.005, "momentum": 0.9, "weight_decay": 0.1}),
+    "rmsprop_centered": ("RMSprop", {"lr": 0.005, "alpha": 0.9, "eps": 1e-2, "centered": True}),
+    "rmsprop_both": ("RMSprop", {"lr": 0.002, "eps": 1e-2, "momentum": 0.5, "centered": True}),
+    "adagrad": ("Adagrad", {}),
+    "adagrad_decays": ("Adagrad", {"lr": 0.1, "lr_decay": 0.05, "weight_decay": 0.1}),
+    "adagrad_start": (
+        "Adagrad",
+        {"lr": 0.1, "initial_accumulator_value": 0.5, "eps": 1e-3, "maximize": True},
+    ),
 }
 every_optimizer = pytest.mark.parametrize("name, options", OPTIMIZERS.values(), ids=OPTIMIZERS.keys())
 
@@ -85,7 +96,7 @@ def test_two_steps_of_tiny_parameters(name, options):
     expect_same_parameters(trainings, "two steps")
 
 
-@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW"])
+@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW", "RMSprop", "Adagrad"])
 def test_defaults_are_torchs(name):
     ours = getattr(ocl.optim, name)([ocl.ones(1, requires_grad=True)]).param_groups[0]
     theirs = getattr(torch.optim, name)([torch.ones(1, requires_grad=True)]).param_groups[0]
@@ -108,6 +119,35 @@ def test_a_model_on_a_small_problem_converges():
         optimizer.step()
         losses.append(loss)
     assert losses[-1].item() < losses[0].item() / 20
+
+
+def test_a_closure_is_called_with_the_tape_on():
+    p = ocl.ones(2, requires_grad=True)
+    optimizer = ocl.optim.SGD([p], lr=0.5)
+
+    def closure():
+        optimizer.zero_grad()
+        loss = (p * p).sum()
+        loss.backward()
+        return loss
+
+    with ocl.no_grad():
+        assert optimizer.step(closure).item() == 2
+    assert p.tolist() == [0, 0]
+
+
+def test_repr():
+    def lines(library):
+        return repr(library.optim.SGD([library.ones(1, requires_grad=True)], lr=0.5, momentum=0.25)).split(
+            "\n"
+        )
+
+    # Ours has none of PyTorch's choices between implementations.
+    of_torch_alone = ("differentiable", "foreach", "fused")
+    kept = [line for line in lines(torch) if line.split(":")[0].strip() not in of_torch_alone]
+    ours = lines(ocl)
+    assert [line.split(":")[0] for line in ours] == [line.split(":")[0] for line in kept]
+    assert "    lr: 0.5" in ours
 
 
 def launches(action):
@@ -188,6 +228,10 @@ def test_infinities_and_nan_stay_where_they_are():
         ("Adam", {"betas": (1.0, 0.9)}, r"betas must be in \[0, 1\)"),
         ("AdamW", {"betas": (0.9, -0.1)}, "betas must be in"),
         ("AdamW", {"weight_decay": -1.0}, "invalid weight_decay"),
+        ("RMSprop", {"alpha": -1.0}, "RMSprop: invalid alpha"),
+        ("RMSprop", {"momentum": -1.0}, "invalid momentum"),
+        ("Adagrad", {"lr_decay": -1.0}, "Adagrad: invalid lr_decay"),
+        ("Adagrad", {"initial_accumulator_value": -1.0}, "invalid initial_accumulator_value"),
     ],
 )
 def test_impossible_settings_are_refused(name, options, message):

@@ -15,6 +15,9 @@ KINDS = {
     "Adam": {"lr": 0.01},
     "Adam amsgrad": {"lr": 0.01, "amsgrad": True},
     "AdamW": {"lr": 0.01, "weight_decay": 0.1},
+    "RMSprop": {"lr": 0.01},
+    "RMSprop all": {"lr": 0.01, "momentum": 0.9, "centered": True, "eps": 1e-2},
+    "Adagrad": {"lr": 0.05, "lr_decay": 0.1},
 }
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
@@ -69,6 +72,9 @@ def test_settings_are_read_and_written_like_a_dict():
     group["betas"] = (0.7, 0.8)
     assert optimizer.param_groups[0]["lr"] == 0.25
     assert optimizer.param_groups[0]["betas"] == (0.7, 0.8)
+    assert dict(group)["lr"] == 0.25 and dict(group.items())["eps"] == 1e-8
+    assert group.get("lr") == 0.25 and group.get("momentum") is None and group.get("momentum", 1) == 1
+    assert set(group) == set(group.keys())
     with pytest.raises(KeyError, match="momentum"):
         group["momentum"]
     with pytest.raises(KeyError, match="momentum"):

@@ -1,59 +1,221 @@
-"""Learning-rate schedules against torch's."""
+"""Learning-rate schedules against torch's, for 50 steps each."""
+
+import math
 
 import pytest
 import torch
 
 import ocl
 
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+def schedules(library):
+    return library.optim.lr_scheduler
+
+
+# name: (what builds the schedule from a library and an optimizer, name of the optimizer)
 SCHEDULES = {
-    "StepLR": {"step_size": 3, "gamma": 0.5},
-    "StepLR every epoch": {"step_size": 1},
-    "ExponentialLR": {"gamma": 0.9},
+    "StepLR": lambda s, o: s.StepLR(o, step_size=3, gamma=0.5),
+    "StepLR every epoch": lambda s, o: s.StepLR(o, 1),
+    "MultiStepLR": lambda s, o: s.MultiStepLR(o, milestones=[4, 10, 10, 31], gamma=0.3),
+    "MultiStepLR unsorted": lambda s, o: s.MultiStepLR(o, [20, 5]),
+    "ExponentialLR": lambda s, o: s.ExponentialLR(o, gamma=0.9),
+    "ConstantLR": lambda s, o: s.ConstantLR(o),
+    "ConstantLR options": lambda s, o: s.ConstantLR(o, factor=0.25, total_iters=12),
+    "LinearLR": lambda s, o: s.LinearLR(o),
+    "LinearLR options": lambda s, o: s.LinearLR(o, start_factor=0.1, end_factor=0.8, total_iters=20),
+    "PolynomialLR": lambda s, o: s.PolynomialLR(o, total_iters=30, power=2.0),
+    "CosineAnnealingLR": lambda s, o: s.CosineAnnealingLR(o, T_max=50),
+    "CosineAnnealingLR short": lambda s, o: s.CosineAnnealingLR(o, 7, eta_min=0.001),
+    "WarmRestarts": lambda s, o: s.CosineAnnealingWarmRestarts(o, T_0=6),
+    "WarmRestarts growing": lambda s, o: s.CosineAnnealingWarmRestarts(o, 3, T_mult=2, eta_min=0.001),
+    "LambdaLR": lambda s, o: s.LambdaLR(o, lambda epoch: 0.95**epoch),
+    "LambdaLR each": lambda s, o: s.LambdaLR(o, lr_lambda=[lambda e: 1 / (e + 1), lambda e: 1 + e % 3]),
+    "OneCycleLR": lambda s, o: s.OneCycleLR(o, max_lr=0.5, total_steps=50),
+    "OneCycleLR each": lambda s, o: s.OneCycleLR(
+        o,
+        max_lr=[0.5, 0.1],
+        epochs=10,
+        steps_per_epoch=5,
+        pct_start=0.2,
+        anneal_strategy="linear",
+        base_momentum=[0.8, 0.7],
+        max_momentum=0.9,
+        div_factor=10.0,
+        final_div_factor=100.0,
+    ),
+    "OneCycleLR three phases": lambda s, o: s.OneCycleLR(
+        o, 0.5, total_steps=60, three_phase=True, cycle_momentum=False
+    ),
+    "SequentialLR": lambda s, o: s.SequentialLR(
+        o,
+        schedulers=[
+            s.LinearLR(o, start_factor=0.1, total_iters=5),
+            s.CosineAnnealingLR(o, T_max=20),
+            s.ExponentialLR(o, gamma=0.9),
+        ],
+        milestones=[5, 25],
+    ),
+    "SequentialLR nested": lambda s, o: s.SequentialLR(
+        o,
+        [
+            s.SequentialLR(o, [s.ConstantLR(o, 0.1, 3), s.ExponentialLR(o, 0.8)], [4]),
+            s.StepLR(o, 6),
+        ],
+        [15],
+    ),
+}
+each_schedule = pytest.mark.parametrize("name", SCHEDULES)
+OPTIMIZERS = {"SGD": {"momentum": 0.9}, "Adam": {}, "RMSprop": {"momentum": 0.5}}
+
+
+def make(library, name, optimizer="SGD"):
+    groups = [{"params": [library.ones(1, requires_grad=True)], "lr": rate} for rate in (0.1, 0.02)]
+    made = getattr(library.optim, optimizer)(groups, lr=1.0, **OPTIMIZERS[optimizer])
+    return made, SCHEDULES[name](schedules(library), made)
+
+
+def settings(optimizer):
+    return [
+        value
+        for group in optimizer.param_groups
+        for key in ("lr", "momentum", "betas")
+        if key in group.keys()
+        for value in (group[key] if key == "betas" else [group[key]])
+    ]
+
+
+def history(library, name, steps=50, optimizer="SGD"):
+    made, schedule = make(library, name, optimizer)
+    values = []
+    for _ in range(steps):
+        assert schedule.get_last_lr() == [group["lr"] for group in made.param_groups]
+        values.append(settings(made))
+        made.step()
+        schedule.step()
+    return values
+
+
+def expect_same(ours, theirs):
+    for epoch, (a, b) in enumerate(zip(ours, theirs, strict=True)):
+        assert a == pytest.approx(b, rel=1e-9, abs=1e-15), f"epoch {epoch}"
+
+
+@each_schedule
+def test_rates_are_torchs(name):
+    expect_same(history(ocl, name), history(torch, name))
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_one_cycle_moves_each_optimizers_momentum(optimizer):
+    expect_same(*(history(library, "OneCycleLR each", 50, optimizer) for library in (ocl, torch)))
+
+
+def test_schedules_combine():
+    def play(library):
+        made, first = make(library, "LinearLR")
+        second = schedules(library).ExponentialLR(made, 0.9)
+        values = []
+        for _ in range(20):
+            made.step()
+            first.step()
+            second.step()
+            values.append(settings(made))
+        return values
+
+    expect_same(play(ocl), play(torch))
+
+
+@each_schedule
+@pytest.mark.parametrize("source", [ocl, torch], ids=["ocl", "torch"])
+def test_a_schedule_resumes(name, source):
+    """30 steps, and 30 more after both state dicts went over to a fresh optimizer and schedule."""
+    made, schedule = make(source, name)
+    for _ in range(19):
+        made.step()
+        schedule.step()
+    other, resumed = make(ocl, name)
+    resumed.load_state_dict(schedule.state_dict())
+    other.load_state_dict(made.state_dict())
+    assert resumed.last_epoch == schedule.last_epoch
+    assert resumed.get_last_lr() == pytest.approx(schedule.get_last_lr(), rel=1e-9)
+    expected = history(torch, name)[19:]
+    for values in expected:
+        assert settings(other) == pytest.approx(values, rel=1e-9, abs=1e-15)
+        other.step()
+        resumed.step()
+
+
+@each_schedule
+def test_state_dict_has_torchs_names(name):
+    state, expected = (make(library, name)[1].state_dict() for library in (ocl, torch))
+    # How PyTorch keeps score of itself.
+    private = {"_is_initial", "_get_lr_called_within_step", "_schedule_phases", "lr_lambdas", "use_beta1"}
+    assert set(expected) - set(state) <= private
+    for key in set(state) & set(expected) - {"milestones", "_schedulers"}:
+        assert (
+            state[key] == pytest.approx(expected[key]) if not isinstance(state[key], str) else expected[key]
+        )
+
+
+# --- ReduceLROnPlateau
+
+METRICS = [5, 4, 3, 3, 3, 3.1, 3, 2.9999, 2.5, 2.6, 2.6, 2.6, 2.6, 2.6, 2.6, 2.6, -1, -1, -1.0001] + [
+    0.5
+] * 31
+PLATEAUS = {
+    "default": {},
+    "impatient": {"patience": 1, "factor": 0.5},
+    "max": {"mode": "max", "patience": 2},
+    "absolute": {"threshold_mode": "abs", "threshold": 0.2, "patience": 2, "cooldown": 3},
+    "max absolute": {"mode": "max", "threshold_mode": "abs", "threshold": 0.5, "patience": 0},
+    "floor": {"patience": 0, "min_lr": [0.01, 0.005], "eps": 1e-3},
 }
 
 
-def make(library, schedule, rates=(0.1, 0.02)):
-    groups = [{"params": [library.ones(1, requires_grad=True)], "lr": rate} for rate in rates]
-    optimizer = library.optim.SGD(groups, lr=1.0)
-    return optimizer, getattr(library.optim.lr_scheduler, schedule.split()[0])(
-        optimizer, **SCHEDULES[schedule]
-    )
+@pytest.mark.parametrize("options", PLATEAUS.values(), ids=PLATEAUS.keys())
+def test_reduce_on_plateau(options):
+    def play(library):
+        made, _ = make(library, "LambdaLR")
+        schedule = schedules(library).ReduceLROnPlateau(made, **options)
+        values = []
+        for metric in METRICS:
+            made.step()
+            schedule.step(library.tensor(float(metric)))
+            state = schedule.state_dict()
+            values.append([*schedule.get_last_lr(), state["num_bad_epochs"], state["cooldown_counter"]])
+        return values
+
+    assert len(METRICS) == 50
+    expect_same(play(ocl), play(torch))
 
 
-def rates(library, schedule, epochs):
-    optimizer, scheduler = make(library, schedule)
-    history = []
-    for _ in range(epochs):
-        assert scheduler.get_last_lr() == [group["lr"] for group in optimizer.param_groups]
-        history.append(scheduler.get_last_lr())
-        optimizer.step()
-        scheduler.step()
-    return history
+def test_reduce_on_plateau_resumes():
+    made, _ = make(ocl, "LambdaLR")
+    schedule = ocl.optim.lr_scheduler.ReduceLROnPlateau(made, patience=2)
+    assert schedule.state_dict()["best"] == math.inf
+    for metric in METRICS[:12]:
+        schedule.step(metric)
+    other, _ = make(ocl, "LambdaLR")
+    resumed = ocl.optim.lr_scheduler.ReduceLROnPlateau(other)
+    resumed.load_state_dict(schedule.state_dict())
+    other.load_state_dict(made.state_dict())
+    for metric in METRICS[12:]:
+        schedule.step(metric)
+        resumed.step(metric)
+        assert resumed.get_last_lr() == schedule.get_last_lr()
+    assert resumed.best == schedule.best
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES)
-def test_rates_are_torchs(schedule):
-    for ours, theirs in zip(rates(ocl, schedule, 10), rates(torch, schedule, 10), strict=True):
-        assert ours == pytest.approx(theirs, rel=1e-12)
-
-
-@pytest.mark.parametrize("schedule", SCHEDULES)
-def test_a_schedule_resumes(schedule):
-    _, scheduler = make(ocl, schedule)
-    for _ in range(4):
-        scheduler.step()
-    optimizer, resumed = make(ocl, schedule)
-    resumed.load_state_dict(scheduler.state_dict())
-    assert resumed.last_epoch == 4
-    assert (
-        resumed.get_last_lr() == scheduler.get_last_lr() == [group["lr"] for group in optimizer.param_groups]
-    )
+# --- use and misuse
 
 
 def test_a_scheduler_keeps_its_optimizer():
     _, scheduler = make(ocl, "ExponentialLR")
     scheduler.step()
     assert scheduler.get_last_lr() == pytest.approx([0.09, 0.018])
+    assert scheduler.base_lrs == [0.1, 0.02]
 
 
 def test_the_rate_counts_in_the_next_step():
@@ -67,7 +229,94 @@ def test_the_rate_counts_in_the_next_step():
     assert p.item() == -1.75
 
 
-def test_a_step_size_of_zero_is_refused():
+@pytest.mark.parametrize(
+    "name", ["StepLR", "MultiStepLR", "LinearLR options", "CosineAnnealingLR", "WarmRestarts"]
+)
+def test_going_to_an_epoch(name):
+    def play(library):
+        made, schedule = make(library, name)
+        values = []
+        for epoch in (3, 17, 0, 40):
+            schedule.step(epoch)
+            values.append(settings(made))
+        return values
+
+    expect_same(play(ocl), play(torch))
+
+
+def test_fractions_of_epochs():
+    def play(library):
+        made, schedule = make(library, "WarmRestarts growing")
+        values = []
+        for i in range(50):
+            schedule.step(i * 0.4)
+            values.append(settings(made))
+        return values
+
+    expect_same(play(ocl), play(torch))
+
+
+def test_a_run_goes_on_from_last_epoch():
+    def play(library):
+        groups = [{"params": [library.ones(1, requires_grad=True)], "lr": 0.05, "initial_lr": 0.1}]
+        made = library.optim.SGD([library.ones(1, requires_grad=True)], lr=0.05)
+        made.param_groups[0]["initial_lr"] = groups[0]["initial_lr"]
+        schedule = schedules(library).CosineAnnealingLR(made, 10, last_epoch=4)
+        values = []
+        for _ in range(6):
+            values.append(schedule.get_last_lr())
+            made.step()
+            schedule.step()
+        return values
+
+    expect_same(play(ocl), play(torch))
+
+
+WRONG = {
+    "step size": (lambda s, o: s.StepLR(o, step_size=0), "step_size must be positive, got 0"),
+    "factor": (lambda s, o: s.ConstantLR(o, factor=2.0), "between 0 and 1"),
+    "start": (lambda s, o: s.LinearLR(o, start_factor=0.0), "greater than 0"),
+    "end": (lambda s, o: s.LinearLR(o, end_factor=1.5), "between 0 and 1"),
+    "restart": (lambda s, o: s.CosineAnnealingWarmRestarts(o, 0), "positive integer T_0"),
+    "lambdas": (lambda s, o: s.LambdaLR(o, [abs] * 3), "Expected 2 lr_lambdas, but got 3"),
+    "steps": (lambda s, o: s.OneCycleLR(o, 0.1), "total_steps OR"),
+    "strategy": (lambda s, o: s.OneCycleLR(o, 0.1, total_steps=5, anneal_strategy="x"), "'cos' or 'linear'"),
+    "rates": (lambda s, o: s.OneCycleLR(o, [0.1] * 3, total_steps=5), "max_lr has 3 values"),
+    "mode": (lambda s, o: s.ReduceLROnPlateau(o, mode="x"), "mode x is unknown"),
+    "growth": (lambda s, o: s.ReduceLROnPlateau(o, factor=1.0), "Factor should be < 1.0"),
+    "floors": (lambda s, o: s.ReduceLROnPlateau(o, min_lr=[1.0] * 3), "expected 2 min_lrs, got 3"),
+    "nothing": (lambda s, o: s.SequentialLR(o, [], []), "at least one scheduler"),
+    "milestones": (lambda s, o: s.SequentialLR(o, [s.StepLR(o, 1)], [1]), "one more than"),
+    "plateau": (
+        lambda s, o: s.SequentialLR(o, [s.StepLR(o, 1), s.ReduceLROnPlateau(o)], [1]),
+        "not support .?ReduceLROnPlateau",
+    ),
+    "resuming": (lambda s, o: s.StepLR(o, 1, last_epoch=3), "initial_lr"),
+}
+
+
+@pytest.mark.parametrize("build, message", WRONG.values(), ids=WRONG.keys())
+def test_wrong_use_is_refused(build, message):
+    groups = [{"params": [ocl.ones(1, requires_grad=True)]} for _ in range(2)]
+    with pytest.raises(ValueError, match=message):
+        build(ocl.optim.lr_scheduler, ocl.optim.SGD(groups))
+
+
+def test_one_cycle_ends():
+    _, schedule = make(ocl, "OneCycleLR")
+    for _ in range(50):
+        schedule.step()
+    with pytest.raises(ValueError, match="Tried to step 51 times"):
+        schedule.step()
+
+
+def test_one_cycle_needs_a_momentum():
+    optimizer = ocl.optim.Adagrad([ocl.ones(1, requires_grad=True)])
+    with pytest.raises(ValueError, match="momentum or beta1"):
+        ocl.optim.lr_scheduler.OneCycleLR(optimizer, 0.1, total_steps=5)
+
+
+def test_an_error_in_a_lambda_arrives():
     optimizer = ocl.optim.SGD([ocl.ones(1, requires_grad=True)])
-    with pytest.raises(ValueError, match="step_size must be positive, got 0"):
-        ocl.optim.lr_scheduler.StepLR(optimizer, step_size=0)
+    with pytest.raises(ZeroDivisionError):
+        ocl.optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 1 / epoch)

@@ -199,7 +199,8 @@ TEST(ParameterPack, LaunchesFewBuffers) {
 TEST(MultiTensor, NormClipScale) {
   Queue& queue = device().queue();
   std::vector<Tensor> tensors;
-  double sum = 0, squares = 0, top = 0;
+  double sum = 0, squares = 0, cubes = 0, top = 0, bottom = 1e9;
+  float count = 0;
   std::vector<float> last;
   for (const std::int64_t n : some_sizes) {
     last = random_floats(n, static_cast<unsigned>(n));
@@ -207,7 +208,10 @@ TEST(MultiTensor, NormClipScale) {
     for (const float v : last) {
       sum += std::abs(v);
       squares += v * v;
+      cubes += std::pow(std::abs(v), 3.0);
       top = std::fmax(top, std::abs(v));
+      bottom = std::fmin(bottom, std::abs(v));
+      count += v != 0 ? 1 : 0;
     }
   }
   ParameterPack pack;
@@ -219,6 +223,10 @@ TEST(MultiTensor, NormClipScale) {
   EXPECT_NEAR(value(1), sum, 1e-6 * sum);
   EXPECT_EQ(value(std::numeric_limits<double>::infinity()), static_cast<float>(top));
   EXPECT_NEAR(value(2), std::sqrt(squares), 1e-6 * std::sqrt(squares));
+  EXPECT_NEAR(value(3), std::cbrt(cubes), 2e-6 * std::cbrt(cubes));
+  EXPECT_EQ(value(-std::numeric_limits<double>::infinity()), static_cast<float>(bottom));
+  EXPECT_EQ(value(0), count);
+  EXPECT_NEAR(value(2), std::sqrt(squares), 1e-6 * std::sqrt(squares));
   const double ratio = 0.5 / (std::sqrt(squares) + 1e-6);
   multi_tensor_clip(queue, pack, tensors, norm, 0.5);
   EXPECT_NEAR(value(2), 0.5, 1e-5);
@@ -228,6 +236,8 @@ TEST(MultiTensor, NormClipScale) {
   std::vector<double> expected;
   for (const float v : last) expected.push_back(v * ratio * 3);
   expect_close(download<float>(tensors.back()), expected, 2e-6, 0);
+  multi_tensor_clamp(queue, pack, tensors, 0.001);
+  EXPECT_NEAR(value(std::numeric_limits<double>::infinity()), 0.001, 1e-9);
   multi_tensor_norm(queue, pack, {}, 2, norm);
   EXPECT_EQ(download<float>(norm)[0], 0);
 }
@@ -244,5 +254,7 @@ TEST(FusedOptimizer, Oclgrind) {
   multi_tensor_norm(device().queue(), pack, tensors, 2, norm);
   multi_tensor_clip(device().queue(), pack, tensors, norm, 1);
   multi_tensor_scale(device().queue(), pack, tensors, 2);
+  multi_tensor_clamp(device().queue(), pack, tensors, 0.5);
+  multi_tensor_norm(device().queue(), pack, tensors, 2.5, norm);
   download<float>(norm);
 }

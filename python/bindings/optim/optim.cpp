@@ -1,4 +1,6 @@
-#include "casters.h"
+#include "optim.h"
+
+#include <set>
 
 using ocl::Tensor;
 using namespace ocl::optim;
@@ -23,6 +25,14 @@ void set_option(Options& options, const std::string& name, const py::object& val
     return;
   }
   options.insert_or_assign(name, value.cast<ocl::Scalar>());
+}
+
+/** Whether a group has or may be given that option: a schedule's are there only where one was made. */
+bool is_option(const ParameterGroup& group, const std::string& name) {
+  static const std::set<std::string> of_schedules{"initial_lr", "max_lr", "min_lr", "max_momentum",
+                                                  "base_momentum"};
+  return group.options.count(name) || of_schedules.count(name) ||
+         (name == "betas" && group.options.count("beta1"));
 }
 
 struct Group {
@@ -128,7 +138,7 @@ void load_state_dict(Optimizer& optimizer, const py::dict& dict) {
     const py::dict settings = groups[g];
     for (const auto& [name, value] : settings) {
       const std::string option = name.cast<std::string>();
-      if (option == "betas" || group.options.count(option))
+      if (is_option(group, option))
         set_option(group.options, option, py::reinterpret_borrow<py::object>(value));
     }
     const std::vector<std::string> names = optimizer.state_names(group);
@@ -155,25 +165,27 @@ void load_state_dict(Optimizer& optimizer, const py::dict& dict) {
   }
 }
 
-void bind_schedulers(py::module_& m) {
-  py::class_<LRScheduler>(m, "LRScheduler", "Base of the learning-rate schedules: call step() once an epoch.")
-      .def("step", &LRScheduler::step)
-      .def("get_last_lr", &LRScheduler::get_last_lr)
-      .def_property_readonly("last_epoch", &LRScheduler::last_epoch)
-      .def("state_dict",
-           [](const LRScheduler& self) {
-             py::dict state;
-             state["last_epoch"] = self.last_epoch();
-             return state;
-           })
-      .def("load_state_dict", [](LRScheduler& self, const py::dict& state) {
-        self.set_epoch(state["last_epoch"].cast<std::int64_t>());
-      });
-  py::class_<StepLR, LRScheduler>(m, "StepLR", "Multiplies the rate by gamma every step_size epochs.")
-      .def(py::init<Optimizer&, std::int64_t, double>(), py::arg("optimizer"), py::arg("step_size"),
-           py::arg("gamma") = 0.1, py::keep_alive<1, 2>());
-  py::class_<ExponentialLR, LRScheduler>(m, "ExponentialLR", "Multiplies the rate by gamma every epoch.")
-      .def(py::init<Optimizer&, double>(), py::arg("optimizer"), py::arg("gamma"), py::keep_alive<1, 2>());
+py::list option_names(const ParameterGroup& group) {
+  py::list names;
+  names.append("params");
+  for (const auto& [name, value] : group.options)
+    if (name != "beta1" && name != "beta2") names.append(name);
+  if (group.options.count("beta1")) names.append("betas");
+  return names;
+}
+
+std::string repr(const Optimizer& optimizer) {
+  std::string text = optimizer.name() + " (";
+  int number = 0;
+  for (const ParameterGroup& group : optimizer.param_groups()) {
+    text += "\nParameter Group " + std::to_string(number++) + "\n";
+    py::list names = option_names(group);
+    names.attr("sort")();
+    for (const py::handle name : names)
+      if (const auto option = name.cast<std::string>(); option != "params")
+        text += "    " + option + ": " + py::str(get_option(group, option)).cast<std::string>() + "\n";
+  }
+  return text + ")";
 }
 
 }  // namespace
@@ -185,25 +197,45 @@ void bind_optim(py::module_& parent) {
       .def("__getitem__", &get_option)
       .def("__setitem__",
            [](ParameterGroup& group, const std::string& name, const py::object& value) {
-             if (name != "betas" && !group.options.count(name)) throw py::key_error(name);
+             if (!is_option(group, name)) throw py::key_error(name);
              set_option(group.options, name, value);
            })
-      .def("keys",
+      .def("keys", &option_names)
+      .def("__iter__", [](const ParameterGroup& group) { return py::iter(option_names(group)); })
+      .def("items",
            [](const ParameterGroup& group) {
-             py::list names;
-             names.append("params");
-             for (const auto& [name, value] : group.options)
-               if (name != "beta1" && name != "beta2") names.append(name);
-             if (group.options.count("beta1")) names.append("betas");
-             return names;
+             py::list items;
+             for (const py::handle name : option_names(group))
+               items.append(py::make_tuple(name, get_option(group, name.cast<std::string>())));
+             return items;
            })
+      .def(
+          "get",
+          [](const py::object& group, const py::object& name, const py::object& missing) {
+            return group.contains(name) ? group[name] : missing;
+          },
+          py::arg("key"), py::arg("default") = py::none())
       .def("__contains__", [](const ParameterGroup& group, const std::string& name) {
         return name == "params" || group.options.count(name) ||
                (name == "betas" && group.options.count("beta1"));
       });
   py::class_<Optimizer>(m, "Optimizer")
-      .def("step", &Optimizer::step, WithoutLock(),
-           "Updates every parameter that has a gradient; does not wait.")
+      .def(
+          "step",
+          [](Optimizer& self, const py::object& closure) {
+            py::object loss = py::none();
+            if (!closure.is_none()) {
+              const ocl::GradMode recording(true);
+              loss = closure();
+            }
+            const py::gil_scoped_release unlocked;
+            self.step();
+            return loss;
+          },
+          py::arg("closure") = py::none(),
+          "Updates every parameter that has a gradient; does not wait. A closure is called first; its result "
+          "is returned.")
+      .def("__repr__", &repr)
       .def("zero_grad", &Optimizer::zero_grad, py::arg("set_to_none") = true)
       .def(
           "add_param_group",
@@ -249,5 +281,27 @@ void bind_optim(py::module_& parent) {
   bind_adam(adam, 0.0);
   py::class_<AdamW, Adam> adamw(m, "AdamW", "Adam with decoupled weight decay.");
   bind_adam(adamw, 1e-2);
-  bind_schedulers(m);
+  py::class_<RMSprop, Optimizer>(m, "RMSprop", "The gradient over a running root of its squares.")
+      .def(py::init([](const py::object& params, double lr, double alpha, double eps, double weight_decay,
+                       double momentum, bool centered, bool maximize) {
+             return constructed(params, [&](const ocl::TensorList& p) {
+               return std::make_unique<RMSprop>(p, lr, alpha, eps, weight_decay, momentum, centered,
+                                                maximize);
+             });
+           }),
+           py::arg("params"), py::arg("lr") = 1e-2, py::arg("alpha") = 0.99, py::arg("eps") = 1e-8,
+           py::arg("weight_decay") = 0.0, py::arg("momentum") = 0.0, py::arg("centered") = false,
+           py::kw_only(), py::arg("maximize") = false);
+  py::class_<Adagrad, Optimizer>(m, "Adagrad", "The gradient over the root of the sum of its squares.")
+      .def(py::init([](const py::object& params, double lr, double lr_decay, double weight_decay,
+                       double initial_accumulator_value, double eps, bool maximize) {
+             return constructed(params, [&](const ocl::TensorList& p) {
+               return std::make_unique<Adagrad>(p, lr, lr_decay, weight_decay, initial_accumulator_value, eps,
+                                                maximize);
+             });
+           }),
+           py::arg("params"), py::arg("lr") = 1e-2, py::arg("lr_decay") = 0.0, py::arg("weight_decay") = 0.0,
+           py::arg("initial_accumulator_value") = 0.0, py::arg("eps") = 1e-10, py::kw_only(),
+           py::arg("maximize") = false);
+  bind_schedules(m);
 }

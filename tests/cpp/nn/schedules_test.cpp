@@ -1,0 +1,86 @@
+#include "nn/optim/schedules.h"
+
+#include <cmath>
+
+#include "nn/nn.h"
+#include "tests/cpp/support/autograd.h"
+
+using namespace ocl;
+using namespace testing_support;
+
+namespace {
+
+class Schedules : public OnDevice {
+ protected:
+  optim::SGD optimizer{{leaf({1}, {1})}, 0.8, 0.9};
+
+  std::vector<double> rates(optim::LRScheduler& schedule, int steps) {
+    std::vector<double> all;
+    for (int i = 0; i < steps; ++i) {
+      all.push_back(schedule.get_last_lr()[0]);
+      schedule.step();
+    }
+    return all;
+  }
+};
+
+}  // namespace
+
+TEST_F(Schedules, Lambda) {
+  optim::LambdaLR schedule(optimizer,
+                           [](std::int64_t epoch) { return 1.0 / static_cast<double>(epoch + 1); });
+  expect_close(rates(schedule, 3), std::vector<double>{0.8, 0.4, 0.8 / 3}, 1e-12, 0);
+}
+
+TEST_F(Schedules, OneAfterTheOther) {
+  const auto warm_up = std::make_shared<optim::LinearLR>(optimizer, 0.5, 1.0, 2);
+  const auto decay = std::make_shared<optim::ExponentialLR>(optimizer, 0.5);
+  optim::SequentialLR schedule(optimizer, {warm_up, decay}, {3});
+  expect_close(rates(schedule, 6), std::vector<double>{0.4, 0.6, 0.8, 0.8, 0.4, 0.2}, 1e-12, 0);
+}
+
+TEST_F(Schedules, ResumeFromAState) {
+  optim::CosineAnnealingLR schedule(optimizer, 10);
+  rates(schedule, 4);
+  const optim::SchedulerState state = schedule.state_dict();
+  EXPECT_EQ(std::get<std::int64_t>(state.values.at("last_epoch")), 4);
+  optim::SGD other({leaf({1}, {1})}, 0.8);
+  optim::CosineAnnealingLR resumed(other, 3);
+  resumed.load_state_dict(state);
+  other.param_groups()[0].options.at("lr") = optimizer.param_groups()[0].number("lr");
+  expect_close(rates(resumed, 6), rates(schedule, 6), 1e-12, 0);
+}
+
+TEST_F(Schedules, Plateau) {
+  optim::PlateauOptions options;
+  options.patience = 1;
+  options.factor = 0.5;
+  optim::ReduceLROnPlateau schedule(optimizer, options);
+  for (const double metric : {3.0, 2.0, 2.0, 2.0, 2.0}) schedule.step(metric);
+  EXPECT_EQ(schedule.get_last_lr()[0], 0.4);
+  expect_error<TypeError>([&] { schedule.step(); }, "needs the metric");
+}
+
+TEST_F(Schedules, OneCycle) {
+  optim::OneCycleOptions options;
+  options.total_steps = 10;
+  optim::OneCycleLR schedule(optimizer, {1.0}, options);
+  const optim::ParameterGroup& group = optimizer.param_groups()[0];
+  EXPECT_DOUBLE_EQ(group.number("lr"), 1.0 / 25);
+  EXPECT_EQ(group.number("momentum"), 0.95);
+  schedule.step();
+  schedule.step();
+  EXPECT_DOUBLE_EQ(group.number("lr"), 1.0);
+  EXPECT_DOUBLE_EQ(group.number("momentum"), 0.85);
+}
+
+TEST_F(Schedules, Clipping) {
+  const Tensor p = leaf({0, 0}, {2});
+  p.set_grad(tensor(Values{3, 4}, {2}));
+  EXPECT_EQ(nn::utils::clip_grad_norm_({p}, 1).item(), 5);
+  expect_close(gradient(p), Values{0.6f, 0.8f}, 1e-6, 0);
+  nn::utils::clip_grad_value_({p}, 0.7);
+  expect_close(gradient(p), Values{0.6f, 0.7f}, 1e-6, 0);
+  p.set_grad(tensor(Values{INFINITY, 4}, {2}));
+  expect_error<AutogradError>([&] { nn::utils::clip_grad_norm_({p}, 1, 2, true); }, "is non-finite");
+}
