@@ -1,0 +1,102 @@
+#include "dlprim/core/error.h"
+#include "dlprim/core/real.h"
+#include "dlprim/ops/index/places.h"
+#include "dlprim/ops/pointwise/pointwise.h"
+#include "dlprim/ops/sort/sort.h"
+#include "dlprim/ops/sort/work.h"
+#include "dlprim/runtime/device.h"
+#include "dlprim/runtime/dtype_defines.h"
+
+namespace dlprim {
+namespace {
+
+constexpr std::int64_t chunk = 32;     // CHUNK of accumulate.cl
+constexpr std::int64_t cpu_tile = 64;  // TILE
+
+/** sums_t of accumulate.cl. */
+struct Sums {
+  cl_long positions, outer, inner;
+  cl_long source[3], target[3];
+  cl_long none;
+};
+
+/** Calls `work` with a zero of the C++ type of the REAL that kernels of `dtype` compute in. */
+template <class Work>
+void with_compute_type(DType dtype, const Work& work) {
+  if (is_floating(dtype)) return with_real(dtype, work);
+  if (dtype == DType::int64)
+    work(cl_long{0});
+  else
+    work(cl_int{0});
+}
+
+/** Adds rows of `source` to the rows of `target` that `keys` [n] name; those named `none` are left out. */
+void add_rows(Queue& queue, const Tensor& source, const Tensor& keys, std::int64_t none, const Tensor& target,
+              const Scalar& alpha) {
+  const SortedKeys sorted = sort_keys(queue, keys, none + 1);
+  Sums sums{keys.numel(), target.shape[0], target.shape[2], {}, {}, none};
+  copy_strides(source, sums.source);
+  copy_strides(target, sums.target);
+  const std::int64_t chunks = (sums.positions + chunk - 1) / chunk;
+  const std::int64_t tile = queue.device().info().runs_cpu_kernels() ? cpu_tile : 1;
+  const std::int64_t tiles = sums.outer * ((sums.inner + tile - 1) / tile);
+  const Range range = share_range(queue, chunks * tiles, chunk * tile);
+  const DType compute = is_floating(target.dtype)      ? compute_dtype(target.dtype)
+                        : target.dtype == DType::int64 ? DType::int64
+                                                       : DType::int32;
+  const Tensor came_in = queue.scratch({chunks, sums.outer, sums.inner}, compute);
+  const Tensor goes_on = queue.scratch({chunks, sums.outer, sums.inner}, compute);
+  const Defines defines = dtype_defines(target.dtype).set("IS_FLOATING", is_floating(target.dtype) ? 1 : 0);
+  const auto kernel = [&](const char* name) -> Kernel& {
+    return queue.kernel("ops/index/accumulate.cl", name, defines);
+  };
+  with_compute_type(target.dtype, [&](auto zero) {
+    using Real = decltype(zero);
+    const auto factor =
+        is_floating(target.dtype) ? static_cast<Real>(alpha.real()) : static_cast<Real>(alpha.integer());
+    queue.launch(kernel("add_chunks"), range, source, sorted.keys, sorted.order, target, came_in, goes_on,
+                 sums, factor);
+    queue.launch(kernel("join_chunks"), range, sorted.keys, target, came_in, goes_on, sums, factor);
+  });
+}
+
+}  // namespace
+
+void add_at_places(Queue& queue, const Tensor& source, const Tensor& index, const Tensor& target,
+                   const Scalar& alpha, std::optional<std::int64_t> left_out, Negative negative,
+                   DeviceCheck check) {
+  if (is_floating(target.dtype)) require_floating(target.dtype, queue.device(), "adding by an index");
+  if (index.numel() == 0) return;
+  // An index of whole rows is sorted once for all columns; any other names single elements.
+  const bool names_rows =
+      (index.strides[0] == 0 || index.shape[0] == 1) && (index.strides[2] == 0 || index.shape[2] == 1);
+  Tensor own_index = index;
+  if (names_rows) own_index.shape = {1, index.shape[1], 1};
+  const std::int64_t bound = target.shape[1];
+  const std::int64_t none = names_rows ? bound : target.numel();
+  require(none < INT32_MAX && own_index.numel() < INT32_MAX - (1 << 16),
+          "adding by an index: 2^31 places and more are not supported, got an index of shape ", index.shape,
+          " into a tensor of shape ", target.shape);
+
+  const Tensor keys = queue.scratch(own_index.shape, DType::int32);
+  Places places = places_of(own_index, bound, negative);
+  copy_strides(keys, places.x);
+  if (names_rows)
+    places.y[1] = 1;
+  else
+    copy_strides(target, places.y);
+  queue.launch(queue.kernel("ops/index/index.cl", "keys_of_places"), share_range(queue, own_index.numel()),
+               own_index, keys, places, static_cast<cl_int>(none), cl_long{left_out.value_or(-1)}, check);
+  const Tensor flat_keys = keys.reshaped({keys.numel()});
+  if (names_rows) return add_rows(queue, source, flat_keys, none, target, alpha);
+
+  Tensor elements = source;
+  if (!source.is_contiguous()) {
+    elements = queue.scratch(source.shape, source.dtype);
+    copy(queue, source, elements);
+  }
+  add_rows(queue, elements.reshaped({1, elements.numel(), 1}), flat_keys, none,
+           target.reshaped({1, target.numel(), 1}), alpha);
+}
+
+}  // namespace dlprim

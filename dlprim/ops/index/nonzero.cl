@@ -1,0 +1,46 @@
+// Where a bool tensor holds. Every stretch of STRETCH elements is counted, the counts are summed (sums_before), and every
+// stretch writes its places from there on.
+#include "core/common.cl"
+#include "ops/sort/work.cl"
+
+#define RANK 8
+#define STRETCH 128
+
+typedef struct {
+  long size[RANK];  // innermost dimension first
+  long rank, count_stride, dim_stride;
+} shape_t;
+
+__kernel void count_true(BUFFER(const uchar, x), BUFFER(int, counts), const long numel) {
+  BIND(const uchar, x);
+  BIND(int, counts);
+  FOR_MY(stretch, (numel + STRETCH - 1) / STRETCH) {
+    const long first = stretch * STRETCH, end = min(first + STRETCH, numel);
+    int count = 0;
+    for (long i = first; i < end; ++i) count += x[i] != 0;
+    counts[stretch] = count;
+  }
+}
+
+// Writes the coordinates of every true element; a tensor of rank 0 is given as one of rank 1.
+__kernel void write_true(BUFFER(const uchar, x), BUFFER(const int, starts), BUFFER(long, places), const long numel,
+                         const shape_t given_shape) {
+  BIND(const uchar, x);
+  BIND(const int, starts);
+  BIND(long, places);
+  const shape_t s = given_shape;
+  FOR_MY(stretch, (numel + STRETCH - 1) / STRETCH) {
+    const long first = stretch * STRETCH, end = min(first + STRETCH, numel);
+    long to = starts[stretch];
+    for (long i = first; i < end; ++i) {
+      if (!x[i]) continue;
+      long rest = i;
+      for (int d = 0; d < s.rank; ++d) {
+        const long next = rest / s.size[d];
+        places[to * s.count_stride + (s.rank - 1 - d) * s.dim_stride] = rest - next * s.size[d];
+        rest = next;
+      }
+      ++to;
+    }
+  }
+}

@@ -1,0 +1,48 @@
+#include "dlprim/core/error.h"
+#include "dlprim/ops/index/index.h"
+#include "dlprim/ops/sort/work.h"
+
+namespace dlprim {
+namespace {
+
+constexpr const char* file = "ops/index/nonzero.cl";
+constexpr std::int64_t stretch = 128;  // STRETCH of nonzero.cl
+
+/** shape_t of nonzero.cl. */
+struct TrueShape {
+  cl_long size[max_rank];  // innermost first
+  cl_long rank, count_stride, dim_stride;
+};
+
+std::int64_t stretches(const Tensor& x) {
+  return (x.numel() + stretch - 1) / stretch;
+}
+
+}  // namespace
+
+TrueCount count_true(Queue& queue, const Tensor& x) {
+  require(x.numel() < INT32_MAX, "nonzero: 2^31 elements and more are not supported, got shape ", x.shape);
+  if (x.numel() == 0) return {0, {}};
+  const Tensor counts = queue.scratch({1, stretches(x)}, DType::int32);
+  const Tensor total = queue.scratch({1}, DType::int32);
+  queue.launch(queue.kernel(file, "count_true"), share_range(queue, stretches(x), stretch), x, counts,
+               cl_long{x.numel()});
+  sums_before(queue, file, {}, counts, &total);
+  cl_int count = 0;
+  queue.read(total, &count, sizeof count);
+  return {count, counts};
+}
+
+void write_true(Queue& queue, const Tensor& x, const TrueCount& counted, const Tensor& places) {
+  if (counted.count == 0) return;
+  TrueShape shape{};
+  shape.rank = std::max(x.rank(), 1);
+  shape.size[0] = 1;
+  for (int d = 0; d < x.rank(); ++d) shape.size[d] = x.shape[x.rank() - 1 - d];
+  shape.count_stride = places.strides[0];
+  shape.dim_stride = places.strides[1];
+  queue.launch(queue.kernel(file, "write_true"), share_range(queue, stretches(x), stretch), x, counted.starts,
+               places, cl_long{x.numel()}, shape);
+}
+
+}  // namespace dlprim

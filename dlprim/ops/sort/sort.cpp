@@ -1,0 +1,128 @@
+#include "dlprim/ops/sort/sort.h"
+
+#include <algorithm>
+
+#include "dlprim/core/error.h"
+#include "dlprim/ops/sort/work.h"
+#include "dlprim/runtime/device.h"
+
+namespace dlprim {
+namespace {
+
+constexpr const char* file = "ops/sort/sort.cl";
+constexpr std::int64_t short_row = 128;  // up to here every element counts those before it
+constexpr int simt_stretch = 8;          // pairs of a block that a work item moves
+constexpr std::int64_t least_cpu_block = 8192;
+
+Defines key_defines(int key_bits) {
+  return Defines().set("KEY_BITS", key_bits);
+}
+
+/** How rows are cut for the passes. */
+struct Blocks {
+  std::int64_t rows, n, size, count;
+
+  std::int64_t parts() const { return rows * count; }
+};
+
+Blocks cut(const Queue& queue, const Dims& shape) {
+  const DeviceInfo& info = queue.device().info();
+  Blocks blocks{shape[0], shape[1], local_group(queue) * simt_stretch, 0};
+  if (info.runs_cpu_kernels()) {
+    const std::int64_t wanted = 4 * info.compute_units / blocks.rows;
+    const std::int64_t count =
+        std::clamp<std::int64_t>(wanted, 1, std::max<std::int64_t>(blocks.n / least_cpu_block, 1));
+    blocks.size = (blocks.n + count - 1) / count;
+  }
+  blocks.count = (blocks.n + blocks.size - 1) / blocks.size;
+  return blocks;
+}
+
+/** Pairs of keys and positions, and room to move them to. */
+class Passes {
+ public:
+  Passes(Queue& queue, const Tensor& keys, int key_bits)
+      : queue_(queue),
+        defines_(key_defines(key_bits)),
+        cpu_(queue.device().info().runs_cpu_kernels()),
+        digit_bits_(cpu_ ? 8 : 4),
+        blocks_(cut(queue, keys.shape)),
+        keys_(keys),
+        other_keys_(queue.scratch(keys.shape, keys.dtype)),
+        other_order_(queue.scratch(keys.shape, DType::int32)),
+        counts_(
+            queue.scratch({blocks_.rows, (std::int64_t{1} << digit_bits_) * blocks_.count}, DType::int32)) {}
+
+  /** Sorts by the lowest `bits` of the keys. */
+  void run(int bits) {
+    for (int shift = 0; shift < bits; shift += digit_bits_) {
+      const auto n = static_cast<cl_int>(blocks_.n);
+      const cl_long parts = blocks_.parts();
+      const auto count = static_cast<cl_int>(blocks_.count), size = static_cast<cl_int>(blocks_.size);
+      queue_.launch(queue_.kernel(file, "count_digits", defines_), range(), keys_, counts_, n, parts, count,
+                    size, cl_int{shift});
+      sums_before(queue_, file, defines_, counts_, nullptr);
+      Kernel& move = queue_.kernel(file, "move_pairs", defines_);
+      const Optional order{order_.defined() ? &order_ : nullptr};
+      if (cpu_) {
+        queue_.launch(move, range(), keys_, order, counts_, other_keys_, other_order_, n, parts, count, size,
+                      cl_int{shift});
+      } else {
+        const auto items = static_cast<std::size_t>(local_group(queue_)) * sizeof(cl_int);
+        queue_.launch(move, range(), keys_, order, counts_, other_keys_, other_order_, n, parts, count, size,
+                      cl_int{shift}, LocalMemory{items << digit_bits_}, LocalMemory{items});
+      }
+      std::swap(keys_, other_keys_);
+      std::swap(order_, other_order_);
+      if (!other_order_.defined()) other_order_ = queue_.scratch(keys_.shape, DType::int32);
+    }
+  }
+  const Tensor& keys() const { return keys_; }
+  const Tensor& order() const { return order_; }
+
+ private:
+  Range range() const {
+    return cpu_ ? share_range(queue_, blocks_.parts(), blocks_.size)
+                : Range::groups(local_group(queue_), blocks_.parts());
+  }
+
+  Queue& queue_;
+  const Defines defines_;
+  const bool cpu_;
+  const int digit_bits_;
+  const Blocks blocks_;
+  Tensor keys_, order_, other_keys_, other_order_;
+  const Tensor counts_;
+};
+
+}  // namespace
+
+void sort_order(Queue& queue, const Tensor& x, bool descending, const Tensor& order) {
+  const std::int64_t n = x.shape[1];
+  require(n < INT32_MAX - (1 << 16), "sort: rows of 2^31 elements and more are not supported, got shape ",
+          x.shape);
+  if (x.numel() == 0) return;
+  const int value_bits = static_cast<int>(8 * size_of(x.dtype));
+  const int key_bits = std::max(32, value_bits);
+  const Tensor keys = queue.scratch(x.shape, key_bits == 64 ? DType::int64 : DType::int32);
+  queue.launch(queue.kernel(file, concat("keys_of_", name(x.dtype)).c_str(), key_defines(key_bits)),
+               share_range(queue, x.numel()), x, keys, cl_long{x.numel()}, cl_int{descending});
+  if (n <= short_row)
+    return queue.launch(queue.kernel(file, "order_short_rows", key_defines(key_bits)),
+                        share_range(queue, x.numel(), n), keys, order, cl_long{x.numel()},
+                        static_cast<cl_int>(n));
+  Passes passes(queue, keys, key_bits);
+  passes.run(value_bits);
+  queue.copy(passes.order(), order, static_cast<std::size_t>(order.numel()) * sizeof(cl_int));
+}
+
+SortedKeys sort_keys(Queue& queue, const Tensor& keys, std::int64_t bound) {
+  const Dims row{1, keys.numel()};
+  int bits = 1;
+  while (std::int64_t{1} << bits < bound) ++bits;
+  Passes passes(queue, keys.reshaped(row), 32);
+  passes.run(bits);
+  return {passes.keys().reshaped(keys.shape), passes.order().reshaped(keys.shape)};
+}
+
+}  // namespace dlprim
