@@ -42,50 +42,6 @@ py::object item(const Tensor& tensor) {
   return py::int_(value);
 }
 
-/** The view that an index expression of ints, slices, None and ... stands for. */
-Tensor indexed(const Tensor& tensor, const py::object& index) {
-  const py::tuple parts = py::isinstance<py::tuple>(index) ? index.cast<py::tuple>() : py::make_tuple(index);
-  int consumed = 0;
-  for (const py::handle part : parts) consumed += !part.is_none() && !py::isinstance<py::ellipsis>(part);
-  dlprim::require<ocl::IndexError>(consumed <= tensor.dim(), "too many indices for tensor of dimension ",
-                                   tensor.dim());
-  Tensor result = tensor;
-  int dim = 0;
-  for (const py::handle part : parts) {
-    if (part.is_none()) {
-      result = ocl::unsqueeze(result, dim++);
-    } else if (py::isinstance<py::ellipsis>(part)) {
-      dim += tensor.dim() - consumed;
-    } else if (py::isinstance<py::slice>(part)) {
-      Py_ssize_t start, stop, step;
-      if (PySlice_Unpack(part.ptr(), &start, &stop, &step) < 0) throw py::error_already_set();
-      PySlice_AdjustIndices(result.shape()[dim], &start, &stop, step);
-      result = ocl::slice(result, dim++, start, stop, step);
-    } else if (PyIndex_Check(part.ptr()) && !PyBool_Check(part.ptr()) && !py::isinstance<Tensor>(part)) {
-      const Py_ssize_t at = PyNumber_AsSsize_t(part.ptr(), PyExc_IndexError);
-      if (at == -1 && PyErr_Occurred()) throw py::error_already_set();
-      result = ocl::select(result, dim, at);
-    } else {
-      throw ocl::TypeError("tensor index: expected ints, slices, None or ..., got " +
-                           py::repr(py::type::of(part)).cast<std::string>());
-    }
-  }
-  return result;
-}
-
-void assign(Tensor& tensor, const py::object& index, const py::object& value) {
-  Tensor target = indexed(tensor, index);
-  if (py::isinstance<Tensor>(value))
-    target.copy_(value.cast<Tensor>());
-  else if (py::isinstance<py::array>(value))
-    target.copy_(tensor_of(value, std::nullopt, tensor.device()));
-  else if (py::detail::type_caster<ocl::Scalar> number; number.load(value, false))
-    target.fill_(static_cast<ocl::Scalar&>(number));
-  else
-    throw ocl::TypeError("can't assign a " + py::type::of(value).attr("__name__").cast<std::string>() +
-                         " to a Tensor; expected a number, a Tensor or a NumPy array");
-}
-
 Tensor moved(const Tensor& tensor, const py::object& target, const std::optional<DType>& dtype) {
   Tensor result = tensor;
   if (py::isinstance<DType>(target))
@@ -294,8 +250,6 @@ void bind_tensor(py::module_& m) {
            })
       .def("__hash__",
            [](const Tensor& t) { return reinterpret_cast<std::intptr_t>(t.impl_pointer().get()); })
-      .def("__getitem__", &indexed)
-      .def("__setitem__", &assign)
       .def("to", &moved, py::arg("target") = py::none(), py::arg("dtype") = py::none(),
            "To a device, a dtype, or those of another tensor.");
   tensor.attr("__array_priority__") = 1000;  // NumPy's operators give way to ours

@@ -1,0 +1,333 @@
+#include "autograd/ops/index_expression.h"
+
+#include <algorithm>
+
+#include "autograd/creation.h"
+#include "autograd/ops/indexing.h"
+#include "autograd/ops/indexing_support.h"
+#include "autograd/ops/inplace.h"
+#include "autograd/ops/reduce.h"
+#include "autograd/tape.h"
+
+namespace ocl {
+namespace {
+
+using dlprim::Negative;
+using dlprim::require;
+
+dlprim::DeviceCheck index_check() {
+  static const dlprim::DeviceCheck check = dlprim::register_check("index out of bounds: ");
+  return check;
+}
+
+bool is_mask(const Tensor& t) {
+  return t.dtype() == DType::boolean || t.dtype() == DType::uint8;
+}
+
+const Tensor* tensor_in(const IndexItem& item) {
+  return std::get_if<Tensor>(&item);
+}
+
+/** Dimensions of the indexed tensor that an item uses up. */
+int dimensions_of(const IndexItem& item) {
+  if (const Tensor* t = tensor_in(item)) return is_mask(*t) ? t->dim() : 1;
+  return std::holds_alternative<std::int64_t>(item) || std::holds_alternative<Slice>(item);
+}
+
+/** A view, and the index tensors for those of its dimensions that have one. */
+struct Resolved {
+  Tensor view;
+  TensorList indices;     // one a dimension; undefined: the whole dimension
+  bool distinct = false;  // whether no two places are the same
+  Tensor mask;            // that stayed one, of shape that broadcasts to the view
+};
+
+enum class Masks { become_places, stay };
+
+class Resolver {
+ public:
+  Resolver(const Tensor& a, const IndexItems& items, Masks masks) : a_(a), treatment_(masks) {
+    resolved_.view = a;
+    for (const IndexItem& item : items) used_ += dimensions_of(item);
+    require<IndexError>(used_ <= a.dim(), "too many indices for tensor of dimension ", a.dim());
+    for (const IndexItem& item : items) std::visit([this](const auto& i) { take(i); }, item);
+    resolved_.indices.resize(static_cast<std::size_t>(resolved_.view.dim()));
+    resolved_.distinct = masks_ == 1 && index_tensors_ == 0;
+    for (int after = resolved_.view.dim() - mask_end_; resolved_.mask.defined() && after > 0; --after)
+      resolved_.mask = unsqueeze(resolved_.mask, -1);
+  }
+  Resolved result() const { return resolved_; }
+
+ private:
+  void take(std::int64_t at) { resolved_.view = select(resolved_.view, dim_, at); }
+  void take(const Slice& s) {
+    require(s.step > 0, "slice: step must be greater than zero, got ", s.step);
+    const std::int64_t size = resolved_.view.size(dim_);
+    resolved_.view = slice(resolved_.view, dim_, s.start.value_or(0), s.stop.value_or(size), s.step);
+    ++dim_;
+  }
+  void take(NewAxis) { resolved_.view = unsqueeze(resolved_.view, dim_++); }
+  void take(Ellipsis) {
+    dim_ += a_.dim() - used_;
+    used_ = a_.dim();  // a second one stands for nothing
+  }
+  void take(bool chosen) {
+    resolved_.view = unsqueeze(resolved_.view, dim_);
+    put(zeros({chosen ? 1 : 0}, DType::int64, a_.device()));
+    ++index_tensors_;
+  }
+  void take(const Tensor& t) {
+    require<IndexError>(!is_floating(t.dtype()),
+                        "tensors used as indices must be int64, int32, uint8 or bool tensors, got ",
+                        name(t.dtype()));
+    require_one_device("index", {a_, t});
+    if (is_mask(t)) {
+      if (t.dim() == 0) return take(t.item<std::int64_t>() != 0);
+      return take_mask(t);
+    }
+    if (t.dim() == 0) return take(t.item<std::int64_t>());
+    put(t);
+    ++index_tensors_;
+  }
+  void take_mask(const Tensor& mask) {
+    for (int d = 0; d < mask.dim(); ++d)
+      require<IndexError>(mask.shape()[d] == resolved_.view.shape()[dim_ + d], "the shape of the mask ",
+                          mask.shape(), " at index ", d, " does not match the shape of the indexed tensor ",
+                          resolved_.view.shape(), " at index ", dim_ + d);
+    ++masks_;
+    if (treatment_ == Masks::stay) {
+      resolved_.mask = mask;
+      mask_end_ = dim_ += mask.dim();
+      return;
+    }
+    for (const Tensor& places : nonzero_as_tuple(mask)) put(places);
+  }
+  void put(const Tensor& places) {
+    resolved_.indices.resize(static_cast<std::size_t>(dim_) + 1);
+    resolved_.indices[static_cast<std::size_t>(dim_++)] = places;
+  }
+
+  const Tensor& a_;
+  const Masks treatment_;
+  Resolved resolved_;
+  int dim_ = 0, used_ = 0, masks_ = 0, index_tensors_ = 0, mask_end_ = 0;
+};
+
+/** Index tensors made one: places in a run of dimensions taken together. */
+class Places {
+ public:
+  /** Nothing is indexed unless some of `resolved.indices` is defined. */
+  explicit Places(const Resolved& resolved) : distinct_(resolved.distinct) {
+    std::vector<int> indexed, whole;
+    for (std::size_t d = 0; d < resolved.indices.size(); ++d)
+      (resolved.indices[d].defined() ? indexed : whole).push_back(static_cast<int>(d));
+    const bool neighbours = indexed.back() - indexed.front() + 1 == static_cast<int>(indexed.size());
+    first_ = neighbours ? indexed.front() : 0;
+    count_ = static_cast<int>(indexed.size());
+    if (!neighbours) {
+      order_ = indexed;
+      order_.insert(order_.end(), whole.begin(), whole.end());
+    }
+    TensorList indices;
+    for (const int d : indexed) indices.push_back(resolved.indices[static_cast<std::size_t>(d)]);
+    const Dims shape = arranged(resolved.view.data()).shape;
+    join(indices, Dims(shape.begin() + first_, shape.begin() + first_ + count_));
+    for (int d = 0; d < first_; ++d) shape_.push_back(shape[d]);
+    for (const std::int64_t size : index_shape_) shape_.push_back(size);
+    for (int d = first_ + count_; d < shape.size(); ++d) shape_.push_back(shape[d]);
+  }
+
+  /** The shape of what is read or written. */
+  const Dims& shape() const { return shape_; }
+
+  dlprim::Tensor read(const dlprim::Tensor& t) const {
+    const dlprim::Tensor out = dlprim::Tensor::empty(t.device(), shape_, t.dtype);
+    if (out.numel() == 0) return out;
+    const dlprim::Tensor to = *dlprim::outer_along_inner(out, first_, index_shape_.size());
+    dlprim::read_places(queue_of(t), readable_lines(arranged(t), first_, count_), lines(to.shape), to,
+                        Negative::wraps, index_check());
+    return out;
+  }
+  /** `one_value`: all elements of `source` are the same. */
+  void write(const dlprim::Tensor& t, const dlprim::Tensor& source, bool one_value) const {
+    if (source.numel() == 0) return;
+    const dlprim::Tensor from = readable_lines(source, first_, index_shape_.size());
+    write_lines(arranged(t), first_, count_, false, [&](const dlprim::Tensor& to) {
+      dlprim::write_places(queue_of(t), from, lines(from.shape), to, one_value || distinct_, Negative::wraps,
+                           index_check());
+    });
+  }
+  /** Adds to zeros. */
+  void add(const dlprim::Tensor& t, const dlprim::Tensor& source) const {
+    if (distinct_) return write(t, source, true);
+    if (source.numel() == 0) return;
+    const dlprim::Tensor from = readable_lines(source, first_, index_shape_.size());
+    write_lines(arranged(t), first_, count_, true, [&](const dlprim::Tensor& to) {
+      dlprim::add_at_places(queue_of(t), from, lines(from.shape), to, 1, std::nullopt, Negative::wraps,
+                            index_check());
+    });
+  }
+
+ private:
+  /** `t` with the indexed dimensions side by side. */
+  dlprim::Tensor arranged(dlprim::Tensor t) const {
+    const dlprim::Tensor given = t;
+    for (std::size_t d = 0; d < order_.size(); ++d) {
+      t.shape[static_cast<int>(d)] = given.shape[order_[d]];
+      t.strides[static_cast<int>(d)] = given.strides[order_[d]];
+    }
+    return t;
+  }
+  dlprim::Tensor lines(const Dims& shape) const {
+    return places_.reshaped({1, places_.numel(), 1}).expanded({shape[0], places_.numel(), shape[2]});
+  }
+
+  void join(const TensorList& indices, const Dims& sizes) {
+    for (const Tensor& index : indices) {
+      const Dims before = index_shape_;
+      try {
+        index_shape_ = dlprim::broadcast_shapes(before, index.shape(), "index");
+      } catch (const ValueError&) {
+        throw IndexError(
+            dlprim::concat("shape mismatch: indexing tensors could not be broadcast together with shapes ",
+                           before, ", ", index.shape()));
+      }
+    }
+    std::vector<dlprim::Tensor> flat;
+    for (const Tensor& index : indices)
+      flat.push_back(checked_index("index", expand(index.detach(), index_shape_.vector())));
+    if (flat.size() == 1) {
+      places_ = flat.front().reshaped({flat.front().numel()});
+      return;
+    }
+    places_ = dlprim::Tensor::empty(flat.front().device(), {product(index_shape_)}, DType::int64);
+    dlprim::join_indices(queue_of(places_), flat, sizes, places_, index_check());
+  }
+
+  bool distinct_;
+  std::vector<int> order_;  // of dimensions, where the indexed ones must be brought together
+  int first_ = 0, count_ = 0;
+  Dims index_shape_, shape_;
+  dlprim::Tensor places_;  // int64 [n]
+};
+
+bool has_index_tensor(const Resolved& resolved) {
+  return std::any_of(resolved.indices.begin(), resolved.indices.end(),
+                     [](const Tensor& t) { return t.defined(); });
+}
+
+/** Whether the only tensor among the items is a mask. */
+bool has_one_mask(const IndexItems& items) {
+  int masks = 0;
+  for (const IndexItem& item : items) {
+    const Tensor* t = tensor_in(item);
+    if (std::holds_alternative<bool>(item) || (t && (t->dtype() != DType::boolean || t->dim() == 0)))
+      return false;
+    masks += t != nullptr;
+  }
+  return masks == 1;
+}
+
+/** Fills where the one mask holds: nothing has to be counted, so nothing waits. */
+void fill_masked(const Tensor& a, const IndexItems& items, const Operand& value) {
+  Resolved resolved = Resolver(a, items, Masks::stay).result();
+  masked_fill_(resolved.view, resolved.mask, value);
+}
+
+/** A tensor without the leading dimensions of size 1 that it has more than `rank`. */
+Tensor without_leading_ones(const Tensor& t, int rank) {
+  Tensor result = t;
+  while (result.dim() > rank && result.shape()[0] == 1) result = squeeze(result, 0);
+  return result;
+}
+
+/** `value` in the dtype of `target`, expanded to `shape`. */
+dlprim::Tensor fitting_source(const Tensor& target, const Operand& value, const Dims& shape) {
+  if (!value.is_tensor()) {
+    const dlprim::Tensor one = dlprim::Tensor::empty(*target.device(), {1}, target.dtype());
+    dlprim::fill(queue_of(one), one, value.number());
+    return one.expanded(shape);
+  }
+  const Tensor source = without_leading_ones(value.tensor(), shape.size());
+  require(dlprim::broadcast_shapes(source.shape(), shape, "index_put_") == shape,
+          "shape mismatch: value tensor of shape ", source.shape(),
+          " cannot be broadcast to indexing result of shape ", shape);
+  return to(source, target.dtype()).data().expanded(shape);
+}
+
+/** Writes without the tape. */
+void assign(const Tensor& a, const IndexItems& items, const Operand& value) {
+  const bool one_value = !value.is_tensor() || value.tensor().numel() == 1;
+  const bool is_scalar = !value.is_tensor() || value.tensor().dim() == 0;
+  if (is_scalar && has_one_mask(items)) return fill_masked(a, items, value);
+  const Resolved resolved = Resolver(a, items, Masks::become_places).result();
+  const dlprim::Tensor& target = resolved.view.data();
+  if (has_index_tensor(resolved)) {
+    const Places places(resolved);
+    places.write(target, fitting_source(a, value, places.shape()), one_value);
+  } else if (value.is_tensor()) {
+    dlprim::copy(queue_of(target), fitting_source(a, value, target.shape), target);
+  } else {
+    dlprim::fill(queue_of(target), target, value.number());
+  }
+}
+
+/** Index tensors must be the same in backward as they were in forward. */
+std::vector<SavedTensor> saved_tensors(const IndexItems& items) {
+  std::vector<SavedTensor> saved;
+  for (const IndexItem& item : items)
+    if (const Tensor* t = tensor_in(item)) saved.emplace_back(*t);
+  return saved;
+}
+
+Backward assignment_gradients(const IndexItems& items, const Tensor& source) {
+  const bool wants_source = source.defined() && source.requires_grad();
+  return
+      [items, saved = saved_tensors(items), wants_source, shape = source.defined() ? source.shape() : Dims{},
+       dtype = source.defined() ? source.dtype() : DType::float32](const TensorList& g) {
+        for (const SavedTensor& tensor : saved) tensor.unpack();
+        TensorList gradients{g[0].clone(), Tensor()};
+        assign(gradients[0], items, 0);
+        if (wants_source) {
+          const Tensor picked = without_leading_ones(sum_to_shape(index(g[0], items), shape), shape.size());
+          gradients[1] = reshape(to(picked, dtype), shape.vector());
+        }
+        return gradients;
+      };
+}
+
+}  // namespace
+
+Tensor index(const Tensor& a, const IndexItems& items) {
+  const Resolved resolved = Resolver(a, items, Masks::become_places).result();
+  if (!has_index_tensor(resolved)) return resolved.view;
+  const Places places(resolved);
+  return record("IndexBackward", {resolved.view}, places.read(resolved.view.data()), [&] {
+    return [places, saved = saved_tensors(items), shape = resolved.view.shape()](const TensorList& g) {
+      for (const SavedTensor& tensor : saved) tensor.unpack();
+      const Tensor whole = zeros(shape.vector(), g[0].dtype(), g[0].device());
+      places.add(whole.data(), g[0].data());
+      return TensorList{whole};
+    };
+  });
+}
+
+Tensor& index_put_(Tensor& a, const IndexItems& items, const Operand& value) {
+  Tensor source = value.tensor();
+  if (source.defined()) {
+    require_one_device("index_put_", {a, source});
+    // What is read must not change while it is written.
+    if (source.data().storage == a.data().storage) source = clone(source);
+  }
+  check_in_place("index_put_", a, {source});
+  {
+    const NoGradGuard no_grad;
+    assign(a.detach(), items, source.defined() ? Operand(source) : value);
+  }
+  a.data().storage->bump_version();
+  if (needs_tape({a, source}))
+    set_history({a}, make_node("IndexPutBackward", {a, source}, assignment_gradients(items, source)));
+  return a;
+}
+
+}  // namespace ocl

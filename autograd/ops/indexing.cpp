@@ -1,0 +1,458 @@
+#include "autograd/ops/indexing.h"
+
+#include "autograd/creation.h"
+#include "autograd/ops/indexing_support.h"
+#include "autograd/ops/inplace.h"
+#include "autograd/ops/pointwise.h"
+#include "autograd/ops/reduce.h"
+#include "autograd/tape.h"
+
+namespace ocl {
+
+using dlprim::DeviceCheck;
+using dlprim::Negative;
+using dlprim::register_check;
+using dlprim::require;
+using dlprim::wrap_dim;
+
+dlprim::Tensor checked_index(const char* op, const Tensor& index) {
+  require<TypeError>(index.dtype() == DType::int64 || index.dtype() == DType::int32, op,
+                     ": expected an index of dtype int64 or int32, got ", name(index.dtype()));
+  return contiguous(to(index.detach(), DType::int64)).data();
+}
+
+void require_one_device(const char* op, const TensorList& tensors) {
+  for (const Tensor& t : tensors)
+    require(t.device() == tensors.front().device(), op, ": expected all tensors on one device, got ",
+            tensors.front().data().device().name(), " and ", t.data().device().name());
+}
+
+namespace {
+
+/** A scalar counts as one element in a row. */
+dlprim::Tensor at_least_1d(dlprim::Tensor t) {
+  return t.rank() == 0 ? t.reshaped({1}) : t;
+}
+
+/** The first `shape[d]` entries of every dimension but `dim`. */
+dlprim::Tensor cut_to(dlprim::Tensor t, const Dims& shape, int dim) {
+  for (int d = 0; d < t.rank(); ++d)
+    if (d != dim) t.shape[d] = shape[d];
+  return t;
+}
+
+/** An index of one element for each element of the result, along `dim`. */
+struct ElementIndex {
+  dlprim::Tensor index;  // int64, contiguous, at least one dimension
+  Dims shape;            // as given
+  int dim;
+  DeviceCheck check;
+  SavedTensor saved = SavedTensor(index);
+  Negative negative = Negative::is_error;
+
+  /** Itself, in backward. Throws when the index was written since. */
+  const ElementIndex& again() const {
+    saved.unpack();
+    return *this;
+  }
+};
+
+ElementIndex element_index(const char* op, const Tensor& a, std::int64_t dim, const Tensor& index,
+                           DeviceCheck check) {
+  require_one_device(op, {a, index});
+  const ElementIndex result{at_least_1d(checked_index(op, index)), index.shape(), wrap_dim(dim, a.dim(), op),
+                            check};
+  if (index.numel() == 0) return result;
+  require(std::max(index.dim(), 1) == std::max(a.dim(), 1), op, ": index of shape ", index.shape(),
+          " and input of shape ", a.shape(), " must have the same number of dimensions");
+  for (int d = 0; d < a.dim(); ++d)
+    require(d == result.dim || result.index.shape[d] <= a.shape()[d], op,
+            ": size does not match at dimension ", d, ": expected index ", index.shape(),
+            " to be no larger than input ", a.shape(), " apart from dimension ", result.dim);
+  return result;
+}
+
+dlprim::Tensor gathered(const dlprim::Tensor& a, const ElementIndex& by) {
+  const dlprim::Tensor out = dlprim::Tensor::empty(a.device(), by.shape, a.dtype);
+  if (out.numel() == 0) return out;
+  const dlprim::Tensor lines = readable_lines(cut_to(at_least_1d(a), by.index.shape, by.dim), by.dim);
+  dlprim::read_places(queue_of(a), lines, readable_lines(by.index, by.dim),
+                      readable_lines(at_least_1d(out), by.dim), by.negative, by.check);
+  return out;
+}
+
+/** Writes `src` (of the shape of the index, or one element expanded to it) over places of `target`. */
+void write_elements(const dlprim::Tensor& target, const ElementIndex& by, const dlprim::Tensor& src,
+                    bool one_value) {
+  if (by.index.numel() == 0) return;
+  write_lines(cut_to(at_least_1d(target), by.index.shape, by.dim), by.dim, 1, false,
+              [&](const dlprim::Tensor& lines) {
+                dlprim::write_places(queue_of(target), readable_lines(src, by.dim),
+                                     readable_lines(by.index, by.dim), lines, one_value, by.negative,
+                                     by.check);
+              });
+}
+
+void write_number(const dlprim::Tensor& target, const ElementIndex& by, const Scalar& value) {
+  const dlprim::Tensor one = dlprim::Tensor::empty(target.device(), {1}, target.dtype);
+  dlprim::fill(queue_of(target), one, value);
+  write_elements(target, by, one.expanded(by.index.shape), true);
+}
+
+void add_elements(const dlprim::Tensor& target, const ElementIndex& by, const dlprim::Tensor& src) {
+  if (by.index.numel() == 0) return;
+  write_lines(
+      cut_to(at_least_1d(target), by.index.shape, by.dim), by.dim, 1, true, [&](const dlprim::Tensor& lines) {
+        dlprim::add_at_places(queue_of(target), readable_lines(src, by.dim), readable_lines(by.index, by.dim),
+                              lines, 1, std::nullopt, by.negative, by.check);
+      });
+}
+
+/** An index of whole entries of `dim`. */
+struct EntryIndex {
+  dlprim::Tensor index;  // int64 [n], contiguous
+  int dim;
+  DeviceCheck check;
+  SavedTensor saved = SavedTensor(index);
+
+  /** Itself, in backward. Throws when the index was written since. */
+  const EntryIndex& again() const {
+    saved.unpack();
+    return *this;
+  }
+  /** The index for lines [outer, along, inner]. */
+  dlprim::Tensor lines(const Dims& shape) const {
+    return index.reshaped({1, index.numel(), 1}).expanded({shape[0], index.numel(), shape[2]});
+  }
+};
+
+EntryIndex entry_index(const char* op, const Tensor& a, std::int64_t dim, const Tensor& index,
+                       DeviceCheck check) {
+  require_one_device(op, {a, index});
+  require<IndexError>(index.dim() <= 1, op, ": index is supposed to be a vector, got shape ", index.shape());
+  require<IndexError>(a.dim() > 0 || index.numel() == 1, op, ": a scalar has one entry, got ", index.numel(),
+                      " indices");
+  return {at_least_1d(checked_index(op, index)), wrap_dim(dim, a.dim(), op), check};
+}
+
+dlprim::Tensor entries(const dlprim::Tensor& a, const EntryIndex& by) {
+  Dims shape = a.shape;
+  if (a.rank() > 0) shape[by.dim] = by.index.numel();
+  const dlprim::Tensor out = dlprim::Tensor::empty(a.device(), shape, a.dtype);
+  if (out.numel() == 0) return out;
+  const dlprim::Tensor to = readable_lines(at_least_1d(out), by.dim);
+  dlprim::read_places(queue_of(a), readable_lines(at_least_1d(a), by.dim), by.lines(to.shape), to,
+                      Negative::is_error, by.check);
+  return out;
+}
+
+void write_entries(const dlprim::Tensor& target, const EntryIndex& by, const dlprim::Tensor& source,
+                   bool one_value) {
+  if (source.numel() == 0) return;
+  write_lines(at_least_1d(target), by.dim, 1, false, [&](const dlprim::Tensor& lines) {
+    dlprim::write_places(queue_of(target), readable_lines(at_least_1d(source), by.dim), by.lines(lines.shape),
+                         lines, one_value, Negative::is_error, by.check);
+  });
+}
+
+void add_entries(const dlprim::Tensor& target, const EntryIndex& by, const dlprim::Tensor& source,
+                 const Scalar& alpha, std::optional<std::int64_t> left_out = std::nullopt) {
+  if (source.numel() == 0) return;
+  write_lines(at_least_1d(target), by.dim, 1, true, [&](const dlprim::Tensor& lines) {
+    dlprim::add_at_places(queue_of(target), readable_lines(at_least_1d(source), by.dim),
+                          by.lines(lines.shape), lines, alpha, left_out, Negative::is_error, by.check);
+  });
+}
+
+/** The source of an index_add or index_copy: what a's entries would be. */
+void require_source(const char* op, const Tensor& a, const EntryIndex& by, const Tensor& source) {
+  require_one_device(op, {a, source});
+  require<TypeError>(a.dtype() == source.dtype(), op, ": input (", name(a.dtype()), ") and source (",
+                     name(source.dtype()), ") must have the same dtype");
+  Dims expected = a.dim() ? a.shape() : Dims{1};
+  expected[by.dim] = by.index.numel();
+  require<IndexError>(std::max(source.dim(), 1) == expected.size(), op, ": source of shape ", source.shape(),
+                      " must have the dimensions of input ", a.shape());
+  require((source.dim() ? source.shape() : Dims{1}) == expected, op, ": expected a source of shape ",
+          expected, " for input of shape ", a.shape(), ", dim ", by.dim, " and ", by.index.numel(),
+          " indices, got ", source.shape());
+}
+
+Tensor zeros_of(const Dims& shape, const Tensor& like) {
+  return zeros(shape.vector(), like.dtype(), like.device());
+}
+
+/** A write to places of a tensor, done to a copy of it or in place, and its gradients. */
+struct Write {
+  const char* op;
+  const char* node;
+  TensorList sources;
+  std::function<void(const dlprim::Tensor& target)> apply;
+  std::function<Backward()> make_backward;
+};
+
+Tensor written_copy(const Tensor& a, const Write& write) {
+  const dlprim::Tensor result = contiguous_copy(a.data());
+  write.apply(result);
+  TensorList inputs{a};
+  inputs.insert(inputs.end(), write.sources.begin(), write.sources.end());
+  return record(write.node, inputs, result, write.make_backward);
+}
+
+Tensor& written_in_place(Tensor& a, const Write& write) {
+  check_in_place(write.op, a, write.sources);
+  TensorList inputs{a};
+  inputs.insert(inputs.end(), write.sources.begin(), write.sources.end());
+  write.apply(a.data());
+  a.data().storage->bump_version();
+  if (needs_tape(inputs)) set_history({a}, make_node(write.node, inputs, write.make_backward()));
+  return a;
+}
+
+/** `src` cut to the sizes of the index. Throws where it is smaller. */
+Tensor fitting_source(const char* op, const Tensor& a, const ElementIndex& by, const Tensor& src) {
+  require_one_device(op, {a, src});
+  require<TypeError>(a.dtype() == src.dtype(), op, ": expected input (", name(a.dtype()), ") and src (",
+                     name(src.dtype()), ") of the same dtype");
+  if (by.index.numel() == 0) return src;
+  require(std::max(src.dim(), 1) == by.index.rank(), op, ": index of shape ", by.shape, " and src of shape ",
+          src.shape(), " must have the same number of dimensions");
+  Tensor fitting = src.dim() ? src : src.reshape({1});
+  for (int d = 0; d < fitting.dim(); ++d) {
+    require(by.index.shape[d] <= fitting.shape()[d], op, ": expected index ", by.shape,
+            " to be no larger than src ", src.shape());
+    fitting = narrow(fitting, d, 0, by.index.shape[d]);
+  }
+  return fitting;
+}
+
+Write scatter_write(const Tensor& a, std::int64_t dim, const Tensor& index, const Operand& src) {
+  static const DeviceCheck check = register_check("scatter: index out of range: ");
+  const ElementIndex by = element_index("scatter", a, dim, index, check);
+  const auto gradient_of_a = [by](const Tensor& g) {
+    const Tensor rest = g.clone();
+    write_number(rest.data(), by.again(), 0);
+    return rest;
+  };
+  if (!src.is_tensor())
+    return {"scatter_",
+            "ScatterBackward",
+            {},
+            [by, value = src.number()](const dlprim::Tensor& target) { write_number(target, by, value); },
+            [gradient_of_a] {
+              return [gradient_of_a](const TensorList& g) { return TensorList{gradient_of_a(g[0])}; };
+            }};
+  const Tensor source = fitting_source("scatter", a, by, src.tensor());
+  return {
+      "scatter_",
+      "ScatterBackward",
+      {source},
+      [by, data = source.data()](const dlprim::Tensor& target) { write_elements(target, by, data, false); },
+      [by, gradient_of_a, shape = source.shape()] {
+        return [by, gradient_of_a, shape](const TensorList& g) {
+          const Tensor picked =
+              by.index.numel() ? Tensor(gathered(g[0].data(), by.again())) : zeros_of(shape, g[0]);
+          return TensorList{gradient_of_a(g[0]), reshape(picked, shape.vector())};
+        };
+      }};
+}
+
+Write scatter_add_write(const Tensor& a, std::int64_t dim, const Tensor& index, const Tensor& src) {
+  static const DeviceCheck check = register_check("scatter_add: index out of range: ");
+  const ElementIndex by = element_index("scatter_add", a, dim, index, check);
+  const Tensor source = fitting_source("scatter_add", a, by, src);
+  return {"scatter_add_",
+          "ScatterAddBackward",
+          {source},
+          [by, data = source.data()](const dlprim::Tensor& target) { add_elements(target, by, data); },
+          [by, shape = source.shape()] {
+            return [by, shape](const TensorList& g) {
+              const Tensor picked =
+                  by.index.numel() ? Tensor(gathered(g[0].data(), by.again())) : zeros_of(shape, g[0]);
+              return TensorList{g[0], reshape(picked, shape.vector())};
+            };
+          }};
+}
+
+Write index_add_write(const Tensor& a, std::int64_t dim, const Tensor& index, const Tensor& source,
+                      const Scalar& alpha) {
+  static const DeviceCheck check = register_check("index_add: index out of range: ");
+  const EntryIndex by = entry_index("index_add", a, dim, index, check);
+  require_source("index_add", a, by, source);
+  return {"index_add_",
+          "IndexAddBackward",
+          {source},
+          [by, alpha, data = source.data()](const dlprim::Tensor& target) {
+            add_entries(target, by, data, alpha);
+          },
+          [by, alpha, shape = source.shape()] {
+            return [by, alpha, shape](const TensorList& g) {
+              const Tensor picked = reshape(Tensor(entries(g[0].data(), by.again())), shape.vector());
+              return TensorList{g[0], alpha.real() == 1 ? picked : mul(picked, alpha)};
+            };
+          }};
+}
+
+Write index_copy_write(const Tensor& a, std::int64_t dim, const Tensor& index, const Tensor& source) {
+  static const DeviceCheck check = register_check("index_copy: index out of range: ");
+  const EntryIndex by = entry_index("index_copy", a, dim, index, check);
+  require_source("index_copy", a, by, source);
+  return {
+      "index_copy_",
+      "IndexCopyBackward",
+      {source},
+      [by, data = source.data()](const dlprim::Tensor& target) { write_entries(target, by, data, false); },
+      [by, shape = source.shape()] {
+        return [by, shape](const TensorList& g) {
+          const Tensor rest = g[0].clone();
+          write_entries(rest.data(), by, zeros_of({1}, g[0]).data().expanded(shape), true);
+          return TensorList{rest, reshape(Tensor(entries(g[0].data(), by.again())), shape.vector())};
+        };
+      }};
+}
+
+}  // namespace
+
+Tensor gather(const Tensor& a, std::int64_t dim, const Tensor& index) {
+  static const DeviceCheck check = register_check("gather: index out of range: ");
+  const ElementIndex by = element_index("gather", a, dim, index, check);
+  return record("GatherBackward", {a}, gathered(a.data(), by), [&] {
+    return [by, shape = a.shape()](const TensorList& g) {
+      const Tensor whole = zeros_of(shape, g[0]);
+      add_elements(whole.data(), by.again(), at_least_1d(g[0].data()));
+      return TensorList{whole};
+    };
+  });
+}
+
+Tensor take_along_dim(const Tensor& a, const Tensor& indices, std::optional<std::int64_t> dim) {
+  constexpr const char* op = "take_along_dim";
+  if (!dim) return take_along_dim(reshape(a, {-1}), reshape(indices, {-1}), 0);
+  require<TypeError>(indices.dtype() == DType::int64, op, ": expected indices of dtype int64, got ",
+                     name(indices.dtype()));
+  require(a.dim() == indices.dim(), op, ": input and indices should have the same number of dimensions, got ",
+          a.shape(), " and ", indices.shape());
+  const int d = wrap_dim(*dim, a.dim(), op);
+  Dims input_shape = a.shape(), index_shape = indices.shape();
+  if (a.dim() > 0) {
+    input_shape[d] = index_shape[d] = 1;
+    input_shape = index_shape = dlprim::broadcast_shapes(input_shape, index_shape, op);
+    input_shape[d] = a.shape()[d];
+    index_shape[d] = indices.shape()[d];
+  }
+  // A negative index counts from the end.
+  const Tensor wrapped = where(lt(indices, 0), indices + a.size(d), indices);
+  return gather(expand(a, input_shape.vector()), d, expand(wrapped, index_shape.vector()));
+}
+
+Tensor scatter(const Tensor& a, std::int64_t dim, const Tensor& index, const Operand& src) {
+  return written_copy(a, scatter_write(a, dim, index, src));
+}
+Tensor& scatter_(Tensor& a, std::int64_t dim, const Tensor& index, const Operand& src) {
+  return written_in_place(a, scatter_write(a, dim, index, src));
+}
+void scatter_distinct_(Tensor& a, std::int64_t dim, const Tensor& index, const Tensor& src) {
+  static const DeviceCheck check = register_check("scatter: index out of range: ");
+  const ElementIndex by = element_index("scatter", a, dim, index, check);
+  write_elements(a.data(), by, at_least_1d(src.data()), true);
+}
+Tensor scatter_add(const Tensor& a, std::int64_t dim, const Tensor& index, const Tensor& src) {
+  return written_copy(a, scatter_add_write(a, dim, index, src));
+}
+Tensor& scatter_add_(Tensor& a, std::int64_t dim, const Tensor& index, const Tensor& src) {
+  return written_in_place(a, scatter_add_write(a, dim, index, src));
+}
+Tensor index_add(const Tensor& a, std::int64_t dim, const Tensor& index, const Tensor& source,
+                 const Scalar& alpha) {
+  return written_copy(a, index_add_write(a, dim, index, source, alpha));
+}
+Tensor& index_add_(Tensor& a, std::int64_t dim, const Tensor& index, const Tensor& source,
+                   const Scalar& alpha) {
+  return written_in_place(a, index_add_write(a, dim, index, source, alpha));
+}
+Tensor index_copy(const Tensor& a, std::int64_t dim, const Tensor& index, const Tensor& source) {
+  return written_copy(a, index_copy_write(a, dim, index, source));
+}
+Tensor& index_copy_(Tensor& a, std::int64_t dim, const Tensor& index, const Tensor& source) {
+  return written_in_place(a, index_copy_write(a, dim, index, source));
+}
+
+Tensor index_select(const Tensor& a, std::int64_t dim, const Tensor& index) {
+  static const DeviceCheck check = register_check("index_select: index out of range: ");
+  const EntryIndex by = entry_index("index_select", a, dim, index, check);
+  return record("IndexSelectBackward", {a}, entries(a.data(), by), [&] {
+    return [by, shape = a.shape()](const TensorList& g) {
+      const Tensor whole = zeros_of(shape, g[0]);
+      add_entries(whole.data(), by.again(), g[0].data(), 1);
+      return TensorList{whole};
+    };
+  });
+}
+
+Tensor embedding(const Tensor& input, const Tensor& weight, std::optional<std::int64_t> padding_idx) {
+  static const DeviceCheck check = register_check("embedding: index out of range: ");
+  require(weight.dim() == 2, "embedding: 'weight' must be 2-D, got shape ", weight.shape());
+  const std::int64_t count = weight.size(0);
+  if (padding_idx) {
+    require(*padding_idx >= -count && *padding_idx < count,
+            "embedding: padding_idx must be within num_embeddings (", count, "), got ", *padding_idx);
+    if (*padding_idx < 0) *padding_idx += count;
+  }
+  require_one_device("embedding", {weight, input});
+  const dlprim::Tensor index = checked_index("embedding", input);
+  const EntryIndex by{index.reshaped({index.numel()}), 0, check};
+  Dims shape = input.shape();
+  shape.push_back(weight.size(1));
+  return record("EmbeddingBackward", {weight}, entries(weight.data(), by).reshaped(shape), [&] {
+    return [by, padding_idx, whole_shape = weight.shape()](const TensorList& g) {
+      const Tensor whole = zeros_of(whole_shape, g[0]);
+      const Tensor rows = reshape(g[0], {by.index.numel(), whole_shape[1]});
+      add_entries(whole.data(), by.again(), rows.data(), 1, padding_idx);
+      return TensorList{whole};
+    };
+  });
+}
+
+Tensor one_hot(const Tensor& a, std::int64_t num_classes) {
+  static const DeviceCheck check = register_check("one_hot: class out of range: ");
+  require<TypeError>(a.dtype() == DType::int64, "one_hot is only applicable to an index of dtype int64, got ",
+                     name(a.dtype()));
+  require(num_classes >= -1, "one_hot: num_classes must be -1 or at least 0, got ", num_classes);
+  if (num_classes == -1) {
+    require(a.numel() > 0, "one_hot: can not infer total number of classes from an empty tensor");
+    num_classes = amax(a).item<std::int64_t>() + 1;
+  }
+  require(num_classes > 0 || a.numel() == 0, "one_hot: class values must be smaller than num_classes ",
+          num_classes);
+  Dims shape = a.shape();
+  shape.push_back(num_classes);
+  const Tensor result = zeros(shape.vector(), DType::int64, a.device());
+  write_number(result.data(), element_index("one_hot", result, -1, unsqueeze(a, -1), check), 1);
+  return result;
+}
+
+namespace {
+
+Tensor kept_triangle(const char* op, const char* node, dlprim::Triangle kept, const Tensor& a,
+                     std::int64_t diagonal) {
+  require(a.dim() >= 2, op, ": input tensor must have at least 2 dimensions, got shape ", a.shape());
+  const auto cut = [kept, diagonal](const Tensor& given) {
+    const Tensor x = contiguous(given);
+    const dlprim::Tensor y = dlprim::Tensor::empty(*x.device(), x.shape(), x.dtype());
+    dlprim::triangle(queue_of(y), kept, x.data(), diagonal, y);
+    return y;
+  };
+  return record(node, {a}, cut(a.detach()),
+                [&] { return [cut](const TensorList& g) { return TensorList{Tensor(cut(g[0]))}; }; });
+}
+
+}  // namespace
+
+Tensor tril(const Tensor& a, std::int64_t diagonal) {
+  return kept_triangle("tril", "TrilBackward", dlprim::Triangle::lower, a, diagonal);
+}
+Tensor triu(const Tensor& a, std::int64_t diagonal) {
+  return kept_triangle("triu", "TriuBackward", dlprim::Triangle::upper, a, diagonal);
+}
+
+}  // namespace ocl

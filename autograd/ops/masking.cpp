@@ -1,0 +1,115 @@
+// What is chosen by a mask: masked_select, masked_fill, nonzero.
+#include "autograd/creation.h"
+#include "autograd/ops/indexing.h"
+#include "autograd/ops/indexing_support.h"
+#include "autograd/ops/inplace.h"
+#include "autograd/ops/pointwise.h"
+#include "autograd/ops/reduce.h"
+#include "autograd/tape.h"
+
+namespace ocl {
+namespace {
+
+using dlprim::require;
+
+void require_mask(const char* op, const Tensor& a, const Tensor& mask) {
+  require_one_device(op, {a, mask});
+  require<TypeError>(mask.dtype() == DType::boolean, op, ": expected a bool mask, got ", name(mask.dtype()));
+}
+
+/** Places of the elements that are not 0: [rank, count] where the dimensions come first, else [count, rank].
+ */
+dlprim::Tensor places_of_true(const Tensor& a, bool dimensions_first) {
+  const Tensor given = a.detach();
+  const dlprim::Tensor flags = contiguous(given.dtype() == DType::boolean ? given : ne(given, 0)).data();
+  dlprim::Queue& queue = queue_of(flags);
+  const dlprim::TrueCount counted = dlprim::count_true(queue, flags);
+  const std::int64_t rank = flags.rank();
+  const dlprim::Tensor places = dlprim::Tensor::empty(
+      flags.device(), dimensions_first ? Dims{rank, counted.count} : Dims{counted.count, rank}, DType::int64);
+  if (places.numel() == 0) return places;
+  dlprim::Tensor by_count = places;
+  if (dimensions_first) {
+    std::swap(by_count.shape[0], by_count.shape[1]);
+    std::swap(by_count.strides[0], by_count.strides[1]);
+  }
+  dlprim::write_true(queue, flags, counted, by_count);
+  return places;
+}
+
+/** What masked_fill writes: `value` in the dtype of `a`. Throws for a tensor of more than one element. */
+Operand fitting_value(const Tensor& a, const Operand& value) {
+  if (value.is_tensor()) {
+    require(value.tensor().dim() == 0, "masked_fill: expected a value tensor of 0 dimensions, got shape ",
+            value.tensor().shape());
+    require_one_device("masked_fill", {a, value.tensor()});
+    return to(value.tensor(), a.dtype());
+  }
+  if (a.dtype() == DType::boolean) return value.number().real() != 0;
+  if (is_floating(a.dtype())) return value.number().real();
+  return value.number().integer();
+}
+
+}  // namespace
+
+Tensor nonzero(const Tensor& a) {
+  return Tensor(places_of_true(a, false));
+}
+
+TensorList nonzero_as_tuple(const Tensor& a) {
+  const Tensor places(places_of_true(a.dim() ? a : reshape(a, {1}), true));
+  TensorList result;
+  for (std::int64_t d = 0; d < places.size(0); ++d) result.push_back(select(places, 0, d));
+  return result;
+}
+
+Tensor masked_select(const Tensor& a, const Tensor& mask) {
+  require_mask("masked_select", a, mask);
+  const std::vector<std::int64_t> shape =
+      dlprim::broadcast_shapes(a.shape(), mask.shape(), "masked_select").vector();
+  const Tensor places = nonzero_as_tuple(reshape(expand(mask, shape), {-1})).front();
+  const Tensor flat = reshape(expand(a, shape), {-1});
+  static const dlprim::DeviceCheck check = dlprim::register_check("masked_select: index out of range: ");
+  const dlprim::Tensor out = dlprim::Tensor::empty(*a.device(), places.shape(), a.dtype());
+  const dlprim::Tensor index = places.data().reshaped({1, places.numel(), 1});
+  dlprim::read_places(queue_of(out), readable_lines(flat.data(), 0), index, readable_lines(out, 0),
+                      dlprim::Negative::is_error, check);
+  return record("MaskedSelectBackward", {flat}, out, [&] {
+    return [index, count = flat.numel()](const TensorList& g) {
+      const Tensor whole = zeros({count}, g[0].dtype(), g[0].device());
+      dlprim::write_places(queue_of(whole.data()), readable_lines(g[0].data(), 0), index,
+                           readable_lines(whole.data(), 0), true, dlprim::Negative::is_error, check);
+      return TensorList{whole};
+    };
+  });
+}
+
+Tensor masked_fill(const Tensor& a, const Tensor& mask, const Operand& value) {
+  require_mask("masked_fill", a, mask);
+  return where(mask, fitting_value(a, value), a);
+}
+
+Tensor& masked_fill_(Tensor& a, const Tensor& mask, const Operand& value) {
+  require_mask("masked_fill_", a, mask);
+  require(dlprim::broadcast_shapes(a.shape(), mask.shape(), "masked_fill_") == a.shape(),
+          "masked_fill_: a mask of shape ", mask.shape(), " does not broadcast to ", a.shape());
+  const Operand fitting = fitting_value(a, value);
+  const Tensor source = fitting.tensor();
+  check_in_place("masked_fill_", a, {mask, source});
+  const dlprim::PointwiseOperand filling =
+      source.defined() ? dlprim::PointwiseOperand(source.data()) : dlprim::PointwiseOperand(fitting.number());
+  dlprim::pointwise(queue_of(a.data()), dlprim::forward_expression(dlprim::pointwise_op("where")), a.dtype(),
+                    {mask.data(), filling, a.data()}, {}, {a.data()});
+  a.data().storage->bump_version();
+  if (!needs_tape({a, source})) return a;
+  set_history({a}, make_node("MaskedFillBackward", {a, source},
+                             [mask = SavedTensor(mask), has_source = source.defined()](const TensorList& g) {
+                               const Tensor filled(mask.unpack());
+                               TensorList gradients{where(filled, 0.0, g[0]), Tensor()};
+                               if (has_source) gradients[1] = sum_to_shape(where(filled, g[0], 0.0), {});
+                               return gradients;
+                             }));
+  return a;
+}
+
+}  // namespace ocl

@@ -1,0 +1,165 @@
+#include "operator_binder.h"
+
+using ocl::DType;
+using ocl::IndexItem;
+using ocl::IndexItems;
+using ocl::Operand;
+using ocl::Scalar;
+using ocl::Tensor;
+
+namespace {
+
+std::string type_name(py::handle object) {
+  return py::type::of(object).attr("__name__").cast<std::string>();
+}
+
+ocl::Slice slice_of(py::handle slice) {
+  const auto bound = [&](const char* name) -> std::optional<std::int64_t> {
+    const py::object value = slice.attr(name);
+    if (value.is_none()) return std::nullopt;
+    // As Python clips it: bounds beyond every size are no error.
+    const Py_ssize_t at = PyNumber_AsSsize_t(value.ptr(), nullptr);
+    if (at == -1 && PyErr_Occurred()) throw py::error_already_set();
+    return at;
+  };
+  return {bound("start"), bound("stop"), bound("step").value_or(1)};
+}
+
+/** An index tensor of a list, a range or an array, whose numbers must be whole or bool. */
+Tensor index_tensor(py::handle given, const ocl::Device& device) {
+  py::object array = py::module_::import("numpy").attr("asarray")(given);
+  const auto kind = array.attr("dtype").attr("kind").cast<std::string>();
+  if (py::len(array) == 0 && !py::hasattr(given, "dtype"))
+    array = array.attr("astype")("int64");
+  else if (kind == "i" || kind == "u")
+    array = array.attr("astype")(
+        kind == "u" && array.attr("dtype").attr("itemsize").cast<int>() == 1 ? "uint8" : "int64");
+  else if (kind != "b")
+    throw ocl::TypeError("tensor index: expected whole numbers or bools, got an array of dtype " +
+                         py::str(array.attr("dtype")).cast<std::string>());
+  return tensor_of(array, std::nullopt, device);
+}
+
+IndexItem item_of(py::handle part, const ocl::Device& device) {
+  if (part.is_none()) return ocl::NewAxis{};
+  if (py::isinstance<py::ellipsis>(part)) return ocl::Ellipsis{};
+  if (py::isinstance<py::slice>(part)) return slice_of(part);
+  if (py::isinstance<Tensor>(part)) return part.cast<Tensor>();
+  if (PyBool_Check(part.ptr())) return part.cast<bool>();
+  if (py::isinstance<py::array>(part) || (PySequence_Check(part.ptr()) && !py::isinstance<py::str>(part)))
+    return index_tensor(part, device);
+  if (PyIndex_Check(part.ptr())) {
+    const Py_ssize_t at = PyNumber_AsSsize_t(part.ptr(), PyExc_IndexError);
+    if (at == -1 && PyErr_Occurred()) throw py::error_already_set();
+    return std::int64_t{at};
+  }
+  const std::string message =
+      "tensor index: expected ints, slices, None, ..., or tensors or lists of ints or bools, got " +
+      type_name(part);
+  if (py::isinstance<py::str>(part)) throw ocl::TypeError(message);
+  throw ocl::IndexError(message);
+}
+
+IndexItems items_of(const py::object& index, const ocl::Device& device) {
+  IndexItems items;
+  if (!py::isinstance<py::tuple>(index)) return {item_of(index, device)};
+  for (const py::handle part : index) items.push_back(item_of(part, device));
+  return items;
+}
+
+Operand value_of(const py::object& value, const ocl::Device& device) {
+  if (py::isinstance<Tensor>(value)) return value.cast<Tensor>();
+  if (py::isinstance<py::array>(value)) return tensor_of(value, std::nullopt, device);
+  py::detail::type_caster<Scalar> number;
+  if (number.load(value, false)) return static_cast<Scalar&>(number);
+  throw ocl::TypeError("can't assign a " + type_name(value) +
+                       " to a Tensor; expected a number, a Tensor or a NumPy array");
+}
+
+void bind_brackets(py::class_<Tensor>& tensor) {
+  tensor
+      .def("__getitem__",
+           [](const Tensor& t, const py::object& index) {
+             const IndexItems items = items_of(index, t.device());
+             py::gil_scoped_release unlocked;
+             return ocl::index(t, items);
+           })
+      .def("__setitem__", [](Tensor& t, const py::object& index, const py::object& value) {
+        const IndexItems items = items_of(index, t.device());
+        const Operand source = value_of(value, t.device());
+        py::gil_scoped_release unlocked;
+        ocl::index_put_(t, items, source);
+      });
+}
+
+void bind_nonzero(const OperatorBinder& bind) {
+  const auto nonzero = [](const Tensor& input, bool as_tuple) -> py::object {
+    ocl::TensorList places;
+    {
+      py::gil_scoped_release unlocked;
+      places = as_tuple ? ocl::nonzero_as_tuple(input) : ocl::TensorList{ocl::nonzero(input)};
+    }
+    return as_tuple ? py::object(py::tuple(py::cast(places))) : py::cast(places.front());
+  };
+  bind.module().def("nonzero", nonzero, py::arg("input"), py::kw_only(), py::arg("as_tuple") = false,
+                    OperatorBinder::doc("nonzero"));
+  bind.tensor().def("nonzero", nonzero, py::kw_only(), py::arg("as_tuple") = false,
+                    OperatorBinder::doc("nonzero"));
+}
+
+/** A function, its method, and the method that does it in place. */
+template <class Function, class InPlace, class... Arguments>
+void bind_write(const OperatorBinder& bind, const std::string& name, const Function& function,
+                const InPlace& in_place, const Arguments&... arguments) {
+  bind.both(name.c_str(), function, arguments...);
+  bind.method((name + "_").c_str(), in_place, arguments...);
+}
+
+}  // namespace
+
+void bind_indexing(const OperatorBinder& bind) {
+  bind_brackets(bind.tensor());
+  bind_nonzero(bind);
+  bind.both("gather", &ocl::gather, py::arg("dim"), py::arg("index"));
+  bind.both("take_along_dim", &ocl::take_along_dim, py::arg("indices"), py::arg("dim") = py::none());
+  bind.both("index_select", &ocl::index_select, py::arg("dim"), py::arg("index"));
+  bind.both("masked_select", &ocl::masked_select, py::arg("mask"));
+  bind.both("tril", &ocl::tril, py::arg("diagonal") = 0);
+  bind.both("triu", &ocl::triu, py::arg("diagonal") = 0);
+  bind.free("embedding", &ocl::embedding, py::arg("input"), py::arg("weight"),
+            py::arg("padding_idx") = py::none());
+  bind.free("one_hot", &ocl::one_hot, py::arg("tensor"), py::arg("num_classes") = -1);
+
+  const auto scatter = [](const Tensor& input, std::int64_t dim, const Tensor& index, const Operand& src) {
+    return ocl::scatter(input, dim, index, src);
+  };
+  const auto scatter_ = [](Tensor& input, std::int64_t dim, const Tensor& index, const Operand& src) {
+    return ocl::scatter_(input, dim, index, src);
+  };
+  bind_write(bind, "scatter", scatter, scatter_, py::arg("dim"), py::arg("index"), py::arg("src"));
+  bind_write(bind, "scatter", scatter, scatter_, py::arg("dim"), py::arg("index"), py::arg("value"));
+  bind_write(
+      bind, "scatter_add", &ocl::scatter_add,
+      [](Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& src) {
+        return ocl::scatter_add_(input, dim, index, src);
+      },
+      py::arg("dim"), py::arg("index"), py::arg("src"));
+  bind_write(
+      bind, "index_add", &ocl::index_add,
+      [](Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha) {
+        return ocl::index_add_(input, dim, index, source, alpha);
+      },
+      py::arg("dim"), py::arg("index"), py::arg("source"), py::kw_only(), py::arg("alpha") = 1);
+  bind_write(
+      bind, "index_copy", &ocl::index_copy,
+      [](Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& source) {
+        return ocl::index_copy_(input, dim, index, source);
+      },
+      py::arg("dim"), py::arg("index"), py::arg("source"));
+  bind_write(
+      bind, "masked_fill", &ocl::masked_fill,
+      [](Tensor& input, const Tensor& mask, const Operand& value) {
+        return ocl::masked_fill_(input, mask, value);
+      },
+      py::arg("mask"), py::arg("value"));
+}

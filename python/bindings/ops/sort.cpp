@@ -1,0 +1,20 @@
+#include "values_indices.h"
+
+using ocl::Tensor;
+
+void bind_sort(const OperatorBinder& bind) {
+  bind.both(
+      "sort",
+      [](const Tensor& input, std::int64_t dim, bool descending, bool stable) {
+        return ValuesIndices(ocl::sort(input, dim, descending, stable));
+      },
+      py::arg("dim") = -1, py::arg("descending") = false, py::arg("stable") = false);
+  bind.both("argsort", &ocl::argsort, py::arg("dim") = -1, py::arg("descending") = false,
+            py::arg("stable") = false);
+  bind.both(
+      "topk",
+      [](const Tensor& input, std::int64_t k, std::int64_t dim, bool largest, bool sorted) {
+        return ValuesIndices(ocl::topk(input, k, dim, largest, sorted));
+      },
+      py::arg("k"), py::arg("dim") = -1, py::arg("largest") = true, py::arg("sorted") = true);
+}

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "named_result.h"
+#include "operator_binder.h"
+
+/** What sort, topk and the like return in Python: a named tuple of values and indices. */
+struct ValuesIndices {
+  ocl::Tensor values, indices;
+
+  ValuesIndices() = default;
+  ValuesIndices(const std::pair<ocl::Tensor, ocl::Tensor>& both) : values(both.first), indices(both.second) {}
+};
+
+namespace pybind11::detail {
+
+template <>
+struct type_caster<ValuesIndices> {
+  PYBIND11_TYPE_CASTER(ValuesIndices, const_name("tuple[Tensor, Tensor]"));
+
+  bool load(handle, bool) { return false; }
+  static handle cast(const ValuesIndices& both, return_value_policy, handle) {
+    return values_and_indices(both.values, both.indices).release();
+  }
+};
+
+}  // namespace pybind11::detail

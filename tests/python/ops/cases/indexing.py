@@ -1,0 +1,323 @@
+"""Cases of what reads and writes by indices."""
+
+import numpy as np
+import torch.nn.functional as F
+from cases.harness import Case, Input, cases, errors
+
+import ocl
+
+
+def index_shape(draw, shape, dim):
+    """Of an index for gather and scatter: any size at dim, elsewhere at most that of the tensor."""
+    sizes = [s if draw.chance(0.6) else draw.integer(min(s, 1), s) for s in shape]
+    if sizes:
+        sizes[dim] = draw.integer(1, 9) if shape[dim] else 0
+    return tuple(sizes)
+
+
+def larger(draw, shape):
+    """The sizes of a source that has at least those of the index."""
+    return tuple(s + draw.integer(0, 2) if draw.chance(0.3) else s for s in shape)
+
+
+def index_dtype(draw):
+    return draw.choice(("int64", "int64", "int32"))
+
+
+def distinct_places(draw, shape, dim, size):
+    """An index of which no two elements along dim are the same."""
+    order = np.argsort(draw.rng.random((*np.delete(shape, dim), size)), axis=-1)
+    return Input(np.moveaxis(order[..., : shape[dim]], -1, dim).astype(np.int64), "contiguous")
+
+
+@cases("gather")
+def gather(draw):
+    x = draw.floats(draw.shape(0, 4))
+    dim = draw.dim(x)
+    shape = index_shape(draw, x.shape, dim) if x.ndim else draw.choice([(), (3,)])
+    index = draw.integers(shape, 0, max(x.shape[dim], 1) if x.ndim else 1, index_dtype(draw))
+    return Case(lambda lib, x, index: lib.gather(x, dim, index), x, index)
+
+
+@errors("gather")
+def gather_errors():
+    def index(lib, *shape, dtype="int64"):
+        return lib.zeros(shape, dtype=getattr(lib, dtype))
+
+    return [
+        lambda lib: lib.gather(lib.zeros((2, 3)), 2, index(lib, 2, 3)),
+        lambda lib: lib.gather(lib.zeros((2, 3)), 0, index(lib, 2)),
+        lambda lib: lib.gather(lib.zeros((2, 3)), 0, index(lib, 2, 4)),
+        lambda lib: lib.gather(lib.zeros((2, 3)), 0, index(lib, 2, 3, dtype="float32")),
+        lambda lib: lib.gather(lib.zeros((2, 3)), 0, index(lib, 1, 1) + 2),
+        lambda lib: lib.gather(lib.zeros((2, 3)), 0, index(lib, 1, 1) - 1),
+    ]
+
+
+@cases("take_along_dim")
+def take_along_dim(draw):
+    shape = draw.shape(1, 4, empty=False)
+    if draw.chance(0.2):
+        x = draw.floats(shape)
+        indices = draw.integers((5,), 0, x.array.size)
+        return Case(lambda lib, x, i: lib.take_along_dim(x, i), x, indices)
+    dim = draw.dim(len(shape))
+    parts = [[1 if draw.chance(0.3) else s for s in shape] for _ in range(2)]
+    parts[0][dim], parts[1][dim] = shape[dim], draw.integer(1, 5)
+    x = draw.floats(tuple(parts[0]))
+    indices = draw.integers(tuple(parts[1]), -shape[dim], shape[dim])
+    return Case(lambda lib, x, i: lib.take_along_dim(x, i, dim), x, indices)
+
+
+@errors("take_along_dim")
+def take_along_dim_errors():
+    return [
+        lambda lib: lib.take_along_dim(lib.zeros((2, 3)), lib.zeros((3,), dtype=lib.int64), 0),
+        lambda lib: lib.take_along_dim(lib.zeros((2, 3)), lib.zeros((1, 3), dtype=lib.int32), 0),
+        lambda lib: lib.take_along_dim(lib.zeros((2, 3)), lib.zeros((1, 2), dtype=lib.int64), 0),
+    ]
+
+
+@cases("scatter", "scatter_")
+def scatter(draw, name):
+    x = draw.floats(draw.shape(1, 4))
+    dim = draw.dim(x)
+    shape = index_shape(draw, x.shape, dim)
+
+    def call(x, *arguments):
+        return (x.clone() if name.endswith("_") else x).__getattribute__(name)(dim, *arguments)
+
+    if draw.chance(0.3):
+        value = draw.number()
+        index = draw.integers(shape, 0, max(x.shape[dim], 1), index_dtype(draw))
+        return Case(lambda lib, x, index: call(x, index, value), x, index)
+    # PyTorch leaves open which of several writes to one place counts.
+    shape = tuple(min(s, t) for s, t in zip(shape, x.shape, strict=True))
+    index = distinct_places(draw, shape, dim, x.shape[dim])
+    # PyTorch has a gradient only where the source has the shape of the index.
+    source = draw.floats(shape)
+    return Case(lambda lib, x, index, src: call(x, index, src), x, index, source)
+
+
+@errors("scatter", "scatter_")
+def scatter_errors(name):
+    def call(lib, shape, dim, index, src, dtype="float32"):
+        source = src if isinstance(src, float) else lib.zeros(src, dtype=getattr(lib, dtype))
+        return getattr(lib.zeros(shape), name)(dim, lib.zeros(index, dtype=lib.int64), source)
+
+    return [
+        lambda lib: call(lib, (2, 3), 2, (2, 3), 1.0),
+        lambda lib: call(lib, (2, 3), 0, (2, 4), 1.0),
+        lambda lib: call(lib, (2, 3), 0, (2,), 1.0),
+        lambda lib: call(lib, (2, 3), 0, (2, 2), (2, 1)),
+        lambda lib: call(lib, (2, 3), 0, (2, 2), (2, 2), "int64"),
+    ]
+
+
+@cases("scatter_add", "scatter_add_")
+def scatter_add(draw, name):
+    x = draw.floats(draw.shape(1, 4))
+    dim = draw.dim(x)
+    shape = index_shape(draw, x.shape, dim)
+    index = draw.integers(shape, 0, max(x.shape[dim], 1), index_dtype(draw))
+    backward = draw.chance(0.8)
+    source = draw.floats(shape if backward else larger(draw, shape))
+
+    def call(lib, x, index, src):
+        return getattr(x.clone(), name)(dim, index, src)
+
+    return Case(call, x, index, source, unit="sums", backward=backward)
+
+
+@errors("scatter_add", "scatter_add_")
+def scatter_add_errors(name):
+    def call(lib, shape, dim, index, src, dtype="float32"):
+        source = lib.zeros(src, dtype=getattr(lib, dtype))
+        return getattr(lib.zeros(shape), name)(dim, lib.zeros(index, dtype=lib.int64), source)
+
+    return [
+        lambda lib: call(lib, (2, 3), 2, (2, 3), (2, 3)),
+        lambda lib: call(lib, (2, 3), 0, (2, 4), (2, 4)),
+        lambda lib: call(lib, (2, 3), 0, (2, 2), (2, 1)),
+        lambda lib: call(lib, (2, 3), 0, (2, 2), (2, 2), "int64"),
+    ]
+
+
+@cases("index_select")
+def index_select(draw):
+    x = draw.numbers(draw.shape(0, 4), -9, 9) if draw.chance(0.3) else draw.floats(draw.shape(0, 4))
+    dim = draw.dim(x)
+    size = x.shape[dim] if x.ndim else 1
+    count = draw.integer(0, 7) if x.ndim and size else int(not x.ndim)
+    index = draw.integers((count,), 0, max(size, 1), index_dtype(draw))
+    return Case(lambda lib, x, index: lib.index_select(x, dim, index), x, index)
+
+
+@errors("index_select")
+def index_select_errors():
+    return [
+        lambda lib: lib.index_select(lib.zeros((2, 3)), 2, lib.zeros((1,), dtype=lib.int64)),
+        lambda lib: lib.index_select(lib.zeros((2, 3)), 1, lib.zeros((1, 1), dtype=lib.int64)),
+        lambda lib: lib.index_select(lib.zeros((2, 3)), 1, lib.zeros((1,))),
+        lambda lib: lib.index_select(lib.zeros((2, 3)), 1, lib.ones((1,), dtype=lib.int64) * 3),
+    ]
+
+
+def entries_case(draw, name, unit="element", **keywords):
+    """index_add and index_copy: some entries of x along a dimension, and what is written there."""
+    x = draw.floats(draw.shape(1, 4))
+    dim = draw.dim(x)
+    size = x.shape[dim]
+    if name.startswith("index_copy"):
+        # PyTorch leaves open which of several writes to one entry counts.
+        chosen = draw.rng.permutation(size)[: draw.integer(0, size)].astype(np.int64)
+        index = Input(chosen, "contiguous")
+    else:
+        index = draw.integers((draw.integer(0, 40) if size else 0,), 0, max(size, 1), index_dtype(draw))
+    shape = list(x.shape)
+    shape[dim] = index.shape[0]
+    source = draw.floats(tuple(shape))
+
+    def call(lib, x, index, source):
+        return getattr(x.clone(), name)(dim, index, source, **keywords)
+
+    return Case(call, x, index, source, unit=unit)
+
+
+@cases("index_add", "index_add_")
+def index_add(draw, name):
+    keywords = {"alpha": draw.number()} if draw.chance(0.5) else {}
+    return entries_case(draw, name, "sums" if not keywords else "largest", **keywords)
+
+
+@cases("index_copy", "index_copy_")
+def index_copy(draw, name):
+    return entries_case(draw, name)
+
+
+@errors("index_add", "index_add_", "index_copy", "index_copy_")
+def entries_errors(name):
+    def call(lib, dim, index, source, dtype="float32", index_dtype="int64"):
+        places = lib.zeros(index, dtype=getattr(lib, index_dtype))
+        return getattr(lib.zeros((2, 3)), name)(dim, places, lib.zeros(source, dtype=getattr(lib, dtype)))
+
+    return [
+        lambda lib: call(lib, 2, (1,), (2, 1)),
+        lambda lib: call(lib, 1, (2,), (2, 3)),
+        lambda lib: call(lib, 1, (2,), (1, 2)),
+        lambda lib: call(lib, 1, (1, 1), (2, 1)),
+        lambda lib: call(lib, 1, (1,), (2, 1), "float64"),
+        lambda lib: call(lib, 1, (1,), (2, 1), index_dtype="float32"),
+    ]
+
+
+@cases("embedding")
+def embedding(draw):
+    count = draw.integer(1, 9)
+    weight = draw.floats((count, draw.integer(1, 70)))
+    tokens = draw.integers(draw.shape(0, 3), 0, count, index_dtype(draw))
+    padding = draw.integer(-count, count - 1) if draw.chance(0.5) else None
+
+    def call(lib, tokens, weight):
+        functional = lib.nn.functional
+        return functional.embedding(tokens, weight, padding_idx=padding)
+
+    return Case(call, tokens, weight, unit="sums")
+
+
+@errors("embedding")
+def embedding_errors():
+    def tokens(lib, dtype="int64"):
+        return lib.ones((2,), dtype=getattr(lib, dtype))
+
+    return [
+        lambda lib: lib.nn.functional.embedding(tokens(lib), lib.zeros((3, 2, 2))),
+        lambda lib: lib.nn.functional.embedding(tokens(lib, "float32"), lib.zeros((3, 2))),
+        lambda lib: lib.nn.functional.embedding(tokens(lib) * 3, lib.zeros((3, 2))),
+    ]
+
+
+@cases("masked_select")
+def masked_select(draw):
+    shape = draw.shape(0, 4)
+    x = draw.floats(draw.broadcastable(shape))
+    mask = draw.booleans(draw.broadcastable(shape))
+    return Case(lambda lib, x, mask: lib.masked_select(x, mask), x, mask)
+
+
+@errors("masked_select")
+def masked_select_errors():
+    return [
+        lambda lib: lib.masked_select(lib.zeros((2, 3)), lib.zeros((2, 3), dtype=lib.int64)),
+        lambda lib: lib.masked_select(lib.zeros((2, 3)), lib.zeros((2,), dtype=lib.bool)),
+    ]
+
+
+@cases("masked_fill", "masked_fill_")
+def masked_fill(draw, name):
+    x = draw.numbers(draw.shape(0, 4), dtypes=("float32", "float32", "int64", "uint8", "bool"))
+    mask = draw.booleans(draw.broadcastable(x.shape))
+    in_place = name.endswith("_")
+    if x.is_floating and draw.chance(0.4):
+        value = draw.floats(())
+        return Case(
+            lambda lib, x, mask, value: getattr(x.clone() if in_place else x, name)(mask, value), x, mask, value
+        )
+    value = draw.choice([0, 2, 1.5, True, float("-inf")] if x.is_floating else [0, 2, 1.5, True])
+    return Case(lambda lib, x, mask: getattr(x.clone() if in_place else x, name)(mask, value), x, mask)
+
+
+@errors("masked_fill", "masked_fill_")
+def masked_fill_errors(name):
+    def call(lib, mask, value, dtype="bool"):
+        return getattr(lib.zeros((2, 3)), name)(lib.zeros(mask, dtype=getattr(lib, dtype)), value)
+
+    return [
+        lambda lib: call(lib, (2, 3), 1.0, "int64"),
+        lambda lib: call(lib, (2,), 1.0),
+        lambda lib: call(lib, (2, 3), lib.zeros((1,))),
+    ]
+
+
+@cases("nonzero")
+def nonzero(draw):
+    x = draw.numbers(draw.shape(0, 4, largest=20), -1, 1)
+    if draw.chance(0.4):
+        return Case(lambda lib, x: lib.nonzero(x, as_tuple=True), x, backward=False)
+    return Case(lambda lib, x: x.nonzero(), x, backward=False)
+
+
+@cases("one_hot")
+def one_hot(draw):
+    shape = draw.shape(0, 3)
+    classes = draw.integer(1, 9)
+    x = draw.integers(shape, 0, classes)
+    given = -1 if draw.chance(0.4) and x.array.size else classes
+    return Case(lambda lib, x: (F if lib is not ocl else ocl).one_hot(x, given), x, backward=False)
+
+
+@errors("one_hot")
+def one_hot_errors():
+    def call(lib, dtype="int64", shape=(2,), value=1, classes=3):
+        functional = lib.nn.functional
+        return functional.one_hot(lib.ones(shape, dtype=getattr(lib, dtype)) * value, classes)
+
+    return [
+        lambda lib: call(lib, dtype="float32"),
+        lambda lib: call(lib, shape=(0,), classes=-1),
+        lambda lib: call(lib, value=3),
+        lambda lib: call(lib, value=-1),
+        lambda lib: call(lib, classes=0),
+    ]
+
+
+@cases("tril", "triu")
+def triangles(draw, name):
+    x = draw.numbers(draw.shape(2, 4), dtypes=("float32", "float32", "int64", "bool"))
+    diagonal = draw.integer(-6, 6)
+    return Case(lambda lib, x: getattr(lib, name)(x, diagonal=diagonal), x)
+
+
+@errors("tril", "triu")
+def triangle_errors(name):
+    return [lambda lib: getattr(lib, name)(lib.zeros((3,)))]
