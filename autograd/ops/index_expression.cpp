@@ -137,6 +137,7 @@ class Places {
     for (int d = first_ + count_; d < shape.size(); ++d) shape_.push_back(shape[d]);
   }
 
+  const dlprim::Tensor& index() const { return places_; }
   /** The shape of what is read or written. */
   const Dims& shape() const { return shape_; }
 
@@ -228,12 +229,6 @@ bool has_one_mask(const IndexItems& items) {
   return masks == 1;
 }
 
-/** Fills where the one mask holds: nothing has to be counted, so nothing waits. */
-void fill_masked(const Tensor& a, const IndexItems& items, const Operand& value) {
-  Resolved resolved = Resolver(a, items, Masks::stay).result();
-  masked_fill_(resolved.view, resolved.mask, value);
-}
-
 /** A tensor without the leading dimensions of size 1 that it has more than `rank`. */
 Tensor without_leading_ones(const Tensor& t, int rank) {
   Tensor result = t;
@@ -248,52 +243,48 @@ dlprim::Tensor fitting_source(const Tensor& target, const Operand& value, const 
     dlprim::fill(queue_of(one), one, value.number());
     return one.expanded(shape);
   }
-  const Tensor source = without_leading_ones(value.tensor(), shape.size());
+  const Tensor source = without_leading_ones(value.tensor().detach(), shape.size());
   require(dlprim::broadcast_shapes(source.shape(), shape, "index_put_") == shape,
           "shape mismatch: value tensor of shape ", source.shape(),
           " cannot be broadcast to indexing result of shape ", shape);
   return to(source, target.dtype()).data().expanded(shape);
 }
 
-/** Writes without the tape. */
-void assign(const Tensor& a, const IndexItems& items, const Operand& value) {
-  const bool one_value = !value.is_tensor() || value.tensor().numel() == 1;
-  const bool is_scalar = !value.is_tensor() || value.tensor().dim() == 0;
-  if (is_scalar && has_one_mask(items)) return fill_masked(a, items, value);
-  const Resolved resolved = Resolver(a, items, Masks::become_places).result();
-  const dlprim::Tensor& target = resolved.view.data();
-  if (has_index_tensor(resolved)) {
-    const Places places(resolved);
-    places.write(target, fitting_source(a, value, places.shape()), one_value);
-  } else if (value.is_tensor()) {
-    dlprim::copy(queue_of(target), fitting_source(a, value, target.shape), target);
-  } else {
-    dlprim::fill(queue_of(target), target, value.number());
+/** Places kept for backward, which throws when the index was written since. */
+class KeptPlaces {
+ public:
+  explicit KeptPlaces(const Places& places) : places_(places), index_(places.index()) {}
+  const Places& get() const {
+    index_.unpack();
+    return places_;
   }
-}
 
-/** Index tensors must be the same in backward as they were in forward. */
-std::vector<SavedTensor> saved_tensors(const IndexItems& items) {
-  std::vector<SavedTensor> saved;
-  for (const IndexItem& item : items)
-    if (const Tensor* t = tensor_in(item)) saved.emplace_back(*t);
-  return saved;
-}
+ private:
+  Places places_;
+  SavedTensor index_;
+};
 
-Backward assignment_gradients(const IndexItems& items, const Tensor& source) {
-  const bool wants_source = source.defined() && source.requires_grad();
-  return
-      [items, saved = saved_tensors(items), wants_source, shape = source.defined() ? source.shape() : Dims{},
-       dtype = source.defined() ? source.dtype() : DType::float32](const TensorList& g) {
-        for (const SavedTensor& tensor : saved) tensor.unpack();
-        TensorList gradients{g[0].clone(), Tensor()};
-        assign(gradients[0], items, 0);
-        if (wants_source) {
-          const Tensor picked = without_leading_ones(sum_to_shape(index(g[0], items), shape), shape.size());
-          gradients[1] = reshape(to(picked, dtype), shape.vector());
-        }
-        return gradients;
-      };
+void put(Tensor view, const Places& places, const Tensor& source, const Operand& value) {
+  check_in_place("index_put_", view, {source});
+  const bool one_value = !source.defined() || source.numel() == 1;
+  places.write(view.data(), fitting_source(view, value, places.shape()), one_value);
+  record_in_place("IndexPutBackward", view, {source}, [&] {
+    const Dims shape = source.defined() ? source.shape() : Dims{};
+    const DType dtype = source.defined() ? source.dtype() : view.dtype();
+    return [places = KeptPlaces(places), wants_source = needs_tape({source}), shape,
+            dtype](const TensorList& g) {
+      TensorList gradients{g[0].clone(), Tensor()};
+      const Places& written = places.get();
+      written.write(gradients[0].data(), fitting_source(g[0], 0, written.shape()), true);
+      if (wants_source) {
+        Dims without_ones = shape;
+        while (without_ones.size() > written.shape().size()) without_ones.erase(0);
+        const Tensor picked = sum_to_shape(Tensor(written.read(g[0].data())), without_ones);
+        gradients[1] = reshape(to(picked, dtype), shape.vector());
+      }
+      return gradients;
+    };
+  });
 }
 
 }  // namespace
@@ -303,10 +294,9 @@ Tensor index(const Tensor& a, const IndexItems& items) {
   if (!has_index_tensor(resolved)) return resolved.view;
   const Places places(resolved);
   return record("IndexBackward", {resolved.view}, places.read(resolved.view.data()), [&] {
-    return [places, saved = saved_tensors(items), shape = resolved.view.shape()](const TensorList& g) {
-      for (const SavedTensor& tensor : saved) tensor.unpack();
+    return [places = KeptPlaces(places), shape = resolved.view.shape()](const TensorList& g) {
       const Tensor whole = zeros(shape.vector(), g[0].dtype(), g[0].device());
-      places.add(whole.data(), g[0].data());
+      places.get().add(whole.data(), g[0].data());
       return TensorList{whole};
     };
   });
@@ -314,19 +304,24 @@ Tensor index(const Tensor& a, const IndexItems& items) {
 
 Tensor& index_put_(Tensor& a, const IndexItems& items, const Operand& value) {
   Tensor source = value.tensor();
-  if (source.defined()) {
-    require_one_device("index_put_", {a, source});
-    // What is read must not change while it is written.
-    if (source.data().storage == a.data().storage) source = clone(source);
+  // What is read must not change while it is written.
+  if (source.defined() && source.data().storage == a.data().storage) source = clone(source);
+  const bool is_scalar = !source.defined() || source.dim() == 0;
+  if (is_scalar && has_one_mask(items)) {
+    // Nothing has to be counted, so nothing waits.
+    Resolved masked = Resolver(a, items, Masks::stay).result();
+    masked_fill_(masked.view, masked.mask, source.defined() ? Operand(source) : value);
+    return a;
   }
-  check_in_place("index_put_", a, {source});
-  {
-    const NoGradGuard no_grad;
-    assign(a.detach(), items, source.defined() ? Operand(source) : value);
+  Resolved resolved = Resolver(a, items, Masks::become_places).result();
+  if (has_index_tensor(resolved)) {
+    if (source.defined()) require_one_device("index_put_", {a, source});
+    put(resolved.view, Places(resolved), source, source.defined() ? Operand(source) : value);
+  } else if (source.defined()) {
+    resolved.view.copy_(without_leading_ones(source, resolved.view.dim()));
+  } else {
+    resolved.view.fill_(value.number());
   }
-  a.data().storage->bump_version();
-  if (needs_tape({a, source}))
-    set_history({a}, make_node("IndexPutBackward", {a, source}, assignment_gradients(items, source)));
   return a;
 }
 

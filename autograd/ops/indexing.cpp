@@ -47,14 +47,7 @@ struct ElementIndex {
   Dims shape;            // as given
   int dim;
   DeviceCheck check;
-  SavedTensor saved = SavedTensor(index);
   Negative negative = Negative::is_error;
-
-  /** Itself, in backward. Throws when the index was written since. */
-  const ElementIndex& again() const {
-    saved.unpack();
-    return *this;
-  }
 };
 
 ElementIndex element_index(const char* op, const Tensor& a, std::int64_t dim, const Tensor& index,
@@ -113,13 +106,7 @@ struct EntryIndex {
   dlprim::Tensor index;  // int64 [n], contiguous
   int dim;
   DeviceCheck check;
-  SavedTensor saved = SavedTensor(index);
 
-  /** Itself, in backward. Throws when the index was written since. */
-  const EntryIndex& again() const {
-    saved.unpack();
-    return *this;
-  }
   /** The index for lines [outer, along, inner]. */
   dlprim::Tensor lines(const Dims& shape) const {
     return index.reshaped({1, index.numel(), 1}).expanded({shape[0], index.numel(), shape[2]});
@@ -173,9 +160,26 @@ void require_source(const char* op, const Tensor& a, const EntryIndex& by, const
   expected[by.dim] = by.index.numel();
   require<IndexError>(std::max(source.dim(), 1) == expected.size(), op, ": source of shape ", source.shape(),
                       " must have the dimensions of input ", a.shape());
-  require((source.dim() ? source.shape() : Dims{1}) == expected, op, ": expected a source of shape ",
-          expected, " for input of shape ", a.shape(), ", dim ", by.dim, " and ", by.index.numel(),
-          " indices, got ", source.shape());
+  require<IndexError>((source.dim() ? source.shape() : Dims{1}) == expected, op,
+                      ": expected a source of shape ", expected, " for input of shape ", a.shape(), ", dim ",
+                      by.dim, " and ", by.index.numel(), " indices, got ", source.shape());
+}
+
+/** An index kept for backward, which throws when it was written since. */
+template <class Index>
+struct Kept {
+  Index by;
+  SavedTensor index;
+
+  const Index& get() const {
+    index.unpack();
+    return by;
+  }
+};
+
+template <class Index>
+Kept<Index> kept(const Index& by) {
+  return {by, SavedTensor(by.index)};
 }
 
 Tensor zeros_of(const Dims& shape, const Tensor& like) {
@@ -201,11 +205,8 @@ Tensor written_copy(const Tensor& a, const Write& write) {
 
 Tensor& written_in_place(Tensor& a, const Write& write) {
   check_in_place(write.op, a, write.sources);
-  TensorList inputs{a};
-  inputs.insert(inputs.end(), write.sources.begin(), write.sources.end());
   write.apply(a.data());
-  a.data().storage->bump_version();
-  if (needs_tape(inputs)) set_history({a}, make_node(write.node, inputs, write.make_backward()));
+  record_in_place(write.node, a, write.sources, write.make_backward);
   return a;
 }
 
@@ -226,12 +227,18 @@ Tensor fitting_source(const char* op, const Tensor& a, const ElementIndex& by, c
   return fitting;
 }
 
+/** The gradient of a source of `shape` whose elements went where the index says. */
+Tensor source_gradient(const Tensor& g, const ElementIndex& by, const Dims& shape) {
+  if (by.index.numel() == 0) return zeros_of(shape, g);
+  return reshape(Tensor(gathered(g.data(), by)), shape.vector());
+}
+
 Write scatter_write(const Tensor& a, std::int64_t dim, const Tensor& index, const Operand& src) {
   static const DeviceCheck check = register_check("scatter: index out of range: ");
   const ElementIndex by = element_index("scatter", a, dim, index, check);
-  const auto gradient_of_a = [by](const Tensor& g) {
+  const auto gradient_of_a = [](const Tensor& g, const ElementIndex& index_of_a) {
     const Tensor rest = g.clone();
-    write_number(rest.data(), by.again(), 0);
+    write_number(rest.data(), index_of_a, 0);
     return rest;
   };
   if (!src.is_tensor())
@@ -239,8 +246,10 @@ Write scatter_write(const Tensor& a, std::int64_t dim, const Tensor& index, cons
             "ScatterBackward",
             {},
             [by, value = src.number()](const dlprim::Tensor& target) { write_number(target, by, value); },
-            [gradient_of_a] {
-              return [gradient_of_a](const TensorList& g) { return TensorList{gradient_of_a(g[0])}; };
+            [by, gradient_of_a] {
+              return [by = kept(by), gradient_of_a](const TensorList& g) {
+                return TensorList{gradient_of_a(g[0], by.get())};
+              };
             }};
   const Tensor source = fitting_source("scatter", a, by, src.tensor());
   return {
@@ -249,10 +258,8 @@ Write scatter_write(const Tensor& a, std::int64_t dim, const Tensor& index, cons
       {source},
       [by, data = source.data()](const dlprim::Tensor& target) { write_elements(target, by, data, false); },
       [by, gradient_of_a, shape = source.shape()] {
-        return [by, gradient_of_a, shape](const TensorList& g) {
-          const Tensor picked =
-              by.index.numel() ? Tensor(gathered(g[0].data(), by.again())) : zeros_of(shape, g[0]);
-          return TensorList{gradient_of_a(g[0]), reshape(picked, shape.vector())};
+        return [by = kept(by), gradient_of_a, shape](const TensorList& g) {
+          return TensorList{gradient_of_a(g[0], by.get()), source_gradient(g[0], by.get(), shape)};
         };
       }};
 }
@@ -266,10 +273,8 @@ Write scatter_add_write(const Tensor& a, std::int64_t dim, const Tensor& index, 
           {source},
           [by, data = source.data()](const dlprim::Tensor& target) { add_elements(target, by, data); },
           [by, shape = source.shape()] {
-            return [by, shape](const TensorList& g) {
-              const Tensor picked =
-                  by.index.numel() ? Tensor(gathered(g[0].data(), by.again())) : zeros_of(shape, g[0]);
-              return TensorList{g[0], reshape(picked, shape.vector())};
+            return [by = kept(by), shape](const TensorList& g) {
+              return TensorList{g[0], source_gradient(g[0], by.get(), shape)};
             };
           }};
 }
@@ -286,8 +291,8 @@ Write index_add_write(const Tensor& a, std::int64_t dim, const Tensor& index, co
             add_entries(target, by, data, alpha);
           },
           [by, alpha, shape = source.shape()] {
-            return [by, alpha, shape](const TensorList& g) {
-              const Tensor picked = reshape(Tensor(entries(g[0].data(), by.again())), shape.vector());
+            return [by = kept(by), alpha, shape](const TensorList& g) {
+              const Tensor picked = reshape(Tensor(entries(g[0].data(), by.get())), shape.vector());
               return TensorList{g[0], alpha.real() == 1 ? picked : mul(picked, alpha)};
             };
           }};
@@ -303,10 +308,10 @@ Write index_copy_write(const Tensor& a, std::int64_t dim, const Tensor& index, c
       {source},
       [by, data = source.data()](const dlprim::Tensor& target) { write_entries(target, by, data, false); },
       [by, shape = source.shape()] {
-        return [by, shape](const TensorList& g) {
+        return [by = kept(by), shape](const TensorList& g) {
           const Tensor rest = g[0].clone();
-          write_entries(rest.data(), by, zeros_of({1}, g[0]).data().expanded(shape), true);
-          return TensorList{rest, reshape(Tensor(entries(g[0].data(), by.again())), shape.vector())};
+          write_entries(rest.data(), by.get(), zeros_of({1}, g[0]).data().expanded(shape), true);
+          return TensorList{rest, reshape(Tensor(entries(g[0].data(), by.get())), shape.vector())};
         };
       }};
 }
@@ -317,9 +322,9 @@ Tensor gather(const Tensor& a, std::int64_t dim, const Tensor& index) {
   static const DeviceCheck check = register_check("gather: index out of range: ");
   const ElementIndex by = element_index("gather", a, dim, index, check);
   return record("GatherBackward", {a}, gathered(a.data(), by), [&] {
-    return [by, shape = a.shape()](const TensorList& g) {
+    return [by = kept(by), shape = a.shape()](const TensorList& g) {
       const Tensor whole = zeros_of(shape, g[0]);
-      add_elements(whole.data(), by.again(), at_least_1d(g[0].data()));
+      add_elements(whole.data(), by.get(), at_least_1d(g[0].data()));
       return TensorList{whole};
     };
   });
@@ -341,7 +346,7 @@ Tensor take_along_dim(const Tensor& a, const Tensor& indices, std::optional<std:
     index_shape[d] = indices.shape()[d];
   }
   // A negative index counts from the end.
-  const Tensor wrapped = where(lt(indices, 0), indices + a.size(d), indices);
+  const Tensor wrapped = where(lt(indices, 0), indices + (a.dim() ? a.size(d) : 1), indices);
   return gather(expand(a, input_shape.vector()), d, expand(wrapped, index_shape.vector()));
 }
 
@@ -381,9 +386,9 @@ Tensor index_select(const Tensor& a, std::int64_t dim, const Tensor& index) {
   static const DeviceCheck check = register_check("index_select: index out of range: ");
   const EntryIndex by = entry_index("index_select", a, dim, index, check);
   return record("IndexSelectBackward", {a}, entries(a.data(), by), [&] {
-    return [by, shape = a.shape()](const TensorList& g) {
+    return [by = kept(by), shape = a.shape()](const TensorList& g) {
       const Tensor whole = zeros_of(shape, g[0]);
-      add_entries(whole.data(), by.again(), g[0].data(), 1);
+      add_entries(whole.data(), by.get(), g[0].data(), 1);
       return TensorList{whole};
     };
   });
@@ -404,10 +409,10 @@ Tensor embedding(const Tensor& input, const Tensor& weight, std::optional<std::i
   Dims shape = input.shape();
   shape.push_back(weight.size(1));
   return record("EmbeddingBackward", {weight}, entries(weight.data(), by).reshaped(shape), [&] {
-    return [by, padding_idx, whole_shape = weight.shape()](const TensorList& g) {
+    return [by = kept(by), padding_idx, whole_shape = weight.shape()](const TensorList& g) {
       const Tensor whole = zeros_of(whole_shape, g[0]);
-      const Tensor rows = reshape(g[0], {by.index.numel(), whole_shape[1]});
-      add_entries(whole.data(), by.again(), rows.data(), 1, padding_idx);
+      const Tensor rows = reshape(g[0], {by.get().index.numel(), whole_shape[1]});
+      add_entries(whole.data(), by.get(), rows.data(), 1, padding_idx);
       return TensorList{whole};
     };
   });

@@ -75,7 +75,7 @@ Tensor masked_select(const Tensor& a, const Tensor& mask) {
   dlprim::read_places(queue_of(out), readable_lines(flat.data(), 0), index, readable_lines(out, 0),
                       dlprim::Negative::is_error, check);
   return record("MaskedSelectBackward", {flat}, out, [&] {
-    return [index, count = flat.numel()](const TensorList& g) {
+    return [index, count = flat.numel()](const TensorList& g) {  // the index is our own: nobody writes it
       const Tensor whole = zeros({count}, g[0].dtype(), g[0].device());
       dlprim::write_places(queue_of(whole.data()), readable_lines(g[0].data(), 0), index,
                            readable_lines(whole.data(), 0), true, dlprim::Negative::is_error, check);
@@ -100,15 +100,14 @@ Tensor& masked_fill_(Tensor& a, const Tensor& mask, const Operand& value) {
       source.defined() ? dlprim::PointwiseOperand(source.data()) : dlprim::PointwiseOperand(fitting.number());
   dlprim::pointwise(queue_of(a.data()), dlprim::forward_expression(dlprim::pointwise_op("where")), a.dtype(),
                     {mask.data(), filling, a.data()}, {}, {a.data()});
-  a.data().storage->bump_version();
-  if (!needs_tape({a, source})) return a;
-  set_history({a}, make_node("MaskedFillBackward", {a, source},
-                             [mask = SavedTensor(mask), has_source = source.defined()](const TensorList& g) {
-                               const Tensor filled(mask.unpack());
-                               TensorList gradients{where(filled, 0.0, g[0]), Tensor()};
-                               if (has_source) gradients[1] = sum_to_shape(where(filled, g[0], 0.0), {});
-                               return gradients;
-                             }));
+  record_in_place("MaskedFillBackward", a, {source}, [&] {
+    return [mask = SavedTensor(mask), has_source = source.defined()](const TensorList& g) {
+      const Tensor filled(mask.unpack());
+      TensorList gradients{where(filled, 0.0, g[0]), Tensor()};
+      if (has_source) gradients[1] = sum_to_shape(where(filled, g[0], 0.0), {});
+      return gradients;
+    };
+  });
   return a;
 }
 

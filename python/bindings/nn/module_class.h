@@ -26,5 +26,6 @@ void bind_norm_modules(py::module_& m);
 void bind_pool_modules(py::module_& m);
 void bind_loss_modules(py::module_& m);
 void bind_attention_modules(py::module_& m);
+void bind_embedding_modules(py::module_& m);
 void bind_init(py::module_& m);
 void bind_utils(py::module_& m);

@@ -16,6 +16,7 @@ void bind_nn(py::module_& parent) {
   bind_pool_modules(m);
   bind_loss_modules(m);
   bind_attention_modules(m);
+  bind_embedding_modules(m);
   bind_init(m);
   bind_utils(m);
 }

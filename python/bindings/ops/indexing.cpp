@@ -29,14 +29,13 @@ ocl::Slice slice_of(py::handle slice) {
 Tensor index_tensor(py::handle given, const ocl::Device& device) {
   py::object array = py::module_::import("numpy").attr("asarray")(given);
   const auto kind = array.attr("dtype").attr("kind").cast<std::string>();
-  if (py::len(array) == 0 && !py::hasattr(given, "dtype"))
+  if (array.attr("size").cast<std::int64_t>() == 0 && !py::hasattr(given, "dtype"))
+    array = array.attr("astype")("int64");  // NumPy takes an empty list for floats
+  else if (kind != "b" && kind != "i" && kind != "u")
+    throw ocl::IndexError("tensor index: expected whole numbers or bools, got an array of dtype " +
+                          py::str(array.attr("dtype")).cast<std::string>());
+  else if (kind != "b" && array.attr("dtype").attr("itemsize").cast<int>() > 1)
     array = array.attr("astype")("int64");
-  else if (kind == "i" || kind == "u")
-    array = array.attr("astype")(
-        kind == "u" && array.attr("dtype").attr("itemsize").cast<int>() == 1 ? "uint8" : "int64");
-  else if (kind != "b")
-    throw ocl::TypeError("tensor index: expected whole numbers or bools, got an array of dtype " +
-                         py::str(array.attr("dtype")).cast<std::string>());
   return tensor_of(array, std::nullopt, device);
 }
 

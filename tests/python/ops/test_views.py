@@ -172,7 +172,7 @@ def test_view_where_the_strides_allow_none():
         (lambda x: x[0, 0, 0, 0], IndexError, "too many indices for tensor of dimension 3"),
         (lambda x: x[0, 0, 0][0], IndexError, "too many indices"),
         (lambda x: x[::-1], ValueError, "step must be greater than zero"),
-        (lambda x: x[1.5], TypeError, "tensor index: expected ints"),
+        (lambda x: x[1.5], IndexError, "tensor index: expected ints"),
         (lambda x: x["a"], TypeError, "tensor index: expected ints"),
         (lambda x: x.flatten(2, 1), ValueError, "start_dim 2 comes after end_dim 1"),
         (lambda x: x.size(3), IndexError, "size: dimension out of range"),
