@@ -47,11 +47,13 @@ inline element_t coordinates(long e, const long *size) {
 
 // Runs ELEMENT(o, j, i) over the elements of the index. Shape cpu: rows (o, j) are shared out.
 #if SHAPE_CPU
-#define FOR_MY_ELEMENTS(ELEMENT)                            \
-  FOR_MY(row, p.size[0] * p.size[1]) {                      \
-    const long o = row / p.size[1], j = row - o * p.size[1]; \
-    for (long i = 0; i < p.size[2]; ++i) ELEMENT(o, j, i)   \
-  }
+#define FOR_MY_ROWS(o, j)                                                                              \
+  for (long row = p.size[0] * p.size[1] * (long)get_global_id(0) / (long)get_global_size(0),           \
+            row_end = p.size[0] * p.size[1] * ((long)get_global_id(0) + 1) / (long)get_global_size(0), \
+            o = row / p.size[1], j = row - o * p.size[1];                                              \
+       row < row_end; ++row, o += j + 1 == p.size[1], j = j + 1 == p.size[1] ? 0 : j + 1)
+#define FOR_MY_ELEMENTS(ELEMENT) \
+  FOR_MY_ROWS(o, j) for (long i = 0; i < p.size[2]; ++i) ELEMENT(o, j, i)
 #else
 #define FOR_MY_ELEMENTS(ELEMENT)                                   \
   FOR_MY(e, p.size[0] * p.size[1] * p.size[2]) {                   \
@@ -73,8 +75,7 @@ inline element_t coordinates(long e, const long *size) {
 // Rows that one index names whole are copied without asking it again.
 #define READ_ALL                                                                 \
   if (p.index[2] == 0) {                                                         \
-    FOR_MY(row, p.size[0] * p.size[1]) {                                         \
-      const long o = row / p.size[1], j = row - o * p.size[1];                   \
+    FOR_MY_ROWS(o, j) {                                                          \
       const long given = index[AT(index, o, j, 0)];                              \
       PLACE(place, given)                                                        \
       const long from = AT(x, o, place, 0), to = AT(y, o, j, 0);                 \

@@ -1,4 +1,4 @@
-"""Index expressions in brackets, and what random cases do not reach: duplicates, repeatability, long rows, errors."""
+"""Index expressions in brackets, and what random cases do not reach: duplicates, long rows, errors."""
 
 import numpy as np
 import pytest
