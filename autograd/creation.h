@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "autograd/tensor.h"
@@ -23,15 +24,23 @@ Tensor empty(const Shape& shape, DType dtype = DType::float32, const Device& dev
 Tensor full(const Shape& shape, const Scalar& value, DType dtype = DType::float32, const Device& device = {});
 Tensor zeros(const Shape& shape, DType dtype = DType::float32, const Device& device = {});
 Tensor ones(const Shape& shape, DType dtype = DType::float32, const Device& device = {});
-Tensor zeros_like(const Tensor& like);
-Tensor ones_like(const Tensor& like);
+// In the shape, dtype and on the device of `like`; a dtype given replaces its own.
+Tensor empty_like(const Tensor& like, std::optional<DType> dtype = std::nullopt);
+Tensor full_like(const Tensor& like, const Scalar& value, std::optional<DType> dtype = std::nullopt);
+Tensor zeros_like(const Tensor& like, std::optional<DType> dtype = std::nullopt);
+Tensor ones_like(const Tensor& like, std::optional<DType> dtype = std::nullopt);
 
-/** Uniform in [0, 1), from the device's default generator. */
-Tensor rand(const Shape& shape, DType dtype = DType::float32, const Device& device = {});
-/** Standard normal. */
-Tensor randn(const Shape& shape, DType dtype = DType::float32, const Device& device = {});
-/** Integers in [low, high). */
-Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape, DType dtype = DType::int64,
-               const Device& device = {});
+/**
+ * start, start + step, … below `end` (above it for a negative step). int64 where all three are whole numbers
+ * by kind and no dtype is given, else float32. Throws ValueError for a step of 0 or of the wrong sign.
+ */
+Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step = 1,
+              std::optional<DType> dtype = std::nullopt, const Device& device = {});
+/** `steps` numbers evenly spaced from `start` to `end`, both included. */
+Tensor linspace(const Scalar& start, const Scalar& end, std::int64_t steps, DType dtype = DType::float32,
+                const Device& device = {});
+/** Ones on the diagonal of an n x m matrix (m = n where left out). */
+Tensor eye(std::int64_t n, std::optional<std::int64_t> m = std::nullopt, DType dtype = DType::float32,
+           const Device& device = {});
 
 }  // namespace ocl

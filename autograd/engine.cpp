@@ -8,6 +8,7 @@
 
 #include "autograd/creation.h"
 #include "autograd/ops/pointwise.h"
+#include "autograd/ops/reduce.h"
 #include "autograd/ops/views.h"
 #include "autograd/tape.h"
 
@@ -140,8 +141,18 @@ std::vector<Edge> edges_to(const TensorList& tensors) {
 
 }  // namespace
 
-void backward(const TensorList& outputs, const TensorList& gradients, bool retain_graph) {
+void backward(const TensorList& outputs, const TensorList& gradients, bool retain_graph,
+              const TensorList& inputs) {
   const NoGradGuard no_grad;
+  if (!inputs.empty()) {
+    const TensorList found = autograd::grad(outputs, inputs, gradients, retain_graph, true);
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      if (!found[i].defined()) continue;
+      const Tensor before = inputs[i].grad();
+      inputs[i].impl().grad = before.defined() ? add(before, found[i]) : found[i].clone();
+    }
+    return;
+  }
   const TensorList initial = initial_gradients(outputs, gradients);
   Pass(retain_graph, nullptr, 0).run(edges_to(outputs), initial);
 }
@@ -169,6 +180,33 @@ TensorList grad(const TensorList& outputs, const TensorList& inputs, const Tenso
         "). Set allow_unused=True if this is the desired behavior.");
   }
   return answers;
+}
+
+void record_function(const std::string& name, const TensorList& inputs, const TensorList& outputs,
+                     const std::function<TensorList(const TensorList&)>& backward, bool saves_tensors) {
+  if (!needs_tape(inputs)) return;
+  std::vector<dlprim::Tensor> expected;
+  for (const Tensor& input : inputs) {
+    expected.push_back(input.data());
+    expected.back().storage = nullptr;
+  }
+  const auto checked = [name, backward, expected](const TensorList& gradients) {
+    TensorList results = backward(gradients);
+    require<AutogradError>(results.size() == expected.size(), name, ": returned ", results.size(),
+                           " gradients for ", expected.size(), " inputs");
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      if (!results[i].defined()) continue;
+      const Dims& shape = expected[i].shape;
+      require<AutogradError>(
+          results[i].dim() >= shape.size() &&
+              dlprim::broadcast_shapes(results[i].shape(), shape, name.c_str()) == results[i].shape(),
+          "Function ", name, " returned an invalid gradient at index ", i, " - got ", results[i].shape(),
+          " but expected shape compatible with ", shape);
+      results[i] = to(sum_to_shape(results[i], shape), expected[i].dtype);
+    }
+    return results;
+  };
+  set_history(outputs, std::make_shared<Node>(name, edges_to(inputs), checked, saves_tensors));
 }
 
 }  // namespace autograd

@@ -1,14 +1,19 @@
 #pragma once
 
+#include <functional>
+#include <string>
 #include <vector>
 
 #include "autograd/tensor.h"
 
 namespace ocl {
 
-/** Adds the gradients of `outputs` (weighted by `gradients`; undefined ones stand for 1) to the grad of every
- * leaf. */
-void backward(const TensorList& outputs, const TensorList& gradients = {}, bool retain_graph = false);
+/**
+ * Adds the gradients of `outputs` (weighted by `gradients`; undefined ones stand for 1) to the grad of every
+ * leaf, or of `inputs` alone where there are any.
+ */
+void backward(const TensorList& outputs, const TensorList& gradients = {}, bool retain_graph = false,
+              const TensorList& inputs = {});
 
 namespace autograd {
 
@@ -19,6 +24,15 @@ namespace autograd {
  */
 TensorList grad(const TensorList& outputs, const TensorList& inputs, const TensorList& grad_outputs = {},
                 bool retain_graph = false, bool allow_unused = false);
+
+/**
+ * Makes `outputs`, which have no history yet, the results of a function of the caller's own, if
+ * needs_tape(inputs) (torch.autograd.Function). `backward` gives one gradient for each input, undefined for
+ * zero; one that broadcast is summed to the input's shape. `saves_tensors`: whether it holds some, so that
+ * the graph can be walked once only.
+ */
+void record_function(const std::string& name, const TensorList& inputs, const TensorList& outputs,
+                     const std::function<TensorList(const TensorList&)>& backward, bool saves_tensors = true);
 
 }  // namespace autograd
 }  // namespace ocl

@@ -7,9 +7,14 @@
 namespace ocl {
 namespace {
 
+std::uint64_t fresh_seed() {
+  std::random_device entropy;
+  return (std::uint64_t{entropy()} << 32) | entropy();
+}
+
 struct Generators {
   std::mutex mutex;
-  std::uint64_t seed = (std::uint64_t{std::random_device{}()} << 32) | std::random_device{}();
+  std::uint64_t seed = fresh_seed();
   std::map<int, std::unique_ptr<Generator>> by_device;
 };
 
@@ -23,6 +28,22 @@ Generators& generators() {
 void Generator::manual_seed(std::uint64_t seed) {
   std::lock_guard<std::mutex> lock(mutex_);
   state_ = {seed, 0};
+}
+
+std::uint64_t Generator::seed() {
+  const std::uint64_t seed = fresh_seed();
+  manual_seed(seed);
+  return seed;
+}
+
+dlprim::PhiloxState Generator::state() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return state_;
+}
+
+void Generator::set_state(dlprim::PhiloxState state) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  state_ = state;
 }
 
 std::uint64_t Generator::initial_seed() const {

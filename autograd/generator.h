@@ -16,7 +16,12 @@ class Generator {
  public:
   explicit Generator(std::uint64_t seed = 0) : state_{seed, 0} {}
   void manual_seed(std::uint64_t seed);
+  /** Seeds it with a number that is different every time, and gives that number. */
+  std::uint64_t seed();
   std::uint64_t initial_seed() const;
+  /** Where the stream stands; set_state goes on from there. */
+  dlprim::PhiloxState state() const;
+  void set_state(dlprim::PhiloxState state);
   /** The state for a call that draws `numel` numbers; moves on past them. */
   dlprim::PhiloxState next(std::int64_t numel);
 
@@ -27,6 +32,10 @@ class Generator {
 
 /** The generator that random operators on `device` draw from. */
 Generator& default_generator(const Device& device);
+/** `generator`, or the default one of `device` where it is null. */
+inline Generator& generator_or_default(Generator* generator, const Device& device) {
+  return generator ? *generator : default_generator(device);
+}
 
 /** Seeds the default generator of every device, as torch.manual_seed. */
 void manual_seed(std::uint64_t seed);

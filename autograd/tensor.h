@@ -26,6 +26,7 @@ using dlprim::Scalar;
 using dlprim::TypeError;
 using dlprim::ValueError;
 
+class Generator;
 class Node;
 class Operand;
 struct TensorImpl;
@@ -150,6 +151,15 @@ class Tensor {
   Tensor& copy_(const Tensor& source);
   Tensor& fill_(const Scalar& value);
   Tensor& zero_();
+
+  // Random numbers in place, from `generator` or the device's default one: autograd/ops/random.h.
+  Tensor& uniform_(double from = 0, double to = 1, Generator* generator = nullptr);
+  Tensor& normal_(double mean = 0, double std = 1, Generator* generator = nullptr);
+  Tensor& bernoulli_(double p = 0.5, Generator* generator = nullptr);
+  Tensor& exponential_(double lambd = 1, Generator* generator = nullptr);
+  /** Whole numbers in [from, to); without bounds all that the dtype holds, up to where it holds every one. */
+  Tensor& random_(std::optional<std::int64_t> from = std::nullopt,
+                  std::optional<std::int64_t> to = std::nullopt, Generator* generator = nullptr);
 
   TensorImpl& impl() const {
     return *impl_;

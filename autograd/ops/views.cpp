@@ -5,6 +5,7 @@
 
 #include "autograd/creation.h"
 #include "autograd/ops/reduce.h"
+#include "autograd/ops/strided.h"
 #include "autograd/tape.h"
 #include "dlprim/ops/pointwise/pointwise.h"
 
@@ -82,6 +83,15 @@ Tensor embedded(const Tensor& gradient, const dlprim::Tensor& description,
   Tensor whole = zeros(description.shape.vector(), gradient.dtype(), gradient.device());
   dlprim::copy(gradient.device()->queue(), gradient.data(), view_of(whole).data());
   return whole;
+}
+
+/** A view whose gradient goes by where its elements lie in memory. */
+Tensor strided_view(const char* name, const Tensor& a, const dlprim::Tensor& viewed) {
+  return record_view(name, a, viewed, [&] {
+    return [span = StridedSpan(a.data(), viewed)](const TensorList& g) {
+      return TensorList{span.gradient_of_view(g[0])};
+    };
+  });
 }
 
 dlprim::Tensor without_memory(dlprim::Tensor t) {
@@ -169,6 +179,121 @@ Tensor squeeze(const Tensor& a, std::optional<std::int64_t> dim) {
     strides.push_back(a.strides()[d]);
   }
   return with_shape("SqueezeBackward", a, shape, strides);
+}
+
+Tensor squeeze(const Tensor& a, const std::vector<std::int64_t>& dims) {
+  std::vector<bool> drops(static_cast<std::size_t>(a.dim()) + 1);
+  for (const std::int64_t dim : dims) {
+    const auto d = static_cast<std::size_t>(wrap_dim(dim, a.dim(), "squeeze"));
+    require(!drops[d], "squeeze: dim ", d, " appears multiple times in the list of dims");
+    drops[d] = true;
+  }
+  Dims shape, strides;
+  for (int d = 0; d < a.dim(); ++d) {
+    if (a.shape()[d] == 1 && drops[static_cast<std::size_t>(d)]) continue;
+    shape.push_back(a.shape()[d]);
+    strides.push_back(a.strides()[d]);
+  }
+  return with_shape("SqueezeBackward", a, shape, strides);
+}
+
+Tensor unflatten(const Tensor& a, std::int64_t dim, const std::vector<std::int64_t>& sizes) {
+  require(!sizes.empty(), "unflatten: sizes must be non-empty");
+  const int d = wrap_dim(dim, a.dim(), "unflatten");
+  require<IndexError>(a.dim() > 0, "unflatten: a scalar has no dimension ", dim);
+  Dims parts(sizes);
+  std::int64_t known = 1;
+  int unknown = -1;
+  for (int i = 0; i < parts.size(); ++i) {
+    require(parts[i] != -1 || unknown < 0, "unflatten: only one dimension can be inferred, got ", parts);
+    if (parts[i] == -1)
+      unknown = i;
+    else
+      known *= parts[i];
+  }
+  const std::int64_t size = a.shape()[d];
+  if (unknown >= 0 && known > 0) parts[unknown] = size / known;
+  require(dlprim::product(parts) == size, "unflatten: provided sizes ", Dims(sizes),
+          " don't multiply up to the size of dim ", d, " (", size, ") in the input tensor");
+  Dims shape, strides;
+  for (int i = 0; i < a.dim(); ++i) {
+    if (i != d) {
+      shape.push_back(a.shape()[i]);
+      strides.push_back(a.strides()[i]);
+      continue;
+    }
+    const Dims inner = dlprim::contiguous_strides(parts);
+    for (int j = 0; j < parts.size(); ++j) {
+      shape.push_back(parts[j]);
+      strides.push_back(inner[j] * a.strides()[d]);
+    }
+  }
+  return with_shape("UnflattenBackward", a, shape, strides);
+}
+
+Tensor movedim(const Tensor& a, const std::vector<std::int64_t>& source,
+               const std::vector<std::int64_t>& destination) {
+  require(source.size() == destination.size(), "movedim: expected as many source as destination dims, got ",
+          source.size(), " and ", destination.size());
+  const auto rank = static_cast<std::size_t>(a.dim());
+  std::vector<std::int64_t> order(rank, -1);
+  std::vector<bool> moves(rank);
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    const int from = wrap_dim(source[i], a.dim(), "movedim"),
+              to = wrap_dim(destination[i], a.dim(), "movedim");
+    if (rank == 0) continue;
+    require(!moves[static_cast<std::size_t>(from)] && order[static_cast<std::size_t>(to)] < 0,
+            "movedim: repeated dim in source or destination");
+    moves[static_cast<std::size_t>(from)] = true;
+    order[static_cast<std::size_t>(to)] = from;
+  }
+  std::int64_t next = 0;
+  for (std::int64_t& from : order) {
+    if (from >= 0) continue;
+    while (moves[static_cast<std::size_t>(next)]) ++next;
+    from = next++;
+  }
+  return permute(a, order);
+}
+
+Tensor diagonal(const Tensor& a, std::int64_t offset, std::int64_t dim1, std::int64_t dim2) {
+  const int first = wrap_dim(dim1, a.dim(), "diagonal"), second = wrap_dim(dim2, a.dim(), "diagonal");
+  require(first != second, "diagonal: dimensions cannot be identical ", dim1, ", ", dim2);
+  dlprim::Tensor viewed = a.data();
+  const std::int64_t rows = viewed.shape[first], columns = viewed.shape[second];
+  const std::int64_t row_stride = viewed.strides[first], column_stride = viewed.strides[second];
+  const std::int64_t length = std::max<std::int64_t>(
+      0, std::min(rows + std::min<std::int64_t>(offset, 0), columns - std::max<std::int64_t>(offset, 0)));
+  if (length > 0) viewed.offset += offset >= 0 ? offset * column_stride : -offset * row_stride;
+  for (const int d : {std::max(first, second), std::min(first, second)}) {
+    viewed.shape.erase(d);
+    viewed.strides.erase(d);
+  }
+  viewed.shape.push_back(length);
+  viewed.strides.push_back(row_stride + column_stride);
+  return strided_view("DiagonalBackward", a, viewed);
+}
+
+Tensor as_strided(const Tensor& a, const std::vector<std::int64_t>& size,
+                  const std::vector<std::int64_t>& stride, std::optional<std::int64_t> storage_offset) {
+  require(size.size() == stride.size(), "as_strided: mismatch in length of strides and shape: ", Dims(size),
+          " and ", Dims(stride));
+  dlprim::Tensor viewed = a.data();
+  viewed.shape = Dims(size);
+  viewed.strides = Dims(stride);
+  if (storage_offset) viewed.offset = *storage_offset;
+  require(viewed.offset >= 0, "as_strided: storage_offset must not be negative, got ", viewed.offset);
+  for (int d = 0; d < viewed.rank(); ++d) {
+    require(viewed.shape[d] >= 0, "as_strided: negative size in ", viewed.shape);
+    require(viewed.strides[d] >= 0, "as_strided: negative strides are not supported, got ", viewed.strides);
+  }
+  const auto bytes = static_cast<std::int64_t>(a.data().storage->bytes());
+  const std::int64_t needed =
+      viewed.numel() ? viewed.reach().second * static_cast<std::int64_t>(size_of(a.dtype())) : 0;
+  require(needed <= bytes, "as_strided: sizes ", viewed.shape, ", strides ", viewed.strides,
+          " and storage offset ", viewed.offset, " require a storage of ", needed,
+          " bytes, which is out of bounds for one of ", bytes);
+  return strided_view("AsStridedBackward", a, viewed);
 }
 
 Tensor unsqueeze(const Tensor& a, std::int64_t dim) {
@@ -262,50 +387,6 @@ Tensor to(const Tensor& a, const Device& device) {
   const Tensor moved = from_bytes(a.to_bytes().data(), a.shape().vector(), a.dtype(), device);
   return record("ToCopyBackward", {a}, moved.data(), [&] {
     return [original = a.device()](const TensorList& g) { return TensorList{to(g[0], original)}; };
-  });
-}
-
-Tensor cat(const TensorList& tensors, std::int64_t dim) {
-  require(!tensors.empty(), "cat: expected a non-empty list of tensors");
-  const Tensor& first = tensors.front();
-  const int d = wrap_dim(dim, first.dim(), "cat");
-  require(first.dim() > 0, "cat: zero-dimensional tensors cannot be concatenated");
-  Dims shape = first.shape();
-  DType dtype = first.dtype();
-  shape[d] = 0;
-  std::vector<std::int64_t> sizes;
-  for (const Tensor& part : tensors) {
-    require(part.dim() == first.dim(), "cat: tensors of ", first.dim(), " and of ", part.dim(),
-            " dimensions");
-    require(part.device() == first.device(), "cat: expected all tensors on one device");
-    for (int i = 0; i < shape.size(); ++i)
-      require(i == d || part.shape()[i] == shape[i], "cat: sizes must match except in dimension ", d,
-              ", got ", first.shape(), " and ", part.shape());
-    sizes.push_back(part.shape()[d]);
-    shape[d] += sizes.back();
-    dtype = promote_types(dtype, part.dtype());
-  }
-  const Tensor joined(dlprim::Tensor::empty(*first.device(), shape, dtype));
-  {
-    const NoGradGuard no_grad;
-    std::int64_t start = 0;
-    for (const Tensor& part : tensors) {
-      dlprim::copy(first.device()->queue(), part.data(), narrow(joined, d, start, part.shape()[d]).data());
-      start += part.shape()[d];
-    }
-  }
-  return record("CatBackward", tensors, joined.data(), [&] {
-    std::vector<DType> dtypes;
-    for (const Tensor& part : tensors) dtypes.push_back(part.dtype());
-    return [sizes, dtypes, d](const TensorList& g) {
-      TensorList parts;
-      std::int64_t start = 0;
-      for (std::size_t i = 0; i < sizes.size(); ++i) {
-        parts.push_back(to(narrow(g[0], d, start, sizes[i]), dtypes[i]));
-        start += sizes[i];
-      }
-      return parts;
-    };
   });
 }
 

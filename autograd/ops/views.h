@@ -19,9 +19,24 @@ Tensor permute(const Tensor& a, const std::vector<std::int64_t>& dims);
 /** The transpose of a matrix; anything of fewer dimensions as it is. */
 Tensor t(const Tensor& a);
 Tensor squeeze(const Tensor& a, std::optional<std::int64_t> dim = std::nullopt);
+/** Without those of `dims` that have size 1. */
+Tensor squeeze(const Tensor& a, const std::vector<std::int64_t>& dims);
 Tensor unsqueeze(const Tensor& a, std::int64_t dim);
 /** Broadcasts dimensions of size 1; -1 keeps a size. */
 Tensor expand(const Tensor& a, const std::vector<std::int64_t>& shape);
+/** Dimension `dim` as several; one of their sizes may be -1. */
+Tensor unflatten(const Tensor& a, std::int64_t dim, const std::vector<std::int64_t>& sizes);
+/** The dimensions `source` moved to the places `destination`; the others keep their order. */
+Tensor movedim(const Tensor& a, const std::vector<std::int64_t>& source,
+               const std::vector<std::int64_t>& destination);
+/** Entries (i, i + offset) of dimensions dim1 and dim2, as a last dimension. */
+Tensor diagonal(const Tensor& a, std::int64_t offset = 0, std::int64_t dim1 = 0, std::int64_t dim2 = 1);
+/** The memory of `a` under any sizes and strides, from element `storage_offset` of the memory on (that of `a`
+ * where left out). The view may show an element several times. Throws ValueError where it leaves the memory.
+ */
+Tensor as_strided(const Tensor& a, const std::vector<std::int64_t>& size,
+                  const std::vector<std::int64_t>& stride,
+                  std::optional<std::int64_t> storage_offset = std::nullopt);
 /** `length` entries of `dim` from `start` on. */
 Tensor narrow(const Tensor& a, std::int64_t dim, std::int64_t start, std::int64_t length);
 /** Every `step`-th entry of `dim` from `start` (inclusive) to `end` (exclusive), as Python slices; step > 0.
@@ -29,6 +44,17 @@ Tensor narrow(const Tensor& a, std::int64_t dim, std::int64_t start, std::int64_
 Tensor slice(const Tensor& a, std::int64_t dim, std::int64_t start, std::int64_t end, std::int64_t step = 1);
 /** Entry `index` of `dim`, which goes away. */
 Tensor select(const Tensor& a, std::int64_t dim, std::int64_t index);
+
+// Several views along one dimension; one node of the tape serves them all.
+
+/** Parts of `sizes` entries each, which sum to the size of `dim`. */
+TensorList split(const Tensor& a, const std::vector<std::int64_t>& sizes, std::int64_t dim = 0);
+/** Parts of `split_size` entries, the last one smaller where it does not divide. */
+TensorList split(const Tensor& a, std::int64_t split_size, std::int64_t dim = 0);
+/** At most `chunks` parts of equal size, the last one smaller. */
+TensorList chunk(const Tensor& a, std::int64_t chunks, std::int64_t dim = 0);
+/** The entries of `dim`, which goes away. */
+TensorList unbind(const Tensor& a, std::int64_t dim = 0);
 
 // Copies.
 
@@ -39,7 +65,19 @@ Tensor clone(const Tensor& a);
 Tensor to(const Tensor& a, DType dtype);
 /** The tensor itself where it is on that device, else a copy there (through host memory: waits). */
 Tensor to(const Tensor& a, const Device& device);
-/** The tensors joined along `dim`; the other sizes agree. */
+/** The tensors joined along `dim`; the other sizes agree. Tensors of shape [0] are left out. */
 Tensor cat(const TensorList& tensors, std::int64_t dim = 0);
+/** Tensors of one shape joined along a new dimension `dim`. */
+Tensor stack(const TensorList& tensors, std::int64_t dim = 0);
+/** `repeats` copies along every dimension; more numbers than dimensions add leading ones. */
+Tensor repeat(const Tensor& a, const std::vector<std::int64_t>& repeats);
+/** As repeat; fewer numbers than dimensions stand for the last ones. */
+Tensor tile(const Tensor& a, const std::vector<std::int64_t>& dims);
+/** In reverse order along `dims`. */
+Tensor flip(const Tensor& a, const std::vector<std::int64_t>& dims);
+/** Moved by `shifts` along `dims` (along the flattened tensor where empty); what leaves enters at the other
+ * end. */
+Tensor roll(const Tensor& a, const std::vector<std::int64_t>& shifts,
+            const std::vector<std::int64_t>& dims = {});
 
 }  // namespace ocl

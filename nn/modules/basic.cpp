@@ -45,7 +45,14 @@ Dropout::Dropout(const Scalar& probability, bool is_inplace) : p(probability), i
 Tensor Dropout::forward(const Tensor& x) {
   if (!inplace || !is_training()) return dropout(x, p.real(), is_training());
   Tensor y = x;
-  return y.copy_(dropout(x, p.real(), true));
+  return dropout_(y, p.real(), true);
+}
+
+Tensor Dropout2d::forward(const Tensor& x) {
+  const Tensor result = dropout2d(x, p.real(), is_training());
+  if (!inplace || !is_training()) return result;
+  Tensor y = x;
+  return y.copy_(result);
 }
 
 StochasticDepth::StochasticDepth(const Scalar& probability, std::string drop_mode)

@@ -52,6 +52,14 @@ class Dropout : public Module {
   bool inplace;
 };
 
+/** torch.nn.Dropout2d: drops whole channels of x [N, C, ...]. */
+class Dropout2d : public Dropout {
+ public:
+  using Dropout::Dropout;
+  Tensor forward(const Tensor& x) override;
+  std::string name() const override { return "Dropout2d"; }
+};
+
 /**
  * Drops whole residual branches while training (Huang et al. 2016; torchvision.ops.StochasticDepth): with
  * probability p the input becomes 0, else it is scaled by 1 / (1 - p). mode "batch": all samples together;

@@ -1,4 +1,3 @@
-#include <cstring>
 #include <set>
 
 #include "casters.h"
@@ -8,49 +7,29 @@ using ocl::Tensor;
 
 namespace {
 
-py::dtype numpy_dtype(DType dtype) {
-  if (dtype == DType::bfloat16)
-    throw ocl::TypeError("NumPy has no bfloat16; convert with .to(ocl.float32) first");
-  return py::dtype(name(dtype));
-}
-
-py::array to_numpy(const Tensor& tensor) {
-  py::array result(numpy_dtype(tensor.dtype()), tensor.shape().vector());
-  if (tensor.numel() == 0) return result;
-  std::vector<char> bytes;
-  {
-    py::gil_scoped_release unlocked;
-    bytes = tensor.to_bytes();
+/** x.to(device), x.to(dtype), x.to(device, dtype), x.to(other), and keywords. */
+Tensor moved(const Tensor& tensor, const py::object& target, const std::optional<DType>& second_dtype,
+             const std::optional<ocl::Device>& device, const std::optional<DType>& dtype, bool copy) {
+  std::optional<DType> to_dtype = dtype ? dtype : second_dtype;
+  std::optional<ocl::Device> to_device = device;
+  if (py::isinstance<DType>(target)) {
+    to_dtype = target.cast<DType>();
+  } else if (py::isinstance<Tensor>(target)) {
+    to_device = target.cast<const Tensor&>().device();
+    to_dtype = target.cast<const Tensor&>().dtype();
+  } else if (!target.is_none()) {
+    to_device = device_of(target);
   }
-  std::memcpy(result.mutable_data(), bytes.data(), bytes.size());
-  return result;
+  const py::gil_scoped_release unlocked;
+  Tensor result = to_device ? tensor.to(*to_device) : tensor;
+  if (to_dtype) result = result.to(*to_dtype);
+  return copy && is_same(result, tensor) ? result.clone() : result;
 }
 
-py::object item(const Tensor& tensor) {
-  dlprim::require(tensor.numel() == 1, "a Tensor with ", tensor.numel(),
-                  " elements cannot be converted to Scalar");
-  if (is_floating(tensor.dtype())) {
-    py::gil_scoped_release unlocked;
-    const double value = tensor.item<double>();
-    py::gil_scoped_acquire locked;
-    return py::float_(value);
-  }
-  py::gil_scoped_release unlocked;
-  const std::int64_t value = tensor.item<std::int64_t>();
-  py::gil_scoped_acquire locked;
-  if (tensor.dtype() == DType::boolean) return py::bool_(value != 0);
-  return py::int_(value);
-}
-
-Tensor moved(const Tensor& tensor, const py::object& target, const std::optional<DType>& dtype) {
-  Tensor result = tensor;
-  if (py::isinstance<DType>(target))
-    result = result.to(target.cast<DType>());
-  else if (py::isinstance<Tensor>(target))
-    result = result.to(target.cast<Tensor>().device()).to(target.cast<Tensor>().dtype());
-  else if (!target.is_none())
-    result = result.to(device_of(target));
-  return dtype ? result.to(*dtype) : result;
+/** "ocl.FloatTensor" */
+std::string type_name(DType dtype) {
+  constexpr const char* names[] = {"Float", "Double", "Half", "BFloat16", "Long", "Int", "Byte", "Bool"};
+  return std::string("ocl.") + names[static_cast<int>(dtype)] + "Tensor";
 }
 
 void bind_dtypes(py::module_& m) {
@@ -70,47 +49,76 @@ void bind_dtypes(py::module_& m) {
         "The dtype that both promote to.");
 }
 
-using OptionalTensors = std::vector<std::optional<Tensor>>;
-
-ocl::TensorList undefined_for_none(const OptionalTensors& tensors) {
-  ocl::TensorList result;
-  for (const std::optional<Tensor>& tensor : tensors) result.push_back(tensor.value_or(Tensor()));
-  return result;
+void bind_creation(py::module_& m) {
+  m.def(
+      "tensor",
+      [](const py::object& data, const std::optional<DType>& dtype, const std::optional<ocl::Device>& device,
+         bool requires_grad) { return tensor_of(data, dtype, device).requires_grad_(requires_grad); },
+      py::arg("data"), py::kw_only(), py::arg("dtype") = py::none(), py::arg("device") = py::none(),
+      py::arg("requires_grad") = false,
+      "Copies data (array, list, number) to a device. Floats of Python become float32; NumPy's keep their "
+      "dtype.");
+  m.def(
+      "as_tensor",
+      [](const py::object& data, const std::optional<DType>& dtype,
+         const std::optional<ocl::Device>& device) {
+        if (!py::isinstance<Tensor>(data)) return tensor_of(data, dtype, device);
+        const Tensor& tensor = data.cast<const Tensor&>();
+        const Tensor there = device ? tensor.to(*device) : tensor;
+        return dtype ? there.to(*dtype) : there;
+      },
+      py::arg("data"), py::arg("dtype") = py::none(), py::arg("device") = py::none(),
+      "As tensor, but a tensor that has that dtype and device already comes back itself.");
+  m.def(
+      "from_numpy", [](const py::array& array) { return tensor_of(array, std::nullopt, std::nullopt); },
+      py::arg("array"), "Copies a NumPy array to the default device.");
 }
 
-OptionalTensors none_for_undefined(const ocl::TensorList& tensors) {
-  OptionalTensors result;
-  for (const Tensor& tensor : tensors)
-    result.push_back(tensor.defined() ? std::optional<Tensor>(tensor) : std::nullopt);
-  return result;
-}
-
-void bind_autograd(py::module_& m) {
-  m.def("is_grad_enabled", &ocl::grad_enabled);
-  m.def("_set_grad_enabled", &ocl::set_grad_enabled);
-  m.def(
-      "backward",
-      [](const ocl::TensorList& tensors, const OptionalTensors& grad_tensors, bool retain_graph) {
-        ocl::backward(tensors, undefined_for_none(grad_tensors), retain_graph);
-      },
-      py::arg("tensors"), py::arg("grad_tensors") = OptionalTensors(), py::arg("retain_graph") = false,
-      WithoutLock());
-  m.def(
-      "grad",
-      [](const ocl::TensorList& outputs, const ocl::TensorList& inputs, const OptionalTensors& grad_outputs,
-         bool retain_graph, bool allow_unused) {
-        return none_for_undefined(ocl::autograd::grad(outputs, inputs, undefined_for_none(grad_outputs),
-                                                      retain_graph, allow_unused));
-      },
-      py::arg("outputs"), py::arg("inputs"), py::arg("grad_outputs") = OptionalTensors(),
-      py::arg("retain_graph") = false, py::arg("allow_unused") = false, WithoutLock());
-  m.def(
-      "gradcheck",
-      [](const std::function<Tensor(const ocl::TensorList&)>& function, const ocl::TensorList& inputs,
-         double eps, double atol,
-         double rtol) { return ocl::autograd::gradcheck(function, inputs, eps, atol, rtol); },
-      py::arg("function"), py::arg("inputs"), py::arg("eps") = 1e-6, py::arg("atol") = 1e-5,
-      py::arg("rtol") = 1e-3);
+void bind_tape(py::class_<Tensor>& tensor) {
+  constexpr auto itself = py::return_value_policy::reference;
+  tensor.def_property_readonly("is_leaf", &Tensor::is_leaf)
+      .def_property_readonly("grad_fn",
+                             [](const Tensor& t) -> py::object {
+                               return t.grad_fn() ? py::object(py::str("<" + t.grad_fn()->name() + ">"))
+                                                  : py::none();
+                             })
+      .def_property(
+          "grad", [](const Tensor& t) { return t.grad().defined() ? py::cast(t.grad()) : py::none(); },
+          [](Tensor& t, const std::optional<Tensor>& grad) { t.set_grad(grad.value_or(Tensor())); })
+      .def_property("requires_grad", &Tensor::requires_grad, [](Tensor& t, bool on) { t.requires_grad_(on); })
+      .def_property_readonly("_version", &Tensor::version)
+      .def_property_readonly("_is_parameter", [](const Tensor& t) { return t.impl().is_parameter; })
+      .def_property(
+          "data", &Tensor::detach, [](Tensor& t, const Tensor& data) { t.impl().data = data.data(); },
+          "The same memory, unknown to the tape; assigning gives the tensor other memory.")
+      .def(
+          "requires_grad_", [](Tensor& t, bool on) -> Tensor& { return t.requires_grad_(on); },
+          py::arg("requires_grad") = true, itself)
+      .def("retain_grad", &Tensor::retain_grad)
+      // As std::function, since the tape drops hooks wherever it is, with Python's lock or without.
+      .def(
+          "register_hook",
+          [](Tensor& t, const std::function<py::object(const Tensor&)>& hook) {
+            return t.register_hook([hook](const Tensor& gradient) {
+              py::gil_scoped_acquire locked;
+              const py::object replaced = hook(gradient);
+              return replaced.is_none() ? Tensor() : replaced.cast<Tensor>();
+            });
+          },
+          py::arg("hook"))
+      .def("detach", &Tensor::detach)
+      .def(
+          "backward",
+          [](const Tensor& t, const std::optional<Tensor>& gradient, std::optional<bool> retain_graph,
+             bool create_graph, const std::optional<ocl::TensorList>& inputs) {
+            dlprim::require<ocl::AutogradError>(!create_graph,
+                                                "backward: derivatives of derivatives are not recorded; "
+                                                "create_graph must be False");
+            ocl::backward({t}, {gradient.value_or(Tensor())}, retain_graph.value_or(false),
+                          inputs.value_or(ocl::TensorList()));
+          },
+          py::arg("gradient") = py::none(), py::arg("retain_graph") = py::none(),
+          py::arg("create_graph") = false, py::arg("inputs") = py::none(), WithoutLock());
 }
 
 }  // namespace
@@ -151,107 +159,47 @@ Tensor tensor_of(const py::object& data, const std::optional<DType>& dtype,
 
 void bind_tensor(py::module_& m) {
   bind_dtypes(m);
+  py::class_<ocl::HookHandle>(m, "HookHandle", "What register_hook returns.")
+      .def("remove", &ocl::HookHandle::remove, "Ends the hook.");
   py::class_<Tensor> tensor(m, "Tensor",
                             "A tensor on an OpenCL device, with autograd; torch.Tensor's names.");
-  m.def(
-      "tensor",
-      [](const py::object& data, const std::optional<DType>& dtype, const std::optional<ocl::Device>& device,
-         bool requires_grad) { return tensor_of(data, dtype, device).requires_grad_(requires_grad); },
-      py::arg("data"), py::kw_only(), py::arg("dtype") = py::none(), py::arg("device") = py::none(),
-      py::arg("requires_grad") = false,
-      "Copies data (array, list, number) to a device. Floats of Python become float32; NumPy's keep their "
-      "dtype.");
-  m.def(
-      "from_numpy", [](const py::array& array) { return tensor_of(array, std::nullopt, std::nullopt); },
-      py::arg("array"), "Copies a NumPy array to the default device.");
-
+  bind_creation(m);
+  bind_tape(tensor);
+  bind_reading(m, tensor);
   tensor
-      .def_property_readonly("shape", [](const Tensor& t) { return py::tuple(py::cast(t.shape().vector())); })
-      .def_property_readonly("ndim", &Tensor::dim)
-      .def_property_readonly("dtype", &Tensor::dtype)
-      .def_property_readonly("device", &Tensor::device)
-      .def_property_readonly("is_leaf", &Tensor::is_leaf)
-      .def_property_readonly("T", [](const Tensor& t) { return ocl::t(t); })
-      .def_property_readonly("grad_fn",
-                             [](const Tensor& t) -> py::object {
-                               return t.grad_fn() ? py::object(py::str("<" + t.grad_fn()->name() + ">"))
-                                                  : py::none();
+      .def_property_readonly("T",
+                             [](const Tensor& t) {
+                               ocl::Shape reversed;
+                               for (int d = t.dim(); d-- > 0;) reversed.push_back(d);
+                               return ocl::permute(t, reversed);
                              })
-      .def_property(
-          "grad", [](const Tensor& t) { return t.grad().defined() ? py::cast(t.grad()) : py::none(); },
-          [](Tensor& t, const std::optional<Tensor>& grad) { t.set_grad(grad.value_or(Tensor())); })
-      .def_property("requires_grad", &Tensor::requires_grad, [](Tensor& t, bool on) { t.requires_grad_(on); })
-      .def_property_readonly("_version", &Tensor::version)
-      .def_property_readonly("_is_parameter", [](const Tensor& t) { return t.impl().is_parameter; })
+      .def_property_readonly("mT",
+                             [](const Tensor& t) {
+                               dlprim::require(
+                                   t.dim() >= 2,
+                                   "tensor.mT is only supported on matrices or batches of matrices. Got ",
+                                   t.dim(), "-D tensor.");
+                               return ocl::transpose(t, -2, -1);
+                             })
       .def(
-          "size",
-          [](const Tensor& t, const std::optional<std::int64_t>& dim) {
-            return dim ? py::object(py::int_(t.size(*dim)))
-                       : py::object(py::tuple(py::cast(t.shape().vector())));
+          "new_tensor",
+          [](const Tensor& like, const py::object& data, const std::optional<DType>& dtype,
+             const std::optional<ocl::Device>& device, bool requires_grad) {
+            return tensor_of(data, dtype.value_or(like.dtype()), device.value_or(like.device()))
+                .requires_grad_(requires_grad);
           },
-          py::arg("dim") = py::none())
-      .def("dim", &Tensor::dim)
-      .def("numel", &Tensor::numel)
-      .def("stride", [](const Tensor& t) { return py::tuple(py::cast(t.strides().vector())); })
-      .def("is_contiguous", &Tensor::is_contiguous)
+          py::arg("data"), py::kw_only(), py::arg("dtype") = py::none(), py::arg("device") = py::none(),
+          py::arg("requires_grad") = false,
+          "As ocl.tensor, with this tensor's dtype and device where none is given.")
+      .def("to", &moved, py::arg("target") = py::none(), py::arg("other_dtype") = py::none(), py::kw_only(),
+           py::arg("device") = py::none(), py::arg("dtype") = py::none(), py::arg("copy") = false,
+           "To a device, a dtype, or those of another tensor.")
       .def(
-          "requires_grad_", [](Tensor& t, bool on) { return t.requires_grad_(on); },
-          py::arg("requires_grad") = true)
-      .def("retain_grad", &Tensor::retain_grad)
-      // As std::function, since the tape drops hooks wherever it is, with Python's lock or without.
-      .def(
-          "register_hook",
-          [](Tensor& t, const std::function<py::object(const Tensor&)>& hook) {
-            t.register_hook([hook](const Tensor& gradient) {
-              py::gil_scoped_acquire locked;
-              const py::object replaced = hook(gradient);
-              return replaced.is_none() ? Tensor() : replaced.cast<Tensor>();
-            });
+          "type",
+          [](const Tensor& t, const std::optional<DType>& dtype) -> py::object {
+            return dtype ? py::cast(t.to(*dtype)) : py::object(py::str(type_name(t.dtype())));
           },
-          py::arg("hook"))
-      .def("detach", &Tensor::detach)
-      .def(
-          "backward",
-          [](const Tensor& t, const std::optional<Tensor>& gradient, bool retain_graph) {
-            t.backward(gradient.value_or(Tensor()), retain_graph);
-          },
-          py::arg("gradient") = py::none(), py::arg("retain_graph") = false, WithoutLock())
-      .def("item", &item)
-      .def("numpy", &to_numpy, "Waits, and copies the elements to a NumPy array.")
-      .def("tolist", [](const Tensor& t) -> py::object { return to_numpy(t).attr("tolist")(); })
-      .def(
-          "__array__",
-          [](const Tensor& t, const py::object& dtype, const py::object&) -> py::object {
-            const py::array array = to_numpy(t);
-            return dtype.is_none() ? py::object(array) : array.attr("astype")(dtype);
-          },
-          py::arg("dtype") = py::none(), py::arg("copy") = py::none())
-      .def(
-          "__repr__", [](const Tensor& t) { return ocl::to_string(t); }, WithoutLock())
-      .def("__len__",
-           [](const Tensor& t) {
-             dlprim::require<ocl::TypeError>(t.dim() > 0, "len() of a 0-d tensor");
-             return t.size(0);
-           })
-      .def("__iter__",
-           [](const Tensor& t) {
-             dlprim::require<ocl::TypeError>(t.dim() > 0, "iteration over a 0-d tensor");
-             py::list rows;
-             for (std::int64_t i = 0; i < t.size(0); ++i) rows.append(ocl::select(t, 0, i));
-             return py::iter(rows);
-           })
-      .def("__float__", [](const Tensor& t) { return py::float_(item(t)); })
-      .def("__int__", [](const Tensor& t) { return py::int_(item(t)); })
-      .def("__bool__",
-           [](const Tensor& t) {
-             dlprim::require(t.numel() == 1, "Boolean value of Tensor with ",
-                             t.numel() ? "more than one value" : "no values", " is ambiguous");
-             return py::bool_(item(t));
-           })
-      .def("__hash__",
-           [](const Tensor& t) { return reinterpret_cast<std::intptr_t>(t.impl_pointer().get()); })
-      .def("to", &moved, py::arg("target") = py::none(), py::arg("dtype") = py::none(),
-           "To a device, a dtype, or those of another tensor.");
+          py::arg("dtype") = py::none(), "The name of its type, or the tensor in another dtype.");
   tensor.attr("__array_priority__") = 1000;  // NumPy's operators give way to ours
   bind_autograd(m);
   bind_operators(m, tensor);

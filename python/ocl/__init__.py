@@ -9,7 +9,7 @@ from ocl._C import *  # noqa: F403  (the C++ library's functions and classes, ea
 from ocl._C import DeviceError, KernelBuildError, OutOfMemoryError, Tensor, device, dtype
 
 from ocl import autograd, datasets, linalg, nn, optim, profiler, utils  # isort: skip
-from ocl.autograd import enable_grad, no_grad, set_grad_enabled
+from ocl.autograd import enable_grad, inference_mode, is_inference_mode_enabled, no_grad, set_grad_enabled
 from ocl.serialization import load, save
 
 float = float32 = _C.float32
@@ -34,6 +34,8 @@ __all__ = [name for name in dir(_C) if not name.startswith("_")] + [
     "device",
     "dtype",
     "enable_grad",
+    "inference_mode",
+    "is_inference_mode_enabled",
     "linalg",
     "load",
     "nn",

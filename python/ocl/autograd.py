@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable, Sequence
 
 from ocl import _C
 from ocl._C import Tensor, is_grad_enabled
+from ocl.autograd_function import Function, once_differentiable
 
-__all__ = ["backward", "enable_grad", "grad", "gradcheck", "is_grad_enabled", "no_grad", "set_grad_enabled"]
+__all__ = [
+    "Function",
+    "backward",
+    "enable_grad",
+    "grad",
+    "gradcheck",
+    "inference_mode",
+    "is_grad_enabled",
+    "is_inference_mode_enabled",
+    "no_grad",
+    "once_differentiable",
+    "set_grad_enabled",
+]
 
 
 class set_grad_enabled:  # noqa: N801  (PyTorch's name)
@@ -73,24 +87,83 @@ class enable_grad(_GradMode):  # noqa: N801
     _mode = True
 
 
+_inference = threading.local()
+
+
+def is_inference_mode_enabled() -> bool:
+    """Whether this thread is inside ``inference_mode``."""
+    return getattr(_inference, "enabled", False)
+
+
+class inference_mode:  # noqa: N801
+    """As no_grad, for code that has nothing to do with training.
+
+    Unlike PyTorch's, its results may enter a graph later: they are ordinary tensors without a history.
+    """
+
+    def __new__(cls, mode: bool | Callable = True):
+        self = super().__new__(cls)
+        self._mode = True if callable(mode) else mode
+        return self(mode) if callable(mode) else self
+
+    def __enter__(self) -> None:
+        self._previous = is_grad_enabled(), is_inference_mode_enabled()
+        _inference.enabled = self._mode
+        if self._mode:
+            _C._set_grad_enabled(False)
+
+    def __exit__(self, *exception: object) -> None:
+        recorded, _inference.enabled = self._previous
+        _C._set_grad_enabled(recorded)
+
+    def __call__(self, function: Callable) -> Callable:
+        return _within(lambda: inference_mode(self._mode), function)
+
+
 def _sequence(tensors: Tensor | Sequence[Tensor | None] | None) -> list[Tensor]:
     if tensors is None:
         return []
     return [tensors] if isinstance(tensors, Tensor) else list(tensors)
 
 
-def backward(tensors, grad_tensors=None, retain_graph: bool = False) -> None:
-    """Adds the gradients of ``tensors`` to ``.grad`` of the leaves below them (torch.autograd.backward)."""
-    _C.backward(_sequence(tensors), _sequence(grad_tensors), retain_graph)
+def _refuse_graph(create_graph: bool) -> None:
+    if create_graph:
+        raise RuntimeError("derivatives of derivatives are not recorded; create_graph must be False")
 
 
-def grad(outputs, inputs, grad_outputs=None, retain_graph: bool = False, allow_unused: bool = False):
+def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, inputs=None) -> None:
+    """Adds the gradients of ``tensors`` to ``.grad`` of the leaves below them (torch.autograd.backward).
+
+    With ``inputs``, to those alone.
+    """
+    _refuse_graph(create_graph)
+    _C.backward(_sequence(tensors), _sequence(grad_tensors), bool(retain_graph), _sequence(inputs))
+
+
+def grad(
+    outputs,
+    inputs,
+    grad_outputs=None,
+    retain_graph=None,
+    create_graph=False,
+    allow_unused=None,
+    materialize_grads=False,
+):
     """Gradients of ``outputs`` with respect to ``inputs``, a tuple; touches no ``.grad`` (as in torch).
 
-    An input that the outputs do not depend on raises RuntimeError, or gives None with ``allow_unused``.
+    An input that the outputs do not depend on raises RuntimeError, or gives None with ``allow_unused`` and
+    zeros with ``materialize_grads``.
     """
-    tensors = _sequence(outputs), _sequence(inputs), _sequence(grad_outputs)
-    return tuple(_C.grad(*tensors, retain_graph, allow_unused))
+    _refuse_graph(create_graph)
+    inputs = _sequence(inputs)
+    allow_unused = materialize_grads if allow_unused is None else allow_unused
+    if materialize_grads and not allow_unused:
+        raise ValueError("grad: expected allow_unused to be True or not passed when materialize_grads=True")
+    tensors = _sequence(outputs), inputs, _sequence(grad_outputs)
+    found = _C.grad(*tensors, bool(retain_graph), allow_unused)
+    if materialize_grads:
+        found = [_C.zeros_like(x) if g is None else g for g, x in zip(found, inputs, strict=True)]
+    return tuple(found)
 
 
 def gradcheck(func, inputs, eps: float = 1e-6, atol: float = 1e-5, rtol: float = 1e-3) -> bool:

@@ -166,8 +166,10 @@ def _fetch(path):
             _write_whole(path, content)
             return path
         failures.append(f"{mirror}: wrong MD5 checksum")
-    raise DownloadError(f"MNIST: cannot download {path.name} ({'; '.join(failures)}); put the files "
-                        f"{', '.join(_MD5)} into {path.parent}")
+    raise DownloadError(
+        f"MNIST: cannot download {path.name} ({'; '.join(failures)}); put the files "
+        f"{', '.join(_MD5)} into {path.parent}"
+    )
 
 
 def _download(url):

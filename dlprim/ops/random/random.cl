@@ -189,4 +189,7 @@ __kernel void random_normal(RANDOM_ARGS, const REAL mean, const REAL std) {
 }
 
 #endif
+
+#include "ops/random/multinomial.cl"
+
 #endif

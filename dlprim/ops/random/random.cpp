@@ -13,14 +13,6 @@ namespace {
 
 constexpr int counters_per_run = 16;
 
-Kernel& random_kernel(Queue& queue, const char* name, DType dtype) {
-  require<DeviceError>(dtype != DType::float64 || queue.device().info().fp64, name,
-                       ": float64 is not supported by ", queue.device().name());
-  Defines defines = dtype_defines(dtype);
-  defines.set("FLOATING", is_floating(dtype) ? 1 : 0).set("DOUBLE", dtype == DType::float64 ? 1 : 0);
-  return queue.kernel("ops/random/random.cl", name, defines);
-}
-
 // One work item a counter, or on a CPU a few that share the runs.
 Range random_range(Queue& queue, std::int64_t numel, int elements_per_counter) {
   const DeviceInfo& info = queue.device().info();
@@ -59,6 +51,29 @@ void fill_real(Queue& queue, const char* op, const Tensor& out, double a, double
 }
 
 }  // namespace
+
+Kernel& random_kernel(Queue& queue, const char* name, DType dtype) {
+  require<DeviceError>(dtype != DType::float64 || queue.device().info().fp64, name,
+                       ": float64 is not supported by ", queue.device().name());
+  Defines defines = dtype_defines(dtype);
+  defines.set("FLOATING", is_floating(dtype) ? 1 : 0).set("DOUBLE", dtype == DType::float64 ? 1 : 0);
+  return queue.kernel("ops/random/random.cl", name, defines);
+}
+
+std::array<std::uint32_t, 4> philox_words(std::uint64_t seed, std::uint64_t index) {
+  std::array<std::uint32_t, 4> counter{static_cast<std::uint32_t>(index),
+                                       static_cast<std::uint32_t>(index >> 32), 0, 0};
+  auto first_key = static_cast<std::uint32_t>(seed), second_key = static_cast<std::uint32_t>(seed >> 32);
+  for (int round = 0; round < 10; ++round) {
+    const std::uint64_t p = std::uint64_t{0xD2511F53u} * counter[0],
+                        q = std::uint64_t{0xCD9E8D57u} * counter[2];
+    counter = {static_cast<std::uint32_t>(q >> 32) ^ counter[1] ^ first_key, static_cast<std::uint32_t>(q),
+               static_cast<std::uint32_t>(p >> 32) ^ counter[3] ^ second_key, static_cast<std::uint32_t>(p)};
+    first_key += 0x9E3779B9u;
+    second_key += 0xBB67AE85u;
+  }
+  return counter;
+}
 
 void random_uniform(Queue& queue, const Tensor& out, double low, double high, PhiloxState state) {
   require(low <= high, "random_uniform: expected low <= high, got ", low, " and ", high);

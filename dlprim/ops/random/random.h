@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "dlprim/runtime/queue.h"
@@ -30,6 +31,9 @@ inline std::uint64_t philox_increment(std::int64_t numel) {
   return (static_cast<std::uint64_t>(numel) + 31) / 32 * 16;
 }
 
+/** The four words of counter `index` of the stream `seed`, computed on the host. */
+std::array<std::uint32_t, 4> philox_words(std::uint64_t seed, std::uint64_t index);
+
 /** Uniform in [low, high): 24 random bits (53 for float64), as low + (high - low) * u. Any floating dtype. */
 void random_uniform(Queue& queue, const Tensor& out, double low, double high, PhiloxState state);
 
@@ -53,5 +57,8 @@ void random_integers(Queue& queue, const Tensor& out, std::int64_t low, std::int
  * unless 0 <= p <= 1.
  */
 void dropout(Queue& queue, const Tensor& x, double p, PhiloxState state, const Tensor& y);
+
+/** The kernel `name` of random.cl for results of that dtype. */
+Kernel& random_kernel(Queue& queue, const char* name, DType dtype);
 
 }  // namespace dlprim

@@ -12,6 +12,11 @@ void bind_basic_modules(py::module_& m) {
       .def(py::init<const Scalar&, bool>(), py::arg("p") = 0.5, py::arg("inplace") = false)
       .def_readwrite("p", &Dropout::p)
       .def_readwrite("inplace", &Dropout::inplace);
+  ModuleClass<Dropout2d>(m, "Dropout2d",
+                         "Drops whole channels of x [N, C, ...] with probability p, while training.")
+      .def(py::init<const ocl::Scalar&, bool>(), py::arg("p") = 0.5, py::arg("inplace") = false)
+      .def_readwrite("p", &Dropout2d::p)
+      .def_readwrite("inplace", &Dropout2d::inplace);
   ModuleClass<StochasticDepth>(
       m, "StochasticDepth",
       "Drops whole residual branches while training, as torchvision.ops.StochasticDepth.")

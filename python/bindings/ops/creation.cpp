@@ -1,18 +1,21 @@
 #include "operator_binder.h"
 
 using ocl::DType;
+using ocl::Scalar;
 using ocl::Shape;
 using ocl::Tensor;
 
 namespace {
 
 using OptionalDevice = std::optional<ocl::Device>;
+using OptionalDType = std::optional<DType>;
 
+/** NAME(*size, dtype=None, device=None, requires_grad=False) */
 template <class Make>
-void bind_creation_of(const OperatorBinder& bind, const char* name, const Make& make) {
+void bind_sized(const OperatorBinder& bind, const char* name, const Make& make) {
   bind.module().def(
       name,
-      [make](const py::args& size, const std::optional<DType>& dtype, const OptionalDevice& device,
+      [make](const py::args& size, const OptionalDType& dtype, const OptionalDevice& device,
              bool requires_grad) {
         return make(shape_of(size), dtype.value_or(DType::float32), device_or_default(device))
             .requires_grad_(requires_grad);
@@ -21,27 +24,105 @@ void bind_creation_of(const OperatorBinder& bind, const char* name, const Make& 
       py::arg("requires_grad") = false, OperatorBinder::doc(name));
 }
 
+/** NAME(input, dtype=None, device=None, requires_grad=False) and Tensor.new_...(*size, ...) after it. */
+template <class Make>
+void bind_like(const OperatorBinder& bind, const char* name, const char* method, const Make& make) {
+  bind.function(
+      name,
+      [make](const Tensor& input, const OptionalDType& dtype, const OptionalDevice& device,
+             bool requires_grad) {
+        return make(input.shape().vector(), dtype.value_or(input.dtype()), device.value_or(input.device()))
+            .requires_grad_(requires_grad);
+      },
+      py::kw_only(), py::arg("dtype") = py::none(), py::arg("device") = py::none(),
+      py::arg("requires_grad") = false);
+  bind.tensor().def(
+      method,
+      [make](const Tensor& like, const py::args& size, const OptionalDType& dtype,
+             const OptionalDevice& device, bool requires_grad) {
+        return make(shape_of(size), dtype.value_or(like.dtype()), device.value_or(like.device()))
+            .requires_grad_(requires_grad);
+      },
+      py::kw_only(), py::arg("dtype") = py::none(), py::arg("device") = py::none(),
+      py::arg("requires_grad") = false);
+}
+
+void bind_full(const OperatorBinder& bind) {
+  bind.free(
+      "full",
+      [](const Shape& size, const Scalar& value, const OptionalDType& dtype, const OptionalDevice& device,
+         bool requires_grad) {
+        return ocl::full(size, value, dtype.value_or(value.dtype()), device_or_default(device))
+            .requires_grad_(requires_grad);
+      },
+      py::arg("size"), py::arg("fill_value"), py::kw_only(), py::arg("dtype") = py::none(),
+      py::arg("device") = py::none(), py::arg("requires_grad") = false);
+  bind.function(
+      "full_like",
+      [](const Tensor& input, const Scalar& value, const OptionalDType& dtype, const OptionalDevice& device,
+         bool requires_grad) {
+        return ocl::full(input.shape().vector(), value, dtype.value_or(input.dtype()),
+                         device.value_or(input.device()))
+            .requires_grad_(requires_grad);
+      },
+      py::arg("fill_value"), py::kw_only(), py::arg("dtype") = py::none(), py::arg("device") = py::none(),
+      py::arg("requires_grad") = false);
+  bind.tensor().def(
+      "new_full",
+      [](const Tensor& like, const Shape& size, const Scalar& value, const OptionalDType& dtype,
+         const OptionalDevice& device, bool requires_grad) {
+        return ocl::full(size, value, dtype.value_or(like.dtype()), device.value_or(like.device()))
+            .requires_grad_(requires_grad);
+      },
+      py::arg("size"), py::arg("fill_value"), py::kw_only(), py::arg("dtype") = py::none(),
+      py::arg("device") = py::none(), py::arg("requires_grad") = false);
+}
+
+void bind_sequences(const OperatorBinder& bind) {
+  const auto arange = [](const Scalar& start, const Scalar& end, const Scalar& step,
+                         const OptionalDType& dtype, const OptionalDevice& device, bool requires_grad) {
+    return ocl::arange(start, end, step, dtype, device_or_default(device)).requires_grad_(requires_grad);
+  };
+  bind.free(
+      "arange",
+      [arange](const Scalar& end, const OptionalDType& dtype, const OptionalDevice& device,
+               bool requires_grad) { return arange(0, end, 1, dtype, device, requires_grad); },
+      py::arg("end"), py::kw_only(), py::arg("dtype") = py::none(), py::arg("device") = py::none(),
+      py::arg("requires_grad") = false);
+  bind.free("arange", arange, py::arg("start"), py::arg("end"), py::arg("step") = 1, py::kw_only(),
+            py::arg("dtype") = py::none(), py::arg("device") = py::none(), py::arg("requires_grad") = false);
+  bind.free(
+      "linspace",
+      [](const Scalar& start, const Scalar& end, std::int64_t steps, const OptionalDType& dtype,
+         const OptionalDevice& device, bool requires_grad) {
+        return ocl::linspace(start, end, steps, dtype.value_or(DType::float32), device_or_default(device))
+            .requires_grad_(requires_grad);
+      },
+      py::arg("start"), py::arg("end"), py::arg("steps"), py::kw_only(), py::arg("dtype") = py::none(),
+      py::arg("device") = py::none(), py::arg("requires_grad") = false);
+  bind.free(
+      "eye",
+      [](std::int64_t n, const std::optional<std::int64_t>& m, const OptionalDType& dtype,
+         const OptionalDevice& device, bool requires_grad) {
+        return ocl::eye(n, m, dtype.value_or(DType::float32), device_or_default(device))
+            .requires_grad_(requires_grad);
+      },
+      py::arg("n"), py::arg("m") = py::none(), py::kw_only(), py::arg("dtype") = py::none(),
+      py::arg("device") = py::none(), py::arg("requires_grad") = false);
+}
+
 }  // namespace
 
 void bind_creation(const OperatorBinder& bind) {
-  bind_creation_of(bind, "empty",
-                   [](const Shape& s, DType t, const ocl::Device& d) { return ocl::empty(s, t, d); });
-  bind_creation_of(bind, "zeros",
-                   [](const Shape& s, DType t, const ocl::Device& d) { return ocl::zeros(s, t, d); });
-  bind_creation_of(bind, "ones",
-                   [](const Shape& s, DType t, const ocl::Device& d) { return ocl::ones(s, t, d); });
-  bind_creation_of(bind, "rand",
-                   [](const Shape& s, DType t, const ocl::Device& d) { return ocl::rand(s, t, d); });
-  bind_creation_of(bind, "randn",
-                   [](const Shape& s, DType t, const ocl::Device& d) { return ocl::randn(s, t, d); });
-  bind.free(
-      "full",
-      [](const Shape& size, const ocl::Scalar& value, const std::optional<DType>& dtype,
-         const OptionalDevice& device) {
-        return ocl::full(size, value, dtype.value_or(value.dtype()), device_or_default(device));
-      },
-      py::arg("size"), py::arg("fill_value"), py::kw_only(), py::arg("dtype") = py::none(),
-      py::arg("device") = py::none());
-  bind.function("zeros_like", &ocl::zeros_like);
-  bind.function("ones_like", &ocl::ones_like);
+  const auto empty = [](const Shape& s, DType t, const ocl::Device& d) { return ocl::empty(s, t, d); };
+  const auto zeros = [](const Shape& s, DType t, const ocl::Device& d) { return ocl::zeros(s, t, d); };
+  const auto ones = [](const Shape& s, DType t, const ocl::Device& d) { return ocl::ones(s, t, d); };
+  bind_sized(bind, "empty", empty);
+  bind_sized(bind, "zeros", zeros);
+  bind_sized(bind, "ones", ones);
+  bind_like(bind, "empty_like", "new_empty", empty);
+  bind_like(bind, "zeros_like", "new_zeros", zeros);
+  bind_like(bind, "ones_like", "new_ones", ones);
+  bind_full(bind);
+  bind_sequences(bind);
 }

@@ -1,20 +1,128 @@
+#include <set>
+
 #include "operator_binder.h"
 
+using dlprim::PointwiseOp;
 using ocl::Operand;
 using ocl::Scalar;
 using ocl::Tensor;
 
+namespace {
+
+constexpr auto itself = py::return_value_policy::reference;  // x.add_(1) is x
+using Number = std::optional<double>;                        // None stands for the default
+
+/** Pointwise operators that PyTorch has no method in place for. */
+const std::set<std::string> without_method{"div_floor", "div_trunc", "gelu_tanh",    "maximum",
+                                           "minimum",   "logaddexp", "prelu_kernel", "where",
+                                           "isnan",     "isinf",     "isfinite"};
+
+Scalar number_or_default(const PointwiseOp& op, std::size_t i, const Number& given) {
+  return given.value_or(op.parameters[i].default_value);
+}
+
+/** x.NAME_(...) for a row of the pointwise table. */
+void bind_in_place(py::class_<Tensor>& tensor, const PointwiseOp& op) {
+  const std::string name = op.name + "_", doc = "In place: " + op.documentation;
+  const auto parameter = [&](std::size_t i) { return py::arg(op.parameters[i].name.c_str()); };
+  const auto write = [&op](Tensor& t, const std::vector<Operand>& inputs,
+                           const std::vector<Scalar>& parameters = {}) -> Tensor& {
+    apply_pointwise_in_place(op, t, inputs, parameters);
+    return t;
+  };
+  const auto def = [&](auto function, const auto&... arguments) {
+    tensor.def(name.c_str(), function, arguments..., itself, WithoutLock(), doc.c_str());
+  };
+  const std::size_t parameters = op.parameters.size();
+  if (op.inputs == 1 && parameters == 0)
+    def([write](Tensor& t) -> Tensor& { return write(t, {t}); });
+  else if (op.inputs == 1 && parameters == 1)
+    def([write, &op](Tensor& t,
+                     const Number& p) -> Tensor& { return write(t, {t}, {number_or_default(op, 0, p)}); },
+        parameter(0) = py::none());
+  else if (op.inputs == 1 && parameters == 2)
+    def(
+        [write, &op](Tensor& t, const Number& p, const Number& q) -> Tensor& {
+          return write(t, {t}, {number_or_default(op, 0, p), number_or_default(op, 1, q)});
+        },
+        parameter(0) = py::none(), parameter(1) = py::none());
+  else if (op.inputs == 2 && parameters == 0)
+    def(
+        [write](Tensor& t, const Operand& other) -> Tensor& {
+          return write(t, {t, other});
+        },
+        py::arg("other"));
+  else if (op.inputs == 2 && parameters == 1)
+    def(
+        [write](Tensor& t, const Operand& other, const Scalar& p) -> Tensor& {
+          return write(t, {t, other}, {p});
+        },
+        py::arg("other"), py::kw_only(),
+        parameter(0) =
+            op.parameters[0].default_value == 1 ? Scalar(1) : Scalar(op.parameters[0].default_value));
+  else if (op.inputs == 3 && parameters == 0)
+    def(
+        [write](Tensor& t, const Operand& b, const Operand& c) -> Tensor& {
+          return write(t, {t, b, c});
+        },
+        py::arg("end"), py::arg("weight"));
+  else
+    def(
+        [write](Tensor& t, const Operand& b, const Operand& c, const Scalar& p) -> Tensor& {
+          return write(t, {t, b, c}, {p});
+        },
+        py::arg("tensor1"), py::arg("tensor2"), py::kw_only(), parameter(0) = Scalar(1));
+}
+
+/** x += y and its kin. */
+void bind_symbols(py::class_<Tensor>& tensor) {
+  for (const auto& [symbol, name] : {std::pair("__iadd__", "add"),
+                                     {"__isub__", "sub"},
+                                     {"__imul__", "mul"},
+                                     {"__itruediv__", "div"},
+                                     {"__ifloordiv__", "floor_divide"},
+                                     {"__imod__", "remainder"},
+                                     {"__ipow__", "pow"},
+                                     {"__iand__", "bitwise_and"},
+                                     {"__ior__", "bitwise_or"},
+                                     {"__ixor__", "bitwise_xor"}})
+    tensor.def(
+        symbol,
+        [&op = dlprim::pointwise_op(name)](Tensor& t, const Operand& other) -> Tensor& {
+          apply_pointwise_in_place(op, t, {t, other}, std::vector<Scalar>(op.parameters.size(), 1));
+          return t;
+        },
+        py::is_operator(), itself, WithoutLock());
+}
+
+}  // namespace
+
 void bind_inplace(const OperatorBinder& bind) {
+  for (const PointwiseOp& op : dlprim::pointwise_table())
+    if (!without_method.count(op.name)) bind_in_place(bind.tensor(), op);
+  bind_symbols(bind.tensor());
+  bind.tensor().def(
+      "div_",
+      [](Tensor& t, const Operand& other, const std::string& rounding_mode) -> Tensor& {
+        dlprim::require(rounding_mode == "floor" || rounding_mode == "trunc",
+                        "div_ expected rounding_mode to be one of None, 'trunc', or 'floor' but found '",
+                        rounding_mode, "'");
+        return rounding_mode == "floor" ? t.div_floor_(other) : t.div_trunc_(other);
+      },
+      py::arg("other"), py::kw_only(), py::arg("rounding_mode"), itself, WithoutLock());
   bind.method(
-      "add_", [](Tensor& t, const Operand& other, const Scalar& alpha) { return t.add_(other, alpha); },
-      py::arg("other"), py::kw_only(), py::arg("alpha") = 1);
+      "copy_", [](Tensor& t, const Tensor& source, bool) -> Tensor& { return t.copy_(source); },
+      py::arg("src"), py::arg("non_blocking") = false, itself);
   bind.method(
-      "sub_", [](Tensor& t, const Operand& other) { return t.add_(other, -1); }, py::arg("other"));
+      "fill_",
+      [](Tensor& t, const Operand& value) -> Tensor& {
+        if (!value.is_tensor()) return t.fill_(value.number());
+        dlprim::require(value.tensor().dim() == 0,
+                        "fill_ only supports 0-dimension value tensor but got tensor with ",
+                        value.tensor().dim(), " dimensions.");
+        return t.copy_(value.tensor());
+      },
+      py::arg("value"), itself);
   bind.method(
-      "mul_", [](Tensor& t, const Operand& other) { return t.mul_(other); }, py::arg("other"));
-  bind.method(
-      "copy_", [](Tensor& t, const Tensor& source) { return t.copy_(source); }, py::arg("src"));
-  bind.method(
-      "fill_", [](Tensor& t, const Scalar& value) { return t.fill_(value); }, py::arg("value"));
-  bind.method("zero_", [](Tensor& t) { return t.zero_(); });
+      "zero_", [](Tensor& t) -> Tensor& { return t.zero_(); }, itself);
 }

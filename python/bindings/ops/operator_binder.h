@@ -56,6 +56,7 @@ void bind_creation(const OperatorBinder& bind);
 void bind_random(const OperatorBinder& bind);
 void bind_views(const OperatorBinder& bind);
 void bind_inplace(const OperatorBinder& bind);
+void bind_compare(const OperatorBinder& bind);
 void bind_pointwise(const OperatorBinder& bind);
 void bind_activation(const OperatorBinder& bind);
 void bind_reduce(const OperatorBinder& bind);

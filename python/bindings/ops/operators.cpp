@@ -26,6 +26,7 @@ void bind_operators(py::module_& m, py::class_<ocl::Tensor>& tensor) {
   bind_random(bind);
   bind_views(bind);
   bind_inplace(bind);
+  bind_compare(bind);
   bind_pointwise(bind);
   bind_activation(bind);
   bind_reduce(bind);

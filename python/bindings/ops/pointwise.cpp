@@ -115,13 +115,6 @@ void bind_symbols(py::class_<Tensor>& tensor) {
       "__invert__", [](const Tensor& a) { return ocl::bitwise_not(a); }, WithoutLock());
   tensor.def(
       "__abs__", [](const Tensor& a) { return ocl::abs(a); }, WithoutLock());
-  tensor.def(
-      "__iadd__", [](Tensor& a, const Operand& b) { return a.add_(b); }, py::is_operator(), WithoutLock());
-  tensor.def(
-      "__imul__", [](Tensor& a, const Operand& b) { return a.mul_(b); }, py::is_operator(), WithoutLock());
-  tensor.def(
-      "__isub__", [](Tensor& a, const Operand& b) { return a.add_(b, -1); }, py::is_operator(),
-      WithoutLock());
 }
 
 py::list table_as_dicts() {

@@ -1,37 +1,91 @@
 #include "operator_binder.h"
 
 using ocl::DType;
+using ocl::Shape;
 using ocl::Tensor;
+using ocl::TensorList;
 
 namespace {
+
+/** Several tensors that Python sees as a tuple. */
+struct TensorTuple {
+  TensorList tensors;
+};
+
+}  // namespace
+
+namespace pybind11::detail {
+
+template <>
+struct type_caster<TensorTuple> {
+  PYBIND11_TYPE_CASTER(TensorTuple, const_name("tuple[Tensor, ...]"));
+  bool load(handle, bool) { return false; }
+  static handle cast(const TensorTuple& parts, return_value_policy, handle) {
+    pybind11::tuple result(parts.tensors.size());
+    for (std::size_t i = 0; i < parts.tensors.size(); ++i) result[i] = pybind11::cast(parts.tensors[i]);
+    return result.release();
+  }
+};
+
+}  // namespace pybind11::detail
+
+namespace {
+
+using OneOrMany = std::variant<std::int64_t, Shape>;
+
+Shape many(const OneOrMany& numbers) {
+  if (const auto* one = std::get_if<std::int64_t>(&numbers)) return {*one};
+  return std::get<Shape>(numbers);
+}
 
 /** Methods whose sizes or dimensions come as separate arguments or as one tuple. */
 template <class Function>
 void bind_with_sizes(const OperatorBinder& bind, const char* name, Function function) {
   bind.tensor().def(
-      name, [function](const Tensor& t, const py::args& sizes) { return function(t, shape_of(sizes)); },
+      name,
+      [function](const Tensor& t, const py::args& given) {
+        const Shape sizes = shape_of(given);
+        const py::gil_scoped_release unlocked;
+        return function(t, sizes);
+      },
       OperatorBinder::doc(name));
 }
 
-}  // namespace
+void bind_parts(const OperatorBinder& bind) {
+  const auto split = [](const Tensor& tensor, const OneOrMany& sizes, std::int64_t dim) {
+    const auto* one = std::get_if<std::int64_t>(&sizes);
+    return TensorTuple{one ? ocl::split(tensor, *one, dim) : ocl::split(tensor, std::get<Shape>(sizes), dim)};
+  };
+  bind.free("split", split, py::arg("tensor"), py::arg("split_size_or_sections"), py::arg("dim") = 0);
+  bind.method("split", split, py::arg("split_size"), py::arg("dim") = 0);
+  bind.both(
+      "chunk",
+      [](const Tensor& input, std::int64_t chunks, std::int64_t dim) {
+        return TensorTuple{ocl::chunk(input, chunks, dim)};
+      },
+      py::arg("chunks"), py::arg("dim") = 0);
+  bind.both(
+      "unbind", [](const Tensor& input, std::int64_t dim) { return TensorTuple{ocl::unbind(input, dim)}; },
+      py::arg("dim") = 0);
+}
 
-void bind_views(const OperatorBinder& bind) {
-  bind.both("flatten", &ocl::flatten, py::arg("start_dim") = 0, py::arg("end_dim") = -1);
-  bind.both("transpose", &ocl::transpose, py::arg("dim0"), py::arg("dim1"));
-  bind.both("t", &ocl::t);
-  bind.both("squeeze", &ocl::squeeze, py::arg("dim") = py::none());
-  bind.both("unsqueeze", &ocl::unsqueeze, py::arg("dim"));
-  bind.both("narrow", &ocl::narrow, py::arg("dim"), py::arg("start"), py::arg("length"));
-  bind.both("select", &ocl::select, py::arg("dim"), py::arg("index"));
-  bind.both("clone", &ocl::clone);
-  bind.method("contiguous", &ocl::contiguous);
-  bind.function("reshape", &ocl::reshape, py::arg("shape"));
-  bind.function("permute", &ocl::permute, py::arg("dims"));
-  bind.free("cat", &ocl::cat, py::arg("tensors"), py::arg("dim") = 0);
-  bind_with_sizes(bind, "reshape", &ocl::reshape);
-  bind_with_sizes(bind, "view", &ocl::view);
-  bind_with_sizes(bind, "expand", &ocl::expand);
-  bind_with_sizes(bind, "permute", &ocl::permute);
+void bind_reorderings(const OperatorBinder& bind) {
+  bind.function(
+      "flip", [](const Tensor& input, const OneOrMany& dims) { return ocl::flip(input, many(dims)); },
+      py::arg("dims"));
+  bind_with_sizes(bind, "flip", &ocl::flip);
+  bind.both(
+      "roll",
+      [](const Tensor& input, const OneOrMany& shifts, const std::optional<OneOrMany>& dims) {
+        return ocl::roll(input, many(shifts), dims ? many(*dims) : Shape{});
+      },
+      py::arg("shifts"), py::arg("dims") = py::none());
+  bind_with_sizes(bind, "repeat", &ocl::repeat);
+  bind.function("tile", &ocl::tile, py::arg("dims"));
+  bind_with_sizes(bind, "tile", &ocl::tile);
+}
+
+void bind_conversions(const OperatorBinder& bind) {
   const auto converts = [&](const char* name, DType dtype) {
     bind.tensor().def(
         name, [dtype](const Tensor& t) { return t.to(dtype); }, WithoutLock());
@@ -42,5 +96,57 @@ void bind_views(const OperatorBinder& bind) {
   converts("bfloat16", DType::bfloat16);
   converts("long", DType::int64);
   converts("int", DType::int32);
+  converts("byte", DType::uint8);
   converts("bool", DType::boolean);
+}
+
+}  // namespace
+
+void bind_views(const OperatorBinder& bind) {
+  bind.both("flatten", &ocl::flatten, py::arg("start_dim") = 0, py::arg("end_dim") = -1);
+  bind.both("transpose", &ocl::transpose, py::arg("dim0"), py::arg("dim1"));
+  bind.both("swapaxes", &ocl::transpose, py::arg("axis0"), py::arg("axis1"));
+  bind.both("t", &ocl::t);
+  bind.both(
+      "squeeze",
+      [](const Tensor& input, const DimArgument& dim) {
+        const auto* several = dim ? std::get_if<Shape>(&*dim) : nullptr;
+        if (several) return ocl::squeeze(input, *several);
+        return ocl::squeeze(input, dim ? std::optional(std::get<std::int64_t>(*dim)) : std::nullopt);
+      },
+      py::arg("dim") = py::none());
+  bind.both("unsqueeze", &ocl::unsqueeze, py::arg("dim"));
+  bind.both("narrow", &ocl::narrow, py::arg("dim"), py::arg("start"), py::arg("length"));
+  bind.both("select", &ocl::select, py::arg("dim"), py::arg("index"));
+  bind.both("unflatten", &ocl::unflatten, py::arg("dim"), py::arg("sizes"));
+  bind.both(
+      "movedim",
+      [](const Tensor& input, const OneOrMany& source, const OneOrMany& destination) {
+        return ocl::movedim(input, many(source), many(destination));
+      },
+      py::arg("source"), py::arg("destination"));
+  bind.both("diagonal", &ocl::diagonal, py::arg("offset") = 0, py::arg("dim1") = 0, py::arg("dim2") = 1);
+  bind.both("as_strided", &ocl::as_strided, py::arg("size"), py::arg("stride"),
+            py::arg("storage_offset") = py::none());
+  bind.method(
+      "expand_as",
+      [](const Tensor& input, const Tensor& other) { return ocl::expand(input, other.shape().vector()); },
+      py::arg("other"));
+  bind.method(
+      "view_as",
+      [](const Tensor& input, const Tensor& other) { return ocl::view(input, other.shape().vector()); },
+      py::arg("other"));
+  bind.both("clone", &ocl::clone);
+  bind.method("contiguous", &ocl::contiguous);
+  bind.function("reshape", &ocl::reshape, py::arg("shape"));
+  bind.function("permute", &ocl::permute, py::arg("dims"));
+  bind.free("cat", &ocl::cat, py::arg("tensors"), py::arg("dim") = 0);
+  bind.free("stack", &ocl::stack, py::arg("tensors"), py::arg("dim") = 0);
+  bind_with_sizes(bind, "reshape", &ocl::reshape);
+  bind_with_sizes(bind, "view", &ocl::view);
+  bind_with_sizes(bind, "expand", &ocl::expand);
+  bind_with_sizes(bind, "permute", &ocl::permute);
+  bind_parts(bind);
+  bind_reorderings(bind);
+  bind_conversions(bind);
 }

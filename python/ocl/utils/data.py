@@ -116,8 +116,17 @@ class DataLoader:
         ValueError: batch_size below 1, or (while iterating) samples of unequal shape.
     """
 
-    def __init__(self, dataset, batch_size=1, shuffle=False, *, drop_last=False, generator=None, device=None,
-                 collate_fn=None):
+    def __init__(
+        self,
+        dataset,
+        batch_size=1,
+        shuffle=False,
+        *,
+        drop_last=False,
+        generator=None,
+        device=None,
+        collate_fn=None,
+    ):
         if batch_size < 1:
             raise ValueError(f"DataLoader: batch_size must be at least 1, given {batch_size}")
         self.dataset = dataset

@@ -23,7 +23,14 @@ TABLE = {row["name"]: row for row in ocl._C.operator_table()}
 DIFFERENTIABLE = sorted(name for name, row in TABLE.items() if row["derivative"] and name in cases.CASES)
 
 # Operators whose tests stand elsewhere, and why.
-ELSEWHERE = {}
+RANDOM = "test_random.py: the numbers are random"
+ELSEWHERE = {
+    name: RANDOM
+    for name in (
+        "rand randn randint rand_like randn_like randint_like randperm normal bernoulli multinomial uniform_ normal_ "
+        "bernoulli_ exponential_ random_"
+    ).split()
+}
 
 
 def drawn(name, seed):

@@ -115,7 +115,207 @@ def test_errors(call, error, message):
         call()
 
 
+# --- distributions
+
+
+def test_uniform_and_normal_in_place():
+    ocl.manual_seed(10)
+    assert_moments(ocl.empty(N).uniform_(-2, 4).numpy(), 1, 6 / np.sqrt(12))
+    assert_moments(ocl.empty(N).normal_(3, 0.5).numpy(), 3, 0.5)
+    assert_moments(ocl.empty(N).exponential_(2).numpy(), 0.5, 0.5)
+    assert ocl.empty(N).exponential_().numpy().min() >= 0
+
+
+def test_in_place_through_a_view_writes_the_view_alone():
+    x = ocl.zeros(4, 6)
+    assert x.t()[1:3].uniform_(1, 2) is not x
+    written = x.numpy() != 0
+    assert written[:, 1:3].all() and not written[:, 0].any() and not written[:, 3:].any()
+
+
+def test_in_place_cuts_the_history():
+    x = ocl.ones(3, requires_grad=True)
+    y = x * 2
+    y[:1].normal_()
+    y.sum().backward()
+    assert x.grad.tolist() == [0, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "low", "high"),
+    [("float32", 0, 2**24), ("uint8", 0, 255), ("int32", 0, 2**31 - 1), ("bool", 0, 1)],
+)
+def test_random_fills_the_range_of_a_dtype(dtype, low, high):
+    ocl.manual_seed(11)
+    values = ocl.empty(20_001, dtype=getattr(ocl, dtype)).random_().numpy().astype(np.float64)
+    assert values.min() >= low and values.max() <= high
+    assert_moments(values, (low + high) / 2, ((high - low + 1) ** 2 / 12 - 1 / 12) ** 0.5)
+
+
+def test_random_between_bounds():
+    ocl.manual_seed(12)
+    assert set(ocl.empty(500).random_(3).tolist()) == {0, 1, 2}
+    assert set(ocl.empty(500, dtype=ocl.int64).random_(-2, 1).tolist()) == {-2, -1, 0}
+
+
+def test_bernoulli():
+    ocl.manual_seed(13)
+    p = ocl.full((N,), 0.3)
+    for values in (
+        ocl.bernoulli(p),
+        ocl.bernoulli(p, 0.3),
+        ocl.empty(N).bernoulli_(0.3),
+        ocl.zeros(N).bernoulli_(p),
+    ):
+        assert set(np.unique(values.numpy())) == {0, 1}
+        assert_moments(values.numpy(), 0.3, np.sqrt(0.21))
+    assert ocl.bernoulli(ocl.tensor([0.0, 1.0])).tolist() == [0, 1]
+    assert ocl.empty(9, dtype=ocl.bool).bernoulli_(1.0).all().item()
+
+
+def test_normal_of_tensors():
+    ocl.manual_seed(14)
+    mean, std = ocl.arange(4.0).reshape(4, 1), ocl.linspace(0.5, 2, 40_001)
+    values = ocl.normal(mean, std).numpy()
+    assert values.shape == (4, 40_001)
+    for row in range(4):
+        assert_moments((values[row] - row) / std.numpy(), 0, 1)
+    assert_moments(ocl.normal(ocl.ones(N), 3.0).numpy(), 1, 3)
+    assert_moments(ocl.normal(2.0, ocl.full((N,), 0.1)).numpy(), 2, 0.1)
+    assert_moments(ocl.normal(-1.0, 2.0, (N,)).numpy(), -1, 2)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 7, 1000])
+def test_randperm_has_every_number_once(n):
+    ocl.manual_seed(15)
+    drawn = ocl.randperm(n)
+    assert drawn.dtype == ocl.int64
+    assert sorted(drawn.tolist()) == list(range(n))
+
+
+def test_randperm_gives_every_order():
+    ocl.manual_seed(16)
+    orders = [tuple(ocl.randperm(4, dtype=ocl.int32).tolist()) for _ in range(4800)]
+    counts = np.unique([hash(o) for o in orders], return_counts=True)[1]
+    assert len(counts) == 24
+    assert ((counts - 200) ** 2).sum() / 200 < 60  # chi-square with 23 degrees of freedom
+
+
+@pytest.mark.oclgrind
+@pytest.mark.parametrize("categories", [1, 2, 5, 64, 1000])
+@pytest.mark.parametrize("replacement", [True, False])
+def test_multinomial_draws_what_is_possible(categories, replacement, rng):
+    weights = rng.uniform(0.1, 1, (3, categories)).astype(np.float32)
+    weights[:, 1::3] = 0
+    likely = int((weights[0] > 0).sum())
+    drawn = ocl.multinomial(ocl.tensor(weights), likely, replacement=replacement).numpy()
+    assert drawn.dtype == np.int64 and drawn.shape == (3, likely)
+    assert (np.take_along_axis(weights, drawn, 1) > 0).all()
+    if not replacement:
+        assert all(len(set(row)) == likely for row in drawn.tolist())
+        everything = ocl.multinomial(ocl.tensor(weights), categories).numpy()
+        assert (np.sort(everything, 1) == np.arange(categories)).all()
+
+
+@pytest.mark.parametrize("replacement", [True, False])
+def test_multinomial_frequencies(replacement, rng):
+    """Of the first draw of each row, in either way."""
+    ocl.manual_seed(17)
+    weights = rng.uniform(0, 1, 37).astype(np.float32)
+    rows = 40_000
+    if replacement:
+        drawn = ocl.multinomial(ocl.tensor(weights), rows, replacement=True).numpy()
+    else:
+        drawn = ocl.multinomial(ocl.tensor(weights).expand(rows, 37), 2).numpy()
+        assert (drawn[:, 0] != drawn[:, 1]).all()
+        drawn = drawn[:, 0]
+    expected = weights / weights.sum() * rows
+    found = np.bincount(drawn, minlength=37)
+    assert ((found - expected) ** 2 / expected).sum() < 80  # chi-square with 36 degrees of freedom
+
+
+def test_a_generator_is_a_stream_of_its_own():
+    first, second = ocl.Generator().manual_seed(3), ocl.Generator().manual_seed(3)
+    ocl.manual_seed(3)
+    a = ocl.rand(10, generator=first).tolist()
+    ocl.rand(10)
+    assert ocl.rand(10, generator=second).tolist() == a
+    state = first.get_state()
+    b = [ocl.randn(5, generator=first).tolist(), ocl.randperm(9, generator=first).tolist()]
+    assert ocl.rand(10, generator=first).tolist() != a
+    first.set_state(state)
+    assert [ocl.randn(5, generator=first).tolist(), ocl.randperm(9, generator=first).tolist()] == b
+    assert first.initial_seed() == 3 and first.seed() == first.initial_seed()
+    assert ocl.Generator().manual_seed(-1).initial_seed() == 2**64 - 1
+
+
+def test_every_random_function_takes_a_generator():
+    p = ocl.full((50,), 0.5)
+    draws = [
+        lambda g: ocl.rand(50, generator=g),
+        lambda g: ocl.randn(50, generator=g),
+        lambda g: ocl.randint(0, 1000, (50,), generator=g),
+        lambda g: ocl.randperm(50, generator=g),
+        lambda g: ocl.normal(0.0, 1.0, (50,), generator=g),
+        lambda g: ocl.normal(p, 1.0, generator=g),
+        lambda g: ocl.bernoulli(p, generator=g),
+        lambda g: ocl.multinomial(p, 50, generator=g),
+        lambda g: ocl.empty(50).uniform_(generator=g),
+        lambda g: ocl.empty(50).normal_(generator=g),
+        lambda g: ocl.empty(50).bernoulli_(generator=g),
+        lambda g: ocl.empty(50).exponential_(generator=g),
+        lambda g: ocl.empty(50).random_(generator=g),
+    ]
+    for draw in draws:
+        one = draw(ocl.Generator().manual_seed(5)).tolist()
+        assert draw(ocl.Generator().manual_seed(5)).tolist() == one
+        assert draw(ocl.Generator().manual_seed(6)).tolist() != one
+
+
+def test_the_state_of_the_default_generator():
+    state = ocl.get_rng_state()
+    first = ocl.rand(5).tolist()
+    ocl.set_rng_state(state)
+    assert ocl.rand(5).tolist() == first
+
+
+def test_like():
+    x = ocl.zeros(3, 4, dtype=ocl.float32)
+    assert ocl.rand_like(x).shape == ocl.randn_like(x).shape == (3, 4)
+    assert ocl.randint_like(x, 5).dtype == ocl.float32
+    assert set(ocl.randint_like(x, 3, 5, dtype=ocl.int64).reshape(-1).tolist()) <= {3, 4}
+    assert ocl.randint(5, (3,)).shape == (3,)
+
+
 # --- dropout
+
+
+@pytest.mark.parametrize("p", [0.3, 0.7])
+def test_dropout2d_drops_whole_channels(p, rng):
+    ocl.manual_seed(18)
+    x = ocl.ones(100, 30, 3, 2, requires_grad=True)
+    y = ocl.nn.functional.dropout2d(x, p)
+    y.sum().backward()
+    values = y.detach().numpy()
+    np.testing.assert_array_equal(x.grad.numpy(), values)
+    assert (values == values[:, :, :1, :1]).all()
+    kept = values[:, :, 0, 0] != 0
+    assert abs(kept.mean() - (1 - p)) < 5 * np.sqrt(p * (1 - p) / kept.size)
+    np.testing.assert_allclose(values[values != 0], 1 / (1 - p), rtol=1e-6)
+    module = ocl.nn.Dropout2d(p)
+    assert repr(module) == f"Dropout2d(p={p}, inplace=False)"
+    assert (module(x.detach()).numpy() == 0).any() and (module.eval()(x.detach()).numpy() == 1).all()
+
+
+def test_dropout_in_place():
+    x = ocl.ones(1000, requires_grad=True)
+    y = x * 2
+    assert ocl.nn.functional.dropout(y, 0.5, inplace=True).tolist() == y.tolist()
+    y.sum().backward()
+    np.testing.assert_array_equal(x.grad.numpy(), y.detach().numpy())
+    z = ocl.ones(4, 6).t()
+    ocl.nn.Dropout(0.5, inplace=True)(z)
+    assert set(z.reshape(-1).tolist()) == {0, 2}
 
 
 @pytest.mark.parametrize("dtype", FLOATS)

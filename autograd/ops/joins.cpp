@@ -1,0 +1,258 @@
+// What takes tensors apart along a dimension, puts them together, and copies them in another order.
+#include <algorithm>
+#include <numeric>
+
+#include "autograd/creation.h"
+#include "autograd/ops/views.h"
+#include "autograd/tape.h"
+#include "dlprim/ops/pointwise/pointwise.h"
+
+namespace ocl {
+namespace {
+
+using dlprim::require;
+using dlprim::wrap_dim;
+
+dlprim::Tensor part_of(dlprim::Tensor whole, int dim, std::int64_t start, std::int64_t length) {
+  whole.offset += length > 0 ? start * whole.strides[dim] : 0;
+  whole.shape[dim] = length;
+  return whole;
+}
+
+void copy_to(const dlprim::Tensor& source, const dlprim::Tensor& destination) {
+  dlprim::copy(source.device().queue(), source, destination);
+}
+
+/** The gradient of the whole from those of its parts along `dim`; undefined ones are zero. */
+Tensor joined_gradient(const TensorList& parts, const std::vector<std::int64_t>& sizes, const Dims& shape,
+                       int dim) {
+  const Tensor& known =
+      *std::find_if(parts.begin(), parts.end(), [](const Tensor& g) { return g.defined(); });
+  const dlprim::Tensor whole = dlprim::Tensor::empty(*known.device(), shape, known.dtype());
+  std::int64_t start = 0;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const dlprim::Tensor place = part_of(whole, dim, start, sizes[i]);
+    if (parts[i].defined())
+      copy_to(parts[i].data(), place);
+    else
+      dlprim::fill(known.device()->queue(), place, 0);
+    start += sizes[i];
+  }
+  return Tensor(whole);
+}
+
+bool is_legacy_empty(const Tensor& t) {
+  return t.dim() == 1 && t.numel() == 0;
+}
+
+std::vector<int> distinct_dims(const char* op, const std::vector<std::int64_t>& dims, int rank) {
+  std::vector<int> wrapped;
+  for (const std::int64_t dim : dims) {
+    const int d = wrap_dim(dim, rank, op);
+    require(std::find(wrapped.begin(), wrapped.end(), d) == wrapped.end(), op, ": dim ", d,
+            " appears multiple times in the list of dims");
+    wrapped.push_back(d);
+  }
+  return wrapped;
+}
+
+dlprim::Tensor rolled(const dlprim::Tensor& a, std::int64_t shift, int dim) {
+  const dlprim::Tensor result = dlprim::Tensor::empty(a.device(), a.shape, a.dtype);
+  const std::int64_t size = a.shape[dim];
+  if (a.numel() == 0) return result;
+  const std::int64_t wrapped = ((shift % size) + size) % size;
+  copy_to(part_of(a, dim, 0, size - wrapped), part_of(result, dim, wrapped, size - wrapped));
+  if (wrapped) copy_to(part_of(a, dim, size - wrapped, wrapped), part_of(result, dim, 0, wrapped));
+  return result;
+}
+
+}  // namespace
+
+TensorList split(const Tensor& a, const std::vector<std::int64_t>& sizes, std::int64_t dim) {
+  require(a.dim() > 0, "split expects at least a 1-dimensional tensor");
+  const int d = wrap_dim(dim, a.dim(), "split");
+  std::int64_t total = 0;
+  std::vector<dlprim::Tensor> parts;
+  for (const std::int64_t size : sizes) {
+    require(size >= 0, "split: expected non-negative sizes, got ", size);
+    require(total + size <= a.shape()[d], "split: expected sizes that sum exactly to ", a.shape()[d],
+            " (the size of dimension ", d, "), got more");
+    parts.push_back(part_of(a.data(), d, total, size));
+    total += size;
+  }
+  require(total == a.shape()[d], "split: expected sizes that sum exactly to ", a.shape()[d],
+          " (the size of dimension ", d, "), got ", total);
+  TensorList results = record_many("SplitBackward", {a}, parts, [&] {
+    return [sizes, d, shape = a.shape()](const TensorList& g) {
+      return TensorList{joined_gradient(g, sizes, shape, d)};
+    };
+  });
+  for (Tensor& part : results) mark_view(part, a);
+  return results;
+}
+
+TensorList split(const Tensor& a, std::int64_t split_size, std::int64_t dim) {
+  require(a.dim() > 0, "split expects at least a 1-dimensional tensor");
+  const std::int64_t size = a.size(dim);
+  require(split_size > 0 || (split_size == 0 && size == 0), "split: expected a split_size above 0, got ",
+          split_size, " for a dimension of size ", size);
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t start = 0; start < size; start += split_size)
+    sizes.push_back(std::min(split_size, size - start));
+  if (sizes.empty()) sizes.push_back(0);
+  return split(a, sizes, dim);
+}
+
+TensorList chunk(const Tensor& a, std::int64_t chunks, std::int64_t dim) {
+  require(a.dim() > 0, "chunk expects at least a 1-dimensional tensor");
+  require(chunks > 0, "chunk expects `chunks` to be greater than 0, got: ", chunks);
+  const std::int64_t size = a.size(dim);
+  if (size == 0) return split(a, std::vector<std::int64_t>(static_cast<std::size_t>(chunks), 0), dim);
+  return split(a, (size + chunks - 1) / chunks, dim);
+}
+
+TensorList unbind(const Tensor& a, std::int64_t dim) {
+  require<IndexError>(a.dim() > 0, "unbind: Dimension specified as ", dim, " but tensor has no dimensions");
+  const int d = wrap_dim(dim, a.dim(), "unbind");
+  std::vector<dlprim::Tensor> entries;
+  for (std::int64_t i = 0; i < a.shape()[d]; ++i) {
+    dlprim::Tensor entry = part_of(a.data(), d, i, 1);
+    entry.shape.erase(d);
+    entry.strides.erase(d);
+    entries.push_back(entry);
+  }
+  TensorList results = record_many("UnbindBackward", {a}, entries, [&] {
+    return [d, shape = a.shape()](TensorList g) {
+      for (Tensor& entry : g)
+        if (entry.defined()) entry = unsqueeze(entry, d);
+      return TensorList{joined_gradient(g, std::vector<std::int64_t>(g.size(), 1), shape, d)};
+    };
+  });
+  for (Tensor& entry : results) mark_view(entry, a);
+  return results;
+}
+
+Tensor cat(const TensorList& tensors, std::int64_t dim) {
+  require(!tensors.empty(), "cat: expected a non-empty list of tensors");
+  const auto found =
+      std::find_if(tensors.begin(), tensors.end(), [](const Tensor& t) { return !is_legacy_empty(t); });
+  const Tensor& first = found == tensors.end() ? tensors.front() : *found;
+  require(first.dim() > 0, "cat: zero-dimensional tensors cannot be concatenated");
+  const int d = wrap_dim(dim, first.dim(), "cat");
+  Dims shape = first.shape();
+  DType dtype = first.dtype();
+  shape[d] = 0;
+  std::vector<std::int64_t> sizes;
+  for (const Tensor& part : tensors) {
+    require(part.device() == first.device(), "cat: expected all tensors on one device");
+    dtype = promote_types(dtype, part.dtype());
+    sizes.push_back(is_legacy_empty(part) ? 0 : part.size(d));
+    if (is_legacy_empty(part)) continue;
+    require(part.dim() == first.dim(), "cat: tensors must have the same number of dimensions, got ",
+            first.dim(), " and ", part.dim());
+    for (int i = 0; i < shape.size(); ++i)
+      require(i == d || part.shape()[i] == shape[i], "cat: sizes must match except in dimension ", d,
+              ", got ", first.shape(), " and ", part.shape());
+    shape[d] += sizes.back();
+  }
+  const dlprim::Tensor joined = dlprim::Tensor::empty(*first.device(), shape, dtype);
+  std::int64_t start = 0;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    if (sizes[i] > 0) copy_to(tensors[i].data(), part_of(joined, d, start, sizes[i]));
+    start += sizes[i];
+  }
+  return record("CatBackward", tensors, joined, [&] {
+    std::vector<dlprim::Tensor> described;
+    for (const Tensor& part : tensors) {
+      described.push_back(part.data());
+      described.back().storage = nullptr;
+    }
+    return [sizes, described, d](const TensorList& g) {
+      TensorList parts;
+      std::int64_t from = 0;
+      for (std::size_t i = 0; i < sizes.size(); ++i) {
+        const dlprim::Tensor& part = described[i];
+        parts.push_back(sizes[i] == 0 ? zeros(part.shape.vector(), part.dtype, g[0].device())
+                                      : to(narrow(g[0], d, from, sizes[i]), part.dtype));
+        from += sizes[i];
+      }
+      return parts;
+    };
+  });
+}
+
+Tensor stack(const TensorList& tensors, std::int64_t dim) {
+  require(!tensors.empty(), "stack expects a non-empty TensorList");
+  const int d = wrap_dim(dim, tensors.front().dim() + 1, "stack");
+  TensorList entries;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    require(tensors[i].shape() == tensors.front().shape(),
+            "stack expects each tensor to be equal size, but got ", tensors.front().shape(),
+            " at entry 0 and ", tensors[i].shape(), " at entry ", i);
+    entries.push_back(unsqueeze(tensors[i], d));
+  }
+  return cat(entries, d);
+}
+
+Tensor repeat(const Tensor& a, const std::vector<std::int64_t>& repeats) {
+  require(static_cast<int>(repeats.size()) >= a.dim(),
+          "repeat: number of dimensions of repeat dims can not be smaller "
+          "than number of dimensions of tensor, got ",
+          Dims(repeats), " for shape ", a.shape());
+  std::vector<std::int64_t> shape(repeats.size() - static_cast<std::size_t>(a.dim()), 1);
+  shape.insert(shape.end(), a.shape().begin(), a.shape().end());
+  Tensor result = reshape(a, shape);
+  std::int64_t inner = 1;  // elements below dimension d
+  bool copied = false;
+  for (std::size_t d = repeats.size(); d-- > 0;) {
+    require(repeats[d] >= 0, "repeat: expected numbers of at least 0, got ", Dims(repeats));
+    inner *= shape[d];
+    if (repeats[d] == 1) continue;
+    const std::int64_t outer = std::accumulate(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(d),
+                                               std::int64_t{1}, std::multiplies<>());
+    result = contiguous(expand(reshape(result, {outer, 1, inner}), {outer, repeats[d], inner}));
+    inner *= repeats[d];
+    shape[d] *= repeats[d];
+    copied = true;
+  }
+  return copied ? reshape(result, shape) : clone(result);
+}
+
+Tensor tile(const Tensor& a, const std::vector<std::int64_t>& dims) {
+  std::vector<std::int64_t> repeats = dims;
+  while (static_cast<int>(repeats.size()) < a.dim()) repeats.insert(repeats.begin(), 1);
+  return repeat(a, repeats);
+}
+
+Tensor flip(const Tensor& a, const std::vector<std::int64_t>& dims) {
+  dlprim::Tensor reversed = a.data();
+  for (const int d : distinct_dims("flip", dims, a.dim())) {
+    if (a.numel() == 0 || a.dim() == 0) continue;
+    reversed.offset += (reversed.shape[d] - 1) * reversed.strides[d];
+    reversed.strides[d] = -reversed.strides[d];
+  }
+  const dlprim::Tensor result = dlprim::Tensor::empty(*a.device(), a.shape(), a.dtype());
+  copy_to(reversed, result);
+  return record("FlipBackward", {a}, result,
+                [&] { return [dims](const TensorList& g) { return TensorList{flip(g[0], dims)}; }; });
+}
+
+Tensor roll(const Tensor& a, const std::vector<std::int64_t>& shifts, const std::vector<std::int64_t>& dims) {
+  if (dims.empty()) {
+    require(shifts.size() == 1, "roll: expected one shift where no dims are given, got ", shifts.size());
+    return reshape(roll(flatten(a), shifts, {0}), a.shape().vector());
+  }
+  require(shifts.size() == dims.size(), "roll: shifts and dimensions must align, got ", shifts.size(),
+          " and ", dims.size());
+  require<IndexError>(a.dim() > 0, "roll: a scalar has no dimension ", dims[0]);
+  dlprim::Tensor result = a.data();
+  for (std::size_t i = 0; i < dims.size(); ++i)
+    result = rolled(result, shifts[i], wrap_dim(dims[i], a.dim(), "roll"));
+  return record("RollBackward", {a}, result, [&] {
+    std::vector<std::int64_t> back;
+    for (const std::int64_t shift : shifts) back.push_back(-shift);
+    return [back, dims](const TensorList& g) { return TensorList{roll(g[0], back, dims)}; };
+  });
+}
+
+}  // namespace ocl

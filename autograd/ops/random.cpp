@@ -1,0 +1,201 @@
+#include "autograd/ops/random.h"
+
+#include <numeric>
+#include <utility>
+
+#include "autograd/ops/inplace.h"
+#include "autograd/ops/pointwise.h"
+#include "autograd/ops/views.h"
+#include "autograd/tape.h"
+#include "dlprim/ops/random/multinomial.h"
+#include "dlprim/runtime/dtype_defines.h"
+
+namespace ocl {
+namespace {
+
+using dlprim::require;
+
+/** A fresh tensor, filled by fill(queue, tensor, state). */
+template <class Fill>
+Tensor drawn(const char* op, const Shape& shape, DType dtype, const Device& device, Generator* generator,
+             const Fill& fill) {
+  if (dtype == DType::float64) dlprim::require_floating(dtype, *device, op);
+  const dlprim::Tensor data = dlprim::Tensor::empty(*device, shape, dtype);
+  fill(device->queue(), data, generator_or_default(generator, device).next(data.numel()));
+  return Tensor(data);
+}
+
+/** Overwrites `a`, through contiguous memory where it is not. */
+template <class Fill>
+Tensor& overwritten(const char* op, Tensor& a, Generator* generator, const Fill& fill) {
+  check_in_place(op, a, {});
+  dlprim::Queue& queue = a.device()->queue();
+  const dlprim::PhiloxState state = generator_or_default(generator, a.device()).next(a.numel());
+  if (a.is_contiguous()) {
+    fill(queue, a.data(), state);
+  } else {
+    const dlprim::Tensor values = dlprim::Tensor::empty(*a.device(), a.shape(), a.dtype());
+    fill(queue, values, state);
+    dlprim::copy(queue, values, a.data());
+  }
+  record_overwrite(op, a);
+  return a;
+}
+
+/** One past the largest whole number up to which the dtype holds every one. */
+std::int64_t whole_numbers_end(DType dtype) {
+  switch (dtype) {
+    case DType::float32:
+      return (std::int64_t{1} << 24) + 1;
+    case DType::float64:
+      return (std::int64_t{1} << 53) + 1;
+    case DType::float16:
+      return (std::int64_t{1} << 11) + 1;
+    case DType::bfloat16:
+      return (std::int64_t{1} << 8) + 1;
+    case DType::int32:
+      return std::int64_t{INT32_MAX} + 1;
+    case DType::int64:
+      return INT64_MAX;
+    case DType::uint8:
+      return 256;
+    case DType::boolean:
+      return 2;
+  }
+  return 0;
+}
+
+void fill_integers(dlprim::Queue& queue, const dlprim::Tensor& out, std::int64_t low, std::int64_t high,
+                   dlprim::PhiloxState state) {
+  if (out.dtype != DType::boolean) return dlprim::random_integers(queue, out, low, high, state);
+  require(low >= 0 && high <= 2 && low < high, "random_: expected bounds within [0, 2) for bool, got ", low,
+          " and ", high);
+  dlprim::random_bernoulli(queue, out, high - low == 2 ? 0.5 : static_cast<double>(low), state);
+}
+
+/** Below `range`, from 64 random bits; the bias is below range 2^-64. */
+std::uint64_t scaled(std::uint64_t bits, std::uint64_t range) {
+  const std::uint64_t high = (bits >> 32) * range, low = (bits & 0xffffffffu) * range;
+  return (high + (low >> 32)) >> 32;  // exact for a range below 2^32
+}
+
+}  // namespace
+
+Tensor rand(const Shape& shape, DType dtype, const Device& device, Generator* generator) {
+  return drawn("rand", shape, dtype, device, generator, [](auto& queue, const auto& out, auto state) {
+    dlprim::random_uniform(queue, out, 0, 1, state);
+  });
+}
+
+Tensor randn(const Shape& shape, DType dtype, const Device& device, Generator* generator) {
+  return normal(0, 1, shape, dtype, device, generator);
+}
+
+Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape, DType dtype, const Device& device,
+               Generator* generator) {
+  return drawn("randint", shape, dtype, device, generator, [&](auto& queue, const auto& out, auto state) {
+    fill_integers(queue, out, low, high, state);
+  });
+}
+
+Tensor randperm(std::int64_t n, DType dtype, const Device& device, Generator* generator) {
+  require(n >= 0, "randperm: n must be non-negative, got ", n);
+  require(n < std::int64_t{1} << 32, "randperm: n must be below 2^32, got ", n);
+  require(n <= whole_numbers_end(dtype), "randperm: ", n, " is more than ", name(dtype), " can count to");
+  const dlprim::PhiloxState state = generator_or_default(generator, device).next(n);
+  std::vector<std::int64_t> order(static_cast<std::size_t>(n));
+  std::iota(order.begin(), order.end(), 0);
+  std::array<std::uint32_t, 4> words{};
+  for (std::uint64_t i = 0; i < order.size(); ++i) {  // Fisher and Yates
+    if (i % 2 == 0) words = dlprim::philox_words(state.seed, state.offset + i / 2);
+    const std::size_t half = i % 2 * 2;
+    const std::uint64_t bits = std::uint64_t{words[half + 1]} << 32 | words[half];
+    std::swap(order[i], order[i + scaled(bits, order.size() - i)]);
+  }
+  return tensor(order, {n}, device).to(dtype);
+}
+
+Tensor normal(double mean, double std, const Shape& shape, DType dtype, const Device& device,
+              Generator* generator) {
+  return drawn("normal", shape, dtype, device, generator, [&](auto& queue, const auto& out, auto state) {
+    dlprim::random_normal(queue, out, mean, std, state);
+  });
+}
+
+Tensor normal(const Operand& mean, const Operand& std, Generator* generator) {
+  require<TypeError>(mean.is_tensor() || std.is_tensor(), "normal: expected a tensor or a size");
+  require(std.is_tensor() || std.number().real() >= 0, "normal expects std >= 0.0, but found std ",
+          std.number().real());
+  const Tensor& like = mean.is_tensor() ? mean.tensor() : std.tensor();
+  Dims shape = like.shape();
+  if (mean.is_tensor() && std.is_tensor())
+    shape = dlprim::broadcast_shapes(shape, std.tensor().shape(), "normal");
+  const NoGradGuard no_grad;
+  const Tensor unit = normal(0, 1, shape.vector(), like.dtype(), like.device(), generator);
+  return add(mul(unit, std), mean);
+}
+
+Tensor bernoulli(const Tensor& p, Generator* generator) {
+  dlprim::require_floating(p.dtype(), *p.device(), "bernoulli");
+  const NoGradGuard no_grad;
+  return lt(rand(p.shape().vector(), p.dtype(), p.device(), generator), p).to(p.dtype());
+}
+
+Tensor bernoulli(const Tensor& like, double p, Generator* generator) {
+  return empty_like(like).bernoulli_(p, generator);
+}
+
+Tensor multinomial(const Tensor& input, std::int64_t num_samples, bool replacement, Generator* generator) {
+  require(input.dim() == 1 || input.dim() == 2, "multinomial: prob_dist must be 1 or 2 dim, got shape ",
+          input.shape());
+  require<TypeError>(is_floating(input.dtype()),
+                     "multinomial only supports floating-point dtypes for input, got: ", name(input.dtype()));
+  require(num_samples > 0, "multinomial: cannot sample n_sample <= 0 samples, got ", num_samples);
+  const NoGradGuard no_grad;
+  const Tensor weights = contiguous(input.dim() == 1 ? unsqueeze(input, 0) : input);
+  const Tensor samples = empty({weights.size(0), num_samples}, DType::int64, input.device());
+  dlprim::multinomial(input.device()->queue(), weights.data(), replacement,
+                      generator_or_default(generator, input.device()).next(samples.numel()), samples.data());
+  return input.dim() == 1 ? squeeze(samples, 0) : samples;
+}
+
+Tensor& Tensor::uniform_(double from, double to, Generator* generator) {
+  require(from <= to, "uniform_ expects to return a [from, to) range, but found from=", from, " > to=", to);
+  return overwritten("uniform_", *this, generator, [&](auto& queue, const auto& out, auto state) {
+    dlprim::random_uniform(queue, out, from, to, state);
+  });
+}
+
+Tensor& Tensor::normal_(double mean, double std, Generator* generator) {
+  require(std >= 0, "normal_ expects std >= 0.0, but found std ", std);
+  return overwritten("normal_", *this, generator, [&](auto& queue, const auto& out, auto state) {
+    dlprim::random_normal(queue, out, mean, std, state);
+  });
+}
+
+Tensor& Tensor::bernoulli_(double p, Generator* generator) {
+  require(p >= 0 && p <= 1, "bernoulli_ expects p to be in [0, 1], but got p=", p);
+  return overwritten("bernoulli_", *this, generator, [&](auto& queue, const auto& out, auto state) {
+    dlprim::random_bernoulli(queue, out, p, state);
+  });
+}
+
+Tensor& Tensor::exponential_(double lambd, Generator* generator) {
+  require(lambd > 0, "exponential_ expects lambda > 0.0, but found lambda=", lambd);
+  return overwritten("exponential_", *this, generator, [&](auto& queue, const auto& out, auto state) {
+    dlprim::random_uniform(queue, out, 0, 1, state);
+    const NoGradGuard no_grad;
+    Tensor(out).neg_().log1p_().mul_(-1 / lambd);
+  });
+}
+
+Tensor& Tensor::random_(std::optional<std::int64_t> from, std::optional<std::int64_t> to,
+                        Generator* generator) {
+  const std::int64_t low = from.value_or(0), high = to.value_or(whole_numbers_end(dtype()));
+  require(low < high, "random_ expects 'from' to be less than 'to', but got from=", low, " >= to=", high);
+  return overwritten("random_", *this, generator, [&](auto& queue, const auto& out, auto state) {
+    fill_integers(queue, out, low, high, state);
+  });
+}
+
+}  // namespace ocl

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "dlprim/core/scalar.h"
+#include "dlprim/runtime/queue.h"
+
+namespace dlprim {
+
+/**
+ * out[i] = start + i * step, for a contiguous `out` [n] of any dtype but bool; whole numbers in 64-bit
+ * arithmetic, floating ones rounded once from the value in twice the dtype's precision. (torch.arange)
+ */
+void arange(Queue& queue, const Tensor& out, Scalar start, Scalar step);
+
+}  // namespace dlprim

@@ -1,0 +1,211 @@
+// What a tensor tells about itself and its elements.
+#include <cstring>
+
+#include "casters.h"
+
+using ocl::DType;
+using ocl::Operand;
+using ocl::Tensor;
+
+namespace {
+
+py::dtype numpy_dtype(DType dtype) {
+  if (dtype == DType::bfloat16)
+    throw ocl::TypeError("NumPy has no bfloat16; convert with .to(ocl.float32) first");
+  return py::dtype(name(dtype));
+}
+
+py::array to_numpy(const Tensor& tensor) {
+  py::array result(numpy_dtype(tensor.dtype()), tensor.shape().vector());
+  if (tensor.numel() == 0) return result;
+  std::vector<char> bytes;
+  {
+    py::gil_scoped_release unlocked;
+    bytes = tensor.to_bytes();
+  }
+  std::memcpy(result.mutable_data(), bytes.data(), bytes.size());
+  return result;
+}
+
+py::object to_list(const Tensor& tensor) {
+  return to_numpy(tensor.dtype() == DType::bfloat16 ? tensor.detach().to(DType::float32) : tensor)
+      .attr("tolist")();
+}
+
+py::object item(const Tensor& tensor) {
+  dlprim::require(tensor.numel() == 1, "a Tensor with ", tensor.numel(),
+                  " elements cannot be converted to Scalar");
+  if (is_floating(tensor.dtype())) {
+    py::gil_scoped_release unlocked;
+    const double value = tensor.item<double>();
+    py::gil_scoped_acquire locked;
+    return py::float_(value);
+  }
+  py::gil_scoped_release unlocked;
+  const std::int64_t value = tensor.item<std::int64_t>();
+  py::gil_scoped_acquire locked;
+  if (tensor.dtype() == DType::boolean) return py::bool_(value != 0);
+  return py::int_(value);
+}
+
+void bind_facts(py::module_& m, py::class_<Tensor>& tensor) {
+  tensor
+      .def_property_readonly("shape", [](const Tensor& t) { return py::tuple(py::cast(t.shape().vector())); })
+      .def_property_readonly("ndim", &Tensor::dim)
+      .def_property_readonly("dtype", &Tensor::dtype)
+      .def_property_readonly("device", &Tensor::device)
+      .def_property_readonly("itemsize", [](const Tensor& t) { return size_of(t.dtype()); })
+      .def_property_readonly(
+          "nbytes", [](const Tensor& t) { return static_cast<std::size_t>(t.numel()) * size_of(t.dtype()); })
+      .def(
+          "size",
+          [](const Tensor& t, const std::optional<std::int64_t>& dim) {
+            return dim ? py::object(py::int_(t.size(*dim)))
+                       : py::object(py::tuple(py::cast(t.shape().vector())));
+          },
+          py::arg("dim") = py::none())
+      .def(
+          "stride",
+          [](const Tensor& t, const std::optional<std::int64_t>& dim) -> py::object {
+            if (!dim) return py::tuple(py::cast(t.strides().vector()));
+            return py::int_(t.strides()[dlprim::wrap_dim(*dim, t.dim(), "stride")]);
+          },
+          py::arg("dim") = py::none())
+      .def("storage_offset", [](const Tensor& t) { return t.data().offset; })
+      .def("dim", &Tensor::dim)
+      .def("ndimension", &Tensor::dim)
+      .def("numel", &Tensor::numel)
+      .def("nelement", &Tensor::numel)
+      .def("element_size", [](const Tensor& t) { return size_of(t.dtype()); })
+      .def("is_floating_point", [](const Tensor& t) { return is_floating(t.dtype()); })
+      .def("is_contiguous", &Tensor::is_contiguous);
+  m.def(
+      "is_tensor", [](const py::object& object) { return py::isinstance<Tensor>(object); }, py::arg("obj"),
+      "Whether it is a Tensor.");
+  m.def(
+      "is_floating_point", [](const Tensor& t) { return is_floating(t.dtype()); }, py::arg("input"),
+      "Whether its dtype is a floating one.");
+  m.def("numel", &Tensor::numel, py::arg("input"), "The number of elements.");
+  m.def(
+      "result_type",
+      [](const Operand& a, const Operand& b) {
+        return ocl::result_type({a, b});
+      },
+      py::arg("tensor1"), py::arg("tensor2"), "The dtype that two tensors or numbers promote to.");
+  m.def("can_cast", &ocl::can_cast, py::arg("from_"), py::arg("to"),
+        "Whether results of one dtype may be written to tensors of another.");
+}
+
+void bind_python_protocols(py::class_<Tensor>& tensor) {
+  tensor
+      .def("__len__",
+           [](const Tensor& t) {
+             dlprim::require<ocl::TypeError>(t.dim() > 0, "len() of a 0-d tensor");
+             return t.size(0);
+           })
+      .def("__iter__",
+           [](const Tensor& t) {
+             dlprim::require<ocl::TypeError>(t.dim() > 0, "iteration over a 0-d tensor");
+             return py::iter(py::cast(ocl::unbind(t, 0)));
+           })
+      .def("__contains__",
+           [](const Tensor& t, const Operand& element) { return ocl::any(ocl::eq(t, element)).item<bool>(); })
+      .def("__float__", [](const Tensor& t) { return py::float_(item(t)); })
+      .def("__int__", [](const Tensor& t) { return py::int_(item(t)); })
+      .def("__index__",
+           [](const Tensor& t) {
+             dlprim::require<ocl::TypeError>(
+                 !is_floating(t.dtype()) && t.numel() == 1,
+                 "only integer tensors of a single element can be converted to an index");
+             return py::int_(item(t));
+           })
+      .def("__bool__",
+           [](const Tensor& t) {
+             dlprim::require(t.numel() == 1, "Boolean value of Tensor with ",
+                             t.numel() ? "more than one value" : "no values", " is ambiguous");
+             return py::bool_(item(t));
+           })
+      .def("__hash__",
+           [](const Tensor& t) { return reinterpret_cast<std::intptr_t>(t.impl_pointer().get()); })
+      .def(
+          "__repr__", [](const Tensor& t) { return ocl::to_string(t); }, WithoutLock())
+      .def("__format__",
+           [](const Tensor& t, const std::string& format) -> py::str {
+             if (t.dim() == 0) return item(t).attr("__format__")(format);
+             return py::str(ocl::to_string(t)).attr("__format__")(format);
+           })
+      .def(
+          "__deepcopy__",
+          [](const Tensor& t, const py::dict&) {
+            dlprim::require<ocl::AutogradError>(
+                t.is_leaf(),
+                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol");
+            Tensor copy = t.detach().clone();
+            copy.impl().is_parameter = t.impl().is_parameter;
+            if (t.grad().defined()) copy.set_grad(t.grad().detach().clone());
+            return copy.requires_grad_(t.requires_grad());
+          },
+          py::arg("memo"));
+}
+
+void bind_exchange(py::module_& m, py::class_<Tensor>& tensor) {
+  tensor.def("item", &item, "The one element as a Python number. Waits.")
+      .def(
+          "numpy", [](const Tensor& t, bool) { return to_numpy(t); }, py::kw_only(), py::arg("force") = false,
+          "Waits, and copies the elements to a NumPy array; a copy needs no detach() first.")
+      .def("tolist", &to_list, "The elements as nested lists, or a number. Waits.")
+      .def(
+          "__array__",
+          [](const Tensor& t, const py::object& dtype, const py::object&) -> py::object {
+            const py::array array = to_numpy(t);
+            return dtype.is_none() ? py::object(array) : array.attr("astype")(dtype);
+          },
+          py::arg("dtype") = py::none(), py::arg("copy") = py::none())
+      .def(
+          "__dlpack__",
+          [](const Tensor& t, const py::kwargs& how) { return to_numpy(t).attr("__dlpack__")(**how); },
+          "A capsule over a copy on the host. Waits.")
+      .def("__dlpack_device__", [](const Tensor&) { return py::make_tuple(1, 0); });
+  m.def(
+      "from_dlpack",
+      [](const py::object& object, const std::optional<ocl::Device>& device) {
+        return tensor_of(py::module_::import("numpy").attr("from_dlpack")(object), std::nullopt, device);
+      },
+      py::arg("ext_tensor"), py::arg("device") = py::none(),
+      "Copies what another library shows through __dlpack__, in host memory, to a device.");
+}
+
+void bind_print_options(py::module_& m) {
+  m.def(
+      "set_printoptions",
+      [](const std::optional<int>& precision, const std::optional<std::int64_t>& threshold,
+         const std::optional<std::int64_t>& edgeitems, const std::optional<std::int64_t>& linewidth,
+         const std::optional<std::string>& profile, const std::optional<bool>& sci_mode) {
+        ocl::PrintOptions& options = ocl::print_options();
+        if (profile) {
+          dlprim::require(*profile == "default" || *profile == "short" || *profile == "full",
+                          "set_printoptions: expected profile 'default', 'short' or 'full', got '", *profile,
+                          "'");
+          options = ocl::PrintOptions();
+          if (*profile == "short") options.precision = options.edgeitems = 2;
+          if (*profile == "full") options.threshold = INT64_MAX;
+        }
+        options.precision = precision.value_or(options.precision);
+        options.threshold = threshold.value_or(options.threshold);
+        options.edgeitems = edgeitems.value_or(options.edgeitems);
+        options.linewidth = linewidth.value_or(options.linewidth);
+        options.sci_mode = sci_mode;
+      },
+      py::arg("precision") = py::none(), py::arg("threshold") = py::none(), py::arg("edgeitems") = py::none(),
+      py::arg("linewidth") = py::none(), py::arg("profile") = py::none(), py::arg("sci_mode") = py::none(),
+      "How tensors are printed.");
+}
+
+}  // namespace
+
+void bind_reading(py::module_& m, py::class_<Tensor>& tensor) {
+  bind_facts(m, tensor);
+  bind_python_protocols(tensor);
+  bind_exchange(m, tensor);
+  bind_print_options(m);
+}
