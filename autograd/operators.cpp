@@ -10,11 +10,16 @@ namespace ocl {
 namespace {
 
 OperatorRow row_of(const dlprim::PointwiseOp& op) {
-  static constexpr const char* taken[] = {"any; integers give float32", "any", "any; gives bool", "integral",
+  static constexpr const char* taken[] = {"any; integers give float32",
+                                          "any",
+                                          "any but bool",
+                                          "any; bool gives int64",
+                                          "any; gives bool",
+                                          "integral, bool",
                                           "any"};
   static constexpr const char* inputs[] = {"a", "b", "c"};
-  OperatorRow row{op.name, "Pointwise", taken[static_cast<int>(op.types)], "", "torch." + op.name,
-                  op.documentation};
+  OperatorRow row{op.name, "Pointwise",        taken[static_cast<int>(op.types)],
+                  "",      "torch." + op.name, op.documentation};
   for (std::size_t i = 0; i < op.gradients.size(); ++i)
     if (!op.gradients[i].empty())
       row.derivative += (row.derivative.empty() ? "" : "; ") + (inputs[i] + (": " + op.gradients[i]));

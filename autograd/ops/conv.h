@@ -1,23 +1,12 @@
 #pragma once
 
-#include <array>
 #include <string>
 #include <variant>
 
+#include "autograd/pair.h"
 #include "autograd/tensor.h"
 
 namespace ocl {
-
-/** One number for both of height and width, or a pair {height, width}. */
-struct Pair {
-  std::array<int, 2> values{1, 1};
-  bool is_one_number = false;  // how it was given, for what prints it
-  Pair() = default;
-  Pair(int both) : values{both, both}, is_one_number(true) {}
-  Pair(int height, int width) : values{height, width} {}
-  Pair(const std::array<int, 2>& v) : values(v) {}
-  int operator[](int i) const { return values[static_cast<std::size_t>(i)]; }
-};
 
 /** Zeros on both sides, or "valid" (none) or "same" (as many as keep the size, one more behind than before
  * where their number is odd; stride 1 only). */

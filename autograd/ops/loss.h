@@ -1,12 +1,9 @@
 #pragma once
 
+#include "autograd/loss_reduction.h"
 #include "autograd/tensor.h"
-#include "dlprim/ops/loss/class_loss.h"
 
 namespace ocl {
-
-/** What becomes of the losses of a batch: "none", "mean" or "sum". */
-using dlprim::Reduction;
 
 /** Negative log likelihood of class indices under log-probabilities [N, C, ...]
  * (torch.nn.functional.nll_loss). */
@@ -46,8 +43,5 @@ Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& targe
  * over the size of dimension 0. */
 Tensor kl_div(const Tensor& input, const Tensor& target, const std::string& reduction = "mean",
               bool log_target = false);
-
-/** The reduction of that name. Throws ValueError. */
-Reduction reduction_from_name(const std::string& name);
 
 }  // namespace ocl

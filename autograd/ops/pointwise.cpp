@@ -46,7 +46,10 @@ Types types_of(const PointwiseOp& op, const std::vector<Operand>& inputs,
   if (op.types == TypeRule::Integral)
     require<TypeError>(!is_floating(promoted), op.name, ": expected integers or bool, got ", name(promoted));
   if (op.types == TypeRule::Float && !is_floating(promoted)) promoted = DType::float32;
-  if (op.types == TypeRule::Same && !is_floating(promoted))
+  if (op.types == TypeRule::Number)
+    require<TypeError>(promoted != DType::boolean, op.name, ": expected numbers, got bool");
+  if (op.types == TypeRule::Power && promoted == DType::boolean) promoted = DType::int64;
+  if ((op.types == TypeRule::Same || op.types == TypeRule::Number) && !is_floating(promoted))
     for (std::size_t i = 0; i < parameters.size(); ++i) {
       // An infinite default only says "no bound"; a fractional number given for integers would be cut off
       // silently.
@@ -82,12 +85,21 @@ Call plan(const PointwiseOp& op, const std::vector<Operand>& inputs, const std::
   return {shape, types_of(op, inputs, parameters), first->device()};
 }
 
-std::vector<PointwiseOperand> raw(const std::vector<Operand>& inputs) {
+/** The inputs as the kernel takes them: one of a wider dtype than is computed in (a scalar tensor does not
+ * promote its betters; a condition only counts as true or false) is converted first. */
+std::vector<PointwiseOperand> raw(const PointwiseOp& op, const std::vector<Operand>& inputs, DType compute) {
   std::vector<PointwiseOperand> operands;
   operands.reserve(inputs.size());
-  for (const Operand& input : inputs)
-    operands.push_back(input.is_tensor() ? PointwiseOperand(input.tensor().data())
-                                         : PointwiseOperand(input.number()));
+  for (const Operand& input : inputs) {
+    if (!input.is_tensor()) {
+      operands.emplace_back(input.number());
+    } else if (promote_types(input.tensor().dtype(), compute) == compute) {
+      operands.emplace_back(input.tensor().data());
+    } else {
+      const bool condition = op.types == TypeRule::Where && operands.empty();
+      operands.emplace_back(to(input.tensor().detach(), condition ? DType::boolean : compute).data());
+    }
+  }
   return operands;
 }
 
@@ -184,8 +196,8 @@ Tensor apply_pointwise(const PointwiseOp& op, const std::vector<Operand>& inputs
                        const std::vector<Scalar>& parameters) {
   const Call call = plan(op, inputs, parameters);
   const dlprim::Tensor output = dlprim::Tensor::empty(*call.device, call.shape, call.types.result);
-  dlprim::pointwise(call.device->queue(), forward_expression(op), call.types.compute, raw(inputs), parameters,
-                    {output});
+  dlprim::pointwise(call.device->queue(), forward_expression(op), call.types.compute,
+                    raw(op, inputs, call.types.compute), parameters, {output});
   if (!op.differentiable()) return Tensor(output);
   return record(op.name.c_str(), tensors_of(inputs), output,
                 [&] { return gradient_of(op, inputs, parameters, output, call.types.compute); });
@@ -210,8 +222,8 @@ void apply_pointwise_in_place(const PointwiseOp& op, Tensor& target, const std::
     Tensor copy = target.clone();
     before[0] = copy.requires_grad_(target.requires_grad());
   }
-  dlprim::pointwise(call.device->queue(), forward_expression(op), call.types.compute, raw(inputs), parameters,
-                    {target.data()});
+  dlprim::pointwise(call.device->queue(), forward_expression(op), call.types.compute,
+                    raw(op, inputs, call.types.compute), parameters, {target.data()});
   record_in_place(op.name.c_str(), target, TensorList(tensors.begin() + 1, tensors.end()),
                   [&] { return gradient_of(op, before, parameters, target.data(), call.types.compute); });
 }

@@ -6,7 +6,10 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
-#include "autograd/autograd.h"
+#include "autograd/creation.h"
+#include "autograd/loss_reduction.h"
+#include "autograd/pair.h"
+#include "autograd/tensor.h"
 
 namespace py = pybind11;
 
@@ -148,7 +151,7 @@ struct type_caster<ocl::Reduction> {
 /** What PyTorch takes for `dim`: nothing, one dimension, or several. */
 using DimArgument = std::optional<std::variant<std::int64_t, std::vector<std::int64_t>>>;
 
-inline ocl::DimList dims_of(const DimArgument& dim) {
+inline std::vector<std::int64_t> dims_of(const DimArgument& dim) {
   if (!dim) return {};
   if (const auto* one = std::get_if<std::int64_t>(&*dim)) return {*one};
   return std::get<std::vector<std::int64_t>>(*dim);

@@ -1,6 +1,6 @@
 #include "casters.h"
 #include "nn/data/idx.h"
-#include "nn/nn.h"
+#include "nn/io/state_dict.h"
 
 void bind_data(py::module_& parent) {
   py::module_ m = parent.def_submodule("_data", "Files.");

@@ -1,4 +1,8 @@
+#include "dlprim/runtime/device.h"
+#include "autograd/generator.h"
+#include "autograd/profiler.h"
 #include "casters.h"
+#include "dlprim/runtime/kernel_cache.h"
 
 namespace {
 
@@ -45,7 +49,7 @@ py::dict memory_stats(const OptionalDevice& device) {
 }
 
 py::dict kernel_cache_info() {
-  const ocl::KernelCacheInfo info = ocl::kernel_cache_info();
+  const dlprim::KernelCacheInfo info = dlprim::KernelCache::global().info();
   py::dict d;
   d["path"] = info.path;
   d["entries"] = info.entries;

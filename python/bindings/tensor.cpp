@@ -1,5 +1,6 @@
 #include <set>
 
+#include "autograd/autograd.h"
 #include "casters.h"
 
 using ocl::DType;

@@ -1,3 +1,4 @@
+#include "autograd/ops/linalg.h"
 #include "operator_binder.h"
 
 using ocl::Tensor;

@@ -1,3 +1,4 @@
+#include "autograd/ops/loss.h"
 #include "operator_binder.h"
 
 using ocl::Reduction;

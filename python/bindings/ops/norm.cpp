@@ -1,3 +1,4 @@
+#include "autograd/ops/norm.h"
 #include "operator_binder.h"
 
 using ocl::Tensor;

@@ -1,5 +1,6 @@
 #include <array>
 
+#include "autograd/ops/pointwise.h"
 #include "operator_binder.h"
 
 using ocl::Operand;
@@ -122,7 +123,7 @@ py::list table_as_dicts() {
   for (const dlprim::PointwiseOp& op : dlprim::pointwise_table()) {
     py::dict row, parameters;
     for (const dlprim::PointwiseParameter& p : op.parameters) parameters[py::str(p.name)] = p.default_value;
-    constexpr const char* types[] = {"Float", "Same", "Bool", "Integral", "Where"};
+    constexpr const char* types[] = {"Float", "Same", "Number", "Power", "Bool", "Integral", "Where"};
     row["name"] = op.name;
     row["inputs"] = op.inputs;
     row["parameters"] = parameters;

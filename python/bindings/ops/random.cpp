@@ -1,5 +1,6 @@
 #include <cstring>
 
+#include "autograd/ops/dropout.h"
 #include "operator_binder.h"
 
 using ocl::DType;

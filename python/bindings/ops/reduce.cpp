@@ -1,5 +1,6 @@
 #include "dlprim/ops/reduce/reduce.h"
 #include "named_result.h"
+#include "autograd/ops/reduce.h"
 #include "operator_binder.h"
 
 using ocl::DType;

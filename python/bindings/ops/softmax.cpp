@@ -1,3 +1,4 @@
+#include "autograd/ops/softmax.h"
 #include "operator_binder.h"
 
 void bind_softmax(const OperatorBinder& bind) {

@@ -1,3 +1,4 @@
+#include "autograd/ops/views.h"
 #include "operator_binder.h"
 
 using ocl::DType;

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+namespace ocl {
+
+/** One number for both of height and width, or a pair {height, width}. */
+struct Pair {
+  std::array<int, 2> values{1, 1};
+  bool is_one_number = false;  // how it was given, for what prints it
+  Pair() = default;
+  Pair(int both) : values{both, both}, is_one_number(true) {}
+  Pair(int height, int width) : values{height, width} {}
+  Pair(const std::array<int, 2>& v) : values(v) {}
+  int operator[](int i) const { return values[static_cast<std::size_t>(i)]; }
+};
+
+}  // namespace ocl
