@@ -2,7 +2,8 @@
 
 #include <optional>
 
-#include "autograd/ops/conv.h"
+#include "autograd/pair.h"
+#include "autograd/tensor.h"
 
 namespace ocl {
 

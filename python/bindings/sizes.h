@@ -1,5 +1,7 @@
 #pragma once
 
+#include "autograd/ops/conv.h"
+#include "autograd/ops/pool.h"
 #include "casters.h"
 
 /** The size along one dimension, given as an int or as a tuple of one. */

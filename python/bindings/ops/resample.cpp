@@ -1,4 +1,5 @@
 #include "../sizes.h"
+#include "autograd/ops/resample.h"
 #include "operator_binder.h"
 
 using ocl::Tensor;
