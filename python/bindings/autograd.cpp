@@ -1,3 +1,4 @@
+#include "autograd/autograd.h"
 #include "casters.h"
 
 using ocl::Tensor;

@@ -1,5 +1,6 @@
 // What a tensor tells about itself and its elements.
 #include <cstring>
+#include "autograd/autograd.h"
 
 #include "casters.h"
 

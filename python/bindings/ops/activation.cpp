@@ -1,3 +1,4 @@
+#include "autograd/ops/activation.h"
 #include "operator_binder.h"
 
 void bind_activation(const OperatorBinder& bind) {

@@ -1,3 +1,4 @@
+#include "autograd/ops/attention.h"
 #include "operator_binder.h"
 
 using ocl::Tensor;

@@ -1,3 +1,4 @@
+#include "autograd/ops/compare.h"
 #include "operator_binder.h"
 
 void bind_compare(const OperatorBinder& bind) {

@@ -1,5 +1,5 @@
-#include "../sizes.h"
 #include "autograd/ops/conv.h"
+#include "../sizes.h"
 #include "operator_binder.h"
 
 using ocl::Padding2d;

@@ -1,3 +1,4 @@
+#include "autograd/autograd.h"
 #include "operator_binder.h"
 
 using ocl::DType;

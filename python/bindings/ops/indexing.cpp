@@ -1,3 +1,6 @@
+#include "autograd/ops/indexing.h"
+#include "autograd/ops/index_expression.h"
+#include "autograd/ops/views.h"
 #include "operator_binder.h"
 
 using ocl::DType;

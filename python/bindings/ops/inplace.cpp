@@ -1,4 +1,5 @@
 #include <set>
+#include "autograd/autograd.h"
 
 #include "operator_binder.h"
 

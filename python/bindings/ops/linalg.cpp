@@ -1,4 +1,5 @@
 #include "autograd/ops/linalg.h"
+#include "autograd/ops/einsum.h"
 #include "operator_binder.h"
 
 using ocl::Tensor;

@@ -1,6 +1,7 @@
 #include <cstring>
-
+#include "autograd/autograd.h"
 #include "autograd/ops/dropout.h"
+
 #include "operator_binder.h"
 
 using ocl::DType;

@@ -1,6 +1,7 @@
 #include "dlprim/ops/reduce/reduce.h"
-#include "named_result.h"
 #include "autograd/ops/reduce.h"
+#include "autograd/ops/views.h"
+#include "named_result.h"
 #include "operator_binder.h"
 
 using ocl::DType;

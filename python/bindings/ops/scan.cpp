@@ -1,3 +1,4 @@
+#include "autograd/ops/scan.h"
 #include "operator_binder.h"
 
 void bind_scan(const OperatorBinder& bind) {

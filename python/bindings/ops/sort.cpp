@@ -1,3 +1,4 @@
+#include "autograd/ops/sort.h"
 #include "values_indices.h"
 
 using ocl::Tensor;
