@@ -18,6 +18,7 @@
 #include "nn/modules/loss.h"
 #include "nn/modules/norm.h"
 #include "nn/modules/pool.h"
+#include "nn/modules/resample.h"
 #include "nn/optim/one_cycle.h"
 #include "nn/optim/optimizer.h"
 #include "nn/optim/reduce_on_plateau.h"

@@ -11,7 +11,14 @@ namespace ocl {
 /** Zeros on both sides, or "valid" (none) or "same" (as many as keep the size, one more behind than before
  * where their number is odd; stride 1 only). */
 using Padding1d = std::variant<int, std::string>;
-using Padding2d = std::variant<Pair, std::string>;
+/** As Padding1d, for height and width. */
+struct Padding2d : std::variant<Pair, std::string> {
+  Padding2d(int both = 0) : variant(Pair(both)) {}
+  Padding2d(int height, int width) : variant(Pair(height, width)) {}
+  Padding2d(Pair sizes) : variant(sizes) {}
+  Padding2d(const char* word) : variant(std::string(word)) {}
+  Padding2d(const std::string& word) : variant(word) {}
+};
 
 /**
  * torch.nn.functional.conv1d: x [N, C, L] (or [C, L]), weight [O, C / groups, K], bias [O] -> [N, O, OL];
@@ -25,7 +32,7 @@ Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, in
  * TypeError.
  */
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, Pair stride = 1,
-              const Padding2d& padding = Pair(0), Pair dilation = 1, int groups = 1);
+              const Padding2d& padding = 0, Pair dilation = 1, int groups = 1);
 
 /** torch.nn.functional.conv_transpose1d: x [N, C, L] (or [C, L]), weight [C, O / groups, K], bias [O] ->
  * [N, O, OL]; OL as in conv_transpose2d. Throws ValueError, TypeError. */

@@ -148,7 +148,7 @@ Conv2d::Conv2d(std::int64_t in_channels, std::int64_t out_channels, Pair kernel_
 
 Tensor Conv2d::forward(const Tensor& x) {
   const ConvolutionOptions& o = options();
-  Padding2d padding = Pair(0);
+  Padding2d padding = 0;
   if (!pads_itself()) {
     const auto* sizes = std::get_if<Numbers>(&o.padding);
     padding = sizes ? Padding2d(pair_of(*sizes)) : Padding2d(std::get<std::string>(o.padding));

@@ -51,7 +51,7 @@ class Conv1d : public Convolution {
 class Conv2d : public Convolution {
  public:
   Conv2d(std::int64_t in_channels, std::int64_t out_channels, Pair kernel_size, Pair stride = 1,
-         const Padding2d& padding = Pair(0), Pair dilation = 1, int groups = 1, bool bias = true,
+         const Padding2d& padding = 0, Pair dilation = 1, int groups = 1, bool bias = true,
          const std::string& padding_mode = "zeros");
   Tensor forward(const Tensor& x) override;
   std::string name() const override { return "Conv2d"; }

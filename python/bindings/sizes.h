@@ -58,6 +58,23 @@ struct type_caster<Single> {
   static handle cast(const Single& size, return_value_policy, handle) { return int_(size.value).release(); }
 };
 
+/** One int for both dimensions, two of them, or a word. */
+template <>
+struct type_caster<ocl::Padding2d> {
+  PYBIND11_TYPE_CASTER(ocl::Padding2d, const_name("int | tuple[int, int] | str"));
+
+  bool load(handle source, bool convert) {
+    if (isinstance<str>(source)) {
+      value = ocl::Padding2d(source.cast<std::string>());
+      return true;
+    }
+    type_caster<ocl::Pair> pair;
+    if (!pair.load(source, convert)) return false;
+    value = ocl::Padding2d(static_cast<ocl::Pair&>(pair));
+    return true;
+  }
+};
+
 /** An int or None for both dimensions, or two of them. */
 template <>
 struct type_caster<ocl::AdaptiveSize> {

@@ -20,7 +20,7 @@ struct InterpolationGeometry {
   int axes = 2;                // the last one, two or three dimensions are interpolated
   bool align_corners = false;  // linear: the first and last positions of input and output coincide
   /** Outputs to one input along each axis; where absent it follows from the sizes. */
-  std::array<std::optional<double>, 3> scale_factors;
+  std::array<std::optional<double>, 3> scale_factors{};
 };
 
 /**

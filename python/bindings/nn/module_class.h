@@ -24,6 +24,7 @@ void bind_container_modules(py::module_& m);
 void bind_conv_modules(py::module_& m);
 void bind_norm_modules(py::module_& m);
 void bind_pool_modules(py::module_& m);
+void bind_resample_modules(py::module_& m);
 void bind_loss_modules(py::module_& m);
 void bind_attention_modules(py::module_& m);
 void bind_embedding_modules(py::module_& m);

@@ -14,6 +14,7 @@ void bind_nn(py::module_& parent) {
   bind_conv_modules(m);
   bind_norm_modules(m);
   bind_pool_modules(m);
+  bind_resample_modules(m);
   bind_loss_modules(m);
   bind_attention_modules(m);
   bind_embedding_modules(m);
