@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "autograd/ops/pointwise.h"
 #include "autograd/ops/raw_or_null.h"
 #include "autograd/ops/reduce.h"
 #include "dlprim/ops/norm/batch_norm.h"
@@ -255,6 +256,10 @@ Tensor local_response_norm(const Tensor& a, std::int64_t size, double alpha, dou
       return TensorList{Tensor(dx)};
     };
   });
+}
+
+Tensor normalize(const Tensor& x, double p, const std::vector<std::int64_t>& dims, double eps) {
+  return x / clamp(norm(x, p, dims, true), eps, INFINITY);
 }
 
 }  // namespace ocl

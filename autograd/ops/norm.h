@@ -46,4 +46,8 @@ Tensor instance_norm(const Tensor& x, const Tensor& running_mean = {}, const Ten
 Tensor local_response_norm(const Tensor& x, std::int64_t size, double alpha = 1e-4, double beta = 0.75,
                            double k = 1);
 
+/** torch.nn.functional.normalize: x over its p-norm along `dims` (all where empty), held above eps. */
+Tensor normalize(const Tensor& x, double p = 2, const std::vector<std::int64_t>& dims = {1},
+                 double eps = 1e-12);
+
 }  // namespace ocl

@@ -49,4 +49,10 @@ void bind_norm(const OperatorBinder& bind) {
       py::arg("momentum") = 0.1, py::arg("eps") = 1e-5);
   bind.function("local_response_norm", &ocl::local_response_norm, py::arg("size"), py::arg("alpha") = 1e-4,
                 py::arg("beta") = 0.75, py::arg("k") = 1.0);
+  bind.function(
+      "normalize",
+      [](const Tensor& input, double p, const DimArgument& dim, double eps) {
+        return ocl::normalize(input, p, dims_of(dim), eps);
+      },
+      py::arg("p") = 2.0, py::arg("dim") = 1, py::arg("eps") = 1e-12);
 }

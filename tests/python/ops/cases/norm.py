@@ -197,3 +197,22 @@ def local_response_norm(draw):
 @errors("local_response_norm")
 def local_response_norm_errors():
     return [lambda lib: lib.nn.functional.local_response_norm(lib.zeros(2, 3), 2)]
+
+
+@cases("normalize")
+def normalize(draw):
+    x = draw.floats(draw.shape(2, 4))
+    options = {"p": draw.choice([1.0, 2.0, 3.0])} if draw.chance(0.6) else {}
+    if draw.chance(0.6):
+        options["dim"] = draw.dim(x) if draw.chance(0.7) else draw.dims(x)
+    if draw.chance(0.2):
+        options["eps"] = 2.0
+    return Case(lambda lib, x: lib.nn.functional.normalize(x, **options), x, unit="largest")
+
+
+@errors("normalize")
+def normalize_errors():
+    return [
+        lambda lib: lib.nn.functional.normalize(lib.zeros(2, 3), dim=2),
+        lambda lib: lib.nn.functional.normalize(lib.zeros(2)),
+    ]
