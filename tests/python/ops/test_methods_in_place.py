@@ -12,7 +12,13 @@ ROWS = [row for row in ocl._C.pointwise_table() if hasattr(torch.Tensor, row["na
 WITHOUT_GRADIENT = {"logical_and", "logical_or", "logical_xor", "logical_not"}
 BITWISE = [row["name"] for row in ROWS if row["types"] == "Integral"]
 FLOATING = [row for row in ROWS if row["types"] != "Integral"]
-DOMAIN = {"acos": (-0.9, 0.9), "asin": (-0.9, 0.9), "logit": (0.1, 0.9), "pow": (0.2, 2.0)}
+DOMAIN = {
+    "acos": (-0.9, 0.9),
+    "asin": (-0.9, 0.9),
+    "erfinv": (-0.9, 0.9),
+    "logit": (0.1, 0.9),
+    "pow": (0.2, 2.0),
+}
 
 
 def drawn(row, rng, shape):
