@@ -66,12 +66,12 @@ TEST_F(Schedules, OneCycle) {
   options.total_steps = 10;
   optim::OneCycleLR schedule(optimizer, {1.0}, options);
   const optim::ParameterGroup& group = optimizer.param_groups()[0];
-  EXPECT_DOUBLE_EQ(group.number("lr"), 1.0 / 25);
+  EXPECT_NEAR(group.number("lr"), 1.0 / 25, 1e-12);
   EXPECT_EQ(group.number("momentum"), 0.95);
   schedule.step();
   schedule.step();
-  EXPECT_DOUBLE_EQ(group.number("lr"), 1.0);
-  EXPECT_DOUBLE_EQ(group.number("momentum"), 0.85);
+  EXPECT_NEAR(group.number("lr"), 1.0, 1e-12);
+  EXPECT_NEAR(group.number("momentum"), 0.85, 1e-12);
 }
 
 TEST_F(Schedules, Clipping) {
