@@ -91,7 +91,7 @@ def test_a_killed_process_leaves_a_cache_to_use(tmp_path, alone, wait_for):
     program = TRAIN.replace("losses = []", "losses = []\nprint('building', flush=True)").replace(
         "loss.backward()", "loss.item(); print('some programs', flush=True); loss.backward()"
     )
-    process = started(tmp_path, program)
+    process = started(tmp_path, program + "\nimport time; time.sleep(60)")  # alive when the signal comes
     assert process.stdout.readline() == "building\n"
     if wait_for == "some programs":
         assert process.stdout.readline() == "some programs\n"

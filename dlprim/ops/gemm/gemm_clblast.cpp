@@ -22,28 +22,58 @@ std::size_t start(const Tensor& t) {
   return t.storage->byte_offset() / sizeof(float) + static_cast<std::size_t>(t.offset);
 }
 
+void require_success(clblast::StatusCode status, const GemmProblem& p) {
+  require<DeviceError>(status == clblast::StatusCode::kSuccess, "gemm: CLBlast failed with status ",
+                       static_cast<int>(status), " on c ", p.c.shape);
+}
+
+/**
+ * Memory for CLBlast's padded copies: a part of a scratch tensor as a buffer of its own. Without it CLBlast
+ * makes and releases a buffer in every call, and NVIDIA's driver waits for the queue at the release.
+ */
+struct Workspace {
+  Tensor memory;
+  cl::Buffer part;
+
+  Workspace(Queue& queue, std::size_t bytes) {
+    if (bytes == 0) return;
+    const std::size_t alignment = queue.device().handle().getInfo<CL_DEVICE_MEM_BASE_ADDR_ALIGN>() / 8;
+    memory = queue.scratch({static_cast<std::int64_t>((bytes + alignment) / sizeof(float)) + 1});
+    const std::size_t first = (memory.storage->byte_offset() + alignment - 1) / alignment * alignment;
+    cl_buffer_region region{first, bytes};
+    cl::Buffer whole = memory.storage->buffer();
+    part = whole.createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region);
+  }
+};
+
 }  // namespace
 
 void gemm_clblast(Queue& queue, const GemmProblem& p) {
   const Operand a = operand(p.a_row, p.a_column), b = operand(p.b_row, p.b_column);
-  const auto alpha = static_cast<float>(p.alpha), beta = static_cast<float>(p.beta);
   const auto size = [](std::int64_t n) { return static_cast<std::size_t>(n); };
-  queue.enqueue_foreign("clblast gemm", [&](cl_command_queue handle, cl_event* event) {
-    const auto row_major = clblast::Layout::kRowMajor;
-    const auto status =
-        p.batches == 1
-            ? clblast::Gemm<float>(row_major, a.transpose, b.transpose, size(p.m), size(p.n), size(p.k),
-                                   alpha, p.a.storage->buffer()(), start(p.a), a.leading,
-                                   p.b.storage->buffer()(), start(p.b), b.leading, beta,
-                                   p.c.storage->buffer()(), start(p.c), size(p.n), &handle, event)
-            : clblast::GemmStridedBatched<float>(
-                  row_major, a.transpose, b.transpose, size(p.m), size(p.n), size(p.k), alpha,
-                  p.a.storage->buffer()(), start(p.a), a.leading, size(p.a_batch), p.b.storage->buffer()(),
-                  start(p.b), b.leading, size(p.b_batch), beta, p.c.storage->buffer()(), start(p.c),
-                  size(p.n), size(p.m * p.n), size(p.batches), &handle, event);
-    require<DeviceError>(status == clblast::StatusCode::kSuccess, "gemm: CLBlast failed with status ",
-                         static_cast<int>(status), " on c ", p.c.shape);
-  });
+  const std::size_t m = size(p.m), n = size(p.n), k = size(p.k);
+  const auto row_major = clblast::Layout::kRowMajor;
+  cl_command_queue handle = queue.handle()();
+  const auto a_start = [&](std::int64_t batch) { return start(p.a) + size(batch * p.a_batch); };
+  const auto b_start = [&](std::int64_t batch) { return start(p.b) + size(batch * p.b_batch); };
+  const auto c_start = [&](std::int64_t batch) { return start(p.c) + size(batch * p.m * p.n); };
+  // Of the last product of a batch: one that starts at 0 may need less.
+  const std::int64_t last = p.batches - 1;
+  std::size_t bytes = 0;
+  require_success(clblast::GemmTempBufferSize<float>(row_major, a.transpose, b.transpose, m, n, k,
+                                                     a_start(last), a.leading, b_start(last), b.leading,
+                                                     c_start(last), n, &handle, bytes),
+                  p);
+  const Workspace workspace(queue, bytes);
+  for (std::int64_t batch = 0; batch < p.batches; ++batch)
+    queue.enqueue_foreign("clblast gemm", [&](cl_command_queue command_queue, cl_event* event) {
+      require_success(
+          clblast::Gemm<float>(row_major, a.transpose, b.transpose, m, n, k, static_cast<float>(p.alpha),
+                               p.a.storage->buffer()(), a_start(batch), a.leading, p.b.storage->buffer()(),
+                               b_start(batch), b.leading, static_cast<float>(p.beta), p.c.storage->buffer()(),
+                               c_start(batch), n, &command_queue, event, workspace.part()),
+          p);
+    });
 }
 
 }  // namespace dlprim

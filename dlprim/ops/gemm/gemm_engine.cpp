@@ -27,7 +27,7 @@ GemmEngine choose_gemm_engine(const Device& device, const GemmProblem& problem) 
   const char* wanted = std::getenv("OCL_GEMM_ENGINE");
   const std::string forced = wanted ? wanted : "";
   const bool cpu = device.info().runs_cpu_kernels();
-  const bool worth = !cpu && problem.batches * problem.m * problem.n * problem.k >= clblast_worth;
+  const bool worth = !cpu && problem.m * problem.n * problem.k >= clblast_worth;
   if ((forced == "clblast" || (worth && forced != "own")) && clblast_can(problem)) return GemmEngine::clblast;
   return cpu ? GemmEngine::cpu_kernel : GemmEngine::simt_kernel;
 }

@@ -145,7 +145,11 @@ TEST_F(Views, Errors) {
   expect_error<IndexError>([&] { narrow(x, 1, 2, 2); }, "start (2) + length (2) exceeds dimension size (3)");
   expect_error<ValueError>([&] { slice(x, 0, 0, 2, 0); }, "step must be greater than zero");
   expect_error<ValueError>([] { t(ones({1, 1, 1})); }, "at most 2 dimensions");
-  expect_error<ValueError>([&] { cat({x, ones({2})}); }, "cat: tensors of 2 and of 1 dimensions");
+  expect_error<ValueError>(
+      [&] {
+        cat({x, ones({2})});
+      },
+      "cat: tensors must have the same number of dimensions, got 2 and 1");
   expect_error<ValueError>([&] { cat({x, ones({2, 4})}); }, "sizes must match except in dimension 0");
   expect_error<ValueError>([] { cat({}); }, "non-empty");
 }
