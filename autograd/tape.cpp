@@ -174,6 +174,10 @@ Edge edge_to(const Tensor& tensor) {
   return {accumulator, 0};
 }
 
+void begin_saving() {
+  has_saved = false;
+}
+
 std::shared_ptr<Node> make_node(const char* name, const TensorList& inputs, Backward backward) {
   const bool saves_tensors = std::exchange(has_saved, false);
   std::vector<Edge> edges;
@@ -196,11 +200,10 @@ void set_history(const TensorList& outputs, const std::shared_ptr<Node>& node) {
   }
 }
 
-void set_history_in_place(const char* name, Tensor& target, const TensorList& others, Backward backward,
-                          OldValue old_value) {
+void set_history_in_place(const char* name, Tensor& target, const TensorList& others, Backward backward) {
   const bool is_view = target.impl().base.defined();
   const Tensor whole = is_view ? target.impl().base : target;
-  TensorList inputs{is_view || old_value == OldValue::used ? whole : Tensor()};
+  TensorList inputs{whole};
   inputs.insert(inputs.end(), others.begin(), others.end());
   if (is_view)
     backward = [span = StridedSpan(whole.data(), target.data()), backward = std::move(backward)](

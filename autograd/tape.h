@@ -152,33 +152,39 @@ template <class MakeBackward>
 TensorList record_many(const char* name, const TensorList& inputs, const std::vector<dlprim::Tensor>& outputs,
                        const MakeBackward& make_backward);
 
-/** Whether what an operation writes depends on what stood there before. */
-enum class OldValue { used, lost };
-
 /**
  * As record, for an operation that has just overwritten `target`; counts the write. `backward` gives the
- * gradients of target's old value (undefined where that is lost) and of `others`. Written through a view, the
+ * gradients of target's old value and of `others`. Written through a view, the
  * operation becomes part of the base's history (torch's CopySlices).
  */
 template <class MakeBackward>
 void record_in_place(const char* name, Tensor& target, const TensorList& others,
-                     const MakeBackward& make_backward, OldValue old_value = OldValue::used);
+                     const MakeBackward& make_backward);
 
 /** Ties existing tensors to a node as its outputs. */
 void set_history(const TensorList& outputs, const std::shared_ptr<Node>& node);
 /** A node over `inputs`; call it right after `backward` has saved its tensors. */
 std::shared_ptr<Node> make_node(const char* name, const TensorList& inputs, Backward backward);
-void set_history_in_place(const char* name, Tensor& target, const TensorList& others, Backward backward,
-                          OldValue old_value);
+void set_history_in_place(const char* name, Tensor& target, const TensorList& others, Backward backward);
+
+/** Forgets what was saved before: what is saved from now on is for the node that is made next. */
+void begin_saving();
 
 // ---- implementation
+
+template <class MakeBackward>
+std::shared_ptr<Node> saving_node(const char* name, const TensorList& inputs,
+                                  const MakeBackward& make_backward) {
+  begin_saving();
+  return make_node(name, inputs, make_backward());
+}
 
 template <class MakeBackward>
 TensorList record_many(const char* name, const TensorList& inputs, const std::vector<dlprim::Tensor>& outputs,
                        const MakeBackward& make_backward) {
   TensorList results;
   for (const dlprim::Tensor& output : outputs) results.emplace_back(output);
-  if (needs_tape(inputs)) set_history(results, make_node(name, inputs, make_backward()));
+  if (needs_tape(inputs)) set_history(results, saving_node(name, inputs, make_backward));
   return results;
 }
 
@@ -186,16 +192,17 @@ template <class MakeBackward>
 Tensor record(const char* name, const TensorList& inputs, const dlprim::Tensor& output,
               const MakeBackward& make_backward) {
   Tensor result(output);
-  if (needs_tape(inputs)) set_history({result}, make_node(name, inputs, make_backward()));
+  if (needs_tape(inputs)) set_history({result}, saving_node(name, inputs, make_backward));
   return result;
 }
 
 template <class MakeBackward>
 void record_in_place(const char* name, Tensor& target, const TensorList& others,
-                     const MakeBackward& make_backward, OldValue old_value) {
+                     const MakeBackward& make_backward) {
   target.data().storage->bump_version();
-  if (needs_tape({target}) || needs_tape(others))
-    set_history_in_place(name, target, others, make_backward(), old_value);
+  if (!needs_tape({target}) && !needs_tape(others)) return;
+  begin_saving();
+  set_history_in_place(name, target, others, make_backward());
 }
 
 }  // namespace ocl

@@ -1,7 +1,7 @@
 """Trains a small convolutional net on MNIST, on any OpenCL device.
 
-    python examples/mnist.py                          # downloads MNIST on its first run
-    python examples/mnist.py --data DIR --device ocl:1 --epochs 5 --plot curves.png
+python examples/mnist.py                          # downloads MNIST on its first run
+python examples/mnist.py --data DIR --device ocl:1 --epochs 5 --plot curves.png
 """
 
 # ruff: noqa: E402
@@ -50,8 +50,13 @@ class History:
 
 def train(net, loader, optimizer, epoch, args, history):
     net.train()
-    bar = tqdm(total=len(loader.dataset), desc=f"epoch {epoch}", unit=" images", leave=False,
-               disable=not sys.stderr.isatty())
+    bar = tqdm(
+        total=len(loader.dataset),
+        desc=f"epoch {epoch}",
+        unit=" images",
+        leave=False,
+        disable=not sys.stderr.isatty(),
+    )
     images, since = 0, time.perf_counter()
     for step, (image, target) in enumerate(loader, start=1):
         optimizer.zero_grad()
@@ -70,8 +75,10 @@ def train(net, loader, optimizer, epoch, args, history):
             bar.set_postfix(loss=f"{value:.4f}")
             if bar.disable:
                 speed = images / (time.perf_counter() - since)
-                print(f"epoch {epoch}: step {step}/{len(loader)}, loss {value:.4f}, {speed:.0f} images/s",
-                      flush=True)
+                print(
+                    f"epoch {epoch}: step {step}/{len(loader)}, loss {value:.4f}, {speed:.0f} images/s",
+                    flush=True,
+                )
             images, since = 0, time.perf_counter()
         if args.dry_run:
             break
@@ -103,6 +110,7 @@ def load_data(folder):
 
 def plot(history, path):
     import matplotlib
+
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 

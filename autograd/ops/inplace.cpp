@@ -1,5 +1,6 @@
 #include "autograd/ops/inplace.h"
 
+#include "autograd/creation.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/views.h"
@@ -71,14 +72,11 @@ Tensor& Tensor::copy_(const Tensor& source) {
   const Tensor here = source.device() == device() ? source : source.to(device());
   check_in_place("copy_", *this, {here});
   dlprim::copy(device()->queue(), here.data(), data());
-  record_in_place(
-      "CopyBackwards", *this, {here},
-      [&] {
-        return [shape = here.shape(), dtype = here.dtype()](const TensorList& g) {
-          return TensorList{Tensor(), sum_to_shape(g[0].to(dtype), shape)};
-        };
-      },
-      OldValue::lost);
+  record_in_place("CopyBackwards", *this, {here}, [&] {
+    return [shape = here.shape(), dtype = here.dtype()](const TensorList& g) {
+      return TensorList{zeros_like(g[0]), sum_to_shape(g[0].to(dtype), shape)};
+    };
+  });
   return *this;
 }
 
@@ -94,8 +92,8 @@ Tensor& Tensor::zero_() {
 }
 
 void record_overwrite(const char* name, Tensor& target) {
-  record_in_place(
-      name, target, {}, [] { return [](const TensorList&) { return TensorList(1); }; }, OldValue::lost);
+  record_in_place(name, target, {},
+                  [] { return [](const TensorList& g) { return TensorList{zeros_like(g[0])}; }; });
 }
 
 }  // namespace ocl

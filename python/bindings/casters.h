@@ -159,8 +159,13 @@ inline std::vector<std::int64_t> dims_of(const DimArgument& dim) {
 
 /** Sizes given as separate ints or as one tuple: `zeros(2, 3)` and `zeros((2, 3))`. */
 inline ocl::Shape shape_of(const py::args& sizes) {
-  if (sizes.size() == 1 && !PyLong_Check(py::object(sizes[0]).ptr())) return sizes[0].cast<ocl::Shape>();
-  return sizes.cast<ocl::Shape>();
+  const bool in_one = sizes.size() == 1 && !PyLong_Check(py::object(sizes[0]).ptr());
+  const py::object given = in_one ? py::object(sizes[0]) : py::object(sizes);
+  try {
+    return given.cast<ocl::Shape>();
+  } catch (const py::cast_error&) {
+    throw ocl::TypeError("expected sizes as ints, got " + py::repr(given).cast<std::string>());
+  }
 }
 
 /** A tensor of anything that NumPy can read: arrays, lists, numbers, PyTorch's CPU tensors. */

@@ -2,10 +2,11 @@
 
 namespace {
 
-// Our own class for an argument that is wrong: Python's own word for it, and the RuntimeError that PyTorch
-// raises for most of them.
-PyObject* argument_error(py::module_& m, const char* name, PyObject* base, const char* doc) {
-  const py::tuple bases = py::make_tuple(py::handle(base), py::handle(PyExc_RuntimeError));
+// Our own class for an argument that is wrong: Python's own word for it, and what PyTorch raises for most of
+// them, RuntimeError or its child NotImplementedError.
+PyObject* argument_error(py::module_& m, const char* name, PyObject* base, PyObject* second,
+                         const char* doc) {
+  const py::tuple bases = py::make_tuple(py::handle(base), py::handle(second));
   PyObject* made = PyErr_NewExceptionWithDoc(("ocl." + std::string(name)).c_str(), doc, bases.ptr(), nullptr);
   if (!made) throw py::error_already_set();
   m.add_object(name, py::handle(made));
@@ -33,11 +34,12 @@ void translate(std::exception_ptr pointer) {
 }  // namespace
 
 void bind_errors(py::module_& m) {
-  value_error = argument_error(m, "ArgumentValueError", PyExc_ValueError,
+  value_error = argument_error(m, "ArgumentValueError", PyExc_ValueError, PyExc_RuntimeError,
                                "A shape or a value that does not fit; a ValueError and a RuntimeError.");
-  type_error = argument_error(m, "ArgumentTypeError", PyExc_TypeError,
-                              "A dtype that an operator does not take; a TypeError and a RuntimeError.");
-  index_error = argument_error(m, "ArgumentIndexError", PyExc_IndexError,
+  type_error = argument_error(
+      m, "ArgumentTypeError", PyExc_TypeError, PyExc_NotImplementedError,
+      "A dtype that an operator does not take; a TypeError and a NotImplementedError (a RuntimeError).");
+  index_error = argument_error(m, "ArgumentIndexError", PyExc_IndexError, PyExc_RuntimeError,
                                "A dimension or an index out of range; an IndexError and a RuntimeError.");
   static py::exception<ocl::DeviceError> device_error(m, "DeviceError", PyExc_RuntimeError);
   device_error.doc() = "No such device, no OpenCL platform, or a failing OpenCL call.";

@@ -75,8 +75,17 @@ def test_the_second_run_builds_no_program(two_runs):
 @needs_data
 def test_files_asked_for_are_written(tmp_path):
     pytest.importorskip("matplotlib")
-    output = output_of("--data", DATA, "--dry-run", "--plot", tmp_path / "curves.png", "--profile",
-                       tmp_path / "trace.json", "--save-model", tmp_path / "net.safetensors")
+    output = output_of(
+        "--data",
+        DATA,
+        "--dry-run",
+        "--plot",
+        tmp_path / "curves.png",
+        "--profile",
+        tmp_path / "trace.json",
+        "--save-model",
+        tmp_path / "net.safetensors",
+    )
     assert re.search(r"first step done after \d+\.\d\d s", output)
     assert (tmp_path / "curves.png").read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "trace.json").stat().st_size > 0
@@ -86,8 +95,14 @@ def test_files_asked_for_are_written(tmp_path):
 def test_without_files_and_network_it_trains_on_digits(tmp_path):
     pytest.importorskip("sklearn")
     dead_proxy = "http://127.0.0.1:1"
-    result = run_example("--epochs", 1, XDG_CACHE_HOME=str(tmp_path), http_proxy=dead_proxy,
-                         https_proxy=dead_proxy, OCL_KERNEL_CACHE=str(tmp_path / "kernels"))
+    result = run_example(
+        "--epochs",
+        1,
+        XDG_CACHE_HOME=str(tmp_path),
+        http_proxy=dead_proxy,
+        https_proxy=dead_proxy,
+        OCL_KERNEL_CACHE=str(tmp_path / "kernels"),
+    )
     assert result.returncode == 0, result.stderr
     assert "cannot download" in result.stderr
     assert "digits" in result.stderr

@@ -126,11 +126,11 @@ void bind_in_place(const OperatorBinder& bind) {
       [](Tensor& t, double lambd, Generator* g) -> Tensor& { return t.exponential_(lambd, g); },
       py::arg("lambd") = 1.0, py::kw_only(), py::arg("generator") = py::none(), itself);
   bind.method(
-      "random_", [](Tensor& t, Generator* g) -> Tensor& { return t.random_(std::nullopt, std::nullopt, g); },
-      py::kw_only(), py::arg("generator") = py::none(), itself);
-  bind.method(
-      "random_", [](Tensor& t, std::int64_t to, Generator* g) -> Tensor& { return t.random_(0, to, g); },
-      py::arg("to"), py::kw_only(), py::arg("generator") = py::none(), itself);
+      "random_",
+      [](Tensor& t, std::optional<std::int64_t> to, Generator* g) -> Tensor& {
+        return t.random_(to ? std::optional<std::int64_t>(0) : std::nullopt, to, g);
+      },
+      py::arg("to") = py::none(), py::kw_only(), py::arg("generator") = py::none(), itself);
   bind.method(
       "random_",
       [](Tensor& t, std::int64_t from, std::optional<std::int64_t> to, Generator* g) -> Tensor& {

@@ -4,12 +4,15 @@ TapeCL's C++ library, as the package ocl uses it.
 from __future__ import annotations
 import collections.abc
 import numpy
+from ocl import ArgumentIndexError
+from ocl import ArgumentTypeError
+from ocl import ArgumentValueError
 import os
 import typing
 from . import _nn
 from . import _optim
 from . import _data
-__all__: list[str] = ['DeviceError', 'KernelBuildError', 'OutOfMemoryError', 'Profile', 'Tensor', 'abs', 'acos', 'adaptive_avg_pool2d', 'add', 'addcdiv', 'addcmul', 'all', 'amax', 'amin', 'any', 'argmax', 'argmin', 'asin', 'atan', 'atan2', 'avg_pool2d', 'backward', 'batch_norm', 'bfloat16', 'bitwise_and', 'bitwise_not', 'bitwise_or', 'bitwise_xor', 'bmm', 'bool_', 'cat', 'ceil', 'celu', 'clamp', 'clone', 'conv2d', 'cos', 'cosh', 'count_nonzero', 'cross_entropy', 'device', 'device_count', 'div', 'div_floor', 'div_trunc', 'dropout', 'dtype', 'elu', 'empty', 'empty_cache', 'eq', 'erf', 'exp', 'expm1', 'flatten', 'float16', 'float32', 'float64', 'floor', 'floor_divide', 'fmod', 'frac', 'from_numpy', 'full', 'ge', 'gelu', 'gelu_tanh', 'get_default_device', 'get_device_name', 'get_device_properties', 'grad', 'gradcheck', 'gt', 'hardsigmoid', 'hardswish', 'hardtanh', 'initial_seed', 'int32', 'int64', 'is_available', 'is_grad_enabled', 'isfinite', 'isinf', 'isnan', 'kernel_cache_info', 'l1_loss', 'le', 'leaky_relu', 'lerp', 'linear', 'log', 'log10', 'log1p', 'log2', 'log_softmax', 'logaddexp', 'logical_and', 'logical_not', 'logical_or', 'logical_xor', 'logit', 'logsigmoid', 'lt', 'manual_seed', 'manual_seed_all', 'matmul', 'max_memory_allocated', 'max_memory_reserved', 'max_pool2d', 'maximum', 'mean', 'memory_allocated', 'memory_reserved', 'memory_stats', 'minimum', 'mish', 'mm', 'mse_loss', 'mul', 'narrow', 'ne', 'neg', 'nll_loss', 'ones', 'ones_like', 'permute', 'pointwise_table', 'pow', 'prelu_kernel', 'promote_types', 'rand', 'randint', 'randn', 'reciprocal', 'reduction_table', 'relu', 'relu6', 'remainder', 'reset_peak_memory_stats', 'reshape', 'round', 'rsqrt', 'select', 'selu', 'set_default_device', 'set_memory_limit', 'sgn', 'sigmoid', 'sign', 'silu', 'sin', 'sinh', 'softmax', 'softplus', 'softsign', 'sqrt', 'square', 'squeeze', 'sub', 'sum', 'synchronize', 't', 'tan', 'tanh', 'tanhshrink', 'tensor', 'threshold', 'transpose', 'trunc', 'uint8', 'unsqueeze', 'vector_norm', 'where', 'zeros', 'zeros_like']
+__all__: list[str] = ['ArgumentIndexError', 'ArgumentTypeError', 'ArgumentValueError', 'DeviceError', 'Generator', 'HookHandle', 'KernelBuildError', 'OutOfMemoryError', 'Profile', 'Tensor', 'abs', 'acos', 'adaptive_avg_pool1d', 'adaptive_avg_pool2d', 'adaptive_max_pool1d', 'adaptive_max_pool2d', 'add', 'addcdiv', 'addcmul', 'addmm', 'all', 'allclose', 'amax', 'amin', 'any', 'arange', 'argmax', 'argmin', 'argsort', 'as_strided', 'as_tensor', 'asin', 'atan', 'atan2', 'avg_pool1d', 'avg_pool2d', 'backward', 'baddbmm', 'batch_norm', 'bernoulli', 'bfloat16', 'binary_cross_entropy', 'binary_cross_entropy_with_logits', 'bitwise_and', 'bitwise_not', 'bitwise_or', 'bitwise_xor', 'bmm', 'bool_', 'can_cast', 'cat', 'ceil', 'celu', 'channel_shuffle', 'chunk', 'clamp', 'clone', 'conv1d', 'conv2d', 'conv_transpose1d', 'conv_transpose2d', 'cos', 'cosh', 'count_nonzero', 'cross_entropy', 'cumprod', 'cumsum', 'device', 'device_count', 'diagonal', 'div', 'div_floor', 'div_trunc', 'dot', 'dropout', 'dropout2d', 'dtype', 'einsum', 'elu', 'embedding', 'empty', 'empty_cache', 'empty_like', 'eq', 'equal', 'erf', 'erfinv', 'exp', 'expm1', 'eye', 'flatten', 'flip', 'float16', 'float32', 'float64', 'floor', 'floor_divide', 'fmod', 'fold', 'frac', 'from_dlpack', 'from_numpy', 'full', 'full_like', 'gather', 'ge', 'gelu', 'gelu_tanh', 'get_default_device', 'get_device_name', 'get_device_properties', 'get_float32_matmul_precision', 'get_rng_state', 'glu', 'glu_kernel', 'grad', 'gradcheck', 'group_norm', 'gt', 'hardsigmoid', 'hardswish', 'hardtanh', 'huber_loss', 'index_add', 'index_copy', 'index_select', 'initial_seed', 'instance_norm', 'int32', 'int64', 'interpolate', 'is_available', 'is_floating_point', 'is_grad_enabled', 'is_tensor', 'isclose', 'isfinite', 'isinf', 'isnan', 'kernel_cache_info', 'kl_div', 'l1_loss', 'layer_norm', 'le', 'leaky_relu', 'lerp', 'linear', 'linspace', 'local_response_norm', 'log', 'log10', 'log1p', 'log2', 'log_softmax', 'logaddexp', 'logical_and', 'logical_not', 'logical_or', 'logical_xor', 'logit', 'logsigmoid', 'logsumexp', 'lt', 'manual_seed', 'manual_seed_all', 'masked_fill', 'masked_select', 'matmul', 'max', 'max_memory_allocated', 'max_memory_reserved', 'max_pool1d', 'max_pool2d', 'maximum', 'mean', 'memory_allocated', 'memory_reserved', 'memory_stats', 'min', 'minimum', 'mish', 'mm', 'movedim', 'mse_loss', 'mul', 'multinomial', 'narrow', 'ne', 'neg', 'nll_loss', 'nonzero', 'norm', 'normal', 'normalize', 'numel', 'one_hot', 'ones', 'ones_like', 'operator_table', 'outer', 'pad', 'permute', 'pixel_shuffle', 'pixel_unshuffle', 'pointwise_table', 'pow', 'prelu', 'prelu_kernel', 'prod', 'promote_types', 'rand', 'rand_like', 'randint', 'randint_like', 'randn', 'randn_like', 'randperm', 'reciprocal', 'reduction_table', 'relu', 'relu6', 'remainder', 'reset_peak_memory_stats', 'reshape', 'result_type', 'rms_norm', 'roll', 'round', 'rsqrt', 'scaled_dot_product_attention', 'scatter', 'scatter_add', 'select', 'selu', 'set_default_device', 'set_float32_matmul_precision', 'set_memory_limit', 'set_printoptions', 'set_rng_state', 'sgn', 'sigmoid', 'sign', 'silu', 'sin', 'sinh', 'smooth_l1_loss', 'softmax', 'softmin', 'softplus', 'softsign', 'sort', 'split', 'sqrt', 'square', 'squeeze', 'stack', 'std', 'std_mean', 'sub', 'sum', 'swapaxes', 'synchronize', 't', 'take_along_dim', 'tan', 'tanh', 'tanhshrink', 'tensor', 'threshold', 'tile', 'topk', 'transpose', 'tril', 'triu', 'trunc', 'uint8', 'unbind', 'unflatten', 'unfold', 'unsqueeze', 'var', 'var_mean', 'vector_norm', 'where', 'zeros', 'zeros_like']
 class DeviceError(RuntimeError):
     """
     No such device, no OpenCL platform, or a failing OpenCL call.
@@ -146,6 +149,14 @@ class dtype:
     @property
     def value(self) -> int:
         ...
+class HookHandle:
+    """
+    What register_hook returns.
+    """
+    def remove(self) -> None:
+        """
+        Ends the hook.
+        """
 class Tensor:
     """
     A tensor on an OpenCL device, with autograd; torch.Tensor's names.
@@ -162,11 +173,23 @@ class Tensor:
         ...
     def __bool__(self) -> bool:
         ...
+    def __contains__(self, arg0: Tensor | float | int | bool) -> bool:
+        ...
+    def __deepcopy__(self, memo: dict) -> Tensor:
+        ...
+    def __dlpack__(self, **kwargs) -> typing.Any:
+        """
+        A capsule over a copy on the host. Waits.
+        """
+    def __dlpack_device__(self) -> tuple[int, int]:
+        ...
     def __eq__(self, arg0: Tensor | float | int | bool) -> Tensor:
         ...
     def __float__(self) -> float:
         ...
     def __floordiv__(self, arg0: Tensor | float | int | bool) -> Tensor:
+        ...
+    def __format__(self, arg0: str) -> str:
         ...
     def __ge__(self, arg0: Tensor | float | int | bool) -> Tensor:
         ...
@@ -178,15 +201,31 @@ class Tensor:
         ...
     def __iadd__(self, arg0: Tensor | float | int | bool) -> Tensor:
         ...
+    def __iand__(self, arg0: Tensor | float | int | bool) -> Tensor:
+        ...
+    def __ifloordiv__(self, arg0: Tensor | float | int | bool) -> Tensor:
+        ...
+    def __imod__(self, arg0: Tensor | float | int | bool) -> Tensor:
+        ...
     def __imul__(self, arg0: Tensor | float | int | bool) -> Tensor:
+        ...
+    def __index__(self) -> int:
         ...
     def __int__(self) -> int:
         ...
     def __invert__(self) -> Tensor:
         ...
+    def __ior__(self, arg0: Tensor | float | int | bool) -> Tensor:
+        ...
+    def __ipow__(self, arg0: Tensor | float | int | bool) -> Tensor:
+        ...
     def __isub__(self, arg0: Tensor | float | int | bool) -> Tensor:
         ...
     def __iter__(self) -> collections.abc.Iterator:
+        ...
+    def __itruediv__(self, arg0: Tensor | float | int | bool) -> Tensor:
+        ...
+    def __ixor__(self, arg0: Tensor | float | int | bool) -> Tensor:
         ...
     def __le__(self, arg0: Tensor | float | int | bool) -> Tensor:
         ...
@@ -242,19 +281,53 @@ class Tensor:
         """
         The absolute value of every element.
         """
+    def abs_(self) -> Tensor:
+        """
+        In place: The absolute value of every element.
+        """
     def acos(self) -> Tensor:
         """
         The inverse cosine, in radians.
+        """
+    def acos_(self) -> Tensor:
+        """
+        In place: The inverse cosine, in radians.
         """
     def add(self, other: Tensor | float | int | bool, *, alpha: float | int | bool = 1) -> Tensor:
         """
         a + alpha * b.
         """
     def add_(self, other: Tensor | float | int | bool, *, alpha: float | int | bool = 1) -> Tensor:
-        ...
+        """
+        In place: a + alpha * b.
+        """
+    def addcdiv(self, tensor1: Tensor | float | int | bool, tensor2: Tensor | float | int | bool, *, value: float | int | bool = 1) -> Tensor:
+        """
+        a + value * b / c.
+        """
+    def addcdiv_(self, tensor1: Tensor | float | int | bool, tensor2: Tensor | float | int | bool, *, value: float | int | bool = 1) -> Tensor:
+        """
+        In place: a + value * b / c.
+        """
+    def addcmul(self, tensor1: Tensor | float | int | bool, tensor2: Tensor | float | int | bool, *, value: float | int | bool = 1) -> Tensor:
+        """
+        a + value * b * c.
+        """
+    def addcmul_(self, tensor1: Tensor | float | int | bool, tensor2: Tensor | float | int | bool, *, value: float | int | bool = 1) -> Tensor:
+        """
+        In place: a + value * b * c.
+        """
+    def addmm(self, mat1: Tensor, mat2: Tensor, *, beta: float | int | bool = 1, alpha: float | int | bool = 1) -> Tensor:
+        """
+        beta * input + alpha * mat1 @ mat2, with input broadcast.
+        """
     def all(self, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
         """
         Whether every element is non-zero.
+        """
+    def allclose(self, other: Tensor, rtol: typing.SupportsFloat | typing.SupportsIndex = 1e-05, atol: typing.SupportsFloat | typing.SupportsIndex = 1e-08, equal_nan: bool = False) -> bool:
+        """
+        Whether all of isclose hold, a bool of Python; waits.
         """
     def amax(self, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
         """
@@ -269,12 +342,28 @@ class Tensor:
         Whether some element is non-zero.
         """
     def argmax(self, dim: typing.SupportsInt | typing.SupportsIndex | None = None, keepdim: bool = False) -> Tensor:
-        ...
+        """
+        Where the largest element stands, of equal ones the first; int64.
+        """
     def argmin(self, dim: typing.SupportsInt | typing.SupportsIndex | None = None, keepdim: bool = False) -> Tensor:
-        ...
+        """
+        Where the smallest element stands, of equal ones the first; int64.
+        """
+    def argsort(self, dim: typing.SupportsInt | typing.SupportsIndex = -1, descending: bool = False, stable: bool = False) -> Tensor:
+        """
+        Where the elements of dim in order stood.
+        """
+    def as_strided(self, size: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], stride: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], storage_offset: typing.SupportsInt | typing.SupportsIndex | None = None) -> Tensor:
+        """
+        The same memory under any sizes, strides and offset.
+        """
     def asin(self) -> Tensor:
         """
         The inverse sine, in radians.
+        """
+    def asin_(self) -> Tensor:
+        """
+        In place: The inverse sine, in radians.
         """
     def atan(self) -> Tensor:
         """
@@ -284,68 +373,158 @@ class Tensor:
         """
         The angle of the point (b, a), in radians.
         """
-    def backward(self, gradient: Tensor | None = None, retain_graph: bool = False) -> None:
+    def atan2_(self, other: Tensor | float | int | bool) -> Tensor:
+        """
+        In place: The angle of the point (b, a), in radians.
+        """
+    def atan_(self) -> Tensor:
+        """
+        In place: The inverse tangent, in radians.
+        """
+    def backward(self, gradient: Tensor | None = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: collections.abc.Sequence[Tensor] | None = None) -> None:
         ...
+    def baddbmm(self, batch1: Tensor, batch2: Tensor, *, beta: float | int | bool = 1, alpha: float | int | bool = 1) -> Tensor:
+        """
+        beta * input + alpha * batch1 @ batch2, with input broadcast.
+        """
+    def bernoulli(self, p: typing.SupportsFloat | typing.SupportsIndex | None = None, *, generator: Generator = None) -> Tensor:
+        """
+        1 with the probability that each element gives (or p), else 0.
+        """
+    def bernoulli_(self, p: Tensor | float | int | bool = 0.5, *, generator: Generator = None) -> Tensor:
+        """
+        Overwrites with 1, with probability p (a number or a tensor), and 0.
+        """
     def bfloat16(self) -> Tensor:
         ...
     def bitwise_and(self, other: Tensor | float | int | bool) -> Tensor:
         """
         The bits set in both.
         """
+    def bitwise_and_(self, other: Tensor | float | int | bool) -> Tensor:
+        """
+        In place: The bits set in both.
+        """
     def bitwise_not(self) -> Tensor:
         """
         All bits inverted; logical for bool.
+        """
+    def bitwise_not_(self) -> Tensor:
+        """
+        In place: All bits inverted; logical for bool.
         """
     def bitwise_or(self, other: Tensor | float | int | bool) -> Tensor:
         """
         The bits set in either.
         """
+    def bitwise_or_(self, other: Tensor | float | int | bool) -> Tensor:
+        """
+        In place: The bits set in either.
+        """
     def bitwise_xor(self, other: Tensor | float | int | bool) -> Tensor:
         """
         The bits set in exactly one.
         """
+    def bitwise_xor_(self, other: Tensor | float | int | bool) -> Tensor:
+        """
+        In place: The bits set in exactly one.
+        """
     def bmm(self, mat2: Tensor) -> Tensor:
-        ...
+        """
+        Batched matrix product [B, M, K] x [B, K, N] -> [B, M, N].
+        """
     def bool(self) -> Tensor:
+        ...
+    def byte(self) -> Tensor:
         ...
     def ceil(self) -> Tensor:
         """
         The smallest whole number not below every element.
         """
+    def ceil_(self) -> Tensor:
+        """
+        In place: The smallest whole number not below every element.
+        """
     def celu(self, alpha: typing.SupportsFloat | typing.SupportsIndex | None = 1.0) -> Tensor:
         """
         elu with a continuous slope (Barron 2017).
+        """
+    def celu_(self, alpha: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
+        """
+        In place: elu with a continuous slope (Barron 2017).
+        """
+    def chunk(self, chunks: typing.SupportsInt | typing.SupportsIndex, dim: typing.SupportsInt | typing.SupportsIndex = 0) -> tuple[Tensor, ...]:
+        """
+        A tuple of at most chunks equal parts along dim.
         """
     def clamp(self, min: typing.SupportsFloat | typing.SupportsIndex | None = None, max: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
         """
         a held between min and max.
         """
+    def clamp_(self, min: typing.SupportsFloat | typing.SupportsIndex | None = None, max: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
+        """
+        In place: a held between min and max.
+        """
     def clone(self) -> Tensor:
-        ...
+        """
+        A copy.
+        """
     def contiguous(self) -> Tensor:
-        ...
-    def copy_(self, src: Tensor) -> Tensor:
-        ...
+        """
+        The tensor itself where it is contiguous, else a contiguous copy.
+        """
+    def copy_(self, src: Tensor, non_blocking: bool = False) -> Tensor:
+        """
+        Takes the elements of src, broadcast and converted.
+        """
     def cos(self) -> Tensor:
         """
         The cosine, of radians.
+        """
+    def cos_(self) -> Tensor:
+        """
+        In place: The cosine, of radians.
         """
     def cosh(self) -> Tensor:
         """
         The hyperbolic cosine.
         """
+    def cosh_(self) -> Tensor:
+        """
+        In place: The hyperbolic cosine.
+        """
     def count_nonzero(self, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
         """
         How many elements are non-zero.
         """
+    def cumprod(self, dim: typing.SupportsInt | typing.SupportsIndex, *, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
+        """
+        Running products along dim.
+        """
+    def cumsum(self, dim: typing.SupportsInt | typing.SupportsIndex, *, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
+        """
+        Running sums along dim.
+        """
     def detach(self) -> Tensor:
         ...
+    def diagonal(self, offset: typing.SupportsInt | typing.SupportsIndex = 0, dim1: typing.SupportsInt | typing.SupportsIndex = 0, dim2: typing.SupportsInt | typing.SupportsIndex = 1) -> Tensor:
+        """
+        Entries (i, i + offset) of two dimensions, as a last dimension.
+        """
     def dim(self) -> int:
         ...
     def div(self, other: Tensor | float | int | bool) -> Tensor:
         """
         The true quotient.
         """
+    @typing.overload
+    def div_(self, other: Tensor | float | int | bool) -> Tensor:
+        """
+        In place: The true quotient.
+        """
+    @typing.overload
+    def div_(self, other: Tensor | float | int | bool, *, rounding_mode: str) -> Tensor:
+        ...
     def div_floor(self, other: Tensor | float | int | bool) -> Tensor:
         """
         div with rounding_mode='floor'.
@@ -354,67 +533,163 @@ class Tensor:
         """
         div with rounding_mode='trunc'.
         """
+    def dot(self, tensor: Tensor) -> Tensor:
+        """
+        The sum of the products of two vectors.
+        """
     def double(self) -> Tensor:
+        ...
+    def element_size(self) -> int:
         ...
     def elu(self, alpha: typing.SupportsFloat | typing.SupportsIndex | None = 1.0) -> Tensor:
         """
         a, or alpha * (exp(a) - 1) where negative (Clevert et al. 2016).
         """
+    def elu_(self, alpha: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
+        """
+        In place: a, or alpha * (exp(a) - 1) where negative (Clevert et al. 2016).
+        """
     def eq(self, other: Tensor | float | int | bool) -> Tensor:
         """
         Whether a equals b.
+        """
+    def eq_(self, other: Tensor | float | int | bool) -> Tensor:
+        """
+        In place: Whether a equals b.
+        """
+    def equal(self, other: Tensor) -> bool:
+        """
+        Whether both have one shape and the same elements, a bool of Python; waits.
         """
     def erf(self) -> Tensor:
         """
         The error function.
         """
+    def erf_(self) -> Tensor:
+        """
+        In place: The error function.
+        """
+    def erfinv(self) -> Tensor:
+        """
+        The inverse of erf; infinite at -1 and 1, NaN beyond.
+        """
+    def erfinv_(self) -> Tensor:
+        """
+        In place: The inverse of erf; infinite at -1 and 1, NaN beyond.
+        """
     def exp(self) -> Tensor:
         """
         e to the power of every element.
         """
+    def exp_(self) -> Tensor:
+        """
+        In place: e to the power of every element.
+        """
     def expand(self, *args) -> Tensor:
-        ...
+        """
+        Dimensions of size 1 repeated without a copy; -1 keeps a size.
+        """
+    def expand_as(self, other: Tensor) -> Tensor:
+        """
+        Expanded to the shape of other.
+        """
     def expm1(self) -> Tensor:
         """
         exp(a) - 1, exact near 0.
         """
-    def fill_(self, value: float | int | bool) -> Tensor:
-        ...
+    def expm1_(self) -> Tensor:
+        """
+        In place: exp(a) - 1, exact near 0.
+        """
+    def exponential_(self, lambd: typing.SupportsFloat | typing.SupportsIndex = 1.0, *, generator: Generator = None) -> Tensor:
+        """
+        Overwrites with numbers of density lambd exp(-lambd x).
+        """
+    def fill_(self, value: Tensor | float | int | bool) -> Tensor:
+        """
+        Sets every element to value.
+        """
     def flatten(self, start_dim: typing.SupportsInt | typing.SupportsIndex = 0, end_dim: typing.SupportsInt | typing.SupportsIndex = -1) -> Tensor:
-        ...
+        """
+        The dimensions from start_dim to end_dim as one.
+        """
+    def flip(self, *args) -> Tensor:
+        """
+        A copy in reverse order along dims.
+        """
     def float(self) -> Tensor:
         ...
     def floor(self) -> Tensor:
         """
         The largest whole number not above every element.
         """
+    def floor_(self) -> Tensor:
+        """
+        In place: The largest whole number not above every element.
+        """
     def floor_divide(self, other: Tensor | float | int | bool) -> Tensor:
         """
         The quotient rounded down.
+        """
+    def floor_divide_(self, other: Tensor | float | int | bool) -> Tensor:
+        """
+        In place: The quotient rounded down.
         """
     def fmod(self, other: Tensor | float | int | bool) -> Tensor:
         """
         The remainder of division, with the sign of a.
         """
+    def fmod_(self, other: Tensor | float | int | bool) -> Tensor:
+        """
+        In place: The remainder of division, with the sign of a.
+        """
     def frac(self) -> Tensor:
         """
         What trunc leaves.
+        """
+    def frac_(self) -> Tensor:
+        """
+        In place: What trunc leaves.
+        """
+    def gather(self, dim: typing.SupportsInt | typing.SupportsIndex, index: Tensor) -> Tensor:
+        """
+        Elements along dim that index names; the shape of index (int64 or int32).
         """
     def ge(self, other: Tensor | float | int | bool) -> Tensor:
         """
         Whether a is at least b.
         """
+    def ge_(self, other: Tensor | float | int | bool) -> Tensor:
+        """
+        In place: Whether a is at least b.
+        """
     def gelu(self) -> Tensor:
         """
         a times the normal distribution function of a (Hendrycks and Gimpel 2016).
+        """
+    def gelu_(self) -> Tensor:
+        """
+        In place: a times the normal distribution function of a (Hendrycks and Gimpel 2016).
         """
     def gelu_tanh(self) -> Tensor:
         """
         gelu in its tanh approximation.
         """
+    def glu_kernel(self, other: Tensor | float | int | bool) -> Tensor:
+        """
+        a * sigmoid(b): glu of its two halves.
+        """
+    def glu_kernel_(self, other: Tensor | float | int | bool) -> Tensor:
+        """
+        In place: a * sigmoid(b): glu of its two halves.
+        """
     def gt(self, other: Tensor | float | int | bool) -> Tensor:
         """
         Whether a is greater than b.
+        """
+    def gt_(self, other: Tensor | float | int | bool) -> Tensor:
+        """
+        In place: Whether a is greater than b.
         """
     def half(self) -> Tensor:
         ...
@@ -422,18 +697,56 @@ class Tensor:
         """
         relu6(a + 3) / 6.
         """
+    def hardsigmoid_(self) -> Tensor:
+        """
+        In place: relu6(a + 3) / 6.
+        """
     def hardswish(self) -> Tensor:
         """
         a * relu6(a + 3) / 6 (Howard et al. 2019).
+        """
+    def hardswish_(self) -> Tensor:
+        """
+        In place: a * relu6(a + 3) / 6 (Howard et al. 2019).
         """
     def hardtanh(self, min_val: typing.SupportsFloat | typing.SupportsIndex | None = None, max_val: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
         """
         a held between min_val and max_val.
         """
+    def hardtanh_(self, min_val: typing.SupportsFloat | typing.SupportsIndex | None = None, max_val: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
+        """
+        In place: a held between min_val and max_val.
+        """
+    def index_add(self, dim: typing.SupportsInt | typing.SupportsIndex, index: Tensor, source: Tensor, *, alpha: float | int | bool = 1) -> Tensor:
+        """
+        input with alpha * source added to the entries of dim that index names, in a fixed order.
+        """
+    def index_add_(self, dim: typing.SupportsInt | typing.SupportsIndex, index: Tensor, source: Tensor, *, alpha: float | int | bool = 1) -> Tensor:
+        """
+        index_add in place.
+        """
+    def index_copy(self, dim: typing.SupportsInt | typing.SupportsIndex, index: Tensor, source: Tensor) -> Tensor:
+        """
+        input with the entries of dim that index names taken from source; of several for one entry the last counts.
+        """
+    def index_copy_(self, dim: typing.SupportsInt | typing.SupportsIndex, index: Tensor, source: Tensor) -> Tensor:
+        """
+        index_copy in place.
+        """
+    def index_select(self, dim: typing.SupportsInt | typing.SupportsIndex, index: Tensor) -> Tensor:
+        """
+        The entries of dim that index names.
+        """
     def int(self) -> Tensor:
         ...
     def is_contiguous(self) -> bool:
         ...
+    def is_floating_point(self) -> bool:
+        ...
+    def isclose(self, other: Tensor, rtol: typing.SupportsFloat | typing.SupportsIndex = 1e-05, atol: typing.SupportsFloat | typing.SupportsIndex = 1e-08, equal_nan: bool = False) -> Tensor:
+        """
+        Whether each |input - other| <= atol + rtol |other|; bool.
+        """
     def isfinite(self) -> Tensor:
         """
         Whether every element is neither NaN nor infinite.
@@ -447,14 +760,32 @@ class Tensor:
         Whether every element is NaN.
         """
     def item(self) -> typing.Any:
-        ...
+        """
+        The one element as a Python number. Waits.
+        """
     def le(self, other: Tensor | float | int | bool) -> Tensor:
         """
         Whether a is at most b.
         """
+    def le_(self, other: Tensor | float | int | bool) -> Tensor:
+        """
+        In place: Whether a is at most b.
+        """
     def leaky_relu(self, negative_slope: typing.SupportsFloat | typing.SupportsIndex | None = 0.01) -> Tensor:
         """
         a, or negative_slope * a where negative.
+        """
+    def leaky_relu_(self, negative_slope: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
+        """
+        In place: a, or negative_slope * a where negative.
+        """
+    def lerp(self, end: Tensor | float | int | bool, weight: Tensor | float | int | bool) -> Tensor:
+        """
+        a + weight * (b - a).
+        """
+    def lerp_(self, end: Tensor | float | int | bool, weight: Tensor | float | int | bool) -> Tensor:
+        """
+        In place: a + weight * (b - a).
         """
     def log(self) -> Tensor:
         """
@@ -464,16 +795,34 @@ class Tensor:
         """
         The logarithm to base 10.
         """
+    def log10_(self) -> Tensor:
+        """
+        In place: The logarithm to base 10.
+        """
     def log1p(self) -> Tensor:
         """
         log(1 + a), exact near 0.
+        """
+    def log1p_(self) -> Tensor:
+        """
+        In place: log(1 + a), exact near 0.
         """
     def log2(self) -> Tensor:
         """
         The logarithm to base 2.
         """
-    def log_softmax(self, dim: typing.SupportsInt | typing.SupportsIndex) -> Tensor:
-        ...
+    def log2_(self) -> Tensor:
+        """
+        In place: The logarithm to base 2.
+        """
+    def log_(self) -> Tensor:
+        """
+        In place: The natural logarithm.
+        """
+    def log_softmax(self, dim: typing.SupportsInt | typing.SupportsIndex, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
+        """
+        The logarithm of softmax, without overflow.
+        """
     def logaddexp(self, other: Tensor | float | int | bool) -> Tensor:
         """
         log(exp(a) + exp(b)), without overflow.
@@ -482,25 +831,53 @@ class Tensor:
         """
         Whether both are non-zero.
         """
+    def logical_and_(self, other: Tensor | float | int | bool) -> Tensor:
+        """
+        In place: Whether both are non-zero.
+        """
     def logical_not(self) -> Tensor:
         """
         Whether every element is zero.
+        """
+    def logical_not_(self) -> Tensor:
+        """
+        In place: Whether every element is zero.
         """
     def logical_or(self, other: Tensor | float | int | bool) -> Tensor:
         """
         Whether either is non-zero.
         """
+    def logical_or_(self, other: Tensor | float | int | bool) -> Tensor:
+        """
+        In place: Whether either is non-zero.
+        """
     def logical_xor(self, other: Tensor | float | int | bool) -> Tensor:
         """
         Whether exactly one is non-zero.
+        """
+    def logical_xor_(self, other: Tensor | float | int | bool) -> Tensor:
+        """
+        In place: Whether exactly one is non-zero.
         """
     def logit(self) -> Tensor:
         """
         log(a / (1 - a)), the inverse of sigmoid.
         """
+    def logit_(self) -> Tensor:
+        """
+        In place: log(a / (1 - a)), the inverse of sigmoid.
+        """
     def logsigmoid(self) -> Tensor:
         """
         log(sigmoid(a)).
+        """
+    def logsigmoid_(self) -> Tensor:
+        """
+        In place: log(sigmoid(a)).
+        """
+    def logsumexp(self, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None, keepdim: bool = False) -> Tensor:
+        """
+        log(sum(exp(input))), without overflow.
         """
     def long(self) -> Tensor:
         ...
@@ -508,15 +885,69 @@ class Tensor:
         """
         Whether a is less than b.
         """
+    def lt_(self, other: Tensor | float | int | bool) -> Tensor:
+        """
+        In place: Whether a is less than b.
+        """
+    def masked_fill(self, mask: Tensor, value: Tensor | float | int | bool) -> Tensor:
+        """
+        input with value (a number or a scalar tensor) where mask (bool) holds.
+        """
+    def masked_fill_(self, mask: Tensor, value: Tensor | float | int | bool) -> Tensor:
+        """
+        masked_fill in place.
+        """
+    def masked_select(self, mask: Tensor) -> Tensor:
+        """
+        The elements where mask (bool) holds, one after another; input and mask broadcast. Waits for their number.
+        """
     def matmul(self, other: Tensor) -> Tensor:
-        ...
+        """
+        Dot product, matrix times vector, matrix product, and batches of them with broadcasting.
+        """
+    @typing.overload
+    def max(self) -> Tensor:
+        """
+        The largest element; along dim the largest elements and where they stand (values, indices); of two tensors, maximum.
+        """
+    @typing.overload
+    def max(self, other: Tensor) -> Tensor:
+        """
+        The largest element; along dim the largest elements and where they stand (values, indices); of two tensors, maximum.
+        """
+    @typing.overload
+    def max(self, dim: typing.SupportsInt | typing.SupportsIndex, keepdim: bool = False) -> typing.Any:
+        """
+        The largest element; along dim the largest elements and where they stand (values, indices); of two tensors, maximum.
+        """
     def maximum(self, other: Tensor | float | int | bool) -> Tensor:
         """
         The larger of a and b; NaN if either is.
         """
+    @typing.overload
     def mean(self, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
         """
         The mean of the elements.
+        """
+    @typing.overload
+    def mean(self, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, keepdim: bool = False, *, dtype: numpy.dtype[typing.Any]) -> Tensor:
+        """
+        The mean of the elements.
+        """
+    @typing.overload
+    def min(self) -> Tensor:
+        """
+        The smallest element; along dim the smallest elements and where they stand (values, indices); of two tensors, minimum.
+        """
+    @typing.overload
+    def min(self, other: Tensor) -> Tensor:
+        """
+        The smallest element; along dim the smallest elements and where they stand (values, indices); of two tensors, minimum.
+        """
+    @typing.overload
+    def min(self, dim: typing.SupportsInt | typing.SupportsIndex, keepdim: bool = False) -> typing.Any:
+        """
+        The smallest element; along dim the smallest elements and where they stand (values, indices); of two tensors, minimum.
         """
     def minimum(self, other: Tensor | float | int | bool) -> Tensor:
         """
@@ -526,45 +957,137 @@ class Tensor:
         """
         a * tanh(softplus(a)) (Misra 2019).
         """
+    def mish_(self) -> Tensor:
+        """
+        In place: a * tanh(softplus(a)) (Misra 2019).
+        """
     def mm(self, mat2: Tensor) -> Tensor:
-        ...
+        """
+        Matrix product [M, K] x [K, N] -> [M, N].
+        """
+    def movedim(self, source: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], destination: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]) -> Tensor:
+        """
+        The dimensions source moved to the places destination.
+        """
     def mul(self, other: Tensor | float | int | bool) -> Tensor:
         """
         The product.
         """
     def mul_(self, other: Tensor | float | int | bool) -> Tensor:
-        ...
+        """
+        In place: The product.
+        """
+    def multinomial(self, num_samples: typing.SupportsInt | typing.SupportsIndex, replacement: bool = False, *, generator: Generator = None) -> Tensor:
+        """
+        Indices drawn with the probabilities that input [n] or [rows, n] gives up to a factor; int64 [num_samples] or [rows, num_samples].
+        """
     def narrow(self, dim: typing.SupportsInt | typing.SupportsIndex, start: typing.SupportsInt | typing.SupportsIndex, length: typing.SupportsInt | typing.SupportsIndex) -> Tensor:
+        """
+        length entries of dim from start on.
+        """
+    def ndimension(self) -> int:
         ...
     def ne(self, other: Tensor | float | int | bool) -> Tensor:
         """
         Whether a differs from b.
         """
+    def ne_(self, other: Tensor | float | int | bool) -> Tensor:
+        """
+        In place: Whether a differs from b.
+        """
     def neg(self) -> Tensor:
         """
         The negative of every element.
         """
+    def neg_(self) -> Tensor:
+        """
+        In place: The negative of every element.
+        """
+    def nelement(self) -> int:
+        ...
+    def new_empty(self, *args, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
+        ...
+    def new_full(self, size: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], fill_value: float | int | bool, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
+        ...
+    def new_ones(self, *args, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
+        ...
+    def new_tensor(self, data: typing.Any, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
+        """
+        As ocl.tensor, with this tensor's dtype and device where none is given.
+        """
+    def new_zeros(self, *args, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
+        ...
+    def nonzero(self, *, as_tuple: bool = False) -> typing.Any:
+        """
+        The coordinates [count, rank] of the elements that are not 0, or with as_tuple a tensor for each dimension. Waits for their number.
+        """
+    def norm(self, p: typing.SupportsFloat | typing.SupportsIndex | str = 'fro', dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, keepdim: bool = False, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
+        """
+        (sum |input|^p)^(1/p) for any p, 0 and infinities too; 'fro' is 2.
+        """
+    def normal_(self, mean: typing.SupportsFloat | typing.SupportsIndex = 0.0, std: typing.SupportsFloat | typing.SupportsIndex = 1.0, *, generator: Generator = None) -> Tensor:
+        """
+        Overwrites with normal numbers.
+        """
     def numel(self) -> int:
         ...
-    def numpy(self) -> numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]:
+    def numpy(self, *, force: bool = False) -> numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]:
         """
-        Waits, and copies the elements to a NumPy array.
+        Waits, and copies the elements to a NumPy array; a copy needs no detach() first.
+        """
+    def outer(self, vec2: Tensor) -> Tensor:
+        """
+        All products of the elements of two vectors.
         """
     def permute(self, *args) -> Tensor:
-        ...
+        """
+        The dimensions in another order.
+        """
     def pow(self, other: Tensor | float | int | bool) -> Tensor:
         """
         a to the power b.
+        """
+    def pow_(self, other: Tensor | float | int | bool) -> Tensor:
+        """
+        In place: a to the power b.
+        """
+    def prelu(self, weight: Tensor) -> Tensor:
+        """
+        a where positive, weight * a elsewhere; weight has one element, or one for each entry of dimension 1.
         """
     def prelu_kernel(self, other: Tensor | float | int | bool) -> Tensor:
         """
         prelu with the slope b broadcast already.
         """
+    @typing.overload
+    def prod(self, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
+        """
+        The product of the elements.
+        """
+    @typing.overload
+    def prod(self, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, keepdim: bool = False, *, dtype: numpy.dtype[typing.Any]) -> Tensor:
+        """
+        The product of the elements.
+        """
+    @typing.overload
+    def random_(self, to: typing.SupportsInt | typing.SupportsIndex | None = None, *, generator: Generator = None) -> Tensor:
+        """
+        Overwrites with whole numbers in [from, to).
+        """
+    @typing.overload
+    def random_(self, from: typing.SupportsInt | typing.SupportsIndex, to: typing.SupportsInt | typing.SupportsIndex | None, *, generator: Generator = None) -> Tensor:
+        """
+        Overwrites with whole numbers in [from, to).
+        """
     def reciprocal(self) -> Tensor:
         """
         One over every element.
         """
-    def register_hook(self, hook: collections.abc.Callable[[Tensor], typing.Any]) -> None:
+    def reciprocal_(self) -> Tensor:
+        """
+        In place: One over every element.
+        """
+    def register_hook(self, hook: collections.abc.Callable[[Tensor], typing.Any]) -> HookHandle:
         ...
     def relu(self) -> Tensor:
         """
@@ -574,128 +1097,370 @@ class Tensor:
         """
         min(max(a, 0), 6).
         """
+    def relu6_(self) -> Tensor:
+        """
+        In place: min(max(a, 0), 6).
+        """
+    def relu_(self) -> Tensor:
+        """
+        In place: max(a, 0).
+        """
     def remainder(self, other: Tensor | float | int | bool) -> Tensor:
         """
         The remainder of division, with the sign of b.
         """
+    def remainder_(self, other: Tensor | float | int | bool) -> Tensor:
+        """
+        In place: The remainder of division, with the sign of b.
+        """
+    def repeat(self, *args) -> Tensor:
+        """
+        Copies along every dimension; more numbers than dimensions add leading ones.
+        """
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         ...
     def reshape(self, *args) -> Tensor:
-        ...
+        """
+        A view where the strides allow one, else a copy; one size may be -1.
+        """
     def retain_grad(self) -> None:
         ...
+    def roll(self, shifts: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], dims: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None) -> Tensor:
+        """
+        A copy moved by shifts along dims; what leaves enters at the other end.
+        """
     def round(self) -> Tensor:
         """
         The nearest whole number; halves go to the even one.
+        """
+    def round_(self) -> Tensor:
+        """
+        In place: The nearest whole number; halves go to the even one.
         """
     def rsqrt(self) -> Tensor:
         """
         One over the square root.
         """
+    def rsqrt_(self) -> Tensor:
+        """
+        In place: One over the square root.
+        """
+    @typing.overload
+    def scatter(self, dim: typing.SupportsInt | typing.SupportsIndex, index: Tensor, src: Tensor | float | int | bool) -> Tensor:
+        """
+        input with src (a tensor or a number) at the places along dim that index names; of several writes to one place the last counts.
+        """
+    @typing.overload
+    def scatter(self, dim: typing.SupportsInt | typing.SupportsIndex, index: Tensor, value: Tensor | float | int | bool) -> Tensor:
+        """
+        input with src (a tensor or a number) at the places along dim that index names; of several writes to one place the last counts.
+        """
+    @typing.overload
+    def scatter_(self, dim: typing.SupportsInt | typing.SupportsIndex, index: Tensor, src: Tensor | float | int | bool) -> Tensor:
+        """
+        scatter in place.
+        """
+    @typing.overload
+    def scatter_(self, dim: typing.SupportsInt | typing.SupportsIndex, index: Tensor, value: Tensor | float | int | bool) -> Tensor:
+        """
+        scatter in place.
+        """
+    def scatter_add(self, dim: typing.SupportsInt | typing.SupportsIndex, index: Tensor, src: Tensor) -> Tensor:
+        """
+        input with src added at the places along dim that index names, in a fixed order.
+        """
+    def scatter_add_(self, dim: typing.SupportsInt | typing.SupportsIndex, index: Tensor, src: Tensor) -> Tensor:
+        """
+        scatter_add in place.
+        """
     def select(self, dim: typing.SupportsInt | typing.SupportsIndex, index: typing.SupportsInt | typing.SupportsIndex) -> Tensor:
-        ...
+        """
+        Entry index of dim, which goes away.
+        """
     def selu(self) -> Tensor:
         """
         The self-normalising unit (Klambauer et al. 2017).
+        """
+    def selu_(self) -> Tensor:
+        """
+        In place: The self-normalising unit (Klambauer et al. 2017).
         """
     def sgn(self) -> Tensor:
         """
         As sign, for real numbers.
         """
+    def sgn_(self) -> Tensor:
+        """
+        In place: As sign, for real numbers.
+        """
     def sigmoid(self) -> Tensor:
         """
         1 / (1 + exp(-a)).
+        """
+    def sigmoid_(self) -> Tensor:
+        """
+        In place: 1 / (1 + exp(-a)).
         """
     def sign(self) -> Tensor:
         """
         -1, 0 or 1 by the sign of every element.
         """
+    def sign_(self) -> Tensor:
+        """
+        In place: -1, 0 or 1 by the sign of every element.
+        """
     def silu(self) -> Tensor:
         """
         a * sigmoid(a), also named swish.
+        """
+    def silu_(self) -> Tensor:
+        """
+        In place: a * sigmoid(a), also named swish.
         """
     def sin(self) -> Tensor:
         """
         The sine, of radians.
         """
+    def sin_(self) -> Tensor:
+        """
+        In place: The sine, of radians.
+        """
     def sinh(self) -> Tensor:
         """
         The hyperbolic sine.
         """
+    def sinh_(self) -> Tensor:
+        """
+        In place: The hyperbolic sine.
+        """
     def size(self, dim: typing.SupportsInt | typing.SupportsIndex | None = None) -> typing.Any:
         ...
-    def softmax(self, dim: typing.SupportsInt | typing.SupportsIndex) -> Tensor:
-        ...
+    def softmax(self, dim: typing.SupportsInt | typing.SupportsIndex, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
+        """
+        exp(input) over its sum along dim.
+        """
     def softplus(self, beta: typing.SupportsFloat | typing.SupportsIndex | None = None, threshold: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
         """
         log(1 + exp(beta * a)) / beta; linear above threshold / beta.
+        """
+    def softplus_(self, beta: typing.SupportsFloat | typing.SupportsIndex | None = None, threshold: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
+        """
+        In place: log(1 + exp(beta * a)) / beta; linear above threshold / beta.
         """
     def softsign(self) -> Tensor:
         """
         a / (1 + |a|).
         """
+    def softsign_(self) -> Tensor:
+        """
+        In place: a / (1 + |a|).
+        """
+    def sort(self, dim: typing.SupportsInt | typing.SupportsIndex = -1, descending: bool = False, stable: bool = False) -> tuple[Tensor, Tensor]:
+        """
+        The elements of dim in order, and where each stood; always stable, NaN as the largest.
+        """
+    def split(self, split_size: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], dim: typing.SupportsInt | typing.SupportsIndex = 0) -> tuple[Tensor, ...]:
+        """
+        A tuple of parts along dim: of split_size entries, or of the sizes listed.
+        """
     def sqrt(self) -> Tensor:
         """
         The square root.
+        """
+    def sqrt_(self) -> Tensor:
+        """
+        In place: The square root.
         """
     def square(self) -> Tensor:
         """
         The square of every element.
         """
-    def squeeze(self, dim: typing.SupportsInt | typing.SupportsIndex | None = None) -> Tensor:
+    def square_(self) -> Tensor:
+        """
+        In place: The square of every element.
+        """
+    def squeeze(self, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None) -> Tensor:
+        """
+        Without dimensions of size 1.
+        """
+    @typing.overload
+    def std(self, unbiased: bool) -> Tensor:
+        """
+        The standard deviation, the square root of var.
+        """
+    @typing.overload
+    def std(self, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
+        """
+        The standard deviation, the square root of var.
+        """
+    @typing.overload
+    def std_mean(self, unbiased: bool) -> tuple[Tensor, Tensor]:
+        """
+        std and mean.
+        """
+    @typing.overload
+    def std_mean(self, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: typing.SupportsFloat | typing.SupportsIndex | None = None) -> tuple[Tensor, Tensor]:
+        """
+        std and mean.
+        """
+    def storage_offset(self) -> int:
         ...
-    def stride(self) -> tuple:
+    def stride(self, dim: typing.SupportsInt | typing.SupportsIndex | None = None) -> typing.Any:
         ...
     def sub(self, other: Tensor | float | int | bool, *, alpha: float | int | bool = 1) -> Tensor:
         """
         a - alpha * b.
         """
-    def sub_(self, other: Tensor | float | int | bool) -> Tensor:
-        ...
+    def sub_(self, other: Tensor | float | int | bool, *, alpha: float | int | bool = 1) -> Tensor:
+        """
+        In place: a - alpha * b.
+        """
+    @typing.overload
     def sum(self, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
         """
         The sum of the elements.
         """
+    @typing.overload
+    def sum(self, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, keepdim: bool = False, *, dtype: numpy.dtype[typing.Any]) -> Tensor:
+        """
+        The sum of the elements.
+        """
+    def swapaxes(self, axis0: typing.SupportsInt | typing.SupportsIndex, axis1: typing.SupportsInt | typing.SupportsIndex) -> Tensor:
+        """
+        Two dimensions swapped.
+        """
     def t(self) -> Tensor:
-        ...
+        """
+        The transpose of a matrix; anything of fewer dimensions as it is.
+        """
+    def take_along_dim(self, indices: Tensor, dim: typing.SupportsInt | typing.SupportsIndex | None = None) -> Tensor:
+        """
+        gather with input and indices broadcast apart from dim; of the flat tensor without dim.
+        """
     def tan(self) -> Tensor:
         """
         The tangent, of radians.
+        """
+    def tan_(self) -> Tensor:
+        """
+        In place: The tangent, of radians.
         """
     def tanh(self) -> Tensor:
         """
         The hyperbolic tangent.
         """
+    def tanh_(self) -> Tensor:
+        """
+        In place: The hyperbolic tangent.
+        """
     def tanhshrink(self) -> Tensor:
         """
         a - tanh(a).
+        """
+    def tanhshrink_(self) -> Tensor:
+        """
+        In place: a - tanh(a).
         """
     def threshold(self, threshold: typing.SupportsFloat | typing.SupportsIndex | None = None, value: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
         """
         a where it is above threshold, value elsewhere.
         """
-    def to(self, target: typing.Any = None, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
+    def threshold_(self, threshold: typing.SupportsFloat | typing.SupportsIndex | None = None, value: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
+        """
+        In place: a where it is above threshold, value elsewhere.
+        """
+    def tile(self, *args) -> Tensor:
+        """
+        As repeat; fewer numbers than dimensions stand for the last ones.
+        """
+    def to(self, target: typing.Any = None, other_dtype: numpy.dtype[typing.Any] | None = None, *, device: device | str | int | None = None, dtype: numpy.dtype[typing.Any] | None = None, copy: bool = False) -> Tensor:
         """
         To a device, a dtype, or those of another tensor.
         """
     def tolist(self) -> typing.Any:
-        ...
+        """
+        The elements as nested lists, or a number. Waits.
+        """
+    def topk(self, k: typing.SupportsInt | typing.SupportsIndex, dim: typing.SupportsInt | typing.SupportsIndex = -1, largest: bool = True, sorted: bool = True) -> tuple[Tensor, Tensor]:
+        """
+        The k largest or smallest elements of dim in order, and where each stood; of equal ones the first.
+        """
     def transpose(self, dim0: typing.SupportsInt | typing.SupportsIndex, dim1: typing.SupportsInt | typing.SupportsIndex) -> Tensor:
-        ...
+        """
+        Two dimensions swapped.
+        """
+    def tril(self, diagonal: typing.SupportsInt | typing.SupportsIndex = 0) -> Tensor:
+        """
+        Matrices with 0 above the diagonal; a positive diagonal keeps more.
+        """
+    def triu(self, diagonal: typing.SupportsInt | typing.SupportsIndex = 0) -> Tensor:
+        """
+        Matrices with 0 below the diagonal; a positive diagonal keeps less.
+        """
     def trunc(self) -> Tensor:
         """
         The whole number towards 0.
         """
-    def unsqueeze(self, dim: typing.SupportsInt | typing.SupportsIndex) -> Tensor:
-        ...
-    def vector_norm(self, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
+    def trunc_(self) -> Tensor:
         """
-        The Euclidean norm.
+        In place: The whole number towards 0.
+        """
+    def type(self, dtype: numpy.dtype[typing.Any] | None = None) -> typing.Any:
+        """
+        The name of its type, or the tensor in another dtype.
+        """
+    def unbind(self, dim: typing.SupportsInt | typing.SupportsIndex = 0) -> tuple[Tensor, ...]:
+        """
+        A tuple of the entries of dim, which goes away.
+        """
+    def unflatten(self, dim: typing.SupportsInt | typing.SupportsIndex, sizes: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]) -> Tensor:
+        """
+        Dimension dim as several; one of their sizes may be -1.
+        """
+    def uniform_(self, from: typing.SupportsFloat | typing.SupportsIndex = 0.0, to: typing.SupportsFloat | typing.SupportsIndex = 1.0, *, generator: Generator = None) -> Tensor:
+        """
+        Overwrites with numbers uniform in [from, to).
+        """
+    def unsqueeze(self, dim: typing.SupportsInt | typing.SupportsIndex) -> Tensor:
+        """
+        With a dimension of size 1 at dim.
+        """
+    @typing.overload
+    def var(self, unbiased: bool) -> Tensor:
+        """
+        The variance, with n - correction for the number of elements; in two passes.
+        """
+    @typing.overload
+    def var(self, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
+        """
+        The variance, with n - correction for the number of elements; in two passes.
+        """
+    @typing.overload
+    def var_mean(self, unbiased: bool) -> tuple[Tensor, Tensor]:
+        """
+        var and mean.
+        """
+    @typing.overload
+    def var_mean(self, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: typing.SupportsFloat | typing.SupportsIndex | None = None) -> tuple[Tensor, Tensor]:
+        """
+        var and mean.
         """
     def view(self, *args) -> Tensor:
-        ...
+        """
+        The same memory under another shape; ValueError where the strides allow none.
+        """
+    def view_as(self, other: Tensor) -> Tensor:
+        """
+        Viewed in the shape of other.
+        """
+    def where(self, condition: Tensor, other: Tensor | float | int | bool) -> Tensor:
+        """
+        b where the condition a holds, c elsewhere.
+        """
     def zero_(self) -> Tensor:
-        ...
+        """
+        Sets every element to 0.
+        """
     @property
     def T(self) -> Tensor:
         ...
@@ -704,6 +1469,14 @@ class Tensor:
         ...
     @property
     def _version(self) -> int:
+        ...
+    @property
+    def data(self) -> Tensor:
+        """
+        The same memory, unknown to the tape; assigning gives the tensor other memory.
+        """
+    @data.setter
+    def data(self, arg1: Tensor) -> None:
         ...
     @property
     def device(self) -> device:
@@ -724,11 +1497,51 @@ class Tensor:
     def is_leaf(self) -> bool:
         ...
     @property
+    def itemsize(self) -> int:
+        ...
+    @property
+    def mT(self) -> Tensor:
+        ...
+    @property
+    def nbytes(self) -> int:
+        ...
+    @property
     def ndim(self) -> int:
         ...
     @property
     def shape(self) -> tuple:
         ...
+class _SavedTensor:
+    def __init__(self, arg0: Tensor) -> None:
+        ...
+    def unpack(self) -> Tensor:
+        ...
+class Generator:
+    """
+    A stream of random numbers of its own; every random function takes one as generator=. Its numbers are the same on every device.
+    """
+    def __init__(self, device: device | str | int | None = None) -> None:
+        ...
+    def get_state(self) -> Tensor:
+        """
+        Where the stream stands, as a uint8 tensor.
+        """
+    def initial_seed(self) -> int:
+        ...
+    def manual_seed(self, seed: int) -> Generator:
+        """
+        Starts the stream of that seed.
+        """
+    def seed(self) -> int:
+        """
+        Starts the stream of a seed that differs every time; returns the seed.
+        """
+    def set_state(self, new_state: Tensor) -> None:
+        """
+        Goes on where get_state was called.
+        """
+def _record_function(name: str, inputs: collections.abc.Sequence[Tensor], outputs: collections.abc.Sequence[Tensor], backward: collections.abc.Callable[[list[Tensor | None]], collections.abc.Sequence[Tensor | None]], saves_tensors: bool) -> None:
+    ...
 def _set_grad_enabled(arg0: bool) -> None:
     ...
 def abs(input: Tensor) -> Tensor:
@@ -739,23 +1552,45 @@ def acos(input: Tensor) -> Tensor:
     """
     The inverse cosine, in radians.
     """
-def adaptive_avg_pool2d(input: Tensor, output_size: int | tuple[int, int]) -> Tensor:
-    ...
+def adaptive_avg_pool1d(input: Tensor, output_size: int | tuple[int]) -> Tensor:
+    """
+    Means over windows that divide input [N, C, L] into output_size parts.
+    """
+def adaptive_avg_pool2d(input: Tensor, output_size: int | None | tuple[int | None, int | None]) -> Tensor:
+    """
+    Means over windows that divide the plane into output_size parts; None keeps a size.
+    """
+def adaptive_max_pool1d(input: Tensor, output_size: int | tuple[int], return_indices: bool = False) -> Tensor | tuple[Tensor, Tensor]:
+    """
+    The largest elements of windows that divide input [N, C, L] into output_size parts; with return_indices also where they stand.
+    """
+def adaptive_max_pool2d(input: Tensor, output_size: int | None | tuple[int | None, int | None], return_indices: bool = False) -> Tensor | tuple[Tensor, Tensor]:
+    """
+    The largest elements of windows that divide the plane into output_size parts; with return_indices also where they stand in their plane.
+    """
 def add(input: Tensor | float | int | bool, other: Tensor | float | int | bool, *, alpha: float | int | bool = 1) -> Tensor:
     """
     a + alpha * b.
     """
-def addcdiv(a: Tensor | float | int | bool, b: Tensor | float | int | bool, c: Tensor | float | int | bool, *, value: float | int | bool = 1) -> Tensor:
+def addcdiv(input: Tensor | float | int | bool, tensor1: Tensor | float | int | bool, tensor2: Tensor | float | int | bool, *, value: float | int | bool = 1) -> Tensor:
     """
     a + value * b / c.
     """
-def addcmul(a: Tensor | float | int | bool, b: Tensor | float | int | bool, c: Tensor | float | int | bool, *, value: float | int | bool = 1) -> Tensor:
+def addcmul(input: Tensor | float | int | bool, tensor1: Tensor | float | int | bool, tensor2: Tensor | float | int | bool, *, value: float | int | bool = 1) -> Tensor:
     """
     a + value * b * c.
+    """
+def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float | int | bool = 1, alpha: float | int | bool = 1) -> Tensor:
+    """
+    beta * input + alpha * mat1 @ mat2, with input broadcast.
     """
 def all(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
     """
     Whether every element is non-zero.
+    """
+def allclose(input: Tensor, other: Tensor, rtol: typing.SupportsFloat | typing.SupportsIndex = 1e-05, atol: typing.SupportsFloat | typing.SupportsIndex = 1e-08, equal_nan: bool = False) -> bool:
+    """
+    Whether all of isclose hold, a bool of Python; waits.
     """
 def amax(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
     """
@@ -769,10 +1604,36 @@ def any(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex | collecti
     """
     Whether some element is non-zero.
     """
+@typing.overload
+def arange(end: float | int | bool, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
+    """
+    start, start + step, ... below end (above it for a negative step); int64 where all three are whole numbers, else float32.
+    """
+@typing.overload
+def arange(start: float | int | bool, end: float | int | bool, step: float | int | bool = 1, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
+    """
+    start, start + step, ... below end (above it for a negative step); int64 where all three are whole numbers, else float32.
+    """
 def argmax(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex | None = None, keepdim: bool = False) -> Tensor:
-    ...
+    """
+    Where the largest element stands, of equal ones the first; int64.
+    """
 def argmin(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex | None = None, keepdim: bool = False) -> Tensor:
-    ...
+    """
+    Where the smallest element stands, of equal ones the first; int64.
+    """
+def argsort(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex = -1, descending: bool = False, stable: bool = False) -> Tensor:
+    """
+    Where the elements of dim in order stood.
+    """
+def as_strided(input: Tensor, size: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], stride: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], storage_offset: typing.SupportsInt | typing.SupportsIndex | None = None) -> Tensor:
+    """
+    The same memory under any sizes, strides and offset.
+    """
+def as_tensor(data: typing.Any, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None) -> Tensor:
+    """
+    As tensor, but a tensor that has that dtype and device already comes back itself.
+    """
 def asin(input: Tensor) -> Tensor:
     """
     The inverse sine, in radians.
@@ -785,12 +1646,36 @@ def atan2(input: Tensor | float | int | bool, other: Tensor | float | int | bool
     """
     The angle of the point (b, a), in radians.
     """
-def avg_pool2d(input: Tensor, kernel_size: int | tuple[int, int], stride: int | tuple[int, int] | None = None, padding: int | tuple[int, int] = (0, 0), ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: typing.SupportsInt | typing.SupportsIndex | None = None) -> Tensor:
+def avg_pool1d(input: Tensor, kernel_size: int | tuple[int], stride: int | tuple[int] | None = None, padding: int | tuple[int] = 0, ceil_mode: bool = False, count_include_pad: bool = True) -> Tensor:
+    """
+    The mean of every window of input [N, C, L].
+    """
+def avg_pool2d(input: Tensor, kernel_size: int | tuple[int, int], stride: int | tuple[int, int] | None = None, padding: int | tuple[int, int] = 0, ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: typing.SupportsInt | typing.SupportsIndex | None = None) -> Tensor:
+    """
+    The mean of every window of input [N, C, H, W].
+    """
+def backward(tensors: collections.abc.Sequence[Tensor], grad_tensors: collections.abc.Sequence[Tensor | None] = [], retain_graph: bool = False, inputs: collections.abc.Sequence[Tensor] = []) -> None:
     ...
-def backward(tensors: collections.abc.Sequence[Tensor], grad_tensors: collections.abc.Sequence[Tensor | None] = [], retain_graph: bool = False) -> None:
-    ...
+def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float | int | bool = 1, alpha: float | int | bool = 1) -> Tensor:
+    """
+    beta * input + alpha * batch1 @ batch2, with input broadcast.
+    """
 def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, weight: Tensor | None = None, bias: Tensor | None = None, training: bool = False, momentum: typing.SupportsFloat | typing.SupportsIndex = 0.1, eps: typing.SupportsFloat | typing.SupportsIndex = 1e-05) -> Tensor:
-    ...
+    """
+    Every channel of input [N, C, ...] brought to mean 0 and variance 1, then scaled and shifted.
+    """
+def bernoulli(input: Tensor, p: typing.SupportsFloat | typing.SupportsIndex | None = None, *, generator: Generator = None) -> Tensor:
+    """
+    1 with the probability that each element gives (or p), else 0.
+    """
+def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, reduction: str = 'mean') -> Tensor:
+    """
+    Of probabilities input and target; logarithms are held above -100. Unlike PyTorch, an input outside [0, 1] gives NaN instead of an error.
+    """
+def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None, reduction: str = 'mean', pos_weight: Tensor | None = None) -> Tensor:
+    """
+    binary_cross_entropy of sigmoid(input), without overflow.
+    """
 def bitwise_and(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
     """
     The bits set in both.
@@ -809,10 +1694,16 @@ def bitwise_xor(input: Tensor | float | int | bool, other: Tensor | float | int 
     """
 def bmm(input: Tensor, mat2: Tensor) -> Tensor:
     """
-    Batched matrix product [B, M, K] x [B, K, N].
+    Batched matrix product [B, M, K] x [B, K, N] -> [B, M, N].
+    """
+def can_cast(from_: numpy.dtype[typing.Any], to: numpy.dtype[typing.Any]) -> bool:
+    """
+    Whether results of one dtype may be written to tensors of another.
     """
 def cat(tensors: collections.abc.Sequence[Tensor], dim: typing.SupportsInt | typing.SupportsIndex = 0) -> Tensor:
-    ...
+    """
+    Tensors joined along dim.
+    """
 def ceil(input: Tensor) -> Tensor:
     """
     The smallest whole number not below every element.
@@ -821,15 +1712,37 @@ def celu(input: Tensor, alpha: typing.SupportsFloat | typing.SupportsIndex | Non
     """
     elu with a continuous slope (Barron 2017).
     """
+def channel_shuffle(input: Tensor, groups: typing.SupportsInt | typing.SupportsIndex) -> Tensor:
+    """
+    The channels of input [N, C, ...] dealt out from group to group.
+    """
+def chunk(input: Tensor, chunks: typing.SupportsInt | typing.SupportsIndex, dim: typing.SupportsInt | typing.SupportsIndex = 0) -> tuple[Tensor, ...]:
+    """
+    A tuple of at most chunks equal parts along dim.
+    """
 def clamp(input: Tensor, min: typing.SupportsFloat | typing.SupportsIndex | None = None, max: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
     """
     a held between min and max.
     """
 def clone(input: Tensor) -> Tensor:
-    ...
-def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | tuple[int, int] = (1, 1), padding: int | tuple[int, int] = (0, 0), dilation: int | tuple[int, int] = (1, 1), groups: typing.SupportsInt | typing.SupportsIndex = 1) -> Tensor:
     """
-    Input [N, C, H, W], weight [O, C / groups, KH, KW], bias [O] -> [N, O, OH, OW].
+    A copy.
+    """
+def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | tuple[int] = 1, padding: int | tuple[int] | str = 0, dilation: int | tuple[int] = 1, groups: typing.SupportsInt | typing.SupportsIndex = 1) -> Tensor:
+    """
+    input [N, C, L], weight [O, C / groups, K], bias [O] -> [N, O, OL]; padding is a number, 'same' or 'valid'.
+    """
+def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | tuple[int, int] = 1, padding: int | tuple[int, int] | str = 0, dilation: int | tuple[int, int] = 1, groups: typing.SupportsInt | typing.SupportsIndex = 1) -> Tensor:
+    """
+    input [N, C, H, W], weight [O, C / groups, KH, KW], bias [O] -> [N, O, OH, OW]; padding is a number, a pair, 'same' or 'valid'.
+    """
+def conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | tuple[int] = 1, padding: int | tuple[int] = 0, output_padding: int | tuple[int] = 0, groups: typing.SupportsInt | typing.SupportsIndex = 1, dilation: int | tuple[int] = 1) -> Tensor:
+    """
+    input [N, C, L], weight [C, O / groups, K], bias [O] -> [N, O, OL]: the gradient of conv1d as a function of its own.
+    """
+def conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | tuple[int, int] = 1, padding: int | tuple[int, int] = 0, output_padding: int | tuple[int, int] = 0, groups: typing.SupportsInt | typing.SupportsIndex = 1, dilation: int | tuple[int, int] = 1) -> Tensor:
+    """
+    input [N, C, H, W], weight [C, O / groups, KH, KW], bias [O] -> [N, O, OH, OW]: the gradient of conv2d as a function of its own.
     """
 def cos(input: Tensor) -> Tensor:
     """
@@ -844,10 +1757,24 @@ def count_nonzero(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex 
     How many elements are non-zero.
     """
 def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, ignore_index: typing.SupportsInt | typing.SupportsIndex = -100, reduction: str = 'mean', label_smoothing: typing.SupportsFloat | typing.SupportsIndex = 0.0) -> Tensor:
-    ...
+    """
+    nll_loss of log_softmax(input); target holds classes or probabilities.
+    """
+def cumprod(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex, *, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
+    """
+    Running products along dim.
+    """
+def cumsum(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex, *, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
+    """
+    Running sums along dim.
+    """
 def device_count() -> int:
     """
     Number of OpenCL devices over all platforms.
+    """
+def diagonal(input: Tensor, offset: typing.SupportsInt | typing.SupportsIndex = 0, dim1: typing.SupportsInt | typing.SupportsIndex = 0, dim2: typing.SupportsInt | typing.SupportsIndex = 1) -> Tensor:
+    """
+    Entries (i, i + offset) of two dimensions, as a last dimension.
     """
 @typing.overload
 def div(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
@@ -865,27 +1792,57 @@ def div_trunc(input: Tensor | float | int | bool, other: Tensor | float | int | 
     """
     div with rounding_mode='trunc'.
     """
-def dropout(input: Tensor, p: typing.SupportsFloat | typing.SupportsIndex = 0.5, training: bool = True) -> Tensor:
-    ...
+def dot(input: Tensor, tensor: Tensor) -> Tensor:
+    """
+    The sum of the products of two vectors.
+    """
+def dropout(input: Tensor, p: typing.SupportsFloat | typing.SupportsIndex = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """
+    Zeroes elements with probability p and scales the rest by 1 / (1 - p); the input itself when not training.
+    """
+def dropout2d(input: Tensor, p: typing.SupportsFloat | typing.SupportsIndex = 0.5, training: bool = True) -> Tensor:
+    """
+    As dropout, of whole channels of input [N, C, ...].
+    """
+def einsum(equation: str, *args) -> Tensor:
+    """
+    Products of elements whose subscripts agree, added up over the subscripts that the output lacks.
+    """
 def elu(input: Tensor, alpha: typing.SupportsFloat | typing.SupportsIndex | None = 1.0) -> Tensor:
     """
     a, or alpha * (exp(a) - 1) where negative (Clevert et al. 2016).
     """
+def embedding(input: Tensor, weight: Tensor, padding_idx: typing.SupportsInt | typing.SupportsIndex | None = None) -> Tensor:
+    """
+    The rows of weight [count, features] that input names, in the shape [*input, features]; row padding_idx gets no gradient.
+    """
 def empty(*args, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
     """
-    Contents undefined.
+    A tensor whose contents are undefined.
     """
 def empty_cache() -> None:
     """
     Gives cached memory that no tensor uses back to the devices.
     """
+def empty_like(input: Tensor, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
+    """
+    Undefined contents in the shape, dtype and on the device of input.
+    """
 def eq(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
     """
     Whether a equals b.
     """
+def equal(input: Tensor, other: Tensor) -> bool:
+    """
+    Whether both have one shape and the same elements, a bool of Python; waits.
+    """
 def erf(input: Tensor) -> Tensor:
     """
     The error function.
+    """
+def erfinv(input: Tensor) -> Tensor:
+    """
+    The inverse of erf; infinite at -1 and 1, NaN beyond.
     """
 def exp(input: Tensor) -> Tensor:
     """
@@ -895,8 +1852,18 @@ def expm1(input: Tensor) -> Tensor:
     """
     exp(a) - 1, exact near 0.
     """
+def eye(n: typing.SupportsInt | typing.SupportsIndex, m: typing.SupportsInt | typing.SupportsIndex | None = None, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
+    """
+    Ones on the diagonal of a matrix [n, m], zeros elsewhere.
+    """
 def flatten(input: Tensor, start_dim: typing.SupportsInt | typing.SupportsIndex = 0, end_dim: typing.SupportsInt | typing.SupportsIndex = -1) -> Tensor:
-    ...
+    """
+    The dimensions from start_dim to end_dim as one.
+    """
+def flip(input: Tensor, dims: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]) -> Tensor:
+    """
+    A copy in reverse order along dims.
+    """
 def floor(input: Tensor) -> Tensor:
     """
     The largest whole number not above every element.
@@ -909,16 +1876,34 @@ def fmod(input: Tensor | float | int | bool, other: Tensor | float | int | bool)
     """
     The remainder of division, with the sign of a.
     """
+def fold(input: Tensor, output_size: int | tuple[int, int], kernel_size: int | tuple[int, int], dilation: int | tuple[int, int] = 1, padding: int | tuple[int, int] = 0, stride: int | tuple[int, int] = 1) -> Tensor:
+    """
+    The sum of the blocks that are the columns of input [N, C KH KW, blocks] -> [N, C, H, W].
+    """
 def frac(input: Tensor) -> Tensor:
     """
     What trunc leaves.
+    """
+def from_dlpack(ext_tensor: typing.Any, device: device | str | int | None = None) -> Tensor:
+    """
+    Copies what another library shows through __dlpack__, in host memory, to a device.
     """
 def from_numpy(array: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
     """
     Copies a NumPy array to the default device.
     """
-def full(size: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], fill_value: float | int | bool, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None) -> Tensor:
-    ...
+def full(size: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], fill_value: float | int | bool, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
+    """
+    A tensor filled with fill_value.
+    """
+def full_like(input: Tensor, fill_value: float | int | bool, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
+    """
+    fill_value in the shape, dtype and on the device of input.
+    """
+def gather(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex, index: Tensor) -> Tensor:
+    """
+    Elements along dim that index names; the shape of index (int64 or int32).
+    """
 def ge(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
     """
     Whether a is at least b.
@@ -943,10 +1928,30 @@ def get_device_properties(device: device | str | int | None = None) -> dict:
     """
     What the device is and can do, as a dict; sizes in bytes.
     """
+def get_float32_matmul_precision() -> str:
+    """
+    What set_float32_matmul_precision was given last; "highest" at first.
+    """
+def get_rng_state(device: device | str | int | None = None) -> Tensor:
+    """
+    The state of a device's default generator.
+    """
+def glu(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex = -1) -> Tensor:
+    """
+    The first half of dim times the sigmoid of the second.
+    """
+def glu_kernel(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
+    """
+    a * sigmoid(b): glu of its two halves.
+    """
 def grad(outputs: collections.abc.Sequence[Tensor], inputs: collections.abc.Sequence[Tensor], grad_outputs: collections.abc.Sequence[Tensor | None] = [], retain_graph: bool = False, allow_unused: bool = False) -> list[Tensor | None]:
     ...
 def gradcheck(function: collections.abc.Callable[[list[Tensor]], Tensor], inputs: collections.abc.Sequence[Tensor], eps: typing.SupportsFloat | typing.SupportsIndex = 1e-06, atol: typing.SupportsFloat | typing.SupportsIndex = 1e-05, rtol: typing.SupportsFloat | typing.SupportsIndex = 0.001) -> bool:
     ...
+def group_norm(input: Tensor, num_groups: typing.SupportsInt | typing.SupportsIndex, weight: Tensor | None = None, bias: Tensor | None = None, eps: typing.SupportsFloat | typing.SupportsIndex = 1e-05) -> Tensor:
+    """
+    Every group of channels of input [N, C, ...] brought to mean 0 and variance 1, then scaled and shifted.
+    """
 def gt(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
     """
     Whether a is greater than b.
@@ -963,16 +1968,52 @@ def hardtanh(input: Tensor, min_val: typing.SupportsFloat | typing.SupportsIndex
     """
     a held between min_val and max_val.
     """
+def huber_loss(input: Tensor, target: Tensor, reduction: str = 'mean', delta: typing.SupportsFloat | typing.SupportsIndex = 1.0) -> Tensor:
+    """
+    Half the squared difference below delta, linear above.
+    """
+def index_add(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex, index: Tensor, source: Tensor, *, alpha: float | int | bool = 1) -> Tensor:
+    """
+    input with alpha * source added to the entries of dim that index names, in a fixed order.
+    """
+def index_copy(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex, index: Tensor, source: Tensor) -> Tensor:
+    """
+    input with the entries of dim that index names taken from source; of several for one entry the last counts.
+    """
+def index_select(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex, index: Tensor) -> Tensor:
+    """
+    The entries of dim that index names.
+    """
 def initial_seed() -> int:
     """
     The seed of the last manual_seed.
+    """
+def instance_norm(input: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None, weight: Tensor | None = None, bias: Tensor | None = None, use_input_stats: bool = True, momentum: typing.SupportsFloat | typing.SupportsIndex = 0.1, eps: typing.SupportsFloat | typing.SupportsIndex = 1e-05) -> Tensor:
+    """
+    Every channel of every item of input [N, C, ...] brought to mean 0 and variance 1, then scaled and shifted.
+    """
+def interpolate(input: Tensor, size: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, scale_factor: typing.SupportsFloat | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex] | None = None, mode: str = 'nearest', align_corners: bool | None = None, recompute_scale_factor: bool | None = None, antialias: bool = False) -> Tensor:
+    """
+    input [N, C, ...] brought to size, or to scale_factor times its size; modes nearest, nearest-exact, linear, bilinear, trilinear, area.
     """
 def is_available() -> bool:
     """
     Whether this machine has an OpenCL device.
     """
+def is_floating_point(input: Tensor) -> bool:
+    """
+    Whether its dtype is a floating one.
+    """
 def is_grad_enabled() -> bool:
     ...
+def is_tensor(obj: typing.Any) -> bool:
+    """
+    Whether it is a Tensor.
+    """
+def isclose(input: Tensor, other: Tensor, rtol: typing.SupportsFloat | typing.SupportsIndex = 1e-05, atol: typing.SupportsFloat | typing.SupportsIndex = 1e-08, equal_nan: bool = False) -> Tensor:
+    """
+    Whether each |input - other| <= atol + rtol |other|; bool.
+    """
 def isfinite(input: Tensor) -> Tensor:
     """
     Whether every element is neither NaN nor infinite.
@@ -989,8 +2030,18 @@ def kernel_cache_info() -> dict:
     """
     Where kernel binaries are kept and what this process did with them: path, entries, bytes, hits, misses, built, build_seconds.
     """
+def kl_div(input: Tensor, target: Tensor, reduction: str = 'mean', log_target: bool = False) -> Tensor:
+    """
+    Kullback-Leibler divergence of log-probabilities input from target, probabilities or their logarithms.
+    """
 def l1_loss(input: Tensor, target: Tensor, reduction: str = 'mean') -> Tensor:
-    ...
+    """
+    The absolute difference.
+    """
+def layer_norm(input: Tensor, normalized_shape: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], weight: Tensor | None = None, bias: Tensor | None = None, eps: typing.SupportsFloat | typing.SupportsIndex = 1e-05) -> Tensor:
+    """
+    The last dimensions, of sizes normalized_shape, brought to mean 0 and variance 1, then scaled and shifted.
+    """
 def le(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
     """
     Whether a is at most b.
@@ -999,12 +2050,22 @@ def leaky_relu(input: Tensor, negative_slope: typing.SupportsFloat | typing.Supp
     """
     a, or negative_slope * a where negative.
     """
-def lerp(a: Tensor | float | int | bool, b: Tensor | float | int | bool, c: Tensor | float | int | bool) -> Tensor:
+def lerp(input: Tensor | float | int | bool, end: Tensor | float | int | bool, weight: Tensor | float | int | bool) -> Tensor:
     """
     a + weight * (b - a).
     """
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    ...
+    """
+    input [..., in] times weight [out, in] transposed, plus bias [out].
+    """
+def linspace(start: float | int | bool, end: float | int | bool, steps: typing.SupportsInt | typing.SupportsIndex, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
+    """
+    steps numbers evenly spaced from start to end, both included.
+    """
+def local_response_norm(input: Tensor, size: typing.SupportsInt | typing.SupportsIndex, alpha: typing.SupportsFloat | typing.SupportsIndex = 0.0001, beta: typing.SupportsFloat | typing.SupportsIndex = 0.75, k: typing.SupportsFloat | typing.SupportsIndex = 1.0) -> Tensor:
+    """
+    input [N, C, ...] / (k + alpha * mean of squares over size neighbouring channels) to the power beta.
+    """
 def log(input: Tensor) -> Tensor:
     """
     The natural logarithm.
@@ -1021,8 +2082,10 @@ def log2(input: Tensor) -> Tensor:
     """
     The logarithm to base 2.
     """
-def log_softmax(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex) -> Tensor:
-    ...
+def log_softmax(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
+    """
+    The logarithm of softmax, without overflow.
+    """
 def logaddexp(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
     """
     log(exp(a) + exp(b)), without overflow.
@@ -1051,6 +2114,10 @@ def logsigmoid(input: Tensor) -> Tensor:
     """
     log(sigmoid(a)).
     """
+def logsumexp(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None, keepdim: bool = False) -> Tensor:
+    """
+    log(sum(exp(input))), without overflow.
+    """
 def lt(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
     """
     Whether a is less than b.
@@ -1063,9 +2130,32 @@ def manual_seed_all(seed: typing.SupportsInt | typing.SupportsIndex) -> None:
     """
     Seeds the random numbers of every device.
     """
+def masked_fill(input: Tensor, mask: Tensor, value: Tensor | float | int | bool) -> Tensor:
+    """
+    input with value (a number or a scalar tensor) where mask (bool) holds.
+    """
+def masked_select(input: Tensor, mask: Tensor) -> Tensor:
+    """
+    The elements where mask (bool) holds, one after another; input and mask broadcast. Waits for their number.
+    """
 def matmul(input: Tensor, other: Tensor) -> Tensor:
     """
-    torch.matmul, all broadcasting cases.
+    Dot product, matrix times vector, matrix product, and batches of them with broadcasting.
+    """
+@typing.overload
+def max(input: Tensor) -> Tensor:
+    """
+    The largest element; along dim the largest elements and where they stand (values, indices); of two tensors, maximum.
+    """
+@typing.overload
+def max(input: Tensor, other: Tensor) -> Tensor:
+    """
+    The largest element; along dim the largest elements and where they stand (values, indices); of two tensors, maximum.
+    """
+@typing.overload
+def max(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex, keepdim: bool = False) -> typing.Any:
+    """
+    The largest element; along dim the largest elements and where they stand (values, indices); of two tensors, maximum.
     """
 def max_memory_allocated(device: device | str | int | None = None) -> int:
     """
@@ -1075,13 +2165,25 @@ def max_memory_reserved(device: device | str | int | None = None) -> int:
     """
     Peak of memory_reserved, in bytes.
     """
-def max_pool2d(input: Tensor, kernel_size: int | tuple[int, int], stride: int | tuple[int, int] | None = None, padding: int | tuple[int, int] = (0, 0), dilation: int | tuple[int, int] = (1, 1), ceil_mode: bool = False, return_indices: bool = False) -> Tensor | tuple[Tensor, Tensor]:
-    ...
+def max_pool1d(input: Tensor, kernel_size: int | tuple[int], stride: int | tuple[int] | None = None, padding: int | tuple[int] = 0, dilation: int | tuple[int] = 1, ceil_mode: bool = False, return_indices: bool = False) -> Tensor | tuple[Tensor, Tensor]:
+    """
+    The largest element of every window of input [N, C, L]; with return_indices also where it stands.
+    """
+def max_pool2d(input: Tensor, kernel_size: int | tuple[int, int], stride: int | tuple[int, int] | None = None, padding: int | tuple[int, int] = 0, dilation: int | tuple[int, int] = 1, ceil_mode: bool = False, return_indices: bool = False) -> Tensor | tuple[Tensor, Tensor]:
+    """
+    The largest element of every window of input [N, C, H, W]; with return_indices also where it stands in its plane.
+    """
 def maximum(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
     """
     The larger of a and b; NaN if either is.
     """
+@typing.overload
 def mean(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
+    """
+    The mean of the elements.
+    """
+@typing.overload
+def mean(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, keepdim: bool = False, *, dtype: numpy.dtype[typing.Any]) -> Tensor:
     """
     The mean of the elements.
     """
@@ -1095,6 +2197,21 @@ def memory_reserved(device: device | str | int | None = None) -> int:
     """
 def memory_stats(device: device | str | int | None = None) -> dict:
     ...
+@typing.overload
+def min(input: Tensor) -> Tensor:
+    """
+    The smallest element; along dim the smallest elements and where they stand (values, indices); of two tensors, minimum.
+    """
+@typing.overload
+def min(input: Tensor, other: Tensor) -> Tensor:
+    """
+    The smallest element; along dim the smallest elements and where they stand (values, indices); of two tensors, minimum.
+    """
+@typing.overload
+def min(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex, keepdim: bool = False) -> typing.Any:
+    """
+    The smallest element; along dim the smallest elements and where they stand (values, indices); of two tensors, minimum.
+    """
 def minimum(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
     """
     The smaller of a and b; NaN if either is.
@@ -1105,16 +2222,28 @@ def mish(input: Tensor) -> Tensor:
     """
 def mm(input: Tensor, mat2: Tensor) -> Tensor:
     """
-    Matrix product [M, K] x [K, N].
+    Matrix product [M, K] x [K, N] -> [M, N].
+    """
+def movedim(input: Tensor, source: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], destination: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]) -> Tensor:
+    """
+    The dimensions source moved to the places destination.
     """
 def mse_loss(input: Tensor, target: Tensor, reduction: str = 'mean') -> Tensor:
-    ...
+    """
+    The squared difference.
+    """
 def mul(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
     """
     The product.
     """
+def multinomial(input: Tensor, num_samples: typing.SupportsInt | typing.SupportsIndex, replacement: bool = False, *, generator: Generator = None) -> Tensor:
+    """
+    Indices drawn with the probabilities that input [n] or [rows, n] gives up to a factor; int64 [num_samples] or [rows, num_samples].
+    """
 def narrow(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex, start: typing.SupportsInt | typing.SupportsIndex, length: typing.SupportsInt | typing.SupportsIndex) -> Tensor:
-    ...
+    """
+    length entries of dim from start on.
+    """
 def ne(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
     """
     Whether a differs from b.
@@ -1124,15 +2253,71 @@ def neg(input: Tensor) -> Tensor:
     The negative of every element.
     """
 def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, ignore_index: typing.SupportsInt | typing.SupportsIndex = -100, reduction: str = 'mean') -> Tensor:
-    ...
+    """
+    Negative log likelihood of input [N, C, ...] for the classes target [N, ...].
+    """
+def nonzero(input: Tensor, *, as_tuple: bool = False) -> typing.Any:
+    """
+    The coordinates [count, rank] of the elements that are not 0, or with as_tuple a tensor for each dimension. Waits for their number.
+    """
+def norm(input: Tensor, p: typing.SupportsFloat | typing.SupportsIndex | str = 'fro', dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, keepdim: bool = False, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
+    """
+    (sum |input|^p)^(1/p) for any p, 0 and infinities too; 'fro' is 2.
+    """
+@typing.overload
+def normal(mean: typing.SupportsFloat | typing.SupportsIndex, std: typing.SupportsFloat | typing.SupportsIndex, size: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], *, generator: Generator = None, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
+    """
+    Normal, with a mean and a standard deviation for each element, or of one size.
+    """
+@typing.overload
+def normal(mean: Tensor | float | int | bool = 0.0, std: Tensor | float | int | bool = 1.0, *, generator: Generator = None) -> Tensor:
+    """
+    Normal, with a mean and a standard deviation for each element, or of one size.
+    """
+def normalize(input: Tensor, p: typing.SupportsFloat | typing.SupportsIndex = 2.0, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = 1, eps: typing.SupportsFloat | typing.SupportsIndex = 1e-12) -> Tensor:
+    """
+    input over its p-norm along dim, which is held above eps.
+    """
+def numel(input: Tensor) -> int:
+    """
+    The number of elements.
+    """
+def one_hot(tensor: Tensor, num_classes: typing.SupportsInt | typing.SupportsIndex = -1) -> Tensor:
+    """
+    int64 [*tensor, num_classes] with 1 at each class that tensor names; num_classes -1 (one more than the largest) waits.
+    """
 def ones(*args, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
     """
-    Filled with 1.
+    A tensor filled with 1.
     """
-def ones_like(input: Tensor) -> Tensor:
-    ...
+def ones_like(input: Tensor, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
+    """
+    Ones in the shape, dtype and on the device of input.
+    """
+def operator_table() -> list:
+    """
+    What is said of every operator, as dicts.
+    """
+def outer(input: Tensor, vec2: Tensor) -> Tensor:
+    """
+    All products of the elements of two vectors.
+    """
+def pad(input: Tensor, pad: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], mode: str = 'constant', value: float | int | bool | None = None) -> Tensor:
+    """
+    Elements added around the last dimensions (negative numbers cut): a constant, or the input reflected, replicated or repeated.
+    """
 def permute(input: Tensor, dims: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]) -> Tensor:
-    ...
+    """
+    The dimensions in another order.
+    """
+def pixel_shuffle(input: Tensor, upscale_factor: typing.SupportsInt | typing.SupportsIndex) -> Tensor:
+    """
+    [..., C r r, H, W] -> [..., C, H r, W r].
+    """
+def pixel_unshuffle(input: Tensor, downscale_factor: typing.SupportsInt | typing.SupportsIndex) -> Tensor:
+    """
+    [..., C, H r, W r] -> [..., C r r, H, W].
+    """
 def pointwise_table() -> list:
     """
     The rows of the pointwise operator table, as dicts.
@@ -1141,23 +2326,67 @@ def pow(input: Tensor | float | int | bool, other: Tensor | float | int | bool) 
     """
     a to the power b.
     """
+def prelu(input: Tensor, weight: Tensor) -> Tensor:
+    """
+    a where positive, weight * a elsewhere; weight has one element, or one for each entry of dimension 1.
+    """
 def prelu_kernel(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
     """
     prelu with the slope b broadcast already.
+    """
+@typing.overload
+def prod(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
+    """
+    The product of the elements.
+    """
+@typing.overload
+def prod(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, keepdim: bool = False, *, dtype: numpy.dtype[typing.Any]) -> Tensor:
+    """
+    The product of the elements.
     """
 def promote_types(type1: numpy.dtype[typing.Any], type2: numpy.dtype[typing.Any]) -> numpy.dtype[typing.Any]:
     """
     The dtype that both promote to.
     """
-def rand(*args, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
+def rand(*args, generator: Generator = None, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
     """
     Uniform in [0, 1).
     """
-def randint(low: typing.SupportsInt | typing.SupportsIndex, high: typing.SupportsInt | typing.SupportsIndex, size: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None) -> Tensor:
-    ...
-def randn(*args, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
+def rand_like(input: Tensor, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
+    """
+    Uniform in [0, 1), in the shape, dtype and on the device of input.
+    """
+@typing.overload
+def randint(high: typing.SupportsInt | typing.SupportsIndex, size: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], *, generator: Generator = None, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
+    """
+    Whole numbers in [low, high).
+    """
+@typing.overload
+def randint(low: typing.SupportsInt | typing.SupportsIndex, high: typing.SupportsInt | typing.SupportsIndex, size: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], *, generator: Generator = None, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
+    """
+    Whole numbers in [low, high).
+    """
+@typing.overload
+def randint_like(input: Tensor, high: typing.SupportsInt | typing.SupportsIndex, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None) -> Tensor:
+    """
+    Whole numbers in [low, high), in the shape, dtype and on the device of input.
+    """
+@typing.overload
+def randint_like(input: Tensor, low: typing.SupportsInt | typing.SupportsIndex, high: typing.SupportsInt | typing.SupportsIndex, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None) -> Tensor:
+    """
+    Whole numbers in [low, high), in the shape, dtype and on the device of input.
+    """
+def randn(*args, generator: Generator = None, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
     """
     Standard normal.
+    """
+def randn_like(input: Tensor, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
+    """
+    Standard normal, in the shape, dtype and on the device of input.
+    """
+def randperm(n: typing.SupportsInt | typing.SupportsIndex, *, generator: Generator = None, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None) -> Tensor:
+    """
+    The numbers from 0 to n - 1 in random order (Fisher and Yates).
     """
 def reciprocal(input: Tensor) -> Tensor:
     """
@@ -1182,7 +2411,21 @@ def remainder(input: Tensor | float | int | bool, other: Tensor | float | int | 
 def reset_peak_memory_stats(device: device | str | int | None = None) -> None:
     ...
 def reshape(input: Tensor, shape: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]) -> Tensor:
-    ...
+    """
+    A view where the strides allow one, else a copy; one size may be -1.
+    """
+def result_type(tensor1: Tensor | float | int | bool, tensor2: Tensor | float | int | bool) -> numpy.dtype[typing.Any]:
+    """
+    The dtype that two tensors or numbers promote to.
+    """
+def rms_norm(input: Tensor, normalized_shape: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], weight: Tensor | None = None, eps: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
+    """
+    The last dimensions over their root mean square, then scaled.
+    """
+def roll(input: Tensor, shifts: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], dims: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None) -> Tensor:
+    """
+    A copy moved by shifts along dims; what leaves enters at the other end.
+    """
 def round(input: Tensor) -> Tensor:
     """
     The nearest whole number; halves go to the even one.
@@ -1191,8 +2434,28 @@ def rsqrt(input: Tensor) -> Tensor:
     """
     One over the square root.
     """
+def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None, dropout_p: typing.SupportsFloat | typing.SupportsIndex = 0.0, is_causal: bool = False, *, scale: typing.SupportsFloat | typing.SupportsIndex | None = None, enable_gqa: bool = False) -> Tensor:
+    """
+    softmax(query key^T * scale + attn_mask) value over [..., L, E], [..., S, E] and [..., S, Ev]; a query with no key left gives zeros.
+    """
+@typing.overload
+def scatter(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex, index: Tensor, src: Tensor | float | int | bool) -> Tensor:
+    """
+    input with src (a tensor or a number) at the places along dim that index names; of several writes to one place the last counts.
+    """
+@typing.overload
+def scatter(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex, index: Tensor, value: Tensor | float | int | bool) -> Tensor:
+    """
+    input with src (a tensor or a number) at the places along dim that index names; of several writes to one place the last counts.
+    """
+def scatter_add(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex, index: Tensor, src: Tensor) -> Tensor:
+    """
+    input with src added at the places along dim that index names, in a fixed order.
+    """
 def select(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex, index: typing.SupportsInt | typing.SupportsIndex) -> Tensor:
-    ...
+    """
+    Entry index of dim, which goes away.
+    """
 def selu(input: Tensor) -> Tensor:
     """
     The self-normalising unit (Klambauer et al. 2017).
@@ -1201,9 +2464,21 @@ def set_default_device(device: typing.Any) -> None:
     """
     Sets the device of tensors that name none.
     """
+def set_float32_matmul_precision(precision: str) -> None:
+    """
+    "highest", "high" or "medium". It is stored and changes nothing: products of float32 matrices are computed in float32 always.
+    """
 def set_memory_limit(bytes: typing.SupportsInt | typing.SupportsIndex, device: device | str | int | None = None) -> None:
     """
     Refuses to reserve more than that many bytes; 0 lifts the limit.
+    """
+def set_printoptions(precision: typing.SupportsInt | typing.SupportsIndex | None = None, threshold: typing.SupportsInt | typing.SupportsIndex | None = None, edgeitems: typing.SupportsInt | typing.SupportsIndex | None = None, linewidth: typing.SupportsInt | typing.SupportsIndex | None = None, profile: str | None = None, sci_mode: bool | None = None) -> None:
+    """
+    How tensors are printed.
+    """
+def set_rng_state(new_state: Tensor, device: device | str | int | None = None) -> None:
+    """
+    Sets the state of a device's default generator.
     """
 def sgn(input: Tensor) -> Tensor:
     """
@@ -1229,8 +2504,18 @@ def sinh(input: Tensor) -> Tensor:
     """
     The hyperbolic sine.
     """
-def softmax(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex) -> Tensor:
-    ...
+def smooth_l1_loss(input: Tensor, target: Tensor, reduction: str = 'mean', beta: typing.SupportsFloat | typing.SupportsIndex = 1.0) -> Tensor:
+    """
+    The absolute difference, rounded off to a parabola below beta.
+    """
+def softmax(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
+    """
+    exp(input) over its sum along dim.
+    """
+def softmin(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
+    """
+    softmax of -input.
+    """
 def softplus(input: Tensor, beta: typing.SupportsFloat | typing.SupportsIndex | None = None, threshold: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
     """
     log(1 + exp(beta * a)) / beta; linear above threshold / beta.
@@ -1238,6 +2523,14 @@ def softplus(input: Tensor, beta: typing.SupportsFloat | typing.SupportsIndex | 
 def softsign(input: Tensor) -> Tensor:
     """
     a / (1 + |a|).
+    """
+def sort(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex = -1, descending: bool = False, stable: bool = False) -> tuple[Tensor, Tensor]:
+    """
+    The elements of dim in order, and where each stood; always stable, NaN as the largest.
+    """
+def split(tensor: Tensor, split_size_or_sections: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], dim: typing.SupportsInt | typing.SupportsIndex = 0) -> tuple[Tensor, ...]:
+    """
+    A tuple of parts along dim: of split_size entries, or of the sizes listed.
     """
 def sqrt(input: Tensor) -> Tensor:
     """
@@ -1247,22 +2540,64 @@ def square(input: Tensor) -> Tensor:
     """
     The square of every element.
     """
-def squeeze(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex | None = None) -> Tensor:
-    ...
+def squeeze(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None) -> Tensor:
+    """
+    Without dimensions of size 1.
+    """
+def stack(tensors: collections.abc.Sequence[Tensor], dim: typing.SupportsInt | typing.SupportsIndex = 0) -> Tensor:
+    """
+    Tensors of one shape joined along a new dimension dim.
+    """
+@typing.overload
+def std(input: Tensor, unbiased: bool) -> Tensor:
+    """
+    The standard deviation, the square root of var.
+    """
+@typing.overload
+def std(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
+    """
+    The standard deviation, the square root of var.
+    """
+@typing.overload
+def std_mean(input: Tensor, unbiased: bool) -> tuple[Tensor, Tensor]:
+    """
+    std and mean.
+    """
+@typing.overload
+def std_mean(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: typing.SupportsFloat | typing.SupportsIndex | None = None) -> tuple[Tensor, Tensor]:
+    """
+    std and mean.
+    """
 def sub(input: Tensor | float | int | bool, other: Tensor | float | int | bool, *, alpha: float | int | bool = 1) -> Tensor:
     """
     a - alpha * b.
     """
+@typing.overload
 def sum(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
     """
     The sum of the elements.
+    """
+@typing.overload
+def sum(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, keepdim: bool = False, *, dtype: numpy.dtype[typing.Any]) -> Tensor:
+    """
+    The sum of the elements.
+    """
+def swapaxes(input: Tensor, axis0: typing.SupportsInt | typing.SupportsIndex, axis1: typing.SupportsInt | typing.SupportsIndex) -> Tensor:
+    """
+    Two dimensions swapped.
     """
 def synchronize(device: device | str | int | None = None) -> None:
     """
     Waits for the work of one device, or of all; raises what a device reported meanwhile.
     """
 def t(input: Tensor) -> Tensor:
-    ...
+    """
+    The transpose of a matrix; anything of fewer dimensions as it is.
+    """
+def take_along_dim(input: Tensor, indices: Tensor, dim: typing.SupportsInt | typing.SupportsIndex | None = None) -> Tensor:
+    """
+    gather with input and indices broadcast apart from dim; of the flat tensor without dim.
+    """
 def tan(input: Tensor) -> Tensor:
     """
     The tangent, of radians.
@@ -1283,28 +2618,82 @@ def threshold(input: Tensor, threshold: typing.SupportsFloat | typing.SupportsIn
     """
     a where it is above threshold, value elsewhere.
     """
+def tile(input: Tensor, dims: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]) -> Tensor:
+    """
+    As repeat; fewer numbers than dimensions stand for the last ones.
+    """
+def topk(input: Tensor, k: typing.SupportsInt | typing.SupportsIndex, dim: typing.SupportsInt | typing.SupportsIndex = -1, largest: bool = True, sorted: bool = True) -> tuple[Tensor, Tensor]:
+    """
+    The k largest or smallest elements of dim in order, and where each stood; of equal ones the first.
+    """
 def transpose(input: Tensor, dim0: typing.SupportsInt | typing.SupportsIndex, dim1: typing.SupportsInt | typing.SupportsIndex) -> Tensor:
-    ...
+    """
+    Two dimensions swapped.
+    """
+def tril(input: Tensor, diagonal: typing.SupportsInt | typing.SupportsIndex = 0) -> Tensor:
+    """
+    Matrices with 0 above the diagonal; a positive diagonal keeps more.
+    """
+def triu(input: Tensor, diagonal: typing.SupportsInt | typing.SupportsIndex = 0) -> Tensor:
+    """
+    Matrices with 0 below the diagonal; a positive diagonal keeps less.
+    """
 def trunc(input: Tensor) -> Tensor:
     """
     The whole number towards 0.
     """
+def unbind(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex = 0) -> tuple[Tensor, ...]:
+    """
+    A tuple of the entries of dim, which goes away.
+    """
+def unflatten(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex, sizes: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]) -> Tensor:
+    """
+    Dimension dim as several; one of their sizes may be -1.
+    """
+def unfold(input: Tensor, kernel_size: int | tuple[int, int], dilation: int | tuple[int, int] = 1, padding: int | tuple[int, int] = 0, stride: int | tuple[int, int] = 1) -> Tensor:
+    """
+    The sliding blocks of input [N, C, H, W] as columns [N, C KH KW, blocks].
+    """
 def unsqueeze(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex) -> Tensor:
-    ...
-def vector_norm(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
     """
-    The Euclidean norm.
+    With a dimension of size 1 at dim.
     """
-def where(a: Tensor | float | int | bool, b: Tensor | float | int | bool, c: Tensor | float | int | bool) -> Tensor:
+@typing.overload
+def var(input: Tensor, unbiased: bool) -> Tensor:
+    """
+    The variance, with n - correction for the number of elements; in two passes.
+    """
+@typing.overload
+def var(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
+    """
+    The variance, with n - correction for the number of elements; in two passes.
+    """
+@typing.overload
+def var_mean(input: Tensor, unbiased: bool) -> tuple[Tensor, Tensor]:
+    """
+    var and mean.
+    """
+@typing.overload
+def var_mean(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: typing.SupportsFloat | typing.SupportsIndex | None = None) -> tuple[Tensor, Tensor]:
+    """
+    var and mean.
+    """
+def vector_norm(input: Tensor, ord: typing.SupportsFloat | typing.SupportsIndex | str = 2.0, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, keepdim: bool = False, *, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
+    """
+    norm with the argument ord; ocl.linalg.vector_norm.
+    """
+def where(condition: Tensor | float | int | bool, input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
     """
     b where the condition a holds, c elsewhere.
     """
 def zeros(*args, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
     """
-    Filled with 0.
+    A tensor filled with 0.
     """
-def zeros_like(input: Tensor) -> Tensor:
-    ...
+def zeros_like(input: Tensor, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
+    """
+    Zeros in the shape, dtype and on the device of input.
+    """
 bfloat16: dtype
 bool_: dtype
 float16: dtype

@@ -171,11 +171,6 @@ def view_of_a_view(lib, x, w):
     return y.exp()
 
 
-def parts_of_a_split(lib, x, w):
-    y = x * 1
-    return lib.cat([y[:1] * w, y[1:].mul_(w)])
-
-
 @pytest.mark.oclgrind
 @pytest.mark.parametrize(
     "compute",
@@ -186,7 +181,6 @@ def parts_of_a_split(lib, x, w):
         two_views,
         overwritten_and_written_again,
         view_of_a_view,
-        parts_of_a_split,
     ],
 )
 def test_a_write_through_a_view_joins_the_history_of_the_base(compute):

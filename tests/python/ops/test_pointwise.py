@@ -155,17 +155,9 @@ def on_integers(name, arrays):
         return None
 
 
-SQUARE_OF_BOOL = pytest.mark.xfail(strict=True, reason="PyTorch's square of bool is int64, ours is bool")
-
-
 @pytest.mark.parametrize(
     ("name", "dtype"),
-    [
-        pytest.param(name, dtype, marks=[SQUARE_OF_BOOL] * ((name, dtype) == ("square", "bool")))
-        for name, row in TABLE.items()
-        if row["types"] != "Float"
-        for dtype in INTEGERS
-    ],
+    [(name, dtype) for name, row in TABLE.items() if row["types"] != "Float" for dtype in INTEGERS],
 )
 def test_integers(name, dtype, rng):
     arrays = integers_of(name, dtype, rng)

@@ -1,6 +1,7 @@
 """Cases of attention."""
 
 import numpy as np
+
 from cases.harness import Case, Input, cases, errors
 
 

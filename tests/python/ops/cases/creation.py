@@ -13,7 +13,11 @@ def filled(draw, name):
 
     def make(lib):
         options = {key: getattr(lib, value) for key, value in kind.items()}
-        return getattr(lib, name)(shape, **options) if in_one_piece else getattr(lib, name)(*shape, **options)
+        return (
+            getattr(lib, name)(shape, **options)
+            if in_one_piece or not shape
+            else getattr(lib, name)(*shape, **options)
+        )
 
     return Case(make)
 

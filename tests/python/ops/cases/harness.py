@@ -61,6 +61,16 @@ class Input:
     def is_floating(self):
         return self.array.dtype.kind == "f"
 
+    def stored_elements(self):
+        """How many elements the leaf below the input has."""
+        if self.layout != "expanded":
+            return self.array.size
+        return int(
+            np.prod(
+                [1 if stride == 0 else n for n, stride in zip(self.shape, self.array.strides, strict=True)]
+            )
+        )
+
     def build(self, tensor_of):
         """A leaf tensor made by `tensor_of(array)`, and the view of it that is the operator's input."""
         if self.layout == "transposed" and self.ndim > 1:
@@ -84,9 +94,9 @@ class Input:
 class Case:
     """One call, written once for both libraries: function(lib, *tensors) gives a tensor or several.
 
-    unit       what a rounding error is measured by: "element", the result's element; "sums", the magnitudes that
-               sums of products add up (the same function of absolute values); "largest", the largest element of
-               the result (for differences of terms of that size)
+    unit       what a rounding error is measured by: "element", the result's element; "sums", the magnitudes
+               that sums of products add up (the same function of absolute values); "largest", the largest
+               element of the result (for differences of terms of that size)
     backward   whether gradients are compared too
     gradcheck  whether finite differences are meaningful here
     """

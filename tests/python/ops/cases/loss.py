@@ -2,6 +2,7 @@
 
 import numpy as np
 import torch
+
 from cases.harness import Case, Input, cases, errors
 
 REDUCTIONS = ("none", "mean", "sum")

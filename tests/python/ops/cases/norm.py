@@ -1,6 +1,7 @@
 """Cases of the normalisations."""
 
 import torch
+
 from cases.harness import Case, cases, errors
 
 

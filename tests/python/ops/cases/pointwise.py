@@ -3,9 +3,9 @@
 import numpy as np
 import torch
 import torch.nn.functional as F
-from cases.harness import Case, Input, cases, errors
 
 import ocl
+from cases.harness import Case, Input, cases, errors
 
 TABLE = {row["name"]: row for row in ocl._C.pointwise_table()}
 
@@ -40,6 +40,9 @@ DOMAINS = {
     "relu6": (-3, 9),
     "pow": ((0.1, 3), (-2, 3)),
     "div": ((-3, 3), (0.2, 3)),
+    "div_floor": ((-3, 3), (0.2, 3)),
+    "div_trunc": ((-3, 3), (0.2, 3)),
+    "floor_divide": ((-3, 3), (0.2, 3)),
     "addcdiv": ((-3, 3), (-3, 3), (0.2, 3)),
 }
 
@@ -56,7 +59,17 @@ PARAMETERS = {
     "addcmul": {"value": (-2, 2)},
     "addcdiv": {"value": (-2, 2)},
 }
-CANCELLING = ("add", "sub", "lerp", "addcmul", "addcdiv", "fmod", "remainder", "frac")
+CANCELLING = (
+    "add",
+    "sub",
+    "lerp",
+    "addcmul",
+    "addcdiv",
+    "fmod",
+    "remainder",
+    "frac",
+    "silu",
+)  # silu: its gradient crosses zero
 
 # PyTorch's functions take no number beside a tensor here, where its operators would.
 STRICT = ("atan2", "logaddexp", "maximum", "minimum", "logical_and", "logical_or", "logical_xor")

@@ -3,8 +3,9 @@
 import math
 
 import numpy as np
-from cases.harness import Case, cases, errors
 from support import has_float64
+
+from cases.harness import Case, cases, errors
 
 DENSE = ("contiguous", "transposed", "sliced")
 

@@ -1,6 +1,7 @@
 """Cases of the softmax family."""
 
 import numpy as np
+
 from cases.harness import Case, Input, cases, errors
 
 

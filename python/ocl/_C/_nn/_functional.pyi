@@ -1,0 +1,55 @@
+"""
+Functions that take inplace.
+"""
+from __future__ import annotations
+import ocl._C
+import typing
+__all__: list[str] = ['celu', 'elu', 'hardsigmoid', 'hardswish', 'hardtanh', 'leaky_relu', 'mish', 'relu', 'relu6', 'selu', 'silu', 'threshold']
+def celu(input: ocl._C.Tensor, alpha: float | int | bool = 1.0, inplace: bool = False) -> ocl._C.Tensor:
+    """
+    elu with a continuous slope (Barron 2017).
+    """
+def elu(input: ocl._C.Tensor, alpha: float | int | bool = 1.0, inplace: bool = False) -> ocl._C.Tensor:
+    """
+    a, or alpha * (exp(a) - 1) where negative (Clevert et al. 2016).
+    """
+def hardsigmoid(input: ocl._C.Tensor, inplace: bool = False) -> ocl._C.Tensor:
+    """
+    relu6(a + 3) / 6.
+    """
+def hardswish(input: ocl._C.Tensor, inplace: bool = False) -> ocl._C.Tensor:
+    """
+    a * relu6(a + 3) / 6 (Howard et al. 2019).
+    """
+def hardtanh(input: ocl._C.Tensor, min_val: float | int | bool = -1.0, max_val: float | int | bool = 1.0, inplace: bool = False) -> ocl._C.Tensor:
+    """
+    a held between min_val and max_val.
+    """
+def leaky_relu(input: ocl._C.Tensor, negative_slope: float | int | bool = 0.01, inplace: bool = False) -> ocl._C.Tensor:
+    """
+    a, or negative_slope * a where negative.
+    """
+def mish(input: ocl._C.Tensor, inplace: bool = False) -> ocl._C.Tensor:
+    """
+    a * tanh(softplus(a)) (Misra 2019).
+    """
+def relu(input: ocl._C.Tensor, inplace: bool = False) -> ocl._C.Tensor:
+    """
+    max(a, 0).
+    """
+def relu6(input: ocl._C.Tensor, inplace: bool = False) -> ocl._C.Tensor:
+    """
+    min(max(a, 0), 6).
+    """
+def selu(input: ocl._C.Tensor, inplace: bool = False) -> ocl._C.Tensor:
+    """
+    The self-normalising unit (Klambauer et al. 2017).
+    """
+def silu(input: ocl._C.Tensor, inplace: bool = False) -> ocl._C.Tensor:
+    """
+    a * sigmoid(a), also named swish.
+    """
+def threshold(input: ocl._C.Tensor, threshold: float | int | bool, value: float | int | bool, inplace: bool = False) -> ocl._C.Tensor:
+    """
+    a where it is above threshold, value elsewhere.
+    """
