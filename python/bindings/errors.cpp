@@ -7,7 +7,8 @@ namespace {
 PyObject* argument_error(py::module_& m, const char* name, PyObject* base, PyObject* second,
                          const char* doc) {
   const py::tuple bases = py::make_tuple(py::handle(base), py::handle(second));
-  PyObject* made = PyErr_NewExceptionWithDoc(("ocl." + std::string(name)).c_str(), doc, bases.ptr(), nullptr);
+  PyObject* made =
+      PyErr_NewExceptionWithDoc(("ocl._C." + std::string(name)).c_str(), doc, bases.ptr(), nullptr);
   if (!made) throw py::error_already_set();
   m.add_object(name, py::handle(made));
   return made;

@@ -20,7 +20,7 @@ class FunctionCtx:
         self._materializes = True
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
-        """Keeps tensors for ``saved_tensors``, where one that was written in place since raises RuntimeError."""
+        """Keeps tensors for ``saved_tensors``, where one written in place since raises RuntimeError."""
         self._saved = [None if tensor is None else _C._SavedTensor(tensor) for tensor in tensors]
 
     @property
@@ -58,9 +58,9 @@ class Function:
 
         y = Cube.apply(x)
 
-    forward takes ``ctx`` and the arguments of ``apply`` and returns a tensor or a tuple; it records nothing. A
-    class that has ``setup_context(ctx, inputs, output)`` has a forward without ``ctx``. backward takes a gradient
-    for each result and returns one for each argument, None for those that have none.
+    forward takes ``ctx`` and the arguments of ``apply`` and returns a tensor or a tuple; it records nothing.
+    A class that has ``setup_context(ctx, inputs, output)`` has a forward without ``ctx``. backward takes a
+    gradient for each result and returns one for each argument, None for those that have none.
     """
 
     @staticmethod

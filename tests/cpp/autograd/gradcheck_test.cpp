@@ -155,7 +155,11 @@ TEST_F(Gradcheck, Reductions) {
          {"norm", [](const TensorList& x) { return norm(x[0], 2, {1}); }, {{2, 3}}},
          {"norm of order 3", [](const TensorList& x) { return norm(x[0], 3); }, {{2, 3}}},
          {"prod", [](const TensorList& x) { return prod(x[0], {1}); }, {{2, 3}}},
-         {"var", [](const TensorList& x) { return var(x[0], {0, 1}); }, {{2, 3}}},
+         {"var",
+          [](const TensorList& x) {
+            return var(x[0], {0, 1});
+          },
+          {{2, 3}}},
          {"std", [](const TensorList& x) { return ocl::std(x[0], {1}, 0, true); }, {{2, 3}}},
          {"logsumexp", [](const TensorList& x) { return logsumexp(x[0], {0}); }, {{2, 3}}},
          {"max of a dim", [](const TensorList& x) { return max(x[0], 1).first; }, {{4, 3}}},

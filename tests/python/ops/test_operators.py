@@ -1,7 +1,7 @@
-"""Every operator on random cases against PyTorch on the CPU, forward and backward (the cases are in cases/).
+"""Every operator on random cases against PyTorch on the CPU, forward and backward; the cases are in cases/.
 
-The truth is PyTorch's result in float64. Our float32 error is at most 4 times PyTorch's own float32 error plus
-one unit in the last place, both the largest over all cases of the operator.
+The truth is PyTorch's result in float64. Our float32 error is at most 4 times PyTorch's own float32 error
+plus one unit in the last place, both the largest over all cases of the operator.
 """
 
 import importlib
@@ -27,8 +27,8 @@ RANDOM = "test_random.py: the numbers are random"
 ELSEWHERE = {
     name: RANDOM
     for name in (
-        "rand randn randint rand_like randn_like randint_like randperm normal bernoulli multinomial uniform_ normal_ "
-        "bernoulli_ exponential_ random_"
+        "rand randn randint rand_like randn_like randint_like randperm normal bernoulli multinomial uniform_ "
+        "normal_ bernoulli_ exponential_ random_"
     ).split()
 }
 
@@ -46,7 +46,7 @@ def array_of(tensor):
 
 
 class Run:
-    """A case computed by one library in one floating dtype: results, then gradients of the floating inputs."""
+    """A case computed by one library in one floating dtype: results, and gradients of the floating inputs."""
 
     def __init__(self, lib, case, dtype, absolute=False, backward=True):
         def tensor_of(array):

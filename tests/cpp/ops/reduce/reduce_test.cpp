@@ -257,7 +257,8 @@ TEST(Reduce, VarianceOfNumbersFarFromZero) {
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = 4.0e6f + static_cast<float>(i % 7);
   double mean = 0, squares = 0;
   for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) mean += values[i] / static_cast<double>(n);
-  for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) squares += (values[i] - mean) * (values[i] - mean);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)
+    squares += (values[i] - mean) * (values[i] - mean);
   const Tensor found_mean = queue().scratch({2}), found = queue().scratch({2});
   variance(queue(), upload(values, {2, n}), 2, 1, found_mean, found);
   const double expected = squares / static_cast<double>(n - 1);

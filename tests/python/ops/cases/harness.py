@@ -1,4 +1,4 @@
-"""What random cases are made of: inputs with a layout, a source to draw them from, and the lists of all cases."""
+"""What random cases are made of: inputs with a layout, a source to draw from, and the lists of all cases."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
