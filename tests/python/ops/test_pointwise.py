@@ -9,7 +9,7 @@ import itertools
 import numpy as np
 import pytest
 import torch
-import torch.nn.functional as F
+from cases.pointwise import STRICT, TABLE, TORCH, call, interval_of, torch_function
 from support import (
     FLOATS,
     assert_close_to_truth,
@@ -23,43 +23,9 @@ from support import (
 
 import ocl
 
-TABLE = {row["name"]: row for row in ocl._C.pointwise_table()}
 DIFFERENTIABLE = [name for name, row in TABLE.items() if any(row["gradients"])]
 INTEGERS = ("int64", "int32", "uint8", "bool")
 
-# PyTorch's function for rows that it names otherwise, or computes less exactly.
-TORCH = {
-    "hardsigmoid": lambda a: F.relu6(a + 3) / 6,  # its own gradient in float64 has a float32 sixth
-    "gelu_tanh": lambda a: F.gelu(a, approximate="tanh"),
-    "div_floor": lambda a, b: torch.div(a, b, rounding_mode="floor"),
-    "div_trunc": lambda a, b: torch.div(a, b, rounding_mode="trunc"),
-    "prelu_kernel": lambda a, b: torch.where(a > 0, a, b * a),
-    "glu_kernel": lambda a, b: a * torch.sigmoid(b),
-    "threshold": lambda a, threshold=0.0, value=0.0: F.threshold(a, threshold, value),
-    "clamp": lambda a, min=None, max=None: a.clone() if min is max is None else torch.clamp(a, min, max),
-}
-
-# The interval that each input is drawn from, where (-3, 3) will not do; two intervals: one per input.
-DOMAINS = {
-    "log": (0.05, 5),
-    "log2": (0.05, 5),
-    "log10": (0.05, 5),
-    "sqrt": (0.05, 5),
-    "rsqrt": (0.05, 5),
-    "log1p": (-0.9, 5),
-    "asin": (-0.95, 0.95),
-    "acos": (-0.95, 0.95),
-    "erfinv": (-0.95, 0.95),
-    "logit": (0.02, 0.98),
-    "reciprocal": (0.2, 3),
-    "tan": (-1.4, 1.4),
-    "hardsigmoid": (-4, 4),
-    "hardswish": (-4, 4),
-    "relu6": (-3, 9),
-    "pow": ((0.1, 3), (-2, 3)),
-    "div": ((-3, 3), (0.2, 3)),
-    "addcdiv": ((-3, 3), (-3, 3), (0.2, 3)),
-}
 PARAMETERS = {
     "leaky_relu": {"negative_slope": 0.2},
     "elu": {"alpha": 0.7},
@@ -73,24 +39,6 @@ PARAMETERS = {
     "addcmul": {"value": 0.3},
     "addcdiv": {"value": 0.3},
 }
-
-
-def torch_function(name):
-    found = TORCH.get(name) or getattr(torch, name, None) or getattr(F, name, None)
-    assert found, f"row {name} of the pointwise table has no counterpart here: name one in TORCH"
-    return found
-
-
-def call(name, **parameters):
-    """The row as a function of (library, *inputs)."""
-    return lambda lib, *inputs: (torch_function(name) if lib is torch else getattr(ocl, name))(
-        *inputs, **parameters
-    )
-
-
-def interval_of(name, i):
-    interval = DOMAINS.get(name, (-3, 3))
-    return interval[i] if isinstance(interval[0], tuple) else interval
 
 
 def inputs_of(name, *shapes, rng):
@@ -190,10 +138,6 @@ def test_bitwise_refuses_floats(name):
 # --- numbers as operands
 
 BINARY = [name for name, row in TABLE.items() if row["inputs"] == 2]
-
-
-# PyTorch's functions take no number here, where its operators would.
-STRICT = ("atan2", "logaddexp", "maximum", "minimum", "logical_and", "logical_or", "logical_xor")
 
 
 def number_for(name, side, dtype):
