@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 import torch
-from parity import expect_exact, expect_near, leaf
+from support import expect_exact, expect_near, leaf
 
 import ocl
 

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from parity import expect_exact, leaf
+from support import expect_exact, leaf
 
 import ocl
 

@@ -6,7 +6,7 @@ import weakref
 import numpy as np
 import pytest
 import torch
-from parity import expect_exact, leaf
+from support import expect_exact, leaf
 
 import ocl
 

@@ -3,7 +3,7 @@
 import gc
 
 import pytest
-from parity import leaf
+from support import leaf
 
 import ocl
 

@@ -4,7 +4,7 @@ import gc
 import weakref
 
 import pytest
-from parity import expect_exact, leaf
+from support import expect_exact, leaf
 
 import ocl
 

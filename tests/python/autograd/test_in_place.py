@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from parity import expect_exact, leaf
+from support import expect_exact, leaf
 
 import ocl
 

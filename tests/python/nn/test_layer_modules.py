@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from layers import activation, basic, every_layer
-from parity import expect_near
+from support import expect_near
 
 import ocl
 

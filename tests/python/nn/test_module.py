@@ -8,7 +8,7 @@ from collections import OrderedDict
 import numpy as np
 import pytest
 import torch
-from parity import expect_exact
+from support import expect_exact
 
 import ocl
 

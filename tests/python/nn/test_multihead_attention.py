@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from parity import expect_near
+from support import expect_near
 
 import ocl
 

@@ -34,6 +34,8 @@ PARAMETERS = {
     "hardtanh": {"min_val": -0.5, "max_val": 2.0},
     "threshold": {"threshold": 0.3, "value": -7.0},
     "clamp": {"min": -1.0, "max": 0.5},
+    "clamp_min": {"min": -1.0},
+    "clamp_max": {"max": 0.5},
     "add": {"alpha": 2.5},
     "sub": {"alpha": -0.5},
     "addcmul": {"value": 0.3},

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from parity import as_array, expect_near
+from support import as_array, expect_near
 
 import ocl
 

@@ -5,7 +5,7 @@ import gc
 import numpy as np
 import pytest
 import torch
-from parity import expect_near
+from support import expect_near
 
 import ocl
 

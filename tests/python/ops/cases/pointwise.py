@@ -18,6 +18,8 @@ TORCH = {
     "prelu_kernel": lambda a, b: torch.where(a > 0, a, b * a),
     "glu_kernel": lambda a, b: a * torch.sigmoid(b),
     "threshold": lambda a, threshold=0.0, value=0.0: F.threshold(a, threshold, value),
+    "clamp_min": lambda a, min=-float("inf"): torch.clamp(a, min=min),
+    "clamp_max": lambda a, max=float("inf"): torch.clamp(a, max=max),
     "clamp": lambda a, min=None, max=None: a.clone() if min is max is None else torch.clamp(a, min, max),
 }
 
@@ -54,6 +56,8 @@ PARAMETERS = {
     "hardtanh": {"min_val": (-2, 0), "max_val": (0.1, 2)},
     "threshold": {"threshold": (-1, 1), "value": (-7, 7)},
     "clamp": {"min": (-2, 0), "max": (0.1, 2)},
+    "clamp_min": {"min": (-2, 2)},
+    "clamp_max": {"max": (-2, 2)},
     "add": {"alpha": (-2, 2)},
     "sub": {"alpha": (-2, 2)},
     "addcmul": {"value": (-2, 2)},
