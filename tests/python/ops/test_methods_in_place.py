@@ -33,7 +33,7 @@ def test_values_and_gradients(row, rng):
 
     def write(lib, x, *others):
         y = x * 1
-        bound = {"min": 0.5} if name == "clamp_" else {}
+        bound = {"clamp_": {"min": 0.5}, "clamp_min_": {"min": 0.5}, "clamp_max_": {"max": 0.5}}.get(name, {})
         getattr(y[1:].t(), name)(*(o[1:].t() for o in others), **bound)
         return y
 

@@ -18,8 +18,8 @@ TORCH = {
     "prelu_kernel": lambda a, b: torch.where(a > 0, a, b * a),
     "glu_kernel": lambda a, b: a * torch.sigmoid(b),
     "threshold": lambda a, threshold=0.0, value=0.0: F.threshold(a, threshold, value),
-    "clamp_min": lambda a, min=-float("inf"): torch.clamp(a, min=min),
-    "clamp_max": lambda a, max=float("inf"): torch.clamp(a, max=max),
+    "clamp_min": lambda a, min=None: a.clone() if min is None else torch.clamp_min(a, min),
+    "clamp_max": lambda a, max=None: a.clone() if max is None else torch.clamp_max(a, max),
     "clamp": lambda a, min=None, max=None: a.clone() if min is max is None else torch.clamp(a, min, max),
 }
 
