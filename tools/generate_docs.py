@@ -16,8 +16,8 @@ PAGE = Path(__file__).resolve().parent.parent / "docs" / "operators.md"
 
 HEAD = """# Operators
 
-Made by `tools/generate_docs.py` from `dlprim/ops/pointwise/table.def` and `dlprim/ops/reduce/table.def`; do
-not edit. Semantics, names, broadcasting and type promotion are PyTorch's. Each function is `ocl.NAME` in
+Made by `tools/generate_docs.py` from `dlprim/ops/pointwise/table.def`, `dlprim/ops/reduce/table.def` and
+`autograd/operators.def`; do not edit. Semantics, names, broadcasting and type promotion are PyTorch's. Each function is `ocl.NAME` in
 Python and `ocl::NAME` in C++, and a method of `Tensor` where PyTorch has it as one.
 
 ## Pointwise
@@ -60,10 +60,36 @@ def reduction_row(row: dict) -> str:
     return f"| {code(row['name'])} | {' | '.join(cells)} | {row['documentation']} |\n"
 
 
+def family_section(family: str, rows: list[dict]) -> str:
+    """The operators that are functions of their own, under their heading."""
+    head = f"\n## {family}\n\n| name | dtypes | derivative | source | |\n|---|---|---|---|---|\n"
+    cells = (
+        (
+            code(row["name"]),
+            row["dtypes"],
+            row["derivative"] or "none",
+            code(row["source"]),
+            row["documentation"],
+        )
+        for row in rows
+    )
+    return head + "".join(f"| {' | '.join(row)} |\n" for row in cells)
+
+
+def other_families() -> str:
+    in_tables = {row["name"] for row in _C.pointwise_table() + _C.reduction_table()}
+    families: dict[str, list[dict]] = {}
+    for row in _C.operator_table():
+        if row["name"] not in in_tables:
+            family = "Reductions of their own" if row["family"] == "Reductions" else row["family"]
+            families.setdefault(family, []).append(row)
+    return "".join(family_section(family, rows) for family, rows in families.items())
+
+
 def page() -> str:
     pointwise = "".join(map(pointwise_row, _C.pointwise_table()))
     reductions = "".join(map(reduction_row, _C.reduction_table()))
-    return HEAD + pointwise + REDUCTIONS + reductions
+    return HEAD + pointwise + REDUCTIONS + reductions + other_families()
 
 
 def main() -> None:
