@@ -17,8 +17,9 @@ PAGE = Path(__file__).resolve().parent.parent / "docs" / "operators.md"
 HEAD = """# Operators
 
 Made by `tools/generate_docs.py` from `dlprim/ops/pointwise/table.def`, `dlprim/ops/reduce/table.def` and
-`autograd/operators.def`; do not edit. Semantics, names, broadcasting and type promotion are PyTorch's. Each function is `ocl.NAME` in
-Python and `ocl::NAME` in C++, and a method of `Tensor` where PyTorch has it as one.
+`autograd/operators.def`; do not edit. Semantics, names, broadcasting and type promotion are PyTorch's.
+Each function is `ocl.NAME` in Python and `ocl::NAME` in C++, and a method of `Tensor` where PyTorch has
+it as one.
 
 ## Pointwise
 
