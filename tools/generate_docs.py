@@ -23,7 +23,8 @@ it as one.
 
 ## Pointwise
 
-*Types*: **Float** promotes integers to float32; **Same** keeps the promoted type; **Bool** gives bool;
+*Types*: **Float** promotes integers to float32; **Same** keeps the promoted type; **Number** too, but refuses
+bool; **Power** too, but gives int64 for bool; **Bool** gives bool;
 **Integral** takes integers and bool only; **Where** takes a condition first. `g` is the incoming gradient,
 `y` the result.
 
