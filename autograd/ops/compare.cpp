@@ -17,12 +17,11 @@ void require_alike(const char* op, const Tensor& a, const Tensor& b) {
 }
 
 const dlprim::PointwiseExpression& closeness() {
-  static const dlprim::PointwiseExpression expression{
-      "isclose",
-      {"a", "b"},
-      {"rtol", "atol", "equal_nan"},
+  static const dlprim::PointwiseExpression& expression = dlprim::lone_expression(
+      "isclose", {"a", "b"}, {"rtol", "atol", "equal_nan"},
       {"a == b || (ISFINITE(a - b) && ABS(a - b) <= atol + ABS(rtol * b)) || (equal_nan != 0 && ISNAN(a) && "
-       "ISNAN(b))"}};
+       "ISNAN(b))"},
+      DType::boolean);
   return expression;
 }
 

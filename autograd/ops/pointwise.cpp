@@ -85,20 +85,14 @@ Call plan(const PointwiseOp& op, const std::vector<Operand>& inputs, const std::
   return {shape, types_of(op, inputs, parameters), first->device()};
 }
 
-/** The inputs as the kernel takes them: one of a wider dtype than is computed in (a scalar tensor does not
- * promote its betters; a condition only counts as true or false) is converted first. */
-std::vector<PointwiseOperand> raw(const PointwiseOp& op, const std::vector<Operand>& inputs, DType compute) {
+std::vector<PointwiseOperand> raw(const std::vector<Operand>& inputs) {
   std::vector<PointwiseOperand> operands;
   operands.reserve(inputs.size());
   for (const Operand& input : inputs) {
-    if (!input.is_tensor()) {
-      operands.emplace_back(input.number());
-    } else if (promote_types(input.tensor().dtype(), compute) == compute) {
+    if (input.is_tensor())
       operands.emplace_back(input.tensor().data());
-    } else {
-      const bool condition = op.types == TypeRule::Where && operands.empty();
-      operands.emplace_back(to(input.tensor().detach(), condition ? DType::boolean : compute).data());
-    }
+    else
+      operands.emplace_back(input.number());
   }
   return operands;
 }
@@ -116,11 +110,11 @@ struct Saved {
   Scalar number = 0;
 };
 
-Input describe(const Operand& operand, const std::string& gradient, DType result) {
-  const Tensor& tensor = operand.tensor();
-  if (!tensor.defined() || !tensor.requires_grad() || gradient.empty()) return {{}, result, Route::none};
-  const bool passes = gradient == "g" && tensor.dtype() == result;
-  return {tensor.shape(), tensor.dtype(), passes ? Route::pass : Route::compute};
+Input describe(const PointwiseOp& op, const std::vector<Operand>& inputs, std::size_t i) {
+  const Tensor& tensor = inputs[i].tensor();
+  if (!tensor.defined() || !tensor.requires_grad() || op.gradients[i].empty())
+    return {{}, DType::float32, Route::none};
+  return {tensor.shape(), tensor.dtype(), passes_gradient(op, i) ? Route::pass : Route::compute};
 }
 
 /** The backward function of a row: one launch for all gradients that are wanted, then sums over broadcast
@@ -131,7 +125,7 @@ Backward gradient_of(const PointwiseOp& op, const std::vector<Operand>& inputs,
   unsigned computed = 0;
   std::vector<Input> described;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    described.push_back(describe(inputs[i], op.gradients[i], output.dtype));
+    described.push_back(describe(op, inputs, i));
     if (described[i].route == Route::compute) computed |= 1u << i;
   }
   static const dlprim::PointwiseExpression nothing;
@@ -149,7 +143,7 @@ Backward gradient_of(const PointwiseOp& op, const std::vector<Operand>& inputs,
     std::vector<dlprim::Tensor> outputs;
     for (const Input& input : described)
       if (input.route == Route::compute)
-        outputs.push_back(dlprim::Tensor::empty(*g.device(), shape, input.dtype));
+        outputs.push_back(dlprim::Tensor::empty(*g.device(), shape, compute));
     if (!outputs.empty()) {
       std::vector<PointwiseOperand> operands;
       for (const std::string& variable : expression.variables) {
@@ -167,7 +161,8 @@ Backward gradient_of(const PointwiseOp& op, const std::vector<Operand>& inputs,
       if (input.route == Route::none)
         results.emplace_back();
       else
-        results.push_back(sum_to_shape(input.route == Route::pass ? g : Tensor(*next++), input.shape));
+        results.push_back(
+            to(sum_to_shape(input.route == Route::pass ? g : Tensor(*next++), input.shape), input.dtype));
     }
     return results;
   };
@@ -196,8 +191,8 @@ Tensor apply_pointwise(const PointwiseOp& op, const std::vector<Operand>& inputs
                        const std::vector<Scalar>& parameters) {
   const Call call = plan(op, inputs, parameters);
   const dlprim::Tensor output = dlprim::Tensor::empty(*call.device, call.shape, call.types.result);
-  dlprim::pointwise(call.device->queue(), forward_expression(op), call.types.compute,
-                    raw(op, inputs, call.types.compute), parameters, {output});
+  dlprim::pointwise(call.device->queue(), forward_expression(op), call.types.compute, raw(inputs), parameters,
+                    {output});
   if (!op.differentiable()) return Tensor(output);
   return record(op.name.c_str(), tensors_of(inputs), output,
                 [&] { return gradient_of(op, inputs, parameters, output, call.types.compute); });
@@ -222,8 +217,8 @@ void apply_pointwise_in_place(const PointwiseOp& op, Tensor& target, const std::
     Tensor copy = target.clone();
     before[0] = copy.requires_grad_(target.requires_grad());
   }
-  dlprim::pointwise(call.device->queue(), forward_expression(op), call.types.compute,
-                    raw(op, inputs, call.types.compute), parameters, {target.data()});
+  dlprim::pointwise(call.device->queue(), forward_expression(op), call.types.compute, raw(inputs), parameters,
+                    {target.data()});
   record_in_place(op.name.c_str(), target, TensorList(tensors.begin() + 1, tensors.end()),
                   [&] { return gradient_of(op, before, parameters, target.data(), call.types.compute); });
 }

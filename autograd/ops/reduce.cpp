@@ -51,17 +51,20 @@ Tensor evaluated(const PointwiseExpression& expression, const dlprim::Tensor& in
                  const std::vector<dlprim::PointwiseOperand>& operands,
                  const std::vector<Scalar>& parameters) {
   const dlprim::Tensor result = dlprim::Tensor::empty(input.device(), input.shape, input.dtype);
-  dlprim::pointwise(input.device().queue(), expression, input.dtype, operands, parameters, {result});
+  // In what sums are kept in: a mean of float16 elements is a float32.
+  dlprim::pointwise(input.device().queue(), expression, dlprim::compute_dtype(input.dtype), operands,
+                    parameters, {result});
   return Tensor(result);
 }
 
 /** The gradient expression of a row, of g and n. */
 const PointwiseExpression& gradient_expression_of(const dlprim::ReductionOp& op) {
   static std::mutex mutex;
-  static auto* made = new std::map<std::string, PointwiseExpression>;
+  static auto* made = new std::map<std::string, const PointwiseExpression*>;
   std::lock_guard<std::mutex> lock(mutex);
-  return made->try_emplace(op.name, PointwiseExpression{op.name + " gradient", {"g"}, {"n"}, {op.gradient}})
-      .first->second;
+  const PointwiseExpression*& expression = (*made)[op.name];
+  if (!expression) expression = &dlprim::lone_expression(op.name + "_gradient", {"g"}, {"n"}, {op.gradient});
+  return *expression;
 }
 
 Backward gradient_of(const dlprim::ReductionOp& op, const Tensor& a, DimMask mask) {
@@ -86,15 +89,13 @@ Tensor extreme_gradient(const Tensor& g, const Tensor& a, const Tensor& y, DimMa
 
 /** g times the product of the other elements, whatever zeros there are. */
 Tensor product_gradient(const Tensor& g, const Tensor& a, DimMask mask) {
-  static const auto* expression =
-      new PointwiseExpression{"prod gradient",
-                              {"g", "a", "product", "zeros"},
-                              {},
-                              {"zeros == 0 ? g * product / a : zeros == 1 && a == 0 ? g * product : (T)0"}};
+  static const PointwiseExpression& expression =
+      dlprim::lone_expression("prod_gradient", {"g", "a", "product", "zeros"}, {},
+                              {"zeros == 0 ? g * product / a : zeros == 1 && a == 0 ? g * product : (T)0"});
   const Tensor product = reduced(dlprim::reduction("product_of_nonzero"), a, mask, true);
   const Tensor zeros =
       reduced_count(a.shape(), mask) - Operand(reduced(dlprim::reduction("count_nonzero"), a, mask, true));
-  return evaluated(*expression, a.data(),
+  return evaluated(expression, a.data(),
                    {with_kept_dims(g, a.shape(), mask).data(), a.data(), product.data(), zeros.data()}, {});
 }
 
@@ -162,13 +163,11 @@ std::pair<Tensor, Tensor> moments(const char* name, bool root, const Tensor& a, 
   const TensorList results = record_many(name, {a}, {result, to(Tensor(mean), a.dtype()).data()}, [&] {
     return [a = SavedTensor(a), mean = SavedTensor(mean), y = root ? SavedTensor(result) : SavedTensor(),
             mask, correction](const TensorList& g) {
-      static const auto* of_var =
-          new PointwiseExpression{"var gradient", {"g", "a", "mean"}, {"scale"}, {"g * scale * (a - mean)"}};
-      static const auto* of_std =
-          new PointwiseExpression{"std gradient",
-                                  {"g", "a", "mean", "y"},
-                                  {"scale"},
-                                  {"y == 0 ? (T)0 : g / (2 * y) * scale * (a - mean)"}};
+      static const PointwiseExpression& of_var =
+          dlprim::lone_expression("var_gradient", {"g", "a", "mean"}, {"scale"}, {"g * scale * (a - mean)"});
+      static const PointwiseExpression& of_std =
+          dlprim::lone_expression("std_gradient", {"g", "a", "mean", "y"}, {"scale"},
+                                  {"y == 0 ? (T)0 : g / (2 * y) * scale * (a - mean)"});
       const dlprim::Tensor& input = a.unpack();
       const auto kept = [&](const Tensor& t) { return with_kept_dims(t, input.shape, mask).data(); };
       const auto n = static_cast<double>(reduced_count(input.shape, mask));
@@ -176,7 +175,7 @@ std::pair<Tensor, Tensor> moments(const char* name, bool root, const Tensor& a, 
       if (g[0].defined()) {
         std::vector<dlprim::PointwiseOperand> operands{kept(g[0]), input, kept(Tensor(mean.unpack()))};
         if (y.defined()) operands.emplace_back(kept(Tensor(y.unpack())));
-        da = evaluated(y.defined() ? *of_std : *of_var, input, operands, {2 / (n - correction)});
+        da = evaluated(y.defined() ? of_std : of_var, input, operands, {2 / (n - correction)});
       }
       if (g[1].defined()) {
         const Tensor share = expand(Tensor(kept(g[1])) / n, input.shape.vector());
@@ -191,18 +190,16 @@ std::pair<Tensor, Tensor> moments(const char* name, bool root, const Tensor& a, 
 /** The gradient of a p-norm `y`; of magnitudes that are equal extremes each gets its share. Undefined for
  * p = 0, which counts. */
 Tensor norm_gradient(const Tensor& g, const Tensor& a, const Tensor& y, double p, DimMask mask) {
-  static const auto* of_two =
-      new PointwiseExpression{"norm gradient 2", {"g", "a", "y"}, {}, {"y == 0 ? (T)0 : g * (a / y)"}};
-  static const auto* of_p = new PointwiseExpression{
-      "norm gradient",
-      {"g", "a", "y"},
-      {"p"},
-      {"a == 0 || y == 0 ? (T)0 : g * SIGN(a) * (p == 1 ? (T)1 : POW(ABS(a) / y, p - 1))"}};
+  static const PointwiseExpression& of_two =
+      dlprim::lone_expression("norm_2_gradient", {"g", "a", "y"}, {}, {"y == 0 ? (T)0 : g * (a / y)"});
+  static const PointwiseExpression& of_p = dlprim::lone_expression(
+      "norm_p_gradient", {"g", "a", "y"}, {"p"},
+      {"a == 0 || y == 0 ? (T)0 : g * SIGN(a) * (p == 1 ? (T)1 : POW(ABS(a) / y, p - 1))"});
   if (p == 0) return {};
   if (std::isinf(p)) return sgn(a) * extreme_gradient(g, abs(a), y, mask);
   const auto kept = [&](const Tensor& t) { return with_kept_dims(t, a.shape(), mask).data(); };
-  if (p == 2) return evaluated(*of_two, a.data(), {kept(g), a.data(), kept(y)}, {});
-  return evaluated(*of_p, a.data(), {kept(g), a.data(), kept(y)}, {p});
+  if (p == 2) return evaluated(of_two, a.data(), {kept(g), a.data(), kept(y)}, {});
+  return evaluated(of_p, a.data(), {kept(g), a.data(), kept(y)}, {p});
 }
 
 const dlprim::ReductionOp& norm_row(double p) {
@@ -280,11 +277,11 @@ Tensor logsumexp(const Tensor& a, const DimList& dims, bool keepdim) {
   dlprim::logsumexp(a.device()->queue(), a.data(), mask, result);
   return record("logsumexp", {a}, result, [&] {
     return [a = SavedTensor(a), y = SavedTensor(result), mask](const TensorList& g) {
-      static const auto* expression =
-          new PointwiseExpression{"logsumexp gradient", {"g", "a", "y"}, {}, {"g * exp(a - y)"}};
+      static const PointwiseExpression& expression =
+          dlprim::lone_expression("logsumexp_gradient", {"g", "a", "y"}, {}, {"g * exp(a - y)"});
       const dlprim::Tensor& input = a.unpack();
       const auto kept = [&](const Tensor& t) { return with_kept_dims(t, input.shape, mask).data(); };
-      return TensorList{evaluated(*expression, input, {kept(g[0]), input, kept(Tensor(y.unpack()))}, {})};
+      return TensorList{evaluated(expression, input, {kept(g[0]), input, kept(Tensor(y.unpack()))}, {})};
     };
   });
 }

@@ -89,7 +89,7 @@ static T ERFINV(T a) {
 #define ISNAN(x) 0
 #define ISINF(x) 0
 #define ISFINITE(x) 1
-#define BITWISE_NOT(x) (T_IS_BOOL ? (T) !(x) : ~(x))
+#define BITWISE_NOT(x) (is_bool ? (T) !(x) : ~(x))  // is_bool: a constant of every integer variant
 
 // Division by zero has no defined result in OpenCL C and traps on CPUs; here it gives 0.
 static T TRUNC_DIVIDE(T a, T b) { return b == 0 ? 0 : b == -1 ? -a : a / b; }

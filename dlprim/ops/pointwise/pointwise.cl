@@ -1,10 +1,34 @@
-// The two kernels around a generated pointwise expression (pointwise.cpp writes what stands before this file):
-//   T            type the expression is computed in
-//   index_t      int, or long where an index needs more than 32 bits
-//   OPERANDS     number of tensors, inputs first
-//   PARAMETERS   kernel parameters: the tensors, then numbers
-//   BIND_ALL     pointers to the tensors' first elements
-//   ELEMENT(AT)  evaluates one element; AT(k) is the index into the k-th tensor
+// The two kernels of a pointwise program (pointwise_source.cpp writes what stands before this file):
+//   T               type the expressions are computed in
+//   index_t         int, or long where an index needs more than 32 bits
+//   FLAT, STRIDED   the kernels' names: for tensors that are one contiguous range each, and for any others
+//   OPERANDS        number of tensors of the largest variant, inputs first
+//   PARAMETERS      kernel parameters: the tensors, then numbers
+//   VARIANTS(AT)    the cases of a switch, one for each variant; AT(k) is the index into the k-th tensor
+// One kernel for all variants, since a kernel costs PoCL three times as much to build as a loop in it does.
+
+// A tensor of the dtype that the variant at hand takes.
+#define TYPED(type, name) __global type *restrict name = (__global type *)name##_buffer + name##_start;
+
+// CPU: one work item walks `chunk` neighbours, a loop the compiler vectorises. SIMT: one element a work item.
+#if SHAPE_CPU
+#define FOR_ELEMENTS for (index_t i = begin; i < end; ++i)
+#else
+#define FOR_ELEMENTS
+#endif
+
+#define FLAT_AT(k) i
+
+__kernel void FLAT(PARAMETERS const int variant, const index_t numel, const index_t chunk) {
+#if SHAPE_CPU
+  const index_t begin = get_global_id(0) * chunk;
+  const index_t end = min(begin + chunk, numel);
+#else
+  const index_t i = get_global_id(0);
+  if (i >= numel) return;
+#endif
+  switch (variant) { VARIANTS(FLAT_AT) }
+}
 
 #define RANK 8
 
@@ -13,21 +37,6 @@ typedef struct {
   index_t size[RANK];
   index_t stride[OPERANDS * RANK];  // [operand][dimension]; one dimension for the sake of rusticl (docs/known-issues.md)
 } layout_t;
-
-#define FLAT_AT(k) i
-
-// CPU: one work item walks `chunk` neighbours, a loop the compiler vectorises. SIMT: one element a work item.
-__kernel void pointwise_flat(PARAMETERS const index_t numel, const index_t chunk) {
-  BIND_ALL
-#if SHAPE_CPU
-  const index_t first = get_global_id(0) * chunk;
-  const index_t last = min(first + chunk, numel);
-  for (index_t i = first; i < last; ++i) ELEMENT(FLAT_AT)
-#else
-  const index_t i = get_global_id(0);
-  if (i < numel) ELEMENT(FLAT_AT)
-#endif
-}
 
 #define STRIDED_AT(k) (at[k] + i * layout.stride[(k) * RANK])
 
@@ -50,23 +59,22 @@ __kernel void pointwise_flat(PARAMETERS const index_t numel, const index_t chunk
     rest = next;                                      \
   }
 
-__kernel void pointwise_strided(PARAMETERS const index_t numel, const index_t chunk, const layout_t layout) {
-  BIND_ALL
+__kernel void STRIDED(PARAMETERS const int variant, const index_t numel, const index_t chunk, const layout_t layout) {
 #if SHAPE_CPU
   index_t element = get_global_id(0) * chunk;
   const index_t last = min(element + chunk, numel);
   while (element < last) {
     FIND_ROW(element)
-    const index_t first = element % layout.size[0];
-    const index_t count = min(layout.size[0] - first, last - element);
-    for (index_t i = first; i < first + count; ++i) ELEMENT(STRIDED_AT)
-    element += count;
+    const index_t begin = element % layout.size[0];
+    const index_t end = min(layout.size[0], begin + last - element);
+    switch (variant) { VARIANTS(STRIDED_AT) }
+    element += end - begin;
   }
 #else
   const index_t element = get_global_id(0);
   if (element >= numel) return;
   FIND_ROW(element)
   const index_t i = element % layout.size[0];
-  ELEMENT(STRIDED_AT)
+  switch (variant) { VARIANTS(STRIDED_AT) }
 #endif
 }

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 
 #include "dlprim/core/layout.h"
+#include "dlprim/ops/pointwise/pointwise_source.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
 
@@ -14,126 +16,18 @@ constexpr int simt_group = 256;
 constexpr std::int64_t cpu_least_chunk =
     4096;  // elements; below it the launch of a work group costs more than its work
 
-/** What decides the generated text beside the expression itself. */
-struct Variant {
-  DType compute;
-  std::vector<PointwiseOperand> const& inputs;
-  std::vector<Tensor> const& outputs;
-  bool wide_index;
-
-  std::string identity(const PointwiseExpression& expression) const {
-    std::string id = "pointwise ";
-    id.reserve(96);
-    id.append(expression.identity).append(" in ").append(name(compute)).append(":");
-    for (const PointwiseOperand& input : inputs)
-      id.append(" ").append(std::holds_alternative<Scalar>(input) ? "number"
-                                                                  : name(std::get<Tensor>(input).dtype));
-    id.append(" ->");
-    for (const Tensor& output : outputs) id.append(" ").append(name(output.dtype));
-    if (wide_index) id.append(" 64");
-    return id;
-  }
-};
-
-std::string output_name(std::size_t i) {
-  return concat("out", i);
-}
-
-// The type T of expressions: float for float16 and bfloat16, int for narrow integers.
-bool computes_floating(DType compute) {
-  return is_floating(compute);
-}
-
-/** Writes the two kernels of an expression: `flat` for one contiguous range, `strided` for everything else.
- */
-class SourceWriter {
- public:
-  SourceWriter(const PointwiseExpression& expression, const Variant& variant)
-      : expression_(expression), variant_(variant) {
-    for (std::size_t i = 0; i < variant.inputs.size(); ++i)
-      if (const auto* tensor = std::get_if<Tensor>(&variant.inputs[i]))
-        tensors_.push_back({expression.variables[i], tensor->dtype, false});
-    for (std::size_t i = 0; i < variant.outputs.size(); ++i)
-      tensors_.push_back({output_name(i), variant.outputs[i].dtype, true});
-  }
-
-  std::string source() const {
-    const char* type = info(variant_.compute).compute_type;
-    return concat(
-        expanded_source("core/common.cl"), "typedef ", type, " T;\n#define T_IS_FLOATING ",
-        computes_floating(variant_.compute), "\n#define T_IS_BOOL ", variant_.compute == DType::boolean,
-        "\ntypedef ", variant_.wide_index ? "long" : "int", " index_t;\n#define OPERANDS ", tensors_.size(),
-        "\n", expanded_source("ops/pointwise/functions.cl"), "\n", "#define PARAMETERS ", parameters(),
-        "\n#define BIND_ALL ", binds(), "\n", element_macro(), expanded_source("ops/pointwise/pointwise.cl"));
-  }
-
- private:
-  struct NamedTensor {
-    std::string name;
-    DType dtype;
-    bool is_output;
-  };
-
-  std::string parameters() const {
-    std::string text;
-    for (const NamedTensor& t : tensors_)
-      text += concat("BUFFER(", t.is_output ? "" : "const ", info(t.dtype).storage_type, ", ", t.name,
-                     "_data), ");
-    for (const std::string& number : numbers()) text += concat("const T ", number, "_given, ");
-    return text;
-  }
-
-  // The inputs that are numbers, and the parameters. Only an element's expression sees them by their names,
-  // which may be those of functions that the kernel around it calls (clamp's min and max).
-  std::vector<std::string> numbers() const {
-    std::vector<std::string> names;
-    for (std::size_t i = 0; i < variant_.inputs.size(); ++i)
-      if (std::holds_alternative<Scalar>(variant_.inputs[i])) names.push_back(expression_.variables[i]);
-    names.insert(names.end(), expression_.parameters.begin(), expression_.parameters.end());
-    return names;
-  }
-
-  std::string binds() const {
-    std::string text;
-    for (const NamedTensor& t : tensors_)
-      text +=
-          concat("BIND(", t.is_output ? "" : "const ", info(t.dtype).storage_type, ", ", t.name, "_data); ");
-    return text;
-  }
-
-  // ELEMENT(AT): one evaluation; AT(k) is the index into the k-th tensor.
-  std::string element_macro() const {
-    std::string text = "#define ELEMENT(AT) { ";
-    for (const std::string& number : numbers()) text += concat("const T ", number, " = ", number, "_given; ");
-    for (std::size_t k = 0; k < tensors_.size(); ++k)
-      if (!tensors_[k].is_output)
-        text += concat("const T ", tensors_[k].name, " = LOAD_", name(tensors_[k].dtype), "(",
-                       tensors_[k].name, "_data, AT(", k, ")); ");
-    const std::size_t first_output = tensors_.size() - variant_.outputs.size();
-    for (std::size_t i = 0; i < variant_.outputs.size(); ++i)
-      text += concat("const T ", output_name(i), " = ", expression_.outputs[i], "; ");
-    for (std::size_t i = 0; i < variant_.outputs.size(); ++i)
-      text += concat("STORE_", name(variant_.outputs[i].dtype), "(", output_name(i), "_data, AT(",
-                     first_output + i, "), ", output_name(i), "); ");
-    return text + "}\n";
-  }
-
-  const PointwiseExpression& expression_;
-  const Variant& variant_;
-  std::vector<NamedTensor> tensors_;
-};
-
-/** The layout as kernels/pointwise.cl declares it. */
+/** The layout as pointwise.cl declares it, of the operands in `slots`; the strides of other slots are 0. */
 template <class Index>
-std::vector<Index> packed_layout(const Layout& layout) {
-  std::vector<Index> packed(max_rank * (1 + layout.strides.size()), 0);
+std::vector<Index> packed_layout(const Layout& layout, const std::vector<std::size_t>& slots,
+                                 std::size_t slot_count) {
+  std::vector<Index> packed(max_rank * (1 + slot_count), 0);
   const std::size_t rank = layout.sizes.size();
   // Innermost first, so that a kernel peels dimensions off in order.
   for (std::size_t d = 0; d < max_rank; ++d)
     packed[d] = d < rank ? static_cast<Index>(layout.sizes[rank - 1 - d]) : 1;
   for (std::size_t k = 0; k < layout.strides.size(); ++k)
     for (std::size_t d = 0; d < rank; ++d)
-      packed[max_rank * (1 + k) + d] = static_cast<Index>(layout.strides[k][rank - 1 - d]);
+      packed[max_rank * (1 + slots[k]) + d] = static_cast<Index>(layout.strides[k][rank - 1 - d]);
   return packed;
 }
 
@@ -149,85 +43,137 @@ Chunks cpu_chunks(std::int64_t numel, int compute_units) {
   return {(numel + size - 1) / size, size};
 }
 
-}  // namespace
+/** `t`, or a converted copy of it. */
+Tensor as_dtype(Queue& queue, const Tensor& t, DType dtype) {
+  if (t.dtype == dtype) return t;
+  Tensor converted = Tensor::empty(queue.device(), t.shape, dtype);
+  copy(queue, t, converted);
+  return converted;
+}
 
-void pointwise(Queue& queue, const PointwiseExpression& expression, DType compute,
-               const std::vector<PointwiseOperand>& inputs, const std::vector<Scalar>& parameters,
-               const std::vector<Tensor>& outputs) {
-  const Dims& shape = outputs.front().shape;
-  const std::int64_t numel = product(shape);
-  if (numel == 0) return;
+/** What a variant is launched on: tensors of its dtypes and of one shape, and numbers. */
+struct Arguments {
+  std::vector<Tensor> inputs, outputs;
+  std::vector<Scalar> numbers, parameters;
+};
 
-  std::vector<Tensor> tensors;
+void launch(Queue& queue, const PointwiseVariant& variant, const Dims& shape, const Arguments& arguments) {
+  const PointwiseProgram& program = *variant.expression.program;
+  const PointwiseSlots& slots = program.slots();
   std::vector<Dims> strides;
-  std::vector<Scalar> numbers;
-  const auto add_tensor = [&](const Tensor& t) {
-    tensors.push_back(t);
-    strides.push_back(t.strides);
+  std::vector<std::size_t> places;
+  const auto add = [&](const std::vector<Tensor>& tensors, std::size_t first_slot) {
+    for (std::size_t k = 0; k < tensors.size(); ++k) {
+      if (tensors[k].dtype == DType::float64)
+        require_floating(DType::float64, queue.device(), program.name().c_str());
+      strides.push_back(tensors[k].strides);
+      places.push_back(first_slot + k);
+    }
   };
-  for (const PointwiseOperand& input : inputs) {
-    if (const auto* tensor = std::get_if<Tensor>(&input))
-      add_tensor(tensor->shape == shape ? *tensor : tensor->expanded(shape));
-    else
-      numbers.push_back(std::get<Scalar>(input));
-  }
-  for (const Tensor& output : outputs) add_tensor(output);
-  numbers.insert(numbers.end(), parameters.begin(), parameters.end());
-  for (const Tensor& t : tensors)
-    if (t.dtype == DType::float64) require_floating(t.dtype, queue.device(), expression.identity.c_str());
-
+  add(arguments.inputs, 0);
+  add(arguments.outputs, slots.inputs);
   const Layout layout = merged_layout(shape, strides);
   const bool flat = layout.is_flat();
-  const Variant variant{compute, inputs, outputs, !layout.fits_32_bits()};
-  const std::string identity = variant.identity(expression);
-  const char* options = compute == DType::float64 ? "" : " -cl-single-precision-constant";
+  const bool wide_index = !layout.fits_32_bits();
+  const DeviceInfo& device = queue.device().info();
+  std::string identity;
+  identity.reserve(64);
+  identity.append("pointwise ").append(program.name()).append(" ").append(program.group(variant.dtype));
+  if (wide_index) identity.append(" 64");
   Kernel& kernel = queue.device().programs().generated_kernel(
-      identity, flat ? "pointwise_flat" : "pointwise_strided", options,
-      [&] { return SourceWriter(expression, variant).source(); });
+      identity, (program.name() + (flat ? "_flat" : "_strided")).c_str(),
+      variant.dtype == DType::float64 ? "" : " -cl-single-precision-constant",
+      [&] { return pointwise_source(program, variant.dtype, wide_index, device.fp64); });
 
-  const bool cpu = queue.device().info().runs_cpu_kernels();
-  const Chunks chunks = cpu ? cpu_chunks(numel, queue.device().info().compute_units) : Chunks{numel, 1};
+  const std::int64_t numel = product(shape);
+  const bool cpu = device.runs_cpu_kernels();
+  const Chunks chunks = cpu ? cpu_chunks(numel, device.compute_units) : Chunks{numel, 1};
   const Range range = cpu ? Range::groups(1, chunks.count)
-                          : Range::linear(numel, std::min(simt_group, queue.device().info().max_work_group));
+                          : Range::linear(numel, std::min(simt_group, device.max_work_group));
 
   queue.launch_arguments(kernel, range, [&](auto&& set) {
-    for (const Tensor& t : tensors) set(t);
-    for (const Scalar& number : numbers) {
-      if (compute == DType::float64)
-        set(number.real());
-      else if (is_floating(compute))
-        set(static_cast<float>(number.real()));
-      else if (compute == DType::int64)
-        set(static_cast<cl_long>(number.integer()));
-      else
-        set(static_cast<cl_int>(std::clamp<std::int64_t>(number.integer(), INT32_MIN, INT32_MAX)));
-    }
+    const auto set_tensors = [&](const std::vector<Tensor>& tensors, std::size_t count) {
+      for (std::size_t k = 0; k < count; ++k) set(Optional{k < tensors.size() ? &tensors[k] : nullptr});
+    };
+    const auto set_numbers = [&](const std::vector<Scalar>& numbers, std::size_t count) {
+      for (std::size_t k = 0; k < count; ++k) {
+        const Scalar number = k < numbers.size() ? numbers[k] : Scalar(0);
+        if (variant.dtype == DType::float64)
+          set(number.real());
+        else if (is_floating(variant.dtype))
+          set(static_cast<float>(number.real()));
+        else
+          set(static_cast<cl_long>(number.integer()));
+      }
+    };
     const auto set_geometry = [&](auto index) {
       using Index = decltype(index);
       set(static_cast<Index>(numel));
       set(static_cast<Index>(chunks.size));
-      if (!flat) set(packed_layout<Index>(layout));
+      if (!flat) set(packed_layout<Index>(layout, places, slots.inputs + slots.outputs));
     };
-    if (variant.wide_index)
+    set_tensors(arguments.inputs, slots.inputs);
+    set_tensors(arguments.outputs, slots.outputs);
+    set_numbers(arguments.numbers, slots.numbers);
+    set_numbers(arguments.parameters, slots.parameters);
+    set(static_cast<cl_int>(variant.id()));
+    if (wide_index)
       set_geometry(cl_long{});
     else
       set_geometry(cl_int{});
   });
 }
 
-namespace {
-
-const PointwiseExpression& identity_expression() {
-  static const auto* expression = new PointwiseExpression{"copy", {"a"}, {}, {"a"}};
-  return *expression;
-}
-
-// Converting goes through the wider kind, so that no value is lost on the way.
-DType copy_compute_type(DType from, DType to) {
-  return promote_types(from, to);
+/** Conversion of one dtype to another. */
+const PointwiseExpression& conversion(DType from, DType to) {
+  static const auto* programs = [] {
+    auto* made = new std::deque<PointwiseProgram>;  // in the order of DType, as each one's expressions
+    for (int source = 0; source < dtype_count; ++source) {
+      std::vector<PointwiseExpression> expressions;
+      for (int target = 0; target < dtype_count; ++target) {
+        const auto result = static_cast<DType>(target);
+        expressions.push_back({concat("to_", name(result)), {"a"}, {}, {"a"}});
+        expressions.back().result = result;
+      }
+      made->emplace_back("copy", std::move(expressions), static_cast<DType>(source));
+    }
+    return made;
+  }();
+  return (*programs)[static_cast<std::size_t>(from)].expressions()[static_cast<std::size_t>(to)];
 }
 
 }  // namespace
+
+void pointwise(Queue& queue, const PointwiseExpression& expression, DType compute,
+               const std::vector<PointwiseOperand>& inputs, const std::vector<Scalar>& parameters,
+               const std::vector<Tensor>& outputs) {
+  const Dims& shape = outputs.front().shape;
+  if (product(shape) == 0) return;
+
+  PointwiseVariant variant{expression, compute, 0};
+  Arguments arguments;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (const auto* number = std::get_if<Scalar>(&inputs[i])) {
+      require(expression.may_be_number >> i & 1u, expression.program->name(), ": input ",
+              expression.variables[i], " cannot be a number");
+      variant.numbers |= 1u << i;
+      arguments.numbers.push_back(*number);
+    } else {
+      const Tensor t = as_dtype(queue, std::get<Tensor>(inputs[i]), variant.input_dtype(i));
+      arguments.inputs.push_back(t.shape == shape ? t : t.expanded(shape));
+    }
+  }
+  require(inputs.empty() || !arguments.inputs.empty(), expression.program->name(),
+          ": expected a tensor among the inputs, got numbers only");
+  arguments.parameters = parameters;
+  for (const Tensor& output : outputs)
+    arguments.outputs.push_back(output.dtype == variant.output_dtype()
+                                    ? output
+                                    : Tensor::empty(queue.device(), shape, variant.output_dtype()));
+  launch(queue, variant, shape, arguments);
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    if (outputs[i].dtype != variant.output_dtype()) copy(queue, arguments.outputs[i], outputs[i]);
+}
 
 void copy(Queue& queue, const Tensor& source, const Tensor& destination) {
   if (source.dtype == destination.dtype && source.shape == destination.shape && source.is_contiguous() &&
@@ -236,15 +182,15 @@ void copy(Queue& queue, const Tensor& source, const Tensor& destination) {
     if (source.storage == destination.storage && source.offset == destination.offset) return;
     return queue.copy(source, destination, static_cast<std::size_t>(source.numel()) * size_of(source.dtype));
   }
-  pointwise(queue, identity_expression(), copy_compute_type(source.dtype, destination.dtype), {source}, {},
-            {destination});
+  pointwise(queue, conversion(source.dtype, destination.dtype), source.dtype, {source}, {}, {destination});
 }
 
 void fill(Queue& queue, const Tensor& destination, Scalar value) {
   const bool all_bits_zero = value.real() == 0 && !std::signbit(value.real()) && value.integer() == 0;
   if (all_bits_zero && destination.is_contiguous()) return queue.zero(destination);
   if (destination.dtype == DType::boolean) value = value.real() != 0;
-  pointwise(queue, identity_expression(), destination.dtype, {value}, {}, {destination});
+  static const PointwiseExpression& filling = lone_expression("fill", {}, {"value"}, {"value"});
+  pointwise(queue, filling, destination.dtype, {}, {value}, {destination});
 }
 
 }  // namespace dlprim

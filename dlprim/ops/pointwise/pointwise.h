@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -41,31 +42,80 @@ const PointwiseOp& pointwise_op(std::string_view name);
 /** An input of a pointwise expression: a tensor, or a number passed by value. */
 using PointwiseOperand = std::variant<Tensor, Scalar>;
 
+class PointwiseProgram;
+
 /**
  * Elementwise expressions over several inputs, computed in one launch: what a table row becomes, and what a
  * chain of rows may be fused to. Each string is OpenCL C over the variables.
  */
 struct PointwiseExpression {
-  std::string identity;                // names the expression uniquely
+  std::string name;                    // within its program
   std::vector<std::string> variables;  // of the inputs, in order
   std::vector<std::string> parameters;
   std::vector<std::string> outputs;  // one expression per output tensor
+  unsigned may_be_number = 0;        // bit i: variable i may be a number instead of a tensor
+  unsigned conditions = 0;           // bit i: variable i is bool, whatever is computed in
+  bool floating_only = false;        // a gradient
+  std::optional<DType> result{};     // of the outputs; by default what is computed in
+  const PointwiseProgram* program = nullptr;
 };
+
+/** The parameters of a program's kernels: as many of each kind as any of its expressions has. */
+struct PointwiseSlots {
+  std::size_t inputs = 0, outputs = 0, numbers = 0, parameters = 0;
+};
+
+/**
+ * Expressions that are built together: a row with its gradients. One program serves one floating dtype, or
+ * all integers and bool.
+ */
+class PointwiseProgram {
+ public:
+  /** `name` is an identifier of OpenCL C that no other program has. `only` is set where the program serves no
+   * other dtype. */
+  PointwiseProgram(std::string name, std::vector<PointwiseExpression> expressions,
+                   std::optional<DType> only = {});
+  PointwiseProgram(const PointwiseProgram&) = delete;
+  PointwiseProgram& operator=(const PointwiseProgram&) = delete;
+
+  const std::string& name() const { return name_; }
+  const std::vector<PointwiseExpression>& expressions() const { return expressions_; }
+  const PointwiseSlots& slots() const { return slots_; }
+  /** Whether the program of `dtype` serves the other integers as well. */
+  bool serves_all_integers(DType dtype) const { return !only_ && !is_floating(dtype); }
+  /** What tells that program from those of other dtypes. */
+  const char* group(DType dtype) const;
+
+ private:
+  std::string name_;
+  std::vector<PointwiseExpression> expressions_;
+  PointwiseSlots slots_;
+  std::optional<DType> only_;
+};
+
+/** An expression in a program of its own, which lives as long as the process. */
+const PointwiseExpression& lone_expression(std::string name, std::vector<std::string> variables,
+                                           std::vector<std::string> parameters,
+                                           std::vector<std::string> outputs,
+                                           std::optional<DType> result = {});
 
 /** Whether `expression` uses the variable `name` (as a whole word). */
 bool uses_variable(const std::string& expression, const std::string& name);
 
+/** Whether the gradient for input `i` of a row is the incoming one as it is: nothing is to be computed. */
+bool passes_gradient(const PointwiseOp& op, std::size_t i);
+
 /** The forward expression of a row. */
 const PointwiseExpression& forward_expression(const PointwiseOp& op);
-/** The gradients of a row for the inputs whose bits are set in `wanted`; variables are those that they use.
- */
+/** The gradients of a row for the inputs whose bits are set in `wanted`, of those that have one and do not
+ * pass; variables are those that they use. */
 const PointwiseExpression& gradient_expression(const PointwiseOp& op, unsigned wanted);
 
 /**
  * Evaluates `expression` for every element of the outputs, which share one shape; inputs have that shape or
  * are `expanded` to it. Any strides. `compute` is the dtype the expression is evaluated in (float16 and
- * bfloat16 compute in float). An output may be the very tensor of an input, never another view that overlaps
- * it.
+ * bfloat16 compute in float, integers in 64 bits); tensors of other dtypes are converted on the way, each by
+ * a launch of its own. An output may be the very tensor of an input, never another view that overlaps it.
  */
 void pointwise(Queue& queue, const PointwiseExpression& expression, DType compute,
                const std::vector<PointwiseOperand>& inputs, const std::vector<Scalar>& parameters,

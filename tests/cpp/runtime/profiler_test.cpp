@@ -16,7 +16,7 @@ TEST(Profiler, RecordsLaunchesCopiesAndFills) {
   queue.zero(b);
   const auto records = queue.stop_profiling();
   ASSERT_EQ(records.size(), 3u);
-  EXPECT_EQ(records[0].name, "pointwise_flat");
+  EXPECT_EQ(records[0].name, "fill_flat");
   EXPECT_EQ(records[1].name, "copy");
   EXPECT_EQ(records[2].name, "zero");
   for (const KernelRecord& record : records) {

@@ -1,0 +1,97 @@
+#include "dlprim/ops/pointwise/pointwise_source.h"
+
+#include "dlprim/runtime/program.h"
+
+namespace dlprim {
+namespace {
+
+constexpr int max_variables = 5;  // g, a, b, c, y
+
+/** Every choice of inputs that are numbers; one input stays a tensor. */
+std::vector<unsigned> number_choices(const PointwiseExpression& expression) {
+  const unsigned all_inputs = (1u << expression.variables.size()) - 1;
+  std::vector<unsigned> choices{0};
+  for (unsigned numbers = 1; numbers <= expression.may_be_number; ++numbers)
+    if ((numbers & expression.may_be_number) == numbers && numbers != all_inputs) choices.push_back(numbers);
+  return choices;
+}
+
+std::vector<DType> served_with(const PointwiseProgram& program, DType dtype) {
+  if (!program.serves_all_integers(dtype)) return {dtype};
+  std::vector<DType> integers;
+  for (int i = 0; i < dtype_count; ++i)
+    if (!is_floating(static_cast<DType>(i))) integers.push_back(static_cast<DType>(i));
+  return integers;
+}
+
+/** The case of one variant in the kernels' switch. */
+std::string variant_case(const PointwiseVariant& variant, const PointwiseSlots& slots) {
+  const PointwiseExpression& expression = variant.expression;
+  std::string tensors, element;
+  std::size_t input = 0, number = 0;
+  for (std::size_t i = 0; i < expression.variables.size(); ++i) {
+    const std::string& variable = expression.variables[i];
+    if (variant.is_number(i)) {
+      element += concat("const T ", variable, " = number", number++, "; ");
+      continue;
+    }
+    const DType dtype = variant.input_dtype(i);
+    tensors += concat("TYPED(const ", info(dtype).storage_type, ", in", input, ") ");
+    element += concat("const T ", variable, " = LOAD_", name(dtype), "(in", input, ", AT(", input, ")); ");
+    ++input;
+  }
+  for (std::size_t i = 0; i < expression.parameters.size(); ++i)
+    element += concat("const T ", expression.parameters[i], " = parameter", i, "; ");
+  if (!is_floating(variant.dtype))
+    element += concat("const bool is_bool = ", variant.dtype == DType::boolean, "; ");
+  // All results before the first is stored: an output may be an input.
+  std::string stores;
+  const DType result = variant.output_dtype();
+  for (std::size_t i = 0; i < expression.outputs.size(); ++i) {
+    tensors += concat("TYPED(", info(result).storage_type, ", out", i, ") ");
+    element += concat("const T result", i, " = ", expression.outputs[i], "; ");
+    stores += concat("STORE_", name(result), "(out", i, ", AT(", slots.inputs + i, "), result", i, "); ");
+  }
+  return concat("case ", variant.id(), ": { ", tensors, "FOR_ELEMENTS { ", element, stores, "} break; } ");
+}
+
+std::string parameters(const PointwiseSlots& slots) {
+  std::string text;
+  for (std::size_t i = 0; i < slots.inputs; ++i) text += concat("BUFFER(const uchar, in", i, "), ");
+  for (std::size_t i = 0; i < slots.outputs; ++i) text += concat("BUFFER(uchar, out", i, "), ");
+  for (std::size_t i = 0; i < slots.numbers; ++i) text += concat("const T number", i, ", ");
+  for (std::size_t i = 0; i < slots.parameters; ++i) text += concat("const T parameter", i, ", ");
+  return text;
+}
+
+}  // namespace
+
+int PointwiseVariant::id() const {
+  const PointwiseProgram& program = *expression.program;
+  const auto place = &expression - program.expressions().data();
+  const int expressions = static_cast<int>(program.expressions().size());
+  const int served = program.serves_all_integers(dtype) ? static_cast<int>(dtype) : 0;
+  return ((served * expressions + static_cast<int>(place)) << max_variables) + static_cast<int>(numbers);
+}
+
+std::string pointwise_source(const PointwiseProgram& program, DType dtype, bool wide_index,
+                             bool has_float64) {
+  const PointwiseSlots& slots = program.slots();
+  std::string variants;
+  for (const DType served : served_with(program, dtype))
+    for (const PointwiseExpression& expression : program.expressions()) {
+      if (expression.floating_only && !is_floating(served)) continue;
+      if (expression.result == DType::float64 && !has_float64) continue;
+      for (const unsigned numbers : number_choices(expression))
+        variants += variant_case({expression, served, numbers}, slots);
+    }
+  return concat(expanded_source("core/common.cl"), "typedef ",
+                is_floating(dtype) ? info(dtype).compute_type : "long", " T;\n#define T_IS_FLOATING ",
+                is_floating(dtype), "\ntypedef ", wide_index ? "long" : "int", " index_t;\n",
+                expanded_source("ops/pointwise/functions.cl"), "\n#define FLAT ", program.name(),
+                "_flat\n#define STRIDED ", program.name(), "_strided\n#define OPERANDS ",
+                slots.inputs + slots.outputs, "\n#define PARAMETERS ", parameters(slots),
+                "\n#define VARIANTS(AT) ", variants, "\n", expanded_source("ops/pointwise/pointwise.cl"));
+}
+
+}  // namespace dlprim

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+
+#include "dlprim/ops/pointwise/pointwise.h"
+
+namespace dlprim {
+
+/** What one launch computes: an expression, in a dtype, with numbers in the place of some inputs. */
+struct PointwiseVariant {
+  const PointwiseExpression& expression;
+  DType dtype;
+  unsigned numbers;  // bit i: variable i is a number
+
+  bool is_number(std::size_t i) const { return numbers >> i & 1u; }
+  DType input_dtype(std::size_t i) const { return expression.conditions >> i & 1u ? DType::boolean : dtype; }
+  DType output_dtype() const { return expression.result.value_or(dtype); }
+  /** By which its program's kernels know it. */
+  int id() const;
+};
+
+/** The OpenCL C of the program that serves `dtype`, with the kernels `<name>_flat` and `<name>_strided`. */
+std::string pointwise_source(const PointwiseProgram& program, DType dtype, bool wide_index, bool has_float64);
+
+}  // namespace dlprim
