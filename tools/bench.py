@@ -21,6 +21,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from bare_launch import bare_launch
 
 import ocl
 
@@ -178,9 +179,11 @@ def small_operators(requires_grad):
 
 
 def bench_ops(options):
-    """Small operators with and without recording, beside a call that enqueues nothing."""
+    """Small operators with and without recording, beside a bare launch and a call that enqueues nothing."""
     probe = ocl.ones(8)
+    device_index = ocl.device(options.device).index
     results = {
+        "OpenCL's bare launch": {"no tape": microseconds_per_call(bare_launch(device_index))},
         "bare call (Tensor.dim)": {"no tape": microseconds_per_call(probe.dim)},
         "detach of 8 elements": {"no tape": microseconds_per_call(probe.detach)},
     }

@@ -37,15 +37,17 @@ Kernel& Queue::kernel(const char* file, const char* name, const Defines& defines
 
 void Queue::set_raw(Kernel& kernel, cl_uint& index, std::size_t bytes, const void* value) {
   const cl_int code = clSetKernelArg(kernel.handle(), index, bytes, value);
-  require<DeviceError>(code == CL_SUCCESS, "kernel ", kernel.name, ": argument ", index, " of ", bytes,
-                       " bytes refused: ", error_name(code));
+  if (code != CL_SUCCESS)
+    throw DeviceError(concat("kernel ", kernel.name, ": argument ", index, " of ", bytes,
+                             " bytes refused: ", error_name(code)));
   ++index;
 }
 
 void Queue::set_tensor(Kernel& kernel, cl_uint& index, const Tensor& tensor) {
   const Storage& storage = *tensor.storage;
-  require(&storage.device() == &device_, "kernel ", kernel.name, ": a tensor of ", storage.device().name(),
-          " was given to a queue of ", device_.name());
+  if (&storage.device() != &device_)
+    throw ValueError(concat("kernel ", kernel.name, ": a tensor of ", storage.device().name(),
+                            " was given to a queue of ", device_.name()));
   const cl_mem memory = storage.buffer()();
   set_raw(kernel, index, sizeof memory, memory ? &memory : nullptr);
   const cl_ulong start = storage.byte_offset() / size_of(tensor.dtype) + static_cast<cl_ulong>(tensor.offset);

@@ -28,4 +28,4 @@ def pytest_sessionfinish(session):
 
 def pytest_terminal_summary(terminalreporter):
     if programs:
-        terminalreporter.write_line(f"the operators' tests need {programs} programs, of {MOST_PROGRAMS} at most")
+        terminalreporter.write_line(f"operators: {programs} programs needed, at most {MOST_PROGRAMS} allowed")
