@@ -31,20 +31,13 @@ Storage::~Storage() {
 namespace {
 
 constexpr std::size_t alignment = 512;
-constexpr std::size_t small_limit = 1 << 20;  // requests up to this come from small segments
+constexpr std::size_t small_limit = 256 << 10;  // requests up to this come from small segments
 constexpr std::size_t small_segment = 2 << 20;
-constexpr std::size_t shared_limit = 10 << 20;  // requests up to this share large segments
-constexpr std::size_t shared_segment = 20 << 20;
-constexpr std::size_t large_rounding = 2 << 20;
+constexpr std::size_t least_shared_segment = 2 << 20;
+constexpr std::size_t most_shared_segment = 32 << 20;
 
 std::size_t round_up(std::size_t n, std::size_t unit) {
   return (n + unit - 1) / unit * unit;
-}
-
-std::size_t segment_bytes(std::size_t request) {
-  if (request <= small_limit) return small_segment;
-  if (request <= shared_limit) return shared_segment;
-  return round_up(request, large_rounding);
 }
 
 struct BySize {
@@ -124,7 +117,7 @@ class CachingAllocator final : public CountingAllocator {
     Block* block = find_free(bytes);
     if (!block) block = grow(bytes);
     if (!block) {
-      free_unused_segments();
+      free_idle_segments();
       block = grow(bytes);
     }
     if (!block) out_of_memory(request);
@@ -136,7 +129,7 @@ class CachingAllocator final : public CountingAllocator {
 
   void empty_cache() override {
     std::lock_guard<std::mutex> lock(mutex_);
-    free_unused_segments();
+    free_idle_segments();
   }
 
  protected:
@@ -160,18 +153,26 @@ class CachingAllocator final : public CountingAllocator {
     const auto found = blocks.lower_bound(&key);
     if (found == blocks.end()) return nullptr;
     Block* block = *found;
-    // A large segment is not broken up for a request that would leave it mostly idle but never whole again.
-    if (bytes > shared_limit && block->bytes > bytes + shared_segment) return nullptr;
     blocks.erase(found);
     return block;
   }
 
+  // A large segment takes the place of the idle ones, none of which was large enough: as many bytes, in one
+  // piece. Requests share segments that grow with what is reserved. In a training step of the MNIST net that
+  // reserves 1.15 times the peak in use; shared segments of 20 MiB beside the idle ones were 1.58 times.
   Block* grow(std::size_t bytes) {
-    std::size_t size = segment_bytes(bytes);
+    const bool small = bytes <= small_limit;
+    std::size_t size = small_segment;
+    if (!small) {
+      const std::size_t idle = free_idle_segments(large_);
+      const std::size_t shared =
+          std::clamp<std::size_t>((stats_.reserved + idle) / 4, least_shared_segment, most_shared_segment);
+      size = round_up(std::max({bytes, idle, bytes <= shared / 2 ? shared : 0}), alignment);
+    }
     cl::Buffer buffer = try_buffer(size);
     if (!buffer() && size > bytes) buffer = try_buffer(size = bytes);
     if (!buffer()) return nullptr;
-    segments_.push_back({buffer, size, next_order_++, bytes <= small_limit});
+    segments_.push_back({buffer, size, next_order_++, small});
     return new Block{&segments_.back(), 0, size, nullptr, nullptr, false};
   }
 
@@ -201,20 +202,27 @@ class CachingAllocator final : public CountingAllocator {
     delete neighbour;
   }
 
-  void free_unused_segments() {
-    for (Pool* blocks : {&small_, &large_})
-      for (auto it = blocks->begin(); it != blocks->end();) {
-        Block* block = *it;
-        if (block->previous || block->next) {
-          ++it;
-          continue;
-        }
-        it = blocks->erase(it);
-        Segment* segment = block->segment;
-        count_freed_buffer(segment->bytes);
-        segments_.remove_if([segment](const Segment& s) { return &s == segment; });
-        delete block;
+  /** Gives the segments of which nothing is in use back to the device; returns their bytes. */
+  std::size_t free_idle_segments(Pool& blocks) {
+    std::size_t freed = 0;
+    for (auto it = blocks.begin(); it != blocks.end();) {
+      Block* block = *it;
+      if (block->previous || block->next) {
+        ++it;
+        continue;
       }
+      it = blocks.erase(it);
+      Segment* segment = block->segment;
+      freed += segment->bytes;
+      count_freed_buffer(segment->bytes);
+      segments_.remove_if([segment](const Segment& s) { return &s == segment; });
+      delete block;
+    }
+    return freed;
+  }
+  void free_idle_segments() {
+    free_idle_segments(small_);
+    free_idle_segments(large_);
   }
 
   Pool small_, large_;
