@@ -5,6 +5,7 @@
 #include "autograd/generator.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/raw_or_null.h"
+#include "dlprim/core/real.h"
 #include "dlprim/ops/attention/attention.h"
 #include "dlprim/ops/gemm/gemm.h"
 #include "dlprim/ops/random/random.h"
@@ -97,10 +98,12 @@ Problem problem_of(const Tensor& query, const Tensor& key, const Tensor& value,
   const Dims batch = dlprim::broadcast_shapes(dlprim::broadcast_shapes(leading(query), leading(key), op),
                                               leading(value), op);
   const double scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(query.size(-1))));
-  return {as_batch(query, batch),
-          as_batch(key, batch),
-          as_batch(value, batch),
-          mask_of(options.attn_mask, batch, query.size(-2), key.size(-2), query.dtype()),
+  // The gradient of softmax is a difference of nearly equal numbers, which probabilities in float16 drown.
+  const DType compute = dlprim::compute_dtype(query.dtype());
+  return {as_batch(to(query, compute), batch),
+          as_batch(to(key, compute), batch),
+          as_batch(to(value, compute), batch),
+          mask_of(options.attn_mask, batch, query.size(-2), key.size(-2), compute),
           batch,
           scale,
           options.dropout_p,
@@ -164,15 +167,18 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
                                         repeated_heads(value, query.size(-3) / value.size(-3)), options);
   }
   const Problem problem = problem_of(query, key, value, options);
-  return reshape(attend(problem, false)[0], with_matrix(problem.batch, query.size(-2), value.size(-1)));
+  const Tensor output = to(attend(problem, false)[0], query.dtype());
+  return reshape(output, with_matrix(problem.batch, query.size(-2), value.size(-1)));
 }
 
 AttentionResult attention_with_weights(const Tensor& query, const Tensor& key, const Tensor& value,
                                        const AttentionOptions& options) {
   const Problem problem = problem_of(query, key, value, options);
   const TensorList results = attend(problem, true);
-  return {reshape(results[0], with_matrix(problem.batch, query.size(-2), value.size(-1))),
-          reshape(results[1], with_matrix(problem.batch, query.size(-2), key.size(-2)))};
+  const auto result = [&](const Tensor& t, std::int64_t columns) {
+    return reshape(to(t, query.dtype()), with_matrix(problem.batch, query.size(-2), columns));
+  };
+  return {result(results[0], value.size(-1)), result(results[1], key.size(-2))};
 }
 
 }  // namespace ocl

@@ -36,6 +36,19 @@ Tensor batch_norm(const Tensor& a, const Tensor& running_mean, const Tensor& run
           "batch_norm: expected running_mean and running_var to be defined when training=False");
   const std::int64_t channels = a.size(1);
   const DType statistics = dlprim::statistics_dtype(a.dtype());
+  const auto is_narrow = [&](const Tensor& t) {
+    return t.defined() && t.dtype() == a.dtype() && t.dtype() != statistics;
+  };
+  if (is_narrow(running_mean) || is_narrow(running_var) || is_narrow(given_weight) || is_narrow(given_bias)) {
+    // A net that is float16 throughout, its parameters too: the kernels keep them in float32.
+    const auto widened = [&](const Tensor& t) { return is_narrow(t) ? to(t, statistics) : t; };
+    const Tensor mean = widened(running_mean), var = widened(running_var);
+    const Tensor y =
+        batch_norm(a, mean, var, widened(given_weight), widened(given_bias), training, momentum, eps);
+    if (training && is_narrow(running_mean)) Tensor(running_mean).copy_(mean);
+    if (training && is_narrow(running_var)) Tensor(running_var).copy_(var);
+    return y;
+  }
   check_channels("running_mean", running_mean, channels, statistics);
   check_channels("running_var", running_var, channels, statistics);
   check_channels("weight", given_weight, channels, statistics);

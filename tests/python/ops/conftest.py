@@ -4,8 +4,8 @@ import pytest
 
 import ocl
 
-MOST_PROGRAMS = 400
-programs = 0
+MOST_PROGRAMS = 400  # for float32, float64 and the integers
+programs = {"float16 and bfloat16": 0, "other dtypes": 0}
 
 
 def programs_so_far():
@@ -14,18 +14,18 @@ def programs_so_far():
 
 
 @pytest.fixture(autouse=True)
-def count_programs():
-    global programs
+def count_programs(request):
     before = programs_so_far()
     yield
-    programs += programs_so_far() - before
+    reduced = request.node.get_closest_marker("reduced_precision")
+    programs["float16 and bfloat16" if reduced else "other dtypes"] += programs_so_far() - before
 
 
 def pytest_sessionfinish(session):
-    if programs > MOST_PROGRAMS:
+    if programs["other dtypes"] > MOST_PROGRAMS:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def pytest_terminal_summary(terminalreporter):
-    if programs:
-        terminalreporter.write_line(f"operators: {programs} programs needed, at most {MOST_PROGRAMS} allowed")
+    for dtypes, count in programs.items():
+        terminalreporter.write_line(f"operators: {count} programs needed for {dtypes}")

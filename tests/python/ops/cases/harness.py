@@ -164,8 +164,12 @@ class Draw:
     def distinct(self, shape, layout=None):
         """Floats of which no two are equal or close: their order is the same in every precision."""
         layout = layout or self.choice(LAYOUTS[:-1])
-        count = int(np.prod(shape, dtype=np.int64))
-        return Input((self.rng.permutation(count).reshape(shape) * 0.25 - 4).astype(np.float32), layout)
+        order = self.rng.permutation(int(np.prod(shape, dtype=np.int64))).reshape(shape)
+        sign, step = 1 - 2 * (order % 2), order // 2
+        magnitude = (1 + step % 128 / 128) * 2.0 ** (
+            step // 128 - 2
+        )  # bfloat16 has these numbers, one after another
+        return Input((sign * magnitude).astype(np.float32), layout)
 
     def integers(self, shape, low, high, dtype="int64", layout=None):
         """In [low, high)."""
