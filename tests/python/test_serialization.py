@@ -239,7 +239,9 @@ def test_a_damaged_file_is_named(path, content):
 
 @pytest.mark.parametrize("structure", ["{", "[]", '{"tensor": "absent"}', '{"dict": 5}', '{"magic": 1}'])
 def test_a_damaged_structure_is_named(path, structure):
-    safetensors.numpy.save_file({"x": np.zeros(1)}, path, metadata={"tapecl.structure": structure})
+    safetensors.numpy.save_file(
+        {"x": np.zeros(1, np.float32)}, path, metadata={"tapecl.structure": structure}
+    )
     with pytest.raises(OSError, match=path.name):
         ocl.load(path)
 

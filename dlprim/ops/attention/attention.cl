@@ -11,13 +11,12 @@
 typedef struct {
   long rows;
   int queries, keys;
-  int is_causal;  // a query sees keys up to its own number
+  long is_causal;  // a query sees keys up to its own number; no padding at the end (docs/known-issues.md)
 } extents_t;
 
 // Elements from one item of [outer, inner, queries, keys] to the next.
 typedef struct {
-  long outer, inner, query, key;
-  int inner_size;
+  long outer, inner, query, key, inner_size;
 } mask_strides_t;
 
 // `keep`: 0 hides a key; `bias`: added to the scores. At most one is given.

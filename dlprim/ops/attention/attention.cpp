@@ -15,13 +15,13 @@ constexpr const char* op = "attention";
 /** extents_t of attention.cl. */
 struct Extents {
   cl_long rows;
-  cl_int queries, keys, is_causal;
+  cl_int queries, keys;
+  cl_long is_causal;
 };
 
 /** mask_strides_t of attention.cl. */
 struct MaskStrides {
-  cl_long outer = 0, inner = 0, query = 0, key = 0;
-  cl_int inner_size = 1;
+  cl_long outer = 0, inner = 0, query = 0, key = 0, inner_size = 1;
 };
 
 Extents extents_of(Queue& queue, const Tensor& scores, bool is_causal) {
@@ -41,7 +41,7 @@ MaskStrides mask_strides(const Tensor* mask, const Tensor& scores) {
   require<TypeError>(mask->dtype == DType::boolean || mask->dtype == scores.dtype, op,
                      ": expected a mask of dtype bool or ", name(scores.dtype), ", got ", name(mask->dtype));
   const Dims& s = mask->strides;
-  return {s[0], s[1], s[2], s[3], static_cast<cl_int>(mask->shape[1])};
+  return {s[0], s[1], s[2], s[3], mask->shape[1]};
 }
 
 Range rows_range(Queue& queue, const Extents& e) {

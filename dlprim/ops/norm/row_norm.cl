@@ -12,10 +12,11 @@
 // `period` rows they start again.
 typedef struct {
   long rows;
-  int n, period, weights;
+  int n, period;
+  long weights;  // no padding at the end, which rusticl does not count (docs/known-issues.md)
 } extents_t;
 
-inline int first_weight(extents_t e, long row) { return (int)(row % e.period) * e.weights; }
+inline int first_weight(extents_t e, long row) { return (int)(row % e.period * e.weights); }
 
 // What a row is shifted and scaled by.
 typedef struct {
@@ -54,7 +55,7 @@ inline input_gradient_t finish_gradient(ACC sum_g, ACC sum_g_x, int n, int is_ce
 #if SHAPE_CPU
 
 // The pieces of a row over which a weight is the same, or the whole row where every element has a weight of its own.
-inline int piece_length(extents_t e, int has_weights) { return !has_weights || e.weights == e.n ? e.n : e.n / e.weights; }
+inline int piece_length(extents_t e, int has_weights) { return !has_weights || e.weights == e.n ? e.n : (int)(e.n / e.weights); }
 
 inline void normalise_by_element(const __global STORAGE *restrict x, const __global STORAGE *restrict weight,
                                  const __global STORAGE *restrict bias, __global STORAGE *restrict y, int n,
@@ -183,7 +184,7 @@ __kernel void row_norm_forward(BUFFER(const STORAGE, x), const extents_t e, BUFF
   group_moments(mine, shared);
   barrier(CLK_LOCAL_MEM_FENCE);
   const statistics_t s = finish_statistics(shared[0], eps, row, OPTIONAL(mean), invstd);
-  const int first = first_weight(e, row), span = e.n / e.weights;
+  const int first = first_weight(e, row), span = (int)(e.n / e.weights);
   for (int i = lid; i < e.n; i += size) {
     REAL v = NORMALISED(LOAD(x, i), s);
     if (weight) v *= LOAD(weight, WEIGHT_OF(i));
@@ -206,7 +207,7 @@ __kernel void row_norm_backward(BUFFER(const STORAGE, dy), BUFFER(const STORAGE,
   const statistics_t s = {mean ? mean[row] : (REAL)0, invstd[row]};
   if (terms)
     for (int i = lid; i < e.n; i += size) terms[row * e.n + i] = LOAD(dy, i) * NORMALISED(LOAD(x, i), s);
-  const int first = first_weight(e, row), span = e.n / e.weights;
+  const int first = first_weight(e, row), span = (int)(e.n / e.weights);
   REAL2 mine = 0;
 #define DY(i) (weight ? LOAD(dy, i) * LOAD(weight, WEIGHT_OF(i)) : LOAD(dy, i))
 #define DISTANCE(i) LOAD(x, i) - s.mean

@@ -13,7 +13,8 @@ namespace {
 /** extents_t of row_norm.cl. */
 struct Extents {
   cl_long rows;
-  cl_int n, period, weights;
+  cl_int n, period;
+  cl_long weights;
 };
 
 void require_elements(const char* op, const char* what, const Tensor* t, std::int64_t count, DType dtype) {
@@ -28,8 +29,7 @@ Extents extents_of(Queue& queue, const char* op, const NormRows& rows, const Ten
   require_elements(op, "the input", &x, rows.rows * rows.n, x.dtype);
   require(rows.n <= INT32_MAX && rows.period * rows.weights <= INT32_MAX, op, ": rows are too long in shape ",
           x.shape);
-  return {rows.rows, static_cast<cl_int>(rows.n), static_cast<cl_int>(rows.period),
-          static_cast<cl_int>(rows.weights)};
+  return {rows.rows, static_cast<cl_int>(rows.n), static_cast<cl_int>(rows.period), rows.weights};
 }
 
 Range rows_range(Queue& queue, const NormRows& rows) {

@@ -10,6 +10,14 @@
 // A tensor of the dtype that the variant at hand takes.
 #define TYPED(type, name) __global type *restrict name = (__global type *)name##_buffer + name##_start;
 
+// Integers and bool are computed with in 64 bits. Written as arithmetic, which compilers turn into the plain conversion,
+// since Mesa's llvmpipe compares a converted number wrongly (docs/known-issues.md).
+#define WIDENED(x) ((long)(((ulong)(uint)(x) ^ 0x80000000UL) - 0x80000000UL))
+#define WIDENED_int64(p, i) LOAD_int64(p, i)
+#define WIDENED_int32(p, i) WIDENED(LOAD_int32(p, i))
+#define WIDENED_uint8(p, i) WIDENED(LOAD_uint8(p, i))
+#define WIDENED_bool(p, i) WIDENED(LOAD_bool(p, i))
+
 // CPU: one work item walks `chunk` neighbours, a loop the compiler vectorises. SIMT: one element a work item.
 #if SHAPE_CPU
 #define FOR_ELEMENTS for (index_t i = begin; i < end; ++i)

@@ -37,7 +37,8 @@ std::string variant_case(const PointwiseVariant& variant, const PointwiseSlots& 
     }
     const DType dtype = variant.input_dtype(i);
     tensors += concat("TYPED(const ", info(dtype).storage_type, ", in", input, ") ");
-    element += concat("const T ", variable, " = LOAD_", name(dtype), "(in", input, ", AT(", input, ")); ");
+    element += concat("const T ", variable, is_floating(variant.dtype) ? " = LOAD_" : " = WIDENED_",
+                      name(dtype), "(in", input, ", AT(", input, ")); ");
     ++input;
   }
   for (std::size_t i = 0; i < expression.parameters.size(); ++i)

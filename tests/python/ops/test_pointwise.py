@@ -9,7 +9,7 @@ import itertools
 import numpy as np
 import pytest
 import torch
-from cases.pointwise import STRICT, TABLE, TORCH, call, interval_of, torch_function
+from cases.pointwise import CANCELLING, STRICT, TABLE, TORCH, call, interval_of, torch_function
 from support import (
     FLOATS,
     assert_close_to_truth,
@@ -78,7 +78,8 @@ def test_floats(name, dtype, rng):
             call(name)(ocl, *map(ocl.tensor, arrays)), call(name)(torch, *map(torch.from_numpy, arrays))
         )
         return
-    check_like_torch(call(name), *arrays, dtype=dtype, backward=name in DIFFERENTIABLE)
+    unit = "largest" if name in CANCELLING else "element"
+    check_like_torch(call(name), *arrays, dtype=dtype, backward=name in DIFFERENTIABLE, unit=unit)
 
 
 @pytest.mark.parametrize("name", PARAMETERS)
@@ -271,7 +272,8 @@ def test_layouts(name, layout, rng):
     def function(lib, *tensors):
         return call(name)(lib, *[LAYOUTS[layout](lib, tensor) for tensor in tensors])
 
-    check_like_torch(function, *inputs_of(name, (6, 8), (6, 8), (6, 8), rng=rng))
+    unit = "largest" if name in CANCELLING else "element"
+    check_like_torch(function, *inputs_of(name, (6, 8), (6, 8), (6, 8), rng=rng), unit=unit)
 
 
 BROADCASTS = [
