@@ -1,6 +1,7 @@
 #include "autograd/operators.h"
 
 #include <map>
+#include <set>
 
 #include "dlprim/core/error.h"
 #include "dlprim/ops/pointwise/pointwise.h"
@@ -8,6 +9,22 @@
 
 namespace ocl {
 namespace {
+
+/** What PyTorch calls a pointwise row, where it is not torch.NAME. */
+std::string torch_name(const std::string& name) {
+  static const std::map<std::string, std::string> others{
+      {"gelu_tanh", "torch.nn.functional.gelu(approximate='tanh')"},
+      {"div_floor", "torch.div(rounding_mode='floor')"},
+      {"div_trunc", "torch.div(rounding_mode='trunc')"},
+      {"prelu_kernel", "torch.nn.functional.prelu"},
+      {"glu_kernel", "torch.nn.functional.glu"}};
+  static const std::set<std::string> functional{
+      "relu6",      "silu",     "gelu",       "mish", "hardsigmoid", "hardswish", "logsigmoid",
+      "tanhshrink", "softsign", "leaky_relu", "elu",  "softplus",    "hardtanh"};
+  const auto other = others.find(name);
+  if (other != others.end()) return other->second;
+  return (functional.count(name) ? "torch.nn.functional." : "torch.") + name;
+}
 
 OperatorRow row_of(const dlprim::PointwiseOp& op) {
   static constexpr const char* taken[] = {"any; integers give float32",
@@ -18,8 +35,8 @@ OperatorRow row_of(const dlprim::PointwiseOp& op) {
                                           "integral, bool",
                                           "any"};
   static constexpr const char* inputs[] = {"a", "b", "c"};
-  OperatorRow row{op.name, "Pointwise",        taken[static_cast<int>(op.types)],
-                  "",      "torch." + op.name, op.documentation};
+  OperatorRow row{op.name, "Pointwise",         taken[static_cast<int>(op.types)],
+                  "",      torch_name(op.name), op.documentation};
   for (std::size_t i = 0; i < op.gradients.size(); ++i)
     if (!op.gradients[i].empty())
       row.derivative += (row.derivative.empty() ? "" : "; ") + (inputs[i] + (": " + op.gradients[i]));

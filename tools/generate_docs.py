@@ -7,91 +7,85 @@
 from __future__ import annotations
 
 import argparse
+import ast
+import inspect
+import re
 import sys
 from pathlib import Path
 
+import ocl
 from ocl import _C
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "operators.md"
 
 HEAD = """# Operators
 
-Made by `tools/generate_docs.py` from `dlprim/ops/pointwise/table.def`, `dlprim/ops/reduce/table.def` and
-`autograd/operators.def`; do not edit. Semantics, names, broadcasting and type promotion are PyTorch's.
-Each function is `ocl.NAME` in Python and `ocl::NAME` in C++, and a method of `Tensor` where PyTorch has
-it as one.
+Made by `tools/generate_docs.py` from `dlprim/ops/pointwise/table.def`, `dlprim/ops/reduce/table.def`,
+`autograd/operators.def` and the signatures of the Python functions; do not edit. Semantics, names,
+broadcasting and type promotion are PyTorch's. Each function is `ocl.NAME` or `ocl.nn.functional.NAME` in
+Python and `ocl::NAME` in C++, and a method of `Tensor` where PyTorch has it as one.
 
-## Pointwise
-
-*Types*: **Float** promotes integers to float32; **Same** keeps the promoted type; **Number** too, but refuses
-bool; **Power** too, but gives int64 for bool; **Bool** gives bool;
-**Integral** takes integers and bool only; **Where** takes a condition first. `g` is the incoming gradient,
-`y` the result.
-
-| name | types | forward | gradients | |
-|---|---|---|---|---|
+The derivatives of pointwise operators and reductions are formulas: `a`, `b`, `c` are the inputs in order, `g` the
+incoming gradient, `y` the result, `n` the number of elements reduced. Of the others the inputs are named that
+get a gradient.
 """
 
-REDUCTIONS = """
-## Reductions
-
-`NAME(input, dim=None, keepdim=False)`, over any dimensions. `x`, `z`: partial results; `n`: the number of
-elements.
-
-| name | element | combine | result | gradient | |
-|---|---|---|---|---|---|
-"""
+HOMES = (ocl, ocl.nn.functional, ocl.Tensor, ocl.linalg, ocl.nn.utils)
+FORMULAS = {row["name"]: row["forward"] for row in _C.pointwise_table()} | {
+    row["name"]: f"{row['finish']} of {row['combine']} over {row['map']}" for row in _C.reduction_table()
+}
 
 
 def code(text: str) -> str:
     return "`" + text.replace("|", "\\|") + "`" if text else "none"
 
 
-def pointwise_row(row: dict) -> str:
-    inputs = ["a", "b", "c"][: row["inputs"]]
-    arguments = inputs + [f"{name}={value:g}" for name, value in row["parameters"].items()]
-    named = [(name, gradient) for name, gradient in zip(inputs, row["gradients"], strict=True) if gradient]
-    gradients = "; ".join(f"{name}: {code(gradient)}" for name, gradient in named) or "none"
-    signature = code(f"{row['name']}({', '.join(arguments)})")
-    cells = [signature, row["types"], code(row["forward"]), gradients, row["documentation"]]
-    return f"| {' | '.join(cells)} |\n"
+def plain_signature(line: str, name: str) -> str:
+    """A signature as pybind11 writes it, without its annotations."""
+    function = ast.parse(f"def {line.replace('from:', 'from_:')}: ...").body[0]  # a keyword of Python
+    given = function.args
+    positional = given.posonlyargs + given.args
+    defaults = [None] * (len(positional) - len(given.defaults)) + given.defaults
+
+    def parameter(argument: ast.arg, default: ast.expr | None) -> str:
+        return argument.arg if default is None else f"{argument.arg}={ast.unparse(default)}"
+
+    parameters = [parameter(*pair) for pair in zip(positional, defaults, strict=True)]
+    if given.vararg:
+        parameters.append("*" + given.vararg.arg)
+    elif given.kwonlyargs:
+        parameters.append("*")
+    parameters += [parameter(*pair) for pair in zip(given.kwonlyargs, given.kw_defaults, strict=True)]
+    return f"{name}({', '.join(parameters)})".replace("from_=", "from=")
 
 
-def reduction_row(row: dict) -> str:
-    cells = [code(row[key]) for key in ("map", "combine", "finish", "gradient")]
-    return f"| {code(row['name'])} | {' | '.join(cells)} | {row['documentation']} |\n"
+def signatures(name: str) -> str:
+    function = getattr(next(home for home in HOMES if hasattr(home, name)), name)
+    if inspect.isfunction(function):
+        lines = [name + re.sub(r" -> .*", "", str(inspect.signature(function)))]
+    else:
+        lines = re.findall(rf"^(?:\d+\. )?({name}\(.*)$", function.__doc__, re.MULTILINE)
+        lines = [line for line in lines if line != f"{name}(*args, **kwargs)"]
+    return "<br>".join(dict.fromkeys(code(plain_signature(line, name)) for line in lines))
 
 
-def family_section(family: str, rows: list[dict]) -> str:
-    """The operators that are functions of their own, under their heading."""
-    head = f"\n## {family}\n\n| name | dtypes | derivative | source | |\n|---|---|---|---|---|\n"
-    cells = (
-        (
-            code(row["name"]),
-            row["dtypes"],
-            row["derivative"] or "none",
-            code(row["source"]),
-            row["documentation"],
-        )
-        for row in rows
-    )
-    return head + "".join(f"| {' | '.join(row)} |\n" for row in cells)
+def section(family: str, rows: list[dict]) -> str:
+    head = f"\n## {family}\n\n| signature | dtypes | derivative | source | |\n|---|---|---|---|---|\n"
+    return head + "".join(f"| {' | '.join(cells(row))} |\n" for row in rows)
 
 
-def other_families() -> str:
-    in_tables = {row["name"] for row in _C.pointwise_table() + _C.reduction_table()}
-    families: dict[str, list[dict]] = {}
-    for row in _C.operator_table():
-        if row["name"] not in in_tables:
-            family = "Reductions of their own" if row["family"] == "Reductions" else row["family"]
-            families.setdefault(family, []).append(row)
-    return "".join(family_section(family, rows) for family, rows in families.items())
+def cells(row: dict) -> list[str]:
+    formula = FORMULAS.get(row["name"])
+    derivative = code(row["derivative"]) if formula else row["derivative"] or "none"
+    description = row["documentation"].replace("|", "\\|") + (f" {code(formula)}" if formula else "")
+    return [signatures(row["name"]), row["dtypes"], derivative, code(row["source"]), description]
 
 
 def page() -> str:
-    pointwise = "".join(map(pointwise_row, _C.pointwise_table()))
-    reductions = "".join(map(reduction_row, _C.reduction_table()))
-    return HEAD + pointwise + REDUCTIONS + reductions + other_families()
+    families: dict[str, list[dict]] = {}
+    for row in _C.operator_table():
+        families.setdefault(row["family"], []).append(row)
+    return HEAD + "".join(section(family, rows) for family, rows in families.items())
 
 
 def main() -> None:

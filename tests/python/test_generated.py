@@ -1,8 +1,12 @@
 """What is generated from the built library is up to date in the tree."""
 
+import re
 import subprocess
 import sys
+from operator import attrgetter
 from pathlib import Path
+
+import torch
 
 from ocl import _C
 
@@ -13,6 +17,11 @@ def test_operator_page_is_what_the_tables_say():
     command = [sys.executable, ROOT / "tools/generate_docs.py", "--check"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_every_source_is_a_name_of_pytorch():
+    for row in _C.operator_table():
+        attrgetter(re.match(r"torch\.([\w.]+)", row["source"])[1])(torch)
 
 
 def test_stubs_name_every_function():
