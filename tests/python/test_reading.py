@@ -5,7 +5,7 @@ import copy
 import numpy as np
 import pytest
 import torch
-from support import assert_same
+from support import assert_same, skip_without
 
 import ocl
 
@@ -56,8 +56,7 @@ def text_of(lib, tensor):
 @pytest.mark.parametrize("name", VALUES)
 def test_text(name):
     values = VALUES[name]
-    if getattr(values, "dtype", None) == np.float64 and not ocl.get_device_properties()["fp64"]:
-        pytest.skip("no float64")
+    skip_without(str(getattr(values, "dtype", None)))
     assert text_of(ocl, ocl.tensor(values)) == text_of(torch, torch.tensor(values))
 
 

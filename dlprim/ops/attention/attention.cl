@@ -2,6 +2,7 @@
 // Macros: STORAGE, REAL, LOAD, STORE (dtype_defines of the scores).
 // Shape cpu: a work item takes a range of rows. Shape simt: a work group takes a row.
 #include "core/common.cl"
+#include "core/group.cl"
 #include "core/vectors.cl"
 
 #define BLOCK 256  // terms of one chain of additions
@@ -95,13 +96,6 @@ __kernel void attention_softmax(ROW_ARGS) {
 
 #else
 
-#define JOIN_GROUP(shared, COMBINE)                                           \
-  for (int width = size / 2; width > 0; width /= 2) {                         \
-    barrier(CLK_LOCAL_MEM_FENCE);                                             \
-    if (lid < width) shared[lid] = COMBINE(shared[lid], shared[lid + width]); \
-  }                                                                           \
-  barrier(CLK_LOCAL_MEM_FENCE)
-#define ADD(a, b) ((a) + (b))
 #define SCORE(i) masked_score(LOAD(row, i) * scale, keep, bias, at + (i) * m.key)
 
 __kernel void attention_softmax(ROW_ARGS) {

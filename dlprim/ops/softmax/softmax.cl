@@ -3,6 +3,7 @@
 // Shape cpu: a work item takes many rows; those with inner == 1 sixteen elements at a time, others sixteen rows at a time.
 // Shape simt: *_rows gives a work item a row, *_groups (inner == 1) gives a work group a row.
 #include "core/common.cl"
+#include "core/group.cl"
 #include "core/vectors.cl"
 
 #define BLOCK 256  // terms of one chain of additions
@@ -199,14 +200,6 @@ __kernel void softmax_backward_rows(BUFFER(const STORAGE, dy), BUFFER(const STOR
     STORE(dx, at + (long)i * inner, take_log ? g - exp(v) * total : v * (g - total));
   }
 }
-
-#define JOIN_GROUP(shared, COMBINE)                             \
-  for (int width = size / 2; width > 0; width /= 2) {              \
-    barrier(CLK_LOCAL_MEM_FENCE);                               \
-    if (lid < width) shared[lid] = COMBINE(shared[lid], shared[lid + width]); \
-  }                                                             \
-  barrier(CLK_LOCAL_MEM_FENCE)
-#define ADD(a, b) ((a) + (b))
 
 __kernel void softmax_forward_groups(BUFFER(const STORAGE, x), BUFFER(STORAGE, y), ROW_ARGS) {
   BIND(const STORAGE, x);
