@@ -36,7 +36,8 @@ inline void find_runs(const Stencil *s, const long first_pixel, const int count,
 }
 
 // Copies whole vectors: what runs over the end of a run is overwritten by the next run, or by the next row.
-inline void pack_pixels(const Stencil *s, __global const REAL *restrict x, const PixelTile *tile,
+// `x` is element `start` of the input.
+inline void pack_pixels(const Stencil *s, __global const REAL *restrict x, const long start, const PixelTile *tile,
                         __global REAL *restrict panel) {
   const int channels = s->channels, runs = tile->runs;
   const long channel_stride = s->channel_stride;
@@ -45,7 +46,7 @@ inline void pack_pixels(const Stencil *s, __global const REAL *restrict x, const
     for (int tw = 0; tw < s->taps_w; ++tw) {
       const long offset = tap_offset(s, th, tw);
       __global const REAL *from = x + offset;
-      const bool whole_vectors = tile->count == NR && s->base + offset + furthest <= s->limit;
+      const bool whole_vectors = tile->count == NR && start + offset + furthest <= s->limit;
       for (int c = 0; c < channels; ++c, from += channel_stride, panel += NR) {
         if (whole_vectors) {
           for (int r = 0; r < runs; ++r) {
@@ -95,7 +96,8 @@ __kernel void conv_tiles(BUFFER(const REAL, weights), BUFFER(const REAL, x), BUF
   for (long job = first_job(jobs, get_group_id(0), get_num_groups(0)); job < end; ++job) {
     const long group = job / blocks, first_panel = REMAINDER(job, blocks) * panels_per_job;
     const int count = min((long)panels_per_job, column_panels - first_panel);
-    __global const REAL *x = x_buffer + x_start + s.base + group * s.group_stride;
+    const long start = s.base + group * s.group_stride;
+    __global const REAL *x = x_buffer + x_start + start;
     __global const REAL *left = weights + group * row_panels * MR * depth;
     __global STORAGE *out = y_buffer + y_start + s.y_base + group * rows * s.y_channel;
     long target[MAX_PANELS][NR];
@@ -105,7 +107,7 @@ __kernel void conv_tiles(BUFFER(const REAL, weights), BUFFER(const REAL, x), BUF
       const long first = (first_panel + p) * NR;
       width[p] = min((long)NR, pixels - first);
       find_runs(&s, first, width[p], &tile, target[p]);
-      if (depth > 0) pack_pixels(&s, x, &tile, panels + (long)p * depth * NR);
+      if (depth > 0) pack_pixels(&s, x, start, &tile, panels + (long)p * depth * NR);
     }
     for (int r = 0; r < row_panels; ++r)
       for (int p = 0; p < count; ++p) {

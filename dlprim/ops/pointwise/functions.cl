@@ -80,7 +80,7 @@ static T ERFINV(T a) {
 #define SELU_SCALE ((T)1.0507009873554804934193349852946)
 
 #else
-#define ABS(x) ((x) < 0 ? -(x) : (x))
+#define ABS(x) max(x, -(x))  // Oclgrind 21.10 does not know the intrinsic that a comparison becomes
 #define SIGN(x) ((T)((x) > 0) - (T)((x) < 0))
 #define FLOOR(x) (x)
 #define CEIL(x) (x)
