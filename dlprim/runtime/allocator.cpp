@@ -48,6 +48,8 @@ struct BySize {
   }
 };
 
+using Pool = std::set<Block*, BySize>;
+
 /** The bookkeeping that both allocators share: limits, peaks, buffers made and the error when none can be. */
 class CountingAllocator : public Allocator {
  public:
@@ -109,6 +111,11 @@ class CountingAllocator : public Allocator {
 class CachingAllocator final : public CountingAllocator {
  public:
   using CountingAllocator::CountingAllocator;
+  /** No storage of it may be left. */
+  ~CachingAllocator() override {
+    for (const Pool* blocks : {&small_, &large_})
+      for (const Block* block : *blocks) delete block;
+  }
 
   std::shared_ptr<Storage> allocate(std::size_t request) override {
     if (request == 0) return std::make_shared<Storage>(device_, cl::Buffer(), 0);
@@ -143,8 +150,6 @@ class CachingAllocator final : public CountingAllocator {
   }
 
  private:
-  using Pool = std::set<Block*, BySize>;
-
   Pool& pool(const Segment& segment) { return segment.small ? small_ : large_; }
 
   Block* find_free(std::size_t bytes) {

@@ -106,7 +106,10 @@ void Queue::read(const Tensor& source, void* destination, std::size_t bytes) {
   const std::size_t start =
       source.storage->byte_offset() + static_cast<std::size_t>(source.offset) * size_of(source.dtype);
   try {
-    if (bytes) queue_.enqueueReadBuffer(source.storage->buffer(), CL_TRUE, start, bytes, destination);
+    if (bytes)
+      queue_.enqueueReadBuffer(source.storage->buffer(), CL_TRUE, start, bytes, destination);
+    else
+      drain();  // what is pending is waited for, as for any other read
     settle();
   } catch (const cl::Error& e) {
     rethrow(e, "download", device_);
