@@ -27,6 +27,9 @@ ELSEWHERE = {
     ).split()
 }
 
+# Where the oracle itself fails before a version (docs/known-issues.md).
+FIRST_RIGHT_TORCH = {"cumprod": (2, 13)}
+
 
 def seeds_of(name):
     """All; on the simulator, which takes a thousand times as long, six small ones."""
@@ -39,6 +42,8 @@ def seeds_of(name):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", sorted(cases.CASES))
 def test_like_torch(name):
+    if torch.__version__ < FIRST_RIGHT_TORCH.get(name, (0,)):
+        pytest.skip(f"the gradient of {name} fails in PyTorch {torch.__version__}")
     distances = Distances()
     for seed in seeds_of(name):
         try:
