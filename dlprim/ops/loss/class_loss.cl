@@ -5,6 +5,7 @@
 // position a work group a row), then class_loss_reduce sums them, in one step or two. Backward: cross_entropy_factors
 // and then one elementwise kernel. Both kernel shapes share the code; on shape cpu a work item takes a range of rows.
 #include "core/common.cl"
+#include "core/group.cl"
 #include "core/vectors.cl"
 
 #define BLOCK 256  // terms of one chain of additions
@@ -166,14 +167,6 @@ __kernel void cross_entropy_rows(BUFFER(const STORAGE, x), LABEL_ARGS, const row
 }
 
 #if SHAPE_SIMT
-
-#define JOIN_GROUP(shared, COMBINE)                             \
-  for (int width = size / 2; width > 0; width /= 2) {              \
-    barrier(CLK_LOCAL_MEM_FENCE);                               \
-    if (lid < width) shared[lid] = COMBINE(shared[lid], shared[lid + width]); \
-  }                                                             \
-  barrier(CLK_LOCAL_MEM_FENCE)
-#define ADD(a, b) ((a) + (b))
 
 __kernel void cross_entropy_rows_groups(BUFFER(const STORAGE, x), LABEL_ARGS, const rows_t r, const labels_t labels,
                                         BUFFER(REAL, log_normalizer), ROW_RESULT_ARGS, CHECK_ARGS) {
