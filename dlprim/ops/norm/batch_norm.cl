@@ -5,6 +5,7 @@
 // which is worth more than to keep one channel in the cache. Shape simt: a part is a range of the channel's elements, joined
 // by a work group in local memory.
 #include "core/common.cl"
+#include "core/group.cl"
 #include "core/vectors.cl"
 #include "ops/norm/moments.cl"
 

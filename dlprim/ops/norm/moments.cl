@@ -1,5 +1,5 @@
 // Sums over many elements, in blocks: exact to a few roundings however many there are.
-// Needs core/common.cl and core/vectors.cl.
+// Needs core/common.cl, core/group.cl and core/vectors.cl.
 //   ACC   what block results are joined in: double where the device has it, else REAL
 #if defined(HAS_FP64)
 #define ACC double
@@ -162,14 +162,11 @@ inline gradient_sums_t plane_gradient_sums(const __global STORAGE *dy, const __g
     all = joined(all, gathered_moments(values, count));         \
   }
 
-// The moments of all work items of a group, for work item 0 and, after a barrier, in shared[0].
+// The moments of all work items of a group.
 inline moments_t group_moments(moments_t mine, __local moments_t *shared) {
-  const int lid = get_local_id(0);
+  const int lid = get_local_id(0), size = get_local_size(0);
   shared[lid] = mine;
-  for (int width = get_local_size(0) / 2; width > 0; width /= 2) {
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (lid < width) shared[lid] = joined(shared[lid], shared[lid + width]);
-  }
+  JOIN_GROUP(shared, joined);
   return shared[0];
 }
 
@@ -185,14 +182,10 @@ inline moments_t group_moments(moments_t mine, __local moments_t *shared) {
     all += sum;                                                               \
   }
 
-// As group_moments.
 inline REAL2 group_sums(REAL2 mine, __local REAL2 *shared) {
-  const int lid = get_local_id(0);
+  const int lid = get_local_id(0), size = get_local_size(0);
   shared[lid] = mine;
-  for (int width = get_local_size(0) / 2; width > 0; width /= 2) {
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (lid < width) shared[lid] += shared[lid + width];
-  }
+  JOIN_GROUP(shared, ADD);
   return shared[0];
 }
 

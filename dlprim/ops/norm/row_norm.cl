@@ -3,6 +3,7 @@
 //
 // Shape cpu: a work item takes a range of rows. Shape simt: a work group takes a row.
 #include "core/common.cl"
+#include "core/group.cl"
 #include "core/vectors.cl"
 #include "ops/norm/moments.cl"
 
@@ -181,9 +182,7 @@ __kernel void row_norm_forward(BUFFER(const STORAGE, x), const extents_t e, BUFF
   moments_t mine = no_moments();
 #define VALUE(i) LOAD(x, i)
   ITEM_MOMENTS(mine, lid, e.n, size, VALUE)
-  group_moments(mine, shared);
-  barrier(CLK_LOCAL_MEM_FENCE);
-  const statistics_t s = finish_statistics(shared[0], eps, row, OPTIONAL(mean), invstd);
+  const statistics_t s = finish_statistics(group_moments(mine, shared), eps, row, OPTIONAL(mean), invstd);
   const int first = first_weight(e, row), span = (int)(e.n / e.weights);
   for (int i = lid; i < e.n; i += size) {
     REAL v = NORMALISED(LOAD(x, i), s);
@@ -212,9 +211,8 @@ __kernel void row_norm_backward(BUFFER(const STORAGE, dy), BUFFER(const STORAGE,
 #define DY(i) (weight ? LOAD(dy, i) * LOAD(weight, WEIGHT_OF(i)) : LOAD(dy, i))
 #define DISTANCE(i) LOAD(x, i) - s.mean
   ITEM_GRADIENT_SUMS(mine, lid, e.n, size, DY, DISTANCE)
-  group_sums(mine, shared);
-  barrier(CLK_LOCAL_MEM_FENCE);
-  const input_gradient_t r = finish_gradient(shared[0].x, shared[0].y, e.n, mean != 0, s.mean, s.scale);
+  const REAL2 sums = group_sums(mine, shared);
+  const input_gradient_t r = finish_gradient(sums.x, sums.y, e.n, mean != 0, s.mean, s.scale);
   __global STORAGE *dx = dx_buffer + dx_start + row * e.n;
   for (int i = lid; i < e.n; i += size) STORE(dx, i, INPUT_GRADIENT(r, DY(i), LOAD(x, i)));
 }
