@@ -302,7 +302,8 @@ def chain_seconds(length):
 def test_a_chain_of_10000_takes_linear_time_and_no_stack():
     chain_seconds(100)
     short = min(chain_seconds(1000) for _ in range(3))
-    assert chain_seconds(10_000) < 10 * short * 2.5
+    long = min(chain_seconds(10_000) for _ in range(3))
+    assert long < 10 * short * 2.5
 
 
 def test_dropping_a_deep_graph_without_backward_takes_no_stack():
