@@ -165,3 +165,14 @@ def compare(distances, seed, case, rounded_to=None):
             elif case.unit == "largest" and truth_array.size:
                 magnitude = np.abs(truth_array).max()
             distances.add(what, actual, truth_array, single_array, magnitude, seed)
+
+
+def check_cases(name, seeds, rounded_to=None):
+    """Fails unless the errors over the cases of these seeds are within what PyTorch's own allow."""
+    distances = Distances(rounded_to or "float32")
+    for seed in seeds:
+        try:
+            compare(distances, seed, drawn(name, seed), rounded_to)
+        except Exception as error:
+            raise AssertionError(f"{name}, seed {seed}: {type(error).__name__}: {error}") from error
+    distances.check()

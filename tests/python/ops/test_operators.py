@@ -8,7 +8,7 @@ import cases
 import numpy as np
 import pytest
 import torch
-from comparison import Distances, as_list, compare, drawn
+from comparison import as_list, check_cases, drawn
 from support import has_float64
 
 import ocl
@@ -44,13 +44,7 @@ def seeds_of(name):
 def test_like_torch(name):
     if torch.__version__ < FIRST_RIGHT_TORCH.get(name, (0,)):
         pytest.skip(f"the gradient of {name} fails in PyTorch {torch.__version__}")
-    distances = Distances()
-    for seed in seeds_of(name):
-        try:
-            compare(distances, seed, drawn(name, seed))
-        except Exception as error:
-            raise AssertionError(f"{name}, seed {seed}: {type(error).__name__}: {error}") from error
-    distances.check()
+    check_cases(name, seeds_of(name))
 
 
 @pytest.mark.filterwarnings("ignore")
