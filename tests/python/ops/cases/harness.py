@@ -8,7 +8,8 @@ import numpy as np
 CASES: dict[str, Callable] = {}
 ERRORS: dict[str, Callable] = {}
 
-LAYOUTS = ("contiguous", "contiguous", "transposed", "sliced", "expanded")
+DENSE = ("contiguous", "contiguous", "transposed", "sliced", "permuted", "scattered")
+LAYOUTS = (*DENSE, "expanded")
 DTYPES = ("float32", "int64", "int32", "uint8", "bool")
 
 
@@ -37,6 +38,11 @@ def errors(*names):
     return declare
 
 
+def is_torch(lib):
+    """Whether a case is being computed by PyTorch; the library may be given with a watch on its calls."""
+    return lib.__name__ == "torch"
+
+
 def row_major(array):
     """A contiguous copy, of no dimensions where the array has none."""
     return np.array(array, order="C")
@@ -44,10 +50,19 @@ def row_major(array):
 
 @dataclass
 class Input:
-    """An array and how its elements are to lie in memory."""
+    """An array and how its elements are to lie in memory.
+
+    contiguous   row by row
+    transposed   the dimensions in reverse order
+    sliced       every other element of longer rows
+    permuted     the dimensions in an order that `seed` decides; often channels-last
+    scattered    permuted, within a larger tensor: offsets, steps and a rest along every dimension
+    expanded     of one entry where the array has stride 0, which is permuted
+    """
 
     array: np.ndarray
     layout: str = "contiguous"
+    seed: int = 0
 
     @property
     def shape(self):
@@ -71,23 +86,48 @@ class Input:
             )
         )
 
+    def order_in_memory(self, rng):
+        """The dimensions from the outermost in memory to the innermost."""
+        if self.layout == "transposed":
+            return tuple(reversed(range(self.ndim)))
+        if self.layout not in ("permuted", "scattered", "expanded"):
+            return tuple(range(self.ndim))
+        if self.ndim > 2 and rng.random() < 0.3:
+            return (0, *range(2, self.ndim), 1)
+        return tuple(map(int, rng.permutation(self.ndim)))
+
+    def places_in_memory(self, rng, stored):
+        """The slices of a larger array, dimensions ordered as in memory, that hold `stored`."""
+        places = [slice(None)] * stored.ndim
+        if self.layout == "sliced" and places:
+            places[-1] = slice(1, 2 * stored.shape[-1] + 1, 2)
+        if self.layout == "scattered":
+            for d, size in enumerate(stored.shape):
+                start, step = int(rng.integers(3)), int(rng.choice([1, 1, 2, 3]))
+                places[d] = slice(start, start + size * step, step)
+        return tuple(places)
+
     def build(self, tensor_of):
         """A leaf tensor made by `tensor_of(array)`, and the view of it that is the operator's input."""
-        if self.layout == "transposed" and self.ndim > 1:
-            order = tuple(reversed(range(self.ndim)))
-            leaf = tensor_of(row_major(self.array.transpose(order)))
-            return leaf, leaf.permute(order)
-        if self.layout == "sliced" and self.ndim > 0:
-            spread = np.zeros((*self.shape[:-1], 2 * self.shape[-1] + 1), self.array.dtype)
-            spread[..., 1::2] = self.array
-            leaf = tensor_of(spread)
-            return leaf, leaf[..., 1::2]
+        rng = np.random.default_rng(self.seed)
+        kept = tuple(slice(0, 1) if s == 0 else slice(None) for s in self.array.strides)
+        order = self.order_in_memory(rng)
+        stored = self.array[kept if self.layout == "expanded" else ()].transpose(order)
+        places = self.places_in_memory(rng, stored)
+        if any(place != slice(None) for place in places):
+            room = [n if p == slice(None) else p.stop + 1 for n, p in zip(stored.shape, places, strict=True)]
+            spread = np.zeros(room, stored.dtype)
+            spread[places] = stored
+        else:
+            spread = row_major(stored)
+        leaf = view = tensor_of(spread)
+        if spread.shape != stored.shape:
+            view = view[places]
+        if order != tuple(range(self.ndim)):
+            view = view.permute(tuple(map(int, np.argsort(order))))
         if self.layout == "expanded":
-            kept = tuple(slice(0, 1) if s == 0 else slice(None) for s in self.array.strides)
-            leaf = tensor_of(row_major(self.array[kept]))
-            return leaf, leaf.expand(self.shape)
-        leaf = tensor_of(row_major(self.array))
-        return leaf, leaf
+            view = view.expand(self.shape)
+        return leaf, view
 
 
 @dataclass
@@ -163,13 +203,13 @@ class Draw:
 
     def distinct(self, shape, layout=None):
         """Floats of which no two are equal or close: their order is the same in every precision."""
-        layout = layout or self.choice(LAYOUTS[:-1])
+        layout = layout or self.choice(DENSE)
         order = self.rng.permutation(int(np.prod(shape, dtype=np.int64))).reshape(shape)
         sign, step = 1 - 2 * (order % 2), order // 2
         magnitude = (1 + step % 128 / 128) * 2.0 ** (
             step // 128 - 2
         )  # bfloat16 has these numbers, one after another
-        return Input((sign * magnitude).astype(np.float32), layout)
+        return self.laid_out((sign * magnitude).astype(np.float32), layout)
 
     def integers(self, shape, low, high, dtype="int64", layout=None):
         """In [low, high)."""
@@ -191,6 +231,9 @@ class Draw:
     def _lay_out(self, make, shape, layout):
         layout = layout or self.choice(LAYOUTS)
         if layout != "expanded":
-            return Input(make(shape), layout)
+            return self.laid_out(make(shape), layout)
         narrow = tuple(1 if s and self.chance(0.5) else s for s in shape)
-        return Input(np.broadcast_to(make(narrow), shape), layout)
+        return self.laid_out(np.broadcast_to(make(narrow), shape), layout)
+
+    def laid_out(self, array, layout):
+        return Input(array, layout, self.integer(0, 2**31))

@@ -1,10 +1,8 @@
 """Cases of what reads and writes by indices."""
 
 import numpy as np
-import torch.nn.functional as F
 
-import ocl
-from cases.harness import Case, Input, cases, errors
+from cases.harness import Case, Input, cases, errors, is_torch
 
 
 def index_shape(draw, shape, dim):
@@ -297,7 +295,11 @@ def one_hot(draw):
     classes = draw.integer(1, 9)
     x = draw.integers(shape, 0, classes)
     given = -1 if draw.chance(0.4) and x.array.size else classes
-    return Case(lambda lib, x: (F if lib is not ocl else ocl).one_hot(x, given), x, backward=False)
+
+    def function(lib, x):
+        return (lib.nn.functional if is_torch(lib) else lib).one_hot(x, given)
+
+    return Case(function, x, backward=False)
 
 
 @errors("one_hot")

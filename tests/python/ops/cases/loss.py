@@ -1,9 +1,8 @@
 """Cases of the losses."""
 
 import numpy as np
-import torch
 
-from cases.harness import Case, Input, cases, errors
+from cases.harness import Case, Input, cases, errors, is_torch
 
 REDUCTIONS = ("none", "mean", "sum")
 
@@ -41,7 +40,7 @@ def class_case(draw, name, x, target, options):
 
     def function(lib, x, target):
         own = lib.tensor(weight).to(x.dtype) if weighted else None
-        x = x.contiguous() if lib is torch else x  # PyTorch's gradient needs it
+        x = x.contiguous() if is_torch(lib) else x  # PyTorch's gradient needs it
         return getattr(lib.nn.functional, name)(x, target, own, **options)
 
     return Case(function, x, target, unit="largest")

@@ -1,8 +1,6 @@
 """Cases of the normalisations."""
 
-import torch
-
-from cases.harness import Case, cases, errors
+from cases.harness import Case, cases, errors, is_torch
 
 
 def spread(draw, shape):
@@ -188,7 +186,7 @@ def local_response_norm(draw):
     size = draw.integer(1, 7)
 
     def function(lib, x):
-        x = x.contiguous() if lib is torch else x  # PyTorch's takes no views that have no view
+        x = x.contiguous() if is_torch(lib) else x  # PyTorch's takes no views that have no view
         return lib.nn.functional.local_response_norm(x, size, alpha, beta, k)
 
     alpha, beta, k = draw.choice([(1e-4, 0.75, 1.0), (0.5, 0.6, 2.0), (1.0, 1.5, 0.3)])

@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F
 
 import ocl
-from cases.harness import Case, Input, cases, errors
+from cases.harness import Case, Input, cases, errors, is_torch
 
 TABLE = {row["name"]: row for row in ocl._C.pointwise_table()}
 
@@ -87,9 +87,14 @@ def torch_function(name):
 
 def call(name, **parameters):
     """The row as a function of (library, *inputs)."""
-    return lambda lib, *inputs: (torch_function(name) if lib is torch else getattr(ocl, name))(
-        *inputs, **parameters
-    )
+
+    def function(lib, *inputs):
+        if is_torch(lib) and name in TORCH:
+            return TORCH[name](*inputs, **parameters)
+        found = getattr(lib, name, None) or getattr(lib.nn.functional, name)
+        return found(*inputs, **parameters)
+
+    return function
 
 
 def interval_of(name, i):

@@ -37,7 +37,7 @@ def max_pool(draw, name):
     options["return_indices"] = draw.chance(0.5)
     x = planes(draw, size, distinct=True)
     if draw.chance(0.2):  # many equal elements: the first counts; their gradients are not finite differences'
-        x = Input(np.floor(x.array) % 3, x.layout)
+        x = Input(np.floor(x.array) % 3, x.layout, x.seed)
         return Case(lambda lib, x: getattr(lib.nn.functional, name)(x, **options), x, gradcheck=False)
     return Case(lambda lib, x: getattr(lib.nn.functional, name)(x, **options), x, unit="sums")
 

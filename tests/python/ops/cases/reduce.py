@@ -5,9 +5,7 @@ import math
 import numpy as np
 from support import has_float64
 
-from cases.harness import Case, cases, errors
-
-DENSE = ("contiguous", "transposed", "sliced")
+from cases.harness import DENSE, Case, cases, errors
 
 
 def dim_argument(draw, x):

@@ -1,0 +1,30 @@
+"""A short run of the fuzzer; the long one runs by name (docs/fuzzing.md)."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FUZZER = Path(__file__).parent
+DEVICE = os.environ.get("OCL_TEST_DEVICE", "ocl:0")
+
+
+def fuzz(*arguments, timeout):
+    command = [sys.executable, FUZZER, "--device", DEVICE, *map(str, arguments)]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
+    assert run.returncode == 0, run.stdout[-6000:] + run.stderr[-2000:]
+
+
+CASES = {"operators": 500, "arguments": 300, "programs": 400, "files": 400}
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_short_run(kind):
+    fuzz("--kinds", kind, "--cases", CASES[kind], "--seed", 1, timeout=600)
+
+
+@pytest.mark.slow
+def test_long_run():
+    fuzz("--minutes", 30, "--seed", 2, timeout=3600)

@@ -1,0 +1,46 @@
+"""The process that runs cases, so that a crash or a hang ends it and not the fuzzer.
+
+It reads one case a line, `KIND:NAME:SEED:LIMIT`, and answers with lines of JSON: what is about to be called,
+then what was found.
+"""
+
+import dataclasses
+import importlib
+import json
+import os
+import resource
+import signal
+import sys
+import tempfile
+from pathlib import Path
+
+MOST_MEMORY = 12 << 30  # of a process on a CPU: PyTorch must refuse what would fill the machine
+
+
+def serve(device):
+    answers = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)  # what libraries print must not mix with the answers
+    import torch
+
+    import ocl
+
+    torch.set_num_threads(1)
+    ocl.set_default_device(device)
+    name = ocl.get_device_name()
+    if not any(maker in name for maker in ("NVIDIA", "AMD", "Arc")):
+        resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    print(json.dumps({"device": name}), file=answers)
+
+    def announce(library, text):
+        print(json.dumps({"library": library.__name__, "call": text[:2000]}), file=answers)
+
+    with tempfile.TemporaryDirectory() as folder:
+        for line in sys.stdin:
+            kind, name, seed, limit = line.rstrip("\n").split(":")
+            module = importlib.import_module(f"fuzz.{kind}")
+            if kind == "files":
+                found = module.run_one(int(seed), Path(folder))
+            else:
+                found = module.run_one(name, int(seed), int(limit), announce)
+            print(json.dumps({"found": found and dataclasses.asdict(found)}), file=answers)
