@@ -29,6 +29,7 @@ def save(obj: Any, path: str | os.PathLike) -> None:
     Raises TypeError for an object that is neither tensor, number, string, None, dict, list nor tuple,
     ValueError for one that contains itself, and OSError.
     """
+    path = os.fspath(path)
     if isinstance(obj, dict) and all(isinstance(k, str) and isinstance(v, Tensor) for k, v in obj.items()):
         _C._data.save_tensors(obj, path, {})
         return
@@ -41,7 +42,7 @@ def load(path: str | os.PathLike, device: str | _C.device | None = None) -> Any:
 
     Raises OSError that names the file when it is missing, damaged or no regular file.
     """
-    entries, metadata = _C._data.load_tensors(path, device)
+    entries, metadata = _C._data.load_tensors(os.fspath(path), device)
     tensors = dict(entries)
     if _STRUCTURE not in metadata:
         return tensors
