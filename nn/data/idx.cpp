@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <limits>
 #include <memory>
+#include <new>
 #include <string>
 
 #include "dlprim/core/error.h"
+#include "nn/io/file.h"
 
 namespace ocl::data {
 namespace {
@@ -20,53 +20,109 @@ using dlprim::require;
 
 constexpr std::uint8_t unsigned_byte_type = 0x08;
 constexpr int max_rank = 4;
+constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
+constexpr std::uint64_t most_unpacked_bytes = 1'000'000'000;
+constexpr std::uint64_t best_compression = 1032;  // deflate's limit
 
-/** Bytes of a plain or gzip file in order; every error names the file. */
+template <class... Parts>
+[[noreturn]] void fail(const io::InputFile& file, const Parts&... what) {
+  throw FileError(dlprim::concat(file.path().string(), ": ", what...));
+}
+
+/** Unpacks a gzip file, which may have several members. */
+class GzipReader {
+ public:
+  explicit GzipReader(const io::InputFile& file) : file_(file) {
+    constexpr int gzip_window = 15 + 16;
+    if (inflateInit2(&stream_, gzip_window) != Z_OK) throw std::bad_alloc();
+  }
+  ~GzipReader() { inflateEnd(&stream_); }
+  GzipReader(const GzipReader&) = delete;
+  GzipReader& operator=(const GzipReader&) = delete;
+
+  static bool is_gzip(const io::InputFile& file, std::size_t position = 0) {
+    std::array<std::uint8_t, 2> magic{};
+    return file.read(position, magic.data(), 2) == 2 && magic[0] == 0x1f && magic[1] == 0x8b;
+  }
+
+  /** Unpacks up to `count` bytes; fewer only at the end, once the checksums are found right. */
+  std::size_t read(std::uint8_t* destination, std::size_t count) {
+    constexpr std::size_t largest_step = std::size_t{1} << 30;  // zlib counts in 32 bits
+    std::size_t done = 0;
+    while (done < count && !is_at_end_) {
+      const auto wish = std::min(count - done, largest_step);
+      stream_.next_out = destination + done;
+      stream_.avail_out = static_cast<uInt>(wish);
+      unpack_some();
+      done += wish - stream_.avail_out;
+    }
+    return done;
+  }
+
+ private:
+  void unpack_some() {
+    if (stream_.avail_in == 0) {
+      stream_.avail_in = static_cast<uInt>(file_.read(position_, input_.data(), input_.size()));
+      stream_.next_in = input_.data();
+      position_ += stream_.avail_in;
+    }
+    const int code = inflate(&stream_, Z_NO_FLUSH);
+    if (code == Z_STREAM_END) return end_member();
+    if (code == Z_BUF_ERROR) fail(file_, "truncated gzip stream");
+    if (code != Z_OK) fail(file_, "damaged gzip stream: ", stream_.msg ? stream_.msg : zError(code));
+  }
+
+  void end_member() {
+    position_ -= stream_.avail_in;
+    stream_.avail_in = 0;
+    is_at_end_ = position_ >= file_.size();
+    if (is_at_end_) return;
+    if (!is_gzip(file_, position_)) fail(file_, "trailing bytes after the gzip stream");
+    inflateReset(&stream_);
+  }
+
+  const io::InputFile& file_;
+  std::size_t position_ = 0;  // of what is read next
+  std::array<std::uint8_t, 1 << 16> input_;
+  z_stream stream_{};
+  bool is_at_end_ = false;
+};
+
+/** The bytes of a plain or gzip file in order; every error names the file. */
 class ByteSource {
  public:
-  explicit ByteSource(const std::filesystem::path& path) : path_(path) {
-    require<FileError>(!std::filesystem::is_directory(path), path_.string(),
-                       ": is a directory, not an IDX file");
-    errno = 0;
-    file_.reset(gzopen(path.c_str(), "rb"));
-    require<FileError>(file_ != nullptr, path_.string(), ": cannot open: ", std::strerror(errno));
+  explicit ByteSource(const std::filesystem::path& path) : file_(path) {
+    if (GzipReader::is_gzip(file_)) gzip_ = std::make_unique<GzipReader>(file_);
   }
 
   /** Reads up to `count` bytes; fewer only at the end of the file. */
   std::size_t read(std::uint8_t* destination, std::size_t count) {
-    std::size_t done = 0;
-    while (done < count) {
-      const auto wish = static_cast<unsigned>(std::min<std::size_t>(count - done, 1u << 30));
-      const int got = gzread(file_.get(), destination + done, wish);
-      if (got <= 0) break;
-      done += static_cast<std::size_t>(got);
-    }
-    check_stream();
-    return done;
+    if (gzip_) return gzip_->read(destination, count);
+    const std::size_t got = file_.read(position_, destination, count);
+    position_ += got;
+    return got;
+  }
+
+  /** Refuses a number of bytes still to come that the file cannot hold, or that would fill the memory. */
+  void expect(std::uint64_t bytes, const std::string& promise) const {
+    const std::uint64_t packed = file_.size();
+    if (!gzip_ && bytes > packed - position_)
+      fail("truncated: ", promise, ", the file holds ", packed - position_);
+    if (!gzip_) return;
+    if (bytes / best_compression > packed)
+      fail("truncated: ", promise, ", more than a gzip file of ", packed, " bytes can hold");
+    if (bytes > most_unpacked_bytes) fail(promise, ", over the limit of ", most_unpacked_bytes);
   }
 
   template <class... Parts>
   [[noreturn]] void fail(const Parts&... what) const {
-    throw FileError(dlprim::concat(path_.string(), ": ", what...));
+    data::fail(file_, what...);
   }
 
  private:
-  struct Close {
-    void operator()(gzFile file) const { gzclose_r(file); }
-  };
-
-  /** gzread reports a stream that ends early as a plain end of file; only gzerror tells. */
-  void check_stream() const {
-    int code = Z_OK;
-    const char* text = gzerror(file_.get(), &code);
-    if (code == Z_OK || code == Z_STREAM_END) return;
-    if (code == Z_ERRNO) fail("cannot read: ", std::strerror(errno));
-    if (code == Z_BUF_ERROR) fail("truncated gzip stream");
-    fail("damaged gzip stream: ", text);
-  }
-
-  std::filesystem::path path_;
-  std::unique_ptr<gzFile_s, Close> file_;
+  io::InputFile file_;
+  std::size_t position_ = 0;
+  std::unique_ptr<GzipReader> gzip_;
 };
 
 std::string to_text(const std::vector<std::int64_t>& shape) {
@@ -115,29 +171,33 @@ std::size_t count_elements(const ByteSource& source, const std::vector<std::int6
 
 /** Grows with the bytes that are there, so that a false header costs no memory. */
 std::vector<std::uint8_t> read_values(ByteSource& source, const std::vector<std::int64_t>& shape) {
-  constexpr std::size_t chunk = std::size_t{1} << 20;
   const auto expected = count_elements(source, shape);
+  const std::string promise = dlprim::concat("dimensions ", to_text(shape), " promise ", expected, " bytes");
+  source.expect(expected, promise);
   std::vector<std::uint8_t> values;
   while (values.size() < expected) {
     const auto start = values.size();
-    const auto wish = std::min(chunk, expected - start);
+    const auto wish = std::min(chunk_bytes, expected - start);
     values.resize(start + wish);
     const auto got = source.read(values.data() + start, wish);
-    if (got < wish)
-      source.fail("truncated: dimensions ", to_text(shape), " promise ", expected, " bytes, the file holds ",
-                  start + got);
+    if (got < wish) source.fail("truncated: ", promise, ", the file holds ", start + got);
   }
   return values;
 }
 
 }  // namespace
 
+std::vector<std::int64_t> read_idx_shape(const std::filesystem::path& path) {
+  ByteSource source(path);
+  return read_shape(source, read_rank(source));
+}
+
 IdxArray read_idx(const std::filesystem::path& path) {
   ByteSource source(path);
   IdxArray array;
   array.shape = read_shape(source, read_rank(source));
   array.values = read_values(source, array.shape);
-  // This read also makes zlib compare the checksum at the end of a gzip stream.
+  // Only a read at the end finds the checksum of a gzip stream right or wrong.
   std::uint8_t extra = 0;
   if (source.read(&extra, 1) != 0)
     source.fail("trailing bytes after the data of dimensions ", to_text(array.shape));

@@ -23,20 +23,23 @@ fs::path find_file(const fs::path& directory, const std::string& name) {
                                  " or ", folders[1].string()));
 }
 
+// The headers are judged before anything is unpacked.
 IdxArray read_images(const fs::path& path) {
-  auto images = read_idx(path);
-  require<FileError>(images.shape.size() == 3, path.string(),
-                     ": images must have 3 dimensions, the file has ", images.shape.size());
-  require<FileError>(!images.values.empty(), path.string(), ": holds no pixels");
-  return images;
+  const auto shape = read_idx_shape(path);
+  require<FileError>(shape.size() == 3, path.string(), ": images must have 3 dimensions, the file has ",
+                     shape.size());
+  require<FileError>(std::find(shape.begin(), shape.end(), 0) == shape.end(), path.string(),
+                     ": holds no pixels");
+  return read_idx(path);
 }
 
 IdxArray read_labels(const fs::path& path, std::int64_t image_count) {
+  const auto shape = read_idx_shape(path);
+  require<FileError>(shape.size() == 1, path.string(), ": labels must have 1 dimension, the file has ",
+                     shape.size());
+  require<FileError>(shape[0] == image_count, path.string(), ": ", shape[0], " labels for ", image_count,
+                     " images");
   auto labels = read_idx(path);
-  require<FileError>(labels.shape.size() == 1, path.string(), ": labels must have 1 dimension, the file has ",
-                     labels.shape.size());
-  require<FileError>(labels.shape[0] == image_count, path.string(), ": ", labels.shape[0], " labels for ",
-                     image_count, " images");
   const auto largest = *std::max_element(labels.values.begin(), labels.values.end());
   require<FileError>(largest <= 9, path.string(), ": label ", int{largest}, " is not a digit");
   return labels;

@@ -1,16 +1,10 @@
 #include "nn/io/safetensors.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <random>
 #include <set>
 #include <tuple>
 
@@ -147,30 +141,22 @@ void check_ranges(std::vector<SafetensorsEntry>& entries, std::size_t data_bytes
           data_bytes);
 }
 
-std::string read_header(std::ifstream& stream, std::size_t file_bytes) {
-  require(file_bytes >= length_bytes, "too short for a safetensors file");
+std::string read_header(const InputFile& file) {
+  require(file.size() >= length_bytes, "too short for a safetensors file");
   std::array<unsigned char, length_bytes> bytes{};
-  stream.read(reinterpret_cast<char*>(bytes.data()), length_bytes);
+  require(file.read(0, bytes.data(), length_bytes) == length_bytes, "truncated while it was read");
   std::uint64_t length = 0;
   for (auto byte = bytes.rbegin(); byte != bytes.rend(); ++byte) length = length << 8 | *byte;
   require(length <= max_header_bytes, "header length ", length, " is over the limit of ", max_header_bytes);
-  require(length <= file_bytes - length_bytes, "truncated: header of ", length, " bytes in a file of ",
-          file_bytes);
+  require(length <= file.size() - length_bytes, "truncated: header of ", length, " bytes in a file of ",
+          file.size());
   std::string header(static_cast<std::size_t>(length), '\0');
-  stream.read(header.data(), static_cast<std::streamsize>(header.size()));
-  require(stream.good(), "cannot read the header");
+  require(file.read(length_bytes, header.data(), header.size()) == header.size(),
+          "truncated while it was read");
   return header;
 }
 
-std::size_t count_bytes(std::ifstream& stream) {
-  stream.seekg(0, std::ios::end);
-  const auto bytes = static_cast<std::streamoff>(stream.tellg());
-  stream.seekg(0);
-  require(stream.good() && bytes >= 0, "cannot read");
-  return static_cast<std::size_t>(bytes);
-}
-
-void assign_ranges(std::vector<SafetensorsEntry>& entries) {
+std::vector<SafetensorsEntry> with_ranges(std::vector<SafetensorsEntry> entries) {
   std::set<std::string> names;
   std::size_t position = 0;
   for (auto& entry : entries) {
@@ -185,6 +171,7 @@ void assign_ranges(std::vector<SafetensorsEntry>& entries) {
       throw ValueError(concat("safetensors: tensor \"", entry.name, "\": ", error.what()));
     }
   }
+  return entries;
 }
 
 /** The header text with its length in front, padded so that the data section starts at a multiple of 8. */
@@ -209,32 +196,13 @@ std::string make_header(const std::vector<SafetensorsEntry>& entries,
   return prefix + text;
 }
 
-fs::path temporary_beside(const fs::path& path) {
-  auto name = path.filename();
-  name += concat(".", std::random_device{}(), ".tmp");
-  return path.parent_path() / name;
-}
-
-/** Best effort: makes the rename itself survive a power cut; some file systems cannot. */
-void sync_folder(const fs::path& folder) {
-  const int descriptor = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY);
-  if (descriptor < 0) return;
-  ::fsync(descriptor);
-  ::close(descriptor);
-}
-
 }  // namespace
 
-SafetensorsFile::SafetensorsFile(const fs::path& path) : path_(path) {
-  require<FileError>(!fs::is_directory(path), path.string(), ": is a directory, not a safetensors file");
-  errno = 0;
-  stream_.open(path, std::ios::binary);
-  require<FileError>(stream_.good(), path.string(), ": cannot open: ", std::strerror(errno));
+SafetensorsFile::SafetensorsFile(const fs::path& path) : file_(path) {
   try {
-    const auto file_bytes = count_bytes(stream_);
-    const auto header = read_header(stream_, file_bytes);
+    const auto header = read_header(file_);
     data_start_ = length_bytes + header.size();
-    data_bytes_ = file_bytes - data_start_;
+    data_bytes_ = file_.size() - data_start_;
     const auto tensors = parse_header(header);
     for (const auto& [name, description] : tensors.items()) {
       if (name == metadata_key)
@@ -250,69 +218,34 @@ SafetensorsFile::SafetensorsFile(const fs::path& path) : path_(path) {
 
 void SafetensorsFile::read(const SafetensorsEntry& entry, void* destination) const {
   require(entry.begin <= entry.end && entry.end <= data_bytes_, "safetensors: tensor \"", entry.name,
-          "\" is not of ", path_.string());
-  const auto count = static_cast<std::streamsize>(entry.end - entry.begin);
-  if (count == 0) return;
-  const std::lock_guard<std::mutex> lock(stream_mutex_);
-  stream_.clear();
-  stream_.seekg(static_cast<std::streamoff>(data_start_ + entry.begin));
-  stream_.read(static_cast<char*>(destination), count);
-  require<FileError>(stream_.good(), path_.string(), ": cannot read tensor \"", entry.name, "\"");
+          "\" is not of ", file_.path().string());
+  const std::size_t count = entry.end - entry.begin;
+  require<FileError>(file_.read(data_start_ + entry.begin, destination, count) == count,
+                     file_.path().string(), ": truncated while tensor \"", entry.name, "\" was read");
 }
 
 SafetensorsWriter::SafetensorsWriter(const fs::path& path, std::vector<SafetensorsEntry> entries,
                                      const std::map<std::string, std::string>& metadata)
-    : path_(path), temporary_(temporary_beside(path)), entries_(std::move(entries)) {
-  assign_ranges(entries_);
+    : entries_(with_ranges(std::move(entries))), file_(path) {
   const auto header = make_header(entries_, metadata);
-  file_.reset(std::fopen(temporary_.c_str(), "wbx"));
-  require<FileError>(file_ != nullptr, path_.string(), ": cannot write: ", std::strerror(errno));
-  try {
-    append(header.data(), header.size());
-  } catch (...) {
-    discard();
-    throw;
-  }
-}
-
-SafetensorsWriter::~SafetensorsWriter() {
-  if (file_) discard();
+  file_.write(header.data(), header.size());
 }
 
 void SafetensorsWriter::write(const void* bytes, std::size_t count) {
-  require(file_ != nullptr && written_entries_ < entries_.size(), "safetensors: all ", entries_.size(),
+  require(!file_.is_finished() && written_entries_ < entries_.size(), "safetensors: all ", entries_.size(),
           " tensors are written");
   const auto& entry = entries_[written_entries_];
   require(count == entry.end - entry.begin, "safetensors: tensor \"", entry.name, "\" has ",
           entry.end - entry.begin, " bytes, given ", count);
-  append(bytes, count);
+  file_.write(bytes, count);
   ++written_entries_;
 }
 
 void SafetensorsWriter::finish() {
-  require(file_ != nullptr, "safetensors: finish() comes once");
+  require(!file_.is_finished(), "safetensors: finish() comes once");
   require(written_entries_ == entries_.size(), "safetensors: ", written_entries_, " of ", entries_.size(),
           " tensors written");
-  const bool on_disk = std::fflush(file_.get()) == 0 && ::fsync(::fileno(file_.get())) == 0;
-  if (!on_disk || std::rename(temporary_.c_str(), path_.c_str()) != 0) {
-    const std::string reason = std::strerror(errno);
-    discard();
-    throw FileError(concat(path_.string(), ": cannot write: ", reason));
-  }
-  file_.reset();
-  sync_folder(path_.parent_path());
-}
-
-void SafetensorsWriter::append(const void* bytes, std::size_t count) {
-  if (count == 0) return;
-  require<FileError>(std::fwrite(bytes, 1, count, file_.get()) == count, path_.string(),
-                     ": cannot write: ", std::strerror(errno));
-}
-
-void SafetensorsWriter::discard() {
-  file_.reset();
-  std::error_code ignored;
-  fs::remove(temporary_, ignored);
+  file_.finish();
 }
 
 }  // namespace ocl::io

@@ -2,14 +2,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <map>
-#include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
+
+#include "nn/io/file.h"
 
 namespace ocl::io {
 
@@ -38,19 +36,14 @@ class SafetensorsFile {
   void read(const SafetensorsEntry& entry, void* destination) const;
 
  private:
-  std::filesystem::path path_;
-  mutable std::mutex stream_mutex_;
-  mutable std::ifstream stream_;
+  InputFile file_;
   std::size_t data_start_ = 0, data_bytes_ = 0;
   std::vector<SafetensorsEntry> entries_;
   std::map<std::string, std::string> metadata_;
 };
 
 /**
- * Writes a safetensors file: write() once for each entry, in order, then finish().
- * The bytes go to a temporary file beside `path`, which takes that name only in finish(), once it is on the
- * disk: a crash never leaves half a file under `path`. Without finish() the temporary file is removed and
- * `path` left as it was.
+ * Writes a safetensors file as a whole (OutputFile): write() once for each entry, in order, then finish().
  */
 class SafetensorsWriter {
  public:
@@ -58,26 +51,15 @@ class SafetensorsWriter {
    * dlprim::ValueError. */
   SafetensorsWriter(const std::filesystem::path& path, std::vector<SafetensorsEntry> entries,
                     const std::map<std::string, std::string>& metadata = {});
-  ~SafetensorsWriter();
-  SafetensorsWriter(const SafetensorsWriter&) = delete;
-  SafetensorsWriter& operator=(const SafetensorsWriter&) = delete;
 
   /** The next entry's bytes: all of them, `count` says how many. */
   void write(const void* bytes, std::size_t count);
   void finish();
 
  private:
-  struct CloseFile {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
-
-  void append(const void* bytes, std::size_t count);
-  void discard();
-
-  std::filesystem::path path_, temporary_;
   std::vector<SafetensorsEntry> entries_;
   std::size_t written_entries_ = 0;
-  std::unique_ptr<std::FILE, CloseFile> file_;
+  OutputFile file_;
 };
 
 }  // namespace ocl::io

@@ -1,16 +1,26 @@
 #include "nn/io/state_dict.h"
 
+#include <memory>
+#include <new>
+
 #include "autograd/creation.h"
 #include "nn/io/safetensors.h"
 
 namespace ocl {
 namespace {
 
-DType dtype_of(const std::filesystem::path& path, const std::string& safetensors_name) {
+DType dtype_of(const std::string& safetensors_name) {
   for (int i = 0; i < dlprim::dtype_count; ++i)
     if (safetensors_name == info(static_cast<DType>(i)).safetensors_name) return static_cast<DType>(i);
-  throw FileError(
-      dlprim::concat(path.string(), ": tensors of type ", safetensors_name, " are not supported"));
+  throw ValueError(dlprim::concat("tensors of type ", safetensors_name, " are not supported"));
+}
+
+Tensor read(const io::SafetensorsFile& file, const io::SafetensorsEntry& entry, const Device& device) {
+  const DType dtype = dtype_of(entry.dtype);
+  // Not zeroed: a false file promises more bytes than there is memory.
+  const std::unique_ptr<char[]> bytes(new char[entry.end - entry.begin]);
+  file.read(entry, bytes.get());
+  return from_bytes(bytes.get(), entry.shape, dtype, device);
 }
 
 }  // namespace
@@ -27,15 +37,28 @@ void save(const StateDict& state, const std::filesystem::path& path, const Metad
   writer.finish();
 }
 
-StateDict load(const std::filesystem::path& path, const Device& device) {
+StateDict load(const std::filesystem::path& path, const Device& device, Metadata* metadata) {
   const io::SafetensorsFile file(path);
   StateDict state;
   for (const io::SafetensorsEntry& entry : file.entries()) {
-    std::vector<char> bytes(entry.end - entry.begin);
-    file.read(entry, bytes.data());
-    state.emplace_back(entry.name,
-                       from_bytes(bytes.data(), entry.shape, dtype_of(path, entry.dtype), device));
+    const auto message = [&](const char* what) {
+      return dlprim::concat(path.string(), ": tensor \"", entry.name, "\": ", what);
+    };
+    try {
+      state.emplace_back(entry.name, read(file, entry, device));
+    } catch (const OutOfMemoryError& error) {
+      throw OutOfMemoryError(message(error.what()), error.requested_bytes);
+    } catch (const DeviceError& error) {
+      throw DeviceError(message(error.what()));
+    } catch (const ValueError& error) {
+      throw FileError(message(error.what()));
+    } catch (const TypeError& error) {
+      throw FileError(message(error.what()));
+    } catch (const std::bad_alloc&) {
+      throw FileError(message("there is no memory for its bytes"));
+    }
   }
+  if (metadata) *metadata = file.metadata();
   return state;
 }
 

@@ -13,9 +13,10 @@ using Metadata = std::map<std::string, std::string>;
  * Throws FileError. */
 void save(const StateDict& state, const std::filesystem::path& path, const Metadata& metadata = {});
 
-/** Reads a safetensors file to `device`. Throws FileError, which names the file, when it is missing or
- * damaged. */
-StateDict load(const std::filesystem::path& path, const Device& device = {});
+/** Reads a safetensors file to `device`, and to `metadata` the text that save() was given with the tensors.
+ * Throws FileError when the file is missing or damaged or has what the device has not; every error names the
+ * file. */
+StateDict load(const std::filesystem::path& path, const Device& device = {}, Metadata* metadata = nullptr);
 /** The text that save() was given with the tensors. */
 Metadata load_metadata(const std::filesystem::path& path);
 

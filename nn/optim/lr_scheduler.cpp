@@ -14,6 +14,13 @@ void StateVisitor::operator()(const std::vector<std::shared_ptr<LRScheduler>>& s
   for (std::size_t i = 0; i < schedulers.size(); ++i) schedulers[i]->load_state_dict(source_->schedulers[i]);
 }
 
+std::int64_t StateVisitor::whole(const char* name, double value) {
+  constexpr double largest = 4503599627370496;  // 2^52
+  dlprim::require(std::floor(value) == value && std::abs(value) <= largest, "load_state_dict: '", name,
+                  "' cannot be ", value);
+  return static_cast<std::int64_t>(value);
+}
+
 LRScheduler::LRScheduler(Optimizer& optimizer, std::int64_t last_epoch)
     : optimizer_(optimizer), epoch_(last_epoch) {
   for (ParameterGroup& group : optimizer.param_groups()) {
@@ -44,7 +51,8 @@ void LRScheduler::step_to(double epoch) {
 
 void LRScheduler::set_rates(const std::vector<double>& rates) {
   auto rate = rates.begin();
-  for (ParameterGroup& group : optimizer_.param_groups()) group.options.at("lr") = *rate++;
+  for (ParameterGroup& group : optimizer_.param_groups())
+    if (rate != rates.end()) group.options.at("lr") = *rate++;  // groups may have been added
   last_rates_ = rates;
 }
 
@@ -81,8 +89,19 @@ SchedulerState LRScheduler::state_dict() const {
 }
 
 void LRScheduler::load_state_dict(const SchedulerState& state) {
-  StateVisitor reader(&state);
-  visit(reader);
+  const SchedulerState before = state_dict();
+  const std::size_t rates = base_rates_.size(), last_rates = last_rates_.size();
+  StateVisitor reader(&state), restorer(&before);
+  try {
+    visit(reader);
+    dlprim::require(base_rates_.size() == rates && last_rates_.size() == last_rates,
+                    "load_state_dict: expected ", rates, " base_lrs and ", last_rates, " _last_lr, got ",
+                    base_rates_.size(), " and ", last_rates_.size());
+    check();
+  } catch (...) {
+    visit(restorer);
+    throw;
+  }
 }
 
 }  // namespace ocl::optim

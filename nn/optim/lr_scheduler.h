@@ -42,7 +42,9 @@ class StateVisitor {
  private:
   template <class From, class To>
   static void take(const char* name, const From& value, To& field) {
-    if constexpr (std::is_arithmetic_v<From> && std::is_arithmetic_v<To>)
+    if constexpr (std::is_arithmetic_v<From> && std::is_same_v<To, std::int64_t>)
+      field = whole(name, static_cast<double>(value));
+    else if constexpr (std::is_arithmetic_v<From> && std::is_arithmetic_v<To>)
       field = static_cast<To>(value);
     else if constexpr (std::is_same_v<From, To>)
       field = value;
@@ -52,6 +54,8 @@ class StateVisitor {
     else
       throw ValueError(dlprim::concat("load_state_dict: '", name, "' is of another kind than expected"));
   }
+  /** An integer small enough to count on with. Throws ValueError. */
+  static std::int64_t whole(const char* name, double value);
 
   SchedulerState* target_ = nullptr;
   const SchedulerState* source_ = nullptr;
@@ -80,7 +84,8 @@ class LRScheduler {
   Optimizer& optimizer() const { return optimizer_; }
 
   SchedulerState state_dict() const;
-  /** Takes over what `state` has. The rates themselves stand in the optimizer's state. */
+  /** Takes over what `state` has. The rates themselves stand in the optimizer's state. Throws ValueError, and
+   * changes nothing, for a state that does not fit. */
   void load_state_dict(const SchedulerState& state);
 
  protected:
@@ -93,6 +98,8 @@ class LRScheduler {
   /** The same, from the base rates alone. */
   virtual std::vector<double> closed_form_lr() { return get_lr(); }
   virtual void visit(StateVisitor& visitor);
+  /** Throws ValueError for fields, given or loaded, that the schedule cannot work with. */
+  virtual void check() const {}
 
   std::int64_t epoch() const { return epoch_; }
   void set_epoch(std::int64_t epoch) { epoch_ = epoch; }

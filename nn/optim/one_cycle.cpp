@@ -14,6 +14,11 @@ std::vector<double> one_each(const char* name, const std::vector<double>& values
   return values;
 }
 
+void require_strategy(const std::string& strategy) {
+  require(strategy == "cos" || strategy == "linear",
+          "anneal_strategy must be one of 'cos' or 'linear', instead got ", strategy);
+}
+
 std::int64_t total_steps_of(const OneCycleOptions& options) {
   const auto positive = [](const char* name, std::int64_t value) {
     require(value > 0, "Expected positive integer ", name, ", but got ", value);
@@ -29,8 +34,7 @@ std::int64_t total_steps_of(const OneCycleOptions& options) {
 Optimizer& checked(Optimizer& optimizer, const OneCycleOptions& options) {
   require(options.pct_start >= 0 && options.pct_start <= 1,
           "Expected float between 0 and 1 pct_start, but got ", options.pct_start);
-  require(options.anneal_strategy == "cos" || options.anneal_strategy == "linear",
-          "anneal_strategy must be one of 'cos' or 'linear', instead got ", options.anneal_strategy);
+  require_strategy(options.anneal_strategy);
   const Options& group = optimizer.param_groups().front().options;
   require(!options.cycle_momentum || group.count("momentum") || group.count("beta1"),
           "optimizer must support momentum or beta1 with `cycle_momentum` option enabled");
@@ -109,6 +113,15 @@ std::vector<double> OneCycleLR::get_lr() {
           annealed(group.number(phase.start_momentum), group.number(phase.end_momentum), part);
   }
   return rates;
+}
+
+void OneCycleLR::check() const {
+  require(total_steps_ > 0, "Expected positive integer total_steps, but got ", total_steps_);
+  require_strategy(strategy_);
+  for (const ParameterGroup& group : optimizer().param_groups())
+    for (const char* option : {momentum_option_, "base_momentum", "max_momentum"})
+      require(!cycles_momentum_ || group.options.count(option), "cycle_momentum needs '", option,
+              "' in every parameter group: load the optimizer's state first");
 }
 
 void OneCycleLR::visit(StateVisitor& visitor) {

@@ -26,6 +26,7 @@ class OneCycleLR : public LRScheduler {
  protected:
   std::vector<double> get_lr() override;
   void visit(StateVisitor& visitor) override;
+  void check() const override;
 
  private:
   struct Phase {

@@ -42,6 +42,40 @@ void Optimizer::zero_grad(bool set_to_none) {
     }
 }
 
+namespace {
+
+void require_state_of(const Tensor& parameter, const ParameterState& state,
+                      const std::vector<std::string>& names) {
+  require(state.step >= 0, "loaded state has taken ", state.step, " steps");
+  require(state.tensors.size() == names.size() || (state.step == 0 && state.tensors.empty()),
+          "loaded state has ", state.tensors.size(), " tensors for a parameter, expected ", names.size());
+  for (std::size_t k = 0; k < state.tensors.size(); ++k) {
+    const Tensor& loaded = state.tensors[k];
+    require(loaded.shape() == parameter.shape(), "loaded ", names[k], " of shape ", loaded.shape(),
+            " for a parameter of shape ", parameter.shape());
+    require(loaded.dtype() == parameter.dtype() && loaded.device() == parameter.device(), "loaded ", names[k],
+            " of dtype ", dlprim::name(loaded.dtype()), " on ", loaded.device()->name(),
+            " for a parameter of dtype ", dlprim::name(parameter.dtype()), " on ",
+            parameter.device()->name());
+  }
+}
+
+}  // namespace
+
+void Optimizer::load_param_groups(const std::deque<ParameterGroup>& groups) {
+  require(groups.size() == groups_.size(), "loaded state dict has a different number of parameter groups");
+  std::deque<ParameterGroup> loaded = groups;
+  for (std::size_t g = 0; g < loaded.size(); ++g) {
+    loaded[g].parameters = groups_[g].parameters;
+    require(loaded[g].state.size() == loaded[g].parameters.size(),
+            "loaded state dict contains a parameter group that doesn't match the size of optimizer's group");
+    const std::vector<std::string> names = state_names(loaded[g]);
+    for (std::size_t i = 0; i < loaded[g].state.size(); ++i)
+      require_state_of(loaded[g].parameters[i], loaded[g].state[i], names);
+  }
+  for (std::size_t g = 0; g < loaded.size(); ++g) std::swap(groups_[g], loaded[g]);
+}
+
 void Optimizer::step() {
   const NoGradGuard no_grad;
   for (std::size_t i = 0; i < groups_.size(); ++i) step_group(i);

@@ -47,6 +47,12 @@ class Optimizer {
   /** References to a group stay valid when others are added. */
   std::deque<ParameterGroup>& param_groups() { return groups_; }
   const std::deque<ParameterGroup>& param_groups() const { return groups_; }
+  /**
+   * Takes over settings and states of `groups`: a changed copy of param_groups(), or those of another
+   * optimizer of this kind. The state tensors are taken themselves. Throws ValueError, and changes nothing,
+   * unless all groups have as many parameters as those here and states that fit them.
+   */
+  void load_param_groups(const std::deque<ParameterGroup>& groups);
   /** Names of the state tensors a group's parameters keep, as in torch's state dict ("exp_avg"). */
   virtual std::vector<std::string> state_names(const ParameterGroup& group) const = 0;
   virtual std::string name() const = 0;

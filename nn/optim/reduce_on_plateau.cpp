@@ -10,13 +10,10 @@ using dlprim::require;
 ReduceLROnPlateau::ReduceLROnPlateau(Optimizer& optimizer, const PlateauOptions& options)
     : LRScheduler(optimizer, -1), options_(options) {
   const std::size_t groups = optimizer.param_groups().size();
-  require(options.factor < 1, "Factor should be < 1.0.");
-  require(options.mode == "min" || options.mode == "max", "mode ", options.mode, " is unknown!");
-  require(options.threshold_mode == "rel" || options.threshold_mode == "abs", "threshold mode ",
-          options.threshold_mode, " is unknown!");
   require(options.min_lr.size() == 1 || options.min_lr.size() == groups, "expected ", groups,
           " min_lrs, got ", options.min_lr.size());
   if (options.min_lr.size() == 1) options_.min_lr.resize(groups, options.min_lr.front());
+  check();
   best_ = (options.mode == "min" ? 1 : -1) * std::numeric_limits<double>::infinity();
   set_epoch(0);
   note_rates(group_values());
@@ -61,6 +58,14 @@ void ReduceLROnPlateau::reduce() {
     if (rates[i] - reduced > options_.eps) rates[i] = reduced;
   }
   set_rates(rates);
+}
+
+void ReduceLROnPlateau::check() const {
+  require(options_.factor < 1, "Factor should be < 1.0.");
+  require(options_.mode == "min" || options_.mode == "max", "mode ", options_.mode, " is unknown!");
+  require(options_.threshold_mode == "rel" || options_.threshold_mode == "abs", "threshold mode ",
+          options_.threshold_mode, " is unknown!");
+  require(!options_.min_lr.empty(), "min_lrs is empty");
 }
 
 void ReduceLROnPlateau::visit(StateVisitor& visitor) {

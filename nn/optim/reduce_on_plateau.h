@@ -26,6 +26,7 @@ class ReduceLROnPlateau : public LRScheduler {
  protected:
   std::vector<double> get_lr() override { return group_values(); }
   void visit(StateVisitor& visitor) override;
+  void check() const override;
 
  private:
   bool is_better(double metric) const;

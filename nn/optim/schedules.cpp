@@ -35,7 +35,7 @@ std::vector<double> LambdaLR::get_lr() {
 
 StepLR::StepLR(Optimizer& optimizer, std::int64_t step_size, double gamma, std::int64_t last_epoch)
     : LRScheduler(optimizer, last_epoch), step_size_(step_size), gamma_(gamma) {
-  require(step_size > 0, "StepLR: step_size must be positive, got ", step_size);
+  check();
   start();
 }
 
@@ -45,6 +45,10 @@ std::vector<double> StepLR::get_lr() {
 
 std::vector<double> StepLR::closed_form_lr() {
   return base_scaled(to_power(gamma_, epoch() / step_size_));
+}
+
+void StepLR::check() const {
+  require(step_size_ > 0, "StepLR: step_size must be positive, got ", step_size_);
 }
 
 void StepLR::visit(StateVisitor& visitor) {
@@ -72,12 +76,13 @@ std::vector<double> MultiStepLR::closed_form_lr() {
 void MultiStepLR::visit(StateVisitor& visitor) {
   LRScheduler::visit(visitor);
   visitor("milestones", milestones_);
+  std::sort(milestones_.begin(), milestones_.end());
   visitor("gamma", gamma_);
 }
 
 ConstantLR::ConstantLR(Optimizer& optimizer, double factor, std::int64_t total_iters, std::int64_t last_epoch)
     : LRScheduler(optimizer, last_epoch), factor_(factor), total_iters_(total_iters) {
-  require(factor >= 0 && factor <= 1, "Constant multiplicative factor expected to be between 0 and 1.");
+  check();
   start();
 }
 
@@ -88,6 +93,10 @@ std::vector<double> ConstantLR::get_lr() {
 
 std::vector<double> ConstantLR::closed_form_lr() {
   return base_scaled(epoch() >= total_iters_ ? 1 : factor_);
+}
+
+void ConstantLR::check() const {
+  require(factor_ >= 0 && factor_ <= 1, "Constant multiplicative factor expected to be between 0 and 1.");
 }
 
 void ConstantLR::visit(StateVisitor& visitor) {
@@ -102,9 +111,7 @@ LinearLR::LinearLR(Optimizer& optimizer, double start_factor, double end_factor,
       start_factor_(start_factor),
       end_factor_(end_factor),
       total_iters_(total_iters) {
-  require(start_factor > 0 && start_factor <= 1,
-          "Starting multiplicative factor expected to be greater than 0 and less or equal to 1.");
-  require(end_factor >= 0 && end_factor <= 1, "Ending multiplicative factor expected to be between 0 and 1.");
+  check();
   start();
 }
 
@@ -120,6 +127,13 @@ std::vector<double> LinearLR::closed_form_lr() {
   const double part =
       static_cast<double>(std::min(total_iters_, epoch())) / static_cast<double>(total_iters_);
   return base_scaled(start_factor_ + (end_factor_ - start_factor_) * part);
+}
+
+void LinearLR::check() const {
+  require(start_factor_ > 0 && start_factor_ <= 1,
+          "Starting multiplicative factor expected to be greater than 0 and less or equal to 1.");
+  require(end_factor_ >= 0 && end_factor_ <= 1,
+          "Ending multiplicative factor expected to be between 0 and 1.");
 }
 
 void LinearLR::visit(StateVisitor& visitor) {
@@ -176,7 +190,7 @@ void PolynomialLR::visit(StateVisitor& visitor) {
 CosineAnnealingLR::CosineAnnealingLR(Optimizer& optimizer, std::int64_t T_max, double eta_min,
                                      std::int64_t last_epoch)
     : LRScheduler(optimizer, last_epoch), t_max_(T_max), eta_min_(eta_min) {
-  require(T_max > 0, "CosineAnnealingLR: T_max must be positive, got ", T_max);
+  check();
   start();
 }
 
@@ -186,6 +200,7 @@ std::vector<double> CosineAnnealingLR::get_lr() {
   const double turn = pi / static_cast<double>(t_max_);
   std::vector<double> rates = group_values();
   const bool turns = (epoch() - 1 - t_max_) % (2 * t_max_) == 0;  // the last rate was eta_min itself
+  rates.resize(std::min(rates.size(), base_lrs().size()));        // groups may have been added
   for (std::size_t i = 0; i < rates.size(); ++i) {
     if (turns)
       rates[i] += (base_lrs()[i] - eta_min_) * (1 - std::cos(turn)) / 2;
@@ -204,6 +219,10 @@ std::vector<double> CosineAnnealingLR::closed_form_lr() {
   return rates;
 }
 
+void CosineAnnealingLR::check() const {
+  require(t_max_ > 0, "CosineAnnealingLR: T_max must be positive, got ", t_max_);
+}
+
 void CosineAnnealingLR::visit(StateVisitor& visitor) {
   LRScheduler::visit(visitor);
   visitor("T_max", t_max_);
@@ -219,8 +238,7 @@ CosineAnnealingWarmRestarts::CosineAnnealingWarmRestarts(Optimizer& optimizer, s
       eta_min_(eta_min),
       t_i_(static_cast<double>(T_0)),
       t_cur_(static_cast<double>(last_epoch)) {
-  require(T_0 > 0, "Expected positive integer T_0, but got ", T_0);
-  require(T_mult >= 1, "Expected integer T_mult >= 1, but got ", T_mult);
+  check();
   start();
 }
 
@@ -257,6 +275,11 @@ std::vector<double> CosineAnnealingWarmRestarts::get_lr() {
   return rates;
 }
 
+void CosineAnnealingWarmRestarts::check() const {
+  require(t_0_ > 0, "Expected positive integer T_0, but got ", t_0_);
+  require(t_mult_ >= 1, "Expected integer T_mult >= 1, but got ", t_mult_);
+}
+
 void CosineAnnealingWarmRestarts::visit(StateVisitor& visitor) {
   LRScheduler::visit(visitor);
   visitor("T_0", t_0_);
@@ -281,10 +304,7 @@ SequentialLR::SequentialLR(Optimizer& optimizer, std::vector<std::shared_ptr<LRS
         "SequentialLR does not support ReduceLROnPlateau, whose step takes a metric, but got one at index ",
         i);
   }
-  require(milestones_.size() + 1 == schedulers_.size(),
-          "Sequential Schedulers expects number of schedulers provided to be one more than the number of "
-          "milestone points, but got number of schedulers ",
-          schedulers_.size(), " and the number of milestones to be equal to ", milestones_.size());
+  check();
   set_epoch(last_epoch + 1);
   set_rates(group_values("initial_lr"));
   undo_first_steps();
@@ -318,6 +338,13 @@ void SequentialLR::step() {
   else
     scheduler.step();
   note_rates(scheduler.get_last_lr());
+}
+
+void SequentialLR::check() const {
+  require(milestones_.size() + 1 == schedulers_.size(),
+          "Sequential Schedulers expects number of schedulers provided to be one more than the number of "
+          "milestone points, but got number of schedulers ",
+          schedulers_.size(), " and the number of milestones to be equal to ", milestones_.size());
 }
 
 void SequentialLR::visit(StateVisitor& visitor) {

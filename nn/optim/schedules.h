@@ -30,6 +30,7 @@ class StepLR : public LRScheduler {
   std::vector<double> get_lr() override;
   std::vector<double> closed_form_lr() override;
   void visit(StateVisitor& visitor) override;
+  void check() const override;
 
  private:
   std::int64_t step_size_;
@@ -62,6 +63,7 @@ class ConstantLR : public LRScheduler {
   std::vector<double> get_lr() override;
   std::vector<double> closed_form_lr() override;
   void visit(StateVisitor& visitor) override;
+  void check() const override;
 
  private:
   double factor_;
@@ -79,6 +81,7 @@ class LinearLR : public LRScheduler {
   std::vector<double> get_lr() override;
   std::vector<double> closed_form_lr() override;
   void visit(StateVisitor& visitor) override;
+  void check() const override;
 
  private:
   double start_factor_, end_factor_;
@@ -126,6 +129,7 @@ class CosineAnnealingLR : public LRScheduler {
   std::vector<double> get_lr() override;
   std::vector<double> closed_form_lr() override;
   void visit(StateVisitor& visitor) override;
+  void check() const override;
 
  private:
   std::int64_t t_max_;
@@ -144,6 +148,7 @@ class CosineAnnealingWarmRestarts : public LRScheduler {
  protected:
   std::vector<double> get_lr() override;
   void visit(StateVisitor& visitor) override;
+  void check() const override;
 
  private:
   std::int64_t t_0_, t_mult_;
@@ -160,6 +165,7 @@ class SequentialLR : public LRScheduler {
  protected:
   std::vector<double> get_lr() override { return group_values(); }
   void visit(StateVisitor& visitor) override;
+  void check() const override;
 
  private:
   void undo_first_steps();

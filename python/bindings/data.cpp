@@ -1,12 +1,13 @@
 #include "casters.h"
 #include "nn/data/idx.h"
+#include "nn/io/file.h"
 #include "nn/io/state_dict.h"
 
 void bind_data(py::module_& parent) {
   py::module_ m = parent.def_submodule("_data", "Files.");
   m.def(
       "read_idx",
-      [](const std::string& path) {
+      [](const std::filesystem::path& path) {
         ocl::data::IdxArray idx;
         {
           py::gil_scoped_release unlocked;
@@ -19,18 +20,31 @@ void bind_data(py::module_& parent) {
       py::arg("path"),
       "A uint8 array from an IDX file, plain or gzip. Raises OSError that names a damaged file.");
   m.def(
+      "read_idx_shape",
+      [](const std::filesystem::path& path) { return py::tuple(py::cast(ocl::data::read_idx_shape(path))); },
+      py::arg("path"), "The shape of an IDX file's array from its header alone.");
+  m.def(
+      "write_file",
+      [](const std::filesystem::path& path, const std::string_view& content) {
+        ocl::io::OutputFile file(path);
+        file.write(content.data(), content.size());
+        file.finish();
+      },
+      py::arg("path"), py::arg("content"), WithoutLock(),
+      "Writes bytes to a file that is either whole or, as it was before, there or not.");
+  m.def(
       "save_tensors",
-      [](const std::map<std::string, ocl::Tensor>& tensors, const std::string& path,
+      [](const std::map<std::string, ocl::Tensor>& tensors, const std::filesystem::path& path,
          const ocl::Metadata& metadata) {
         ocl::save(ocl::StateDict(tensors.begin(), tensors.end()), path, metadata);
       },
       py::arg("tensors"), py::arg("path"), py::arg("metadata"), WithoutLock());
   m.def(
       "load_tensors",
-      [](const std::string& path, const std::optional<ocl::Device>& device) {
+      [](const std::filesystem::path& path, const std::optional<ocl::Device>& device) {
         py::gil_scoped_release unlocked;
-        ocl::StateDict state = ocl::load(path, device_or_default(device));
-        ocl::Metadata metadata = ocl::load_metadata(path);
+        ocl::Metadata metadata;
+        ocl::StateDict state = ocl::load(path, device_or_default(device), &metadata);
         return std::pair(std::move(state), std::move(metadata));
       },
       py::arg("path"), py::arg("device") = py::none());

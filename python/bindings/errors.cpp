@@ -1,4 +1,5 @@
 #include "casters.h"
+#include "nn/io/file.h"
 
 namespace {
 
@@ -14,6 +15,12 @@ PyObject* argument_error(py::module_& m, const char* name, PyObject* base, PyObj
   return made;
 }
 
+// File names may be in any encoding.
+py::object file_text(const std::string& text) {
+  return py::reinterpret_steal<py::object>(
+      PyUnicode_DecodeFSDefaultAndSize(text.data(), static_cast<py::ssize_t>(text.size())));
+}
+
 PyObject *value_error, *type_error, *index_error;
 
 void translate(std::exception_ptr pointer) {
@@ -27,8 +34,11 @@ void translate(std::exception_ptr pointer) {
     py::set_error(index_error, e.what());
   } catch (const ocl::AutogradError& e) {
     py::set_error(PyExc_RuntimeError, e.what());
+  } catch (const ocl::io::SystemError& e) {  // OSError makes its child for the number
+    PyErr_SetObject(PyExc_OSError,
+                    py::make_tuple(e.number, file_text(e.reason), file_text(e.path.string())).ptr());
   } catch (const ocl::FileError& e) {
-    py::set_error(PyExc_OSError, e.what());
+    PyErr_SetObject(PyExc_OSError, file_text(e.what()).ptr());
   }
 }
 

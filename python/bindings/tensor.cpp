@@ -140,7 +140,9 @@ Tensor tensor_of(const py::object& data, const std::optional<DType>& dtype,
   std::string type = py::str(array.dtype().attr("name"));
   static const std::set<std::string> supported{"float32", "float64", "float16", "int64",
                                                "int32",   "uint8",   "bool"};
-  if (dtype && *dtype != DType::bfloat16 && type != name(*dtype)) {
+  // NumPy would make numbers of texts and of None.
+  const bool is_numeric = std::string("OUSMm").find(array.dtype().kind()) == std::string::npos;
+  if (dtype && is_numeric && *dtype != DType::bfloat16 && type != name(*dtype)) {
     array = array.attr("astype")(name(*dtype));
     type = name(*dtype);
   }

@@ -7,7 +7,6 @@ PyTorch's MNIST example does, target int64.
 import hashlib
 import http.client
 import os
-import tempfile
 import urllib.request
 from pathlib import Path
 
@@ -75,12 +74,15 @@ class MNIST(_ImageDataset):
         part = "train" if train else "t10k"
         images_path = _find_or_fetch(root, f"{part}-images-idx3-ubyte", download)
         labels_path = _find_or_fetch(root, f"{part}-labels-idx1-ubyte", download)
-        images = _C._data.read_idx(str(images_path))
-        labels = _C._data.read_idx(str(labels_path))
-        if images.ndim != 3 or images.shape[1:] != (28, 28):
-            raise OSError(f"{images_path}: expected images of shape (N, 28, 28), the file has {images.shape}")
-        if labels.shape != images.shape[:1]:
-            raise OSError(f"{labels_path}: labels of shape {labels.shape} for {len(images)} images")
+        # The headers are judged before anything is unpacked.
+        shape = _C._data.read_idx_shape(images_path)
+        labels_shape = _C._data.read_idx_shape(labels_path)
+        if len(shape) != 3 or shape[1:] != (28, 28):
+            raise OSError(f"{images_path}: expected images of shape (N, 28, 28), the file has {shape}")
+        if labels_shape != shape[:1]:
+            raise OSError(f"{labels_path}: labels of shape {labels_shape} for {shape[0]} images")
+        images = _C._data.read_idx(images_path)
+        labels = _C._data.read_idx(labels_path)
         if labels.size and labels.max() > 9:
             raise OSError(f"{labels_path}: label {labels.max()} is not a digit")
         super().__init__(images, labels.astype(np.int64), transform)
@@ -163,7 +165,8 @@ def _fetch(path):
             failures.append(f"{mirror}: {error}")
             continue
         if hashlib.md5(content, usedforsecurity=False).hexdigest() == _MD5[path.name]:
-            _write_whole(path, content)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _C._data.write_file(path, content)
             return path
         failures.append(f"{mirror}: wrong MD5 checksum")
     raise DownloadError(
@@ -175,16 +178,3 @@ def _fetch(path):
 def _download(url):
     with urllib.request.urlopen(url, timeout=_TIMEOUT_SECONDS) as response:
         return response.read()
-
-
-def _write_whole(path, content):
-    """Under its final name the file is either whole or not there."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise

@@ -2,14 +2,15 @@
 
 Tensors are written directly from the device under their path in the structure ("state/0/exp_avg"); a flat
 state dict keeps its names as they are, so that any safetensors reader finds them. What is no tensor goes into
-the file's metadata as JSON.
+the file's metadata as JSON: the list of steps that rebuild the structure. Each puts one part on a stack, a
+container after its items, which it takes from there; so no depth of nesting needs recursion.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from typing import Any
+from typing import Any, NamedTuple
 
 from ocl import _C
 from ocl._C import Tensor
@@ -23,50 +24,80 @@ _PLAIN = (bool, int, float, str, type(None))
 def save(obj: Any, path: str | os.PathLike) -> None:
     """Writes ``obj`` to ``path``; a crash leaves no half-written file.
 
-    Raises TypeError for an object that is neither tensor, number, string, None, dict, list nor tuple.
+    What is replaced keeps its mode, and a symbolic link stays one.
+
+    Raises TypeError for an object that is neither tensor, number, string, None, dict, list nor tuple,
+    ValueError for one that contains itself, and OSError.
     """
+    path = os.fspath(path)
     if isinstance(obj, dict) and all(isinstance(k, str) and isinstance(v, Tensor) for k, v in obj.items()):
-        _C._data.save_tensors(obj, os.fspath(path), {})
+        _C._data.save_tensors(obj, path, {})
         return
-    tensors: dict[str, Tensor] = {}
-    structure = _described(obj, "", tensors)
-    _C._data.save_tensors(tensors, os.fspath(path), {_STRUCTURE: json.dumps(structure)})
+    tensors, steps = _taken_apart(obj)
+    _C._data.save_tensors(tensors, path, {_STRUCTURE: json.dumps(steps)})
 
 
 def load(path: str | os.PathLike, device: str | _C.device | None = None) -> Any:
     """Reads what :func:`save` wrote, or any safetensors file as a dict of tensors, to ``device``.
 
-    Raises OSError that names the file when it is missing or damaged.
+    Raises OSError that names the file when it is missing, damaged or no regular file.
     """
     entries, metadata = _C._data.load_tensors(os.fspath(path), device)
     tensors = dict(entries)
     if _STRUCTURE not in metadata:
         return tensors
     try:
-        return _rebuilt(json.loads(metadata[_STRUCTURE]), tensors)
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise OSError(f"{os.fspath(path)}: its metadata {_STRUCTURE} is damaged: {error!r}") from error
+        structure = json.loads(metadata[_STRUCTURE])
+        return _rebuilt(structure if isinstance(structure, list) else _steps_of(structure), tensors)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise OSError(f"{os.fsdecode(path)}: its metadata {_STRUCTURE} is damaged: {error!r}") from error
 
 
-def _described(obj: Any, path: str, tensors: dict[str, Tensor]) -> dict:
-    if isinstance(obj, Tensor):
-        name = _unused(path or "tensor", tensors)
-        tensors[name] = obj
-        return {"tensor": name}
-    if isinstance(obj, dict):
-        # Keys may be ints (an optimizer's state), which JSON would turn into strings.
-        items = []
-        for key, value in obj.items():
-            if not isinstance(key, _PLAIN):
-                raise TypeError(f"save: {path or 'the object'} has a key of type {type(key).__name__}")
-            items.append([key, _described(value, f"{path}/{key}" if path else str(key), tensors)])
-        return {"dict": items}
-    if isinstance(obj, list | tuple):
-        items = [_described(item, f"{path}/{i}" if path else str(i), tensors) for i, item in enumerate(obj)]
-        return {"tuple" if isinstance(obj, tuple) else "list": items}
-    if isinstance(obj, _PLAIN):
-        return {"value": obj}
-    raise TypeError(f"save: {path or 'the object'} is a {type(obj).__name__}, which cannot be saved")
+class _End(NamedTuple):
+    """Follows the items of a container."""
+
+    container: dict | list | tuple
+    step: list
+
+
+def _taken_apart(obj: Any) -> tuple[dict[str, Tensor], list[list]]:
+    """The tensors of ``obj`` by name, and the steps of :func:`_rebuilt`."""
+    tensors: dict[str, Tensor] = {}
+    steps: list[list] = []
+    open_containers: set[int] = set()
+    todo: list[tuple[Any, str]] = [(obj, "")]
+    while todo:
+        node, path = todo.pop()
+        if isinstance(node, _End):
+            open_containers.remove(id(node.container))
+            steps.append(node.step)
+        elif isinstance(node, Tensor):
+            name = _unused(path or "tensor", tensors)
+            tensors[name] = node
+            steps.append(["tensor", name])
+        elif isinstance(node, dict | list | tuple):
+            if id(node) in open_containers:
+                raise ValueError(f"save: {path or 'the object'} contains itself")
+            open_containers.add(id(node))
+            items = node.items() if isinstance(node, dict) else enumerate(node)
+            children = [(item, f"{path}/{key}" if path else str(key)) for key, item in items]
+            todo.append((_End(node, _container_step(node, path)), path))
+            todo.extend(reversed(children))
+        elif isinstance(node, _PLAIN):
+            steps.append(["value", node])
+        else:
+            raise TypeError(f"save: {path or 'the object'} is a {type(node).__name__}, which cannot be saved")
+    return tensors, steps
+
+
+def _container_step(container: dict | list | tuple, path: str) -> list:
+    if not isinstance(container, dict):
+        return ["tuple" if isinstance(container, tuple) else "list", len(container)]
+    for key in container:
+        if not isinstance(key, _PLAIN):
+            raise TypeError(f"save: {path or 'the object'} has a key of type {type(key).__name__}")
+    # A list: keys may be ints (an optimizer's state), which as JSON's keys would turn into strings.
+    return ["dict", list(container)]
 
 
 def _unused(name: str, tensors: dict[str, Tensor]) -> str:
@@ -76,15 +107,48 @@ def _unused(name: str, tensors: dict[str, Tensor]) -> str:
     return name
 
 
-def _rebuilt(node: dict, tensors: dict[str, Tensor]) -> Any:
-    ((kind, content),) = node.items()
-    if kind == "tensor":
-        return tensors[content]
-    if kind == "dict":
-        return {key: _rebuilt(value, tensors) for key, value in content}
-    if kind in ("list", "tuple"):
-        items = [_rebuilt(item, tensors) for item in content]
-        return tuple(items) if kind == "tuple" else items
-    if kind == "value":
-        return content
-    raise ValueError(f"unknown part {kind!r}")
+def _rebuilt(steps: list[list], tensors: dict[str, Tensor]) -> Any:
+    stack: list[Any] = []
+
+    def take(count: int) -> list:
+        if not 0 <= count <= len(stack):
+            raise ValueError(f"{count!r} items of {len(stack)}")
+        items = stack[len(stack) - count :]
+        del stack[len(stack) - count :]
+        return items
+
+    for kind, content in steps:
+        if kind == "value" and isinstance(content, _PLAIN):
+            stack.append(content)
+        elif kind == "tensor":
+            stack.append(tensors[content])
+        elif kind == "list":
+            stack.append(take(content))
+        elif kind == "tuple":
+            stack.append(tuple(take(content)))
+        elif kind == "dict":
+            built = dict(zip(content, take(len(content)), strict=True))
+            if len(built) < len(content):
+                raise ValueError("a key occurs twice")
+            stack.append(built)
+        else:
+            raise ValueError(f"unknown part {kind!r}")
+    (whole,) = stack
+    return whole
+
+
+def _steps_of(tree: dict) -> list[list]:
+    """The steps of a structure as it was written at first: as a tree of JSON."""
+    steps, todo = [], [tree]
+    while todo:
+        ((kind, content),) = todo.pop().items()
+        if kind == "dict":
+            keys, values = zip(*content, strict=True) if content else ((), ())
+            steps.append([kind, list(keys)])
+            todo.extend(values)
+        elif kind in ("list", "tuple"):
+            steps.append([kind, len(content)])
+            todo.extend(content)
+        else:
+            steps.append([kind, content])
+    return steps[::-1]

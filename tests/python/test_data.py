@@ -6,12 +6,13 @@ import hashlib
 import http.server
 import struct
 import threading
+import zlib
 
 import numpy as np
 import pytest
 
 import ocl
-from ocl import datasets
+from ocl import _C, datasets
 from ocl.datasets import MNIST, Digits, DownloadError
 from ocl.utils.data import DataLoader, Dataset, Subset, TensorDataset
 
@@ -260,6 +261,57 @@ def test_mnist_damaged_file_is_named(tmp_path):
     path.write_bytes(path.read_bytes()[:-6])
     with pytest.raises(OSError, match="train-labels-idx1-ubyte.gz"):
         MNIST(tmp_path)
+
+
+def gzipped(shape, zeros):
+    """A gzip file of zeros under a header, made without holding them."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    chunk = bytes(1 << 20)
+    parts = [packer.compress(struct.pack(f">BBBB{len(shape)}I", 0, 0, 8, len(shape), *shape))]
+    parts += [packer.compress(chunk[: min(len(chunk), zeros - at)]) for at in range(0, zeros, len(chunk))]
+    return b"".join(parts) + packer.flush()
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "reason"),
+    [
+        ("images", (2**22, 28, 28), "labels of shape"),
+        ("images", (5, 2**16, 2**16), "28, 28"),
+        ("labels", (2**28,), "labels of shape"),
+    ],
+)
+def test_a_bomb_is_refused_by_its_header(tmp_path, name, shape, reason):
+    write_mnist(tmp_path)
+    for file in tmp_path.glob(f"train-{name}*"):
+        file.unlink()
+    (tmp_path / f"train-{name}-idx{len(shape)}-ubyte.gz").write_bytes(gzipped(shape, 2**22))
+    with pytest.raises(OSError, match=reason):
+        MNIST(tmp_path, download=False)
+
+
+def test_a_header_that_tells_the_truth_is_limited_too(tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(gzipped((2**30,), 2**22) + bytes(2**20))  # as large as one that unpacks to 2^30 bytes
+    with pytest.raises(OSError, match="file: dimensions 1073741824 promise .* over the limit"):
+        _C._data.read_idx(path)
+
+
+def test_bytes_after_a_gzip_stream_are_refused(tmp_path):
+    path = tmp_path / "file"
+    whole = gzip.compress(idx(LABELS))
+    path.write_bytes(whole + b"more")
+    with pytest.raises(OSError, match="file: trailing bytes"):
+        _C._data.read_idx(path)
+    halves = idx(LABELS)[:6], idx(LABELS)[6:]
+    path.write_bytes(b"".join(map(gzip.compress, halves)))  # but members may follow each other
+    assert _C._data.read_idx(path).tolist() == LABELS.tolist()
+
+
+def test_downloads_have_the_mode_that_umask_leaves(mirror, tmp_path):
+    MNIST(tmp_path / "cache")
+    (tmp_path / "plain").touch()
+    for file in (tmp_path / "cache").iterdir():
+        assert file.stat().st_mode == (tmp_path / "plain").stat().st_mode
 
 
 def test_default_root_follows_xdg(tmp_path, monkeypatch):

@@ -1,12 +1,20 @@
 """ocl.save and ocl.load: safetensors files, ours and others'."""
 
+import contextlib
+import errno
 import json
+import os
+import stat
 import struct
+import subprocess
+import threading
 
 import numpy as np
 import pytest
 import safetensors.numpy
 import torch
+from fuzz import files
+from processes import run, start
 
 import ocl
 
@@ -226,6 +234,9 @@ DAMAGED = {
         },
         bytes(12),
     ),
+    "a key twice": header(b'{"x":{"dtype":"U8","shape":[1],"data_offsets":[0,1],"shape":[1]}}', b"1"),
+    "too many dimensions": header({"x": {"dtype": "U8", "shape": [1] * 9, "data_offsets": [0, 1]}}, b"1"),
+    "shape overflows": header({"x": {"dtype": "U8", "shape": [2**62, 4], "data_offsets": [0, 0]}}),
     "text": b"this is no safetensors file at all, but some text",
 }
 
@@ -237,7 +248,30 @@ def test_a_damaged_file_is_named(path, content):
         ocl.load(path)
 
 
-@pytest.mark.parametrize("structure", ["{", "[]", '{"tensor": "absent"}', '{"dict": 5}', '{"magic": 1}'])
+DAMAGED_STRUCTURES = {
+    "no JSON": "{",
+    "nothing": "[]",
+    "two parts": '[["value", 1], ["value", 2]]',
+    "tree with an absent tensor": '{"tensor": "absent"}',
+    "tree of a number": '{"dict": 5}',
+    "tree of nothing known": '{"magic": 1}',
+    "tree of two": '{"value": 1, "list": []}',
+    "tree without nodes": '{"list": [5]}',
+    "no step": "[5]",
+    "absent tensor": '[["tensor", "absent"]]',
+    "list of too many": '[["value", 1], ["list", 2]]',
+    "list of less than none": '[["list", -1]]',
+    "keys that are a number": '[["dict", 5]]',
+    "key twice": '[["value", 1], ["value", 2], ["dict", ["a", "a"]]]',
+    "key that is a list": '[["value", 1], ["dict", [[]]]]',
+    "value that is a list": '[["value", []]]',
+    "unknown part": '[["magic", 1]]',
+    "deep": "[" * 100_000 + "]" * 100_000,
+    "deep objects": '{"list":[' * 100_000 + "]}" * 100_000,
+}
+
+
+@pytest.mark.parametrize("structure", DAMAGED_STRUCTURES.values(), ids=DAMAGED_STRUCTURES.keys())
 def test_a_damaged_structure_is_named(path, structure):
     safetensors.numpy.save_file(
         {"x": np.zeros(1, np.float32)}, path, metadata={"tapecl.structure": structure}
@@ -246,13 +280,271 @@ def test_a_damaged_structure_is_named(path, structure):
         ocl.load(path)
 
 
+def test_a_structure_written_as_a_tree(path):
+    tree = (
+        '{"dict": [["a", {"list": [{"value": 1}, {"tensor": "x"}, {"tuple": []}]}], [5, {"dict": []}],'
+        ' ["b", {"tuple": [{"value": null}, {"list": [{"value": "c"}]}]}]]}'
+    )
+    safetensors.numpy.save_file({"x": np.ones(1, np.float32)}, path, metadata={"tapecl.structure": tree})
+    loaded = ocl.load(path)
+    assert loaded["a"].pop(1).item() == 1
+    assert loaded == {"a": [1, ()], 5: {}, "b": (None, ["c"])}
+
+
 def test_a_missing_file_and_a_folder_are_named(path, tmp_path):
-    with pytest.raises(OSError, match=path.name):
+    with pytest.raises(FileNotFoundError, match=path.name) as error:
         ocl.load(path)
-    with pytest.raises(OSError, match=tmp_path.name):
+    assert error.value.filename == str(path)
+    with pytest.raises(IsADirectoryError, match=tmp_path.name):
         ocl.load(tmp_path)
 
 
-def test_a_folder_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(OSError, match="nowhere"):
+def test_a_name_in_no_encoding(tmp_path):
+    path = os.fsencode(tmp_path) + b"/\xff"
+    with pytest.raises(FileNotFoundError):
+        ocl.load(path)
+    ocl.save({"x": ocl.ones(1)}, path)
+    assert ocl.load(os.fsdecode(path))["x"].item() == 1
+    with open(path, "wb") as file:
+        file.write(b"damage")
+    with pytest.raises(OSError, match="too short"):
+        ocl.load(path)
+
+
+def test_a_pipe_is_refused_at_once(path):
+    os.mkfifo(path)
+    outcome = []
+
+    def load():
+        with pytest.raises(OSError, match=path.name):
+            ocl.load(path)
+        outcome.append("refused")
+
+    thread = threading.Thread(target=load, daemon=True)
+    thread.start()
+    thread.join(10)
+    assert outcome == ["refused"]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="needs devices")
+def test_a_device_file_is_refused():
+    with pytest.raises(OSError, match="/dev/zero"):
+        ocl.load("/dev/zero")
+
+
+def test_no_room_on_the_device_names_the_file(path, device):
+    ocl.save({"big": ocl.zeros(1 << 20)}, path)
+    ocl.empty_cache()
+    ocl.set_memory_limit(ocl.memory_reserved(device) + 1000, device)
+    try:
+        with pytest.raises(ocl.OutOfMemoryError, match=f'{path.name}.*"big"'):
+            held = [ocl.load(path) for _ in range(100)]
+            del held
+    finally:
+        ocl.set_memory_limit(0, device)
+
+
+def test_nesting_of_any_depth(path):
+    deep = ocl.ones(1)
+    for _ in range(3000):
+        deep = {"a": [deep]}
+    ocl.save(deep, path)
+    deep = ocl.load(path)
+    for _ in range(3000):
+        (deep,) = deep["a"]
+    assert deep.item() == 1
+
+
+def test_what_contains_itself_is_refused(path):
+    cycle = {"x": [1]}
+    cycle["x"].append(cycle)
+    with pytest.raises(ValueError, match="x/1 contains itself"):
+        ocl.save(cycle, path)
+    twice = [1]
+    ocl.save([twice, twice], path)
+    assert ocl.load(path) == [[1], [1]]
+
+
+# --- how a file is replaced
+
+
+@pytest.fixture
+def umask():
+    before = os.umask(0o027)
+    yield
+    os.umask(before)
+
+
+def mode(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_a_new_file_has_the_mode_that_umask_leaves(path, umask):
+    ocl.save({"x": ocl.ones(1)}, path)
+    assert mode(path) == 0o640
+
+
+@pytest.mark.parametrize("given", [0o600, 0o664, 0o444])
+def test_the_mode_of_the_file_replaced_stays(path, umask, given):
+    path.touch()
+    path.chmod(given)
+    with contextlib.suppress(PermissionError):  # as for open(): who is not root may not write to 0o444
+        ocl.save({"x": ocl.ones(1)}, path)
+        assert list(ocl.load(path)) == ["x"]
+    assert mode(path) == given
+
+
+@pytest.mark.parametrize("to", ["real", "../{here}/real", "{folder}/real", "other"])
+def test_a_symbolic_link_stays_one(path, tmp_path, to):
+    real, other = tmp_path / "real", tmp_path / "other"
+    ocl.save({"old": ocl.ones(1)}, real)
+    other.symlink_to("real")
+    path.symlink_to(to.format(here=tmp_path.name, folder=tmp_path))
+    ocl.save({"new": ocl.ones(1)}, path)
+    assert path.is_symlink() and other.is_symlink() and not real.is_symlink()
+    assert list(ocl.load(real)) == ["new"]
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_a_link_to_nothing_yet(path, tmp_path):
+    path.symlink_to("elsewhere")
+    ocl.save({"x": ocl.ones(1)}, path)
+    assert path.is_symlink() and not (tmp_path / "elsewhere").is_symlink()
+    assert list(ocl.load(tmp_path / "elsewhere")) == ["x"]
+
+
+def test_links_in_a_circle(path, tmp_path):
+    path.symlink_to("other")
+    (tmp_path / "other").symlink_to(path)
+    with pytest.raises(OSError, match=path.name) as error:
+        ocl.save({"x": ocl.ones(1)}, path)
+    assert error.value.errno == errno.ELOOP
+
+
+def test_a_pipe_is_written_to(path, tmp_path):
+    state = {"x": ocl.ones(5)}
+    ocl.save(state, tmp_path / "file")
+    os.mkfifo(path)
+    with pytest.raises(OSError) as error:
+        ocl.save(state, path)  # nobody reads
+    assert error.value.errno == errno.ENXIO
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    ocl.save(state, path)
+    assert os.read(reader, 10_000) == (tmp_path / "file").read_bytes()
+    os.close(reader)
+    assert stat.S_ISFIFO(path.stat().st_mode)
+
+
+KILLED_SAVE = """
+import resource, signal, sys, ocl
+state = {"small": ocl.ones(1), "x": ocl.zeros(1 << 18)}
+signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, 1 << 16))
+ocl.save(state, sys.argv[1])
+"""
+
+
+def test_what_a_killed_save_left_goes_with_the_next(path, tmp_path):
+    ocl.save({"before": ocl.ones(1)}, path)
+    (tmp_path / "state.safetensors.backup.tmp").touch()
+    process = start(KILLED_SAVE, path)
+    process.communicate()
+    assert process.returncode < 0
+    assert len(list(tmp_path.iterdir())) == 3
+    ocl.save({"else": ocl.ones(1)}, tmp_path / "else")
+    assert len(list(tmp_path.iterdir())) == 4
+    assert list(ocl.load(path)) == ["before"]
+    ocl.save({"after": ocl.ones(1)}, path)
+    assert {p.name for p in tmp_path.iterdir()} == {path.name, "state.safetensors.backup.tmp", "else"}
+
+
+@contextlib.contextmanager
+def small_disk(folder):
+    folder.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)], capture_output=True
+    )
+    if mounted.returncode:
+        pytest.skip("mounting needs root")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_a_full_disk(tmp_path):
+    disk = tmp_path / "disk"
+    with small_disk(disk):
+        path = disk / "state"
+        ocl.save({"x": ocl.ones(1)}, path)
+        with pytest.raises(OSError, match="state") as error:
+            ocl.save({"x": ocl.ones(1 << 16)}, path)
+        assert error.value.errno == errno.ENOSPC
+        assert os.listdir(disk) == ["state"] and ocl.load(path)["x"].item() == 1
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_a_device_without_room(path):
+    path.symlink_to("/dev/full")
+    with pytest.raises(OSError, match=path.name) as error:
+        ocl.save({"x": ocl.ones(1)}, path)
+    assert error.value.errno == errno.ENOSPC
+    assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
+
+
+def test_a_file_that_may_not_grow(path):
+    resource = pytest.importorskip("resource")
+    state = {"x": ocl.ones(1 << 12)}
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 10, before[1]))
+    try:
+        with pytest.raises(OSError) as error:
+            ocl.save(state, path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert error.value.errno == errno.EFBIG and list(path.parent.iterdir()) == []
+
+
+def test_a_folder_that_is_not_there_or_none(tmp_path):
+    with pytest.raises(FileNotFoundError, match="nowhere") as error:
         ocl.save({"x": ocl.ones(1)}, tmp_path / "nowhere" / "x.safetensors")
+    assert error.value.filename == str(tmp_path / "nowhere" / "x.safetensors")
+    with pytest.raises(IsADirectoryError):
+        ocl.save({"x": ocl.ones(1)}, tmp_path)
+    (tmp_path / "file").touch()
+    with pytest.raises(NotADirectoryError):
+        ocl.save({"x": ocl.ones(1)}, tmp_path / "file" / "x")
+
+
+REFUSED_SAVES = """
+import os, sys, ocl
+state = {"x": ocl.ones(1)}
+ocl.synchronize()
+os.chdir(sys.argv[1])
+if os.getuid() == 0:  # root may write anywhere
+    os.setuid(65534)
+for path in ("read-only", "closed/new"):
+    try:
+        ocl.save(state, path)
+    except PermissionError as error:
+        print(error.filename)
+"""
+
+
+def test_what_may_not_be_written(tmp_path):
+    (tmp_path / "read-only").touch(0o444)
+    (tmp_path / "closed").mkdir(0o555)
+    tmp_path.chmod(0o777)
+    assert run(REFUSED_SAVES, tmp_path)[0].split() == ["read-only", "closed/new"]
+    assert (tmp_path / "read-only").read_bytes() == b""
+
+
+def test_the_longest_names(tmp_path):
+    path = tmp_path / ("x" * 255)
+    ocl.save({"x": ocl.ones(1)}, path)
+    assert list(ocl.load(path)) == ["x"]
+
+
+def test_mutated_files(tmp_path):
+    found = files.run(1, 300, tmp_path)
+    assert not found, "\n".join(wrong for _, wrong, _ in found)

@@ -97,23 +97,42 @@ py::dict as_dict(const ocl::StateDict& state) {
   return result;
 }
 
+/** An array-like as what the module holds under `name`; the errors say which it was. */
+Tensor converted(const std::string& name, const py::handle& value, const Tensor& held) {
+  const auto refuse = [&](const std::string& reason) {
+    throw ocl::TypeError(
+        dlprim::concat("load_state_dict: \"", name, "\" cannot be converted to a tensor: ", reason));
+  };
+  try {
+    return tensor_of(py::reinterpret_borrow<py::object>(value), held.dtype(), held.device());
+  } catch (const ocl::TypeError& error) {
+    refuse(error.what());
+  } catch (const ocl::ValueError& error) {
+    refuse(error.what());
+  } catch (py::error_already_set& error) {
+    if (!error.matches(PyExc_ValueError) && !error.matches(PyExc_TypeError)) throw;
+    refuse(py::str(error.value()).cast<std::string>());
+  }
+  return {};
+}
+
 // Arrays are converted on the host to what the module has under their name: its device may lack their dtype.
-ocl::StateDict state_from(const Module& module, const py::dict& state) {
-  std::map<std::string, Tensor> own;
-  for (const ocl::StateDict& entries : {module.named_parameters(), module.named_buffers()})
-    own.insert(entries.begin(), entries.end());
+ocl::StateDict state_from(const Module& module, const py::dict& given) {
+  const ocl::StateDict held = module.state_dict();
+  const std::map<std::string, Tensor> own(held.begin(), held.end());
+  // A copy: converting a value may run Python code.
+  const auto state = py::reinterpret_steal<py::dict>(PyDict_Copy(given.ptr()));
   ocl::StateDict result;
   for (const auto& [key, value] : state) {
-    const std::string name = key.cast<std::string>();
+    if (!py::isinstance<py::str>(key))
+      throw ocl::TypeError("load_state_dict: expected names as keys, got " +
+                           py::repr(key).cast<std::string>());
+    const auto name = key.cast<std::string>();
     const auto target = own.find(name);
     if (py::isinstance<Tensor>(value))
       result.emplace_back(name, value.cast<Tensor>());
-    else if (target == own.end())  // a counter, which is int64, or a name that the module will refuse
-      result.emplace_back(
-          name, tensor_of(py::reinterpret_borrow<py::object>(value), ocl::DType::int64, std::nullopt));
-    else
-      result.emplace_back(name, tensor_of(py::reinterpret_borrow<py::object>(value), target->second.dtype(),
-                                          target->second.device()));
+    else  // of a name that the module does not have, the name is all that counts
+      result.emplace_back(name, target == own.end() ? Tensor() : converted(name, value, target->second));
   }
   return result;
 }

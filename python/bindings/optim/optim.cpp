@@ -1,11 +1,14 @@
 #include "optim.h"
 
+#include <cmath>
 #include <set>
 
 using ocl::Tensor;
 using namespace ocl::optim;
 
 namespace {
+
+constexpr double largest_whole_double = 9007199254740992;  // above it not every integer is one
 
 // Adam's betas are one option in Python and two in C++.
 py::object get_option(const ParameterGroup& group, const std::string& name) {
@@ -19,12 +22,12 @@ py::object get_option(const ParameterGroup& group, const std::string& name) {
 
 void set_option(Options& options, const std::string& name, const py::object& value) {
   if (name == "betas") {
-    const auto betas = value.cast<std::pair<double, double>>();
+    const auto betas = as<std::pair<double, double>>(value, name);
     options.insert_or_assign("beta1", ocl::Scalar(betas.first));
     options.insert_or_assign("beta2", ocl::Scalar(betas.second));
     return;
   }
-  options.insert_or_assign(name, value.cast<ocl::Scalar>());
+  options.insert_or_assign(name, as<ocl::Scalar>(value, name));
 }
 
 /** Whether a group has or may be given that option: a schedule's are there only where one was made. */
@@ -123,46 +126,59 @@ py::dict state_dict(const Optimizer& optimizer) {
   return result;
 }
 
+std::int64_t step_count(const py::object& step) {
+  const auto count = py::float_(step).cast<double>();
+  dlprim::require(count >= 0 && count <= largest_whole_double && count == std::floor(count),
+                  "loaded state dict has a parameter that has taken ", count, " steps");
+  return static_cast<std::int64_t>(count);
+}
+
+ParameterState state_from(const py::dict& entry, std::size_t index, const Tensor& parameter,
+                          const std::vector<std::string>& names) {
+  ParameterState state;
+  // torch's SGD counts no steps: that there is a momentum buffer says that one was taken.
+  state.step = entry.contains("step") ? step_count(entry["step"]) : 1;
+  for (const std::string& name : names) {
+    dlprim::require(entry.contains(name.c_str()), "loaded state dict has no '", name, "' for parameter ",
+                    index);
+    state.tensors.push_back(tensor_of(entry[name.c_str()], parameter.dtype(), parameter.device()));
+  }
+  return state;
+}
+
+/** A copy of `group` with what a state dict has for it. */
+ParameterGroup loaded_group(const Optimizer& optimizer, const ParameterGroup& group, const py::dict& settings,
+                            const py::dict& state) {
+  ParameterGroup loaded = group;
+  for (const auto& [key, value] : settings) {
+    const auto option = as<std::string>(key, "param_groups");
+    if (is_option(group, option))
+      set_option(loaded.options, option, py::reinterpret_borrow<py::object>(value));
+  }
+  const py::list indices(settings["params"]);
+  dlprim::require(
+      indices.size() == group.parameters.size(),
+      "loaded state dict contains a parameter group that doesn't match the size of optimizer's group");
+  const std::vector<std::string> names = optimizer.state_names(loaded);
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    const py::object index = indices[i];
+    loaded.state[i] = {};
+    if (state.contains(index))
+      loaded.state[i] = state_from(as<py::dict>(state[index], "state"), i, group.parameters[i], names);
+  }
+  return loaded;
+}
+
 void load_state_dict(Optimizer& optimizer, const py::dict& dict) {
-  const py::dict state = dict["state"];
-  const py::list groups = dict["param_groups"];
+  const auto state = as<py::dict>(dict["state"], "state");
+  const py::list groups(dict["param_groups"]);
   dlprim::require(groups.size() == optimizer.param_groups().size(),
                   "loaded state dict has a different number of parameter groups");
+  std::deque<ParameterGroup> loaded;
   for (std::size_t g = 0; g < groups.size(); ++g)
-    dlprim::require(
-        groups[g].cast<py::dict>()["params"].cast<py::list>().size() ==
-            optimizer.param_groups()[g].parameters.size(),
-        "loaded state dict contains a parameter group that doesn't match the size of optimizer's group");
-  for (std::size_t g = 0; g < groups.size(); ++g) {
-    ParameterGroup& group = optimizer.param_groups()[g];
-    const py::dict settings = groups[g];
-    for (const auto& [name, value] : settings) {
-      const std::string option = name.cast<std::string>();
-      if (is_option(group, option))
-        set_option(group.options, option, py::reinterpret_borrow<py::object>(value));
-    }
-    const std::vector<std::string> names = optimizer.state_names(group);
-    const py::list indices = settings["params"];
-    for (std::size_t i = 0; i < group.parameters.size(); ++i) {
-      ParameterState& kept = group.state[i];
-      kept = {};
-      const py::object index = indices[i];
-      if (!state.contains(index)) continue;
-      const py::dict entry = state[index];
-      // torch's SGD counts no steps: that there is a momentum buffer says that one was taken.
-      kept.step =
-          entry.contains("step") ? static_cast<std::int64_t>(py::float_(entry["step"]).cast<double>()) : 1;
-      for (const std::string& name : names) {
-        dlprim::require(entry.contains(name.c_str()), "loaded state dict has no '", name, "' for parameter ",
-                        i);
-        const Tensor& parameter = group.parameters[i];
-        const Tensor loaded = tensor_of(entry[name.c_str()], parameter.dtype(), parameter.device());
-        dlprim::require(loaded.shape() == parameter.shape(), "loaded ", name, " of shape ", loaded.shape(),
-                        " for a parameter of shape ", parameter.shape());
-        kept.tensors.push_back(loaded);
-      }
-    }
-  }
+    loaded.push_back(
+        loaded_group(optimizer, optimizer.param_groups()[g], as<py::dict>(groups[g], "param_groups"), state));
+  optimizer.load_param_groups(loaded);
 }
 
 py::list option_names(const ParameterGroup& group) {

@@ -14,21 +14,23 @@ py::dict as_dict(const SchedulerState& state) {
   return result;
 }
 
-SchedulerState state_from(const py::dict& dict) {
+/** Of `dict` what `own`, the state of the schedule that takes it, has too: torch's own fields may hold
+ * anything. */
+SchedulerState state_from(const py::dict& dict, const SchedulerState& own) {
   SchedulerState state;
-  for (const auto& [key, given] : dict) {
-    const auto name = key.cast<std::string>();
-    if (name == "_schedulers") {
-      for (const py::handle one : given) state.schedulers.push_back(state_from(one.cast<py::dict>()));
-      continue;
-    }
-    py::object value = py::reinterpret_borrow<py::object>(given);
+  for (const auto& [name, own_value] : own.values) {
+    py::object value = dict.attr("get")(name);
+    if (value.is_none()) continue;
+    if (py::hasattr(value, "item")) value = value.attr("item")();  // a tensor or NumPy's number
     // torch's MultiStepLR keeps its milestones in a Counter.
     if (py::hasattr(value, "elements")) value = py::list(value.attr("elements")());
-    py::detail::make_caster<SchedulerValue> caster;
-    if (!value.is_none() && caster.load(value, true))  // torch's own fields may hold anything
-      state.values.emplace(name, py::detail::cast_op<SchedulerValue&>(caster));
+    state.values.emplace(name, as<SchedulerValue>(value, name));
   }
+  if (own.schedulers.empty() || !dict.contains("_schedulers")) return state;
+  const py::list nested(dict["_schedulers"]);
+  for (std::size_t i = 0; i < std::min(nested.size(), own.schedulers.size()); ++i)
+    state.schedulers.push_back(state_from(as<py::dict>(nested[i], "_schedulers"), own.schedulers[i]));
+  state.schedulers.resize(nested.size());  // another number is refused
   return state;
 }
 
@@ -66,7 +68,9 @@ void bind_base(py::module_& m) {
       .def("state_dict", [](const LRScheduler& self) { return as_dict(self.state_dict()); })
       .def(
           "load_state_dict",
-          [](LRScheduler& self, const py::dict& state) { self.load_state_dict(state_from(state)); },
+          [](LRScheduler& self, const py::dict& state) {
+            self.load_state_dict(state_from(state, self.state_dict()));
+          },
           py::arg("state_dict"),
           "Ours or PyTorch's. The rates themselves stand in the optimizer's state dict.");
 }

@@ -263,11 +263,29 @@ TEST_F(Modules, StateDictsThatDoNotFit) {
                            "Unexpected key(s) in state_dict: \"wait\"");
   EXPECT_NO_THROW(linear.load_state_dict(state, false));
   expect_error<ValueError>(
-      [&] {
-        linear.load_state_dict({{"weight", ones({3, 3})}, {"bias", ones({3})}}, false);
-      },
+      [&] { linear.load_state_dict({{"weight", ones({3, 3})}, {"bias", ones({3})}}, false); },
       "size mismatch for weight");
   EXPECT_EQ(linear.weight.to_vector(), before);
   EXPECT_NE(linear.bias.to_vector(), (Values{1, 1, 1}));  // nothing is copied unless everything fits
   expect_error<FileError>([] { load("/no/such/file.safetensors"); }, "/no/such/file.safetensors");
+}
+
+TEST_F(Modules, NothingIsLoadedUnlessACounterFitsToo) {
+  nn::BatchNorm2d norm(2);
+  StateDict state = norm.state_dict();
+  for (auto& [name, value] : state)
+    value = name == "num_batches_tracked" ? zeros({2}, DType::int64) : full({2}, 7);
+  expect_error<ValueError>([&] { norm.load_state_dict(state); }, "size mismatch for num_batches_tracked");
+  EXPECT_EQ(norm.weight.to_vector(), (Values{1, 1}));
+  EXPECT_EQ(norm.num_batches_tracked, 0);
+  state.back().second = full({1}, 5, DType::int64);
+  norm.load_state_dict(state);
+  EXPECT_EQ(norm.weight.to_vector(), (Values{7, 7}));
+  EXPECT_EQ(norm.num_batches_tracked, 5);
+}
+
+TEST_F(Modules, AnUndefinedTensorIsMissing) {
+  nn::Linear linear(2, 1);
+  expect_error<ValueError>([&] { linear.load_state_dict({{"weight", ones({1, 2})}, {"bias", {}}}); },
+                           "Missing key(s) in state_dict: \"bias\"");
 }

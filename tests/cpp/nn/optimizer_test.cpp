@@ -139,11 +139,8 @@ TEST_F(Optimizers, Groups) {
   EXPECT_NEAR(a.item(), 0.9, 1e-6);
   EXPECT_NEAR(b.item(), 0.5, 1e-6);
   expect_error<ValueError>([&] { optimizer.add_param_group({a}); }, "more than one parameter group");
-  expect_error<ValueError>(
-      [&] {
-        optimizer.add_param_group({leaf({1}, {1})}, {{"lrr", 1}});
-      },
-      "no option 'lrr'");
+  expect_error<ValueError>([&] { optimizer.add_param_group({leaf({1}, {1})}, {{"lrr", 1}}); },
+                           "no option 'lrr'");
 }
 
 TEST_F(Optimizers, ASavedParameterIsFoundChanged) {
@@ -163,6 +160,38 @@ TEST_F(Optimizers, WrongSettings) {
                            "Nesterov momentum requires a momentum and zero dampening");
   expect_error<ValueError>([&] { optim::Adam({a}, 0.1, 1.0); }, "betas must be in [0, 1)");
   expect_error<ValueError>([&] { optim::SGD({a * 2}, 0.1); }, "can't optimize a non-leaf Tensor");
+}
+
+TEST_F(Optimizers, LoadingGroupsIsAllOrNothing) {
+  const auto stepped = [](double rate) {
+    const Tensor p = leaf({1, 2}, {2});
+    p.impl().grad = ones({2});
+    auto optimizer = std::make_unique<optim::Adam>(TensorList{p}, rate);
+    optimizer->step();
+    return optimizer;
+  };
+  const auto source = stepped(0.25), target = stepped(0.5);
+  const auto expect_refused = [&](const std::function<void(optim::ParameterGroup&)>& change,
+                                  const std::string& message) {
+    auto groups = source->param_groups();
+    change(groups[0]);
+    expect_error<ValueError>([&] { target->load_param_groups(groups); }, message);
+    EXPECT_EQ(target->param_groups()[0].number("lr"), 0.5);
+    EXPECT_EQ(target->param_groups()[0].state[0].step, 1);
+  };
+  expect_refused([](auto& group) { group.state.clear(); }, "doesn't match the size");
+  expect_refused([](auto& group) { group.state[0].tensors.pop_back(); },
+                 "1 tensors for a parameter, expected 2");
+  expect_refused([](auto& group) { group.state[0].tensors[0] = ones({3}); }, "exp_avg of shape [3]");
+  expect_refused([](auto& group) { group.state[0].tensors[0] = zeros({2}, DType::int64); }, "of dtype int64");
+  expect_refused([](auto& group) { group.state[0].step = -1; }, "-1 steps");
+  auto too_many = source->param_groups();
+  too_many.push_back(too_many[0]);
+  expect_error<ValueError>([&] { target->load_param_groups(too_many); }, "number of parameter groups");
+  const Tensor own = target->param_groups()[0].parameters[0];
+  target->load_param_groups(source->param_groups());
+  EXPECT_EQ(target->param_groups()[0].number("lr"), 0.25);
+  EXPECT_TRUE(is_same(target->param_groups()[0].parameters[0], own));
 }
 
 TEST_F(Optimizers, Schedules) {

@@ -51,6 +51,22 @@ TEST_F(Schedules, ResumeFromAState) {
   expect_close(rates(resumed, 6), rates(schedule, 6), 1e-12, 0);
 }
 
+TEST_F(Schedules, AStateThatDoesNotFitChangesNothing) {
+  const auto first = std::make_shared<optim::StepLR>(optimizer, 2);
+  const auto second = std::make_shared<optim::CosineAnnealingLR>(optimizer, 3);
+  optim::SequentialLR schedule(optimizer, {first, second}, {2});
+  const optim::SchedulerState before = schedule.state_dict();
+  optim::SchedulerState state = before;
+  state.values["last_epoch"] = std::int64_t{7};
+  state.schedulers[0].values["last_epoch"] = std::int64_t{7};
+  state.schedulers[1].values["T_max"] = std::int64_t{0};
+  expect_error<ValueError>([&] { schedule.load_state_dict(state); }, "T_max must be positive");
+  EXPECT_EQ(schedule.state_dict().values, before.values);
+  EXPECT_EQ(schedule.state_dict().schedulers[0].values, before.schedulers[0].values);
+  EXPECT_EQ(schedule.state_dict().schedulers[1].values, before.schedulers[1].values);
+  schedule.step();
+}
+
 TEST_F(Schedules, Plateau) {
   optim::PlateauOptions options;
   options.patience = 1;

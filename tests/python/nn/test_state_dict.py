@@ -117,15 +117,126 @@ def test_a_wrong_size_is_refused_even_if_not_strict():
         build(ocl.nn).load_state_dict({"0.weight": np.zeros((2, 2))}, strict=False)
 
 
-def test_a_failed_load_changes_nothing(theirs):
+class Raises:
+    """An array-like that cannot be read."""
+
+    def __array__(self, dtype=None, copy=None):
+        raise ZeroDivisionError
+
+
+SPOILED = {
+    "missing": lambda state: state.pop("2.running_var"),
+    "unexpected": lambda state: state.update(extra=np.zeros(1)),
+    "shape": lambda state: state.update({"2.running_var": np.zeros(4)}),
+    "counter": lambda state: state.update({"2.num_batches_tracked": np.zeros(2, np.int64)}),
+    "ragged": lambda state: state.update({"2.running_var": [[1], [1, 2]]}),
+    "text": lambda state: state.update({"2.running_var": "text"}),
+    "texts": lambda state: state.update({"2.running_var": ["a", "b", "c"]}),
+    "nothing": lambda state: state.update({"2.running_var": None}),
+    "objects": lambda state: state.update({"2.running_var": np.array([object()] * 3)}),
+    "raises": lambda state: state.update({"2.running_var": Raises()}),
+    "name": lambda state: state.update({5: np.zeros(1)}),
+}
+
+
+@pytest.mark.parametrize("assign", [False, True])
+@pytest.mark.parametrize("spoil", SPOILED.values(), ids=SPOILED.keys())
+def test_a_failed_load_changes_nothing(theirs, spoil, assign):
+    ours = build(ocl.nn)
+    before = {name: (t, t.numpy(), t._version) for name, t in ours.state_dict().items()}
+    tensors = [hash(p) for p in ours.parameters()]
+    state = dict(theirs.state_dict())
+    spoil(state)
+    with pytest.raises((ValueError, TypeError, ZeroDivisionError)):
+        ours.load_state_dict(state, assign=assign)
+    for name, t in ours.state_dict().items():
+        held, value, version = before[name]
+        expect_exact(t, value, name)
+        assert held._version == version, name
+    assert [hash(p) for p in ours.parameters()] == tensors
+
+
+def test_what_cannot_be_converted_is_named():
+    ours = build(ocl.nn)
+    state = dict(ours.state_dict())
+    state["0.bias"] = ["a", "b", "c"]
+    with pytest.raises(TypeError, match="0.bias"):
+        ours.load_state_dict(state)
+
+
+def test_running_out_of_memory_changes_nothing(device):
+    """The second of two conversions finds no room."""
+    size = 1 << 18
+    ours = ocl.nn.Sequential(ocl.nn.Linear(1, size), ocl.nn.Linear(1, size))
+    state = {name: (t.half() * 0 + 5) for name, t in ours.state_dict().items()}
+    before = {name: t.numpy() for name, t in ours.state_dict().items()}
+    ocl.synchronize()
+    ocl.empty_cache()
+    for extra in (1, 2, 3):
+        ocl.set_memory_limit(ocl.memory_reserved(device) + extra * 4 * size, device)
+        try:
+            blockers = []
+            with pytest.raises(ocl.OutOfMemoryError):
+                while True:
+                    ours.load_state_dict(state)
+                    for name, value in before.items():
+                        ours.state_dict()[name].copy_(ocl.tensor(value))
+                    blockers.append(ocl.empty(size))
+        finally:
+            ocl.set_memory_limit(0, device)
+        for name, t in ours.state_dict().items():
+            expect_exact(t, before[name], name)
+
+
+def test_assigning_integers_to_parameters_changes_nothing():
     ours = build(ocl.nn)
     before = {name: t.numpy() for name, t in ours.state_dict().items()}
-    state = dict(theirs.state_dict())
-    del state["2.running_var"]
-    with pytest.raises((ValueError, RuntimeError)):
-        ours.load_state_dict(state)
+    state = {name: t + 1 for name, t in ours.state_dict().items()}
+    state["2.bias"] = ocl.tensor([1, 2, 3])
+    with pytest.raises((ValueError, RuntimeError), match='While copying the parameter named "2.bias"'):
+        ours.load_state_dict(state, assign=True)
     for name, t in ours.state_dict().items():
         expect_exact(t, before[name], name)
+
+
+def test_a_parameter_that_lies_over_itself_is_refused():
+    for library in (ocl, torch):
+        net = build(library.nn)
+        net[0].bias = library.nn.Parameter(library.zeros(1).expand(3))
+        first = net[0].weight.detach().tolist()
+        state = {name: value * 0 + 2 for name, value in net.state_dict().items()}
+        with pytest.raises(RuntimeError, match='While copying the parameter named "0.bias"'):
+            net.load_state_dict(state)
+        if library is ocl:
+            assert net[0].weight.tolist() == first
+
+
+def test_a_shared_parameter_has_two_names():
+    """Floats under its second name are no counter."""
+
+    def make(library):
+        first, second = library.nn.Linear(2, 2), library.nn.Linear(2, 2)
+        second.weight = first.weight
+        return library.nn.Sequential(first, second)
+
+    ours, theirs = make(ocl), make(torch)
+    ours.load_state_dict({name: t.numpy() for name, t in theirs.state_dict().items()})
+    expect_exact(ours[1].weight, theirs[1].weight)
+    assert hash(ours[0].weight) == hash(ours[1].weight)
+
+
+def test_a_scalar_may_be_a_list_of_one():
+    for library in (ocl, torch):
+        net = build(library.nn)
+        state = {**net.state_dict(), "2.num_batches_tracked": library.tensor([7])}
+        net.load_state_dict(state)
+        assert net.state_dict()["2.num_batches_tracked"].item() == 7
+
+
+def test_not_strict_reads_nothing_of_what_it_does_not_take():
+    ours = build(ocl.nn)
+    keys = ours.load_state_dict({**ours.state_dict(), "unknown": "text", "other": Raises()}, strict=False)
+    assert keys.unexpected_keys == ["unknown", "other"] and keys.missing_keys == []
 
 
 def test_loading_does_not_disturb_a_recorded_graph_silently(theirs):

@@ -193,31 +193,93 @@ def test_a_loaded_state_is_a_copy(kind):
                 np.testing.assert_array_equal(again[index][name].numpy(), value.numpy())
 
 
-def spoiled(change):
+def trained(rate=0.01):
     tensors = parameters(ocl)
-    optimizer = ocl.optim.Adam(tensors)
+    optimizer = ocl.optim.Adam([{"params": tensors[:2]}, {"params": tensors[2:], "lr": 0.5}], lr=rate)
     step(ocl, optimizer, tensors, 0)
+    return tensors, optimizer
+
+
+def whole_state(optimizer):
     state = optimizer.state_dict()
+    entries = {
+        index: {name: value if name == "step" else value.tolist() for name, value in entry.items()}
+        for index, entry in state["state"].items()
+    }
+    return entries, state["param_groups"]
+
+
+DOES_NOT_FIT = {
+    "groups": (lambda s: s["param_groups"].append({"params": []}), "different number of parameter groups"),
+    "parameters": (lambda s: s["param_groups"][1]["params"].pop(), "doesn't match the size"),
+    "no buffer": (lambda s: s["state"][2].pop("exp_avg_sq"), "no 'exp_avg_sq' for parameter 0"),
+    "shape": (
+        lambda s: s["state"][2].update(exp_avg=np.zeros(2)),
+        r"exp_avg of shape \[2\] for a parameter of shape \[5\]",
+    ),
+    "no array": (lambda s: s["state"][2].update(exp_avg=["a"] * 5), "array of dtype str"),
+    "nothing": (lambda s: s["state"][2].update(exp_avg=None), "array of dtype object"),
+    "rate": (lambda s: s["param_groups"][1].update(lr="fast"), "'lr' cannot be 'fast'"),
+    "betas": (lambda s: s["param_groups"][1].update(betas=[0.5]), "'betas' cannot be"),
+    "steps": (lambda s: s["state"][2].update(step=float("nan")), "has taken nan steps"),
+    "negative steps": (lambda s: s["state"][2].update(step=-1), "has taken -1 steps"),
+    "half a step": (lambda s: s["state"][2].update(step=0.5), "has taken 0.5 steps"),
+    "entry": (lambda s: s["state"].update({2: [1]}), "'state' cannot be"),
+    "group": (lambda s: s["param_groups"].__setitem__(1, 5), "'param_groups' cannot be 5"),
+    "no parameters": (lambda s: s["param_groups"][1].pop("params"), "params"),
+    "state": (lambda s: s.update(state=[]), "'state' cannot be"),
+    "unhashable": (lambda s: s["param_groups"][1].update(params=[[]]), "unhashable"),
+    "no state": (lambda s: s.pop("state"), "state"),
+    "no groups": (lambda s: s.pop("param_groups"), "param_groups"),
+}
+
+
+@pytest.mark.parametrize("change, message", DOES_NOT_FIT.values(), ids=DOES_NOT_FIT.keys())
+def test_a_state_that_does_not_fit_is_refused_and_changes_nothing(change, message):
+    _, source = trained(rate=0.25)
+    state = source.state_dict()
     change(state)
-    return ocl.optim.Adam(parameters(ocl)), state
-
-
-@pytest.mark.parametrize(
-    "change, message",
-    [
-        (lambda state: state["param_groups"].append({"params": []}), "different number of parameter groups"),
-        (lambda state: state["param_groups"][0]["params"].pop(), "doesn't match the size"),
-        (lambda state: state["state"][1].pop("exp_avg_sq"), "no 'exp_avg_sq' for parameter 1"),
-        (
-            lambda state: state["state"][2].update(exp_avg=np.zeros(2)),
-            r"exp_avg of shape \[2\] for a parameter of shape \[5\]",
-        ),
-    ],
-)
-def test_a_state_that_does_not_fit_is_refused(change, message):
-    optimizer, state = spoiled(change)
-    with pytest.raises(ValueError, match=message):
+    tensors, optimizer = trained()
+    before = whole_state(optimizer)
+    with pytest.raises((ValueError, TypeError, KeyError), match=message):
         optimizer.load_state_dict(state)
+    assert whole_state(optimizer) == before
+    step(ocl, optimizer, tensors, 1)
+
+
+def test_running_out_of_memory_changes_nothing(device):
+    size = 1 << 18
+    state = {"step": 1, "exp_avg": np.ones(size), "exp_avg_sq": np.ones(size)}
+    state = {"state": dict.fromkeys(range(4), state), "param_groups": [{"lr": 7.0, "params": [0, 1, 2, 3]}]}
+    tensors = [ocl.zeros(size, requires_grad=True) for _ in range(4)]
+    optimizer = ocl.optim.Adam(tensors, lr=0.5)
+    for p in tensors:
+        p.grad = ocl.ones(size)
+    optimizer.step()
+    before = whole_state(optimizer)
+    ocl.synchronize()
+    ocl.empty_cache()
+    ocl.set_memory_limit(ocl.memory_reserved(device) + 12 * size, device)
+    try:
+        with pytest.raises(ocl.OutOfMemoryError):
+            held = []
+            while True:
+                held.append(ocl.empty(size))
+                optimizer.load_state_dict(state)
+                before = whole_state(optimizer)
+    finally:
+        ocl.set_memory_limit(0, device)
+    assert whole_state(optimizer) == before
+
+
+def test_a_group_stays_itself_when_a_state_is_loaded():
+    _, optimizer = trained()
+    group = optimizer.param_groups[0]
+    _, source = trained(rate=0.25)
+    optimizer.load_state_dict(source.state_dict())
+    assert group["lr"] == 0.25
+    group["lr"] = 0.125
+    assert optimizer.param_groups[0]["lr"] == 0.125
 
 
 def test_a_state_dict_without_its_parts_is_refused():

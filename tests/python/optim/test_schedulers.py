@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 import torch
 
@@ -320,3 +321,97 @@ def test_an_error_in_a_lambda_arrives():
     optimizer = ocl.optim.SGD([ocl.ones(1, requires_grad=True)])
     with pytest.raises(ZeroDivisionError):
         ocl.optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 1 / epoch)
+
+
+# --- states that do not fit
+
+
+def composed(optimizer):
+    s = ocl.optim.lr_scheduler
+    parts = [s.StepLR(optimizer, 2), s.MultiStepLR(optimizer, [1, 3]), s.CosineAnnealingLR(optimizer, 4)]
+    return s.SequentialLR(optimizer, parts, [2, 5])
+
+
+KINDS_TO_LOAD = {
+    "StepLR": lambda o: ocl.optim.lr_scheduler.StepLR(o, 2),
+    "MultiStepLR": lambda o: ocl.optim.lr_scheduler.MultiStepLR(o, [1, 3]),
+    "ConstantLR": lambda o: ocl.optim.lr_scheduler.ConstantLR(o),
+    "LinearLR": lambda o: ocl.optim.lr_scheduler.LinearLR(o),
+    "CosineAnnealingLR": lambda o: ocl.optim.lr_scheduler.CosineAnnealingLR(o, 4),
+    "Restarts": lambda o: ocl.optim.lr_scheduler.CosineAnnealingWarmRestarts(o, 4),
+    "OneCycleLR": lambda o: ocl.optim.lr_scheduler.OneCycleLR(o, 0.1, total_steps=9),
+    "Plateau": lambda o: ocl.optim.lr_scheduler.ReduceLROnPlateau(o),
+    "SequentialLR": composed,
+}
+MISFITS = [
+    ("StepLR", {"step_size": 0}),
+    ("StepLR", {"step_size": 2.5}),
+    ("StepLR", {"gamma": "text"}),
+    ("StepLR", {"last_epoch": float("nan")}),
+    ("StepLR", {"last_epoch": 2**62}),
+    ("StepLR", {"base_lrs": []}),
+    ("StepLR", {"base_lrs": [0.1, 0.2, 0.3]}),
+    ("StepLR", {"_last_lr": [0.1]}),
+    ("StepLR", {"base_lrs": {"a": 1}}),
+    ("MultiStepLR", {"milestones": 5}),
+    ("ConstantLR", {"factor": 2}),
+    ("LinearLR", {"start_factor": float("nan")}),
+    ("CosineAnnealingLR", {"T_max": 0}),
+    ("Restarts", {"T_mult": 0}),
+    ("OneCycleLR", {"_anneal_func_type": "x"}),
+    ("OneCycleLR", {"total_steps": 0}),
+    ("Plateau", {"mode": "x"}),
+    ("Plateau", {"min_lrs": []}),
+    ("SequentialLR", {"_milestones": [1]}),
+    ("SequentialLR", {"_schedulers": []}),
+    ("SequentialLR", {"_schedulers": 5}),
+    ("SequentialLR", {"_schedulers": [{}, {}, 5]}),
+    ("SequentialLR", {"_schedulers": [{"last_epoch": 7}, {"last_epoch": 8}, {"T_max": 0}]}),
+]
+
+
+@pytest.mark.parametrize("name, change", MISFITS, ids=str)
+def test_a_state_that_does_not_fit_is_refused_and_changes_nothing(name, change):
+    def make():
+        groups = [{"params": [ocl.ones(1, requires_grad=True)]} for _ in range(2)]
+        return KINDS_TO_LOAD[name](ocl.optim.SGD(groups, momentum=0.9))
+
+    def advance(schedule):
+        schedule.step(*[1.0] * (name == "Plateau"))
+
+    source, schedule = make(), make()
+    advance(source)
+    before = schedule.state_dict()
+    with pytest.raises((ValueError, TypeError)):
+        schedule.load_state_dict({**source.state_dict(), **change})
+    assert schedule.state_dict() == before
+    schedule.load_state_dict(source.state_dict())
+    assert schedule.state_dict() == source.state_dict()
+    advance(schedule)
+
+
+def test_a_state_that_contains_itself():
+    schedule = composed(ocl.optim.SGD([ocl.ones(1, requires_grad=True)]))
+    state = schedule.state_dict()
+    state["_schedulers"] = [state] * 3
+    schedule.load_state_dict(state)  # no deeper than the schedule is
+
+
+def test_groups_added_after_the_schedule():
+    for kind in ("CosineAnnealingLR", "LinearLR", "Restarts"):
+        optimizer = ocl.optim.SGD([ocl.ones(1, requires_grad=True)], lr=1.0)
+        schedule = KINDS_TO_LOAD[kind](optimizer)
+        for _ in range(30):
+            optimizer.add_param_group({"params": [ocl.ones(1, requires_grad=True)], "lr": 0.5})
+        schedule.step()
+        assert optimizer.param_groups[0]["lr"] != 1.0
+        if kind != "LinearLR":
+            assert optimizer.param_groups[30]["lr"] == 0.5
+
+
+def test_numbers_of_other_libraries():
+    schedule = ocl.optim.lr_scheduler.StepLR(ocl.optim.SGD([ocl.ones(1, requires_grad=True)]), 2)
+    schedule.load_state_dict(
+        {"last_epoch": torch.tensor(5), "gamma": ocl.tensor(0.25), "step_size": np.int64(3)}
+    )
+    assert (schedule.last_epoch, schedule.gamma, schedule.step_size) == (5, 0.25, 3)

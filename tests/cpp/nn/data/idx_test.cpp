@@ -15,6 +15,7 @@ namespace fs = std::filesystem;
 using dlprim::FileError;
 using ocl::data::load_mnist;
 using ocl::data::read_idx;
+using ocl::data::read_idx_shape;
 
 std::string idx_bytes(const std::vector<std::uint32_t>& shape, const std::string& values, char type = 0x08) {
   std::string bytes{0, 0, type, static_cast<char>(shape.size())};
@@ -122,6 +123,25 @@ TEST_F(IdxTest, TrustsNoDimension) {
   expect_damage(idx_bytes({huge, huge}, "x"), "absurd dimensions");
   expect_damage(idx_bytes({0x7fffffff, huge}, "x"), "truncated");
   expect_damage(gzip(idx_bytes({0x7fffffff, 0x7fffffff}, "x")), "truncated");
+}
+
+TEST_F(IdxTest, RefusesABombByItsHeader) {
+  const std::uint32_t count = 1u << 30;
+  const auto bytes = gzip(idx_bytes({count}, std::string(1 << 16, '\0')));
+  expect_damage(bytes, "more than a gzip file of");
+  expect_damage(bytes + std::string(1 << 21, '\0'), "over the limit");  // large enough to hold so many
+}
+
+TEST_F(IdxTest, ReadsMembersOneAfterTheOther) {
+  const auto bytes = idx_bytes({4}, "abcd");
+  EXPECT_EQ(read_idx(file("members", gzip(bytes.substr(0, 6)) + gzip(bytes.substr(6)))).values,
+            (std::vector<std::uint8_t>{'a', 'b', 'c', 'd'}));
+  expect_damage(gzip(bytes) + "more", "trailing bytes after the gzip stream");
+  expect_damage(gzip(bytes) + gzip("more"), "trailing bytes after the data");
+}
+
+TEST_F(IdxTest, ReadsTheShapeAlone) {
+  EXPECT_EQ(read_idx_shape(file("shape", idx_bytes({2, 3}, ""))), (std::vector<std::int64_t>{2, 3}));
 }
 
 TEST_F(IdxTest, FindsGzipDamage) {

@@ -1,7 +1,9 @@
 #include "nn/io/safetensors.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
+#include <cerrno>
 #include <fstream>
 #include <random>
 
@@ -132,10 +134,69 @@ TEST_F(SafetensorsTest, FinishReplacesTheOldFile) {
 }
 
 TEST_F(SafetensorsTest, AFailedRenameLeavesNoTemporaryFile) {
-  fs::create_directories(path_ / "in the way");
   SafetensorsWriter writer(path_, {});
+  fs::create_directories(path_ / "in the way");
   EXPECT_THROW(writer.finish(), FileError);
   EXPECT_EQ(files_in_folder(), 1u);
+}
+
+TEST_F(SafetensorsTest, TwoWritersLeaveEachOtherAlone) {
+  const auto entries = std::vector<SafetensorsEntry>{entry("a", "U8", {2})};
+  SafetensorsWriter first(path_, entries);
+  SafetensorsWriter second(path_, entries);
+  EXPECT_EQ(files_in_folder(), 2u);
+  second.write("22", 2);
+  second.finish();
+  first.write("11", 2);
+  first.finish();
+  EXPECT_EQ(slurp(path_).substr(slurp(path_).size() - 2), "11");
+  EXPECT_EQ(files_in_folder(), 1u);
+}
+
+TEST_F(SafetensorsTest, ADeadWritersFileGoesWithTheNextOne) {
+  const auto dead = path_.string() + ".0123456789abcdef.tmp";
+  const auto others = {path_.string() + ".0123456789abcde.tmp", path_.string() + ".0123456789abcdeg.tmp",
+                       path_.string() + "0.0123456789abcdef.tmp", path_.string() + ".tmp"};
+  std::ofstream{dead};
+  for (const auto& name : others) std::ofstream{name};
+  SafetensorsWriter(path_, {}).finish();
+  EXPECT_FALSE(fs::exists(dead));
+  for (const auto& name : others) EXPECT_TRUE(fs::exists(name)) << name;
+}
+
+TEST_F(SafetensorsTest, KeepsModeAndLink) {
+  const auto real = folder_ / "real";
+  std::ofstream{real};
+  fs::permissions(real, fs::perms::owner_read | fs::perms::owner_write | fs::perms::others_read);
+  fs::create_symlink("real", path_);
+  SafetensorsWriter(path_, {}).finish();
+  EXPECT_TRUE(fs::is_symlink(path_));
+  EXPECT_EQ(fs::status(real).permissions(),
+            fs::perms::owner_read | fs::perms::owner_write | fs::perms::others_read);
+  EXPECT_TRUE(SafetensorsFile(real).entries().empty());
+}
+
+TEST_F(SafetensorsTest, SaysWhyTheSystemRefuses) {
+  const auto number_of = [](const auto& action) {
+    try {
+      action();
+    } catch (const ocl::io::SystemError& error) {
+      return error.number;
+    }
+    return 0;
+  };
+  EXPECT_EQ(number_of([&] { SafetensorsFile file(path_); }), ENOENT);
+  EXPECT_EQ(number_of([&] { SafetensorsFile file(folder_); }), EISDIR);
+  EXPECT_EQ(number_of([&] { SafetensorsWriter writer(folder_, {}); }), EISDIR);
+  EXPECT_EQ(number_of([&] { SafetensorsWriter writer(folder_ / "absent" / "model", {}); }), ENOENT);
+  if (!fs::exists("/dev/full")) return;
+  EXPECT_EQ(number_of([&] { SafetensorsWriter writer("/dev/full", {}); }), ENOSPC);
+  EXPECT_TRUE(fs::is_character_file("/dev/full"));
+}
+
+TEST_F(SafetensorsTest, RefusesAPipeWithoutWaiting) {
+  ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
+  EXPECT_THROW(SafetensorsFile{path_}, FileError);
 }
 
 TEST_F(SafetensorsTest, TheWriterChecksItsCaller) {
