@@ -30,7 +30,6 @@ def parse_arguments():
 
 def replay(text, device):
     import importlib
-    import tempfile
 
     import ocl
     from fuzz.runner import CaseId
@@ -38,11 +37,7 @@ def replay(text, device):
     ocl.set_default_device(device)
     case = CaseId.parse(text)
     module = importlib.import_module(f"fuzz.{case.kind}")
-    if case.kind == "files":
-        with tempfile.TemporaryDirectory() as folder:
-            found = module.run_one(case.seed, Path(folder))
-    else:
-        found = module.run_one(case.name, case.seed, case.limit, lambda library, text: None)
+    found = module.run_one(case.name, case.seed, case.limit, lambda library, text: None)
     print(f"{found.what}: {found.subject}\n{found.call}\n{found.detail}" if found else "no disagreement")
     return found is not None
 

@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 
 import ocl
+from fuzz.found import WRONG, Found
 from ocl import _C
 
 DTYPES = {
@@ -51,7 +52,7 @@ class Disagreement(Exception):
     """What the reader should not have done."""
 
 
-def run_one(seed, folder):
+def disagreement(seed, folder):
     """Runs the case of `seed`, whose file is left in `folder`: None, or what is wrong, in words."""
     rng = random.Random(seed)
     kind = rng.choice(tuple(KINDS))
@@ -60,6 +61,14 @@ def run_one(seed, folder):
     path = Path(folder) / f"{kind}-{seed}"
     path.write_bytes(content)
     return judged(read, path)
+
+
+def run_one(name, seed, limit, announce):
+    """The case of `seed` as the fuzzer runs it."""
+    announce(ocl, f"the file of seed {seed}")
+    with tempfile.TemporaryDirectory(prefix="tapecl-fuzz-files-") as folder:
+        wrong = disagreement(seed, folder)
+        return Found(WRONG, "files", smallest(seed, folder).read_bytes().hex(), wrong) if wrong else None
 
 
 def judged(read, path):
@@ -83,7 +92,7 @@ def run(seed, count, folder=None):
     folder = Path(folder or tempfile.mkdtemp(prefix="tapecl-fuzz-files-"))
     found = []
     for number in range(seed, seed + count):
-        wrong = run_one(number, folder)
+        wrong = disagreement(number, folder)
         if wrong:
             found.append((number, wrong, smallest(number, folder)))
     return found

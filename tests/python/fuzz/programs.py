@@ -201,9 +201,9 @@ def strided(lib, pool, n):
 
 
 @step
-def copied(lib, pool, n):
+def detached(lib, pool, n):
     x = pick(pool, n[0])
-    pool.append((x.detach, x.contiguous)[n[1] % 2]())
+    pool.append(x.detach())
 
 
 @step
@@ -243,7 +243,7 @@ def assigned(lib, pool, n):
 @step
 def hooked(lib, pool, n):
     factor = n[1] % 5 / 2 - 0.5
-    handle = pick(pool, n[0]).register_hook(
+    handle = pool.watched(n[0]).register_hook(
         (lambda g: g * factor, lambda g: None, lambda g: g.sin(), lambda g: g.detach())[n[2] % 4]
     )
     if n[3] % 8 == 0:
@@ -252,12 +252,12 @@ def hooked(lib, pool, n):
 
 @step
 def retained(lib, pool, n):
-    pick(pool, n[0]).retain_grad()
+    pool.watched(n[0]).retain_grad()
 
 
 @step
-def asked(lib, pool, n):
-    pick(pool, n[0]).requires_grad_(n[1] % 4 > 0)
+def new_leaf(lib, pool, n):
+    pool.append(pick(pool, n[0]).detach().clone().requires_grad_(n[1] % 4 > 0))
 
 
 @step
@@ -268,28 +268,46 @@ def backward(lib, pool, n):
 @step
 def grad(lib, pool, n):
     (found,) = lib.autograd.grad(
-        pick(pool, n[0]).sum(), [pick(pool, n[1])], retain_graph=n[2] % 3 > 0, allow_unused=n[3] % 2 > 0
+        pick(pool, n[0]).sum(), [pool.watched(n[1])], retain_graph=n[2] % 3 > 0, allow_unused=n[3] % 2 > 0
     )
     if found is not None:
         pool.append(found)
 
+
+VIEWS = (
+    "permuted",
+    "transposed",
+    "narrowed",
+    "stepped",
+    "selected",
+    "expanded",
+    "squeezed",
+    "reshaped",
+    "diagonal",
+)
+VIEWS += ("strided", "detached")
 
 # Drawn this often: what makes programs interesting more than what ends them.
 WEIGHTS = dict.fromkeys(STEPS, 1.0) | {
     "unary": 2,
     "binary": 3,
     "written_with": 2.5,
-    "asked": 0.3,
+    "new_leaf": 0.5,
     "grad": 0.5,
 }
 
 
 class Pool(list):
-    """The tensors of a program in one library and precision."""
+    """The tensors of a program in one library and precision.
 
-    def __init__(self, lib, dtype):
+    A program either writes without the tape or watches the gradients of views: PyTorch forgets the hooks of
+    a view, and who asked for its gradient, when its memory is written without the tape.
+    """
+
+    def __init__(self, lib, dtype, writes_silently):
         super().__init__()
-        self.lib, self.dtype = lib, dtype
+        self.lib, self.dtype, self.writes_silently = lib, dtype, writes_silently
+        self.views = []
 
     def make(self, array, requires_grad):
         tensor = self.lib.tensor(np.asarray(array, self.dtype))
@@ -299,7 +317,14 @@ class Pool(list):
         return self.lib.tensor(np.array(values, np.int64))
 
     def recording(self, number):
-        return self.lib.set_grad_enabled(number % 4 > 0)
+        return self.lib.set_grad_enabled(number % 4 > 0 or not self.writes_silently)
+
+    def watched(self, number):
+        """A tensor whose gradient is to be watched."""
+        tensor = pick(self, number)
+        if self.writes_silently and any(tensor is view for view in self.views):
+            raise ValueError("not in this program")
+        return tensor
 
     def state(self):
         """The values and gradients of all tensors; None for no gradient."""
@@ -318,8 +343,8 @@ def torch_grad(tensor):
 class Execution:
     """A program run in one library and precision: the error of each step, and the state at the end."""
 
-    def __init__(self, lib, dtype, program):
-        self.pool, self.errors = Pool(lib, dtype), []
+    def __init__(self, lib, dtype, program, writes_silently):
+        self.pool, self.errors = Pool(lib, dtype, writes_silently), []
         self.pool.append(self.pool.make(np.linspace(-1, 1, 6).reshape(2, 3), True))
         for number, (name, numbers) in enumerate(program):
             error = None
@@ -331,6 +356,8 @@ class Execution:
             self.errors.append(error)
             if len(self.pool) < number + 2:
                 self.pool.append(None)
+            elif name in VIEWS:
+                self.pool.views.append(self.pool[-1])
         tensors = [t for t in self.pool if t is not None]
         self.grad_flags = [t.requires_grad for t in tensors]
         self.shapes = [tuple(t.shape) for t in tensors]
@@ -377,11 +404,11 @@ def judge_values(kind, place, ours, single, truth):
     return WRONG, kind, f"{place}: {values[0]}, PyTorch has {values[1]}, in float64 {values[2]}"
 
 
-def judge(program, announce):
+def judge(program, writes_silently, announce):
     announce(torch)
-    single, truth = (Execution(torch, dtype, program) for dtype in ("float32", "float64"))
+    single, truth = (Execution(torch, dtype, program, writes_silently) for dtype in ("float32", "float64"))
     announce(ocl)
-    ours = Execution(ocl, "float32", program)
+    ours = Execution(ocl, "float32", program, writes_silently)
     if found := judge_errors(program, ours, single):
         return found
     if [e is None for e in truth.errors] != [e is None for e in single.errors]:
@@ -421,7 +448,7 @@ def run_one(name, seed, limit, announce):
     text = "; ".join(f"{i} {step}{numbers}" for i, (step, numbers) in enumerate(program) if step)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        found = judge(program, lambda library: announce(library, text))
+        found = judge(program, seed % 2 == 0, lambda library: announce(library, text))
     if found is None:
         return None
     what, subject, detail = found
