@@ -277,6 +277,32 @@ def edit_structure(rng, content):
     return with_header(content, change)
 
 
+def edit_parts(rng, content):
+    """Another number, text, tensor, key or kind of container in the structure, which stays whole."""
+
+    def change(header):
+        metadata = header.setdefault("__metadata__", {})
+        steps = json.loads(metadata[STRUCTURE])
+        for _ in range(rng.choice((1, 1, 2, 5))):
+            step = rng.choice(steps)
+            kind, part = step
+            if kind == "value":
+                step[1] = rng.choice(
+                    [v for v in (stranger(rng), nudged(rng, part), 1) if not isinstance(v, list | dict)]
+                )
+            elif kind == "tensor":
+                step[:] = rng.choice((["tensor", rng.choice(sorted(header))], ["value", stranger(rng)]))
+            elif kind == "dict":
+                if part:
+                    part[rng.randrange(len(part))] = rng.choice((rng.choice(part), stranger(rng), "step"))
+            else:
+                step[:] = rng.choice((["tuple", part], ["list", part], ["dict", list(range(part))]))
+        metadata[STRUCTURE] = json.dumps(steps)
+        return header
+
+    return with_header(content, change)
+
+
 def deepen(rng, content):
     """A structure nested far deeper than the program's stack."""
 
@@ -446,7 +472,7 @@ def read_idx(path):
 
 ANY = (flip, flip, truncate, extend, splice)
 SAFETENSORS = (*ANY, set_length, edit_header, edit_header, edit_header)
-CHECKPOINT = (*SAFETENSORS, edit_structure, edit_structure, edit_structure, edit_structure, deepen)
+CHECKPOINT = (*SAFETENSORS, *(edit_structure,) * 3, *(edit_parts,) * 12, deepen)
 IDX = (*ANY, set_dimensions, set_dimensions)
 KINDS = {
     "tensors.safetensors": (functools.partial(written, write_tensors), read_tensors),
