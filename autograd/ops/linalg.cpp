@@ -49,10 +49,15 @@ struct ProductGradient {
   ProductGradient(const Tensor& left, const Tensor& right, double factor)
       : a(left), b(right), alpha(factor), needs_a(left.requires_grad()), needs_b(right.requires_grad()) {}
   Tensor of_a(const Tensor& g) const {
-    return needs_a ? Tensor(product(g.data(), transposed(b.unpack()), alpha)) : Tensor();
+    return needs_a ? scaled_product(g.data(), transposed(b.unpack())) : Tensor();
   }
   Tensor of_b(const Tensor& g) const {
-    return needs_b ? Tensor(product(transposed(a.unpack()), g.data(), alpha)) : Tensor();
+    return needs_b ? scaled_product(transposed(a.unpack()), g.data()) : Tensor();
+  }
+  // Only the result is without its product where alpha is 0: PyTorch multiplies the gradients, infinite or
+  // not.
+  Tensor scaled_product(const dlprim::Tensor& left, const dlprim::Tensor& right) const {
+    return alpha == 0 ? Tensor(product(left, right)) * 0.0 : Tensor(product(left, right, alpha));
   }
 
   SavedTensor a, b;

@@ -93,13 +93,13 @@ Tensor cross_entropy(const Tensor& a, const Tensor& labels, const Tensor& class_
   const dlprim::Tensor loss =
       dlprim::Tensor::empty(device, dlprim::class_loss_shape(x.shape(), reduction), x.dtype());
   const dlprim::Tensor total = dlprim::Tensor::empty(device, {}, sums);
-  const dlprim::Tensor normalizer =
+  const dlprim::Tensor normalizers =
       dlprim::Tensor::empty(device, dlprim::cross_entropy_normalizer_shape(x.shape()), sums);
   dlprim::cross_entropy_forward(device.queue(), x.data(), target.data(), raw_or_null(weight), options, loss,
-                                total, normalizer);
+                                total, normalizers);
   return record("CrossEntropyBackward", {x, target}, loss, [&] {
     return [x = SavedTensor(x), target = SavedTensor(target), weight = SavedTensor(weight),
-            total = SavedTensor(total), normalizer = SavedTensor(normalizer), needs_x = wants_gradient(x),
+            total = SavedTensor(total), normalizers = SavedTensor(normalizers), needs_x = wants_gradient(x),
             needs_target = wants_gradient(target), options](const TensorList& gradients) {
       const Tensor g = contiguous(gradients[0]);
       const auto like_x = [&](bool wanted) {
@@ -110,10 +110,10 @@ Tensor cross_entropy(const Tensor& a, const Tensor& labels, const Tensor& class_
       dlprim::Queue& queue = g.device()->queue();
       if (needs_x)
         dlprim::cross_entropy_backward(queue, g.data(), x.unpack(), target.unpack(), raw_or_null(weight),
-                                       options, total.unpack(), normalizer.unpack(), results[0].data());
+                                       options, total.unpack(), normalizers.unpack(), results[0].data());
       if (needs_target)
         dlprim::cross_entropy_target_backward(queue, g.data(), x.unpack(), raw_or_null(weight), options,
-                                              total.unpack(), normalizer.unpack(), results[1].data());
+                                              total.unpack(), normalizers.unpack(), results[1].data());
       return results;
     };
   });
@@ -131,6 +131,7 @@ Tensor l1_loss(const Tensor& input, const Tensor& target, Reduction reduction) {
 
 Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, Reduction reduction, double beta) {
   require(beta >= 0, "smooth_l1_loss: does not support negative values for beta, got ", beta);
+  if (beta == 0) return l1_loss(input, target, reduction);
   check_regression("smooth_l1_loss", input, target);
   return elementwise("smooth_l1_loss", {input, target}, {beta}, reduction);
 }

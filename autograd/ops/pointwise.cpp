@@ -54,7 +54,7 @@ Types types_of(const PointwiseOp& op, const std::vector<Operand>& inputs,
       // An infinite default only says "no bound"; a fractional number given for integers would be cut off
       // silently.
       const double value = parameters[i].real();
-      if (!std::isfinite(value)) continue;
+      if (std::isinf(value)) continue;
       if (is_floating_scalar(parameters[i]) && value != std::floor(value)) promoted = DType::float32;
     }
   return {promoted, op.types == TypeRule::Bool ? DType::boolean : promoted};

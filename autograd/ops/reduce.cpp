@@ -80,11 +80,10 @@ Backward gradient_of(const dlprim::ReductionOp& op, const Tensor& a, DimMask mas
   };
 }
 
-/** The gradient of an extreme `y` of the elements of `a`: equal ones share it evenly. */
-Tensor extreme_gradient(const Tensor& g, const Tensor& a, const Tensor& y, DimMask mask) {
-  const Tensor is_extreme = eq(a, with_kept_dims(y, a.shape(), mask));
+/** The gradient of an extreme: those elements that are it share `g` evenly. */
+Tensor extreme_gradient(const Tensor& g, const Tensor& is_extreme, DimMask mask) {
   const Tensor count = reduced(dlprim::reduction("sum"), is_extreme, mask, true);
-  return is_extreme * (with_kept_dims(g, a.shape(), mask) / count);
+  return is_extreme * (with_kept_dims(g, is_extreme.shape(), mask) / count);
 }
 
 /** g times the product of the other elements, whatever zeros there are. */
@@ -107,7 +106,9 @@ Tensor apply(const dlprim::ReductionOp& op, const Tensor& a, const DimList& dims
   if (extreme)
     return record(op.name.c_str(), {a}, result.data(), [&] {
       return [a = SavedTensor(a), y = SavedTensor(result), mask](const TensorList& g) {
-        return TensorList{extreme_gradient(g[0], Tensor(a.unpack()), Tensor(y.unpack()), mask)};
+        const Tensor input(a.unpack());
+        const Tensor is_extreme = eq(input, with_kept_dims(Tensor(y.unpack()), input.shape(), mask));
+        return TensorList{extreme_gradient(g[0], is_extreme, mask)};
       };
     });
   if (op.name == "prod")
@@ -196,7 +197,10 @@ Tensor norm_gradient(const Tensor& g, const Tensor& a, const Tensor& y, double p
       "norm_p_gradient", {"g", "a", "y"}, {"p"},
       {"a == 0 || y == 0 ? (T)0 : g * SIGN(a) * (p == 1 ? (T)1 : POW(ABS(a) / y, p - 1))"});
   if (p == 0) return {};
-  if (std::isinf(p)) return sgn(a) * extreme_gradient(g, abs(a), y, mask);
+  if (std::isinf(p)) {  // of NaN, every NaN counts as the extreme
+    const Tensor is_extreme = logical_or(eq(abs(a), with_kept_dims(y, a.shape(), mask)), isnan(a));
+    return sgn(a) * extreme_gradient(g, is_extreme, mask);
+  }
   const auto kept = [&](const Tensor& t) { return with_kept_dims(t, a.shape(), mask).data(); };
   if (p == 2) return evaluated(of_two, a.data(), {kept(g), a.data(), kept(y)}, {});
   return evaluated(of_p, a.data(), {kept(g), a.data(), kept(y)}, {p});
@@ -273,15 +277,21 @@ std::pair<Tensor, Tensor> std_mean(const Tensor& a, const DimList& dims, double 
 Tensor logsumexp(const Tensor& a, const DimList& dims, bool keepdim) {
   if (!is_floating(a.dtype())) return logsumexp(to(a, DType::float32), dims, keepdim);
   const DimMask mask = dlprim::dim_mask(dims, a.dim(), "logsumexp");
-  const dlprim::Tensor result = empty_result(a, mask, keepdim, a.dtype());
-  dlprim::logsumexp(a.device()->queue(), a.data(), mask, result);
-  return record("logsumexp", {a}, result, [&] {
-    return [a = SavedTensor(a), y = SavedTensor(result), mask](const TensorList& g) {
-      static const PointwiseExpression& expression =
-          dlprim::lone_expression("logsumexp_gradient", {"g", "a", "y"}, {}, {"g * exp(a - y)"});
+  const DType sums = dlprim::compute_dtype(a.dtype());
+  const dlprim::Tensor largest = empty_result(a, mask, keepdim, sums),
+                       rest = empty_result(a, mask, keepdim, sums);
+  dlprim::logsumexp(a.device()->queue(), a.data(), mask, largest, rest);
+  const Tensor result = to(add(Tensor(largest), Tensor(rest)), a.dtype());
+  return record("logsumexp", {a}, result.data(), [&] {
+    return [a = SavedTensor(a), largest = SavedTensor(largest), rest = SavedTensor(rest),
+            mask](const TensorList& g) {
+      static const PointwiseExpression& expression = dlprim::lone_expression(
+          "logsumexp_gradient", {"g", "a", "largest", "rest"}, {}, {"g * exp(a - largest - rest)"});
       const dlprim::Tensor& input = a.unpack();
       const auto kept = [&](const Tensor& t) { return with_kept_dims(t, input.shape, mask).data(); };
-      return TensorList{evaluated(expression, input, {kept(g[0]), input, kept(Tensor(y.unpack()))}, {})};
+      return TensorList{
+          evaluated(expression, input,
+                    {kept(g[0]), input, kept(Tensor(largest.unpack())), kept(Tensor(rest.unpack()))}, {})};
     };
   });
 }

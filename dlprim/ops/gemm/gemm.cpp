@@ -54,7 +54,7 @@ void gemm(Queue& queue, const Tensor& a, const Tensor& b, const Tensor& c, doubl
                             c.rank() == 3 ? c.shape[0] : 1,
                             c.size(-2),
                             c.size(-1),
-                            a.size(-1),
+                            alpha == 0 ? 0 : a.size(-1),
                             batch_stride(a),
                             row_stride(a),
                             column_stride(a),

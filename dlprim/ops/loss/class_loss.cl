@@ -113,11 +113,14 @@ inline int has_spread_labels(labels_t labels) { return labels.has_probabilities 
 #define LOGIT(c) LOAD(x, at + (long)(c)*r.positions)
 #define MASS(c) class_mass(c, at, r, labels, probabilities, weight)
 
-inline REAL log_of_sum(REAL top, REAL total) { return top + log(total); }
+// A row's normalizer: its largest logit and the logarithm of the sum of exponentials less it. The two stay apart and the
+// largest logit goes first, since their sum would lose the digits that differ between large logits.
+#define NEGATED_LOG_SOFTMAX(logit, normalizer) ((normalizer).y - ((logit) - (normalizer).x))
+#define SOFTMAX(logit, normalizer) exp((logit) - (normalizer).x - (normalizer).y)
 
 #if SHAPE_CPU
-// Top and log-sum-exp of consecutive logits, sixteen at a time.
-inline REAL log_sum_exp(const __global STORAGE *x, int n) {
+// The normalizer of consecutive logits, sixteen at a time.
+inline REAL2 row_normalizer(const __global STORAGE *x, int n) {
   const int whole = n & ~15;
   REAL16 tops = -INFINITY, total = 0;
   for (int i = 0; i < whole; i += 16) tops = fmax(tops, LOAD16(x, i));
@@ -130,37 +133,37 @@ inline REAL log_sum_exp(const __global STORAGE *x, int n) {
     total += sum;
   }
   if (whole < n) total += exp(tail - top);
-  return log_of_sum(top, sum16(total));
+  return (REAL2)(top, log(sum16(total)));
 }
 #endif
 
 __kernel void cross_entropy_rows(BUFFER(const STORAGE, x), LABEL_ARGS, const rows_t r, const labels_t labels,
-                                 BUFFER(REAL, log_normalizer), ROW_RESULT_ARGS, CHECK_ARGS) {
+                                 BUFFER(REAL, normalizers), ROW_RESULT_ARGS, CHECK_ARGS) {
   BIND(const STORAGE, x);
-  BIND(REAL, log_normalizer);
+  BIND(REAL, normalizers);
   BIND_LABELS;
   FOR_MY_ROWS(row, r.rows) {
     const long at = row_start(row, r);
-    REAL normalizer;
+    REAL2 normalizer;
 #if SHAPE_CPU
     if (r.positions == 1) {
-      normalizer = log_sum_exp(x + at, r.classes);
+      normalizer = row_normalizer(x + at, r.classes);
     } else
 #endif
     {
       REAL top = -INFINITY, total = 0;
       for (int c = 0; c < r.classes; ++c) top = fmax(top, (REAL)LOGIT(c));
       SUM_CLASSES(total, 0, 1, exp(LOGIT(c) - top));
-      normalizer = log_of_sum(top, total);
+      normalizer = (REAL2)(top, log(total));
     }
-    log_normalizer[row] = normalizer;
+    vstore2(normalizer, row, normalizers);
     long t = 0;
     if (target) ROW_CLASS(t, target[row]);
     REAL loss = 0, row_weight = 0;
     if (t >= 0) {
-      if (has_spread_labels(labels)) SUM_CLASSES(loss, 0, 1, MASS(c) * (normalizer - LOGIT(c)));
+      if (has_spread_labels(labels)) SUM_CLASSES(loss, 0, 1, MASS(c) * NEGATED_LOG_SOFTMAX(LOGIT(c), normalizer));
       row_weight = target && weight ? (REAL)LOAD(weight, t) : (REAL)1;
-      if (target) loss += (1 - labels.smoothing) * row_weight * (normalizer - LOGIT(t));
+      if (target) loss += (1 - labels.smoothing) * row_weight * NEGATED_LOG_SOFTMAX(LOGIT(t), normalizer);
     }
     STORE_ROW(row, loss, row_weight);
   }
@@ -169,9 +172,9 @@ __kernel void cross_entropy_rows(BUFFER(const STORAGE, x), LABEL_ARGS, const row
 #if SHAPE_SIMT
 
 __kernel void cross_entropy_rows_groups(BUFFER(const STORAGE, x), LABEL_ARGS, const rows_t r, const labels_t labels,
-                                        BUFFER(REAL, log_normalizer), ROW_RESULT_ARGS, CHECK_ARGS) {
+                                        BUFFER(REAL, normalizers), ROW_RESULT_ARGS, CHECK_ARGS) {
   BIND(const STORAGE, x);
-  BIND(REAL, log_normalizer);
+  BIND(REAL, normalizers);
   BIND_LABELS;
   __local REAL tops[GROUP], sums[GROUP], masses[GROUP];
   const int lid = get_local_id(0), size = get_local_size(0);
@@ -185,20 +188,20 @@ __kernel void cross_entropy_rows_groups(BUFFER(const STORAGE, x), LABEL_ARGS, co
   SUM_CLASSES(total, lid, size, exp(LOGIT(c) - top));
   sums[lid] = total;
   JOIN_GROUP(sums, ADD);
-  const REAL normalizer = log_of_sum(top, sums[0]);
+  const REAL2 normalizer = (REAL2)(top, log(sums[0]));
   REAL spread = 0;
-  if (has_spread_labels(labels)) SUM_CLASSES(spread, lid, size, MASS(c) * (normalizer - LOGIT(c)));
+  if (has_spread_labels(labels)) SUM_CLASSES(spread, lid, size, MASS(c) * NEGATED_LOG_SOFTMAX(LOGIT(c), normalizer));
   masses[lid] = spread;
   JOIN_GROUP(masses, ADD);
   if (lid != 0) return;
-  log_normalizer[row] = normalizer;
+  vstore2(normalizer, row, normalizers);
   long t = 0;
   if (target) ROW_CLASS(t, target[row]);
   REAL loss = 0, row_weight = 0;
   if (t >= 0) {
     loss = masses[0];
     row_weight = target && weight ? (REAL)LOAD(weight, t) : (REAL)1;
-    if (target) loss += (1 - labels.smoothing) * row_weight * (normalizer - LOGIT(t));
+    if (target) loss += (1 - labels.smoothing) * row_weight * NEGATED_LOG_SOFTMAX(LOGIT(t), normalizer);
   }
   STORE_ROW(row, loss, row_weight);
 }
@@ -296,10 +299,10 @@ inline REAL logit_gradient(int c, long t, REAL2 factor, REAL probability, REAL s
 }
 
 __kernel void cross_entropy_backward(BUFFER(const REAL, factors), BUFFER(const STORAGE, x), LABEL_ARGS, const rows_t r,
-                                     const labels_t labels, BUFFER(const REAL, log_normalizer), BUFFER(STORAGE, dx)) {
+                                     const labels_t labels, BUFFER(const REAL, normalizers), BUFFER(STORAGE, dx)) {
   BIND(const REAL, factors);
   BIND(const STORAGE, x);
-  BIND(const REAL, log_normalizer);
+  BIND(const REAL, normalizers);
   BIND(STORAGE, dx);
   BIND_LABELS;
 #if SHAPE_CPU
@@ -308,22 +311,22 @@ __kernel void cross_entropy_backward(BUFFER(const REAL, factors), BUFFER(const S
     const long t = target ? target[row] : -1;
     const int left_out = target && (t == r.ignore_index || t < 0 || t >= r.classes);
     const REAL2 factor = vload2(row, factors);
-    const REAL normalizer = log_normalizer[row];
+    const REAL2 normalizer = vload2(row, normalizers);
     if (left_out) {
       for (int c = 0; c < r.classes; ++c) STORE(dx, at + (long)c * r.positions, (REAL)0);
     } else if (r.positions == 1 && target && labels.smoothing == 0) {
       const int whole = r.classes & ~15;
       for (int c = 0; c < whole; c += 16)
-        STORE16(dx, at + c, factor.x * (exp(LOAD16(x, at + c) - normalizer) * factor.y));
+        STORE16(dx, at + c, factor.x * (SOFTMAX(LOAD16(x, at + c), normalizer) * factor.y));
       if (whole < r.classes) {
-        const REAL16 p = exp(LOAD_UP_TO16(x, at + whole, r.classes - whole, normalizer) - normalizer);
+        const REAL16 p = SOFTMAX(LOAD_UP_TO16(x, at + whole, r.classes - whole, normalizer.x), normalizer);
         STORE_UP_TO16(dx, at + whole, r.classes - whole, factor.x * (p * factor.y));
       }
-      STORE(dx, at + t, logit_gradient(t, t, factor, exp(LOGIT(t) - normalizer), 0, 0, weight));
+      STORE(dx, at + t, logit_gradient(t, t, factor, SOFTMAX(LOGIT(t), normalizer), 0, 0, weight));
     } else {
       for (int c = 0; c < r.classes; ++c)
         STORE(dx, at + (long)c * r.positions,
-              logit_gradient(c, t, factor, exp(LOGIT(c) - normalizer), has_spread_labels(labels) ? MASS(c) : (REAL)0,
+              logit_gradient(c, t, factor, SOFTMAX(LOGIT(c), normalizer), has_spread_labels(labels) ? MASS(c) : (REAL)0,
                              labels.smoothing, weight));
     }
   }
@@ -336,30 +339,31 @@ __kernel void cross_entropy_backward(BUFFER(const REAL, factors), BUFFER(const S
   const long row = batch * r.positions + position, at = row_start(row, r);
   const long t = target ? target[row] : -1;
   const int left_out = target && (t == r.ignore_index || t < 0 || t >= r.classes);
-  const REAL probability = exp(LOAD(x, id) - log_normalizer[row]);
+  const REAL probability = SOFTMAX(LOAD(x, id), vload2(row, normalizers));
   const REAL gradient = logit_gradient(c, t, vload2(row, factors), probability,
                                        has_spread_labels(labels) ? MASS(c) : (REAL)0, labels.smoothing, weight);
   STORE(dx, id, left_out ? (REAL)0 : gradient);
 #endif
 }
 
-// Of class probabilities: dt = g (1 - smoothing) weight (log_normalizer - x)
+// Of class probabilities: dt = -g (1 - smoothing) weight log_softmax(x)
 __kernel void cross_entropy_target_gradient(BUFFER(const STORAGE, grad), BUFFER(const STORAGE, x),
                                             BUFFER(const STORAGE, weight), const rows_t r, const labels_t labels,
                                             const int reduction, BUFFER(const REAL, total_weight),
-                                            BUFFER(const REAL, log_normalizer), BUFFER(STORAGE, dt)) {
+                                            BUFFER(const REAL, normalizers), BUFFER(STORAGE, dt)) {
   BIND(const STORAGE, grad);
   BIND(const STORAGE, x);
   BIND(const REAL, total_weight);
-  BIND(const REAL, log_normalizer);
+  BIND(const REAL, normalizers);
   BIND(STORAGE, dt);
   __global const STORAGE *weight = OPTIONAL(weight);
   FOR_MY_ROWS(row, r.rows) {
     const long at = row_start(row, r);
     const REAL g = row_gradient(row, reduction, grad, total_weight) * (1 - labels.smoothing);
+    const REAL2 normalizer = vload2(row, normalizers);
     for (int c = 0; c < r.classes; ++c) {
       const REAL factor = weight ? g * LOAD(weight, c) : g;
-      STORE(dt, at + (long)c * r.positions, factor * (log_normalizer[row] - LOGIT(c)));
+      STORE(dt, at + (long)c * r.positions, factor * NEGATED_LOG_SOFTMAX(LOGIT(c), normalizer));
     }
   }
 }

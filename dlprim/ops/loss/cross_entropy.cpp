@@ -22,14 +22,13 @@ struct Labels {
 
 ClassLossExtents checked_extents(const char* op, const Tensor& logits, const Tensor& target,
                                  const Tensor* weight, const CrossEntropyOptions& options,
-                                 const Tensor& log_normalizer) {
+                                 const Tensor& normalizers) {
   const ClassLossExtents extents = class_loss_extents(op, logits, target, weight);
   require(options.label_smoothing >= 0 && options.label_smoothing <= 1, op,
           ": label_smoothing must be between 0.0 and 1.0, got ", options.label_smoothing);
-  require(log_normalizer.numel() == extents.rows() && log_normalizer.dtype == compute_dtype(logits.dtype), op,
-          ": expected log_normalizer of shape ", cross_entropy_normalizer_shape(logits.shape), " and dtype ",
-          name(compute_dtype(logits.dtype)), ", got ", log_normalizer.shape, " and ",
-          name(log_normalizer.dtype));
+  require(normalizers.numel() == 2 * extents.rows() && normalizers.dtype == compute_dtype(logits.dtype), op,
+          ": expected normalizers of shape ", cross_entropy_normalizer_shape(logits.shape), " and dtype ",
+          name(compute_dtype(logits.dtype)), ", got ", normalizers.shape, " and ", name(normalizers.dtype));
   return extents;
 }
 
@@ -42,15 +41,15 @@ bool uses_groups(const Queue& queue, const ClassLossExtents& extents) {
 }  // namespace
 
 Dims cross_entropy_normalizer_shape(const Dims& logits) {
-  if (logits.size() < 2) return {1, 1};
-  return {logits[0], product(Dims(logits.begin() + 2, logits.end()))};
+  if (logits.size() < 2) return {1, 1, 2};
+  return {logits[0], product(Dims(logits.begin() + 2, logits.end())), 2};
 }
 
 void cross_entropy_forward(Queue& queue, const Tensor& logits, const Tensor& target, const Tensor* weight,
                            const CrossEntropyOptions& options, const Tensor& loss, const Tensor& total_weight,
-                           const Tensor& log_normalizer) {
+                           const Tensor& normalizers) {
   constexpr const char* op = "cross_entropy";
-  const ClassLossExtents extents = checked_extents(op, logits, target, weight, options, log_normalizer);
+  const ClassLossExtents extents = checked_extents(op, logits, target, weight, options, normalizers);
   require_loss_tensors(op, logits, options.reduction, loss, total_weight);
   if (extents.rows() == 0) return write_empty_loss(queue, options.reduction, loss, total_weight);
   const bool reduced = options.reduction != Reduction::none;
@@ -69,7 +68,7 @@ void cross_entropy_forward(Queue& queue, const Tensor& logits, const Tensor& tar
     const Labels<decltype(zero)> labels{static_cast<decltype(zero)>(options.label_smoothing), probabilities};
     queue.launch(kernel, range, logits, Optional{probabilities ? nullptr : &target},
                  Optional{probabilities ? &target : nullptr}, Optional{weight},
-                 loss_rows(extents, options.ignore_index), labels, log_normalizer, loss,
+                 loss_rows(extents, options.ignore_index), labels, normalizers, loss,
                  Optional{reduced ? &terms : nullptr}, target_check());
   });
   if (reduced) reduce_loss(queue, terms, options.reduction, loss, total_weight);
@@ -77,9 +76,9 @@ void cross_entropy_forward(Queue& queue, const Tensor& logits, const Tensor& tar
 
 void cross_entropy_backward(Queue& queue, const Tensor& grad, const Tensor& logits, const Tensor& target,
                             const Tensor* weight, const CrossEntropyOptions& options,
-                            const Tensor& total_weight, const Tensor& log_normalizer, const Tensor& dlogits) {
+                            const Tensor& total_weight, const Tensor& normalizers, const Tensor& dlogits) {
   constexpr const char* op = "cross_entropy backward";
-  const ClassLossExtents extents = checked_extents(op, logits, target, weight, options, log_normalizer);
+  const ClassLossExtents extents = checked_extents(op, logits, target, weight, options, normalizers);
   require_loss_tensors(op, logits, options.reduction, grad, total_weight);
   require(dlogits.shape == logits.shape && dlogits.dtype == logits.dtype, op,
           ": expected a gradient of shape ", logits.shape, " and dtype ", name(logits.dtype), ", got ",
@@ -98,16 +97,16 @@ void cross_entropy_backward(Queue& queue, const Tensor& grad, const Tensor& logi
                  grad, indices, masses, Optional{weight}, rows, labels,
                  static_cast<cl_int>(options.reduction), total_weight, factors, target_check());
     queue.launch(loss_kernel(queue, "cross_entropy_backward", logits.dtype), elements, factors, logits,
-                 indices, masses, Optional{weight}, rows, labels, log_normalizer, dlogits);
+                 indices, masses, Optional{weight}, rows, labels, normalizers, dlogits);
   });
 }
 
 void cross_entropy_target_backward(Queue& queue, const Tensor& grad, const Tensor& logits,
                                    const Tensor* weight, const CrossEntropyOptions& options,
-                                   const Tensor& total_weight, const Tensor& log_normalizer,
+                                   const Tensor& total_weight, const Tensor& normalizers,
                                    const Tensor& dtarget) {
   constexpr const char* op = "cross_entropy backward";
-  const ClassLossExtents extents = checked_extents(op, logits, dtarget, weight, options, log_normalizer);
+  const ClassLossExtents extents = checked_extents(op, logits, dtarget, weight, options, normalizers);
   require_loss_tensors(op, logits, options.reduction, grad, total_weight);
   if (dtarget.numel() == 0) return;
   with_real(logits.dtype, [&](auto zero) {
@@ -115,7 +114,7 @@ void cross_entropy_target_backward(Queue& queue, const Tensor& grad, const Tenso
     queue.launch(loss_kernel(queue, "cross_entropy_target_gradient", logits.dtype),
                  loss_rows_range(queue, extents), grad, logits, Optional{weight},
                  loss_rows(extents, options.ignore_index), labels, static_cast<cl_int>(options.reduction),
-                 total_weight, log_normalizer, dtarget);
+                 total_weight, normalizers, dtarget);
   });
 }
 

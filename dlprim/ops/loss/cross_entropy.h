@@ -12,7 +12,7 @@ struct CrossEntropyOptions {
   Reduction reduction = Reduction::mean;
 };
 
-/** Shape of `log_normalizer`: one value per row of scores, [batch, positions]. */
+/** Shape of `normalizers`: a pair per row of scores, [batch, positions, 2]. */
 Dims cross_entropy_normalizer_shape(const Dims& logits);
 
 /**
@@ -20,24 +20,24 @@ Dims cross_entropy_normalizer_shape(const Dims& logits);
  *
  * logits: [C], [N, C] or [N, C, d1, …], floating. target: class indices (int64) or class probabilities (the
  * logits' shape and dtype); see class_loss_extents. weight: [C] of the logits' dtype, or nullptr. loss:
- * class_loss_shape, the logits' dtype. total_weight: [], what `mean` divides by; log_normalizer:
- * cross_entropy_normalizer_shape, log sum exp of each row; both float32 (float64 for float64), kept for the
- * backward pass. Precondition: contiguous, no overlap. A target outside [0, C) raises IndexError at the next
- * waiting point.
+ * class_loss_shape, the logits' dtype. total_weight: [], what `mean` divides by; normalizers:
+ * cross_entropy_normalizer_shape, of each row the largest logit and the logarithm of the sum of exponentials
+ * less it; both float32 (float64 for float64), kept for the backward pass. Precondition: contiguous, no
+ * overlap. A target outside [0, C) raises IndexError at the next waiting point.
  */
 void cross_entropy_forward(Queue& queue, const Tensor& logits, const Tensor& target, const Tensor* weight,
                            const CrossEntropyOptions& options, const Tensor& loss, const Tensor& total_weight,
-                           const Tensor& log_normalizer);
+                           const Tensor& normalizers);
 
-/** Gradient by the logits, from the logits and log_normalizer; `grad` has the shape of the loss. */
+/** Gradient by the logits, from the logits and normalizers; `grad` has the shape of the loss. */
 void cross_entropy_backward(Queue& queue, const Tensor& grad, const Tensor& logits, const Tensor& target,
                             const Tensor* weight, const CrossEntropyOptions& options,
-                            const Tensor& total_weight, const Tensor& log_normalizer, const Tensor& dlogits);
+                            const Tensor& total_weight, const Tensor& normalizers, const Tensor& dlogits);
 
 /** Gradient by a target of class probabilities. */
 void cross_entropy_target_backward(Queue& queue, const Tensor& grad, const Tensor& logits,
                                    const Tensor* weight, const CrossEntropyOptions& options,
-                                   const Tensor& total_weight, const Tensor& log_normalizer,
+                                   const Tensor& total_weight, const Tensor& normalizers,
                                    const Tensor& dtarget);
 
 }  // namespace dlprim

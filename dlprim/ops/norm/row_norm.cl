@@ -24,11 +24,12 @@ typedef struct {
   REAL mean, scale;
 } statistics_t;
 
-inline statistics_t finish_statistics(moments_t all, REAL eps, long row, __global REAL *mean, __global REAL *invstd) {
-  const ACC variance = all.m2 / all.count;
+// `deviation`: the mean square of the distances from the center, which is 0 where there is no `mean`.
+inline statistics_t finish_statistics(ACC center, ACC deviation, REAL eps, long row, __global REAL *mean,
+                                      __global REAL *invstd) {
   statistics_t s;
-  s.mean = mean ? all.mean : 0;
-  s.scale = 1 / sqrt((mean ? variance : fma(all.mean, all.mean, variance)) + (ACC)eps);
+  s.mean = center;
+  s.scale = 1 / sqrt(deviation + (ACC)eps);
   if (get_local_id(0) == 0) {
     if (mean) mean[row] = s.mean;
     invstd[row] = s.scale;
@@ -84,6 +85,15 @@ inline void normalise_piece(const __global STORAGE *restrict x, __global STORAGE
   for (int i = whole; i < n; ++i) STORE(y, i, fma(LOAD(x, i) - s.mean, scale, bias));
 }
 
+// Squares are summed as they are where there is no mean: an infinite element makes their sum infinite, while the distances
+// from a mean would be NaN.
+inline statistics_t row_statistics(const __global STORAGE *x, int n, REAL eps, long row, __global REAL *mean,
+                                   __global REAL *invstd) {
+  if (!mean) return finish_statistics(0, plane_gradient_sums(x, x, 0, 0, n).dy_x / n, eps, row, mean, invstd);
+  const moments_t all = plane_moments(x, n);
+  return finish_statistics(all.mean, all.m2 / all.count, eps, row, mean, invstd);
+}
+
 #define FOR_MY_ROWS(row)                                                         \
   const long end_row = e.rows * (get_global_id(0) + 1) / get_global_size(0);     \
   for (long row = e.rows * get_global_id(0) / get_global_size(0); row < end_row; ++row)
@@ -97,7 +107,7 @@ __kernel void row_norm_forward(BUFFER(const STORAGE, x), const extents_t e, BUFF
   FOR_MY_ROWS(row) {
     __global const STORAGE *x = x_buffer + x_start + row * e.n;
     __global STORAGE *y = y_buffer + y_start + row * e.n;
-    const statistics_t s = finish_statistics(plane_moments(x, e.n), eps, row, OPTIONAL(mean), invstd);
+    const statistics_t s = row_statistics(x, e.n, eps, row, OPTIONAL(mean), invstd);
     const int first = first_weight(e, row);
     if (piece == e.n && e.weights > 1)
       normalise_by_element(x, weight ? weight + first : 0, bias ? bias + first : 0, y, e.n, s);
@@ -175,14 +185,23 @@ __kernel void row_norm_forward(BUFFER(const STORAGE, x), const extents_t e, BUFF
   BIND(REAL, invstd);
   __global const STORAGE *weight = OPTIONAL(weight), *bias = OPTIONAL(bias);
   __local moments_t shared[GROUP];
+  __local REAL2 shared_sums[GROUP];
   const long row = get_group_id(0);
   const int lid = get_local_id(0), size = get_local_size(0);
   __global const STORAGE *x = x_buffer + x_start + row * e.n;
   __global STORAGE *y = y_buffer + y_start + row * e.n;
-  moments_t mine = no_moments();
 #define VALUE(i) LOAD(x, i)
-  ITEM_MOMENTS(mine, lid, e.n, size, VALUE)
-  const statistics_t s = finish_statistics(group_moments(mine, shared), eps, row, OPTIONAL(mean), invstd);
+  statistics_t s;
+  if (mean_buffer) {
+    moments_t mine = no_moments();
+    ITEM_MOMENTS(mine, lid, e.n, size, VALUE)
+    const moments_t all = group_moments(mine, shared);
+    s = finish_statistics(all.mean, all.m2 / all.count, eps, row, OPTIONAL(mean), invstd);
+  } else {
+    REAL2 mine = 0;
+    ITEM_GRADIENT_SUMS(mine, lid, e.n, size, VALUE, VALUE)
+    s = finish_statistics(0, (ACC)group_sums(mine, shared_sums).y / e.n, eps, row, 0, invstd);
+  }
   const int first = first_weight(e, row), span = (int)(e.n / e.weights);
   for (int i = lid; i < e.n; i += size) {
     REAL v = NORMALISED(LOAD(x, i), s);

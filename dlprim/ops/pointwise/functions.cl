@@ -31,7 +31,7 @@ static T REMAINDER(T a, T b) {
 }
 static T MAXIMUM(T a, T b) { return isnan(a) ? a : isnan(b) ? b : fmax(a, b); }
 static T MINIMUM(T a, T b) { return isnan(a) ? a : isnan(b) ? b : fmin(a, b); }
-static T CLAMP(T a, T low, T high) { return isnan(a) ? a : fmin(fmax(a, low), high); }
+static T CLAMP(T a, T low, T high) { return MINIMUM(MAXIMUM(a, low), high); }
 
 // No overflow on either side: the exponential is only ever taken of a negative number.
 static T SIGMOID(T a) {
@@ -48,7 +48,7 @@ static T TANH_SOFTPLUS(T a) {
 }
 static T MISH_SLOPE(T a) {
   const T e = exp(a), n = e * (e + 2);
-  return a > 20 ? (T)1 : (n * (n + 2) + 4 * a * e * (1 + e)) / ((n + 2) * (n + 2));
+  return a > 20 ? (T)1 : (n * (n + 2) + 4 * (a * e) * (1 + e)) / ((n + 2) * (n + 2));
 }
 #define GELU_INNER(a) ((T)0.797884560802865356 * ((a) + (T)0.044715 * (a) * (a) * (a)))
 #define GELU_INNER_SLOPE(a) ((T)0.797884560802865356 * (1 + (T)0.134145 * (a) * (a)))
@@ -76,6 +76,11 @@ static T ERFINV(T a) {
   for (int step = 0; step < 2; ++step) y -= (erf(y) - a) / ((T)1.128379167095512574 * exp(-y * y));
   return y;
 }
+// Of the two ends the nearer is gone out from: exact at both.
+static T LERP(T a, T b, T weight) {
+  return fabs(weight) < (T)0.5 ? a + weight * (b - a) : b - (b - a) * (1 - weight);
+}
+static T INVERSE(T a) { return a == 0 ? (T)0 : 1 / a; }
 #define SELU_ALPHA ((T)1.6732632423543772848170429916717)
 #define SELU_SCALE ((T)1.0507009873554804934193349852946)
 

@@ -209,7 +209,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void reduce_rows(TENSOR_
   FINISH_OUTPUT(output, total[0])
 }
 
-// One work item joins one split of LANES neighbouring outputs.
+// One work item joins one split of LANES neighbouring outputs. Precondition: kept_stride[0] == 1.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void reduce_columns(TENSOR_ARGS, LAYOUT_ARGS) {
   BIND_INPUT;
   BIND_PARTIAL;
@@ -223,7 +223,8 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void reduce_columns(TENS
     base[l] = offset_of(first_output + l, kept_size, kept_stride);
     s[l] = SHIFT_OF(first_output + l);
   }
-  const int together = lanes == LANES && base[LANES - 1] - base[0] == LANES - 1;
+  // The innermost kept dimension has stride 1, so that outputs within one run of it lie side by side.
+  const int together = first_output % kept_size[0] + LANES <= kept_size[0];
   BLOCK_T block[LANES];
   TOTAL_T total[LANES];
   for (int l = 0; l < LANES; ++l) block[l] = IDENTITY, total[l] = TO_TOTAL(block[l]);

@@ -242,10 +242,9 @@ void variance(Queue& queue, const Tensor& input, DimMask mask, double correction
   reduce(queue, reduction("moments"), input, mask, output, {&mean, correction});
 }
 
-void logsumexp(Queue& queue, const Tensor& input, DimMask mask, const Tensor& output) {
-  const Tensor largest = queue.scratch(output.shape, compute_dtype(input.dtype));
+void logsumexp(Queue& queue, const Tensor& input, DimMask mask, const Tensor& largest, const Tensor& rest) {
   reduce(queue, reduction("amax"), input, mask, largest);
-  reduce(queue, reduction("shifted_exp"), input, mask, output, {&largest});
+  reduce(queue, reduction("shifted_exp"), input, mask, rest, {&largest});
 }
 
 void reduce_index(Queue& queue, Extreme extreme, const Tensor& input, DimMask mask, const Tensor& values,

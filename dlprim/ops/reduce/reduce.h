@@ -63,9 +63,12 @@ void reduce(Queue& queue, const ReductionOp& reduction, const Tensor& input, Dim
 void variance(Queue& queue, const Tensor& input, DimMask mask, double correction, const Tensor& mean,
               const Tensor& output);
 
-/** The logarithm of the sum of exponentials of every reduced group, less its largest element meanwhile
- * (torch.logsumexp). `output` is contiguous, of the input's dtype. */
-void logsumexp(Queue& queue, const Tensor& input, DimMask mask, const Tensor& output);
+/**
+ * torch.logsumexp in two parts, whose sum it is: the largest element of every reduced group, and the
+ * logarithm of the sum of exponentials less that one. Apart they keep the digits that large elements differ
+ * by. Both are contiguous, of the dtype compute_dtype(input.dtype).
+ */
+void logsumexp(Queue& queue, const Tensor& input, DimMask mask, const Tensor& largest, const Tensor& rest);
 
 enum class Extreme { max, min };
 

@@ -142,16 +142,17 @@ Sample sample(std::mt19937& random, DType dtype, const Dims& shape, Placement pl
   Sample s;
   Dims strides = dlprim::contiguous_strides(shape);
   std::int64_t offset = 0, length = dlprim::product(shape);
-  if (placement == Placement::strided && length > 0) {
+  if (placement != Placement::contiguous && length > 0) {
+    const bool gaps = placement == Placement::strided;
     std::vector<int> order(static_cast<std::size_t>(shape.size()));
     std::iota(order.begin(), order.end(), 0);
     std::shuffle(order.begin(), order.end(), random);
-    std::int64_t stride = draw(1, 2);
+    std::int64_t stride = gaps ? draw(1, 2) : 1;
     for (const int d : order) {
-      strides[d] = stride;
-      stride = stride * shape[d] + draw(0, 2);
+      strides[d] = placement == Placement::expanded && draw(0, 2) == 0 ? 0 : stride;
+      if (strides[d] != 0) stride = stride * shape[d] + (gaps ? draw(0, 2) : 0);
     }
-    offset = draw(0, 5);
+    offset = gaps ? draw(0, 5) : 0;
     length = offset + 1;
     for (int d = 0; d < shape.size(); ++d) length += strides[d] * (shape[d] - 1);
   }

@@ -30,12 +30,13 @@ struct Sample {
 };
 
 /** How the dimensions of a sample lie in memory. */
-enum class Placement { contiguous, strided };
+enum class Placement { contiguous, strided, permuted, expanded };
 
 /**
  * A tensor of that shape. Values are multiples of 1/4 in [-8, 8] (whole and non-negative where the dtype asks
- * for it), exact in every dtype. A strided one has its dimensions in random order in memory, with gaps and an
- * offset.
+ * for it), exact in every dtype. Others than a contiguous one have their dimensions in random order in
+ * memory: a strided one with gaps and an offset, a permuted one without, an expanded one with some strides of
+ * 0.
  */
 Sample sample(std::mt19937& random, dlprim::DType dtype, const dlprim::Dims& shape, Placement placement);
 

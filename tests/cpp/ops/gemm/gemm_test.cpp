@@ -135,6 +135,15 @@ TEST(Gemm, BetaZeroIgnoresWhatWasThere) {
   EXPECT_EQ(download<float>(c), std::vector<float>{6});
 }
 
+TEST(Gemm, AlphaZeroLeavesTheProductOut) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  const Tensor a = upload(std::vector<float>(6, infinity), {2, 3}),
+               b = upload(std::vector<float>(12, 0), {3, 4}), c = upload(std::vector<float>(8, 3), {2, 4}),
+               bias = upload(std::vector<float>(4, 1), {4});
+  gemm(device().queue(), a, b, c, 0, 2, &bias);
+  EXPECT_EQ(download<float>(c), std::vector<float>(8, 7));
+}
+
 TEST(Gemm, Bfloat16Storage) {
   const std::int64_t m = 19, n = 35, k = 21;
   const auto to_bfloat16 = [](float v) {

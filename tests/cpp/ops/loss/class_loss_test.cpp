@@ -100,9 +100,9 @@ Reference reference(const Batch& b, const std::vector<float>& x, const std::vect
   return r;
 }
 
-void check(const Batch& b, bool normalise) {
+void check(const Batch& b, bool normalise, float offset = 0) {
   auto x = random_floats(b.n * b.c * b.s, 1);
-  for (float& v : x) v *= 5;
+  for (float& v : x) v = v * 5 + offset;
   const auto target = labels(b);
   const auto probabilities = positive(random_floats(b.n * b.c * b.s, 2)),
              weight = positive(random_floats(b.c, 3));
@@ -161,9 +161,17 @@ TEST(CrossEntropy, ClassProbabilities) {
       }
 }
 
+TEST(CrossEntropy, LargeLogitsKeepTheirDigits) {
+  for (const bool probabilities : {false, true})
+    for (const double smoothing : {0.0, 0.1}) {
+      check({9, 37, 1, false, probabilities, smoothing, Reduction::none}, true, 1e6f);
+      check({3, 7, 35, true, probabilities, smoothing, Reduction::mean}, true, -1e6f);
+    }
+}
+
 TEST(CrossEntropy, SingleRow) {
   Queue& queue = device().queue();
-  const Tensor loss = queue.scratch({}), total = queue.scratch({}), normalizer = queue.scratch({1, 1});
+  const Tensor loss = queue.scratch({}), total = queue.scratch({}), normalizer = queue.scratch({1, 1, 2});
   const std::vector<float> x{1e4f, -1e4f, 0};
   cross_entropy_forward(queue, upload(x, {3}), upload(std::vector<std::int64_t>{1}, {}), nullptr, {}, loss,
                         total, normalizer);
@@ -172,7 +180,7 @@ TEST(CrossEntropy, SingleRow) {
 
 TEST(CrossEntropy, EverythingIgnored) {
   Queue& queue = device().queue();
-  const Tensor loss = queue.scratch({}), total = queue.scratch({}), normalizer = queue.scratch({2, 1});
+  const Tensor loss = queue.scratch({}), total = queue.scratch({}), normalizer = queue.scratch({2, 1, 2});
   const Tensor x = upload(random_floats(6, 1), {2, 3}), dx = queue.scratch({2, 3});
   const Tensor target = upload(std::vector<std::int64_t>{-100, -100}, {2});
   cross_entropy_forward(queue, x, target, nullptr, {}, loss, total, normalizer);
@@ -186,7 +194,7 @@ TEST(CrossEntropy, EverythingIgnored) {
 
 TEST(CrossEntropy, Empty) {
   Queue& queue = device().queue();
-  const Tensor loss = queue.scratch({}), total = queue.scratch({}), normalizer = queue.scratch({0, 1});
+  const Tensor loss = queue.scratch({}), total = queue.scratch({}), normalizer = queue.scratch({0, 1, 2});
   const Tensor x = queue.scratch({0, 3}), target = queue.scratch({0}, DType::int64);
   cross_entropy_forward(queue, x, target, nullptr, {}, loss, total, normalizer);
   EXPECT_TRUE(std::isnan(download<float>(loss)[0]));
@@ -197,7 +205,7 @@ TEST(CrossEntropy, Empty) {
 
 TEST(CrossEntropy, TargetOutOfRange) {
   Queue& queue = device().queue();
-  const Tensor loss = queue.scratch({}), total = queue.scratch({}), normalizer = queue.scratch({2, 1});
+  const Tensor loss = queue.scratch({}), total = queue.scratch({}), normalizer = queue.scratch({2, 1, 2});
   const Tensor x = upload(random_floats(6, 1), {2, 3}), target = upload(std::vector<std::int64_t>{0, 3}, {2});
   cross_entropy_forward(queue, x, target, nullptr, {}, loss, total, normalizer);
   EXPECT_THROW(queue.finish(), IndexError);
@@ -212,7 +220,7 @@ TEST(CrossEntropy, TargetOutOfRange) {
 
 TEST(CrossEntropy, Errors) {
   Queue& queue = device().queue();
-  const Tensor loss = queue.scratch({}), x = queue.scratch({2, 3}), normalizer = queue.scratch({2, 1});
+  const Tensor loss = queue.scratch({}), x = queue.scratch({2, 3}), normalizer = queue.scratch({2, 1, 2});
   const Tensor target = queue.scratch({2}, DType::int64), short_target = queue.scratch({1}, DType::int64);
   EXPECT_THROW(cross_entropy_forward(queue, x, short_target, nullptr, {}, loss, loss, normalizer),
                ValueError);
