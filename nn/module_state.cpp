@@ -40,6 +40,7 @@ std::string own_prefix(const std::string& path) {
 }  // namespace
 
 StateDict Module::own_state() const {
+  const std::lock_guard locked(mutex_);
   StateDict own;
   for (const auto& [own_name, tensor] : parameters_)
     if (tensor.defined()) own.emplace_back(own_name, tensor);
@@ -55,7 +56,8 @@ StateDict Module::state_dict(const std::string& prefix) const {
     for (const auto& [own_name, tensor] : module->own_state())
       state.emplace_back(start + own_name, tensor.detach());
     for (const auto& [own_name, counter] : module->counters_) {
-      const Device device = module->buffers_.empty() ? Device() : module->buffers_.front().second.device();
+      const TensorList buffers = module->buffers(false);
+      const Device device = buffers.empty() ? Device() : buffers.front().device();
       state.emplace_back(start + own_name, tensor(std::vector<std::int64_t>{*counter}, {}, device));
     }
   }
@@ -69,7 +71,6 @@ IncompatibleKeys Module::load_state_dict(const StateDict& state, bool strict, bo
   std::vector<std::function<void()>> changes;  // made only when everything fits
   for (const auto& [path, module] : named_modules("", false)) {
     const std::string start = own_prefix(path);
-    auto* target = const_cast<Module*>(module);  // below this module, which is not const
     for (const auto& [own_name, tensor] : module->own_state()) {
       const Tensor value = take(given, start + own_name, keys.missing_keys);
       if (!value.defined()) continue;
@@ -78,8 +79,9 @@ IncompatibleKeys Module::load_state_dict(const StateDict& state, bool strict, bo
                                   value.shape(), " from checkpoint, the shape in current model is ",
                                   tensor.shape(), "."));
       else if (assign)
-        changes.push_back(
-            [target, own = own_name, value, tensor = tensor] { target->assign(own, tensor, value); });
+        changes.push_back([target = module, own = own_name, value, tensor = tensor] {
+          target->assign(own, tensor, value);
+        });
       else
         changes.push_back([tensor = tensor.detach(), value]() mutable { tensor.copy_(value); });
     }

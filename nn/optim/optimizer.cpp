@@ -16,6 +16,7 @@ Optimizer::Optimizer(const TensorList& parameters, Options defaults) : defaults_
 }
 
 void Optimizer::add_param_group(const TensorList& parameters, const Options& options) {
+  const std::lock_guard locked(*mutex_);
   std::set<TensorImpl*> held;
   for (const ParameterGroup& group : groups_)
     for (const Tensor& p : group.parameters) held.insert(&p.impl());
@@ -23,7 +24,7 @@ void Optimizer::add_param_group(const TensorList& parameters, const Options& opt
     require(p.is_leaf(), "can't optimize a non-leaf Tensor");
     require(held.insert(&p.impl()).second, "some parameters appear in more than one parameter group");
   }
-  ParameterGroup group{parameters, defaults_, std::vector<ParameterState>(parameters.size())};
+  ParameterGroup group{parameters, defaults_, std::vector<ParameterState>(parameters.size()), mutex_};
   for (const auto& [option, value] : options) {
     require(defaults_.count(option) != 0, "optimizer has no option '", option, "'");
     group.options.at(option) = value;
@@ -33,23 +34,43 @@ void Optimizer::add_param_group(const TensorList& parameters, const Options& opt
 
 void Optimizer::zero_grad(bool set_to_none) {
   const NoGradGuard no_grad;
-  for (ParameterGroup& group : groups_)
-    for (const Tensor& p : group.parameters) {
-      if (set_to_none)
-        p.impl().grad = {};
-      else if (p.grad().defined())
-        p.grad().zero_();
-    }
+  TensorList parameters;
+  {
+    const std::lock_guard locked(*mutex_);
+    for (const ParameterGroup& group : groups_)
+      parameters.insert(parameters.end(), group.parameters.begin(), group.parameters.end());
+  }
+  for (Tensor& p : parameters) {
+    if (set_to_none)
+      p.set_grad({});
+    else if (Tensor grad = p.grad(); grad.defined())
+      grad.zero_();
+  }
+}
+
+std::vector<ParameterGroup> Optimizer::snapshot() const {
+  const std::lock_guard locked(*mutex_);
+  return {groups_.begin(), groups_.end()};
+}
+
+void Optimizer::restore(std::vector<ParameterGroup> groups) {
+  const std::lock_guard locked(*mutex_);
+  for (std::size_t i = 0; i < std::min(groups.size(), groups_.size()); ++i) {
+    std::swap(groups_[i].options, groups[i].options);  // the old ones go after the lock
+    std::swap(groups_[i].state, groups[i].state);
+  }
 }
 
 void Optimizer::step() {
   const NoGradGuard no_grad;
-  for (std::size_t i = 0; i < groups_.size(); ++i) step_group(i);
+  TensorList gradients;  // may end with closures of another language, which the lock must not wait for
+  const std::lock_guard locked(*mutex_);
+  for (std::size_t i = 0; i < groups_.size(); ++i) step_group(i, gradients);
 }
 
 // Parameters that missed a step (no gradient) need other bias corrections: one launch for each count of steps
 // taken.
-void Optimizer::step_group(std::size_t index) {
+void Optimizer::step_group(std::size_t index, TensorList& gradients) {
   ParameterGroup& group = groups_[index];
   const std::size_t state_count = state_names(group).size();
   std::map<std::pair<int, std::int64_t>, std::vector<dlprim::OptimizedParameter>>
@@ -59,12 +80,14 @@ void Optimizer::step_group(std::size_t index) {
   for (const ParameterState& state : group.state) newest = std::max(newest, state.step);
   for (std::size_t i = 0; i < group.parameters.size(); ++i) {
     const Tensor& p = group.parameters[i];
-    if (!p.grad().defined()) continue;
+    gradients.push_back(p.grad());
+    const Tensor& gradient = gradients.back();
+    if (!gradient.defined()) continue;
     require(p.is_contiguous(), name(), ": expected contiguous parameters, got strides ", p.strides());
     ParameterState& state = group.state[i];
     while (state.tensors.size() < state_count)
       state.tensors.push_back(full(p.shape().vector(), initial_state(group), p.dtype(), p.device()));
-    dlprim::OptimizedParameter optimized{p.data(), contiguous(p.grad()).data(), {}};
+    dlprim::OptimizedParameter optimized{p.data(), contiguous(gradient).data(), {}};
     for (std::size_t k = 0; k < state_count; ++k) optimized.state.push_back(state.tensors[k].data());
     devices[p.device()->index()] = &*p.device();
     batches[{p.device()->index(), state.step}].push_back(std::move(optimized));
