@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "autograd/creation.h"
+#include "autograd/gradients.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/views.h"
@@ -122,7 +123,7 @@ TensorList initial_gradients(const TensorList& outputs, const TensorList& gradie
     if (!gradients.empty() && gradients[i].defined()) {
       require(gradients[i].shape() == output.shape(), "backward: gradient of shape ", gradients[i].shape(),
               " for an output of shape ", output.shape());
-      initial.push_back(to(gradients[i], output.dtype()));  // a node counts on the dtype of its output
+      initial.push_back(GradientKind(output).fitted(gradients[i], "backward", i));
       continue;
     }
     require<AutogradError>(output.numel() == 1,
@@ -149,7 +150,7 @@ void backward(const TensorList& outputs, const TensorList& gradients, bool retai
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       if (!found[i].defined()) continue;
       const Tensor before = inputs[i].grad();
-      inputs[i].impl().grad = before.defined() ? add(before, found[i]) : found[i].clone();
+      inputs[i].impl().set_grad(before.defined() ? add(before, found[i]) : found[i].clone());
     }
     return;
   }
@@ -183,30 +184,21 @@ TensorList grad(const TensorList& outputs, const TensorList& inputs, const Tenso
 }
 
 void record_function(const std::string& name, const TensorList& inputs, const TensorList& outputs,
-                     const std::function<TensorList(const TensorList&)>& backward, bool saves_tensors) {
+                     const std::function<TensorList(const TensorList&)>& backward, bool saves_tensors,
+                     std::shared_ptr<void> foreign) {
   if (!needs_tape(inputs)) return;
-  std::vector<dlprim::Tensor> expected;
-  for (const Tensor& input : inputs) {
-    expected.push_back(input.data());
-    expected.back().storage = nullptr;
-  }
+  const std::vector<GradientKind> expected(inputs.begin(), inputs.end());
   const auto checked = [name, backward, expected](const TensorList& gradients) {
     TensorList results = backward(gradients);
     require<AutogradError>(results.size() == expected.size(), name, ": returned ", results.size(),
                            " gradients for ", expected.size(), " inputs");
-    for (std::size_t i = 0; i < results.size(); ++i) {
-      if (!results[i].defined()) continue;
-      const Dims& shape = expected[i].shape;
-      require<AutogradError>(
-          results[i].dim() >= shape.size() &&
-              dlprim::broadcast_shapes(results[i].shape(), shape, name.c_str()) == results[i].shape(),
-          "Function ", name, " returned an invalid gradient at index ", i, " - got ", results[i].shape(),
-          " but expected shape compatible with ", shape);
-      results[i] = to(sum_to_shape(results[i], shape), expected[i].dtype);
-    }
+    for (std::size_t i = 0; i < results.size(); ++i)
+      if (results[i].defined()) results[i] = expected[i].fitted(results[i], name, i);
     return results;
   };
-  set_history(outputs, std::make_shared<Node>(name, edges_to(inputs), checked, saves_tensors));
+  const auto node = std::make_shared<Node>(name, edges_to(inputs), checked, saves_tensors);
+  node->set_foreign(std::move(foreign));
+  set_history(outputs, node);
 }
 
 }  // namespace autograd

@@ -29,10 +29,12 @@ TensorList grad(const TensorList& outputs, const TensorList& inputs, const Tenso
  * Makes `outputs`, which have no history yet, the results of a function of the caller's own, if
  * needs_tape(inputs) (torch.autograd.Function). `backward` gives one gradient for each input, undefined for
  * zero; one that broadcast is summed to the input's shape. `saves_tensors`: whether it holds some, so that
- * the graph can be walked once only.
+ * the graph can be walked once only. `foreign`: see Foreign in tape.h. Throws AutogradError in backward where
+ * a gradient does not fit its input.
  */
 void record_function(const std::string& name, const TensorList& inputs, const TensorList& outputs,
-                     const std::function<TensorList(const TensorList&)>& backward, bool saves_tensors = true);
+                     const std::function<TensorList(const TensorList&)>& backward, bool saves_tensors = true,
+                     std::shared_ptr<void> foreign = {});
 
 }  // namespace autograd
 }  // namespace ocl

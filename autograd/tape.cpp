@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "autograd/gradients.h"
 #include "autograd/ops/inplace.h"
 #include "autograd/ops/strided.h"
 #include "autograd/ops/views.h"
@@ -22,14 +23,20 @@ thread_local std::vector<std::shared_ptr<Node>>* dying = nullptr;
 
 constexpr std::uint64_t older_than_all_nodes = 0;  // a leaf's gradient is complete when all nodes have run
 
+/** `tensor` without its memory, which the tape must not keep alive. */
+dlprim::Tensor description_of(dlprim::Tensor tensor) {
+  tensor.storage = nullptr;
+  return tensor;
+}
+
 }  // namespace
 
 Node::Node(std::string name, std::vector<Edge> next, Backward backward, bool saves_tensors)
     : name_(std::move(name)),
       next_(std::move(next)),
-      backward_(std::move(backward)),
       sequence_(next_sequence++),
-      saves_tensors_(saves_tensors) {}
+      saves_tensors_(saves_tensors),
+      backward_(std::move(backward)) {}
 
 Node::~Node() {
   std::vector<std::shared_ptr<Node>> list;
@@ -45,39 +52,94 @@ Node::~Node() {
   dying = nullptr;
 }
 
+/** A run of a backward closure, which stays until the last run ends. */
+class Node::Use {
+ public:
+  Use(Node& node, bool keep) : node_(node) {
+    const std::lock_guard locked(node_.mutex_);
+    dlprim::require<AutogradError>(
+        !node_.is_spent_, node_.name_,
+        ": trying to backward through the graph a second time (or directly access saved tensors after they "
+        "have already been freed). Saved intermediate values of the graph are freed when you call "
+        ".backward() or "
+        "autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second "
+        "time.");
+    node_.is_spent_ = !keep;
+    ++node_.runs_;
+  }
+  ~Use() {
+    Backward backward;
+    Foreign foreign;
+    const std::lock_guard locked(node_.mutex_);
+    if (--node_.runs_ > 0 || !node_.is_spent_) return;
+    backward.swap(node_.backward_);
+    foreign.swap(node_.foreign_);
+  }
+  Use(const Use&) = delete;
+  Use& operator=(const Use&) = delete;
+
+ private:
+  Node& node_;
+};
+
 TensorList Node::run(const TensorList& gradients, bool keep) {
-  dlprim::require<AutogradError>(
-      static_cast<bool>(backward_), name_,
-      ": trying to backward through the graph a second time (or directly access saved tensors after they "
-      "have already "
-      "been freed). Saved intermediate values of the graph are freed when you call .backward() or "
-      "autograd.grad(). "
-      "Specify retain_graph=True if you need to backward through the graph a second time.");
-  if (keep || !saves_tensors_) return backward_(gradients);
-  const Backward backward = std::move(backward_);
-  backward_ = nullptr;
-  return backward(gradients);
+  const Use use(*this, keep || !saves_tensors_);
+  return backward_(gradients);
 }
 
-int Node::add_hook(int output, std::function<Tensor(const Tensor&)> function) {
-  hooks_.push_back({next_hook_, output, std::move(function)});
-  return next_hook_++;
+int Node::add_hook(int output, Hook hook, Foreign foreign) {
+  auto added = std::make_shared<NumberedHook>(NumberedHook{0, output, std::move(hook), std::move(foreign)});
+  const std::lock_guard locked(mutex_);
+  added->number = next_hook_++;
+  hooks_.push_back(added);
+  return added->number;
 }
 
 void Node::remove_hook(int number) {
-  hooks_.erase(std::remove_if(hooks_.begin(), hooks_.end(),
-                              [number](const Hook& hook) { return hook.number == number; }),
-               hooks_.end());
+  std::shared_ptr<const NumberedHook> removed;  // goes when the lock is free again
+  const std::lock_guard locked(mutex_);
+  const auto found = std::find_if(hooks_.begin(), hooks_.end(),
+                                  [number](const auto& hook) { return hook->number == number; });
+  if (found == hooks_.end()) return;
+  removed = *found;
+  hooks_.erase(found);
+}
+
+Node::Hooks Node::hooks() const {
+  const std::lock_guard locked(mutex_);
+  return hooks_;
 }
 
 void Node::call_hooks(TensorList& gradients) const {
-  if (hooks_.empty()) return;
-  const std::vector<Hook> now = hooks_;  // a hook may remove itself
-  for (const Hook& hook : now) {
-    Tensor& gradient = gradients[static_cast<std::size_t>(hook.output)];
+  for (const auto& hook : hooks()) {  // a copy: a hook may remove itself
+    Tensor& gradient = gradients[static_cast<std::size_t>(hook->output)];
     if (!gradient.defined()) continue;
-    if (const Tensor replaced = hook.function(gradient); replaced.defined()) gradient = replaced;
+    const GradientKind expected(gradient);
+    if (const Tensor replaced = hook->call(gradient); replaced.defined()) gradient = replaced;
+    expected.require_same(gradient, "a hook has changed");
   }
+}
+
+std::vector<void*> Node::foreign_objects() const {
+  std::vector<void*> objects;
+  const std::lock_guard locked(mutex_);
+  if (foreign_.use_count() == 1) objects.push_back(foreign_.get());
+  for (const auto& hook : hooks_)
+    if (hook->foreign.use_count() == 1) objects.push_back(hook->foreign.get());
+  return objects;
+}
+
+void Node::drop_foreign() {
+  Hooks hooks;  // these go when the lock is free again
+  Backward backward;
+  Foreign foreign;
+  const std::lock_guard locked(mutex_);
+  hooks.swap(hooks_);
+  if (!foreign_) return;
+  is_spent_ = true;
+  if (runs_ > 0) return;
+  backward.swap(backward_);
+  foreign.swap(foreign_);
 }
 
 AccumulateGrad::AccumulateGrad(std::weak_ptr<TensorImpl> leaf)
@@ -85,17 +147,87 @@ AccumulateGrad::AccumulateGrad(std::weak_ptr<TensorImpl> leaf)
 
 TensorList AccumulateGrad::run(const TensorList& gradients, bool) {
   const std::shared_ptr<TensorImpl> leaf = leaf_.lock();
-  const Tensor& gradient = gradients[0];
-  if (!leaf || !gradient.defined()) return {};
-  if (leaf->grad.defined()) {
-    leaf->grad.add_(gradient);
+  const Tensor& arrived = gradients[0];
+  if (!leaf || !arrived.defined()) return {};
+  const GradientKind wanted(leaf->data);  // the leaf may have been given other memory since
+  const Tensor fitted = wanted.fits(arrived) ? Tensor() : wanted.fitted(arrived, name(), 0);
+  const Tensor& gradient = fitted.defined() ? fitted : arrived;
+  Tensor sum;
+  const std::lock_guard locked(adding_);
+  sum = leaf->grad();
+  if (sum.defined()) {
+    sum.add_(gradient);
     return {};
   }
   // A gradient that nothing else holds is taken as it is; one that a sibling shares is copied.
   const bool exclusive = gradient.impl_pointer().use_count() == 1 &&
                          gradient.data().storage.use_count() == 1 && gradient.is_contiguous();
-  leaf->grad = exclusive ? gradient : gradient.clone();
+  leaf->set_grad(exclusive ? gradient : gradient.clone());
   return {};
+}
+
+Tensor TensorImpl::grad() const {
+  const std::lock_guard locked(mutex_);
+  return grad_;
+}
+
+void TensorImpl::set_grad(Tensor grad) {
+  const std::lock_guard locked(mutex_);
+  std::swap(grad_, grad);  // the old one goes with the argument, after the lock
+}
+
+Edge TensorImpl::made_by() const {
+  const std::lock_guard locked(mutex_);
+  return made_by_;
+}
+
+void TensorImpl::set_made_by(Edge made_by) {
+  {
+    const std::lock_guard locked(mutex_);
+    std::swap(made_by_, made_by);
+  }
+  set_requires_grad(true);
+}
+
+std::shared_ptr<Node> TensorImpl::base_node() const {
+  const std::lock_guard locked(mutex_);
+  return base_node_;
+}
+
+void TensorImpl::set_base_node(std::shared_ptr<Node> node) {
+  const std::lock_guard locked(mutex_);
+  base_node_.swap(node);
+}
+
+std::optional<Edge> TensorImpl::made_by_over(const std::shared_ptr<Node>& base_node) const {
+  const std::lock_guard locked(mutex_);
+  return base_node_ == base_node ? std::optional(made_by_) : std::nullopt;
+}
+
+void TensorImpl::set_made_by_over(std::shared_ptr<Node> base_node, Edge made_by) {
+  {
+    const std::lock_guard locked(mutex_);
+    std::swap(made_by_, made_by);
+    base_node_.swap(base_node);
+  }
+  set_requires_grad(true);
+}
+
+std::shared_ptr<AccumulateGrad> TensorImpl::accumulator(const std::shared_ptr<TensorImpl>& self) {
+  const std::lock_guard locked(mutex_);
+  std::shared_ptr<AccumulateGrad> found = accumulator_.lock();
+  if (!found) accumulator_ = found = std::make_shared<AccumulateGrad>(self);
+  return found;
+}
+
+void TensorImpl::keep_accumulator(std::shared_ptr<AccumulateGrad> accumulator) {
+  const std::lock_guard locked(mutex_);
+  kept_accumulator_.swap(accumulator);
+}
+
+std::shared_ptr<Node> TensorImpl::kept_accumulator() const {
+  const std::lock_guard locked(mutex_);
+  return kept_accumulator_;
 }
 
 SavedTensor::SavedTensor(const Tensor& tensor) {
@@ -143,35 +275,43 @@ void mark_view(Tensor& result, const Tensor& a) {
   impl.is_unrecorded_view = !recording || origin.is_unrecorded_view;
   if (impl.is_unrecorded_view) return;  // a base would keep its whole history alive
   impl.base = origin.base.defined() ? origin.base : a;
-  impl.base_grad_fn = impl.base.impl().grad_fn;
+  impl.set_base_node(impl.base.impl().made_by().node);
 }
 
-const std::shared_ptr<Node>& history(TensorImpl& impl) {
-  if (!impl.base.defined() || impl.base.impl().grad_fn == impl.base_grad_fn) return impl.grad_fn;
-  impl.base_grad_fn = impl.base.impl().grad_fn;
-  impl.grad_fn = make_node("AsStridedBackward", {impl.base},
-                           [span = StridedSpan(impl.base.data(), impl.data)](const TensorList& g) {
-                             return TensorList{span.gradient_of_view(g[0])};
-                           });
-  dlprim::Tensor description = impl.data;
-  description.storage = nullptr;
-  impl.grad_fn->outputs = {std::move(description)};
-  impl.output_index = 0;
-  impl.requires_grad = true;
-  return impl.grad_fn;
+Edge history(TensorImpl& impl) {
+  if (!impl.base.defined()) return impl.requires_grad() ? impl.made_by() : Edge();
+  const TensorImpl& base = impl.base.impl();
+  if (!impl.requires_grad() && !base.requires_grad()) return {};
+  std::shared_ptr<Node> base_node = base.made_by().node;
+  if (std::optional<Edge> made_by = impl.made_by_over(base_node)) return *std::move(made_by);
+  const std::shared_ptr<Node> node =
+      make_node("AsStridedBackward", {impl.base},
+                [span = StridedSpan(impl.base.data(), impl.data)](const TensorList& g) {
+                  return TensorList{span.gradient_of_view(g[0])};
+                });
+  node->outputs = {description_of(impl.data)};
+  impl.set_made_by_over(std::move(base_node), {node, 0});
+  return {node, 0};
+}
+
+HookHandle register_hook(const Tensor& tensor, Hook hook, Foreign foreign) {
+  dlprim::require<AutogradError>(tensor.requires_grad(),
+                                 "cannot register a hook on a tensor that doesn't require gradient");
+  Edge edge = history(tensor.impl());
+  if (!edge.node) {
+    const auto accumulator = tensor.impl().accumulator(tensor.impl_pointer());
+    tensor.impl().keep_accumulator(accumulator);
+    edge = {accumulator, 0};
+  }
+  return {edge.node, edge.node->add_hook(edge.index, std::move(hook), std::move(foreign))};
 }
 
 Edge edge_to(const Tensor& tensor) {
   if (!tensor.defined()) return {};
   TensorImpl& impl = tensor.impl();
-  if (const std::shared_ptr<Node>& node = history(impl)) return {node, impl.output_index};
-  if (!impl.requires_grad) return {};
-  std::shared_ptr<AccumulateGrad> accumulator = impl.accumulator.lock();
-  if (!accumulator) {
-    accumulator = std::make_shared<AccumulateGrad>(tensor.impl_pointer());
-    impl.accumulator = accumulator;
-  }
-  return {accumulator, 0};
+  if (Edge made_by = history(impl); made_by.node) return made_by;
+  if (!impl.requires_grad()) return {};
+  return {impl.accumulator(tensor.impl_pointer()), 0};
 }
 
 void begin_saving() {
@@ -187,17 +327,9 @@ std::shared_ptr<Node> make_node(const char* name, const TensorList& inputs, Back
 }
 
 void set_history(const TensorList& outputs, const std::shared_ptr<Node>& node) {
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    TensorImpl& impl = outputs[i].impl();
-    dlprim::Tensor description = impl.data;
-    const bool differentiable = is_floating(description.dtype);
-    description.storage = nullptr;  // the tape must not keep the result alive
-    node->outputs.push_back(std::move(description));
-    if (!differentiable) continue;
-    impl.grad_fn = node;
-    impl.output_index = static_cast<int>(i);
-    impl.requires_grad = true;
-  }
+  for (const Tensor& output : outputs) node->outputs.push_back(description_of(output.data()));
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    if (is_floating(outputs[i].dtype())) outputs[i].impl().set_made_by({node, static_cast<int>(i)});
 }
 
 void set_history_in_place(const char* name, Tensor& target, const TensorList& others, Backward backward) {

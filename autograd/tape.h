@@ -3,6 +3,8 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,9 +22,18 @@ struct Edge {
  * tape off. */
 using Backward = std::function<TensorList(const TensorList& gradients)>;
 
+using Hook = std::function<Tensor(const Tensor& gradient)>;
+
+/**
+ * One counted reference to an object of another language that a closure of the tape calls. The tape holds it
+ * beside the closure, so that the garbage collector of that language can follow it; see autograd/ownership.h.
+ */
+using Foreign = std::shared_ptr<void>;
+
 /**
  * One recorded operation: where the gradients of its inputs go, and how to get them. Its backward closure
  * holds what it saved; it is dropped when backward has walked the node, unless the graph is retained.
+ * Several threads may walk and hook a node at once.
  */
 class Node {
  public:
@@ -39,30 +50,48 @@ class Node {
 
   /** Throws AutogradError when what the node saved is gone already. */
   virtual TensorList run(const TensorList& gradients, bool keep);
-  /** Shape, dtype and device of each output, to make zeros for a gradient that nobody sent. */
+  /** Shape and dtype of each output, to make zeros for a gradient that nobody sent. Set before the node is
+   * shared. */
   std::vector<dlprim::Tensor> outputs;
 
-  /** Calls `function` with the whole gradient of output `output` before the node runs; what it returns, if
+  /** Calls `hook` with the whole gradient of output `output` before the node runs; what it returns, if
    * defined, replaces the gradient. Gives the number that remove_hook takes. */
-  int add_hook(int output, std::function<Tensor(const Tensor&)> function);
+  int add_hook(int output, Hook hook, Foreign foreign = {});
   void remove_hook(int number);
+  /** Throws AutogradError where a hook gives a gradient of another shape, dtype or device. */
   void call_hooks(TensorList& gradients) const;
+
+  /** Notes what the backward closure calls. Set before the node is shared. */
+  void set_foreign(Foreign foreign) { foreign_ = std::move(foreign); }
+  /** The foreign objects that hooks and backward hold, those that nothing else holds a share of. */
+  std::vector<void*> foreign_objects() const;
+  /** Lets hooks and backward go: for a garbage collector that has found them unreachable. */
+  void drop_foreign();
 
  protected:
   Node(std::string name, std::uint64_t sequence) : name_(std::move(name)), sequence_(sequence) {}
 
  private:
-  std::string name_;
-  struct Hook {
+  struct NumberedHook {
     int number, output;
-    std::function<Tensor(const Tensor&)> function;
+    Hook call;
+    Foreign foreign;
   };
+  using Hooks = std::vector<std::shared_ptr<const NumberedHook>>;
+  class Use;
+  Hooks hooks() const;
 
+  std::string name_;
   std::vector<Edge> next_;
-  Backward backward_;
   std::uint64_t sequence_;
   bool saves_tensors_ = false;
-  std::vector<Hook> hooks_;
+
+  mutable std::mutex mutex_;  // of what follows; never held while a closure runs or goes away
+  Backward backward_;
+  Foreign foreign_;
+  int runs_ = 0;           // of backward_ that are under way
+  bool is_spent_ = false;  // backward_ goes when the last run ends
+  Hooks hooks_;
   int next_hook_ = 0;
 };
 
@@ -74,20 +103,53 @@ class AccumulateGrad final : public Node {
 
  private:
   std::weak_ptr<TensorImpl> leaf_;
+  std::mutex adding_;  // one gradient at a time; what runs under it never waits for another language's lock
 };
 
+/**
+ * What a tensor is and what the tape knows of it. Threads may share a tensor: what changes afterwards is
+ * behind functions that copy or swap it under a lock, so that a race gives either value. The lock is never
+ * held while a kernel, a hook or a destructor runs. (`data` alone is replaced without one.)
+ */
 struct TensorImpl {
   dlprim::Tensor data;
-  bool requires_grad = false;
-  Tensor base;                         // of a view: the tensor, no view itself, whose memory it shows
-  std::shared_ptr<Node> base_grad_fn;  // the history of `base` that grad_fn leads to; see history()
-  bool is_unrecorded_view = false;     // made under no_grad
-  bool is_parameter = false;           // a module registers it by assignment
-  std::shared_ptr<Node> grad_fn;
-  int output_index = 0;
-  Tensor grad;
-  std::weak_ptr<AccumulateGrad> accumulator;
-  std::shared_ptr<AccumulateGrad> hooked_accumulator;  // kept alive for its hooks
+  // Set before the tensor is shared.
+  Tensor base;                      // of a view: the tensor, no view itself, whose memory it shows
+  bool is_unrecorded_view = false;  // made under no_grad
+
+  std::atomic<bool> is_parameter{false};  // a module registers it by assignment
+
+  /** Whether gradients are asked for; true of all that have a history. */
+  bool requires_grad() const { return requires_grad_.load(std::memory_order_relaxed); }
+  void set_requires_grad(bool on) { requires_grad_.store(on, std::memory_order_relaxed); }
+
+  Tensor grad() const;
+  void set_grad(Tensor grad);
+
+  /** The node that made the tensor, and as which output. Of a view see history(). */
+  Edge made_by() const;
+  void set_made_by(Edge made_by);
+  /** The history of `base` that made_by() leads to. */
+  std::shared_ptr<Node> base_node() const;
+  void set_base_node(std::shared_ptr<Node> node);
+  /** made_by(), if it leads to that history of `base`. */
+  std::optional<Edge> made_by_over(const std::shared_ptr<Node>& base_node) const;
+  void set_made_by_over(std::shared_ptr<Node> base_node, Edge made_by);
+
+  /** Where gradients of this leaf end; `self` points here. One at a time. */
+  std::shared_ptr<AccumulateGrad> accumulator(const std::shared_ptr<TensorImpl>& self);
+  /** The same, kept for its hooks from now on. */
+  void keep_accumulator(std::shared_ptr<AccumulateGrad> accumulator);
+  std::shared_ptr<Node> kept_accumulator() const;
+
+ private:
+  std::atomic<bool> requires_grad_{false};
+  mutable std::mutex mutex_;  // of what follows
+  Edge made_by_;
+  std::shared_ptr<Node> base_node_;
+  Tensor grad_;
+  std::weak_ptr<AccumulateGrad> accumulator_;
+  std::shared_ptr<AccumulateGrad> kept_accumulator_;
 };
 
 /** A tensor kept for backward. Throws AutogradError on use if it was written in place since. */
@@ -128,13 +190,16 @@ void set_grad_enabled(bool enabled);
 bool needs_tape(const TensorList& inputs);
 
 /**
- * The node that made a tensor, null for a leaf. Of a view whose base has been written in place since, by
- * itself or through another view, it is a new one that leads to what the base is now.
+ * The node that made a tensor (null for a leaf) and as which output. Of a view whose base has been written in
+ * place since, by itself or through another view, it is a new node that leads to what the base is now.
  */
-const std::shared_ptr<Node>& history(TensorImpl& impl);
+Edge history(TensorImpl& impl);
 
 /** The edge that leads gradients to `tensor`. */
 Edge edge_to(const Tensor& tensor);
+
+/** Tensor::register_hook, with what the hook calls. */
+HookHandle register_hook(const Tensor& tensor, Hook hook, Foreign foreign);
 
 /** Notes that `result` shows the memory of `a`: what is written through either enters the other's history. */
 void mark_view(Tensor& result, const Tensor& a);

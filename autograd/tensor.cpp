@@ -27,16 +27,16 @@ std::int64_t Tensor::size(std::int64_t dim) const {
 }
 
 bool Tensor::requires_grad() const {
-  return history(*impl_) || impl_->requires_grad;
+  return impl_->requires_grad() || history(*impl_).node;
 }
 bool Tensor::is_leaf() const {
-  return !history(*impl_);
+  return !history(*impl_).node;
 }
 Tensor Tensor::grad() const {
-  return impl_->grad;
+  return impl_->grad();
 }
 std::shared_ptr<Node> Tensor::grad_fn() const {
-  return history(*impl_);
+  return history(*impl_).node;
 }
 std::uint32_t Tensor::version() const {
   return data().storage->version();
@@ -48,7 +48,7 @@ Tensor& Tensor::requires_grad_(bool requires_grad) {
       "you can only change requires_grad flags of leaf variables. Use detach() to get one.");
   require<AutogradError>(!requires_grad || is_floating(dtype()),
                          "only tensors of floating dtype can require gradients, got ", name(dtype()));
-  impl_->requires_grad = requires_grad;
+  impl_->set_requires_grad(requires_grad);
   return *this;
 }
 
@@ -57,24 +57,23 @@ void Tensor::set_grad(const Tensor& grad) {
     require(grad.shape() == shape() && grad.dtype() == dtype() && grad.device() == device(),
             "grad: expected shape ", shape(), " and dtype ", name(dtype()), " on ", data().device().name(),
             ", got ", grad.shape(), " and ", name(grad.dtype()), " on ", grad.data().device().name());
-  impl_->grad = grad;
+  impl_->set_grad(grad);
 }
 
 void Tensor::retain_grad() {
   require<AutogradError>(requires_grad(), "can't retain_grad on a tensor that does not require grad");
   if (is_leaf()) return;
   register_hook([weak = std::weak_ptr<TensorImpl>(impl_)](const Tensor& gradient) {
-    if (const auto impl = weak.lock())
-      impl->grad = impl->grad.defined() ? Tensor(impl->grad).add(gradient) : gradient;
+    if (const auto impl = weak.lock()) {
+      const Tensor before = impl->grad();
+      impl->set_grad(before.defined() ? before.add(gradient) : gradient);
+    }
     return Tensor();
   });
 }
 
 HookHandle Tensor::register_hook(std::function<Tensor(const Tensor&)> hook) {
-  require<AutogradError>(requires_grad(), "cannot register a hook on a tensor that doesn't require gradient");
-  const Edge edge = edge_to(*this);
-  if (is_leaf()) impl_->hooked_accumulator = impl_->accumulator.lock();
-  return {edge.node, edge.node->add_hook(edge.index, std::move(hook))};
+  return ocl::register_hook(*this, std::move(hook), {});
 }
 
 void HookHandle::remove() {

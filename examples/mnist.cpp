@@ -30,16 +30,17 @@ double seconds_since(Clock::time_point start) {
 }
 
 struct Net : nn::Module {
-  nn::Conv2d& conv1 = add<nn::Conv2d>("conv1", 1, 32, 3, 1, 0, 1, 1, false);  // the shift is the batch norm's
-  nn::BatchNorm2d& norm = add<nn::BatchNorm2d>("norm", 32);
-  nn::Conv2d& conv2 = add<nn::Conv2d>("conv2", 32, 64, 3);
-  nn::Linear& fc1 = add<nn::Linear>("fc1", 64 * 5 * 5, 128);
-  nn::Linear& fc2 = add<nn::Linear>("fc2", 128, 10);
+  nn::Child<nn::Conv2d> conv1 =
+      add<nn::Conv2d>("conv1", 1, 32, 3, 1, 0, 1, 1, false);  // the shift is the batch norm's
+  nn::Child<nn::BatchNorm2d> norm = add<nn::BatchNorm2d>("norm", 32);
+  nn::Child<nn::Conv2d> conv2 = add<nn::Conv2d>("conv2", 32, 64, 3);
+  nn::Child<nn::Linear> fc1 = add<nn::Linear>("fc1", 64 * 5 * 5, 128);
+  nn::Child<nn::Linear> fc2 = add<nn::Linear>("fc2", 128, 10);
 
-  ocl::Tensor forward(const ocl::Tensor& images) override {                   // (N, 1, 28, 28)
-    auto x = F::max_pool2d(F::relu(norm.forward(conv1.forward(images))), 2);  // (N, 32, 13, 13)
-    x = F::relu(F::max_pool2d(conv2.forward(x), 2));                          // (N, 64, 5, 5)
-    return fc2.forward(F::relu(fc1.forward(ocl::flatten(x, 1))));
+  ocl::Tensor forward(const ocl::Tensor& images) override {   // (N, 1, 28, 28)
+    auto x = F::max_pool2d(F::relu(norm(conv1(images))), 2);  // (N, 32, 13, 13)
+    x = F::relu(F::max_pool2d(conv2(x), 2));                  // (N, 64, 5, 5)
+    return fc2(F::relu(fc1(ocl::flatten(x, 1))));
   }
 };
 

@@ -1,7 +1,9 @@
 #include "nn/module.h"
 
 #include <algorithm>
+#include <sstream>
 
+#include "autograd/ownership.h"
 #include "autograd/tape.h"
 #include "nn/backward_watch.h"
 
@@ -11,31 +13,36 @@ namespace {
 using dlprim::concat;
 using dlprim::require;
 
-template <class Entries, class Value>
-void put(Entries& entries, const std::string& name, Value value) {
+void require_own_name(const std::string& name) {
   require(!name.empty() && name.find('.') == std::string::npos,
           "a name within a module must be one word without '.', got '", name, "'");
-  for (auto& [existing, held] : entries)
-    if (existing == name) {
-      held = std::move(value);
-      return;
-    }
-  entries.emplace_back(name, std::move(value));
 }
 
-std::optional<Tensor> find(const StateDict& entries, const std::string& name) {
+/** Puts `value` under `name`; gives back what stood there. */
+Tensor put(StateDict& entries, const std::string& name, Tensor value) {
+  for (auto& [existing, held] : entries)
+    if (existing == name) return std::exchange(held, std::move(value));
+  entries.emplace_back(name, std::move(value));
+  return {};
+}
+
+template <class Entries>
+auto find(const Entries& entries, const std::string& name)
+    -> std::optional<decltype(entries.front().second)> {
   for (const auto& [existing, held] : entries)
     if (existing == name) return held;
   return std::nullopt;
 }
 
+/** Takes the entry of that name out and gives what stood there, if there was one. */
 template <class Entries>
-bool take_out(Entries& entries, const std::string& name) {
+auto take_out(Entries& entries, const std::string& name) -> std::optional<decltype(entries.front().second)> {
   const auto found =
       std::find_if(entries.begin(), entries.end(), [&](const auto& entry) { return entry.first == name; });
-  if (found == entries.end()) return false;
+  if (found == entries.end()) return std::nullopt;
+  auto taken = std::move(found->second);
   entries.erase(found);
-  return true;
+  return taken;
 }
 
 /** "block.conv1.weight" as the path of a module and a name within it. */
@@ -49,16 +56,42 @@ std::string dotted(const std::string& path, const std::string& name) {
   return path.empty() ? name : path + '.' + name;
 }
 
-template <class Hook>
-RemovableHandle add_hook(const std::shared_ptr<std::map<std::int64_t, Hook>>& hooks, Hook hook) {
-  const std::int64_t number = hooks->empty() ? 0 : hooks->rbegin()->first + 1;
-  hooks->emplace(number, std::move(hook));
-  return RemovableHandle([held = std::weak_ptr(hooks), number] {
-    if (const auto left = held.lock()) left->erase(number);
-  });
-}
+// Modules whose destruction is due: a deep nest would otherwise destroy itself recursively and overflow the
+// stack. A list of the outermost destructor's own, as for the nodes of the tape.
+thread_local std::vector<std::shared_ptr<ChildSlot>>* dying = nullptr;
 
 }  // namespace
+
+std::shared_ptr<Module> ChildSlot::module() const {
+  const std::lock_guard locked(mutex_);
+  return module_ ? module_ : weak_.lock();
+}
+
+bool ChildSlot::is_only_holder() const {
+  const std::lock_guard locked(mutex_);
+  return module_.use_count() == 1;
+}
+
+void ChildSlot::set(std::shared_ptr<Module> module, bool weakly) {
+  std::weak_ptr<Module> weak = weakly ? module : nullptr;
+  if (weakly) module = nullptr;
+  const std::lock_guard locked(mutex_);
+  module_.swap(module);  // the old one goes with the argument, after the lock
+  weak_.swap(weak);
+}
+
+Module::~Module() {
+  std::vector<std::shared_ptr<ChildSlot>> list;
+  const bool outermost = dying == nullptr;
+  if (outermost) dying = &list;
+  for (auto& [name, slot] : children_) dying->push_back(std::move(slot));
+  if (!outermost) return;
+  while (!list.empty()) {
+    const std::shared_ptr<ChildSlot> slot = std::move(list.back());
+    list.pop_back();
+  }
+  dying = nullptr;
+}
 
 Tensor parameter(Tensor data, bool requires_grad) {
   data.impl().is_parameter = true;
@@ -72,110 +105,220 @@ Tensor Module::forward(const Tensor&) {
 
 Tensor Module::operator()(const Tensor& input) {
   Tensor x = input;
-  // Copies: a hook may remove itself.
-  for (const auto& [number, hook] : Hooks<ForwardPreHook>(*forward_pre_hooks_))
-    if (const Tensor replaced = hook(*this, x); replaced.defined()) x = replaced;
-  Tensor y = backward_hooks_->empty() ? forward(x) : watched_forward(x);
-  for (const auto& [number, hook] : Hooks<ForwardHook>(*forward_hooks_))
-    if (const Tensor replaced = hook(*this, x, y); replaced.defined()) y = replaced;
+  for (const auto& hook : forward_pre_hooks_.hooks())
+    if (const Tensor replaced = (*hook)(*this, x); replaced.defined()) x = replaced;
+  const auto backward_hooks = backward_hooks_.hooks();
+  Tensor y = backward_hooks.empty() ? forward(x) : watched_forward(x, backward_hooks);
+  for (const auto& hook : forward_hooks_.hooks())
+    if (const Tensor replaced = (*hook)(*this, x, y); replaced.defined()) y = replaced;
   return y;
 }
 
-Tensor Module::watched_forward(const Tensor& x) {
-  BackwardWatch watch([this, hooks = *backward_hooks_](TensorList grad_input, const TensorList& grad_output) {
-    for (const auto& [number, hook] : hooks)
-      if (const Tensor replaced = hook(*this, grad_input[0], grad_output[0]); replaced.defined())
-        grad_input[0] = replaced;
-    return grad_input;
-  });
+Tensor Module::watched_forward(const Tensor& x, const HookList<BackwardHook>::Hooks& hooks) {
+  BackwardWatch watch(
+      [this, alive = std::weak_ptr(alive_), hooks](TensorList grad_input, const TensorList& grad_output) {
+        for (const auto& hook : hooks) {
+          if (alive.expired()) break;
+          if (const Tensor replaced = (*hook)(*this, grad_input[0], grad_output[0]); replaced.defined())
+            grad_input[0] = replaced;
+        }
+        return grad_input;
+      });
   return watch.outputs({forward(watch.inputs({x})[0])})[0];
 }
 
 RemovableHandle Module::register_full_backward_hook(BackwardHook hook) {
-  return add_hook(backward_hooks_, std::move(hook));
+  return backward_hooks_.add(std::move(hook));
 }
 
 RemovableHandle Module::register_forward_hook(ForwardHook hook) {
-  return add_hook(forward_hooks_, std::move(hook));
+  return forward_hooks_.add(std::move(hook));
 }
 
 RemovableHandle Module::register_forward_pre_hook(ForwardPreHook hook) {
-  return add_hook(forward_pre_hooks_, std::move(hook));
+  return forward_pre_hooks_.add(std::move(hook));
 }
 
-Tensor& Module::register_parameter(const std::string& name, Tensor tensor) {
-  put(parameters_, name, !tensor.defined() || tensor.impl().is_parameter ? tensor : parameter(tensor));
-  follow(name, tensor);
-  for (auto& [existing, held] : parameters_)
-    if (existing == name) return held;
-  throw ValueError(name);
+Tensor Module::register_parameter(const std::string& name, Tensor tensor) {
+  require_own_name(name);
+  if (tensor.defined() && !tensor.impl().is_parameter) tensor = parameter(tensor);
+  Tensor replaced;  // these two go when the lock is free again
+  TensorList followed;
+  const std::lock_guard locked(mutex_);
+  replaced = put(parameters_, name, tensor);
+  followed = follow(name, tensor);
+  return tensor;
 }
 
-Tensor& Module::register_buffer(const std::string& name, Tensor tensor, bool persistent) {
-  put(buffers_, name, tensor);
+Tensor Module::register_buffer(const std::string& name, Tensor tensor, bool persistent) {
+  require_own_name(name);
+  Tensor replaced;
+  TensorList followed;
+  const std::lock_guard locked(mutex_);
+  replaced = put(buffers_, name, tensor);
   if (persistent)
     transient_.erase(name);
   else
     transient_.insert(name);
-  follow(name, tensor);
-  for (auto& [existing, held] : buffers_)
-    if (existing == name) return held;
-  throw ValueError(name);
+  followed = follow(name, tensor);
+  return tensor;
 }
 
-void Module::follow(const std::string& name, const Tensor& value) {
+TensorList Module::follow(const std::string& name, const Tensor& value) {
+  TensorList before;
   for (const auto& [existing, member] : members_)
-    if (existing == name) *member = value;
+    if (existing == name) before.push_back(std::exchange(*member, value));
+  return before;
 }
 
 void Module::register_parameter(const std::string& name, Tensor& member, Tensor value) {
-  members_.emplace_back(name, &member);
+  {
+    const std::lock_guard locked(mutex_);
+    members_.emplace_back(name, &member);
+  }
   register_parameter(name, std::move(value));
 }
 
 void Module::register_buffer(const std::string& name, Tensor& member, Tensor value) {
-  members_.emplace_back(name, &member);
+  {
+    const std::lock_guard locked(mutex_);
+    members_.emplace_back(name, &member);
+  }
   register_buffer(name, std::move(value));
 }
 
 void Module::register_module(const std::string& name, std::shared_ptr<Module> module) {
-  require(module != nullptr && module.get() != this, "register_module: '", name, "' needs another module");
-  put(children_, name, std::move(module));
+  require(module != nullptr, "register_module: '", name, "' needs another module");
+  require_own_name(name);
+  const bool weakly = module.get() == this || (is_submodule_ && module->contains(this));
+  module->is_submodule_ = true;
+  slot_for(name)->set(std::move(module), weakly);
+}
+
+std::shared_ptr<ChildSlot> Module::slot_for(const std::string& name) {
+  const std::lock_guard locked(mutex_);
+  if (std::shared_ptr<ChildSlot> slot = find(children_, name).value_or(nullptr)) return slot;
+  const auto vacant = std::find_if(vacant_.begin(), vacant_.end(),
+                                   [&](const auto& candidate) { return candidate->name() == name; });
+  const std::shared_ptr<ChildSlot> slot =
+      vacant == vacant_.end() ? std::make_shared<ChildSlot>(name) : *vacant;
+  if (vacant != vacant_.end()) vacant_.erase(vacant);
+  children_.emplace_back(name, slot);
+  return slot;
 }
 
 void Module::unregister(const std::string& name) {
-  transient_.erase(name);
-  follow(name, {});
-  require(take_out(parameters_, name) || take_out(buffers_, name) || take_out(children_, name), this->name(),
-          " has no parameter, buffer or submodule '", name, "'");
+  std::shared_ptr<ChildSlot> emptied;
+  std::optional<Tensor> removed;
+  TensorList followed;
+  {
+    const std::lock_guard locked(mutex_);
+    transient_.erase(name);
+    followed = follow(name, {});
+    removed = take_out(parameters_, name);
+    if (!removed) removed = take_out(buffers_, name);
+    if (!removed) emptied = take_out(children_, name).value_or(nullptr);
+    if (emptied && emptied.use_count() > 1) vacant_.push_back(emptied);
+  }
+  require(removed || emptied, this->name(), " has no parameter, buffer or submodule '", name, "'");
+  if (emptied) emptied->set(nullptr);
+}
+
+Module::Slots Module::slots() const {
+  const std::lock_guard locked(mutex_);
+  return children_;
+}
+
+Module::Children Module::named_children() const {
+  Children children;
+  for (const auto& [name, slot] : slots())
+    if (std::shared_ptr<Module> child = slot->module()) children.emplace_back(name, std::move(child));
+  return children;
 }
 
 namespace {
 
-void add_modules(const std::string& path, const Module& module, std::set<const Module*>* seen,
-                 std::vector<std::pair<std::string, const Module*>>& all) {
-  if (seen && !seen->insert(&module).second) return;
-  all.emplace_back(path, &module);
-  for (const auto& [name, child] : module.named_children())
-    add_modules(dotted(path, name), *child, seen, all);
+// Walks go by loops, so that depth costs no stack of the thread's.
+
+/**
+ * Calls `leave` on every module below `root`, then on `root`; `skip` says what to pass over with all below
+ * it. Throws RecursionError where a module contains itself.
+ */
+template <class M, class Skip, class Leave>
+void walk(M& root, const Skip& skip, const Leave& leave) {
+  struct Step {
+    std::shared_ptr<M> module;
+    Module::Children children;
+    std::size_t next = 0;
+  };
+  std::vector<Step> path;
+  std::set<const Module*> on_path;
+  const auto enter = [&](std::shared_ptr<M> module) {
+    on_path.insert(module.get());
+    Module::Children children = module->named_children();
+    path.push_back({std::move(module), std::move(children)});
+  };
+  enter(std::shared_ptr<M>(std::shared_ptr<M>(), &root));
+  while (!path.empty()) {
+    Step& step = path.back();
+    if (step.next < step.children.size()) {
+      const auto [name, child] = step.children[step.next++];
+      if (on_path.count(child.get()))
+        throw RecursionError(concat("a module contains itself: the submodule '", name, "' of a ",
+                                    step.module->name(), " is the ", child->name(), " that holds it"));
+      if (!skip(*child)) enter(child);
+      continue;
+    }
+    on_path.erase(step.module.get());
+    leave(*step.module);
+    path.pop_back();
+  }
 }
 
 }  // namespace
 
-std::vector<std::pair<std::string, const Module*>> Module::named_modules(const std::string& prefix,
-                                                                         bool remove_duplicate) const {
+Module::Children Module::named_modules(const std::string& prefix, bool remove_duplicate) const {
+  if (!remove_duplicate) require_no_cycle();
   std::set<const Module*> seen;
-  std::vector<std::pair<std::string, const Module*>> all;
-  add_modules(prefix, *this, remove_duplicate ? &seen : nullptr, all);
+  Children all, stack;
+  // Not owning, and not const, as submodules are not.
+  stack.emplace_back(prefix, std::shared_ptr<Module>(std::shared_ptr<Module>(), const_cast<Module*>(this)));
+  while (!stack.empty()) {
+    const auto [path, module] = std::move(stack.back());
+    stack.pop_back();
+    if (!seen.insert(module.get()).second && remove_duplicate) continue;
+    all.emplace_back(path, module);
+    Children children = module->named_children();
+    for (auto child = children.rbegin(); child != children.rend(); ++child)
+      stack.emplace_back(dotted(path, child->first), std::move(child->second));
+  }
   return all;
 }
 
-StateDict Module::collect(StateDict Module::*own, const std::string& prefix, bool recurse,
+bool Module::contains(const Module* other) const {
+  for (const auto& [path, module] : named_modules())
+    if (module.get() == other) return true;
+  return false;
+}
+
+void Module::require_no_cycle() const {
+  std::set<const Module*> done;
+  walk(
+      *this, [&](const Module& module) { return done.count(&module) > 0; },
+      [&](const Module& module) { done.insert(&module); });
+}
+
+StateDict Module::copy_of(StateDict Module::* own) const {
+  const std::lock_guard locked(mutex_);
+  return this->*own;
+}
+
+StateDict Module::collect(StateDict Module::* own, const std::string& prefix, bool recurse,
                           bool remove_duplicate) const {
   StateDict all;
   std::set<TensorImpl*> seen;  // a parameter that two modules share counts once
   const auto add = [&](const std::string& path, const Module& module) {
-    for (const auto& [own_name, tensor] : module.*own) {
+    for (const auto& [own_name, tensor] : module.copy_of(own)) {
       if (!tensor.defined() || (!seen.insert(&tensor.impl()).second && remove_duplicate)) continue;
       all.emplace_back(dotted(path, own_name), tensor);
     }
@@ -213,51 +356,85 @@ TensorList Module::buffers(bool recurse) const {
   return tensors_of(named_buffers("", recurse));
 }
 
-const Module& Module::get_submodule(const std::string& target) const {
-  if (target.empty()) return *this;
-  const auto [path, own_name] = split_target(target);
-  const Module& parent = get_submodule(path);
-  const std::shared_ptr<Module> child = parent.own_module(own_name);
-  require(child != nullptr, parent.name(), " has no attribute `", own_name, "`");
-  return *child;
+std::shared_ptr<const Module> Module::get_submodule(const std::string& target) const {
+  std::shared_ptr<const Module> module(std::shared_ptr<const Module>(), this);
+  std::istringstream path(target);
+  for (std::string own_name; std::getline(path, own_name, '.');) {
+    const std::shared_ptr<const Module> child = module->own_module(own_name);
+    require(child != nullptr, module->name(), " has no attribute `", own_name, "`");
+    module = child;
+  }
+  return module;
 }
 
 Tensor Module::get_parameter(const std::string& target) const {
   const auto [path, own_name] = split_target(target);
-  const Module& module = get_submodule(path);
-  const std::optional<Tensor> found = module.own_parameter(own_name);
-  require(found.has_value(), module.name(), " has no parameter `", own_name, "`");
+  const std::shared_ptr<const Module> module = get_submodule(path);
+  const std::optional<Tensor> found = module->own_parameter(own_name);
+  require(found.has_value(), module->name(), " has no parameter `", own_name, "`");
   return *found;
 }
 
 Tensor Module::get_buffer(const std::string& target) const {
   const auto [path, own_name] = split_target(target);
-  const Module& module = get_submodule(path);
-  const std::optional<Tensor> found = module.own_buffer(own_name);
-  require(found.has_value(), module.name(), " has no buffer `", own_name, "`");
+  const std::shared_ptr<const Module> module = get_submodule(path);
+  const std::optional<Tensor> found = module->own_buffer(own_name);
+  require(found.has_value(), module->name(), " has no buffer `", own_name, "`");
   return *found;
 }
 
 std::optional<Tensor> Module::own_parameter(const std::string& name) const {
+  const std::lock_guard locked(mutex_);
   return find(parameters_, name);
 }
 std::optional<Tensor> Module::own_buffer(const std::string& name) const {
+  const std::lock_guard locked(mutex_);
   return find(buffers_, name);
 }
 
 std::shared_ptr<Module> Module::own_module(const std::string& name) const {
-  for (const auto& [existing, child] : children_)
-    if (existing == name) return child;
-  return nullptr;
+  std::shared_ptr<ChildSlot> slot;
+  {
+    const std::lock_guard locked(mutex_);
+    slot = find(children_, name).value_or(nullptr);
+  }
+  return slot ? slot->module() : nullptr;
 }
 
 void Module::train(bool on) {
-  apply([on](Module& module) { module.training_ = on; });
+  for (const auto& [path, module] : named_modules()) module->set_training(on);
 }
 
 void Module::apply(const std::function<void(Module&)>& function) {
-  for (const auto& [child_name, child] : children_) child->apply(function);
-  function(*this);
+  require_no_cycle();
+  walk(*this, [](const Module&) { return false; }, function);
+}
+
+void Module::add_owned(Ownership& ownership) const {
+  std::vector<std::shared_ptr<const Module>> stack;
+  stack.emplace_back(std::shared_ptr<const Module>(), this);
+  while (!stack.empty()) {
+    const std::shared_ptr<const Module> module = std::move(stack.back());
+    stack.pop_back();
+    module->add_own_tensors(ownership);
+    for (const auto& [child_name, slot] : module->slots())
+      if (slot->is_only_holder()) stack.push_back(slot->module());
+  }
+}
+
+void Module::add_own_tensors(Ownership& ownership) const {
+  const StateDict parameters = copy_of(&Module::parameters_), buffers = copy_of(&Module::buffers_);
+  std::vector<std::pair<std::string, Tensor*>> members;
+  {
+    const std::lock_guard locked(mutex_);
+    members = members_;
+  }
+  for (const StateDict& entries : {std::cref(parameters), std::cref(buffers)})
+    for (const auto& [own_name, tensor] : entries) {
+      const auto follows = [&](const auto& member) { return member.first == own_name; };
+      // Its handles here: in the list, in the copy of the list, in the members.
+      ownership.add(tensor, 2 + std::count_if(members.begin(), members.end(), follows));
+    }
 }
 
 namespace {
@@ -269,7 +446,7 @@ void replace_all(const std::vector<StateDict>& groups, const Convert& convert) {
   for (const StateDict& group : groups)
     for (const auto& [name, tensor] : group) {
       tensor.impl().data = convert(tensor.detach()).data();
-      if (tensor.grad().defined()) tensor.impl().grad = convert(tensor.grad());
+      if (const Tensor grad = tensor.grad(); grad.defined()) tensor.impl().set_grad(convert(grad));
     }
 }
 
@@ -287,11 +464,11 @@ void Module::to(DType dtype) {
 
 void Module::zero_grad(bool set_to_none) {
   const NoGradGuard no_grad;
-  for (const Tensor& p : parameters()) {
+  for (Tensor& p : parameters()) {
     if (set_to_none)
-      p.impl().grad = {};
-    else if (p.grad().defined())
-      p.grad().zero_();
+      p.set_grad({});
+    else if (Tensor grad = p.grad(); grad.defined())
+      grad.zero_();
   }
 }
 

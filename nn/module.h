@@ -1,8 +1,9 @@
 #pragma once
 
+#include <atomic>
 #include <functional>
-#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -11,8 +12,12 @@
 #include <vector>
 
 #include "autograd/tensor.h"
+#include "nn/child.h"
+#include "nn/hook_list.h"
 
 namespace ocl {
+
+class Ownership;
 
 /** Tensors by name, in order: what a state dict is. */
 using StateDict = std::vector<std::pair<std::string, Tensor>>;
@@ -37,18 +42,9 @@ std::string number_repr(const Scalar& number);
  * Python. */
 Tensor parameter(Tensor data, bool requires_grad = true);
 
-/** Takes a hook away again; may be dropped without doing so. */
-class RemovableHandle {
- public:
-  RemovableHandle() = default;
-  explicit RemovableHandle(std::function<void()> remove) : remove_(std::move(remove)) {}
-  void remove() {
-    if (remove_) remove_();
-    remove_ = nullptr;
-  }
-
- private:
-  std::function<void()> remove_;
+/** A walk over modules that contain themselves, which would not end. Python: RecursionError. */
+class RecursionError : public Error {
+  using Error::Error;
 };
 
 /** Names that a state dict lacked, and names in it that the module does not have. */
@@ -60,10 +56,13 @@ struct IncompatibleKeys {
  * Base of all modules: parameters, buffers and submodules by name, as torch.nn.Module.
  *
  *     struct Net : ocl::nn::Module {
- *       ocl::nn::Linear& hidden = add<ocl::nn::Linear>("hidden", 784, 128);
- *       ocl::nn::Linear& out = add<ocl::nn::Linear>("out", 128, 10);
+ *       ocl::nn::Child<ocl::nn::Linear> hidden = add<ocl::nn::Linear>("hidden", 784, 128);
+ *       ocl::nn::Child<ocl::nn::Linear> out = add<ocl::nn::Linear>("out", 128, 10);
  *       ocl::Tensor forward(const ocl::Tensor& x) override { return out(ocl::relu(hidden(x))); }
  *     };
+ *
+ * Threads may register, walk and call at once: what is listed is copied under a lock that is never held while
+ * a hook, a forward or a destructor runs.
  */
 class Module {
  public:
@@ -74,7 +73,7 @@ class Module {
   using Children = std::vector<std::pair<std::string, std::shared_ptr<Module>>>;
 
   Module() = default;
-  virtual ~Module() = default;
+  virtual ~Module();
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
 
@@ -91,24 +90,25 @@ class Module {
   virtual std::string repr() const;
 
   /** Registers under a name of one word; later ones replace earlier ones. An undefined tensor keeps the name
-   * for later. A buffer that is not persistent stays out of the state dict. */
-  Tensor& register_parameter(const std::string& name, Tensor tensor);
-  Tensor& register_buffer(const std::string& name, Tensor tensor, bool persistent = true);
+   * for later. A buffer that is not persistent stays out of the state dict. A module that contains this one
+   * is held weakly, so that modules in a circle are freed when nothing outside holds them. */
+  Tensor register_parameter(const std::string& name, Tensor tensor);
+  Tensor register_buffer(const std::string& name, Tensor tensor, bool persistent = true);
   void register_module(const std::string& name, std::shared_ptr<Module> module);
   /** Takes the parameter, buffer or submodule of that name away. Throws ValueError if there is none. */
   void unregister(const std::string& name);
   /** Constructs a submodule and registers it. */
   template <class M, class... Args>
-  M& add(const std::string& name, Args&&... args) {
-    auto module = std::make_shared<M>(std::forward<Args>(args)...);
-    register_module(name, module);
-    return *module;
+  Child<M> add(const std::string& name, Args&&... args) {
+    register_module(name, std::make_shared<M>(std::forward<Args>(args)...));
+    return Child<M>(slot_for(name));
   }
   /** Called with every output; a defined tensor it returns replaces the output. */
   RemovableHandle register_forward_hook(ForwardHook hook);
   /** Called with every input; a defined tensor it returns replaces the input. */
   RemovableHandle register_forward_pre_hook(ForwardPreHook hook);
-  /** Called in every backward; a defined tensor it returns replaces the gradient of the input. */
+  /** Called in every backward while the module lives; a defined tensor it returns replaces the gradient of
+   * the input. */
   RemovableHandle register_full_backward_hook(BackwardHook hook);
 
   /** Parameters and buffers of this module and, with `recurse`, of those below it, with dotted names after
@@ -119,12 +119,14 @@ class Module {
                           bool remove_duplicate = true) const;
   TensorList parameters(bool recurse = true) const;
   TensorList buffers(bool recurse = true) const;
-  const Children& named_children() const { return children_; }
-  /** This module under `prefix` and those below it with dotted names. */
-  std::vector<std::pair<std::string, const Module*>> named_modules(const std::string& prefix = "",
-                                                                   bool remove_duplicate = true) const;
+  Children named_children() const;
+  /** This module under `prefix`, which the list does not keep alive, and those below it with dotted names.
+   * Without `remove_duplicate`, throws RecursionError where a module contains itself. */
+  Children named_modules(const std::string& prefix = "", bool remove_duplicate = true) const;
+  /** Throws RecursionError if a module here or below contains itself. */
+  void require_no_cycle() const;
   /** What stands under a dotted name ("block.conv1.weight"). Throws ValueError if nothing does. */
-  const Module& get_submodule(const std::string& target) const;
+  std::shared_ptr<const Module> get_submodule(const std::string& target) const;
   Tensor get_parameter(const std::string& target) const;
   Tensor get_buffer(const std::string& target) const;
   /** This module's own parameter or buffer of that name: undefined if registered without one, nothing if not
@@ -137,15 +139,16 @@ class Module {
   /** Sets training mode here and below (dropout and batch norm behave differently). */
   void train(bool on = true);
   void eval() { train(false); }
-  bool is_training() const { return training_; }
+  bool is_training() const { return training_.load(std::memory_order_relaxed); }
   /** Sets it here alone. */
-  void set_training(bool on) { training_ = on; }
+  void set_training(bool on) { training_.store(on, std::memory_order_relaxed); }
 
   /** Moves parameters and buffers; handles to them stay valid. Floating ones take `dtype`, which must be a
    * floating one. */
   void to(const Device& device);
   void to(DType dtype);
-  /** Calls `function` on every submodule, then on this module. */
+  /** Calls `function` on every submodule, then on this module. Throws RecursionError where a module contains
+   * itself. */
   void apply(const std::function<void(Module&)>& function);
   /** Drops the gradients of all parameters, or sets them to zero. */
   void zero_grad(bool set_to_none = true);
@@ -160,7 +163,17 @@ class Module {
    */
   IncompatibleKeys load_state_dict(const StateDict& state, bool strict = true, bool assign = false);
 
+  /** Adds the parameters and buffers that nothing but this module holds, and those of submodules of which the
+   * same is true. */
+  void add_owned(Ownership& ownership) const;
+
  protected:
+  /** The tensor in a member that was registered: for a forward, which another thread may register anew under.
+   */
+  Tensor held(const Tensor& member) const {
+    const std::lock_guard locked(mutex_);
+    return member;
+  }
   /** Registers `value` and sets `member` to it, now and whenever another tensor is registered under the name.
    */
   void register_parameter(const std::string& name, Tensor& member, Tensor value);
@@ -172,29 +185,62 @@ class Module {
 
  private:
   /** The entries of `own` of this module and those below it. */
-  StateDict collect(StateDict Module::*own, const std::string& prefix, bool recurse,
+  StateDict collect(StateDict Module::* own, const std::string& prefix, bool recurse,
                     bool remove_duplicate) const;
-  Tensor watched_forward(const Tensor& x);
-  void follow(const std::string& name, const Tensor& value);
+  using Slots = std::vector<std::pair<std::string, std::shared_ptr<ChildSlot>>>;
+  Tensor watched_forward(const Tensor& x, const HookList<BackwardHook>::Hooks& hooks);
+  /** Sets the members of derived classes that hold what is registered under `name`; gives back what they
+   * held. */
+  TensorList follow(const std::string& name, const Tensor& value);
+  void add_own_tensors(Ownership& ownership) const;
+  StateDict copy_of(StateDict Module::* own) const;
+  /** The place of that name among the submodules, made if there is none. */
+  std::shared_ptr<ChildSlot> slot_for(const std::string& name);
+  Slots slots() const;
+  /** Whether `other` is this module or one below it. */
+  bool contains(const Module* other) const;
   /** Puts `value` where the own parameter or buffer `held` is. */
   void assign(const std::string& own_name, const Tensor& held, const Tensor& value);
   /** Own parameters, then own persistent buffers: of both, what is defined. */
   StateDict own_state() const;
 
-  template <class Hook>
-  using Hooks = std::map<std::int64_t, Hook>;
-
+  mutable std::mutex mutex_;  // of what follows, up to the hooks
   StateDict parameters_, buffers_;
-  std::set<std::string> transient_;                       // buffers that stay out of the state dict
-  std::vector<std::pair<std::string, Tensor*>> members_;  // handles of derived classes to registered tensors
+  std::set<std::string> transient_;  // buffers that stay out of the state dict
+  std::vector<std::pair<std::string, Tensor*>>
+      members_;  // of derived classes, which follow what is registered
   std::vector<std::pair<std::string, std::int64_t*>> counters_;
-  Children children_;
-  // Shared with the handles that remove from them, which may outlive the module.
-  std::shared_ptr<Hooks<ForwardHook>> forward_hooks_ = std::make_shared<Hooks<ForwardHook>>();
-  std::shared_ptr<Hooks<ForwardPreHook>> forward_pre_hooks_ = std::make_shared<Hooks<ForwardPreHook>>();
-  std::shared_ptr<Hooks<BackwardHook>> backward_hooks_ = std::make_shared<Hooks<BackwardHook>>();
-  bool training_ = true;
+  Slots children_;
+  std::vector<std::shared_ptr<ChildSlot>> vacant_;  // of names taken away, which a Child may still hold
+
+  HookList<ForwardHook> forward_hooks_;
+  HookList<ForwardPreHook> forward_pre_hooks_;
+  HookList<BackwardHook> backward_hooks_;
+  std::atomic<bool> training_{true};
+  std::atomic<bool> is_submodule_{false};                         // was registered in some module
+  const std::shared_ptr<void> alive_ = std::make_shared<char>();  // lets closures see that the module is gone
 };
+
+template <class M>
+std::shared_ptr<M> Child<M>::get() const {
+  std::shared_ptr<M> wanted = std::dynamic_pointer_cast<M>(module());
+  dlprim::require<TypeError>(wanted != nullptr, "the submodule '", slot_->name(),
+                             "' is of another kind now: a ", module()->name());
+  return wanted;
+}
+
+template <class M>
+Tensor Child<M>::operator()(const Tensor& x) const {
+  return (*module())(x);
+}
+
+template <class M>
+std::shared_ptr<Module> Child<M>::module() const {
+  dlprim::require(slot_ != nullptr, "a submodule was used before it was registered");
+  std::shared_ptr<Module> found = slot_->module();
+  dlprim::require(found != nullptr, "there is no submodule '", slot_->name(), "' any more");
+  return found;
+}
 
 }  // namespace nn
 }  // namespace ocl

@@ -75,8 +75,9 @@ std::string Module::name() const {
 }
 
 std::string Module::repr() const {
+  require_no_cycle();
   std::vector<std::pair<std::string, std::string>> children;
-  for (const auto& [child_name, child] : children_) children.emplace_back(child_name, child->repr());
+  for (const auto& [child_name, child] : named_children()) children.emplace_back(child_name, child->repr());
   return module_repr(name(), extra_repr(), children);
 }
 

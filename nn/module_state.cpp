@@ -103,6 +103,7 @@ std::string own_prefix(const std::string& path) {
 }  // namespace
 
 StateDict Module::own_state() const {
+  const std::lock_guard locked(mutex_);
   StateDict own;
   for (const auto& [own_name, tensor] : parameters_)
     if (tensor.defined()) own.emplace_back(own_name, tensor);
@@ -130,12 +131,11 @@ IncompatibleKeys Module::load_state_dict(const StateDict& state, bool strict, bo
   std::vector<std::function<void()>> changes;  // made only when everything fits; none of them can fail
   for (const auto& [path, module] : named_modules("", false)) {
     const std::string start = own_prefix(path);
-    auto* target = const_cast<Module*>(module);  // below this module, which is not const
     for (const auto& [own_name, tensor] : module->own_state())
       comparison.match(
           start + own_name, tensor.shape(), [&, own = own_name, held = tensor](const Tensor& value) {
             if (assign)
-              changes.push_back([target, own, held, ready = ready_to_hold(value, held)] {
+              changes.push_back([target = module, own, held, ready = ready_to_hold(value, held)] {
                 target->assign(own, held, ready);
               });
             else

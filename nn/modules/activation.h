@@ -92,7 +92,7 @@ class GELU : public Module {
 class PReLU : public Module {
  public:
   explicit PReLU(std::int64_t num_parameters = 1, double init = 0.25);
-  Tensor forward(const Tensor& x) override { return prelu(x, weight); }
+  Tensor forward(const Tensor& x) override { return prelu(x, held(weight)); }
   std::string name() const override { return "PReLU"; }
   std::string extra_repr() const override { return dlprim::concat("num_parameters=", num_parameters()); }
   std::int64_t num_parameters() const { return weight.numel(); }

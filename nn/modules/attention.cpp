@@ -43,15 +43,17 @@ MultiheadAttention::MultiheadAttention(std::int64_t embed_dim, std::int64_t num_
   weight("k_proj_weight", k_proj_weight, !packed, embed_dim, kdim);
   weight("v_proj_weight", v_proj_weight, !packed, embed_dim, vdim);
   register_parameter("in_proj_bias", in_proj_bias, options.bias ? zeros({3 * embed_dim}) : Tensor());
-  out_proj = &add<NonDynamicallyQuantizableLinear>("out_proj", embed_dim, embed_dim, options.bias);
+  out_proj = add<NonDynamicallyQuantizableLinear>("out_proj", embed_dim, embed_dim, options.bias);
   if (options.bias) init::zeros_(out_proj->bias);
 }
 
 /** Query (part 0), key (1) or value (2), [A, B, features] -> [A, B, heads, E / heads]. */
 Tensor MultiheadAttention::projected(const Tensor& x, int part, const Tensor& own_weight) const {
   const std::int64_t first = part * embed_dim_;
-  const Tensor weight = own_weight.defined() ? own_weight : narrow(in_proj_weight, 0, first, embed_dim_);
-  const Tensor bias = in_proj_bias.defined() ? narrow(in_proj_bias, 0, first, embed_dim_) : Tensor();
+  const Tensor weight =
+      own_weight.defined() ? own_weight : narrow(held(in_proj_weight), 0, first, embed_dim_);
+  const Tensor all_biases = held(in_proj_bias);
+  const Tensor bias = all_biases.defined() ? narrow(all_biases, 0, first, embed_dim_) : Tensor();
   return reshape(linear(x, weight, bias), {x.size(0), x.size(1), num_heads_, embed_dim_ / num_heads_});
 }
 
@@ -88,8 +90,8 @@ AttentionResult MultiheadAttention::forward(const Tensor& query, const Tensor& k
   const auto heads = [&](const Tensor& x, int part, const Tensor& own_weight) {
     return permute(projected(batched ? x : unsqueeze(x, 1), part, own_weight), {item_dim, 2, row_dim, 3});
   };
-  const Tensor q = heads(query, 0, q_proj_weight), k = heads(key, 1, k_proj_weight),
-               v = heads(value, 2, v_proj_weight);
+  const Tensor q = heads(query, 0, held(q_proj_weight)), k = heads(key, 1, held(k_proj_weight)),
+               v = heads(value, 2, held(v_proj_weight));
   const std::int64_t items = q.size(0), queries = q.size(2), keys = k.size(2);
   AttentionOptions options;
   options.attn_mask = mask_for(masks, items, queries, keys, q.dtype());
@@ -102,7 +104,7 @@ AttentionResult MultiheadAttention::forward(const Tensor& query, const Tensor& k
   if (weights == Weights::averaged) result.weights = mean(result.weights, {1});
   const Tensor rows = permute(result.output, item_dim == 0 ? std::vector<std::int64_t>{0, 2, 1, 3}
                                                            : std::vector<std::int64_t>{2, 0, 1, 3});
-  result.output = (*out_proj)(reshape(rows, {rows.size(0), rows.size(1), embed_dim_}));
+  result.output = out_proj(reshape(rows, {rows.size(0), rows.size(1), embed_dim_}));
   if (!batched) {
     result.output = squeeze(result.output, 1);
     if (result.weights.defined()) result.weights = squeeze(result.weights, 0);

@@ -50,7 +50,7 @@ class MultiheadAttention : public Module {
   Tensor in_proj_weight;                               // [3 E, E], or undefined
   Tensor q_proj_weight, k_proj_weight, v_proj_weight;  // [E, E], [E, kdim], [E, vdim], or undefined
   Tensor in_proj_bias;                                 // [3 E], or undefined
-  Linear* out_proj;
+  Child<Linear> out_proj;
 
  private:
   Tensor projected(const Tensor& x, int part, const Tensor& own_weight) const;

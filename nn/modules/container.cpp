@@ -6,8 +6,8 @@ namespace ocl::nn {
 
 using dlprim::require;
 
-std::size_t ModuleSequence::position(std::int64_t index, std::size_t end) const {
-  const auto count = static_cast<std::int64_t>(size());
+std::size_t ModuleSequence::position(std::int64_t index, std::size_t size, std::size_t end) const {
+  const auto count = static_cast<std::int64_t>(size);
   const std::int64_t counted = index < 0 ? index + count : index;
   require<IndexError>(counted >= 0 && counted < static_cast<std::int64_t>(end), "index ", index,
                       " is out of range for a ", name(), " of ", count, " modules");
@@ -15,7 +15,8 @@ std::size_t ModuleSequence::position(std::int64_t index, std::size_t end) const 
 }
 
 std::shared_ptr<Module> ModuleSequence::at(std::int64_t index) const {
-  return named_children()[position(index, size())].second;
+  const ModulePointers all = modules();
+  return all[position(index, all.size(), all.size())];
 }
 
 ModulePointers ModuleSequence::modules() const {
@@ -34,29 +35,30 @@ void ModuleSequence::extend(const ModulePointers& modules) {
 
 void ModuleSequence::insert(std::int64_t index, std::shared_ptr<Module> module) {
   ModulePointers all = modules();
-  all.insert(all.begin() + static_cast<std::ptrdiff_t>(position(index, size() + 1)), std::move(module));
+  all.insert(all.begin() + static_cast<std::ptrdiff_t>(position(index, all.size(), all.size() + 1)),
+             std::move(module));
   renumber(all);
 }
 
 void ModuleSequence::erase(std::int64_t index) {
   ModulePointers all = modules();
-  all.erase(all.begin() + static_cast<std::ptrdiff_t>(position(index, size())));
+  all.erase(all.begin() + static_cast<std::ptrdiff_t>(position(index, all.size(), all.size())));
   renumber(all);
 }
 
 void ModuleSequence::renumber(const ModulePointers& modules) {
-  while (size() > 0) unregister(std::string(named_children().back().first));
+  for (const auto& [child_name, module] : named_children()) unregister(child_name);
   extend(modules);
 }
 
 std::shared_ptr<Sequential> Sequential::slice(std::int64_t begin, std::int64_t end) const {
-  const auto count = static_cast<std::int64_t>(size());
-  const auto held = [count](std::int64_t i) {
+  const Children children = named_children();
+  const auto count = static_cast<std::int64_t>(children.size());
+  const auto clamped = [count](std::int64_t i) {
     return std::min(std::max<std::int64_t>(i < 0 ? i + count : i, 0), count);
   };
-  const std::int64_t first = held(begin), last = std::max(held(end), held(begin));
-  return std::make_shared<Sequential>(
-      Children(named_children().begin() + first, named_children().begin() + last));
+  const std::int64_t first = clamped(begin), last = std::max(clamped(end), first);
+  return std::make_shared<Sequential>(Children(children.begin() + first, children.begin() + last));
 }
 
 Tensor Sequential::forward(const Tensor& x) {
@@ -66,6 +68,7 @@ Tensor Sequential::forward(const Tensor& x) {
 }
 
 std::string ModuleList::repr() const {
+  require_no_cycle();
   std::vector<std::string> texts;
   for (const auto& [child_name, module] : named_children()) texts.push_back(module->repr());
   return module_list_repr(name(), texts);

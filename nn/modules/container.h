@@ -28,7 +28,7 @@ class ModuleSequence : public Module {
   void erase(std::int64_t index);
 
  private:
-  std::size_t position(std::int64_t index, std::size_t end) const;
+  std::size_t position(std::int64_t index, std::size_t size, std::size_t end) const;
   void renumber(const ModulePointers& modules);
 };
 

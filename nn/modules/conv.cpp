@@ -128,7 +128,7 @@ Tensor Conv1d::forward(const Tensor& x) {
     const auto* sizes = std::get_if<Numbers>(&o.padding);
     padding = sizes ? Padding1d((*sizes)[0]) : Padding1d(std::get<std::string>(o.padding));
   }
-  return conv1d(padded(x), weight, bias, o.stride[0], padding, o.dilation[0], o.groups);
+  return conv1d(padded(x), held(weight), held(bias), o.stride[0], padding, o.dilation[0], o.groups);
 }
 
 Conv2d::Conv2d(std::int64_t in_channels, std::int64_t out_channels, Pair kernel_size, Pair stride,
@@ -153,7 +153,8 @@ Tensor Conv2d::forward(const Tensor& x) {
     const auto* sizes = std::get_if<Numbers>(&o.padding);
     padding = sizes ? Padding2d(pair_of(*sizes)) : Padding2d(std::get<std::string>(o.padding));
   }
-  return conv2d(padded(x), weight, bias, pair_of(o.stride), padding, pair_of(o.dilation), o.groups);
+  return conv2d(padded(x), held(weight), held(bias), pair_of(o.stride), padding, pair_of(o.dilation),
+                o.groups);
 }
 
 ConvTranspose1d::ConvTranspose1d(std::int64_t in_channels, std::int64_t out_channels, int kernel_size,
@@ -173,8 +174,8 @@ ConvTranspose1d::ConvTranspose1d(std::int64_t in_channels, std::int64_t out_chan
 
 Tensor ConvTranspose1d::forward(const Tensor& x) {
   const ConvolutionOptions& o = options();
-  return conv_transpose1d(x, weight, bias, o.stride[0], std::get<Numbers>(o.padding)[0], o.output_padding[0],
-                          o.groups, o.dilation[0]);
+  return conv_transpose1d(x, held(weight), held(bias), o.stride[0], std::get<Numbers>(o.padding)[0],
+                          o.output_padding[0], o.groups, o.dilation[0]);
 }
 
 ConvTranspose2d::ConvTranspose2d(std::int64_t in_channels, std::int64_t out_channels, Pair kernel_size,
@@ -186,8 +187,9 @@ ConvTranspose2d::ConvTranspose2d(std::int64_t in_channels, std::int64_t out_chan
 
 Tensor ConvTranspose2d::forward(const Tensor& x) {
   const ConvolutionOptions& o = options();
-  return conv_transpose2d(x, weight, bias, pair_of(o.stride), pair_of(std::get<Numbers>(o.padding)),
-                          pair_of(o.output_padding), o.groups, pair_of(o.dilation));
+  return conv_transpose2d(x, held(weight), held(bias), pair_of(o.stride),
+                          pair_of(std::get<Numbers>(o.padding)), pair_of(o.output_padding), o.groups,
+                          pair_of(o.dilation));
 }
 
 }  // namespace ocl::nn

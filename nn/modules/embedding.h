@@ -17,7 +17,7 @@ class Embedding : public Module {
   static std::shared_ptr<Embedding> from_pretrained(const Tensor& embeddings, bool freeze = true,
                                                     std::optional<std::int64_t> padding_idx = std::nullopt);
 
-  Tensor forward(const Tensor& input) override { return embedding(input, weight, padding_idx_); }
+  Tensor forward(const Tensor& input) override { return embedding(input, held(weight), padding_idx_); }
   std::string name() const override { return "Embedding"; }
   std::string extra_repr() const override;
   std::optional<std::int64_t> padding_idx() const { return padding_idx_; }

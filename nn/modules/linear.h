@@ -9,7 +9,7 @@ namespace ocl::nn {
 class Linear : public Module {
  public:
   Linear(std::int64_t in_features, std::int64_t out_features, bool bias = true);
-  Tensor forward(const Tensor& x) override { return linear(x, weight, bias); }
+  Tensor forward(const Tensor& x) override { return linear(x, held(weight), held(bias)); }
   std::string name() const override { return "Linear"; }
   std::string extra_repr() const override;
 

@@ -33,11 +33,12 @@ BatchNorm::BatchNorm(std::int64_t num_features, double eps, std::optional<double
 
 Tensor BatchNorm::forward(const Tensor& x) {
   check_input(x);
-  const bool uses_batch = is_training() || !running_mean.defined();
-  if (is_training() && running_mean.defined()) ++num_batches_tracked;
+  const Tensor mean = held(running_mean), variance = held(running_var);
+  const bool uses_batch = is_training() || !mean.defined();
+  if (is_training() && mean.defined()) ++num_batches_tracked;
   const double momentum =
       momentum_ ? *momentum_ : 1.0 / static_cast<double>(std::max<std::int64_t>(num_batches_tracked, 1));
-  return batch_norm(x, running_mean, running_var, weight, bias, uses_batch, momentum, eps_);
+  return batch_norm(x, mean, variance, held(weight), held(bias), uses_batch, momentum, eps_);
 }
 
 std::string BatchNorm::extra_repr() const {
@@ -64,7 +65,7 @@ LayerNorm::LayerNorm(std::vector<std::int64_t> normalized_shape, double eps, boo
 }
 
 Tensor LayerNorm::forward(const Tensor& x) {
-  return layer_norm(x, shape_, weight, bias, eps_);
+  return layer_norm(x, shape_, held(weight), held(bias), eps_);
 }
 
 std::string LayerNorm::extra_repr() const {
@@ -79,7 +80,7 @@ RMSNorm::RMSNorm(std::vector<std::int64_t> normalized_shape, std::optional<doubl
 }
 
 Tensor RMSNorm::forward(const Tensor& x) {
-  return rms_norm(x, shape_, weight, eps_);
+  return rms_norm(x, shape_, held(weight), eps_);
 }
 
 std::string RMSNorm::extra_repr() const {
@@ -97,7 +98,7 @@ GroupNorm::GroupNorm(std::int64_t num_groups, std::int64_t num_channels, double 
 }
 
 Tensor GroupNorm::forward(const Tensor& x) {
-  return group_norm(x, groups_, weight, bias, eps_);
+  return group_norm(x, groups_, held(weight), held(bias), eps_);
 }
 
 std::string GroupNorm::extra_repr() const {
@@ -120,8 +121,9 @@ Tensor InstanceNorm::forward(const Tensor& x) {
   dlprim::require(x.dim() == item_rank() || x.dim() == item_rank() + 1, name(), ": expected ", item_rank(),
                   "D or ", item_rank() + 1, "D input (got ", x.dim(), "D input)");
   if (x.dim() == item_rank()) return squeeze(forward(unsqueeze(x, 0)), 0);
-  const bool uses_input = is_training() || !running_mean.defined();
-  return instance_norm(x, running_mean, running_var, weight, bias, uses_input, momentum_.value_or(0), eps_);
+  const Tensor mean = held(running_mean), variance = held(running_var);
+  const bool uses_input = is_training() || !mean.defined();
+  return instance_norm(x, mean, variance, held(weight), held(bias), uses_input, momentum_.value_or(0), eps_);
 }
 
 std::string InstanceNorm::extra_repr() const {

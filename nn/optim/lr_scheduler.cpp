@@ -23,10 +23,13 @@ std::int64_t StateVisitor::whole(const char* name, double value) {
 
 LRScheduler::LRScheduler(Optimizer& optimizer, std::int64_t last_epoch)
     : optimizer_(optimizer), epoch_(last_epoch) {
-  for (ParameterGroup& group : optimizer.param_groups()) {
-    if (last_epoch == -1) group.options.emplace("initial_lr", group.options.at("lr"));
-    dlprim::require(group.options.count("initial_lr") != 0, "a schedule that resumes at epoch ", last_epoch,
-                    " needs 'initial_lr' in every parameter group: load the optimizer's state first");
+  {
+    const std::lock_guard locked(optimizer.mutex());
+    for (ParameterGroup& group : optimizer.param_groups()) {
+      if (last_epoch == -1) group.options.emplace("initial_lr", group.options.at("lr"));
+      dlprim::require(group.options.count("initial_lr") != 0, "a schedule that resumes at epoch ", last_epoch,
+                      " needs 'initial_lr' in every parameter group: load the optimizer's state first");
+    }
   }
   base_rates_ = group_values("initial_lr");
 }
@@ -50,13 +53,15 @@ void LRScheduler::step_to(double epoch) {
 }
 
 void LRScheduler::set_rates(const std::vector<double>& rates) {
+  last_rates_ = rates;
+  const std::lock_guard locked(optimizer_.mutex());
   auto rate = rates.begin();
   for (ParameterGroup& group : optimizer_.param_groups())
-    if (rate != rates.end()) group.options.at("lr") = *rate++;  // groups may have been added
-  last_rates_ = rates;
+    if (rate != rates.end()) group.options.at("lr") = *rate++;  // a group may just have been added
 }
 
 std::vector<double> LRScheduler::group_values(const char* option) const {
+  const std::lock_guard locked(optimizer_.mutex());
   std::vector<double> values;
   for (const ParameterGroup& group : optimizer_.param_groups()) values.push_back(group.number(option));
   return values;

@@ -45,6 +45,7 @@ Optimizer& with_first_rates(Optimizer& optimizer, const std::vector<double>& max
                             const OneCycleOptions& options) {
   const std::vector<double> tops = one_each("max_lr", max_lr, optimizer.param_groups().size());
   if (options.last_epoch != -1) return optimizer;
+  const std::lock_guard locked(optimizer.mutex());
   for (std::size_t i = 0; i < tops.size(); ++i) {
     Options& group = optimizer.param_groups()[i].options;
     group["initial_lr"] = tops[i] / options.div_factor;
@@ -72,6 +73,7 @@ void OneCycleLR::set_up_momentum(const OneCycleOptions& options) {
   auto& groups = optimizer().param_groups();
   const std::vector<double> tops = one_each("max_momentum", options.max_momentum, groups.size());
   const std::vector<double> bases = one_each("base_momentum", options.base_momentum, groups.size());
+  const std::lock_guard locked(optimizer().mutex());
   for (std::size_t i = 0; i < groups.size(); ++i) {
     groups[i].options[momentum_option_] = tops[i];
     groups[i].options["max_momentum"] = tops[i];
@@ -106,6 +108,7 @@ std::vector<double> OneCycleLR::get_lr() {
   const Phase& phase = phases_[index];
   const double part = (step_number - first) / (phase.end_step - first);
   std::vector<double> rates;
+  const std::lock_guard locked(optimizer().mutex());
   for (ParameterGroup& group : optimizer().param_groups()) {
     rates.push_back(annealed(group.number(phase.start_lr), group.number(phase.end_lr), part));
     if (cycles_momentum_)

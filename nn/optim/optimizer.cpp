@@ -16,6 +16,7 @@ Optimizer::Optimizer(const TensorList& parameters, Options defaults) : defaults_
 }
 
 void Optimizer::add_param_group(const TensorList& parameters, const Options& options) {
+  const std::lock_guard locked(*mutex_);
   std::set<TensorImpl*> held;
   for (const ParameterGroup& group : groups_)
     for (const Tensor& p : group.parameters) held.insert(&p.impl());
@@ -23,7 +24,7 @@ void Optimizer::add_param_group(const TensorList& parameters, const Options& opt
     require(p.is_leaf(), "can't optimize a non-leaf Tensor");
     require(held.insert(&p.impl()).second, "some parameters appear in more than one parameter group");
   }
-  ParameterGroup group{parameters, defaults_, std::vector<ParameterState>(parameters.size())};
+  ParameterGroup group{parameters, defaults_, std::vector<ParameterState>(parameters.size()), mutex_};
   for (const auto& [option, value] : options) {
     require(defaults_.count(option) != 0, "optimizer has no option '", option, "'");
     group.options.at(option) = value;
@@ -33,13 +34,23 @@ void Optimizer::add_param_group(const TensorList& parameters, const Options& opt
 
 void Optimizer::zero_grad(bool set_to_none) {
   const NoGradGuard no_grad;
-  for (ParameterGroup& group : groups_)
-    for (const Tensor& p : group.parameters) {
-      if (set_to_none)
-        p.impl().grad = {};
-      else if (p.grad().defined())
-        p.grad().zero_();
-    }
+  TensorList parameters;
+  {
+    const std::lock_guard locked(*mutex_);
+    for (const ParameterGroup& group : groups_)
+      parameters.insert(parameters.end(), group.parameters.begin(), group.parameters.end());
+  }
+  for (Tensor& p : parameters) {
+    if (set_to_none)
+      p.set_grad({});
+    else if (Tensor grad = p.grad(); grad.defined())
+      grad.zero_();
+  }
+}
+
+std::vector<ParameterGroup> Optimizer::snapshot() const {
+  const std::lock_guard locked(*mutex_);
+  return {groups_.begin(), groups_.end()};
 }
 
 namespace {
@@ -62,28 +73,33 @@ void require_state_of(const Tensor& parameter, const ParameterState& state,
 
 }  // namespace
 
-void Optimizer::load_param_groups(const std::deque<ParameterGroup>& groups) {
+void Optimizer::load_param_groups(std::vector<ParameterGroup> groups) {
+  const std::lock_guard locked(*mutex_);
   require(groups.size() == groups_.size(), "loaded state dict has a different number of parameter groups");
-  std::deque<ParameterGroup> loaded = groups;
-  for (std::size_t g = 0; g < loaded.size(); ++g) {
-    loaded[g].parameters = groups_[g].parameters;
-    require(loaded[g].state.size() == loaded[g].parameters.size(),
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const TensorList& parameters = groups_[g].parameters;
+    require(groups[g].state.size() == parameters.size(),
             "loaded state dict contains a parameter group that doesn't match the size of optimizer's group");
-    const std::vector<std::string> names = state_names(loaded[g]);
-    for (std::size_t i = 0; i < loaded[g].state.size(); ++i)
-      require_state_of(loaded[g].parameters[i], loaded[g].state[i], names);
+    const std::vector<std::string> names = state_names(groups[g]);
+    for (std::size_t i = 0; i < parameters.size(); ++i)
+      require_state_of(parameters[i], groups[g].state[i], names);
   }
-  for (std::size_t g = 0; g < loaded.size(); ++g) std::swap(groups_[g], loaded[g]);
+  for (std::size_t g = 0; g < groups.size(); ++g) {  // the old ones go after the lock
+    std::swap(groups_[g].options, groups[g].options);
+    std::swap(groups_[g].state, groups[g].state);
+  }
 }
 
 void Optimizer::step() {
   const NoGradGuard no_grad;
-  for (std::size_t i = 0; i < groups_.size(); ++i) step_group(i);
+  TensorList gradients;  // may end with closures of another language, which the lock must not wait for
+  const std::lock_guard locked(*mutex_);
+  for (std::size_t i = 0; i < groups_.size(); ++i) step_group(i, gradients);
 }
 
 // Parameters that missed a step (no gradient) need other bias corrections: one launch for each count of steps
 // taken.
-void Optimizer::step_group(std::size_t index) {
+void Optimizer::step_group(std::size_t index, TensorList& gradients) {
   ParameterGroup& group = groups_[index];
   const std::size_t state_count = state_names(group).size();
   std::map<std::pair<int, std::int64_t>, std::vector<dlprim::OptimizedParameter>>
@@ -93,12 +109,14 @@ void Optimizer::step_group(std::size_t index) {
   for (const ParameterState& state : group.state) newest = std::max(newest, state.step);
   for (std::size_t i = 0; i < group.parameters.size(); ++i) {
     const Tensor& p = group.parameters[i];
-    if (!p.grad().defined()) continue;
+    gradients.push_back(p.grad());
+    const Tensor& gradient = gradients.back();
+    if (!gradient.defined()) continue;
     require(p.is_contiguous(), name(), ": expected contiguous parameters, got strides ", p.strides());
     ParameterState& state = group.state[i];
     while (state.tensors.size() < state_count)
       state.tensors.push_back(full(p.shape().vector(), initial_state(group), p.dtype(), p.device()));
-    dlprim::OptimizedParameter optimized{p.data(), contiguous(p.grad()).data(), {}};
+    dlprim::OptimizedParameter optimized{p.data(), contiguous(gradient).data(), {}};
     for (std::size_t k = 0; k < state_count; ++k) optimized.state.push_back(state.tensors[k].data());
     devices[p.device()->index()] = &*p.device();
     batches[{p.device()->index(), state.step}].push_back(std::move(optimized));

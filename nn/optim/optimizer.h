@@ -2,6 +2,8 @@
 
 #include <deque>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -25,6 +27,8 @@ struct ParameterGroup {
   TensorList parameters;
   Options options;
   std::vector<ParameterState> state;  // one per parameter
+  // The optimizer's: step() holds it, and so must who reads or changes a group while another thread may step.
+  std::shared_ptr<std::mutex> mutex;
 
   double number(const char* option) const { return options.at(option).real(); }
   bool flag(const char* option) const { return options.at(option).real() != 0; }
@@ -32,7 +36,8 @@ struct ParameterGroup {
 
 /**
  * Base of all optimizers. step() updates every parameter that has a gradient, in one launch for all
- * parameters of a group that have taken the same number of steps; it does not wait.
+ * parameters of a group that have taken the same number of steps; it does not wait. Threads may step and read
+ * at once, one after the other.
  */
 class Optimizer {
  public:
@@ -47,12 +52,16 @@ class Optimizer {
   /** References to a group stay valid when others are added. */
   std::deque<ParameterGroup>& param_groups() { return groups_; }
   const std::deque<ParameterGroup>& param_groups() const { return groups_; }
+  /** A copy of the groups as they are between two steps. */
+  std::vector<ParameterGroup> snapshot() const;
   /**
-   * Takes over settings and states of `groups`: a changed copy of param_groups(), or those of another
-   * optimizer of this kind. The state tensors are taken themselves. Throws ValueError, and changes nothing,
-   * unless all groups have as many parameters as those here and states that fit them.
+   * Takes over settings and states of `groups`: a changed snapshot, or that of another optimizer of this
+   * kind. The state tensors are taken themselves. Throws ValueError, and changes nothing, unless all groups
+   * have as many parameters as those here and states that fit them.
    */
-  void load_param_groups(const std::deque<ParameterGroup>& groups);
+  void load_param_groups(std::vector<ParameterGroup> groups);
+  /** What a group's `mutex` is. Never held while Python runs. */
+  std::mutex& mutex() const { return *mutex_; }
   /** Names of the state tensors a group's parameters keep, as in torch's state dict ("exp_avg"). */
   virtual std::vector<std::string> state_names(const ParameterGroup& group) const = 0;
   virtual std::string name() const = 0;
@@ -67,8 +76,10 @@ class Optimizer {
   virtual double initial_state(const ParameterGroup&) const { return 0; }
 
  private:
-  void step_group(std::size_t index);
+  /** `gradients` keeps what the step reads, beyond the lock. */
+  void step_group(std::size_t index, TensorList& gradients);
 
+  const std::shared_ptr<std::mutex> mutex_ = std::make_shared<std::mutex>();
   Options defaults_;
   std::deque<ParameterGroup> groups_;
   std::map<std::pair<std::size_t, std::int64_t>, dlprim::ParameterPack>

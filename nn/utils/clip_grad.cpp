@@ -13,7 +13,7 @@ namespace {
 TensorList gradients_of(const TensorList& parameters) {
   TensorList gradients;
   for (const Tensor& p : parameters)
-    if (p.grad().defined()) gradients.push_back(p.grad());
+    if (Tensor grad = p.grad(); grad.defined()) gradients.push_back(std::move(grad));
   return gradients;
 }
 
@@ -34,9 +34,10 @@ void change_gradients(const TensorList& parameters, const Write& write) {
   const NoGradGuard no_grad;
   TensorList gradients;
   for (const Tensor& p : parameters) {
-    if (!p.grad().defined()) continue;
-    if (!p.grad().is_contiguous()) p.impl().grad = contiguous(p.grad());
-    gradients.push_back(p.grad());
+    Tensor grad = p.grad();
+    if (!grad.defined()) continue;
+    if (!grad.is_contiguous()) p.impl().set_grad(grad = contiguous(grad));
+    gradients.push_back(std::move(grad));
   }
   if (gradients.empty()) return;
   write(gradients.front().device()->queue(), raw(gradients));

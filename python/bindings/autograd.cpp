@@ -1,5 +1,6 @@
 #include "autograd/autograd.h"
 #include "casters.h"
+#include "collector.h"
 
 using ocl::Tensor;
 using ocl::TensorList;
@@ -56,13 +57,15 @@ void bind_function(py::module_& m) {
   m.def(
       "_record_function",
       [](const std::string& name, const TensorList& inputs, const TensorList& outputs,
-         const std::function<OptionalTensors(const OptionalTensors&)>& backward, bool saves_tensors) {
+         const py::function& backward, bool saves_tensors) {
         ocl::autograd::record_function(
             name, inputs, outputs,
-            [backward](const TensorList& gradients) {
-              return undefined_for_none(backward(none_for_undefined(gradients)));
+            [held = backward.ptr()](const TensorList& gradients) {
+              const py::gil_scoped_acquire locked;
+              return undefined_for_none(
+                  object_of(held)(none_for_undefined(gradients)).cast<OptionalTensors>());
             },
-            saves_tensors);
+            saves_tensors, foreign(backward));
       },
       py::arg("name"), py::arg("inputs"), py::arg("outputs"), py::arg("backward"), py::arg("saves_tensors"));
 }

@@ -142,7 +142,7 @@ void bind_python_protocols(py::class_<Tensor>& tensor) {
                 t.is_leaf(),
                 "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol");
             Tensor copy = t.detach().clone();
-            copy.impl().is_parameter = t.impl().is_parameter;
+            copy.impl().is_parameter = t.impl().is_parameter.load();
             if (t.grad().defined()) copy.set_grad(t.grad().detach().clone());
             return copy.requires_grad_(t.requires_grad());
           },

@@ -1,7 +1,10 @@
 #include <set>
 
+#include <pybind11/typing.h>
+
 #include "autograd/autograd.h"
 #include "casters.h"
+#include "collector.h"
 
 using ocl::DType;
 using ocl::Tensor;
@@ -88,7 +91,7 @@ void bind_tape(py::class_<Tensor>& tensor) {
           [](Tensor& t, const std::optional<Tensor>& grad) { t.set_grad(grad.value_or(Tensor())); })
       .def_property("requires_grad", &Tensor::requires_grad, [](Tensor& t, bool on) { t.requires_grad_(on); })
       .def_property_readonly("_version", &Tensor::version)
-      .def_property_readonly("_is_parameter", [](const Tensor& t) { return t.impl().is_parameter; })
+      .def_property_readonly("_is_parameter", [](const Tensor& t) { return t.impl().is_parameter.load(); })
       .def_property(
           "data", &Tensor::detach, [](Tensor& t, const Tensor& data) { t.impl().data = data.data(); },
           "The same memory, unknown to the tape; assigning gives the tensor other memory.")
@@ -96,15 +99,19 @@ void bind_tape(py::class_<Tensor>& tensor) {
           "requires_grad_", [](Tensor& t, bool on) -> Tensor& { return t.requires_grad_(on); },
           py::arg("requires_grad") = true, itself)
       .def("retain_grad", &Tensor::retain_grad)
-      // As std::function, since the tape drops hooks wherever it is, with Python's lock or without.
       .def(
           "register_hook",
-          [](Tensor& t, const std::function<py::object(const Tensor&)>& hook) {
-            return t.register_hook([hook](const Tensor& gradient) {
-              py::gil_scoped_acquire locked;
-              const py::object replaced = hook(gradient);
-              return replaced.is_none() ? Tensor() : replaced.cast<Tensor>();
-            });
+          [](Tensor& t, const py::typing::Callable<py::object(const Tensor&)>& hook) {
+            const auto call = [held = hook.ptr()](const Tensor& gradient) {
+              const py::gil_scoped_acquire locked;
+              const py::object replaced = object_of(held)(gradient);
+              if (replaced.is_none()) return Tensor();
+              dlprim::require<ocl::TypeError>(py::isinstance<Tensor>(replaced),
+                                              "a hook must return None or a Tensor, got ",
+                                              py::repr(replaced).cast<std::string>());
+              return replaced.cast<Tensor>();
+            };
+            return ocl::register_hook(t, call, foreign(hook));
           },
           py::arg("hook"))
       .def("detach", &Tensor::detach)
@@ -164,8 +171,8 @@ void bind_tensor(py::module_& m) {
   bind_dtypes(m);
   py::class_<ocl::HookHandle>(m, "HookHandle", "What register_hook returns.")
       .def("remove", &ocl::HookHandle::remove, "Ends the hook.");
-  py::class_<Tensor> tensor(m, "Tensor",
-                            "A tensor on an OpenCL device, with autograd; torch.Tensor's names.");
+  py::class_<Tensor> tensor(m, "Tensor", "A tensor on an OpenCL device, with autograd; torch.Tensor's names.",
+                            py::custom_type_setup(&follow_tensor));
   bind_creation(m);
   bind_tape(tensor);
   bind_reading(m, tensor);

@@ -126,6 +126,9 @@ class Function:
                     f"function {name} returned an incorrect number of gradients "
                     f"(expected {len(are_tensors)}, got {len(results)})"
                 )
+            for g in results:
+                if not isinstance(g, (Tensor, type(None))):
+                    raise RuntimeError(f"function {name}: expected Tensor or None (got {type(g).__name__})")
             return [g for g, a in zip(results, are_tensors, strict=True) if a]
 
         tensors = [a for a in args if isinstance(a, Tensor)]

@@ -7,8 +7,7 @@ void bind_container_modules(py::module_& m) {
       .def(
           "forward",
           [](const py::object& self, py::object input) {
-            for (const auto& [name, child] : self.cast<const Sequential&>().named_children())
-              input = py::cast(child)(input);
+            for (const auto& [name, child] : children_of(self)) input = child(input);
             return input;
           },
           py::arg("input"));
@@ -16,8 +15,8 @@ void bind_container_modules(py::module_& m) {
       .def(py::init<>())
       .def("__repr__", [](const py::object& self) {
         std::vector<std::string> texts;
-        for (const auto& [name, child] : self.cast<const ModuleList&>().named_children())
-          texts.push_back(py::repr(py::cast(child)));
+        self.cast<const ModuleList&>().require_no_cycle();
+        for (const auto& [name, child] : children_of(self)) texts.push_back(py::repr(child));
         return module_list_repr(py::type::of(self).attr("__name__").cast<std::string>(), texts);
       });
   ModuleClass<ModuleDict>(m, "ModuleDict", "Modules by name.").def(py::init<>());

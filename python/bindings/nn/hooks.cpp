@@ -113,22 +113,26 @@ ocl::TensorList gathered(const py::tuple& gradients, const std::vector<bool>& pl
                   " gradients of inputs, got ", gradients.size());
   ocl::TensorList result;
   for (std::size_t i = 0; i < places.size(); ++i)
-    if (places[i]) result.push_back(gradients[i].is_none() ? Tensor() : gradients[i].cast<Tensor>());
+    if (places[i]) {
+      const py::object gradient = gradients[i];
+      dlprim::require<ocl::TypeError>(gradient.is_none() || py::isinstance<Tensor>(gradient),
+                                      "a backward hook must return Tensors or None, got ",
+                                      py::repr(gradient).cast<std::string>());
+      result.push_back(gradient.is_none() ? Tensor() : gradient.cast<Tensor>());
+    }
   return result;
 }
 
-/** The backward hooks of `self`, as one. The tape drops it with Python's lock or without. */
+/** The backward hooks of `self`, which the tape holds, as one. */
 BackwardWatch::Hook joined_backward_hooks(const py::object& self, const std::vector<bool>& inputs,
                                           const std::shared_ptr<std::vector<bool>>& outputs) {
-  const std::shared_ptr<py::object> module(new py::object(self), [](const py::object* held) {
+  return [inputs, outputs, held = self.ptr()](const ocl::TensorList& grad_input,
+                                              const ocl::TensorList& grad_output) {
     const py::gil_scoped_acquire locked;
-    delete held;
-  });
-  return [=](const ocl::TensorList& grad_input, const ocl::TensorList& grad_output) {
-    const py::gil_scoped_acquire locked;
+    const py::object module = object_of(held);
     py::tuple current = spread(grad_input, inputs);
-    for (const Hook& hook : hooks_of(*module, backward_hooks)) {
-      const py::object replaced = hook.function(*module, current, spread(grad_output, *outputs));
+    for (const Hook& hook : hooks_of(module, backward_hooks)) {
+      const py::object replaced = hook.function(module, current, spread(grad_output, *outputs));
       if (!replaced.is_none()) current = as_tuple(replaced);
     }
     return gathered(current, inputs);
@@ -138,7 +142,8 @@ BackwardWatch::Hook joined_backward_hooks(const py::object& self, const std::vec
 py::object forward(const py::object& self, const py::args& args, const py::kwargs& kwargs) {
   if (hooks_of(self, backward_hooks).empty()) return self.attr("forward")(*args, **kwargs);
   const auto output_places = std::make_shared<std::vector<bool>>();
-  BackwardWatch watch(joined_backward_hooks(self, tensor_places(args), output_places));
+  BackwardWatch watch(joined_backward_hooks(self, tensor_places(args), output_places),
+                      [held = self.ptr()] { return foreign(object_of(held)); });
   const TensorsAmong inputs(args);
   const py::object result = self.attr("forward")(*inputs.with(watch.inputs(inputs.tensors)), **kwargs);
   const bool is_tensor = py::isinstance<Tensor>(result);

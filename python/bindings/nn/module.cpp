@@ -1,5 +1,6 @@
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "hooks.h"
 #include "module_class.h"
@@ -18,6 +19,10 @@ class PythonModule : public Module, public py::trampoline_self_life_support {
   std::string extra_repr() const override { PYBIND11_OVERRIDE(std::string, Module, extra_repr); }
 };
 
+std::string class_name(const py::handle& object) {
+  return py::type::of(object).attr("__name__").cast<std::string>();
+}
+
 py::object none_or(const Tensor& tensor) {
   return tensor.defined() ? py::cast(tensor) : py::none();
 }
@@ -34,14 +39,20 @@ Module& constructed(const py::object& self) {
   return self.cast<Module&>();
 }
 
-/** Adds a submodule. C++ holds its C++ half alone; the parent's _python_halves hold the Python
- * half with what a subclass adds. */
+/** The Python halves of the submodules by name, where Python's collector sees them. */
+py::dict python_halves(const py::object& self) {
+  return self.attr("__dict__").attr("setdefault")("_python_halves", py::dict());
+}
+
+/** Adds a submodule. C++ holds its C++ half alone, and the parent's _python_halves hold the Python half with
+ * what a subclass adds: so the collector sees every reference to it. */
 void add_child(const py::object& self, const std::string& name, const py::object& child) {
-  constructed(self).register_module(name, child.cast<std::shared_ptr<Module>>());
-  const py::dict attributes = self.attr("__dict__");
-  attributes.attr("pop")(name, py::none());  // a plain attribute of that name would hide the submodule
-  if (!attributes.contains("_python_halves")) attributes["_python_halves"] = py::dict();
-  attributes["_python_halves"][py::str(name)] = child;
+  if (!py::isinstance<Module>(child)) throw ocl::TypeError(class_name(child) + " is not a Module subclass");
+  constructed(child);
+  constructed(self).register_module(name, py::potentially_slicing_weak_ptr<Module>(child).lock());
+  self.attr("__dict__")
+      .attr("pop")(name, py::none());  // a plain attribute of that name would hide the submodule
+  python_halves(self)[py::str(name)] = child;
 }
 
 // Modules and parameters that are assigned become part of the module, as in PyTorch.
@@ -76,7 +87,7 @@ py::object get_attribute(const py::object& self, const std::string& name) {
   const Module& module = constructed(self);
   if (const auto parameter = module.own_parameter(name)) return none_or(*parameter);
   if (const auto buffer = module.own_buffer(name)) return none_or(*buffer);
-  if (const auto child = module.own_module(name)) return py::cast(child);
+  if (const auto child = module.own_module(name)) return python_half(self, name, child);
   throw py::attribute_error("'" + module.name() + "' object has no attribute '" + name + "'");
 }
 
@@ -84,8 +95,7 @@ void delete_attribute(const py::object& self, const std::string& name) {
   Module& module = constructed(self);
   if (module.own_parameter(name) || module.own_buffer(name) || module.own_module(name)) {
     module.unregister(name);
-    const py::dict attributes = self.attr("__dict__");
-    if (attributes.contains("_python_halves")) attributes["_python_halves"].attr("pop")(name, py::none());
+    python_halves(self).attr("pop")(name, py::none());
   } else if (PyObject_GenericSetAttr(self.ptr(), py::str(name).ptr(), nullptr) != 0) {
     throw py::error_already_set();
   }
@@ -137,10 +147,6 @@ ocl::StateDict state_from(const Module& module, const py::dict& given) {
   return result;
 }
 
-std::string class_name(const py::handle& object) {
-  return py::type::of(object).attr("__name__").cast<std::string>();
-}
-
 /** Module.to: a device, a dtype, both, or a tensor that has them. */
 py::object moved(const py::object& self, const py::args& targets, const py::object& device,
                  const std::optional<ocl::DType>& dtype, bool) {
@@ -183,52 +189,70 @@ py::dict snapshot(const Entries& entries) {
   return result;
 }
 
-using NamedModules = std::vector<std::pair<std::string, std::shared_ptr<Module>>>;
-
-void add_modules(const std::string& path, const std::shared_ptr<Module>& module,
-                 std::set<const Module*>* seen, NamedModules& all) {
-  if (seen && !seen->insert(module.get()).second) return;
-  all.emplace_back(path, module);
-  for (const auto& [name, child] : module->named_children())
-    add_modules(path.empty() ? name : path + "." + name, child, seen, all);
-}
-
-/** Module::named_modules with owning pointers. */
-NamedModules named_modules(const std::shared_ptr<Module>& module, const std::string& prefix = "",
-                           bool remove_duplicate = true) {
-  std::set<const Module*> seen;
-  NamedModules all;
-  add_modules(prefix, module, remove_duplicate ? &seen : nullptr, all);
+/** self and the modules below it, as Module::named_modules. */
+NamedObjects named_modules(const py::object& self, const std::string& prefix, bool remove_duplicate) {
+  if (!remove_duplicate) self.cast<const Module&>().require_no_cycle();
+  std::set<PyObject*> seen;
+  NamedObjects all, stack{{prefix, self}};
+  while (!stack.empty()) {
+    const auto [path, module] = std::move(stack.back());
+    stack.pop_back();
+    if (!seen.insert(module.ptr()).second && remove_duplicate) continue;
+    all.emplace_back(path, module);
+    NamedObjects children = children_of(module);
+    for (auto child = children.rbegin(); child != children.rend(); ++child)
+      stack.emplace_back(path.empty() ? child->first : path + "." + child->first, child->second);
+  }
   return all;
 }
 
 /** The children, each once, as PyTorch lists them. */
-Module::Children distinct_children(const Module& module) {
-  std::set<const Module*> seen;
-  Module::Children children;
-  for (const auto& child : module.named_children())
-    if (seen.insert(child.second.get()).second) children.push_back(child);
+NamedObjects distinct_children(const py::object& self) {
+  std::set<PyObject*> seen;
+  NamedObjects children;
+  for (const auto& child : children_of(self))
+    if (seen.insert(child.second.ptr()).second) children.push_back(child);
   return children;
 }
 
+/** A level of a walk. The outermost refuses modules that contain themselves; a nest too deep for the stack
+ * raises RecursionError where Python would. */
+class Level {
+ public:
+  explicit Level(const py::object& module) {
+    if (depth == 0) module.cast<const Module&>().require_no_cycle();
+    if (Py_EnterRecursiveCall(" in a walk over modules")) throw py::error_already_set();
+    ++depth;
+  }
+  ~Level() {
+    --depth;
+    Py_LeaveRecursiveCall();
+  }
+  Level(const Level&) = delete;
+  Level& operator=(const Level&) = delete;
+
+ private:
+  inline static thread_local int depth = 0;
+};
+
 // Not C++'s own walks and repr: these reach what Python subclasses override.
 void apply(const py::object& self, const py::function& function) {
-  for (const auto& [name, child] : self.cast<const Module&>().named_children())
-    apply(py::cast(child), function);
+  const Level level(self);
+  for (const auto& [name, child] : children_of(self)) apply(child, function);
   function(self);
 }
 
 py::object train(const py::object& self, bool mode) {
+  const Level level(self);
   self.cast<Module&>().set_training(mode);
-  for (const auto& [name, child] : self.cast<const Module&>().named_children())
-    py::cast(child).attr("train")(mode);
+  for (const auto& [name, child] : children_of(self)) child.attr("train")(mode);
   return self;
 }
 
 std::string repr(const py::object& self) {
+  const Level level(self);
   std::vector<std::pair<std::string, std::string>> children;
-  for (const auto& [name, child] : self.cast<const Module&>().named_children())
-    children.emplace_back(name, py::repr(py::cast(child)));
+  for (const auto& [name, child] : children_of(self)) children.emplace_back(name, py::repr(child));
   return module_repr(class_name(self), self.attr("extra_repr")().cast<std::string>(), children);
 }
 
@@ -239,7 +263,7 @@ py::object submodule(const py::object& self, const std::string& target) {
   for (std::string name; std::getline(path, name, '.');) {
     const auto child = module.cast<const Module&>().own_module(name);
     if (!child) throw py::attribute_error(class_name(module) + " has no attribute `" + name + "`");
-    module = py::cast(child);
+    module = python_half(module, name, child);
   }
   return module;
 }
@@ -282,7 +306,6 @@ void bind_registration(ModuleBinding& module) {
 }
 
 void bind_walks(ModuleBinding& module) {
-  using Pointer = std::shared_ptr<Module>;
   module
       .def(
           "parameters",
@@ -304,16 +327,16 @@ void bind_walks(ModuleBinding& module) {
             return pairs(self.named_buffers(prefix, recurse, remove_duplicate));
           },
           py::arg("prefix") = "", py::arg("recurse") = true, py::arg("remove_duplicate") = true)
-      .def("named_children", [](const Module& self) { return pairs(distinct_children(self)); })
-      .def("children", [](const Module& self) { return values(distinct_children(self)); })
+      .def("named_children", [](const py::object& self) { return pairs(distinct_children(self)); })
+      .def("children", [](const py::object& self) { return values(distinct_children(self)); })
       .def(
           "named_modules",
-          [](const Pointer& self, const py::object&, const std::string& prefix, bool remove_duplicate) {
+          [](const py::object& self, const py::object&, const std::string& prefix, bool remove_duplicate) {
             return pairs(named_modules(self, prefix, remove_duplicate));
           },
           py::arg("memo") = py::none(), py::arg("prefix") = "", py::arg("remove_duplicate") = true)
-      .def("modules", [](const Pointer& self) { return values(named_modules(self)); })
-      .def_property_readonly("_modules", [](const Module& self) { return snapshot(self.named_children()); })
+      .def("modules", [](const py::object& self) { return values(named_modules(self, "", true)); })
+      .def_property_readonly("_modules", [](const py::object& self) { return snapshot(children_of(self)); })
       .def_property_readonly(
           "_parameters", [](const Module& self) { return snapshot(self.named_parameters("", false, false)); })
       .def_property_readonly(
@@ -384,6 +407,26 @@ void bind_state(ModuleBinding& module) {
 
 }  // namespace
 
+py::object python_half(const py::object& parent, const std::string& name,
+                       const std::shared_ptr<Module>& child) {
+  const py::dict halves = python_halves(parent);
+  const py::str key(name);
+  if (halves.contains(key)) {
+    py::object half = halves[key];
+    if (&half.cast<const Module&>() == child.get()) return half;
+  }
+  py::object half = py::cast(child);
+  halves[key] = half;
+  return half;
+}
+
+NamedObjects children_of(const py::object& module) {
+  NamedObjects children;
+  for (const auto& [name, child] : module.cast<const Module&>().named_children())
+    children.emplace_back(name, python_half(module, name, child));
+  return children;
+}
+
 void bind_module(py::module_& m) {
   py::class_<IncompatibleKeys>(
       m, "IncompatibleKeys", "Names that a state dict lacked, and names in it that the module does not have.")
@@ -399,7 +442,15 @@ void bind_module(py::module_& m) {
         return "_IncompatibleKeys(missing_keys=" + py::repr(py::cast(keys.missing_keys)).cast<std::string>() +
                ", unexpected_keys=" + py::repr(py::cast(keys.unexpected_keys)).cast<std::string>() + ")";
       });
-  ModuleBinding module(m, "Module", py::dynamic_attr(), "Base of all modules, as torch.nn.Module.");
+  ModuleBinding module(m, "Module", py::dynamic_attr(), "Base of all modules, as torch.nn.Module.",
+                       py::custom_type_setup(&follow_module));
+  py::register_exception_translator([](std::exception_ptr pointer) {
+    try {
+      if (pointer) std::rethrow_exception(pointer);
+    } catch (const RecursionError& e) {
+      py::set_error(PyExc_RecursionError, e.what());
+    }
+  });
   module.def(py::init<>())
       .def(
           "forward", [](Module& self, const Tensor& x) { return self.forward(x); }, py::arg("input"),

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "../casters.h"
+#include "../collector.h"
 #include "nn/nn.h"
 
 using ocl::Pair;
@@ -9,7 +10,19 @@ using namespace ocl::nn;
 
 /** How a module class is bound: `ModuleClass<Linear>(m, "Linear", doc).def(py::init<…>(), …)`. */
 template <class M, class Base = Module>
-using ModuleClass = py::class_<M, Base, py::smart_holder>;
+struct ModuleClass : py::class_<M, Base, py::smart_holder> {
+  template <class... Extra>
+  ModuleClass(py::handle scope, const char* name, const Extra&... extra)
+      : py::class_<M, Base, py::smart_holder>(scope, name, extra..., py::custom_type_setup(&follow_module)) {}
+};
+
+/** The Python half of a submodule, with what a subclass or a user has added to it. */
+py::object python_half(const py::object& parent, const std::string& name,
+                       const std::shared_ptr<Module>& child);
+
+using NamedObjects = std::vector<std::pair<std::string, py::object>>;
+/** The Python halves of the submodules by name. */
+NamedObjects children_of(const py::object& module);
 
 /** The tensor, or an undefined one for None. */
 inline Tensor or_undefined(const std::optional<Tensor>& tensor) {

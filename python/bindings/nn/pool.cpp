@@ -9,7 +9,7 @@ namespace {
 template <class Class>
 Class& def_forward_with_indices(Class& layer) {
   using M = typename Class::type;
-  return layer.def(
+  layer.def(
       "forward",
       [](M& self, const Tensor& x) -> std::variant<Tensor, std::pair<Tensor, Tensor>> {
         if (!self.returns_indices()) return self.forward(x);
@@ -17,6 +17,7 @@ Class& def_forward_with_indices(Class& layer) {
         return std::pair(both[0], both[1]);
       },
       py::arg("input"), WithoutLock());
+  return layer;
 }
 
 /** `Size` is what Python gives, which the layer's own size type is made of. */

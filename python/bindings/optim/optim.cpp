@@ -9,6 +9,18 @@ using namespace ocl::optim;
 namespace {
 
 constexpr double largest_whole_double = 9007199254740992;  // above it not every integer is one
+// A step in another thread holds the optimizer's lock: Python's is let go while this one waits for it.
+
+ParameterGroup copy_of(const ParameterGroup& group) {
+  const py::gil_scoped_release unlocked;
+  const std::lock_guard locked(*group.mutex);
+  return group;
+}
+
+std::vector<ParameterGroup> groups_of(const Optimizer& optimizer) {
+  const py::gil_scoped_release unlocked;
+  return optimizer.snapshot();
+}
 
 // Adam's betas are one option in Python and two in C++.
 py::object get_option(const ParameterGroup& group, const std::string& name) {
@@ -36,6 +48,12 @@ bool is_option(const ParameterGroup& group, const std::string& name) {
                                                   "base_momentum"};
   return group.options.count(name) || of_schedules.count(name) ||
          (name == "betas" && group.options.count("beta1"));
+}
+
+void set_options(ParameterGroup& group, const Options& options) {
+  const py::gil_scoped_release unlocked;
+  const std::lock_guard locked(*group.mutex);
+  for (const auto& [name, value] : options) group.options.insert_or_assign(name, value);
 }
 
 struct Group {
@@ -101,7 +119,7 @@ py::dict state_dict(const Optimizer& optimizer) {
   py::dict state;
   py::list groups;
   int index = 0;
-  for (const ParameterGroup& group : optimizer.param_groups()) {
+  for (const ParameterGroup& group : groups_of(optimizer)) {
     py::dict settings;
     for (const auto& [name, value] : group.options)
       if (name != "beta1" && name != "beta2") settings[py::str(name)] = value;
@@ -172,13 +190,14 @@ ParameterGroup loaded_group(const Optimizer& optimizer, const ParameterGroup& gr
 void load_state_dict(Optimizer& optimizer, const py::dict& dict) {
   const auto state = as<py::dict>(dict["state"], "state");
   const py::list groups(dict["param_groups"]);
-  dlprim::require(groups.size() == optimizer.param_groups().size(),
+  const std::vector<ParameterGroup> held = groups_of(optimizer);
+  dlprim::require(groups.size() == held.size(),
                   "loaded state dict has a different number of parameter groups");
-  std::deque<ParameterGroup> loaded;
+  std::vector<ParameterGroup> loaded;
   for (std::size_t g = 0; g < groups.size(); ++g)
-    loaded.push_back(
-        loaded_group(optimizer, optimizer.param_groups()[g], as<py::dict>(groups[g], "param_groups"), state));
-  optimizer.load_param_groups(loaded);
+    loaded.push_back(loaded_group(optimizer, held[g], as<py::dict>(groups[g], "param_groups"), state));
+  const py::gil_scoped_release unlocked;
+  optimizer.load_param_groups(std::move(loaded));
 }
 
 py::list option_names(const ParameterGroup& group) {
@@ -193,7 +212,7 @@ py::list option_names(const ParameterGroup& group) {
 std::string repr(const Optimizer& optimizer) {
   std::string text = optimizer.name() + " (";
   int number = 0;
-  for (const ParameterGroup& group : optimizer.param_groups()) {
+  for (const ParameterGroup& group : groups_of(optimizer)) {
     text += "\nParameter Group " + std::to_string(number++) + "\n";
     py::list names = option_names(group);
     names.attr("sort")();
@@ -210,16 +229,20 @@ void bind_optim(py::module_& parent) {
   py::module_ m = parent.def_submodule("_optim", "Optimizers.");
   py::class_<ParameterGroup>(m, "ParameterGroup",
                              "Settings of some parameters, read and written by name like a dict.")
-      .def("__getitem__", &get_option)
+      .def("__getitem__", [](const ParameterGroup& group,
+                             const std::string& name) { return get_option(copy_of(group), name); })
       .def("__setitem__",
            [](ParameterGroup& group, const std::string& name, const py::object& value) {
-             if (!is_option(group, name)) throw py::key_error(name);
-             set_option(group.options, name, value);
+             if (!is_option(copy_of(group), name)) throw py::key_error(name);
+             Options changed;
+             set_option(changed, name, value);
+             set_options(group, changed);
            })
-      .def("keys", &option_names)
-      .def("__iter__", [](const ParameterGroup& group) { return py::iter(option_names(group)); })
+      .def("keys", [](const ParameterGroup& group) { return option_names(copy_of(group)); })
+      .def("__iter__", [](const ParameterGroup& group) { return py::iter(option_names(copy_of(group))); })
       .def("items",
-           [](const ParameterGroup& group) {
+           [](const ParameterGroup& shared) {
+             const ParameterGroup group = copy_of(shared);
              py::list items;
              for (const py::handle name : option_names(group))
                items.append(py::make_tuple(name, get_option(group, name.cast<std::string>())));
@@ -231,7 +254,8 @@ void bind_optim(py::module_& parent) {
             return group.contains(name) ? group[name] : missing;
           },
           py::arg("key"), py::arg("default") = py::none())
-      .def("__contains__", [](const ParameterGroup& group, const std::string& name) {
+      .def("__contains__", [](const ParameterGroup& shared, const std::string& name) {
+        const ParameterGroup group = copy_of(shared);
         return name == "params" || group.options.count(name) ||
                (name == "betas" && group.options.count("beta1"));
       });
@@ -252,20 +276,28 @@ void bind_optim(py::module_& parent) {
           "Updates every parameter that has a gradient; does not wait. A closure is called first; its result "
           "is returned.")
       .def("__repr__", &repr)
-      .def("zero_grad", &Optimizer::zero_grad, py::arg("set_to_none") = true)
+      .def("zero_grad", &Optimizer::zero_grad, py::arg("set_to_none") = true, WithoutLock())
       .def(
           "add_param_group",
           [](Optimizer& self, const py::dict& description) {
             const Group group = group_of(description);
+            const py::gil_scoped_release unlocked;
             self.add_param_group(group.parameters, group.options);
           },
           py::arg("param_group"))
       .def_property_readonly(
           "param_groups",
           [](const py::object& self) {
+            auto& optimizer = self.cast<Optimizer&>();
+            std::vector<ParameterGroup*> pointers;
+            {
+              const py::gil_scoped_release unlocked;
+              const std::lock_guard locked(optimizer.mutex());
+              for (ParameterGroup& group : optimizer.param_groups()) pointers.push_back(&group);
+            }
             py::list groups;
-            for (ParameterGroup& group : self.cast<Optimizer&>().param_groups())
-              groups.append(py::cast(group, py::return_value_policy::reference_internal, self));
+            for (ParameterGroup* group : pointers)
+              groups.append(py::cast(*group, py::return_value_policy::reference_internal, self));
             return groups;
           })
       .def("state_dict", &state_dict)

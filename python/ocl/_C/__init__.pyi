@@ -1565,7 +1565,7 @@ class Generator:
         """
         Goes on where get_state was called.
         """
-def _record_function(name: str, inputs: collections.abc.Sequence[Tensor], outputs: collections.abc.Sequence[Tensor], backward: collections.abc.Callable[[list[Tensor | None]], collections.abc.Sequence[Tensor | None]], saves_tensors: bool) -> None:
+def _record_function(name: str, inputs: collections.abc.Sequence[Tensor], outputs: collections.abc.Sequence[Tensor], backward: collections.abc.Callable, saves_tensors: bool) -> None:
     ...
 def _set_grad_enabled(arg0: bool) -> None:
     ...

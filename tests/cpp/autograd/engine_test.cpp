@@ -32,11 +32,11 @@ TEST_F(Engine, Diamond) {
 }
 
 TEST_F(Engine, Accumulates) {
-  const Tensor x = leaf({1, 2}, {2});
+  Tensor x = leaf({1, 2}, {2});
   sum(x * 3).backward();
   sum(x * 4).backward();
   EXPECT_EQ(gradient(x), (Values{7, 7}));
-  x.impl().grad = {};
+  x.set_grad({});
   sum(x).backward();
   EXPECT_EQ(gradient(x), (Values{1, 1}));
 }
@@ -256,4 +256,34 @@ TEST_F(Grad, Unused) {
   EXPECT_EQ(found[0].item(), 2);
   EXPECT_FALSE(found[1].defined());
   expect_error<AutogradError>([&] { autograd::grad({x * 2}, {ones({})}); }, "input 0 does not require grad");
+}
+
+TEST_F(Engine, HooksMustKeepTheKindOfTheGradient) {
+  for (const Tensor& wrong : {zeros({1}), zeros({1000}), zeros({}), zeros({2}, DType::float16), zeros({2}, DType::int64)})
+    for (const bool on_leaf : {true, false}) {
+      Tensor x = leaf({1, 2}, {2}), y = x * 3;
+      (on_leaf ? x : y).register_hook([&](const Tensor&) { return wrong; });
+      expect_error<AutogradError>([&] { sum(y).backward(); },
+                                  "a hook has changed the gradient: expected shape [2] and dtype float32");
+    }
+}
+
+TEST_F(Engine, FunctionsMustGiveGradientsThatFit) {
+  const Tensor x = leaf({1, 2}, {2});
+  const auto result_of = [&](const Tensor& gradient) {
+    const Tensor y(x.data());
+    autograd::record_function("Wrong", {x}, {y}, [=](const TensorList&) { return TensorList{gradient}; });
+    return sum(y);
+  };
+  expect_error<AutogradError>([&] { result_of(zeros({3})).backward(); },
+                              "Function Wrong returned an invalid gradient at index 0 - got [3]");
+  expect_error<AutogradError>([&] { result_of(zeros({})).backward(); }, "got []");
+  result_of(ones({4, 2}, DType::float16)).backward();  // summed and converted
+  EXPECT_EQ(gradient(x), (Values{4, 4}));
+}
+
+TEST_F(Engine, ALeafMayHaveChangedItsShape) {
+  const Tensor x = leaf({1, 2}, {2}), y = sum(x * 3);
+  x.impl().data = zeros({5}).data();
+  expect_error<AutogradError>([&] { y.backward(); }, "got [2] but expected shape compatible with [5]");
 }

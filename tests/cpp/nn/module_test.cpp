@@ -13,9 +13,9 @@ namespace {
 class Modules : public OnDevice {};
 
 struct Net : nn::Module {
-  nn::Conv2d& conv = add<nn::Conv2d>("conv", 1, 2, 3);
-  nn::BatchNorm2d& norm = add<nn::BatchNorm2d>("norm", 2);
-  nn::Linear& out = add<nn::Linear>("out", 8, 3);
+  nn::Child<nn::Conv2d> conv = add<nn::Conv2d>("conv", 1, 2, 3);
+  nn::Child<nn::BatchNorm2d> norm = add<nn::BatchNorm2d>("norm", 2);
+  nn::Child<nn::Linear> out = add<nn::Linear>("out", 8, 3);
   Tensor forward(const Tensor& x) override { return out(flatten(relu(norm(conv(x))), 1)); }
 };
 
@@ -62,9 +62,9 @@ TEST_F(Modules, Sequential) {
 
 TEST_F(Modules, TrainingMode) {
   Net net;
-  EXPECT_TRUE(net.norm.is_training());
+  EXPECT_TRUE(net.norm->is_training());
   net.eval();
-  EXPECT_FALSE(net.norm.is_training());
+  EXPECT_FALSE(net.norm->is_training());
   nn::Dropout dropout(0.5);
   dropout.eval();
   EXPECT_EQ(dropout(ones({100})).to_vector(), Values(100, 1));
@@ -152,11 +152,11 @@ TEST_F(Modules, BackwardHooks) {
 TEST_F(Modules, Walks) {
   Net net;
   EXPECT_EQ(names_of(net.named_parameters("net", false)), std::vector<std::string>{});
-  EXPECT_EQ(names_of(net.out.named_parameters("out", false)),
+  EXPECT_EQ(names_of(net.out->named_parameters("out", false)),
             (std::vector<std::string>{"out.weight", "out.bias"}));
-  EXPECT_EQ(net.get_submodule("norm").name(), "BatchNorm2d");
-  EXPECT_TRUE(is_same(net.get_parameter("out.bias"), net.out.bias));
-  EXPECT_TRUE(is_same(net.get_buffer("norm.running_var"), net.norm.running_var));
+  EXPECT_EQ(net.get_submodule("norm")->name(), "BatchNorm2d");
+  EXPECT_TRUE(is_same(net.get_parameter("out.bias"), net.out->bias));
+  EXPECT_TRUE(is_same(net.get_buffer("norm.running_var"), net.norm->running_var));
   expect_error<ValueError>([&] { net.get_submodule("out.in"); }, "Linear has no attribute `in`");
   expect_error<ValueError>([&] { net.get_parameter("out.wait"); }, "has no parameter `wait`");
   std::vector<std::string> paths;
@@ -222,7 +222,7 @@ TEST_F(Modules, StateDictThroughAFile) {
   EXPECT_EQ(names_of(actual), names_of(expected));
   for (std::size_t i = 0; i < expected.size(); ++i)
     EXPECT_EQ(actual[i].second.to_bytes(), expected[i].second.to_bytes()) << expected[i].first;
-  EXPECT_EQ(other.norm.num_batches_tracked, 1);
+  EXPECT_EQ(other.norm->num_batches_tracked, 1);
   const Tensor x = rand({2, 1, 4, 4});
   net.eval();
   other.eval();

@@ -164,8 +164,8 @@ TEST_F(Optimizers, WrongSettings) {
 
 TEST_F(Optimizers, LoadingGroupsIsAllOrNothing) {
   const auto stepped = [](double rate) {
-    const Tensor p = leaf({1, 2}, {2});
-    p.impl().grad = ones({2});
+    Tensor p = leaf({1, 2}, {2});
+    p.set_grad(ones({2}));
     auto optimizer = std::make_unique<optim::Adam>(TensorList{p}, rate);
     optimizer->step();
     return optimizer;
@@ -173,7 +173,7 @@ TEST_F(Optimizers, LoadingGroupsIsAllOrNothing) {
   const auto source = stepped(0.25), target = stepped(0.5);
   const auto expect_refused = [&](const std::function<void(optim::ParameterGroup&)>& change,
                                   const std::string& message) {
-    auto groups = source->param_groups();
+    auto groups = source->snapshot();
     change(groups[0]);
     expect_error<ValueError>([&] { target->load_param_groups(groups); }, message);
     EXPECT_EQ(target->param_groups()[0].number("lr"), 0.5);
@@ -185,11 +185,11 @@ TEST_F(Optimizers, LoadingGroupsIsAllOrNothing) {
   expect_refused([](auto& group) { group.state[0].tensors[0] = ones({3}); }, "exp_avg of shape [3]");
   expect_refused([](auto& group) { group.state[0].tensors[0] = zeros({2}, DType::int64); }, "of dtype int64");
   expect_refused([](auto& group) { group.state[0].step = -1; }, "-1 steps");
-  auto too_many = source->param_groups();
+  auto too_many = source->snapshot();
   too_many.push_back(too_many[0]);
   expect_error<ValueError>([&] { target->load_param_groups(too_many); }, "number of parameter groups");
   const Tensor own = target->param_groups()[0].parameters[0];
-  target->load_param_groups(source->param_groups());
+  target->load_param_groups(source->snapshot());
   EXPECT_EQ(target->param_groups()[0].number("lr"), 0.25);
   EXPECT_TRUE(is_same(target->param_groups()[0].parameters[0], own));
 }

@@ -12,8 +12,8 @@ class Training : public OnDevice {
 };
 
 struct Xor : nn::Module {
-  nn::Linear& hidden = add<nn::Linear>("hidden", 2, 8);
-  nn::Linear& out = add<nn::Linear>("out", 8, 2);
+  nn::Child<nn::Linear> hidden = add<nn::Linear>("hidden", 2, 8);
+  nn::Child<nn::Linear> out = add<nn::Linear>("out", 8, 2);
   Tensor forward(const Tensor& x) override { return out(ocl::tanh(hidden(x))); }
 };
 

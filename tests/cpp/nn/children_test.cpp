@@ -1,0 +1,134 @@
+// Submodules that are replaced, taken away, in a circle, or changed by several threads.
+
+#include "nn/nn.h"
+#include "tests/cpp/support/autograd.h"
+#include "tests/cpp/support/threads.h"
+
+using namespace ocl;
+using namespace testing_support;
+
+namespace {
+
+class Children : public OnDevice {};
+
+struct Net : nn::Module {
+  nn::Child<nn::Linear> hidden = add<nn::Linear>("hidden", 2, 3);
+  nn::Child<nn::Linear> out = add<nn::Linear>("out", 3, 1);
+  Tensor forward(const Tensor& x) override { return out(relu(hidden(x))); }
+};
+
+}  // namespace
+
+TEST_F(Children, FollowWhatIsRegistered) {
+  Net net;
+  const auto held = net.hidden.get();
+  net.register_module("hidden", nn::make<nn::Linear>(2, 3, false));
+  EXPECT_NE(net.hidden.get(), held);
+  EXPECT_FALSE(net.hidden->bias.defined());
+  EXPECT_EQ(net(ones({4, 2})).shape(), (Dims{4, 1}));
+}
+
+TEST_F(Children, MayBeOfAnotherKind) {
+  Net net;
+  net.register_module("hidden", nn::make<nn::Sequential>(nn::make<nn::Linear>(2, 3), nn::make<nn::Tanh>()));
+  EXPECT_EQ(net(ones({4, 2})).shape(), (Dims{4, 1}));
+  expect_error<TypeError>([&] { net.hidden.get(); }, "'hidden' is of another kind now: a Sequential");
+}
+
+TEST_F(Children, MayGoAndComeBack) {
+  Net net;
+  net.unregister("hidden");
+  expect_error<ValueError>([&] { net(ones({4, 2})); }, "no submodule 'hidden' any more");
+  EXPECT_EQ(net.named_children().size(), 1u);
+  net.register_module("hidden", nn::make<nn::Linear>(2, 3));
+  EXPECT_EQ(net(ones({4, 2})).shape(), (Dims{4, 1}));
+}
+
+TEST_F(Children, OutliveTheirModule) {
+  nn::Child<nn::Linear> hidden;
+  expect_error<ValueError>([&] { hidden(ones({4, 2})); }, "before it was registered");
+  {
+    const Net net;
+    hidden = net.hidden;
+  }
+  EXPECT_EQ(hidden(ones({4, 2})).shape(), (Dims{4, 3}));
+}
+
+TEST_F(Children, OfAttention) {
+  nn::MultiheadAttention attention(8, 2);
+  attention.register_module("out_proj", nn::make<nn::Linear>(8, 8));
+  const Tensor x = ones({3, 2, 8});
+  EXPECT_EQ(attention.forward(x, x, x, {}).output.shape(), x.shape());
+}
+
+TEST_F(Children, InACircleAreFreed) {
+  std::weak_ptr<nn::Module> gone;
+  {
+    const auto parent = nn::make<nn::Sequential>(), child = nn::make<nn::Sequential>();
+    parent->append(child);
+    child->register_module("parent", parent);
+    gone = parent;
+    EXPECT_EQ(child->own_module("parent"), parent);
+    EXPECT_EQ(parent->named_modules().size(), 2u);
+    parent->train(false);
+    EXPECT_FALSE(child->is_training());
+    expect_error<nn::RecursionError>([&] { parent->state_dict(); },
+                                     "contains itself: the submodule 'parent'");
+    expect_error<nn::RecursionError>([&] { parent->apply([](nn::Module&) {}); }, "contains itself");
+    expect_error<nn::RecursionError>([&] { parent->repr(); }, "contains itself");
+  }
+  EXPECT_TRUE(gone.expired());
+}
+
+TEST_F(Children, ADeepNestCostsNoStack) {
+  auto net = nn::make<nn::Sequential>();
+  for (int i = 0; i < 100000; ++i) {
+    auto outer = nn::make<nn::Sequential>();
+    outer->append(std::move(net));
+    net = std::move(outer);
+  }
+  int count = 0;
+  net->apply([&](nn::Module&) { ++count; });
+  EXPECT_EQ(count, 100001);
+}
+
+TEST_F(Children, HooksOfAModuleThatIsGoneAreNotCalled) {
+  const Tensor x = leaf({1, 2}, {1, 2});
+  Tensor y;
+  {
+    nn::Linear module(2, 3);
+    module.register_full_backward_hook([](const nn::Module&, const Tensor&, const Tensor&) {
+      ADD_FAILURE() << "called";
+      return Tensor();
+    });
+    y = sum(module(x));
+  }
+  y.backward();
+  EXPECT_EQ(x.grad().shape(), x.shape());
+}
+
+TEST_F(Children, BackwardHooksMustFit) {
+  const Tensor x = leaf({1, 2}, {1, 2});
+  nn::ReLU module;
+  module.register_full_backward_hook(
+      [](const nn::Module&, const Tensor&, const Tensor&) { return zeros({7}); });
+  const Tensor y = sum(module(x * 1));
+  expect_error<AutogradError>([&] { y.backward(); }, "a backward hook has changed the gradient: expected shape [1, 2]");
+}
+
+TEST_F(Children, ChangedAndCalledByThreads) {
+  Net net;
+  const Tensor x = ones({4, 2});
+  net(x);
+  together(
+      100,
+      {[&] { net(x); }, [&] { sum(net(x)).backward(); },
+       [&] { net.register_module("hidden", nn::make<nn::Linear>(2, 3)); }, [&] { net.unregister("hidden"); },
+       [&] { net.out->register_parameter("weight", ones({1, 3})); }, [&] { net.state_dict(); },
+       [&] { net.train(); },
+       [&] {
+         net.register_forward_hook([](const nn::Module&, const Tensor&, const Tensor&) { return Tensor(); })
+             .remove();
+       },
+       [&] { net.zero_grad(); }});
+}
