@@ -141,6 +141,7 @@ Tensor tensor_of(const py::object& data, const std::optional<DType>& dtype,
   static const std::set<std::string> supported{"float32", "float64", "float16", "int64",
                                                "int32",   "uint8",   "bool"};
   if (dtype && *dtype != DType::bfloat16 && type != name(*dtype)) {
+    if (type == "bool") array = array.attr("view")("uint8").attr("__ne__")(0);  // true may be any byte
     array = array.attr("astype")(name(*dtype));
     type = name(*dtype);
   }
