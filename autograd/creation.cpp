@@ -29,7 +29,15 @@ Tensor upload(const std::vector<T>& values, const Shape& shape, const Device& de
 
 Tensor from_bytes(const void* bytes, const Shape& shape, DType dtype, const Device& device) {
   const dlprim::Tensor data = allocate(shape, dtype, device);
-  device->queue().write(data, bytes, static_cast<std::size_t>(data.numel()) * size_of(dtype));
+  const auto count = static_cast<std::size_t>(data.numel());
+  if (dtype == DType::boolean) {  // kernels count on 0 and 1, and others may mean true by any byte
+    const auto* given = static_cast<const std::uint8_t*>(bytes);
+    std::vector<std::uint8_t> truths(given, given + count);
+    for (std::uint8_t& truth : truths) truth = truth != 0;
+    device->queue().write(data, truths.data(), count);
+  } else {
+    device->queue().write(data, bytes, count * size_of(dtype));
+  }
   return Tensor(data);
 }
 
@@ -79,24 +87,47 @@ Tensor ones_like(const Tensor& like, std::optional<DType> dtype) {
   return full_like(like, 1, dtype);
 }
 
+namespace {
+
+/** Elements of a sequence of whole numbers from `start` up or down to `end`, which it does not meet. */
+std::int64_t count_whole(std::int64_t start, std::int64_t end, std::int64_t step) {
+  require(step > 0 ? end >= start : end <= start,
+          "arange: upper bound and lower bound inconsistent with step sign, got ", start, " -> ", end, " by ",
+          step);
+  // Unsigned, since the way may be longer than half of what 64 bits count.
+  const auto word = [](std::int64_t n) { return static_cast<std::uint64_t>(n); };
+  const std::uint64_t way = step > 0 ? word(end) - word(start) : word(start) - word(end);
+  const std::uint64_t stride = step > 0 ? word(step) : 0 - word(step);
+  const std::uint64_t count = way == 0 ? 0 : (way - 1) / stride + 1;
+  require(count <= INT64_MAX, "arange: more elements than 64 bits count: ", start, " -> ", end);
+  return static_cast<std::int64_t>(count);
+}
+
+std::int64_t count_real(double start, double end, double step) {
+  require((end - start) * step >= 0, "arange: upper bound and lower bound inconsistent with step sign, got ",
+          start, " -> ", end, " by ", step);
+  const double count = std::ceil((end - start) / step);
+  require(count < 0x1p63, "arange: more elements than 64 bits count: ", start, " -> ", end, " by ", step);
+  return static_cast<std::int64_t>(count);
+}
+
+}  // namespace
+
+// As in PyTorch, a sequence of whole numbers starts from and goes by what is left of the arguments without
+// their fractions, but only int64 counts its elements so, too.
 Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, std::optional<DType> dtype,
               const Device& device) {
   constexpr auto floating = Scalar::Kind::floating;
   const bool whole = start.kind() != floating && end.kind() != floating && step.kind() != floating;
-  require(step.real() != 0, "arange: step must be nonzero");
+  const DType result = dtype.value_or(whole ? DType::int64 : DType::float32);
+  const bool counts_whole = result == DType::int64;
+  const bool has_step = counts_whole ? step.integer() != 0 : step.real() != 0 && !std::isnan(step.real());
+  require(has_step, "arange: step must be nonzero");
   require(std::isfinite(start.real()) && std::isfinite(end.real()),
           "arange: unsupported range: ", start.real(), " -> ", end.real());
-  require((end.real() - start.real()) * step.real() >= 0,
-          "arange: upper bound and lower bound inconsistent with step sign, got ", start.real(), " -> ",
-          end.real(), " by ", step.real());
-  std::int64_t n = 0;
-  if (whole) {
-    const std::int64_t by = step.integer(), way = end.integer() - start.integer();
-    n = (way + by - (by > 0 ? 1 : -1)) / by;
-  } else {
-    n = static_cast<std::int64_t>(std::ceil((end.real() - start.real()) / step.real()));
-  }
-  const dlprim::Tensor data = allocate({n}, dtype.value_or(whole ? DType::int64 : DType::float32), device);
+  const std::int64_t n = counts_whole ? count_whole(start.integer(), end.integer(), step.integer())
+                                      : count_real(start.real(), end.real(), step.real());
+  const dlprim::Tensor data = allocate({n}, result, device);
   dlprim::arange(device->queue(), data, start, step);
   return Tensor(data);
 }
@@ -104,6 +135,9 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, std::o
 Tensor linspace(const Scalar& start, const Scalar& end, std::int64_t steps, DType dtype,
                 const Device& device) {
   require(steps >= 0, "linspace: number of steps must be non-negative, got ", steps);
+  require<TypeError>(dtype != DType::boolean, "linspace: bool is not supported");
+  for (const Scalar& bound : {start, end}) dlprim::require_holds("linspace", dtype, bound);
+  const Tensor result = empty({steps}, dtype, device);  // before as much is asked of the host
   const bool is_real = is_floating(dtype);
   const double first = is_real ? start.real() : static_cast<double>(start.integer());
   const double last = is_real ? end.real() : static_cast<double>(end.integer());
@@ -113,9 +147,14 @@ Tensor linspace(const Scalar& start, const Scalar& end, std::int64_t steps, DTyp
     values[static_cast<std::size_t>(i)] = i < (steps + 1) / 2
                                               ? first + step * static_cast<double>(i)
                                               : last - step * static_cast<double>(steps - 1 - i);
-  if (dtype == DType::float64) return tensor(values, {steps}, device);
-  if (is_real) return tensor(std::vector<float>(values.begin(), values.end()), {steps}, device).to(dtype);
-  return tensor(std::vector<std::int64_t>(values.begin(), values.end()), {steps}, device).to(dtype);
+  const auto upload_as = [&](auto zero) {
+    return tensor(std::vector<decltype(zero)>(values.begin(), values.end()), {steps}, device);
+  };
+  const Tensor uploaded = dtype == DType::float64 ? upload_as(double{})
+                          : is_real               ? upload_as(float{})
+                                                  : upload_as(std::int64_t{});
+  dlprim::copy(device->queue(), uploaded.data(), result.data());
+  return result;
 }
 
 Tensor eye(std::int64_t n, std::optional<std::int64_t> m, DType dtype, const Device& device) {

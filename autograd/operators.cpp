@@ -33,7 +33,8 @@ OperatorRow row_of(const dlprim::PointwiseOp& op) {
                                           "any; bool gives int64",
                                           "any; gives bool",
                                           "integral, bool",
-                                          "any"};
+                                          "any",
+                                          "any but bool; bounds count too"};
   static constexpr const char* inputs[] = {"a", "b", "c"};
   OperatorRow row{op.name, "Pointwise",         taken[static_cast<int>(op.types)],
                   "",      torch_name(op.name), op.documentation};

@@ -76,7 +76,7 @@ class Elements {
 Tensor ends_of(Tensor tensor, std::int64_t edge) {
   const NoGradGuard no_grad;
   for (int d = 0; d < tensor.dim(); ++d)
-    if (const std::int64_t size = tensor.size(d); size > 2 * edge)
+    if (const std::int64_t size = tensor.size(d); size - edge > edge)
       tensor = cat({narrow(tensor, d, 0, edge), narrow(tensor, d, size - edge, edge)}, d);
   return tensor;
 }
@@ -95,7 +95,7 @@ class Printer {
   static constexpr std::int64_t indent = 7;  // of what stands after "tensor("
 
  private:
-  bool leaves_out(int d) const { return summarize_ && shape_[d] > 2 * options_.edgeitems; }
+  bool leaves_out(int d) const { return summarize_ && shape_[d] - options_.edgeitems > options_.edgeitems; }
 
   // The part of the text for dimension `d` whose first element is number `start` of those shown.
   std::string block(int d, std::int64_t start, std::int64_t column) const {

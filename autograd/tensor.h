@@ -112,8 +112,8 @@ class Tensor {
 
   // One method per pointwise operator: autograd/ops/pointwise.h.
 #define UNARY(name, ...) Tensor name() const;
-#define UNARY_P(name, p, p0, ...) Tensor name(double p = p0) const;
-#define UNARY_PQ(name, p, p0, q, q0, ...) Tensor name(double p = p0, double q = q0) const;
+#define UNARY_P(name, p, p0, ...) Tensor name(const Scalar& p = p0) const;
+#define UNARY_PQ(name, p, p0, q, q0, ...) Tensor name(const Scalar& p = p0, const Scalar& q = q0) const;
 #define BINARY(name, ...) Tensor name(const Operand& b) const;
 #define BINARY_P(name, p, p0, ...) Tensor name(const Operand& b, const Scalar& p = p0) const;
 #define TERNARY(name, ...)
@@ -140,8 +140,8 @@ class Tensor {
   // In place: one method per pointwise operator, and those of autograd/ops/inplace.h. What is written must
   // keep its shape and hold the result's dtype.
 #define UNARY(name, ...) Tensor& name##_();
-#define UNARY_P(name, p, p0, ...) Tensor& name##_(double p = p0);
-#define UNARY_PQ(name, p, p0, q, q0, ...) Tensor& name##_(double p = p0, double q = q0);
+#define UNARY_P(name, p, p0, ...) Tensor& name##_(const Scalar& p = p0);
+#define UNARY_PQ(name, p, p0, q, q0, ...) Tensor& name##_(const Scalar& p = p0, const Scalar& q = q0);
 #define BINARY(name, ...) Tensor& name##_(const Operand& b);
 #define BINARY_P(name, p, p0, ...) Tensor& name##_(const Operand& b, const Scalar& p = p0);
 #define TERNARY(name, ...)

@@ -5,6 +5,7 @@
 #include "autograd/ops/resample.h"
 #include "autograd/ops/views.h"
 #include "autograd/tape.h"
+#include "dlprim/core/checked.h"
 #include "dlprim/ops/conv/conv2d.h"
 #include "dlprim/runtime/dtype_defines.h"
 
@@ -37,8 +38,9 @@ SamePadding same_padding(const Tensor& weight, Pair stride, Pair dilation) {
           "conv2d: padding='same' is not supported for strided convolutions");
   SamePadding same{0, 0};
   for (int i = 0; i < 2; ++i) {
-    const auto total = static_cast<int>(dilation[i] * (weight.size(i + 2) - 1));
-    require(total >= 0, "conv2d: dilation should be greater than zero, got ", dilation[i]);
+    require(dilation[i] > 0, "conv2d: dilation should be greater than zero, got ", dilation[i]);
+    const int total = dlprim::kernel_int(dilation[i] * std::max<std::int64_t>(weight.size(i + 2) - 1, 0),
+                                         "conv2d", "a padding");
     same.both.values[static_cast<std::size_t>(i)] = total / 2;
     same.behind.values[static_cast<std::size_t>(i)] = total % 2;
   }
@@ -148,7 +150,7 @@ Tensor as_plane(const char* op, const char* what, const Tensor& t, bool may_lack
 }  // namespace
 
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, Pair stride,
-              const Padding2d& padding, Pair dilation, int groups) {
+              const Padding2d& padding, Pair dilation, std::int64_t groups) {
   if (x.dim() == 3)
     return squeeze(conv2d(unsqueeze(x, 0), weight, bias, stride, padding, dilation, groups), 0);
   dlprim::Conv2dGeometry geometry{stride.values, {0, 0}, dilation.values, groups};
@@ -167,7 +169,7 @@ Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, Pair st
 }
 
 Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, int stride, const Padding1d& padding,
-              int dilation, int groups) {
+              int dilation, std::int64_t groups) {
   const int* number = std::get_if<int>(&padding);
   const Padding2d planes = number ? Padding2d(Pair(0, *number)) : Padding2d(std::get<std::string>(padding));
   return squeeze(conv2d(as_plane("conv1d", "input [N, Cin, L]", x, true),
@@ -177,7 +179,7 @@ Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, int str
 }
 
 Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bias, Pair stride, Pair padding,
-                        Pair output_padding, int groups, Pair dilation) {
+                        Pair output_padding, std::int64_t groups, Pair dilation) {
   if (x.dim() == 3)
     return squeeze(
         conv_transpose2d(unsqueeze(x, 0), weight, bias, stride, padding, output_padding, groups, dilation),
@@ -193,7 +195,7 @@ Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bia
 }
 
 Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bias, int stride, int padding,
-                        int output_padding, int groups, int dilation) {
+                        int output_padding, std::int64_t groups, int dilation) {
   return squeeze(
       conv_transpose2d(as_plane("conv_transpose1d", "input [N, Cin, L]", x, true),
                        as_plane("conv_transpose1d", "weight [Cin, Cout / groups, K]", weight, false), bias,

@@ -109,7 +109,7 @@ Named without_unneeded(const Named& operand, const Labels& needed) {
     else
       summed.push_back(static_cast<std::int64_t>(d));
   }
-  result.tensor = summed.empty() ? operand.tensor : to(sum(operand.tensor, summed), operand.tensor.dtype());
+  result.tensor = summed.empty() ? operand.tensor : sum(operand.tensor, summed);
   return result;
 }
 
@@ -135,13 +135,13 @@ Tensor grouped(const Named& operand, const Named& other, const std::vector<Label
   Labels order;
   std::vector<std::int64_t> whole, sizes;
   for (const Labels& group : groups) {
-    std::int64_t size = 1;
+    Dims own;
     for (const int label : group) {
       order.push_back(label);
-      whole.push_back(joined_size(label, operand, other));
-      size *= whole.back();
+      own.push_back(joined_size(label, operand, other));
     }
-    sizes.push_back(size);
+    whole.insert(whole.end(), own.begin(), own.end());
+    sizes.push_back(dlprim::product(own));
   }
   return reshape(expand(arranged(operand, order), whole), sizes);
 }

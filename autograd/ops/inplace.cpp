@@ -56,8 +56,8 @@ void check_in_place(const char* op, const Tensor& target, const TensorList& inpu
     return *this;                                                              \
   }
 #define UNARY(name, ...) IN_PLACE(name, (), {*this})
-#define UNARY_P(name, ...) IN_PLACE(name, (double p), {*this}, {p})
-#define UNARY_PQ(name, ...) IN_PLACE(name, (double p, double q), {*this}, {p, q})
+#define UNARY_P(name, ...) IN_PLACE(name, (const Scalar& p), {*this}, {p})
+#define UNARY_PQ(name, ...) IN_PLACE(name, (const Scalar& p, const Scalar& q), {*this}, {p, q})
 #define BINARY(name, ...) IN_PLACE(name, (const Operand& b), {*this, b})
 #define BINARY_P(name, ...) IN_PLACE(name, (const Operand& b, const Scalar& p), {*this, b}, {p})
 #define TERNARY(name, ...)

@@ -5,6 +5,7 @@
 #include "autograd/creation.h"
 #include "autograd/ops/views.h"
 #include "autograd/tape.h"
+#include "dlprim/core/checked.h"
 #include "dlprim/ops/pointwise/pointwise.h"
 
 namespace ocl {
@@ -75,7 +76,7 @@ TensorList split(const Tensor& a, const std::vector<std::int64_t>& sizes, std::i
   std::vector<dlprim::Tensor> parts;
   for (const std::int64_t size : sizes) {
     require(size >= 0, "split: expected non-negative sizes, got ", size);
-    require(total + size <= a.shape()[d], "split: expected sizes that sum exactly to ", a.shape()[d],
+    require(size <= a.shape()[d] - total, "split: expected sizes that sum exactly to ", a.shape()[d],
             " (the size of dimension ", d, "), got more");
     parts.push_back(part_of(a.data(), d, total, size));
     total += size;
@@ -97,8 +98,9 @@ TensorList split(const Tensor& a, std::int64_t split_size, std::int64_t dim) {
   require(split_size > 0 || (split_size == 0 && size == 0), "split: expected a split_size above 0, got ",
           split_size, " for a dimension of size ", size);
   std::vector<std::int64_t> sizes;
-  for (std::int64_t start = 0; start < size; start += split_size)
-    sizes.push_back(std::min(split_size, size - start));
+  // More parts than the host has room for are refused here, and not when it has none left.
+  if (size > 0) sizes.reserve(static_cast<std::size_t>((size - 1) / split_size + 1));
+  for (std::int64_t left = size; left > 0; left -= sizes.back()) sizes.push_back(std::min(split_size, left));
   if (sizes.empty()) sizes.push_back(0);
   return split(a, sizes, dim);
 }
@@ -108,13 +110,14 @@ TensorList chunk(const Tensor& a, std::int64_t chunks, std::int64_t dim) {
   require(chunks > 0, "chunk expects `chunks` to be greater than 0, got: ", chunks);
   const std::int64_t size = a.size(dim);
   if (size == 0) return split(a, std::vector<std::int64_t>(static_cast<std::size_t>(chunks), 0), dim);
-  return split(a, (size + chunks - 1) / chunks, dim);
+  return split(a, (size - 1) / chunks + 1, dim);
 }
 
 TensorList unbind(const Tensor& a, std::int64_t dim) {
   require<IndexError>(a.dim() > 0, "unbind: Dimension specified as ", dim, " but tensor has no dimensions");
   const int d = wrap_dim(dim, a.dim(), "unbind");
   std::vector<dlprim::Tensor> entries;
+  entries.reserve(static_cast<std::size_t>(a.shape()[d]));  // refused at once where the host has no room
   for (std::int64_t i = 0; i < a.shape()[d]; ++i) {
     dlprim::Tensor entry = part_of(a.data(), d, i, 1);
     entry.shape.erase(d);
@@ -153,7 +156,8 @@ Tensor cat(const TensorList& tensors, std::int64_t dim) {
     for (int i = 0; i < shape.size(); ++i)
       require(i == d || part.shape()[i] == shape[i], "cat: sizes must match except in dimension ", d,
               ", got ", first.shape(), " and ", part.shape());
-    shape[d] += sizes.back();
+    require(dlprim::try_add(shape[d], sizes.back(), shape[d]), "cat: sizes in dimension ", d,
+            " add up to more than 64 bits count");
   }
   const dlprim::Tensor joined = dlprim::Tensor::empty(*first.device(), shape, dtype);
   std::int64_t start = 0;
@@ -202,6 +206,10 @@ Tensor repeat(const Tensor& a, const std::vector<std::int64_t>& repeats) {
   std::vector<std::int64_t> shape(repeats.size() - static_cast<std::size_t>(a.dim()), 1);
   shape.insert(shape.end(), a.shape().begin(), a.shape().end());
   Tensor result = reshape(a, shape);
+  Dims whole(shape);
+  for (int d = 0; d < whole.size(); ++d)
+    whole[d] = dlprim::product({whole[d], repeats[static_cast<std::size_t>(d)]});
+  dlprim::product(whole);  // throws where the elements cannot be counted
   std::int64_t inner = 1;  // elements below dimension d
   bool copied = false;
   for (std::size_t d = repeats.size(); d-- > 0;) {
@@ -250,7 +258,8 @@ Tensor roll(const Tensor& a, const std::vector<std::int64_t>& shifts, const std:
     result = rolled(result, shifts[i], wrap_dim(dims[i], a.dim(), "roll"));
   return record("RollBackward", {a}, result, [&] {
     std::vector<std::int64_t> back;
-    for (const std::int64_t shift : shifts) back.push_back(-shift);
+    for (std::size_t i = 0; i < shifts.size(); ++i)
+      back.push_back(-(shifts[i] % std::max<std::int64_t>(a.size(dims[i]), 1)));
     return [back, dims](const TensorList& g) { return TensorList{roll(g[0], back, dims)}; };
   });
 }

@@ -45,6 +45,7 @@ Operand fitting_value(const Tensor& a, const Operand& value) {
     require_one_device("masked_fill", {a, value.tensor()});
     return to(value.tensor(), a.dtype());
   }
+  dlprim::require_holds("masked_fill", a.dtype(), value.number());
   if (a.dtype() == DType::boolean) return value.number().real() != 0;
   if (is_floating(a.dtype())) return value.number().real();
   return value.number().integer();

@@ -218,8 +218,8 @@ Tensor group_norm(const Tensor& x, std::int64_t num_groups, const Tensor& weight
   check_affine(op, "weight", weight, {channels}, x.dtype());
   check_affine(op, "bias", bias, {channels}, x.dtype());
   const std::int64_t channels_per_group = channels / num_groups;
-  const dlprim::NormRows rows{x.size(0) * num_groups, channels_per_group * per_channel, num_groups,
-                              channels_per_group};
+  const dlprim::NormRows rows{dlprim::product({x.size(0), num_groups}), channels_per_group * per_channel,
+                              num_groups, channels_per_group};
   return row_norm({op, "GroupNormBackward", rows, true, eps}, x, weight, bias);
 }
 

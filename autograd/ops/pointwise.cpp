@@ -34,6 +34,19 @@ bool is_floating_scalar(const Scalar& s) {
   return s.kind() == Scalar::Kind::floating;
 }
 
+/** The type of elements held within bounds; infinite ones stand for none. */
+DType bounded_type(const PointwiseOp& op, DType dtype, const std::vector<Scalar>& bounds) {
+  for (const Scalar& bound : bounds)
+    if (!std::isinf(bound.real()) && kind(bound.dtype()) > kind(dtype)) dtype = bound.dtype();
+  if (is_floating(dtype)) return dtype;
+  for (const Scalar& bound : bounds) {
+    if (std::isinf(bound.real())) continue;
+    require<TypeError>(dtype != DType::boolean, op.name, ": not implemented for bool");
+    dlprim::require_holds(op.name.c_str(), dtype, bound);
+  }
+  return dtype;
+}
+
 /** Dtypes of one call: what it computes in and what it results in. */
 struct Types {
   DType compute, result;
@@ -57,6 +70,7 @@ Types types_of(const PointwiseOp& op, const std::vector<Operand>& inputs,
       if (std::isinf(value)) continue;
       if (is_floating_scalar(parameters[i]) && value != std::floor(value)) promoted = DType::float32;
     }
+  if (op.types == TypeRule::Bounded) promoted = bounded_type(op, promoted, parameters);
   return {promoted, op.types == TypeRule::Bool ? DType::boolean : promoted};
 }
 
@@ -232,21 +246,21 @@ void apply_pointwise_in_place(const PointwiseOp& op, Tensor& target, const std::
   Tensor Tensor::name() const {       \
     return ocl::name(*this);          \
   }
-#define UNARY_P(name, p, p0, ...)          \
-  Tensor name(const Tensor& a, double p) { \
-    ROW(name);                             \
-    return apply_pointwise(row, {a}, {p}); \
-  }                                        \
-  Tensor Tensor::name(double p) const {    \
-    return ocl::name(*this, p);            \
+#define UNARY_P(name, p, p0, ...)                 \
+  Tensor name(const Tensor& a, const Scalar& p) { \
+    ROW(name);                                    \
+    return apply_pointwise(row, {a}, {p});        \
+  }                                               \
+  Tensor Tensor::name(const Scalar& p) const {    \
+    return ocl::name(*this, p);                   \
   }
-#define UNARY_PQ(name, p, p0, q, q0, ...)            \
-  Tensor name(const Tensor& a, double p, double q) { \
-    ROW(name);                                       \
-    return apply_pointwise(row, {a}, {p, q});        \
-  }                                                  \
-  Tensor Tensor::name(double p, double q) const {    \
-    return ocl::name(*this, p, q);                   \
+#define UNARY_PQ(name, p, p0, q, q0, ...)                          \
+  Tensor name(const Tensor& a, const Scalar& p, const Scalar& q) { \
+    ROW(name);                                                     \
+    return apply_pointwise(row, {a}, {p, q});                      \
+  }                                                                \
+  Tensor Tensor::name(const Scalar& p, const Scalar& q) const {    \
+    return ocl::name(*this, p, q);                                 \
   }
 #define BINARY(name, ...)                           \
   Tensor name(const Operand& a, const Operand& b) { \

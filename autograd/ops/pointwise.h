@@ -9,9 +9,10 @@ namespace ocl {
 // docs/operators.md). Inputs broadcast; types promote as in PyTorch. Throw ValueError when shapes do not
 // broadcast, TypeError for a dtype the operator does not take.
 #define UNARY(name, types, forward, da, doc) /** doc */ Tensor name(const Tensor& a);
-#define UNARY_P(name, p, p0, types, forward, da, doc) /** doc */ Tensor name(const Tensor& a, double p = p0);
+#define UNARY_P(name, p, p0, types, forward, da, doc) /** doc */ \
+  Tensor name(const Tensor& a, const Scalar& p = p0);
 #define UNARY_PQ(name, p, p0, q, q0, types, forward, da, doc) \
-  /** doc */ Tensor name(const Tensor& a, double p = p0, double q = q0);
+  /** doc */ Tensor name(const Tensor& a, const Scalar& p = p0, const Scalar& q = q0);
 #define BINARY(name, types, forward, da, db, doc) /** doc */ Tensor name(const Operand& a, const Operand& b);
 #define BINARY_P(name, p, p0, types, forward, da, db, doc) \
   /** doc */ Tensor name(const Operand& a, const Operand& b, const Scalar& p = p0);

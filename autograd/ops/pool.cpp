@@ -120,7 +120,7 @@ TensorList max_pool1d_with_indices(const Tensor& x, int kernel_size, std::option
 }
 
 Tensor avg_pool2d(const Tensor& a, Pair kernel_size, std::optional<Pair> stride, Pair padding, bool ceil_mode,
-                  bool count_include_pad, std::optional<int> divisor_override) {
+                  bool count_include_pad, std::optional<std::int64_t> divisor_override) {
   dlprim::require(!divisor_override || *divisor_override != 0, "avg_pool2d: divisor must be not zero");
   const dlprim::Pool2dGeometry geometry = geometry_of(kernel_size, stride, padding, 1, ceil_mode);
   const dlprim::AveragePoolDivisor divisor{count_include_pad, divisor_override.value_or(0)};

@@ -36,7 +36,7 @@ TensorList max_pool1d_with_indices(const Tensor& x, int kernel_size, std::option
 /** torch.nn.functional.avg_pool2d. */
 Tensor avg_pool2d(const Tensor& x, Pair kernel_size, std::optional<Pair> stride = std::nullopt,
                   Pair padding = 0, bool ceil_mode = false, bool count_include_pad = true,
-                  std::optional<int> divisor_override = std::nullopt);
+                  std::optional<std::int64_t> divisor_override = std::nullopt);
 /** torch.nn.functional.avg_pool1d over [N, C, L] or [C, L]. */
 Tensor avg_pool1d(const Tensor& x, int kernel_size, std::optional<int> stride = std::nullopt, int padding = 0,
                   bool ceil_mode = false, bool count_include_pad = true);

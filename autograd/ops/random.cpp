@@ -67,9 +67,13 @@ std::int64_t whole_numbers_end(DType dtype) {
 
 void fill_integers(dlprim::Queue& queue, const dlprim::Tensor& out, std::int64_t low, std::int64_t high,
                    dlprim::PhiloxState state) {
+  require(low < high, "random_ expects 'from' to be less than 'to', but got from=", low, " >= to=", high);
+  if (!is_floating(out.dtype)) {
+    const auto [least, largest] = dlprim::integer_range(out.dtype);
+    require(low >= least && high - 1 <= largest, "random_: numbers from ", low, " to ", high - 1,
+            " are out of bounds for ", name(out.dtype));
+  }
   if (out.dtype != DType::boolean) return dlprim::random_integers(queue, out, low, high, state);
-  require(low >= 0 && high <= 2 && low < high, "random_: expected bounds within [0, 2) for bool, got ", low,
-          " and ", high);
   dlprim::random_bernoulli(queue, out, high - low == 2 ? 0.5 : static_cast<double>(low), state);
 }
 
@@ -102,6 +106,7 @@ Tensor randperm(std::int64_t n, DType dtype, const Device& device, Generator* ge
   require(n >= 0, "randperm: n must be non-negative, got ", n);
   require(n < std::int64_t{1} << 32, "randperm: n must be below 2^32, got ", n);
   require(n <= whole_numbers_end(dtype), "randperm: ", n, " is more than ", name(dtype), " can count to");
+  const Tensor result = empty({n}, dtype, device);  // before as much is asked of the host
   const dlprim::PhiloxState state = generator_or_default(generator, device).next(n);
   std::vector<std::int64_t> order(static_cast<std::size_t>(n));
   std::iota(order.begin(), order.end(), 0);
@@ -112,7 +117,8 @@ Tensor randperm(std::int64_t n, DType dtype, const Device& device, Generator* ge
     const std::uint64_t bits = std::uint64_t{words[half + 1]} << 32 | words[half];
     std::swap(order[i], order[i + scaled(bits, order.size() - i)]);
   }
-  return tensor(order, {n}, device).to(dtype);
+  dlprim::copy(device->queue(), tensor(order, {n}, device).data(), result.data());
+  return result;
 }
 
 Tensor normal(double mean, double std, const Shape& shape, DType dtype, const Device& device,

@@ -11,6 +11,7 @@
 namespace ocl {
 namespace {
 
+using dlprim::product;
 using dlprim::require;
 using Sizes = std::vector<std::int64_t>;
 
@@ -46,9 +47,13 @@ Sizes target_size(const Tensor& x, const Sizes& size, const std::vector<double>&
           " sizes or scale factors were given");
   if (!size.empty()) return size;
   Sizes result;
-  for (int axis = 0; axis < axes; ++axis)
-    result.push_back(static_cast<std::int64_t>(
-        std::floor(static_cast<double>(x.size(axis + 2)) * scale_factor[static_cast<std::size_t>(axis)])));
+  for (int axis = 0; axis < axes; ++axis) {
+    const double factor = scale_factor[static_cast<std::size_t>(axis)];
+    const double scaled = std::floor(static_cast<double>(x.size(axis + 2)) * factor);
+    require(std::abs(scaled) < std::exp2(62), "interpolate: a scale factor of ", factor,
+            " for input of shape ", x.shape(), " gives no size");
+    result.push_back(static_cast<std::int64_t>(scaled));
+  }
   return result;
 }
 
@@ -80,7 +85,7 @@ std::int64_t columns_per_block(Pair kernel_size) {
 }
 
 std::int64_t product_before(const Tensor& x, int dims) {
-  return dlprim::product(Dims(x.shape().begin(), x.shape().end() - dims));
+  return product(Dims(x.shape().begin(), x.shape().end() - dims));
 }
 
 Sizes with_last(const Tensor& x, int dims, std::initializer_list<std::int64_t> last) {
@@ -136,7 +141,8 @@ Tensor unfold(const Tensor& x, Pair kernel_size, Pair dilation, Pair padding, Pa
     require(x.shape()[d] > 0, op, ": only the batch may be empty, got shape ", x.shape());
   const dlprim::BlockGeometry geometry{kernel_size.values, dilation.values, padding.values, stride.values};
   const auto blocks = dlprim::block_counts(op, {x.size(-2), x.size(-1)}, geometry);
-  const Sizes shape = with_last(x, 3, {x.size(-3) * columns_per_block(kernel_size), blocks[0] * blocks[1]});
+  const Sizes shape = with_last(
+      x, 3, {product({x.size(-3), columns_per_block(kernel_size)}), product({blocks[0], blocks[1]})});
   return linear_map(
       "UnfoldBackward", x, shape,
       [&](dlprim::Queue& queue, const dlprim::Tensor& from, const dlprim::Tensor& to) {
@@ -159,9 +165,9 @@ Tensor fold(const Tensor& x, Pair output_size, Pair kernel_size, Pair dilation, 
   const std::int64_t taps = columns_per_block(kernel_size);
   require(x.size(-2) % taps == 0, op, ": expected size of dimension 1 of input ", x.shape(),
           " to be divisible by the product of kernel_size, ", taps);
-  require(x.size(-1) == blocks[0] * blocks[1], op, ": output_size (", output_size[0], ", ", output_size[1],
-          ") has ", blocks[0], " * ", blocks[1], " blocks, but input of shape ", x.shape(), " has ",
-          x.size(-1));
+  require(x.size(-1) == product({blocks[0], blocks[1]}), op, ": output_size (", output_size[0], ", ",
+          output_size[1], ") has ", blocks[0], " * ", blocks[1], " blocks, but input of shape ", x.shape(),
+          " has ", x.size(-1));
   return linear_map(
       "FoldBackward", x, with_last(x, 2, {x.size(-2) / taps, output_size[0], output_size[1]}),
       [&](dlprim::Queue& queue, const dlprim::Tensor& from, const dlprim::Tensor& to) {
@@ -175,12 +181,13 @@ Tensor fold(const Tensor& x, Pair output_size, Pair kernel_size, Pair dilation, 
 Tensor pixel_shuffle(const Tensor& x, std::int64_t r) {
   require(x.dim() >= 3, "pixel_shuffle: expected an input of at least 3 dimensions, got shape ", x.shape());
   require(r > 0, "pixel_shuffle: expected a positive upscale_factor, got ", r);
-  const std::int64_t channels = x.size(-3) / (r * r), h = x.size(-2), w = x.size(-1);
-  require(x.size(-3) == channels * r * r,
+  const std::int64_t area = product({r, r}), channels = x.size(-3) / area, h = x.size(-2), w = x.size(-1);
+  require(x.size(-3) == channels * area,
           "pixel_shuffle: expected the channels to be divisible by the square of upscale_factor ", r,
           ", got shape ", x.shape());
   const Tensor parts = reshape(x, {product_before(x, 3), channels, r, r, h, w});
-  return reshape(permute(parts, {0, 1, 4, 2, 5, 3}), with_last(x, 3, {channels, h * r, w * r}));
+  return reshape(permute(parts, {0, 1, 4, 2, 5, 3}),
+                 with_last(x, 3, {channels, product({h, r}), product({w, r})}));
 }
 
 Tensor pixel_unshuffle(const Tensor& x, std::int64_t r) {
@@ -191,14 +198,14 @@ Tensor pixel_unshuffle(const Tensor& x, std::int64_t r) {
           "pixel_unshuffle: expected height and width to be divisible by downscale_factor ", r,
           ", got shape ", x.shape());
   const Tensor parts = reshape(x, {product_before(x, 3), channels, h, r, w, r});
-  return reshape(permute(parts, {0, 1, 3, 5, 2, 4}), with_last(x, 3, {channels * r * r, h, w}));
+  return reshape(permute(parts, {0, 1, 3, 5, 2, 4}), with_last(x, 3, {product({channels, r, r}), h, w}));
 }
 
 Tensor channel_shuffle(const Tensor& x, std::int64_t groups) {
   require(x.dim() > 2, "channel_shuffle: expected an input of more than 2 dimensions, got shape ", x.shape());
   require(groups > 0 && x.size(1) % groups == 0, "channel_shuffle: expected the channels of input ",
           x.shape(), " to be divisible by groups ", groups);
-  const std::int64_t rest = dlprim::product(Dims(x.shape().begin() + 2, x.shape().end()));
+  const std::int64_t rest = product(Dims(x.shape().begin() + 2, x.shape().end()));
   const Tensor parts = reshape(x, {x.size(0), groups, x.size(1) / groups, rest});
   return reshape(transpose(parts, 1, 2), x.shape().vector());
 }

@@ -27,16 +27,17 @@ Tensor record_view(const char* name, const Tensor& a, const dlprim::Tensor& view
 Dims resolved_shape(const char* op, const Tensor& a, const std::vector<std::int64_t>& shape) {
   Dims resolved(shape);
   int unknown = -1;
-  std::int64_t known = 1;
   for (int d = 0; d < resolved.size(); ++d) {
     if (resolved[d] == -1) {
       require(unknown < 0, op, ": only one dimension can be inferred, got shape ", resolved);
       unknown = d;
     } else {
       require(resolved[d] >= 0, op, ": invalid shape dimension ", resolved[d]);
-      known *= resolved[d];
     }
   }
+  Dims given = resolved;
+  if (unknown >= 0) given[unknown] = 1;
+  const std::int64_t known = dlprim::product(given);
   const bool fits = unknown < 0 ? known == a.numel() : known > 0 && a.numel() % known == 0;
   require(fits, op, ": shape ", Dims(shape), " is invalid for input of size ", a.numel(), " and shape ",
           a.shape());
@@ -202,17 +203,17 @@ Tensor unflatten(const Tensor& a, std::int64_t dim, const std::vector<std::int64
   const int d = wrap_dim(dim, a.dim(), "unflatten");
   require<IndexError>(a.dim() > 0, "unflatten: a scalar has no dimension ", dim);
   Dims parts(sizes);
-  std::int64_t known = 1;
   int unknown = -1;
   for (int i = 0; i < parts.size(); ++i) {
-    require(parts[i] != -1 || unknown < 0, "unflatten: only one dimension can be inferred, got ", parts);
-    if (parts[i] == -1)
-      unknown = i;
-    else
-      known *= parts[i];
+    require(parts[i] != -1 || unknown < 0, "unflatten: only one dimension can be inferred, got ",
+            Dims(sizes));
+    if (parts[i] == -1) unknown = i;
   }
   const std::int64_t size = a.shape()[d];
-  if (unknown >= 0 && known > 0) parts[unknown] = size / known;
+  if (unknown >= 0) {
+    parts[unknown] = 1;
+    if (const std::int64_t known = dlprim::product(parts); known > 0) parts[unknown] = size / known;
+  }
   require(dlprim::product(parts) == size, "unflatten: provided sizes ", Dims(sizes),
           " don't multiply up to the size of dim ", d, " (", size, ") in the input tensor");
   Dims shape, strides;
@@ -278,22 +279,9 @@ Tensor as_strided(const Tensor& a, const std::vector<std::int64_t>& size,
                   const std::vector<std::int64_t>& stride, std::optional<std::int64_t> storage_offset) {
   require(size.size() == stride.size(), "as_strided: mismatch in length of strides and shape: ", Dims(size),
           " and ", Dims(stride));
-  dlprim::Tensor viewed = a.data();
-  viewed.shape = Dims(size);
-  viewed.strides = Dims(stride);
-  if (storage_offset) viewed.offset = *storage_offset;
-  require(viewed.offset >= 0, "as_strided: storage_offset must not be negative, got ", viewed.offset);
-  for (int d = 0; d < viewed.rank(); ++d) {
-    require(viewed.shape[d] >= 0, "as_strided: negative size in ", viewed.shape);
-    require(viewed.strides[d] >= 0, "as_strided: negative strides are not supported, got ", viewed.strides);
-  }
-  const auto bytes = static_cast<std::int64_t>(a.data().storage->bytes());
-  const std::int64_t needed =
-      viewed.numel() ? viewed.reach().second * static_cast<std::int64_t>(size_of(a.dtype())) : 0;
-  require(needed <= bytes, "as_strided: sizes ", viewed.shape, ", strides ", viewed.strides,
-          " and storage offset ", viewed.offset, " require a storage of ", needed,
-          " bytes, which is out of bounds for one of ", bytes);
-  return strided_view("AsStridedBackward", a, viewed);
+  return strided_view(
+      "AsStridedBackward", a,
+      a.data().restrided("as_strided", size, stride, storage_offset.value_or(a.data().offset)));
 }
 
 Tensor unsqueeze(const Tensor& a, std::int64_t dim) {
@@ -333,9 +321,10 @@ Tensor slice(const Tensor& a, std::int64_t dim, std::int64_t start, std::int64_t
   };
   start = clipped(start);
   end = std::max(clipped(end), start);
+  step = std::min(step, std::max<std::int64_t>(size, 1));  // no longer than the dimension: strides stay in it
   const auto cut = [d, start, end, step](const dlprim::Tensor& whole) {
     dlprim::Tensor part = whole;
-    part.shape[d] = (end - start + step - 1) / step;
+    part.shape[d] = end > start ? (end - start - 1) / step + 1 : 0;
     part.offset += start * whole.strides[d];
     part.strides[d] *= step;
     return part;
@@ -352,7 +341,7 @@ Tensor narrow(const Tensor& a, std::int64_t dim, std::int64_t start, std::int64_
   const int d = wrap_dim(dim, a.dim(), "narrow");
   const std::int64_t size = a.size(d);
   if (start < 0) start += size;
-  require<IndexError>(start >= 0 && length >= 0 && start + length <= size, "narrow: start (", start,
+  require<IndexError>(start >= 0 && length >= 0 && length <= size - start, "narrow: start (", start,
                       ") + length (", length, ") exceeds dimension size (", size, ")");
   return slice(a, d, start, start + length);
 }

@@ -1,17 +1,33 @@
 #include "dlprim/core/dims.h"
 
+#include "dlprim/core/checked.h"
+
 namespace dlprim {
+namespace {
+
+void require_countable(bool countable, const Dims& shape) {
+  require(countable, "shape ", shape, " has more elements than 64 bits count");
+}
+
+}  // namespace
 
 std::int64_t product(const Dims& shape) {
   std::int64_t n = 1;
-  for (std::int64_t size : shape) n *= size;
-  return n;
+  bool fits = true, is_empty = false;
+  for (const std::int64_t size : shape) {
+    is_empty |= size == 0;
+    fits &= size == 0 || try_multiply(n, size, n);
+  }
+  require_countable(fits, shape);
+  return is_empty ? 0 : n;
 }
 
 Dims contiguous_strides(const Dims& shape) {
   Dims strides = Dims::filled(shape.size(), 1);
+  bool fits = true;
   for (int i = shape.size() - 2; i >= 0; --i)
-    strides[i] = strides[i + 1] * std::max<std::int64_t>(shape[i + 1], 1);
+    fits &= try_multiply(strides[i + 1], std::max<std::int64_t>(shape[i + 1], 1), strides[i]);
+  require_countable(fits, shape);
   return strides;
 }
 

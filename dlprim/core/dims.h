@@ -74,10 +74,13 @@ class Dims {
   int size_ = 0;
 };
 
-/** Product of all sizes; 1 for a scalar. */
+/**
+ * Product of all sizes; 1 for a scalar. Throws ValueError where 64 bits do not hold the product of the sizes
+ * other than 0, so that of no tensor that exists can sizes multiply, or contiguous strides be, beyond that.
+ */
 std::int64_t product(const Dims& shape);
 
-/** Strides, in elements, of a contiguous row-major tensor of that shape. */
+/** Strides, in elements, of a contiguous row-major tensor of that shape. Throws ValueError as product. */
 Dims contiguous_strides(const Dims& shape);
 
 /** `dim` counted from the front; a negative one counts from the back. Throws IndexError naming `op`. */

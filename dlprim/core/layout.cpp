@@ -1,5 +1,7 @@
 #include "dlprim/core/layout.h"
 
+#include "dlprim/core/checked.h"
+
 namespace dlprim {
 
 std::int64_t Layout::numel() const {
@@ -17,13 +19,11 @@ bool Layout::is_flat() const {
 }
 
 bool Layout::fits_32_bits() const {
-  // Room for what kernels add before they compare: global sizes rounded up to whole groups and chunks.
-  constexpr std::int64_t limit = INT32_MAX - (1 << 24);
-  if (numel() > limit) return false;
+  if (numel() > max_kernel_int) return false;
   for (const auto& operand : strides) {
     std::int64_t last = 0;
     for (std::size_t d = 0; d < sizes.size(); ++d) last += std::abs(operand[d]) * (sizes[d] - 1);
-    if (last > limit) return false;
+    if (last > max_kernel_int) return false;
   }
   return true;
 }

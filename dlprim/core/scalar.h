@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 #include "dlprim/core/dtype.h"
 
@@ -46,5 +47,15 @@ class Scalar {
   double real_;
   std::int64_t integer_;
 };
+
+/** The least and the largest whole number that an integer dtype or bool holds. */
+std::pair<std::int64_t, std::int64_t> integer_range(DType dtype);
+
+/**
+ * Throws ValueError naming `op` unless `dtype` holds the value: fractions may be cut off and precision lost,
+ * but finite numbers stay finite, and integers are neither infinite nor NaN. As in PyTorch uint8 takes the
+ * negatives of what it holds, which wrap around, and bool takes everything.
+ */
+void require_holds(const char* op, DType dtype, const Scalar& value);
 
 }  // namespace dlprim

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "dlprim/core/checked.h"
 #include "dlprim/runtime/device.h"
 
 namespace dlprim {
@@ -14,7 +15,9 @@ Tensor Tensor::empty(Device& device, const Dims& shape, DType dtype) {
   t.dtype = dtype;
   t.shape = shape;
   t.strides = contiguous_strides(shape);
-  t.storage = device.allocator().allocate(static_cast<std::size_t>(t.numel()) * size_of(dtype));
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(static_cast<std::size_t>(t.numel()), size_of(dtype), &bytes)) bytes = SIZE_MAX;
+  t.storage = device.allocator().allocate(bytes);
   return t;
 }
 
@@ -41,12 +44,36 @@ Tensor Tensor::reshaped(const Dims& new_shape) const {
 }
 
 Tensor Tensor::expanded(const Dims& new_shape) const {
+  product(new_shape);  // throws where the elements cannot be counted
   Tensor t = *this;
   t.shape = new_shape;
   t.strides = Dims::filled(new_shape.size(), 0);
   for (int i = 1; i <= rank(); ++i)
     if (size(-i) == new_shape[new_shape.size() - i] && size(-i) != 1)
       t.strides[new_shape.size() - i] = strides[rank() - i];
+  return t;
+}
+
+Tensor Tensor::restrided(const char* op, const Dims& new_shape, const Dims& new_strides,
+                         std::int64_t new_offset) const {
+  require(new_offset >= 0, op, ": storage_offset must not be negative, got ", new_offset);
+  std::int64_t last = new_offset;
+  bool fits = true;
+  for (int d = 0; d < new_shape.size(); ++d) {
+    require(new_shape[d] >= 0, op, ": negative size in ", new_shape);
+    require(new_strides[d] >= 0, op, ": negative strides are not supported, got ", new_strides);
+    std::int64_t way = 0;
+    if (new_shape[d] > 1)
+      fits = fits && try_multiply(new_strides[d], new_shape[d] - 1, way) && try_add(last, way, last);
+  }
+  const auto elements = static_cast<std::int64_t>(storage->bytes() / size_of(dtype));
+  require(product(new_shape) == 0 || (fits && last < elements), op, ": sizes ", new_shape, ", strides ",
+          new_strides, " and storage offset ", new_offset, " are out of bounds for a storage of ", elements,
+          " elements of ", name(dtype));
+  Tensor t = *this;
+  t.shape = new_shape;
+  t.strides = new_strides;
+  t.offset = new_offset;
   return t;
 }
 

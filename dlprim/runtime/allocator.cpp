@@ -90,6 +90,10 @@ class CountingAllocator : public Allocator {
     stats_.allocated += bytes;
     stats_.max_allocated = std::max(stats_.max_allocated, stats_.allocated);
   }
+  /** Refuses what no device holds, before it is rounded up or added to anything. */
+  void require_possible(std::size_t bytes) const {
+    if (bytes > PTRDIFF_MAX) out_of_memory(bytes);
+  }
   [[noreturn]] void out_of_memory(std::size_t bytes) const {
     constexpr double mib = 1024.0 * 1024.0;
     std::string limit = limit_ ? concat("; limit set: ", limit_ / mib, " MiB") : std::string();
@@ -119,8 +123,9 @@ class CachingAllocator final : public CountingAllocator {
 
   std::shared_ptr<Storage> allocate(std::size_t request) override {
     if (request == 0) return std::make_shared<Storage>(device_, cl::Buffer(), 0);
-    const std::size_t bytes = round_up(request, alignment);
     std::lock_guard<std::mutex> lock(mutex_);
+    require_possible(request);
+    const std::size_t bytes = round_up(request, alignment);
     Block* block = find_free(bytes);
     if (!block) block = grow(bytes);
     if (!block) {
@@ -242,6 +247,7 @@ class DirectAllocator final : public CountingAllocator {
   std::shared_ptr<Storage> allocate(std::size_t bytes) override {
     if (bytes == 0) return std::make_shared<Storage>(device_, cl::Buffer(), 0);
     std::lock_guard<std::mutex> lock(mutex_);
+    require_possible(bytes);
     cl::Buffer buffer = try_buffer(bytes);
     if (!buffer()) out_of_memory(bytes);
     count_allocated(bytes);

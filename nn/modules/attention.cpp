@@ -38,11 +38,12 @@ MultiheadAttention::MultiheadAttention(std::int64_t embed_dim, std::int64_t num_
     register_parameter(name, member, wanted ? empty({rows, columns}) : Tensor());
     if (wanted) init::xavier_uniform_(member);
   };
-  weight("in_proj_weight", in_proj_weight, packed, 3 * embed_dim, embed_dim);
+  const std::int64_t all_projections = dlprim::product({3, embed_dim});
+  weight("in_proj_weight", in_proj_weight, packed, all_projections, embed_dim);
   weight("q_proj_weight", q_proj_weight, !packed, embed_dim, embed_dim);
   weight("k_proj_weight", k_proj_weight, !packed, embed_dim, kdim);
   weight("v_proj_weight", v_proj_weight, !packed, embed_dim, vdim);
-  register_parameter("in_proj_bias", in_proj_bias, options.bias ? zeros({3 * embed_dim}) : Tensor());
+  register_parameter("in_proj_bias", in_proj_bias, options.bias ? zeros({all_projections}) : Tensor());
   out_proj = add<NonDynamicallyQuantizableLinear>("out_proj", embed_dim, embed_dim, options.bias);
   if (options.bias) init::zeros_(out_proj->bias);
 }

@@ -99,7 +99,9 @@ Tensor Convolution::padded(const Tensor& x) const {
   const bool is_same = !sizes && std::get<std::string>(o.padding) == "same";
   std::vector<std::int64_t> margins;
   for (std::size_t i = o.kernel_size.size(); i-- > 0;) {
-    const int total = sizes ? 2 * (*sizes)[i] : is_same ? o.dilation[i] * (o.kernel_size[i] - 1) : 0;
+    const std::int64_t total = sizes     ? 2 * std::int64_t{(*sizes)[i]}
+                               : is_same ? std::int64_t{o.dilation[i]} * (o.kernel_size[i] - 1)
+                                         : 0;
     margins.push_back(total / 2);
     margins.push_back(total - total / 2);
   }
@@ -107,7 +109,7 @@ Tensor Convolution::padded(const Tensor& x) const {
 }
 
 Conv1d::Conv1d(std::int64_t in_channels, std::int64_t out_channels, int kernel_size, int stride,
-               const Padding1d& padding, int dilation, int groups, bool with_bias,
+               const Padding1d& padding, int dilation, std::int64_t groups, bool with_bias,
                const std::string& padding_mode)
     : Convolution("Conv1d", {in_channels,
                              out_channels,
@@ -132,7 +134,7 @@ Tensor Conv1d::forward(const Tensor& x) {
 }
 
 Conv2d::Conv2d(std::int64_t in_channels, std::int64_t out_channels, Pair kernel_size, Pair stride,
-               const Padding2d& padding, Pair dilation, int groups, bool with_bias,
+               const Padding2d& padding, Pair dilation, std::int64_t groups, bool with_bias,
                const std::string& padding_mode)
     : Convolution("Conv2d", {in_channels,
                              out_channels,
@@ -158,8 +160,8 @@ Tensor Conv2d::forward(const Tensor& x) {
 }
 
 ConvTranspose1d::ConvTranspose1d(std::int64_t in_channels, std::int64_t out_channels, int kernel_size,
-                                 int stride, int padding, int output_padding, int groups, bool with_bias,
-                                 int dilation)
+                                 int stride, int padding, int output_padding, std::int64_t groups,
+                                 bool with_bias, int dilation)
     : Convolution("ConvTranspose1d", {in_channels,
                                       out_channels,
                                       {kernel_size},
@@ -179,8 +181,8 @@ Tensor ConvTranspose1d::forward(const Tensor& x) {
 }
 
 ConvTranspose2d::ConvTranspose2d(std::int64_t in_channels, std::int64_t out_channels, Pair kernel_size,
-                                 Pair stride, Pair padding, Pair output_padding, int groups, bool with_bias,
-                                 Pair dilation)
+                                 Pair stride, Pair padding, Pair output_padding, std::int64_t groups,
+                                 bool with_bias, Pair dilation)
     : Convolution("ConvTranspose2d",
                   {in_channels, out_channels, numbers(kernel_size), numbers(stride), numbers(dilation),
                    numbers(padding), numbers(output_padding), groups, with_bias, "zeros", true}) {}

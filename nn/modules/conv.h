@@ -11,7 +11,7 @@ struct ConvolutionOptions {
   std::vector<int> kernel_size, stride, dilation;
   std::variant<std::vector<int>, std::string> padding;
   std::vector<int> output_padding;
-  int groups;
+  std::int64_t groups;
   bool bias;
   std::string padding_mode;
   bool transposed;
@@ -41,7 +41,7 @@ class Convolution : public Module {
 class Conv1d : public Convolution {
  public:
   Conv1d(std::int64_t in_channels, std::int64_t out_channels, int kernel_size, int stride = 1,
-         const Padding1d& padding = 0, int dilation = 1, int groups = 1, bool bias = true,
+         const Padding1d& padding = 0, int dilation = 1, std::int64_t groups = 1, bool bias = true,
          const std::string& padding_mode = "zeros");
   Tensor forward(const Tensor& x) override;
   std::string name() const override { return "Conv1d"; }
@@ -51,7 +51,7 @@ class Conv1d : public Convolution {
 class Conv2d : public Convolution {
  public:
   Conv2d(std::int64_t in_channels, std::int64_t out_channels, Pair kernel_size, Pair stride = 1,
-         const Padding2d& padding = 0, Pair dilation = 1, int groups = 1, bool bias = true,
+         const Padding2d& padding = 0, Pair dilation = 1, std::int64_t groups = 1, bool bias = true,
          const std::string& padding_mode = "zeros");
   Tensor forward(const Tensor& x) override;
   std::string name() const override { return "Conv2d"; }
@@ -61,7 +61,7 @@ class Conv2d : public Convolution {
 class ConvTranspose1d : public Convolution {
  public:
   ConvTranspose1d(std::int64_t in_channels, std::int64_t out_channels, int kernel_size, int stride = 1,
-                  int padding = 0, int output_padding = 0, int groups = 1, bool bias = true,
+                  int padding = 0, int output_padding = 0, std::int64_t groups = 1, bool bias = true,
                   int dilation = 1);
   Tensor forward(const Tensor& x) override;
   std::string name() const override { return "ConvTranspose1d"; }
@@ -71,7 +71,7 @@ class ConvTranspose1d : public Convolution {
 class ConvTranspose2d : public Convolution {
  public:
   ConvTranspose2d(std::int64_t in_channels, std::int64_t out_channels, Pair kernel_size, Pair stride = 1,
-                  Pair padding = 0, Pair output_padding = 0, int groups = 1, bool bias = true,
+                  Pair padding = 0, Pair output_padding = 0, std::int64_t groups = 1, bool bias = true,
                   Pair dilation = 1);
   Tensor forward(const Tensor& x) override;
   std::string name() const override { return "ConvTranspose2d"; }

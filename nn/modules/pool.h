@@ -93,7 +93,7 @@ class AvgPool2d : public Module {
  public:
   explicit AvgPool2d(Pair kernel_size, std::optional<Pair> stride = std::nullopt, Pair padding = 0,
                      bool ceil_mode = false, bool count_include_pad = true,
-                     std::optional<int> divisor_override = std::nullopt)
+                     std::optional<std::int64_t> divisor_override = std::nullopt)
       : kernel_(kernel_size),
         stride_(stride.value_or(kernel_size)),
         padding_(padding),
@@ -112,7 +112,7 @@ class AvgPool2d : public Module {
  private:
   Pair kernel_, stride_, padding_;
   bool ceil_mode_, count_include_pad_;
-  std::optional<int> divisor_override_;
+  std::optional<std::int64_t> divisor_override_;
 };
 
 /** torch.nn.AdaptiveAvgPool1d and AdaptiveAvgPool2d. */

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <climits>
+
 #include <pybind11/functional.h>
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
@@ -16,6 +18,15 @@ namespace py = pybind11;
 /** Lets Python's lock go while a call runs: it may build a program or wait for the device. */
 using WithoutLock = py::call_guard<py::gil_scoped_release>;
 
+/** A Python int as one of 32 bits. Throws ValueError. */
+inline int small_int(py::handle number) {
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+  if (overflow != 0 || value > INT_MAX || value < INT_MIN)
+    throw ocl::ValueError("expected a number of 32 bits, got " + py::str(number).cast<std::string>());
+  return static_cast<int>(value);
+}
+
 inline bool names_device(py::handle source) {
   return py::isinstance<ocl::Device>(source) || py::isinstance<py::str>(source) || PyLong_Check(source.ptr());
 }
@@ -26,7 +37,7 @@ inline ocl::Device device_of(py::handle source) {
     throw ocl::TypeError("expected a device, its name or its number, got " +
                          py::repr(source).cast<std::string>());
   if (py::isinstance<py::str>(source)) return ocl::Device(source.cast<std::string>());
-  if (PyLong_Check(source.ptr())) return ocl::Device(source.cast<int>());
+  if (PyLong_Check(source.ptr())) return ocl::Device(small_int(source));
   return source.cast<ocl::Device>();
 }
 
@@ -37,24 +48,24 @@ inline ocl::Device device_or_default(const std::optional<ocl::Device>& device) {
 
 namespace pybind11::detail {
 
-/** bool, int, float, and what NumPy has for them. */
+/** bool, int, float, what NumPy has for them, and tensors of one element. */
 template <>
 struct type_caster<ocl::Scalar> {
   PYBIND11_TYPE_CASTER(ocl::Scalar, const_name("float | int | bool"));
 
-  bool load(handle source, bool) {
+  bool load(handle source, bool convert) {
     if (PyBool_Check(source.ptr())) {
       value = ocl::Scalar(source.ptr() == Py_True);
     } else if (PyLong_Check(source.ptr())) {
-      const long long number = PyLong_AsLongLong(source.ptr());
-      if (number == -1 && PyErr_Occurred()) {
-        PyErr_Clear();
-        return false;
-      }
+      int overflow = 0;
+      const long long number = PyLong_AsLongLongAndOverflow(source.ptr(), &overflow);
+      if (overflow != 0)
+        throw ocl::ValueError("expected a number of 64 bits, got " +
+                              pybind11::str(source).cast<std::string>());
       value = ocl::Scalar(static_cast<std::int64_t>(number));
     } else if (PyFloat_Check(source.ptr())) {
       value = ocl::Scalar(PyFloat_AsDouble(source.ptr()));
-    } else if (is_numpy_scalar(source)) {
+    } else if (is_numpy_scalar(source) || (convert && is_tensor_scalar(source))) {
       return load(source.attr("item")(), false);
     } else {
       return false;
@@ -74,6 +85,9 @@ struct type_caster<ocl::Scalar> {
   }
 
  private:
+  static bool is_tensor_scalar(handle source) {
+    return isinstance<ocl::Tensor>(source) && source.cast<const ocl::Tensor&>().numel() == 1;
+  }
   static bool is_numpy_scalar(handle source) {
     static const handle generic = module_::import("numpy").attr("generic").cast<object>().release();
     return isinstance(source, generic);
@@ -118,14 +132,14 @@ struct type_caster<ocl::Pair> {
 
   bool load(handle source, bool) {
     if (PyLong_Check(source.ptr())) {
-      value = ocl::Pair(source.cast<int>());
+      value = ocl::Pair(small_int(source));
       return true;
     }
     if (!isinstance<sequence>(source) || isinstance<str>(source)) return false;
     const auto items = reinterpret_borrow<sequence>(source);
     if (items.size() != 2 || !PyLong_Check(object(items[0]).ptr()) || !PyLong_Check(object(items[1]).ptr()))
       return false;
-    value = ocl::Pair(items[0].cast<int>(), items[1].cast<int>());
+    value = ocl::Pair(small_int(object(items[0])), small_int(object(items[1])));
     return true;
   }
 

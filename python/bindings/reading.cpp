@@ -57,7 +57,8 @@ void bind_facts(py::module_& m, py::class_<Tensor>& tensor) {
       .def_property_readonly("device", &Tensor::device)
       .def_property_readonly("itemsize", [](const Tensor& t) { return size_of(t.dtype()); })
       .def_property_readonly(
-          "nbytes", [](const Tensor& t) { return static_cast<std::size_t>(t.numel()) * size_of(t.dtype()); })
+          "nbytes",
+          [](const Tensor& t) -> py::int_ { return py::int_(t.numel()) * py::int_(size_of(t.dtype())); })
       .def(
           "size",
           [](const Tensor& t, const std::optional<std::int64_t>& dim) {

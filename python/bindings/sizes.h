@@ -51,7 +51,7 @@ struct type_caster<Single> {
       item = items[0];
     }
     if (!PyLong_Check(item.ptr())) return false;
-    value = Single(item.cast<int>());
+    value = Single(small_int(item));
     return true;
   }
 

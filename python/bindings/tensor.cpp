@@ -150,6 +150,7 @@ Tensor tensor_of(const py::object& data, const std::optional<DType>& dtype,
   // NumPy would make numbers of texts and of None.
   const bool is_numeric = std::string("OUSMm").find(array.dtype().kind()) == std::string::npos;
   if (dtype && is_numeric && *dtype != DType::bfloat16 && type != name(*dtype)) {
+    if (type == "bool") array = array.attr("view")("uint8").attr("__ne__")(0);  // true may be any byte
     array = array.attr("astype")(name(*dtype));
     type = name(*dtype);
   }

@@ -189,6 +189,23 @@ def test_exchange_with_other_libraries(rng):
     assert x.__dlpack_device__() == (1, 0)
 
 
+def test_bools_of_other_bytes_than_0_and_1_are_true():
+    array = np.array([[0, 2, 1], [255, 0, 128]], np.uint8).view(bool)
+    truth = [[False, True, True], [True, False, True]]
+    doors = (ocl.tensor, ocl.from_numpy, ocl.from_dlpack, ocl.as_tensor)
+    for x in [door(array) for door in doors] + [ocl.from_dlpack(torch.from_numpy(array))]:
+        assert x.dtype == ocl.bool and x.tolist() == truth
+        assert x.sum().item() == 4 and x.float().tolist() == np.float32(truth).tolist()
+        assert x.numpy().view(np.uint8).max() == 1
+        assert ocl.eq(x, ocl.tensor(truth)).all()
+    assert ocl.tensor(array[:, ::2]).tolist() == [[False, True], [True, True]]
+    for dtype in (ocl.int64, ocl.uint8, ocl.float32, ocl.bfloat16):
+        assert ocl.tensor(array, dtype=dtype).sum().item() == 4
+    x = ocl.zeros(2, 3)
+    x[array] = 1
+    assert x.sum().item() == 4 and ocl.ones(2, 3)[array].sum().item() == 4
+
+
 def test_new_tensors_like_one():
     x = ocl.zeros(2, dtype=ocl.int32)
     made = [x.new_zeros(2, 3), x.new_ones((4,)), x.new_full((2,), 7), x.new_empty(5), x.new_tensor([1, 2])]

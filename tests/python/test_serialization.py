@@ -84,6 +84,12 @@ def test_bfloat16(path):
     assert ocl.load(path)["x"].float().tolist() == [1, -2.5]
 
 
+def test_bools_of_other_bytes_than_0_and_1_are_true(path):
+    safetensors.numpy.save_file({"bool": np.array([0, 2, 255, 1], np.uint8).view(bool)}, path)
+    loaded = ocl.load(path)["bool"]
+    assert loaded.sum().item() == 3 and loaded.tolist() == [False, True, True, True]
+
+
 def test_views_are_saved_as_what_they_show(path):
     x = ocl.tensor(np.arange(12, dtype=np.float32).reshape(3, 4))
     ocl.save({"t": x.t(), "slice": x[1:, ::2], "expanded": x[0, :1].expand(3)}, path)

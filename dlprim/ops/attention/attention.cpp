@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "dlprim/core/error.h"
+#include "dlprim/core/checked.h"
 #include "dlprim/core/real.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
@@ -27,10 +27,8 @@ struct MaskStrides {
 Extents extents_of(Queue& queue, const Tensor& scores, bool is_causal) {
   require_floating(scores.dtype, queue.device(), op);
   require(scores.rank() == 3, op, ": expected scores of shape [batch, queries, keys], got ", scores.shape);
-  require(scores.shape[1] <= INT32_MAX && scores.shape[2] <= INT32_MAX, op, ": scores of shape ",
-          scores.shape, " are too large");
-  return {scores.shape[0] * scores.shape[1], static_cast<cl_int>(scores.shape[1]),
-          static_cast<cl_int>(scores.shape[2]), is_causal};
+  return {scores.shape[0] * scores.shape[1], kernel_int(scores.shape[1], op, "a number of queries"),
+          kernel_int(scores.shape[2], op, "a number of keys"), is_causal};
 }
 
 MaskStrides mask_strides(const Tensor* mask, const Tensor& scores) {

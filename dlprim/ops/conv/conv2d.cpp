@@ -1,7 +1,6 @@
 #include "dlprim/ops/conv/conv2d.h"
 
-#include <limits>
-
+#include "dlprim/core/checked.h"
 #include "dlprim/ops/conv/conv2d_problem.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
@@ -37,10 +36,16 @@ ConvProblem problem_of(const char* op, const Dims& x, const Dims& weight, const 
     p.size[i] = x[i + 2];
     p.out_size[i] = y[i + 2];
     p.kernel[i] = weight[i + 2];
-    p.stride[i] = g.stride[at];
     p.padding[i] = g.padding[at];
-    p.dilation[i] = g.dilation[at];
+    // Steps that are never taken do not matter, and may be larger than kernels count: others lie inside the
+    // padded input.
+    p.stride[i] = y[i + 2] == 1 ? 1 : g.stride[at];
+    p.dilation[i] = weight[i + 2] == 1 ? 1 : g.dilation[at];
   }
+  // Kernels count the elements of a plane, and of the depth of a product, in ints.
+  for (const std::int64_t pixels : {p.in_pixels(), p.out_pixels()}) kernel_int(pixels, op, "a plane");
+  for (const std::int64_t channels : {p.in_channels, p.out_channels})
+    kernel_int(product({channels, p.taps()}), op, "a filter");
   return p;
 }
 
@@ -71,13 +76,14 @@ Dims conv2d_output_shape(const Dims& x, const Dims& weight, const Conv2dGeometry
   Dims y{x[0], weight[0]};
   for (int i = 0; i < 2; ++i) {
     const auto at = static_cast<std::size_t>(i);
-    const std::int64_t padded = x[i + 2] + 2 * g.padding[at], kernel = extent(weight[i + 2], g.dilation[at]);
+    const std::int64_t padding = g.padding[at], padded = x[i + 2] + 2 * padding,
+                       kernel = extent(weight[i + 2], g.dilation[at]);
     require(weight[i + 2] > 0 && padded >= kernel, "conv2d: calculated padded input size per channel: ",
-            Dims{x[2] + 2 * g.padding[0], x[3] + 2 * g.padding[1]},
+            Dims{x[2] + 2 * std::int64_t{g.padding[0]}, x[3] + 2 * std::int64_t{g.padding[1]}},
             ". Kernel size: ", Dims{extent(weight[2], g.dilation[0]), extent(weight[3], g.dilation[1])},
             ". Kernel size can't be greater than actual input size");
     y.push_back((padded - kernel) / g.stride[at] + 1);
-    require(padded <= std::numeric_limits<int>::max() / 2, "conv2d: an input of size ", x, " is too large");
+    kernel_int(2 * padded, "conv2d", "twice a padded input");
   }
   return y;
 }

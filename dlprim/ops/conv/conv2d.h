@@ -10,7 +10,7 @@ namespace dlprim {
 /** Options of a two-dimensional convolution, {height, width} each. */
 struct Conv2dGeometry {
   std::array<int, 2> stride{1, 1}, padding{0, 0}, dilation{1, 1};
-  int groups = 1;
+  std::int64_t groups = 1;
 };
 
 /**

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "dlprim/core/checked.h"
 #include "dlprim/ops/conv/conv2d_cpu.h"
 #include "dlprim/ops/gemm/cpu_tile.h"
 #include "dlprim/runtime/device.h"
@@ -15,6 +16,7 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
 
 void tiled(Queue& queue, const ConvProblem& p, const conv_cpu::Stencil& s, const Tensor& dy, const Tensor& x,
            const Tensor& dw) {
+  constexpr const char* op = "conv2d";
   const DType packed = x.dtype;
   const Defines defines = cpu_tile::defines(dw.dtype);
   const int columns = cpu_tile::tile_columns(packed);
@@ -34,8 +36,10 @@ void tiled(Queue& queue, const ConvProblem& p, const conv_cpu::Stencil& s, const
                Range::groups(1, jobs * parts), dy, x, partials, scratch, s, static_cast<int>(chunk_images),
                static_cast<int>(chunk_rows), static_cast<int>(parts), slice);
   queue.launch(queue.kernel("ops/conv/conv_weight_cpu.cl", "weight_sum", defines),
-               Range::groups(1, ceil_div(all, columns / 2), jobs), partials, dw, static_cast<int>(p.groups),
-               static_cast<int>(p.out_channels), static_cast<int>(all), static_cast<int>(parts));
+               Range::groups(1, ceil_div(all, columns / 2), jobs), partials, dw,
+               kernel_int(p.groups, op, "a number of groups"),
+               kernel_int(p.out_channels, op, "a number of channels"), kernel_int(all, op, "a filter"),
+               static_cast<int>(parts));
 }
 
 }  // namespace

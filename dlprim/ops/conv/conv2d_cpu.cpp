@@ -4,6 +4,7 @@
 #include <numeric>
 #include <vector>
 
+#include "dlprim/core/checked.h"
 #include "dlprim/ops/gemm/cpu_tile.h"
 #include "dlprim/runtime/device.h"
 
@@ -77,7 +78,7 @@ PhasedInput make_phased(Queue& queue, const Tensor& x, const Walk& h, const Walk
   const std::int64_t planes = x.shape[0] * x.shape[1];
   const std::int64_t plane = phased.phases[0] * phased.phases[1] * phased.rows * phased.row_length;
   phased.data = queue.scratch({planes * plane + slack}, packed);
-  const auto narrow = [](std::int64_t n) { return static_cast<int>(n); };
+  const auto narrow = [](std::int64_t n) { return kernel_int(n, "conv2d", "a size"); };
   queue.launch(queue.kernel("ops/conv/conv_phase_cpu.cl", "make_phases", cpu_tile::defines(x.dtype)),
                Range::groups(1, cpu_tile::items_for(queue.device(), std::max<std::int64_t>(1, planes))), x,
                phased.data, planes, narrow(x.shape[2]), narrow(x.shape[3]), narrow(phased.phases[0]),

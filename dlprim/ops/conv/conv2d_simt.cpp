@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "dlprim/core/checked.h"
 #include "dlprim/ops/conv/conv2d_problem.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
@@ -18,7 +19,9 @@ struct ConvShape {
 };
 
 ConvShape shape_of(const ConvProblem& p) {
-  const auto narrow = [](std::int64_t n) { return static_cast<int>(n); };
+  const auto narrow = [](std::int64_t n) { return kernel_int(n, "conv2d", "a size"); };
+  // The kernels number the pixels of all images.
+  for (const std::int64_t pixels : {p.in_pixels(), p.out_pixels()}) narrow(product({p.images, pixels}));
   return {narrow(p.images),     narrow(p.groups),     narrow(p.in_channels), narrow(p.out_channels),
           narrow(p.size[0]),    narrow(p.size[1]),    narrow(p.out_size[0]), narrow(p.out_size[1]),
           narrow(p.kernel[0]),  narrow(p.kernel[1]),  narrow(p.stride[0]),   narrow(p.stride[1]),
@@ -79,7 +82,7 @@ void conv2d_backward_weight_simt(Queue& queue, const ConvProblem& p, const Tenso
                tiles(p.out_channels, columns, p.groups * parts), dy, x, partials, shape_of(p),
                static_cast<int>(parts));
   queue.launch(queue.kernel(file, "conv_weight_sum", defines), Range::linear(dw.numel(), 64), partials, dw,
-               static_cast<int>(dw.numel()), static_cast<int>(parts));
+               kernel_int(dw.numel(), "conv2d", "a weight"), static_cast<int>(parts));
 }
 
 }  // namespace dlprim

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dlprim/core/checked.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
 
@@ -31,12 +32,13 @@ Tensor pack_left(Queue& queue, const LeftOperand& left) {
   const DType dtype = left.source.dtype;
   const std::int64_t panels = (left.rows + tile_rows - 1) / tile_rows;
   const std::int64_t depth = left.depth[0] * left.depth[1] * left.depth[2];
+  const auto size = [](std::int64_t n) { return kernel_int(n, "gemm", "a dimension"); };
+  size(product({depth, tile_columns(dtype)}));  // of a packed panel
   const Tensor packed = queue.scratch({left.batches, panels, depth, tile_rows}, packed_dtype(dtype));
   queue.launch(queue.kernel("ops/gemm/pack_left_cpu.cl", "pack_left", defines(dtype)),
-               Range::groups(1, panels, left.batches), left.source, packed, static_cast<int>(left.rows),
-               static_cast<int>(left.depth[0]), static_cast<int>(left.depth[1]),
-               static_cast<int>(left.depth[2]), left.start, left.batch_stride, left.row_stride,
-               left.stride[0], left.stride[1], left.stride[2]);
+               Range::groups(1, panels, left.batches), left.source, packed, size(left.rows),
+               size(left.depth[0]), size(left.depth[1]), size(left.depth[2]), left.start, left.batch_stride,
+               left.row_stride, left.stride[0], left.stride[1], left.stride[2]);
   return packed;
 }
 

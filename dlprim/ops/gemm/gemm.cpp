@@ -1,7 +1,6 @@
 #include "dlprim/ops/gemm/gemm.h"
 
-#include <limits>
-
+#include "dlprim/core/checked.h"
 #include "dlprim/ops/gemm/gemm_engine.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
@@ -23,8 +22,7 @@ void check(const Tensor& a, const Tensor& b, const Tensor& c, const Tensor* bias
   require(!bias || bias->shape == Dims{c.size(-1)}, "gemm: expected bias [", c.size(-1), "], got ",
           bias ? bias->shape : Dims{});
   for (const Tensor* t : {&a, &b, &c})
-    for (const std::int64_t size : t->shape)
-      require(size <= std::numeric_limits<int>::max(), "gemm: a dimension of ", size, " is too large");
+    for (const std::int64_t size : t->shape) kernel_int(size, "gemm", "a dimension");
 }
 
 std::int64_t batch_stride(const Tensor& t) {

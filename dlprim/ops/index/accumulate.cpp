@@ -1,4 +1,4 @@
-#include "dlprim/core/error.h"
+#include "dlprim/core/checked.h"
 #include "dlprim/core/real.h"
 #include "dlprim/ops/index/places.h"
 #include "dlprim/ops/pointwise/pointwise.h"
@@ -74,10 +74,9 @@ void add_at_places(Queue& queue, const Tensor& source, const Tensor& index, cons
   if (names_rows) own_index.shape = {1, index.shape[1], 1};
   const std::int64_t bound = target.shape[1];
   const std::int64_t none = names_rows ? bound : target.numel();
-  require(none < INT32_MAX && own_index.numel() < INT32_MAX - (1 << 16),
-          "adding by an index: 2^31 places and more are not supported, got an index of shape ", index.shape,
-          " into a tensor of shape ", target.shape);
-
+  constexpr const char* op = "adding by an index";
+  const cl_int none_key = kernel_int(none, op, "a number of places");
+  kernel_int(own_index.numel(), op, "an index");
   const Tensor keys = queue.scratch(own_index.shape, DType::int32);
   Places places = places_of(own_index, bound, negative);
   copy_strides(keys, places.x);
@@ -86,7 +85,7 @@ void add_at_places(Queue& queue, const Tensor& source, const Tensor& index, cons
   else
     copy_strides(target, places.y);
   queue.launch(queue.kernel("ops/index/index.cl", "keys_of_places"), share_range(queue, own_index.numel()),
-               own_index, keys, places, static_cast<cl_int>(none), cl_long{left_out.value_or(-1)}, check);
+               own_index, keys, places, none_key, cl_long{left_out.value_or(-1)}, check);
   const Tensor flat_keys = keys.reshaped({keys.numel()});
   if (names_rows) return add_rows(queue, source, flat_keys, none, target, alpha);
 

@@ -1,6 +1,6 @@
 #include "dlprim/ops/index/index.h"
 
-#include "dlprim/core/error.h"
+#include "dlprim/core/checked.h"
 #include "dlprim/ops/index/places.h"
 #include "dlprim/ops/sort/work.h"
 #include "dlprim/runtime/device.h"
@@ -96,7 +96,7 @@ void read_places(Queue& queue, const Tensor& x, const Tensor& index, const Tenso
 void write_places(Queue& queue, const Tensor& x, const Tensor& index, const Tensor& y, bool distinct,
                   Negative negative, DeviceCheck check) {
   if (index.numel() == 0) return;
-  require(index.shape[1] < INT32_MAX, "an index of 2^31 places and more is not supported, got ", index.shape);
+  kernel_int(index.shape[1], "writing by an index", "an index");
   Places places = places_of(index, y.shape[1], negative);
   copy_strides(x, places.x);
   copy_strides(y, places.y);

@@ -1,4 +1,4 @@
-#include "dlprim/core/error.h"
+#include "dlprim/core/checked.h"
 #include "dlprim/ops/index/index.h"
 #include "dlprim/ops/sort/work.h"
 
@@ -21,7 +21,7 @@ std::int64_t stretches(const Tensor& x) {
 }  // namespace
 
 TrueCount count_true(Queue& queue, const Tensor& x) {
-  require(x.numel() < INT32_MAX, "nonzero: 2^31 elements and more are not supported, got shape ", x.shape);
+  kernel_int(x.numel(), "nonzero", "a tensor");
   if (x.numel() == 0) return {0, {}};
   const Tensor counts = queue.scratch({1, stretches(x)}, DType::int32);
   const Tensor total = queue.scratch({1}, DType::int32);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "dlprim/core/error.h"
+#include "dlprim/core/checked.h"
 #include "dlprim/core/real.h"
 #include "dlprim/ops/loss/class_loss_launch.h"
 #include "dlprim/runtime/device.h"
@@ -35,10 +35,10 @@ ClassLossExtents class_loss_extents(const char* op, const Tensor& scores, const 
     require<TypeError>(weight->dtype == scores.dtype, op, ": expected weight of dtype ", name(scores.dtype),
                        ", got ", name(weight->dtype));
   }
+  kernel_int(classes, op, "a number of classes");
   if (scores.rank() == 1) return {1, classes, 1};
   const std::int64_t positions = product(Dims(scores.shape.begin() + 2, scores.shape.end()));
-  require(classes <= INT32_MAX && positions <= INT32_MAX, op, ": scores of shape ", scores.shape,
-          " are too large");
+  kernel_int(positions, op, "a number of positions");
   return {scores.shape[0], classes, positions};
 }
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "dlprim/core/error.h"
+#include "dlprim/core/checked.h"
 #include "dlprim/core/real.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
@@ -40,9 +40,10 @@ Extents extents_of(Queue& queue, const char* op, const Tensor& x) {
   require_floating(x.dtype, queue.device(), op);
   require(x.rank() >= 2, op, ": expected an input of shape [N, C, ...], got ", x.shape);
   const std::int64_t plane = product(Dims(x.shape.begin() + 2, x.shape.end()));
-  require(x.shape[0] * plane <= INT32_MAX && x.shape[0] * x.shape[1] <= INT32_MAX, op,
-          ": at most 2^31 - 1 elements per channel and planes are supported, got ", x.shape);
-  return {static_cast<cl_int>(x.shape[0]), static_cast<cl_int>(x.shape[1]), static_cast<cl_int>(plane), 1};
+  kernel_int(x.shape[0] * plane, op, "a channel");
+  kernel_int(x.shape[0] * x.shape[1], op, "a number of planes");
+  return {kernel_int(x.shape[0], op, "a batch"), kernel_int(x.shape[1], op, "a number of channels"),
+          kernel_int(plane, op, "a plane"), 1};
 }
 
 void require_channels(const char* op, const char* what, const Tensor* t, const Tensor& x) {
@@ -138,7 +139,7 @@ void batch_norm_invstd(Queue& queue, const Tensor& variance, double eps, const T
   require(invstd.shape == variance.shape && invstd.dtype == variance.dtype, op, ": expected invstd of shape ",
           variance.shape, ", got ", invstd.shape);
   if (variance.numel() == 0) return;
-  const auto channels = static_cast<cl_int>(variance.numel());
+  const cl_int channels = kernel_int(variance.numel(), op, "a number of channels");
   with_real(variance.dtype, [&](auto zero) {
     queue.launch(norm_kernel(queue, "batch_norm_invstd", variance),
                  channels_range(queue, {1, channels, 1, 1}), variance, invstd, channels,

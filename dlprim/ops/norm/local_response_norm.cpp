@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "dlprim/core/error.h"
+#include "dlprim/core/checked.h"
 #include "dlprim/core/real.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
@@ -35,10 +35,13 @@ Extents extents_of(Queue& queue, const Tensor& x, const LocalResponseNorm& optio
   require(x.rank() >= 3, op, ": Expected 3D or higher dimensionality input (got ", x.rank(), " dimensions)");
   require(options.size > 0, op, ": expected a positive size, got ", options.size);
   const std::int64_t plane = product(Dims(x.shape.begin() + 2, x.shape.end()));
-  require(plane <= INT32_MAX && x.shape[1] <= INT32_MAX && options.size <= INT32_MAX, op,
-          ": input too large, shape ", x.shape);
-  return {x.numel(), static_cast<cl_int>(x.shape[1]), static_cast<cl_int>(plane),
-          static_cast<cl_int>(options.size / 2), static_cast<cl_int>((options.size - 1) / 2)};
+  const cl_int channels = kernel_int(x.shape[1], op, "a number of channels");
+  // No further than there are channels.
+  const auto reach = [channels](std::int64_t n) {
+    return static_cast<cl_int>(std::min<std::int64_t>(n, channels));
+  };
+  return {x.numel(), channels, kernel_int(plane, op, "a plane"), reach(options.size / 2),
+          reach((options.size - 1) / 2)};
 }
 
 void require_like(const char* what, const Tensor& t, const Tensor& x, DType dtype) {

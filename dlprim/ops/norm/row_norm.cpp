@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "dlprim/core/error.h"
+#include "dlprim/core/checked.h"
 #include "dlprim/core/real.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
@@ -27,9 +27,9 @@ void require_elements(const char* op, const char* what, const Tensor* t, std::in
 Extents extents_of(Queue& queue, const char* op, const NormRows& rows, const Tensor& x) {
   require_floating(x.dtype, queue.device(), op);
   require_elements(op, "the input", &x, rows.rows * rows.n, x.dtype);
-  require(rows.n <= INT32_MAX && rows.period * rows.weights <= INT32_MAX, op, ": rows are too long in shape ",
-          x.shape);
-  return {rows.rows, static_cast<cl_int>(rows.n), static_cast<cl_int>(rows.period), rows.weights};
+  kernel_int(product({rows.period, rows.weights}), op, "a number of weights");
+  return {rows.rows, kernel_int(rows.n, op, "a row"), kernel_int(rows.period, op, "a number of groups"),
+          rows.weights};
 }
 
 Range rows_range(Queue& queue, const NormRows& rows) {

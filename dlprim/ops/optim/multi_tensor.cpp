@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "dlprim/core/error.h"
+#include "dlprim/core/checked.h"
 #include "dlprim/core/real.h"
 #include "dlprim/ops/optim/pack_launch.h"
 #include "dlprim/runtime/dtype_defines.h"
@@ -56,7 +56,7 @@ void multi_tensor_norm(Queue& queue, ParameterPack& pack, const std::vector<Tens
     launch_pack(queue, pack, rows, kernel_of(queue, "multi_tensor_norm_chunks", dtype), partials, kind,
                 real_p);
     queue.launch(kernel_of(queue, "multi_tensor_norm_join", dtype), Range::groups(pack_group_size(queue), 1),
-                 partials, static_cast<cl_int>(chunks), kind, real_p, norm);
+                 partials, kernel_int(chunks, op, "a number of chunks"), kind, real_p, norm);
   });
 }
 

@@ -186,6 +186,7 @@ void copy(Queue& queue, const Tensor& source, const Tensor& destination) {
 }
 
 void fill(Queue& queue, const Tensor& destination, Scalar value) {
+  require_holds("fill", destination.dtype, value);
   const bool all_bits_zero = value.real() == 0 && !std::signbit(value.real()) && value.integer() == 0;
   if (all_bits_zero && destination.is_contiguous()) return queue.zero(destination);
   if (destination.dtype == DType::boolean) value = value.real() != 0;

@@ -13,7 +13,7 @@
 namespace dlprim {
 
 /** How an operator's result type follows from its inputs' types; see table.def. */
-enum class TypeRule { Float, Same, Number, Power, Bool, Integral, Where };
+enum class TypeRule { Float, Same, Number, Power, Bool, Integral, Where, Bounded };
 
 /** A number that an operator takes beside its inputs, and its default. */
 struct PointwiseParameter {

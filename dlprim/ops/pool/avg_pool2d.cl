@@ -1,6 +1,6 @@
 // Average pooling. Needs ops/pool/window.cl.
 typedef struct {
-  int count_include_pad, divisor_override;  // 0: no override
+  long count_include_pad, divisor_override;  // 0: no override
 } divisor_t;
 
 // Elements of window `out` along one axis, with the padding (but nothing beyond it) counted.
@@ -12,7 +12,7 @@ inline int padded_extent(const window_t *w, int axis, int out) {
 inline REAL window_divisor(const window_t *w, const divisor_t *d, int oh, int ow, const span_t *rows,
                            const span_t *columns) {
   if (d->divisor_override) return d->divisor_override;
-  if (d->count_include_pad && !w->adaptive) return padded_extent(w, 0, oh) * padded_extent(w, 1, ow);
+  if (d->count_include_pad && !w->adaptive) return (long)padded_extent(w, 0, oh) * padded_extent(w, 1, ow);
   return (rows->end - rows->first) * (columns->end - columns->first);
 }
 
@@ -64,7 +64,7 @@ inline void average_backward_plane(const __global STORAGE *restrict dy, __global
 
 #endif
 
-__kernel void avg_pool2d_forward(BUFFER(const STORAGE, x), BUFFER(STORAGE, y), const int planes, const window_t w,
+__kernel void avg_pool2d_forward(BUFFER(const STORAGE, x), BUFFER(STORAGE, y), const long planes, const window_t w,
                                  const divisor_t d) {
   BIND(const STORAGE, x);
   BIND(STORAGE, y);
@@ -81,7 +81,7 @@ __kernel void avg_pool2d_forward(BUFFER(const STORAGE, x), BUFFER(STORAGE, y), c
 #endif
 }
 
-__kernel void avg_pool2d_backward(BUFFER(const STORAGE, dy), BUFFER(STORAGE, dx), const int planes, const window_t w,
+__kernel void avg_pool2d_backward(BUFFER(const STORAGE, dy), BUFFER(STORAGE, dx), const long planes, const window_t w,
                                   const divisor_t d) {
   BIND(const STORAGE, dy);
   BIND(STORAGE, dx);

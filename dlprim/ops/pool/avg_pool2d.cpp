@@ -10,7 +10,7 @@ namespace {
 
 /** divisor_t of avg_pool2d.cl. */
 struct KernelDivisor {
-  cl_int count_include_pad, divisor_override;
+  cl_long count_include_pad, divisor_override;
 };
 
 KernelDivisor kernel_divisor(const AveragePoolDivisor& divisor) {
@@ -27,7 +27,7 @@ void forward(Queue& queue, const char* op, const Tensor& x, const Pool2dGeometry
   require_floating(x.dtype, queue.device(), op);
   if (y.numel() == 0) return;
   queue.launch(pool_kernel(queue, "avg_pool2d_forward", x.dtype), pool_range(queue, y), x, y,
-               static_cast<cl_int>(pool_planes(y.shape)), pool_window(x.shape, y.shape, geometry), divisor);
+               cl_long{pool_planes(y.shape)}, pool_window(op, x.shape, y.shape, geometry), divisor);
 }
 
 void backward(Queue& queue, const char* op, const Tensor& dy, const Pool2dGeometry* geometry,
@@ -36,8 +36,7 @@ void backward(Queue& queue, const char* op, const Tensor& dy, const Pool2dGeomet
   if (dx.numel() == 0) return;
   if (dy.numel() == 0) return queue.zero(dx);
   queue.launch(pool_kernel(queue, "avg_pool2d_backward", dx.dtype), pool_range(queue, dx), dy, dx,
-               static_cast<cl_int>(pool_planes(dx.shape)), pool_window(dx.shape, dy.shape, geometry),
-               divisor);
+               cl_long{pool_planes(dx.shape)}, pool_window(op, dx.shape, dy.shape, geometry), divisor);
 }
 
 }  // namespace

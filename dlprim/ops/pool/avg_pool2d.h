@@ -9,7 +9,7 @@ namespace dlprim {
  */
 struct AveragePoolDivisor {
   bool count_include_pad = true;
-  int divisor_override = 0;
+  std::int64_t divisor_override = 0;
 };
 
 /**

@@ -181,7 +181,7 @@ inline void maximum_backward_plane(const __global STORAGE *restrict dy, const __
 
 #endif
 
-__kernel void max_pool2d_forward(BUFFER(const STORAGE, x), BUFFER(STORAGE, y), BUFFER(int, indices), const int planes,
+__kernel void max_pool2d_forward(BUFFER(const STORAGE, x), BUFFER(STORAGE, y), BUFFER(int, indices), const long planes,
                                  const window_t w) {
   BIND(const STORAGE, x);
   BIND(STORAGE, y);
@@ -202,7 +202,7 @@ __kernel void max_pool2d_forward(BUFFER(const STORAGE, x), BUFFER(STORAGE, y), B
 }
 
 __kernel void max_pool2d_backward(BUFFER(const STORAGE, dy), BUFFER(const int, indices), BUFFER(STORAGE, dx),
-                                  const int planes, const window_t w) {
+                                  const long planes, const window_t w) {
   BIND(const STORAGE, dy);
   BIND(const int, indices);
   BIND(STORAGE, dx);

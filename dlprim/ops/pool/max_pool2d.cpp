@@ -14,8 +14,7 @@ void forward(Queue& queue, const char* op, const Tensor& x, const Pool2dGeometry
   if (indices) require_pool_tensor(op, "indices", *indices, y.shape, DType::int32);
   if (y.numel() == 0) return;
   queue.launch(pool_kernel(queue, "max_pool2d_forward", x.dtype), pool_range(queue, y), x, y,
-               Optional{indices}, static_cast<cl_int>(pool_planes(y.shape)),
-               pool_window(x.shape, y.shape, geometry));
+               Optional{indices}, cl_long{pool_planes(y.shape)}, pool_window(op, x.shape, y.shape, geometry));
 }
 
 void backward(Queue& queue, const char* op, const Tensor& dy, const Tensor& indices,
@@ -25,7 +24,7 @@ void backward(Queue& queue, const char* op, const Tensor& dy, const Tensor& indi
   if (dx.numel() == 0) return;
   if (dy.numel() == 0) return queue.zero(dx);
   queue.launch(pool_kernel(queue, "max_pool2d_backward", dx.dtype), pool_range(queue, dx), dy, indices, dx,
-               static_cast<cl_int>(pool_planes(dx.shape)), pool_window(dx.shape, dy.shape, geometry));
+               cl_long{pool_planes(dx.shape)}, pool_window(op, dx.shape, dy.shape, geometry));
 }
 
 }  // namespace

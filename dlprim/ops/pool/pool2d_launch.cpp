@@ -1,6 +1,8 @@
 #include "dlprim/ops/pool/pool2d_launch.h"
 
-#include "dlprim/core/error.h"
+#include <algorithm>
+
+#include "dlprim/core/checked.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
 
@@ -9,14 +11,18 @@ namespace {
 
 constexpr const char* axis_name[2] = {"height", "width"};
 
-void require_plane_rank(const char* op, const Dims& x) {
+// Kernels count the elements of a plane in 32 bits.
+void require_plane(const char* op, const Dims& shape) {
+  kernel_int(product({shape[shape.size() - 2], shape.back()}), op, "a plane");
+}
+
+void require_planes(const char* op, const Dims& x) {
   require(x.size() == 3 || x.size() == 4, op, ": expected an input of shape [N, C, H, W] or [C, H, W], got ",
           x);
   // Only the batch may be empty, as in PyTorch.
   for (int i = x.size() - 3; i < x.size(); ++i)
     require(x[i] > 0, op, ": expected an input with non-zero sizes other than the batch's, got ", x);
-  require(x[x.size() - 1] * x[x.size() - 2] <= INT32_MAX, op,
-          ": a plane may have at most 2^31 - 1 elements, got ", x);
+  require_plane(op, x);
 }
 
 void require_geometry(const char* op, const Pool2dGeometry& g) {
@@ -51,7 +57,7 @@ std::int64_t pooled_size(std::int64_t size, const Pool2dGeometry& g, std::size_t
 }  // namespace
 
 Dims pool2d_output_shape(const char* op, const Dims& x, const Pool2dGeometry& geometry) {
-  require_plane_rank(op, x);
+  require_planes(op, x);
   require_geometry(op, geometry);
   Dims y = x;
   for (int axis = 0; axis < 2; ++axis) {
@@ -60,32 +66,38 @@ Dims pool2d_output_shape(const char* op, const Dims& x, const Pool2dGeometry& ge
   }
   require(y[y.size() - 1] > 0 && y[y.size() - 2] > 0, op, ": input of shape ", x,
           " gives an output of shape ", y, ", which is too small");
+  require_plane(op, y);
   return y;
 }
 
 Dims adaptive_pool2d_output_shape(const char* op, const Dims& x, const std::array<std::int64_t, 2>& size) {
-  require_plane_rank(op, x);
+  require_planes(op, x);
   Dims y = x;
   for (int axis = 0; axis < 2; ++axis) {
     const std::int64_t out = size[static_cast<std::size_t>(axis)];
-    require(out >= 0 && out <= INT32_MAX, op, ": output size must be non-negative, got ", out, " for the ",
-            axis_name[axis]);
+    require(out >= 0, op, ": output size must be non-negative, got ", out, " for the ", axis_name[axis]);
     y[x.size() - 2 + axis] = out;
   }
+  require_plane(op, y);
   return y;
 }
 
-PoolWindow pool_window(const Dims& x, const Dims& y, const Pool2dGeometry* geometry) {
+PoolWindow pool_window(const char* op, const Dims& x, const Dims& y, const Pool2dGeometry* geometry) {
   PoolWindow window{};
   for (int axis = 0; axis < 2; ++axis) {
-    window.size[axis] = static_cast<cl_int>(x[x.size() - 2 + axis]);
-    window.out[axis] = static_cast<cl_int>(y[y.size() - 2 + axis]);
+    const std::int64_t size = x[x.size() - 2 + axis], out = y[y.size() - 2 + axis];
+    window.size[axis] = kernel_int(size, op, "an input");
+    window.out[axis] = kernel_int(out, op, "an output");
     if (!geometry) continue;
     const auto i = static_cast<std::size_t>(axis);
-    window.kernel_size[axis] = geometry->kernel[i];
-    window.stride[axis] = geometry->stride[i];
+    // What reaches beyond the padded input changes nothing: without it all positions fit an int, also those
+    // that a window's last element has when only its first lies inside.
+    const int padded =
+        kernel_int(2 * (size + 2 * std::int64_t{geometry->padding[i]}), op, "twice a padded input") / 2;
     window.padding[axis] = geometry->padding[i];
-    window.dilation[axis] = geometry->dilation[i];
+    window.stride[axis] = std::min(geometry->stride[i], padded);
+    window.dilation[axis] = std::min(geometry->dilation[i], padded);
+    window.kernel_size[axis] = std::min(geometry->kernel[i], (padded - 1) / window.dilation[axis] + 1);
   }
   window.adaptive = geometry == nullptr;
   return window;

@@ -14,8 +14,9 @@ struct PoolWindow {
   cl_int adaptive;
 };
 
-/** The windows that lead from planes of `x` to planes of `y`; no geometry means adaptive pooling. */
-PoolWindow pool_window(const Dims& x, const Dims& y, const Pool2dGeometry* geometry);
+/** The windows that lead from planes of `x` to planes of `y`; no geometry means adaptive pooling. Throws
+ * ValueError naming `op` where 32 bits do not hold a position. */
+PoolWindow pool_window(const char* op, const Dims& x, const Dims& y, const Pool2dGeometry* geometry);
 
 /** Planes of a shape whose last two dimensions are a plane. */
 std::int64_t pool_planes(const Dims& shape);

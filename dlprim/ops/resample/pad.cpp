@@ -1,5 +1,7 @@
 #include "dlprim/ops/resample/pad.h"
 
+#include <algorithm>
+
 #include "dlprim/core/error.h"
 #include "dlprim/ops/resample/resample_launch.h"
 #include "dlprim/runtime/device.h"
@@ -24,7 +26,7 @@ void launch(Queue& queue, const char* op, const char* kernel, const Tensor& sour
   for (std::size_t i = 0; i < 3; ++i) {
     p.size[i] = size[i];
     p.out[i] = out[i];
-    p.before[i] = g.before[i];
+    p.before[i] = std::max(g.before[i], -size[i]);  // to cut more than all shows the same
   }
   p.reflect = g.mode == PadMode::reflect;
   const std::int64_t columns = result.size(-1), rows = result.numel() / columns;

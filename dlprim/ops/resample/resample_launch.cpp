@@ -1,6 +1,6 @@
 #include "dlprim/ops/resample/resample_launch.h"
 
-#include "dlprim/core/error.h"
+#include "dlprim/core/checked.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
 
@@ -31,8 +31,7 @@ std::array<cl_int, 3> spatial_sizes(const char* op, const Dims& shape, int axes)
   std::array<cl_int, 3> sizes{1, 1, 1};
   for (int axis = 3 - axes; axis < 3; ++axis) {
     const std::int64_t size = shape[shape.size() - 3 + axis];
-    require(size <= INT32_MAX / 4, op, ": a size of ", size, " is too large, in shape ", shape);
-    sizes[static_cast<std::size_t>(axis)] = static_cast<cl_int>(size);
+    sizes[static_cast<std::size_t>(axis)] = kernel_int(size, op, "a size");
   }
   return sizes;
 }

@@ -48,7 +48,7 @@ __kernel void fold(BUFFER(const STORAGE, x), BUFFER(STORAGE, y), const long rows
         REAL row_sum = 0;
         for (int kw = 0; kw < b.kernel_size[1]; ++kw) {
           const int ow = block_on(&b, 1, column, kw);
-          if (ow >= 0) row_sum += LOAD(plane, (kh * b.kernel_size[1] + kw) * block_count + oh * b.blocks[1] + ow);
+          if (ow >= 0) row_sum += LOAD(plane, (kh * b.kernel_size[1] + kw) * block_count + (long)oh * b.blocks[1] + ow);
         }
         sum += row_sum;
       }

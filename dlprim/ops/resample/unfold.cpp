@@ -1,6 +1,6 @@
 #include "dlprim/ops/resample/unfold.h"
 
-#include "dlprim/core/error.h"
+#include "dlprim/core/checked.h"
 #include "dlprim/ops/resample/resample_launch.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
@@ -19,10 +19,10 @@ KernelBlocks kernel_blocks(const char* op, const Queue& queue, const Tensor& ima
   require(image.rank() >= 2, op, ": expected an image [..., H, W], got shape ", image.shape);
   const auto size = spatial_sizes(op, image.shape, 2);
   const auto blocks = block_counts(op, {image.size(-2), image.size(-1)}, g);
-  const std::int64_t taps = std::int64_t{g.kernel_size[0]} * g.kernel_size[1];
+  const std::int64_t taps = kernel_int(product({g.kernel_size[0], g.kernel_size[1]}), op, "a kernel");
   const std::int64_t planes = product(Dims(image.shape.begin(), image.shape.end() - 2));
   require(columns.rank() >= 1 && columns.size(-1) == blocks[0] * blocks[1] &&
-              columns.numel() == planes * taps * blocks[0] * blocks[1],
+              columns.numel() == product({planes, taps, blocks[0], blocks[1]}),
           op, ": image of shape ", image.shape, " and columns of shape ", columns.shape, " do not fit");
   require<TypeError>(image.dtype == columns.dtype, op, ": expected one dtype, got ", name(image.dtype),
                      " and ", name(columns.dtype));
@@ -31,11 +31,12 @@ KernelBlocks kernel_blocks(const char* op, const Queue& queue, const Tensor& ima
   KernelBlocks b{};
   for (std::size_t i = 0; i < 2; ++i) {
     b.size[i] = size[i + 1];
-    b.blocks[i] = static_cast<cl_int>(blocks[i]);
+    b.blocks[i] = kernel_int(blocks[i], op, "a number of blocks");
     b.kernel_size[i] = g.kernel_size[i];
-    b.dilation[i] = g.dilation[i];
     b.padding[i] = g.padding[i];
-    b.stride[i] = g.stride[i];
+    // Steps that are never taken do not matter, and may be larger than kernels count.
+    b.dilation[i] = g.kernel_size[i] == 1 ? 1 : g.dilation[i];
+    b.stride[i] = blocks[i] == 1 ? 1 : g.stride[i];
   }
   return b;
 }
@@ -60,9 +61,10 @@ std::array<std::int64_t, 2> block_counts(const char* op, const std::array<std::i
     require(g.padding[i] >= 0, op, ": padding should be non-negative, got ", g.padding[i]);
     const std::int64_t reach = std::int64_t{g.dilation[i]} * (g.kernel_size[i] - 1) + 1;
     const std::int64_t room = size[i] + 2 * std::int64_t{g.padding[i]} - reach;
-    require(room >= 0 && room <= INT32_MAX / 4, op, ": no block of kernel_size (", g.kernel_size[0], ", ",
-            g.kernel_size[1], "), dilation (", g.dilation[0], ", ", g.dilation[1], ") and padding (",
-            g.padding[0], ", ", g.padding[1], ") fits an image of (", size[0], ", ", size[1], ")");
+    require(room >= 0, op, ": no block of kernel_size (", g.kernel_size[0], ", ", g.kernel_size[1],
+            "), dilation (", g.dilation[0], ", ", g.dilation[1], ") and padding (", g.padding[0], ", ",
+            g.padding[1], ") fits an image of (", size[0], ", ", size[1], ")");
+    kernel_int(size[i] + 2 * std::int64_t{g.padding[i]}, op, "a padded image");
     counts[i] = room / g.stride[i] + 1;
   }
   return counts;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "dlprim/core/error.h"
+#include "dlprim/core/checked.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
 
@@ -19,9 +19,8 @@ Rows rows_of(const char* op, const Dims& shape, std::int64_t dim) {
   const int axis = wrap_dim(dim, shape.size(), op);
   if (shape.empty()) return {1, 1, 1};
   const std::int64_t inner = product(Dims(shape.begin() + axis + 1, shape.end()));
-  require(shape[axis] <= INT32_MAX && inner <= INT32_MAX, op, ": rows are too long in shape ", shape);
-  return {product(Dims(shape.begin(), shape.begin() + axis)), static_cast<cl_int>(shape[axis]),
-          static_cast<cl_int>(inner)};
+  return {product(Dims(shape.begin(), shape.begin() + axis)), kernel_int(shape[axis], op, "a row"),
+          kernel_int(inner, op, "a distance between a row's elements")};
 }
 
 void require_like(const char* op, const Tensor& t, const Tensor& reference) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "dlprim/core/error.h"
+#include "dlprim/core/checked.h"
 #include "dlprim/ops/sort/work.h"
 #include "dlprim/runtime/device.h"
 
@@ -99,8 +99,7 @@ class Passes {
 
 void sort_order(Queue& queue, const Tensor& x, bool descending, const Tensor& order) {
   const std::int64_t n = x.shape[1];
-  require(n < INT32_MAX - (1 << 16), "sort: rows of 2^31 elements and more are not supported, got shape ",
-          x.shape);
+  kernel_int(n, "sort", "a row");
   if (x.numel() == 0) return;
   const int value_bits = static_cast<int>(8 * size_of(x.dtype));
   const int key_bits = std::max(32, value_bits);

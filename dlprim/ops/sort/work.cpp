@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dlprim/core/checked.h"
 #include "dlprim/runtime/device.h"
 
 namespace dlprim {
@@ -29,7 +30,7 @@ int local_group(const Queue& queue) {
 void sums_before(Queue& queue, const char* file, const Defines& defines, const Tensor& counts,
                  const Tensor* totals) {
   const std::int64_t rows = counts.shape[0];
-  const auto length = static_cast<cl_int>(counts.shape[1]);
+  const cl_int length = kernel_int(counts.shape[1], file, "a row of counts");
   Kernel& kernel = queue.kernel(file, "sums_before", defines);
   if (queue.device().info().runs_cpu_kernels())
     return queue.launch(kernel, Range::linear(rows, 1), counts, Optional{totals}, length);

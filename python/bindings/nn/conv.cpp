@@ -36,7 +36,7 @@ void bind_conv_modules(py::module_& m) {
   bind_base(m);
   ModuleClass<Conv1d, Convolution>(m, "Conv1d", "1D convolution, [N, in, L] -> [N, out, OL].")
       .def(py::init([](std::int64_t in_channels, std::int64_t out_channels, Single kernel_size, Single stride,
-                       const SinglePadding& padding, Single dilation, int groups, bool bias,
+                       const SinglePadding& padding, Single dilation, std::int64_t groups, bool bias,
                        const std::string& padding_mode) {
              return std::make_shared<Conv1d>(in_channels, out_channels, kernel_size, stride,
                                              padding_of(padding), dilation, groups, bias, padding_mode);
@@ -45,19 +45,20 @@ void bind_conv_modules(py::module_& m) {
            py::arg("padding") = 0, py::arg("dilation") = 1, py::arg("groups") = 1, py::arg("bias") = true,
            py::arg("padding_mode") = "zeros");
   ModuleClass<Conv2d, Convolution>(m, "Conv2d", "2D convolution, [N, in, H, W] -> [N, out, OH, OW].")
-      .def(py::init<std::int64_t, std::int64_t, Pair, Pair, Padding2d, Pair, int, bool, std::string>(),
+      .def(py::init<std::int64_t, std::int64_t, Pair, Pair, Padding2d, Pair, std::int64_t, bool,
+                    std::string>(),
            py::arg("in_channels"), py::arg("out_channels"), py::arg("kernel_size"), py::arg("stride") = 1,
            py::arg("padding") = 0, py::arg("dilation") = 1, py::arg("groups") = 1, py::arg("bias") = true,
            py::arg("padding_mode") = "zeros");
   ModuleClass<ConvTranspose1d, Convolution>(m, "ConvTranspose1d",
                                             "The gradient of a 1D convolution, [N, in, L] -> [N, out, OL].")
-      .def(py::init<std::int64_t, std::int64_t, Single, Single, Single, Single, int, bool, Single>(),
+      .def(py::init<std::int64_t, std::int64_t, Single, Single, Single, Single, std::int64_t, bool, Single>(),
            py::arg("in_channels"), py::arg("out_channels"), py::arg("kernel_size"), py::arg("stride") = 1,
            py::arg("padding") = 0, py::arg("output_padding") = 0, py::arg("groups") = 1,
            py::arg("bias") = true, py::arg("dilation") = 1);
   ModuleClass<ConvTranspose2d, Convolution>(
       m, "ConvTranspose2d", "The gradient of a 2D convolution, [N, in, H, W] -> [N, out, OH, OW].")
-      .def(py::init<std::int64_t, std::int64_t, Pair, Pair, Pair, Pair, int, bool, Pair>(),
+      .def(py::init<std::int64_t, std::int64_t, Pair, Pair, Pair, Pair, std::int64_t, bool, Pair>(),
            py::arg("in_channels"), py::arg("out_channels"), py::arg("kernel_size"), py::arg("stride") = 1,
            py::arg("padding") = 0, py::arg("output_padding") = 0, py::arg("groups") = 1,
            py::arg("bias") = true, py::arg("dilation") = 1);

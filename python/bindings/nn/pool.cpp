@@ -57,7 +57,7 @@ void bind_pool_modules(py::module_& m) {
            py::arg("kernel_size"), py::arg("stride") = py::none(), py::arg("padding") = 0,
            py::arg("ceil_mode") = false, py::arg("count_include_pad") = true);
   ModuleClass<AvgPool2d>(m, "AvgPool2d")
-      .def(py::init<Pair, std::optional<Pair>, Pair, bool, bool, std::optional<int>>(),
+      .def(py::init<Pair, std::optional<Pair>, Pair, bool, bool, std::optional<std::int64_t>>(),
            py::arg("kernel_size"), py::arg("stride") = py::none(), py::arg("padding") = 0,
            py::arg("ceil_mode") = false, py::arg("count_include_pad") = true,
            py::arg("divisor_override") = py::none());

@@ -9,7 +9,7 @@ using ocl::Tensor;
 
 namespace {
 
-using Number = std::optional<double>;  // None stands for the default
+using Number = std::optional<Scalar>;  // None stands for the default
 
 std::array<const char*, 3> ternary_names(std::string_view op) {
   if (op == "where") return {"condition", "input", "other"};
@@ -123,7 +123,8 @@ py::list table_as_dicts() {
   for (const dlprim::PointwiseOp& op : dlprim::pointwise_table()) {
     py::dict row, parameters;
     for (const dlprim::PointwiseParameter& p : op.parameters) parameters[py::str(p.name)] = p.default_value;
-    constexpr const char* types[] = {"Float", "Same", "Number", "Power", "Bool", "Integral", "Where"};
+    constexpr const char* types[] = {"Float", "Same",     "Number", "Power",
+                                     "Bool",  "Integral", "Where",  "Bounded"};
     row["name"] = op.name;
     row["inputs"] = op.inputs;
     row["parameters"] = parameters;

@@ -454,11 +454,11 @@ class Tensor:
         """
         In place: The smallest whole number not below every element.
         """
-    def celu(self, alpha: typing.SupportsFloat | typing.SupportsIndex | None = 1.0) -> Tensor:
+    def celu(self, alpha: float | int | bool | None = 1.0) -> Tensor:
         """
         elu with a continuous slope (Barron 2017).
         """
-    def celu_(self, alpha: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
+    def celu_(self, alpha: float | int | bool | None = None) -> Tensor:
         """
         In place: elu with a continuous slope (Barron 2017).
         """
@@ -466,27 +466,27 @@ class Tensor:
         """
         A tuple of at most chunks equal parts along dim.
         """
-    def clamp(self, min: typing.SupportsFloat | typing.SupportsIndex | None = None, max: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
+    def clamp(self, min: float | int | bool | None = None, max: float | int | bool | None = None) -> Tensor:
         """
         a held between min and max.
         """
-    def clamp_(self, min: typing.SupportsFloat | typing.SupportsIndex | None = None, max: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
+    def clamp_(self, min: float | int | bool | None = None, max: float | int | bool | None = None) -> Tensor:
         """
         In place: a held between min and max.
         """
-    def clamp_max(self, max: typing.SupportsFloat | typing.SupportsIndex | None = ...) -> Tensor:
+    def clamp_max(self, max: float | int | bool | None = ...) -> Tensor:
         """
         a held at max or below.
         """
-    def clamp_max_(self, max: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
+    def clamp_max_(self, max: float | int | bool | None = None) -> Tensor:
         """
         In place: a held at max or below.
         """
-    def clamp_min(self, min: typing.SupportsFloat | typing.SupportsIndex | None = ...) -> Tensor:
+    def clamp_min(self, min: float | int | bool | None = ...) -> Tensor:
         """
         a held at min or above.
         """
-    def clamp_min_(self, min: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
+    def clamp_min_(self, min: float | int | bool | None = None) -> Tensor:
         """
         In place: a held at min or above.
         """
@@ -566,11 +566,11 @@ class Tensor:
         ...
     def element_size(self) -> int:
         ...
-    def elu(self, alpha: typing.SupportsFloat | typing.SupportsIndex | None = 1.0) -> Tensor:
+    def elu(self, alpha: float | int | bool | None = 1.0) -> Tensor:
         """
         a, or alpha * (exp(a) - 1) where negative (Clevert et al. 2016).
         """
-    def elu_(self, alpha: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
+    def elu_(self, alpha: float | int | bool | None = None) -> Tensor:
         """
         In place: a, or alpha * (exp(a) - 1) where negative (Clevert et al. 2016).
         """
@@ -734,11 +734,11 @@ class Tensor:
         """
         In place: a * relu6(a + 3) / 6 (Howard et al. 2019).
         """
-    def hardtanh(self, min_val: typing.SupportsFloat | typing.SupportsIndex | None = None, max_val: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
+    def hardtanh(self, min_val: float | int | bool | None = None, max_val: float | int | bool | None = None) -> Tensor:
         """
         a held between min_val and max_val.
         """
-    def hardtanh_(self, min_val: typing.SupportsFloat | typing.SupportsIndex | None = None, max_val: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
+    def hardtanh_(self, min_val: float | int | bool | None = None, max_val: float | int | bool | None = None) -> Tensor:
         """
         In place: a held between min_val and max_val.
         """
@@ -796,11 +796,11 @@ class Tensor:
         """
         In place: Whether a is at most b.
         """
-    def leaky_relu(self, negative_slope: typing.SupportsFloat | typing.SupportsIndex | None = 0.01) -> Tensor:
+    def leaky_relu(self, negative_slope: float | int | bool | None = 0.01) -> Tensor:
         """
         a, or negative_slope * a where negative.
         """
-    def leaky_relu_(self, negative_slope: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
+    def leaky_relu_(self, negative_slope: float | int | bool | None = None) -> Tensor:
         """
         In place: a, or negative_slope * a where negative.
         """
@@ -1264,11 +1264,11 @@ class Tensor:
         """
         exp(input) over its sum along dim.
         """
-    def softplus(self, beta: typing.SupportsFloat | typing.SupportsIndex | None = None, threshold: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
+    def softplus(self, beta: float | int | bool | None = None, threshold: float | int | bool | None = None) -> Tensor:
         """
         log(1 + exp(beta * a)) / beta; linear above threshold / beta.
         """
-    def softplus_(self, beta: typing.SupportsFloat | typing.SupportsIndex | None = None, threshold: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
+    def softplus_(self, beta: float | int | bool | None = None, threshold: float | int | bool | None = None) -> Tensor:
         """
         In place: log(1 + exp(beta * a)) / beta; linear above threshold / beta.
         """
@@ -1386,11 +1386,11 @@ class Tensor:
         """
         In place: a - tanh(a).
         """
-    def threshold(self, threshold: typing.SupportsFloat | typing.SupportsIndex | None = None, value: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
+    def threshold(self, threshold: float | int | bool | None = None, value: float | int | bool | None = None) -> Tensor:
         """
         a where it is above threshold, value elsewhere.
         """
-    def threshold_(self, threshold: typing.SupportsFloat | typing.SupportsIndex | None = None, value: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
+    def threshold_(self, threshold: float | int | bool | None = None, value: float | int | bool | None = None) -> Tensor:
         """
         In place: a where it is above threshold, value elsewhere.
         """
@@ -1733,7 +1733,7 @@ def ceil(input: Tensor) -> Tensor:
     """
     The smallest whole number not below every element.
     """
-def celu(input: Tensor, alpha: typing.SupportsFloat | typing.SupportsIndex | None = 1.0) -> Tensor:
+def celu(input: Tensor, alpha: float | int | bool | None = 1.0) -> Tensor:
     """
     elu with a continuous slope (Barron 2017).
     """
@@ -1745,15 +1745,15 @@ def chunk(input: Tensor, chunks: typing.SupportsInt | typing.SupportsIndex, dim:
     """
     A tuple of at most chunks equal parts along dim.
     """
-def clamp(input: Tensor, min: typing.SupportsFloat | typing.SupportsIndex | None = None, max: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
+def clamp(input: Tensor, min: float | int | bool | None = None, max: float | int | bool | None = None) -> Tensor:
     """
     a held between min and max.
     """
-def clamp_max(input: Tensor, max: typing.SupportsFloat | typing.SupportsIndex | None = ...) -> Tensor:
+def clamp_max(input: Tensor, max: float | int | bool | None = ...) -> Tensor:
     """
     a held at max or below.
     """
-def clamp_min(input: Tensor, min: typing.SupportsFloat | typing.SupportsIndex | None = ...) -> Tensor:
+def clamp_min(input: Tensor, min: float | int | bool | None = ...) -> Tensor:
     """
     a held at min or above.
     """
@@ -1841,7 +1841,7 @@ def einsum(equation: str, *args) -> Tensor:
     """
     Products of elements whose subscripts agree, added up over the subscripts that the output lacks.
     """
-def elu(input: Tensor, alpha: typing.SupportsFloat | typing.SupportsIndex | None = 1.0) -> Tensor:
+def elu(input: Tensor, alpha: float | int | bool | None = 1.0) -> Tensor:
     """
     a, or alpha * (exp(a) - 1) where negative (Clevert et al. 2016).
     """
@@ -1997,7 +1997,7 @@ def hardswish(input: Tensor) -> Tensor:
     """
     a * relu6(a + 3) / 6 (Howard et al. 2019).
     """
-def hardtanh(input: Tensor, min_val: typing.SupportsFloat | typing.SupportsIndex | None = None, max_val: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
+def hardtanh(input: Tensor, min_val: float | int | bool | None = None, max_val: float | int | bool | None = None) -> Tensor:
     """
     a held between min_val and max_val.
     """
@@ -2079,7 +2079,7 @@ def le(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -
     """
     Whether a is at most b.
     """
-def leaky_relu(input: Tensor, negative_slope: typing.SupportsFloat | typing.SupportsIndex | None = 0.01) -> Tensor:
+def leaky_relu(input: Tensor, negative_slope: float | int | bool | None = 0.01) -> Tensor:
     """
     a, or negative_slope * a where negative.
     """
@@ -2549,7 +2549,7 @@ def softmin(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex, dtype
     """
     softmax of -input.
     """
-def softplus(input: Tensor, beta: typing.SupportsFloat | typing.SupportsIndex | None = None, threshold: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
+def softplus(input: Tensor, beta: float | int | bool | None = None, threshold: float | int | bool | None = None) -> Tensor:
     """
     log(1 + exp(beta * a)) / beta; linear above threshold / beta.
     """
@@ -2647,7 +2647,7 @@ def tensor(data: typing.Any, *, dtype: numpy.dtype[typing.Any] | None = None, de
     """
     Copies data (array, list, number) to a device. Floats of Python become float32; NumPy's keep their dtype.
     """
-def threshold(input: Tensor, threshold: typing.SupportsFloat | typing.SupportsIndex | None = None, value: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
+def threshold(input: Tensor, threshold: float | int | bool | None = None, value: float | int | bool | None = None) -> Tensor:
     """
     a where it is above threshold, value elsewhere.
     """

@@ -55,6 +55,20 @@ TEST(Dims, Product) {
   EXPECT_EQ(product({1 << 20, 1 << 20}), std::int64_t{1} << 40);
 }
 
+TEST(Dims, WhatCannotBeCountedIsRefused) {
+  constexpr std::int64_t large = std::int64_t{1} << 32, most = INT64_MAX;
+  EXPECT_EQ(product({most, 1}), most);
+  EXPECT_EQ(product({large, large / 4 - 1}), large * (large / 4 - 1));
+  EXPECT_EQ(product({large, large / 4, 0}), 0);
+  EXPECT_THROW(product({large, large / 2}), ValueError);
+  EXPECT_THROW(product({large, large, 0}), ValueError)
+      << "so that no part of a shape is more than 64 bits count";
+  EXPECT_THROW(product({large, large, large, large}), ValueError);
+  EXPECT_THROW(contiguous_strides({0, large, large}), ValueError);
+  EXPECT_NE(message_of([] { product({most, 2}); }).find("[9223372036854775807, 2] has more elements"),
+            std::string::npos);
+}
+
 TEST(Dims, ContiguousStrides) {
   EXPECT_EQ(contiguous_strides({}), Dims{});
   EXPECT_EQ(contiguous_strides({2, 3, 4}), (Dims{12, 4, 1}));
@@ -79,8 +93,6 @@ TEST(Dims, BroadcastShapes) {
   EXPECT_EQ(broadcast_shapes({0, 3}, {1, 1}, "op"), (Dims{0, 3}));
   EXPECT_EQ(broadcast_shapes({5, 1, 7}, {1, 6, 1}, "op"), (Dims{5, 6, 7}));
   EXPECT_THROW(broadcast_shapes({0}, {2}, "op"), ValueError);
-  EXPECT_EQ(message_of([] {
-              broadcast_shapes({2, 3}, {2, 4}, "add");
-            }),
+  EXPECT_EQ(message_of([] { broadcast_shapes({2, 3}, {2, 4}, "add"); }),
             "add: shapes [2, 3] and [2, 4] do not broadcast: sizes 3 and 4 at dimension 1");
 }

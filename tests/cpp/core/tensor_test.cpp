@@ -30,6 +30,40 @@ TEST(RawTensor, Empty) {
   EXPECT_THROW(Tensor::empty(device(), {2, -1}), ValueError);
 }
 
+TEST(RawTensor, WhatHasNoRoomIsRefused) {
+  constexpr std::int64_t large = std::int64_t{1} << 31;
+  EXPECT_THROW(Tensor::empty(device(), {large, large, 2}), ValueError);
+  EXPECT_THROW(Tensor::empty(device(), {large, large}), OutOfMemoryError);
+  EXPECT_THROW(Tensor::empty(device(), {large, large}, DType::uint8), OutOfMemoryError);
+  EXPECT_THROW(Tensor::empty(device(), {INT64_MAX}, DType::float64), OutOfMemoryError);
+  const Tensor one = Tensor::empty(device(), {1, 1});
+  EXPECT_EQ(one.expanded({large, large}).numel(), large * large);
+  EXPECT_THROW(one.expanded({large, 2 * large}), ValueError);
+}
+
+TEST(RawTensor, RestridedStaysInItsStorage) {
+  const Tensor base = Tensor::empty(device(), {4, 6});
+  const auto restrided = [&](const Dims& shape, const Dims& strides, std::int64_t offset) {
+    return base.restrided("as_strided", shape, strides, offset);
+  };
+  const Tensor last = restrided({2, 3}, {6, 2}, 13);
+  EXPECT_EQ(last.reach(), (std::pair<std::int64_t, std::int64_t>(13, 24)));
+  EXPECT_EQ(restrided({INT64_MAX}, {0}, 23).numel(), INT64_MAX);
+  EXPECT_EQ(restrided({0, 9}, {INT64_MAX, INT64_MAX}, 0).numel(), 0);
+  EXPECT_EQ(restrided({1, 24}, {INT64_MAX, 1}, 0).numel(), 24);
+  constexpr std::int64_t quarter = std::int64_t{1} << 62;
+  EXPECT_THROW(restrided({2, 3}, {6, 2}, 14), ValueError);
+  EXPECT_THROW(restrided({25}, {1}, 0), ValueError);
+  EXPECT_THROW(restrided({5}, {quarter}, 0), ValueError) << "where the stretch wraps around to 0";
+  EXPECT_THROW(restrided({quarter}, {4}, 0), ValueError);
+  EXPECT_THROW(restrided({3, 3}, {quarter, quarter}, 0), ValueError);
+  EXPECT_THROW(restrided({2}, {1}, INT64_MAX), ValueError);
+  EXPECT_THROW(restrided({1}, {1}, -1), ValueError);
+  EXPECT_THROW(restrided({2}, {-1}, 4), ValueError);
+  EXPECT_THROW(restrided({-1}, {1}, 0), ValueError);
+  EXPECT_THROW(restrided({quarter, 4}, {0, 0}, 0), ValueError);
+}
+
 TEST(RawTensor, IsContiguous) {
   const Tensor base = Tensor::empty(device(), {4, 6});
   EXPECT_TRUE(base.is_contiguous());

@@ -162,9 +162,9 @@ TEST_F(CachingAllocatorTest, TheCacheIsFreedBeforeGivingUp) {
 
 TEST_F(CachingAllocatorTest, MoreThanTheDeviceHas) {
   const auto small = allocator_->allocate(1 * mib);
-  const std::size_t impossible = std::size_t{1} << 60;
-  expect_error<OutOfMemoryError>([&] { allocator_->allocate(impossible); },
-                                 "out of memory on " + device().name());
+  for (const std::size_t impossible : {std::size_t{1} << 60, std::size_t{1} << 63, SIZE_MAX - 100, SIZE_MAX})
+    expect_error<OutOfMemoryError>([&] { allocator_->allocate(impossible); },
+                                   "out of memory on " + device().name());
   EXPECT_EQ(allocator_->stats().allocated, 1 * mib);
   EXPECT_NO_THROW(allocator_->allocate(1 * mib));
 }
@@ -210,6 +210,7 @@ TEST(DirectAllocator, OneBufferOfExactSizeEach) {
   EXPECT_EQ(allocator->stats().max_allocated, 200u);
   allocator->set_limit(150);
   expect_error<OutOfMemoryError>([&] { allocator->allocate(100); }, "limit set");
+  expect_error<OutOfMemoryError>([&] { allocator->allocate(SIZE_MAX); }, "tried to allocate");
   EXPECT_EQ(allocator->allocate(0)->bytes(), 0u);
 }
 

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <climits>
+#include <cstdint>
+
+#include "dlprim/core/error.h"
+
+/** \file Arithmetic on sizes that notices when its type does not hold the result. */
+
+namespace dlprim {
+
+/** Puts a * b, or a + b, into `result`; false, with nothing of use in it, where 64 bits do not hold it. */
+inline bool try_multiply(std::int64_t a, std::int64_t b, std::int64_t& result) {
+  return !__builtin_mul_overflow(a, b, &result);
+}
+inline bool try_add(std::int64_t a, std::int64_t b, std::int64_t& result) {
+  return !__builtin_add_overflow(a, b, &result);
+}
+
+/** The largest size that kernels count in 32 bits, with room for what they add before they compare: whole
+ * vectors, groups and chunks. */
+constexpr std::int64_t max_kernel_int = INT_MAX - (1 << 24);
+
+/** A size as the int that a kernel takes. Throws ValueError naming `op` and `what` it is. */
+inline int kernel_int(std::int64_t size, const char* op, const char* what) {
+  require(size >= -max_kernel_int && size <= max_kernel_int, op, ": ", what, " of ", size,
+          " is too large, at most ", max_kernel_int, " is supported");
+  return static_cast<int>(size);
+}
+
+}  // namespace dlprim
