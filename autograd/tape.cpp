@@ -91,8 +91,16 @@ int Node::add_hook(int output, Hook hook, Foreign foreign) {
   auto added = std::make_shared<NumberedHook>(NumberedHook{0, output, std::move(hook), std::move(foreign)});
   const std::lock_guard locked(mutex_);
   added->number = next_hook_++;
-  hooks_.push_back(added);
+  hooks_.insert(
+      std::find_if(hooks_.begin(), hooks_.end(), [](const auto& held) { return held->is_observer; }), added);
   return added->number;
+}
+
+void Node::add_observer(int output, Hook hook) {
+  auto added = std::make_shared<NumberedHook>(NumberedHook{0, output, std::move(hook), {}, true});
+  const std::lock_guard locked(mutex_);
+  added->number = next_hook_++;
+  hooks_.push_back(std::move(added));
 }
 
 void Node::remove_hook(int number) {
@@ -294,6 +302,18 @@ Edge history(TensorImpl& impl) {
   return {node, 0};
 }
 
+void retain_grad(const Tensor& tensor) {
+  const Edge edge = history(tensor.impl());
+  edge.node->add_observer(edge.index, [weak = std::weak_ptr<TensorImpl>(tensor.impl_pointer()),
+                                       node = edge.node.get()](const Tensor& gradient) {
+    const std::shared_ptr<TensorImpl> impl = weak.lock();
+    if (!impl || history(*impl).node.get() != node) return Tensor();  // written since: of a former value
+    const Tensor before = impl->grad();
+    impl->set_grad(before.defined() ? before.add(gradient) : gradient);
+    return Tensor();
+  });
+}
+
 HookHandle register_hook(const Tensor& tensor, Hook hook, Foreign foreign) {
   dlprim::require<AutogradError>(tensor.requires_grad(),
                                  "cannot register a hook on a tensor that doesn't require gradient");
@@ -328,8 +348,11 @@ std::shared_ptr<Node> make_node(const char* name, const TensorList& inputs, Back
 
 void set_history(const TensorList& outputs, const std::shared_ptr<Node>& node) {
   for (const Tensor& output : outputs) node->outputs.push_back(description_of(output.data()));
-  for (std::size_t i = 0; i < outputs.size(); ++i)
-    if (is_floating(outputs[i].dtype())) outputs[i].impl().set_made_by({node, static_cast<int>(i)});
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (!is_floating(outputs[i].dtype())) continue;
+    outputs[i].impl().set_made_by({node, static_cast<int>(i)});
+    if (outputs[i].impl().retains_grad) retain_grad(outputs[i]);
+  }
 }
 
 void set_history_in_place(const char* name, Tensor& target, const TensorList& others, Backward backward) {

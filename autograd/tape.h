@@ -57,6 +57,8 @@ class Node {
   /** Calls `hook` with the whole gradient of output `output` before the node runs; what it returns, if
    * defined, replaces the gradient. Gives the number that remove_hook takes. */
   int add_hook(int output, Hook hook, Foreign foreign = {});
+  /** As add_hook, for one that runs after all others and only looks. */
+  void add_observer(int output, Hook hook);
   void remove_hook(int number);
   /** Throws AutogradError where a hook gives a gradient of another shape, dtype or device. */
   void call_hooks(TensorList& gradients) const;
@@ -76,6 +78,7 @@ class Node {
     int number, output;
     Hook call;
     Foreign foreign;
+    bool is_observer = false;
   };
   using Hooks = std::vector<std::shared_ptr<const NumberedHook>>;
   class Use;
@@ -117,6 +120,7 @@ struct TensorImpl {
   Tensor base;                      // of a view: the tensor, no view itself, whose memory it shows
   bool is_unrecorded_view = false;  // made under no_grad
 
+  std::atomic<bool> retains_grad{false};  // of a tensor that is no leaf, wherever its history is
   std::atomic<bool> is_parameter{false};  // a module registers it by assignment
 
   /** Whether gradients are asked for; true of all that have a history. */
@@ -197,6 +201,9 @@ Edge history(TensorImpl& impl);
 
 /** The edge that leads gradients to `tensor`. */
 Edge edge_to(const Tensor& tensor);
+
+/** Keeps the gradient that the history of `tensor` gets, after all its hooks, as tensor.grad(). */
+void retain_grad(const Tensor& tensor);
 
 /** Tensor::register_hook, with what the hook calls. */
 HookHandle register_hook(const Tensor& tensor, Hook hook, Foreign foreign);

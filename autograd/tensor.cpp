@@ -62,14 +62,8 @@ void Tensor::set_grad(const Tensor& grad) {
 
 void Tensor::retain_grad() {
   require<AutogradError>(requires_grad(), "can't retain_grad on a tensor that does not require grad");
-  if (is_leaf()) return;
-  register_hook([weak = std::weak_ptr<TensorImpl>(impl_)](const Tensor& gradient) {
-    if (const auto impl = weak.lock()) {
-      const Tensor before = impl->grad();
-      impl->set_grad(before.defined() ? before.add(gradient) : gradient);
-    }
-    return Tensor();
-  });
+  if (is_leaf() || impl_->retains_grad.exchange(true)) return;
+  ocl::retain_grad(*this);
 }
 
 HookHandle Tensor::register_hook(std::function<Tensor(const Tensor&)> hook) {

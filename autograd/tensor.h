@@ -83,7 +83,7 @@ class Tensor {
   Tensor grad() const;
   /** Replaces the gradient; an undefined tensor drops it. Throws ValueError when shapes differ. */
   void set_grad(const Tensor& grad);
-  /** Keeps the gradient of a tensor that is no leaf. */
+  /** Keeps the gradient of a tensor that is no leaf; asked twice, it keeps it once. */
   void retain_grad();
   /** Calls `hook` with the gradient of this tensor in every backward; what it returns, if defined, replaces
    * it. */

@@ -21,9 +21,7 @@ bool overlaps_itself(const dlprim::Tensor& t) {
   return false;
 }
 
-}  // namespace
-
-void check_in_place(const char* op, const Tensor& target, const TensorList& inputs) {
+void check_overlaps(const char* op, const Tensor& target, const TensorList& inputs) {
   const dlprim::Tensor& data = target.data();
   require(!overlaps_itself(data), op,
           ": unsupported operation: more than one element of the written-to tensor refers to a "
@@ -34,6 +32,9 @@ void check_in_place(const char* op, const Tensor& target, const TensorList& inpu
               ": unsupported operation: some elements of the input tensor and the "
               "written-to tensor refer to a single memory location. Please clone() the tensor before "
               "performing the operation.");
+}
+
+void check_tape(const char* op, const Tensor& target, const TensorList& inputs) {
   TensorList all = inputs;
   all.push_back(target);
   if (!needs_tape(all)) return;
@@ -48,6 +49,13 @@ void check_in_place(const char* op, const Tensor& target, const TensorList& inpu
       ": A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that "
       "this use case is ambiguous and error-prone, it is forbidden. Move both the view and the write into "
       "the no_grad block, or both out of it.");
+}
+
+}  // namespace
+
+void check_in_place(const char* op, const Tensor& target, const TensorList& inputs) {
+  check_overlaps(op, target, inputs);
+  check_tape(op, target, inputs);
 }
 
 #define IN_PLACE(name, arguments, ...)                                         \
@@ -81,7 +89,7 @@ Tensor& Tensor::copy_(const Tensor& source) {
 }
 
 Tensor& Tensor::fill_(const Scalar& value) {
-  check_in_place("fill_", *this, {});
+  check_tape("fill_", *this, {});  // an element that is filled twice is no harm
   dlprim::fill(device()->queue(), data(), value);
   record_overwrite("FillBackward", *this);
   return *this;

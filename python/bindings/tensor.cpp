@@ -99,6 +99,8 @@ void bind_tape(py::class_<Tensor>& tensor) {
           "requires_grad_", [](Tensor& t, bool on) -> Tensor& { return t.requires_grad_(on); },
           py::arg("requires_grad") = true, itself)
       .def("retain_grad", &Tensor::retain_grad)
+      .def_property_readonly("retains_grad",
+                             [](const Tensor& t) { return !t.is_leaf() && t.impl().retains_grad; })
       .def(
           "register_hook",
           [](Tensor& t, const py::typing::Callable<py::object(const Tensor&)>& hook) {
