@@ -259,7 +259,8 @@ TEST_F(Grad, Unused) {
 }
 
 TEST_F(Engine, HooksMustKeepTheKindOfTheGradient) {
-  for (const Tensor& wrong : {zeros({1}), zeros({1000}), zeros({}), zeros({2}, DType::float16), zeros({2}, DType::int64)})
+  for (const Tensor& wrong :
+       {zeros({1}), zeros({1000}), zeros({}), zeros({2}, DType::float16), zeros({2}, DType::int64)})
     for (const bool on_leaf : {true, false}) {
       Tensor x = leaf({1, 2}, {2}), y = x * 3;
       (on_leaf ? x : y).register_hook([&](const Tensor&) { return wrong; });

@@ -113,7 +113,8 @@ TEST_F(Children, BackwardHooksMustFit) {
   module.register_full_backward_hook(
       [](const nn::Module&, const Tensor&, const Tensor&) { return zeros({7}); });
   const Tensor y = sum(module(x * 1));
-  expect_error<AutogradError>([&] { y.backward(); }, "a backward hook has changed the gradient: expected shape [1, 2]");
+  expect_error<AutogradError>([&] { y.backward(); },
+                              "a backward hook has changed the gradient: expected shape [1, 2]");
 }
 
 TEST_F(Children, ChangedAndCalledByThreads) {
