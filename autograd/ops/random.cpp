@@ -67,7 +67,7 @@ std::int64_t whole_numbers_end(DType dtype) {
 
 void fill_integers(dlprim::Queue& queue, const dlprim::Tensor& out, std::int64_t low, std::int64_t high,
                    dlprim::PhiloxState state) {
-  require(low < high, "random_ expects 'from' to be less than 'to', but got from=", low, " >= to=", high);
+  require(low < high, "random_: expected low < high, got ", low, " and ", high);
   if (!is_floating(out.dtype)) {
     const auto [least, largest] = dlprim::integer_range(out.dtype);
     require(low >= least && high - 1 <= largest, "random_: numbers from ", low, " to ", high - 1,
