@@ -286,6 +286,24 @@ void mark_view(Tensor& result, const Tensor& a) {
   impl.set_base_node(impl.base.impl().made_by().node);
 }
 
+namespace {
+
+void observe(const Edge& edge, const std::weak_ptr<TensorImpl>& tensor) {
+  edge.node->add_observer(edge.index, [tensor, node = edge.node.get()](const Tensor& gradient) {
+    const std::shared_ptr<TensorImpl> impl = tensor.lock();
+    if (!impl || history(*impl).node.get() != node) return Tensor();  // written since: of a former value
+    const Tensor before = impl->grad();
+    impl->set_grad(before.defined() ? before.add(gradient) : gradient);
+    return Tensor();
+  });
+}
+
+}  // namespace
+
+void retain_grad(TensorImpl& impl) {
+  observe(history(impl), impl.self);
+}
+
 Edge history(TensorImpl& impl) {
   if (!impl.base.defined()) return impl.requires_grad() ? impl.made_by() : Edge();
   const TensorImpl& base = impl.base.impl();
@@ -299,19 +317,8 @@ Edge history(TensorImpl& impl) {
                 });
   node->outputs = {description_of(impl.data)};
   impl.set_made_by_over(std::move(base_node), {node, 0});
+  if (impl.retains_grad) observe({node, 0}, impl.self);
   return {node, 0};
-}
-
-void retain_grad(const Tensor& tensor) {
-  const Edge edge = history(tensor.impl());
-  edge.node->add_observer(edge.index, [weak = std::weak_ptr<TensorImpl>(tensor.impl_pointer()),
-                                       node = edge.node.get()](const Tensor& gradient) {
-    const std::shared_ptr<TensorImpl> impl = weak.lock();
-    if (!impl || history(*impl).node.get() != node) return Tensor();  // written since: of a former value
-    const Tensor before = impl->grad();
-    impl->set_grad(before.defined() ? before.add(gradient) : gradient);
-    return Tensor();
-  });
 }
 
 HookHandle register_hook(const Tensor& tensor, Hook hook, Foreign foreign) {
@@ -351,7 +358,7 @@ void set_history(const TensorList& outputs, const std::shared_ptr<Node>& node) {
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (!is_floating(outputs[i].dtype())) continue;
     outputs[i].impl().set_made_by({node, static_cast<int>(i)});
-    if (outputs[i].impl().retains_grad) retain_grad(outputs[i]);
+    if (outputs[i].impl().retains_grad) retain_grad(outputs[i].impl());
   }
 }
 

@@ -121,6 +121,7 @@ struct TensorImpl {
   bool is_unrecorded_view = false;  // made under no_grad
 
   std::atomic<bool> retains_grad{false};  // of a tensor that is no leaf, wherever its history is
+  std::weak_ptr<TensorImpl> self;         // where that is so
   std::atomic<bool> is_parameter{false};  // a module registers it by assignment
 
   /** Whether gradients are asked for; true of all that have a history. */
@@ -202,8 +203,8 @@ Edge history(TensorImpl& impl);
 /** The edge that leads gradients to `tensor`. */
 Edge edge_to(const Tensor& tensor);
 
-/** Keeps the gradient that the history of `tensor` gets, after all its hooks, as tensor.grad(). */
-void retain_grad(const Tensor& tensor);
+/** Keeps the gradient that the history of a tensor gets, after all its hooks, as its grad. */
+void retain_grad(TensorImpl& impl);
 
 /** Tensor::register_hook, with what the hook calls. */
 HookHandle register_hook(const Tensor& tensor, Hook hook, Foreign foreign);

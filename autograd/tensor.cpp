@@ -63,7 +63,8 @@ void Tensor::set_grad(const Tensor& grad) {
 void Tensor::retain_grad() {
   require<AutogradError>(requires_grad(), "can't retain_grad on a tensor that does not require grad");
   if (is_leaf() || impl_->retains_grad.exchange(true)) return;
-  ocl::retain_grad(*this);
+  impl_->self = impl_;
+  ocl::retain_grad(*impl_);
 }
 
 HookHandle Tensor::register_hook(std::function<Tensor(const Tensor&)> hook) {

@@ -117,6 +117,9 @@ TensorList tensors_of(const std::vector<Operand>& inputs) {
   return tensors;
 }
 
+/** As the expressions of the table name the inputs. */
+constexpr const char* operand_names[] = {"a", "b", "c"};
+
 /** What a gradient of the row names beside g: saved once, given to the kernel in the expression's order. */
 struct Saved {
   std::string variable;
@@ -135,7 +138,6 @@ Input describe(const PointwiseOp& op, const std::vector<Operand>& inputs, std::s
  * dimensions. */
 Backward gradient_of(const PointwiseOp& op, const std::vector<Operand>& inputs,
                      const std::vector<Scalar>& parameters, const dlprim::Tensor& output, DType compute) {
-  constexpr const char* names[] = {"a", "b", "c"};
   unsigned computed = 0;
   std::vector<Input> described;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -148,7 +150,7 @@ Backward gradient_of(const PointwiseOp& op, const std::vector<Operand>& inputs,
   for (const std::string& variable : expression.variables) {
     if (variable == "y") saved.push_back({variable, SavedTensor(output)});
     for (std::size_t i = 0; i < inputs.size(); ++i)
-      if (variable == names[i])
+      if (variable == operand_names[i])
         saved.push_back({variable, SavedTensor(inputs[i].tensor()), inputs[i].number()});
   }
   return [&expression, saved = std::move(saved), described = std::move(described), parameters, compute,
@@ -180,6 +182,24 @@ Backward gradient_of(const PointwiseOp& op, const std::vector<Operand>& inputs,
     }
     return results;
   };
+}
+
+/** The operands for gradients: of what the write to `target` changes and a gradient names, a copy. */
+std::vector<Operand> before_write(const PointwiseOp& op, const Tensor& target,
+                                  const std::vector<Operand>& inputs) {
+  const NoGradGuard no_grad;
+  std::vector<Operand> before = inputs;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const Tensor& tensor = inputs[i].tensor();
+    if (!tensor.defined() || tensor.data().storage != target.data().storage) continue;
+    if (std::none_of(op.gradients.begin(), op.gradients.end(), [&](const std::string& gradient) {
+          return dlprim::uses_variable(gradient, operand_names[i]);
+        }))
+      continue;
+    Tensor copy = tensor.clone();
+    before[i] = copy.requires_grad_(tensor.requires_grad());
+  }
+  return before;
 }
 
 }  // namespace
@@ -222,15 +242,7 @@ void apply_pointwise_in_place(const PointwiseOp& op, Tensor& target, const std::
                      name(target.dtype()));
   const TensorList tensors = tensors_of(inputs);
   check_in_place(op.name.c_str(), target, tensors);
-  std::vector<Operand> before = inputs;
-  const bool gradients_read_target =
-      std::any_of(op.gradients.begin(), op.gradients.end(),
-                  [](const std::string& gradient) { return dlprim::uses_variable(gradient, "a"); });
-  if (needs_tape(tensors) && gradients_read_target) {
-    const NoGradGuard no_grad;
-    Tensor copy = target.clone();
-    before[0] = copy.requires_grad_(target.requires_grad());
-  }
+  const std::vector<Operand> before = needs_tape(tensors) ? before_write(op, target, inputs) : inputs;
   dlprim::pointwise(call.device->queue(), forward_expression(op), call.types.compute, raw(inputs), parameters,
                     {target.data()});
   record_in_place(op.name.c_str(), target, TensorList(tensors.begin() + 1, tensors.end()),

@@ -142,3 +142,22 @@ def test_a_retained_gradient_is_independent_of_the_leafs():
     y.sum().backward()
     x.grad.add_(5)
     expect_exact(y.grad, [1])
+
+
+def test_retain_grad_twice_keeps_once_and_follows_writes():
+    x = leaf([1, 2])
+    y = x * 2
+    y.retain_grad()
+    y.retain_grad()
+    y.register_hook(lambda g: g * 10)
+    assert y.retains_grad and not x.retains_grad
+    y.sum().backward(retain_graph=True)
+    assert y.grad.tolist() == [10, 10]  # what the hooks leave
+    y.grad = None
+    y.mul_(3)
+    view = y[:1]
+    view.retain_grad()
+    view.mul_(5)
+    (y * 2).sum().backward()
+    assert y.grad.tolist() == [2, 2]  # of the value that it has now
+    assert x.grad.tolist() == [10 * 2 + 2 * 10 * 15 * 2, 10 * 2 + 2 * 10 * 3 * 2]

@@ -256,3 +256,25 @@ def test_a_sum_in_place_keeps_shape_and_dtype():
         ocl.zeros(2).add_(ocl.zeros(3, 2))
     with pytest.raises(TypeError, match="add_"):
         ocl.zeros(2, dtype=ocl.int64).add_(0.5)
+
+
+@pytest.mark.parametrize("name", ["mul_", "div_", "pow_", "atan2_", "maximum_"])
+def test_a_tensor_written_with_itself(name):
+    values = np.array([0.5, 1.5, 2.5], np.float32)
+
+    def run(lib, in_place):
+        x = lib.tensor(values, requires_grad=True)
+        y = x * 1
+        if in_place:
+            getattr(y, name)(y)
+        else:
+            y = getattr(lib, name[:-1])(y, y)
+        y.sum().backward()
+        return y.detach().numpy(), x.grad.numpy()
+
+    for ours, truth in zip(run(ocl, True), run(torch, False), strict=True):
+        np.testing.assert_allclose(ours, truth, rtol=1e-6, atol=1e-6)
+
+
+def test_an_element_may_be_filled_twice():
+    assert ocl.zeros(1).expand(3).fill_(2).tolist() == [2, 2, 2]
