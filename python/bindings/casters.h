@@ -1,6 +1,5 @@
 #pragma once
 
-#include <pybind11/functional.h>
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -10,11 +9,8 @@
 #include "autograd/loss_reduction.h"
 #include "autograd/pair.h"
 #include "autograd/tensor.h"
-
-namespace py = pybind11;
-
-/** Lets Python's lock go while a call runs: it may build a program or wait for the device. */
-using WithoutLock = py::call_guard<py::gil_scoped_release>;
+#include "callback.h"
+#include "python_lock.h"
 
 inline bool names_device(py::handle source) {
   return py::isinstance<ocl::Device>(source) || py::isinstance<py::str>(source) || PyLong_Check(source.ptr());

@@ -9,7 +9,7 @@ void bind_data(py::module_& parent) {
       [](const std::string& path) {
         ocl::data::IdxArray idx;
         {
-          py::gil_scoped_release unlocked;
+          PythonUnlocked unlocked;
           idx = ocl::data::read_idx(path);
         }
         py::array_t<std::uint8_t> array(idx.shape);
@@ -28,7 +28,7 @@ void bind_data(py::module_& parent) {
   m.def(
       "load_tensors",
       [](const std::string& path, const std::optional<ocl::Device>& device) {
-        py::gil_scoped_release unlocked;
+        PythonUnlocked unlocked;
         ocl::StateDict state = ocl::load(path, device_or_default(device));
         ocl::Metadata metadata = ocl::load_metadata(path);
         return std::pair(std::move(state), std::move(metadata));

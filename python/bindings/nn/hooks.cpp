@@ -121,11 +121,11 @@ ocl::TensorList gathered(const py::tuple& gradients, const std::vector<bool>& pl
 BackwardWatch::Hook joined_backward_hooks(const py::object& self, const std::vector<bool>& inputs,
                                           const std::shared_ptr<std::vector<bool>>& outputs) {
   const std::shared_ptr<py::object> module(new py::object(self), [](const py::object* held) {
-    const py::gil_scoped_acquire locked;
+    const PythonLocked locked;
     delete held;
   });
   return [=](const ocl::TensorList& grad_input, const ocl::TensorList& grad_output) {
-    const py::gil_scoped_acquire locked;
+    const PythonLocked locked;
     py::tuple current = spread(grad_input, inputs);
     for (const Hook& hook : hooks_of(*module, backward_hooks)) {
       const py::object replaced = hook.function(*module, current, spread(grad_output, *outputs));
@@ -153,6 +153,7 @@ py::object forward(const py::object& self, const py::args& args, const py::kwarg
 }  // namespace
 
 py::object call_with_hooks(const py::object& self, py::args args, py::kwargs kwargs) {
+  const PythonLocked calls_python;
   run_pre_hooks(self, args, kwargs);
   py::object result = forward(self, args, kwargs);
   for (const Hook& hook : hooks_of(self, forward_hooks)) {

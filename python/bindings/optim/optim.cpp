@@ -226,9 +226,10 @@ void bind_optim(py::module_& parent) {
             py::object loss = py::none();
             if (!closure.is_none()) {
               const ocl::GradMode recording(true);
+              const PythonLocked calls_python;
               loss = closure();
             }
-            const py::gil_scoped_release unlocked;
+            const PythonUnlocked unlocked;
             self.step();
             return loss;
           },
