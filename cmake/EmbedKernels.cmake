@@ -9,7 +9,7 @@ file(WRITE ${OUTPUT} "#include \"dlprim/runtime/kernel_sources.h\"
 
 namespace dlprim {
 const std::map<std::string, const char*>& kernel_sources() {
-  static const std::map<std::string, const char*> sources{
+  static const auto& sources = *new std::map<std::string, const char*>{
 ${rows}  };
   return sources;
 }

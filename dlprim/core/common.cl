@@ -8,10 +8,10 @@
 #define BUFFER(type, name) __global type *restrict name##_buffer, const ulong name##_start
 #define BIND(type, name) __global type *restrict name = name##_buffer + name##_start
 
-// The device's error word: the first failing kernel leaves its code and the offending value.
-#define CHECK_ARGS __global int *error_word, const int error_code
+// The host thread's error word: the first failing kernel leaves its code and the offending value.
+#define CHECK_ARGS __global long *error_word, const int error_code
 #define FAIL(value) \
-  if (atomic_cmpxchg(error_word, 0, error_code) == 0) error_word[1] = (int)(value)
+  if (atomic_cmpxchg((volatile __global int *)error_word, 0, error_code) == 0) error_word[1] = (long)(value)
 
 // Reading and writing of each dtype's storage, in its compute type.
 #define LOAD_float32(p, i) ((p)[i])

@@ -7,6 +7,7 @@
 
 #include "dlprim/core/error.h"
 #include "dlprim/runtime/device.h"
+#include "dlprim/runtime/lifetime.h"
 
 namespace dlprim {
 
@@ -25,7 +26,14 @@ struct Block {
 };
 
 Storage::~Storage() {
-  if (owner_) owner_->release(block_, bytes_);
+  if (lifetime::is_forked())
+    buffer_() = nullptr;  // not given back: OpenCL's locks may be held for ever
+  else if (owner_)
+    owner_->release(block_, bytes_);
+}
+
+std::uint32_t Storage::suspect_of_new_memory(const Device& device) {
+  return thread_in_doubt(device.index());
 }
 
 namespace {
@@ -56,18 +64,20 @@ class CountingAllocator : public Allocator {
   explicit CountingAllocator(Device& device) : device_(device) {}
 
   MemoryStats stats() const override {
-    std::lock_guard<std::mutex> lock(mutex_);
+    DeviceLock lock(mutex_);
     return stats_;
   }
   void reset_peaks() override {
-    std::lock_guard<std::mutex> lock(mutex_);
+    DeviceLock lock(mutex_);
     stats_.max_allocated = stats_.allocated;
     stats_.max_reserved = stats_.reserved;
   }
   void set_limit(std::uint64_t bytes) override {
-    std::lock_guard<std::mutex> lock(mutex_);
+    DeviceLock lock(mutex_);
     limit_ = bytes;
   }
+
+  void lock_for_exit() override { mutex_.lock(); }
 
  protected:
   /** A new buffer, or a null one when the device or the limit refuses it. */
@@ -123,7 +133,7 @@ class CachingAllocator final : public CountingAllocator {
 
   std::shared_ptr<Storage> allocate(std::size_t request) override {
     if (request == 0) return std::make_shared<Storage>(device_, cl::Buffer(), 0);
-    std::lock_guard<std::mutex> lock(mutex_);
+    DeviceLock lock(mutex_);
     require_possible(request);
     const std::size_t bytes = round_up(request, alignment);
     Block* block = find_free(bytes);
@@ -140,13 +150,13 @@ class CachingAllocator final : public CountingAllocator {
   }
 
   void empty_cache() override {
-    std::lock_guard<std::mutex> lock(mutex_);
+    DeviceLock lock(mutex_);
     free_idle_segments();
   }
 
  protected:
   void release(Block* block, std::size_t) override {
-    std::lock_guard<std::mutex> lock(mutex_);
+    DeviceLock lock(mutex_);
     stats_.allocated -= block->bytes;
     block->in_use = false;
     merge_with(block, block->previous);
@@ -246,7 +256,7 @@ class DirectAllocator final : public CountingAllocator {
 
   std::shared_ptr<Storage> allocate(std::size_t bytes) override {
     if (bytes == 0) return std::make_shared<Storage>(device_, cl::Buffer(), 0);
-    std::lock_guard<std::mutex> lock(mutex_);
+    DeviceLock lock(mutex_);
     require_possible(bytes);
     cl::Buffer buffer = try_buffer(bytes);
     if (!buffer()) out_of_memory(bytes);
@@ -257,7 +267,7 @@ class DirectAllocator final : public CountingAllocator {
 
  protected:
   void release(Block*, std::size_t bytes) override {
-    std::lock_guard<std::mutex> lock(mutex_);
+    DeviceLock lock(mutex_);
     stats_.allocated -= bytes;
     count_freed_buffer(bytes);
   }

@@ -27,7 +27,8 @@ class Storage {
         byte_offset_(byte_offset),
         bytes_(bytes),
         owner_(owner),
-        block_(block) {}
+        block_(block),
+        suspect_(suspect_of_new_memory(device)) {}
   /** Memory that somebody else owns, wrapped; the caller keeps it alive. */
   Storage(Device& device, cl::Buffer buffer, std::size_t bytes)
       : Storage(device, std::move(buffer), 0, bytes, nullptr, nullptr) {}
@@ -44,7 +45,14 @@ class Storage {
   std::uint32_t version() const { return version_.load(std::memory_order_relaxed); }
   void bump_version() { version_.fetch_add(1, std::memory_order_relaxed); }
 
+  /** The number of the thread whose kernels may have left the contents wrong when this memory was made or
+   * last written under a check; 0 for none (ErrorWords). */
+  std::uint32_t suspect() const { return suspect_.load(std::memory_order_relaxed); }
+  void set_suspect(std::uint32_t thread) { suspect_.store(thread, std::memory_order_relaxed); }
+
  private:
+  static std::uint32_t suspect_of_new_memory(const Device& device);
+
   Device& device_;
   cl::Buffer buffer_;
   std::size_t byte_offset_;
@@ -52,6 +60,7 @@ class Storage {
   Allocator* owner_;
   Block* block_;
   std::atomic<std::uint32_t> version_{0};
+  std::atomic<std::uint32_t> suspect_;
 };
 
 /** What an allocator holds, in bytes (counts where named so). */
@@ -76,6 +85,8 @@ class Allocator {
   virtual void reset_peaks() = 0;
   /** Refuses to reserve more than that many bytes; 0 lifts the limit. */
   virtual void set_limit(std::uint64_t bytes) = 0;
+  /** See Device::shut_down. */
+  virtual void lock_for_exit() = 0;
 
  protected:
   friend class Storage;

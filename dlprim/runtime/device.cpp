@@ -7,33 +7,31 @@
 #include <thread>
 
 #include "dlprim/core/error.h"
+#include "dlprim/runtime/interrupts.h"
 #include "dlprim/runtime/kernel_cache.h"
+#include "dlprim/runtime/lifetime.h"
 
 namespace dlprim {
 namespace {
 
-/** Devices of all platforms, in clinfo's order; platforms without a device are skipped. */
-const std::vector<cl::Device>& all_devices() {
-  static const auto* devices = [] {
-    auto* found = new std::vector<cl::Device>;
-    std::vector<cl::Platform> platforms;
+std::vector<cl::Device> find_devices() {
+  std::vector<cl::Device> found;
+  std::vector<cl::Platform> platforms;
+  try {
+    cl::Platform::get(&platforms);
+  } catch (const cl::Error&) {
+    // The loader reports "no platform" as an error; to us it is a machine with no devices.
+  }
+  for (const cl::Platform& platform : platforms) {
+    std::vector<cl::Device> here;
     try {
-      cl::Platform::get(&platforms);
+      platform.getDevices(CL_DEVICE_TYPE_ALL, &here);
     } catch (const cl::Error&) {
-      // The loader reports "no platform" as an error; to us it is a machine with no devices.
+      continue;
     }
-    for (const cl::Platform& platform : platforms) {
-      std::vector<cl::Device> here;
-      try {
-        platform.getDevices(CL_DEVICE_TYPE_ALL, &here);
-      } catch (const cl::Error&) {
-        continue;
-      }
-      found->insert(found->end(), here.begin(), here.end());
-    }
-    return found;
-  }();
-  return *devices;
+    found.insert(found.end(), here.begin(), here.end());
+  }
+  return found;
 }
 
 struct OpenDevices {
@@ -46,6 +44,21 @@ struct OpenDevices {
 OpenDevices& open_devices() {
   static auto* devices = new OpenDevices;
   return *devices;
+}
+
+std::mutex listing;
+
+/** Devices of all platforms, in clinfo's order; platforms without a device are skipped. */
+const std::vector<cl::Device>& all_devices() {
+  static std::atomic<const std::vector<cl::Device>*> devices{nullptr};
+  if (const auto* known = devices.load()) return *known;
+  DeviceLock lock(listing);
+  if (!devices.load()) {
+    lifetime::note_use();
+    const InterruptsHeld held;
+    devices = new std::vector<cl::Device>(find_devices());
+  }
+  return *devices.load();
 }
 
 std::string list_of_devices() {
@@ -69,37 +82,35 @@ bool wants_direct_allocator() {
   return choice && std::string(choice) == "direct";
 }
 
-void store_settled_programs_at_exit() {
-  for (Device* device : Device::opened()) {
-    try {
-      device->synchronize();
-    } catch (const Error& e) {
-      warn_once(concat("at exit: ", e.what()));
-    }
-  }
-}
-
 const std::thread::id main_thread = std::this_thread::get_id();
 std::atomic<bool> main_thread_ended{false};
 
 // For an exit() on another thread. Once the main thread's objects are gone, so are those of an implementation
 // (Oclgrind), and no OpenCL function may be called any more.
-void settle_unless_done() {
-  if (!main_thread_ended) store_settled_programs_at_exit();
+void shut_down_unless_done() {
+  if (!main_thread_ended) Device::shut_down();
 }
 
 /**
- * Settles the devices when main() ends. PoCL may still have to compile what was launched last, and LLVM
+ * Ends the use of devices when main() ends. PoCL may still have to compile what was launched last, and LLVM
  * destroys statics that it made for its first compilations before an exit handler registered earlier runs;
  * the main thread's own objects go first.
  */
-struct SettleBeforeExit {
-  ~SettleBeforeExit() {
+struct ShutDownBeforeExit {
+  ~ShutDownBeforeExit() {
     if (std::this_thread::get_id() != main_thread) return;
-    store_settled_programs_at_exit();
+    Device::shut_down();
     main_thread_ended = true;
   }
 };
+
+void shut_down_with_this_thread() {
+  static thread_local const ShutDownBeforeExit guard;
+  (void)guard;
+}
+
+// The main thread, which loads the library, may leave the use of devices to others.
+const bool main_thread_is_guarded = (shut_down_with_this_thread(), true);
 
 }  // namespace
 
@@ -110,21 +121,20 @@ int Device::count() {
 Device& Device::get(int index) {
   if (index < 0 || index >= count()) no_such_device("ocl:" + std::to_string(index));
   OpenDevices& devices = open_devices();
-  std::lock_guard<std::mutex> lock(devices.mutex);
+  DeviceLock lock(devices.mutex);
   std::unique_ptr<Device>& slot = devices.by_index[index];
   if (!slot) {
+    const InterruptsHeld held;
     try {
-      slot.reset(new Device(index, all_devices()[static_cast<std::size_t>(index)]));
+      slot.reset(new Device(index, all_devices()[static_cast<std::size_t>(index)], devices.profiling));
     } catch (const cl::Error& e) {
       throw DeviceError(concat("device ocl:", index, " does not open: ", e.what(), " ", error_name(e.err())));
     }
-    if (devices.profiling) slot->queue().start_profiling();
     KernelCache::global();  // whose own exit handler must run after ours
-    static const int registered = std::atexit(settle_unless_done);
+    static const int registered = std::atexit(shut_down_unless_done);
     (void)registered;
   }
-  static thread_local const SettleBeforeExit guard;
-  (void)guard;
+  shut_down_with_this_thread();
   return *slot;
 }
 
@@ -144,36 +154,63 @@ Device& Device::get(const std::string& name) {
 
 std::vector<Device*> Device::opened() {
   OpenDevices& devices = open_devices();
-  std::lock_guard<std::mutex> lock(devices.mutex);
+  DeviceLock lock(devices.mutex);
   std::vector<Device*> list;
   for (auto& [index, device] : devices.by_index)
     if (device) list.push_back(device.get());
   return list;
 }
 
-void Device::start_profiling() {
+void Device::shut_down() {
+  if (!lifetime::begin_exit()) return;
   OpenDevices& devices = open_devices();
-  std::lock_guard<std::mutex> lock(devices.mutex);
-  devices.profiling = true;
-  for (auto& [index, device] : devices.by_index)
-    if (device) device->queue().start_profiling();
+  static bool others_are_out = false;
+  if (!others_are_out) {
+    others_are_out = true;
+    listing.lock();
+    devices.mutex.lock();
+    for (auto& [index, device] : devices.by_index) {
+      if (!device) continue;
+      device->programs_->lock_for_exit();
+      device->allocator_->lock_for_exit();
+      device->queue_->lock_for_exit();
+    }
+  }
+  for (Device* device : opened()) {
+    try {
+      device->synchronize();
+    } catch (const Error& e) {
+      warn_once(concat("at exit: ", e.what()));
+    }
+  }
+}
+
+namespace {
+/** Sets whether devices record their launches from now on, those opened later too. */
+void set_profiling(bool profiling) {
+  OpenDevices& devices = open_devices();
+  DeviceLock lock(devices.mutex);
+  devices.profiling = profiling;
+}
+}  // namespace
+
+void Device::start_profiling() {
+  set_profiling(true);
+  for (Device* device : opened()) device->queue().start_profiling();
 }
 
 std::vector<std::pair<Device*, std::vector<KernelRecord>>> Device::stop_profiling() {
-  OpenDevices& devices = open_devices();
-  std::lock_guard<std::mutex> lock(devices.mutex);
-  devices.profiling = false;
+  set_profiling(false);
   std::vector<std::pair<Device*, std::vector<KernelRecord>>> records;
-  for (auto& [index, device] : devices.by_index)
-    if (device) records.emplace_back(device.get(), device->queue().stop_profiling());
+  for (Device* device : opened()) records.emplace_back(device, device->queue().stop_profiling());
   return records;
 }
 
-Device::Device(int index, cl::Device device)
+Device::Device(int index, cl::Device device, bool profiling)
     : index_(index), device_(std::move(device)), info_(describe(device_)), context_(device_) {
   allocator_ = wants_direct_allocator() ? make_direct_allocator(*this) : make_caching_allocator(*this);
   programs_ = std::make_unique<ProgramTable>(*this);
-  queue_ = std::make_unique<Queue>(*this, cl::CommandQueue(context_, device_));
+  queue_ = std::make_unique<Queue>(*this, profiling);
 }
 
 cl::Buffer Device::try_create_buffer(std::size_t bytes) {
@@ -194,36 +231,38 @@ void Device::synchronize() {
 
 std::string error_name(int code) {
 #define NAME(code) \
-  { code, #code }
-  static const std::map<int, const char*> names{NAME(CL_DEVICE_NOT_FOUND),
-                                                NAME(CL_DEVICE_NOT_AVAILABLE),
-                                                NAME(CL_COMPILER_NOT_AVAILABLE),
-                                                NAME(CL_MEM_OBJECT_ALLOCATION_FAILURE),
-                                                NAME(CL_OUT_OF_RESOURCES),
-                                                NAME(CL_OUT_OF_HOST_MEMORY),
-                                                NAME(CL_PROFILING_INFO_NOT_AVAILABLE),
-                                                NAME(CL_BUILD_PROGRAM_FAILURE),
-                                                NAME(CL_INVALID_VALUE),
-                                                NAME(CL_INVALID_CONTEXT),
-                                                NAME(CL_INVALID_COMMAND_QUEUE),
-                                                NAME(CL_INVALID_MEM_OBJECT),
-                                                NAME(CL_INVALID_BINARY),
-                                                NAME(CL_INVALID_BUILD_OPTIONS),
-                                                NAME(CL_INVALID_PROGRAM),
-                                                NAME(CL_INVALID_PROGRAM_EXECUTABLE),
-                                                NAME(CL_INVALID_KERNEL_NAME),
-                                                NAME(CL_INVALID_KERNEL),
-                                                NAME(CL_INVALID_ARG_INDEX),
-                                                NAME(CL_INVALID_ARG_VALUE),
-                                                NAME(CL_INVALID_ARG_SIZE),
-                                                NAME(CL_INVALID_KERNEL_ARGS),
-                                                NAME(CL_INVALID_WORK_DIMENSION),
-                                                NAME(CL_INVALID_WORK_GROUP_SIZE),
-                                                NAME(CL_INVALID_WORK_ITEM_SIZE),
-                                                NAME(CL_INVALID_GLOBAL_OFFSET),
-                                                NAME(CL_INVALID_EVENT),
-                                                NAME(CL_INVALID_OPERATION),
-                                                NAME(CL_INVALID_BUFFER_SIZE)};
+  {                \
+    code, #code    \
+  }
+  static const auto& names = *new std::map<int, const char*>{NAME(CL_DEVICE_NOT_FOUND),
+                                                             NAME(CL_DEVICE_NOT_AVAILABLE),
+                                                             NAME(CL_COMPILER_NOT_AVAILABLE),
+                                                             NAME(CL_MEM_OBJECT_ALLOCATION_FAILURE),
+                                                             NAME(CL_OUT_OF_RESOURCES),
+                                                             NAME(CL_OUT_OF_HOST_MEMORY),
+                                                             NAME(CL_PROFILING_INFO_NOT_AVAILABLE),
+                                                             NAME(CL_BUILD_PROGRAM_FAILURE),
+                                                             NAME(CL_INVALID_VALUE),
+                                                             NAME(CL_INVALID_CONTEXT),
+                                                             NAME(CL_INVALID_COMMAND_QUEUE),
+                                                             NAME(CL_INVALID_MEM_OBJECT),
+                                                             NAME(CL_INVALID_BINARY),
+                                                             NAME(CL_INVALID_BUILD_OPTIONS),
+                                                             NAME(CL_INVALID_PROGRAM),
+                                                             NAME(CL_INVALID_PROGRAM_EXECUTABLE),
+                                                             NAME(CL_INVALID_KERNEL_NAME),
+                                                             NAME(CL_INVALID_KERNEL),
+                                                             NAME(CL_INVALID_ARG_INDEX),
+                                                             NAME(CL_INVALID_ARG_VALUE),
+                                                             NAME(CL_INVALID_ARG_SIZE),
+                                                             NAME(CL_INVALID_KERNEL_ARGS),
+                                                             NAME(CL_INVALID_WORK_DIMENSION),
+                                                             NAME(CL_INVALID_WORK_GROUP_SIZE),
+                                                             NAME(CL_INVALID_WORK_ITEM_SIZE),
+                                                             NAME(CL_INVALID_GLOBAL_OFFSET),
+                                                             NAME(CL_INVALID_EVENT),
+                                                             NAME(CL_INVALID_OPERATION),
+                                                             NAME(CL_INVALID_BUFFER_SIZE)};
 #undef NAME
   const auto found = names.find(code);
   return concat(found == names.end() ? "OpenCL error" : found->second, " (", code, ")");

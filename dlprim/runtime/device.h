@@ -31,6 +31,13 @@ class Device {
   static void start_profiling();
   static std::vector<std::pair<Device*, std::vector<KernelRecord>>> stop_profiling();
 
+  /**
+   * For the thread that ends the process, before anything that OpenCL needs is destroyed: waits until no
+   * other thread is within OpenCL, keeps them all out from now on (DeviceLock), waits for the work of all
+   * devices and stores their programs. Nothing in a forked child. May be called again.
+   */
+  static void shut_down();
+
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
@@ -51,7 +58,7 @@ class Device {
   void synchronize();
 
  private:
-  Device(int index, cl::Device device);
+  Device(int index, cl::Device device, bool profiling);
 
   int index_;
   cl::Device device_;

@@ -1,14 +1,31 @@
 #include "dlprim/runtime/error_word.h"
 
-#include <array>
+#include <unistd.h>
+
+#include <algorithm>
 #include <mutex>
-#include <string>
-#include <vector>
 
 #include "dlprim/core/error.h"
+#include "dlprim/core/tensor.h"
+#include "dlprim/runtime/device.h"
+#include "dlprim/runtime/lifetime.h"
 
 namespace dlprim {
 namespace {
+
+/** As CHECK_ARGS and FAIL in dlprim/core/common.cl have it. */
+struct WordOnDevice {
+  cl_int code = 0;  // 0: nothing failed
+  cl_int unused = 0;
+  cl_long value = 0;
+};
+
+/** A bit for each device whose kernels with checks this thread has not waited for. */
+thread_local std::uint64_t devices_in_doubt = 0;
+
+std::uint64_t bit_of(int device_index) {
+  return std::uint64_t{1} << (device_index % 64);
+}
 
 std::mutex registry_mutex;
 
@@ -17,28 +34,98 @@ std::vector<std::string>& registry() {
   return *messages;
 }
 
+std::string message_of(const WordOnDevice& word) {
+  std::lock_guard<std::mutex> lock(registry_mutex);
+  return concat(registry().at(static_cast<std::size_t>(word.code - 1)), word.value);
+}
+
 }  // namespace
+
+DeviceCheck DeviceCheck::spoiling(const Tensor& result) const {
+  return {code, result.storage.get()};
+}
 
 DeviceCheck register_check(const char* message) {
   std::lock_guard<std::mutex> lock(registry_mutex);
   registry().push_back(message);
-  return {static_cast<int>(registry().size())};  // codes start at 1: 0 says that nothing failed
+  return {static_cast<int>(registry().size())};
 }
 
-ErrorWord::ErrorWord(const cl::Context& context, const cl::CommandQueue& queue)
-    : buffer_(context, CL_MEM_READ_WRITE, 2 * sizeof(cl_int)) {
-  queue.enqueueFillBuffer(buffer_, cl_int{0}, 0, 2 * sizeof(cl_int));
+std::uint32_t thread_in_doubt(int device_index) {
+  return devices_in_doubt & bit_of(device_index) ? thread_number() : 0;
 }
 
-void ErrorWord::raise_if_set(const cl::CommandQueue& queue) {
-  if (!in_use_) return;
-  in_use_ = false;
-  std::array<cl_int, 2> word{};
-  queue.enqueueReadBuffer(buffer_, CL_TRUE, 0, sizeof word, word.data());
-  if (word[0] == 0) return;
-  queue.enqueueFillBuffer(buffer_, cl_int{0}, 0, sizeof word);
-  std::lock_guard<std::mutex> lock(registry_mutex);
-  throw IndexError(concat(registry().at(static_cast<std::size_t>(word[0] - 1)), word[1]));
+ErrorWords::ErrorWords(const Device& device) : device_(device) {}
+
+const cl::Buffer& ErrorWords::use(const DeviceCheck& check, const cl::CommandQueue& queue) {
+  Word& word = word_of_this_thread(queue);
+  word.in_use = true;
+  devices_in_doubt |= bit_of(device_.index());
+  if (check.spoiled) check.spoiled->set_suspect(word.thread);
+  return word.buffer;
+}
+
+ErrorWords::Word& ErrorWords::word_of_this_thread(const cl::CommandQueue& queue) {
+  const std::uint32_t thread = thread_number();
+  for (const auto& word : words_)
+    if (word->thread == thread) return *word;
+  for (const auto& word : words_) {
+    if (word->in_use || !word->failure.empty() || !thread_has_ended(word->thread)) continue;
+    word->thread = thread;
+    word->native_id = gettid();
+    return *word;
+  }
+  words_.push_back(std::make_unique<Word>());
+  Word& word = *words_.back();
+  word.thread = thread;
+  word.native_id = gettid();
+  word.buffer = cl::Buffer(device_.context(), CL_MEM_READ_WRITE, sizeof(WordOnDevice));
+  queue.enqueueFillBuffer(word.buffer, cl_int{0}, 0, sizeof(WordOnDevice));
+  return word;
+}
+
+void ErrorWords::follow(std::uint32_t thread) {
+  const std::uint32_t self = thread_number();
+  if (thread != self && !follows(self, thread)) followed_.emplace_back(self, thread);
+}
+
+bool ErrorWords::follows(std::uint32_t follower, std::uint32_t thread) const {
+  return std::find(followed_.begin(), followed_.end(), std::pair(follower, thread)) != followed_.end();
+}
+
+void ErrorWords::look_at_words(const cl::CommandQueue& queue) {
+  for (const auto& word : words_) {
+    if (!word->in_use) continue;
+    word->in_use = false;
+    WordOnDevice found;
+    queue.enqueueReadBuffer(word->buffer, CL_TRUE, 0, sizeof found, &found);
+    if (found.code == 0) continue;
+    queue.enqueueFillBuffer(word->buffer, cl_int{0}, 0, sizeof found);
+    if (word->failure.empty()) word->failure = message_of(found);
+  }
+}
+
+void ErrorWords::raise_failures(const cl::CommandQueue& queue) {
+  if (words_.empty()) return;
+  devices_in_doubt &= ~bit_of(device_.index());
+  look_at_words(queue);
+  const std::uint32_t self = thread_number();
+  const auto followed = std::exchange(followed_, {});
+  std::string failure;
+  for (const auto& word : words_) {
+    if (word->failure.empty()) continue;
+    for (const auto& pair : followed)
+      if (pair.second == word->thread && pair.first != self) followed_.push_back(pair);
+    if (!failure.empty()) continue;
+    const std::string whose = concat(" (in a call by the thread of native id ", word->native_id);
+    if (word->thread == self)
+      failure = std::exchange(word->failure, {});
+    else if (thread_has_ended(word->thread))
+      failure = std::exchange(word->failure, {}) + whose + ", which ended without waiting for it)";
+    else if (std::find(followed.begin(), followed.end(), std::pair(self, word->thread)) != followed.end())
+      failure = word->failure + whose + ", whose results this thread uses)";
+  }
+  if (!failure.empty()) throw IndexError(failure);
 }
 
 }  // namespace dlprim

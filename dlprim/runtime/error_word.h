@@ -1,40 +1,78 @@
 #pragma once
 
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "dlprim/runtime/opencl.h"
 
 namespace dlprim {
 
 class Device;
+class Storage;
+struct Tensor;
 
 /**
  * Kernel argument of a kernel that can meet bad data (an index out of range). It becomes two kernel
- * arguments, the device's error word and a code (`CHECK_ARGS` in kernels); the first kernel to fail leaves
- * its code and the offending value there, and the next waiting point throws IndexError with the message.
+ * arguments, the calling thread's error word and a code (`CHECK_ARGS` in kernels); the first kernel to fail
+ * leaves its code and the offending value there, and a waiting point throws IndexError with the message.
  */
 struct DeviceCheck {
   int code;
+  Storage* spoiled = nullptr;
+
+  /** This check for a launch whose failure leaves `result` wrong. */
+  DeviceCheck spoiling(const Tensor& result) const;
 };
 
 /** A check whose failure reads `message` followed by the offending value. Call once per place: `static const
  * auto check = …`. */
 DeviceCheck register_check(const char* message);
 
-/** The error word of one queue: two ints on the device, code (0 = none) and value. */
-class ErrorWord {
+/** The number of the calling thread while it has launched kernels with checks on that device and not waited
+ * since, else 0: what it computes now may be wrong. */
+std::uint32_t thread_in_doubt(int device_index);
+
+/**
+ * The error words of one queue, one for each host thread that launches kernels with checks. A thread that
+ * waits gets the failures
+ *  - of its own launches,
+ *  - of threads whose results it reads or computes with (Storage::suspect): these get theirs as well,
+ *  - of threads that have ended without waiting,
+ * and no others. The message names the operator and, where it was not the waiting one, the thread. Not thread
+ * safe: the queue's lock is held.
+ */
+class ErrorWords {
  public:
-  ErrorWord(const cl::Context& context, const cl::CommandQueue& queue);
-  /** The buffer, for a launch that may write it. */
-  const cl::Buffer& use() {
-    in_use_ = true;
-    return buffer_;
-  }
-  /** Waits when a kernel since the last call could have failed; clears the word and throws IndexError if one
-   * did. */
-  void raise_if_set(const cl::CommandQueue& queue);
+  ErrorWords(const Device& device);
+
+  /** The calling thread's word, for a launch that may write it. */
+  const cl::Buffer& use(const DeviceCheck& check, const cl::CommandQueue& queue);
+
+  /** Notes that the calling thread goes on with what that other thread's kernels may have spoiled. */
+  void follow(std::uint32_t thread);
+
+  /** To be called with the device at rest. Throws IndexError. */
+  void raise_failures(const cl::CommandQueue& queue);
 
  private:
-  cl::Buffer buffer_;
-  bool in_use_ = false;
+  struct Word {
+    cl::Buffer buffer;
+    std::uint32_t thread;
+    std::int64_t native_id;
+    bool in_use = false;
+    std::string failure;  // seen, not yet raised
+  };
+
+  Word& word_of_this_thread(const cl::CommandQueue& queue);
+  void look_at_words(const cl::CommandQueue& queue);
+  bool follows(std::uint32_t follower, std::uint32_t thread) const;
+
+  const Device& device_;
+  std::vector<std::unique_ptr<Word>> words_;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> followed_;  // (follower, thread)
 };
 
 }  // namespace dlprim

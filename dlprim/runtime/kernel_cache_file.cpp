@@ -3,12 +3,15 @@
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <system_error>
 #include <thread>
+
+#include "dlprim/runtime/trusted_path.h"
 
 namespace dlprim {
 namespace {
@@ -37,6 +40,18 @@ constexpr const char* kSchema = R"(
 /** NORMAL: a power cut may lose the last entries, never tears the file. A short WAL keeps opening fast. */
 constexpr const char* kConnectionSettings =
     "PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 256; PRAGMA journal_size_limit = 1048576";
+
+/** Of the database and of what SQLite keeps beside it, in the order to remove them. */
+constexpr const char* kSuffixes[] = {"-wal", "-shm", "-journal", ""};
+
+/** Makes what is missing of a path, for this user alone. Others may do so at the same time. */
+std::error_code create_private_directories(const std::filesystem::path& directory) {
+  const auto parent = directory.parent_path();
+  std::error_code ignored;
+  if (parent != directory && !std::filesystem::exists(parent, ignored)) create_private_directories(parent);
+  return mkdir(directory.c_str(), S_IRWXU) == 0 ? std::error_code()
+                                                : std::error_code(errno, std::generic_category());
+}
 
 }  // namespace
 
@@ -155,12 +170,25 @@ bool KernelCacheFile::prepare() {
     return false;
   }
   std::error_code error;
-  if (std::filesystem::is_directory(directory_, error)) return true;
-  std::filesystem::create_directories(directory_, error);
-  if (!error) std::filesystem::permissions(directory_, std::filesystem::perms::owner_all, error);
-  if (std::error_code ignored; std::filesystem::is_directory(directory_, ignored)) return true;
-  give_up(concat("cannot create the directory: ", error.message()));
-  return false;
+  if (!std::filesystem::is_directory(directory_, error)) {
+    close_keeping_wal();
+    error = create_private_directories(directory_);
+    if (std::error_code ignored; !std::filesystem::is_directory(directory_, ignored)) {
+      give_up(concat("cannot create the directory: ", error.message()));
+      return false;
+    }
+  }
+  const std::string reason = database_ ? std::string() : distrust();
+  if (!reason.empty()) give_up(concat("what it holds is run by your processes, and ", reason));
+  return reason.empty();
+}
+
+/** Why what is in the files may be of others. */
+std::string KernelCacheFile::distrust() const {
+  std::string reason = distrust_of_directory(directory_);
+  for (const char* suffix : kSuffixes)
+    if (reason.empty()) reason = distrust_of_file(path_.string() + suffix);
+  return reason;
 }
 
 void KernelCacheFile::open(DirectoryLock& lock) {
@@ -259,7 +287,7 @@ void KernelCacheFile::replace(DirectoryLock& lock) {
 
 void KernelCacheFile::remove_files() {
   std::error_code ignored;
-  for (const char* suffix : {"-wal", "-shm", "-journal", ""}) {
+  for (const char* suffix : kSuffixes) {
     std::filesystem::remove(path_.string() + suffix, ignored);
   }
 }

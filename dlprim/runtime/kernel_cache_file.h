@@ -34,7 +34,7 @@ class DirectoryLock {
 
 /**
  * The SQLite file behind a KernelCache: opened at first use, shared with other processes, replaced when
- * damaged.
+ * damaged, not used where others than this user and root may have written it.
  *
  * SQLite forbids removing a database that others have open, so each use holds a DirectoryLock: shared for a
  * use, exclusive to create or replace the file. A connection that finds its file replaced reopens at its next
@@ -75,6 +75,7 @@ class KernelCacheFile {
 
  private:
   bool prepare();
+  std::string distrust() const;
   void open(DirectoryLock& lock);
   void open_for_writing(DirectoryLock& lock);
   void open_immutable();

@@ -6,6 +6,7 @@
 
 #include "dlprim/core/error.h"
 #include "dlprim/runtime/device.h"
+#include "dlprim/runtime/interrupts.h"
 #include "dlprim/runtime/kernel_cache.h"
 #include "dlprim/runtime/kernel_sources.h"
 #include "dlprim/runtime/sha256.h"
@@ -59,6 +60,11 @@ std::vector<unsigned char> binary_of(const cl::Program& program) {
   return binaries.empty() ? std::vector<unsigned char>() : binaries.front();
 }
 
+void refuse_cached(const Program& program) {
+  warn_once("a cached kernel binary was refused by the driver and is built again: " + program.label);
+  KernelCache::global().forget(program.key);
+}
+
 }  // namespace
 
 std::string expanded_source(const std::string& file) {
@@ -72,78 +78,90 @@ Kernel& ProgramTable::kernel(const char* file, const char* name, const Defines& 
   std::string id;
   id.reserve(96);
   id.append(file).append(defines.text());
-  return lookup(std::move(id), name, [&]() -> Program& {
-    return program(concat(file, defines.text()), file, defines.text(),
-                   [file] { return expanded_source(file); });
+  return lookup(std::move(id), name, [&](Origin origin) -> Program& {
+    return program(
+        concat(file, defines.text()), file, defines.text(), [file] { return expanded_source(file); }, origin);
   });
 }
 
 Kernel& ProgramTable::generated_kernel(const std::string& identity, const char* name, const char* options,
                                        const std::function<std::string()>& source) {
-  return lookup(identity, name, [&]() -> Program& { return program(identity, identity, options, source); });
+  return lookup(identity, name, [&](Origin origin) -> Program& {
+    return program(identity, identity, options, source, origin);
+  });
 }
 
 // One lock for look-up and build: a second thread that wants the same program waits for it instead of
 // building it too.
 Kernel& ProgramTable::lookup(std::string id, const char* name,
-                             const std::function<Program&()>& make_program) {
+                             const std::function<Program&(Origin)>& make_program) {
   id.append("#").append(name);
-  std::lock_guard<std::mutex> lock(mutex_);
+  DeviceLock lock(mutex_);
   const auto found = kernels_.find(id);
   if (found != kernels_.end()) return found->second;
-  Program& program = make_program();
-  try {
-    Kernel kernel;
-    kernel.handle = cl::Kernel(program.handle, name);
-    kernel.name = name;
-    kernel.program = &program;
-    return kernels_.emplace(std::move(id), std::move(kernel)).first->second;
-  } catch (const cl::Error& e) {
-    throw KernelBuildError(
-        concat("kernel ", name, " of ", program.label, ": ", e.what(), " ", error_name(e.err())));
+  const InterruptsHeld held;
+  Kernel kernel;
+  kernel.name = name;
+  for (Origin origin : {Origin::cache_or_source, Origin::source}) {
+    kernel.program = &make_program(origin);
+    try {
+      kernel.handle = cl::Kernel(kernel.program->handle, name);
+      break;
+    } catch (const cl::Error& e) {
+      if (!kernel.program->from_cache)
+        throw KernelBuildError(
+            concat("kernel ", name, " of ", kernel.program->label, ": ", e.what(), " ", error_name(e.err())));
+      refuse_cached(*kernel.program);
+    }
   }
+  return kernels_.emplace(std::move(id), std::move(kernel)).first->second;
 }
 
 Program& ProgramTable::program(const std::string& identity, const std::string& label,
-                               const std::string& options, const std::function<std::string()>& source) {
-  const auto found = programs_.find(identity);
+                               const std::string& options, const std::function<std::string()>& source,
+                               Origin origin) {
+  // A program that takes the place of one from the cache stands beside it, some of whose kernels may be in
+  // use.
+  const std::string id = origin == Origin::source ? identity + "#built" : identity;
+  const auto found = programs_.find(id);
   if (found != programs_.end()) return found->second;
   Program program;
   program.label = label;
   const std::string text = source();
   const std::string all_options = base_options(device_.info()) + options;
   program.key = sha256_hex(concat(text, '\0', all_options, '\0', device_identity(device_.info())));
-  program.handle = load_or_build(program, text, all_options);
-  return programs_.emplace(identity, std::move(program)).first->second;
+  if (origin == Origin::cache_or_source) load(program, all_options);
+  if (!program.from_cache) build(program, text, all_options);
+  return programs_.emplace(id, std::move(program)).first->second;
 }
 
-cl::Program ProgramTable::load_or_build(Program& program, const std::string& source,
-                                        const std::string& options) {
-  KernelCache& cache = KernelCache::global();
-  if (const auto cached = cache.find(program.key)) {
-    try {
-      cl::Program loaded(device_.context(), {device_.handle()}, cl::Program::Binaries{cached->bytes});
-      loaded.build(options.c_str());
-      program.stored_variants = split_lines(cached->variants);
-      return loaded;
-    } catch (const cl::Error&) {
-      warn_once("a cached kernel binary was refused by the driver and is built again: " + program.label);
-      cache.forget(program.key);
-    }
-  }
-  const auto start = std::chrono::steady_clock::now();
-  cl::Program built(device_.context(), source);
+void ProgramTable::load(Program& program, const std::string& options) {
+  const auto cached = KernelCache::global().find(program.key);
+  if (!cached) return;
   try {
-    built.build(options.c_str());
+    program.handle = cl::Program(device_.context(), {device_.handle()}, cl::Program::Binaries{cached->bytes});
+    program.handle.build(options.c_str());
+    program.stored_variants = split_lines(cached->variants);
+    program.from_cache = true;
+  } catch (const cl::Error&) {
+    refuse_cached(program);
+  }
+}
+
+void ProgramTable::build(Program& program, const std::string& source, const std::string& options) {
+  KernelCache& cache = KernelCache::global();
+  const auto start = std::chrono::steady_clock::now();
+  program.handle = cl::Program(device_.context(), source);
+  try {
+    program.handle.build(options.c_str());
   } catch (const cl::Error& e) {
     throw KernelBuildError(concat(program.label, " does not build on ", device_.name(), " with options '",
                                   options, "': ", error_name(e.err()), "\n",
-                                  built.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_.handle())));
+                                  program.handle.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_.handle())));
   }
   cache.note_built(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   if (!device_.info().compiles_at_launch)
-    cache.store(program.key, program.label, device_.info().name, {binary_of(built), ""});
-  return built;
+    cache.store(program.key, program.label, device_.info().name, {binary_of(program.handle), ""});
 }
 
 void ProgramTable::note_launch(Kernel& kernel, const std::array<std::size_t, 3>& local) {
@@ -168,7 +186,7 @@ void ProgramTable::store_settled() {
 }
 
 std::size_t ProgramTable::count() const {
-  std::lock_guard<std::mutex> lock(mutex_);
+  DeviceLock lock(mutex_);
   return programs_.size();
 }
 

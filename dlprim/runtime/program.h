@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "dlprim/runtime/lifetime.h"
 #include "dlprim/runtime/opencl.h"
 
 namespace dlprim {
@@ -54,6 +55,7 @@ struct Program {
   std::string label;  // file or operator, for people
   std::string key;    // in the kernel cache
   std::set<std::string> stored_variants, launched_variants;
+  bool from_cache = false;
 };
 
 /** One kernel, ready to launch; owned by the device's program table. */
@@ -94,11 +96,17 @@ class ProgramTable {
   /** Programs in this process, built or loaded. */
   std::size_t count() const;
 
+  /** See Device::shut_down. */
+  void lock_for_exit() { mutex_.lock(); }
+
  private:
+  enum class Origin { cache_or_source, source };
+
   Program& program(const std::string& identity, const std::string& label, const std::string& options,
-                   const std::function<std::string()>& source);
-  Kernel& lookup(std::string id, const char* name, const std::function<Program&()>& make_program);
-  cl::Program load_or_build(Program& program, const std::string& source, const std::string& options);
+                   const std::function<std::string()>& source, Origin origin);
+  Kernel& lookup(std::string id, const char* name, const std::function<Program&(Origin)>& make_program);
+  void load(Program& program, const std::string& options);
+  void build(Program& program, const std::string& source, const std::string& options);
 
   Device& device_;
   mutable std::mutex mutex_;

@@ -28,8 +28,11 @@ cl_command_queue_properties properties(bool profiling) {
 
 }  // namespace
 
-Queue::Queue(Device& device, cl::CommandQueue queue)
-    : device_(device), queue_(std::move(queue)), error_word_(device.context(), queue_) {}
+Queue::Queue(Device& device, bool profiling)
+    : device_(device),
+      queue_(device.context(), device.handle(), properties(profiling)),
+      error_words_(device),
+      profiling_(profiling) {}
 
 Kernel& Queue::kernel(const char* file, const char* name, const Defines& defines) {
   return device_.programs().kernel(file, name, defines);
@@ -48,6 +51,7 @@ void Queue::set_tensor(Kernel& kernel, cl_uint& index, const Tensor& tensor) {
   if (&storage.device() != &device_)
     throw ValueError(concat("kernel ", kernel.name, ": a tensor of ", storage.device().name(),
                             " was given to a queue of ", device_.name()));
+  if (const std::uint32_t thread = storage.suspect()) error_words_.follow(thread);
   const cl_mem memory = storage.buffer()();
   set_raw(kernel, index, sizeof memory, memory ? &memory : nullptr);
   const cl_ulong start = storage.byte_offset() / size_of(tensor.dtype) + static_cast<cl_ulong>(tensor.offset);
@@ -85,7 +89,7 @@ void Queue::drop_finished_uploads() {
 
 void Queue::write(const Tensor& destination, const void* source, std::size_t bytes) {
   if (bytes == 0) return;
-  std::lock_guard<std::mutex> lock(mutex_);
+  DeviceLock lock(mutex_);
   drop_finished_uploads();
   const auto* first = static_cast<const char*>(source);
   uploads_.push_back({std::vector<char>(first, first + bytes), {}});
@@ -102,7 +106,8 @@ void Queue::write(const Tensor& destination, const void* source, std::size_t byt
 }
 
 void Queue::read(const Tensor& source, void* destination, std::size_t bytes) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  DeviceLock lock(mutex_);
+  if (const std::uint32_t thread = source.storage->suspect()) error_words_.follow(thread);
   const std::size_t start =
       source.storage->byte_offset() + static_cast<std::size_t>(source.offset) * size_of(source.dtype);
   try {
@@ -118,7 +123,8 @@ void Queue::read(const Tensor& source, void* destination, std::size_t bytes) {
 
 void Queue::copy(const Tensor& source, const Tensor& destination, std::size_t bytes) {
   if (bytes == 0) return;
-  std::lock_guard<std::mutex> lock(mutex_);
+  DeviceLock lock(mutex_);
+  if (const std::uint32_t thread = source.storage->suspect()) error_words_.follow(thread);
   const auto start = [](const Tensor& t) {
     return t.storage->byte_offset() + static_cast<std::size_t>(t.offset) * size_of(t.dtype);
   };
@@ -136,7 +142,7 @@ void Queue::copy(const Tensor& source, const Tensor& destination, std::size_t by
 void Queue::zero(const Tensor& destination) {
   const std::size_t bytes = static_cast<std::size_t>(destination.numel()) * size_of(destination.dtype);
   if (bytes == 0) return;
-  std::lock_guard<std::mutex> lock(mutex_);
+  DeviceLock lock(mutex_);
   const std::size_t start = destination.storage->byte_offset() +
                             static_cast<std::size_t>(destination.offset) * size_of(destination.dtype);
   try {
@@ -158,7 +164,7 @@ void Queue::drain() {
 }
 
 void Queue::finish() {
-  std::lock_guard<std::mutex> lock(mutex_);
+  DeviceLock lock(mutex_);
   try {
     drain();
     settle();
@@ -172,7 +178,7 @@ void Queue::settle() {
   uploads_.clear();
   commands_since_flush_ = 0;
   device_.programs().store_settled();
-  error_word_.raise_if_set(queue_);
+  error_words_.raise_failures(queue_);
 }
 
 void Queue::reopen(bool profiling) {
@@ -182,12 +188,12 @@ void Queue::reopen(bool profiling) {
 }
 
 void Queue::start_profiling() {
-  std::lock_guard<std::mutex> lock(mutex_);
+  DeviceLock lock(mutex_);
   if (!profiling_) reopen(true);
 }
 
 std::vector<KernelRecord> Queue::stop_profiling() {
-  std::lock_guard<std::mutex> lock(mutex_);
+  DeviceLock lock(mutex_);
   if (!profiling_) return {};
   drain();
   std::vector<KernelRecord> records = profiler_.take();

@@ -9,6 +9,7 @@
 
 #include "dlprim/core/tensor.h"
 #include "dlprim/runtime/error_word.h"
+#include "dlprim/runtime/lifetime.h"
 #include "dlprim/runtime/opencl.h"
 #include "dlprim/runtime/profiler.h"
 #include "dlprim/runtime/program.h"
@@ -50,7 +51,7 @@ struct LocalMemory {
  */
 class Queue {
  public:
-  Queue(Device& device, cl::CommandQueue queue);
+  Queue(Device& device, bool profiling);
 
   Device& device() const { return device_; }
   const cl::CommandQueue& handle() const { return queue_; }
@@ -62,7 +63,7 @@ class Queue {
    * plain structs (or a vector of numbers, which stands for a struct of them). */
   template <class... Args>
   void launch(Kernel& kernel, const Range& range, const Args&... args) {
-    std::lock_guard<std::mutex> lock(mutex_);
+    DeviceLock lock(mutex_);
     cl_uint index = 0;
     (set(kernel, index, args), ...);
     enqueue(kernel, range);
@@ -72,7 +73,7 @@ class Queue {
    * for each. */
   template <class Arguments>
   void launch_arguments(Kernel& kernel, const Range& range, const Arguments& arguments) {
-    std::lock_guard<std::mutex> lock(mutex_);
+    DeviceLock lock(mutex_);
     cl_uint index = 0;
     arguments([&](const auto& value) { set(kernel, index, value); });
     enqueue(kernel, range);
@@ -97,7 +98,7 @@ class Queue {
   /** Runs `work`, which enqueues on the given OpenCL queue itself (CLBlast), as one step of this queue. */
   template <class Work>
   void enqueue_foreign(const char* label, Work work) {
-    std::lock_guard<std::mutex> lock(mutex_);
+    DeviceLock lock(mutex_);
     cl::Event event;
     work(queue_(), profiling_ ? &event() : nullptr);
     if (profiling_) profiler_.record(label, event);
@@ -107,6 +108,9 @@ class Queue {
   /** Starts recording every launch, or stops and returns what was recorded. Both wait. */
   void start_profiling();
   std::vector<KernelRecord> stop_profiling();
+
+  /** See Device::shut_down. */
+  void lock_for_exit() { mutex_.lock(); }
 
  private:
   template <class T>
@@ -124,7 +128,7 @@ class Queue {
       const cl_ulong no_offset = 0;
       set_raw(kernel, index, sizeof no_offset, &no_offset);
     } else if constexpr (std::is_same_v<T, DeviceCheck>) {
-      const cl_mem word = error_word_.use()();
+      const cl_mem word = error_words_.use(value, queue_)();
       set_raw(kernel, index, sizeof word, &word);
       set_raw(kernel, index, sizeof value.code, &value.code);
     } else if constexpr (std::is_same_v<T, LocalMemory>) {
@@ -154,9 +158,9 @@ class Queue {
   cl::CommandQueue queue_;
   std::mutex mutex_;
   std::deque<Upload> uploads_;
-  ErrorWord error_word_;
+  ErrorWords error_words_;
   Profiler profiler_;
-  bool profiling_ = false;
+  bool profiling_;
   int commands_since_flush_ = 0;
 };
 

@@ -61,7 +61,7 @@ void bind_function(py::module_& m) {
         ocl::autograd::record_function(
             name, inputs, outputs,
             [held = backward.ptr()](const TensorList& gradients) {
-              const py::gil_scoped_acquire locked;
+              const PythonLocked locked;
               return undefined_for_none(
                   object_of(held)(none_for_undefined(gradients)).cast<OptionalTensors>());
             },

@@ -12,11 +12,7 @@
 #include "autograd/loss_reduction.h"
 #include "autograd/pair.h"
 #include "autograd/tensor.h"
-
-namespace py = pybind11;
-
-/** Lets Python's lock go while a call runs: it may build a program or wait for the device. */
-using WithoutLock = py::call_guard<py::gil_scoped_release>;
+#include "python_lock.h"
 
 /** A Python int as one of 32 bits. Throws ValueError. */
 inline int small_int(py::handle number) {

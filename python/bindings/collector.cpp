@@ -1,6 +1,7 @@
 #include "collector.h"
 
 #include "nn/module.h"
+#include "python_lock.h"
 
 namespace {
 
@@ -102,7 +103,7 @@ ocl::Foreign foreign(const py::object& object) {
               Py_AddPendingCall(&drop_later, held);
               return;
             }
-            const py::gil_scoped_acquire locked;
+            const PythonLocked locked;
             Py_DECREF(static_cast<PyObject*>(held));
           }};
 }

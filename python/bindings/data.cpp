@@ -10,7 +10,7 @@ void bind_data(py::module_& parent) {
       [](const std::filesystem::path& path) {
         ocl::data::IdxArray idx;
         {
-          py::gil_scoped_release unlocked;
+          PythonUnlocked unlocked;
           idx = ocl::data::read_idx(path);
         }
         py::array_t<std::uint8_t> array(idx.shape);
@@ -42,7 +42,7 @@ void bind_data(py::module_& parent) {
   m.def(
       "load_tensors",
       [](const std::filesystem::path& path, const std::optional<ocl::Device>& device) {
-        py::gil_scoped_release unlocked;
+        PythonUnlocked unlocked;
         ocl::Metadata metadata;
         ocl::StateDict state = ocl::load(path, device_or_default(device), &metadata);
         return std::pair(std::move(state), std::move(metadata));

@@ -1,3 +1,6 @@
+#include <chrono>
+#include <thread>
+
 #include "casters.h"
 #include "nn/io/file.h"
 
@@ -23,17 +26,22 @@ py::object file_text(const std::string& text) {
 
 PyObject *value_error, *type_error, *index_error;
 
+// After Ctrl-C the user wants to be out, and it may be what made the call fail.
+void set_error_unless_interrupted(py::handle type, const std::exception& e) {
+  if (PyErr_CheckSignals() == 0) py::set_error(type, e.what());
+}
+
 void translate(std::exception_ptr pointer) {
   try {
     if (pointer) std::rethrow_exception(pointer);
   } catch (const ocl::ValueError& e) {
-    py::set_error(value_error, e.what());
+    set_error_unless_interrupted(value_error, e);
   } catch (const ocl::TypeError& e) {
-    py::set_error(type_error, e.what());
+    set_error_unless_interrupted(type_error, e);
   } catch (const ocl::IndexError& e) {
-    py::set_error(index_error, e.what());
+    set_error_unless_interrupted(index_error, e);
   } catch (const ocl::AutogradError& e) {
-    py::set_error(PyExc_RuntimeError, e.what());
+    set_error_unless_interrupted(PyExc_RuntimeError, e);
   } catch (const ocl::io::SystemError& e) {  // OSError makes its child for the number
     PyErr_SetObject(PyExc_OSError,
                     py::make_tuple(e.number, file_text(e.reason), file_text(e.path.string())).ptr());
@@ -52,22 +60,26 @@ void bind_errors(py::module_& m) {
       "A dtype that an operator does not take; a TypeError and a NotImplementedError (a RuntimeError).");
   index_error = argument_error(m, "ArgumentIndexError", PyExc_IndexError, PyExc_RuntimeError,
                                "A dimension or an index out of range; an IndexError and a RuntimeError.");
-  static py::exception<ocl::DeviceError> device_error(m, "DeviceError", PyExc_RuntimeError);
+  // Never destroyed: a process may exit without Python, as a child that was forked in a thread does.
+  static auto& device_error = *new py::exception<ocl::DeviceError>(m, "DeviceError", PyExc_RuntimeError);
   device_error.doc() = "No such device, no OpenCL platform, or a failing OpenCL call.";
-  static py::exception<ocl::OutOfMemoryError> out_of_memory(m, "OutOfMemoryError", device_error);
+  static auto& out_of_memory = *new py::exception<ocl::OutOfMemoryError>(m, "OutOfMemoryError", device_error);
   out_of_memory.doc() = "The device has no room for a request, even with the cache freed.";
-  static py::exception<ocl::KernelBuildError> build_error(m, "KernelBuildError", device_error);
+  static auto& build_error = *new py::exception<ocl::KernelBuildError>(m, "KernelBuildError", device_error);
   build_error.doc() = "A kernel that does not compile on the device; the message holds the build log.";
   py::register_exception_translator(translate);
   py::register_exception_translator([](std::exception_ptr pointer) {
     try {
       if (pointer) std::rethrow_exception(pointer);
     } catch (const ocl::OutOfMemoryError& e) {
-      py::set_error(out_of_memory, e.what());
+      set_error_unless_interrupted(out_of_memory, e);
     } catch (const ocl::KernelBuildError& e) {
-      py::set_error(build_error, e.what());
+      // LLVM handles the signal first, and removes its files, on any thread: Python learns of it a little
+      // later.
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      set_error_unless_interrupted(build_error, e);
     } catch (const ocl::DeviceError& e) {
-      py::set_error(device_error, e.what());
+      set_error_unless_interrupted(device_error, e);
     }
   });
 }

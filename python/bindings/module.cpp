@@ -2,6 +2,7 @@
 
 PYBIND11_MODULE(_C, m) {
   m.doc() = "TapeCL's C++ library, as the package ocl uses it.";
+  guard_end_of_interpreter();
   bind_errors(m);
   bind_device(m);
   bind_tensor(m);

@@ -21,7 +21,7 @@ py::array to_numpy(const Tensor& tensor) {
   if (tensor.numel() == 0) return result;
   std::vector<char> bytes;
   {
-    py::gil_scoped_release unlocked;
+    PythonUnlocked unlocked;
     bytes = tensor.to_bytes();
   }
   std::memcpy(result.mutable_data(), bytes.data(), bytes.size());
@@ -36,15 +36,12 @@ py::object to_list(const Tensor& tensor) {
 py::object item(const Tensor& tensor) {
   dlprim::require(tensor.numel() == 1, "a Tensor with ", tensor.numel(),
                   " elements cannot be converted to Scalar");
-  if (is_floating(tensor.dtype())) {
-    py::gil_scoped_release unlocked;
-    const double value = tensor.item<double>();
-    py::gil_scoped_acquire locked;
-    return py::float_(value);
-  }
-  py::gil_scoped_release unlocked;
-  const std::int64_t value = tensor.item<std::int64_t>();
-  py::gil_scoped_acquire locked;
+  const auto read = [&](auto zero) {
+    const PythonUnlocked unlocked;
+    return tensor.item<decltype(zero)>();
+  };
+  if (is_floating(tensor.dtype())) return py::float_(read(double{}));
+  const std::int64_t value = read(std::int64_t{});
   if (tensor.dtype() == DType::boolean) return py::bool_(value != 0);
   return py::int_(value);
 }
@@ -89,10 +86,7 @@ void bind_facts(py::module_& m, py::class_<Tensor>& tensor) {
       "Whether its dtype is a floating one.");
   m.def("numel", &Tensor::numel, py::arg("input"), "The number of elements.");
   m.def(
-      "result_type",
-      [](const Operand& a, const Operand& b) {
-        return ocl::result_type({a, b});
-      },
+      "result_type", [](const Operand& a, const Operand& b) { return ocl::result_type({a, b}); },
       py::arg("tensor1"), py::arg("tensor2"), "The dtype that two tensors or numbers promote to.");
   m.def("can_cast", &ocl::can_cast, py::arg("from_"), py::arg("to"),
         "Whether results of one dtype may be written to tensors of another.");

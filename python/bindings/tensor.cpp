@@ -24,7 +24,7 @@ Tensor moved(const Tensor& tensor, const py::object& target, const std::optional
   } else if (!target.is_none()) {
     to_device = device_of(target);
   }
-  const py::gil_scoped_release unlocked;
+  const PythonUnlocked unlocked;
   Tensor result = to_device ? tensor.to(*to_device) : tensor;
   if (to_dtype) result = result.to(*to_dtype);
   return copy && is_same(result, tensor) ? result.clone() : result;
@@ -105,7 +105,7 @@ void bind_tape(py::class_<Tensor>& tensor) {
           "register_hook",
           [](Tensor& t, const py::typing::Callable<py::object(const Tensor&)>& hook) {
             const auto call = [held = hook.ptr()](const Tensor& gradient) {
-              const py::gil_scoped_acquire locked;
+              const PythonLocked locked;
               const py::object replaced = object_of(held)(gradient);
               if (replaced.is_none()) return Tensor();
               dlprim::require<ocl::TypeError>(py::isinstance<Tensor>(replaced),
@@ -165,7 +165,7 @@ Tensor tensor_of(const py::object& data, const std::optional<DType>& dtype,
   const DType own = dlprim::dtype_from_name(type);
   const ocl::Device target = device_or_default(device);
   const void* bytes = array.data();
-  py::gil_scoped_release unlocked;
+  PythonUnlocked unlocked;
   const Tensor result = ocl::from_bytes(bytes, shape, own, target);
   return dtype ? result.to(*dtype) : result;
 }

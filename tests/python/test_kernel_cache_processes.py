@@ -1,8 +1,11 @@
 """One kernel cache used by many processes, killed ones and damaged files included."""
 
+import hashlib
 import json
+import os
 import signal
 import sqlite3
+import stat
 import time
 
 import processes
@@ -157,3 +160,74 @@ def test_a_folder_that_cannot_be_made_costs_a_warning(tmp_path, alone):
     result, errors = trained(tmp_path / "file" / "cache")
     assert result["losses"] == alone["losses"] and result["built"] == alone["built"]
     assert len(errors.strip().splitlines()) == 1 and "file" in errors
+
+
+# --- entries and files that somebody else made
+
+
+def digest(key, variants, binary):
+    return hashlib.sha256(f"{len(key)} {len(variants)} {key}{variants}".encode() + binary).hexdigest()
+
+
+def forge(path, change):
+    """Replaces every entry by what `change` makes of a list of (variants, binary), with the right digests."""
+    with sqlite3.connect(path) as database:
+        rows = database.execute(
+            "SELECT id, key, variants, bytes FROM entries JOIN blobs USING (id) ORDER BY id"
+        ).fetchall()
+        forged = change([(variants, binary) for _, _, variants, binary in rows])
+        for (number, key, _, _), (variants, binary) in zip(rows, forged, strict=True):
+            database.execute(
+                "UPDATE entries SET variants = ?, size = ?, digest = ? WHERE id = ?",
+                (variants, len(binary), digest(key, variants, binary), number),
+            )
+            database.execute("UPDATE blobs SET bytes = ? WHERE id = ?", (binary, number))
+    database.close()
+
+
+def each(change):
+    return lambda entries: [change(*entry) for entry in entries]
+
+
+FORGERIES = {
+    "another program's": lambda entries: entries[1:] + entries[:1],
+    "garbage": each(lambda variants, binary: (variants, b"\xa5" * len(binary))),
+    "nothing": each(lambda variants, binary: (variants, b"")),
+    "of another device": each(lambda variants, binary: (variants, binary[:8] + b"\x5a" * 8 + binary[16:])),
+    "variants": each(lambda variants, binary: ("no_such_kernel 1x1x1\n" * 1000, binary)),
+}
+
+
+@pytest.mark.parametrize("forgery", FORGERIES.values(), ids=FORGERIES.keys())
+def test_a_forged_entry_costs_a_rebuild(filled, alone, forgery, tmp_path):
+    forge(filled, forgery)
+    result, _ = trained(tmp_path)
+    assert result["losses"] == alone["losses"]
+    again, errors = trained(tmp_path)
+    assert errors == "" and again["built"] == 0 and again["losses"] == alone["losses"]
+
+
+@pytest.mark.parametrize("name", ["", "kernels.sqlite3", "link"])
+def test_what_others_may_write_is_not_used(filled, alone, name, tmp_path):
+    folder = tmp_path
+    if name == "link":
+        folder = tmp_path.parent / f"link to {tmp_path.name}"
+        folder.symlink_to(tmp_path)
+    os.chmod(tmp_path / name if name != "link" else tmp_path, 0o777)
+    result, errors = trained(folder)
+    assert result["losses"] == alone["losses"] and result["built"] == alone["built"]
+    assert result["path"] == "" and result["hits"] == 0
+    assert len(errors.strip().splitlines()) == 1, errors
+    assert "chmod go-w" in errors and str(tmp_path / name if name != "link" else tmp_path) in errors
+
+
+def test_folders_are_made_for_the_user_alone(tmp_path):
+    before = os.umask(0)
+    try:
+        result, errors = trained(tmp_path / "new" / "cache")
+    finally:
+        os.umask(before)
+    assert errors == "" and result["path"]
+    for folder in (tmp_path / "new", tmp_path / "new" / "cache"):
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert not stat.S_IMODE(os.stat(result["path"]).st_mode) & 0o022

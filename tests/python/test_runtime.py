@@ -1,5 +1,6 @@
 """Devices, memory, waiting, threads and the profiler, as seen from Python."""
 
+import concurrent.futures
 import csv
 import json
 import threading
@@ -327,6 +328,83 @@ print(several)
     alone = "import ocl; ocl.ones(10).exp().sum().item(); print(ocl.kernel_cache_info()['built'])"
     counts = [int(processes.run(text, OCL_KERNEL_CACHE="off")[0]) for text in (program, alone)]
     assert counts[0] == counts[1] > 0
+
+
+# --- what the device finds wrong
+
+
+@pytest.mark.parametrize("index", [2**40 + 3, -(2**62), 2**63 - 1, -(2**31) - 5])
+def test_an_index_is_named_in_64_bits(index):
+    table = ocl.ones(4, 3)
+    for call in (
+        lambda i: ocl.nn.functional.embedding(i, table),
+        lambda i: ocl.index_select(table, 0, i),
+        lambda i: table[i],
+        lambda i: ocl.nn.functional.nll_loss(ocl.ones(1, 3), i),
+        lambda i: ocl.nn.functional.cross_entropy(ocl.ones(1, 3), i),
+        lambda i: ocl.zeros(4, 3).index_add(0, i, ocl.ones(1, 3)),
+    ):
+        with pytest.raises(IndexError, match=f" {index}$"):
+            call(ocl.tensor([index]))
+            ocl.synchronize()
+
+
+def test_an_error_is_raised_in_the_thread_that_made_it():
+    table = ocl.ones(4, 3)
+    failed, waited = threading.Event(), threading.Event()
+
+    def work(i):
+        if i == 0:
+            ocl.nn.functional.embedding(ocl.tensor([77]), table)
+            failed.set()
+            assert waited.wait(30)
+            with pytest.raises(IndexError, match="embedding.* 77$"):
+                ocl.ones(2).sum().item()
+            ocl.synchronize()
+        else:
+            assert failed.wait(30)
+            assert (table * 2).sum().item() == 24
+            assert ocl.nn.functional.embedding(ocl.tensor([1]), table).tolist() == [[1, 1, 1]]
+            ocl.synchronize()
+            waited.set()
+
+    in_threads(work, 2)
+
+
+def test_an_error_of_the_main_thread_is_not_raised_in_another():
+    table = ocl.ones(4, 3)
+    ocl.nn.functional.embedding(ocl.tensor([78]), table)
+
+    def work(_):
+        assert (table * 2).sum().item() == 24
+        ocl.synchronize()
+
+    in_threads(work, 2)
+    with pytest.raises(IndexError, match="embedding.* 78$"):
+        ocl.synchronize()
+    ocl.synchronize()
+
+
+def test_an_error_reaches_who_uses_the_result():
+    table = ocl.ones(4, 3)
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        wrong = pool.submit(lambda: ocl.nn.functional.embedding(ocl.tensor([79]), table) * 2).result()
+        with pytest.raises(
+            IndexError, match=r"embedding.* 79 \(in a call by the thread of native id \d+, whose"
+        ):
+            (wrong + 1).sum().item()
+        with pytest.raises(IndexError, match="embedding.* 79$"):
+            pool.submit(ocl.synchronize).result()
+
+
+def test_an_error_of_a_thread_that_has_ended_names_it():
+    thread = threading.Thread(target=lambda: ocl.nn.functional.embedding(ocl.tensor([80]), ocl.ones(4, 3)))
+    thread.start()
+    native_id = thread.native_id
+    thread.join()
+    with pytest.raises(IndexError, match=rf"embedding.* 80 \(.* native id {native_id}, which ended"):
+        ocl.ones(2).tolist()
+    ocl.synchronize()
 
 
 # --- the profiler

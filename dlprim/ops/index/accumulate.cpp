@@ -85,7 +85,8 @@ void add_at_places(Queue& queue, const Tensor& source, const Tensor& index, cons
   else
     copy_strides(target, places.y);
   queue.launch(queue.kernel("ops/index/index.cl", "keys_of_places"), share_range(queue, own_index.numel()),
-               own_index, keys, places, none_key, cl_long{left_out.value_or(-1)}, check);
+               own_index, keys, places, none_key, cl_long{left_out.value_or(-1)},
+               check.spoiling(target));
   const Tensor flat_keys = keys.reshaped({keys.numel()});
   if (names_rows) return add_rows(queue, source, flat_keys, none, target, alpha);
 

@@ -90,7 +90,8 @@ void read_places(Queue& queue, const Tensor& x, const Tensor& index, const Tenso
   Places places = places_of(index, x.shape[1], negative);
   copy_strides(x, places.x);
   copy_strides(y, places.y);
-  queue.launch(mover(queue, "read", x.dtype), elements_range(queue, index.shape), x, index, y, places, check);
+  queue.launch(mover(queue, "read", x.dtype), elements_range(queue, index.shape), x, index, y, places,
+               check.spoiling(y));
 }
 
 void write_places(Queue& queue, const Tensor& x, const Tensor& index, const Tensor& y, bool distinct,
@@ -106,7 +107,7 @@ void write_places(Queue& queue, const Tensor& x, const Tensor& index, const Tens
     copy_strides(winner, places.winner);
   }
   queue.launch(mover(queue, "write", y.dtype), elements_range(queue, index.shape), x, index, y,
-               Optional{distinct ? nullptr : &winner}, places, check);
+               Optional{distinct ? nullptr : &winner}, places, check.spoiling(y));
 }
 
 void join_indices(Queue& queue, const std::vector<Tensor>& indices, const Dims& sizes, const Tensor& places,
@@ -118,7 +119,7 @@ void join_indices(Queue& queue, const std::vector<Tensor>& indices, const Dims& 
     const std::int64_t bound = sizes[static_cast<int>(k)];
     step = bound == 0 ? 0 : step / bound;
     queue.launch(queue.kernel(file, "add_places"), share_range(queue, count), indices[k], places,
-                 cl_long{count}, cl_long{bound}, cl_long{step}, cl_int{k == 0}, check);
+                 cl_long{count}, cl_long{bound}, cl_long{step}, cl_int{k == 0}, check.spoiling(places));
   }
 }
 

@@ -69,7 +69,7 @@ void cross_entropy_forward(Queue& queue, const Tensor& logits, const Tensor& tar
     queue.launch(kernel, range, logits, Optional{probabilities ? nullptr : &target},
                  Optional{probabilities ? &target : nullptr}, Optional{weight},
                  loss_rows(extents, options.ignore_index), labels, normalizers, loss,
-                 Optional{reduced ? &terms : nullptr}, target_check());
+                 Optional{reduced ? &terms : nullptr}, target_check().spoiling(loss));
   });
   if (reduced) reduce_loss(queue, terms, options.reduction, loss, total_weight);
 }
@@ -95,7 +95,8 @@ void cross_entropy_backward(Queue& queue, const Tensor& grad, const Tensor& logi
     const Labels<decltype(zero)> labels{static_cast<decltype(zero)>(options.label_smoothing), probabilities};
     queue.launch(loss_kernel(queue, "cross_entropy_factors", logits.dtype), loss_rows_range(queue, extents),
                  grad, indices, masses, Optional{weight}, rows, labels,
-                 static_cast<cl_int>(options.reduction), total_weight, factors, target_check());
+                 static_cast<cl_int>(options.reduction), total_weight, factors,
+                 target_check().spoiling(dlogits));
     queue.launch(loss_kernel(queue, "cross_entropy_backward", logits.dtype), elements, factors, logits,
                  indices, masses, Optional{weight}, rows, labels, normalizers, dlogits);
   });

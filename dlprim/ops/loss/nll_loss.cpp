@@ -38,7 +38,7 @@ void nll_loss_forward(Queue& queue, const Tensor& log_probabilities, const Tenso
     queue.zero(total_weight);
   queue.launch(loss_kernel(queue, "nll_loss_rows", dtype), loss_rows_range(queue, extents), log_probabilities,
                target, Optional{weight}, loss_rows(extents, ignore_index), loss,
-               Optional{reduced ? &terms : nullptr}, target_check());
+               Optional{reduced ? &terms : nullptr}, target_check().spoiling(loss));
   if (reduced) reduce_loss(queue, terms, reduction, loss, total_weight);
 }
 
@@ -51,7 +51,7 @@ void nll_loss_backward(Queue& queue, const Tensor& grad, const Tensor& target, c
   if (dx.numel() == 0) return;
   queue.launch(loss_kernel(queue, "nll_loss_backward", dx.dtype), loss_rows_range(queue, extents), grad,
                target, Optional{weight}, loss_rows(extents, ignore_index), static_cast<cl_int>(reduction),
-               total_weight, dx, target_check());
+               total_weight, dx, target_check().spoiling(dx));
 }
 
 }  // namespace dlprim

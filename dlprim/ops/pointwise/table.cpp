@@ -28,7 +28,7 @@ const std::vector<PointwiseOp>& pointwise_table() {
   {#name, 3, {}, TypeRule::types, forward, {da, db, dc}, doc},
 #define TERNARY_P(name, p, p0, types, forward, da, db, dc, doc) \
   {#name, 3, {{#p, p0}}, TypeRule::types, forward, {da, db, dc}, doc},
-  static const std::vector<PointwiseOp> table{
+  static const auto& table = *new std::vector<PointwiseOp>{
 #include "dlprim/ops/pointwise/table.def"
   };
 #include "dlprim/ops/pointwise/undef.def"

@@ -40,7 +40,7 @@ void multinomial(Queue& queue, const Tensor& weights, bool replacement, PhiloxSt
   const Tensor trees = queue.scratch({rows, 2 * leaves}, compute_dtype(weights.dtype));
   queue.launch(random_kernel(queue, "multinomial_leaves", weights.dtype), by_row(queue, leaves, rows),
                weights, trees, static_cast<cl_ulong>(categories), static_cast<cl_ulong>(leaves),
-               weight_check);
+               weight_check.spoiling(out));
   for (std::int64_t nodes = leaves / 2; nodes > 0; nodes /= 2)
     queue.launch(random_kernel(queue, "multinomial_level", weights.dtype), by_row(queue, nodes, rows), trees,
                  static_cast<cl_ulong>(leaves), static_cast<cl_ulong>(nodes));
@@ -48,7 +48,7 @@ void multinomial(Queue& queue, const Tensor& weights, bool replacement, PhiloxSt
   const Range range = replacement ? by_row(queue, samples, rows) : Range::linear(rows, 1);
   queue.launch(random_kernel(queue, draw, weights.dtype), range, trees, out, static_cast<cl_ulong>(leaves),
                static_cast<cl_ulong>(samples), static_cast<cl_ulong>(state.seed),
-               static_cast<cl_ulong>(state.offset), sum_check);
+               static_cast<cl_ulong>(state.offset), sum_check.spoiling(out));
 }
 
 }  // namespace dlprim

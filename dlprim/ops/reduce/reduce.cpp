@@ -152,7 +152,8 @@ const std::vector<ReductionOp>& indexed_rows() {
                        "",
                        ""};
   };
-  static const std::vector<ReductionOp> rows{row("argmax", "LOWEST", ">"), row("argmin", "HIGHEST", "<")};
+  static const auto& rows =
+      *new std::vector<ReductionOp>{row("argmax", "LOWEST", ">"), row("argmin", "HIGHEST", "<")};
   return rows;
 }
 

@@ -6,7 +6,7 @@ namespace dlprim {
   {#name, ReductionResult::result, identity, map, combine, finish, gradient, doc},
 
 const std::vector<ReductionOp>& reduction_table() {
-  static const std::vector<ReductionOp> table{
+  static const auto& table = *new std::vector<ReductionOp>{
 #include "dlprim/ops/reduce/table.def"
   };
   return table;
@@ -16,7 +16,7 @@ const std::vector<ReductionOp>& reduction_table() {
   {#name, ReductionResult::result, identity, map, combine, finish, gradient, doc},
 
 const std::vector<ReductionOp>& reduction_parts() {
-  static const std::vector<ReductionOp> parts{
+  static const auto& parts = *new std::vector<ReductionOp>{
 #include "dlprim/ops/reduce/parts.def"
   };
   return parts;

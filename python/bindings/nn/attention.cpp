@@ -25,7 +25,7 @@ py::tuple attend(MultiheadAttention& self, const Tensor& query, const Tensor& ke
                                                  : Weights::per_head;
   ocl::AttentionResult result;
   {
-    const py::gil_scoped_release unlocked;
+    const PythonUnlocked unlocked;
     result = self.forward(query, key, value,
                           {key_padding_mask.value_or(Tensor()), attn_mask.value_or(Tensor())}, weights);
   }

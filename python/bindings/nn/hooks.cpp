@@ -128,7 +128,7 @@ BackwardWatch::Hook joined_backward_hooks(const py::object& self, const std::vec
                                           const std::shared_ptr<std::vector<bool>>& outputs) {
   return [inputs, outputs, held = self.ptr()](const ocl::TensorList& grad_input,
                                               const ocl::TensorList& grad_output) {
-    const py::gil_scoped_acquire locked;
+    const PythonLocked locked;
     const py::object module = object_of(held);
     py::tuple current = spread(grad_input, inputs);
     for (const Hook& hook : hooks_of(module, backward_hooks)) {
@@ -158,6 +158,7 @@ py::object forward(const py::object& self, const py::args& args, const py::kwarg
 }  // namespace
 
 py::object call_with_hooks(const py::object& self, py::args args, py::kwargs kwargs) {
+  const PythonLocked calls_python;
   run_pre_hooks(self, args, kwargs);
   py::object result = forward(self, args, kwargs);
   for (const Hook& hook : hooks_of(self, forward_hooks)) {

@@ -11,12 +11,18 @@ namespace {
 class PythonModule : public Module, public py::trampoline_self_life_support {
  public:
   using Module::Module;
-  Tensor forward(const Tensor& x) override { PYBIND11_OVERRIDE(Tensor, Module, forward, x); }
+  Tensor forward(const Tensor& x) override {
+    const PythonLocked locked;
+    PYBIND11_OVERRIDE(Tensor, Module, forward, x);
+  }
   std::string name() const override {
-    py::gil_scoped_acquire locked;
+    PythonLocked locked;
     return py::type::of(py::cast(this)).attr("__name__").cast<std::string>();
   }
-  std::string extra_repr() const override { PYBIND11_OVERRIDE(std::string, Module, extra_repr); }
+  std::string extra_repr() const override {
+    const PythonLocked locked;
+    PYBIND11_OVERRIDE(std::string, Module, extra_repr);
+  }
 };
 
 std::string class_name(const py::handle& object) {

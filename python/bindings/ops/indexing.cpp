@@ -83,13 +83,13 @@ void bind_brackets(py::class_<Tensor>& tensor) {
       .def("__getitem__",
            [](const Tensor& t, const py::object& index) {
              const IndexItems items = items_of(index, t.device());
-             py::gil_scoped_release unlocked;
+             PythonUnlocked unlocked;
              return ocl::index(t, items);
            })
       .def("__setitem__", [](Tensor& t, const py::object& index, const py::object& value) {
         const IndexItems items = items_of(index, t.device());
         const Operand source = value_of(value, t.device());
-        py::gil_scoped_release unlocked;
+        PythonUnlocked unlocked;
         ocl::index_put_(t, items, source);
       });
 }
@@ -98,7 +98,7 @@ void bind_nonzero(const OperatorBinder& bind) {
   const auto nonzero = [](const Tensor& input, bool as_tuple) -> py::object {
     ocl::TensorList places;
     {
-      py::gil_scoped_release unlocked;
+      PythonUnlocked unlocked;
       places = as_tuple ? ocl::nonzero_as_tuple(input) : ocl::TensorList{ocl::nonzero(input)};
     }
     return as_tuple ? py::object(py::tuple(py::cast(places))) : py::cast(places.front());

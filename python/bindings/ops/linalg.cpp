@@ -25,7 +25,7 @@ void bind_linalg(const OperatorBinder& bind) {
       [](const std::string& equation, const py::args& operands) {
         const bool listed = operands.size() == 1 && !py::isinstance<Tensor>(operands[0]);
         const auto tensors = listed ? operands[0].cast<ocl::TensorList>() : operands.cast<ocl::TensorList>();
-        const py::gil_scoped_release without_lock;
+        const PythonUnlocked without_lock;
         return ocl::einsum(equation, tensors);
       },
       py::arg("equation"), OperatorBinder::doc("einsum"));

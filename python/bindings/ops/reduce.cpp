@@ -34,7 +34,7 @@ void bind_extreme(const OperatorBinder& bind, const char* name, OfAll of_all, Of
   const auto named = [along_dim](const Tensor& input, std::int64_t dim, bool keepdim) {
     std::pair<Tensor, Tensor> result;
     {
-      const py::gil_scoped_release without_lock;
+      const PythonUnlocked without_lock;
       result = along_dim(input, dim, keepdim);
     }
     return values_and_indices(result.first, result.second);

@@ -47,7 +47,7 @@ void bind_with_sizes(const OperatorBinder& bind, const char* name, Function func
       name,
       [function](const Tensor& t, const py::args& given) {
         const Shape sizes = shape_of(given);
-        const py::gil_scoped_release unlocked;
+        const PythonUnlocked unlocked;
         return function(t, sizes);
       },
       OperatorBinder::doc(name));
@@ -89,8 +89,7 @@ void bind_reorderings(const OperatorBinder& bind) {
 
 void bind_conversions(const OperatorBinder& bind) {
   const auto converts = [&](const char* name, DType dtype) {
-    bind.tensor().def(
-        name, [dtype](const Tensor& t) { return t.to(dtype); }, WithoutLock());
+    bind.tensor().def(name, [dtype](const Tensor& t) { return t.to(dtype); }, WithoutLock());
   };
   converts("float", DType::float32);
   converts("double", DType::float64);

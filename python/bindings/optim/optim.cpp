@@ -12,13 +12,13 @@ constexpr double largest_whole_double = 9007199254740992;  // above it not every
 // A step in another thread holds the optimizer's lock: Python's is let go while this one waits for it.
 
 ParameterGroup copy_of(const ParameterGroup& group) {
-  const py::gil_scoped_release unlocked;
+  const PythonUnlocked unlocked;
   const std::lock_guard locked(*group.mutex);
   return group;
 }
 
 std::vector<ParameterGroup> groups_of(const Optimizer& optimizer) {
-  const py::gil_scoped_release unlocked;
+  const PythonUnlocked unlocked;
   return optimizer.snapshot();
 }
 
@@ -51,7 +51,7 @@ bool is_option(const ParameterGroup& group, const std::string& name) {
 }
 
 void set_options(ParameterGroup& group, const Options& options) {
-  const py::gil_scoped_release unlocked;
+  const PythonUnlocked unlocked;
   const std::lock_guard locked(*group.mutex);
   for (const auto& [name, value] : options) group.options.insert_or_assign(name, value);
 }
@@ -196,7 +196,7 @@ void load_state_dict(Optimizer& optimizer, const py::dict& dict) {
   std::vector<ParameterGroup> loaded;
   for (std::size_t g = 0; g < groups.size(); ++g)
     loaded.push_back(loaded_group(optimizer, held[g], as<py::dict>(groups[g], "param_groups"), state));
-  const py::gil_scoped_release unlocked;
+  const PythonUnlocked unlocked;
   optimizer.load_param_groups(std::move(loaded));
 }
 
@@ -266,9 +266,10 @@ void bind_optim(py::module_& parent) {
             py::object loss = py::none();
             if (!closure.is_none()) {
               const ocl::GradMode recording(true);
+              const PythonLocked calls_python;
               loss = closure();
             }
-            const py::gil_scoped_release unlocked;
+            const PythonUnlocked unlocked;
             self.step();
             return loss;
           },
@@ -281,7 +282,7 @@ void bind_optim(py::module_& parent) {
           "add_param_group",
           [](Optimizer& self, const py::dict& description) {
             const Group group = group_of(description);
-            const py::gil_scoped_release unlocked;
+            const PythonUnlocked unlocked;
             self.add_param_group(group.parameters, group.options);
           },
           py::arg("param_group"))
@@ -291,7 +292,7 @@ void bind_optim(py::module_& parent) {
             auto& optimizer = self.cast<Optimizer&>();
             std::vector<ParameterGroup*> pointers;
             {
-              const py::gil_scoped_release unlocked;
+              const PythonUnlocked unlocked;
               const std::lock_guard locked(optimizer.mutex());
               for (ParameterGroup& group : optimizer.param_groups()) pointers.push_back(&group);
             }

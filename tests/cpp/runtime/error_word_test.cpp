@@ -1,5 +1,8 @@
 #include "dlprim/runtime/error_word.h"
 
+#include <future>
+#include <thread>
+
 #include "tests/cpp/support/messages.h"
 #include "tests/cpp/support/tensors.h"
 
@@ -49,6 +52,71 @@ TEST(ErrorWord, TheFirstFailureCounts) {
   check_not_negative(upload(std::vector<std::int32_t>{-1}, {1}), first_check);
   check_not_negative(upload(std::vector<std::int32_t>{-2}, {1}), second_check);
   expect_error<IndexError>([] { queue().finish(); }, "first: negative value -1");
+}
+
+TEST(ErrorWord, HoldsAllBitsOfTheValue) {
+  Kernel& kernel = device().programs().generated_kernel("test far out", "far_out", "", [] {
+    return expanded_source("core/common.cl") +
+           "__kernel void far_out(const long value, CHECK_ARGS) { FAIL(value); }\n";
+  });
+  for (const std::int64_t value : {std::int64_t{1} << 40, INT64_MIN, INT64_MAX}) {
+    queue().launch(kernel, Range::linear(1, 1), cl_long{value}, first_check);
+    expect_error<IndexError>([] { queue().finish(); }, concat("first: negative value ", value));
+  }
+}
+
+TEST(ErrorWord, BelongsToTheThreadThatLaunched) {
+  const Tensor bad = upload(std::vector<std::int32_t>{-5}, {1}),
+               good = upload(std::vector<std::int32_t>{5}, {1});
+  std::promise<void> launched, others_waited;
+  std::thread other([&] {
+    check_not_negative(bad, first_check);
+    launched.set_value();
+    others_waited.get_future().wait();
+    expect_error<IndexError>([] { queue().finish(); }, "first: negative value -5");
+    EXPECT_NO_THROW(queue().finish());
+  });
+  launched.get_future().wait();
+  EXPECT_NO_THROW(queue().finish());
+  EXPECT_EQ(download<std::int32_t>(good), std::vector<std::int32_t>{5});
+  check_not_negative(good, second_check);
+  EXPECT_NO_THROW(queue().finish());
+  check_not_negative(upload(std::vector<std::int32_t>{-6}, {1}), second_check);
+  expect_error<IndexError>([] { queue().finish(); }, "second: negative value -6");
+  others_waited.set_value();
+  other.join();
+}
+
+TEST(ErrorWord, OfAThreadThatEndedWithoutWaitingIsRaisedWithItsName) {
+  std::thread([] { check_not_negative(upload(std::vector<std::int32_t>{-8}, {1}), first_check); }).join();
+  expect_error<IndexError>([] { queue().finish(); },
+                           "first: negative value -8 (in a call by the thread of native id ");
+  EXPECT_NO_THROW(queue().finish());
+}
+
+TEST(ErrorWord, ReachesWhoUsesTheResults) {
+  const Tensor before = upload(std::vector<std::int32_t>{1}, {1}),
+               spoiled = queue().scratch({1}, DType::int32);
+  Tensor derived;
+  std::promise<void> launched, used;
+  std::thread other([&] {
+    check_not_negative(upload(std::vector<std::int32_t>{-9}, {1}), first_check.spoiling(spoiled));
+    derived = queue().scratch({1}, DType::int32);
+    queue().copy(spoiled, derived, 4);
+    launched.set_value();
+    used.get_future().wait();
+    expect_error<IndexError>([] { queue().finish(); }, "first: negative value -9");
+  });
+  launched.get_future().wait();
+  EXPECT_NO_THROW(download<std::int32_t>(before));
+  expect_error<IndexError>([&] { download<std::int32_t>(spoiled); }, "whose results this thread uses");
+  const Tensor own = queue().scratch({1}, DType::int32);
+  queue().copy(derived, own, 4);
+  expect_error<IndexError>([&] { download<std::int32_t>(own); }, "first: negative value -9 (in a call by ");
+  EXPECT_NO_THROW(download<std::int32_t>(before));
+  used.set_value();
+  other.join();
+  EXPECT_NO_THROW(download<std::int32_t>(derived));
 }
 
 TEST(ErrorWord, Oclgrind) {

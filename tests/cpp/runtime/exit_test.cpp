@@ -1,5 +1,12 @@
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
+#include <thread>
 
 #include "dlprim/ops/pointwise/pointwise.h"
 #include "dlprim/ops/reduce/reduce.h"
@@ -25,7 +32,81 @@ namespace {
   std::exit(4);
 }
 
+/** Computes without end, with a kernel still to be built now and then. */
+[[noreturn]] void compute() {
+  Queue& queue = device().queue();
+  const Tensor x = queue.scratch({5000}), y = queue.scratch({5000}), s = queue.scratch({});
+  fill(queue, x, 1);
+  const char* const names[] = {"exp", "log", "sin", "cos", "tanh", "sqrt", "neg", "abs", "square", "sigmoid"};
+  for (std::size_t i = 0;; ++i) {
+    const char* name = names[i / 7 % std::size(names)];
+    pointwise(queue, forward_expression(pointwise_op(name)), DType::float32, {x}, {}, {y});
+    reduce(queue, reduction("sum"), y, dim_mask({}, 1, "sum"), s);
+    if (i % 5 == 0) download<float>(s);
+  }
+}
+
+[[noreturn]] void exit_while_a_thread_computes(std::chrono::milliseconds after) {
+  for (int i = 0; i < 2; ++i) std::thread(compute).detach();
+  std::this_thread::sleep_for(after);
+  std::exit(0);
+}
+
+/** Forked where a device was used: true when every use of it is refused, and what is dropped does no harm. */
+bool is_refused_in_child(Tensor t) {
+  const auto refuses = [](const auto& use) {
+    try {
+      use();
+    } catch (const DeviceError& e) {
+      return std::string(e.what()).find("forked") != std::string::npos;
+    }
+    return false;
+  };
+  const bool all = refuses([&] { download<float>(t); }) && refuses([&] { device(); }) &&
+                   refuses([&] { t.device().queue().finish(); }) &&
+                   refuses([&] { fill(t.device().queue(), t, 2); }) &&
+                   refuses([&] { Tensor::empty(t.device(), {3}); }) &&
+                   refuses([&] { t.device().allocator().empty_cache(); }) &&
+                   refuses([&] { t.device().programs().count(); });
+  t = Tensor();
+  return all && Device::count() > 0;
+}
+
 }  // namespace
+
+TEST(Exit, WhileOtherThreadsCompute) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  for (const int after : {1, 30, 200, 600})
+    EXPECT_EXIT(exit_while_a_thread_computes(std::chrono::milliseconds(after)), testing::ExitedWithCode(0),
+                "");
+}
+
+TEST(Exit, OfAForkedChild) {
+  Queue& queue = device().queue();
+  const Tensor t = queue.scratch({3});
+  fill(queue, t, 1);
+  std::atomic<bool> stop{false};
+  std::thread worker([&] {
+    const Tensor own = queue.scratch({3});
+    while (!stop) {
+      fill(queue, own, 1);
+      queue.finish();
+    }
+  });
+  for (int i = 0; i < 20; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(20);  // a child that hangs must fail
+      std::exit(is_refused_in_child(t) ? 5 : 6);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 5) << "status " << status;
+  }
+  stop = true;
+  worker.join();
+  EXPECT_EQ(download<float>(t), (std::vector<float>{1, 1, 1}));
+}
 
 // PoCL compiles at a kernel's first launch, here while the process ends; a build error may be what ended it.
 TEST(Exit, WithKernelsStillToBeCompiled) {

@@ -102,8 +102,80 @@ TEST_F(KernelCacheFailure, ReadOnlyDirectoryStillServesFinds) {
   chmod((folder / "kernels.sqlite3").c_str(), 0444);
   writer.reset();
   EXPECT_TRUE(in_child([&] { return reads_only(folder, directory_ / "log2"); }));
-  chmod(folder.c_str(), 0777);  // only the file is protected
+  ASSERT_EQ(chown(folder.c_str(), kNobody, kNobody), geteuid() == 0 ? 0 : -1);
+  chmod(folder.c_str(), 0755);  // only the file is protected
   EXPECT_TRUE(in_child([&] { return reads_only(folder, directory_ / "log3"); }));
+}
+
+/** Whether a cache of that directory, which holds "a", is left alone after one warning that names `culprit`.
+ */
+void expect_refused(const fs::path& directory, const fs::path& culprit, const std::string& what) {
+  CaptureStderr();
+  KernelCache cache(directory, kLarge);
+  EXPECT_EQ(find(cache, "a"), Found::nothing) << what;
+  store(cache, "b");
+  EXPECT_EQ(cache.info().path, "") << what;
+  EXPECT_EQ(cache.info().entries, 0u) << what;
+  const std::string text = GetCapturedStderr();
+  EXPECT_EQ(warnings(text), 1) << what << ": " << text;
+  EXPECT_NE(text.find(culprit.string()), std::string::npos) << what << ": " << text;
+}
+
+TEST_F(KernelCacheFailure, WhatOthersMayWriteIsNotUsed) {
+  const fs::path above = directory_ / "above", folder = above / "folder";
+  const std::string database = (folder / "kernels.sqlite3").string();
+  std::unique_ptr<KernelCache> user = std::make_unique<KernelCache>(folder, kLarge);
+  store(*user, "a");  // its WAL and shared memory lie beside while it is open
+  EXPECT_EQ(fs::status(folder).permissions(), fs::perms::owner_all);
+  EXPECT_EQ(fs::status(above).permissions(), fs::perms::owner_all);
+  for (const auto& [path, mode] : {std::pair<fs::path, mode_t>{above, 0777},
+                                   {above, 0770},
+                                   {folder, 0777},
+                                   {folder, 01777},
+                                   {folder, 0720},
+                                   {database, 0666},
+                                   {database, 0664},
+                                   {database + "-wal", 0666},
+                                   {database + "-shm", 0622}}) {
+    const auto before = static_cast<mode_t>(fs::status(path).permissions());
+    ASSERT_EQ(chmod(path.c_str(), mode), 0);
+    expect_refused(folder, path, concat("mode ", std::oct, mode));
+    chmod(path.c_str(), before);
+  }
+  chmod(above.c_str(), 01777);  // as /tmp is
+  EXPECT_EQ(find(*user, "a"), Found::right);
+  EXPECT_EQ(find(*std::make_unique<KernelCache>(folder, kLarge), "a"), Found::right);
+}
+
+TEST_F(KernelCacheFailure, WhatAnotherUserOwnsIsNotUsed) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root gives files away";
+  const fs::path folder = directory_ / "folder";
+  store(*std::make_unique<KernelCache>(folder, kLarge), "a");
+  for (const fs::path& path : {folder, folder / "kernels.sqlite3", directory_}) {
+    ASSERT_EQ(chown(path.c_str(), kNobody, kNobody), 0);
+    expect_refused(folder, path, "as root");
+    ASSERT_EQ(chown(path.c_str(), 0, 0), 0);
+  }
+  EXPECT_EQ(find(*std::make_unique<KernelCache>(folder, kLarge), "a"), Found::right);
+}
+
+TEST_F(KernelCacheFailure, SymbolicLinks) {
+  const fs::path folder = directory_ / "folder", link = directory_ / "link";
+  store(*std::make_unique<KernelCache>(folder, kLarge), "a");
+  fs::create_symlink("folder", link);
+  EXPECT_EQ(find(*std::make_unique<KernelCache>(link, kLarge), "a"), Found::right);
+  EXPECT_EQ(find(*std::make_unique<KernelCache>(link / ".." / "link" / "", kLarge), "a"), Found::right);
+  if (geteuid() == 0) {
+    ASSERT_EQ(lchown(link.c_str(), kNobody, kNobody), 0);  // its owner may let it lead elsewhere
+    expect_refused(link, link, "a link of another user");
+    ASSERT_EQ(lchown(link.c_str(), 0, 0), 0);
+  }
+  chmod(folder.c_str(), 0777);
+  expect_refused(link, folder, "a link to what others may write");
+  chmod(folder.c_str(), 0700);
+  fs::rename(folder / "kernels.sqlite3", directory_ / "elsewhere");
+  fs::create_symlink(directory_ / "elsewhere", folder / "kernels.sqlite3");
+  expect_refused(folder, folder / "kernels.sqlite3", "a link in place of the file");
 }
 
 TEST_F(KernelCacheFailure, DirectoryRemovedWhileInUseIsMadeAgain) {
