@@ -46,7 +46,7 @@ def main():
     if sys.argv[1:2] == ["--worker"]:
         from fuzz.worker import serve
 
-        serve(sys.argv[3])
+        serve(sys.argv[2], int(sys.argv[3]))
         return 0
     arguments = parse_arguments()
     if arguments.replay:
@@ -57,6 +57,7 @@ def main():
         arguments.seed,
         arguments.kinds.split(","),
         arguments.device,
+        arguments.memory,
         arguments.workers,
         arguments.timeout,
         None if arguments.minutes else arguments.cases,

@@ -47,12 +47,12 @@ class CaseId:
 class Worker:
     """A worker process; a new one takes the place of one that died."""
 
-    def __init__(self, device, timeout):
-        self.device, self.timeout, self.process = device, timeout, None
+    def __init__(self, device, memory, timeout):
+        self.device, self.memory, self.timeout, self.process = device, memory, timeout, None
         self.device_name = ""
 
     def start(self):
-        command = [sys.executable, str(Path(__file__).parent), "--worker", "--device", self.device]
+        command = [sys.executable, str(Path(__file__).parent), "--worker", self.device, str(self.memory)]
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
@@ -175,7 +175,7 @@ def shrink(worker, group):
             group.case, group.found = other, result
 
 
-def run(seed, kinds, device, workers, timeout, most_cases=None, minutes=None):
+def run(seed, kinds, device, memory, workers, timeout, most_cases=None, minutes=None):
     """Runs `most_cases` cases, or for some minutes, and prints every new disagreement as it is found."""
     source, report, lock = cases(seed, kinds), Report(), threading.Lock()
     deadline = time.monotonic() + 60 * (minutes or 0)
@@ -192,7 +192,7 @@ def run(seed, kinds, device, workers, timeout, most_cases=None, minutes=None):
             return case
 
     def work():
-        worker = Worker(device, timeout)
+        worker = Worker(device, memory, timeout)
         try:
             worker.start()
             names.add(worker.device_name)

@@ -7,12 +7,15 @@ from pathlib import Path
 
 import pytest
 
+import ocl
+
 FUZZER = Path(__file__).parent
 DEVICE = os.environ.get("OCL_TEST_DEVICE", "ocl:0")
+MEMORY = 0 if "NVIDIA" in ocl.get_device_name(DEVICE) else 12  # CUDA reserves more addresses than that
 
 
 def fuzz(*arguments, timeout):
-    command = [sys.executable, FUZZER, "--device", DEVICE, *map(str, arguments)]
+    command = [sys.executable, FUZZER, "--device", DEVICE, "--memory", str(MEMORY), *map(str, arguments)]
     run = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
     assert run.returncode == 0, run.stdout[-6000:] + run.stderr[-2000:]
 

@@ -12,10 +12,9 @@ import resource
 import signal
 import sys
 
-MOST_MEMORY = 12 << 30  # of a process on a CPU: PyTorch must refuse what would fill the machine
 
-
-def serve(device):
+def serve(device, memory):
+    """`memory`: the most that the process may take, in GiB, so that PyTorch refuses what would fill the machine."""
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # what libraries print must not mix with the answers
     import torch
@@ -25,8 +24,8 @@ def serve(device):
     torch.set_num_threads(1)
     ocl.set_default_device(device)
     name = ocl.get_device_name()
-    if not any(maker in name for maker in ("NVIDIA", "AMD", "Arc")):
-        resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+    if memory:
+        resource.setrlimit(resource.RLIMIT_AS, (memory << 30, memory << 30))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     print(json.dumps({"device": name}), file=answers)
 
