@@ -301,7 +301,7 @@ void observe(const Edge& edge, const std::weak_ptr<TensorImpl>& tensor) {
 }  // namespace
 
 void retain_grad(TensorImpl& impl) {
-  observe(history(impl), impl.self);
+  observe(history(impl), impl.retained);
 }
 
 Edge history(TensorImpl& impl) {
@@ -317,7 +317,7 @@ Edge history(TensorImpl& impl) {
                 });
   node->outputs = {description_of(impl.data)};
   impl.set_made_by_over(std::move(base_node), {node, 0});
-  if (impl.retains_grad) observe({node, 0}, impl.self);
+  if (impl.retains_grad) observe({node, 0}, impl.retained);
   return {node, 0};
 }
 

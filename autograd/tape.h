@@ -121,7 +121,7 @@ struct TensorImpl {
   bool is_unrecorded_view = false;  // made under no_grad
 
   std::atomic<bool> retains_grad{false};  // of a tensor that is no leaf, wherever its history is
-  std::weak_ptr<TensorImpl> self;         // where that is so
+  std::weak_ptr<TensorImpl> retained;     // itself, where that is so
   std::atomic<bool> is_parameter{false};  // a module registers it by assignment
 
   /** Whether gradients are asked for; true of all that have a history. */

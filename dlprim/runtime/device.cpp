@@ -1,7 +1,10 @@
 #include "dlprim/runtime/device.h"
 
+#include <unistd.h>
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
+#include <iostream>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -91,6 +94,18 @@ void shut_down_unless_done() {
   if (!main_thread_ended) Device::shut_down();
 }
 
+#ifdef __GLIBC__
+/** Leaves a forked child before the implementation's own exit handlers, which may wait for threads that only
+ * the parent has (NVIDIA's do). */
+void leave_forked_child(int status, void*) {
+  if (!lifetime::is_forked()) return;
+  std::cout.flush();
+  std::cerr.flush();
+  std::fflush(nullptr);
+  _exit(status);
+}
+#endif
+
 /**
  * Ends the use of devices when main() ends. PoCL may still have to compile what was launched last, and LLVM
  * destroys statics that it made for its first compilations before an exit handler registered earlier runs;
@@ -133,6 +148,10 @@ Device& Device::get(int index) {
     KernelCache::global();  // whose own exit handler must run after ours
     static const int registered = std::atexit(shut_down_unless_done);
     (void)registered;
+#ifdef __GLIBC__
+    static const int registered_for_children = on_exit(leave_forked_child, nullptr);
+    (void)registered_for_children;
+#endif
   }
   shut_down_with_this_thread();
   return *slot;

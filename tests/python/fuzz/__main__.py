@@ -22,6 +22,9 @@ def parse_arguments():
         "--workers", type=int, default=2, help="processes side by side (default: %(default)s)"
     )
     parser.add_argument(
+        "--memory", type=int, default=12, help="GiB a process; 0: no limit, for GPUs (default: %(default)s)"
+    )
+    parser.add_argument(
         "--timeout", type=float, default=120, help="seconds for one case (default: %(default)s)"
     )
     parser.add_argument("--replay", metavar="CASE", help="run one case, as printed, in this process")

@@ -25,7 +25,76 @@ class Known:
         )
 
 
-KNOWN: tuple[Known, ...] = ()
+OVERLAP = "refer to a single memory location|refers to a single memory location"
+NOT_FINITE = "not finite where PyTorch is"
+NORMS = "(batch|instance|layer|group|rms|local_response)_norm|normalize|(vector_)?norm"
+
+KNOWN = (
+    Known(
+        "refuses",
+        "program: (written|written_with|assigned|filled)",
+        OVERLAP,
+        "A write whose target overlaps itself, or a part of its source, is refused: what it gives would depend "
+        "on the order. PyTorch notices only some of these.",
+    ),
+    Known(
+        "accepts",
+        "program: assigned",
+        OVERLAP,
+        "x[i] = y copies y first where the two overlap; PyTorch refuses.",
+    ),
+    Known(
+        "accepts",
+        "program: (backward|grad)",
+        "modified by an inplace operation",
+        "x.mul_(x) and the like have their gradient, from a copy of x made before the write; in PyTorch the "
+        "backward pass fails.",
+    ),
+    Known(
+        "wrong",
+        "dropout2?d?",
+        "",
+        "Random numbers are not PyTorch's; and a dropped infinity is 0, where PyTorch multiplies it by 0.",
+    ),
+    Known(
+        "refuses",
+        ".*",
+        "of 32 bits|32 bits hold|2147483647|64 bits count|incompatible function arguments",
+        "Numbers beyond 32 bits for strides, windows, dilations and the like are refused, and integers beyond "
+        "64 bits everywhere.",
+    ),
+    Known(
+        "accepts",
+        "binary_cross_entropy",
+        "between 0 and 1",
+        "Probabilities outside [0, 1] give NaN: to refuse them would wait for the device.",
+    ),
+    Known(
+        "wrong",
+        "(vector_)?norm|normalize",
+        "p=nan|1e-300|p=1e\\+300|, (nan|1e-300|1e\\+300)",
+        "Norms of order NaN, or so near 0 or so large that float32 holds no such power.",
+    ),
+    Known(
+        "accepts",
+        ".*",
+        "value cannot be converted to type .* without overflow",
+        "A number beside tensors that float32 does not hold is infinite; PyTorch refuses some of them.",
+    ),
+    Known(
+        "refuses,wrong",
+        "take_along_dim",
+        "index out of range",
+        "PyTorch's take_along_dim reads another element where an index is out of range.",
+    ),
+    Known(
+        "wrong",
+        NORMS,
+        NOT_FINITE,
+        "Infinities and NaN among the statistics, weights and biases of norms: which results are NaN depends "
+        "on the order of the products.",
+    ),
+)
 
 
 def reason_for(found: Found, device_name: str) -> str | None:

@@ -14,7 +14,7 @@ import sys
 
 
 def serve(device, memory):
-    """`memory`: the most that the process may take, in GiB, so that PyTorch refuses what would fill the machine."""
+    """`memory`: the most that the process may take, in GiB; PyTorch then refuses what would fill it."""
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # what libraries print must not mix with the answers
     import torch

@@ -119,6 +119,12 @@ def test_einsum_multiplies_only_what_has_one_dtype():
 )
 @pytest.mark.parametrize("dtype", [None, "int64", "int32", "uint8", "float32", "bool"])
 def test_arange(dtype, numbers):
+    if (
+        torch.__version__ < (2, 13)
+        and dtype in ("int64", "int32", "uint8")
+        and int(np.nan_to_num(numbers[2])) == 0
+    ):
+        pytest.skip("PyTorch before 2.13 divides by the step without its fraction, and dies")
     check(lambda lib: lib.arange(*numbers, dtype=dtype and dtype_of(lib, dtype)))
 
 
