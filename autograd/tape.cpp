@@ -291,7 +291,7 @@ namespace {
 void observe(const Edge& edge, const std::weak_ptr<TensorImpl>& tensor) {
   edge.node->add_observer(edge.index, [tensor, node = edge.node.get()](const Tensor& gradient) {
     const std::shared_ptr<TensorImpl> impl = tensor.lock();
-    if (!impl || history(*impl).node.get() != node) return Tensor();  // written since: of a former value
+    if (!impl || impl->made_by().node.get() != node) return Tensor();  // written since: of a former value
     const Tensor before = impl->grad();
     impl->set_grad(before.defined() ? before.add(gradient) : gradient);
     return Tensor();

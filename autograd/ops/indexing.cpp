@@ -423,13 +423,14 @@ Tensor one_hot(const Tensor& a, std::int64_t num_classes) {
   require<TypeError>(a.dtype() == DType::int64, "one_hot is only applicable to an index of dtype int64, got ",
                      name(a.dtype()));
   require(num_classes >= -1, "one_hot: num_classes must be -1 or at least 0, got ", num_classes);
+  require(a.numel() > 0 || num_classes > 0,
+          "one_hot: can not infer total number of classes from an empty tensor");
   if (num_classes == -1) {
-    require(a.numel() > 0, "one_hot: can not infer total number of classes from an empty tensor");
     num_classes = amax(a).item<std::int64_t>();
     require(num_classes < INT64_MAX, "one_hot: a class of ", num_classes, " is too large");
     ++num_classes;
   }
-  require(num_classes > 0 || a.numel() == 0, "one_hot: class values must be smaller than num_classes ",
+  require(num_classes > 0, "one_hot: class values must be smaller than num_classes ",
           num_classes);
   Dims shape = a.shape();
   shape.push_back(num_classes);

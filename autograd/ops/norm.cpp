@@ -34,7 +34,7 @@ Tensor batch_norm(const Tensor& a, const Tensor& running_mean, const Tensor& run
           "batch_norm: running_mean and running_var go together");
   require(training || running_mean.defined(),
           "batch_norm: expected running_mean and running_var to be defined when training=False");
-  require(!training || eps > 0, "batch_norm: eps must be positive during training, got ", eps);
+  require(!training || !(eps <= 0), "batch_norm: eps must be positive during training, got ", eps);
   const std::int64_t channels = a.size(1);
   const DType statistics = dlprim::statistics_dtype(a.dtype());
   const auto is_narrow = [&](const Tensor& t) {
@@ -240,7 +240,7 @@ Tensor instance_norm(const Tensor& x, const Tensor& running_mean, const Tensor& 
     if (!t.defined()) return t;
     require(t.shape() == Dims{channels}, op, ": expected ", what, " of shape [", channels, "], got ",
             t.shape());
-    return reshape(expand(t, {items, channels}), {items * channels});
+    return contiguous(reshape(expand(t, {items, channels}), {items * channels}));
   };
   const Tensor mean = repeated("running_mean", running_mean.defined() ? running_mean.detach() : running_mean);
   const Tensor variance = repeated("running_var", running_var.defined() ? running_var.detach() : running_var);

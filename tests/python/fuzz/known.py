@@ -34,14 +34,15 @@ KNOWN = (
         "refuses",
         "program: (written|written_with|assigned|filled)",
         OVERLAP,
-        "A write whose target overlaps itself, or a part of its source, is refused: what it gives would depend "
-        "on the order. PyTorch notices only some of these.",
+        "A write whose target overlaps itself, or a part of its source, is refused: the result would "
+        "depend on the order. PyTorch notices only some of these.",
     ),
     Known(
         "accepts",
-        "program: assigned",
+        "program: (assigned|written_with)",
         OVERLAP,
-        "x[i] = y copies y first where the two overlap; PyTorch refuses.",
+        "x[i] = y copies y first where the two overlap, and the same elements under other strides are the same; "
+        "PyTorch refuses.",
     ),
     Known(
         "accepts",
@@ -60,8 +61,8 @@ KNOWN = (
         "refuses",
         ".*",
         "of 32 bits|32 bits hold|2147483647|64 bits count|incompatible function arguments",
-        "Numbers beyond 32 bits for strides, windows, dilations and the like are refused, and integers beyond "
-        "64 bits everywhere.",
+        "Numbers beyond 32 bits for strides, windows, dilations and the like are refused, and integers "
+        "beyond 64 bits everywhere.",
     ),
     Known(
         "accepts",
@@ -86,6 +87,42 @@ KNOWN = (
         "take_along_dim",
         "index out of range",
         "PyTorch's take_along_dim reads another element where an index is out of range.",
+    ),
+    Known(
+        "accepts",
+        "program: (backward|grad)",
+        f"{OVERLAP}|Trying to backward through the graph a second time",
+        "A write into a view of stride 0 has a gradient, and needs nothing that a first backward pass frees.",
+    ),
+    Known(
+        "refuses",
+        "cross_entropy",
+        "label_smoothing must be between",
+        "PyTorch looks at label_smoothing only where the target holds classes.",
+    ),
+    Known(
+        "refuses",
+        "roll",
+        "dimension out of range",
+        "PyTorch looks at the dimensions only where there are elements to move.",
+    ),
+    Known(
+        "wrong",
+        "mish|gelu|gelu_tanh|silu|hardswish|softsign|hardsigmoid|relu6|hardtanh|prelu_kernel|fmod|remainder",
+        "nan|inf|10000",
+        "Gradients where the input is NaN or infinite; PyTorch's own kernels disagree there.",
+    ),
+    Known(
+        "wrong",
+        "binary_cross_entropy(_with_logits)?|kl_div",
+        f"{NOT_FINITE}",
+        "Targets and weights that are no probabilities.",
+    ),
+    Known(
+        "wrong",
+        "conv1d|conv2d|conv_transpose1d|conv_transpose2d|scaled_dot_product_attention",
+        NOT_FINITE,
+        "Infinite weights and queries: which results are NaN depends on whether padding is multiplied.",
     ),
     Known(
         "wrong",

@@ -54,7 +54,12 @@ class Worker:
     def start(self):
         command = [sys.executable, str(Path(__file__).parent), "--worker", self.device, str(self.memory)]
         self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
         )
         self.answers, self.errors = queue.Queue(), collections.deque(maxlen=8)
         for stream, put in (

@@ -73,7 +73,9 @@ class Run:
 class Distances:
     """The largest error of each result and gradient over the cases, in units in the last place."""
 
-    def __init__(self, dtype="float32"):
+    def __init__(self, dtype="float32", least=0):
+        """`least`: the least size by which errors are measured where one size serves all elements."""
+        self.least = least
         self.kind = torch.finfo(getattr(torch, dtype))
         self.ours, self.theirs, self.worst = {}, {}, {}
 
@@ -164,7 +166,7 @@ def compare(distances, seed, case, rounded_to=None):
             if sums[kind][i]:
                 magnitude = array_of(getattr(absolute, kind)[i])
             elif case.unit == "largest" and truth_array.size:
-                magnitude = np.abs(truth_array[np.isfinite(truth_array)]).max(initial=0)
+                magnitude = np.abs(truth_array[np.isfinite(truth_array)]).max(initial=distances.least)
             distances.add(what, actual, truth_array, single_array, magnitude, seed)
 
 
