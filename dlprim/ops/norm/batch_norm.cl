@@ -21,9 +21,11 @@ inline void finish_statistics(moments_t all, int c, statistics_options_t options
                               __global REAL *invstd, __global REAL *running_mean, __global REAL *running_variance) {
   mean[c] = all.mean;
   invstd[c] = 1 / sqrt(all.m2 / all.count + (ACC)options.eps);
-  if (running_mean) running_mean[c] += options.momentum * ((REAL)all.mean - running_mean[c]);
+  // Not r += momentum * (new - r), which rounds in units of r even where momentum is 1.
+  const REAL kept = 1 - options.momentum;
+  if (running_mean) running_mean[c] = fma(options.momentum, (REAL)all.mean, kept * running_mean[c]);
   if (running_variance)
-    running_variance[c] += options.momentum * ((REAL)(all.m2 / (all.count - 1)) - running_variance[c]);
+    running_variance[c] = fma(options.momentum, (REAL)(all.m2 / (all.count - 1)), kept * running_variance[c]);
 }
 
 // dx = (dy - along_dy - (x - mean) along_x) * scale

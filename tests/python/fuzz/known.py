@@ -41,8 +41,8 @@ KNOWN = (
         "accepts",
         "program: (assigned|written_with)",
         OVERLAP,
-        "x[i] = y copies y first where the two overlap, and the same elements under other strides are the same; "
-        "PyTorch refuses.",
+        "x[i] = y copies y first where the two overlap, and the same elements under other strides are the "
+        "same; PyTorch refuses.",
     ),
     Known(
         "accepts",

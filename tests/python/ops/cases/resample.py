@@ -1,7 +1,7 @@
 """Cases of interpolation, padding, blocks and shuffles."""
 
 from cases.conv import one_or_tuple
-from cases.harness import Case, cases, errors
+from cases.harness import Case, cases, errors, is_torch
 
 
 def leading(draw):
@@ -89,7 +89,12 @@ def shuffle_of_pixels(draw, name):
     lead = draw.choice([(), (2,), (2, 3)])  # PyTorch gives an empty batch the input's own shape
     shape = (*lead, c * r * r, h, w) if name == "pixel_shuffle" else (*lead, c, h * r, w * r)
     x = draw.floats(shape) if draw.chance(0.6) else draw.numbers(shape)
-    return Case(lambda lib, x: getattr(lib.nn.functional, name)(x, r), x)
+
+    def function(lib, x):
+        x = x.contiguous() if is_torch(lib) else x  # PyTorch's takes not every order of dimensions
+        return getattr(lib.nn.functional, name)(x, r)
+
+    return Case(function, x)
 
 
 @cases("channel_shuffle")
