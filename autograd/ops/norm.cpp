@@ -1,4 +1,5 @@
 #include "autograd/ops/norm.h"
+#include "autograd/creation.h"
 
 #include <limits>
 
@@ -131,6 +132,7 @@ struct RowNorm {
 /** The gradient of a weight or bias from its terms, one for every element of the input. */
 Tensor affine_gradient(const Tensor& terms, const dlprim::NormRows& rows, const Dims& shape, DType dtype) {
   const std::int64_t weights = rows.period * rows.weights;
+  if (weights == 0) return zeros(shape.vector(), dtype, terms.device());
   const Tensor summed =
       sum(reshape(terms, {rows.rows / rows.period, weights, rows.n / rows.weights}), {0, 2});
   return to(reshape(summed, shape.vector()), dtype);

@@ -20,7 +20,7 @@ def fuzz(*arguments, timeout):
     assert run.returncode == 0, run.stdout[-6000:] + run.stderr[-2000:]
 
 
-CASES = {"operators": 500, "arguments": 300, "programs": 400, "files": 400}
+CASES = {"operators": 150, "arguments": 150, "programs": 250, "files": 300}
 
 
 @pytest.mark.parametrize("kind", CASES)

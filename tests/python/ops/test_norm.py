@@ -148,3 +148,14 @@ def test_float64(rng):
 def test_errors(call, error, message):
     with pytest.raises(error, match=message):
         call(ocl.ones(2, 3, 4), ocl.nn.functional.batch_norm)
+
+
+@pytest.mark.parametrize("name", ["layer_norm", "rms_norm"])
+def test_rows_of_nothing_have_gradients(name):
+    def run(lib):
+        x = lib.zeros((2, 0, 3), requires_grad=True)
+        weight = lib.ones((0, 3), requires_grad=True)
+        getattr(lib.nn.functional, name)(x, (0, 3), weight).sum().backward()
+        return tuple(x.grad.shape), tuple(weight.grad.shape)
+
+    assert run(ocl) == run(torch) == ((2, 0, 3), (0, 3))

@@ -117,8 +117,15 @@ def test_every_row(name):
 # --- bounds that are no numbers
 
 
+def skip_where_torch_drops_nan():
+    if torch.__version__ < (2, 13):
+        pytest.skip(f"PyTorch {torch.__version__} leaves a single bound that is NaN out; 2.13 gives NaN")
+
+
 @pytest.mark.parametrize("bounds", [(NAN, None), (None, NAN), (NAN, 1.0), (-1.0, NAN), (2.0, 1.0)], ids=str)
 def test_clamp_bounds(bounds):
+    if None in bounds:
+        skip_where_torch_drops_nan()
     values = combinations(1)[0]
     assert_alike(lambda lib, x: lib.clamp(x, *bounds), values)
     if None not in bounds and bounds[0] != 2.0:
@@ -130,6 +137,7 @@ def test_clamp_bounds(bounds):
 
 
 def test_clamp_of_integers_with_a_bound_that_is_no_number():
+    skip_where_torch_drops_nan()
     for make in (ocl.tensor, torch.tensor):
         clamped = make([1, 2, 3]).clamp(min=NAN)
         assert str(clamped.dtype).endswith("float32")
