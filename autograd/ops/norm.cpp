@@ -35,7 +35,8 @@ Tensor batch_norm(const Tensor& a, const Tensor& running_mean, const Tensor& run
           "batch_norm: running_mean and running_var go together");
   require(training || running_mean.defined(),
           "batch_norm: expected running_mean and running_var to be defined when training=False");
-  require(!training || !(eps <= 0), "batch_norm: eps must be positive during training, got ", eps);
+  require(!(training ? eps <= 0 : eps < 0), "batch_norm: eps must be ",
+          training ? "positive during training" : "non-negative", ", got ", eps);
   const std::int64_t channels = a.size(1);
   const DType statistics = dlprim::statistics_dtype(a.dtype());
   const auto is_narrow = [&](const Tensor& t) {

@@ -73,8 +73,9 @@ KNOWN = (
     Known(
         "wrong",
         "(vector_)?norm|normalize",
-        "p=nan|1e-300|p=1e\\+300|, (nan|1e-300|1e\\+300)",
-        "Norms of order NaN, or so near 0 or so large that float32 holds no such power.",
+        r"(p=|>, )(-|0\.|nan|1e|\d{5})",
+        "Norms of order NaN, of negative orders and those below 1, whose gradients grow without bound near 0, "
+        "and of orders so near 0 or so large that float32 holds no such power.",
     ),
     Known(
         "accepts",
