@@ -1534,6 +1534,9 @@ class Tensor:
     def ndim(self) -> int:
         ...
     @property
+    def retains_grad(self) -> bool:
+        ...
+    @property
     def shape(self) -> tuple:
         ...
 class _SavedTensor:

@@ -74,8 +74,8 @@ KNOWN = (
         "wrong",
         "(vector_)?norm|normalize",
         r"(p=|>, )(-|0\.|nan|1e|\d{5})",
-        "Norms of order NaN, of negative orders and those below 1, whose gradients grow without bound near 0, "
-        "and of orders so near 0 or so large that float32 holds no such power.",
+        "Norms of order NaN, of negative orders and those below 1, whose gradients grow without bound near "
+        "0, and of orders so near 0 or so large that float32 holds no such power.",
     ),
     Known(
         "accepts",
