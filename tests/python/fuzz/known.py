@@ -102,6 +102,18 @@ KNOWN = (
         "PyTorch looks at label_smoothing only where the target holds classes.",
     ),
     Known(
+        "wrong",
+        "(std|var)(_mean)?",
+        NOT_FINITE,
+        "Infinities: whether the mean beside a variance is NaN depends on how PyTorch joins partial sums.",
+    ),
+    Known(
+        "accepts",
+        ".*",
+        "SymIntArrayRef",
+        "PyTorch refuses integers of 2^62 and more in lists.",
+    ),
+    Known(
         "refuses",
         "roll",
         "dimension out of range",
