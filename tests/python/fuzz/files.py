@@ -52,12 +52,17 @@ class Disagreement(Exception):
     """What the reader should not have done."""
 
 
-def disagreement(seed, folder):
-    """Runs the case of `seed`, whose file is left in `folder`: None, or what is wrong, in words."""
+def drawn(seed):
+    """The case of `seed`: the kind of file, its damaged content, and what reads it."""
     rng = random.Random(seed)
     kind = rng.choice(tuple(KINDS))
     original, read = KINDS[kind]
-    content = mutated(rng, kind, original())
+    return kind, mutated(rng, kind, original()), read
+
+
+def disagreement(seed, folder):
+    """Runs the case of `seed`, whose file is left in `folder`: None, or what is wrong, in words."""
+    kind, content, read = drawn(seed)
     path = Path(folder) / f"{kind}-{seed}"
     path.write_bytes(content)
     return judged(read, path)
@@ -100,10 +105,7 @@ def run(seed, count, folder=None):
 
 def smallest(seed, folder):
     """A file that shows the disagreement of `seed` too, with as much of it cut away as can be."""
-    rng = random.Random(seed)
-    kind = rng.choice(tuple(KINDS))
-    original, read = KINDS[kind]
-    content = mutated(rng, kind, original())
+    kind, content, read = drawn(seed)
     path = Path(folder) / f"{kind}-{seed}-smallest"
     step = len(content)
     while step:
