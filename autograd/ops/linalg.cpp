@@ -102,7 +102,8 @@ Tensor added_product(const char* name, const Tensor& input, const Tensor& a, con
   const dlprim::Tensor c = dlprim::Tensor::empty(*a.device(), shape, a.dtype());
   dlprim::Queue& queue = a.device()->queue();
   if (beta.real() != 0) dlprim::copy(queue, input.data().expanded(shape), c);
-  dlprim::gemm(queue, a.data(), b.data(), c, alpha.real(), beta.real());
+  const bool has_product = a.size(-1) > 0;  // else alpha counts for nothing, infinite or not
+  dlprim::gemm(queue, a.data(), b.data(), c, has_product ? alpha.real() : 0, beta.real());
   return record(name, {input, a, b}, c, [&] {
     return [gradient = ProductGradient(a, b, alpha.real()), beta, input_shape = input.shape(),
             needs_input = input.requires_grad()](const TensorList& g) {

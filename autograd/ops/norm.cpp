@@ -24,19 +24,15 @@ void check_channels(const char* what, const Tensor& t, std::int64_t channels, DT
                      name(t.dtype()));
 }
 
-}  // namespace
-
-Tensor batch_norm(const Tensor& a, const Tensor& running_mean, const Tensor& running_var,
-                  const Tensor& given_weight, const Tensor& given_bias, bool training, double momentum,
-                  double eps) {
-  require(a.dim() >= 2, "batch_norm: expected at least 2 dimensions [N, C, ...], got shape ", a.shape());
+/** Batch norm with any eps. */
+Tensor normalized_batch(const Tensor& a, const Tensor& running_mean, const Tensor& running_var,
+                        const Tensor& given_weight, const Tensor& given_bias, bool training, double momentum,
+                        double eps) {
   dlprim::require_floating(a.dtype(), *a.device(), "batch_norm");
   require(running_mean.defined() == running_var.defined(),
           "batch_norm: running_mean and running_var go together");
   require(training || running_mean.defined(),
           "batch_norm: expected running_mean and running_var to be defined when training=False");
-  require(!(training ? eps <= 0 : eps < 0), "batch_norm: eps must be ",
-          training ? "positive during training" : "non-negative", ", got ", eps);
   const std::int64_t channels = a.size(1);
   const DType statistics = dlprim::statistics_dtype(a.dtype());
   const auto is_narrow = [&](const Tensor& t) {
@@ -47,7 +43,7 @@ Tensor batch_norm(const Tensor& a, const Tensor& running_mean, const Tensor& run
     const auto widened = [&](const Tensor& t) { return is_narrow(t) ? to(t, statistics) : t; };
     const Tensor mean = widened(running_mean), var = widened(running_var);
     const Tensor y =
-        batch_norm(a, mean, var, widened(given_weight), widened(given_bias), training, momentum, eps);
+        normalized_batch(a, mean, var, widened(given_weight), widened(given_bias), training, momentum, eps);
     if (training && is_narrow(running_mean)) Tensor(running_mean).copy_(mean);
     if (training && is_narrow(running_var)) Tensor(running_var).copy_(var);
     return y;
@@ -98,8 +94,6 @@ Tensor batch_norm(const Tensor& a, const Tensor& running_mean, const Tensor& run
     };
   });
 }
-
-namespace {
 
 void check_affine(const char* op, const char* what, const Tensor& t, const Dims& shape, DType dtype) {
   if (!t.defined()) return;
@@ -227,6 +221,14 @@ Tensor group_norm(const Tensor& x, std::int64_t num_groups, const Tensor& weight
   return row_norm({op, "GroupNormBackward", rows, true, eps}, x, weight, bias);
 }
 
+Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var,
+                  const Tensor& weight, const Tensor& bias, bool training, double momentum, double eps) {
+  require(x.dim() >= 2, "batch_norm: expected at least 2 dimensions [N, C, ...], got shape ", x.shape());
+  require(!(training ? eps <= 0 : eps < 0), "batch_norm: eps must be ",
+          training ? "positive during training" : "non-negative", ", got ", eps);
+  return normalized_batch(x, running_mean, running_var, weight, bias, training, momentum, eps);
+}
+
 // As PyTorch: batch norm of one item whose channels are the channels of all items.
 Tensor instance_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var,
                      const Tensor& weight, const Tensor& bias, bool use_input_stats, double momentum,
@@ -248,8 +250,8 @@ Tensor instance_norm(const Tensor& x, const Tensor& running_mean, const Tensor& 
   const Tensor mean = repeated("running_mean", running_mean.defined() ? running_mean.detach() : running_mean);
   const Tensor variance = repeated("running_var", running_var.defined() ? running_var.detach() : running_var);
   const Tensor y =
-      batch_norm(reshape(x, {1, items * channels, plane}), mean, variance, repeated("weight", weight),
-                 repeated("bias", bias), use_input_stats, momentum, eps);
+      normalized_batch(reshape(x, {1, items * channels, plane}), mean, variance, repeated("weight", weight),
+                       repeated("bias", bias), use_input_stats, momentum, eps);
   if (use_input_stats && running_mean.defined()) {
     Tensor(running_mean).copy_(ocl::mean(reshape(mean, {items, channels}), {0}));
     Tensor(running_var).copy_(ocl::mean(reshape(variance, {items, channels}), {0}));

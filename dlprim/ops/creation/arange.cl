@@ -7,6 +7,7 @@
 
 // start + i * step; both are given as the nearest REAL and what that leaves.
 inline REAL element(ulong i, REAL start, REAL start_rest, REAL step, REAL step_rest) {
+  if (i == 0) return start + start_rest;  // of an infinite step too
   const REAL n = (REAL)i, n_rest = (REAL)((long)i - (long)n);
   const REAL way = n * step;
   REAL error = fma(n, step, -way) + (n * step_rest + n_rest * step + start_rest);

@@ -55,17 +55,23 @@ void bind_functional(py::module_& parent) {
       py::arg("input"), py::arg(#p) = p0, py::arg("inplace") = false, WithoutLock(), \
       dlprim::pointwise_op(#function).documentation.c_str());
 #include "nn/modules/activations.def"
-  const auto bind_two = [&m](const char* name, const auto& first, const auto& second) {
+  const auto bind_two = [&m](const char* name, const auto& first, const auto& second, const auto& check) {
     m.def(
         name,
-        [name](const Tensor& input, const Scalar& p, const Scalar& q, bool inplace) {
+        [name, check](const Tensor& input, const Scalar& p, const Scalar& q, bool inplace) {
+          check(p, q);
           return ocl::activate(dlprim::pointwise_op(name), input, {p, q}, inplace);
         },
         py::arg("input"), first, second, py::arg("inplace") = false, WithoutLock(),
         dlprim::pointwise_op(name).documentation.c_str());
   };
-  bind_two("hardtanh", py::arg("min_val") = -1.0, py::arg("max_val") = 1.0);
-  bind_two("threshold", py::arg("threshold"), py::arg("value"));
+  bind_two("hardtanh", py::arg("min_val") = -1.0, py::arg("max_val") = 1.0,
+           [](const Scalar& min_val, const Scalar& max_val) {
+             dlprim::require(!(min_val.real() > max_val.real()),
+                             "hardtanh: min_val cannot be greater than max_val, got ", min_val.real(),
+                             " and ", max_val.real());
+           });
+  bind_two("threshold", py::arg("threshold"), py::arg("value"), [](const Scalar&, const Scalar&) {});
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ def main():
     if sys.argv[1:2] == ["--worker"]:
         from fuzz.worker import serve
 
-        serve(sys.argv[2], int(sys.argv[3]))
+        serve(sys.argv[2], int(sys.argv[3]), float(sys.argv[4]))
         return 0
     arguments = parse_arguments()
     if arguments.replay:

@@ -43,7 +43,7 @@ class HostileDraw(Draw):
             return drawn
         expanded = drawn.layout == "expanded"
         kept = tuple(slice(0, 1) if expanded and s == 0 else slice(None) for s in drawn.array.strides)
-        values = drawn.array[kept].copy()
+        values = np.array(drawn.array[kept])
         places = self.rng.integers(values.size, size=self.integer(1, 3))
         values.flat[places] = self.rng.choice(SPECIALS, places.size)
         return Input(np.broadcast_to(values, drawn.shape) if expanded else values, drawn.layout, drawn.seed)
@@ -56,4 +56,6 @@ def described(array, layout="contiguous"):
         text += f" {layout}"
     if math.prod(array.shape) <= 8:
         text += f" {array.tolist()}"
+    elif array.dtype.kind == "f" and not np.isfinite(array).all():
+        text += " with nan or inf"
     return text

@@ -53,6 +53,79 @@ KNOWN = (
     ),
     Known(
         "wrong",
+        "program: .*",
+        r"assigned.*in float64",
+        "x[i] = y copies y first where the two overlap; PyTorch reads what it has just written.",
+    ),
+    Known(
+        "accepts",
+        "program: written(_with)?",
+        "A view was created in no_grad mode",
+        "A view that was made under no_grad is written to like any other.",
+    ),
+    Known(
+        "refuses",
+        "program: reshaped",
+        "is not compatible with input tensor's size",
+        "A gradient is laid out as the operator makes it; PyTorch's follows the tensor in more cases.",
+    ),
+    Known(
+        "wrong",
+        "prod|cumprod",
+        NOT_FINITE,
+        "Gradients of products with infinite factors beside zeros.",
+    ),
+    Known(
+        "wrong",
+        "(std|var)_mean",
+        "result 1.*10000",
+        "The mean beside a variance is one of running deviations: off by units of the largest element.",
+    ),
+    Known(
+        "refuses",
+        "pad",
+        "circular padding",
+        "Circular padding of a dimension that is cut at its other side: it may not exceed what is left.",
+    ),
+    Known(
+        "accepts",
+        "program: written(_with)?",
+        "a leaf Variable that requires grad",
+        "A view whose base was written with a gradient is no leaf; PyTorch takes it for one until something "
+        "asks for its grad_fn.",
+    ),
+    Known(
+        "crash,hang",
+        "PyTorch's .*",
+        "",
+        "PyTorch itself ends the process, or does not end.",
+    ),
+    Known(
+        "accepts",
+        ".*",
+        "can't allocate memory|split_size=-1",
+        "Sizes beyond all memory where nothing is computed; PyTorch asks for the memory, or overflows.",
+    ),
+    Known(
+        "refuses",
+        "local_response_norm|adaptive_.*|pad|linspace",
+        r"positive size|is too large|without overflow",
+        "Sizes and numbers out of their range are refused where there is nothing to compute too.",
+    ),
+    Known(
+        "wrong",
+        "linspace|logspace",
+        "inf|nan",
+        "Which of the numbers between infinite bounds are NaN.",
+    ),
+    Known(
+        "wrong",
+        "argsort|sort|topk|median",
+        "stable=False",
+        "The order of equal elements where no stable one is asked for.",
+    ),
+    Known(
+        "wrong",
         "dropout2?d?",
         "",
         "Random numbers are not PyTorch's; and a dropped infinity is 0, where PyTorch multiplies it by 0.",
@@ -60,7 +133,7 @@ KNOWN = (
     Known(
         "refuses",
         ".*",
-        "of 32 bits|32 bits hold|2147483647|64 bits count|incompatible function arguments",
+        "of 32 bits|32 bits hold|of 64 bits|2147483647|64 bits count|incompatible function arguments",
         "Numbers beyond 32 bits for strides, windows, dilations and the like are refused, and integers "
         "beyond 64 bits everywhere.",
     ),
@@ -134,8 +207,9 @@ KNOWN = (
     Known(
         "wrong",
         "conv1d|conv2d|conv_transpose1d|conv_transpose2d|scaled_dot_product_attention",
-        NOT_FINITE,
-        "Infinite weights and queries: which results are NaN depends on whether padding is multiplied.",
+        f"{NOT_FINITE}|scale=-?(inf|nan)",
+        "Infinite weights, queries and scales: which results are NaN depends on whether "
+        "padding is multiplied.",
     ),
     Known(
         "wrong",

@@ -18,7 +18,7 @@ from fuzz.spies import Log, Spy
 
 FLOOR = 16
 LEAST = 0.1  # incoming gradients are up to 1: what cancels to 0 is off by roundings of such numbers
-TYPED = (ValueError, TypeError, IndexError, RuntimeError, OSError, NotImplementedError)
+TYPED = (ValueError, TypeError, IndexError, RuntimeError, OSError, NotImplementedError, MemoryError)
 NAMES = sorted(cases.CASES)
 LIMITS = (3, 8, 20, 100, 400, 2000, 10000)
 

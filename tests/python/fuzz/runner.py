@@ -52,7 +52,14 @@ class Worker:
         self.device_name = ""
 
     def start(self):
-        command = [sys.executable, str(Path(__file__).parent), "--worker", self.device, str(self.memory)]
+        command = [
+            sys.executable,
+            str(Path(__file__).parent),
+            "--worker",
+            self.device,
+            str(self.memory),
+            str(self.timeout),
+        ]
         self.process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -61,7 +68,7 @@ class Worker:
             text=True,
             errors="replace",
         )
-        self.answers, self.errors = queue.Queue(), collections.deque(maxlen=8)
+        self.answers, self.errors = queue.Queue(), collections.deque(maxlen=60)
         for stream, put in (
             (self.process.stdout, self.answers.put),
             (self.process.stderr, self.errors.append),
@@ -102,15 +109,17 @@ class Worker:
                 continue
             if answer and "found" in answer:
                 return Found(**answer["found"]) if answer["found"] else None
-            return self.ended(case.subject(), call, hangs=answer is None) if library == "ocl" else None
+            subject = case.subject() if library == "ocl" else f"PyTorch's {case.subject()}"
+            return self.ended(subject, call, hangs=answer is None)
 
     def ended(self, subject, call, hangs):
         """What is found where the worker gave no answer."""
         if hangs:
             self.close()
-            return Found(HANG, subject, call, f"no answer within {self.timeout} s")
+            where = "".join(self.errors)[-3000:]
+            return Found(HANG, subject, call, f"no answer within {self.timeout} s: {where}")
         code = self.process.wait()
-        return Found(CRASH, subject, call, f"exit code {code}: {''.join(self.errors)[-600:]}")
+        return Found(CRASH, subject, call, f"exit code {code}: {''.join(self.errors)[-3000:]}")
 
     def close(self):
         if self.process is not None:
@@ -161,7 +170,7 @@ def shrink(worker, group):
             return None
         result = worker.run(other)
         same = result is not None and (result.what, result.subject) == (found.what, found.subject)
-        return result if same else None
+        return result if same and not reason_for(result, worker.device_name) else None
 
     if case.kind in ("operators", "arguments"):
         module = {"operators": operators, "arguments": arguments}[case.kind]
@@ -232,7 +241,7 @@ def run(seed, kinds, device, memory, workers, timeout, most_cases=None, minutes=
 def show(group):
     found = group.found
     print(f"\n{found.what}: {found.subject}   --replay '{group.case}'")
-    print(f"  {found.call[:1200]}\n  {found.detail[:800]}", flush=True)
+    print(f"  {found.call[:1200]}\n  {found.detail[:4000]}", flush=True)
 
 
 def summarise(report, device_name, seed):

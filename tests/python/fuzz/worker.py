@@ -4,7 +4,9 @@ It reads one case a line, `KIND:NAME:SEED:LIMIT`, and answers with lines of JSON
 then what was found.
 """
 
+import contextlib
 import dataclasses
+import faulthandler
 import importlib
 import json
 import os
@@ -13,8 +15,11 @@ import signal
 import sys
 
 
-def serve(device, memory):
-    """`memory`: the most that the process may take, in GiB; PyTorch then refuses what would fill it."""
+def serve(device, memory, timeout):
+    """`memory`: the most that the process may take, in GiB; PyTorch then refuses what would fill it.
+
+    Shortly before `timeout` ends a case, the process says on stderr where its threads are.
+    """
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # what libraries print must not mix with the answers
     import torch
@@ -33,6 +38,9 @@ def serve(device, memory):
         print(json.dumps({"library": library.__name__, "call": text[:2000]}), file=answers)
 
     for line in sys.stdin:
+        with contextlib.suppress(RuntimeError):  # no memory left for its thread
+            faulthandler.dump_traceback_later(0.9 * timeout)
         kind, name, seed, limit = line.rstrip("\n").split(":")
         found = importlib.import_module(f"fuzz.{kind}").run_one(name, int(seed), int(limit), announce)
+        faulthandler.cancel_dump_traceback_later()
         print(json.dumps({"found": found and dataclasses.asdict(found)}), file=answers)

@@ -159,3 +159,12 @@ def test_rows_of_nothing_have_gradients(name):
         return tuple(x.grad.shape), tuple(weight.grad.shape)
 
     assert run(ocl) == run(torch) == ((2, 0, 3), (0, 3))
+
+
+def test_instance_norm_without_eps(rng):
+    check_like_torch(
+        lambda lib, x: lib.nn.functional.instance_norm(x, eps=0.0),
+        uniform(rng, 2, 3, 5, 4),
+        unit="largest",
+        ulps=4,
+    )

@@ -191,3 +191,7 @@ def test_linspace(dtype, bounds):
     if dtype == "float32" and bounds[1] == float("inf"):
         pytest.skip("what lies on the way to infinity is not compared")
     check(lambda lib: lib.linspace(*bounds, 3, dtype=dtype_of(lib, dtype)))
+
+
+def test_arange_begins_where_it_says_whatever_the_step():
+    np.testing.assert_array_equal(ocl.arange(-33.5, 10.0, 1e300).numpy(), [-33.5])

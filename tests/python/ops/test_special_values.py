@@ -114,7 +114,23 @@ def test_every_row(name):
     assert_alike(function, *arrays, backward=any(row["gradients"]), ignored=ignored)
 
 
+def test_an_empty_product_is_nothing_whatever_its_factor():
+    def function(lib, x, a, b):
+        return lib.baddbmm(x, a, b, beta=0, alpha=-INF), lib.addmm(x[0], a[0], b[0], alpha=INF)
+
+    arrays = [np.full(shape, 2, np.float32) for shape in ((1, 3, 2), (1, 3, 0), (1, 0, 2))]
+    ours, theirs = function(ocl, *map(ocl.tensor, arrays)), function(torch, *map(torch.tensor, arrays))
+    for got, expected in zip(ours, theirs, strict=True):
+        np.testing.assert_array_equal(got.numpy(), expected.numpy())
+
+
 # --- bounds that are no numbers
+
+
+def test_hardtanh_refuses_bounds_in_the_wrong_order():
+    for lib, x in ((ocl, ocl.ones(2)), (torch, torch.ones(2))):
+        with pytest.raises(ValueError, match="min_val cannot be greater than max_val"):
+            lib.nn.functional.hardtanh(x, min_val=1e300)
 
 
 def skip_where_torch_drops_nan():

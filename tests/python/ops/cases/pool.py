@@ -22,13 +22,23 @@ def window(draw, axes, dilates):
         for k, d, p in zip(kernel, dilation, padding, strict=True)
     ]
     options = {"kernel_size": one_or_tuple(draw, kernel), "padding": one_or_tuple(draw, padding)}
+    stride = kernel
     if draw.chance(0.7):
-        options["stride"] = one_or_tuple(draw, [draw.integer(1, 4) for _ in range(axes)])
+        stride = [draw.integer(1, 4) for _ in range(axes)]
+        options["stride"] = one_or_tuple(draw, stride)
     if draw.chance(0.5):
         options["ceil_mode"] = draw.chance(0.7)
     if dilates and draw.chance(0.8):
         options["dilation"] = one_or_tuple(draw, dilation)
+    while any(map(sees_only_padding, size, kernel, stride, padding, dilation)):
+        size = [n + 1 for n in size]
     return size, options
+
+
+def sees_only_padding(size, kernel, stride, padding, dilation):
+    """Whether a window may meet no element: PyTorch's gradient then writes outside its memory."""
+    starts = range(-padding, size, stride)
+    return any(all(not 0 <= first + dilation * k < size for k in range(kernel)) for first in starts)
 
 
 @cases("max_pool1d", "max_pool2d")
