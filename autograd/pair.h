@@ -5,6 +5,15 @@
 
 namespace ocl {
 
+/** The number of the one dimension, given by itself or as a tuple of one. */
+struct Single {
+  int value = 1;
+  bool is_one_number = true;  // how it was given, for what prints it
+  Single() = default;
+  Single(int v) : value(v) {}
+  operator int() const { return value; }
+};
+
 /** One number for both of height and width, or a pair {height, width}. */
 struct Pair {
   std::array<int, 2> values{1, 1};

@@ -31,7 +31,7 @@ double seconds_since(Clock::time_point start) {
 
 struct Net : nn::Module {
   nn::Child<nn::Conv2d> conv1 =
-      add<nn::Conv2d>("conv1", 1, 32, 3, 1, 0, 1, 1, false);  // the shift is the batch norm's
+      add<nn::Conv2d>("conv1", nn::Conv2dOptions(1, 32, 3).bias(false));  // the shift is the batch norm's
   nn::Child<nn::BatchNorm2d> norm = add<nn::BatchNorm2d>("norm", 32);
   nn::Child<nn::Conv2d> conv2 = add<nn::Conv2d>("conv2", 32, 64, 3);
   nn::Child<nn::Linear> fc1 = add<nn::Linear>("fc1", 64 * 5 * 5, 128);

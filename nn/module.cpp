@@ -5,7 +5,6 @@
 
 #include "autograd/ownership.h"
 #include "autograd/tape.h"
-#include "nn/backward_watch.h"
 
 namespace ocl::nn {
 namespace {
@@ -97,46 +96,6 @@ Tensor parameter(Tensor data, bool requires_grad) {
   data.impl().is_parameter = true;
   data.requires_grad_(requires_grad);
   return data;
-}
-
-Tensor Module::forward(const Tensor&) {
-  throw TypeError(concat(name(), " has no forward of one tensor"));
-}
-
-Tensor Module::operator()(const Tensor& input) {
-  Tensor x = input;
-  for (const auto& hook : forward_pre_hooks_.hooks())
-    if (const Tensor replaced = (*hook)(*this, x); replaced.defined()) x = replaced;
-  const auto backward_hooks = backward_hooks_.hooks();
-  Tensor y = backward_hooks.empty() ? forward(x) : watched_forward(x, backward_hooks);
-  for (const auto& hook : forward_hooks_.hooks())
-    if (const Tensor replaced = (*hook)(*this, x, y); replaced.defined()) y = replaced;
-  return y;
-}
-
-Tensor Module::watched_forward(const Tensor& x, const HookList<BackwardHook>::Hooks& hooks) {
-  BackwardWatch watch(
-      [this, alive = std::weak_ptr(alive_), hooks](TensorList grad_input, const TensorList& grad_output) {
-        for (const auto& hook : hooks) {
-          if (alive.expired()) break;
-          if (const Tensor replaced = (*hook)(*this, grad_input[0], grad_output[0]); replaced.defined())
-            grad_input[0] = replaced;
-        }
-        return grad_input;
-      });
-  return watch.outputs({forward(watch.inputs({x})[0])})[0];
-}
-
-RemovableHandle Module::register_full_backward_hook(BackwardHook hook) {
-  return backward_hooks_.add(std::move(hook));
-}
-
-RemovableHandle Module::register_forward_hook(ForwardHook hook) {
-  return forward_hooks_.add(std::move(hook));
-}
-
-RemovableHandle Module::register_forward_pre_hook(ForwardPreHook hook) {
-  return forward_pre_hooks_.add(std::move(hook));
 }
 
 Tensor Module::register_parameter(const std::string& name, Tensor tensor) {
@@ -390,6 +349,11 @@ std::optional<Tensor> Module::own_parameter(const std::string& name) const {
 std::optional<Tensor> Module::own_buffer(const std::string& name) const {
   const std::lock_guard locked(mutex_);
   return find(buffers_, name);
+}
+
+bool Module::is_persistent(const std::string& buffer) const {
+  const std::lock_guard locked(mutex_);
+  return transient_.count(buffer) == 0;
 }
 
 std::shared_ptr<Module> Module::own_module(const std::string& name) const {

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -11,9 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "autograd/tensor.h"
+#include "autograd/tape.h"
 #include "nn/child.h"
 #include "nn/hook_list.h"
+#include "nn/value.h"
 
 namespace ocl {
 
@@ -34,9 +36,6 @@ std::string module_repr(const std::string& name, const std::string& extra_repr,
 
 /** A list of modules as PyTorch prints it, from the texts of the modules: equal neighbours as one line. */
 std::string module_list_repr(const std::string& name, const std::vector<std::string>& texts);
-
-/** A number as Python prints it: "2" for an integer, "True" for a bool, float_repr otherwise. */
-std::string number_repr(const Scalar& number);
 
 /** Marks a tensor as a parameter: a leaf that requires gradients, which modules register by assignment in
  * Python. */
@@ -66,10 +65,16 @@ struct IncompatibleKeys {
  */
 class Module {
  public:
-  using ForwardHook = std::function<Tensor(const Module&, const Tensor& input, const Tensor& output)>;
-  using ForwardPreHook = std::function<Tensor(const Module&, const Tensor& input)>;
-  using BackwardHook =
+  using ForwardHook = std::function<Value(Module&, const Arguments&, const Value& output)>;
+  using ForwardPreHook = std::function<std::optional<Arguments>(Module&, const Arguments&)>;
+  using BackwardHook = std::function<std::optional<TensorList>(Module&, const TensorList& grad_input,
+                                                               const TensorList& grad_output)>;
+  // The same for modules of one tensor.
+  using TensorForwardHook = std::function<Tensor(const Module&, const Tensor& input, const Tensor& output)>;
+  using TensorForwardPreHook = std::function<Tensor(const Module&, const Tensor& input)>;
+  using TensorBackwardHook =
       std::function<Tensor(const Module&, const Tensor& grad_input, const Tensor& grad_output)>;
+  using Forward = std::function<Value(const Arguments&)>;
   using Children = std::vector<std::pair<std::string, std::shared_ptr<Module>>>;
 
   Module() = default;
@@ -79,13 +84,25 @@ class Module {
 
   /** The module's computation. Throws TypeError where a module takes something else than one tensor. */
   virtual Tensor forward(const Tensor& x);
-  /** The pre-hooks, forward, the hooks. */
+  /** The computation of a module that takes or gives anything else; forward, where not overridden. */
+  virtual Value call(const Arguments& arguments);
+  /** The pre-hooks, the computation, the hooks. Throws TypeError where the result is no tensor. */
   Tensor operator()(const Tensor& x);
+  Value operator()(const Arguments& arguments);
+  /** The pre-hooks, `forward` in place of the module's own computation, the hooks. */
+  Value with_hooks(Arguments arguments, const Forward& forward);
+  bool has_hooks() const;
 
   /** The class name without its namespace: "Conv2d". */
   virtual std::string name() const;
   /** What stands between the parentheses of repr: "1, 32, kernel_size=(3, 3)". */
   virtual std::string extra_repr() const { return ""; }
+  /** A new module of the same class and options, without tensors where a FactoryScope says so. Throws
+   * TypeError for a class that does not say how. */
+  virtual std::shared_ptr<Module> alike() const;
+  /** A module of the same class, options and mode, with copies of all tensors and submodules; what is shared
+   * within this one is shared within the copy. Hooks are not copied. Throws TypeError, see alike(). */
+  std::shared_ptr<Module> clone() const;
   /** The module and its submodules as PyTorch prints them. */
   virtual std::string repr() const;
 
@@ -103,13 +120,20 @@ class Module {
     register_module(name, std::make_shared<M>(std::forward<Args>(args)...));
     return Child<M>(slot_for(name));
   }
-  /** Called with every output; a defined tensor it returns replaces the output. */
+  /** Called with every output; what it returns, unless nothing, replaces the output. */
   RemovableHandle register_forward_hook(ForwardHook hook);
-  /** Called with every input; a defined tensor it returns replaces the input. */
+  RemovableHandle register_forward_hook(TensorForwardHook hook);
+  /** Called with the arguments of every call; those it returns replace them. */
   RemovableHandle register_forward_pre_hook(ForwardPreHook hook);
-  /** Called in every backward while the module lives; a defined tensor it returns replaces the gradient of
-   * the input. */
+  RemovableHandle register_forward_pre_hook(TensorForwardPreHook hook);
+  /**
+   * Called in every backward while the module lives, with the gradients of the positional arguments and of
+   * the output or outputs, undefined where there is none; what it returns replaces the former.
+   */
   RemovableHandle register_full_backward_hook(BackwardHook hook);
+  RemovableHandle register_full_backward_hook(TensorBackwardHook hook);
+  /** Lets a graph whose backward calls this module's hooks keep the module: `keeper` gives a reference. */
+  void set_keeper(std::function<Foreign()> keeper);
 
   /** Parameters and buffers of this module and, with `recurse`, of those below it, with dotted names after
    * `prefix` ("conv1.weight"); without `remove_duplicate` a shared one is listed under each of its names. */
@@ -133,6 +157,11 @@ class Module {
    * registered. */
   std::optional<Tensor> own_parameter(const std::string& name) const;
   std::optional<Tensor> own_buffer(const std::string& name) const;
+  /** This module's own parameters and buffers, undefined ones too. */
+  StateDict own_parameters() const { return copy_of(&Module::parameters_); }
+  StateDict own_buffers() const { return copy_of(&Module::buffers_); }
+  /** Whether the state dict holds the own buffer of that name. */
+  bool is_persistent(const std::string& buffer) const;
   /** This module's own submodule of that name, or null. */
   std::shared_ptr<Module> own_module(const std::string& name) const;
 
@@ -178,17 +207,16 @@ class Module {
    */
   void register_parameter(const std::string& name, Tensor& member, Tensor value);
   void register_buffer(const std::string& name, Tensor& member, Tensor value);
-  /** A number kept on the host that belongs to the state dict as an int64 scalar. */
-  void register_counter(const std::string& name, std::int64_t* counter) {
-    counters_.emplace_back(name, counter);
-  }
+  std::mutex& mutex() const { return mutex_; }
 
  private:
   /** The entries of `own` of this module and those below it. */
   StateDict collect(StateDict Module::* own, const std::string& prefix, bool recurse,
                     bool remove_duplicate) const;
   using Slots = std::vector<std::pair<std::string, std::shared_ptr<ChildSlot>>>;
-  Tensor watched_forward(const Tensor& x, const HookList<BackwardHook>::Hooks& hooks);
+  Value watched(const Arguments& arguments, const Forward& forward,
+                const HookList<BackwardHook>::Hooks& hooks);
+  void take_copies(const Module& original, std::map<const void*, std::shared_ptr<void>>& copies);
   /** Sets the members of derived classes that hold what is registered under `name`; gives back what they
    * held. */
   TensorList follow(const std::string& name, const Tensor& value);
@@ -209,13 +237,13 @@ class Module {
   std::set<std::string> transient_;  // buffers that stay out of the state dict
   std::vector<std::pair<std::string, Tensor*>>
       members_;  // of derived classes, which follow what is registered
-  std::vector<std::pair<std::string, std::int64_t*>> counters_;
   Slots children_;
   std::vector<std::shared_ptr<ChildSlot>> vacant_;  // of names taken away, which a Child may still hold
 
   HookList<ForwardHook> forward_hooks_;
   HookList<ForwardPreHook> forward_pre_hooks_;
   HookList<BackwardHook> backward_hooks_;
+  std::function<Foreign()> keeper_;
   std::atomic<bool> training_{true};
   std::atomic<bool> is_submodule_{false};                         // was registered in some module
   const std::shared_ptr<void> alive_ = std::make_shared<char>();  // lets closures see that the module is gone

@@ -55,17 +55,6 @@ std::string module_list_repr(const std::string& name, const std::vector<std::str
   return module_repr(name, "", lines);
 }
 
-std::string number_repr(const Scalar& number) {
-  switch (number.kind()) {
-    case Scalar::Kind::boolean:
-      return number.real() != 0 ? "True" : "False";
-    case Scalar::Kind::integer:
-      return std::to_string(number.integer());
-    default:
-      return float_repr(number.real());
-  }
-}
-
 std::string Module::name() const {
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> full(

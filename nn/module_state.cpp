@@ -1,6 +1,5 @@
 #include <map>
 
-#include "autograd/creation.h"
 #include "autograd/ops/inplace.h"
 #include "autograd/ops/views.h"
 #include "autograd/tape.h"
@@ -116,11 +115,8 @@ StateDict Module::state_dict(const std::string& prefix) const {
   StateDict state;
   for (const auto& [path, module] : named_modules("", false)) {
     const std::string start = prefix + own_prefix(path);
-    const StateDict own = module->own_state();
-    const Device device = own.empty() ? Device() : own.front().second.device();
-    for (const auto& [own_name, value] : own) state.emplace_back(start + own_name, value.detach());
-    for (const auto& [own_name, counter] : module->counters_)
-      state.emplace_back(start + own_name, tensor(std::vector<std::int64_t>{*counter}, {}, device));
+    for (const auto& [own_name, value] : module->own_state())
+      state.emplace_back(start + own_name, value.detach());
   }
   return state;
 }
@@ -142,10 +138,6 @@ IncompatibleKeys Module::load_state_dict(const StateDict& state, bool strict, bo
               changes.push_back(
                   [to = held.detach(), ready = ready_to_copy(value, held)]() mutable { to.copy_(ready); });
           });
-    for (const auto& [own_name, counter] : module->counters_)
-      comparison.match(start + own_name, {}, [&changes, held = counter](const Tensor& value) {
-        changes.push_back([held, number = value.item<std::int64_t>()] { *held = number; });
-      });
   }
   IncompatibleKeys keys = comparison.finish(name(), state, strict);
   for (const std::function<void()>& change : changes) change();

@@ -1,50 +1,56 @@
 #include "nn/modules/activation.h"
 
-#include "autograd/creation.h"
 #include "autograd/ops/pointwise.h"
+#include "nn/init.h"
 
 namespace ocl::nn {
 
-Activation::Activation(const char* class_name, const char* function, std::vector<Parameter> parameters,
-                       bool is_inplace, bool shows_inplace)
-    : inplace(is_inplace),
-      class_name_(class_name),
-      op_(dlprim::pointwise_op(function)),
-      parameters_(std::move(parameters)),
-      shows_inplace_(shows_inplace) {}
+using dlprim::require;
 
-Tensor Activation::forward(const Tensor& x) {
-  std::vector<Scalar> values;
-  for (const Parameter& p : parameters_) values.push_back(p.value);
-  return activate(op_, x, values, inplace);
+Tensor Softplus::forward(const Tensor& x) {
+  const SoftplusOptions o = options();
+  return softplus(x, o.beta(), o.threshold());
 }
 
-std::string Activation::extra_repr() const {
-  std::string text;
-  for (const Parameter& p : parameters_)
-    text += dlprim::concat(text.empty() ? "" : ", ", p.name, '=', number_repr(p.value));
-  if (inplace && shows_inplace_) text += text.empty() ? "inplace=True" : ", inplace=True";
-  return text;
+Hardtanh::Hardtanh(const HardtanhOptions& o) : Layer(o) {
+  require(o.min_val().real() < o.max_val().real(), "Hardtanh: min_val must be below max_val, got ",
+          o.min_val().real(), " and ", o.max_val().real());
 }
 
-Scalar& Activation::parameter(const std::string& parameter_name) {
-  for (Parameter& p : parameters_)
-    if (p.name == parameter_name) return p.value;
-  throw ValueError(dlprim::concat(name(), " has no parameter '", parameter_name, "'"));
+Tensor Hardtanh::forward(const Tensor& x) {
+  const HardtanhOptions o = options();
+  return activate(dlprim::pointwise_op("hardtanh"), x, {o.min_val(), o.max_val()}, o.inplace());
 }
 
-GELU::GELU(const std::string& approximate) : tanh_(approximate == "tanh") {
-  dlprim::require(tanh_ || approximate == "none", "approximate argument must be either none or tanh, got ",
-                  approximate);
+Tensor Threshold::forward(const Tensor& x) {
+  const ThresholdOptions o = options();
+  return activate(dlprim::pointwise_op("threshold"), x, {o.threshold(), o.value()}, o.inplace());
 }
 
 Tensor GELU::forward(const Tensor& x) {
-  return tanh_ ? gelu_tanh(x) : gelu(x);
+  const std::string approximate = options().approximate();
+  require(approximate == "none" || approximate == "tanh",
+          "GELU: approximate argument must be either none or tanh, got ", approximate);
+  return approximate == "tanh" ? gelu_tanh(x) : gelu(x);
 }
 
-PReLU::PReLU(std::int64_t num_parameters, double init) : init_(init) {
-  dlprim::require(num_parameters > 0, "PReLU: num_parameters must be positive, got ", num_parameters);
-  register_parameter("weight", weight, full({num_parameters}, init));
+PReLU::PReLU(const PReLUOptions& o) : Layer(o) {
+  require(o.num_parameters() > 0, "PReLU: num_parameters must be positive, got ", o.num_parameters());
+  register_parameter("weight", weight, made({o.num_parameters()}));
+  initialize();
+}
+
+void PReLU::reset_parameters() {
+  init::constant_(weight, options().init());
+}
+
+std::string PReLU::extra_repr() const {
+  return dlprim::concat("num_parameters=", options().num_parameters());
+}
+
+std::int64_t SoftmaxOptions::chosen_dim(const char* layer) const {
+  require(dim_.has_value(), layer, ": dim must be given");
+  return *dim_;
 }
 
 }  // namespace ocl::nn

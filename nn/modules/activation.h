@@ -2,150 +2,162 @@
 
 #include "autograd/ops/activation.h"
 #include "autograd/ops/softmax.h"
-#include "nn/module.h"
+#include "nn/layer.h"
 
 namespace ocl::nn {
 
-/** A pointwise operator as a module: its parameters by name, and whether it writes over its input. */
-class Activation : public Module {
- public:
-  Tensor forward(const Tensor& x) override;
-  std::string name() const override { return class_name_; }
-  std::string extra_repr() const override;
-  /** Throws ValueError for a name that the operator does not have. */
-  Scalar& parameter(const std::string& name);
-
-  bool inplace = false;
-
- protected:
-  struct Parameter {
-    const char* name;
-    Scalar value;
-  };
-  Activation(const char* class_name, const char* function, std::vector<Parameter> parameters = {},
-             bool is_inplace = false, bool shows_inplace = true);
-
- private:
-  const char* class_name_;
-  const dlprim::PointwiseOp& op_;
-  std::vector<Parameter> parameters_;
-  bool shows_inplace_;
+struct InplaceOptions {
+  InplaceOptions(bool inplace = false) : inplace_(inplace) {}
+  OPTION(bool, inplace);
+  OPTION_LIST(0, inplace_)
 };
 
+/** repr of an activation: its numbers, and inplace only where it is set. */
+template <class Options>
+std::string activation_repr(const Options& options) {
+  std::string text = options_repr(options);
+  const std::string inplace = "inplace=False";
+  if (const std::size_t at = text.find(inplace); at != std::string::npos)
+    text.erase(at < 2 ? 0 : at - 2);  // with the comma before it
+  return text;
+}
+
 // torch.nn's activations, one class per row of activations.def.
-#define ACTIVATION(Class, function)            \
-  class Class : public Activation {            \
-   public:                                     \
-    Class() : Activation(#Class, #function) {} \
+#define ACTIVATION(Class, function)                                   \
+  class Class : public Layer<Class, NoOptions> {                      \
+   public:                                                            \
+    using Layer::Layer;                                               \
+    Tensor forward(const Tensor& x) override {                        \
+      return activate(dlprim::pointwise_op(#function), x, {}, false); \
+    }                                                                 \
   };
-#define ACTIVATION_INPLACE(Class, function, shown)                                                    \
-  class Class : public Activation {                                                                   \
-   public:                                                                                            \
-    explicit Class(bool is_inplace = false) : Activation(#Class, #function, {}, is_inplace, shown) {} \
+#define ACTIVATION_INPLACE(Class, function, shown)                                              \
+  class Class : public Layer<Class, InplaceOptions> {                                           \
+   public:                                                                                      \
+    using Layer::Layer;                                                                         \
+    Tensor forward(const Tensor& x) override {                                                  \
+      return activate(dlprim::pointwise_op(#function), x, {}, options().inplace());             \
+    }                                                                                           \
+    std::string extra_repr() const override { return shown ? activation_repr(options()) : ""; } \
   };
-#define ACTIVATION_P_INPLACE(Class, function, p, p0)              \
-  class Class : public Activation {                               \
-   public:                                                        \
-    explicit Class(const Scalar& p = p0, bool is_inplace = false) \
-        : Activation(#Class, #function, {{#p, p}}, is_inplace) {} \
+#define ACTIVATION_P_INPLACE(Class, function, p, p0)                               \
+  struct Class##Options {                                                          \
+    Class##Options(double p = p0) : p##_(p) {}                                     \
+    OPTION(Scalar, p);                                                             \
+    OPTION(bool, inplace) = false;                                                 \
+    OPTION_LIST(0, p##_, inplace_)                                                 \
+  };                                                                               \
+  class Class : public Layer<Class, Class##Options> {                              \
+   public:                                                                         \
+    using Layer::Layer;                                                            \
+    Tensor forward(const Tensor& x) override {                                     \
+      const Options o = options();                                                 \
+      return activate(dlprim::pointwise_op(#function), x, {o.p()}, o.inplace());   \
+    }                                                                              \
+    std::string extra_repr() const override { return activation_repr(options()); } \
   };
 #include "nn/modules/activations.def"
 
+struct SoftplusOptions {
+  OPTION(Scalar, beta) = 1.0;
+  OPTION(Scalar, threshold) = 20.0;
+  OPTION_LIST(0, beta_, threshold_)
+};
 /** torch.nn.Softplus. */
-class Softplus : public Activation {
+class Softplus : public Layer<Softplus, SoftplusOptions> {
  public:
-  explicit Softplus(const Scalar& beta = 1.0, const Scalar& threshold = 20.0)
-      : Activation("Softplus", "softplus", {{"beta", beta}, {"threshold", threshold}}) {}
-};
-
-/** torch.nn.Hardtanh. Throws ValueError unless min_val < max_val. */
-class Hardtanh : public Activation {
- public:
-  explicit Hardtanh(const Scalar& min_val = -1.0, const Scalar& max_val = 1.0, bool is_inplace = false)
-      : Activation("Hardtanh", "hardtanh", {{"min_val", min_val}, {"max_val", max_val}}, is_inplace) {
-    dlprim::require(min_val.real() < max_val.real(), "Hardtanh: min_val must be below max_val, got ",
-                    min_val.real(), " and ", max_val.real());
-  }
-};
-
-/** torch.nn.Threshold: what is not above `threshold` becomes `value`. */
-class Threshold : public Activation {
- public:
-  Threshold(const Scalar& threshold, const Scalar& value, bool is_inplace = false)
-      : Activation("Threshold", "threshold", {{"threshold", threshold}, {"value", value}}, is_inplace) {}
-};
-
-/** torch.nn.GELU; approximate: "none" or "tanh". Throws ValueError. */
-class GELU : public Module {
- public:
-  explicit GELU(const std::string& approximate = "none");
+  using Layer::Layer;
   Tensor forward(const Tensor& x) override;
-  std::string name() const override { return "GELU"; }
-  std::string extra_repr() const override { return "approximate='" + approximate() + "'"; }
-  std::string approximate() const { return tanh_ ? "tanh" : "none"; }
-
- private:
-  bool tanh_;
 };
 
-/** torch.nn.PReLU: the slope where negative is learned, for all channels together or one each. */
-class PReLU : public Module {
+struct HardtanhOptions {
+  OPTION(Scalar, min_val) = -1.0;
+  OPTION(Scalar, max_val) = 1.0;
+  OPTION(bool, inplace) = false;
+  OPTION_LIST(0, min_val_, max_val_, inplace_)
+};
+/** torch.nn.Hardtanh. Throws ValueError unless min_val < max_val. */
+class Hardtanh : public Layer<Hardtanh, HardtanhOptions> {
  public:
-  explicit PReLU(std::int64_t num_parameters = 1, double init = 0.25);
+  explicit Hardtanh(const HardtanhOptions& options = {});
+  Tensor forward(const Tensor& x) override;
+  std::string extra_repr() const override { return activation_repr(options()); }
+};
+
+struct ThresholdOptions {
+  ThresholdOptions() = default;
+  ThresholdOptions(double threshold, double value) : threshold_(threshold), value_(value) {}
+  OPTION(Scalar, threshold) = 0;
+  OPTION(Scalar, value) = 0;
+  OPTION(bool, inplace) = false;
+  OPTION_LIST(2, threshold_, value_, inplace_)
+};
+/** torch.nn.Threshold: what is not above `threshold` becomes `value`. */
+class Threshold : public Layer<Threshold, ThresholdOptions> {
+ public:
+  using Layer::Layer;
+  Tensor forward(const Tensor& x) override;
+  std::string extra_repr() const override { return activation_repr(options()); }
+};
+
+struct GELUOptions {
+  OPTION(std::string, approximate) = "none";
+  OPTION_LIST(0, approximate_)
+};
+/** torch.nn.GELU; approximate: "none" or "tanh". forward throws ValueError for any other. */
+class GELU : public Layer<GELU, GELUOptions> {
+ public:
+  using Layer::Layer;
+  Tensor forward(const Tensor& x) override;
+};
+
+struct PReLUOptions {
+  PReLUOptions(std::int64_t num_parameters = 1) : num_parameters_(num_parameters) {}
+  OPTION(std::int64_t, num_parameters);
+  OPTION(double, init) = 0.25;
+  OPTION_LIST(0, num_parameters_, init_)
+};
+/** torch.nn.PReLU: the slope where negative is learned, for all channels together or one each. */
+class PReLU : public Layer<PReLU, PReLUOptions> {
+ public:
+  explicit PReLU(const PReLUOptions& options = {});
   Tensor forward(const Tensor& x) override { return prelu(x, held(weight)); }
-  std::string name() const override { return "PReLU"; }
-  std::string extra_repr() const override { return dlprim::concat("num_parameters=", num_parameters()); }
-  std::int64_t num_parameters() const { return weight.numel(); }
-  double init() const { return init_; }
+  void reset_parameters();
+  std::string extra_repr() const override;
 
   Tensor weight;  // [num_parameters]
-
- private:
-  double init_;
 };
 
+struct GLUOptions {
+  GLUOptions(std::int64_t dim = -1) : dim_(dim) {}
+  OPTION(std::int64_t, dim);
+  OPTION_LIST(0, dim_)
+};
 /** torch.nn.GLU: halves the size of `dim`. */
-class GLU : public Module {
+class GLU : public Layer<GLU, GLUOptions> {
  public:
-  explicit GLU(std::int64_t dim_ = -1) : dim(dim_) {}
-  Tensor forward(const Tensor& x) override { return glu(x, dim); }
-  std::string name() const override { return "GLU"; }
-  std::string extra_repr() const override { return dlprim::concat("dim=", dim); }
-
-  std::int64_t dim;
+  using Layer::Layer;
+  Tensor forward(const Tensor& x) override { return glu(x, options().dim()); }
 };
 
-/** torch.nn.Softmax. */
-class Softmax : public Module {
- public:
-  explicit Softmax(std::int64_t dim_) : dim(dim_) {}
-  Tensor forward(const Tensor& x) override { return softmax(x, dim); }
-  std::string name() const override { return "Softmax"; }
-  std::string extra_repr() const override { return dlprim::concat("dim=", dim); }
-
-  std::int64_t dim;
+struct SoftmaxOptions {
+  SoftmaxOptions(std::optional<std::int64_t> dim = std::nullopt) : dim_(dim) {}
+  OPTION(std::optional<std::int64_t>, dim);
+  OPTION_LIST(0, dim_)
+  /** `dim`; throws ValueError where none is set. */
+  std::int64_t chosen_dim(const char* layer) const;
 };
 
-/** torch.nn.LogSoftmax. */
-class LogSoftmax : public Module {
- public:
-  explicit LogSoftmax(std::int64_t dim_) : dim(dim_) {}
-  Tensor forward(const Tensor& x) override { return log_softmax(x, dim); }
-  std::string name() const override { return "LogSoftmax"; }
-  std::string extra_repr() const override { return dlprim::concat("dim=", dim); }
-
-  std::int64_t dim;
-};
-
-/** torch.nn.Softmin. */
-class Softmin : public Module {
- public:
-  explicit Softmin(std::int64_t dim_) : dim(dim_) {}
-  Tensor forward(const Tensor& x) override { return softmin(x, dim); }
-  std::string name() const override { return "Softmin"; }
-  std::string extra_repr() const override { return dlprim::concat("dim=", dim); }
-
-  std::int64_t dim;
-};
+// torch.nn.Softmax, LogSoftmax and Softmin.
+#define SOFTMAX(Class, function)                                                                   \
+  class Class : public Layer<Class, SoftmaxOptions> {                                              \
+   public:                                                                                         \
+    using Layer::Layer;                                                                            \
+    Tensor forward(const Tensor& x) override { return function(x, options().chosen_dim(#Class)); } \
+  };
+SOFTMAX(Softmax, softmax)
+SOFTMAX(LogSoftmax, log_softmax)
+SOFTMAX(Softmin, softmin)
+#undef SOFTMAX
 
 }  // namespace ocl::nn

@@ -11,7 +11,26 @@ namespace ocl::nn {
 class NonDynamicallyQuantizableLinear : public Linear {
  public:
   using Linear::Linear;
-  std::string name() const override { return "NonDynamicallyQuantizableLinear"; }
+  std::shared_ptr<Module> alike() const override {
+    return std::make_shared<NonDynamicallyQuantizableLinear>(options());
+  }
+};
+
+struct MultiheadAttentionOptions {
+  MultiheadAttentionOptions() = default;
+  MultiheadAttentionOptions(std::int64_t embed_dim, std::int64_t num_heads)
+      : embed_dim_(embed_dim), num_heads_(num_heads) {}
+  OPTION(std::int64_t, embed_dim) = 0;
+  OPTION(std::int64_t, num_heads) = 0;
+  OPTION(double, dropout) = 0;
+  OPTION(bool, bias) = true;
+  OPTION(bool, add_bias_kv) = false;                         // true is not supported
+  OPTION(bool, add_zero_attn) = false;                       // nor here
+  OPTION(std::optional<std::int64_t>, kdim) = std::nullopt;  // embed_dim by default
+  OPTION(std::optional<std::int64_t>, vdim) = std::nullopt;
+  OPTION(bool, batch_first) = false;
+  OPTION_LIST(2, embed_dim_, num_heads_, dropout_, bias_, add_bias_kv_, add_zero_attn_, kdim_, vdim_,
+              batch_first_)
 };
 
 /**
@@ -19,17 +38,11 @@ class NonDynamicallyQuantizableLinear : public Linear {
  * q_proj_weight, k_proj_weight and v_proj_weight where kdim or vdim differ from embed_dim), in_proj_bias,
  * out_proj. Not supported: add_bias_kv, add_zero_attn.
  */
-class MultiheadAttention : public Module {
+class MultiheadAttention : public Layer<MultiheadAttention, MultiheadAttentionOptions> {
  public:
-  struct Options {
-    double dropout = 0;
-    bool bias = true;
-    std::optional<std::int64_t> kdim = std::nullopt, vdim = std::nullopt;  // embed_dim by default
-    bool batch_first = false;
-  };
-  MultiheadAttention(std::int64_t embed_dim, std::int64_t num_heads, const Options& options);
+  explicit MultiheadAttention(const MultiheadAttentionOptions& options);
   MultiheadAttention(std::int64_t embed_dim, std::int64_t num_heads)
-      : MultiheadAttention(embed_dim, num_heads, Options()) {}
+      : MultiheadAttention(MultiheadAttentionOptions(embed_dim, num_heads)) {}
 
   struct Masks {
     Tensor key_padding_mask;  // [N, S] or [S]; bool (true: ignored) or added to the scores
@@ -45,7 +58,9 @@ class MultiheadAttention : public Module {
   AttentionResult forward(const Tensor& query, const Tensor& key, const Tensor& value, const Masks& masks,
                           Weights weights = Weights::averaged);
   using Module::forward;
-  std::string name() const override { return "MultiheadAttention"; }
+  /** Glorot's for the projections, zeros for their biases. */
+  void reset_parameters();
+  std::string extra_repr() const override { return ""; }
 
   Tensor in_proj_weight;                               // [3 E, E], or undefined
   Tensor q_proj_weight, k_proj_weight, v_proj_weight;  // [E, E], [E, kdim], [E, vdim], or undefined
@@ -53,13 +68,8 @@ class MultiheadAttention : public Module {
   Child<Linear> out_proj;
 
  private:
-  Tensor projected(const Tensor& x, int part, const Tensor& own_weight) const;
-  Tensor mask_for(const Masks& masks, std::int64_t items, std::int64_t queries, std::int64_t keys,
-                  DType dtype) const;
-
-  std::int64_t embed_dim_, num_heads_;
-  double dropout_;
-  bool batch_first_;
+  Tensor projected(const MultiheadAttentionOptions& options, const Tensor& x, int part,
+                   const Tensor& own_weight) const;
 };
 
 }  // namespace ocl::nn

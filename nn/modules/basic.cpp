@@ -9,8 +9,23 @@ namespace ocl::nn {
 
 using dlprim::require;
 
+namespace {
+
+void check_probability(const char* what, const Scalar& p) {
+  require(p.real() >= 0 && p.real() <= 1, what, " probability has to be between 0 and 1, but got ", p.real());
+}
+
+}  // namespace
+
+Tensor Flatten::forward(const Tensor& x) {
+  const FlattenOptions o = options();
+  return flatten(x, o.start_dim(), o.end_dim());
+}
+
 Tensor Unflatten::forward(const Tensor& x) {
-  const int d = dlprim::wrap_dim(dim, x.dim(), "unflatten");
+  const UnflattenOptions o = options();
+  const std::vector<std::int64_t>& unflattened_size = o.unflattened_size();
+  const int d = dlprim::wrap_dim(o.dim(), x.dim(), "unflatten");
   std::vector<std::int64_t> sizes = x.shape().vector();
   std::int64_t product = 1, rest = -1;
   for (std::size_t i = 0; i < unflattened_size.size(); ++i) {
@@ -29,44 +44,50 @@ Tensor Unflatten::forward(const Tensor& x) {
   return reshape(x, sizes);
 }
 
-std::string Unflatten::extra_repr() const {
-  std::string sizes;
-  for (const std::int64_t size : unflattened_size)
-    sizes += (sizes.empty() ? "" : ", ") + std::to_string(size);
-  if (unflattened_size.size() == 1) sizes += ',';
-  return dlprim::concat("dim=", dim, ", unflattened_size=(", sizes, ')');
-}
-
-Dropout::Dropout(const Scalar& probability, bool is_inplace) : p(probability), inplace(is_inplace) {
-  require(p.real() >= 0 && p.real() <= 1, "dropout probability has to be between 0 and 1, but got ",
-          p.real());
+Dropout::Dropout(const DropoutOptions& o) : Layer(o) {
+  check_probability("dropout", o.p());
 }
 
 Tensor Dropout::forward(const Tensor& x) {
-  if (!inplace || !is_training()) return dropout(x, p.real(), is_training());
+  const DropoutOptions o = options();
+  check_probability("dropout", o.p());
+  if (!o.inplace() || !is_training()) return dropout(x, o.p().real(), is_training());
   Tensor y = x;
-  return dropout_(y, p.real(), true);
+  return dropout_(y, o.p().real(), true);
+}
+
+Dropout2d::Dropout2d(const DropoutOptions& o) : Layer(o) {
+  check_probability("dropout", o.p());
 }
 
 Tensor Dropout2d::forward(const Tensor& x) {
-  const Tensor result = dropout2d(x, p.real(), is_training());
-  if (!inplace || !is_training()) return result;
+  const DropoutOptions o = options();
+  check_probability("dropout", o.p());
+  const Tensor result = dropout2d(x, o.p().real(), is_training());
+  if (!o.inplace() || !is_training()) return result;
   Tensor y = x;
   return y.copy_(result);
 }
 
-StochasticDepth::StochasticDepth(const Scalar& probability, std::string drop_mode)
-    : p(probability), mode(std::move(drop_mode)) {
-  require(p.real() >= 0 && p.real() <= 1, "drop probability has to be between 0 and 1, but got ", p.real());
-  require(mode == "batch" || mode == "row", "mode has to be either 'batch' or 'row', but got ", mode);
+StochasticDepth::StochasticDepth(const StochasticDepthOptions& o) : Layer(o) {
+  check_probability("drop", o.p());
+  require(o.mode() == "batch" || o.mode() == "row", "mode has to be either 'batch' or 'row', but got ",
+          o.mode());
 }
 
 Tensor StochasticDepth::forward(const Tensor& x) {
-  if (!is_training() || p.real() == 0) return x;
+  const StochasticDepthOptions o = options();
+  if (!is_training() || o.p().real() == 0) return x;
+  check_probability("drop", o.p());
   require(x.dim() > 0, "StochasticDepth: expected a batch of samples, got a tensor of shape []");
   std::vector<std::int64_t> sizes(static_cast<std::size_t>(x.dim()), 1);
-  if (mode == "row") sizes[0] = x.size(0);
-  return x * dropout(ones(sizes, x.dtype(), x.device()), p.real(), true);
+  if (o.mode() == "row") sizes[0] = x.size(0);
+  return x * dropout(ones(sizes, x.dtype(), x.device()), o.p().real(), true);
+}
+
+std::string StochasticDepth::extra_repr() const {
+  const StochasticDepthOptions o = options();
+  return "p=" + repr_of(o.p()) + ", mode=" + o.mode();
 }
 
 }  // namespace ocl::nn

@@ -1,79 +1,81 @@
 #pragma once
 
 #include "autograd/ops/views.h"
-#include "nn/module.h"
+#include "nn/layer.h"
 
 namespace ocl::nn {
 
 /** torch.nn.Identity. */
-class Identity : public Module {
+class Identity : public Layer<Identity, NoOptions> {
  public:
+  using Layer::Layer;
   Tensor forward(const Tensor& x) override { return x; }
-  std::string name() const override { return "Identity"; }
 };
 
+struct FlattenOptions {
+  OPTION(std::int64_t, start_dim) = 1;
+  OPTION(std::int64_t, end_dim) = -1;
+  OPTION_LIST(0, start_dim_, end_dim_)
+};
 /** torch.nn.Flatten: joins dimensions start_dim to end_dim. */
-class Flatten : public Module {
+class Flatten : public Layer<Flatten, FlattenOptions> {
  public:
-  explicit Flatten(std::int64_t start = 1, std::int64_t end = -1) : start_dim(start), end_dim(end) {}
-  Tensor forward(const Tensor& x) override { return flatten(x, start_dim, end_dim); }
-  std::string name() const override { return "Flatten"; }
-  std::string extra_repr() const override {
-    return dlprim::concat("start_dim=", start_dim, ", end_dim=", end_dim);
-  }
-
-  std::int64_t start_dim, end_dim;
+  using Layer::Layer;
+  Tensor forward(const Tensor& x) override;
 };
 
+struct UnflattenOptions {
+  UnflattenOptions() = default;
+  UnflattenOptions(std::int64_t dim, std::vector<std::int64_t> unflattened_size)
+      : dim_(dim), unflattened_size_(std::move(unflattened_size)) {}
+  OPTION(std::int64_t, dim) = 0;
+  OPTION(std::vector<std::int64_t>, unflattened_size);
+  OPTION_LIST(2, dim_, unflattened_size_)
+};
 /** torch.nn.Unflatten: splits dimension `dim` into `unflattened_size`, of which one may be -1. */
-class Unflatten : public Module {
+class Unflatten : public Layer<Unflatten, UnflattenOptions> {
  public:
-  Unflatten(std::int64_t dimension, std::vector<std::int64_t> size)
-      : dim(dimension), unflattened_size(std::move(size)) {}
+  using Layer::Layer;
   Tensor forward(const Tensor& x) override;
-  std::string name() const override { return "Unflatten"; }
-  std::string extra_repr() const override;
-
-  std::int64_t dim;
-  std::vector<std::int64_t> unflattened_size;
 };
 
-/** torch.nn.Dropout. `inplace` writes the result over the input. */
-class Dropout : public Module {
+struct DropoutOptions {
+  DropoutOptions(double p = 0.5) : p_(p) {}
+  OPTION(Scalar, p);
+  OPTION(bool, inplace) = false;
+  OPTION_LIST(0, p_, inplace_)
+};
+/** torch.nn.Dropout. `inplace` writes the result over the input. Throws ValueError. */
+class Dropout : public Layer<Dropout, DropoutOptions> {
  public:
-  explicit Dropout(const Scalar& probability = 0.5, bool is_inplace = false);
+  explicit Dropout(const DropoutOptions& options = {});
   Tensor forward(const Tensor& x) override;
-  std::string name() const override { return "Dropout"; }
-  std::string extra_repr() const override {
-    return "p=" + number_repr(p) + ", inplace=" + number_repr(inplace);
-  }
-
-  Scalar p;
-  bool inplace;
 };
 
-/** torch.nn.Dropout2d: drops whole channels of x [N, C, ...]. */
-class Dropout2d : public Dropout {
+/** torch.nn.Dropout2d: drops whole channels of x [N, C, ...]. Throws ValueError. */
+class Dropout2d : public Layer<Dropout2d, DropoutOptions> {
  public:
-  using Dropout::Dropout;
+  explicit Dropout2d(const DropoutOptions& options = {});
   Tensor forward(const Tensor& x) override;
-  std::string name() const override { return "Dropout2d"; }
 };
 
+struct StochasticDepthOptions {
+  StochasticDepthOptions() = default;
+  StochasticDepthOptions(double p, std::string mode) : p_(p), mode_(std::move(mode)) {}
+  OPTION(Scalar, p) = 0.5;
+  OPTION(std::string, mode) = "batch";
+  OPTION_LIST(2, p_, mode_)
+};
 /**
  * Drops whole residual branches while training (Huang et al. 2016; torchvision.ops.StochasticDepth): with
  * probability p the input becomes 0, else it is scaled by 1 / (1 - p). mode "batch": all samples together;
  * "row": each sample by itself. Throws ValueError.
  */
-class StochasticDepth : public Module {
+class StochasticDepth : public Layer<StochasticDepth, StochasticDepthOptions> {
  public:
-  StochasticDepth(const Scalar& probability, std::string drop_mode);
+  explicit StochasticDepth(const StochasticDepthOptions& options);
   Tensor forward(const Tensor& x) override;
-  std::string name() const override { return "StochasticDepth"; }
-  std::string extra_repr() const override { return "p=" + number_repr(p) + ", mode=" + mode; }
-
-  Scalar p;
-  std::string mode;
+  std::string extra_repr() const override;
 };
 
 }  // namespace ocl::nn

@@ -49,7 +49,7 @@ class Sequential : public ModuleSequence {
   /** Modules [begin, end), under the names that they have here. */
   std::shared_ptr<Sequential> slice(std::int64_t begin, std::int64_t end) const;
   Tensor forward(const Tensor& x) override;
-  std::string name() const override { return "Sequential"; }
+  std::shared_ptr<Module> alike() const override { return std::make_shared<Sequential>(); }
 };
 
 /** torch.nn.ModuleList: modules that the owner calls as it likes; has no forward of its own. */
@@ -60,7 +60,7 @@ class ModuleList : public ModuleSequence {
   explicit ModuleList(std::shared_ptr<Modules>... modules) {
     (append(std::move(modules)), ...);
   }
-  std::string name() const override { return "ModuleList"; }
+  std::shared_ptr<Module> alike() const override { return std::make_shared<ModuleList>(); }
   /** Equal neighbours are printed once, with their number. */
   std::string repr() const override;
 };
@@ -77,7 +77,7 @@ class ModuleDict : public Module {
   /** Throws ValueError for a name that is not there. */
   std::shared_ptr<Module> at(const std::string& key) const;
   std::vector<std::string> keys() const;
-  std::string name() const override { return "ModuleDict"; }
+  std::shared_ptr<Module> alike() const override { return std::make_shared<ModuleDict>(); }
 };
 
 /** torch.nn.ParameterList: parameters under the numbers from 0 on. */
@@ -91,7 +91,7 @@ class ParameterList : public Module {
   /** Makes `tensor` a parameter if it is none yet. */
   void append(const Tensor& tensor);
   Tensor at(std::int64_t index) const;
-  std::string name() const override { return "ParameterList"; }
+  std::shared_ptr<Module> alike() const override { return std::make_shared<ParameterList>(); }
   std::string extra_repr() const override;
 };
 

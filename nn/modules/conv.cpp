@@ -3,195 +3,217 @@
 #include <algorithm>
 #include <cmath>
 
-#include "autograd/creation.h"
 #include "autograd/ops/resample.h"
 #include "nn/init.h"
 
 namespace ocl::nn {
 namespace {
 
-using Numbers = std::vector<int>;
-using Padding = std::variant<Numbers, std::string>;
+using dlprim::concat;
+using dlprim::require;
+using Sizes = std::vector<std::int64_t>;
 
-Numbers numbers(Pair pair) {
-  return {pair[0], pair[1]};
-}
-Pair pair_of(const Numbers& n) {
-  return {n[0], n[1]};
+Pair pair_of(const Extents<2>& extents) {
+  return {extents[0], extents[1]};
 }
 
-Padding padding_of(const Padding1d& padding) {
-  if (const int* number = std::get_if<int>(&padding)) return Numbers{*number};
-  return std::get<std::string>(padding);
-}
-Padding padding_of(const Padding2d& padding) {
-  if (const auto* pair = std::get_if<Pair>(&padding)) return numbers(*pair);
-  return std::get<std::string>(padding);
-}
-
-/** A tuple as Python prints it. */
-std::string text_of(const Numbers& n) {
-  std::string text = "(" + std::to_string(n[0]);
-  for (std::size_t i = 1; i < n.size(); ++i) text += ", " + std::to_string(n[i]);
-  return text + (n.size() == 1 ? ",)" : ")");
+/** What all convolution layers ask of their options. */
+template <class Options>
+void check(const char* name, const Options& o) {
+  require(o.groups() > 0, name, ": groups must be a positive integer, got ", o.groups());
+  require(o.in_channels() > 0 && o.in_channels() % o.groups() == 0, name, ": in_channels (", o.in_channels(),
+          ") must be divisible by groups (", o.groups(), ")");
+  require(o.out_channels() > 0 && o.out_channels() % o.groups() == 0, name, ": out_channels (",
+          o.out_channels(), ") must be divisible by groups (", o.groups(), ")");
+  for (const int k : o.kernel_size())
+    require(k > 0, name, ": kernel_size must be positive, got ", repr_of(o.kernel_size()));
 }
 
-bool are_all(const Numbers& n, int value) {
-  return std::all_of(n.begin(), n.end(), [value](int i) { return i == value; });
-}
-
-void check(const char* name, const ConvolutionOptions& o) {
-  using dlprim::require;
-  require(o.groups > 0, name, ": groups must be a positive integer, got ", o.groups);
-  require(o.in_channels > 0 && o.in_channels % o.groups == 0, name, ": in_channels (", o.in_channels,
-          ") must be divisible by groups (", o.groups, ")");
-  require(o.out_channels > 0 && o.out_channels % o.groups == 0, name, ": out_channels (", o.out_channels,
-          ") must be divisible by groups (", o.groups, ")");
-  require(std::all_of(o.kernel_size.begin(), o.kernel_size.end(), [](int k) { return k > 0; }), name,
-          ": kernel_size must be positive, got ", text_of(o.kernel_size));
+template <int N>
+void check_padding(const char* name, const ConvOptions<N>& o) {
   const auto& modes = {"zeros", "reflect", "replicate", "circular"};
-  require(std::find(modes.begin(), modes.end(), o.padding_mode) != modes.end(), name,
-          ": padding_mode must be zeros, reflect, replicate or circular, got '", o.padding_mode, "'");
-  const auto* word = std::get_if<std::string>(&o.padding);
+  require(std::find(modes.begin(), modes.end(), o.padding_mode()) != modes.end(), name,
+          ": padding_mode must be zeros, reflect, replicate or circular, got '", o.padding_mode(), "'");
+  const auto* word = std::get_if<std::string>(&o.padding());
   require(!word || *word == "same" || *word == "valid", name, ": invalid padding string '", word ? *word : "",
           "', should be one of 'valid', 'same'");
-  require(!word || *word == "valid" || are_all(o.stride, 1), name,
+  require(!word || *word == "valid" || o.stride().are_all(1), name,
           ": padding='same' is not supported for strided convolutions");
 }
 
-}  // namespace
-
-Convolution::Convolution(const char* name, ConvolutionOptions options) : options_(std::move(options)) {
-  const ConvolutionOptions& o = options_;
-  check(name, o);
-  std::vector<std::int64_t> shape = o.transposed
-                                        ? std::vector<std::int64_t>{o.in_channels, o.out_channels / o.groups}
-                                        : std::vector<std::int64_t>{o.out_channels, o.in_channels / o.groups};
-  shape.insert(shape.end(), o.kernel_size.begin(), o.kernel_size.end());
-  register_parameter("weight", weight, empty(shape));
-  init::kaiming_uniform_(weight, std::sqrt(5.0));
-  register_parameter("bias", bias, o.bias ? empty({o.out_channels}) : Tensor());
-  if (!o.bias) return;
-  const double bound = 1 / std::sqrt(static_cast<double>(init::fans(weight).in));
-  init::uniform_(bias, -bound, bound);
+template <int N>
+void check_padding(const char* name, const ConvTransposeOptions<N>& o) {
+  require(o.padding_mode() == "zeros", name, ": only \"zeros\" padding mode is supported, got '",
+          o.padding_mode(), "'");
 }
 
-std::string Convolution::extra_repr() const {
-  const ConvolutionOptions& o = options_;
-  std::string text = dlprim::concat(o.in_channels, ", ", o.out_channels,
-                                    ", kernel_size=", text_of(o.kernel_size), ", stride=", text_of(o.stride));
-  if (const auto* word = std::get_if<std::string>(&o.padding))
-    text += ", padding=" + *word;
-  else if (!are_all(std::get<Numbers>(o.padding), 0))
-    text += ", padding=" + text_of(std::get<Numbers>(o.padding));
-  if (!are_all(o.dilation, 1)) text += ", dilation=" + text_of(o.dilation);
-  if (!are_all(o.output_padding, 0)) text += ", output_padding=" + text_of(o.output_padding);
-  if (o.groups != 1) text += dlprim::concat(", groups=", o.groups);
-  if (!o.bias) text += ", bias=False";
-  if (o.padding_mode != "zeros") text += ", padding_mode=" + o.padding_mode;
+template <class Options>
+Sizes weight_shape(const char* name, const Options& o, std::int64_t first, std::int64_t second) {
+  check(name, o);
+  check_padding(name, o);
+  Sizes shape{first, second / o.groups()};
+  shape.insert(shape.end(), o.kernel_size().begin(), o.kernel_size().end());
+  return shape;
+}
+
+/** What stands between the parentheses; `rest`: what only some of the layers have. */
+template <class Options>
+std::string described(const Options& o, const std::string& padding, const std::string& output_padding) {
+  std::string text =
+      concat(o.in_channels(), ", ", o.out_channels(), ", kernel_size=", repr_of(o.kernel_size()),
+             ", stride=", repr_of(o.stride()), padding);
+  if (!o.dilation().are_all(1)) text += ", dilation=" + repr_of(o.dilation());
+  text += output_padding;
+  if (o.groups() != 1) text += concat(", groups=", o.groups());
+  if (!o.bias()) text += ", bias=False";
+  if (o.padding_mode() != "zeros") text += ", padding_mode=" + o.padding_mode();
   return text;
 }
 
-Tensor Convolution::padded(const Tensor& x) const {
-  if (!pads_itself()) return x;
-  const ConvolutionOptions& o = options_;
-  const auto* sizes = std::get_if<Numbers>(&o.padding);
-  const bool is_same = !sizes && std::get<std::string>(o.padding) == "same";
-  std::vector<std::int64_t> margins;
-  for (std::size_t i = o.kernel_size.size(); i-- > 0;) {
+template <int N>
+std::string described(const ConvOptions<N>& o) {
+  std::string padding;
+  if (const auto* word = std::get_if<std::string>(&o.padding()))
+    padding = ", padding=" + *word;
+  else if (const auto& sizes = std::get<Extents<N>>(o.padding()); !sizes.are_all(0))
+    padding = ", padding=" + repr_of(sizes);
+  return described(o, padding, "");
+}
+
+template <int N>
+std::string described(const ConvTransposeOptions<N>& o) {
+  const auto shown = [](const char* name, const Extents<N>& sizes) {
+    return sizes.are_all(0) ? "" : concat(", ", name, '=', repr_of(sizes));
+  };
+  return described(o, shown("padding", o.padding()), shown("output_padding", o.output_padding()));
+}
+
+/** The input with what padding_mode puts around it; `padding` then is none. */
+template <int N>
+Tensor padded(const Tensor& x, const ConvOptions<N>& o, typename ConvOptions<N>::Padding& padding) {
+  if (o.padding_mode() == "zeros") return x;
+  const auto* sizes = std::get_if<Extents<N>>(&padding);
+  const bool is_same = !sizes && std::get<std::string>(padding) == "same";
+  Sizes margins;
+  for (std::size_t i = N; i-- > 0;) {
     const std::int64_t total = sizes     ? 2 * std::int64_t{(*sizes)[i]}
-                               : is_same ? std::int64_t{o.dilation[i]} * (o.kernel_size[i] - 1)
+                               : is_same ? std::int64_t{o.dilation()[i]} * (o.kernel_size()[i] - 1)
                                          : 0;
     margins.push_back(total / 2);
     margins.push_back(total - total / 2);
   }
-  return pad(x, margins, o.padding_mode);
+  padding = Extents<N>(0);
+  return pad(x, margins, o.padding_mode());
 }
 
-Conv1d::Conv1d(std::int64_t in_channels, std::int64_t out_channels, int kernel_size, int stride,
-               const Padding1d& padding, int dilation, std::int64_t groups, bool with_bias,
-               const std::string& padding_mode)
-    : Convolution("Conv1d", {in_channels,
-                             out_channels,
-                             {kernel_size},
-                             {stride},
-                             {dilation},
-                             padding_of(padding),
-                             {0},
-                             groups,
-                             with_bias,
-                             padding_mode,
-                             false}) {}
-
-Tensor Conv1d::forward(const Tensor& x) {
-  const ConvolutionOptions& o = options();
-  Padding1d padding = 0;
-  if (!pads_itself()) {
-    const auto* sizes = std::get_if<Numbers>(&o.padding);
-    padding = sizes ? Padding1d((*sizes)[0]) : Padding1d(std::get<std::string>(o.padding));
+/** The output padding that brings the output to `wanted`. */
+template <int N>
+Extents<N> output_padding_for(const char* name, const Tensor& x, const ConvTransposeOptions<N>& o,
+                              const std::optional<Sizes>& wanted) {
+  if (!wanted) return o.output_padding();
+  const std::size_t count = wanted->size();
+  require(count == N || static_cast<int>(count) == x.dim(), name, ": output_size must have ", N, " or ",
+          x.dim(), " elements, got ", count);
+  Extents<N> result;
+  for (std::size_t i = 0; i < N; ++i) {
+    const int d = x.dim() - N + static_cast<int>(i);
+    const std::int64_t least = (x.size(d) - 1) * o.stride()[i] - 2 * std::int64_t{o.padding()[i]} +
+                               std::int64_t{o.dilation()[i]} * (o.kernel_size()[i] - 1) + 1;
+    const std::int64_t more = (*wanted)[count - N + i] - least;
+    require(more >= 0 && more < std::max(o.stride()[i], o.dilation()[i]), name,
+            ": requested an output size of ", dlprim::Dims(*wanted), ", of which dimension ", i,
+            " must be from ", least, " to ", least + o.stride()[i] - 1);
+    result[i] = static_cast<int>(more);
   }
-  return conv1d(padded(x), held(weight), held(bias), o.stride[0], padding, o.dilation[0], o.groups);
+  return result;
 }
 
-Conv2d::Conv2d(std::int64_t in_channels, std::int64_t out_channels, Pair kernel_size, Pair stride,
-               const Padding2d& padding, Pair dilation, std::int64_t groups, bool with_bias,
-               const std::string& padding_mode)
-    : Convolution("Conv2d", {in_channels,
-                             out_channels,
-                             numbers(kernel_size),
-                             numbers(stride),
-                             numbers(dilation),
-                             padding_of(padding),
-                             {0, 0},
-                             groups,
-                             with_bias,
-                             padding_mode,
-                             false}) {}
+}  // namespace
 
-Tensor Conv2d::forward(const Tensor& x) {
-  const ConvolutionOptions& o = options();
-  Padding2d padding = 0;
-  if (!pads_itself()) {
-    const auto* sizes = std::get_if<Numbers>(&o.padding);
-    padding = sizes ? Padding2d(pair_of(*sizes)) : Padding2d(std::get<std::string>(o.padding));
-  }
-  return conv2d(padded(x), held(weight), held(bias), pair_of(o.stride), padding, pair_of(o.dilation),
-                o.groups);
+void Convolution::make_parameters(std::vector<std::int64_t> shape, std::int64_t out_channels, bool has_bias) {
+  register_parameter("weight", weight, made(dlprim::Dims(std::move(shape))));
+  register_parameter("bias", bias, has_bias ? made({out_channels}) : Tensor());
 }
 
-ConvTranspose1d::ConvTranspose1d(std::int64_t in_channels, std::int64_t out_channels, int kernel_size,
-                                 int stride, int padding, int output_padding, std::int64_t groups,
-                                 bool with_bias, int dilation)
-    : Convolution("ConvTranspose1d", {in_channels,
-                                      out_channels,
-                                      {kernel_size},
-                                      {stride},
-                                      {dilation},
-                                      Numbers{padding},
-                                      {output_padding},
-                                      groups,
-                                      with_bias,
-                                      "zeros",
-                                      true}) {}
-
-Tensor ConvTranspose1d::forward(const Tensor& x) {
-  const ConvolutionOptions& o = options();
-  return conv_transpose1d(x, held(weight), held(bias), o.stride[0], std::get<Numbers>(o.padding)[0],
-                          o.output_padding[0], o.groups, o.dilation[0]);
+void Convolution::reset_parameters() {
+  init::kaiming_uniform_(weight, std::sqrt(5.0));
+  if (!bias.defined()) return;
+  const std::int64_t fan_in = init::fans(weight).in;
+  if (fan_in == 0) return;
+  const double bound = 1 / std::sqrt(static_cast<double>(fan_in));
+  init::uniform_(bias, -bound, bound);
 }
 
-ConvTranspose2d::ConvTranspose2d(std::int64_t in_channels, std::int64_t out_channels, Pair kernel_size,
-                                 Pair stride, Pair padding, Pair output_padding, std::int64_t groups,
-                                 bool with_bias, Pair dilation)
-    : Convolution("ConvTranspose2d",
-                  {in_channels, out_channels, numbers(kernel_size), numbers(stride), numbers(dilation),
-                   numbers(padding), numbers(output_padding), groups, with_bias, "zeros", true}) {}
+Conv1d::Conv1d(const Conv1dOptions& o) : Layer(o) {
+  make_parameters(weight_shape("Conv1d", o, o.out_channels(), o.in_channels()), o.out_channels(), o.bias());
+  initialize();
+}
 
-Tensor ConvTranspose2d::forward(const Tensor& x) {
-  const ConvolutionOptions& o = options();
-  return conv_transpose2d(x, held(weight), held(bias), pair_of(o.stride),
-                          pair_of(std::get<Numbers>(o.padding)), pair_of(o.output_padding), o.groups,
-                          pair_of(o.dilation));
+Tensor Conv1d::forward(const Tensor& input) {
+  const Conv1dOptions o = options();
+  Conv1dOptions::Padding padding = o.padding();
+  const Tensor x = padded(input, o, padding);
+  const auto* sizes = std::get_if<Extents<1>>(&padding);
+  return conv1d(x, held(weight), held(bias), o.stride()[0],
+                sizes ? Padding1d((*sizes)[0]) : Padding1d(std::get<std::string>(padding)), o.dilation()[0],
+                o.groups());
+}
+
+std::string Conv1d::extra_repr() const {
+  return described(options());
+}
+
+Conv2d::Conv2d(const Conv2dOptions& o) : Layer(o) {
+  make_parameters(weight_shape("Conv2d", o, o.out_channels(), o.in_channels()), o.out_channels(), o.bias());
+  initialize();
+}
+
+Tensor Conv2d::forward(const Tensor& input) {
+  const Conv2dOptions o = options();
+  Conv2dOptions::Padding padding = o.padding();
+  const Tensor x = padded(input, o, padding);
+  const auto* sizes = std::get_if<Extents<2>>(&padding);
+  return conv2d(x, held(weight), held(bias), pair_of(o.stride()),
+                sizes ? Padding2d(pair_of(*sizes)) : Padding2d(std::get<std::string>(padding)),
+                pair_of(o.dilation()), o.groups());
+}
+
+std::string Conv2d::extra_repr() const {
+  return described(options());
+}
+
+ConvTranspose1d::ConvTranspose1d(const ConvTranspose1dOptions& o) : Layer(o) {
+  make_parameters(weight_shape("ConvTranspose1d", o, o.in_channels(), o.out_channels()), o.out_channels(),
+                  o.bias());
+  initialize();
+}
+
+Tensor ConvTranspose1d::forward(const Tensor& x, const std::optional<Sizes>& output_size) {
+  const ConvTranspose1dOptions o = options();
+  const Extents<1> output_padding = output_padding_for("ConvTranspose1d", x, o, output_size);
+  return conv_transpose1d(x, held(weight), held(bias), o.stride()[0], o.padding()[0], output_padding[0],
+                          o.groups(), o.dilation()[0]);
+}
+
+std::string ConvTranspose1d::extra_repr() const {
+  return described(options());
+}
+
+ConvTranspose2d::ConvTranspose2d(const ConvTranspose2dOptions& o) : Layer(o) {
+  make_parameters(weight_shape("ConvTranspose2d", o, o.in_channels(), o.out_channels()), o.out_channels(),
+                  o.bias());
+  initialize();
+}
+
+Tensor ConvTranspose2d::forward(const Tensor& x, const std::optional<Sizes>& output_size) {
+  const ConvTranspose2dOptions o = options();
+  const Extents<2> output_padding = output_padding_for("ConvTranspose2d", x, o, output_size);
+  return conv_transpose2d(x, held(weight), held(bias), pair_of(o.stride()), pair_of(o.padding()),
+                          pair_of(output_padding), o.groups(), pair_of(o.dilation()));
+}
+
+std::string ConvTranspose2d::extra_repr() const {
+  return described(options());
 }
 
 }  // namespace ocl::nn

@@ -1,80 +1,107 @@
 #pragma once
 
 #include "autograd/ops/conv.h"
-#include "nn/module.h"
+#include "nn/layer.h"
 
 namespace ocl::nn {
 
-/** What a convolution layer is made with; one number a spatial dimension in each list. */
-struct ConvolutionOptions {
-  std::int64_t in_channels, out_channels;
-  std::vector<int> kernel_size, stride, dilation;
-  std::variant<std::vector<int>, std::string> padding;
-  std::vector<int> output_padding;
-  std::int64_t groups;
-  bool bias;
-  std::string padding_mode;
-  bool transposed;
+/** Options of Conv1d and Conv2d: `Conv2dOptions(3, 64, 7).stride(2).padding(3).bias(false)`. */
+template <int N>
+struct ConvOptions {
+  using Size = Extents<N>;
+  using Padding = std::variant<Size, std::string>;  // "same", "valid"
+  ConvOptions() = default;
+  ConvOptions(std::int64_t in_channels, std::int64_t out_channels, Size kernel_size)
+      : in_channels_(in_channels), out_channels_(out_channels), kernel_size_(kernel_size) {}
+  OPTION(std::int64_t, in_channels) = 0;
+  OPTION(std::int64_t, out_channels) = 0;
+  OPTION(Size, kernel_size);
+  OPTION(Size, stride) = 1;
+  OPTION(Padding, padding) = Size(0);
+  OPTION(Size, dilation) = 1;
+  OPTION(std::int64_t, groups) = 1;
+  OPTION(bool, bias) = true;
+  OPTION(std::string, padding_mode) = "zeros";
+  OPTION_LIST(3, in_channels_, out_channels_, kernel_size_, stride_, padding_, dilation_, groups_, bias_,
+              padding_mode_)
 };
+using Conv1dOptions = ConvOptions<1>;
+using Conv2dOptions = ConvOptions<2>;
 
-/** Base of the convolution layers: their parameters, Kaiming-uniform as PyTorch's, and repr. */
+/** Options of ConvTranspose1d and ConvTranspose2d. */
+template <int N>
+struct ConvTransposeOptions {
+  using Size = Extents<N>;
+  ConvTransposeOptions() = default;
+  ConvTransposeOptions(std::int64_t in_channels, std::int64_t out_channels, Size kernel_size)
+      : in_channels_(in_channels), out_channels_(out_channels), kernel_size_(kernel_size) {}
+  OPTION(std::int64_t, in_channels) = 0;
+  OPTION(std::int64_t, out_channels) = 0;
+  OPTION(Size, kernel_size);
+  OPTION(Size, stride) = 1;
+  OPTION(Size, padding) = 0;
+  OPTION(Size, output_padding) = 0;
+  OPTION(std::int64_t, groups) = 1;
+  OPTION(bool, bias) = true;
+  OPTION(Size, dilation) = 1;
+  OPTION(std::string, padding_mode) = "zeros";
+  OPTION_LIST(3, in_channels_, out_channels_, kernel_size_, stride_, padding_, output_padding_, groups_,
+              bias_, dilation_, padding_mode_)
+};
+using ConvTranspose1dOptions = ConvTransposeOptions<1>;
+using ConvTranspose2dOptions = ConvTransposeOptions<2>;
+
+/** Base of the convolution layers: their parameters, Kaiming-uniform as PyTorch's. */
 class Convolution : public Module {
  public:
-  std::string extra_repr() const override;
-  const ConvolutionOptions& options() const { return options_; }
+  void reset_parameters();
 
   Tensor weight;  // [out, in / groups, kernel sizes…], of a transposed one [in, out / groups, kernel sizes…]
-  Tensor bias;  // [out_channels], or undefined
+  Tensor bias;    // [out_channels], or undefined
 
  protected:
-  Convolution(const char* name, ConvolutionOptions options);
-
-  /** The input with what padding_mode puts around it; the layer then pads no more. */
-  Tensor padded(const Tensor& x) const;
-  bool pads_itself() const { return options_.padding_mode != "zeros"; }
-
- private:
-  ConvolutionOptions options_;
+  /** Registers the parameters, `weight` of that shape. */
+  void make_parameters(std::vector<std::int64_t> weight_shape, std::int64_t out_channels, bool has_bias);
 };
 
-/** torch.nn.Conv1d: [N, in, L] -> [N, out, OL]; see ocl::conv1d. */
-class Conv1d : public Convolution {
+/** torch.nn.Conv1d: [N, in, L] -> [N, out, OL]; see ocl::conv1d. Throws ValueError. */
+class Conv1d : public Layer<Conv1d, Conv1dOptions, Convolution> {
  public:
-  Conv1d(std::int64_t in_channels, std::int64_t out_channels, int kernel_size, int stride = 1,
-         const Padding1d& padding = 0, int dilation = 1, std::int64_t groups = 1, bool bias = true,
-         const std::string& padding_mode = "zeros");
+  explicit Conv1d(const Conv1dOptions& options);
+  Conv1d(std::int64_t in_channels, std::int64_t out_channels, int kernel_size)
+      : Conv1d(Conv1dOptions(in_channels, out_channels, kernel_size)) {}
   Tensor forward(const Tensor& x) override;
-  std::string name() const override { return "Conv1d"; }
+  std::string extra_repr() const override;
 };
 
-/** torch.nn.Conv2d: [N, in, H, W] -> [N, out, OH, OW]; see ocl::conv2d. */
-class Conv2d : public Convolution {
+/** torch.nn.Conv2d: [N, in, H, W] -> [N, out, OH, OW]; see ocl::conv2d. Throws ValueError. */
+class Conv2d : public Layer<Conv2d, Conv2dOptions, Convolution> {
  public:
-  Conv2d(std::int64_t in_channels, std::int64_t out_channels, Pair kernel_size, Pair stride = 1,
-         const Padding2d& padding = 0, Pair dilation = 1, std::int64_t groups = 1, bool bias = true,
-         const std::string& padding_mode = "zeros");
+  explicit Conv2d(const Conv2dOptions& options);
+  Conv2d(std::int64_t in_channels, std::int64_t out_channels, Extents<2> kernel_size)
+      : Conv2d(Conv2dOptions(in_channels, out_channels, kernel_size)) {}
   Tensor forward(const Tensor& x) override;
-  std::string name() const override { return "Conv2d"; }
+  std::string extra_repr() const override;
 };
 
-/** torch.nn.ConvTranspose1d: [N, in, L] -> [N, out, OL]; see ocl::conv_transpose1d. */
-class ConvTranspose1d : public Convolution {
+/** torch.nn.ConvTranspose1d: [N, in, L] -> [N, out, OL]; see ocl::conv_transpose1d. Throws ValueError. */
+class ConvTranspose1d : public Layer<ConvTranspose1d, ConvTranspose1dOptions, Convolution> {
  public:
-  ConvTranspose1d(std::int64_t in_channels, std::int64_t out_channels, int kernel_size, int stride = 1,
-                  int padding = 0, int output_padding = 0, std::int64_t groups = 1, bool bias = true,
-                  int dilation = 1);
-  Tensor forward(const Tensor& x) override;
-  std::string name() const override { return "ConvTranspose1d"; }
+  explicit ConvTranspose1d(const ConvTranspose1dOptions& options);
+  /** `output_size`: of the sizes that the geometry leaves open, the one to give; [OL] or [N, out, OL]. */
+  Tensor forward(const Tensor& x, const std::optional<std::vector<std::int64_t>>& output_size);
+  Tensor forward(const Tensor& x) override { return forward(x, std::nullopt); }
+  std::string extra_repr() const override;
 };
 
-/** torch.nn.ConvTranspose2d: [N, in, H, W] -> [N, out, OH, OW]; see ocl::conv_transpose2d. */
-class ConvTranspose2d : public Convolution {
+/** torch.nn.ConvTranspose2d: [N, in, H, W] -> [N, out, OH, OW]; see ocl::conv_transpose2d. Throws ValueError.
+ */
+class ConvTranspose2d : public Layer<ConvTranspose2d, ConvTranspose2dOptions, Convolution> {
  public:
-  ConvTranspose2d(std::int64_t in_channels, std::int64_t out_channels, Pair kernel_size, Pair stride = 1,
-                  Pair padding = 0, Pair output_padding = 0, std::int64_t groups = 1, bool bias = true,
-                  Pair dilation = 1);
-  Tensor forward(const Tensor& x) override;
-  std::string name() const override { return "ConvTranspose2d"; }
+  explicit ConvTranspose2d(const ConvTranspose2dOptions& options);
+  Tensor forward(const Tensor& x, const std::optional<std::vector<std::int64_t>>& output_size);
+  Tensor forward(const Tensor& x) override { return forward(x, std::nullopt); }
+  std::string extra_repr() const override;
 };
 
 }  // namespace ocl::nn

@@ -1,44 +1,50 @@
 #include "nn/modules/embedding.h"
 
-#include "autograd/creation.h"
+#include "autograd/ops/inplace.h"
 #include "autograd/ops/views.h"
-#include "autograd/tape.h"
 #include "nn/init.h"
 
 namespace ocl::nn {
+namespace {
 
-Embedding::Embedding(const Tensor& rows, std::optional<std::int64_t> padding_idx)
-    : padding_idx_(padding_idx) {
-  dlprim::require(rows.dim() == 2,
-                  "Embedding: embeddings parameter is expected to be 2-dimensional, got shape ",
-                  rows.shape());
-  const std::int64_t count = rows.size(0);
-  dlprim::require(!padding_idx || (*padding_idx >= -count && *padding_idx < count),
-                  "Embedding: padding_idx must be within num_embeddings (", count, "), got ",
-                  padding_idx.value_or(0));
-  if (padding_idx && *padding_idx < 0) padding_idx_ = *padding_idx + count;
-  register_parameter("weight", weight, rows);
+/** With padding_idx counted from the front. */
+EmbeddingOptions checked(EmbeddingOptions o) {
+  const std::int64_t count = o.num_embeddings();
+  if (!o.padding_idx()) return o;
+  const std::int64_t row = *o.padding_idx();
+  dlprim::require(row >= -count && row < count, "Embedding: padding_idx must be within num_embeddings (",
+                  count, "), got ", row);
+  return o.padding_idx(row < 0 ? row + count : row);
 }
 
-Embedding::Embedding(std::int64_t num_embeddings, std::int64_t embedding_dim,
-                     std::optional<std::int64_t> padding_idx)
-    : Embedding(empty({num_embeddings, embedding_dim}), padding_idx) {
+}  // namespace
+
+Embedding::Embedding(const EmbeddingOptions& given) : Layer(checked(given)) {
+  register_parameter("weight", weight, made({given.num_embeddings(), given.embedding_dim()}));
+  initialize();
+}
+
+void Embedding::reset_parameters() {
   init::normal_(weight);
-  if (!padding_idx_) return;
-  const NoGradGuard no_grad;
-  select(weight.detach(), 0, *padding_idx_).zero_();
+  if (const auto row = options().padding_idx()) select(weight.detach(), 0, *row).zero_();
 }
 
 std::shared_ptr<Embedding> Embedding::from_pretrained(const Tensor& embeddings, bool freeze,
                                                       std::optional<std::int64_t> padding_idx) {
-  const std::shared_ptr<Embedding> module(new Embedding(embeddings.detach(), padding_idx));
-  module->weight.requires_grad_(!freeze);
+  dlprim::require(embeddings.dim() == 2,
+                  "Embedding: embeddings parameter is expected to be 2-dimensional, got shape ",
+                  embeddings.shape());
+  const FactoryScope hollow(std::nullopt, std::nullopt, true);
+  const auto module = std::make_shared<Embedding>(
+      EmbeddingOptions(embeddings.size(0), embeddings.size(1)).padding_idx(padding_idx));
+  static_cast<Module&>(*module).register_parameter("weight", parameter(embeddings.detach(), !freeze));
   return module;
 }
 
 std::string Embedding::extra_repr() const {
-  return dlprim::concat(weight.size(0), ", ", weight.size(1),
-                        padding_idx_ ? dlprim::concat(", padding_idx=", *padding_idx_) : "");
+  const EmbeddingOptions o = options();
+  const std::string padding = o.padding_idx() ? ", padding_idx=" + repr_of(o.padding_idx()) : "";
+  return dlprim::concat(o.num_embeddings(), ", ", o.embedding_dim(), padding);
 }
 
 }  // namespace ocl::nn

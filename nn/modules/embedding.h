@@ -1,33 +1,39 @@
 #pragma once
 
-#include <optional>
-
 #include "autograd/ops/indexing.h"
-#include "nn/module.h"
+#include "nn/layer.h"
 
 namespace ocl::nn {
 
-/** torch.nn.Embedding: [...] of int64 or int32 -> [..., embedding_dim]. */
-class Embedding : public Module {
+struct EmbeddingOptions {
+  EmbeddingOptions() = default;
+  EmbeddingOptions(std::int64_t num_embeddings, std::int64_t embedding_dim)
+      : num_embeddings_(num_embeddings), embedding_dim_(embedding_dim) {}
+  OPTION(std::int64_t, num_embeddings) = 0;
+  OPTION(std::int64_t, embedding_dim) = 0;
+  /** A row that is 0 and gets no gradient. */
+  OPTION(std::optional<std::int64_t>, padding_idx) = std::nullopt;
+  OPTION_LIST(2, num_embeddings_, embedding_dim_, padding_idx_)
+};
+
+/** torch.nn.Embedding: [...] of int64 or int32 -> [..., embedding_dim]. Throws ValueError. */
+class Embedding : public Layer<Embedding, EmbeddingOptions> {
  public:
-  /** Rows from a standard normal distribution; row `padding_idx` is 0 and gets no gradient. */
-  Embedding(std::int64_t num_embeddings, std::int64_t embedding_dim,
-            std::optional<std::int64_t> padding_idx = std::nullopt);
+  explicit Embedding(const EmbeddingOptions& options);
+  Embedding(std::int64_t num_embeddings, std::int64_t embedding_dim)
+      : Embedding(EmbeddingOptions(num_embeddings, embedding_dim)) {}
   /** Rows given, [num_embeddings, embedding_dim]; `freeze`: they ask for no gradient. */
   static std::shared_ptr<Embedding> from_pretrained(const Tensor& embeddings, bool freeze = true,
                                                     std::optional<std::int64_t> padding_idx = std::nullopt);
 
-  Tensor forward(const Tensor& input) override { return embedding(input, held(weight), padding_idx_); }
-  std::string name() const override { return "Embedding"; }
+  Tensor forward(const Tensor& input) override {
+    return embedding(input, held(weight), options().padding_idx());
+  }
+  /** Standard normal rows. */
+  void reset_parameters();
   std::string extra_repr() const override;
-  std::optional<std::int64_t> padding_idx() const { return padding_idx_; }
 
   Tensor weight;  // [num_embeddings, embedding_dim]
-
- private:
-  Embedding(const Tensor& rows, std::optional<std::int64_t> padding_idx);
-
-  std::optional<std::int64_t> padding_idx_;
 };
 
 }  // namespace ocl::nn

@@ -2,25 +2,30 @@
 
 #include <cmath>
 
-#include "autograd/creation.h"
 #include "nn/init.h"
 
 namespace ocl::nn {
 
-Linear::Linear(std::int64_t in_features, std::int64_t out_features, bool with_bias) {
-  dlprim::require(in_features > 0 && out_features > 0, "Linear: features must be positive, got ", in_features,
-                  " and ", out_features);
-  register_parameter("weight", weight, empty({out_features, in_features}));
+Linear::Linear(const LinearOptions& o) : Layer(o) {
+  dlprim::require(o.in_features() >= 0 && o.out_features() >= 0,
+                  "Linear: features must not be negative, got ", o.in_features(), " and ", o.out_features());
+  register_parameter("weight", weight, made({o.out_features(), o.in_features()}));
+  register_parameter("bias", bias, o.bias() ? made({o.out_features()}) : Tensor());
+  initialize();
+}
+
+void Linear::reset_parameters() {
   init::kaiming_uniform_(weight, std::sqrt(5.0));
-  register_parameter("bias", bias, with_bias ? empty({out_features}) : Tensor());
-  if (!with_bias) return;
-  const double bound = 1 / std::sqrt(static_cast<double>(in_features));
+  if (!bias.defined()) return;
+  const auto fan_in = static_cast<double>(weight.size(1));
+  const double bound = fan_in > 0 ? 1 / std::sqrt(fan_in) : 0;
   init::uniform_(bias, -bound, bound);
 }
 
 std::string Linear::extra_repr() const {
-  return dlprim::concat("in_features=", weight.size(1), ", out_features=", weight.size(0),
-                        ", bias=", bias.defined() ? "True" : "False");
+  const LinearOptions o = options();
+  return dlprim::concat("in_features=", o.in_features(), ", out_features=", o.out_features(),
+                        ", bias=", repr_of(held(bias).defined()));
 }
 
 }  // namespace ocl::nn

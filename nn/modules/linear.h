@@ -1,16 +1,29 @@
 #pragma once
 
 #include "autograd/ops/linalg.h"
-#include "nn/module.h"
+#include "nn/layer.h"
 
 namespace ocl::nn {
 
-/** torch.nn.Linear: [..., in_features] -> [..., out_features]. */
-class Linear : public Module {
+struct LinearOptions {
+  LinearOptions() = default;
+  LinearOptions(std::int64_t in_features, std::int64_t out_features)
+      : in_features_(in_features), out_features_(out_features) {}
+  OPTION(std::int64_t, in_features) = 0;
+  OPTION(std::int64_t, out_features) = 0;
+  OPTION(bool, bias) = true;
+  OPTION_LIST(2, in_features_, out_features_, bias_)
+};
+
+/** torch.nn.Linear: [..., in_features] -> [..., out_features]. Throws ValueError. */
+class Linear : public Layer<Linear, LinearOptions> {
  public:
-  Linear(std::int64_t in_features, std::int64_t out_features, bool bias = true);
+  explicit Linear(const LinearOptions& options);
+  Linear(std::int64_t in_features, std::int64_t out_features)
+      : Linear(LinearOptions(in_features, out_features)) {}
   Tensor forward(const Tensor& x) override { return linear(x, held(weight), held(bias)); }
-  std::string name() const override { return "Linear"; }
+  /** Uniform within 1 / sqrt(in_features). */
+  void reset_parameters();
   std::string extra_repr() const override;
 
   Tensor weight;  // [out_features, in_features]

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "autograd/ops/loss.h"
-#include "nn/module.h"
+#include "nn/layer.h"
 
 namespace ocl::nn {
 
@@ -13,163 +13,113 @@ class Loss : public Module {
   using Module::forward;
 };
 
+struct CrossEntropyLossOptions {
+  OPTION(Tensor, weight);  // [C], or undefined
+  OPTION(std::int64_t, ignore_index) = -100;
+  OPTION(std::string, reduction) = "mean";
+  OPTION(double, label_smoothing) = 0;
+  OPTION_LIST(0, weight_, ignore_index_, reduction_, label_smoothing_)
+};
 /** torch.nn.CrossEntropyLoss; see ocl::cross_entropy. */
-class CrossEntropyLoss : public Loss {
+class CrossEntropyLoss : public Layer<CrossEntropyLoss, CrossEntropyLossOptions, Loss> {
  public:
-  explicit CrossEntropyLoss(const Tensor& class_weight = {}, std::int64_t ignore_index = -100,
-                            Reduction reduction = Reduction::mean, double label_smoothing = 0)
-      : ignore_index_(ignore_index), reduction_(reduction), label_smoothing_(label_smoothing) {
-    register_buffer("weight", weight, class_weight);
-  }
+  explicit CrossEntropyLoss(const CrossEntropyLossOptions& options = {});
   using Loss::forward;
-  Tensor forward(const Tensor& input, const Tensor& target) override {
-    return cross_entropy(input, target, weight, ignore_index_, reduction_, label_smoothing_);
-  }
-  std::string name() const override { return "CrossEntropyLoss"; }
+  Tensor forward(const Tensor& input, const Tensor& target) override;
+  std::string extra_repr() const override { return ""; }
 
   Tensor weight;  // [C], or undefined
-
- private:
-  std::int64_t ignore_index_;
-  Reduction reduction_;
-  double label_smoothing_;
 };
 
+struct NLLLossOptions {
+  OPTION(Tensor, weight);  // [C], or undefined
+  OPTION(std::int64_t, ignore_index) = -100;
+  OPTION(std::string, reduction) = "mean";
+  OPTION_LIST(0, weight_, ignore_index_, reduction_)
+};
 /** torch.nn.NLLLoss; see ocl::nll_loss. */
-class NLLLoss : public Loss {
+class NLLLoss : public Layer<NLLLoss, NLLLossOptions, Loss> {
  public:
-  explicit NLLLoss(const Tensor& class_weight = {}, std::int64_t ignore_index = -100,
-                   Reduction reduction = Reduction::mean)
-      : ignore_index_(ignore_index), reduction_(reduction) {
-    register_buffer("weight", weight, class_weight);
-  }
+  explicit NLLLoss(const NLLLossOptions& options = {});
   using Loss::forward;
-  Tensor forward(const Tensor& input, const Tensor& target) override {
-    return nll_loss(input, target, weight, ignore_index_, reduction_);
-  }
-  std::string name() const override { return "NLLLoss"; }
+  Tensor forward(const Tensor& input, const Tensor& target) override;
+  std::string extra_repr() const override { return ""; }
 
   Tensor weight;  // [C], or undefined
-
- private:
-  std::int64_t ignore_index_;
-  Reduction reduction_;
 };
 
-/** torch.nn.MSELoss. */
-class MSELoss : public Loss {
- public:
-  explicit MSELoss(Reduction reduction = Reduction::mean) : reduction_(reduction) {}
-  using Loss::forward;
-  Tensor forward(const Tensor& input, const Tensor& target) override {
-    return mse_loss(input, target, reduction_);
-  }
-  std::string name() const override { return "MSELoss"; }
-
- private:
-  Reduction reduction_;
+struct BCELossOptions {
+  OPTION(Tensor, weight);  // broadcasts to the loss; may be undefined
+  OPTION(std::string, reduction) = "mean";
+  OPTION_LIST(0, weight_, reduction_)
 };
-
-/** torch.nn.L1Loss. */
-class L1Loss : public Loss {
- public:
-  explicit L1Loss(Reduction reduction = Reduction::mean) : reduction_(reduction) {}
-  using Loss::forward;
-  Tensor forward(const Tensor& input, const Tensor& target) override {
-    return l1_loss(input, target, reduction_);
-  }
-  std::string name() const override { return "L1Loss"; }
-
- private:
-  Reduction reduction_;
-};
-
-/** torch.nn.SmoothL1Loss; see ocl::smooth_l1_loss. */
-class SmoothL1Loss : public Loss {
- public:
-  explicit SmoothL1Loss(Reduction reduction = Reduction::mean, double beta = 1)
-      : reduction_(reduction), beta_(beta) {}
-  using Loss::forward;
-  Tensor forward(const Tensor& input, const Tensor& target) override {
-    return smooth_l1_loss(input, target, reduction_, beta_);
-  }
-  std::string name() const override { return "SmoothL1Loss"; }
-
- private:
-  Reduction reduction_;
-  double beta_;
-};
-
-/** torch.nn.HuberLoss; see ocl::huber_loss. */
-class HuberLoss : public Loss {
- public:
-  explicit HuberLoss(Reduction reduction = Reduction::mean, double delta = 1)
-      : reduction_(reduction), delta_(delta) {}
-  using Loss::forward;
-  Tensor forward(const Tensor& input, const Tensor& target) override {
-    return huber_loss(input, target, reduction_, delta_);
-  }
-  std::string name() const override { return "HuberLoss"; }
-
- private:
-  Reduction reduction_;
-  double delta_;
-};
-
 /** torch.nn.BCELoss; see ocl::binary_cross_entropy. */
-class BCELoss : public Loss {
+class BCELoss : public Layer<BCELoss, BCELossOptions, Loss> {
  public:
-  explicit BCELoss(const Tensor& element_weight = {}, Reduction reduction = Reduction::mean)
-      : reduction_(reduction) {
-    register_buffer("weight", weight, element_weight);
-  }
+  explicit BCELoss(const BCELossOptions& options = {});
   using Loss::forward;
-  Tensor forward(const Tensor& input, const Tensor& target) override {
-    return binary_cross_entropy(input, target, weight, reduction_);
-  }
-  std::string name() const override { return "BCELoss"; }
+  Tensor forward(const Tensor& input, const Tensor& target) override;
+  std::string extra_repr() const override { return ""; }
 
   Tensor weight;  // broadcasts to the loss; may be undefined
-
- private:
-  Reduction reduction_;
 };
 
+struct BCEWithLogitsLossOptions {
+  OPTION(Tensor, weight);  // broadcasts to the loss, as pos_weight; both may be undefined
+  OPTION(std::string, reduction) = "mean";
+  OPTION(Tensor, pos_weight);
+  OPTION_LIST(0, weight_, reduction_, pos_weight_)
+};
 /** torch.nn.BCEWithLogitsLoss; see ocl::binary_cross_entropy_with_logits. */
-class BCEWithLogitsLoss : public Loss {
+class BCEWithLogitsLoss : public Layer<BCEWithLogitsLoss, BCEWithLogitsLossOptions, Loss> {
  public:
-  explicit BCEWithLogitsLoss(const Tensor& element_weight = {}, Reduction reduction = Reduction::mean,
-                             const Tensor& positive_weight = {})
-      : reduction_(reduction) {
-    register_buffer("weight", weight, element_weight);
-    register_buffer("pos_weight", pos_weight, positive_weight);
-  }
+  explicit BCEWithLogitsLoss(const BCEWithLogitsLossOptions& options = {});
   using Loss::forward;
-  Tensor forward(const Tensor& input, const Tensor& target) override {
-    return binary_cross_entropy_with_logits(input, target, weight, reduction_, pos_weight);
-  }
-  std::string name() const override { return "BCEWithLogitsLoss"; }
+  Tensor forward(const Tensor& input, const Tensor& target) override;
+  std::string extra_repr() const override { return ""; }
 
   Tensor weight, pos_weight;  // broadcast to the loss; may be undefined
-
- private:
-  Reduction reduction_;
 };
 
-/** torch.nn.KLDivLoss; see ocl::kl_div. */
-class KLDivLoss : public Loss {
- public:
-  explicit KLDivLoss(const std::string& reduction = "mean", bool log_target = false)
-      : reduction_(reduction), log_target_(log_target) {}
-  using Loss::forward;
-  Tensor forward(const Tensor& input, const Tensor& target) override {
-    return kl_div(input, target, reduction_, log_target_);
-  }
-  std::string name() const override { return "KLDivLoss"; }
-
- private:
-  std::string reduction_;
-  bool log_target_;
+struct ReductionOptions {
+  OPTION(std::string, reduction) = "mean";
+  OPTION_LIST(0, reduction_)
 };
+
+// torch.nn's losses with no tensors of their own: LOSS(class, its options, the call).
+#define LOSS(Class, ClassOptions, call)                                  \
+  class Class : public Layer<Class, ClassOptions, Loss> {                \
+   public:                                                               \
+    using Layer::Layer;                                                  \
+    using Loss::forward;                                                 \
+    Tensor forward(const Tensor& input, const Tensor& target) override { \
+      const Options o = options();                                       \
+      return call;                                                       \
+    }                                                                    \
+    std::string extra_repr() const override { return ""; }               \
+  };
+
+struct SmoothL1LossOptions {
+  OPTION(std::string, reduction) = "mean";
+  OPTION(double, beta) = 1;
+  OPTION_LIST(0, reduction_, beta_)
+};
+struct HuberLossOptions {
+  OPTION(std::string, reduction) = "mean";
+  OPTION(double, delta) = 1;
+  OPTION_LIST(0, reduction_, delta_)
+};
+struct KLDivLossOptions {
+  OPTION(std::string, reduction) = "mean";
+  OPTION(bool, log_target) = false;
+  OPTION_LIST(0, reduction_, log_target_)
+};
+LOSS(MSELoss, ReductionOptions, mse_loss(input, target, reduction_from_name(o.reduction())))
+LOSS(L1Loss, ReductionOptions, l1_loss(input, target, reduction_from_name(o.reduction())))
+LOSS(SmoothL1Loss, SmoothL1LossOptions,
+     smooth_l1_loss(input, target, reduction_from_name(o.reduction()), o.beta()))
+LOSS(HuberLoss, HuberLossOptions, huber_loss(input, target, reduction_from_name(o.reduction()), o.delta()))
+LOSS(KLDivLoss, KLDivLossOptions, kl_div(input, target, o.reduction(), o.log_target()))
+#undef LOSS
 
 }  // namespace ocl::nn

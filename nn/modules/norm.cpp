@@ -1,145 +1,173 @@
 #include "nn/modules/norm.h"
 
-#include "autograd/creation.h"
+#include "autograd/ops/inplace.h"
 #include "autograd/ops/norm.h"
+#include "autograd/ops/pointwise.h"
 #include "autograd/ops/views.h"
+#include "autograd/tape.h"
+#include "nn/init.h"
 
 namespace ocl::nn {
 namespace {
 
-const char* python_bool(bool value) {
-  return value ? "True" : "False";
+using dlprim::concat;
+using dlprim::require;
+
+void fill_if_there(Tensor& tensor, double value) {
+  if (tensor.defined()) init::constant_(tensor, value);
 }
 
-/** Sizes as Python prints a tuple: "(5,)", "(2, 3)". */
-std::string tuple_repr(const std::vector<std::int64_t>& sizes) {
-  std::string text = "(";
-  for (std::size_t i = 0; i < sizes.size(); ++i) text += (i ? ", " : "") + std::to_string(sizes[i]);
-  return text + (sizes.size() == 1 ? ",)" : ")");
+void require_rank(const char* layer, const Tensor& x, int least, int most) {
+  require(x.dim() >= least && x.dim() <= most, layer, ": expected ", least,
+          least == most ? "" : concat("D or ", most), "D input (got ", x.dim(), "D input)");
 }
 
 }  // namespace
 
-BatchNorm::BatchNorm(std::int64_t num_features, double eps, std::optional<double> momentum, bool affine,
-                     bool track_running_stats)
-    : num_features_(num_features), eps_(eps), momentum_(momentum) {
-  dlprim::require(num_features > 0, "BatchNorm: num_features must be positive, got ", num_features);
-  register_parameter("weight", weight, affine ? ones({num_features}) : Tensor());
-  register_parameter("bias", bias, affine ? zeros({num_features}) : Tensor());
-  register_buffer("running_mean", running_mean, track_running_stats ? zeros({num_features}) : Tensor());
-  register_buffer("running_var", running_var, track_running_stats ? ones({num_features}) : Tensor());
-  if (track_running_stats) register_counter("num_batches_tracked", &num_batches_tracked);
+void RunningNorm::make_tensors(const char* layer, std::int64_t num_features, bool affine,
+                               bool track_running_stats) {
+  require(num_features >= 0, layer, ": num_features must not be negative, got ", num_features);
+  const auto wanted = [&](bool yes) { return yes ? made({num_features}) : Tensor(); };
+  register_parameter("weight", weight, wanted(affine));
+  register_parameter("bias", bias, wanted(affine));
+  register_buffer("running_mean", running_mean, wanted(track_running_stats));
+  register_buffer("running_var", running_var, wanted(track_running_stats));
+  register_buffer("num_batches_tracked", num_batches_tracked,
+                  track_running_stats ? made({}, DType::int64) : Tensor());
 }
 
-Tensor BatchNorm::forward(const Tensor& x) {
-  check_input(x);
+void RunningNorm::reset_running_stats() {
+  fill_if_there(running_mean, 0);
+  fill_if_there(running_var, 1);
+  fill_if_there(num_batches_tracked, 0);
+}
+
+void RunningNorm::reset_parameters() {
+  reset_running_stats();
+  fill_if_there(weight, 1);
+  fill_if_there(bias, 0);
+}
+
+Tensor RunningNorm::normalized_batch(const Tensor& x, const BatchNormOptions& o) {
+  const bool tracks = is_training() && o.track_running_stats();
+  Tensor mean = held(running_mean), variance = held(running_var), seen = held(num_batches_tracked);
+  const bool uses_batch = is_training() || (!mean.defined() && !variance.defined());
+  if (is_training() && !tracks) mean = variance = {};
+  double momentum = o.momentum().value_or(0);
+  if (tracks && seen.defined()) {
+    const NoGradGuard no_grad;
+    seen.add_(1);
+    if (!o.momentum()) momentum = 1 / seen.item<double>();
+  }
+  return batch_norm(x, mean, variance, held(weight), held(bias), uses_batch, momentum, o.eps());
+}
+
+Tensor RunningNorm::normalized_items(const Tensor& x, const InstanceNormOptions& o, int item_rank) {
+  if (x.dim() == item_rank) return squeeze(normalized_items(unsqueeze(x, 0), o, item_rank), 0);
   const Tensor mean = held(running_mean), variance = held(running_var);
-  const bool uses_batch = is_training() || !mean.defined();
-  if (is_training() && mean.defined()) ++num_batches_tracked;
-  const double momentum =
-      momentum_ ? *momentum_ : 1.0 / static_cast<double>(std::max<std::int64_t>(num_batches_tracked, 1));
-  return batch_norm(x, mean, variance, held(weight), held(bias), uses_batch, momentum, eps_);
+  const bool uses_input = is_training() || !o.track_running_stats();
+  return instance_norm(x, mean, variance, held(weight), held(bias), uses_input, o.momentum().value_or(0),
+                       o.eps());
 }
 
-std::string BatchNorm::extra_repr() const {
-  return dlprim::concat(num_features_, ", eps=", float_repr(eps_),
-                        ", momentum=", momentum_ ? float_repr(*momentum_) : "None",
-                        ", affine=", python_bool(weight.defined()),
-                        ", track_running_stats=", python_bool(running_mean.defined()));
+Tensor BatchNorm1d::forward(const Tensor& x) {
+  require_rank("BatchNorm1d", x, 2, 3);
+  return normalized_batch(x, options());
 }
 
-void BatchNorm2d::check_input(const Tensor& x) const {
-  dlprim::require(x.dim() == 4, "BatchNorm2d: expected 4D input (got ", x.dim(), "D input)");
+Tensor BatchNorm2d::forward(const Tensor& x) {
+  require_rank("BatchNorm2d", x, 4, 4);
+  return normalized_batch(x, options());
 }
 
-void BatchNorm1d::check_input(const Tensor& x) const {
-  dlprim::require(x.dim() == 2 || x.dim() == 3, "BatchNorm1d: expected 2D or 3D input (got ", x.dim(),
-                  "D input)");
+Tensor InstanceNorm1d::forward(const Tensor& x) {
+  require_rank("InstanceNorm1d", x, 2, 3);
+  return normalized_items(x, options(), 2);
 }
 
-LayerNorm::LayerNorm(std::vector<std::int64_t> normalized_shape, double eps, bool elementwise_affine,
-                     bool with_bias)
-    : shape_(std::move(normalized_shape)), eps_(eps) {
-  register_parameter("weight", weight, elementwise_affine ? ones(shape_) : Tensor());
-  register_parameter("bias", bias, elementwise_affine && with_bias ? zeros(shape_) : Tensor());
+Tensor InstanceNorm2d::forward(const Tensor& x) {
+  require_rank("InstanceNorm2d", x, 3, 4);
+  return normalized_items(x, options(), 3);
+}
+
+LayerNorm::LayerNorm(const LayerNormOptions& o) : Layer(o) {
+  const dlprim::Dims shape(o.normalized_shape());
+  register_parameter("weight", weight, o.elementwise_affine() ? made(shape) : Tensor());
+  register_parameter("bias", bias, o.elementwise_affine() && o.bias() ? made(shape) : Tensor());
+  initialize();
+}
+
+void LayerNorm::reset_parameters() {
+  fill_if_there(weight, 1);
+  fill_if_there(bias, 0);
 }
 
 Tensor LayerNorm::forward(const Tensor& x) {
-  return layer_norm(x, shape_, held(weight), held(bias), eps_);
+  const LayerNormOptions o = options();
+  return layer_norm(x, o.normalized_shape(), held(weight), held(bias), o.eps());
 }
 
 std::string LayerNorm::extra_repr() const {
-  return dlprim::concat(tuple_repr(shape_), ", eps=", float_repr(eps_),
-                        ", elementwise_affine=", python_bool(weight.defined()));
+  const LayerNormOptions o = options();
+  return concat(repr_of(o.normalized_shape()), ", eps=", repr_of(o.eps()),
+                ", elementwise_affine=", repr_of(o.elementwise_affine()));
 }
 
-RMSNorm::RMSNorm(std::vector<std::int64_t> normalized_shape, std::optional<double> eps,
-                 bool elementwise_affine)
-    : shape_(std::move(normalized_shape)), eps_(eps) {
-  register_parameter("weight", weight, elementwise_affine ? ones(shape_) : Tensor());
+RMSNorm::RMSNorm(const RMSNormOptions& o) : Layer(o) {
+  register_parameter("weight", weight,
+                     o.elementwise_affine() ? made(dlprim::Dims(o.normalized_shape())) : Tensor());
+  initialize();
+}
+
+void RMSNorm::reset_parameters() {
+  fill_if_there(weight, 1);
 }
 
 Tensor RMSNorm::forward(const Tensor& x) {
-  return rms_norm(x, shape_, held(weight), eps_);
+  const RMSNormOptions o = options();
+  return rms_norm(x, o.normalized_shape(), held(weight), o.eps());
 }
 
 std::string RMSNorm::extra_repr() const {
-  return dlprim::concat(tuple_repr(shape_), ", eps=", eps_ ? float_repr(*eps_) : "None",
-                        ", elementwise_affine=", python_bool(weight.defined()));
+  const RMSNormOptions o = options();
+  return concat(repr_of(o.normalized_shape()), ", eps=", repr_of(o.eps()),
+                ", elementwise_affine=", repr_of(o.elementwise_affine()));
 }
 
-GroupNorm::GroupNorm(std::int64_t num_groups, std::int64_t num_channels, double eps, bool affine)
-    : groups_(num_groups), channels_(num_channels), eps_(eps) {
-  dlprim::require(num_groups > 0 && num_channels > 0 && num_channels % num_groups == 0,
-                  "GroupNorm: num_channels must be divisible by num_groups, got ", num_channels, " and ",
-                  num_groups);
-  register_parameter("weight", weight, affine ? ones({num_channels}) : Tensor());
-  register_parameter("bias", bias, affine ? zeros({num_channels}) : Tensor());
+GroupNorm::GroupNorm(const GroupNormOptions& o) : Layer(o) {
+  require(o.num_groups() > 0 && o.num_channels() > 0 && o.num_channels() % o.num_groups() == 0,
+          "GroupNorm: num_channels must be divisible by num_groups, got ", o.num_channels(), " and ",
+          o.num_groups());
+  register_parameter("weight", weight, o.affine() ? made({o.num_channels()}) : Tensor());
+  register_parameter("bias", bias, o.affine() ? made({o.num_channels()}) : Tensor());
+  initialize();
+}
+
+void GroupNorm::reset_parameters() {
+  fill_if_there(weight, 1);
+  fill_if_there(bias, 0);
 }
 
 Tensor GroupNorm::forward(const Tensor& x) {
-  return group_norm(x, groups_, held(weight), held(bias), eps_);
+  const GroupNormOptions o = options();
+  return group_norm(x, o.num_groups(), held(weight), held(bias), o.eps());
 }
 
 std::string GroupNorm::extra_repr() const {
-  return dlprim::concat(groups_, ", ", channels_, ", eps=", float_repr(eps_),
-                        ", affine=", python_bool(weight.defined()));
-}
-
-InstanceNorm::InstanceNorm(std::int64_t num_features, double eps, std::optional<double> momentum, bool affine,
-                           bool track_running_stats)
-    : num_features_(num_features), eps_(eps), momentum_(momentum) {
-  dlprim::require(num_features > 0, "InstanceNorm: num_features must be positive, got ", num_features);
-  register_parameter("weight", weight, affine ? ones({num_features}) : Tensor());
-  register_parameter("bias", bias, affine ? zeros({num_features}) : Tensor());
-  register_buffer("running_mean", running_mean, track_running_stats ? zeros({num_features}) : Tensor());
-  register_buffer("running_var", running_var, track_running_stats ? ones({num_features}) : Tensor());
-  if (track_running_stats) register_counter("num_batches_tracked", &num_batches_tracked);
-}
-
-Tensor InstanceNorm::forward(const Tensor& x) {
-  dlprim::require(x.dim() == item_rank() || x.dim() == item_rank() + 1, name(), ": expected ", item_rank(),
-                  "D or ", item_rank() + 1, "D input (got ", x.dim(), "D input)");
-  if (x.dim() == item_rank()) return squeeze(forward(unsqueeze(x, 0)), 0);
-  const Tensor mean = held(running_mean), variance = held(running_var);
-  const bool uses_input = is_training() || !mean.defined();
-  return instance_norm(x, mean, variance, held(weight), held(bias), uses_input, momentum_.value_or(0), eps_);
-}
-
-std::string InstanceNorm::extra_repr() const {
-  return dlprim::concat(num_features_, ", eps=", float_repr(eps_),
-                        ", momentum=", momentum_ ? float_repr(*momentum_) : "None",
-                        ", affine=", python_bool(weight.defined()),
-                        ", track_running_stats=", python_bool(running_mean.defined()));
+  const GroupNormOptions o = options();
+  return concat(o.num_groups(), ", ", o.num_channels(), ", eps=", repr_of(o.eps()),
+                ", affine=", repr_of(o.affine()));
 }
 
 Tensor LocalResponseNorm::forward(const Tensor& x) {
-  return local_response_norm(x, size_, alpha_, beta_, k_);
+  const LocalResponseNormOptions o = options();
+  return local_response_norm(x, o.size(), o.alpha(), o.beta(), o.k());
 }
 
 std::string LocalResponseNorm::extra_repr() const {
-  return dlprim::concat(size_, ", alpha=", float_repr(alpha_), ", beta=", float_repr(beta_),
-                        ", k=", float_repr(k_));
+  const LocalResponseNormOptions o = options();
+  return concat(o.size(), ", alpha=", repr_of(o.alpha()), ", beta=", repr_of(o.beta()),
+                ", k=", repr_of(o.k()));
 }
 
 }  // namespace ocl::nn

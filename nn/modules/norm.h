@@ -1,153 +1,139 @@
 #pragma once
 
-#include <optional>
-
-#include "nn/module.h"
+#include "nn/layer.h"
 
 namespace ocl::nn {
 
-/** What BatchNorm1d and BatchNorm2d share; see ocl::batch_norm. */
-class BatchNorm : public Module {
+/** Options of BatchNorm and, with `affine` and `track_running_stats` false by default, InstanceNorm. */
+template <bool by_default>
+struct RunningNormOptions {
+  RunningNormOptions(std::int64_t num_features = 0) : num_features_(num_features) {}
+  OPTION(std::int64_t, num_features);
+  OPTION(double, eps) = 1e-5;
+  /** nullopt: the running statistics are the plain average over all batches seen. */
+  OPTION(std::optional<double>, momentum) = 0.1;
+  OPTION(bool, affine) = by_default;
+  OPTION(bool, track_running_stats) = by_default;
+  OPTION_LIST(1, num_features_, eps_, momentum_, affine_, track_running_stats_)
+};
+using BatchNormOptions = RunningNormOptions<true>;
+using InstanceNormOptions = RunningNormOptions<false>;
+
+/** What batch and instance norm share: their tensors. */
+class RunningNorm : public Module {
  public:
-  /** momentum nullopt: the running statistics are the plain average over all batches seen. */
-  BatchNorm(std::int64_t num_features, double eps = 1e-5, std::optional<double> momentum = 0.1,
-            bool affine = true, bool track_running_stats = true);
-  Tensor forward(const Tensor& x) override;
-  std::string extra_repr() const override;
+  void reset_running_stats();
+  void reset_parameters();
 
   Tensor weight, bias, running_mean, running_var;  // [num_features]; undefined where switched off
-  std::int64_t num_batches_tracked = 0;
+  Tensor num_batches_tracked;                      // int64 []
 
  protected:
-  /** Throws ValueError unless `x` has the rank the module takes. */
-  virtual void check_input(const Tensor& x) const = 0;
-
- private:
-  std::int64_t num_features_;
-  double eps_;
-  std::optional<double> momentum_;
+  void make_tensors(const char* layer, std::int64_t num_features, bool affine, bool track_running_stats);
+  Tensor normalized_batch(const Tensor& x, const BatchNormOptions& options);
+  Tensor normalized_items(const Tensor& x, const InstanceNormOptions& options, int item_rank);
 };
 
-/** torch.nn.BatchNorm2d over [N, C, H, W]. */
-class BatchNorm2d : public BatchNorm {
- public:
-  using BatchNorm::BatchNorm;
-  std::string name() const override { return "BatchNorm2d"; }
+// torch.nn.BatchNorm1d over [N, C] or [N, C, L], BatchNorm2d over [N, C, H, W]; see ocl::batch_norm.
+// torch.nn.InstanceNorm1d over [N, C, L] or [C, L], InstanceNorm2d over [N, C, H, W] or [C, H, W]; see
+// ocl::instance_norm. Throw ValueError.
+#define RUNNING_NORM(Class, ClassOptions)                                                            \
+  class Class : public Layer<Class, ClassOptions, RunningNorm> {                                     \
+   public:                                                                                           \
+    explicit Class(const ClassOptions& options) : Layer(options) {                                   \
+      make_tensors(#Class, options.num_features(), options.affine(), options.track_running_stats()); \
+      initialize();                                                                                  \
+    }                                                                                                \
+    Tensor forward(const Tensor& x) override;                                                        \
+    std::string extra_repr() const override { return described(options()); }                         \
+  };
+/** "64, eps=1e-05, momentum=0.1, …" */
+template <class Options>
+std::string described(const Options& o) {
+  return dlprim::concat(o.num_features(), ", eps=", repr_of(o.eps()), ", momentum=", repr_of(o.momentum()),
+                        ", affine=", repr_of(o.affine()),
+                        ", track_running_stats=", repr_of(o.track_running_stats()));
+}
+RUNNING_NORM(BatchNorm1d, BatchNormOptions)
+RUNNING_NORM(BatchNorm2d, BatchNormOptions)
+RUNNING_NORM(InstanceNorm1d, InstanceNormOptions)
+RUNNING_NORM(InstanceNorm2d, InstanceNormOptions)
+#undef RUNNING_NORM
 
- protected:
-  void check_input(const Tensor& x) const override;
+struct LayerNormOptions {
+  LayerNormOptions(std::vector<std::int64_t> normalized_shape = {})
+      : normalized_shape_(std::move(normalized_shape)) {}
+  OPTION(std::vector<std::int64_t>, normalized_shape);
+  OPTION(double, eps) = 1e-5;
+  OPTION(bool, elementwise_affine) = true;
+  OPTION(bool, bias) = true;
+  OPTION_LIST(1, normalized_shape_, eps_, elementwise_affine_, bias_)
 };
-
-/** torch.nn.BatchNorm1d over [N, C] or [N, C, L]. */
-class BatchNorm1d : public BatchNorm {
- public:
-  using BatchNorm::BatchNorm;
-  std::string name() const override { return "BatchNorm1d"; }
-
- protected:
-  void check_input(const Tensor& x) const override;
-};
-
 /** torch.nn.LayerNorm: the last dimensions, of sizes normalized_shape, normalised; see ocl::layer_norm. */
-class LayerNorm : public Module {
+class LayerNorm : public Layer<LayerNorm, LayerNormOptions> {
  public:
-  explicit LayerNorm(std::vector<std::int64_t> normalized_shape, double eps = 1e-5,
-                     bool elementwise_affine = true, bool bias = true);
+  explicit LayerNorm(const LayerNormOptions& options);
   Tensor forward(const Tensor& x) override;
-  std::string name() const override { return "LayerNorm"; }
+  void reset_parameters();
   std::string extra_repr() const override;
 
   Tensor weight, bias;  // of normalized_shape; undefined where switched off
-
- private:
-  std::vector<std::int64_t> shape_;
-  double eps_;
 };
 
+struct RMSNormOptions {
+  RMSNormOptions(std::vector<std::int64_t> normalized_shape = {})
+      : normalized_shape_(std::move(normalized_shape)) {}
+  OPTION(std::vector<std::int64_t>, normalized_shape);
+  OPTION(std::optional<double>, eps) = std::nullopt;
+  OPTION(bool, elementwise_affine) = true;
+  OPTION_LIST(1, normalized_shape_, eps_, elementwise_affine_)
+};
 /** torch.nn.RMSNorm: the last dimensions over their root mean square; see ocl::rms_norm. */
-class RMSNorm : public Module {
+class RMSNorm : public Layer<RMSNorm, RMSNormOptions> {
  public:
-  explicit RMSNorm(std::vector<std::int64_t> normalized_shape, std::optional<double> eps = std::nullopt,
-                   bool elementwise_affine = true);
+  explicit RMSNorm(const RMSNormOptions& options);
   Tensor forward(const Tensor& x) override;
-  std::string name() const override { return "RMSNorm"; }
+  void reset_parameters();
   std::string extra_repr() const override;
 
   Tensor weight;  // of normalized_shape, or undefined
-
- private:
-  std::vector<std::int64_t> shape_;
-  std::optional<double> eps_;
 };
 
-/** torch.nn.GroupNorm over [N, num_channels, ...]; see ocl::group_norm. */
-class GroupNorm : public Module {
+struct GroupNormOptions {
+  GroupNormOptions() = default;
+  GroupNormOptions(std::int64_t num_groups, std::int64_t num_channels)
+      : num_groups_(num_groups), num_channels_(num_channels) {}
+  OPTION(std::int64_t, num_groups) = 1;
+  OPTION(std::int64_t, num_channels) = 0;
+  OPTION(double, eps) = 1e-5;
+  OPTION(bool, affine) = true;
+  OPTION_LIST(2, num_groups_, num_channels_, eps_, affine_)
+};
+/** torch.nn.GroupNorm over [N, num_channels, ...]; see ocl::group_norm. Throws ValueError. */
+class GroupNorm : public Layer<GroupNorm, GroupNormOptions> {
  public:
-  GroupNorm(std::int64_t num_groups, std::int64_t num_channels, double eps = 1e-5, bool affine = true);
+  explicit GroupNorm(const GroupNormOptions& options);
   Tensor forward(const Tensor& x) override;
-  std::string name() const override { return "GroupNorm"; }
+  void reset_parameters();
   std::string extra_repr() const override;
 
   Tensor weight, bias;  // [num_channels]; undefined where switched off
-
- private:
-  std::int64_t groups_, channels_;
-  double eps_;
 };
 
-/** What InstanceNorm1d and InstanceNorm2d share; see ocl::instance_norm. */
-class InstanceNorm : public Module {
- public:
-  explicit InstanceNorm(std::int64_t num_features, double eps = 1e-5, std::optional<double> momentum = 0.1,
-                        bool affine = false, bool track_running_stats = false);
-  Tensor forward(const Tensor& x) override;
-  std::string extra_repr() const override;
-
-  Tensor weight, bias, running_mean, running_var;  // [num_features]; undefined where switched off
-  std::int64_t num_batches_tracked = 0;
-
- protected:
-  /** Dimensions of an input without a batch; with one there is one more. */
-  virtual int item_rank() const = 0;
-
- private:
-  std::int64_t num_features_;
-  double eps_;
-  std::optional<double> momentum_;
+struct LocalResponseNormOptions {
+  LocalResponseNormOptions(std::int64_t size = 1) : size_(size) {}
+  OPTION(std::int64_t, size);
+  OPTION(double, alpha) = 1e-4;
+  OPTION(double, beta) = 0.75;
+  OPTION(double, k) = 1;
+  OPTION_LIST(1, size_, alpha_, beta_, k_)
 };
-
-/** torch.nn.InstanceNorm1d over [N, C, L] or [C, L]. */
-class InstanceNorm1d : public InstanceNorm {
- public:
-  using InstanceNorm::InstanceNorm;
-  std::string name() const override { return "InstanceNorm1d"; }
-
- protected:
-  int item_rank() const override { return 2; }
-};
-
-/** torch.nn.InstanceNorm2d over [N, C, H, W] or [C, H, W]. */
-class InstanceNorm2d : public InstanceNorm {
- public:
-  using InstanceNorm::InstanceNorm;
-  std::string name() const override { return "InstanceNorm2d"; }
-
- protected:
-  int item_rank() const override { return 3; }
-};
-
 /** torch.nn.LocalResponseNorm; see ocl::local_response_norm. */
-class LocalResponseNorm : public Module {
+class LocalResponseNorm : public Layer<LocalResponseNorm, LocalResponseNormOptions> {
  public:
-  explicit LocalResponseNorm(std::int64_t size, double alpha = 1e-4, double beta = 0.75, double k = 1)
-      : size_(size), alpha_(alpha), beta_(beta), k_(k) {}
+  using Layer::Layer;
   Tensor forward(const Tensor& x) override;
-  std::string name() const override { return "LocalResponseNorm"; }
   std::string extra_repr() const override;
-
- private:
-  std::int64_t size_;
-  double alpha_, beta_, k_;
 };
 
 }  // namespace ocl::nn

@@ -1,89 +1,65 @@
 #pragma once
 
 #include "autograd/ops/resample.h"
-#include "nn/module.h"
+#include "nn/layer.h"
 
 namespace ocl::nn {
 
-/** torch.nn.Upsample; see ocl::interpolate. One size or scale factor stands for every dimension. */
-class Upsample : public Module {
+/** One entry for every spatial dimension, or one that stands for all of them. */
+template <class T>
+using PerDimension = std::optional<std::variant<T, std::vector<T>>>;
+
+struct UpsampleOptions {
+  OPTION(PerDimension<std::int64_t>, size) = std::nullopt;
+  OPTION(PerDimension<double>, scale_factor) = std::nullopt;
+  OPTION(std::string, mode) = "nearest";
+  OPTION(std::optional<bool>, align_corners) = std::nullopt;
+  OPTION(std::optional<bool>, recompute_scale_factor) = std::nullopt;
+  OPTION_LIST(0, size_, scale_factor_, mode_, align_corners_, recompute_scale_factor_)
+};
+/** torch.nn.Upsample; see ocl::interpolate. */
+class Upsample : public Layer<Upsample, UpsampleOptions> {
  public:
-  explicit Upsample(std::vector<std::int64_t> size, std::vector<double> scale_factor = {},
-                    const std::string& mode = "nearest", std::optional<bool> align_corners = std::nullopt,
-                    std::optional<bool> recompute_scale_factor = std::nullopt)
-      : size_(std::move(size)),
-        scale_factor_(std::move(scale_factor)),
-        mode_(mode),
-        align_corners_(align_corners),
-        recompute_scale_factor_(recompute_scale_factor) {}
+  using Layer::Layer;
   Tensor forward(const Tensor& x) override;
-  std::string name() const override { return "Upsample"; }
   std::string extra_repr() const override;
-
- private:
-  std::vector<std::int64_t> size_;
-  std::vector<double> scale_factor_;
-  std::string mode_;
-  std::optional<bool> align_corners_, recompute_scale_factor_;
 };
 
-/** torch.nn.PixelShuffle. */
-class PixelShuffle : public Module {
- public:
-  explicit PixelShuffle(std::int64_t upscale_factor) : factor_(upscale_factor) {}
-  Tensor forward(const Tensor& x) override { return pixel_shuffle(x, factor_); }
-  std::string name() const override { return "PixelShuffle"; }
-  std::string extra_repr() const override { return dlprim::concat("upscale_factor=", factor_); }
+// torch.nn.PixelShuffle, PixelUnshuffle and ChannelShuffle: one number each.
+#define SHUFFLE(Class, function, number)                                                 \
+  struct Class##Options {                                                                \
+    Class##Options(std::int64_t number = 1) : number##_(number) {}                       \
+    OPTION(std::int64_t, number);                                                        \
+    OPTION_LIST(1, number##_)                                                            \
+  };                                                                                     \
+  class Class : public Layer<Class, Class##Options> {                                    \
+   public:                                                                               \
+    using Layer::Layer;                                                                  \
+    Tensor forward(const Tensor& x) override { return function(x, options().number()); } \
+  };
+SHUFFLE(PixelShuffle, pixel_shuffle, upscale_factor)
+SHUFFLE(PixelUnshuffle, pixel_unshuffle, downscale_factor)
+SHUFFLE(ChannelShuffle, channel_shuffle, groups)
+#undef SHUFFLE
 
- private:
-  std::int64_t factor_;
+/** Options of the padding layers of `axes` dimensions: two numbers a dimension, from the last one on. */
+template <int axes>
+struct PaddingOptions {
+  PaddingOptions(Extents<2 * axes> padding = 0) : padding_(padding) {}
+  OPTION(Extents<2 * axes>, padding);
+  OPTION_LIST(1, padding_)
 };
 
-/** torch.nn.PixelUnshuffle. */
-class PixelUnshuffle : public Module {
- public:
-  explicit PixelUnshuffle(std::int64_t downscale_factor) : factor_(downscale_factor) {}
-  Tensor forward(const Tensor& x) override { return pixel_unshuffle(x, factor_); }
-  std::string name() const override { return "PixelUnshuffle"; }
-  std::string extra_repr() const override { return dlprim::concat("downscale_factor=", factor_); }
-
- private:
-  std::int64_t factor_;
-};
-
-/** torch.nn.ChannelShuffle. */
-class ChannelShuffle : public Module {
- public:
-  explicit ChannelShuffle(std::int64_t groups) : groups_(groups) {}
-  Tensor forward(const Tensor& x) override { return channel_shuffle(x, groups_); }
-  std::string name() const override { return "ChannelShuffle"; }
-  std::string extra_repr() const override { return dlprim::concat("groups=", groups_); }
-
- private:
-  std::int64_t groups_;
-};
-
-/** Base of the padding layers: ocl::pad of the last dimensions, `padding` as there; one number stands for
- * all. */
-class PaddingLayer : public Module {
- public:
-  Tensor forward(const Tensor& x) override { return pad(x, padding_, mode_); }
-  std::string extra_repr() const override;
-
- protected:
-  PaddingLayer(std::vector<std::int64_t> padding, std::size_t axes, const char* mode);
-
- private:
-  std::vector<std::int64_t> padding_;
-  const char* mode_;
-};
-
-// torch.nn.ZeroPad1d and its kin.
-#define PADDING(Class, axes, mode)                                                                      \
-  class Class : public PaddingLayer {                                                                   \
-   public:                                                                                              \
-    explicit Class(std::vector<std::int64_t> padding) : PaddingLayer(std::move(padding), axes, mode) {} \
-    std::string name() const override { return #Class; }                                                \
+// torch.nn.ZeroPad1d and its kin; see ocl::pad.
+#define PADDING(Class, axes, mode)                                                   \
+  class Class : public Layer<Class, PaddingOptions<axes>> {                          \
+   public:                                                                           \
+    using Layer::Layer;                                                              \
+    Tensor forward(const Tensor& x) override {                                       \
+      const auto padding = options().padding();                                      \
+      return pad(x, {padding.begin(), padding.end()}, mode);                         \
+    }                                                                                \
+    std::string extra_repr() const override { return repr_of(options().padding()); } \
   };
 #include "nn/modules/paddings.def"
 

@@ -140,6 +140,7 @@ struct type_caster<ocl::Pair> {
   }
 
   static handle cast(const ocl::Pair& pair, return_value_policy, handle) {
+    if (pair.is_one_number) return int_(pair[0]).release();
     return make_tuple(pair[0], pair[1]).release();
   }
 };

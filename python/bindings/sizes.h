@@ -4,13 +4,7 @@
 #include "autograd/ops/pool.h"
 #include "casters.h"
 
-/** The size along one dimension, given as an int or as a tuple of one. */
-struct Single {
-  int value = 0;
-  Single() = default;
-  Single(int v) : value(v) {}
-  operator int() const { return value; }
-};
+using ocl::Single;
 
 /** Padding of one dimension: a size or a word. */
 using SinglePadding = std::variant<Single, std::string>;
@@ -40,8 +34,8 @@ std::vector<T> entries_of(const PerDimension<T>& entries, const ocl::Tensor& x) 
 namespace pybind11::detail {
 
 template <>
-struct type_caster<Single> {
-  PYBIND11_TYPE_CASTER(Single, const_name("int | tuple[int]"));
+struct type_caster<ocl::Single> {
+  PYBIND11_TYPE_CASTER(ocl::Single, const_name("int | tuple[int]"));
 
   bool load(handle source, bool) {
     object item = reinterpret_borrow<object>(source);
@@ -51,11 +45,15 @@ struct type_caster<Single> {
       item = items[0];
     }
     if (!PyLong_Check(item.ptr())) return false;
-    value = Single(small_int(item));
+    value = ocl::Single(small_int(item));
+    value.is_one_number = PyLong_Check(source.ptr());
     return true;
   }
 
-  static handle cast(const Single& size, return_value_policy, handle) { return int_(size.value).release(); }
+  static handle cast(const ocl::Single& size, return_value_policy, handle) {
+    if (size.is_one_number) return int_(size.value).release();
+    return make_tuple(size.value).release();
+  }
 };
 
 /** One int for both dimensions, two of them, or a word. */
@@ -94,6 +92,7 @@ struct type_caster<ocl::AdaptiveSize> {
   }
 
   static handle cast(const ocl::AdaptiveSize& size, return_value_policy, handle) {
+    if (size.is_one_number) return pybind11::cast(size.values[0]).release();
     return pybind11::make_tuple(size.values[0], size.values[1]).release();
   }
 

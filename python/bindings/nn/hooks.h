@@ -2,8 +2,11 @@
 
 #include "module_class.h"
 
-/** self.forward(*args, **kwargs) between the hooks that Python code registered on `self`. */
-py::object call_with_hooks(const py::object& self, py::args args, py::kwargs kwargs);
-
-/** register_forward_hook and its kin, and the handles that they return. */
+/** The module called from Python: hooks of both languages around the object's own forward. */
+py::object call_with_hooks(const py::object& self, const py::args& args, const py::kwargs& kwargs);
+/** The dict of that name ("_forward_hooks") with hooks that Python registered, made if it is none yet; an
+ * empty object where no hooks have that name. */
+py::object hooks_named(const py::object& self, const std::string& name);
+/** Makes C++ call the hooks that stand in the object's dicts already. */
+void follow_hooks(const py::object& self, Module& module);
 void bind_hooks(py::module_& m, py::object module_class);

@@ -11,10 +11,8 @@ void bind_init(py::module_& parent) {
   m.def(
       "constant_", [](Tensor t, double val) { return init::constant_(t, val); }, py::arg("tensor"),
       py::arg("val"));
-  m.def(
-      "zeros_", [](Tensor t) { return init::zeros_(t); }, py::arg("tensor"));
-  m.def(
-      "ones_", [](Tensor t) { return init::ones_(t); }, py::arg("tensor"));
+  m.def("zeros_", [](Tensor t) { return init::zeros_(t); }, py::arg("tensor"));
+  m.def("ones_", [](Tensor t) { return init::ones_(t); }, py::arg("tensor"));
   m.def(
       "xavier_uniform_", [](Tensor t, double gain) { return init::xavier_uniform_(t, gain); },
       py::arg("tensor"), py::arg("gain") = 1.0);
@@ -39,8 +37,7 @@ void bind_init(py::module_& parent) {
       },
       py::arg("tensor"), py::arg("mean") = 0.0, py::arg("std") = 1.0, py::arg("a") = -2.0,
       py::arg("b") = 2.0);
-  m.def(
-      "eye_", [](Tensor t) { return init::eye_(t); }, py::arg("tensor"));
+  m.def("eye_", [](Tensor t) { return init::eye_(t); }, py::arg("tensor"));
   m.def("calculate_gain", &init::calculate_gain, py::arg("nonlinearity"), py::arg("param") = py::none());
   kaiming("kaiming_uniform_", &init::kaiming_uniform_);
   kaiming("kaiming_normal_", &init::kaiming_normal_);

@@ -7,24 +7,6 @@
 
 namespace {
 
-/** Lets C++ call a forward that is written in Python. */
-class PythonModule : public Module, public py::trampoline_self_life_support {
- public:
-  using Module::Module;
-  Tensor forward(const Tensor& x) override {
-    const PythonLocked locked;
-    PYBIND11_OVERRIDE(Tensor, Module, forward, x);
-  }
-  std::string name() const override {
-    PythonLocked locked;
-    return py::type::of(py::cast(this)).attr("__name__").cast<std::string>();
-  }
-  std::string extra_repr() const override {
-    const PythonLocked locked;
-    PYBIND11_OVERRIDE(std::string, Module, extra_repr);
-  }
-};
-
 std::string class_name(const py::handle& object) {
   return py::type::of(object).attr("__name__").cast<std::string>();
 }
@@ -52,10 +34,10 @@ py::dict python_halves(const py::object& self) {
 
 /** Adds a submodule. C++ holds its C++ half alone, and the parent's _python_halves hold the Python half with
  * what a subclass adds: so the collector sees every reference to it. */
-void add_child(const py::object& self, const std::string& name, const py::object& child) {
+void add_child(const py::object& self, Module& module, const std::string& name, const py::object& child) {
   if (!py::isinstance<Module>(child)) throw ocl::TypeError(class_name(child) + " is not a Module subclass");
   constructed(child);
-  constructed(self).register_module(name, py::potentially_slicing_weak_ptr<Module>(child).lock());
+  module.register_module(name, py::potentially_slicing_weak_ptr<Module>(child).lock());
   self.attr("__dict__")
       .attr("pop")(name, py::none());  // a plain attribute of that name would hide the submodule
   python_halves(self)[py::str(name)] = child;
@@ -72,7 +54,7 @@ void set_attribute(const py::object& self, const std::string& name, const py::ob
   };
   const bool is_tensor = py::isinstance<Tensor>(value);
   if (py::isinstance<Module>(value)) {
-    add_child(self, name, value);
+    add_child(self, module, name, value);
   } else if (is_tensor && value.cast<Tensor>().impl().is_parameter) {
     module.register_parameter(name, value.cast<Tensor>());
     self.attr("__dict__").attr("pop")(name, py::none());
@@ -94,6 +76,7 @@ py::object get_attribute(const py::object& self, const std::string& name) {
   if (const auto parameter = module.own_parameter(name)) return none_or(*parameter);
   if (const auto buffer = module.own_buffer(name)) return none_or(*buffer);
   if (const auto child = module.own_module(name)) return python_half(self, name, child);
+  if (py::object hooks = hooks_named(self, name)) return hooks;
   throw py::attribute_error("'" + module.name() + "' object has no attribute '" + name + "'");
 }
 
@@ -284,11 +267,31 @@ Tensor tensor_under(const py::object& self, const std::string& target, const cha
   return *found;
 }
 
-using ModuleBinding = py::class_<Module, PythonModule, py::smart_holder>;
+/** What a copy or a pickle of a module keeps. */
+py::dict state_of(const py::object& self) {
+  const Module& module = constructed(self);
+  py::dict parameters, buffers, children, attributes = self.attr("__dict__").attr("copy")();
+  for (const auto& [name, tensor] : module.own_parameters())
+    parameters[py::str(name)] = python_option(tensor);
+  for (const auto& [name, tensor] : module.own_buffers())
+    buffers[py::str(name)] = py::make_tuple(python_option(tensor), module.is_persistent(name));
+  for (const auto& [name, child] : children_of(self)) children[py::str(name)] = child;
+  attributes.attr("pop")("_python_halves", py::none());
+  py::dict state;
+  state["options"] = py::hasattr(self, "_options") ? self.attr("_options")() : py::dict();
+  state["training"] = module.is_training();
+  state["parameters"] = parameters;
+  state["buffers"] = buffers;
+  state["modules"] = children;
+  state["attributes"] = attributes;
+  return state;
+}
+
+using ModuleBinding = py::class_<Module, PythonModule<Module>, py::smart_holder>;
 
 void bind_registration(ModuleBinding& module) {
   const auto add = [](const py::object& self, const std::string& name, const py::object& child) {
-    add_child(self, name, child);
+    add_child(self, constructed(self), name, child);
   };
   module
       .def(
@@ -413,6 +416,26 @@ void bind_state(ModuleBinding& module) {
 
 }  // namespace
 
+void restore(const py::object& self, Module& module, const py::dict& state) {
+  for (const ocl::StateDict& own : {module.own_parameters(), module.own_buffers()})
+    for (const auto& [name, tensor] : own) module.unregister(name);
+  for (const auto& [name, child] : module.named_children()) module.unregister(name);
+  self.attr("__dict__").attr("update")(state["attributes"]);
+  follow_hooks(self, module);
+  const auto tensor_or_none = [](const py::handle& value) {
+    return value.is_none() ? Tensor() : value.cast<Tensor>();
+  };
+  for (const auto& [name, value] : state["parameters"].cast<py::dict>())
+    module.register_parameter(name.cast<std::string>(), tensor_or_none(value));
+  for (const auto& [name, value] : state["buffers"].cast<py::dict>()) {
+    const auto both = value.cast<py::tuple>();
+    module.register_buffer(name.cast<std::string>(), tensor_or_none(both[0]), both[1].cast<bool>());
+  }
+  for (const auto& [name, child] : state["modules"].cast<py::dict>())
+    add_child(self, module, name.cast<std::string>(), py::reinterpret_borrow<py::object>(child));
+  module.set_training(state["training"].cast<bool>());
+}
+
 py::object python_half(const py::object& parent, const std::string& name,
                        const std::shared_ptr<Module>& child) {
   const py::dict halves = python_halves(parent);
@@ -457,7 +480,8 @@ void bind_module(py::module_& m) {
       py::set_error(PyExc_RecursionError, e.what());
     }
   });
-  module.def(py::init<>())
+  def_plain_construction<Module>(module);
+  module.def("__getstate__", &state_of)
       .def(
           "forward", [](Module& self, const Tensor& x) { return self.forward(x); }, py::arg("input"),
           WithoutLock())

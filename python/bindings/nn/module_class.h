@@ -3,17 +3,174 @@
 #include "../casters.h"
 #include "../collector.h"
 #include "nn/nn.h"
+#include "options.h"
+#include "values.h"
 
 using ocl::Pair;
 using ocl::Tensor;
 using namespace ocl::nn;
 
-/** How a module class is bound: `ModuleClass<Linear>(m, "Linear", doc).def(py::init<…>(), …)`. */
+/** Lets C++ call what a class written in Python overrides. */
+template <class M>
+class PythonModule : public M, public py::trampoline_self_life_support {
+ public:
+  using M::forward;
+  using M::M;
+  Tensor forward(const Tensor& x) override {
+    const PythonLocked locked;
+    PYBIND11_OVERRIDE(Tensor, M, forward, x);
+  }
+  Value call(const Arguments& arguments) override {
+    const PythonLocked locked;
+    const py::function written = py::get_override(static_cast<const M*>(this), "forward");
+    if (!written) return M::call(arguments);
+    return value_of(written(*positional_of(arguments), **named_of(arguments)));
+  }
+  std::string name() const override {
+    const PythonLocked locked;
+    return py::type::of(py::cast(this)).attr("__name__").template cast<std::string>();
+  }
+  std::string extra_repr() const override {
+    const PythonLocked locked;
+    PYBIND11_OVERRIDE(std::string, M, extra_repr);
+  }
+};
+
+/** How a module class is bound that Python does not construct from options. */
 template <class M, class Base = Module>
 struct ModuleClass : py::class_<M, Base, py::smart_holder> {
   template <class... Extra>
   ModuleClass(py::handle scope, const char* name, const Extra&... extra)
       : py::class_<M, Base, py::smart_holder>(scope, name, extra..., py::custom_type_setup(&follow_module)) {}
+};
+
+/** Gives a module that __setstate__ has made what `state`, from __getstate__, says. */
+void restore(const py::object& self, Module& module, const py::dict& state);
+
+template <class M, class = void>
+struct HasParameters : std::false_type {};
+template <class M>
+struct HasParameters<M, std::void_t<decltype(std::declval<M&>().reset_parameters())>> : std::true_type {};
+
+/** Puts a new M into a Python object that is being made: one that calls back where its class is Python's. */
+template <class M, class... Options>
+M& construct(py::detail::value_and_holder& self, const Options&... options) {
+  M* made = nullptr;
+  if (Py_TYPE(self.inst) == self.type->type) {
+    const PythonUnlocked unlocked;
+    made = new M(options...);
+  } else {
+    made = new PythonModule<M>(options...);
+  }
+  self.value_ptr() = made;
+  return *made;
+}
+
+/** The constructor, and the copies, of a class without options. */
+template <class M, class Class>
+void def_plain_construction(Class& bound) {
+  bound.def(
+      "__init__", [](py::detail::value_and_holder& self) { construct<M>(self); },
+      py::detail::is_new_style_constructor());
+  bound.def(
+      "__setstate__",
+      [](py::detail::value_and_holder& self, const py::dict& state) {
+        restore(py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(self.inst)),
+                construct<M>(self), state);
+      },
+      py::detail::is_new_style_constructor());
+}
+
+/**
+ * Binds a layer: from its options come the constructor, whose arguments they are, its signature, the
+ * attributes, and what __getstate__ and __setstate__ (copies, pickles) keep.
+ */
+template <class M, class Base = Module>
+class LayerClass : public py::class_<M, Base, PythonModule<M>, py::smart_holder> {
+ public:
+  using Class = py::class_<M, Base, PythonModule<M>, py::smart_holder>;
+  using Options = typename M::Options;
+
+  LayerClass(py::handle scope, const char* name, const std::string& documentation = "")
+      : Class(scope, name,
+              documentation_with_signature(name, Options::names(), values(Options()), takes_factory,
+                                           documentation)
+                  .c_str(),
+              py::custom_type_setup(&follow_module)) {
+    this->def(
+        "__init__",
+        [name](py::detail::value_and_holder& self, const py::args& positional, const py::kwargs& named) {
+          const ConstructorArguments given(name, Options::names(), takes_factory, positional, named);
+          const Options options = options_from(name, [&](std::size_t i) { return given[i]; });
+          const FactoryScope factory(given.device(), given.dtype());
+          construct<M>(self, options);
+        },
+        py::detail::is_new_style_constructor());
+    this->def("_options", [](const M& self) {
+      py::dict all;
+      const std::vector<py::object> current = values(self.options());
+      for (std::size_t i = 0; i < current.size(); ++i) all[py::str(Options::names().names[i])] = current[i];
+      return all;
+    });
+    this->def(
+        "__setstate__",
+        [name](py::detail::value_and_holder& self, const py::dict& state) {
+          const py::dict kept = state["options"];
+          const Options options = options_from(name, [&](std::size_t i) -> py::handle {
+            const py::str key(Options::names().names[i]);
+            return kept.contains(key) ? py::handle(kept[key]) : py::handle();
+          });
+          const FactoryScope hollow(std::nullopt, std::nullopt, true);
+          restore(py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(self.inst)),
+                  construct<M>(self, options), state);
+        },
+        py::detail::is_new_style_constructor());
+    if constexpr (takes_factory) this->def("reset_parameters", &M::reset_parameters, WithoutLock());
+    bind_attributes(std::make_index_sequence<option_count>());
+  }
+
+ private:
+  static constexpr bool takes_factory = HasParameters<M>::value;
+  static constexpr std::size_t option_count =
+      std::tuple_size_v<decltype(std::declval<const Options&>().values())>;
+
+  static std::vector<py::object> values(const Options& options) {
+    return std::apply([](const auto&... each) { return std::vector<py::object>{python_option(each)...}; },
+                      options.values());
+  }
+
+  /** `given(i)`: the Python object for option i, or none of it. */
+  template <class Given>
+  static Options options_from(const char* name, const Given& given) {
+    Options options;
+    std::size_t i = 0;
+    const auto set = [&](auto& option) {
+      if (const py::handle value = given(i))
+        set_option(option, value, dlprim::concat(name, "(): '", Options::names().names[i], '\''));
+      ++i;
+    };
+    auto all = options.values();
+    std::apply([&](auto&... each) { (set(each), ...); }, all);
+    return options;
+  }
+
+  template <std::size_t... I>
+  void bind_attributes(std::index_sequence<I...>) {
+    (bind_attribute<I>(Options::names().names[I]), ...);
+  }
+
+  template <std::size_t I>
+  void bind_attribute(const std::string& option) {
+    if (option == "bias" || option == "weight" || option == "pos_weight") return;  // tensors have these names
+    this->def_property(
+        option.c_str(), [](const M& self) { return values(self.options())[I]; },
+        [option](M& self, const py::object& value) {
+          Options changed = self.options();
+          set_option(std::get<I>(changed.values()), value, "attribute '" + option + "'");
+          self.change_options(
+              [&](Options& own) { std::get<I>(own.values()) = std::get<I>(changed.values()); });
+        });
+  }
 };
 
 /** The Python half of a submodule, with what a subclass or a user has added to it. */

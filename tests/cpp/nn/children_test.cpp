@@ -22,7 +22,7 @@ struct Net : nn::Module {
 TEST_F(Children, FollowWhatIsRegistered) {
   Net net;
   const auto held = net.hidden.get();
-  net.register_module("hidden", nn::make<nn::Linear>(2, 3, false));
+  net.register_module("hidden", nn::make<nn::Linear>(nn::LinearOptions(2, 3).bias(false)));
   EXPECT_NE(net.hidden.get(), held);
   EXPECT_FALSE(net.hidden->bias.defined());
   EXPECT_EQ(net(ones({4, 2})).shape(), (Dims{4, 1}));

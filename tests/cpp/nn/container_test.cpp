@@ -79,14 +79,14 @@ TEST_F(Containers, ActivationsInPlace) {
   EXPECT_TRUE(is_same(relu(x), x));
   EXPECT_EQ(x.to_vector(), (Values{0, 2}));
   nn::LeakyReLU leaky(2);
-  EXPECT_EQ(leaky.repr(), "LeakyReLU(negative_slope=2)");
-  leaky.parameter("negative_slope") = 3.0;
+  EXPECT_EQ(leaky.repr(), "LeakyReLU(negative_slope=2.0)");
+  leaky.change_options([](auto& options) { options.negative_slope(3); });
+  EXPECT_EQ(leaky.repr(), "LeakyReLU(negative_slope=3)");
   EXPECT_EQ(leaky(tensor(Values{-1, 2}, {2})).to_vector(), (Values{-3, 2}));
-  expect_error<ValueError>([&] { leaky.parameter("alpha"); }, "LeakyReLU has no parameter 'alpha'");
 }
 
 TEST_F(Containers, StochasticDepth) {
-  nn::StochasticDepth rows(0.5, "row"), batch(0.5, "batch");
+  nn::StochasticDepth rows({0.5, "row"}), batch({0.5, "batch"});
   manual_seed(1);
   int dropped = 0;
   const Values values = rows(ones({200, 3})).to_vector();
@@ -100,5 +100,5 @@ TEST_F(Containers, StochasticDepth) {
   EXPECT_EQ(whole, Values(50, whole[0]));
   rows.eval();
   EXPECT_EQ(rows(ones({4})).to_vector(), Values(4, 1));
-  expect_error<ValueError>([] { nn::StochasticDepth(0.5, "rows"); }, "'batch' or 'row', but got rows");
+  expect_error<ValueError>([] { nn::StochasticDepth({0.5, "rows"}); }, "'batch' or 'row', but got rows");
 }

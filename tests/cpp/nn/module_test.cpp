@@ -48,7 +48,7 @@ TEST_F(Modules, Names) {
 TEST_F(Modules, ReprIsPyTorchs) {
   EXPECT_EQ(nn::Sequential(nn::make<nn::Linear>(2, 3), nn::make<nn::ReLU>()).repr(),
             "Sequential(\n  (0): Linear(in_features=2, out_features=3, bias=True)\n  (1): ReLU()\n)");
-  EXPECT_EQ(nn::Linear(2, 3, false).repr(), "Linear(in_features=2, out_features=3, bias=False)");
+  EXPECT_EQ(nn::Linear(nn::LinearOptions(2, 3).bias(false)).repr(), "Linear(in_features=2, out_features=3, bias=False)");
 }
 
 TEST_F(Modules, Sequential) {
@@ -77,10 +77,10 @@ TEST_F(Modules, BatchNormMovesItsStatistics) {
   norm(tensor(Values{1, 3}, {2, 1}));
   EXPECT_NEAR(norm.running_mean.item(), 0.1 * 2, 1e-6);
   EXPECT_NEAR(norm.running_var.item(), 0.9 + 0.1 * 2, 1e-6);
-  EXPECT_EQ(norm.num_batches_tracked, 1);
+  EXPECT_EQ(norm.num_batches_tracked.item<int>(), 1);
   norm.eval();
   EXPECT_NEAR(norm(tensor(Values{0.2f}, {1, 1})).item(), 0, 1e-6);
-  EXPECT_EQ(norm.num_batches_tracked, 1);
+  EXPECT_EQ(norm.num_batches_tracked.item<int>(), 1);
   expect_error<ValueError>([&] { norm(ones({1, 1, 1, 1})); }, "BatchNorm1d");
 }
 
@@ -134,7 +134,7 @@ TEST_F(Modules, PreHooksAndRemoval) {
 }
 
 TEST_F(Modules, BackwardHooks) {
-  nn::Linear linear(2, 1, false);
+  nn::Linear linear(nn::LinearOptions(2, 1).bias(false));
   const Tensor x = leaf({1, 2}, {1, 2});
   Values seen;
   linear.register_full_backward_hook(
@@ -202,7 +202,7 @@ TEST_F(Modules, WrongUse) {
   expect_error<TypeError>([&] { module(ones({1})); }, "has no forward of one tensor");
   expect_error<ValueError>([&] { module.register_parameter("a.b", ones({1})); }, "one word without '.'");
   expect_error<ValueError>([&] { module.register_module("child", nullptr); }, "'child' needs another module");
-  expect_error<ValueError>([] { nn::Linear(0, 3); }, "Linear: features must be positive");
+  expect_error<ValueError>([] { nn::Linear(-1, 3); }, "Linear: features must not be negative");
   expect_error<ValueError>([] { nn::Dropout(1.5); }, "between 0 and 1, but got 1.5");
   nn::Linear linear(2, 3);
   expect_error<ValueError>([&] { linear(ones({4, 5})); }, "[4, 5]");
@@ -222,7 +222,7 @@ TEST_F(Modules, StateDictThroughAFile) {
   EXPECT_EQ(names_of(actual), names_of(expected));
   for (std::size_t i = 0; i < expected.size(); ++i)
     EXPECT_EQ(actual[i].second.to_bytes(), expected[i].second.to_bytes()) << expected[i].first;
-  EXPECT_EQ(other.norm->num_batches_tracked, 1);
+  EXPECT_EQ(other.norm->num_batches_tracked.item<int>(), 1);
   const Tensor x = rand({2, 1, 4, 4});
   net.eval();
   other.eval();
@@ -277,11 +277,11 @@ TEST_F(Modules, NothingIsLoadedUnlessACounterFitsToo) {
     value = name == "num_batches_tracked" ? zeros({2}, DType::int64) : full({2}, 7);
   expect_error<ValueError>([&] { norm.load_state_dict(state); }, "size mismatch for num_batches_tracked");
   EXPECT_EQ(norm.weight.to_vector(), (Values{1, 1}));
-  EXPECT_EQ(norm.num_batches_tracked, 0);
+  EXPECT_EQ(norm.num_batches_tracked.item<int>(), 0);
   state.back().second = full({1}, 5, DType::int64);
   norm.load_state_dict(state);
   EXPECT_EQ(norm.weight.to_vector(), (Values{7, 7}));
-  EXPECT_EQ(norm.num_batches_tracked, 5);
+  EXPECT_EQ(norm.num_batches_tracked.item<int>(), 5);
 }
 
 TEST_F(Modules, AnUndefinedTensorIsMissing) {

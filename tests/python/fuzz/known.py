@@ -39,7 +39,7 @@ KNOWN = (
     ),
     Known(
         "accepts",
-        "program: (assigned|written_with)",
+        "program: (assigned|written|written_with)",
         OVERLAP,
         "x[i] = y copies y first where the two overlap, and the same elements under other strides are the "
         "same; PyTorch refuses.",
@@ -64,16 +64,60 @@ KNOWN = (
         "A view that was made under no_grad is written to like any other.",
     ),
     Known(
-        "refuses",
+        "refuses,accepts",
         "program: reshaped",
         "is not compatible with input tensor's size",
         "A gradient is laid out as the operator makes it; PyTorch's follows the tensor in more cases.",
     ),
     Known(
         "wrong",
-        "prod|cumprod",
-        NOT_FINITE,
-        "Gradients of products with infinite factors beside zeros.",
+        "prod|cumprod|addcdiv|cross_entropy",
+        f"{NOT_FINITE}|with nan or inf",
+        "Gradients with infinite or NaN factors beside zeros.",
+    ),
+    Known(
+        "wrong",
+        "batch_norm",
+        "transposed|permuted|scattered|sliced",
+        "PyTorch gives one channel's gradients to another where the input is laid out channels-last and the "
+        "gradient is not (seen where height or width is 1).",
+    ),
+    Known(
+        "wrong",
+        "program: gradient",
+        "retained.*one, PyTorch has none",
+        "A retained gradient stays with a tensor that is written to, or whose base is; PyTorch loses some.",
+    ),
+    Known(
+        "refuses",
+        ".*",
+        "MemoryError|out of memory",
+        "More memory than the device, or the fuzzer, has.",
+    ),
+    Known(
+        "wrong",
+        "files",
+        "is not supported by",
+        "A device without float64 refuses files that hold it.",
+    ),
+    Known(
+        "accepts",
+        "celu|hardtanh",
+        "alpha cannot be 0|min_val cannot be greater",
+        "The operators under ocl take what those of ocl.nn.functional refuse as PyTorch does.",
+    ),
+    Known(
+        "refuses",
+        "conv_transpose[12]d",
+        "dilation should be greater than zero",
+        "PyTorch looks at the dilation only where the kernel is larger than 1.",
+    ),
+    Known(
+        "wrong",
+        "gelu|nll_loss|normalize|scaled_dot_product_attention",
+        "units off",
+        "Sums that cancel, or a softmax near 1, on devices with an erf and exp of their own: some units of "
+        "the largest term.",
     ),
     Known(
         "wrong",
@@ -103,7 +147,7 @@ KNOWN = (
     Known(
         "accepts",
         ".*",
-        "can't allocate memory|split_size=-1",
+        "can't allocate memory|split_size=-1|Storage size calculation overflowed",
         "Sizes beyond all memory where nothing is computed; PyTorch asks for the memory, or overflows.",
     ),
     Known(
@@ -121,7 +165,7 @@ KNOWN = (
     Known(
         "wrong",
         "argsort|sort|topk|median",
-        "stable=False",
+        "stable=False|topk",
         "The order of equal elements where no stable one is asked for.",
     ),
     Known(
@@ -194,7 +238,8 @@ KNOWN = (
     ),
     Known(
         "wrong",
-        "mish|gelu|gelu_tanh|silu|hardswish|softsign|hardsigmoid|relu6|hardtanh|prelu_kernel|fmod|remainder",
+        "mish|gelu|gelu_tanh|silu|hardswish|softsign|hardsigmoid|relu6|hardtanh|celu|clamp_min|clamp_max|"
+        "prelu_kernel|fmod|remainder",
         "nan|inf|10000",
         "Gradients where the input is NaN or infinite; PyTorch's own kernels disagree there.",
     ),
@@ -207,7 +252,7 @@ KNOWN = (
     Known(
         "wrong",
         "conv1d|conv2d|conv_transpose1d|conv_transpose2d|scaled_dot_product_attention",
-        f"{NOT_FINITE}|scale=-?(inf|nan)",
+        f"{NOT_FINITE}|scale=-?(inf|nan|1e)",
         "Infinite weights, queries and scales: which results are NaN depends on whether "
         "padding is multiplied.",
     ),

@@ -80,6 +80,7 @@ def judge(name, seed, case, rounded_to, announce):
     if our_error is not None:
         return REFUSES, f"{type(our_error).__name__}: {our_error}"
     distances = comparison.Distances(rounded_to or "float32", LEAST)
+    announce(torch)  # in float64 now, or in a narrow type; ours has just passed
     try:
         comparison.compare(distances, seed, case, rounded_to)
         distances.check(FLOOR)

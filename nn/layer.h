@@ -1,0 +1,70 @@
+#pragma once
+
+#include "nn/module.h"
+#include "nn/options.h"
+
+namespace ocl::nn {
+
+/**
+ * Where and how the modules that this thread makes within a scope get their tensors: the `device=` and
+ * `dtype=` of a constructor in Python. `hollow`: they get none at all and draw no random numbers, because
+ * tensors of another module take their place.
+ */
+class FactoryScope {
+ public:
+  explicit FactoryScope(std::optional<Device> device, std::optional<DType> dtype = std::nullopt,
+                        bool hollow = false);
+  ~FactoryScope();
+  FactoryScope(const FactoryScope&) = delete;
+  FactoryScope& operator=(const FactoryScope&) = delete;
+
+  static bool is_hollow();
+
+ private:
+  friend Tensor made(const Dims& shape, std::optional<DType> dtype);
+
+  std::optional<Device> device_;
+  std::optional<DType> dtype_;
+  bool hollow_;
+  const FactoryScope* outer_;
+};
+
+/** A tensor for a module to fill: of the scope's dtype, or `dtype` where it is given. */
+Tensor made(const Dims& shape, std::optional<DType> dtype = std::nullopt);
+
+/**
+ * Base of the modules that are made from options, a struct of OPTIONs with an OPTION_LIST:
+ * `class Linear : public Layer<Linear, LinearOptions>`. The options may change at any time, and count from
+ * the next call on.
+ */
+template <class Derived, class OptionsType, class Base = Module>
+class Layer : public Base {
+ public:
+  using Options = OptionsType;
+  explicit Layer(Options options = {}) : options_(std::move(options)) {}
+
+  /** The options as they are now. */
+  Options options() const {
+    const std::lock_guard locked(this->mutex());
+    return options_;
+  }
+  /** Calls `change(options)`: `conv.change_options([](auto& o) { o.stride(2); })`. */
+  template <class Change>
+  void change_options(const Change& change) {
+    const std::lock_guard locked(this->mutex());
+    change(options_);
+  }
+  std::string extra_repr() const override { return options_repr(options()); }
+  std::shared_ptr<Module> alike() const override { return std::make_shared<Derived>(options()); }
+
+ protected:
+  /** What a constructor ends with, once the tensors are registered. */
+  void initialize() {
+    if (!FactoryScope::is_hollow()) static_cast<Derived*>(this)->reset_parameters();
+  }
+
+ private:
+  Options options_;
+};
+
+}  // namespace ocl::nn

@@ -1,0 +1,13 @@
+#pragma once
+
+namespace ocl::nn {
+
+class Module;
+
+/** A call of a module within calls of others: throws RecursionError before the thread's stack overflows. */
+class StackGuard {
+ public:
+  explicit StackGuard(const Module& module);
+};
+
+}  // namespace ocl::nn

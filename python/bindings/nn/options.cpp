@@ -1,0 +1,79 @@
+#include "options.h"
+
+#include <algorithm>
+
+using ocl::nn::OptionNames;
+
+namespace {
+
+std::vector<std::string> argument_names(const OptionNames& options, bool factory) {
+  std::vector<std::string> names = options.names;
+  if (factory) names.insert(names.end(), {"device", "dtype"});
+  return names;
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    text += dlprim::concat(i == 0 ? "" : i + 1 < names.size() ? ", " : " and ", '\'', names[i], '\'');
+  return text;
+}
+
+}  // namespace
+
+ConstructorArguments::ConstructorArguments(const std::string& layer, const OptionNames& options, bool factory,
+                                           const py::tuple& positional, const py::dict& named)
+    : options_(options.names.size()) {
+  const std::vector<std::string> names = argument_names(options, factory);
+  const auto refuse = [&](const auto&... text) {
+    throw ocl::TypeError(dlprim::concat(layer, ".__init__() ", text...));
+  };
+  values_.resize(names.size());
+  if (positional.size() > names.size())
+    refuse("takes at most ", names.size() + 1, " positional arguments but ", positional.size() + 1,
+           " were given");
+  for (std::size_t i = 0; i < positional.size(); ++i) values_[i] = positional[i];
+  for (const auto& [key, value] : named) {
+    const auto name = key.cast<std::string>();
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) refuse("got an unexpected keyword argument '", name, "'");
+    py::handle& place = values_[static_cast<std::size_t>(found - names.begin())];
+    if (place) refuse("got multiple values for argument '", name, "'");
+    place = value;
+  }
+  std::vector<std::string> missing;
+  for (std::size_t i = 0; i < options.required; ++i)
+    if (!values_[i]) missing.push_back(names[i]);
+  if (!missing.empty())
+    refuse("missing ", missing.size(), " required positional argument", missing.size() > 1 ? "s" : "", ": ",
+           listed(missing));
+}
+
+std::optional<ocl::Device> ConstructorArguments::device() const {
+  if (values_.size() == options_ || !values_[options_] || values_[options_].is_none()) return std::nullopt;
+  return device_of(values_[options_]);
+}
+
+std::optional<ocl::DType> ConstructorArguments::dtype() const {
+  if (values_.size() == options_ || !values_[options_ + 1] || values_[options_ + 1].is_none())
+    return std::nullopt;
+  if (!py::isinstance<ocl::DType>(values_[options_ + 1]))
+    throw ocl::TypeError(
+        dlprim::concat("dtype must be an ocl.dtype, not ", Py_TYPE(values_[options_ + 1].ptr())->tp_name));
+  return values_[options_ + 1].cast<ocl::DType>();
+}
+
+std::string documentation_with_signature(const std::string& layer, const OptionNames& options,
+                                         const std::vector<py::object>& defaults, bool factory,
+                                         const std::string& documentation) {
+  std::string text;
+  const std::vector<std::string> names = argument_names(options, factory);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    text += (i > 0 ? ", " : "") + names[i];
+    if (i >= options.names.size())
+      text += "=None";
+    else if (i >= options.required)
+      text += "=" + py::repr(defaults[i]).cast<std::string>();
+  }
+  return dlprim::concat(layer, '(', text, ")\n--\n\n", documentation);
+}

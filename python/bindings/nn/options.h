@@ -1,0 +1,100 @@
+#pragma once
+
+#include "../sizes.h"
+#include "nn/options.h"
+
+namespace pybind11::detail {
+
+/** One int for all dimensions, or one for each; a tuple in Python, as PyTorch's layers show it. */
+template <int N>
+struct type_caster<ocl::nn::Extents<N>> {
+  PYBIND11_TYPE_CASTER(ocl::nn::Extents<N>, const_name("int | tuple[int, ...]"));
+
+  bool load(handle source, bool) {
+    if (PyLong_Check(source.ptr())) {
+      value = ocl::nn::Extents<N>(small_int(source));
+      return true;
+    }
+    if (!isinstance<sequence>(source) || isinstance<str>(source)) return false;
+    const auto items = reinterpret_borrow<sequence>(source);
+    const bool is_one = items.size() == 1;
+    if (!is_one && items.size() != N) return false;
+    for (std::size_t i = 0; i < N; ++i) {
+      const object item = items[is_one ? 0 : i];
+      if (!PyLong_Check(item.ptr())) return false;
+      value[i] = small_int(item);
+    }
+    return true;
+  }
+
+  static handle cast(const ocl::nn::Extents<N>& extents, return_value_policy, handle) {
+    tuple result(N);
+    for (std::size_t i = 0; i < N; ++i) result[i] = int_(extents[i]);
+    return result.release();
+  }
+};
+
+}  // namespace pybind11::detail
+
+/** An option's value in Python: lists are tuples, a tensor that is not there is None. */
+template <class T>
+py::object python_option(const T& value) {
+  return py::cast(value);
+}
+inline py::object python_option(const std::vector<std::int64_t>& values) {
+  return py::tuple(py::cast(values));
+}
+inline py::object python_option(const ocl::Tensor& tensor) {
+  return tensor.defined() ? py::cast(tensor) : py::none();
+}
+
+/** Sets `option` to what Python gave. Throws TypeError, which calls it `name`: "Linear(): 'bias'". */
+template <class T>
+void set_option(T& option, const py::handle& value, const std::string& name) {
+  py::detail::make_caster<T> caster;
+  if (!caster.load(value, true))
+    throw ocl::TypeError(dlprim::concat(name, " cannot be a ", Py_TYPE(value.ptr())->tp_name));
+  option = py::detail::cast_op<T>(std::move(caster));
+}
+inline void set_option(std::vector<std::int64_t>& option, const py::handle& value, const std::string& name) {
+  if (PyLong_Check(value.ptr())) {
+    option = {value.cast<std::int64_t>()};
+    return;
+  }
+  if (!py::isinstance<py::sequence>(value) || py::isinstance<py::str>(value))
+    throw ocl::TypeError(dlprim::concat(name, " must be ints, not ", Py_TYPE(value.ptr())->tp_name));
+  option.clear();
+  for (const py::handle size : value) {
+    std::int64_t number = 0;
+    set_option(number, size, name);
+    option.push_back(number);
+  }
+}
+inline void set_option(ocl::Tensor& option, const py::handle& value, const std::string& name) {
+  if (!value.is_none() && !py::isinstance<ocl::Tensor>(value))
+    throw ocl::TypeError(
+        dlprim::concat(name, " must be a Tensor or None, not ", Py_TYPE(value.ptr())->tp_name));
+  option = value.is_none() ? ocl::Tensor() : value.cast<ocl::Tensor>();
+}
+
+/** The arguments of a constructor, matched with the names of options: an empty handle where none is given. */
+class ConstructorArguments {
+ public:
+  /** Throws TypeError for what Python's own functions refuse, in their words. `factory`: whether device and
+   * dtype may be given after the options. */
+  ConstructorArguments(const std::string& layer, const ocl::nn::OptionNames& options, bool factory,
+                       const py::tuple& positional, const py::dict& named);
+  py::handle operator[](std::size_t option) const { return values_[option]; }
+  std::optional<ocl::Device> device() const;
+  std::optional<ocl::DType> dtype() const;
+
+ private:
+  std::vector<py::handle> values_;
+  std::size_t options_;
+};
+
+/** "Linear(in_features, out_features, bias=True, device=None, dtype=None)\n--\n\n" and `documentation`:
+ * Python takes a class's signature from there. `defaults`: of the options that have one. */
+std::string documentation_with_signature(const std::string& layer, const ocl::nn::OptionNames& options,
+                                         const std::vector<py::object>& defaults, bool factory,
+                                         const std::string& documentation);
