@@ -5,12 +5,15 @@ namespace ocl {
 void Ownership::add(const Tensor& tensor, long handles) {
   if (!tensor.defined() || tensor.impl_pointer().use_count() != handles) return;
   const TensorImpl& impl = tensor.impl();
+  if (impl.peer.is_owned()) peers_.push_back(impl.peer.object());
   if (impl.requires_grad()) {
     hold(impl.made_by().node);
     hold(impl.base_node());
     hold(impl.kept_accumulator());
   }
   add(impl.base);
+  constexpr long member_and_copy = 2;
+  add(impl.grad(), member_and_copy);
 }
 
 void Ownership::hold(std::shared_ptr<Node> node) {
@@ -38,6 +41,13 @@ std::vector<Node*> Ownership::nodes() {
         add_if_owned(edge.node, count);
       }
   return owned;
+}
+
+std::vector<void*> Ownership::foreign_objects() {
+  std::vector<void*> objects = peers_;
+  for (const Node* node : nodes())
+    for (void* object : node->foreign_objects()) objects.push_back(object);
+  return objects;
 }
 
 }  // namespace ocl

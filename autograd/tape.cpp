@@ -153,8 +153,18 @@ void Node::drop_foreign() {
 AccumulateGrad::AccumulateGrad(std::weak_ptr<TensorImpl> leaf)
     : Node("AccumulateGrad", older_than_all_nodes), leaf_(std::move(leaf)) {}
 
+std::shared_ptr<TensorImpl> AccumulateGrad::leaf() const {
+  const std::lock_guard locked(leaf_mutex_);
+  return leaf_.lock();
+}
+
+void AccumulateGrad::follow(std::weak_ptr<TensorImpl> leaf) {
+  const std::lock_guard locked(leaf_mutex_);
+  leaf_.swap(leaf);
+}
+
 TensorList AccumulateGrad::run(const TensorList& gradients, bool) {
-  const std::shared_ptr<TensorImpl> leaf = leaf_.lock();
+  const std::shared_ptr<TensorImpl> leaf = this->leaf();
   const Tensor& arrived = gradients[0];
   if (!leaf || !arrived.defined()) return {};
   const GradientKind wanted(leaf->data);  // the leaf may have been given other memory since
@@ -172,6 +182,10 @@ TensorList AccumulateGrad::run(const TensorList& gradients, bool) {
                          gradient.data().storage.use_count() == 1 && gradient.is_contiguous();
   leaf->set_grad(exclusive ? gradient : gradient.clone());
   return {};
+}
+
+TensorImpl::~TensorImpl() {
+  if (peer.is_owned()) Peer::let_go(*this);
 }
 
 Tensor TensorImpl::grad() const {
@@ -221,10 +235,10 @@ void TensorImpl::set_made_by_over(std::shared_ptr<Node> base_node, Edge made_by)
   set_requires_grad(true);
 }
 
-std::shared_ptr<AccumulateGrad> TensorImpl::accumulator(const std::shared_ptr<TensorImpl>& self) {
+std::shared_ptr<AccumulateGrad> TensorImpl::accumulator() {
   const std::lock_guard locked(mutex_);
   std::shared_ptr<AccumulateGrad> found = accumulator_.lock();
-  if (!found) accumulator_ = found = std::make_shared<AccumulateGrad>(self);
+  if (!found) accumulator_ = found = std::make_shared<AccumulateGrad>(weak_from_this());
   return found;
 }
 
@@ -236,6 +250,28 @@ void TensorImpl::keep_accumulator(std::shared_ptr<AccumulateGrad> accumulator) {
 std::shared_ptr<Node> TensorImpl::kept_accumulator() const {
   const std::lock_guard locked(mutex_);
   return kept_accumulator_;
+}
+
+std::shared_ptr<TensorImpl> TensorImpl::successor() {
+  auto next = std::make_shared<TensorImpl>();
+  next->data = std::move(data);
+  next->base = std::move(base);
+  next->is_unrecorded_view = is_unrecorded_view;
+  next->retains_grad = retains_grad.load();
+  next->is_parameter = is_parameter.load();
+  next->set_requires_grad(requires_grad());
+  next->made_by_ = std::move(made_by_);
+  next->base_node_ = std::move(base_node_);
+  next->grad_ = std::move(grad_);
+  next->kept_accumulator_ = std::move(kept_accumulator_);
+  if (const std::shared_ptr<AccumulateGrad> accumulator = accumulator_.lock()) {
+    accumulator->follow(next);
+    next->accumulator_ = accumulator;
+  }
+  next->peer.set(peer.object());
+  peer.set(nullptr);
+  peer.set_owned(false);  // last: a destructor that waits to run looks at it
+  return next;
 }
 
 SavedTensor::SavedTensor(const Tensor& tensor) {
@@ -301,7 +337,7 @@ void observe(const Edge& edge, const std::weak_ptr<TensorImpl>& tensor) {
 }  // namespace
 
 void retain_grad(TensorImpl& impl) {
-  observe(history(impl), impl.retained);
+  observe(history(impl), impl.weak_from_this());
 }
 
 Edge history(TensorImpl& impl) {
@@ -317,7 +353,7 @@ Edge history(TensorImpl& impl) {
                 });
   node->outputs = {description_of(impl.data)};
   impl.set_made_by_over(std::move(base_node), {node, 0});
-  if (impl.retains_grad) observe({node, 0}, impl.retained);
+  if (impl.retains_grad) observe({node, 0}, impl.weak_from_this());
   return {node, 0};
 }
 
@@ -326,7 +362,7 @@ HookHandle register_hook(const Tensor& tensor, Hook hook, Foreign foreign) {
                                  "cannot register a hook on a tensor that doesn't require gradient");
   Edge edge = history(tensor.impl());
   if (!edge.node) {
-    const auto accumulator = tensor.impl().accumulator(tensor.impl_pointer());
+    const auto accumulator = tensor.impl().accumulator();
     tensor.impl().keep_accumulator(accumulator);
     edge = {accumulator, 0};
   }
@@ -338,7 +374,7 @@ Edge edge_to(const Tensor& tensor) {
   TensorImpl& impl = tensor.impl();
   if (Edge made_by = history(impl); made_by.node) return made_by;
   if (!impl.requires_grad()) return {};
-  return {impl.accumulator(tensor.impl_pointer()), 0};
+  return {impl.accumulator(), 0};
 }
 
 void begin_saving() {

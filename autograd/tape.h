@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "autograd/peer.h"
 #include "autograd/tensor.h"
 
 namespace ocl {
@@ -103,8 +104,13 @@ class AccumulateGrad final : public Node {
  public:
   explicit AccumulateGrad(std::weak_ptr<TensorImpl> leaf);
   TensorList run(const TensorList& gradients, bool keep) override;
+  /** Adds to that leaf from now on. */
+  void follow(std::weak_ptr<TensorImpl> leaf);
 
  private:
+  std::shared_ptr<TensorImpl> leaf() const;
+
+  mutable std::mutex leaf_mutex_;
   std::weak_ptr<TensorImpl> leaf_;
   std::mutex adding_;  // one gradient at a time; what runs under it never waits for another language's lock
 };
@@ -114,15 +120,18 @@ class AccumulateGrad final : public Node {
  * behind functions that copy or swap it under a lock, so that a race gives either value. The lock is never
  * held while a kernel, a hook or a destructor runs. (`data` alone is replaced without one.)
  */
-struct TensorImpl {
+struct TensorImpl : std::enable_shared_from_this<TensorImpl> {
+  TensorImpl() = default;
+  ~TensorImpl();
+
   dlprim::Tensor data;
   // Set before the tensor is shared.
   Tensor base;                      // of a view: the tensor, no view itself, whose memory it shows
   bool is_unrecorded_view = false;  // made under no_grad
 
   std::atomic<bool> retains_grad{false};  // of a tensor that is no leaf, wherever its history is
-  std::weak_ptr<TensorImpl> retained;     // itself, where that is so
   std::atomic<bool> is_parameter{false};  // a module registers it by assignment
+  Peer peer;
 
   /** Whether gradients are asked for; true of all that have a history. */
   bool requires_grad() const { return requires_grad_.load(std::memory_order_relaxed); }
@@ -141,11 +150,15 @@ struct TensorImpl {
   std::optional<Edge> made_by_over(const std::shared_ptr<Node>& base_node) const;
   void set_made_by_over(std::shared_ptr<Node> base_node, Edge made_by);
 
-  /** Where gradients of this leaf end; `self` points here. One at a time. */
-  std::shared_ptr<AccumulateGrad> accumulator(const std::shared_ptr<TensorImpl>& self);
+  /** Where gradients of this leaf end. One at a time. */
+  std::shared_ptr<AccumulateGrad> accumulator();
   /** The same, kept for its hooks from now on. */
   void keep_accumulator(std::shared_ptr<AccumulateGrad> accumulator);
   std::shared_ptr<Node> kept_accumulator() const;
+
+  /** Another tensor that takes over all that this one is, its peer too: for a tensor whose last owner has
+   * gone while its peer lives on. */
+  std::shared_ptr<TensorImpl> successor();
 
  private:
   std::atomic<bool> requires_grad_{false};

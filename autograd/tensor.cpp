@@ -63,7 +63,6 @@ void Tensor::set_grad(const Tensor& grad) {
 void Tensor::retain_grad() {
   require<AutogradError>(requires_grad(), "can't retain_grad on a tensor that does not require grad");
   if (is_leaf() || impl_->retains_grad.exchange(true)) return;
-  impl_->retained = impl_;
   ocl::retain_grad(*impl_);
 }
 

@@ -61,6 +61,7 @@ class Tensor {
   Tensor() = default;
   /** Wraps a raw tensor. */
   explicit Tensor(dlprim::Tensor data, bool requires_grad = false);
+  explicit Tensor(std::shared_ptr<TensorImpl> impl) : impl_(std::move(impl)) {}
 
   bool defined() const { return impl_ != nullptr; }
   /** The raw tensor: the memory, free of the tape. */
@@ -161,15 +162,9 @@ class Tensor {
   Tensor& random_(std::optional<std::int64_t> from = std::nullopt,
                   std::optional<std::int64_t> to = std::nullopt, Generator* generator = nullptr);
 
-  TensorImpl& impl() const {
-    return *impl_;
-  }
-  const std::shared_ptr<TensorImpl>& impl_pointer() const {
-    return impl_;
-  }
-  friend bool is_same(const Tensor& a, const Tensor& b) {
-    return a.impl_ == b.impl_;
-  }
+  TensorImpl& impl() const { return *impl_; }
+  const std::shared_ptr<TensorImpl>& impl_pointer() const { return impl_; }
+  friend bool is_same(const Tensor& a, const Tensor& b) { return a.impl_ == b.impl_; }
 
  private:
   std::shared_ptr<TensorImpl> impl_;

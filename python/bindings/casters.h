@@ -13,6 +13,7 @@
 #include "autograd/pair.h"
 #include "autograd/tensor.h"
 #include "python_lock.h"
+#include "tensor_object.h"
 
 /** A Python int as one of 32 bits. Throws ValueError. */
 inline int small_int(py::handle number) {
@@ -43,6 +44,33 @@ inline ocl::Device device_or_default(const std::optional<ocl::Device>& device) {
 }
 
 namespace pybind11::detail {
+
+/** The one Python object of a tensor, both ways. */
+template <>
+class type_caster<ocl::Tensor> : public type_caster_generic {
+ public:
+  static constexpr auto name = const_name<ocl::Tensor>();
+  template <class T>
+  using cast_op_type = detail::cast_op_type<T>;
+
+  type_caster() : type_caster_generic(static_cast<const type_info*>(nullptr)) {}
+
+  bool load(handle source, bool) {
+    value = tensor_in(source.ptr());
+    return value != nullptr;
+  }
+  operator ocl::Tensor*() { return static_cast<ocl::Tensor*>(value); }
+  operator ocl::Tensor&() { return *static_cast<ocl::Tensor*>(value); }
+
+  static handle cast(const ocl::Tensor& tensor, return_value_policy, handle) { return python_object(tensor); }
+  static handle cast(const ocl::Tensor* tensor, return_value_policy, handle) {
+    return python_object(*tensor);
+  }
+};
+
+/** Python's objects keep their handles: the tensor that is cast from one is a copy of it. */
+template <>
+struct move_if_unreferenced<ocl::Tensor> : std::false_type {};
 
 /** bool, int, float, what NumPy has for them, and tensors of one element. */
 template <>

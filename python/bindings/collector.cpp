@@ -7,14 +7,11 @@ namespace {
 
 thread_local bool is_traversing = false;  // the collector walks, and no object may go meanwhile
 
-/** The C++ half of an object, of T or of a class whose first base is T; null while it is made or once it is
- * gone. */
-template <class T>
-const T* value_of(PyObject* self) {
-  const auto* instance = reinterpret_cast<py::detail::instance*>(self);
+/** The C++ half of a module's object; null while it is made or once it is gone. */
+const ocl::nn::Module* module_of(PyObject* self) {
   const py::detail::value_and_holder value =
-      const_cast<py::detail::instance*>(instance)->get_value_and_holder();
-  return value.holder_constructed() ? value.value_ptr<T>() : nullptr;
+      reinterpret_cast<py::detail::instance*>(self)->get_value_and_holder();
+  return value.holder_constructed() ? value.value_ptr<ocl::nn::Module>() : nullptr;
 }
 
 void add(ocl::Ownership& ownership, const ocl::Tensor& tensor) {
@@ -25,39 +22,24 @@ void add(ocl::Ownership& ownership, const ocl::nn::Module& module) {
 }
 
 template <class T>
-int traverse_owned(PyObject* self, visitproc visit, void* arg) {
-  const T* value = value_of<T>(self);
-  if (!value) return 0;
+int visit_owned_by(const T& owner, visitproc visit, void* arg) {
   is_traversing = true;
   int result = 0;
   {
     ocl::Ownership ownership;
-    add(ownership, *value);
-    for (const ocl::Node* node : ownership.nodes())
-      for (void* object : node->foreign_objects())
-        if (result == 0) result = visit(static_cast<PyObject*>(object), arg);
+    add(ownership, owner);
+    for (void* object : ownership.foreign_objects())
+      if (result == 0) result = visit(static_cast<PyObject*>(object), arg);
   }
   is_traversing = false;
   return result;
 }
 
 template <class T>
-void clear_owned(PyObject* self) {
-  const T* value = value_of<T>(self);
-  if (!value) return;
+void drop_owned_by(const T& owner) {
   ocl::Ownership ownership;
-  add(ownership, *value);
+  add(ownership, owner);
   for (ocl::Node* node : ownership.nodes()) node->drop_foreign();
-}
-
-int traverse_tensor(PyObject* self, visitproc visit, void* arg) {
-  Py_VISIT(Py_TYPE(self));
-  return traverse_owned<ocl::Tensor>(self, visit, arg);
-}
-
-int clear_tensor(PyObject* self) {
-  clear_owned<ocl::Tensor>(self);
-  return 0;
 }
 
 int traverse_module(PyObject* self, visitproc visit, void* arg);
@@ -80,12 +62,13 @@ int traverse_module(PyObject* self, visitproc visit, void* arg) {
   } else {
     Py_VISIT(Py_TYPE(self));
   }
-  return traverse_owned<ocl::nn::Module>(self, visit, arg);
+  const ocl::nn::Module* module = module_of(self);
+  return module ? visit_owned_by(*module, visit, arg) : 0;
 }
 
 int clear_module(PyObject* self) {
   py::detail::pybind11_clear(self);  // submodules may lose their Python halves
-  clear_owned<ocl::nn::Module>(self);
+  if (const ocl::nn::Module* module = module_of(self)) drop_owned_by(*module);
   return 0;
 }
 
@@ -108,10 +91,16 @@ ocl::Foreign foreign(const py::object& object) {
           }};
 }
 
-void follow_tensor(PyHeapTypeObject* type) {
-  type->ht_type.tp_flags |= Py_TPFLAGS_HAVE_GC;
-  type->ht_type.tp_traverse = &traverse_tensor;
-  type->ht_type.tp_clear = &clear_tensor;
+bool is_collector_walking() {
+  return is_traversing;
+}
+
+int visit_owned(const ocl::Tensor& tensor, visitproc visit, void* arg) {
+  return visit_owned_by(tensor, visit, arg);
+}
+
+void drop_owned(const ocl::Tensor& tensor) {
+  drop_owned_by(tensor);
 }
 
 void follow_module(PyHeapTypeObject* type) {

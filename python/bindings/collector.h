@@ -16,7 +16,14 @@ inline py::object object_of(void* foreign) {
   return py::reinterpret_borrow<py::object>(static_cast<PyObject*>(foreign));
 }
 
-/** Lets the collector see what hooks and functions of the tape hold on behalf of a tensor. */
-void follow_tensor(PyHeapTypeObject* type);
-/** The same for the parameters of a module. For every class of modules: none inherits it. */
+/** Whether Python's collector walks over objects on this thread, so that none may go. */
+bool is_collector_walking();
+
+/** Visits the foreign objects that live by this tensor alone: what an object that owns it traverses. */
+int visit_owned(const ocl::Tensor& tensor, visitproc visit, void* arg);
+/** Lets go of them, once the collector has found the tensor's object unreachable. */
+void drop_owned(const ocl::Tensor& tensor);
+
+/** Lets the collector see what the parameters of a module hold. For every class of modules: none inherits it.
+ */
 void follow_module(PyHeapTypeObject* type);

@@ -1,4 +1,5 @@
 #include "casters.h"
+#include "dispatch.h"
 
 PYBIND11_MODULE(_C, m) {
   m.doc() = "TapeCL's C++ library, as the package ocl uses it.";
@@ -9,4 +10,5 @@ PYBIND11_MODULE(_C, m) {
   bind_nn(m);
   bind_optim(m);
   bind_data(m);
+  replace_dispatcher(m);
 }

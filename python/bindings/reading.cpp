@@ -93,6 +93,8 @@ void bind_facts(py::module_& m, py::class_<Tensor>& tensor) {
 }
 
 void bind_python_protocols(py::class_<Tensor>& tensor) {
+  // By identity; named here because pybind11 would take it away for the sake of __eq__.
+  tensor.attr("__hash__") = py::module_::import("builtins").attr("object").attr("__hash__");
   tensor
       .def("__len__",
            [](const Tensor& t) {
@@ -121,27 +123,12 @@ void bind_python_protocols(py::class_<Tensor>& tensor) {
                              t.numel() ? "more than one value" : "no values", " is ambiguous");
              return py::bool_(item(t));
            })
-      .def("__hash__",
-           [](const Tensor& t) { return reinterpret_cast<std::intptr_t>(t.impl_pointer().get()); })
       .def(
           "__repr__", [](const Tensor& t) { return ocl::to_string(t); }, WithoutLock())
-      .def("__format__",
-           [](const Tensor& t, const std::string& format) -> py::str {
-             if (t.dim() == 0) return item(t).attr("__format__")(format);
-             return py::str(ocl::to_string(t)).attr("__format__")(format);
-           })
-      .def(
-          "__deepcopy__",
-          [](const Tensor& t, const py::dict&) {
-            dlprim::require<ocl::AutogradError>(
-                t.is_leaf(),
-                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol");
-            Tensor copy = t.detach().clone();
-            copy.impl().is_parameter = t.impl().is_parameter.load();
-            if (t.grad().defined()) copy.set_grad(t.grad().detach().clone());
-            return copy.requires_grad_(t.requires_grad());
-          },
-          py::arg("memo"));
+      .def("__format__", [](const Tensor& t, const std::string& format) -> py::str {
+        if (t.dim() == 0) return item(t).attr("__format__")(format);
+        return py::str(ocl::to_string(t)).attr("__format__")(format);
+      });
 }
 
 void bind_exchange(py::module_& m, py::class_<Tensor>& tensor) {

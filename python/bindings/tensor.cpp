@@ -5,6 +5,7 @@
 #include "autograd/autograd.h"
 #include "casters.h"
 #include "collector.h"
+#include "dlprim/runtime/allocator.h"
 
 using ocl::DType;
 using ocl::Tensor;
@@ -86,12 +87,13 @@ void bind_tape(py::class_<Tensor>& tensor) {
                                return t.grad_fn() ? py::object(py::str("<" + t.grad_fn()->name() + ">"))
                                                   : py::none();
                              })
-      .def_property(
-          "grad", [](const Tensor& t) { return t.grad().defined() ? py::cast(t.grad()) : py::none(); },
-          [](Tensor& t, const std::optional<Tensor>& grad) { t.set_grad(grad.value_or(Tensor())); })
+      .def_property("grad", &Tensor::grad,
+                    [](Tensor& t, const std::optional<Tensor>& grad) { t.set_grad(grad.value_or(Tensor())); })
       .def_property("requires_grad", &Tensor::requires_grad, [](Tensor& t, bool on) { t.requires_grad_(on); })
       .def_property_readonly("_version", &Tensor::version)
-      .def_property_readonly("_is_parameter", [](const Tensor& t) { return t.impl().is_parameter.load(); })
+      .def_property(
+          "_is_parameter", [](const Tensor& t) { return t.impl().is_parameter.load(); },
+          [](Tensor& t, bool is_parameter) { t.impl().is_parameter = is_parameter; })
       .def_property(
           "data", &Tensor::detach, [](Tensor& t, const Tensor& data) { t.impl().data = data.data(); },
           "The same memory, unknown to the tape; assigning gives the tensor other memory.")
@@ -129,6 +131,91 @@ void bind_tape(py::class_<Tensor>& tensor) {
           },
           py::arg("gradient") = py::none(), py::arg("retain_graph") = py::none(),
           py::arg("create_graph") = false, py::arg("inputs") = py::none(), WithoutLock());
+}
+
+/** A view of all of a tensor, for an object of another class. */
+Tensor alias_of(const Tensor& tensor) {
+  ocl::Shape in_order;
+  for (int d = 0; d < tensor.dim(); ++d) in_order.push_back(d);
+  return ocl::permute(tensor, in_order);
+}
+
+/** The class given for objects of its own. Throws TypeError if it is no class of tensors. */
+PyTypeObject* tensor_class(const char* function, const py::object& given) {
+  const bool fits = PyType_Check(given.ptr()) &&
+                    PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(given.ptr()),
+                                     reinterpret_cast<PyTypeObject*>(py::type::of<Tensor>().ptr()));
+  dlprim::require<ocl::TypeError>(fits, function, ": expected a subclass of Tensor, got ",
+                                  py::repr(given).cast<std::string>());
+  return reinterpret_cast<PyTypeObject*>(given.ptr());
+}
+
+/** What Tensor(...) takes: nothing, a tensor to alias, sizes, or data that becomes float32. */
+Tensor constructed(const py::args& given, const std::optional<ocl::Device>& device) {
+  if (given.empty()) return ocl::empty({0}, DType::float32, device_or_default(device));
+  const py::object first = given[0];
+  if (given.size() == 1 && py::isinstance<Tensor>(first)) return alias_of(first.cast<const Tensor&>());
+  if (PyLong_Check(first.ptr()))
+    return ocl::empty(shape_of(given), DType::float32, device_or_default(device));
+  dlprim::require<ocl::TypeError>(given.size() == 1,
+                                  "Tensor(): expected one tensor, one sequence, or sizes, got ", given.size(),
+                                  " arguments");
+  return tensor_of(first, DType::float32, device);
+}
+
+/** What ocl.copying takes tensors apart with, and puts them together. */
+void bind_storage(py::module_& m) {
+  m.def("_storage_key",
+        [](const Tensor& t) { return reinterpret_cast<std::intptr_t>(t.data().storage.get()); });
+  m.def(
+      "_whole_storage",
+      [](const Tensor& t) {
+        const auto elements = static_cast<std::int64_t>(t.data().storage->bytes() / size_of(t.dtype()));
+        return Tensor(t.data().restrided("_whole_storage", {elements}, {1}, 0));
+      },
+      "All the memory that a tensor lies in, as elements of its dtype.");
+  m.def("_restrided",
+        [](const Tensor& memory, const ocl::Shape& shape, const ocl::Shape& stride, std::int64_t offset) {
+          return Tensor(memory.data().restrided("_restrided", ocl::Dims(shape), ocl::Dims(stride), offset));
+        });
+  m.def("_to_bytes", [](const Tensor& t) {
+    std::vector<char> bytes;
+    {
+      const PythonUnlocked unlocked;
+      bytes = t.to_bytes();
+    }
+    return py::bytes(bytes.data(), bytes.size());
+  });
+  m.def("_from_bytes", [](const py::bytes& bytes, DType dtype, const ocl::Device& device) {
+    const std::string_view elements = bytes;
+    const auto count = static_cast<std::int64_t>(elements.size() / size_of(dtype));
+    return ocl::from_bytes(elements.data(), {count}, dtype, device);
+  });
+}
+
+void bind_classes(py::module_& m, py::class_<Tensor>& tensor) {
+  tensor
+      .def_static(
+          "__new__",
+          [](const py::object& cls, const py::args& data, const std::optional<ocl::Device>& device) {
+            return new_object(tensor_class("Tensor.__new__", cls), constructed(data, device));
+          },
+          py::arg("cls"), py::kw_only(), py::arg("device") = py::none())
+      .def_static(
+          "_make_subclass",
+          [](const py::object& cls, const Tensor& data, bool require_grad) {
+            return new_object(tensor_class("_make_subclass", cls),
+                              data.detach().requires_grad_(require_grad));
+          },
+          py::arg("cls"), py::arg("data"), py::arg("require_grad") = false,
+          "A leaf of a class derived from Tensor, over the memory of `data`.")
+      .def(
+          "as_subclass",
+          [](const Tensor& t, const py::object& cls) {
+            return new_object(tensor_class("as_subclass", cls), alias_of(t));
+          },
+          py::arg("cls"), "A view of the whole tensor, as an object of a class derived from Tensor.");
+  m.def("_set_parameter_type", &set_parameter_type, py::arg("type"));
 }
 
 }  // namespace
@@ -175,8 +262,11 @@ void bind_tensor(py::module_& m) {
   py::class_<ocl::HookHandle>(m, "HookHandle", "What register_hook returns.")
       .def("remove", &ocl::HookHandle::remove, "Ends the hook.");
   py::class_<Tensor> tensor(m, "Tensor", "A tensor on an OpenCL device, with autograd; torch.Tensor's names.",
-                            py::custom_type_setup(&follow_tensor));
+                            py::metaclass(make_tensor_metaclass()), py::custom_type_setup(&set_up_tensor));
+  set_tensor_type(tensor);
   bind_creation(m);
+  bind_classes(m, tensor);
+  bind_storage(m);
   bind_tape(tensor);
   bind_reading(m, tensor);
   tensor

@@ -15,18 +15,30 @@ class FunctionCtx:
     needs_input_grad: tuple[bool, ...] = ()
 
     def __init__(self) -> None:
-        self._saved: list[_C._SavedTensor | None] = []
+        self._saved: list[tuple[_C._SavedTensor, Tensor | None] | None] = []
         self._non_differentiable: tuple[Tensor, ...] = ()
         self._materializes = True
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Keeps tensors for ``saved_tensors``, where one written in place since raises RuntimeError."""
-        self._saved = [None if tensor is None else _C._SavedTensor(tensor) for tensor in tensors]
+        self._saved = [None if tensor is None else (_C._SavedTensor(tensor), tensor) for tensor in tensors]
 
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
-        """What save_for_backward was given, without history."""
-        return tuple(None if saved is None else saved.unpack() for saved in self._saved)
+        """What save_for_backward was given; results of forward come without history."""
+        return tuple(None if saved is None else self._unpacked(*saved) for saved in self._saved)
+
+    @staticmethod
+    def _unpacked(saved: _C._SavedTensor, tensor: Tensor | None) -> Tensor:
+        unchanged = saved.unpack()  # raises if it was written in place
+        return unchanged if tensor is None else tensor
+
+    def _forget_results(self, results: tuple) -> None:
+        """Keeps the elements of results alone: with their history they would hold themselves alive."""
+        self._saved = [
+            (saved[0], None) if saved is not None and any(saved[1] is r for r in results) else saved
+            for saved in self._saved
+        ]
 
     def mark_non_differentiable(self, *tensors: Tensor) -> None:
         """Results that gradients do not flow through."""
@@ -93,6 +105,7 @@ class Function:
     @classmethod
     def _record(cls, ctx: FunctionCtx, args: tuple, output: Any) -> Any:
         many = isinstance(output, tuple)
+        ctx._forget_results(output if many else (output,))
         # A tensor that has a history, or is an argument, comes back as another one over the same memory.
         outputs = [
             o.detach() if isinstance(o, Tensor) and (o.requires_grad or any(o is a for a in args)) else o

@@ -58,6 +58,9 @@ void set_attribute(const py::object& self, const std::string& name, const py::ob
   } else if (is_tensor && value.cast<Tensor>().impl().is_parameter) {
     module.register_parameter(name, value.cast<Tensor>());
     self.attr("__dict__").attr("pop")(name, py::none());
+  } else if (is_tensor && py::hasattr(value, "_is_buffer")) {  // an nn.Buffer
+    module.register_buffer(name, value.cast<Tensor>(), value.attr("persistent").cast<bool>());
+    self.attr("__dict__").attr("pop")(name, py::none());
   } else if (module.own_parameter(name)) {
     refuse_unless(value.is_none(), "parameter", "nn.Parameter or None");
     module.register_parameter(name, {});

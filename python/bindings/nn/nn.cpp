@@ -2,11 +2,6 @@
 
 void bind_nn(py::module_& parent) {
   py::module_ m = parent.def_submodule("_nn", "Modules.");
-  m.def(
-      "Parameter",
-      [](const Tensor& data, bool requires_grad) { return parameter(data.detach(), requires_grad); },
-      py::arg("data"), py::arg("requires_grad") = true,
-      "A tensor that a module registers when it is assigned to one.");
   bind_module(m);
   bind_container_modules(m);
   bind_activation_modules(m);

@@ -1,0 +1,117 @@
+#include "dispatch.h"
+
+#include <cstring>
+#include <set>
+
+#include "signature.h"
+#include "tensor_subclass.h"
+
+using py::detail::function_record;
+
+namespace {
+
+using Dispatcher = PyObject* (*)(PyObject*, PyObject* const*, std::size_t, PyObject*);
+
+Dispatcher original = nullptr;
+thread_local PyTypeObject* subclass = nullptr;  // of Tensor, met among the arguments of the running call
+
+function_record* record_of(PyObject* self) {
+  return py::detail::function_record_ptr_from_PyObject(self);
+}
+
+/** The result of a call with an argument of a subclass: tensors that it has made become of that class. */
+PyObject* of_subclass(PyObject* result, PyTypeObject* type) {
+  if ((PyList_CheckExact(result) || PyTuple_Check(result)) && Py_REFCNT(result) == 1) {
+    PyObject** items = PySequence_Fast_ITEMS(result);
+    for (Py_ssize_t i = 0; i < Py_SIZE(result); ++i) items[i] = of_subclass(items[i], type);
+    return result;
+  }
+  return is_new_plain_tensor(result) ? with_class(result, type) : result;
+}
+
+bool keeps_class(const function_record& function) {
+  static const auto& names = *new std::set<std::string>{"as_subclass", "_make_subclass", "__new__"};
+  return names.count(function.name) != 0;
+}
+
+PyObject* dispatch(PyObject* self, PyObject* const* values, std::size_t flags, PyObject* names) {
+  PyTypeObject* outer = std::exchange(subclass, nullptr);
+  PyObject* result = original(self, values, flags, names);
+  PyTypeObject* met = std::exchange(subclass, outer);
+  if (result == Py_NotImplemented) {  // what pybind11 says of an operator that does not take the arguments
+    Py_DECREF(result);
+    const Arguments given{values, static_cast<std::size_t>(PyVectorcall_NARGS(flags)), names};
+    PyErr_Clear();  // of a conversion
+    PyErr_SetString(PyExc_TypeError, argument_error(*record_of(self), given).c_str());
+    return nullptr;
+  }
+  return met && result && !keeps_class(*record_of(self)) ? of_subclass(result, met) : result;
+}
+
+/** As dispatch, for operators: Python asks the other operand when one does not fit. */
+PyObject* dispatch_operator(PyObject* self, PyObject* const* values, std::size_t flags, PyObject* names) {
+  PyTypeObject* outer = std::exchange(subclass, nullptr);
+  PyObject* result = original(self, values, flags, names);
+  PyTypeObject* met = std::exchange(subclass, outer);
+  return met && result ? of_subclass(result, met) : result;
+}
+
+/** Prepends the signature in the form that Python looks for; __doc__ stays what it was. */
+void add_signature(PyMethodDef& definition, const function_record& record) {
+  const std::string text = std::string(definition.ml_name) + text_signature(record) + "\n--\n\n" +
+                           (definition.ml_doc ? definition.ml_doc : "");
+  std::free(const_cast<char*>(definition.ml_doc));  // pybind11 allocates and frees it so
+  definition.ml_doc = strdup(text.c_str());
+}
+
+void take_over(PyObject* callable) {
+  if (PyInstanceMethod_Check(callable)) callable = PyInstanceMethod_GET_FUNCTION(callable);
+  if (!PyCFunction_Check(callable)) return;
+  PyObject* self = PyCFunction_GET_SELF(callable);
+  function_record* record = self ? record_of(self) : nullptr;
+  if (!record) return;
+  PyMethodDef& definition = *reinterpret_cast<PyCFunctionObject*>(callable)->m_ml;
+  const auto present = reinterpret_cast<Dispatcher>(reinterpret_cast<void*>(definition.ml_meth));
+  if (present == &dispatch || present == &dispatch_operator) return;  // it has another name too
+  original = present;
+  const Dispatcher ours = record->is_operator ? &dispatch_operator : &dispatch;
+  definition.ml_meth = reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(ours));
+  record->is_operator = true;  // so that pybind11 gives the failure back instead of printing all arguments
+  add_signature(definition, *record);
+}
+
+void take_over_class(const py::handle type) {
+  const auto name = type.attr("__qualname__").cast<std::string>();
+  auto* known = reinterpret_cast<PyTypeObject*>(type.ptr());
+  add_known_class(name, known);
+  add_known_class(type.attr("__module__").cast<std::string>() + "." + name, known);
+  for (const auto& [key, member] : py::dict(type.attr("__dict__"))) {
+    if (PyObject_TypeCheck(member.ptr(), &PyProperty_Type)) {
+      take_over(member.attr("fget").ptr());
+      take_over(member.attr("fset").ptr());
+    } else if (PyObject_TypeCheck(member.ptr(), &PyStaticMethod_Type)) {
+      take_over(member.attr("__func__").ptr());
+    } else {
+      take_over(member.ptr());
+    }
+  }
+}
+
+}  // namespace
+
+void note_subclass(PyTypeObject* type) {
+  if (!subclass || PyType_IsSubtype(type, subclass)) subclass = type;
+}
+
+void replace_dispatcher(const py::module_& module) {
+  for (const auto& [name, member] : module.attr("__dict__").cast<py::dict>()) {
+    if (PyModule_Check(member.ptr())) {
+      replace_dispatcher(member.cast<py::module_>());
+    } else if (PyType_Check(member.ptr()) &&
+               py::detail::get_type_info(reinterpret_cast<PyTypeObject*>(member.ptr()))) {
+      take_over_class(member);
+    } else {
+      take_over(member.ptr());
+    }
+  }
+}

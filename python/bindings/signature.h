@@ -1,0 +1,35 @@
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <string>
+#include <vector>
+
+namespace py = pybind11;
+
+/** One parameter of a bound function, read from the signature that pybind11 writes of it. */
+struct Parameter {
+  enum class Kind { positional, keyword_only, all_positional, all_keywords };
+  Kind kind;
+  std::string name, type, default_value;  // the last empty where there is none
+};
+
+/** `(self: ocl._C.Tensor, dim: int | None = None, *, keepdim: bool = False) -> ocl._C.Tensor`, in pieces. */
+std::vector<Parameter> parameters_of(const char* signature);
+
+/** What is given to a call, as Python's vectorcall has it. */
+struct Arguments {
+  PyObject* const* values;
+  std::size_t positional;
+  PyObject* names;  // of the values after those; may be null
+};
+
+/** Why no overload of a function takes these arguments, in one line and without a look at what tensors hold.
+ */
+std::string argument_error(const py::detail::function_record& overloads, const Arguments& given);
+
+/** `(self, dim=None, *, keepdim=False)`: the most general overload, as inspect reads it. */
+std::string text_signature(const py::detail::function_record& overloads);
+
+/** Makes the name of a class known to argument_error. */
+void add_known_class(const std::string& qualified_name, PyTypeObject* type);
