@@ -6,5 +6,13 @@ globals().update({name: value for name, value in vars(_C._nn).items() if not nam
 
 from ocl.nn import functional, init, utils  # noqa: E402
 from ocl.nn.container import ModuleDict, ModuleList, ParameterList, Sequential  # noqa: E402, F401
+from ocl.nn.transformer import Transformer, TransformerDecoder, TransformerEncoder  # noqa: E402
 
-__all__ = [name for name in dir(_C._nn) if not name.startswith("_")] + ["functional", "init", "utils"]
+__all__ = [name for name in dir(_C._nn) if not name.startswith("_")] + [
+    "Transformer",
+    "TransformerDecoder",
+    "TransformerEncoder",
+    "functional",
+    "init",
+    "utils",
+]
