@@ -68,7 +68,8 @@ inline V hyperbolic_tangent(V a) { return tanh(a); }
 
 typedef struct {
   __global STORAGE *gates;                   // [rows, GATES, units]: products with the input, activated on return
-  const __global STORAGE *bias, *h, *c;      // [GATES, units] or none; the states before the step
+  const __global STORAGE *x_bias, *h_bias;   // of the products with input and states: [GATES, units] or none
+  const __global STORAGE *h, *c;             // the states before the step
   __global STORAGE *hidden_n;                // GRU: the new gate's product with the state
   __global STORAGE *out, *h_next, *h_end;    // where h goes: always; of rows that go on (or none); of rows that end
   __global STORAGE *c_next, *c_end;
@@ -85,12 +86,20 @@ inline void step_forward(const forward_t a, const step_t s, const int row, const
 #pragma unroll
   for (int g = 0; g < GATES; ++g) {
     recurrent[g] = product[g];
-    if (a.bias) recurrent[g] += GET(a.bias, g * s.units + unit);
+    if (a.h_bias) recurrent[g] += GET(a.h_bias, g * s.units + unit);
   }
 #if CELL == COPY_CELL
   h = recurrent[0];
-#elif CELL == TANH_CELL || CELL == RELU_CELL
-  const V sum = GET(a.gates, at) + recurrent[0];
+#else
+  V from_x[GATES];
+#pragma unroll
+  for (int g = 0; g < GATES; ++g) {
+    from_x[g] = GET(a.gates, GATE(g));
+    if (a.x_bias) from_x[g] += GET(a.x_bias, g * s.units + unit);
+  }
+#endif
+#if CELL == TANH_CELL || CELL == RELU_CELL
+  const V sum = from_x[0] + recurrent[0];
 #if CELL == TANH_CELL
   h = hyperbolic_tangent(sum);
 #else
@@ -98,9 +107,9 @@ inline void step_forward(const forward_t a, const step_t s, const int row, const
 #endif
   PUT(a.gates, at, h);
 #elif CELL == LSTM_CELL
-  const V i = sigmoid(GET(a.gates, GATE(0)) + recurrent[0]), f = sigmoid(GET(a.gates, GATE(1)) + recurrent[1]);
-  const V g = hyperbolic_tangent(GET(a.gates, GATE(2)) + recurrent[2]);
-  const V o = sigmoid(GET(a.gates, GATE(3)) + recurrent[3]);
+  const V i = sigmoid(from_x[0] + recurrent[0]), f = sigmoid(from_x[1] + recurrent[1]);
+  const V g = hyperbolic_tangent(from_x[2] + recurrent[2]);
+  const V o = sigmoid(from_x[3] + recurrent[3]);
   const V c = f * GET(a.c, own) + i * g;
   h = o * hyperbolic_tangent(c);
   PUT(a.gates, GATE(0), i);
@@ -108,9 +117,9 @@ inline void step_forward(const forward_t a, const step_t s, const int row, const
   PUT(a.gates, GATE(2), g);
   PUT(a.gates, GATE(3), o);
   PUT(goes_on ? a.c_next : a.c_end, own, c);
-#else
-  const V r = sigmoid(GET(a.gates, GATE(0)) + recurrent[0]), z = sigmoid(GET(a.gates, GATE(1)) + recurrent[1]);
-  const V n = hyperbolic_tangent(GET(a.gates, GATE(2)) + r * recurrent[2]);
+#elif CELL == GRU_CELL
+  const V r = sigmoid(from_x[0] + recurrent[0]), z = sigmoid(from_x[1] + recurrent[1]);
+  const V n = hyperbolic_tangent(from_x[2] + r * recurrent[2]);
   h = n + z * (GET(a.h, own) - n);
   PUT(a.gates, GATE(0), r);
   PUT(a.gates, GATE(1), z);

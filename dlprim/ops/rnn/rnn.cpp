@@ -84,15 +84,15 @@ class Forward {
         walk_(steps, layer.is_reverse),
         output_(output),
         last_(last),
-        gates_(queue, forward_kernel, step_cell(layer.cell), transposed(layer.w_hh), gates_of(layer.cell)) {
+        gates_(queue, forward_kernel, step_cell(layer.cell), transposed(layer.w_hh), gates_of(layer.cell),
+               steps.size(0)) {
     if (layer.w_hr.defined())
-      projection_.emplace(queue, forward_kernel, StepCell::copy, transposed(layer.w_hr), 1);
+      projection_.emplace(queue, forward_kernel, StepCell::copy, transposed(layer.w_hr), 1, steps.size(0));
   }
 
   RnnSaved run(const Tensor& x, const RnnState& first) {
     allocate();
-    gemm(queue_, x, transposed(layer_.w_ih), saved_.gates, 1, 0,
-         layer_.b_ih.defined() ? &layer_.b_ih : nullptr);
+    gemm(queue_, x, transposed(layer_.w_ih), saved_.gates);
     place_first(queue_, walk_, first.h, saved_.h_prev);
     if (saved_.c_prev.defined()) place_first(queue_, walk_, first.c, saved_.c_prev);
     if (x.shape[0] == 0) return saved_;
@@ -125,14 +125,15 @@ class Forward {
     RnnStepSizes sizes{static_cast<cl_int>(walk_.steps.size(t)),
                        static_cast<cl_int>(std::min(walk_.steps.size(t), walk_.steps.size(following))),
                        static_cast<cl_int>(layer_.units()), row_length(gate_out), 0};
-    gates_.launch(sizes, h, walk_.rows(saved_.gates, t), optional(layer_.b_hh), h, optional(c),
-                  optional(walk_.rows(saved_.hidden_n, t)), gate_out, optional(projection_ ? none : kept_h),
-                  optional(projection_ ? none : last_.h), optional(c_next), optional(last_.c));
+    gates_.launch(sizes, h, walk_.rows(saved_.gates, t), optional(layer_.b_ih), optional(layer_.b_hh), h,
+                  optional(c), optional(walk_.rows(saved_.hidden_n, t)), gate_out,
+                  optional(projection_ ? none : kept_h), optional(projection_ ? none : last_.h),
+                  optional(c_next), optional(last_.c));
     if (!projection_) return;
     sizes.units = static_cast<cl_int>(layer_.state_size());
     sizes.out_row = row_length(out);
     projection_->launch(sizes, raw, optional(none), optional(none), optional(none), optional(none),
-                        optional(none), out, kept_h, last_.h, optional(none), optional(none));
+                        optional(none), optional(none), out, kept_h, last_.h, optional(none), optional(none));
   }
 
   Queue& queue_;
@@ -159,7 +160,7 @@ class Backward {
         first_(first),
         is_projecting_(layer.w_hr.defined()),
         states_(queue, backward_kernel, is_projecting_ ? StepCell::copy : step_cell(layer.cell), layer.w_hh,
-                1) {
+                1, steps.size(0)) {
     const auto matrix = [&](std::int64_t columns) {
       return Tensor::empty(queue.device(), {steps.rows(), columns}, layer.w_hh.dtype);
     };
@@ -208,9 +209,9 @@ class Backward {
                    optional(first_.h), optional(none));
     const Tensor product = own_dh.defined() ? unprojected(own_dh) : Tensor();
     queue_.launch(*plain_gates_, plain_step_range(queue_.device(), sizes), sizes, optional(product),
-                  sizes.rows, optional(none), cl_int{0}, optional(gates), optional(h), optional(c),
-                  optional(hidden_n), optional(none), optional(none), optional(last_.c), carry_, optional(dx),
-                  optional(dh_rows), optional(none), optional(first_.c));
+                  sizes.rows, optional(none), cl_int{0}, cl_long{0}, cl_long{0}, optional(gates), optional(h),
+                  optional(c), optional(hidden_n), optional(none), optional(none), optional(last_.c), carry_,
+                  optional(dx), optional(dh_rows), optional(none), optional(first_.c));
   }
 
   Tensor unprojected(const Tensor& own_dh) const {

@@ -96,10 +96,10 @@ TEST_F(Transformers, AnEncodersLayersAreCopies) {
   nn::TransformerEncoderLayer layer(8, 2);
   nn::TransformerEncoder encoder(layer, 2);
   layer.linear1->weight.detach().fill_(0);
-  EXPECT_NE(sum(encoder.get_parameter("layers.0.linear1.weight") *
-                encoder.get_parameter("layers.1.linear1.weight"))
-                .item(),
-            0);
+  EXPECT_NE(
+      sum(encoder.get_parameter("layers.0.linear1.weight") * encoder.get_parameter("layers.1.linear1.weight"))
+          .item(),
+      0);
 }
 
 TEST_F(Transformers, EncoderAndDecoderFitTogether) {

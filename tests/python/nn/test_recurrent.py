@@ -111,6 +111,28 @@ def test_like_torch(kind, seed):
         expect_near(*values, f"result {i} of {problem.form}", units=16)
 
 
+@pytest.mark.parametrize(
+    ("kind", "options"), [("LSTM", {"proj_size": 3}), ("LSTM", {}), ("GRU", {}), ("RNN", {})], ids=str
+)
+def test_batches_for_which_devices_take_other_kernels(kind, options):
+    problem = Problem(kind, 0)
+    problem.form, problem.inputs, problem.units = "unsorted", 5, 19
+    problem.options = {"bidirectional": True, "batch_first": False, **options}
+    rng = np.random.default_rng(0)
+    problem.lengths = rng.integers(1, 4, 90)
+    problem.lengths[7] = 3
+    problem.x = rng.standard_normal((3, 90, 5))
+    problem.states = []
+    double, single, ours = trio(kind, 5, 19, **problem.options)
+    for values in zip(
+        problem.run(ocl, ours, np.float32),
+        problem.run(torch, double, np.float64),
+        problem.run(torch, single, np.float32),
+        strict=True,
+    ):
+        expect_near(*values, units=16)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_float64(kind):
     for seed in (0, 1, 2):

@@ -136,10 +136,13 @@ void check(RnnCell cell, bool is_reverse) {
   const Floats factors = random_floats(steps.rows() * units, 8);
   Doubles expected;
   problem.loss(is_reverse, factors, &expected);
-  expect_close(Doubles(expected), [&] {
-    const Floats values = download<float>(output);
-    return Doubles(values.begin(), values.end());
-  }(), 1e-5, 1e-5);
+  expect_close(
+      Doubles(expected),
+      [&] {
+        const Floats values = download<float>(output);
+        return Doubles(values.begin(), values.end());
+      }(),
+      1e-5, 1e-5);
 
   const Tensor ones = upload(Floats(static_cast<std::size_t>(sizes[0] * units), 1.0f), {sizes[0], units});
   RnnGradients gradients;
