@@ -24,6 +24,7 @@
 #include "autograd/ops/random.h"
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/resample.h"
+#include "autograd/ops/rnn.h"
 #include "autograd/ops/scan.h"
 #include "autograd/ops/softmax.h"
 #include "autograd/ops/sort.h"

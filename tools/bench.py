@@ -3,6 +3,7 @@
 
     tools/bench.py --against torch              # one training step of the MNIST net, on both
     tools/bench.py --against torch --profile    # and where its time goes, per kernel
+    tools/bench.py --model lstm --against torch # of an LSTM language model
     tools/bench.py ops                          # host cost of a small operator
     tools/bench.py start                        # seconds from process start to the first step done
 
@@ -18,6 +19,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -29,10 +32,10 @@ BATCH = 128
 TORCH_THREADS = 2
 
 
-# --- the MNIST net of examples/mnist.py, in either library
+# --- the nets, in either library, and a batch for each that is the same every time
 
 
-def make_net(library):
+def make_mnist_net(library):
     """The net of examples/mnist.py, with the layers of `library` (ocl or torch)."""
     nn, F = library.nn, library.nn.functional
 
@@ -54,27 +57,79 @@ def make_net(library):
     return Net()
 
 
-def make_batch():
-    """Images and targets, the same every time."""
+def mnist_batch():
     generator = np.random.default_rng(0)
     images = generator.standard_normal((BATCH, 1, 28, 28)).astype(np.float32)
     return images, generator.integers(0, 10, BATCH)
 
 
+WORDS, WIDTH, SEQUENCE, SENTENCES = 10000, 650, 35, 20
+
+
+def make_language_model(library):
+    """Two layers of LSTM between an embedding and a decoder; gives [steps * sentences, words]."""
+    nn = library.nn
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.embedding = nn.Embedding(WORDS, WIDTH)
+            self.lstm = nn.LSTM(WIDTH, WIDTH, num_layers=2)
+            self.decoder = nn.Linear(WIDTH, WORDS)
+
+        def forward(self, words):
+            states, _ = self.lstm(self.embedding(words))
+            return self.decoder(library.flatten(states, 0, 1))
+
+    return Net()
+
+
+def language_batch():
+    generator = np.random.default_rng(0)
+    words = generator.integers(0, WORDS, (SEQUENCE + 1, SENTENCES))
+    return words[:-1], words[1:].reshape(-1)
+
+
+@dataclass(frozen=True)
+class Model:
+    """What a training step is timed of."""
+
+    title: str
+    make_net: Callable
+    make_batch: Callable
+    make_optimizer: Callable
+
+
+MODELS = {
+    "mnist": Model(
+        f"MNIST net, batch {BATCH}, Adam",
+        make_mnist_net,
+        mnist_batch,
+        lambda library, parameters: library.optim.Adam(parameters, lr=1e-3),
+    ),
+    "lstm": Model(
+        f"LSTM language model, 2 x {WIDTH} units, {SEQUENCE} words of {SENTENCES} sentences, SGD",
+        make_language_model,
+        language_batch,
+        lambda library, parameters: library.optim.SGD(parameters, lr=1.0),
+    ),
+}
+
+
 class Trainer:
     """Training steps of one library; `wait` returns when the device has done what it was given."""
 
-    def __init__(self, library, wait):
+    def __init__(self, library, wait, model):
         self.wait = wait
-        self.net = make_net(library)
-        self.optimizer = library.optim.Adam(self.net.parameters(), lr=1e-3)
-        self.images, self.target = map(library.tensor, make_batch())
+        self.net = model.make_net(library)
+        self.optimizer = model.make_optimizer(library, self.net.parameters())
+        self.inputs, self.target = map(library.tensor, model.make_batch())
         self.cross_entropy = library.nn.functional.cross_entropy
 
     def step(self):
         """Forward, loss, backward and optimizer."""
         self.optimizer.zero_grad()
-        loss = self.cross_entropy(self.net(self.images), self.target)
+        loss = self.cross_entropy(self.net(self.inputs), self.target)
         loss.backward()
         self.optimizer.step()
         return loss
@@ -88,12 +143,12 @@ class Trainer:
         return (time.perf_counter() - start) / steps
 
 
-def make_torch_trainer():
+def make_torch_trainer(model):
     import torch
 
     torch.set_num_threads(TORCH_THREADS)
     torch.manual_seed(0)
-    return Trainer(torch, lambda: None)
+    return Trainer(torch, lambda: None, model)
 
 
 # --- bench.py --against torch
@@ -111,9 +166,10 @@ def in_milliseconds(figures):
 def bench_step(options):
     """One training step, in blocks that alternate between the libraries so that both see the same machine."""
     ocl.manual_seed(0)
-    trainers = {"ocl": Trainer(ocl, ocl.synchronize)}
+    model = MODELS[options.model]
+    trainers = {"ocl": Trainer(ocl, ocl.synchronize, model)}
     if options.against == "torch":
-        trainers["torch"] = make_torch_trainer()
+        trainers["torch"] = make_torch_trainer(model)
     for trainer in trainers.values():
         trainer.seconds_of_block(options.steps)  # builds, first touches
     times = {name: [] for name in trainers}
@@ -122,9 +178,7 @@ def bench_step(options):
             times[name].append(trainer.seconds_of_block(options.steps))
 
     results = {name: spread(values) for name, values in times.items()}
-    print(
-        f"training step, MNIST net, batch {BATCH}, Adam; {options.blocks} blocks of {options.steps} steps, ms"
-    )
+    print(f"training step, {model.title}; {options.blocks} blocks of {options.steps} steps, ms")
     for name, figures in results.items():
         where = ocl.get_device_name() if name == "ocl" else f"CPU, {TORCH_THREADS} threads"
         print(f"  {name:6} {in_milliseconds(figures)}  ({where})")
@@ -203,7 +257,7 @@ def bench_ops(options):
 
 def first_step():
     """What a fresh process of `bench.py start` does: imports, one step; prints when it was done."""
-    trainer = Trainer(ocl, ocl.synchronize)
+    trainer = Trainer(ocl, ocl.synchronize, MODELS["mnist"])
     loss = trainer.step().item()
     trainer.wait()
     print(json.dumps({"done": time.time(), "loss": loss, "built": ocl.kernel_cache_info()["built"]}))
@@ -251,6 +305,7 @@ def parse_arguments():
         metavar="step|ops|start",
         help="what to time, default %(default)s",
     )
+    option("--model", default="mnist", choices=list(MODELS), help="of the step, default %(default)s")
     option("--device", default="ocl:0", help="default %(default)s")
     option("--against", choices=["torch"], help="time this library's step too (its CPU build)")
     option("--profile", action="store_true", help="show the time of each kernel of the step")

@@ -197,6 +197,8 @@ void bind_pool_modules(py::module_& m);
 void bind_resample_modules(py::module_& m);
 void bind_loss_modules(py::module_& m);
 void bind_attention_modules(py::module_& m);
+void bind_rnn_modules(py::module_& m);
+void bind_transformer_modules(py::module_& m);
 void bind_embedding_modules(py::module_& m);
 void bind_init(py::module_& m);
 void bind_utils(py::module_& m);

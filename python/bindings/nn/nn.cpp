@@ -12,6 +12,8 @@ void bind_nn(py::module_& parent) {
   bind_resample_modules(m);
   bind_loss_modules(m);
   bind_attention_modules(m);
+  bind_rnn_modules(m);
+  bind_transformer_modules(m);
   bind_embedding_modules(m);
   bind_init(m);
   bind_utils(m);

@@ -69,5 +69,6 @@ void bind_norm(const OperatorBinder& bind);
 void bind_softmax(const OperatorBinder& bind);
 void bind_loss(const OperatorBinder& bind);
 void bind_attention(const OperatorBinder& bind);
+void bind_rnn(const OperatorBinder& bind);
 void bind_indexing(const OperatorBinder& bind);
 void bind_sort(const OperatorBinder& bind);

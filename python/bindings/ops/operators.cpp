@@ -39,6 +39,7 @@ void bind_operators(py::module_& m, py::class_<ocl::Tensor>& tensor) {
   bind_softmax(bind);
   bind_loss(bind);
   bind_attention(bind);
+  bind_rnn(bind);
   bind_indexing(bind);
   bind_sort(bind);
 }

@@ -1,0 +1,340 @@
+#include "autograd/ops/rnn.h"
+
+#include <optional>
+
+#include "autograd/generator.h"
+#include "autograd/ops/raw_or_null.h"
+#include "autograd/ops/views.h"
+#include "dlprim/ops/random/random.h"
+#include "dlprim/ops/rnn/rnn.h"
+#include "dlprim/runtime/dtype_defines.h"
+
+namespace ocl {
+namespace {
+
+using dlprim::require;
+using dlprim::RnnCell;
+using dlprim::RnnGradients;
+using dlprim::RnnLayer;
+using dlprim::RnnSaved;
+using dlprim::RnnSteps;
+using Raw = dlprim::Tensor;
+using RawState = dlprim::RnnState;
+
+Raw raw_of(const Tensor& t) {
+  return t.defined() ? t.data() : Raw();
+}
+
+/** Matrix `index` of a contiguous [count, rows, columns]; undefined where that is. */
+Raw matrix_of(const Raw& t, std::int64_t index) {
+  if (!t.storage) return {};
+  Raw part = t;
+  part.shape.erase(0);
+  part.strides.erase(0);
+  part.offset += index * t.strides[0];
+  return part;
+}
+
+/** `count` columns of a matrix from `first` on; undefined where that is. */
+Raw columns_of(Raw t, std::int64_t first, std::int64_t count) {
+  if (!t.storage) return t;
+  t.offset += first;
+  t.shape[1] = count;
+  return t;
+}
+
+/** Zeroes and scales what goes from layer to layer: the same elements forward and backward. */
+struct BetweenLayers {
+  double p;
+  std::vector<dlprim::PhiloxState> states;  // one after each layer but the last
+};
+
+/** Layers of one kind over packed rows, with everything checked. */
+struct Network {
+  const char* name;
+  RnnCell cell;
+  RnnSteps steps;
+  RnnOptions options;
+  bool is_projecting;
+
+  std::int64_t directions() const { return options.bidirectional ? 2 : 1; }
+  std::int64_t params_of_one() const { return (options.has_biases ? 4 : 2) + (is_projecting ? 1 : 0); }
+
+  /** Parts of `all` for layer `index` (counted over layers and directions), in the order of params. */
+  template <class T>
+  RnnLayer layer(std::int64_t index, const T& param) const {
+    const std::int64_t first = index * params_of_one();
+    RnnLayer result{cell, index % directions() == 1, param(first), param(first + 1), {}, {}, {}};
+    if (options.has_biases) {
+      result.b_ih = param(first + 2);
+      result.b_hh = param(first + 3);
+    }
+    if (is_projecting) result.w_hr = param(first + params_of_one() - 1);
+    return result;
+  }
+};
+
+const char* node_name(RnnCell cell) {
+  switch (cell) {
+    case RnnCell::lstm:
+      return "LstmBackward";
+    case RnnCell::gru:
+      return "GruBackward";
+    case RnnCell::tanh:
+      return "RnnTanhBackward";
+    case RnnCell::relu:
+      return "RnnReluBackward";
+  }
+  return "";
+}
+
+std::string text(const Dims& shape) {
+  return dlprim::concat(shape);
+}
+
+void check_shape(const char* name, const char* what, const Tensor& t, const Dims& expected,
+                 const Tensor& input) {
+  require(t.defined() && t.shape() == expected, name, ": expected ", what, " of shape ", expected, ", got ",
+          t.defined() ? text(t.shape()) : "none");
+  require<TypeError>(t.dtype() == input.dtype(), name, ": expected ", what, " of the input's dtype ",
+                     dlprim::name(input.dtype()), ", got ", dlprim::name(t.dtype()));
+  require(t.device() == input.device(), name, ": expected ", what, " on the input's device ",
+          input.device()->name(), ", got ", t.device()->name());
+}
+
+void check_params(const Network& net, const Tensor& rows, const Tensor& h, std::int64_t units,
+                  const TensorList& params) {
+  const std::int64_t layers = net.options.num_layers * net.directions();
+  require(static_cast<std::int64_t>(params.size()) == layers * net.params_of_one(), net.name, ": expected ",
+          layers * net.params_of_one(), " parameters (", net.params_of_one(),
+          " for each layer and direction), got ", params.size());
+  const std::int64_t gate_rows = dlprim::product({dlprim::gates_of(net.cell), units}), state = h.size(2);
+  for (std::int64_t i = 0; i < layers; ++i) {
+    const auto* param = &params[static_cast<std::size_t>(i * net.params_of_one())];
+    const std::int64_t features = i < net.directions() ? rows.size(1) : state * net.directions();
+    check_shape(net.name, "weight_ih", param[0], {gate_rows, features}, rows);
+    check_shape(net.name, "weight_hh", param[1], {gate_rows, state}, rows);
+    if (net.options.has_biases) {
+      check_shape(net.name, "bias_ih", param[2], {gate_rows}, rows);
+      check_shape(net.name, "bias_hh", param[3], {gate_rows}, rows);
+    }
+    if (net.is_projecting)
+      check_shape(net.name, "weight_hr", param[net.params_of_one() - 1], {state, units}, rows);
+  }
+}
+
+/** What forward of a network leaves behind for its backward. */
+struct Trace {
+  std::vector<Raw> inputs;      // of each layer
+  std::vector<RnnSaved> saved;  // of each layer and direction
+  BetweenLayers between;
+};
+
+struct Outputs {
+  Raw output, h_n, c_n;
+};
+
+Outputs run_forward(const Network& net, const Raw& input, const RawState& first, const TensorList& params,
+                    Trace& trace) {
+  dlprim::Device& device = input.device();
+  const std::int64_t directions = net.directions(), state = first.h.shape[2];
+  const auto param = [&](std::int64_t i) { return params[static_cast<std::size_t>(i)].data(); };
+  Outputs result;
+  result.h_n = Raw::empty(device, first.h.shape, input.dtype);
+  if (first.c.storage) result.c_n = Raw::empty(device, first.c.shape, input.dtype);
+  trace.between.p = net.options.train ? net.options.dropout : 0;
+  Raw x = input;
+  for (std::int64_t layer = 0; layer < net.options.num_layers; ++layer) {
+    if (layer > 0 && trace.between.p > 0) {
+      trace.between.states.push_back(default_generator(Device(device)).next(x.numel()));
+      dlprim::dropout(device.queue(), x, trace.between.p, trace.between.states.back(), x);
+    }
+    trace.inputs.push_back(x);
+    const Raw y = Raw::empty(device, {input.shape[0], directions * state}, input.dtype);
+    for (std::int64_t direction = 0; direction < directions; ++direction) {
+      const std::int64_t i = layer * directions + direction;
+      trace.saved.push_back(dlprim::rnn_forward(
+          device.queue(), net.layer(i, param), net.steps, x, {matrix_of(first.h, i), matrix_of(first.c, i)},
+          columns_of(y, direction * state, state), {matrix_of(result.h_n, i), matrix_of(result.c_n, i)}));
+    }
+    x = y;
+  }
+  result.output = x;
+  return result;
+}
+
+/** Which gradients are asked for, in the order of the node's inputs: rows, h, c, params. */
+using Wanted = std::vector<bool>;
+
+TensorList run_backward(const Network& net, const Trace& trace, const std::vector<SavedTensor>& params,
+                        const Outputs& gradients, const Dims& h_shape, const Dims& c_shape,
+                        const Wanted& wanted) {
+  const Raw& input = trace.inputs[0];
+  dlprim::Device& device = input.device();
+  const std::int64_t directions = net.directions(), state = h_shape[2];
+  std::vector<Raw> results(wanted.size());
+  const auto empty_if = [&](bool is_wanted, const Dims& shape) {
+    return is_wanted ? Raw::empty(device, shape, input.dtype) : Raw();
+  };
+  const auto param = [&](std::int64_t i) { return params[static_cast<std::size_t>(i)].unpack(); };
+  const auto param_gradient = [&](std::int64_t i) {
+    const auto at = static_cast<std::size_t>(i + 3);
+    return results[at] = empty_if(wanted[at], param(i).shape);
+  };
+  results[1] = empty_if(wanted[1], h_shape);
+  results[2] = empty_if(wanted[2], c_shape);
+  Raw dy = gradients.output;
+  for (std::int64_t layer = net.options.num_layers - 1; layer >= 0; --layer) {
+    const Raw& x = trace.inputs[static_cast<std::size_t>(layer)];
+    const Raw dx = empty_if(layer > 0 || wanted[0], x.shape);
+    for (std::int64_t direction = 0; direction < directions; ++direction) {
+      const std::int64_t i = layer * directions + direction;
+      const RnnLayer of_params = net.layer(i, param_gradient);
+      RnnGradients wanted_here{dx,
+                               direction > 0,
+                               of_params.w_ih,
+                               of_params.w_hh,
+                               of_params.b_ih,
+                               of_params.b_hh,
+                               of_params.w_hr,
+                               {matrix_of(results[1], i), matrix_of(results[2], i)}};
+      dlprim::rnn_backward(device.queue(), net.layer(i, param), net.steps, x,
+                           trace.saved[static_cast<std::size_t>(i)], columns_of(dy, direction * state, state),
+                           {matrix_of(gradients.h_n, i), matrix_of(gradients.c_n, i)}, wanted_here);
+    }
+    if (layer > 0 && trace.between.p > 0)
+      dlprim::dropout(device.queue(), dx, trace.between.p,
+                      trace.between.states[static_cast<std::size_t>(layer - 1)], dx);
+    dy = dx;
+  }
+  results[0] = dy;
+  TensorList tensors;
+  for (std::size_t i = 0; i < results.size(); ++i)
+    tensors.push_back(wanted[i] ? Tensor(results[i]) : Tensor());
+  return tensors;
+}
+
+Raw contiguous_gradient(const Tensor& g) {
+  return raw_of(contiguous_or_none(g));
+}
+
+/** rows [sum of sizes, features] -> output [rows, directions * P], last states. `c` is an LSTM's. */
+RnnResult recurrent(const char* name, RnnCell cell, const Tensor& given_rows,
+                    const std::vector<std::int64_t>& sizes, const LstmState& hx,
+                    const TensorList& given_params, const RnnOptions& options) {
+  dlprim::require_floating(given_rows.dtype(), *given_rows.device(), name);
+  require(options.dropout >= 0 && options.dropout <= 1, name,
+          ": dropout probability has to be between 0 and 1, but got ", options.dropout);
+  require(options.num_layers > 0, name, ": num_layers must be greater than zero, got ", options.num_layers);
+  require(hx.h.defined() && hx.h.dim() == 3 && (cell != RnnCell::lstm || (hx.c.defined() && hx.c.dim() == 3)),
+          name, ": expected states of 3 dimensions [layers * directions, N, H]");
+  const std::int64_t state = hx.h.size(2), units = cell == RnnCell::lstm ? hx.c.size(2) : state;
+  const Network net{name, cell, RnnSteps(sizes), options, state != units};
+  require(given_rows.size(0) == net.steps.rows(), name, ": expected ", net.steps.rows(),
+          " rows, the sum of batch_sizes, got ", given_rows.size(0));
+  const std::int64_t layers = dlprim::product({options.num_layers, net.directions()});
+  check_shape(name, cell == RnnCell::lstm ? "hx[0]" : "hx", hx.h, {layers, sizes[0], state}, given_rows);
+  if (cell == RnnCell::lstm) check_shape(name, "hx[1]", hx.c, {layers, sizes[0], units}, given_rows);
+  check_params(net, given_rows, hx.h, units, given_params);
+
+  const Tensor rows = contiguous(given_rows), h = contiguous(hx.h), c = contiguous_or_none(hx.c);
+  TensorList params;
+  for (const Tensor& param : given_params) params.push_back(contiguous(param));
+  Trace trace;
+  const Outputs made = run_forward(net, rows.data(), {h.data(), raw_of(c)}, params, trace);
+  std::vector<Raw> outputs{made.output, made.h_n};
+  if (made.c_n.storage) outputs.push_back(made.c_n);
+  TensorList inputs{rows, h, c};
+  inputs.insert(inputs.end(), params.begin(), params.end());
+  const TensorList results = record_many(node_name(cell), inputs, outputs, [&] {
+    Wanted wanted;
+    for (const Tensor& t : inputs) wanted.push_back(wants_gradient(t));
+    std::vector<SavedTensor> saved;
+    for (const Tensor& param : params) saved.emplace_back(param);
+    return [net, trace, params = std::move(saved), input = SavedTensor(rows), h_shape = h.shape(),
+            c_shape = c.defined() ? c.shape() : Dims(), wanted](const TensorList& g) {
+      input.unpack();  // which `trace` has too: this notices a write
+      const Outputs gradients{contiguous_gradient(g[0]), contiguous_gradient(g[1]),
+                              g.size() > 2 ? contiguous_gradient(g[2]) : Raw()};
+      return run_backward(net, trace, params, gradients, h_shape, c_shape, wanted);
+    };
+  });
+  return {results[0], results[1], results.size() > 2 ? results[2] : Tensor()};
+}
+
+RnnResult over_packed(const char* name, RnnCell cell, const Tensor& data,
+                      const std::vector<std::int64_t>& sizes, const LstmState& hx, const TensorList& params,
+                      const RnnOptions& options) {
+  require(data.dim() == 2, name, ": expected packed data of 2 dimensions, got shape ", data.shape());
+  for (const std::int64_t size : sizes)
+    require(size > 0, name, ": expected batch sizes greater than 0, got ", size);
+  return recurrent(name, cell, data, sizes, hx, params, options);
+}
+
+RnnResult over_padded(const char* name, RnnCell cell, const Tensor& input, const LstmState& hx,
+                      const TensorList& params, const RnnOptions& options) {
+  require(input.dim() == 3, name, ": expected an input of 3 dimensions, got shape ", input.shape());
+  const Tensor x = options.batch_first ? transpose(input, 0, 1) : input;
+  const std::int64_t count = x.size(0), batch = x.size(1);
+  require(count > 0, name, ": Expected sequence length to be larger than 0 in RNN");
+  RnnResult result =
+      recurrent(name, cell, reshape(x, {count * batch, x.size(2)}),
+                std::vector<std::int64_t>(static_cast<std::size_t>(count), batch), hx, params, options);
+  result.output = reshape(result.output, {count, batch, result.output.size(1)});
+  if (options.batch_first) result.output = transpose(result.output, 0, 1);
+  return result;
+}
+
+LstmState one_step(const char* name, RnnCell cell, const Tensor& input, const LstmState& hx,
+                   const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih, const Tensor& b_hh) {
+  require(input.dim() == 2, name, ": expected an input of 2 dimensions, got shape ", input.shape());
+  require(b_ih.defined() == b_hh.defined(), name, ": b_ih and b_hh go together");
+  const auto layered = [&](const Tensor& t) {
+    require(!t.defined() || t.dim() == 2, name, ": expected states of 2 dimensions [N, H]");
+    return t.defined() ? unsqueeze(t, 0) : t;
+  };
+  RnnOptions options;
+  options.has_biases = b_ih.defined();
+  TensorList params{w_ih, w_hh};
+  if (b_ih.defined()) params.insert(params.end(), {b_ih, b_hh});
+  const RnnResult result =
+      recurrent(name, cell, input, {input.size(0)}, {layered(hx.h), layered(hx.c)}, params, options);
+  return {select(result.h_n, 0, 0), result.c_n.defined() ? select(result.c_n, 0, 0) : Tensor()};
+}
+
+}  // namespace
+
+RnnResult lstm(const Tensor& input, const LstmState& hx, const TensorList& params,
+               const RnnOptions& options) {
+  return over_padded("lstm", RnnCell::lstm, input, hx, params, options);
+}
+RnnResult lstm(const Tensor& data, const std::vector<std::int64_t>& batch_sizes, const LstmState& hx,
+               const TensorList& params, const RnnOptions& options) {
+  return over_packed("lstm", RnnCell::lstm, data, batch_sizes, hx, params, options);
+}
+LstmState lstm_cell(const Tensor& input, const LstmState& hx, const Tensor& w_ih, const Tensor& w_hh,
+                    const Tensor& b_ih, const Tensor& b_hh) {
+  require(hx.h.defined() && hx.c.defined() && hx.h.shape() == hx.c.shape(),
+          "lstm_cell: expected h and c of one shape");
+  return one_step("lstm_cell", RnnCell::lstm, input, hx, w_ih, w_hh, b_ih, b_hh);
+}
+
+#define ONE_STATE_FUNCTIONS(name, cell)                                                              \
+  RnnResult name(const Tensor& input, const Tensor& hx, const TensorList& params,                    \
+                 const RnnOptions& options) {                                                        \
+    return over_padded(#name, cell, input, {hx, {}}, params, options);                               \
+  }                                                                                                  \
+  RnnResult name(const Tensor& data, const std::vector<std::int64_t>& batch_sizes, const Tensor& hx, \
+                 const TensorList& params, const RnnOptions& options) {                              \
+    return over_packed(#name, cell, data, batch_sizes, {hx, {}}, params, options);                   \
+  }                                                                                                  \
+  Tensor name##_cell(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh,  \
+                     const Tensor& b_ih, const Tensor& b_hh) {                                       \
+    return one_step(#name "_cell", cell, input, {hx, {}}, w_ih, w_hh, b_ih, b_hh).h;                 \
+  }
+ONE_STATE_FUNCTIONS(gru, RnnCell::gru)
+ONE_STATE_FUNCTIONS(rnn_tanh, RnnCell::tanh)
+ONE_STATE_FUNCTIONS(rnn_relu, RnnCell::relu)
+#undef ONE_STATE_FUNCTIONS
+
+}  // namespace ocl
