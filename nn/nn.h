@@ -19,8 +19,6 @@
 #include "nn/modules/norm.h"
 #include "nn/modules/pool.h"
 #include "nn/modules/resample.h"
-#include "nn/optim/one_cycle.h"
 #include "nn/optim/optimizer.h"
-#include "nn/optim/reduce_on_plateau.h"
 #include "nn/optim/schedules.h"
 #include "nn/utils/clip_grad.h"
