@@ -1,6 +1,7 @@
 // Optimizer steps over many parameters at once; the formulas are torch.optim's, in its order of operations.
 // Macros: REAL (of the parameters); MOMENTUM (sgd, rmsprop), NESTEROV (sgd), AMSGRAD (adam), CENTERED (rmsprop): 1 where the
-// optimizer has it, with the state that it needs. Each update is a loop over one chunk that the compiler vectorises on a CPU.
+// optimizer has it, with the state that it needs; ONLY_name_step: the kernel wanted. Each update is a loop over one chunk
+// that the compiler vectorises on a CPU.
 #include "core/common.cl"
 #include "ops/optim/parameter_pack.cl"
 
@@ -31,6 +32,7 @@ inline REAL larger(REAL a, REAL b) { return a > b || isnan(a) ? a : b; }
   inline void name##_update(TENSOR p, GRADIENT g, TENSOR state0, TENSOR state1, TENSOR state2, int count,         \
                             coefficients_t c)
 
+#ifdef ONLY_sgd_step
 UPDATE(sgd, buffer, unused1, unused2) {
   COEFFICIENT(0, lr);
   COEFFICIENT(1, momentum);
@@ -53,6 +55,7 @@ UPDATE(sgd, buffer, unused1, unused2) {
   }
 }
 STEP(sgd)
+#endif
 
 // The running averages of gradients and of their squares that Adam and its kin keep.
 #define ADAM_MOMENTS(first_average, second_average)                              \
@@ -71,6 +74,7 @@ STEP(sgd)
   COEFFICIENT(5, second_weight); \
   COEFFICIENT(6, eps)
 
+#ifdef ONLY_adam_step
 UPDATE(adam, average, square, top) {
   ADAM_COEFFICIENTS;
   COEFFICIENT(7, step_size);
@@ -87,7 +91,9 @@ UPDATE(adam, average, square, top) {
   }
 }
 STEP(adam)
+#endif
 
+#ifdef ONLY_nadam_step
 UPDATE(nadam, average, square, unused) {
   ADAM_COEFFICIENTS;
   COEFFICIENT(7, correction);
@@ -100,7 +106,9 @@ UPDATE(nadam, average, square, unused) {
   }
 }
 STEP(nadam)
+#endif
 
+#ifdef ONLY_radam_step
 UPDATE(radam, average, square, unused) {
   ADAM_COEFFICIENTS;
   COEFFICIENT(7, correction);
@@ -114,7 +122,9 @@ UPDATE(radam, average, square, unused) {
   }
 }
 STEP(radam)
+#endif
 
+#ifdef ONLY_adamax_step
 UPDATE(adamax, average, norm, unused) {
   COEFFICIENT(0, sign);
   COEFFICIENT(1, weight_decay);
@@ -132,7 +142,9 @@ UPDATE(adamax, average, norm, unused) {
   }
 }
 STEP(adamax)
+#endif
 
+#ifdef ONLY_rmsprop_step
 UPDATE(rmsprop, square, buffer_or_average, average_after_buffer) {
   COEFFICIENT(0, lr);
   COEFFICIENT(1, alpha);
@@ -160,7 +172,9 @@ UPDATE(rmsprop, square, buffer_or_average, average_after_buffer) {
   }
 }
 STEP(rmsprop)
+#endif
 
+#ifdef ONLY_adagrad_step
 UPDATE(adagrad, sum, unused1, unused2) {
   COEFFICIENT(0, lr);
   COEFFICIENT(1, eps);
@@ -174,7 +188,9 @@ UPDATE(adagrad, sum, unused1, unused2) {
   }
 }
 STEP(adagrad)
+#endif
 
+#ifdef ONLY_adadelta_step
 UPDATE(adadelta, square, steps, unused) {
   COEFFICIENT(0, lr);
   COEFFICIENT(1, rho);
@@ -192,7 +208,9 @@ UPDATE(adadelta, square, steps, unused) {
   }
 }
 STEP(adadelta)
+#endif
 
+#ifdef ONLY_rprop_step
 UPDATE(rprop, previous, step_size, unused) {
   COEFFICIENT(0, shrink);
   COEFFICIENT(1, grow);
@@ -211,7 +229,9 @@ UPDATE(rprop, previous, step_size, unused) {
   }
 }
 STEP(rprop)
+#endif
 
+#ifdef ONLY_asgd_step
 UPDATE(asgd, mean, unused1, unused2) {
   COEFFICIENT(0, shrink);
   COEFFICIENT(1, eta);
@@ -226,3 +246,4 @@ UPDATE(asgd, mean, unused1, unused2) {
   }
 }
 STEP(asgd)
+#endif

@@ -49,6 +49,7 @@ void fused_step(Queue& queue, ParameterPack& pack, const std::vector<OptimizedPa
                      ": expected parameters of dtype float32 or float64, got ", name(dtype));
   const PackRows rows = rows_of(update.kernel, parameters);
   Defines defines = dtype_defines(dtype);
+  defines.set((std::string("ONLY_") + update.kernel).c_str(), 1);
   defines.add_option(update.defines.text().c_str());
   with_real(dtype, [&](auto zero) {
     std::vector<decltype(zero)> coefficients(FusedUpdate::max_coefficients, zero);
