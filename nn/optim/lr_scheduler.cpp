@@ -155,14 +155,14 @@ std::vector<double> RuleSchedule::rates(bool closed_form) {
 }
 
 void RuleSchedule::step() {
-  if (rule_.name != std::string("CosineAnnealingWarmRestarts")) return LRScheduler::step();
-  advance_restarts(fields_, std::nullopt);
+  if (!rule_.advance) return LRScheduler::step();
+  rule_.advance(fields_, std::nullopt);
   set_rates(get_lr());
 }
 
 void RuleSchedule::step_to(double epoch) {
-  if (rule_.name != std::string("CosineAnnealingWarmRestarts")) return LRScheduler::step_to(epoch);
-  advance_restarts(fields_, epoch);
+  if (!rule_.advance) return LRScheduler::step_to(epoch);
+  rule_.advance(fields_, epoch);
   set_rates(get_lr());
 }
 

@@ -171,6 +171,39 @@ double one_cycle_rate(const Moment& at) {
   return rate;
 }
 
+// --- CosineAnnealingWarmRestarts
+
+void begin_restarts(NamedValues& fields, const NamedValues& given, Groups&, bool) {
+  for (const char* option : {"T_0", "T_mult", "eta_min"}) fields.set(option, given.get(option));
+  fields.set("T_i", given.get("T_0"));
+  fields.set("T_cur", fields.get("last_epoch"));
+}
+
+void advance_restarts(NamedValues& fields, std::optional<double> epoch) {
+  const double first = fields.number("T_0"), growth = fields.number("T_mult");
+  if (!epoch && fields.number("last_epoch") < 0) epoch = 0;
+  double current = fields.number("T_cur") + 1, length = fields.number("T_i");
+  if (!epoch && current >= length) {
+    current = std::fmod(current, length);
+    length *= growth;
+  }
+  if (epoch) {
+    require(*epoch >= 0, "Expected non-negative epoch, but got ", *epoch);
+    current = *epoch;
+    length = first;
+    if (*epoch >= first && growth == 1) {
+      current = std::fmod(*epoch, first);
+    } else if (*epoch >= first) {
+      const double restarts = std::floor(std::log(*epoch / first * (growth - 1) + 1) / std::log(growth));
+      current = *epoch - first * (std::pow(growth, restarts) - 1) / (growth - 1);
+      length = first * std::pow(growth, restarts);
+    }
+  }
+  fields.set("last_epoch", epoch ? std::floor(*epoch) : fields.number("last_epoch") + 1);
+  fields.set("T_cur", current);
+  fields.set("T_i", length);
+}
+
 // --- the table
 
 #include "dlprim/core/option_rows.def"
@@ -191,7 +224,6 @@ OptionRows plateau_rows() {
     options return rows;                                     \
   }
 #include "nn/optim/schedules.def"
-
 
 // The numbers among the options as names of the expressions; read where an expression uses them.
 class Field {
@@ -224,17 +256,28 @@ class Field {
   RATE_FUNCTION(Name##_closed, options, closed)
 #include "nn/optim/schedules.def"
 
-std::vector<ScheduleRule> read_table() {
-  std::vector<ScheduleRule> rules;
-#define SCHEDULE(Name, documentation, options, rate, closed) \
-  rules.push_back({#Name, documentation, Name##_options(), Name##_rate, Name##_closed});
-#include "nn/optim/schedules.def"
-  return rules;
+struct Special {
+  const char* name;
+  ScheduleRule::Begin begin;
+  ScheduleRule::Advance advance;
+};
+constexpr Special specials[] = {{"CyclicLR", begin_cyclic, nullptr},
+                                {"OneCycleLR", begin_one_cycle, nullptr},
+                                {"CosineAnnealingWarmRestarts", begin_restarts, advance_restarts}};
+
+Special special_of(const std::string& name) {
+  for (const Special& special : specials)
+    if (special.name == name) return special;
+  return {nullptr, nullptr, nullptr};
 }
 
-/** Whether the options stand among the fields under their own names. */
-bool keeps_options(const std::string& name) {
-  return name != "CyclicLR" && name != "OneCycleLR";
+std::vector<ScheduleRule> read_table() {
+  std::vector<ScheduleRule> rules;
+#define SCHEDULE(Name, documentation, options, rate, closed)                           \
+  rules.push_back({#Name, documentation, Name##_options(), Name##_rate, Name##_closed, \
+                   special_of(#Name).begin, special_of(#Name).advance});
+#include "nn/optim/schedules.def"
+  return rules;
 }
 
 }  // namespace
@@ -256,22 +299,20 @@ std::vector<double> one_each(const char* name, const NamedValues& given, std::si
 }
 
 void ScheduleRule::check(const NamedValues& fields) const {
-  if (keeps_options(name)) return dlprim::check_options(name, options, fields);
-  if (fields.has("total_steps"))  // OneCycleLR's
-    require(fields.number("total_steps") > 0, "Expected positive integer total_steps, but got ",
-            fields.number("total_steps"));
-  if (fields.has("_anneal_func_type")) check_strategy(fields.text("_anneal_func_type"));
+  for (const OptionRow& row : options)  // OneCycleLR and CyclicLR keep some of theirs alone
+    if (row.kind != OptionRow::Kind::callable && fields.has(row.name))
+      dlprim::check_options(name, {row}, fields);
+  if (!fields.has("_anneal_func_type")) return;
+  check_strategy(fields.text("_anneal_func_type"));
+  require(fields.number("total_steps") > 0, "Expected positive integer total_steps, but got ",
+          fields.number("total_steps"));
 }
 
 void ScheduleRule::begin(NamedValues& fields, const NamedValues& given, Groups& groups, bool fresh) const {
   dlprim::check_options(name, options, given);
-  if (name == std::string("CyclicLR")) return begin_cyclic(fields, given, groups, fresh);
-  if (name == std::string("OneCycleLR")) return begin_one_cycle(fields, given, groups, fresh);
+  if (own_begin) return own_begin(fields, given, groups, fresh);
   for (const OptionRow& row : options)
     if (row.kind != OptionRow::Kind::callable) fields.set(row.name, given.get(row.name));
-  if (name != std::string("CosineAnnealingWarmRestarts")) return;
-  fields.set("T_i", given.get("T_0"));
-  fields.set("T_cur", fields.get("last_epoch"));
 }
 
 std::vector<double> ScheduleRule::rates(const NamedValues& fields, Groups& groups, bool closed) const {
@@ -298,31 +339,6 @@ const ScheduleRule& schedule_rule(const std::string& name) {
   for (const ScheduleRule& rule : schedule_rules())
     if (rule.name == name) return rule;
   throw ValueError(concat("there is no schedule '", name, "'"));
-}
-
-void advance_restarts(NamedValues& fields, std::optional<double> epoch) {
-  const double first = fields.number("T_0"), growth = fields.number("T_mult");
-  if (!epoch && fields.number("last_epoch") < 0) epoch = 0;
-  double current = fields.number("T_cur") + 1, length = fields.number("T_i");
-  if (!epoch && current >= length) {
-    current = std::fmod(current, length);
-    length *= growth;
-  }
-  if (epoch) {
-    require(*epoch >= 0, "Expected non-negative epoch, but got ", *epoch);
-    current = *epoch;
-    length = first;
-    if (*epoch >= first && growth == 1) {
-      current = std::fmod(*epoch, first);
-    } else if (*epoch >= first) {
-      const double restarts = std::floor(std::log(*epoch / first * (growth - 1) + 1) / std::log(growth));
-      current = *epoch - first * (std::pow(growth, restarts) - 1) / (growth - 1);
-      length = first * std::pow(growth, restarts);
-    }
-  }
-  fields.set("last_epoch", epoch ? std::floor(*epoch) : fields.number("last_epoch") + 1);
-  fields.set("T_cur", current);
-  fields.set("T_i", length);
 }
 
 const OptionRows& plateau_options() {

@@ -26,10 +26,14 @@ struct Moment {
 /** A schedule: its options and its formula. */
 struct ScheduleRule {
   using Rate = double (*)(const Moment& at, double epoch, double lr, double base, bool initial);
+  using Begin = void (*)(NamedValues& fields, const NamedValues& given, Groups& groups, bool fresh);
+  using Advance = void (*)(NamedValues& fields, std::optional<double> epoch);
 
   const char *name, *documentation;
   dlprim::OptionRows options;
   Rate rate, closed_form;
+  Begin own_begin;  // makes other fields than the options, or null
+  Advance advance;  // goes to the next epoch, or to the one given, where that is more than counting; or null
 
   /** Throws ValueError or TypeError for options, given or loaded, that the schedule cannot work with. */
   void check(const NamedValues& fields) const;
@@ -47,9 +51,6 @@ const ScheduleRule& schedule_rule(const std::string& name);
 
 /** CyclicLR: what the height of a cycle is multiplied by, of the cycle's number or of the epoch. */
 double cyclic_scale(const NamedValues& fields, double x);
-
-/** CosineAnnealingWarmRestarts: goes to the next epoch, or to `epoch`. */
-void advance_restarts(NamedValues& fields, std::optional<double> epoch);
 
 /** ReduceLROnPlateau: its options (the factor, the patience, …). */
 const dlprim::OptionRows& plateau_options();

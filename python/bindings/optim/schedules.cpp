@@ -58,12 +58,12 @@ void bind_schedules(py::module_& m) {
       [](const py::object& schedule, double x) { return cyclic_scale(PythonValues(schedule), x); },
       py::arg("schedule"), py::arg("x"));
   m.def(
-      "advance_restarts",
-      [](const py::object& schedule, std::optional<double> epoch) {
+      "advance",
+      [](const std::string& name, const py::object& schedule, std::optional<double> epoch) {
         PythonValues fields(schedule);
-        advance_restarts(fields, epoch);
+        schedule_rule(name).advance(fields, epoch);
       },
-      py::arg("schedule"), py::arg("epoch"));
+      py::arg("name"), py::arg("schedule"), py::arg("epoch"));
   m.def(
       "check_plateau", [](const py::object& fields) { check_plateau(PythonValues(fields)); },
       py::arg("fields"));

@@ -302,7 +302,7 @@ class CosineAnnealingWarmRestarts(_RuleSchedule, rule=True):
 
     def step(self, epoch=None):
         """Moves to the next epoch, or to `epoch`, which may be a fraction, and sets the rates."""
-        _optim.advance_restarts(self, epoch)
+        _optim.advance(self._rule, self, epoch)
         self._set_rates(self.get_lr)
 
 
