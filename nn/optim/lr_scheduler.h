@@ -1,71 +1,21 @@
 #pragma once
 
-#include <map>
-#include <memory>
-#include <string>
-#include <variant>
-#include <vector>
-
 #include "nn/optim/optimizer.h"
+#include "nn/optim/schedule_rules.h"
 
 namespace ocl::optim {
 
-using SchedulerValue =
-    std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<double>>;
-
 /** What a schedule saves, by torch's names, and the states of the schedules that it is made of. */
 struct SchedulerState {
-  std::map<std::string, SchedulerValue> values;
+  Options values;
   std::vector<SchedulerState> schedulers;
-};
-
-class LRScheduler;
-
-/** Goes over the fields of a schedule, and writes each to a state or takes it from there. */
-class StateVisitor {
- public:
-  explicit StateVisitor(SchedulerState* target) : target_(target) {}
-  explicit StateVisitor(const SchedulerState* source) : source_(source) {}
-
-  template <class T>
-  void operator()(const char* name, T& field) {
-    if (target_) {
-      target_->values[name] = field;
-      return;
-    }
-    const auto found = source_->values.find(name);
-    if (found == source_->values.end()) return;
-    std::visit([&](const auto& value) { take(name, value, field); }, found->second);
-  }
-  void operator()(const std::vector<std::shared_ptr<LRScheduler>>& schedulers);
-
- private:
-  template <class From, class To>
-  static void take(const char* name, const From& value, To& field) {
-    if constexpr (std::is_arithmetic_v<From> && std::is_same_v<To, std::int64_t>)
-      field = whole(name, static_cast<double>(value));
-    else if constexpr (std::is_arithmetic_v<From> && std::is_arithmetic_v<To>)
-      field = static_cast<To>(value);
-    else if constexpr (std::is_same_v<From, To>)
-      field = value;
-    else if constexpr (std::is_same_v<From, std::vector<std::int64_t>> &&
-                       std::is_same_v<To, std::vector<double>>)
-      field.assign(value.begin(), value.end());
-    else
-      throw ValueError(dlprim::concat("load_state_dict: '", name, "' is of another kind than expected"));
-  }
-  /** An integer small enough to count on with. Throws ValueError. */
-  static std::int64_t whole(const char* name, double value);
-
-  SchedulerState* target_ = nullptr;
-  const SchedulerState* source_ = nullptr;
 };
 
 /**
  * Base of the learning-rate schedules of torch.optim.lr_scheduler: call step() once an epoch, or once a batch
  * where the schedule counts those. A schedule starts from the rates that the groups have as "initial_lr", or
  * else as "lr", and multiplies what they have now, so that several schedules on one optimizer combine. The
- * optimizer must outlive it.
+ * optimizer must outlive it. One of your own gives get_lr(), and calls start() at the end of its constructor.
  */
 class LRScheduler {
  public:
@@ -77,49 +27,145 @@ class LRScheduler {
   virtual void step();
   /** Goes to an epoch directly. */
   virtual void step_to(double epoch);
-  /** The rate of each group as last set by this schedule. */
-  const std::vector<double>& get_last_lr() const { return last_rates_; }
-  const std::vector<double>& base_lrs() const { return base_rates_; }
-  std::int64_t last_epoch() const { return epoch_; }
-  Optimizer& optimizer() const { return optimizer_; }
-
-  SchedulerState state_dict() const;
-  /** Takes over what `state` has. The rates themselves stand in the optimizer's state. Throws ValueError, and
-   * changes nothing, for a state that does not fit. */
-  void load_state_dict(const SchedulerState& state);
-
- protected:
-  /** last_epoch -1: a fresh start. Throws ValueError when resuming and a group has no "initial_lr". */
-  LRScheduler(Optimizer& optimizer, std::int64_t last_epoch);
   /** The first step, which a schedule's constructor ends with. */
   void start();
-  /** The rate of each group for epoch(), from those that the groups have. */
+  /** The rate of each group as last set by this schedule. */
+  std::vector<double> get_last_lr() const { return fields_.numbers("_last_lr"); }
+  std::vector<double> base_lrs() const { return fields_.numbers("base_lrs"); }
+  std::int64_t last_epoch() const { return static_cast<std::int64_t>(fields_.number("last_epoch")); }
+  Optimizer& optimizer() const { return optimizer_; }
+
+  virtual SchedulerState state_dict() const { return {fields_, {}}; }
+  /** Takes over what `state` has. The rates themselves stand in the optimizer's state. Throws ValueError or
+   * TypeError, and changes nothing, for a state that does not fit. */
+  void load_state_dict(const SchedulerState& state) { take(checked(state)); }
+
+ protected:
+  friend class ComposedSchedule;
+  friend class SequentialLR;
+
+  /** Fields of a schedule, and functions among them. */
+  class Fields : public Options {
+   public:
+    double call(const char* name, std::size_t index, double argument) const override;
+    std::map<std::string, std::vector<std::function<double(double)>>> functions;
+  };
+
+  /** last_epoch -1: a fresh start. */
+  explicit LRScheduler(Optimizer& optimizer, std::int64_t last_epoch = -1);
+  /** Notes the groups' first rates, once. Throws ValueError when resuming and a group has no "initial_lr". */
+  void note_base_rates();
+  /** The rate of each group for last_epoch(), from those that the groups have. */
   virtual std::vector<double> get_lr() = 0;
   /** The same, from the base rates alone. */
   virtual std::vector<double> closed_form_lr() { return get_lr(); }
-  virtual void visit(StateVisitor& visitor);
-  /** Throws ValueError for fields, given or loaded, that the schedule cannot work with. */
-  virtual void check() const {}
+  /** `state` completed by what it leaves out; throws unless this schedule can go on from it. */
+  virtual SchedulerState checked(const SchedulerState& state) const;
+  virtual void check(const Options&) const {}
+  virtual void take(SchedulerState state);
+  /** Takes back the first step, before another schedule's. */
+  virtual void undo_first_step();
 
-  std::int64_t epoch() const { return epoch_; }
-  void set_epoch(std::int64_t epoch) { epoch_ = epoch; }
-  bool is_initial() const { return is_initial_; }
-  std::int64_t step_count() const { return step_count_; }
+  bool is_initial() const { return fields_.flag("_is_initial"); }
+  /** The optimizer's groups; hold optimizer().mutex(). */
+  Groups groups() const;
   std::vector<double> group_values(const char* option = "lr") const;
-  /** The rates that the groups have, times `factor`. */
-  std::vector<double> scaled(double factor) const;
-  /** The base rates, times `factor`. */
-  std::vector<double> base_scaled(double factor) const;
   void set_rates(const std::vector<double>& rates);
-  void note_rates(const std::vector<double>& rates) { last_rates_ = rates; }
+  void note_rates(const std::vector<double>& rates) { fields_.set("_last_lr", rates); }
+
+  Fields fields_;
 
  private:
-  friend class SequentialLR;
-
   Optimizer& optimizer_;
-  std::vector<double> base_rates_, last_rates_;
-  std::int64_t epoch_, step_count_ = 0;
-  bool is_initial_ = false;
+  bool has_noted_rates_ = false;
 };
+
+/** Settings of a schedule of schedules.def; the defaults are torch's. */
+class ScheduleOptions : public Options {
+ public:
+  using Function = std::function<double(double)>;
+  explicit ScheduleOptions(const ScheduleRule& of) : Options(dlprim::defaults_of(of.options)), rule(of) {}
+
+  const ScheduleRule& rule;
+  std::vector<Function> functions;
+  std::int64_t resumes_at = -1;  // last_epoch
+
+ protected:
+  /** Takes values for the options in their order from number `index` on. */
+  template <class First, class... More>
+  void give(std::size_t index, const First& first, const More&... more) {
+    if constexpr (std::is_invocable_v<First, double>)
+      functions.push_back(first);
+    else
+      set(rule.options.at(index).name, Value(first));
+    if constexpr (sizeof...(More) > 0) give(index + 1, more...);
+  }
+};
+
+/** A schedule whose rates are a rule of schedules.def. */
+class RuleSchedule : public LRScheduler {
+ public:
+  void step() override;
+  void step_to(double epoch) override;
+
+ protected:
+  RuleSchedule(Optimizer& optimizer, const ScheduleOptions& given);
+  std::vector<double> get_lr() override { return rates(false); }
+  std::vector<double> closed_form_lr() override { return rates(true); }
+  void check(const Options& fields) const override { rule_.check(fields); }
+
+ private:
+  std::vector<double> rates(bool closed_form);
+
+  const ScheduleRule& rule_;
+};
+
+// The classes of schedules.def, each with its options: `StepLR(optimizer, StepLROptions(30).gamma(0.5))`.
+#define SETTER(option, type)    \
+  auto& option(type value) {    \
+    set(#option, Value(value)); \
+    return *this;               \
+  }
+#define NUMBER(option, initial, condition) SETTER(option, double)
+#define WHOLE(option, initial, condition) SETTER(option, std::int64_t)
+#define GIVEN_NUMBER(option, condition) SETTER(option, double)
+#define GIVEN_WHOLE(option, condition) SETTER(option, std::int64_t)
+#define GIVEN_LIST(option) SETTER(option, std::vector<double>)
+#define LIST(option, initial) SETTER(option, std::vector<double>) SETTER(option, double)
+#define FLAG(option, initial) SETTER(option, bool)
+#define TEXT(option, initial) SETTER(option, std::string)
+#define MAYBE(option) SETTER(option, std::int64_t)
+#define FUNCTION(option)                      \
+  auto& option(Function function) {           \
+    functions.push_back(std::move(function)); \
+    return *this;                             \
+  }
+#define GIVEN_CALLABLE(option) FUNCTION(option)
+#define MAYBE_CALLABLE(option) FUNCTION(option)
+#define SCHEDULE(Name, documentation, settings, rate, closed)                                                \
+  /** Settings of Name by name; the first ones may be given at once. */                                      \
+  class Name##Options : public ScheduleOptions {                                                             \
+   public:                                                                                                   \
+    Name##Options() : ScheduleOptions(schedule_rule(#Name)) {}                                               \
+    template <class First, class... More>                                                                    \
+    Name##Options(const First& first, const More&... more) : Name##Options() {                               \
+      give(0, first, more...);                                                                               \
+    }                                                                                                        \
+    auto& last_epoch(std::int64_t epoch) {                                                                   \
+      resumes_at = epoch;                                                                                    \
+      return *this;                                                                                          \
+    }                                                                                                        \
+    settings                                                                                                 \
+  };                                                                                                         \
+  class Name : public RuleSchedule {                                                                         \
+   public:                                                                                                   \
+    explicit Name(Optimizer& optimizer, const Name##Options& given = {}) : RuleSchedule(optimizer, given) {} \
+    template <class First, class Second, class... More>                                                      \
+    Name(Optimizer& optimizer, const First& first, const Second& second, const More&... more)                \
+        : Name(optimizer, Name##Options(first, second, more...)) {}                                          \
+  };
+#include "nn/optim/schedules.def"
+#undef SETTER
+#undef FUNCTION
 
 }  // namespace ocl::optim

@@ -1,8 +1,8 @@
 #include "nn/optim/optimizer.h"
 
+#include <iostream>
 #include <set>
 
-#include "autograd/creation.h"
 #include "autograd/ops/views.h"
 #include "autograd/tape.h"
 
@@ -16,18 +16,21 @@ Optimizer::Optimizer(const TensorList& parameters, Options defaults) : defaults_
 }
 
 void Optimizer::add_param_group(const TensorList& parameters, const Options& options) {
-  const std::lock_guard locked(*mutex_);
-  std::set<TensorImpl*> held;
-  for (const ParameterGroup& group : groups_)
-    for (const Tensor& p : group.parameters) held.insert(&p.impl());
+  ParameterGroup group{parameters, defaults_};
+  for (const auto& [option, value] : options.values()) {
+    require(defaults_.has(option.c_str()), "optimizer has no option '", option, "'");
+    group.options.set(option.c_str(), value);
+  }
+  check_group(group.options);
+  const std::lock_guard locked(mutex_);
+  std::set<TensorImpl*> held, added;
+  for (const ParameterGroup& other : groups_)
+    for (const Tensor& p : other.parameters) held.insert(&p.impl());
   for (const Tensor& p : parameters) {
     require(p.is_leaf(), "can't optimize a non-leaf Tensor");
-    require(held.insert(&p.impl()).second, "some parameters appear in more than one parameter group");
-  }
-  ParameterGroup group{parameters, defaults_, std::vector<ParameterState>(parameters.size()), mutex_};
-  for (const auto& [option, value] : options) {
-    require(defaults_.count(option) != 0, "optimizer has no option '", option, "'");
-    group.options.at(option) = value;
+    require(held.count(&p.impl()) == 0, "some parameters appear in more than one parameter group");
+    if (!added.insert(&p.impl()).second)
+      std::cerr << "Warning: optimizer contains a parameter group with duplicate parameters\n";
   }
   groups_.push_back(std::move(group));
 }
@@ -36,7 +39,7 @@ void Optimizer::zero_grad(bool set_to_none) {
   const NoGradGuard no_grad;
   TensorList parameters;
   {
-    const std::lock_guard locked(*mutex_);
+    const std::lock_guard locked(mutex_);
     for (const ParameterGroup& group : groups_)
       parameters.insert(parameters.end(), group.parameters.begin(), group.parameters.end());
   }
@@ -48,218 +51,128 @@ void Optimizer::zero_grad(bool set_to_none) {
   }
 }
 
-std::vector<ParameterGroup> Optimizer::snapshot() const {
-  const std::lock_guard locked(*mutex_);
-  return {groups_.begin(), groups_.end()};
+void Optimizer::run_hooks(const std::vector<Hook>& hooks) {
+  for (const Hook& hook : hooks) hook(*this);
 }
 
-namespace {
-
-void require_state_of(const Tensor& parameter, const ParameterState& state,
-                      const std::vector<std::string>& names) {
-  require(state.step >= 0, "loaded state has taken ", state.step, " steps");
-  require(state.tensors.size() == names.size() || (state.step == 0 && state.tensors.empty()),
-          "loaded state has ", state.tensors.size(), " tensors for a parameter, expected ", names.size());
-  for (std::size_t k = 0; k < state.tensors.size(); ++k) {
-    const Tensor& loaded = state.tensors[k];
-    require(loaded.shape() == parameter.shape(), "loaded ", names[k], " of shape ", loaded.shape(),
-            " for a parameter of shape ", parameter.shape());
-    require(loaded.dtype() == parameter.dtype() && loaded.device() == parameter.device(), "loaded ", names[k],
-            " of dtype ", dlprim::name(loaded.dtype()), " on ", loaded.device()->name(),
-            " for a parameter of dtype ", dlprim::name(parameter.dtype()), " on ",
-            parameter.device()->name());
+Tensor Optimizer::step(const Closure& closure) {
+  run_hooks(before_);
+  Tensor loss;
+  if (closure) {
+    const GradMode recording(true);
+    loss = closure();
   }
+  {
+    const NoGradGuard no_grad;
+    TensorList gradients;  // may end with closures of another language, which the lock must not wait for
+    const std::lock_guard locked(mutex_);
+    for (const ParameterGroup& group : groups_)
+      for (const Tensor& p : group.parameters) gradients.push_back(p.grad());
+    update();
+  }
+  run_hooks(after_);
+  return loss;
 }
 
-}  // namespace
-
-void Optimizer::load_param_groups(std::vector<ParameterGroup> groups) {
-  const std::lock_guard locked(*mutex_);
-  require(groups.size() == groups_.size(), "loaded state dict has a different number of parameter groups");
-  for (std::size_t g = 0; g < groups.size(); ++g) {
-    const TensorList& parameters = groups_[g].parameters;
-    require(groups[g].state.size() == parameters.size(),
-            "loaded state dict contains a parameter group that doesn't match the size of optimizer's group");
-    const std::vector<std::string> names = state_names(groups[g]);
-    for (std::size_t i = 0; i < parameters.size(); ++i)
-      require_state_of(parameters[i], groups[g].state[i], names);
+OptimizerState Optimizer::state_dict() const {
+  const std::lock_guard locked(mutex_);
+  OptimizerState state;
+  for (const ParameterGroup& group : groups_) {
+    OptimizerState::Group& saved = state.groups.emplace_back();
+    saved.options = group.options;
+    for (const Tensor& p : group.parameters) {
+      const auto found = states_.find(&p.impl());
+      saved.parameters.push_back(found == states_.end() ? ParameterState{} : found->second);
+    }
   }
-  for (std::size_t g = 0; g < groups.size(); ++g) {  // the old ones go after the lock
-    std::swap(groups_[g].options, groups[g].options);
-    std::swap(groups_[g].state, groups[g].state);
-  }
+  return state;
 }
 
-void Optimizer::step() {
+void Optimizer::load_state_dict(const OptimizerState& state) {
   const NoGradGuard no_grad;
-  TensorList gradients;  // may end with closures of another language, which the lock must not wait for
-  const std::lock_guard locked(*mutex_);
-  for (std::size_t i = 0; i < groups_.size(); ++i) step_group(i, gradients);
-}
-
-// Parameters that missed a step (no gradient) need other bias corrections: one launch for each count of steps
-// taken.
-void Optimizer::step_group(std::size_t index, TensorList& gradients) {
-  ParameterGroup& group = groups_[index];
-  const std::size_t state_count = state_names(group).size();
-  std::map<std::pair<int, std::int64_t>, std::vector<dlprim::OptimizedParameter>>
-      batches;  // by device and steps taken
-  std::map<int, dlprim::Device*> devices;
-  std::int64_t newest = 0;
-  for (const ParameterState& state : group.state) newest = std::max(newest, state.step);
-  for (std::size_t i = 0; i < group.parameters.size(); ++i) {
-    const Tensor& p = group.parameters[i];
-    gradients.push_back(p.grad());
-    const Tensor& gradient = gradients.back();
-    if (!gradient.defined()) continue;
-    require(p.is_contiguous(), name(), ": expected contiguous parameters, got strides ", p.strides());
-    ParameterState& state = group.state[i];
-    while (state.tensors.size() < state_count)
-      state.tensors.push_back(full(p.shape().vector(), initial_state(group), p.dtype(), p.device()));
-    dlprim::OptimizedParameter optimized{p.data(), contiguous(gradient).data(), {}};
-    for (std::size_t k = 0; k < state_count; ++k) optimized.state.push_back(state.tensors[k].data());
-    devices[p.device()->index()] = &*p.device();
-    batches[{p.device()->index(), state.step}].push_back(std::move(optimized));
-    ++state.step;
+  std::map<TensorImpl*, ParameterState> loaded;
+  const std::lock_guard locked(mutex_);
+  require(state.groups.size() == groups_.size(),
+          "loaded state dict has a different number of parameter groups");
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    const OptimizerState::Group& saved = state.groups[g];
+    const TensorList& parameters = groups_[g].parameters;
+    require(saved.parameters.size() == parameters.size(),
+            "loaded state dict contains a parameter group that doesn't match the size of optimizer's group");
+    check_group(saved.options);
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      check_state(saved.options, parameters[i], saved.parameters[i]);
+      ParameterState& copy = loaded[&parameters[i].impl()];
+      copy.numbers = saved.parameters[i].numbers;
+      for (const auto& [name, tensor] : saved.parameters[i].tensors) copy.tensors[name] = tensor.clone();
+    }
   }
-  for (const auto& [key, parameters] : batches) {
-    const auto [device, step] = key;
-    // The pack is keyed by how far behind the batch is, which stays the same from step to step.
-    const std::int64_t lag = (newest - step) * 256 + device;
-    update(devices.at(device)->queue(), packs_[{index, lag}], parameters, group, step);
-    for (const dlprim::OptimizedParameter& optimized : parameters)
-      optimized.parameter.storage->bump_version();
+  for (std::size_t g = 0; g < groups_.size(); ++g) groups_[g].options = state.groups[g].options;
+  std::swap(states_, loaded);  // the old ones go after the lock
+}
+
+RuleOptimizer::RuleOptimizer(const OptimizerRule& rule, const TensorList& parameters, const Options& options)
+    : Optimizer(parameters, options), stepper_(rule) {
+  rule.check(options);
+}
+
+void RuleOptimizer::check_state(const Options& options, const Tensor& parameter,
+                                const ParameterState& state) const {
+  const OptimizerRule& rule = stepper_.rule();
+  if (state.numbers.empty() && state.tensors.empty()) return;
+  for (const auto& row : rule.numbers(options)) {
+    const auto found = state.numbers.find(row.name);
+    require(found != state.numbers.end(), "loaded state has no '", row.name, "'");
+    require(found->second >= 0, "loaded state: '", row.name, "' cannot be ", found->second);
+  }
+  if (!rule.update) return;
+  for (const auto& row : rule.tensors(options)) {
+    const auto found = state.tensors.find(row.name);
+    require(found != state.tensors.end(), "loaded state has no '", row.name, "'");
+    require_state_of(parameter, row.name, found->second);
   }
 }
 
-namespace {
-
-void require_nonnegative(const char* optimizer, const char* option, double value) {
-  require(value >= 0, optimizer, ": invalid ", option, " value: ", value);
+void RuleOptimizer::update() {
+  std::size_t number = 0;
+  for (const ParameterGroup& group : param_groups()) {
+    const auto number_rows = stepper_.rule().numbers(group.options),
+               tensor_rows = stepper_.rule().tensors(group.options);
+    std::vector<Participant> participants;
+    std::vector<ParameterState*> kept;
+    for (const Tensor& p : group.parameters) {
+      Tensor gradient = p.grad();
+      if (!gradient.defined()) continue;
+      ParameterState& state = *kept.emplace_back(&this->state(p));
+      Participant& one = participants.emplace_back(Participant{p, std::move(gradient), {}, {}});
+      for (const auto& row : number_rows)
+        one.numbers.push_back(state.numbers.emplace(row.name, *row.initial).first->second);
+      for (const auto& row : tensor_rows) one.tensors.push_back(state.tensors[row.name]);
+    }
+    stepper_.step(number++, group.options, participants);
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+      for (std::size_t k = 0; k < number_rows.size(); ++k)
+        kept[i]->numbers[number_rows[k].name] = participants[i].numbers[k];
+      for (std::size_t k = 0; k < tensor_rows.size(); ++k)
+        kept[i]->tensors[tensor_rows[k].name] = participants[i].tensors[k];
+    }
+  }
 }
 
-}  // namespace
-
-SGD::SGD(const TensorList& parameters, double lr, double momentum, double dampening, double weight_decay,
-         bool nesterov, bool maximize)
-    : Optimizer(parameters, {{"lr", lr},
-                             {"momentum", momentum},
-                             {"dampening", dampening},
-                             {"weight_decay", weight_decay},
-                             {"nesterov", nesterov},
-                             {"maximize", maximize}}) {
-  require_nonnegative("SGD", "lr", lr);
-  require_nonnegative("SGD", "momentum", momentum);
-  require_nonnegative("SGD", "weight_decay", weight_decay);
-  require(!nesterov || (momentum > 0 && dampening == 0),
-          "SGD: Nesterov momentum requires a momentum and zero dampening");
+LineSearchOptimizer::LineSearchOptimizer(const OptimizerRule& rule, const TensorList& parameters,
+                                         const Options& options)
+    : Optimizer(parameters, options) {
+  rule.check(options);
 }
 
-std::vector<std::string> SGD::state_names(const ParameterGroup& group) const {
-  return group.number("momentum") != 0 ? std::vector<std::string>{"momentum_buffer"}
-                                       : std::vector<std::string>{};
-}
-
-void SGD::update(dlprim::Queue& queue, dlprim::ParameterPack& pack,
-                 const std::vector<dlprim::OptimizedParameter>& parameters, const ParameterGroup& group,
-                 std::int64_t step) {
-  dlprim::sgd_step(queue, pack, parameters,
-                   {group.number("lr"), group.number("momentum"), group.number("dampening"),
-                    group.number("weight_decay"), group.flag("nesterov"), group.flag("maximize"), step == 0});
-}
-
-Adam::Adam(const TensorList& parameters, double lr, double beta1, double beta2, double eps,
-           double weight_decay, bool amsgrad, bool maximize, bool decoupled_weight_decay)
-    : Optimizer(parameters, {{"lr", lr},
-                             {"beta1", beta1},
-                             {"beta2", beta2},
-                             {"eps", eps},
-                             {"weight_decay", weight_decay},
-                             {"amsgrad", amsgrad},
-                             {"maximize", maximize}}),
-      decoupled_(decoupled_weight_decay) {
-  require_nonnegative("Adam", "lr", lr);
-  require_nonnegative("Adam", "eps", eps);
-  require_nonnegative("Adam", "weight_decay", weight_decay);
-  require(beta1 >= 0 && beta1 < 1 && beta2 >= 0 && beta2 < 1, "Adam: betas must be in [0, 1), got ", beta1,
-          " and ", beta2);
-}
-
-std::vector<std::string> Adam::state_names(const ParameterGroup& group) const {
-  std::vector<std::string> names{"exp_avg", "exp_avg_sq"};
-  if (group.flag("amsgrad")) names.push_back("max_exp_avg_sq");
-  return names;
-}
-
-void Adam::update(dlprim::Queue& queue, dlprim::ParameterPack& pack,
-                  const std::vector<dlprim::OptimizedParameter>& parameters, const ParameterGroup& group,
-                  std::int64_t step) {
-  dlprim::AdamOptions options;
-  options.lr = group.number("lr");
-  options.beta1 = group.number("beta1");
-  options.beta2 = group.number("beta2");
-  options.eps = group.number("eps");
-  options.weight_decay = group.number("weight_decay");
-  options.decoupled_weight_decay = decoupled_;
-  options.amsgrad = group.flag("amsgrad");
-  options.maximize = group.flag("maximize");
-  options.step = step + 1;
-  dlprim::adam_step(queue, pack, parameters, options);
-}
-
-RMSprop::RMSprop(const TensorList& parameters, double lr, double alpha, double eps, double weight_decay,
-                 double momentum, bool centered, bool maximize)
-    : Optimizer(parameters, {{"lr", lr},
-                             {"alpha", alpha},
-                             {"eps", eps},
-                             {"weight_decay", weight_decay},
-                             {"momentum", momentum},
-                             {"centered", centered},
-                             {"maximize", maximize}}) {
-  require_nonnegative("RMSprop", "lr", lr);
-  require_nonnegative("RMSprop", "eps", eps);
-  require_nonnegative("RMSprop", "momentum", momentum);
-  require_nonnegative("RMSprop", "weight_decay", weight_decay);
-  require_nonnegative("RMSprop", "alpha", alpha);
-}
-
-std::vector<std::string> RMSprop::state_names(const ParameterGroup& group) const {
-  std::vector<std::string> names{"square_avg"};
-  if (group.number("momentum") != 0) names.push_back("momentum_buffer");
-  if (group.flag("centered")) names.push_back("grad_avg");
-  return names;
-}
-
-void RMSprop::update(dlprim::Queue& queue, dlprim::ParameterPack& pack,
-                     const std::vector<dlprim::OptimizedParameter>& parameters, const ParameterGroup& group,
-                     std::int64_t) {
-  dlprim::rmsprop_step(
-      queue, pack, parameters,
-      {group.number("lr"), group.number("alpha"), group.number("eps"), group.number("weight_decay"),
-       group.number("momentum"), group.flag("centered"), group.flag("maximize")});
-}
-
-Adagrad::Adagrad(const TensorList& parameters, double lr, double lr_decay, double weight_decay,
-                 double initial_accumulator_value, double eps, bool maximize)
-    : Optimizer(parameters, {{"lr", lr},
-                             {"lr_decay", lr_decay},
-                             {"weight_decay", weight_decay},
-                             {"initial_accumulator_value", initial_accumulator_value},
-                             {"eps", eps},
-                             {"maximize", maximize}}) {
-  require_nonnegative("Adagrad", "lr", lr);
-  require_nonnegative("Adagrad", "lr_decay", lr_decay);
-  require_nonnegative("Adagrad", "weight_decay", weight_decay);
-  require_nonnegative("Adagrad", "initial_accumulator_value", initial_accumulator_value);
-  require_nonnegative("Adagrad", "eps", eps);
-}
-
-void Adagrad::update(dlprim::Queue& queue, dlprim::ParameterPack& pack,
-                     const std::vector<dlprim::OptimizedParameter>& parameters, const ParameterGroup& group,
-                     std::int64_t step) {
-  dlprim::adagrad_step(queue, pack, parameters,
-                       {group.number("lr"), group.number("lr_decay"), group.number("weight_decay"),
-                        group.number("eps"), group.flag("maximize"), step + 1});
+Tensor LineSearchOptimizer::step(const Closure& closure) {
+  require<TypeError>(static_cast<bool>(closure), "LBFGS: step needs the closure that computes the loss");
+  require(param_groups().size() == 1, "LBFGS doesn't support per-parameter options (parameter groups)");
+  run_hooks(pre_hooks());
+  const ParameterGroup& group = param_groups().front();
+  Tensor loss = lbfgs_step(group.options, group.parameters, memory_, closure);
+  run_hooks(post_hooks());
+  return loss;
 }
 
 }  // namespace ocl::optim

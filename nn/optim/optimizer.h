@@ -1,164 +1,176 @@
 #pragma once
 
 #include <deque>
-#include <map>
+#include <functional>
 #include <memory>
-#include <mutex>
-#include <string>
-#include <vector>
 
-#include "autograd/tensor.h"
-#include "dlprim/ops/optim/fused.h"
+#include "nn/optim/lbfgs.h"
+#include "nn/optim/stepper.h"
 
 /** Optimizers and learning-rate schedules, as torch.optim. */
 namespace ocl::optim {
 
-/** The settings of a parameter group by torch's names: "lr", "weight_decay", … */
-using Options = std::map<std::string, Scalar>;
-
-/** What an optimizer keeps for one parameter. */
+/** What an optimizer keeps for one parameter, by torch's names: "step", "exp_avg". */
 struct ParameterState {
-  std::int64_t step = 0;  // steps taken
-  TensorList tensors;     // in the order of Optimizer::state_names
+  std::map<std::string, double> numbers;
+  std::map<std::string, Tensor> tensors;
 };
 
 /** Parameters that share their settings. */
 struct ParameterGroup {
   TensorList parameters;
   Options options;
-  std::vector<ParameterState> state;  // one per parameter
-  // The optimizer's: step() holds it, and so must who reads or changes a group while another thread may step.
-  std::shared_ptr<std::mutex> mutex;
 
-  double number(const char* option) const { return options.at(option).real(); }
-  bool flag(const char* option) const { return options.at(option).real() != 0; }
+  double number(const char* option) const { return options.number(option); }
+};
+
+/** What Optimizer::state_dict gives: the settings of each group, and the states of its parameters. */
+struct OptimizerState {
+  struct Group {
+    Options options;
+    std::vector<ParameterState> parameters;
+  };
+  std::vector<Group> groups;
 };
 
 /**
- * Base of all optimizers. step() updates every parameter that has a gradient, in one launch for all
- * parameters of a group that have taken the same number of steps; it does not wait. Threads may step and read
- * at once, one after the other.
+ * Base of all optimizers. One of your own:
+ *
+ *     struct Descent : ocl::optim::Optimizer {
+ *       Descent(const TensorList& parameters, double lr) : Optimizer(parameters, {{"lr", lr}}) {}
+ *       std::string name() const override { return "Descent"; }
+ *
+ *      protected:
+ *       void update() override {
+ *         for (const ParameterGroup& group : param_groups())
+ *           for (Tensor p : group.parameters)
+ *             if (const Tensor g = p.grad(); g.defined()) p.sub_(g * group.number("lr"));
+ *       }
+ *     };
+ *
+ * Threads may step and read at once, one after the other.
  */
 class Optimizer {
  public:
-  virtual ~Optimizer() = default;
+  using Closure = std::function<Tensor()>;
+  using Hook = std::function<void(Optimizer&)>;
 
-  void step();
+  virtual ~Optimizer() = default;
+  Optimizer(const Optimizer&) = delete;
+  Optimizer& operator=(const Optimizer&) = delete;
+
+  /** Updates every parameter that has a gradient; does not wait. A closure, which computes the loss and its
+   * gradients, is called first, and its result returned. */
+  virtual Tensor step(const Closure& closure = {});
   /** Drops the gradients of all parameters, or sets them to zero. */
   void zero_grad(bool set_to_none = true);
-  /** Adds a group; settings left out take the optimizer's defaults. Throws ValueError for a setting it does
-   * not know. */
+  /** Adds a group; settings left out take the optimizer's defaults. */
   void add_param_group(const TensorList& parameters, const Options& options = {});
-  /** References to a group stay valid when others are added. */
+  /** References to a group stay valid when others are added. Hold mutex() while another thread may step. */
   std::deque<ParameterGroup>& param_groups() { return groups_; }
   const std::deque<ParameterGroup>& param_groups() const { return groups_; }
-  /** A copy of the groups as they are between two steps. */
-  std::vector<ParameterGroup> snapshot() const;
-  /**
-   * Takes over settings and states of `groups`: a changed snapshot, or that of another optimizer of this
-   * kind. The state tensors are taken themselves. Throws ValueError, and changes nothing, unless all groups
-   * have as many parameters as those here and states that fit them.
-   */
-  void load_param_groups(std::vector<ParameterGroup> groups);
-  /** What a group's `mutex` is. Never held while Python runs. */
-  std::mutex& mutex() const { return *mutex_; }
-  /** Names of the state tensors a group's parameters keep, as in torch's state dict ("exp_avg"). */
-  virtual std::vector<std::string> state_names(const ParameterGroup& group) const = 0;
+  /** What is kept for a parameter; an empty state before its first step. */
+  ParameterState& state(const Tensor& parameter) { return states_[&parameter.impl()]; }
+
+  /** Shares the tensors of the states. */
+  OptimizerState state_dict() const;
+  /** The state tensors are copied. Throws ValueError, and changes nothing, unless all groups have as many
+   * parameters as those here and states that fit them. */
+  void load_state_dict(const OptimizerState& state);
+
+  /** Calls `hook` before or after every step, as long as the optimizer lives. */
+  void register_step_pre_hook(Hook hook) { before_.push_back(std::move(hook)); }
+  void register_step_post_hook(Hook hook) { after_.push_back(std::move(hook)); }
+  /** What a step holds, and so must who reads or changes a group while another thread may step. */
+  std::mutex& mutex() const { return mutex_; }
   virtual std::string name() const = 0;
 
  protected:
   Optimizer(const TensorList& parameters, Options defaults);
-  /** One launch: `parameters` have all taken `step` steps before this one. */
-  virtual void update(dlprim::Queue& queue, dlprim::ParameterPack& pack,
-                      const std::vector<dlprim::OptimizedParameter>& parameters, const ParameterGroup& group,
-                      std::int64_t step) = 0;
-  /** What a fresh state tensor is filled with. */
-  virtual double initial_state(const ParameterGroup&) const { return 0; }
+  /** One step, with the tape off and under mutex(). */
+  virtual void update() = 0;
+  /** Throws ValueError for settings of a group, or states of a parameter, that the optimizer cannot use. */
+  virtual void check_group(const Options&) const {}
+  virtual void check_state(const Options&, const Tensor&, const ParameterState&) const {}
+  void run_hooks(const std::vector<Hook>& hooks);
+  const std::vector<Hook>& pre_hooks() const { return before_; }
+  const std::vector<Hook>& post_hooks() const { return after_; }
 
  private:
-  /** `gradients` keeps what the step reads, beyond the lock. */
-  void step_group(std::size_t index, TensorList& gradients);
-
-  const std::shared_ptr<std::mutex> mutex_ = std::make_shared<std::mutex>();
+  mutable std::mutex mutex_;
   Options defaults_;
   std::deque<ParameterGroup> groups_;
-  std::map<std::pair<std::size_t, std::int64_t>, dlprim::ParameterPack>
-      packs_;  // by group and lag behind the group's first parameter
+  std::map<TensorImpl*, ParameterState> states_;
+  std::vector<Hook> before_, after_;
 };
 
-/** torch.optim.SGD: momentum, dampening, weight decay, Nesterov. */
-class SGD : public Optimizer {
+/** An optimizer whose formula is a rule of optimizers.def. */
+class RuleOptimizer : public Optimizer {
  public:
-  explicit SGD(const TensorList& parameters, double lr = 1e-3, double momentum = 0, double dampening = 0,
-               double weight_decay = 0, bool nesterov = false, bool maximize = false);
-  std::vector<std::string> state_names(const ParameterGroup& group) const override;
-  std::string name() const override { return "SGD"; }
+  std::string name() const override { return stepper_.rule().name; }
 
  protected:
-  void update(dlprim::Queue& queue, dlprim::ParameterPack& pack,
-              const std::vector<dlprim::OptimizedParameter>& parameters, const ParameterGroup& group,
-              std::int64_t step) override;
-};
-
-/** torch.optim.Adam (Kingma and Ba 2015; AMSGrad: Reddi et al. 2018). */
-class Adam : public Optimizer {
- public:
-  explicit Adam(const TensorList& parameters, double lr = 1e-3, double beta1 = 0.9, double beta2 = 0.999,
-                double eps = 1e-8, double weight_decay = 0, bool amsgrad = false, bool maximize = false)
-      : Adam(parameters, lr, beta1, beta2, eps, weight_decay, amsgrad, maximize, false) {}
-  std::vector<std::string> state_names(const ParameterGroup& group) const override;
-  std::string name() const override { return decoupled_ ? "AdamW" : "Adam"; }
-
- protected:
-  Adam(const TensorList& parameters, double lr, double beta1, double beta2, double eps, double weight_decay,
-       bool amsgrad, bool maximize, bool decoupled_weight_decay);
-  void update(dlprim::Queue& queue, dlprim::ParameterPack& pack,
-              const std::vector<dlprim::OptimizedParameter>& parameters, const ParameterGroup& group,
-              std::int64_t step) override;
+  RuleOptimizer(const OptimizerRule& rule, const TensorList& parameters, const Options& options);
+  void update() override;
+  void check_group(const Options& options) const override { stepper_.rule().check(options); }
+  void check_state(const Options& options, const Tensor& parameter,
+                   const ParameterState& state) const override;
 
  private:
-  bool decoupled_;
+  Stepper stepper_;
 };
 
-/** torch.optim.AdamW: Adam with the weight decay apart from the gradient (Loshchilov and Hutter 2019). */
-class AdamW : public Adam {
+/** LBFGS: a step evaluates the closure several times. */
+class LineSearchOptimizer : public Optimizer {
  public:
-  explicit AdamW(const TensorList& parameters, double lr = 1e-3, double beta1 = 0.9, double beta2 = 0.999,
-                 double eps = 1e-8, double weight_decay = 1e-2, bool amsgrad = false, bool maximize = false)
-      : Adam(parameters, lr, beta1, beta2, eps, weight_decay, amsgrad, maximize, true) {}
-};
-
-/** torch.optim.RMSprop: the gradient over a running root of its squares (Tieleman and Hinton 2012). */
-class RMSprop : public Optimizer {
- public:
-  explicit RMSprop(const TensorList& parameters, double lr = 1e-2, double alpha = 0.99, double eps = 1e-8,
-                   double weight_decay = 0, double momentum = 0, bool centered = false,
-                   bool maximize = false);
-  std::vector<std::string> state_names(const ParameterGroup& group) const override;
-  std::string name() const override { return "RMSprop"; }
+  Tensor step(const Closure& closure = {}) override;
+  std::string name() const override { return "LBFGS"; }
 
  protected:
-  void update(dlprim::Queue& queue, dlprim::ParameterPack& pack,
-              const std::vector<dlprim::OptimizedParameter>& parameters, const ParameterGroup& group,
-              std::int64_t step) override;
+  LineSearchOptimizer(const OptimizerRule& rule, const TensorList& parameters, const Options& options);
+  void update() override {}
+
+ private:
+  LbfgsState memory_;
 };
 
-/** torch.optim.Adagrad: the gradient over the root of the sum of its squares (Duchi et al. 2011). */
-class Adagrad : public Optimizer {
- public:
-  explicit Adagrad(const TensorList& parameters, double lr = 1e-2, double lr_decay = 0,
-                   double weight_decay = 0, double initial_accumulator_value = 0, double eps = 1e-10,
-                   bool maximize = false);
-  std::vector<std::string> state_names(const ParameterGroup&) const override { return {"sum"}; }
-  std::string name() const override { return "Adagrad"; }
-
- protected:
-  void update(dlprim::Queue& queue, dlprim::ParameterPack& pack,
-              const std::vector<dlprim::OptimizedParameter>& parameters, const ParameterGroup& group,
-              std::int64_t step) override;
-  double initial_state(const ParameterGroup& group) const override {
-    return group.number("initial_accumulator_value");
+// The classes of optimizers.def, each with its options: `SGD(parameters, SGDOptions(0.1).momentum(0.9))`.
+#define SETTER(option, type)    \
+  auto& option(type value) {    \
+    set(#option, Value(value)); \
+    return *this;               \
   }
-};
+#define NUMBER(option, initial, condition) SETTER(option, double)
+#define WHOLE(option, initial, condition) SETTER(option, std::int64_t)
+#define FLAG(option, initial) SETTER(option, bool)
+#define PAIR(option, one, other, condition)           \
+  auto& option(double first, double second) {         \
+    set(#option, std::vector<double>{first, second}); \
+    return *this;                                     \
+  }
+#define MAYBE(option) SETTER(option, Value)
+#define IGNORED(option, initial)
+#define REFUSED(option)
+#define FIXED(option, value)
+#define KEYWORD_ONLY
+#define OPTIMIZER(Name, Base, documentation, settings)                                       \
+  /** Settings of Name by name; the defaults are torch's. */                                 \
+  class Name##Options : public Options {                                                     \
+   public:                                                                                   \
+    Name##Options() : Options(dlprim::defaults_of(dlprim::optimizer_rule(#Name).options)) {} \
+    Name##Options(double rate) : Name##Options() { set("lr", rate); }                        \
+    settings                                                                                 \
+  };                                                                                         \
+  class Name : public Base {                                                                 \
+   public:                                                                                   \
+    explicit Name(const TensorList& parameters, const Name##Options& given = {})             \
+        : Name(dlprim::optimizer_rule(#Name), parameters, given) {}                          \
+                                                                                             \
+   protected:                                                                                \
+    Name(const OptimizerRule& rule, const TensorList& parameters, const Options& given)      \
+        : Base(rule, parameters, given) {}                                                   \
+  };
+#include "dlprim/ops/optim/optimizers.def"
+#undef SETTER
 
 }  // namespace ocl::optim

@@ -1,127 +1,249 @@
 // Optimizer steps over many parameters at once; the formulas are torch.optim's, in its order of operations.
-// Macros: REAL (of the parameters); MOMENTUM (sgd, rmsprop), AMSGRAD (adam), CENTERED (rmsprop): 0 or 1, whether the state
-// that it needs is there. Each update is a loop over one chunk that the compiler vectorises on a CPU.
+// Macros: REAL (of the parameters); MOMENTUM (sgd, rmsprop), NESTEROV (sgd), AMSGRAD (adam), CENTERED (rmsprop): 1 where the
+// optimizer has it, with the state that it needs; ONLY_name_step: the kernel wanted. Each update is a loop over one chunk
+// that the compiler vectorises on a CPU.
 #include "core/common.cl"
 #include "ops/optim/parameter_pack.cl"
 
 #define TENSOR __global REAL *restrict
 #define GRADIENT const __global REAL *restrict
 
+// What rules.cpp gives, in the order in which the kernel names them.
+typedef struct {
+  REAL of[12];
+} coefficients_t;
+#define COEFFICIENT(index, name) const REAL name = c.of[index]
+
 // torch.lerp
 inline REAL moved_towards(REAL from, REAL to, REAL weight) {
   return weight < (REAL)0.5 ? from + weight * (to - from) : to - (to - from) * (1 - weight);
 }
+// torch.maximum: NaN stays.
+inline REAL larger(REAL a, REAL b) { return a > b || isnan(a) ? a : b; }
 
-typedef struct {
-  REAL lr, momentum, undamped, weight_decay, sign;
-  int nesterov, first_step;
-} sgd_t;
+// The kernel of an update, which takes the parameter, its gradient and up to three states (those that are not there are
+// never touched).
+#define STEP(name)                                                                                                \
+  __kernel void name##_step(PACK_ARGS, const coefficients_t c) {                                                  \
+    BIND_CHUNK;                                                                                                   \
+    name##_update(CHUNK_TENSOR(0), CHUNK_TENSOR(1), CHUNK_TENSOR(2), CHUNK_TENSOR(3), CHUNK_TENSOR(4), count, c); \
+  }
+#define UPDATE(name, state0, state1, state2)                                                                       \
+  inline void name##_update(TENSOR p, GRADIENT g, TENSOR state0, TENSOR state1, TENSOR state2, int count,         \
+                            coefficients_t c)
 
-inline void sgd_update(TENSOR p, GRADIENT g, TENSOR buffer, int count, sgd_t o) {
+#ifdef ONLY_sgd_step
+UPDATE(sgd, buffer, unused1, unused2) {
+  COEFFICIENT(0, lr);
+  COEFFICIENT(1, momentum);
+  COEFFICIENT(2, undamped);
+  COEFFICIENT(3, weight_decay);
+  COEFFICIENT(4, sign);
+  COEFFICIENT(5, first_step);
   FOR_EACH_ELEMENT(i) {
-    REAL step = o.sign * g[i] + o.weight_decay * p[i];
+    REAL step = sign * g[i] + weight_decay * p[i];
 #if MOMENTUM
-    const REAL moved = o.first_step ? step : o.momentum * buffer[i] + o.undamped * step;
+    const REAL moved = first_step != 0 ? step : momentum * buffer[i] + undamped * step;
     buffer[i] = moved;
-    step = o.nesterov ? step + o.momentum * moved : moved;
+#if NESTEROV
+    step += momentum * moved;
+#else
+    step = moved;
 #endif
-    p[i] -= o.lr * step;
+#endif
+    p[i] -= lr * step;
   }
 }
-
-__kernel void sgd_step(PACK_ARGS, const sgd_t o) {
-  BIND_CHUNK;
-#if MOMENTUM
-  sgd_update(CHUNK_TENSOR(0), CHUNK_TENSOR(1), CHUNK_TENSOR(2), count, o);
-#else
-  sgd_update(CHUNK_TENSOR(0), CHUNK_TENSOR(1), 0, count, o);
+STEP(sgd)
 #endif
-}
 
-typedef struct {
-  REAL step_size, first_weight, beta2, second_weight, eps, weight_decay, shrink, root_correction, sign;
-} adam_t;
+// The running averages of gradients and of their squares that Adam and its kin keep.
+#define ADAM_MOMENTS(first_average, second_average)                              \
+  const REAL value = p[i] * shrink;                                              \
+  const REAL gradient = sign * g[i] + weight_decay * value;                      \
+  const REAL first = moved_towards(first_average[i], gradient, first_weight);    \
+  const REAL second = second_average[i] * beta2 + second_weight * gradient * gradient; \
+  first_average[i] = first;                                                      \
+  second_average[i] = second
+#define ADAM_COEFFICIENTS        \
+  COEFFICIENT(0, sign);          \
+  COEFFICIENT(1, weight_decay);  \
+  COEFFICIENT(2, shrink);        \
+  COEFFICIENT(3, first_weight);  \
+  COEFFICIENT(4, beta2);         \
+  COEFFICIENT(5, second_weight); \
+  COEFFICIENT(6, eps)
 
-inline void adam_update(TENSOR p, GRADIENT g, TENSOR average, TENSOR square, TENSOR top, int count, adam_t o) {
+#ifdef ONLY_adam_step
+UPDATE(adam, average, square, top) {
+  ADAM_COEFFICIENTS;
+  COEFFICIENT(7, step_size);
+  COEFFICIENT(8, root_correction);
   FOR_EACH_ELEMENT(i) {
-    const REAL value = p[i] * o.shrink;
-    const REAL gradient = o.sign * g[i] + o.weight_decay * value;
-    const REAL first = moved_towards(average[i], gradient, o.first_weight);
-    const REAL second = square[i] * o.beta2 + o.second_weight * gradient * gradient;
-    average[i] = first;
-    square[i] = second;
+    ADAM_MOMENTS(average, square);
 #if AMSGRAD
-    const REAL largest = fmax(top[i], second);
+    const REAL largest = larger(top[i], second);
     top[i] = largest;
 #else
     const REAL largest = second;
 #endif
-    p[i] = value - o.step_size * (first / (sqrt(largest) / o.root_correction + o.eps));
+    p[i] = value - step_size * (first / (sqrt(largest) / root_correction + eps));
   }
 }
-
-__kernel void adam_step(PACK_ARGS, const adam_t o) {
-  BIND_CHUNK;
-#if AMSGRAD
-  adam_update(CHUNK_TENSOR(0), CHUNK_TENSOR(1), CHUNK_TENSOR(2), CHUNK_TENSOR(3), CHUNK_TENSOR(4), count, o);
-#else
-  adam_update(CHUNK_TENSOR(0), CHUNK_TENSOR(1), CHUNK_TENSOR(2), CHUNK_TENSOR(3), 0, count, o);
+STEP(adam)
 #endif
-}
 
-typedef struct {
-  REAL lr, alpha, rest, eps, weight_decay, momentum, sign;
-} rmsprop_t;
-
-inline void rmsprop_update(TENSOR p, GRADIENT g, TENSOR square, TENSOR buffer, TENSOR average, int count, rmsprop_t o) {
+#ifdef ONLY_nadam_step
+UPDATE(nadam, average, square, unused) {
+  ADAM_COEFFICIENTS;
+  COEFFICIENT(7, correction);
+  COEFFICIENT(8, gradient_size);
+  COEFFICIENT(9, average_size);
   FOR_EACH_ELEMENT(i) {
-    const REAL gradient = o.sign * g[i] + o.weight_decay * p[i];
-    const REAL mean_square = square[i] * o.alpha + o.rest * gradient * gradient;
+    ADAM_MOMENTS(average, square);
+    const REAL root = sqrt(second / correction) + eps;
+    p[i] = value - gradient_size * (gradient / root) - average_size * (first / root);
+  }
+}
+STEP(nadam)
+#endif
+
+#ifdef ONLY_radam_step
+UPDATE(radam, average, square, unused) {
+  ADAM_COEFFICIENTS;
+  COEFFICIENT(7, correction);
+  COEFFICIENT(8, lr);
+  COEFFICIENT(9, root_correction);
+  COEFFICIENT(10, rectified);  // 0: the squares' average is not to be trusted yet
+  FOR_EACH_ELEMENT(i) {
+    ADAM_MOMENTS(average, square);
+    const REAL step = first / correction * lr;
+    p[i] = value - (rectified != 0 ? step * (root_correction / (sqrt(second) + eps)) * rectified : step);
+  }
+}
+STEP(radam)
+#endif
+
+#ifdef ONLY_adamax_step
+UPDATE(adamax, average, norm, unused) {
+  COEFFICIENT(0, sign);
+  COEFFICIENT(1, weight_decay);
+  COEFFICIENT(2, first_weight);
+  COEFFICIENT(3, beta2);
+  COEFFICIENT(4, eps);
+  COEFFICIENT(5, step_size);
+  FOR_EACH_ELEMENT(i) {
+    const REAL gradient = sign * g[i] + weight_decay * p[i];
+    const REAL first = moved_towards(average[i], gradient, first_weight);
+    const REAL largest = larger(norm[i] * beta2, fabs(gradient) + eps);
+    average[i] = first;
+    norm[i] = largest;
+    p[i] -= step_size * (first / largest);
+  }
+}
+STEP(adamax)
+#endif
+
+#ifdef ONLY_rmsprop_step
+UPDATE(rmsprop, square, buffer_or_average, average_after_buffer) {
+  COEFFICIENT(0, lr);
+  COEFFICIENT(1, alpha);
+  COEFFICIENT(2, rest);
+  COEFFICIENT(3, eps);
+  COEFFICIENT(4, weight_decay);
+  COEFFICIENT(5, momentum);
+  COEFFICIENT(6, sign);
+  FOR_EACH_ELEMENT(i) {
+    const REAL gradient = sign * g[i] + weight_decay * p[i];
+    REAL mean_square = square[i] * alpha + rest * gradient * gradient;
     square[i] = mean_square;
 #if CENTERED
-    const REAL mean = moved_towards(average[i], gradient, o.rest);
+    TENSOR average = MOMENTUM ? average_after_buffer : buffer_or_average;
+    const REAL mean = moved_towards(average[i], gradient, rest);
     average[i] = mean;
-    const REAL root = sqrt(mean_square - mean * mean) + o.eps;
-#else
-    const REAL root = sqrt(mean_square) + o.eps;
+    mean_square -= mean * mean;
 #endif
+    REAL step = gradient / (sqrt(mean_square) + eps);
 #if MOMENTUM
-    const REAL step = o.momentum * buffer[i] + gradient / root;
-    buffer[i] = step;
-#else
-    const REAL step = gradient / root;
+    step += momentum * buffer_or_average[i];
+    buffer_or_average[i] = step;
 #endif
-    p[i] -= o.lr * step;
+    p[i] -= lr * step;
   }
 }
-
-__kernel void rmsprop_step(PACK_ARGS, const rmsprop_t o) {
-  BIND_CHUNK;
-#if MOMENTUM && CENTERED
-  rmsprop_update(CHUNK_TENSOR(0), CHUNK_TENSOR(1), CHUNK_TENSOR(2), CHUNK_TENSOR(3), CHUNK_TENSOR(4), count, o);
-#elif MOMENTUM
-  rmsprop_update(CHUNK_TENSOR(0), CHUNK_TENSOR(1), CHUNK_TENSOR(2), CHUNK_TENSOR(3), 0, count, o);
-#elif CENTERED
-  rmsprop_update(CHUNK_TENSOR(0), CHUNK_TENSOR(1), CHUNK_TENSOR(2), 0, CHUNK_TENSOR(3), count, o);
-#else
-  rmsprop_update(CHUNK_TENSOR(0), CHUNK_TENSOR(1), CHUNK_TENSOR(2), 0, 0, count, o);
+STEP(rmsprop)
 #endif
-}
 
-typedef struct {
-  REAL lr, eps, weight_decay, sign;
-} adagrad_t;
-
-inline void adagrad_update(TENSOR p, GRADIENT g, TENSOR sum, int count, adagrad_t o) {
+#ifdef ONLY_adagrad_step
+UPDATE(adagrad, sum, unused1, unused2) {
+  COEFFICIENT(0, lr);
+  COEFFICIENT(1, eps);
+  COEFFICIENT(2, weight_decay);
+  COEFFICIENT(3, sign);
   FOR_EACH_ELEMENT(i) {
-    const REAL gradient = o.sign * g[i] + o.weight_decay * p[i];
+    const REAL gradient = sign * g[i] + weight_decay * p[i];
     const REAL squares = sum[i] + gradient * gradient;
     sum[i] = squares;
-    p[i] -= o.lr * (gradient / (sqrt(squares) + o.eps));
+    p[i] -= lr * (gradient / (sqrt(squares) + eps));
   }
 }
+STEP(adagrad)
+#endif
 
-__kernel void adagrad_step(PACK_ARGS, const adagrad_t o) {
-  BIND_CHUNK;
-  adagrad_update(CHUNK_TENSOR(0), CHUNK_TENSOR(1), CHUNK_TENSOR(2), count, o);
+#ifdef ONLY_adadelta_step
+UPDATE(adadelta, square, steps, unused) {
+  COEFFICIENT(0, lr);
+  COEFFICIENT(1, rho);
+  COEFFICIENT(2, rest);
+  COEFFICIENT(3, eps);
+  COEFFICIENT(4, weight_decay);
+  COEFFICIENT(5, sign);
+  FOR_EACH_ELEMENT(i) {
+    const REAL gradient = sign * g[i] + weight_decay * p[i];
+    const REAL mean_square = square[i] * rho + rest * gradient * gradient;
+    const REAL step = sqrt(steps[i] + eps) / sqrt(mean_square + eps) * gradient;
+    square[i] = mean_square;
+    steps[i] = steps[i] * rho + rest * step * step;
+    p[i] -= lr * step;
+  }
 }
+STEP(adadelta)
+#endif
+
+#ifdef ONLY_rprop_step
+UPDATE(rprop, previous, step_size, unused) {
+  COEFFICIENT(0, shrink);
+  COEFFICIENT(1, grow);
+  COEFFICIENT(2, least);
+  COEFFICIENT(3, most);
+  COEFFICIENT(4, sign_of_g);
+  FOR_EACH_ELEMENT(i) {
+    const REAL gradient = sign_of_g * g[i];
+    const REAL agreement = gradient * previous[i];
+    const REAL wanted = step_size[i] * (agreement > 0 ? grow : agreement < 0 ? shrink : agreement == 0 ? (REAL)1 : agreement);
+    const REAL size = wanted < least ? least : wanted > most ? most : wanted;
+    const REAL taken = agreement < 0 ? (REAL)0 : gradient;
+    step_size[i] = size;
+    previous[i] = taken;
+    p[i] -= (taken > 0 ? (REAL)1 : taken < 0 ? (REAL)-1 : taken) * size;
+  }
+}
+STEP(rprop)
+#endif
+
+#ifdef ONLY_asgd_step
+UPDATE(asgd, mean, unused1, unused2) {
+  COEFFICIENT(0, shrink);
+  COEFFICIENT(1, eta);
+  COEFFICIENT(2, part);  // of the new value in the mean
+  COEFFICIENT(3, weight_decay);
+  COEFFICIENT(4, sign);
+  FOR_EACH_ELEMENT(i) {
+    const REAL gradient = sign * g[i] + weight_decay * p[i];
+    const REAL value = p[i] * shrink - eta * gradient;
+    mean[i] = part == 1 ? value : mean[i] + part * (value - mean[i]);
+    p[i] = value;
+  }
+}
+STEP(asgd)
+#endif

@@ -1,356 +1,222 @@
 #include "optim.h"
 
 #include <cmath>
-#include <set>
 
 using ocl::Tensor;
 using namespace ocl::optim;
+using dlprim::optimizer_rule;
 
 namespace {
 
-constexpr double largest_whole_double = 9007199254740992;  // above it not every integer is one
-// A step in another thread holds the optimizer's lock: Python's is let go while this one waits for it.
+using Kind = dlprim::OptionRow::Kind;
 
-ParameterGroup copy_of(const ParameterGroup& group) {
-  const PythonUnlocked unlocked;
-  const std::lock_guard locked(*group.mutex);
-  return group;
-}
-
-std::vector<ParameterGroup> groups_of(const Optimizer& optimizer) {
-  const PythonUnlocked unlocked;
-  return optimizer.snapshot();
-}
-
-// Adam's betas are one option in Python and two in C++.
-py::object get_option(const ParameterGroup& group, const std::string& name) {
-  if (name == "params") return py::cast(group.parameters);
-  if (name == "betas" && group.options.count("beta1"))
-    return py::make_tuple(group.number("beta1"), group.number("beta2"));
-  const auto found = group.options.find(name);
-  if (found == group.options.end()) throw py::key_error(name);
-  return py::cast(found->second);
-}
-
-void set_option(Options& options, const std::string& name, const py::object& value) {
-  if (name == "betas") {
-    const auto betas = as<std::pair<double, double>>(value, name);
-    options.insert_or_assign("beta1", ocl::Scalar(betas.first));
-    options.insert_or_assign("beta2", ocl::Scalar(betas.second));
-    return;
-  }
-  options.insert_or_assign(name, as<ocl::Scalar>(value, name));
-}
-
-/** Whether a group has or may be given that option: a schedule's are there only where one was made. */
-bool is_option(const ParameterGroup& group, const std::string& name) {
-  static const std::set<std::string> of_schedules{"initial_lr", "max_lr", "min_lr", "max_momentum",
-                                                  "base_momentum"};
-  return group.options.count(name) || of_schedules.count(name) ||
-         (name == "betas" && group.options.count("beta1"));
-}
-
-void set_options(ParameterGroup& group, const Options& options) {
-  const PythonUnlocked unlocked;
-  const std::lock_guard locked(*group.mutex);
-  for (const auto& [name, value] : options) group.options.insert_or_assign(name, value);
-}
-
-struct Group {
-  ocl::TensorList parameters;
+Options options_of(const dlprim::OptionRows& rows, const py::dict& group) {
   Options options;
+  for (const auto& row : rows) {
+    if (row.kind == Kind::ignored || row.kind == Kind::refused) continue;
+    const py::str name(row.name);
+    options.set(row.name, group.contains(name) ? value_from(row.name, group[name]) : row.initial);
+  }
+  return options;
+}
+
+/** `state[key]`, which a defaultdict makes where there is none. */
+py::object entry_of(const py::dict& state, const py::handle& key) {
+  PyObject* found = PyDict_GetItemWithError(state.ptr(), key.ptr());
+  if (found) return py::reinterpret_borrow<py::object>(found);
+  if (PyErr_Occurred()) throw py::error_already_set();
+  found = PyObject_GetItem(state.ptr(), key.ptr());
+  if (!found) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(found);
+}
+
+py::object item_or_none(const py::dict& entry, const py::object& name) {
+  PyObject* found = PyDict_GetItemWithError(entry.ptr(), name.ptr());
+  if (!found && PyErr_Occurred()) throw py::error_already_set();
+  return found ? py::reinterpret_borrow<py::object>(found) : py::object(py::none());
+}
+
+/** What a group keeps for each parameter. */
+class Names {
+ public:
+  explicit Names(const dlprim::StateRows& rows) : rows_(rows) {
+    for (const auto& row : rows) names_.emplace_back(py::str(row.name));
+  }
+  std::size_t size() const { return rows_.size(); }
+  const py::str& operator[](std::size_t i) const { return names_[i]; }
+  const dlprim::StateRow& row(std::size_t i) const { return rows_[i]; }
+
+ private:
+  dlprim::StateRows rows_;
+  std::vector<py::str> names_;
 };
 
-ocl::TensorList tensors_of(const py::object& iterable) {
-  if (py::isinstance<Tensor>(iterable)) return {iterable.cast<Tensor>()};
-  ocl::TensorList tensors;
-  for (const py::handle item : iterable) {
-    py::object entry = py::reinterpret_borrow<py::object>(item);
-    // Pairs of a name and a tensor are what named_parameters() gives.
-    if (py::isinstance<py::tuple>(entry) && py::len(entry) == 2) entry = entry.cast<py::tuple>()[1];
-    if (!py::isinstance<Tensor>(entry))
-      throw ocl::TypeError("optimizer can only optimize Tensors, got " +
-                           py::type::of(entry).attr("__name__").cast<std::string>());
-    tensors.push_back(entry.cast<Tensor>());
-  }
-  return tensors;
+double number_of(const Names& names, std::size_t i, const py::object& held) {
+  if (held.is_none()) return *names.row(i).initial;
+  if (PyLong_CheckExact(held.ptr())) return PyLong_AsDouble(held.ptr());
+  return py::float_(held).cast<double>();  // a tensor is read
 }
 
-Group group_of(const py::dict& description) {
-  Group group;
-  for (const auto& [key, value] : description) {
-    const py::object held = py::reinterpret_borrow<py::object>(value);
-    if (key.cast<std::string>() == "params")
-      group.parameters = tensors_of(held);
-    else
-      set_option(group.options, key.cast<std::string>(), held);
-  }
-  return group;
+py::object as_number(const py::str& name, double value) {
+  if (name.cast<std::string>() == "step" && value == std::floor(value))
+    return py::int_(static_cast<std::int64_t>(value));
+  return py::float_(value);
 }
 
-/** Tensors, or dicts with "params" and settings of their own. */
-std::vector<Group> groups_of(const py::object& params) {
-  const py::list items(params);
-  if (!items.empty() && py::isinstance<py::dict>(items[0])) {
-    std::vector<Group> groups;
-    for (const py::handle item : items) groups.push_back(group_of(item.cast<py::dict>()));
-    return groups;
-  }
-  return {{tensors_of(items), {}}};
-}
-
-template <class Construct>
-auto constructed(const py::object& params, const Construct& construct) {
-  const std::vector<Group> groups = groups_of(params);
-  dlprim::require(!groups.empty(), "optimizer got an empty parameter list");
-  auto optimizer = construct(groups[0].parameters);
-  for (const auto& [name, value] : groups[0].options) {
-    dlprim::require(optimizer->param_groups()[0].options.count(name) != 0, "optimizer has no option '", name,
-                    "'");
-    optimizer->param_groups()[0].options.at(name) = value;
-  }
-  for (std::size_t i = 1; i < groups.size(); ++i)
-    optimizer->add_param_group(groups[i].parameters, groups[i].options);
-  return optimizer;
-}
-
-/** torch's layout: {"state": {index: {...}}, "param_groups": [{..., "params": [index, ...]}]}. */
-py::dict state_dict(const Optimizer& optimizer) {
-  py::dict state;
-  py::list groups;
-  int index = 0;
-  for (const ParameterGroup& group : groups_of(optimizer)) {
-    py::dict settings;
-    for (const auto& [name, value] : group.options)
-      if (name != "beta1" && name != "beta2") settings[py::str(name)] = value;
-    if (group.options.count("beta1")) settings["betas"] = get_option(group, "betas");
-    py::list indices;
-    const std::vector<std::string> names = optimizer.state_names(group);
-    for (const ParameterState& kept : group.state) {
-      if (kept.step > 0) {
-        py::dict entry;
-        entry["step"] = kept.step;
-        for (std::size_t k = 0; k < kept.tensors.size(); ++k) entry[py::str(names[k])] = kept.tensors[k];
-        state[py::int_(index)] = entry;
+/** One group's part of a step: its parameters that have gradients, and where what is kept for them stands. */
+struct GroupStep {
+  GroupStep(const OptimizerRule& rule, const py::dict& group, const py::dict& state)
+      : options(options_of(rule.options, group)),
+        numbers(rule.numbers(options)),
+        tensors(rule.tensors(options)) {
+    const py::list parameters(group["params"]);
+    participants.reserve(parameters.size());
+    for (const py::handle handle : parameters) {
+      const auto& parameter = handle.cast<const Tensor&>();
+      Tensor gradient = parameter.grad();
+      if (!gradient.defined()) continue;
+      Participant& one = participants.emplace_back(Participant{parameter, std::move(gradient), {}, {}});
+      if (numbers.size() + tensors.size() == 0) continue;
+      const py::dict entry = entry_of(state, handle);
+      for (std::size_t i = 0; i < numbers.size(); ++i)
+        one.numbers.push_back(number_of(numbers, i, item_or_none(entry, numbers[i])));
+      for (std::size_t i = 0; i < tensors.size(); ++i) {
+        const py::object held = item_or_none(entry, tensors[i]);
+        one.tensors.push_back(held.is_none() ? Tensor() : held.cast<const Tensor&>());
+        was_there.push_back(!held.is_none());
       }
-      indices.append(index++);
+      entries.push_back(entry);
     }
-    settings["params"] = indices;
-    groups.append(settings);
   }
-  py::dict result;
-  result["state"] = state;
-  result["param_groups"] = groups;
-  return result;
-}
 
-std::int64_t step_count(const py::object& step) {
-  const auto count = py::float_(step).cast<double>();
-  dlprim::require(count >= 0 && count <= largest_whole_double && count == std::floor(count),
-                  "loaded state dict has a parameter that has taken ", count, " steps");
-  return static_cast<std::int64_t>(count);
-}
-
-ParameterState state_from(const py::dict& entry, std::size_t index, const Tensor& parameter,
-                          const std::vector<std::string>& names) {
-  ParameterState state;
-  // torch's SGD counts no steps: that there is a momentum buffer says that one was taken.
-  state.step = entry.contains("step") ? step_count(entry["step"]) : 1;
-  for (const std::string& name : names) {
-    dlprim::require(entry.contains(name.c_str()), "loaded state dict has no '", name, "' for parameter ",
-                    index);
-    state.tensors.push_back(tensor_of(entry[name.c_str()], parameter.dtype(), parameter.device()));
+  void store() {
+    for (std::size_t p = 0; p < entries.size(); ++p) {
+      for (std::size_t i = 0; i < numbers.size(); ++i)
+        entries[p][numbers[i]] = as_number(numbers[i], participants[p].numbers[i]);
+      for (std::size_t i = 0; i < tensors.size(); ++i)
+        if (const Tensor& t = participants[p].tensors[i]; t.defined() && !was_there[p * tensors.size() + i])
+          entries[p][tensors[i]] = t;
+    }
   }
-  return state;
-}
 
-/** A copy of `group` with what a state dict has for it. */
-ParameterGroup loaded_group(const Optimizer& optimizer, const ParameterGroup& group, const py::dict& settings,
-                            const py::dict& state) {
-  ParameterGroup loaded = group;
-  for (const auto& [key, value] : settings) {
-    const auto option = as<std::string>(key, "param_groups");
-    if (is_option(group, option))
-      set_option(loaded.options, option, py::reinterpret_borrow<py::object>(value));
+  Options options;
+  Names numbers, tensors;
+  std::vector<Participant> participants;
+  std::vector<py::dict> entries;
+  std::vector<bool> was_there;
+};
+
+/** A step of every group. Threads step one after the other; who waits for its turn lets Python's lock go. */
+void step(Stepper& stepper, const py::list& groups, const py::dict& state) {
+  std::unique_lock turn(stepper.mutex, std::defer_lock);
+  {
+    const PythonUnlocked unlocked;
+    turn.lock();
   }
-  const py::list indices(settings["params"]);
-  dlprim::require(
-      indices.size() == group.parameters.size(),
-      "loaded state dict contains a parameter group that doesn't match the size of optimizer's group");
-  const std::vector<std::string> names = optimizer.state_names(loaded);
-  for (std::size_t i = 0; i < indices.size(); ++i) {
-    const py::object index = indices[i];
-    loaded.state[i] = {};
-    if (state.contains(index))
-      loaded.state[i] = state_from(as<py::dict>(state[index], "state"), i, group.parameters[i], names);
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    GroupStep part(stepper.rule(), groups[g].cast<py::dict>(), state);
+    {
+      const PythonUnlocked unlocked;
+      stepper.step(g, part.options, part.participants);
+    }
+    part.store();
   }
-  return loaded;
 }
 
-void load_state_dict(Optimizer& optimizer, const py::dict& dict) {
-  const auto state = as<py::dict>(dict["state"], "state");
-  const py::list groups(dict["param_groups"]);
-  const std::vector<ParameterGroup> held = groups_of(optimizer);
-  dlprim::require(groups.size() == held.size(),
-                  "loaded state dict has a different number of parameter groups");
-  std::vector<ParameterGroup> loaded;
-  for (std::size_t g = 0; g < groups.size(); ++g)
-    loaded.push_back(loaded_group(optimizer, held[g], as<py::dict>(groups[g], "param_groups"), state));
-  const PythonUnlocked unlocked;
-  optimizer.load_param_groups(std::move(loaded));
+py::tuple state_names(const Stepper& stepper, const py::dict& group) {
+  const Options options = options_of(stepper.rule().options, group);
+  py::list numbers, tensors;
+  for (const auto& row : stepper.rule().numbers(options)) numbers.append(row.name);
+  for (const auto& row : stepper.rule().tensors(options)) tensors.append(row.name);
+  return py::make_tuple(numbers, tensors);
 }
 
-py::list option_names(const ParameterGroup& group) {
-  py::list names;
-  names.append("params");
-  for (const auto& [name, value] : group.options)
-    if (name != "beta1" && name != "beta2") names.append(name);
-  if (group.options.count("beta1")) names.append("betas");
-  return names;
-}
+// --- LBFGS
 
-std::string repr(const Optimizer& optimizer) {
-  std::string text = optimizer.name() + " (";
-  int number = 0;
-  for (const ParameterGroup& group : groups_of(optimizer)) {
-    text += "\nParameter Group " + std::to_string(number++) + "\n";
-    py::list names = option_names(group);
-    names.attr("sort")();
-    for (const py::handle name : names)
-      if (const auto option = name.cast<std::string>(); option != "params")
-        text += "    " + option + ": " + py::str(get_option(group, option)).cast<std::string>() + "\n";
+template <class T>
+void take(const py::dict& entry, const char* name, T& field) {
+  if (entry.contains(name) && !entry[name].is_none()) {
+    if constexpr (std::is_arithmetic_v<T>)
+      field = static_cast<T>(py::float_(entry[name]).cast<double>());
+    else if constexpr (std::is_same_v<T, Tensor>)
+      field = entry[name].cast<const Tensor&>();
+    else
+      for (const py::handle item : entry[name]) {
+        field.emplace_back();
+        py::dict one;
+        one[name] = item;
+        take(one, name, field.back());
+      }
   }
-  return text + ")";
+}
+
+/** Calls `visit(name, field)` for every field that has a value. */
+template <class Visit>
+void for_each_field(LbfgsState& state, const Visit& visit) {
+  visit("func_evals", state.func_evals);
+  visit("n_iter", state.n_iter);
+  visit("d", state.d);
+  visit("t", state.t);
+  visit("old_dirs", state.old_dirs);
+  visit("old_stps", state.old_stps);
+  visit("ro", state.ro);
+  visit("H_diag", state.H_diag);
+  visit("prev_flat_grad", state.prev_flat_grad);
+  visit("prev_loss", state.prev_loss);
+}
+
+py::object take_lbfgs_step(const py::dict& group, const py::dict& entry, const py::object& closure) {
+  LbfgsState state;
+  for_each_field(state, [&](const char* name, auto& field) { take(entry, name, field); });
+  ocl::TensorList parameters;
+  for (const py::handle p : py::list(group["params"])) parameters.push_back(p.cast<const Tensor&>());
+  const Options options = options_of(optimizer_rule("LBFGS").options, group);
+  py::object first_loss;
+  const auto loss = [&] {
+    const PythonLocked calls_python;
+    const py::object result = closure();
+    if (!first_loss) first_loss = result;
+    if (py::isinstance<Tensor>(result)) return result.cast<Tensor>();
+    return ocl::full({}, py::float_(result).cast<double>(), ocl::DType::float64, parameters.front().device());
+  };
+  {
+    const PythonUnlocked unlocked;
+    lbfgs_step(options, parameters, state, loss);
+  }
+  for_each_field(state, [&](const char* name, const auto& field) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(field)>, Tensor>) {
+      if (field.defined()) entry[name] = field;
+    } else {
+      entry[name] = field;
+    }
+  });
+  return first_loss;
 }
 
 }  // namespace
 
 void bind_optim(py::module_& parent) {
-  py::module_ m = parent.def_submodule("_optim", "Optimizers.");
-  py::class_<ParameterGroup>(m, "ParameterGroup",
-                             "Settings of some parameters, read and written by name like a dict.")
-      .def("__getitem__", [](const ParameterGroup& group,
-                             const std::string& name) { return get_option(copy_of(group), name); })
-      .def("__setitem__",
-           [](ParameterGroup& group, const std::string& name, const py::object& value) {
-             if (!is_option(copy_of(group), name)) throw py::key_error(name);
-             Options changed;
-             set_option(changed, name, value);
-             set_options(group, changed);
-           })
-      .def("keys", [](const ParameterGroup& group) { return option_names(copy_of(group)); })
-      .def("__iter__", [](const ParameterGroup& group) { return py::iter(option_names(copy_of(group))); })
-      .def("items",
-           [](const ParameterGroup& shared) {
-             const ParameterGroup group = copy_of(shared);
-             py::list items;
-             for (const py::handle name : option_names(group))
-               items.append(py::make_tuple(name, get_option(group, name.cast<std::string>())));
-             return items;
-           })
-      .def(
-          "get",
-          [](const py::object& group, const py::object& name, const py::object& missing) {
-            return group.contains(name) ? group[name] : missing;
-          },
-          py::arg("key"), py::arg("default") = py::none())
-      .def("__contains__", [](const ParameterGroup& shared, const std::string& name) {
-        const ParameterGroup group = copy_of(shared);
-        return name == "params" || group.options.count(name) ||
-               (name == "betas" && group.options.count("beta1"));
-      });
-  py::class_<Optimizer>(m, "Optimizer")
-      .def(
-          "step",
-          [](Optimizer& self, const py::object& closure) {
-            py::object loss = py::none();
-            if (!closure.is_none()) {
-              const ocl::GradMode recording(true);
-              const PythonLocked calls_python;
-              loss = closure();
-            }
-            const PythonUnlocked unlocked;
-            self.step();
-            return loss;
-          },
-          py::arg("closure") = py::none(),
-          "Updates every parameter that has a gradient; does not wait. A closure is called first; its result "
-          "is returned.")
-      .def("__repr__", &repr)
-      .def("zero_grad", &Optimizer::zero_grad, py::arg("set_to_none") = true, WithoutLock())
-      .def(
-          "add_param_group",
-          [](Optimizer& self, const py::dict& description) {
-            const Group group = group_of(description);
-            const PythonUnlocked unlocked;
-            self.add_param_group(group.parameters, group.options);
-          },
-          py::arg("param_group"))
-      .def_property_readonly(
-          "param_groups",
-          [](const py::object& self) {
-            auto& optimizer = self.cast<Optimizer&>();
-            std::vector<ParameterGroup*> pointers;
-            {
-              const PythonUnlocked unlocked;
-              const std::lock_guard locked(optimizer.mutex());
-              for (ParameterGroup& group : optimizer.param_groups()) pointers.push_back(&group);
-            }
-            py::list groups;
-            for (ParameterGroup* group : pointers)
-              groups.append(py::cast(*group, py::return_value_policy::reference_internal, self));
-            return groups;
-          })
-      .def("state_dict", &state_dict)
-      .def("load_state_dict", &load_state_dict, py::arg("state_dict"));
-  py::class_<SGD, Optimizer>(m, "SGD", "Gradient descent with momentum.")
-      .def(py::init([](const py::object& params, double lr, double momentum, double dampening,
-                       double weight_decay, bool nesterov, bool maximize) {
-             return constructed(params, [&](const ocl::TensorList& p) {
-               return std::make_unique<SGD>(p, lr, momentum, dampening, weight_decay, nesterov, maximize);
-             });
-           }),
-           py::arg("params"), py::arg("lr") = 1e-3, py::arg("momentum") = 0.0, py::arg("dampening") = 0.0,
-           py::arg("weight_decay") = 0.0, py::arg("nesterov") = false, py::kw_only(),
-           py::arg("maximize") = false);
-  const auto bind_adam = [&](auto& bound, double default_decay) {
-    using A = typename std::remove_reference_t<decltype(bound)>::type;
-    bound.def(py::init([](const py::object& params, double lr, std::pair<double, double> betas, double eps,
-                          double weight_decay, bool amsgrad, bool maximize) {
-                return constructed(params, [&](const ocl::TensorList& p) {
-                  return std::make_unique<A>(p, lr, betas.first, betas.second, eps, weight_decay, amsgrad,
-                                             maximize);
-                });
-              }),
-              py::arg("params"), py::arg("lr") = 1e-3, py::arg("betas") = std::pair(0.9, 0.999),
-              py::arg("eps") = 1e-8, py::arg("weight_decay") = default_decay, py::arg("amsgrad") = false,
-              py::kw_only(), py::arg("maximize") = false);
-  };
-  py::class_<Adam, Optimizer> adam(m, "Adam", "Kingma and Ba 2015.");
-  bind_adam(adam, 0.0);
-  py::class_<AdamW, Adam> adamw(m, "AdamW", "Adam with decoupled weight decay.");
-  bind_adam(adamw, 1e-2);
-  py::class_<RMSprop, Optimizer>(m, "RMSprop", "The gradient over a running root of its squares.")
-      .def(py::init([](const py::object& params, double lr, double alpha, double eps, double weight_decay,
-                       double momentum, bool centered, bool maximize) {
-             return constructed(params, [&](const ocl::TensorList& p) {
-               return std::make_unique<RMSprop>(p, lr, alpha, eps, weight_decay, momentum, centered,
-                                                maximize);
-             });
-           }),
-           py::arg("params"), py::arg("lr") = 1e-2, py::arg("alpha") = 0.99, py::arg("eps") = 1e-8,
-           py::arg("weight_decay") = 0.0, py::arg("momentum") = 0.0, py::arg("centered") = false,
-           py::kw_only(), py::arg("maximize") = false);
-  py::class_<Adagrad, Optimizer>(m, "Adagrad", "The gradient over the root of the sum of its squares.")
-      .def(py::init([](const py::object& params, double lr, double lr_decay, double weight_decay,
-                       double initial_accumulator_value, double eps, bool maximize) {
-             return constructed(params, [&](const ocl::TensorList& p) {
-               return std::make_unique<Adagrad>(p, lr, lr_decay, weight_decay, initial_accumulator_value, eps,
-                                                maximize);
-             });
-           }),
-           py::arg("params"), py::arg("lr") = 1e-2, py::arg("lr_decay") = 0.0, py::arg("weight_decay") = 0.0,
-           py::arg("initial_accumulator_value") = 0.0, py::arg("eps") = 1e-10, py::kw_only(),
-           py::arg("maximize") = false);
+  py::module_ m =
+      parent.def_submodule("_optim", "Formulas of optimizers and schedules; their classes are in ocl.optim.");
+  m.def(
+      "optimizer_options", [](const std::string& name) { return option_rows(optimizer_rule(name).options); },
+      py::arg("name"), "The rows of an optimizer's options: name, kind, default, required, keyword only.");
+  m.def(
+      "optimizer_documentation", [](const std::string& name) { return optimizer_rule(name).documentation; },
+      py::arg("name"));
+  m.def(
+      "check_optimizer",
+      [](const std::string& name, const py::dict& options) {
+        optimizer_rule(name).check(PythonValues(options));
+      },
+      py::arg("name"), py::arg("options"), "Raises ValueError or TypeError for options that cannot be.");
+  py::class_<Stepper>(m, "Stepper", "Takes the steps of one optimizer.")
+      .def(py::init([](const std::string& name) { return std::make_unique<Stepper>(optimizer_rule(name)); }),
+           py::arg("name"))
+      .def("step", &step, py::arg("param_groups"), py::arg("state"),
+           "One launch for all parameters of a group that have taken as many steps; does not wait.")
+      .def("state_names", &state_names, py::arg("group"),
+           "Names of the numbers and of the tensors that are kept for each parameter of a group.");
+  m.def("lbfgs_step", &take_lbfgs_step, py::arg("group"), py::arg("state"), py::arg("closure"));
   bind_schedules(m);
 }

@@ -62,10 +62,10 @@ TEST_F(Threads, ShareAnOptimizer) {
   optim::Adam optimizer(parameters);
   together(times, {[&] { optimizer.step(); }, [&] { optimizer.step(); }, [&] { optimizer.zero_grad(); },
                    [&] { (sum(parameters[0]) + sum(parameters[1])).backward(); },
-                   [&] { optimizer.load_param_groups(optimizer.snapshot()); },
+                   [&] { optimizer.load_state_dict(optimizer.state_dict()); },
                    [&] {
                      optim::ParameterGroup& group = optimizer.param_groups()[0];
-                     const std::lock_guard locked(*group.mutex);
-                     group.options.insert_or_assign("lr", 1e-3);
+                     const std::lock_guard locked(optimizer.mutex());
+                     group.options.set("lr", 1e-3);
                    }});
 }

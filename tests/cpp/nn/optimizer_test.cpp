@@ -88,31 +88,92 @@ Update adagrad(double lr, double lr_decay, double start) {
   };
 }
 
-template <class Optimizer, class... Args>
-auto maker(Args... args) {
-  return [=](const TensorList& parameters) { return std::make_unique<Optimizer>(parameters, args...); };
+template <class Optimizer, class Options>
+auto maker(const Options& options) {
+  return [=](const TensorList& parameters) { return std::make_unique<Optimizer>(parameters, options); };
 }
 
 }  // namespace
 
 TEST_F(Optimizers, Sgd) {
+  using Options = optim::SGDOptions;
   check(maker<optim::SGD>(0.05), sgd(0.05, 0, 0, 0, false, false));
-  check(maker<optim::SGD>(0.02, 0.9, 0.1, 0.01), sgd(0.02, 0.9, 0.1, 0.01, false, false));
-  check(maker<optim::SGD>(0.02, 0.9, 0.0, 0.01, true), sgd(0.02, 0.9, 0, 0.01, true, false));
-  check(maker<optim::SGD>(0.005, 0.0, 0.0, 0.0, false, true), sgd(0.005, 0, 0, 0, false, true));
+  check(maker<optim::SGD>(Options(0.02).momentum(0.9).dampening(0.1).weight_decay(0.01)),
+        sgd(0.02, 0.9, 0.1, 0.01, false, false));
+  check(maker<optim::SGD>(Options(0.02).momentum(0.9).weight_decay(0.01).nesterov(true)),
+        sgd(0.02, 0.9, 0, 0.01, true, false));
+  check(maker<optim::SGD>(Options(0.005).maximize(true)), sgd(0.005, 0, 0, 0, false, true));
 }
 
 TEST_F(Optimizers, Adam) {
   check(maker<optim::Adam>(0.05), adam(0.05, 0.9, 0.999, 1e-8, 0, false, false));
-  check(maker<optim::Adam>(0.05, 0.8, 0.9, 1e-6, 0.1, true), adam(0.05, 0.8, 0.9, 1e-6, 0.1, true, false));
+  check(
+      maker<optim::Adam>(optim::AdamOptions(0.05).betas(0.8, 0.9).eps(1e-6).weight_decay(0.1).amsgrad(true)),
+      adam(0.05, 0.8, 0.9, 1e-6, 0.1, true, false));
   check(maker<optim::AdamW>(0.05), adam(0.05, 0.9, 0.999, 1e-8, 0.01, false, true));
 }
 
 TEST_F(Optimizers, RmspropAndAdagrad) {
   check(maker<optim::RMSprop>(0.01), rmsprop(0.01, 0.99, 1e-8, 0, 0, false));
-  check(maker<optim::RMSprop>(0.01, 0.9, 1e-2, 0.1, 0.5, true), rmsprop(0.01, 0.9, 1e-2, 0.1, 0.5, true));
+  check(maker<optim::RMSprop>(
+            optim::RMSpropOptions(0.01).alpha(0.9).eps(1e-2).weight_decay(0.1).momentum(0.5).centered(true)),
+        rmsprop(0.01, 0.9, 1e-2, 0.1, 0.5, true));
   check(maker<optim::Adagrad>(0.1), adagrad(0.1, 0, 0));
-  check(maker<optim::Adagrad>(0.1, 0.2, 0.0, 0.5), adagrad(0.1, 0.2, 0.5));
+  check(maker<optim::Adagrad>(optim::AdagradOptions(0.1).lr_decay(0.2).initial_accumulator_value(0.5)),
+        adagrad(0.1, 0.2, 0.5));
+}
+
+TEST_F(Optimizers, OneOfYourOwn) {
+  struct Descent : optim::Optimizer {
+    Descent(const TensorList& parameters, double lr) : Optimizer(parameters, {{"lr", lr}}) {}
+    std::string name() const override { return "Descent"; }
+
+   protected:
+    void update() override {
+      for (const optim::ParameterGroup& group : param_groups())
+        for (Tensor p : group.parameters)
+          if (const Tensor g = p.grad(); g.defined()) {
+            p.sub_(g * group.number("lr"));
+            state(p).numbers["steps"] += 1;
+          }
+    }
+  };
+  const Tensor a = leaf({1}, {1});
+  Descent optimizer({a}, 0.5);
+  int before = 0, after = 0;
+  optimizer.register_step_pre_hook([&](optim::Optimizer&) { ++before; });
+  optimizer.register_step_post_hook([&](optim::Optimizer& o) { after += o.name() == "Descent"; });
+  optim::StepLR schedule(optimizer, 1, 0.1);
+  const Tensor loss = optimizer.step([&] {
+    optimizer.zero_grad();
+    Tensor square = sum(a * a);
+    square.backward();
+    return square;
+  });
+  schedule.step();
+  EXPECT_EQ(loss.item(), 1);
+  EXPECT_EQ(a.item(), 0);
+  EXPECT_EQ(optimizer.state(a).numbers.at("steps"), 1);
+  EXPECT_NEAR(optimizer.param_groups()[0].number("lr"), 0.05, 1e-12);
+  EXPECT_EQ(before + after, 2);
+}
+
+TEST_F(Optimizers, LineSearch) {
+  const Tensor a = leaf({3, -2}, {2});
+  for (const bool searches : {false, true}) {
+    auto options = optim::LBFGSOptions(0.5).max_iter(30);
+    if (searches) options.line_search_fn("strong_wolfe");
+    optim::LBFGS optimizer({a}, options);
+    const auto closure = [&] {
+      optimizer.zero_grad();
+      Tensor loss = sum((a - 1) * (a - 1) * (a - 1) * (a - 1));
+      loss.backward();
+      return loss;
+    };
+    const float first = optimizer.step(closure).item();
+    EXPECT_LT(closure().item(), 1e-2 * first);
+  }
+  expect_error<TypeError>([&] { optim::LBFGS({a}).step(); }, "needs the closure");
 }
 
 TEST_F(Optimizers, ParametersWithoutGradientsStay) {
@@ -126,8 +187,8 @@ TEST_F(Optimizers, ParametersWithoutGradientsStay) {
   optimizer.step();
   EXPECT_NEAR(a.item(), 0.8, 1e-5);
   EXPECT_NEAR(b.item(), 0.9, 1e-6);
-  EXPECT_EQ(optimizer.param_groups()[0].state[0].step, 2);
-  EXPECT_EQ(optimizer.param_groups()[0].state[1].step, 1);
+  EXPECT_EQ(optimizer.state(a).numbers.at("step"), 2);
+  EXPECT_EQ(optimizer.state(b).numbers.at("step"), 1);
 }
 
 TEST_F(Optimizers, Groups) {
@@ -155,43 +216,45 @@ TEST_F(Optimizers, ASavedParameterIsFoundChanged) {
 TEST_F(Optimizers, WrongSettings) {
   const Tensor a = leaf({1}, {1});
   expect_error<ValueError>([] { optim::SGD({}, 0.1); }, "empty parameter list");
-  expect_error<ValueError>([&] { optim::SGD({a}, -1); }, "SGD: invalid lr value: -1");
-  expect_error<ValueError>([&] { optim::SGD({a}, 0.1, 0, 0, 0, true); },
+  expect_error<ValueError>([&] { optim::SGD({a}, -1); }, "SGD: expected lr >= 0, got lr=-1");
+  expect_error<ValueError>([&] { optim::SGD({a}, optim::SGDOptions(0.1).nesterov(true)); },
                            "Nesterov momentum requires a momentum and zero dampening");
-  expect_error<ValueError>([&] { optim::Adam({a}, 0.1, 1.0); }, "betas must be in [0, 1)");
+  expect_error<ValueError>([&] { optim::Adam({a}, optim::AdamOptions().betas(1.0, 0.9)); },
+                           "betas must hold first >= 0");
   expect_error<ValueError>([&] { optim::SGD({a * 2}, 0.1); }, "can't optimize a non-leaf Tensor");
 }
 
-TEST_F(Optimizers, LoadingGroupsIsAllOrNothing) {
-  const auto stepped = [](double rate) {
-    Tensor p = leaf({1, 2}, {2});
-    p.set_grad(ones({2}));
-    auto optimizer = std::make_unique<optim::Adam>(TensorList{p}, rate);
+TEST_F(Optimizers, LoadingAStateIsAllOrNothing) {
+  const Tensor p = leaf({1, 2}, {2}), q = leaf({1, 2}, {2});
+  const auto stepped = [](Tensor tensor, double rate) {
+    tensor.set_grad(ones({2}));
+    auto optimizer = std::make_unique<optim::Adam>(TensorList{tensor}, rate);
     optimizer->step();
     return optimizer;
   };
-  const auto source = stepped(0.25), target = stepped(0.5);
-  const auto expect_refused = [&](const std::function<void(optim::ParameterGroup&)>& change,
+  const auto source = stepped(p, 0.25), target = stepped(q, 0.5);
+  const auto expect_refused = [&](const std::function<void(optim::OptimizerState::Group&)>& change,
                                   const std::string& message) {
-    auto groups = source->snapshot();
-    change(groups[0]);
-    expect_error<ValueError>([&] { target->load_param_groups(groups); }, message);
+    optim::OptimizerState state = source->state_dict();
+    change(state.groups[0]);
+    expect_error<ValueError>([&] { target->load_state_dict(state); }, message);
     EXPECT_EQ(target->param_groups()[0].number("lr"), 0.5);
-    EXPECT_EQ(target->param_groups()[0].state[0].step, 1);
+    EXPECT_EQ(target->state(q).numbers.at("step"), 1);
   };
-  expect_refused([](auto& group) { group.state.clear(); }, "doesn't match the size");
-  expect_refused([](auto& group) { group.state[0].tensors.pop_back(); },
-                 "1 tensors for a parameter, expected 2");
-  expect_refused([](auto& group) { group.state[0].tensors[0] = ones({3}); }, "exp_avg of shape [3]");
-  expect_refused([](auto& group) { group.state[0].tensors[0] = zeros({2}, DType::int64); }, "of dtype int64");
-  expect_refused([](auto& group) { group.state[0].step = -1; }, "-1 steps");
-  auto too_many = source->snapshot();
-  too_many.push_back(too_many[0]);
-  expect_error<ValueError>([&] { target->load_param_groups(too_many); }, "number of parameter groups");
-  const Tensor own = target->param_groups()[0].parameters[0];
-  target->load_param_groups(source->snapshot());
+  expect_refused([](auto& group) { group.parameters.clear(); }, "doesn't match the size");
+  expect_refused([](auto& group) { group.parameters[0].tensors.erase("exp_avg"); }, "no 'exp_avg'");
+  expect_refused([](auto& group) { group.parameters[0].tensors["exp_avg"] = ones({3}); },
+                 "exp_avg of shape [2]");
+  expect_refused([](auto& group) { group.parameters[0].tensors["exp_avg"] = zeros({2}, DType::int64); },
+                 "exp_avg of dtype float32");
+  expect_refused([](auto& group) { group.parameters[0].numbers["step"] = -1; }, "'step' cannot be -1");
+  expect_refused([](auto& group) { group.options.set("lr", -1.0); }, "expected lr >= 0");
+  optim::OptimizerState too_many = source->state_dict();
+  too_many.groups.push_back(too_many.groups[0]);
+  expect_error<ValueError>([&] { target->load_state_dict(too_many); }, "number of parameter groups");
+  target->load_state_dict(source->state_dict());
   EXPECT_EQ(target->param_groups()[0].number("lr"), 0.25);
-  EXPECT_TRUE(is_same(target->param_groups()[0].parameters[0], own));
+  EXPECT_TRUE(is_same(target->param_groups()[0].parameters[0], q));
 }
 
 TEST_F(Optimizers, Schedules) {
@@ -209,5 +272,6 @@ TEST_F(Optimizers, Schedules) {
   decay.step();
   decay.step();
   EXPECT_NEAR(other.param_groups()[0].number("lr"), 0.81, 1e-12);
-  expect_error<ValueError>([&] { optim::StepLR(optimizer, 0); }, "step_size must be positive, got 0");
+  expect_error<ValueError>([&] { optim::StepLR(optimizer, 0); },
+                           "StepLR: expected step_size > 0, got step_size=0");
 }

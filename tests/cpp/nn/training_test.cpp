@@ -48,7 +48,7 @@ TEST_F(Training, FindsALine) {
   const Tensor x = randn({200, 3}), w = tensor(Values{1, -2, 0.5f}, {1, 3});
   const Tensor y = linear(x, w) + 0.25;
   nn::Linear model(3, 1);
-  optim::SGD optimizer(model.parameters(), 0.1, 0.9);
+  optim::SGD optimizer(model.parameters(), optim::SGDOptions(0.1).momentum(0.9));
   for (int step = 0; step < 300; ++step) {
     optimizer.zero_grad();
     mse_loss(model(x), y).backward();
@@ -74,7 +74,7 @@ TEST_F(Training, AFailedStepLeavesTheProgramAbleToGoOn) {
 
 TEST_F(Training, Oclgrind) {
   nn::Linear model(2, 2);
-  optim::SGD optimizer(model.parameters(), 0.1, 0.9);
+  optim::SGD optimizer(model.parameters(), optim::SGDOptions(0.1).momentum(0.9));
   cross_entropy(relu(model(ones({2, 2}))), full({2}, 1, DType::int64)).backward();
   optimizer.step();
   EXPECT_TRUE(std::isfinite(sum(model.weight).item()));

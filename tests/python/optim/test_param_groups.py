@@ -18,6 +18,13 @@ KINDS = {
     "RMSprop": {"lr": 0.01},
     "RMSprop all": {"lr": 0.01, "momentum": 0.9, "centered": True, "eps": 1e-2},
     "Adagrad": {"lr": 0.05, "lr_decay": 0.1},
+    "Adadelta": {"lr": 0.5},
+    "Adamax": {"lr": 0.05},
+    "NAdam": {"lr": 0.02},
+    "RAdam": {"lr": 0.02},
+    "Rprop": {"lr": 0.05},
+    "ASGD": {"lr": 0.05, "t0": 1},
+    "Adafactor": {"lr": 0.05},
 }
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
@@ -77,8 +84,8 @@ def test_settings_are_read_and_written_like_a_dict():
     assert set(group) == set(group.keys())
     with pytest.raises(KeyError, match="momentum"):
         group["momentum"]
-    with pytest.raises(KeyError, match="momentum"):
-        group["momentum"] = 1.0
+    group["name"] = "all"  # any key
+    assert type(group) is dict and optimizer.state_dict()["param_groups"][0]["name"] == "all"
 
 
 def test_a_changed_rate_counts_from_the_next_step():
@@ -104,21 +111,16 @@ def test_a_group_stays_itself_when_others_are_added():
     assert group["lr"] == 0.125
 
 
-@pytest.mark.parametrize(
-    "group, message",
-    [
-        ({"params": None}, "more than one parameter group"),
-        ({"params": [], "speed": 1.0}, "no option 'speed'"),
-    ],
-)
-def test_impossible_groups_are_refused(group, message):
+def test_impossible_groups_are_refused():
     held = parameters(ocl)
     optimizer = ocl.optim.SGD(held)
-    with pytest.raises(ValueError, match=message):
-        optimizer.add_param_group({**group, "params": held[:1] if group["params"] is None else []})
+    with pytest.raises(ValueError, match="more than one parameter group"):
+        optimizer.add_param_group({"params": held[:1]})
+    with pytest.raises(TypeError, match="must be a dict"):
+        optimizer.add_param_group(held)
+    with pytest.raises(ValueError, match="with/without names"):
+        optimizer.add_param_group({"params": [("w", ocl.ones(1, requires_grad=True))]})
     assert len(optimizer.param_groups) == 1
-    with pytest.raises(ValueError, match="speed"):
-        ocl.optim.SGD([{"params": held, "speed": 1.0}])
 
 
 # --- state dicts
@@ -132,15 +134,8 @@ def test_layout_is_torchs(kind):
         optimizer = make(library, kind, tensors)
         step(library, optimizer, tensors, 0)
         state = optimizer.state_dict()
-        entries = {index: set(entry) - {"step"} for index, entry in state["state"].items()}
-        layouts.append(
-            (
-                set(state),
-                {i: names for i, names in entries.items() if names},
-                [group["params"] for group in state["param_groups"]],
-            )
-        )
-        assert {"lr", "weight_decay", "maximize"} <= set(state["param_groups"][0])
+        entries = {index: set(entry) for index, entry in state["state"].items()}
+        layouts.append((set(state), entries, state["param_groups"]))
     assert layouts[0] == layouts[1]
 
 
@@ -163,7 +158,9 @@ def test_training_goes_on_from_a_state_dict(kind, way):
     state = optimizer.state_dict()
     if way == "ours to torch":
         for entry in state["state"].values():
-            entry.update({name: torch.from_numpy(t.numpy()) for name, t in entry.items() if name != "step"})
+            entry.update(
+                {name: torch.from_numpy(t.numpy()) for name, t in entry.items() if isinstance(t, ocl.Tensor)}
+            )
     resumed.param_groups[0]["lr"] = 123.0  # the state dict puts it right
     resumed.load_state_dict(state)
     for number in (3, 4):
@@ -180,16 +177,18 @@ def test_training_goes_on_from_a_state_dict(kind, way):
 
 @every_kind
 def test_a_loaded_state_is_a_copy(kind):
-    source, target = parameters(ocl), parameters(ocl)
-    optimizer, resumed = make(ocl, kind, source), make(ocl, kind, target)
+    source = parameters(ocl)
+    optimizer = make(ocl, kind, source)
     step(ocl, optimizer, source, 0)
+    target = [p.detach().clone().requires_grad_() for p in source]
+    resumed = make(ocl, kind, target)
     resumed.load_state_dict(optimizer.state_dict())
     step(ocl, optimizer, source, 1)
     step(ocl, resumed, target, 1)
     again = resumed.state_dict()["state"]
     for index, entry in optimizer.state_dict()["state"].items():
         for name, value in entry.items():
-            if name != "step":
+            if isinstance(value, ocl.Tensor):
                 np.testing.assert_array_equal(again[index][name].numpy(), value.numpy())
 
 
@@ -217,10 +216,10 @@ DOES_NOT_FIT = {
         lambda s: s["state"][2].update(exp_avg=np.zeros(2)),
         r"exp_avg of shape \[2\] for a parameter of shape \[5\]",
     ),
-    "no array": (lambda s: s["state"][2].update(exp_avg=["a"] * 5), "array of dtype str"),
-    "nothing": (lambda s: s["state"][2].update(exp_avg=None), "array of dtype object"),
+    "no array": (lambda s: s["state"][2].update(exp_avg=["a"] * 5), "'exp_avg' of parameter 0 cannot be"),
+    "nothing": (lambda s: s["state"][2].update(exp_avg=None), "'exp_avg' of parameter 0 cannot be None"),
     "rate": (lambda s: s["param_groups"][1].update(lr="fast"), "'lr' cannot be 'fast'"),
-    "betas": (lambda s: s["param_groups"][1].update(betas=[0.5]), "'betas' cannot be"),
+    "betas": (lambda s: s["param_groups"][1].update(betas=[0.5]), "expected two numbers as betas"),
     "steps": (lambda s: s["state"][2].update(step=float("nan")), "has taken nan steps"),
     "negative steps": (lambda s: s["state"][2].update(step=-1), "has taken -1 steps"),
     "half a step": (lambda s: s["state"][2].update(step=0.5), "has taken 0.5 steps"),
@@ -283,5 +282,5 @@ def test_a_group_stays_itself_when_a_state_is_loaded():
 
 
 def test_a_state_dict_without_its_parts_is_refused():
-    with pytest.raises(KeyError, match="state"):
+    with pytest.raises(KeyError, match="param_groups"):  # as PyTorch
         ocl.optim.SGD(parameters(ocl)).load_state_dict({})

@@ -2,8 +2,8 @@
 #include <functional>
 #include <limits>
 
-#include "dlprim/ops/optim/fused.h"
 #include "dlprim/ops/optim/multi_tensor.h"
+#include "dlprim/ops/optim/rules.h"
 #include "tests/cpp/support/tensors.h"
 
 using namespace dlprim;
@@ -61,7 +61,33 @@ const std::vector<std::int64_t> some_sizes{288, 32, 18432, 64, 40000, 0, 1, 17, 
 // More buffers than one launch takes, where every tensor has its own (OCL_ALLOCATOR=direct).
 const std::vector<std::int64_t> many_sizes(40, 33);
 
-void check_sgd(const SgdOptions& o, const std::vector<std::int64_t>& sizes) {
+/** A rule of the table, with `given` in place of some defaults, against `update`. */
+void check_rule(const std::string& name, const Options& given, std::size_t states, const Update& update,
+                const std::vector<std::int64_t>& sizes) {
+  const OptimizerRule& rule = optimizer_rule(name);
+  Options options = defaults_of(rule.options);
+  for (const auto& [option, value] : given.values()) options.set(option.c_str(), value);
+  rule.check(options);
+  EXPECT_EQ(rule.tensors(options).size(), states);
+  std::vector<double> numbers;
+  for (const StateRow& row : rule.numbers(options)) numbers.push_back(*row.initial);
+  check(
+      states, update,
+      [&](Queue& q, ParameterPack& pack, const std::vector<OptimizedParameter>& p, int step) {
+        fused_step(q, pack, p, rule.update(options, numbers, step == 1));
+      },
+      sizes);
+}
+
+const std::vector<double> betas(double first, double second) {
+  return {first, second};
+}
+
+struct Sgd {
+  double lr, momentum = 0, dampening = 0, weight_decay = 0;
+  bool nesterov = false, maximize = false;
+};
+void check_sgd(const Sgd& o, const std::vector<std::int64_t>& sizes) {
   const auto update = [&](Element& e, double g, int step) {
     g = (o.maximize ? -g : g) + o.weight_decay * e.p;
     if (o.momentum != 0) {
@@ -70,20 +96,24 @@ void check_sgd(const SgdOptions& o, const std::vector<std::int64_t>& sizes) {
     }
     e.p -= o.lr * g;
   };
-  check(
-      o.momentum != 0 ? 1 : 0, update,
-      [&](Queue& q, ParameterPack& pack, const std::vector<OptimizedParameter>& p, int step) {
-        SgdOptions now = o;
-        now.first_step = step == 1;
-        sgd_step(q, pack, p, now);
-      },
-      sizes);
+  check_rule("SGD",
+             {{"lr", o.lr},
+              {"momentum", o.momentum},
+              {"dampening", o.dampening},
+              {"weight_decay", o.weight_decay},
+              {"nesterov", o.nesterov},
+              {"maximize", o.maximize}},
+             o.momentum != 0 ? 1 : 0, update, sizes);
 }
 
-void check_adam(const AdamOptions& o, const std::vector<std::int64_t>& sizes) {
+struct AdamKin {
+  double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0;
+  bool decoupled = false, amsgrad = false, maximize = false;
+};
+void check_adam(const AdamKin& o, const std::vector<std::int64_t>& sizes) {
   const auto update = [&](Element& e, double g, int step) {
     if (o.maximize) g = -g;
-    if (o.decoupled_weight_decay)
+    if (o.decoupled)
       e.p *= 1 - o.lr * o.weight_decay;
     else
       g += o.weight_decay * e.p;
@@ -94,17 +124,21 @@ void check_adam(const AdamOptions& o, const std::vector<std::int64_t>& sizes) {
     const double denominator = std::sqrt(o.amsgrad ? e.state[2] : e.state[1]) / std::sqrt(c2) + o.eps;
     e.p -= o.lr / c1 * e.state[0] / denominator;
   };
-  check(
-      o.amsgrad ? 3 : 2, update,
-      [&](Queue& q, ParameterPack& pack, const std::vector<OptimizedParameter>& p, int step) {
-        AdamOptions now = o;
-        now.step = step;
-        adam_step(q, pack, p, now);
-      },
-      sizes);
+  check_rule(o.decoupled ? "AdamW" : "Adam",
+             {{"lr", o.lr},
+              {"betas", betas(o.beta1, o.beta2)},
+              {"eps", o.eps},
+              {"weight_decay", o.weight_decay},
+              {"amsgrad", o.amsgrad},
+              {"maximize", o.maximize}},
+             o.amsgrad ? 3 : 2, update, sizes);
 }
 
-void check_rmsprop(const RmspropOptions& o, const std::vector<std::int64_t>& sizes) {
+struct Rmsprop {
+  double lr = 1e-2, alpha = 0.99, eps = 1e-8, weight_decay = 0, momentum = 0;
+  bool centered = false, maximize = false;
+};
+void check_rmsprop(const Rmsprop& o, const std::vector<std::int64_t>& sizes) {
   const std::size_t buffer = 1, average = o.momentum != 0 ? 2 : 1;
   const auto update = [&](Element& e, double g, int) {
     g = (o.maximize ? -g : g) + o.weight_decay * e.p;
@@ -118,26 +152,66 @@ void check_rmsprop(const RmspropOptions& o, const std::vector<std::int64_t>& siz
     if (o.momentum != 0) move = e.state[buffer] = o.momentum * e.state[buffer] + move;
     e.p -= o.lr * move;
   };
-  check(
-      1 + (o.momentum != 0) + o.centered, update,
-      [&](Queue& q, ParameterPack& pack, const std::vector<OptimizedParameter>& p, int) {
-        rmsprop_step(q, pack, p, o);
-      },
-      sizes);
+  check_rule("RMSprop",
+             {{"lr", o.lr},
+              {"alpha", o.alpha},
+              {"eps", o.eps},
+              {"weight_decay", o.weight_decay},
+              {"momentum", o.momentum},
+              {"centered", o.centered},
+              {"maximize", o.maximize}},
+             1 + (o.momentum != 0) + o.centered, update, sizes);
 }
 
-void check_adagrad(const AdagradOptions& o, const std::vector<std::int64_t>& sizes) {
+struct AdagradOf {
+  double lr = 1e-2, lr_decay = 0, weight_decay = 0, eps = 1e-10;
+  bool maximize = false;
+};
+void check_adagrad(const AdagradOf& o, const std::vector<std::int64_t>& sizes) {
   const auto update = [&](Element& e, double g, int step) {
     g = (o.maximize ? -g : g) + o.weight_decay * e.p;
     e.state[0] += g * g;
     e.p -= o.lr / (1 + (step - 1) * o.lr_decay) * g / (std::sqrt(e.state[0]) + o.eps);
   };
-  check(
-      1, update,
-      [&](Queue& q, ParameterPack& pack, const std::vector<OptimizedParameter>& p, int step) {
-        AdagradOptions now = o;
-        now.step = step;
-        adagrad_step(q, pack, p, now);
+  check_rule("Adagrad",
+             {{"lr", o.lr},
+              {"lr_decay", o.lr_decay},
+              {"weight_decay", o.weight_decay},
+              {"eps", o.eps},
+              {"maximize", o.maximize}},
+             1, update, sizes);
+}
+
+void check_others(const std::vector<std::int64_t>& sizes) {
+  check_rule(
+      "Adadelta", {{"lr", 0.5}, {"rho", 0.8}, {"eps", 1e-2}}, 2,
+      [](Element& e, double g, int) {
+        e.state[0] = 0.8 * e.state[0] + 0.2 * g * g;
+        const double move = std::sqrt(e.state[1] + 1e-2) / std::sqrt(e.state[0] + 1e-2) * g;
+        e.state[1] = 0.8 * e.state[1] + 0.2 * move * move;
+        e.p -= 0.5 * move;
+      },
+      sizes);
+  check_rule(
+      "Adamax", {{"lr", 0.1}, {"betas", betas(0.8, 0.9)}}, 2,
+      [](Element& e, double g, int step) {
+        e.state[0] = 0.8 * e.state[0] + 0.2 * g;
+        e.state[1] = std::fmax(0.9 * e.state[1], std::fabs(g) + 1e-8);
+        e.p -= 0.1 / (1 - std::pow(0.8, step)) * e.state[0] / e.state[1];
+      },
+      sizes);
+  check_rule(
+      "ASGD", {{"lr", 0.1}, {"lambd", 0.1}, {"t0", 1.0}}, 1,
+      [eta = 0.1, mu = 1.0, at = 0](Element& e, double g, int step) mutable {
+        if (step != at) {
+          if (at > 0) {
+            eta = 0.1 / std::pow(1 + 0.1 * 0.1 * at, 0.75);
+            mu = 1 / std::fmax(1.0, at - 1.0);
+          }
+          at = step;
+        }
+        e.p = e.p * (1 - 0.1 * eta) - eta * g;
+        e.state[0] += mu * (e.p - e.state[0]);
       },
       sizes);
 }
@@ -171,16 +245,32 @@ TEST(FusedOptimizer, Adagrad) {
   check_adagrad({0.1, 0.01, 0.1, 1e-6, true}, many_sizes);
 }
 
+TEST(FusedOptimizer, Others) {
+  check_others(some_sizes);
+}
+
 TEST(FusedOptimizer, Errors) {
   Queue& queue = device().queue();
   ParameterPack pack;
   const Tensor p = queue.scratch({3}), g = queue.scratch({4});
-  EXPECT_THROW(sgd_step(queue, pack, {{p, g, {}}}, {}), ValueError);
-  EXPECT_THROW(sgd_step(queue, pack, {{p, p, {}}}, {0.1, 0.9}), ValueError);
-  EXPECT_THROW(adam_step(queue, pack, {{p, p, {p}}}, {}), ValueError);
+  const FusedUpdate update{"adagrad_step", {0.1, 1e-8, 0, 1}};
+  EXPECT_THROW(fused_step(queue, pack, {{p, g, {p}}}, update), ValueError);
+  EXPECT_THROW(fused_step(queue, pack, {{p, p, {g}}}, update), ValueError);
+  EXPECT_THROW(fused_step(queue, pack, {{p, p, {p}}, {p, p, {}}}, update), ValueError);
   const Tensor h = queue.scratch({3}, DType::float16);
-  EXPECT_THROW(sgd_step(queue, pack, {{h, h, {}}}, {}), TypeError);
-  sgd_step(queue, pack, {}, {});
+  EXPECT_THROW(fused_step(queue, pack, {{h, h, {h}}}, update), TypeError);
+  fused_step(queue, pack, {}, update);
+}
+
+TEST(FusedOptimizer, Rules) {
+  EXPECT_THROW(optimizer_rule("Sgd"), ValueError);
+  const OptimizerRule& rule = optimizer_rule("SGD");
+  Options options = defaults_of(rule.options);
+  rule.check(options);
+  options.set("nesterov", true);
+  EXPECT_THROW(rule.check(options), ValueError);
+  options.set("lr", std::string("fast"));
+  EXPECT_THROW(rule.check(options), TypeError);
 }
 
 TEST(ParameterPack, LaunchesFewBuffers) {
@@ -248,6 +338,7 @@ TEST(FusedOptimizer, Oclgrind) {
   check_adam({1e-2, 0.9, 0.99, 1e-8, 0.1, true, true}, tiny);
   check_rmsprop({1e-2, 0.9, 0.1, 0.1, 0.9, true}, tiny);
   check_adagrad({}, tiny);
+  check_others(tiny);
   ParameterPack pack;
   const std::vector<Tensor> tensors{upload(random_floats(37, 1), {37}), upload(random_floats(5, 1), {5})};
   const Tensor norm = device().queue().scratch({});

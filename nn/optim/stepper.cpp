@@ -1,0 +1,85 @@
+#include "nn/optim/stepper.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "autograd/creation.h"
+#include "autograd/ops/views.h"
+#include "autograd/tape.h"
+#include "nn/optim/tensor_rules.h"
+
+namespace ocl::optim {
+namespace {
+
+using dlprim::require;
+
+/** Makes the tensors that are missing; whether the step has to write what they begin with. */
+bool complete(Participant& p, const dlprim::StateRows& rows) {
+  bool first = false;
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    Tensor& state = p.tensors[k];
+    if (state.defined()) {
+      require_state_of(p.parameter, rows[k].name, state);
+      continue;
+    }
+    const std::vector<std::int64_t> shape = p.parameter.shape().vector();
+    first = first || !rows[k].initial;
+    state = rows[k].initial ? full(shape, *rows[k].initial, p.parameter.dtype(), p.parameter.device())
+                            : empty(shape, p.parameter.dtype(), p.parameter.device());
+  }
+  return first;
+}
+
+}  // namespace
+
+void require_state_of(const Tensor& parameter, const char* name, const Tensor& state) {
+  require(state.shape() == parameter.shape(), "expected ", name, " of shape ", parameter.shape(),
+          " for its parameter, got ", state.shape());
+  require(state.dtype() == parameter.dtype() && state.device() == parameter.device(), "expected ", name,
+          " of dtype ", dlprim::name(parameter.dtype()), " on ", parameter.device()->name(),
+          " for its parameter, got ", dlprim::name(state.dtype()), " on ", state.device()->name());
+}
+
+void Stepper::step(std::size_t group, const Options& options, std::vector<Participant>& participants) {
+  const NoGradGuard no_grad;
+  if (!rule_.update) {
+    for (Participant& p : participants) tensor_update(rule_.name, options, p);
+    return;
+  }
+  const dlprim::StateRows rows = rule_.tensors(options);
+  // Parameters that missed a step (no gradient) need other bias corrections.
+  std::map<std::tuple<int, DType, bool, std::vector<double>>, std::vector<Participant*>> batches;
+  for (Participant& p : participants) {
+    require(p.parameter.is_contiguous(), rule_.name, ": expected contiguous parameters, got strides ",
+            p.parameter.strides());
+    const bool first = complete(p, rows);
+    batches[{p.parameter.device()->index(), p.parameter.dtype(), first, p.numbers}].push_back(&p);
+  }
+  std::size_t number = 0;
+  for (const auto& [key, batch] : batches)
+    launch(packs_[{group, number++}], options, batch, std::get<2>(key));
+}
+
+void Stepper::launch(dlprim::ParameterPack& pack, const Options& options,
+                     const std::vector<Participant*>& participants, bool first) {
+  std::vector<double> numbers = participants.front()->numbers;
+  const dlprim::FusedUpdate update = rule_.update(options, numbers, first);
+  std::vector<dlprim::OptimizedParameter> raw;
+  raw.reserve(participants.size());
+  for (Participant* p : participants) {
+    if (!p->gradient.is_contiguous()) p->gradient = contiguous(p->gradient);
+    dlprim::OptimizedParameter& one = raw.emplace_back();
+    one.parameter = p->parameter.data();
+    one.gradient = p->gradient.data();
+    one.state.reserve(p->tensors.size());
+    for (const Tensor& t : p->tensors) one.state.push_back(t.data());
+  }
+  dlprim::fused_step(participants.front()->parameter.device()->queue(), pack, raw, update);
+  for (Participant* p : participants) {
+    p->numbers = numbers;
+    p->parameter.data().storage->bump_version();
+    for (const Tensor& t : p->tensors) t.data().storage->bump_version();
+  }
+}
+
+}  // namespace ocl::optim
