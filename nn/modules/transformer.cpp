@@ -57,22 +57,21 @@ TransformerLayer::TransformerLayer(std::int64_t d_model, std::int64_t nhead,
       options_(options) {}
 
 Child<MultiheadAttention> TransformerLayer::add_attention(const std::string& name) {
-  MultiheadAttention::Options options;
-  options.dropout = options_.dropout;
-  options.bias = options_.bias;
-  options.batch_first = options_.batch_first;
-  return add<MultiheadAttention>(name, d_model_, nhead_, options);
+  return add<MultiheadAttention>(name, MultiheadAttentionOptions(d_model_, nhead_)
+                                           .dropout(options_.dropout)
+                                           .bias(options_.bias)
+                                           .batch_first(options_.batch_first));
 }
 
 void TransformerLayer::add_feed_forward() {
-  linear1 = add<Linear>("linear1", d_model_, options_.dim_feedforward, options_.bias);
+  linear1 = add<Linear>("linear1", LinearOptions(d_model_, options_.dim_feedforward).bias(options_.bias));
   dropout = add_dropout("dropout");
-  linear2 = add<Linear>("linear2", options_.dim_feedforward, d_model_, options_.bias);
+  linear2 = add<Linear>("linear2", LinearOptions(options_.dim_feedforward, d_model_).bias(options_.bias));
 }
 
 Child<LayerNorm> TransformerLayer::add_norm(const std::string& name) {
-  return add<LayerNorm>(name, std::vector<std::int64_t>{d_model_}, options_.layer_norm_eps, true,
-                        options_.bias);
+  return add<LayerNorm>(
+      name, LayerNormOptions({d_model_}).eps(options_.layer_norm_eps).bias(options_.bias));
 }
 
 Child<Dropout> TransformerLayer::add_dropout(const std::string& name) {
@@ -198,8 +197,8 @@ Transformer::Transformer(std::int64_t d_model, std::int64_t nhead, std::int64_t 
                          std::int64_t num_decoder_layers, const TransformerOptions& options)
     : d_model_(d_model), batch_first_(options.batch_first) {
   const auto norm = [&] {
-    return std::make_shared<LayerNorm>(std::vector<std::int64_t>{d_model}, options.layer_norm_eps, true,
-                                       options.bias);
+    return std::make_shared<LayerNorm>(
+        LayerNormOptions({d_model}).eps(options.layer_norm_eps).bias(options.bias));
   };
   encoder = add<TransformerEncoder>("encoder", TransformerEncoderLayer(d_model, nhead, options),
                                     num_encoder_layers, norm());
