@@ -9,6 +9,7 @@ namespace ocl::nn {
 template <class Size>
 struct MaxPoolOptions {
   MaxPoolOptions(Size kernel_size = 1) : kernel_size_(kernel_size) {}
+  MaxPoolOptions(int kernel_size) : MaxPoolOptions(Size(kernel_size)) {}
   OPTION(Size, kernel_size);
   /** As kernel_size where it is none. */
   OPTION(std::optional<Size>, stride) = std::nullopt;
@@ -22,6 +23,7 @@ struct MaxPoolOptions {
 template <class Size>
 struct AdaptiveMaxPoolOptions {
   AdaptiveMaxPoolOptions(Size output_size = 1) : output_size_(output_size) {}
+  AdaptiveMaxPoolOptions(int output_size) : AdaptiveMaxPoolOptions(Size(output_size)) {}
   OPTION(Size, output_size);
   OPTION(bool, return_indices) = false;
   OPTION_LIST(1, output_size_, return_indices_)
@@ -84,6 +86,7 @@ ADAPTIVE_MAX_POOL(AdaptiveMaxPool2d, adaptive_max_pool2d, AdaptiveSize)
 
 struct AvgPool1dOptions {
   AvgPool1dOptions(Extents<1> kernel_size = 1) : kernel_size_(kernel_size) {}
+  AvgPool1dOptions(int kernel_size) : AvgPool1dOptions(Extents<1>(kernel_size)) {}
   OPTION(Extents<1>, kernel_size);
   OPTION(std::optional<Extents<1>>, stride) = std::nullopt;
   OPTION(Extents<1>, padding) = 0;
@@ -101,6 +104,7 @@ class AvgPool1d : public Layer<AvgPool1d, AvgPool1dOptions> {
 
 struct AvgPool2dOptions {
   AvgPool2dOptions(Pair kernel_size = 1) : kernel_size_(kernel_size) {}
+  AvgPool2dOptions(int kernel_size) : AvgPool2dOptions(Pair(kernel_size)) {}
   OPTION(Pair, kernel_size);
   OPTION(std::optional<Pair>, stride) = std::nullopt;
   OPTION(Pair, padding) = 0;
@@ -120,6 +124,7 @@ class AvgPool2d : public Layer<AvgPool2d, AvgPool2dOptions> {
 template <class Size>
 struct AdaptiveAvgPoolOptions {
   AdaptiveAvgPoolOptions(Size output_size = 1) : output_size_(output_size) {}
+  AdaptiveAvgPoolOptions(int output_size) : AdaptiveAvgPoolOptions(Size(output_size)) {}
   OPTION(Size, output_size);
   OPTION_LIST(1, output_size_)
 };

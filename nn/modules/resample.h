@@ -46,6 +46,7 @@ SHUFFLE(ChannelShuffle, channel_shuffle, groups)
 template <int axes>
 struct PaddingOptions {
   PaddingOptions(Extents<2 * axes> padding = 0) : padding_(padding) {}
+  PaddingOptions(int all) : padding_(all) {}
   OPTION(Extents<2 * axes>, padding);
   OPTION_LIST(1, padding_)
 };

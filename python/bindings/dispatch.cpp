@@ -56,10 +56,14 @@ PyObject* dispatch_operator(PyObject* self, PyObject* const* values, std::size_t
   return met && result ? of_subclass(result, met) : result;
 }
 
-/** Prepends the signature in the form that Python looks for; __doc__ stays what it was. */
+/** Prepends the signature in the form that Python looks for; __doc__ stays what it was. Documentation that
+ * begins with such a signature keeps its own. */
 void add_signature(PyMethodDef& definition, const function_record& record) {
-  const std::string text = std::string(definition.ml_name) + text_signature(record) + "\n--\n\n" +
-                           (definition.ml_doc ? definition.ml_doc : "");
+  const std::string written = record.doc ? record.doc : "";
+  const bool has_own = written.find(")\n--\n\n") != std::string::npos;
+  const std::string text = has_own ? written
+                                   : std::string(definition.ml_name) + text_signature(record) + "\n--\n\n" +
+                                         (definition.ml_doc ? definition.ml_doc : "");
   std::free(const_cast<char*>(definition.ml_doc));  // pybind11 allocates and frees it so
   definition.ml_doc = strdup(text.c_str());
 }

@@ -26,7 +26,8 @@ py::tuple attend(MultiheadAttention& self, const Tensor& query, const Tensor& ke
 }  // namespace
 
 void bind_attention_modules(py::module_& m) {
-  ModuleClass<NonDynamicallyQuantizableLinear, Linear>(m, "NonDynamicallyQuantizableLinear");
+  LayerClass<NonDynamicallyQuantizableLinear, Linear>(m, "NonDynamicallyQuantizableLinear",
+                                                      "The Linear at the end of MultiheadAttention.");
   LayerClass<MultiheadAttention>(
       m, "MultiheadAttention",
       "Attention of several heads; returns the output and, with need_weights, the weights, else None.")

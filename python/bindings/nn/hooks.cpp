@@ -1,5 +1,7 @@
 #include "hooks.h"
 
+#include "nn/stack_guard.h"
+
 namespace {
 
 // Hooks stand in the module's __dict__, {number: hook} in the order in which they are called, where Python's
@@ -161,6 +163,7 @@ void follow_hooks(const py::object& self, Module& module) {
 
 py::object call_with_hooks(const py::object& self, const py::args& args, const py::kwargs& kwargs) {
   auto& module = self.cast<Module&>();
+  const StackGuard guard(module);
   const py::object forward = self.attr("forward");
   if (!module.has_hooks()) return forward(*args, **kwargs);
   const PythonLocked calls_python;

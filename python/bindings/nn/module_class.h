@@ -92,11 +92,9 @@ class LayerClass : public py::class_<M, Base, PythonModule<M>, py::smart_holder>
   using Options = typename M::Options;
 
   LayerClass(py::handle scope, const char* name, const std::string& documentation = "")
-      : Class(scope, name,
-              documentation_with_signature(name, Options::names(), values(Options()), takes_factory,
-                                           documentation)
-                  .c_str(),
-              py::custom_type_setup(&follow_module)) {
+      : Class(scope, name, documentation.c_str(), py::custom_type_setup(&follow_module)) {
+    const ConstructorSignature signature(Options::names(), types(Options().values()), values(Options()),
+                                         takes_factory);
     this->def(
         "__init__",
         [name](py::detail::value_and_holder& self, const py::args& positional, const py::kwargs& named) {
@@ -105,7 +103,7 @@ class LayerClass : public py::class_<M, Base, PythonModule<M>, py::smart_holder>
           const FactoryScope factory(given.device(), given.dtype());
           construct<M>(self, options);
         },
-        py::detail::is_new_style_constructor());
+        py::detail::is_new_style_constructor(), signature.of_init().c_str());
     this->def("_options", [](const M& self) {
       py::dict all;
       const std::vector<py::object> current = values(self.options());
@@ -137,6 +135,11 @@ class LayerClass : public py::class_<M, Base, PythonModule<M>, py::smart_holder>
   static std::vector<py::object> values(const Options& options) {
     return std::apply([](const auto&... each) { return std::vector<py::object>{python_option(each)...}; },
                       options.values());
+  }
+
+  template <class... T>
+  static std::vector<std::string> types(const std::tuple<T...>&) {
+    return {OptionType<std::decay_t<T>>::text()...};
   }
 
   /** `given(i)`: the Python object for option i, or none of it. */

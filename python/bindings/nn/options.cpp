@@ -63,17 +63,28 @@ std::optional<ocl::DType> ConstructorArguments::dtype() const {
   return values_[options_ + 1].cast<ocl::DType>();
 }
 
-std::string documentation_with_signature(const std::string& layer, const OptionNames& options,
-                                         const std::vector<py::object>& defaults, bool factory,
-                                         const std::string& documentation) {
+ConstructorSignature::ConstructorSignature(const OptionNames& options, std::vector<std::string> option_types,
+                                           const std::vector<py::object>& option_defaults, bool factory)
+    : names(argument_names(options, factory)), types(std::move(option_types)) {
+  types.insert(types.end(), {"ocl._C.device | str | int | None", "ocl._C.dtype | None"});
+  for (std::size_t i = 0; i < names.size(); ++i)
+    defaults.push_back(i < options.required       ? ""
+                       : i < options.names.size() ? py::repr(option_defaults[i]).cast<std::string>()
+                                                  : "None");
+}
+
+std::string ConstructorSignature::plain() const {
   std::string text;
-  const std::vector<std::string> names = argument_names(options, factory);
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    text += (i > 0 ? ", " : "") + names[i];
-    if (i >= options.names.size())
-      text += "=None";
-    else if (i >= options.required)
-      text += "=" + py::repr(defaults[i]).cast<std::string>();
-  }
-  return dlprim::concat(layer, '(', text, ")\n--\n\n", documentation);
+  for (std::size_t i = 0; i < names.size(); ++i)
+    text += (i > 0 ? ", " : "") + names[i] + (defaults[i].empty() ? "" : "=" + defaults[i]);
+  return text;
+}
+
+std::string ConstructorSignature::of_init() const {
+  std::string typed;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    typed += ", " + names[i] + ": " + types[i] + (defaults[i].empty() ? "" : " = " + defaults[i]);
+  const std::string own = plain();
+  return dlprim::concat("__init__(self", own.empty() ? "" : ", ", own, ")\n--\n\n__init__(self", typed,
+                        ") -> None");
 }

@@ -93,8 +93,46 @@ class ConstructorArguments {
   std::size_t options_;
 };
 
-/** "Linear(in_features, out_features, bias=True, device=None, dtype=None)\n--\n\n" and `documentation`:
- * Python takes a class's signature from there. `defaults`: of the options that have one. */
-std::string documentation_with_signature(const std::string& layer, const ocl::nn::OptionNames& options,
-                                         const std::vector<py::object>& defaults, bool factory,
-                                         const std::string& documentation);
+/** What type checkers are told of an option's type. */
+template <class T>
+struct OptionType {
+  static std::string text() {
+    if constexpr (std::is_same_v<T, bool>) return "bool";
+    if constexpr (std::is_integral_v<T>) return "int";
+    if constexpr (std::is_floating_point_v<T>) return "float";
+    if constexpr (std::is_same_v<T, std::string>) return "str";
+    if constexpr (std::is_same_v<T, ocl::Tensor>) return "ocl._C.Tensor | None";
+    if constexpr (std::is_same_v<T, ocl::Single>) return "int | tuple[int]";
+    if constexpr (std::is_same_v<T, ocl::Pair>) return "int | tuple[int, int]";
+    if constexpr (std::is_same_v<T, ocl::AdaptiveSize>) return "int | None | tuple[int | None, int | None]";
+    if constexpr (std::is_same_v<T, ocl::Scalar>) return "float";
+    return "int | tuple[int, ...]";
+  }
+};
+template <class T>
+struct OptionType<std::optional<T>> {
+  static std::string text() { return OptionType<T>::text() + " | None"; }
+};
+template <class A, class B>
+struct OptionType<std::variant<A, B>> {
+  static std::string text() { return OptionType<A>::text() + " | " + OptionType<B>::text(); }
+};
+template <class T>
+struct OptionType<std::vector<T>> {
+  static std::string text() {
+    const std::string one = OptionType<T>::text();
+    return one + " | tuple[" + one + ", ...]";
+  }
+};
+
+/** What is written of a constructor: types and defaults, where there are any, as Python's source has them. */
+struct ConstructorSignature {
+  std::vector<std::string> names, types, defaults;
+
+  ConstructorSignature(const ocl::nn::OptionNames& options, std::vector<std::string> option_types,
+                       const std::vector<py::object>& option_defaults, bool factory);
+  /** "in_features, out_features, bias=True" */
+  std::string plain() const;
+  /** The documentation of __init__, from which Python reads a signature, and tools/generate_stubs types. */
+  std::string of_init() const;
+};

@@ -10,4 +10,6 @@ void bind_resample_modules(py::module_& m) {
 #define PADDING(Class, axes, mode) \
   LayerClass<Class>(m, #Class, "pad() of the last dimensions, mode '" mode "'.");
 #include "nn/modules/paddings.def"
+  for (const char* name : {"ZeroPad1d", "ZeroPad2d", "ZeroPad3d"})
+    m.attr(name).attr("value") = 0.0;  // PyTorch derives them from ConstantPad
 }

@@ -39,7 +39,7 @@ TEST_F(Modules, Names) {
             (std::vector<std::string>{"conv.weight", "conv.bias", "norm.weight", "norm.bias", "out.weight",
                                       "out.bias"}));
   EXPECT_EQ(names_of(net.named_buffers()),
-            (std::vector<std::string>{"norm.running_mean", "norm.running_var"}));
+            (std::vector<std::string>{"norm.running_mean", "norm.running_var", "norm.num_batches_tracked"}));
   EXPECT_EQ(net.parameters().size(), 6u);
   EXPECT_EQ(net.name(), "Net");
   for (const Tensor& p : net.parameters()) EXPECT_TRUE(p.requires_grad() && p.is_leaf());
@@ -199,7 +199,7 @@ TEST_F(Modules, SharedParametersCountOnce) {
 
 TEST_F(Modules, WrongUse) {
   nn::Module module;
-  expect_error<TypeError>([&] { module(ones({1})); }, "has no forward of one tensor");
+  expect_error<TypeError>([&] { module(ones({1})); }, "is missing the required \"forward\" function");
   expect_error<ValueError>([&] { module.register_parameter("a.b", ones({1})); }, "one word without '.'");
   expect_error<ValueError>([&] { module.register_module("child", nullptr); }, "'child' needs another module");
   expect_error<ValueError>([] { nn::Linear(-1, 3); }, "Linear: features must not be negative");

@@ -147,8 +147,8 @@ def test_activations_at_the_edges(name):
         (lambda nn: nn.Conv2d(4, 3, 3, groups=2), "divisible by groups"),
         (lambda nn: nn.Conv2d(4, 4, 3, groups=0), "groups must be a positive integer"),
         (lambda nn: nn.Conv2d(4, 4, 0), "kernel_size must be positive"),
-        (lambda nn: nn.Linear(0, 4), "features must be positive"),
-        (lambda nn: nn.BatchNorm2d(0), "num_features must be positive"),
+        (lambda nn: nn.Linear(-1, 4), "features must not be negative"),
+        (lambda nn: nn.BatchNorm2d(-1), "num_features must not be negative"),
         (lambda nn: nn.Dropout(1.5), "between 0 and 1, but got 1.5"),
         (lambda nn: nn.Dropout(-0.5), "between 0 and 1"),
     ],
@@ -292,4 +292,4 @@ def test_repr_of_losses(name):
 
 def test_an_unknown_reduction_is_refused():
     with pytest.raises(ValueError, match="average"):
-        ocl.nn.MSELoss(reduction="average")
+        ocl.nn.MSELoss(reduction="average")(ocl.ones(1), ocl.ones(1))
