@@ -28,7 +28,8 @@ def test_peak_of_a_training_step(monkeypatch):
     monkeypatch.syspath_prepend(str(TOOLS))
     import bench
 
-    theirs, ours = bench.make_torch_trainer(), bench.Trainer(ocl, ocl.synchronize)
+    model = bench.MODELS["mnist"]
+    theirs, ours = bench.make_torch_trainer(model), bench.Trainer(ocl, ocl.synchronize, model)
     ocl.empty_cache()
     others_in_use, others_reserved = ocl.memory_allocated(), ocl.memory_reserved()
     for trainer in (theirs, ours):

@@ -40,4 +40,6 @@ void bind_attention_modules(py::module_& m) {
            py::arg("key_padding_mask") = py::none(), py::arg("need_weights") = true,
            py::arg("attn_mask") = py::none(), py::arg("average_attn_weights") = true,
            py::arg("is_causal") = false);
+  for (const char* name : {"bias_k", "bias_v"})
+    m.attr("MultiheadAttention").attr(name) = py::none();  // not supported
 }

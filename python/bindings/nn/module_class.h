@@ -149,7 +149,9 @@ class LayerClass : public py::class_<M, Base, PythonModule<M>, py::smart_holder>
     std::size_t i = 0;
     const auto set = [&](auto& option) {
       if (const py::handle value = given(i))
-        set_option(option, value, dlprim::concat(name, "(): '", Options::names().names[i], '\''));
+        set_option(option, value,
+                   dlprim::concat(name, ".__init__(): argument '", Options::names().names[i], "' (position ",
+                                  i + 1, ')'));
       ++i;
     };
     auto all = options.values();

@@ -26,7 +26,7 @@ ConstructorArguments::ConstructorArguments(const std::string& layer, const Optio
     : options_(options.names.size()) {
   const std::vector<std::string> names = argument_names(options, factory);
   const auto refuse = [&](const auto&... text) {
-    throw ocl::TypeError(dlprim::concat(layer, ".__init__() ", text...));
+    throw py::type_error(dlprim::concat(layer, ".__init__() ", text...));
   };
   values_.resize(names.size());
   if (positional.size() > names.size())

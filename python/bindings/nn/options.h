@@ -48,51 +48,6 @@ inline py::object python_option(const ocl::Tensor& tensor) {
   return tensor.defined() ? py::cast(tensor) : py::none();
 }
 
-/** Sets `option` to what Python gave. Throws TypeError, which calls it `name`: "Linear(): 'bias'". */
-template <class T>
-void set_option(T& option, const py::handle& value, const std::string& name) {
-  py::detail::make_caster<T> caster;
-  if (!caster.load(value, true))
-    throw ocl::TypeError(dlprim::concat(name, " cannot be a ", Py_TYPE(value.ptr())->tp_name));
-  option = py::detail::cast_op<T>(std::move(caster));
-}
-inline void set_option(std::vector<std::int64_t>& option, const py::handle& value, const std::string& name) {
-  if (PyLong_Check(value.ptr())) {
-    option = {value.cast<std::int64_t>()};
-    return;
-  }
-  if (!py::isinstance<py::sequence>(value) || py::isinstance<py::str>(value))
-    throw ocl::TypeError(dlprim::concat(name, " must be ints, not ", Py_TYPE(value.ptr())->tp_name));
-  option.clear();
-  for (const py::handle size : value) {
-    std::int64_t number = 0;
-    set_option(number, size, name);
-    option.push_back(number);
-  }
-}
-inline void set_option(ocl::Tensor& option, const py::handle& value, const std::string& name) {
-  if (!value.is_none() && !py::isinstance<ocl::Tensor>(value))
-    throw ocl::TypeError(
-        dlprim::concat(name, " must be a Tensor or None, not ", Py_TYPE(value.ptr())->tp_name));
-  option = value.is_none() ? ocl::Tensor() : value.cast<ocl::Tensor>();
-}
-
-/** The arguments of a constructor, matched with the names of options: an empty handle where none is given. */
-class ConstructorArguments {
- public:
-  /** Throws TypeError for what Python's own functions refuse, in their words. `factory`: whether device and
-   * dtype may be given after the options. */
-  ConstructorArguments(const std::string& layer, const ocl::nn::OptionNames& options, bool factory,
-                       const py::tuple& positional, const py::dict& named);
-  py::handle operator[](std::size_t option) const { return values_[option]; }
-  std::optional<ocl::Device> device() const;
-  std::optional<ocl::DType> dtype() const;
-
- private:
-  std::vector<py::handle> values_;
-  std::size_t options_;
-};
-
 /** What type checkers are told of an option's type. */
 template <class T>
 struct OptionType {
@@ -123,6 +78,54 @@ struct OptionType<std::vector<T>> {
     const std::string one = OptionType<T>::text();
     return one + " | tuple[" + one + ", ...]";
   }
+};
+
+/** Throws Python's TypeError: "Linear.__init__(): argument 'bias' (position 3) must be bool, not list". */
+[[noreturn]] inline void refuse_option(const std::string& name, const std::string& expected,
+                                       const py::handle& value) {
+  throw py::type_error(dlprim::concat(name, " must be ", expected, ", not ", Py_TYPE(value.ptr())->tp_name));
+}
+
+/** Sets `option` to what Python gave. Throws TypeError, which calls it `name`. */
+template <class T>
+void set_option(T& option, const py::handle& value, const std::string& name) {
+  py::detail::make_caster<T> caster;
+  if (!caster.load(value, true)) refuse_option(name, OptionType<T>::text(), value);
+  option = py::detail::cast_op<T>(std::move(caster));
+}
+inline void set_option(std::vector<std::int64_t>& option, const py::handle& value, const std::string& name) {
+  if (PyLong_Check(value.ptr())) {
+    option = {value.cast<std::int64_t>()};
+    return;
+  }
+  if (!py::isinstance<py::sequence>(value) || py::isinstance<py::str>(value))
+    refuse_option(name, "int or tuple of ints", value);
+  option.clear();
+  for (const py::handle size : value) {
+    std::int64_t number = 0;
+    set_option(number, size, name);
+    option.push_back(number);
+  }
+}
+inline void set_option(ocl::Tensor& option, const py::handle& value, const std::string& name) {
+  if (!value.is_none() && !py::isinstance<ocl::Tensor>(value)) refuse_option(name, "Tensor or None", value);
+  option = value.is_none() ? ocl::Tensor() : value.cast<ocl::Tensor>();
+}
+
+/** The arguments of a constructor, matched with the names of options: an empty handle where none is given. */
+class ConstructorArguments {
+ public:
+  /** Throws TypeError for what Python's own functions refuse, in their words. `factory`: whether device and
+   * dtype may be given after the options. */
+  ConstructorArguments(const std::string& layer, const ocl::nn::OptionNames& options, bool factory,
+                       const py::tuple& positional, const py::dict& named);
+  py::handle operator[](std::size_t option) const { return values_[option]; }
+  std::optional<ocl::Device> device() const;
+  std::optional<ocl::DType> dtype() const;
+
+ private:
+  std::vector<py::handle> values_;
+  std::size_t options_;
 };
 
 /** What is written of a constructor: types and defaults, where there are any, as Python's source has them. */
