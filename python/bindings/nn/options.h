@@ -1,7 +1,7 @@
 #pragma once
 
 #include "../sizes.h"
-#include "nn/options.h"
+#include "nn/modules/transformer.h"
 
 namespace pybind11::detail {
 
@@ -48,6 +48,12 @@ inline py::object python_option(const ocl::Tensor& tensor) {
   return tensor.defined() ? py::cast(tensor) : py::none();
 }
 
+inline py::object python_option(const ocl::nn::Activation& activation) {
+  const auto* name = std::get_if<std::string>(&activation);
+  if (!name) throw ocl::TypeError("Python cannot copy an activation that is a function of C++");
+  return py::str(*name);
+}
+
 /** Sets `option` to what Python gave. Throws TypeError, which calls it `name`: "Linear(): 'bias'". */
 template <class T>
 void set_option(T& option, const py::handle& value, const std::string& name) {
@@ -77,6 +83,15 @@ inline void set_option(ocl::Tensor& option, const py::handle& value, const std::
   option = value.is_none() ? ocl::Tensor() : value.cast<ocl::Tensor>();
 }
 
+/** Names alone: a module or a function of Python's becomes part of the object (transformer.cpp). */
+inline void set_option(ocl::nn::Activation& option, const py::handle& value, const std::string& name) {
+  if (py::isinstance<py::str>(value))
+    option = value.cast<std::string>();
+  else if (!PyCallable_Check(value.ptr()))
+    throw ocl::TypeError(
+        dlprim::concat(name, " must be a name or callable, not ", Py_TYPE(value.ptr())->tp_name));
+}
+
 /** The arguments of a constructor, matched with the names of options: an empty handle where none is given. */
 class ConstructorArguments {
  public:
@@ -85,10 +100,12 @@ class ConstructorArguments {
   ConstructorArguments(const std::string& layer, const ocl::nn::OptionNames& options, bool factory,
                        const py::tuple& positional, const py::dict& named);
   py::handle operator[](std::size_t option) const { return values_[option]; }
+  py::handle operator[](const std::string& option) const;
   std::optional<ocl::Device> device() const;
   std::optional<ocl::DType> dtype() const;
 
  private:
+  std::vector<std::string> names_;
   std::vector<py::handle> values_;
   std::size_t options_;
 };
