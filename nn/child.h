@@ -9,6 +9,8 @@
 namespace ocl::nn {
 
 class Module;
+class Value;
+struct Arguments;
 
 /** What stands under one name among a module's submodules: shared by the module and the Child handles that it
  * gave. */
@@ -49,6 +51,7 @@ class Child {
   std::shared_ptr<M> operator->() const { return get(); }
   /** Calls the module, of whatever kind. */
   Tensor operator()(const Tensor& x) const;
+  Value operator()(const Arguments& arguments) const;
   const std::shared_ptr<ChildSlot>& slot() const { return slot_; }
 
  private:

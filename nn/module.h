@@ -263,6 +263,11 @@ Tensor Child<M>::operator()(const Tensor& x) const {
 }
 
 template <class M>
+Value Child<M>::operator()(const Arguments& arguments) const {
+  return (*module())(arguments);
+}
+
+template <class M>
 std::shared_ptr<Module> Child<M>::module() const {
   dlprim::require(slot_ != nullptr, "a submodule was used before it was registered");
   std::shared_ptr<Module> found = slot_->module();

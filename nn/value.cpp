@@ -1,11 +1,18 @@
 #include "nn/value.h"
 
+#include <algorithm>
+
 namespace ocl::nn {
 
 const Tensor& Value::tensor(const std::string& what) const {
   const auto* held = std::get_if<Tensor>(&held_);
   dlprim::require<TypeError>(held != nullptr, what, " must be a Tensor, got ", kind());
   return *held;
+}
+
+bool Value::flag_or(bool otherwise, const std::string& what) const {
+  dlprim::require<TypeError>(is_none() || flag(), what, " must be a bool, got ", kind());
+  return flag() ? *flag() : otherwise;
 }
 
 bool Value::is_sequence() const {
@@ -24,8 +31,27 @@ Value::Sequence Value::sequence() const {
 std::string Value::kind() const {
   if (is_none()) return "None";
   if (is_tensor()) return "Tensor";
+  if (flag()) return "bool";
   if (foreign()) return (*foreign())->kind();
   return mapping() ? "dict" : "tuple";
+}
+
+Value::Sequence Arguments::matched(const std::string& callee,
+                                   const std::vector<std::string>& parameters) const {
+  Value::Sequence values = positional;
+  dlprim::require<TypeError>(values.size() <= parameters.size(), callee, " takes at most ", parameters.size(),
+                             " arguments, got ", values.size());
+  values.resize(parameters.size());
+  for (const auto& [name, value] : named) {
+    const auto found = std::find(parameters.begin(), parameters.end(), name);
+    dlprim::require<TypeError>(found != parameters.end(), callee, " got an unexpected keyword argument '",
+                               name, "'");
+    const auto place = static_cast<std::size_t>(found - parameters.begin());
+    dlprim::require<TypeError>(place >= positional.size(), callee, " got multiple values for argument '",
+                               name, "'");
+    values[place] = value;
+  }
+  return values;
 }
 
 TensorPlaces::TensorPlaces(const Value::Sequence& values) {

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -22,7 +23,8 @@ class ForeignValue {
   virtual std::string kind() const = 0;
 };
 
-/** What modules take and give: a tensor, nothing, several values, values by name, or a foreign object. */
+/** What modules take and give: a tensor, nothing, a flag, several values, values by name, or a foreign
+ * object. */
 class Value {
  public:
   using Sequence = std::vector<Value>;
@@ -34,6 +36,8 @@ class Value {
   Value(const Tensor& tensor) {
     if (tensor.defined()) held_ = tensor;
   }
+  template <class Flag, class = std::enable_if_t<std::is_same_v<Flag, bool>>>  // no pointer is a flag
+  Value(Flag flag) : held_(flag) {}
   Value(Sequence values) : held_(std::move(values)) {}
   Value(Mapping values) : held_(std::move(values)) {}
   Value(Foreign object) : held_(std::move(object)) {}
@@ -42,6 +46,11 @@ class Value {
   bool is_tensor() const { return std::holds_alternative<Tensor>(held_); }
   /** Throws TypeError for anything but a tensor; `what` it is: "the output of Net". */
   const Tensor& tensor(const std::string& what) const;
+  /** The same, but undefined for nothing. */
+  Tensor tensor_or_none(const std::string& what) const { return is_none() ? Tensor() : tensor(what); }
+  /** `otherwise` for nothing. Throws TypeError for anything but a flag. */
+  bool flag_or(bool otherwise, const std::string& what) const;
+  const bool* flag() const { return std::get_if<bool>(&held_); }
   bool is_sequence() const;
   /** The values in order, of a tuple or list; one alone for anything else. */
   Sequence sequence() const;
@@ -54,13 +63,17 @@ class Value {
   std::string kind() const;
 
  private:
-  std::variant<std::monostate, Tensor, Sequence, Mapping, Foreign> held_;
+  std::variant<std::monostate, Tensor, bool, Sequence, Mapping, Foreign> held_;
 };
 
 /** The arguments of a call. */
 struct Arguments {
   Value::Sequence positional;
   Value::Mapping named;
+
+  /** In the order of `parameters`, nothing for those that are not given. Throws TypeError, which names
+   * `callee`, for what is not among them. */
+  Value::Sequence matched(const std::string& callee, const std::vector<std::string>& parameters) const;
 };
 
 /** Where among some values the tensors stand. */

@@ -123,4 +123,23 @@ AttentionResult MultiheadAttention::forward(const Tensor& query, const Tensor& k
   return result;
 }
 
+Value MultiheadAttention::call(const Arguments& arguments) {
+  const Value::Sequence given =
+      arguments.matched(name(), {"query", "key", "value", "key_padding_mask", "need_weights", "attn_mask",
+                                 "average_attn_weights", "is_causal"});
+  const std::string of = " of " + name();
+  const Masks masks{given[3].tensor_or_none("the key_padding_mask" + of),
+                    given[5].tensor_or_none("the attn_mask" + of)};
+  require(!given[7].flag_or(false, "is_causal" + of) || masks.attn_mask.defined(), name(),
+          ": need attn_mask if specifying the is_causal hint");
+  const bool is_wanted = given[4].flag_or(true, "need_weights" + of);
+  const bool is_averaged = given[6].flag_or(true, "average_attn_weights" + of);
+  const AttentionResult result = forward(given[0].tensor("the query" + of), given[1].tensor("the key" + of),
+                                         given[2].tensor("the value" + of), masks,
+                                         !is_wanted    ? Weights::none
+                                         : is_averaged ? Weights::averaged
+                                                       : Weights::per_head);
+  return Value::Sequence{result.output, result.weights};
+}
+
 }  // namespace ocl::nn

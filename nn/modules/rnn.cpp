@@ -25,272 +25,256 @@ Tensor without_batch(const Tensor& state) {
   return state.defined() ? squeeze(state, 1) : state;
 }
 
-}  // namespace
-
-RNNBase::RNNBase(const char* class_name, std::int64_t gates, std::int64_t inputs, std::int64_t hidden,
-                 const Options& options, std::int64_t projected)
-    : input_size(inputs),
-      hidden_size(hidden),
-      num_layers(options.num_layers),
-      bias(options.bias),
-      batch_first(options.batch_first),
-      dropout(options.dropout),
-      bidirectional(options.bidirectional),
-      proj_size(projected),
-      class_name_(class_name) {
-  require(dropout >= 0 && dropout <= 1, class_name,
-          ": dropout should be a number in range [0, 1] representing the probability of an element being "
-          "zeroed, got ",
-          dropout);
-  require(input_size > 0, class_name, ": input_size must be greater than zero, got ", input_size);
-  require(hidden_size > 0, class_name, ": hidden_size must be greater than zero, got ", hidden_size);
-  require(num_layers > 0, class_name, ": num_layers must be greater than zero, got ", num_layers);
-  require(proj_size >= 0, class_name,
-          ": proj_size should be a positive integer or zero to disable projections, got ", proj_size);
-  require(proj_size < hidden_size, class_name, ": proj_size has to be smaller than hidden_size, got ",
-          proj_size, " and ", hidden_size);
-  const std::int64_t gate_size = dlprim::product({gates, hidden_size});
-  const std::int64_t state_size = proj_size > 0 ? proj_size : hidden_size;
-  const std::int64_t directions = bidirectional ? 2 : 1;
-  const auto names = all_weight_names();
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const bool is_first = static_cast<std::int64_t>(i) < directions;
-    register_parameter(names[i][0], empty({gate_size, is_first ? input_size : state_size * directions}));
-    register_parameter(names[i][1], empty({gate_size, state_size}));
-    if (bias) {
-      register_parameter(names[i][2], empty({gate_size}));
-      register_parameter(names[i][3], empty({gate_size}));
-    }
-    if (proj_size > 0) register_parameter(names[i].back(), empty({proj_size, hidden_size}));
-  }
-  reset_parameters();
+/** Empty for nothing; a tensor, or (h, c) of a module that has a cell state. */
+LstmState state_in(const Value& value, bool has_cell_state, const std::string& what) {
+  if (value.is_none()) return {};
+  if (!has_cell_state) return {value.tensor(what), {}};
+  const Value::Sequence both = value.sequence();
+  require<TypeError>(both.size() == 2, what, " must be a tuple of two Tensors, got ", value.kind());
+  return {both[0].tensor(what), both[1].tensor(what)};
 }
 
-std::vector<std::vector<std::string>> RNNBase::all_weight_names() const {
+Value value_of(const LstmState& state) {
+  if (!state.c.defined()) return state.h;
+  return Value::Sequence{state.h, state.c};
+}
+
+/** For each layer and direction. */
+std::vector<std::vector<std::string>> names_of(const RecurrentSettings& s) {
   std::vector<std::vector<std::string>> all;
-  for (std::int64_t layer = 0; layer < num_layers; ++layer)
+  for (std::int64_t layer = 0; layer < s.num_layers; ++layer)
     for (const char* suffix : {"", "_reverse"}) {
-      if (*suffix && !bidirectional) continue;
+      if (*suffix && !s.bidirectional) continue;
       std::vector<std::string> names{"weight_ih_l", "weight_hh_l"};
-      if (bias) names.insert(names.end(), {"bias_ih_l", "bias_hh_l"});
-      if (proj_size > 0) names.emplace_back("weight_hr_l");
+      if (s.bias) names.insert(names.end(), {"bias_ih_l", "bias_hh_l"});
+      if (s.proj_size > 0) names.emplace_back("weight_hr_l");
       for (std::string& name : names) name += std::to_string(layer) + suffix;
       all.push_back(std::move(names));
     }
   return all;
 }
 
+/** Of the layer on a tensor or, with batch sizes, on packed data. */
+template <class... Input>
+RnnResult computed(const RecurrentSettings& s, bool is_training, const LstmState& hx,
+                   const TensorList& params, const Input&... input) {
+  const RnnOptions options{s.bias, s.num_layers, s.dropout, is_training, s.bidirectional, s.batch_first};
+  if (s.mode == "LSTM") return lstm(input..., hx, params, options);
+  if (s.mode == "GRU") return gru(input..., hx.h, params, options);
+  return s.mode == "RNN_RELU" ? rnn_relu(input..., hx.h, params, options)
+                              : rnn_tanh(input..., hx.h, params, options);
+}
+
+}  // namespace
+
+std::string dropout_warning(double dropout, std::int64_t num_layers) {
+  if (dropout <= 0 || num_layers != 1) return "";
+  return dlprim::concat(
+      "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects "
+      "num_layers greater than 1, but got dropout=",
+      float_repr(dropout), " and num_layers=", num_layers);
+}
+
+std::string RNNOptions::mode() const {
+  require(nonlinearity_ == "tanh" || nonlinearity_ == "relu", "RNN: Unknown nonlinearity '", nonlinearity_,
+          "'. Select from 'tanh' or 'relu'.");
+  return nonlinearity_ == "relu" ? "RNN_RELU" : "RNN_TANH";
+}
+
+void RNNBase::make_parameters(const char* layer, const RecurrentSettings& s) {
+  require(s.dropout >= 0 && s.dropout <= 1, layer,
+          ": dropout should be a number in range [0, 1] representing the probability of an element being "
+          "zeroed, got ",
+          s.dropout);
+  require(s.input_size > 0, layer, ": input_size must be greater than zero, got ", s.input_size);
+  require(s.hidden_size > 0, layer, ": hidden_size must be greater than zero, got ", s.hidden_size);
+  require(s.num_layers > 0, layer, ": num_layers must be greater than zero, got ", s.num_layers);
+  require(s.proj_size >= 0, layer,
+          ": proj_size should be a positive integer or zero to disable projections, got ", s.proj_size);
+  require(s.proj_size < s.hidden_size, layer, ": proj_size has to be smaller than hidden_size, got ",
+          s.proj_size, " and ", s.hidden_size);
+  const std::int64_t gates = s.mode == "LSTM" ? 4 : s.mode == "GRU" ? 3 : 1;
+  const std::int64_t gate_size = dlprim::product({gates, s.hidden_size});
+  const auto names = names_of(s);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const bool is_first = static_cast<std::int64_t>(i) < s.directions();
+    register_parameter(names[i][0],
+                       made({gate_size, is_first ? s.input_size : s.state_size() * s.directions()}));
+    register_parameter(names[i][1], made({gate_size, s.state_size()}));
+    if (s.bias) {
+      register_parameter(names[i][2], made({gate_size}));
+      register_parameter(names[i][3], made({gate_size}));
+    }
+    if (s.proj_size > 0) register_parameter(names[i].back(), made({s.proj_size, s.hidden_size}));
+  }
+  if (!FactoryScope::is_hollow()) fill(parameters(), s.hidden_size);
+}
+
+std::vector<std::vector<std::string>> RNNBase::all_weight_names() const {
+  return names_of(settings());
+}
+
 void RNNBase::reset_parameters() {
-  fill(parameters(), hidden_size);
+  fill(parameters(), settings().hidden_size);
 }
 
 std::string RNNBase::extra_repr() const {
-  std::string text = dlprim::concat(input_size, ", ", hidden_size);
-  if (proj_size != 0) text += dlprim::concat(", proj_size=", proj_size);
-  if (num_layers != 1) text += dlprim::concat(", num_layers=", num_layers);
-  if (!bias) text += ", bias=False";
-  if (batch_first) text += ", batch_first=True";
-  if (dropout != 0) text += ", dropout=" + float_repr(dropout);
-  if (bidirectional) text += ", bidirectional=True";
+  const RecurrentSettings s = settings();
+  std::string text = dlprim::concat(s.input_size, ", ", s.hidden_size);
+  if (s.proj_size != 0) text += dlprim::concat(", proj_size=", s.proj_size);
+  if (s.num_layers != 1) text += dlprim::concat(", num_layers=", s.num_layers);
+  if (!s.bias) text += ", bias=False";
+  if (s.batch_first) text += ", batch_first=True";
+  if (s.dropout != 0) text += ", dropout=" + float_repr(s.dropout);
+  if (s.bidirectional) text += ", bidirectional=True";
   return text;
 }
 
-TensorList RNNBase::weights() const {
+TensorList RNNBase::weights(const RecurrentSettings& s) const {
   TensorList all;
-  for (const auto& names : all_weight_names())
-    for (const std::string& name : names) {
-      const std::optional<Tensor> weight = own_parameter(name);
-      require(weight && weight->defined(), class_name_, ": there is no parameter '", name, "'");
+  for (const auto& names : names_of(s))
+    for (const std::string& weight_name : names) {
+      const std::optional<Tensor> weight = own_parameter(weight_name);
+      require(weight && weight->defined(), name(), ": there is no parameter '", weight_name, "'");
       all.push_back(*weight);
     }
   return all;
 }
 
-RnnOptions RNNBase::function_options() const {
-  return {bias, num_layers, dropout, is_training(), bidirectional, batch_first};
-}
-
-void RNNBase::check_input(const Tensor& input, int rank, const Tensor& weight) const {
-  require(input.dtype() == weight.dtype(), class_name_, ": RNN input dtype (", dlprim::name(input.dtype()),
+void RNNBase::check_input(const RecurrentSettings& s, const Tensor& input, int rank,
+                          const Tensor& weight) const {
+  require(input.dtype() == weight.dtype(), name(), ": RNN input dtype (", dlprim::name(input.dtype()),
           ") does not match weight dtype (", dlprim::name(weight.dtype()), ")");
-  require(input.dim() == rank, class_name_, ": input must have ", rank, " dimensions, got ", input.dim());
-  require(input.size(-1) == input_size, class_name_,
-          ": input.size(-1) must be equal to input_size. Expected ", input_size, ", got ", input.size(-1));
+  require(input.dim() == rank, name(), ": input must have ", rank, " dimensions, got ", input.dim());
+  require(input.size(-1) == s.input_size, name(), ": input.size(-1) must be equal to input_size. Expected ",
+          s.input_size, ", got ", input.size(-1));
 }
 
-LstmState RNNBase::states_for(const Tensor& input, const LstmState& hx, std::int64_t batch) const {
-  const std::int64_t layers = num_layers * (bidirectional ? 2 : 1);
+LstmState RNNBase::states_for(const RecurrentSettings& s, const Tensor& input, const LstmState& hx,
+                              std::int64_t batch) const {
   const bool is_given = hx.h.defined() || hx.c.defined();
   const auto state = [&](const char* what, const Tensor& given, std::int64_t size) {
-    const Dims expected{layers, batch, size};
+    const Dims expected{s.num_layers * s.directions(), batch, size};
     if (!is_given) return zeros(expected.vector(), input.dtype(), input.device());
-    require(given.defined() && given.shape() == expected, class_name_, ": Expected ", what, " size ",
-            expected, ", got ", given.defined() ? dlprim::concat(given.shape()) : "none");
+    require(given.defined() && given.shape() == expected, name(), ": Expected ", what, " size ", expected,
+            ", got ", given.defined() ? dlprim::concat(given.shape()) : "none");
     return given;
   };
-  const std::int64_t size = proj_size > 0 ? proj_size : hidden_size;
-  if (!has_cell_state()) return {state("hidden", hx.h, size), {}};
-  return {state("hidden[0]", hx.h, size), state("hidden[1]", hx.c, hidden_size)};
+  if (s.mode != "LSTM") return {state("hidden", hx.h, s.state_size()), {}};
+  return {state("hidden[0]", hx.h, s.state_size()), state("hidden[1]", hx.c, s.hidden_size)};
 }
 
 RnnResult RNNBase::run(const Tensor& input, const LstmState& hx) const {
-  require(input.dim() == 2 || input.dim() == 3, class_name_, ": Expected input to be 2D or 3D, got ",
-          input.dim(), "D instead");
+  const RecurrentSettings s = settings();
+  require(input.dim() == 2 || input.dim() == 3, name(), ": Expected input to be 2D or 3D, got ", input.dim(),
+          "D instead");
   const bool batched = input.dim() == 3;
   const auto with_batch = [&](const Tensor& state) {
     if (!state.defined()) return state;
-    require(state.dim() == input.dim(), class_name_, ": For ", batched ? "batched 3-D" : "unbatched 2-D",
+    require(state.dim() == input.dim(), name(), ": For ", batched ? "batched 3-D" : "unbatched 2-D",
             " input, hx should also be ", input.dim(), "-D but got ", state.dim(), "-D tensor");
     return batched ? state : unsqueeze(state, 1);
   };
-  const int batch_dim = batch_first ? 0 : 1;
+  const int batch_dim = s.batch_first ? 0 : 1;
   const Tensor x = batched ? input : unsqueeze(input, batch_dim);
-  const TensorList params = weights();
-  check_input(x, 3, params[0]);
-  const LstmState first = states_for(x, {with_batch(hx.h), with_batch(hx.c)}, x.size(batch_dim));
-  RnnResult result = compute(x, first, params, function_options());
+  const TensorList params = weights(s);
+  check_input(s, x, 3, params[0]);
+  const LstmState first = states_for(s, x, {with_batch(hx.h), with_batch(hx.c)}, x.size(batch_dim));
+  const RnnResult result = computed(s, is_training(), first, params, x);
   if (batched) return result;
   return {squeeze(result.output, batch_dim), without_batch(result.h_n), without_batch(result.c_n)};
 }
 
 PackedRnnResult RNNBase::run(const PackedSequence& input, const LstmState& hx) const {
-  require(!input.batch_sizes.empty(), class_name_, ": expected at least one sequence");
-  const TensorList params = weights();
-  check_input(input.data, 2, params[0]);
+  require(!input.batch_sizes.empty(), name(), ": expected at least one sequence");
+  const RecurrentSettings s = settings();
+  const TensorList params = weights(s);
+  check_input(s, input.data, 2, params[0]);
   const Tensor& order = input.sorted_indices;
   const LstmState first =
-      states_for(input.data, {permuted(hx.h, order), permuted(hx.c, order)}, input.batch_sizes.front());
-  const RnnResult result = compute(input.data, input.batch_sizes, first, params, function_options());
+      states_for(s, input.data, {permuted(hx.h, order), permuted(hx.c, order)}, input.batch_sizes.front());
+  const RnnResult result = computed(s, is_training(), first, params, input.data, input.batch_sizes);
   PackedSequence output = input;
   output.data = result.output;
   return {output, permuted(result.h_n, input.unsorted_indices), permuted(result.c_n, input.unsorted_indices)};
 }
 
-RNN::RNN(std::int64_t inputs, std::int64_t hidden, const Options& options)
-    : RNNBase("RNN", 1, inputs, hidden, options), nonlinearity(options.nonlinearity) {
-  is_relu();
+Value RNNBase::call(const Arguments& arguments) {
+  const Value::Sequence given = arguments.matched(name(), {"input", "hx"});
+  const RnnResult result = run(given[0].tensor("the input of " + name()),
+                               state_in(given[1], settings().mode == "LSTM", "hx of " + name()));
+  return Value::Sequence{result.output, value_of({result.h_n, result.c_n})};
 }
 
-bool RNN::is_relu() const {
-  require(nonlinearity == "tanh" || nonlinearity == "relu", "RNN: Unknown nonlinearity '", nonlinearity,
-          "'. Select from 'tanh' or 'relu'.");
-  return nonlinearity == "relu";
+RnnResult RNNBase::called(const Tensor& input, const LstmState& hx) {
+  const std::string what = "the output of " + name();
+  const Value::Sequence result = Module::operator()(Arguments{{input, value_of(hx)}, {}}).sequence();
+  require<TypeError>(result.size() == 2, what, " must be two values, got ", result.size());
+  const LstmState last = state_in(result[1], settings().mode == "LSTM", what);
+  return {result[0].tensor(what), last.h, last.c};
 }
 
-RnnResult RNN::compute(const Tensor& input, const LstmState& hx, const TensorList& params,
-                       const RnnOptions& options) const {
-  return is_relu() ? rnn_relu(input, hx.h, params, options) : rnn_tanh(input, hx.h, params, options);
-}
-
-RnnResult RNN::compute(const Tensor& data, const std::vector<std::int64_t>& batch_sizes, const LstmState& hx,
-                       const TensorList& params, const RnnOptions& options) const {
-  return is_relu() ? rnn_relu(data, batch_sizes, hx.h, params, options)
-                   : rnn_tanh(data, batch_sizes, hx.h, params, options);
-}
-
-GRU::GRU(std::int64_t inputs, std::int64_t hidden, const Options& options)
-    : RNNBase("GRU", 3, inputs, hidden, options) {}
-
-RnnResult GRU::compute(const Tensor& input, const LstmState& hx, const TensorList& params,
-                       const RnnOptions& options) const {
-  return gru(input, hx.h, params, options);
-}
-
-RnnResult GRU::compute(const Tensor& data, const std::vector<std::int64_t>& batch_sizes, const LstmState& hx,
-                       const TensorList& params, const RnnOptions& options) const {
-  return gru(data, batch_sizes, hx.h, params, options);
-}
-
-LSTM::LSTM(std::int64_t inputs, std::int64_t hidden, const Options& options)
-    : RNNBase("LSTM", 4, inputs, hidden, options, options.proj_size) {}
-
-RnnResult LSTM::compute(const Tensor& input, const LstmState& hx, const TensorList& params,
-                        const RnnOptions& options) const {
-  return lstm(input, hx, params, options);
-}
-
-RnnResult LSTM::compute(const Tensor& data, const std::vector<std::int64_t>& batch_sizes, const LstmState& hx,
-                        const TensorList& params, const RnnOptions& options) const {
-  return lstm(data, batch_sizes, hx, params, options);
-}
-
-RNNCellBase::RNNCellBase(std::int64_t gates, std::int64_t inputs, std::int64_t hidden, bool with_bias)
-    : input_size(inputs), hidden_size(hidden), bias(with_bias) {
-  require(input_size > 0 && hidden_size > 0,
-          "RNNCell: input_size and hidden_size must be greater than zero, got ", input_size, " and ",
-          hidden_size);
+void RNNCellBase::make_parameters(const char* layer, std::int64_t gates, std::int64_t input_size,
+                                  std::int64_t hidden_size, bool bias) {
+  require(input_size > 0 && hidden_size > 0, layer,
+          ": input_size and hidden_size must be greater than zero, got ", input_size, " and ", hidden_size);
   const std::int64_t gate_size = dlprim::product({gates, hidden_size});
-  register_parameter("weight_ih", weight_ih, empty({gate_size, input_size}));
-  register_parameter("weight_hh", weight_hh, empty({gate_size, hidden_size}));
-  register_parameter("bias_ih", bias_ih, bias ? empty({gate_size}) : Tensor());
-  register_parameter("bias_hh", bias_hh, bias ? empty({gate_size}) : Tensor());
-  reset_parameters();
+  register_parameter("weight_ih", weight_ih, made({gate_size, input_size}));
+  register_parameter("weight_hh", weight_hh, made({gate_size, hidden_size}));
+  register_parameter("bias_ih", bias_ih, bias ? made({gate_size}) : Tensor());
+  register_parameter("bias_hh", bias_hh, bias ? made({gate_size}) : Tensor());
+  if (!FactoryScope::is_hollow()) fill(parameters(), hidden_size);
 }
 
 void RNNCellBase::reset_parameters() {
-  fill(parameters(), hidden_size);
+  fill(parameters(), held(weight_hh).size(1));
 }
 
-std::string RNNCellBase::extra_repr() const {
-  return dlprim::concat(input_size, ", ", hidden_size, bias ? "" : ", bias=False");
-}
-
-template <class Step>
-LstmState RNNCellBase::step(const Tensor& input, const LstmState& hx, bool has_cell_state,
-                            Step function) const {
+LstmState RNNCellBase::run(const Tensor& input, const LstmState& hx) const {
   require(input.dim() == 1 || input.dim() == 2, name(), ": Expected input to be 1D or 2D, got ", input.dim(),
           "D instead");
   const bool batched = input.dim() == 2, is_given = hx.h.defined() || hx.c.defined();
   const Tensor x = batched ? input : unsqueeze(input, 0);
   const auto state = [&](const Tensor& given) {
-    if (!is_given) return zeros({x.size(0), hidden_size}, x.dtype(), x.device());
+    if (!is_given) return zeros({x.size(0), held(weight_hh).size(1)}, x.dtype(), x.device());
     require(given.defined() && given.dim() == input.dim(), name(), ": Expected hidden to be ", input.dim(),
             "D as the input, got ", given.defined() ? std::to_string(given.dim()) + "D" : "none");
     return batched ? given : unsqueeze(given, 0);
   };
-  const LstmState result = function(x, LstmState{state(hx.h), has_cell_state ? state(hx.c) : Tensor()});
+  const LstmState result = step(x, {state(hx.h), has_cell_state() ? state(hx.c) : Tensor()});
   if (batched) return result;
   return {squeeze(result.h, 0), result.c.defined() ? squeeze(result.c, 0) : Tensor()};
 }
 
-RNNCell::RNNCell(std::int64_t inputs, std::int64_t hidden, bool with_bias, std::string given_nonlinearity)
-    : RNNCellBase(1, inputs, hidden, with_bias), nonlinearity(std::move(given_nonlinearity)) {}
+Value RNNCellBase::call(const Arguments& arguments) {
+  const Value::Sequence given = arguments.matched(name(), {"input", "hx"});
+  return value_of(run(given[0].tensor("the input of " + name()),
+                      state_in(given[1], has_cell_state(), "hx of " + name())));
+}
+
+LstmState RNNCellBase::called(const Tensor& input, const LstmState& hx) {
+  return state_in(Module::operator()(Arguments{{input, value_of(hx)}, {}}), has_cell_state(),
+                  "the output of " + name());
+}
 
 std::string RNNCell::extra_repr() const {
-  const std::string text = RNNCellBase::extra_repr();
+  const std::string text = RecurrentCell::extra_repr(), nonlinearity = options().nonlinearity();
   return nonlinearity == "tanh" ? text : text + ", nonlinearity=" + nonlinearity;
 }
 
-Tensor RNNCell::forward(const Tensor& input, const Tensor& h) {
+LstmState RNNCell::step(const Tensor& x, const LstmState& hx) const {
+  const std::string nonlinearity = options().nonlinearity();
   require(nonlinearity == "tanh" || nonlinearity == "relu", "RNNCell: Unknown nonlinearity: ", nonlinearity);
   const auto function = nonlinearity == "relu" ? &rnn_relu_cell : &rnn_tanh_cell;
-  return step(input, {h, {}}, false,
-              [&](const Tensor& x, const LstmState& hx) {
-                return LstmState{
-                    function(x, hx.h, held(weight_ih), held(weight_hh), held(bias_ih), held(bias_hh)), {}};
-              })
-      .h;
+  return {function(x, hx.h, held(weight_ih), held(weight_hh), held(bias_ih), held(bias_hh)), {}};
 }
 
-GRUCell::GRUCell(std::int64_t inputs, std::int64_t hidden, bool with_bias)
-    : RNNCellBase(3, inputs, hidden, with_bias) {}
-
-Tensor GRUCell::forward(const Tensor& input, const Tensor& h) {
-  return step(input, {h, {}}, false,
-              [&](const Tensor& x, const LstmState& hx) {
-                return LstmState{
-                    gru_cell(x, hx.h, held(weight_ih), held(weight_hh), held(bias_ih), held(bias_hh)), {}};
-              })
-      .h;
+LstmState GRUCell::step(const Tensor& x, const LstmState& hx) const {
+  return {gru_cell(x, hx.h, held(weight_ih), held(weight_hh), held(bias_ih), held(bias_hh)), {}};
 }
 
-LSTMCell::LSTMCell(std::int64_t inputs, std::int64_t hidden, bool with_bias)
-    : RNNCellBase(4, inputs, hidden, with_bias) {}
-
-LstmState LSTMCell::forward(const Tensor& input, const LstmState& hx) {
-  return step(input, hx, true, [&](const Tensor& x, const LstmState& state) {
-    return lstm_cell(x, state, held(weight_ih), held(weight_hh), held(bias_ih), held(bias_hh));
-  });
+LstmState LSTMCell::step(const Tensor& x, const LstmState& hx) const {
+  return lstm_cell(x, hx, held(weight_ih), held(weight_hh), held(bias_ih), held(bias_hh));
 }
 
 }  // namespace ocl::nn

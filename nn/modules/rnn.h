@@ -1,12 +1,87 @@
 #pragma once
 
 #include "autograd/ops/rnn.h"
-#include "nn/module.h"
+#include "nn/layer.h"
 #include "nn/utils/rnn.h"
 
 namespace ocl::nn {
 
 using utils::rnn::PackedSequence;
+
+/** The options that RNN, GRU and LSTM share: those of struct `Struct`. */
+#define RECURRENT_OPTIONS(Struct)                                   \
+  Struct() = default;                                               \
+  Struct(std::int64_t input_size, std::int64_t hidden_size)         \
+      : input_size_(input_size), hidden_size_(hidden_size) {}       \
+  std::string warning() const {                                     \
+    return dropout_warning(dropout_, num_layers_);                  \
+  }                                                                 \
+  OPTION(std::int64_t, input_size) = 0;                             \
+  OPTION(std::int64_t, hidden_size) = 0;                            \
+  OPTION(std::int64_t, num_layers) = 1;                             \
+  OPTION(bool, bias) = true;                                        \
+  OPTION(bool, batch_first) = false;                                \
+  OPTION(double, dropout) = 0; /* between layers, while training */ \
+  OPTION(bool, bidirectional) = false
+
+/** What PyTorch warns of; empty for nothing. */
+std::string dropout_warning(double dropout, std::int64_t num_layers);
+
+/** `RNNOptions(3, 4).num_layers(2).nonlinearity("relu")`. */
+struct RNNOptions {
+  RECURRENT_OPTIONS(RNNOptions);
+  OPTION(std::string, nonlinearity) = "tanh";
+  OPTION_LIST(2, input_size_, hidden_size_, num_layers_, nonlinearity_, bias_, batch_first_, dropout_,
+              bidirectional_)
+  /** PyTorch's name for what is computed. Throws ValueError for an unknown nonlinearity. */
+  std::string mode() const;
+};
+
+struct GRUOptions {
+  RECURRENT_OPTIONS(GRUOptions);
+  OPTION_LIST(2, input_size_, hidden_size_, num_layers_, bias_, batch_first_, dropout_, bidirectional_)
+  std::string mode() const { return "GRU"; }
+};
+
+/** `LSTMOptions(650, 650).num_layers(2).batch_first(true)`. */
+struct LSTMOptions {
+  RECURRENT_OPTIONS(LSTMOptions);
+  OPTION(std::int64_t, proj_size) = 0;
+  OPTION_LIST(2, input_size_, hidden_size_, num_layers_, bias_, batch_first_, dropout_, bidirectional_,
+              proj_size_)
+  std::string mode() const { return "LSTM"; }
+};
+#undef RECURRENT_OPTIONS
+
+/** The options of any of them. */
+struct RecurrentSettings {
+  template <class Options>
+  explicit RecurrentSettings(const Options& o)
+      : mode(o.mode()),
+        input_size(o.input_size()),
+        hidden_size(o.hidden_size()),
+        num_layers(o.num_layers()),
+        bias(o.bias()),
+        batch_first(o.batch_first()),
+        bidirectional(o.bidirectional()),
+        dropout(o.dropout()) {
+    if constexpr (std::is_same_v<Options, LSTMOptions>) proj_size = o.proj_size();
+  }
+  std::int64_t directions() const { return bidirectional ? 2 : 1; }
+  std::int64_t state_size() const { return proj_size > 0 ? proj_size : hidden_size; }
+
+  std::string mode;  // "RNN_TANH", "RNN_RELU", "GRU", "LSTM"
+  std::int64_t input_size, hidden_size, num_layers, proj_size = 0;
+  bool bias, batch_first, bidirectional;
+  double dropout;
+};
+
+inline LstmState as_lstm_state(const Tensor& h) {
+  return {h, {}};
+}
+inline const LstmState& as_lstm_state(const LstmState& state) {
+  return state;
+}
 
 /** The result of a recurrent layer on packed sequences; c_n of an LSTM alone. */
 struct PackedRnnResult {
@@ -14,180 +89,201 @@ struct PackedRnnResult {
   Tensor h_n, c_n;
 };
 
-/** What RNN, GRU and LSTM share: settings by PyTorch's names, read at every call, and parameters
- * weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, weight_hr_l0, weight_ih_l0_reverse and so on, uniform
- * in
- * +-1 / sqrt(hidden_size). */
+/** What RNN, GRU and LSTM share: parameters weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, weight_hr_l0,
+ * weight_ih_l0_reverse and so on. */
 class RNNBase : public Module {
  public:
-  struct Options {
-    std::int64_t num_layers = 1;
-    bool bias = true, batch_first = false;
-    double dropout = 0;  // after all layers but the last, while training
-    bool bidirectional = false;
-  };
-
-  std::int64_t input_size, hidden_size, num_layers;
-  bool bias, batch_first;
-  double dropout;
-  bool bidirectional;
-  std::int64_t proj_size;
-
+  virtual RecurrentSettings settings() const = 0;
   std::string extra_repr() const override;
+  /** Uniform within 1 / sqrt(hidden_size). */
   void reset_parameters();
   /** Does nothing: here for programs written for cuDNN. */
   void flatten_parameters() {}
   /** The names of the parameters, for each layer and direction in the order of ocl::lstm. */
   std::vector<std::vector<std::string>> all_weight_names() const;
 
- protected:
-  /** Throws ValueError for settings that do not fit. */
-  RNNBase(const char* class_name, std::int64_t gates, std::int64_t input_size, std::int64_t hidden_size,
-          const Options& options, std::int64_t proj_size = 0);
-
-  /** What the derived class computes with. */
-  virtual RnnResult compute(const Tensor& input, const LstmState& hx, const TensorList& params,
-                            const RnnOptions& options) const = 0;
-  virtual RnnResult compute(const Tensor& data, const std::vector<std::int64_t>& batch_sizes,
-                            const LstmState& hx, const TensorList& params,
-                            const RnnOptions& options) const = 0;
-  virtual bool has_cell_state() const { return false; }
-
-  /** input [T, N, input_size] (batch_first: [N, T, ...]) or [T, input_size]; undefined states are zeros. */
+  /** input [T, N, input_size] (batch_first: [N, T, ...]) or [T, input_size]; undefined states are zeros.
+   * Throws ValueError. */
   RnnResult run(const Tensor& input, const LstmState& hx) const;
   PackedRnnResult run(const PackedSequence& input, const LstmState& hx) const;
+  /** (input, hx), where hx is a tensor or (h, c), -> (output, h_n) or (output, (h_n, c_n)). */
+  Value call(const Arguments& arguments) override;
+
+ protected:
+  /** Throws ValueError for settings that do not fit. */
+  void make_parameters(const char* layer, const RecurrentSettings& settings);
+  /** run, with the hooks. */
+  RnnResult called(const Tensor& input, const LstmState& hx);
 
  private:
-  TensorList weights() const;
-  RnnOptions function_options() const;
-  void check_input(const Tensor& input, int rank, const Tensor& weight) const;
-  LstmState states_for(const Tensor& input, const LstmState& hx, std::int64_t batch) const;
+  TensorList weights(const RecurrentSettings& settings) const;
+  void check_input(const RecurrentSettings& settings, const Tensor& input, int rank,
+                   const Tensor& weight) const;
+  LstmState states_for(const RecurrentSettings& settings, const Tensor& input, const LstmState& hx,
+                       std::int64_t batch) const;
+};
 
-  const char* class_name_;
+/** What RNN, GRU and LSTM are called with. `State`: what one begins with, a tensor or an LstmState. Hooks run
+ * for calls with tensors, which alone they can see. */
+template <class Derived, class OptionsType, class State>
+class Recurrent : public Layer<Derived, OptionsType, RNNBase> {
+ public:
+  RnnResult operator()(const Tensor& input, const State& hx = {}) {
+    return this->called(input, as_lstm_state(hx));
+  }
+  PackedRnnResult operator()(const PackedSequence& input, const State& hx = {}) { return forward(input, hx); }
+  RnnResult forward(const Tensor& input, const State& hx) { return this->run(input, as_lstm_state(hx)); }
+  PackedRnnResult forward(const PackedSequence& input, const State& hx) {
+    return this->run(input, as_lstm_state(hx));
+  }
+  using Module::forward;
+  RecurrentSettings settings() const override { return RecurrentSettings(this->options()); }
+  std::string extra_repr() const override { return RNNBase::extra_repr(); }
+
+ protected:
+  Recurrent(const char* layer, const OptionsType& options) : Layer<Derived, OptionsType, RNNBase>(options) {
+    this->make_parameters(layer, RecurrentSettings(options));
+  }
 };
 
 /** torch.nn.RNN: h = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu of that; `rnn(x)`, `rnn(x, h0)`. */
-class RNN : public RNNBase {
+class RNN : public Recurrent<RNN, RNNOptions, Tensor> {
  public:
-  struct Options : RNNBase::Options {
-    std::string nonlinearity = "tanh";
-  };
-  RNN(std::int64_t input_size, std::int64_t hidden_size, const Options& options);
-  RNN(std::int64_t inputs, std::int64_t hidden) : RNN(inputs, hidden, Options()) {}
-  RnnResult operator()(const Tensor& input, const Tensor& h = {}) { return forward(input, h); }
-  PackedRnnResult operator()(const PackedSequence& input, const Tensor& h = {}) { return forward(input, h); }
-  RnnResult forward(const Tensor& input, const Tensor& h) { return run(input, {h, {}}); }
-  PackedRnnResult forward(const PackedSequence& input, const Tensor& h) { return run(input, {h, {}}); }
-  using Module::forward;
-  std::string name() const override { return "RNN"; }
-
-  std::string nonlinearity;
-
- protected:
-  RnnResult compute(const Tensor& input, const LstmState& hx, const TensorList& params,
-                    const RnnOptions& options) const override;
-  RnnResult compute(const Tensor& data, const std::vector<std::int64_t>& batch_sizes, const LstmState& hx,
-                    const TensorList& params, const RnnOptions& options) const override;
-
- private:
-  bool is_relu() const;
+  explicit RNN(const RNNOptions& options) : Recurrent("RNN", options) {}
+  RNN(std::int64_t input_size, std::int64_t hidden_size) : RNN(RNNOptions(input_size, hidden_size)) {}
 };
 
 /** torch.nn.GRU; `gru(x)`, `gru(x, h0)`. */
-class GRU : public RNNBase {
+class GRU : public Recurrent<GRU, GRUOptions, Tensor> {
  public:
-  using Options = RNNBase::Options;
-  GRU(std::int64_t input_size, std::int64_t hidden_size, const Options& options);
-  GRU(std::int64_t inputs, std::int64_t hidden) : GRU(inputs, hidden, Options()) {}
-  RnnResult operator()(const Tensor& input, const Tensor& h = {}) { return forward(input, h); }
-  PackedRnnResult operator()(const PackedSequence& input, const Tensor& h = {}) { return forward(input, h); }
-  RnnResult forward(const Tensor& input, const Tensor& h) { return run(input, {h, {}}); }
-  PackedRnnResult forward(const PackedSequence& input, const Tensor& h) { return run(input, {h, {}}); }
-  using Module::forward;
-  std::string name() const override { return "GRU"; }
-
- protected:
-  RnnResult compute(const Tensor& input, const LstmState& hx, const TensorList& params,
-                    const RnnOptions& options) const override;
-  RnnResult compute(const Tensor& data, const std::vector<std::int64_t>& batch_sizes, const LstmState& hx,
-                    const TensorList& params, const RnnOptions& options) const override;
+  explicit GRU(const GRUOptions& options) : Recurrent("GRU", options) {}
+  GRU(std::int64_t input_size, std::int64_t hidden_size) : GRU(GRUOptions(input_size, hidden_size)) {}
 };
 
 /** torch.nn.LSTM; with proj_size h is a projection of that size (Sak et al. 2014). `lstm(x)`,
  * `lstm(x, {h0, c0})`. */
-class LSTM : public RNNBase {
+class LSTM : public Recurrent<LSTM, LSTMOptions, LstmState> {
  public:
-  struct Options : RNNBase::Options {
-    std::int64_t proj_size = 0;
-  };
-  LSTM(std::int64_t input_size, std::int64_t hidden_size, const Options& options);
-  LSTM(std::int64_t inputs, std::int64_t hidden) : LSTM(inputs, hidden, Options()) {}
-  RnnResult operator()(const Tensor& input, const LstmState& hx = {}) { return forward(input, hx); }
-  PackedRnnResult operator()(const PackedSequence& input, const LstmState& hx = {}) {
-    return forward(input, hx);
-  }
-  RnnResult forward(const Tensor& input, const LstmState& hx) { return run(input, hx); }
-  PackedRnnResult forward(const PackedSequence& input, const LstmState& hx) { return run(input, hx); }
-  using Module::forward;
-  std::string name() const override { return "LSTM"; }
-
- protected:
-  bool has_cell_state() const override { return true; }
-  RnnResult compute(const Tensor& input, const LstmState& hx, const TensorList& params,
-                    const RnnOptions& options) const override;
-  RnnResult compute(const Tensor& data, const std::vector<std::int64_t>& batch_sizes, const LstmState& hx,
-                    const TensorList& params, const RnnOptions& options) const override;
+  explicit LSTM(const LSTMOptions& options) : Recurrent("LSTM", options) {}
+  LSTM(std::int64_t input_size, std::int64_t hidden_size) : LSTM(LSTMOptions(input_size, hidden_size)) {}
 };
 
-/** What the cells share: one step of [N, input_size] or [input_size], parameters weight_ih, weight_hh,
- * bias_ih and bias_hh. */
+/** Options of GRUCell and LSTMCell. */
+struct GatedCellOptions {
+  GatedCellOptions() = default;
+  GatedCellOptions(std::int64_t input_size, std::int64_t hidden_size)
+      : input_size_(input_size), hidden_size_(hidden_size) {}
+  OPTION(std::int64_t, input_size) = 0;
+  OPTION(std::int64_t, hidden_size) = 0;
+  OPTION(bool, bias) = true;
+  OPTION_LIST(2, input_size_, hidden_size_, bias_)
+};
+using GRUCellOptions = GatedCellOptions;
+using LSTMCellOptions = GatedCellOptions;
+
+struct RNNCellOptions {
+  RNNCellOptions() = default;
+  RNNCellOptions(std::int64_t input_size, std::int64_t hidden_size)
+      : input_size_(input_size), hidden_size_(hidden_size) {}
+  OPTION(std::int64_t, input_size) = 0;
+  OPTION(std::int64_t, hidden_size) = 0;
+  OPTION(bool, bias) = true;
+  OPTION(std::string, nonlinearity) = "tanh";
+  OPTION_LIST(2, input_size_, hidden_size_, bias_, nonlinearity_)
+};
+
+/** What the cells share: one step of [N, input_size] or [input_size]. */
 class RNNCellBase : public Module {
  public:
-  std::int64_t input_size, hidden_size;
-  bool bias;
-  std::string extra_repr() const override;
+  /** Uniform within 1 / sqrt(hidden_size). */
   void reset_parameters();
+  /** Undefined states are zeros. Throws ValueError. */
+  LstmState run(const Tensor& input, const LstmState& hx) const;
+  /** (input, hx), where hx is a tensor or (h, c), -> h or (h, c). */
+  Value call(const Arguments& arguments) override;
 
   Tensor weight_ih, weight_hh;  // [gates * hidden_size, input_size], [gates * hidden_size, hidden_size]
   Tensor bias_ih, bias_hh;      // [gates * hidden_size], or undefined
 
  protected:
-  RNNCellBase(std::int64_t gates, std::int64_t input_size, std::int64_t hidden_size, bool with_bias);
-  /** Both with a batch, states zeros where undefined; the result without one again if it had none. */
-  template <class Step>
-  LstmState step(const Tensor& input, const LstmState& hx, bool has_cell_state, Step function) const;
+  void make_parameters(const char* layer, std::int64_t gates, std::int64_t input_size,
+                       std::int64_t hidden_size, bool bias);
+  /** run, with the hooks. */
+  LstmState called(const Tensor& input, const LstmState& hx);
+  /** One step with a batch. */
+  virtual LstmState step(const Tensor& input, const LstmState& hx) const = 0;
+  virtual bool has_cell_state() const { return false; }
+};
+
+/** `cell(x)`, `cell(x, state)`. `State`: a tensor or an LstmState. */
+template <class Derived, class OptionsType, class State>
+class RecurrentCell : public Layer<Derived, OptionsType, RNNCellBase> {
+ public:
+  State operator()(const Tensor& input, const State& hx = {}) {
+    return given_back(this->called(input, as_lstm_state(hx)));
+  }
+  State forward(const Tensor& input, const State& hx) {
+    return given_back(this->run(input, as_lstm_state(hx)));
+  }
+  Tensor forward(const Tensor& input) override {
+    if constexpr (std::is_same_v<State, Tensor>)
+      return this->run(input, {}).h;
+    else
+      return Module::forward(input);
+  }
+  std::string extra_repr() const override {
+    const OptionsType o = this->options();
+    return dlprim::concat(o.input_size(), ", ", o.hidden_size(), o.bias() ? "" : ", bias=False");
+  }
+
+ protected:
+  RecurrentCell(const char* layer, std::int64_t gates, const OptionsType& o)
+      : Layer<Derived, OptionsType, RNNCellBase>(o) {
+    this->make_parameters(layer, gates, o.input_size(), o.hidden_size(), o.bias());
+  }
+
+ private:
+  static State given_back(const LstmState& state) {
+    if constexpr (std::is_same_v<State, Tensor>)
+      return state.h;
+    else
+      return state;
+  }
 };
 
 /** torch.nn.RNNCell. */
-class RNNCell : public RNNCellBase {
+class RNNCell : public RecurrentCell<RNNCell, RNNCellOptions, Tensor> {
  public:
-  RNNCell(std::int64_t input_size, std::int64_t hidden_size, bool bias = true,
-          std::string nonlinearity = "tanh");
-  Tensor forward(const Tensor& input, const Tensor& h);
-  Tensor forward(const Tensor& input) override { return forward(input, Tensor()); }
-  std::string name() const override { return "RNNCell"; }
+  explicit RNNCell(const RNNCellOptions& options) : RecurrentCell("RNNCell", 1, options) {}
+  RNNCell(std::int64_t input_size, std::int64_t hidden_size)
+      : RNNCell(RNNCellOptions(input_size, hidden_size)) {}
   std::string extra_repr() const override;
 
-  std::string nonlinearity;
+ protected:
+  LstmState step(const Tensor& input, const LstmState& hx) const override;
 };
 
 /** torch.nn.GRUCell. */
-class GRUCell : public RNNCellBase {
+class GRUCell : public RecurrentCell<GRUCell, GRUCellOptions, Tensor> {
  public:
-  GRUCell(std::int64_t input_size, std::int64_t hidden_size, bool bias = true);
-  Tensor forward(const Tensor& input, const Tensor& h);
-  Tensor forward(const Tensor& input) override { return forward(input, Tensor()); }
-  std::string name() const override { return "GRUCell"; }
+  explicit GRUCell(const GRUCellOptions& options) : RecurrentCell("GRUCell", 3, options) {}
+  GRUCell(std::int64_t input_size, std::int64_t hidden_size)
+      : GRUCell(GRUCellOptions(input_size, hidden_size)) {}
+
+ protected:
+  LstmState step(const Tensor& input, const LstmState& hx) const override;
 };
 
 /** torch.nn.LSTMCell. */
-class LSTMCell : public RNNCellBase {
+class LSTMCell : public RecurrentCell<LSTMCell, LSTMCellOptions, LstmState> {
  public:
-  LSTMCell(std::int64_t input_size, std::int64_t hidden_size, bool bias = true);
-  LstmState operator()(const Tensor& input, const LstmState& hx = {}) { return forward(input, hx); }
-  LstmState forward(const Tensor& input, const LstmState& hx);
-  using Module::forward;
-  std::string name() const override { return "LSTMCell"; }
+  explicit LSTMCell(const LSTMCellOptions& options) : RecurrentCell("LSTMCell", 4, options) {}
+  LSTMCell(std::int64_t input_size, std::int64_t hidden_size)
+      : LSTMCell(LSTMCellOptions(input_size, hidden_size)) {}
+
+ protected:
+  LstmState step(const Tensor& input, const LstmState& hx) const override;
+  bool has_cell_state() const override { return true; }
 };
 
 }  // namespace ocl::nn

@@ -12,210 +12,228 @@ namespace {
 
 using dlprim::require;
 
-template <class Layer>
-Child<ModuleList> add_copies(Module& owner, const Layer& layer, std::int64_t count) {
-  require(count >= 0, owner.name(), ": num_layers must not be negative, got ", count);
-  const Child<ModuleList> layers = owner.add<ModuleList>("layers");
-  for (std::int64_t i = 0; i < count; ++i) layers->append(layer.clone());
-  return layers;
-}
-
-void add_norm_if(Module& owner, std::shared_ptr<Module> norm) {
-  if (norm) owner.register_module("norm", std::move(norm));
-}
-
-Tensor normed(const Module& owner, const Tensor& x) {
-  const std::shared_ptr<Module> norm = owner.own_module("norm");
-  return norm ? (*norm)(x) : x;
-}
-
-/** The layers, each of which must be a Layer. */
-template <class Layer>
-std::vector<std::shared_ptr<Layer>> layers_of(const Child<ModuleList>& list) {
-  std::vector<std::shared_ptr<Layer>> layers;
-  for (const auto& [name, module] : list->named_children()) {
-    layers.push_back(std::dynamic_pointer_cast<Layer>(module));
-    require<TypeError>(layers.back() != nullptr, "layer ", name, " of a transformer is a ", module->name());
-  }
-  return layers;
-}
-
-}  // namespace
-
-ActivationFunction activation_named(const std::string& name) {
+ActivationFunction function_of(const Activation& activation) {
+  if (const auto* function = std::get_if<ActivationFunction>(&activation)) return *function;
+  const auto& name = std::get<std::string>(activation);
   require(name == "relu" || name == "gelu", "activation should be relu/gelu, not ", name);
   if (name == "relu") return [](const Tensor& x) { return relu(x); };
   return [](const Tensor& x) { return gelu(x); };
 }
 
-TransformerLayer::TransformerLayer(std::int64_t d_model, std::int64_t nhead,
-                                   const TransformerOptions& options)
-    : activation(options.activation),
-      norm_first(options.norm_first),
-      d_model_(d_model),
-      nhead_(nhead),
-      options_(options) {}
-
-Child<MultiheadAttention> TransformerLayer::add_attention(const std::string& name) {
-  return add<MultiheadAttention>(name, MultiheadAttentionOptions(d_model_, nhead_)
-                                           .dropout(options_.dropout)
-                                           .bias(options_.bias)
-                                           .batch_first(options_.batch_first));
+/** The arguments of an encoder or its layer, which call the mask differently. */
+std::pair<Tensor, TransformerMasks> encoder_arguments(const Module& module, const std::string& mask,
+                                                      const Arguments& arguments) {
+  const Value::Sequence given =
+      arguments.matched(module.name(), {"src", mask, "src_key_padding_mask", "is_causal"});
+  const std::string of = " of " + module.name();
+  return {given[0].tensor("src" + of),
+          {given[1].tensor_or_none(mask + of), given[2].tensor_or_none("src_key_padding_mask" + of),
+           given[3].flag_or(false, "is_causal" + of)}};
+}
+Arguments encoder_arguments(const std::string& mask, const Tensor& src, const TransformerMasks& masks) {
+  return {{src},
+          {{mask, masks.attn_mask},
+           {"is_causal", masks.is_causal},
+           {"src_key_padding_mask", masks.key_padding_mask}}};
 }
 
-void TransformerLayer::add_feed_forward() {
-  linear1 = add<Linear>("linear1", LinearOptions(d_model_, options_.dim_feedforward).bias(options_.bias));
-  dropout = add_dropout("dropout");
-  linear2 = add<Linear>("linear2", LinearOptions(options_.dim_feedforward, d_model_).bias(options_.bias));
+struct DecoderArguments {
+  Tensor tgt, memory;
+  TransformerMasks tgt_masks, memory_masks;
+};
+const std::vector<std::string> decoder_parameters{"tgt",
+                                                  "memory",
+                                                  "tgt_mask",
+                                                  "memory_mask",
+                                                  "tgt_key_padding_mask",
+                                                  "memory_key_padding_mask",
+                                                  "tgt_is_causal",
+                                                  "memory_is_causal"};
+
+DecoderArguments decoder_arguments(const Module& module, const Arguments& arguments) {
+  const Value::Sequence given = arguments.matched(module.name(), decoder_parameters);
+  const auto what = [&](std::size_t i) { return decoder_parameters[i] + " of " + module.name(); };
+  const auto masks = [&](std::size_t first) {
+    return TransformerMasks{given[first].tensor_or_none(what(first)),
+                            given[first + 2].tensor_or_none(what(first + 2)),
+                            given[first + 4].flag_or(false, what(first + 4))};
+  };
+  return {given[0].tensor(what(0)), given[1].tensor(what(1)), masks(2), masks(3)};
+}
+Arguments decoder_arguments(const DecoderArguments& a) {
+  return {{a.tgt, a.memory, a.tgt_masks.attn_mask, a.memory_masks.attn_mask, a.tgt_masks.key_padding_mask,
+           a.memory_masks.key_padding_mask, a.tgt_masks.is_causal, a.memory_masks.is_causal},
+          {}};
 }
 
-Child<LayerNorm> TransformerLayer::add_norm(const std::string& name) {
-  return add<LayerNorm>(
-      name, LayerNormOptions({d_model_}).eps(options_.layer_norm_eps).bias(options_.bias));
+}  // namespace
+
+std::string repr_of(const Activation& activation) {
+  const auto* name = std::get_if<std::string>(&activation);
+  return name ? *name : "<function>";
 }
 
-Child<Dropout> TransformerLayer::add_dropout(const std::string& name) {
-  return add<Dropout>(name, options_.dropout);
+void TransformerLayer::substitute_activation(ActivationFunction function) {
+  const std::lock_guard locked(mutex());
+  substitute_ = std::move(function);
+}
+
+Child<MultiheadAttention> TransformerLayer::add_attention(const std::string& name,
+                                                          const TransformerLayerOptions& o) {
+  return add<MultiheadAttention>(name, MultiheadAttentionOptions(o.d_model(), o.nhead())
+                                           .dropout(o.dropout())
+                                           .bias(o.bias())
+                                           .batch_first(o.batch_first()));
+}
+
+void TransformerLayer::add_feed_forward(const TransformerLayerOptions& o) {
+  function_of(o.activation());  // refuses an unknown name
+  linear1 = add<Linear>("linear1", LinearOptions(o.d_model(), o.dim_feedforward()).bias(o.bias()));
+  dropout = add<Dropout>("dropout", o.dropout());
+  linear2 = add<Linear>("linear2", LinearOptions(o.dim_feedforward(), o.d_model()).bias(o.bias()));
+}
+
+Child<LayerNorm> TransformerLayer::add_norm(const std::string& name, const TransformerLayerOptions& o) {
+  return add<LayerNorm>(name, LayerNormOptions({o.d_model()}).eps(o.layer_norm_eps()).bias(o.bias()));
 }
 
 template <class Block>
-Tensor TransformerLayer::residual(const Tensor& x, const Child<LayerNorm>& norm, Block block) const {
+Tensor TransformerLayer::residual(bool norm_first, const Tensor& x, const Child<LayerNorm>& norm,
+                                  Block block) {
   return norm_first ? x + block(norm(x)) : norm(x + block(x));
 }
 
 Tensor TransformerLayer::attend(const Child<MultiheadAttention>& attention, const Tensor& x,
-                                const Tensor& memory, const TransformerMasks& masks) const {
-  require(!masks.is_causal || masks.attn_mask.defined(), name(),
-          ": need attn_mask if specifying the is_causal hint");
-  return attention
-      ->forward(x, memory, memory, {masks.key_padding_mask, masks.attn_mask},
-                MultiheadAttention::Weights::none)
-      .output;
+                                const Tensor& memory, const TransformerMasks& masks) {
+  const Value result = attention(Arguments{{x, memory, memory},
+                                           {{"attn_mask", masks.attn_mask},
+                                            {"key_padding_mask", masks.key_padding_mask},
+                                            {"need_weights", false},
+                                            {"is_causal", masks.is_causal}}});
+  return result.sequence().at(0).tensor("the output of attention");
 }
 
-Tensor TransformerLayer::feed_forward(const Tensor& x) const {
+Tensor TransformerLayer::feed_forward(const Activation& activation, const Tensor& x) const {
   const Tensor hidden = linear1(x);
+  ActivationFunction substitute;
+  {
+    const std::lock_guard locked(mutex());
+    substitute = substitute_;
+  }
   const std::shared_ptr<Module> module = own_module("activation");
-  return linear2(dropout(module ? (*module)(hidden) : activation(hidden)));
+  return linear2(dropout(module       ? (*module)(hidden)
+                         : substitute ? substitute(hidden)
+                                      : function_of(activation)(hidden)));
 }
 
-TransformerOptions TransformerLayer::options_now() const {
-  TransformerOptions options = options_;
-  options.activation = activation;
-  options.norm_first = norm_first;
-  return options;
-}
-
-template <class Layer>
-std::shared_ptr<Layer> TransformerLayer::with_values(std::shared_ptr<Layer> copy) const {
-  if (const std::shared_ptr<Module> module = own_module("activation"))
-    copy->register_module("activation", module);
-  copy->load_state_dict(state_dict());
-  copy->train(is_training());
-  const Tensor& like = self_attn->out_proj->weight;
-  copy->to(like.device());
-  copy->to(like.dtype());
-  return copy;
-}
-
-TransformerEncoderLayer::TransformerEncoderLayer(std::int64_t d_model, std::int64_t nhead,
-                                                 const TransformerOptions& options)
-    : TransformerLayer(d_model, nhead, options) {
-  self_attn = add_attention("self_attn");
-  add_feed_forward();
-  norm1 = add_norm("norm1");
-  norm2 = add_norm("norm2");
-  dropout1 = add_dropout("dropout1");
-  dropout2 = add_dropout("dropout2");
+TransformerEncoderLayer::TransformerEncoderLayer(const TransformerEncoderLayerOptions& o) : Layer(o) {
+  self_attn = add_attention("self_attn", o);
+  add_feed_forward(o);
+  norm1 = add_norm("norm1", o);
+  norm2 = add_norm("norm2", o);
+  dropout1 = add<Dropout>("dropout1", o.dropout());
+  dropout2 = add<Dropout>("dropout2", o.dropout());
 }
 
 Tensor TransformerEncoderLayer::forward(const Tensor& src, const TransformerMasks& masks) {
-  const Tensor x =
-      residual(src, norm1, [&](const Tensor& t) { return dropout1(attend(self_attn, t, t, masks)); });
-  return residual(x, norm2, [&](const Tensor& t) { return dropout2(feed_forward(t)); });
+  const TransformerEncoderLayerOptions o = options();
+  const Tensor x = residual(o.norm_first(), src, norm1,
+                            [&](const Tensor& t) { return dropout1(attend(self_attn, t, t, masks)); });
+  return residual(o.norm_first(), x, norm2,
+                  [&](const Tensor& t) { return dropout2(feed_forward(o.activation(), t)); });
 }
 
-std::shared_ptr<TransformerEncoderLayer> TransformerEncoderLayer::clone() const {
-  return with_values(std::make_shared<TransformerEncoderLayer>(d_model_, nhead_, options_now()));
+Value TransformerEncoderLayer::call(const Arguments& arguments) {
+  const auto [src, masks] = encoder_arguments(*this, "src_mask", arguments);
+  return forward(src, masks);
 }
 
-TransformerDecoderLayer::TransformerDecoderLayer(std::int64_t d_model, std::int64_t nhead,
-                                                 const TransformerOptions& options)
-    : TransformerLayer(d_model, nhead, options) {
-  self_attn = add_attention("self_attn");
-  multihead_attn = add_attention("multihead_attn");
-  add_feed_forward();
-  norm1 = add_norm("norm1");
-  norm2 = add_norm("norm2");
-  norm3 = add_norm("norm3");
-  dropout1 = add_dropout("dropout1");
-  dropout2 = add_dropout("dropout2");
-  dropout3 = add_dropout("dropout3");
+TransformerDecoderLayer::TransformerDecoderLayer(const TransformerDecoderLayerOptions& o) : Layer(o) {
+  self_attn = add_attention("self_attn", o);
+  multihead_attn = add_attention("multihead_attn", o);
+  add_feed_forward(o);
+  norm1 = add_norm("norm1", o);
+  norm2 = add_norm("norm2", o);
+  norm3 = add_norm("norm3", o);
+  dropout1 = add<Dropout>("dropout1", o.dropout());
+  dropout2 = add<Dropout>("dropout2", o.dropout());
+  dropout3 = add<Dropout>("dropout3", o.dropout());
 }
 
 Tensor TransformerDecoderLayer::forward(const Tensor& tgt, const Tensor& memory,
                                         const TransformerMasks& tgt_masks,
                                         const TransformerMasks& memory_masks) {
-  Tensor x =
-      residual(tgt, norm1, [&](const Tensor& t) { return dropout1(attend(self_attn, t, t, tgt_masks)); });
-  x = residual(x, norm2,
+  const TransformerDecoderLayerOptions o = options();
+  Tensor x = residual(o.norm_first(), tgt, norm1,
+                      [&](const Tensor& t) { return dropout1(attend(self_attn, t, t, tgt_masks)); });
+  x = residual(o.norm_first(), x, norm2,
                [&](const Tensor& t) { return dropout2(attend(multihead_attn, t, memory, memory_masks)); });
-  return residual(x, norm3, [&](const Tensor& t) { return dropout3(feed_forward(t)); });
+  return residual(o.norm_first(), x, norm3,
+                  [&](const Tensor& t) { return dropout3(feed_forward(o.activation(), t)); });
 }
 
-std::shared_ptr<TransformerDecoderLayer> TransformerDecoderLayer::clone() const {
-  return with_values(std::make_shared<TransformerDecoderLayer>(d_model_, nhead_, options_now()));
+Value TransformerDecoderLayer::call(const Arguments& arguments) {
+  const DecoderArguments a = decoder_arguments(*this, arguments);
+  return forward(a.tgt, a.memory, a.tgt_masks, a.memory_masks);
 }
 
-TransformerEncoder::TransformerEncoder(const TransformerEncoderLayer& layer, std::int64_t num_layers,
-                                       std::shared_ptr<Module> norm)
-    : layers(add_copies(*this, layer, num_layers)) {
-  add_norm_if(*this, std::move(norm));
+TransformerStack::TransformerStack(const Module& layer, std::int64_t num_layers,
+                                   std::shared_ptr<Module> norm) {
+  require(num_layers >= 0, "num_layers of a transformer must not be negative, got ", num_layers);
+  for (std::int64_t i = 0; i < num_layers; ++i) layers->append(layer.clone());
+  if (norm) register_module("norm", std::move(norm));
+}
+
+Tensor TransformerStack::through_layers(Arguments arguments) const {
+  for (const auto& layer : layers->modules())
+    arguments.positional[0] = (*layer)(arguments).tensor("the output of " + layer->name());
+  const Tensor& x = arguments.positional[0].tensor("the input of " + name());
+  const std::shared_ptr<Module> norm = own_module("norm");
+  return norm ? (*norm)(x) : x;
 }
 
 Tensor TransformerEncoder::forward(const Tensor& src, const TransformerMasks& masks) {
-  Tensor x = src;
-  for (const auto& layer : layers_of<TransformerEncoderLayer>(layers)) x = layer->forward(x, masks);
-  return normed(*this, x);
+  return through_layers(encoder_arguments("src_mask", src, masks));
 }
 
-TransformerDecoder::TransformerDecoder(const TransformerDecoderLayer& layer, std::int64_t num_layers,
-                                       std::shared_ptr<Module> norm)
-    : layers(add_copies(*this, layer, num_layers)) {
-  add_norm_if(*this, std::move(norm));
+Value TransformerEncoder::call(const Arguments& arguments) {
+  const auto [src, masks] = encoder_arguments(*this, "mask", arguments);
+  return forward(src, masks);
 }
 
 Tensor TransformerDecoder::forward(const Tensor& tgt, const Tensor& memory, const TransformerMasks& tgt_masks,
                                    const TransformerMasks& memory_masks) {
-  Tensor x = tgt;
-  for (const auto& layer : layers_of<TransformerDecoderLayer>(layers))
-    x = layer->forward(x, memory, tgt_masks, memory_masks);
-  return normed(*this, x);
+  return through_layers(decoder_arguments({tgt, memory, tgt_masks, memory_masks}));
 }
 
-Transformer::Transformer(std::int64_t d_model, std::int64_t nhead, std::int64_t num_encoder_layers,
-                         std::int64_t num_decoder_layers, const TransformerOptions& options)
-    : d_model_(d_model), batch_first_(options.batch_first) {
+Value TransformerDecoder::call(const Arguments& arguments) {
+  const DecoderArguments a = decoder_arguments(*this, arguments);
+  return forward(a.tgt, a.memory, a.tgt_masks, a.memory_masks);
+}
+
+Transformer::Transformer(const TransformerLayerOptions& o, std::int64_t num_encoder_layers,
+                         std::int64_t num_decoder_layers)
+    : options_(o) {
   const auto norm = [&] {
     return std::make_shared<LayerNorm>(
-        LayerNormOptions({d_model}).eps(options.layer_norm_eps).bias(options.bias));
+        LayerNormOptions({o.d_model()}).eps(o.layer_norm_eps()).bias(o.bias()));
   };
-  encoder = add<TransformerEncoder>("encoder", TransformerEncoderLayer(d_model, nhead, options),
-                                    num_encoder_layers, norm());
-  decoder = add<TransformerDecoder>("decoder", TransformerDecoderLayer(d_model, nhead, options),
-                                    num_decoder_layers, norm());
+  encoder = add<TransformerEncoder>("encoder", TransformerEncoderLayer(o), num_encoder_layers, norm());
+  decoder = add<TransformerDecoder>("decoder", TransformerDecoderLayer(o), num_decoder_layers, norm());
   for (Tensor parameter : parameters())
     if (parameter.dim() > 1) init::xavier_uniform_(parameter);
 }
 
 Tensor Transformer::forward(const Tensor& src, const Tensor& tgt, const TransformerMasks& src_masks,
                             const TransformerMasks& tgt_masks, const TransformerMasks& memory_masks) {
-  const int batch_dim = batch_first_ ? 0 : 1;
+  const int batch_dim = options_.batch_first() ? 0 : 1;
   require(src.dim() != 3 || (tgt.dim() == 3 && src.size(batch_dim) == tgt.size(batch_dim)),
           "Transformer: the batch number of src and tgt must be equal");
-  require(src.size(-1) == d_model_ && tgt.size(-1) == d_model_,
+  require(src.size(-1) == options_.d_model() && tgt.size(-1) == options_.d_model(),
           "Transformer: the feature number of src and tgt must be equal to d_model");
-  return decoder->forward(tgt, encoder->forward(src, src_masks), tgt_masks, memory_masks);
+  const std::string what = "the output of Transformer's ";
+  const Tensor memory = encoder(encoder_arguments("mask", src, src_masks)).tensor(what + "encoder");
+  return decoder(decoder_arguments({tgt, memory, tgt_masks, memory_masks})).tensor(what + "decoder");
 }
 
 Tensor Transformer::generate_square_subsequent_mask(std::int64_t sz, const Device& device, DType dtype) {

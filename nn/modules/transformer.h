@@ -9,19 +9,31 @@
 
 namespace ocl::nn {
 
+/** What stands between the two linear layers: "relu", "gelu", or a function. */
 using ActivationFunction = std::function<Tensor(const Tensor&)>;
-
-/** "relu" or "gelu". Throws ValueError. */
-ActivationFunction activation_named(const std::string& name);
-
-/** What the layers of a transformer take beside d_model and nhead, by PyTorch's names. */
-struct TransformerOptions {
-  std::int64_t dim_feedforward = 2048;
-  double dropout = 0.1;
-  ActivationFunction activation = activation_named("relu");
-  double layer_norm_eps = 1e-5;
-  bool batch_first = false, norm_first = false, bias = true;
+struct Activation : std::variant<std::string, ActivationFunction> {
+  using variant::variant;
 };
+std::string repr_of(const Activation& activation);
+
+/** `TransformerEncoderLayerOptions(512, 8).dropout(0).activation("gelu")`. */
+struct TransformerLayerOptions {
+  TransformerLayerOptions() = default;
+  TransformerLayerOptions(std::int64_t d_model, std::int64_t nhead) : d_model_(d_model), nhead_(nhead) {}
+  OPTION(std::int64_t, d_model) = 0;
+  OPTION(std::int64_t, nhead) = 0;
+  OPTION(std::int64_t, dim_feedforward) = 2048;
+  OPTION(double, dropout) = 0.1;
+  OPTION(Activation, activation) = "relu";
+  OPTION(double, layer_norm_eps) = 1e-5;
+  OPTION(bool, batch_first) = false;
+  OPTION(bool, norm_first) = false;
+  OPTION(bool, bias) = true;
+  OPTION_LIST(2, d_model_, nhead_, dim_feedforward_, dropout_, activation_, layer_norm_eps_, batch_first_,
+              norm_first_, bias_)
+};
+using TransformerEncoderLayerOptions = TransformerLayerOptions;
+using TransformerDecoderLayerOptions = TransformerLayerOptions;
 
 /** What hides keys of one attention: see MultiheadAttention::Masks. is_causal: a hint that attn_mask is the
  * causal one, which must be given. */
@@ -30,105 +42,118 @@ struct TransformerMasks {
   bool is_causal = false;
 };
 
-/** What the layers of encoder and decoder share. */
+/** What the layers of encoder and decoder share. Of their options norm_first and activation count at every
+ * call; a submodule "activation" takes the latter's place. */
 class TransformerLayer : public Module {
  public:
+  /** What takes the option's place in this layer, not in its copies: of another language. */
+  void substitute_activation(ActivationFunction function);
+
   Child<MultiheadAttention> self_attn;
   Child<Linear> linear1, linear2;
   Child<LayerNorm> norm1, norm2;
   Child<Dropout> dropout, dropout1, dropout2;
-  /** Between linear1 and linear2; a submodule "activation" takes its place. */
-  ActivationFunction activation;
-  bool norm_first;
 
  protected:
-  TransformerLayer(std::int64_t d_model, std::int64_t nhead, const TransformerOptions& options);
-  Child<MultiheadAttention> add_attention(const std::string& name);
-  void add_feed_forward();
-  Child<LayerNorm> add_norm(const std::string& name);
-  Child<Dropout> add_dropout(const std::string& name);
+  Child<MultiheadAttention> add_attention(const std::string& name, const TransformerLayerOptions& options);
+  void add_feed_forward(const TransformerLayerOptions& options);
+  Child<LayerNorm> add_norm(const std::string& name, const TransformerLayerOptions& options);
 
   /** x + block(x), normalised before the block or after the sum. */
   template <class Block>
-  Tensor residual(const Tensor& x, const Child<LayerNorm>& norm, Block block) const;
-  Tensor attend(const Child<MultiheadAttention>& attention, const Tensor& x, const Tensor& memory,
-                const TransformerMasks& masks) const;
-  Tensor feed_forward(const Tensor& x) const;
-  /** A copy's values become this module's. */
-  template <class Layer>
-  std::shared_ptr<Layer> with_values(std::shared_ptr<Layer> copy) const;
-  /** The options that a copy is made with: those given, and what has been set since. */
-  TransformerOptions options_now() const;
-
-  std::int64_t d_model_, nhead_;
+  static Tensor residual(bool norm_first, const Tensor& x, const Child<LayerNorm>& norm, Block block);
+  static Tensor attend(const Child<MultiheadAttention>& attention, const Tensor& x, const Tensor& memory,
+                       const TransformerMasks& masks);
+  Tensor feed_forward(const Activation& activation, const Tensor& x) const;
 
  private:
-  TransformerOptions options_;
+  ActivationFunction substitute_;
 };
 
 /** torch.nn.TransformerEncoderLayer (Vaswani et al. 2017): attention of a sequence to itself and a
  * feed-forward net, each with a residual and layer norm. */
-class TransformerEncoderLayer : public TransformerLayer {
+class TransformerEncoderLayer
+    : public Layer<TransformerEncoderLayer, TransformerEncoderLayerOptions, TransformerLayer> {
  public:
-  TransformerEncoderLayer(std::int64_t d_model, std::int64_t nhead, const TransformerOptions& options = {});
+  explicit TransformerEncoderLayer(const TransformerEncoderLayerOptions& options);
+  TransformerEncoderLayer(std::int64_t d_model, std::int64_t nhead)
+      : TransformerEncoderLayer(TransformerEncoderLayerOptions(d_model, nhead)) {}
   /** src [S, N, d_model] ([N, S, d_model] with batch_first), or [S, d_model]. */
   Tensor forward(const Tensor& src, const TransformerMasks& masks);
   Tensor forward(const Tensor& src) override { return forward(src, {}); }
-  std::string name() const override { return "TransformerEncoderLayer"; }
-  /** A layer of its own with the same values. */
-  std::shared_ptr<TransformerEncoderLayer> clone() const;
+  /** (src, src_mask, src_key_padding_mask, is_causal). */
+  Value call(const Arguments& arguments) override;
+  std::string extra_repr() const override { return ""; }
 };
 
 /** torch.nn.TransformerDecoderLayer: as the encoder's, with attention to `memory` between. */
-class TransformerDecoderLayer : public TransformerLayer {
+class TransformerDecoderLayer
+    : public Layer<TransformerDecoderLayer, TransformerDecoderLayerOptions, TransformerLayer> {
  public:
-  TransformerDecoderLayer(std::int64_t d_model, std::int64_t nhead, const TransformerOptions& options = {});
+  explicit TransformerDecoderLayer(const TransformerDecoderLayerOptions& options);
+  TransformerDecoderLayer(std::int64_t d_model, std::int64_t nhead)
+      : TransformerDecoderLayer(TransformerDecoderLayerOptions(d_model, nhead)) {}
   Tensor forward(const Tensor& tgt, const Tensor& memory, const TransformerMasks& tgt_masks = {},
                  const TransformerMasks& memory_masks = {});
   using Module::forward;
-  std::string name() const override { return "TransformerDecoderLayer"; }
-  std::shared_ptr<TransformerDecoderLayer> clone() const;
+  /** (tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask, tgt_is_causal,
+   * memory_is_causal). */
+  Value call(const Arguments& arguments) override;
+  std::string extra_repr() const override { return ""; }
 
   Child<MultiheadAttention> multihead_attn;
   Child<LayerNorm> norm3;
   Child<Dropout> dropout3;
 };
 
-/** torch.nn.TransformerEncoder: num_layers copies of a layer one after the other, and a last norm. */
-class TransformerEncoder : public Module {
+/** What TransformerEncoder and TransformerDecoder share: copies of a layer, and a last norm or none. */
+class TransformerStack : public Module {
  public:
-  TransformerEncoder(const TransformerEncoderLayer& layer, std::int64_t num_layers,
-                     std::shared_ptr<Module> norm = nullptr);
+  Child<ModuleList> layers = add<ModuleList>("layers");
+
+ protected:
+  TransformerStack() = default;
+  TransformerStack(const Module& layer, std::int64_t num_layers, std::shared_ptr<Module> norm);
+  /** Through all layers, each called with `arguments`, the first of which is what the one before gave. */
+  Tensor through_layers(Arguments arguments) const;
+};
+
+/** torch.nn.TransformerEncoder: num_layers copies of a layer one after the other, and a last norm. */
+class TransformerEncoder : public TransformerStack {
+ public:
+  TransformerEncoder() = default;
+  TransformerEncoder(const Module& layer, std::int64_t num_layers, std::shared_ptr<Module> norm = nullptr)
+      : TransformerStack(layer, num_layers, std::move(norm)) {}
   Tensor forward(const Tensor& src, const TransformerMasks& masks);
   Tensor forward(const Tensor& src) override { return forward(src, {}); }
-  std::string name() const override { return "TransformerEncoder"; }
-
-  Child<ModuleList> layers;
+  /** (src, mask, src_key_padding_mask, is_causal). */
+  Value call(const Arguments& arguments) override;
+  std::shared_ptr<Module> alike() const override { return std::make_shared<TransformerEncoder>(); }
 };
 
 /** torch.nn.TransformerDecoder. */
-class TransformerDecoder : public Module {
+class TransformerDecoder : public TransformerStack {
  public:
-  TransformerDecoder(const TransformerDecoderLayer& layer, std::int64_t num_layers,
-                     std::shared_ptr<Module> norm = nullptr);
+  TransformerDecoder() = default;
+  TransformerDecoder(const Module& layer, std::int64_t num_layers, std::shared_ptr<Module> norm = nullptr)
+      : TransformerStack(layer, num_layers, std::move(norm)) {}
   Tensor forward(const Tensor& tgt, const Tensor& memory, const TransformerMasks& tgt_masks = {},
                  const TransformerMasks& memory_masks = {});
   using Module::forward;
-  std::string name() const override { return "TransformerDecoder"; }
-
-  Child<ModuleList> layers;
+  /** As TransformerDecoderLayer's. */
+  Value call(const Arguments& arguments) override;
+  std::shared_ptr<Module> alike() const override { return std::make_shared<TransformerDecoder>(); }
 };
 
-/** torch.nn.Transformer: `transformer.forward(src, tgt)`. */
+/** torch.nn.Transformer, its layers made from `options`: `transformer.forward(src, tgt)`. */
 class Transformer : public Module {
  public:
-  explicit Transformer(std::int64_t d_model = 512, std::int64_t nhead = 8,
-                       std::int64_t num_encoder_layers = 6, std::int64_t num_decoder_layers = 6,
-                       const TransformerOptions& options = {});
+  explicit Transformer(const TransformerLayerOptions& options = {512, 8}, std::int64_t num_encoder_layers = 6,
+                       std::int64_t num_decoder_layers = 6);
   Tensor forward(const Tensor& src, const Tensor& tgt, const TransformerMasks& src_masks = {},
                  const TransformerMasks& tgt_masks = {}, const TransformerMasks& memory_masks = {});
   using Module::forward;
-  std::string name() const override { return "Transformer"; }
+  std::shared_ptr<Module> alike() const override { return std::make_shared<Transformer>(options_, 0, 0); }
 
   Child<TransformerEncoder> encoder;
   Child<TransformerDecoder> decoder;
@@ -138,8 +163,7 @@ class Transformer : public Module {
                                                 DType dtype = DType::float32);
 
  private:
-  std::int64_t d_model_;
-  bool batch_first_;
+  TransformerLayerOptions options_;
 };
 
 }  // namespace ocl::nn

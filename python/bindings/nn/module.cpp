@@ -32,17 +32,6 @@ py::dict python_halves(const py::object& self) {
   return self.attr("__dict__").attr("setdefault")("_python_halves", py::dict());
 }
 
-/** Adds a submodule. C++ holds its C++ half alone, and the parent's _python_halves hold the Python half with
- * what a subclass adds: so the collector sees every reference to it. */
-void add_child(const py::object& self, Module& module, const std::string& name, const py::object& child) {
-  if (!py::isinstance<Module>(child)) throw ocl::TypeError(class_name(child) + " is not a Module subclass");
-  constructed(child);
-  module.register_module(name, py::potentially_slicing_weak_ptr<Module>(child).lock());
-  self.attr("__dict__")
-      .attr("pop")(name, py::none());  // a plain attribute of that name would hide the submodule
-  python_halves(self)[py::str(name)] = child;
-}
-
 // Modules and parameters that are assigned become part of the module, as in PyTorch.
 void set_attribute(const py::object& self, const std::string& name, const py::object& value) {
   Module& module = constructed(self);
@@ -418,6 +407,15 @@ void bind_state(ModuleBinding& module) {
 }
 
 }  // namespace
+
+void add_child(const py::object& self, Module& module, const std::string& name, const py::object& child) {
+  if (!py::isinstance<Module>(child)) throw ocl::TypeError(class_name(child) + " is not a Module subclass");
+  constructed(child);
+  module.register_module(name, py::potentially_slicing_weak_ptr<Module>(child).lock());
+  self.attr("__dict__")
+      .attr("pop")(name, py::none());  // a plain attribute of that name would hide the submodule
+  python_halves(self)[py::str(name)] = child;
+}
 
 void restore(const py::object& self, Module& module, const py::dict& state) {
   for (const ocl::StateDict& own : {module.own_parameters(), module.own_buffers()})

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <set>
+
 #include "../casters.h"
 #include "../collector.h"
 #include "nn/nn.h"
@@ -36,13 +38,25 @@ class PythonModule : public M, public py::trampoline_self_life_support {
   }
 };
 
-/** How a module class is bound that Python does not construct from options. */
+/** How a module class is bound that is a base alone: Python constructs none. */
 template <class M, class Base = Module>
 struct ModuleClass : py::class_<M, Base, py::smart_holder> {
   template <class... Extra>
   ModuleClass(py::handle scope, const char* name, const Extra&... extra)
-      : py::class_<M, Base, py::smart_holder>(scope, name, extra..., py::custom_type_setup(&follow_module)) {}
+      : py::class_<M, Base, py::smart_holder>(scope, name, extra..., py::custom_type_setup(&follow_module)) {
+    // Module's constructor, which it would inherit, makes no M.
+    this->def(
+        "__init__",
+        [name](py::detail::value_and_holder&, const py::args&, const py::kwargs&) {
+          throw ocl::TypeError(dlprim::concat(name, " is the base of other modules, and cannot be made"));
+        },
+        py::detail::is_new_style_constructor());
+  }
 };
+
+/** Adds a submodule. C++ holds its C++ half alone, and the parent's _python_halves hold the Python half with
+ * what a subclass adds: so the collector sees every reference to it. */
+void add_child(const py::object& self, Module& module, const std::string& name, const py::object& child);
 
 /** Gives a module that __setstate__ has made what `state`, from __getstate__, says. */
 void restore(const py::object& self, Module& module, const py::dict& state);
@@ -51,6 +65,11 @@ template <class M, class = void>
 struct HasParameters : std::false_type {};
 template <class M>
 struct HasParameters<M, std::void_t<decltype(std::declval<M&>().reset_parameters())>> : std::true_type {};
+
+template <class Options, class = void>
+struct HasWarning : std::false_type {};
+template <class Options>
+struct HasWarning<Options, std::void_t<decltype(std::declval<Options&>().warning())>> : std::true_type {};
 
 /** Puts a new M into a Python object that is being made: one that calls back where its class is Python's. */
 template <class M, class... Options>
@@ -66,6 +85,11 @@ M& construct(py::detail::value_and_holder& self, const Options&... options) {
   return *made;
 }
 
+/** The Python object that is being made. */
+inline py::object object_in(const py::detail::value_and_holder& self) {
+  return py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(self.inst));
+}
+
 /** The constructor, and the copies, of a class without options. */
 template <class M, class Class>
 void def_plain_construction(Class& bound) {
@@ -75,8 +99,7 @@ void def_plain_construction(Class& bound) {
   bound.def(
       "__setstate__",
       [](py::detail::value_and_holder& self, const py::dict& state) {
-        restore(py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(self.inst)),
-                construct<M>(self), state);
+        restore(object_in(self), construct<M>(self), state);
       },
       py::detail::is_new_style_constructor());
 }
@@ -91,17 +114,26 @@ class LayerClass : public py::class_<M, Base, PythonModule<M>, py::smart_holder>
   using Class = py::class_<M, Base, PythonModule<M>, py::smart_holder>;
   using Options = typename M::Options;
 
-  LayerClass(py::handle scope, const char* name, const std::string& documentation = "")
+  /** Finishes what Python made: by its constructor with these arguments or, where null, as a copy. */
+  using Finish = void (*)(const py::object& self, M& module, const ConstructorArguments* arguments);
+
+  /** `no_attributes`: the options whose names in Python are those of tensors or submodules, or of nothing. */
+  LayerClass(py::handle scope, const char* name, const std::string& documentation = "",
+             const std::set<std::string>& no_attributes = {"bias", "weight", "pos_weight"},
+             Finish finish = nullptr)
       : Class(scope, name, documentation.c_str(), py::custom_type_setup(&follow_module)) {
     const ConstructorSignature signature(Options::names(), types(Options().values()), values(Options()),
                                          takes_factory);
     this->def(
         "__init__",
-        [name](py::detail::value_and_holder& self, const py::args& positional, const py::kwargs& named) {
+        [name, finish](py::detail::value_and_holder& self, const py::args& positional,
+                       const py::kwargs& named) {
           const ConstructorArguments given(name, Options::names(), takes_factory, positional, named);
           const Options options = options_from(name, [&](std::size_t i) { return given[i]; });
+          warn_of(options);
           const FactoryScope factory(given.device(), given.dtype());
-          construct<M>(self, options);
+          M& module = construct<M>(self, options);
+          if (finish) finish(object_in(self), module, &given);
         },
         py::detail::is_new_style_constructor(), signature.of_init().c_str());
     this->def("_options", [](const M& self) {
@@ -112,23 +144,25 @@ class LayerClass : public py::class_<M, Base, PythonModule<M>, py::smart_holder>
     });
     this->def(
         "__setstate__",
-        [name](py::detail::value_and_holder& self, const py::dict& state) {
+        [name, finish](py::detail::value_and_holder& self, const py::dict& state) {
           const py::dict kept = state["options"];
           const Options options = options_from(name, [&](std::size_t i) -> py::handle {
             const py::str key(Options::names().names[i]);
             return kept.contains(key) ? py::handle(kept[key]) : py::handle();
           });
           const FactoryScope hollow(std::nullopt, std::nullopt, true);
-          restore(py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(self.inst)),
-                  construct<M>(self, options), state);
+          M& module = construct<M>(self, options);
+          restore(object_in(self), module, state);
+          if (finish) finish(object_in(self), module, nullptr);
         },
         py::detail::is_new_style_constructor());
-    if constexpr (takes_factory) this->def("reset_parameters", &M::reset_parameters, WithoutLock());
-    bind_attributes(std::make_index_sequence<option_count>());
+    if constexpr (HasParameters<M>::value) this->def("reset_parameters", &M::reset_parameters, WithoutLock());
+    bind_attributes(no_attributes, std::make_index_sequence<option_count>());
   }
 
  private:
-  static constexpr bool takes_factory = HasParameters<M>::value;
+  static constexpr bool is_transformer = std::is_base_of_v<TransformerLayer, M>;
+  static constexpr bool takes_factory = HasParameters<M>::value || is_transformer;
   static constexpr std::size_t option_count =
       std::tuple_size_v<decltype(std::declval<const Options&>().values())>;
 
@@ -159,14 +193,20 @@ class LayerClass : public py::class_<M, Base, PythonModule<M>, py::smart_holder>
     return options;
   }
 
+  static void warn_of(const Options& options) {
+    if constexpr (HasWarning<Options>::value)
+      if (const std::string text = options.warning(); !text.empty())
+        if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) != 0) throw py::error_already_set();
+  }
+
   template <std::size_t... I>
-  void bind_attributes(std::index_sequence<I...>) {
-    (bind_attribute<I>(Options::names().names[I]), ...);
+  void bind_attributes(const std::set<std::string>& left_out, std::index_sequence<I...>) {
+    const auto& names = Options::names().names;
+    ((left_out.count(names[I]) ? void() : bind_attribute<I>(names[I])), ...);
   }
 
   template <std::size_t I>
   void bind_attribute(const std::string& option) {
-    if (option == "bias" || option == "weight" || option == "pos_weight") return;  // tensors have these names
     this->def_property(
         option.c_str(), [](const M& self) { return values(self.options())[I]; },
         [option](M& self, const py::object& value) {

@@ -23,8 +23,8 @@ std::string listed(const std::vector<std::string>& names) {
 
 ConstructorArguments::ConstructorArguments(const std::string& layer, const OptionNames& options, bool factory,
                                            const py::tuple& positional, const py::dict& named)
-    : options_(options.names.size()) {
-  const std::vector<std::string> names = argument_names(options, factory);
+    : names_(argument_names(options, factory)), options_(options.names.size()) {
+  const std::vector<std::string>& names = names_;
   const auto refuse = [&](const auto&... text) {
     throw py::type_error(dlprim::concat(layer, ".__init__() ", text...));
   };
@@ -47,6 +47,10 @@ ConstructorArguments::ConstructorArguments(const std::string& layer, const Optio
   if (!missing.empty())
     refuse("missing ", missing.size(), " required positional argument", missing.size() > 1 ? "s" : "", ": ",
            listed(missing));
+}
+
+py::handle ConstructorArguments::operator[](const std::string& option) const {
+  return values_[static_cast<std::size_t>(std::find(names_.begin(), names_.end(), option) - names_.begin())];
 }
 
 std::optional<ocl::Device> ConstructorArguments::device() const {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "../sizes.h"
-#include "nn/options.h"
+#include "nn/modules/transformer.h"
 
 namespace pybind11::detail {
 
@@ -48,6 +48,12 @@ inline py::object python_option(const ocl::Tensor& tensor) {
   return tensor.defined() ? py::cast(tensor) : py::none();
 }
 
+inline py::object python_option(const ocl::nn::Activation& activation) {
+  const auto* name = std::get_if<std::string>(&activation);
+  if (!name) throw ocl::TypeError("Python cannot copy an activation that is a function of C++");
+  return py::str(*name);
+}
+
 /** What type checkers are told of an option's type. */
 template <class T>
 struct OptionType {
@@ -78,6 +84,11 @@ struct OptionType<std::vector<T>> {
     const std::string one = OptionType<T>::text();
     return one + " | tuple[" + one + ", ...]";
   }
+};
+
+template <>
+struct OptionType<ocl::nn::Activation> {
+  static std::string text() { return "str | collections.abc.Callable | Module"; }
 };
 
 /** Throws Python's TypeError: "Linear.__init__(): argument 'bias' (position 3) must be bool, not list". */
@@ -112,6 +123,15 @@ inline void set_option(ocl::Tensor& option, const py::handle& value, const std::
   option = value.is_none() ? ocl::Tensor() : value.cast<ocl::Tensor>();
 }
 
+/** Names alone: a module or a function of Python's becomes part of the object (transformer.cpp). */
+inline void set_option(ocl::nn::Activation& option, const py::handle& value, const std::string& name) {
+  if (py::isinstance<py::str>(value))
+    option = value.cast<std::string>();
+  else if (!PyCallable_Check(value.ptr()))
+    throw ocl::TypeError(
+        dlprim::concat(name, " must be a name or callable, not ", Py_TYPE(value.ptr())->tp_name));
+}
+
 /** The arguments of a constructor, matched with the names of options: an empty handle where none is given. */
 class ConstructorArguments {
  public:
@@ -120,10 +140,12 @@ class ConstructorArguments {
   ConstructorArguments(const std::string& layer, const ocl::nn::OptionNames& options, bool factory,
                        const py::tuple& positional, const py::dict& named);
   py::handle operator[](std::size_t option) const { return values_[option]; }
+  py::handle operator[](const std::string& option) const;
   std::optional<ocl::Device> device() const;
   std::optional<ocl::DType> dtype() const;
 
  private:
+  std::vector<std::string> names_;
   std::vector<py::handle> values_;
   std::size_t options_;
 };

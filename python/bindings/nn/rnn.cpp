@@ -29,26 +29,16 @@ PackedSequence packed_of(const py::object& sequence) {
           optional("unsorted_indices")};
 }
 
-const Tensor& first_of(const RNN&, const LstmState& hx) {
-  return hx.h;
-}
-const Tensor& first_of(const GRU&, const LstmState& hx) {
-  return hx.h;
-}
-const LstmState& first_of(const LSTM&, const LstmState& hx) {
-  return hx;
-}
-
 /** forward(input, hx): a tensor or a packed sequence, and the states. */
-template <class Layer, class Hx>
-py::tuple forward(Layer& self, const py::object& input, const Hx& hx) {
+template <class Hx>
+py::tuple forward(const RNNBase& self, const py::object& input, const Hx& hx) {
   const LstmState first = state_of(hx);
   if (py::isinstance<py::tuple>(input)) {
     const PackedSequence packed = packed_of(input);
     PackedRnnResult result;
     {
       const PythonUnlocked unlocked;
-      result = self.forward(packed, first_of(self, first));
+      result = self.run(packed, first);
     }
     return py::make_tuple(input.attr("_with_data")(result.output.data), as_python(result.h_n, result.c_n));
   }
@@ -56,28 +46,20 @@ py::tuple forward(Layer& self, const py::object& input, const Hx& hx) {
   RnnResult result;
   {
     const PythonUnlocked unlocked;
-    result = self.forward(x, first_of(self, first));
+    result = self.run(x, first);
   }
   return py::make_tuple(result.output, as_python(result.h_n, result.c_n));
 }
 
-/** What PyTorch warns of. */
-void warn_of_dropout(double dropout, std::int64_t num_layers) {
-  if (dropout <= 0 || num_layers != 1) return;
-  const std::string text =
-      "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects "
-      "num_layers greater than 1, but got dropout=" +
-      float_repr(dropout) + " and num_layers=1";
-  if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) != 0) throw py::error_already_set();
-}
-
-/** Moved to where `device` and `dtype` say. */
-template <class M>
-std::shared_ptr<M> placed(std::shared_ptr<M> module, const std::optional<ocl::Device>& device,
-                          const std::optional<ocl::DType>& dtype) {
-  if (device) module->to(*device);
-  if (dtype) module->to(*dtype);
-  return module;
+/** One step: h, or (h, c). */
+template <class Hx>
+py::object step(const RNNCellBase& self, const Tensor& input, const Hx& hx) {
+  LstmState result;
+  {
+    const PythonUnlocked unlocked;
+    result = self.run(input, state_of(hx));
+  }
+  return as_python(result.h, result.c);
 }
 
 py::list all_weights(const py::object& self) {
@@ -90,124 +72,54 @@ py::list all_weights(const py::object& self) {
   return layers;
 }
 
-using OptionalDevice = std::optional<ocl::Device>;
-using OptionalDType = std::optional<ocl::DType>;
-
-void bind_layers(py::module_& m) {
-  ModuleClass<RNNBase>(m, "RNNBase", "What RNN, GRU and LSTM share.")
-      .def_readwrite("input_size", &RNNBase::input_size)
-      .def_readwrite("hidden_size", &RNNBase::hidden_size)
-      .def_readwrite("num_layers", &RNNBase::num_layers)
-      .def_readwrite("bias", &RNNBase::bias)
-      .def_readwrite("batch_first", &RNNBase::batch_first)
-      .def_readwrite("dropout", &RNNBase::dropout)
-      .def_readwrite("bidirectional", &RNNBase::bidirectional)
-      .def_readwrite("proj_size", &RNNBase::proj_size)
-      .def_property_readonly("all_weights", &all_weights, "The parameters of each layer and direction.")
-      .def("reset_parameters", &RNNBase::reset_parameters)
-      .def("flatten_parameters", &RNNBase::flatten_parameters, "Does nothing.");
-  ModuleClass<RNN, RNNBase>(
-      m, "RNN", "Layers of h = tanh(W_ih x + b_ih + W_hh h + b_hh), or of relu; gives output and h_n.")
-      .def(py::init([](std::int64_t input_size, std::int64_t hidden_size, std::int64_t num_layers,
-                       const std::string& nonlinearity, bool bias, bool batch_first, double dropout,
-                       bool bidirectional, const OptionalDevice& device, const OptionalDType& dtype) {
-             warn_of_dropout(dropout, num_layers);
-             RNN::Options options;
-             static_cast<RNNBase::Options&>(options) = {num_layers, bias, batch_first, dropout,
-                                                        bidirectional};
-             options.nonlinearity = nonlinearity;
-             return placed(std::make_shared<RNN>(input_size, hidden_size, options), device, dtype);
-           }),
-           py::arg("input_size"), py::arg("hidden_size"), py::arg("num_layers") = 1,
-           py::arg("nonlinearity") = "tanh", py::arg("bias") = true, py::arg("batch_first") = false,
-           py::arg("dropout") = 0.0, py::arg("bidirectional") = false, py::arg("device") = py::none(),
-           py::arg("dtype") = py::none())
-      .def_readwrite("nonlinearity", &RNN::nonlinearity)
-      .def_property_readonly(
-          "mode", [](const RNN& self) { return self.nonlinearity == "relu" ? "RNN_RELU" : "RNN_TANH"; })
-      .def("forward", &forward<RNN, OptionalTensor>, py::arg("input"), py::arg("hx") = py::none());
-  ModuleClass<GRU, RNNBase>(m, "GRU", "Layers of gated recurrent units; gives output and h_n.")
-      .def(py::init([](std::int64_t input_size, std::int64_t hidden_size, std::int64_t num_layers, bool bias,
-                       bool batch_first, double dropout, bool bidirectional, const OptionalDevice& device,
-                       const OptionalDType& dtype) {
-             warn_of_dropout(dropout, num_layers);
-             return placed(
-                 std::make_shared<GRU>(input_size, hidden_size,
-                                       GRU::Options{num_layers, bias, batch_first, dropout, bidirectional}),
-                 device, dtype);
-           }),
-           py::arg("input_size"), py::arg("hidden_size"), py::arg("num_layers") = 1, py::arg("bias") = true,
-           py::arg("batch_first") = false, py::arg("dropout") = 0.0, py::arg("bidirectional") = false,
-           py::arg("device") = py::none(), py::arg("dtype") = py::none())
-      .def_property_readonly("mode", [](const GRU&) { return "GRU"; })
-      .def("forward", &forward<GRU, OptionalTensor>, py::arg("input"), py::arg("hx") = py::none());
-  ModuleClass<LSTM, RNNBase>(m, "LSTM", "Layers of long short-term memory; gives output and (h_n, c_n).")
-      .def(py::init([](std::int64_t input_size, std::int64_t hidden_size, std::int64_t num_layers, bool bias,
-                       bool batch_first, double dropout, bool bidirectional, std::int64_t proj_size,
-                       const OptionalDevice& device, const OptionalDType& dtype) {
-             warn_of_dropout(dropout, num_layers);
-             LSTM::Options options;
-             static_cast<RNNBase::Options&>(options) = {num_layers, bias, batch_first, dropout,
-                                                        bidirectional};
-             options.proj_size = proj_size;
-             return placed(std::make_shared<LSTM>(input_size, hidden_size, options), device, dtype);
-           }),
-           py::arg("input_size"), py::arg("hidden_size"), py::arg("num_layers") = 1, py::arg("bias") = true,
-           py::arg("batch_first") = false, py::arg("dropout") = 0.0, py::arg("bidirectional") = false,
-           py::arg("proj_size") = 0, py::arg("device") = py::none(), py::arg("dtype") = py::none())
-      .def_property_readonly("mode", [](const LSTM&) { return "LSTM"; })
-      .def("forward", &forward<LSTM, TwoTensors>, py::arg("input"), py::arg("hx") = py::none());
+/** An attribute of all layers that is an option of some alone. */
+template <class Get>
+auto fixed(const char* name, const Get& get) {
+  return [name, get](const RNNBase& self, const py::object& value) {
+    if (!get(self).equal(value))
+      throw ocl::ValueError(
+          dlprim::concat(self.name(), ": '", name, "' cannot be ", py::repr(value).cast<std::string>()));
+  };
 }
 
-template <class Cell>
-auto cell_init() {
-  return py::init([](std::int64_t input_size, std::int64_t hidden_size, bool bias,
-                     const OptionalDevice& device, const OptionalDType& dtype) {
-    return placed(std::make_shared<Cell>(input_size, hidden_size, bias), device, dtype);
-  });
+template <class M, class Hx>
+LayerClass<M, RNNBase> bind_layer(py::module_& m, const char* name, const char* documentation) {
+  LayerClass<M, RNNBase> layer(m, name, documentation, {});
+  layer.def("forward", &forward<Hx>, py::arg("input"), py::arg("hx") = py::none());
+  return layer;
+}
+
+template <class Cell, class Hx>
+void bind_cell(py::module_& m, const char* name, const char* documentation) {
+  LayerClass<Cell, RNNCellBase>(m, name, documentation, {})
+      .def("forward", &step<Hx>, py::arg("input"), py::arg("hx") = py::none());
+}
+
+void bind_layers(py::module_& m) {
+  const auto mode = [](const RNNBase& self) -> py::object { return py::str(self.settings().mode); };
+  const auto proj_size = [](const RNNBase& self) -> py::object {
+    return py::int_(self.settings().proj_size);
+  };
+  ModuleClass<RNNBase>(m, "RNNBase", "What RNN, GRU and LSTM share.")
+      .def_property("mode", mode, fixed("mode", mode))
+      .def_property("proj_size", proj_size, fixed("proj_size", proj_size))
+      .def_property_readonly("all_weights", &all_weights, "The parameters of each layer and direction.")
+      .def("flatten_parameters", &RNNBase::flatten_parameters, "Does nothing.");
+  bind_layer<RNN, OptionalTensor>(
+      m, "RNN", "Layers of h = tanh(W_ih x + b_ih + W_hh h + b_hh), or of relu; gives output and h_n.")
+      .def_property("mode", mode, [](RNN& self, const std::string& value) {
+        dlprim::require(value == "RNN_TANH" || value == "RNN_RELU", "RNN: Unrecognized RNN mode: ", value);
+        self.change_options([&](auto& o) { o.nonlinearity(value == "RNN_RELU" ? "relu" : "tanh"); });
+      });
+  bind_layer<GRU, OptionalTensor>(m, "GRU", "Layers of gated recurrent units; gives output and h_n.");
+  bind_layer<LSTM, TwoTensors>(m, "LSTM", "Layers of long short-term memory; gives output and (h_n, c_n).");
 }
 
 void bind_cells(py::module_& m) {
-  ModuleClass<RNNCellBase>(m, "RNNCellBase", "What the cells share.")
-      .def_readwrite("input_size", &RNNCellBase::input_size)
-      .def_readwrite("hidden_size", &RNNCellBase::hidden_size)
-      .def_readwrite("bias", &RNNCellBase::bias)
-      .def("reset_parameters", &RNNCellBase::reset_parameters);
-  ModuleClass<RNNCell, RNNCellBase>(m, "RNNCell", "One step of RNN: h.")
-      .def(py::init([](std::int64_t input_size, std::int64_t hidden_size, bool bias,
-                       const std::string& nonlinearity, const OptionalDevice& device,
-                       const OptionalDType& dtype) {
-             return placed(std::make_shared<RNNCell>(input_size, hidden_size, bias, nonlinearity), device,
-                           dtype);
-           }),
-           py::arg("input_size"), py::arg("hidden_size"), py::arg("bias") = true,
-           py::arg("nonlinearity") = "tanh", py::arg("device") = py::none(), py::arg("dtype") = py::none())
-      .def_readwrite("nonlinearity", &RNNCell::nonlinearity)
-      .def(
-          "forward",
-          [](RNNCell& self, const Tensor& input, const OptionalTensor& hx) {
-            return self.forward(input, or_undefined(hx));
-          },
-          py::arg("input"), py::arg("hx") = py::none(), WithoutLock());
-  ModuleClass<GRUCell, RNNCellBase>(m, "GRUCell", "One step of GRU: h.")
-      .def(cell_init<GRUCell>(), py::arg("input_size"), py::arg("hidden_size"), py::arg("bias") = true,
-           py::arg("device") = py::none(), py::arg("dtype") = py::none())
-      .def(
-          "forward",
-          [](GRUCell& self, const Tensor& input, const OptionalTensor& hx) {
-            return self.forward(input, or_undefined(hx));
-          },
-          py::arg("input"), py::arg("hx") = py::none(), WithoutLock());
-  ModuleClass<LSTMCell, RNNCellBase>(m, "LSTMCell", "One step of LSTM: (h, c).")
-      .def(cell_init<LSTMCell>(), py::arg("input_size"), py::arg("hidden_size"), py::arg("bias") = true,
-           py::arg("device") = py::none(), py::arg("dtype") = py::none())
-      .def(
-          "forward",
-          [](LSTMCell& self, const Tensor& input, const TwoTensors& hx) {
-            const LstmState state = self.forward(input, state_of(hx));
-            return std::tuple(state.h, state.c);
-          },
-          py::arg("input"), py::arg("hx") = py::none(), WithoutLock());
+  ModuleClass<RNNCellBase>(m, "RNNCellBase", "What the cells share.");
+  bind_cell<RNNCell, OptionalTensor>(m, "RNNCell", "One step of RNN: h.");
+  bind_cell<GRUCell, OptionalTensor>(m, "GRUCell", "One step of GRU: h.");
+  bind_cell<LSTMCell, TwoTensors>(m, "LSTMCell", "One step of LSTM: (h, c).");
 }
 
 using Sizes = std::vector<std::int64_t>;

@@ -4,57 +4,73 @@ namespace {
 
 using OptionalTensor = std::optional<Tensor>;
 
+py::object function_named(const std::string& name) {
+  return py::module_::import("ocl.nn.functional").attr(name.c_str());
+}
+
+/** A function of Python's stands in the object's __dict__, where the collector sees it. */
+template <class M>
+void follow_activation(const py::object& self, M& layer) {
+  if (!self.attr("__dict__").cast<py::dict>().contains("activation"))
+    return layer.substitute_activation(nullptr);
+  layer.substitute_activation([&layer](const Tensor& x) {
+    const PythonLocked locked;
+    const py::object python = py::cast(&layer, py::return_value_policy::reference);
+    return python.attr("__dict__")["activation"](x).template cast<Tensor>();
+  });
+}
+
 /** What PyTorch takes as an activation: a name, a module, or a function. */
-template <class Layer>
-void set_activation(Layer& layer, const py::object& activation) {
-  if (py::isinstance<Module>(activation))
-    layer.register_module("activation", activation.cast<std::shared_ptr<Module>>());
-  else if (py::isinstance<py::str>(activation))
-    layer.activation = activation_named(activation.cast<std::string>());
-  else if (!activation.is_none())
-    layer.activation = activation.cast<ActivationFunction>();
+template <class M>
+void set_activation(const py::object& self, M& layer, const py::object& given) {
+  const py::dict attributes = self.attr("__dict__");
+  if (py::isinstance<Module>(given)) return add_child(self, layer, "activation", given);
+  Activation option = layer.options().activation();
+  set_option(option, given, "attribute 'activation'");
+  bool is_named = py::isinstance<py::str>(given);
+  for (const char* name : {"relu", "gelu"})
+    if (given.is(function_named(name))) {
+      option = name;
+      is_named = true;
+    }
+  if (is_named)
+    attributes.attr("pop")("activation", py::none());
+  else
+    attributes["activation"] = given;
+  layer.change_options([&](auto& o) { o.activation(option); });
+  follow_activation(self, layer);
+}
+
+/** The last of what a constructor, or a copy, does. */
+template <class M>
+void finish(const py::object& self, M& layer, const ConstructorArguments* arguments) {
+  const py::handle activation = arguments ? (*arguments)["activation"] : py::handle();
+  if (activation)
+    set_activation(self, layer, py::reinterpret_borrow<py::object>(activation));
+  else
+    follow_activation(self, layer);
 }
 
 /** The bindings that both layers share. */
-template <class Layer>
-auto bind_layer(py::module_& m, const char* name, const char* doc) {
-  return ModuleClass<Layer>(m, name, doc)
-      .def(py::init([](std::int64_t d_model, std::int64_t nhead, std::int64_t dim_feedforward, double dropout,
-                       const py::object& activation, double layer_norm_eps, bool batch_first, bool norm_first,
-                       bool bias, const std::optional<ocl::Device>& device,
-                       const std::optional<ocl::DType>& dtype) {
-             TransformerOptions options;
-             options.dim_feedforward = dim_feedforward;
-             options.dropout = dropout;
-             options.layer_norm_eps = layer_norm_eps;
-             options.batch_first = batch_first;
-             options.norm_first = norm_first;
-             options.bias = bias;
-             auto layer = std::make_shared<Layer>(d_model, nhead, options);
-             set_activation(*layer, activation);
-             if (device) layer->to(*device);
-             if (dtype) layer->to(*dtype);
-             return layer;
-           }),
-           py::arg("d_model"), py::arg("nhead"), py::arg("dim_feedforward") = 2048, py::arg("dropout") = 0.1,
-           py::arg("activation") = "relu", py::arg("layer_norm_eps") = 1e-5, py::arg("batch_first") = false,
-           py::arg("norm_first") = false, py::arg("bias") = true, py::arg("device") = py::none(),
-           py::arg("dtype") = py::none())
-      .def_readwrite("norm_first", &Layer::norm_first)
-      .def_property(
-          "activation",
-          [](const py::object& self) -> py::object {
-            const auto& layer = self.cast<const Layer&>();
-            if (const auto module = layer.own_module("activation"))
-              return python_half(self, "activation", module);
-            return py::cast(layer.activation);
-          },
-          [](Layer& self, const py::object& activation) { set_activation(self, activation); })
-      .def("__deepcopy__", [](const py::object& self, const py::dict&) {
-        if (!py::type::of(self).is(py::type::of<Layer>()))
-          throw ocl::TypeError("a subclass of a transformer's layer needs a __deepcopy__ of its own");
-        return self.cast<const Layer&>().clone();
-      });
+template <class M>
+LayerClass<M> bind_layer(py::module_& m, const char* name, const char* documentation) {
+  LayerClass<M> layer(m, name, documentation,
+                      {"d_model", "nhead", "dim_feedforward", "dropout", "activation", "layer_norm_eps",
+                       "batch_first", "bias"},
+                      &finish<M>);
+  layer.def_property(
+      "activation",
+      [](const py::object& self) -> py::object {
+        const auto& own = self.cast<const M&>();
+        if (const auto module = own.own_module("activation")) return python_half(self, "activation", module);
+        const py::dict attributes = self.attr("__dict__");
+        if (attributes.contains("activation")) return attributes["activation"];
+        const Activation option = own.options().activation();
+        const auto* named = std::get_if<std::string>(&option);
+        return named ? function_named(*named) : py::cast(std::get<ActivationFunction>(option));
+      },
+      [](const py::object& self, const py::object& given) { set_activation(self, self.cast<M&>(), given); });
+  return layer;
 }
 
 }  // namespace

@@ -42,6 +42,7 @@ class PythonValue : public ForeignValue {
 
 py::object python_of(const Value& value) {
   if (value.is_none()) return py::none();
+  if (value.flag()) return py::bool_(*value.flag());
   if (value.is_tensor()) return py::cast(value.tensor("a value"));
   if (const Value::Foreign* foreign = value.foreign()) {
     const auto* python = dynamic_cast<const PythonValue*>(foreign->get());
@@ -59,6 +60,7 @@ py::object python_of(const Value& value) {
 
 Value value_of(const py::object& object) {
   if (object.is_none()) return {};
+  if (PyBool_Check(object.ptr())) return object.cast<bool>();
   if (py::isinstance<ocl::Tensor>(object)) return object.cast<const ocl::Tensor&>();
   return Value(std::make_shared<PythonValue>(object));
 }

@@ -102,7 +102,7 @@ class Transformer(Module):
         options = (dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias)
 
         def stack(Stack, Layer, count):
-            norm = LayerNorm(d_model, eps=layer_norm_eps, bias=bias).to(device=device, dtype=dtype)
+            norm = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, device=device, dtype=dtype)
             return Stack(Layer(d_model, nhead, *options, device, dtype), count, norm)
 
         self.encoder = (

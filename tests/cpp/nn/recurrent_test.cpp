@@ -27,12 +27,7 @@ Dims shape(std::initializer_list<std::int64_t> sizes) {
 }  // namespace
 
 TEST_F(Recurrent, LstmGivesOutputAndStates) {
-  nn::LSTM::Options options;
-  options.num_layers = 2;
-  options.bidirectional = true;
-  options.batch_first = true;
-  options.proj_size = 3;
-  nn::LSTM lstm(5, 7, options);
+  nn::LSTM lstm(nn::LSTMOptions(5, 7).num_layers(2).bidirectional(true).batch_first(true).proj_size(3));
   const RnnResult result = lstm(randn({4, 6, 5}));
   EXPECT_EQ(result.output.shape(), shape({4, 6, 6}));
   EXPECT_EQ(result.h_n.shape(), shape({4, 4, 3}));
@@ -78,12 +73,46 @@ TEST_F(Recurrent, RefusesWhatDoesNotFit) {
   EXPECT_THROW(gru(zeros({2, 1, 3})), ValueError);
 }
 
+TEST_F(Recurrent, OptionsCountFromTheNextCall) {
+  nn::RNN rnn(3, 4);
+  const Tensor x = randn({5, 2, 3});
+  const std::vector<float> before = rnn(x).output.to_vector();
+  rnn.change_options([](auto& o) { o.batch_first(true); });
+  expect_close(transpose(rnn(transpose(x, 0, 1)).output, 0, 1).to_vector(), before, 1e-6, 1e-7);
+  rnn.change_options([](auto& o) { o.nonlinearity("sine"); });
+  EXPECT_THROW(rnn(x), ValueError);
+}
+
+TEST_F(Recurrent, CopiesHaveOptionsAndValues) {
+  const auto layer = nn::make<nn::LSTM>(nn::LSTMOptions(3, 4).num_layers(2).bias(false));
+  nn::Sequential net(layer, nn::make<nn::GRUCell>(3, 4));
+  const auto copy = std::dynamic_pointer_cast<nn::Sequential>(net.clone());
+  EXPECT_EQ(copy->repr(), net.repr());
+  const auto twin = std::dynamic_pointer_cast<nn::LSTM>(copy->at(0));
+  const Tensor x = randn({5, 2, 3});
+  expect_close((*twin)(x).output.to_vector(), (*layer)(x).output.to_vector(), 1e-6, 1e-7);
+}
+
+TEST_F(Recurrent, CallsRunHooks) {
+  nn::LSTM lstm(3, 4);
+  nn::GRUCell cell(3, 4);
+  int calls = 0;
+  const auto count = [&](nn::Module&, const nn::Arguments&, const nn::Value&) {
+    ++calls;
+    return nn::Value();
+  };
+  const auto of_lstm = lstm.register_forward_hook(nn::Module::ForwardHook(count));
+  const auto of_cell = cell.register_forward_hook(nn::Module::ForwardHook(count));
+  const Tensor x = randn({2, 1, 3});
+  EXPECT_EQ(lstm(x, {zeros({1, 1, 4}), zeros({1, 1, 4})}).c_n.shape(), shape({1, 1, 4}));
+  EXPECT_EQ(cell(select(x, 0, 0)).shape(), shape({1, 4}));
+  EXPECT_EQ(calls, 2);
+}
+
 TEST_F(Transformers, AnEncoderTrains) {
-  nn::TransformerOptions options;
-  options.dim_feedforward = 16;
-  options.dropout = 0;
-  options.norm_first = true;
-  nn::TransformerEncoder encoder(nn::TransformerEncoderLayer(8, 2, options), 2,
+  const auto options =
+      nn::TransformerEncoderLayerOptions(8, 2).dim_feedforward(16).dropout(0).norm_first(true);
+  nn::TransformerEncoder encoder(nn::TransformerEncoderLayer(options), 2,
                                  nn::make<nn::LayerNorm>(std::vector<std::int64_t>{8}));
   const Tensor causal = nn::Transformer::generate_square_subsequent_mask(5);
   const Tensor y = encoder.forward(randn({5, 3, 8}), {causal, {}, true});
@@ -102,13 +131,39 @@ TEST_F(Transformers, AnEncodersLayersAreCopies) {
       0);
 }
 
+TEST_F(Transformers, HooksOfTheAttentionRun) {
+  nn::TransformerEncoder encoder(
+      nn::TransformerEncoderLayer(nn::TransformerEncoderLayerOptions(8, 2).dim_feedforward(16)), 2);
+  const auto layer = std::dynamic_pointer_cast<nn::TransformerEncoderLayer>(encoder.layers->at(0));
+  int calls = 0;
+  const auto count = [&](nn::Module&, const nn::Arguments& arguments, const nn::Value&) {
+    ++calls;
+    EXPECT_FALSE(arguments.named.empty());
+    return nn::Value();
+  };
+  const auto of_layer = layer->register_forward_hook(nn::Module::ForwardHook(count));
+  const auto of_attention = layer->self_attn->register_forward_hook(nn::Module::ForwardHook(count));
+  encoder.forward(randn({5, 3, 8}));
+  EXPECT_EQ(calls, 2);
+}
+
+TEST_F(Transformers, AnActivationMayBeAFunction) {
+  const auto options = nn::TransformerEncoderLayerOptions(8, 2).dim_feedforward(16).dropout(0);
+  nn::TransformerEncoderLayer layer(options);
+  const Tensor x = randn({5, 3, 8});
+  const std::vector<float> before = layer(x).to_vector();
+  layer.change_options([](auto& o) { o.activation([](const Tensor& t) { return relu(t); }); });
+  expect_close(layer.clone()->forward(x).to_vector(), before, 1e-6, 1e-7);
+  EXPECT_THROW(nn::TransformerDecoderLayer(nn::TransformerDecoderLayerOptions(8, 2).activation("sine")),
+               ValueError);
+}
+
 TEST_F(Transformers, EncoderAndDecoderFitTogether) {
-  nn::TransformerOptions options;
-  options.dim_feedforward = 16;
-  nn::Transformer transformer(8, 2, 1, 2, options);
+  nn::Transformer transformer(nn::TransformerLayerOptions(8, 2).dim_feedforward(16), 1, 2);
   const Tensor y = transformer.forward(randn({5, 3, 8}), randn({4, 3, 8}));
   EXPECT_EQ(y.shape(), shape({4, 3, 8}));
   sum(y * y * y).backward();
   expect_gradients(transformer);
   EXPECT_THROW(transformer.forward(randn({5, 3, 8}), randn({4, 2, 8})), ValueError);
+  EXPECT_EQ(transformer.clone()->repr(), transformer.repr());
 }

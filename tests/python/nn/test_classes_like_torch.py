@@ -3,6 +3,7 @@
 import copy
 import inspect
 import pickle
+import typing
 
 import numpy as np
 import pytest
@@ -45,6 +46,14 @@ LAYERS = {
     "PixelUnshuffle": ((2,), (2, 1, 4, 4)),
     "ChannelShuffle": ((2,), (2, 4, 3, 3)),
     "MultiheadAttention": ((8, 2), None),
+    "RNN": ((3, 4), (5, 2, 3)),
+    "GRU": ((3, 4), (5, 2, 3)),
+    "LSTM": ((3, 4), (5, 2, 3)),
+    "RNNCell": ((3, 4), (2, 3)),
+    "GRUCell": ((3, 4), (2, 3)),
+    "LSTMCell": ((3, 4), (2, 3)),
+    "TransformerEncoderLayer": ((8, 2, 16), (5, 3, 8)),
+    "TransformerDecoderLayer": ((8, 2, 16), None),
     "PReLU": ((), (4, 3)),
     "GLU": ((), (4, 6)),
     "GELU": ((), (4, 3)),
@@ -81,7 +90,10 @@ MISSING_ARGUMENTS = {
     "InstanceNorm2d": {"bias"},
 }
 # Attributes of PyTorch's own machinery.
-INTERNAL = {"output_padding", "transposed", "max_norm", "norm_type", "scale_grad_by_freq", "sparse", "name"}
+INTERNAL = {
+    *("output_padding", "transposed", "max_norm", "norm_type", "scale_grad_by_freq", "sparse", "name"),
+    "activation_relu_or_gelu",
+}
 
 
 def make(lib, name, **options):
@@ -89,10 +101,13 @@ def make(lib, name, **options):
 
 
 def parameters_of(function):
+    """Names and defaults; of a class that takes anything, those that it declares."""
+    overloads = typing.get_overloads(function.__init__)
+    signature = inspect.signature(overloads[0] if overloads else function)
     return {
-        name: p.default
-        for name, p in inspect.signature(function).parameters.items()
-        if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+        name: getattr(p.default, "__name__", p.default) if p.default is not p.empty else p.empty
+        for name, p in signature.parameters.items()
+        if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) and name != "self"
     }
 
 
@@ -154,7 +169,8 @@ def test_changed_settings_count_from_the_next_call():
             setattr(module, attribute, value)
         x = np.random.default_rng(1).uniform(-1, 1, shape).astype(np.float32)
         y = module(lib.tensor(x))
-        return [np.asarray(t.detach().tolist()) for t in (y, *module.buffers())], repr(module)
+        results = (*y, *module.buffers()) if isinstance(y, tuple) else (y, *module.buffers())
+        return [np.asarray(t.detach().tolist()) for t in results], repr(module)
 
     for name, shape, changes in (
         ("Conv2d", (2, 2, 9, 8), {"stride": (2, 2), "padding": (1, 2), "dilation": (2, 1)}),
@@ -176,6 +192,8 @@ def test_changed_settings_count_from_the_next_call():
         ("GELU", (4, 3), {"approximate": "tanh"}),
         ("Dropout", (4, 3), {"p": 0.0, "train": True}),
         ("Dropout", (4, 3), {"p": 1.0, "train": True}),
+        ("GRU", (5, 2, 3), {"batch_first": True}),
+        ("TransformerEncoderLayer", (5, 3, 8), {"norm_first": True}),
     ):
         (ours, our_repr), (theirs, their_repr) = (
             outcome(lib, name, shape, **changes) for lib in (ocl, torch)
@@ -253,9 +271,7 @@ def test_subclasses(name):
         assert twin.called
 
 
-@pytest.mark.parametrize(
-    "name", [n for n in LAYERS if "dtype" in inspect.signature(getattr(torch.nn, n)).parameters]
-)
+@pytest.mark.parametrize("name", [n for n in LAYERS if "dtype" in parameters_of(getattr(torch.nn, n))])
 def test_device_and_dtype(name):
     module = make(ocl, name, device="ocl:0", dtype=ocl.float16)
     assert {t.dtype for t in module.state_dict().values()} <= {ocl.float16, ocl.int64}

@@ -1,5 +1,6 @@
 """RNN, LSTM, GRU and their cells against PyTorch's with the same weights."""
 
+import copy
 import warnings
 
 import numpy as np
@@ -322,3 +323,32 @@ def test_cells(name, options, given, batched):
         results.append(parts + [t.grad for t in leaves])
     for values in zip(*results, strict=True):
         expect_near(*values, units=8)
+
+
+def test_dropout_with_one_layer_warns_as_torch():
+    texts = []
+    for lib in (torch, ocl):
+        with pytest.warns(UserWarning, match="num_layers greater than 1") as caught:
+            layer = lib.nn.GRU(3, 4, dropout=0.5)
+        texts.append(str(caught[0].message))
+    assert texts[0] == texts[1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        copy.deepcopy(layer)
+        with pytest.raises(UserWarning):
+            ocl.nn.LSTM(3, 4, dropout=0.5)
+
+
+def test_mode_and_settings_that_are_fixed():
+    layer = ocl.nn.RNN(3, 4)
+    layer.mode = "RNN_RELU"
+    assert layer.nonlinearity == "relu" and layer(ocl.randn(5, 2, 3))[0].detach().numpy().min() == 0
+    for module, name, value in (
+        (layer, "mode", "GRU"),
+        (layer, "proj_size", 2),
+        (ocl.nn.LSTM(3, 4), "mode", "GRU"),
+    ):
+        with pytest.raises(ValueError, match=name):
+            setattr(module, name, value)
+    with pytest.raises(TypeError, match="cannot be made"):
+        ocl.nn.RNNBase()

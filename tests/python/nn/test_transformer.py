@@ -1,7 +1,10 @@
 """Transformers against PyTorch's with the same weights."""
 
 import copy
+import gc
+import pickle
 import re
+import weakref
 
 import numpy as np
 import pytest
@@ -251,3 +254,68 @@ def test_parameters_of_a_transformer_begin_as_torchs():
         if parameter.dim() > 1:
             bound = np.sqrt(6 / sum(parameter.shape))
             assert 0.8 * bound < np.abs(parameter.detach().numpy()).max() <= bound, name
+
+
+@pytest.mark.parametrize("build", [encoder_layer, decoder_layer])
+def test_activations_of_python(build):
+    """A function is an attribute, which copies take along and the collector sees."""
+
+    def square(x):
+        return x * x
+
+    layer = build(ocl, activation=square)
+    assert layer.activation is square
+    assert build(ocl).activation is ocl.nn.functional.relu
+    assert build(ocl, activation="gelu").activation is ocl.nn.functional.gelu
+    values = [ocl.randn(3, 1, WIDTH) for _ in inputs(build)]
+    expected = layer(*values).detach().numpy()
+    twin = copy.deepcopy(layer)
+    assert twin.activation is square
+    np.testing.assert_array_equal(twin(*values).detach().numpy(), expected)
+    layer.activation = ocl.nn.functional.gelu
+    again = pickle.loads(pickle.dumps(layer))
+    assert again.activation is ocl.nn.functional.gelu
+    np.testing.assert_array_equal(again(*values).detach().numpy(), layer(*values).detach().numpy())
+    module = build(ocl, activation=ocl.nn.Tanh())
+    assert copy.deepcopy(module).activation is not module.activation
+    for wrong in (None, 3):
+        with pytest.raises(TypeError, match="activation"):
+            build(ocl, activation=wrong)
+
+    def in_a_cycle():
+        layer = build(ocl)
+        layer.activation = lambda x: (layer, x)[1]
+        return weakref.ref(layer)
+
+    gone = in_a_cycle()
+    gc.collect()
+    assert gone() is None
+
+
+def test_hooks_of_the_attention_run():
+    def seen(lib):
+        layer = encoder_layer(lib)
+        calls = []
+
+        def hook(module, args, kwargs, output):
+            calls.append((len(args), sorted(kwargs), kwargs["need_weights"], output[1]))
+            return (output[0] * 0, None)
+
+        layer.self_attn.register_forward_hook(hook, with_kwargs=True)
+        layer(lib.ones(2, 1, WIDTH))
+        return calls
+
+    assert seen(ocl) == seen(torch)
+
+
+def test_attention_of_ones_own():
+    """A submodule that takes the attention's place is called as the attention is."""
+
+    class Mean(ocl.nn.Module):
+        def forward(self, query, key, value, key_padding_mask=None, need_weights=True, **_):
+            assert need_weights is False and key_padding_mask is None
+            return value.mean(0, keepdim=True).expand_as(query), None
+
+    layer = encoder_layer(ocl)
+    layer.self_attn = Mean()
+    assert layer(ocl.ones(2, 1, WIDTH)).shape == (2, 1, WIDTH)
