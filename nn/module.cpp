@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <unordered_set>
 
 #include "autograd/ownership.h"
 #include "autograd/tape.h"
@@ -297,22 +298,33 @@ StateDict Module::named_buffers(const std::string& prefix, bool recurse, bool re
   return collect(&Module::buffers_, prefix, recurse, remove_duplicate);
 }
 
-namespace {
-
-TensorList tensors_of(const StateDict& entries) {
+// Without the names, whose making would be most of the work.
+TensorList Module::tensors_of(StateDict Module::* own, bool recurse) const {
   TensorList tensors;
-  for (const auto& [name, tensor] : entries) tensors.push_back(tensor);
+  std::unordered_set<const TensorImpl*> seen;
+  std::unordered_set<const Module*> met;
+  std::vector<std::shared_ptr<const Module>> stack{
+      std::shared_ptr<const Module>(std::shared_ptr<const Module>(), this)};
+  while (!stack.empty()) {
+    const std::shared_ptr<const Module> module = std::move(stack.back());
+    stack.pop_back();
+    if (!met.insert(module.get()).second) continue;
+    const std::lock_guard locked(module->mutex_);
+    for (const auto& [own_name, tensor] : (*module).*own)
+      if (tensor.defined() && seen.insert(&tensor.impl()).second) tensors.push_back(tensor);
+    if (!recurse) break;
+    for (auto slot = module->children_.rbegin(); slot != module->children_.rend(); ++slot)
+      if (std::shared_ptr<Module> child = slot->second->module()) stack.push_back(std::move(child));
+  }
   return tensors;
 }
 
-}  // namespace
-
 TensorList Module::parameters(bool recurse) const {
-  return tensors_of(named_parameters("", recurse));
+  return tensors_of(&Module::parameters_, recurse);
 }
 
 TensorList Module::buffers(bool recurse) const {
-  return tensors_of(named_buffers("", recurse));
+  return tensors_of(&Module::buffers_, recurse);
 }
 
 std::shared_ptr<const Module> Module::get_submodule(const std::string& target) const {

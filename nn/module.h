@@ -222,6 +222,7 @@ class Module {
   TensorList follow(const std::string& name, const Tensor& value);
   void add_own_tensors(Ownership& ownership) const;
   StateDict copy_of(StateDict Module::* own) const;
+  TensorList tensors_of(StateDict Module::* own, bool recurse) const;
   /** The place of that name among the submodules, made if there is none. */
   std::shared_ptr<ChildSlot> slot_for(const std::string& name);
   Slots slots() const;

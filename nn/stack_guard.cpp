@@ -1,14 +1,17 @@
 #include "nn/stack_guard.h"
 
 #include <pthread.h>
+#include <algorithm>
 
 #include "nn/module.h"
 
 namespace ocl::nn {
 namespace {
 
-// What a call below needs at most: a driver that builds a program among it.
-constexpr std::size_t least_room = std::size_t{1} << 20;
+// How deep a stack is used, whatever its limit: not all of a larger one may be there.
+constexpr std::size_t largest_stack = std::size_t{8} << 20;
+// What a call below needs at most, as a share of the stack: a driver that builds a program among it.
+constexpr std::size_t share_left = 4;
 
 /** The lowest address that calls of this thread may reach. */
 const char* stack_limit() {
@@ -18,7 +21,8 @@ const char* stack_limit() {
   if (pthread_getattr_np(pthread_self(), &attributes) != 0) return nullptr;
   pthread_attr_getstack(&attributes, &lowest, &size);
   pthread_attr_destroy(&attributes);
-  return static_cast<const char*>(lowest) + std::min(least_room, size / 4);
+  const std::size_t used = std::min(size, largest_stack);
+  return static_cast<const char*>(lowest) + size - used + used / share_left;
 }
 
 }  // namespace

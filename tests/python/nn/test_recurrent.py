@@ -198,7 +198,7 @@ def test_a_setting_changed_afterwards_is_obeyed():
 
 
 def test_device_and_dtype_of_the_constructor():
-    layer = ocl.nn.LSTM(3, 4, device="ocl:0", dtype=ocl.float64)
+    layer = ocl.nn.LSTM(3, 4, device=ocl.ones(1).device, dtype=ocl.float64)
     assert layer.weight_hh_l0.dtype == ocl.float64
     assert layer(ocl.zeros(2, 1, 3, dtype=ocl.float64))[0].dtype == ocl.float64
     assert ocl.nn.GRUCell(3, 4, dtype=ocl.float64).weight_ih.dtype == ocl.float64
