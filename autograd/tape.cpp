@@ -180,7 +180,7 @@ TensorList AccumulateGrad::run(const TensorList& gradients, bool) {
   // A gradient that nothing else holds is taken as it is; one that a sibling shares is copied.
   const bool exclusive = gradient.impl_pointer().use_count() == 1 &&
                          gradient.data().storage.use_count() == 1 && gradient.is_contiguous();
-  leaf->set_grad(exclusive ? gradient : gradient.clone());
+  sum = leaf->set_grad(exclusive ? gradient : gradient.clone());
   return {};
 }
 
@@ -193,9 +193,9 @@ Tensor TensorImpl::grad() const {
   return grad_;
 }
 
-void TensorImpl::set_grad(Tensor grad) {
+Tensor TensorImpl::set_grad(Tensor grad) {
   const std::lock_guard locked(mutex_);
-  std::swap(grad_, grad);  // the old one goes with the argument, after the lock
+  return std::exchange(grad_, std::move(grad));
 }
 
 Edge TensorImpl::made_by() const {

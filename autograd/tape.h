@@ -138,7 +138,8 @@ struct TensorImpl : std::enable_shared_from_this<TensorImpl> {
   void set_requires_grad(bool on) { requires_grad_.store(on, std::memory_order_relaxed); }
 
   Tensor grad() const;
-  void set_grad(Tensor grad);
+  /** Gives back the one before, which may go only where no lock is held. */
+  Tensor set_grad(Tensor grad);
 
   /** The node that made the tensor, and as which output. Of a view see history(). */
   Edge made_by() const;

@@ -13,6 +13,7 @@
 #include "autograd/pair.h"
 #include "autograd/tensor.h"
 #include "python_lock.h"
+#include "shown.h"
 #include "tensor_object.h"
 
 /** A Python int as one of 32 bits. Throws ValueError. */
@@ -31,8 +32,7 @@ inline bool names_device(py::handle source) {
 /** The device that a device, its name or its number stands for. Throws DeviceError, ValueError, TypeError. */
 inline ocl::Device device_of(py::handle source) {
   if (!names_device(source))
-    throw ocl::TypeError("expected a device, its name or its number, got " +
-                         py::repr(source).cast<std::string>());
+    throw ocl::TypeError("expected a device, its name or its number, got " + shown(source));
   if (py::isinstance<py::str>(source)) return ocl::Device(source.cast<std::string>());
   if (PyLong_Check(source.ptr())) return ocl::Device(small_int(source));
   return source.cast<ocl::Device>();
@@ -203,7 +203,7 @@ inline ocl::Shape shape_of(const py::args& sizes) {
   try {
     return given.cast<ocl::Shape>();
   } catch (const py::cast_error&) {
-    throw ocl::TypeError("expected sizes as ints, got " + py::repr(given).cast<std::string>());
+    throw ocl::TypeError("expected sizes as ints, got " + shown(given));
   }
 }
 

@@ -64,11 +64,12 @@ void add_signature(PyMethodDef& definition, const function_record& record) {
   const std::string text = has_own ? written
                                    : std::string(definition.ml_name) + text_signature(record) + "\n--\n\n" +
                                          (definition.ml_doc ? definition.ml_doc : "");
-  std::free(const_cast<char*>(definition.ml_doc));  // pybind11 allocates and frees it so
+  std::free(const_cast<char*>(definition.ml_doc));  // this too
   definition.ml_doc = strdup(text.c_str());
 }
 
-void take_over(PyObject* callable) {
+/** `name`: of a function that pybind11 leaves without one. */
+void take_over(PyObject* callable, const char* name = nullptr) {
   if (PyInstanceMethod_Check(callable)) callable = PyInstanceMethod_GET_FUNCTION(callable);
   if (!PyCFunction_Check(callable)) return;
   PyObject* self = PyCFunction_GET_SELF(callable);
@@ -78,6 +79,10 @@ void take_over(PyObject* callable) {
   const auto present = reinterpret_cast<Dispatcher>(reinterpret_cast<void*>(definition.ml_meth));
   if (present == &dispatch || present == &dispatch_operator) return;  // it has another name too
   original = present;
+  if (name) {
+    std::free(record->name);  // this too
+    record->name = strdup(name);
+  }
   const Dispatcher ours = record->is_operator ? &dispatch_operator : &dispatch;
   definition.ml_meth = reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(ours));
   record->is_operator = true;  // so that pybind11 gives the failure back instead of printing all arguments
@@ -92,7 +97,7 @@ void take_over_class(const py::handle type) {
   for (const auto& [key, member] : py::dict(type.attr("__dict__"))) {
     if (PyObject_TypeCheck(member.ptr(), &PyProperty_Type)) {
       take_over(member.attr("fget").ptr());
-      take_over(member.attr("fset").ptr());
+      take_over(member.attr("fset").ptr(), py::str(key).cast<std::string>().c_str());
     } else if (PyObject_TypeCheck(member.ptr(), &PyStaticMethod_Type)) {
       take_over(member.attr("__func__").ptr());
     } else {

@@ -1,6 +1,7 @@
 #include "signature.h"
 
 #include <algorithm>
+#include <climits>
 #include <map>
 #include <optional>
 #include <set>
@@ -64,8 +65,11 @@ std::string described(const std::string& type) {
     if (alternative == "None") continue;
     if (const auto element = inside(alternative, "Sequence"))
       names.push_back("tuple of " + described(*element) + "s");
-    else if (inside(alternative, "Callable") || inside(alternative, "tuple"))
-      names.push_back(alternative);
+    else if (const auto elements = inside(alternative, "tuple"))
+      names.push_back(
+          concat("tuple of ", split(*elements, ", ").size(), " ", split(*elements, ", ")[0], "s"));
+    else if (inside(alternative, "Callable"))
+      names.push_back("Callable");
     else
       names.push_back(alternative.substr(alternative.rfind('.') + 1));
   }
@@ -127,6 +131,9 @@ bool fits(const std::string& type, PyObject* value) {
 struct Failure {
   std::size_t progress;
   std::string text;
+  // Of an argument of the wrong type:
+  std::string parameter{}, place{}, types{};
+  PyObject* value = nullptr;
 };
 
 std::string listed(const std::vector<std::string>& names) {
@@ -141,15 +148,23 @@ std::string missing(const std::string& function, const char* kind, const std::ve
                 names.size() == 1 ? " argument: " : " arguments: ", listed(names));
 }
 
-std::string wrong_type(const std::string& function, const Parameter& parameter, const std::string& place,
-                       PyObject* value) {
-  std::string reason = "not " + type_name(value);
-  if (is_listing(value))
-    for (const std::string& alternative : alternatives(parameter.type))
+std::string wrong_type(const std::string& function, const Failure& failure) {
+  std::string reason = "not " + type_name(failure.value);
+  if (is_listing(failure.value))
+    for (const std::string& alternative : alternatives(failure.types)) {
+      if (inside(alternative, "tuple")) reason += concat(" of ", PySequence_Size(failure.value));
       if (const auto element = inside(alternative, "Sequence"))
-        if (const auto wrong = wrong_element(*element, value)) reason = "but " + *wrong;
-  return concat(function, "(): argument '", parameter.name, "'", place, " must be ",
-                described(parameter.type), ", ", reason);
+        if (const auto wrong = wrong_element(*element, failure.value)) reason = "but " + *wrong;
+    }
+  return concat(function, "(): argument '", failure.parameter, "'", failure.place, " must be ",
+                described(failure.types), ", ", reason);
+}
+
+bool is_beyond_32_bits(PyObject* value) {
+  if (!PyLong_Check(value)) return false;
+  int overflow = 0;
+  const long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
+  return overflow != 0 || number > INT_MAX || number < INT_MIN;
 }
 
 Failure failure_of(const function_record& overload, const std::string& function, const Arguments& given) {
@@ -196,10 +211,18 @@ Failure failure_of(const function_record& overload, const std::string& function,
     const Parameter& p = parameters[i];
     if (p.kind == Kind::positional && i < given.positional) {
       if (i < own || fits(p.type, given.values[i])) continue;
-      return {types + i, wrong_type(function, p, concat(" (position ", i - own + 1, ")"), given.values[i])};
+      return {types + i, "", p.name, concat(" (position ", i - own + 1, ")"), p.type, given.values[i]};
     }
     if (const auto found = named.find(p.name); found != named.end() && !fits(p.type, found->second))
-      return {types + i, wrong_type(function, p, "", found->second)};
+      return {types + i, "", p.name, "", p.type, found->second};
+  }
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const Parameter& p = parameters[i];
+    const auto found = named.find(p.name);
+    PyObject* value = i < given.positional ? given.values[i] : found != named.end() ? found->second : nullptr;
+    if (p.kind != Kind::all_positional && value && is_beyond_32_bits(value))
+      return {types + i, concat(function, "(): argument '", p.name,
+                                "' is out of range: ", py::str(value).cast<std::string>())};
   }
   std::string got;
   for (std::size_t i = own; i < given.positional; ++i)
@@ -262,10 +285,17 @@ std::string argument_error(const function_record& overloads, const Arguments& gi
     return concat("descriptor '", function, "' for '", overloads.scope.attr("__name__").cast<std::string>(),
                   "' objects doesn't apply to a '", type_name(given.values[0]), "' object");
   Failure best = failure_of(overloads, function, given);
-  for (const function_record* next = overloads.next; next; next = next->next)
-    if (Failure other = failure_of(*next, function, given); other.progress > best.progress)
+  for (const function_record* next = overloads.next; next; next = next->next) {
+    Failure other = failure_of(*next, function, given);
+    if (other.value && other.value == best.value && other.progress == best.progress)
+      best.types += " | " + other.types;
+    else if (other.progress > best.progress)
       best = std::move(other);
-  return best.text;
+  }
+  if (overloads.is_setter && best.value)
+    return concat("attribute '", function, "' must be ", described(best.types), ", not ",
+                  type_name(best.value));
+  return best.value ? wrong_type(function, best) : best.text;
 }
 
 std::string text_signature(const function_record& overloads) {

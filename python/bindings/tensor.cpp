@@ -111,8 +111,7 @@ void bind_tape(py::class_<Tensor>& tensor) {
               const py::object replaced = object_of(held)(gradient);
               if (replaced.is_none()) return Tensor();
               dlprim::require<ocl::TypeError>(py::isinstance<Tensor>(replaced),
-                                              "a hook must return None or a Tensor, got ",
-                                              py::repr(replaced).cast<std::string>());
+                                              "a hook must return None or a Tensor, got ", shown(replaced));
               return replaced.cast<Tensor>();
             };
             return ocl::register_hook(t, call, foreign(hook));
@@ -145,8 +144,7 @@ PyTypeObject* tensor_class(const char* function, const py::object& given) {
   const bool fits = PyType_Check(given.ptr()) &&
                     PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(given.ptr()),
                                      reinterpret_cast<PyTypeObject*>(py::type::of<Tensor>().ptr()));
-  dlprim::require<ocl::TypeError>(fits, function, ": expected a subclass of Tensor, got ",
-                                  py::repr(given).cast<std::string>());
+  dlprim::require<ocl::TypeError>(fits, function, ": expected a subclass of Tensor, got ", shown(given));
   return reinterpret_cast<PyTypeObject*>(given.ptr());
 }
 

@@ -117,11 +117,20 @@ void dealloc(PyObject* self) {
   }
   if (const Tensor* handle = handle_of(self); handle && handle->defined())
     if (handle->impl().peer.object() == self) handle->impl().peer.set(nullptr);
+  auto* instance = reinterpret_cast<py::detail::instance*>(self);
   PyObject_GC_UnTrack(self);
   Py_TRASHCAN_BEGIN(self, dealloc);
-  PyObject_ClearWeakRefs(self);
+  if (instance->weakrefs) PyObject_ClearWeakRefs(self);
   clear_slots(self);
-  py::detail::pybind11_object_dealloc(self);
+  if (instance->simple_layout && !instance->has_patients) {  // what pybind11 would do after looking around
+    delete handle_of(self);
+    Py_CLEAR(dict_of(self));
+    PyTypeObject* type = Py_TYPE(self);
+    type->tp_free(self);
+    Py_DECREF(type);
+  } else {
+    py::detail::pybind11_object_dealloc(self);
+  }
   Py_TRASHCAN_END;
 }
 
@@ -167,12 +176,18 @@ int init_class(PyObject* type, PyObject* args, PyObject* kwargs) {
 }  // namespace
 
 py::object new_object(PyTypeObject* type, const Tensor& tensor) {
-  if (parameter_type != tensor_type && PyType_IsSubtype(type, parameter_type))
+  const bool is_ours = type == tensor_type || type == parameter_type;
+  if (type != tensor_type && PyType_IsSubtype(type, parameter_type) && parameter_type != tensor_type)
     tensor.impl().is_parameter = true;
-  auto object = py::reinterpret_steal<py::object>(py::detail::make_new_instance(type));
-  auto* instance = reinterpret_cast<py::detail::instance*>(object.ptr());
   // As pybind11's own, but without an entry in its table of objects: the tensor knows its object.
-  py::detail::value_and_holder value = instance->get_value_and_holder(tensor_info);
+  auto object = py::reinterpret_steal<py::object>(type->tp_alloc(type, 0));
+  if (!object) throw py::error_already_set();
+  auto* instance = reinterpret_cast<py::detail::instance*>(object.ptr());
+  if (is_ours)
+    instance->simple_layout = instance->owned = true;
+  else
+    instance->allocate_layout();
+  py::detail::value_and_holder value = instance->get_value_and_holder(is_ours ? nullptr : tensor_info);
   value.value_ptr() = new Tensor(tensor);
   new (std::addressof(value.holder<std::unique_ptr<Tensor>>()))
       std::unique_ptr<Tensor>(value.value_ptr<Tensor>());

@@ -289,6 +289,9 @@ def test_constructing_subclasses():
     made = ocl.Tensor._make_subclass(Plain, y, True)
     assert made.is_leaf
     assert made.requires_grad
+    module = nn.Module()
+    module.made = ocl.Tensor._make_subclass(nn.Parameter, y)
+    assert list(module.parameters())[0] is module.made
     with pytest.raises(TypeError, match="expected a subclass of Tensor"):
         y.as_subclass(int)
 

@@ -31,7 +31,14 @@ CASES = [
     (lambda: nn.Linear(3, []), "Linear.__init__(): argument 'out_features' (position 2) must be int, "
                                "not list"),
     (lambda: ocl.Tensor.sum(3), "descriptor 'sum' for 'Tensor' objects doesn't apply to a 'int' object"),
-    (lambda: setattr(X, "requires_grad", X), None),
+    (lambda: setattr(X, "grad", 5), "attribute 'grad' must be Tensor, not int"),
+    (lambda: ocl.device(1.5), "device.__init__(): argument 'name' (position 1) must be str, device or int, "
+                              "not float"),
+    (lambda: ocl.conv2d(X, X, stride=(1, 2, 3)), "conv2d(): argument 'stride' must be int or tuple of 2 "
+                                                 "ints, not tuple of 3"),
+    (lambda: nn.Linear(10**20, 1), f"Linear.__init__(): argument 'in_features' is out of range: {10**20}"),
+    (lambda: ocl.zeros(X), "expected sizes as ints, got Tensor"),
+    (lambda: ocl.zeros(2, device=[X]), "zeros(): argument 'device' must be device, str or int, not list"),
 ]  # fmt: skip
 
 
@@ -47,12 +54,9 @@ def no_reading(monkeypatch):
 
 @pytest.mark.parametrize(("call", "message"), CASES)
 def test_the_wrong_argument_is_named(call, message, no_reading):
-    with pytest.raises((TypeError, RuntimeError, ValueError)) as error:
+    with pytest.raises(TypeError) as error:
         call()
-    assert message is None or str(error.value) == message
-    assert message is None or type(error.value) is TypeError
-    assert "Invoked with" not in str(error.value)
-    assert "\n" not in str(error.value)
+    assert str(error.value) == message
 
 
 def test_every_function_refuses_in_one_line(no_reading):

@@ -177,7 +177,7 @@ KNOWN = (
     Known(
         "refuses",
         ".*",
-        "of 32 bits|32 bits hold|of 64 bits|2147483647|64 bits count|incompatible function arguments",
+        "of 32 bits|32 bits hold|of 64 bits|2147483647|64 bits count|is out of range",
         "Numbers beyond 32 bits for strides, windows, dilations and the like are refused, and integers "
         "beyond 64 bits everywhere.",
     ),

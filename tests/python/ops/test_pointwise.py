@@ -339,9 +339,9 @@ def test_shapes_that_do_not_broadcast():
 
 
 def test_wrong_arguments():
-    with pytest.raises(TypeError, match="incompatible function arguments"):
+    with pytest.raises(TypeError, match="argument 'other' .position 2. must be Tensor or Number, not str"):
         ocl.add(ocl.ones(2), "two")
-    with pytest.raises(TypeError, match="incompatible function arguments"):
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'other'"):
         ocl.add(ocl.ones(2))
     with pytest.raises(ValueError, match="rounding_mode"):
         ocl.div(ocl.ones(2), 2, rounding_mode="up")
