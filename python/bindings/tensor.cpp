@@ -87,8 +87,13 @@ void bind_tape(py::class_<Tensor>& tensor) {
                                return t.grad_fn() ? py::object(py::str("<" + t.grad_fn()->name() + ">"))
                                                   : py::none();
                              })
-      .def_property("grad", &Tensor::grad,
-                    [](Tensor& t, const std::optional<Tensor>& grad) { t.set_grad(grad.value_or(Tensor())); })
+      .def_property(
+          "grad",
+          [](const Tensor& t) {
+            const Tensor grad = t.grad();
+            return grad.defined() ? std::optional(grad) : std::nullopt;
+          },
+          [](Tensor& t, const std::optional<Tensor>& grad) { t.set_grad(grad.value_or(Tensor())); })
       .def_property("requires_grad", &Tensor::requires_grad, [](Tensor& t, bool on) { t.requires_grad_(on); })
       .def_property_readonly("_version", &Tensor::version)
       .def_property(

@@ -38,6 +38,10 @@ class device:
     """
     An OpenCL device: 'ocl:N' (N as in clinfo --list), 'ocl' or 'cpu'.
     """
+    def __copy__(self):
+        ...
+    def __deepcopy__(self, memo):
+        ...
     def __eq__(self, arg0: typing.Any) -> bool:
         ...
     def __hash__(self) -> int:
@@ -50,6 +54,8 @@ class device:
         ...
     @typing.overload
     def __init__(self, index: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+    def __reduce__(self):
         ...
     def __repr__(self) -> str:
         ...
@@ -122,6 +128,10 @@ class dtype:
         """
         (self: ocl._C.dtype) -> str
         """
+    def __copy__(self):
+        ...
+    def __deepcopy__(self, memo):
+        ...
     @typing.overload
     def __eq__(self: numpy.dtype[typing.Any], other: numpy.dtype[typing.Any]) -> bool:
         ...
@@ -143,6 +153,8 @@ class dtype:
         ...
     @typing.overload
     def __ne__(self: numpy.dtype[typing.Any], other: typing.Any) -> bool:
+        ...
+    def __reduce_ex__(self, protocol):
         ...
     def __setstate__(self: numpy.dtype[typing.Any], state: typing.SupportsInt | typing.SupportsIndex) -> None:
         ...
@@ -171,7 +183,22 @@ class Tensor:
     A tensor on an OpenCL device, with autograd; torch.Tensor's names.
     """
     __array_priority__: typing.ClassVar[int] = 1000
+    _is_parameter: bool
+    grad: Tensor | None
     requires_grad: bool
+    @staticmethod
+    def __hash__(*args, **kwargs):
+        """
+        Return hash(self).
+        """
+    @classmethod
+    def __new__(cls: typing.Any, *args, device: device | str | int | None = None) -> typing.Any:
+        ...
+    @classmethod
+    def _make_subclass(cls: typing.Any, data: Tensor, require_grad: bool = False) -> typing.Any:
+        """
+        A leaf of a class derived from Tensor, over the memory of `data`.
+        """
     def __abs__(self) -> Tensor:
         ...
     def __add__(self, arg0: Tensor | float | int | bool) -> Tensor:
@@ -184,6 +211,10 @@ class Tensor:
         ...
     def __contains__(self, arg0: Tensor | float | int | bool) -> bool:
         ...
+    def __copy__(self) -> Tensor:
+        """
+        Another tensor over the same memory.
+        """
     def __deepcopy__(self, memo: dict) -> Tensor:
         ...
     def __dlpack__(self, **kwargs) -> typing.Any:
@@ -205,8 +236,6 @@ class Tensor:
     def __getitem__(self, arg0: typing.Any) -> Tensor:
         ...
     def __gt__(self, arg0: Tensor | float | int | bool) -> Tensor:
-        ...
-    def __hash__(self) -> int:
         ...
     def __iadd__(self, arg0: Tensor | float | int | bool) -> Tensor:
         ...
@@ -259,6 +288,8 @@ class Tensor:
     def __radd__(self, arg0: Tensor | float | int | bool) -> Tensor:
         ...
     def __rand__(self, arg0: Tensor | float | int | bool) -> Tensor:
+        ...
+    def __reduce_ex__(self, protocol: int) -> tuple:
         ...
     def __repr__(self) -> str:
         ...
@@ -365,6 +396,10 @@ class Tensor:
     def as_strided(self, size: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], stride: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], storage_offset: typing.SupportsInt | typing.SupportsIndex | None = None) -> Tensor:
         """
         The same memory under any sizes, strides and offset.
+        """
+    def as_subclass(self, cls: typing.Any) -> typing.Any:
+        """
+        A view of the whole tensor, as an object of a class derived from Tensor.
         """
     def asin(self) -> Tensor:
         """
@@ -1490,9 +1525,6 @@ class Tensor:
     def T(self) -> Tensor:
         ...
     @property
-    def _is_parameter(self) -> bool:
-        ...
-    @property
     def _version(self) -> int:
         ...
     @property
@@ -1508,12 +1540,6 @@ class Tensor:
         ...
     @property
     def dtype(self) -> numpy.dtype[typing.Any]:
-        ...
-    @property
-    def grad(self) -> typing.Any:
-        ...
-    @grad.setter
-    def grad(self, arg1: Tensor | None) -> None:
         ...
     @property
     def grad_fn(self) -> typing.Any:
@@ -1548,7 +1574,16 @@ class Generator:
     """
     A stream of random numbers of its own; every random function takes one as generator=. Its numbers are the same on every device.
     """
+    @staticmethod
+    def __setstate__(*args, **kwargs):
+        """
+        set_state(self: ocl._C.Generator, new_state: ocl._C.Tensor) -> None
+        
+        Goes on where get_state was called.
+        """
     def __init__(self, device: device | str | int | None = None) -> None:
+        ...
+    def __reduce__(self):
         ...
     def get_state(self) -> Tensor:
         """
@@ -1568,10 +1603,24 @@ class Generator:
         """
         Goes on where get_state was called.
         """
+def _from_bytes(arg0: bytes, arg1: numpy.dtype[typing.Any], arg2: device) -> Tensor:
+    ...
 def _record_function(name: str, inputs: collections.abc.Sequence[Tensor], outputs: collections.abc.Sequence[Tensor], backward: collections.abc.Callable, saves_tensors: bool) -> None:
+    ...
+def _restrided(arg0: Tensor, arg1: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], arg2: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], arg3: typing.SupportsInt | typing.SupportsIndex) -> Tensor:
     ...
 def _set_grad_enabled(arg0: bool) -> None:
     ...
+def _set_parameter_type(type: typing.Any) -> None:
+    ...
+def _storage_key(arg0: Tensor) -> int:
+    ...
+def _to_bytes(arg0: Tensor) -> bytes:
+    ...
+def _whole_storage(arg0: Tensor) -> Tensor:
+    """
+    All the memory that a tensor lies in, as elements of its dtype.
+    """
 def abs(input: Tensor) -> Tensor:
     """
     The absolute value of every element.
