@@ -59,11 +59,12 @@ PyObject* dispatch_operator(PyObject* self, PyObject* const* values, std::size_t
 /** Prepends the signature in the form that Python looks for; __doc__ stays what it was. Documentation that
  * begins with such a signature keeps its own. */
 void add_signature(PyMethodDef& definition, const function_record& record) {
-  const std::string written = record.doc ? record.doc : "";
-  const bool has_own = written.find(")\n--\n\n") != std::string::npos;
-  const std::string text = has_own ? written
-                                   : std::string(definition.ml_name) + text_signature(record) + "\n--\n\n" +
-                                         (definition.ml_doc ? definition.ml_doc : "");
+  const std::string written = definition.ml_doc ? definition.ml_doc : "";
+  const std::size_t own_end = written.find(")\n--\n\n");
+  const std::string text =
+      own_end != std::string::npos
+          ? written.substr(written.rfind(std::string("\n") + definition.ml_name + '(', own_end) + 1)
+          : std::string(definition.ml_name) + text_signature(record) + "\n--\n\n" + written;
   std::free(const_cast<char*>(definition.ml_doc));  // this too
   definition.ml_doc = strdup(text.c_str());
 }
