@@ -83,6 +83,7 @@ void take_over(PyObject* callable, const char* name = nullptr) {
   if (name) {
     std::free(record->name);  // this too
     record->name = strdup(name);
+    definition.ml_name = record->name;  // which was the same memory
   }
   const Dispatcher ours = record->is_operator ? &dispatch_operator : &dispatch;
   definition.ml_meth = reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(ours));

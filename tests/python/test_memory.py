@@ -12,7 +12,7 @@ TOOLS = Path(__file__).parents[2] / "tools"
 def torch_peak(trainer):
     """Bytes of PyTorch's live tensors at the peak of a step: what stays, and what the step adds to it."""
     moments = [tensor for state in trainer.optimizer.state.values() for tensor in state.values()]
-    staying = [*trainer.net.parameters(), *trainer.net.buffers(), *moments, trainer.images, trainer.target]
+    staying = [*trainer.net.parameters(), *trainer.net.buffers(), *moments, trainer.inputs, trainer.target]
     trainer.optimizer.zero_grad()
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
         trainer.step()

@@ -94,6 +94,9 @@ struct OptionType<ocl::nn::Activation> {
 /** Throws Python's TypeError: "Linear.__init__(): argument 'bias' (position 3) must be bool, not list". */
 [[noreturn]] inline void refuse_option(const std::string& name, const std::string& expected,
                                        const py::handle& value) {
+  if (PyLong_Check(value.ptr()) && expected.rfind("int", 0) == 0)
+    throw py::type_error(dlprim::concat(name.substr(0, name.rfind(" (")),
+                                        " is out of range: ", py::str(value).cast<std::string>()));
   throw py::type_error(dlprim::concat(name, " must be ", expected, ", not ", Py_TYPE(value.ptr())->tp_name));
 }
 

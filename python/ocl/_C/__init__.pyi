@@ -9,7 +9,7 @@ import typing
 from . import _nn
 from . import _optim
 from . import _data
-__all__: list[str] = ['ArgumentIndexError', 'ArgumentTypeError', 'ArgumentValueError', 'DeviceError', 'Generator', 'HookHandle', 'KernelBuildError', 'OutOfMemoryError', 'Profile', 'Tensor', 'abs', 'acos', 'adaptive_avg_pool1d', 'adaptive_avg_pool2d', 'adaptive_max_pool1d', 'adaptive_max_pool2d', 'add', 'addcdiv', 'addcmul', 'addmm', 'all', 'allclose', 'amax', 'amin', 'any', 'arange', 'argmax', 'argmin', 'argsort', 'as_strided', 'as_tensor', 'asin', 'atan', 'atan2', 'avg_pool1d', 'avg_pool2d', 'backward', 'baddbmm', 'batch_norm', 'bernoulli', 'bfloat16', 'binary_cross_entropy', 'binary_cross_entropy_with_logits', 'bitwise_and', 'bitwise_not', 'bitwise_or', 'bitwise_xor', 'bmm', 'bool_', 'can_cast', 'cat', 'ceil', 'celu', 'channel_shuffle', 'chunk', 'clamp', 'clamp_max', 'clamp_min', 'clone', 'conv1d', 'conv2d', 'conv_transpose1d', 'conv_transpose2d', 'cos', 'cosh', 'count_nonzero', 'cross_entropy', 'cumprod', 'cumsum', 'device', 'device_count', 'diagonal', 'div', 'div_floor', 'div_trunc', 'dot', 'dropout', 'dropout2d', 'dtype', 'einsum', 'elu', 'embedding', 'empty', 'empty_cache', 'empty_like', 'eq', 'equal', 'erf', 'erfinv', 'exp', 'expm1', 'eye', 'flatten', 'flip', 'float16', 'float32', 'float64', 'floor', 'floor_divide', 'fmod', 'fold', 'frac', 'from_dlpack', 'from_numpy', 'full', 'full_like', 'gather', 'ge', 'gelu', 'gelu_tanh', 'get_default_device', 'get_device_name', 'get_device_properties', 'get_float32_matmul_precision', 'get_rng_state', 'glu', 'glu_kernel', 'grad', 'gradcheck', 'group_norm', 'gt', 'hardsigmoid', 'hardswish', 'hardtanh', 'huber_loss', 'index_add', 'index_copy', 'index_select', 'initial_seed', 'instance_norm', 'int32', 'int64', 'interpolate', 'is_available', 'is_floating_point', 'is_grad_enabled', 'is_tensor', 'isclose', 'isfinite', 'isinf', 'isnan', 'kernel_cache_info', 'kl_div', 'l1_loss', 'layer_norm', 'le', 'leaky_relu', 'lerp', 'linear', 'linspace', 'local_response_norm', 'log', 'log10', 'log1p', 'log2', 'log_softmax', 'logaddexp', 'logical_and', 'logical_not', 'logical_or', 'logical_xor', 'logit', 'logsigmoid', 'logsumexp', 'lt', 'manual_seed', 'manual_seed_all', 'masked_fill', 'masked_select', 'matmul', 'max', 'max_memory_allocated', 'max_memory_reserved', 'max_pool1d', 'max_pool2d', 'maximum', 'mean', 'memory_allocated', 'memory_reserved', 'memory_stats', 'min', 'minimum', 'mish', 'mm', 'movedim', 'mse_loss', 'mul', 'multinomial', 'narrow', 'ne', 'neg', 'nll_loss', 'nonzero', 'norm', 'normal', 'normalize', 'numel', 'one_hot', 'ones', 'ones_like', 'operator_table', 'outer', 'pad', 'permute', 'pixel_shuffle', 'pixel_unshuffle', 'pointwise_table', 'pow', 'prelu', 'prelu_kernel', 'prod', 'promote_types', 'rand', 'rand_like', 'randint', 'randint_like', 'randn', 'randn_like', 'randperm', 'reciprocal', 'reduction_table', 'relu', 'relu6', 'remainder', 'reset_peak_memory_stats', 'reshape', 'result_type', 'rms_norm', 'roll', 'round', 'rsqrt', 'scaled_dot_product_attention', 'scatter', 'scatter_add', 'select', 'selu', 'set_default_device', 'set_float32_matmul_precision', 'set_memory_limit', 'set_printoptions', 'set_rng_state', 'sgn', 'sigmoid', 'sign', 'silu', 'sin', 'sinh', 'smooth_l1_loss', 'softmax', 'softmin', 'softplus', 'softsign', 'sort', 'split', 'sqrt', 'square', 'squeeze', 'stack', 'std', 'std_mean', 'sub', 'sum', 'swapaxes', 'synchronize', 't', 'take_along_dim', 'tan', 'tanh', 'tanhshrink', 'tensor', 'threshold', 'tile', 'topk', 'transpose', 'tril', 'triu', 'trunc', 'uint8', 'unbind', 'unflatten', 'unfold', 'unsqueeze', 'var', 'var_mean', 'vector_norm', 'where', 'zeros', 'zeros_like']
+__all__: list[str] = ['ArgumentIndexError', 'ArgumentTypeError', 'ArgumentValueError', 'DeviceError', 'Generator', 'HookHandle', 'KernelBuildError', 'OutOfMemoryError', 'Profile', 'Tensor', 'abs', 'acos', 'adaptive_avg_pool1d', 'adaptive_avg_pool2d', 'adaptive_max_pool1d', 'adaptive_max_pool2d', 'add', 'addcdiv', 'addcmul', 'addmm', 'all', 'allclose', 'amax', 'amin', 'any', 'arange', 'argmax', 'argmin', 'argsort', 'as_strided', 'as_tensor', 'asin', 'atan', 'atan2', 'avg_pool1d', 'avg_pool2d', 'backward', 'baddbmm', 'batch_norm', 'bernoulli', 'bfloat16', 'binary_cross_entropy', 'binary_cross_entropy_with_logits', 'bitwise_and', 'bitwise_not', 'bitwise_or', 'bitwise_xor', 'bmm', 'bool_', 'can_cast', 'cat', 'ceil', 'celu', 'channel_shuffle', 'chunk', 'clamp', 'clamp_max', 'clamp_min', 'clone', 'conv1d', 'conv2d', 'conv_transpose1d', 'conv_transpose2d', 'cos', 'cosh', 'count_nonzero', 'cross_entropy', 'cumprod', 'cumsum', 'device', 'device_count', 'diagonal', 'div', 'div_floor', 'div_trunc', 'dot', 'dropout', 'dropout2d', 'dtype', 'einsum', 'elu', 'embedding', 'empty', 'empty_cache', 'empty_like', 'eq', 'equal', 'erf', 'erfinv', 'exp', 'expm1', 'eye', 'flatten', 'flip', 'float16', 'float32', 'float64', 'floor', 'floor_divide', 'fmod', 'fold', 'frac', 'from_dlpack', 'from_numpy', 'full', 'full_like', 'gather', 'ge', 'gelu', 'gelu_tanh', 'get_default_device', 'get_device_name', 'get_device_properties', 'get_float32_matmul_precision', 'get_rng_state', 'glu', 'glu_kernel', 'grad', 'gradcheck', 'group_norm', 'gru', 'gru_cell', 'gt', 'hardsigmoid', 'hardswish', 'hardtanh', 'huber_loss', 'index_add', 'index_copy', 'index_select', 'initial_seed', 'instance_norm', 'int32', 'int64', 'interpolate', 'is_available', 'is_floating_point', 'is_grad_enabled', 'is_tensor', 'isclose', 'isfinite', 'isinf', 'isnan', 'kernel_cache_info', 'kl_div', 'l1_loss', 'layer_norm', 'le', 'leaky_relu', 'lerp', 'linear', 'linspace', 'local_response_norm', 'log', 'log10', 'log1p', 'log2', 'log_softmax', 'logaddexp', 'logical_and', 'logical_not', 'logical_or', 'logical_xor', 'logit', 'logsigmoid', 'logsumexp', 'lstm', 'lstm_cell', 'lt', 'manual_seed', 'manual_seed_all', 'masked_fill', 'masked_select', 'matmul', 'max', 'max_memory_allocated', 'max_memory_reserved', 'max_pool1d', 'max_pool2d', 'maximum', 'mean', 'memory_allocated', 'memory_reserved', 'memory_stats', 'min', 'minimum', 'mish', 'mm', 'movedim', 'mse_loss', 'mul', 'multinomial', 'narrow', 'ne', 'neg', 'nll_loss', 'nonzero', 'norm', 'normal', 'normalize', 'numel', 'one_hot', 'ones', 'ones_like', 'operator_table', 'outer', 'pad', 'permute', 'pixel_shuffle', 'pixel_unshuffle', 'pointwise_table', 'pow', 'prelu', 'prelu_kernel', 'prod', 'promote_types', 'rand', 'rand_like', 'randint', 'randint_like', 'randn', 'randn_like', 'randperm', 'reciprocal', 'reduction_table', 'relu', 'relu6', 'remainder', 'reset_peak_memory_stats', 'reshape', 'result_type', 'rms_norm', 'rnn_relu', 'rnn_relu_cell', 'rnn_tanh', 'rnn_tanh_cell', 'roll', 'round', 'rsqrt', 'scaled_dot_product_attention', 'scatter', 'scatter_add', 'select', 'selu', 'set_default_device', 'set_float32_matmul_precision', 'set_memory_limit', 'set_printoptions', 'set_rng_state', 'sgn', 'sigmoid', 'sign', 'silu', 'sin', 'sinh', 'smooth_l1_loss', 'softmax', 'softmin', 'softplus', 'softsign', 'sort', 'split', 'sqrt', 'square', 'squeeze', 'stack', 'std', 'std_mean', 'sub', 'sum', 'swapaxes', 'synchronize', 't', 'take_along_dim', 'tan', 'tanh', 'tanhshrink', 'tensor', 'threshold', 'tile', 'topk', 'transpose', 'tril', 'triu', 'trunc', 'uint8', 'unbind', 'unflatten', 'unfold', 'unsqueeze', 'var', 'var_mean', 'vector_norm', 'where', 'zeros', 'zeros_like']
 class ArgumentValueError(ValueError, RuntimeError):
     """
     A shape or a value that does not fit; a ValueError and a RuntimeError.
@@ -2037,6 +2037,20 @@ def group_norm(input: Tensor, num_groups: typing.SupportsInt | typing.SupportsIn
     """
     Every group of channels of input [N, C, ...] brought to mean 0 and variance 1, then scaled and shifted.
     """
+@typing.overload
+def gru(data: Tensor, batch_sizes: Tensor, hx: Tensor, params: collections.abc.Sequence[Tensor], has_biases: bool, num_layers: typing.SupportsInt | typing.SupportsIndex, dropout: typing.SupportsFloat | typing.SupportsIndex, train: bool, bidirectional: bool) -> tuple[Tensor, Tensor]:
+    """
+    Layers of gated recurrent units over [T, N, features] or packed rows: output and h_n.
+    """
+@typing.overload
+def gru(input: Tensor, hx: Tensor, params: collections.abc.Sequence[Tensor], has_biases: bool, num_layers: typing.SupportsInt | typing.SupportsIndex, dropout: typing.SupportsFloat | typing.SupportsIndex, train: bool, bidirectional: bool, batch_first: bool) -> tuple[Tensor, Tensor]:
+    """
+    Layers of gated recurrent units over [T, N, features] or packed rows: output and h_n.
+    """
+def gru_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> Tensor:
+    """
+    One step of gru: h.
+    """
 def gt(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
     """
     Whether a is greater than b.
@@ -2202,6 +2216,20 @@ def logsigmoid(input: Tensor) -> Tensor:
 def logsumexp(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None, keepdim: bool = False) -> Tensor:
     """
     log(sum(exp(input))), without overflow.
+    """
+@typing.overload
+def lstm(data: Tensor, batch_sizes: Tensor, hx: collections.abc.Sequence[Tensor], params: collections.abc.Sequence[Tensor], has_biases: bool, num_layers: typing.SupportsInt | typing.SupportsIndex, dropout: typing.SupportsFloat | typing.SupportsIndex, train: bool, bidirectional: bool) -> tuple[Tensor, Tensor, Tensor]:
+    """
+    Layers of long short-term memory over [T, N, features] or packed rows: output, h_n and c_n. hx: (h, c); with an h smaller than c the layers project.
+    """
+@typing.overload
+def lstm(input: Tensor, hx: collections.abc.Sequence[Tensor], params: collections.abc.Sequence[Tensor], has_biases: bool, num_layers: typing.SupportsInt | typing.SupportsIndex, dropout: typing.SupportsFloat | typing.SupportsIndex, train: bool, bidirectional: bool, batch_first: bool) -> tuple[Tensor, Tensor, Tensor]:
+    """
+    Layers of long short-term memory over [T, N, features] or packed rows: output, h_n and c_n. hx: (h, c); with an h smaller than c the layers project.
+    """
+def lstm_cell(input: Tensor, hx: collections.abc.Sequence[Tensor], w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """
+    One step of lstm: h and c.
     """
 def lt(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
     """
@@ -2506,6 +2534,34 @@ def result_type(tensor1: Tensor | float | int | bool, tensor2: Tensor | float | 
 def rms_norm(input: Tensor, normalized_shape: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], weight: Tensor | None = None, eps: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
     """
     The last dimensions over their root mean square, then scaled.
+    """
+@typing.overload
+def rnn_relu(data: Tensor, batch_sizes: Tensor, hx: Tensor, params: collections.abc.Sequence[Tensor], has_biases: bool, num_layers: typing.SupportsInt | typing.SupportsIndex, dropout: typing.SupportsFloat | typing.SupportsIndex, train: bool, bidirectional: bool) -> tuple[Tensor, Tensor]:
+    """
+    rnn_tanh with relu.
+    """
+@typing.overload
+def rnn_relu(input: Tensor, hx: Tensor, params: collections.abc.Sequence[Tensor], has_biases: bool, num_layers: typing.SupportsInt | typing.SupportsIndex, dropout: typing.SupportsFloat | typing.SupportsIndex, train: bool, bidirectional: bool, batch_first: bool) -> tuple[Tensor, Tensor]:
+    """
+    rnn_tanh with relu.
+    """
+def rnn_relu_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> Tensor:
+    """
+    One step of rnn_relu: h.
+    """
+@typing.overload
+def rnn_tanh(data: Tensor, batch_sizes: Tensor, hx: Tensor, params: collections.abc.Sequence[Tensor], has_biases: bool, num_layers: typing.SupportsInt | typing.SupportsIndex, dropout: typing.SupportsFloat | typing.SupportsIndex, train: bool, bidirectional: bool) -> tuple[Tensor, Tensor]:
+    """
+    Layers of h = tanh(W_ih x + b_ih + W_hh h + b_hh) over [T, N, features] or packed rows: output and h_n.
+    """
+@typing.overload
+def rnn_tanh(input: Tensor, hx: Tensor, params: collections.abc.Sequence[Tensor], has_biases: bool, num_layers: typing.SupportsInt | typing.SupportsIndex, dropout: typing.SupportsFloat | typing.SupportsIndex, train: bool, bidirectional: bool, batch_first: bool) -> tuple[Tensor, Tensor]:
+    """
+    Layers of h = tanh(W_ih x + b_ih + W_hh h + b_hh) over [T, N, features] or packed rows: output and h_n.
+    """
+def rnn_tanh_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> Tensor:
+    """
+    One step of rnn_tanh: h.
     """
 def roll(input: Tensor, shifts: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], dims: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None) -> Tensor:
     """

@@ -267,6 +267,8 @@ class Optimizer:
 
     def load_state_dict(self, state_dict):
         """Takes over a state dict, ours or PyTorch's; its tensors are copied."""
+        if not isinstance(state_dict, dict):
+            raise TypeError(f"expected a state dict, got a {type(state_dict).__name__}")
         state_dict = state_dict.copy()
         for hook in self._optimizer_load_state_dict_pre_hooks.all():
             other = hook(self, state_dict)

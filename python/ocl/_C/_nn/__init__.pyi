@@ -6,9 +6,10 @@ import collections.abc
 import ocl._C
 import typing
 from . import _functional
+from . import _rnn
 from . import _init
 from . import _utils
-__all__: list[str] = ['Activation', 'AdaptiveAvgPool1d', 'AdaptiveAvgPool2d', 'AdaptiveMaxPool1d', 'AdaptiveMaxPool2d', 'AvgPool1d', 'AvgPool2d', 'BCELoss', 'BCEWithLogitsLoss', 'BatchNorm1d', 'BatchNorm2d', 'CELU', 'ChannelShuffle', 'CircularPad1d', 'CircularPad2d', 'CircularPad3d', 'Conv1d', 'Conv2d', 'ConvTranspose1d', 'ConvTranspose2d', 'CrossEntropyLoss', 'Dropout', 'Dropout2d', 'ELU', 'Embedding', 'Flatten', 'GELU', 'GLU', 'GroupNorm', 'Hardsigmoid', 'Hardswish', 'Hardtanh', 'HuberLoss', 'Identity', 'IncompatibleKeys', 'InstanceNorm1d', 'InstanceNorm2d', 'KLDivLoss', 'L1Loss', 'LayerNorm', 'LeakyReLU', 'Linear', 'LocalResponseNorm', 'LogSigmoid', 'LogSoftmax', 'Loss', 'MSELoss', 'MaxPool1d', 'MaxPool2d', 'Mish', 'Module', 'ModuleDict', 'ModuleList', 'MultiheadAttention', 'NLLLoss', 'NonDynamicallyQuantizableLinear', 'PReLU', 'ParameterList', 'PixelShuffle', 'PixelUnshuffle', 'RMSNorm', 'ReLU', 'ReLU6', 'ReflectionPad1d', 'ReflectionPad2d', 'ReflectionPad3d', 'RemovableHandle', 'ReplicationPad1d', 'ReplicationPad2d', 'ReplicationPad3d', 'SELU', 'Sequential', 'SiLU', 'Sigmoid', 'SmoothL1Loss', 'Softmax', 'Softmin', 'Softplus', 'Softsign', 'StochasticDepth', 'Tanh', 'Tanhshrink', 'Threshold', 'Unflatten', 'Upsample', 'ZeroPad1d', 'ZeroPad2d', 'ZeroPad3d']
+__all__: list[str] = ['AdaptiveAvgPool1d', 'AdaptiveAvgPool2d', 'AdaptiveMaxPool1d', 'AdaptiveMaxPool2d', 'AvgPool1d', 'AvgPool2d', 'BCELoss', 'BCEWithLogitsLoss', 'BatchNorm1d', 'BatchNorm2d', 'CELU', 'ChannelShuffle', 'CircularPad1d', 'CircularPad2d', 'CircularPad3d', 'Conv1d', 'Conv2d', 'ConvTranspose1d', 'ConvTranspose2d', 'CrossEntropyLoss', 'Dropout', 'Dropout2d', 'ELU', 'Embedding', 'Flatten', 'GELU', 'GLU', 'GRU', 'GRUCell', 'GroupNorm', 'Hardsigmoid', 'Hardswish', 'Hardtanh', 'HuberLoss', 'Identity', 'IncompatibleKeys', 'InstanceNorm1d', 'InstanceNorm2d', 'KLDivLoss', 'L1Loss', 'LSTM', 'LSTMCell', 'LayerNorm', 'LeakyReLU', 'Linear', 'LocalResponseNorm', 'LogSigmoid', 'LogSoftmax', 'MSELoss', 'MaxPool1d', 'MaxPool2d', 'Mish', 'Module', 'ModuleDict', 'ModuleList', 'MultiheadAttention', 'NLLLoss', 'NonDynamicallyQuantizableLinear', 'PReLU', 'ParameterList', 'PixelShuffle', 'PixelUnshuffle', 'RMSNorm', 'RNN', 'RNNBase', 'RNNCell', 'RNNCellBase', 'ReLU', 'ReLU6', 'ReflectionPad1d', 'ReflectionPad2d', 'ReflectionPad3d', 'RemovableHandle', 'ReplicationPad1d', 'ReplicationPad2d', 'ReplicationPad3d', 'SELU', 'Sequential', 'SiLU', 'Sigmoid', 'SmoothL1Loss', 'Softmax', 'Softmin', 'Softplus', 'Softsign', 'StochasticDepth', 'Tanh', 'Tanhshrink', 'Threshold', 'TransformerDecoderLayer', 'TransformerEncoderLayer', 'Unflatten', 'Upsample', 'ZeroPad1d', 'ZeroPad2d', 'ZeroPad3d']
 class IncompatibleKeys:
     """
     Names that a state dict lacked, and names in it that the module does not have.
@@ -34,11 +35,15 @@ class Module:
         ...
     def __getattr__(self, arg0: str) -> typing.Any:
         ...
+    def __getstate__(self) -> dict:
+        ...
     def __init__(self) -> None:
         ...
     def __repr__(self) -> str:
         ...
     def __setattr__(self, arg0: str, arg1: typing.Any) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
         ...
     def add_module(self, name: str, module: typing.Any) -> None:
         ...
@@ -137,11 +142,16 @@ class RemovableHandle:
         ...
     def remove(self) -> None:
         ...
+    @property
+    def id(self) -> int:
+        ...
 class Sequential(Module):
     """
     Each module's output is the next one's input.
     """
     def __init__(self) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
         ...
     def forward(self, input: typing.Any) -> typing.Any:
         ...
@@ -153,11 +163,15 @@ class ModuleList(Module):
         ...
     def __repr__(self) -> str:
         ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
 class ModuleDict(Module):
     """
     Modules by name.
     """
     def __init__(self) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
         ...
 class ParameterList(Module):
     """
@@ -165,468 +179,1237 @@ class ParameterList(Module):
     """
     def __init__(self) -> None:
         ...
-class Activation(Module):
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+class Sigmoid(Module):
     """
-    Base of the activations that are pointwise operators.
+    1 / (1 + exp(-a)).
     """
-    @property
-    def inplace(self) -> bool:
-        """
-        Whether the result is written over the input.
-        """
-    @inplace.setter
-    def inplace(self, arg0: bool) -> None:
-        ...
-class Sigmoid(Activation):
     def __init__(self) -> None:
         ...
-class Tanh(Activation):
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+class Tanh(Module):
+    """
+    The hyperbolic tangent.
+    """
     def __init__(self) -> None:
         ...
-class LogSigmoid(Activation):
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+class LogSigmoid(Module):
+    """
+    log(sigmoid(a)).
+    """
     def __init__(self) -> None:
         ...
-class Tanhshrink(Activation):
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+class Tanhshrink(Module):
+    """
+    a - tanh(a).
+    """
     def __init__(self) -> None:
         ...
-class Softsign(Activation):
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+class Softsign(Module):
+    """
+    a / (1 + |a|).
+    """
     def __init__(self) -> None:
         ...
-class ReLU(Activation):
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+class ReLU(Module):
+    """
+    max(a, 0).
+    """
+    inplace: typing.Any
     def __init__(self, inplace: bool = False) -> None:
         ...
-class ReLU6(Activation):
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+class ReLU6(Module):
+    """
+    min(max(a, 0), 6).
+    """
     max_val: typing.ClassVar[float] = 6.0
     min_val: typing.ClassVar[float] = 0.0
+    inplace: typing.Any
     def __init__(self, inplace: bool = False) -> None:
         ...
-class SiLU(Activation):
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+class SiLU(Module):
+    """
+    a * sigmoid(a), also named swish.
+    """
+    inplace: typing.Any
     def __init__(self, inplace: bool = False) -> None:
         ...
-class Mish(Activation):
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+class Mish(Module):
+    """
+    a * tanh(softplus(a)) (Misra 2019).
+    """
+    inplace: typing.Any
     def __init__(self, inplace: bool = False) -> None:
         ...
-class SELU(Activation):
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+class SELU(Module):
+    """
+    The self-normalising unit (Klambauer et al. 2017).
+    """
+    inplace: typing.Any
     def __init__(self, inplace: bool = False) -> None:
         ...
-class Hardsigmoid(Activation):
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+class Hardsigmoid(Module):
+    """
+    relu6(a + 3) / 6.
+    """
+    inplace: typing.Any
     def __init__(self, inplace: bool = False) -> None:
         ...
-class Hardswish(Activation):
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+class Hardswish(Module):
+    """
+    a * relu6(a + 3) / 6 (Howard et al. 2019).
+    """
+    inplace: typing.Any
     def __init__(self, inplace: bool = False) -> None:
         ...
-class LeakyReLU(Activation):
-    negative_slope: float | int | bool
-    def __init__(self, negative_slope: float | int | bool = 0.01, inplace: bool = False) -> None:
+    def __setstate__(self, arg0: dict) -> None:
         ...
-class ELU(Activation):
-    alpha: float | int | bool
-    def __init__(self, alpha: float | int | bool = 1.0, inplace: bool = False) -> None:
+    def _options(self) -> dict:
         ...
-class CELU(Activation):
-    alpha: float | int | bool
-    def __init__(self, alpha: float | int | bool = 1.0, inplace: bool = False) -> None:
+class LeakyReLU(Module):
+    """
+    a, or negative_slope * a where negative.
+    """
+    inplace: typing.Any
+    negative_slope: typing.Any
+    def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
         ...
-class Softplus(Activation):
-    beta: float | int | bool
-    threshold: float | int | bool
-    def __init__(self, beta: float | int | bool = 1.0, threshold: float | int | bool = 20.0) -> None:
+    def __setstate__(self, arg0: dict) -> None:
         ...
-class Hardtanh(Activation):
-    max_val: float | int | bool
-    min_val: float | int | bool
-    def __init__(self, min_val: float | int | bool = -1.0, max_val: float | int | bool = 1.0, inplace: bool = False) -> None:
+    def _options(self) -> dict:
         ...
-class Threshold(Activation):
-    threshold: float | int | bool
-    value: float | int | bool
-    def __init__(self, threshold: float | int | bool, value: float | int | bool, inplace: bool = False) -> None:
+class ELU(Module):
+    """
+    a, or alpha * (exp(a) - 1) where negative (Clevert et al. 2016).
+    """
+    alpha: typing.Any
+    inplace: typing.Any
+    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+class CELU(Module):
+    """
+    elu with a continuous slope (Barron 2017).
+    """
+    alpha: typing.Any
+    inplace: typing.Any
+    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+class Softplus(Module):
+    """
+    log(1 + exp(beta * a)) / beta; linear above threshold / beta.
+    """
+    beta: typing.Any
+    threshold: typing.Any
+    def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+class Hardtanh(Module):
+    """
+    a held between min_val and max_val.
+    """
+    inplace: typing.Any
+    max_val: typing.Any
+    min_val: typing.Any
+    def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+class Threshold(Module):
+    """
+    a where it is above threshold, value elsewhere.
+    """
+    inplace: typing.Any
+    threshold: typing.Any
+    value: typing.Any
+    def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
         ...
 class GELU(Module):
+    """
+    a times the normal distribution function of a (Hendrycks and Gimpel 2016).
+    """
+    approximate: typing.Any
     def __init__(self, approximate: str = 'none') -> None:
         ...
-    @property
-    def approximate(self) -> str:
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
         ...
 class PReLU(Module):
     """
     The slope where negative is learned, for all channels together or one each.
     """
-    def __init__(self, num_parameters: typing.SupportsInt | typing.SupportsIndex = 1, init: typing.SupportsFloat | typing.SupportsIndex = 0.25) -> None:
+    init: typing.Any
+    num_parameters: typing.Any
+    def __init__(self, num_parameters: int = 1, init: float = 0.25, device: ocl._C.device | str | int | None = None, dtype: ocl._C.dtype | None = None) -> None:
         ...
-    @property
-    def init(self) -> float:
+    def __setstate__(self, arg0: dict) -> None:
         ...
-    @property
-    def num_parameters(self) -> int:
+    def _options(self) -> dict:
+        ...
+    def reset_parameters(self) -> None:
         ...
 class GLU(Module):
     """
     The first half of dim times the sigmoid of the second.
     """
-    def __init__(self, dim: typing.SupportsInt | typing.SupportsIndex = -1) -> None:
+    dim: typing.Any
+    def __init__(self, dim: int = -1) -> None:
         ...
-    @property
-    def dim(self) -> int:
+    def __setstate__(self, arg0: dict) -> None:
         ...
-    @dim.setter
-    def dim(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
+    def _options(self) -> dict:
         ...
 class Softmax(Module):
-    def __init__(self, dim: typing.SupportsInt | typing.SupportsIndex) -> None:
+    """
+    Exponentials along dim, which add up to 1.
+    """
+    dim: typing.Any
+    def __init__(self, dim: int | None = None) -> None:
         ...
-    @property
-    def dim(self) -> int:
+    def __setstate__(self, arg0: dict) -> None:
         ...
-    @dim.setter
-    def dim(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
+    def _options(self) -> dict:
         ...
 class Softmin(Module):
-    def __init__(self, dim: typing.SupportsInt | typing.SupportsIndex) -> None:
+    """
+    Softmax of the negated input.
+    """
+    dim: typing.Any
+    def __init__(self, dim: int | None = None) -> None:
         ...
-    @property
-    def dim(self) -> int:
+    def __setstate__(self, arg0: dict) -> None:
         ...
-    @dim.setter
-    def dim(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
+    def _options(self) -> dict:
         ...
 class LogSoftmax(Module):
-    def __init__(self, dim: typing.SupportsInt | typing.SupportsIndex) -> None:
+    """
+    The logarithm of softmax.
+    """
+    dim: typing.Any
+    def __init__(self, dim: int | None = None) -> None:
         ...
-    @property
-    def dim(self) -> int:
+    def __setstate__(self, arg0: dict) -> None:
         ...
-    @dim.setter
-    def dim(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
+    def _options(self) -> dict:
         ...
 class Linear(Module):
     """
     [..., in_features] -> [..., out_features].
     """
-    def __init__(self, in_features: typing.SupportsInt | typing.SupportsIndex, out_features: typing.SupportsInt | typing.SupportsIndex, bias: bool = True) -> None:
+    in_features: typing.Any
+    out_features: typing.Any
+    def __init__(self, in_features: int, out_features: int, bias: bool = True, device: ocl._C.device | str | int | None = None, dtype: ocl._C.dtype | None = None) -> None:
         ...
-    @property
-    def in_features(self) -> int:
+    def __setstate__(self, arg0: dict) -> None:
         ...
-    @property
-    def out_features(self) -> int:
+    def _options(self) -> dict:
+        ...
+    def reset_parameters(self) -> None:
         ...
 class Dropout(Module):
     """
     Zeroes elements with probability p and scales the rest, while training.
     """
-    inplace: bool
-    p: float | int | bool
-    def __init__(self, p: float | int | bool = 0.5, inplace: bool = False) -> None:
+    inplace: typing.Any
+    p: typing.Any
+    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
         ...
 class Dropout2d(Module):
     """
     Drops whole channels of x [N, C, ...] with probability p, while training.
     """
-    inplace: bool
-    p: float | int | bool
-    def __init__(self, p: float | int | bool = 0.5, inplace: bool = False) -> None:
+    inplace: typing.Any
+    p: typing.Any
+    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
         ...
 class StochasticDepth(Module):
     """
     Drops whole residual branches while training, as torchvision.ops.StochasticDepth.
     """
-    mode: str
-    p: float | int | bool
-    def __init__(self, p: float | int | bool, mode: str) -> None:
+    mode: typing.Any
+    p: typing.Any
+    def __init__(self, p: float, mode: str) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
         ...
 class Flatten(Module):
     """
     Joins dimensions start_dim to end_dim.
     """
-    def __init__(self, start_dim: typing.SupportsInt | typing.SupportsIndex = 1, end_dim: typing.SupportsInt | typing.SupportsIndex = -1) -> None:
+    end_dim: typing.Any
+    start_dim: typing.Any
+    def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         ...
-    @property
-    def end_dim(self) -> int:
+    def __setstate__(self, arg0: dict) -> None:
         ...
-    @end_dim.setter
-    def end_dim(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
-        ...
-    @property
-    def start_dim(self) -> int:
-        ...
-    @start_dim.setter
-    def start_dim(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
+    def _options(self) -> dict:
         ...
 class Unflatten(Module):
     """
     Splits dimension dim into unflattened_size, of which one may be -1.
     """
-    def __init__(self, dim: typing.SupportsInt | typing.SupportsIndex, unflattened_size: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]) -> None:
+    dim: typing.Any
+    unflattened_size: typing.Any
+    def __init__(self, dim: int, unflattened_size: int | tuple[int, ...]) -> None:
         ...
-    @property
-    def dim(self) -> int:
+    def __setstate__(self, arg0: dict) -> None:
         ...
-    @dim.setter
-    def dim(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> None:
-        ...
-    @property
-    def unflattened_size(self) -> tuple:
+    def _options(self) -> dict:
         ...
 class Identity(Module):
     """
-    The input itself; arguments of the constructor are ignored, as PyTorch's.
+    The input itself.
     """
-    def __init__(self, *args, **kwargs) -> None:
+    def __init__(self) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
         ...
 class _ConvNd(Module):
     """
     Base of the convolution layers.
     """
-    @property
-    def dilation(self) -> tuple:
-        ...
-    @property
-    def groups(self) -> int:
-        ...
-    @property
-    def in_channels(self) -> int:
-        ...
-    @property
-    def kernel_size(self) -> tuple:
-        ...
-    @property
-    def out_channels(self) -> int:
-        ...
-    @property
-    def output_padding(self) -> tuple:
-        ...
-    @property
-    def padding(self) -> typing.Any:
-        ...
-    @property
-    def padding_mode(self) -> str:
-        ...
-    @property
-    def stride(self) -> tuple:
+    def __init__(self, *args, **kwargs) -> None:
         ...
 class Conv1d(_ConvNd):
     """
     1D convolution, [N, in, L] -> [N, out, OL].
     """
-    def __init__(self, in_channels: typing.SupportsInt | typing.SupportsIndex, out_channels: typing.SupportsInt | typing.SupportsIndex, kernel_size: int | tuple[int], stride: int | tuple[int] = 1, padding: int | tuple[int] | str = 0, dilation: int | tuple[int] = 1, groups: typing.SupportsInt | typing.SupportsIndex = 1, bias: bool = True, padding_mode: str = 'zeros') -> None:
+    dilation: typing.Any
+    groups: typing.Any
+    in_channels: typing.Any
+    kernel_size: typing.Any
+    out_channels: typing.Any
+    padding: typing.Any
+    padding_mode: typing.Any
+    stride: typing.Any
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: int | tuple[int, ...], stride: int | tuple[int, ...] = (1,), padding: int | tuple[int, ...] | str = (0,), dilation: int | tuple[int, ...] = (1,), groups: int = 1, bias: bool = True, padding_mode: str = 'zeros', device: ocl._C.device | str | int | None = None, dtype: ocl._C.dtype | None = None) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+    def reset_parameters(self) -> None:
         ...
 class Conv2d(_ConvNd):
     """
     2D convolution, [N, in, H, W] -> [N, out, OH, OW].
     """
-    def __init__(self, in_channels: typing.SupportsInt | typing.SupportsIndex, out_channels: typing.SupportsInt | typing.SupportsIndex, kernel_size: int | tuple[int, int], stride: int | tuple[int, int] = 1, padding: int | tuple[int, int] | str = 0, dilation: int | tuple[int, int] = 1, groups: typing.SupportsInt | typing.SupportsIndex = 1, bias: bool = True, padding_mode: str = 'zeros') -> None:
+    dilation: typing.Any
+    groups: typing.Any
+    in_channels: typing.Any
+    kernel_size: typing.Any
+    out_channels: typing.Any
+    padding: typing.Any
+    padding_mode: typing.Any
+    stride: typing.Any
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: int | tuple[int, ...], stride: int | tuple[int, ...] = (1, 1), padding: int | tuple[int, ...] | str = (0, 0), dilation: int | tuple[int, ...] = (1, 1), groups: int = 1, bias: bool = True, padding_mode: str = 'zeros', device: ocl._C.device | str | int | None = None, dtype: ocl._C.dtype | None = None) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+    def reset_parameters(self) -> None:
         ...
 class ConvTranspose1d(_ConvNd):
     """
     The gradient of a 1D convolution, [N, in, L] -> [N, out, OL].
     """
-    def __init__(self, in_channels: typing.SupportsInt | typing.SupportsIndex, out_channels: typing.SupportsInt | typing.SupportsIndex, kernel_size: int | tuple[int], stride: int | tuple[int] = 1, padding: int | tuple[int] = 0, output_padding: int | tuple[int] = 0, groups: typing.SupportsInt | typing.SupportsIndex = 1, bias: bool = True, dilation: int | tuple[int] = 1) -> None:
+    dilation: typing.Any
+    groups: typing.Any
+    in_channels: typing.Any
+    kernel_size: typing.Any
+    out_channels: typing.Any
+    output_padding: typing.Any
+    padding: typing.Any
+    padding_mode: typing.Any
+    stride: typing.Any
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: int | tuple[int, ...], stride: int | tuple[int, ...] = (1,), padding: int | tuple[int, ...] = (0,), output_padding: int | tuple[int, ...] = (0,), groups: int = 1, bias: bool = True, dilation: int | tuple[int, ...] = (1,), padding_mode: str = 'zeros', device: ocl._C.device | str | int | None = None, dtype: ocl._C.dtype | None = None) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+    def forward(self, input: ocl._C.Tensor, output_size: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None) -> ocl._C.Tensor:
+        ...
+    def reset_parameters(self) -> None:
         ...
 class ConvTranspose2d(_ConvNd):
     """
     The gradient of a 2D convolution, [N, in, H, W] -> [N, out, OH, OW].
     """
-    def __init__(self, in_channels: typing.SupportsInt | typing.SupportsIndex, out_channels: typing.SupportsInt | typing.SupportsIndex, kernel_size: int | tuple[int, int], stride: int | tuple[int, int] = 1, padding: int | tuple[int, int] = 0, output_padding: int | tuple[int, int] = 0, groups: typing.SupportsInt | typing.SupportsIndex = 1, bias: bool = True, dilation: int | tuple[int, int] = 1) -> None:
+    dilation: typing.Any
+    groups: typing.Any
+    in_channels: typing.Any
+    kernel_size: typing.Any
+    out_channels: typing.Any
+    output_padding: typing.Any
+    padding: typing.Any
+    padding_mode: typing.Any
+    stride: typing.Any
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: int | tuple[int, ...], stride: int | tuple[int, ...] = (1, 1), padding: int | tuple[int, ...] = (0, 0), output_padding: int | tuple[int, ...] = (0, 0), groups: int = 1, bias: bool = True, dilation: int | tuple[int, ...] = (1, 1), padding_mode: str = 'zeros', device: ocl._C.device | str | int | None = None, dtype: ocl._C.dtype | None = None) -> None:
         ...
-class BatchNorm1d(Module):
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+    def forward(self, input: ocl._C.Tensor, output_size: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None) -> ocl._C.Tensor:
+        ...
+    def reset_parameters(self) -> None:
+        ...
+class _NormBase(Module):
+    """
+    Base of batch and instance norm.
+    """
+    def __init__(self, *args, **kwargs) -> None:
+        ...
+    def reset_running_stats(self) -> None:
+        ...
+class BatchNorm1d(_NormBase):
     """
     Batch normalisation over [N, C] or [N, C, L].
     """
-    def __init__(self, num_features: typing.SupportsInt | typing.SupportsIndex, eps: typing.SupportsFloat | typing.SupportsIndex = 1e-05, momentum: typing.SupportsFloat | typing.SupportsIndex | None = 0.1, affine: bool = True, track_running_stats: bool = True) -> None:
+    affine: typing.Any
+    eps: typing.Any
+    momentum: typing.Any
+    num_features: typing.Any
+    track_running_stats: typing.Any
+    def __init__(self, num_features: int, eps: float = 1e-05, momentum: float | None = 0.1, affine: bool = True, track_running_stats: bool = True, device: ocl._C.device | str | int | None = None, dtype: ocl._C.dtype | None = None) -> None:
         ...
-    @property
-    def num_batches_tracked(self) -> int:
+    def __setstate__(self, arg0: dict) -> None:
         ...
-class BatchNorm2d(Module):
+    def _options(self) -> dict:
+        ...
+    def reset_parameters(self) -> None:
+        ...
+class BatchNorm2d(_NormBase):
     """
     Batch normalisation over [N, C, H, W].
     """
-    def __init__(self, num_features: typing.SupportsInt | typing.SupportsIndex, eps: typing.SupportsFloat | typing.SupportsIndex = 1e-05, momentum: typing.SupportsFloat | typing.SupportsIndex | None = 0.1, affine: bool = True, track_running_stats: bool = True) -> None:
+    affine: typing.Any
+    eps: typing.Any
+    momentum: typing.Any
+    num_features: typing.Any
+    track_running_stats: typing.Any
+    def __init__(self, num_features: int, eps: float = 1e-05, momentum: float | None = 0.1, affine: bool = True, track_running_stats: bool = True, device: ocl._C.device | str | int | None = None, dtype: ocl._C.dtype | None = None) -> None:
         ...
-    @property
-    def num_batches_tracked(self) -> int:
+    def __setstate__(self, arg0: dict) -> None:
         ...
-class InstanceNorm1d(Module):
+    def _options(self) -> dict:
+        ...
+    def reset_parameters(self) -> None:
+        ...
+class InstanceNorm1d(_NormBase):
     """
     Instance normalisation over [N, C, L] or [C, L].
     """
-    def __init__(self, num_features: typing.SupportsInt | typing.SupportsIndex, eps: typing.SupportsFloat | typing.SupportsIndex = 1e-05, momentum: typing.SupportsFloat | typing.SupportsIndex | None = 0.1, affine: bool = False, track_running_stats: bool = False) -> None:
+    affine: typing.Any
+    eps: typing.Any
+    momentum: typing.Any
+    num_features: typing.Any
+    track_running_stats: typing.Any
+    def __init__(self, num_features: int, eps: float = 1e-05, momentum: float | None = 0.1, affine: bool = False, track_running_stats: bool = False, device: ocl._C.device | str | int | None = None, dtype: ocl._C.dtype | None = None) -> None:
         ...
-    @property
-    def num_batches_tracked(self) -> int:
+    def __setstate__(self, arg0: dict) -> None:
         ...
-class InstanceNorm2d(Module):
+    def _options(self) -> dict:
+        ...
+    def reset_parameters(self) -> None:
+        ...
+class InstanceNorm2d(_NormBase):
     """
     Instance normalisation over [N, C, H, W] or [C, H, W].
     """
-    def __init__(self, num_features: typing.SupportsInt | typing.SupportsIndex, eps: typing.SupportsFloat | typing.SupportsIndex = 1e-05, momentum: typing.SupportsFloat | typing.SupportsIndex | None = 0.1, affine: bool = False, track_running_stats: bool = False) -> None:
+    affine: typing.Any
+    eps: typing.Any
+    momentum: typing.Any
+    num_features: typing.Any
+    track_running_stats: typing.Any
+    def __init__(self, num_features: int, eps: float = 1e-05, momentum: float | None = 0.1, affine: bool = False, track_running_stats: bool = False, device: ocl._C.device | str | int | None = None, dtype: ocl._C.dtype | None = None) -> None:
         ...
-    @property
-    def num_batches_tracked(self) -> int:
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+    def reset_parameters(self) -> None:
         ...
 class LayerNorm(Module):
     """
     The last dimensions, of sizes normalized_shape, normalised.
     """
-    def __init__(self, normalized_shape: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], eps: typing.SupportsFloat | typing.SupportsIndex = 1e-05, elementwise_affine: bool = True, bias: bool = True) -> None:
+    elementwise_affine: typing.Any
+    eps: typing.Any
+    normalized_shape: typing.Any
+    def __init__(self, normalized_shape: int | tuple[int, ...], eps: float = 1e-05, elementwise_affine: bool = True, bias: bool = True, device: ocl._C.device | str | int | None = None, dtype: ocl._C.dtype | None = None) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+    def reset_parameters(self) -> None:
         ...
 class RMSNorm(Module):
     """
     The last dimensions over their root mean square.
     """
-    def __init__(self, normalized_shape: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], eps: typing.SupportsFloat | typing.SupportsIndex | None = None, elementwise_affine: bool = True) -> None:
+    elementwise_affine: typing.Any
+    eps: typing.Any
+    normalized_shape: typing.Any
+    def __init__(self, normalized_shape: int | tuple[int, ...], eps: float | None = None, elementwise_affine: bool = True, device: ocl._C.device | str | int | None = None, dtype: ocl._C.dtype | None = None) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+    def reset_parameters(self) -> None:
         ...
 class GroupNorm(Module):
     """
     Groups of channels of [N, num_channels, ...] normalised.
     """
-    def __init__(self, num_groups: typing.SupportsInt | typing.SupportsIndex, num_channels: typing.SupportsInt | typing.SupportsIndex, eps: typing.SupportsFloat | typing.SupportsIndex = 1e-05, affine: bool = True) -> None:
+    affine: typing.Any
+    eps: typing.Any
+    num_channels: typing.Any
+    num_groups: typing.Any
+    def __init__(self, num_groups: int, num_channels: int, eps: float = 1e-05, affine: bool = True, device: ocl._C.device | str | int | None = None, dtype: ocl._C.dtype | None = None) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+    def reset_parameters(self) -> None:
         ...
 class LocalResponseNorm(Module):
     """
     Local response normalisation of [N, C, ...].
     """
-    def __init__(self, size: typing.SupportsInt | typing.SupportsIndex, alpha: typing.SupportsFloat | typing.SupportsIndex = 0.0001, beta: typing.SupportsFloat | typing.SupportsIndex = 0.75, k: typing.SupportsFloat | typing.SupportsIndex = 1.0) -> None:
+    alpha: typing.Any
+    beta: typing.Any
+    k: typing.Any
+    size: typing.Any
+    def __init__(self, size: int, alpha: float = 0.0001, beta: float = 0.75, k: float = 1.0) -> None:
         ...
-class MaxPool1d(Module):
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+class _PoolOfMaxima(Module):
+    """
+    Base of the layers of maxima.
+    """
+    def __init__(self, *args, **kwargs) -> None:
+        ...
+    def forward(self, input: ocl._C.Tensor) -> ocl._C.Tensor | tuple[ocl._C.Tensor, ocl._C.Tensor]:
+        ...
+class MaxPool1d(_PoolOfMaxima):
+    """
+    The largest element of each window of [N, C, L].
+    """
+    ceil_mode: typing.Any
+    dilation: typing.Any
+    kernel_size: typing.Any
+    padding: typing.Any
+    return_indices: typing.Any
+    stride: typing.Any
     def __init__(self, kernel_size: int | tuple[int], stride: int | tuple[int] | None = None, padding: int | tuple[int] = 0, dilation: int | tuple[int] = 1, return_indices: bool = False, ceil_mode: bool = False) -> None:
         ...
-    def forward(self, input: ocl._C.Tensor) -> ocl._C.Tensor | tuple[ocl._C.Tensor, ocl._C.Tensor]:
+    def __setstate__(self, arg0: dict) -> None:
         ...
-class MaxPool2d(Module):
+    def _options(self) -> dict:
+        ...
+class MaxPool2d(_PoolOfMaxima):
+    """
+    The largest element of each window of [N, C, H, W].
+    """
+    ceil_mode: typing.Any
+    dilation: typing.Any
+    kernel_size: typing.Any
+    padding: typing.Any
+    return_indices: typing.Any
+    stride: typing.Any
     def __init__(self, kernel_size: int | tuple[int, int], stride: int | tuple[int, int] | None = None, padding: int | tuple[int, int] = 0, dilation: int | tuple[int, int] = 1, return_indices: bool = False, ceil_mode: bool = False) -> None:
         ...
-    def forward(self, input: ocl._C.Tensor) -> ocl._C.Tensor | tuple[ocl._C.Tensor, ocl._C.Tensor]:
+    def __setstate__(self, arg0: dict) -> None:
         ...
-class AdaptiveMaxPool1d(Module):
+    def _options(self) -> dict:
+        ...
+class AdaptiveMaxPool1d(_PoolOfMaxima):
+    """
+    As many maxima of [N, C, L] as output_size says.
+    """
+    output_size: typing.Any
+    return_indices: typing.Any
     def __init__(self, output_size: int | tuple[int], return_indices: bool = False) -> None:
         ...
-    def forward(self, input: ocl._C.Tensor) -> ocl._C.Tensor | tuple[ocl._C.Tensor, ocl._C.Tensor]:
+    def __setstate__(self, arg0: dict) -> None:
         ...
-class AdaptiveMaxPool2d(Module):
+    def _options(self) -> dict:
+        ...
+class AdaptiveMaxPool2d(_PoolOfMaxima):
+    """
+    As many maxima of [N, C, H, W] as output_size says.
+    """
+    output_size: typing.Any
+    return_indices: typing.Any
     def __init__(self, output_size: int | None | tuple[int | None, int | None], return_indices: bool = False) -> None:
         ...
-    def forward(self, input: ocl._C.Tensor) -> ocl._C.Tensor | tuple[ocl._C.Tensor, ocl._C.Tensor]:
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
         ...
 class AvgPool1d(Module):
-    def __init__(self, kernel_size: int | tuple[int], stride: int | tuple[int] | None = None, padding: int | tuple[int] = 0, ceil_mode: bool = False, count_include_pad: bool = True) -> None:
+    """
+    The mean of each window of [N, C, L].
+    """
+    ceil_mode: typing.Any
+    count_include_pad: typing.Any
+    kernel_size: typing.Any
+    padding: typing.Any
+    stride: typing.Any
+    def __init__(self, kernel_size: int | tuple[int, ...], stride: int | tuple[int, ...] | None = None, padding: int | tuple[int, ...] = (0,), ceil_mode: bool = False, count_include_pad: bool = True) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
         ...
 class AvgPool2d(Module):
-    def __init__(self, kernel_size: int | tuple[int, int], stride: int | tuple[int, int] | None = None, padding: int | tuple[int, int] = 0, ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: typing.SupportsInt | typing.SupportsIndex | None = None) -> None:
+    """
+    The mean of each window of [N, C, H, W].
+    """
+    ceil_mode: typing.Any
+    count_include_pad: typing.Any
+    divisor_override: typing.Any
+    kernel_size: typing.Any
+    padding: typing.Any
+    stride: typing.Any
+    def __init__(self, kernel_size: int | tuple[int, int], stride: int | tuple[int, int] | None = None, padding: int | tuple[int, int] = 0, ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int | None = None) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
         ...
 class AdaptiveAvgPool1d(Module):
+    """
+    As many means of [N, C, L] as output_size says.
+    """
+    output_size: typing.Any
     def __init__(self, output_size: int | tuple[int]) -> None:
         ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
 class AdaptiveAvgPool2d(Module):
+    """
+    As many means of [N, C, H, W] as output_size says.
+    """
+    output_size: typing.Any
     def __init__(self, output_size: int | None | tuple[int | None, int | None]) -> None:
         ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
 class Upsample(Module):
-    def __init__(self, size: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, scale_factor: typing.SupportsFloat | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex] | None = None, mode: str = 'nearest', align_corners: bool | None = None, recompute_scale_factor: bool | None = None) -> None:
+    """
+    The input brought to a size, or to scale_factor times its own.
+    """
+    align_corners: typing.Any
+    mode: typing.Any
+    recompute_scale_factor: typing.Any
+    scale_factor: typing.Any
+    size: typing.Any
+    def __init__(self, size: int | int | tuple[int, ...] | None = None, scale_factor: float | float | tuple[float, ...] | None = None, mode: str = 'nearest', align_corners: bool | None = None, recompute_scale_factor: bool | None = None) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
         ...
 class PixelShuffle(Module):
-    def __init__(self, upscale_factor: typing.SupportsInt | typing.SupportsIndex) -> None:
+    """
+    [N, C r r, H, W] -> [N, C, H r, W r].
+    """
+    upscale_factor: typing.Any
+    def __init__(self, upscale_factor: int) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
         ...
 class PixelUnshuffle(Module):
-    def __init__(self, downscale_factor: typing.SupportsInt | typing.SupportsIndex) -> None:
+    """
+    [N, C, H r, W r] -> [N, C r r, H, W].
+    """
+    downscale_factor: typing.Any
+    def __init__(self, downscale_factor: int) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
         ...
 class ChannelShuffle(Module):
-    def __init__(self, groups: typing.SupportsInt | typing.SupportsIndex) -> None:
+    """
+    The channels of all groups by turns.
+    """
+    groups: typing.Any
+    def __init__(self, groups: int) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
         ...
 class ZeroPad1d(Module):
-    def __init__(self, padding: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]) -> None:
+    """
+    pad() of the last dimensions, mode 'constant'.
+    """
+    value: typing.ClassVar[float] = 0.0
+    padding: typing.Any
+    def __init__(self, padding: int | tuple[int, ...]) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
         ...
 class ZeroPad2d(Module):
-    def __init__(self, padding: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]) -> None:
+    """
+    pad() of the last dimensions, mode 'constant'.
+    """
+    value: typing.ClassVar[float] = 0.0
+    padding: typing.Any
+    def __init__(self, padding: int | tuple[int, ...]) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
         ...
 class ZeroPad3d(Module):
-    def __init__(self, padding: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]) -> None:
+    """
+    pad() of the last dimensions, mode 'constant'.
+    """
+    value: typing.ClassVar[float] = 0.0
+    padding: typing.Any
+    def __init__(self, padding: int | tuple[int, ...]) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
         ...
 class ReflectionPad1d(Module):
-    def __init__(self, padding: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]) -> None:
+    """
+    pad() of the last dimensions, mode 'reflect'.
+    """
+    padding: typing.Any
+    def __init__(self, padding: int | tuple[int, ...]) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
         ...
 class ReflectionPad2d(Module):
-    def __init__(self, padding: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]) -> None:
+    """
+    pad() of the last dimensions, mode 'reflect'.
+    """
+    padding: typing.Any
+    def __init__(self, padding: int | tuple[int, ...]) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
         ...
 class ReflectionPad3d(Module):
-    def __init__(self, padding: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]) -> None:
+    """
+    pad() of the last dimensions, mode 'reflect'.
+    """
+    padding: typing.Any
+    def __init__(self, padding: int | tuple[int, ...]) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
         ...
 class ReplicationPad1d(Module):
-    def __init__(self, padding: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]) -> None:
+    """
+    pad() of the last dimensions, mode 'replicate'.
+    """
+    padding: typing.Any
+    def __init__(self, padding: int | tuple[int, ...]) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
         ...
 class ReplicationPad2d(Module):
-    def __init__(self, padding: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]) -> None:
+    """
+    pad() of the last dimensions, mode 'replicate'.
+    """
+    padding: typing.Any
+    def __init__(self, padding: int | tuple[int, ...]) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
         ...
 class ReplicationPad3d(Module):
-    def __init__(self, padding: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]) -> None:
+    """
+    pad() of the last dimensions, mode 'replicate'.
+    """
+    padding: typing.Any
+    def __init__(self, padding: int | tuple[int, ...]) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
         ...
 class CircularPad1d(Module):
-    def __init__(self, padding: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]) -> None:
+    """
+    pad() of the last dimensions, mode 'circular'.
+    """
+    padding: typing.Any
+    def __init__(self, padding: int | tuple[int, ...]) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
         ...
 class CircularPad2d(Module):
-    def __init__(self, padding: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]) -> None:
+    """
+    pad() of the last dimensions, mode 'circular'.
+    """
+    padding: typing.Any
+    def __init__(self, padding: int | tuple[int, ...]) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
         ...
 class CircularPad3d(Module):
-    def __init__(self, padding: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]) -> None:
+    """
+    pad() of the last dimensions, mode 'circular'.
+    """
+    padding: typing.Any
+    def __init__(self, padding: int | tuple[int, ...]) -> None:
         ...
-class Loss(Module):
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+class _Loss(Module):
+    """
+    Base of the losses.
+    """
+    def __init__(self, *args, **kwargs) -> None:
+        ...
     def forward(self, input: ocl._C.Tensor, target: ocl._C.Tensor) -> ocl._C.Tensor:
         ...
-class CrossEntropyLoss(Loss):
-    def __init__(self, weight: ocl._C.Tensor | None = None, ignore_index: typing.SupportsInt | typing.SupportsIndex = -100, reduction: str = 'mean', label_smoothing: typing.SupportsFloat | typing.SupportsIndex = 0.0) -> None:
+class CrossEntropyLoss(_Loss):
+    """
+    Cross entropy of logits and classes.
+    """
+    ignore_index: typing.Any
+    label_smoothing: typing.Any
+    reduction: typing.Any
+    def __init__(self, weight: ocl._C.Tensor | None = None, ignore_index: int = -100, reduction: str = 'mean', label_smoothing: float = 0.0) -> None:
         ...
-class NLLLoss(Loss):
-    def __init__(self, weight: ocl._C.Tensor | None = None, ignore_index: typing.SupportsInt | typing.SupportsIndex = -100, reduction: str = 'mean') -> None:
+    def __setstate__(self, arg0: dict) -> None:
         ...
-class MSELoss(Loss):
+    def _options(self) -> dict:
+        ...
+class NLLLoss(_Loss):
+    """
+    Negative log likelihood of log probabilities and classes.
+    """
+    ignore_index: typing.Any
+    reduction: typing.Any
+    def __init__(self, weight: ocl._C.Tensor | None = None, ignore_index: int = -100, reduction: str = 'mean') -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+class MSELoss(_Loss):
+    """
+    Squared differences.
+    """
+    reduction: typing.Any
     def __init__(self, reduction: str = 'mean') -> None:
         ...
-class L1Loss(Loss):
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+class L1Loss(_Loss):
+    """
+    Absolute differences.
+    """
+    reduction: typing.Any
     def __init__(self, reduction: str = 'mean') -> None:
         ...
-class SmoothL1Loss(Loss):
-    def __init__(self, reduction: str = 'mean', beta: typing.SupportsFloat | typing.SupportsIndex = 1.0) -> None:
+    def __setstate__(self, arg0: dict) -> None:
         ...
-class HuberLoss(Loss):
-    def __init__(self, reduction: str = 'mean', delta: typing.SupportsFloat | typing.SupportsIndex = 1.0) -> None:
+    def _options(self) -> dict:
         ...
-class BCELoss(Loss):
+class SmoothL1Loss(_Loss):
+    """
+    Squared where below beta, absolute above.
+    """
+    beta: typing.Any
+    reduction: typing.Any
+    def __init__(self, reduction: str = 'mean', beta: float = 1.0) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+class HuberLoss(_Loss):
+    """
+    Squared where below delta, absolute above, times delta.
+    """
+    delta: typing.Any
+    reduction: typing.Any
+    def __init__(self, reduction: str = 'mean', delta: float = 1.0) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+class BCELoss(_Loss):
+    """
+    Binary cross entropy of probabilities.
+    """
+    reduction: typing.Any
     def __init__(self, weight: ocl._C.Tensor | None = None, reduction: str = 'mean') -> None:
         ...
-class BCEWithLogitsLoss(Loss):
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+class BCEWithLogitsLoss(_Loss):
+    """
+    Binary cross entropy of logits.
+    """
+    reduction: typing.Any
     def __init__(self, weight: ocl._C.Tensor | None = None, reduction: str = 'mean', pos_weight: ocl._C.Tensor | None = None) -> None:
         ...
-class KLDivLoss(Loss):
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+class KLDivLoss(_Loss):
+    """
+    Kullback-Leibler divergence of log probabilities.
+    """
+    log_target: typing.Any
+    reduction: typing.Any
     def __init__(self, reduction: str = 'mean', log_target: bool = False) -> None:
         ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
 class NonDynamicallyQuantizableLinear(Linear):
-    def __init__(self, in_features: typing.SupportsInt | typing.SupportsIndex, out_features: typing.SupportsInt | typing.SupportsIndex, bias: bool = True) -> None:
+    """
+    The Linear at the end of MultiheadAttention.
+    """
+    in_features: typing.Any
+    out_features: typing.Any
+    def __init__(self, in_features: int, out_features: int, bias: bool = True, device: ocl._C.device | str | int | None = None, dtype: ocl._C.dtype | None = None) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+    def reset_parameters(self) -> None:
         ...
 class MultiheadAttention(Module):
     """
     Attention of several heads; returns the output and, with need_weights, the weights, else None.
     """
-    def __init__(self, embed_dim: typing.SupportsInt | typing.SupportsIndex, num_heads: typing.SupportsInt | typing.SupportsIndex, dropout: typing.SupportsFloat | typing.SupportsIndex = 0.0, bias: bool = True, add_bias_kv: bool = False, add_zero_attn: bool = False, kdim: typing.SupportsInt | typing.SupportsIndex | None = None, vdim: typing.SupportsInt | typing.SupportsIndex | None = None, batch_first: bool = False) -> None:
+    bias_k = None
+    bias_v = None
+    add_bias_kv: typing.Any
+    add_zero_attn: typing.Any
+    batch_first: typing.Any
+    dropout: typing.Any
+    embed_dim: typing.Any
+    kdim: typing.Any
+    num_heads: typing.Any
+    vdim: typing.Any
+    def __init__(self, embed_dim: int, num_heads: int, dropout: float = 0.0, bias: bool = True, add_bias_kv: bool = False, add_zero_attn: bool = False, kdim: int | None = None, vdim: int | None = None, batch_first: bool = False, device: ocl._C.device | str | int | None = None, dtype: ocl._C.dtype | None = None) -> None:
         ...
-    def forward(self, query: ocl._C.Tensor, key: ocl._C.Tensor, value: ocl._C.Tensor, key_padding_mask: ocl._C.Tensor | None = None, need_weights: bool = True, attn_mask: ocl._C.Tensor | None = None, average_attn_weights: bool = True, is_causal: bool = False) -> tuple:
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+    def forward(self, query: ocl._C.Tensor, key: ocl._C.Tensor, value: ocl._C.Tensor, key_padding_mask: ocl._C.Tensor | None = None, need_weights: bool = True, attn_mask: ocl._C.Tensor | None = None, average_attn_weights: bool = True, is_causal: bool = False) -> typing.Any:
+        ...
+    def reset_parameters(self) -> None:
+        ...
+    @property
+    def head_dim(self) -> int:
+        ...
+class RNNBase(Module):
+    """
+    What RNN, GRU and LSTM share.
+    """
+    mode: typing.Any
+    proj_size: typing.Any
+    def __init__(self, *args, **kwargs) -> None:
+        ...
+    def flatten_parameters(self) -> None:
+        """
+        Does nothing.
+        """
+    @property
+    def all_weights(self) -> list:
+        """
+        The parameters of each layer and direction.
+        """
+class RNN(RNNBase):
+    """
+    Layers of h = tanh(W_ih x + b_ih + W_hh h + b_hh), or of relu; gives output and h_n.
+    """
+    batch_first: typing.Any
+    bias: typing.Any
+    bidirectional: typing.Any
+    dropout: typing.Any
+    hidden_size: typing.Any
+    input_size: typing.Any
+    nonlinearity: typing.Any
+    num_layers: typing.Any
+    def __init__(self, input_size: int, hidden_size: int, num_layers: int = 1, nonlinearity: str = 'tanh', bias: bool = True, batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False, device: ocl._C.device | str | int | None = None, dtype: ocl._C.dtype | None = None) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+    def forward(self: RNNBase, input: typing.Any, hx: ocl._C.Tensor | None = None) -> tuple:
+        ...
+    def reset_parameters(self) -> None:
+        ...
+    @property
+    def mode(self) -> typing.Any:
+        ...
+    @mode.setter
+    def mode(self, arg1: str) -> None:
+        ...
+class GRU(RNNBase):
+    """
+    Layers of gated recurrent units; gives output and h_n.
+    """
+    batch_first: typing.Any
+    bias: typing.Any
+    bidirectional: typing.Any
+    dropout: typing.Any
+    hidden_size: typing.Any
+    input_size: typing.Any
+    num_layers: typing.Any
+    def __init__(self, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True, batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False, device: ocl._C.device | str | int | None = None, dtype: ocl._C.dtype | None = None) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+    def forward(self: RNNBase, input: typing.Any, hx: ocl._C.Tensor | None = None) -> tuple:
+        ...
+    def reset_parameters(self) -> None:
+        ...
+class LSTM(RNNBase):
+    """
+    Layers of long short-term memory; gives output and (h_n, c_n).
+    """
+    batch_first: typing.Any
+    bias: typing.Any
+    bidirectional: typing.Any
+    dropout: typing.Any
+    hidden_size: typing.Any
+    input_size: typing.Any
+    num_layers: typing.Any
+    proj_size: typing.Any
+    def __init__(self, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True, batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False, proj_size: int = 0, device: ocl._C.device | str | int | None = None, dtype: ocl._C.dtype | None = None) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+    def forward(self: RNNBase, input: typing.Any, hx: tuple[ocl._C.Tensor, ocl._C.Tensor] | None = None) -> tuple:
+        ...
+    def reset_parameters(self) -> None:
+        ...
+class RNNCellBase(Module):
+    """
+    What the cells share.
+    """
+    def __init__(self, *args, **kwargs) -> None:
+        ...
+class RNNCell(RNNCellBase):
+    """
+    One step of RNN: h.
+    """
+    bias: typing.Any
+    hidden_size: typing.Any
+    input_size: typing.Any
+    nonlinearity: typing.Any
+    def __init__(self, input_size: int, hidden_size: int, bias: bool = True, nonlinearity: str = 'tanh', device: ocl._C.device | str | int | None = None, dtype: ocl._C.dtype | None = None) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+    def forward(self: RNNCellBase, input: ocl._C.Tensor, hx: ocl._C.Tensor | None = None) -> typing.Any:
+        ...
+    def reset_parameters(self) -> None:
+        ...
+class GRUCell(RNNCellBase):
+    """
+    One step of GRU: h.
+    """
+    bias: typing.Any
+    hidden_size: typing.Any
+    input_size: typing.Any
+    def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device: ocl._C.device | str | int | None = None, dtype: ocl._C.dtype | None = None) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+    def forward(self: RNNCellBase, input: ocl._C.Tensor, hx: ocl._C.Tensor | None = None) -> typing.Any:
+        ...
+    def reset_parameters(self) -> None:
+        ...
+class LSTMCell(RNNCellBase):
+    """
+    One step of LSTM: (h, c).
+    """
+    bias: typing.Any
+    hidden_size: typing.Any
+    input_size: typing.Any
+    def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device: ocl._C.device | str | int | None = None, dtype: ocl._C.dtype | None = None) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+    def forward(self: RNNCellBase, input: ocl._C.Tensor, hx: tuple[ocl._C.Tensor, ocl._C.Tensor] | None = None) -> typing.Any:
+        ...
+    def reset_parameters(self) -> None:
+        ...
+class TransformerEncoderLayer(Module):
+    """
+    Attention of a sequence to itself and a feed-forward net, each with a residual and layer norm.
+    """
+    activation: typing.Any
+    norm_first: typing.Any
+    def __init__(self, d_model: int, nhead: int, dim_feedforward: int = 2048, dropout: float = 0.1, activation: str | collections.abc.Callable | Module = 'relu', layer_norm_eps: float = 1e-05, batch_first: bool = False, norm_first: bool = False, bias: bool = True, device: ocl._C.device | str | int | None = None, dtype: ocl._C.dtype | None = None) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+    def forward(self, src: ocl._C.Tensor, src_mask: ocl._C.Tensor | None = None, src_key_padding_mask: ocl._C.Tensor | None = None, is_causal: bool = False) -> ocl._C.Tensor:
+        ...
+class TransformerDecoderLayer(Module):
+    """
+    As TransformerEncoderLayer, with attention to the encoder's output between.
+    """
+    activation: typing.Any
+    norm_first: typing.Any
+    def __init__(self, d_model: int, nhead: int, dim_feedforward: int = 2048, dropout: float = 0.1, activation: str | collections.abc.Callable | Module = 'relu', layer_norm_eps: float = 1e-05, batch_first: bool = False, norm_first: bool = False, bias: bool = True, device: ocl._C.device | str | int | None = None, dtype: ocl._C.dtype | None = None) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+    def forward(self, tgt: ocl._C.Tensor, memory: ocl._C.Tensor, tgt_mask: ocl._C.Tensor | None = None, memory_mask: ocl._C.Tensor | None = None, tgt_key_padding_mask: ocl._C.Tensor | None = None, memory_key_padding_mask: ocl._C.Tensor | None = None, tgt_is_causal: bool = False, memory_is_causal: bool = False) -> ocl._C.Tensor:
         ...
 class Embedding(Module):
     """
     A table of rows looked up by number: [...] -> [..., embedding_dim].
     """
+    embedding_dim: typing.Any
+    num_embeddings: typing.Any
+    padding_idx: typing.Any
     @staticmethod
     def from_pretrained(embeddings: ocl._C.Tensor, freeze: bool = True, padding_idx: typing.SupportsInt | typing.SupportsIndex | None = None) -> Embedding:
         """
         With the rows given, which are not trained unless freeze is False.
         """
-    def __init__(self, num_embeddings: typing.SupportsInt | typing.SupportsIndex, embedding_dim: typing.SupportsInt | typing.SupportsIndex, padding_idx: typing.SupportsInt | typing.SupportsIndex | None = None) -> None:
+    def __init__(self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None, device: ocl._C.device | str | int | None = None, dtype: ocl._C.dtype | None = None) -> None:
         ...
-    @property
-    def embedding_dim(self) -> int:
+    def __setstate__(self, arg0: dict) -> None:
         ...
-    @property
-    def num_embeddings(self) -> int:
+    def _options(self) -> dict:
         ...
-    @property
-    def padding_idx(self) -> int | None:
+    def reset_parameters(self) -> None:
         ...
