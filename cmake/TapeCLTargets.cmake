@@ -20,6 +20,7 @@ endfunction()
 
 function(tapecl_compile_options target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-dangling-reference>  # false for a temporary that a function only reads
     $<$<BOOL:${TAPECL_WARNINGS_AS_ERRORS}>:-Werror>)
   if(TAPECL_SANITIZE)
     if(TAPECL_SANITIZE STREQUAL "thread")

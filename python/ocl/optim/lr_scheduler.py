@@ -194,8 +194,12 @@ class _RuleSchedule(LRScheduler):
 
     def _fitting(self, key, value):
         own = self.__dict__.get(key)
-        if own is None or isinstance(own, bool):
+        if own is None:
             return value
+        if isinstance(own, bool):
+            if not isinstance(value, int):
+                raise TypeError(f"load_state_dict: '{key}' cannot be {value!r}")
+            return bool(value)
         if hasattr(value, "item"):  # a tensor or NumPy's number
             value = value.item()
         if isinstance(own, int) and not (isinstance(value, (int, float)) and abs(value) <= 2**52):
@@ -270,7 +274,10 @@ class MultiStepLR(_RuleSchedule, rule=True):
             return super()._fitting(key, value)
         if not isinstance(value, (Counter, dict, list, tuple)):
             raise TypeError(f"load_state_dict: 'milestones' cannot be {value!r}")
-        return Counter({int(epoch): count for epoch, count in Counter(value).items()})
+        counts = Counter(value)
+        if not all(isinstance(count, int) and 0 <= count <= 2**20 for count in counts.values()):
+            raise ValueError(f"load_state_dict: 'milestones' cannot be {value!r}")
+        return Counter({int(epoch): count for epoch, count in counts.items()})
 
 
 @_with_closed_form
