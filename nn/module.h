@@ -46,9 +46,20 @@ class RecursionError : public Error {
   using Error::Error;
 };
 
+/** No submodule, parameter or buffer of that name. Python: AttributeError. */
+class AttributeError : public Error {
+  using Error::Error;
+};
+
 /** Names that a state dict lacked, and names in it that the module does not have. */
 struct IncompatibleKeys {
   std::vector<std::string> missing_keys, unexpected_keys;
+};
+
+/** What hooks that run before a state dict is loaded may add to: names beside those that are found missing or
+ * unexpected, and errors. */
+struct LoadReport : IncompatibleKeys {
+  std::vector<std::string> errors;
 };
 
 /**
@@ -75,6 +86,12 @@ class Module {
   using TensorBackwardHook =
       std::function<Tensor(const Module&, const Tensor& grad_input, const Tensor& grad_output)>;
   using Forward = std::function<Value(const Arguments&)>;
+  // `prefix`: what stands before the module's own names in the state dict ("block.").
+  using StateDictPreHook = std::function<void(const Module&, const std::string& prefix, bool keep_vars)>;
+  using StateDictHook = std::function<void(const Module&, StateDict& state, const std::string& prefix)>;
+  using LoadStateDictPreHook =
+      std::function<void(Module&, StateDict& state, const std::string& prefix, LoadReport&)>;
+  using LoadStateDictPostHook = std::function<void(Module&, IncompatibleKeys&)>;
   using Children = std::vector<std::pair<std::string, std::shared_ptr<Module>>>;
 
   Module() = default;
@@ -104,11 +121,12 @@ class Module {
    * within this one is shared within the copy. Hooks are not copied. Throws TypeError, see alike(). */
   std::shared_ptr<Module> clone() const;
   /** The module and its submodules as PyTorch prints them. */
-  virtual std::string repr() const;
+  virtual std::string repr() const;  // a walk, see train()
 
-  /** Registers under a name of one word; later ones replace earlier ones. An undefined tensor keeps the name
-   * for later. A buffer that is not persistent stays out of the state dict. A module that contains this one
-   * is held weakly, so that modules in a circle are freed when nothing outside holds them. */
+  /** Registers under a name of one word; later ones replace earlier ones. An undefined tensor, or
+   * no module, keeps the name for later. A buffer that is not persistent stays out of the state dict. A
+   * module that contains this one is held weakly, so that modules in a circle are freed when nothing outside
+   * holds them. */
   Tensor register_parameter(const std::string& name, Tensor tensor);
   Tensor register_buffer(const std::string& name, Tensor tensor, bool persistent = true);
   void register_module(const std::string& name, std::shared_ptr<Module> module);
@@ -118,6 +136,11 @@ class Module {
   template <class M, class... Args>
   Child<M> add(const std::string& name, Args&&... args) {
     register_module(name, std::make_shared<M>(std::forward<Args>(args)...));
+    return child<M>(name);
+  }
+  /** The place of that name among the submodules, for a member. */
+  template <class M>
+  Child<M> child(const std::string& name) {
     return Child<M>(slot_for(name));
   }
   /** Called with every output; what it returns, unless nothing, replaces the output. */
@@ -132,6 +155,13 @@ class Module {
    */
   RemovableHandle register_full_backward_hook(BackwardHook hook);
   RemovableHandle register_full_backward_hook(TensorBackwardHook hook);
+  /** Called before a state dict is made, and when it holds the module's tensors and those below. */
+  RemovableHandle register_state_dict_pre_hook(StateDictPreHook hook);
+  RemovableHandle register_state_dict_post_hook(StateDictHook hook);
+  /** Called before a state dict is loaded, and when it is: the former may change the state dict, the latter
+   * what counts as missing or unexpected. */
+  RemovableHandle register_load_state_dict_pre_hook(LoadStateDictPreHook hook);
+  RemovableHandle register_load_state_dict_post_hook(LoadStateDictPostHook hook);
   /** Lets a graph whose backward calls this module's hooks keep the module: `keeper` gives a reference. */
   void set_keeper(std::function<Foreign()> keeper);
 
@@ -144,12 +174,14 @@ class Module {
   TensorList parameters(bool recurse = true) const;
   TensorList buffers(bool recurse = true) const;
   Children named_children() const;
+  /** The same, with null under the names that are kept for later. */
+  Children own_modules() const;
   /** This module under `prefix`, which the list does not keep alive, and those below it with dotted names.
    * Without `remove_duplicate`, throws RecursionError where a module contains itself. */
   Children named_modules(const std::string& prefix = "", bool remove_duplicate = true) const;
   /** Throws RecursionError if a module here or below contains itself. */
   void require_no_cycle() const;
-  /** What stands under a dotted name ("block.conv1.weight"). Throws ValueError if nothing does. */
+  /** What stands under a dotted name ("block.conv1.weight"). Throws AttributeError if nothing does. */
   std::shared_ptr<const Module> get_submodule(const std::string& target) const;
   Tensor get_parameter(const std::string& target) const;
   Tensor get_buffer(const std::string& target) const;
@@ -164,9 +196,12 @@ class Module {
   bool is_persistent(const std::string& buffer) const;
   /** This module's own submodule of that name, or null. */
   std::shared_ptr<Module> own_module(const std::string& name) const;
+  /** Whether that is the name of a submodule, be it one kept for later. */
+  bool has_submodule(const std::string& name) const;
 
-  /** Sets training mode here and below (dropout and batch norm behave differently). */
-  void train(bool on = true);
+  /** Sets training mode here and, by their own train(), below (dropout and batch norm behave differently).
+   * As every walk, throws RecursionError where a module contains itself. */
+  virtual void train(bool on = true);
   void eval() { train(false); }
   bool is_training() const { return training_.load(std::memory_order_relaxed); }
   /** Sets it here alone. */
@@ -176,21 +211,23 @@ class Module {
    * floating one. */
   void to(const Device& device);
   void to(DType dtype);
-  /** Calls `function` on every submodule, then on this module. Throws RecursionError where a module contains
-   * itself. */
-  void apply(const std::function<void(Module&)>& function);
+  /** Calls `function` on every submodule, by their own apply(), then on this module. */
+  virtual void apply(const std::function<void(Module&)>& function);
   /** Drops the gradients of all parameters, or sets them to zero. */
   void zero_grad(bool set_to_none = true);
   void requires_grad_(bool requires_grad = true);
 
-  /** Parameters and buffers by dotted name after `prefix`, free of the tape, sharing memory with the module.
-   */
-  StateDict state_dict(const std::string& prefix = "") const;
+  /** Parameters and buffers by dotted name after `prefix`, sharing memory with the module and, unless
+   * `keep_vars`, free of the tape. */
+  StateDict state_dict(const std::string& prefix = "", bool keep_vars = false) const;
   /**
    * Copies values in or, with `assign`, takes the given tensors themselves. With `strict`, throws ValueError
-   * listing missing and unexpected names; sizes must always fit, and nothing changes unless all do.
+   * listing missing and unexpected names; sizes must always fit. Nothing changes unless all do; but where
+   * post-hooks may change the lists of names, what fits is copied before they are refused.
    */
-  IncompatibleKeys load_state_dict(const StateDict& state, bool strict = true, bool assign = false);
+  IncompatibleKeys load_state_dict(StateDict state, bool strict = true, bool assign = false);
+  /** Whether a hook, here or below, may change a state dict that is loaded. */
+  bool rewrites_state_dicts() const;
 
   /** Adds the parameters and buffers that nothing but this module holds, and those of submodules of which the
    * same is true. */
@@ -208,15 +245,22 @@ class Module {
   void register_parameter(const std::string& name, Tensor& member, Tensor value);
   void register_buffer(const std::string& name, Tensor& member, Tensor value);
   std::mutex& mutex() const { return mutex_; }
+  /** What was copied within one clone(), by the address of its original. */
+  using Copies = std::map<const void*, std::shared_ptr<void>>;
+  /** The copy that clone() makes of this module where it stands. */
+  virtual std::shared_ptr<Module> copied(Copies& copies) const;
 
  private:
   /** The entries of `own` of this module and those below it. */
   StateDict collect(StateDict Module::* own, const std::string& prefix, bool recurse,
                     bool remove_duplicate) const;
+  void save_state(StateDict& state, const std::string& prefix, bool keep_vars) const;
+  bool has_load_post_hooks() const;
+  void run_load_post_hooks(IncompatibleKeys& keys);
   using Slots = std::vector<std::pair<std::string, std::shared_ptr<ChildSlot>>>;
   Value watched(const Arguments& arguments, const Forward& forward,
                 const HookList<BackwardHook>::Hooks& hooks);
-  void take_copies(const Module& original, std::map<const void*, std::shared_ptr<void>>& copies);
+  void take_copies(const Module& original, Copies& copies);
   /** Sets the members of derived classes that hold what is registered under `name`; gives back what they
    * held. */
   TensorList follow(const std::string& name, const Tensor& value);
@@ -244,6 +288,10 @@ class Module {
   HookList<ForwardHook> forward_hooks_;
   HookList<ForwardPreHook> forward_pre_hooks_;
   HookList<BackwardHook> backward_hooks_;
+  HookList<StateDictPreHook> state_dict_pre_hooks_;
+  HookList<StateDictHook> state_dict_hooks_;
+  HookList<LoadStateDictPreHook> load_pre_hooks_;
+  HookList<LoadStateDictPostHook> load_post_hooks_;
   std::function<Foreign()> keeper_;
   std::atomic<bool> training_{true};
   std::atomic<bool> is_submodule_{false};                         // was registered in some module

@@ -2,6 +2,7 @@
 #include "autograd/tape.h"
 #include "nn/layer.h"
 #include "nn/module.h"
+#include "nn/walk.h"
 
 namespace ocl::nn {
 
@@ -10,17 +11,21 @@ std::shared_ptr<Module> Module::alike() const {
 }
 
 std::shared_ptr<Module> Module::clone() const {
-  require_no_cycle();
   const NoGradGuard no_grad;
   const FactoryScope hollow(std::nullopt, std::nullopt, true);
-  std::map<const void*, std::shared_ptr<void>> copies;
+  Copies copies;
+  return copied(copies);
+}
+
+std::shared_ptr<Module> Module::copied(Copies& copies) const {
+  const WalkLevel level(*this);
   const std::shared_ptr<Module> copy = alike();
   copy->take_copies(*this, copies);
   return copy;
 }
 
-void Module::take_copies(const Module& original, std::map<const void*, std::shared_ptr<void>>& copies) {
-  const auto copied = [&](const Tensor& tensor) {
+void Module::take_copies(const Module& original, Copies& copies) {
+  const auto twin_of = [&](const Tensor& tensor) {
     if (!tensor.defined()) return tensor;
     std::shared_ptr<void>& known = copies[&tensor.impl()];
     if (!known) {
@@ -31,16 +36,16 @@ void Module::take_copies(const Module& original, std::map<const void*, std::shar
     return *std::static_pointer_cast<Tensor>(known);
   };
   for (const auto& [own_name, tensor] : original.own_parameters())
-    register_parameter(own_name, copied(tensor));
+    register_parameter(own_name, twin_of(tensor));
   for (const auto& [own_name, tensor] : original.own_buffers())
-    register_buffer(own_name, copied(tensor), original.is_persistent(own_name));
-  for (const auto& [own_name, child] : original.named_children()) {
-    std::shared_ptr<void>& known = copies[child.get()];
-    if (!known) {
-      const std::shared_ptr<Module> twin = child->alike();
-      known = twin;
-      twin->take_copies(*child, copies);
+    register_buffer(own_name, twin_of(tensor), original.is_persistent(own_name));
+  for (const auto& [own_name, child] : original.own_modules()) {
+    if (!child) {
+      register_module(own_name, nullptr);
+      continue;
     }
+    std::shared_ptr<void>& known = copies[child.get()];
+    if (!known) known = child->copied(copies);
     register_module(own_name, std::static_pointer_cast<Module>(known));
   }
   set_training(original.is_training());

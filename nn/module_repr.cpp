@@ -4,6 +4,7 @@
 #include <typeinfo>
 
 #include "nn/module.h"
+#include "nn/walk.h"
 
 namespace ocl::nn {
 namespace {
@@ -64,9 +65,10 @@ std::string Module::name() const {
 }
 
 std::string Module::repr() const {
-  require_no_cycle();
+  const WalkLevel level(*this);
   std::vector<std::pair<std::string, std::string>> children;
-  for (const auto& [child_name, child] : named_children()) children.emplace_back(child_name, child->repr());
+  for (const auto& [child_name, child] : own_modules())
+    children.emplace_back(child_name, child ? child->repr() : "None");
   return module_repr(name(), extra_repr(), children);
 }
 

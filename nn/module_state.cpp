@@ -4,6 +4,7 @@
 #include "autograd/ops/views.h"
 #include "autograd/tape.h"
 #include "nn/module.h"
+#include "nn/walk.h"
 
 namespace ocl::nn {
 namespace {
@@ -60,29 +61,22 @@ class Comparison {
     }
   }
 
-  /** The names without a match on either side. Throws ValueError for every problem met; with `strict` those
-   * names are one. */
-  IncompatibleKeys finish(const std::string& module, const StateDict& state, bool strict) {
+  /** The names of `state` and of the module that found no match. */
+  IncompatibleKeys keys(const StateDict& state) const {
+    IncompatibleKeys keys{missing_, {}};
     for (const auto& [key, value] : state)
-      if (given_.count(key)) keys_.unexpected_keys.push_back(key);
-    if (strict && !keys_.unexpected_keys.empty())
-      problems_.insert(problems_.begin(),
-                       concat("Unexpected key(s) in state_dict: ", quoted_list(keys_.unexpected_keys), ". "));
-    if (strict && !keys_.missing_keys.empty())
-      problems_.insert(problems_.begin(),
-                       concat("Missing key(s) in state_dict: ", quoted_list(keys_.missing_keys), ". "));
-    if (problems_.empty()) return keys_;
-    std::string text = concat("Error(s) in loading state_dict for ", module, ":");
-    for (const std::string& problem : problems_) text += "\n\t" + problem;
-    throw ValueError(text);
+      if (given_.count(key)) keys.unexpected_keys.push_back(key);
+    return keys;
   }
+  /** What did not fit. */
+  const std::vector<std::string>& problems() const { return problems_; }
 
  private:
   /** A scalar may be given as a list of one, as PyTorch 0.3 wrote it. */
   Tensor take(const std::string& key, const Dims& shape) {
     const auto found = given_.find(key);
     if (found == given_.end() || !found->second.defined()) {
-      keys_.missing_keys.push_back(key);
+      missing_.push_back(key);
       return {};
     }
     const Tensor value = found->second;
@@ -91,12 +85,30 @@ class Comparison {
   }
 
   std::map<std::string, Tensor> given_;
-  IncompatibleKeys keys_;
-  std::vector<std::string> problems_;
+  std::vector<std::string> missing_, problems_;
 };
 
 std::string own_prefix(const std::string& path) {
   return path.empty() ? "" : path + '.';
+}
+
+void append(std::vector<std::string>& list, const std::vector<std::string>& more) {
+  list.insert(list.end(), more.begin(), more.end());
+}
+
+/** Throws ValueError for every problem met; with `strict` names without a match are two. */
+void refuse(const std::string& module, const IncompatibleKeys& keys, std::vector<std::string> problems,
+            bool strict) {
+  const auto add = [&](const char* what, const std::vector<std::string>& names) {
+    if (strict && !names.empty())
+      problems.insert(problems.begin(), concat(what, " key(s) in state_dict: ", quoted_list(names), ". "));
+  };
+  add("Unexpected", keys.unexpected_keys);
+  add("Missing", keys.missing_keys);
+  if (problems.empty()) return;
+  std::string text = concat("Error(s) in loading state_dict for ", module, ":");
+  for (const std::string& problem : problems) text += "\n\t" + problem;
+  throw ValueError(text);
 }
 
 }  // namespace
@@ -111,21 +123,32 @@ StateDict Module::own_state() const {
   return own;
 }
 
-StateDict Module::state_dict(const std::string& prefix) const {
+StateDict Module::state_dict(const std::string& prefix, bool keep_vars) const {
   StateDict state;
-  for (const auto& [path, module] : named_modules("", false)) {
-    const std::string start = prefix + own_prefix(path);
-    for (const auto& [own_name, value] : module->own_state())
-      state.emplace_back(start + own_name, value.detach());
-  }
+  save_state(state, prefix, keep_vars);
   return state;
 }
 
-IncompatibleKeys Module::load_state_dict(const StateDict& state, bool strict, bool assign) {
+void Module::save_state(StateDict& state, const std::string& prefix, bool keep_vars) const {
+  const WalkLevel level(*this);
+  for (const auto& hook : state_dict_pre_hooks_.hooks()) (*hook)(*this, prefix, keep_vars);
+  for (const auto& [own_name, value] : own_state())
+    state.emplace_back(prefix + own_name, keep_vars ? value : value.detach());
+  for (const auto& [own_name, child] : named_children())
+    child->save_state(state, prefix + own_name + '.', keep_vars);
+  for (const auto& hook : state_dict_hooks_.hooks()) (*hook)(*this, state, prefix);
+}
+
+IncompatibleKeys Module::load_state_dict(StateDict state, bool strict, bool assign) {
   const NoGradGuard no_grad;
+  const Children modules = named_modules("", false);
+  LoadReport report;
+  for (const auto& [path, module] : modules)
+    for (const auto& hook : module->load_pre_hooks_.hooks())
+      (*hook)(*module, state, own_prefix(path), report);
   Comparison comparison(state);
   std::vector<std::function<void()>> changes;  // made only when everything fits; none of them can fail
-  for (const auto& [path, module] : named_modules("", false)) {
+  for (const auto& [path, module] : modules) {
     const std::string start = own_prefix(path);
     for (const auto& [own_name, tensor] : module->own_state())
       comparison.match(
@@ -139,9 +162,46 @@ IncompatibleKeys Module::load_state_dict(const StateDict& state, bool strict, bo
                   [to = held.detach(), ready = ready_to_copy(value, held)]() mutable { to.copy_(ready); });
           });
   }
-  IncompatibleKeys keys = comparison.finish(name(), state, strict);
+  IncompatibleKeys keys = comparison.keys(state);
+  append(keys.missing_keys, report.missing_keys);
+  append(keys.unexpected_keys, report.unexpected_keys);
+  append(report.errors, comparison.problems());
+  refuse(name(), keys, report.errors, strict && !has_load_post_hooks());
   for (const std::function<void()>& change : changes) change();
+  run_load_post_hooks(keys);
+  refuse(name(), keys, {}, strict);
   return keys;
+}
+
+bool Module::rewrites_state_dicts() const {
+  for (const auto& [path, module] : named_modules())
+    if (!module->load_pre_hooks_.empty()) return true;
+  return false;
+}
+
+bool Module::has_load_post_hooks() const {
+  for (const auto& [path, module] : named_modules())
+    if (!module->load_post_hooks_.empty()) return true;
+  return false;
+}
+
+void Module::run_load_post_hooks(IncompatibleKeys& keys) {
+  const WalkLevel level(*this);
+  for (const auto& [own_name, child] : named_children()) child->run_load_post_hooks(keys);
+  for (const auto& hook : load_post_hooks_.hooks()) (*hook)(*this, keys);
+}
+
+RemovableHandle Module::register_state_dict_pre_hook(StateDictPreHook hook) {
+  return state_dict_pre_hooks_.add(std::move(hook));
+}
+RemovableHandle Module::register_state_dict_post_hook(StateDictHook hook) {
+  return state_dict_hooks_.add(std::move(hook));
+}
+RemovableHandle Module::register_load_state_dict_pre_hook(LoadStateDictPreHook hook) {
+  return load_pre_hooks_.add(std::move(hook));
+}
+RemovableHandle Module::register_load_state_dict_post_hook(LoadStateDictPostHook hook) {
+  return load_post_hooks_.add(std::move(hook));
 }
 
 void Module::assign(const std::string& own_name, const Tensor& held, const Tensor& value) {

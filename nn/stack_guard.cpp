@@ -31,7 +31,7 @@ StackGuard::StackGuard(const Module& module) {
   static thread_local const char* const limit = stack_limit();
   // Not a variable's address: sanitizers keep those elsewhere.
   if (static_cast<const char*>(__builtin_frame_address(0)) < limit)
-    throw RecursionError(dlprim::concat("calls of modules are nested too deep: ", module.name()));
+    throw RecursionError(dlprim::concat("modules are nested too deep: ", module.name()));
 }
 
 }  // namespace ocl::nn

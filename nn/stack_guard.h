@@ -4,7 +4,8 @@ namespace ocl::nn {
 
 class Module;
 
-/** A call of a module within calls of others: throws RecursionError before the thread's stack overflows. */
+/** A call of a module, or a level of a walk, within others: throws RecursionError before the thread's stack
+ * overflows. */
 class StackGuard {
  public:
   explicit StackGuard(const Module& module);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "nn/walk.h"
+
 namespace ocl::nn {
 
 using dlprim::require;
@@ -37,16 +39,21 @@ void ModuleSequence::insert(std::int64_t index, std::shared_ptr<Module> module) 
   ModulePointers all = modules();
   all.insert(all.begin() + static_cast<std::ptrdiff_t>(position(index, all.size(), all.size() + 1)),
              std::move(module));
-  renumber(all);
+  assign(all);
+}
+
+void ModuleSequence::set(std::int64_t index, std::shared_ptr<Module> module) {
+  const Children all = named_children();
+  register_module(all[position(index, all.size(), all.size())].first, std::move(module));
 }
 
 void ModuleSequence::erase(std::int64_t index) {
   ModulePointers all = modules();
   all.erase(all.begin() + static_cast<std::ptrdiff_t>(position(index, all.size(), all.size())));
-  renumber(all);
+  assign(all);
 }
 
-void ModuleSequence::renumber(const ModulePointers& modules) {
+void ModuleSequence::assign(const ModulePointers& modules) {
   for (const auto& [child_name, module] : named_children()) unregister(child_name);
   extend(modules);
 }
@@ -68,7 +75,7 @@ Tensor Sequential::forward(const Tensor& x) {
 }
 
 std::string ModuleList::repr() const {
-  require_no_cycle();
+  const WalkLevel level(*this);
   std::vector<std::string> texts;
   for (const auto& [child_name, module] : named_children()) texts.push_back(module->repr());
   return module_list_repr(name(), texts);
@@ -90,23 +97,42 @@ void ParameterList::append(const Tensor& tensor) {
   register_parameter(std::to_string(size()), tensor);
 }
 
-Tensor ParameterList::at(std::int64_t index) const {
-  const StateDict all = named_parameters("", false, false);
-  const auto count = static_cast<std::int64_t>(all.size());
+std::string ParameterList::name_at(std::int64_t index) const {
+  const auto count = static_cast<std::int64_t>(size());
   require<IndexError>(index >= -count && index < count, "index ", index,
                       " is out of range for a ParameterList of ", count);
-  return all[static_cast<std::size_t>(index < 0 ? index + count : index)].second;
+  return std::to_string(index < 0 ? index + count : index);
 }
 
-std::string ParameterList::extra_repr() const {
+Tensor ParameterList::at(std::int64_t index) const {
+  return *own_parameter(name_at(index));
+}
+
+void ParameterList::set(std::int64_t index, const Tensor& tensor) {
+  register_parameter(name_at(index), tensor);
+}
+
+namespace {
+
+std::string lines_of(const StateDict& parameters) {
   std::string text;
-  for (const auto& [own_name, p] : named_parameters("", false, false)) {
+  for (const auto& [own_name, p] : parameters) {
     std::string sizes;
     for (const std::int64_t size : p.shape()) sizes += (sizes.empty() ? "" : "x") + std::to_string(size);
     text += dlprim::concat(text.empty() ? "" : "\n", "  (", own_name, "): Parameter containing: [ocl.",
                            dlprim::name(p.dtype()), " of size ", sizes, ']');
   }
   return text;
+}
+
+}  // namespace
+
+std::string ParameterList::extra_repr() const {
+  return lines_of(named_parameters("", false, false));
+}
+
+std::string ParameterDict::extra_repr() const {
+  return lines_of(named_parameters("", false, false));
 }
 
 }  // namespace ocl::nn

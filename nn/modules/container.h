@@ -24,12 +24,15 @@ class ModuleSequence : public Module {
   void extend(const ModulePointers& modules);
   /** Puts `module` before the one at `index`; all are numbered anew. */
   void insert(std::int64_t index, std::shared_ptr<Module> module);
+  /** Puts `module` in the place of the one at `index`. */
+  void set(std::int64_t index, std::shared_ptr<Module> module);
   /** Takes the module at `index` away; the others are numbered anew. */
   void erase(std::int64_t index);
+  /** Makes these all that there is, numbered anew. */
+  void assign(const ModulePointers& modules);
 
  private:
   std::size_t position(std::int64_t index, std::size_t size, std::size_t end) const;
-  void renumber(const ModulePointers& modules);
 };
 
 /** torch.nn.Sequential: each module's output is the next one's input. */
@@ -91,7 +94,23 @@ class ParameterList : public Module {
   /** Makes `tensor` a parameter if it is none yet. */
   void append(const Tensor& tensor);
   Tensor at(std::int64_t index) const;
+  void set(std::int64_t index, const Tensor& tensor);
   std::shared_ptr<Module> alike() const override { return std::make_shared<ParameterList>(); }
+  std::string extra_repr() const override;
+
+ private:
+  std::string name_at(std::int64_t index) const;
+};
+
+/** torch.nn.ParameterDict: parameters by name. */
+class ParameterDict : public Module {
+ public:
+  ParameterDict() = default;
+  explicit ParameterDict(const StateDict& parameters) {
+    for (const auto& [key, tensor] : parameters) register_parameter(key, tensor);
+  }
+  std::size_t size() const { return named_parameters("", false, false).size(); }
+  std::shared_ptr<Module> alike() const override { return std::make_shared<ParameterDict>(); }
   std::string extra_repr() const override;
 };
 

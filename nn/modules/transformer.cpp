@@ -50,15 +50,39 @@ const std::vector<std::string> decoder_parameters{"tgt",
                                                   "tgt_is_causal",
                                                   "memory_is_causal"};
 
+const std::vector<std::string> transformer_parameters{"src",
+                                                      "tgt",
+                                                      "src_mask",
+                                                      "tgt_mask",
+                                                      "memory_mask",
+                                                      "src_key_padding_mask",
+                                                      "tgt_key_padding_mask",
+                                                      "memory_key_padding_mask",
+                                                      "src_is_causal",
+                                                      "tgt_is_causal",
+                                                      "memory_is_causal"};
+
+/** Two tensors, then the masks of `attentions`: of each kind all together. */
+struct MaskedArguments {
+  Tensor first, second;
+  std::vector<TransformerMasks> masks;
+};
+MaskedArguments masked_arguments(const Module& module, const std::vector<std::string>& parameters,
+                                 std::size_t attentions, const Arguments& arguments) {
+  const Value::Sequence given = arguments.matched(module.name(), parameters);
+  const auto what = [&](std::size_t i) { return parameters[i] + " of " + module.name(); };
+  MaskedArguments all{given[0].tensor(what(0)), given[1].tensor(what(1)), {}};
+  for (std::size_t i = 2; i < 2 + attentions; ++i) {
+    const std::size_t padding = i + attentions, causal = padding + attentions;
+    all.masks.push_back({given[i].tensor_or_none(what(i)), given[padding].tensor_or_none(what(padding)),
+                         given[causal].flag_or(false, what(causal))});
+  }
+  return all;
+}
+
 DecoderArguments decoder_arguments(const Module& module, const Arguments& arguments) {
-  const Value::Sequence given = arguments.matched(module.name(), decoder_parameters);
-  const auto what = [&](std::size_t i) { return decoder_parameters[i] + " of " + module.name(); };
-  const auto masks = [&](std::size_t first) {
-    return TransformerMasks{given[first].tensor_or_none(what(first)),
-                            given[first + 2].tensor_or_none(what(first + 2)),
-                            given[first + 4].flag_or(false, what(first + 4))};
-  };
-  return {given[0].tensor(what(0)), given[1].tensor(what(1)), masks(2), masks(3)};
+  const MaskedArguments given = masked_arguments(module, decoder_parameters, 2, arguments);
+  return {given.first, given.second, given.masks[0], given.masks[1]};
 }
 Arguments decoder_arguments(const DecoderArguments& a) {
   return {{a.tgt, a.memory, a.tgt_masks.attn_mask, a.memory_masks.attn_mask, a.tgt_masks.key_padding_mask,
@@ -71,6 +95,14 @@ Arguments decoder_arguments(const DecoderArguments& a) {
 std::string repr_of(const Activation& activation) {
   const auto* name = std::get_if<std::string>(&activation);
   return name ? *name : "<function>";
+}
+
+std::string repr_of(const std::shared_ptr<Module>& module) {
+  return module ? module->repr() : "None";
+}
+
+std::string repr_of(const Prototype& prototype) {
+  return repr_of(prototype.module);
 }
 
 void TransformerLayer::substitute_activation(ActivationFunction function) {
@@ -177,11 +209,11 @@ Value TransformerDecoderLayer::call(const Arguments& arguments) {
   return forward(a.tgt, a.memory, a.tgt_masks, a.memory_masks);
 }
 
-TransformerStack::TransformerStack(const Module& layer, std::int64_t num_layers,
-                                   std::shared_ptr<Module> norm) {
+void TransformerStack::fill(const Prototype& layer, std::int64_t num_layers,
+                            const std::shared_ptr<Module>& norm) {
   require(num_layers >= 0, "num_layers of a transformer must not be negative, got ", num_layers);
-  for (std::int64_t i = 0; i < num_layers; ++i) layers->append(layer.clone());
-  if (norm) register_module("norm", std::move(norm));
+  for (std::int64_t i = 0; layer.module && i < num_layers; ++i) layers->append(layer.module->clone());
+  if (norm) register_module("norm", norm);
 }
 
 Tensor TransformerStack::through_layers(Arguments arguments) const {
@@ -192,6 +224,11 @@ Tensor TransformerStack::through_layers(Arguments arguments) const {
   return norm ? (*norm)(x) : x;
 }
 
+TransformerEncoder::TransformerEncoder(const TransformerEncoderOptions& o) : Layer(o) {
+  fill(o.encoder_layer(), o.num_layers(), o.norm());
+  change_options([](auto& own) { own.encoder_layer({}).norm(nullptr); });
+}
+
 Tensor TransformerEncoder::forward(const Tensor& src, const TransformerMasks& masks) {
   return through_layers(encoder_arguments("src_mask", src, masks));
 }
@@ -199,6 +236,11 @@ Tensor TransformerEncoder::forward(const Tensor& src, const TransformerMasks& ma
 Value TransformerEncoder::call(const Arguments& arguments) {
   const auto [src, masks] = encoder_arguments(*this, "mask", arguments);
   return forward(src, masks);
+}
+
+TransformerDecoder::TransformerDecoder(const TransformerDecoderOptions& o) : Layer(o) {
+  fill(o.decoder_layer(), o.num_layers(), o.norm());
+  change_options([](auto& own) { own.decoder_layer({}).norm(nullptr); });
 }
 
 Tensor TransformerDecoder::forward(const Tensor& tgt, const Tensor& memory, const TransformerMasks& tgt_masks,
@@ -211,29 +253,57 @@ Value TransformerDecoder::call(const Arguments& arguments) {
   return forward(a.tgt, a.memory, a.tgt_masks, a.memory_masks);
 }
 
-Transformer::Transformer(const TransformerLayerOptions& o, std::int64_t num_encoder_layers,
-                         std::int64_t num_decoder_layers)
-    : options_(o) {
+Transformer::Transformer(const TransformerOptions& o) : Layer(o) {
   const auto norm = [&] {
-    return std::make_shared<LayerNorm>(
-        LayerNormOptions({o.d_model()}).eps(o.layer_norm_eps()).bias(o.bias()));
+    return make<LayerNorm>(LayerNormOptions({o.d_model()}).eps(o.layer_norm_eps()).bias(o.bias()));
   };
-  encoder = add<TransformerEncoder>("encoder", TransformerEncoderLayer(o), num_encoder_layers, norm());
-  decoder = add<TransformerDecoder>("decoder", TransformerDecoderLayer(o), num_decoder_layers, norm());
+  const TransformerLayerOptions layer = TransformerLayerOptions(o.d_model(), o.nhead())
+                                            .dim_feedforward(o.dim_feedforward())
+                                            .dropout(o.dropout())
+                                            .activation(o.activation())
+                                            .layer_norm_eps(o.layer_norm_eps())
+                                            .batch_first(o.batch_first())
+                                            .norm_first(o.norm_first())
+                                            .bias(o.bias());
+  register_module("encoder", o.custom_encoder()
+                                 ? o.custom_encoder()
+                                 : make<TransformerEncoder>(
+                                       TransformerEncoderOptions(make<TransformerEncoderLayer>(layer),
+                                                                 o.num_encoder_layers())
+                                           .norm(norm())));
+  register_module("decoder", o.custom_decoder()
+                                 ? o.custom_decoder()
+                                 : make<TransformerDecoder>(
+                                       TransformerDecoderOptions(make<TransformerDecoderLayer>(layer),
+                                                                 o.num_decoder_layers())
+                                           .norm(norm())));
+  encoder = child<TransformerEncoder>("encoder");
+  decoder = child<TransformerDecoder>("decoder");
+  change_options([](auto& own) { own.custom_encoder(nullptr).custom_decoder(nullptr); });
+  initialize();
+}
+
+void Transformer::reset_parameters() {
   for (Tensor parameter : parameters())
     if (parameter.dim() > 1) init::xavier_uniform_(parameter);
 }
 
 Tensor Transformer::forward(const Tensor& src, const Tensor& tgt, const TransformerMasks& src_masks,
                             const TransformerMasks& tgt_masks, const TransformerMasks& memory_masks) {
-  const int batch_dim = options_.batch_first() ? 0 : 1;
+  const TransformerOptions o = options();
+  const int batch_dim = o.batch_first() ? 0 : 1;
   require(src.dim() != 3 || (tgt.dim() == 3 && src.size(batch_dim) == tgt.size(batch_dim)),
           "Transformer: the batch number of src and tgt must be equal");
-  require(src.size(-1) == options_.d_model() && tgt.size(-1) == options_.d_model(),
+  require(src.size(-1) == o.d_model() && tgt.size(-1) == o.d_model(),
           "Transformer: the feature number of src and tgt must be equal to d_model");
   const std::string what = "the output of Transformer's ";
   const Tensor memory = encoder(encoder_arguments("mask", src, src_masks)).tensor(what + "encoder");
   return decoder(decoder_arguments({tgt, memory, tgt_masks, memory_masks})).tensor(what + "decoder");
+}
+
+Value Transformer::call(const Arguments& arguments) {
+  const MaskedArguments given = masked_arguments(*this, transformer_parameters, 3, arguments);
+  return forward(given.first, given.second, given.masks[0], given.masks[1], given.masks[2]);
 }
 
 Tensor Transformer::generate_square_subsequent_mask(std::int64_t sz, const Device& device, DType dtype) {

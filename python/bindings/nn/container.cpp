@@ -2,21 +2,172 @@
 
 namespace {
 
-/** A module without options: it is made empty. */
+/** A module without options: it is made empty, and filled by an __init__ of its own. */
 template <class M>
 struct ContainerClass : py::class_<M, Module, PythonModule<M>, py::smart_holder> {
   ContainerClass(py::handle scope, const char* name, const char* documentation)
       : py::class_<M, Module, PythonModule<M>, py::smart_holder>(scope, name, documentation,
                                                                  py::custom_type_setup(&follow_module)) {
-    def_plain_construction<M>(*this);
+    def_restoring<M>(*this);
+  }
+
+  /** `fill(self, given)`: puts in what the constructor's optional argument holds. */
+  template <class Fill>
+  void def_init(const char* argument, const Fill& fill) {
+    this->def(
+        "__init__",
+        [fill](py::detail::value_and_holder& self, const py::object& given) {
+          construct<M>(self);
+          if (!given.is_none()) fill(object_in(self), given);
+        },
+        py::detail::is_new_style_constructor(), py::arg(argument) = py::none());
+  }
+
+  /** Methods that are those of the module's `entries`. */
+  void def_from(const char* entries, std::initializer_list<const char*> methods) {
+    for (const char* method : methods)
+      this->def(method,
+                [entries, method](const py::object& self, const py::args& args, const py::kwargs& kwargs)
+                    -> py::object { return self.attr(entries).attr(method)(*args, **kwargs); });
   }
 };
 
-}  // namespace
+ModuleSequence& sequence_in(const py::object& self) {
+  return dynamic_cast<ModuleSequence&>(self.cast<Module&>());
+}
 
-// The list and dict manners of containers are Python's (ocl/nn/container.py).
-void bind_container_modules(py::module_& m) {
-  ContainerClass<Sequential>(m, "Sequential", "Each module's output is the next one's input.")
+/** The index in Python's sense, of the type that C++ takes. Throws IndexError where it is none. */
+std::int64_t index_of(const py::object& index) {
+  const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(index.ptr()));
+  if (!number) throw py::error_already_set();
+  return number.cast<std::int64_t>();
+}
+
+/** The children at the places of a slice. */
+NamedObjects sliced(const NamedObjects& children, const py::slice& slice) {
+  std::size_t start = 0, stop = 0, step = 0, count = 0;
+  if (!slice.compute(children.size(), &start, &stop, &step, &count)) throw py::error_already_set();
+  NamedObjects chosen;
+  for (std::size_t i = 0; i < count; ++i, start += step) chosen.push_back(children[start]);
+  return chosen;
+}
+
+py::list without_names(const NamedObjects& children) {
+  py::list all;
+  for (const auto& [name, child] : children) all.append(child);
+  return all;
+}
+
+void append(const py::object& self, const py::object& module) {
+  add_child(self, std::to_string(sequence_in(self).size()), module);
+}
+
+void extend(const py::object& self, const py::object& modules) {
+  for (const py::handle module : py::list(modules))  // a list of its own: it may be self
+    append(self, py::reinterpret_borrow<py::object>(module));
+}
+
+void erase(const py::object& self, const py::object& index) {
+  auto& sequence = sequence_in(self);
+  if (py::isinstance<py::slice>(index)) {
+    std::set<std::string> dropped;
+    for (const auto& [name, child] : sliced(children_of(self), index)) dropped.insert(name);
+    ModulePointers kept;
+    for (const auto& [name, child] : sequence.named_children())
+      if (!dropped.count(name)) kept.push_back(child);
+    sequence.assign(kept);
+  } else {
+    sequence.erase(index_of(index));
+  }
+  drop_halves(self);
+}
+
+/** The list manners that Sequential and ModuleList share. `from_children(self, children)`: another of its
+ * kind. */
+template <class M, class FromChildren>
+void def_sequence(ContainerClass<M>& container, const FromChildren& from_children) {
+  container.def("__len__", &M::size)
+      .def("__iter__", [](const py::object& self) { return py::iter(without_names(children_of(self))); })
+      .def(
+          "__getitem__",
+          [from_children](const py::object& self, const py::object& index) -> py::object {
+            if (py::isinstance<py::slice>(index))
+              return from_children(self, sliced(children_of(self), index));
+            return python_half(self, self.cast<const M&>().at(index_of(index)));
+          },
+          py::arg("index"))
+      .def(
+          "__setitem__",
+          [](const py::object& self, const py::object& index, const py::object& module) {
+            self.cast<M&>().set(index_of(index), adopted(self, module));
+            drop_halves(self);
+          },
+          py::arg("index"), py::arg("module"))
+      .def("__delitem__", &erase, py::arg("index"))
+      .def(
+          "append",
+          [](const py::object& self, const py::object& module) {
+            append(self, module);
+            return self;
+          },
+          py::arg("module"), "Adds a module at the end, under the next number.")
+      .def(
+          "insert",
+          [](const py::object& self, const py::object& index, const py::object& module) {
+            self.cast<M&>().insert(index_of(index), adopted(self, module));
+            return self;
+          },
+          py::arg("index"), py::arg("module"),
+          "Puts a module before the one at index; all are numbered anew.")
+      .def(
+          "pop",
+          [](const py::object& self, const py::object& index) {
+            const py::object module = python_half(self, self.cast<const M&>().at(index_of(index)));
+            erase(self, index);
+            return module;
+          },
+          py::arg("index") = -1, "Takes the module at index out and returns it.");
+  for (const char* name : {"extend", "__iadd__"})
+    container.def(
+        name,
+        [](const py::object& self, const py::object& modules) {
+          extend(self, modules);
+          return self;
+        },
+        py::arg("modules"), "Adds modules at the end.");
+}
+
+void bind_sequences(py::module_& m) {
+  ContainerClass<Sequential> sequential(
+      m, "Sequential",
+      "Each module's output is the next one's input. Takes modules one by one, or an OrderedDict of names "
+      "and modules; slices are Sequentials too.");
+  sequential.def(
+      "__init__",
+      [](py::detail::value_and_holder& self, const py::args& modules) {
+        construct<Sequential>(self);
+        const py::object object = object_in(self);
+        if (modules.size() != 1 || !PyMapping_Check(modules[0].ptr()) || !py::hasattr(modules[0], "items"))
+          return extend(object, modules);
+        for (const py::handle item : modules[0].attr("items")()) {
+          const auto pair = item.cast<py::tuple>();
+          add_child(object, py::str(pair[0]).cast<std::string>(), pair[1]);
+        }
+      },
+      py::detail::is_new_style_constructor());
+  def_sequence(sequential, [](const py::object& self, const NamedObjects& children) {
+    py::dict named;
+    for (const auto& [name, child] : children) named[py::str(name)] = child;
+    return py::type::of(self)(named);
+  });
+  sequential
+      .def("__add__",
+           [](const py::object& self, const py::object& other) {
+             const py::object sum = py::type::of<Sequential>()();
+             extend(sum, self);
+             extend(sum, other);
+             return sum;
+           })
       .def(
           "forward",
           [](const py::object& self, py::object input) {
@@ -24,13 +175,84 @@ void bind_container_modules(py::module_& m) {
             return input;
           },
           py::arg("input"));
-  ContainerClass<ModuleList>(m, "ModuleList", "Modules by number.")
-      .def("__repr__", [](const py::object& self) {
-        std::vector<std::string> texts;
-        self.cast<const ModuleList&>().require_no_cycle();
-        for (const auto& [name, child] : children_of(self)) texts.push_back(py::repr(child));
-        return module_list_repr(py::type::of(self).attr("__name__").cast<std::string>(), texts);
-      });
-  ContainerClass<ModuleDict>(m, "ModuleDict", "Modules by name.");
-  ContainerClass<ParameterList>(m, "ParameterList", "Parameters by number.");
+  ContainerClass<ModuleList> list(m, "ModuleList", "Modules by number, which the owner calls as it likes.");
+  list.def_init("modules", &extend);
+  def_sequence(list, [](const py::object& self, const NamedObjects& children) {
+    return py::type::of(self)(without_names(children));
+  });
+  list.def("__repr__", [](const ModuleList& self) { return self.ModuleList::repr(); });
+  list.def("__add__", [](const py::object& self, const py::object& other) {
+    const py::object sum = py::type::of(self)();
+    extend(sum, self);
+    extend(sum, other);
+    return sum;
+  });
+}
+
+void append_parameters(const py::object& self, const py::object& values) {
+  auto& parameters = self.cast<ParameterList&>();
+  for (const py::handle value : py::list(values)) parameters.append(value.cast<Tensor>());
+}
+
+void bind_parameter_list(py::module_& m) {
+  ContainerClass<ParameterList> list(m, "ParameterList",
+                                     "Parameters by number; a tensor that is none yet becomes one.");
+  list.def_init("values", &append_parameters);
+  list.def("__len__", &ParameterList::size)
+      .def(
+          "__iter__",
+          [](const py::object& self) { return self.attr("_parameters").attr("values")().attr("__iter__")(); })
+      .def(
+          "__getitem__",
+          [](const py::object& self, const py::object& index) -> py::object {
+            if (!py::isinstance<py::slice>(index))
+              return py::cast(self.cast<const ParameterList&>().at(index_of(index)));
+            return py::type::of(self)(py::list(self)[index]);
+          },
+          py::arg("index"))
+      .def(
+          "__setitem__",
+          [](ParameterList& self, const py::object& index, const Tensor& value) {
+            self.set(index_of(index), value);
+          },
+          py::arg("index"), py::arg("value"))
+      .def(
+          "append",
+          [](const py::object& self, const Tensor& value) {
+            self.cast<ParameterList&>().append(value);
+            return self;
+          },
+          py::arg("value"), "Adds a parameter at the end.");
+  for (const char* name : {"extend", "__iadd__"})
+    list.def(
+        name,
+        [](const py::object& self, const py::object& values) {
+          append_parameters(self, values);
+          return self;
+        },
+        py::arg("values"), "Adds parameters at the end.");
+}
+
+/** A container by name is what its entries are. */
+template <class M>
+void bind_dict(py::module_& m, const char* name, const char* documentation, const char* argument,
+               const char* entries) {
+  ContainerClass<M> container(m, name, documentation);
+  container.def_init(argument, [entries](const py::object& self, const py::object& values) {
+    self.attr(entries).attr("update")(values);
+  });
+  container.def_from(
+      entries, {"__len__", "__iter__", "__contains__", "__getitem__", "__setitem__", "__delitem__", "keys",
+                "values", "items", "update", "pop", "clear", "get", "setdefault", "popitem"});
+}
+
+}  // namespace
+
+void bind_container_modules(py::module_& m) {
+  bind_sequences(m);
+  bind_parameter_list(m);
+  bind_dict<ModuleDict>(m, "ModuleDict", "Modules by name, in the order in which they were added.", "modules",
+                        "_modules");
+  bind_dict<ParameterDict>(m, "ParameterDict", "Parameters by name; a tensor that is none yet becomes one.",
+                           "parameters", "_parameters");
 }

@@ -1,14 +1,11 @@
 #include "hooks.h"
 
+#include <map>
+
 #include "nn/stack_guard.h"
+#include "state_hooks.h"
 
 namespace {
-
-// Hooks stand in the module's __dict__, {number: hook} in the order in which they are called, where Python's
-// collector sees them and programs look for them. C++ reaches them through one hook of its own for each dict.
-constexpr const char* forward_hooks = "_forward_hooks";
-constexpr const char* forward_pre_hooks = "_forward_pre_hooks";
-constexpr const char* backward_hooks = "_backward_hooks";
 
 /** Takes a hook away again; also a context manager. */
 struct HookHandle {
@@ -18,30 +15,9 @@ struct HookHandle {
   void remove() const { hooks.attr("pop")(id, py::none()); }
 };
 
-struct Hook {
-  py::object function;
-  bool with_kwargs;
-};
-
-/** Under this name stands {number: True} for the hooks that take keyword arguments too. */
-std::string with_kwargs_of(const std::string& kind) {
-  return kind + "_with_kwargs";
-}
-
-/** The Python half of a module that C++ calls: the one there is, or a view of the module. */
-py::object half_of(Module& module) {
-  return py::cast(&module, py::return_value_policy::reference);
-}
-
-/** The hooks of one kind; a list of their own, since a hook may remove itself. */
-std::vector<Hook> hooks_of(const py::object& self, const char* kind) {
-  std::vector<Hook> hooks;
-  const py::dict attributes = self.attr("__dict__");
-  if (!attributes.contains(kind)) return hooks;
-  const py::object flags = attributes.attr("get")(with_kwargs_of(kind), py::dict());
-  for (const auto& [number, hook] : attributes[kind].cast<py::dict>())
-    hooks.push_back({py::reinterpret_borrow<py::object>(hook), flags.contains(number)});
-  return hooks;
+/** Under this name stands {number: True} for the hooks that are flagged. */
+std::string flags_of(const std::string& kind) {
+  return kind + (kind == load_state_dict_pre_hooks ? "_without_module" : "_with_kwargs");
 }
 
 py::tuple as_tuple(const py::object& values) {
@@ -57,9 +33,9 @@ std::optional<Arguments> run_pre_hooks(Module& module, const Arguments& argument
   py::dict kwargs = named_of(arguments);
   for (const Hook& hook : hooks) {
     const py::object replaced =
-        hook.with_kwargs ? hook.function(self, args, kwargs) : hook.function(self, args);
+        hook.is_flagged ? hook.function(self, args, kwargs) : hook.function(self, args);
     if (replaced.is_none()) continue;
-    if (!hook.with_kwargs) {
+    if (!hook.is_flagged) {
       args = as_tuple(replaced);
       continue;
     }
@@ -83,7 +59,7 @@ Value run_forward_hooks(Module& module, const Arguments& arguments, const Value&
   py::object result = python_of(output);
   for (const Hook& hook : hooks) {
     const py::object replaced =
-        hook.with_kwargs ? hook.function(self, args, kwargs, result) : hook.function(self, args, result);
+        hook.is_flagged ? hook.function(self, args, kwargs, result) : hook.function(self, args, result);
     if (!replaced.is_none()) result = replaced;
   }
   return value_of(result);
@@ -91,7 +67,7 @@ Value run_forward_hooks(Module& module, const Arguments& arguments, const Value&
 
 py::tuple none_for_undefined(const ocl::TensorList& gradients) {
   py::tuple result(gradients.size());
-  for (std::size_t i = 0; i < gradients.size(); ++i) result[i] = python_option(gradients[i]);
+  for (std::size_t i = 0; i < gradients.size(); ++i) result[i] = tensor_or_none(gradients[i]);
   return result;
 }
 
@@ -101,7 +77,7 @@ ocl::TensorList gradients_of(const py::tuple& values) {
     dlprim::require<ocl::TypeError>(value.is_none() || py::isinstance<Tensor>(value),
                                     "a backward hook must return Tensors or None, got ",
                                     Py_TYPE(value.ptr())->tp_name);
-    gradients.push_back(value.is_none() ? Tensor() : value.cast<Tensor>());
+    gradients.push_back(or_undefined(value.cast<std::optional<Tensor>>()));
   }
   return gradients;
 }
@@ -119,19 +95,30 @@ std::optional<ocl::TensorList> run_backward_hooks(Module& module, const ocl::Ten
   return replaced;
 }
 
-void bridge(Module& module, const std::string& kind) {
-  if (kind == forward_hooks) module.register_forward_hook(Module::ForwardHook(&run_forward_hooks));
-  if (kind == forward_pre_hooks) module.register_forward_pre_hook(Module::ForwardPreHook(&run_pre_hooks));
-  if (kind != backward_hooks) return;
-  module.register_full_backward_hook(Module::BackwardHook(&run_backward_hooks));
-  module.set_keeper([held = &module] {
-    const PythonLocked locked;
-    return foreign(half_of(*held));
-  });
+const std::map<std::string, void (*)(Module&)>& bridges() {
+  static const auto& all = *new std::map<std::string, void (*)(Module&)>{
+      {forward_hooks, [](Module& m) { m.register_forward_hook(Module::ForwardHook(&run_forward_hooks)); }},
+      {forward_pre_hooks,
+       [](Module& m) { m.register_forward_pre_hook(Module::ForwardPreHook(&run_pre_hooks)); }},
+      {backward_hooks,
+       [](Module& m) {
+         m.register_full_backward_hook(Module::BackwardHook(&run_backward_hooks));
+         m.set_keeper([held = &m] {
+           const PythonLocked locked;
+           return foreign(half_of(*held));
+         });
+       }},
+      {state_dict_pre_hooks, [](Module& m) { m.register_state_dict_pre_hook(&run_state_dict_pre_hooks); }},
+      {state_dict_hooks, [](Module& m) { m.register_state_dict_post_hook(&run_state_dict_hooks); }},
+      {load_state_dict_pre_hooks,
+       [](Module& m) { m.register_load_state_dict_pre_hook(&run_load_pre_hooks); }},
+      {load_state_dict_post_hooks,
+       [](Module& m) { m.register_load_state_dict_post_hook(&run_load_post_hooks); }}};
+  return all;
 }
 
-HookHandle add_hook(const py::object& self, const char* kind, const py::function& hook, bool prepend,
-                    bool with_kwargs) {
+HookHandle add_hook(const py::object& self, const char* kind, const py::function& hook, bool prepend = false,
+                    bool is_flagged = false) {
   auto hooks = hooks_named(self, kind).cast<py::dict>();
   static std::int64_t numbers = 0;
   const py::int_ number(numbers++);
@@ -139,26 +126,64 @@ HookHandle add_hook(const py::object& self, const char* kind, const py::function
   if (prepend) hooks.clear();
   hooks[number] = hook;
   hooks.attr("update")(others);
-  if (with_kwargs) self.attr("__dict__").attr("setdefault")(with_kwargs_of(kind), py::dict())[number] = true;
+  if (is_flagged) self.attr("__dict__").attr("setdefault")(flags_of(kind), py::dict())[number] = true;
   return {hooks, numbers - 1};
+}
+
+void bind_state_hooks(py::class_<Module>& module) {
+  const auto bind = [&](const char* name, const char* kind, const char* documentation) {
+    module.def(
+        name, [kind](const py::object& self, const py::function& hook) { return add_hook(self, kind, hook); },
+        py::arg("hook"), documentation);
+  };
+  bind("register_state_dict_pre_hook", state_dict_pre_hooks,
+       "Calls hook(module, prefix, keep_vars) before a state dict is made.");
+  for (const char* name : {"register_state_dict_post_hook", "_register_state_dict_hook"})
+    bind(
+        name, state_dict_hooks,
+        "Calls hook(module, state_dict, prefix, local_metadata) when a state dict holds the module's tensors "
+        "and those below, to change it.");
+  bind("register_load_state_dict_pre_hook", load_state_dict_pre_hooks,
+       "Calls hook(module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, "
+       "error_msgs) before a state dict is loaded, to change it.");
+  bind("register_load_state_dict_post_hook", load_state_dict_post_hooks,
+       "Calls hook(module, incompatible_keys) when a state dict is loaded, to change what counts as missing "
+       "or unexpected.");
+  module.def(
+      "_register_load_state_dict_pre_hook",
+      [](const py::object& self, const py::function& hook, bool with_module) {
+        return add_hook(self, load_state_dict_pre_hooks, hook, false, !with_module);
+      },
+      py::arg("hook"), py::arg("with_module") = false);
 }
 
 }  // namespace
 
+std::vector<Hook> hooks_of(const py::object& self, const char* kind) {
+  std::vector<Hook> hooks;
+  const py::dict attributes = self.attr("__dict__");
+  if (!attributes.contains(kind)) return hooks;
+  const py::object flags = attributes.attr("get")(flags_of(kind), py::dict());
+  for (const auto& [number, hook] : attributes[kind].cast<py::dict>())
+    hooks.push_back({py::reinterpret_borrow<py::object>(hook), flags.contains(number)});
+  return hooks;
+}
+
 py::object hooks_named(const py::object& self, const std::string& name) {
-  if (name != forward_hooks && name != forward_pre_hooks && name != backward_hooks) return {};
+  const auto bridge = bridges().find(name);
+  if (bridge == bridges().end()) return {};
   const py::dict attributes = self.attr("__dict__");
   if (!attributes.contains(name)) {
     attributes[py::str(name)] = py::dict();
-    bridge(self.cast<Module&>(), name);
+    bridge->second(self.cast<Module&>());
   }
   return attributes[py::str(name)];
 }
 
 void follow_hooks(const py::object& self, Module& module) {
   const py::dict attributes = self.attr("__dict__");
-  for (const char* kind : {forward_hooks, forward_pre_hooks, backward_hooks})
-    if (attributes.contains(kind)) bridge(module, kind);
+  for (const auto& [kind, bridge] : bridges())
+    if (attributes.contains(kind)) bridge(module);
 }
 
 py::object call_with_hooks(const py::object& self, const py::args& args, const py::kwargs& kwargs) {
@@ -204,4 +229,5 @@ void bind_hooks(py::module_& m, py::object module_class) {
           py::arg("hook"), py::arg("prepend") = false,
           "Calls hook(module, grad_input, grad_output) in every backward; what it returns, unless None, "
           "replaces grad_input. Of outputs, a tensor or a tuple of them is watched.");
+  bind_state_hooks(module);
 }

@@ -2,6 +2,26 @@
 
 #include "module_class.h"
 
+/** \file Hooks stand in the module's __dict__, {number: hook} in the order in which they are called, where
+ * Python's collector sees them and programs look for them. C++ reaches them through one hook of its own for
+ * each dict. */
+
+inline constexpr const char* forward_hooks = "_forward_hooks";
+inline constexpr const char* forward_pre_hooks = "_forward_pre_hooks";
+inline constexpr const char* backward_hooks = "_backward_hooks";
+inline constexpr const char* state_dict_pre_hooks = "_state_dict_pre_hooks";
+inline constexpr const char* state_dict_hooks = "_state_dict_hooks";
+inline constexpr const char* load_state_dict_pre_hooks = "_load_state_dict_pre_hooks";
+inline constexpr const char* load_state_dict_post_hooks = "_load_state_dict_post_hooks";
+
+struct Hook {
+  py::object function;
+  bool is_flagged;  // takes keyword arguments too; before loading a state dict: does not take the module
+};
+
+/** The hooks of one kind; a list of their own, since a hook may remove itself. */
+std::vector<Hook> hooks_of(const py::object& self, const char* kind);
+
 /** The module called from Python: hooks of both languages around the object's own forward. */
 py::object call_with_hooks(const py::object& self, const py::args& args, const py::kwargs& kwargs);
 /** The dict of that name ("_forward_hooks") with hooks that Python registered, made if it is none yet; an

@@ -2,8 +2,8 @@
 
 #include <set>
 
-#include "../casters.h"
 #include "../collector.h"
+#include "halves.h"
 #include "nn/nn.h"
 #include "options.h"
 #include "values.h"
@@ -36,6 +36,23 @@ class PythonModule : public M, public py::trampoline_self_life_support {
     const PythonLocked locked;
     PYBIND11_OVERRIDE(std::string, M, extra_repr);
   }
+  std::string repr() const override {
+    const PythonLocked locked;
+    PYBIND11_OVERRIDE_NAME(std::string, M, "__repr__", repr);
+  }
+  void train(bool mode) override {
+    const PythonLocked locked;
+    PYBIND11_OVERRIDE(void, M, train, mode);
+  }
+  void apply(const std::function<void(Module&)>& function) override {
+    const PythonLocked locked;
+    const py::function written = py::get_override(static_cast<const M*>(this), "apply");
+    if (!written) return M::apply(function);
+    written(py::cpp_function([function](const py::object& module) { function(module.cast<Module&>()); }));
+  }
+
+ protected:
+  std::shared_ptr<Module> copied(Module::Copies&) const override { return deep_copy(*this); }
 };
 
 /** How a module class is bound that is a base alone: Python constructs none. */
@@ -54,17 +71,20 @@ struct ModuleClass : py::class_<M, Base, py::smart_holder> {
   }
 };
 
-/** Adds a submodule. C++ holds its C++ half alone, and the parent's _python_halves hold the Python half with
- * what a subclass adds: so the collector sees every reference to it. */
-void add_child(const py::object& self, Module& module, const std::string& name, const py::object& child);
-
 /** Gives a module that __setstate__ has made what `state`, from __getstate__, says. */
-void restore(const py::object& self, Module& module, const py::dict& state);
+void restore(const py::object& self, const py::dict& state);
 
 template <class M, class = void>
 struct HasParameters : std::false_type {};
 template <class M>
 struct HasParameters<M, std::void_t<decltype(std::declval<M&>().reset_parameters())>> : std::true_type {};
+
+/** Whether a constructor takes device and dtype: of classes with parameters, and of those that say so because
+ * their submodules have some. */
+template <class M, class = void>
+struct TakesFactory : HasParameters<M> {};
+template <class M>
+struct TakesFactory<M, std::enable_if_t<M::takes_factory>> : std::true_type {};
 
 template <class Options, class = void>
 struct HasWarning : std::false_type {};
@@ -82,6 +102,7 @@ M& construct(py::detail::value_and_holder& self, const Options&... options) {
     made = new PythonModule<M>(options...);
   }
   self.value_ptr() = made;
+  self.type->init_instance(self.inst, nullptr);  // what ends a constructor may use the object as any other
   return *made;
 }
 
@@ -90,16 +111,14 @@ inline py::object object_in(const py::detail::value_and_holder& self) {
   return py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(self.inst));
 }
 
-/** The constructor, and the copies, of a class without options. */
+/** What copies and pickles of a class without options are made by. */
 template <class M, class Class>
-void def_plain_construction(Class& bound) {
-  bound.def(
-      "__init__", [](py::detail::value_and_holder& self) { construct<M>(self); },
-      py::detail::is_new_style_constructor());
+void def_restoring(Class& bound) {
   bound.def(
       "__setstate__",
       [](py::detail::value_and_holder& self, const py::dict& state) {
-        restore(object_in(self), construct<M>(self), state);
+        construct<M>(self);
+        restore(object_in(self), state);
       },
       py::detail::is_new_style_constructor());
 }
@@ -137,8 +156,8 @@ class LayerClass : public py::class_<M, Base, PythonModule<M>, py::smart_holder>
         },
         py::detail::is_new_style_constructor(), signature.of_init().c_str());
     this->def("_options", [](const M& self) {
-      py::dict all;
       const std::vector<py::object> current = values(self.options());
+      py::dict all;
       for (std::size_t i = 0; i < current.size(); ++i) all[py::str(Options::names().names[i])] = current[i];
       return all;
     });
@@ -152,7 +171,7 @@ class LayerClass : public py::class_<M, Base, PythonModule<M>, py::smart_holder>
           });
           const FactoryScope hollow(std::nullopt, std::nullopt, true);
           M& module = construct<M>(self, options);
-          restore(object_in(self), module, state);
+          restore(object_in(self), state);
           if (finish) finish(object_in(self), module, nullptr);
         },
         py::detail::is_new_style_constructor());
@@ -161,19 +180,21 @@ class LayerClass : public py::class_<M, Base, PythonModule<M>, py::smart_holder>
   }
 
  private:
-  static constexpr bool is_transformer = std::is_base_of_v<TransformerLayer, M>;
-  static constexpr bool takes_factory = HasParameters<M>::value || is_transformer;
+  static constexpr bool takes_factory = TakesFactory<M>::value;
   static constexpr std::size_t option_count =
       std::tuple_size_v<decltype(std::declval<const Options&>().values())>;
 
   static std::vector<py::object> values(const Options& options) {
-    return std::apply([](const auto&... each) { return std::vector<py::object>{python_option(each)...}; },
-                      options.values());
+    return std::apply(
+        [](const auto&... each) {
+          return std::vector<py::object>{PythonOption<std::decay_t<decltype(each)>>::give(each)...};
+        },
+        options.values());
   }
 
   template <class... T>
   static std::vector<std::string> types(const std::tuple<T...>&) {
-    return {OptionType<std::decay_t<T>>::text()...};
+    return {PythonOption<std::decay_t<T>>::type()...};
   }
 
   /** `given(i)`: the Python object for option i, or none of it. */
@@ -183,9 +204,10 @@ class LayerClass : public py::class_<M, Base, PythonModule<M>, py::smart_holder>
     std::size_t i = 0;
     const auto set = [&](auto& option) {
       if (const py::handle value = given(i))
-        set_option(option, value,
-                   dlprim::concat(name, ".__init__(): argument '", Options::names().names[i], "' (position ",
-                                  i + 1, ')'));
+        PythonOption<std::decay_t<decltype(option)>>::take(
+            option, value,
+            dlprim::concat(name, ".__init__(): argument '", Options::names().names[i], "' (position ", i + 1,
+                           ')'));
       ++i;
     };
     auto all = options.values();
@@ -207,28 +229,47 @@ class LayerClass : public py::class_<M, Base, PythonModule<M>, py::smart_holder>
 
   template <std::size_t I>
   void bind_attribute(const std::string& option) {
+    using Type = std::tuple_element_t<I, decltype(std::declval<Options>().values())>;
+    using InPython = PythonOption<std::decay_t<Type>>;
+    const auto own = [](const M& self) {
+      const Options all = self.options();
+      return std::get<I>(all.values());
+    };
     this->def_property(
-        option.c_str(), [](const M& self) { return values(self.options())[I]; },
-        [option](M& self, const py::object& value) {
-          Options changed = self.options();
-          set_option(std::get<I>(changed.values()), value, "attribute '" + option + "'");
-          self.change_options(
-              [&](Options& own) { std::get<I>(own.values()) = std::get<I>(changed.values()); });
+        option.c_str(), [own](const M& self) { return InPython::give(own(self)); },
+        [own, option](M& self, const py::object& value) {
+          auto changed = own(self);
+          InPython::take(changed, value, "attribute '" + option + "'");
+          self.change_options([&](Options& all) { std::get<I>(all.values()) = changed; });
         });
   }
 };
 
-/** The Python half of a submodule, with what a subclass or a user has added to it. */
-py::object python_half(const py::object& parent, const std::string& name,
-                       const std::shared_ptr<Module>& child);
+/** An argument of a module's forward. */
+struct CallArgument {
+  const char *name, *type;
+  const char* standard = nullptr;  // nothing where the argument must be given
+};
 
-using NamedObjects = std::vector<std::pair<std::string, py::object>>;
-/** The Python halves of the submodules by name. */
-NamedObjects children_of(const py::object& module);
+/** What is written of a forward, as Python's source has it. */
+std::string call_documentation(const std::vector<CallArgument>& arguments, const char* result);
 
-/** The tensor, or an undefined one for None. */
-inline Tensor or_undefined(const std::optional<Tensor>& tensor) {
-  return tensor.value_or(Tensor());
+/** Binds forward as the module's own `call`. */
+template <class M, class Class>
+void def_call(Class& bound, const std::vector<CallArgument>& arguments,
+              const char* result = "ocl._C.Tensor") {
+  bound.def(
+      "forward",
+      [](M& self, const py::args& positional, const py::kwargs& named) {
+        const Arguments given = arguments_of(positional, named);
+        Value value;
+        {
+          const PythonUnlocked unlocked;
+          value = self.M::call(given);
+        }
+        return python_of(value);
+      },
+      call_documentation(arguments, result).c_str());
 }
 
 // One function a family, each in the file of its name.

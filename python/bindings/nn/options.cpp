@@ -21,6 +21,34 @@ std::string listed(const std::vector<std::string>& names) {
 
 }  // namespace
 
+void refuse_option(const std::string& name, const std::string& expected, const py::handle& value) {
+  if (PyLong_Check(value.ptr()) && expected.rfind("int", 0) == 0)
+    throw py::type_error(dlprim::concat(name.substr(0, name.rfind(" (")),
+                                        " is out of range: ", py::str(value).cast<std::string>()));
+  throw py::type_error(dlprim::concat(name, " must be ", expected, ", not ", Py_TYPE(value.ptr())->tp_name));
+}
+
+void PythonOption<std::vector<std::int64_t>>::take(std::vector<std::int64_t>& option, const py::handle& value,
+                                                   const std::string& name) {
+  if (PyLong_Check(value.ptr())) {
+    option = {value.cast<std::int64_t>()};
+    return;
+  }
+  if (!py::isinstance<py::sequence>(value) || py::isinstance<py::str>(value))
+    refuse_option(name, "int or tuple of ints", value);
+  option.clear();
+  for (const py::handle size : value) {
+    std::int64_t number = 0;
+    PythonOption<std::int64_t>::take(number, size, name);
+    option.push_back(number);
+  }
+}
+
+void PythonOption<ocl::Tensor>::take(ocl::Tensor& option, const py::handle& value, const std::string& name) {
+  if (!value.is_none() && !py::isinstance<ocl::Tensor>(value)) refuse_option(name, "Tensor or None", value);
+  option = or_undefined(value.cast<std::optional<ocl::Tensor>>());
+}
+
 ConstructorArguments::ConstructorArguments(const std::string& layer, const OptionNames& options, bool factory,
                                            const py::tuple& positional, const py::dict& named)
     : names_(argument_names(options, factory)), options_(options.names.size()) {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "../sizes.h"
-#include "nn/modules/transformer.h"
+#include "nn/options.h"
 
 namespace pybind11::detail {
 
@@ -36,23 +36,9 @@ struct type_caster<ocl::nn::Extents<N>> {
 
 }  // namespace pybind11::detail
 
-/** An option's value in Python: lists are tuples, a tensor that is not there is None. */
-template <class T>
-py::object python_option(const T& value) {
-  return py::cast(value);
-}
-inline py::object python_option(const std::vector<std::int64_t>& values) {
-  return py::tuple(py::cast(values));
-}
-inline py::object python_option(const ocl::Tensor& tensor) {
-  return tensor.defined() ? py::cast(tensor) : py::none();
-}
-
-inline py::object python_option(const ocl::nn::Activation& activation) {
-  const auto* name = std::get_if<std::string>(&activation);
-  if (!name) throw ocl::TypeError("Python cannot copy an activation that is a function of C++");
-  return py::str(*name);
-}
+/** Throws Python's TypeError: "Linear.__init__(): argument 'bias' (position 3) must be bool, not list". */
+[[noreturn]] void refuse_option(const std::string& name, const std::string& expected,
+                                const py::handle& value);
 
 /** What type checkers are told of an option's type. */
 template <class T>
@@ -62,7 +48,6 @@ struct OptionType {
     if constexpr (std::is_integral_v<T>) return "int";
     if constexpr (std::is_floating_point_v<T>) return "float";
     if constexpr (std::is_same_v<T, std::string>) return "str";
-    if constexpr (std::is_same_v<T, ocl::Tensor>) return "ocl._C.Tensor | None";
     if constexpr (std::is_same_v<T, ocl::Single>) return "int | tuple[int]";
     if constexpr (std::is_same_v<T, ocl::Pair>) return "int | tuple[int, int]";
     if constexpr (std::is_same_v<T, ocl::AdaptiveSize>) return "int | None | tuple[int | None, int | None]";
@@ -86,53 +71,42 @@ struct OptionType<std::vector<T>> {
   }
 };
 
+/** An option in Python: what it is there, how it is taken from there (TypeError, which calls it `name`), its
+ * type. Specialised for what pybind11 does not convert as PyTorch does. */
+template <class T>
+struct PythonOption {
+  static py::object give(const T& value) { return py::cast(value); }
+  static void take(T& option, const py::handle& value, const std::string& name) {
+    py::detail::make_caster<T> caster;
+    if (!caster.load(value, true)) refuse_option(name, type(), value);
+    option = py::detail::cast_op<T>(std::move(caster));
+  }
+  static std::string type() { return OptionType<T>::text(); }
+};
+/** Sizes: one number, or a tuple of any length. */
 template <>
-struct OptionType<ocl::nn::Activation> {
-  static std::string text() { return "str | collections.abc.Callable | Module"; }
+struct PythonOption<std::vector<std::int64_t>> {
+  static py::object give(const std::vector<std::int64_t>& values) { return py::tuple(py::cast(values)); }
+  static void take(std::vector<std::int64_t>& option, const py::handle& value, const std::string& name);
+  static std::string type() { return OptionType<std::vector<std::int64_t>>::text(); }
+};
+/** A tensor that is not there is None. */
+template <>
+struct PythonOption<ocl::Tensor> {
+  static py::object give(const ocl::Tensor& tensor) {
+    return tensor.defined() ? py::cast(tensor) : py::none();
+  }
+  static void take(ocl::Tensor& option, const py::handle& value, const std::string& name);
+  static std::string type() { return "ocl._C.Tensor | None"; }
 };
 
-/** Throws Python's TypeError: "Linear.__init__(): argument 'bias' (position 3) must be bool, not list". */
-[[noreturn]] inline void refuse_option(const std::string& name, const std::string& expected,
-                                       const py::handle& value) {
-  if (PyLong_Check(value.ptr()) && expected.rfind("int", 0) == 0)
-    throw py::type_error(dlprim::concat(name.substr(0, name.rfind(" (")),
-                                        " is out of range: ", py::str(value).cast<std::string>()));
-  throw py::type_error(dlprim::concat(name, " must be ", expected, ", not ", Py_TYPE(value.ptr())->tp_name));
+/** The tensor, or None for an undefined one. */
+inline py::object tensor_or_none(const ocl::Tensor& tensor) {
+  return PythonOption<ocl::Tensor>::give(tensor);
 }
-
-/** Sets `option` to what Python gave. Throws TypeError, which calls it `name`. */
-template <class T>
-void set_option(T& option, const py::handle& value, const std::string& name) {
-  py::detail::make_caster<T> caster;
-  if (!caster.load(value, true)) refuse_option(name, OptionType<T>::text(), value);
-  option = py::detail::cast_op<T>(std::move(caster));
-}
-inline void set_option(std::vector<std::int64_t>& option, const py::handle& value, const std::string& name) {
-  if (PyLong_Check(value.ptr())) {
-    option = {value.cast<std::int64_t>()};
-    return;
-  }
-  if (!py::isinstance<py::sequence>(value) || py::isinstance<py::str>(value))
-    refuse_option(name, "int or tuple of ints", value);
-  option.clear();
-  for (const py::handle size : value) {
-    std::int64_t number = 0;
-    set_option(number, size, name);
-    option.push_back(number);
-  }
-}
-inline void set_option(ocl::Tensor& option, const py::handle& value, const std::string& name) {
-  if (!value.is_none() && !py::isinstance<ocl::Tensor>(value)) refuse_option(name, "Tensor or None", value);
-  option = value.is_none() ? ocl::Tensor() : value.cast<ocl::Tensor>();
-}
-
-/** Names alone: a module or a function of Python's becomes part of the object (transformer.cpp). */
-inline void set_option(ocl::nn::Activation& option, const py::handle& value, const std::string& name) {
-  if (py::isinstance<py::str>(value))
-    option = value.cast<std::string>();
-  else if (!PyCallable_Check(value.ptr()))
-    throw ocl::TypeError(
-        dlprim::concat(name, " must be a name or callable, not ", Py_TYPE(value.ptr())->tp_name));
+/** The tensor, or an undefined one for None. */
+inline ocl::Tensor or_undefined(const std::optional<ocl::Tensor>& tensor) {
+  return tensor.value_or(ocl::Tensor());
 }
 
 /** The arguments of a constructor, matched with the names of options: an empty handle where none is given. */

@@ -5,16 +5,11 @@ from ocl import _C
 globals().update({name: value for name, value in vars(_C._nn).items() if not name.startswith("_")})
 
 from ocl.nn import functional, init, utils  # noqa: E402
-from ocl.nn.container import ModuleDict, ModuleList, ParameterList, Sequential  # noqa: E402, F401
 from ocl.nn.parameter import Buffer, Parameter  # noqa: E402
-from ocl.nn.transformer import Transformer, TransformerDecoder, TransformerEncoder  # noqa: E402
 
 __all__ = [name for name in dir(_C._nn) if not name.startswith("_")] + [
     "Buffer",
     "Parameter",
-    "Transformer",
-    "TransformerDecoder",
-    "TransformerEncoder",
     "functional",
     "init",
     "utils",

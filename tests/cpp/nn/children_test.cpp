@@ -70,8 +70,8 @@ TEST_F(Children, InACircleAreFreed) {
     gone = parent;
     EXPECT_EQ(child->own_module("parent"), parent);
     EXPECT_EQ(parent->named_modules().size(), 2u);
-    parent->train(false);
-    EXPECT_FALSE(child->is_training());
+    expect_error<nn::RecursionError>([&] { parent->train(false); }, "contains itself");
+    expect_error<nn::RecursionError>([&] { parent->clone(); }, "contains itself");
     expect_error<nn::RecursionError>([&] { parent->state_dict(); },
                                      "contains itself: the submodule 'parent'");
     expect_error<nn::RecursionError>([&] { parent->apply([](nn::Module&) {}); }, "contains itself");
@@ -80,16 +80,70 @@ TEST_F(Children, InACircleAreFreed) {
   EXPECT_TRUE(gone.expired());
 }
 
-TEST_F(Children, ADeepNestCostsNoStack) {
-  auto net = nn::make<nn::Sequential>();
-  for (int i = 0; i < 100000; ++i) {
+std::shared_ptr<nn::Sequential> nested(int levels) {
+  auto net = nn::make<nn::Sequential>(nn::make<nn::Linear>(2, 2));
+  for (int i = 1; i < levels; ++i) {
     auto outer = nn::make<nn::Sequential>();
     outer->append(std::move(net));
     net = std::move(outer);
   }
+  return net;
+}
+
+TEST_F(Children, ListsOfADeepNestCostNoStack) {
+  const auto net = nested(100000);
+  EXPECT_EQ(net->parameters().size(), 2u);
+  EXPECT_NO_THROW(net->require_no_cycle());
+  net->zero_grad();
+}
+
+TEST_F(Children, WalksRefuseADeepNest) {
+  const auto net = nested(100000);
+  using Walk = std::function<void()>;
+  for (const Walk& walk :
+       {Walk([&] { net->train(); }), Walk([&] { net->apply([](nn::Module&) {}); }),
+        Walk([&] { net->repr(); }), Walk([&] { net->state_dict(); }), Walk([&] { net->clone(); })})
+    expect_error<nn::RecursionError>(walk, "nested too deep");
+  const auto fits = nested(500);
   int count = 0;
-  net->apply([&](nn::Module&) { ++count; });
-  EXPECT_EQ(count, 100001);
+  fits->apply([&](nn::Module&) { ++count; });
+  EXPECT_EQ(count, 501);
+  EXPECT_EQ(fits->clone()->repr(), fits->repr());
+}
+
+struct Frozen : nn::Module {
+  nn::Child<nn::BatchNorm1d> norm = add<nn::BatchNorm1d>("norm", 2);
+  int applied = 0;
+  void train(bool) override { Module::train(false); }
+  void apply(const std::function<void(nn::Module&)>& function) override {
+    ++applied;
+    Module::apply(function);
+  }
+  std::string repr() const override { return "<frozen>"; }
+};
+
+TEST_F(Children, WalksGoByWhatAClassMakesOfThem) {
+  const auto frozen = nn::make<Frozen>();
+  nn::Sequential net(nn::make<nn::ReLU>(), frozen);
+  net.train();
+  EXPECT_TRUE(net.at(0)->is_training());
+  EXPECT_FALSE(frozen->norm->is_training());
+  std::vector<std::string> names;
+  net.apply([&](nn::Module& module) { names.push_back(module.name()); });
+  EXPECT_EQ(names, (std::vector<std::string>{"ReLU", "BatchNorm1d", "Frozen", "Sequential"}));
+  EXPECT_EQ(frozen->applied, 1);
+  EXPECT_EQ(net.repr(), "Sequential(\n  (0): ReLU()\n  (1): <frozen>\n)");
+}
+
+TEST_F(Children, ANameMayBeKeptForLater) {
+  nn::Sequential net(nn::make<nn::Linear>(2, 2), nn::make<nn::ReLU>());
+  net.register_module("0", nullptr);
+  EXPECT_TRUE(net.has_submodule("0"));
+  EXPECT_EQ(net.own_module("0"), nullptr);
+  EXPECT_EQ(net.named_children().size(), 1u);
+  EXPECT_EQ(net.clone()->repr(), "Sequential(\n  (0): None\n  (1): ReLU()\n)");
+  net.register_module("0", nn::make<nn::Tanh>());
+  EXPECT_EQ(net.repr(), "Sequential(\n  (0): Tanh()\n  (1): ReLU()\n)");
 }
 
 TEST_F(Children, HooksOfAModuleThatIsGoneAreNotCalled) {

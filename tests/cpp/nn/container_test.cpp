@@ -31,7 +31,8 @@ TEST_F(Containers, SequenceChanges) {
   EXPECT_EQ(list.at(-1)->name(), "GELU");
   expect_error<IndexError>([&] { list.at(4); }, "index 4 is out of range for a ModuleList of 4");
   expect_error<IndexError>([&] { list.erase(-5); }, "index -5");
-  expect_error<TypeError>([&] { list(ones({1})); }, "Module [ModuleList] is missing the required \"forward\" function");
+  expect_error<TypeError>([&] { list(ones({1})); },
+                          "Module [ModuleList] is missing the required \"forward\" function");
 }
 
 TEST_F(Containers, NamedSequentialAndSlices) {

@@ -48,7 +48,8 @@ TEST_F(Modules, Names) {
 TEST_F(Modules, ReprIsPyTorchs) {
   EXPECT_EQ(nn::Sequential(nn::make<nn::Linear>(2, 3), nn::make<nn::ReLU>()).repr(),
             "Sequential(\n  (0): Linear(in_features=2, out_features=3, bias=True)\n  (1): ReLU()\n)");
-  EXPECT_EQ(nn::Linear(nn::LinearOptions(2, 3).bias(false)).repr(), "Linear(in_features=2, out_features=3, bias=False)");
+  EXPECT_EQ(nn::Linear(nn::LinearOptions(2, 3).bias(false)).repr(),
+            "Linear(in_features=2, out_features=3, bias=False)");
 }
 
 TEST_F(Modules, Sequential) {
@@ -157,8 +158,8 @@ TEST_F(Modules, Walks) {
   EXPECT_EQ(net.get_submodule("norm")->name(), "BatchNorm2d");
   EXPECT_TRUE(is_same(net.get_parameter("out.bias"), net.out->bias));
   EXPECT_TRUE(is_same(net.get_buffer("norm.running_var"), net.norm->running_var));
-  expect_error<ValueError>([&] { net.get_submodule("out.in"); }, "Linear has no attribute `in`");
-  expect_error<ValueError>([&] { net.get_parameter("out.wait"); }, "has no parameter `wait`");
+  expect_error<nn::AttributeError>([&] { net.get_submodule("out.in"); }, "Linear has no attribute `in`");
+  expect_error<nn::AttributeError>([&] { net.get_parameter("out.wait"); }, "has no parameter `wait`");
   std::vector<std::string> paths;
   for (const auto& [path, module] : net.named_modules("n")) paths.push_back(path);
   EXPECT_EQ(paths, (std::vector<std::string>{"n", "n.conv", "n.norm", "n.out"}));
@@ -201,7 +202,7 @@ TEST_F(Modules, WrongUse) {
   nn::Module module;
   expect_error<TypeError>([&] { module(ones({1})); }, "is missing the required \"forward\" function");
   expect_error<ValueError>([&] { module.register_parameter("a.b", ones({1})); }, "one word without '.'");
-  expect_error<ValueError>([&] { module.register_module("child", nullptr); }, "'child' needs another module");
+  expect_error<ValueError>([&] { module.register_module("", nullptr); }, "one word without '.'");
   expect_error<ValueError>([] { nn::Linear(-1, 3); }, "Linear: features must not be negative");
   expect_error<ValueError>([] { nn::Dropout(1.5); }, "between 0 and 1, but got 1.5");
   nn::Linear linear(2, 3);
@@ -288,4 +289,50 @@ TEST_F(Modules, AnUndefinedTensorIsMissing) {
   nn::Linear linear(2, 1);
   expect_error<ValueError>([&] { linear.load_state_dict({{"weight", ones({1, 2})}, {"bias", {}}}); },
                            "Missing key(s) in state_dict: \"bias\"");
+}
+
+TEST_F(Modules, HooksMayChangeAStateDict) {
+  nn::Sequential net(nn::make<nn::Linear>(1, 1), nn::make<nn::Linear>(1, 1));
+  std::vector<std::string> order;
+  const auto inner = net.at(1);
+  inner->register_state_dict_pre_hook([&](const nn::Module&, const std::string& prefix, bool keep_vars) {
+    order.push_back("before " + prefix + (keep_vars ? " kept" : ""));
+  });
+  inner->register_state_dict_post_hook([&](const nn::Module&, StateDict& state, const std::string& prefix) {
+    order.push_back("after " + std::to_string(state.size()));
+    state.back().first = prefix + "shift";
+  });
+  EXPECT_EQ(names_of(net.state_dict("n.", true)),
+            (std::vector<std::string>{"n.0.weight", "n.0.bias", "n.1.weight", "n.1.shift"}));
+  EXPECT_EQ(order, (std::vector<std::string>{"before n.1. kept", "after 4"}));
+  EXPECT_TRUE(net.state_dict("", true)[0].second.requires_grad());
+  EXPECT_FALSE(net.state_dict()[0].second.requires_grad());
+  StateDict state = net.state_dict();
+  for (auto& [key, tensor] : state) tensor = tensor * 0 + 7;
+  expect_error<ValueError>([&] { net.load_state_dict(state); }, "Missing key(s) in state_dict: \"1.bias\"");
+  const auto renaming = inner->register_load_state_dict_pre_hook(
+      [](nn::Module&, StateDict& given, const std::string& prefix, nn::LoadReport&) {
+        for (auto& [key, tensor] : given)
+          if (key == prefix + "shift") key = prefix + "bias";
+      });
+  EXPECT_TRUE(net.rewrites_state_dicts());
+  EXPECT_TRUE(net.load_state_dict(state).missing_keys.empty());
+  EXPECT_EQ(inner->get_parameter("bias").item(), 7);
+}
+
+TEST_F(Modules, HooksMayExcuseMissingNames) {
+  nn::Linear linear(1, 1);
+  const Tensor weight = full({1, 1}, 3);
+  const auto excuse = linear.register_load_state_dict_post_hook([&](nn::Module&, nn::IncompatibleKeys& keys) {
+    EXPECT_EQ(keys.missing_keys, std::vector<std::string>{"bias"});
+    EXPECT_EQ(linear.weight.item(), 3) << "what is there is loaded by now";
+    keys.missing_keys.clear();
+  });
+  EXPECT_NO_THROW(linear.load_state_dict({{"weight", weight}}));
+  linear.register_load_state_dict_pre_hook(
+      [](nn::Module&, StateDict&, const std::string&, nn::LoadReport& report) {
+        report.errors.push_back("no good");
+      });
+  expect_error<ValueError>([&] { linear.load_state_dict({{"weight", full({1, 1}, 4)}}); }, "no good");
+  EXPECT_EQ(linear.weight.item(), 3) << "nothing changes where something does not fit";
 }

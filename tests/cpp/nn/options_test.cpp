@@ -77,7 +77,7 @@ TEST_F(Options, HooksSeeAllArgumentsAndResults) {
   EXPECT_EQ(gradients, (Values{3, 6, 1}));  // of b, then of a: they were swapped
   EXPECT_EQ(b.grad().item(), 30);
   EXPECT_EQ(a.grad().item(), 6);
-  expect_error<TypeError>([&] { module(a); }, "Pairwise");
+  expect_error<TypeError>([&] { Pairwise()(a); }, "Pairwise");
 }
 
 TEST_F(Options, Clones) {

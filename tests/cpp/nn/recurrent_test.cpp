@@ -112,8 +112,9 @@ TEST_F(Recurrent, CallsRunHooks) {
 TEST_F(Transformers, AnEncoderTrains) {
   const auto options =
       nn::TransformerEncoderLayerOptions(8, 2).dim_feedforward(16).dropout(0).norm_first(true);
-  nn::TransformerEncoder encoder(nn::TransformerEncoderLayer(options), 2,
-                                 nn::make<nn::LayerNorm>(std::vector<std::int64_t>{8}));
+  nn::TransformerEncoder encoder(
+      nn::TransformerEncoderOptions(nn::make<nn::TransformerEncoderLayer>(options), 2)
+          .norm(nn::make<nn::LayerNorm>(std::vector<std::int64_t>{8})));
   const Tensor causal = nn::Transformer::generate_square_subsequent_mask(5);
   const Tensor y = encoder.forward(randn({5, 3, 8}), {causal, {}, true});
   EXPECT_EQ(y.shape(), shape({5, 3, 8}));
@@ -122,9 +123,9 @@ TEST_F(Transformers, AnEncoderTrains) {
 }
 
 TEST_F(Transformers, AnEncodersLayersAreCopies) {
-  nn::TransformerEncoderLayer layer(8, 2);
-  nn::TransformerEncoder encoder(layer, 2);
-  layer.linear1->weight.detach().fill_(0);
+  const auto layer = nn::make<nn::TransformerEncoderLayer>(8, 2);
+  const nn::TransformerEncoder encoder(layer, 2);
+  layer->linear1->weight.detach().fill_(0);
   EXPECT_NE(
       sum(encoder.get_parameter("layers.0.linear1.weight") * encoder.get_parameter("layers.1.linear1.weight"))
           .item(),
@@ -133,7 +134,7 @@ TEST_F(Transformers, AnEncodersLayersAreCopies) {
 
 TEST_F(Transformers, HooksOfTheAttentionRun) {
   nn::TransformerEncoder encoder(
-      nn::TransformerEncoderLayer(nn::TransformerEncoderLayerOptions(8, 2).dim_feedforward(16)), 2);
+      nn::make<nn::TransformerEncoderLayer>(nn::TransformerEncoderLayerOptions(8, 2).dim_feedforward(16)), 2);
   const auto layer = std::dynamic_pointer_cast<nn::TransformerEncoderLayer>(encoder.layers->at(0));
   int calls = 0;
   const auto count = [&](nn::Module&, const nn::Arguments& arguments, const nn::Value&) {
@@ -159,7 +160,8 @@ TEST_F(Transformers, AnActivationMayBeAFunction) {
 }
 
 TEST_F(Transformers, EncoderAndDecoderFitTogether) {
-  nn::Transformer transformer(nn::TransformerLayerOptions(8, 2).dim_feedforward(16), 1, 2);
+  nn::Transformer transformer(
+      nn::TransformerOptions(8, 2).dim_feedforward(16).num_encoder_layers(1).num_decoder_layers(2));
   const Tensor y = transformer.forward(randn({5, 3, 8}), randn({4, 3, 8}));
   EXPECT_EQ(y.shape(), shape({4, 3, 8}));
   sum(y * y * y).backward();

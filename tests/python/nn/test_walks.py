@@ -187,3 +187,54 @@ def test_assign_takes_the_tensors_themselves():
         return net.weight is old, net.weight.requires_grad, net.bias.tolist(), result.tolist()
 
     assert play(ocl) == play(torch)
+
+
+def frozen_class(library):
+    class Frozen(library.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.norm = library.nn.BatchNorm1d(2)
+            self.applied = 0
+
+        def train(self, mode=True):
+            return super().train(False)
+
+        def apply(self, fn):
+            self.applied += 1
+            return super().apply(fn)
+
+        def __repr__(self):
+            return "<frozen " + super().__repr__().splitlines()[0]
+
+        def extra_repr(self):
+            return "extra"
+
+    return Frozen
+
+
+def test_walks_go_by_what_a_subclass_makes_of_them():
+    def play(library):
+        frozen = frozen_class(library)()
+        net = library.nn.Sequential(library.nn.ReLU(), frozen)
+        net.train()
+        names = []
+        net.apply(lambda module: names.append(type(module).__name__))
+        return [m.training for m in net.modules()], names, frozen.applied, repr(net)
+
+    assert play(ocl) == play(torch)
+
+
+def test_a_walk_in_a_walk():
+    """A train() that starts another walk, over a circle, does not end the first."""
+
+    class Odd(ocl.nn.Module):
+        def train(self, mode=True):
+            circle = ocl.nn.Sequential(ocl.nn.ReLU())
+            circle[0].parent = circle
+            with pytest.raises(RecursionError):
+                repr(circle)
+            return super().train(mode)
+
+    net = ocl.nn.Sequential(Odd(), ocl.nn.ReLU())
+    net.eval()
+    assert not any(m.training for m in net.modules())

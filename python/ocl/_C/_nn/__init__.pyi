@@ -9,21 +9,7 @@ from . import _functional
 from . import _rnn
 from . import _init
 from . import _utils
-__all__: list[str] = ['AdaptiveAvgPool1d', 'AdaptiveAvgPool2d', 'AdaptiveMaxPool1d', 'AdaptiveMaxPool2d', 'AvgPool1d', 'AvgPool2d', 'BCELoss', 'BCEWithLogitsLoss', 'BatchNorm1d', 'BatchNorm2d', 'CELU', 'ChannelShuffle', 'CircularPad1d', 'CircularPad2d', 'CircularPad3d', 'Conv1d', 'Conv2d', 'ConvTranspose1d', 'ConvTranspose2d', 'CrossEntropyLoss', 'Dropout', 'Dropout2d', 'ELU', 'Embedding', 'Flatten', 'GELU', 'GLU', 'GRU', 'GRUCell', 'GroupNorm', 'Hardsigmoid', 'Hardswish', 'Hardtanh', 'HuberLoss', 'Identity', 'IncompatibleKeys', 'InstanceNorm1d', 'InstanceNorm2d', 'KLDivLoss', 'L1Loss', 'LSTM', 'LSTMCell', 'LayerNorm', 'LeakyReLU', 'Linear', 'LocalResponseNorm', 'LogSigmoid', 'LogSoftmax', 'MSELoss', 'MaxPool1d', 'MaxPool2d', 'Mish', 'Module', 'ModuleDict', 'ModuleList', 'MultiheadAttention', 'NLLLoss', 'NonDynamicallyQuantizableLinear', 'PReLU', 'ParameterList', 'PixelShuffle', 'PixelUnshuffle', 'RMSNorm', 'RNN', 'RNNBase', 'RNNCell', 'RNNCellBase', 'ReLU', 'ReLU6', 'ReflectionPad1d', 'ReflectionPad2d', 'ReflectionPad3d', 'RemovableHandle', 'ReplicationPad1d', 'ReplicationPad2d', 'ReplicationPad3d', 'SELU', 'Sequential', 'SiLU', 'Sigmoid', 'SmoothL1Loss', 'Softmax', 'Softmin', 'Softplus', 'Softsign', 'StochasticDepth', 'Tanh', 'Tanhshrink', 'Threshold', 'TransformerDecoderLayer', 'TransformerEncoderLayer', 'Unflatten', 'Upsample', 'ZeroPad1d', 'ZeroPad2d', 'ZeroPad3d']
-class IncompatibleKeys:
-    """
-    Names that a state dict lacked, and names in it that the module does not have.
-    """
-    def __iter__(self) -> collections.abc.Iterator:
-        ...
-    def __repr__(self) -> str:
-        ...
-    @property
-    def missing_keys(self) -> list[str]:
-        ...
-    @property
-    def unexpected_keys(self) -> list[str]:
-        ...
+__all__: list[str] = ['AdaptiveAvgPool1d', 'AdaptiveAvgPool2d', 'AdaptiveMaxPool1d', 'AdaptiveMaxPool2d', 'AvgPool1d', 'AvgPool2d', 'BCELoss', 'BCEWithLogitsLoss', 'BatchNorm1d', 'BatchNorm2d', 'CELU', 'ChannelShuffle', 'CircularPad1d', 'CircularPad2d', 'CircularPad3d', 'Conv1d', 'Conv2d', 'ConvTranspose1d', 'ConvTranspose2d', 'CrossEntropyLoss', 'Dropout', 'Dropout2d', 'ELU', 'Embedding', 'Flatten', 'GELU', 'GLU', 'GRU', 'GRUCell', 'GroupNorm', 'Hardsigmoid', 'Hardswish', 'Hardtanh', 'HuberLoss', 'Identity', 'InstanceNorm1d', 'InstanceNorm2d', 'KLDivLoss', 'L1Loss', 'LSTM', 'LSTMCell', 'LayerNorm', 'LeakyReLU', 'Linear', 'LocalResponseNorm', 'LogSigmoid', 'LogSoftmax', 'MSELoss', 'MaxPool1d', 'MaxPool2d', 'Mish', 'Module', 'ModuleDict', 'ModuleList', 'MultiheadAttention', 'NLLLoss', 'NonDynamicallyQuantizableLinear', 'PReLU', 'ParameterDict', 'ParameterList', 'PixelShuffle', 'PixelUnshuffle', 'RMSNorm', 'RNN', 'RNNBase', 'RNNCell', 'RNNCellBase', 'ReLU', 'ReLU6', 'ReflectionPad1d', 'ReflectionPad2d', 'ReflectionPad3d', 'RemovableHandle', 'ReplicationPad1d', 'ReplicationPad2d', 'ReplicationPad3d', 'SELU', 'Sequential', 'SiLU', 'Sigmoid', 'SmoothL1Loss', 'Softmax', 'Softmin', 'Softplus', 'Softsign', 'StochasticDepth', 'Tanh', 'Tanhshrink', 'Threshold', 'Transformer', 'TransformerDecoder', 'TransformerDecoderLayer', 'TransformerEncoder', 'TransformerEncoderLayer', 'Unflatten', 'Upsample', 'ZeroPad1d', 'ZeroPad2d', 'ZeroPad3d']
 class Module:
     """
     Base of all modules, as torch.nn.Module.
@@ -45,10 +31,24 @@ class Module:
         ...
     def __setstate__(self, arg0: dict) -> None:
         ...
+    def _delete_entry(self, arg0: str) -> None:
+        ...
+    def _entries(self, arg0: str) -> dict:
+        ...
+    def _register_load_state_dict_pre_hook(self, hook: collections.abc.Callable, with_module: bool = False) -> RemovableHandle:
+        ...
+    def _register_state_dict_hook(self, hook: collections.abc.Callable) -> RemovableHandle:
+        """
+        Calls hook(module, state_dict, prefix, local_metadata) when a state dict holds the module's tensors and those below, to change it.
+        """
+    def _set_entry(self, arg0: str, arg1: str, arg2: typing.Any) -> None:
+        ...
     def add_module(self, name: str, module: typing.Any) -> None:
         ...
     def apply(self, fn: collections.abc.Callable) -> typing.Any:
-        ...
+        """
+        Calls fn on every submodule, then on this module.
+        """
     def bfloat16(self) -> typing.Any:
         ...
     def buffers(self, recurse: bool = True) -> collections.abc.Iterator:
@@ -65,9 +65,9 @@ class Module:
         ...
     def forward(self, input: ocl._C.Tensor) -> ocl._C.Tensor:
         ...
-    def get_buffer(self, target: str) -> ocl._C.Tensor:
+    def get_buffer(self, target: str) -> typing.Any:
         ...
-    def get_parameter(self, target: str) -> ocl._C.Tensor:
+    def get_parameter(self, target: str) -> typing.Any:
         ...
     def get_submodule(self, target: str) -> typing.Any:
         """
@@ -75,7 +75,7 @@ class Module:
         """
     def half(self) -> typing.Any:
         ...
-    def load_state_dict(self, state_dict: dict, strict: bool = True, assign: bool = False) -> IncompatibleKeys:
+    def load_state_dict(self, state_dict: dict, strict: bool = True, assign: bool = False) -> typing.Any:
         """
         Takes anything array-like: our tensors, NumPy arrays, PyTorch's.
         """
@@ -107,14 +107,32 @@ class Module:
         """
         Calls hook(module, grad_input, grad_output) in every backward; what it returns, unless None, replaces grad_input. Of outputs, a tensor or a tuple of them is watched.
         """
+    def register_load_state_dict_post_hook(self, hook: collections.abc.Callable) -> RemovableHandle:
+        """
+        Calls hook(module, incompatible_keys) when a state dict is loaded, to change what counts as missing or unexpected.
+        """
+    def register_load_state_dict_pre_hook(self, hook: collections.abc.Callable) -> RemovableHandle:
+        """
+        Calls hook(module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs) before a state dict is loaded, to change it.
+        """
     def register_module(self, name: str, module: typing.Any) -> None:
         ...
     def register_parameter(self, name: str, param: ocl._C.Tensor | None) -> None:
         ...
+    def register_state_dict_post_hook(self, hook: collections.abc.Callable) -> RemovableHandle:
+        """
+        Calls hook(module, state_dict, prefix, local_metadata) when a state dict holds the module's tensors and those below, to change it.
+        """
+    def register_state_dict_pre_hook(self, hook: collections.abc.Callable) -> RemovableHandle:
+        """
+        Calls hook(module, prefix, keep_vars) before a state dict is made.
+        """
     def requires_grad_(self, requires_grad: bool = True) -> typing.Any:
         ...
-    def state_dict(self, *, prefix: str = '') -> dict:
-        ...
+    def state_dict(self, *, destination: dict | None = None, prefix: str = '', keep_vars: bool = False) -> dict:
+        """
+        Parameters and buffers by dotted name after prefix, sharing memory with the module and, unless keep_vars, free of the tape.
+        """
     def to(self, *args, device: typing.Any = None, dtype: ocl._C.dtype | None = None, non_blocking: bool = False) -> typing.Any:
         """
         Moves parameters and buffers to a device, a floating dtype, both, or those of a tensor.
@@ -124,13 +142,13 @@ class Module:
     def zero_grad(self, set_to_none: bool = True) -> None:
         ...
     @property
-    def _buffers(self) -> dict:
+    def _buffers(self) -> typing.Any:
         ...
     @property
-    def _modules(self) -> dict:
+    def _modules(self) -> typing.Any:
         ...
     @property
-    def _parameters(self) -> dict:
+    def _parameters(self) -> typing.Any:
         ...
 class RemovableHandle:
     """
@@ -147,39 +165,191 @@ class RemovableHandle:
         ...
 class Sequential(Module):
     """
-    Each module's output is the next one's input.
+    Each module's output is the next one's input. Takes modules one by one, or an OrderedDict of names and modules; slices are Sequentials too.
     """
-    def __init__(self) -> None:
+    def __add__(self, arg0: typing.Any) -> typing.Any:
+        ...
+    def __delitem__(self, index: typing.Any) -> None:
+        ...
+    def __getitem__(self, index: typing.Any) -> typing.Any:
+        ...
+    def __iadd__(self, modules: typing.Any) -> typing.Any:
+        """
+        Adds modules at the end.
+        """
+    def __init__(self, *args) -> None:
+        ...
+    def __iter__(self) -> collections.abc.Iterator:
+        ...
+    def __len__(self) -> int:
+        ...
+    def __setitem__(self, index: typing.Any, module: typing.Any) -> None:
         ...
     def __setstate__(self, arg0: dict) -> None:
         ...
+    def append(self, module: typing.Any) -> typing.Any:
+        """
+        Adds a module at the end, under the next number.
+        """
+    def extend(self, modules: typing.Any) -> typing.Any:
+        """
+        Adds modules at the end.
+        """
     def forward(self, input: typing.Any) -> typing.Any:
         ...
+    def insert(self, index: typing.Any, module: typing.Any) -> typing.Any:
+        """
+        Puts a module before the one at index; all are numbered anew.
+        """
+    def pop(self, index: typing.Any = -1) -> typing.Any:
+        """
+        Takes the module at index out and returns it.
+        """
 class ModuleList(Module):
     """
-    Modules by number.
+    Modules by number, which the owner calls as it likes.
     """
-    def __init__(self) -> None:
+    def __add__(self, arg0: typing.Any) -> typing.Any:
+        ...
+    def __delitem__(self, index: typing.Any) -> None:
+        ...
+    def __getitem__(self, index: typing.Any) -> typing.Any:
+        ...
+    def __iadd__(self, modules: typing.Any) -> typing.Any:
+        """
+        Adds modules at the end.
+        """
+    def __init__(self, modules: typing.Any = None) -> None:
+        ...
+    def __iter__(self) -> collections.abc.Iterator:
+        ...
+    def __len__(self) -> int:
         ...
     def __repr__(self) -> str:
         ...
-    def __setstate__(self, arg0: dict) -> None:
-        ...
-class ModuleDict(Module):
-    """
-    Modules by name.
-    """
-    def __init__(self) -> None:
+    def __setitem__(self, index: typing.Any, module: typing.Any) -> None:
         ...
     def __setstate__(self, arg0: dict) -> None:
         ...
+    def append(self, module: typing.Any) -> typing.Any:
+        """
+        Adds a module at the end, under the next number.
+        """
+    def extend(self, modules: typing.Any) -> typing.Any:
+        """
+        Adds modules at the end.
+        """
+    def insert(self, index: typing.Any, module: typing.Any) -> typing.Any:
+        """
+        Puts a module before the one at index; all are numbered anew.
+        """
+    def pop(self, index: typing.Any = -1) -> typing.Any:
+        """
+        Takes the module at index out and returns it.
+        """
 class ParameterList(Module):
     """
-    Parameters by number.
+    Parameters by number; a tensor that is none yet becomes one.
     """
-    def __init__(self) -> None:
+    def __getitem__(self, index: typing.Any) -> typing.Any:
+        ...
+    def __iadd__(self, values: typing.Any) -> typing.Any:
+        """
+        Adds parameters at the end.
+        """
+    def __init__(self, values: typing.Any = None) -> None:
+        ...
+    def __iter__(self) -> typing.Any:
+        ...
+    def __len__(self) -> int:
+        ...
+    def __setitem__(self, index: typing.Any, value: ocl._C.Tensor) -> None:
         ...
     def __setstate__(self, arg0: dict) -> None:
+        ...
+    def append(self, value: ocl._C.Tensor) -> typing.Any:
+        """
+        Adds a parameter at the end.
+        """
+    def extend(self, values: typing.Any) -> typing.Any:
+        """
+        Adds parameters at the end.
+        """
+class ModuleDict(Module):
+    """
+    Modules by name, in the order in which they were added.
+    """
+    def __contains__(self, *args, **kwargs) -> typing.Any:
+        ...
+    def __delitem__(self, *args, **kwargs) -> typing.Any:
+        ...
+    def __getitem__(self, *args, **kwargs) -> typing.Any:
+        ...
+    def __init__(self, modules: typing.Any = None) -> None:
+        ...
+    def __iter__(self, *args, **kwargs) -> typing.Any:
+        ...
+    def __len__(self, *args, **kwargs) -> typing.Any:
+        ...
+    def __setitem__(self, *args, **kwargs) -> typing.Any:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def clear(self, *args, **kwargs) -> typing.Any:
+        ...
+    def get(self, *args, **kwargs) -> typing.Any:
+        ...
+    def items(self, *args, **kwargs) -> typing.Any:
+        ...
+    def keys(self, *args, **kwargs) -> typing.Any:
+        ...
+    def pop(self, *args, **kwargs) -> typing.Any:
+        ...
+    def popitem(self, *args, **kwargs) -> typing.Any:
+        ...
+    def setdefault(self, *args, **kwargs) -> typing.Any:
+        ...
+    def update(self, *args, **kwargs) -> typing.Any:
+        ...
+    def values(self, *args, **kwargs) -> typing.Any:
+        ...
+class ParameterDict(Module):
+    """
+    Parameters by name; a tensor that is none yet becomes one.
+    """
+    def __contains__(self, *args, **kwargs) -> typing.Any:
+        ...
+    def __delitem__(self, *args, **kwargs) -> typing.Any:
+        ...
+    def __getitem__(self, *args, **kwargs) -> typing.Any:
+        ...
+    def __init__(self, parameters: typing.Any = None) -> None:
+        ...
+    def __iter__(self, *args, **kwargs) -> typing.Any:
+        ...
+    def __len__(self, *args, **kwargs) -> typing.Any:
+        ...
+    def __setitem__(self, *args, **kwargs) -> typing.Any:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def clear(self, *args, **kwargs) -> typing.Any:
+        ...
+    def get(self, *args, **kwargs) -> typing.Any:
+        ...
+    def items(self, *args, **kwargs) -> typing.Any:
+        ...
+    def keys(self, *args, **kwargs) -> typing.Any:
+        ...
+    def pop(self, *args, **kwargs) -> typing.Any:
+        ...
+    def popitem(self, *args, **kwargs) -> typing.Any:
+        ...
+    def setdefault(self, *args, **kwargs) -> typing.Any:
+        ...
+    def update(self, *args, **kwargs) -> typing.Any:
+        ...
+    def values(self, *args, **kwargs) -> typing.Any:
         ...
 class Sigmoid(Module):
     """
@@ -1212,7 +1382,7 @@ class MultiheadAttention(Module):
         ...
     def _options(self) -> dict:
         ...
-    def forward(self, query: ocl._C.Tensor, key: ocl._C.Tensor, value: ocl._C.Tensor, key_padding_mask: ocl._C.Tensor | None = None, need_weights: bool = True, attn_mask: ocl._C.Tensor | None = None, average_attn_weights: bool = True, is_causal: bool = False) -> typing.Any:
+    def forward(self, query: ocl._C.Tensor, key: ocl._C.Tensor, value: ocl._C.Tensor, key_padding_mask: ocl._C.Tensor | None = None, need_weights: bool = True, attn_mask: ocl._C.Tensor | None = None, average_attn_weights: bool = True, is_causal: bool = False) -> tuple[ocl._C.Tensor, ocl._C.Tensor | None]:
         ...
     def reset_parameters(self) -> None:
         ...
@@ -1377,7 +1547,7 @@ class TransformerEncoderLayer(Module):
         ...
     def _options(self) -> dict:
         ...
-    def forward(self, src: ocl._C.Tensor, src_mask: ocl._C.Tensor | None = None, src_key_padding_mask: ocl._C.Tensor | None = None, is_causal: bool = False) -> ocl._C.Tensor:
+    def forward(self, src: ocl._C.Tensor, src_mask: ocl._C.Tensor | None = None, src_key_padding_mask: ocl._C.Tensor | None = None, is_causal: bool | None = False) -> ocl._C.Tensor:
         ...
 class TransformerDecoderLayer(Module):
     """
@@ -1391,7 +1561,59 @@ class TransformerDecoderLayer(Module):
         ...
     def _options(self) -> dict:
         ...
-    def forward(self, tgt: ocl._C.Tensor, memory: ocl._C.Tensor, tgt_mask: ocl._C.Tensor | None = None, memory_mask: ocl._C.Tensor | None = None, tgt_key_padding_mask: ocl._C.Tensor | None = None, memory_key_padding_mask: ocl._C.Tensor | None = None, tgt_is_causal: bool = False, memory_is_causal: bool = False) -> ocl._C.Tensor:
+    def forward(self, tgt: ocl._C.Tensor, memory: ocl._C.Tensor, tgt_mask: ocl._C.Tensor | None = None, memory_mask: ocl._C.Tensor | None = None, tgt_key_padding_mask: ocl._C.Tensor | None = None, memory_key_padding_mask: ocl._C.Tensor | None = None, tgt_is_causal: bool | None = False, memory_is_causal: bool | None = False) -> ocl._C.Tensor:
+        ...
+class TransformerEncoder(Module):
+    """
+    num_layers copies of a layer one after the other, and a last norm. enable_nested_tensor and mask_check are of no effect: there are no nested tensors here.
+    """
+    enable_nested_tensor: typing.Any
+    mask_check: typing.Any
+    num_layers: typing.Any
+    def __init__(self, encoder_layer: Module, num_layers: int, norm: Module | None = None, enable_nested_tensor: bool = True, mask_check: bool = True) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+    def forward(self, src: ocl._C.Tensor, mask: ocl._C.Tensor | None = None, src_key_padding_mask: ocl._C.Tensor | None = None, is_causal: bool | None = None) -> ocl._C.Tensor:
+        ...
+class TransformerDecoder(Module):
+    """
+    num_layers copies of a layer one after the other, and a last norm.
+    """
+    num_layers: typing.Any
+    def __init__(self, decoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+    def forward(self, tgt: ocl._C.Tensor, memory: ocl._C.Tensor, tgt_mask: ocl._C.Tensor | None = None, memory_mask: ocl._C.Tensor | None = None, tgt_key_padding_mask: ocl._C.Tensor | None = None, memory_key_padding_mask: ocl._C.Tensor | None = None, tgt_is_causal: bool | None = None, memory_is_causal: bool | None = False) -> ocl._C.Tensor:
+        ...
+class Transformer(Module):
+    """
+    Encoder and decoder (Vaswani et al. 2017): `transformer(src, tgt)`.
+    """
+    batch_first: typing.Any
+    d_model: typing.Any
+    nhead: typing.Any
+    @staticmethod
+    def generate_square_subsequent_mask(sz: typing.SupportsInt | typing.SupportsIndex, device: device | str | int | None = None, dtype: ocl._C.dtype | None = None) -> ocl._C.Tensor:
+        """
+        [sz, sz] of 0 where a query may look, -inf above the diagonal.
+        """
+    def __init__(self, d_model: int = 512, nhead: int = 8, num_encoder_layers: int = 6, num_decoder_layers: int = 6, dim_feedforward: int = 2048, dropout: float = 0.1, activation: str | collections.abc.Callable | Module = 'relu', custom_encoder: Module | None = None, custom_decoder: Module | None = None, layer_norm_eps: float = 1e-05, batch_first: bool = False, norm_first: bool = False, bias: bool = True, device: ocl._C.device | str | int | None = None, dtype: ocl._C.dtype | None = None) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+    def _reset_parameters(self) -> None:
+        ...
+    def forward(self, src: ocl._C.Tensor, tgt: ocl._C.Tensor, src_mask: ocl._C.Tensor | None = None, tgt_mask: ocl._C.Tensor | None = None, memory_mask: ocl._C.Tensor | None = None, src_key_padding_mask: ocl._C.Tensor | None = None, tgt_key_padding_mask: ocl._C.Tensor | None = None, memory_key_padding_mask: ocl._C.Tensor | None = None, src_is_causal: bool | None = None, tgt_is_causal: bool | None = None, memory_is_causal: bool | None = False) -> ocl._C.Tensor:
+        ...
+    def reset_parameters(self) -> None:
         ...
 class Embedding(Module):
     """

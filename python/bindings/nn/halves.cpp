@@ -1,0 +1,82 @@
+#include "halves.h"
+
+#include <set>
+
+#include "nn/layer.h"
+
+using ocl::nn::Module;
+
+namespace {
+
+py::dict python_halves(const py::object& self) {
+  return self.attr("__dict__").attr("setdefault")("_python_halves", py::dict());
+}
+
+py::int_ key_of(const Module* module) {
+  return reinterpret_cast<std::uintptr_t>(module);
+}
+
+}  // namespace
+
+std::string class_name(const py::handle& object) {
+  return py::type::of(object).attr("__name__").cast<std::string>();
+}
+
+Module& constructed(const py::object& self) {
+  if (!reinterpret_cast<py::detail::instance*>(self.ptr())->get_value_and_holder().holder_constructed())
+    throw ocl::TypeError(
+        "a module was used before Module.__init__() had run; begin __init__ with super().__init__()");
+  return self.cast<Module&>();
+}
+
+py::object python_half(const py::object& parent, const std::shared_ptr<Module>& child) {
+  const py::dict halves = python_halves(parent);
+  const py::int_ key = key_of(child.get());
+  if (halves.contains(key)) return halves[key];
+  py::object half = py::cast(child);
+  halves[key] = half;
+  return half;
+}
+
+NamedObjects children_of(const py::object& module) {
+  NamedObjects children;
+  for (const auto& [name, child] : module.cast<const Module&>().named_children())
+    children.emplace_back(name, python_half(module, child));
+  return children;
+}
+
+std::shared_ptr<Module> adopted(const py::object& self, const py::object& child) {
+  if (child.is_none()) return nullptr;
+  if (!py::isinstance<Module>(child)) throw ocl::TypeError(class_name(child) + " is not a Module subclass");
+  python_halves(self)[key_of(&constructed(child))] = child;
+  return py::potentially_slicing_weak_ptr<Module>(child).lock();
+}
+
+void add_child(const py::object& self, const std::string& name, const py::object& child) {
+  self.cast<Module&>().register_module(name, adopted(self, child));
+  self.attr("__dict__")
+      .attr("pop")(name, py::none());  // a plain attribute of that name would hide the submodule
+  drop_halves(self);
+}
+
+void drop_halves(const py::object& self) {
+  std::set<std::uintptr_t> kept;
+  for (const auto& [name, child] : self.cast<const Module&>().named_children())
+    kept.insert(reinterpret_cast<std::uintptr_t>(child.get()));
+  const py::dict halves = python_halves(self);
+  if (halves.size() == kept.size()) return;
+  std::vector<py::object> dropped;
+  for (const auto& [key, half] : halves)
+    if (!kept.count(key.cast<std::uintptr_t>())) dropped.push_back(py::reinterpret_borrow<py::object>(key));
+  for (const py::object& key : dropped) halves.attr("pop")(key);
+}
+
+py::object half_of(const Module& module) {
+  return py::cast(const_cast<Module*>(&module), py::return_value_policy::reference);
+}
+
+std::shared_ptr<Module> deep_copy(const Module& module) {
+  const PythonLocked locked;
+  const ocl::nn::FactoryScope plain(std::nullopt);  // a copy's own code may make tensors
+  return py::module_::import("copy").attr("deepcopy")(half_of(module)).cast<std::shared_ptr<Module>>();
+}
