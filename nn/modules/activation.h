@@ -23,20 +23,22 @@ std::string activation_repr(const Options& options) {
 }
 
 // torch.nn's activations, one class per row of activations.def.
-#define ACTIVATION(Class, function)                                   \
-  class Class : public Layer<Class, NoOptions> {                      \
-   public:                                                            \
-    using Layer::Layer;                                               \
-    Tensor forward(const Tensor& x) override {                        \
-      return activate(dlprim::pointwise_op(#function), x, {}, false); \
-    }                                                                 \
+#define ACTIVATION(Class, function)                                           \
+  class Class : public Layer<Class, NoOptions> {                              \
+   public:                                                                    \
+    using Layer::Layer;                                                       \
+    Tensor forward(const Tensor& x) override {                                \
+      static const dlprim::PointwiseOp& op = dlprim::pointwise_op(#function); \
+      return activate(op, x, {}, false);                                      \
+    }                                                                         \
   };
 #define ACTIVATION_INPLACE(Class, function, shown)                                              \
   class Class : public Layer<Class, InplaceOptions> {                                           \
    public:                                                                                      \
     using Layer::Layer;                                                                         \
     Tensor forward(const Tensor& x) override {                                                  \
-      return activate(dlprim::pointwise_op(#function), x, {}, options().inplace());             \
+      static const dlprim::PointwiseOp& op = dlprim::pointwise_op(#function);                   \
+      return activate(op, x, {}, options().inplace());                                          \
     }                                                                                           \
     std::string extra_repr() const override { return shown ? activation_repr(options()) : ""; } \
   };
@@ -51,8 +53,9 @@ std::string activation_repr(const Options& options) {
    public:                                                                         \
     using Layer::Layer;                                                            \
     Tensor forward(const Tensor& x) override {                                     \
+      static const dlprim::PointwiseOp& op = dlprim::pointwise_op(#function);      \
       const Options o = options();                                                 \
-      return activate(dlprim::pointwise_op(#function), x, {o.p()}, o.inplace());   \
+      return activate(op, x, {o.p()}, o.inplace());                                \
     }                                                                              \
     std::string extra_repr() const override { return activation_repr(options()); } \
   };

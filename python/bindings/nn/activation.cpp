@@ -8,19 +8,21 @@ using ocl::Scalar;
 void bind_functional(py::module_& parent) {
   py::module_ m = parent.def_submodule("_functional", "Functions that take inplace.");
 #define ACTIVATION(Class, function)
-#define ACTIVATION_INPLACE(Class, function, shown)                                 \
-  m.def(                                                                           \
-      #function,                                                                   \
-      [](const Tensor& input, bool inplace) {                                      \
-        return ocl::activate(dlprim::pointwise_op(#function), input, {}, inplace); \
-      },                                                                           \
-      py::arg("input"), py::arg("inplace") = false, WithoutLock(),                 \
+#define ACTIVATION_INPLACE(Class, function, shown)                              \
+  m.def(                                                                        \
+      #function,                                                                \
+      [](const Tensor& input, bool inplace) {                                   \
+        static const dlprim::PointwiseOp& op = dlprim::pointwise_op(#function); \
+        return ocl::activate(op, input, {}, inplace);                           \
+      },                                                                        \
+      py::arg("input"), py::arg("inplace") = false, WithoutLock(),              \
       dlprim::pointwise_op(#function).documentation.c_str());
 #define ACTIVATION_P_INPLACE(Class, function, p, p0)                                 \
   m.def(                                                                             \
       #function,                                                                     \
       [](const Tensor& input, const Scalar& p, bool inplace) {                       \
-        return ocl::activate(dlprim::pointwise_op(#function), input, {p}, inplace);  \
+        static const dlprim::PointwiseOp& op = dlprim::pointwise_op(#function);      \
+        return ocl::activate(op, input, {p}, inplace);                               \
       },                                                                             \
       py::arg("input"), py::arg(#p) = p0, py::arg("inplace") = false, WithoutLock(), \
       dlprim::pointwise_op(#function).documentation.c_str());

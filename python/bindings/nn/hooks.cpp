@@ -189,8 +189,14 @@ void follow_hooks(const py::object& self, Module& module) {
 py::object call_with_hooks(const py::object& self, const py::args& args, const py::kwargs& kwargs) {
   auto& module = self.cast<Module&>();
   const StackGuard guard(module);
-  const py::object forward = self.attr("forward");
-  if (!module.has_hooks()) return forward(*args, **kwargs);
+  // Python's own calls: pybind11's would make a name, a tuple and a dict anew.
+  static PyObject* const name = PyUnicode_InternFromString("forward");
+  const auto owned = [](PyObject* result) {
+    if (!result) throw py::error_already_set();
+    return py::reinterpret_steal<py::object>(result);
+  };
+  const py::object forward = owned(PyObject_GetAttr(self.ptr(), name));
+  if (!module.has_hooks()) return owned(PyObject_Call(forward.ptr(), args.ptr(), kwargs.ptr()));
   const PythonLocked calls_python;
   return python_of(module.with_hooks(arguments_of(args, kwargs), [&](const Arguments& given) {
     return value_of(forward(*positional_of(given), **named_of(given)));

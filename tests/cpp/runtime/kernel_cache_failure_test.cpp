@@ -431,14 +431,25 @@ TEST_F(KernelCacheProcesses, ManyFindTheDamageAtOnce) {
 
 TEST_F(KernelCacheProcesses, KilledInTheMiddleOfStores) {
   for (int round = 0; round < 15; ++round) {
+    int stored[2];
+    ASSERT_EQ(pipe(stored), 0);
     const pid_t child = start_child([&] {
       KernelCache cache(directory_, kLarge);
-      for (int i = 0;; ++i) store(cache, concat("key", i % 7), 300000);
+      for (int i = 0;; ++i) {
+        store(cache, concat("key", i % 7), 300000);
+        if (i == 0 && write(stored[1], "x", 1) != 1) return false;
+      }
       return true;
     });
+    close(stored[1]);
+    char byte = 0;
+    if (round >= 5) {  // the first ones die at any time
+      EXPECT_EQ(read(stored[0], &byte, 1), 1);
+    }
     std::this_thread::sleep_for(milliseconds(10 + 7 * round));
     kill(child, SIGKILL);
     EXPECT_FALSE(succeeded(child));
+    close(stored[0]);
     KernelCache cache(directory_, kLarge);
     CaptureStderr();
     for (int i = 0; i < 7; ++i) EXPECT_NE(find(cache, concat("key", i), 300000), Found::wrong);

@@ -120,7 +120,7 @@ TEST_F(KernelCacheUse, WritesTheTimeOfUseOnlyOnceAnHour) {
 }
 
 TEST_F(KernelCacheUse, OpensWithinFiveMilliseconds) {
-#ifdef __SANITIZE_THREAD__
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
   GTEST_SKIP() << "the sanitizer makes it slower";
 #endif
   {
