@@ -1,6 +1,6 @@
 """Optimizers, as torch.optim: one launch a step for all parameters of a group."""
 
-from ocl.optim import lr_scheduler, optimizer
+from ocl.optim import lr_scheduler, optimizer, swa_utils
 from ocl.optim.builtin import (
     ASGD,
     LBFGS,
@@ -16,6 +16,7 @@ from ocl.optim.builtin import (
     RMSprop,
     Rprop,
 )
+from ocl.optim.muon import Muon
 from ocl.optim.optimizer import Optimizer
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "Adam",
     "AdamW",
     "Adamax",
+    "Muon",
     "NAdam",
     "Optimizer",
     "RAdam",
@@ -35,4 +37,5 @@ __all__ = [
     "Rprop",
     "lr_scheduler",
     "optimizer",
+    "swa_utils",
 ]

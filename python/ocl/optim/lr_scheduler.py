@@ -54,6 +54,18 @@ def _set_group_value(group, key, value):
         group[key] = value
 
 
+def _per_group(name, optimizer, value):
+    """A list of one value for each group, of one for all or of such a list."""
+    groups = len(optimizer.param_groups)
+    values = list(value) if isinstance(value, (list, tuple)) else [value] * groups
+    if len(values) != groups:
+        raise ValueError(
+            f"{name} must have the same length as optimizer.param_groups. {name} has {len(values)} values, "
+            f"param_groups has {groups}."
+        )
+    return values
+
+
 def _require_optimizer(optimizer):
     if not isinstance(optimizer, Optimizer):
         raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
