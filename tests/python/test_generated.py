@@ -7,6 +7,7 @@ from operator import attrgetter
 from pathlib import Path
 
 import torch
+from fuzz.known import documentation
 
 from ocl import _C
 
@@ -17,6 +18,11 @@ def test_operator_page_is_what_the_tables_say():
     command = [sys.executable, ROOT / "tools/generate_docs.py", "--check"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_page_of_the_fuzzer_lists_what_it_lets_pass():
+    page = (ROOT / "docs/fuzzing.md").read_text()
+    assert documentation() in page, "put the result of fuzz.known.documentation() into docs/fuzzing.md"
 
 
 def test_every_source_is_a_name_of_pytorch():

@@ -66,6 +66,34 @@ def _per_group(name, optimizer, value):
     return values
 
 
+def _is_number(value):
+    return isinstance(value, (int, float)) or hasattr(value, "item")  # a tensor or NumPy's number
+
+
+def _fitting(key, own, value):
+    """`value` of a state dict as what stands for `own` in a schedule. Raises TypeError or ValueError."""
+
+    def refuse(error):
+        raise error(f"load_state_dict: '{key}' cannot be {value!r}")
+
+    if own is None:
+        return value
+    if isinstance(own, bool):
+        return bool(value) if isinstance(value, int) else refuse(TypeError)
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(own, int):
+        is_count = isinstance(value, (int, float)) and abs(value) <= 2**52 and value == math.floor(value)
+        return value if is_count else refuse(ValueError)
+    fits = {float: (int, float), str: str, list: (list, tuple), dict: dict}
+    for kind, allowed in fits.items():
+        if isinstance(own, kind) and not isinstance(value, allowed):
+            refuse(TypeError)
+    if isinstance(own, (list, tuple)) and all(map(_is_number, own)) and not all(map(_is_number, value)):
+        refuse(TypeError)
+    return value
+
+
 def _require_optimizer(optimizer):
     if not isinstance(optimizer, Optimizer):
         raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
@@ -205,24 +233,7 @@ class _RuleSchedule(LRScheduler):
         _optim.check_schedule(self._rule, fields)
 
     def _fitting(self, key, value):
-        own = self.__dict__.get(key)
-        if own is None:
-            return value
-        if isinstance(own, bool):
-            if not isinstance(value, int):
-                raise TypeError(f"load_state_dict: '{key}' cannot be {value!r}")
-            return bool(value)
-        if hasattr(value, "item"):  # a tensor or NumPy's number
-            value = value.item()
-        if isinstance(own, int) and not (isinstance(value, (int, float)) and abs(value) <= 2**52):
-            raise ValueError(f"load_state_dict: '{key}' cannot be {value}")
-        if isinstance(own, int) and value != math.floor(value):
-            raise ValueError(f"load_state_dict: '{key}' cannot be {value}")
-        fits = {float: (int, float), str: str, list: (list, tuple), dict: dict}
-        for kind, allowed in fits.items():
-            if isinstance(own, kind) and not isinstance(value, allowed):
-                raise TypeError(f"load_state_dict: '{key}' cannot be {value!r}")
-        return value
+        return _fitting(key, self.__dict__.get(key), value)
 
 
 def _with_closed_form(cls):
@@ -414,6 +425,9 @@ class _ComposedSchedule(LRScheduler):
             scheduler.load_state_dict(state)
 
     def _check_state(self, state_dict):
+        for key, value in state_dict.items():
+            if key != "_schedulers":
+                _fitting(key, self.__dict__.get(key), value)
         states = state_dict["_schedulers"]
         if not isinstance(states, (list, tuple)) or not all(isinstance(state, dict) for state in states):
             raise TypeError(f"load_state_dict: '_schedulers' cannot be {states!r}")

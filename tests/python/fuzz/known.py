@@ -114,7 +114,7 @@ KNOWN = (
     ),
     Known(
         "wrong",
-        "gelu|nll_loss|normalize|scaled_dot_product_attention",
+        "gelu|mish|nll_loss|normalize|scaled_dot_product_attention",
         "units off",
         "Sums that cancel, or a softmax near 1, on devices with an erf and exp of their own: some units of "
         "the largest term.",
@@ -263,9 +263,50 @@ KNOWN = (
         "Infinities and NaN among the statistics, weights and biases of norms: which results are NaN depends "
         "on the order of the products.",
     ),
+    Known(
+        "refuses",
+        "rnn_tanh|rnn_relu|lstm|gru",
+        "expected hx|the sum of batch_sizes|dropout probability",
+        "PyTorch's recurrent functions look neither at how many layers the states are for, nor at the sum of "
+        "the batch sizes, nor at dropout.",
+    ),
+    Known(
+        "wrong",
+        "(vector_)?norm",
+        r"\[1\].*e-[34]\d\]",
+        "A norm over one element whose square float32 does not hold: PyTorch takes its absolute value.",
+    ),
+    Known(
+        "wrong",
+        "(vector_)?norm",
+        r"p=\d\.\d.*units off",
+        "Powers: OpenCL's pow may be off by 16 units.",
+    ),
+    Known(
+        "wrong",
+        "addmm|addmv|addbmm|baddbmm|addr",
+        "alpha=-?inf",
+        "An infinite alpha multiplies the sum of the products here, each product in PyTorch.",
+    ),
+    Known(
+        "accepts",
+        "local_response_norm",
+        "resulted in a negative output size",
+        "A window of 2^63 - 1 channels is as large as the channels; PyTorch's padding for it overflows.",
+    ),
 )
 
 
 def reason_for(found: Found, device_name: str) -> str | None:
     """Why a disagreement stays; None for one that nobody has explained."""
     return next((known.reason for known in KNOWN if known.covers(found, device_name)), None)
+
+
+def documentation() -> str:
+    """The rows that docs/fuzzing.md has of KNOWN."""
+
+    def row(known: Known) -> str:
+        subject = "any" if known.subject == ".*" else f"`{known.subject}`".replace("|", "\\|")
+        return f"| {subject} | {known.kinds.replace(',', ', ')} | {known.reason} |"
+
+    return "\n".join(map(row, KNOWN)) + "\n"
