@@ -441,3 +441,26 @@ def test_numbers_of_other_libraries():
         {"last_epoch": torch.tensor(5), "gamma": ocl.tensor(0.25), "step_size": np.int64(3)}
     )
     assert (schedule.last_epoch, schedule.gamma, schedule.step_size) == (5, 0.25, 3)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("build", "change"),
+    [
+        (lambda s, o: s.StepLR(o, 2), {"base_lrs": ["fast"]}),
+        (lambda s, o: s.StepLR(o, 2), {"_last_lr": [None]}),
+        (lambda s, o: s.StepLR(o, 2), {"last_epoch": "1"}),
+        (lambda s, o: s.SequentialLR(o, [s.StepLR(o, 2), s.StepLR(o, 3)], [4]), {"_milestones": ["4"]}),
+        (lambda s, o: s.SequentialLR(o, [s.StepLR(o, 2), s.StepLR(o, 3)], [4]), {"last_epoch": [1]}),
+        (lambda s, o: s.ChainedScheduler([s.StepLR(o, 2)]), {"_last_lr": ["fast"]}),
+    ],
+)
+def test_states_of_other_kinds_are_refused_and_change_nothing(build, change):
+    optimizer = ocl.optim.SGD([ocl.nn.Parameter(ocl.ones(1))], lr=0.5)
+    schedule = build(ocl.optim.lr_scheduler, optimizer)
+    before = schedule.state_dict()
+    with pytest.raises((TypeError, ValueError), match=f"'{next(iter(change))}' cannot be"):
+        schedule.load_state_dict({**before, **change})
+    assert schedule.state_dict() == before
+    optimizer.step()
+    schedule.step()
