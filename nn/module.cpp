@@ -87,25 +87,35 @@ Tensor parameter(Tensor data, bool requires_grad) {
 Tensor Module::register_parameter(const std::string& name, Tensor tensor) {
   require_own_name(name);
   if (tensor.defined() && !tensor.impl().is_parameter) tensor = parameter(tensor);
-  Tensor replaced;  // these two go when the lock is free again
+  Removed removed;  // goes when the lock is free again
   TensorList followed;
-  const std::lock_guard locked(mutex_);
-  replaced = put(parameters_, name, tensor);
-  followed = follow(name, tensor);
+  Tensor replaced;
+  {
+    const std::lock_guard locked(mutex_);
+    removed = take_away(name, &parameters_);
+    replaced = put(parameters_, name, tensor);
+    followed = follow(name, tensor);
+  }
+  if (removed.child) removed.child->set(nullptr);
   return tensor;
 }
 
 Tensor Module::register_buffer(const std::string& name, Tensor tensor, bool persistent) {
   require_own_name(name);
-  Tensor replaced;
+  Removed removed;
   TensorList followed;
-  const std::lock_guard locked(mutex_);
-  replaced = put(buffers_, name, tensor);
-  if (persistent)
-    transient_.erase(name);
-  else
-    transient_.insert(name);
-  followed = follow(name, tensor);
+  Tensor replaced;
+  {
+    const std::lock_guard locked(mutex_);
+    removed = take_away(name, &buffers_);
+    replaced = put(buffers_, name, tensor);
+    if (persistent)
+      transient_.erase(name);
+    else
+      transient_.insert(name);
+    followed = follow(name, tensor);
+  }
+  if (removed.child) removed.child->set(nullptr);
   return tensor;
 }
 
@@ -134,6 +144,15 @@ void Module::register_buffer(const std::string& name, Tensor& member, Tensor val
 
 void Module::register_module(const std::string& name, std::shared_ptr<Module> module) {
   require_own_name(name);
+  Removed removed;
+  TensorList followed;
+  {
+    const std::lock_guard locked(mutex_);
+    if (find(parameters_, name) || find(buffers_, name)) {
+      removed = take_away(name, &children_);
+      followed = follow(name, {});
+    }
+  }
   if (!module) return slot_for(name)->set(nullptr);
   const bool weakly = module.get() == this || (is_submodule_ && module->contains(this));
   module->is_submodule_ = true;
@@ -152,21 +171,29 @@ std::shared_ptr<ChildSlot> Module::slot_for(const std::string& name) {
   return slot;
 }
 
+Module::Removed Module::take_away(const std::string& name, const void* kept) {
+  Removed removed;
+  if (kept != &parameters_) removed.parameter = take_out(parameters_, name);
+  if (kept != &buffers_) {
+    removed.buffer = take_out(buffers_, name);
+    transient_.erase(name);
+  }
+  if (kept != &children_) removed.child = take_out(children_, name).value_or(nullptr);
+  if (removed.child && removed.child.use_count() > 1) vacant_.push_back(removed.child);
+  return removed;
+}
+
 void Module::unregister(const std::string& name) {
-  std::shared_ptr<ChildSlot> emptied;
-  std::optional<Tensor> removed;
+  Removed removed;
   TensorList followed;
   {
     const std::lock_guard locked(mutex_);
-    transient_.erase(name);
     followed = follow(name, {});
-    removed = take_out(parameters_, name);
-    if (!removed) removed = take_out(buffers_, name);
-    if (!removed) emptied = take_out(children_, name).value_or(nullptr);
-    if (emptied && emptied.use_count() > 1) vacant_.push_back(emptied);
+    removed = take_away(name, nullptr);
   }
-  require(removed || emptied, this->name(), " has no parameter, buffer or submodule '", name, "'");
-  if (emptied) emptied->set(nullptr);
+  require(removed.parameter || removed.buffer || removed.child, this->name(),
+          " has no parameter, buffer or submodule '", name, "'");
+  if (removed.child) removed.child->set(nullptr);
 }
 
 Module::Slots Module::slots() const {

@@ -123,10 +123,10 @@ class Module {
   /** The module and its submodules as PyTorch prints them. */
   virtual std::string repr() const;  // a walk, see train()
 
-  /** Registers under a name of one word; later ones replace earlier ones. An undefined tensor, or
-   * no module, keeps the name for later. A buffer that is not persistent stays out of the state dict. A
-   * module that contains this one is held weakly, so that modules in a circle are freed when nothing outside
-   * holds them. */
+  /** Registers under a name of one word; later ones replace earlier ones, of whatever kind. An undefined
+   * tensor, or no module, keeps the name for later. A buffer that is not persistent stays out of the state
+   * dict. A module that contains this one is held weakly, so that modules in a circle are freed when nothing
+   * outside holds them. */
   Tensor register_parameter(const std::string& name, Tensor tensor);
   Tensor register_buffer(const std::string& name, Tensor tensor, bool persistent = true);
   void register_module(const std::string& name, std::shared_ptr<Module> module);
@@ -261,6 +261,14 @@ class Module {
   Value watched(const Arguments& arguments, const Forward& forward,
                 const HookList<BackwardHook>::Hooks& hooks);
   void take_copies(const Module& original, Copies& copies);
+  /** What stood under a name. */
+  struct Removed {
+    std::optional<Tensor> parameter, buffer;
+    std::shared_ptr<ChildSlot> child;
+  };
+  /** Takes the name out of the parameters, the buffers and the submodules but for those at `kept`, under the
+   * caller's lock. */
+  Removed take_away(const std::string& name, const void* kept);
   /** Sets the members of derived classes that hold what is registered under `name`; gives back what they
    * held. */
   TensorList follow(const std::string& name, const Tensor& value);

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <sstream>
 #include <unordered_set>
 
@@ -27,6 +28,14 @@ StackGuard checked(const Module& module) {
   if (levels == most_levels)
     throw RecursionError(concat("modules are nested too deep: more than ", most_levels, " levels"));
   return StackGuard(module);
+}
+
+/** The children, each once, as PyTorch's walks meet them. */
+Module::Children distinct(Module::Children children) {
+  std::unordered_set<const Module*> met;
+  const auto again = [&](const auto& child) { return !met.insert(child.second.get()).second; };
+  children.erase(std::remove_if(children.begin(), children.end(), again), children.end());
+  return children;
 }
 
 /** A handle that does not own, and is not const, as submodules are not. */
@@ -103,12 +112,12 @@ void Module::require_no_cycle() const {
 void Module::train(bool on) {
   const WalkLevel level(*this);
   set_training(on);
-  for (const auto& [own_name, child] : named_children()) child->train(on);
+  for (const auto& [own_name, child] : distinct(named_children())) child->train(on);
 }
 
 void Module::apply(const std::function<void(Module&)>& function) {
   const WalkLevel level(*this);
-  for (const auto& [own_name, child] : named_children()) child->apply(function);
+  for (const auto& [own_name, child] : distinct(named_children())) child->apply(function);
   function(*this);
 }
 

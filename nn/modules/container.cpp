@@ -23,7 +23,7 @@ std::shared_ptr<Module> ModuleSequence::at(std::int64_t index) const {
 
 ModulePointers ModuleSequence::modules() const {
   ModulePointers all;
-  for (const auto& [child_name, module] : named_children()) all.push_back(module);
+  for (const auto& [child_name, module] : own_modules()) all.push_back(module);
   return all;
 }
 
@@ -43,7 +43,7 @@ void ModuleSequence::insert(std::int64_t index, std::shared_ptr<Module> module) 
 }
 
 void ModuleSequence::set(std::int64_t index, std::shared_ptr<Module> module) {
-  const Children all = named_children();
+  const Children all = own_modules();
   register_module(all[position(index, all.size(), all.size())].first, std::move(module));
 }
 
@@ -54,12 +54,12 @@ void ModuleSequence::erase(std::int64_t index) {
 }
 
 void ModuleSequence::assign(const ModulePointers& modules) {
-  for (const auto& [child_name, module] : named_children()) unregister(child_name);
+  for (const auto& [child_name, module] : own_modules()) unregister(child_name);
   extend(modules);
 }
 
 std::shared_ptr<Sequential> Sequential::slice(std::int64_t begin, std::int64_t end) const {
-  const Children children = named_children();
+  const Children children = own_modules();
   const auto count = static_cast<std::int64_t>(children.size());
   const auto clamped = [count](std::int64_t i) {
     return std::min(std::max<std::int64_t>(i < 0 ? i + count : i, 0), count);
@@ -70,14 +70,18 @@ std::shared_ptr<Sequential> Sequential::slice(std::int64_t begin, std::int64_t e
 
 Tensor Sequential::forward(const Tensor& x) {
   Tensor y = x;
-  for (const auto& [child_name, module] : named_children()) y = (*module)(y);
+  for (const auto& [child_name, module] : own_modules()) {
+    require<TypeError>(module != nullptr, "Sequential: there is no module under '", child_name, "'");
+    y = (*module)(y);
+  }
   return y;
 }
 
 std::string ModuleList::repr() const {
   const WalkLevel level(*this);
   std::vector<std::string> texts;
-  for (const auto& [child_name, module] : named_children()) texts.push_back(module->repr());
+  for (const ModulePointers::value_type& module : modules())
+    texts.push_back(module ? module->repr() : "None");
   return module_list_repr(name(), texts);
 }
 
@@ -93,8 +97,12 @@ std::vector<std::string> ModuleDict::keys() const {
   return names;
 }
 
+Tensor as_parameter(const Tensor& tensor) {
+  return tensor.impl().is_parameter ? tensor : parameter(tensor.detach());
+}
+
 void ParameterList::append(const Tensor& tensor) {
-  register_parameter(std::to_string(size()), tensor);
+  register_parameter(std::to_string(size()), as_parameter(tensor));
 }
 
 std::string ParameterList::name_at(std::int64_t index) const {
@@ -109,7 +117,7 @@ Tensor ParameterList::at(std::int64_t index) const {
 }
 
 void ParameterList::set(std::int64_t index, const Tensor& tensor) {
-  register_parameter(name_at(index), tensor);
+  register_parameter(name_at(index), as_parameter(tensor));
 }
 
 namespace {

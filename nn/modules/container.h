@@ -10,14 +10,18 @@ std::shared_ptr<M> make(Args&&... args) {
   return std::make_shared<M>(std::forward<Args>(args)...);
 }
 
+/** The tensor if it is a parameter, or one over its memory: the caller's own stays what it is. */
+Tensor as_parameter(const Tensor& tensor);
+
 using ModulePointers = std::vector<std::shared_ptr<Module>>;
 
 /** What Sequential and ModuleList share: modules in order, under the numbers from 0 on unless named. Indices
  * count from the back where negative; one out of range throws IndexError. */
 class ModuleSequence : public Module {
  public:
-  std::size_t size() const { return named_children().size(); }
+  std::size_t size() const { return own_modules().size(); }
   std::shared_ptr<Module> at(std::int64_t index) const;
+  /** Null where a number is kept for later. */
   ModulePointers modules() const;
   /** Registers `module` under the next number. */
   void append(std::shared_ptr<Module> module);

@@ -85,9 +85,13 @@ DecoderArguments decoder_arguments(const Module& module, const Arguments& argume
   return {given.first, given.second, given.masks[0], given.masks[1]};
 }
 Arguments decoder_arguments(const DecoderArguments& a) {
-  return {{a.tgt, a.memory, a.tgt_masks.attn_mask, a.memory_masks.attn_mask, a.tgt_masks.key_padding_mask,
-           a.memory_masks.key_padding_mask, a.tgt_masks.is_causal, a.memory_masks.is_causal},
-          {}};
+  return {{a.tgt, a.memory},
+          {{"tgt_mask", a.tgt_masks.attn_mask},
+           {"memory_mask", a.memory_masks.attn_mask},
+           {"tgt_key_padding_mask", a.tgt_masks.key_padding_mask},
+           {"memory_key_padding_mask", a.memory_masks.key_padding_mask},
+           {"tgt_is_causal", a.tgt_masks.is_causal},
+           {"memory_is_causal", a.memory_masks.is_causal}}};
 }
 
 }  // namespace

@@ -1,4 +1,8 @@
+#include <algorithm>
+#include <set>
+
 #include "module_class.h"
+#include "nn/walk.h"
 
 namespace {
 
@@ -43,12 +47,12 @@ std::int64_t index_of(const py::object& index) {
   return number.cast<std::int64_t>();
 }
 
-/** The children at the places of a slice. */
-NamedObjects sliced(const NamedObjects& children, const py::slice& slice) {
+/** The entries at the places of a slice. */
+NamedObjects sliced(const NamedObjects& entries, const py::slice& slice) {
   std::size_t start = 0, stop = 0, step = 0, count = 0;
-  if (!slice.compute(children.size(), &start, &stop, &step, &count)) throw py::error_already_set();
+  if (!slice.compute(entries.size(), &start, &stop, &step, &count)) throw py::error_already_set();
   NamedObjects chosen;
-  for (std::size_t i = 0; i < count; ++i, start += step) chosen.push_back(children[start]);
+  for (std::size_t i = 0; i < count; ++i, start += step) chosen.push_back(entries[start]);
   return chosen;
 }
 
@@ -71,9 +75,9 @@ void erase(const py::object& self, const py::object& index) {
   auto& sequence = sequence_in(self);
   if (py::isinstance<py::slice>(index)) {
     std::set<std::string> dropped;
-    for (const auto& [name, child] : sliced(children_of(self), index)) dropped.insert(name);
+    for (const auto& [name, child] : sliced(entries_of(self), index)) dropped.insert(name);
     ModulePointers kept;
-    for (const auto& [name, child] : sequence.named_children())
+    for (const auto& [name, child] : sequence.own_modules())
       if (!dropped.count(name)) kept.push_back(child);
     sequence.assign(kept);
   } else {
@@ -87,20 +91,19 @@ void erase(const py::object& self, const py::object& index) {
 template <class M, class FromChildren>
 void def_sequence(ContainerClass<M>& container, const FromChildren& from_children) {
   container.def("__len__", &M::size)
-      .def("__iter__", [](const py::object& self) { return py::iter(without_names(children_of(self))); })
+      .def("__iter__", [](const py::object& self) { return py::iter(without_names(entries_of(self))); })
       .def(
           "__getitem__",
           [from_children](const py::object& self, const py::object& index) -> py::object {
-            if (py::isinstance<py::slice>(index))
-              return from_children(self, sliced(children_of(self), index));
+            if (py::isinstance<py::slice>(index)) return from_children(self, sliced(entries_of(self), index));
             return python_half(self, self.cast<const M&>().at(index_of(index)));
           },
           py::arg("index"))
       .def(
           "__setitem__",
           [](const py::object& self, const py::object& index, const py::object& module) {
-            self.cast<M&>().set(index_of(index), adopted(self, module));
-            drop_halves(self);
+            adopt(self, module,
+                  [&](const std::shared_ptr<Module>& child) { self.cast<M&>().set(index_of(index), child); });
           },
           py::arg("index"), py::arg("module"))
       .def("__delitem__", &erase, py::arg("index"))
@@ -112,29 +115,60 @@ void def_sequence(ContainerClass<M>& container, const FromChildren& from_childre
           },
           py::arg("module"), "Adds a module at the end, under the next number.")
       .def(
-          "insert",
-          [](const py::object& self, const py::object& index, const py::object& module) {
-            self.cast<M&>().insert(index_of(index), adopted(self, module));
-            return self;
-          },
-          py::arg("index"), py::arg("module"),
-          "Puts a module before the one at index; all are numbered anew.")
-      .def(
           "pop",
           [](const py::object& self, const py::object& index) {
-            const py::object module = python_half(self, self.cast<const M&>().at(index_of(index)));
+            const py::object taken = self.attr("__getitem__")(index);
             erase(self, index);
-            return module;
+            return taken;
           },
           py::arg("index") = -1, "Takes the module at index out and returns it.");
-  for (const char* name : {"extend", "__iadd__"})
-    container.def(
-        name,
-        [](const py::object& self, const py::object& modules) {
-          extend(self, modules);
-          return self;
-        },
-        py::arg("modules"), "Adds modules at the end.");
+  container.def(
+      "extend",
+      [](const py::object& self, const py::object& modules) {
+        extend(self, modules);
+        return self;
+      },
+      py::arg("modules"), "Adds modules at the end.");
+}
+
+void insert(const py::object& self, std::int64_t index, const py::object& module) {
+  adopt(self, module, [&](const std::shared_ptr<Module>& child) { sequence_in(self).insert(index, child); });
+}
+
+/** Sequential's arithmetic: with Sequentials alone, and with counts. */
+void def_sums(ContainerClass<Sequential>& sequential) {
+  const auto require_sequential = [](const py::object& other) {
+    if (!py::isinstance<Sequential>(other))
+      throw ocl::ValueError(dlprim::concat("add operator supports only objects of Sequential class, but ",
+                                           py::str(py::type::of(other)).cast<std::string>(), " is given."));
+  };
+  const auto repeated = [](const py::object& onto, const py::object& self, std::int64_t count) {
+    dlprim::require(count > 0, "Sequential can only be multiplied by a positive number, got ", count);
+    const py::list modules = without_names(entries_of(self));
+    for (std::int64_t i = onto.is(self) ? 1 : 0; i < count; ++i) extend(onto, modules);
+    return onto;
+  };
+  sequential
+      .def("__add__",
+           [require_sequential](const py::object& self, const py::object& other) {
+             require_sequential(other);
+             const py::object sum = py::type::of<Sequential>()();
+             extend(sum, self);
+             extend(sum, other);
+             return sum;
+           })
+      .def("__iadd__",
+           [require_sequential](const py::object& self, const py::object& other) {
+             require_sequential(other);
+             extend(self, other);
+             return self;
+           })
+      .def("__imul__",
+           [repeated](const py::object& self, std::int64_t count) { return repeated(self, self, count); });
+  for (const char* name : {"__mul__", "__rmul__"})
+    sequential.def(name, [repeated](const py::object& self, std::int64_t count) {
+      return repeated(py::type::of<Sequential>()(), self, count);
+    });
 }
 
 void bind_sequences(py::module_& m) {
@@ -147,8 +181,7 @@ void bind_sequences(py::module_& m) {
       [](py::detail::value_and_holder& self, const py::args& modules) {
         construct<Sequential>(self);
         const py::object object = object_in(self);
-        if (modules.size() != 1 || !PyMapping_Check(modules[0].ptr()) || !py::hasattr(modules[0], "items"))
-          return extend(object, modules);
+        if (modules.size() != 1 || !PyDict_Check(modules[0].ptr())) return extend(object, modules);
         for (const py::handle item : modules[0].attr("items")()) {
           const auto pair = item.cast<py::tuple>();
           add_child(object, py::str(pair[0]).cast<std::string>(), pair[1]);
@@ -160,18 +193,20 @@ void bind_sequences(py::module_& m) {
     for (const auto& [name, child] : children) named[py::str(name)] = child;
     return py::type::of(self)(named);
   });
+  def_sums(sequential);
   sequential
-      .def("__add__",
-           [](const py::object& self, const py::object& other) {
-             const py::object sum = py::type::of<Sequential>()();
-             extend(sum, self);
-             extend(sum, other);
-             return sum;
-           })
+      .def(
+          "insert",
+          [](const py::object& self, const py::object& index, const py::object& module) {
+            insert(self, index_of(index), module);
+            return self;
+          },
+          py::arg("index"), py::arg("module"),
+          "Puts a module before the one at index; all are numbered anew.")
       .def(
           "forward",
           [](const py::object& self, py::object input) {
-            for (const auto& [name, child] : children_of(self)) input = child(input);
+            for (const auto& [name, child] : entries_of(self)) input = child(input);
             return input;
           },
           py::arg("input"));
@@ -180,7 +215,25 @@ void bind_sequences(py::module_& m) {
   def_sequence(list, [](const py::object& self, const NamedObjects& children) {
     return py::type::of(self)(without_names(children));
   });
-  list.def("__repr__", [](const ModuleList& self) { return self.ModuleList::repr(); });
+  list.def("__repr__",
+           [](const py::object& self) {
+             const WalkLevel level(self.cast<const Module&>());
+             std::vector<std::string> texts;
+             for (auto& [name, text] : texts_of(entries_of(self))) texts.push_back(std::move(text));
+             return module_list_repr(class_name(self), texts);
+           })
+      .def(
+          "insert",
+          [](const py::object& self, const py::object& index, const py::object& module) {
+            const auto size = static_cast<std::int64_t>(sequence_in(self).size());
+            const std::int64_t place = index_of(index);  // as Python's lists take it
+            insert(self, std::min(std::max(place < 0 ? place + size : place, std::int64_t{0}), size), module);
+          },
+          py::arg("index"), py::arg("module"), "Puts a module before the one at index.")
+      .def("__iadd__", [](const py::object& self, const py::object& modules) {
+        extend(self, modules);
+        return self;
+      });
   list.def("__add__", [](const py::object& self, const py::object& other) {
     const py::object sum = py::type::of(self)();
     extend(sum, self);
@@ -191,7 +244,12 @@ void bind_sequences(py::module_& m) {
 
 void append_parameters(const py::object& self, const py::object& values) {
   auto& parameters = self.cast<ParameterList&>();
-  for (const py::handle value : py::list(values)) parameters.append(value.cast<Tensor>());
+  for (const py::handle value : py::list(values)) {
+    Tensor tensor;
+    PythonOption<Tensor>::take(tensor, value, "an element of a ParameterList");
+    dlprim::require<ocl::TypeError>(tensor.defined(), "a ParameterList holds tensors, got None");
+    parameters.append(tensor);
+  }
 }
 
 void bind_parameter_list(py::module_& m) {
@@ -243,7 +301,7 @@ void bind_dict(py::module_& m, const char* name, const char* documentation, cons
   });
   container.def_from(
       entries, {"__len__", "__iter__", "__contains__", "__getitem__", "__setitem__", "__delitem__", "keys",
-                "values", "items", "update", "pop", "clear", "get", "setdefault", "popitem"});
+                "values", "items", "update", "pop", "clear", "get", "setdefault", "popitem", "__reversed__"});
 }
 
 }  // namespace

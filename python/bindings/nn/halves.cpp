@@ -22,14 +22,17 @@ std::string class_name(const py::handle& object) {
   return py::type::of(object).attr("__name__").cast<std::string>();
 }
 
-Module& constructed(const py::object& self) {
-  if (!reinterpret_cast<py::detail::instance*>(self.ptr())->get_value_and_holder().holder_constructed())
+void require_constructed(const py::handle& object) {
+  static PyTypeObject* const module =
+      reinterpret_cast<PyTypeObject*>(py::detail::get_type_handle(typeid(Module), true).ptr());
+  if (!PyObject_TypeCheck(object.ptr(), module)) return;
+  if (!reinterpret_cast<py::detail::instance*>(object.ptr())->get_value_and_holder().holder_constructed())
     throw ocl::TypeError(
         "a module was used before Module.__init__() had run; begin __init__ with super().__init__()");
-  return self.cast<Module&>();
 }
 
 py::object python_half(const py::object& parent, const std::shared_ptr<Module>& child) {
+  if (!child) return py::none();
   const py::dict halves = python_halves(parent);
   const py::int_ key = key_of(child.get());
   if (halves.contains(key)) return halves[key];
@@ -38,25 +41,52 @@ py::object python_half(const py::object& parent, const std::shared_ptr<Module>& 
   return half;
 }
 
+NamedObjects entries_of(const py::object& module) {
+  NamedObjects entries;
+  for (const auto& [name, child] : module.cast<const Module&>().own_modules())
+    entries.emplace_back(name, python_half(module, child));
+  return entries;
+}
+
 NamedObjects children_of(const py::object& module) {
   NamedObjects children;
-  for (const auto& [name, child] : module.cast<const Module&>().named_children())
-    children.emplace_back(name, python_half(module, child));
+  for (auto& [name, child] : entries_of(module))
+    if (!child.is_none()) children.emplace_back(name, std::move(child));
   return children;
 }
 
-std::shared_ptr<Module> adopted(const py::object& self, const py::object& child) {
-  if (child.is_none()) return nullptr;
-  if (!py::isinstance<Module>(child)) throw ocl::TypeError(class_name(child) + " is not a Module subclass");
-  python_halves(self)[key_of(&constructed(child))] = child;
-  return py::potentially_slicing_weak_ptr<Module>(child).lock();
+NamedObjects distinct_children(const py::object& module) {
+  std::set<PyObject*> seen;
+  NamedObjects children;
+  for (const auto& child : children_of(module))
+    if (seen.insert(child.second.ptr()).second) children.push_back(child);
+  return children;
+}
+
+std::vector<std::pair<std::string, std::string>> texts_of(const NamedObjects& modules) {
+  std::vector<std::pair<std::string, std::string>> texts;
+  for (const auto& [name, module] : modules) texts.emplace_back(name, py::repr(module));
+  return texts;
+}
+
+void adopt(const py::object& self, const py::object& child,
+           const std::function<void(const std::shared_ptr<Module>&)>& take) {
+  if (child.is_none()) {
+    take(nullptr);
+  } else {
+    if (!py::isinstance<Module>(child)) throw ocl::TypeError(class_name(child) + " is not a Module subclass");
+    const Module* address = &child.cast<const Module&>();
+    take(py::potentially_slicing_weak_ptr<Module>(child).lock());
+    python_halves(self)[key_of(address)] = child;
+  }
+  drop_halves(self);
 }
 
 void add_child(const py::object& self, const std::string& name, const py::object& child) {
-  self.cast<Module&>().register_module(name, adopted(self, child));
+  adopt(self, child,
+        [&](const std::shared_ptr<Module>& module) { self.cast<Module&>().register_module(name, module); });
   self.attr("__dict__")
       .attr("pop")(name, py::none());  // a plain attribute of that name would hide the submodule
-  drop_halves(self);
 }
 
 void drop_halves(const py::object& self) {
@@ -68,7 +98,7 @@ void drop_halves(const py::object& self) {
   std::vector<py::object> dropped;
   for (const auto& [key, half] : halves)
     if (!kept.count(key.cast<std::uintptr_t>())) dropped.push_back(py::reinterpret_borrow<py::object>(key));
-  for (const py::object& key : dropped) halves.attr("pop")(key);
+  for (const py::object& key : dropped) halves.attr("pop")(key, py::none());  // a __del__ may have been first
 }
 
 py::object half_of(const Module& module) {

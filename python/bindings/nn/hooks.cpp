@@ -9,10 +9,14 @@ namespace {
 
 /** Takes a hook away again; also a context manager. */
 struct HookHandle {
-  py::dict hooks;
+  py::weakref module;
+  std::string kind;
   std::int64_t id;
 
-  void remove() const { hooks.attr("pop")(id, py::none()); }
+  void remove() const {
+    const py::object self = module();
+    if (!self.is_none()) hooks_named(self, kind).attr("pop")(id, py::none());
+  }
 };
 
 /** Under this name stands {number: True} for the hooks that are flagged. */
@@ -127,7 +131,7 @@ HookHandle add_hook(const py::object& self, const char* kind, const py::function
   hooks[number] = hook;
   hooks.attr("update")(others);
   if (is_flagged) self.attr("__dict__").attr("setdefault")(flags_of(kind), py::dict())[number] = true;
-  return {hooks, numbers - 1};
+  return {py::weakref(self), kind, numbers - 1};
 }
 
 void bind_state_hooks(py::class_<Module>& module) {

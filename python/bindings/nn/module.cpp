@@ -4,7 +4,7 @@ namespace {
 
 // Modules and parameters that are assigned become part of the module, as in PyTorch.
 void set_attribute(const py::object& self, const std::string& name, const py::object& value) {
-  Module& module = constructed(self);
+  auto& module = self.cast<Module&>();
   const auto refuse_unless = [&](bool fits, const char* kind, const char* expected) {
     if (!fits)
       throw ocl::TypeError(dlprim::concat("cannot assign '", class_name(value), "' as ", kind, " '", name,
@@ -12,11 +12,12 @@ void set_attribute(const py::object& self, const std::string& name, const py::ob
   };
   const auto hide_attribute = [&] { self.attr("__dict__").attr("pop")(name, py::none()); };
   const bool is_tensor = py::isinstance<Tensor>(value);
-  if (py::isinstance<Module>(value)) {
-    add_child(self, name, value);
-  } else if (is_tensor && value.cast<Tensor>().impl().is_parameter) {
+  if (is_tensor && value.cast<Tensor>().impl().is_parameter) {
     module.register_parameter(name, value.cast<Tensor>());
     hide_attribute();
+    drop_halves(self);
+  } else if (py::isinstance<Module>(value) && !module.own_parameter(name)) {
+    add_child(self, name, value);
   } else if (is_tensor && py::hasattr(value, "_is_buffer")) {  // an nn.Buffer
     module.register_buffer(name, value.cast<Tensor>(), value.attr("persistent").cast<bool>());
     hide_attribute();
@@ -29,23 +30,24 @@ void set_attribute(const py::object& self, const std::string& name, const py::ob
   } else if (module.has_submodule(name)) {
     refuse_unless(value.is_none(), "child module", "nn.Module or None");
     add_child(self, name, value);
-  } else if (PyObject_GenericSetAttr(self.ptr(), py::str(name).ptr(), value.ptr()) != 0) {
-    throw py::error_already_set();
+  } else {
+    hooks_named(self, name);  // C++ calls the hooks in a dict that a program puts in the place of ours too
+    if (PyObject_GenericSetAttr(self.ptr(), py::str(name).ptr(), value.ptr()) != 0)
+      throw py::error_already_set();
   }
 }
 
 py::object get_attribute(const py::object& self, const std::string& name) {
-  const Module& module = constructed(self);
+  const auto& module = self.cast<Module&>();
   if (const auto parameter = module.own_parameter(name)) return tensor_or_none(*parameter);
   if (const auto buffer = module.own_buffer(name)) return tensor_or_none(*buffer);
-  if (const auto child = module.own_module(name)) return python_half(self, child);
-  if (module.has_submodule(name)) return py::none();
+  if (module.has_submodule(name)) return python_half(self, module.own_module(name));
   if (py::object hooks = hooks_named(self, name)) return hooks;
   throw py::attribute_error("'" + module.name() + "' object has no attribute '" + name + "'");
 }
 
 void delete_attribute(const py::object& self, const std::string& name) {
-  Module& module = constructed(self);
+  auto& module = self.cast<Module&>();
   if (module.own_parameter(name) || module.own_buffer(name) || module.has_submodule(name)) {
     module.unregister(name);
     drop_halves(self);
@@ -56,11 +58,10 @@ void delete_attribute(const py::object& self, const std::string& name) {
 
 /** What stands in _parameters, _buffers or _modules. */
 py::dict entries(const py::object& self, const std::string& kind) {
-  const Module& module = constructed(self);
+  const auto& module = self.cast<const Module&>();
   py::dict all;
   if (kind == "_modules")
-    for (const auto& [name, child] : module.own_modules())
-      all[py::str(name)] = child ? python_half(self, child) : py::none();
+    for (const auto& [name, child] : module.own_modules()) all[py::str(name)] = python_half(self, child);
   else
     for (const auto& [name, tensor] : kind == "_buffers" ? module.own_buffers() : module.own_parameters())
       all[py::str(name)] = tensor_or_none(tensor);
@@ -70,34 +71,49 @@ py::dict entries(const py::object& self, const std::string& kind) {
 void set_entry(const py::object& self, const std::string& kind, const std::string& name,
                const py::object& value) {
   if (kind == "_modules") return add_child(self, name, value);
-  Module& module = constructed(self);
-  const Tensor tensor = or_undefined(value.cast<std::optional<Tensor>>());
+  auto& module = self.cast<Module&>();
+  Tensor tensor;
+  PythonOption<Tensor>::take(tensor, value, "'" + name + "'");
   if (kind == "_buffers")
     module.register_buffer(name, tensor, module.is_persistent(name));
   else
-    module.register_parameter(name, tensor);
+    module.register_parameter(name, tensor.defined() ? as_parameter(tensor) : tensor);
+  drop_halves(self);
+}
+
+/** PyTorch's refusal of a name that another attribute has. */
+template <class Own>
+void require_free(const py::object& self, const std::string& name, const Own& own) {
+  if (!(self.cast<const Module&>().*own)(name) && py::hasattr(self, name.c_str()))
+    throw py::key_error("attribute '" + name + "' already exists");
 }
 
 void bind_registration(ModuleBinding& module) {
-  for (const char* name : {"register_module", "add_module"})
+  for (const char* method : {"register_module", "add_module"})
     module.def(
-        name,
-        [](const py::object& self, const std::string& child_name, const py::object& child) {
-          constructed(self);
-          add_child(self, child_name, child);
+        method,
+        [](const py::object& self, const std::string& name, const py::object& child) {
+          require_free(self, name, &Module::has_submodule);
+          add_child(self, name, child);
         },
         py::arg("name"), py::arg("module"));
   module
       .def(
           "register_parameter",
-          [](Module& self, const std::string& name, const std::optional<Tensor>& t) {
-            self.register_parameter(name, or_undefined(t));
+          [](const py::object& self, const std::string& name, const std::optional<Tensor>& param) {
+            require_free(self, name, &Module::own_parameter);
+            if (param && !param->impl().is_parameter)
+              throw ocl::TypeError("cannot assign a Tensor to parameter '" + name +
+                                   "' (nn.Parameter or None required)");
+            self.cast<Module&>().register_parameter(name, or_undefined(param));
           },
           py::arg("name"), py::arg("param"))
       .def(
           "register_buffer",
-          [](Module& self, const std::string& name, const std::optional<Tensor>& t, bool persistent) {
-            self.register_buffer(name, or_undefined(t), persistent);
+          [](const py::object& self, const std::string& name, const std::optional<Tensor>& tensor,
+             bool persistent) {
+            require_free(self, name, &Module::own_buffer);
+            self.cast<Module&>().register_buffer(name, or_undefined(tensor), persistent);
           },
           py::arg("name"), py::arg("tensor"), py::arg("persistent") = true,
           "A buffer that is not persistent stays out of the state dict.")
@@ -135,10 +151,7 @@ void bind_module(py::module_& m) {
       .def(
           "forward", [](Module& self, const Tensor& x) { return self.forward(x); }, py::arg("input"),
           WithoutLock())
-      .def("__call__", [](const py::object& self, const py::args& args, const py::kwargs& kwargs) {
-        constructed(self);
-        return call_with_hooks(self, args, kwargs);
-      });
+      .def("__call__", &call_with_hooks);
   bind_registration(module);
   bind_walks(module);
   bind_modes(module);

@@ -36,19 +36,19 @@ class PythonModule : public M, public py::trampoline_self_life_support {
     const PythonLocked locked;
     PYBIND11_OVERRIDE(std::string, M, extra_repr);
   }
+  // Walks of C++'s go on in Python, where the object itself may have a method of that name.
   std::string repr() const override {
     const PythonLocked locked;
-    PYBIND11_OVERRIDE_NAME(std::string, M, "__repr__", repr);
+    return py::repr(half_of(*this)).template cast<std::string>();
   }
   void train(bool mode) override {
     const PythonLocked locked;
-    PYBIND11_OVERRIDE(void, M, train, mode);
+    half_of(*this).attr("train")(mode);
   }
   void apply(const std::function<void(Module&)>& function) override {
     const PythonLocked locked;
-    const py::function written = py::get_override(static_cast<const M*>(this), "apply");
-    if (!written) return M::apply(function);
-    written(py::cpp_function([function](const py::object& module) { function(module.cast<Module&>()); }));
+    half_of(*this).attr("apply")(
+        py::cpp_function([function](const py::object& module) { function(module.cast<Module&>()); }));
   }
 
  protected:

@@ -24,8 +24,19 @@ Tensor converted(const std::string& name, const py::handle& value, const Tensor&
   return {};
 }
 
+/** What is no tensor and no array is nothing. */
+Tensor as_tensor_if_possible(const py::handle& value) {
+  try {
+    return tensor_of(py::reinterpret_borrow<py::object>(value), std::nullopt, std::nullopt);
+  } catch (const ocl::Error&) {
+  } catch (const py::error_already_set&) {
+  }
+  return {};
+}
+
 // Arrays are converted on the host to what the module has under their name: its device may lack their dtype.
 ocl::StateDict state_from(const Module& module, const py::dict& given) {
+  const bool rewrites = module.rewrites_state_dicts();
   std::map<std::string, Tensor> own;
   for (const ocl::StateDict& held :
        {module.named_parameters("", true, false), module.named_buffers("", true, false)})
@@ -43,17 +54,14 @@ ocl::StateDict state_from(const Module& module, const py::dict& given) {
     else if (target != own.end())
       result.emplace_back(name, converted(name, value, target->second));
     else  // the name is all that counts, unless a hook gives the value another
-      result.emplace_back(
-          name, module.rewrites_state_dicts()
-                    ? tensor_of(py::reinterpret_borrow<py::object>(value), std::nullopt, std::nullopt)
-                    : Tensor());
+      result.emplace_back(name, rewrites ? as_tensor_if_possible(value) : Tensor());
   }
   return result;
 }
 
 /** What a copy or a pickle of a module keeps. */
 py::dict state_of(const py::object& self) {
-  const Module& module = constructed(self);
+  const auto& module = self.cast<const Module&>();
   py::dict buffers, attributes = self.attr("__dict__").attr("copy")();
   for (const auto& [name, tensor] : module.own_buffers())
     buffers[py::str(name)] = py::make_tuple(tensor_or_none(tensor), module.is_persistent(name));

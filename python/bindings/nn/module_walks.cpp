@@ -1,4 +1,3 @@
-#include <set>
 #include <sstream>
 
 #include "module_binding.h"
@@ -48,13 +47,18 @@ NamedObjects named_modules(const py::object& self, const std::string& prefix, bo
       prefix, self, remove_duplicate, [](const py::object& module) { return module.ptr(); }, &children_of);
 }
 
-/** The children, each once, as PyTorch lists them. */
-NamedObjects distinct_children(const py::object& self) {
-  std::set<PyObject*> seen;
-  NamedObjects children;
-  for (const auto& child : children_of(self))
-    if (seen.insert(child.second.ptr()).second) children.push_back(child);
-  return children;
+// The walks of Module, over Python halves: what an object or its class has in their place counts.
+void train(const py::object& self, bool mode) {
+  auto& module = self.cast<Module&>();
+  const WalkLevel level(module);
+  module.set_training(mode);
+  for (const auto& [name, child] : distinct_children(self)) child.attr("train")(mode);
+}
+
+void apply(const py::object& self, const py::object& function) {
+  const WalkLevel level(self.cast<const Module&>());
+  for (const auto& [name, child] : distinct_children(self)) child.attr("apply")(function);
+  function(self);
 }
 
 /** What stands under a dotted name. */
@@ -116,12 +120,24 @@ void bind_walks(ModuleBinding& module) {
       .def(
           "apply",
           [](const py::object& self, const py::function& function) {
-            const NamedObjects kept = named_modules(self, "", true);  // halves that `function` may add to
-            self.cast<Module&>().Module::apply([&](Module& each) { function(half_of(each)); });
+            apply(self, function);
             return self;
           },
           py::arg("fn"), "Calls fn on every submodule, then on this module.")
-      .def("__repr__", [](const Module& self) { return self.Module::repr(); })
+      .def("__repr__",
+           [](const py::object& self) {
+             const WalkLevel level(self.cast<const Module&>());
+             return module_repr(class_name(self), self.attr("extra_repr")().cast<std::string>(),
+                                texts_of(entries_of(self)));
+           })
+      .def("__dir__",
+           [](const py::object& self) {
+             py::list names(py::module_::import("builtins").attr("object").attr("__dir__")(self));
+             for (const char* kind : {"_parameters", "_buffers", "_modules"})
+               for (const auto& [name, value] : self.attr("_entries")(kind).cast<py::dict>())
+                 names.append(name);
+             return names;
+           })
       .def("extra_repr", &Module::extra_repr);
 }
 
@@ -130,7 +146,7 @@ void bind_modes(ModuleBinding& module) {
       .def(
           "train",
           [](const py::object& self, bool mode) {
-            self.cast<Module&>().Module::train(mode);
+            train(self, mode);
             return self;
           },
           py::arg("mode") = true)

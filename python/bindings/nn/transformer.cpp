@@ -52,8 +52,7 @@ void follow_activation(const py::object& self, M& layer) {
     return layer.substitute_activation(nullptr);
   layer.substitute_activation([&layer](const Tensor& x) {
     const PythonLocked locked;
-    const py::object python = py::cast(&layer, py::return_value_policy::reference);
-    return python.attr("__dict__")["activation"](x).template cast<Tensor>();
+    return half_of(layer).attr("__dict__")["activation"](x).template cast<Tensor>();
   });
 }
 
