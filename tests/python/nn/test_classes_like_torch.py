@@ -13,7 +13,10 @@ import torch
 import ocl
 from ocl import nn
 
-# Arguments to construct one, and the shape of an input for layers of one floating tensor.
+pytestmark = pytest.mark.filterwarnings("ignore:enable_nested_tensor")
+
+# Arguments to construct one, or what gives them of a library; and the shape of an input for layers of one
+# floating tensor.
 LAYERS = {
     "Linear": ((3, 5), (4, 3)),
     "Conv1d": ((2, 4, 3), (2, 2, 9)),
@@ -55,6 +58,14 @@ LAYERS = {
     "LSTMCell": ((3, 4), (2, 3)),
     "TransformerEncoderLayer": ((8, 2, 16), (5, 3, 8)),
     "TransformerDecoderLayer": ((8, 2, 16), None),
+    "TransformerEncoder": (lambda lib: (lib.nn.TransformerEncoderLayer(8, 2, 16), 2), (5, 3, 8)),
+    "TransformerDecoder": (lambda lib: (lib.nn.TransformerDecoderLayer(8, 2, 16), 2), None),
+    "Transformer": ((8, 2, 1, 1, 16), None),
+    "Sequential": (lambda lib: (lib.nn.Linear(2, 3), lib.nn.ReLU()), (4, 2)),
+    "ModuleList": (lambda lib: ([lib.nn.Linear(2, 3), lib.nn.ReLU()],), None),
+    "ModuleDict": (lambda lib: ({"a": lib.nn.Linear(2, 3), "b": lib.nn.ReLU()},), None),
+    "ParameterList": (lambda lib: ([lib.ones(2), lib.ones(3, 1)],), None),
+    "ParameterDict": (lambda lib: ({"a": lib.ones(2), "b": lib.ones(3, 1)},), None),
     "PReLU": ((), (4, 3)),
     "GLU": ((), (4, 6)),
     "GELU": ((), (4, 3)),
@@ -94,11 +105,17 @@ MISSING_ARGUMENTS = {
 INTERNAL = {
     *("output_padding", "transposed", "max_norm", "norm_type", "scale_grad_by_freq", "sparse", "name"),
     "activation_relu_or_gelu",
+    "use_nested_tensor",
 }
 
 
+def arguments_of(lib, name):
+    arguments = LAYERS[name][0]
+    return arguments(lib) if callable(arguments) else arguments
+
+
 def make(lib, name, **options):
-    return getattr(lib.nn, name)(*LAYERS[name][0], **options)
+    return getattr(lib.nn, name)(*arguments_of(lib, name), **options)
 
 
 def parameters_of(function):
@@ -130,6 +147,16 @@ def output(module, name, seed=0):
 
 
 WITH_INPUT = [name for name, (_, shape) in LAYERS.items() if shape is not None]
+
+
+def test_every_class_is_here():
+    bases = {"Module", "RNNBase", "RNNCellBase"}
+    classes = {
+        name
+        for name in dir(nn)
+        if isinstance(getattr(nn, name), type) and issubclass(getattr(nn, name), nn.Module)
+    }
+    assert {name for name in classes if hasattr(torch.nn, name)} - bases == set(LAYERS)
 
 
 @pytest.mark.parametrize("name", LAYERS)
@@ -218,7 +245,7 @@ def test_repr_and_state_dict(name):
     theirs, ours = make(torch, name), make(ocl, name)
     # Newer versions of PyTorch say whether a norm has a bias.
     shown = re.sub(r"(Norm\w*\([^\n]*), bias=\w+", r"\1", repr(theirs))
-    assert repr(ours) == shown
+    assert repr(ours) == re.sub(r"torch\.(FloatTensor|float32)", "ocl.float32", shown)
     assert list(ours.state_dict()) == list(theirs.state_dict())
     for key, value in theirs.state_dict().items():
         assert tuple(ours.state_dict()[key].shape) == tuple(value.shape)
@@ -262,7 +289,7 @@ def test_subclasses(name):
             self.called = True
             return super().forward(*arguments, **options)
 
-    sub = Sub(*LAYERS[name][0], extra=3)
+    sub = Sub(*arguments_of(ocl, name), extra=3)
     twin = copy.deepcopy(sub)
     assert twin.extra == 3 and type(twin) is Sub
     if name in WITH_INPUT:
@@ -293,10 +320,9 @@ def test_reset_parameters(name):
 def test_wrong_arguments_are_named(name):
     with pytest.raises(TypeError, match=rf"{name}.*unexpected keyword argument 'colour'"):
         make(ocl, name, colour=1)
-    if (
-        LAYERS[name][0]
-        and list(parameters_of(getattr(torch.nn, name)).values())[0] is inspect.Parameter.empty
-    ):
+    if arguments_of(ocl, name) and list(parameters_of(getattr(torch.nn, name)).values())[:1] == [
+        inspect.Parameter.empty
+    ]:
         with pytest.raises(
             TypeError, match=f"{name}.*missing 1 required|{name}.*missing 2|{name}.*missing 3"
         ):
