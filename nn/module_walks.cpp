@@ -23,19 +23,8 @@ std::pair<std::string, std::string> split_target(const std::string& target) {
 thread_local int levels = 0;
 constexpr int most_levels = 1000;  // as Python's own limit: what takes longer is no net but a mistake
 
-StackGuard checked(const Module& module) {
-  if (levels == 0) module.require_no_cycle();
-  if (levels == most_levels)
-    throw RecursionError(concat("modules are nested too deep: more than ", most_levels, " levels"));
-  return StackGuard(module);
-}
-
-/** The children, each once, as PyTorch's walks meet them. */
-Module::Children distinct(Module::Children children) {
-  std::unordered_set<const Module*> met;
-  const auto again = [&](const auto& child) { return !met.insert(child.second.get()).second; };
-  children.erase(std::remove_if(children.begin(), children.end(), again), children.end());
-  return children;
+const Module* address_of(const std::shared_ptr<Module>& module) {
+  return module.get();
 }
 
 /** A handle that does not own, and is not const, as submodules are not. */
@@ -45,7 +34,11 @@ std::shared_ptr<Module> unowned(const Module* module) {
 
 }  // namespace
 
-WalkLevel::WalkLevel(const Module& module) : guard_(checked(module)) {
+WalkLevel::WalkLevel(const Module& module) {
+  const StackGuard guard(module);
+  if (levels == 0) module.require_no_cycle();
+  if (levels == most_levels)
+    throw RecursionError(concat("modules are nested too deep: more than ", most_levels, " levels"));
   ++levels;
 }
 
@@ -68,9 +61,8 @@ Module::Children Module::named_children() const {
 
 Module::Children Module::named_modules(const std::string& prefix, bool remove_duplicate) const {
   if (!remove_duplicate) require_no_cycle();
-  return listed(
-      prefix, unowned(this), remove_duplicate, [](const auto& module) { return module.get(); },
-      [](const auto& module) { return module->named_children(); });
+  return listed(prefix, unowned(this), remove_duplicate, address_of,
+                [](const auto& module) { return module->named_children(); });
 }
 
 bool Module::contains(const Module* other) const {
@@ -112,12 +104,12 @@ void Module::require_no_cycle() const {
 void Module::train(bool on) {
   const WalkLevel level(*this);
   set_training(on);
-  for (const auto& [own_name, child] : distinct(named_children())) child->train(on);
+  for (const auto& [own_name, child] : distinct(named_children(), address_of)) child->train(on);
 }
 
 void Module::apply(const std::function<void(Module&)>& function) {
   const WalkLevel level(*this);
-  for (const auto& [own_name, child] : distinct(named_children())) child->apply(function);
+  for (const auto& [own_name, child] : distinct(named_children(), address_of)) child->apply(function);
   function(*this);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <utility>
@@ -25,10 +26,16 @@ class WalkLevel {
   ~WalkLevel();
   WalkLevel(const WalkLevel&) = delete;
   WalkLevel& operator=(const WalkLevel&) = delete;
-
- private:
-  const StackGuard guard_;
 };
+
+/** The entries, each value once, as PyTorch's walks meet children. `key_of(value)`: which one it is. */
+template <class Entries, class KeyOf>
+Entries distinct(Entries entries, const KeyOf& key_of) {
+  std::set<const void*> met;
+  const auto again = [&](const auto& entry) { return !met.insert(key_of(entry.second)).second; };
+  entries.erase(std::remove_if(entries.begin(), entries.end(), again), entries.end());
+  return entries;
+}
 
 /**
  * `root` under `prefix` and what is below it under dotted names, each before what it holds: modules, or what

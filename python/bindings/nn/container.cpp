@@ -135,6 +135,13 @@ void insert(const py::object& self, std::int64_t index, const py::object& module
   adopt(self, module, [&](const std::shared_ptr<Module>& child) { sequence_in(self).insert(index, child); });
 }
 
+/** The empty `sum` with the modules of both. */
+py::object joined(const py::object& sum, const py::object& first, const py::object& second) {
+  extend(sum, first);
+  extend(sum, second);
+  return sum;
+}
+
 /** Sequential's arithmetic: with Sequentials alone, and with counts. */
 void def_sums(ContainerClass<Sequential>& sequential) {
   const auto require_sequential = [](const py::object& other) {
@@ -152,10 +159,7 @@ void def_sums(ContainerClass<Sequential>& sequential) {
       .def("__add__",
            [require_sequential](const py::object& self, const py::object& other) {
              require_sequential(other);
-             const py::object sum = py::type::of<Sequential>()();
-             extend(sum, self);
-             extend(sum, other);
-             return sum;
+             return joined(py::type::of<Sequential>()(), self, other);
            })
       .def("__iadd__",
            [require_sequential](const py::object& self, const py::object& other) {
@@ -235,10 +239,7 @@ void bind_sequences(py::module_& m) {
         return self;
       });
   list.def("__add__", [](const py::object& self, const py::object& other) {
-    const py::object sum = py::type::of(self)();
-    extend(sum, self);
-    extend(sum, other);
-    return sum;
+    return joined(py::type::of(self)(), self, other);
   });
 }
 

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "nn/layer.h"
+#include "nn/walk.h"
 
 using ocl::nn::Module;
 
@@ -56,11 +57,7 @@ NamedObjects children_of(const py::object& module) {
 }
 
 NamedObjects distinct_children(const py::object& module) {
-  std::set<PyObject*> seen;
-  NamedObjects children;
-  for (const auto& child : children_of(module))
-    if (seen.insert(child.second.ptr()).second) children.push_back(child);
-  return children;
+  return ocl::nn::distinct(children_of(module), [](const py::object& child) { return child.ptr(); });
 }
 
 std::vector<std::pair<std::string, std::string>> texts_of(const NamedObjects& modules) {
@@ -90,6 +87,7 @@ void add_child(const py::object& self, const std::string& name, const py::object
 }
 
 void drop_halves(const py::object& self) {
+  if (!self.attr("__dict__").contains("_python_halves")) return;
   std::set<std::uintptr_t> kept;
   for (const auto& [name, child] : self.cast<const Module&>().named_children())
     kept.insert(reinterpret_cast<std::uintptr_t>(child.get()));

@@ -10,17 +10,19 @@ void set_attribute(const py::object& self, const std::string& name, const py::ob
       throw ocl::TypeError(dlprim::concat("cannot assign '", class_name(value), "' as ", kind, " '", name,
                                           "' (", expected, " expected)"));
   };
-  const auto hide_attribute = [&] { self.attr("__dict__").attr("pop")(name, py::none()); };
+  const auto take_over_name = [&] {
+    self.attr("__dict__").attr("pop")(name, py::none());
+    drop_halves(self);
+  };
   const bool is_tensor = py::isinstance<Tensor>(value);
   if (is_tensor && value.cast<Tensor>().impl().is_parameter) {
     module.register_parameter(name, value.cast<Tensor>());
-    hide_attribute();
-    drop_halves(self);
+    take_over_name();
   } else if (py::isinstance<Module>(value) && !module.own_parameter(name)) {
     add_child(self, name, value);
   } else if (is_tensor && py::hasattr(value, "_is_buffer")) {  // an nn.Buffer
     module.register_buffer(name, value.cast<Tensor>(), value.attr("persistent").cast<bool>());
-    hide_attribute();
+    take_over_name();
   } else if (module.own_parameter(name)) {
     refuse_unless(value.is_none(), "parameter", "nn.Parameter or None");
     module.register_parameter(name, {});

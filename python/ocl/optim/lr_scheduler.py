@@ -341,9 +341,8 @@ class CyclicLR(_RuleSchedule, rule=True):
         self._scale_fn_custom = given["scale_fn"]
 
     def _begin(self, given):
-        base, count = given["base_lr"], len(given["optimizer"].param_groups)
         super()._begin(given)
-        self.base_lrs = list(base) if isinstance(base, (list, tuple)) else [base] * count
+        self.base_lrs = _per_group("base_lr", self.optimizer, given["base_lr"])
 
     def scale_fn(self, x):
         """What the height of a cycle is multiplied by: of the cycle, or of the epoch."""

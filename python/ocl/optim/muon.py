@@ -3,11 +3,11 @@
 import math
 
 import ocl
-from ocl.autograd import enable_grad, no_grad
+from ocl.autograd import no_grad
+from ocl.optim.builtin import _first_of
 from ocl.optim.optimizer import Optimizer
 
 _ADJUSTMENTS = {
-    None: lambda rows, columns: math.sqrt(max(1, rows / columns)),
     "original": lambda rows, columns: math.sqrt(max(1, rows / columns)),
     "match_rms_adamw": lambda rows, columns: 0.2 * math.sqrt(max(rows, columns)),
 }
@@ -49,7 +49,7 @@ class Muon(Optimizer):
         for name, value in (("lr", lr), ("momentum", momentum), ("weight_decay", weight_decay)):
             if not value >= 0:
                 raise ValueError(f"Muon: expected {name} >= 0, got {name}={value}")
-        if adjust_lr_fn not in _ADJUSTMENTS:
+        if adjust_lr_fn is not None and adjust_lr_fn not in _ADJUSTMENTS:
             raise ValueError(f"Adjust learning rate function {adjust_lr_fn} is not supported")
         if len(ns_coefficients) != 3:
             raise ValueError("Coefficients must be a tuple of exactly 3 values")
@@ -74,10 +74,7 @@ class Muon(Optimizer):
     @no_grad()
     def step(self, closure=None):
         """One step over all parameters that have a gradient; returns what `closure` does."""
-        loss = None
-        if closure is not None:
-            with enable_grad():
-                loss = closure()
+        loss = _first_of(closure)
         for group in self.param_groups:
             for p in group["params"]:
                 if p.grad is not None:
@@ -93,4 +90,4 @@ class Muon(Optimizer):
         update = p.grad.lerp(average, momentum) if group["nesterov"] else average
         update = _orthogonalized(update, group["ns_coefficients"], group["ns_steps"], group["eps"])
         p.mul_(1 - rate * group["weight_decay"])
-        p.add_(update, alpha=-rate * _ADJUSTMENTS[group["adjust_lr_fn"]](*p.shape))
+        p.add_(update, alpha=-rate * _ADJUSTMENTS[group["adjust_lr_fn"] or "original"](*p.shape))
