@@ -25,7 +25,7 @@ Defines defines(DType dtype) {
 }
 
 std::int64_t items_for(const Device& device, std::int64_t jobs) {
-  return std::max<std::int64_t>(1, std::min<std::int64_t>(jobs, 8 * device.info().compute_units));
+  return std::max<std::int64_t>(1, std::min<std::int64_t>(jobs, 16 * device.info().compute_units));
 }
 
 Tensor pack_left(Queue& queue, const LeftOperand& left) {

@@ -7,8 +7,11 @@
 namespace dlprim {
 namespace {
 
-// Packed columns of one job should stay in a core's level-2 cache next to the rows that stream by.
-constexpr std::int64_t panel_budget = 384 * 1024;  // bytes
+// Panels of columns and of rows that one job multiplies at most: a chain's piece of them, and the sums so
+// far, share a core's level-2 cache.
+constexpr std::int64_t most_columns = 6, most_rows = 44;
+constexpr std::int64_t least_rows = 4;    // that pay for packing a column's panel once more
+constexpr std::int64_t jobs_a_core = 16;  // so that cores end together; 4 left them idle a tenth of the time
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
@@ -22,23 +25,26 @@ void launch(Queue& queue, const GemmProblem& p) {
       queue, {p.a, 0, shared_left ? 1 : p.batches, p.a_batch, p.m, p.a_row, {1, 1, p.k}, {0, 0, p.a_column}});
   const int columns = cpu_tile::tile_columns(dtype);
   const std::int64_t column_panels = ceil_div(p.n, columns), row_panels = ceil_div(p.m, cpu_tile::tile_rows);
-  const std::int64_t wanted_jobs = 4 * queue.device().info().compute_units;
-  const std::int64_t panel_bytes =
-      std::max<std::int64_t>(1, p.k) * columns * static_cast<std::int64_t>(size_of(packed));
-  std::int64_t per_job = std::clamp<std::int64_t>(panel_budget / panel_bytes, 1, 16);
-  per_job = std::clamp<std::int64_t>(p.batches * column_panels / wanted_jobs, 1, per_job);
-  const std::int64_t blocks = p.batches * ceil_div(column_panels, per_job);
-  const std::int64_t row_blocks = std::clamp<std::int64_t>(wanted_jobs / blocks, 1, ceil_div(row_panels, 4));
-  const std::int64_t items = cpu_tile::items_for(queue.device(), blocks * row_blocks);
-  const std::int64_t slice = per_job * p.k * columns;
+  const std::int64_t wanted_jobs = ceil_div(jobs_a_core * queue.device().info().compute_units, p.batches);
+  const std::int64_t fewest_rows = ceil_div(row_panels, most_rows);
+  const std::int64_t column_blocks = std::min(
+      column_panels, std::max(ceil_div(column_panels, most_columns), ceil_div(wanted_jobs, fewest_rows)));
+  const std::int64_t row_blocks =
+      std::max(fewest_rows, std::min(wanted_jobs / column_blocks, ceil_div(row_panels, least_rows)));
+  const std::int64_t most_panels = ceil_div(column_panels, column_blocks);
+  const std::int64_t items = cpu_tile::items_for(queue.device(), p.batches * column_blocks * row_blocks);
+  const std::int64_t sums =
+      p.k > cpu_tile::chain ? most_panels * ceil_div(row_panels, row_blocks) * cpu_tile::tile_rows * columns
+                            : 0;
+  const std::int64_t slice = most_panels * std::min<std::int64_t>(p.k, cpu_tile::chain) * columns + sums;
   const Tensor scratch = queue.scratch({items, slice}, packed);
   const std::int64_t left_batch = shared_left ? 0 : row_panels * cpu_tile::tile_rows * p.k;
   queue.launch(queue.kernel("ops/gemm/gemm_cpu.cl", "gemm", cpu_tile::defines(dtype)),
                Range::groups(1, items), left, p.b, Optional{p.bias}, p.c, scratch,
                static_cast<int>(p.batches), static_cast<int>(p.m), static_cast<int>(p.n),
                static_cast<int>(p.k), left_batch, p.b_batch, p.b_row, p.b_column, static_cast<Real>(p.alpha),
-               static_cast<Real>(p.beta), p.bias ? 1 : 0, static_cast<int>(per_job),
-               static_cast<int>(row_blocks), slice);
+               static_cast<Real>(p.beta), p.bias ? 1 : 0, static_cast<int>(column_blocks),
+               static_cast<int>(row_blocks), static_cast<int>(most_panels), slice);
 }
 
 }  // namespace

@@ -10,10 +10,10 @@
 namespace dlprim {
 namespace {
 
-constexpr int cpu_lanes = 16;
-constexpr std::int64_t most_splits = 256;   // the second pass joins them one after another
-constexpr std::int64_t least_split = 4096;  // reduced elements that are worth a launch slot of their own
-constexpr int simt_items_per_unit = 1024;   // that a GPU's compute unit wants in flight
+constexpr int cpu_lanes = 16, cpu_columns = 64;  // LANES and COLUMN_VECTORS * LANES of reduce.cl
+constexpr std::int64_t most_splits = 256;        // the second pass joins them one after another
+constexpr std::int64_t least_split = 4096;       // reduced elements that are worth a launch slot of their own
+constexpr int simt_items_per_unit = 1024;        // that a GPU's compute unit wants in flight
 
 /** The input's dimensions, kept and reduced ones apart, each merged where neighbours run on. */
 struct Space {
@@ -74,7 +74,7 @@ Plan make_plan(const Space& space, const DeviceInfo& device) {
   plan.columns = is_columnwise(space);
   const bool cpu = device.runs_cpu_kernels();
   if (cpu) {
-    plan.lanes = cpu_lanes;
+    plan.lanes = plan.columns ? cpu_columns : cpu_lanes;
   } else {
     const int most = std::min(256, device.max_work_group);
     plan.lanes =
@@ -84,7 +84,7 @@ Plan make_plan(const Space& space, const DeviceInfo& device) {
   const std::int64_t items = cpu ? plan.groups : plan.groups * plan.lanes;
   const std::int64_t wanted =
       cpu ? 4 * device.compute_units : static_cast<std::int64_t>(simt_items_per_unit) * device.compute_units;
-  const std::int64_t least = plan.columns && !cpu ? 64 : least_split;
+  const std::int64_t least = !plan.columns ? least_split : cpu ? 512 : 64;
   plan.splits = std::clamp<std::int64_t>(wanted / std::max<std::int64_t>(items, 1), 1,
                                          std::clamp<std::int64_t>(space.elements / least, 1, most_splits));
   plan.split_size = (space.elements + plan.splits - 1) / plan.splits;

@@ -43,42 +43,44 @@
 
 #if PRODUCT == TILES
 
-// Rows [0, rows) of `left` times a packed panel; rows beyond the last are the last one again.
-inline Tile multiply_rows(const __global STORAGE *left, const int rows, const __global REAL *restrict panel,
-                          const int depth) {
+#define ROW_TILES 3
+#define ROWS (ROW_TILES * MR)
+
+// At most CHAIN steps of rows [0, rows) of `left` times a packed panel; rows beyond the last are the last one again.
+inline Tile multiply_rows(const __global STORAGE *left, const int rows, const int row_length,
+                          const __global REAL *restrict panel, const int depth) {
   const __global STORAGE *row[MR];
 #pragma unroll
-  for (int i = 0; i < MR; ++i) row[i] = left + (long)min(i, rows - 1) * depth;
-  Tile total = zero_tile();
-  for (int start = 0; start < depth; start += CHAIN) {
-    const int end = min(start + CHAIN, depth);
-    Tile tile = zero_tile();
-    for (int k = start; k < end; ++k) {
+  for (int i = 0; i < MR; ++i) row[i] = left + (long)min(i, rows - 1) * row_length;
+  Tile tile = zero_tile();
 #define ROW_LEFT(i) LOAD(row[i], k)
-      TILE_STEP(tile, ROW_LEFT, panel + k * NR)
+#pragma unroll 4
+  for (int k = 0; k < depth; ++k, panel += NR) TILE_STEP(tile, ROW_LEFT, panel)
 #undef ROW_LEFT
-    }
-    total = add_tiles(total, tile);
-  }
-  return total;
+  return tile;
 }
 
-// Leaves in `values` [COUNT][MR * NR] the products of a block of rows with the panels of a block of units, one of every
-// gate; `stride` is from a gate's panel to the next gate's.
+// Leaves in `values` [COUNT][ROW_TILES][MR * NR] the products of a block of rows with the panels of a block of units, one
+// of every gate. A chain's piece of a panel comes from memory once and serves all rows.
 #define MULTIPLY(values, COUNT, rows)                                                                             \
-  for (int g = 0; g < COUNT; ++g) {                                                                               \
-    const Tile tile = multiply_rows(left + (long)first_row * depth, rows,                                         \
-                                    weights + ((long)g * unit_blocks + block) * depth * NR, depth);                \
-    spill_tile(tile, values + g * MR * NR);                                                                       \
-  }
+  for (int g = 0; g < COUNT; ++g)                                                                                 \
+    for (int done = 0; done < depth; done += CHAIN)                                                               \
+      for (int t = 0; t * MR < rows; ++t) {                                                                       \
+        REAL *sums = values + (g * ROW_TILES + t) * (MR * NR);                                                    \
+        Tile tile = multiply_rows(left + (long)(first_row + t * MR) * depth + done, rows - t * MR, depth,         \
+                                  weights + (((long)g * unit_blocks + block) * depth + done) * NR,                \
+                                  min(CHAIN, depth - done));                                                      \
+        if (done > 0) tile = add_tiles(reload_tile(sums), tile);                                                  \
+        spill_tile(tile, sums);                                                                                   \
+      }
 
 #define FOR_MY_JOBS(all_rows)                                                                                     \
-  const int unit_blocks = (s.units + NR - 1) / NR, row_blocks = ((all_rows) + MR - 1) / MR;                       \
+  const int unit_blocks = (s.units + NR - 1) / NR, row_blocks = ((all_rows) + ROWS - 1) / ROWS;                       \
   const long jobs = (long)unit_blocks * row_blocks, end = first_job(jobs, get_group_id(0) + 1, get_num_groups(0)); \
   for (long job = first_job(jobs, get_group_id(0), get_num_groups(0)); job < end; ++job)
 #define FIND_JOB(all_rows)                                                                                        \
-  const int block = job / row_blocks, first_row = (int)REMAINDER(job, row_blocks) * MR;                           \
-  const int rows = min(MR, (all_rows) - first_row)
+  const int block = job / row_blocks, first_row = (int)REMAINDER(job, row_blocks) * ROWS;                           \
+  const int rows = min(ROWS, (all_rows) - first_row)
 
 __attribute__((reqd_work_group_size(1, 1, 1)))
 __kernel void step_forward_kernel(FORWARD_ARGS) {
@@ -87,13 +89,13 @@ __kernel void step_forward_kernel(FORWARD_ARGS) {
   const forward_t a = FORWARD_TENSORS;
   FOR_MY_JOBS(s.rows) {
     FIND_JOB(s.rows);
-    REAL values[GATES * MR * NR];
+    REAL values[GATES * ROWS * NR];
     MULTIPLY(values, GATES, rows)
     for (int i = 0; i < rows; ++i)
       for (int n = 0; n < min(NR, s.units - block * NR); n += WIDTH) {
         V product[GATES];
 #pragma unroll
-        for (int g = 0; g < GATES; ++g) product[g] = vload16(0, values + (g * MR + i) * NR + n);
+        for (int g = 0; g < GATES; ++g) product[g] = vload16(0, values + (g * ROWS + i) * NR + n);
         const int unit = block * NR + n;
         step_forward(a, s, first_row + i, unit, min(WIDTH, s.units - unit), product);
       }
@@ -108,9 +110,9 @@ __kernel void step_backward_kernel(BACKWARD_ARGS) {
   const int all_rows = max(s.rows, s.next_rows);
   FOR_MY_JOBS(all_rows) {
     FIND_JOB(all_rows);
-    REAL values[MR * NR];
+    REAL values[ROWS * NR];
     if (first_row < product_rows) {
-      MULTIPLY(values, 1, min(MR, product_rows - first_row))
+      MULTIPLY(values, 1, min(ROWS, product_rows - first_row))
     }
     for (int i = 0; i < rows; ++i)
       for (int n = 0; n < min(NR, s.units - block * NR); n += WIDTH) {

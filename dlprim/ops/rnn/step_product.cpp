@@ -17,6 +17,7 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
 
 // Beyond it the GEMM's larger tiles read the weights less often. An estimate, not measured.
 constexpr std::int64_t thin_rows = 64;
+constexpr int job_row_tiles = 3;  // ROW_TILES of rnn.cl
 // BLOCK_ROWS, COLUMNS and ITEMS of rnn.cl.
 constexpr int thin_block_rows = 32, thin_columns = 16, thin_items = 256;
 
@@ -73,7 +74,7 @@ Range StepProduct::range(const RnnStepSizes& sizes) const {
       return Range::groups(
           1,
           cpu_tile::items_for(queue_.device(), ceil_div(sizes.units, cpu_tile::tile_columns(matrix_.dtype)) *
-                                                   ceil_div(rows, cpu_tile::tile_rows)));
+                                                   ceil_div(rows, job_row_tiles * cpu_tile::tile_rows)));
     case Kind::thin:
       return Range::groups(thin_items, ceil_div(sizes.units, thin_columns / blocks_),
                            ceil_div(rows, thin_block_rows));

@@ -70,6 +70,12 @@ def _is_number(value):
     return isinstance(value, (int, float)) or hasattr(value, "item")  # a tensor or NumPy's number
 
 
+def _dict(state_dict):
+    if not isinstance(state_dict, dict):
+        raise TypeError(f"load_state_dict: expected a dict, got {type(state_dict).__name__}")
+    return state_dict
+
+
 def _fitting(key, own, value):
     """`value` of a state dict as what stands for `own` in a schedule. Raises TypeError or ValueError."""
 
@@ -137,7 +143,7 @@ class LRScheduler:
 
     def load_state_dict(self, state_dict):
         """Takes over a state dict. The rates themselves stand in the optimizer's."""
-        self.__dict__.update(state_dict)
+        self.__dict__.update(_dict(state_dict))
 
     def get_last_lr(self):
         """The rate of each group as last set by this schedule."""
@@ -221,7 +227,7 @@ class _RuleSchedule(LRScheduler):
         self.__dict__.update(self._checked(state_dict))
 
     def _checked(self, state_dict):
-        state = {key: self._fitting(key, value) for key, value in state_dict.items()}
+        state = {key: self._fitting(key, value) for key, value in _dict(state_dict).items()}
         for key in ("base_lrs", "_last_lr"):
             own = self.__dict__.get(key)
             if own is not None and key in state and len(state[key]) != len(own):
@@ -353,7 +359,7 @@ class CyclicLR(_RuleSchedule, rule=True):
         return {**super().state_dict(), "_scale_fn_custom": _own_state(self._scale_fn_custom)}
 
     def load_state_dict(self, state_dict):
-        own = state_dict["_scale_fn_custom"]
+        own = _dict(state_dict)["_scale_fn_custom"]
         super().load_state_dict(
             {key: value for key, value in state_dict.items() if key != "_scale_fn_custom"}
         )
@@ -418,7 +424,7 @@ class _ComposedSchedule(LRScheduler):
 
     def load_state_dict(self, state_dict):
         """Takes over a state dict; raises, and changes nothing, if it does not fit."""
-        self._check_state(state_dict)
+        self._check_state(_dict(state_dict))
         self.__dict__.update({key: value for key, value in state_dict.items() if key != "_schedulers"})
         for scheduler, state in zip(self._schedulers, state_dict["_schedulers"], strict=True):
             scheduler.load_state_dict(state)

@@ -115,15 +115,16 @@ def test_like_torch(kind, seed):
 @pytest.mark.parametrize(
     ("kind", "options"), [("LSTM", {"proj_size": 3}), ("LSTM", {}), ("GRU", {}), ("RNN", {})], ids=str
 )
-def test_batches_for_which_devices_take_other_kernels(kind, options):
+@pytest.mark.parametrize("units", [19, 270])
+def test_sizes_for_which_devices_take_other_kernels(kind, options, units):
     problem = Problem(kind, 0)
-    problem.form, problem.inputs, problem.units = "sorted", 5, 19
+    problem.form, problem.inputs, problem.units = "sorted", 5, units
     problem.options = {"bidirectional": True, "batch_first": False, **options}
     rng = np.random.default_rng(0)
     problem.lengths = np.sort(rng.integers(1, 4, 90))[::-1].copy()
     problem.x = rng.standard_normal((3, 90, 5))
     problem.states = []
-    double, single, ours = trio(kind, 5, 19, **problem.options)
+    double, single, ours = trio(kind, 5, units, **problem.options)
     for values in zip(
         problem.run(ocl, ours, np.float32),
         problem.run(torch, double, np.float64),

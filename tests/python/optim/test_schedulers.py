@@ -401,6 +401,16 @@ def test_a_state_that_does_not_fit_is_refused_and_changes_nothing(name, change):
     advance(schedule)
 
 
+@pytest.mark.parametrize("state", [None, 5, [], "last_epoch"], ids=str)
+@pytest.mark.parametrize("name", KINDS_TO_LOAD)
+def test_a_state_that_is_no_dict_is_refused(name, state):
+    schedule = KINDS_TO_LOAD[name](ocl.optim.SGD([ocl.ones(1, requires_grad=True)], momentum=0.9))
+    before = schedule.state_dict()
+    with pytest.raises(TypeError, match=f"load_state_dict: expected a dict, got {type(state).__name__}"):
+        schedule.load_state_dict(state)
+    assert schedule.state_dict() == before
+
+
 def test_a_state_that_contains_itself():
     schedule = composed(ocl.optim.SGD([ocl.ones(1, requires_grad=True)]))
     state = schedule.state_dict()

@@ -91,6 +91,22 @@ TEST(Gemm, TransposesCostNothingAndAreRight) {
     }
 }
 
+TEST(Gemm, DepthsOfSeveralChainsAndSeveralBlocksOfRowsAndColumns) {
+  for (const bool transpose_a : {false, true})
+    for (const bool transpose_b : {false, true}) {
+      Options o;
+      o.transpose_a = transpose_a;
+      o.transpose_b = transpose_b;
+      for (const auto& [m, n, k] :
+           {std::array<int, 3>{16, 32, 256}, {17, 65, 257}, {8, 31, 513}, {361, 40, 300}, {9, 500, 270}})
+        check<float>(1, m, n, k, o);
+      o.alpha = -0.5F;
+      o.beta = 1;
+      o.bias = true;
+      check<float>(2, 30, 70, 515, o);
+    }
+}
+
 TEST(Gemm, AlphaBetaAndBias) {
   Options o;
   o.alpha = 0.5F;

@@ -187,6 +187,20 @@ TEST(Reduce, SmallDimensionsThatMultiplyToVectorWidths) {
       }
 }
 
+TEST(Reduce, ColumnsAroundTheWidthOfAnItem) {
+  std::mt19937 random(8);
+  for (const int columns : {15, 16, 17, 63, 64, 65, 130})
+    for (const int rows : {1, 31, 32, 33, 700}) {
+      const Sample s = sample(random, DType::float32, {rows, columns}, Placement::contiguous);
+      check(reduction("sum"), s, 1);
+      check(reduction("mean"), s, 1);
+      check_extremes(s, 1);
+      const Sample sliced = sample(random, DType::float32, {3, rows, columns}, Placement::strided);
+      check(reduction("sum"), sliced, 2);
+      check_extremes(sliced, 2);
+    }
+}
+
 TEST(Reduce, PermutedAndExpandedDTypes) {
   std::mt19937 random(7);
   for (const DType dtype : {DType::float32, DType::float64, DType::float16, DType::int32, DType::boolean})
