@@ -146,8 +146,8 @@ void scatter(Queue& queue, const ConvProblem& p, const Tensor& dy, const Tensor&
   const std::int64_t jobs = p.images * p.groups * ceil_div(p.in_channels, s.block_channels);
   const std::int64_t items = cpu_tile::items_for(queue.device(), jobs);
   const Tensor scratch = queue.scratch({items, s.slice}, cpu_tile::packed_dtype(dx.dtype));
-  const Tensor left = cpu_tile::pack_left(
-      queue, {weight, 0, p.groups, p.out_channels * rows, rows, 1, {1, 1, p.out_channels}, {0, 0, rows}});
+  const Tensor left = cpu_tile::pack_weights(queue, {weight, p.groups, p.out_channels * rows, rows, 1},
+                                             {0, {1, 1, p.out_channels}, {0, 0, rows}});
   queue.launch(queue.kernel("ops/conv/conv_scatter_cpu.cl", "conv_scatter", cpu_tile::defines(dx.dtype)),
                Range::groups(1, items), left, dy, dx, scratch, s);
 }

@@ -32,14 +32,9 @@ std::int64_t phase_count(const Walk& walk) {
 void run_tiles(Queue& queue, const Stencil& s, const PhasedInput& x, const Tensor& weight,
                const WeightWalk& walk, const Tensor* bias, const Tensor& y) {
   const DType packed = x.data.dtype;
-  const Tensor left = cpu_tile::pack_left(queue, {weight,
-                                                  walk.start,
-                                                  s.groups,
-                                                  walk.group,
-                                                  s.rows,
-                                                  walk.row,
-                                                  {s.taps[0], s.taps[1], s.channels},
-                                                  {walk.tap[0], walk.tap[1], walk.channel}});
+  const Tensor left = cpu_tile::pack_weights(
+      queue, {weight, s.groups, walk.group, s.rows, walk.row},
+      {walk.start, {s.taps[0], s.taps[1], s.channels}, {walk.tap[0], walk.tap[1], walk.channel}});
   const int columns = cpu_tile::tile_columns(packed);
   const std::int64_t depth = s.taps[0] * s.taps[1] * s.channels;
   const std::int64_t panels = ceil_div(s.images * s.out[0] * s.out[1], columns);

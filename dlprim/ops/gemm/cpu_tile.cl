@@ -68,16 +68,17 @@ inline Tile add_tiles(Tile a, const Tile b) {
 DEFINE_TILE_MEMORY(load_tile, keep_tile, __global)
 DEFINE_TILE_MEMORY(reload_tile, spill_tile, __private)
 
-// One step of the depth: tile += LEFT(i) * right, for rows i < MR.
-#define TILE_STEP(tile, LEFT, right)                                           \
+// One step of the depth: tile += LEFT(i) * right, for rows i < ROWS, or all of them.
+#define TILE_STEP_OF(ROWS, tile, LEFT, right)                                  \
   {                                                                            \
     const VEC right0_ = VLOAD(0, right), right1_ = VLOAD(1, right);            \
-    _Pragma("unroll") for (int i = 0; i < MR; ++i) {                           \
-      const VEC scalar_ = (VEC)(LEFT(i));                                        \
+    _Pragma("unroll") for (int i = 0; i < ROWS; ++i) {                         \
+      const VEC scalar_ = (VEC)(LEFT(i));                                      \
       (tile).v[i][0] = MULTIPLY_ADD(scalar_, right0_, (tile).v[i][0]);         \
       (tile).v[i][1] = MULTIPLY_ADD(scalar_, right1_, (tile).v[i][1]);         \
     }                                                                          \
   }
+#define TILE_STEP(tile, LEFT, right) TILE_STEP_OF(MR, tile, LEFT, right)
 
 // The product of two packed panels: left [depth][MR], right [depth][NR], in one chain of FMAs.
 inline Tile multiply_chain(__global const REAL *restrict left, __global const REAL *restrict right, const int depth) {

@@ -28,17 +28,41 @@ std::int64_t items_for(const Device& device, std::int64_t jobs) {
   return std::max<std::int64_t>(1, std::min<std::int64_t>(jobs, 16 * device.info().compute_units));
 }
 
-Tensor pack_left(Queue& queue, const LeftOperand& left) {
-  const DType dtype = left.source.dtype;
-  const std::int64_t panels = (left.rows + tile_rows - 1) / tile_rows;
-  const std::int64_t depth = left.depth[0] * left.depth[1] * left.depth[2];
-  const auto size = [](std::int64_t n) { return kernel_int(n, "gemm", "a dimension"); };
-  size(product({depth, tile_columns(dtype)}));  // of a packed panel
-  const Tensor packed = queue.scratch({left.batches, panels, depth, tile_rows}, packed_dtype(dtype));
-  queue.launch(queue.kernel("ops/gemm/pack_left_cpu.cl", "pack_left", defines(dtype)),
-               Range::groups(1, panels, left.batches), left.source, packed, size(left.rows),
-               size(left.depth[0]), size(left.depth[1]), size(left.depth[2]), left.start, left.batch_stride,
-               left.row_stride, left.stride[0], left.stride[1], left.stride[2]);
+namespace {
+
+int kernel_size(std::int64_t n) {
+  return kernel_int(n, "gemm", "a dimension");
+}
+
+/** Scratch for packed rows; the columns that they meet are packed as deep. */
+Tensor panels_for(Queue& queue, const LeftRows& rows, std::int64_t depth) {
+  const DType dtype = rows.source.dtype;
+  kernel_size(product({depth, tile_columns(dtype)}));
+  return queue.scratch({rows.batches, (rows.count + tile_rows - 1) / tile_rows, depth, tile_rows},
+                       packed_dtype(dtype));
+}
+
+Kernel& packing_kernel(Queue& queue, const char* name, DType dtype) {
+  return queue.kernel("ops/gemm/pack_left_cpu.cl", name, defines(dtype));
+}
+
+}  // namespace
+
+Tensor pack_matrix(Queue& queue, const LeftRows& rows, std::int64_t depth, std::int64_t step) {
+  const Tensor packed = panels_for(queue, rows, depth);
+  queue.launch(packing_kernel(queue, "pack_matrix", rows.source.dtype),
+               Range::groups(1, packed.shape[1], rows.batches), rows.source, packed, kernel_size(rows.count),
+               kernel_size(depth), rows.batch_stride, rows.stride, step);
+  return packed;
+}
+
+Tensor pack_weights(Queue& queue, const LeftRows& rows, const TapDepth& depth) {
+  const Tensor packed = panels_for(queue, rows, depth.size[0] * depth.size[1] * depth.size[2]);
+  queue.launch(packing_kernel(queue, "pack_weights", rows.source.dtype),
+               Range::groups(1, packed.shape[1], rows.batches), rows.source, packed, kernel_size(rows.count),
+               kernel_size(depth.size[0]), kernel_size(depth.size[1]), kernel_size(depth.size[2]),
+               depth.start, rows.batch_stride, rows.stride, depth.stride[0], depth.stride[1],
+               depth.stride[2]);
   return packed;
 }
 

@@ -21,14 +21,23 @@ Defines defines(DType dtype);
 /** Work items that keep every core busy to the end: a few times the number of cores, at most one a job. */
 std::int64_t items_for(const Device& device, std::int64_t jobs);
 
-/** A left operand, `batches` matrices of `rows` rows; the depth is three nested strided indices. */
-struct LeftOperand {
+/** Rows of a left operand, and how they lie. */
+struct LeftRows {
   const Tensor& source;
-  std::int64_t start, batches, batch_stride, rows, row_stride;
-  std::int64_t depth[3], stride[3];  // outermost first
+  std::int64_t batches, batch_stride, count, stride;
 };
 
-/** Packs `left` into scratch [batches][row panels][depth][tile_rows]. */
-Tensor pack_left(Queue& queue, const LeftOperand& left);
+/** Packs a matrix, `depth` steps of stride `step`, into scratch [batches][chains][row
+ * panels][steps][tile_rows]. */
+Tensor pack_matrix(Queue& queue, const LeftRows& rows, std::int64_t depth, std::int64_t step);
+
+/** The depth of a convolution, three nested strided indices, outermost first; it begins at element `start`.
+ */
+struct TapDepth {
+  std::int64_t start, size[3], stride[3];
+};
+
+/** Packs a convolution's weights into scratch [batches][row panels][depth][tile_rows]. */
+Tensor pack_weights(Queue& queue, const LeftRows& rows, const TapDepth& depth);
 
 }  // namespace dlprim::cpu_tile

@@ -68,7 +68,7 @@ __kernel void gemm(BUFFER(const REAL, left), BUFFER(const STORAGE, b), BUFFER(co
       for (int p = first_panel; p < last_panel; ++p)
         for (int r = first_row; r < last_row; ++r) {
           __global REAL *sum = sums + ((long)(p - first_panel) * (last_row - first_row) + r - first_row) * (MR * NR);
-          Tile tile = multiply_chain(left + batch * left_batch + ((long)r * depth + done) * MR,
+          Tile tile = multiply_chain(left + batch * left_batch + ((long)row_panels * done + (long)r * steps) * MR,
                                       panels + (p - first_panel) * panel_size, steps);
           if (done > 0) tile = add_tiles(load_tile(sum), tile);
           if (done + steps < depth)

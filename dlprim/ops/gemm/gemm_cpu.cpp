@@ -9,7 +9,7 @@ namespace {
 
 // Panels of columns and of rows that one job multiplies at most: a chain's piece of them, and the sums so
 // far, share a core's level-2 cache.
-constexpr std::int64_t most_columns = 6, most_rows = 44;
+constexpr std::int64_t most_columns = 3, most_rows = 88;
 constexpr std::int64_t least_rows = 4;    // that pay for packing a column's panel once more
 constexpr std::int64_t jobs_a_core = 16;  // so that cores end together; 4 left them idle a tenth of the time
 
@@ -21,8 +21,8 @@ template <class Real>
 void launch(Queue& queue, const GemmProblem& p) {
   const DType dtype = p.c.dtype, packed = cpu_tile::packed_dtype(dtype);
   const bool shared_left = p.a_batch == 0;
-  const Tensor left = cpu_tile::pack_left(
-      queue, {p.a, 0, shared_left ? 1 : p.batches, p.a_batch, p.m, p.a_row, {1, 1, p.k}, {0, 0, p.a_column}});
+  const Tensor left = cpu_tile::pack_matrix(
+      queue, {p.a, shared_left ? 1 : p.batches, p.a_batch, p.m, p.a_row}, p.k, p.a_column);
   const int columns = cpu_tile::tile_columns(dtype);
   const std::int64_t column_panels = ceil_div(p.n, columns), row_panels = ceil_div(p.m, cpu_tile::tile_rows);
   const std::int64_t wanted_jobs = ceil_div(jobs_a_core * queue.device().info().compute_units, p.batches);

@@ -46,7 +46,11 @@
 #define ROW_TILES 3
 #define ROWS (ROW_TILES * MR)
 
-// At most CHAIN steps of rows [0, rows) of `left` times a packed panel; rows beyond the last are the last one again.
+// Steps of the depth at a time: that much of a panel and of all rows share the level-1 cache.
+#define STEPS 128
+
+// At most STEPS steps of rows [0, rows) of `left` times a packed panel; rows beyond the last are the last one again. Where
+// half a tile holds the rows, the other half is left out.
 inline Tile multiply_rows(const __global STORAGE *left, const int rows, const int row_length,
                           const __global REAL *restrict panel, const int depth) {
   const __global STORAGE *row[MR];
@@ -54,22 +58,27 @@ inline Tile multiply_rows(const __global STORAGE *left, const int rows, const in
   for (int i = 0; i < MR; ++i) row[i] = left + (long)min(i, rows - 1) * row_length;
   Tile tile = zero_tile();
 #define ROW_LEFT(i) LOAD(row[i], k)
+  if (rows <= MR / 2) {
 #pragma unroll 4
-  for (int k = 0; k < depth; ++k, panel += NR) TILE_STEP(tile, ROW_LEFT, panel)
+    for (int k = 0; k < depth; ++k, panel += NR) TILE_STEP_OF(MR / 2, tile, ROW_LEFT, panel)
+  } else {
+#pragma unroll 4
+    for (int k = 0; k < depth; ++k, panel += NR) TILE_STEP(tile, ROW_LEFT, panel)
+  }
 #undef ROW_LEFT
   return tile;
 }
 
 // Leaves in `values` [COUNT][ROW_TILES][MR * NR] the products of a block of rows with the panels of a block of units, one
-// of every gate. A chain's piece of a panel comes from memory once and serves all rows.
+// of every gate. A piece of a panel comes from memory once and serves all rows.
 #define MULTIPLY(values, COUNT, rows)                                                                             \
   for (int g = 0; g < COUNT; ++g)                                                                                 \
-    for (int done = 0; done < depth; done += CHAIN)                                                               \
+    for (int done = 0; done < depth; done += STEPS)                                                               \
       for (int t = 0; t * MR < rows; ++t) {                                                                       \
         REAL *sums = values + (g * ROW_TILES + t) * (MR * NR);                                                    \
         Tile tile = multiply_rows(left + (long)(first_row + t * MR) * depth + done, rows - t * MR, depth,         \
                                   weights + (((long)g * unit_blocks + block) * depth + done) * NR,                \
-                                  min(CHAIN, depth - done));                                                      \
+                                  min(STEPS, depth - done));                                                      \
         if (done > 0) tile = add_tiles(reload_tile(sums), tile);                                                  \
         spill_tile(tile, sums);                                                                                   \
       }
