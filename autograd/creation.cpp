@@ -2,8 +2,10 @@
 
 #include <cmath>
 
+#include "autograd/call.h"
 #include "autograd/ops/views.h"
 #include "dlprim/ops/creation/arange.h"
+#include "dlprim/ops/creation/upload.h"
 #include "dlprim/ops/pointwise/pointwise.h"
 #include "dlprim/runtime/dtype_defines.h"
 
@@ -29,15 +31,7 @@ Tensor upload(const std::vector<T>& values, const Shape& shape, const Device& de
 
 Tensor from_bytes(const void* bytes, const Shape& shape, DType dtype, const Device& device) {
   const dlprim::Tensor data = allocate(shape, dtype, device);
-  const auto count = static_cast<std::size_t>(data.numel());
-  if (dtype == DType::boolean) {  // kernels count on 0 and 1, and others may mean true by any byte
-    const auto* given = static_cast<const std::uint8_t*>(bytes);
-    std::vector<std::uint8_t> truths(given, given + count);
-    for (std::uint8_t& truth : truths) truth = truth != 0;
-    device->queue().write(data, truths.data(), count);
-  } else {
-    device->queue().write(data, bytes, count * size_of(dtype));
-  }
+  dlprim::upload(device->queue(), {bytes, static_cast<std::size_t>(data.numel()) * size_of(dtype)}, data);
   return Tensor(data);
 }
 
@@ -58,32 +52,40 @@ Tensor tensor(const std::vector<std::uint8_t>& values, const Shape& shape, const
 }
 
 Tensor empty(const Shape& shape, DType dtype, const Device& device) {
+  ENTER_OPERATOR(empty, shape, dtype, device);
   return Tensor(allocate(shape, dtype, device));
 }
 
 Tensor full(const Shape& shape, const Scalar& value, DType dtype, const Device& device) {
+  ENTER_OPERATOR(full, shape, value, dtype, device);
   const dlprim::Tensor data = allocate(shape, dtype, device);
   dlprim::fill(device->queue(), data, value);
   return Tensor(data);
 }
 
 Tensor zeros(const Shape& shape, DType dtype, const Device& device) {
+  ENTER_OPERATOR(zeros, shape, dtype, device);
   return full(shape, 0, dtype, device);
 }
 Tensor ones(const Shape& shape, DType dtype, const Device& device) {
+  ENTER_OPERATOR(ones, shape, dtype, device);
   return full(shape, 1, dtype, device);
 }
 
 Tensor empty_like(const Tensor& like, std::optional<DType> dtype) {
+  ENTER_OPERATOR(empty_like, like, dtype);
   return empty(like.shape().vector(), dtype.value_or(like.dtype()), like.device());
 }
 Tensor full_like(const Tensor& like, const Scalar& value, std::optional<DType> dtype) {
+  ENTER_OPERATOR(full_like, like, value, dtype);
   return full(like.shape().vector(), value, dtype.value_or(like.dtype()), like.device());
 }
 Tensor zeros_like(const Tensor& like, std::optional<DType> dtype) {
+  ENTER_OPERATOR(zeros_like, like, dtype);
   return full_like(like, 0, dtype);
 }
 Tensor ones_like(const Tensor& like, std::optional<DType> dtype) {
+  ENTER_OPERATOR(ones_like, like, dtype);
   return full_like(like, 1, dtype);
 }
 
@@ -117,6 +119,7 @@ std::int64_t count_real(double start, double end, double step) {
 // their fractions, but only int64 counts its elements so, too.
 Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, std::optional<DType> dtype,
               const Device& device) {
+  ENTER_OPERATOR(arange, start, end, step, dtype, device);
   constexpr auto floating = Scalar::Kind::floating;
   const bool whole = start.kind() != floating && end.kind() != floating && step.kind() != floating;
   const DType result = dtype.value_or(whole ? DType::int64 : DType::float32);
@@ -134,6 +137,7 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, std::o
 
 Tensor linspace(const Scalar& start, const Scalar& end, std::int64_t steps, DType dtype,
                 const Device& device) {
+  ENTER_OPERATOR(linspace, start, end, steps, dtype, device);
   require(steps >= 0, "linspace: number of steps must be non-negative, got ", steps);
   require<TypeError>(dtype != DType::boolean, "linspace: bool is not supported");
   for (const Scalar& bound : {start, end}) dlprim::require_holds("linspace", dtype, bound);
@@ -158,6 +162,7 @@ Tensor linspace(const Scalar& start, const Scalar& end, std::int64_t steps, DTyp
 }
 
 Tensor eye(std::int64_t n, std::optional<std::int64_t> m, DType dtype, const Device& device) {
+  ENTER_OPERATOR(eye, n, m, dtype, device);
   require(n >= 0 && m.value_or(n) >= 0, "eye: n and m must be greater or equal to 0, got ", n, " and ",
           m.value_or(n));
   const Tensor result = zeros({n, m.value_or(n)}, dtype, device);

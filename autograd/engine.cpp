@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "autograd/anomaly.h"
 #include "autograd/creation.h"
 #include "autograd/gradients.h"
 #include "autograd/ops/pointwise.h"
@@ -100,6 +101,7 @@ class Pass {
       if (!leads_on) return;
     }
     const TensorList results = node.run(arrived, keep_graph_);
+    check_gradients(node, results);
     arrived.clear();
     for (std::size_t i = 0; i < results.size(); ++i) send(node.next()[i], results[i]);
   }

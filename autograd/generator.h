@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "autograd/device.h"
+#include "dlprim/core/arguments.h"
 #include "dlprim/ops/random/random.h"
 
 namespace ocl {
@@ -29,6 +30,10 @@ class Generator {
   mutable std::mutex mutex_;
   dlprim::PhiloxState state_;
 };
+
+inline dlprim::ArgumentValue argument_value(const Generator& generator) {
+  return dlprim::value_of(generator.state());
+}
 
 /** The generator that random operators on `device` draw from. */
 Generator& default_generator(const Device& device);

@@ -3,6 +3,8 @@
 #include <array>
 #include <cstddef>
 
+#include "dlprim/core/arguments.h"
+
 namespace ocl {
 
 /** The number of the one dimension, given by itself or as a tuple of one. */
@@ -24,5 +26,8 @@ struct Pair {
   Pair(const std::array<int, 2>& v) : values(v) {}
   int operator[](int i) const { return values[static_cast<std::size_t>(i)]; }
 };
+inline dlprim::ArgumentValue argument_value(const Pair& pair) {
+  return dlprim::value_of(pair.values);
+}
 
 }  // namespace ocl

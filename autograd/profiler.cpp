@@ -50,7 +50,23 @@ const std::vector<Launch>& Profile::launches() {
   return launches_;
 }
 
-std::string Profile::table() {
+namespace {
+
+const std::string& group_of(const dlprim::KernelRecord& kernel, Profile::By by) {
+  static const auto* none = new std::string("(none)");
+  const std::string& name = by == Profile::By::kernel      ? kernel.name
+                            : by == Profile::By::operation ? kernel.operation
+                                                           : kernel.module;
+  return name.empty() ? *none : name;
+}
+
+const char* title_of(Profile::By by) {
+  return by == Profile::By::kernel ? "kernel" : by == Profile::By::operation ? "operator" : "module";
+}
+
+}  // namespace
+
+std::string Profile::table(By by) {
   struct Row {
     std::string name;
     std::size_t calls = 0;
@@ -59,21 +75,22 @@ std::string Profile::table() {
   std::map<std::string, Row> by_name;
   double all = 0;
   for (const Launch& launch : launches()) {
-    Row& row = by_name[launch.kernel.name];
-    row.name = launch.kernel.name;
+    const std::string& name = group_of(launch.kernel, by);
+    Row& row = by_name[name];
+    row.name = name;
     ++row.calls;
     row.total += microseconds(launch.kernel.end - launch.kernel.start);
     all += microseconds(launch.kernel.end - launch.kernel.start);
   }
   std::vector<Row> rows;
-  std::size_t width = 6;
+  std::size_t width = 8;
   for (auto& [name, row] : by_name) {
     width = std::max(width, name.size());
     rows.push_back(row);
   }
   std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.total > b.total; });
   std::ostringstream text;
-  text << std::left << std::setw(static_cast<int>(width)) << "kernel" << std::right
+  text << std::left << std::setw(static_cast<int>(width)) << title_of(by) << std::right
        << "   calls   total ms    mean us   share\n"
        << std::fixed;
   for (const Row& row : rows)
@@ -93,7 +110,8 @@ void Profile::export_chrome_trace(const std::filesystem::path& path) {
     file << (first ? "\n" : ",\n") << R"({"ph": "X", "cat": "kernel", "pid": ")" << launch.device
          << R"(", "tid": "queue", "name": ")" << launch.kernel.name << R"(", "ts": )"
          << microseconds(launch.kernel.start) << R"(, "dur": )"
-         << microseconds(launch.kernel.end - launch.kernel.start) << '}';
+         << microseconds(launch.kernel.end - launch.kernel.start) << R"(, "args": {"operator": ")"
+         << launch.kernel.operation << R"(", "module": ")" << launch.kernel.module << "\"}}";
     first = false;
   }
   file << "\n]}\n";

@@ -28,8 +28,11 @@ class Profile {
   /** Ends the recording; waits for the devices. What follows calls it first. */
   void stop();
   const std::vector<Launch>& launches();
-  /** A line per kernel: calls, total and mean time, share; the longest first. */
-  std::string table();
+  /** What the lines of a table stand for. */
+  enum class By { kernel, operation, module };
+  /** A line per kernel, or per operator or class of module that launched it: calls, total and mean time,
+   * share; the longest first. */
+  std::string table(By by = By::kernel);
   /** A trace for chrome://tracing or Perfetto. Throws FileError. */
   void export_chrome_trace(const std::filesystem::path& path);
   /** One line per launch: device, kernel, start and duration in nanoseconds. Throws FileError. */

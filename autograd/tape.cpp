@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "autograd/anomaly.h"
+#include "autograd/call.h"
 #include "autograd/gradients.h"
 #include "autograd/ops/inplace.h"
 #include "autograd/ops/strided.h"
@@ -36,7 +38,9 @@ Node::Node(std::string name, std::vector<Edge> next, Backward backward, bool sav
       next_(std::move(next)),
       sequence_(next_sequence++),
       saves_tensors_(saves_tensors),
-      backward_(std::move(backward)) {}
+      backward_(std::move(backward)) {
+  if (autograd::is_anomaly_enabled()) origin_ = origin_of_call();
+}
 
 Node::~Node() {
   std::vector<std::shared_ptr<Node>> list;
@@ -83,6 +87,7 @@ class Node::Use {
 };
 
 TensorList Node::run(const TensorList& gradients, bool keep) {
+  const dlprim::CallScope entered(name_.c_str(), dlprim::Call::Kind::backward, "gradients", gradients);
   const Use use(*this, keep || !saves_tensors_);
   return backward_(gradients);
 }
@@ -164,6 +169,7 @@ void AccumulateGrad::follow(std::weak_ptr<TensorImpl> leaf) {
 }
 
 TensorList AccumulateGrad::run(const TensorList& gradients, bool) {
+  const dlprim::CallScope entered(name().c_str(), dlprim::Call::Kind::backward, "gradients", gradients);
   const std::shared_ptr<TensorImpl> leaf = this->leaf();
   const Tensor& arrived = gradients[0];
   if (!leaf || !arrived.defined()) return {};

@@ -51,6 +51,9 @@ class Node {
 
   /** Throws AutogradError when what the node saved is gone already. */
   virtual TensorList run(const TensorList& gradients, bool keep);
+  /** What was being called when the node was made, under autograd::AnomalyMode; empty otherwise. */
+  const std::string& origin() const { return origin_; }
+
   /** Shape and dtype of each output, to make zeros for a gradient that nobody sent. Set before the node is
    * shared. */
   std::vector<dlprim::Tensor> outputs;
@@ -85,7 +88,7 @@ class Node {
   class Use;
   Hooks hooks() const;
 
-  std::string name_;
+  std::string name_, origin_;
   std::vector<Edge> next_;
   std::uint64_t sequence_;
   bool saves_tensors_ = false;

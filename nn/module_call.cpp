@@ -1,5 +1,6 @@
 #include "nn/backward_watch.h"
 #include "nn/module.h"
+#include "nn/module_scope.h"
 #include "nn/stack_guard.h"
 
 namespace ocl::nn {
@@ -33,6 +34,7 @@ Value Module::call(const Arguments& arguments) {
 
 Tensor Module::operator()(const Tensor& x) {
   const StackGuard guard(*this);
+  const ModuleScope entered(*this, [&] { return x; });
   if (!has_hooks()) return forward(x);
   const auto forward_of_one = [this](const Arguments& arguments) -> Value {
     return forward(only_tensor(*this, arguments));
@@ -42,6 +44,7 @@ Tensor Module::operator()(const Tensor& x) {
 
 Value Module::operator()(const Arguments& arguments) {
   const StackGuard guard(*this);
+  const ModuleScope entered(*this, [&] { return arguments.positional; });
   return with_hooks(arguments, [this](const Arguments& given) { return call(given); });
 }
 

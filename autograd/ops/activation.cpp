@@ -1,5 +1,6 @@
 #include "autograd/ops/activation.h"
 
+#include "autograd/call.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/views.h"
 #include "autograd/tape.h"
@@ -17,6 +18,7 @@ Tensor activate(const dlprim::PointwiseOp& op, const Tensor& x, const std::vecto
 }
 
 Tensor prelu(const Tensor& x, const Tensor& weight) {
+  ENTER_OPERATOR(prelu, x, weight);
   require(weight.dim() <= 1,
           "prelu: expected `weight` to be a scalar or 1D tensor, but got ndim = ", weight.dim());
   const std::int64_t channels = x.dim() >= 2 ? x.size(1) : 1;
@@ -47,6 +49,7 @@ Halves halves_of(const dlprim::Tensor& x, int dim) {
 }  // namespace
 
 Tensor glu(const Tensor& x, std::int64_t dim) {
+  ENTER_OPERATOR(glu, x, dim);
   static const dlprim::PointwiseOp& op = dlprim::pointwise_op("glu_kernel");
   require(x.dim() > 0, "glu does not support 0-dimensional tensors");
   const int d = dlprim::wrap_dim(dim, x.dim(), "glu");

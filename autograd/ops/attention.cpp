@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "autograd/call.h"
 #include "autograd/generator.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/raw_or_null.h"
@@ -157,6 +158,7 @@ Tensor repeated_heads(const Tensor& t, std::int64_t times) {
 
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                     const AttentionOptions& options, bool enable_gqa) {
+  ENTER_OPERATOR(scaled_dot_product_attention, query, key, value, options, enable_gqa);
   if (enable_gqa) {
     require(
         query.dim() >= 3 && key.dim() >= 3 && value.dim() >= 3 && key.size(-3) > 0 &&

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "autograd/tensor.h"
+#include "dlprim/core/fields.h"
 
 namespace ocl {
 
@@ -12,6 +13,7 @@ struct AttentionOptions {
   double dropout_p = 0;
   bool is_causal = false;
   std::optional<double> scale;  // 1 / sqrt(E) by default
+  FIELDS(attn_mask, dropout_p, is_causal, scale)
 };
 
 /**

@@ -1,5 +1,6 @@
 #include "autograd/ops/compare.h"
 
+#include "autograd/call.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/reduce.h"
 #include "autograd/tape.h"
@@ -28,6 +29,7 @@ const dlprim::PointwiseExpression& closeness() {
 }  // namespace
 
 Tensor isclose(const Tensor& a, const Tensor& b, double rtol, double atol, bool equal_nan) {
+  ENTER_OPERATOR(isclose, a, b, rtol, atol, equal_nan);
   require_alike("isclose", a, b);
   require(rtol >= 0, "isclose: rtol must be greater than or equal to zero, but got ", rtol);
   require(atol >= 0, "isclose: atol must be greater than or equal to zero, but got ", atol);
@@ -41,10 +43,12 @@ Tensor isclose(const Tensor& a, const Tensor& b, double rtol, double atol, bool 
 }
 
 bool allclose(const Tensor& a, const Tensor& b, double rtol, double atol, bool equal_nan) {
+  ENTER_OPERATOR(allclose, a, b, rtol, atol, equal_nan);
   return all(isclose(a, b, rtol, atol, equal_nan)).item<bool>();
 }
 
 bool equal(const Tensor& a, const Tensor& b) {
+  ENTER_OPERATOR(equal, a, b);
   require(a.device() == b.device(), "equal: expected tensors on one device");
   if (a.shape() != b.shape()) return false;
   const NoGradGuard no_grad;

@@ -1,5 +1,6 @@
 #include "autograd/ops/conv.h"
 
+#include "autograd/call.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/resample.h"
@@ -151,6 +152,7 @@ Tensor as_plane(const char* op, const char* what, const Tensor& t, bool may_lack
 
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, Pair stride,
               const Padding2d& padding, Pair dilation, std::int64_t groups) {
+  ENTER_OPERATOR(conv2d, x, weight, bias, stride, padding, dilation, groups);
   if (x.dim() == 3)
     return squeeze(conv2d(unsqueeze(x, 0), weight, bias, stride, padding, dilation, groups), 0);
   dlprim::Conv2dGeometry geometry{stride.values, {0, 0}, dilation.values, groups};
@@ -170,6 +172,7 @@ Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, Pair st
 
 Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, int stride, const Padding1d& padding,
               int dilation, std::int64_t groups) {
+  ENTER_OPERATOR(conv1d, x, weight, bias, stride, padding, dilation, groups);
   const int* number = std::get_if<int>(&padding);
   const Padding2d planes = number ? Padding2d(Pair(0, *number)) : Padding2d(std::get<std::string>(padding));
   return squeeze(conv2d(as_plane("conv1d", "input [N, Cin, L]", x, true),
@@ -180,6 +183,7 @@ Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, int str
 
 Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bias, Pair stride, Pair padding,
                         Pair output_padding, std::int64_t groups, Pair dilation) {
+  ENTER_OPERATOR(conv_transpose2d, x, weight, bias, stride, padding, output_padding, groups, dilation);
   if (x.dim() == 3)
     return squeeze(
         conv_transpose2d(unsqueeze(x, 0), weight, bias, stride, padding, output_padding, groups, dilation),
@@ -196,6 +200,7 @@ Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bia
 
 Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bias, int stride, int padding,
                         int output_padding, std::int64_t groups, int dilation) {
+  ENTER_OPERATOR(conv_transpose1d, x, weight, bias, stride, padding, output_padding, groups, dilation);
   return squeeze(
       conv_transpose2d(as_plane("conv_transpose1d", "input [N, Cin, L]", x, true),
                        as_plane("conv_transpose1d", "weight [Cin, Cout / groups, K]", weight, false), bias,

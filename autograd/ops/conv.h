@@ -19,6 +19,9 @@ struct Padding2d : std::variant<Pair, std::string> {
   Padding2d(const char* word) : variant(std::string(word)) {}
   Padding2d(const std::string& word) : variant(word) {}
 };
+inline dlprim::ArgumentValue argument_value(const Padding2d& padding) {
+  return dlprim::value_of(static_cast<const std::variant<Pair, std::string>&>(padding));
+}
 
 /**
  * torch.nn.functional.conv1d: x [N, C, L] (or [C, L]), weight [O, C / groups, K], bias [O] -> [N, O, OL];

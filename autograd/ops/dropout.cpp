@@ -1,5 +1,6 @@
 #include "autograd/ops/dropout.h"
 
+#include "autograd/call.h"
 #include "autograd/creation.h"
 #include "autograd/generator.h"
 #include "autograd/ops/inplace.h"
@@ -27,6 +28,7 @@ Tensor masked(const Tensor& g, double p, dlprim::PhiloxState state) {
 }  // namespace
 
 Tensor dropout(const Tensor& x, double p, bool training) {
+  ENTER_OPERATOR(dropout, x, p, training);
   check_probability(p);
   if (!training || p == 0) return x;
   const dlprim::PhiloxState state = default_generator(x.device()).next(x.numel());
@@ -59,6 +61,7 @@ Tensor& dropout_(Tensor& x, double p, bool training) {
 }
 
 Tensor dropout2d(const Tensor& x, double p, bool training) {
+  ENTER_OPERATOR(dropout2d, x, p, training);
   check_probability(p);
   if (!training || p == 0) return x;
   dlprim::require(x.dim() >= 2, "dropout2d: expected an input of at least 2 dimensions, got shape ",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "autograd/call.h"
 #include "autograd/creation.h"
 #include "autograd/ops/linalg.h"
 #include "autograd/ops/pointwise.h"
@@ -170,6 +171,7 @@ Named joined(const Named& a, const Named& b, const Labels& needed) {
 }  // namespace
 
 Tensor einsum(const std::string& equation, const TensorList& operands) {
+  ENTER_OPERATOR(einsum, equation, operands);
   std::string text;
   std::copy_if(equation.begin(), equation.end(), std::back_inserter(text), [](char c) { return c != ' '; });
   const std::size_t arrow = text.find("->");

@@ -1,5 +1,6 @@
 #include "autograd/ops/indexing.h"
 
+#include "autograd/call.h"
 #include "autograd/creation.h"
 #include "autograd/ops/indexing_support.h"
 #include "autograd/ops/inplace.h"
@@ -319,6 +320,7 @@ Write index_copy_write(const Tensor& a, std::int64_t dim, const Tensor& index, c
 }  // namespace
 
 Tensor gather(const Tensor& a, std::int64_t dim, const Tensor& index) {
+  ENTER_OPERATOR(gather, a, dim, index);
   static const DeviceCheck check = register_check("gather: index out of range: ");
   const ElementIndex by = element_index("gather", a, dim, index, check);
   return record("GatherBackward", {a}, gathered(a.data(), by), [&] {
@@ -331,6 +333,7 @@ Tensor gather(const Tensor& a, std::int64_t dim, const Tensor& index) {
 }
 
 Tensor take_along_dim(const Tensor& a, const Tensor& indices, std::optional<std::int64_t> dim) {
+  ENTER_OPERATOR(take_along_dim, a, indices, dim);
   constexpr const char* op = "take_along_dim";
   if (!dim) return take_along_dim(reshape(a, {-1}), reshape(indices, {-1}), 0);
   require<TypeError>(indices.dtype() == DType::int64, op, ": expected indices of dtype int64, got ",
@@ -351,9 +354,11 @@ Tensor take_along_dim(const Tensor& a, const Tensor& indices, std::optional<std:
 }
 
 Tensor scatter(const Tensor& a, std::int64_t dim, const Tensor& index, const Operand& src) {
+  ENTER_OPERATOR(scatter, a, dim, index, src);
   return written_copy(a, scatter_write(a, dim, index, src));
 }
 Tensor& scatter_(Tensor& a, std::int64_t dim, const Tensor& index, const Operand& src) {
+  ENTER_OPERATOR(scatter_, a, dim, index, src);
   return written_in_place(a, scatter_write(a, dim, index, src));
 }
 void scatter_distinct_(Tensor& a, std::int64_t dim, const Tensor& index, const Tensor& src) {
@@ -362,27 +367,34 @@ void scatter_distinct_(Tensor& a, std::int64_t dim, const Tensor& index, const T
   write_elements(a.data(), by, at_least_1d(src.data()), true);
 }
 Tensor scatter_add(const Tensor& a, std::int64_t dim, const Tensor& index, const Tensor& src) {
+  ENTER_OPERATOR(scatter_add, a, dim, index, src);
   return written_copy(a, scatter_add_write(a, dim, index, src));
 }
 Tensor& scatter_add_(Tensor& a, std::int64_t dim, const Tensor& index, const Tensor& src) {
+  ENTER_OPERATOR(scatter_add_, a, dim, index, src);
   return written_in_place(a, scatter_add_write(a, dim, index, src));
 }
 Tensor index_add(const Tensor& a, std::int64_t dim, const Tensor& index, const Tensor& source,
                  const Scalar& alpha) {
+  ENTER_OPERATOR(index_add, a, dim, index, source, alpha);
   return written_copy(a, index_add_write(a, dim, index, source, alpha));
 }
 Tensor& index_add_(Tensor& a, std::int64_t dim, const Tensor& index, const Tensor& source,
                    const Scalar& alpha) {
+  ENTER_OPERATOR(index_add_, a, dim, index, source, alpha);
   return written_in_place(a, index_add_write(a, dim, index, source, alpha));
 }
 Tensor index_copy(const Tensor& a, std::int64_t dim, const Tensor& index, const Tensor& source) {
+  ENTER_OPERATOR(index_copy, a, dim, index, source);
   return written_copy(a, index_copy_write(a, dim, index, source));
 }
 Tensor& index_copy_(Tensor& a, std::int64_t dim, const Tensor& index, const Tensor& source) {
+  ENTER_OPERATOR(index_copy_, a, dim, index, source);
   return written_in_place(a, index_copy_write(a, dim, index, source));
 }
 
 Tensor index_select(const Tensor& a, std::int64_t dim, const Tensor& index) {
+  ENTER_OPERATOR(index_select, a, dim, index);
   static const DeviceCheck check = register_check("index_select: index out of range: ");
   const EntryIndex by = entry_index("index_select", a, dim, index, check);
   return record("IndexSelectBackward", {a}, entries(a.data(), by), [&] {
@@ -395,6 +407,7 @@ Tensor index_select(const Tensor& a, std::int64_t dim, const Tensor& index) {
 }
 
 Tensor embedding(const Tensor& input, const Tensor& weight, std::optional<std::int64_t> padding_idx) {
+  ENTER_OPERATOR(embedding, input, weight, padding_idx);
   static const DeviceCheck check = register_check("embedding: index out of range: ");
   require(weight.dim() == 2, "embedding: 'weight' must be 2-D, got shape ", weight.shape());
   const std::int64_t count = weight.size(0);
@@ -419,6 +432,7 @@ Tensor embedding(const Tensor& input, const Tensor& weight, std::optional<std::i
 }
 
 Tensor one_hot(const Tensor& a, std::int64_t num_classes) {
+  ENTER_OPERATOR(one_hot, a, num_classes);
   static const DeviceCheck check = register_check("one_hot: class out of range: ");
   require<TypeError>(a.dtype() == DType::int64, "one_hot is only applicable to an index of dtype int64, got ",
                      name(a.dtype()));
@@ -430,8 +444,7 @@ Tensor one_hot(const Tensor& a, std::int64_t num_classes) {
     require(num_classes < INT64_MAX, "one_hot: a class of ", num_classes, " is too large");
     ++num_classes;
   }
-  require(num_classes > 0, "one_hot: class values must be smaller than num_classes ",
-          num_classes);
+  require(num_classes > 0, "one_hot: class values must be smaller than num_classes ", num_classes);
   Dims shape = a.shape();
   shape.push_back(num_classes);
   const Tensor result = zeros(shape.vector(), DType::int64, a.device());
@@ -457,9 +470,11 @@ Tensor kept_triangle(const char* op, const char* node, dlprim::Triangle kept, co
 }  // namespace
 
 Tensor tril(const Tensor& a, std::int64_t diagonal) {
+  ENTER_OPERATOR(tril, a, diagonal);
   return kept_triangle("tril", "TrilBackward", dlprim::Triangle::lower, a, diagonal);
 }
 Tensor triu(const Tensor& a, std::int64_t diagonal) {
+  ENTER_OPERATOR(triu, a, diagonal);
   return kept_triangle("triu", "TriuBackward", dlprim::Triangle::upper, a, diagonal);
 }
 

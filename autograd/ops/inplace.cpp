@@ -1,5 +1,6 @@
 #include "autograd/ops/inplace.h"
 
+#include "autograd/call.h"
 #include "autograd/creation.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/reduce.h"
@@ -75,6 +76,7 @@ void check_in_place(const char* op, const Tensor& target, const TensorList& inpu
 #undef IN_PLACE
 
 Tensor& Tensor::copy_(const Tensor& source) {
+  ENTER_OPERATOR(copy_, *this, source);
   require(dlprim::broadcast_shapes(source.shape(), shape(), "copy_") == shape(), "copy_: a source of shape ",
           source.shape(), " does not broadcast to ", shape());
   const Tensor here = source.device() == device() ? source : source.to(device());
@@ -89,6 +91,7 @@ Tensor& Tensor::copy_(const Tensor& source) {
 }
 
 Tensor& Tensor::fill_(const Scalar& value) {
+  ENTER_OPERATOR(fill_, *this, value);
   check_tape("fill_", *this, {});  // an element that is filled twice is no harm
   dlprim::fill(device()->queue(), data(), value);
   record_overwrite("FillBackward", *this);
@@ -96,6 +99,7 @@ Tensor& Tensor::fill_(const Scalar& value) {
 }
 
 Tensor& Tensor::zero_() {
+  ENTER_OPERATOR(zero_, *this);
   return fill_(0);
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "autograd/call.h"
 #include "autograd/creation.h"
 #include "autograd/ops/views.h"
 #include "autograd/tape.h"
@@ -70,6 +71,7 @@ dlprim::Tensor rolled(const dlprim::Tensor& a, std::int64_t shift, int dim) {
 }  // namespace
 
 TensorList split(const Tensor& a, const std::vector<std::int64_t>& sizes, std::int64_t dim) {
+  ENTER_OPERATOR(split, a, sizes, dim);
   require(a.dim() > 0, "split expects at least a 1-dimensional tensor");
   const int d = wrap_dim(dim, a.dim(), "split");
   std::int64_t total = 0;
@@ -93,6 +95,7 @@ TensorList split(const Tensor& a, const std::vector<std::int64_t>& sizes, std::i
 }
 
 TensorList split(const Tensor& a, std::int64_t split_size, std::int64_t dim) {
+  ENTER_OPERATOR(split, a, split_size, dim);
   require(a.dim() > 0, "split expects at least a 1-dimensional tensor");
   const std::int64_t size = a.size(dim);
   require(split_size > 0 || (split_size == 0 && size == 0), "split: expected a split_size above 0, got ",
@@ -106,6 +109,7 @@ TensorList split(const Tensor& a, std::int64_t split_size, std::int64_t dim) {
 }
 
 TensorList chunk(const Tensor& a, std::int64_t chunks, std::int64_t dim) {
+  ENTER_OPERATOR(chunk, a, chunks, dim);
   require(a.dim() > 0, "chunk expects at least a 1-dimensional tensor");
   require(chunks > 0, "chunk expects `chunks` to be greater than 0, got: ", chunks);
   const std::int64_t size = a.size(dim);
@@ -114,6 +118,7 @@ TensorList chunk(const Tensor& a, std::int64_t chunks, std::int64_t dim) {
 }
 
 TensorList unbind(const Tensor& a, std::int64_t dim) {
+  ENTER_OPERATOR(unbind, a, dim);
   require<IndexError>(a.dim() > 0, "unbind: Dimension specified as ", dim, " but tensor has no dimensions");
   const int d = wrap_dim(dim, a.dim(), "unbind");
   std::vector<dlprim::Tensor> entries;
@@ -136,6 +141,7 @@ TensorList unbind(const Tensor& a, std::int64_t dim) {
 }
 
 Tensor cat(const TensorList& tensors, std::int64_t dim) {
+  ENTER_OPERATOR(cat, tensors, dim);
   require(!tensors.empty(), "cat: expected a non-empty list of tensors");
   const auto found =
       std::find_if(tensors.begin(), tensors.end(), [](const Tensor& t) { return !is_legacy_empty(t); });
@@ -186,6 +192,7 @@ Tensor cat(const TensorList& tensors, std::int64_t dim) {
 }
 
 Tensor stack(const TensorList& tensors, std::int64_t dim) {
+  ENTER_OPERATOR(stack, tensors, dim);
   require(!tensors.empty(), "stack expects a non-empty TensorList");
   const int d = wrap_dim(dim, tensors.front().dim() + 1, "stack");
   TensorList entries;
@@ -199,6 +206,7 @@ Tensor stack(const TensorList& tensors, std::int64_t dim) {
 }
 
 Tensor repeat(const Tensor& a, const std::vector<std::int64_t>& repeats) {
+  ENTER_OPERATOR(repeat, a, repeats);
   require(static_cast<int>(repeats.size()) >= a.dim(),
           "repeat: number of dimensions of repeat dims can not be smaller "
           "than number of dimensions of tensor, got ",
@@ -227,12 +235,14 @@ Tensor repeat(const Tensor& a, const std::vector<std::int64_t>& repeats) {
 }
 
 Tensor tile(const Tensor& a, const std::vector<std::int64_t>& dims) {
+  ENTER_OPERATOR(tile, a, dims);
   std::vector<std::int64_t> repeats = dims;
   while (static_cast<int>(repeats.size()) < a.dim()) repeats.insert(repeats.begin(), 1);
   return repeat(a, repeats);
 }
 
 Tensor flip(const Tensor& a, const std::vector<std::int64_t>& dims) {
+  ENTER_OPERATOR(flip, a, dims);
   dlprim::Tensor reversed = a.data();
   for (const int d : distinct_dims("flip", dims, a.dim())) {
     if (a.numel() == 0 || a.dim() == 0) continue;
@@ -246,6 +256,7 @@ Tensor flip(const Tensor& a, const std::vector<std::int64_t>& dims) {
 }
 
 Tensor roll(const Tensor& a, const std::vector<std::int64_t>& shifts, const std::vector<std::int64_t>& dims) {
+  ENTER_OPERATOR(roll, a, shifts, dims);
   if (dims.empty()) {
     require(shifts.size() == 1, "roll: expected one shift where no dims are given, got ", shifts.size());
     return reshape(roll(flatten(a), shifts, {0}), a.shape().vector());

@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include "autograd/call.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/views.h"
@@ -127,28 +128,33 @@ std::vector<std::int64_t> joined(const Dims& batch, std::int64_t rows, std::int6
 }  // namespace
 
 Tensor mm(const Tensor& a, const Tensor& b) {
+  ENTER_OPERATOR(mm, a, b);
   check_matrices("mm", a, b);
   return recorded_product("MmBackward", a, b);
 }
 
 Tensor bmm(const Tensor& a, const Tensor& b) {
+  ENTER_OPERATOR(bmm, a, b);
   check_batches("bmm", a, b);
   return recorded_product("BmmBackward", a, b);
 }
 
 Tensor addmm(const Tensor& input, const Tensor& mat1, const Tensor& mat2, const Scalar& beta,
              const Scalar& alpha) {
+  ENTER_OPERATOR(addmm, input, mat1, mat2, beta, alpha);
   check_matrices("addmm", mat1, mat2);
   return added_product("addmm", input, mat1, mat2, beta, alpha);
 }
 
 Tensor baddbmm(const Tensor& input, const Tensor& batch1, const Tensor& batch2, const Scalar& beta,
                const Scalar& alpha) {
+  ENTER_OPERATOR(baddbmm, input, batch1, batch2, beta, alpha);
   check_batches("baddbmm", batch1, batch2);
   return added_product("baddbmm", input, batch1, batch2, beta, alpha);
 }
 
 Tensor dot(const Tensor& a, const Tensor& b) {
+  ENTER_OPERATOR(dot, a, b);
   require(a.dim() == 1 && b.dim() == 1 && a.size(0) == b.size(0),
           "dot: expected two vectors of one size, got shapes ", a.shape(), " and ", b.shape());
   check_operands("dot", a, b);
@@ -156,12 +162,14 @@ Tensor dot(const Tensor& a, const Tensor& b) {
 }
 
 Tensor outer(const Tensor& a, const Tensor& b) {
+  ENTER_OPERATOR(outer, a, b);
   require(a.dim() == 1 && b.dim() == 1, "outer: expected two vectors, got shapes ", a.shape(), " and ",
           b.shape());
   return unsqueeze(a, 1) * b;
 }
 
 Tensor matmul(const Tensor& a, const Tensor& b) {
+  ENTER_OPERATOR(matmul, a, b);
   require(a.dim() > 0 && b.dim() > 0, "matmul: both arguments need to be at least 1D, but they are ", a.dim(),
           "D and ", b.dim(), "D");
   if (a.dim() == 1 && b.dim() == 1) return dot(a, b);
@@ -181,6 +189,7 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
 }
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  ENTER_OPERATOR(linear, x, weight, bias);
   require(weight.dim() == 2, "linear: expected a weight of shape [out, in], got ", weight.shape());
   require(x.dim() > 0 && x.size(-1) == weight.size(1), "linear: input of shape ", x.shape(),
           " and weight of shape ", weight.shape(), " cannot be multiplied: expected ", weight.size(1),

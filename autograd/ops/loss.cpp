@@ -1,5 +1,6 @@
 #include "autograd/ops/loss.h"
 
+#include "autograd/call.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/raw_or_null.h"
 #include "autograd/ops/reduce.h"
@@ -59,6 +60,7 @@ Tensor weighted(const Tensor& losses, const Tensor& weight) {
 
 Tensor nll_loss(const Tensor& a, const Tensor& labels, const Tensor& class_weight, std::int64_t ignore_index,
                 Reduction reduction) {
+  ENTER_OPERATOR(nll_loss, a, labels, class_weight, ignore_index, reduction);
   require_constant_weight("nll_loss", class_weight);
   const Tensor x = contiguous(a), target = contiguous(labels), weight = contiguous_or_none(class_weight);
   dlprim::class_loss_extents("nll_loss", x.data(), target.data(), raw_or_null(weight));
@@ -82,6 +84,7 @@ Tensor nll_loss(const Tensor& a, const Tensor& labels, const Tensor& class_weigh
 
 Tensor cross_entropy(const Tensor& a, const Tensor& labels, const Tensor& class_weight,
                      std::int64_t ignore_index, Reduction reduction, double label_smoothing) {
+  ENTER_OPERATOR(cross_entropy, a, labels, class_weight, ignore_index, reduction, label_smoothing);
   require(label_smoothing >= 0 && label_smoothing <= 1,
           "cross_entropy: label_smoothing must be between 0.0 and 1.0, got ", label_smoothing);
   require_constant_weight("cross_entropy", class_weight);
@@ -120,16 +123,19 @@ Tensor cross_entropy(const Tensor& a, const Tensor& labels, const Tensor& class_
 }
 
 Tensor mse_loss(const Tensor& input, const Tensor& target, Reduction reduction) {
+  ENTER_OPERATOR(mse_loss, input, target, reduction);
   check_regression("mse_loss", input, target);
   return elementwise("mse_loss", {input, target}, {}, reduction);
 }
 
 Tensor l1_loss(const Tensor& input, const Tensor& target, Reduction reduction) {
+  ENTER_OPERATOR(l1_loss, input, target, reduction);
   check_regression("l1_loss", input, target);
   return elementwise("l1_loss", {input, target}, {}, reduction);
 }
 
 Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, Reduction reduction, double beta) {
+  ENTER_OPERATOR(smooth_l1_loss, input, target, reduction, beta);
   require(beta >= 0, "smooth_l1_loss: does not support negative values for beta, got ", beta);
   if (beta == 0) return l1_loss(input, target, reduction);
   check_regression("smooth_l1_loss", input, target);
@@ -137,6 +143,7 @@ Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, Reduction reduc
 }
 
 Tensor huber_loss(const Tensor& input, const Tensor& target, Reduction reduction, double delta) {
+  ENTER_OPERATOR(huber_loss, input, target, reduction, delta);
   require(delta > 0, "huber_loss: does not support non-positive values for delta, got ", delta);
   check_regression("huber_loss", input, target);
   return elementwise("huber_loss", {input, target}, {delta}, reduction);
@@ -144,6 +151,7 @@ Tensor huber_loss(const Tensor& input, const Tensor& target, Reduction reduction
 
 Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const Tensor& weight,
                             Reduction reduction) {
+  ENTER_OPERATOR(binary_cross_entropy, input, target, weight, reduction);
   constexpr const char* op = "binary_cross_entropy";
   require_same_size(op, input, target);
   require_constant_weight(op, weight);
@@ -155,6 +163,7 @@ Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const Ten
 
 Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target, const Tensor& weight,
                                         Reduction reduction, const Tensor& pos_weight) {
+  ENTER_OPERATOR(binary_cross_entropy_with_logits, input, target, weight, reduction, pos_weight);
   constexpr const char* op = "binary_cross_entropy_with_logits";
   require_same_size(op, input, target);
   require_constant_weight(op, weight);
@@ -167,6 +176,7 @@ Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& targe
 }
 
 Tensor kl_div(const Tensor& input, const Tensor& target, const std::string& reduction, bool log_target) {
+  ENTER_OPERATOR(kl_div, input, target, reduction, log_target);
   const Tensor losses =
       elementwise(log_target ? "kl_div_log_target" : "kl_div", {input, target}, {}, Reduction::none);
   if (reduction != "batchmean") return reduced(losses, reduction_from_name(reduction));

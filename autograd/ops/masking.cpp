@@ -1,4 +1,5 @@
 // What is chosen by a mask: masked_select, masked_fill, nonzero.
+#include "autograd/call.h"
 #include "autograd/creation.h"
 #include "autograd/ops/indexing.h"
 #include "autograd/ops/indexing_support.h"
@@ -54,6 +55,7 @@ Operand fitting_value(const Tensor& a, const Operand& value) {
 }  // namespace
 
 Tensor nonzero(const Tensor& a) {
+  ENTER_OPERATOR(nonzero, a);
   return Tensor(places_of_true(a, false));
 }
 
@@ -65,6 +67,7 @@ TensorList nonzero_as_tuple(const Tensor& a) {
 }
 
 Tensor masked_select(const Tensor& a, const Tensor& mask) {
+  ENTER_OPERATOR(masked_select, a, mask);
   require_mask("masked_select", a, mask);
   const std::vector<std::int64_t> shape =
       dlprim::broadcast_shapes(a.shape(), mask.shape(), "masked_select").vector();
@@ -86,11 +89,13 @@ Tensor masked_select(const Tensor& a, const Tensor& mask) {
 }
 
 Tensor masked_fill(const Tensor& a, const Tensor& mask, const Operand& value) {
+  ENTER_OPERATOR(masked_fill, a, mask, value);
   require_mask("masked_fill", a, mask);
   return where(mask, fitting_value(a, value), a);
 }
 
 Tensor& masked_fill_(Tensor& a, const Tensor& mask, const Operand& value) {
+  ENTER_OPERATOR(masked_fill_, a, mask, value);
   require_mask("masked_fill_", a, mask);
   require(dlprim::broadcast_shapes(a.shape(), mask.shape(), "masked_fill_") == a.shape(),
           "masked_fill_: a mask of shape ", mask.shape(), " does not broadcast to ", a.shape());

@@ -1,4 +1,5 @@
 #include "autograd/ops/norm.h"
+#include "autograd/call.h"
 #include "autograd/creation.h"
 
 #include <limits>
@@ -187,6 +188,7 @@ dlprim::NormRows trailing_rows(const char* op, const Tensor& x, const Dims& shap
 
 Tensor layer_norm(const Tensor& x, const std::vector<std::int64_t>& normalized_shape, const Tensor& weight,
                   const Tensor& bias, double eps) {
+  ENTER_OPERATOR(layer_norm, x, normalized_shape, weight, bias, eps);
   constexpr const char* op = "layer_norm";
   const RowNorm norm{op, "LayerNormBackward", trailing_rows(op, x, normalized_shape), true, eps};
   check_affine(op, "weight", weight, normalized_shape, x.dtype());
@@ -196,6 +198,7 @@ Tensor layer_norm(const Tensor& x, const std::vector<std::int64_t>& normalized_s
 
 Tensor rms_norm(const Tensor& x, const std::vector<std::int64_t>& normalized_shape, const Tensor& weight,
                 std::optional<double> eps) {
+  ENTER_OPERATOR(rms_norm, x, normalized_shape, weight, eps);
   constexpr const char* op = "rms_norm";
   const dlprim::NormRows rows = trailing_rows(op, x, normalized_shape);
   check_affine(op, "weight", weight, normalized_shape, x.dtype());
@@ -204,6 +207,7 @@ Tensor rms_norm(const Tensor& x, const std::vector<std::int64_t>& normalized_sha
 
 Tensor group_norm(const Tensor& x, std::int64_t num_groups, const Tensor& weight, const Tensor& bias,
                   double eps) {
+  ENTER_OPERATOR(group_norm, x, num_groups, weight, bias, eps);
   constexpr const char* op = "group_norm";
   dlprim::require_floating(x.dtype(), *x.device(), op);
   require(x.dim() >= 2, op, ": expected at least 2 dimensions [N, C, ...], got shape ", x.shape());
@@ -223,6 +227,7 @@ Tensor group_norm(const Tensor& x, std::int64_t num_groups, const Tensor& weight
 
 Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var,
                   const Tensor& weight, const Tensor& bias, bool training, double momentum, double eps) {
+  ENTER_OPERATOR(batch_norm, x, running_mean, running_var, weight, bias, training, momentum, eps);
   require(x.dim() >= 2, "batch_norm: expected at least 2 dimensions [N, C, ...], got shape ", x.shape());
   require(!(training ? eps <= 0 : eps < 0), "batch_norm: eps must be ",
           training ? "positive during training" : "non-negative", ", got ", eps);
@@ -233,6 +238,7 @@ Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& run
 Tensor instance_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var,
                      const Tensor& weight, const Tensor& bias, bool use_input_stats, double momentum,
                      double eps) {
+  ENTER_OPERATOR(instance_norm, x, running_mean, running_var, weight, bias, use_input_stats, momentum, eps);
   constexpr const char* op = "instance_norm";
   require(x.dim() >= 2, op, ": expected at least 2 dimensions [N, C, ...], got shape ", x.shape());
   require(running_mean.defined() == running_var.defined(), op, ": running_mean and running_var go together");
@@ -260,6 +266,7 @@ Tensor instance_norm(const Tensor& x, const Tensor& running_mean, const Tensor& 
 }
 
 Tensor local_response_norm(const Tensor& a, std::int64_t size, double alpha, double beta, double k) {
+  ENTER_OPERATOR(local_response_norm, a, size, alpha, beta, k);
   const dlprim::LocalResponseNorm options{size, alpha, beta, k};
   const Tensor x = contiguous(a);
   dlprim::Device& device = *x.device();
@@ -278,6 +285,7 @@ Tensor local_response_norm(const Tensor& a, std::int64_t size, double alpha, dou
 }
 
 Tensor normalize(const Tensor& x, double p, const std::vector<std::int64_t>& dims, double eps) {
+  ENTER_OPERATOR(normalize, x, p, dims, eps);
   return x / clamp(norm(x, p, dims, true), eps, INFINITY);
 }
 

@@ -1,4 +1,5 @@
 #include "dlprim/ops/resample/pad.h"
+#include "autograd/call.h"
 #include "autograd/ops/resample.h"
 #include "autograd/ops/views.h"
 #include "autograd/tape.h"
@@ -103,6 +104,7 @@ Tensor pad_border(const Tensor& x, const std::vector<Margin>& margins, int axes,
 
 Tensor pad(const Tensor& x, const std::vector<std::int64_t>& pad, const std::string& mode,
            const std::optional<Scalar>& value) {
+  ENTER_OPERATOR(pad, x, pad, mode, value);
   const std::vector<Margin> margins = margins_of(x, pad);
   if (mode == "constant") return pad_constant(x, margins, value.value_or(0));
   require(mode == "reflect" || mode == "replicate" || mode == "circular", "pad: unknown mode '", mode,

@@ -1,5 +1,6 @@
 #include "autograd/ops/pool.h"
 
+#include "autograd/call.h"
 #include "autograd/ops/views.h"
 #include "autograd/tape.h"
 #include "dlprim/ops/pool/avg_pool2d.h"
@@ -101,26 +102,31 @@ TensorList max_pool_line(const Tensor& x, int kernel_size, std::optional<int> st
 
 Tensor max_pool2d(const Tensor& x, Pair kernel_size, std::optional<Pair> stride, Pair padding, Pair dilation,
                   bool ceil_mode) {
+  ENTER_OPERATOR(max_pool2d, x, kernel_size, stride, padding, dilation, ceil_mode);
   return windowed_max_pool(x, geometry_of(kernel_size, stride, padding, dilation, ceil_mode), false)[0];
 }
 
 TensorList max_pool2d_with_indices(const Tensor& x, Pair kernel_size, std::optional<Pair> stride,
                                    Pair padding, Pair dilation, bool ceil_mode) {
+  ENTER_OPERATOR(max_pool2d, x, kernel_size, stride, padding, dilation, ceil_mode);
   return windowed_max_pool(x, geometry_of(kernel_size, stride, padding, dilation, ceil_mode), true);
 }
 
 Tensor max_pool1d(const Tensor& x, int kernel_size, std::optional<int> stride, int padding, int dilation,
                   bool ceil_mode) {
+  ENTER_OPERATOR(max_pool1d, x, kernel_size, stride, padding, dilation, ceil_mode);
   return max_pool_line(x, kernel_size, stride, padding, dilation, ceil_mode, false)[0];
 }
 
 TensorList max_pool1d_with_indices(const Tensor& x, int kernel_size, std::optional<int> stride, int padding,
                                    int dilation, bool ceil_mode) {
+  ENTER_OPERATOR(max_pool1d, x, kernel_size, stride, padding, dilation, ceil_mode);
   return max_pool_line(x, kernel_size, stride, padding, dilation, ceil_mode, true);
 }
 
 Tensor avg_pool2d(const Tensor& a, Pair kernel_size, std::optional<Pair> stride, Pair padding, bool ceil_mode,
                   bool count_include_pad, std::optional<std::int64_t> divisor_override) {
+  ENTER_OPERATOR(avg_pool2d, a, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override);
   dlprim::require(!divisor_override || *divisor_override != 0, "avg_pool2d: divisor must be not zero");
   const dlprim::Pool2dGeometry geometry = geometry_of(kernel_size, stride, padding, 1, ceil_mode);
   const dlprim::AveragePoolDivisor divisor{count_include_pad, divisor_override.value_or(0)};
@@ -137,6 +143,7 @@ Tensor avg_pool2d(const Tensor& a, Pair kernel_size, std::optional<Pair> stride,
 
 Tensor avg_pool1d(const Tensor& x, int kernel_size, std::optional<int> stride, int padding, bool ceil_mode,
                   bool count_include_pad) {
+  ENTER_OPERATOR(avg_pool1d, x, kernel_size, stride, padding, ceil_mode, count_include_pad);
   return squeeze(
       avg_pool2d(as_plane("avg_pool1d", x), {1, kernel_size}, Pair(1, stride.value_or(kernel_size)),
                  {0, padding}, ceil_mode, count_include_pad),
@@ -144,6 +151,7 @@ Tensor avg_pool1d(const Tensor& x, int kernel_size, std::optional<int> stride, i
 }
 
 Tensor adaptive_avg_pool2d(const Tensor& a, const AdaptiveSize& output_size) {
+  ENTER_OPERATOR(adaptive_avg_pool2d, a, output_size);
   const Tensor x = contiguous(a);
   const dlprim::Tensor y =
       dlprim::Tensor::empty(*x.device(), adaptive_shape("adaptive_avg_pool2d", x, output_size), x.dtype());
@@ -155,22 +163,27 @@ Tensor adaptive_avg_pool2d(const Tensor& a, const AdaptiveSize& output_size) {
 }
 
 Tensor adaptive_avg_pool1d(const Tensor& x, std::int64_t output_size) {
+  ENTER_OPERATOR(adaptive_avg_pool1d, x, output_size);
   return squeeze(adaptive_avg_pool2d(as_plane("adaptive_avg_pool1d", x), {1, output_size}), -2);
 }
 
 Tensor adaptive_max_pool2d(const Tensor& x, const AdaptiveSize& output_size) {
+  ENTER_OPERATOR(adaptive_max_pool2d, x, output_size);
   return adaptive_max_pool(x, output_size, false)[0];
 }
 
 TensorList adaptive_max_pool2d_with_indices(const Tensor& x, const AdaptiveSize& output_size) {
+  ENTER_OPERATOR(adaptive_max_pool2d, x, output_size);
   return adaptive_max_pool(x, output_size, true);
 }
 
 Tensor adaptive_max_pool1d(const Tensor& x, std::int64_t output_size) {
+  ENTER_OPERATOR(adaptive_max_pool1d, x, output_size);
   return squeeze(adaptive_max_pool(as_plane("adaptive_max_pool1d", x), {1, output_size}, false)[0], -2);
 }
 
 TensorList adaptive_max_pool1d_with_indices(const Tensor& x, std::int64_t output_size) {
+  ENTER_OPERATOR(adaptive_max_pool1d, x, output_size);
   return as_lines(adaptive_max_pool(as_plane("adaptive_max_pool1d", x), {1, output_size}, true));
 }
 

@@ -18,6 +18,9 @@ struct AdaptiveSize {
   AdaptiveSize(std::optional<std::int64_t> height, std::optional<std::int64_t> width)
       : values{height, width}, is_one_number(false) {}
 };
+inline dlprim::ArgumentValue argument_value(const AdaptiveSize& size) {
+  return dlprim::value_of(size.values);
+}
 
 /** torch.nn.functional.max_pool2d over [N, C, H, W] or [C, H, W]; stride defaults to the kernel's size. */
 Tensor max_pool2d(const Tensor& x, Pair kernel_size, std::optional<Pair> stride = std::nullopt,

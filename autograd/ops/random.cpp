@@ -3,6 +3,7 @@
 #include <numeric>
 #include <utility>
 
+#include "autograd/call.h"
 #include "autograd/ops/inplace.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/views.h"
@@ -86,23 +87,27 @@ std::uint64_t scaled(std::uint64_t bits, std::uint64_t range) {
 }  // namespace
 
 Tensor rand(const Shape& shape, DType dtype, const Device& device, Generator* generator) {
+  ENTER_OPERATOR(rand, shape, dtype, device, generator);
   return drawn("rand", shape, dtype, device, generator, [](auto& queue, const auto& out, auto state) {
     dlprim::random_uniform(queue, out, 0, 1, state);
   });
 }
 
 Tensor randn(const Shape& shape, DType dtype, const Device& device, Generator* generator) {
+  ENTER_OPERATOR(randn, shape, dtype, device, generator);
   return normal(0, 1, shape, dtype, device, generator);
 }
 
 Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape, DType dtype, const Device& device,
                Generator* generator) {
+  ENTER_OPERATOR(randint, low, high, shape, dtype, device, generator);
   return drawn("randint", shape, dtype, device, generator, [&](auto& queue, const auto& out, auto state) {
     fill_integers(queue, out, low, high, state);
   });
 }
 
 Tensor randperm(std::int64_t n, DType dtype, const Device& device, Generator* generator) {
+  ENTER_OPERATOR(randperm, n, dtype, device, generator);
   require(n >= 0, "randperm: n must be non-negative, got ", n);
   require(n < std::int64_t{1} << 32, "randperm: n must be below 2^32, got ", n);
   require(n <= whole_numbers_end(dtype), "randperm: ", n, " is more than ", name(dtype), " can count to");
@@ -123,12 +128,14 @@ Tensor randperm(std::int64_t n, DType dtype, const Device& device, Generator* ge
 
 Tensor normal(double mean, double std, const Shape& shape, DType dtype, const Device& device,
               Generator* generator) {
+  ENTER_OPERATOR(normal, mean, std, shape, dtype, device, generator);
   return drawn("normal", shape, dtype, device, generator, [&](auto& queue, const auto& out, auto state) {
     dlprim::random_normal(queue, out, mean, std, state);
   });
 }
 
 Tensor normal(const Operand& mean, const Operand& std, Generator* generator) {
+  ENTER_OPERATOR(normal, mean, std, generator);
   require<TypeError>(mean.is_tensor() || std.is_tensor(), "normal: expected a tensor or a size");
   require(std.is_tensor() || std.number().real() >= 0, "normal expects std >= 0.0, but found std ",
           std.number().real());
@@ -142,16 +149,19 @@ Tensor normal(const Operand& mean, const Operand& std, Generator* generator) {
 }
 
 Tensor bernoulli(const Tensor& p, Generator* generator) {
+  ENTER_OPERATOR(bernoulli, p, generator);
   dlprim::require_floating(p.dtype(), *p.device(), "bernoulli");
   const NoGradGuard no_grad;
   return lt(rand(p.shape().vector(), p.dtype(), p.device(), generator), p).to(p.dtype());
 }
 
 Tensor bernoulli(const Tensor& like, double p, Generator* generator) {
+  ENTER_OPERATOR(bernoulli, like, p, generator);
   return empty_like(like).bernoulli_(p, generator);
 }
 
 Tensor multinomial(const Tensor& input, std::int64_t num_samples, bool replacement, Generator* generator) {
+  ENTER_OPERATOR(multinomial, input, num_samples, replacement, generator);
   require(input.dim() == 1 || input.dim() == 2, "multinomial: prob_dist must be 1 or 2 dim, got shape ",
           input.shape());
   require<TypeError>(is_floating(input.dtype()),
@@ -166,6 +176,7 @@ Tensor multinomial(const Tensor& input, std::int64_t num_samples, bool replaceme
 }
 
 Tensor& Tensor::uniform_(double from, double to, Generator* generator) {
+  ENTER_OPERATOR(uniform_, *this, from, to, generator);
   require(from <= to, "uniform_ expects to return a [from, to) range, but found from=", from, " > to=", to);
   return overwritten("uniform_", *this, generator, [&](auto& queue, const auto& out, auto state) {
     dlprim::random_uniform(queue, out, from, to, state);
@@ -173,6 +184,7 @@ Tensor& Tensor::uniform_(double from, double to, Generator* generator) {
 }
 
 Tensor& Tensor::normal_(double mean, double std, Generator* generator) {
+  ENTER_OPERATOR(normal_, *this, mean, std, generator);
   require(std >= 0, "normal_ expects std >= 0.0, but found std ", std);
   return overwritten("normal_", *this, generator, [&](auto& queue, const auto& out, auto state) {
     dlprim::random_normal(queue, out, mean, std, state);
@@ -180,6 +192,7 @@ Tensor& Tensor::normal_(double mean, double std, Generator* generator) {
 }
 
 Tensor& Tensor::bernoulli_(double p, Generator* generator) {
+  ENTER_OPERATOR(bernoulli_, *this, p, generator);
   require(p >= 0 && p <= 1, "bernoulli_ expects p to be in [0, 1], but got p=", p);
   return overwritten("bernoulli_", *this, generator, [&](auto& queue, const auto& out, auto state) {
     dlprim::random_bernoulli(queue, out, p, state);
@@ -187,6 +200,7 @@ Tensor& Tensor::bernoulli_(double p, Generator* generator) {
 }
 
 Tensor& Tensor::exponential_(double lambd, Generator* generator) {
+  ENTER_OPERATOR(exponential_, *this, lambd, generator);
   require(lambd > 0, "exponential_ expects lambda > 0.0, but found lambda=", lambd);
   return overwritten("exponential_", *this, generator, [&](auto& queue, const auto& out, auto state) {
     dlprim::random_uniform(queue, out, 0, 1, state);
@@ -197,6 +211,7 @@ Tensor& Tensor::exponential_(double lambd, Generator* generator) {
 
 Tensor& Tensor::random_(std::optional<std::int64_t> from, std::optional<std::int64_t> to,
                         Generator* generator) {
+  ENTER_OPERATOR(random_, *this, from, to, generator);
   const std::int64_t low = from.value_or(0), high = to.value_or(whole_numbers_end(dtype()));
   require(low < high, "random_ expects 'from' to be less than 'to', but got from=", low, " >= to=", high);
   return overwritten("random_", *this, generator, [&](auto& queue, const auto& out, auto state) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <mutex>
 
+#include "autograd/call.h"
 #include "autograd/creation.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/views.h"
@@ -99,6 +100,8 @@ Tensor product_gradient(const Tensor& g, const Tensor& a, DimMask mask) {
 }
 
 Tensor apply(const dlprim::ReductionOp& op, const Tensor& a, const DimList& dims, bool keepdim) {
+  const dlprim::CallScope entered(op.name.c_str(), dlprim::Call::Kind::operation, "a, dims, keepdim", a, dims,
+                                  keepdim);
   const DimMask mask = dlprim::dim_mask(dims, a.dim(), op.name.c_str());
   const bool extreme = op.name == "amax" || op.name == "amin";
   if (extreme) require_elements(op.name.c_str(), a, mask);
@@ -236,45 +239,58 @@ Tensor prod(const Tensor& a, const DimList& dims, bool keepdim, DType dtype) {
 }
 
 Tensor argmax(const Tensor& a, std::optional<std::int64_t> dim, bool keepdim) {
+  ENTER_OPERATOR(argmax, a, dim, keepdim);
   return arg_extreme("argmax", dlprim::Extreme::max, a, dim, keepdim);
 }
 Tensor argmin(const Tensor& a, std::optional<std::int64_t> dim, bool keepdim) {
+  ENTER_OPERATOR(argmin, a, dim, keepdim);
   return arg_extreme("argmin", dlprim::Extreme::min, a, dim, keepdim);
 }
 
 Tensor max(const Tensor& a) {
+  ENTER_OPERATOR(max, a);
   return amax(a);
 }
 Tensor min(const Tensor& a) {
+  ENTER_OPERATOR(min, a);
   return amin(a);
 }
 std::pair<Tensor, Tensor> max(const Tensor& a, std::int64_t dim, bool keepdim) {
+  ENTER_OPERATOR(max, a, dim, keepdim);
   return extreme_with_index("max", dlprim::Extreme::max, a, dim, keepdim);
 }
 std::pair<Tensor, Tensor> min(const Tensor& a, std::int64_t dim, bool keepdim) {
+  ENTER_OPERATOR(min, a, dim, keepdim);
   return extreme_with_index("min", dlprim::Extreme::min, a, dim, keepdim);
 }
 Tensor max(const Tensor& a, const Tensor& b) {
+  ENTER_OPERATOR(max, a, b);
   return maximum(a, b);
 }
 Tensor min(const Tensor& a, const Tensor& b) {
+  ENTER_OPERATOR(min, a, b);
   return minimum(a, b);
 }
 
 Tensor var(const Tensor& a, const DimList& dims, double correction, bool keepdim) {
+  ENTER_OPERATOR(var, a, dims, correction, keepdim);
   return moments("var", false, a, dims, correction, keepdim).first;
 }
 Tensor std(const Tensor& a, const DimList& dims, double correction, bool keepdim) {
+  ENTER_OPERATOR(std, a, dims, correction, keepdim);
   return moments("std", true, a, dims, correction, keepdim).first;
 }
 std::pair<Tensor, Tensor> var_mean(const Tensor& a, const DimList& dims, double correction, bool keepdim) {
+  ENTER_OPERATOR(var_mean, a, dims, correction, keepdim);
   return moments("var_mean", false, a, dims, correction, keepdim);
 }
 std::pair<Tensor, Tensor> std_mean(const Tensor& a, const DimList& dims, double correction, bool keepdim) {
+  ENTER_OPERATOR(std_mean, a, dims, correction, keepdim);
   return moments("std_mean", true, a, dims, correction, keepdim);
 }
 
 Tensor logsumexp(const Tensor& a, const DimList& dims, bool keepdim) {
+  ENTER_OPERATOR(logsumexp, a, dims, keepdim);
   if (!is_floating(a.dtype())) return logsumexp(to(a, DType::float32), dims, keepdim);
   const DimMask mask = dlprim::dim_mask(dims, a.dim(), "logsumexp");
   const DType sums = dlprim::compute_dtype(a.dtype());
@@ -297,6 +313,7 @@ Tensor logsumexp(const Tensor& a, const DimList& dims, bool keepdim) {
 }
 
 Tensor norm(const Tensor& a, double p, const DimList& dims, bool keepdim) {
+  ENTER_OPERATOR(norm, a, p, dims, keepdim);
   dlprim::require_floating(a.dtype(), *a.device(), "norm");
   const DimMask mask = dlprim::dim_mask(dims, a.dim(), "norm");
   if (std::isinf(p) || p < 0) require_elements("norm", a, mask);

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "autograd/call.h"
 #include "autograd/ops/pool.h"
 #include "autograd/ops/views.h"
 #include "autograd/tape.h"
@@ -99,6 +100,7 @@ Sizes with_last(const Tensor& x, int dims, std::initializer_list<std::int64_t> l
 Tensor interpolate(const Tensor& x, const Sizes& size, const std::vector<double>& scale_factor,
                    const std::string& mode, std::optional<bool> align_corners,
                    std::optional<bool> recompute_scale_factor, bool antialias) {
+  ENTER_OPERATOR(interpolate, x, size, scale_factor, mode, align_corners, recompute_scale_factor, antialias);
   constexpr const char* op = "interpolate";
   require(!antialias, op, ": antialias is not supported");
   require(x.dim() >= 3 && x.dim() <= 5, op,
@@ -134,6 +136,7 @@ Tensor interpolate(const Tensor& x, const Sizes& size, const std::vector<double>
 }
 
 Tensor unfold(const Tensor& x, Pair kernel_size, Pair dilation, Pair padding, Pair stride) {
+  ENTER_OPERATOR(unfold, x, kernel_size, dilation, padding, stride);
   constexpr const char* op = "unfold";
   require(x.dim() == 3 || x.dim() == 4, op, ": expected an input [N, C, H, W] or [C, H, W], got shape ",
           x.shape());
@@ -154,6 +157,7 @@ Tensor unfold(const Tensor& x, Pair kernel_size, Pair dilation, Pair padding, Pa
 }
 
 Tensor fold(const Tensor& x, Pair output_size, Pair kernel_size, Pair dilation, Pair padding, Pair stride) {
+  ENTER_OPERATOR(fold, x, output_size, kernel_size, dilation, padding, stride);
   constexpr const char* op = "fold";
   require(x.dim() == 2 || x.dim() == 3, op,
           ": expected an input [N, C KH KW, blocks] or [C KH KW, blocks], got shape ", x.shape());
@@ -179,6 +183,7 @@ Tensor fold(const Tensor& x, Pair output_size, Pair kernel_size, Pair dilation, 
 }
 
 Tensor pixel_shuffle(const Tensor& x, std::int64_t r) {
+  ENTER_OPERATOR(pixel_shuffle, x, r);
   require(x.dim() >= 3, "pixel_shuffle: expected an input of at least 3 dimensions, got shape ", x.shape());
   require(r > 0, "pixel_shuffle: expected a positive upscale_factor, got ", r);
   const std::int64_t area = product({r, r}), channels = x.size(-3) / area, h = x.size(-2), w = x.size(-1);
@@ -191,6 +196,7 @@ Tensor pixel_shuffle(const Tensor& x, std::int64_t r) {
 }
 
 Tensor pixel_unshuffle(const Tensor& x, std::int64_t r) {
+  ENTER_OPERATOR(pixel_unshuffle, x, r);
   require(x.dim() >= 3, "pixel_unshuffle: expected an input of at least 3 dimensions, got shape ", x.shape());
   require(r > 0, "pixel_unshuffle: expected a positive downscale_factor, got ", r);
   const std::int64_t channels = x.size(-3), h = x.size(-2) / r, w = x.size(-1) / r;
@@ -202,6 +208,7 @@ Tensor pixel_unshuffle(const Tensor& x, std::int64_t r) {
 }
 
 Tensor channel_shuffle(const Tensor& x, std::int64_t groups) {
+  ENTER_OPERATOR(channel_shuffle, x, groups);
   require(x.dim() > 2, "channel_shuffle: expected an input of more than 2 dimensions, got shape ", x.shape());
   require(groups > 0 && x.size(1) % groups == 0, "channel_shuffle: expected the channels of input ",
           x.shape(), " to be divisible by groups ", groups);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "autograd/tensor.h"
+#include "dlprim/core/fields.h"
 
 namespace ocl {
 
@@ -12,6 +13,7 @@ struct RnnOptions {
   bool train = false;
   bool bidirectional = false;
   bool batch_first = false;
+  FIELDS(has_biases, num_layers, dropout, train, bidirectional, batch_first)
 };
 
 /** h_n: [layers * directions, N, H]; c_n likewise, of an LSTM alone. */
@@ -22,6 +24,7 @@ struct RnnResult {
 /** States that an LSTM begins with, or has: h and c. */
 struct LstmState {
   Tensor h, c;
+  FIELDS(h, c)
 };
 
 /**

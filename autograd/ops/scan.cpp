@@ -1,5 +1,6 @@
 #include "autograd/ops/scan.h"
 
+#include "autograd/call.h"
 #include "autograd/ops/views.h"
 #include "autograd/tape.h"
 #include "dlprim/ops/scan/scan.h"
@@ -24,6 +25,7 @@ Tensor with_dtype(const Tensor& a, std::optional<DType> dtype, const Scan& scan)
 }  // namespace
 
 Tensor cumsum(const Tensor& a, std::int64_t dim, std::optional<DType> dtype) {
+  ENTER_OPERATOR(cumsum, a, dim, dtype);
   const int axis = dlprim::wrap_dim(dim, a.dim(), "cumsum");
   return with_dtype(a, dtype, [axis](const Tensor& x) {
     const dlprim::Tensor y = empty_like(x);
@@ -40,6 +42,7 @@ Tensor cumsum(const Tensor& a, std::int64_t dim, std::optional<DType> dtype) {
 }
 
 Tensor cumprod(const Tensor& a, std::int64_t dim, std::optional<DType> dtype) {
+  ENTER_OPERATOR(cumprod, a, dim, dtype);
   const int axis = dlprim::wrap_dim(dim, a.dim(), "cumprod");
   return with_dtype(a, dtype, [axis](const Tensor& x) {
     const dlprim::Tensor y = empty_like(x);

@@ -1,5 +1,6 @@
 #include "autograd/ops/softmax.h"
 
+#include "autograd/call.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/views.h"
 #include "autograd/tape.h"
@@ -30,16 +31,19 @@ Tensor apply(const char* name, const Tensor& a, std::int64_t dim, ForwardKernel 
 }  // namespace
 
 Tensor softmax(const Tensor& a, std::int64_t dim, std::optional<DType> dtype) {
+  ENTER_OPERATOR(softmax, a, dim, dtype);
   return apply("SoftmaxBackward", to(a, dtype.value_or(a.dtype())), dim, dlprim::softmax_forward,
                dlprim::softmax_backward);
 }
 
 Tensor log_softmax(const Tensor& a, std::int64_t dim, std::optional<DType> dtype) {
+  ENTER_OPERATOR(log_softmax, a, dim, dtype);
   return apply("LogSoftmaxBackward", to(a, dtype.value_or(a.dtype())), dim, dlprim::log_softmax_forward,
                dlprim::log_softmax_backward);
 }
 
 Tensor softmin(const Tensor& a, std::int64_t dim, std::optional<DType> dtype) {
+  ENTER_OPERATOR(softmin, a, dim, dtype);
   return softmax(neg(a), dim, dtype);
 }
 

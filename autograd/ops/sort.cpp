@@ -1,5 +1,6 @@
 #include "autograd/ops/sort.h"
 
+#include "autograd/call.h"
 #include "autograd/creation.h"
 #include "autograd/ops/indexing.h"
 #include "autograd/ops/views.h"
@@ -43,16 +44,19 @@ Tensor picked(const char* node, const Tensor& a, std::int64_t dim, const Tensor&
 }  // namespace
 
 Tensor argsort(const Tensor& a, std::int64_t dim, bool descending, bool /*stable: always*/) {
+  ENTER_OPERATOR(argsort, a, dim, descending);
   return order_along("argsort", a, dim, descending);
 }
 
 std::pair<Tensor, Tensor> sort(const Tensor& a, std::int64_t dim, bool descending, bool /*stable: always*/) {
+  ENTER_OPERATOR(sort, a, dim, descending);
   const Tensor order = order_along("sort", a, dim, descending);
   return {picked("SortBackward", a, dim, order), order};
 }
 
 std::pair<Tensor, Tensor> topk(const Tensor& a, std::int64_t k, std::int64_t dim, bool largest,
                                bool /*sorted: always*/) {
+  ENTER_OPERATOR(topk, a, k, dim, largest);
   require<TypeError>(a.dtype() != DType::boolean, "topk: expected numbers, got bool");
   const std::int64_t size = a.dim() ? a.shape()[wrap_dim(dim, a.dim(), "topk")] : 1;
   require(k >= 0 && k <= size, "topk: selected index k out of range: ", k, " of ", size, " elements");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "autograd/call.h"
 #include "autograd/creation.h"
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/strided.h"
@@ -109,6 +110,7 @@ dlprim::Tensor converted(const Tensor& a, DType dtype) {
 }  // namespace
 
 Tensor view(const Tensor& a, const std::vector<std::int64_t>& shape) {
+  ENTER_OPERATOR(view, a, shape);
   const Dims resolved = resolved_shape("view", a, shape);
   const auto strides = view_strides(a.data(), resolved);
   require(strides.has_value(), "view: size ", resolved, " is not compatible with input tensor's size ",
@@ -118,6 +120,7 @@ Tensor view(const Tensor& a, const std::vector<std::int64_t>& shape) {
 }
 
 Tensor reshape(const Tensor& a, const std::vector<std::int64_t>& shape) {
+  ENTER_OPERATOR(reshape, a, shape);
   const Dims resolved = resolved_shape("reshape", a, shape);
   if (const auto strides = view_strides(a.data(), resolved))
     return with_shape("ReshapeBackward", a, resolved, *strides);
@@ -125,6 +128,7 @@ Tensor reshape(const Tensor& a, const std::vector<std::int64_t>& shape) {
 }
 
 Tensor flatten(const Tensor& a, std::int64_t start_dim, std::int64_t end_dim) {
+  ENTER_OPERATOR(flatten, a, start_dim, end_dim);
   const int start = wrap_dim(start_dim, a.dim(), "flatten"), end = wrap_dim(end_dim, a.dim(), "flatten");
   require(start <= end, "flatten: start_dim ", start_dim, " comes after end_dim ", end_dim);
   std::vector<std::int64_t> shape;
@@ -142,6 +146,7 @@ Tensor flatten(const Tensor& a, std::int64_t start_dim, std::int64_t end_dim) {
 }
 
 Tensor permute(const Tensor& a, const std::vector<std::int64_t>& dims) {
+  ENTER_OPERATOR(permute, a, dims);
   require(static_cast<int>(dims.size()) == a.dim(), "permute: ", dims.size(), " dims for a tensor of ",
           a.dim(), " dimensions");
   dlprim::Tensor viewed = a.data();
@@ -159,6 +164,7 @@ Tensor permute(const Tensor& a, const std::vector<std::int64_t>& dims) {
 }
 
 Tensor transpose(const Tensor& a, std::int64_t dim0, std::int64_t dim1) {
+  ENTER_OPERATOR(transpose, a, dim0, dim1);
   std::vector<std::int64_t> dims(static_cast<std::size_t>(a.dim()));
   std::iota(dims.begin(), dims.end(), 0);
   const int first = wrap_dim(dim0, a.dim(), "transpose"), second = wrap_dim(dim1, a.dim(), "transpose");
@@ -167,11 +173,13 @@ Tensor transpose(const Tensor& a, std::int64_t dim0, std::int64_t dim1) {
 }
 
 Tensor t(const Tensor& a) {
+  ENTER_OPERATOR(t, a);
   require(a.dim() <= 2, "t: expected a tensor of at most 2 dimensions, got shape ", a.shape());
   return a.dim() == 2 ? transpose(a, 0, 1) : a;
 }
 
 Tensor squeeze(const Tensor& a, std::optional<std::int64_t> dim) {
+  ENTER_OPERATOR(squeeze, a, dim);
   const int only = dim ? wrap_dim(*dim, a.dim(), "squeeze") : -1;
   Dims shape, strides;
   for (int d = 0; d < a.dim(); ++d) {
@@ -183,6 +191,7 @@ Tensor squeeze(const Tensor& a, std::optional<std::int64_t> dim) {
 }
 
 Tensor squeeze(const Tensor& a, const std::vector<std::int64_t>& dims) {
+  ENTER_OPERATOR(squeeze, a, dims);
   std::vector<bool> drops(static_cast<std::size_t>(a.dim()) + 1);
   for (const std::int64_t dim : dims) {
     const auto d = static_cast<std::size_t>(wrap_dim(dim, a.dim(), "squeeze"));
@@ -199,6 +208,7 @@ Tensor squeeze(const Tensor& a, const std::vector<std::int64_t>& dims) {
 }
 
 Tensor unflatten(const Tensor& a, std::int64_t dim, const std::vector<std::int64_t>& sizes) {
+  ENTER_OPERATOR(unflatten, a, dim, sizes);
   require(!sizes.empty(), "unflatten: sizes must be non-empty");
   const int d = wrap_dim(dim, a.dim(), "unflatten");
   require<IndexError>(a.dim() > 0, "unflatten: a scalar has no dimension ", dim);
@@ -234,6 +244,7 @@ Tensor unflatten(const Tensor& a, std::int64_t dim, const std::vector<std::int64
 
 Tensor movedim(const Tensor& a, const std::vector<std::int64_t>& source,
                const std::vector<std::int64_t>& destination) {
+  ENTER_OPERATOR(movedim, a, source, destination);
   require(source.size() == destination.size(), "movedim: expected as many source as destination dims, got ",
           source.size(), " and ", destination.size());
   const auto rank = static_cast<std::size_t>(a.dim());
@@ -258,6 +269,7 @@ Tensor movedim(const Tensor& a, const std::vector<std::int64_t>& source,
 }
 
 Tensor diagonal(const Tensor& a, std::int64_t offset, std::int64_t dim1, std::int64_t dim2) {
+  ENTER_OPERATOR(diagonal, a, offset, dim1, dim2);
   const int first = wrap_dim(dim1, a.dim(), "diagonal"), second = wrap_dim(dim2, a.dim(), "diagonal");
   require(first != second, "diagonal: dimensions cannot be identical ", dim1, ", ", dim2);
   dlprim::Tensor viewed = a.data();
@@ -277,6 +289,7 @@ Tensor diagonal(const Tensor& a, std::int64_t offset, std::int64_t dim1, std::in
 
 Tensor as_strided(const Tensor& a, const std::vector<std::int64_t>& size,
                   const std::vector<std::int64_t>& stride, std::optional<std::int64_t> storage_offset) {
+  ENTER_OPERATOR(as_strided, a, size, stride, storage_offset);
   require(size.size() == stride.size(), "as_strided: mismatch in length of strides and shape: ", Dims(size),
           " and ", Dims(stride));
   return strided_view(
@@ -285,6 +298,7 @@ Tensor as_strided(const Tensor& a, const std::vector<std::int64_t>& size,
 }
 
 Tensor unsqueeze(const Tensor& a, std::int64_t dim) {
+  ENTER_OPERATOR(unsqueeze, a, dim);
   const int at = wrap_dim(dim, a.dim() + 1, "unsqueeze");
   Dims shape = a.shape(), strides = a.strides();
   shape.insert(at, 1);
@@ -293,6 +307,7 @@ Tensor unsqueeze(const Tensor& a, std::int64_t dim) {
 }
 
 Tensor expand(const Tensor& a, const std::vector<std::int64_t>& shape) {
+  ENTER_OPERATOR(expand, a, shape);
   Dims target(shape);
   require(target.size() >= a.dim(), "expand: ", target, " has fewer dimensions than the tensor's ",
           a.shape());
@@ -338,6 +353,7 @@ Tensor slice(const Tensor& a, std::int64_t dim, std::int64_t start, std::int64_t
 }
 
 Tensor narrow(const Tensor& a, std::int64_t dim, std::int64_t start, std::int64_t length) {
+  ENTER_OPERATOR(narrow, a, dim, start, length);
   const int d = wrap_dim(dim, a.dim(), "narrow");
   const std::int64_t size = a.size(d);
   if (start < 0) start += size;
@@ -347,6 +363,7 @@ Tensor narrow(const Tensor& a, std::int64_t dim, std::int64_t start, std::int64_
 }
 
 Tensor select(const Tensor& a, std::int64_t dim, std::int64_t index) {
+  ENTER_OPERATOR(select, a, dim, index);
   require<IndexError>(a.dim() > 0, "select() cannot be applied to a 0-dim tensor.");
   const int d = wrap_dim(dim, a.dim(), "select");
   const std::int64_t size = a.shape()[d];
@@ -356,10 +373,12 @@ Tensor select(const Tensor& a, std::int64_t dim, std::int64_t index) {
 }
 
 Tensor contiguous(const Tensor& a) {
+  ENTER_OPERATOR(contiguous, a);
   return a.is_contiguous() ? a : clone(a);
 }
 
 Tensor clone(const Tensor& a) {
+  ENTER_OPERATOR(clone, a);
   return record("CloneBackward", {a}, converted(a, a.dtype()),
                 [] { return [](const TensorList& g) { return g; }; });
 }

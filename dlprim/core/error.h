@@ -7,10 +7,11 @@
 
 namespace dlprim {
 
-/** Base of every error the library throws. Messages start with the operator's name where there is one. */
+/** Base of every error the library throws. Messages name the operator that the thread is in, if any. */
 class Error : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  /** Puts the operator's name (CallState) before a message that does not have it. */
+  explicit Error(const std::string& message);
 };
 
 /** A shape, size or option that does not fit. Python: ValueError. */

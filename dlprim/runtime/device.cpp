@@ -9,6 +9,7 @@
 #include <mutex>
 #include <thread>
 
+#include "dlprim/core/call_state.h"
 #include "dlprim/core/error.h"
 #include "dlprim/runtime/interrupts.h"
 #include "dlprim/runtime/kernel_cache.h"
@@ -215,11 +216,13 @@ void set_profiling(bool profiling) {
 
 void Device::start_profiling() {
   set_profiling(true);
+  ++module_name_users;
   for (Device* device : opened()) device->queue().start_profiling();
 }
 
 std::vector<std::pair<Device*, std::vector<KernelRecord>>> Device::stop_profiling() {
   set_profiling(false);
+  --module_name_users;
   std::vector<std::pair<Device*, std::vector<KernelRecord>>> records;
   for (Device* device : opened()) records.emplace_back(device, device->queue().stop_profiling());
   return records;

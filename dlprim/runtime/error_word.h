@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "dlprim/core/fields.h"
 #include "dlprim/runtime/opencl.h"
 
 namespace dlprim {
@@ -25,6 +26,7 @@ struct DeviceCheck {
 
   /** This check for a launch whose failure leaves `result` wrong. */
   DeviceCheck spoiling(const Tensor& result) const;
+  FIELDS(code)
 };
 
 /** A check whose failure reads `message` followed by the offending value. Call once per place: `static const

@@ -1,15 +1,23 @@
 #include "dlprim/runtime/profiler.h"
 
+#include "dlprim/core/call_state.h"
+
 namespace dlprim {
+
+void Profiler::record(const std::string& name, const cl::Event& event) {
+  const auto text = [](const char* given) { return std::string(given ? given : ""); };
+  pending_.push_back({name, event, text(call_state.operation), text(call_state.module)});
+}
 
 std::vector<KernelRecord> Profiler::take() {
   std::vector<KernelRecord> records;
   records.reserve(pending_.size());
-  for (const Pending& p : pending_) {
+  for (Pending& p : pending_) {
     p.event.wait();
     records.push_back({p.name, p.event.getProfilingInfo<CL_PROFILING_COMMAND_QUEUED>(),
                        p.event.getProfilingInfo<CL_PROFILING_COMMAND_START>(),
-                       p.event.getProfilingInfo<CL_PROFILING_COMMAND_END>()});
+                       p.event.getProfilingInfo<CL_PROFILING_COMMAND_END>(), std::move(p.operation),
+                       std::move(p.module)});
   }
   pending_.clear();
   return records;

@@ -12,12 +12,15 @@ namespace dlprim {
 struct KernelRecord {
   std::string name;
   std::uint64_t queued, start, end;
+  /** The operator (or backward step) and the class of the module that launched it; empty outside of any. */
+  std::string operation, module;
 };
 
 /** Collects the events of launches while a queue profiles. */
 class Profiler {
  public:
-  void record(const std::string& name, const cl::Event& event) { pending_.push_back({name, event}); }
+  /** Notes what the calling thread is in (CallState). */
+  void record(const std::string& name, const cl::Event& event);
   /** The records so far; waits for the events. */
   std::vector<KernelRecord> take();
 
@@ -25,6 +28,7 @@ class Profiler {
   struct Pending {
     std::string name;
     cl::Event event;
+    std::string operation, module;
   };
   std::vector<Pending> pending_;
 };

@@ -9,6 +9,7 @@
 #include "dlprim/runtime/interrupts.h"
 #include "dlprim/runtime/kernel_cache.h"
 #include "dlprim/runtime/kernel_sources.h"
+#include "dlprim/runtime/kernel_warnings.h"
 #include "dlprim/runtime/sha256.h"
 
 namespace dlprim {
@@ -148,6 +149,31 @@ void ProgramTable::load(Program& program, const std::string& options) {
   }
 }
 
+namespace {
+
+/** Texts about kernels, never destroyed: threads that outlive main may add one. */
+struct Warnings {
+  std::mutex mutex;
+  std::vector<std::string> texts;
+};
+Warnings& warnings() {
+  static auto* all = new Warnings;
+  return *all;
+}
+
+void note_warnings(const std::string& label, const std::string& build_log) {
+  if (build_log.find("warning") == std::string::npos) return;
+  const std::lock_guard locked(warnings().mutex);
+  warnings().texts.push_back(concat(label, ": ", build_log));
+}
+
+}  // namespace
+
+std::vector<std::string> kernel_warnings() {
+  const std::lock_guard locked(warnings().mutex);
+  return warnings().texts;
+}
+
 void ProgramTable::build(Program& program, const std::string& source, const std::string& options) {
   KernelCache& cache = KernelCache::global();
   const auto start = std::chrono::steady_clock::now();
@@ -159,6 +185,7 @@ void ProgramTable::build(Program& program, const std::string& source, const std:
                                   options, "': ", error_name(e.err()), "\n",
                                   program.handle.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_.handle())));
   }
+  note_warnings(program.label, program.handle.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_.handle()));
   cache.note_built(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   if (!device_.info().compiles_at_launch)
     cache.store(program.key, program.label, device_.info().name, {binary_of(program.handle), ""});

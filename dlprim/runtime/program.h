@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "dlprim/core/fields.h"
 #include "dlprim/runtime/lifetime.h"
 #include "dlprim/runtime/opencl.h"
 
@@ -34,6 +35,7 @@ class Defines {
     return *this;
   }
   const std::string& text() const { return text_; }
+  FIELDS(text_)
 
  private:
   void append(const char* macro, const std::string& value) {

@@ -65,6 +65,7 @@ void Queue::enqueue(Kernel& kernel, const Range& range) {
     global[i] = (range.global[static_cast<std::size_t>(i)] + local - 1) / local * local;
     if (global[i] == 0) return;
   }
+  note_command(kernel.name.c_str());
   cl_event event = nullptr;
   const cl_int code = clEnqueueNDRangeKernel(queue_(), kernel.handle(), 3, nullptr, global,
                                              range.local.data(), 0, nullptr, profiling_ ? &event : nullptr);
@@ -89,6 +90,7 @@ void Queue::drop_finished_uploads() {
 
 void Queue::write(const Tensor& destination, const void* source, std::size_t bytes) {
   if (bytes == 0) return;
+  note_command("write");
   DeviceLock lock(mutex_);
   drop_finished_uploads();
   const auto* first = static_cast<const char*>(source);
@@ -123,6 +125,7 @@ void Queue::read(const Tensor& source, void* destination, std::size_t bytes) {
 
 void Queue::copy(const Tensor& source, const Tensor& destination, std::size_t bytes) {
   if (bytes == 0) return;
+  note_command("copy");
   DeviceLock lock(mutex_);
   if (const std::uint32_t thread = source.storage->suspect()) error_words_.follow(thread);
   const auto start = [](const Tensor& t) {
@@ -142,6 +145,7 @@ void Queue::copy(const Tensor& source, const Tensor& destination, std::size_t by
 void Queue::zero(const Tensor& destination) {
   const std::size_t bytes = static_cast<std::size_t>(destination.numel()) * size_of(destination.dtype);
   if (bytes == 0) return;
+  note_command("zero");
   DeviceLock lock(mutex_);
   const std::size_t start = destination.storage->byte_offset() +
                             static_cast<std::size_t>(destination.offset) * size_of(destination.dtype);

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "dlprim/core/call_state.h"
 #include "dlprim/core/tensor.h"
 #include "dlprim/runtime/error_word.h"
 #include "dlprim/runtime/lifetime.h"
@@ -100,6 +101,7 @@ class Queue {
   void enqueue_foreign(const char* label, Work work) {
     DeviceLock lock(mutex_);
     cl::Event event;
+    note_command(label);
     work(queue_(), profiling_ ? &event() : nullptr);
     if (profiling_) profiler_.record(label, event);
     count_command();

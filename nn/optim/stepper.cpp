@@ -6,6 +6,7 @@
 #include "autograd/creation.h"
 #include "autograd/ops/views.h"
 #include "autograd/tape.h"
+#include "dlprim/core/call.h"
 #include "nn/optim/tensor_rules.h"
 
 namespace ocl::optim {
@@ -74,6 +75,7 @@ void Stepper::launch(dlprim::ParameterPack& pack, const Options& options,
     one.state.reserve(p->tensors.size());
     for (const Tensor& t : p->tensors) one.state.push_back(t.data());
   }
+  const dlprim::CallScope entered(rule_.name, dlprim::Call::Kind::operation, "parameters", raw);
   dlprim::fused_step(participants.front()->parameter.device()->queue(), pack, raw, update);
   for (Participant* p : participants) {
     p->numbers = numbers;

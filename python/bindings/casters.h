@@ -215,6 +215,7 @@ void bind_errors(py::module_& m);
 void bind_device(py::module_& m);
 void bind_tensor(py::module_& m);
 void bind_autograd(py::module_& m);
+void bind_calls(py::module_& m);
 void bind_reading(py::module_& m, py::class_<ocl::Tensor>& tensor);
 /** Every operator, in ops/. */
 void bind_operators(py::module_& m, py::class_<ocl::Tensor>& tensor);

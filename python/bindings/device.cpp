@@ -3,6 +3,7 @@
 #include "autograd/profiler.h"
 #include "casters.h"
 #include "dlprim/runtime/kernel_cache.h"
+#include "dlprim/runtime/kernel_warnings.h"
 
 namespace {
 
@@ -66,8 +67,19 @@ void bind_profile(py::module_& m) {
   py::class_<Profile>(m, "Profile", "Times every kernel launch from its construction to stop().")
       .def(py::init<>(), WithoutLock())
       .def("stop", &Profile::stop, WithoutLock())
-      .def("table", &Profile::table, WithoutLock(),
-           "A line per kernel: calls, total and mean time, share; the longest first.")
+      .def(
+          "table",
+          [](Profile& profile, const std::string& by) {
+            const PythonUnlocked unlocked;
+            dlprim::require(by == "kernel" || by == "operator" || by == "module",
+                            "table: expected by to be 'kernel', 'operator' or 'module', got '", by, "'");
+            return profile.table(by == "kernel"     ? Profile::By::kernel
+                                 : by == "operator" ? Profile::By::operation
+                                                    : Profile::By::module);
+          },
+          py::arg("by") = "kernel",
+          "A line per kernel, operator or class of module: calls, total and mean time, share; the longest "
+          "first.")
       .def("export_chrome_trace", &Profile::export_chrome_trace, py::arg("path"), WithoutLock())
       .def("export_csv", &Profile::export_csv, py::arg("path"), WithoutLock())
       .def(
@@ -85,6 +97,7 @@ void bind_profile(py::module_& m) {
 }  // namespace
 
 void bind_device(py::module_& m) {
+  m.def("_kernel_warnings", &dlprim::kernel_warnings);
   py::class_<Device>(m, "device", "An OpenCL device: 'ocl:N' (N as in clinfo --list), 'ocl' or 'cpu'.")
       .def(py::init<std::string>(), py::arg("name"))
       .def(py::init<const Device&>(), py::arg("device"))

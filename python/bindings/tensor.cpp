@@ -308,5 +308,6 @@ void bind_tensor(py::module_& m) {
           py::arg("dtype") = py::none(), "The name of its type, or the tensor in another dtype.");
   tensor.attr("__array_priority__") = 1000;  // NumPy's operators give way to ours
   bind_autograd(m);
+  bind_calls(m);
   bind_operators(m, tensor);
 }

@@ -13,6 +13,7 @@ from ocl.autograd_function import Function, once_differentiable
 __all__ = [
     "Function",
     "backward",
+    "detect_anomaly",
     "enable_grad",
     "grad",
     "gradcheck",
@@ -21,6 +22,7 @@ __all__ = [
     "is_inference_mode_enabled",
     "no_grad",
     "once_differentiable",
+    "set_detect_anomaly",
     "set_grad_enabled",
 ]
 
@@ -85,6 +87,33 @@ class enable_grad(_GradMode):  # noqa: N801
     """Records inside, also within no_grad."""
 
     _mode = True
+
+
+class set_detect_anomaly:  # noqa: N801
+    """Switches anomaly detection (``detect_anomaly``) on or off: from the call on, or in a ``with`` block."""
+
+    def __init__(self, mode: bool, check_nan: bool = True) -> None:
+        self._previous = _C.is_anomaly_enabled(), _C.is_anomaly_check_nan_enabled()
+        _C._set_detect_anomaly(mode, check_nan)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exception: object) -> None:
+        _C._set_detect_anomaly(*self._previous)
+
+
+class detect_anomaly(set_detect_anomaly):  # noqa: N801
+    """Finds the operator whose gradient is not finite (torch.autograd.detect_anomaly).
+
+    Inside, every operator notes where the program called it, and a backward pass looks at each gradient as it
+    comes out: RuntimeError for the first with NaN or an infinity (PyTorch: NaN alone), with the operator, its
+    module and the lines of the forward call. With ``check_nan=False`` nothing is looked at, the notes stay.
+    Slow: each look waits for the device.
+    """
+
+    def __init__(self, check_nan: bool = True) -> None:
+        super().__init__(True, check_nan)
 
 
 _inference = threading.local()

@@ -1,18 +1,21 @@
-"""Times of every kernel launch."""
+"""Times of every kernel launch, and the calls of operators."""
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 from ocl import _C
 
-__all__ = ["profile"]
+__all__ = ["Call", "profile", "record_calls"]
 
 
 class profile:  # noqa: N801  (PyTorch's name)
     """Records every kernel launch inside ``with ocl.profiler.profile() as p:``.
 
-    Afterwards ``p.table()`` gives a line per kernel, ``p.export_chrome_trace(path)`` a trace for
-    chrome://tracing or Perfetto, ``p.export_csv(path)`` one line per launch, and ``p.launches()``
-    (device, kernel, start, end) in nanoseconds.
+    Afterwards ``p.table()`` gives a line per kernel (with ``by="operator"`` or ``by="module"`` per operator
+    or class of module that launched it), ``p.export_chrome_trace(path)`` a trace for chrome://tracing or
+    Perfetto, ``p.export_csv(path)`` one line per launch, and ``p.launches()`` (device, kernel, start, end)
+    in nanoseconds.
     """
 
     def __enter__(self) -> profile:
@@ -22,8 +25,8 @@ class profile:  # noqa: N801  (PyTorch's name)
     def __exit__(self, *exception: object) -> None:
         self._profile.stop()
 
-    def table(self) -> str:
-        return self._profile.table()
+    def table(self, by: str = "kernel") -> str:
+        return self._profile.table(by)
 
     def export_chrome_trace(self, path: str) -> None:
         self._profile.export_chrome_trace(path)
@@ -33,3 +36,33 @@ class profile:  # noqa: N801  (PyTorch's name)
 
     def launches(self) -> list[tuple[str, str, int, int]]:
         return self._profile.launches()
+
+
+class Call(NamedTuple):
+    """One call; its kind is "operator", "primitive" (what computes on a device), "backward" or "module"."""
+
+    name: str
+    kind: str
+    depth: int
+    """Calls around this one."""
+    arguments: dict[str, Any]
+    """By the names of the C++ function; tensors share the memory of what was given."""
+
+
+class record_calls:  # noqa: N801
+    """Records this thread's calls inside ``with ocl.profiler.record_calls() as r:``, in order: ``r.calls``.
+
+    It keeps every tensor that a call takes.
+    """
+
+    def __enter__(self) -> record_calls:
+        self._log = _C._CallLog()
+        self._log.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._log.stop()
+
+    @property
+    def calls(self) -> list[Call]:
+        return [Call(*entry) for entry in self._log.entries()]

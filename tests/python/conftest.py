@@ -26,3 +26,10 @@ def device():
 def rng(request):
     """NumPy's random generator, the same for the same test in every run."""
     return np.random.default_rng(list(request.node.name.encode()))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def kernels_build_without_warnings():
+    """At the end of all tests: no kernel that they built made a compiler complain."""
+    yield
+    assert ocl._C._kernel_warnings() == []

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
 #include "dlprim/core/real.h"
 #include "dlprim/runtime/device.h"
@@ -57,6 +58,7 @@ Range rows_range(Queue& queue, const Extents& e) {
 }  // namespace
 
 void attention_softmax(Queue& queue, const Tensor& scores, double scale, const Tensor* mask, bool is_causal) {
+  ENTER(attention_softmax, queue, scores, scale, mask, is_causal);
   const Extents e = extents_of(queue, scores, is_causal);
   const MaskStrides strides = mask_strides(mask, scores);
   if (scores.numel() == 0) return;

@@ -1,5 +1,6 @@
 #include "dlprim/ops/conv/conv2d.h"
 
+#include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
 #include "dlprim/ops/conv/conv2d_problem.h"
 #include "dlprim/runtime/device.h"
@@ -90,6 +91,7 @@ Dims conv2d_output_shape(const Dims& x, const Dims& weight, const Conv2dGeometry
 
 void conv2d_forward(Queue& queue, const Tensor& x, const Tensor& weight, const Tensor* bias,
                     const Conv2dGeometry& geometry, const Tensor& y) {
+  ENTER(conv2d_forward, queue, x, weight, bias, geometry, y);
   const ConvProblem p = problem_of("conv2d", x.shape, weight.shape, y.shape, geometry);
   check_tensors("conv2d", queue, x, weight, y);
   require(!bias || (bias->shape == Dims{weight.shape[0]} && bias->dtype == x.dtype),
@@ -101,6 +103,7 @@ void conv2d_forward(Queue& queue, const Tensor& x, const Tensor& weight, const T
 
 void conv2d_backward_data(Queue& queue, const Tensor& dy, const Tensor& weight,
                           const Conv2dGeometry& geometry, const Tensor& dx) {
+  ENTER(conv2d_backward_data, queue, dy, weight, geometry, dx);
   const ConvProblem p = problem_of("conv2d_backward_data", dx.shape, weight.shape, dy.shape, geometry);
   check_tensors("conv2d_backward_data", queue, dy, weight, dx);
   if (dx.numel() == 0) return;
@@ -109,6 +112,7 @@ void conv2d_backward_data(Queue& queue, const Tensor& dy, const Tensor& weight,
 
 void conv2d_backward_weight(Queue& queue, const Tensor& dy, const Tensor& x, const Conv2dGeometry& geometry,
                             const Tensor& dw) {
+  ENTER(conv2d_backward_weight, queue, dy, x, geometry, dw);
   const ConvProblem p = problem_of("conv2d_backward_weight", x.shape, dw.shape, dy.shape, geometry);
   check_tensors("conv2d_backward_weight", queue, dy, x, dw);
   if (dw.numel() == 0) return;

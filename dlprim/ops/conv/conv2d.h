@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "dlprim/core/fields.h"
 #include "dlprim/core/tensor.h"
 #include "dlprim/runtime/queue.h"
 
@@ -11,6 +12,7 @@ namespace dlprim {
 struct Conv2dGeometry {
   std::array<int, 2> stride{1, 1}, padding{0, 0}, dilation{1, 1};
   std::int64_t groups = 1;
+  FIELDS(stride, padding, dilation, groups)
 };
 
 /**

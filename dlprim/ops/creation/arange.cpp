@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dlprim/core/call.h"
 #include "dlprim/core/real.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
@@ -9,6 +10,7 @@
 namespace dlprim {
 
 void arange(Queue& queue, const Tensor& out, Scalar start, Scalar step) {
+  ENTER(arange, queue, out, start, step);
   constexpr const char* op = "arange";
   require<TypeError>(out.dtype != DType::boolean, op, ": bool is not supported");
   if (is_floating(out.dtype)) require_floating(out.dtype, queue.device(), op);

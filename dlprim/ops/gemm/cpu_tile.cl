@@ -80,13 +80,20 @@ DEFINE_TILE_MEMORY(reload_tile, spill_tile, __private)
   }
 #define TILE_STEP(tile, LEFT, right) TILE_STEP_OF(MR, tile, LEFT, right)
 
+// Steps of the depth done together: counting them one by one takes slots that FMAs could have (960 x 960 x 960 went from
+// about 100 to about 115 GFLOP/s).
+#define TOGETHER 4
+
 // The product of two packed panels: left [depth][MR], right [depth][NR], in one chain of FMAs.
 inline Tile multiply_chain(__global const REAL *restrict left, __global const REAL *restrict right, const int depth) {
   Tile tile = zero_tile();
-#define PANEL_LEFT(i) left[i]
-  // Unrolled, counting costs no slots that FMAs could have: 960 x 960 x 960 went from about 100 to about 115 GFLOP/s.
-#pragma unroll 4
-  for (int k = 0; k < depth; ++k, left += MR, right += NR) TILE_STEP(tile, PANEL_LEFT, right)
+  int k = 0;
+#define PANEL_LEFT(i) left[(k + s) * MR + (i)]
+  for (; k + TOGETHER <= depth; k += TOGETHER)
+#pragma unroll
+    for (int s = 0; s < TOGETHER; ++s) TILE_STEP(tile, PANEL_LEFT, right + (k + s) * NR)
+  const int s = 0;
+  for (; k < depth; ++k) TILE_STEP(tile, PANEL_LEFT, right + k * NR)
 #undef PANEL_LEFT
   return tile;
 }

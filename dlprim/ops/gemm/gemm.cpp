@@ -1,5 +1,6 @@
 #include "dlprim/ops/gemm/gemm.h"
 
+#include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
 #include "dlprim/ops/gemm/gemm_engine.h"
 #include "dlprim/runtime/device.h"
@@ -39,6 +40,7 @@ std::int64_t column_stride(const Tensor& t) {
 
 void gemm(Queue& queue, const Tensor& a, const Tensor& b, const Tensor& c, double alpha, double beta,
           const Tensor* bias) {
+  ENTER(gemm, queue, a, b, c, alpha, beta, bias);
   check(a, b, c, bias);
   require<TypeError>(c.dtype != DType::boolean, "gemm: not implemented for bool");
   if (is_floating(c.dtype)) require_floating(c.dtype, queue.device(), "gemm");

@@ -1,3 +1,4 @@
+#include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
 #include "dlprim/core/real.h"
 #include "dlprim/ops/index/places.h"
@@ -65,6 +66,7 @@ void add_rows(Queue& queue, const Tensor& source, const Tensor& keys, std::int64
 void add_at_places(Queue& queue, const Tensor& source, const Tensor& index, const Tensor& target,
                    const Scalar& alpha, std::optional<std::int64_t> left_out, Negative negative,
                    DeviceCheck check) {
+  ENTER(add_at_places, queue, source, index, target, alpha, left_out, negative, check);
   if (is_floating(target.dtype)) require_floating(target.dtype, queue.device(), "adding by an index");
   if (index.numel() == 0) return;
   // An index of whole rows is sorted once for all columns; any other names single elements.
@@ -85,8 +87,7 @@ void add_at_places(Queue& queue, const Tensor& source, const Tensor& index, cons
   else
     copy_strides(target, places.y);
   queue.launch(queue.kernel("ops/index/index.cl", "keys_of_places"), share_range(queue, own_index.numel()),
-               own_index, keys, places, none_key, cl_long{left_out.value_or(-1)},
-               check.spoiling(target));
+               own_index, keys, places, none_key, cl_long{left_out.value_or(-1)}, check.spoiling(target));
   const Tensor flat_keys = keys.reshaped({keys.numel()});
   if (names_rows) return add_rows(queue, source, flat_keys, none, target, alpha);
 

@@ -1,5 +1,6 @@
 #include "dlprim/ops/index/index.h"
 
+#include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
 #include "dlprim/ops/index/places.h"
 #include "dlprim/ops/sort/work.h"
@@ -86,6 +87,7 @@ std::optional<Tensor> outer_along_inner(const Tensor& t, int first, int count) {
 
 void read_places(Queue& queue, const Tensor& x, const Tensor& index, const Tensor& y, Negative negative,
                  DeviceCheck check) {
+  ENTER(read_places, queue, x, index, y, negative, check);
   if (y.numel() == 0) return;
   Places places = places_of(index, x.shape[1], negative);
   copy_strides(x, places.x);
@@ -96,6 +98,7 @@ void read_places(Queue& queue, const Tensor& x, const Tensor& index, const Tenso
 
 void write_places(Queue& queue, const Tensor& x, const Tensor& index, const Tensor& y, bool distinct,
                   Negative negative, DeviceCheck check) {
+  ENTER(write_places, queue, x, index, y, distinct, negative, check);
   if (index.numel() == 0) return;
   kernel_int(index.shape[1], "writing by an index", "an index");
   Places places = places_of(index, y.shape[1], negative);
@@ -112,6 +115,7 @@ void write_places(Queue& queue, const Tensor& x, const Tensor& index, const Tens
 
 void join_indices(Queue& queue, const std::vector<Tensor>& indices, const Dims& sizes, const Tensor& places,
                   DeviceCheck check) {
+  ENTER(join_indices, queue, indices, sizes, places, check);
   const std::int64_t count = places.numel();
   if (count == 0) return;
   std::int64_t step = product(sizes);
@@ -124,6 +128,7 @@ void join_indices(Queue& queue, const std::vector<Tensor>& indices, const Dims& 
 }
 
 void triangle(Queue& queue, Triangle kept, const Tensor& x, std::int64_t diagonal, const Tensor& y) {
+  ENTER(triangle, queue, kept, x, diagonal, y);
   if (x.numel() == 0) return;
   const cl_long rows = x.size(-2), columns = x.size(-1);
   const std::int64_t all_rows = x.numel() / columns;

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "dlprim/core/fields.h"
 #include "dlprim/core/scalar.h"
 #include "dlprim/runtime/queue.h"
 
@@ -62,6 +63,7 @@ void triangle(Queue& queue, Triangle kept, const Tensor& x, std::int64_t diagona
 struct TrueCount {
   std::int64_t count;
   Tensor starts;
+  FIELDS(count, starts)
 };
 
 /** Counts. Waits. Throws ValueError for 2^31 elements and more. */

@@ -1,3 +1,4 @@
+#include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
 #include "dlprim/ops/index/index.h"
 #include "dlprim/ops/sort/work.h"
@@ -21,8 +22,9 @@ std::int64_t stretches(const Tensor& x) {
 }  // namespace
 
 TrueCount count_true(Queue& queue, const Tensor& x) {
+  ENTER(count_true, queue, x);
   kernel_int(x.numel(), "nonzero", "a tensor");
-  if (x.numel() == 0) return {0, {}};
+  if (x.numel() == 0) return entered.returns(TrueCount{0, {}});
   const Tensor counts = queue.scratch({1, stretches(x)}, DType::int32);
   const Tensor total = queue.scratch({1}, DType::int32);
   queue.launch(queue.kernel(file, "count_true"), share_range(queue, stretches(x), stretch), x, counts,
@@ -30,10 +32,11 @@ TrueCount count_true(Queue& queue, const Tensor& x) {
   sums_before(queue, file, {}, counts, &total);
   cl_int count = 0;
   queue.read(total, &count, sizeof count);
-  return {count, counts};
+  return entered.returns(TrueCount{count, counts});
 }
 
 void write_true(Queue& queue, const Tensor& x, const TrueCount& counted, const Tensor& places) {
+  ENTER(write_true, queue, x, counted, places);
   if (counted.count == 0) return;
   TrueShape shape{};
   shape.rank = std::max(x.rank(), 1);

@@ -1,5 +1,6 @@
 #include "dlprim/ops/loss/cross_entropy.h"
 
+#include "dlprim/core/call.h"
 #include "dlprim/core/error.h"
 #include "dlprim/core/real.h"
 #include "dlprim/ops/loss/class_loss_launch.h"
@@ -48,6 +49,7 @@ Dims cross_entropy_normalizer_shape(const Dims& logits) {
 void cross_entropy_forward(Queue& queue, const Tensor& logits, const Tensor& target, const Tensor* weight,
                            const CrossEntropyOptions& options, const Tensor& loss, const Tensor& total_weight,
                            const Tensor& normalizers) {
+  ENTER(cross_entropy_forward, queue, logits, target, weight, options, loss, total_weight, normalizers);
   constexpr const char* op = "cross_entropy";
   const ClassLossExtents extents = checked_extents(op, logits, target, weight, options, normalizers);
   require_loss_tensors(op, logits, options.reduction, loss, total_weight);
@@ -77,6 +79,8 @@ void cross_entropy_forward(Queue& queue, const Tensor& logits, const Tensor& tar
 void cross_entropy_backward(Queue& queue, const Tensor& grad, const Tensor& logits, const Tensor& target,
                             const Tensor* weight, const CrossEntropyOptions& options,
                             const Tensor& total_weight, const Tensor& normalizers, const Tensor& dlogits) {
+  ENTER(cross_entropy_backward, queue, grad, logits, target, weight, options, total_weight, normalizers,
+        dlogits);
   constexpr const char* op = "cross_entropy backward";
   const ClassLossExtents extents = checked_extents(op, logits, target, weight, options, normalizers);
   require_loss_tensors(op, logits, options.reduction, grad, total_weight);
@@ -106,6 +110,8 @@ void cross_entropy_target_backward(Queue& queue, const Tensor& grad, const Tenso
                                    const Tensor* weight, const CrossEntropyOptions& options,
                                    const Tensor& total_weight, const Tensor& normalizers,
                                    const Tensor& dtarget) {
+  ENTER(cross_entropy_target_backward, queue, grad, logits, weight, options, total_weight, normalizers,
+        dtarget);
   constexpr const char* op = "cross_entropy backward";
   const ClassLossExtents extents = checked_extents(op, logits, dtarget, weight, options, normalizers);
   require_loss_tensors(op, logits, options.reduction, grad, total_weight);

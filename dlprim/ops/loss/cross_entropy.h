@@ -1,5 +1,6 @@
 #pragma once
 
+#include "dlprim/core/fields.h"
 #include "dlprim/ops/loss/class_loss.h"
 #include "dlprim/runtime/queue.h"
 
@@ -10,6 +11,7 @@ struct CrossEntropyOptions {
   std::int64_t ignore_index = -100;  // class indices only
   double label_smoothing = 0.0;
   Reduction reduction = Reduction::mean;
+  FIELDS(ignore_index, label_smoothing, reduction)
 };
 
 /** Shape of `normalizers`: a pair per row of scores, [batch, positions, 2]. */

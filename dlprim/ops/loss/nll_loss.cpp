@@ -1,5 +1,6 @@
 #include "dlprim/ops/loss/nll_loss.h"
 
+#include "dlprim/core/call.h"
 #include "dlprim/core/error.h"
 #include "dlprim/core/real.h"
 #include "dlprim/ops/loss/class_loss_launch.h"
@@ -25,6 +26,8 @@ ClassLossExtents nll_extents(const char* op, const Tensor& scores, const Tensor&
 void nll_loss_forward(Queue& queue, const Tensor& log_probabilities, const Tensor& target,
                       const Tensor* weight, std::int64_t ignore_index, Reduction reduction,
                       const Tensor& loss, const Tensor& total_weight) {
+  ENTER(nll_loss_forward, queue, log_probabilities, target, weight, ignore_index, reduction, loss,
+        total_weight);
   constexpr const char* op = "nll_loss";
   const ClassLossExtents extents = nll_extents(op, log_probabilities, target, weight);
   require_loss_tensors(op, log_probabilities, reduction, loss, total_weight);
@@ -45,6 +48,7 @@ void nll_loss_forward(Queue& queue, const Tensor& log_probabilities, const Tenso
 void nll_loss_backward(Queue& queue, const Tensor& grad, const Tensor& target, const Tensor* weight,
                        std::int64_t ignore_index, Reduction reduction, const Tensor& total_weight,
                        const Tensor& dx) {
+  ENTER(nll_loss_backward, queue, grad, target, weight, ignore_index, reduction, total_weight, dx);
   constexpr const char* op = "nll_loss backward";
   const ClassLossExtents extents = nll_extents(op, dx, target, weight);
   require_loss_tensors(op, dx, reduction, grad, total_weight);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
 #include "dlprim/core/real.h"
 #include "dlprim/runtime/device.h"
@@ -115,6 +116,7 @@ Tensor partials_of(Queue& queue, const Tensor& x, const Extents& e) {
 
 void batch_norm_statistics(Queue& queue, const Tensor& x, double eps, const Tensor& mean,
                            const Tensor& invstd, const RunningStatistics& running) {
+  ENTER(batch_norm_statistics, queue, x, eps, mean, invstd, running);
   constexpr const char* op = "batch_norm";
   Extents e = extents_of(queue, op, x);
   require_statistics(op, x, e, mean, invstd, running);
@@ -132,6 +134,7 @@ void batch_norm_statistics(Queue& queue, const Tensor& x, double eps, const Tens
 }
 
 void batch_norm_invstd(Queue& queue, const Tensor& variance, double eps, const Tensor& invstd) {
+  ENTER(batch_norm_invstd, queue, variance, eps, invstd);
   constexpr const char* op = "batch_norm";
   require_floating(variance.dtype, queue.device(), op);
   require(variance.dtype == statistics_dtype(variance.dtype), op,
@@ -149,6 +152,7 @@ void batch_norm_invstd(Queue& queue, const Tensor& variance, double eps, const T
 
 void batch_norm_forward(Queue& queue, const Tensor& x, const Tensor& mean, const Tensor& invstd,
                         const Tensor* weight, const Tensor* bias, const Tensor& y) {
+  ENTER(batch_norm_forward, queue, x, mean, invstd, weight, bias, y);
   constexpr const char* op = "batch_norm";
   const Extents e = extents_of(queue, op, x);
   require_like(op, "the result", &y, x);
@@ -163,6 +167,7 @@ void batch_norm_forward(Queue& queue, const Tensor& x, const Tensor& mean, const
 void batch_norm_training_forward(Queue& queue, const Tensor& x, const Tensor* weight, const Tensor* bias,
                                  double eps, const RunningStatistics& running, const Tensor& y,
                                  const Tensor& mean, const Tensor& invstd) {
+  ENTER(batch_norm_training_forward, queue, x, weight, bias, eps, running, y, mean, invstd);
   batch_norm_statistics(queue, x, eps, mean, invstd, running);
   batch_norm_forward(queue, x, mean, invstd, weight, bias, y);
 }
@@ -170,6 +175,7 @@ void batch_norm_training_forward(Queue& queue, const Tensor& x, const Tensor* we
 void batch_norm_backward(Queue& queue, const Tensor& dy, const Tensor& x, const Tensor& mean,
                          const Tensor& invstd, const Tensor* weight, bool training, const Tensor* dx,
                          const Tensor* dweight, const Tensor* dbias) {
+  ENTER(batch_norm_backward, queue, dy, x, mean, invstd, weight, training, dx, dweight, dbias);
   constexpr const char* op = "batch_norm backward";
   Extents e = extents_of(queue, op, x);
   require_like(op, "the gradient", &dy, x);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "dlprim/core/fields.h"
 #include "dlprim/runtime/queue.h"
 
 namespace dlprim {
@@ -24,6 +25,7 @@ struct RunningStatistics {
   const Tensor* mean = nullptr;
   const Tensor* variance = nullptr;
   double momentum = 0.1;
+  FIELDS(mean, variance, momentum)
 };
 
 /**

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
 #include "dlprim/core/real.h"
 #include "dlprim/runtime/device.h"
@@ -65,6 +66,7 @@ Kernel& kernel_of(Queue& queue, const char* kernel, const Tensor& x) {
 
 void local_response_norm_forward(Queue& queue, const Tensor& x, const LocalResponseNorm& options,
                                  const Tensor& y, const Tensor& base) {
+  ENTER(local_response_norm_forward, queue, x, options, y, base);
   const Extents e = extents_of(queue, x, options);
   require_like("the result", y, x, x.dtype);
   require_like("base", base, x, compute_dtype(x.dtype));
@@ -77,6 +79,7 @@ void local_response_norm_forward(Queue& queue, const Tensor& x, const LocalRespo
 
 void local_response_norm_backward(Queue& queue, const Tensor& dy, const Tensor& x, const Tensor& base,
                                   const LocalResponseNorm& options, const Tensor& dx) {
+  ENTER(local_response_norm_backward, queue, dy, x, base, options, dx);
   const Extents e = extents_of(queue, x, options);
   require_like("the gradient", dy, x, x.dtype);
   require_like("base", base, x, compute_dtype(x.dtype));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "dlprim/core/fields.h"
 #include "dlprim/runtime/queue.h"
 
 namespace dlprim {
@@ -8,6 +9,7 @@ namespace dlprim {
 struct LocalResponseNorm {
   std::int64_t size;
   double alpha = 1e-4, beta = 0.75, k = 1;
+  FIELDS(size, alpha, beta, k)
 };
 
 /**

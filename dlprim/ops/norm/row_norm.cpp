@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
 #include "dlprim/core/real.h"
 #include "dlprim/runtime/device.h"
@@ -54,6 +55,7 @@ Kernel& row_kernel(Queue& queue, const char* kernel, const Tensor& x) {
 void row_norm_forward(Queue& queue, const NormRows& rows, const Tensor& x, const Tensor* weight,
                       const Tensor* bias, double eps, const Tensor& y, const Tensor* mean,
                       const Tensor& invstd) {
+  ENTER(row_norm_forward, queue, rows, x, weight, bias, eps, y, mean, invstd);
   constexpr const char* op = "row_norm";
   const Extents e = extents_of(queue, op, rows, x);
   require_elements(op, "weight", weight, rows.period * rows.weights, x.dtype);
@@ -71,6 +73,7 @@ void row_norm_forward(Queue& queue, const NormRows& rows, const Tensor& x, const
 void row_norm_backward(Queue& queue, const NormRows& rows, const Tensor& dy, const Tensor& x,
                        const Tensor* weight, const Tensor* mean, const Tensor& invstd, const Tensor& dx,
                        const Tensor* weight_terms) {
+  ENTER(row_norm_backward, queue, rows, dy, x, weight, mean, invstd, dx, weight_terms);
   constexpr const char* op = "row_norm backward";
   const Extents e = extents_of(queue, op, rows, x);
   require_elements(op, "the gradient", &dy, x.numel(), x.dtype);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "dlprim/core/fields.h"
 #include "dlprim/runtime/queue.h"
 
 namespace dlprim {
@@ -12,6 +13,7 @@ namespace dlprim {
  */
 struct NormRows {
   std::int64_t rows, n, period, weights;
+  FIELDS(rows, n, period, weights)
 };
 
 /**

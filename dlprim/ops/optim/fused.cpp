@@ -1,5 +1,6 @@
 #include "dlprim/ops/optim/fused.h"
 
+#include "dlprim/core/call.h"
 #include "dlprim/core/error.h"
 #include "dlprim/core/real.h"
 #include "dlprim/ops/optim/pack_launch.h"
@@ -42,6 +43,7 @@ PackRows rows_of(const char* op, const std::vector<OptimizedParameter>& paramete
 
 void fused_step(Queue& queue, ParameterPack& pack, const std::vector<OptimizedParameter>& parameters,
                 const FusedUpdate& update) {
+  ENTER(fused_step, queue, pack, parameters, update);
   if (parameters.empty()) return;
   const DType dtype = parameters.front().parameter.dtype;
   require_floating(dtype, queue.device(), update.kernel);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "dlprim/core/fields.h"
 #include "dlprim/ops/optim/parameter_pack.h"
 #include "dlprim/runtime/program.h"
 
@@ -11,6 +12,7 @@ struct FusedUpdate {
   const char* kernel;
   std::vector<double> coefficients;
   Defines defines = {};
+  FIELDS(kernel, coefficients, defines)
 };
 
 /**

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
 #include "dlprim/core/real.h"
 #include "dlprim/ops/optim/pack_launch.h"
@@ -39,6 +40,7 @@ cl_int kind_of(double p) {
 
 void multi_tensor_norm(Queue& queue, ParameterPack& pack, const std::vector<Tensor>& tensors, double p,
                        const Tensor& norm) {
+  ENTER(multi_tensor_norm, queue, pack, tensors, p, norm);
   constexpr const char* op = "multi_tensor_norm";
   const cl_int kind = kind_of(p);
   const PackRows rows = rows_of(queue, op, tensors);
@@ -62,6 +64,7 @@ void multi_tensor_norm(Queue& queue, ParameterPack& pack, const std::vector<Tens
 
 void multi_tensor_clip(Queue& queue, ParameterPack& pack, const std::vector<Tensor>& tensors,
                        const Tensor& norm, double max_norm) {
+  ENTER(multi_tensor_clip, queue, pack, tensors, norm, max_norm);
   constexpr const char* op = "multi_tensor_clip";
   const PackRows rows = rows_of(queue, op, tensors);
   if (rows.empty()) return;
@@ -89,10 +92,12 @@ void launch_with_number(Queue& queue, ParameterPack& pack, const char* op, const
 
 void multi_tensor_scale(Queue& queue, ParameterPack& pack, const std::vector<Tensor>& tensors,
                         double factor) {
+  ENTER(multi_tensor_scale, queue, pack, tensors, factor);
   launch_with_number(queue, pack, "multi_tensor_scale", tensors, factor);
 }
 
 void multi_tensor_clamp(Queue& queue, ParameterPack& pack, const std::vector<Tensor>& tensors, double limit) {
+  ENTER(multi_tensor_clamp, queue, pack, tensors, limit);
   launch_with_number(queue, pack, "multi_tensor_clamp", tensors, limit);
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "dlprim/core/fields.h"
 #include "dlprim/runtime/queue.h"
 
 namespace dlprim {
@@ -12,6 +13,7 @@ namespace dlprim {
 struct OptimizedParameter {
   Tensor parameter, gradient;
   std::vector<Tensor> state;  // in the order that the optimizer's step documents
+  FIELDS(parameter, gradient, state)
 };
 
 /**
@@ -23,6 +25,8 @@ struct OptimizedParameter {
  */
 class ParameterPack {
  public:
+  using IsCallState = void;  // arguments.h
+
   static constexpr int max_tensors = 5;   // of one parameter: itself, its gradient and up to three states
   static constexpr int max_buffers = 16;  // of one launch
 

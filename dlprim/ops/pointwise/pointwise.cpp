@@ -4,6 +4,7 @@
 #include <cmath>
 #include <deque>
 
+#include "dlprim/core/call.h"
 #include "dlprim/core/layout.h"
 #include "dlprim/ops/pointwise/pointwise_source.h"
 #include "dlprim/runtime/device.h"
@@ -147,6 +148,7 @@ const PointwiseExpression& conversion(DType from, DType to) {
 void pointwise(Queue& queue, const PointwiseExpression& expression, DType compute,
                const std::vector<PointwiseOperand>& inputs, const std::vector<Scalar>& parameters,
                const std::vector<Tensor>& outputs) {
+  ENTER(pointwise, queue, expression, compute, inputs, parameters, outputs);
   const Dims& shape = outputs.front().shape;
   if (product(shape) == 0) return;
 
@@ -176,6 +178,7 @@ void pointwise(Queue& queue, const PointwiseExpression& expression, DType comput
 }
 
 void copy(Queue& queue, const Tensor& source, const Tensor& destination) {
+  ENTER(copy, queue, source, destination);
   if (source.dtype == destination.dtype && source.shape == destination.shape && source.is_contiguous() &&
       destination.is_contiguous()) {
     // OpenCL refuses to copy memory to itself.
@@ -186,6 +189,7 @@ void copy(Queue& queue, const Tensor& source, const Tensor& destination) {
 }
 
 void fill(Queue& queue, const Tensor& destination, Scalar value) {
+  ENTER(fill, queue, destination, value);
   require_holds("fill", destination.dtype, value);
   const bool all_bits_zero = value.real() == 0 && !std::signbit(value.real()) && value.integer() == 0;
   if (all_bits_zero && destination.is_contiguous()) return queue.zero(destination);

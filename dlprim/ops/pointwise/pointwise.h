@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "dlprim/core/fields.h"
 #include "dlprim/core/scalar.h"
 #include "dlprim/core/tensor.h"
 #include "dlprim/runtime/queue.h"
@@ -59,6 +60,8 @@ struct PointwiseExpression {
   std::optional<DType> result{};     // of the outputs; by default what is computed in
   const PointwiseProgram* program = nullptr;
 };
+template <>
+struct is_static_row<PointwiseExpression> : std::true_type {};
 
 /** The parameters of a program's kernels: as many of each kind as any of its expressions has. */
 struct PointwiseSlots {

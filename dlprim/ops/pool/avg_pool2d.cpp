@@ -1,5 +1,6 @@
 #include "dlprim/ops/pool/avg_pool2d.h"
 
+#include "dlprim/core/call.h"
 #include "dlprim/core/error.h"
 #include "dlprim/ops/pool/pool2d_launch.h"
 #include "dlprim/runtime/device.h"
@@ -43,6 +44,7 @@ void backward(Queue& queue, const char* op, const Tensor& dy, const Pool2dGeomet
 
 void avg_pool2d_forward(Queue& queue, const Tensor& x, const Pool2dGeometry& geometry,
                         const AveragePoolDivisor& divisor, const Tensor& y) {
+  ENTER(avg_pool2d_forward, queue, x, geometry, divisor, y);
   constexpr const char* op = "avg_pool2d";
   require_average(op, geometry);
   require_pool_tensor(op, "the result", y, pool2d_output_shape(op, x.shape, geometry), x.dtype);
@@ -51,6 +53,7 @@ void avg_pool2d_forward(Queue& queue, const Tensor& x, const Pool2dGeometry& geo
 
 void avg_pool2d_backward(Queue& queue, const Tensor& dy, const Pool2dGeometry& geometry,
                          const AveragePoolDivisor& divisor, const Tensor& dx) {
+  ENTER(avg_pool2d_backward, queue, dy, geometry, divisor, dx);
   constexpr const char* op = "avg_pool2d backward";
   require_average(op, geometry);
   require_pool_tensor(op, "the gradient", dy, pool2d_output_shape(op, dx.shape, geometry), dx.dtype);
@@ -58,12 +61,14 @@ void avg_pool2d_backward(Queue& queue, const Tensor& dy, const Pool2dGeometry& g
 }
 
 void adaptive_avg_pool2d_forward(Queue& queue, const Tensor& x, const Tensor& y) {
+  ENTER(adaptive_avg_pool2d_forward, queue, x, y);
   constexpr const char* op = "adaptive_avg_pool2d";
   require_adaptive_shapes(op, x, y);
   forward(queue, op, x, nullptr, {0, 0}, y);
 }
 
 void adaptive_avg_pool2d_backward(Queue& queue, const Tensor& dy, const Tensor& dx) {
+  ENTER(adaptive_avg_pool2d_backward, queue, dy, dx);
   constexpr const char* op = "adaptive_avg_pool2d backward";
   require_adaptive_shapes(op, dx, dy);
   backward(queue, op, dy, nullptr, {0, 0}, dx);

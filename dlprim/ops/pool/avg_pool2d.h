@@ -1,5 +1,6 @@
 #pragma once
 
+#include "dlprim/core/fields.h"
 #include "dlprim/ops/pool/pool2d_geometry.h"
 #include "dlprim/runtime/queue.h"
 
@@ -10,6 +11,7 @@ namespace dlprim {
 struct AveragePoolDivisor {
   bool count_include_pad = true;
   std::int64_t divisor_override = 0;
+  FIELDS(count_include_pad, divisor_override)
 };
 
 /**

@@ -50,7 +50,7 @@ inline REAL maximum_gradient(const __global STORAGE *dy, const __global int *ind
 
 inline void take_larger8(REAL8 *best, int8 *place, REAL8 v, int8 v_place) {
   *place = select(*place, v_place, convert_int8((v > *best) | (v != v)));
-  *best = (v > *best) | (v != v) ? v : *best;
+  *best = ((v > *best) | (v != v)) ? v : *best;
 }
 
 // Eight windows of 2 by 2 from column 2 * ow on; `place` is that of the first window's first element.

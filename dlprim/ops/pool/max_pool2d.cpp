@@ -1,5 +1,6 @@
 #include "dlprim/ops/pool/max_pool2d.h"
 
+#include "dlprim/core/call.h"
 #include "dlprim/core/error.h"
 #include "dlprim/ops/pool/pool2d_launch.h"
 #include "dlprim/runtime/device.h"
@@ -31,6 +32,7 @@ void backward(Queue& queue, const char* op, const Tensor& dy, const Tensor& indi
 
 void max_pool2d_forward(Queue& queue, const Tensor& x, const Pool2dGeometry& geometry, const Tensor& y,
                         const Tensor* indices) {
+  ENTER(max_pool2d_forward, queue, x, geometry, y, indices);
   constexpr const char* op = "max_pool2d";
   require_pool_tensor(op, "the result", y, pool2d_output_shape(op, x.shape, geometry), x.dtype);
   forward(queue, op, x, &geometry, y, indices);
@@ -38,18 +40,21 @@ void max_pool2d_forward(Queue& queue, const Tensor& x, const Pool2dGeometry& geo
 
 void max_pool2d_backward(Queue& queue, const Tensor& dy, const Tensor& indices,
                          const Pool2dGeometry& geometry, const Tensor& dx) {
+  ENTER(max_pool2d_backward, queue, dy, indices, geometry, dx);
   constexpr const char* op = "max_pool2d backward";
   require_pool_tensor(op, "the gradient", dy, pool2d_output_shape(op, dx.shape, geometry), dx.dtype);
   backward(queue, op, dy, indices, &geometry, dx);
 }
 
 void adaptive_max_pool2d_forward(Queue& queue, const Tensor& x, const Tensor& y, const Tensor* indices) {
+  ENTER(adaptive_max_pool2d_forward, queue, x, y, indices);
   constexpr const char* op = "adaptive_max_pool2d";
   require_adaptive_shapes(op, x, y);
   forward(queue, op, x, nullptr, y, indices);
 }
 
 void adaptive_max_pool2d_backward(Queue& queue, const Tensor& dy, const Tensor& indices, const Tensor& dx) {
+  ENTER(adaptive_max_pool2d_backward, queue, dy, indices, dx);
   constexpr const char* op = "adaptive_max_pool2d backward";
   require_adaptive_shapes(op, dx, dy);
   backward(queue, op, dy, indices, nullptr, dx);

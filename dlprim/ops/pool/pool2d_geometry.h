@@ -3,6 +3,7 @@
 #include <array>
 
 #include "dlprim/core/dims.h"
+#include "dlprim/core/fields.h"
 
 namespace dlprim {
 
@@ -14,6 +15,7 @@ struct Pool2dGeometry {
   std::array<int, 2> padding{0, 0};
   std::array<int, 2> dilation{1, 1};
   bool ceil_mode = false;
+  FIELDS(kernel, stride, padding, dilation, ceil_mode)
 };
 
 /**

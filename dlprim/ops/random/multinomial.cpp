@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dlprim/core/call.h"
 #include "dlprim/core/real.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
@@ -20,6 +21,7 @@ Range by_row(const Queue& queue, std::int64_t items, std::int64_t rows) {
 
 void multinomial(Queue& queue, const Tensor& weights, bool replacement, PhiloxState state,
                  const Tensor& out) {
+  ENTER(multinomial, queue, weights, replacement, state, out);
   constexpr const char* op = "multinomial";
   require_floating(weights.dtype, queue.device(), op);
   require(

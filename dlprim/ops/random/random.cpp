@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "dlprim/core/call.h"
 #include "dlprim/core/error.h"
 #include "dlprim/core/real.h"
 #include "dlprim/runtime/device.h"
@@ -76,16 +77,19 @@ std::array<std::uint32_t, 4> philox_words(std::uint64_t seed, std::uint64_t inde
 }
 
 void random_uniform(Queue& queue, const Tensor& out, double low, double high, PhiloxState state) {
+  ENTER(random_uniform, queue, out, low, high, state);
   require(low <= high, "random_uniform: expected low <= high, got ", low, " and ", high);
   fill_real(queue, "random_uniform", out, low, high, state);
 }
 
 void random_normal(Queue& queue, const Tensor& out, double mean, double std, PhiloxState state) {
+  ENTER(random_normal, queue, out, mean, std, state);
   require(std >= 0, "random_normal: expected std >= 0, got ", std);
   fill_real(queue, "random_normal", out, mean, std, state);
 }
 
 void random_bernoulli(Queue& queue, const Tensor& out, double p, PhiloxState state) {
+  ENTER(random_bernoulli, queue, out, p, state);
   require_probability("random_bernoulli", p);
   if (out.numel() == 0) return;
   queue.launch(random_kernel(queue, "random_bernoulli", out.dtype), random_range(queue, out.numel(), 4), out,
@@ -95,6 +99,7 @@ void random_bernoulli(Queue& queue, const Tensor& out, double p, PhiloxState sta
 
 void random_integers(Queue& queue, const Tensor& out, std::int64_t low, std::int64_t high,
                      PhiloxState state) {
+  ENTER(random_integers, queue, out, low, high, state);
   constexpr const char* op = "random_integers";
   require(low < high, op, ": expected low < high, got ", low, " and ", high);
   require<TypeError>(out.dtype != DType::boolean, op, ": bool is not supported");
@@ -106,6 +111,7 @@ void random_integers(Queue& queue, const Tensor& out, std::int64_t low, std::int
 }
 
 void dropout(Queue& queue, const Tensor& x, double p, PhiloxState state, const Tensor& y) {
+  ENTER(dropout, queue, x, p, state, y);
   constexpr const char* op = "dropout";
   require_floating(x.dtype, queue.device(), op);
   require_probability(op, p);

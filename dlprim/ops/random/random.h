@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 
+#include "dlprim/core/fields.h"
 #include "dlprim/runtime/queue.h"
 
 namespace dlprim {
@@ -24,6 +25,7 @@ namespace dlprim {
 struct PhiloxState {
   std::uint64_t seed = 0;
   std::uint64_t offset = 0;  // counters used so far
+  FIELDS(seed, offset)
 };
 
 /** Counters that one call on `numel` elements may consume, whatever the dtype. */

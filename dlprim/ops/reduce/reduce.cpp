@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dlprim/core/call.h"
 #include "dlprim/core/layout.h"
 #include "dlprim/core/real.h"
 #include "dlprim/runtime/device.h"
@@ -233,29 +234,34 @@ void run(Queue& queue, const ReductionOp& row, const Tensor& input, DimMask mask
 
 void reduce(Queue& queue, const ReductionOp& row, const Tensor& input, DimMask mask, const Tensor& output,
             const ReductionParameters& parameters) {
+  ENTER(reduce, queue, row, input, mask, output, parameters);
   row.result_dtype(input.dtype);
   run(queue, row, input, mask, {&output, nullptr}, parameters);
 }
 
 void variance(Queue& queue, const Tensor& input, DimMask mask, double correction, const Tensor& mean,
               const Tensor& output) {
+  ENTER(variance, queue, input, mask, correction, mean, output);
   reduce(queue, reduction("mean"), input, mask, mean);
   reduce(queue, reduction("moments"), input, mask, output, {&mean, correction});
 }
 
 void logsumexp(Queue& queue, const Tensor& input, DimMask mask, const Tensor& largest, const Tensor& rest) {
+  ENTER(logsumexp, queue, input, mask, largest, rest);
   reduce(queue, reduction("amax"), input, mask, largest);
   reduce(queue, reduction("shifted_exp"), input, mask, rest, {&largest});
 }
 
 void reduce_index(Queue& queue, Extreme extreme, const Tensor& input, DimMask mask, const Tensor& values,
                   const Tensor& indices) {
+  ENTER(reduce_index, queue, extreme, input, mask, values, indices);
   const ReductionOp& row = indexed_rows()[extreme == Extreme::max ? 0 : 1];
   run(queue, row, input, mask, {values.defined() ? &values : nullptr, &indices}, {});
 }
 
 void place_at_index(Queue& queue, const Tensor& values, const Tensor& indices, int dim,
                     const Tensor& output) {
+  ENTER(place_at_index, queue, values, indices, dim, output);
   queue.zero(output);
   const Dims& shape = output.shape;
   const std::int64_t size = shape.empty() ? 1 : shape[dim];

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "dlprim/core/fields.h"
 #include "dlprim/core/tensor.h"
 #include "dlprim/runtime/queue.h"
 
@@ -22,6 +23,8 @@ struct ReductionOp {
    */
   DType result_dtype(DType dtype) const;
 };
+template <>
+struct is_static_row<ReductionOp> : std::true_type {};
 
 /** Every reduction, in the table's order. */
 const std::vector<ReductionOp>& reduction_table();
@@ -45,6 +48,7 @@ struct ReductionParameters {
   const Tensor* shift =
       nullptr;  // of the dtype compute_dtype(input.dtype), one element an output; infinities count as 0
   double p = 0;
+  FIELDS(shift, p)
 };
 
 /**

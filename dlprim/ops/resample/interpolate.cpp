@@ -1,5 +1,6 @@
 #include "dlprim/ops/resample/interpolate.h"
 
+#include "dlprim/core/call.h"
 #include "dlprim/core/error.h"
 #include "dlprim/core/real.h"
 #include "dlprim/ops/resample/resample_launch.h"
@@ -72,12 +73,14 @@ void launch(Queue& queue, const char* op, const char* kernel, const Tensor& sour
 
 void interpolate_forward(Queue& queue, const Tensor& x, const InterpolationGeometry& geometry,
                          const Tensor& y) {
+  ENTER(interpolate_forward, queue, x, geometry, y);
   check("interpolate", queue, x, geometry, y);
   launch(queue, "interpolate", "interpolate", x, y, x.shape, y.shape, geometry);
 }
 
 void interpolate_backward(Queue& queue, const Tensor& dy, const InterpolationGeometry& geometry,
                           const Tensor& dx) {
+  ENTER(interpolate_backward, queue, dy, geometry, dx);
   constexpr const char* op = "interpolate backward";
   check(op, queue, dx, geometry, dy);
   launch(queue, op, "interpolate_backward", dy, dx, dx.shape, dy.shape, geometry);

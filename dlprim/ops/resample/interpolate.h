@@ -3,6 +3,7 @@
 #include <array>
 #include <optional>
 
+#include "dlprim/core/fields.h"
 #include "dlprim/runtime/queue.h"
 
 namespace dlprim {
@@ -21,6 +22,7 @@ struct InterpolationGeometry {
   bool align_corners = false;  // linear: the first and last positions of input and output coincide
   /** Outputs to one input along each axis; where absent it follows from the sizes. */
   std::array<std::optional<double>, 3> scale_factors{};
+  FIELDS(mode, axes, align_corners, scale_factors)
 };
 
 /**

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dlprim/core/call.h"
 #include "dlprim/core/error.h"
 #include "dlprim/ops/resample/resample_launch.h"
 #include "dlprim/runtime/device.h"
@@ -55,11 +56,13 @@ Dims pad_output_shape(const char* op, const Dims& x, const PadGeometry& g) {
 }
 
 void pad_forward(Queue& queue, const Tensor& x, const PadGeometry& geometry, const Tensor& y) {
+  ENTER(pad_forward, queue, x, geometry, y);
   require_resample_tensor("pad", "an output", y, pad_output_shape("pad", x.shape, geometry), x.dtype);
   launch(queue, "pad", "pad", x, y, x.shape, y.shape, geometry);
 }
 
 void pad_backward(Queue& queue, const Tensor& dy, const PadGeometry& geometry, const Tensor& dx) {
+  ENTER(pad_backward, queue, dy, geometry, dx);
   constexpr const char* op = "pad backward";
   require_resample_tensor(op, "a gradient", dy, pad_output_shape(op, dx.shape, geometry), dx.dtype);
   launch(queue, op, "pad_backward", dy, dx, dx.shape, dy.shape, geometry);

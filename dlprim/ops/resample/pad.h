@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "dlprim/core/fields.h"
 #include "dlprim/runtime/queue.h"
 
 namespace dlprim {
@@ -15,6 +16,7 @@ struct PadGeometry {
   PadMode mode = PadMode::reflect;
   int axes = 2;
   std::array<int, 3> before{}, after{};  // of three spatial axes; those before the last `axes` stay 0
+  FIELDS(mode, axes, before, after)
 };
 
 /** Shape of torch.nn.functional.pad of `x`. Throws ValueError for every geometry that PyTorch refuses. */

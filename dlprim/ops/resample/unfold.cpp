@@ -1,5 +1,6 @@
 #include "dlprim/ops/resample/unfold.h"
 
+#include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
 #include "dlprim/ops/resample/resample_launch.h"
 #include "dlprim/runtime/device.h"
@@ -71,11 +72,13 @@ std::array<std::int64_t, 2> block_counts(const char* op, const std::array<std::i
 }
 
 void unfold(Queue& queue, const Tensor& image, const BlockGeometry& geometry, const Tensor& columns) {
+  ENTER(unfold, queue, image, geometry, columns);
   const KernelBlocks blocks = kernel_blocks("unfold", queue, image, columns, geometry);
   launch(queue, "unfold", image, columns, blocks, blocks.blocks[1]);
 }
 
 void fold(Queue& queue, const Tensor& columns, const BlockGeometry& geometry, const Tensor& image) {
+  ENTER(fold, queue, columns, geometry, image);
   const KernelBlocks blocks = kernel_blocks("fold", queue, image, columns, geometry);
   launch(queue, "fold", columns, image, blocks, blocks.size[1]);
 }

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "dlprim/core/fields.h"
 #include "dlprim/runtime/queue.h"
 
 namespace dlprim {
@@ -9,6 +10,7 @@ namespace dlprim {
 /** Sliding blocks over the last two dimensions, {height, width}; names as in torch.nn.Unfold. */
 struct BlockGeometry {
   std::array<int, 2> kernel_size, dilation{1, 1}, padding{0, 0}, stride{1, 1};
+  FIELDS(kernel_size, dilation, padding, stride)
 };
 
 /** Number of blocks along height and width of a plane of that size. Throws ValueError, naming `op`, for what

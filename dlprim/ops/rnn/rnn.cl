@@ -57,14 +57,20 @@ inline Tile multiply_rows(const __global STORAGE *left, const int rows, const in
 #pragma unroll
   for (int i = 0; i < MR; ++i) row[i] = left + (long)min(i, rows - 1) * row_length;
   Tile tile = zero_tile();
-#define ROW_LEFT(i) LOAD(row[i], k)
-  if (rows <= MR / 2) {
-#pragma unroll 4
-    for (int k = 0; k < depth; ++k, panel += NR) TILE_STEP_OF(MR / 2, tile, ROW_LEFT, panel)
-  } else {
-#pragma unroll 4
-    for (int k = 0; k < depth; ++k, panel += NR) TILE_STEP(tile, ROW_LEFT, panel)
+#define ROW_LEFT(i) LOAD(row[i], k + s)
+#define ALL_STEPS(ROWS)                                                                                            \
+  {                                                                                                                \
+    int k = 0;                                                                                                     \
+    for (; k + TOGETHER <= depth; k += TOGETHER)                                                                   \
+      _Pragma("unroll") for (int s = 0; s < TOGETHER; ++s) TILE_STEP_OF(ROWS, tile, ROW_LEFT, panel + (k + s) * NR) \
+    const int s = 0;                                                                                               \
+    for (; k < depth; ++k) TILE_STEP_OF(ROWS, tile, ROW_LEFT, panel + k * NR)                                      \
   }
+  if (rows <= MR / 2)
+    ALL_STEPS(MR / 2)
+  else
+    ALL_STEPS(MR)
+#undef ALL_STEPS
 #undef ROW_LEFT
   return tile;
 }

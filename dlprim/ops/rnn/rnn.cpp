@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
 #include "dlprim/core/real.h"
 #include "dlprim/ops/gemm/gemm.h"
@@ -257,13 +258,15 @@ RnnSteps::RnnSteps(std::vector<std::int64_t> sizes) : sizes_(std::move(sizes)), 
 
 RnnSaved rnn_forward(Queue& queue, const RnnLayer& layer, const RnnSteps& steps, const Tensor& x,
                      const RnnState& first, const Tensor& output, const RnnState& last) {
+  ENTER(rnn_forward, queue, layer, steps, x, first, output, last);
   check(queue, layer, steps, x);
-  return Forward(queue, layer, steps, output, last).run(x, first);
+  return entered.returns(Forward(queue, layer, steps, output, last).run(x, first));
 }
 
 void rnn_backward(Queue& queue, const RnnLayer& layer, const RnnSteps& steps, const Tensor& x,
                   const RnnSaved& saved, const Tensor& dy, const RnnState& last,
                   const RnnGradients& gradients) {
+  ENTER(rnn_backward, queue, layer, steps, x, saved, dy, last, gradients);
   check(queue, layer, steps, x);
   Backward backward(queue, layer, steps, saved, dy, last, gradients.first);
   backward.run();

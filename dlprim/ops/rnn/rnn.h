@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "dlprim/core/fields.h"
 #include "dlprim/core/tensor.h"
 #include "dlprim/runtime/queue.h"
 
@@ -28,6 +29,7 @@ class RnnSteps {
   std::int64_t size(int t) const { return t < 0 || t >= count() ? 0 : sizes_[static_cast<std::size_t>(t)]; }
   std::int64_t start(int t) const { return starts_[static_cast<std::size_t>(t)]; }
   std::int64_t rows() const { return starts_.back(); }
+  FIELDS(sizes_, starts_)
 
  private:
   std::vector<std::int64_t> sizes_, starts_;
@@ -43,6 +45,7 @@ struct RnnLayer {
 
   std::int64_t units() const { return w_hh.shape[0] / gates_of(cell); }
   std::int64_t state_size() const { return w_hh.shape[1]; }
+  FIELDS(cell, is_reverse, w_ih, w_hh, b_ih, b_hh, w_hr)
 };
 
 /** What forward keeps for backward. */
@@ -52,11 +55,13 @@ struct RnnSaved {
   Tensor c_prev;    // LSTM: [rows, H], likewise
   Tensor hidden_n;  // GRU: [rows, H], the new gate's product with the state
   Tensor raw;       // with a projection: [rows, H], what is projected
+  FIELDS(gates, h_prev, c_prev, hidden_n, raw)
 };
 
 /** States, or their gradients: h [N, P], and c [N, H] of an LSTM; any may be undefined among gradients. */
 struct RnnState {
   Tensor h, c;
+  FIELDS(h, c)
 };
 
 /**
@@ -73,6 +78,7 @@ struct RnnGradients {
   bool adds_dx = false;  // to what is there
   Tensor w_ih, w_hh, b_ih, b_hh, w_hr;
   RnnState first;
+  FIELDS(dx, adds_dx, w_ih, w_hh, b_ih, b_hh, w_hr, first)
 };
 
 /** `dy`: as `output`, or undefined; `last`: gradients of the last states. The gradients of weights and input

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dlprim/core/call.h"
 #include "dlprim/core/error.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
@@ -49,14 +50,17 @@ void scan(Queue& queue, const std::string& name, const Tensor& x, int dim, const
 }  // namespace
 
 void cumsum(Queue& queue, const Tensor& x, int dim, const Tensor& y, bool reverse) {
+  ENTER(cumsum, queue, x, dim, y, reverse);
   scan(queue, "cumsum", x, dim, y, reverse);
 }
 
 void cumprod(Queue& queue, const Tensor& x, int dim, const Tensor& y) {
+  ENTER(cumprod, queue, x, dim, y);
   scan(queue, "cumprod", x, dim, y, false);
 }
 
 void cumprod_backward(Queue& queue, const Tensor& dy, const Tensor& x, int dim, const Tensor& dx) {
+  ENTER(cumprod_backward, queue, dy, x, dim, dx);
   require_floating(x.dtype, queue.device(), "cumprod backward");
   const Columns c = columns_of(x.shape, dim);
   if (x.numel() == 0) return;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
@@ -84,19 +85,23 @@ void backward(Queue& queue, const char* op, const Tensor& dy, const Tensor& y, s
 }  // namespace
 
 void softmax_forward(Queue& queue, const Tensor& x, std::int64_t dim, const Tensor& y) {
+  ENTER(softmax_forward, queue, x, dim, y);
   forward(queue, "softmax", x, dim, y, false);
 }
 
 void softmax_backward(Queue& queue, const Tensor& dy, const Tensor& y, std::int64_t dim, const Tensor& dx) {
+  ENTER(softmax_backward, queue, dy, y, dim, dx);
   backward(queue, "softmax backward", dy, y, dim, dx, false);
 }
 
 void log_softmax_forward(Queue& queue, const Tensor& x, std::int64_t dim, const Tensor& y) {
+  ENTER(log_softmax_forward, queue, x, dim, y);
   forward(queue, "log_softmax", x, dim, y, true);
 }
 
 void log_softmax_backward(Queue& queue, const Tensor& dy, const Tensor& y, std::int64_t dim,
                           const Tensor& dx) {
+  ENTER(log_softmax_backward, queue, dy, y, dim, dx);
   backward(queue, "log_softmax backward", dy, y, dim, dx, true);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
 #include "dlprim/ops/sort/work.h"
 #include "dlprim/runtime/device.h"
@@ -98,6 +99,7 @@ class Passes {
 }  // namespace
 
 void sort_order(Queue& queue, const Tensor& x, bool descending, const Tensor& order) {
+  ENTER(sort_order, queue, x, descending, order);
   const std::int64_t n = x.shape[1];
   kernel_int(n, "sort", "a row");
   if (x.numel() == 0) return;
@@ -116,12 +118,13 @@ void sort_order(Queue& queue, const Tensor& x, bool descending, const Tensor& or
 }
 
 SortedKeys sort_keys(Queue& queue, const Tensor& keys, std::int64_t bound) {
+  ENTER(sort_keys, queue, keys, bound);
   const Dims row{1, keys.numel()};
   int bits = 1;
   while (std::int64_t{1} << bits < bound) ++bits;
   Passes passes(queue, keys.reshaped(row), 32);
   passes.run(bits);
-  return {passes.keys().reshaped(keys.shape), passes.order().reshaped(keys.shape)};
+  return entered.returns(SortedKeys{passes.keys().reshaped(keys.shape), passes.order().reshaped(keys.shape)});
 }
 
 }  // namespace dlprim

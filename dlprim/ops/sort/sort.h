@@ -1,5 +1,6 @@
 #pragma once
 
+#include "dlprim/core/fields.h"
 #include "dlprim/runtime/queue.h"
 
 namespace dlprim {
@@ -14,6 +15,7 @@ void sort_order(Queue& queue, const Tensor& x, bool descending, const Tensor& or
 /** Keys in order, and the position that each had. */
 struct SortedKeys {
   Tensor keys, order;  // int32 [n]
+  FIELDS(keys, order)
 };
 
 /** Sorts the non-negative `keys` (int32 [n], contiguous), all below `bound`; equal ones keep their order. The

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "nn/module_scope.h"
 #include "nn/stack_guard.h"
 #include "state_hooks.h"
 
@@ -193,6 +194,7 @@ void follow_hooks(const py::object& self, Module& module) {
 py::object call_with_hooks(const py::object& self, const py::args& args, const py::kwargs& kwargs) {
   auto& module = self.cast<Module&>();
   const StackGuard guard(module);
+  const ModuleScope entered(module, [&] { return arguments_of(args, kwargs).positional; });
   // Python's own calls: pybind11's would make a name, a tuple and a dict anew.
   static PyObject* const name = PyUnicode_InternFromString("forward");
   const auto owned = [](PyObject* result) {

@@ -1,4 +1,5 @@
 #include "autograd/autograd.h"
+#include "autograd/call.h"
 #include "operator_binder.h"
 
 using ocl::DType;
@@ -30,8 +31,10 @@ template <class Make>
 void bind_like(const OperatorBinder& bind, const char* name, const char* method, const Make& make) {
   bind.function(
       name,
-      [make](const Tensor& input, const OptionalDType& dtype, const OptionalDevice& device,
-             bool requires_grad) {
+      [make, name](const Tensor& input, const OptionalDType& dtype, const OptionalDevice& device,
+                   bool requires_grad) {
+        const dlprim::CallScope entered(name, dlprim::Call::Kind::operation, "input, dtype, device", input,
+                                        dtype, device);
         return make(input.shape().vector(), dtype.value_or(input.dtype()), device.value_or(input.device()))
             .requires_grad_(requires_grad);
       },
@@ -62,6 +65,7 @@ void bind_full(const OperatorBinder& bind) {
       "full_like",
       [](const Tensor& input, const Scalar& value, const OptionalDType& dtype, const OptionalDevice& device,
          bool requires_grad) {
+        ENTER_OPERATOR(full_like, input, value, dtype, device);
         return ocl::full(input.shape().vector(), value, dtype.value_or(input.dtype()),
                          device.value_or(input.device()))
             .requires_grad_(requires_grad);

@@ -9,7 +9,7 @@ import typing
 from . import _nn
 from . import _optim
 from . import _data
-__all__: list[str] = ['ArgumentIndexError', 'ArgumentTypeError', 'ArgumentValueError', 'DeviceError', 'Generator', 'HookHandle', 'KernelBuildError', 'OutOfMemoryError', 'Profile', 'Tensor', 'abs', 'acos', 'adaptive_avg_pool1d', 'adaptive_avg_pool2d', 'adaptive_max_pool1d', 'adaptive_max_pool2d', 'add', 'addcdiv', 'addcmul', 'addmm', 'all', 'allclose', 'amax', 'amin', 'any', 'arange', 'argmax', 'argmin', 'argsort', 'as_strided', 'as_tensor', 'asin', 'atan', 'atan2', 'avg_pool1d', 'avg_pool2d', 'backward', 'baddbmm', 'batch_norm', 'bernoulli', 'bfloat16', 'binary_cross_entropy', 'binary_cross_entropy_with_logits', 'bitwise_and', 'bitwise_not', 'bitwise_or', 'bitwise_xor', 'bmm', 'bool_', 'can_cast', 'cat', 'ceil', 'celu', 'channel_shuffle', 'chunk', 'clamp', 'clamp_max', 'clamp_min', 'clone', 'conv1d', 'conv2d', 'conv_transpose1d', 'conv_transpose2d', 'cos', 'cosh', 'count_nonzero', 'cross_entropy', 'cumprod', 'cumsum', 'device', 'device_count', 'diagonal', 'div', 'div_floor', 'div_trunc', 'dot', 'dropout', 'dropout2d', 'dtype', 'einsum', 'elu', 'embedding', 'empty', 'empty_cache', 'empty_like', 'eq', 'equal', 'erf', 'erfinv', 'exp', 'expm1', 'eye', 'flatten', 'flip', 'float16', 'float32', 'float64', 'floor', 'floor_divide', 'fmod', 'fold', 'frac', 'from_dlpack', 'from_numpy', 'full', 'full_like', 'gather', 'ge', 'gelu', 'gelu_tanh', 'get_default_device', 'get_device_name', 'get_device_properties', 'get_float32_matmul_precision', 'get_rng_state', 'glu', 'glu_kernel', 'grad', 'gradcheck', 'group_norm', 'gru', 'gru_cell', 'gt', 'hardsigmoid', 'hardswish', 'hardtanh', 'huber_loss', 'index_add', 'index_copy', 'index_select', 'initial_seed', 'instance_norm', 'int32', 'int64', 'interpolate', 'is_available', 'is_floating_point', 'is_grad_enabled', 'is_tensor', 'isclose', 'isfinite', 'isinf', 'isnan', 'kernel_cache_info', 'kl_div', 'l1_loss', 'layer_norm', 'le', 'leaky_relu', 'lerp', 'linear', 'linspace', 'local_response_norm', 'log', 'log10', 'log1p', 'log2', 'log_softmax', 'logaddexp', 'logical_and', 'logical_not', 'logical_or', 'logical_xor', 'logit', 'logsigmoid', 'logsumexp', 'lstm', 'lstm_cell', 'lt', 'manual_seed', 'manual_seed_all', 'masked_fill', 'masked_select', 'matmul', 'max', 'max_memory_allocated', 'max_memory_reserved', 'max_pool1d', 'max_pool2d', 'maximum', 'mean', 'memory_allocated', 'memory_reserved', 'memory_stats', 'min', 'minimum', 'mish', 'mm', 'movedim', 'mse_loss', 'mul', 'multinomial', 'narrow', 'ne', 'neg', 'nll_loss', 'nonzero', 'norm', 'normal', 'normalize', 'numel', 'one_hot', 'ones', 'ones_like', 'operator_table', 'outer', 'pad', 'permute', 'pixel_shuffle', 'pixel_unshuffle', 'pointwise_table', 'pow', 'prelu', 'prelu_kernel', 'prod', 'promote_types', 'rand', 'rand_like', 'randint', 'randint_like', 'randn', 'randn_like', 'randperm', 'reciprocal', 'reduction_table', 'relu', 'relu6', 'remainder', 'reset_peak_memory_stats', 'reshape', 'result_type', 'rms_norm', 'rnn_relu', 'rnn_relu_cell', 'rnn_tanh', 'rnn_tanh_cell', 'roll', 'round', 'rsqrt', 'scaled_dot_product_attention', 'scatter', 'scatter_add', 'select', 'selu', 'set_default_device', 'set_float32_matmul_precision', 'set_memory_limit', 'set_printoptions', 'set_rng_state', 'sgn', 'sigmoid', 'sign', 'silu', 'sin', 'sinh', 'smooth_l1_loss', 'softmax', 'softmin', 'softplus', 'softsign', 'sort', 'split', 'sqrt', 'square', 'squeeze', 'stack', 'std', 'std_mean', 'sub', 'sum', 'swapaxes', 'synchronize', 't', 'take_along_dim', 'tan', 'tanh', 'tanhshrink', 'tensor', 'threshold', 'tile', 'topk', 'transpose', 'tril', 'triu', 'trunc', 'uint8', 'unbind', 'unflatten', 'unfold', 'unsqueeze', 'var', 'var_mean', 'vector_norm', 'where', 'zeros', 'zeros_like']
+__all__: list[str] = ['ArgumentIndexError', 'ArgumentTypeError', 'ArgumentValueError', 'DeviceError', 'Generator', 'HookHandle', 'KernelBuildError', 'OutOfMemoryError', 'Profile', 'Tensor', 'abs', 'acos', 'adaptive_avg_pool1d', 'adaptive_avg_pool2d', 'adaptive_max_pool1d', 'adaptive_max_pool2d', 'add', 'addcdiv', 'addcmul', 'addmm', 'all', 'allclose', 'amax', 'amin', 'any', 'arange', 'argmax', 'argmin', 'argsort', 'as_strided', 'as_tensor', 'asin', 'atan', 'atan2', 'avg_pool1d', 'avg_pool2d', 'backward', 'baddbmm', 'batch_norm', 'bernoulli', 'bfloat16', 'binary_cross_entropy', 'binary_cross_entropy_with_logits', 'bitwise_and', 'bitwise_not', 'bitwise_or', 'bitwise_xor', 'bmm', 'bool_', 'can_cast', 'cat', 'ceil', 'celu', 'channel_shuffle', 'chunk', 'clamp', 'clamp_max', 'clamp_min', 'clone', 'conv1d', 'conv2d', 'conv_transpose1d', 'conv_transpose2d', 'cos', 'cosh', 'count_nonzero', 'cross_entropy', 'cumprod', 'cumsum', 'device', 'device_count', 'diagonal', 'div', 'div_floor', 'div_trunc', 'dot', 'dropout', 'dropout2d', 'dtype', 'einsum', 'elu', 'embedding', 'empty', 'empty_cache', 'empty_like', 'eq', 'equal', 'erf', 'erfinv', 'exp', 'expm1', 'eye', 'flatten', 'flip', 'float16', 'float32', 'float64', 'floor', 'floor_divide', 'fmod', 'fold', 'frac', 'from_dlpack', 'from_numpy', 'full', 'full_like', 'gather', 'ge', 'gelu', 'gelu_tanh', 'get_default_device', 'get_device_name', 'get_device_properties', 'get_float32_matmul_precision', 'get_rng_state', 'glu', 'glu_kernel', 'grad', 'gradcheck', 'group_norm', 'gru', 'gru_cell', 'gt', 'hardsigmoid', 'hardswish', 'hardtanh', 'huber_loss', 'index_add', 'index_copy', 'index_select', 'initial_seed', 'instance_norm', 'int32', 'int64', 'interpolate', 'is_anomaly_check_nan_enabled', 'is_anomaly_enabled', 'is_available', 'is_floating_point', 'is_grad_enabled', 'is_tensor', 'isclose', 'isfinite', 'isinf', 'isnan', 'kernel_cache_info', 'kl_div', 'l1_loss', 'layer_norm', 'le', 'leaky_relu', 'lerp', 'linear', 'linspace', 'local_response_norm', 'log', 'log10', 'log1p', 'log2', 'log_softmax', 'logaddexp', 'logical_and', 'logical_not', 'logical_or', 'logical_xor', 'logit', 'logsigmoid', 'logsumexp', 'lstm', 'lstm_cell', 'lt', 'manual_seed', 'manual_seed_all', 'masked_fill', 'masked_select', 'matmul', 'max', 'max_memory_allocated', 'max_memory_reserved', 'max_pool1d', 'max_pool2d', 'maximum', 'mean', 'memory_allocated', 'memory_reserved', 'memory_stats', 'min', 'minimum', 'mish', 'mm', 'movedim', 'mse_loss', 'mul', 'multinomial', 'narrow', 'ne', 'neg', 'nll_loss', 'nonzero', 'norm', 'normal', 'normalize', 'numel', 'one_hot', 'ones', 'ones_like', 'operator_table', 'outer', 'pad', 'permute', 'pixel_shuffle', 'pixel_unshuffle', 'pointwise_table', 'pow', 'prelu', 'prelu_kernel', 'prod', 'promote_types', 'rand', 'rand_like', 'randint', 'randint_like', 'randn', 'randn_like', 'randperm', 'reciprocal', 'reduction_table', 'relu', 'relu6', 'remainder', 'reset_peak_memory_stats', 'reshape', 'result_type', 'rms_norm', 'rnn_relu', 'rnn_relu_cell', 'rnn_tanh', 'rnn_tanh_cell', 'roll', 'round', 'rsqrt', 'scaled_dot_product_attention', 'scatter', 'scatter_add', 'select', 'selu', 'set_default_device', 'set_float32_matmul_precision', 'set_memory_limit', 'set_printoptions', 'set_rng_state', 'sgn', 'sigmoid', 'sign', 'silu', 'sin', 'sinh', 'smooth_l1_loss', 'softmax', 'softmin', 'softplus', 'softsign', 'sort', 'split', 'sqrt', 'square', 'squeeze', 'stack', 'std', 'std_mean', 'sub', 'sum', 'swapaxes', 'synchronize', 't', 'take_along_dim', 'tan', 'tanh', 'tanhshrink', 'tensor', 'threshold', 'tile', 'topk', 'transpose', 'tril', 'triu', 'trunc', 'uint8', 'unbind', 'unflatten', 'unfold', 'unsqueeze', 'var', 'var_mean', 'vector_norm', 'where', 'zeros', 'zeros_like']
 class ArgumentValueError(ValueError, RuntimeError):
     """
     A shape or a value that does not fit; a ValueError and a RuntimeError.
@@ -83,9 +83,9 @@ class Profile:
         """
     def stop(self) -> None:
         ...
-    def table(self) -> str:
+    def table(self, by: str = 'kernel') -> str:
         """
-        A line per kernel: calls, total and mean time, share; the longest first.
+        A line per kernel, operator or class of module: calls, total and mean time, share; the longest first.
         """
 class dtype:
     """
@@ -1570,6 +1570,15 @@ class _SavedTensor:
         ...
     def unpack(self) -> Tensor:
         ...
+class _CallLog:
+    def __init__(self) -> None:
+        ...
+    def entries(self) -> list:
+        ...
+    def start(self) -> None:
+        ...
+    def stop(self) -> None:
+        ...
 class Generator:
     """
     A stream of random numbers of its own; every random function takes one as generator=. Its numbers are the same on every device.
@@ -1605,9 +1614,13 @@ class Generator:
         """
 def _from_bytes(arg0: bytes, arg1: numpy.dtype[typing.Any], arg2: device) -> Tensor:
     ...
+def _kernel_warnings() -> list[str]:
+    ...
 def _record_function(name: str, inputs: collections.abc.Sequence[Tensor], outputs: collections.abc.Sequence[Tensor], backward: collections.abc.Callable, saves_tensors: bool) -> None:
     ...
 def _restrided(arg0: Tensor, arg1: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], arg2: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], arg3: typing.SupportsInt | typing.SupportsIndex) -> Tensor:
+    ...
+def _set_detect_anomaly(mode: bool, check_nan: bool) -> None:
     ...
 def _set_grad_enabled(arg0: bool) -> None:
     ...
@@ -2095,6 +2108,10 @@ def interpolate(input: Tensor, size: typing.SupportsInt | typing.SupportsIndex |
     """
     input [N, C, ...] brought to size, or to scale_factor times its size; modes nearest, nearest-exact, linear, bilinear, trilinear, area.
     """
+def is_anomaly_check_nan_enabled() -> bool:
+    ...
+def is_anomaly_enabled() -> bool:
+    ...
 def is_available() -> bool:
     """
     Whether this machine has an OpenCL device.

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <atomic>
+#include <vector>
+
+namespace dlprim {
+
+class CallListener;
+
+/** What the calling thread is in, as the seam (call.h) keeps it. Names live as long as the process or the
+ * call; null for none. */
+struct CallState {
+  const char* operation = nullptr;  // the innermost operator or backward step, or a primitive outside of any
+  const char* module = nullptr;     // the innermost module's class
+  int depth = 0, primitives = 0;    // calls that are open, and how many of them are primitives
+  std::vector<CallListener*>* listeners = nullptr;
+};
+inline thread_local CallState call_state{};
+
+/** Whether CallState::module is kept although nobody listens: while devices profile, or anomalies are looked
+ * for. */
+inline std::atomic<int> module_name_users{0};
+inline bool names_modules() {
+  return module_name_users.load(std::memory_order_relaxed) > 0;
+}
+
+/** Tells the thread's listeners of a command that no primitive tells of. */
+void tell_of_escape(const char* command);
+
+/** To be called for every command that is enqueued. */
+inline void note_command(const char* command) {
+  if (call_state.listeners && call_state.primitives == 0) tell_of_escape(command);
+}
+
+}  // namespace dlprim

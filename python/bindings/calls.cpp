@@ -1,0 +1,108 @@
+#include <vector>
+
+#include "autograd/anomaly.h"
+#include "autograd/tensor.h"
+#include "casters.h"
+#include "dlprim/core/call.h"
+#include "python_lock.h"
+
+using dlprim::Argument;
+using dlprim::ArgumentValue;
+using dlprim::Call;
+
+namespace {
+
+/** The calls of a thread, in order. */
+class CallLog final : public dlprim::CallListener {
+ public:
+  struct Entry {
+    std::string name;
+    Call::Kind kind;
+    int depth;
+    std::vector<Argument> arguments;
+  };
+
+  void start() { listening_ = std::make_unique<dlprim::Listening>(*this); }
+  void stop() { listening_.reset(); }
+  const std::vector<Entry>& entries() const { return entries_; }
+
+  void enter(const Call& call) override {
+    entries_.push_back({call.name, call.kind, call.depth, call.arguments()});
+  }
+
+ private:
+  std::vector<Entry> entries_;
+  std::unique_ptr<dlprim::Listening> listening_;
+};
+
+const char* text_of(Call::Kind kind) {
+  switch (kind) {
+    case Call::Kind::primitive:
+      return "primitive";
+    case Call::Kind::operation:
+      return "operator";
+    case Call::Kind::backward:
+      return "backward";
+    case Call::Kind::module:
+      break;
+  }
+  return "module";
+}
+
+py::object object_of(const ArgumentValue& value);
+
+/** A dict of a struct's fields, a list of anything else. */
+py::object collection_of(const std::vector<Argument>& values) {
+  if (values.empty() || values.front().name.empty()) {
+    py::list list;
+    for (const Argument& value : values) list.append(object_of(value.value));
+    return std::move(list);
+  }
+  py::dict dict;
+  for (const Argument& value : values) dict[py::str(value.name)] = object_of(value.value);
+  return std::move(dict);
+}
+
+py::object object_of(const ArgumentValue& value) {
+  return std::visit(
+      [](const auto& held) -> py::object {
+        using Held = std::decay_t<decltype(held)>;
+        if constexpr (std::is_same_v<Held, std::monostate>)
+          return py::none();
+        else if constexpr (std::is_same_v<Held, dlprim::Tensor>)
+          return py::cast(ocl::Tensor(held));
+        else if constexpr (std::is_same_v<Held, std::vector<Argument>>)
+          return collection_of(held);
+        else
+          return py::cast(held);
+      },
+      value);
+}
+
+/** The lines of the Python program that lead to the call. */
+std::string python_stack() {
+  const PythonLocked locked;
+  return py::str("")
+      .attr("join")(py::module_::import("traceback").attr("format_stack")())
+      .cast<std::string>();
+}
+
+}  // namespace
+
+void bind_calls(py::module_& m) {
+  py::class_<CallLog>(m, "_CallLog")
+      .def(py::init())
+      .def("start", &CallLog::start)
+      .def("stop", &CallLog::stop)
+      .def("entries", [](const CallLog& log) {
+        py::list entries;
+        for (const CallLog::Entry& entry : log.entries())
+          entries.append(
+              py::make_tuple(entry.name, text_of(entry.kind), entry.depth, collection_of(entry.arguments)));
+        return entries;
+      });
+  m.def("is_anomaly_enabled", &ocl::autograd::is_anomaly_enabled);
+  m.def("is_anomaly_check_nan_enabled", &ocl::autograd::is_anomaly_check_nan_enabled);
+  m.def("_set_detect_anomaly", &ocl::autograd::set_detect_anomaly, py::arg("mode"), py::arg("check_nan"));
+  ocl::autograd::set_caller_description(&python_stack);
+}
