@@ -1,4 +1,4 @@
-"""Every name that the library must have is there: those of required_names.txt, PyTorch's names in PyTorch's places."""
+"""Every name that the library must have is there: those of required_names.txt, in PyTorch's places."""
 
 from pathlib import Path
 
