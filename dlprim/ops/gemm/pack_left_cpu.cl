@@ -18,6 +18,13 @@ inline void pack_rows(__global const STORAGE *restrict source, const int present
   else if (present == MR && row == 1)
     for (; k < depth; ++k) vstore8(vload8(0, source + k * step), k, to);
 #endif
+  if (present == MR)  // apart from the rest: twice as fast, and a convolution's weights come here
+    for (; k < depth; ++k) {
+      __global const STORAGE *column = source + k * step;
+      __global REAL *packed = to + k * MR;
+#pragma unroll
+      for (int i = 0; i < MR; ++i) packed[i] = LOAD(column, i * row);
+    }
   for (; k < depth; ++k)
     for (int i = 0; i < MR; ++i) to[k * MR + i] = i < present ? LOAD(source, k * step + i * row) : (REAL)0;
 }

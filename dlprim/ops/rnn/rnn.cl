@@ -57,20 +57,18 @@ inline Tile multiply_rows(const __global STORAGE *left, const int rows, const in
 #pragma unroll
   for (int i = 0; i < MR; ++i) row[i] = left + (long)min(i, rows - 1) * row_length;
   Tile tile = zero_tile();
+  int k = 0;
 #define ROW_LEFT(i) LOAD(row[i], k + s)
-#define ALL_STEPS(ROWS)                                                                                            \
-  {                                                                                                                \
-    int k = 0;                                                                                                     \
-    for (; k + TOGETHER <= depth; k += TOGETHER)                                                                   \
-      _Pragma("unroll") for (int s = 0; s < TOGETHER; ++s) TILE_STEP_OF(ROWS, tile, ROW_LEFT, panel + (k + s) * NR) \
-    const int s = 0;                                                                                               \
-    for (; k < depth; ++k) TILE_STEP_OF(ROWS, tile, ROW_LEFT, panel + k * NR)                                      \
-  }
+#define FULL_STEP(at) { const int s = at; TILE_STEP(tile, ROW_LEFT, panel + s * NR) }
+#define HALF_STEP(at) { const int s = at; TILE_STEP_OF(MR / 2, tile, ROW_LEFT, panel + s * NR) }
+#define NEXT_STEPS(n) k += n, panel += n * NR
   if (rows <= MR / 2)
-    ALL_STEPS(MR / 2)
+    ALL_STEPS(depth, HALF_STEP, NEXT_STEPS)
   else
-    ALL_STEPS(MR)
-#undef ALL_STEPS
+    ALL_STEPS(depth, FULL_STEP, NEXT_STEPS)
+#undef FULL_STEP
+#undef HALF_STEP
+#undef NEXT_STEPS
 #undef ROW_LEFT
   return tile;
 }
