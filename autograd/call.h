@@ -21,6 +21,10 @@ inline dlprim::ArgumentValue argument_value(const Device& device) {
 
 }  // namespace ocl
 
+/** First line of a function that serves several operators: the name of the one it is called for, and its
+ * other parameters. */
+#define ENTER_OPERATOR_NAMED(name, ...) \
+  const ::dlprim::CallScope entered(name, ::dlprim::Call::Kind::operation, #__VA_ARGS__, __VA_ARGS__)
+
 /** First line of an operator: the name of its row (operators.def) and its parameters, in order. */
-#define ENTER_OPERATOR(name, ...) \
-  const ::dlprim::CallScope entered(#name, ::dlprim::Call::Kind::operation, #__VA_ARGS__, __VA_ARGS__)
+#define ENTER_OPERATOR(name, ...) ENTER_OPERATOR_NAMED(#name, __VA_ARGS__)

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "autograd/anomaly.h"
+#include "autograd/call.h"
 #include "autograd/creation.h"
 #include "autograd/gradients.h"
 #include "autograd/ops/pointwise.h"
@@ -89,6 +90,12 @@ class Pass {
     slots[index] = slots[index].defined() ? add(slots[index], gradient) : gradient;
   }
 
+  TensorList run(Node& node, const TensorList& gradients) const {
+    const dlprim::CallScope entered(node.name().c_str(), dlprim::Call::Kind::backward, "gradients",
+                                    gradients);
+    return node.run(gradients, keep_graph_);
+  }
+
   void visit(Node& node, TensorList& arrived) {
     node.call_hooks(arrived);
     if (captures_) {
@@ -100,7 +107,7 @@ class Pass {
       });
       if (!leads_on) return;
     }
-    const TensorList results = node.run(arrived, keep_graph_);
+    const TensorList results = run(node, arrived);
     check_gradients(node, results);
     arrived.clear();
     for (std::size_t i = 0; i < results.size(); ++i) send(node.next()[i], results[i]);

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "autograd/anomaly.h"
-#include "autograd/call.h"
 #include "autograd/gradients.h"
 #include "autograd/ops/inplace.h"
 #include "autograd/ops/strided.h"
@@ -87,7 +86,6 @@ class Node::Use {
 };
 
 TensorList Node::run(const TensorList& gradients, bool keep) {
-  const dlprim::CallScope entered(name_.c_str(), dlprim::Call::Kind::backward, "gradients", gradients);
   const Use use(*this, keep || !saves_tensors_);
   return backward_(gradients);
 }
@@ -169,7 +167,6 @@ void AccumulateGrad::follow(std::weak_ptr<TensorImpl> leaf) {
 }
 
 TensorList AccumulateGrad::run(const TensorList& gradients, bool) {
-  const dlprim::CallScope entered(name().c_str(), dlprim::Call::Kind::backward, "gradients", gradients);
   const std::shared_ptr<TensorImpl> leaf = this->leaf();
   const Tensor& arrived = gradients[0];
   if (!leaf || !arrived.defined()) return {};

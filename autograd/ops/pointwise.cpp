@@ -224,8 +224,7 @@ DType result_type(const std::vector<Operand>& operands) {
 
 Tensor apply_pointwise(const PointwiseOp& op, const std::vector<Operand>& inputs,
                        const std::vector<Scalar>& parameters) {
-  const dlprim::CallScope entered(op.name.c_str(), dlprim::Call::Kind::operation, "inputs, parameters",
-                                  inputs, parameters);
+  ENTER_OPERATOR_NAMED(op.name.c_str(), inputs, parameters);
   const Call call = plan(op, inputs, parameters);
   const dlprim::Tensor output = dlprim::Tensor::empty(*call.device, call.shape, call.types.result);
   dlprim::pointwise(call.device->queue(), forward_expression(op), call.types.compute, raw(inputs), parameters,
@@ -237,8 +236,7 @@ Tensor apply_pointwise(const PointwiseOp& op, const std::vector<Operand>& inputs
 
 void apply_pointwise_in_place(const PointwiseOp& op, Tensor& target, const std::vector<Operand>& inputs,
                               const std::vector<Scalar>& parameters) {
-  const dlprim::CallScope entered(op.name.c_str(), dlprim::Call::Kind::operation,
-                                  "target, inputs, parameters", target, inputs, parameters);
+  ENTER_OPERATOR_NAMED(op.name.c_str(), target, inputs, parameters);
   const Call call = plan(op, inputs, parameters);
   require(call.shape == target.shape(), op.name, "_: output with shape ", target.shape(),
           " doesn't match the broadcast shape ", call.shape);

@@ -100,8 +100,7 @@ Tensor product_gradient(const Tensor& g, const Tensor& a, DimMask mask) {
 }
 
 Tensor apply(const dlprim::ReductionOp& op, const Tensor& a, const DimList& dims, bool keepdim) {
-  const dlprim::CallScope entered(op.name.c_str(), dlprim::Call::Kind::operation, "a, dims, keepdim", a, dims,
-                                  keepdim);
+  ENTER_OPERATOR_NAMED(op.name.c_str(), a, dims, keepdim);
   const DimMask mask = dlprim::dim_mask(dims, a.dim(), op.name.c_str());
   const bool extreme = op.name == "amax" || op.name == "amin";
   if (extreme) require_elements(op.name.c_str(), a, mask);

@@ -266,8 +266,7 @@ RnnResult recurrent(const char* name, RnnCell cell, const Tensor& given_rows,
 RnnResult over_packed(const char* name, RnnCell cell, const Tensor& data,
                       const std::vector<std::int64_t>& sizes, const LstmState& hx, const TensorList& params,
                       const RnnOptions& options) {
-  const dlprim::CallScope entered(name, dlprim::Call::Kind::operation, "data, sizes, hx, params, options",
-                                  data, sizes, hx, params, options);
+  ENTER_OPERATOR_NAMED(name, data, sizes, hx, params, options);
   require(data.dim() == 2, name, ": expected packed data of 2 dimensions, got shape ", data.shape());
   for (const std::int64_t size : sizes)
     require(size > 0, name, ": expected batch sizes greater than 0, got ", size);
@@ -276,8 +275,7 @@ RnnResult over_packed(const char* name, RnnCell cell, const Tensor& data,
 
 RnnResult over_padded(const char* name, RnnCell cell, const Tensor& input, const LstmState& hx,
                       const TensorList& params, const RnnOptions& options) {
-  const dlprim::CallScope entered(name, dlprim::Call::Kind::operation, "input, hx, params, options", input,
-                                  hx, params, options);
+  ENTER_OPERATOR_NAMED(name, input, hx, params, options);
   require(input.dim() == 3, name, ": expected an input of 3 dimensions, got shape ", input.shape());
   const Tensor x = options.batch_first ? transpose(input, 0, 1) : input;
   const std::int64_t count = x.size(0), batch = x.size(1);
@@ -292,8 +290,7 @@ RnnResult over_padded(const char* name, RnnCell cell, const Tensor& input, const
 
 LstmState one_step(const char* name, RnnCell cell, const Tensor& input, const LstmState& hx,
                    const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih, const Tensor& b_hh) {
-  const dlprim::CallScope entered(name, dlprim::Call::Kind::operation, "input, hx, w_ih, w_hh, b_ih, b_hh",
-                                  input, hx, w_ih, w_hh, b_ih, b_hh);
+  ENTER_OPERATOR_NAMED(name, input, hx, w_ih, w_hh, b_ih, b_hh);
   require(input.dim() == 2, name, ": expected an input of 2 dimensions, got shape ", input.shape());
   require(b_ih.defined() == b_hh.defined(), name, ": b_ih and b_hh go together");
   const auto layered = [&](const Tensor& t) {

@@ -4,7 +4,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -28,7 +27,6 @@
 namespace dlprim {
 
 class Queue;
-class Recording;
 
 /** A call of a primitive, arguments and all, that can be made again. See recorder.h. */
 class HeldCall {

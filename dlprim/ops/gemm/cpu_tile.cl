@@ -13,9 +13,8 @@
 
 #define MR 8
 #define NR (2 * LANES)
-// Steps of the depth that are summed in one chain of FMAs; chains are then added up: for the accuracy of long sums, and
+// CHAIN (cpu_tile.h) steps of the depth are summed in one chain of FMAs; chains are then added up: for the accuracy of long sums, and
 // because that much of a right panel stays in the level-1 cache.
-#define CHAIN 256
 
 #define PASTE_(a, b) a##b
 #define PASTE(a, b) PASTE_(a, b)
@@ -105,7 +104,7 @@ inline Tile multiply_chain(__global const REAL *restrict left, __global const RE
   return tile;
 }
 
-// The same for any depth.
+// The same for any depth, in chains of twice the length: shorter ones only add additions to convolutions.
 inline Tile multiply_panels(__global const REAL *restrict left, __global const REAL *restrict right, const int depth) {
   Tile total = zero_tile();
   for (int start = 0; start < depth; start += 2 * CHAIN)

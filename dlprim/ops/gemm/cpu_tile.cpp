@@ -21,6 +21,7 @@ Defines defines(DType dtype) {
   return dtype_defines(dtype)
       .set("VEC", is_double ? "double8" : "float16")
       .set("LANES", is_double ? 8 : 16)
+      .set("CHAIN", chain)
       .set("DIRECT", dtype == packed_dtype(dtype) ? 1 : 0);
 }
 

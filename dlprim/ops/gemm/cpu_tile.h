@@ -7,7 +7,7 @@ namespace dlprim::cpu_tile {
 
 /** Rows of the register tile; packed left operands hold whole groups of them. */
 constexpr int tile_rows = 8;
-/** Steps of the depth that are summed in one chain: CHAIN of cpu_tile.cl. */
+/** Steps of the depth that are summed in one chain. */
 constexpr int chain = 256;
 /** Columns of the register tile: two vectors of 16 floats or 8 doubles. */
 int tile_columns(DType dtype);

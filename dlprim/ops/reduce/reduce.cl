@@ -9,6 +9,7 @@
 //   MAP                  an element: an expression of its value a, its index, the shift s of its output and p
 //   COMBINE              two partial results x and z joined
 //   FINISH               the result: an expression of the joined x, the number of elements n, s and p
+//   LANES, COLUMN_VECTORS   of a vector, and vectors of outputs that one item joins by columns (cpu)
 //   IS_INDEXED           whether TOTAL_T is indexed_t: an index is stored beside the value
 //
 // Accuracy: each lane joins at most BLOCK elements into a first accumulator, and those blocks into a second, wider one (a
@@ -17,8 +18,6 @@
 
 #define RANK 8
 #define BLOCK 32
-#define LANES 16
-#define COLUMN_VECTORS 4
 #define GROUP 256  // most work items of a group (simt)
 
 #if !T_IS_FLOATING

@@ -11,10 +11,10 @@
 namespace dlprim {
 namespace {
 
-constexpr int cpu_lanes = 16, cpu_columns = 64;  // LANES and COLUMN_VECTORS * LANES of reduce.cl
-constexpr std::int64_t most_splits = 256;        // the second pass joins them one after another
-constexpr std::int64_t least_split = 4096;       // reduced elements that are worth a launch slot of their own
-constexpr int simt_items_per_unit = 1024;        // that a GPU's compute unit wants in flight
+constexpr int cpu_lanes = 16, column_vectors = 4;
+constexpr std::int64_t most_splits = 256;   // the second pass joins them one after another
+constexpr std::int64_t least_split = 4096;  // reduced elements that are worth a launch slot of their own
+constexpr int simt_items_per_unit = 1024;   // that a GPU's compute unit wants in flight
 
 /** The input's dimensions, kept and reduced ones apart, each merged where neighbours run on. */
 struct Space {
@@ -75,7 +75,7 @@ Plan make_plan(const Space& space, const DeviceInfo& device) {
   plan.columns = is_columnwise(space);
   const bool cpu = device.runs_cpu_kernels();
   if (cpu) {
-    plan.lanes = plan.columns ? cpu_columns : cpu_lanes;
+    plan.lanes = plan.columns ? column_vectors * cpu_lanes : cpu_lanes;
   } else {
     const int most = std::min(256, device.max_work_group);
     plan.lanes =
@@ -138,6 +138,8 @@ std::string source_of(const ReductionOp& row, bool indexed, DType input, bool wi
   define("MAP", concat("(", row.map, ")"));
   define("COMBINE", concat("(", row.combine, ")"));
   define("FINISH", concat("(", row.finish, ")"));
+  define("LANES", cpu_lanes);
+  define("COLUMN_VECTORS", column_vectors);
   define("IS_INDEXED", indexed);
   return text + expanded_source("ops/pointwise/functions.cl") + expanded_source("ops/reduce/reduce.cl");
 }

@@ -2,7 +2,7 @@
 // CELL (cells.cl), and PRODUCT, which says where the product with the recurrent weights comes from:
 //   GIVEN    `left` is that product, [product_rows, products * units]
 //   TILES    the kernel makes it out of `left` [product_rows, depth] and `weights`, packed panels (CPU alone, macros of
-//            cpu_tile.cl)
+//            cpu_tile.cl, and ROW_TILES, tiles of rows that a job has)
 //   THIN     the same, out of weights that are as they are: element (k, n) at weights[k * weight_row + n * weight_column];
 //            for few rows (simt alone)
 // Work: shape cpu, a range of rows an item (TILES: of jobs, a block of units times a block of rows); shape simt, a unit
@@ -43,7 +43,6 @@
 
 #if PRODUCT == TILES
 
-#define ROW_TILES 3
 #define ROWS (ROW_TILES * MR)
 
 // Steps of the depth at a time: that much of a panel and of all rows share the level-1 cache.

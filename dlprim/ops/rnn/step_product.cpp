@@ -17,7 +17,7 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
 
 // Beyond it the GEMM's larger tiles read the weights less often. An estimate, not measured.
 constexpr std::int64_t thin_rows = 64;
-constexpr int job_row_tiles = 3;  // ROW_TILES of rnn.cl
+constexpr int job_row_tiles = 3;
 // BLOCK_ROWS, COLUMNS and ITEMS of rnn.cl.
 constexpr int thin_block_rows = 32, thin_columns = 16, thin_items = 256;
 
@@ -42,7 +42,8 @@ Kernel& StepProduct::kernel_of(Queue& queue, const char* kernel, StepCell cell, 
   Defines defines = kind == Kind::tiles ? cpu_tile::defines(dtype) : dtype_defines(dtype);
   defines.set("REAL_IS_FLOAT", dtype == DType::float64 ? 0 : 1)
       .set("CELL", static_cast<int>(cell))
-      .set("PRODUCT", static_cast<int>(kind));
+      .set("PRODUCT", static_cast<int>(kind))
+      .set("ROW_TILES", job_row_tiles);
   return queue.kernel("ops/rnn/rnn.cl", kernel, defines);
 }
 

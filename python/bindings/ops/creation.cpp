@@ -33,8 +33,7 @@ void bind_like(const OperatorBinder& bind, const char* name, const char* method,
       name,
       [make, name](const Tensor& input, const OptionalDType& dtype, const OptionalDevice& device,
                    bool requires_grad) {
-        const dlprim::CallScope entered(name, dlprim::Call::Kind::operation, "input, dtype, device", input,
-                                        dtype, device);
+        ENTER_OPERATOR_NAMED(name, input, dtype, device);
         return make(input.shape().vector(), dtype.value_or(input.dtype()), device.value_or(input.device()))
             .requires_grad_(requires_grad);
       },
