@@ -29,6 +29,7 @@
 #include "autograd/ops/softmax.h"
 #include "autograd/ops/sort.h"
 #include "autograd/ops/views.h"
+#include "autograd/precision.h"
 #include "autograd/print.h"
 #include "autograd/profiler.h"
 #include "autograd/tape.h"

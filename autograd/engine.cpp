@@ -56,8 +56,9 @@ std::unordered_set<Node*> nodes_towards(const std::vector<Edge>& roots, const Ca
 }
 
 /**
- * One backward pass. Nodes run youngest first: a node's consumers are all younger, so its gradient is
- * complete when its turn comes. The walk is a loop, so that depth costs no stack.
+ * One backward pass. A node runs as soon as all that use its outputs have run, so that its gradients are
+ * complete: ends of the tape first, that a leaf's hooks may begin to send its gradient elsewhere, then the
+ * youngest. The walk is a loop, so that depth costs no stack.
  */
 class Pass {
  public:
@@ -66,28 +67,63 @@ class Pass {
 
   TensorList run(const std::vector<Edge>& roots, const TensorList& gradients) {
     if (captures_) needed_ = nodes_towards(roots, *captures_);
+    count_users(roots);
     for (std::size_t i = 0; i < roots.size(); ++i) send(roots[i], gradients[i]);
     while (!ready_.empty()) {
       const std::shared_ptr<Node> node = ready_.top();
       ready_.pop();
-      const auto found = pending_.find(node.get());
-      TensorList arrived = std::move(found->second);
-      pending_.erase(found);
+      const auto found = waiting_.find(node.get());
+      TensorList arrived = std::move(found->second.arrived);
+      waiting_.erase(found);
       visit(*node, arrived);
     }
     return std::move(answers_);
   }
 
  private:
+  /** What a node has got so far. */
+  struct Waiting {
+    std::size_t missing = 0;  // gradients that are still to come, undefined ones among them
+    TensorList arrived;
+  };
+
+  bool is_wanted(const Edge& edge) const {
+    return edge.node && (!captures_ || needed_.count(edge.node.get()));
+  }
+
+  bool runs(const Node& node) const {
+    const std::vector<Edge>& next = node.next();
+    return !captures_ || std::any_of(next.begin(), next.end(), [&](const Edge& e) { return is_wanted(e); });
+  }
+
+  void count_users(const std::vector<Edge>& roots) {
+    std::vector<Node*> stack;
+    const auto count = [&](const Edge& edge) {
+      if (!is_wanted(edge)) return;
+      const auto [found, is_new] = waiting_.try_emplace(edge.node.get());
+      ++found->second.missing;
+      if (is_new) stack.push_back(edge.node.get());
+    };
+    for (const Edge& root : roots) count(root);
+    while (!stack.empty()) {
+      const Node* node = stack.back();
+      stack.pop_back();
+      if (!runs(*node)) continue;
+      for (const Edge& edge : node->next()) count(edge);
+    }
+  }
+
+  /** An undefined gradient counts as well: the node waits for no more of it. */
   void send(const Edge& edge, const Tensor& gradient) {
-    if (!edge.node || !gradient.defined()) return;
-    if (captures_ && !needed_.count(edge.node.get())) return;
-    auto [found, is_new] = pending_.try_emplace(edge.node.get());
-    if (is_new) ready_.push(edge.node);
-    TensorList& slots = found->second;
-    const auto index = static_cast<std::size_t>(edge.index);
-    if (slots.size() <= index) slots.resize(std::max(index + 1, edge.node->outputs.size()));
-    slots[index] = slots[index].defined() ? add(slots[index], gradient) : gradient;
+    if (!is_wanted(edge)) return;
+    Waiting& waiting = waiting_.at(edge.node.get());
+    if (gradient.defined()) {
+      TensorList& slots = waiting.arrived;
+      const auto index = static_cast<std::size_t>(edge.index);
+      if (slots.size() <= index) slots.resize(std::max(index + 1, edge.node->outputs.size()));
+      slots[index] = slots[index].defined() ? add(slots[index], gradient) : gradient;
+    }
+    if (--waiting.missing == 0) ready_.push(edge.node);
   }
 
   TensorList run(Node& node, const TensorList& gradients) const {
@@ -97,27 +133,32 @@ class Pass {
   }
 
   void visit(Node& node, TensorList& arrived) {
-    node.call_hooks(arrived);
-    if (captures_) {
-      for (std::size_t i = 0; i < arrived.size(); ++i)
-        if (const auto found = captures_->find({&node, static_cast<int>(i)}); found != captures_->end())
-          answers_[found->second] = arrived[i];
-      const bool leads_on = std::any_of(node.next().begin(), node.next().end(), [&](const Edge& edge) {
-        return edge.node && needed_.count(edge.node.get());
-      });
-      if (!leads_on) return;
+    TensorList results;
+    if (arrived.empty()) {  // nothing depends on its outputs
+      if (runs(node)) results.resize(node.next().size());
+    } else {
+      node.call_hooks(arrived);
+      capture(node, arrived);
+      if (!runs(node)) return;
+      results = run(node, arrived);
+      check_gradients(node, results);
+      arrived.clear();
     }
-    const TensorList results = run(node, arrived);
-    check_gradients(node, results);
-    arrived.clear();
     for (std::size_t i = 0; i < results.size(); ++i) send(node.next()[i], results[i]);
+  }
+
+  void capture(Node& node, const TensorList& arrived) {
+    if (!captures_) return;
+    for (std::size_t i = 0; i < arrived.size(); ++i)
+      if (const auto found = captures_->find({&node, static_cast<int>(i)}); found != captures_->end())
+        answers_[found->second] = arrived[i];
   }
 
   const bool keep_graph_;
   const Captures* captures_;
   std::unordered_set<Node*> needed_;
   TensorList answers_;
-  std::unordered_map<Node*, TensorList> pending_;
+  std::unordered_map<Node*, Waiting> waiting_;
   std::priority_queue<std::shared_ptr<Node>, std::vector<std::shared_ptr<Node>>, ByAge> ready_;
 };
 
@@ -158,6 +199,10 @@ void backward(const TensorList& outputs, const TensorList& gradients, bool retai
     const TensorList found = autograd::grad(outputs, inputs, gradients, retain_graph, true);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       if (!found[i].defined()) continue;
+      if (inputs[i].is_leaf()) {
+        inputs[i].impl().accumulator()->add_to_leaf(found[i]);
+        continue;
+      }
       const Tensor before = inputs[i].grad();
       inputs[i].impl().set_grad(before.defined() ? add(before, found[i]) : found[i].clone());
     }

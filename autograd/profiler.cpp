@@ -52,16 +52,25 @@ const std::vector<Launch>& Profile::launches() {
 
 namespace {
 
-const std::string& group_of(const dlprim::KernelRecord& kernel, Profile::By by) {
-  static const auto* none = new std::string("(none)");
-  const std::string& name = by == Profile::By::kernel      ? kernel.name
-                            : by == Profile::By::operation ? kernel.operation
-                                                           : kernel.module;
-  return name.empty() ? *none : name;
-}
+/** What a line of a table stands for: its title, and where a launch has it. */
+struct Grouping {
+  const char* title;
+  std::string dlprim::KernelRecord::* member;
+};
 
-const char* title_of(Profile::By by) {
-  return by == Profile::By::kernel ? "kernel" : by == Profile::By::operation ? "operator" : "module";
+Grouping grouping(Profile::By by) {
+  using Record = dlprim::KernelRecord;
+  switch (by) {
+    case Profile::By::kernel:
+      break;
+    case Profile::By::operation:
+      return {"operator", &Record::operation};
+    case Profile::By::module:
+      return {"module", &Record::module};
+    case Profile::By::implementation:
+      return {"implementation", &Record::implementation};
+  }
+  return {"kernel", &Record::name};
 }
 
 }  // namespace
@@ -74,8 +83,10 @@ std::string Profile::table(By by) {
   };
   std::map<std::string, Row> by_name;
   double all = 0;
+  const Grouping group = grouping(by);
   for (const Launch& launch : launches()) {
-    const std::string& name = group_of(launch.kernel, by);
+    const std::string& given = launch.kernel.*group.member;
+    const std::string name = given.empty() ? "(none)" : given;
     Row& row = by_name[name];
     row.name = name;
     ++row.calls;
@@ -90,7 +101,7 @@ std::string Profile::table(By by) {
   }
   std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.total > b.total; });
   std::ostringstream text;
-  text << std::left << std::setw(static_cast<int>(width)) << title_of(by) << std::right
+  text << std::left << std::setw(static_cast<int>(width)) << group.title << std::right
        << "   calls   total ms    mean us   share\n"
        << std::fixed;
   for (const Row& row : rows)
@@ -111,7 +122,8 @@ void Profile::export_chrome_trace(const std::filesystem::path& path) {
          << R"(", "tid": "queue", "name": ")" << launch.kernel.name << R"(", "ts": )"
          << microseconds(launch.kernel.start) << R"(, "dur": )"
          << microseconds(launch.kernel.end - launch.kernel.start) << R"(, "args": {"operator": ")"
-         << launch.kernel.operation << R"(", "module": ")" << launch.kernel.module << "\"}}";
+         << launch.kernel.operation << R"(", "module": ")" << launch.kernel.module
+         << R"(", "implementation": ")" << launch.kernel.implementation << "\"}}";
     first = false;
   }
   file << "\n]}\n";

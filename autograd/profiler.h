@@ -29,9 +29,9 @@ class Profile {
   void stop();
   const std::vector<Launch>& launches();
   /** What the lines of a table stand for. */
-  enum class By { kernel, operation, module };
-  /** A line per kernel, or per operator or class of module that launched it: calls, total and mean time,
-   * share; the longest first. */
+  enum class By { kernel, operation, module, implementation };
+  /** A line per kernel, or per operator, class of module or chosen implementation (dlprim/runtime/
+   * implementation.h) that launched it: calls, total and mean time, share; the longest first. */
   std::string table(By by = By::kernel);
   /** A trace for chrome://tracing or Perfetto. Throws FileError. */
   void export_chrome_trace(const std::filesystem::path& path);

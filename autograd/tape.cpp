@@ -22,7 +22,7 @@ thread_local bool has_saved = false;  // a tensor, for the node that is made nex
 // outlive.
 thread_local std::vector<std::shared_ptr<Node>>* dying = nullptr;
 
-constexpr std::uint64_t older_than_all_nodes = 0;  // a leaf's gradient is complete when all nodes have run
+constexpr std::uint64_t before_all_nodes = UINT64_MAX;  // a leaf's gradient is used as soon as it is complete
 
 /** `tensor` without its memory, which the tape must not keep alive. */
 dlprim::Tensor description_of(dlprim::Tensor tensor) {
@@ -90,20 +90,25 @@ TensorList Node::run(const TensorList& gradients, bool keep) {
   return backward_(gradients);
 }
 
-int Node::add_hook(int output, Hook hook, Foreign foreign) {
-  auto added = std::make_shared<NumberedHook>(NumberedHook{0, output, std::move(hook), std::move(foreign)});
+int Node::add(NumberedHook hook) {
+  auto added = std::make_shared<NumberedHook>(std::move(hook));
   const std::lock_guard locked(mutex_);
   added->number = next_hook_++;
-  hooks_.insert(
-      std::find_if(hooks_.begin(), hooks_.end(), [](const auto& held) { return held->is_observer; }), added);
+  const auto later = [&](const auto& held) { return held->kind > added->kind; };
+  hooks_.insert(std::find_if(hooks_.begin(), hooks_.end(), later), added);
   return added->number;
 }
 
+int Node::add_hook(int output, Hook hook, Foreign foreign) {
+  return add({0, output, std::move(hook), std::move(foreign), NumberedHook::Kind::before});
+}
+
 void Node::add_observer(int output, Hook hook) {
-  auto added = std::make_shared<NumberedHook>(NumberedHook{0, output, std::move(hook), {}, true});
-  const std::lock_guard locked(mutex_);
-  added->number = next_hook_++;
-  hooks_.push_back(std::move(added));
+  add({0, output, std::move(hook), {}, NumberedHook::Kind::observer});
+}
+
+int Node::add_post_hook(Hook hook, Foreign foreign) {
+  return add({0, 0, std::move(hook), std::move(foreign), NumberedHook::Kind::after});
 }
 
 void Node::remove_hook(int number) {
@@ -123,12 +128,18 @@ Node::Hooks Node::hooks() const {
 
 void Node::call_hooks(TensorList& gradients) const {
   for (const auto& hook : hooks()) {  // a copy: a hook may remove itself
+    if (hook->kind == NumberedHook::Kind::after) break;
     Tensor& gradient = gradients[static_cast<std::size_t>(hook->output)];
     if (!gradient.defined()) continue;
     const GradientKind expected(gradient);
     if (const Tensor replaced = hook->call(gradient); replaced.defined()) gradient = replaced;
     expected.require_same(gradient, "a hook has changed");
   }
+}
+
+void Node::call_post_hooks(const Tensor& argument) const {
+  for (const auto& hook : hooks())
+    if (hook->kind == NumberedHook::Kind::after) hook->call(argument);
 }
 
 std::vector<void*> Node::foreign_objects() const {
@@ -154,7 +165,7 @@ void Node::drop_foreign() {
 }
 
 AccumulateGrad::AccumulateGrad(std::weak_ptr<TensorImpl> leaf)
-    : Node("AccumulateGrad", older_than_all_nodes), leaf_(std::move(leaf)) {}
+    : Node("AccumulateGrad", before_all_nodes), leaf_(std::move(leaf)) {}
 
 std::shared_ptr<TensorImpl> AccumulateGrad::leaf() const {
   const std::lock_guard locked(leaf_mutex_);
@@ -171,20 +182,30 @@ TensorList AccumulateGrad::run(const TensorList& gradients, bool) {
   const Tensor& arrived = gradients[0];
   if (!leaf || !arrived.defined()) return {};
   const GradientKind wanted(leaf->data);  // the leaf may have been given other memory since
-  const Tensor fitted = wanted.fits(arrived) ? Tensor() : wanted.fitted(arrived, name(), 0);
-  const Tensor& gradient = fitted.defined() ? fitted : arrived;
-  Tensor sum;
-  const std::lock_guard locked(adding_);
-  sum = leaf->grad();
-  if (sum.defined()) {
-    sum.add_(gradient);
-    return {};
-  }
-  // A gradient that nothing else holds is taken as it is; one that a sibling shares is copied.
-  const bool exclusive = gradient.impl_pointer().use_count() == 1 &&
-                         gradient.data().storage.use_count() == 1 && gradient.is_contiguous();
-  sum = leaf->set_grad(exclusive ? gradient : gradient.clone());
+  if (wanted.fits(arrived))
+    add_to_leaf(arrived);
+  else
+    add_to_leaf(wanted.fitted(arrived, name(), 0));
   return {};
+}
+
+void AccumulateGrad::add_to_leaf(const Tensor& gradient) const {
+  const std::shared_ptr<TensorImpl> leaf = this->leaf();
+  if (!leaf) return;
+  {
+    Tensor sum;
+    const std::lock_guard locked(adding_);
+    sum = leaf->grad();
+    if (sum.defined()) {
+      sum.add_(gradient);
+    } else {
+      // A gradient that nothing else holds is taken as it is; one that a sibling shares is copied.
+      const bool exclusive = gradient.impl_pointer().use_count() == 1 &&
+                             gradient.data().storage.use_count() == 1 && gradient.is_contiguous();
+      sum = leaf->set_grad(exclusive ? gradient : gradient.clone());
+    }
+  }
+  call_post_hooks(Tensor(leaf));
 }
 
 TensorImpl::~TensorImpl() {
@@ -370,6 +391,23 @@ HookHandle register_hook(const Tensor& tensor, Hook hook, Foreign foreign) {
     edge = {accumulator, 0};
   }
   return {edge.node, edge.node->add_hook(edge.index, std::move(hook), std::move(foreign))};
+}
+
+HookHandle register_post_accumulate_grad_hook(const Tensor& leaf, std::function<void(const Tensor&)> hook,
+                                              Foreign foreign) {
+  dlprim::require<AutogradError>(leaf.requires_grad(),
+                                 "cannot register a hook on a tensor that doesn't require gradient");
+  dlprim::require<AutogradError>(!leaf.grad_fn(),
+                                 "post accumulate grad hooks cannot be registered on non-leaf tensors");
+  const auto accumulator = leaf.impl().accumulator();
+  leaf.impl().keep_accumulator(accumulator);
+  const int number = accumulator->add_post_hook(
+      [hook = std::move(hook)](const Tensor& complete) {
+        hook(complete);
+        return Tensor();
+      },
+      std::move(foreign));
+  return {accumulator, number};
 }
 
 Edge edge_to(const Tensor& tensor) {

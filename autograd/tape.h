@@ -46,7 +46,8 @@ class Node {
 
   const std::string& name() const { return name_; }
   const std::vector<Edge>& next() const { return next_; }
-  /** Grows with every recorded node; a node's consumers are younger than the node. */
+  /** Grows with every recorded node; a node's consumers are younger than the node. Ends of the tape come
+   * before all others. */
   std::uint64_t sequence() const { return sequence_; }
 
   /** Throws AutogradError when what the node saved is gone already. */
@@ -63,9 +64,14 @@ class Node {
   int add_hook(int output, Hook hook, Foreign foreign = {});
   /** As add_hook, for one that runs after all others and only looks. */
   void add_observer(int output, Hook hook);
+  /** Calls `hook` after the node has run. */
+  int add_post_hook(Hook hook, Foreign foreign = {});
   void remove_hook(int number);
   /** Throws AutogradError where a hook gives a gradient of another shape, dtype or device. */
   void call_hooks(TensorList& gradients) const;
+
+  /** Calls the hooks of add_post_hook with `argument`; what they return counts for nothing. */
+  void call_post_hooks(const Tensor& argument) const;
 
   /** Notes what the backward closure calls. Set before the node is shared. */
   void set_foreign(Foreign foreign) { foreign_ = std::move(foreign); }
@@ -82,11 +88,13 @@ class Node {
     int number, output;
     Hook call;
     Foreign foreign;
-    bool is_observer = false;
+    /** When it is called, in this order. */
+    enum class Kind { before, observer, after } kind = Kind::before;
   };
   using Hooks = std::vector<std::shared_ptr<const NumberedHook>>;
   class Use;
   Hooks hooks() const;
+  int add(NumberedHook hook);
 
   std::string name_, origin_;
   std::vector<Edge> next_;
@@ -107,6 +115,8 @@ class AccumulateGrad final : public Node {
  public:
   explicit AccumulateGrad(std::weak_ptr<TensorImpl> leaf);
   TensorList run(const TensorList& gradients, bool keep) override;
+  /** Adds a gradient of the leaf's shape, dtype and device, and calls the leaf's hooks for that moment. */
+  void add_to_leaf(const Tensor& gradient) const;
   /** Adds to that leaf from now on. */
   void follow(std::weak_ptr<TensorImpl> leaf);
 
@@ -115,7 +125,7 @@ class AccumulateGrad final : public Node {
 
   mutable std::mutex leaf_mutex_;
   std::weak_ptr<TensorImpl> leaf_;
-  std::mutex adding_;  // one gradient at a time; what runs under it never waits for another language's lock
+  mutable std::mutex adding_;  // one gradient at a time; what runs under it never waits for another language's lock
 };
 
 /**
@@ -225,6 +235,10 @@ void retain_grad(TensorImpl& impl);
 
 /** Tensor::register_hook, with what the hook calls. */
 HookHandle register_hook(const Tensor& tensor, Hook hook, Foreign foreign);
+
+/** Tensor::register_post_accumulate_grad_hook, with what the hook calls. */
+HookHandle register_post_accumulate_grad_hook(const Tensor& leaf, std::function<void(const Tensor&)> hook,
+                                              Foreign foreign);
 
 /** Notes that `result` shows the memory of `a`: what is written through either enters the other's history. */
 void mark_view(Tensor& result, const Tensor& a);

@@ -66,6 +66,10 @@ void Tensor::retain_grad() {
   ocl::retain_grad(*impl_);
 }
 
+HookHandle Tensor::register_post_accumulate_grad_hook(std::function<void(const Tensor&)> hook) {
+  return ocl::register_post_accumulate_grad_hook(*this, std::move(hook), {});
+}
+
 HookHandle Tensor::register_hook(std::function<Tensor(const Tensor&)> hook) {
   return ocl::register_hook(*this, std::move(hook), {});
 }

@@ -89,6 +89,10 @@ class Tensor {
   /** Calls `hook` with the gradient of this tensor in every backward; what it returns, if defined, replaces
    * it. */
   HookHandle register_hook(std::function<Tensor(const Tensor&)> hook);
+  /** Calls `hook` with this leaf as soon as a backward pass has added all there is to its grad: before the
+   * pass goes on to other leaves, so that an optimizer step or a transfer may begin. Throws AutogradError for
+   * a tensor that is no leaf. (torch.Tensor.register_post_accumulate_grad_hook) */
+  HookHandle register_post_accumulate_grad_hook(std::function<void(const Tensor&)> hook);
   /** The same memory, unknown to the tape. */
   Tensor detach() const;
   /** Times this memory was written in place. */

@@ -4,11 +4,11 @@
 
 #include "autograd/call.h"
 #include "autograd/generator.h"
+#include "autograd/ops/matrix_product.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/raw_or_null.h"
 #include "dlprim/core/real.h"
 #include "dlprim/ops/attention/attention.h"
-#include "dlprim/ops/gemm/gemm.h"
 #include "dlprim/ops/random/random.h"
 #include "dlprim/ops/softmax/softmax.h"
 #include "dlprim/runtime/dtype_defines.h"
@@ -20,18 +20,6 @@ using dlprim::require;
 using Shape = std::vector<std::int64_t>;
 
 constexpr const char* op = "scaled_dot_product_attention";
-
-dlprim::Tensor transposed(dlprim::Tensor t) {
-  std::swap(t.shape[1], t.shape[2]);
-  std::swap(t.strides[1], t.strides[2]);
-  return t;
-}
-
-dlprim::Tensor product(const dlprim::Tensor& a, const dlprim::Tensor& b) {
-  const dlprim::Tensor c = dlprim::Tensor::empty(a.device(), {a.shape[0], a.shape[1], b.shape[2]}, a.dtype);
-  dlprim::gemm(a.device().queue(), a, b, c);
-  return c;
-}
 
 /** Zeroes and scales, always the same elements for one state; the tensor itself without dropout. */
 struct Dropout {

@@ -37,7 +37,9 @@ Tensor isclose(const Tensor& a, const Tensor& b, double rtol, double atol, bool 
   if (rtol == 0 && atol == 0 && !equal_nan) return eq(a, b);
   const Dims shape = dlprim::broadcast_shapes(a.shape(), b.shape(), "isclose");
   const dlprim::Tensor close = dlprim::Tensor::empty(*a.device(), shape, DType::boolean);
-  dlprim::pointwise(a.device()->queue(), closeness(), dlprim::compute_dtype(a.dtype()), {a.data(), b.data()},
+  const DType compute =
+      is_floating(a.dtype()) ? dlprim::compute_dtype(a.dtype()) : DType::float32;  // PyTorch's
+  dlprim::pointwise(a.device()->queue(), closeness(), compute, {a.data(), b.data()},
                     {rtol, atol, equal_nan ? 1.0 : 0.0}, {close});
   return Tensor(close);
 }

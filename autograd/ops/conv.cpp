@@ -5,6 +5,7 @@
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/resample.h"
 #include "autograd/ops/views.h"
+#include "autograd/precision.h"
 #include "autograd/tape.h"
 #include "dlprim/core/checked.h"
 #include "dlprim/ops/conv/conv2d.h"
@@ -56,7 +57,7 @@ Tensor convolve(const Tensor& x, const Tensor& weight, const Tensor& bias,
   const Tensor added = bias.defined() ? contiguous(bias) : bias;
   const dlprim::Tensor y = dlprim::Tensor::empty(*x.device(), shape, x.dtype());
   dlprim::conv2d_forward(x.device()->queue(), input.data(), kernel.data(),
-                         added.defined() ? &added.data() : nullptr, geometry, y);
+                         added.defined() ? &added.data() : nullptr, geometry, y, float32_matmul_precision());
   return record("Conv2dBackward", {input, kernel, added}, y, [&] {
     return [x = SavedTensor(input), weight = SavedTensor(kernel), geometry, needs_x = input.requires_grad(),
             needs_weight = kernel.requires_grad(),
@@ -66,12 +67,13 @@ Tensor convolve(const Tensor& x, const Tensor& weight, const Tensor& bias,
       TensorList results(3);
       if (needs_x) {
         const dlprim::Tensor dx = dlprim::Tensor::empty(*g.device(), x.unpack().shape, g.dtype());
-        dlprim::conv2d_backward_data(queue, g.data(), weight.unpack(), geometry, dx);
+        dlprim::conv2d_backward_data(queue, g.data(), weight.unpack(), geometry, dx,
+                                     float32_matmul_precision());
         results[0] = Tensor(dx);
       }
       if (needs_weight) {
         const dlprim::Tensor dw = dlprim::Tensor::empty(*g.device(), weight.unpack().shape, g.dtype());
-        dlprim::conv2d_backward_weight(queue, g.data(), x.unpack(), geometry, dw);
+        dlprim::conv2d_backward_weight(queue, g.data(), x.unpack(), geometry, dw, float32_matmul_precision());
         results[1] = Tensor(dw);
       }
       if (needs_bias) results[2] = sum(g, {0, 2, 3});
@@ -119,7 +121,8 @@ Tensor convolve_transposed(const Tensor& x, const Tensor& weight, const dlprim::
                            const Dims& shape) {
   const Tensor input = contiguous(x), kernel = contiguous(weight);
   const dlprim::Tensor y = dlprim::Tensor::empty(*x.device(), shape, x.dtype());
-  dlprim::conv2d_backward_data(x.device()->queue(), input.data(), kernel.data(), geometry, y);
+  dlprim::conv2d_backward_data(x.device()->queue(), input.data(), kernel.data(), geometry, y,
+                               float32_matmul_precision());
   return record("ConvTranspose2dBackward", {input, kernel}, y, [&] {
     return [x = SavedTensor(input), weight = SavedTensor(kernel), geometry, needs_x = input.requires_grad(),
             needs_weight = kernel.requires_grad()](const TensorList& gradients) {
@@ -128,12 +131,13 @@ Tensor convolve_transposed(const Tensor& x, const Tensor& weight, const dlprim::
       TensorList results(2);
       if (needs_x) {
         const dlprim::Tensor dx = dlprim::Tensor::empty(*g.device(), x.unpack().shape, g.dtype());
-        dlprim::conv2d_forward(queue, g.data(), weight.unpack(), nullptr, geometry, dx);
+        dlprim::conv2d_forward(queue, g.data(), weight.unpack(), nullptr, geometry, dx,
+                               float32_matmul_precision());
         results[0] = Tensor(dx);
       }
       if (needs_weight) {
         const dlprim::Tensor dw = dlprim::Tensor::empty(*g.device(), weight.unpack().shape, g.dtype());
-        dlprim::conv2d_backward_weight(queue, x.unpack(), g.data(), geometry, dw);
+        dlprim::conv2d_backward_weight(queue, x.unpack(), g.data(), geometry, dw, float32_matmul_precision());
         results[1] = Tensor(dw);
       }
       return results;

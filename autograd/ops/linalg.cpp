@@ -1,11 +1,11 @@
 #include "autograd/ops/linalg.h"
 
-#include <mutex>
-
 #include "autograd/call.h"
+#include "autograd/ops/matrix_product.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/views.h"
+#include "autograd/precision.h"
 #include "autograd/tape.h"
 #include "dlprim/ops/gemm/gemm.h"
 #include "dlprim/ops/pointwise/pointwise.h"
@@ -24,25 +24,10 @@ void check_operands(const char* op, const Tensor& a, const Tensor& b) {
   require(a.device() == b.device(), op, ": expected all tensors on one device");
 }
 
-dlprim::Tensor transposed(dlprim::Tensor t) {
-  const int last = t.rank() - 1;
-  std::swap(t.shape[last], t.shape[last - 1]);
-  std::swap(t.strides[last], t.strides[last - 1]);
-  return t;
-}
-
 Dims product_shape(const dlprim::Tensor& a, const dlprim::Tensor& b) {
   Dims shape = a.shape;
   shape[shape.size() - 1] = b.size(-1);
   return shape;
-}
-
-/** alpha times a times b for raw matrices, or batches of them, of any strides. */
-dlprim::Tensor product(const dlprim::Tensor& a, const dlprim::Tensor& b, double alpha = 1,
-                       const dlprim::Tensor* bias = nullptr) {
-  const dlprim::Tensor c = dlprim::Tensor::empty(a.device(), product_shape(a, b), a.dtype);
-  dlprim::gemm(a.device().queue(), a, b, c, alpha, 0, bias);
-  return c;
 }
 
 /** The gradients of alpha times a times b where they are wanted. */
@@ -104,7 +89,8 @@ Tensor added_product(const char* name, const Tensor& input, const Tensor& a, con
   dlprim::Queue& queue = a.device()->queue();
   if (beta.real() != 0) dlprim::copy(queue, input.data().expanded(shape), c);
   const bool has_product = a.size(-1) > 0;  // else alpha counts for nothing, infinite or not
-  dlprim::gemm(queue, a.data(), b.data(), c, has_product ? alpha.real() : 0, beta.real());
+  dlprim::gemm(queue, a.data(), b.data(), c, has_product ? alpha.real() : 0, beta.real(), nullptr,
+               float32_matmul_precision());
   return record(name, {input, a, b}, c, [&] {
     return [gradient = ProductGradient(a, b, alpha.real()), beta, input_shape = input.shape(),
             needs_input = input.requires_grad()](const TensorList& g) {
@@ -216,25 +202,6 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
       return results;
     };
   });
-}
-
-namespace {
-
-std::mutex precision_mutex;
-std::string float32_precision = "highest";
-
-}  // namespace
-
-void set_float32_matmul_precision(const std::string& precision) {
-  require(precision == "highest" || precision == "high" || precision == "medium",
-          "set_float32_matmul_precision: expected 'highest', 'high' or 'medium', got '", precision, "'");
-  const std::lock_guard<std::mutex> lock(precision_mutex);
-  float32_precision = precision;
-}
-
-std::string get_float32_matmul_precision() {
-  const std::lock_guard<std::mutex> lock(precision_mutex);
-  return float32_precision;
 }
 
 }  // namespace ocl

@@ -30,12 +30,4 @@ Tensor dot(const Tensor& a, const Tensor& b);
 /** All products [N, M] of the elements of two vectors [N], [M] (torch.outer). */
 Tensor outer(const Tensor& a, const Tensor& b);
 
-/**
- * "highest", "high" or "medium": how inexact a product of float32 matrices may be
- * (torch.set_float32_matmul_precision). It is stored and changes nothing: products are computed in float32
- * always. Throws ValueError for another name.
- */
-void set_float32_matmul_precision(const std::string& precision);
-std::string get_float32_matmul_precision();
-
 }  // namespace ocl

@@ -35,7 +35,7 @@ Tensor normalized_batch(const Tensor& a, const Tensor& running_mean, const Tenso
   require(training || running_mean.defined(),
           "batch_norm: expected running_mean and running_var to be defined when training=False");
   const std::int64_t channels = a.size(1);
-  const DType statistics = dlprim::statistics_dtype(a.dtype());
+  const DType statistics = dlprim::compute_dtype(a.dtype());
   const auto is_narrow = [&](const Tensor& t) {
     return t.defined() && t.dtype() == a.dtype() && t.dtype() != statistics;
   };
@@ -138,7 +138,7 @@ Tensor row_norm(const RowNorm& norm, const Tensor& a, const Tensor& given_weight
   const Tensor x = contiguous(a), weight = contiguous_or_none(given_weight),
                bias = contiguous_or_none(given_bias);
   dlprim::Device& device = *x.device();
-  const DType statistics = dlprim::statistics_dtype(x.dtype());
+  const DType statistics = dlprim::compute_dtype(x.dtype());
   const dlprim::Tensor y = dlprim::Tensor::empty(device, x.shape(), x.dtype());
   const dlprim::Tensor invstd = dlprim::Tensor::empty(device, {norm.rows.rows}, statistics);
   const Tensor mean =
@@ -271,7 +271,7 @@ Tensor local_response_norm(const Tensor& a, std::int64_t size, double alpha, dou
   const Tensor x = contiguous(a);
   dlprim::Device& device = *x.device();
   const dlprim::Tensor y = dlprim::Tensor::empty(device, x.shape(), x.dtype());
-  const dlprim::Tensor base = dlprim::Tensor::empty(device, x.shape(), dlprim::statistics_dtype(x.dtype()));
+  const dlprim::Tensor base = dlprim::Tensor::empty(device, x.shape(), dlprim::compute_dtype(x.dtype()));
   dlprim::local_response_norm_forward(device.queue(), x.data(), options, y, base);
   return record("LocalResponseNormBackward", {x}, y, [&] {
     return [x = SavedTensor(x), base = SavedTensor(base), options](const TensorList& gradients) {

@@ -6,6 +6,7 @@
 #include "autograd/generator.h"
 #include "autograd/ops/raw_or_null.h"
 #include "autograd/ops/views.h"
+#include "autograd/precision.h"
 #include "dlprim/ops/random/random.h"
 #include "dlprim/ops/rnn/rnn.h"
 #include "dlprim/runtime/dtype_defines.h"
@@ -65,7 +66,8 @@ struct Network {
   template <class T>
   RnnLayer layer(std::int64_t index, const T& param) const {
     const std::int64_t first = index * params_of_one();
-    RnnLayer result{cell, index % directions() == 1, param(first), param(first + 1), {}, {}, {}};
+    RnnLayer result{cell, index % directions() == 1, param(first), param(first + 1), {}, {},
+                    {},   float32_matmul_precision()};
     if (options.has_biases) {
       result.b_ih = param(first + 2);
       result.b_hh = param(first + 3);

@@ -60,6 +60,11 @@ Listening::~Listening() {
   call_state.listeners = nullptr;
 }
 
+void tell_of_choice(const ChosenImplementation& chosen, const std::string& reasons) {
+  const std::vector<CallListener*> listeners = *call_state.listeners;
+  for (CallListener* listener : listeners) listener->chose(chosen, reasons);
+}
+
 void tell_of_escape(const char* command) {
   for (CallListener* listener : *call_state.listeners) listener->escaped(command);
 }

@@ -60,6 +60,11 @@ class CallListener {
   virtual void enter(const Call& call) = 0;
   /** After it, if it came to an end or not. Must not throw. */
   virtual void leave(const Call& call) { static_cast<void>(call); }
+  /** The primitive that is under way chose an implementation; `reasons`: what each of its list was expected
+   * to cost, or why it cannot. */
+  virtual void chose(const ChosenImplementation& chosen, const std::string& reasons) {
+    static_cast<void>(chosen), static_cast<void>(reasons);
+  }
   /** A command is enqueued outside of any primitive: work that no call tells of. */
   virtual void escaped(const char* command) { static_cast<void>(command); }
 };

@@ -1,18 +1,26 @@
 #pragma once
 
 #include <atomic>
+#include <string>
 #include <vector>
 
 namespace dlprim {
 
 class CallListener;
 
+/** The implementation that a primitive chose from a family's list (implementation.h). */
+struct ChosenImplementation {
+  const char* family;
+  const char* name;
+};
+
 /** What the calling thread is in, as the seam (call.h) keeps it. Names live as long as the process or the
  * call; null for none. */
 struct CallState {
   const char* operation = nullptr;  // the innermost operator or backward step, or a primitive outside of any
   const char* module = nullptr;     // the innermost module's class
-  int depth = 0, primitives = 0;    // calls that are open, and how many of them are primitives
+  const ChosenImplementation* implementation = nullptr;  // whose work is being enqueued
+  int depth = 0, primitives = 0;  // calls that are open, and how many of them are primitives
   std::vector<CallListener*>* listeners = nullptr;
 };
 inline thread_local CallState call_state{};
@@ -23,6 +31,9 @@ inline std::atomic<int> module_name_users{0};
 inline bool names_modules() {
   return module_name_users.load(std::memory_order_relaxed) > 0;
 }
+
+/** Tells the thread's listeners, of which there is one at least, what was chosen and why. */
+void tell_of_choice(const ChosenImplementation& chosen, const std::string& reasons);
 
 /** Tells the thread's listeners of a command that no primitive tells of. */
 void tell_of_escape(const char* command);

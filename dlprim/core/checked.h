@@ -17,6 +17,15 @@ inline bool try_add(std::int64_t a, std::int64_t b, std::int64_t& result) {
   return !__builtin_add_overflow(a, b, &result);
 }
 
+/** a / b for positive b, rounded up. */
+constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
+  return (a + b - 1) / b;
+}
+/** The next multiple of b. */
+constexpr std::int64_t round_up(std::int64_t a, std::int64_t b) {
+  return ceil_div(a, b) * b;
+}
+
 /** The largest size that kernels count in 32 bits, with room for what they add before they compare: whole
  * vectors, groups and chunks. */
 constexpr std::int64_t max_kernel_int = INT_MAX - (1 << 24);

@@ -42,7 +42,7 @@ DType dtype_from_name(const std::string& name) {
   throw TypeError(concat("unknown dtype '", name, "'; known:", known));
 }
 
-DType accumulation_type(DType dtype) {
+DType compute_dtype(DType dtype) {
   if (size_of(dtype) >= 4) return dtype;
   return is_floating(dtype) ? DType::float32 : DType::int32;
 }

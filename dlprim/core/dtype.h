@@ -35,8 +35,9 @@ inline bool is_floating(DType dtype) {
 /** The dtype of that name ("float32", "float", "int64", "long", "bool", …). Throws TypeError. */
 DType dtype_from_name(const std::string& name);
 
-/** What partial results of that dtype are kept in: at least 32 bits wide, of the same kind. */
-DType accumulation_type(DType dtype);
+/** What kernels compute, sum up and keep statistics of `dtype` in: at least 32 bits wide, of the same kind.
+ */
+DType compute_dtype(DType dtype);
 
 /** The dtype that both promote to, by PyTorch's table (torch.promote_types). */
 DType promote_types(DType a, DType b);

@@ -4,11 +4,6 @@
 
 namespace dlprim {
 
-/** What kernels compute sums and statistics of `dtype` in: float64 for float64, else float32. */
-inline DType compute_dtype(DType dtype) {
-  return dtype == DType::float64 ? dtype : DType::float32;
-}
-
 /** Calls `work` with a zero of the C++ type that kernels of `dtype` take their numbers in: double for
  * float64, else float. */
 template <class Work>

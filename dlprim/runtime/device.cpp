@@ -11,6 +11,7 @@
 
 #include "dlprim/core/call_state.h"
 #include "dlprim/core/error.h"
+#include "dlprim/runtime/implementation.h"
 #include "dlprim/runtime/interrupts.h"
 #include "dlprim/runtime/kernel_cache.h"
 #include "dlprim/runtime/lifetime.h"
@@ -140,6 +141,7 @@ Device& Device::get(int index) {
   DeviceLock lock(devices.mutex);
   std::unique_ptr<Device>& slot = devices.by_index[index];
   if (!slot) {
+    apply_implementations_of_environment();
     const InterruptsHeld held;
     try {
       slot.reset(new Device(index, all_devices()[static_cast<std::size_t>(index)], devices.profiling));

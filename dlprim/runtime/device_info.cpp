@@ -45,6 +45,8 @@ DeviceInfo describe(const cl::Device& device) {
   info.subgroups = contains(extensions, "cl_khr_subgroups");
   info.correctly_rounded_divide =
       device.getInfo<CL_DEVICE_SINGLE_FP_CONFIG>() & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT;
+  info.shares_host_memory = (info.is_cpu || device.getInfo<CL_DEVICE_HOST_UNIFIED_MEMORY>()) &&
+                            !std::getenv("OCL_STAGED_TRANSFERS");
   info.inline_ptx = contains(info.platform_name, "NVIDIA");
   info.compiles_at_launch = contains(info.platform_name, "Portable Computing Language");
   return info;

@@ -32,12 +32,13 @@ struct DeviceInfo {
   int max_parameter_bytes = 256;
   bool fp64 = false, fp16 = false, subgroups = false;
   bool correctly_rounded_divide = false;  // float division and square root can be asked to round correctly
+  bool shares_host_memory = false;        // a transfer is a copy, and no faster from page-locked memory
   bool inline_ptx = false;                // NVIDIA: asm() in OpenCL C
   bool compiles_at_launch = false;  // PoCL: machine code is made at a kernel's first launch, not at build
 };
 
 /** The environment variable OCL_KERNEL_SHAPE=cpu|simt overrides `shape`, to run either set of kernels
- * anywhere. */
+ * anywhere; OCL_STAGED_TRANSFERS, if set, unsets `shares_host_memory`. */
 DeviceInfo describe(const cl::Device& device);
 
 }  // namespace dlprim

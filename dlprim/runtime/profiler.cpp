@@ -1,12 +1,15 @@
 #include "dlprim/runtime/profiler.h"
 
 #include "dlprim/core/call_state.h"
+#include "dlprim/core/error.h"
 
 namespace dlprim {
 
 void Profiler::record(const std::string& name, const cl::Event& event) {
   const auto text = [](const char* given) { return std::string(given ? given : ""); };
-  pending_.push_back({name, event, text(call_state.operation), text(call_state.module)});
+  const ChosenImplementation* chosen = call_state.implementation;
+  pending_.push_back({name, event, text(call_state.operation), text(call_state.module),
+                      chosen ? concat(chosen->family, ": ", chosen->name) : std::string()});
 }
 
 std::vector<KernelRecord> Profiler::take() {
@@ -17,7 +20,7 @@ std::vector<KernelRecord> Profiler::take() {
     records.push_back({p.name, p.event.getProfilingInfo<CL_PROFILING_COMMAND_QUEUED>(),
                        p.event.getProfilingInfo<CL_PROFILING_COMMAND_START>(),
                        p.event.getProfilingInfo<CL_PROFILING_COMMAND_END>(), std::move(p.operation),
-                       std::move(p.module)});
+                       std::move(p.module), std::move(p.implementation)});
   }
   pending_.clear();
   return records;

@@ -14,6 +14,8 @@ struct KernelRecord {
   std::uint64_t queued, start, end;
   /** The operator (or backward step) and the class of the module that launched it; empty outside of any. */
   std::string operation, module;
+  /** "family: name" of the implementation that it is part of; empty for none. */
+  std::string implementation;
 };
 
 /** Collects the events of launches while a queue profiles. */
@@ -28,7 +30,7 @@ class Profiler {
   struct Pending {
     std::string name;
     cl::Event event;
-    std::string operation, module;
+    std::string operation, module, implementation;
   };
   std::vector<Pending> pending_;
 };

@@ -92,14 +92,24 @@ Kernel& ProgramTable::generated_kernel(const std::string& identity, const char* 
   });
 }
 
-// One lock for look-up and build: a second thread that wants the same program waits for it instead of
-// building it too.
+// A second thread that wants the same program waits for it instead of building it too.
 Kernel& ProgramTable::lookup(std::string id, const char* name,
                              const std::function<Program&(Origin)>& make_program) {
   id.append("#").append(name);
-  DeviceLock lock(mutex_);
-  const auto found = kernels_.find(id);
-  if (found != kernels_.end()) return found->second;
+  if (Kernel* known = [&]() -> Kernel* {
+        DeviceLock lock(mutex_);
+        const auto found = kernels_.find(id);
+        return found == kernels_.end() ? nullptr : &found->second;
+      }())
+    return *known;
+  DeviceLock building(building_);
+  // From here on the tables' lock is a plain one: the thread that ends the process waits for `building`, and
+  // this one must come to its end.
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = kernels_.find(id);
+    if (found != kernels_.end()) return found->second;
+  }
   const InterruptsHeld held;
   Kernel kernel;
   kernel.name = name;
@@ -115,6 +125,7 @@ Kernel& ProgramTable::lookup(std::string id, const char* name,
       refuse_cached(*kernel.program);
     }
   }
+  const std::lock_guard lock(mutex_);
   return kernels_.emplace(std::move(id), std::move(kernel)).first->second;
 }
 
@@ -124,8 +135,11 @@ Program& ProgramTable::program(const std::string& identity, const std::string& l
   // A program that takes the place of one from the cache stands beside it, some of whose kernels may be in
   // use.
   const std::string id = origin == Origin::source ? identity + "#built" : identity;
-  const auto found = programs_.find(id);
-  if (found != programs_.end()) return found->second;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = programs_.find(id);
+    if (found != programs_.end()) return found->second;
+  }
   Program program;
   program.label = label;
   const std::string text = source();
@@ -133,6 +147,7 @@ Program& ProgramTable::program(const std::string& identity, const std::string& l
   program.key = sha256_hex(concat(text, '\0', all_options, '\0', device_identity(device_.info())));
   if (origin == Origin::cache_or_source) load(program, all_options);
   if (!program.from_cache) build(program, text, all_options);
+  const std::lock_guard lock(mutex_);
   return programs_.emplace(id, std::move(program)).first->second;
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <array>
+#include <atomic>
+#include <cstring>
 #include <functional>
 #include <mutex>
 #include <set>
@@ -60,17 +62,63 @@ struct Program {
   bool from_cache = false;
 };
 
+/** A kernel's arguments that are plain values, as they were set last: setting one costs a driver more than
+ * comparing it. */
+class SetValues {
+ public:
+  /** Notes a value; false where the argument has it already. */
+  bool differs(unsigned index, std::size_t bytes, const void* value) {
+    if (index >= count || bytes > size) return true;
+    Value& last = values_[index];
+    if (last.bytes == bytes && std::memcmp(last.data.data(), value, bytes) == 0) return false;
+    last.bytes = bytes;
+    std::memcpy(last.data.data(), value, bytes);
+    return true;
+  }
+  void forget(unsigned index) {
+    if (index < count) values_[index].bytes = 0;
+  }
+
+ private:
+  static constexpr std::size_t count = 24, size = 8;
+  struct Value {
+    std::size_t bytes = 0;
+    std::array<unsigned char, size> data{};
+  };
+  std::array<Value, count> values_{};
+};
+
 /** One kernel, ready to launch; owned by the device's program table. */
 struct Kernel {
   cl::Kernel handle;
   std::string name;
   Program* program = nullptr;
   std::array<std::size_t, 3> last_local{};  // of the last launch: spares a set look-up per launch
+  SetValues values;                         // guarded by the queue's lock
+};
+
+/** Remembers a kernel for each of the first devices, so that it is looked up by its text once. */
+class KernelHandle {
+ public:
+  /** The kernel of that device, which `find()` looks up the first time. */
+  template <class Find>
+  Kernel& get(int device_index, const Find& find) {
+    if (device_index >= most_devices) return find();
+    std::atomic<Kernel*>& known = kernels_[static_cast<std::size_t>(device_index)];
+    Kernel* kernel = known.load(std::memory_order_acquire);
+    if (!kernel) known.store(kernel = &find(), std::memory_order_release);
+    return *kernel;
+  }
+
+ private:
+  static constexpr int most_devices = 4;
+  std::array<std::atomic<Kernel*>, most_devices> kernels_{};
 };
 
 /**
  * Every program of one device, built on first use through the on-disk kernel cache. The one way from kernel
- * source to a kernel. Thread safe; a program is built once however many threads ask for it.
+ * source to a kernel. Thread safe; a program is built once however many threads ask for it, and those that
+ * ask for kernels that are there do not wait for it.
  */
 class ProgramTable {
  public:
@@ -99,7 +147,10 @@ class ProgramTable {
   std::size_t count() const;
 
   /** See Device::shut_down. */
-  void lock_for_exit() { mutex_.lock(); }
+  void lock_for_exit() {
+    building_.lock();
+    mutex_.lock();
+  }
 
  private:
   enum class Origin { cache_or_source, source };
@@ -111,7 +162,8 @@ class ProgramTable {
   void build(Program& program, const std::string& source, const std::string& options);
 
   Device& device_;
-  mutable std::mutex mutex_;
+  std::mutex building_;       // held while a program is built; taken before mutex_, never after
+  mutable std::mutex mutex_;  // of the two tables, whose entries stay where they are
   std::unordered_map<std::string, Program> programs_;
   std::unordered_map<std::string, Kernel> kernels_;
   std::set<Program*> unsettled_;

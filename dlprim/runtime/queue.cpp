@@ -1,5 +1,6 @@
 #include "dlprim/runtime/queue.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "dlprim/runtime/device.h"
@@ -9,6 +10,12 @@ namespace {
 
 // Some drivers (rusticl) start work only at a flush; one every so many commands keeps the device busy.
 constexpr int commands_per_flush = 16;
+
+// Bytes. Below the first a copy in ordinary memory costs less than page-locked memory saves. From the second
+// on a device that shares the host's memory is given the caller's own, and waited for: one copy instead of
+// two.
+constexpr std::size_t small_transfer = 64 << 10, waiting_transfer = 8 << 20;
+constexpr std::size_t pieces_under_way = 3;  // of a download
 
 bool is_out_of_memory(int code) {
   return code == CL_MEM_OBJECT_ALLOCATION_FAILURE || code == CL_OUT_OF_HOST_MEMORY;
@@ -31,6 +38,7 @@ cl_command_queue_properties properties(bool profiling) {
 Queue::Queue(Device& device, bool profiling)
     : device_(device),
       queue_(device.context(), device.handle(), properties(profiling)),
+      staging_(device),
       error_words_(device),
       profiling_(profiling) {}
 
@@ -40,9 +48,11 @@ Kernel& Queue::kernel(const char* file, const char* name, const Defines& defines
 
 void Queue::set_raw(Kernel& kernel, cl_uint& index, std::size_t bytes, const void* value) {
   const cl_int code = clSetKernelArg(kernel.handle(), index, bytes, value);
-  if (code != CL_SUCCESS)
+  if (code != CL_SUCCESS) {
+    kernel.values.forget(index);
     throw DeviceError(concat("kernel ", kernel.name, ": argument ", index, " of ", bytes,
                              " bytes refused: ", error_name(code)));
+  }
   ++index;
 }
 
@@ -55,7 +65,7 @@ void Queue::set_tensor(Kernel& kernel, cl_uint& index, const Tensor& tensor) {
   const cl_mem memory = storage.buffer()();
   set_raw(kernel, index, sizeof memory, memory ? &memory : nullptr);
   const cl_ulong start = storage.byte_offset() / size_of(tensor.dtype) + static_cast<cl_ulong>(tensor.offset);
-  set_raw(kernel, index, sizeof start, &start);
+  set_value(kernel, index, start);
 }
 
 void Queue::enqueue(Kernel& kernel, const Range& range) {
@@ -77,6 +87,7 @@ void Queue::enqueue(Kernel& kernel, const Range& range) {
 }
 
 void Queue::count_command() {
+  ++commands_;
   if (++commands_since_flush_ < commands_per_flush) return;
   queue_.flush();
   commands_since_flush_ = 0;
@@ -88,39 +99,130 @@ void Queue::drop_finished_uploads() {
     uploads_.pop_front();
 }
 
+Queue::Region Queue::region_of(const Tensor& tensor) {
+  return {tensor.storage->buffer(),
+          tensor.storage->byte_offset() + static_cast<std::size_t>(tensor.offset) * size_of(tensor.dtype)};
+}
+
+/** Waits without keeping other threads from launching. */
+void Queue::wait(const cl::Event& event) {
+  DeviceLock lock(waiting_);
+  event.wait();
+}
+
 void Queue::write(const Tensor& destination, const void* source, std::size_t bytes) {
   if (bytes == 0) return;
   note_command("write");
-  DeviceLock lock(mutex_);
-  drop_finished_uploads();
-  const auto* first = static_cast<const char*>(source);
-  uploads_.push_back({std::vector<char>(first, first + bytes), {}});
-  const std::size_t start = destination.storage->byte_offset() +
-                            static_cast<std::size_t>(destination.offset) * size_of(destination.dtype);
+  const Region to = region_of(destination);
   try {
-    queue_.enqueueWriteBuffer(destination.storage->buffer(), CL_FALSE, start, bytes,
-                              uploads_.back().bytes.data(), nullptr, &uploads_.back().done);
-    queue_.flush();
+    if (bytes < small_transfer)
+      write_small(to, source, bytes);
+    else if (!device_.info().shares_host_memory)
+      write_staged(to, static_cast<const char*>(source), bytes);
+    else if (bytes < waiting_transfer)
+      write_small(to, source, bytes);
+    else
+      write_waiting(to, source, bytes);
   } catch (const cl::Error& e) {
-    uploads_.pop_back();
     rethrow(e, "upload", device_);
   }
 }
 
-void Queue::read(const Tensor& source, void* destination, std::size_t bytes) {
+void Queue::write_small(const Region& to, const void* source, std::size_t bytes) {
   DeviceLock lock(mutex_);
-  if (const std::uint32_t thread = source.storage->suspect()) error_words_.follow(thread);
-  const std::size_t start =
-      source.storage->byte_offset() + static_cast<std::size_t>(source.offset) * size_of(source.dtype);
+  drop_finished_uploads();
+  const auto* first = static_cast<const char*>(source);
+  uploads_.push_back({std::vector<char>(first, first + bytes), {}});
   try {
-    if (bytes)
-      queue_.enqueueReadBuffer(source.storage->buffer(), CL_TRUE, start, bytes, destination);
-    else
-      drain();  // what is pending is waited for, as for any other read
-    settle();
+    queue_.enqueueWriteBuffer(to.buffer, CL_FALSE, to.start, bytes, uploads_.back().bytes.data(), nullptr,
+                              &uploads_.back().done);
+    queue_.flush();
+  } catch (const cl::Error&) {
+    uploads_.pop_back();
+    throw;
+  }
+}
+
+void Queue::write_staged(const Region& to, const char* source, std::size_t bytes) {
+  const auto transfer = staging_.begin();
+  for (std::size_t done = 0; done < bytes; done += Staging::slot_bytes) {
+    const std::size_t piece = std::min(bytes - done, Staging::slot_bytes);
+    Staging::Slot& slot = [&]() -> Staging::Slot& {
+      DeviceLock lock(mutex_);
+      return staging_.next();
+    }();
+    if (slot.transfer()) wait(slot.transfer);
+    std::memcpy(slot.memory, source + done, piece);
+    DeviceLock lock(mutex_);
+    queue_.enqueueWriteBuffer(to.buffer, CL_FALSE, to.start + done, piece, slot.memory, nullptr,
+                              &slot.transfer);
+    queue_.flush();
+  }
+}
+
+void Queue::write_waiting(const Region& to, const void* source, std::size_t bytes) {
+  cl::Event done;
+  {
+    DeviceLock lock(mutex_);
+    queue_.enqueueWriteBuffer(to.buffer, CL_FALSE, to.start, bytes, source, nullptr, &done);
+    queue_.flush();
+  }
+  wait(done);
+}
+
+void Queue::read(const Tensor& source, void* destination, std::size_t bytes) {
+  const Region from = region_of(source);
+  const bool staged = bytes >= small_transfer && !device_.info().shares_host_memory;
+  try {
+    cl::Event last;
+    std::uint64_t commands = 0;
+    if (staged) last = read_staged(from, static_cast<char*>(destination), bytes);
+    {
+      DeviceLock lock(mutex_);
+      if (const std::uint32_t thread = source.storage->suspect()) error_words_.follow(thread);
+      if (!staged && bytes)
+        queue_.enqueueReadBuffer(from.buffer, CL_FALSE, from.start, bytes, destination, nullptr, &last);
+      else if (!staged)
+        last = marker();  // what is pending is waited for, as for any other read
+      queue_.flush();
+      commands = ++commands_;
+    }
+    wait_and_settle(last, commands);
   } catch (const cl::Error& e) {
     rethrow(e, "download", device_);
   }
+}
+
+/** The last piece's transfer, which has ended. */
+cl::Event Queue::read_staged(const Region& from, char* destination, std::size_t bytes) {
+  struct Piece {
+    Staging::Slot* slot;
+    std::size_t start, bytes;
+  };
+  const auto transfer = staging_.begin();
+  std::deque<Piece> under_way;
+  cl::Event last;
+  for (std::size_t asked = 0; asked < bytes || !under_way.empty();) {
+    if (asked < bytes && under_way.size() < pieces_under_way) {
+      DeviceLock lock(mutex_);
+      Staging::Slot& slot = staging_.next();
+      const std::size_t piece = std::min(bytes - asked, Staging::slot_bytes);
+      queue_.enqueueReadBuffer(from.buffer, CL_FALSE, from.start + asked, piece, slot.memory, nullptr,
+                               &slot.transfer);
+      queue_.flush();
+      slot.holds_data = true;
+      under_way.push_back({&slot, asked, piece});
+      asked += piece;
+      continue;
+    }
+    const Piece piece = under_way.front();
+    under_way.pop_front();
+    last = piece.slot->transfer;
+    wait(last);
+    std::memcpy(destination + piece.start, piece.slot->memory, piece.bytes);
+    piece.slot->holds_data = false;
+  }
+  return last;
 }
 
 void Queue::copy(const Tensor& source, const Tensor& destination, std::size_t bytes) {
@@ -160,29 +262,48 @@ void Queue::zero(const Tensor& destination) {
   }
 }
 
+cl::Event Queue::marker() {
+  cl::Event event;
+  queue_.enqueueMarkerWithWaitList(nullptr, &event);
+  return event;
+}
+
 // rusticl's clFinish (Mesa 22.3) does not wait for what was flushed before, only for what was not: here the
 // marker.
 void Queue::drain() {
-  queue_.enqueueMarkerWithWaitList();
+  marker();
   queue_.finish();
 }
 
 void Queue::finish() {
-  DeviceLock lock(mutex_);
   try {
-    drain();
-    settle();
+    cl::Event last;
+    std::uint64_t commands = 0;
+    {
+      DeviceLock lock(mutex_);
+      last = marker();
+      queue_.flush();
+      commands = ++commands_;
+    }
+    wait_and_settle(last, commands);
   } catch (const cl::Error& e) {
     rethrow(e, "synchronize", device_);
   }
 }
 
+/** Waits for the command that was number `commands` without keeping other threads from launching. */
+void Queue::wait_and_settle(const cl::Event& last, std::uint64_t commands) {
+  wait(last);
+  DeviceLock lock(mutex_);
+  drop_finished_uploads();
+  if (commands == commands_) settle();
+  error_words_.raise_failures(queue_);
+}
+
 // What there is to do when the device has just come to rest.
 void Queue::settle() {
-  uploads_.clear();
   commands_since_flush_ = 0;
   device_.programs().store_settled();
-  error_words_.raise_failures(queue_);
 }
 
 void Queue::reopen(bool profiling) {

@@ -14,6 +14,7 @@
 #include "dlprim/runtime/opencl.h"
 #include "dlprim/runtime/profiler.h"
 #include "dlprim/runtime/program.h"
+#include "dlprim/runtime/staging.h"
 
 namespace dlprim {
 
@@ -87,13 +88,15 @@ class Queue {
 
   /** Enqueues an upload of `bytes` to the start of a contiguous tensor; the host memory is free on return. */
   void write(const Tensor& destination, const void* source, std::size_t bytes);
-  /** Waits, and downloads a contiguous tensor. Throws what the device reported meanwhile. */
+  /** Waits, and downloads a contiguous tensor; other threads may launch meanwhile. Throws what the device
+   * reported. */
   void read(const Tensor& source, void* destination, std::size_t bytes);
   /** Copies `bytes` between contiguous tensors of this device. */
   void copy(const Tensor& source, const Tensor& destination, std::size_t bytes);
   /** Sets every byte of a contiguous tensor to zero. */
   void zero(const Tensor& destination);
-  /** Waits for everything enqueued. Throws what the device reported meanwhile. */
+  /** Waits for everything enqueued so far; other threads may launch meanwhile. Throws what the device
+   * reported. */
   void finish();
 
   /** Runs `work`, which enqueues on the given OpenCL queue itself (CLBlast), as one step of this queue. */
@@ -112,7 +115,10 @@ class Queue {
   std::vector<KernelRecord> stop_profiling();
 
   /** See Device::shut_down. */
-  void lock_for_exit() { mutex_.lock(); }
+  void lock_for_exit() {
+    waiting_.lock();
+    mutex_.lock();
+  }
 
  private:
   template <class T>
@@ -127,20 +133,26 @@ class Queue {
     } else if constexpr (std::is_same_v<T, Optional>) {
       if (value.tensor) return set_tensor(kernel, index, *value.tensor);
       set_raw(kernel, index, sizeof(cl_mem), nullptr);
-      const cl_ulong no_offset = 0;
-      set_raw(kernel, index, sizeof no_offset, &no_offset);
+      set_value(kernel, index, cl_ulong{0});
     } else if constexpr (std::is_same_v<T, DeviceCheck>) {
       const cl_mem word = error_words_.use(value, queue_)();
       set_raw(kernel, index, sizeof word, &word);
-      set_raw(kernel, index, sizeof value.code, &value.code);
+      set_value(kernel, index, value.code);
     } else if constexpr (std::is_same_v<T, LocalMemory>) {
       set_raw(kernel, index, value.bytes, nullptr);
     } else if constexpr (is_vector<T>::value) {
       set_raw(kernel, index, value.size() * sizeof(value[0]), value.data());  // a struct of equal members
     } else {
-      static_assert(std::is_trivially_copyable_v<T>);
-      set_raw(kernel, index, sizeof value, &value);
+      set_value(kernel, index, value);
     }
+  }
+  template <class T>
+  void set_value(Kernel& kernel, cl_uint& index, const T& value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    if (kernel.values.differs(index, sizeof value, &value))
+      set_raw(kernel, index, sizeof value, &value);
+    else
+      ++index;
   }
   void set_tensor(Kernel& kernel, cl_uint& index, const Tensor& tensor);
   void set_raw(Kernel& kernel, cl_uint& index, std::size_t bytes, const void* value);
@@ -148,8 +160,22 @@ class Queue {
   void count_command();
   void drop_finished_uploads();
   void drain();
+  cl::Event marker();
+  void wait_and_settle(const cl::Event& last, std::uint64_t commands);
   void settle();
   void reopen(bool profiling);
+
+  /** A piece of device memory as transfers name it. */
+  struct Region {
+    const cl::Buffer& buffer;
+    std::size_t start;
+  };
+  static Region region_of(const Tensor& tensor);
+  void write_small(const Region& to, const void* source, std::size_t bytes);
+  void write_staged(const Region& to, const char* source, std::size_t bytes);
+  void write_waiting(const Region& to, const void* source, std::size_t bytes);
+  cl::Event read_staged(const Region& from, char* destination, std::size_t bytes);
+  void wait(const cl::Event& event);
 
   struct Upload {
     std::vector<char> bytes;
@@ -158,12 +184,15 @@ class Queue {
 
   Device& device_;
   cl::CommandQueue queue_;
-  std::mutex mutex_;
+  Staging staging_;
+  std::mutex waiting_;  // of the thread that waits for the device; never taken with the other
+  std::mutex mutex_;    // of everything below, and of kernels' arguments until they are enqueued
   std::deque<Upload> uploads_;
   ErrorWords error_words_;
   Profiler profiler_;
   bool profiling_;
   int commands_since_flush_ = 0;
+  std::uint64_t commands_ = 0;  // so far
 };
 
 }  // namespace dlprim

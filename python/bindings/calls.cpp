@@ -4,6 +4,7 @@
 #include "autograd/tensor.h"
 #include "casters.h"
 #include "dlprim/core/call.h"
+#include "dlprim/runtime/implementation.h"
 #include "python_lock.h"
 
 using dlprim::Argument;
@@ -25,13 +26,19 @@ class CallLog final : public dlprim::CallListener {
   void start() { listening_ = std::make_unique<dlprim::Listening>(*this); }
   void stop() { listening_.reset(); }
   const std::vector<Entry>& entries() const { return entries_; }
+  /** (family, implementation, reasons) of each choice. */
+  const std::vector<std::tuple<std::string, std::string, std::string>>& choices() const { return choices_; }
 
   void enter(const Call& call) override {
     entries_.push_back({call.name, call.kind, call.depth, call.arguments()});
   }
+  void chose(const dlprim::ChosenImplementation& chosen, const std::string& reasons) override {
+    choices_.emplace_back(chosen.family, chosen.name, reasons);
+  }
 
  private:
   std::vector<Entry> entries_;
+  std::vector<std::tuple<std::string, std::string, std::string>> choices_;
   std::unique_ptr<dlprim::Listening> listening_;
 };
 
@@ -94,6 +101,7 @@ void bind_calls(py::module_& m) {
       .def(py::init())
       .def("start", &CallLog::start)
       .def("stop", &CallLog::stop)
+      .def("choices", &CallLog::choices)
       .def("entries", [](const CallLog& log) {
         py::list entries;
         for (const CallLog::Entry& entry : log.entries())
@@ -101,6 +109,17 @@ void bind_calls(py::module_& m) {
               py::make_tuple(entry.name, text_of(entry.kind), entry.depth, collection_of(entry.arguments)));
         return entries;
       });
+  m.def("_implementation_families", [] {
+    py::dict families;
+    for (const dlprim::ImplementationFamily* family : dlprim::implementation_families()) {
+      py::list names;
+      for (int i = 0; i < family->count(); ++i) names.append(family->implementation(i));
+      families[family->name()] = names;
+    }
+    return families;
+  });
+  m.def("_set_implementations", &dlprim::set_implementations, py::arg("choices"));
+  m.def("_get_implementations", &dlprim::get_implementations);
   m.def("is_anomaly_enabled", &ocl::autograd::is_anomaly_enabled);
   m.def("is_anomaly_check_nan_enabled", &ocl::autograd::is_anomaly_check_nan_enabled);
   m.def("_set_detect_anomaly", &ocl::autograd::set_detect_anomaly, py::arg("mode"), py::arg("check_nan"));

@@ -71,15 +71,19 @@ void bind_profile(py::module_& m) {
           "table",
           [](Profile& profile, const std::string& by) {
             const PythonUnlocked unlocked;
-            dlprim::require(by == "kernel" || by == "operator" || by == "module",
-                            "table: expected by to be 'kernel', 'operator' or 'module', got '", by, "'");
-            return profile.table(by == "kernel"     ? Profile::By::kernel
-                                 : by == "operator" ? Profile::By::operation
-                                                    : Profile::By::module);
+            for (const auto& [name, value] : {std::pair{"kernel", Profile::By::kernel},
+                                              {"operator", Profile::By::operation},
+                                              {"module", Profile::By::module},
+                                              {"implementation", Profile::By::implementation}})
+              if (by == name) return profile.table(value);
+            throw dlprim::ValueError(
+                "table: expected by to be 'kernel', 'operator', 'module' or 'implementation', got '" + by +
+                "'");
           },
           py::arg("by") = "kernel",
-          "A line per kernel, operator or class of module: calls, total and mean time, share; the longest "
-          "first.")
+          "A line per kernel, operator, class of module or chosen implementation: calls, total and mean "
+          "time, "
+          "share; the longest first.")
       .def("export_chrome_trace", &Profile::export_chrome_trace, py::arg("path"), WithoutLock())
       .def("export_csv", &Profile::export_csv, py::arg("path"), WithoutLock())
       .def(

@@ -122,6 +122,20 @@ void bind_tape(py::class_<Tensor>& tensor) {
             return ocl::register_hook(t, call, foreign(hook));
           },
           py::arg("hook"))
+      .def(
+          "register_post_accumulate_grad_hook",
+          [](Tensor& t, const py::typing::Callable<py::object(const Tensor&)>& hook) {
+            const auto call = [held = hook.ptr()](const Tensor& leaf) {
+              const PythonLocked locked;
+              const py::object result = object_of(held)(leaf);
+              dlprim::require<ocl::AutogradError>(
+                  result.is_none(), "Tensor post accumulate grad hooks should return None, got ",
+                  shown(result));
+            };
+            return ocl::register_post_accumulate_grad_hook(t, call, foreign(hook));
+          },
+          py::arg("hook"),
+          "Calls hook(tensor) with this leaf as soon as a backward pass has added all there is to its grad.")
       .def("detach", &Tensor::detach)
       .def(
           "backward",

@@ -6,16 +6,16 @@ from typing import Any, NamedTuple
 
 from ocl import _C
 
-__all__ = ["Call", "profile", "record_calls"]
+__all__ = ["Call", "Choice", "profile", "record_calls"]
 
 
 class profile:  # noqa: N801  (PyTorch's name)
     """Records every kernel launch inside ``with ocl.profiler.profile() as p:``.
 
-    Afterwards ``p.table()`` gives a line per kernel (with ``by="operator"`` or ``by="module"`` per operator
-    or class of module that launched it), ``p.export_chrome_trace(path)`` a trace for chrome://tracing or
-    Perfetto, ``p.export_csv(path)`` one line per launch, and ``p.launches()`` (device, kernel, start, end)
-    in nanoseconds.
+    Afterwards ``p.table()`` gives a line per kernel, with ``by="operator"``, ``"module"`` or
+    ``"implementation"`` one per operator, class of module or chosen implementation that launched it;
+    ``p.export_chrome_trace(path)`` a trace for chrome://tracing or Perfetto, ``p.export_csv(path)`` one line
+    per launch, and ``p.launches()`` (device, kernel, start, end) in nanoseconds.
     """
 
     def __enter__(self) -> profile:
@@ -49,8 +49,18 @@ class Call(NamedTuple):
     """By the names of the C++ function; tensors share the memory of what was given."""
 
 
+class Choice(NamedTuple):
+    """The implementation that a primitive chose from its family's list (``ocl.implementations``)."""
+
+    family: str
+    implementation: str
+    reasons: str
+    """What each of the list was expected to cost, or that it cannot, is barred or forced."""
+
+
 class record_calls:  # noqa: N801
-    """Records this thread's calls inside ``with ocl.profiler.record_calls() as r:``, in order: ``r.calls``.
+    """Records this thread's calls inside ``with ocl.profiler.record_calls() as r:``, in order: ``r.calls``,
+    and the implementations they chose: ``r.choices``.
 
     It keeps every tensor that a call takes.
     """
@@ -66,3 +76,7 @@ class record_calls:  # noqa: N801
     @property
     def calls(self) -> list[Call]:
         return [Call(*entry) for entry in self._log.entries()]
+
+    @property
+    def choices(self) -> list[Choice]:
+        return [Choice(*entry) for entry in self._log.choices()]

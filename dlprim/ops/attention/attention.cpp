@@ -1,12 +1,10 @@
 #include "dlprim/ops/attention/attention.h"
 
-#include <algorithm>
-
 #include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
 #include "dlprim/core/real.h"
-#include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
+#include "dlprim/runtime/launch_ranges.h"
 
 namespace dlprim {
 namespace {
@@ -43,18 +41,6 @@ MaskStrides mask_strides(const Tensor* mask, const Tensor& scores) {
   return {s[0], s[1], s[2], s[3], mask->shape[1]};
 }
 
-Range rows_range(Queue& queue, const Extents& e) {
-  const DeviceInfo& info = queue.device().info();
-  if (info.runs_cpu_kernels()) {
-    constexpr std::int64_t least_elements = 4096;
-    return Range::linear(
-        std::min<std::int64_t>({e.rows * e.keys / least_elements + 1, e.rows, 8 * info.compute_units}), 1);
-  }
-  int group = 256;
-  while (group > info.max_work_group || (group > 32 && group / 2 >= e.keys)) group /= 2;
-  return Range::groups(group, e.rows);
-}
-
 }  // namespace
 
 void attention_softmax(Queue& queue, const Tensor& scores, double scale, const Tensor* mask, bool is_causal) {
@@ -66,8 +52,9 @@ void attention_softmax(Queue& queue, const Tensor& scores, double scale, const T
   Kernel& kernel =
       queue.kernel("ops/attention/attention.cl", "attention_softmax", dtype_defines(scores.dtype));
   with_real(scores.dtype, [&](auto zero) {
-    queue.launch(kernel, rows_range(queue, e), scores, e, static_cast<decltype(zero)>(scale),
-                 Optional{hides ? mask : nullptr}, Optional{hides ? nullptr : mask}, strides);
+    queue.launch(kernel, group_per_row_range(queue, e.rows, e.keys), scores, e,
+                 static_cast<decltype(zero)>(scale), Optional{hides ? mask : nullptr},
+                 Optional{hides ? nullptr : mask}, strides);
   });
 }
 

@@ -2,8 +2,7 @@
 
 #include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
-#include "dlprim/ops/conv/conv2d_problem.h"
-#include "dlprim/runtime/device.h"
+#include "dlprim/ops/conv/conv2d_implementations.h"
 #include "dlprim/runtime/dtype_defines.h"
 
 namespace dlprim {
@@ -23,11 +22,11 @@ void check_geometry(const Conv2dGeometry& g) {
   require(g.groups > 0, "conv2d: non-positive groups is not supported, got ", g.groups);
 }
 
-ConvProblem problem_of(const char* op, const Dims& x, const Dims& weight, const Dims& y,
-                       const Conv2dGeometry& g) {
+ConvSizes sizes_of(const char* op, const Dims& x, const Dims& weight, const Dims& y,
+                   const Conv2dGeometry& g) {
   const Dims expected = conv2d_output_shape(x, weight, g);
   require(y == expected, op, ": x ", x, " and weight ", weight, " give an output of ", expected, ", got ", y);
-  ConvProblem p{};
+  ConvSizes p{};
   p.images = x[0];
   p.groups = g.groups;
   p.in_channels = weight[1];
@@ -57,9 +56,20 @@ void check_tensors(const char* op, const Queue& queue, const Tensor& a, const Te
   for (const Tensor* t : {&a, &b, &c}) require(t->is_contiguous(), op, ": tensors must be contiguous");
 }
 
-bool on_cpu(const Queue& queue) {
-  return queue.device().info().runs_cpu_kernels();
-}
+const ConvForward forward_list[] = {conv2d_forward_cpu_tiles(), conv2d_forward_cpu_direct(),
+                                    conv2d_forward_simt_tiles(), conv2d_forward_simt_direct()};
+const ConvBackwardData backward_data_list[] = {
+    conv2d_backward_data_cpu_tiles(), conv2d_backward_data_cpu_scatter(), conv2d_backward_data_cpu_direct(),
+    conv2d_backward_data_simt_tiles(), conv2d_backward_data_simt_direct()};
+const ConvBackwardWeight backward_weight_list[] = {
+    conv2d_backward_weight_cpu_tiles(), conv2d_backward_weight_cpu_direct(),
+    conv2d_backward_weight_simt_tiles(), conv2d_backward_weight_simt_direct()};
+
+const ImplementationList<ConvForwardProblem> forward_implementations("conv2d_forward", forward_list);
+const ImplementationList<ConvBackwardDataProblem> backward_data_implementations("conv2d_backward_data",
+                                                                                backward_data_list);
+const ImplementationList<ConvBackwardWeightProblem> backward_weight_implementations("conv2d_backward_weight",
+                                                                                    backward_weight_list);
 
 }  // namespace
 
@@ -90,34 +100,34 @@ Dims conv2d_output_shape(const Dims& x, const Dims& weight, const Conv2dGeometry
 }
 
 void conv2d_forward(Queue& queue, const Tensor& x, const Tensor& weight, const Tensor* bias,
-                    const Conv2dGeometry& geometry, const Tensor& y) {
-  ENTER(conv2d_forward, queue, x, weight, bias, geometry, y);
-  const ConvProblem p = problem_of("conv2d", x.shape, weight.shape, y.shape, geometry);
+                    const Conv2dGeometry& geometry, const Tensor& y, MatmulPrecision precision) {
+  ENTER(conv2d_forward, queue, x, weight, bias, geometry, y, precision);
+  const ConvSizes sizes = sizes_of("conv2d", x.shape, weight.shape, y.shape, geometry);
   check_tensors("conv2d", queue, x, weight, y);
   require(!bias || (bias->shape == Dims{weight.shape[0]} && bias->dtype == x.dtype),
           "conv2d: expected bias to be ", name(x.dtype), " with shape ", Dims{weight.shape[0]}, ", got ",
           bias ? name(bias->dtype) : "", " ", bias ? bias->shape : Dims{});
   if (y.numel() == 0) return;
-  (on_cpu(queue) ? conv2d_forward_cpu : conv2d_forward_simt)(queue, p, x, weight, bias, y);
+  forward_implementations.run(queue, {sizes, x, weight, bias, y, precision});
 }
 
 void conv2d_backward_data(Queue& queue, const Tensor& dy, const Tensor& weight,
-                          const Conv2dGeometry& geometry, const Tensor& dx) {
-  ENTER(conv2d_backward_data, queue, dy, weight, geometry, dx);
-  const ConvProblem p = problem_of("conv2d_backward_data", dx.shape, weight.shape, dy.shape, geometry);
+                          const Conv2dGeometry& geometry, const Tensor& dx, MatmulPrecision precision) {
+  ENTER(conv2d_backward_data, queue, dy, weight, geometry, dx, precision);
+  const ConvSizes sizes = sizes_of("conv2d_backward_data", dx.shape, weight.shape, dy.shape, geometry);
   check_tensors("conv2d_backward_data", queue, dy, weight, dx);
   if (dx.numel() == 0) return;
-  (on_cpu(queue) ? conv2d_backward_data_cpu : conv2d_backward_data_simt)(queue, p, dy, weight, dx);
+  backward_data_implementations.run(queue, {sizes, dy, weight, dx, precision});
 }
 
 void conv2d_backward_weight(Queue& queue, const Tensor& dy, const Tensor& x, const Conv2dGeometry& geometry,
-                            const Tensor& dw) {
-  ENTER(conv2d_backward_weight, queue, dy, x, geometry, dw);
-  const ConvProblem p = problem_of("conv2d_backward_weight", x.shape, dw.shape, dy.shape, geometry);
+                            const Tensor& dw, MatmulPrecision precision) {
+  ENTER(conv2d_backward_weight, queue, dy, x, geometry, dw, precision);
+  const ConvSizes sizes = sizes_of("conv2d_backward_weight", x.shape, dw.shape, dy.shape, geometry);
   check_tensors("conv2d_backward_weight", queue, dy, x, dw);
   if (dw.numel() == 0) return;
   if (dy.numel() == 0) return queue.zero(dw);
-  (on_cpu(queue) ? conv2d_backward_weight_cpu : conv2d_backward_weight_simt)(queue, p, dy, x, dw);
+  backward_weight_implementations.run(queue, {sizes, dy, x, dw, precision});
 }
 
 }  // namespace dlprim

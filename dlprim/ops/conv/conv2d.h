@@ -3,6 +3,7 @@
 #include <array>
 
 #include "dlprim/core/fields.h"
+#include "dlprim/core/precision.h"
 #include "dlprim/core/tensor.h"
 #include "dlprim/runtime/queue.h"
 
@@ -23,18 +24,20 @@ struct Conv2dGeometry {
 Dims conv2d_output_shape(const Dims& x, const Dims& weight, const Conv2dGeometry& geometry);
 
 // The three directions. All tensors are contiguous, of one floating dtype, and shaped as above (checked);
-// outputs overlap no input. Half types are summed in float32.
+// outputs overlap no input. Half types are summed in float32; how float32 is multiplied: `precision`.
 
 /** y = conv2d(x, weight) + bias; bias [Cout] may be null. */
 void conv2d_forward(Queue& queue, const Tensor& x, const Tensor& weight, const Tensor* bias,
-                    const Conv2dGeometry& geometry, const Tensor& y);
+                    const Conv2dGeometry& geometry, const Tensor& y,
+                    MatmulPrecision precision = MatmulPrecision::highest);
 
 /** dx = gradient with respect to x; also the forward pass of conv_transpose2d, with dy as its input. */
 void conv2d_backward_data(Queue& queue, const Tensor& dy, const Tensor& weight,
-                          const Conv2dGeometry& geometry, const Tensor& dx);
+                          const Conv2dGeometry& geometry, const Tensor& dx,
+                          MatmulPrecision precision = MatmulPrecision::highest);
 
 /** dw = gradient with respect to weight. Deterministic: partial sums are added in a fixed order. */
 void conv2d_backward_weight(Queue& queue, const Tensor& dy, const Tensor& x, const Conv2dGeometry& geometry,
-                            const Tensor& dw);
+                            const Tensor& dw, MatmulPrecision precision = MatmulPrecision::highest);
 
 }  // namespace dlprim

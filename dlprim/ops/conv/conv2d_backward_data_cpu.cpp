@@ -2,6 +2,7 @@
 #include <numeric>
 #include <vector>
 
+#include "dlprim/core/checked.h"
 #include "dlprim/ops/conv/conv2d_cpu.h"
 #include "dlprim/ops/gemm/cpu_tile.h"
 #include "dlprim/runtime/device.h"
@@ -9,7 +10,7 @@
 namespace dlprim {
 namespace {
 
-using conv_cpu::Walk;
+using namespace conv_cpu;
 
 /**
  * The results of one dimension whose position is `remainder` modulo the stride: a stencil of unit stride over
@@ -23,7 +24,7 @@ struct Phase {
 
 // dx[ih] gathers dy[oh] with oh * stride - padding + kh * dilation = ih; the taps that hit whole oh are
 // evenly spaced.
-std::vector<Phase> phases_of(const ConvProblem& p, int dim) {
+std::vector<Phase> phases_of(const ConvSizes& p, int dim) {
   const std::int64_t stride = p.stride[dim], dilation = p.dilation[dim], common = std::gcd(stride, dilation);
   std::vector<Phase> phases;
   for (std::int64_t r = 0; r < std::min(stride, p.size[dim]); ++r) {
@@ -52,13 +53,13 @@ Walk covering_walk(const std::vector<Phase>& phases) {
   return {1, 1, 1, -lowest, highest - lowest};
 }
 
-void gather(Queue& queue, const ConvProblem& p, const Tensor& dy, const Tensor& weight, const Tensor& dx) {
-  using namespace conv_cpu;
+template <Way way>
+void gather(Queue& queue, const ConvBackwardDataProblem& problem) {
+  const ConvSizes& p = problem.sizes;
   const std::vector<Phase> rows = phases_of(p, 0), columns = phases_of(p, 1);
   const Walk cover_h = covering_walk(rows), cover_w = covering_walk(columns);
   const bool same_size = cover_h.out <= p.out_size[0] && cover_w.out <= p.out_size[1];
-  const PhasedInput input =
-      make_phased(queue, dy, cover_h, cover_w, same_size && !is_narrow(p.in_channels, p.groups));
+  const PhasedInput input = make_phased(queue, problem.dy, cover_h, cover_w, same_size && way == Way::tiles);
   const std::int64_t taps = p.taps(), filter = p.in_channels * taps;
   for (const Phase& h : rows)
     for (const Phase& w : columns) {
@@ -77,7 +78,7 @@ void gather(Queue& queue, const ConvProblem& p, const Tensor& dy, const Tensor& 
                             taps,
                             filter,
                             {-h.tap_step * p.kernel[1], -w.tap_step}};
-      run_stencil(queue, s, input, weight, walk, nullptr, dx);
+      run_stencil(queue, way, s, input, problem.weight, walk, nullptr, problem.dx);
     }
 }
 
@@ -92,29 +93,40 @@ struct Scatter {
 
 constexpr std::int64_t contribution_budget = 96 * 1024;  // elements of one job, to stay in a level-2 cache
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
-}
-std::int64_t round_up(std::int64_t a, std::int64_t b) {
-  return ceil_div(a, b) * b;
+template <Way way>
+bool can_gather(const DeviceInfo& device, const ConvBackwardDataProblem& p) {
+  return device.runs_cpu_kernels() &&
+         (way == Way::tiles || sums_in_registers(p.dx.dtype, p.sizes.out_channels * p.sizes.taps()));
 }
 
-// Multiply-adds of either way, counted in whole register tiles; what a contribution's addition costs was
-// measured.
-bool scatter_is_cheaper(const ConvProblem& p, int columns) {
-  double gathered = 0;
+template <Way way>
+double cost_of_gather(const DeviceInfo&, const ConvBackwardDataProblem& problem) {
+  const ConvSizes& p = problem.sizes;
+  double taps = 0;
   for (const Phase& h : phases_of(p, 0))
     for (const Phase& w : phases_of(p, 1))
-      gathered += static_cast<double>(h.walk.out * w.walk.out * h.walk.taps * w.walk.taps);
-  gathered *= static_cast<double>(round_up(p.in_channels, cpu_tile::tile_rows) * p.out_channels);
-  const double addition = p.stride[1] <= 2 ? 12 : 32;
-  const double scattered = static_cast<double>(round_up(p.out_pixels(), columns)) *
-                           static_cast<double>(round_up(p.in_channels * p.taps(), cpu_tile::tile_rows)) *
-                           (static_cast<double>(p.out_channels) + addition);
-  return scattered < gathered;
+      taps += static_cast<double>(h.walk.out * w.walk.out * h.walk.taps * w.walk.taps);
+  return taps * static_cast<double>(p.images * p.groups * p.in_channels * p.out_channels) *
+         cost_of_multiply_add(way, p.in_channels, p.groups);
 }
 
-void scatter(Queue& queue, const ConvProblem& p, const Tensor& dy, const Tensor& weight, const Tensor& dx) {
+bool can_scatter(const DeviceInfo& device, const ConvBackwardDataProblem&) {
+  return device.runs_cpu_kernels();
+}
+
+// In multiply-adds of whole register tiles; what a contribution's addition costs was measured.
+double cost_of_scatter(const DeviceInfo&, const ConvBackwardDataProblem& problem) {
+  const ConvSizes& p = problem.sizes;
+  const int columns = cpu_tile::tile_columns(problem.dx.dtype);
+  const double addition = p.stride[1] <= 2 ? 12 : 32;
+  return static_cast<double>(p.images * p.groups * round_up(p.out_pixels(), columns)) *
+         static_cast<double>(round_up(p.in_channels * p.taps(), cpu_tile::tile_rows)) *
+         (static_cast<double>(p.out_channels) + addition);
+}
+
+void scatter(Queue& queue, const ConvBackwardDataProblem& problem) {
+  const ConvSizes& p = problem.sizes;
+  const Tensor &dy = problem.dy, &weight = problem.weight, &dx = problem.dx;
   constexpr std::int64_t slack = 32;  // elements that vectors may touch beyond a row
   const int columns = cpu_tile::tile_columns(dx.dtype);
   const std::int64_t taps = p.taps(), rows = p.in_channels * taps,
@@ -145,7 +157,7 @@ void scatter(Queue& queue, const ConvProblem& p, const Tensor& dy, const Tensor&
   s.slice = s.sums_at + std::min(s.block_channels, p.in_channels) * s.plane_rows * s.row_length + slack;
   const std::int64_t jobs = p.images * p.groups * ceil_div(p.in_channels, s.block_channels);
   const std::int64_t items = cpu_tile::items_for(queue.device(), jobs);
-  const Tensor scratch = queue.scratch({items, s.slice}, cpu_tile::packed_dtype(dx.dtype));
+  const Tensor scratch = queue.scratch({items, s.slice}, compute_dtype(dx.dtype));
   const Tensor left = cpu_tile::pack_weights(queue, {weight, p.groups, p.out_channels * rows, rows, 1},
                                              {0, {1, 1, p.out_channels}, {0, 0, rows}});
   queue.launch(queue.kernel("ops/conv/conv_scatter_cpu.cl", "conv_scatter", cpu_tile::defines(dx.dtype)),
@@ -154,11 +166,14 @@ void scatter(Queue& queue, const ConvProblem& p, const Tensor& dy, const Tensor&
 
 }  // namespace
 
-void conv2d_backward_data_cpu(Queue& queue, const ConvProblem& p, const Tensor& dy, const Tensor& weight,
-                              const Tensor& dx) {
-  const bool narrow = conv_cpu::is_narrow(p.in_channels, p.groups) && p.out_channels < 4;
-  const bool scatters = !narrow && scatter_is_cheaper(p, cpu_tile::tile_columns(dx.dtype));
-  (scatters ? scatter : gather)(queue, p, dy, weight, dx);
+ConvBackwardData conv2d_backward_data_cpu_tiles() {
+  return {"cpu_tiles", can_gather<Way::tiles>, cost_of_gather<Way::tiles>, gather<Way::tiles>};
+}
+ConvBackwardData conv2d_backward_data_cpu_direct() {
+  return {"cpu_direct", can_gather<Way::direct>, cost_of_gather<Way::direct>, gather<Way::direct>};
+}
+ConvBackwardData conv2d_backward_data_cpu_scatter() {
+  return {"cpu_scatter", can_scatter, cost_of_scatter, scatter};
 }
 
 }  // namespace dlprim

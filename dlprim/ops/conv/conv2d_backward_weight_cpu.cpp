@@ -10,12 +10,37 @@ namespace {
 
 constexpr std::int64_t chain = 512;  // CHAIN of cpu_tile.cl: pixels summed in one go
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
+using namespace conv_cpu;
+
+/** The input, laid out for `way`, and the walk over it. */
+struct Work {
+  PhasedInput input;
+  Stencil stencil;
+
+  Work(Queue& queue, const ConvSizes& p, const Tensor& x, Way way) {
+    const Walk h{p.kernel[0], p.dilation[0], p.stride[0], p.padding[0], p.out_size[0]};
+    const Walk w{p.kernel[1], p.dilation[1], p.stride[1], p.padding[1], p.out_size[1]};
+    input = make_phased(queue, x, h, w, way == Way::tiles);
+    stencil = input_stencil(input, p.groups, p.in_channels, h, w);
+    stencil.images = p.images;
+    stencil.rows = p.out_channels;
+  }
+};
+
+bool can_take(const DeviceInfo& device, const ConvBackwardWeightProblem&) {
+  return device.runs_cpu_kernels();
 }
 
-void tiled(Queue& queue, const ConvProblem& p, const conv_cpu::Stencil& s, const Tensor& dy, const Tensor& x,
-           const Tensor& dw) {
+template <Way way>
+double expected_cost(const DeviceInfo&, const ConvBackwardWeightProblem& p) {
+  return p.sizes.multiply_adds() * cost_of_multiply_add(way, p.sizes.out_channels, p.sizes.groups);
+}
+
+void tiles(Queue& queue, const ConvBackwardWeightProblem& problem) {
+  const ConvSizes& p = problem.sizes;
+  const Tensor &dy = problem.dy, &dw = problem.dw;
+  const auto [input, s] = Work(queue, p, problem.x, Way::tiles);
+  const Tensor& x = input.data;
   constexpr const char* op = "conv2d";
   const DType packed = x.dtype;
   const Defines defines = cpu_tile::defines(dw.dtype);
@@ -42,21 +67,22 @@ void tiled(Queue& queue, const ConvProblem& p, const conv_cpu::Stencil& s, const
                static_cast<int>(parts));
 }
 
+void direct(Queue& queue, const ConvBackwardWeightProblem& problem) {
+  const ConvSizes& p = problem.sizes;
+  const Work work(queue, p, problem.x, Way::direct);
+  queue.launch(
+      queue.kernel("ops/conv/conv_direct_cpu.cl", "weight_direct", cpu_tile::defines(problem.dw.dtype)),
+      Range::groups(1, p.groups * p.out_channels * p.in_channels), problem.dy, work.input.data, problem.dw,
+      work.stencil);
+}
+
 }  // namespace
 
-void conv2d_backward_weight_cpu(Queue& queue, const ConvProblem& p, const Tensor& dy, const Tensor& x,
-                                const Tensor& dw) {
-  using namespace conv_cpu;
-  const bool narrow = is_narrow(p.out_channels, p.groups);
-  const Walk h{p.kernel[0], p.dilation[0], p.stride[0], p.padding[0], p.out_size[0]};
-  const Walk w{p.kernel[1], p.dilation[1], p.stride[1], p.padding[1], p.out_size[1]};
-  const PhasedInput input = make_phased(queue, x, h, w, !narrow);
-  Stencil s = input_stencil(input, p.groups, p.in_channels, h, w);
-  s.images = p.images;
-  s.rows = p.out_channels;
-  if (!narrow) return tiled(queue, p, s, dy, input.data, dw);
-  queue.launch(queue.kernel("ops/conv/conv_direct_cpu.cl", "weight_direct", cpu_tile::defines(dw.dtype)),
-               Range::groups(1, p.groups * p.out_channels * p.in_channels), dy, input.data, dw, s);
+ConvBackwardWeight conv2d_backward_weight_cpu_tiles() {
+  return {"cpu_tiles", can_take, expected_cost<Way::tiles>, tiles};
+}
+ConvBackwardWeight conv2d_backward_weight_cpu_direct() {
+  return {"cpu_direct", can_take, expected_cost<Way::direct>, direct};
 }
 
 }  // namespace dlprim

@@ -16,10 +16,6 @@ constexpr int slack = 32;                          // elements that vectors may 
 constexpr std::int64_t panel_budget = 384 * 1024;  // bytes of packed pixels that stay in a level-2 cache
 constexpr std::int64_t max_panels = 8;             // MAX_PANELS of conv_tiles_cpu.cl
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
-}
-
 // Rows (columns) of each phase that the walk reads.
 std::int64_t phase_length(const Walk& walk) {
   return walk.out + std::max<std::int64_t>(0, walk.taps - 1) * walk.step / walk.stride;
@@ -61,12 +57,19 @@ void run_direct(Queue& queue, const Stencil& s, const PhasedInput& x, const Tens
 
 }  // namespace
 
-bool is_narrow(std::int64_t rows, std::int64_t groups) {
-  return groups > 1 && rows < 4;
+double cost_of_multiply_add(Way way, std::int64_t rows, std::int64_t groups) {
+  const double tile = static_cast<double>(ceil_div(rows, cpu_tile::tile_rows) * cpu_tile::tile_rows);
+  if (way == Way::tiles) return tile / static_cast<double>(rows);
+  return groups > 1 ? 2.1 : 9;
+}
+
+bool sums_in_registers(DType dtype, std::int64_t terms) {
+  constexpr std::int64_t max_terms = 64;  // MAX_TERMS of conv_direct_cpu.cl
+  return terms <= max_terms || dtype == compute_dtype(dtype);
 }
 
 PhasedInput make_phased(Queue& queue, const Tensor& x, const Walk& h, const Walk& w, bool may_alias) {
-  const DType packed = cpu_tile::packed_dtype(x.dtype);
+  const DType packed = compute_dtype(x.dtype);
   if (may_alias && h.stride == 1 && w.stride == 1 && h.padding == 0 && w.padding == 0 && x.dtype == packed)
     return {x, x.shape[2], x.shape[3], {1, 1}};
   PhasedInput phased{{}, phase_length(h), phase_length(w), {phase_count(h), phase_count(w)}};
@@ -101,20 +104,34 @@ Stencil input_stencil(const PhasedInput& x, std::int64_t groups, std::int64_t ch
   return s;
 }
 
-void run_stencil(Queue& queue, const Stencil& stencil, const PhasedInput& x, const Tensor& weight,
+void run_stencil(Queue& queue, Way way, const Stencil& stencil, const PhasedInput& x, const Tensor& weight,
                  const WeightWalk& walk, const Tensor* bias, const Tensor& y) {
-  (is_narrow(stencil.rows, stencil.groups) ? run_direct : run_tiles)(queue, stencil, x, weight, walk, bias,
-                                                                     y);
+  (way == Way::tiles ? run_tiles : run_direct)(queue, stencil, x, weight, walk, bias, y);
 }
 
 }  // namespace conv_cpu
 
-void conv2d_forward_cpu(Queue& queue, const ConvProblem& p, const Tensor& x, const Tensor& weight,
-                        const Tensor* bias, const Tensor& y) {
-  using namespace conv_cpu;
+namespace {
+
+using namespace conv_cpu;
+
+template <Way way>
+bool can_take(const DeviceInfo& device, const ConvForwardProblem& p) {
+  return device.runs_cpu_kernels() &&
+         (way == Way::tiles || sums_in_registers(p.y.dtype, p.sizes.in_channels * p.sizes.taps()));
+}
+
+template <Way way>
+double expected_cost(const DeviceInfo&, const ConvForwardProblem& p) {
+  return p.sizes.multiply_adds() * cost_of_multiply_add(way, p.sizes.out_channels, p.sizes.groups);
+}
+
+template <Way way>
+void run(Queue& queue, const ConvForwardProblem& problem) {
+  const ConvSizes& p = problem.sizes;
   const Walk h{p.kernel[0], p.dilation[0], p.stride[0], p.padding[0], p.out_size[0]};
   const Walk w{p.kernel[1], p.dilation[1], p.stride[1], p.padding[1], p.out_size[1]};
-  const PhasedInput input = make_phased(queue, x, h, w, !is_narrow(p.out_channels, p.groups));
+  const PhasedInput input = make_phased(queue, problem.x, h, w, way == Way::tiles);
   Stencil s = input_stencil(input, p.groups, p.in_channels, h, w);
   s.images = p.images;
   s.rows = p.out_channels;
@@ -123,8 +140,17 @@ void conv2d_forward_cpu(Queue& queue, const ConvProblem& p, const Tensor& x, con
   s.y_row = p.out_size[1];
   s.y_column = 1;
   const std::int64_t filter = p.in_channels * p.taps();
-  run_stencil(queue, s, input, weight, {0, p.out_channels * filter, filter, p.taps(), {p.kernel[1], 1}}, bias,
-              y);
+  run_stencil(queue, way, s, input, problem.weight,
+              {0, p.out_channels * filter, filter, p.taps(), {p.kernel[1], 1}}, problem.bias, problem.y);
+}
+
+}  // namespace
+
+ConvForward conv2d_forward_cpu_tiles() {
+  return {"cpu_tiles", can_take<Way::tiles>, expected_cost<Way::tiles>, run<Way::tiles>};
+}
+ConvForward conv2d_forward_cpu_direct() {
+  return {"cpu_direct", can_take<Way::direct>, expected_cost<Way::direct>, run<Way::direct>};
 }
 
 }  // namespace dlprim

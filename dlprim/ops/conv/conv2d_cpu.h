@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "dlprim/ops/conv/conv2d_problem.h"
+#include "dlprim/ops/conv/conv2d_implementations.h"
 
 namespace dlprim::conv_cpu {
 
@@ -43,11 +43,19 @@ struct WeightWalk {
   std::int64_t start, group, row, channel, tap[2];
 };
 
-/** y = stencil(x) * weight + bias, by the register tile or, for narrow groups, directly. */
-void run_stencil(Queue& queue, const Stencil& stencil, const PhasedInput& x, const Tensor& weight,
+/** How results are added up: by the register tile, or one vector of a row at a time, which reads beyond the
+ * rows of a phased input and so wants a copy. */
+enum class Way { tiles, direct };
+
+/** y = stencil(x) * weight + bias. */
+void run_stencil(Queue& queue, Way way, const Stencil& stencil, const PhasedInput& x, const Tensor& weight,
                  const WeightWalk& walk, const Tensor* bias, const Tensor& y);
 
-/** Whether groups are too narrow for the register tile. */
-bool is_narrow(std::int64_t rows, std::int64_t groups);
+/** What a multiply-add costs a way whose tile has `rows` to fill: direct sums pay for the narrow groups that
+ * waste most of a tile. Of one group the tile is taken always: not measured. */
+double cost_of_multiply_add(Way way, std::int64_t rows, std::int64_t groups);
+
+/** Whether direct sums of that many terms keep what half types need: what is longer passes through memory. */
+bool sums_in_registers(DType dtype, std::int64_t terms);
 
 }  // namespace dlprim::conv_cpu

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "dlprim/core/checked.h"
-#include "dlprim/ops/conv/conv2d_problem.h"
+#include "dlprim/ops/conv/conv2d_implementations.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
 
@@ -18,7 +18,7 @@ struct ConvShape {
   int stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w;
 };
 
-ConvShape shape_of(const ConvProblem& p) {
+ConvShape shape_of(const ConvSizes& p) {
   const auto narrow = [](std::int64_t n) { return kernel_int(n, "conv2d", "a size"); };
   // The kernels number the pixels of all images.
   for (const std::int64_t pixels : {p.in_pixels(), p.out_pixels()}) narrow(product({p.images, pixels}));
@@ -28,61 +28,90 @@ ConvShape shape_of(const ConvProblem& p) {
           narrow(p.padding[0]), narrow(p.padding[1]), narrow(p.dilation[0]), narrow(p.dilation[1])};
 }
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
+template <class Problem>
+bool can_take(const DeviceInfo& device, const Problem&) {
+  return !device.runs_cpu_kernels() && device.max_work_group >= items;
 }
 
-// Tiles of 64 x 64 results waste more than a plain sum costs when a group has few rows.
-bool is_narrow(const ConvProblem& p) {
-  return p.groups > 1 && std::min(p.in_channels, p.out_channels) < 4;
+template <class Problem>
+double cost_of_tiles(const DeviceInfo&, const Problem& p) {
+  return p.sizes.multiply_adds();
+}
+
+// Tiles of 64 x 64 results waste more than a plain sum costs when a group has few rows. An estimate.
+template <class Problem>
+double cost_of_direct(const DeviceInfo&, const Problem& p) {
+  const ConvSizes& sizes = p.sizes;
+  const bool narrow = sizes.groups > 1 && std::min(sizes.in_channels, sizes.out_channels) < 4;
+  return p.sizes.multiply_adds() * (narrow ? 0.5 : 16);
 }
 
 Range tiles(std::int64_t rows, std::int64_t columns, std::int64_t batches) {
   return Range::groups(items, ceil_div(columns, block), ceil_div(rows, block), batches);
 }
 
-}  // namespace
-
-void conv2d_forward_simt(Queue& queue, const ConvProblem& p, const Tensor& x, const Tensor& weight,
-                         const Tensor* bias, const Tensor& y) {
-  const Defines defines = dtype_defines(y.dtype);
-  const int has_bias = bias ? 1 : 0;
-  if (is_narrow(p))
-    return queue.launch(queue.kernel(file, "direct_forward", defines), Range::linear(y.numel(), 64), x,
-                        weight, Optional{bias}, y, shape_of(p), has_bias, y.numel());
-  queue.launch(queue.kernel(file, "conv_forward", defines),
-               tiles(p.out_channels, p.images * p.out_pixels(), p.groups), x, weight, Optional{bias}, y,
-               shape_of(p), has_bias);
+void forward_tiles(Queue& queue, const ConvForwardProblem& p) {
+  queue.launch(queue.kernel(file, "conv_forward", dtype_defines(p.y.dtype)),
+               tiles(p.sizes.out_channels, p.sizes.images * p.sizes.out_pixels(), p.sizes.groups), p.x,
+               p.weight, Optional{p.bias}, p.y, shape_of(p.sizes), p.bias ? 1 : 0);
 }
 
-void conv2d_backward_data_simt(Queue& queue, const ConvProblem& p, const Tensor& dy, const Tensor& weight,
-                               const Tensor& dx) {
-  const Defines defines = dtype_defines(dx.dtype);
-  if (is_narrow(p))
-    return queue.launch(queue.kernel(file, "direct_backward_data", defines), Range::linear(dx.numel(), 64),
-                        dy, weight, dx, shape_of(p), dx.numel());
-  queue.launch(queue.kernel(file, "conv_backward_data", defines),
-               tiles(p.in_channels, p.images * p.in_pixels(), p.groups), dy, weight, dx, shape_of(p));
+void forward_direct(Queue& queue, const ConvForwardProblem& p) {
+  queue.launch(queue.kernel(file, "direct_forward", dtype_defines(p.y.dtype)), Range::linear(p.y.numel(), 64),
+               p.x, p.weight, Optional{p.bias}, p.y, shape_of(p.sizes), p.bias ? 1 : 0, p.y.numel());
 }
 
-void conv2d_backward_weight_simt(Queue& queue, const ConvProblem& p, const Tensor& dy, const Tensor& x,
-                                 const Tensor& dw) {
-  const Defines defines = dtype_defines(dw.dtype);
-  if (is_narrow(p))
-    return queue.launch(queue.kernel(file, "direct_weight", defines), Range::groups(tree, dw.numel()), dy, x,
-                        dw, shape_of(p));
+void backward_data_tiles(Queue& queue, const ConvBackwardDataProblem& p) {
+  queue.launch(queue.kernel(file, "conv_backward_data", dtype_defines(p.dx.dtype)),
+               tiles(p.sizes.in_channels, p.sizes.images * p.sizes.in_pixels(), p.sizes.groups), p.dy,
+               p.weight, p.dx, shape_of(p.sizes));
+}
+
+void backward_data_direct(Queue& queue, const ConvBackwardDataProblem& p) {
+  queue.launch(queue.kernel(file, "direct_backward_data", dtype_defines(p.dx.dtype)),
+               Range::linear(p.dx.numel(), 64), p.dy, p.weight, p.dx, shape_of(p.sizes), p.dx.numel());
+}
+
+void backward_weight_tiles(Queue& queue, const ConvBackwardWeightProblem& p) {
+  const ConvSizes& s = p.sizes;
+  const Defines defines = dtype_defines(p.dw.dtype);
   // Split the pixels until the device is full, in parts of at least 256 so that the second pass stays small.
-  const std::int64_t columns = p.in_channels * p.taps(), pixels = p.images * p.out_pixels();
-  const std::int64_t whole = ceil_div(columns, block) * ceil_div(p.out_channels, block) * p.groups;
+  const std::int64_t columns = s.in_channels * s.taps(), pixels = s.images * s.out_pixels();
+  const std::int64_t whole = ceil_div(columns, block) * ceil_div(s.out_channels, block) * s.groups;
   const std::int64_t parts =
       std::clamp<std::int64_t>(4 * queue.device().info().compute_units / whole, 1, ceil_div(pixels, 256));
-  const Tensor partials =
-      queue.scratch({parts, dw.numel()}, dw.dtype == DType::float64 ? DType::float64 : DType::float32);
+  const Tensor partials = queue.scratch({parts, p.dw.numel()}, compute_dtype(p.dw.dtype));
   queue.launch(queue.kernel(file, "conv_weight_partials", defines),
-               tiles(p.out_channels, columns, p.groups * parts), dy, x, partials, shape_of(p),
+               tiles(s.out_channels, columns, s.groups * parts), p.dy, p.x, partials, shape_of(s),
                static_cast<int>(parts));
-  queue.launch(queue.kernel(file, "conv_weight_sum", defines), Range::linear(dw.numel(), 64), partials, dw,
-               kernel_int(dw.numel(), "conv2d", "a weight"), static_cast<int>(parts));
+  queue.launch(queue.kernel(file, "conv_weight_sum", defines), Range::linear(p.dw.numel(), 64), partials,
+               p.dw, kernel_int(p.dw.numel(), "conv2d", "a weight"), static_cast<int>(parts));
+}
+
+void backward_weight_direct(Queue& queue, const ConvBackwardWeightProblem& p) {
+  queue.launch(queue.kernel(file, "direct_weight", dtype_defines(p.dw.dtype)),
+               Range::groups(tree, p.dw.numel()), p.dy, p.x, p.dw, shape_of(p.sizes));
+}
+
+}  // namespace
+
+ConvForward conv2d_forward_simt_tiles() {
+  return {"simt_tiles", can_take, cost_of_tiles, forward_tiles};
+}
+ConvForward conv2d_forward_simt_direct() {
+  return {"simt_direct", can_take, cost_of_direct, forward_direct};
+}
+ConvBackwardData conv2d_backward_data_simt_tiles() {
+  return {"simt_tiles", can_take, cost_of_tiles, backward_data_tiles};
+}
+ConvBackwardData conv2d_backward_data_simt_direct() {
+  return {"simt_direct", can_take, cost_of_direct, backward_data_direct};
+}
+ConvBackwardWeight conv2d_backward_weight_simt_tiles() {
+  return {"simt_tiles", can_take, cost_of_tiles, backward_weight_tiles};
+}
+ConvBackwardWeight conv2d_backward_weight_simt_direct() {
+  return {"simt_direct", can_take, cost_of_direct, backward_weight_direct};
 }
 
 }  // namespace dlprim

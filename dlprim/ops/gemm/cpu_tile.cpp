@@ -12,17 +12,13 @@ int tile_columns(DType dtype) {
   return dtype == DType::float64 ? 16 : 32;
 }
 
-DType packed_dtype(DType dtype) {
-  return dtype == DType::float64 ? DType::float64 : DType::float32;
-}
-
 Defines defines(DType dtype) {
   const bool is_double = dtype == DType::float64;
   return dtype_defines(dtype)
       .set("VEC", is_double ? "double8" : "float16")
       .set("LANES", is_double ? 8 : 16)
       .set("CHAIN", chain)
-      .set("DIRECT", dtype == packed_dtype(dtype) ? 1 : 0);
+      .set("DIRECT", dtype == compute_dtype(dtype) ? 1 : 0);
 }
 
 std::int64_t items_for(const Device& device, std::int64_t jobs) {
@@ -40,7 +36,7 @@ Tensor panels_for(Queue& queue, const LeftRows& rows, std::int64_t depth) {
   const DType dtype = rows.source.dtype;
   kernel_size(product({depth, tile_columns(dtype)}));
   return queue.scratch({rows.batches, (rows.count + tile_rows - 1) / tile_rows, depth, tile_rows},
-                       packed_dtype(dtype));
+                       compute_dtype(dtype));
 }
 
 Kernel& packing_kernel(Queue& queue, const char* name, DType dtype) {

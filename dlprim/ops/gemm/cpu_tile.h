@@ -12,9 +12,6 @@ constexpr int chain = 256;
 /** Columns of the register tile: two vectors of 16 floats or 8 doubles. */
 int tile_columns(DType dtype);
 
-/** The dtype that kernels pack operands into: float64 for float64, else float32. */
-DType packed_dtype(DType dtype);
-
 /** Macros of a kernel file that includes cpu_tile.cl. */
 Defines defines(DType dtype);
 

@@ -2,7 +2,7 @@
 
 #include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
-#include "dlprim/ops/gemm/gemm_engine.h"
+#include "dlprim/ops/gemm/gemm_implementations.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
 
@@ -36,11 +36,14 @@ std::int64_t column_stride(const Tensor& t) {
   return t.strides[t.rank() - 1];
 }
 
+const GemmImplementation list[] = {gemm_cpu_tiles(), gemm_simt_tiles(), gemm_clblast(), gemm_integer()};
+const ImplementationList<GemmProblem> gemm_implementations("gemm", list);
+
 }  // namespace
 
 void gemm(Queue& queue, const Tensor& a, const Tensor& b, const Tensor& c, double alpha, double beta,
-          const Tensor* bias) {
-  ENTER(gemm, queue, a, b, c, alpha, beta, bias);
+          const Tensor* bias, MatmulPrecision precision) {
+  ENTER(gemm, queue, a, b, c, alpha, beta, bias, precision);
   check(a, b, c, bias);
   require<TypeError>(c.dtype != DType::boolean, "gemm: not implemented for bool");
   if (is_floating(c.dtype)) require_floating(c.dtype, queue.device(), "gemm");
@@ -51,6 +54,7 @@ void gemm(Queue& queue, const Tensor& a, const Tensor& b, const Tensor& c, doubl
                             bias,
                             alpha,
                             beta,
+                            precision,
                             c.rank() == 3 ? c.shape[0] : 1,
                             c.size(-2),
                             c.size(-1),
@@ -61,15 +65,7 @@ void gemm(Queue& queue, const Tensor& a, const Tensor& b, const Tensor& c, doubl
                             batch_stride(b),
                             row_stride(b),
                             column_stride(b)};
-  if (!is_floating(c.dtype)) return gemm_integer(queue, problem);
-  switch (choose_gemm_engine(queue.device(), problem)) {
-    case GemmEngine::cpu_kernel:
-      return gemm_cpu(queue, problem);
-    case GemmEngine::simt_kernel:
-      return gemm_simt(queue, problem);
-    case GemmEngine::clblast:
-      return gemm_clblast(queue, problem);
-  }
+  gemm_implementations.run(queue, problem);
 }
 
 }  // namespace dlprim

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "dlprim/core/precision.h"
 #include "dlprim/core/tensor.h"
 #include "dlprim/runtime/queue.h"
 
@@ -12,10 +13,10 @@ namespace dlprim {
  * row. a and b may have any strides, so transposed and batch-broadcast operands cost nothing; c and bias are
  * contiguous; c does not overlap a, b or bias. One dtype for all: floating (half types are summed in
  * float32), or int64, int32 or uint8, whose products wrap and whose alpha and beta are whole numbers. With K
- * = 0 the product is zero; with beta = 0 the old c is not read, with alpha = 0 neither are a and b. Throws
- * ValueError on shapes that do not fit, TypeError on dtypes.
+ * = 0 the product is zero; with beta = 0 the old c is not read, with alpha = 0 neither are a and b. How
+ * float32 is multiplied: `precision`. Throws ValueError on shapes that do not fit, TypeError on dtypes.
  */
 void gemm(Queue& queue, const Tensor& a, const Tensor& b, const Tensor& c, double alpha = 1, double beta = 0,
-          const Tensor* bias = nullptr);
+          const Tensor* bias = nullptr, MatmulPrecision precision = MatmulPrecision::highest);
 
 }  // namespace dlprim

@@ -1,7 +1,7 @@
 #include <clblast.h>
 
 #include "dlprim/core/error.h"
-#include "dlprim/ops/gemm/gemm_engine.h"
+#include "dlprim/ops/gemm/gemm_implementations.h"
 #include "dlprim/runtime/device.h"
 
 namespace dlprim {
@@ -46,9 +46,25 @@ struct Workspace {
   }
 };
 
-}  // namespace
+bool unit_stride(std::int64_t rows, std::int64_t columns, std::int64_t row, std::int64_t column) {
+  return (column == 1 && row >= columns) || (row == 1 && column >= rows);
+}
 
-void gemm_clblast(Queue& queue, const GemmProblem& p) {
+// CLBlast takes a leading dimension of at least the row length, and indexes with size_t.
+bool can_take(const DeviceInfo&, const GemmProblem& p) {
+  return p.c.dtype == DType::float32 && !p.bias && p.m > 0 && p.n > 0 && p.k > 0 &&
+         unit_stride(p.m, p.k, p.a_row, p.a_column) && unit_stride(p.k, p.n, p.b_row, p.b_column);
+}
+
+// On two AVX-512 cores it makes 25 GFLOP/s, our tiles 224; on an H200 31 TFLOP/s, our plain tiles about half.
+// What its copies into padded buffers cost is an estimate.
+double expected_cost(const DeviceInfo& device, const GemmProblem& p) {
+  if (device.runs_cpu_kernels()) return 9 * p.multiply_adds();
+  constexpr double copies = 512.0 * 512 * 512 / 2;
+  return p.multiply_adds() / 2 + copies * static_cast<double>(p.batches);
+}
+
+void run(Queue& queue, const GemmProblem& p) {
   const Operand a = operand(p.a_row, p.a_column), b = operand(p.b_row, p.b_column);
   const auto size = [](std::int64_t n) { return static_cast<std::size_t>(n); };
   const std::size_t m = size(p.m), n = size(p.n), k = size(p.k);
@@ -74,6 +90,12 @@ void gemm_clblast(Queue& queue, const GemmProblem& p) {
                                c_start(batch), n, &command_queue, event, workspace.part()),
           p);
     });
+}
+
+}  // namespace
+
+GemmImplementation gemm_clblast() {
+  return {"clblast", can_take, expected_cost, run};
 }
 
 }  // namespace dlprim

@@ -1,7 +1,9 @@
 #include <algorithm>
 
+#include "dlprim/core/checked.h"
+#include "dlprim/core/real.h"
 #include "dlprim/ops/gemm/cpu_tile.h"
-#include "dlprim/ops/gemm/gemm_engine.h"
+#include "dlprim/ops/gemm/gemm_implementations.h"
 #include "dlprim/runtime/device.h"
 
 namespace dlprim {
@@ -13,13 +15,9 @@ constexpr std::int64_t most_columns = 3, most_rows = 88;
 constexpr std::int64_t least_rows = 4;    // that pay for packing a column's panel once more
 constexpr std::int64_t jobs_a_core = 16;  // so that cores end together; 4 left them idle a tenth of the time
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
-}
-
 template <class Real>
 void launch(Queue& queue, const GemmProblem& p) {
-  const DType dtype = p.c.dtype, packed = cpu_tile::packed_dtype(dtype);
+  const DType dtype = p.c.dtype, packed = compute_dtype(dtype);
   const bool shared_left = p.a_batch == 0;
   const Tensor left = cpu_tile::pack_matrix(
       queue, {p.a, shared_left ? 1 : p.batches, p.a_batch, p.m, p.a_row}, p.k, p.a_column);
@@ -47,13 +45,22 @@ void launch(Queue& queue, const GemmProblem& p) {
                static_cast<int>(row_blocks), static_cast<int>(most_panels), slice);
 }
 
+bool can_take(const DeviceInfo& device, const GemmProblem& p) {
+  return device.runs_cpu_kernels() && is_floating(p.c.dtype);
+}
+
+double expected_cost(const DeviceInfo&, const GemmProblem& p) {
+  return p.multiply_adds();
+}
+
+void run(Queue& queue, const GemmProblem& p) {
+  with_real(p.c.dtype, [&](auto zero) { launch<decltype(zero)>(queue, p); });
+}
+
 }  // namespace
 
-void gemm_cpu(Queue& queue, const GemmProblem& problem) {
-  if (problem.c.dtype == DType::float64)
-    launch<double>(queue, problem);
-  else
-    launch<float>(queue, problem);
+GemmImplementation gemm_cpu_tiles() {
+  return {"cpu_tiles", can_take, expected_cost, run};
 }
 
 }  // namespace dlprim

@@ -1,4 +1,5 @@
-#include "dlprim/ops/gemm/gemm_engine.h"
+#include "dlprim/core/real.h"
+#include "dlprim/ops/gemm/gemm_implementations.h"
 #include "dlprim/runtime/dtype_defines.h"
 
 namespace dlprim {
@@ -15,13 +16,22 @@ void launch(Queue& queue, const GemmProblem& p) {
                static_cast<Real>(p.alpha), static_cast<Real>(p.beta), p.bias ? 1 : 0);
 }
 
+bool can_take(const DeviceInfo& device, const GemmProblem& p) {
+  return !device.runs_cpu_kernels() && is_floating(p.c.dtype) && device.max_work_group >= items;
+}
+
+double expected_cost(const DeviceInfo&, const GemmProblem& p) {
+  return p.multiply_adds();
+}
+
+void run(Queue& queue, const GemmProblem& p) {
+  with_real(p.c.dtype, [&](auto zero) { launch<decltype(zero)>(queue, p); });
+}
+
 }  // namespace
 
-void gemm_simt(Queue& queue, const GemmProblem& problem) {
-  if (problem.c.dtype == DType::float64)
-    launch<double>(queue, problem);
-  else
-    launch<float>(queue, problem);
+GemmImplementation gemm_simt_tiles() {
+  return {"simt_tiles", can_take, expected_cost, run};
 }
 
 }  // namespace dlprim

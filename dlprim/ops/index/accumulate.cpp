@@ -4,9 +4,9 @@
 #include "dlprim/ops/index/places.h"
 #include "dlprim/ops/pointwise/pointwise.h"
 #include "dlprim/ops/sort/sort.h"
-#include "dlprim/ops/sort/work.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
+#include "dlprim/runtime/launch_ranges.h"
 
 namespace dlprim {
 namespace {
@@ -42,9 +42,7 @@ void add_rows(Queue& queue, const Tensor& source, const Tensor& keys, std::int64
   const std::int64_t tile = queue.device().info().runs_cpu_kernels() ? cpu_tile : 1;
   const std::int64_t tiles = sums.outer * ((sums.inner + tile - 1) / tile);
   const Range range = share_range(queue, chunks * tiles, chunk * tile);
-  const DType compute = is_floating(target.dtype)      ? compute_dtype(target.dtype)
-                        : target.dtype == DType::int64 ? DType::int64
-                                                       : DType::int32;
+  const DType compute = compute_dtype(target.dtype);
   const Tensor came_in = queue.scratch({chunks, sums.outer, sums.inner}, compute);
   const Tensor goes_on = queue.scratch({chunks, sums.outer, sums.inner}, compute);
   const Defines defines = dtype_defines(target.dtype).set("IS_FLOATING", is_floating(target.dtype) ? 1 : 0);

@@ -3,8 +3,8 @@
 #include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
 #include "dlprim/ops/index/places.h"
-#include "dlprim/ops/sort/work.h"
 #include "dlprim/runtime/device.h"
+#include "dlprim/runtime/launch_ranges.h"
 
 namespace dlprim {
 namespace {

@@ -2,6 +2,7 @@
 #include "dlprim/core/checked.h"
 #include "dlprim/ops/index/index.h"
 #include "dlprim/ops/sort/work.h"
+#include "dlprim/runtime/launch_ranges.h"
 
 namespace dlprim {
 namespace {

@@ -7,6 +7,7 @@
 #include "dlprim/ops/loss/class_loss_launch.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
+#include "dlprim/runtime/launch_ranges.h"
 
 namespace dlprim {
 
@@ -58,25 +59,16 @@ Kernel& loss_kernel(Queue& queue, const char* kernel, DType dtype) {
   return queue.kernel("ops/loss/class_loss.cl", kernel, dtype_defines(dtype));
 }
 
-int loss_group_size(const Queue& queue) {
-  int size = 256;
-  while (size > queue.device().info().max_work_group) size /= 2;
-  return size;
-}
-
-Range loss_rows_range(Queue& queue, const ClassLossExtents& extents) {
-  const DeviceInfo& info = queue.device().info();
-  if (!info.runs_cpu_kernels()) return Range::linear(extents.rows(), std::min(64, info.max_work_group));
-  constexpr std::int64_t least_elements = 4096;
-  const std::int64_t by_size = extents.rows() * extents.classes / least_elements + 1;
-  return Range::linear(std::min<std::int64_t>({by_size, extents.rows(), 8 * info.compute_units}), 1);
+Range loss_rows_range(const Queue& queue, const ClassLossExtents& extents) {
+  return share_range(queue, extents.rows(), extents.classes, 64);
 }
 
 void reduce_loss(Queue& queue, const Tensor& terms, Reduction reduction, const Tensor& loss,
                  const Tensor& total_weight) {
   constexpr std::int64_t rows_per_group = 8192;
   constexpr std::int64_t most_groups = 256;
-  const int group = queue.device().info().runs_cpu_kernels() ? 1 : loss_group_size(queue);
+  const DeviceInfo& device = queue.device().info();
+  const int group = device.runs_cpu_kernels() ? 1 : work_group(device, 256);
   const auto sum = [&](const Tensor& pairs, std::int64_t groups, const Tensor& partials) {
     queue.launch(loss_kernel(queue, "class_loss_reduce", loss.dtype), Range::groups(group, groups), pairs,
                  static_cast<cl_long>(pairs.shape[0]), static_cast<cl_int>(reduction), partials, loss,

@@ -18,10 +18,7 @@ LossRows loss_rows(const ClassLossExtents& extents, std::int64_t ignore_index);
 Kernel& loss_kernel(Queue& queue, const char* kernel, DType dtype);
 
 /** A work item a row, or on a CPU a few that share the rows. */
-Range loss_rows_range(Queue& queue, const ClassLossExtents& extents);
-
-/** Largest power of two of work items that a group may have, at most 256. */
-int loss_group_size(const Queue& queue);
+Range loss_rows_range(const Queue& queue, const ClassLossExtents& extents);
 
 /** Sums the rows' (loss, weight) pairs, `terms` [rows, 2], into `loss` and `total_weight`. */
 void reduce_loss(Queue& queue, const Tensor& terms, Reduction reduction, const Tensor& loss,

@@ -5,6 +5,7 @@
 #include "dlprim/core/real.h"
 #include "dlprim/ops/loss/class_loss_launch.h"
 #include "dlprim/runtime/device.h"
+#include "dlprim/runtime/launch_ranges.h"
 
 namespace dlprim {
 namespace {
@@ -64,8 +65,8 @@ void cross_entropy_forward(Queue& queue, const Tensor& logits, const Tensor& tar
   const bool groups = uses_groups(queue, extents);
   Kernel& kernel =
       loss_kernel(queue, groups ? "cross_entropy_rows_groups" : "cross_entropy_rows", logits.dtype);
-  const Range range =
-      groups ? Range::groups(loss_group_size(queue), extents.rows()) : loss_rows_range(queue, extents);
+  const Range range = groups ? Range::groups(work_group(queue.device().info(), 256), extents.rows())
+                             : loss_rows_range(queue, extents);
   with_real(logits.dtype, [&](auto zero) {
     const Labels<decltype(zero)> labels{static_cast<decltype(zero)>(options.label_smoothing), probabilities};
     queue.launch(kernel, range, logits, Optional{probabilities ? nullptr : &target},
@@ -93,8 +94,8 @@ void cross_entropy_backward(Queue& queue, const Tensor& grad, const Tensor& logi
   const Tensor factors = queue.scratch({extents.rows(), 2}, compute_dtype(logits.dtype));
   const LossRows rows = loss_rows(extents, options.ignore_index);
   const bool cpu = queue.device().info().runs_cpu_kernels();
-  const Range elements =
-      cpu ? loss_rows_range(queue, extents) : Range::linear(dlogits.numel(), loss_group_size(queue));
+  const Range elements = cpu ? loss_rows_range(queue, extents)
+                             : Range::linear(dlogits.numel(), work_group(queue.device().info(), 256));
   with_real(logits.dtype, [&](auto zero) {
     const Labels<decltype(zero)> labels{static_cast<decltype(zero)>(options.label_smoothing), probabilities};
     queue.launch(loss_kernel(queue, "cross_entropy_factors", logits.dtype), loss_rows_range(queue, extents),

@@ -7,6 +7,7 @@
 #include "dlprim/core/real.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
+#include "dlprim/runtime/launch_ranges.h"
 
 namespace dlprim {
 namespace {
@@ -32,9 +33,7 @@ bool is_cpu(const Queue& queue) {
 }
 
 int group_size(const Queue& queue) {
-  int size = 256;
-  while (size > queue.device().info().max_work_group) size /= 2;
-  return size;
+  return work_group(queue.device().info(), 256);
 }
 
 Extents extents_of(Queue& queue, const char* op, const Tensor& x) {
@@ -49,7 +48,7 @@ Extents extents_of(Queue& queue, const char* op, const Tensor& x) {
 
 void require_channels(const char* op, const char* what, const Tensor* t, const Tensor& x) {
   if (!t) return;
-  const DType dtype = statistics_dtype(x.dtype);
+  const DType dtype = compute_dtype(x.dtype);
   require(t->numel() == x.shape[1] && t->rank() == 1, op, ": expected ", what, " of shape [", x.shape[1],
           "], got ", t->shape);
   require<TypeError>(t->dtype == dtype, op, ": expected ", what, " of dtype ", name(dtype), ", got ",
@@ -89,11 +88,8 @@ Range channels_range(Queue& queue, const Extents& e) {
   return Range::linear(e.channels, is_cpu(queue) ? 1 : std::min(64, group_size(queue)));
 }
 
-Range elements_range(Queue& queue, const Tensor& x) {
-  if (!is_cpu(queue)) return Range::linear(x.numel(), group_size(queue));
-  constexpr std::int64_t least_elements = 8192;
-  return Range::linear(
-      std::min<std::int64_t>(x.numel() / least_elements + 1, 8 * queue.device().info().compute_units), 1);
+Range elements_range(const Queue& queue, const Tensor& x) {
+  return share_range(queue, x.numel(), 1, 256);
 }
 
 void require_statistics(const char* op, const Tensor& x, const Extents& e, const Tensor& mean,
@@ -108,7 +104,7 @@ void require_statistics(const char* op, const Tensor& x, const Extents& e, const
 
 Tensor partials_of(Queue& queue, const Tensor& x, const Extents& e) {
   // ACC of moments.cl.
-  const DType dtype = queue.device().info().fp64 ? DType::float64 : statistics_dtype(x.dtype);
+  const DType dtype = queue.device().info().fp64 ? DType::float64 : compute_dtype(x.dtype);
   return queue.scratch({e.channels, e.parts, 2}, dtype);
 }
 
@@ -137,7 +133,7 @@ void batch_norm_invstd(Queue& queue, const Tensor& variance, double eps, const T
   ENTER(batch_norm_invstd, queue, variance, eps, invstd);
   constexpr const char* op = "batch_norm";
   require_floating(variance.dtype, queue.device(), op);
-  require(variance.dtype == statistics_dtype(variance.dtype), op,
+  require(variance.dtype == compute_dtype(variance.dtype), op,
           ": expected statistics of dtype float32 or float64, got ", name(variance.dtype));
   require(invstd.shape == variance.shape && invstd.dtype == variance.dtype, op, ": expected invstd of shape ",
           variance.shape, ", got ", invstd.shape);
@@ -194,7 +190,7 @@ void batch_norm_backward(Queue& queue, const Tensor& dy, const Tensor& x, const 
   if (wants_sums || (dx && training)) {
     const Split work = split(queue, e);
     const Tensor partials = partials_of(queue, x, e);
-    coefficients = queue.scratch({e.channels, 2}, statistics_dtype(x.dtype));
+    coefficients = queue.scratch({e.channels, 2}, compute_dtype(x.dtype));
     queue.launch(norm_kernel(queue, "batch_norm_gradient_sums", x), work.range, dy, x, e, work.blocks, mean,
                  partials);
     queue.launch(norm_kernel(queue, "batch_norm_join_gradients", x), channels_range(queue, e), partials, e,

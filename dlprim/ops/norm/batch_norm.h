@@ -10,14 +10,9 @@ namespace dlprim {
  * y = (x - mean) * invstd * weight + bias, with invstd = 1 / sqrt(variance + eps).
  *
  * mean, invstd, weight, bias, running statistics and the gradients of weight and bias are [C], in
- * statistics_dtype(x.dtype). Preconditions everywhere: tensors are contiguous; outputs overlap neither inputs
+ * compute_dtype(x.dtype). Preconditions everywhere: tensors are contiguous; outputs overlap neither inputs
  * nor one another. Throws ValueError for shapes that do not fit, TypeError for dtypes.
  */
-
-/** The dtype of everything that is [C]: float64 for float64, else float32. */
-inline DType statistics_dtype(DType x) {
-  return x == DType::float64 ? x : DType::float32;
-}
 
 /** Running statistics to move towards those of the batch: r = (1 - momentum) r + momentum b; b's variance is
  * the unbiased one. */

@@ -5,8 +5,8 @@
 #include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
 #include "dlprim/core/real.h"
-#include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
+#include "dlprim/runtime/launch_ranges.h"
 
 namespace dlprim {
 namespace {
@@ -51,11 +51,9 @@ void require_like(const char* what, const Tensor& t, const Tensor& x, DType dtyp
                      name(t.dtype));
 }
 
-Range elements_range(Queue& queue, const Tensor& x) {
-  const DeviceInfo& info = queue.device().info();
-  if (!info.runs_cpu_kernels()) return Range::linear(x.numel(), std::min(64, info.max_work_group));
-  constexpr std::int64_t least_elements = 2048;
-  return Range::linear(std::min<std::int64_t>(x.numel() / least_elements + 1, 8 * info.compute_units), 1);
+// An element costs about two: it sums a window.
+Range elements_range(const Queue& queue, const Tensor& x) {
+  return share_range(queue, x.numel(), 2, 64);
 }
 
 Kernel& kernel_of(Queue& queue, const char* kernel, const Tensor& x) {

@@ -1,12 +1,10 @@
 #include "dlprim/ops/norm/row_norm.h"
 
-#include <algorithm>
-
 #include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
 #include "dlprim/core/real.h"
-#include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
+#include "dlprim/runtime/launch_ranges.h"
 
 namespace dlprim {
 namespace {
@@ -33,19 +31,6 @@ Extents extents_of(Queue& queue, const char* op, const NormRows& rows, const Ten
           rows.weights};
 }
 
-Range rows_range(Queue& queue, const NormRows& rows) {
-  const DeviceInfo& info = queue.device().info();
-  if (info.runs_cpu_kernels()) {
-    constexpr std::int64_t least_elements = 4096;
-    return Range::linear(
-        std::min<std::int64_t>({rows.rows * rows.n / least_elements + 1, rows.rows, 8 * info.compute_units}),
-        1);
-  }
-  int group = 256;
-  while (group > info.max_work_group || (group > 32 && group / 2 >= rows.n)) group /= 2;
-  return Range::groups(group, rows.rows);
-}
-
 Kernel& row_kernel(Queue& queue, const char* kernel, const Tensor& x) {
   return queue.kernel("ops/norm/row_norm.cl", kernel, dtype_defines(x.dtype));
 }
@@ -65,8 +50,9 @@ void row_norm_forward(Queue& queue, const NormRows& rows, const Tensor& x, const
   require_elements(op, "invstd", &invstd, rows.rows, compute_dtype(x.dtype));
   if (x.numel() == 0) return;
   with_real(x.dtype, [&](auto zero) {
-    queue.launch(row_kernel(queue, "row_norm_forward", x), rows_range(queue, rows), x, e, Optional{weight},
-                 Optional{bias}, static_cast<decltype(zero)>(eps), y, Optional{mean}, invstd);
+    queue.launch(row_kernel(queue, "row_norm_forward", x), group_per_row_range(queue, rows.rows, rows.n), x,
+                 e, Optional{weight}, Optional{bias}, static_cast<decltype(zero)>(eps), y, Optional{mean},
+                 invstd);
   });
 }
 
@@ -83,8 +69,8 @@ void row_norm_backward(Queue& queue, const NormRows& rows, const Tensor& dy, con
   require_elements(op, "dx", &dx, x.numel(), x.dtype);
   require_elements(op, "the terms", weight_terms, x.numel(), compute_dtype(x.dtype));
   if (x.numel() == 0) return;
-  queue.launch(row_kernel(queue, "row_norm_backward", x), rows_range(queue, rows), dy, x, e, Optional{weight},
-               Optional{mean}, invstd, dx, Optional{weight_terms});
+  queue.launch(row_kernel(queue, "row_norm_backward", x), group_per_row_range(queue, rows.rows, rows.n), dy,
+               x, e, Optional{weight}, Optional{mean}, invstd, dx, Optional{weight_terms});
 }
 
 }  // namespace dlprim

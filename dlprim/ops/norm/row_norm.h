@@ -22,7 +22,7 @@ struct NormRows {
  * eps).
  *
  * x, y: rows * n elements of one floating dtype; weight, bias: of that dtype, or nullptr (1 and 0); mean,
- * invstd: [rows], statistics_dtype(x.dtype), written for the backward pass. Preconditions: contiguous, no
+ * invstd: [rows], compute_dtype(x.dtype), written for the backward pass. Preconditions: contiguous, no
  * overlap. Throws ValueError, TypeError.
  */
 void row_norm_forward(Queue& queue, const NormRows& rows, const Tensor& x, const Tensor* weight,
@@ -31,7 +31,7 @@ void row_norm_forward(Queue& queue, const NormRows& rows, const Tensor& x, const
 
 /**
  * Gradient by x, and unless nullptr the terms dy * (x - mean) * invstd whose sums are the gradient by the
- * weight (of x's shape, in statistics_dtype(x.dtype)).
+ * weight (of x's shape, in compute_dtype(x.dtype)).
  */
 void row_norm_backward(Queue& queue, const NormRows& rows, const Tensor& dy, const Tensor& x,
                        const Tensor* weight, const Tensor* mean, const Tensor& invstd, const Tensor& dx,

@@ -2,6 +2,7 @@
 
 #include "dlprim/ops/optim/parameter_pack.h"
 #include "dlprim/runtime/device.h"
+#include "dlprim/runtime/launch_ranges.h"
 
 /** \file Launching a kernel over a ParameterPack. */
 
@@ -12,10 +13,8 @@ using PackRows = std::vector<std::vector<const Tensor*>>;
 
 /** Work items of a group that takes one chunk. */
 inline int pack_group_size(const Queue& queue) {
-  const DeviceInfo& info = queue.device().info();
-  int group = info.runs_cpu_kernels() ? 1 : 256;
-  while (group > info.max_work_group) group /= 2;
-  return group;
+  const DeviceInfo& device = queue.device().info();
+  return device.runs_cpu_kernels() ? 1 : work_group(device, 256);
 }
 
 /** Launches `kernel` (with PACK_ARGS and then `args`) over all chunks. */

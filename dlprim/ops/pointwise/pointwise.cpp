@@ -77,14 +77,14 @@ void launch(Queue& queue, const PointwiseVariant& variant, const Dims& shape, co
   const bool flat = layout.is_flat();
   const bool wide_index = !layout.fits_32_bits();
   const DeviceInfo& device = queue.device().info();
-  std::string identity;
-  identity.reserve(64);
-  identity.append("pointwise ").append(program.name()).append(" ").append(program.group(variant.dtype));
-  if (wide_index) identity.append(" 64");
-  Kernel& kernel = queue.device().programs().generated_kernel(
-      identity, (program.name() + (flat ? "_flat" : "_strided")).c_str(),
-      variant.dtype == DType::float64 ? "" : " -cl-single-precision-constant",
-      [&] { return pointwise_source(program, variant.dtype, wide_index, device.fp64); });
+  Kernel& kernel =
+      program.handle(variant.dtype, wide_index, flat).get(queue.device().index(), [&]() -> Kernel& {
+        return queue.device().programs().generated_kernel(
+            concat("pointwise ", program.name(), " ", program.group(variant.dtype), wide_index ? " 64" : ""),
+            concat(program.name(), flat ? "_flat" : "_strided").c_str(),
+            variant.dtype == DType::float64 ? "" : " -cl-single-precision-constant",
+            [&] { return pointwise_source(program, variant.dtype, wide_index, device.fp64); });
+      });
 
   const std::int64_t numel = product(shape);
   const bool cpu = device.runs_cpu_kernels();

@@ -88,12 +88,17 @@ class PointwiseProgram {
   bool serves_all_integers(DType dtype) const { return !only_ && !is_floating(dtype); }
   /** What tells that program from those of other dtypes. */
   const char* group(DType dtype) const;
+  /** Where the kernel of a variant is remembered. */
+  KernelHandle& handle(DType dtype, bool wide_index, bool flat) const {
+    return handles_[4 * static_cast<std::size_t>(dtype) + (wide_index ? 2 : 0) + (flat ? 1 : 0)];
+  }
 
  private:
   std::string name_;
   std::vector<PointwiseExpression> expressions_;
   PointwiseSlots slots_;
   std::optional<DType> only_;
+  mutable std::array<KernelHandle, 4 * dtype_count> handles_;
 };
 
 /** An expression in a program of its own, which lives as long as the process. */

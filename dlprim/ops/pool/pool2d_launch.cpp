@@ -5,6 +5,7 @@
 #include "dlprim/core/checked.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
+#include "dlprim/runtime/launch_ranges.h"
 
 namespace dlprim {
 namespace {
@@ -108,14 +109,10 @@ std::int64_t pool_planes(const Dims& shape) {
 }
 
 Range pool_range(Queue& queue, const Tensor& result) {
-  const DeviceInfo& info = queue.device().info();
-  if (!info.runs_cpu_kernels()) return Range::linear(result.numel(), std::min(256, info.max_work_group));
-  // Enough work items to even out the load, each with enough planes to be worth its start.
-  constexpr std::int64_t least_elements = 4096;
-  const std::int64_t by_size = result.numel() / least_elements + 1;
-  const std::int64_t items =
-      std::min<std::int64_t>({by_size, 8 * info.compute_units, pool_planes(result.shape)});
-  return Range::linear(items, 1);
+  const DeviceInfo& device = queue.device().info();
+  if (!device.runs_cpu_kernels()) return Range::linear(result.numel(), work_group(device, 256));
+  const std::int64_t planes = pool_planes(result.shape);
+  return Range::linear(cpu_shares(device, planes, result.numel() / planes), 1);
 }
 
 Kernel& pool_kernel(Queue& queue, const char* name, DType dtype) {

@@ -3,6 +3,7 @@
 #include "dlprim/core/checked.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
+#include "dlprim/runtime/launch_ranges.h"
 
 namespace dlprim {
 
@@ -13,12 +14,7 @@ Kernel& resample_kernel(Queue& queue, const char* name, DType dtype) {
 Range rows_range(const Queue& queue, std::int64_t rows, std::int64_t columns) {
   const DeviceInfo& info = queue.device().info();
   const auto size = [](std::int64_t n) { return static_cast<std::size_t>(n); };
-  if (info.runs_cpu_kernels()) {
-    constexpr std::int64_t least_elements = 4096;  // worth the start of a work item
-    const std::int64_t by_size = rows * columns / least_elements + 1;
-    const std::int64_t items = std::min<std::int64_t>({rows, by_size, 8 * info.compute_units});
-    return {{1, size(items), 1}, {1, 1, 1}};
-  }
+  if (info.runs_cpu_kernels()) return {{1, size(cpu_shares(info, rows, columns)), 1}, {1, 1, 1}};
   constexpr std::int64_t most_groups = 32768;  // in the second dimension, below every device's limit
   const std::int64_t group = std::min(256, info.max_work_group);
   std::int64_t width = 1;

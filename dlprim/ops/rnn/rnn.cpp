@@ -93,7 +93,7 @@ class Forward {
 
   RnnSaved run(const Tensor& x, const RnnState& first) {
     allocate();
-    gemm(queue_, x, transposed(layer_.w_ih), saved_.gates);
+    gemm(queue_, x, transposed(layer_.w_ih), saved_.gates, 1, 0, nullptr, layer_.precision);
     place_first(queue_, walk_, first.h, saved_.h_prev);
     if (saved_.c_prev.defined()) place_first(queue_, walk_, first.c, saved_.c_prev);
     if (x.shape[0] == 0) return saved_;
@@ -217,7 +217,7 @@ class Backward {
 
   Tensor unprojected(const Tensor& own_dh) const {
     const Tensor product = queue_.scratch({own_dh.shape[0], layer_.units()}, own_dh.dtype);
-    gemm(queue_, own_dh, layer_.w_hr, product);
+    gemm(queue_, own_dh, layer_.w_hr, product, 1, 0, nullptr, layer_.precision);
     return product;
   }
 
@@ -271,13 +271,15 @@ void rnn_backward(Queue& queue, const RnnLayer& layer, const RnnSteps& steps, co
   Backward backward(queue, layer, steps, saved, dy, last, gradients.first);
   backward.run();
   const auto of_weight = [&](const Tensor& result, const Tensor& of_products, const Tensor& factors) {
-    if (result.defined()) gemm(queue, transposed(of_products), factors, result);
+    if (result.defined())
+      gemm(queue, transposed(of_products), factors, result, 1, 0, nullptr, layer.precision);
   };
   const auto of_bias = [&](const Tensor& result, const Tensor& of_products) {
     if (result.defined()) reduce(queue, reduction("sum"), of_products, 1u, result);
   };
   if (gradients.dx.defined())
-    gemm(queue, backward.dx_gates, layer.w_ih, gradients.dx, 1, gradients.adds_dx ? 1 : 0);
+    gemm(queue, backward.dx_gates, layer.w_ih, gradients.dx, 1, gradients.adds_dx ? 1 : 0, nullptr,
+         layer.precision);
   of_weight(gradients.w_ih, backward.dx_gates, x);
   of_weight(gradients.w_hh, backward.dh_gates, saved.h_prev);
   of_weight(gradients.w_hr, backward.dh, saved.raw);

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "dlprim/core/fields.h"
+#include "dlprim/core/precision.h"
 #include "dlprim/core/tensor.h"
 #include "dlprim/runtime/queue.h"
 
@@ -42,10 +43,11 @@ struct RnnLayer {
   bool is_reverse;          // from the last step to the first
   Tensor w_ih, w_hh;        // [gates * H, inputs], [gates * H, P]
   Tensor b_ih, b_hh, w_hr;  // [gates * H] or undefined; [P, H] of a projecting LSTM, or undefined
+  MatmulPrecision precision = MatmulPrecision::highest;
 
   std::int64_t units() const { return w_hh.shape[0] / gates_of(cell); }
   std::int64_t state_size() const { return w_hh.shape[1]; }
-  FIELDS(cell, is_reverse, w_ih, w_hh, b_ih, b_hh, w_hr)
+  FIELDS(cell, is_reverse, w_ih, w_hh, b_ih, b_hh, w_hr, precision)
 };
 
 /** What forward keeps for backward. */

@@ -11,10 +11,6 @@
 namespace dlprim {
 namespace {
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
-}
-
 // Beyond it the GEMM's larger tiles read the weights less often. An estimate, not measured.
 constexpr std::int64_t thin_rows = 64;
 constexpr int job_row_tiles = 3;
@@ -52,7 +48,7 @@ Tensor StepProduct::packed() const {
   const DType dtype = matrix_.dtype;
   const std::int64_t depth = matrix_.shape[0], units = matrix_.shape[1] / blocks_;
   const std::int64_t columns = cpu_tile::tile_columns(dtype), panels = ceil_div(units, columns);
-  const Tensor result = queue_.scratch({blocks_, panels, depth, columns}, cpu_tile::packed_dtype(dtype));
+  const Tensor result = queue_.scratch({blocks_, panels, depth, columns}, compute_dtype(dtype));
   queue_.launch(kernel_of(queue_, "pack_panels", StepCell::copy, dtype, Kind::tiles),
                 Range::groups(1, panels, blocks_), matrix_, result, static_cast<cl_long>(matrix_.strides[0]),
                 static_cast<cl_long>(matrix_.strides[1]), static_cast<cl_int>(depth),

@@ -1,11 +1,11 @@
 #include "dlprim/ops/softmax/softmax.h"
 
-#include <algorithm>
-
 #include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
+#include "dlprim/runtime/implementation.h"
+#include "dlprim/runtime/launch_ranges.h"
 
 namespace dlprim {
 namespace {
@@ -14,6 +14,7 @@ namespace {
 struct Rows {
   cl_long outer;
   cl_int n, inner;
+  std::int64_t count() const { return outer * inner; }
 };
 
 Rows rows_of(const char* op, const Dims& shape, std::int64_t dim) {
@@ -30,44 +31,86 @@ void require_like(const char* op, const Tensor& t, const Tensor& reference) {
                      ", got ", name(t.dtype));
 }
 
-struct Plan {
-  const char* kernel;
-  Range range;
+/** y from x. */
+struct ForwardProblem {
+  Rows rows;
+  const Tensor& x;
+  const Tensor& y;
+  bool takes_log;
+  static constexpr const char *by_item = "softmax_forward_rows", *by_group = "softmax_forward_groups";
 };
 
-Plan plan_for(Queue& queue, const Rows& rows, const char* by_rows, const char* by_groups) {
-  const DeviceInfo& info = queue.device().info();
-  const std::int64_t count = rows.outer * rows.inner;
-  if (info.runs_cpu_kernels()) {
-    constexpr std::int64_t least_elements = 4096;
-    const std::int64_t tasks = rows.inner == 1 ? count : rows.outer * ((rows.inner + 15) / 16);
-    return {
-        by_rows,
-        Range::linear(
-            std::min<std::int64_t>({count * rows.n / least_elements + 1, tasks, 8 * info.compute_units}), 1)};
-  }
-  int group = 256;
-  while (group > info.max_work_group || (group > 32 && group / 2 >= rows.n)) group /= 2;
-  constexpr int long_row = 32;
-  if (rows.inner == 1 && rows.n >= long_row) return {by_groups, Range::groups(group, count)};
-  return {by_rows, Range::linear(count, std::min(64, info.max_work_group))};
-}
+/** dx from dy and y. */
+struct BackwardProblem {
+  Rows rows;
+  const Tensor& dy;
+  const Tensor& y;
+  const Tensor& dx;
+  bool of_log;
+  static constexpr const char *by_item = "softmax_backward_rows", *by_group = "softmax_backward_groups";
+};
 
 Kernel& softmax_kernel(Queue& queue, const char* kernel, DType dtype) {
-  const bool exact = dtype == DType::float32 || dtype == DType::float64;
+  const bool exact = dtype == compute_dtype(dtype);
   return queue.kernel("ops/softmax/softmax.cl", kernel,
                       dtype_defines(dtype).set("EXACT_STORAGE", exact ? 1 : 0));
 }
 
+/** One work item a row; on a CPU they share the rows, 16 neighbouring ones at a time. */
+Range item_per_row(const Queue& queue, const Rows& rows) {
+  const DeviceInfo& device = queue.device().info();
+  if (!device.runs_cpu_kernels()) return Range::linear(rows.count(), work_group(device, 64));
+  const std::int64_t tasks = rows.inner == 1 ? rows.count() : rows.outer * ceil_div(rows.inner, 16);
+  return Range::linear(cpu_shares(device, tasks, rows.count() * rows.n / tasks), 1);
+}
+
+void launch(Queue& queue, const char* kernel, const Range& range, const ForwardProblem& p) {
+  queue.launch(softmax_kernel(queue, kernel, p.x.dtype), range, p.x, p.y, p.rows.outer, p.rows.n,
+               p.rows.inner, static_cast<cl_int>(p.takes_log));
+}
+
+void launch(Queue& queue, const char* kernel, const Range& range, const BackwardProblem& p) {
+  queue.launch(softmax_kernel(queue, kernel, p.y.dtype), range, p.dy, p.y, p.dx, p.rows.outer, p.rows.n,
+               p.rows.inner, static_cast<cl_int>(p.of_log));
+}
+
+/** A work item walks a row. */
+template <class Problem>
+Implementation<Problem> item_per_row() {
+  return {"item_per_row", [](const DeviceInfo&, const Problem&) { return true; },
+          [](const DeviceInfo&, const Problem& p) { return static_cast<double>(p.rows.n); },
+          [](Queue& queue, const Problem& p) {
+            launch(queue, Problem::by_item, item_per_row(queue, p.rows), p);
+          }};
+}
+
+/** A work group shares a row, whose elements are neighbours. */
+template <class Problem>
+Implementation<Problem> group_per_row() {
+  return {"group_per_row",
+          [](const DeviceInfo& device, const Problem& p) {
+            return !device.runs_cpu_kernels() && p.rows.inner == 1;
+          },
+          // From 32 elements a row on a group is quicker: its items read neighbours, and join in a few steps.
+          [](const DeviceInfo&, const Problem& p) { return 31 + static_cast<double>(p.rows.n) / 64; },
+          [](Queue& queue, const Problem& p) {
+            launch(queue, Problem::by_group, group_per_row_range(queue, p.rows.count(), p.rows.n), p);
+          }};
+}
+
+const Implementation<ForwardProblem> forward_list[] = {item_per_row<ForwardProblem>(),
+                                                       group_per_row<ForwardProblem>()};
+const Implementation<BackwardProblem> backward_list[] = {item_per_row<BackwardProblem>(),
+                                                         group_per_row<BackwardProblem>()};
+const ImplementationList<ForwardProblem> forward_implementations("softmax_forward", forward_list);
+const ImplementationList<BackwardProblem> backward_implementations("softmax_backward", backward_list);
+
 void forward(Queue& queue, const char* op, const Tensor& x, std::int64_t dim, const Tensor& y,
-             bool take_log) {
+             bool takes_log) {
   require_floating(x.dtype, queue.device(), op);
   require_like(op, y, x);
   const Rows rows = rows_of(op, x.shape, dim);
-  if (x.numel() == 0) return;
-  const Plan plan = plan_for(queue, rows, "softmax_forward_rows", "softmax_forward_groups");
-  queue.launch(softmax_kernel(queue, plan.kernel, x.dtype), plan.range, x, y, rows.outer, rows.n, rows.inner,
-               static_cast<cl_int>(take_log));
+  if (x.numel() > 0) forward_implementations.run(queue, {rows, x, y, takes_log});
 }
 
 void backward(Queue& queue, const char* op, const Tensor& dy, const Tensor& y, std::int64_t dim,
@@ -76,10 +119,7 @@ void backward(Queue& queue, const char* op, const Tensor& dy, const Tensor& y, s
   require_like(op, dy, y);
   require_like(op, dx, y);
   const Rows rows = rows_of(op, y.shape, dim);
-  if (y.numel() == 0) return;
-  const Plan plan = plan_for(queue, rows, "softmax_backward_rows", "softmax_backward_groups");
-  queue.launch(softmax_kernel(queue, plan.kernel, y.dtype), plan.range, dy, y, dx, rows.outer, rows.n,
-               rows.inner, static_cast<cl_int>(of_log));
+  if (y.numel() > 0) backward_implementations.run(queue, {rows, dy, y, dx, of_log});
 }
 
 }  // namespace

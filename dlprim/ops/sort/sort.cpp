@@ -6,6 +6,7 @@
 #include "dlprim/core/checked.h"
 #include "dlprim/ops/sort/work.h"
 #include "dlprim/runtime/device.h"
+#include "dlprim/runtime/launch_ranges.h"
 
 namespace dlprim {
 namespace {
@@ -28,7 +29,7 @@ struct Blocks {
 
 Blocks cut(const Queue& queue, const Dims& shape) {
   const DeviceInfo& info = queue.device().info();
-  Blocks blocks{shape[0], shape[1], local_group(queue) * simt_stretch, 0};
+  Blocks blocks{shape[0], shape[1], work_group(queue.device().info(), 256) * simt_stretch, 0};
   if (info.runs_cpu_kernels()) {
     const std::int64_t wanted = 4 * info.compute_units / blocks.rows;
     const std::int64_t count =
@@ -69,7 +70,7 @@ class Passes {
         queue_.launch(move, range(), keys_, order, counts_, other_keys_, other_order_, n, parts, count, size,
                       cl_int{shift});
       } else {
-        const auto items = static_cast<std::size_t>(local_group(queue_)) * sizeof(cl_int);
+        const auto items = static_cast<std::size_t>(work_group(queue_.device().info(), 256)) * sizeof(cl_int);
         queue_.launch(move, range(), keys_, order, counts_, other_keys_, other_order_, n, parts, count, size,
                       cl_int{shift}, LocalMemory{items << digit_bits_}, LocalMemory{items});
       }
@@ -84,7 +85,7 @@ class Passes {
  private:
   Range range() const {
     return cpu_ ? share_range(queue_, blocks_.parts(), blocks_.size)
-                : Range::groups(local_group(queue_), blocks_.parts());
+                : Range::groups(work_group(queue_.device().info(), 256), blocks_.parts());
   }
 
   Queue& queue_;

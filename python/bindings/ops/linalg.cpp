@@ -1,5 +1,6 @@
 #include "autograd/ops/linalg.h"
 #include "autograd/ops/einsum.h"
+#include "autograd/precision.h"
 #include "operator_binder.h"
 
 using ocl::Tensor;
@@ -31,8 +32,9 @@ void bind_linalg(const OperatorBinder& bind) {
       py::arg("equation"), OperatorBinder::doc("einsum"));
   bind.module().def(
       "set_float32_matmul_precision", &ocl::set_float32_matmul_precision, py::arg("precision"),
-      "\"highest\", \"high\" or \"medium\". It is stored and changes nothing: products of float32 "
-      "matrices are computed in float32 always.");
+      "How precisely products and convolutions of float32 tensors are computed: \"highest\" (as float32), "
+      "\"high\" (operands may be rounded to TensorFloat-32) or \"medium\" (to bfloat16). Sums are float32 "
+      "always. A device without faster arithmetic of lower precision computes as for \"highest\".");
   bind.module().def("get_float32_matmul_precision", &ocl::get_float32_matmul_precision,
                     "What set_float32_matmul_precision was given last; \"highest\" at first.");
 }

@@ -38,12 +38,13 @@ TEST(DType, PromotesAsPyTorch) {
 TEST(DType, Descriptions) {
   const char* names[] = {"float32", "float64", "float16", "bfloat16", "int64", "int32", "uint8", "bool"};
   const std::size_t bytes[] = {4, 8, 2, 2, 8, 4, 1, 1};
+  const DType computed_in[] = {f4, f8, f4, f4, i8, i4, i4, i4};
   for (std::size_t i = 0; i < 8; ++i) {
     EXPECT_STREQ(name(all[i]), names[i]);
     EXPECT_EQ(size_of(all[i]), bytes[i]) << names[i];
     EXPECT_EQ(is_floating(all[i]), i < 4) << names[i];
     EXPECT_EQ(dtype_from_name(names[i]), all[i]);
-    EXPECT_EQ(compute_dtype(all[i]), all[i] == f8 ? f8 : f4) << names[i];
+    EXPECT_EQ(compute_dtype(all[i]), computed_in[i]) << names[i];
   }
 }
 

@@ -28,7 +28,7 @@ TEST_F(KernelCacheUse, KeepsWhatIsStoredForTheNextProcess) {
     EXPECT_EQ(info.hits, 1u);
     EXPECT_EQ(info.misses, 1u);
   }
-  struct stat status {};
+  struct stat status{};
   ASSERT_EQ(stat((directory_ / "new" / "folder").c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0700u);
   KernelCache cache(directory_ / "new" / "folder", kLarge);

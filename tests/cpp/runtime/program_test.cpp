@@ -1,6 +1,8 @@
 #include "dlprim/runtime/program.h"
 
 #include <atomic>
+#include <chrono>
+#include <future>
 #include <thread>
 
 #include "dlprim/runtime/kernel_cache.h"
@@ -69,6 +71,22 @@ TEST(Program, OneBuildForManyThreads) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(asked, 1);
   for (const Kernel* kernel : kernels) EXPECT_EQ(kernel, kernels[0]);
+}
+
+TEST(Program, ABuildStallsNoOtherThread) {
+  programs().generated_kernel("test set_seven", "set_seven", "", source(good_source));
+  std::future_status while_building = std::future_status::timeout;
+  std::future<void> other;
+  programs().generated_kernel("test builds meanwhile", "set_seven", "", [&] {
+    other = std::async(std::launch::async, [] {
+      programs().generated_kernel("test set_seven", "set_seven", "", source(good_source));
+      download<float>(upload(std::vector<float>(8), {8}));
+    });
+    while_building = other.wait_for(std::chrono::seconds(20));
+    return std::string(good_source) + "// meanwhile\n";
+  });
+  other.get();
+  EXPECT_EQ(while_building, std::future_status::ready);
 }
 
 TEST(Program, ABuildErrorHoldsTheLog) {

@@ -1,5 +1,7 @@
 #include "dlprim/runtime/queue.h"
 
+#include <atomic>
+#include <chrono>
 #include <numeric>
 #include <thread>
 
@@ -43,6 +45,12 @@ Kernel& test_kernel(const char* name) {
         scratch[0] = triple.a + 10 * triple.b + 100 * triple.c;
         p[0] = scratch[0] + (maybe_buffer ? maybe[0] : 0);
       }
+      __kernel void count_slowly(BUFFER(int, p), const int turns) {
+        BIND(int, p);
+        uint state = p[0];
+        for (int i = 0; i < turns; ++i) state = state * 1664525 + 1013904223;
+        p[0] = (int)state;
+      }
       __kernel void coordinates(BUFFER(int, p), const int width, const int height) {
         BIND(int, p);
         const int x = get_global_id(0), y = get_global_id(1), z = get_global_id(2);
@@ -75,6 +83,66 @@ TEST(Queue, HostMemoryIsFreeAfterAWrite) {
   queue().write(t, values.data(), values.size() * 4);
   std::fill(values.begin(), values.end(), -1);
   EXPECT_EQ(download<std::int32_t>(t), expected);
+}
+
+// Around the sizes at which transfers take another way, and several pieces of staging memory.
+TEST(Queue, TransfersOfEverySize) {
+  for (const std::int64_t count :
+       {16383, 16384, 16385, 1 << 20, (1 << 20) + 1, (2 << 20) + 7, (5 << 20) + 3}) {
+    auto values = numbers(count);
+    const auto expected = values;
+    const Tensor t = Tensor::empty(device(), {count + 2}, DType::int32);
+    device().queue().write(part(t, 1, count), values.data(), values.size() * 4);
+    std::fill(values.begin(), values.end(), -1);
+    queue().launch(test_kernel("add_number"), Range::linear(count, 1), part(t, 1, count), 5);
+    auto actual = download<std::int32_t>(part(t, 1, count));
+    for (std::int32_t& value : actual) value -= 5;
+    EXPECT_TRUE(actual == expected) << count << " elements";
+  }
+}
+
+// More than all staging memory, many times over, from several threads at once.
+TEST(Queue, TransfersOfSeveralThreads) {
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong{0};
+  for (int k = 0; k < 3; ++k)
+    threads.emplace_back([&wrong, k] {
+      for (int i = 0; i < 4; ++i) {
+        std::vector<std::int32_t> values(static_cast<std::size_t>(3 << 20), 100 * k + i);
+        const Tensor t = upload(values, {3 << 20});
+        if (download<std::int32_t>(t) != values) ++wrong;
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(Queue, AThreadLaunchesWhileAnotherWaits) {
+  Kernel& slow = test_kernel("count_slowly");
+  const Tensor result = upload(numbers(1), {1}), other = upload(numbers(8), {8});
+  queue().launch(test_kernel("add_number"), Range::linear(8, 1), other, 1);  // built by now
+  queue().finish();
+  std::atomic<bool> has_read{false};
+  queue().launch(slow, Range::linear(1, 1), result, 400'000'000);
+  std::thread reader([&] {
+    download<std::int32_t>(result);
+    has_read = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the reader waits by now
+  queue().launch(test_kernel("add_number"), Range::linear(8, 1), other, 1);
+  EXPECT_FALSE(has_read) << "the launch waited for the other thread's read, or the kernel was too quick";
+  reader.join();
+  EXPECT_EQ(download<std::int32_t>(other), (std::vector<std::int32_t>{3, 4, 5, 6, 7, 8, 9, 10}));
+}
+
+// Values that have not changed are not set again; one that has, is.
+TEST(Queue, ArgumentsChangeBetweenLaunches) {
+  const Tensor t = upload(std::vector<std::int32_t>(4, 0), {4});
+  for (const std::int32_t number : {1, 1, 2, 1, 0, 5}) {
+    queue().launch(test_kernel("add_number"), Range::linear(4, 1), t, number);
+    queue().launch(test_kernel("add_number"), Range::linear(1, 1), part(t, 2, 2), number);
+  }
+  EXPECT_EQ(download<std::int32_t>(t), (std::vector<std::int32_t>{10, 10, 20, 10}));
 }
 
 TEST(Queue, Copies) {

@@ -161,3 +161,118 @@ def test_retain_grad_twice_keeps_once_and_follows_writes():
     (y * 2).sum().backward()
     assert y.grad.tolist() == [2, 2]  # of the value that it has now
     assert x.grad.tolist() == [10 * 2 + 2 * 10 * 15 * 2, 10 * 2 + 2 * 10 * 3 * 2]
+
+
+def chain(lib, count):
+    """Leaves w[0] … and x * w[0] * w[1] …: backward completes the gradient of the last leaf first."""
+    leaves = [lib.tensor([float(i + 2)], requires_grad=True) for i in range(count)]
+    y = lib.tensor([1.0])
+    for w in leaves:
+        y = y * w
+    return leaves, y.sum()
+
+
+def test_a_leaf_is_complete_before_the_pass_goes_on():
+    leaves, loss = chain(ocl, 4)
+    order = []
+    for i, w in enumerate(leaves):
+        w.register_post_accumulate_grad_hook(
+            lambda p, i=i: order.append((i, p.grad.item(), [w.grad is not None for w in leaves]))
+        )
+    loss.backward()
+    assert order == [
+        (3, 24, [False, False, False, True]),
+        (2, 30, [False, False, True, True]),
+        (1, 40, [False, True, True, True]),
+        (0, 60, [True, True, True, True]),
+    ]
+
+
+def test_a_leaf_that_is_used_twice_waits_for_both():
+    w, x = leaf([3.0]), leaf([2.0])
+    seen = []
+    w.register_post_accumulate_grad_hook(lambda p: seen.append(p.grad.item()))
+    ((w * x) + (w * 5)).sum().backward()
+    assert seen == [7]
+    (w * 1).sum().backward()
+    assert seen == [7, 8]
+
+
+def test_a_branch_without_gradient_is_not_waited_for():
+    """Of two uses one leads nowhere: its gradient never comes."""
+
+    class Swallow(ocl.autograd.Function):
+        @staticmethod
+        def forward(ctx, a):
+            return a * 1
+
+        @staticmethod
+        def backward(ctx, g):
+            return None
+
+    w = leaf([3.0])
+    middle = w * 2
+    (Swallow.apply(middle * 4).sum() + (middle * 5).sum()).backward()
+    expect_exact(w.grad, [10])
+
+
+def test_post_accumulate_hooks_like_torch():
+    import torch
+
+    def run(lib):
+        seen = []
+        leaves, loss = chain(lib, 3)
+        handles = [
+            w.register_post_accumulate_grad_hook(lambda p: seen.append((p.item(), p.grad.item())))
+            for w in leaves
+        ]
+        loss.backward(retain_graph=True)
+        handles[1].remove()
+        loss.backward(inputs=leaves[:2])
+        with pytest.raises(RuntimeError, match="non-leaf"):
+            (leaves[0] * 2).register_post_accumulate_grad_hook(print)
+        with pytest.raises(RuntimeError, match="require"):
+            lib.tensor([1.0]).register_post_accumulate_grad_hook(print)
+        return sorted(seen), [w.grad.item() for w in leaves]
+
+    assert run(ocl) == run(torch)
+
+
+def test_an_optimizer_step_inside_backward():
+    leaves, loss = chain(ocl, 3)
+
+    def step(p):
+        with ocl.no_grad():
+            p -= 0.1 * p.grad
+        p.grad = None
+
+    for w in leaves:
+        w.register_post_accumulate_grad_hook(step)
+    # A product's gradient needs the factors: the ones written in place are noticed.
+    with pytest.raises(RuntimeError, match="modified by an inplace operation|written in place|in place"):
+        loss.backward()
+    assert leaves[2].grad is None
+
+
+def test_a_post_accumulate_hook_goes_with_its_leaf():
+    w = leaf([1.0])
+
+    class Seen:
+        pass
+
+    held = Seen()
+    gone = weakref.ref(held)
+    w.register_post_accumulate_grad_hook(lambda p, held=held: None)
+    del held
+    gc.collect()
+    assert gone() is not None
+    del w
+    gc.collect()
+    assert gone() is None
+
+
+def test_a_post_accumulate_hook_that_returns_something_is_refused():
+    w = leaf([1.0])
+    w.register_post_accumulate_grad_hook(lambda p: p)
+    with pytest.raises(RuntimeError, match="return None"):
+        (w * 1).sum().backward()

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "dlprim/core/error.h"
+#include "support/implementations.h"
 #include "support/tensors.h"
 
 namespace {
@@ -124,19 +125,33 @@ TEST(Conv2d, AllDirectionsFloat64) {
   for (const Case& c : cases()) check<double>(c, 1e-14);
 }
 
-TEST(Conv2d, RandomGeometries) {
-  unsigned state = 12345;
+/** Convolutions with random sizes, strides, paddings, dilations and groups, all directions. */
+void check_random_geometries(int count, unsigned seed) {
+  unsigned state = seed;
   const auto pick = [&](int low, int high) {
     state = state * 1664525U + 1013904223U;
     return low + static_cast<int>((state >> 16) % static_cast<unsigned>(high - low + 1));
   };
-  for (int i = 0; i < 60; ++i) {
+  for (int i = 0; i < count; ++i) {
     Conv2dGeometry g{
         {pick(1, 4), pick(1, 4)}, {pick(0, 3), pick(0, 3)}, {pick(1, 3), pick(1, 3)}, pick(1, 3)};
     const Dims weight{g.groups * pick(1, 12), pick(1, 9), pick(1, 4), pick(1, 4)};
     const Dims x{pick(1, 4), g.groups * weight[1], pick(10, 24), pick(10, 40)};
     check<float>({x, weight, g});
   }
+}
+
+TEST(Conv2d, RandomGeometries) {
+  check_random_geometries(60, 12345);
+}
+
+TEST(Conv2d, EveryImplementation) {
+  for (const char* family : {"conv2d_forward", "conv2d_backward_data", "conv2d_backward_weight"})
+    for_each_implementation(family, [] {
+      check_random_geometries(15, 4711);
+      for (std::size_t i = 0; i < cases().size(); i += 2) check<float>(cases()[i]);
+      if (device().info().fp64) check<double>(cases()[4], 1e-14);
+    });
 }
 
 // Small whole numbers are exact in bfloat16 and in every sum of them here, so both dtypes must agree exactly.

@@ -4,11 +4,11 @@
 
 #include <array>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
 
 #include "dlprim/core/error.h"
+#include "support/implementations.h"
 #include "support/tensors.h"
 
 namespace {
@@ -196,15 +196,20 @@ TEST(Gemm, Bfloat16Storage) {
   expect_close(actual, expected, 0.005, 1e-5);
 }
 
-TEST(Gemm, ClblastGivesTheSame) {
-  setenv("OCL_GEMM_ENGINE", "clblast", 1);
-  Options o;
-  check<float>(1, 33, 47, 20);
-  o.transpose_a = true;
-  o.alpha = 2;
-  o.beta = 0.5F;
-  check<float>(3, 33, 47, 20, o);
-  unsetenv("OCL_GEMM_ENGINE");
+TEST(Gemm, EveryImplementation) {
+  for_each_implementation("gemm", [] {
+    Options o;
+    check<float>(1, 33, 47, 20);
+    check<float>(1, 1, 1, 1);
+    check<float>(2, 65, 129, 530);
+    o.transpose_a = true;
+    o.alpha = 2;
+    o.beta = 0.5F;
+    check<float>(3, 33, 47, 20, o);
+    o.transpose_b = o.bias = true;
+    check<float>(3, 8, 31, 64, o);
+    if (device().info().fp64) check<double>(1, 33, 47, 20, o);
+  });
 }
 
 TEST(Gemm, ErrorsNameTheShapes) {

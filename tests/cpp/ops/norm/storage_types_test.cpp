@@ -86,7 +86,7 @@ std::vector<std::vector<double>> results(DType dtype) {
   keep(y);
   avg_pool2d_backward(queue, dy, {{2, 2}, {2, 2}}, {}, dx);
   keep(dx);
-  const DType wide = statistics_dtype(dtype);
+  const DType wide = compute_dtype(dtype);
   const Tensor mean = queue.scratch({3}, wide), invstd = queue.scratch({3}, wide);
   batch_norm_training_forward(queue, x, nullptr, nullptr, 1e-5, {}, dx, mean, invstd);
   keep(dx);

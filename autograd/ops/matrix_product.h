@@ -1,0 +1,17 @@
+#pragma once
+
+#include "dlprim/core/tensor.h"
+
+/** \file Products of raw matrices, for the operators that are made of them. */
+
+namespace ocl {
+
+/** A matrix, or a batch of them, with rows and columns exchanged. */
+dlprim::Tensor transposed(dlprim::Tensor t);
+
+/** alpha times a times b (plus a row of biases) for matrices, or batches of them, of any strides, at the
+ * precision that is set (autograd/precision.h). */
+dlprim::Tensor product(const dlprim::Tensor& a, const dlprim::Tensor& b, double alpha = 1,
+                       const dlprim::Tensor* bias = nullptr);
+
+}  // namespace ocl

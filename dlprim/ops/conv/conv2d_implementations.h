@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+
+#include "dlprim/core/precision.h"
+#include "dlprim/core/tensor.h"
+#include "dlprim/runtime/implementation.h"
+
+namespace dlprim {
+
+/** Sizes of one convolution, shared by its three directions. */
+struct ConvSizes {
+  std::int64_t images, groups;
+  std::int64_t in_channels, out_channels;  // of one group
+  std::int64_t size[2], out_size[2], kernel[2];
+  std::int64_t stride[2], padding[2], dilation[2];
+
+  std::int64_t out_pixels() const { return out_size[0] * out_size[1]; }
+  std::int64_t in_pixels() const { return size[0] * size[1]; }
+  std::int64_t taps() const { return kernel[0] * kernel[1]; }
+  /** Of the forward pass; the other directions have as many where the stride is 1. */
+  double multiply_adds() const {
+    return static_cast<double>(images * groups * out_pixels()) *
+           static_cast<double>(out_channels * in_channels * taps());
+  }
+};
+
+// Checked, contiguous, nothing empty.
+
+struct ConvForwardProblem {
+  ConvSizes sizes;
+  const Tensor& x;
+  const Tensor& weight;
+  const Tensor* bias;
+  const Tensor& y;
+  MatmulPrecision precision;
+};
+
+struct ConvBackwardDataProblem {
+  ConvSizes sizes;
+  const Tensor& dy;
+  const Tensor& weight;
+  const Tensor& dx;
+  MatmulPrecision precision;
+};
+
+struct ConvBackwardWeightProblem {
+  ConvSizes sizes;
+  const Tensor& dy;
+  const Tensor& x;
+  const Tensor& dw;
+  MatmulPrecision precision;
+};
+
+using ConvForward = Implementation<ConvForwardProblem>;
+using ConvBackwardData = Implementation<ConvBackwardDataProblem>;
+using ConvBackwardWeight = Implementation<ConvBackwardWeightProblem>;
+
+// Devices of KernelShape::cpu. Tiles: the register tile of the matrix product; direct: vectors along an
+// output row, for groups too narrow for tiles; scatter: contributions of every tap, added up.
+ConvForward conv2d_forward_cpu_tiles();
+ConvForward conv2d_forward_cpu_direct();
+ConvBackwardData conv2d_backward_data_cpu_tiles();
+ConvBackwardData conv2d_backward_data_cpu_direct();
+ConvBackwardData conv2d_backward_data_cpu_scatter();
+ConvBackwardWeight conv2d_backward_weight_cpu_tiles();
+ConvBackwardWeight conv2d_backward_weight_cpu_direct();
+
+// The others. Direct: an item a result (or a group a weight).
+ConvForward conv2d_forward_simt_tiles();
+ConvForward conv2d_forward_simt_direct();
+ConvBackwardData conv2d_backward_data_simt_tiles();
+ConvBackwardData conv2d_backward_data_simt_direct();
+ConvBackwardWeight conv2d_backward_weight_simt_tiles();
+ConvBackwardWeight conv2d_backward_weight_simt_direct();
+
+}  // namespace dlprim

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "dlprim/core/precision.h"
+#include "dlprim/core/tensor.h"
+#include "dlprim/runtime/implementation.h"
+
+namespace dlprim {
+
+/** A product with its shapes checked and nothing empty: c = alpha * a @ b + beta * c + bias. Strides are in
+ * elements. */
+struct GemmProblem {
+  const Tensor& a;
+  const Tensor& b;
+  const Tensor& c;
+  const Tensor* bias;
+  double alpha, beta;
+  MatmulPrecision precision;
+  std::int64_t batches, m, n, k;
+  std::int64_t a_batch, a_row, a_column, b_batch, b_row, b_column;
+
+  double multiply_adds() const {
+    return static_cast<double>(batches) * static_cast<double>(m) * static_cast<double>(n) *
+           static_cast<double>(k);
+  }
+};
+
+using GemmImplementation = Implementation<GemmProblem>;
+
+/** Floating dtypes, on devices of KernelShape::cpu. */
+GemmImplementation gemm_cpu_tiles();
+/** Floating dtypes, on the others. */
+GemmImplementation gemm_simt_tiles();
+/** float32 with a unit stride in each of a and b, no bias. It compiles for seconds at its first use. */
+GemmImplementation gemm_clblast();
+/** Integers. */
+GemmImplementation gemm_integer();
+
+}  // namespace dlprim

@@ -1,0 +1,122 @@
+#include "dlprim/runtime/implementation.h"
+
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <sstream>
+
+namespace dlprim {
+namespace {
+
+/** One "family=name" or "family=-name". */
+struct Wish {
+  std::string family, implementation;
+  bool bars;
+};
+
+std::vector<Wish> wishes_of(const std::string& choices) {
+  std::vector<Wish> wishes;
+  std::istringstream items(choices);
+  for (std::string item; std::getline(items, item, ',');) {
+    if (item.empty()) continue;
+    const std::size_t equals = item.find('=');
+    require(equals != std::string::npos, "set_implementations: expected family=name or family=-name, got '",
+            item, "'");
+    std::string wanted = item.substr(equals + 1);
+    const bool bars = !wanted.empty() && wanted.front() == '-';
+    wishes.push_back({item.substr(0, equals), wanted.substr(bars ? 1 : 0), bars});
+  }
+  return wishes;
+}
+
+/** Never destroyed: threads that outlive main may ask. */
+struct Registry {
+  std::mutex mutex;
+  std::map<std::string, const ImplementationFamily*> families;
+  std::string choices;
+};
+Registry& registry() {
+  static auto* all = new Registry;
+  return *all;
+}
+
+int index_of(const ImplementationFamily& family, const std::string& name) {
+  std::string known;
+  for (int i = 0; i < family.count(); ++i) {
+    if (name == family.implementation(i)) return i;
+    known.append(" ").append(family.implementation(i));
+  }
+  throw ValueError(
+      concat("set_implementations: ", family.name(), " has no implementation '", name, "'; it has:", known));
+}
+
+const ImplementationFamily& family_of(const std::string& name) {
+  const auto& families = registry().families;
+  const auto found = families.find(name);
+  if (found != families.end()) return *found->second;
+  std::string known;
+  for (const auto& [other, family] : families) known.append(" ").append(other);
+  throw ValueError(
+      concat("set_implementations: no family of implementations is named '", name, "'; there are:", known));
+}
+
+}  // namespace
+
+void ImplementationFamily::add(const char* implementation) {
+  names_[static_cast<std::size_t>(count_++)] = implementation;
+}
+
+void ImplementationFamily::enlist() {
+  const std::lock_guard locked(registry().mutex);
+  registry().families.emplace(name_, this);
+}
+
+void ImplementationFamily::none_left() const {
+  throw DeviceError(concat("no implementation of ", name_, " is left that can take this problem; set: '",
+                           get_implementations(), "'"));
+}
+
+std::vector<const ImplementationFamily*> implementation_families() {
+  const std::lock_guard locked(registry().mutex);
+  std::vector<const ImplementationFamily*> families;
+  for (const auto& [name, family] : registry().families) families.push_back(family);
+  return families;
+}
+
+void set_implementations(const std::string& choices) {
+  struct Settings {
+    int forced = -1;
+    std::uint32_t barred = 0;
+  };
+  const std::lock_guard locked(registry().mutex);
+  std::map<const ImplementationFamily*, Settings> settings;
+  for (const auto& [name, family] : registry().families) settings[family];
+  for (const Wish& wish : wishes_of(choices)) {
+    const ImplementationFamily& family = family_of(wish.family);
+    const int i = index_of(family, wish.implementation);
+    if (wish.bars)
+      settings[&family].barred |= 1U << i;
+    else
+      settings[&family].forced = i;
+  }
+  for (const auto& [family, setting] : settings) {
+    family->forced_.store(setting.forced, std::memory_order_relaxed);
+    family->barred_.store(setting.barred, std::memory_order_relaxed);
+  }
+  registry().choices = choices;
+}
+
+std::string get_implementations() {
+  const std::lock_guard locked(registry().mutex);
+  return registry().choices;
+}
+
+void apply_implementations_of_environment() {
+  static const bool applied = [] {
+    if (const char* choices = std::getenv("OCL_IMPLEMENTATIONS")) set_implementations(choices);
+    return true;
+  }();
+  static_cast<void>(applied);
+}
+
+}  // namespace dlprim

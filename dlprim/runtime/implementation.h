@@ -1,0 +1,158 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "dlprim/core/call_state.h"
+#include "dlprim/core/error.h"
+#include "dlprim/runtime/device.h"
+#include "dlprim/runtime/queue.h"
+
+/**
+ * \file Which kernel runs: one list a family of heavy operators.
+ *
+ *     const Implementation<GemmProblem> list[] = {
+ *         {"cpu_tiles", can_take, expected_cost, run},
+ *         {"clblast", …}};
+ *     const ImplementationList<GemmProblem> gemm_implementations{"gemm", list};
+ *
+ *     gemm_implementations.run(queue, problem);
+ *
+ * Of those that can take the problem the cheapest runs, of equals the first.
+ */
+
+namespace dlprim {
+
+/** One way to compute the problems of a family. */
+template <class Problem>
+struct Implementation {
+  const char* name;
+  /** Whether it can: the device, the dtype, the precision, the layout, sizes. */
+  bool (*can_take)(const DeviceInfo& device, const Problem& problem);
+  /** Comparable within the list alone: for products, multiply-adds of the family's plain kernel that take as
+   * long. Called only where it can. */
+  double (*expected_cost)(const DeviceInfo& device, const Problem& problem);
+  void (*run)(Queue& queue, const Problem& problem);
+};
+
+/** What all lists have in common: names, and what the user forces or bars. */
+class ImplementationFamily {
+ public:
+  ImplementationFamily(const ImplementationFamily&) = delete;
+  ImplementationFamily& operator=(const ImplementationFamily&) = delete;
+
+  const char* name() const { return name_; }
+  int count() const { return count_; }
+  const char* implementation(int i) const { return names_[static_cast<std::size_t>(i)]; }
+
+ protected:
+  static constexpr int most = 16;
+
+  explicit ImplementationFamily(const char* name) : name_(name) {}
+  ~ImplementationFamily() = default;
+  void add(const char* implementation);
+  /** Joins those that users may name. */
+  void enlist();
+
+  bool is_barred(int i) const { return (barred_.load(std::memory_order_relaxed) >> i & 1U) != 0; }
+  /** -1: none. */
+  int forced() const { return forced_.load(std::memory_order_relaxed); }
+  [[noreturn]] void none_left() const;
+
+ private:
+  friend void set_implementations(const std::string& choices);
+
+  const char* name_;
+  int count_ = 0;
+  std::array<const char*, most> names_{};
+  mutable std::atomic<int> forced_{-1};
+  mutable std::atomic<std::uint32_t> barred_{0};
+};
+
+/** The families of this program, by name. */
+std::vector<const ImplementationFamily*> implementation_families();
+
+/**
+ * Forces and bars implementations by name, for tests, measurement and bug reports: "gemm=clblast" takes
+ * CLBlast wherever it can, "conv2d_forward=-cpu_direct" never takes that one; several are separated by
+ * commas, and what is not named is free again. Throws ValueError for a family or an implementation that does
+ * not exist.
+ */
+void set_implementations(const std::string& choices);
+/** What was set last. */
+std::string get_implementations();
+/** Sets the environment variable OCL_IMPLEMENTATIONS, once a process: when the first device is opened. */
+void apply_implementations_of_environment();
+
+/** Marks the commands of a chosen implementation (CallState). */
+class ChoiceScope {
+ public:
+  explicit ChoiceScope(const ChosenImplementation& chosen) : outer_(call_state.implementation) {
+    call_state.implementation = &chosen;
+  }
+  ~ChoiceScope() { call_state.implementation = outer_; }
+  ChoiceScope(const ChoiceScope&) = delete;
+  ChoiceScope& operator=(const ChoiceScope&) = delete;
+
+ private:
+  const ChosenImplementation* outer_;
+};
+
+template <class Problem>
+class ImplementationList : public ImplementationFamily {
+ public:
+  /** `list` lives as long as the process. */
+  template <std::size_t count>
+  ImplementationList(const char* family, const Implementation<Problem> (&list)[count])
+      : ImplementationFamily(family), list_(list) {
+    static_assert(count <= most);
+    for (const auto& implementation : list) add(implementation.name);
+    enlist();
+  }
+
+  void run(Queue& queue, const Problem& problem) const {
+    const DeviceInfo& device = queue.device().info();
+    const int i = choose(device, problem);
+    const ChosenImplementation chosen{name(), list_[i].name};
+    const ChoiceScope scope(chosen);
+    if (call_state.listeners) tell_of_choice(chosen, reasons(device, problem));
+    list_[i].run(queue, problem);
+  }
+
+ private:
+  int choose(const DeviceInfo& device, const Problem& problem) const {
+    const int wanted = forced();
+    if (wanted >= 0 && list_[wanted].can_take(device, problem)) return wanted;
+    int best = -1;
+    double least = std::numeric_limits<double>::infinity();
+    for (int i = 0; i < count(); ++i) {
+      if (is_barred(i) || !list_[i].can_take(device, problem)) continue;
+      const double cost = list_[i].expected_cost(device, problem);
+      if (best < 0 || cost < least) best = i, least = cost;
+    }
+    if (best < 0) none_left();
+    return best;
+  }
+
+  std::string reasons(const DeviceInfo& device, const Problem& problem) const {
+    std::string text;
+    for (int i = 0; i < count(); ++i) {
+      text.append(i ? ", " : "").append(list_[i].name);
+      if (i == forced()) text.append(" forced");
+      if (is_barred(i)) text.append(" barred");
+      if (!list_[i].can_take(device, problem))
+        text.append(" cannot");
+      else
+        text.append(concat(" ", list_[i].expected_cost(device, problem)));
+    }
+    return text;
+  }
+
+  const Implementation<Problem>* list_;
+};
+
+}  // namespace dlprim

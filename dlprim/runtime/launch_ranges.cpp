@@ -1,0 +1,36 @@
+#include "dlprim/runtime/launch_ranges.h"
+
+#include <algorithm>
+
+#include "dlprim/runtime/device.h"
+
+namespace dlprim {
+
+int work_group(const DeviceInfo& device, int most) {
+  int group = 1;
+  while (2 * group <= std::min(most, device.max_work_group)) group *= 2;
+  return group;
+}
+
+std::int64_t cpu_shares(const DeviceInfo& device, std::int64_t parts, std::int64_t cost) {
+  constexpr std::int64_t least_share =
+      4096;  // elements; below it starting a work item costs more than its work
+  const std::int64_t by_size = parts * std::max<std::int64_t>(cost, 1) / least_share + 1;
+  return std::min<std::int64_t>({by_size, 8 * device.compute_units, parts});
+}
+
+Range share_range(const Queue& queue, std::int64_t parts, std::int64_t cost, int most) {
+  const DeviceInfo& device = queue.device().info();
+  if (device.runs_cpu_kernels()) return Range::linear(cpu_shares(device, parts, cost), 1);
+  return Range::linear(parts, work_group(device, most));
+}
+
+Range group_per_row_range(const Queue& queue, std::int64_t rows, std::int64_t n) {
+  const DeviceInfo& device = queue.device().info();
+  if (device.runs_cpu_kernels()) return Range::linear(cpu_shares(device, rows, n), 1);
+  int group = work_group(device, 256);
+  while (group > 32 && group / 2 >= n) group /= 2;
+  return Range::groups(group, rows);
+}
+
+}  // namespace dlprim

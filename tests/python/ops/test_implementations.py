@@ -1,0 +1,77 @@
+"""Every implementation of every family is right: the operators' random cases with each one forced."""
+
+import pytest
+from comparison import check_cases
+
+import ocl
+
+# Operators whose cases reach a family.
+OPERATORS = {
+    "gemm": ("matmul", "linear", "baddbmm", "mm", "einsum"),
+    "conv2d_forward": ("conv2d", "conv1d", "conv_transpose2d"),
+    "conv2d_backward_data": ("conv2d", "conv_transpose2d"),
+    "conv2d_backward_weight": ("conv2d", "conv_transpose2d"),
+    "softmax_forward": ("softmax", "log_softmax"),
+    "softmax_backward": ("softmax", "log_softmax"),
+}
+ALL = [(family, name) for family, names in ocl.implementations.families().items() for name in names]
+
+
+def test_every_family_has_operators():
+    assert set(OPERATORS) == set(ocl.implementations.families())
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("family", "name"), ALL)
+def test_forced(family, name):
+    chosen = []
+    with ocl.implementations.using(f"{family}={name}"):
+        for operator in OPERATORS[family]:
+            with ocl.profiler.record_calls() as recorded:
+                check_cases(operator, range(8))
+            chosen += [c for c in recorded.choices if (c.family, c.implementation) == (family, name)]
+    if not chosen:
+        assert any(word in name for word in ("cpu", "simt", "group")), f"{family}: nothing takes {name}"
+        pytest.skip(f"{ocl.get_device_name()} cannot take {family}={name}")
+
+
+def test_choices_give_their_reasons():
+    with ocl.profiler.record_calls() as recorded, ocl.implementations.using("gemm=-integer"):
+        ocl.ones(4, 5) @ ocl.ones(5, 6)
+    (choice,) = recorded.choices
+    assert choice.family == "gemm"
+    assert choice.implementation in choice.reasons
+    assert "integer barred cannot" in choice.reasons
+
+
+def test_profiles_name_implementations():
+    a = ocl.ones(64, 64)
+    with ocl.profiler.profile() as profile:
+        (a @ a).sum()
+    table = profile.table(by="implementation")
+    assert "gemm: " in table
+    assert "(none)" in table
+
+
+def test_names_are_checked_and_settings_return():
+    assert ocl.implementations.get() == ""
+    with pytest.raises(ValueError, match="no family of implementations is named 'gem'"):
+        ocl.implementations.set("gem=clblast")
+    with pytest.raises(ValueError, match="gemm has no implementation 'fast'"):
+        ocl.implementations.set("gemm=fast")
+    with pytest.raises(ZeroDivisionError), ocl.implementations.using("gemm=clblast"):
+        assert ocl.implementations.get() == "gemm=clblast"
+        1 / 0  # noqa: B018
+    assert ocl.implementations.get() == ""
+
+
+def test_the_environment_is_read_and_checked():
+    from processes import run, start
+
+    program = "import ocl; ocl.ones(1); print(ocl.implementations.get())"
+    output, _ = run(program, OCL_IMPLEMENTATIONS="gemm=clblast")
+    assert output.split() == ["gemm=clblast"]
+    process = start(program, OCL_IMPLEMENTATIONS="gemm=nothing")
+    _, errors = process.communicate(timeout=100)
+    assert process.returncode == 1
+    assert "gemm has no implementation 'nothing'" in errors
