@@ -1,6 +1,7 @@
 #pragma once
 
-/** \file The operator library: devices, memory, raw tensors, and the forward and backward of every operator. */
+/** \file The operator library: devices, memory, raw tensors, and the forward and backward of every operator.
+ */
 
 #include "dlprim/core/call.h"
 #include "dlprim/core/dims.h"
@@ -13,6 +14,7 @@
 #include "dlprim/ops/creation/arange.h"
 #include "dlprim/ops/creation/upload.h"
 #include "dlprim/ops/gemm/gemm.h"
+#include "dlprim/ops/gemm/linear.h"
 #include "dlprim/ops/index/index.h"
 #include "dlprim/ops/loss/cross_entropy.h"
 #include "dlprim/ops/loss/elementwise_loss.h"

@@ -37,4 +37,8 @@ void conv2d_backward_data(Queue& queue, const Tensor& dy, const Tensor& weight,
 void conv2d_backward_weight(Queue& queue, const Tensor& dy, const Tensor& x, const Conv2dGeometry& geometry,
                             const Tensor& dw);
 
+/** db [Cout] = gradient with respect to bias: dy summed over all but dimension 1, in a fixed order. dy may
+ * have any strides. */
+void conv2d_backward_bias(Queue& queue, const Tensor& dy, const Tensor& db);
+
 }  // namespace dlprim
