@@ -1,8 +1,10 @@
 include(GNUInstallDirs)
 set(TAPECL_INCLUDE_DIR ${CMAKE_INSTALL_INCLUDEDIR}/tapecl)
+set(TAPECL_CONFIG_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/TapeCL)
 include(CMakePackageConfigHelpers)
 
-# tapecl_add_library(NAME DEPENDENCIES...): a layer of the library, made of every .cpp below its folder.
+# tapecl_add_library(NAME DEPENDENCIES...): a layer of the library, made of every .cpp below its folder, and the component
+# of that name of the installed package.
 function(tapecl_add_library name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   add_library(${name} STATIC ${sources})
@@ -13,9 +15,11 @@ function(tapecl_add_library name)
   set_target_properties(${name} PROPERTIES OUTPUT_NAME tapecl_${name})
   target_link_libraries(${name} PUBLIC ${ARGN})
   tapecl_compile_options(${name})
-  install(TARGETS ${name} EXPORT TapeCLTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(TARGETS ${name} EXPORT TapeCL_${name} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} DESTINATION ${TAPECL_INCLUDE_DIR}
           FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
+  install(EXPORT TapeCL_${name} NAMESPACE TapeCL:: DESTINATION ${TAPECL_CONFIG_DIR})
+  set_property(GLOBAL APPEND PROPERTY TAPECL_COMPONENTS ${name})
 endfunction()
 
 function(tapecl_compile_options target)
@@ -33,20 +37,19 @@ function(tapecl_compile_options target)
   endif()
 endfunction()
 
-# tapecl_add_program(NAME SOURCES...): an executable on the public API.
-function(tapecl_add_program name)
+# tapecl_add_program(NAME LAYER SOURCES...): an executable on the public API of a layer.
+function(tapecl_add_program name layer)
   add_executable(${name} ${ARGN})
-  target_link_libraries(${name} PRIVATE nn)
+  target_link_libraries(${name} PRIVATE ${layer})
   tapecl_compile_options(${name})
 endfunction()
 
 function(tapecl_install_package)
-  set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/TapeCL)
-  install(EXPORT TapeCLTargets NAMESPACE TapeCL:: DESTINATION ${config_dir})
+  get_property(TAPECL_COMPONENTS GLOBAL PROPERTY TAPECL_COMPONENTS)
   configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/TapeCLConfig.cmake.in
-    ${PROJECT_BINARY_DIR}/TapeCLConfig.cmake INSTALL_DESTINATION ${config_dir})
+    ${PROJECT_BINARY_DIR}/TapeCLConfig.cmake INSTALL_DESTINATION ${TAPECL_CONFIG_DIR})
   write_basic_package_version_file(${PROJECT_BINARY_DIR}/TapeCLConfigVersion.cmake
     COMPATIBILITY SameMinorVersion)
   install(FILES ${PROJECT_BINARY_DIR}/TapeCLConfig.cmake ${PROJECT_BINARY_DIR}/TapeCLConfigVersion.cmake
-    DESTINATION ${config_dir})
+    DESTINATION ${TAPECL_CONFIG_DIR})
 endfunction()

@@ -1,6 +1,37 @@
 #pragma once
 
-/** \file The operator library: devices, memory, raw tensors, and the forward and backward of every operator. */
+/**
+ * \file The operator library: devices, memory, raw tensors, and the forward and backward of every operator.
+ *
+ * An operator is a plain function that enqueues its work, and writes to tensors that the caller has made:
+ *
+ *     #include <cstdio>
+ *
+ *     #include "dlprim/dlprim.h"
+ *
+ *     int main() {
+ *       dlprim::Queue& queue = dlprim::Device::get("ocl:0").queue();
+ *       const float values[] = {1, 2, 3, 4, 5, 6};
+ *       const auto x = dlprim::Tensor::empty(queue.device(), {2, 3});  // float32
+ *       const auto y = dlprim::Tensor::empty(queue.device(), x.shape);
+ *       dlprim::upload(queue, {values, sizeof values}, x);
+ *       dlprim::softmax_forward(queue, x, -1, y);
+ *       float result[6];
+ *       queue.read(y, result, sizeof result);  // waits
+ *       for (const float probability : result) std::printf("%g\n", probability);
+ *     }
+ *
+ * examples/mnist_dlprim.cpp trains a net. What holds wherever a header does not say otherwise:
+ *
+ *  - A function is PyTorch's of that name. What it reads comes first, then options, then what it writes; a
+ *    `const Tensor*` may be nullptr, for none.
+ *  - Every element of a result is overwritten; gradients are not added up. Results overlap nothing else.
+ *  - Shapes, dtypes and options that do not fit throw (core/error.h) before anything is enqueued. What only a
+ *    kernel sees (a class that is none) is thrown by the same thread's next Queue::read or finish.
+ *  - Only Queue::read and finish wait. Work runs in the order of the calls, so a tensor may be dropped, and
+ *    its memory used again, once the call that uses it has returned. Threads may call at the same time.
+ *  - The same calls give the same bits.
+ */
 
 #include "dlprim/core/call.h"
 #include "dlprim/core/dims.h"
@@ -13,6 +44,7 @@
 #include "dlprim/ops/creation/arange.h"
 #include "dlprim/ops/creation/upload.h"
 #include "dlprim/ops/gemm/gemm.h"
+#include "dlprim/ops/gemm/linear.h"
 #include "dlprim/ops/index/index.h"
 #include "dlprim/ops/loss/cross_entropy.h"
 #include "dlprim/ops/loss/elementwise_loss.h"

@@ -66,14 +66,8 @@ Tensor glu(const Tensor& x, std::int64_t dim) {
       const Halves inputs = halves_of(given, d);
       const dlprim::Tensor dx = dlprim::Tensor::empty(given.device(), given.shape, given.dtype);
       const Halves outputs = halves_of(dx, d);
-      const dlprim::PointwiseExpression& expression = gradient_expression(op, 3);
-      std::vector<dlprim::PointwiseOperand> operands;
-      for (const std::string& variable : expression.variables)
-        operands.push_back(variable == "g"   ? gradients[0].data()
-                           : variable == "a" ? inputs.first
-                                             : inputs.second);
-      dlprim::pointwise(given.device().queue(), expression, given.dtype, operands, {},
-                        {outputs.first, outputs.second});
+      dlprim::pointwise_backward(given.device().queue(), op, gradients[0].data(),
+                                 {inputs.first, inputs.second}, {}, {}, {outputs.first, outputs.second});
       return TensorList{Tensor(dx)};
     };
   });

@@ -2,7 +2,6 @@
 
 #include "autograd/call.h"
 #include "autograd/ops/pointwise.h"
-#include "autograd/ops/reduce.h"
 #include "autograd/ops/resample.h"
 #include "autograd/ops/views.h"
 #include "autograd/precision.h"
@@ -76,44 +75,14 @@ Tensor convolve(const Tensor& x, const Tensor& weight, const Tensor& bias,
         dlprim::conv2d_backward_weight(queue, g.data(), x.unpack(), geometry, dw, float32_matmul_precision());
         results[1] = Tensor(dw);
       }
-      if (needs_bias) results[2] = sum(g, {0, 2, 3});
+      if (needs_bias) {
+        const dlprim::Tensor db = dlprim::Tensor::empty(*g.device(), {g.size(1)}, g.dtype());
+        dlprim::conv2d_backward_bias(queue, g.data(), db);
+        results[2] = Tensor(db);
+      }
       return results;
     };
   });
-}
-
-/** The shape whose convolution has the shape of `x`. */
-Dims transposed_shape(const Tensor& x, const Tensor& weight, const dlprim::Conv2dGeometry& g,
-                      Pair output_padding) {
-  constexpr const char* op = "conv_transpose2d";
-  require(x.dim() == 4, op, ": expected a 4D input [N, Cin, H, W], but got input of size: ", x.shape());
-  require(weight.dim() == 4, op,
-          ": expected a 4D weight [Cin, Cout / groups, KH, KW], but got weight of size: ", weight.shape());
-  require(g.groups > 0, op, ": non-positive groups is not supported, got ", g.groups);
-  require(weight.size(0) > 0 && weight.size(0) % g.groups == 0, op, ": given groups=", g.groups,
-          ", expected weight to be divisible by ", g.groups, " at dimension 0, but got weight of size ",
-          weight.shape());
-  require(x.size(1) == weight.size(0), op, ": given weight of size ", weight.shape(), ", expected input",
-          x.shape(), " to have ", weight.size(0), " channels, but got ", x.size(1), " channels instead");
-  Dims shape{x.size(0), weight.size(1) * g.groups};
-  for (int i = 0; i < 2; ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    require(g.stride[at] > 0, op, ": non-positive stride is not supported, got ", g.stride[at]);
-    require(g.dilation[at] > 0, op, ": dilation should be greater than zero, got ", g.dilation[at]);
-    require(g.padding[at] >= 0, op, ": negative padding is not supported, got ", g.padding[at]);
-    const int added = output_padding[i];
-    require(added >= 0 && (added < g.stride[at] || added < g.dilation[at]), op,
-            ": output padding must be smaller than either stride or dilation, got output_padding ", added,
-            ", stride ", g.stride[at], " and dilation ", g.dilation[at]);
-    require(x.size(i + 2) > 0 && weight.size(i + 2) > 0, op,
-            ": expected input and weight without empty dimensions but the batch, got input ", x.shape(),
-            " and weight ", weight.shape());
-    shape.push_back((x.size(i + 2) - 1) * g.stride[at] - 2 * std::int64_t{g.padding[at]} +
-                    g.dilation[at] * (weight.size(i + 2) - 1) + added + 1);
-    require(shape.back() > 0, op, ": input ", x.shape(), " and weight ", weight.shape(),
-            " give an output of non-positive size ", shape.back());
-  }
-  return shape;
 }
 
 /** The gradient of convolve with respect to its input, of that shape, when x comes back. */
@@ -193,7 +162,8 @@ Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bia
         conv_transpose2d(unsqueeze(x, 0), weight, bias, stride, padding, output_padding, groups, dilation),
         0);
   const dlprim::Conv2dGeometry geometry{stride.values, padding.values, dilation.values, groups};
-  const Dims shape = transposed_shape(x, weight, geometry, output_padding);
+  const Dims shape =
+      dlprim::conv_transpose2d_output_shape(x.shape(), weight.shape(), geometry, output_padding.values);
   check_arguments("conv_transpose2d", x, weight, bias, shape[1]);
   // Output padding of whole strides (dilation allows it) reads zeros that stand behind the input.
   const int behind_h = output_padding[0] / stride[0], behind_w = output_padding[1] / stride[1];

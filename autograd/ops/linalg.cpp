@@ -3,11 +3,13 @@
 #include "autograd/call.h"
 #include "autograd/ops/matrix_product.h"
 #include "autograd/ops/pointwise.h"
+#include "autograd/ops/raw_or_null.h"
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/views.h"
 #include "autograd/precision.h"
 #include "autograd/tape.h"
 #include "dlprim/ops/gemm/gemm.h"
+#include "dlprim/ops/gemm/linear.h"
 #include "dlprim/ops/pointwise/pointwise.h"
 #include "dlprim/runtime/dtype_defines.h"
 
@@ -35,10 +37,10 @@ struct ProductGradient {
   ProductGradient(const Tensor& left, const Tensor& right, double factor)
       : a(left), b(right), alpha(factor), needs_a(left.requires_grad()), needs_b(right.requires_grad()) {}
   Tensor of_a(const Tensor& g) const {
-    return needs_a ? scaled_product(g.data(), transposed(b.unpack())) : Tensor();
+    return needs_a ? scaled_product(g.data(), b.unpack().transposed()) : Tensor();
   }
   Tensor of_b(const Tensor& g) const {
-    return needs_b ? scaled_product(transposed(a.unpack()), g.data()) : Tensor();
+    return needs_b ? scaled_product(a.unpack().transposed(), g.data()) : Tensor();
   }
   // Only the result is without its product where alpha is 0: PyTorch multiplies the gradients, infinite or
   // not.
@@ -189,16 +191,24 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
     const std::int64_t rows = dlprim::product(Dims(x.shape().begin(), x.shape().end() - 1));
     return reshape(linear(reshape(x, {rows, x.size(-1)}), weight, bias), shape);
   }
-  const dlprim::Tensor y =
-      product(x.data(), transposed(weight.data()), 1, bias.defined() ? &contiguous(bias).data() : nullptr);
+  dlprim::Device& device = *x.device();
+  const dlprim::Tensor y = dlprim::Tensor::empty(device, {x.size(0), weight.size(0)}, x.dtype());
+  const Tensor added = contiguous_or_none(bias);
+  dlprim::linear_forward(device.queue(), x.data(), weight.data(), raw_or_null(added), y);
   return record("LinearBackward", {x, weight, bias}, y, [&] {
     return [x = SavedTensor(x), weight = SavedTensor(weight), needs_x = x.requires_grad(),
-            needs_weight = weight.requires_grad(),
-            needs_bias = bias.defined() && bias.requires_grad()](const TensorList& g) {
-      TensorList results(3);
-      if (needs_x) results[0] = Tensor(product(g[0].data(), weight.unpack()));
-      if (needs_weight) results[1] = Tensor(product(transposed(g[0].data()), x.unpack()));
-      if (needs_bias) results[2] = sum(g[0], {0});
+            needs_weight = weight.requires_grad(), needs_bias = bias.defined() && bias.requires_grad(),
+            inputs = weight.size(1), outputs = weight.size(0)](const TensorList& gradients) {
+      const dlprim::Tensor& g = gradients[0].data();
+      dlprim::Queue& queue = g.device().queue();
+      const auto result = [&](bool wanted, const Dims& shape) {
+        return wanted ? Tensor(dlprim::Tensor::empty(g.device(), shape, g.dtype)) : Tensor();
+      };
+      const TensorList results{result(needs_x, {g.shape[0], inputs}), result(needs_weight, {outputs, inputs}),
+                               result(needs_bias, {outputs})};
+      if (needs_x) dlprim::linear_backward_data(queue, g, weight.unpack(), results[0].data());
+      if (needs_weight) dlprim::linear_backward_weight(queue, g, x.unpack(), results[1].data());
+      if (needs_bias) dlprim::linear_backward_bias(queue, g, results[2].data());
       return results;
     };
   });

@@ -127,11 +127,9 @@ struct RowNorm {
 
 /** The gradient of a weight or bias from its terms, one for every element of the input. */
 Tensor affine_gradient(const Tensor& terms, const dlprim::NormRows& rows, const Dims& shape, DType dtype) {
-  const std::int64_t weights = rows.period * rows.weights;
-  if (weights == 0) return zeros(shape.vector(), dtype, terms.device());
-  const Tensor summed =
-      sum(reshape(terms, {rows.rows / rows.period, weights, rows.n / rows.weights}), {0, 2});
-  return to(reshape(summed, shape.vector()), dtype);
+  const dlprim::Tensor gradient = dlprim::Tensor::empty(*terms.device(), shape, dtype);
+  dlprim::row_norm_backward_affine(terms.device()->queue(), rows, terms.data(), gradient);
+  return Tensor(gradient);
 }
 
 Tensor row_norm(const RowNorm& norm, const Tensor& a, const Tensor& given_weight, const Tensor& given_bias) {

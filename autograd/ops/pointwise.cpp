@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "autograd/call.h"
+#include "autograd/ops/compare.h"
 #include "autograd/ops/inplace.h"
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/views.h"
@@ -14,8 +15,8 @@ namespace {
 
 using dlprim::PointwiseOp;
 using dlprim::PointwiseOperand;
+using dlprim::PointwiseResult;
 using dlprim::require;
-using dlprim::TypeRule;
 
 /** How the gradient of one input comes about. */
 enum class Route { none, pass, compute };  // pass: the incoming gradient as it is
@@ -25,80 +26,6 @@ struct Input {
   DType dtype;
   Route route;
 };
-
-// bool below integers below floating types: what a lower kind can be stored in, and what it yields to.
-int kind(DType dtype) {
-  return is_floating(dtype) ? 2 : dtype == DType::boolean ? 0 : 1;
-}
-
-bool is_floating_scalar(const Scalar& s) {
-  return s.kind() == Scalar::Kind::floating;
-}
-
-/** The type of elements held within bounds; infinite ones stand for none. */
-DType bounded_type(const PointwiseOp& op, DType dtype, const std::vector<Scalar>& bounds) {
-  for (const Scalar& bound : bounds)
-    if (!std::isinf(bound.real()) && kind(bound.dtype()) > kind(dtype)) dtype = bound.dtype();
-  if (is_floating(dtype)) return dtype;
-  for (const Scalar& bound : bounds) {
-    if (std::isinf(bound.real())) continue;
-    require<TypeError>(dtype != DType::boolean, op.name, ": not implemented for bool");
-    dlprim::require_holds(op.name.c_str(), dtype, bound);
-  }
-  return dtype;
-}
-
-/** Dtypes of one call: what it computes in and what it results in. */
-struct Types {
-  DType compute, result;
-};
-
-Types types_of(const PointwiseOp& op, const std::vector<Operand>& inputs,
-               const std::vector<Scalar>& parameters) {
-  const bool is_where = op.types == TypeRule::Where;
-  DType promoted = result_type(is_where ? std::vector<Operand>(inputs.begin() + 1, inputs.end()) : inputs);
-  if (op.types == TypeRule::Integral)
-    require<TypeError>(!is_floating(promoted), op.name, ": expected integers or bool, got ", name(promoted));
-  if (op.types == TypeRule::Float && !is_floating(promoted)) promoted = DType::float32;
-  if (op.types == TypeRule::Number)
-    require<TypeError>(promoted != DType::boolean, op.name, ": expected numbers, got bool");
-  if (op.types == TypeRule::Power && promoted == DType::boolean) promoted = DType::int64;
-  if ((op.types == TypeRule::Same || op.types == TypeRule::Number) && !is_floating(promoted))
-    for (std::size_t i = 0; i < parameters.size(); ++i) {
-      // An infinite default only says "no bound"; a fractional number given for integers would be cut off
-      // silently.
-      const double value = parameters[i].real();
-      if (std::isinf(value)) continue;
-      if (is_floating_scalar(parameters[i]) && value != std::floor(value)) promoted = DType::float32;
-    }
-  if (op.types == TypeRule::Bounded) promoted = bounded_type(op, promoted, parameters);
-  return {promoted, op.types == TypeRule::Bool ? DType::boolean : promoted};
-}
-
-struct Call {
-  Dims shape;
-  Types types;
-  Device device;
-};
-
-Call plan(const PointwiseOp& op, const std::vector<Operand>& inputs, const std::vector<Scalar>& parameters) {
-  const Tensor* first = nullptr;
-  Dims shape;
-  for (const Operand& input : inputs) {
-    if (!input.is_tensor()) continue;
-    const Tensor& tensor = input.tensor();
-    if (!first) {
-      first = &tensor;
-      shape = tensor.shape();
-      continue;
-    }
-    require(tensor.device() == first->device(), op.name, ": expected all tensors on one device, got ",
-            first->data().device().name(), " and ", tensor.data().device().name());
-    if (shape != tensor.shape()) shape = dlprim::broadcast_shapes(shape, tensor.shape(), op.name.c_str());
-  }
-  require<TypeError>(first != nullptr, op.name, ": expected at least one tensor");
-  return {shape, types_of(op, inputs, parameters), first->device()};
-}
 
 std::vector<PointwiseOperand> raw(const std::vector<Operand>& inputs) {
   std::vector<PointwiseOperand> operands;
@@ -112,6 +39,13 @@ std::vector<PointwiseOperand> raw(const std::vector<Operand>& inputs) {
   return operands;
 }
 
+/** Precondition: a tensor among them. */
+dlprim::Device& device_of(const std::vector<PointwiseOperand>& operands) {
+  std::size_t i = 0;
+  while (!std::holds_alternative<dlprim::Tensor>(operands[i])) ++i;
+  return std::get<dlprim::Tensor>(operands[i]).device();
+}
+
 TensorList tensors_of(const std::vector<Operand>& inputs) {
   TensorList tensors;
   for (const Operand& input : inputs) tensors.push_back(input.tensor());
@@ -121,11 +55,14 @@ TensorList tensors_of(const std::vector<Operand>& inputs) {
 /** As the expressions of the table name the inputs. */
 constexpr const char* operand_names[] = {"a", "b", "c"};
 
-/** What a gradient of the row names beside g: saved once, given to the kernel in the expression's order. */
+/** An input that a gradient of the row names, or a number in the place of one that none does. */
 struct Saved {
-  std::string variable;
   SavedTensor tensor;
   Scalar number = 0;
+
+  PointwiseOperand operand() const {
+    return tensor.defined() ? PointwiseOperand(tensor.unpack()) : PointwiseOperand(number);
+  }
 };
 
 Input describe(const PointwiseOp& op, const std::vector<Operand>& inputs, std::size_t i) {
@@ -138,7 +75,7 @@ Input describe(const PointwiseOp& op, const std::vector<Operand>& inputs, std::s
 /** The backward function of a row: one launch for all gradients that are wanted, then sums over broadcast
  * dimensions. */
 Backward gradient_of(const PointwiseOp& op, const std::vector<Operand>& inputs,
-                     const std::vector<Scalar>& parameters, const dlprim::Tensor& output, DType compute) {
+                     const std::vector<Scalar>& parameters, const dlprim::Tensor& output) {
   unsigned computed = 0;
   std::vector<Input> described;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -146,40 +83,35 @@ Backward gradient_of(const PointwiseOp& op, const std::vector<Operand>& inputs,
     if (described[i].route == Route::compute) computed |= 1u << i;
   }
   static const dlprim::PointwiseExpression nothing;
-  const dlprim::PointwiseExpression& expression = computed ? gradient_expression(op, computed) : nothing;
-  std::vector<Saved> saved;
-  for (const std::string& variable : expression.variables) {
-    if (variable == "y") saved.push_back({variable, SavedTensor(output)});
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-      if (variable == operand_names[i])
-        saved.push_back({variable, SavedTensor(inputs[i].tensor()), inputs[i].number()});
-  }
-  return [&expression, saved = std::move(saved), described = std::move(described), parameters, compute,
-          shape = output.shape](const TensorList& gradients) {
+  const auto& variables = (computed ? gradient_expression(op, computed) : nothing).variables;
+  const auto named = [&](const char* variable) {
+    return std::find(variables.begin(), variables.end(), variable) != variables.end();
+  };
+  std::vector<Saved> saved(inputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (named(operand_names[i])) saved[i] = {SavedTensor(inputs[i].tensor()), inputs[i].number()};
+  return [&op, saved = std::move(saved), y = named("y") ? SavedTensor(output) : SavedTensor(), computed,
+          described = std::move(described), parameters, shape = output.shape](const TensorList& gradients) {
     const Tensor& g = gradients[0];
-    std::vector<dlprim::Tensor> outputs;
-    for (const Input& input : described)
-      if (input.route == Route::compute)
-        outputs.push_back(dlprim::Tensor::empty(*g.device(), shape, compute));
-    if (!outputs.empty()) {
+    std::vector<dlprim::Tensor> outputs(described.size());
+    if (computed) {
       std::vector<PointwiseOperand> operands;
-      for (const std::string& variable : expression.variables) {
-        if (variable == "g") operands.push_back(g.data());
-        for (const Saved& s : saved)
-          if (s.variable == variable)
-            operands.push_back(s.tensor.defined() ? PointwiseOperand(s.tensor.unpack())
-                                                  : PointwiseOperand(s.number));
+      for (std::size_t i = 0; i < described.size(); ++i) {
+        operands.push_back(saved[i].operand());
+        if (described[i].route == Route::compute)
+          outputs[i] = dlprim::Tensor::empty(*g.device(), shape, g.dtype());
       }
-      dlprim::pointwise(g.device()->queue(), expression, compute, operands, parameters, outputs);
+      dlprim::pointwise_backward(g.device()->queue(), op, g.data(), operands, parameters,
+                                 y.defined() ? y.unpack() : dlprim::Tensor(), outputs);
     }
     TensorList results;
-    auto next = outputs.begin();
-    for (const Input& input : described) {
+    for (std::size_t i = 0; i < described.size(); ++i) {
+      const Input& input = described[i];
       if (input.route == Route::none)
         results.emplace_back();
       else
         results.push_back(
-            to(sum_to_shape(input.route == Route::pass ? g : Tensor(*next++), input.shape), input.dtype));
+            to(sum_to_shape(input.route == Route::pass ? g : Tensor(outputs[i]), input.shape), input.dtype));
     }
     return results;
   };
@@ -206,50 +138,38 @@ std::vector<Operand> before_write(const PointwiseOp& op, const Tensor& target,
 }  // namespace
 
 DType result_type(const std::vector<Operand>& operands) {
-  // Three ranks: tensors with dimensions, scalar tensors, numbers. A lower rank counts only when it is of a
-  // higher kind.
-  std::optional<DType> ranks[3];
-  for (const Operand& operand : operands) {
-    const int rank = !operand.is_tensor() ? 2 : operand.tensor().dim() == 0 ? 1 : 0;
-    const DType dtype = operand.is_tensor() ? operand.tensor().dtype() : operand.number().dtype();
-    ranks[rank] = ranks[rank] ? promote_types(*ranks[rank], dtype) : dtype;
-  }
-  std::optional<DType> result;
-  for (const std::optional<DType>& dtype : ranks) {
-    if (!dtype) continue;
-    if (!result || kind(*dtype) > kind(*result)) result = dtype;
-  }
-  return *result;
+  return dlprim::result_type(raw(operands));
 }
 
 Tensor apply_pointwise(const PointwiseOp& op, const std::vector<Operand>& inputs,
                        const std::vector<Scalar>& parameters) {
   ENTER_OPERATOR_NAMED(op.name.c_str(), inputs, parameters);
-  const Call call = plan(op, inputs, parameters);
-  const dlprim::Tensor output = dlprim::Tensor::empty(*call.device, call.shape, call.types.result);
-  dlprim::pointwise(call.device->queue(), forward_expression(op), call.types.compute, raw(inputs), parameters,
-                    {output});
+  const std::vector<PointwiseOperand> operands = raw(inputs);
+  const PointwiseResult result = dlprim::pointwise_result(op, operands, parameters);
+  dlprim::Device& device = device_of(operands);
+  const dlprim::Tensor output = dlprim::Tensor::empty(device, result.shape, result.dtype);
+  dlprim::pointwise(device.queue(), forward_expression(op), result.compute, operands, parameters, {output});
   if (!op.differentiable()) return Tensor(output);
   return record(op.name.c_str(), tensors_of(inputs), output,
-                [&] { return gradient_of(op, inputs, parameters, output, call.types.compute); });
+                [&] { return gradient_of(op, inputs, parameters, output); });
 }
 
 void apply_pointwise_in_place(const PointwiseOp& op, Tensor& target, const std::vector<Operand>& inputs,
                               const std::vector<Scalar>& parameters) {
   ENTER_OPERATOR_NAMED(op.name.c_str(), target, inputs, parameters);
-  const Call call = plan(op, inputs, parameters);
-  require(call.shape == target.shape(), op.name, "_: output with shape ", target.shape(),
-          " doesn't match the broadcast shape ", call.shape);
-  require<TypeError>(kind(call.types.result) <= kind(target.dtype()), op.name, "_: result type ",
-                     name(call.types.result), " can't be cast to the desired output type ",
-                     name(target.dtype()));
+  const std::vector<PointwiseOperand> operands = raw(inputs);
+  const PointwiseResult result = dlprim::pointwise_result(op, operands, parameters);
+  require(result.shape == target.shape(), op.name, "_: output with shape ", target.shape(),
+          " doesn't match the broadcast shape ", result.shape);
+  require<TypeError>(can_cast(result.dtype, target.dtype()), op.name, "_: result type ", name(result.dtype),
+                     " can't be cast to the desired output type ", name(target.dtype()));
   const TensorList tensors = tensors_of(inputs);
   check_in_place(op.name.c_str(), target, tensors);
   const std::vector<Operand> before = needs_tape(tensors) ? before_write(op, target, inputs) : inputs;
-  dlprim::pointwise(call.device->queue(), forward_expression(op), call.types.compute, raw(inputs), parameters,
+  dlprim::pointwise(device_of(operands).queue(), forward_expression(op), result.compute, operands, parameters,
                     {target.data()});
   record_in_place(op.name.c_str(), target, TensorList(tensors.begin() + 1, tensors.end()),
-                  [&] { return gradient_of(op, before, parameters, target.data(), call.types.compute); });
+                  [&] { return gradient_of(op, before, parameters, target.data()); });
 }
 
 #define ROW(name) static const PointwiseOp& row = dlprim::pointwise_op(#name)

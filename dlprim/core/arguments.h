@@ -55,6 +55,7 @@ class MemoryMap {
 
   /** The same view of the memory that stands for that of `tensor`. */
   Tensor of(Tensor tensor);
+  /** From now on the memory of `replacement` stands for that of `original`. */
   void put(const Tensor& original, const Tensor& replacement);
 
  private:

@@ -33,10 +33,12 @@ class Dims {
     return dims;
   }
 
+  /** Throws ValueError beyond max_rank. */
   void push_back(std::int64_t value) {
     require(size_ < max_rank, "a tensor has at most ", max_rank, " dimensions");
     values_[static_cast<std::size_t>(size_++)] = value;
   }
+  /** Puts `value` before what stands at `position`. */
   void insert(int position, std::int64_t value) {
     push_back(0);
     for (int i = size_ - 1; i > position; --i) (*this)[i] = (*this)[i - 1];
@@ -49,6 +51,7 @@ class Dims {
 
   int size() const { return size_; }
   bool empty() const { return size_ == 0; }
+  /** Precondition: 0 <= i < size(); see wrap_dim for dimensions counted from the back. */
   std::int64_t& operator[](int i) { return values_[static_cast<std::size_t>(i)]; }
   std::int64_t operator[](int i) const { return values_[static_cast<std::size_t>(i)]; }
   std::int64_t back() const { return (*this)[size_ - 1]; }

@@ -11,17 +11,27 @@ namespace dlprim {
 /**
  * Keeps the primitives that the calling thread runs, from construction to stop(), with their arguments, so
  * that the same work can be done again on other memory. What it keeps holds the memory it names.
+ *
+ *     Recorder recorder;
+ *     ...                               // a training step, say; it runs as ever
+ *     recorder.stop();
+ *     MemoryMap memory(make);           // `make` copies what the step reads, and allocates the rest
+ *     recorder.replay(queue, memory);   // memory.of(t): what the replay wrote where the step wrote t
+ *
+ * Numbers are repeated as they were: the state of random numbers, the count of an optimizer's steps. So is
+ * what the host decided between calls.
  */
 class Recorder final : public CallListener {
  public:
   Recorder();
   ~Recorder() override;
 
+  /** Keeps no more; what is kept stays. */
   void stop();
   const std::vector<std::shared_ptr<HeldCall>>& calls() const { return calls_; }
   /** Commands that no primitive told of: what a replay would miss. */
   const std::vector<std::string>& escapes() const { return escapes_; }
-  /** Runs all calls again, in order. */
+  /** Runs all calls again, in order, with `memory.of` every tensor; MemoryMap{} means the same memory. */
   void replay(Queue& queue, MemoryMap& memory) const;
 
   void enter(const Call& call) override;

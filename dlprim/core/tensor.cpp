@@ -43,6 +43,13 @@ Tensor Tensor::reshaped(const Dims& new_shape) const {
   return t;
 }
 
+Tensor Tensor::transposed() const {
+  Tensor t = *this;
+  std::swap(t.shape[rank() - 1], t.shape[rank() - 2]);
+  std::swap(t.strides[rank() - 1], t.strides[rank() - 2]);
+  return t;
+}
+
 Tensor Tensor::expanded(const Dims& new_shape) const {
   product(new_shape);  // throws where the elements cannot be counted
   Tensor t = *this;

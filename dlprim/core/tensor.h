@@ -12,8 +12,12 @@ class Device;
 class Storage;
 
 /**
- * A raw tensor: shape, strides and offset (all in elements) over a shared device buffer. Cheap to copy; a
- * copy is the same memory. It knows nothing of gradients.
+ * A raw tensor: shape, strides and offset (all in elements) over a shared piece of device memory. Cheap to
+ * copy; a copy is the same memory. It knows nothing of gradients. Operators write results through a `const
+ * Tensor&`: what is const is the handle, not the elements.
+ *
+ * Over memory of somebody else's: Tensor{std::make_shared<Storage>(device, buffer, bytes), dtype, shape,
+ * contiguous_strides(shape)} (runtime/allocator.h).
  */
 struct Tensor {
   std::shared_ptr<Storage> storage;
@@ -26,21 +30,28 @@ struct Tensor {
    * shape that is none, OutOfMemoryError for one that the device has no room for. */
   static Tensor empty(Device& device, const Dims& shape, DType dtype = DType::float32);
 
+  /** False for a Tensor{}, which stands for none; whatever else follows needs a defined one. */
   bool defined() const { return storage != nullptr; }
   Device& device() const;
   int rank() const { return shape.size(); }
   std::int64_t numel() const { return product(shape); }
+  /** Whether elements lie side by side in row-major order; dimensions of size 1 may have any stride. */
   bool is_contiguous() const;
-  /** Size of `dim`, which may be negative. */
+  /** Size of `dim`, which may be negative (-1 is the last). Precondition: within the rank. */
   std::int64_t size(int dim) const { return shape[dim < 0 ? dim + rank() : dim]; }
 
-  /** The same elements under another contiguous shape. Precondition: contiguous, same numel. */
+  /** The same memory under another shape of as many elements, row-major (torch.Tensor.view). Precondition:
+   * contiguous, same numel; neither is checked. */
   Tensor reshaped(const Dims& new_shape) const;
-  /** The same memory read with stride 0 along broadcast dimensions. Precondition: shapes broadcast. Throws
-   * ValueError for more elements than 64 bits count. */
+  /** The same memory with the last two dimensions swapped: a matrix, or each of a batch, transposed.
+   * Precondition: rank 2 at least. */
+  Tensor transposed() const;
+  /** The same memory read with stride 0 along broadcast dimensions (torch.Tensor.expand). Precondition: the
+   * shape broadcasts to the new one, which is not checked (broadcast_shapes does). Throws ValueError for more
+   * elements than 64 bits count. */
   Tensor expanded(const Dims& new_shape) const;
-  /** The same memory under any geometry, strides and offset not negative. Throws ValueError naming `op` for
-   * one that reaches past the storage. */
+  /** The same memory under any geometry (torch.as_strided), strides and offset not negative. Throws
+   * ValueError naming `op` for one that reaches past the storage. */
   Tensor restrided(const char* op, const Dims& new_shape, const Dims& new_strides,
                    std::int64_t new_offset) const;
   /** Whether both share memory that they could both touch. */

@@ -45,8 +45,9 @@ struct LocalMemory {
 };
 
 /**
- * The in-order queue that operators enqueue to. Every launch, copy and fill of the library goes through one;
- * none of them waits. Thread safe: the arguments of a kernel and its launch are one locked step.
+ * The in-order queue that operators enqueue to: device.queue(), one a device. Every launch, copy and fill of
+ * the library goes through one; none of them waits, and a tensor may be dropped as soon as what uses it is
+ * enqueued. Thread safe: the arguments of a kernel and its launch are one locked step.
  *
  * A tensor argument becomes two kernel arguments: its buffer and, as ulong, the element its data starts at
  * (`BUFFER(type, name)` in kernels, dlprim/core/common.cl).

@@ -23,6 +23,15 @@ struct Conv2dGeometry {
  */
 Dims conv2d_output_shape(const Dims& x, const Dims& weight, const Conv2dGeometry& geometry);
 
+/**
+ * Shape [N, Cout, OH, OW] of torch.nn.functional.conv_transpose2d for x [N, Cin, H, W] and weight [Cin,
+ * Cout / groups, KH, KW]: the shape whose convolution by that geometry has the shape of x, where
+ * `output_padding` tells which of several. Where that holds a whole stride (dilation allows it), x needs a
+ * row or column of zeros behind it for each. Throws ValueError.
+ */
+Dims conv_transpose2d_output_shape(const Dims& x, const Dims& weight, const Conv2dGeometry& geometry,
+                                   const std::array<int, 2>& output_padding = {0, 0});
+
 // The three directions. All tensors are contiguous, of one floating dtype, and shaped as above (checked);
 // outputs overlap no input. Half types are summed in float32; how float32 is multiplied: `precision`.
 
@@ -31,7 +40,9 @@ void conv2d_forward(Queue& queue, const Tensor& x, const Tensor& weight, const T
                     const Conv2dGeometry& geometry, const Tensor& y,
                     MatmulPrecision precision = MatmulPrecision::highest);
 
-/** dx = gradient with respect to x; also the forward pass of conv_transpose2d, with dy as its input. */
+/** dx = gradient with respect to x; also the forward pass of conv_transpose2d, with dy as its input
+ * and dx as its result. That has the gradients conv2d_forward by the input, conv2d_backward_weight, with
+ * input and gradient changed about, by the weight. */
 void conv2d_backward_data(Queue& queue, const Tensor& dy, const Tensor& weight,
                           const Conv2dGeometry& geometry, const Tensor& dx,
                           MatmulPrecision precision = MatmulPrecision::highest);
@@ -39,5 +50,9 @@ void conv2d_backward_data(Queue& queue, const Tensor& dy, const Tensor& weight,
 /** dw = gradient with respect to weight. Deterministic: partial sums are added in a fixed order. */
 void conv2d_backward_weight(Queue& queue, const Tensor& dy, const Tensor& x, const Conv2dGeometry& geometry,
                             const Tensor& dw, MatmulPrecision precision = MatmulPrecision::highest);
+
+/** db [Cout] = gradient with respect to bias: dy summed over all but dimension 1, in a fixed order. dy may
+ * have any strides. */
+void conv2d_backward_bias(Queue& queue, const Tensor& dy, const Tensor& db);
 
 }  // namespace dlprim

@@ -7,7 +7,8 @@ namespace dlprim {
 
 /**
  * out[i] = start + i * step, for a contiguous `out` [n] of any dtype but bool; whole numbers in 64-bit
- * arithmetic, floating ones rounded once from the value in twice the dtype's precision. (torch.arange)
+ * arithmetic, floating ones rounded once from the value in twice the dtype's precision. `step` may be
+ * negative or 0. Throws TypeError. (torch.arange)
  */
 void arange(Queue& queue, const Tensor& out, Scalar start, Scalar step);
 

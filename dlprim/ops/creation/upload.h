@@ -15,8 +15,9 @@ struct HostBytes {
   std::size_t size;
 };
 
-/** Copies the host's bytes, elements in row-major order, to a contiguous tensor of that many bytes; bytes of
- * bool other than 0 become 1. The host memory is free on return. Throws ValueError. */
+/** Enqueues a copy of the host's bytes, elements in row-major order, to a contiguous tensor of that many
+ * bytes; bytes of bool other than 0 become 1. The host memory is free on return. Throws ValueError. Back to
+ * the host: Queue::read. */
 void upload(Queue& queue, const HostBytes& bytes, const Tensor& destination);
 
 inline ArgumentValue argument_value(const HostBytes& bytes) {

@@ -12,7 +12,9 @@
  * Tensors come as [outer, along, inner] of any strides, the index as int64 of that form: element (o, j, i) of
  * the index names a place along the middle dimension of another tensor, at the same o and i. An index
  * expanded along outer or inner (stride 0) names whole rows. An index element that names no place is reported
- * through `check` at the next waiting point; reading gives 0 there, writing nothing.
+ * through `check` (register_check in runtime/error_word.h) as IndexError at the next waiting point; reading
+ * gives 0 there, writing nothing. Any dtype unless said otherwise. What is written overlaps nothing that is
+ * read, and is no view with two elements in one place.
  */
 
 namespace dlprim {
@@ -24,14 +26,15 @@ std::optional<Tensor> outer_along_inner(const Tensor& t, int first, int count = 
 /** Whether negative index elements count from the end. */
 enum class Negative { wraps, is_error };
 
-/** y[o, j, i] = x[o, index[o, j, i], i]. `y` has the shape of `index` and the dtype of `x`. */
+/** y[o, j, i] = x[o, index[o, j, i], i]: torch.gather, and index_select and embedding by expanded indices.
+ * `y` has the shape of `index` and the dtype of `x`. */
 void read_places(Queue& queue, const Tensor& x, const Tensor& index, const Tensor& y, Negative negative,
                  DeviceCheck check);
 
 /**
  * y[o, index[o, j, i], i] = x[o, j, i]; other elements stay. `x` has the shape of `index` and the dtype of
  * `y`. Of several that name one place the last along j is written, unless the caller knows that no two
- * `distinct` elements differ in what they write.
+ * `distinct` elements differ in what they write. (torch.Tensor.scatter_, index_copy_)
  */
 void write_places(Queue& queue, const Tensor& x, const Tensor& index, const Tensor& y, bool distinct,
                   Negative negative, DeviceCheck check);
@@ -40,6 +43,7 @@ void write_places(Queue& queue, const Tensor& x, const Tensor& index, const Tens
  * target[o, index[o, j, i], i] += alpha * source[o, j, i], in an order that the index alone decides: blocked
  * sums over equal places. `target` is contiguous; source has its dtype and the shape of `index`. Places equal
  * to `left_out` (where given) get nothing. Throws ValueError for 2^31 index elements or places and more.
+ * (torch.Tensor.index_add_, scatter_add_; the gradient of what reads by an index)
  */
 void add_at_places(Queue& queue, const Tensor& source, const Tensor& index, const Tensor& target,
                    const Scalar& alpha, std::optional<std::int64_t> left_out, Negative negative,
@@ -48,7 +52,7 @@ void add_at_places(Queue& queue, const Tensor& source, const Tensor& index, cons
 /**
  * One index in place of several: places[j] is the position in row-major order of (indices[0][j],
  * indices[1][j], …) in a tensor of `sizes`. All are contiguous int64 [n]; negative elements count from the
- * end.
+ * end. Throws ValueError. (x[i, j, …] with tensors)
  */
 void join_indices(Queue& queue, const std::vector<Tensor>& indices, const Dims& sizes, const Tensor& places,
                   DeviceCheck check);
@@ -59,7 +63,8 @@ enum class Triangle { lower, upper };
  * `diagonal` are 0 in `y`. */
 void triangle(Queue& queue, Triangle kept, const Tensor& x, std::int64_t diagonal, const Tensor& y);
 
-/** How many elements of `x` (bool, contiguous) are true, and what write_true needs to know. */
+/** torch.nonzero, first half: how many elements of `x` (bool, contiguous) are true, and what write_true needs
+ * to know. */
 struct TrueCount {
   std::int64_t count;
   Tensor starts;

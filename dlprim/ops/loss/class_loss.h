@@ -6,7 +6,7 @@
 
 namespace dlprim {
 
-/** What becomes of the losses of a batch. */
+/** What becomes of the losses of a batch: `reduction` of torch.nn.functional's losses. */
 enum class Reduction { none, mean, sum };
 
 /** A batch of class scores seen as [batch, classes, positions]. */

@@ -20,7 +20,7 @@ struct LocalResponseNorm {
 void local_response_norm_forward(Queue& queue, const Tensor& x, const LocalResponseNorm& options,
                                  const Tensor& y, const Tensor& base);
 
-/** Gradient by x. */
+/** Gradient by x: writes every element of `dx`. */
 void local_response_norm_backward(Queue& queue, const Tensor& dy, const Tensor& x, const Tensor& base,
                                   const LocalResponseNorm& options, const Tensor& dx);
 

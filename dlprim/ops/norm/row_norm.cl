@@ -1,5 +1,5 @@
-// Normalisation of the rows of x [rows, n], every row by its own mean and deviation (layer norm, group norm) or by its root
-// mean square (`mean` absent). Macros: STORAGE, REAL, LOAD, STORE (dtype_defines of x).
+// Normalisation of the rows of x [rows, n], every row by its own mean and deviation (layer norm, group norm)
+// or by its root mean square (`mean` absent). Macros: STORAGE, REAL, LOAD, STORE (dtype_defines of x).
 //
 // Shape cpu: a work item takes a range of rows. Shape simt: a work group takes a row.
 #include "core/common.cl"
@@ -9,15 +9,17 @@
 
 #pragma OPENCL FP_CONTRACT OFF  // the gradient of a row of one element is a difference of equal products: 0
 
-// `weights` consecutive entries of weight and bias belong to a row, each to n / weights neighbouring elements; after
-// `period` rows they start again.
+// `weights` consecutive entries of weight and bias belong to a row, each to n / weights neighbouring
+// elements; after `period` rows they start again.
 typedef struct {
   long rows;
   int n, period;
   long weights;  // no padding at the end, which rusticl does not count (docs/known-issues.md)
 } extents_t;
 
-inline int first_weight(extents_t e, long row) { return (int)(row % e.period * e.weights); }
+inline int first_weight(extents_t e, long row) {
+  return (int)(row % e.period * e.weights);
+}
 
 // What a row is shifted and scaled by.
 typedef struct {
@@ -25,8 +27,8 @@ typedef struct {
 } statistics_t;
 
 // `deviation`: the mean square of the distances from the center, which is 0 where there is no `mean`.
-inline statistics_t finish_statistics(ACC center, ACC deviation, REAL eps, long row, __global REAL *mean,
-                                      __global REAL *invstd) {
+inline statistics_t finish_statistics(ACC center, ACC deviation, REAL eps, long row, __global REAL* mean,
+                                      __global REAL* invstd) {
   statistics_t s;
   s.mean = center;
   s.scale = 1 / sqrt(deviation + (ACC)eps);
@@ -42,7 +44,8 @@ typedef struct {
   REAL mean, scale, along_g, along_x;
 } input_gradient_t;
 
-inline input_gradient_t finish_gradient(ACC sum_g, ACC sum_g_x, int n, int is_centered, REAL mean, REAL invstd) {
+inline input_gradient_t finish_gradient(ACC sum_g, ACC sum_g_x, int n, int is_centered, REAL mean,
+                                        REAL invstd) {
   input_gradient_t r;
   r.mean = mean;
   r.scale = invstd;
@@ -56,11 +59,14 @@ inline input_gradient_t finish_gradient(ACC sum_g, ACC sum_g_x, int n, int is_ce
 
 #if SHAPE_CPU
 
-// The pieces of a row over which a weight is the same, or the whole row where every element has a weight of its own.
-inline int piece_length(extents_t e, int has_weights) { return !has_weights || e.weights == e.n ? e.n : (int)(e.n / e.weights); }
+// The pieces of a row over which a weight is the same, or the whole row where every element has a weight of
+// its own.
+inline int piece_length(extents_t e, int has_weights) {
+  return !has_weights || e.weights == e.n ? e.n : (int)(e.n / e.weights);
+}
 
-inline void normalise_by_element(const __global STORAGE *restrict x, const __global STORAGE *restrict weight,
-                                 const __global STORAGE *restrict bias, __global STORAGE *restrict y, int n,
+inline void normalise_by_element(const __global STORAGE* restrict x, const __global STORAGE* restrict weight,
+                                 const __global STORAGE* restrict bias, __global STORAGE* restrict y, int n,
                                  statistics_t s) {
   const int whole = n & ~15;
   for (int i = 0; i < whole; i += 16) {
@@ -77,49 +83,50 @@ inline void normalise_by_element(const __global STORAGE *restrict x, const __glo
   }
 }
 
-inline void normalise_piece(const __global STORAGE *restrict x, __global STORAGE *restrict y, int n, statistics_t s,
-                            REAL weight, REAL bias) {
+inline void normalise_piece(const __global STORAGE* restrict x, __global STORAGE* restrict y, int n,
+                            statistics_t s, REAL weight, REAL bias) {
   const REAL scale = s.scale * weight;
   const int whole = n & ~15;
   for (int i = 0; i < whole; i += 16) STORE16(y, i, fma(LOAD16(x, i) - s.mean, (REAL16)scale, (REAL16)bias));
   for (int i = whole; i < n; ++i) STORE(y, i, fma(LOAD(x, i) - s.mean, scale, bias));
 }
 
-// Squares are summed as they are where there is no mean: an infinite element makes their sum infinite, while the distances
-// from a mean would be NaN.
-inline statistics_t row_statistics(const __global STORAGE *x, int n, REAL eps, long row, __global REAL *mean,
-                                   __global REAL *invstd) {
+// Squares are summed as they are where there is no mean: an infinite element makes their sum infinite, while
+// the distances from a mean would be NaN.
+inline statistics_t row_statistics(const __global STORAGE* x, int n, REAL eps, long row, __global REAL* mean,
+                                   __global REAL* invstd) {
   if (!mean) return finish_statistics(0, plane_gradient_sums(x, x, 0, 0, n).dy_x / n, eps, row, mean, invstd);
   const moments_t all = plane_moments(x, n);
   return finish_statistics(all.mean, all.m2 / all.count, eps, row, mean, invstd);
 }
 
-#define FOR_MY_ROWS(row)                                                         \
-  const long end_row = e.rows * (get_global_id(0) + 1) / get_global_size(0);     \
+#define FOR_MY_ROWS(row)                                                     \
+  const long end_row = e.rows * (get_global_id(0) + 1) / get_global_size(0); \
   for (long row = e.rows * get_global_id(0) / get_global_size(0); row < end_row; ++row)
 
 __kernel void row_norm_forward(BUFFER(const STORAGE, x), const extents_t e, BUFFER(const STORAGE, weight),
-                               BUFFER(const STORAGE, bias), const REAL eps, BUFFER(STORAGE, y), BUFFER(REAL, mean),
-                               BUFFER(REAL, invstd)) {
+                               BUFFER(const STORAGE, bias), const REAL eps, BUFFER(STORAGE, y),
+                               BUFFER(REAL, mean), BUFFER(REAL, invstd)) {
   BIND(REAL, invstd);
   __global const STORAGE *weight = OPTIONAL(weight), *bias = OPTIONAL(bias);
   const int piece = piece_length(e, weight || bias);
   FOR_MY_ROWS(row) {
-    __global const STORAGE *x = x_buffer + x_start + row * e.n;
-    __global STORAGE *y = y_buffer + y_start + row * e.n;
+    __global const STORAGE* x = x_buffer + x_start + row * e.n;
+    __global STORAGE* y = y_buffer + y_start + row * e.n;
     const statistics_t s = row_statistics(x, e.n, eps, row, OPTIONAL(mean), invstd);
     const int first = first_weight(e, row);
     if (piece == e.n && e.weights > 1)
       normalise_by_element(x, weight ? weight + first : 0, bias ? bias + first : 0, y, e.n, s);
     else
       for (int start = 0, k = first; start < e.n; start += piece, ++k)
-        normalise_piece(x + start, y + start, piece, s, weight ? LOAD(weight, k) : (REAL)1, bias ? LOAD(bias, k) : (REAL)0);
+        normalise_piece(x + start, y + start, piece, s, weight ? LOAD(weight, k) : (REAL)1,
+                        bias ? LOAD(bias, k) : (REAL)0);
   }
 }
 
 // Rows whose weight is that of every element, or 1.
-inline void gradient_by_element(const __global STORAGE *restrict dy, const __global STORAGE *restrict x,
-                                const __global STORAGE *restrict weight, __global STORAGE *restrict dx, int n,
+inline void gradient_by_element(const __global STORAGE* restrict dy, const __global STORAGE* restrict x,
+                                const __global STORAGE* restrict weight, __global STORAGE* restrict dx, int n,
                                 input_gradient_t r) {
   const int whole = n & ~15;
   for (int i = 0; i < whole; i += 16) {
@@ -130,38 +137,40 @@ inline void gradient_by_element(const __global STORAGE *restrict dy, const __glo
     STORE(dx, i, INPUT_GRADIENT(r, weight ? LOAD(dy, i) * LOAD(weight, i) : LOAD(dy, i), LOAD(x, i)));
 }
 
-inline void gradient_of_piece(const __global STORAGE *restrict dy, const __global STORAGE *restrict x, REAL weight,
-                              __global STORAGE *restrict dx, int n, input_gradient_t r) {
+inline void gradient_of_piece(const __global STORAGE* restrict dy, const __global STORAGE* restrict x,
+                              REAL weight, __global STORAGE* restrict dx, int n, input_gradient_t r) {
   const int whole = n & ~15;
   for (int i = 0; i < whole; i += 16)
-    STORE16(dx, i, fma(LOAD16(x, i) - r.mean, (REAL16)(-r.along_x), LOAD16(dy, i) * weight - r.along_g) * r.scale);
+    STORE16(dx, i,
+            fma(LOAD16(x, i) - r.mean, (REAL16)(-r.along_x), LOAD16(dy, i) * weight - r.along_g) * r.scale);
   for (int i = whole; i < n; ++i) STORE(dx, i, INPUT_GRADIENT(r, LOAD(dy, i) * weight, LOAD(x, i)));
 }
 
-inline void weight_terms_of_row(const __global STORAGE *restrict dy, const __global STORAGE *restrict x,
-                                __global REAL *restrict terms, int n, statistics_t s) {
+inline void weight_terms_of_row(const __global STORAGE* restrict dy, const __global STORAGE* restrict x,
+                                __global REAL* restrict terms, int n, statistics_t s) {
   const int whole = n & ~15;
   for (int i = 0; i < whole; i += 16) vstore16(LOAD16(dy, i) * NORMALISED(LOAD16(x, i), s), 0, terms + i);
   for (int i = whole; i < n; ++i) terms[i] = LOAD(dy, i) * NORMALISED(LOAD(x, i), s);
 }
 
 __kernel void row_norm_backward(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), const extents_t e,
-                                BUFFER(const STORAGE, weight), BUFFER(const REAL, mean), BUFFER(const REAL, invstd),
-                                BUFFER(STORAGE, dx), BUFFER(REAL, weight_terms)) {
+                                BUFFER(const STORAGE, weight), BUFFER(const REAL, mean),
+                                BUFFER(const REAL, invstd), BUFFER(STORAGE, dx), BUFFER(REAL, weight_terms)) {
   BIND(const REAL, invstd);
-  __global const STORAGE *weight = OPTIONAL(weight);
-  __global const REAL *mean = OPTIONAL(mean);
-  __global REAL *terms = OPTIONAL(weight_terms);
+  __global const STORAGE* weight = OPTIONAL(weight);
+  __global const REAL* mean = OPTIONAL(mean);
+  __global REAL* terms = OPTIONAL(weight_terms);
   const int piece = piece_length(e, weight != 0), by_element = piece == e.n && (!weight || e.weights > 1);
   FOR_MY_ROWS(row) {
     __global const STORAGE *dy = dy_buffer + dy_start + row * e.n, *x = x_buffer + x_start + row * e.n;
     const statistics_t s = {mean ? mean[row] : (REAL)0, invstd[row]};
     if (terms) weight_terms_of_row(dy, x, terms + row * e.n, e.n, s);
-    __global STORAGE *dx = dx_buffer + dx_start + row * e.n;
-    const __global STORAGE *own = weight ? weight + first_weight(e, row) : 0;
+    __global STORAGE* dx = dx_buffer + dx_start + row * e.n;
+    const __global STORAGE* own = weight ? weight + first_weight(e, row) : 0;
     ACC sum_g = 0, sum_g_x = 0;
     for (int start = 0, k = 0; start < e.n; start += piece, ++k) {
-      const gradient_sums_t sums = plane_gradient_sums(dy + start, x + start, by_element ? own : 0, s.mean, piece);
+      const gradient_sums_t sums =
+          plane_gradient_sums(dy + start, x + start, by_element ? own : 0, s.mean, piece);
       const REAL factor = by_element ? (REAL)1 : (REAL)LOAD(own, k);
       sum_g += sums.dy * factor;
       sum_g_x += sums.dy_x * factor;
@@ -180,16 +189,16 @@ __kernel void row_norm_backward(BUFFER(const STORAGE, dy), BUFFER(const STORAGE,
 #define WEIGHT_OF(i) (first + (i) / span)
 
 __kernel void row_norm_forward(BUFFER(const STORAGE, x), const extents_t e, BUFFER(const STORAGE, weight),
-                               BUFFER(const STORAGE, bias), const REAL eps, BUFFER(STORAGE, y), BUFFER(REAL, mean),
-                               BUFFER(REAL, invstd)) {
+                               BUFFER(const STORAGE, bias), const REAL eps, BUFFER(STORAGE, y),
+                               BUFFER(REAL, mean), BUFFER(REAL, invstd)) {
   BIND(REAL, invstd);
   __global const STORAGE *weight = OPTIONAL(weight), *bias = OPTIONAL(bias);
   __local moments_t shared[GROUP];
   __local REAL2 shared_sums[GROUP];
   const long row = get_group_id(0);
   const int lid = get_local_id(0), size = get_local_size(0);
-  __global const STORAGE *x = x_buffer + x_start + row * e.n;
-  __global STORAGE *y = y_buffer + y_start + row * e.n;
+  __global const STORAGE* x = x_buffer + x_start + row * e.n;
+  __global STORAGE* y = y_buffer + y_start + row * e.n;
 #define VALUE(i) LOAD(x, i)
   statistics_t s;
   if (mean_buffer) {
@@ -212,12 +221,12 @@ __kernel void row_norm_forward(BUFFER(const STORAGE, x), const extents_t e, BUFF
 }
 
 __kernel void row_norm_backward(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), const extents_t e,
-                                BUFFER(const STORAGE, weight), BUFFER(const REAL, mean), BUFFER(const REAL, invstd),
-                                BUFFER(STORAGE, dx), BUFFER(REAL, weight_terms)) {
+                                BUFFER(const STORAGE, weight), BUFFER(const REAL, mean),
+                                BUFFER(const REAL, invstd), BUFFER(STORAGE, dx), BUFFER(REAL, weight_terms)) {
   BIND(const REAL, invstd);
-  __global const STORAGE *weight = OPTIONAL(weight);
-  __global const REAL *mean = OPTIONAL(mean);
-  __global REAL *terms = OPTIONAL(weight_terms);
+  __global const STORAGE* weight = OPTIONAL(weight);
+  __global const REAL* mean = OPTIONAL(mean);
+  __global REAL* terms = OPTIONAL(weight_terms);
   __local REAL2 shared[GROUP];
   const long row = get_group_id(0);
   const int lid = get_local_id(0), size = get_local_size(0);
@@ -232,7 +241,7 @@ __kernel void row_norm_backward(BUFFER(const STORAGE, dy), BUFFER(const STORAGE,
   ITEM_GRADIENT_SUMS(mine, lid, e.n, size, DY, DISTANCE)
   const REAL2 sums = group_sums(mine, shared);
   const input_gradient_t r = finish_gradient(sums.x, sums.y, e.n, mean != 0, s.mean, s.scale);
-  __global STORAGE *dx = dx_buffer + dx_start + row * e.n;
+  __global STORAGE* dx = dx_buffer + dx_start + row * e.n;
   for (int i = lid; i < e.n; i += size) STORE(dx, i, INPUT_GRADIENT(r, DY(i), LOAD(x, i)));
 }
 

@@ -37,4 +37,9 @@ void row_norm_backward(Queue& queue, const NormRows& rows, const Tensor& dy, con
                        const Tensor* weight, const Tensor* mean, const Tensor& invstd, const Tensor& dx,
                        const Tensor* weight_terms);
 
+/** Gradient by the weight from those terms, or by the bias from dy in their place: their sums, [period *
+ * weights] contiguous, of any floating dtype, in a fixed order. */
+void row_norm_backward_affine(Queue& queue, const NormRows& rows, const Tensor& terms,
+                              const Tensor& gradient);
+
 }  // namespace dlprim

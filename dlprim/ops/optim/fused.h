@@ -6,7 +6,8 @@
 
 namespace dlprim {
 
-/** A kernel of fused.cl, specialised by `defines`, and the coefficients that it reads, in its order. */
+/** A kernel of fused.cl, specialised by `defines`, and the coefficients that it reads, in its order: what
+ * OptimizerRule::update (rules.h) makes. */
 struct FusedUpdate {
   static constexpr std::size_t max_coefficients = 12;
   const char* kernel;
@@ -16,8 +17,9 @@ struct FusedUpdate {
 };
 
 /**
- * One optimizer step over all parameters, in one launch (see ParameterPack). They have all as many states as
- * the first. Throws ValueError or TypeError when tensors do not fit.
+ * One optimizer step over all parameters, in one launch (see ParameterPack). It writes parameters and states,
+ * in place, and reads gradients; no two tensors overlap. All parameters have as many states as the first.
+ * Throws ValueError or TypeError when tensors do not fit.
  */
 void fused_step(Queue& queue, ParameterPack& pack, const std::vector<OptimizedParameter>& parameters,
                 const FusedUpdate& update);

@@ -17,10 +17,20 @@ using StateRows = std::vector<StateRow>;
 
 /**
  * An optimizer: its options, what it keeps for each parameter, and its formula. Numbers ("step") are kept on
- * the host and are the same for all parameters of an update; tensors have their parameter's shape.
+ * the host and are the same for all parameters of an update; tensors have their parameter's shape and dtype.
+ *
+ *     const OptimizerRule& adam = optimizer_rule("Adam");      // torch.optim.Adam
+ *     Options options = defaults_of(adam.options);
+ *     options.set("lr", 1e-3);
+ *     adam.check(options);
+ *     std::vector<double> numbers;                             // the `initial` of adam.numbers(options)
+ *     std::vector<OptimizedParameter> parameters;              // states: the rows of adam.tensors(options)
+ *     ParameterPack pack;                                      // these three and `first` live on
+ *     fused_step(queue, pack, parameters, adam.update(options, numbers, first));
  */
 struct OptimizerRule {
-  /** Before an update: the numbers as they are, which become those after it; whether the tensors are new. */
+  /** The next step's kernel and coefficients. `numbers` become those after it; `first`: the tensors without
+   * an `initial` hold nothing yet, and the step writes them. */
   using Update = FusedUpdate (*)(const NamedValues& options, std::vector<double>& numbers, bool first);
 
   const char *name, *documentation;

@@ -22,7 +22,13 @@ struct PointwiseParameter {
   double default_value;
 };
 
-/** A row of the pointwise table (table.def), as data. */
+/**
+ * A row of the pointwise table (table.def), as data: torch's function of that name, elementwise.
+ *
+ *     const PointwiseOp& relu = pointwise_op("relu");
+ *     pointwise(queue, forward_expression(relu), x.dtype, {x}, {}, {y});
+ *     pointwise_backward(queue, relu, dy, {x}, {}, y, {dx});
+ */
 struct PointwiseOp {
   std::string name;
   int inputs;  // 1 to 3, named a, b, c
@@ -34,6 +40,9 @@ struct PointwiseOp {
 
   bool differentiable() const;
 };
+/** Rows of the tables; a row that somebody makes has to live as long as the process. */
+template <>
+struct is_static_row<PointwiseOp> : std::true_type {};
 
 /** Every pointwise operator, in the table's order. */
 const std::vector<PointwiseOp>& pointwise_table();
@@ -123,15 +132,50 @@ const PointwiseExpression& gradient_expression(const PointwiseOp& op, unsigned w
  * Evaluates `expression` for every element of the outputs, which share one shape; inputs have that shape or
  * are `expanded` to it. Any strides. `compute` is the dtype the expression is evaluated in (float16 and
  * bfloat16 compute in float, integers in 64 bits); tensors of other dtypes are converted on the way, each by
- * a launch of its own. An output may be the very tensor of an input, never another view that overlaps it.
+ * a launch of its own. An output may be the very tensor of an input, never another view that overlaps it, nor
+ * hold two elements in one place.
+ *
+ * `parameters`: all that the expression has, in its order (a row's defaults are in PointwiseOp::parameters).
+ * pointwise_result tells `compute`, shape and dtype by PyTorch's rules. Throws ValueError.
  */
 void pointwise(Queue& queue, const PointwiseExpression& expression, DType compute,
                const std::vector<PointwiseOperand>& inputs, const std::vector<Scalar>& parameters,
                const std::vector<Tensor>& outputs);
 
-/** Copies `source`, broadcast and converted, to `destination`. */
+/** The dtype that these promote to together (torch.result_type): tensors with dimensions before scalar
+ * tensors, those before numbers; the later count only where they are of a higher kind (bool, whole,
+ * floating). */
+DType result_type(const std::vector<PointwiseOperand>& operands);
+
+/** What a row makes of its inputs: the shape that they broadcast to, the dtype it computes in and the dtype
+ * of the result. */
+struct PointwiseResult {
+  Dims shape;
+  DType compute, dtype;
+};
+
+/** PyTorch's result for a row of the table. Throws ValueError for shapes that do not broadcast and tensors of
+ * several devices, TypeError for dtypes that the row refuses and for numbers only. */
+PointwiseResult pointwise_result(const PointwiseOp& op, const std::vector<PointwiseOperand>& inputs,
+                                 const std::vector<Scalar>& parameters);
+
+/**
+ * The gradients of a row, in one launch, from the gradient `dy` of its result `y`: gradients[i] gets that of
+ * input i, in the shape of y. Those left undefined are not computed. Of `inputs` (tensors of y's shape or
+ * broadcast to it, or numbers), `parameters` and `y` only what the row's gradients name is read, the rest may
+ * be undefined. Any strides; floating dtypes. A single gradient may be `dy` itself.
+ *
+ * The gradient of an input that was broadcast is the sum (reduce) of what is here over the dimensions that it
+ * was broadcast along.
+ */
+void pointwise_backward(Queue& queue, const PointwiseOp& op, const Tensor& dy,
+                        const std::vector<PointwiseOperand>& inputs, const std::vector<Scalar>& parameters,
+                        const Tensor& y, const std::vector<Tensor>& gradients);
+
+/** torch.Tensor.copy_: copies `source`, broadcast and converted, to `destination`; any strides and dtypes. */
 void copy(Queue& queue, const Tensor& source, const Tensor& destination);
-/** Sets every element. */
+/** torch.Tensor.fill_: sets every element; any strides. Throws ValueError for what the dtype does not hold.
+ */
 void fill(Queue& queue, const Tensor& destination, Scalar value);
 
 }  // namespace dlprim

@@ -19,7 +19,11 @@ namespace dlprim {
  * 2w and 2w + 1 with w = (i / 16) % 2 of counter b = (i / 32) * 16 + i % 16.
  *
  * Precondition everywhere: tensors are contiguous. The caller moves the state on by philox_increment(numel)
- * per call.
+ * per call:
+ *
+ *     PhiloxState state{seed};
+ *     random_normal(queue, weight, 0, 0.02, state);
+ *     state.offset += philox_increment(weight.numel());
  */
 
 struct PhiloxState {
@@ -36,27 +40,29 @@ inline std::uint64_t philox_increment(std::int64_t numel) {
 /** The four words of counter `index` of the stream `seed`, computed on the host. */
 std::array<std::uint32_t, 4> philox_words(std::uint64_t seed, std::uint64_t index);
 
-/** Uniform in [low, high): 24 random bits (53 for float64), as low + (high - low) * u. Any floating dtype. */
+/** Uniform in [low, high): 24 random bits (53 for float64), as low + (high - low) * u. Any floating dtype.
+ * (torch.Tensor.uniform_) Throws ValueError unless low <= high. */
 void random_uniform(Queue& queue, const Tensor& out, double low, double high, PhiloxState state);
 
 /**
- * Normal by Box–Muller, any floating dtype. Words 0 and 1 of a counter (64 bits each for float64: all of it)
- * give the elements that take words 0 and 1, words 2 and 3 those that take them. The same everywhere but for
- * the device's rounding of sqrt (float64: of log, cospi and sinpi).
+ * Normal by Box–Muller (torch.Tensor.normal_), any floating dtype. Words 0 and 1 of a counter (64 bits each
+ * for float64: all of it) give the elements that take words 0 and 1, words 2 and 3 those that take them. The
+ * same everywhere but for the device's rounding of sqrt (float64: of log, cospi and sinpi).
  */
 void random_normal(Queue& queue, const Tensor& out, double mean, double std, PhiloxState state);
 
-/** 1 with probability p (to 32 bits), else 0. Any dtype. Throws ValueError unless 0 <= p <= 1. */
+/** 1 with probability p (to 32 bits), else 0 (torch.Tensor.bernoulli_). Any dtype. Throws ValueError unless 0
+ * <= p <= 1. */
 void random_bernoulli(Queue& queue, const Tensor& out, double p, PhiloxState state);
 
-/** Uniform integers in [low, high). int64, int32, uint8 or a floating dtype. Throws ValueError unless low <
- * high. */
+/** Uniform integers in [low, high) (torch.randint). int64, int32, uint8 or a floating dtype. Throws
+ * ValueError unless low < high. */
 void random_integers(Queue& queue, const Tensor& out, std::int64_t low, std::int64_t high, PhiloxState state);
 
 /**
  * y = x * mask / (1 - p), where mask is 0 with probability p. The mask depends on (seed, offset, element
- * index) alone: the backward pass is the same call on dy with the same state. y may be x. Throws ValueError
- * unless 0 <= p <= 1.
+ * index) alone: the backward pass is the same call on dy with the same state. y may be x; floating, of one
+ * shape and dtype. (torch.nn.functional.dropout) Throws ValueError unless 0 <= p <= 1.
  */
 void dropout(Queue& queue, const Tensor& x, double p, PhiloxState state, const Tensor& y);
 

@@ -53,16 +53,19 @@ struct ReductionParameters {
 
 /**
  * Reduces the masked dimensions of `input` (any strides) into `output`: contiguous, with as many elements as
- * the kept dimensions give. The result is computed in the row's type and stored in the dtype of `output`,
- * mostly `reduction.result_dtype(input.dtype)`. An empty reduction gives the identity.
+ * the kept dimensions give (reduced_shape), and no overlap. The result is computed in the row's type and
+ * stored in the dtype of `output`, mostly `reduction.result_dtype(input.dtype)`. An empty reduction gives the
+ * identity. Throws TypeError for a dtype that the row does not take.
+ *
+ *     reduce(queue, reduction("sum"), x, dim_mask({0, 2, 3}, x.rank(), "bias"), per_channel);  // torch.sum
  */
 void reduce(Queue& queue, const ReductionOp& reduction, const Tensor& input, DimMask mask,
             const Tensor& output, const ReductionParameters& parameters = {});
 
 /**
  * The variance of every reduced group with n - correction in place of n (torch.var), and its mean; both
- * contiguous. `mean` has the dtype compute_dtype(input.dtype). Two passes: the second adds up squared
- * differences to the mean, and what rounding the mean has left out.
+ * contiguous, floating. `mean` has the dtype compute_dtype(input.dtype). Two passes: the second adds up
+ * squared differences to the mean, and what rounding the mean has left out.
  */
 void variance(Queue& queue, const Tensor& input, DimMask mask, double correction, const Tensor& mean,
               const Tensor& output);
@@ -78,8 +81,9 @@ enum class Extreme { max, min };
 
 /**
  * The extreme of every reduced group and where it stands, counted over the masked dimensions in order. Of
- * equal ones the first counts; NaN counts as the extreme. `values` (input's dtype) and `indices` (int64) are
- * contiguous; `values` may be undefined (a default Tensor) when only the indices are wanted.
+ * equal ones the first counts; NaN counts as the extreme (torch.max and min with a dim, argmax, argmin).
+ * `values` (input's dtype) and `indices` (int64) are contiguous; `values` may be undefined (a default Tensor)
+ * when only the indices are wanted.
  */
 void reduce_index(Queue& queue, Extreme extreme, const Tensor& input, DimMask mask, const Tensor& values,
                   const Tensor& indices);

@@ -7,8 +7,8 @@
 
 namespace dlprim {
 
-/** What stands beyond the border of a padded tensor: reflect, its mirror image without the border itself;
- * replicate, the border's element. */
+/** What stands beyond the border of a padded tensor (zeros are a fill and a copy into a part of the result):
+ * reflect, its mirror image without the border itself; replicate, the border's element. */
 enum class PadMode { reflect, replicate };
 
 /** Elements added before and after each of the last `axes` dimensions, first to last; negative ones cut. */

@@ -67,6 +67,8 @@ struct RnnState {
 };
 
 /**
+ * One layer of torch.nn.RNN, LSTM or GRU in one direction.
+ *
  * x [rows, inputs] -> output [rows, P], which may be some columns of a wider tensor; `first` the states that
  * rows begin with, `last` (written) those they end with. The product with x is one GEMM over all steps; a
  * step is one kernel on a CPU, and a GEMM and a kernel otherwise (with a projection twice that).

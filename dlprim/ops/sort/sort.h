@@ -7,8 +7,9 @@ namespace dlprim {
 
 /**
  * The order that sorts every row: `order` (int32, the shape of x) gets the positions of a row's elements from
- * the first in order to the last. Equal elements keep their order; NaN counts as the largest value. `x`:
- * [rows, n], contiguous, any dtype. Throws ValueError for rows of 2^31 elements and more.
+ * the first in order to the last (torch.argsort with stable=True). Equal elements keep their order; NaN
+ * counts as the largest value. `x`: [rows, n], contiguous, any dtype. Throws ValueError for rows of 2^31
+ * elements and more.
  */
 void sort_order(Queue& queue, const Tensor& x, bool descending, const Tensor& order);
 

@@ -30,6 +30,12 @@ TEST(RawTensor, Empty) {
   EXPECT_THROW(Tensor::empty(device(), {2, -1}), ValueError);
 }
 
+TEST(RawTensor, Transposed) {
+  const Tensor t = Tensor::empty(device(), {5, 2, 3}).transposed();
+  EXPECT_EQ(t.shape, (Dims{5, 3, 2}));
+  EXPECT_EQ(t.strides, (Dims{6, 1, 3}));
+}
+
 TEST(RawTensor, WhatHasNoRoomIsRefused) {
   constexpr std::int64_t large = std::int64_t{1} << 31;
   EXPECT_THROW(Tensor::empty(device(), {large, large, 2}), ValueError);

@@ -1,0 +1,40 @@
+#include "dlprim/core/call.h"
+#include "dlprim/ops/pointwise/pointwise.h"
+
+namespace dlprim {
+
+void pointwise_backward(Queue& queue, const PointwiseOp& op, const Tensor& dy,
+                        const std::vector<PointwiseOperand>& inputs, const std::vector<Scalar>& parameters,
+                        const Tensor& y, const std::vector<Tensor>& gradients) {
+  ENTER(pointwise_backward, queue, op, dy, inputs, parameters, y, gradients);
+  const auto count = static_cast<std::size_t>(op.inputs);
+  require(inputs.size() == count && gradients.size() == count, op.name, ": expected ", count,
+          " inputs and gradients, got ", inputs.size(), " and ", gradients.size());
+  unsigned computed = 0;
+  std::vector<Tensor> outputs;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!gradients[i].defined()) continue;
+    require(!op.gradients[i].empty(), op.name, ": the result has no gradient with respect to input ", i);
+    require(gradients[i].shape == dy.shape, op.name, ": expected a gradient of shape ", dy.shape, ", got ",
+            gradients[i].shape);
+    if (passes_gradient(op, i)) {
+      copy(queue, dy, gradients[i]);
+    } else {
+      computed |= 1u << i;
+      outputs.push_back(gradients[i]);
+    }
+  }
+  if (!computed) return;
+  const PointwiseExpression& expression = gradient_expression(op, computed);
+  std::vector<PointwiseOperand> operands;
+  operands.reserve(expression.variables.size());
+  for (const std::string& variable : expression.variables) {
+    if (variable == "g" || variable == "y")
+      operands.emplace_back(variable == "g" ? dy : y);
+    else
+      operands.push_back(inputs[static_cast<std::size_t>(variable.front() - 'a')]);
+  }
+  pointwise(queue, expression, dy.dtype, operands, parameters, outputs);
+}
+
+}  // namespace dlprim

@@ -1,0 +1,92 @@
+#include <cmath>
+
+#include "dlprim/ops/pointwise/pointwise.h"
+#include "dlprim/runtime/device.h"
+
+namespace dlprim {
+namespace {
+
+// bool below integers below floating types: what a lower kind can be stored in, and what it yields to.
+int kind(DType dtype) {
+  return is_floating(dtype) ? 2 : dtype == DType::boolean ? 0 : 1;
+}
+
+/** The type of elements held within bounds; infinite ones stand for none. */
+DType bounded_type(const PointwiseOp& op, DType dtype, const std::vector<Scalar>& bounds) {
+  for (const Scalar& bound : bounds)
+    if (!std::isinf(bound.real()) && kind(bound.dtype()) > kind(dtype)) dtype = bound.dtype();
+  if (is_floating(dtype)) return dtype;
+  for (const Scalar& bound : bounds) {
+    if (std::isinf(bound.real())) continue;
+    require<TypeError>(dtype != DType::boolean, op.name, ": not implemented for bool");
+    require_holds(op.name.c_str(), dtype, bound);
+  }
+  return dtype;
+}
+
+/** The dtype that a row computes in. */
+DType compute_type(const PointwiseOp& op, const std::vector<PointwiseOperand>& inputs,
+                   const std::vector<Scalar>& parameters) {
+  const bool is_where = op.types == TypeRule::Where;
+  DType promoted = is_where ? result_type(std::vector<PointwiseOperand>(inputs.begin() + 1, inputs.end()))
+                            : result_type(inputs);
+  if (op.types == TypeRule::Integral)
+    require<TypeError>(!is_floating(promoted), op.name, ": expected integers or bool, got ", name(promoted));
+  if (op.types == TypeRule::Float && !is_floating(promoted)) promoted = DType::float32;
+  if (op.types == TypeRule::Number)
+    require<TypeError>(promoted != DType::boolean, op.name, ": expected numbers, got bool");
+  if (op.types == TypeRule::Power && promoted == DType::boolean) promoted = DType::int64;
+  if ((op.types == TypeRule::Same || op.types == TypeRule::Number) && !is_floating(promoted))
+    for (const Scalar& parameter : parameters) {
+      // An infinite default only says "no bound"; a fractional number given for integers would be cut off
+      // silently.
+      const double value = parameter.real();
+      if (std::isinf(value)) continue;
+      if (parameter.kind() == Scalar::Kind::floating && value != std::floor(value)) promoted = DType::float32;
+    }
+  return op.types == TypeRule::Bounded ? bounded_type(op, promoted, parameters) : promoted;
+}
+
+}  // namespace
+
+DType result_type(const std::vector<PointwiseOperand>& operands) {
+  // Three ranks: tensors with dimensions, scalar tensors, numbers. A lower rank counts only when it is of a
+  // higher kind.
+  std::optional<DType> ranks[3];
+  for (const PointwiseOperand& operand : operands) {
+    const Tensor* tensor = std::get_if<Tensor>(&operand);
+    const int rank = !tensor ? 2 : tensor->rank() == 0 ? 1 : 0;
+    const DType dtype = tensor ? tensor->dtype : std::get<Scalar>(operand).dtype();
+    ranks[rank] = ranks[rank] ? promote_types(*ranks[rank], dtype) : dtype;
+  }
+  std::optional<DType> result;
+  for (const std::optional<DType>& dtype : ranks) {
+    if (!dtype) continue;
+    if (!result || kind(*dtype) > kind(*result)) result = dtype;
+  }
+  require<TypeError>(result.has_value(), "result_type: expected at least one tensor or number");
+  return *result;
+}
+
+PointwiseResult pointwise_result(const PointwiseOp& op, const std::vector<PointwiseOperand>& inputs,
+                                 const std::vector<Scalar>& parameters) {
+  const Tensor* first = nullptr;
+  Dims shape;
+  for (const PointwiseOperand& input : inputs) {
+    const Tensor* tensor = std::get_if<Tensor>(&input);
+    if (!tensor) continue;
+    if (!first) {
+      first = tensor;
+      shape = tensor->shape;
+      continue;
+    }
+    require(&tensor->device() == &first->device(), op.name, ": expected all tensors on one device, got ",
+            first->device().name(), " and ", tensor->device().name());
+    if (shape != tensor->shape) shape = broadcast_shapes(shape, tensor->shape, op.name.c_str());
+  }
+  require<TypeError>(first != nullptr, op.name, ": expected at least one tensor");
+  const DType compute = compute_type(op, inputs, parameters);
+  return {shape, compute, op.types == TypeRule::Bool ? DType::boolean : compute};
+}
+
+}  // namespace dlprim
