@@ -102,7 +102,7 @@ Problem problem_of(const Tensor& query, const Tensor& key, const Tensor& value,
 /** The output and, if wanted, the weights. */
 TensorList attend(const Problem& p, bool wants_weights) {
   dlprim::Device& device = *p.query.device();
-  const dlprim::Tensor probabilities = product(p.query.data(), transposed(p.key.data()));
+  const dlprim::Tensor probabilities = product(p.query.data(), p.key.data().transposed());
   dlprim::attention_softmax(device.queue(), probabilities, p.scale, raw_or_null(p.mask), p.is_causal);
   Dropout drop;
   if (p.dropout_p > 0) drop = {p.dropout_p, default_generator(p.query.device()).next(probabilities.numel())};
@@ -118,14 +118,14 @@ TensorList attend(const Problem& p, bool wants_weights) {
       const dlprim::Tensor g = contiguous(gradients[0]).data();
       const dlprim::Tensor& likely = probabilities.unpack();
       TensorList results(4);
-      if (needs_value) results[2] = Tensor(product(transposed(drop(likely)), g));
+      if (needs_value) results[2] = Tensor(product(drop(likely).transposed(), g));
       if (!needs_query && !needs_key && !needs_mask) return results;
-      Tensor by_weights(product(g, transposed(value.unpack())));
+      Tensor by_weights(product(g, value.unpack().transposed()));
       if (wants_weights) by_weights = contiguous(by_weights + gradients[1]);
       const dlprim::Tensor by_scores = dlprim::Tensor::empty(likely.device(), likely.shape, likely.dtype);
       dlprim::softmax_backward(likely.device().queue(), drop(by_weights.data()), likely, -1, by_scores);
       if (needs_query) results[0] = Tensor(product(by_scores, key.unpack())) * scale;
-      if (needs_key) results[1] = Tensor(product(transposed(by_scores), query.unpack())) * scale;
+      if (needs_key) results[1] = Tensor(product(by_scores.transposed(), query.unpack())) * scale;
       if (needs_mask) results[3] = Tensor(by_scores.reshaped(mask));
       return results;
     };

@@ -194,7 +194,8 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   dlprim::Device& device = *x.device();
   const dlprim::Tensor y = dlprim::Tensor::empty(device, {x.size(0), weight.size(0)}, x.dtype());
   const Tensor added = contiguous_or_none(bias);
-  dlprim::linear_forward(device.queue(), x.data(), weight.data(), raw_or_null(added), y);
+  dlprim::linear_forward(device.queue(), x.data(), weight.data(), raw_or_null(added), y,
+                         float32_matmul_precision());
   return record("LinearBackward", {x, weight, bias}, y, [&] {
     return [x = SavedTensor(x), weight = SavedTensor(weight), needs_x = x.requires_grad(),
             needs_weight = weight.requires_grad(), needs_bias = bias.defined() && bias.requires_grad(),
@@ -206,8 +207,11 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
       };
       const TensorList results{result(needs_x, {g.shape[0], inputs}), result(needs_weight, {outputs, inputs}),
                                result(needs_bias, {outputs})};
-      if (needs_x) dlprim::linear_backward_data(queue, g, weight.unpack(), results[0].data());
-      if (needs_weight) dlprim::linear_backward_weight(queue, g, x.unpack(), results[1].data());
+      if (needs_x)
+        dlprim::linear_backward_data(queue, g, weight.unpack(), results[0].data(),
+                                     float32_matmul_precision());
+      if (needs_weight)
+        dlprim::linear_backward_weight(queue, g, x.unpack(), results[1].data(), float32_matmul_precision());
       if (needs_bias) dlprim::linear_backward_bias(queue, g, results[2].data());
       return results;
     };

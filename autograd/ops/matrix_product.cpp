@@ -1,19 +1,10 @@
 #include "autograd/ops/matrix_product.h"
 
-#include <utility>
-
 #include "autograd/precision.h"
 #include "dlprim/ops/gemm/gemm.h"
 #include "dlprim/runtime/device.h"
 
 namespace ocl {
-
-dlprim::Tensor transposed(dlprim::Tensor t) {
-  const int last = t.rank() - 1;
-  std::swap(t.shape[last], t.shape[last - 1]);
-  std::swap(t.strides[last], t.strides[last - 1]);
-  return t;
-}
 
 dlprim::Tensor product(const dlprim::Tensor& a, const dlprim::Tensor& b, double alpha,
                        const dlprim::Tensor* bias) {

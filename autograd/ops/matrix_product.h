@@ -2,12 +2,7 @@
 
 #include "dlprim/core/tensor.h"
 
-/** \file Products of raw matrices, for the operators that are made of them. */
-
 namespace ocl {
-
-/** A matrix, or a batch of them, with rows and columns exchanged. */
-dlprim::Tensor transposed(dlprim::Tensor t);
 
 /** alpha times a times b (plus a row of biases) for matrices, or batches of them, of any strides, at the
  * precision that is set (autograd/precision.h). */

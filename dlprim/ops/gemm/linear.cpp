@@ -13,22 +13,24 @@ void require_matrix(const char* op, const char* what, const Tensor& t) {
 
 }  // namespace
 
-void linear_forward(Queue& queue, const Tensor& x, const Tensor& weight, const Tensor* bias,
-                    const Tensor& y) {
-  ENTER(linear_forward, queue, x, weight, bias, y);
+void linear_forward(Queue& queue, const Tensor& x, const Tensor& weight, const Tensor* bias, const Tensor& y,
+                    MatmulPrecision precision) {
+  ENTER(linear_forward, queue, x, weight, bias, y, precision);
   require_matrix("linear_forward", "weight", weight);
-  gemm(queue, x, weight.transposed(), y, 1, 0, bias);
+  gemm(queue, x, weight.transposed(), y, 1, 0, bias, precision);
 }
 
-void linear_backward_data(Queue& queue, const Tensor& dy, const Tensor& weight, const Tensor& dx) {
-  ENTER(linear_backward_data, queue, dy, weight, dx);
-  gemm(queue, dy, weight, dx);
+void linear_backward_data(Queue& queue, const Tensor& dy, const Tensor& weight, const Tensor& dx,
+                          MatmulPrecision precision) {
+  ENTER(linear_backward_data, queue, dy, weight, dx, precision);
+  gemm(queue, dy, weight, dx, 1, 0, nullptr, precision);
 }
 
-void linear_backward_weight(Queue& queue, const Tensor& dy, const Tensor& x, const Tensor& dw) {
-  ENTER(linear_backward_weight, queue, dy, x, dw);
+void linear_backward_weight(Queue& queue, const Tensor& dy, const Tensor& x, const Tensor& dw,
+                            MatmulPrecision precision) {
+  ENTER(linear_backward_weight, queue, dy, x, dw, precision);
   require_matrix("linear_backward_weight", "dy", dy);
-  gemm(queue, dy.transposed(), x, dw);
+  gemm(queue, dy.transposed(), x, dw, 1, 0, nullptr, precision);
 }
 
 void linear_backward_bias(Queue& queue, const Tensor& dy, const Tensor& db) {
