@@ -75,7 +75,7 @@ Input describe(const PointwiseOp& op, const std::vector<Operand>& inputs, std::s
 /** The backward function of a row: one launch for all gradients that are wanted, then sums over broadcast
  * dimensions. */
 Backward gradient_of(const PointwiseOp& op, const std::vector<Operand>& inputs,
-                     const std::vector<Scalar>& parameters, const dlprim::Tensor& output) {
+                     const std::vector<Scalar>& parameters, const dlprim::Tensor& output, DType compute) {
   unsigned computed = 0;
   std::vector<Input> described;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -91,7 +91,8 @@ Backward gradient_of(const PointwiseOp& op, const std::vector<Operand>& inputs,
   for (std::size_t i = 0; i < inputs.size(); ++i)
     if (named(operand_names[i])) saved[i] = {SavedTensor(inputs[i].tensor()), inputs[i].number()};
   return [&op, saved = std::move(saved), y = named("y") ? SavedTensor(output) : SavedTensor(), computed,
-          described = std::move(described), parameters, shape = output.shape](const TensorList& gradients) {
+          described = std::move(described), parameters, compute,
+          shape = output.shape](const TensorList& gradients) {
     const Tensor& g = gradients[0];
     std::vector<dlprim::Tensor> outputs(described.size());
     if (computed) {
@@ -99,7 +100,7 @@ Backward gradient_of(const PointwiseOp& op, const std::vector<Operand>& inputs,
       for (std::size_t i = 0; i < described.size(); ++i) {
         operands.push_back(saved[i].operand());
         if (described[i].route == Route::compute)
-          outputs[i] = dlprim::Tensor::empty(*g.device(), shape, g.dtype());
+          outputs[i] = dlprim::Tensor::empty(*g.device(), shape, compute);
       }
       dlprim::pointwise_backward(g.device()->queue(), op, g.data(), operands, parameters,
                                  y.defined() ? y.unpack() : dlprim::Tensor(), outputs);
@@ -151,7 +152,7 @@ Tensor apply_pointwise(const PointwiseOp& op, const std::vector<Operand>& inputs
   dlprim::pointwise(device.queue(), forward_expression(op), result.compute, operands, parameters, {output});
   if (!op.differentiable()) return Tensor(output);
   return record(op.name.c_str(), tensors_of(inputs), output,
-                [&] { return gradient_of(op, inputs, parameters, output); });
+                [&] { return gradient_of(op, inputs, parameters, output, result.compute); });
 }
 
 void apply_pointwise_in_place(const PointwiseOp& op, Tensor& target, const std::vector<Operand>& inputs,
@@ -169,7 +170,7 @@ void apply_pointwise_in_place(const PointwiseOp& op, Tensor& target, const std::
   dlprim::pointwise(device_of(operands).queue(), forward_expression(op), result.compute, operands, parameters,
                     {target.data()});
   record_in_place(op.name.c_str(), target, TensorList(tensors.begin() + 1, tensors.end()),
-                  [&] { return gradient_of(op, before, parameters, target.data()); });
+                  [&] { return gradient_of(op, before, parameters, target.data(), result.compute); });
 }
 
 #define ROW(name) static const PointwiseOp& row = dlprim::pointwise_op(#name)

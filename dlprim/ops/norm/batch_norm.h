@@ -6,7 +6,8 @@
 namespace dlprim {
 
 /*
- * Batch normalisation of x, [N, C] or [N, C, ...] (any floating dtype), over everything but dimension 1:
+ * Batch normalisation (torch.nn.functional.batch_norm) of x, [N, C] or [N, C, ...], of any floating dtype,
+ * over everything but dimension 1:
  * y = (x - mean) * invstd * weight + bias, with invstd = 1 / sqrt(variance + eps).
  *
  * mean, invstd, weight, bias, running statistics and the gradients of weight and bias are [C], in

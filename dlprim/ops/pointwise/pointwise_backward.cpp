@@ -11,6 +11,7 @@ void pointwise_backward(Queue& queue, const PointwiseOp& op, const Tensor& dy,
   require(inputs.size() == count && gradients.size() == count, op.name, ": expected ", count,
           " inputs and gradients, got ", inputs.size(), " and ", gradients.size());
   unsigned computed = 0;
+  std::optional<DType> compute;
   std::vector<Tensor> outputs;
   for (std::size_t i = 0; i < count; ++i) {
     if (!gradients[i].defined()) continue;
@@ -22,6 +23,7 @@ void pointwise_backward(Queue& queue, const PointwiseOp& op, const Tensor& dy,
     } else {
       computed |= 1u << i;
       outputs.push_back(gradients[i]);
+      compute = compute ? promote_types(*compute, gradients[i].dtype) : gradients[i].dtype;
     }
   }
   if (!computed) return;
@@ -34,7 +36,7 @@ void pointwise_backward(Queue& queue, const PointwiseOp& op, const Tensor& dy,
     else
       operands.push_back(inputs[static_cast<std::size_t>(variable.front() - 'a')]);
   }
-  pointwise(queue, expression, dy.dtype, operands, parameters, outputs);
+  pointwise(queue, expression, *compute, operands, parameters, outputs);
 }
 
 }  // namespace dlprim

@@ -71,7 +71,8 @@ struct RnnState {
  *
  * x [rows, inputs] -> output [rows, P], which may be some columns of a wider tensor; `first` the states that
  * rows begin with, `last` (written) those they end with. The product with x is one GEMM over all steps; a
- * step is one kernel on a CPU, and a GEMM and a kernel otherwise (with a projection twice that).
+ * step is one kernel on a CPU, and a GEMM and a kernel otherwise (with a projection twice that). Throws
+ * ValueError, TypeError.
  */
 RnnSaved rnn_forward(Queue& queue, const RnnLayer& layer, const RnnSteps& steps, const Tensor& x,
                      const RnnState& first, const Tensor& output, const RnnState& last);
