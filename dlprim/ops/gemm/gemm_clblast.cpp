@@ -1,5 +1,7 @@
 #include <clblast.h>
 
+#include <optional>
+
 #include "dlprim/core/error.h"
 #include "dlprim/ops/gemm/gemm_implementations.h"
 #include "dlprim/runtime/device.h"
@@ -12,9 +14,19 @@ struct Operand {
   std::size_t leading;
 };
 
-Operand operand(std::int64_t row, std::int64_t column) {
-  if (column == 1) return {clblast::Transpose::kNo, static_cast<std::size_t>(row)};
-  return {clblast::Transpose::kYes, static_cast<std::size_t>(column)};
+/** How CLBlast, which wants a unit stride and a leading dimension of at least the row, sees a matrix; nothing
+ * where it cannot. */
+std::optional<Operand> operand(std::int64_t rows, std::int64_t columns, std::int64_t row,
+                               std::int64_t column) {
+  if (column == 1 && row >= columns) return Operand{clblast::Transpose::kNo, static_cast<std::size_t>(row)};
+  if (row == 1 && column >= rows) return Operand{clblast::Transpose::kYes, static_cast<std::size_t>(column)};
+  return std::nullopt;
+}
+std::optional<Operand> left(const GemmProblem& p) {
+  return operand(p.m, p.k, p.a_row, p.a_column);
+}
+std::optional<Operand> right(const GemmProblem& p) {
+  return operand(p.k, p.n, p.b_row, p.b_column);
 }
 
 // Where the tensor's data starts in its buffer, in floats.
@@ -46,14 +58,8 @@ struct Workspace {
   }
 };
 
-bool unit_stride(std::int64_t rows, std::int64_t columns, std::int64_t row, std::int64_t column) {
-  return (column == 1 && row >= columns) || (row == 1 && column >= rows);
-}
-
-// CLBlast takes a leading dimension of at least the row length, and indexes with size_t.
 bool can_take(const DeviceInfo&, const GemmProblem& p) {
-  return p.c.dtype == DType::float32 && !p.bias && p.m > 0 && p.n > 0 && p.k > 0 &&
-         unit_stride(p.m, p.k, p.a_row, p.a_column) && unit_stride(p.k, p.n, p.b_row, p.b_column);
+  return p.c.dtype == DType::float32 && !p.bias && p.m > 0 && p.n > 0 && p.k > 0 && left(p) && right(p);
 }
 
 // On two AVX-512 cores it makes 25 GFLOP/s, our tiles 224; on an H200 31 TFLOP/s, our plain tiles about half.
@@ -65,7 +71,7 @@ double expected_cost(const DeviceInfo& device, const GemmProblem& p) {
 }
 
 void run(Queue& queue, const GemmProblem& p) {
-  const Operand a = operand(p.a_row, p.a_column), b = operand(p.b_row, p.b_column);
+  const Operand a = *left(p), b = *right(p);
   const auto size = [](std::int64_t n) { return static_cast<std::size_t>(n); };
   const std::size_t m = size(p.m), n = size(p.n), k = size(p.k);
   const auto row_major = clblast::Layout::kRowMajor;

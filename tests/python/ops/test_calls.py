@@ -113,7 +113,7 @@ def test_profiles_by_operator_and_module():
     assert "Backward" in p.table("operator")
     modules = p.table("module")
     assert "Linear" in modules and "ReLU" in modules and "(none)" in modules
-    with pytest.raises(ValueError, match="'kernel', 'operator' or 'module', got 'x'"):
+    with pytest.raises(ValueError, match="'kernel', 'operator', 'module' or 'implementation', got 'x'"):
         p.table("x")
 
 
