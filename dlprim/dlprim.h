@@ -1,6 +1,11 @@
 #pragma once
 
-/** \file The operator library: devices, memory, raw tensors, and the forward and backward of every operator. */
+/**
+ * \file The operator library: devices, memory, raw tensors, and the forward and backward of every operator.
+ *
+ * A function takes tensors of any strides and offset, or refuses them with a ValueError before it has written
+ * anything: where a header says that a tensor is contiguous, that is checked.
+ */
 
 #include "dlprim/core/call.h"
 #include "dlprim/core/dims.h"

@@ -10,8 +10,8 @@ namespace dlprim {
  * y = (x - mean) * invstd * weight + bias, with invstd = 1 / sqrt(variance + eps).
  *
  * mean, invstd, weight, bias, running statistics and the gradients of weight and bias are [C], in
- * statistics_dtype(x.dtype). Preconditions everywhere: tensors are contiguous; outputs overlap neither inputs
- * nor one another. Throws ValueError for shapes that do not fit, TypeError for dtypes.
+ * statistics_dtype(x.dtype). Tensors are contiguous. Precondition everywhere: outputs overlap neither
+ * inputs nor one another. Throws ValueError for shapes that do not fit, TypeError for dtypes.
  */
 
 /** The dtype of everything that is [C]: float64 for float64, else float32. */
