@@ -269,7 +269,7 @@ class Fitting {
     constexpr const char* what = "what forward saved";
     like(what, saved.gates, {rows_, gates_});
     like(what, saved.h_prev, {rows_, state_});
-    for (const Tensor& t : {saved.c_prev, saved.hidden_n, saved.raw}) like(what, t, {rows_, units_});
+    for (const Tensor* t : {&saved.c_prev, &saved.hidden_n, &saved.raw}) like(what, *t, {rows_, units_});
   }
   /** The output or its gradient: whole rows, perhaps of a wider tensor. */
   void output(const char* what, const Tensor& t) const {

@@ -240,31 +240,35 @@ class LayoutCheck {
     }
   }
 
+  /** What a call has left in a tensor. */
+  struct Result {
+    std::string name;
+    DType dtype;
+    std::vector<double> values;
+  };
+
   void compare(const std::vector<Laid>& laid, bool is_reference) {
-    std::vector<std::vector<double>> results;
+    std::vector<Result> results;
     for (std::size_t i = 0; i < laid.size(); ++i) {
       const Operand& o = d_.operands_[i];
-      results.push_back(check_storage(o, laid[i]));
-      if (o.role == Role::spoiled) results.back().clear();
+      results.push_back({o.name, o.dtype, check_storage(o, laid[i])});
+      if (o.role == Role::spoiled) results.back().values.clear();
     }
-    std::vector<DType> dtypes;
-    for (const Operand& o : d_.operands_) dtypes.push_back(o.dtype);
-    for (const Tensor& t : d_.returned_) {
-      results.push_back(download_values(t));
-      dtypes.push_back(t.dtype);
-    }
+    for (const Tensor& t : d_.returned_) results.push_back({"what it returned", t.dtype, download_values(t)});
     if (is_reference) {
       expected_ = std::move(results);
       return;
     }
     ASSERT_EQ(results.size(), expected_->size());
-    for (std::size_t i = 0; i < results.size(); ++i)
-      for (std::size_t k = 0; k < results[i].size(); ++k)
-        if (!same(results[i][k], (*expected_)[i][k], dtypes[i])) {
-          ADD_FAILURE() << (i < laid.size() ? d_.operands_[i].name : "what it returned") << ", element " << k
-                        << ": " << results[i][k] << " where plain tensors give " << (*expected_)[i][k];
-          break;
-        }
+    for (std::size_t i = 0; i < results.size(); ++i) expect_same(results[i], (*expected_)[i]);
+  }
+
+  static void expect_same(const Result& result, const Result& expected) {
+    ASSERT_EQ(result.values.size(), expected.values.size()) << result.name;
+    for (std::size_t k = 0; k < result.values.size(); ++k)
+      ASSERT_TRUE(same(result.values[k], expected.values[k], result.dtype))
+          << result.name << ", element " << k << ": " << result.values[k] << " where plain tensors give "
+          << expected.values[k];
   }
 
   /** The elements of an operand after a call that may have changed no other. */
@@ -289,7 +293,7 @@ class LayoutCheck {
   const LayoutCase& tested_;
   Draw d_;
   std::mt19937 random_;
-  std::optional<std::vector<std::vector<double>>> expected_;  // by plain tensors
+  std::optional<std::vector<Result>> expected_;  // of plain tensors
 };
 
 void check_layouts(const LayoutCase& tested, unsigned seed) {
