@@ -28,6 +28,8 @@
  *  - Every element of a result is overwritten; gradients are not added up. Results overlap nothing else.
  *  - Shapes, dtypes and options that do not fit throw (core/error.h) before anything is enqueued. What only a
  *    kernel sees (a class that is none) is thrown by the same thread's next Queue::read or finish.
+ *  - Tensors have any strides and offset, or are refused before anything is written: where a header says that
+ *    one is contiguous, that is checked.
  *  - Only Queue::read and finish wait. Work runs in the order of the calls, so a tensor may be dropped, and
  *    its memory used again, once the call that uses it has returned. Threads may call at the same time.
  *  - The same calls give the same bits.

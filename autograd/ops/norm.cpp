@@ -51,11 +51,6 @@ Tensor normalized_batch(const Tensor& a, const Tensor& running_mean, const Tenso
   }
   check_channels("running_mean", running_mean, channels, statistics);
   check_channels("running_var", running_var, channels, statistics);
-  check_channels("weight", given_weight, channels, statistics);
-  check_channels("bias", given_bias, channels, statistics);
-  for (const Tensor& running : {running_mean, running_var})
-    require(!training || !running.defined() || running.is_contiguous(),
-            "batch_norm: expected contiguous running statistics, which training writes to");
 
   const Tensor x = contiguous(a), weight = contiguous_or_none(given_weight),
                bias = contiguous_or_none(given_bias);

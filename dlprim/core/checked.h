@@ -3,9 +3,12 @@
 #include <climits>
 #include <cstdint>
 
+#include "dlprim/core/dims.h"
+#include "dlprim/core/dtype.h"
 #include "dlprim/core/error.h"
 
-/** \file Arithmetic on sizes that notices when its type does not hold the result. */
+/** \file What operators check before they launch anything: sizes that a type must hold, tensors that kernels
+ * walk without strides. */
 
 namespace dlprim {
 
@@ -36,5 +39,20 @@ inline int kernel_int(std::int64_t size, const char* op, const char* what) {
           " is too large, at most ", max_kernel_int, " is supported");
   return static_cast<int>(size);
 }
+
+struct Tensor;
+
+// What kernels index without strides. All name `op` and `what` the tensor is; a pointer may be nullptr.
+
+/** Throws ValueError unless `tensor` is contiguous. */
+void require_contiguous(const char* op, const char* what, const Tensor& tensor);
+/** Throws ValueError or TypeError unless `tensor` is contiguous, of that dtype, and has `count` elements. */
+void require_elements(const char* op, const char* what, const Tensor& tensor, std::int64_t count,
+                      DType dtype);
+void require_elements(const char* op, const char* what, const Tensor* tensor, std::int64_t count,
+                      DType dtype);
+/** Throws ValueError or TypeError unless `tensor` is contiguous, of that shape and dtype. */
+void require_like(const char* op, const char* what, const Tensor& tensor, const Dims& shape, DType dtype);
+void require_like(const char* op, const char* what, const Tensor* tensor, const Dims& shape, DType dtype);
 
 }  // namespace dlprim

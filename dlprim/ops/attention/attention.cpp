@@ -26,6 +26,7 @@ struct MaskStrides {
 Extents extents_of(Queue& queue, const Tensor& scores, bool is_causal) {
   require_floating(scores.dtype, queue.device(), op);
   require(scores.rank() == 3, op, ": expected scores of shape [batch, queries, keys], got ", scores.shape);
+  require_contiguous(op, "scores", scores);
   return {scores.shape[0] * scores.shape[1], kernel_int(scores.shape[1], op, "a number of queries"),
           kernel_int(scores.shape[2], op, "a number of keys"), is_causal};
 }

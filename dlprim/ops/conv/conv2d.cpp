@@ -53,7 +53,7 @@ void check_tensors(const char* op, const Queue& queue, const Tensor& a, const Te
   require<TypeError>(a.dtype == b.dtype && a.dtype == c.dtype, op, ": expected one dtype, got ",
                      name(a.dtype), ", ", name(b.dtype), ", ", name(c.dtype));
   require_floating(a.dtype, queue.device(), op);
-  for (const Tensor* t : {&a, &b, &c}) require(t->is_contiguous(), op, ": tensors must be contiguous");
+  for (const Tensor* t : {&a, &b, &c}) require_contiguous(op, "its tensors", *t);
 }
 
 const ConvForward forward_list[] = {conv2d_forward_cpu_tiles(), conv2d_forward_cpu_direct(),
@@ -104,9 +104,7 @@ void conv2d_forward(Queue& queue, const Tensor& x, const Tensor& weight, const T
   ENTER(conv2d_forward, queue, x, weight, bias, geometry, y, precision);
   const ConvSizes sizes = sizes_of("conv2d", x.shape, weight.shape, y.shape, geometry);
   check_tensors("conv2d", queue, x, weight, y);
-  require(!bias || (bias->shape == Dims{weight.shape[0]} && bias->dtype == x.dtype),
-          "conv2d: expected bias to be ", name(x.dtype), " with shape ", Dims{weight.shape[0]}, ", got ",
-          bias ? name(bias->dtype) : "", " ", bias ? bias->shape : Dims{});
+  require_like("conv2d", "bias", bias, {weight.shape[0]}, x.dtype);
   if (y.numel() == 0) return;
   forward_implementations.run(queue, {sizes, x, weight, bias, y, precision});
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "dlprim/core/call.h"
+#include "dlprim/core/checked.h"
 #include "dlprim/core/real.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
@@ -14,6 +15,7 @@ void arange(Queue& queue, const Tensor& out, Scalar start, Scalar step) {
   constexpr const char* op = "arange";
   require<TypeError>(out.dtype != DType::boolean, op, ": bool is not supported");
   if (is_floating(out.dtype)) require_floating(out.dtype, queue.device(), op);
+  require_contiguous(op, "the result", out);
   const std::int64_t n = out.numel();
   if (n == 0) return;
   Defines defines = dtype_defines(out.dtype);

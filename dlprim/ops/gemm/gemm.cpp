@@ -16,12 +16,10 @@ void check(const Tensor& a, const Tensor& b, const Tensor& c, const Tensor* bias
                     (rank == 2 || (a.shape[0] == c.shape[0] && b.shape[0] == c.shape[0]));
   require(fits, "gemm: expected a [B, M, K], b [B, K, N], c [B, M, N] (or all of rank 2), got ", a.shape,
           ", ", b.shape, ", ", c.shape);
-  require(c.is_contiguous(), "gemm: c must be contiguous");
-  require<TypeError>(a.dtype == c.dtype && b.dtype == c.dtype && (!bias || bias->dtype == c.dtype),
-                     "gemm: expected one dtype, got a ", name(a.dtype), ", b ", name(b.dtype), ", c ",
-                     name(c.dtype), bias ? concat(", bias ", name(bias->dtype)) : "");
-  require(!bias || bias->shape == Dims{c.size(-1)}, "gemm: expected bias [", c.size(-1), "], got ",
-          bias ? bias->shape : Dims{});
+  require_contiguous("gemm", "c", c);
+  require<TypeError>(a.dtype == c.dtype && b.dtype == c.dtype, "gemm: expected one dtype, got a ",
+                     name(a.dtype), ", b ", name(b.dtype), ", c ", name(c.dtype));
+  require_like("gemm", "bias", bias, {c.size(-1)}, c.dtype);
   for (const Tensor* t : {&a, &b, &c})
     for (const std::int64_t size : t->shape) kernel_int(size, "gemm", "a dimension");
 }

@@ -66,6 +66,7 @@ void add_at_places(Queue& queue, const Tensor& source, const Tensor& index, cons
                    DeviceCheck check) {
   ENTER(add_at_places, queue, source, index, target, alpha, left_out, negative, check);
   if (is_floating(target.dtype)) require_floating(target.dtype, queue.device(), "adding by an index");
+  require_contiguous("adding by an index", "the target", target);
   if (index.numel() == 0) return;
   // An index of whole rows is sorted once for all columns; any other names single elements.
   const bool names_rows =

@@ -117,6 +117,8 @@ void join_indices(Queue& queue, const std::vector<Tensor>& indices, const Dims& 
                   DeviceCheck check) {
   ENTER(join_indices, queue, indices, sizes, places, check);
   const std::int64_t count = places.numel();
+  for (const Tensor& t : indices) require_elements("joining indices", "an index", t, count, DType::int64);
+  require_elements("joining indices", "the result", places, count, DType::int64);
   if (count == 0) return;
   std::int64_t step = product(sizes);
   for (std::size_t k = 0; k < indices.size(); ++k) {
@@ -129,6 +131,8 @@ void join_indices(Queue& queue, const std::vector<Tensor>& indices, const Dims& 
 
 void triangle(Queue& queue, Triangle kept, const Tensor& x, std::int64_t diagonal, const Tensor& y) {
   ENTER(triangle, queue, kept, x, diagonal, y);
+  require_contiguous("triangle", "the input", x);
+  require_like("triangle", "the result", y, x.shape, x.dtype);
   if (x.numel() == 0) return;
   const cl_long rows = x.size(-2), columns = x.size(-1);
   const std::int64_t all_rows = x.numel() / columns;

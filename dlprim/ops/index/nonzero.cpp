@@ -24,6 +24,7 @@ std::int64_t stretches(const Tensor& x) {
 
 TrueCount count_true(Queue& queue, const Tensor& x) {
   ENTER(count_true, queue, x);
+  require_contiguous("nonzero", "the input", x);
   kernel_int(x.numel(), "nonzero", "a tensor");
   if (x.numel() == 0) return entered.returns(TrueCount{0, {}});
   const Tensor counts = queue.scratch({1, stretches(x)}, DType::int32);
@@ -38,6 +39,7 @@ TrueCount count_true(Queue& queue, const Tensor& x) {
 
 void write_true(Queue& queue, const Tensor& x, const TrueCount& counted, const Tensor& places) {
   ENTER(write_true, queue, x, counted, places);
+  require_contiguous("nonzero", "the input", x);
   if (counted.count == 0) return;
   TrueShape shape{};
   shape.rank = std::max(x.rank(), 1);

@@ -36,6 +36,9 @@ ClassLossExtents class_loss_extents(const char* op, const Tensor& scores, const 
     require<TypeError>(weight->dtype == scores.dtype, op, ": expected weight of dtype ", name(scores.dtype),
                        ", got ", name(weight->dtype));
   }
+  require_contiguous(op, "the scores", scores);
+  require_contiguous(op, "the target", target);
+  if (weight) require_contiguous(op, "weight", *weight);
   kernel_int(classes, op, "a number of classes");
   if (scores.rank() == 1) return {1, classes, 1};
   const std::int64_t positions = product(Dims(scores.shape.begin() + 2, scores.shape.end()));
@@ -90,12 +93,8 @@ void write_empty_loss(Queue& queue, Reduction reduction, const Tensor& loss, con
 
 void require_loss_tensors(const char* op, const Tensor& scores, Reduction reduction, const Tensor& loss,
                           const Tensor& total_weight) {
-  const Dims shape = class_loss_shape(scores.shape, reduction);
-  require(loss.shape == shape && loss.dtype == scores.dtype, op, ": expected a loss of shape ", shape,
-          " and dtype ", name(scores.dtype), ", got ", loss.shape, " and ", name(loss.dtype));
-  require(total_weight.numel() == 1 && total_weight.dtype == compute_dtype(scores.dtype), op,
-          ": expected total_weight of one element and dtype ", name(compute_dtype(scores.dtype)), ", got ",
-          total_weight.shape, " and ", name(total_weight.dtype));
+  require_like(op, "the loss", loss, class_loss_shape(scores.shape, reduction), scores.dtype);
+  require_elements(op, "total_weight", total_weight, 1, compute_dtype(scores.dtype));
 }
 
 }  // namespace dlprim

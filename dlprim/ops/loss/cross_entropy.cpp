@@ -1,7 +1,7 @@
 #include "dlprim/ops/loss/cross_entropy.h"
 
 #include "dlprim/core/call.h"
-#include "dlprim/core/error.h"
+#include "dlprim/core/checked.h"
 #include "dlprim/core/real.h"
 #include "dlprim/ops/loss/class_loss_launch.h"
 #include "dlprim/runtime/device.h"
@@ -28,9 +28,7 @@ ClassLossExtents checked_extents(const char* op, const Tensor& logits, const Ten
   const ClassLossExtents extents = class_loss_extents(op, logits, target, weight);
   require(options.label_smoothing >= 0 && options.label_smoothing <= 1, op,
           ": label_smoothing must be between 0.0 and 1.0, got ", options.label_smoothing);
-  require(normalizers.numel() == 2 * extents.rows() && normalizers.dtype == compute_dtype(logits.dtype), op,
-          ": expected normalizers of shape ", cross_entropy_normalizer_shape(logits.shape), " and dtype ",
-          name(compute_dtype(logits.dtype)), ", got ", normalizers.shape, " and ", name(normalizers.dtype));
+  require_elements(op, "normalizers", normalizers, 2 * extents.rows(), compute_dtype(logits.dtype));
   return extents;
 }
 
@@ -85,9 +83,7 @@ void cross_entropy_backward(Queue& queue, const Tensor& grad, const Tensor& logi
   constexpr const char* op = "cross_entropy backward";
   const ClassLossExtents extents = checked_extents(op, logits, target, weight, options, normalizers);
   require_loss_tensors(op, logits, options.reduction, grad, total_weight);
-  require(dlogits.shape == logits.shape && dlogits.dtype == logits.dtype, op,
-          ": expected a gradient of shape ", logits.shape, " and dtype ", name(logits.dtype), ", got ",
-          dlogits.shape, " and ", name(dlogits.dtype));
+  require_like(op, "dlogits", dlogits, logits.shape, logits.dtype);
   if (dlogits.numel() == 0) return;
   const bool probabilities = is_floating(target.dtype);
   const Optional indices{probabilities ? nullptr : &target}, masses{probabilities ? &target : nullptr};

@@ -12,7 +12,8 @@ namespace dlprim {
  * log_probabilities: [C], [N, C] or [N, C, d1, …], floating. target: int64, see class_loss_extents. weight:
  * [C] of the same dtype or nullptr. loss: class_loss_shape, same dtype. total_weight: [] float32 (float64 for
  * float64), receives the sum of the rows' weights (0 with reduction none) for the backward pass.
- * Precondition: contiguous, no overlap. A target outside [0, C) raises IndexError at the next waiting point.
+ * All contiguous; precondition: no overlap. A target outside [0, C) raises IndexError at the next waiting
+ * point.
  */
 void nll_loss_forward(Queue& queue, const Tensor& log_probabilities, const Tensor& target,
                       const Tensor* weight, std::int64_t ignore_index, Reduction reduction,

@@ -39,6 +39,7 @@ int group_size(const Queue& queue) {
 Extents extents_of(Queue& queue, const char* op, const Tensor& x) {
   require_floating(x.dtype, queue.device(), op);
   require(x.rank() >= 2, op, ": expected an input of shape [N, C, ...], got ", x.shape);
+  require_contiguous(op, "the input", x);
   const std::int64_t plane = product(Dims(x.shape.begin() + 2, x.shape.end()));
   kernel_int(x.shape[0] * plane, op, "a channel");
   kernel_int(x.shape[0] * x.shape[1], op, "a number of planes");
@@ -47,19 +48,7 @@ Extents extents_of(Queue& queue, const char* op, const Tensor& x) {
 }
 
 void require_channels(const char* op, const char* what, const Tensor* t, const Tensor& x) {
-  if (!t) return;
-  const DType dtype = compute_dtype(x.dtype);
-  require(t->numel() == x.shape[1] && t->rank() == 1, op, ": expected ", what, " of shape [", x.shape[1],
-          "], got ", t->shape);
-  require<TypeError>(t->dtype == dtype, op, ": expected ", what, " of dtype ", name(dtype), ", got ",
-                     name(t->dtype));
-}
-
-void require_like(const char* op, const char* what, const Tensor* t, const Tensor& x) {
-  if (!t) return;
-  require(t->shape == x.shape, op, ": expected ", what, " of shape ", x.shape, ", got ", t->shape);
-  require<TypeError>(t->dtype == x.dtype, op, ": expected ", what, " of dtype ", name(x.dtype), ", got ",
-                     name(t->dtype));
+  require_like(op, what, t, {x.shape[1]}, compute_dtype(x.dtype));
 }
 
 /** How the work on all channels is split: e.parts per channel and, on a CPU, `blocks` of channels. */
@@ -102,6 +91,14 @@ void require_statistics(const char* op, const Tensor& x, const Extents& e, const
   require_channels(op, "running_var", running.variance, x);
 }
 
+void require_forward(const char* op, const Tensor& x, const Tensor& mean, const Tensor& invstd,
+                     const Tensor* weight, const Tensor* bias, const Tensor& y) {
+  require_like(op, "the result", y, x.shape, x.dtype);
+  for (const Tensor* t : {&mean, &invstd}) require_channels(op, "statistics", t, x);
+  require_channels(op, "weight", weight, x);
+  require_channels(op, "bias", bias, x);
+}
+
 Tensor partials_of(Queue& queue, const Tensor& x, const Extents& e) {
   // ACC of moments.cl.
   const DType dtype = queue.device().info().fp64 ? DType::float64 : compute_dtype(x.dtype);
@@ -135,8 +132,8 @@ void batch_norm_invstd(Queue& queue, const Tensor& variance, double eps, const T
   require_floating(variance.dtype, queue.device(), op);
   require(variance.dtype == compute_dtype(variance.dtype), op,
           ": expected statistics of dtype float32 or float64, got ", name(variance.dtype));
-  require(invstd.shape == variance.shape && invstd.dtype == variance.dtype, op, ": expected invstd of shape ",
-          variance.shape, ", got ", invstd.shape);
+  require_contiguous(op, "the variance", variance);
+  require_like(op, "invstd", invstd, variance.shape, variance.dtype);
   if (variance.numel() == 0) return;
   const cl_int channels = kernel_int(variance.numel(), op, "a number of channels");
   with_real(variance.dtype, [&](auto zero) {
@@ -151,10 +148,7 @@ void batch_norm_forward(Queue& queue, const Tensor& x, const Tensor& mean, const
   ENTER(batch_norm_forward, queue, x, mean, invstd, weight, bias, y);
   constexpr const char* op = "batch_norm";
   const Extents e = extents_of(queue, op, x);
-  require_like(op, "the result", &y, x);
-  for (const Tensor* t : {&mean, &invstd}) require_channels(op, "statistics", t, x);
-  require_channels(op, "weight", weight, x);
-  require_channels(op, "bias", bias, x);
+  require_forward(op, x, mean, invstd, weight, bias, y);
   if (x.numel() == 0) return;
   queue.launch(norm_kernel(queue, "batch_norm_forward", x), elements_range(queue, x), x, e, mean, invstd,
                Optional{weight}, Optional{bias}, y);
@@ -164,6 +158,8 @@ void batch_norm_training_forward(Queue& queue, const Tensor& x, const Tensor* we
                                  double eps, const RunningStatistics& running, const Tensor& y,
                                  const Tensor& mean, const Tensor& invstd) {
   ENTER(batch_norm_training_forward, queue, x, weight, bias, eps, running, y, mean, invstd);
+  extents_of(queue, "batch_norm", x);
+  require_forward("batch_norm", x, mean, invstd, weight, bias, y);  // before statistics are written
   batch_norm_statistics(queue, x, eps, mean, invstd, running);
   batch_norm_forward(queue, x, mean, invstd, weight, bias, y);
 }
@@ -174,8 +170,8 @@ void batch_norm_backward(Queue& queue, const Tensor& dy, const Tensor& x, const 
   ENTER(batch_norm_backward, queue, dy, x, mean, invstd, weight, training, dx, dweight, dbias);
   constexpr const char* op = "batch_norm backward";
   Extents e = extents_of(queue, op, x);
-  require_like(op, "the gradient", &dy, x);
-  require_like(op, "dx", dx, x);
+  require_like(op, "the gradient", dy, x.shape, x.dtype);
+  require_like(op, "dx", dx, x.shape, x.dtype);
   for (const Tensor* t : {&mean, &invstd}) require_channels(op, "statistics", t, x);
   require_channels(op, "weight", weight, x);
   require_channels(op, "the gradient of weight", dweight, x);

@@ -11,8 +11,8 @@ namespace dlprim {
  * y = (x - mean) * invstd * weight + bias, with invstd = 1 / sqrt(variance + eps).
  *
  * mean, invstd, weight, bias, running statistics and the gradients of weight and bias are [C], in
- * compute_dtype(x.dtype). Preconditions everywhere: tensors are contiguous; outputs overlap neither inputs
- * nor one another. Throws ValueError for shapes that do not fit, TypeError for dtypes.
+ * compute_dtype(x.dtype). Tensors are contiguous. Precondition everywhere: outputs overlap neither
+ * inputs nor one another. Throws ValueError for shapes that do not fit, TypeError for dtypes.
  */
 
 /** Running statistics to move towards those of the batch: r = (1 - momentum) r + momentum b; b's variance is

@@ -34,6 +34,7 @@ Options<Real> options_of(const LocalResponseNorm& o) {
 Extents extents_of(Queue& queue, const Tensor& x, const LocalResponseNorm& options) {
   require_floating(x.dtype, queue.device(), op);
   require(x.rank() >= 3, op, ": Expected 3D or higher dimensionality input (got ", x.rank(), " dimensions)");
+  require_contiguous(op, "the input", x);
   require(options.size > 0, op, ": expected a positive size, got ", options.size);
   const std::int64_t plane = product(Dims(x.shape.begin() + 2, x.shape.end()));
   const cl_int channels = kernel_int(x.shape[1], op, "a number of channels");
@@ -43,12 +44,6 @@ Extents extents_of(Queue& queue, const Tensor& x, const LocalResponseNorm& optio
   };
   return {x.numel(), channels, kernel_int(plane, op, "a plane"), reach(options.size / 2),
           reach((options.size - 1) / 2)};
-}
-
-void require_like(const char* what, const Tensor& t, const Tensor& x, DType dtype) {
-  require(t.shape == x.shape, op, ": expected ", what, " of shape ", x.shape, ", got ", t.shape);
-  require<TypeError>(t.dtype == dtype, op, ": expected ", what, " of dtype ", name(dtype), ", got ",
-                     name(t.dtype));
 }
 
 // An element costs about two: it sums a window.
@@ -66,8 +61,8 @@ void local_response_norm_forward(Queue& queue, const Tensor& x, const LocalRespo
                                  const Tensor& y, const Tensor& base) {
   ENTER(local_response_norm_forward, queue, x, options, y, base);
   const Extents e = extents_of(queue, x, options);
-  require_like("the result", y, x, x.dtype);
-  require_like("base", base, x, compute_dtype(x.dtype));
+  require_like(op, "the result", y, x.shape, x.dtype);
+  require_like(op, "base", base, x.shape, compute_dtype(x.dtype));
   if (x.numel() == 0) return;
   with_real(x.dtype, [&](auto zero) {
     queue.launch(kernel_of(queue, "local_response_norm_forward", x), elements_range(queue, x), x, e,
@@ -79,9 +74,9 @@ void local_response_norm_backward(Queue& queue, const Tensor& dy, const Tensor& 
                                   const LocalResponseNorm& options, const Tensor& dx) {
   ENTER(local_response_norm_backward, queue, dy, x, base, options, dx);
   const Extents e = extents_of(queue, x, options);
-  require_like("the gradient", dy, x, x.dtype);
-  require_like("base", base, x, compute_dtype(x.dtype));
-  require_like("dx", dx, x, x.dtype);
+  require_like(op, "the gradient", dy, x.shape, x.dtype);
+  require_like(op, "base", base, x.shape, compute_dtype(x.dtype));
+  require_like(op, "dx", dx, x.shape, x.dtype);
   if (x.numel() == 0) return;
   const Tensor shares = queue.scratch(x.shape, compute_dtype(x.dtype));
   const Range range = elements_range(queue, x);

@@ -16,16 +16,9 @@ struct Extents {
   cl_long weights;
 };
 
-void require_elements(const char* op, const char* what, const Tensor* t, std::int64_t count, DType dtype) {
-  if (!t) return;
-  require(t->numel() == count, op, ": expected ", what, " of ", count, " elements, got shape ", t->shape);
-  require<TypeError>(t->dtype == dtype, op, ": expected ", what, " of dtype ", name(dtype), ", got ",
-                     name(t->dtype));
-}
-
 Extents extents_of(Queue& queue, const char* op, const NormRows& rows, const Tensor& x) {
   require_floating(x.dtype, queue.device(), op);
-  require_elements(op, "the input", &x, rows.rows * rows.n, x.dtype);
+  require_elements(op, "the input", x, rows.rows * rows.n, x.dtype);
   kernel_int(product({rows.period, rows.weights}), op, "a number of weights");
   return {rows.rows, kernel_int(rows.n, op, "a row"), kernel_int(rows.period, op, "a number of groups"),
           rows.weights};
@@ -45,9 +38,9 @@ void row_norm_forward(Queue& queue, const NormRows& rows, const Tensor& x, const
   const Extents e = extents_of(queue, op, rows, x);
   require_elements(op, "weight", weight, rows.period * rows.weights, x.dtype);
   require_elements(op, "bias", bias, rows.period * rows.weights, x.dtype);
-  require_elements(op, "the result", &y, x.numel(), x.dtype);
+  require_elements(op, "the result", y, x.numel(), x.dtype);
   require_elements(op, "mean", mean, rows.rows, compute_dtype(x.dtype));
-  require_elements(op, "invstd", &invstd, rows.rows, compute_dtype(x.dtype));
+  require_elements(op, "invstd", invstd, rows.rows, compute_dtype(x.dtype));
   if (x.numel() == 0) return;
   with_real(x.dtype, [&](auto zero) {
     queue.launch(row_kernel(queue, "row_norm_forward", x), group_per_row_range(queue, rows.rows, rows.n), x,
@@ -62,11 +55,11 @@ void row_norm_backward(Queue& queue, const NormRows& rows, const Tensor& dy, con
   ENTER(row_norm_backward, queue, rows, dy, x, weight, mean, invstd, dx, weight_terms);
   constexpr const char* op = "row_norm backward";
   const Extents e = extents_of(queue, op, rows, x);
-  require_elements(op, "the gradient", &dy, x.numel(), x.dtype);
+  require_elements(op, "the gradient", dy, x.numel(), x.dtype);
   require_elements(op, "weight", weight, rows.period * rows.weights, x.dtype);
   require_elements(op, "mean", mean, rows.rows, compute_dtype(x.dtype));
-  require_elements(op, "invstd", &invstd, rows.rows, compute_dtype(x.dtype));
-  require_elements(op, "dx", &dx, x.numel(), x.dtype);
+  require_elements(op, "invstd", invstd, rows.rows, compute_dtype(x.dtype));
+  require_elements(op, "dx", dx, x.numel(), x.dtype);
   require_elements(op, "the terms", weight_terms, x.numel(), compute_dtype(x.dtype));
   if (x.numel() == 0) return;
   queue.launch(row_kernel(queue, "row_norm_backward", x), group_per_row_range(queue, rows.rows, rows.n), dy,

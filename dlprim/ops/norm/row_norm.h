@@ -22,8 +22,8 @@ struct NormRows {
  * eps).
  *
  * x, y: rows * n elements of one floating dtype; weight, bias: of that dtype, or nullptr (1 and 0); mean,
- * invstd: [rows], compute_dtype(x.dtype), written for the backward pass. Preconditions: contiguous, no
- * overlap. Throws ValueError, TypeError.
+ * invstd: [rows], compute_dtype(x.dtype), written for the backward pass. All contiguous;
+ * precondition: no overlap. Throws ValueError, TypeError.
  */
 void row_norm_forward(Queue& queue, const NormRows& rows, const Tensor& x, const Tensor* weight,
                       const Tensor* bias, double eps, const Tensor& y, const Tensor* mean,

@@ -1,7 +1,7 @@
 #include "dlprim/ops/optim/fused.h"
 
 #include "dlprim/core/call.h"
-#include "dlprim/core/error.h"
+#include "dlprim/core/checked.h"
 #include "dlprim/core/real.h"
 #include "dlprim/ops/optim/pack_launch.h"
 #include "dlprim/runtime/device.h"
@@ -9,14 +9,6 @@
 
 namespace dlprim {
 namespace {
-
-void require_fitting(const char* op, const Tensor& t, const char* what, const Tensor& parameter) {
-  require<TypeError>(t.dtype == parameter.dtype, op, ": expected ", what, " of dtype ", name(parameter.dtype),
-                     ", got ", name(t.dtype));
-  require(t.shape == parameter.shape, op, ": expected ", what, " of shape ", parameter.shape, ", got ",
-          t.shape);
-  require(t.is_contiguous(), op, ": expected a contiguous ", what, ", got strides ", t.strides);
-}
 
 PackRows rows_of(const char* op, const std::vector<OptimizedParameter>& parameters) {
   PackRows rows;
@@ -26,13 +18,13 @@ PackRows rows_of(const char* op, const std::vector<OptimizedParameter>& paramete
     require<TypeError>(p.parameter.dtype == first.parameter.dtype, op, ": expected parameters of one dtype");
     require(p.state.size() == first.state.size(), op, ": expected ", first.state.size(),
             " states per parameter, got ", p.state.size());
-    require_fitting(op, p.parameter, "parameter", p.parameter);
-    require_fitting(op, p.gradient, "gradient", p.parameter);
+    require_contiguous(op, "the parameter", p.parameter);
+    require_like(op, "the gradient", p.gradient, p.parameter.shape, first.parameter.dtype);
     std::vector<const Tensor*>& row = rows.emplace_back();
     row.reserve(2 + p.state.size());
     row.insert(row.end(), {&p.parameter, &p.gradient});
     for (const Tensor& t : p.state) {
-      require_fitting(op, t, "state", p.parameter);
+      require_like(op, "the state", t, p.parameter.shape, first.parameter.dtype);
       row.push_back(&t);
     }
   }

@@ -17,7 +17,7 @@ PackRows rows_of(Queue& queue, const char* op, const std::vector<Tensor>& tensor
     require_floating(t.dtype, queue.device(), op);
     require<TypeError>(t.dtype == compute_dtype(t.dtype) && t.dtype == tensors.front().dtype, op,
                        ": expected tensors all of dtype float32 or all of float64, got ", name(t.dtype));
-    require(t.is_contiguous(), op, ": expected contiguous tensors, got strides ", t.strides);
+    require_contiguous(op, "its tensors", t);
     rows.push_back({&t});
   }
   return rows;
@@ -44,11 +44,9 @@ void multi_tensor_norm(Queue& queue, ParameterPack& pack, const std::vector<Tens
   constexpr const char* op = "multi_tensor_norm";
   const cl_int kind = kind_of(p);
   const PackRows rows = rows_of(queue, op, tensors);
-  require(norm.numel() == 1, op, ": expected a norm of one element, got shape ", norm.shape);
+  const DType dtype = tensors.empty() ? norm.dtype : tensors.front().dtype;
+  require_elements(op, "the norm", norm, 1, dtype);
   if (rows.empty()) return queue.zero(norm);
-  const DType dtype = tensors.front().dtype;
-  require<TypeError>(norm.dtype == dtype, op, ": expected a norm of dtype ", name(dtype), ", got ",
-                     name(norm.dtype));
   pack.prepare(queue, rows);
   const std::int64_t chunks = pack.chunks();
   if (chunks == 0) return queue.zero(norm);
@@ -69,8 +67,7 @@ void multi_tensor_clip(Queue& queue, ParameterPack& pack, const std::vector<Tens
   const PackRows rows = rows_of(queue, op, tensors);
   if (rows.empty()) return;
   const DType dtype = tensors.front().dtype;
-  require(norm.numel() == 1 && norm.dtype == dtype, op, ": expected a norm of one element of dtype ",
-          name(dtype), ", got ", norm.shape, " of ", name(norm.dtype));
+  require_elements(op, "the norm", norm, 1, dtype);
   with_real(dtype, [&](auto zero) {
     launch_pack(queue, pack, rows, kernel_of(queue, op, dtype), norm, static_cast<decltype(zero)>(max_norm));
   });

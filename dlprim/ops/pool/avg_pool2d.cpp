@@ -1,7 +1,7 @@
 #include "dlprim/ops/pool/avg_pool2d.h"
 
 #include "dlprim/core/call.h"
-#include "dlprim/core/error.h"
+#include "dlprim/core/checked.h"
 #include "dlprim/ops/pool/pool2d_launch.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
@@ -26,6 +26,7 @@ void require_average(const char* op, const Pool2dGeometry& geometry) {
 void forward(Queue& queue, const char* op, const Tensor& x, const Pool2dGeometry* geometry,
              KernelDivisor divisor, const Tensor& y) {
   require_floating(x.dtype, queue.device(), op);
+  require_contiguous(op, "the input", x);
   if (y.numel() == 0) return;
   queue.launch(pool_kernel(queue, "avg_pool2d_forward", x.dtype), pool_range(queue, y), x, y,
                cl_long{pool_planes(y.shape)}, pool_window(op, x.shape, y.shape, geometry), divisor);
@@ -34,6 +35,7 @@ void forward(Queue& queue, const char* op, const Tensor& x, const Pool2dGeometry
 void backward(Queue& queue, const char* op, const Tensor& dy, const Pool2dGeometry* geometry,
               KernelDivisor divisor, const Tensor& dx) {
   require_floating(dx.dtype, queue.device(), op);
+  require_contiguous(op, "dx", dx);
   if (dx.numel() == 0) return;
   if (dy.numel() == 0) return queue.zero(dx);
   queue.launch(pool_kernel(queue, "avg_pool2d_backward", dx.dtype), pool_range(queue, dx), dy, dx,
@@ -47,7 +49,7 @@ void avg_pool2d_forward(Queue& queue, const Tensor& x, const Pool2dGeometry& geo
   ENTER(avg_pool2d_forward, queue, x, geometry, divisor, y);
   constexpr const char* op = "avg_pool2d";
   require_average(op, geometry);
-  require_pool_tensor(op, "the result", y, pool2d_output_shape(op, x.shape, geometry), x.dtype);
+  require_like(op, "the result", y, pool2d_output_shape(op, x.shape, geometry), x.dtype);
   forward(queue, op, x, &geometry, kernel_divisor(divisor), y);
 }
 
@@ -56,7 +58,7 @@ void avg_pool2d_backward(Queue& queue, const Tensor& dy, const Pool2dGeometry& g
   ENTER(avg_pool2d_backward, queue, dy, geometry, divisor, dx);
   constexpr const char* op = "avg_pool2d backward";
   require_average(op, geometry);
-  require_pool_tensor(op, "the gradient", dy, pool2d_output_shape(op, dx.shape, geometry), dx.dtype);
+  require_like(op, "the gradient", dy, pool2d_output_shape(op, dx.shape, geometry), dx.dtype);
   backward(queue, op, dy, &geometry, kernel_divisor(divisor), dx);
 }
 

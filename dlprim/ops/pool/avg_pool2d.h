@@ -16,7 +16,7 @@ struct AveragePoolDivisor {
 
 /**
  * torch.nn.functional.avg_pool2d over `x`, [N, C, H, W] or [C, H, W], of any floating dtype. `y` has the
- * shape of pool2d_output_shape; dilation must be 1. Precondition: contiguous, no overlap. Throws ValueError,
+ * shape of pool2d_output_shape; dilation must be 1. Contiguous; precondition: no overlap. Throws ValueError,
  * TypeError.
  */
 void avg_pool2d_forward(Queue& queue, const Tensor& x, const Pool2dGeometry& geometry,

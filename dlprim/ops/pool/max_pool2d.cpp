@@ -1,7 +1,7 @@
 #include "dlprim/ops/pool/max_pool2d.h"
 
 #include "dlprim/core/call.h"
-#include "dlprim/core/error.h"
+#include "dlprim/core/checked.h"
 #include "dlprim/ops/pool/pool2d_launch.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
@@ -12,7 +12,8 @@ namespace {
 void forward(Queue& queue, const char* op, const Tensor& x, const Pool2dGeometry* geometry, const Tensor& y,
              const Tensor* indices) {
   require_floating(x.dtype, queue.device(), op);
-  if (indices) require_pool_tensor(op, "indices", *indices, y.shape, DType::int32);
+  require_contiguous(op, "the input", x);
+  require_like(op, "indices", indices, y.shape, DType::int32);
   if (y.numel() == 0) return;
   queue.launch(pool_kernel(queue, "max_pool2d_forward", x.dtype), pool_range(queue, y), x, y,
                Optional{indices}, cl_long{pool_planes(y.shape)}, pool_window(op, x.shape, y.shape, geometry));
@@ -21,7 +22,8 @@ void forward(Queue& queue, const char* op, const Tensor& x, const Pool2dGeometry
 void backward(Queue& queue, const char* op, const Tensor& dy, const Tensor& indices,
               const Pool2dGeometry* geometry, const Tensor& dx) {
   require_floating(dx.dtype, queue.device(), op);
-  require_pool_tensor(op, "indices", indices, dy.shape, DType::int32);
+  require_contiguous(op, "dx", dx);
+  require_like(op, "indices", indices, dy.shape, DType::int32);
   if (dx.numel() == 0) return;
   if (dy.numel() == 0) return queue.zero(dx);
   queue.launch(pool_kernel(queue, "max_pool2d_backward", dx.dtype), pool_range(queue, dx), dy, indices, dx,
@@ -34,7 +36,7 @@ void max_pool2d_forward(Queue& queue, const Tensor& x, const Pool2dGeometry& geo
                         const Tensor* indices) {
   ENTER(max_pool2d_forward, queue, x, geometry, y, indices);
   constexpr const char* op = "max_pool2d";
-  require_pool_tensor(op, "the result", y, pool2d_output_shape(op, x.shape, geometry), x.dtype);
+  require_like(op, "the result", y, pool2d_output_shape(op, x.shape, geometry), x.dtype);
   forward(queue, op, x, &geometry, y, indices);
 }
 
@@ -42,7 +44,7 @@ void max_pool2d_backward(Queue& queue, const Tensor& dy, const Tensor& indices,
                          const Pool2dGeometry& geometry, const Tensor& dx) {
   ENTER(max_pool2d_backward, queue, dy, indices, geometry, dx);
   constexpr const char* op = "max_pool2d backward";
-  require_pool_tensor(op, "the gradient", dy, pool2d_output_shape(op, dx.shape, geometry), dx.dtype);
+  require_like(op, "the gradient", dy, pool2d_output_shape(op, dx.shape, geometry), dx.dtype);
   backward(queue, op, dy, indices, &geometry, dx);
 }
 

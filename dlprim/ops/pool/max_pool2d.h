@@ -9,15 +9,15 @@ namespace dlprim {
  * torch.max_pool2d over `x`, [N, C, H, W] or [C, H, W], of any floating dtype. `y` has the shape of
  * pool2d_output_shape. `indices` (int32, the shape of y, or nullptr when not wanted) receives the place h * W
  * + w of each maximum in its plane: the first among equals; a NaN counts as larger than any number. Padding
- * never wins (PyTorch's indices are the same numbers, as int64). Precondition: x, y and indices are
- * contiguous and do not overlap. Throws ValueError, TypeError.
+ * never wins (PyTorch's indices are the same numbers, as int64). x, y and indices are contiguous;
+ * precondition: they do not overlap. Throws ValueError, TypeError.
  */
 void max_pool2d_forward(Queue& queue, const Tensor& x, const Pool2dGeometry& geometry, const Tensor& y,
                         const Tensor* indices);
 
 /**
  * Gradient of max_pool2d: every element of `dx` is written, with the sum of those `dy` whose index names it,
- * in a fixed order. `dx` has the shape of the forward input; dtypes as there. Precondition: contiguous, no
+ * in a fixed order. `dx` has the shape of the forward input; dtypes as there. Contiguous; precondition: no
  * overlap, indices as the forward pass has written them.
  */
 void max_pool2d_backward(Queue& queue, const Tensor& dy, const Tensor& indices,

@@ -120,17 +120,10 @@ Kernel& pool_kernel(Queue& queue, const char* name, DType dtype) {
   return queue.kernel("ops/pool/pool2d.cl", name, dtype_defines(dtype).set("EXACT_STORAGE", exact ? 1 : 0));
 }
 
-void require_pool_tensor(const char* op, const char* what, const Tensor& tensor, const Dims& shape,
-                         DType dtype) {
-  require(tensor.shape == shape, op, ": expected ", what, " of shape ", shape, ", got ", tensor.shape);
-  require<TypeError>(tensor.dtype == dtype, op, ": expected ", what, " of dtype ", name(dtype), ", got ",
-                     name(tensor.dtype));
-}
-
 void require_adaptive_shapes(const char* op, const Tensor& x, const Tensor& y) {
   require(y.rank() == x.rank() && y.rank() >= 3, op, ": shapes ", x.shape, " and ", y.shape, " do not fit");
-  require_pool_tensor(op, "the result", y,
-                      adaptive_pool2d_output_shape(op, x.shape, {y.size(-2), y.size(-1)}), x.dtype);
+  require_like(op, "the result", y, adaptive_pool2d_output_shape(op, x.shape, {y.size(-2), y.size(-1)}),
+               x.dtype);
 }
 
 }  // namespace dlprim

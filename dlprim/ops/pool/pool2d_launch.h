@@ -27,11 +27,8 @@ Range pool_range(Queue& queue, const Tensor& result);
 /** Kernel `name` of pool2d.cl for that dtype. */
 Kernel& pool_kernel(Queue& queue, const char* name, DType dtype);
 
-/** Throws ValueError or TypeError unless `tensor` has that shape and dtype. */
-void require_pool_tensor(const char* op, const char* what, const Tensor& tensor, const Dims& shape,
-                         DType dtype);
-
-/** Throws unless `y` is `x`, [N, C, H, W] or [C, H, W], with another, positive, plane size. */
+/** Throws unless `y` is contiguous, and `x`, [N, C, H, W] or [C, H, W], with another, positive, plane size.
+ */
 void require_adaptive_shapes(const char* op, const Tensor& x, const Tensor& y);
 
 }  // namespace dlprim

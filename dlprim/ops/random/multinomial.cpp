@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "dlprim/core/call.h"
+#include "dlprim/core/checked.h"
 #include "dlprim/core/real.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
@@ -28,6 +29,8 @@ void multinomial(Queue& queue, const Tensor& weights, bool replacement, PhiloxSt
       weights.rank() == 2 && out.rank() == 2 && weights.shape[0] == out.shape[0] && out.dtype == DType::int64,
       op, ": expected weights [rows, categories] and an int64 result [rows, samples], got ", weights.shape,
       " and ", out.shape);
+  require_contiguous(op, "the weights", weights);
+  require_contiguous(op, "the result", out);
   const std::int64_t rows = weights.shape[0], categories = weights.shape[1], samples = out.shape[1];
   require(categories > 0 && (replacement || samples <= categories), op, ": cannot draw ", samples,
           " samples of ", categories, " categories", replacement ? "" : " without replacement");

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "dlprim/core/call.h"
-#include "dlprim/core/error.h"
+#include "dlprim/core/checked.h"
 #include "dlprim/core/real.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
@@ -44,6 +44,7 @@ void launch_real(Queue& queue, const char* op, const Tensor& out, Real a, Real b
 
 void fill_real(Queue& queue, const char* op, const Tensor& out, double a, double b, PhiloxState state) {
   require_floating(out.dtype, queue.device(), op);
+  require_contiguous(op, "the result", out);
   if (out.numel() == 0) return;
   with_real(out.dtype, [&](auto zero) {
     using Real = decltype(zero);
@@ -91,6 +92,7 @@ void random_normal(Queue& queue, const Tensor& out, double mean, double std, Phi
 void random_bernoulli(Queue& queue, const Tensor& out, double p, PhiloxState state) {
   ENTER(random_bernoulli, queue, out, p, state);
   require_probability("random_bernoulli", p);
+  require_contiguous("random_bernoulli", "the result", out);
   if (out.numel() == 0) return;
   queue.launch(random_kernel(queue, "random_bernoulli", out.dtype), random_range(queue, out.numel(), 4), out,
                static_cast<cl_ulong>(out.numel()), static_cast<cl_ulong>(state.seed),
@@ -103,6 +105,7 @@ void random_integers(Queue& queue, const Tensor& out, std::int64_t low, std::int
   constexpr const char* op = "random_integers";
   require(low < high, op, ": expected low < high, got ", low, " and ", high);
   require<TypeError>(out.dtype != DType::boolean, op, ": bool is not supported");
+  require_contiguous(op, "the result", out);
   if (out.numel() == 0) return;
   const cl_ulong range = static_cast<cl_ulong>(high) - static_cast<cl_ulong>(low);
   queue.launch(random_kernel(queue, op, out.dtype), random_range(queue, out.numel(), 2), out,
@@ -115,8 +118,8 @@ void dropout(Queue& queue, const Tensor& x, double p, PhiloxState state, const T
   constexpr const char* op = "dropout";
   require_floating(x.dtype, queue.device(), op);
   require_probability(op, p);
-  require(x.shape == y.shape && x.dtype == y.dtype, op, ": expected a result of shape ", x.shape,
-          " and dtype ", name(x.dtype), ", got ", y.shape, " and ", name(y.dtype));
+  require_contiguous(op, "the input", x);
+  require_like(op, "the result", y, x.shape, x.dtype);
   if (x.numel() == 0) return;
   with_real(x.dtype, [&](auto zero) {
     using Real = decltype(zero);

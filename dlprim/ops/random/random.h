@@ -18,7 +18,7 @@ namespace dlprim {
  * b = (i / 64) * 16 + i % 16. Elements that need 64 bits (float64, random_integers) come in runs of 32: words
  * 2w and 2w + 1 with w = (i / 16) % 2 of counter b = (i / 32) * 16 + i % 16.
  *
- * Precondition everywhere: tensors are contiguous. The caller moves the state on by philox_increment(numel)
+ * Tensors are contiguous, which is checked. The caller moves the state on by philox_increment(numel)
  * per call:
  *
  *     PhiloxState state{seed};

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "dlprim/core/call.h"
+#include "dlprim/core/checked.h"
 #include "dlprim/core/layout.h"
 #include "dlprim/core/real.h"
 #include "dlprim/runtime/device.h"
@@ -39,6 +40,10 @@ bool is_columnwise(const Space& space) {
     return layout.sizes.empty() ? 0 : layout.strides[0].back();
   };
   return inner_stride(space.kept) == 1 && inner_stride(space.reduced) != 1 && space.kept.sizes.back() > 1;
+}
+
+std::int64_t kept_elements(const Tensor& input, DimMask mask) {
+  return product(reduced_shape(input.shape, mask, false));
 }
 
 /** Sizes and strides as reduce.cl's layout_t: kept sizes, kept strides, reduced sizes, reduced strides,
@@ -238,18 +243,25 @@ void reduce(Queue& queue, const ReductionOp& row, const Tensor& input, DimMask m
             const ReductionParameters& parameters) {
   ENTER(reduce, queue, row, input, mask, output, parameters);
   row.result_dtype(input.dtype);
+  const std::int64_t groups = kept_elements(input, mask);
+  require_elements(row.name.c_str(), "the result", output, groups, output.dtype);
+  require_elements(row.name.c_str(), "a number for every result", parameters.shift, groups,
+                   compute_dtype(input.dtype));
   run(queue, row, input, mask, {&output, nullptr}, parameters);
 }
 
 void variance(Queue& queue, const Tensor& input, DimMask mask, double correction, const Tensor& mean,
               const Tensor& output) {
   ENTER(variance, queue, input, mask, correction, mean, output);
+  // Both results before the first is written.
+  require_elements("var", "the result", output, kept_elements(input, mask), output.dtype);
   reduce(queue, reduction("mean"), input, mask, mean);
   reduce(queue, reduction("moments"), input, mask, output, {&mean, correction});
 }
 
 void logsumexp(Queue& queue, const Tensor& input, DimMask mask, const Tensor& largest, const Tensor& rest) {
   ENTER(logsumexp, queue, input, mask, largest, rest);
+  require_elements("logsumexp", "the result", rest, kept_elements(input, mask), rest.dtype);
   reduce(queue, reduction("amax"), input, mask, largest);
   reduce(queue, reduction("shifted_exp"), input, mask, rest, {&largest});
 }
@@ -258,12 +270,19 @@ void reduce_index(Queue& queue, Extreme extreme, const Tensor& input, DimMask ma
                   const Tensor& indices) {
   ENTER(reduce_index, queue, extreme, input, mask, values, indices);
   const ReductionOp& row = indexed_rows()[extreme == Extreme::max ? 0 : 1];
+  const std::int64_t groups = kept_elements(input, mask);
+  if (values.defined()) require_elements(row.name.c_str(), "the values", values, groups, input.dtype);
+  require_elements(row.name.c_str(), "the indices", indices, groups, DType::int64);
   run(queue, row, input, mask, {values.defined() ? &values : nullptr, &indices}, {});
 }
 
 void place_at_index(Queue& queue, const Tensor& values, const Tensor& indices, int dim,
                     const Tensor& output) {
   ENTER(place_at_index, queue, values, indices, dim, output);
+  constexpr const char* op = "placing by an index";
+  require_contiguous(op, "the result", output);
+  require_elements(op, "the values", values, values.numel(), output.dtype);
+  require_elements(op, "the indices", indices, values.numel(), DType::int64);
   queue.zero(output);
   const Dims& shape = output.shape;
   const std::int64_t size = shape.empty() ? 1 : shape[dim];

@@ -1,7 +1,7 @@
 #include "dlprim/ops/resample/interpolate.h"
 
 #include "dlprim/core/call.h"
-#include "dlprim/core/error.h"
+#include "dlprim/core/checked.h"
 #include "dlprim/core/real.h"
 #include "dlprim/ops/resample/resample_launch.h"
 #include "dlprim/runtime/device.h"
@@ -56,7 +56,8 @@ void check(const char* op, const Queue& queue, const Tensor& x, const Interpolat
     expected[d] = y.shape[d];
   }
   require_floating(x.dtype, queue.device(), op);
-  require_resample_tensor(op, "an output", y, expected, x.dtype);
+  require_contiguous(op, "the input or its gradient", x);
+  require_like(op, "the result or its gradient", y, expected, x.dtype);
 }
 
 void launch(Queue& queue, const char* op, const char* kernel, const Tensor& source, const Tensor& result,

@@ -27,8 +27,8 @@ struct InterpolationGeometry {
 
 /**
  * torch.nn.functional.interpolate of `x`, [..., sizes of the axes], to the sizes of `y`, whose other
- * dimensions are x's; a scale factor f makes size * f, rounded down. Any floating dtype. Precondition:
- * contiguous, no overlap. Throws ValueError, TypeError.
+ * dimensions are x's; a scale factor f makes size * f, rounded down. Any floating dtype. Contiguous;
+ * precondition: no overlap. Throws ValueError, TypeError.
  */
 void interpolate_forward(Queue& queue, const Tensor& x, const InterpolationGeometry& geometry,
                          const Tensor& y);

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "dlprim/core/call.h"
-#include "dlprim/core/error.h"
+#include "dlprim/core/checked.h"
 #include "dlprim/ops/resample/resample_launch.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
@@ -20,7 +20,6 @@ struct KernelPadding {
 void launch(Queue& queue, const char* op, const char* kernel, const Tensor& source, const Tensor& result,
             const Dims& x, const Dims& y, const PadGeometry& g) {
   require_floating(result.dtype, queue.device(), op);
-  require(source.is_contiguous(), op, ": tensors must be contiguous");
   if (result.numel() == 0) return;
   const auto size = spatial_sizes(op, x, g.axes), out = spatial_sizes(op, y, g.axes);
   KernelPadding p{};
@@ -57,14 +56,16 @@ Dims pad_output_shape(const char* op, const Dims& x, const PadGeometry& g) {
 
 void pad_forward(Queue& queue, const Tensor& x, const PadGeometry& geometry, const Tensor& y) {
   ENTER(pad_forward, queue, x, geometry, y);
-  require_resample_tensor("pad", "an output", y, pad_output_shape("pad", x.shape, geometry), x.dtype);
+  require_contiguous("pad", "the input", x);
+  require_like("pad", "the result", y, pad_output_shape("pad", x.shape, geometry), x.dtype);
   launch(queue, "pad", "pad", x, y, x.shape, y.shape, geometry);
 }
 
 void pad_backward(Queue& queue, const Tensor& dy, const PadGeometry& geometry, const Tensor& dx) {
   ENTER(pad_backward, queue, dy, geometry, dx);
   constexpr const char* op = "pad backward";
-  require_resample_tensor(op, "a gradient", dy, pad_output_shape(op, dx.shape, geometry), dx.dtype);
+  require_like(op, "the gradient", dy, pad_output_shape(op, dx.shape, geometry), dx.dtype);
+  require_contiguous(op, "dx", dx);
   launch(queue, op, "pad_backward", dy, dx, dx.shape, dy.shape, geometry);
 }
 

@@ -22,8 +22,8 @@ struct PadGeometry {
 /** Shape of torch.nn.functional.pad of `x`. Throws ValueError for every geometry that PyTorch refuses. */
 Dims pad_output_shape(const char* op, const Dims& x, const PadGeometry& geometry);
 
-/** torch.nn.functional.pad of `x`, of any floating dtype, in the modes above. Precondition: contiguous, no
- * overlap. Throws ValueError, TypeError. */
+/** torch.nn.functional.pad of `x`, of any floating dtype, in the modes above. Contiguous; precondition:
+ * no overlap. Throws ValueError, TypeError. */
 void pad_forward(Queue& queue, const Tensor& x, const PadGeometry& geometry, const Tensor& y);
 
 /** Gradient of pad: every element of `dx` is written, with the sum of those `dy` that are it, in a fixed

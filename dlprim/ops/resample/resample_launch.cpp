@@ -32,12 +32,4 @@ std::array<cl_int, 3> spatial_sizes(const char* op, const Dims& shape, int axes)
   return sizes;
 }
 
-void require_resample_tensor(const char* op, const char* what, const Tensor& tensor, const Dims& shape,
-                             DType dtype) {
-  require(tensor.shape == shape, op, ": expected ", what, " of shape ", shape, ", got ", tensor.shape);
-  require<TypeError>(tensor.dtype == dtype, op, ": expected ", what, " of dtype ", name(dtype), ", got ",
-                     name(tensor.dtype));
-  require(tensor.is_contiguous(), op, ": expected a contiguous tensor for ", what);
-}
-
 }  // namespace dlprim

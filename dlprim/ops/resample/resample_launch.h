@@ -16,8 +16,4 @@ Range rows_range(const Queue& queue, std::int64_t rows, std::int64_t columns);
  * `op`, when an int cannot hold one. */
 std::array<cl_int, 3> spatial_sizes(const char* op, const Dims& shape, int axes);
 
-/** Throws ValueError or TypeError unless `tensor` is contiguous, of that shape and dtype. */
-void require_resample_tensor(const char* op, const char* what, const Tensor& tensor, const Dims& shape,
-                             DType dtype);
-
 }  // namespace dlprim

@@ -28,7 +28,8 @@ KernelBlocks kernel_blocks(const char* op, const Queue& queue, const Tensor& ima
   require<TypeError>(image.dtype == columns.dtype, op, ": expected one dtype, got ", name(image.dtype),
                      " and ", name(columns.dtype));
   require_floating(image.dtype, queue.device(), op);
-  require(image.is_contiguous() && columns.is_contiguous(), op, ": tensors must be contiguous");
+  require_contiguous(op, "the image", image);
+  require_contiguous(op, "the columns", columns);
   KernelBlocks b{};
   for (std::size_t i = 0; i < 2; ++i) {
     b.size[i] = size[i + 1];

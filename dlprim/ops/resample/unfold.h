@@ -21,7 +21,7 @@ std::array<std::int64_t, 2> block_counts(const char* op, const std::array<std::i
 /**
  * torch.nn.functional.unfold: `image` [..., H, W] to `columns` [..., KH * KW, blocks], where an element is
  * the image's under that tap of that block, 0 in the padding. Any floating dtype; also the gradient of fold.
- * Precondition: contiguous, no overlap; the leading dimensions multiply to the same. Throws ValueError,
+ * Contiguous; precondition: no overlap; the leading dimensions multiply to the same. Throws ValueError,
  * TypeError.
  */
 void unfold(Queue& queue, const Tensor& image, const BlockGeometry& geometry, const Tensor& columns);

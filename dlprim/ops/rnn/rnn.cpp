@@ -233,13 +233,61 @@ class Backward {
   Tensor carry_;
 };
 
-void check(Queue& queue, const RnnLayer& layer, const RnnSteps& steps, const Tensor& x) {
-  require_floating(x.dtype, queue.device(), op);
-  kernel_int(product({layer.w_hh.shape[0], 2}), op, "a number of gates");
-  kernel_int(steps.size(0), op, "a number of sequences");
-  require(x.rank() == 2 && x.shape[0] == steps.rows() && x.shape[1] == layer.w_ih.shape[1], op,
-          ": expected an input of shape [", steps.rows(), ", ", layer.w_ih.shape[1], "], got ", x.shape);
-}
+/** What all tensors of a call must fit: `layer` over `steps` of `x`. */
+class Fitting {
+ public:
+  Fitting(Queue& queue, const RnnLayer& layer, const RnnSteps& steps, const Tensor& x)
+      : dtype_(x.dtype),
+        rows_(steps.rows()),
+        sequences_(steps.size(0)),
+        units_(layer.units()),
+        state_(layer.state_size()),
+        gates_(layer.w_hh.shape[0]) {
+    require_floating(dtype_, queue.device(), op);
+    kernel_int(product({gates_, 2}), op, "a number of gates");
+    kernel_int(sequences_, op, "a number of sequences");
+    const std::int64_t inputs = layer.w_ih.shape[1];
+    require(x.rank() == 2 && x.shape[0] == rows_ && x.shape[1] == inputs, op,
+            ": expected an input of shape [", rows_, ", ", inputs, "], got ", x.shape);
+    weights(layer.w_ih, layer.w_hh, layer.b_ih, layer.b_hh, layer.w_hr, inputs);
+  }
+
+  /** Weights, or their gradients, of which any may be missing. */
+  void weights(const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih, const Tensor& b_hh,
+               const Tensor& w_hr, std::int64_t inputs) const {
+    like("w_ih", w_ih, {gates_, inputs});
+    like("w_hh", w_hh, {gates_, state_});
+    like("b_ih", b_ih, {gates_});
+    like("b_hh", b_hh, {gates_});
+    like("w_hr", w_hr, {state_, units_});
+  }
+  void state(const char* what, const RnnState& state) const {
+    like(what, state.h, {sequences_, state_});
+    like(what, state.c, {sequences_, units_});
+  }
+  void saved(const RnnSaved& saved) const {
+    constexpr const char* what = "what forward saved";
+    like(what, saved.gates, {rows_, gates_});
+    like(what, saved.h_prev, {rows_, state_});
+    for (const Tensor* t : {&saved.c_prev, &saved.hidden_n, &saved.raw}) like(what, *t, {rows_, units_});
+  }
+  /** The output or its gradient: whole rows, perhaps of a wider tensor. */
+  void output(const char* what, const Tensor& t) const {
+    if (!t.defined()) return;
+    Tensor row = t;
+    require(t.rank() == 2 && t.shape[0] == rows_, op, ": expected ", what, " of ", rows_, " rows, got shape ",
+            t.shape);
+    row.shape[0] = 1;
+    like(what, row, {1, state_});
+  }
+  void like(const char* what, const Tensor& t, const Dims& shape) const {
+    if (t.defined()) require_like(op, what, t, shape, dtype_);
+  }
+
+ private:
+  DType dtype_;
+  std::int64_t rows_, sequences_, units_, state_, gates_;
+};
 
 }  // namespace
 
@@ -259,7 +307,10 @@ RnnSteps::RnnSteps(std::vector<std::int64_t> sizes) : sizes_(std::move(sizes)), 
 RnnSaved rnn_forward(Queue& queue, const RnnLayer& layer, const RnnSteps& steps, const Tensor& x,
                      const RnnState& first, const Tensor& output, const RnnState& last) {
   ENTER(rnn_forward, queue, layer, steps, x, first, output, last);
-  check(queue, layer, steps, x);
+  const Fitting fitting(queue, layer, steps, x);
+  fitting.state("the first state", first);
+  fitting.state("the last state", last);
+  fitting.output("the output", output);
   return entered.returns(Forward(queue, layer, steps, output, last).run(x, first));
 }
 
@@ -267,7 +318,13 @@ void rnn_backward(Queue& queue, const RnnLayer& layer, const RnnSteps& steps, co
                   const RnnSaved& saved, const Tensor& dy, const RnnState& last,
                   const RnnGradients& gradients) {
   ENTER(rnn_backward, queue, layer, steps, x, saved, dy, last, gradients);
-  check(queue, layer, steps, x);
+  const Fitting fitting(queue, layer, steps, x);
+  fitting.saved(saved);
+  fitting.output("the gradient", dy);
+  fitting.state("the gradient of the last state", last);
+  fitting.state("the gradient of the first state", gradients.first);
+  fitting.weights(gradients.w_ih, gradients.w_hh, gradients.b_ih, gradients.b_hh, gradients.w_hr, x.shape[1]);
+  fitting.like("dx", gradients.dx, x.shape);
   Backward backward(queue, layer, steps, saved, dy, last, gradients.first);
   backward.run();
   const auto of_weight = [&](const Tensor& result, const Tensor& of_products, const Tensor& factors) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "dlprim/core/call.h"
-#include "dlprim/core/error.h"
+#include "dlprim/core/checked.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
 
@@ -35,6 +35,8 @@ Range columns_range(const DeviceInfo& device, const Columns& c) {
 void scan(Queue& queue, const std::string& name, const Tensor& x, int dim, const Tensor& y, bool reverse) {
   require<TypeError>(is_floating(x.dtype) || x.dtype == DType::int64, name,
                      ": expected a floating dtype or int64, got ", dlprim::name(x.dtype));
+  require_contiguous(name.c_str(), "the input", x);
+  require_like(name.c_str(), "the result", y, x.shape, x.dtype);
   const Columns c = columns_of(x.shape, dim);
   if (x.numel() == 0) return;
   const DeviceInfo& device = queue.device().info();
@@ -61,7 +63,11 @@ void cumprod(Queue& queue, const Tensor& x, int dim, const Tensor& y) {
 
 void cumprod_backward(Queue& queue, const Tensor& dy, const Tensor& x, int dim, const Tensor& dx) {
   ENTER(cumprod_backward, queue, dy, x, dim, dx);
-  require_floating(x.dtype, queue.device(), "cumprod backward");
+  constexpr const char* op = "cumprod backward";
+  require_floating(x.dtype, queue.device(), op);
+  require_contiguous(op, "the input", x);
+  require_like(op, "the gradient", dy, x.shape, x.dtype);
+  require_like(op, "dx", dx, x.shape, x.dtype);
   const Columns c = columns_of(x.shape, dim);
   if (x.numel() == 0) return;
   const DeviceInfo& device = queue.device().info();

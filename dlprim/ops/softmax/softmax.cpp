@@ -25,12 +25,6 @@ Rows rows_of(const char* op, const Dims& shape, std::int64_t dim) {
           kernel_int(inner, op, "a distance between a row's elements")};
 }
 
-void require_like(const char* op, const Tensor& t, const Tensor& reference) {
-  require(t.shape == reference.shape, op, ": expected tensors of shape ", reference.shape, ", got ", t.shape);
-  require<TypeError>(t.dtype == reference.dtype, op, ": expected tensors of dtype ", name(reference.dtype),
-                     ", got ", name(t.dtype));
-}
-
 /** y from x. */
 struct ForwardProblem {
   Rows rows;
@@ -108,7 +102,8 @@ const ImplementationList<BackwardProblem> backward_implementations("softmax_back
 void forward(Queue& queue, const char* op, const Tensor& x, std::int64_t dim, const Tensor& y,
              bool takes_log) {
   require_floating(x.dtype, queue.device(), op);
-  require_like(op, y, x);
+  require_contiguous(op, "the input", x);
+  require_like(op, "the result", y, x.shape, x.dtype);
   const Rows rows = rows_of(op, x.shape, dim);
   if (x.numel() > 0) forward_implementations.run(queue, {rows, x, y, takes_log});
 }
@@ -116,8 +111,9 @@ void forward(Queue& queue, const char* op, const Tensor& x, std::int64_t dim, co
 void backward(Queue& queue, const char* op, const Tensor& dy, const Tensor& y, std::int64_t dim,
               const Tensor& dx, bool of_log) {
   require_floating(y.dtype, queue.device(), op);
-  require_like(op, dy, y);
-  require_like(op, dx, y);
+  require_contiguous(op, "the result of forward", y);
+  require_like(op, "the gradient", dy, y.shape, y.dtype);
+  require_like(op, "dx", dx, y.shape, y.dtype);
   const Rows rows = rows_of(op, y.shape, dim);
   if (y.numel() > 0) backward_implementations.run(queue, {rows, dy, y, dx, of_log});
 }

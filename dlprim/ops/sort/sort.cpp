@@ -101,6 +101,9 @@ class Passes {
 
 void sort_order(Queue& queue, const Tensor& x, bool descending, const Tensor& order) {
   ENTER(sort_order, queue, x, descending, order);
+  require(x.rank() == 2, "sort: expected rows [rows, n], got ", x.shape);
+  require_contiguous("sort", "the input", x);
+  require_like("sort", "the order", order, x.shape, DType::int32);
   const std::int64_t n = x.shape[1];
   kernel_int(n, "sort", "a row");
   if (x.numel() == 0) return;
@@ -120,6 +123,8 @@ void sort_order(Queue& queue, const Tensor& x, bool descending, const Tensor& or
 
 SortedKeys sort_keys(Queue& queue, const Tensor& keys, std::int64_t bound) {
   ENTER(sort_keys, queue, keys, bound);
+  require_like("sort", "the keys", keys, {keys.numel()}, DType::int32);
+  if (keys.numel() == 0) return entered.returns(SortedKeys{keys, keys});
   const Dims row{1, keys.numel()};
   int bits = 1;
   while (std::int64_t{1} << bits < bound) ++bits;

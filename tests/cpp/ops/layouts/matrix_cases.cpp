@@ -1,0 +1,152 @@
+#include "tests/cpp/ops/layouts/cases.h"
+
+// Products: matrices, convolutions, recurrent layers.
+namespace testing_support {
+
+using namespace dlprim;
+
+namespace {
+
+void draw_gemm(Draw& d) {
+  const std::int64_t m = d.size_or_none(33), n = d.size_or_none(33), k = d.size_or_none(33);
+  const bool batched = d.coin();
+  const std::int64_t batches = batched ? d.size_or_none(3) : 1;
+  const auto matrix = [&](std::int64_t rows, std::int64_t columns) {
+    return batched ? Dims{batches, rows, columns} : Dims{rows, columns};
+  };
+  const DType dtype = d.one_of({DType::float32, DType::float32, DType::float32, DType::int32});
+  const Tensor *a = d.input("a", matrix(m, k), dtype), *b = d.input("b", matrix(k, n), dtype),
+               *bias = d.coin() ? d.input("bias", {n}, dtype) : nullptr;
+  const int beta = d.number(0, 1);
+  const Tensor* c = beta ? d.updated("c", matrix(m, n), dtype) : d.output("c", matrix(m, n), dtype);
+  d.calls([=](Queue& queue) { gemm(queue, *a, *b, *c, 2, beta, bias); });
+}
+
+/** A convolution that fits together. */
+struct Convolution {
+  explicit Convolution(Draw& d) {
+    geometry.groups = d.number(0, 3) ? 1 : 2;
+    const std::int64_t in = d.number(0, 3) ? d.size(8) : d.size_or_none(8), out = d.size(8) * geometry.groups;
+    for (std::size_t i = 0; i < 2; ++i) {
+      geometry.stride[i] = d.number(1, 2);
+      geometry.padding[i] = d.number(0, 1);
+      geometry.dilation[i] = d.number(1, 2);
+    }
+    const std::int64_t kernel = d.one_of({1, 3});
+    x = {d.size_or_none(3), in * geometry.groups, d.size(8) + 4, d.size(17) + 4};
+    weight = {out, in, kernel, d.coin() ? kernel : 1};
+    y = conv2d_output_shape(x, weight, geometry);
+  }
+  Conv2dGeometry geometry;
+  Dims x, weight, y;
+};
+
+void draw_conv2d_forward(Draw& d) {
+  const Convolution c(d);
+  const Tensor *x = d.input("x", c.x), *weight = d.input("weight", c.weight),
+               *bias = d.coin() ? d.input("bias", {c.weight[0]}) : nullptr, *y = d.output("y", c.y);
+  d.calls([=](Queue& queue) { conv2d_forward(queue, *x, *weight, bias, c.geometry, *y); });
+}
+
+void draw_conv2d_backward_data(Draw& d) {
+  const Convolution c(d);
+  const Tensor *dy = d.input("dy", c.y), *weight = d.input("weight", c.weight), *dx = d.output("dx", c.x);
+  d.calls([=](Queue& queue) { conv2d_backward_data(queue, *dy, *weight, c.geometry, *dx); });
+}
+
+void draw_conv2d_backward_weight(Draw& d) {
+  const Convolution c(d);
+  const Tensor *dy = d.input("dy", c.y), *x = d.input("x", c.x), *dw = d.output("dw", c.weight);
+  d.calls([=](Queue& queue) { conv2d_backward_weight(queue, *dy, *x, c.geometry, *dw); });
+}
+
+/** A recurrent layer over sequences of two lengths. */
+struct Recurrent {
+  explicit Recurrent(Draw& d)
+      : cell(d.one_of({RnnCell::tanh, RnnCell::lstm, RnnCell::gru})),
+        is_reverse(d.coin()),
+        units(d.size(17)),
+        gates(gates_of(cell) * units),
+        batch(d.size(3)),
+        steps({batch + 1, batch, batch}) {
+    const std::int64_t inputs = d.size(17);
+    state = {batch + 1, units};
+    if (cell == RnnCell::lstm && d.coin()) projection = state[1] = d.size(8);
+    output = {steps.rows(), state[1]};
+    x_shape = {steps.rows(), inputs};
+    x = d.input("x", x_shape);
+    w_ih = d.input("w_ih", {gates, inputs}, d.between(-0.5, 0.5));
+    w_hh = d.input("w_hh", {gates, state[1]}, d.between(-0.5, 0.5));
+    const bool has_bias = d.coin();
+    b_ih = has_bias ? d.input("b_ih", {gates}) : nullptr;
+    b_hh = has_bias ? d.input("b_hh", {gates}) : nullptr;
+    w_hr = projection ? d.input("w_hr", {projection, units}) : nullptr;
+  }
+
+  static Tensor now(const Tensor* t) { return t ? *t : Tensor{}; }
+  RnnLayer layer() const { return {cell, is_reverse, *w_ih, *w_hh, now(b_ih), now(b_hh), now(w_hr)}; }
+  bool has_cells() const { return cell == RnnCell::lstm; }
+
+  RnnCell cell;
+  bool is_reverse;
+  std::int64_t units, gates, batch, projection = 0;
+  RnnSteps steps;
+  Dims state, output, x_shape;
+  const Tensor *x, *w_ih, *w_hh, *b_ih, *b_hh, *w_hr;
+};
+
+void draw_rnn_forward(Draw& d) {
+  const Recurrent r(d);
+  const Dims cells{r.state[0], r.units};
+  const Tensor *h = d.input("h", r.state), *c = r.has_cells() ? d.input("c", cells) : nullptr,
+               *output = d.output("output", r.output), *last_h = d.output("last_h", r.state),
+               *last_c = r.has_cells() ? d.output("last_c", cells) : nullptr;
+  d.calls([=, &d](Queue& queue) {
+    const RnnSaved saved =
+        rnn_forward(queue, r.layer(), r.steps, *r.x, {*h, r.now(c)}, *output, {*last_h, r.now(last_c)});
+    for (const Tensor* t : {&saved.gates, &saved.h_prev, &saved.c_prev, &saved.hidden_n, &saved.raw})
+      if (t->defined()) d.returned(*t);
+  });
+}
+
+void draw_rnn_backward(Draw& d) {
+  const Recurrent r(d);
+  const Dims cells{r.state[0], r.units}, all_cells{r.output[0], r.units};
+  const auto saved = [&](bool has, const char* name, const Dims& shape) {
+    return has ? d.input(name, shape, d.between(0.125, 0.875)) : nullptr;
+  };
+  const Tensor *gates = saved(true, "gates", {r.output[0], r.gates}),
+               *h_prev = saved(true, "h_prev", r.output), *c_prev = saved(r.has_cells(), "c_prev", all_cells),
+               *hidden_n = saved(r.cell == RnnCell::gru, "hidden_n", all_cells),
+               *raw = saved(r.projection != 0, "raw", all_cells);
+  const Tensor *dy = d.input("dy", r.output), *last_h = d.input("last_h", r.state),
+               *last_c = r.has_cells() ? d.input("last_c", cells) : nullptr;
+  const bool adds_dx = d.coin();
+  const Tensor* dx = adds_dx ? d.updated("dx", r.x_shape) : d.output("dx", r.x_shape);
+  const auto gradient = [&](const char* name, const Tensor* of) {
+    return of ? d.output(name, d.plain(of).shape) : nullptr;
+  };
+  const Tensor *dw_ih = gradient("dw_ih", r.w_ih), *dw_hh = gradient("dw_hh", r.w_hh),
+               *db_ih = gradient("db_ih", r.b_ih), *db_hh = gradient("db_hh", r.b_hh),
+               *dw_hr = gradient("dw_hr", r.w_hr), *dh = d.output("dh", r.state),
+               *dc = r.has_cells() ? d.output("dc", cells) : nullptr;
+  d.calls([=](Queue& queue) {
+    const auto now = r.now;
+    rnn_backward(queue, r.layer(), r.steps, *r.x, {*gates, *h_prev, now(c_prev), now(hidden_n), now(raw)},
+                 *dy, {*last_h, now(last_c)},
+                 {*dx, adds_dx, *dw_ih, *dw_hh, now(db_ih), now(db_hh), now(dw_hr), {*dh, now(dc)}});
+  });
+}
+
+}  // namespace
+
+LayoutCases matrix_cases() {
+  return {{"gemm", draw_gemm},
+          {"conv2d_forward", draw_conv2d_forward},
+          {"conv2d_backward_data", draw_conv2d_backward_data},
+          {"conv2d_backward_weight", draw_conv2d_backward_weight},
+          {"rnn_forward", draw_rnn_forward},
+          {"rnn_backward", draw_rnn_backward}};
+}
+
+}  // namespace testing_support

@@ -1,0 +1,159 @@
+#include "tests/cpp/ops/layouts/cases.h"
+
+// Along one dimension or several: softmax, attention, running sums, sorting, reductions.
+namespace testing_support {
+
+using namespace dlprim;
+
+namespace {
+
+int dim_of(Draw& d, const Dims& shape) {
+  return shape.empty() ? 0 : d.number(0, shape.size() - 1);
+}
+
+/** For `function(queue, x, dim, y)`. */
+template <auto function>
+void draw_along(Draw& d) {
+  const Dims shape = d.shape(0, 4);
+  const int dim = dim_of(d, shape);
+  const Tensor *x = d.input("x", shape), *y = d.output("y", shape);
+  d.calls([=](Queue& queue) { function(queue, *x, dim, *y); });
+}
+
+/** For `function(queue, dy, saved, dim, dx)`. */
+template <auto function>
+void draw_back_along(Draw& d) {
+  const Dims shape = d.shape(0, 4);
+  const int dim = dim_of(d, shape);
+  const Tensor *dy = d.input("dy", shape), *saved = d.input("saved", shape), *dx = d.output("dx", shape);
+  d.calls([=](Queue& queue) { function(queue, *dy, *saved, dim, *dx); });
+}
+
+void draw_cumsum(Draw& d) {
+  const Dims shape = d.shape(0, 4);
+  const int dim = dim_of(d, shape);
+  const bool reverse = d.coin();
+  const Tensor *x = d.input("x", shape), *y = d.output("y", shape);
+  d.calls([=](Queue& queue) { cumsum(queue, *x, dim, *y, reverse); });
+}
+
+void draw_cumprod(Draw& d) {
+  const Dims shape = d.shape(0, 4);
+  const int dim = dim_of(d, shape);
+  const Tensor *x = d.input("x", shape, d.between(0.75, 1.25)), *y = d.output("y", shape);
+  d.calls([=](Queue& queue) { cumprod(queue, *x, dim, *y); });
+}
+
+void draw_cumprod_backward(Draw& d) {
+  const Dims shape = d.shape(0, 4);
+  const int dim = dim_of(d, shape);
+  const Tensor *dy = d.input("dy", shape), *x = d.input("x", shape, d.between(0.75, 1.125)),
+               *dx = d.output("dx", shape);
+  d.calls([=](Queue& queue) { cumprod_backward(queue, *dy, *x, dim, *dx); });
+}
+
+void draw_attention(Draw& d) {
+  const std::int64_t outer = d.size_or_none(3), inner = d.size(3), queries = d.size_or_none(17),
+                     keys = d.size_or_none(33);
+  const Tensor* scores = d.updated("scores", {outer * inner, queries, keys});
+  const DType dtype = d.one_of({DType::float32, DType::boolean});
+  const Tensor* mask =
+      d.coin() ? d.operand("mask", Role::input, dtype, {outer, inner, queries, keys}, d.whole(0, 1))
+               : nullptr;
+  const bool is_causal = d.coin();
+  d.calls([=](Queue& queue) { attention_softmax(queue, *scores, 0.5, mask, is_causal); });
+}
+
+void draw_sort_order(Draw& d) {
+  const std::int64_t columns = d.number(0, 3) ? d.size_or_none() : 300;  // a long row is sorted by digits
+  const Dims shape{d.size_or_none(8), columns};
+  const Tensor *x = d.input("x", shape), *order = d.output("order", shape, DType::int32);
+  const bool descending = d.coin();
+  d.calls([=](Queue& queue) { sort_order(queue, *x, descending, *order); });
+}
+
+void draw_sort_keys(Draw& d) {
+  const Tensor* keys = d.operand("keys", Role::spoiled, DType::int32, {d.size_or_none()}, d.whole(0, 40));
+  d.calls([=, &d](Queue& queue) {
+    const SortedKeys sorted = sort_keys(queue, *keys, 41);
+    d.returned(sorted.keys);
+    d.returned(sorted.order);
+  });
+}
+
+/** An input to be reduced, and the shape of what it gives. */
+struct Reduced {
+  explicit Reduced(Draw& d) : shape(d.shape(0, 5)), keepdim(d.coin()) {
+    for (int dim = 0; dim < shape.size(); ++dim)
+      if (d.coin()) mask |= 1u << dim;
+    result = reduced_shape(shape, mask, keepdim);
+  }
+  Dims shape, result;
+  bool keepdim;
+  DimMask mask = 0;
+};
+
+void draw_reduce(Draw& d) {
+  const Reduced r(d);
+  const Tensor* shift = d.number(0, 3) == 0 ? d.input("shift", r.result) : nullptr;
+  const ReductionOp& row = shift ? reduction("shifted_exp") : reduction(d.coin() ? "sum" : "amax");
+  const Tensor *input = d.input("input", r.shape), *output = d.output("output", r.result);
+  d.calls([=, &row](Queue& queue) { reduce(queue, row, *input, r.mask, *output, {shift}); });
+}
+
+void draw_variance(Draw& d) {
+  const Reduced r(d);
+  const Tensor *input = d.input("input", r.shape), *mean = d.output("mean", r.result),
+               *output = d.output("output", r.result);
+  d.calls([=](Queue& queue) { variance(queue, *input, r.mask, 1, *mean, *output); });
+}
+
+void draw_logsumexp(Draw& d) {
+  const Reduced r(d);
+  const Tensor *input = d.input("input", r.shape), *largest = d.output("largest", r.result),
+               *rest = d.output("rest", r.result);
+  d.calls([=](Queue& queue) { logsumexp(queue, *input, r.mask, *largest, *rest); });
+}
+
+void draw_reduce_index(Draw& d) {
+  const Reduced r(d);
+  const Tensor *input = d.input("input", r.shape),
+               *values = d.coin() ? d.output("values", r.result) : nullptr,
+               *indices = d.output("indices", r.result, DType::int64);
+  d.calls([=](Queue& queue) {
+    reduce_index(queue, Extreme::max, *input, r.mask, values ? *values : Tensor{}, *indices);
+  });
+}
+
+void draw_place_at_index(Draw& d) {
+  const Dims shape = d.shape(0, 4);
+  const int dim = dim_of(d, shape);
+  Dims kept = shape;
+  if (!shape.empty()) kept[dim] = shape[dim] == 0 ? 0 : 1;
+  const Tensor *values = d.input("values", kept),
+               *indices = d.indices("indices", kept, shape.empty() ? 1 : shape[dim]),
+               *output = d.output("output", shape);
+  d.calls([=](Queue& queue) { place_at_index(queue, *values, *indices, dim, *output); });
+}
+
+}  // namespace
+
+LayoutCases row_cases() {
+  return {{"softmax_forward", draw_along<softmax_forward>},
+          {"softmax_backward", draw_back_along<softmax_backward>},
+          {"log_softmax_forward", draw_along<log_softmax_forward>},
+          {"log_softmax_backward", draw_back_along<log_softmax_backward>},
+          {"attention_softmax", draw_attention},
+          {"cumsum", draw_cumsum},
+          {"cumprod", draw_cumprod},
+          {"cumprod_backward", draw_cumprod_backward},
+          {"sort_order", draw_sort_order},
+          {"sort_keys", draw_sort_keys},
+          {"reduce", draw_reduce},
+          {"variance", draw_variance},
+          {"logsumexp", draw_logsumexp},
+          {"reduce_index", draw_reduce_index},
+          {"place_at_index", draw_place_at_index}};
+}
+
+}  // namespace testing_support

@@ -1,0 +1,113 @@
+#include "dlprim/ops/scan/scan.h"
+
+#include <algorithm>
+
+#include "tests/cpp/support/elements.h"
+#include "tests/cpp/support/messages.h"
+
+using namespace dlprim;
+using namespace testing_support;
+
+namespace {
+
+using Doubles = std::vector<double>;
+
+/** Calls visit(row) for every row along `dim`: the numbers of its elements, in order. */
+template <class Visit>
+void for_each_row(const Dims& shape, int dim, const Visit& visit) {
+  Dims starts = shape;
+  starts[dim] = 1;
+  for_each_element(starts, [&](Dims at) {
+    std::vector<std::size_t> row;
+    for (at[dim] = 0; at[dim] < shape[dim]; ++at[dim]) row.push_back(element_number(shape, at));
+    visit(row);
+  });
+}
+
+Doubles summed(Doubles x, const Dims& shape, int dim, bool reverse) {
+  for_each_row(shape, dim, [&](std::vector<std::size_t> row) {
+    if (reverse) std::reverse(row.begin(), row.end());
+    for (std::size_t k = 1; k < row.size(); ++k) x[row[k]] += x[row[k - 1]];
+  });
+  return x;
+}
+
+Doubles multiplied(Doubles x, const Dims& shape, int dim) {
+  for_each_row(shape, dim, [&](const std::vector<std::size_t>& row) {
+    for (std::size_t k = 1; k < row.size(); ++k) x[row[k]] *= x[row[k - 1]];
+  });
+  return x;
+}
+
+/** The sums of products that the gradient is, term by term. */
+Doubles product_gradient(const Doubles& dy, const Doubles& x, const Dims& shape, int dim) {
+  Doubles dx(x.size());
+  for_each_row(shape, dim, [&](const std::vector<std::size_t>& row) {
+    for (std::size_t k = 0; k < row.size(); ++k)
+      for (std::size_t j = k; j < row.size(); ++j) {
+        double others = dy[row[j]];
+        for (std::size_t i = 0; i <= j; ++i)
+          if (i != k) others *= x[row[i]];
+        dx[row[k]] += others;
+      }
+  });
+  return dx;
+}
+
+const std::vector<std::pair<Dims, int>> shapes{{{7}, 0},         {{5, 17}, 1},    {{5, 17}, 0},
+                                               {{2, 33, 16}, 1}, {{3, 300}, 1},   {{1, 1, 9}, 2},
+                                               {{4, 3, 1}, 2},   {{2, 65, 3}, 1}, {{3, 5, 31}, 0}};
+
+TEST(Scan, RunningSums) {
+  std::mt19937 random(1);
+  Queue& queue = device().queue();
+  for (const DType dtype : {DType::float32, DType::int64, DType::float16})
+    for (const auto& [shape, dim] : shapes)
+      for (const bool reverse : {false, true}) {
+        const Sample x = sample(random, dtype, shape, Placement::contiguous);
+        const Tensor y = queue.scratch(shape, dtype);
+        cumsum(queue, x.tensor, dim, y, reverse);
+        // Quarters: exact but for what rounding to the dtype leaves.
+        expect_close(download_values(y), summed(x.values, shape, dim, reverse), epsilon(dtype), 0);
+      }
+}
+
+TEST(Scan, RunningProductsAndTheirGradients) {
+  std::mt19937 random(2);
+  Queue& queue = device().queue();
+  for (const auto& [shape, dim] : shapes) {
+    const Sample dy = sample(random, DType::float32, shape, Placement::contiguous);
+    Doubles factors = sample(random, DType::float32, shape, Placement::contiguous).values;
+    for (double& factor : factors) factor = factor == 0 ? 0 : 1 + factor / 64;  // a zero here and there
+    const Tensor x = upload_as(DType::float32, factors, shape);
+    const Tensor y = queue.scratch(shape), dx = queue.scratch(shape);
+    cumprod(queue, x, dim, y);
+    expect_close(download_values(y), multiplied(factors, shape, dim), 1e-5, 1e-6);
+    cumprod_backward(queue, dy.tensor, x, dim, dx);
+    expect_close(download_values(dx), product_gradient(dy.values, factors, shape, dim), 1e-4, 1e-4);
+  }
+}
+
+TEST(Scan, ScalarsAndEmptyTensors) {
+  Queue& queue = device().queue();
+  const Tensor scalar = upload<float>({3}, {}), y = queue.scratch({});
+  cumsum(queue, scalar, 0, y);
+  EXPECT_EQ(download<float>(y), std::vector<float>{3});
+  for (const Dims& shape : {Dims{0}, Dims{3, 0}, Dims{0, 3}}) {
+    const Tensor none = queue.scratch(shape);
+    EXPECT_NO_THROW(cumprod(queue, none, 0, none));
+  }
+}
+
+TEST(Scan, RefusesWhatDoesNotFit) {
+  Queue& queue = device().queue();
+  const Tensor x = upload<float>({1, 2, 3, 4}, {2, 2});
+  expect_error<ValueError>([&] { cumsum(queue, x, 0, queue.scratch({2, 3})); },
+                           "cumsum: expected the result of shape [2, 2], got [2, 3]");
+  expect_error<TypeError>([&] { cumprod(queue, x, 0, queue.scratch({2, 2}, DType::int64)); },
+                          "of dtype float32, got int64");
+  const Tensor flags = upload_as(DType::boolean, {1, 0}, {2});
+  expect_error<TypeError>([&] { cumsum(queue, flags, 0, flags); }, "expected a floating dtype or int64");
+}
+
+}  // namespace
