@@ -14,9 +14,24 @@ namespace {
 
 using dlprim::require;
 
-dlprim::Tensor allocate(const Shape& shape, DType dtype, const Device& device) {
+dlprim::Tensor allocate(const Dims& shape, DType dtype, const Device& device, const Dims& strides) {
   if (dtype == DType::float64) dlprim::require_floating(dtype, *device, "tensor");
-  return dlprim::Tensor::empty(*device, shape, dtype);
+  return dlprim::Tensor::empty_strided(*device, shape, strides, dtype);
+}
+
+dlprim::Tensor allocate(const Dims& shape, DType dtype, const Device& device) {
+  return allocate(shape, dtype, device, dlprim::contiguous_strides(shape));
+}
+
+dlprim::Tensor allocate_like(const Tensor& like, std::optional<DType> dtype,
+                             const std::optional<Device>& device, MemoryFormat format) {
+  return allocate(like.shape(), dtype.value_or(like.dtype()), device.value_or(like.device()),
+                  dlprim::strides_like(like.data(), format));
+}
+
+Tensor filled(const dlprim::Tensor& data, const Scalar& value) {
+  dlprim::fill(data.device().queue(), data, value);
+  return Tensor(data);
 }
 
 template <class T>
@@ -51,16 +66,14 @@ Tensor tensor(const std::vector<std::uint8_t>& values, const Shape& shape, const
   return upload(values, shape, device);
 }
 
-Tensor empty(const Shape& shape, DType dtype, const Device& device) {
-  ENTER_OPERATOR(empty, shape, dtype, device);
-  return Tensor(allocate(shape, dtype, device));
+Tensor empty(const Shape& shape, DType dtype, const Device& device, MemoryFormat format) {
+  ENTER_OPERATOR(empty, shape, dtype, device, format);
+  return Tensor(allocate(shape, dtype, device, dlprim::strides_of(format, shape)));
 }
 
 Tensor full(const Shape& shape, const Scalar& value, DType dtype, const Device& device) {
   ENTER_OPERATOR(full, shape, value, dtype, device);
-  const dlprim::Tensor data = allocate(shape, dtype, device);
-  dlprim::fill(device->queue(), data, value);
-  return Tensor(data);
+  return filled(allocate(shape, dtype, device), value);
 }
 
 Tensor zeros(const Shape& shape, DType dtype, const Device& device) {
@@ -72,21 +85,21 @@ Tensor ones(const Shape& shape, DType dtype, const Device& device) {
   return full(shape, 1, dtype, device);
 }
 
-Tensor empty_like(const Tensor& like, std::optional<DType> dtype) {
-  ENTER_OPERATOR(empty_like, like, dtype);
-  return empty(like.shape().vector(), dtype.value_or(like.dtype()), like.device());
+Tensor empty_like(const Tensor& like, std::optional<DType> dtype, const std::optional<Device>& device, MemoryFormat format) {
+  ENTER_OPERATOR(empty_like, like, dtype, device, format);
+  return Tensor(allocate_like(like, dtype, device, format));
 }
-Tensor full_like(const Tensor& like, const Scalar& value, std::optional<DType> dtype) {
-  ENTER_OPERATOR(full_like, like, value, dtype);
-  return full(like.shape().vector(), value, dtype.value_or(like.dtype()), like.device());
+Tensor full_like(const Tensor& like, const Scalar& value, std::optional<DType> dtype, const std::optional<Device>& device, MemoryFormat format) {
+  ENTER_OPERATOR(full_like, like, value, dtype, device, format);
+  return filled(allocate_like(like, dtype, device, format), value);
 }
-Tensor zeros_like(const Tensor& like, std::optional<DType> dtype) {
-  ENTER_OPERATOR(zeros_like, like, dtype);
-  return full_like(like, 0, dtype);
+Tensor zeros_like(const Tensor& like, std::optional<DType> dtype, const std::optional<Device>& device, MemoryFormat format) {
+  ENTER_OPERATOR(zeros_like, like, dtype, device, format);
+  return filled(allocate_like(like, dtype, device, format), 0);
 }
-Tensor ones_like(const Tensor& like, std::optional<DType> dtype) {
-  ENTER_OPERATOR(ones_like, like, dtype);
-  return full_like(like, 1, dtype);
+Tensor ones_like(const Tensor& like, std::optional<DType> dtype, const std::optional<Device>& device, MemoryFormat format) {
+  ENTER_OPERATOR(ones_like, like, dtype, device, format);
+  return filled(allocate_like(like, dtype, device, format), 1);
 }
 
 namespace {

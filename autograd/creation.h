@@ -19,16 +19,25 @@ Tensor tensor(const std::vector<std::uint8_t>& values, const Shape& shape, const
 /** Uploads the bytes of a contiguous row-major array of that shape and dtype. */
 Tensor from_bytes(const void* bytes, const Shape& shape, DType dtype, const Device& device = {});
 
-/** Contents undefined. */
-Tensor empty(const Shape& shape, DType dtype = DType::float32, const Device& device = {});
+/** Contents undefined. Throws ValueError for a format of another rank than the shape's. */
+Tensor empty(const Shape& shape, DType dtype = DType::float32, const Device& device = {},
+             MemoryFormat format = MemoryFormat::contiguous);
 Tensor full(const Shape& shape, const Scalar& value, DType dtype = DType::float32, const Device& device = {});
 Tensor zeros(const Shape& shape, DType dtype = DType::float32, const Device& device = {});
 Tensor ones(const Shape& shape, DType dtype = DType::float32, const Device& device = {});
-// In the shape, dtype and on the device of `like`; a dtype given replaces its own.
-Tensor empty_like(const Tensor& like, std::optional<DType> dtype = std::nullopt);
-Tensor full_like(const Tensor& like, const Scalar& value, std::optional<DType> dtype = std::nullopt);
-Tensor zeros_like(const Tensor& like, std::optional<DType> dtype = std::nullopt);
-Tensor ones_like(const Tensor& like, std::optional<DType> dtype = std::nullopt);
+// In the shape, dtype and on the device of `like`, and in its order of memory; what is given replaces its own.
+Tensor empty_like(const Tensor& like, std::optional<DType> dtype = std::nullopt,
+                  const std::optional<Device>& device = std::nullopt,
+                  MemoryFormat format = MemoryFormat::preserve);
+Tensor full_like(const Tensor& like, const Scalar& value, std::optional<DType> dtype = std::nullopt,
+                 const std::optional<Device>& device = std::nullopt,
+                 MemoryFormat format = MemoryFormat::preserve);
+Tensor zeros_like(const Tensor& like, std::optional<DType> dtype = std::nullopt,
+                  const std::optional<Device>& device = std::nullopt,
+                  MemoryFormat format = MemoryFormat::preserve);
+Tensor ones_like(const Tensor& like, std::optional<DType> dtype = std::nullopt,
+                 const std::optional<Device>& device = std::nullopt,
+                 MemoryFormat format = MemoryFormat::preserve);
 
 /**
  * start, start + step, … below `end` (above it for a negative step). int64 where all three are whole numbers

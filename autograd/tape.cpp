@@ -189,6 +189,25 @@ TensorList AccumulateGrad::run(const TensorList& gradients, bool) {
   return {};
 }
 
+namespace {
+
+// The gradient of a leaf lies as the leaf does, so that a step walks both side by side; where the leaf is not
+// dense, row-major.
+
+bool lies_for(const dlprim::Tensor& leaf, const dlprim::Tensor& gradient) {
+  return dlprim::is_dense(leaf) ? dlprim::lie_alike(gradient, leaf) : gradient.is_contiguous();
+}
+
+Tensor copied_for(const dlprim::Tensor& leaf, const Tensor& gradient) {
+  const dlprim::Tensor copy = dlprim::Tensor::empty_strided(
+      leaf.device(), leaf.shape, dlprim::is_dense(leaf) ? leaf.strides : dlprim::contiguous_strides(leaf.shape),
+      gradient.dtype());
+  dlprim::copy(leaf.device().queue(), gradient.data(), copy);
+  return Tensor(copy);
+}
+
+}  // namespace
+
 void AccumulateGrad::add_to_leaf(const Tensor& gradient) const {
   const std::shared_ptr<TensorImpl> leaf = this->leaf();
   if (!leaf) return;
@@ -199,10 +218,12 @@ void AccumulateGrad::add_to_leaf(const Tensor& gradient) const {
     if (sum.defined()) {
       sum.add_(gradient);
     } else {
-      // A gradient that nothing else holds is taken as it is; one that a sibling shares is copied.
+      // A gradient that nothing else holds is taken as it is, where it lies as the leaf does; one that a
+      // sibling shares is copied.
       const bool exclusive = gradient.impl_pointer().use_count() == 1 &&
-                             gradient.data().storage.use_count() == 1 && gradient.is_contiguous();
-      sum = leaf->set_grad(exclusive ? gradient : gradient.clone());
+                             gradient.data().storage.use_count() == 1 &&
+                             lies_for(leaf->data, gradient.data());
+      sum = leaf->set_grad(exclusive ? gradient : copied_for(leaf->data, gradient));
     }
   }
   call_post_hooks(Tensor(leaf));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "autograd/device.h"
+#include "dlprim/core/memory_format.h"
 #include "dlprim/core/scalar.h"
 #include "dlprim/core/tensor.h"
 
@@ -21,6 +22,7 @@ using dlprim::Error;
 using dlprim::FileError;
 using dlprim::IndexError;
 using dlprim::KernelBuildError;
+using dlprim::MemoryFormat;
 using dlprim::OutOfMemoryError;
 using dlprim::Scalar;
 using dlprim::TypeError;
@@ -74,7 +76,9 @@ class Tensor {
   std::int64_t numel() const { return data().numel(); }
   /** Size of dimension `dim`, which may be negative. Throws IndexError. */
   std::int64_t size(std::int64_t dim) const;
-  bool is_contiguous() const { return data().is_contiguous(); }
+  bool is_contiguous(MemoryFormat format = MemoryFormat::contiguous) const {
+    return dlprim::is_contiguous(data(), format);
+  }
 
   bool requires_grad() const;
   /** Asks for gradients (a leaf only; floating dtypes only). Throws AutogradError. */
@@ -137,9 +141,10 @@ class Tensor {
   Tensor flatten(std::int64_t start_dim = 0, std::int64_t end_dim = -1) const;
   Tensor transpose(std::int64_t dim0, std::int64_t dim1) const;
   Tensor t() const;
-  Tensor contiguous() const;
-  Tensor clone() const;
-  Tensor to(DType dtype) const;
+  Tensor contiguous(MemoryFormat format = MemoryFormat::contiguous) const;
+  Tensor clone(MemoryFormat format = MemoryFormat::preserve) const;
+  Tensor to(DType dtype, MemoryFormat format = MemoryFormat::preserve) const;
+  Tensor to(MemoryFormat format) const;
   Tensor to(const Device& device) const;
 
   // In place: one method per pointwise operator, and those of autograd/ops/inplace.h. What is written must

@@ -211,6 +211,9 @@ class Module {
    * floating one. */
   void to(const Device& device);
   void to(DType dtype);
+  /** Those of four dimensions, and of five, take `format`. Throws ValueError, with nothing changed, where a
+   * tensor has the wrong one of the two. */
+  void to(MemoryFormat format);
   /** Calls `function` on every submodule, by their own apply(), then on this module. */
   virtual void apply(const std::function<void(Module&)>& function);
   /** Drops the gradients of all parameters, or sets them to zero. */

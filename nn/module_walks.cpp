@@ -244,6 +244,15 @@ void Module::to(DType dtype) {
               [&](const Tensor& t) { return is_floating(t.dtype()) ? t.to(dtype) : t; });
 }
 
+void Module::to(MemoryFormat format) {
+  const std::vector<StateDict> groups{named_parameters(), named_buffers()};
+  const auto takes_format = [](const Tensor& t) { return t.dim() == 4 || t.dim() == 5; };
+  for (const StateDict& group : groups)
+    for (const auto& [name, tensor] : group)
+      if (takes_format(tensor)) dlprim::strides_like(tensor.data(), format);  // throws where it has another rank
+  replace_all(groups, [&](const Tensor& t) { return takes_format(t) ? t.to(format) : t; });
+}
+
 void Module::zero_grad(bool set_to_none) {
   const NoGradGuard no_grad;
   for (Tensor& p : parameters()) {

@@ -273,7 +273,7 @@ void put(Tensor view, const Places& places, const Tensor& source, const Operand&
     const DType dtype = source.defined() ? source.dtype() : view.dtype();
     return [places = KeptPlaces(places), wants_source = needs_tape({source}), shape,
             dtype](const TensorList& g) {
-      TensorList gradients{g[0].clone(), Tensor()};
+      TensorList gradients{g[0].clone(MemoryFormat::contiguous), Tensor()};
       const Places& written = places.get();
       written.write(gradients[0].data(), fitting_source(g[0], 0, written.shape()), true);
       if (wants_source) {

@@ -238,7 +238,7 @@ Write scatter_write(const Tensor& a, std::int64_t dim, const Tensor& index, cons
   static const DeviceCheck check = register_check("scatter: index out of range: ");
   const ElementIndex by = element_index("scatter", a, dim, index, check);
   const auto gradient_of_a = [](const Tensor& g, const ElementIndex& index_of_a) {
-    const Tensor rest = g.clone();
+    const Tensor rest = g.clone(MemoryFormat::contiguous);
     write_number(rest.data(), index_of_a, 0);
     return rest;
   };
@@ -310,7 +310,7 @@ Write index_copy_write(const Tensor& a, std::int64_t dim, const Tensor& index, c
       [by, data = source.data()](const dlprim::Tensor& target) { write_entries(target, by, data, false); },
       [by, shape = source.shape()] {
         return [by = kept(by), shape](const TensorList& g) {
-          const Tensor rest = g[0].clone();
+          const Tensor rest = g[0].clone(MemoryFormat::contiguous);
           write_entries(rest.data(), by.get(), zeros_of({1}, g[0]).data().expanded(shape), true);
           return TensorList{rest, reshape(Tensor(entries(g[0].data(), by.get())), shape.vector())};
         };

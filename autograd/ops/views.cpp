@@ -101,8 +101,9 @@ dlprim::Tensor without_memory(dlprim::Tensor t) {
   return t;
 }
 
-dlprim::Tensor converted(const Tensor& a, DType dtype) {
-  const dlprim::Tensor copy = dlprim::Tensor::empty(*a.device(), a.shape(), dtype);
+dlprim::Tensor converted(const Tensor& a, DType dtype, MemoryFormat format) {
+  const dlprim::Tensor copy =
+      dlprim::Tensor::empty_strided(*a.device(), a.shape(), dlprim::strides_like(a.data(), format), dtype);
   dlprim::copy(a.device()->queue(), a.data(), copy);
   return copy;
 }
@@ -372,28 +373,47 @@ Tensor select(const Tensor& a, std::int64_t dim, std::int64_t index) {
   return squeeze(slice(a, d, index < 0 ? index + size : index, (index < 0 ? index + size : index) + 1), d);
 }
 
-Tensor contiguous(const Tensor& a) {
-  ENTER_OPERATOR(contiguous, a);
-  return a.is_contiguous() ? a : clone(a);
+Tensor contiguous(const Tensor& a, MemoryFormat format) {
+  ENTER_OPERATOR(contiguous, a, format);
+  if (a.is_contiguous(format)) return a;
+  require(format != MemoryFormat::preserve,
+          "preserve memory format is unsupported by the contiguous operator");
+  return clone(a, format);
 }
 
-Tensor clone(const Tensor& a) {
-  ENTER_OPERATOR(clone, a);
-  return record("CloneBackward", {a}, converted(a, a.dtype()),
-                [] { return [](const TensorList& g) { return g; }; });
+// The gradient goes back in the format of `a`, so that what comes before finds one layout.
+Tensor clone(const Tensor& a, MemoryFormat format) {
+  ENTER_OPERATOR(clone, a, format);
+  return record("CloneBackward", {a}, converted(a, a.dtype(), format), [&] {
+    return [own = dlprim::suggested_memory_format(a.data())](const TensorList& g) {
+      return TensorList{own == MemoryFormat::contiguous ? g[0] : contiguous(g[0], own)};
+    };
+  });
 }
 
-Tensor to(const Tensor& a, DType dtype) {
-  if (a.dtype() == dtype) return a;
-  return record("ToCopyBackward", {a}, converted(a, dtype), [&] {
+Tensor to(const Tensor& a, DType dtype, MemoryFormat format) {
+  const bool has_format =
+      format == MemoryFormat::preserve || dlprim::suggested_memory_format(a.data()) == format;
+  if (a.dtype() == dtype) return has_format ? a : clone(a, format);
+  return record("ToCopyBackward", {a}, converted(a, dtype, format), [&] {
     return [original = a.dtype()](const TensorList& g) { return TensorList{to(g[0], original)}; };
   });
 }
 
+Tensor to(const Tensor& a, MemoryFormat format) {
+  return to(a, a.dtype(), format);
+}
+
 Tensor to(const Tensor& a, const Device& device) {
   if (a.device() == device) return a;
-  const Tensor moved = from_bytes(a.to_bytes().data(), a.shape().vector(), a.dtype(), device);
-  return record("ToCopyBackward", {a}, moved.data(), [&] {
+  const Dims strides = dlprim::strides_like(a.data());
+  const bool moves_as_it_lies = a.strides() == strides;
+  const Tensor elements = moves_as_it_lies ? Tensor(dlprim::in_memory_order(a.data())) : a;
+  dlprim::Tensor moved =
+      from_bytes(elements.to_bytes().data(), elements.shape().vector(), a.dtype(), device).data();
+  moved.shape = a.shape();
+  moved.strides = moves_as_it_lies ? strides : dlprim::contiguous_strides(a.shape());
+  return record("ToCopyBackward", {a}, moved, [&] {
     return [original = a.device()](const TensorList& g) { return TensorList{to(g[0], original)}; };
   });
 }
@@ -413,14 +433,17 @@ Tensor Tensor::transpose(std::int64_t dim0, std::int64_t dim1) const {
 Tensor Tensor::t() const {
   return ocl::t(*this);
 }
-Tensor Tensor::contiguous() const {
-  return ocl::contiguous(*this);
+Tensor Tensor::contiguous(MemoryFormat format) const {
+  return ocl::contiguous(*this, format);
 }
-Tensor Tensor::clone() const {
-  return ocl::clone(*this);
+Tensor Tensor::clone(MemoryFormat format) const {
+  return ocl::clone(*this, format);
 }
-Tensor Tensor::to(DType dtype) const {
-  return ocl::to(*this, dtype);
+Tensor Tensor::to(DType dtype, MemoryFormat format) const {
+  return ocl::to(*this, dtype, format);
+}
+Tensor Tensor::to(MemoryFormat format) const {
+  return ocl::to(*this, format);
 }
 Tensor Tensor::to(const Device& device) const {
   return ocl::to(*this, device);

@@ -58,11 +58,16 @@ TensorList unbind(const Tensor& a, std::int64_t dim = 0);
 
 // Copies.
 
-/** The tensor itself where it is contiguous, else a contiguous copy. */
-Tensor contiguous(const Tensor& a);
-Tensor clone(const Tensor& a);
-/** The tensor itself where it has that dtype, else a converted copy. */
-Tensor to(const Tensor& a, DType dtype);
+// The formats of copies: `preserve` keeps strides that are dense, and the order of others. Throw ValueError
+// where the format has another rank.
+
+/** The tensor itself where it is contiguous in that format, else a copy that is. */
+Tensor contiguous(const Tensor& a, MemoryFormat format = MemoryFormat::contiguous);
+Tensor clone(const Tensor& a, MemoryFormat format = MemoryFormat::preserve);
+/** The tensor itself where it has that dtype and format, else a converted copy. */
+Tensor to(const Tensor& a, DType dtype, MemoryFormat format = MemoryFormat::preserve);
+/** The tensor itself where its strides suggest that format, else a copy in it. */
+Tensor to(const Tensor& a, MemoryFormat format);
 /** The tensor itself where it is on that device, else a copy there (through host memory: waits). */
 Tensor to(const Tensor& a, const Device& device);
 /** The tensors joined along `dim`; the other sizes agree. Tensors of shape [0] are left out. */

@@ -17,6 +17,7 @@
 
 #include "dlprim/core/dtype.h"
 #include "dlprim/core/fields.h"
+#include "dlprim/core/memory_format.h"
 #include "dlprim/core/scalar.h"
 #include "dlprim/core/tensor.h"
 
@@ -28,7 +29,7 @@ namespace dlprim {
 struct Argument;
 
 /** Nothing, a tensor, a flag, a number, a text, or several values (named where they are a struct's fields).
- * Enumerators are their numbers; rows of tables, dtypes and devices their names. */
+ * Enumerators are their numbers; rows of tables, dtypes, formats and devices their names. */
 using ArgumentValue =
     std::variant<std::monostate, Tensor, bool, std::int64_t, double, std::string, std::vector<Argument>>;
 
@@ -103,7 +104,7 @@ ArgumentValue value_of(const T& value) {
     return value.defined() ? ArgumentValue(value) : ArgumentValue();
   } else if constexpr (std::is_same_v<T, bool>) {
     return value;
-  } else if constexpr (std::is_same_v<T, DType>) {
+  } else if constexpr (std::is_same_v<T, DType> || std::is_same_v<T, MemoryFormat>) {
     return std::string(name(value));
   } else if constexpr (std::is_enum_v<T> || std::is_integral_v<T>) {
     return static_cast<std::int64_t>(value);

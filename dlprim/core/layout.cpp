@@ -49,4 +49,26 @@ Layout merged_layout(const Dims& shape, const std::vector<Dims>& operand_strides
   return layout;
 }
 
+Layout elementwise_layout(const Dims& shape, const std::vector<Dims>& operand_strides) {
+  const Dims& leading = operand_strides.back();
+  Dims order;
+  bool is_sorted = true;
+  for (int d = 0; d < shape.size(); ++d) {
+    int place = order.size();
+    while (place > 0 && leading[static_cast<int>(order[place - 1])] < leading[d]) --place;
+    is_sorted = is_sorted && place == order.size();
+    order.insert(place, d);
+  }
+  if (is_sorted) return merged_layout(shape, operand_strides);
+  const auto ordered = [&](const Dims& of) {
+    Dims result;
+    for (const std::int64_t d : order) result.push_back(of[static_cast<int>(d)]);
+    return result;
+  };
+  std::vector<Dims> strides;
+  strides.reserve(operand_strides.size());
+  for (const Dims& of_operand : operand_strides) strides.push_back(ordered(of_operand));
+  return merged_layout(ordered(shape), strides);
+}
+
 }  // namespace dlprim

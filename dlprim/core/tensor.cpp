@@ -10,11 +10,15 @@
 namespace dlprim {
 
 Tensor Tensor::empty(Device& device, const Dims& shape, DType dtype) {
+  return empty_strided(device, shape, contiguous_strides(shape), dtype);
+}
+
+Tensor Tensor::empty_strided(Device& device, const Dims& shape, const Dims& strides, DType dtype) {
   for (std::int64_t size : shape) require(size >= 0, "empty: negative size in shape ", shape);
   Tensor t;
   t.dtype = dtype;
   t.shape = shape;
-  t.strides = contiguous_strides(shape);
+  t.strides = strides;
   std::size_t bytes = 0;
   if (__builtin_mul_overflow(static_cast<std::size_t>(t.numel()), size_of(dtype), &bytes)) bytes = SIZE_MAX;
   t.storage = device.allocator().allocate(bytes);

@@ -29,6 +29,9 @@ struct Tensor {
   /** Contiguous tensor over fresh memory of `device`; its contents are undefined. Throws ValueError for a
    * shape that is none, OutOfMemoryError for one that the device has no room for. */
   static Tensor empty(Device& device, const Dims& shape, DType dtype = DType::float32);
+  /** The same with strides of the caller's, which must be dense (core/memory_format.h); not checked. */
+  static Tensor empty_strided(Device& device, const Dims& shape, const Dims& strides,
+                              DType dtype = DType::float32);
 
   /** False for a Tensor{}, which stands for none; whatever else follows needs a defined one. */
   bool defined() const { return storage != nullptr; }

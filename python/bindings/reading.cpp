@@ -77,7 +77,8 @@ void bind_facts(py::module_& m, py::class_<Tensor>& tensor) {
       .def("nelement", &Tensor::numel)
       .def("element_size", [](const Tensor& t) { return size_of(t.dtype()); })
       .def("is_floating_point", [](const Tensor& t) { return is_floating(t.dtype()); })
-      .def("is_contiguous", &Tensor::is_contiguous);
+      .def("is_contiguous", &Tensor::is_contiguous, py::kw_only(),
+           py::arg("memory_format") = ocl::MemoryFormat::contiguous);
   m.def(
       "is_tensor", [](const py::object& object) { return py::isinstance<Tensor>(object); }, py::arg("obj"),
       "Whether it is a Tensor.");

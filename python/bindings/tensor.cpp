@@ -8,13 +8,15 @@
 #include "dlprim/runtime/allocator.h"
 
 using ocl::DType;
+using ocl::MemoryFormat;
 using ocl::Tensor;
 
 namespace {
 
 /** x.to(device), x.to(dtype), x.to(device, dtype), x.to(other), and keywords. */
 Tensor moved(const Tensor& tensor, const py::object& target, const std::optional<DType>& second_dtype,
-             const std::optional<ocl::Device>& device, const std::optional<DType>& dtype, bool copy) {
+             const std::optional<ocl::Device>& device, const std::optional<DType>& dtype, bool copy,
+             const std::optional<MemoryFormat>& memory_format) {
   std::optional<DType> to_dtype = dtype ? dtype : second_dtype;
   std::optional<ocl::Device> to_device = device;
   if (py::isinstance<DType>(target)) {
@@ -27,8 +29,9 @@ Tensor moved(const Tensor& tensor, const py::object& target, const std::optional
   }
   const PythonUnlocked unlocked;
   Tensor result = to_device ? tensor.to(*to_device) : tensor;
-  if (to_dtype) result = result.to(*to_dtype);
-  return copy && is_same(result, tensor) ? result.clone() : result;
+  const MemoryFormat format = memory_format.value_or(MemoryFormat::preserve);
+  result = result.to(to_dtype.value_or(result.dtype()), format);
+  return copy && is_same(result, tensor) ? result.clone(format) : result;
 }
 
 /** "ocl.FloatTensor" */
@@ -52,6 +55,18 @@ void bind_dtypes(py::module_& m) {
   dtype.def_property_readonly("itemsize", [](DType d) { return size_of(d); });
   m.def("promote_types", &dlprim::promote_types, py::arg("type1"), py::arg("type2"),
         "The dtype that both promote to.");
+}
+
+void bind_memory_formats(py::module_& m) {
+  py::enum_<MemoryFormat> format(m, "memory_format", "The order of a tensor's elements in memory.");
+  for (const MemoryFormat value : {MemoryFormat::contiguous, MemoryFormat::channels_last,
+                                   MemoryFormat::channels_last_3d, MemoryFormat::preserve}) {
+    format.value(name(value), value);
+    m.attr(name(value)) = py::cast(value);
+  }
+  format.attr("__repr__") =
+      py::cpp_function([](MemoryFormat f) { return std::string("ocl.") + name(f); }, py::is_method(format));
+  format.attr("__str__") = format.attr("__repr__");
 }
 
 void bind_creation(py::module_& m) {
@@ -276,6 +291,7 @@ Tensor tensor_of(const py::object& data, const std::optional<DType>& dtype,
 
 void bind_tensor(py::module_& m) {
   bind_dtypes(m);
+  bind_memory_formats(m);
   py::class_<ocl::HookHandle>(m, "HookHandle", "What register_hook returns.")
       .def("remove", &ocl::HookHandle::remove, "Ends the hook.");
   py::class_<Tensor> tensor(m, "Tensor", "A tensor on an OpenCL device, with autograd; torch.Tensor's names.",
@@ -313,7 +329,8 @@ void bind_tensor(py::module_& m) {
           "As ocl.tensor, with this tensor's dtype and device where none is given.")
       .def("to", &moved, py::arg("target") = py::none(), py::arg("other_dtype") = py::none(), py::kw_only(),
            py::arg("device") = py::none(), py::arg("dtype") = py::none(), py::arg("copy") = false,
-           "To a device, a dtype, or those of another tensor.")
+           py::arg("memory_format") = py::none(),
+           "To a device, a dtype, or those of another tensor, and to a memory format.")
       .def(
           "type",
           [](const Tensor& t, const std::optional<DType>& dtype) -> py::object {

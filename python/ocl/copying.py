@@ -1,4 +1,4 @@
-"""What copy and pickle do with tensors, generators, devices and dtypes: as with PyTorch's."""
+"""What copy and pickle do with tensors, generators, devices, dtypes and formats: as with PyTorch's."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import copyreg
 from typing import Any
 
 from ocl import _C
-from ocl._C import Generator, Tensor, device, dtype
+from ocl._C import Generator, Tensor, device, dtype, memory_format
 
 
 def _slots_of(tensor: Tensor) -> dict[str, Any]:
@@ -91,7 +91,7 @@ def _reduce(self: Tensor, protocol: int) -> tuple:
     return _rebuilt, (*arguments, self.requires_grad), state if any(state) else None
 
 
-def _dtype_of(name: str) -> _C.dtype:
+def _constant(name: str) -> _C.dtype | _C.memory_format:
     return getattr(_C, name)
 
 
@@ -102,7 +102,8 @@ Tensor.__reduce_ex__ = _reduce
 Generator.__reduce__ = lambda self: (Generator, (), self.get_state())
 Generator.__setstate__ = Generator.set_state
 device.__reduce__ = lambda self: (device, (str(self),))
-dtype.__reduce_ex__ = lambda self, protocol: (_dtype_of, (self.name,))
-for constant in (device, dtype):
+for enumeration in (dtype, memory_format):
+    enumeration.__reduce_ex__ = lambda self, protocol: (_constant, (self.name,))
+for constant in (device, dtype, memory_format):
     constant.__copy__ = lambda self: self
     constant.__deepcopy__ = lambda self, memo: self

@@ -6,6 +6,7 @@
 
 #include "dlprim/core/call.h"
 #include "dlprim/core/layout.h"
+#include "dlprim/core/memory_format.h"
 #include "dlprim/ops/pointwise/pointwise_source.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
@@ -73,7 +74,7 @@ void launch(Queue& queue, const PointwiseVariant& variant, const Dims& shape, co
   };
   add(arguments.inputs, 0);
   add(arguments.outputs, slots.inputs);
-  const Layout layout = merged_layout(shape, strides);
+  const Layout layout = elementwise_layout(shape, strides);
   const bool flat = layout.is_flat();
   const bool wide_index = !layout.fits_32_bits();
   const DeviceInfo& device = queue.device().info();
@@ -123,6 +124,12 @@ void launch(Queue& queue, const PointwiseVariant& variant, const Dims& shape, co
     else
       set_geometry(cl_int{});
   });
+}
+
+/** Whether both have one shape, and their elements lie side by side in one order. */
+bool hold_the_same_stretch(const Tensor& a, const Tensor& b) {
+  if (a.shape != b.shape) return false;
+  return a.is_contiguous() ? b.is_contiguous() : lie_alike(a, b) && is_dense(a);
 }
 
 /** Conversion of one dtype to another. */
@@ -179,8 +186,7 @@ void pointwise(Queue& queue, const PointwiseExpression& expression, DType comput
 
 void copy(Queue& queue, const Tensor& source, const Tensor& destination) {
   ENTER(copy, queue, source, destination);
-  if (source.dtype == destination.dtype && source.shape == destination.shape && source.is_contiguous() &&
-      destination.is_contiguous()) {
+  if (source.dtype == destination.dtype && hold_the_same_stretch(source, destination)) {
     // OpenCL refuses to copy memory to itself.
     if (source.storage == destination.storage && source.offset == destination.offset) return;
     return queue.copy(source, destination, static_cast<std::size_t>(source.numel()) * size_of(source.dtype));
@@ -192,7 +198,7 @@ void fill(Queue& queue, const Tensor& destination, Scalar value) {
   ENTER(fill, queue, destination, value);
   require_holds("fill", destination.dtype, value);
   const bool all_bits_zero = value.real() == 0 && !std::signbit(value.real()) && value.integer() == 0;
-  if (all_bits_zero && destination.is_contiguous()) return queue.zero(destination);
+  if (all_bits_zero && is_dense(destination)) return queue.zero(destination);
   if (destination.dtype == DType::boolean) value = value.real() != 0;
   static const PointwiseExpression& filling = lone_expression("fill", {}, {"value"}, {"value"});
   pointwise(queue, filling, destination.dtype, {}, {value}, {destination});

@@ -148,10 +148,11 @@ void pointwise(Queue& queue, const PointwiseExpression& expression, DType comput
 DType result_type(const std::vector<PointwiseOperand>& operands);
 
 /** What a row makes of its inputs: the shape that they broadcast to, the dtype it computes in and the dtype
- * of the result. */
+ * of the result, and the strides that keep the result in the inputs' order of memory. */
 struct PointwiseResult {
   Dims shape;
   DType compute, dtype;
+  Dims strides;
 };
 
 /** PyTorch's result for a row of the table. Throws ValueError for shapes that do not broadcast and tensors of

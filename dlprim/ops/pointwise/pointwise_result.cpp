@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "dlprim/core/memory_format.h"
 #include "dlprim/ops/pointwise/pointwise.h"
 #include "dlprim/runtime/device.h"
 
@@ -70,10 +71,13 @@ DType result_type(const std::vector<PointwiseOperand>& operands) {
 
 PointwiseResult pointwise_result(const PointwiseOp& op, const std::vector<PointwiseOperand>& inputs,
                                  const std::vector<Scalar>& parameters) {
+  static const auto& number = *new Tensor;
   const Tensor* first = nullptr;
   Dims shape;
-  for (const PointwiseOperand& input : inputs) {
-    const Tensor* tensor = std::get_if<Tensor>(&input);
+  ElementwiseInputs tensors{};
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const Tensor* tensor = std::get_if<Tensor>(&inputs[i]);
+    tensors[i] = tensor ? tensor : &number;
     if (!tensor) continue;
     if (!first) {
       first = tensor;
@@ -86,7 +90,8 @@ PointwiseResult pointwise_result(const PointwiseOp& op, const std::vector<Pointw
   }
   require<TypeError>(first != nullptr, op.name, ": expected at least one tensor");
   const DType compute = compute_type(op, inputs, parameters);
-  return {shape, compute, op.types == TypeRule::Bool ? DType::boolean : compute};
+  return {shape, compute, op.types == TypeRule::Bool ? DType::boolean : compute,
+          elementwise_strides(shape, tensors)};
 }
 
 }  // namespace dlprim

@@ -5,9 +5,10 @@
 
 namespace {
 
-/** Module.to: a device, a dtype, both, or a tensor that has them. */
+/** Module.to: a device, a dtype, both, or a tensor that has them; and a memory format. */
 py::object moved(const py::object& self, const py::args& targets, const py::object& device,
-                 const std::optional<ocl::DType>& dtype, bool) {
+                 const std::optional<ocl::DType>& dtype, bool,
+                 const std::optional<ocl::MemoryFormat>& memory_format) {
   auto& module = self.cast<Module&>();
   const auto move = [&](const py::handle target) {
     if (py::isinstance<ocl::DType>(target)) {
@@ -23,6 +24,7 @@ py::object moved(const py::object& self, const py::args& targets, const py::obje
   for (const py::handle target : targets) move(target);
   move(device);
   if (dtype) module.to(*dtype);
+  if (memory_format) module.to(*memory_format);
   return self;
 }
 
@@ -152,8 +154,9 @@ void bind_modes(ModuleBinding& module) {
           py::arg("mode") = true)
       .def("eval", [](const py::object& self) { return self.attr("train")(false); })
       .def("to", &moved, py::kw_only(), py::arg("device") = py::none(), py::arg("dtype") = py::none(),
-           py::arg("non_blocking") = false,
-           "Moves parameters and buffers to a device, a floating dtype, both, or those of a tensor.")
+           py::arg("non_blocking") = false, py::arg("memory_format") = py::none(),
+           "Moves parameters and buffers to a device, a floating dtype, both, or those of a tensor; to a memory "
+           "format those of four dimensions, or five.")
       .def("zero_grad", &Module::zero_grad, py::arg("set_to_none") = true)
       .def(
           "requires_grad_",

@@ -1,8 +1,8 @@
 #include "autograd/autograd.h"
-#include "autograd/call.h"
 #include "operator_binder.h"
 
 using ocl::DType;
+using ocl::MemoryFormat;
 using ocl::Scalar;
 using ocl::Shape;
 using ocl::Tensor;
@@ -26,19 +26,22 @@ void bind_sized(const OperatorBinder& bind, const char* name, const Make& make) 
       py::arg("requires_grad") = false, OperatorBinder::doc(name));
 }
 
-/** NAME(input, dtype=None, device=None, requires_grad=False) and Tensor.new_...(*size, ...) after it. */
-template <class Make>
-void bind_like(const OperatorBinder& bind, const char* name, const char* method, const Make& make) {
+/** NAME(input, dtype=None, device=None, requires_grad=False, memory_format=None) */
+template <class MakeLike>
+void bind_like(const OperatorBinder& bind, const char* name, const MakeLike& make_like) {
   bind.function(
       name,
-      [make, name](const Tensor& input, const OptionalDType& dtype, const OptionalDevice& device,
-                   bool requires_grad) {
-        ENTER_OPERATOR_NAMED(name, input, dtype, device);
-        return make(input.shape().vector(), dtype.value_or(input.dtype()), device.value_or(input.device()))
-            .requires_grad_(requires_grad);
+      [make_like](const Tensor& input, const OptionalDType& dtype, const OptionalDevice& device,
+                  bool requires_grad, const OptionalFormat& format) {
+        return make_like(input, dtype, device, kept_or(format)).requires_grad_(requires_grad);
       },
       py::kw_only(), py::arg("dtype") = py::none(), py::arg("device") = py::none(),
-      py::arg("requires_grad") = false);
+      py::arg("requires_grad") = false, py::arg("memory_format") = py::none());
+}
+
+/** Tensor.new_...(*size, dtype=None, device=None, requires_grad=False) */
+template <class Make>
+void bind_new(const OperatorBinder& bind, const char* method, const Make& make) {
   bind.tensor().def(
       method,
       [make](const Tensor& like, const py::args& size, const OptionalDType& dtype,
@@ -48,6 +51,19 @@ void bind_like(const OperatorBinder& bind, const char* name, const char* method,
       },
       py::kw_only(), py::arg("dtype") = py::none(), py::arg("device") = py::none(),
       py::arg("requires_grad") = false);
+}
+
+void bind_empty(const OperatorBinder& bind) {
+  bind.module().def(
+      "empty",
+      [](const py::args& size, const OptionalDType& dtype, const OptionalDevice& device, bool requires_grad,
+         const OptionalFormat& format) {
+        return ocl::empty(shape_of(size), dtype.value_or(DType::float32), device_or_default(device),
+                          format.value_or(MemoryFormat::contiguous))
+            .requires_grad_(requires_grad);
+      },
+      py::kw_only(), py::arg("dtype") = py::none(), py::arg("device") = py::none(),
+      py::arg("requires_grad") = false, py::arg("memory_format") = py::none(), OperatorBinder::doc("empty"));
 }
 
 void bind_full(const OperatorBinder& bind) {
@@ -63,14 +79,11 @@ void bind_full(const OperatorBinder& bind) {
   bind.function(
       "full_like",
       [](const Tensor& input, const Scalar& value, const OptionalDType& dtype, const OptionalDevice& device,
-         bool requires_grad) {
-        ENTER_OPERATOR(full_like, input, value, dtype, device);
-        return ocl::full(input.shape().vector(), value, dtype.value_or(input.dtype()),
-                         device.value_or(input.device()))
-            .requires_grad_(requires_grad);
+         bool requires_grad, const OptionalFormat& format) {
+        return ocl::full_like(input, value, dtype, device, kept_or(format)).requires_grad_(requires_grad);
       },
       py::arg("fill_value"), py::kw_only(), py::arg("dtype") = py::none(), py::arg("device") = py::none(),
-      py::arg("requires_grad") = false);
+      py::arg("requires_grad") = false, py::arg("memory_format") = py::none());
   bind.tensor().def(
       "new_full",
       [](const Tensor& like, const Shape& size, const Scalar& value, const OptionalDType& dtype,
@@ -121,12 +134,15 @@ void bind_creation(const OperatorBinder& bind) {
   const auto empty = [](const Shape& s, DType t, const ocl::Device& d) { return ocl::empty(s, t, d); };
   const auto zeros = [](const Shape& s, DType t, const ocl::Device& d) { return ocl::zeros(s, t, d); };
   const auto ones = [](const Shape& s, DType t, const ocl::Device& d) { return ocl::ones(s, t, d); };
-  bind_sized(bind, "empty", empty);
+  bind_empty(bind);
   bind_sized(bind, "zeros", zeros);
   bind_sized(bind, "ones", ones);
-  bind_like(bind, "empty_like", "new_empty", empty);
-  bind_like(bind, "zeros_like", "new_zeros", zeros);
-  bind_like(bind, "ones_like", "new_ones", ones);
+  bind_like(bind, "empty_like", &ocl::empty_like);
+  bind_like(bind, "zeros_like", &ocl::zeros_like);
+  bind_like(bind, "ones_like", &ocl::ones_like);
+  bind_new(bind, "new_empty", empty);
+  bind_new(bind, "new_zeros", zeros);
+  bind_new(bind, "new_ones", ones);
   bind_full(bind);
   bind_sequences(bind);
 }

@@ -51,6 +51,13 @@ inline ocl::Tensor or_none(const OptionalTensor& tensor) {
   return tensor.value_or(ocl::Tensor());
 }
 
+using OptionalFormat = std::optional<ocl::MemoryFormat>;
+
+/** The format, or that of the tensor at hand for None. */
+inline ocl::MemoryFormat kept_or(const OptionalFormat& format) {
+  return format.value_or(ocl::MemoryFormat::preserve);
+}
+
 // One function a family, each in the file of its name.
 void bind_creation(const OperatorBinder& bind);
 void bind_random(const OperatorBinder& bind);

@@ -32,13 +32,16 @@ void bind_sized(const OperatorBinder& bind, const char* name, const char* name_l
   bind.function(
       name_like,
       [draw](const Tensor& input, const OptionalDType& dtype, const OptionalDevice& device,
-             bool requires_grad) {
-        return draw(input.shape().vector(), dtype.value_or(input.dtype()), device.value_or(input.device()),
-                    static_cast<Generator*>(nullptr))
-            .requires_grad_(requires_grad);
+             bool requires_grad, const OptionalFormat& format) {
+        const Tensor drawn = draw(input.shape().vector(), dtype.value_or(input.dtype()),
+                                  device.value_or(input.device()), static_cast<Generator*>(nullptr));
+        // Any order of the numbers is as random.
+        dlprim::Tensor in_format = drawn.data();
+        in_format.strides = dlprim::strides_like(input.data(), kept_or(format));
+        return Tensor(in_format).requires_grad_(requires_grad);
       },
       py::kw_only(), py::arg("dtype") = py::none(), py::arg("device") = py::none(),
-      py::arg("requires_grad") = false);
+      py::arg("requires_grad") = false, py::arg("memory_format") = py::none());
 }
 
 void bind_integers(const OperatorBinder& bind) {

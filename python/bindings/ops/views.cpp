@@ -3,6 +3,7 @@
 #include "operator_binder.h"
 
 using ocl::DType;
+using ocl::MemoryFormat;
 using ocl::Shape;
 using ocl::Tensor;
 using ocl::TensorList;
@@ -89,7 +90,10 @@ void bind_reorderings(const OperatorBinder& bind) {
 
 void bind_conversions(const OperatorBinder& bind) {
   const auto converts = [&](const char* name, DType dtype) {
-    bind.tensor().def(name, [dtype](const Tensor& t) { return t.to(dtype); }, WithoutLock());
+    bind.tensor().def(
+        name,
+        [dtype](const Tensor& t, const OptionalFormat& format) { return t.to(dtype, kept_or(format)); },
+        py::kw_only(), py::arg("memory_format") = py::none(), WithoutLock());
   };
   converts("float", DType::float32);
   converts("double", DType::float64);
@@ -137,8 +141,11 @@ void bind_views(const OperatorBinder& bind) {
       "view_as",
       [](const Tensor& input, const Tensor& other) { return ocl::view(input, other.shape().vector()); },
       py::arg("other"));
-  bind.both("clone", &ocl::clone);
-  bind.method("contiguous", &ocl::contiguous);
+  bind.both(
+      "clone", [](const Tensor& input, const OptionalFormat& format) { return input.clone(kept_or(format)); },
+      py::kw_only(), py::arg("memory_format") = py::none());
+  bind.method("contiguous", &ocl::contiguous, py::kw_only(),
+              py::arg("memory_format") = MemoryFormat::contiguous);
   bind.function("reshape", &ocl::reshape, py::arg("shape"));
   bind.function("permute", &ocl::permute, py::arg("dims"));
   bind.free("cat", &ocl::cat, py::arg("tensors"), py::arg("dim") = 0);
