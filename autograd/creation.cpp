@@ -85,19 +85,23 @@ Tensor ones(const Shape& shape, DType dtype, const Device& device) {
   return full(shape, 1, dtype, device);
 }
 
-Tensor empty_like(const Tensor& like, std::optional<DType> dtype, const std::optional<Device>& device, MemoryFormat format) {
+Tensor empty_like(const Tensor& like, std::optional<DType> dtype, const std::optional<Device>& device,
+                  MemoryFormat format) {
   ENTER_OPERATOR(empty_like, like, dtype, device, format);
   return Tensor(allocate_like(like, dtype, device, format));
 }
-Tensor full_like(const Tensor& like, const Scalar& value, std::optional<DType> dtype, const std::optional<Device>& device, MemoryFormat format) {
+Tensor full_like(const Tensor& like, const Scalar& value, std::optional<DType> dtype,
+                 const std::optional<Device>& device, MemoryFormat format) {
   ENTER_OPERATOR(full_like, like, value, dtype, device, format);
   return filled(allocate_like(like, dtype, device, format), value);
 }
-Tensor zeros_like(const Tensor& like, std::optional<DType> dtype, const std::optional<Device>& device, MemoryFormat format) {
+Tensor zeros_like(const Tensor& like, std::optional<DType> dtype, const std::optional<Device>& device,
+                  MemoryFormat format) {
   ENTER_OPERATOR(zeros_like, like, dtype, device, format);
   return filled(allocate_like(like, dtype, device, format), 0);
 }
-Tensor ones_like(const Tensor& like, std::optional<DType> dtype, const std::optional<Device>& device, MemoryFormat format) {
+Tensor ones_like(const Tensor& like, std::optional<DType> dtype, const std::optional<Device>& device,
+                 MemoryFormat format) {
   ENTER_OPERATOR(ones_like, like, dtype, device, format);
   return filled(allocate_like(like, dtype, device, format), 1);
 }

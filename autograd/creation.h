@@ -25,7 +25,8 @@ Tensor empty(const Shape& shape, DType dtype = DType::float32, const Device& dev
 Tensor full(const Shape& shape, const Scalar& value, DType dtype = DType::float32, const Device& device = {});
 Tensor zeros(const Shape& shape, DType dtype = DType::float32, const Device& device = {});
 Tensor ones(const Shape& shape, DType dtype = DType::float32, const Device& device = {});
-// In the shape, dtype and on the device of `like`, and in its order of memory; what is given replaces its own.
+// In the shape, dtype and on the device of `like`, and in its order of memory; what is given replaces its
+// own.
 Tensor empty_like(const Tensor& like, std::optional<DType> dtype = std::nullopt,
                   const std::optional<Device>& device = std::nullopt,
                   MemoryFormat format = MemoryFormat::preserve);

@@ -5,6 +5,7 @@
 
 #include "autograd/anomaly.h"
 #include "autograd/gradients.h"
+#include "autograd/ops/formats.h"
 #include "autograd/ops/inplace.h"
 #include "autograd/ops/strided.h"
 #include "autograd/ops/views.h"
@@ -191,19 +192,10 @@ TensorList AccumulateGrad::run(const TensorList& gradients, bool) {
 
 namespace {
 
-// The gradient of a leaf lies as the leaf does, so that a step walks both side by side; where the leaf is not
-// dense, row-major.
-
-bool lies_for(const dlprim::Tensor& leaf, const dlprim::Tensor& gradient) {
-  return dlprim::is_dense(leaf) ? dlprim::lie_alike(gradient, leaf) : gradient.is_contiguous();
-}
-
-Tensor copied_for(const dlprim::Tensor& leaf, const Tensor& gradient) {
-  const dlprim::Tensor copy = dlprim::Tensor::empty_strided(
-      leaf.device(), leaf.shape, dlprim::is_dense(leaf) ? leaf.strides : dlprim::contiguous_strides(leaf.shape),
-      gradient.dtype());
-  dlprim::copy(leaf.device().queue(), gradient.data(), copy);
-  return Tensor(copy);
+/** Of a leaf's gradient: the leaf's own, so that a step walks both side by side, or, where those are not
+ * dense, row-major ones. */
+Dims gradient_strides(const dlprim::Tensor& leaf) {
+  return dlprim::is_dense(leaf) ? leaf.strides : dlprim::contiguous_strides(leaf.shape);
 }
 
 }  // namespace
@@ -218,12 +210,11 @@ void AccumulateGrad::add_to_leaf(const Tensor& gradient) const {
     if (sum.defined()) {
       sum.add_(gradient);
     } else {
-      // A gradient that nothing else holds is taken as it is, where it lies as the leaf does; one that a
-      // sibling shares is copied.
-      const bool exclusive = gradient.impl_pointer().use_count() == 1 &&
-                             gradient.data().storage.use_count() == 1 &&
-                             lies_for(leaf->data, gradient.data());
-      sum = leaf->set_grad(exclusive ? gradient : copied_for(leaf->data, gradient));
+      // A gradient that nothing else holds is taken as it is; one that a sibling shares is copied.
+      const bool exclusive =
+          gradient.impl_pointer().use_count() == 1 && gradient.data().storage.use_count() == 1;
+      const Tensor own = laid_out(gradient, gradient_strides(leaf->data));
+      sum = leaf->set_grad(exclusive || !is_same(own, gradient) ? own : gradient.clone());
     }
   }
   call_post_hooks(Tensor(leaf));

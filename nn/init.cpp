@@ -16,8 +16,10 @@ using RandomKernel = void (*)(dlprim::Queue&, const dlprim::Tensor&, double, dou
 
 Tensor& draw(Tensor& t, RandomKernel kernel, double first, double second) {
   const NoGradGuard no_grad;
-  dlprim::require(t.is_contiguous(), "init: expected a contiguous tensor");
-  kernel(t.device()->queue(), t.data(), first, second, default_generator(t.device()).next(t.numel()));
+  dlprim::require(dlprim::is_dense(t.data()), "init: expected a dense tensor, got shape ", t.shape(),
+                  " with strides ", t.strides());
+  kernel(t.device()->queue(), dlprim::in_memory_order(t.data()), first, second,
+         default_generator(t.device()).next(t.numel()));
   t.data().storage->bump_version();
   return t;
 }

@@ -249,7 +249,8 @@ void Module::to(MemoryFormat format) {
   const auto takes_format = [](const Tensor& t) { return t.dim() == 4 || t.dim() == 5; };
   for (const StateDict& group : groups)
     for (const auto& [name, tensor] : group)
-      if (takes_format(tensor)) dlprim::strides_like(tensor.data(), format);  // throws where it has another rank
+      if (takes_format(tensor))
+        dlprim::strides_like(tensor.data(), format);  // throws where it has another rank
   replace_all(groups, [&](const Tensor& t) { return takes_format(t) ? t.to(format) : t; });
 }
 

@@ -1,6 +1,7 @@
 #include "autograd/ops/conv.h"
 
 #include "autograd/call.h"
+#include "autograd/ops/formats.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/resample.h"
 #include "autograd/ops/views.h"
@@ -27,6 +28,12 @@ void check_arguments(const char* op, const Tensor& x, const Tensor& weight, cons
   require(bias.device() == x.device(), op, ": expected all tensors on one device");
   require(bias.shape() == Dims{out_channels}, op, ": expected bias of shape [", out_channels, "], got ",
           bias.shape());
+}
+
+/** As PyTorch: the result is channels last where input or weight is. */
+MemoryFormat result_format(const Tensor& x, const Tensor& weight) {
+  const MemoryFormat format = format_of(x);
+  return format == MemoryFormat::contiguous ? format_of(weight) : format;
 }
 
 /** Padding that "same" asks for, and the zeros that stand behind the input beyond it. */
@@ -57,7 +64,7 @@ Tensor convolve(const Tensor& x, const Tensor& weight, const Tensor& bias,
   const dlprim::Tensor y = dlprim::Tensor::empty(*x.device(), shape, x.dtype());
   dlprim::conv2d_forward(x.device()->queue(), input.data(), kernel.data(),
                          added.defined() ? &added.data() : nullptr, geometry, y, float32_matmul_precision());
-  return record("Conv2dBackward", {input, kernel, added}, y, [&] {
+  const Tensor result = record("Conv2dBackward", {input, kernel, added}, y, [&] {
     return [x = SavedTensor(input), weight = SavedTensor(kernel), geometry, needs_x = input.requires_grad(),
             needs_weight = kernel.requires_grad(),
             needs_bias = added.defined() && added.requires_grad()](const TensorList& gradients) {
@@ -83,6 +90,7 @@ Tensor convolve(const Tensor& x, const Tensor& weight, const Tensor& bias,
       return results;
     };
   });
+  return in_format(result, result_format(x, weight));
 }
 
 /** The gradient of convolve with respect to its input, of that shape, when x comes back. */
@@ -92,7 +100,7 @@ Tensor convolve_transposed(const Tensor& x, const Tensor& weight, const dlprim::
   const dlprim::Tensor y = dlprim::Tensor::empty(*x.device(), shape, x.dtype());
   dlprim::conv2d_backward_data(x.device()->queue(), input.data(), kernel.data(), geometry, y,
                                float32_matmul_precision());
-  return record("ConvTranspose2dBackward", {input, kernel}, y, [&] {
+  const Tensor result = record("ConvTranspose2dBackward", {input, kernel}, y, [&] {
     return [x = SavedTensor(input), weight = SavedTensor(kernel), geometry, needs_x = input.requires_grad(),
             needs_weight = kernel.requires_grad()](const TensorList& gradients) {
       const Tensor g = contiguous(gradients[0]);
@@ -112,6 +120,7 @@ Tensor convolve_transposed(const Tensor& x, const Tensor& weight, const dlprim::
       return results;
     };
   });
+  return in_format(result, result_format(x, weight));
 }
 
 /** A weight or input of one spatial dimension as one of two, the first of size 1. */

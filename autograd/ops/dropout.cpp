@@ -3,9 +3,9 @@
 #include "autograd/call.h"
 #include "autograd/creation.h"
 #include "autograd/generator.h"
+#include "autograd/ops/formats.h"
 #include "autograd/ops/inplace.h"
 #include "autograd/ops/pointwise.h"
-#include "autograd/ops/views.h"
 #include "autograd/tape.h"
 #include "dlprim/ops/pointwise/pointwise.h"
 #include "dlprim/ops/random/random.h"
@@ -17,12 +17,17 @@ void check_probability(double p) {
   dlprim::require(p >= 0 && p <= 1, "dropout probability has to be between 0 and 1, but got ", p);
 }
 
-/** The mask is drawn again rather than kept: the same state gives the same mask. */
-Tensor masked(const Tensor& g, double p, dlprim::PhiloxState state) {
-  const Tensor x = contiguous(g);
-  const dlprim::Tensor y = dlprim::Tensor::empty(*x.device(), x.shape(), x.dtype());
-  dlprim::dropout(x.device()->queue(), x.data(), p, state, y);
+/** The mask is drawn again rather than kept: the same state gives the same mask, over the elements in the
+ * order of memory, which `strides` therefore has to be that of forward. */
+Tensor masked(const Tensor& given, const Dims& strides, double p, dlprim::PhiloxState state) {
+  const dlprim::Tensor x = laid_out(given, strides).data();
+  const dlprim::Tensor y = dlprim::Tensor::empty_strided(x.device(), x.shape, strides, x.dtype);
+  dlprim::dropout(x.device().queue(), dlprim::in_memory_order(x), p, state, dlprim::in_memory_order(y));
   return Tensor(y);
+}
+
+Backward masked_gradient(const Dims& strides, double p, dlprim::PhiloxState state) {
+  return [=](const TensorList& g) { return TensorList{masked(g[0], strides, p, state)}; };
 }
 
 }  // namespace
@@ -32,14 +37,9 @@ Tensor dropout(const Tensor& x, double p, bool training) {
   check_probability(p);
   if (!training || p == 0) return x;
   const dlprim::PhiloxState state = default_generator(x.device()).next(x.numel());
-  dlprim::Tensor y;
-  {
-    const NoGradGuard no_grad;
-    y = masked(x, p, state).data();
-  }
-  return record("DropoutBackward", {x}, y, [&] {
-    return [p, state](const TensorList& g) { return TensorList{masked(g[0], p, state)}; };
-  });
+  const Dims strides = dlprim::strides_like(x.data());
+  return record("DropoutBackward", {x}, masked(x, strides, p, state).data(),
+                [&] { return masked_gradient(strides, p, state); });
 }
 
 Tensor& dropout_(Tensor& x, double p, bool training) {
@@ -47,16 +47,14 @@ Tensor& dropout_(Tensor& x, double p, bool training) {
   if (!training || p == 0) return x;
   check_in_place("dropout", x, {});
   const dlprim::PhiloxState state = default_generator(x.device()).next(x.numel());
-  {
-    const NoGradGuard no_grad;
-    if (x.is_contiguous())
-      dlprim::dropout(x.device()->queue(), x.data(), p, state, x.data());
-    else
-      dlprim::copy(x.device()->queue(), masked(x, p, state).data(), x.data());
+  const Dims strides = dlprim::strides_like(x.data());
+  if (dlprim::is_dense(x.data())) {
+    const dlprim::Tensor elements = dlprim::in_memory_order(x.data());
+    dlprim::dropout(x.device()->queue(), elements, p, state, elements);
+  } else {
+    dlprim::copy(x.device()->queue(), masked(x, strides, p, state).data(), x.data());
   }
-  record_in_place("DropoutBackward", x, {}, [&] {
-    return [p, state](const TensorList& g) { return TensorList{masked(g[0], p, state)}; };
-  });
+  record_in_place("DropoutBackward", x, {}, [&] { return masked_gradient(strides, p, state); });
   return x;
 }
 

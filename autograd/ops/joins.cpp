@@ -4,6 +4,7 @@
 
 #include "autograd/call.h"
 #include "autograd/creation.h"
+#include "autograd/ops/formats.h"
 #include "autograd/ops/views.h"
 #include "autograd/tape.h"
 #include "dlprim/core/checked.h"
@@ -165,7 +166,12 @@ Tensor cat(const TensorList& tensors, std::int64_t dim) {
     require(dlprim::try_add(shape[d], sizes.back(), shape[d]), "cat: sizes in dimension ", d,
             " add up to more than 64 bits count");
   }
-  const dlprim::Tensor joined = dlprim::Tensor::empty(*first.device(), shape, dtype);
+  const bool keeps_format = std::all_of(tensors.begin(), tensors.end(), [&](const Tensor& part) {
+    return is_legacy_empty(part) || format_of(part) == format_of(first);
+  });
+  const MemoryFormat format = keeps_format ? format_of(first) : MemoryFormat::contiguous;
+  const dlprim::Tensor joined =
+      dlprim::Tensor::empty_strided(*first.device(), shape, dlprim::strides_of(format, shape), dtype);
   std::int64_t start = 0;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     if (sizes[i] > 0) copy_to(tensors[i].data(), part_of(joined, d, start, sizes[i]));

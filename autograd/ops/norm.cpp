@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "autograd/ops/formats.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/raw_or_null.h"
 #include "autograd/ops/reduce.h"
@@ -23,6 +24,13 @@ void check_channels(const char* what, const Tensor& t, std::int64_t channels, DT
           t.shape());
   require<TypeError>(t.dtype() == dtype, "batch_norm: expected ", what, " of dtype ", name(dtype), ", got ",
                      name(t.dtype()));
+}
+
+/** What batch norm's kernels take for `t`, contiguous in `format`: [N, C, ...], or channels last, where every
+ * pixel is an item of its own, [pixels, C]. */
+dlprim::Tensor as_items(const dlprim::Tensor& t, MemoryFormat format) {
+  if (format == MemoryFormat::contiguous || t.numel() == 0) return t;
+  return t.reshaped({t.numel() / t.size(1), t.size(1)});
 }
 
 /** Batch norm with any eps. */
@@ -52,40 +60,44 @@ Tensor normalized_batch(const Tensor& a, const Tensor& running_mean, const Tenso
   check_channels("running_mean", running_mean, channels, statistics);
   check_channels("running_var", running_var, channels, statistics);
 
-  const Tensor x = contiguous(a), weight = contiguous_or_none(given_weight),
+  const MemoryFormat format = format_of(a);
+  const Tensor x = contiguous(a, format), weight = contiguous_or_none(given_weight),
                bias = contiguous_or_none(given_bias);
   dlprim::Device& device = *x.device();
-  const dlprim::Tensor y = dlprim::Tensor::empty(device, x.shape(), x.dtype());
+  const dlprim::Tensor y =
+      dlprim::Tensor::empty_strided(device, x.shape(), dlprim::strides_of(format, x.shape()), x.dtype());
+  const dlprim::Tensor x_items = as_items(x.data(), format), y_items = as_items(y, format);
   const dlprim::Tensor invstd = dlprim::Tensor::empty(device, {channels}, statistics);
   dlprim::Tensor mean;
   if (training) {
     mean = dlprim::Tensor::empty(device, {channels}, statistics);
-    dlprim::batch_norm_training_forward(device.queue(), x.data(), raw_or_null(weight), raw_or_null(bias), eps,
-                                        {raw_or_null(running_mean), raw_or_null(running_var), momentum}, y,
-                                        mean, invstd);
+    dlprim::batch_norm_training_forward(device.queue(), x_items, raw_or_null(weight), raw_or_null(bias), eps,
+                                        {raw_or_null(running_mean), raw_or_null(running_var), momentum},
+                                        y_items, mean, invstd);
     for (const Tensor& running : {running_mean, running_var})
       if (running.defined()) running.data().storage->bump_version();
   } else {
     mean = contiguous(running_mean.detach()).data();
     dlprim::batch_norm_invstd(device.queue(), contiguous(running_var.detach()).data(), eps, invstd);
-    dlprim::batch_norm_forward(device.queue(), x.data(), mean, invstd, raw_or_null(weight), raw_or_null(bias),
-                               y);
+    dlprim::batch_norm_forward(device.queue(), x_items, mean, invstd, raw_or_null(weight), raw_or_null(bias),
+                               y_items);
   }
   return record("BatchNormBackward", {x, weight, bias}, y, [&] {
     return [x = SavedTensor(x), mean = SavedTensor(mean), invstd = SavedTensor(invstd),
             weight = SavedTensor(weight), training, needs_x = wants_gradient(x),
-            needs_weight = wants_gradient(weight), needs_bias = wants_gradient(bias), channels,
-            statistics](const TensorList& gradients) {
-      const Tensor g = contiguous(gradients[0]);
-      const auto result = [&](bool wanted, const Dims& shape, DType dtype) {
-        return wanted ? Tensor(dlprim::Tensor::empty(*g.device(), shape, dtype)) : Tensor();
+            needs_weight = wants_gradient(weight), needs_bias = wants_gradient(bias), channels, statistics,
+            format](const TensorList& gradients) {
+      const Tensor g = contiguous(gradients[0], format);
+      const auto of_channels = [&](bool wanted) {
+        return wanted ? Tensor(dlprim::Tensor::empty(*g.device(), {channels}, statistics)) : Tensor();
       };
-      const Tensor dx = result(needs_x, g.shape(), g.dtype());
-      const Tensor dweight = result(needs_weight, {channels}, statistics);
-      const Tensor dbias = result(needs_bias, {channels}, statistics);
-      dlprim::batch_norm_backward(g.device()->queue(), g.data(), x.unpack(), mean.unpack(), invstd.unpack(),
-                                  raw_or_null(weight), training, raw_or_null(dx), raw_or_null(dweight),
-                                  raw_or_null(dbias));
+      const Tensor dx = needs_x ? empty_like(g, std::nullopt, std::nullopt, format) : Tensor();
+      const dlprim::Tensor dx_items = needs_x ? as_items(dx.data(), format) : dlprim::Tensor();
+      const Tensor dweight = of_channels(needs_weight), dbias = of_channels(needs_bias);
+      dlprim::batch_norm_backward(g.device()->queue(), as_items(g.data(), format),
+                                  as_items(x.unpack(), format), mean.unpack(), invstd.unpack(),
+                                  raw_or_null(weight), training, needs_x ? &dx_items : nullptr,
+                                  raw_or_null(dweight), raw_or_null(dbias));
       return TensorList{dx, dweight, dbias};
     };
   });
@@ -215,7 +227,7 @@ Tensor group_norm(const Tensor& x, std::int64_t num_groups, const Tensor& weight
   const std::int64_t channels_per_group = channels / num_groups;
   const dlprim::NormRows rows{dlprim::product({x.size(0), num_groups}), channels_per_group * per_channel,
                               num_groups, channels_per_group};
-  return row_norm({op, "GroupNormBackward", rows, true, eps}, x, weight, bias);
+  return in_format(row_norm({op, "GroupNormBackward", rows, true, eps}, x, weight, bias), format_of(x));
 }
 
 Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var,
@@ -266,7 +278,7 @@ Tensor local_response_norm(const Tensor& a, std::int64_t size, double alpha, dou
   const dlprim::Tensor y = dlprim::Tensor::empty(device, x.shape(), x.dtype());
   const dlprim::Tensor base = dlprim::Tensor::empty(device, x.shape(), dlprim::compute_dtype(x.dtype()));
   dlprim::local_response_norm_forward(device.queue(), x.data(), options, y, base);
-  return record("LocalResponseNormBackward", {x}, y, [&] {
+  const Tensor result = record("LocalResponseNormBackward", {x}, y, [&] {
     return [x = SavedTensor(x), base = SavedTensor(base), options](const TensorList& gradients) {
       const Tensor g = contiguous(gradients[0]);
       const dlprim::Tensor dx = dlprim::Tensor::empty(*g.device(), g.shape(), g.dtype());
@@ -275,6 +287,7 @@ Tensor local_response_norm(const Tensor& a, std::int64_t size, double alpha, dou
       return TensorList{Tensor(dx)};
     };
   });
+  return in_format(result, format_of(a));
 }
 
 Tensor normalize(const Tensor& x, double p, const std::vector<std::int64_t>& dims, double eps) {

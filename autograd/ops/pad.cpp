@@ -1,5 +1,6 @@
 #include "dlprim/ops/resample/pad.h"
 #include "autograd/call.h"
+#include "autograd/ops/formats.h"
 #include "autograd/ops/resample.h"
 #include "autograd/ops/views.h"
 #include "autograd/tape.h"
@@ -50,7 +51,8 @@ Tensor pad_constant(const Tensor& x, const std::vector<Margin>& margins, const S
     const Margin& m = margins[static_cast<std::size_t>(d)];
     shape[d] += m.before + m.after;
   }
-  const dlprim::Tensor y = dlprim::Tensor::empty(*x.device(), shape, x.dtype());
+  const dlprim::Tensor y =
+      dlprim::Tensor::empty_strided(*x.device(), shape, dlprim::strides_of(format_of(x), shape), x.dtype());
   dlprim::Tensor inner = y;
   inner.shape = kept.shape();
   for (int d = 0; d < x.dim(); ++d)
@@ -90,7 +92,7 @@ Tensor pad_border(const Tensor& x, const std::vector<Margin>& margins, int axes,
   const dlprim::Tensor y =
       dlprim::Tensor::empty(*x.device(), dlprim::pad_output_shape("pad", x.shape(), geometry), x.dtype());
   dlprim::pad_forward(x.device()->queue(), input.data(), geometry, y);
-  return record("PadBackward", {input}, y, [&] {
+  const Tensor result = record("PadBackward", {input}, y, [&] {
     return [geometry, shape = x.shape()](const TensorList& gradients) {
       const Tensor g = contiguous(gradients[0]);
       const dlprim::Tensor dx = dlprim::Tensor::empty(*g.device(), shape, g.dtype());
@@ -98,6 +100,7 @@ Tensor pad_border(const Tensor& x, const std::vector<Margin>& margins, int axes,
       return TensorList{Tensor(dx)};
     };
   });
+  return in_format(result, format_of(x));
 }
 
 }  // namespace

@@ -91,8 +91,8 @@ Backward gradient_of(const PointwiseOp& op, const std::vector<Operand>& inputs,
   for (std::size_t i = 0; i < inputs.size(); ++i)
     if (named(operand_names[i])) saved[i] = {SavedTensor(inputs[i].tensor()), inputs[i].number()};
   return [&op, saved = std::move(saved), y = named("y") ? SavedTensor(output) : SavedTensor(), computed,
-          described = std::move(described), parameters, compute,
-          shape = output.shape, strides = dlprim::strides_like(output)](const TensorList& gradients) {
+          described = std::move(described), parameters, compute, shape = output.shape,
+          strides = dlprim::strides_like(output)](const TensorList& gradients) {
     const Tensor& g = gradients[0];
     std::vector<dlprim::Tensor> outputs(described.size());
     if (computed) {
@@ -148,7 +148,8 @@ Tensor apply_pointwise(const PointwiseOp& op, const std::vector<Operand>& inputs
   const std::vector<PointwiseOperand> operands = raw(inputs);
   const PointwiseResult result = dlprim::pointwise_result(op, operands, parameters);
   dlprim::Device& device = device_of(operands);
-  const dlprim::Tensor output = dlprim::Tensor::empty_strided(device, result.shape, result.strides, result.dtype);
+  const dlprim::Tensor output =
+      dlprim::Tensor::empty_strided(device, result.shape, result.strides, result.dtype);
   dlprim::pointwise(device.queue(), forward_expression(op), result.compute, operands, parameters, {output});
   if (!op.differentiable()) return Tensor(output);
   return record(op.name.c_str(), tensors_of(inputs), output,

@@ -1,6 +1,7 @@
 #include "autograd/ops/pool.h"
 
 #include "autograd/call.h"
+#include "autograd/ops/formats.h"
 #include "autograd/ops/views.h"
 #include "autograd/tape.h"
 #include "dlprim/ops/pool/avg_pool2d.h"
@@ -15,11 +16,11 @@ dlprim::Pool2dGeometry geometry_of(Pair kernel_size, const std::optional<Pair>& 
           ceil_mode};
 }
 
-/** A pooling result whose gradient `backward(dy, dx)` writes. */
+/** A pooling result, in `format`, whose gradient `backward(dy, dx)` writes. */
 template <class BackwardKernel>
-Tensor record_pool(const char* name, const Tensor& x, const dlprim::Tensor& y,
+Tensor record_pool(const char* name, const Tensor& x, MemoryFormat format, const dlprim::Tensor& y,
                    const BackwardKernel& backward) {
-  return record(name, {x}, y, [&] {
+  const Tensor pooled = record(name, {x}, y, [&] {
     return [backward, shape = x.shape()](const TensorList& gradients) {
       const Tensor g = contiguous(gradients[0]);
       const dlprim::Tensor dx = dlprim::Tensor::empty(*g.device(), shape, g.dtype());
@@ -27,6 +28,7 @@ Tensor record_pool(const char* name, const Tensor& x, const dlprim::Tensor& y,
       return TensorList{Tensor(dx)};
     };
   });
+  return in_format(pooled, format);
 }
 
 /** Max pooling to `shape` by `forward(queue, x, y, places or null)`; the places in the result where `wanted`.
@@ -40,10 +42,10 @@ TensorList max_pool(const char* name, const Tensor& a, const Dims& shape, bool w
   if (wanted || needs_tape({x})) places = dlprim::Tensor::empty(*x.device(), shape, DType::int32);
   forward(x.device()->queue(), x.data(), y, places.defined() ? &places : nullptr);
   TensorList results{
-      record_pool(name, x, y,
+      record_pool(name, x, format_of(a), y,
                   [places, backward](dlprim::Queue& queue, const dlprim::Tensor& dy,
                                      const dlprim::Tensor& dx) { backward(queue, dy, places, dx); })};
-  if (wanted) results.push_back(to(Tensor(places), DType::int64));
+  if (wanted) results.push_back(in_format(to(Tensor(places), DType::int64), format_of(a)));
   return results;
 }
 
@@ -135,7 +137,7 @@ Tensor avg_pool2d(const Tensor& a, Pair kernel_size, std::optional<Pair> stride,
       *x.device(), dlprim::pool2d_output_shape("avg_pool2d", x.shape(), geometry), x.dtype());
   dlprim::avg_pool2d_forward(x.device()->queue(), x.data(), geometry, divisor, y);
   return record_pool(
-      "AvgPool2dBackward", x, y,
+      "AvgPool2dBackward", x, format_of(a), y,
       [geometry, divisor](dlprim::Queue& queue, const dlprim::Tensor& dy, const dlprim::Tensor& dx) {
         dlprim::avg_pool2d_backward(queue, dy, geometry, divisor, dx);
       });
@@ -156,7 +158,7 @@ Tensor adaptive_avg_pool2d(const Tensor& a, const AdaptiveSize& output_size) {
   const dlprim::Tensor y =
       dlprim::Tensor::empty(*x.device(), adaptive_shape("adaptive_avg_pool2d", x, output_size), x.dtype());
   dlprim::adaptive_avg_pool2d_forward(x.device()->queue(), x.data(), y);
-  return record_pool("AdaptiveAvgPool2dBackward", x, y,
+  return record_pool("AdaptiveAvgPool2dBackward", x, format_of(a), y,
                      [](dlprim::Queue& queue, const dlprim::Tensor& dy, const dlprim::Tensor& dx) {
                        dlprim::adaptive_avg_pool2d_backward(queue, dy, dx);
                      });

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "autograd/call.h"
+#include "autograd/ops/formats.h"
 #include "autograd/ops/pool.h"
 #include "autograd/ops/views.h"
 #include "autograd/tape.h"
@@ -125,7 +126,7 @@ Tensor interpolate(const Tensor& x, const Sizes& size, const std::vector<double>
             ": input and output sizes should be greater than 0, but got input ", x.shape(), " and output ",
             Dims(target));
   }
-  return linear_map(
+  const Tensor result = linear_map(
       "InterpolateBackward", x, shape,
       [&](dlprim::Queue& queue, const dlprim::Tensor& from, const dlprim::Tensor& to) {
         dlprim::interpolate_forward(queue, from, geometry, to);
@@ -133,6 +134,7 @@ Tensor interpolate(const Tensor& x, const Sizes& size, const std::vector<double>
       [geometry](dlprim::Queue& queue, const dlprim::Tensor& dy, const dlprim::Tensor& dx) {
         dlprim::interpolate_backward(queue, dy, geometry, dx);
       });
+  return in_format(result, format_of(x));
 }
 
 Tensor unfold(const Tensor& x, Pair kernel_size, Pair dilation, Pair padding, Pair stride) {

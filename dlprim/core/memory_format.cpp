@@ -76,14 +76,15 @@ Order order_of(int inner, int outer, const Dims& shape, const OperandStrides& op
   return Order::open;
 }
 
-/** Dense strides with the dimensions in the operands' order. PyTorch's sort by insertion, step by step: order_of
- * is no order of all dimensions, so that another sort would end elsewhere. */
+/** Dense strides with the dimensions in the operands' order. PyTorch's sort by insertion, step by step:
+ * order_of is no order of all dimensions, so that another sort would end elsewhere. */
 Dims dense_strides(const Dims& shape, const OperandStrides& operands) {
   Dims order;
   for (int d = shape.size() - 1; d >= 0; --d) order.push_back(d);
   for (int i = 1; i < order.size(); ++i)
     for (int outer = i, inner = i - 1; inner >= 0; --inner) {
-      const Order found = order_of(static_cast<int>(order[inner]), static_cast<int>(order[outer]), shape, operands);
+      const Order found =
+          order_of(static_cast<int>(order[inner]), static_cast<int>(order[outer]), shape, operands);
       if (found == Order::kept) break;
       if (found == Order::open) continue;
       std::swap(order[inner], order[outer]);
@@ -101,7 +102,8 @@ Dims dense_strides(const Dims& shape, const OperandStrides& operands) {
 }  // namespace
 
 const char* name(MemoryFormat format) {
-  constexpr const char* names[] = {"contiguous_format", "channels_last", "channels_last_3d", "preserve_format"};
+  constexpr const char* names[] = {"contiguous_format", "channels_last", "channels_last_3d",
+                                   "preserve_format"};
   return names[static_cast<int>(format)];
 }
 

@@ -4,7 +4,7 @@
 #include <tuple>
 
 #include "autograd/creation.h"
-#include "autograd/ops/views.h"
+#include "autograd/ops/formats.h"
 #include "autograd/tape.h"
 #include "dlprim/core/call.h"
 #include "nn/optim/tensor_rules.h"
@@ -21,12 +21,11 @@ bool complete(Participant& p, const dlprim::StateRows& rows) {
     Tensor& state = p.tensors[k];
     if (state.defined()) {
       require_state_of(p.parameter, rows[k].name, state);
+      state = laid_out(state, p.parameter.strides());
       continue;
     }
-    const std::vector<std::int64_t> shape = p.parameter.shape().vector();
     first = first || !rows[k].initial;
-    state = rows[k].initial ? full(shape, *rows[k].initial, p.parameter.dtype(), p.parameter.device())
-                            : empty(shape, p.parameter.dtype(), p.parameter.device());
+    state = rows[k].initial ? full_like(p.parameter, *rows[k].initial) : empty_like(p.parameter);
   }
   return first;
 }
@@ -51,8 +50,8 @@ void Stepper::step(std::size_t group, const Options& options, std::vector<Partic
   // Parameters that missed a step (no gradient) need other bias corrections.
   std::map<std::tuple<int, DType, bool, std::vector<double>>, std::vector<Participant*>> batches;
   for (Participant& p : participants) {
-    require(p.parameter.is_contiguous(), rule_.name, ": expected contiguous parameters, got strides ",
-            p.parameter.strides());
+    require(dlprim::is_dense(p.parameter.data()), rule_.name, ": expected dense parameters, got shape ",
+            p.parameter.shape(), " with strides ", p.parameter.strides());
     const bool first = complete(p, rows);
     batches[{p.parameter.device()->index(), p.parameter.dtype(), first, p.numbers}].push_back(&p);
   }
@@ -68,7 +67,7 @@ void Stepper::launch(dlprim::ParameterPack& pack, const Options& options,
   std::vector<dlprim::OptimizedParameter> raw;
   raw.reserve(participants.size());
   for (Participant* p : participants) {
-    if (!p->gradient.is_contiguous()) p->gradient = contiguous(p->gradient);
+    p->gradient = laid_out(p->gradient, p->parameter.strides());
     dlprim::OptimizedParameter& one = raw.emplace_back();
     one.parameter = p->parameter.data();
     one.gradient = p->gradient.data();

@@ -28,7 +28,7 @@ std::vector<dlprim::Tensor> raw(const TensorList& tensors) {
   return all;
 }
 
-/** Lets `write` change the gradients; one that is not contiguous is replaced by a contiguous copy. */
+/** Lets `write` change the gradients; one that is not dense is replaced by a copy that is. */
 template <class Write>
 void change_gradients(const TensorList& parameters, const Write& write) {
   const NoGradGuard no_grad;
@@ -36,7 +36,7 @@ void change_gradients(const TensorList& parameters, const Write& write) {
   for (const Tensor& p : parameters) {
     Tensor grad = p.grad();
     if (!grad.defined()) continue;
-    if (!grad.is_contiguous()) p.impl().set_grad(grad = contiguous(grad));
+    if (!dlprim::is_dense(grad.data())) p.impl().set_grad(grad = contiguous(grad));
     gradients.push_back(std::move(grad));
   }
   if (gradients.empty()) return;
@@ -49,11 +49,11 @@ void change_gradients(const TensorList& parameters, const Write& write) {
 Tensor get_total_norm(const TensorList& tensors, double norm_type, bool error_if_nonfinite) {
   const NoGradGuard no_grad;
   if (tensors.empty()) return zeros({});
-  TensorList contiguous_ones;
-  for (const Tensor& t : tensors) contiguous_ones.push_back(contiguous(t));
+  TensorList dense;
+  for (const Tensor& t : tensors) dense.push_back(dlprim::is_dense(t.data()) ? t : contiguous(t));
   const Tensor norm = empty({}, tensors.front().dtype(), tensors.front().device());
   dlprim::ParameterPack pack;
-  dlprim::multi_tensor_norm(norm.device()->queue(), pack, raw(contiguous_ones), norm_type, norm.data());
+  dlprim::multi_tensor_norm(norm.device()->queue(), pack, raw(dense), norm_type, norm.data());
   if (error_if_nonfinite && !std::isfinite(norm.item<double>()))
     throw AutogradError(dlprim::concat(
         "The total norm of order ", norm_type,

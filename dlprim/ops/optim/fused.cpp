@@ -1,7 +1,7 @@
 #include "dlprim/ops/optim/fused.h"
 
 #include "dlprim/core/call.h"
-#include "dlprim/core/checked.h"
+#include "dlprim/core/memory_format.h"
 #include "dlprim/core/real.h"
 #include "dlprim/ops/optim/pack_launch.h"
 #include "dlprim/runtime/device.h"
@@ -9,6 +9,16 @@
 
 namespace dlprim {
 namespace {
+
+/** What lies beside a parameter, element by element: the kernels walk both in the order of memory. */
+void require_beside(const char* op, const char* what, const Tensor& t, const Tensor& parameter) {
+  require(t.shape == parameter.shape, op, ": expected ", what, " of shape ", parameter.shape, ", got ",
+          t.shape);
+  require<TypeError>(t.dtype == parameter.dtype, op, ": expected ", what, " of dtype ", name(parameter.dtype),
+                     ", got ", name(t.dtype));
+  require(lie_alike(t, parameter), op, ": expected ", what, " to lie as the parameter, with strides ",
+          parameter.strides, ", got strides ", t.strides);
+}
 
 PackRows rows_of(const char* op, const std::vector<OptimizedParameter>& parameters) {
   PackRows rows;
@@ -18,13 +28,14 @@ PackRows rows_of(const char* op, const std::vector<OptimizedParameter>& paramete
     require<TypeError>(p.parameter.dtype == first.parameter.dtype, op, ": expected parameters of one dtype");
     require(p.state.size() == first.state.size(), op, ": expected ", first.state.size(),
             " states per parameter, got ", p.state.size());
-    require_contiguous(op, "the parameter", p.parameter);
-    require_like(op, "the gradient", p.gradient, p.parameter.shape, first.parameter.dtype);
+    require(is_dense(p.parameter), op, ": expected the parameter to be dense, got shape ", p.parameter.shape,
+            " with strides ", p.parameter.strides);
+    require_beside(op, "the gradient", p.gradient, p.parameter);
     std::vector<const Tensor*>& row = rows.emplace_back();
     row.reserve(2 + p.state.size());
     row.insert(row.end(), {&p.parameter, &p.gradient});
     for (const Tensor& t : p.state) {
-      require_like(op, "the state", t, p.parameter.shape, first.parameter.dtype);
+      require_beside(op, "the state", t, p.parameter);
       row.push_back(&t);
     }
   }

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "dlprim/core/call.h"
-#include "dlprim/core/checked.h"
+#include "dlprim/core/memory_format.h"
 #include "dlprim/core/real.h"
 #include "dlprim/ops/optim/pack_launch.h"
 #include "dlprim/runtime/dtype_defines.h"
@@ -17,7 +17,8 @@ PackRows rows_of(Queue& queue, const char* op, const std::vector<Tensor>& tensor
     require_floating(t.dtype, queue.device(), op);
     require<TypeError>(t.dtype == compute_dtype(t.dtype) && t.dtype == tensors.front().dtype, op,
                        ": expected tensors all of dtype float32 or all of float64, got ", name(t.dtype));
-    require_contiguous(op, "its tensors", t);
+    require(is_dense(t), op, ": expected its tensors to be dense, got shape ", t.shape, " with strides ",
+            t.strides);
     rows.push_back({&t});
   }
   return rows;

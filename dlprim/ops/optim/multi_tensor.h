@@ -5,8 +5,9 @@
 namespace dlprim {
 
 /*
- * Functions of many tensors at once, in as few launches as ParameterPack allows. Tensors are contiguous, all
- * float32 or all float64; those that are written overlap no other. Throw ValueError, TypeError.
+ * Functions of many tensors at once, in as few launches as ParameterPack allows. Tensors are dense (in any
+ * order of memory), all float32 or all float64; those that are written overlap no other. Throw ValueError,
+ * TypeError.
  */
 
 /** norm[0] = the p-norm of all elements of all tensors together, for any p: infinity gives the largest

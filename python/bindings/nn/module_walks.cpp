@@ -155,7 +155,8 @@ void bind_modes(ModuleBinding& module) {
       .def("eval", [](const py::object& self) { return self.attr("train")(false); })
       .def("to", &moved, py::kw_only(), py::arg("device") = py::none(), py::arg("dtype") = py::none(),
            py::arg("non_blocking") = false, py::arg("memory_format") = py::none(),
-           "Moves parameters and buffers to a device, a floating dtype, both, or those of a tensor; to a memory "
+           "Moves parameters and buffers to a device, a floating dtype, both, or those of a tensor; to a "
+           "memory "
            "format those of four dimensions, or five.")
       .def("zero_grad", &Module::zero_grad, py::arg("set_to_none") = true)
       .def(

@@ -91,8 +91,7 @@ void bind_reorderings(const OperatorBinder& bind) {
 void bind_conversions(const OperatorBinder& bind) {
   const auto converts = [&](const char* name, DType dtype) {
     bind.tensor().def(
-        name,
-        [dtype](const Tensor& t, const OptionalFormat& format) { return t.to(dtype, kept_or(format)); },
+        name, [dtype](const Tensor& t, const OptionalFormat& format) { return t.to(dtype, kept_or(format)); },
         py::kw_only(), py::arg("memory_format") = py::none(), WithoutLock());
   };
   converts("float", DType::float32);
