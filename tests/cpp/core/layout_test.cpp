@@ -93,3 +93,16 @@ TEST(Layout, Fits32Bits) {
   EXPECT_FALSE(merged_layout({2}, {Dims{-(std::int64_t{1} << 31)}}).fits_32_bits());
   EXPECT_TRUE(merged_layout({1}, {Dims{std::int64_t{1} << 40}}).fits_32_bits());
 }
+
+TEST(ElementwiseLayout, OperandsThatLieAlikeBecomeOneDimension) {
+  const Dims channels_last{60, 1, 15, 3};
+  EXPECT_TRUE(elementwise_layout({2, 3, 4, 5}, {channels_last, channels_last}).is_flat());
+  EXPECT_TRUE(elementwise_layout({4, 5}, {Dims{1, 4}, Dims{1, 4}}).is_flat());
+  EXPECT_FALSE(elementwise_layout({4, 5}, {Dims{5, 1}, Dims{1, 4}}).is_flat());
+}
+
+TEST(ElementwiseLayout, TheLastOperandIsWalkedInTheOrderOfMemory) {
+  const Layout layout = elementwise_layout({2, 3, 4, 5}, {Dims{0, 1, 0, 0}, Dims{60, 1, 15, 3}});
+  EXPECT_EQ(layout.sizes, (Sizes{40, 3}));
+  EXPECT_EQ(layout.strides, (std::vector<Sizes>{Sizes{0, 1}, Sizes{3, 1}}));
+}
