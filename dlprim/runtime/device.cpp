@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "dlprim/core/call_state.h"
 #include "dlprim/core/error.h"
@@ -208,23 +209,21 @@ void Device::shut_down() {
 }
 
 namespace {
-/** Sets whether devices record their launches from now on, those opened later too. */
-void set_profiling(bool profiling) {
+/** Sets whether devices record their launches from now on, those opened later too. False where it was so. */
+bool set_profiling(bool profiling) {
   OpenDevices& devices = open_devices();
   DeviceLock lock(devices.mutex);
-  devices.profiling = profiling;
+  return std::exchange(devices.profiling, profiling) != profiling;
 }
 }  // namespace
 
 void Device::start_profiling() {
-  set_profiling(true);
-  ++module_name_users;
+  if (set_profiling(true)) ++module_name_users;
   for (Device* device : opened()) device->queue().start_profiling();
 }
 
 std::vector<std::pair<Device*, std::vector<KernelRecord>>> Device::stop_profiling() {
-  set_profiling(false);
-  --module_name_users;
+  if (set_profiling(false)) --module_name_users;
   std::vector<std::pair<Device*, std::vector<KernelRecord>>> records;
   for (Device* device : opened()) records.emplace_back(device, device->queue().stop_profiling());
   return records;

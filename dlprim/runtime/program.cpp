@@ -103,10 +103,9 @@ Kernel& ProgramTable::lookup(std::string id, const char* name,
       }())
     return *known;
   DeviceLock building(building_);
-  // From here on the tables' lock is a plain one: the thread that ends the process waits for `building`, and
-  // this one must come to its end.
+  // The thread that ends the process waits for `building`, so this one must come to its end.
   {
-    const std::lock_guard lock(mutex_);
+    const InnerLock lock(mutex_);
     const auto found = kernels_.find(id);
     if (found != kernels_.end()) return found->second;
   }
@@ -125,7 +124,7 @@ Kernel& ProgramTable::lookup(std::string id, const char* name,
       refuse_cached(*kernel.program);
     }
   }
-  const std::lock_guard lock(mutex_);
+  const InnerLock lock(mutex_);
   return kernels_.emplace(std::move(id), std::move(kernel)).first->second;
 }
 
@@ -136,7 +135,7 @@ Program& ProgramTable::program(const std::string& identity, const std::string& l
   // use.
   const std::string id = origin == Origin::source ? identity + "#built" : identity;
   {
-    const std::lock_guard lock(mutex_);
+    const InnerLock lock(mutex_);
     const auto found = programs_.find(id);
     if (found != programs_.end()) return found->second;
   }
@@ -147,7 +146,7 @@ Program& ProgramTable::program(const std::string& identity, const std::string& l
   program.key = sha256_hex(concat(text, '\0', all_options, '\0', device_identity(device_.info())));
   if (origin == Origin::cache_or_source) load(program, all_options);
   if (!program.from_cache) build(program, text, all_options);
-  const std::lock_guard lock(mutex_);
+  const InnerLock lock(mutex_);
   return programs_.emplace(id, std::move(program)).first->second;
 }
 
