@@ -397,7 +397,7 @@ def stack_errors():
 @cases("repeat_interleave")
 def repeat_interleave(draw):
     x = any_tensor(draw, 0, 3)
-    if x.ndim == 0 or draw.chance(0.4):
+    if x.ndim == 0 or 0 in x.shape or draw.chance(0.4):
         times = draw.integer(0, 3)
         dim = draw.dim(x.ndim) if x.ndim and draw.chance(0.6) else None
         return Case(lambda lib, x: x.repeat_interleave(times, dim), x, unit="sums")
