@@ -3,11 +3,10 @@
 #include "core/common.cl"
 #include "ops/sort/work.cl"
 
-#define RANK 8
 #define STRETCH 128
 
 typedef struct {
-  long size[RANK];  // innermost dimension first
+  long size[MAX_RANK];  // innermost dimension first
   long rank, count_stride, dim_stride;
 } shape_t;
 

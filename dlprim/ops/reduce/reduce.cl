@@ -16,7 +16,6 @@
 // double where the device has it), so that no chain of roundings grows with the size; lanes and splits are joined in a
 // fixed order, so that a run repeats exactly.
 
-#define RANK 8
 #define BLOCK 32
 #define GROUP 256  // most work items of a group (simt)
 
@@ -46,8 +45,8 @@ typedef long wide_t;
 #endif
 
 typedef struct {
-  index_t kept_size[RANK], kept_stride[RANK];
-  index_t reduced_size[RANK], reduced_stride[RANK];  // innermost dimension first
+  index_t kept_size[MAX_RANK], kept_stride[MAX_RANK];
+  index_t reduced_size[MAX_RANK], reduced_stride[MAX_RANK];  // innermost dimension first
 } layout_t;
 
 // An extreme and where it stands. Of equal ones the first counts; NaN beats every number.
@@ -79,7 +78,7 @@ static real_t variance(const real2_t sums, const real_t n, const real_t correcti
 // The offset of element number `linear` of a space, innermost dimension first.
 static index_t offset_of(index_t linear, const index_t *size, const index_t *stride) {
   index_t offset = 0;
-  for (int d = 0; d < RANK && linear > 0; ++d) {
+  for (int d = 0; d < MAX_RANK && linear > 0; ++d) {
     const index_t next = linear / size[d];
     offset += (linear - next * size[d]) * stride[d];
     linear = next;
@@ -118,8 +117,8 @@ enum { RESULT_FLOAT32, RESULT_FLOAT64, RESULT_FLOAT16, RESULT_BFLOAT16, RESULT_I
 
 #define BIND_PARTIAL __global TOTAL_T *partial = (__global TOTAL_T *)(partial_buffer + partial_start)
 #define LAYOUT_COPY \
-  index_t kept_size[RANK], kept_stride[RANK], reduced_size[RANK], reduced_stride[RANK]; \
-  for (int d = 0; d < RANK; ++d) { \
+  index_t kept_size[MAX_RANK], kept_stride[MAX_RANK], reduced_size[MAX_RANK], reduced_stride[MAX_RANK]; \
+  for (int d = 0; d < MAX_RANK; ++d) { \
     kept_size[d] = layout.kept_size[d]; kept_stride[d] = layout.kept_stride[d]; \
     reduced_size[d] = layout.reduced_size[d]; reduced_stride[d] = layout.reduced_stride[d]; \
   }

@@ -71,7 +71,7 @@ Range StepProduct::range(const RnnStepSizes& sizes) const {
       return Range::groups(
           1,
           cpu_tile::items_for(queue_.device(), ceil_div(sizes.units, cpu_tile::tile_columns(matrix_.dtype)) *
-                                                   ceil_div(rows, job_row_tiles * cpu_tile::tile_rows)));
+                                                   ceil_div(rows, job_row_tiles * TILE_ROWS)));
     case Kind::thin:
       return Range::groups(thin_items, ceil_div(sizes.units, thin_columns / blocks_),
                            ceil_div(rows, thin_block_rows));
