@@ -15,6 +15,15 @@
 namespace dlprim {
 namespace {
 
+/** The file that an `#include "…"` line names, below dlprim/: a header that the host includes too names the
+ * folder itself. */
+std::string included_file(const std::string& line) {
+  constexpr std::size_t opening = std::char_traits<char>::length("#include \"");
+  constexpr const char* root = "dlprim/";
+  const std::string file = line.substr(opening, line.rfind('"') - opening);
+  return file.rfind(root, 0) == 0 ? file.substr(std::strlen(root)) : file;
+}
+
 void append_expanded(const std::string& file, std::set<std::string>& included, std::string& out) {
   const auto found = kernel_sources().find(file);
   require<DeviceError>(found != kernel_sources().end(), "no kernel source named '", file, "'");
@@ -22,8 +31,8 @@ void append_expanded(const std::string& file, std::set<std::string>& included, s
   std::istringstream lines(found->second);
   for (std::string line; std::getline(lines, line);) {
     if (line.rfind("#include \"", 0) == 0)
-      append_expanded(line.substr(10, line.rfind('"') - 10), included, out);
-    else
+      append_expanded(included_file(line), included, out);
+    else if (line != "#pragma once")
       out.append(line).push_back('\n');
   }
 }

@@ -12,21 +12,17 @@
 //   LANES, COLUMN_VECTORS   of a vector, and vectors of outputs that one item joins by columns (cpu)
 //   IS_INDEXED           whether TOTAL_T is indexed_t: an index is stored beside the value
 //
-// Accuracy: each lane joins at most BLOCK elements into a first accumulator, and those blocks into a second,
-// wider one (a double where the device has it), so that no chain of roundings grows with the size; lanes and
-// splits are joined in a fixed order, so that a run repeats exactly.
+// Accuracy: each lane joins at most CHAIN elements into a first accumulator, and those blocks into a second, wider one
+// (a double where the device has it), so that no chain of roundings grows with the size; lanes and splits are joined in
+// a fixed order, so that a run repeats exactly.
 
-#define RANK 8
-#define BLOCK 32
-#define GROUP 256  // most work items of a group (simt)
+#define CHAIN 32  // elements of a first accumulator
 
 #if !T_IS_FLOATING
-static long load_integer(__global const uchar* p, const long at, const int bytes) {
-  return bytes == 8   ? ((__global const long*)p)[at]
-         : bytes == 4 ? (long)((__global const int*)p)[at]
-                      : (long)p[at];
+static long load_integer(__global const uchar *p, const long at, const int bytes) {
+  return bytes == 8 ? ((__global const long *)p)[at] : bytes == 4 ? (long)((__global const int *)p)[at] : (long)p[at];
 }
-#define BIND_INPUT __global const uchar* input = input_buffer + input_start * input_bytes
+#define BIND_INPUT __global const uchar *input = input_buffer + input_start * input_bytes
 #else
 #define BIND_INPUT BIND(const INPUT_TYPE, input)
 #endif
@@ -48,8 +44,8 @@ typedef long wide_t;
 #endif
 
 typedef struct {
-  index_t kept_size[RANK], kept_stride[RANK];
-  index_t reduced_size[RANK], reduced_stride[RANK];  // innermost dimension first
+  index_t kept_size[MAX_RANK], kept_stride[MAX_RANK];
+  index_t reduced_size[MAX_RANK], reduced_stride[MAX_RANK];  // innermost dimension first
 } layout_t;
 
 // An extreme and where it stands. Of equal ones the first counts; NaN beats every number.
@@ -72,17 +68,16 @@ static indexed_t more_extreme(const indexed_t x, const indexed_t z, const int x_
   return same ? (x.index < z.index ? x : z) : x_wins ? x : z;
 }
 
-// The variance from the sum of the differences to a mean that is off by its rounding, and the sum of their
-// squares.
+// The variance from the sum of the differences to a mean that is off by its rounding, and the sum of their squares.
 static real_t variance(const real2_t sums, const real_t n, const real_t correction) {
   const real_t squares = sums.y - sums.x * sums.x / n;
   return (squares < 0 ? 0 : squares) / fmax(n - correction, (real_t)0);
 }
 
 // The offset of element number `linear` of a space, innermost dimension first.
-static index_t offset_of(index_t linear, const index_t* size, const index_t* stride) {
+static index_t offset_of(index_t linear, const index_t *size, const index_t *stride) {
   index_t offset = 0;
-  for (int d = 0; d < RANK && linear > 0; ++d) {
+  for (int d = 0; d < MAX_RANK && linear > 0; ++d) {
     const index_t next = linear / size[d];
     offset += (linear - next * size[d]) * stride[d];
     linear = next;
@@ -91,112 +86,74 @@ static index_t offset_of(index_t linear, const index_t* size, const index_t* str
 }
 
 // Result dtypes, in the order of dlprim::DType.
-enum {
-  RESULT_FLOAT32,
-  RESULT_FLOAT64,
-  RESULT_FLOAT16,
-  RESULT_BFLOAT16,
-  RESULT_INT64,
-  RESULT_INT32,
-  RESULT_UINT8,
-  RESULT_BOOL
-};
+enum { RESULT_FLOAT32, RESULT_FLOAT64, RESULT_FLOAT16, RESULT_BFLOAT16, RESULT_INT64, RESULT_INT32, RESULT_UINT8, RESULT_BOOL };
 
-// Stores in a dtype that is known at run time only: once an output, so that programs need not be made for
-// each.
-#define STORE_AS(dtype, p, at, value)                   \
-  switch (dtype) {                                      \
-    case RESULT_FLOAT32:                                \
-      STORE_float32((__global float*)(p), at, value);   \
-      break;                                            \
-      STORE_AS_FLOAT64(p, at, value)                    \
-    case RESULT_FLOAT16:                                \
-      STORE_float16((__global half*)(p), at, value);    \
-      break;                                            \
-    case RESULT_BFLOAT16:                               \
-      STORE_bfloat16((__global ushort*)(p), at, value); \
-      break;                                            \
-    case RESULT_INT64:                                  \
-      STORE_int64((__global long*)(p), at, value);      \
-      break;                                            \
-    case RESULT_INT32:                                  \
-      STORE_int32((__global int*)(p), at, value);       \
-      break;                                            \
-    case RESULT_UINT8:                                  \
-      STORE_uint8((__global uchar*)(p), at, value);     \
-      break;                                            \
-    default:                                            \
-      STORE_bool((__global uchar*)(p), at, value);      \
+// Stores in a dtype that is known at run time only: once an output, so that programs need not be made for each.
+#define STORE_AS(dtype, p, at, value)                                                        \
+  switch (dtype) {                                                                           \
+    case RESULT_FLOAT32: STORE_float32((__global float *)(p), at, value); break;             \
+    STORE_AS_FLOAT64(p, at, value)                                                           \
+    case RESULT_FLOAT16: STORE_float16((__global half *)(p), at, value); break;              \
+    case RESULT_BFLOAT16: STORE_bfloat16((__global ushort *)(p), at, value); break;          \
+    case RESULT_INT64: STORE_int64((__global long *)(p), at, value); break;                  \
+    case RESULT_INT32: STORE_int32((__global int *)(p), at, value); break;                   \
+    case RESULT_UINT8: STORE_uint8((__global uchar *)(p), at, value); break;                 \
+    default: STORE_bool((__global uchar *)(p), at, value);                                   \
   }
 #if HAS_FP64
-#define STORE_AS_FLOAT64(p, at, value)               \
-  case RESULT_FLOAT64:                               \
-    STORE_float64((__global double*)(p), at, value); \
-    break;
+#define STORE_AS_FLOAT64(p, at, value) \
+  case RESULT_FLOAT64: STORE_float64((__global double *)(p), at, value); break;
 #else
 #define STORE_AS_FLOAT64(p, at, value)
 #endif
 
-// What every kernel takes: the input; the result, of any dtype; of extremes where they stand; a row of totals
-// for each split, where there are several; a number of type T for each output (shift) and one for all (p).
-#define TENSOR_ARGS                                                                                     \
-  BUFFER(const INPUT_TYPE, input), BUFFER(uchar, result), BUFFER(long, indices), BUFFER(long, partial), \
-      BUFFER(const T, shift), const int input_bytes, const int result_dtype, const real_t p,            \
-      const index_t outputs, const index_t elements
+// What every kernel takes: the input; the result, of any dtype; of extremes where they stand; a row of totals for
+// each split, where there are several; a number of type T for each output (shift) and one for all (p).
+#define TENSOR_ARGS                                                                                            \
+  BUFFER(const INPUT_TYPE, input), BUFFER(uchar, result), BUFFER(long, indices), BUFFER(long, partial),        \
+      BUFFER(const T, shift), const int input_bytes, const int result_dtype, const real_t p, const index_t outputs, const index_t elements
 #define LAYOUT_ARGS const index_t split_size, const layout_t layout
 
-#define BIND_PARTIAL __global TOTAL_T* partial = (__global TOTAL_T*)(partial_buffer + partial_start)
-#define LAYOUT_COPY                                                                     \
-  index_t kept_size[RANK], kept_stride[RANK], reduced_size[RANK], reduced_stride[RANK]; \
-  for (int d = 0; d < RANK; ++d) {                                                      \
-    kept_size[d] = layout.kept_size[d];                                                 \
-    kept_stride[d] = layout.kept_stride[d];                                             \
-    reduced_size[d] = layout.reduced_size[d];                                           \
-    reduced_stride[d] = layout.reduced_stride[d];                                       \
+#define BIND_PARTIAL __global TOTAL_T *partial = (__global TOTAL_T *)(partial_buffer + partial_start)
+#define LAYOUT_COPY \
+  index_t kept_size[MAX_RANK], kept_stride[MAX_RANK], reduced_size[MAX_RANK], reduced_stride[MAX_RANK]; \
+  for (int d = 0; d < MAX_RANK; ++d) { \
+    kept_size[d] = layout.kept_size[d]; kept_stride[d] = layout.kept_stride[d]; \
+    reduced_size[d] = layout.reduced_size[d]; reduced_stride[d] = layout.reduced_stride[d]; \
   }
 // The split of a work item or group: elements first to last.
-#define SPLIT_BIND                                             \
-  const index_t first = (index_t)get_group_id(1) * split_size; \
+#define SPLIT_BIND                                                               \
+  const index_t first = (index_t)get_group_id(1) * split_size;                   \
   const index_t last = min((index_t)(get_group_id(1) + 1) * split_size, elements);
 
 #define SHIFT_OF(output) (shift_buffer ? finite_or_zero(shift_buffer[shift_start + (output)]) : (T)0)
-static T finite_or_zero(const T s) {
-  return ISFINITE(s) ? s : (T)0;
-}
+static T finite_or_zero(const T s) { return ISFINITE(s) ? s : (T)0; }
 
-#define FINISH_OUTPUT(output, total)                                \
-  if (partial_buffer) {                                             \
-    partial[(index_t)get_group_id(1) * outputs + (output)] = total; \
-  } else {                                                          \
-    STORE_ROW(output, total)                                        \
+#define FINISH_OUTPUT(output, total)                                          \
+  if (partial_buffer) {                                                       \
+    partial[(index_t)get_group_id(1) * outputs + (output)] = total;           \
+  } else {                                                                    \
+    STORE_ROW(output, total)                                                  \
   }
 
-static BLOCK_T map_element(const T a, const long index, const T s, const real_t p) {
-  return MAP;
-}
-static BLOCK_T join_blocks(const BLOCK_T x, const BLOCK_T z) {
-  return COMBINE;
-}
-static TOTAL_T join_totals(const TOTAL_T x, const TOTAL_T z) {
-  return COMBINE;
-}
-static FINISHED_T finish(const TOTAL_T x, const wide_t n, const wide_t s, const real_t p) {
-  return FINISH;
-}
+static BLOCK_T map_element(const T a, const long index, const T s, const real_t p) { return MAP; }
+static BLOCK_T join_blocks(const BLOCK_T x, const BLOCK_T z) { return COMBINE; }
+static TOTAL_T join_totals(const TOTAL_T x, const TOTAL_T z) { return COMBINE; }
+static FINISHED_T finish(const TOTAL_T x, const wide_t n, const wide_t s, const real_t p) { return FINISH; }
 
 #define ELEMENT(at, index, s) map_element((T)LOAD_INPUT(at), index, s, p)
 #define END_BLOCK(total, block) total = join_totals(total, TO_TOTAL(block)), block = IDENTITY
-#define JOIN_LANES(totals)                                          \
-  for (int half_lanes = LANES / 2; half_lanes > 0; half_lanes /= 2) \
+#define JOIN_LANES(totals)                                              \
+  for (int half_lanes = LANES / 2; half_lanes > 0; half_lanes /= 2)     \
     for (int l = 0; l < half_lanes; ++l) totals[l] = join_totals(totals[l], totals[l + half_lanes]);
 
 #if IS_INDEXED
-#define STORE_ROW(output, total)                                                                   \
-  if (result_buffer) STORE_AS(result_dtype, result_buffer, result_start + (output), (total).value) \
+#define STORE_ROW(output, total)                                                                            \
+  if (result_buffer) STORE_AS(result_dtype, result_buffer, result_start + (output), (total).value)          \
   indices_buffer[indices_start + (output)] = (total).index;
 #else
-#define STORE_ROW(output, total)                                 \
-  STORE_AS(result_dtype, result_buffer, result_start + (output), \
+#define STORE_ROW(output, total)                                                                            \
+  STORE_AS(result_dtype, result_buffer, result_start + (output),                                            \
            finish(total, (wide_t)elements, (wide_t)SHIFT_OF(output), p))
 #endif
 
@@ -221,27 +178,25 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void reduce_rows(TENSOR_
     const index_t row = base + offset_of(element, reduced_size, reduced_stride);
     index_t i = 0;
     while (i + LANES <= count) {
-      const index_t stop = min(count - count % LANES, i + (BLOCK - in_block) * LANES);
+      const index_t stop = min(count - count % LANES, i + (CHAIN - in_block) * LANES);
       const index_t from = i;
       if (reduced_stride[0] == 1) {
         for (; i < stop; i += LANES)
-          for (int l = 0; l < LANES; ++l)
-            block[l] = join_blocks(block[l], ELEMENT(row + i + l, (long)element + i + l, s));
+          for (int l = 0; l < LANES; ++l) block[l] = join_blocks(block[l], ELEMENT(row + i + l, (long)element + i + l, s));
       } else {
         for (; i < stop; i += LANES)
           for (int l = 0; l < LANES; ++l)
-            block[l] =
-                join_blocks(block[l], ELEMENT(row + (i + l) * reduced_stride[0], (long)element + i + l, s));
+            block[l] = join_blocks(block[l], ELEMENT(row + (i + l) * reduced_stride[0], (long)element + i + l, s));
       }
       in_block += (i - from) / LANES;
-      if (in_block >= BLOCK) {
+      if (in_block >= CHAIN) {
         for (int l = 0; l < LANES; ++l) END_BLOCK(total[l], block[l]);
         in_block = 0;
       }
     }
     for (int l = 0; i < count; ++i, ++l)
       block[l] = join_blocks(block[l], ELEMENT(row + i * reduced_stride[0], (long)element + i, s));
-    if (++in_block >= BLOCK) {
+    if (++in_block >= CHAIN) {
       for (int l = 0; l < LANES; ++l) END_BLOCK(total[l], block[l]);
       in_block = 0;
     }
@@ -252,9 +207,9 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void reduce_rows(TENSOR_
   FINISH_OUTPUT(output, total[0])
 }
 
-// One work item joins one split of up to COLUMN_VECTORS times LANES neighbouring outputs, block of rows by
-// block of rows: one cache line of each row at a time (a narrower item) made 700 x 10000 four times as slow.
-// Precondition: kept_stride[0] == 1.
+// One work item joins one split of up to COLUMN_VECTORS times LANES neighbouring outputs, block of rows by block of rows:
+// one cache line of each row at a time (a narrower item) made 700 x 10000 four times as slow. Precondition:
+// kept_stride[0] == 1.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void reduce_columns(TENSOR_ARGS, LAYOUT_ARGS) {
   BIND_INPUT;
   BIND_PARTIAL;
@@ -268,9 +223,9 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void reduce_columns(TENS
       const BLOCK_T none = IDENTITY;
       total[v][l] = TO_TOTAL(none);
     }
-  for (index_t start = first; start < last; start += BLOCK) {
-    const int rows = min((index_t)BLOCK, last - start);
-    index_t row[BLOCK];
+  for (index_t start = first; start < last; start += CHAIN) {
+    const int rows = min((index_t)CHAIN, last - start);
+    index_t row[CHAIN];
     for (int r = 0; r < rows; ++r) row[r] = offset_of(start + r, reduced_size, reduced_stride);
     for (int v = 0; v * LANES < width; ++v) {
       const index_t output = first_output + v * LANES;
@@ -303,22 +258,22 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void reduce_columns(TENS
 #else
 
 // One work item's share of a split: every `step`-th element from `start`.
-#define JOIN_SHARE(total, start, step)                                          \
-  const T s = SHIFT_OF(output);                                                 \
-  const index_t base = offset_of(output, kept_size, kept_stride);               \
-  BLOCK_T block = IDENTITY;                                                     \
-  TOTAL_T total = TO_TOTAL(block);                                              \
-  int in_block = 0;                                                             \
-  for (index_t element = start; element < last; element += step) {              \
-    const index_t at = base + offset_of(element, reduced_size, reduced_stride); \
-    block = join_blocks(block, ELEMENT(at, (long)element, s));                  \
-    if (++in_block == BLOCK) END_BLOCK(total, block), in_block = 0;             \
-  }                                                                             \
+#define JOIN_SHARE(total, start, step)                                                     \
+  const T s = SHIFT_OF(output);                                                            \
+  const index_t base = offset_of(output, kept_size, kept_stride);                          \
+  BLOCK_T block = IDENTITY;                                                                \
+  TOTAL_T total = TO_TOTAL(block);                                                         \
+  int in_block = 0;                                                                        \
+  for (index_t element = start; element < last; element += step) {                         \
+    const index_t at = base + offset_of(element, reduced_size, reduced_stride);            \
+    block = join_blocks(block, ELEMENT(at, (long)element, s));                             \
+    if (++in_block == CHAIN) END_BLOCK(total, block), in_block = 0;                        \
+  }                                                                                        \
   END_BLOCK(total, block);
 
 // One work group joins one split of one output. The local size is a power of two.
 __kernel void reduce_rows(TENSOR_ARGS, LAYOUT_ARGS) {
-  __local TOTAL_T totals[GROUP];
+  __local TOTAL_T totals[MAX_GROUP];
   BIND_INPUT;
   BIND_PARTIAL;
   LAYOUT_COPY

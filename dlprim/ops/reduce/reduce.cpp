@@ -82,7 +82,7 @@ Plan make_plan(const Space& space, const DeviceInfo& device) {
   if (cpu) {
     plan.lanes = plan.columns ? column_vectors * cpu_lanes : cpu_lanes;
   } else {
-    const int most = std::min(256, device.max_work_group);
+    const int most = std::min<int>(MAX_GROUP, device.max_work_group);
     plan.lanes =
         plan.columns ? std::min(64, most) : std::clamp(round_up_to_power_of_two(space.elements / 4), 1, most);
   }
