@@ -172,16 +172,18 @@ class _ZipFile(_File):
     def _loaded(self, buffer: _Buffer) -> Tensor:
         place = self._records.get(b"data/" + buffer.key.encode(errors="replace"))
         if place is None or place.stop - place.start != buffer.size:
-            raise UnpicklingError(
-                f"its storage {buffer.key[:100]!r} is absent, or not of the {buffer.size} bytes that it should"
-            )
+            raise UnpicklingError(f"its storage {buffer.key[:100]!r} is not there with {buffer.size} bytes")
         tensor = self._empty(buffer)
         self._fill(tensor, place.start, self._swaps_bytes)
         return self._placement.moved(tensor, buffer.location)
 
 
 class _LegacyFile(_File):
-    """Five pickles, and then the storages in the order of the last of them, each after its number of elements."""
+    """Five pickles; then the storages in the order of the last of them, each after its number of elements."""
+
+    def __init__(self, content: mmap, placement: Placement):
+        super().__init__(content, placement)
+        self._promised = 0
 
     def load(self) -> Any:
         pickles = Unpickler(self._content, self._load_storage, self._placement.device)
@@ -191,7 +193,6 @@ class _LegacyFile(_File):
             raise UnpicklingError("it is of an unknown version")
         if type(system) is not dict or system.get("little_endian") is not True:
             raise UnpicklingError("it was not written on a little-endian machine")
-        self._promised = 0
         loaded = pickles.load()
         self._read_storages(pickles.load(), pickles.position)
         return loaded
@@ -207,11 +208,8 @@ class _LegacyFile(_File):
 
     def _read_storages(self, keys: Any, start: int) -> None:
         """Fills the tensors, which lie on the device since the pickle named their storages."""
-        if (
-            type(keys) is not list
-            or not all(type(key) is str for key in keys)
-            or set(keys) != set(self._known)
-        ):
+        are_keys = type(keys) is list and all(type(key) is str for key in keys)
+        if not are_keys or sorted(keys) != sorted(self._known):
             raise UnpicklingError("the list of its storages is another than its pickle names")
         for key in keys:
             buffer, tensor = self._known[key]

@@ -1,6 +1,7 @@
 """What files of PyTorch's may name: the functions that rebuild tensors and plain containers, and dtypes.
 
-This table is all that a name in a file can lead to, but for what `add_safe_globals` allows; nothing is imported.
+This table is all that a name in a file can lead to, but for what `add_safe_globals` allows; nothing is
+imported.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ class StorageType(NamedTuple):
 
 
 def checked_key(key: Any) -> Any:
-    """A key of a dict or an item of a set. Tuples may hold no tuples: hashing those takes any time and depth."""
+    """A key of a dict or an item of a set; a tuple may hold no tuple, as hashing those takes any time."""
     parts = key if type(key) is tuple else (key,)
     if not all(type(part) in _KEYS for part in parts):
         raise UnpicklingError(f"it has a key of type {type(key).__name__}")
@@ -50,9 +51,7 @@ def _rebuild_tensor_v2(
 
 
 def _rebuild_tensor_v3(*arguments: Any) -> Tensor:
-    raise UnpicklingError(
-        "it holds a tensor of untyped memory, of which all dtypes are ones that ocl has not"
-    )
+    raise UnpicklingError("it holds a tensor of a dtype that ocl has not")
 
 
 def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks: dict) -> Parameter:

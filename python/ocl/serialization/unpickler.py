@@ -1,7 +1,7 @@
 """A restricted unpickler: the opcodes and names that torch.save writes for tensors and plain containers.
 
-What a name in the pickle stands for comes from a table, and only functions of that table are called; the opcodes
-are those of torch.load(weights_only=True). Time and memory are bounded by the length of the pickle.
+What a name in the pickle stands for comes from a table, and only functions of that table are called; the
+opcodes are those of torch.load(weights_only=True). The length of the pickle bounds its time and memory.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ _FLOAT = struct.Struct(">d")
 class Unpickler:
     """Reads one pickle after the other from a buffer; `position` is where the next one begins.
 
-    `load_storage` makes a one-dimensional tensor of a buffer's persistent id; a torch.device becomes `device`.
+    `load_storage` makes a one-dimensional tensor of a storage's persistent id; a torch.device becomes
+    `device`.
     """
 
     def __init__(

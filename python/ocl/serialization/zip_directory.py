@@ -61,25 +61,8 @@ def _directory(file: mmap) -> tuple[int, int, int]:
 def _entry(file: mmap, at: int, end: int) -> tuple[bytes, int, int, int]:
     """Name, place of the local header and size of the entry described at `at`, and where the next one is."""
     fields = _unpacked(_ENTRY, file, at, b"PK\1\2")
-    (
-        _,
-        _,
-        _,
-        flags,
-        method,
-        _,
-        _,
-        _,
-        packed,
-        size,
-        name_length,
-        extra_length,
-        comment_length,
-        _,
-        _,
-        _,
-        header,
-    ) = fields
+    _, _, _, flags, method, _, _, _, packed, size = fields[:10]
+    name_length, extra_length, comment_length, _, _, _, header = fields[10:]
     name_end = at + _ENTRY.size + name_length
     extra_end = name_end + extra_length
     if extra_end + comment_length > end:
