@@ -1,9 +1,10 @@
-"""Where the entries of a zip file lie. They are stored as they are: what is compressed is refused."""
+"""Where the entries of a zip file lie, which are stored as they are; none is ever unpacked."""
 
 from __future__ import annotations
 
 import struct
 from mmap import mmap
+from typing import NamedTuple
 
 from ocl.serialization.errors import UnpicklingError
 
@@ -19,21 +20,35 @@ _EXTRA_FIELD_64 = 1
 _ENCRYPTED = 1
 
 
-def entries(file: mmap) -> dict[bytes, slice]:
-    """The bytes of every entry by its name, in the directory's order.
+class Entry(NamedTuple):
+    """The bytes of an entry; where it is not stored, they are compressed or encrypted."""
 
-    Raises UnpicklingError unless all of them lie in the file, apart from each other and not compressed.
+    start: int
+    size: int
+    is_stored: bool
+
+    @property
+    def end(self) -> int:
+        return self.start + self.size
+
+
+def entries(file: mmap) -> dict[bytes, Entry]:
+    """Every entry by its name, in the directory's order.
+
+    Raises UnpicklingError unless all of them lie in the file, apart from each other.
     """
     start, end, count = _directory(file)
-    found: dict[bytes, slice] = {}
+    found: dict[bytes, Entry] = {}
     occupied: list[tuple[int, int]] = []
     for _ in range(count):
-        name, header, size, start = _entry(file, start, end)
-        content = _content(file, name, header, size)
+        name, header, size, is_stored, start = _described(file, start, end)
+        entry = Entry(_start(file, name, header), size, is_stored)
+        if entry.end > len(file):
+            raise UnpicklingError(f"its entry {_shown(name)} is cut off")
         if name in found:
             raise UnpicklingError(f"its entry {_shown(name)} occurs twice")
-        found[name] = content
-        occupied.append((header, content.stop))
+        found[name] = entry
+        occupied.append((header, entry.end))
     if start != end:
         raise UnpicklingError("its directory is of another size than it says")
     occupied.sort()
@@ -58,8 +73,9 @@ def _directory(file: mmap) -> tuple[int, int, int]:
     return start, start + size, count
 
 
-def _entry(file: mmap, at: int, end: int) -> tuple[bytes, int, int, int]:
-    """Name, place of the local header and size of the entry described at `at`, and where the next one is."""
+def _described(file: mmap, at: int, end: int) -> tuple[bytes, int, int, bool, int]:
+    """Name, place of the local header, size, and whether it is stored, of the entry described at `at`; and
+    where the next description is."""
     fields = _unpacked(_ENTRY, file, at, b"PK\1\2")
     _, _, _, flags, method, _, _, _, packed, size = fields[:10]
     name_length, extra_length, comment_length, _, _, _, header = fields[10:]
@@ -68,12 +84,9 @@ def _entry(file: mmap, at: int, end: int) -> tuple[bytes, int, int, int]:
     if extra_end + comment_length > end:
         raise UnpicklingError("its directory is cut off")
     name = file[at + _ENTRY.size : name_end]
-    if flags & _ENCRYPTED or method != 0:
-        raise UnpicklingError(f"its entry {_shown(name)} is compressed or encrypted, as PyTorch's never are")
     size, packed, header = _with_extra_field([size, packed, header], file[name_end:extra_end])
-    if size != packed:
-        raise UnpicklingError(f"its entry {_shown(name)} has two sizes")
-    return name, header, size, extra_end + comment_length
+    is_stored = method == 0 and size == packed and not flags & _ENCRYPTED
+    return name, header, packed, is_stored, extra_end + comment_length
 
 
 def _with_extra_field(numbers: list[int], extra: bytes) -> list[int]:
@@ -87,15 +100,12 @@ def _with_extra_field(numbers: list[int], extra: bytes) -> list[int]:
     return [next(wide, number) if number == _IN_EXTRA_FIELD else number for number in numbers]
 
 
-def _content(file: mmap, name: bytes, header: int, size: int) -> slice:
+def _start(file: mmap, name: bytes, header: int) -> int:
     *_, name_length, extra_length = _unpacked(_LOCAL, file, header, b"PK\3\4")
     name_start = header + _LOCAL.size
     if file[name_start : name_start + name_length] != name:
         raise UnpicklingError(f"its entry {_shown(name)} has another name where it lies")
-    start = name_start + name_length + extra_length
-    if start + size > len(file):
-        raise UnpicklingError(f"its entry {_shown(name)} is cut off")
-    return slice(start, start + size)
+    return name_start + name_length + extra_length
 
 
 def _unpacked(record: struct.Struct, file: mmap, at: int, signature: bytes) -> tuple:
