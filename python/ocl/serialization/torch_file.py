@@ -135,8 +135,8 @@ class _ZipFile(_File):
         entries = zip_directory.entries(content)
         folder, slash, _ = next(iter(entries), b"").partition(b"/")
         self._records = {
-            name[len(folder) + 1 :]: place
-            for name, place in entries.items()
+            name[len(folder) + 1 :]: entry
+            for name, entry in entries.items()
             if slash and name.startswith(folder + slash)
         }
 
@@ -151,9 +151,15 @@ class _ZipFile(_File):
         return Unpickler(pickled, self._load_storage, self._placement.device).load()
 
     def _record(self, name: bytes) -> bytes:
-        if name not in self._records:
-            raise UnpicklingError(f"it has no {name.decode()}, as archives of PyTorch's have")
-        return self._content[self._records[name]]
+        entry = self._entry(name)
+        return self._content[entry.start : entry.end]
+
+    def _entry(self, name: bytes) -> zip_directory.Entry:
+        entry = self._records.get(name)
+        if entry is None or not entry.is_stored:
+            what = "a compressed" if entry else "no"
+            raise UnpicklingError(f"it has {what} {name.decode()[:100]}, as no archive of torch.save has")
+        return entry
 
     def _check_version(self) -> None:
         version = self._record(b"version").strip()[:20]
@@ -170,11 +176,13 @@ class _ZipFile(_File):
         return self._tensor_of(_buffer(identity, 5))
 
     def _loaded(self, buffer: _Buffer) -> Tensor:
-        place = self._records.get(b"data/" + buffer.key.encode(errors="replace"))
-        if place is None or place.stop - place.start != buffer.size:
-            raise UnpicklingError(f"its storage {buffer.key[:100]!r} is not there with {buffer.size} bytes")
+        entry = self._entry(b"data/" + buffer.key.encode(errors="replace"))
+        if entry.size != buffer.size:
+            raise UnpicklingError(
+                f"its storage {buffer.key} has {entry.size} bytes, but {buffer.size} by its pickle"
+            )
         tensor = self._empty(buffer)
-        self._fill(tensor, place.start, self._swaps_bytes)
+        self._fill(tensor, entry.start, self._swaps_bytes)
         return self._placement.moved(tensor, buffer.location)
 
 

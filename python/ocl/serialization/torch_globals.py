@@ -189,7 +189,9 @@ def refusal(name: str) -> UnpicklingError:
     """Why a file may not name something that is in no table."""
     if name in _LACKING:
         return UnpicklingError(f"it holds {_LACKING[name]} elements ({name}), a dtype that ocl has not")
-    return UnpicklingError(
-        f"it names {name}, which is neither a tensor nor a plain container; where it is safe with any "
-        f"arguments, ocl.serialization.add_safe_globals([{name}]) allows it"
+    advice = (
+        "save the state_dict() of a module, not the module"
+        if name.startswith("torch.")
+        else f"ocl.serialization.add_safe_globals([{name}]) allows it, if it is safe with any arguments"
     )
+    return UnpicklingError(f"it names {name}, which is neither a tensor nor a plain container; {advice}")
