@@ -33,6 +33,8 @@ def checked_key(key: Any) -> Any:
 
 
 def _rebuild_tensor(storage: Tensor, storage_offset: int, size: tuple, stride: tuple) -> Tensor:
+    if len(size) != len(stride):
+        raise ValueError(f"{len(size)} sizes and {len(stride)} strides")
     return _C._restrided(storage, size, stride, storage_offset)
 
 

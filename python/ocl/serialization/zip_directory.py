@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from itertools import pairwise
 from mmap import mmap
 from typing import NamedTuple
 
@@ -52,9 +53,8 @@ def entries(file: mmap) -> dict[bytes, Entry]:
     if start != end:
         raise UnpicklingError("its directory is of another size than it says")
     occupied.sort()
-    for (_, first_end), (second_start, _) in zip(occupied, [*occupied[1:], (end, end)], strict=True):
-        if first_end > second_start:
-            raise UnpicklingError("its entries overlap")
+    if any(first_end > second_start for (_, first_end), (second_start, _) in pairwise(occupied)):
+        raise UnpicklingError("its entries overlap")
     return found
 
 
