@@ -126,7 +126,7 @@ HOSTILE = {
     "a size of a number": calling(b"torch.Size", b"K\x01\x85"),
     "bytes in another encoding": calling(b"_codecs.encode", b"X\x00\x00\x00\x00X\x05\x00\x00\x00zip64\x86"),
     "a set of many copied often": archive(
-        b"\x80\x02]q\x00(" + b"K\x01" * 50_000 + b"ecbuiltins\nset\nq\x01" + b"h\x01h\x00\x85R" * 50_000 + b"."
+        b"\x80\x02]q\x00(" + b"K\x01" * 50_000 + b"ecbuiltins\nset\nq\x01" + b"h\x01h\x00\x85R" * 9_999 + b"."
     ),
     # storages
     "no storage": archive(tensor(), {}),
