@@ -159,15 +159,14 @@ class DataLoader:
         in_a_pass = self._batches_taken > 0 and not self._batches_to_skip
         return {
             "position": self._batches_taken,
-            "seed": self._orders_from,
+            "seed": self._seed() if self._orders_from is None else self._orders_from,
             "orders": self._orders_drawn - (in_a_pass and self.shuffle),
         }
 
     def load_state_dict(self, state):
         """The next pass goes on where ``state_dict()`` was called, after the last batch that was taken."""
         self._batches_taken = self._batches_to_skip = state["position"]
-        if state["seed"] is not None:
-            self._begin_orders(state["seed"])
+        self._begin_orders(state["seed"])
         while self._orders_drawn < state["orders"]:
             self._next_order()
 
@@ -191,13 +190,15 @@ class DataLoader:
         return batch if isinstance(batch, ocl.Tensor) else ocl.tensor(batch, device=self.device)
 
     def _draw_order(self):
-        seed = ocl.initial_seed() if self.generator is None else self.generator
-        if self._order_source is None or seed != self._order_seed:
-            self._begin_orders(seed)
+        if self._order_source is None or self._seed() != self._order_seed:
+            self._begin_orders(self._seed())
         return self._next_order()
 
+    def _seed(self):
+        return ocl.initial_seed() if self.generator is None else self.generator
+
     def _begin_orders(self, seed):
-        self._order_seed = ocl.initial_seed() if self.generator is None else self.generator
+        self._order_seed = self._seed()
         self._order_source = np.random.Generator(np.random.Philox(seed % 2**64))
         self._orders_from, self._orders_drawn = seed, 0
 
