@@ -52,7 +52,7 @@ def load(content: mmap, placement: Placement) -> Any:
         return _ZipFile(content, placement).load()
     if _is_legacy(content):
         return _LegacyFile(content, placement).load()
-    raise UnpicklingError("it is a tar file of PyTorch before 0.2, which is not read")
+    raise UnpicklingError("it is a tar file, as the first versions of PyTorch wrote, which is not read")
 
 
 def _is_zip(content: mmap | bytes) -> bool:
