@@ -8,18 +8,8 @@ from ocl import _C
 from ocl._C import *  # noqa: F403  (the C++ library's functions and classes, each documented there)
 from ocl._C import DeviceError, KernelBuildError, OutOfMemoryError, Tensor, device, dtype
 
-from ocl import (
-    autograd,
-    copying,
-    datasets,
-    implementations,
-    linalg,
-    nn,
-    optim,
-    profiler,
-    serialization,
-    utils,
-)  # isort: skip  # noqa: F401
+from ocl import autograd, copying, datasets, implementations, linalg, nn, optim  # isort: skip  # noqa: F401
+from ocl import profiler, serialization, utils  # isort: skip
 from ocl.autograd import enable_grad, inference_mode, is_inference_mode_enabled, no_grad, set_grad_enabled
 from ocl.serialization import load, save
 
