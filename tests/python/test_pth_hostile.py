@@ -117,7 +117,7 @@ HOSTILE = {
     "state of a number": archive(b"\x80\x02K\x01}b."),
     "state of a list": archive(b"\x80\x02]}b."),
     "a list for a key": archive(b"\x80\x02}]K\x01s."),
-    "a tuple of tuples for a key": archive(b"\x80\x02})" + b"\x85" * 100_000 + b"K\x01s."),
+    "a tuple of tuples for a key": archive(b"\x80\x02})" + b"\x85" * 20_000 + b"K\x01s."),
     # calls
     "bytes of a size": calling(b"builtins.bytearray", number(2**40) + b"\x85"),
     "a set of a number": calling(b"builtins.set", number(2**40) + b"\x85"),
@@ -126,7 +126,7 @@ HOSTILE = {
     "a size of a number": calling(b"torch.Size", b"K\x01\x85"),
     "bytes in another encoding": calling(b"_codecs.encode", b"X\x00\x00\x00\x00X\x05\x00\x00\x00zip64\x86"),
     "a set of many copied often": archive(
-        b"\x80\x02]q\x00(" + b"K\x01" * 50_000 + b"ecbuiltins\nset\nq\x01" + b"h\x01h\x00\x85R" * 9_999 + b"."
+        b"\x80\x02]q\x00(" + b"K\x01" * 10_000 + b"ecbuiltins\nset\nq\x01" + b"h\x01h\x00\x85R" * 2_000 + b"."
     ),
     # storages
     "no storage": archive(tensor(), {}),
