@@ -8,7 +8,8 @@ from ocl import _C
 from ocl._C import *  # noqa: F403  (the C++ library's functions and classes, each documented there)
 from ocl._C import DeviceError, KernelBuildError, OutOfMemoryError, Tensor, device, dtype
 
-from ocl import autograd, copying, datasets, fx, implementations, jit, linalg, nn, optim, profiler, utils  # isort: skip  # noqa: F401
+from ocl import autograd, copying, datasets, fx, implementations, jit  # isort: skip  # noqa: F401
+from ocl import linalg, nn, optim, profiler, serialization, utils  # isort: skip
 from ocl.autograd import enable_grad, inference_mode, is_inference_mode_enabled, no_grad, set_grad_enabled
 from ocl.serialization import load, save
 from ocl.type_info import finfo, iinfo
@@ -55,6 +56,7 @@ __all__ = [name for name in dir(_C) if not name.startswith("_")] + [
     "optim",
     "profiler",
     "save",
+    "serialization",
     "set_grad_enabled",
     "utils",
 ]

@@ -139,6 +139,10 @@ class DataLoader:
         self._arrays = _whole_arrays(dataset) if collate_fn is None else None
         self._order_seed = None
         self._order_source = None
+        self._orders_from = None
+        self._orders_drawn = 0
+        self._batches_taken = 0
+        self._batches_to_skip = 0
 
     def __len__(self):
         """The number of batches in a pass."""
@@ -147,13 +151,32 @@ class DataLoader:
 
     def __iter__(self):
         order = self._draw_order() if self.shuffle else None
-        return self._batches(order)
+        skipped, self._batches_to_skip = self._batches_to_skip, 0
+        return self._batches(order, skipped)
 
-    def _batches(self, order):
-        for number in range(len(self)):
+    def state_dict(self):
+        """Where the loader stands: the orders drawn before this pass, and the batches taken in it."""
+        in_a_pass = self._batches_taken > 0 and not self._batches_to_skip
+        return {
+            "position": self._batches_taken,
+            "seed": self._seed() if self._orders_from is None else self._orders_from,
+            "orders": self._orders_drawn - (in_a_pass and self.shuffle),
+        }
+
+    def load_state_dict(self, state):
+        """The next pass goes on where ``state_dict()`` was called, after the last batch that was taken."""
+        self._batches_taken = self._batches_to_skip = state["position"]
+        self._begin_orders(state["seed"])
+        while self._orders_drawn < state["orders"]:
+            self._next_order()
+
+    def _batches(self, order, skipped):
+        for number in range(skipped, len(self)):
+            self._batches_taken = number + 1
             start = number * self.batch_size
             rows = slice(start, min(start + self.batch_size, len(self.dataset)))
             yield self._upload(self._host_batch(rows if order is None else order[rows]))
+        self._batches_taken = 0
 
     def _host_batch(self, rows):
         if self._arrays is not None:
@@ -167,10 +190,20 @@ class DataLoader:
         return batch if isinstance(batch, ocl.Tensor) else ocl.tensor(batch, device=self.device)
 
     def _draw_order(self):
-        seed = ocl.initial_seed() if self.generator is None else self.generator
-        if self._order_source is None or seed != self._order_seed:
-            self._order_seed = seed
-            self._order_source = np.random.Generator(np.random.Philox(seed % 2**64))
+        if self._order_source is None or self._seed() != self._order_seed:
+            self._begin_orders(self._seed())
+        return self._next_order()
+
+    def _seed(self):
+        return ocl.initial_seed() if self.generator is None else self.generator
+
+    def _begin_orders(self, seed):
+        self._order_seed = self._seed()
+        self._order_source = np.random.Generator(np.random.Philox(seed % 2**64))
+        self._orders_from, self._orders_drawn = seed, 0
+
+    def _next_order(self):
+        self._orders_drawn += 1
         return self._order_source.permutation(len(self.dataset))
 
 
