@@ -299,7 +299,7 @@ TEST_F(Engine, DetectAnomalyNamesTheOperatorAndEnds) {
   EXPECT_NO_THROW(step());
   {
     const autograd::DetectAnomaly looking;
-    expect_error<AutogradError>(step, "Sqrt");
+    expect_error<AutogradError>(step, "sqrt");
     {
       const autograd::DetectAnomaly without_check(false);
       EXPECT_NO_THROW(step());
