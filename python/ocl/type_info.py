@@ -32,7 +32,7 @@ class finfo:  # noqa: N801  (PyTorch's name)
             limits = np.finfo(self.dtype)
             self.bits = limits.bits
             self.eps, self.max, self.tiny = float(limits.eps), float(limits.max), float(limits.tiny)
-            self.resolution = float(limits.resolution)
+            self.resolution = 10.0**-limits.precision
         self.min, self.smallest_normal = -self.max, self.tiny
 
     def __repr__(self) -> str:

@@ -10,28 +10,31 @@ import ocl
 FOLDER = find_torchvision()
 pytestmark = pytest.mark.skipif(FOLDER is None, reason="torchvision is not installed")
 
-# One net of every file, the smallest, and the side of its pictures where it takes small ones.
-NETS = {
+# One net of every file, the smallest, and the side of its pictures, small where the net takes that.
+QUICK = {
     "alexnet": 64,
-    "vgg11_bn": 32,
     "resnet18": 32,
+    "mobilenet_v3_small": 32,
+    "efficientnet_b0": 32,
+    "regnet_x_400mf": 32,
+    "convnext_tiny": 32,
+    "vit_b_32": 224,
+    "swin_t": 32,
+}
+OTHERS = {
+    "vgg11_bn": 32,
     "squeezenet1_1": 32,
     "densenet121": 32,
     "googlenet": 32,
     "inception_v3": 80,
     "shufflenet_v2_x0_5": 32,
     "mobilenet_v2": 32,
-    "mobilenet_v3_small": 32,
     "mnasnet0_5": 32,
-    "efficientnet_b0": 32,
-    "regnet_x_400mf": 32,
     "regnet_y_400mf": 32,
-    "convnext_tiny": 32,
-    "vit_b_32": 224,
-    "swin_t": 32,
     "swin_v2_t": 32,
     "maxvit_t": 224,
 }
+NETS = QUICK | OTHERS
 OPTIONS = {"googlenet": {"init_weights": False}, "inception_v3": {"init_weights": False}}
 
 
@@ -49,7 +52,7 @@ def test_every_file_registers_its_nets(nets):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", NETS)
+@pytest.mark.parametrize("name", [*QUICK, *(pytest.param(n, marks=pytest.mark.slow) for n in OTHERS)])
 def test_gives_the_numbers_of_pytorch(nets, name):
     """Evaluation: the distance from float64 is at most 4 times PyTorch float32's own."""
     torchvision = load_torchvision()
