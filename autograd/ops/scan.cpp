@@ -47,6 +47,7 @@ Tensor diff(const Tensor& a, std::int64_t n, std::int64_t dim, const Tensor& pre
   dlprim::require(a.dim() > 0, "diff expects input to be at least one-dimensional");
   dlprim::require(n >= 0, "diff: order must be non-negative but got ", n);
   const int axis = dlprim::wrap_dim(dim, a.dim(), "diff");
+  if (n == 0) return a.clone();  // PyTorch leaves what is to be joined out, too
   TensorList parts;
   for (const Tensor& part : {prepend, a, append})
     if (part.defined()) parts.push_back(part);
@@ -56,7 +57,7 @@ Tensor diff(const Tensor& a, std::int64_t n, std::int64_t dim, const Tensor& pre
     const Tensor later = narrow(result, axis, 1, count), earlier = narrow(result, axis, 0, count);
     result = result.dtype() == DType::boolean ? logical_xor(later, earlier) : later - earlier;
   }
-  return n == 0 ? result.clone() : result;
+  return result;
 }
 
 Tensor cumprod(const Tensor& a, std::int64_t dim, std::optional<DType> dtype) {
