@@ -267,12 +267,25 @@ Tensor repeat_interleave(const Tensor& a, const Tensor& repeats, std::optional<s
   require(static_cast<std::int64_t>(counts.size()) == a.size(d),
           "repeat_interleave: repeats must have the same size as input along dim, got ", counts.size(),
           " for ", a.size(d));
-  std::vector<std::int64_t> places;
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    require(counts[i] >= 0, "repeat_interleave: repeats can not be negative, got ", counts[i]);
-    places.insert(places.end(), static_cast<std::size_t>(counts[i]), static_cast<std::int64_t>(i));
+  std::int64_t total = 0;
+  for (const std::int64_t count : counts) {
+    require(count >= 0, "repeat_interleave: repeats can not be negative, got ", count);
+    require(dlprim::try_add(total, count, total), "repeat_interleave: more elements than 64 bits count");
   }
-  return index_select(a, d, tensor(places, {static_cast<std::int64_t>(places.size())}, a.device()));
+  constexpr std::int64_t most_places = 1 << 24;  // that are worth a list on the host
+  if (total > most_places) {
+    TensorList parts;
+    std::vector<std::int64_t> shape = a.shape().vector();
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      shape[static_cast<std::size_t>(d)] = counts[i];
+      parts.push_back(expand(narrow(a, d, static_cast<std::int64_t>(i), 1), shape));
+    }
+    return cat(parts, d);
+  }
+  std::vector<std::int64_t> places;
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    places.insert(places.end(), static_cast<std::size_t>(counts[i]), static_cast<std::int64_t>(i));
+  return index_select(a, d, tensor(places, {total}, a.device()));
 }
 
 TensorList meshgrid(const TensorList& tensors, const std::string& indexing) {
