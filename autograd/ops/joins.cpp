@@ -262,7 +262,7 @@ Tensor repeat_interleave(const Tensor& a, const Tensor& repeats, std::optional<s
           repeats.shape());
   const std::vector<std::int64_t> counts = to(repeats, DType::int64).to_vector<std::int64_t>();
   if (counts.size() == 1) return repeat_interleave(a, counts[0], dim);
-  if (!dim) return repeat_interleave(flatten(a), repeats, 0);
+  if (!dim || a.dim() == 0) return repeat_interleave(flatten(a), repeats, dim.value_or(0));
   const int d = wrap_dim(*dim, a.dim(), "repeat_interleave");
   require(static_cast<std::int64_t>(counts.size()) == a.size(d),
           "repeat_interleave: repeats must have the same size as input along dim, got ", counts.size(),
