@@ -237,9 +237,11 @@ Device::Device(int index, cl::Device device, bool profiling)
 }
 
 cl::Buffer Device::try_create_buffer(std::size_t bytes) {
+  // Drivers take the memory at first use, and what they then cannot take is not refused: PoCL aborts the process.
+  // Asked for memory of the host it takes it here; so does NVIDIA's, asked to migrate the buffer.
+  const cl_mem_flags host_memory = info_.is_cpu ? CL_MEM_ALLOC_HOST_PTR : 0;
   try {
-    cl::Buffer buffer(context_, CL_MEM_READ_WRITE, bytes);
-    // NVIDIA's driver takes the memory at first use; asking for it here makes a refusal appear here.
+    cl::Buffer buffer(context_, CL_MEM_READ_WRITE | host_memory, bytes);
     if (!info_.is_cpu)
       queue_->handle().enqueueMigrateMemObjects({buffer}, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED);
     return buffer;
