@@ -10,6 +10,7 @@ from ocl._C import DeviceError, KernelBuildError, OutOfMemoryError, Tensor, devi
 
 from ocl import autograd, copying, datasets, implementations, linalg, nn, optim, profiler, utils  # isort: skip  # noqa: F401
 from ocl.autograd import enable_grad, inference_mode, is_inference_mode_enabled, no_grad, set_grad_enabled
+from ocl.host_random import manual_seed, manual_seed_all
 from ocl.serialization import load, save
 
 float = float32 = _C.float32
@@ -39,6 +40,8 @@ __all__ = [name for name in dir(_C) if not name.startswith("_")] + [
     "is_inference_mode_enabled",
     "linalg",
     "load",
+    "manual_seed",
+    "manual_seed_all",
     "nn",
     "no_grad",
     "optim",
