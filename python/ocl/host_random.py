@@ -1,7 +1,7 @@
 """Random numbers on the host: what samplers, data loaders and transforms draw.
 
-They follow ``ocl.manual_seed`` but touch no device, so that worker processes may draw them. A thread draws from
-the stream of the process unless it is inside of ``drawing_from``.
+They follow ``ocl.manual_seed`` but touch no device, so that worker processes may draw them. A thread draws
+from the stream of the process unless it is inside of ``drawing_from``.
 """
 
 import contextlib

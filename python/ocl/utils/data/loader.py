@@ -29,10 +29,10 @@ __all__ = ["DataLoader"]
 class DataLoader:
     """Iterates over a dataset in batches of ocl tensors. As torch.utils.data.DataLoader.
 
-    A batch is what `collate_fn` makes of the samples, with a tensor in place of each array: by default a tuple
-    with one tensor for each part of the samples, shape (batch, *part); a single tensor where samples are
-    single arrays or numbers; dicts, lists and named tuples for such samples. Python floats become float32,
-    integers int64. Uploading does not wait for the device.
+    A batch is what `collate_fn` makes of the samples, with a tensor in place of each array: by default a
+    tuple with one tensor for each part of the samples, shape (batch, *part); a single tensor where samples
+    are single arrays or numbers; dicts, lists and named tuples for such samples. Python floats become
+    float32, integers int64. Uploading does not wait for the device.
 
     With workers, processes make the batches and a thread uploads them ahead of the loop. Workers start as
     `multiprocessing` says: the dataset and the functions must be picklable, and a script must begin its work

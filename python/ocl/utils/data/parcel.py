@@ -29,8 +29,8 @@ class Parcel:
         except (pickle.PicklingError, AttributeError, TypeError) as error:
             raise TypeError(
                 "DataLoader: the dataset, collate_fn or worker_init_fn cannot be sent to workers: "
-                f"{error}; define functions and classes at the top of a module, open files in worker_init_fn, "
-                "or use num_workers=0"
+                f"{error}; define functions and classes at the top of a module, open files in "
+                "worker_init_fn, or use num_workers=0"
             ) from error
         return _SealedParcel, (file.getvalue(),)
 

@@ -52,6 +52,7 @@ class WorkerPool:
         self._recipe = recipe
         self._workers = []
         self._waiting = deque()
+        self._stale = {}
         self._wake, self._waker = connection.Pipe(duplex=False)
         self._process = os.getpid()
         self.is_broken = False
@@ -137,6 +138,7 @@ class WorkerPool:
         for worker in {by_handle[handle] for handle in ready}:
             with self._breaking():
                 worker.read_answers()
+        self._discard_stale()
 
     @contextlib.contextmanager
     def _breaking(self):
@@ -148,10 +150,14 @@ class WorkerPool:
             raise
 
     def _forget(self):
-        """Waits for no answer that is due: those that arrive later are discarded."""
-        while self._waiting:
-            worker, name = self._waiting.popleft()
-            self._await_answer(worker, name, None)
+        """What the workers still owe is discarded when it arrives."""
+        self._stale.update((name, worker) for worker, name in self._waiting)
+        self._waiting.clear()
+        self._discard_stale()
+
+    def _discard_stale(self):
+        for name in [name for name, worker in self._stale.items() if name in worker.answers]:
+            del self._stale.pop(name).answers[name]
             transfer.discard(name)
 
     def close(self):
@@ -159,15 +165,16 @@ class WorkerPool:
         if os.getpid() != self._process:  # a forked child of this process: they are not its own
             return
         self.is_broken = True
-        busy = {worker for worker, name in self._waiting if name not in worker.answers}
+        self._forget()
+        busy = set(self._stale.values())
         for worker in self._workers:
             worker.dismiss(at_once=worker in busy)
         deadline = time.monotonic() + _FAREWELL_SECONDS
         for worker in self._workers:
             worker.wait_for_end(deadline)
-        for _, name in self._waiting:
+        for name in self._stale:
             transfer.discard(name)
-        self._waiting.clear()
+        self._stale.clear()
         self._workers.clear()
 
 
