@@ -24,6 +24,16 @@ bool = bool_ = _C.bool_
 
 __version__ = "0.1.0"
 
+
+def __getattr__(name):
+    """``ocl.transforms``, imported when first asked for: it needs Pillow."""
+    if name == "transforms":
+        import importlib
+
+        return importlib.import_module("ocl.transforms")
+    raise AttributeError(f"module 'ocl' has no attribute {name!r}")
+
+
 __all__ = [name for name in dir(_C) if not name.startswith("_")] + [
     "DeviceError",
     "KernelBuildError",

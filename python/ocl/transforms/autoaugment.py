@@ -79,7 +79,9 @@ class RandAugment(_Augmentation):
 
 
 class TrivialAugmentWide(_Augmentation):
-    """One random operation of random strength on a Pillow image. As torchvision.transforms.TrivialAugmentWide."""
+    """One random operation of random strength on a Pillow image.
+
+    As torchvision.transforms.TrivialAugmentWide."""
 
     shown = ("num_magnitude_bins", "interpolation", "fill")
 
@@ -97,7 +99,9 @@ class TrivialAugmentWide(_Augmentation):
 
 
 class AutoAugment(_Augmentation):
-    """Two operations that were found to help on a dataset, on a Pillow image. As torchvision.transforms.AutoAugment."""
+    """Two operations that were found to help on a dataset, on a Pillow image.
+
+    As torchvision.transforms.AutoAugment."""
 
     shown = ("policy", "fill")
 

@@ -23,7 +23,9 @@ __all__ = [
 
 
 class ColorJitter(Transform):
-    """Brightness, contrast, saturation and hue at random, in random order. As torchvision.transforms.ColorJitter.
+    """Brightness, contrast, saturation and hue at random, in random order.
+
+    As torchvision.transforms.ColorJitter.
 
     Args:
         brightness, contrast, saturation: (least, largest) factor, or how far it may be from 1.
@@ -138,7 +140,9 @@ class RandomPosterize(_RandomlyAdjusted):
 
 
 class RandomSolarize(_RandomlyAdjusted):
-    """Inverts what is at least `threshold`, with probability `p`. As torchvision.transforms.RandomSolarize."""
+    """Inverts what is at least `threshold`, with probability `p`.
+
+    As torchvision.transforms.RandomSolarize."""
 
     option = "threshold"
     function = staticmethod(F.solarize)

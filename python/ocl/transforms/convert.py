@@ -25,8 +25,8 @@ __all__ = [
 class ToTensor(Transform):
     """A Pillow image, or an array [H, W, C] or [H, W], as a NumPy array [C, H, W].
 
-    uint8 becomes float32 between 0 and 1; other dtypes are kept. As torchvision.transforms.ToTensor, which gives
-    a tensor: here a loader uploads whole batches.
+    uint8 becomes float32 between 0 and 1; other dtypes are kept. As torchvision.transforms.ToTensor, which
+    gives a tensor: here a loader uploads whole batches.
     """
 
     def __call__(self, pic):
@@ -57,7 +57,9 @@ class ToPILImage(Transform):
 
 
 class ConvertImageDtype(Transform):
-    """An array in another dtype, its range scaled to that one's. As torchvision.transforms.ConvertImageDtype."""
+    """An array in another dtype, its range scaled to that one's.
+
+    As torchvision.transforms.ConvertImageDtype."""
 
     def __init__(self, dtype):
         self.dtype = dtype
@@ -67,7 +69,9 @@ class ConvertImageDtype(Transform):
 
 
 class Normalize(Transform):
-    """(array - mean) / std for each channel of an array [..., C, H, W]. As torchvision.transforms.Normalize."""
+    """(array - mean) / std for each channel of an array [..., C, H, W].
+
+    As torchvision.transforms.Normalize."""
 
     shown = ("mean", "std")
 
@@ -125,7 +129,9 @@ def _host_array(values):
 
 
 class RandomErasing(RandomlyApplied):
-    """Overwrites a rectangle of an array [..., C, H, W] with probability `p`. As torchvision.transforms.RandomErasing.
+    """Overwrites a rectangle of an array [..., C, H, W] with probability `p`.
+
+    As torchvision.transforms.RandomErasing.
 
     Args:
         scale: least and largest share of the area.

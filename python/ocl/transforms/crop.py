@@ -67,7 +67,9 @@ class FiveCrop(Transform):
 
 
 class TenCrop(Transform):
-    """A tuple of the corners and the middle, of the image and its mirror image. As torchvision.transforms.TenCrop."""
+    """A tuple of the corners and the middle, of the image and its mirror image.
+
+    As torchvision.transforms.TenCrop."""
 
     shown = ("size", "vertical_flip")
 
@@ -157,7 +159,9 @@ class RandomCrop(Transform):
 
 
 class RandomResizedCrop(Transform):
-    """A part of a Pillow image of random size and proportions, resized. As torchvision.transforms.RandomResizedCrop.
+    """A part of a Pillow image of random size and proportions, resized.
+
+    As torchvision.transforms.RandomResizedCrop.
 
     Args:
         size: (height, width) of the result, or both.

@@ -16,7 +16,9 @@ __all__ = [
 
 
 class RandomHorizontalFlip(RandomlyApplied):
-    """Left to right with probability `p`, images and arrays. As torchvision.transforms.RandomHorizontalFlip."""
+    """Left to right with probability `p`, images and arrays.
+
+    As torchvision.transforms.RandomHorizontalFlip."""
 
     apply = staticmethod(F.hflip)
 

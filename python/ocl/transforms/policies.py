@@ -1,4 +1,4 @@
-"""The policies of AutoAugment (Cubuk et al., 2019): pairs of (operation, probability, which of ten strengths)."""
+"""The policies of AutoAugment (Cubuk et al., 2019): pairs of (operation, probability, strength 0 to 9)."""
 
 __all__ = ["POLICIES"]
 

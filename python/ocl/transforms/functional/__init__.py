@@ -1,7 +1,7 @@
 """The transforms as functions, as torchvision.transforms.functional.
 
-Images are Pillow's, or NumPy arrays [..., C, H, W]. An array uint8 [H, W] counts as a gray image too. Where a function takes
-no arrays, TypeError says so.
+Images are Pillow's, or NumPy arrays [..., C, H, W]. An array uint8 [H, W] counts as a gray image too. Where a
+function takes no arrays, TypeError says so.
 """
 
 from ..interpolation import InterpolationMode

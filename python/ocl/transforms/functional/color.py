@@ -46,7 +46,9 @@ def adjust_sharpness(img, sharpness_factor):
 
 
 def adjust_hue(img, hue_factor):
-    """Turns the hues by a fraction of the circle, -0.5 to 0.5. As torchvision.transforms.functional.adjust_hue.
+    """Turns the hues by a fraction of the circle, -0.5 to 0.5.
+
+    As torchvision.transforms.functional.adjust_hue.
 
     Raises:
         ValueError: `hue_factor` out of range.

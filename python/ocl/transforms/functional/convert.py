@@ -20,7 +20,8 @@ _MODES_OF_CHANNELS = {2: ["LA"], 3: ["RGB", "YCbCr", "HSV"], 4: ["RGBA", "CMYK",
 def to_tensor(pic):
     """A Pillow image or an array [H, W, C] or [H, W] as an array [C, H, W].
 
-    uint8 becomes float32 between 0 and 1; other dtypes are kept. As torchvision.transforms.functional.to_tensor.
+    uint8 becomes float32 between 0 and 1; other dtypes are kept.
+    As torchvision.transforms.functional.to_tensor.
 
     Raises:
         TypeError: neither image nor array. ValueError: an array not of 2 or 3 dimensions.
@@ -45,7 +46,9 @@ def to_tensor(pic):
 
 
 def pil_to_tensor(pic):
-    """A Pillow image as an array [C, H, W] of its own dtype. As torchvision.transforms.functional.pil_to_tensor."""
+    """A Pillow image as an array [C, H, W] of its own dtype.
+
+    As torchvision.transforms.functional.pil_to_tensor."""
     if not isinstance(pic, Image.Image):
         raise TypeError(f"pic should be PIL Image. Got {type(pic)}")
     pixels = np.array(pic).reshape(pic.height, pic.width, get_image_num_channels(pic))
@@ -56,7 +59,8 @@ def to_pil_image(pic, mode=None):
     """An array as a Pillow image. As torchvision.transforms.functional.to_pil_image.
 
     Args:
-        pic: an array [H, W, C] or [H, W], as for torchvision; or an ocl tensor [C, H, W]. Floats are scaled by 255.
+        pic: an array [H, W, C] or [H, W], as for torchvision; or an ocl tensor [C, H, W]; floats are
+            scaled by 255.
         mode: Pillow's; None goes by channels and dtype.
 
     Raises:
@@ -136,7 +140,9 @@ def _per_channel(values):
 
 
 def erase(img, i, j, h, w, v, inplace=False):
-    """Puts `v` into the rectangle at row i, column j of an array. As torchvision.transforms.functional.erase."""
+    """Puts `v` into the rectangle at row i, column j of an array.
+
+    As torchvision.transforms.functional.erase."""
     if not isinstance(img, np.ndarray):
         raise TypeError(f"img should be an array, as ToTensor gives. Got {type(img)}")
     if not inplace:

@@ -76,7 +76,9 @@ def center_crop(img, output_size):
 
 
 def five_crop(img, size):
-    """(top left, top right, bottom left, bottom right, centre). As torchvision.transforms.functional.five_crop."""
+    """(top left, top right, bottom left, bottom right, centre).
+
+    As torchvision.transforms.functional.five_crop."""
     crop_height, crop_width = size = _pair(size)
     _, height, width = get_dimensions(img)
     if crop_width > width or crop_height > height:
@@ -219,7 +221,9 @@ def _pad_array(img, widths, mode, fill):
 
 
 def rotate(img, angle, interpolation=InterpolationMode.NEAREST, expand=False, center=None, fill=None):
-    """A Pillow image turned by `angle` degrees counter-clockwise. As torchvision.transforms.functional.rotate.
+    """A Pillow image turned by `angle` degrees counter-clockwise.
+
+    As torchvision.transforms.functional.rotate.
 
     Args:
         expand: make the image large enough for all of it; holds for a rotation around the centre.
@@ -245,7 +249,9 @@ def affine(
     fill=None,
     center=None,
 ):
-    """A Pillow image turned clockwise, moved, scaled and sheared. As torchvision.transforms.functional.affine.
+    """A Pillow image turned clockwise, moved, scaled and sheared.
+
+    As torchvision.transforms.functional.affine.
 
     Args:
         angle: degrees.
