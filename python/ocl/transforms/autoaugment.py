@@ -208,9 +208,9 @@ def _space(num_bins, image_size=None, *, reach=None, factor=0.9, shear=0.3, angl
 
 
 def _linspace(start, end, count):
-    """float32, every bit as torch.linspace: from both ends towards the middle."""
+    """float32, every bit as torch.linspace: from both ends towards the middle, rounded once."""
     start, end = np.float32(start), np.float32(end)
-    step = (end - start) / np.float32(max(count - 1, 1))
-    numbers = np.arange(count, dtype=np.float32)
-    from_start, from_end = start + step * numbers, end - step * (np.float32(count - 1) - numbers)
-    return np.where(np.arange(count) < count // 2, from_start, from_end)
+    step = np.float64((end - start) / np.float32(max(count - 1, 1)))
+    numbers = np.arange(count)
+    from_start, from_end = start + step * numbers, end - step * (count - 1 - numbers)
+    return np.where(numbers < count // 2, from_start, from_end).astype(np.float32)

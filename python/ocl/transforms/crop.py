@@ -138,7 +138,8 @@ class RandomCrop(Transform):
         crop_height, crop_width = output_size
         if height < crop_height or width < crop_width:
             raise ValueError(
-                f"Required crop size {(crop_height, crop_width)} is larger than input image size {(height, width)}"
+                f"Required crop size {(crop_height, crop_width)} is larger than input image size "
+                f"{(height, width)}"
             )
         if (height, width) == (crop_height, crop_width):
             return 0, 0, height, width

@@ -64,7 +64,8 @@ def to_pil_image(pic, mode=None):
         mode: Pillow's; None goes by channels and dtype.
 
     Raises:
-        TypeError: no array, or a dtype without a mode. ValueError: dimensions, channels or a mode that do not fit.
+        TypeError: no array, or a dtype without a mode.
+        ValueError: dimensions, channels or a mode that do not fit.
     """
     if isinstance(pic, ocl.Tensor):
         pic = pic.numpy()
@@ -83,7 +84,8 @@ def to_pil_image(pic, mode=None):
             pic = (pic * 255).astype(np.uint8)
     mode = _mode_for(pic.dtype, channels, mode)
     if channels == 1:
-        return Image.fromarray(np.ascontiguousarray(pic[:, :, 0]))
+        gray = np.ascontiguousarray(pic[:, :, 0])
+        return Image.fromarray(gray.view(np.uint16) if mode == _INT16_MODE else gray)
     return _merged(np.ascontiguousarray(pic), mode)
 
 

@@ -316,7 +316,7 @@ def perspective(img, startpoints, endpoints, interpolation=InterpolationMode.BIL
 
 
 def _perspective_coefficients(startpoints, endpoints):
-    """a to h of (x, y) → ((ax + by + c) / (gx + hy + 1), (dx + ey + f) / (gx + hy + 1)), from end to start."""
+    """a to h of (x, y) → ((ax + by + c) / (gx + hy + 1), (dx + ey + f) / (gx + hy + 1)), end to start."""
     if len(startpoints) != 4 or len(endpoints) != 4:
         raise ValueError(
             f"Please provide exactly four corners, got {len(startpoints)} startpoints and "
