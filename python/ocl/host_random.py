@@ -12,9 +12,7 @@ import numpy as np
 
 from ocl import _C
 
-__all__ = ["manual_seed", "manual_seed_all", "initial_seed"]
-
-initial_seed = _C.initial_seed
+__all__ = ["manual_seed", "manual_seed_all"]
 
 _lock = threading.Lock()
 _of_thread = threading.local()

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import worker_datasets as samples
-from processes import run
+from processes import run, start
 
 import ocl
 from ocl.utils.data import DataLoader, Dataset, TensorDataset
@@ -308,7 +308,7 @@ try:
 except KeyboardInterrupt:
     print("interrupted")
 if sys.argv[1] == "raise":
-    kept = iter(loader)
+    kept = iter(DataLoader(samples.Rows(), 2, num_workers=2))
     next(kept)
 """
 
@@ -337,10 +337,7 @@ os.kill(os.getpid(), 9)
 
 
 def test_workers_end_with_a_parent_that_is_killed():
-    from processes import start
-
-    process = start(ORPHANED)
-    output, _ = process.communicate(timeout=60)
+    output, _ = start(ORPHANED).communicate(timeout=60)
     pids = [int(pid) for pid in output.split()]
     assert len(pids) == 2
     deadline = time.monotonic() + 10

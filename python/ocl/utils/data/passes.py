@@ -52,10 +52,8 @@ def from_this_process(recipe, tasks, base_seed, to_skip, upload):
             yield upload(batch)
 
 
-def _from_workers(pool, tasks, window, to_skip, upload, timeout):
-    """Keeps `window` tasks with the workers and gives their batches in order."""
-    for number, what in itertools.islice(tasks, window):
-        pool.give(number, what)
+def _from_workers(pool, tasks, to_skip, upload, timeout):
+    """The batches of the workers in order; for each a new task is given."""
     skipped = 0
     while pool.has_tasks:
         is_skipped = skipped < to_skip
@@ -107,10 +105,12 @@ class Workers:
 
         try:
             pool.begin_pass(base_seed)
+            for number, what in itertools.islice(tasks, window):
+                pool.give(number, what)
         except BaseException:
             pool.close()
             raise
-        batches = _from_workers(pool, tasks, window, to_skip, upload, timeout)
+        batches = _from_workers(pool, tasks, to_skip, upload, timeout)
         return Background(batches, _UPLOADED_AHEAD, pool.interrupt, finish)
 
     def close(self):
