@@ -13,7 +13,7 @@ import worker_datasets as samples
 from processes import run, start
 
 import ocl
-from ocl.utils.data import DataLoader, Dataset, TensorDataset
+from ocl.utils.data import DataLoader, Dataset, TensorDataset, transfer
 
 SHARED_MEMORY = Path("/dev/shm")
 
@@ -346,6 +346,15 @@ def test_workers_end_with_a_parent_that_is_killed():
     assert not any(map(is_running, pids))
     while blocks() and time.monotonic() < deadline:
         time.sleep(0.05)
+
+
+@pytest.mark.skipif(not SHARED_MEMORY.is_dir(), reason="shared memory has no folder here")
+def test_a_block_whose_maker_was_ended_before_it_had_a_size():
+    empty = SHARED_MEMORY / "ocl-empty"
+    empty.touch()
+    transfer.discard(empty.name)
+    assert not empty.exists()
+    transfer.discard(empty.name)
 
 
 def is_running(pid):

@@ -71,8 +71,17 @@ def discard(name):
         block = SharedMemory(name)
     except FileNotFoundError:
         return
+    except ValueError:  # its maker was ended before the block had a size
+        _unlink_without_mapping(name)
+        return
     block.close()
     block.unlink()
+
+
+def _unlink_without_mapping(name):
+    import _posixshmem
+
+    _posixshmem.shm_unlink(f"/{name}")
 
 
 def _places(parts):
