@@ -4,7 +4,11 @@ import os
 import threading
 from collections import deque
 
-__all__ = ["Background"]
+__all__ = ["Background", "Stopped"]
+
+
+class Stopped(Exception):
+    """A result was asked for after ``stop()``."""
 
 
 class Background:
@@ -36,6 +40,8 @@ class Background:
     def __next__(self):
         with self._changed:
             self._changed.wait_for(lambda: self._ready or self._ended)
+            if self._stopped:
+                raise Stopped
             if self._ready:
                 self._changed.notify_all()
                 return self._ready.popleft()

@@ -8,9 +8,9 @@ import numpy as np
 import ocl
 from ocl import host_random
 
-from .background import Background
+from .background import Background, Stopped
 from .collate import map_leaves
-from .pool import ENDED, Interrupted
+from .pool import ENDED
 
 __all__ = ["PassIterator", "Upload", "Workers", "from_this_process"]
 
@@ -139,15 +139,17 @@ class PassIterator:
         try:
             batch = next(self._batches)
         except StopIteration:
-            self._close()
+            self._finish()
             self._on_end(self)
             raise
-        except Interrupted:
-            raise RuntimeError(
-                "DataLoader: a later pass has taken over the persistent workers of this one"
-            ) from None
+        except Stopped:
+            raise RuntimeError("DataLoader: a later pass has taken over the persistent workers") from None
         except BaseException:
-            self._close()
+            self._finish()
             raise
         self._on_batch(self)
         return batch
+
+    def _finish(self):
+        self._close()
+        self._batches = iter(())
