@@ -1,4 +1,4 @@
-"""ocl.transforms against torchvision's Pillow backend: pixel for pixel, with the parameters that ours draw."""
+"""ocl.transforms against torchvision's Pillow backend: pixel for pixel, with parameters that ours draw."""
 
 import inspect
 

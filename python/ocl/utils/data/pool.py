@@ -18,6 +18,7 @@ __all__ = ["ENDED", "Interrupted", "WorkerPool", "worker_context"]
 
 ENDED = object()
 _FAREWELL_SECONDS = 5
+_DYING_SECONDS = 60
 
 
 class Interrupted(Exception):
@@ -215,7 +216,7 @@ class _Worker:
             raise self._end()
 
     def _end(self):
-        self.process.join(_FAREWELL_SECONDS)
+        self.process.join(_DYING_SECONDS)
         return RuntimeError(
             f"DataLoader worker {self.number} (pid {self.process.pid}) exited unexpectedly with exit code "
             f"{self.process.exitcode}{_explanation(self.process.exitcode)}"
