@@ -11,6 +11,7 @@ from ocl._C import DeviceError, KernelBuildError, OutOfMemoryError, Tensor, devi
 from ocl import autograd, copying, datasets, fx, implementations, jit  # isort: skip  # noqa: F401
 from ocl import linalg, nn, optim, profiler, serialization, utils  # isort: skip
 from ocl.autograd import enable_grad, inference_mode, is_inference_mode_enabled, no_grad, set_grad_enabled
+from ocl.host_random import manual_seed, manual_seed_all
 from ocl.serialization import load, save
 from ocl.type_info import finfo, iinfo
 
@@ -29,6 +30,15 @@ __version__ = "0.1.0"
 def _assert(condition: object, message: str) -> None:
     """``assert condition, message``, as model files write it for PyTorch's tracer."""
     assert condition, message
+
+
+def __getattr__(name):
+    """``ocl.transforms``, imported when first asked for: it needs Pillow."""
+    if name == "transforms":
+        import importlib
+
+        return importlib.import_module("ocl.transforms")
+    raise AttributeError(f"module 'ocl' has no attribute {name!r}")
 
 
 __all__ = [name for name in dir(_C) if not name.startswith("_")] + [
@@ -51,6 +61,8 @@ __all__ = [name for name in dir(_C) if not name.startswith("_")] + [
     "is_inference_mode_enabled",
     "linalg",
     "load",
+    "manual_seed",
+    "manual_seed_all",
     "nn",
     "no_grad",
     "optim",
