@@ -142,6 +142,10 @@ install_requirements() {
 install_torch() {
   "$venv_python" -c 'import torch' 2>/dev/null || pip_install --quiet torch==2.13.0 ||
     echo "WARNING: PyTorch could not be installed: the tests that compare with it will be skipped." >&2
+  # Without dependencies, among them another build of PyTorch.
+  "$venv_python" -m pip --disable-pip-version-check show --quiet torchvision 2>/dev/null ||
+    pip_install --quiet --no-deps torchvision==0.28.0 ||
+    echo "WARNING: torchvision could not be installed: the tests of it will be skipped." >&2
 }
 
 is_package_current() {

@@ -197,6 +197,7 @@ def profile_steps(trainer, steps):
         for _ in range(steps):
             trainer.step()
     print(f"\nkernels of {steps} steps\n{profile.table()}")
+    print(f"implementations of {steps} steps\n{profile.table(by='implementation')}")
     totals = {}
     for _, kernel, start, end in profile.launches():
         totals[kernel] = totals.get(kernel, 0) + (end - start) * 1e-6 / steps

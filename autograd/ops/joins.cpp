@@ -5,6 +5,7 @@
 #include "autograd/call.h"
 #include "autograd/creation.h"
 #include "autograd/ops/formats.h"
+#include "autograd/ops/indexing.h"
 #include "autograd/ops/views.h"
 #include "autograd/tape.h"
 #include "dlprim/core/checked.h"
@@ -245,6 +246,79 @@ Tensor tile(const Tensor& a, const std::vector<std::int64_t>& dims) {
   std::vector<std::int64_t> repeats = dims;
   while (static_cast<int>(repeats.size()) < a.dim()) repeats.insert(repeats.begin(), 1);
   return repeat(a, repeats);
+}
+
+Tensor repeat_interleave(const Tensor& a, std::int64_t repeats, std::optional<std::int64_t> dim) {
+  ENTER_OPERATOR(repeat_interleave, a, repeats, dim);
+  require(repeats >= 0, "repeat_interleave: repeats must be non-negative, got ", repeats);
+  if (!dim) return repeat_interleave(flatten(a), repeats, 0);
+  const Tensor whole = a.dim() == 0 ? reshape(a, {1}) : a;
+  const int d = wrap_dim(*dim, whole.dim(), "repeat_interleave");
+  std::vector<std::int64_t> spread = whole.shape().vector(), merged = spread;
+  spread.insert(spread.begin() + d + 1, repeats);
+  merged[static_cast<std::size_t>(d)] = dlprim::product({whole.size(d), repeats});
+  return reshape(expand(unsqueeze(whole, d + 1), spread), merged);
+}
+
+Tensor repeat_interleave(const Tensor& a, const Tensor& repeats, std::optional<std::int64_t> dim) {
+  ENTER_OPERATOR(repeat_interleave, a, repeats, dim);
+  require<TypeError>(repeats.dtype() == DType::int64 || repeats.dtype() == DType::int32,
+                     "repeat_interleave: repeats has to be int64 or int32, got ", name(repeats.dtype()));
+  require(repeats.dim() <= 1, "repeat_interleave: repeats must be 0-dim or 1-dim tensor, got ",
+          repeats.shape());
+  const std::vector<std::int64_t> counts = to(repeats, DType::int64).to_vector<std::int64_t>();
+  if (counts.size() == 1) return repeat_interleave(a, counts[0], dim);
+  if (!dim || a.dim() == 0) return repeat_interleave(flatten(a), repeats, dim.value_or(0));
+  const int d = wrap_dim(*dim, a.dim(), "repeat_interleave");
+  require(static_cast<std::int64_t>(counts.size()) == a.size(d),
+          "repeat_interleave: repeats must have the same size as input along dim, got ", counts.size(),
+          " for ", a.size(d));
+  std::int64_t total = 0;
+  for (const std::int64_t count : counts) {
+    require(count >= 0, "repeat_interleave: repeats can not be negative, got ", count);
+    require(dlprim::try_add(total, count, total), "repeat_interleave: more elements than 64 bits count");
+  }
+  constexpr std::int64_t most_places = 1 << 24;  // that are worth a list on the host
+  if (total > most_places) {
+    TensorList parts;
+    std::vector<std::int64_t> shape = a.shape().vector();
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      shape[static_cast<std::size_t>(d)] = counts[i];
+      parts.push_back(expand(narrow(a, d, static_cast<std::int64_t>(i), 1), shape));
+    }
+    return cat(parts, d);
+  }
+  std::vector<std::int64_t> places;
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    places.insert(places.end(), static_cast<std::size_t>(counts[i]), static_cast<std::int64_t>(i));
+  return index_select(a, d, tensor(places, {total}, a.device()));
+}
+
+TensorList meshgrid(const TensorList& tensors, const std::string& indexing) {
+  ENTER_OPERATOR(meshgrid, tensors, indexing);
+  require(!tensors.empty(), "meshgrid expects a non-empty TensorList");
+  require(indexing == "ij" || indexing == "xy",
+          "meshgrid: indexing must be one of \"xy\" or \"ij\", but received: ", indexing);
+  // The dimension along which each tensor runs.
+  std::vector<std::size_t> own(tensors.size());
+  std::iota(own.begin(), own.end(), std::size_t{0});
+  if (indexing == "xy" && tensors.size() >= 2) std::swap(own[0], own[1]);
+  std::vector<std::int64_t> shape(tensors.size());
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const Tensor& t = tensors[i];
+    require(t.dim() <= 1, "meshgrid: expected 0D or 1D tensors, but got one of shape ", t.shape());
+    require<TypeError>(t.dtype() == tensors[0].dtype(),
+                       "meshgrid expects all tensors to have the same dtype");
+    require(t.device() == tensors[0].device(), "meshgrid expects all tensors to be on one device");
+    shape[own[i]] = t.numel();
+  }
+  TensorList grids;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    std::vector<std::int64_t> along(tensors.size(), 1);
+    along[own[i]] = tensors[i].numel();
+    grids.push_back(expand(reshape(tensors[i], along), shape));
+  }
+  return grids;
 }
 
 Tensor flip(const Tensor& a, const std::vector<std::int64_t>& dims) {

@@ -1,6 +1,7 @@
 #include "autograd/ops/scan.h"
 
 #include "autograd/call.h"
+#include "autograd/ops/pointwise.h"
 #include "autograd/ops/views.h"
 #include "autograd/tape.h"
 #include "dlprim/ops/scan/scan.h"
@@ -39,6 +40,24 @@ Tensor cumsum(const Tensor& a, std::int64_t dim, std::optional<DType> dtype) {
       };
     });
   });
+}
+
+Tensor diff(const Tensor& a, std::int64_t n, std::int64_t dim, const Tensor& prepend, const Tensor& append) {
+  ENTER_OPERATOR(diff, a, n, dim, prepend, append);
+  dlprim::require(a.dim() > 0, "diff expects input to be at least one-dimensional");
+  dlprim::require(n >= 0, "diff: order must be non-negative but got ", n);
+  const int axis = dlprim::wrap_dim(dim, a.dim(), "diff");
+  if (n == 0) return a.clone();  // PyTorch leaves what is to be joined out, too
+  TensorList parts;
+  for (const Tensor& part : {prepend, a, append})
+    if (part.defined()) parts.push_back(part);
+  Tensor result = parts.size() == 1 ? a : cat(parts, axis);
+  for (std::int64_t i = 0; i < n && result.size(axis) > 0; ++i) {
+    const std::int64_t count = result.size(axis) - 1;
+    const Tensor later = narrow(result, axis, 1, count), earlier = narrow(result, axis, 0, count);
+    result = result.dtype() == DType::boolean ? logical_xor(later, earlier) : later - earlier;
+  }
+  return result;
 }
 
 Tensor cumprod(const Tensor& a, std::int64_t dim, std::optional<DType> dtype) {

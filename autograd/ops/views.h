@@ -78,6 +78,14 @@ Tensor stack(const TensorList& tensors, std::int64_t dim = 0);
 Tensor repeat(const Tensor& a, const std::vector<std::int64_t>& repeats);
 /** As repeat; fewer numbers than dimensions stand for the last ones. */
 Tensor tile(const Tensor& a, const std::vector<std::int64_t>& dims);
+/** Every element `repeats` times in a row along `dim`; of the flattened tensor without one. */
+Tensor repeat_interleave(const Tensor& a, std::int64_t repeats, std::optional<std::int64_t> dim = {});
+/** Element i along `dim` repeats[i] times (int64 or int32, one number or one for each). Waits for `repeats`.
+ */
+Tensor repeat_interleave(const Tensor& a, const Tensor& repeats, std::optional<std::int64_t> dim = {});
+/** Of vectors (or scalars) of n_0, n_1, … elements: each expanded to [n_0, n_1, …] along its own dimension,
+ * without a copy; `indexing` "ij", or "xy", which exchanges the first two dimensions. */
+TensorList meshgrid(const TensorList& tensors, const std::string& indexing = "ij");
 /** In reverse order along `dims`. */
 Tensor flip(const Tensor& a, const std::vector<std::int64_t>& dims);
 /** Moved by `shifts` along `dims` (along the flattened tensor where empty); what leaves enters at the other

@@ -1,4 +1,6 @@
 // What every kernel of the library shares. Include it first.
+#include "core/shared.h"
+#include "runtime/error_word_shared.h"
 
 #if defined(HAS_FP64)
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
@@ -9,9 +11,9 @@
 #define BIND(type, name) __global type *restrict name = name##_buffer + name##_start
 
 // The host thread's error word: the first failing kernel leaves its code and the offending value.
-#define CHECK_ARGS __global long *error_word, const int error_code
-#define FAIL(value) \
-  if (atomic_cmpxchg((volatile __global int *)error_word, 0, error_code) == 0) error_word[1] = (long)(value)
+#define CHECK_ARGS __global ErrorWord *error_word, const int error_code
+#define FAIL(offending) \
+  if (atomic_cmpxchg((volatile __global int *)&error_word->code, 0, error_code) == 0) error_word->value = (long)(offending)
 
 // Reading and writing of each dtype's storage, in its compute type.
 #define LOAD_float32(p, i) ((p)[i])

@@ -9,11 +9,12 @@
 #include <vector>
 
 #include "dlprim/core/error.h"
+#include "dlprim/core/shared.h"
 
 namespace dlprim {
 
 /** The most dimensions a tensor may have. */
-constexpr int max_rank = 8;
+constexpr int max_rank = MAX_RANK;
 
 /** A short list of sizes or strides, held in place: copying one never allocates. */
 class Dims {

@@ -1,22 +1,23 @@
 #include "dlprim/core/dtype.h"
 
-#include <array>
+#include <iterator>
 
 #include "dlprim/core/error.h"
 
 namespace dlprim {
 namespace {
 
-constexpr std::array<DTypeInfo, dtype_count> table{{
-    {"float32", 4, "float", "float", "F32", true},
-    {"float64", 8, "double", "double", "F64", true},
-    {"float16", 2, "half", "float", "F16", true},
-    {"bfloat16", 2, "ushort", "float", "BF16", true},
-    {"int64", 8, "long", "long", "I64", false},
-    {"int32", 4, "int", "int", "I32", false},
-    {"uint8", 1, "uchar", "int", "U8", false},
-    {"bool", 1, "uchar", "int", "BOOL", false},
-}};
+constexpr DTypeInfo table[] = {
+    {"float32", 4, "float", "float", "F32", "Float", true},
+    {"float64", 8, "double", "double", "F64", "Double", true},
+    {"float16", 2, "half", "float", "F16", "Half", true},
+    {"bfloat16", 2, "ushort", "float", "BF16", "BFloat16", true},
+    {"int64", 8, "long", "long", "I64", "Long", false},
+    {"int32", 4, "int", "int", "I32", "Int", false},
+    {"uint8", 1, "uchar", "int", "U8", "Byte", false},
+    {"bool", 1, "uchar", "int", "BOOL", "Bool", false},
+};
+static_assert(std::size(table) == dtype_count, "a row for every DType");
 
 // The order in which a wider integer absorbs a narrower one; bool is the narrowest.
 std::size_t integer_rank(DType dtype) {

@@ -18,6 +18,7 @@ struct DTypeInfo {
   const char* storage_type;  // the OpenCL C type a buffer of it is declared with
   const char* compute_type;  // the OpenCL C type kernels compute in
   const char* safetensors_name;
+  const char* tensor_type_name;  // PyTorch's, as in torch.FloatTensor
   bool is_floating;
 };
 

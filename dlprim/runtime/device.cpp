@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "dlprim/core/call_state.h"
 #include "dlprim/core/error.h"
@@ -208,23 +209,21 @@ void Device::shut_down() {
 }
 
 namespace {
-/** Sets whether devices record their launches from now on, those opened later too. */
-void set_profiling(bool profiling) {
+/** Sets whether devices record their launches from now on, those opened later too. False where it was so. */
+bool set_profiling(bool profiling) {
   OpenDevices& devices = open_devices();
   DeviceLock lock(devices.mutex);
-  devices.profiling = profiling;
+  return std::exchange(devices.profiling, profiling) != profiling;
 }
 }  // namespace
 
 void Device::start_profiling() {
-  set_profiling(true);
-  ++module_name_users;
+  if (set_profiling(true)) ++module_name_users;
   for (Device* device : opened()) device->queue().start_profiling();
 }
 
 std::vector<std::pair<Device*, std::vector<KernelRecord>>> Device::stop_profiling() {
-  set_profiling(false);
-  --module_name_users;
+  if (set_profiling(false)) --module_name_users;
   std::vector<std::pair<Device*, std::vector<KernelRecord>>> records;
   for (Device* device : opened()) records.emplace_back(device, device->queue().stop_profiling());
   return records;
@@ -238,9 +237,11 @@ Device::Device(int index, cl::Device device, bool profiling)
 }
 
 cl::Buffer Device::try_create_buffer(std::size_t bytes) {
+  // Drivers take the memory at first use, and what they then cannot take is not refused: PoCL aborts the process.
+  // Asked for memory of the host it takes it here; so does NVIDIA's, asked to migrate the buffer.
+  const cl_mem_flags host_memory = info_.is_cpu ? CL_MEM_ALLOC_HOST_PTR : 0;
   try {
-    cl::Buffer buffer(context_, CL_MEM_READ_WRITE, bytes);
-    // NVIDIA's driver takes the memory at first use; asking for it here makes a refusal appear here.
+    cl::Buffer buffer(context_, CL_MEM_READ_WRITE | host_memory, bytes);
     if (!info_.is_cpu)
       queue_->handle().enqueueMigrateMemObjects({buffer}, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED);
     return buffer;

@@ -8,17 +8,11 @@
 #include "dlprim/core/error.h"
 #include "dlprim/core/tensor.h"
 #include "dlprim/runtime/device.h"
+#include "dlprim/runtime/error_word_shared.h"
 #include "dlprim/runtime/lifetime.h"
 
 namespace dlprim {
 namespace {
-
-/** As CHECK_ARGS and FAIL in dlprim/core/common.cl have it. */
-struct WordOnDevice {
-  cl_int code = 0;  // 0: nothing failed
-  cl_int unused = 0;
-  cl_long value = 0;
-};
 
 /** A bit for each device whose kernels with checks this thread has not waited for. */
 thread_local std::uint64_t devices_in_doubt = 0;
@@ -34,7 +28,7 @@ std::vector<std::string>& registry() {
   return *messages;
 }
 
-std::string message_of(const WordOnDevice& word) {
+std::string message_of(const ErrorWord& word) {
   std::lock_guard<std::mutex> lock(registry_mutex);
   return concat(registry().at(static_cast<std::size_t>(word.code - 1)), word.value);
 }
@@ -79,8 +73,8 @@ ErrorWords::Word& ErrorWords::word_of_this_thread(const cl::CommandQueue& queue)
   Word& word = *words_.back();
   word.thread = thread;
   word.native_id = gettid();
-  word.buffer = cl::Buffer(device_.context(), CL_MEM_READ_WRITE, sizeof(WordOnDevice));
-  queue.enqueueFillBuffer(word.buffer, cl_int{0}, 0, sizeof(WordOnDevice));
+  word.buffer = cl::Buffer(device_.context(), CL_MEM_READ_WRITE, sizeof(ErrorWord));
+  queue.enqueueFillBuffer(word.buffer, cl_int{0}, 0, sizeof(ErrorWord));
   return word;
 }
 
@@ -97,7 +91,7 @@ void ErrorWords::look_at_words(const cl::CommandQueue& queue) {
   for (const auto& word : words_) {
     if (!word->in_use) continue;
     word->in_use = false;
-    WordOnDevice found;
+    ErrorWord found{};
     queue.enqueueReadBuffer(word->buffer, CL_TRUE, 0, sizeof found, &found);
     if (found.code == 0) continue;
     queue.enqueueFillBuffer(word->buffer, cl_int{0}, 0, sizeof found);

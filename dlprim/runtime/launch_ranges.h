@@ -1,5 +1,6 @@
 #pragma once
 
+#include "dlprim/core/shared.h"
 #include "dlprim/runtime/device_info.h"
 #include "dlprim/runtime/queue.h"
 
@@ -8,14 +9,14 @@
 namespace dlprim {
 
 /** The largest power of two that a work group may have on the device, at most `most`. */
-int work_group(const DeviceInfo& device, int most);
+int work_group(const DeviceInfo& device, int most = MAX_GROUP);
 
 /** How many work items share `parts` on a CPU: a few a core, each with enough to be worth its start. `cost`:
  * elements that a part stands for. */
 std::int64_t cpu_shares(const DeviceInfo& device, std::int64_t parts, std::int64_t cost = 1);
 
 /** A work item for each of `parts`, in groups of at most `most`; on a CPU those of cpu_shares. */
-Range share_range(const Queue& queue, std::int64_t parts, std::int64_t cost = 1, int most = 256);
+Range share_range(const Queue& queue, std::int64_t parts, std::int64_t cost = 1, int most = MAX_GROUP);
 
 /** A work group for each row of `n` elements, not much larger than the row; on a CPU those of cpu_shares. */
 Range group_per_row_range(const Queue& queue, std::int64_t rows, std::int64_t n);

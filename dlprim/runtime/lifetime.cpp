@@ -37,6 +37,11 @@ bool begin_exit() {
   return true;
 }
 
+bool is_exiting_thread() {
+  return phase.load(std::memory_order_relaxed) == Phase::exiting &&
+         exiting_thread == std::this_thread::get_id();
+}
+
 bool admits_after_end() {
   if (is_forked())
     throw DeviceError(

@@ -31,6 +31,9 @@ void note_use();
  * child, or when another thread exits already. */
 bool begin_exit();
 
+/** Whether this thread ends the process. */
+bool is_exiting_thread();
+
 /** Called by a thread that is to sleep for good, so that it keeps no lock of its language (Python's). */
 extern std::atomic<void (*)()> before_sleep;
 
@@ -51,6 +54,21 @@ class DeviceLock {
   explicit DeviceLock(std::mutex& mutex) : lock_(mutex, std::defer_lock) {
     const bool running = lifetime::phase.load(std::memory_order_relaxed) == lifetime::Phase::running;
     if (running || !lifetime::admits_after_end()) lock_.lock();
+  }
+
+ private:
+  std::unique_lock<std::mutex> lock_;
+};
+
+/**
+ * A lock taken under a DeviceLock, by a thread that must come to its end even when the process exits
+ * meanwhile: it neither sleeps nor throws. The thread that exits holds it too (Device::shut_down), and so
+ * passes without.
+ */
+class InnerLock {
+ public:
+  explicit InnerLock(std::mutex& mutex) : lock_(mutex, std::defer_lock) {
+    if (!lifetime::is_exiting_thread()) lock_.lock();
   }
 
  private:

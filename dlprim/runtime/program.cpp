@@ -15,6 +15,15 @@
 namespace dlprim {
 namespace {
 
+/** The file that an `#include "…"` line names, below dlprim/: a header that the host includes too names the
+ * folder itself. */
+std::string included_file(const std::string& line) {
+  constexpr std::size_t opening = std::char_traits<char>::length("#include \"");
+  constexpr const char* root = "dlprim/";
+  const std::string file = line.substr(opening, line.rfind('"') - opening);
+  return file.rfind(root, 0) == 0 ? file.substr(std::strlen(root)) : file;
+}
+
 void append_expanded(const std::string& file, std::set<std::string>& included, std::string& out) {
   const auto found = kernel_sources().find(file);
   require<DeviceError>(found != kernel_sources().end(), "no kernel source named '", file, "'");
@@ -22,8 +31,8 @@ void append_expanded(const std::string& file, std::set<std::string>& included, s
   std::istringstream lines(found->second);
   for (std::string line; std::getline(lines, line);) {
     if (line.rfind("#include \"", 0) == 0)
-      append_expanded(line.substr(10, line.rfind('"') - 10), included, out);
-    else
+      append_expanded(included_file(line), included, out);
+    else if (line != "#pragma once")
       out.append(line).push_back('\n');
   }
 }
@@ -103,10 +112,9 @@ Kernel& ProgramTable::lookup(std::string id, const char* name,
       }())
     return *known;
   DeviceLock building(building_);
-  // From here on the tables' lock is a plain one: the thread that ends the process waits for `building`, and
-  // this one must come to its end.
+  // The thread that ends the process waits for `building`, so this one must come to its end.
   {
-    const std::lock_guard lock(mutex_);
+    const InnerLock lock(mutex_);
     const auto found = kernels_.find(id);
     if (found != kernels_.end()) return found->second;
   }
@@ -125,7 +133,7 @@ Kernel& ProgramTable::lookup(std::string id, const char* name,
       refuse_cached(*kernel.program);
     }
   }
-  const std::lock_guard lock(mutex_);
+  const InnerLock lock(mutex_);
   return kernels_.emplace(std::move(id), std::move(kernel)).first->second;
 }
 
@@ -136,7 +144,7 @@ Program& ProgramTable::program(const std::string& identity, const std::string& l
   // use.
   const std::string id = origin == Origin::source ? identity + "#built" : identity;
   {
-    const std::lock_guard lock(mutex_);
+    const InnerLock lock(mutex_);
     const auto found = programs_.find(id);
     if (found != programs_.end()) return found->second;
   }
@@ -147,7 +155,7 @@ Program& ProgramTable::program(const std::string& identity, const std::string& l
   program.key = sha256_hex(concat(text, '\0', all_options, '\0', device_identity(device_.info())));
   if (origin == Origin::cache_or_source) load(program, all_options);
   if (!program.from_cache) build(program, text, all_options);
-  const std::lock_guard lock(mutex_);
+  const InnerLock lock(mutex_);
   return programs_.emplace(id, std::move(program)).first->second;
 }
 

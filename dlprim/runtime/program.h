@@ -170,7 +170,7 @@ class ProgramTable {
   std::mutex unsettled_mutex_;
 };
 
-/** The text of a kernel file with its `#include "file.cl"` lines replaced by those files' text, each once. */
+/** The text of a kernel file with its `#include "file"` lines replaced by those files' text, each once. */
 std::string expanded_source(const std::string& file);
 
 }  // namespace dlprim

@@ -1,11 +1,14 @@
 #include "dlprim/runtime/staging.h"
 
 #include "dlprim/runtime/device.h"
+#include "dlprim/runtime/lifetime.h"
 
 namespace dlprim {
 
 std::unique_lock<std::mutex> Staging::begin() {
-  std::unique_lock lock(mutex_);
+  std::unique_lock lock(mutex_, std::defer_lock);
+  // Whoever held it when the process began to exit has it for good.
+  if (!lifetime::is_exiting_thread()) lock.lock();
   for (const auto& slot : slots_) slot->holds_data = false;
   return lock;
 }

@@ -19,7 +19,7 @@ class Device;
  * does not wait for the device.
  *
  * One transfer at a time holds the lock of begin(). It is a plain lock, held across DeviceLocks: the thread
- * that ends the process never takes it.
+ * that ends the process passes without.
  */
 class Staging {
  public:

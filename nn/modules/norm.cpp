@@ -80,6 +80,11 @@ Tensor BatchNorm2d::forward(const Tensor& x) {
   return normalized_batch(x, options());
 }
 
+Tensor BatchNorm3d::forward(const Tensor& x) {
+  require_rank("BatchNorm3d", x, 5, 5);
+  return normalized_batch(x, options());
+}
+
 Tensor InstanceNorm1d::forward(const Tensor& x) {
   require_rank("InstanceNorm1d", x, 2, 3);
   return normalized_items(x, options(), 2);

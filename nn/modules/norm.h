@@ -34,7 +34,8 @@ class RunningNorm : public Module {
   Tensor normalized_items(const Tensor& x, const InstanceNormOptions& options, int item_rank);
 };
 
-// torch.nn.BatchNorm1d over [N, C] or [N, C, L], BatchNorm2d over [N, C, H, W]; see ocl::batch_norm.
+// torch.nn.BatchNorm1d over [N, C] or [N, C, L], BatchNorm2d over [N, C, H, W],
+// BatchNorm3d over [N, C, D, H, W]; see ocl::batch_norm.
 // torch.nn.InstanceNorm1d over [N, C, L] or [C, L], InstanceNorm2d over [N, C, H, W] or [C, H, W]; see
 // ocl::instance_norm. Throw ValueError.
 #define RUNNING_NORM(Class, ClassOptions)                                                            \
@@ -56,6 +57,7 @@ std::string described(const Options& o) {
 }
 RUNNING_NORM(BatchNorm1d, BatchNormOptions)
 RUNNING_NORM(BatchNorm2d, BatchNormOptions)
+RUNNING_NORM(BatchNorm3d, BatchNormOptions)
 RUNNING_NORM(InstanceNorm1d, InstanceNormOptions)
 RUNNING_NORM(InstanceNorm2d, InstanceNormOptions)
 #undef RUNNING_NORM

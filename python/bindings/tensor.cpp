@@ -36,8 +36,7 @@ Tensor moved(const Tensor& tensor, const py::object& target, const std::optional
 
 /** "ocl.FloatTensor" */
 std::string type_name(DType dtype) {
-  constexpr const char* names[] = {"Float", "Double", "Half", "BFloat16", "Long", "Int", "Byte", "Bool"};
-  return std::string("ocl.") + names[static_cast<int>(dtype)] + "Tensor";
+  return std::string("ocl.") + dlprim::info(dtype).tensor_type_name + "Tensor";
 }
 
 void bind_dtypes(py::module_& m) {

@@ -8,9 +8,12 @@ from ocl import _C
 from ocl._C import *  # noqa: F403  (the C++ library's functions and classes, each documented there)
 from ocl._C import DeviceError, KernelBuildError, OutOfMemoryError, Tensor, device, dtype
 
-from ocl import autograd, copying, datasets, implementations, linalg, nn, optim, profiler, utils  # isort: skip  # noqa: F401
+from ocl import autograd, copying, datasets, fx, implementations, jit  # isort: skip  # noqa: F401
+from ocl import linalg, nn, optim, profiler, serialization, utils  # isort: skip
 from ocl.autograd import enable_grad, inference_mode, is_inference_mode_enabled, no_grad, set_grad_enabled
+from ocl.host_random import manual_seed, manual_seed_all
 from ocl.serialization import load, save
+from ocl.type_info import finfo, iinfo
 
 float = float32 = _C.float32
 double = float64 = _C.float64
@@ -23,6 +26,21 @@ bool = bool_ = _C.bool_
 
 __version__ = "0.1.0"
 
+
+def _assert(condition: object, message: str) -> None:
+    """``assert condition, message``, as model files write it for PyTorch's tracer."""
+    assert condition, message
+
+
+def __getattr__(name):
+    """``ocl.transforms``, imported when first asked for: it needs Pillow."""
+    if name == "transforms":
+        import importlib
+
+        return importlib.import_module("ocl.transforms")
+    raise AttributeError(f"module 'ocl' has no attribute {name!r}")
+
+
 __all__ = [name for name in dir(_C) if not name.startswith("_")] + [
     "DeviceError",
     "KernelBuildError",
@@ -34,16 +52,23 @@ __all__ = [name for name in dir(_C) if not name.startswith("_")] + [
     "device",
     "dtype",
     "enable_grad",
+    "finfo",
+    "fx",
+    "iinfo",
+    "jit",
     "implementations",
     "inference_mode",
     "is_inference_mode_enabled",
     "linalg",
     "load",
+    "manual_seed",
+    "manual_seed_all",
     "nn",
     "no_grad",
     "optim",
     "profiler",
     "save",
+    "serialization",
     "set_grad_enabled",
     "utils",
 ]

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import ocl
-from ocl import _C, datasets
+from ocl import _C
 from ocl.datasets import MNIST, Digits, DownloadError
 from ocl.utils.data import DataLoader, Dataset, Subset, TensorDataset
 
@@ -334,12 +334,12 @@ def mirror(tmp_path, monkeypatch):
     handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=folder)
     monkeypatch.setattr(http.server.SimpleHTTPRequestHandler, "log_message", lambda *_: None)
     monkeypatch.setenv("no_proxy", "127.0.0.1")
-    sums = {file.name: hashlib.md5(file.read_bytes()).hexdigest() for file in folder.iterdir()}
-    monkeypatch.setattr(datasets, "_MD5", sums)
+    sums = [(file.name, hashlib.md5(file.read_bytes()).hexdigest()) for file in folder.iterdir()]
+    monkeypatch.setattr(MNIST, "resources", sums)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         nowhere = "http://127.0.0.1:1/"
-        monkeypatch.setattr(datasets, "_MIRRORS", (nowhere, f"http://127.0.0.1:{server.server_port}/"))
+        monkeypatch.setattr(MNIST, "mirrors", [nowhere, f"http://127.0.0.1:{server.server_port}/"])
         yield folder
         server.shutdown()
 
@@ -362,7 +362,7 @@ def test_download_with_a_wrong_checksum_leaves_nothing(mirror, tmp_path):
 
 def test_no_network_says_where_to_put_the_files(tmp_path, monkeypatch):
     monkeypatch.setenv("no_proxy", "127.0.0.1")
-    monkeypatch.setattr(datasets, "_MIRRORS", ("http://127.0.0.1:1/",))
+    monkeypatch.setattr(MNIST, "mirrors", ["http://127.0.0.1:1/"])
     root = tmp_path / "cache"
     with pytest.raises(DownloadError) as error:
         MNIST(root)

@@ -152,6 +152,25 @@ def test_out_of_memory_names_request_use_and_cache(limited, device):
     assert held.sum().item() == 0
 
 
+def test_memory_that_the_host_refuses(device):
+    """PoCL took it at first use, and aborted the process."""
+    if not ocl.get_device_properties(device)["is_cpu"]:
+        pytest.skip("the device has memory of its own")
+    program = """
+import resource, sys
+import ocl
+x = ocl.zeros(1, device=sys.argv[1]) + 1
+x.item()
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + (128 << 20), -1))
+try:
+    y = ocl.empty(256 << 20, dtype=ocl.uint8, device=sys.argv[1]) + 1
+except ocl.OutOfMemoryError:
+    print(x.item())
+"""
+    assert processes.run(program, device)[0] == "1.0\n"
+
+
 def test_a_failed_step_leaves_room_for_a_smaller_one(limited, device):
     net = ocl.nn.Sequential(ocl.nn.Linear(256, 256), ocl.nn.ReLU(), ocl.nn.Linear(256, 10))
     optimizer = ocl.optim.Adam(net.parameters())

@@ -204,7 +204,7 @@ def test_load_onto_a_named_device(path, device):
     ocl.save({"x": ocl.ones(1)}, path)
     assert ocl.load(path, device)["x"].device == ocl.device(device)
     with pytest.raises(ocl.DeviceError, match="ocl:99"):
-        ocl.load(path, device="ocl:99")
+        ocl.load(path, map_location="ocl:99")
 
 
 def test_saving_replaces_the_file_whole(path):

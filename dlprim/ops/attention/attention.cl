@@ -4,34 +4,23 @@
 #include "core/common.cl"
 #include "core/group.cl"
 #include "core/vectors.cl"
+#include "ops/attention/attention_shared.h"
 
-#define BLOCK 256  // terms of one chain of additions
-#define GROUP 256  // work items of a simt group (or fewer: any power of two)
+#define CHAIN 256  // terms of one chain of additions
 #define OPTIONAL(name) (name##_buffer ? name##_buffer + name##_start : 0)
-
-typedef struct {
-  long rows;
-  int queries, keys;
-  long is_causal;  // a query sees keys up to its own number; no padding at the end (docs/known-issues.md)
-} extents_t;
-
-// Elements from one item of [outer, inner, queries, keys] to the next.
-typedef struct {
-  long outer, inner, query, key, inner_size;
-} mask_strides_t;
 
 // `keep`: 0 hides a key; `bias`: added to the scores. At most one is given.
 #define ROW_ARGS                                                                                        \
-  BUFFER(STORAGE, scores), const extents_t e, const REAL scale, BUFFER(const uchar, keep), BUFFER(const STORAGE, bias), \
-      const mask_strides_t m
+  BUFFER(STORAGE, scores), const AttentionExtents e, const REAL scale, BUFFER(const uchar, keep),       \
+      BUFFER(const STORAGE, bias), const MaskStrides m
 
-inline long mask_start(long row, extents_t e, mask_strides_t m) {
+inline long mask_start(long row, AttentionExtents e, MaskStrides m) {
   const long batch = row / e.queries, query = row - batch * e.queries;
   const long outer = batch / m.inner_size, inner = batch - outer * m.inner_size;
   return outer * m.outer + inner * m.inner + query * m.query;
 }
 
-inline int visible_keys(long row, extents_t e) {
+inline int visible_keys(long row, AttentionExtents e) {
   return e.is_causal ? min(e.keys, (int)(row % e.queries) + 1) : e.keys;
 }
 
@@ -61,9 +50,9 @@ inline REAL mask_row(__global STORAGE *restrict row, int n, REAL scale, const __
 inline REAL exponentiate_row(__global STORAGE *row, int n, REAL shift) {
   const int whole = n & ~15;
   REAL16 total = 0;
-  for (int start = 0; start < whole; start += 16 * BLOCK) {
+  for (int start = 0; start < whole; start += 16 * CHAIN) {
     REAL16 sum = 0;
-    for (int i = start; i < min(whole, start + 16 * BLOCK); i += 16) {
+    for (int i = start; i < min(whole, start + 16 * CHAIN); i += 16) {
       const REAL16 power = exp(LOAD16(row, i) - shift);
       STORE16(row, i, power);
       sum += power;
@@ -102,7 +91,7 @@ __kernel void attention_softmax(ROW_ARGS) {
   BIND(STORAGE, scores);
   __global const uchar *keep = OPTIONAL(keep);
   __global const STORAGE *bias = OPTIONAL(bias);
-  __local REAL tops[GROUP], sums[GROUP];
+  __local REAL tops[MAX_GROUP], sums[MAX_GROUP];
   const int lid = get_local_id(0), size = get_local_size(0);
   const long id = get_group_id(0), at = mask_start(id, e, m);
   __global STORAGE *row = scores + id * e.keys;
@@ -113,9 +102,9 @@ __kernel void attention_softmax(ROW_ARGS) {
   JOIN_GROUP(tops, fmax);
   const REAL shift = shift_of(tops[0]);
   REAL total = 0;
-  for (int start = lid; start < n; start += BLOCK * size) {
+  for (int start = lid; start < n; start += CHAIN * size) {
     REAL sum = 0;
-    for (int i = start; i < min(n, start + BLOCK * size); i += size) sum += exp(SCORE(i) - shift);
+    for (int i = start; i < min(n, start + CHAIN * size); i += size) sum += exp(SCORE(i) - shift);
     total += sum;
   }
   sums[lid] = total;

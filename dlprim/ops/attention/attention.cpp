@@ -3,6 +3,7 @@
 #include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
 #include "dlprim/core/real.h"
+#include "dlprim/ops/attention/attention_shared.h"
 #include "dlprim/runtime/dtype_defines.h"
 #include "dlprim/runtime/launch_ranges.h"
 
@@ -11,19 +12,7 @@ namespace {
 
 constexpr const char* op = "attention";
 
-/** extents_t of attention.cl. */
-struct Extents {
-  cl_long rows;
-  cl_int queries, keys;
-  cl_long is_causal;
-};
-
-/** mask_strides_t of attention.cl. */
-struct MaskStrides {
-  cl_long outer = 0, inner = 0, query = 0, key = 0, inner_size = 1;
-};
-
-Extents extents_of(Queue& queue, const Tensor& scores, bool is_causal) {
+AttentionExtents extents_of(Queue& queue, const Tensor& scores, bool is_causal) {
   require_floating(scores.dtype, queue.device(), op);
   require(scores.rank() == 3, op, ": expected scores of shape [batch, queries, keys], got ", scores.shape);
   require_contiguous(op, "scores", scores);
@@ -32,7 +21,7 @@ Extents extents_of(Queue& queue, const Tensor& scores, bool is_causal) {
 }
 
 MaskStrides mask_strides(const Tensor* mask, const Tensor& scores) {
-  if (!mask) return {};
+  if (!mask) return {0, 0, 0, 0, 1};
   require(mask->rank() == 4 && mask->shape[0] * mask->shape[1] == scores.shape[0] &&
               mask->shape[2] == scores.shape[1] && mask->shape[3] == scores.shape[2],
           op, ": a mask of shape ", mask->shape, " does not fit scores of shape ", scores.shape);
@@ -46,7 +35,7 @@ MaskStrides mask_strides(const Tensor* mask, const Tensor& scores) {
 
 void attention_softmax(Queue& queue, const Tensor& scores, double scale, const Tensor* mask, bool is_causal) {
   ENTER(attention_softmax, queue, scores, scale, mask, is_causal);
-  const Extents e = extents_of(queue, scores, is_causal);
+  const AttentionExtents e = extents_of(queue, scores, is_causal);
   const MaskStrides strides = mask_strides(mask, scores);
   if (scores.numel() == 0) return;
   const bool hides = mask && mask->dtype == DType::boolean;

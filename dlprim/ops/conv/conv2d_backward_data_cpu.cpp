@@ -65,7 +65,7 @@ void gather(Queue& queue, const ConvBackwardDataProblem& problem) {
     for (const Phase& w : columns) {
       Stencil s = input_stencil(input, p.groups, p.out_channels, h.walk, w.walk);
       s.base = (h.first + cover_h.padding) * input.row_length + w.first + cover_w.padding;
-      if (h.walk.taps == 0 || w.walk.taps == 0) s.base = s.taps[0] = s.taps[1] = 0;
+      if (h.walk.taps == 0 || w.walk.taps == 0) s.base = s.taps_h = s.taps_w = 0;
       s.images = p.images;
       s.rows = p.in_channels;
       s.y_channel = p.in_pixels();
@@ -81,15 +81,6 @@ void gather(Queue& queue, const ConvBackwardDataProblem& problem) {
       run_stencil(queue, way, s, input, problem.weight, walk, nullptr, problem.dx);
     }
 }
-
-/** Kernel argument: mirrors `Scatter` of conv_scatter_cpu.cl. */
-struct Scatter {
-  std::int64_t images, groups, in_channels, out_channels;
-  std::int64_t size[2], out_size[2], kernel[2], stride[2], padding[2], dilation[2];
-  std::int64_t plane_rows, row_length;
-  std::int64_t block_channels, chunk_rows, chunk_columns;
-  std::int64_t sums_at, slice;
-};
 
 constexpr std::int64_t contribution_budget = 96 * 1024;  // elements of one job, to stay in a level-2 cache
 
@@ -120,7 +111,7 @@ double cost_of_scatter(const DeviceInfo&, const ConvBackwardDataProblem& problem
   const int columns = cpu_tile::tile_columns(problem.dx.dtype);
   const double addition = p.stride[1] <= 2 ? 12 : 32;
   return static_cast<double>(p.images * p.groups * round_up(p.out_pixels(), columns)) *
-         static_cast<double>(round_up(p.in_channels * p.taps(), cpu_tile::tile_rows)) *
+         static_cast<double>(round_up(p.in_channels * p.taps(), TILE_ROWS)) *
          (static_cast<double>(p.out_channels) + addition);
 }
 
@@ -131,15 +122,15 @@ void scatter(Queue& queue, const ConvBackwardDataProblem& problem) {
   const int columns = cpu_tile::tile_columns(dx.dtype);
   const std::int64_t taps = p.taps(), rows = p.in_channels * taps,
                      aligned = 8 / std::gcd<std::int64_t>(8, taps);
-  Scatter s{p.images, p.groups, p.in_channels, p.out_channels, {}, {}, {}, {}, {}, {}, 0, 0, 0, 0, 0, 0, 0};
-  for (int i = 0; i < 2; ++i) {
-    s.size[i] = p.size[i];
-    s.out_size[i] = p.out_size[i];
-    s.kernel[i] = p.kernel[i];
-    s.stride[i] = p.stride[i];
-    s.padding[i] = p.padding[i];
-    s.dilation[i] = p.dilation[i];
-  }
+  Scatter s{};
+  s.images = p.images, s.groups = p.groups;
+  s.in_channels = p.in_channels, s.out_channels = p.out_channels;
+  s.height = p.size[0], s.width = p.size[1];
+  s.out_h = p.out_size[0], s.out_w = p.out_size[1];
+  s.taps_h = p.kernel[0], s.taps_w = p.kernel[1];
+  s.stride_h = p.stride[0], s.stride_w = p.stride[1];
+  s.pad_h = p.padding[0], s.pad_w = p.padding[1];
+  s.dilation_h = p.dilation[0], s.dilation_w = p.dilation[1];
   s.plane_rows = p.size[0] + 2 * p.padding[0];
   // Long enough that a vector beyond the end of one row never meets the next one. MNIST's second
   // convolution: 4.0 ms against 5.1 with tight rows; its first: no difference. (Supposed cause: loads that
@@ -152,7 +143,7 @@ void scatter(Queue& queue, const ConvBackwardDataProblem& problem) {
   // Blocks of channels start at a panel of packed weights.
   s.block_channels =
       round_up(std::max<std::int64_t>(1, contribution_budget / (taps * s.chunk_columns)), aligned);
-  const std::int64_t block_rows = round_up(std::min(s.block_channels * taps, rows), cpu_tile::tile_rows);
+  const std::int64_t block_rows = round_up(std::min(s.block_channels * taps, rows), TILE_ROWS);
   s.sums_at = p.out_channels * columns + block_rows * s.chunk_columns + slack;
   s.slice = s.sums_at + std::min(s.block_channels, p.in_channels) * s.plane_rows * s.row_length + slack;
   const std::int64_t jobs = p.images * p.groups * ceil_div(p.in_channels, s.block_channels);

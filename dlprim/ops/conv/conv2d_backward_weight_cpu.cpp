@@ -8,7 +8,7 @@
 namespace dlprim {
 namespace {
 
-constexpr std::int64_t chain = 512;  // CHAIN of cpu_tile.cl: pixels summed in one go
+constexpr std::int64_t chunk_pixels = 512;  // summed in one go
 
 using namespace conv_cpu;
 
@@ -45,9 +45,9 @@ void tiles(Queue& queue, const ConvBackwardWeightProblem& problem) {
   const DType packed = x.dtype;
   const Defines defines = cpu_tile::defines(dw.dtype);
   const int columns = cpu_tile::tile_columns(packed);
-  const std::int64_t chunk_rows = std::clamp<std::int64_t>(chain / p.out_size[1], 1, p.out_size[0]);
+  const std::int64_t chunk_rows = std::clamp<std::int64_t>(chunk_pixels / p.out_size[1], 1, p.out_size[0]);
   const std::int64_t chunk_images =
-      chunk_rows < p.out_size[0] ? 1 : std::clamp<std::int64_t>(chain / p.out_pixels(), 1, p.images);
+      chunk_rows < p.out_size[0] ? 1 : std::clamp<std::int64_t>(chunk_pixels / p.out_pixels(), 1, p.images);
   const std::int64_t chunks = ceil_div(p.images, chunk_images) * ceil_div(p.out_size[0], chunk_rows);
   const std::int64_t panels = ceil_div(p.out_channels, columns), all = p.in_channels * p.taps();
   const std::int64_t jobs = p.groups * panels;
@@ -55,7 +55,7 @@ void tiles(Queue& queue, const ConvBackwardWeightProblem& problem) {
       std::clamp<std::int64_t>(8 * queue.device().info().compute_units / jobs, 1, chunks);
   const std::int64_t slice = chunk_images * chunk_rows * p.out_size[1] * columns;
   const Tensor scratch = queue.scratch({jobs * parts, slice}, packed);
-  const std::int64_t sum_rows = ceil_div(all, cpu_tile::tile_rows) * cpu_tile::tile_rows;
+  const std::int64_t sum_rows = ceil_div(all, TILE_ROWS) * TILE_ROWS;
   const Tensor partials = queue.scratch({parts, jobs, sum_rows, columns}, packed);
   queue.launch(queue.kernel("ops/conv/conv_weight_cpu.cl", "weight_partials", defines),
                Range::groups(1, jobs * parts), dy, x, partials, scratch, s, static_cast<int>(chunk_images),

@@ -14,7 +14,6 @@ namespace {
 
 constexpr int slack = 32;                          // elements that vectors may read beyond a phased copy
 constexpr std::int64_t panel_budget = 384 * 1024;  // bytes of packed pixels that stay in a level-2 cache
-constexpr std::int64_t max_panels = 8;             // MAX_PANELS of conv_tiles_cpu.cl
 
 // Rows (columns) of each phase that the walk reads.
 std::int64_t phase_length(const Walk& walk) {
@@ -30,13 +29,13 @@ void run_tiles(Queue& queue, const Stencil& s, const PhasedInput& x, const Tenso
   const DType packed = x.data.dtype;
   const Tensor left = cpu_tile::pack_weights(
       queue, {weight, s.groups, walk.group, s.rows, walk.row},
-      {walk.start, {s.taps[0], s.taps[1], s.channels}, {walk.tap[0], walk.tap[1], walk.channel}});
+      {walk.start, {s.taps_h, s.taps_w, s.channels}, {walk.tap[0], walk.tap[1], walk.channel}});
   const int columns = cpu_tile::tile_columns(packed);
-  const std::int64_t depth = s.taps[0] * s.taps[1] * s.channels;
-  const std::int64_t panels = ceil_div(s.images * s.out[0] * s.out[1], columns);
+  const std::int64_t depth = s.taps_h * s.taps_w * s.channels;
+  const std::int64_t panels = ceil_div(s.images * s.out_h * s.out_w, columns);
   const std::int64_t panel_bytes =
       std::max<std::int64_t>(1, depth) * columns * static_cast<std::int64_t>(size_of(packed));
-  std::int64_t per_job = std::clamp<std::int64_t>(panel_budget / panel_bytes, 1, max_panels);
+  std::int64_t per_job = std::clamp<std::int64_t>(panel_budget / panel_bytes, 1, CONV_MAX_PANELS);
   per_job =
       std::clamp<std::int64_t>(s.groups * panels / (8 * queue.device().info().compute_units), 1, per_job);
   const std::int64_t items = cpu_tile::items_for(queue.device(), s.groups * ceil_div(panels, per_job));
@@ -58,14 +57,13 @@ void run_direct(Queue& queue, const Stencil& s, const PhasedInput& x, const Tens
 }  // namespace
 
 double cost_of_multiply_add(Way way, std::int64_t rows, std::int64_t groups) {
-  const double tile = static_cast<double>(ceil_div(rows, cpu_tile::tile_rows) * cpu_tile::tile_rows);
+  const double tile = static_cast<double>(ceil_div(rows, TILE_ROWS) * TILE_ROWS);
   if (way == Way::tiles) return tile / static_cast<double>(rows);
   return groups > 1 ? 2.1 : 9;
 }
 
 bool sums_in_registers(DType dtype, std::int64_t terms) {
-  constexpr std::int64_t max_terms = 64;  // MAX_TERMS of conv_direct_cpu.cl
-  return terms <= max_terms || dtype == compute_dtype(dtype);
+  return terms <= CONV_MAX_TERMS || dtype == compute_dtype(dtype);
 }
 
 PhasedInput make_phased(Queue& queue, const Tensor& x, const Walk& h, const Walk& w, bool may_alias) {
@@ -90,10 +88,10 @@ Stencil input_stencil(const PhasedInput& x, std::int64_t groups, std::int64_t ch
   Stencil s{};
   s.groups = groups;
   s.channels = channels;
-  s.taps[0] = h.taps, s.taps[1] = w.taps;
-  s.step[0] = h.step, s.step[1] = w.step;
-  s.stride[0] = h.stride, s.stride[1] = w.stride;
-  s.out[0] = h.out, s.out[1] = w.out;
+  s.taps_h = h.taps, s.taps_w = w.taps;
+  s.step_h = h.step, s.step_w = w.step;
+  s.stride_h = h.stride, s.stride_w = w.stride;
+  s.out_h = h.out, s.out_w = w.out;
   s.phases_w = x.phases[1];
   s.row_length = x.row_length;
   s.phase_size = x.rows * x.row_length;

@@ -3,20 +3,9 @@
 #include <cstdint>
 
 #include "dlprim/ops/conv/conv2d_implementations.h"
+#include "dlprim/ops/conv/conv_shared.h"
 
 namespace dlprim::conv_cpu {
-
-/** Kernel argument: mirrors `Stencil` of conv_cpu.cl, where its members are explained. */
-struct Stencil {
-  std::int64_t images, groups;
-  std::int64_t rows, channels;
-  std::int64_t taps[2], step[2];
-  std::int64_t stride[2], phases_w;
-  std::int64_t row_length, phase_size;
-  std::int64_t channel_stride, group_stride, image_stride, base, limit;
-  std::int64_t out[2];
-  std::int64_t y_image, y_channel, y_row, y_column, y_base;
-};
 
 /** One dimension of a walk over an input: the taps, how far apart, and the results; padding may be negative
  * (a crop). */

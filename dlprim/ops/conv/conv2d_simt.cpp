@@ -2,21 +2,15 @@
 
 #include "dlprim/core/checked.h"
 #include "dlprim/ops/conv/conv2d_implementations.h"
+#include "dlprim/ops/conv/conv_shared.h"
+#include "dlprim/ops/gemm/simt_tile_shared.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
 
 namespace dlprim {
 namespace {
 
-constexpr int block = 64, items = 256, tree = 64;  // BLOCK and ITEMS of simt_tile.cl, TREE of conv_simt.cl
 constexpr const char* file = "ops/conv/conv_simt.cl";
-
-/** Kernel argument: mirrors `ConvShape` of conv_simt.cl. */
-struct ConvShape {
-  int images, groups, in_channels, out_channels;
-  int height, width, out_h, out_w, kernel_h, kernel_w;
-  int stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w;
-};
 
 ConvShape shape_of(const ConvSizes& p) {
   const auto narrow = [](std::int64_t n) { return kernel_int(n, "conv2d", "a size"); };
@@ -30,7 +24,7 @@ ConvShape shape_of(const ConvSizes& p) {
 
 template <class Problem>
 bool can_take(const DeviceInfo& device, const Problem&) {
-  return !device.runs_cpu_kernels() && device.max_work_group >= items;
+  return !device.runs_cpu_kernels() && device.max_work_group >= SIMT_TILE_ITEMS;
 }
 
 template <class Problem>
@@ -47,7 +41,7 @@ double cost_of_direct(const DeviceInfo&, const Problem& p) {
 }
 
 Range tiles(std::int64_t rows, std::int64_t columns, std::int64_t batches) {
-  return Range::groups(items, ceil_div(columns, block), ceil_div(rows, block), batches);
+  return Range::groups(SIMT_TILE_ITEMS, ceil_div(columns, SIMT_TILE), ceil_div(rows, SIMT_TILE), batches);
 }
 
 void forward_tiles(Queue& queue, const ConvForwardProblem& p) {
@@ -77,7 +71,7 @@ void backward_weight_tiles(Queue& queue, const ConvBackwardWeightProblem& p) {
   const Defines defines = dtype_defines(p.dw.dtype);
   // Split the pixels until the device is full, in parts of at least 256 so that the second pass stays small.
   const std::int64_t columns = s.in_channels * s.taps(), pixels = s.images * s.out_pixels();
-  const std::int64_t whole = ceil_div(columns, block) * ceil_div(s.out_channels, block) * s.groups;
+  const std::int64_t whole = ceil_div(columns, SIMT_TILE) * ceil_div(s.out_channels, SIMT_TILE) * s.groups;
   const std::int64_t parts =
       std::clamp<std::int64_t>(4 * queue.device().info().compute_units / whole, 1, ceil_div(pixels, 256));
   const Tensor partials = queue.scratch({parts, p.dw.numel()}, compute_dtype(p.dw.dtype));
@@ -90,7 +84,7 @@ void backward_weight_tiles(Queue& queue, const ConvBackwardWeightProblem& p) {
 
 void backward_weight_direct(Queue& queue, const ConvBackwardWeightProblem& p) {
   queue.launch(queue.kernel(file, "direct_weight", dtype_defines(p.dw.dtype)),
-               Range::groups(tree, p.dw.numel()), p.dy, p.x, p.dw, shape_of(p.sizes));
+               Range::groups(CONV_WEIGHT_ITEMS, p.dw.numel()), p.dy, p.x, p.dw, shape_of(p.sizes));
 }
 
 }  // namespace

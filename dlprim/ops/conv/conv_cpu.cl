@@ -4,19 +4,8 @@
 // [image][channel][row phase][column phase][row][column], so that for any stride and dilation the pixels
 // of an output row are contiguous in the input for each tap, and no bound is ever checked. A convolution without
 // padding and stride uses its input as it is.
+#include "ops/conv/conv_shared.h"
 #include "ops/gemm/cpu_tile.cl"
-
-// Mirrors `Stencil` of conv2d_cpu.h. Lengths and strides are in elements.
-typedef struct {
-  long images, groups;
-  long rows, channels;                        // results and inputs of one group: rows and depth of the product
-  long taps_h, taps_w, step_h, step_w;        // taps and their distance in the padded input
-  long stride_h, stride_w, phases_w;          // of the padded input
-  long row_length, phase_size;                // of the phased input, and
-  long channel_stride, group_stride, image_stride, base, limit;
-  long out_h, out_w;                          // results of one plane
-  long y_image, y_channel, y_row, y_column, y_base;
-} Stencil;
 
 // Where a tap's first pixel lies in its channel.
 inline long tap_offset(const Stencil *s, const int tap_h, const int tap_w) {

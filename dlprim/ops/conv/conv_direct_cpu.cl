@@ -11,9 +11,8 @@
 #define MASK_LANE long
 #endif
 
-#define ROWS 4        // output rows that share one weight
-#define TAPS 3        // taps that share one load of a gradient
-#define MAX_TERMS 64  // weights of one result that are looked up once a plane
+#define ROWS 4  // output rows that share one weight
+#define TAPS 3  // taps that share one load of a gradient
 
 // One term of every result of a plane: a weight, and where its input lies.
 typedef struct {
@@ -93,9 +92,9 @@ __kernel void conv_direct(BUFFER(const STORAGE, weights), BUFFER(const REAL, x),
     __global const REAL *x = x_buffer + x_start + s.base + group * s.group_stride + image * s.image_stride;
     __global STORAGE *y = y_buffer + y_start + s.y_base + image * s.y_image + channel * s.y_channel;
     VEC shift = (VEC)(has_bias ? LOAD(bias_buffer, bias_start + channel) : (REAL)0);
-    for (int first = 0; first == 0 || first < count; first += MAX_TERMS) {
-      Term terms[MAX_TERMS];
-      const int some = min(MAX_TERMS, count - first);
+    for (int first = 0; first == 0 || first < count; first += CONV_MAX_TERMS) {
+      Term terms[CONV_MAX_TERMS];
+      const int some = min(CONV_MAX_TERMS, count - first);
       for (int t = 0; t < some; ++t) {
         const int c = (first + t) / taps, tap = first + t - c * taps, th = tap / taps_w, tw = tap - th * taps_w;
         terms[t].weight = LOAD(w, c * w_channel + th * w_tap_h + tw * w_tap_w);

@@ -18,16 +18,6 @@
 #define MASK_LANE long
 #endif
 
-// Mirrors `Scatter` of conv2d_backward_data_cpu.cpp.
-typedef struct {
-  long images, groups, in_channels, out_channels;  // channels of one group
-  long height, width, out_h, out_w;
-  long taps_h, taps_w, stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w;
-  long plane_rows, row_length;                     // of a padded plane of sums
-  long block_channels, chunk_rows, chunk_columns;  // of a job; rows of dy at once and their pixels rounded up to NR
-  long sums_at, slice;                             // in elements
-} Scatter;
-
 // sums[j * stride] += row[j]; whole vectors may be read, and written unchanged, beyond the row.
 inline void add_row(__global const REAL *restrict row, const int count, const int stride, const MASK keep_tail,
                     __global REAL *restrict sums) {

@@ -1,16 +1,10 @@
 // The three directions of a convolution on a GPU as implicit GEMMs over the tiled product of simt_tile.cl; nothing is
 // copied or padded: operands are read where they lie and are zero outside. What depends on an item's column alone
 // is worked out once, since an item always fills the same column of the right panel.
+#include "ops/conv/conv_shared.h"
 #include "ops/gemm/simt_tile.cl"
 
-// Sizes of a convolution; mirrors `ConvShape` of conv2d_simt.cpp.
-typedef struct {
-  int images, groups, in_channels, out_channels;  // channels of one group
-  int height, width, out_h, out_w, kernel_h, kernel_w;
-  int stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w;
-} ConvShape;
-
-#define ITEM_COLUMN ((int)(get_group_id(0) * BLOCK + get_local_id(0) % BLOCK))
+#define ITEM_COLUMN ((int)(get_group_id(0) * SIMT_TILE + get_local_id(0) % SIMT_TILE))
 
 // The input that tap (kh, kw) of the window at (h0, w0) meets; 0 in the padding.
 inline REAL window_element(__global const STORAGE *plane, const ConvShape s, const int h0, const int w0, const int kh,
@@ -62,7 +56,7 @@ inline REAL tap_input(__global const STORAGE *plane, const ConvShape s, const lo
                         REMAINDER(pixel, s.out_w) * s.stride_w - s.pad_w, kh, kw);
 }
 
-__attribute__((reqd_work_group_size(ITEMS, 1, 1)))
+__attribute__((reqd_work_group_size(SIMT_TILE_ITEMS, 1, 1)))
 __kernel void conv_forward(BUFFER(const STORAGE, x), BUFFER(const STORAGE, weight), BUFFER(const STORAGE, bias),
                            BUFFER(STORAGE, y), const ConvShape s, const int has_bias) {
   __local REAL left_panel[STEP * PITCH], right_panel[STEP * PITCH];
@@ -93,7 +87,7 @@ __kernel void conv_forward(BUFFER(const STORAGE, x), BUFFER(const STORAGE, weigh
   }
 }
 
-__attribute__((reqd_work_group_size(ITEMS, 1, 1)))
+__attribute__((reqd_work_group_size(SIMT_TILE_ITEMS, 1, 1)))
 __kernel void conv_backward_data(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, weight), BUFFER(STORAGE, dx),
                                  const ConvShape s) {
   __local REAL left_panel[STEP * PITCH], right_panel[STEP * PITCH];
@@ -121,7 +115,7 @@ __kernel void conv_backward_data(BUFFER(const STORAGE, dy), BUFFER(const STORAGE
 }
 
 // partials [part][group][output channel][channel and tap]: a part is a stretch of the pixels of all images.
-__attribute__((reqd_work_group_size(ITEMS, 1, 1)))
+__attribute__((reqd_work_group_size(SIMT_TILE_ITEMS, 1, 1)))
 __kernel void conv_weight_partials(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), BUFFER(REAL, partials),
                                    const ConvShape s, const int parts) {
   __local REAL left_panel[STEP * PITCH], right_panel[STEP * PITCH];
@@ -199,18 +193,17 @@ __kernel void direct_backward_data(BUFFER(const STORAGE, dy), BUFFER(const STORA
   STORE(dx_buffer, dx_start + at, sum);
 }
 
-#define TREE 64
-__attribute__((reqd_work_group_size(TREE, 1, 1)))
+__attribute__((reqd_work_group_size(CONV_WEIGHT_ITEMS, 1, 1)))
 __kernel void direct_weight(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), BUFFER(STORAGE, dw),
                             const ConvShape s) {
-  __local REAL sums[TREE];
+  __local REAL sums[CONV_WEIGHT_ITEMS];
   const int taps = s.kernel_h * s.kernel_w, out_plane = s.out_h * s.out_w, in_plane = s.height * s.width;
   const long at = get_group_id(0), filter = at / taps, out_channel = filter / s.in_channels;
   const int item = get_local_id(0), tap = REMAINDER(at, taps), group = out_channel / s.out_channels;
   const long channel = (long)group * s.in_channels + REMAINDER(filter, s.in_channels);
   const long pixels = (long)s.images * out_plane;
   REAL sum = 0;
-  for (long k = item; k < pixels; k += TREE) {
+  for (long k = item; k < pixels; k += CONV_WEIGHT_ITEMS) {
     const long image = k / out_plane;
     const int pixel = REMAINDER(k, out_plane);
     sum += LOAD(dy_buffer, dy_start + (image * s.groups * s.out_channels + out_channel) * out_plane + pixel) *
@@ -220,7 +213,7 @@ __kernel void direct_weight(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x),
   }
   sums[item] = sum;
   barrier(CLK_LOCAL_MEM_FENCE);
-  for (int width = TREE / 2; width > 0; width /= 2) {
+  for (int width = CONV_WEIGHT_ITEMS / 2; width > 0; width /= 2) {
     if (item < width) sums[item] += sums[item + width];
     barrier(CLK_LOCAL_MEM_FENCE);
   }

@@ -3,8 +3,6 @@
 // panel of weights. Pixels of one output row are contiguous in the phased input, so packing is vector copies ("runs").
 #include "ops/conv/conv_cpu.cl"
 
-#define MAX_PANELS 8
-
 // NR consecutive pixels: the runs they are made of, and where each result goes.
 typedef struct {
   int count, runs;
@@ -100,8 +98,8 @@ __kernel void conv_tiles(BUFFER(const REAL, weights), BUFFER(const REAL, x), BUF
     __global const REAL *x = x_buffer + x_start + start;
     __global const REAL *left = weights + group * row_panels * MR * depth;
     __global STORAGE *out = y_buffer + y_start + s.y_base + group * rows * s.y_channel;
-    long target[MAX_PANELS][NR];
-    int width[MAX_PANELS];
+    long target[CONV_MAX_PANELS][NR];
+    int width[CONV_MAX_PANELS];
     for (int p = 0; p < count; ++p) {
       PixelTile tile;
       const long first = (first_panel + p) * NR;

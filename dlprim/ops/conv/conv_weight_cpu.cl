@@ -3,7 +3,7 @@
 // is a row of the phased input, shifted by the tap. The right one is dy transposed in registers, a chunk of pixels at a time.
 #include "ops/conv/conv_cpu.cl"
 
-// A chunk is up to CHAIN pixels: whole images, or some rows of one image.
+// A chunk of pixels: whole images, or some rows of one image.
 typedef struct {
   int images, rows;
 } ChunkSize;

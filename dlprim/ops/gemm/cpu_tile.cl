@@ -9,12 +9,13 @@
 // Measured (PoCL 3.1, 2 Zen 4 cores, n = 960, median CPU time of three alternating runs): 8x32 217 to 223 GFLOP/s,
 // 12x32 219 to 227. The smaller one wastes nothing on channel counts of 32 and 64.
 #include "core/common.cl"
+#include "ops/gemm/cpu_tile_shared.h"
 #include "ops/gemm/remainder.cl"
 
-#define MR 8
-#define NR (2 * LANES)
-// CHAIN (cpu_tile.h) steps of the depth are summed in one chain of FMAs; chains are then added up: for the accuracy of long sums, and
-// because that much of a right panel stays in the level-1 cache.
+#define MR TILE_ROWS
+#define NR (TILE_VECTORS * LANES)
+// TILE_CHAIN steps of the depth are summed in one chain of FMAs; chains are then added up: for the accuracy of long sums,
+// and because that much of a right panel stays in the level-1 cache.
 
 #define PASTE_(a, b) a##b
 #define PASTE(a, b) PASTE_(a, b)
@@ -29,7 +30,7 @@
 #endif
 
 typedef struct {
-  VEC v[MR][2];
+  VEC v[MR][TILE_VECTORS];
 } Tile;
 
 inline Tile zero_tile() {
@@ -107,8 +108,8 @@ inline Tile multiply_chain(__global const REAL *restrict left, __global const RE
 // The same for any depth, in chains of twice the length: shorter ones only add additions to convolutions.
 inline Tile multiply_panels(__global const REAL *restrict left, __global const REAL *restrict right, const int depth) {
   Tile total = zero_tile();
-  for (int start = 0; start < depth; start += 2 * CHAIN)
-    total = add_tiles(total, multiply_chain(left + start * MR, right + start * NR, min(2 * CHAIN, depth - start)));
+  for (int start = 0; start < depth; start += 2 * TILE_CHAIN)
+    total = add_tiles(total, multiply_chain(left + start * MR, right + start * NR, min(2 * TILE_CHAIN, depth - start)));
   return total;
 }
 

@@ -7,17 +7,23 @@
 #include "dlprim/runtime/dtype_defines.h"
 
 namespace dlprim::cpu_tile {
+namespace {
+
+/** Of a vector register. */
+int lanes(DType dtype) {
+  return dtype == DType::float64 ? 8 : 16;
+}
+
+}  // namespace
 
 int tile_columns(DType dtype) {
-  return dtype == DType::float64 ? 16 : 32;
+  return TILE_VECTORS * lanes(dtype);
 }
 
 Defines defines(DType dtype) {
-  const bool is_double = dtype == DType::float64;
   return dtype_defines(dtype)
-      .set("VEC", is_double ? "double8" : "float16")
-      .set("LANES", is_double ? 8 : 16)
-      .set("CHAIN", chain)
+      .set("VEC", concat(info(dtype).compute_type, lanes(dtype)))
+      .set("LANES", lanes(dtype))
       .set("DIRECT", dtype == compute_dtype(dtype) ? 1 : 0);
 }
 
@@ -35,7 +41,7 @@ int kernel_size(std::int64_t n) {
 Tensor panels_for(Queue& queue, const LeftRows& rows, std::int64_t depth) {
   const DType dtype = rows.source.dtype;
   kernel_size(product({depth, tile_columns(dtype)}));
-  return queue.scratch({rows.batches, (rows.count + tile_rows - 1) / tile_rows, depth, tile_rows},
+  return queue.scratch({rows.batches, ceil_div(rows.count, TILE_ROWS), depth, TILE_ROWS},
                        compute_dtype(dtype));
 }
 

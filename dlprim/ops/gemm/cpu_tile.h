@@ -1,15 +1,12 @@
 #pragma once
 
 #include "dlprim/core/tensor.h"
+#include "dlprim/ops/gemm/cpu_tile_shared.h"
 #include "dlprim/runtime/queue.h"
 
 namespace dlprim::cpu_tile {
 
-/** Rows of the register tile; packed left operands hold whole groups of them. */
-constexpr int tile_rows = 8;
-/** Steps of the depth that are summed in one chain. */
-constexpr int chain = 256;
-/** Columns of the register tile: two vectors of 16 floats or 8 doubles. */
+/** Columns of the register tile. */
 int tile_columns(DType dtype);
 
 /** Macros of a kernel file that includes cpu_tile.cl. */
@@ -25,7 +22,7 @@ struct LeftRows {
 };
 
 /** Packs a matrix, `depth` steps of stride `step`, into scratch [batches][chains][row
- * panels][steps][tile_rows]. */
+ * panels][steps][TILE_ROWS]. */
 Tensor pack_matrix(Queue& queue, const LeftRows& rows, std::int64_t depth, std::int64_t step);
 
 /** The depth of a convolution, three nested strided indices, outermost first; it begins at element `start`.
@@ -34,7 +31,7 @@ struct TapDepth {
   std::int64_t start, size[3], stride[3];
 };
 
-/** Packs a convolution's weights into scratch [batches][row panels][depth][tile_rows]. */
+/** Packs a convolution's weights into scratch [batches][row panels][depth][TILE_ROWS]. */
 Tensor pack_weights(Queue& queue, const LeftRows& rows, const TapDepth& depth);
 
 }  // namespace dlprim::cpu_tile

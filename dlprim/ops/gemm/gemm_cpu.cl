@@ -1,5 +1,5 @@
 // c = alpha * a @ b + beta * c + bias on a CPU. A job is one block of columns (some panels of NR) times one block of
-// rows; an item walks jobs in order. Of the depth it packs CHAIN steps at a time, so that a panel stays in the
+// rows; an item walks jobs in order. Of the depth it packs TILE_CHAIN steps at a time, so that a panel stays in the
 // level-1 cache while all rows pass by it, and keeps the sums so far in its scratch; where the depth is one block it keeps
 // the packed panels while only the row block changes.
 #include "ops/gemm/cpu_tile.cl"
@@ -42,7 +42,7 @@ __kernel void gemm(BUFFER(const REAL, left), BUFFER(const STORAGE, b), BUFFER(co
   BIND(STORAGE, c);
   BIND(REAL, scratch);
   __global const STORAGE *bias = has_bias ? bias_buffer + bias_start : 0;
-  const int block_depth = min(depth, CHAIN);
+  const int block_depth = min(depth, TILE_CHAIN);
   const long panel_size = (long)block_depth * NR;
   __global REAL *panels = scratch + get_group_id(0) * slice, *sums = panels + most_panels * panel_size;
   const int row_panels = (m + MR - 1) / MR, column_panels = (n + NR - 1) / NR;
@@ -59,7 +59,7 @@ __kernel void gemm(BUFFER(const REAL, left), BUFFER(const STORAGE, b), BUFFER(co
     const int last_row = first_job(row_panels, row_block + 1, row_blocks);
     int done = 0;  // steps of the depth
     do {
-      const int steps = min(CHAIN, depth - done);
+      const int steps = min(TILE_CHAIN, depth - done);
       if (block != packed || steps < depth)
         for (int p = first_panel; p < last_panel; ++p)
           pack_panel(b + batch * b_batch + done * b_row + p * NR * b_column, b_row, b_column, steps,

@@ -22,7 +22,7 @@ void launch(Queue& queue, const GemmProblem& p) {
   const Tensor left = cpu_tile::pack_matrix(
       queue, {p.a, shared_left ? 1 : p.batches, p.a_batch, p.m, p.a_row}, p.k, p.a_column);
   const int columns = cpu_tile::tile_columns(dtype);
-  const std::int64_t column_panels = ceil_div(p.n, columns), row_panels = ceil_div(p.m, cpu_tile::tile_rows);
+  const std::int64_t column_panels = ceil_div(p.n, columns), row_panels = ceil_div(p.m, TILE_ROWS);
   const std::int64_t wanted_jobs = ceil_div(jobs_a_core * queue.device().info().compute_units, p.batches);
   const std::int64_t fewest_rows = ceil_div(row_panels, most_rows);
   const std::int64_t column_blocks = std::min(
@@ -32,11 +32,10 @@ void launch(Queue& queue, const GemmProblem& p) {
   const std::int64_t most_panels = ceil_div(column_panels, column_blocks);
   const std::int64_t items = cpu_tile::items_for(queue.device(), p.batches * column_blocks * row_blocks);
   const std::int64_t sums =
-      p.k > cpu_tile::chain ? most_panels * ceil_div(row_panels, row_blocks) * cpu_tile::tile_rows * columns
-                            : 0;
-  const std::int64_t slice = most_panels * std::min<std::int64_t>(p.k, cpu_tile::chain) * columns + sums;
+      p.k > TILE_CHAIN ? most_panels * ceil_div(row_panels, row_blocks) * TILE_ROWS * columns : 0;
+  const std::int64_t slice = most_panels * std::min<std::int64_t>(p.k, TILE_CHAIN) * columns + sums;
   const Tensor scratch = queue.scratch({items, slice}, packed);
-  const std::int64_t left_batch = shared_left ? 0 : row_panels * cpu_tile::tile_rows * p.k;
+  const std::int64_t left_batch = shared_left ? 0 : row_panels * TILE_ROWS * p.k;
   queue.launch(queue.kernel("ops/gemm/gemm_cpu.cl", "gemm", cpu_tile::defines(dtype)),
                Range::groups(1, items), left, p.b, Optional{p.bias}, p.c, scratch,
                static_cast<int>(p.batches), static_cast<int>(p.m), static_cast<int>(p.n),

@@ -11,7 +11,7 @@ inline REAL right_element(__global const STORAGE *b, const long row_stride, cons
   return column < n ? LOAD(b, k * row_stride + column * column_stride) : (REAL)0;
 }
 
-__attribute__((reqd_work_group_size(ITEMS, 1, 1)))
+__attribute__((reqd_work_group_size(SIMT_TILE_ITEMS, 1, 1)))
 __kernel void gemm(BUFFER(const STORAGE, a), BUFFER(const STORAGE, b), BUFFER(const STORAGE, bias),
                    BUFFER(STORAGE, c), const int m, const int n, const int depth, const long a_batch,
                    const long a_row, const long a_column, const long b_batch, const long b_row, const long b_column,

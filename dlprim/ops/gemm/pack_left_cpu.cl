@@ -39,8 +39,8 @@ __kernel void pack_matrix(BUFFER(const STORAGE, source), BUFFER(REAL, panels), c
   const long count = get_num_groups(0);
   __global const STORAGE *from = source + batch * batch_stride + (long)panel * MR * row;
   __global REAL *to = panels + batch * count * depth * MR;
-  for (int done = 0; done < depth; done += CHAIN) {
-    const int steps = min(CHAIN, depth - done);
+  for (int done = 0; done < depth; done += TILE_CHAIN) {
+    const int steps = min(TILE_CHAIN, depth - done);
     pack_rows(from + done * step, present, steps, row, step, to + (count * done + (long)panel * steps) * MR);
   }
 }

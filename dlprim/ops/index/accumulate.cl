@@ -1,15 +1,16 @@
 // Adding rows of a source to the places that sorted keys name. Positions with one key stand together; they are cut in
-// chunks of CHUNK, and the parts that a chunk has of keys that go on beyond it are joined afterwards. The order of the
-// additions follows from the keys alone, so that every device and every run adds alike.
+// chunks of SUM_CHUNK, and the parts that a chunk has of keys that go on beyond it are joined afterwards. The order of
+// the additions follows from the keys alone, so that every device and every run adds alike.
 // Macros: STORAGE, REAL, LOAD, STORE (dtype_defines), IS_FLOATING.
 #include "core/common.cl"
+#include "ops/index/index_shared.h"
 #include "ops/sort/work.cl"
 
-#define CHUNK 32
+// Columns that a work item adds side by side.
 #if SHAPE_CPU
-#define TILE 64  // columns that a work item adds side by side
+#define SUM_COLUMNS CPU_SUM_COLUMNS
 #else
-#define TILE 1
+#define SUM_COLUMNS 1
 #endif
 
 #if IS_FLOATING && HAS_FP64
@@ -18,37 +19,30 @@ typedef double total_t;
 typedef REAL total_t;
 #endif
 
-typedef struct {
-  long positions;              // of sorted keys
-  long outer, inner;           // columns: [outer, inner]
-  long source[3], target[3];   // strides of [outer, position or place, inner]
-  long none;                   // the key of what is left out
-} sums_t;
-
 // The columns of one part of the work: `width` neighbours from (o, i) on.
 typedef struct {
   long chunk, o, i;
   int width;
 } part_t;
 
-#define TILES(s) (((s).inner + TILE - 1) / TILE)
-#define CHUNKS(s) (((s).positions + CHUNK - 1) / CHUNK)
+#define TILES(s) (((s).inner + SUM_COLUMNS - 1) / SUM_COLUMNS)
+#define CHUNKS(s) (((s).positions + SUM_CHUNK - 1) / SUM_CHUNK)
 
-inline part_t part_of(long part, const sums_t *s) {
+inline part_t part_of(long part, const KeySums *s) {
   const long tiles = TILES(*s), rows = s->outer * tiles;
   part_t result;
   result.chunk = part / rows;
   const long tile = part - result.chunk * rows;
   result.o = tile / tiles;
-  result.i = (tile - result.o * tiles) * TILE;
-  result.width = min((long)TILE, s->inner - result.i);
+  result.i = (tile - result.o * tiles) * SUM_COLUMNS;
+  result.width = min((long)SUM_COLUMNS, s->inner - result.i);
   return result;
 }
 
-// Sums of source rows order[first] … order[end - 1], at most CHUNK of them.
-inline void sum_rows(REAL *sum, const __global STORAGE *source, const __global int *order, const sums_t *s, part_t at,
+// Sums of source rows order[first] … order[end - 1], at most SUM_CHUNK of them.
+inline void sum_rows(REAL *sum, const __global STORAGE *source, const __global int *order, const KeySums *s, part_t at,
                      long first, long end) {
-  for (int c = 0; c < TILE; ++c) sum[c] = 0;
+  for (int c = 0; c < SUM_COLUMNS; ++c) sum[c] = 0;
   const __global STORAGE *columns = source + at.o * s->source[0] + at.i * s->source[2];
   for (long position = first; position < end; ++position) {
     const __global STORAGE *row = columns + order[position] * s->source[1];
@@ -68,7 +62,7 @@ inline void sum_rows(REAL *sum, const __global STORAGE *source, const __global i
 // Keys whose positions all lie in the chunk are added to the target. What a chunk has of a key that began before it goes to
 // came_in [chunks, outer, inner], of one that goes on after it to goes_on.
 __kernel void add_chunks(BUFFER(const STORAGE, source), BUFFER(const int, keys), BUFFER(const int, order),
-                         BUFFER(STORAGE, target), BUFFER(REAL, came_in), BUFFER(REAL, goes_on), const sums_t given_sums,
+                         BUFFER(STORAGE, target), BUFFER(REAL, came_in), BUFFER(REAL, goes_on), const KeySums given_sums,
                          const REAL alpha) {
   BIND(const STORAGE, source);
   BIND(const int, keys);
@@ -76,17 +70,17 @@ __kernel void add_chunks(BUFFER(const STORAGE, source), BUFFER(const int, keys),
   BIND(STORAGE, target);
   BIND(REAL, came_in);
   BIND(REAL, goes_on);
-  const sums_t s = given_sums;
+  const KeySums s = given_sums;
   FOR_MY(part, CHUNKS(s) * s.outer * TILES(s)) {
     const part_t at = part_of(part, &s);
-    const long first = at.chunk * CHUNK, end = min(first + CHUNK, s.positions);
+    const long first = at.chunk * SUM_CHUNK, end = min(first + SUM_CHUNK, s.positions);
     const long column = (at.chunk * s.outer + at.o) * s.inner + at.i;
     for (long p = first, next; p < end; p = next) {
       const int key = keys[p];
       next = p + 1;
       while (next < end && keys[next] == key) ++next;
       if (key == s.none) break;
-      REAL sum[TILE];
+      REAL sum[SUM_COLUMNS];
       sum_rows(sum, source, order, &s, at, p, next);
       const int began_before = p > 0 && keys[p - 1] == key;
       const int continues = next < s.positions && keys[next] == key;
@@ -103,29 +97,29 @@ __kernel void add_chunks(BUFFER(const STORAGE, source), BUFFER(const int, keys),
 
 // Adds up the keys that stretch over several chunks; the chunk where a key begins does it.
 __kernel void join_chunks(BUFFER(const int, keys), BUFFER(STORAGE, target), BUFFER(const REAL, came_in),
-                          BUFFER(const REAL, goes_on), const sums_t given_sums, const REAL alpha) {
+                          BUFFER(const REAL, goes_on), const KeySums given_sums, const REAL alpha) {
   BIND(const int, keys);
   BIND(STORAGE, target);
   BIND(const REAL, came_in);
   BIND(const REAL, goes_on);
-  const sums_t s = given_sums;
+  const KeySums s = given_sums;
   const long columns = s.outer * s.inner, chunks = CHUNKS(s);
   FOR_MY(part, chunks * s.outer * TILES(s)) {
     const part_t at = part_of(part, &s);
-    const long first = at.chunk * CHUNK, end = min(first + CHUNK, s.positions);
+    const long first = at.chunk * SUM_CHUNK, end = min(first + SUM_CHUNK, s.positions);
     const int key = keys[end - 1];
     const int began_before = first > 0 && keys[first - 1] == key;
     if (key == s.none || began_before || end == s.positions || keys[end] != key) continue;
     const long column = at.o * s.inner + at.i;
-    total_t total[TILE];
+    total_t total[SUM_COLUMNS];
     for (int c = 0; c < at.width; ++c) total[c] = goes_on[at.chunk * columns + column + c];
     // The chunks that the key goes on in, summed in blocks.
     long last = at.chunk + 1;
-    while (last + 1 < chunks && keys[(last + 1) * CHUNK] == key) ++last;
-    for (long block = at.chunk + 1; block <= last; block += CHUNK) {
-      total_t sum[TILE];
-      for (int c = 0; c < TILE; ++c) sum[c] = 0;
-      for (long chunk = block; chunk <= min(last, block + CHUNK - 1); ++chunk)
+    while (last + 1 < chunks && keys[(last + 1) * SUM_CHUNK] == key) ++last;
+    for (long block = at.chunk + 1; block <= last; block += SUM_CHUNK) {
+      total_t sum[SUM_COLUMNS];
+      for (int c = 0; c < SUM_COLUMNS; ++c) sum[c] = 0;
+      for (long chunk = block; chunk <= min(last, block + SUM_CHUNK - 1); ++chunk)
         for (int c = 0; c < at.width; ++c) sum[c] += came_in[chunk * columns + column + c];
       for (int c = 0; c < at.width; ++c) total[c] += sum[c];
     }

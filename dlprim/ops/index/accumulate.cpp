@@ -11,16 +11,6 @@
 namespace dlprim {
 namespace {
 
-constexpr std::int64_t chunk = 32;     // CHUNK of accumulate.cl
-constexpr std::int64_t cpu_tile = 64;  // TILE
-
-/** sums_t of accumulate.cl. */
-struct Sums {
-  cl_long positions, outer, inner;
-  cl_long source[3], target[3];
-  cl_long none;
-};
-
 /** Calls `work` with a zero of the C++ type of the REAL that kernels of `dtype` compute in. */
 template <class Work>
 void with_compute_type(DType dtype, const Work& work) {
@@ -35,13 +25,13 @@ void with_compute_type(DType dtype, const Work& work) {
 void add_rows(Queue& queue, const Tensor& source, const Tensor& keys, std::int64_t none, const Tensor& target,
               const Scalar& alpha) {
   const SortedKeys sorted = sort_keys(queue, keys, none + 1);
-  Sums sums{keys.numel(), target.shape[0], target.shape[2], {}, {}, none};
+  KeySums sums{keys.numel(), target.shape[0], target.shape[2], {}, {}, none};
   copy_strides(source, sums.source);
   copy_strides(target, sums.target);
-  const std::int64_t chunks = (sums.positions + chunk - 1) / chunk;
-  const std::int64_t tile = queue.device().info().runs_cpu_kernels() ? cpu_tile : 1;
-  const std::int64_t tiles = sums.outer * ((sums.inner + tile - 1) / tile);
-  const Range range = share_range(queue, chunks * tiles, chunk * tile);
+  const std::int64_t chunks = ceil_div(sums.positions, SUM_CHUNK);
+  const std::int64_t columns = queue.device().info().runs_cpu_kernels() ? CPU_SUM_COLUMNS : 1;
+  const std::int64_t tiles = sums.outer * ceil_div(sums.inner, columns);
+  const Range range = share_range(queue, chunks * tiles, SUM_CHUNK * columns);
   const DType compute = compute_dtype(target.dtype);
   const Tensor came_in = queue.scratch({chunks, sums.outer, sums.inner}, compute);
   const Tensor goes_on = queue.scratch({chunks, sums.outer, sums.inner}, compute);

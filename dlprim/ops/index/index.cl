@@ -3,15 +3,8 @@
 // An index [outer, along, inner] names for each of its elements (o, j, i) a place along the middle dimension of another
 // tensor of three dimensions. Strides of 0 let one index serve whole rows.
 #include "core/common.cl"
+#include "ops/index/index_shared.h"
 #include "ops/sort/work.cl"
-
-typedef struct {
-  long size[3];                // of the index
-  long index[3], x[3], y[3];   // strides; x: what is read, y: what is written
-  long winner[3];
-  long bound;                  // of the dimension that the index names places of
-  long wraps;                  // whether negative indices count from the end
-} places_t;
 
 typedef struct {
   long o, j, i;
@@ -55,10 +48,10 @@ inline element_t coordinates(long e, const long *size) {
 #define FOR_MY_ELEMENTS(ELEMENT) \
   FOR_MY_ROWS(o, j) for (long i = 0; i < p.size[2]; ++i) ELEMENT(o, j, i)
 #else
-#define FOR_MY_ELEMENTS(ELEMENT)                                   \
-  FOR_MY(e, p.size[0] * p.size[1] * p.size[2]) {                   \
-    const element_t at = coordinates(e, p.size);                   \
-    ELEMENT(at.o, at.j, at.i)                                      \
+#define FOR_MY_ELEMENTS(ELEMENT)                 \
+  FOR_MY(e, p.size[0] * p.size[1] * p.size[2]) { \
+    const element_t at = coordinates(e, p.size); \
+    ELEMENT(at.o, at.j, at.i)                    \
   }
 #endif
 
@@ -104,21 +97,21 @@ inline element_t coordinates(long e, const long *size) {
   }
 
 #define MOVES_OF(bits, type)                                                                                            \
-  __kernel void read_##bits(BUFFER(const type, x), BUFFER(const long, index), BUFFER(type, y), const places_t given_places, \
+  __kernel void read_##bits(BUFFER(const type, x), BUFFER(const long, index), BUFFER(type, y), const Places given_places, \
                             CHECK_ARGS) {                                                                               \
     BIND(const type, x);                                                                                                \
     BIND(const long, index);                                                                                            \
     BIND(type, y);                                                                                                      \
-    const places_t p = given_places;                                                                                    \
+    const Places p = given_places;                                                                                    \
     READ_ALL                                                                                                            \
   }                                                                                                                     \
   __kernel void write_##bits(BUFFER(const type, x), BUFFER(const long, index), BUFFER(type, y),                         \
-                             BUFFER(const int, winner), const places_t given_places, CHECK_ARGS) {                      \
+                             BUFFER(const int, winner), const Places given_places, CHECK_ARGS) {                      \
     BIND(const type, x);                                                                                                \
     BIND(const long, index);                                                                                            \
     BIND(type, y);                                                                                                      \
     BIND(const int, winner);                                                                                            \
-    const places_t p = given_places;                                                                                    \
+    const Places p = given_places;                                                                                    \
     FOR_MY_ELEMENTS(WRITE_ELEMENT)                                                                                      \
   }
 
@@ -134,10 +127,10 @@ MOVES_OF(64, ulong)
     if (place >= 0 && place < p.bound) atomic_max(&winner[AT(winner, o, place, i)], (int)(j + 1)); \
   }
 
-__kernel void mark_winners(BUFFER(const long, index), BUFFER(int, winner), const places_t given_places) {
+__kernel void mark_winners(BUFFER(const long, index), BUFFER(int, winner), const Places given_places) {
   BIND(const long, index);
   BIND(int, winner);
-  const places_t p = given_places;
+  const Places p = given_places;
   FOR_MY_ELEMENTS(MARK_ELEMENT)
 }
 
@@ -160,11 +153,11 @@ __kernel void add_places(BUFFER(const long, index), BUFFER(long, places), const 
 }
 
 // The place that each element of an index names in a contiguous tensor, or `none` where it names none or `left_out`.
-__kernel void keys_of_places(BUFFER(const long, index), BUFFER(int, keys), const places_t given_places, const int none,
+__kernel void keys_of_places(BUFFER(const long, index), BUFFER(int, keys), const Places given_places, const int none,
                              const long left_out, CHECK_ARGS) {
   BIND(const long, index);
   BIND(int, keys);
-  const places_t p = given_places;
+  const Places p = given_places;
 #define KEY_ELEMENT(o, j, i)                                                                          \
   {                                                                                                   \
     const long given = index[AT(index, o, j, i)];                                                     \
@@ -193,10 +186,10 @@ __kernel void keys_of_places(BUFFER(const long, index), BUFFER(int, keys), const
     for (long c = 0; c < columns; ++c) y[start + c] = KEEPS(row, c) ? x[start + c] : 0;   \
   }
 #else
-#define TRIANGLE_ROWS                                             \
-  FOR_MY(e, all_rows * columns) {                                 \
-    const long line = e / columns, c = e - line * columns;        \
-    y[e] = KEEPS(line % rows, c) ? x[e] : 0;                      \
+#define TRIANGLE_ROWS                                                                     \
+  FOR_MY(e, all_rows * columns) {                                                         \
+    const long line = e / columns, c = e - line * columns;                                \
+    y[e] = KEEPS(line % rows, c) ? x[e] : 0;                                              \
   }
 #endif
 

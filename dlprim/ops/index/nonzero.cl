@@ -1,21 +1,14 @@
-// Where a bool tensor holds. Every stretch of STRETCH elements is counted, the counts are summed (sums_before), and every
-// stretch writes its places from there on.
+// Where a bool tensor holds. Every stretch of TRUE_STRETCH elements is counted, the counts are summed (sums_before), and
+// every stretch writes its places from there on.
 #include "core/common.cl"
+#include "ops/index/index_shared.h"
 #include "ops/sort/work.cl"
-
-#define RANK 8
-#define STRETCH 128
-
-typedef struct {
-  long size[RANK];  // innermost dimension first
-  long rank, count_stride, dim_stride;
-} shape_t;
 
 __kernel void count_true(BUFFER(const uchar, x), BUFFER(int, counts), const long numel) {
   BIND(const uchar, x);
   BIND(int, counts);
-  FOR_MY(stretch, (numel + STRETCH - 1) / STRETCH) {
-    const long first = stretch * STRETCH, end = min(first + STRETCH, numel);
+  FOR_MY(stretch, (numel + TRUE_STRETCH - 1) / TRUE_STRETCH) {
+    const long first = stretch * TRUE_STRETCH, end = min(first + TRUE_STRETCH, numel);
     int count = 0;
     for (long i = first; i < end; ++i) count += x[i] != 0;
     counts[stretch] = count;
@@ -24,13 +17,13 @@ __kernel void count_true(BUFFER(const uchar, x), BUFFER(int, counts), const long
 
 // Writes the coordinates of every true element; a tensor of rank 0 is given as one of rank 1.
 __kernel void write_true(BUFFER(const uchar, x), BUFFER(const int, starts), BUFFER(long, places), const long numel,
-                         const shape_t given_shape) {
+                         const TrueShape given_shape) {
   BIND(const uchar, x);
   BIND(const int, starts);
   BIND(long, places);
-  const shape_t s = given_shape;
-  FOR_MY(stretch, (numel + STRETCH - 1) / STRETCH) {
-    const long first = stretch * STRETCH, end = min(first + STRETCH, numel);
+  const TrueShape s = given_shape;
+  FOR_MY(stretch, (numel + TRUE_STRETCH - 1) / TRUE_STRETCH) {
+    const long first = stretch * TRUE_STRETCH, end = min(first + TRUE_STRETCH, numel);
     long to = starts[stretch];
     for (long i = first; i < end; ++i) {
       if (!x[i]) continue;

@@ -1,6 +1,7 @@
 #include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
 #include "dlprim/ops/index/index.h"
+#include "dlprim/ops/index/index_shared.h"
 #include "dlprim/ops/sort/work.h"
 #include "dlprim/runtime/launch_ranges.h"
 
@@ -8,16 +9,9 @@ namespace dlprim {
 namespace {
 
 constexpr const char* file = "ops/index/nonzero.cl";
-constexpr std::int64_t stretch = 128;  // STRETCH of nonzero.cl
-
-/** shape_t of nonzero.cl. */
-struct TrueShape {
-  cl_long size[max_rank];  // innermost first
-  cl_long rank, count_stride, dim_stride;
-};
 
 std::int64_t stretches(const Tensor& x) {
-  return (x.numel() + stretch - 1) / stretch;
+  return ceil_div(x.numel(), TRUE_STRETCH);
 }
 
 }  // namespace
@@ -29,7 +23,7 @@ TrueCount count_true(Queue& queue, const Tensor& x) {
   if (x.numel() == 0) return entered.returns(TrueCount{0, {}});
   const Tensor counts = queue.scratch({1, stretches(x)}, DType::int32);
   const Tensor total = queue.scratch({1}, DType::int32);
-  queue.launch(queue.kernel(file, "count_true"), share_range(queue, stretches(x), stretch), x, counts,
+  queue.launch(queue.kernel(file, "count_true"), share_range(queue, stretches(x), TRUE_STRETCH), x, counts,
                cl_long{x.numel()});
   sums_before(queue, file, {}, counts, &total);
   cl_int count = 0;
@@ -47,8 +41,8 @@ void write_true(Queue& queue, const Tensor& x, const TrueCount& counted, const T
   for (int d = 0; d < x.rank(); ++d) shape.size[d] = x.shape[x.rank() - 1 - d];
   shape.count_stride = places.strides[0];
   shape.dim_stride = places.strides[1];
-  queue.launch(queue.kernel(file, "write_true"), share_range(queue, stretches(x), stretch), x, counted.starts,
-               places, cl_long{x.numel()}, shape);
+  queue.launch(queue.kernel(file, "write_true"), share_range(queue, stretches(x), TRUE_STRETCH), x,
+               counted.starts, places, cl_long{x.numel()}, shape);
 }
 
 }  // namespace dlprim

@@ -7,19 +7,10 @@
 #include "core/common.cl"
 #include "core/group.cl"
 #include "core/vectors.cl"
+#include "ops/loss/class_loss_shared.h"
 
-#define BLOCK 256  // terms of one chain of additions
-#define GROUP 256  // work items of a simt group (or fewer: any power of two)
+#define CHAIN 256  // terms of one chain of additions
 #define OPTIONAL(name) (name##_buffer ? name##_buffer + name##_start : 0)
-
-typedef struct {
-  long rows, ignore_index;
-  int classes, positions;
-} rows_t;
-
-// Reductions, as class_loss.h numbers them.
-#define REDUCE_NONE 0
-#define REDUCE_MEAN 1
 
 #if SHAPE_CPU
 #define FOR_MY_ROWS(row, count)                                                  \
@@ -27,13 +18,13 @@ typedef struct {
             row##_end = (count) * (get_global_id(0) + 1) / get_global_size(0);   \
        row < row##_end; ++row)
 #else
-#define FOR_MY_ROWS(row, count)                                 \
-  for (long row = get_global_id(0), row##_once = 1;             \
+#define FOR_MY_ROWS(row, count)                                                  \
+  for (long row = get_global_id(0), row##_once = 1;                              \
        row##_once && row < (count); row##_once = 0)
 #endif
 
 // Element of class 0 of a row; class c is c * positions further.
-inline long row_start(long row, rows_t r) {
+inline long row_start(long row, LossRows r) {
   const long batch = row / r.positions;
   return batch * r.classes * r.positions + (row - batch * r.positions);
 }
@@ -64,7 +55,7 @@ inline long row_start(long row, rows_t r) {
   }
 
 __kernel void nll_loss_rows(BUFFER(const STORAGE, x), BUFFER(const long, target), BUFFER(const STORAGE, weight),
-                            const rows_t r, ROW_RESULT_ARGS, CHECK_ARGS) {
+                            const LossRows r, ROW_RESULT_ARGS, CHECK_ARGS) {
   BIND(const STORAGE, x);
   BIND(const long, target);
   __global const STORAGE *weight = OPTIONAL(weight);
@@ -80,11 +71,6 @@ __kernel void nll_loss_rows(BUFFER(const STORAGE, x), BUFFER(const long, target)
   }
 }
 
-typedef struct {
-  REAL smoothing;  // of labels
-  int has_probabilities;
-} labels_t;
-
 #define LABEL_ARGS BUFFER(const long, target), BUFFER(const STORAGE, probabilities), BUFFER(const STORAGE, weight)
 #define BIND_LABELS                                          \
   __global const long *target = OPTIONAL(target);            \
@@ -92,7 +78,7 @@ typedef struct {
   __global const STORAGE *weight = OPTIONAL(weight)
 
 // weight[c] times the label of class c, the given class apart: what smoothing adds, or the smoothed probability.
-inline REAL class_mass(int c, long at, rows_t r, labels_t labels, __global const STORAGE *probabilities,
+inline REAL class_mass(int c, long at, LossRows r, LossLabels labels, __global const STORAGE *probabilities,
                        __global const STORAGE *weight) {
   const REAL spread = labels.smoothing / r.classes;
   const REAL label =
@@ -100,13 +86,13 @@ inline REAL class_mass(int c, long at, rows_t r, labels_t labels, __global const
   return weight ? label * LOAD(weight, c) : label;
 }
 
-inline int has_spread_labels(labels_t labels) { return labels.has_probabilities || labels.smoothing != 0; }
+inline int has_spread_labels(LossLabels labels) { return labels.has_probabilities || labels.smoothing != 0; }
 
-// Sum of MASS(c) over classes first, first + step, … in chains of BLOCK.
+// Sum of MASS(c) over classes first, first + step, … in chains of CHAIN.
 #define SUM_CLASSES(total, first, step, TERM)                              \
-  for (int block = first; block < r.classes; block += BLOCK * (step)) {    \
+  for (int block = first; block < r.classes; block += CHAIN * (step)) {    \
     REAL sum = 0;                                                          \
-    for (int c = block; c < min(r.classes, block + BLOCK * (step)); c += (step)) sum += TERM; \
+    for (int c = block; c < min(r.classes, block + CHAIN * (step)); c += (step)) sum += TERM; \
     total += sum;                                                          \
   }
 
@@ -127,9 +113,9 @@ inline REAL2 row_normalizer(const __global STORAGE *x, int n) {
   REAL16 tail = -INFINITY;
   if (whole < n) tail = LOAD_UP_TO16(x, whole, n - whole, -INFINITY);
   const REAL top = max16(fmax(tops, tail));
-  for (int start = 0; start < whole; start += 16 * BLOCK) {
+  for (int start = 0; start < whole; start += 16 * CHAIN) {
     REAL16 sum = 0;
-    for (int i = start; i < min(whole, start + 16 * BLOCK); i += 16) sum += exp(LOAD16(x, i) - top);
+    for (int i = start; i < min(whole, start + 16 * CHAIN); i += 16) sum += exp(LOAD16(x, i) - top);
     total += sum;
   }
   if (whole < n) total += exp(tail - top);
@@ -137,7 +123,7 @@ inline REAL2 row_normalizer(const __global STORAGE *x, int n) {
 }
 #endif
 
-__kernel void cross_entropy_rows(BUFFER(const STORAGE, x), LABEL_ARGS, const rows_t r, const labels_t labels,
+__kernel void cross_entropy_rows(BUFFER(const STORAGE, x), LABEL_ARGS, const LossRows r, const LossLabels labels,
                                  BUFFER(REAL, normalizers), ROW_RESULT_ARGS, CHECK_ARGS) {
   BIND(const STORAGE, x);
   BIND(REAL, normalizers);
@@ -171,12 +157,12 @@ __kernel void cross_entropy_rows(BUFFER(const STORAGE, x), LABEL_ARGS, const row
 
 #if SHAPE_SIMT
 
-__kernel void cross_entropy_rows_groups(BUFFER(const STORAGE, x), LABEL_ARGS, const rows_t r, const labels_t labels,
+__kernel void cross_entropy_rows_groups(BUFFER(const STORAGE, x), LABEL_ARGS, const LossRows r, const LossLabels labels,
                                         BUFFER(REAL, normalizers), ROW_RESULT_ARGS, CHECK_ARGS) {
   BIND(const STORAGE, x);
   BIND(REAL, normalizers);
   BIND_LABELS;
-  __local REAL tops[GROUP], sums[GROUP], masses[GROUP];
+  __local REAL tops[MAX_GROUP], sums[MAX_GROUP], masses[MAX_GROUP];
   const int lid = get_local_id(0), size = get_local_size(0);
   const long row = get_group_id(0), at = row_start(row, r);
   REAL mine = -INFINITY;
@@ -218,13 +204,13 @@ __kernel void class_loss_reduce(BUFFER(const REAL, terms), const long count, con
   const long first = count * get_group_id(0) / get_num_groups(0), end = count * (get_group_id(0) + 1) / get_num_groups(0);
   const int lid = get_local_id(0), size = get_local_size(0);
   REAL2 all = 0;
-  for (long block = first + lid; block < end; block += (long)BLOCK * size) {
+  for (long block = first + lid; block < end; block += (long)CHAIN * size) {
     REAL2 sum = 0;
-    for (long i = block; i < min(end, block + (long)BLOCK * size); i += size) sum += vload2(i, terms);
+    for (long i = block; i < min(end, block + (long)CHAIN * size); i += size) sum += vload2(i, terms);
     all += sum;
   }
 #if SHAPE_SIMT
-  __local REAL2 shared[GROUP];
+  __local REAL2 shared[MAX_GROUP];
   shared[lid] = all;
   JOIN_GROUP(shared, ADD);
   if (lid != 0) return;
@@ -248,7 +234,7 @@ inline REAL row_gradient(long row, int reduction, __global const STORAGE *grad, 
 }
 
 __kernel void nll_loss_backward(BUFFER(const STORAGE, grad), BUFFER(const long, target), BUFFER(const STORAGE, weight),
-                                const rows_t r, const int reduction, BUFFER(const REAL, total_weight),
+                                const LossRows r, const int reduction, BUFFER(const REAL, total_weight),
                                 BUFFER(STORAGE, dx), CHECK_ARGS) {
   BIND(const STORAGE, grad);
   BIND(const long, target);
@@ -269,7 +255,7 @@ __kernel void nll_loss_backward(BUFFER(const STORAGE, grad), BUFFER(const long, 
 
 // Per row the arriving gradient and the sum of all label masses; a negative target marks a row that is left out.
 // factors [rows, 2]
-__kernel void cross_entropy_factors(BUFFER(const STORAGE, grad), LABEL_ARGS, const rows_t r, const labels_t labels,
+__kernel void cross_entropy_factors(BUFFER(const STORAGE, grad), LABEL_ARGS, const LossRows r, const LossLabels labels,
                                     const int reduction, BUFFER(const REAL, total_weight), BUFFER(REAL, factors),
                                     CHECK_ARGS) {
   BIND(const STORAGE, grad);
@@ -298,8 +284,8 @@ inline REAL logit_gradient(int c, long t, REAL2 factor, REAL probability, REAL s
   return factor.x * (probability * factor.y - mass);
 }
 
-__kernel void cross_entropy_backward(BUFFER(const REAL, factors), BUFFER(const STORAGE, x), LABEL_ARGS, const rows_t r,
-                                     const labels_t labels, BUFFER(const REAL, normalizers), BUFFER(STORAGE, dx)) {
+__kernel void cross_entropy_backward(BUFFER(const REAL, factors), BUFFER(const STORAGE, x), LABEL_ARGS, const LossRows r,
+                                     const LossLabels labels, BUFFER(const REAL, normalizers), BUFFER(STORAGE, dx)) {
   BIND(const REAL, factors);
   BIND(const STORAGE, x);
   BIND(const REAL, normalizers);
@@ -348,7 +334,7 @@ __kernel void cross_entropy_backward(BUFFER(const REAL, factors), BUFFER(const S
 
 // Of class probabilities: dt = -g (1 - smoothing) weight log_softmax(x)
 __kernel void cross_entropy_target_gradient(BUFFER(const STORAGE, grad), BUFFER(const STORAGE, x),
-                                            BUFFER(const STORAGE, weight), const rows_t r, const labels_t labels,
+                                            BUFFER(const STORAGE, weight), const LossRows r, const LossLabels labels,
                                             const int reduction, BUFFER(const REAL, total_weight),
                                             BUFFER(const REAL, normalizers), BUFFER(STORAGE, dt)) {
   BIND(const STORAGE, grad);

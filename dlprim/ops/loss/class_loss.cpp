@@ -71,7 +71,7 @@ void reduce_loss(Queue& queue, const Tensor& terms, Reduction reduction, const T
   constexpr std::int64_t rows_per_group = 8192;
   constexpr std::int64_t most_groups = 256;
   const DeviceInfo& device = queue.device().info();
-  const int group = device.runs_cpu_kernels() ? 1 : work_group(device, 256);
+  const int group = device.runs_cpu_kernels() ? 1 : work_group(device);
   const auto sum = [&](const Tensor& pairs, std::int64_t groups, const Tensor& partials) {
     queue.launch(loss_kernel(queue, "class_loss_reduce", loss.dtype), Range::groups(group, groups), pairs,
                  static_cast<cl_long>(pairs.shape[0]), static_cast<cl_int>(reduction), partials, loss,

@@ -3,11 +3,12 @@
 #include <cstdint>
 
 #include "dlprim/core/tensor.h"
+#include "dlprim/ops/loss/class_loss_shared.h"
 
 namespace dlprim {
 
 /** What becomes of the losses of a batch: `reduction` of torch.nn.functional's losses. */
-enum class Reduction { none, mean, sum };
+enum class Reduction { none = REDUCE_NONE, mean = REDUCE_MEAN, sum = REDUCE_SUM };
 
 /** A batch of class scores seen as [batch, classes, positions]. */
 struct ClassLossExtents {

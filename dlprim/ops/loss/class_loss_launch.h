@@ -1,17 +1,12 @@
 #pragma once
 
 #include "dlprim/ops/loss/class_loss.h"
+#include "dlprim/ops/loss/class_loss_shared.h"
 #include "dlprim/runtime/queue.h"
 
 /** \file What the losses over class scores share on the host side. */
 
 namespace dlprim {
-
-/** rows_t of class_loss.cl. */
-struct LossRows {
-  cl_long rows, ignore_index;
-  cl_int classes, positions;
-};
 
 LossRows loss_rows(const ClassLossExtents& extents, std::int64_t ignore_index);
 

@@ -15,13 +15,6 @@ DeviceCheck target_check() {
   return check;
 }
 
-/** labels_t of class_loss.cl. */
-template <class Real>
-struct Labels {
-  Real smoothing;
-  cl_int has_probabilities;
-};
-
 ClassLossExtents checked_extents(const char* op, const Tensor& logits, const Tensor& target,
                                  const Tensor* weight, const CrossEntropyOptions& options,
                                  const Tensor& normalizers) {
@@ -63,10 +56,11 @@ void cross_entropy_forward(Queue& queue, const Tensor& logits, const Tensor& tar
   const bool groups = uses_groups(queue, extents);
   Kernel& kernel =
       loss_kernel(queue, groups ? "cross_entropy_rows_groups" : "cross_entropy_rows", logits.dtype);
-  const Range range = groups ? Range::groups(work_group(queue.device().info(), 256), extents.rows())
+  const Range range = groups ? Range::groups(work_group(queue.device().info()), extents.rows())
                              : loss_rows_range(queue, extents);
   with_real(logits.dtype, [&](auto zero) {
-    const Labels<decltype(zero)> labels{static_cast<decltype(zero)>(options.label_smoothing), probabilities};
+    const LossLabels<decltype(zero)> labels{static_cast<decltype(zero)>(options.label_smoothing),
+                                            probabilities};
     queue.launch(kernel, range, logits, Optional{probabilities ? nullptr : &target},
                  Optional{probabilities ? &target : nullptr}, Optional{weight},
                  loss_rows(extents, options.ignore_index), labels, normalizers, loss,
@@ -91,9 +85,10 @@ void cross_entropy_backward(Queue& queue, const Tensor& grad, const Tensor& logi
   const LossRows rows = loss_rows(extents, options.ignore_index);
   const bool cpu = queue.device().info().runs_cpu_kernels();
   const Range elements = cpu ? loss_rows_range(queue, extents)
-                             : Range::linear(dlogits.numel(), work_group(queue.device().info(), 256));
+                             : Range::linear(dlogits.numel(), work_group(queue.device().info()));
   with_real(logits.dtype, [&](auto zero) {
-    const Labels<decltype(zero)> labels{static_cast<decltype(zero)>(options.label_smoothing), probabilities};
+    const LossLabels<decltype(zero)> labels{static_cast<decltype(zero)>(options.label_smoothing),
+                                            probabilities};
     queue.launch(loss_kernel(queue, "cross_entropy_factors", logits.dtype), loss_rows_range(queue, extents),
                  grad, indices, masses, Optional{weight}, rows, labels,
                  static_cast<cl_int>(options.reduction), total_weight, factors,
@@ -114,7 +109,7 @@ void cross_entropy_target_backward(Queue& queue, const Tensor& grad, const Tenso
   require_loss_tensors(op, logits, options.reduction, grad, total_weight);
   if (dtarget.numel() == 0) return;
   with_real(logits.dtype, [&](auto zero) {
-    const Labels<decltype(zero)> labels{static_cast<decltype(zero)>(options.label_smoothing), true};
+    const LossLabels<decltype(zero)> labels{static_cast<decltype(zero)>(options.label_smoothing), true};
     queue.launch(loss_kernel(queue, "cross_entropy_target_gradient", logits.dtype),
                  loss_rows_range(queue, extents), grad, logits, Optional{weight},
                  loss_rows(extents, options.ignore_index), labels, static_cast<cl_int>(options.reduction),

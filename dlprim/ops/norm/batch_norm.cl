@@ -8,16 +8,9 @@
 #include "core/group.cl"
 #include "core/vectors.cl"
 #include "ops/norm/moments.cl"
+#include "ops/norm/norm_shared.h"
 
-typedef struct {
-  int batch, channels, plane, parts;
-} extents_t;
-
-typedef struct {
-  REAL eps, momentum;
-} statistics_options_t;
-
-inline void finish_statistics(moments_t all, int c, statistics_options_t options, __global REAL *mean,
+inline void finish_statistics(moments_t all, int c, StatisticsOptions options, __global REAL *mean,
                               __global REAL *invstd, __global REAL *running_mean, __global REAL *running_variance) {
   mean[c] = all.mean;
   invstd[c] = 1 / sqrt(all.m2 / all.count + (ACC)options.eps);
@@ -52,9 +45,10 @@ __kernel void batch_norm_invstd(BUFFER(const REAL, variance), BUFFER(REAL, invst
   if (c < channels) invstd[c] = 1 / sqrt((ACC)variance[c] + (ACC)eps);
 }
 
-__kernel void batch_norm_join_statistics(BUFFER(const ACC, partials), BUFFER(const int, counts), const extents_t e,
-                                         const statistics_options_t options, BUFFER(REAL, mean), BUFFER(REAL, invstd),
-                                         BUFFER(REAL, running_mean), BUFFER(REAL, running_variance)) {
+__kernel void batch_norm_join_statistics(BUFFER(const ACC, partials), BUFFER(const int, counts),
+                                         const BatchNormExtents e, const StatisticsOptions options, BUFFER(REAL, mean),
+                                         BUFFER(REAL, invstd), BUFFER(REAL, running_mean),
+                                         BUFFER(REAL, running_variance)) {
   BIND(const ACC, partials);
   BIND(const int, counts);
   BIND(REAL, mean);
@@ -74,7 +68,7 @@ __kernel void batch_norm_join_statistics(BUFFER(const ACC, partials), BUFFER(con
 }
 
 // Coefficients of the input gradient go to `coefficients` [channels, 2].
-__kernel void batch_norm_join_gradients(BUFFER(const ACC, partials), const extents_t e, BUFFER(const REAL, mean),
+__kernel void batch_norm_join_gradients(BUFFER(const ACC, partials), const BatchNormExtents e, BUFFER(const REAL, mean),
                                         BUFFER(const REAL, invstd), BUFFER(REAL, dweight), BUFFER(REAL, dbias),
                                         BUFFER(REAL, coefficients)) {
   BIND(const ACC, partials);
@@ -133,7 +127,7 @@ typedef struct {
   int part, first_image, end_image, first_channel, end_channel;
 } share_t;
 
-inline share_t my_share(extents_t e, int blocks) {
+inline share_t my_share(BatchNormExtents e, int blocks) {
   const int id = get_global_id(0), part = id / blocks, block = id - part * blocks;
   share_t s;
   s.part = part;
@@ -144,8 +138,8 @@ inline share_t my_share(extents_t e, int blocks) {
   return s;
 }
 
-__kernel void batch_norm_moments(BUFFER(const STORAGE, x), const extents_t e, const int blocks, BUFFER(ACC, partials),
-                                 BUFFER(int, counts)) {
+__kernel void batch_norm_moments(BUFFER(const STORAGE, x), const BatchNormExtents e, const int blocks,
+                                 BUFFER(ACC, partials), BUFFER(int, counts)) {
   BIND(const STORAGE, x);
   BIND(ACC, partials);
   BIND(int, counts);
@@ -175,7 +169,7 @@ __kernel void batch_norm_moments(BUFFER(const STORAGE, x), const extents_t e, co
     }
 }
 
-__kernel void batch_norm_gradient_sums(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), const extents_t e,
+__kernel void batch_norm_gradient_sums(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), const BatchNormExtents e,
                                        const int blocks, BUFFER(const REAL, mean), BUFFER(ACC, partials)) {
   BIND(const STORAGE, dy);
   BIND(const STORAGE, x);
@@ -193,7 +187,7 @@ __kernel void batch_norm_gradient_sums(BUFFER(const STORAGE, dy), BUFFER(const S
     }
 }
 
-__kernel void batch_norm_forward(BUFFER(const STORAGE, x), const extents_t e, BUFFER(const REAL, mean),
+__kernel void batch_norm_forward(BUFFER(const STORAGE, x), const BatchNormExtents e, BUFFER(const REAL, mean),
                                  BUFFER(const REAL, invstd), BUFFER(const REAL, weight), BUFFER(const REAL, bias),
                                  BUFFER(STORAGE, y)) {
   BIND(const STORAGE, x);
@@ -209,7 +203,7 @@ __kernel void batch_norm_forward(BUFFER(const STORAGE, x), const extents_t e, BU
   }
 }
 
-__kernel void batch_norm_input_gradient(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), const extents_t e,
+__kernel void batch_norm_input_gradient(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), const BatchNormExtents e,
                                         BUFFER(const REAL, mean), BUFFER(const REAL, invstd),
                                         BUFFER(const REAL, weight), BUFFER(const REAL, coefficients),
                                         BUFFER(STORAGE, dx)) {
@@ -229,7 +223,7 @@ __kernel void batch_norm_input_gradient(BUFFER(const STORAGE, dy), BUFFER(const 
 #else
 
 // Element number e of channel c.
-inline ulong element_of(extents_t e, int c, long i) {
+inline ulong element_of(BatchNormExtents e, int c, long i) {
   const long n = i / e.plane;
   return ((ulong)n * e.channels + c) * e.plane + (i - n * e.plane);
 }
@@ -241,12 +235,12 @@ inline ulong element_of(extents_t e, int c, long i) {
   const long count = (long)e.batch * e.plane;                           \
   const long first = count * part / e.parts + lid, end = count * (part + 1) / e.parts
 
-__kernel void batch_norm_moments(BUFFER(const STORAGE, x), const extents_t e, const int blocks,
+__kernel void batch_norm_moments(BUFFER(const STORAGE, x), const BatchNormExtents e, const int blocks,
                                  BUFFER(ACC, partials), BUFFER(int, counts)) {
   BIND(const STORAGE, x);
   BIND(ACC, partials);
   BIND(int, counts);
-  __local moments_t shared[GROUP];
+  __local moments_t shared[MAX_GROUP];
   MY_PART;
   moments_t mine = no_moments();
 #define VALUE(i) LOAD(x, element_of(e, c, i))
@@ -259,13 +253,13 @@ __kernel void batch_norm_moments(BUFFER(const STORAGE, x), const extents_t e, co
   }
 }
 
-__kernel void batch_norm_gradient_sums(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), const extents_t e,
+__kernel void batch_norm_gradient_sums(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), const BatchNormExtents e,
                                        const int blocks, BUFFER(const REAL, mean), BUFFER(ACC, partials)) {
   BIND(const STORAGE, dy);
   BIND(const STORAGE, x);
   BIND(const REAL, mean);
   BIND(ACC, partials);
-  __local REAL2 shared[GROUP];
+  __local REAL2 shared[MAX_GROUP];
   MY_PART;
   REAL2 mine = 0;
 #define DY(i) LOAD(dy, element_of(e, c, i))
@@ -278,7 +272,7 @@ __kernel void batch_norm_gradient_sums(BUFFER(const STORAGE, dy), BUFFER(const S
   }
 }
 
-__kernel void batch_norm_forward(BUFFER(const STORAGE, x), const extents_t e, BUFFER(const REAL, mean),
+__kernel void batch_norm_forward(BUFFER(const STORAGE, x), const BatchNormExtents e, BUFFER(const REAL, mean),
                                  BUFFER(const REAL, invstd), BUFFER(const REAL, weight), BUFFER(const REAL, bias),
                                  BUFFER(STORAGE, y)) {
   BIND(const STORAGE, x);
@@ -294,7 +288,7 @@ __kernel void batch_norm_forward(BUFFER(const STORAGE, x), const extents_t e, BU
   STORE(y, id, NORMALISED((REAL)LOAD(x, id), mean[c], scale, (REAL)(bias ? bias[c] : 0)));
 }
 
-__kernel void batch_norm_input_gradient(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), const extents_t e,
+__kernel void batch_norm_input_gradient(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), const BatchNormExtents e,
                                         BUFFER(const REAL, mean), BUFFER(const REAL, invstd),
                                         BUFFER(const REAL, weight), BUFFER(const REAL, coefficients),
                                         BUFFER(STORAGE, dx)) {

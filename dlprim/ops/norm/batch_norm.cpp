@@ -5,6 +5,7 @@
 #include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
 #include "dlprim/core/real.h"
+#include "dlprim/ops/norm/norm_shared.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
 #include "dlprim/runtime/launch_ranges.h"
@@ -12,17 +13,9 @@
 namespace dlprim {
 namespace {
 
-/** extents_t of batch_norm.cl. */
-struct Extents {
-  cl_int batch, channels, plane, parts;
-  std::int64_t per_channel() const { return static_cast<std::int64_t>(batch) * plane; }
-};
-
-/** statistics_options_t of batch_norm.cl. */
-template <class Real>
-struct StatisticsOptions {
-  Real eps, momentum;
-};
+std::int64_t per_channel(const BatchNormExtents& e) {
+  return static_cast<std::int64_t>(e.batch) * e.plane;
+}
 
 Kernel& norm_kernel(Queue& queue, const char* kernel, const Tensor& x) {
   return queue.kernel("ops/norm/batch_norm.cl", kernel, dtype_defines(x.dtype));
@@ -33,10 +26,10 @@ bool is_cpu(const Queue& queue) {
 }
 
 int group_size(const Queue& queue) {
-  return work_group(queue.device().info(), 256);
+  return work_group(queue.device().info());
 }
 
-Extents extents_of(Queue& queue, const char* op, const Tensor& x) {
+BatchNormExtents extents_of(Queue& queue, const char* op, const Tensor& x) {
   require_floating(x.dtype, queue.device(), op);
   require(x.rank() >= 2, op, ": expected an input of shape [N, C, ...], got ", x.shape);
   require_contiguous(op, "the input", x);
@@ -57,7 +50,7 @@ struct Split {
   Range range;
 };
 
-Split split(Queue& queue, Extents& e) {
+Split split(Queue& queue, BatchNormExtents& e) {
   const int units = queue.device().info().compute_units;
   if (is_cpu(queue)) {
     const int items = 8 * units;
@@ -67,23 +60,23 @@ Split split(Queue& queue, Extents& e) {
   }
   constexpr int groups_per_unit = 8;
   const std::int64_t least = 16 * group_size(queue);  // elements that are worth a group
-  const std::int64_t by_size = std::max<std::int64_t>(1, e.per_channel() / least);
+  const std::int64_t by_size = std::max<std::int64_t>(1, per_channel(e) / least);
   e.parts = static_cast<cl_int>(std::min<std::int64_t>(by_size, groups_per_unit * units / e.channels + 1));
   return {1, Range::groups(group_size(queue), static_cast<std::int64_t>(e.channels) * e.parts)};
 }
 
 // For the kernels that join the parts: a work item a channel.
-Range channels_range(Queue& queue, const Extents& e) {
+Range channels_range(Queue& queue, const BatchNormExtents& e) {
   return Range::linear(e.channels, is_cpu(queue) ? 1 : std::min(64, group_size(queue)));
 }
 
 Range elements_range(const Queue& queue, const Tensor& x) {
-  return share_range(queue, x.numel(), 1, 256);
+  return share_range(queue, x.numel());
 }
 
-void require_statistics(const char* op, const Tensor& x, const Extents& e, const Tensor& mean,
+void require_statistics(const char* op, const Tensor& x, const BatchNormExtents& e, const Tensor& mean,
                         const Tensor& invstd, const RunningStatistics& running) {
-  require(e.per_channel() > 1, op, ": expected more than 1 value per channel when training, got input size ",
+  require(per_channel(e) > 1, op, ": expected more than 1 value per channel when training, got input size ",
           x.shape);
   require_channels(op, "mean", &mean, x);
   require_channels(op, "invstd", &invstd, x);
@@ -99,7 +92,7 @@ void require_forward(const char* op, const Tensor& x, const Tensor& mean, const 
   require_channels(op, "bias", bias, x);
 }
 
-Tensor partials_of(Queue& queue, const Tensor& x, const Extents& e) {
+Tensor partials_of(Queue& queue, const Tensor& x, const BatchNormExtents& e) {
   // ACC of moments.cl.
   const DType dtype = queue.device().info().fp64 ? DType::float64 : compute_dtype(x.dtype);
   return queue.scratch({e.channels, e.parts, 2}, dtype);
@@ -111,7 +104,7 @@ void batch_norm_statistics(Queue& queue, const Tensor& x, double eps, const Tens
                            const Tensor& invstd, const RunningStatistics& running) {
   ENTER(batch_norm_statistics, queue, x, eps, mean, invstd, running);
   constexpr const char* op = "batch_norm";
-  Extents e = extents_of(queue, op, x);
+  BatchNormExtents e = extents_of(queue, op, x);
   require_statistics(op, x, e, mean, invstd, running);
   if (e.channels == 0) return;
   const Split work = split(queue, e);
@@ -147,7 +140,7 @@ void batch_norm_forward(Queue& queue, const Tensor& x, const Tensor& mean, const
                         const Tensor* weight, const Tensor* bias, const Tensor& y) {
   ENTER(batch_norm_forward, queue, x, mean, invstd, weight, bias, y);
   constexpr const char* op = "batch_norm";
-  const Extents e = extents_of(queue, op, x);
+  const BatchNormExtents e = extents_of(queue, op, x);
   require_forward(op, x, mean, invstd, weight, bias, y);
   if (x.numel() == 0) return;
   queue.launch(norm_kernel(queue, "batch_norm_forward", x), elements_range(queue, x), x, e, mean, invstd,
@@ -169,7 +162,7 @@ void batch_norm_backward(Queue& queue, const Tensor& dy, const Tensor& x, const 
                          const Tensor* dweight, const Tensor* dbias) {
   ENTER(batch_norm_backward, queue, dy, x, mean, invstd, weight, training, dx, dweight, dbias);
   constexpr const char* op = "batch_norm backward";
-  Extents e = extents_of(queue, op, x);
+  BatchNormExtents e = extents_of(queue, op, x);
   require_like(op, "the gradient", dy, x.shape, x.dtype);
   require_like(op, "dx", dx, x.shape, x.dtype);
   for (const Tensor* t : {&mean, &invstd}) require_channels(op, "statistics", t, x);

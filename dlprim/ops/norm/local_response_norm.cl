@@ -1,16 +1,7 @@
 // Local response normalisation of x [batch, channels, plane]: every element over a power of the mean square of its neighbours
 // in the channels. Macros: STORAGE, REAL, LOAD, STORE (dtype_defines of x). On shape cpu a work item takes a range of elements.
 #include "core/common.cl"
-
-typedef struct {
-  long elements;
-  int channels, plane;
-  int before, after;  // neighbours on either side
-} extents_t;
-
-typedef struct {
-  REAL share, beta, k;  // base = k + share * sum of squares
-} options_t;
+#include "ops/norm/norm_shared.h"
 
 #if SHAPE_CPU
 #define FOR_MY_ELEMENTS(i)                                                       \
@@ -30,8 +21,8 @@ typedef struct {
     for (int step = first; step <= last; ++step) sum += TERM(i + (long)step * e.plane); \
   }
 
-__kernel void local_response_norm_forward(BUFFER(const STORAGE, x), const extents_t e, const options_t o,
-                                          BUFFER(STORAGE, y), BUFFER(REAL, base)) {
+__kernel void local_response_norm_forward(BUFFER(const STORAGE, x), const LocalResponseExtents e,
+                                          const LocalResponseOptions o, BUFFER(STORAGE, y), BUFFER(REAL, base)) {
   BIND(const STORAGE, x);
   BIND(STORAGE, y);
   BIND(REAL, base);
@@ -46,7 +37,8 @@ __kernel void local_response_norm_forward(BUFFER(const STORAGE, x), const extent
 
 // What an element sends to its neighbours' gradients: dy x base^(-beta - 1).
 __kernel void local_response_norm_shares(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), BUFFER(const REAL, base),
-                                         const extents_t e, const options_t o, BUFFER(REAL, shares)) {
+                                         const LocalResponseExtents e, const LocalResponseOptions o,
+                                         BUFFER(REAL, shares)) {
   BIND(const STORAGE, dy);
   BIND(const STORAGE, x);
   BIND(const REAL, base);
@@ -55,8 +47,8 @@ __kernel void local_response_norm_shares(BUFFER(const STORAGE, dy), BUFFER(const
 }
 
 __kernel void local_response_norm_backward(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), BUFFER(const REAL, base),
-                                           BUFFER(const REAL, shares), const extents_t e, const options_t o,
-                                           BUFFER(STORAGE, dx)) {
+                                           BUFFER(const REAL, shares), const LocalResponseExtents e,
+                                           const LocalResponseOptions o, BUFFER(STORAGE, dx)) {
   BIND(const STORAGE, dy);
   BIND(const STORAGE, x);
   BIND(const REAL, base);

@@ -5,6 +5,7 @@
 #include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
 #include "dlprim/core/real.h"
+#include "dlprim/ops/norm/norm_shared.h"
 #include "dlprim/runtime/dtype_defines.h"
 #include "dlprim/runtime/launch_ranges.h"
 
@@ -13,25 +14,13 @@ namespace {
 
 constexpr const char* op = "local_response_norm";
 
-/** extents_t of local_response_norm.cl. */
-struct Extents {
-  cl_long elements;
-  cl_int channels, plane, before, after;
-};
-
-/** options_t of local_response_norm.cl. */
 template <class Real>
-struct Options {
-  Real share, beta, k;
-};
-
-template <class Real>
-Options<Real> options_of(const LocalResponseNorm& o) {
+LocalResponseOptions<Real> options_of(const LocalResponseNorm& o) {
   return {static_cast<Real>(o.alpha / static_cast<double>(o.size)), static_cast<Real>(o.beta),
           static_cast<Real>(o.k)};
 }
 
-Extents extents_of(Queue& queue, const Tensor& x, const LocalResponseNorm& options) {
+LocalResponseExtents extents_of(Queue& queue, const Tensor& x, const LocalResponseNorm& options) {
   require_floating(x.dtype, queue.device(), op);
   require(x.rank() >= 3, op, ": Expected 3D or higher dimensionality input (got ", x.rank(), " dimensions)");
   require_contiguous(op, "the input", x);
@@ -60,7 +49,7 @@ Kernel& kernel_of(Queue& queue, const char* kernel, const Tensor& x) {
 void local_response_norm_forward(Queue& queue, const Tensor& x, const LocalResponseNorm& options,
                                  const Tensor& y, const Tensor& base) {
   ENTER(local_response_norm_forward, queue, x, options, y, base);
-  const Extents e = extents_of(queue, x, options);
+  const LocalResponseExtents e = extents_of(queue, x, options);
   require_like(op, "the result", y, x.shape, x.dtype);
   require_like(op, "base", base, x.shape, compute_dtype(x.dtype));
   if (x.numel() == 0) return;
@@ -73,7 +62,7 @@ void local_response_norm_forward(Queue& queue, const Tensor& x, const LocalRespo
 void local_response_norm_backward(Queue& queue, const Tensor& dy, const Tensor& x, const Tensor& base,
                                   const LocalResponseNorm& options, const Tensor& dx) {
   ENTER(local_response_norm_backward, queue, dy, x, base, options, dx);
-  const Extents e = extents_of(queue, x, options);
+  const LocalResponseExtents e = extents_of(queue, x, options);
   require_like(op, "the gradient", dy, x.shape, x.dtype);
   require_like(op, "base", base, x.shape, compute_dtype(x.dtype));
   require_like(op, "dx", dx, x.shape, x.dtype);

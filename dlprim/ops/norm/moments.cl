@@ -37,9 +37,8 @@ inline moments_t no_moments(void) {
 #if SHAPE_CPU
 #define FOR_GATHERED(i, n) for (int i = 0; i < n; ++i)
 #else
-#define GROUP 256        // work items of a group (or fewer: any power of two)
-#define PER_ITEM 8       // elements that a work item loads before it joins them to its moments
-#define BLOCK_TERMS 64L  // terms of one chain of additions
+#define PER_ITEM 8  // elements that a work item loads before it joins them to its moments
+#define CHAIN 64L   // terms of one chain of additions
 // A constant bound keeps the values in registers.
 #define FOR_GATHERED(i, n)            \
   for (int i = 0; i < PER_ITEM; ++i) \
@@ -172,9 +171,9 @@ inline moments_t group_moments(moments_t mine, __local moments_t *shared) {
 
 // Sums of DY(i) and DY(i) DISTANCE(i), the distance of x from its mean, over i = first, first + step, … below end.
 #define ITEM_GRADIENT_SUMS(all, first, end, step, DY, DISTANCE)               \
-  for (long from = first; from < end; from += BLOCK_TERMS * (step)) {         \
+  for (long from = first; from < end; from += CHAIN * (step)) {         \
     REAL2 sum = 0;                                                            \
-    for (long i = from; i < min((long)(end), from + BLOCK_TERMS * (step)); i += step) { \
+    for (long i = from; i < min((long)(end), from + CHAIN * (step)); i += step) { \
       const REAL g = DY(i);                                                   \
       sum.x += g;                                                             \
       sum.y = fma(g, DISTANCE(i), sum.y);                                     \

@@ -6,18 +6,11 @@
 #include "core/group.cl"
 #include "core/vectors.cl"
 #include "ops/norm/moments.cl"
+#include "ops/norm/norm_shared.h"
 
 #pragma OPENCL FP_CONTRACT OFF  // the gradient of a row of one element is a difference of equal products: 0
 
-// `weights` consecutive entries of weight and bias belong to a row, each to n / weights neighbouring
-// elements; after `period` rows they start again.
-typedef struct {
-  long rows;
-  int n, period;
-  long weights;  // no padding at the end, which rusticl does not count (docs/known-issues.md)
-} extents_t;
-
-inline int first_weight(extents_t e, long row) {
+inline int first_weight(RowNormExtents e, long row) {
   return (int)(row % e.period * e.weights);
 }
 
@@ -61,7 +54,7 @@ inline input_gradient_t finish_gradient(ACC sum_g, ACC sum_g_x, int n, int is_ce
 
 // The pieces of a row over which a weight is the same, or the whole row where every element has a weight of
 // its own.
-inline int piece_length(extents_t e, int has_weights) {
+inline int piece_length(RowNormExtents e, int has_weights) {
   return !has_weights || e.weights == e.n ? e.n : (int)(e.n / e.weights);
 }
 
@@ -104,7 +97,7 @@ inline statistics_t row_statistics(const __global STORAGE* x, int n, REAL eps, l
   const long end_row = e.rows * (get_global_id(0) + 1) / get_global_size(0); \
   for (long row = e.rows * get_global_id(0) / get_global_size(0); row < end_row; ++row)
 
-__kernel void row_norm_forward(BUFFER(const STORAGE, x), const extents_t e, BUFFER(const STORAGE, weight),
+__kernel void row_norm_forward(BUFFER(const STORAGE, x), const RowNormExtents e, BUFFER(const STORAGE, weight),
                                BUFFER(const STORAGE, bias), const REAL eps, BUFFER(STORAGE, y),
                                BUFFER(REAL, mean), BUFFER(REAL, invstd)) {
   BIND(REAL, invstd);
@@ -153,7 +146,7 @@ inline void weight_terms_of_row(const __global STORAGE* restrict dy, const __glo
   for (int i = whole; i < n; ++i) terms[i] = LOAD(dy, i) * NORMALISED(LOAD(x, i), s);
 }
 
-__kernel void row_norm_backward(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), const extents_t e,
+__kernel void row_norm_backward(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), const RowNormExtents e,
                                 BUFFER(const STORAGE, weight), BUFFER(const REAL, mean),
                                 BUFFER(const REAL, invstd), BUFFER(STORAGE, dx), BUFFER(REAL, weight_terms)) {
   BIND(const REAL, invstd);
@@ -188,13 +181,13 @@ __kernel void row_norm_backward(BUFFER(const STORAGE, dy), BUFFER(const STORAGE,
 
 #define WEIGHT_OF(i) (first + (i) / span)
 
-__kernel void row_norm_forward(BUFFER(const STORAGE, x), const extents_t e, BUFFER(const STORAGE, weight),
+__kernel void row_norm_forward(BUFFER(const STORAGE, x), const RowNormExtents e, BUFFER(const STORAGE, weight),
                                BUFFER(const STORAGE, bias), const REAL eps, BUFFER(STORAGE, y),
                                BUFFER(REAL, mean), BUFFER(REAL, invstd)) {
   BIND(REAL, invstd);
   __global const STORAGE *weight = OPTIONAL(weight), *bias = OPTIONAL(bias);
-  __local moments_t shared[GROUP];
-  __local REAL2 shared_sums[GROUP];
+  __local moments_t shared[MAX_GROUP];
+  __local REAL2 shared_sums[MAX_GROUP];
   const long row = get_group_id(0);
   const int lid = get_local_id(0), size = get_local_size(0);
   __global const STORAGE* x = x_buffer + x_start + row * e.n;
@@ -220,14 +213,14 @@ __kernel void row_norm_forward(BUFFER(const STORAGE, x), const extents_t e, BUFF
   }
 }
 
-__kernel void row_norm_backward(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), const extents_t e,
+__kernel void row_norm_backward(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), const RowNormExtents e,
                                 BUFFER(const STORAGE, weight), BUFFER(const REAL, mean),
                                 BUFFER(const REAL, invstd), BUFFER(STORAGE, dx), BUFFER(REAL, weight_terms)) {
   BIND(const REAL, invstd);
   __global const STORAGE* weight = OPTIONAL(weight);
   __global const REAL* mean = OPTIONAL(mean);
   __global REAL* terms = OPTIONAL(weight_terms);
-  __local REAL2 shared[GROUP];
+  __local REAL2 shared[MAX_GROUP];
   const long row = get_group_id(0);
   const int lid = get_local_id(0), size = get_local_size(0);
   __global const STORAGE *dy = dy_buffer + dy_start + row * e.n, *x = x_buffer + x_start + row * e.n;

@@ -3,20 +3,14 @@
 #include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
 #include "dlprim/core/real.h"
+#include "dlprim/ops/norm/norm_shared.h"
 #include "dlprim/runtime/dtype_defines.h"
 #include "dlprim/runtime/launch_ranges.h"
 
 namespace dlprim {
 namespace {
 
-/** extents_t of row_norm.cl. */
-struct Extents {
-  cl_long rows;
-  cl_int n, period;
-  cl_long weights;
-};
-
-Extents extents_of(Queue& queue, const char* op, const NormRows& rows, const Tensor& x) {
+RowNormExtents extents_of(Queue& queue, const char* op, const NormRows& rows, const Tensor& x) {
   require_floating(x.dtype, queue.device(), op);
   require_elements(op, "the input", x, rows.rows * rows.n, x.dtype);
   kernel_int(product({rows.period, rows.weights}), op, "a number of weights");
@@ -35,7 +29,7 @@ void row_norm_forward(Queue& queue, const NormRows& rows, const Tensor& x, const
                       const Tensor& invstd) {
   ENTER(row_norm_forward, queue, rows, x, weight, bias, eps, y, mean, invstd);
   constexpr const char* op = "row_norm";
-  const Extents e = extents_of(queue, op, rows, x);
+  const RowNormExtents e = extents_of(queue, op, rows, x);
   require_elements(op, "weight", weight, rows.period * rows.weights, x.dtype);
   require_elements(op, "bias", bias, rows.period * rows.weights, x.dtype);
   require_elements(op, "the result", y, x.numel(), x.dtype);
@@ -54,7 +48,7 @@ void row_norm_backward(Queue& queue, const NormRows& rows, const Tensor& dy, con
                        const Tensor* weight_terms) {
   ENTER(row_norm_backward, queue, rows, dy, x, weight, mean, invstd, dx, weight_terms);
   constexpr const char* op = "row_norm backward";
-  const Extents e = extents_of(queue, op, rows, x);
+  const RowNormExtents e = extents_of(queue, op, rows, x);
   require_elements(op, "the gradient", dy, x.numel(), x.dtype);
   require_elements(op, "weight", weight, rows.period * rows.weights, x.dtype);
   require_elements(op, "mean", mean, rows.rows, compute_dtype(x.dtype));

@@ -8,10 +8,6 @@
 #define TENSOR __global REAL *restrict
 #define GRADIENT const __global REAL *restrict
 
-// What rules.cpp gives, in the order in which the kernel names them.
-typedef struct {
-  REAL of[12];
-} coefficients_t;
 #define COEFFICIENT(index, name) const REAL name = c.of[index]
 
 // torch.lerp
@@ -24,13 +20,13 @@ inline REAL larger(REAL a, REAL b) { return a > b || isnan(a) ? a : b; }
 // The kernel of an update, which takes the parameter, its gradient and up to three states (those that are not there are
 // never touched).
 #define STEP(name)                                                                                                \
-  __kernel void name##_step(PACK_ARGS, const coefficients_t c) {                                                  \
+  __kernel void name##_step(PACK_ARGS, const Coefficients c) {                                                    \
     BIND_CHUNK;                                                                                                   \
     name##_update(CHUNK_TENSOR(0), CHUNK_TENSOR(1), CHUNK_TENSOR(2), CHUNK_TENSOR(3), CHUNK_TENSOR(4), count, c); \
   }
 #define UPDATE(name, state0, state1, state2)                                                                       \
   inline void name##_update(TENSOR p, GRADIENT g, TENSOR state0, TENSOR state1, TENSOR state2, int count,         \
-                            coefficients_t c)
+                            Coefficients c)
 
 #ifdef ONLY_sgd_step
 UPDATE(sgd, buffer, unused1, unused2) {

@@ -3,6 +3,7 @@
 #include "dlprim/core/call.h"
 #include "dlprim/core/memory_format.h"
 #include "dlprim/core/real.h"
+#include "dlprim/ops/optim/optim_shared.h"
 #include "dlprim/ops/optim/pack_launch.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
@@ -57,9 +58,9 @@ void fused_step(Queue& queue, ParameterPack& pack, const std::vector<OptimizedPa
   defines.set((std::string("ONLY_") + update.kernel).c_str(), 1);
   defines.add_option(update.defines.text().c_str());
   with_real(dtype, [&](auto zero) {
-    std::vector<decltype(zero)> coefficients(FusedUpdate::max_coefficients, zero);
+    Coefficients<decltype(zero)> coefficients{};
     for (std::size_t i = 0; i < update.coefficients.size(); ++i)
-      coefficients[i] = static_cast<decltype(zero)>(update.coefficients[i]);
+      coefficients.of[i] = static_cast<decltype(zero)>(update.coefficients[i]);
     launch_pack(queue, pack, rows, queue.kernel("ops/optim/fused.cl", update.kernel, defines), coefficients);
   });
 }

@@ -6,10 +6,9 @@
 
 namespace dlprim {
 
-/** A kernel of fused.cl, specialised by `defines`, and the coefficients that it reads, in its order: what
- * OptimizerRule::update (rules.h) makes. */
+/** A kernel of fused.cl, specialised by `defines`, and the coefficients that it reads, in the order in which
+ * it names them, at most MAX_COEFFICIENTS: what OptimizerRule::update (rules.h) makes. */
 struct FusedUpdate {
-  static constexpr std::size_t max_coefficients = 12;
   const char* kernel;
   std::vector<double> coefficients;
   Defines defines = {};

@@ -3,16 +3,6 @@
 #include "core/vectors.cl"
 #include "ops/optim/parameter_pack.cl"
 
-#define GROUP 256  // work items of a simt group (or fewer: any power of two)
-
-// Kinds of norm: what is summed (or of what the maximum is taken), and how the result follows.
-#define NORM_1 0
-#define NORM_2 1
-#define NORM_MAX 2
-#define NORM_MIN 3
-#define NORM_0 4
-#define NORM_P 5
-
 inline REAL joined(int kind, REAL a, REAL b) {
   if (kind == NORM_MAX) return a > b || isnan(a) ? a : b;
   if (kind == NORM_MIN) return a < b || isnan(a) ? a : b;
@@ -65,11 +55,11 @@ __kernel void multi_tensor_norm_chunks(PACK_ARGS, BUFFER(REAL, partials), const 
     result = joined(kind, result, part);
   }
 #else
-  __local REAL shared[GROUP];
+  __local REAL shared[MAX_GROUP];
   FOR_EACH_ELEMENT(i) result = joined(kind, result, measured(kind, p, x[i]));
   result = joined_group(kind, result, shared);
 #endif
-  if (get_local_id(0) == 0) partials_buffer[partials_start + CHUNK] = result;
+  if (get_local_id(0) == 0) partials_buffer[partials_start + THIS_CHUNK] = result;
 }
 
 __kernel void multi_tensor_norm_join(BUFFER(const REAL, partials), const int count, const int kind, const REAL p,
@@ -84,7 +74,7 @@ __kernel void multi_tensor_norm_join(BUFFER(const REAL, partials), const int cou
     result = joined(kind, result, part);
   }
 #if SHAPE_SIMT
-  __local REAL shared[GROUP];
+  __local REAL shared[MAX_GROUP];
   result = joined_group(kind, result, shared);
 #endif
   if (get_local_id(0) == 0) norm[0] = kind == NORM_2 ? sqrt(result) : kind == NORM_P ? pow(result, 1 / p) : result;

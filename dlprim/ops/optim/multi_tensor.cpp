@@ -5,6 +5,7 @@
 #include "dlprim/core/call.h"
 #include "dlprim/core/memory_format.h"
 #include "dlprim/core/real.h"
+#include "dlprim/ops/optim/optim_shared.h"
 #include "dlprim/ops/optim/pack_launch.h"
 #include "dlprim/runtime/dtype_defines.h"
 
@@ -28,13 +29,12 @@ Kernel& kernel_of(Queue& queue, const char* kernel, DType dtype) {
   return queue.kernel("ops/optim/multi_tensor.cl", kernel, dtype_defines(dtype));
 }
 
-// Numbers of multi_tensor.cl.
 cl_int kind_of(double p) {
   require(!std::isnan(p), "multi_tensor_norm: p must be a number, got NaN");
-  if (p == 1) return 0;
-  if (p == 2) return 1;
-  if (std::isinf(p)) return p > 0 ? 2 : 3;
-  return p == 0 ? 4 : 5;
+  if (p == 1) return NORM_1;
+  if (p == 2) return NORM_2;
+  if (std::isinf(p)) return p > 0 ? NORM_MAX : NORM_MIN;
+  return p == 0 ? NORM_0 : NORM_P;
 }
 
 }  // namespace

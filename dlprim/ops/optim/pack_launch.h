@@ -14,7 +14,7 @@ using PackRows = std::vector<std::vector<const Tensor*>>;
 /** Work items of a group that takes one chunk. */
 inline int pack_group_size(const Queue& queue) {
   const DeviceInfo& device = queue.device().info();
-  return device.runs_cpu_kernels() ? 1 : work_group(device, 256);
+  return device.runs_cpu_kernels() ? 1 : work_group(device);
 }
 
 /** Launches `kernel` (with PACK_ARGS and then `args`) over all chunks. */

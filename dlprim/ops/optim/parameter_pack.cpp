@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "dlprim/core/error.h"
+#include "dlprim/ops/optim/optim_shared.h"
 #include "dlprim/runtime/device.h"
 
 namespace dlprim {
 namespace {
 
-constexpr int row_length = ParameterPack::max_tensors + 1;  // ulongs of a table row, see parameter_pack.cl
-constexpr int buffer_number_shift = 56;
+constexpr int row_length = PACK_TENSORS + 1;  // ulongs of a table row, see parameter_pack.cl
 
 std::uint64_t first_element(const Tensor& t) {
   return t.storage->byte_offset() / size_of(t.dtype) + static_cast<std::uint64_t>(t.offset);
@@ -43,10 +43,10 @@ int missing_buffers(const Batch& batch, const std::vector<const Tensor*>& row) {
 // Each parameter goes where it needs the fewest further buffers, which keeps the launches few.
 Batch& best_batch(std::vector<Batch>& batches, const std::vector<const Tensor*>& row) {
   Batch* best = nullptr;
-  int fewest = ParameterPack::max_buffers + 1;
+  int fewest = PACK_BUFFERS + 1;
   for (Batch& batch : batches) {
     const int missing = missing_buffers(batch, row);
-    const bool fits = static_cast<int>(batch.buffers.size()) + missing <= ParameterPack::max_buffers;
+    const bool fits = static_cast<int>(batch.buffers.size()) + missing <= PACK_BUFFERS;
     if (!fits || missing >= fewest) continue;
     best = &batch;
     fewest = missing;
@@ -73,7 +73,7 @@ std::vector<Batch> batched(const std::vector<std::vector<const Tensor*>>& tensor
 std::uint64_t place_in(const Batch& batch, const Tensor& t) {
   const auto found = std::find(batch.buffers.begin(), batch.buffers.end(), buffer_of(t));
   const auto number = static_cast<std::uint64_t>(found - batch.buffers.begin());
-  return (number << buffer_number_shift) | first_element(t);
+  return (number << BUFFER_NUMBER_SHIFT) | first_element(t);
 }
 
 void append_chunks(std::vector<std::uint64_t>& rows, const Batch& batch,
@@ -81,7 +81,7 @@ void append_chunks(std::vector<std::uint64_t>& rows, const Batch& batch,
   const std::int64_t numel = tensors.front()->numel();
   for (std::int64_t start = 0; start < numel; start += chunk) {
     for (const Tensor* t : tensors) rows.push_back(place_in(batch, *t) + static_cast<std::uint64_t>(start));
-    rows.resize(rows.size() + ParameterPack::max_tensors - tensors.size());
+    rows.resize(rows.size() + PACK_TENSORS - tensors.size());
     rows.push_back(static_cast<std::uint64_t>(std::min(chunk, numel - start)));
   }
 }
@@ -110,7 +110,7 @@ std::vector<ParameterPack::Launch> ParameterPack::prepare(
       whole.dtype = owner.dtype;
       launch.buffers.push_back(std::move(whole));
     }
-    launch.buffers.resize(max_buffers, launch.buffers.front());  // unused ones must still be some buffer
+    launch.buffers.resize(PACK_BUFFERS, launch.buffers.front());  // unused ones must still be some buffer
     launches.push_back(std::move(launch));
   }
   return launches;

@@ -19,16 +19,13 @@ struct OptimizedParameter {
 /**
  * Lets one launch reach the tensors of many parameters: a table on the device says, for every chunk of
  * elements, in which buffer and where its parameter, gradient and states lie. The table stays there from step
- * to step and is uploaded anew, without waiting, only when something moved. A launch takes up to max_buffers
+ * to step and is uploaded anew, without waiting, only when something moved. A launch takes up to PACK_BUFFERS
  * distinct OpenCL buffers; parameters that are spread over more of them go into further launches. Keep one
  * pack per parameter group; not thread safe.
  */
 class ParameterPack {
  public:
   using IsCallState = void;  // arguments.h
-
-  static constexpr int max_tensors = 5;   // of one parameter: itself, its gradient and up to three states
-  static constexpr int max_buffers = 16;  // of one launch
 
   /** One launch: `chunks` rows of `table` from `first_chunk` on; `buffers` are whole OpenCL buffers as
    * tensors. */

@@ -38,21 +38,19 @@ __kernel void FLAT(PARAMETERS const int variant, const index_t numel, const inde
   switch (variant) { VARIANTS(FLAT_AT) }
 }
 
-#define RANK 8
-
 // Sizes and strides, innermost dimension first.
 typedef struct {
-  index_t size[RANK];
-  index_t stride[OPERANDS * RANK];  // [operand][dimension]; one dimension for the sake of rusticl (docs/known-issues.md)
+  index_t size[MAX_RANK];
+  index_t stride[OPERANDS * MAX_RANK];  // [operand][dimension]; one dimension for the sake of rusticl (docs/known-issues.md)
 } layout_t;
 
-#define STRIDED_AT(k) (at[k] + i * layout.stride[(k) * RANK])
+#define STRIDED_AT(k) (at[k] + i * layout.stride[(k) * MAX_RANK])
 
 // SIMT: unrolled, since llvmpipe cannot index kernel arguments by a variable in divergent control flow.
 #if SHAPE_CPU
-#define FOR_OUTER(d) for (int d = 1; d < RANK && rest > 0; ++d)
+#define FOR_OUTER(d) for (int d = 1; d < MAX_RANK && rest > 0; ++d)
 #else
-#define FOR_OUTER(d) _Pragma("unroll") for (int d = 1; d < RANK; ++d) if (rest > 0)
+#define FOR_OUTER(d) _Pragma("unroll") for (int d = 1; d < MAX_RANK; ++d) if (rest > 0)
 #endif
 
 // Leaves in at[] where the row of element `element` starts in each tensor.
@@ -63,7 +61,7 @@ typedef struct {
   FOR_OUTER(d) {                                      \
     const index_t next = rest / layout.size[d];       \
     const index_t coordinate = rest - next * layout.size[d]; \
-    _Pragma("unroll") for (int k = 0; k < OPERANDS; ++k) at[k] += coordinate * layout.stride[k * RANK + d]; \
+    _Pragma("unroll") for (int k = 0; k < OPERANDS; ++k) at[k] += coordinate * layout.stride[k * MAX_RANK + d]; \
     rest = next;                                      \
   }
 

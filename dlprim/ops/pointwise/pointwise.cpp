@@ -14,7 +14,6 @@
 namespace dlprim {
 namespace {
 
-constexpr int simt_group = 256;
 constexpr std::int64_t cpu_least_chunk =
     4096;  // elements; below it the launch of a work group costs more than its work
 
@@ -91,7 +90,7 @@ void launch(Queue& queue, const PointwiseVariant& variant, const Dims& shape, co
   const bool cpu = device.runs_cpu_kernels();
   const Chunks chunks = cpu ? cpu_chunks(numel, device.compute_units) : Chunks{numel, 1};
   const Range range = cpu ? Range::groups(1, chunks.count)
-                          : Range::linear(numel, std::min(simt_group, device.max_work_group));
+                          : Range::linear(numel, std::min<int>(MAX_GROUP, device.max_work_group));
 
   queue.launch_arguments(kernel, range, [&](auto&& set) {
     const auto set_tensors = [&](const std::vector<Tensor>& tensors, std::size_t count) {

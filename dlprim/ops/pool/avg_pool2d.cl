@@ -1,15 +1,12 @@
 // Average pooling. Needs ops/pool/window.cl.
-typedef struct {
-  long count_include_pad, divisor_override;  // 0: no override
-} divisor_t;
 
 // Elements of window `out` along one axis, with the padding (but nothing beyond it) counted.
-inline int padded_extent(const window_t *w, int axis, int out) {
+inline int padded_extent(const PoolWindow *w, int axis, int out) {
   const int start = out * w->stride[axis] - w->padding[axis];
   return min(start + w->kernel_size[axis], w->size[axis] + w->padding[axis]) - start;
 }
 
-inline REAL window_divisor(const window_t *w, const divisor_t *d, int oh, int ow, const span_t *rows,
+inline REAL window_divisor(const PoolWindow *w, const PoolDivisor *d, int oh, int ow, const span_t *rows,
                            const span_t *columns) {
   if (d->divisor_override) return d->divisor_override;
   if (d->count_include_pad && !w->adaptive) return (long)padded_extent(w, 0, oh) * padded_extent(w, 1, ow);
@@ -17,7 +14,7 @@ inline REAL window_divisor(const window_t *w, const divisor_t *d, int oh, int ow
 }
 
 // Summed by rows, so that no chain of additions grows with the window's area.
-inline REAL window_average(const __global STORAGE *plane, const window_t *w, const divisor_t *d, int oh, int ow) {
+inline REAL window_average(const __global STORAGE *plane, const PoolWindow *w, const PoolDivisor *d, int oh, int ow) {
   const span_t rows = window_span(w, 0, oh), columns = window_span(w, 1, ow);
   if (rows.first >= rows.end || columns.first >= columns.end) return 0;
   REAL sum = 0;
@@ -29,7 +26,7 @@ inline REAL window_average(const __global STORAGE *plane, const window_t *w, con
   return sum / window_divisor(w, d, oh, ow, &rows, &columns);
 }
 
-inline REAL average_gradient(const __global STORAGE *dy, const window_t *w, const divisor_t *d, int h, int c) {
+inline REAL average_gradient(const __global STORAGE *dy, const PoolWindow *w, const PoolDivisor *d, int h, int c) {
   const span_t rows = covering_windows(w, 0, h), columns = covering_windows(w, 1, c);
   REAL sum = 0;
   for (int oh = rows.first; oh < rows.end; ++oh)
@@ -42,8 +39,8 @@ inline REAL average_gradient(const __global STORAGE *dy, const window_t *w, cons
 
 #if SHAPE_CPU
 
-inline void average_backward_plane(const __global STORAGE *restrict dy, __global STORAGE *restrict dx, const window_t *w,
-                           const divisor_t *d) {
+inline void average_backward_plane(const __global STORAGE *restrict dy, __global STORAGE *restrict dx, const PoolWindow *w,
+                           const PoolDivisor *d) {
 #if EXACT_STORAGE
   // The plane stays in the cache, so that adding each window to it is cheaper than gathering.
   const int in_count = w->size[0] * w->size[1];
@@ -64,8 +61,8 @@ inline void average_backward_plane(const __global STORAGE *restrict dy, __global
 
 #endif
 
-__kernel void avg_pool2d_forward(BUFFER(const STORAGE, x), BUFFER(STORAGE, y), const long planes, const window_t w,
-                                 const divisor_t d) {
+__kernel void avg_pool2d_forward(BUFFER(const STORAGE, x), BUFFER(STORAGE, y), const long planes, const PoolWindow w,
+                                 const PoolDivisor d) {
   BIND(const STORAGE, x);
   BIND(STORAGE, y);
   const long in_count = plane_elements(w.size);
@@ -81,8 +78,8 @@ __kernel void avg_pool2d_forward(BUFFER(const STORAGE, x), BUFFER(STORAGE, y), c
 #endif
 }
 
-__kernel void avg_pool2d_backward(BUFFER(const STORAGE, dy), BUFFER(STORAGE, dx), const long planes, const window_t w,
-                                  const divisor_t d) {
+__kernel void avg_pool2d_backward(BUFFER(const STORAGE, dy), BUFFER(STORAGE, dx), const long planes, const PoolWindow w,
+                                  const PoolDivisor d) {
   BIND(const STORAGE, dy);
   BIND(STORAGE, dx);
   const long out_count = plane_elements(w.out);

@@ -9,12 +9,7 @@
 namespace dlprim {
 namespace {
 
-/** divisor_t of avg_pool2d.cl. */
-struct KernelDivisor {
-  cl_long count_include_pad, divisor_override;
-};
-
-KernelDivisor kernel_divisor(const AveragePoolDivisor& divisor) {
+PoolDivisor kernel_divisor(const AveragePoolDivisor& divisor) {
   return {divisor.count_include_pad ? 1 : 0, divisor.divisor_override};
 }
 
@@ -24,7 +19,7 @@ void require_average(const char* op, const Pool2dGeometry& geometry) {
 }
 
 void forward(Queue& queue, const char* op, const Tensor& x, const Pool2dGeometry* geometry,
-             KernelDivisor divisor, const Tensor& y) {
+             PoolDivisor divisor, const Tensor& y) {
   require_floating(x.dtype, queue.device(), op);
   require_contiguous(op, "the input", x);
   if (y.numel() == 0) return;
@@ -33,7 +28,7 @@ void forward(Queue& queue, const char* op, const Tensor& x, const Pool2dGeometry
 }
 
 void backward(Queue& queue, const char* op, const Tensor& dy, const Pool2dGeometry* geometry,
-              KernelDivisor divisor, const Tensor& dx) {
+              PoolDivisor divisor, const Tensor& dx) {
   require_floating(dx.dtype, queue.device(), op);
   require_contiguous(op, "dx", dx);
   if (dx.numel() == 0) return;

@@ -4,7 +4,7 @@ typedef struct {
   int place;
 } maximum_t;
 
-inline maximum_t window_maximum(const __global STORAGE *plane, const window_t *w, int oh, int ow) {
+inline maximum_t window_maximum(const __global STORAGE *plane, const PoolWindow *w, int oh, int ow) {
   const span_t rows = window_span(w, 0, oh), columns = window_span(w, 1, ow);
   maximum_t best;
   best.value = -INFINITY;
@@ -22,7 +22,7 @@ inline maximum_t window_maximum(const __global STORAGE *plane, const window_t *w
 }
 
 // The gradient of input element (h, c): the dy of those windows whose maximum it was.
-inline REAL maximum_gradient(const __global STORAGE *dy, const __global int *indices, const window_t *w, int h, int c) {
+inline REAL maximum_gradient(const __global STORAGE *dy, const __global int *indices, const PoolWindow *w, int h, int c) {
   const span_t rows = covering_windows(w, 0, h), columns = covering_windows(w, 1, c);
   const int place = h * w->size[1] + c;
   REAL sum = 0;
@@ -99,7 +99,7 @@ inline void maximum_plane_2x2(const __global STORAGE *restrict x, __global STORA
 
 // Outputs [first, end) of row `oh`, one input position of all windows after the other, so that the inner loop is simple.
 inline void maximum_strip(const __global STORAGE *restrict x, __global STORAGE *restrict y, __global int *restrict indices,
-                          const window_t *w, int oh, int first, int end) {
+                          const PoolWindow *w, int oh, int first, int end) {
   REAL best[STRIP];
   int place[STRIP];
   const span_t rows = window_span(w, 0, oh);
@@ -138,14 +138,14 @@ inline void maximum_strip(const __global STORAGE *restrict x, __global STORAGE *
     for (int ow = first; ow < end; ++ow) indices[oh * w->out[1] + ow] = place[ow - first];
 }
 
-inline int is_2x2(const window_t *w) {
+inline int is_2x2(const PoolWindow *w) {
   return !w->adaptive && w->kernel_size[0] == 2 && w->kernel_size[1] == 2 && w->stride[0] == 2 && w->stride[1] == 2 &&
          w->dilation[0] == 1 && w->dilation[1] == 1 && w->padding[0] == 0 && w->padding[1] == 0 &&
          2 * w->out[0] <= w->size[0] && 2 * w->out[1] <= w->size[1];
 }
 
 inline void maximum_plane(const __global STORAGE *restrict x, __global STORAGE *restrict y, __global int *restrict indices,
-                          const window_t *w) {
+                          const PoolWindow *w) {
   if (is_2x2(w)) return maximum_plane_2x2(x, y, indices, w->size[1], w->out[0], w->out[1]);
   for (int oh = 0; oh < w->out[0]; ++oh) {
     if (!w->adaptive) {
@@ -162,7 +162,7 @@ inline void maximum_plane(const __global STORAGE *restrict x, __global STORAGE *
 }
 
 inline void maximum_backward_plane(const __global STORAGE *restrict dy, const __global int *restrict indices,
-                           __global STORAGE *restrict dx, const window_t *w) {
+                           __global STORAGE *restrict dx, const PoolWindow *w) {
   const int in_count = w->size[0] * w->size[1];
 #if EXACT_STORAGE
   // The plane stays in the cache, so that adding to it is cheaper than asking of every element which windows chose it.
@@ -182,7 +182,7 @@ inline void maximum_backward_plane(const __global STORAGE *restrict dy, const __
 #endif
 
 __kernel void max_pool2d_forward(BUFFER(const STORAGE, x), BUFFER(STORAGE, y), BUFFER(int, indices), const long planes,
-                                 const window_t w) {
+                                 const PoolWindow w) {
   BIND(const STORAGE, x);
   BIND(STORAGE, y);
   BIND(int, indices);
@@ -202,7 +202,7 @@ __kernel void max_pool2d_forward(BUFFER(const STORAGE, x), BUFFER(STORAGE, y), B
 }
 
 __kernel void max_pool2d_backward(BUFFER(const STORAGE, dy), BUFFER(const int, indices), BUFFER(STORAGE, dx),
-                                  const long planes, const window_t w) {
+                                  const long planes, const PoolWindow w) {
   BIND(const STORAGE, dy);
   BIND(const int, indices);
   BIND(STORAGE, dx);

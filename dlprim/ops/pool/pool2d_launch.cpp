@@ -110,7 +110,7 @@ std::int64_t pool_planes(const Dims& shape) {
 
 Range pool_range(Queue& queue, const Tensor& result) {
   const DeviceInfo& device = queue.device().info();
-  if (!device.runs_cpu_kernels()) return Range::linear(result.numel(), work_group(device, 256));
+  if (!device.runs_cpu_kernels()) return Range::linear(result.numel(), work_group(device));
   const std::int64_t planes = pool_planes(result.shape);
   return Range::linear(cpu_shares(device, planes, result.numel() / planes), 1);
 }

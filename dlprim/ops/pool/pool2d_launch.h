@@ -1,18 +1,12 @@
 #pragma once
 
 #include "dlprim/ops/pool/pool2d_geometry.h"
+#include "dlprim/ops/pool/pool_shared.h"
 #include "dlprim/runtime/queue.h"
 
 /** \file What the pooling operators share on the host side. */
 
 namespace dlprim {
-
-/** window_t of window.cl. */
-struct PoolWindow {
-  cl_int size[2], out[2];
-  cl_int kernel_size[2], stride[2], padding[2], dilation[2];
-  cl_int adaptive;
-};
 
 /** The windows that lead from planes of `x` to planes of `y`; no geometry means adaptive pooling. Throws
  * ValueError naming `op` where 32 bits do not hold a position. */

@@ -1,18 +1,14 @@
 // Which input elements a pooling window covers, and which windows cover an input element. Axis 0 is the height.
 // Needs core/common.cl.
 
-typedef struct {
-  int size[2], out[2];
-  int kernel_size[2], stride[2], padding[2], dilation[2];
-  int adaptive;  // windows are spread evenly over the input; the four lines above do not matter
-} window_t;
+#include "ops/pool/pool_shared.h"
 
 typedef struct {
   int first, end, step;
 } span_t;
 
 // Input positions of window `out` that lie inside the input.
-inline span_t window_span(const window_t *w, int axis, int out) {
+inline span_t window_span(const PoolWindow *w, int axis, int out) {
   span_t span;
   if (w->adaptive) {
     const long size = w->size[axis], count = w->out[axis];
@@ -30,7 +26,7 @@ inline span_t window_span(const window_t *w, int axis, int out) {
 }
 
 // Windows that may cover input position `in` (with dilation not all of them do).
-inline span_t covering_windows(const window_t *w, int axis, int in) {
+inline span_t covering_windows(const PoolWindow *w, int axis, int in) {
   span_t span;
   span.step = 1;
   if (w->adaptive) {

@@ -4,33 +4,32 @@
 // counters, sixteen lanes at a time, and one of shape simt for one counter.
 #include "core/common.cl"
 #include "ops/random/philox.cl"
+#include "ops/random/random_shared.h"
 
 #pragma OPENCL FP_CONTRACT OFF  // the same roundings in every kernel shape
-
-#define RUN 16  // counters of a run; word w of its counter c serves element c + 16 w of the run
 
 // Calls STEP(run, lane, bound check) with WORD(k) for each counter.
 #if SHAPE_CPU
 #define WORD(k) words[k][lane]
 // Whole runs have no checks, so that they become vector code.
 #define FOR_EACH_COUNTER(PER_COUNTER, STEP)                                                  \
-  const ulong runs = (numel + RUN * PER_COUNTER - 1) / (RUN * PER_COUNTER);                  \
+  const ulong runs = (numel + RANDOM_RUN * PER_COUNTER - 1) / (RANDOM_RUN * PER_COUNTER);    \
   const ulong end = runs * (get_global_id(0) + 1) / get_global_size(0);                      \
   for (ulong run = runs * get_global_id(0) / get_global_size(0); run < end; ++run) {         \
-    uint words[4][RUN];                                                                      \
-    random_words16(seed, offset + run * RUN, words);                                         \
-    if ((run + 1) * (RUN * PER_COUNTER) <= numel) {                                          \
-      for (int lane = 0; lane < RUN; ++lane) STEP(run, lane, ALWAYS);                        \
+    uint words[4][RANDOM_RUN];                                                               \
+    random_words16(seed, offset + run * RANDOM_RUN, words);                                  \
+    if ((run + 1) * (RANDOM_RUN * PER_COUNTER) <= numel) {                                   \
+      for (int lane = 0; lane < RANDOM_RUN; ++lane) STEP(run, lane, ALWAYS);                 \
     } else {                                                                                 \
-      for (int lane = 0; lane < RUN; ++lane) STEP(run, lane, WITHIN);                        \
+      for (int lane = 0; lane < RANDOM_RUN; ++lane) STEP(run, lane, WITHIN);                 \
     }                                                                                        \
   }
 #else
 #define WORD(k) words.s##k
-#define FOR_EACH_COUNTER(PER_COUNTER, STEP)                            \
-  const ulong run = get_global_id(0) / RUN;                            \
-  const int lane = get_global_id(0) % RUN;                             \
-  const uint4 words = random_words(seed, offset + run * RUN + lane);   \
+#define FOR_EACH_COUNTER(PER_COUNTER, STEP)                                                  \
+  const ulong run = get_global_id(0) / RANDOM_RUN;                                           \
+  const int lane = get_global_id(0) % RANDOM_RUN;                                            \
+  const uint4 words = random_words(seed, offset + run * RANDOM_RUN + lane);                  \
   STEP(run, lane, WITHIN);
 #endif
 #define ALWAYS(i) true
@@ -39,7 +38,7 @@
 // Four elements from the words of one counter, each made by MAKE(word).
 #define FOUR_FROM_WORDS(run, lane, HAS, MAKE)                       \
   {                                                                 \
-    const ulong i = run * (4 * RUN) + lane;                         \
+    const ulong i = run * (4 * RANDOM_RUN) + lane;                  \
     if (HAS(i)) STORE(out, i, MAKE(WORD(0)));                       \
     if (HAS(i + 16)) STORE(out, i + 16, MAKE(WORD(1)));             \
     if (HAS(i + 32)) STORE(out, i + 32, MAKE(WORD(2)));             \
@@ -47,10 +46,10 @@
   }
 
 // Two elements, each made by MAKE(64 bits).
-#define TWO_FROM_WORDS(run, lane, HAS, MAKE)                        \
-  {                                                                 \
-    const ulong i = run * (2 * RUN) + lane;                         \
-    if (HAS(i)) STORE(out, i, MAKE(upsample(WORD(1), WORD(0))));    \
+#define TWO_FROM_WORDS(run, lane, HAS, MAKE)                               \
+  {                                                                        \
+    const ulong i = run * (2 * RANDOM_RUN) + lane;                         \
+    if (HAS(i)) STORE(out, i, MAKE(upsample(WORD(1), WORD(0))));           \
     if (HAS(i + 16)) STORE(out, i + 16, MAKE(upsample(WORD(3), WORD(2)))); \
   }
 
@@ -87,7 +86,7 @@ __kernel void dropout(BUFFER(const STORAGE, x), RANDOM_ARGS, const ulong thresho
 #define DROP(i, word) STORE(out, i, (word) >= threshold ? LOAD(x, i) * scale : (REAL)0)
 #define STEP(run, lane, HAS)                                           \
   {                                                                    \
-    const ulong i = run * (4 * RUN) + lane;                            \
+    const ulong i = run * (4 * RANDOM_RUN) + lane;                     \
     if (HAS(i)) DROP(i, WORD(0));                                      \
     if (HAS(i + 16)) DROP(i + 16, WORD(1));                            \
     if (HAS(i + 32)) DROP(i + 32, WORD(2));                            \
@@ -110,14 +109,14 @@ __kernel void random_uniform(RANDOM_ARGS, const REAL low, const REAL high) {
 
 __kernel void random_normal(RANDOM_ARGS, const REAL mean, const REAL std) {
   BIND(STORAGE, out);
-#define STEP(run, lane, HAS)                                                                       \
-  {                                                                                                \
-    const ulong i = run * (2 * RUN) + lane;                                                        \
-    const REAL u = ((REAL)(upsample(WORD(1), WORD(0)) >> 11) + 1.0) * 0x1p-53;                      \
-    const REAL turn = (REAL)(upsample(WORD(3), WORD(2)) >> 11) * 0x1p-53;                           \
-    const REAL radius = sqrt(-2.0 * log(u)) * std;                                                 \
-    if (HAS(i)) STORE(out, i, mean + radius * cospi(2.0 * turn));                                  \
-    if (HAS(i + 16)) STORE(out, i + 16, mean + radius * sinpi(2.0 * turn));                        \
+#define STEP(run, lane, HAS)                                                   \
+  {                                                                            \
+    const ulong i = run * (2 * RANDOM_RUN) + lane;                             \
+    const REAL u = ((REAL)(upsample(WORD(1), WORD(0)) >> 11) + 1.0) * 0x1p-53; \
+    const REAL turn = (REAL)(upsample(WORD(3), WORD(2)) >> 11) * 0x1p-53;      \
+    const REAL radius = sqrt(-2.0 * log(u)) * std;                             \
+    if (HAS(i)) STORE(out, i, mean + radius * cospi(2.0 * turn));              \
+    if (HAS(i + 16)) STORE(out, i + 16, mean + radius * sinpi(2.0 * turn));    \
   }
   FOR_EACH_COUNTER(2, STEP)
 #undef STEP
@@ -175,14 +174,14 @@ inline float2 normal_pair(uint first, uint second) {
 
 __kernel void random_normal(RANDOM_ARGS, const REAL mean, const REAL std) {
   BIND(STORAGE, out);
-#define STEP(run, lane, HAS)                                                  \
-  {                                                                           \
-    const ulong i = run * (4 * RUN) + lane;                                   \
+#define STEP(run, lane, HAS)                                                           \
+  {                                                                                    \
+    const ulong i = run * (4 * RANDOM_RUN) + lane;                                     \
     const float2 a = normal_pair(WORD(0), WORD(1)), b = normal_pair(WORD(2), WORD(3)); \
-    if (HAS(i)) STORE(out, i, fma(a.x, std, mean));                           \
-    if (HAS(i + 16)) STORE(out, i + 16, fma(a.y, std, mean));                 \
-    if (HAS(i + 32)) STORE(out, i + 32, fma(b.x, std, mean));                 \
-    if (HAS(i + 48)) STORE(out, i + 48, fma(b.y, std, mean));                 \
+    if (HAS(i)) STORE(out, i, fma(a.x, std, mean));                                    \
+    if (HAS(i + 16)) STORE(out, i + 16, fma(a.y, std, mean));                          \
+    if (HAS(i + 32)) STORE(out, i + 32, fma(b.x, std, mean));                          \
+    if (HAS(i + 48)) STORE(out, i + 48, fma(b.y, std, mean));                          \
   }
   FOR_EACH_COUNTER(4, STEP)
 #undef STEP

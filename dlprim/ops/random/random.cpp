@@ -6,21 +6,19 @@
 #include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
 #include "dlprim/core/real.h"
+#include "dlprim/ops/random/random_shared.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
 
 namespace dlprim {
 namespace {
 
-constexpr int counters_per_run = 16;
-
 // One work item a counter, or on a CPU a few that share the runs.
 Range random_range(Queue& queue, std::int64_t numel, int elements_per_counter) {
   const DeviceInfo& info = queue.device().info();
-  const std::int64_t per_run = counters_per_run * elements_per_counter;
+  const std::int64_t per_run = RANDOM_RUN * elements_per_counter;
   const std::int64_t runs = (numel + per_run - 1) / per_run;
-  if (!info.runs_cpu_kernels())
-    return Range::linear(runs * counters_per_run, std::min(128, info.max_work_group));
+  if (!info.runs_cpu_kernels()) return Range::linear(runs * RANDOM_RUN, std::min(128, info.max_work_group));
   constexpr std::int64_t least_runs = 32;
   return Range::linear(std::min<std::int64_t>(runs / least_runs + 1, 4 * info.compute_units), 1);
 }

@@ -12,13 +12,11 @@
 //   LANES, COLUMN_VECTORS   of a vector, and vectors of outputs that one item joins by columns (cpu)
 //   IS_INDEXED           whether TOTAL_T is indexed_t: an index is stored beside the value
 //
-// Accuracy: each lane joins at most BLOCK elements into a first accumulator, and those blocks into a second, wider one (a
-// double where the device has it), so that no chain of roundings grows with the size; lanes and splits are joined in a
-// fixed order, so that a run repeats exactly.
+// Accuracy: each lane joins at most CHAIN elements into a first accumulator, and those blocks into a second, wider one
+// (a double where the device has it), so that no chain of roundings grows with the size; lanes and splits are joined in
+// a fixed order, so that a run repeats exactly.
 
-#define RANK 8
-#define BLOCK 32
-#define GROUP 256  // most work items of a group (simt)
+#define CHAIN 32  // elements of a first accumulator
 
 #if !T_IS_FLOATING
 static long load_integer(__global const uchar *p, const long at, const int bytes) {
@@ -46,8 +44,8 @@ typedef long wide_t;
 #endif
 
 typedef struct {
-  index_t kept_size[RANK], kept_stride[RANK];
-  index_t reduced_size[RANK], reduced_stride[RANK];  // innermost dimension first
+  index_t kept_size[MAX_RANK], kept_stride[MAX_RANK];
+  index_t reduced_size[MAX_RANK], reduced_stride[MAX_RANK];  // innermost dimension first
 } layout_t;
 
 // An extreme and where it stands. Of equal ones the first counts; NaN beats every number.
@@ -79,7 +77,7 @@ static real_t variance(const real2_t sums, const real_t n, const real_t correcti
 // The offset of element number `linear` of a space, innermost dimension first.
 static index_t offset_of(index_t linear, const index_t *size, const index_t *stride) {
   index_t offset = 0;
-  for (int d = 0; d < RANK && linear > 0; ++d) {
+  for (int d = 0; d < MAX_RANK && linear > 0; ++d) {
     const index_t next = linear / size[d];
     offset += (linear - next * size[d]) * stride[d];
     linear = next;
@@ -118,8 +116,8 @@ enum { RESULT_FLOAT32, RESULT_FLOAT64, RESULT_FLOAT16, RESULT_BFLOAT16, RESULT_I
 
 #define BIND_PARTIAL __global TOTAL_T *partial = (__global TOTAL_T *)(partial_buffer + partial_start)
 #define LAYOUT_COPY \
-  index_t kept_size[RANK], kept_stride[RANK], reduced_size[RANK], reduced_stride[RANK]; \
-  for (int d = 0; d < RANK; ++d) { \
+  index_t kept_size[MAX_RANK], kept_stride[MAX_RANK], reduced_size[MAX_RANK], reduced_stride[MAX_RANK]; \
+  for (int d = 0; d < MAX_RANK; ++d) { \
     kept_size[d] = layout.kept_size[d]; kept_stride[d] = layout.kept_stride[d]; \
     reduced_size[d] = layout.reduced_size[d]; reduced_stride[d] = layout.reduced_stride[d]; \
   }
@@ -154,8 +152,8 @@ static FINISHED_T finish(const TOTAL_T x, const wide_t n, const wide_t s, const 
   if (result_buffer) STORE_AS(result_dtype, result_buffer, result_start + (output), (total).value)          \
   indices_buffer[indices_start + (output)] = (total).index;
 #else
-#define STORE_ROW(output, total)                                                        \
-  STORE_AS(result_dtype, result_buffer, result_start + (output),                        \
+#define STORE_ROW(output, total)                                                                            \
+  STORE_AS(result_dtype, result_buffer, result_start + (output),                                            \
            finish(total, (wide_t)elements, (wide_t)SHIFT_OF(output), p))
 #endif
 
@@ -180,7 +178,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void reduce_rows(TENSOR_
     const index_t row = base + offset_of(element, reduced_size, reduced_stride);
     index_t i = 0;
     while (i + LANES <= count) {
-      const index_t stop = min(count - count % LANES, i + (BLOCK - in_block) * LANES);
+      const index_t stop = min(count - count % LANES, i + (CHAIN - in_block) * LANES);
       const index_t from = i;
       if (reduced_stride[0] == 1) {
         for (; i < stop; i += LANES)
@@ -191,14 +189,14 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void reduce_rows(TENSOR_
             block[l] = join_blocks(block[l], ELEMENT(row + (i + l) * reduced_stride[0], (long)element + i + l, s));
       }
       in_block += (i - from) / LANES;
-      if (in_block >= BLOCK) {
+      if (in_block >= CHAIN) {
         for (int l = 0; l < LANES; ++l) END_BLOCK(total[l], block[l]);
         in_block = 0;
       }
     }
     for (int l = 0; i < count; ++i, ++l)
       block[l] = join_blocks(block[l], ELEMENT(row + i * reduced_stride[0], (long)element + i, s));
-    if (++in_block >= BLOCK) {
+    if (++in_block >= CHAIN) {
       for (int l = 0; l < LANES; ++l) END_BLOCK(total[l], block[l]);
       in_block = 0;
     }
@@ -225,9 +223,9 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void reduce_columns(TENS
       const BLOCK_T none = IDENTITY;
       total[v][l] = TO_TOTAL(none);
     }
-  for (index_t start = first; start < last; start += BLOCK) {
-    const int rows = min((index_t)BLOCK, last - start);
-    index_t row[BLOCK];
+  for (index_t start = first; start < last; start += CHAIN) {
+    const int rows = min((index_t)CHAIN, last - start);
+    index_t row[CHAIN];
     for (int r = 0; r < rows; ++r) row[r] = offset_of(start + r, reduced_size, reduced_stride);
     for (int v = 0; v * LANES < width; ++v) {
       const index_t output = first_output + v * LANES;
@@ -269,13 +267,13 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void reduce_columns(TENS
   for (index_t element = start; element < last; element += step) {                         \
     const index_t at = base + offset_of(element, reduced_size, reduced_stride);            \
     block = join_blocks(block, ELEMENT(at, (long)element, s));                             \
-    if (++in_block == BLOCK) END_BLOCK(total, block), in_block = 0;                        \
+    if (++in_block == CHAIN) END_BLOCK(total, block), in_block = 0;                        \
   }                                                                                        \
   END_BLOCK(total, block);
 
 // One work group joins one split of one output. The local size is a power of two.
 __kernel void reduce_rows(TENSOR_ARGS, LAYOUT_ARGS) {
-  __local TOTAL_T totals[GROUP];
+  __local TOTAL_T totals[MAX_GROUP];
   BIND_INPUT;
   BIND_PARTIAL;
   LAYOUT_COPY

@@ -82,7 +82,7 @@ Plan make_plan(const Space& space, const DeviceInfo& device) {
   if (cpu) {
     plan.lanes = plan.columns ? column_vectors * cpu_lanes : cpu_lanes;
   } else {
-    const int most = std::min(256, device.max_work_group);
+    const int most = std::min<int>(MAX_GROUP, device.max_work_group);
     plan.lanes =
         plan.columns ? std::min(64, most) : std::clamp(round_up_to_power_of_two(space.elements / 4), 1, most);
   }
@@ -176,6 +176,9 @@ struct Results {
   const Tensor* indices;
 };
 
+enum Step { rows, columns, join };
+constexpr const char* step_names[ReductionKernels::steps] = {"reduce_rows", "reduce_columns", "join_splits"};
+
 /** Runs the first pass and, where the work was split, the second. */
 void run(Queue& queue, const ReductionOp& row, const Tensor& input, DimMask mask, const Results& results,
          const ReductionParameters& parameters) {
@@ -188,12 +191,14 @@ void run(Queue& queue, const ReductionOp& row, const Tensor& input, DimMask mask
   const bool cpu = device.runs_cpu_kernels();
 
   const bool indexed = results.indices != nullptr;
-  const std::string identity = concat(
-      "reduce ", row.name, " ", is_floating(input.dtype) ? name(input.dtype) : "integers", wide ? " 64" : "");
-  const char* options = input.dtype == DType::float64 ? "" : " -cl-single-precision-constant";
-  const auto kernel = [&](const char* step) -> Kernel& {
-    return queue.device().programs().generated_kernel(
-        identity, step, options, [&] { return source_of(row, indexed, input.dtype, wide); });
+  const auto kernel = [&](Step step) -> Kernel& {
+    return row.kernels->handle(input.dtype, wide, step).get(queue.device().index(), [&]() -> Kernel& {
+      const char* const dtypes = is_floating(input.dtype) ? name(input.dtype) : "integers";
+      const char* const options = input.dtype == DType::float64 ? "" : " -cl-single-precision-constant";
+      return queue.device().programs().generated_kernel(
+          concat("reduce ", row.name, " ", dtypes, wide ? " 64" : ""), step_names[step], options,
+          [&] { return source_of(row, indexed, input.dtype, wide); });
+    });
   };
 
   Tensor partial;
@@ -217,14 +222,14 @@ void run(Queue& queue, const ReductionOp& row, const Tensor& input, DimMask mask
   };
   const auto launch = [&](auto index) {
     using Index = decltype(index);
-    queue.launch_arguments(kernel(plan.columns ? "reduce_columns" : "reduce_rows"),
+    queue.launch_arguments(kernel(plan.columns ? columns : rows),
                            Range::groups(cpu ? 1 : plan.lanes, plan.groups, plan.splits), [&](auto&& set) {
                              set_tensors(set, index);
                              set(static_cast<Index>(plan.split_size));
                              set(packed<Index>(space));
                            });
     if (!partial.defined()) return;
-    queue.launch_arguments(kernel("join_splits"),
+    queue.launch_arguments(kernel(join),
                            Range::linear(space.outputs, cpu ? 1 : std::min(64, device.max_work_group)),
                            [&](auto&& set) {
                              set_tensors(set, index);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,11 +15,24 @@ namespace dlprim {
 /** How a reduction's result type follows from its input's; see table.def. */
 enum class ReductionResult { Sum, Float, Same, Bool, Count, Moments };
 
+/** Where the kernels of a row are remembered. */
+class ReductionKernels {
+ public:
+  static constexpr std::size_t steps = 3;
+  KernelHandle& handle(DType dtype, bool wide_index, std::size_t step) {
+    return handles_[(static_cast<std::size_t>(dtype) * 2 + (wide_index ? 1 : 0)) * steps + step];
+  }
+
+ private:
+  std::array<KernelHandle, dtype_count * 2 * steps> handles_;
+};
+
 /** A row of the reduction table (table.def) or of its parts (parts.def), as data. */
 struct ReductionOp {
   std::string name;
   ReductionResult result;
   std::string identity, map, combine, finish, gradient, documentation;
+  std::shared_ptr<ReductionKernels> kernels = std::make_shared<ReductionKernels>();
 
   /** The dtype of the result for an input of `dtype`. Throws TypeError where the reduction does not take it.
    */

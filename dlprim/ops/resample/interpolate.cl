@@ -1,11 +1,4 @@
 // Interpolation of planes of up to three axes; an axis that is not interpolated has size 1. Needs ops/resample/rows.cl.
-typedef struct {
-  REAL scale[3];    // input positions to one output position
-  REAL inverse[3];  // 1 / scale, or 0 where the scale is 0
-  REAL center;      // 0.5 where positions are those of pixel centers, else 0
-  int size[3], out[3];
-  int linear[3];    // two taps, else the nearest element
-} interpolation_t;
 
 // What an output position reads along one axis: (1 - weight) * x[first] + weight * x[second], or x[first] alone.
 typedef struct {
@@ -13,7 +6,7 @@ typedef struct {
   REAL weight;
 } tap_t;
 
-inline tap_t tap_of(const interpolation_t *p, int axis, int out) {
+inline tap_t tap_of(const KernelInterpolation *p, int axis, int out) {
   const int last = p->size[axis] - 1;
   tap_t tap;
   tap.linear = p->linear[axis];
@@ -39,14 +32,14 @@ inline REAL slice_value(const __global STORAGE *slice, int width, const tap_t *h
   return h->linear ? blend(first, row_value(slice + (long)h->second * width, w), h) : first;
 }
 
-inline REAL plane_value(const __global STORAGE *plane, const interpolation_t *p, const tap_t *d, const tap_t *h,
+inline REAL plane_value(const __global STORAGE *plane, const KernelInterpolation *p, const tap_t *d, const tap_t *h,
                         const tap_t *w) {
   const long slice = (long)p->size[1] * p->size[2];
   const REAL first = slice_value(plane + d->first * slice, p->size[2], h, w);
   return d->linear ? blend(first, slice_value(plane + d->second * slice, p->size[2], h, w), d) : first;
 }
 
-__kernel void interpolate(BUFFER(const STORAGE, x), BUFFER(STORAGE, y), const long rows, const interpolation_t p) {
+__kernel void interpolate(BUFFER(const STORAGE, x), BUFFER(STORAGE, y), const long rows, const KernelInterpolation p) {
   BIND(const STORAGE, x);
   BIND(STORAGE, y);
   const long in_count = (long)p.size[0] * p.size[1] * p.size[2];
@@ -65,7 +58,7 @@ typedef struct {
 } outputs_t;
 
 // A stretch of outputs that holds all that read input position `in`.
-inline outputs_t readers_of(const interpolation_t *p, int axis, int in) {
+inline outputs_t readers_of(const KernelInterpolation *p, int axis, int in) {
   outputs_t range = {0, p->out[axis]};
   if (p->inverse[axis] == 0) return range;
   const int rounding = 2 + (p->out[axis] >> 20);  // of positions, more than the type can be wrong by
@@ -81,7 +74,7 @@ inline REAL weight_of(const tap_t *tap, int in) {
   return (tap->first == in ? 1 - tap->weight : 0) + (tap->second == in ? tap->weight : 0);
 }
 
-inline REAL gathered_row(const __global STORAGE *row, const interpolation_t *p, int in, outputs_t readers) {
+inline REAL gathered_row(const __global STORAGE *row, const KernelInterpolation *p, int in, outputs_t readers) {
   REAL sum = 0;
   for (int out = readers.first; out < readers.end; ++out) {
     const tap_t tap = tap_of(p, 2, out);
@@ -91,8 +84,8 @@ inline REAL gathered_row(const __global STORAGE *row, const interpolation_t *p, 
   return sum;
 }
 
-inline REAL gathered_slice(const __global STORAGE *slice, const interpolation_t *p, int in_h, outputs_t h_readers, int in_w,
-                           outputs_t w_readers) {
+inline REAL gathered_slice(const __global STORAGE *slice, const KernelInterpolation *p, int in_h, outputs_t h_readers,
+                           int in_w, outputs_t w_readers) {
   REAL sum = 0;
   for (int out = h_readers.first; out < h_readers.end; ++out) {
     const tap_t tap = tap_of(p, 1, out);
@@ -103,7 +96,7 @@ inline REAL gathered_slice(const __global STORAGE *slice, const interpolation_t 
 }
 
 __kernel void interpolate_backward(BUFFER(const STORAGE, dy), BUFFER(STORAGE, dx), const long rows,
-                                   const interpolation_t p) {
+                                   const KernelInterpolation p) {
   BIND(const STORAGE, dy);
   BIND(STORAGE, dx);
   const long slice = (long)p.out[1] * p.out[2];

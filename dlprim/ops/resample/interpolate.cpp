@@ -4,18 +4,12 @@
 #include "dlprim/core/checked.h"
 #include "dlprim/core/real.h"
 #include "dlprim/ops/resample/resample_launch.h"
+#include "dlprim/ops/resample/resample_shared.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
 
 namespace dlprim {
 namespace {
-
-/** interpolation_t of interpolate.cl. */
-template <class Real>
-struct KernelInterpolation {
-  Real scale[3], inverse[3], center;
-  cl_int size[3], out[3], linear[3];
-};
 
 // In the type that PyTorch computes it in, so that positions between two elements round to the same one.
 template <class Real>

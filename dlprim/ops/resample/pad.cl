@@ -1,17 +1,13 @@
 // Padding of up to three axes with the input's own elements. Needs ops/resample/rows.cl.
-typedef struct {
-  int size[3], out[3], before[3];
-  int reflect;  // mirrored at the border, else the border's element again
-} padding_t;
 
-inline int padding_source(const padding_t *p, int axis, int out) {
+inline int padding_source(const KernelPadding *p, int axis, int out) {
   const int at = out - p->before[axis], last = p->size[axis] - 1;
   if (!p->reflect) return clamp(at, 0, last);
   const int mirrored = abs(at);
   return mirrored <= last ? mirrored : 2 * last - mirrored;
 }
 
-__kernel void pad(BUFFER(const STORAGE, x), BUFFER(STORAGE, y), const long rows, const padding_t p) {
+__kernel void pad(BUFFER(const STORAGE, x), BUFFER(STORAGE, y), const long rows, const KernelPadding p) {
   BIND(const STORAGE, x);
   BIND(STORAGE, y);
   FOR_ROWS(row, rows) {
@@ -28,7 +24,7 @@ typedef struct {
   int in, first, count;
 } readers_t;
 
-inline readers_t padding_readers(const padding_t *p, int axis, int in) {
+inline readers_t padding_readers(const KernelPadding *p, int axis, int in) {
   readers_t r = {in, 0, 3};  // itself and its two mirror images
   if (p->reflect) return r;
   r.first = in == 0 ? 0 : max(0, in + p->before[axis]);
@@ -37,7 +33,7 @@ inline readers_t padding_readers(const padding_t *p, int axis, int in) {
   return r;
 }
 
-inline int padding_reader(const padding_t *p, int axis, const readers_t *r, int number) {
+inline int padding_reader(const KernelPadding *p, int axis, const readers_t *r, int number) {
   if (!p->reflect) return r->first + number;
   const int last = p->size[axis] - 1;
   if ((number == 1 && r->in == 0) || (number == 2 && r->in == last)) return -1;
@@ -45,7 +41,7 @@ inline int padding_reader(const padding_t *p, int axis, const readers_t *r, int 
   return at < p->out[axis] ? max(at, -1) : -1;
 }
 
-inline REAL padding_gathered_row(const __global STORAGE *row, const padding_t *p, const readers_t *w) {
+inline REAL padding_gathered_row(const __global STORAGE *row, const KernelPadding *p, const readers_t *w) {
   REAL sum = 0;
   for (int n = 0; n < w->count; ++n) {
     const int out = padding_reader(p, 2, w, n);
@@ -54,7 +50,7 @@ inline REAL padding_gathered_row(const __global STORAGE *row, const padding_t *p
   return sum;
 }
 
-inline REAL padding_gathered_slice(const __global STORAGE *slice, const padding_t *p, const readers_t *h,
+inline REAL padding_gathered_slice(const __global STORAGE *slice, const KernelPadding *p, const readers_t *h,
                                    const readers_t *w) {
   REAL sum = 0;
   for (int n = 0; n < h->count; ++n) {
@@ -64,7 +60,7 @@ inline REAL padding_gathered_slice(const __global STORAGE *slice, const padding_
   return sum;
 }
 
-__kernel void pad_backward(BUFFER(const STORAGE, dy), BUFFER(STORAGE, dx), const long rows, const padding_t p) {
+__kernel void pad_backward(BUFFER(const STORAGE, dy), BUFFER(STORAGE, dx), const long rows, const KernelPadding p) {
   BIND(const STORAGE, dy);
   BIND(STORAGE, dx);
   const long slice = (long)p.out[1] * p.out[2];

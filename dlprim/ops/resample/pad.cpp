@@ -5,17 +5,12 @@
 #include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
 #include "dlprim/ops/resample/resample_launch.h"
+#include "dlprim/ops/resample/resample_shared.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
 
 namespace dlprim {
 namespace {
-
-/** padding_t of pad.cl. */
-struct KernelPadding {
-  cl_int size[3], out[3], before[3];
-  cl_int reflect;
-};
 
 void launch(Queue& queue, const char* op, const char* kernel, const Tensor& source, const Tensor& result,
             const Dims& x, const Dims& y, const PadGeometry& g) {

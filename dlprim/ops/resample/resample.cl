@@ -1,5 +1,6 @@
 // The kernels of this folder, one program a dtype. Macros: STORAGE, REAL, LOAD, STORE (dtype_defines).
 #include "core/common.cl"
+#include "ops/resample/resample_shared.h"
 #include "ops/resample/rows.cl"
 #include "ops/resample/interpolate.cl"
 #include "ops/resample/pad.cl"

@@ -16,7 +16,7 @@ Range rows_range(const Queue& queue, std::int64_t rows, std::int64_t columns) {
   const auto size = [](std::int64_t n) { return static_cast<std::size_t>(n); };
   if (info.runs_cpu_kernels()) return {{1, size(cpu_shares(info, rows, columns)), 1}, {1, 1, 1}};
   constexpr std::int64_t most_groups = 32768;  // in the second dimension, below every device's limit
-  const std::int64_t group = std::min(256, info.max_work_group);
+  const std::int64_t group = std::min<int>(MAX_GROUP, info.max_work_group);
   std::int64_t width = 1;
   while (width < columns && width < 64 && 2 * width <= group) width *= 2;
   const std::int64_t height = group / width;

@@ -1,11 +1,7 @@
 // Sliding blocks as columns, and their sum back. Needs ops/resample/rows.cl.
-typedef struct {
-  int size[2], blocks[2];
-  int kernel_size[2], dilation[2], padding[2], stride[2];
-} blocks_t;
 
 // Blocks [planes, KH, KW, OH, OW] of planes [planes, H, W]; a row is one of OW elements.
-__kernel void unfold(BUFFER(const STORAGE, x), BUFFER(STORAGE, y), const long rows, const blocks_t b) {
+__kernel void unfold(BUFFER(const STORAGE, x), BUFFER(STORAGE, y), const long rows, const KernelBlocks b) {
   BIND(const STORAGE, x);
   BIND(STORAGE, y);
   const int taps = b.kernel_size[0] * b.kernel_size[1];
@@ -26,14 +22,14 @@ __kernel void unfold(BUFFER(const STORAGE, x), BUFFER(STORAGE, y), const long ro
 }
 
 // The block whose tap `tap` lies on position `at` along one axis, or -1.
-inline int block_on(const blocks_t *b, int axis, int at, int tap) {
+inline int block_on(const KernelBlocks *b, int axis, int at, int tap) {
   const int start = at + b->padding[axis] - tap * b->dilation[axis];
   if (start < 0) return -1;
   const int block = start / b->stride[axis];
   return block < b->blocks[axis] && block * b->stride[axis] == start ? block : -1;
 }
 
-__kernel void fold(BUFFER(const STORAGE, x), BUFFER(STORAGE, y), const long rows, const blocks_t b) {
+__kernel void fold(BUFFER(const STORAGE, x), BUFFER(STORAGE, y), const long rows, const KernelBlocks b) {
   BIND(const STORAGE, x);
   BIND(STORAGE, y);
   const long block_count = (long)b.blocks[0] * b.blocks[1];

@@ -3,17 +3,12 @@
 #include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
 #include "dlprim/ops/resample/resample_launch.h"
+#include "dlprim/ops/resample/resample_shared.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
 
 namespace dlprim {
 namespace {
-
-/** blocks_t of unfold.cl. */
-struct KernelBlocks {
-  cl_int size[2], blocks[2];
-  cl_int kernel_size[2], dilation[2], padding[2], stride[2];
-};
 
 KernelBlocks kernel_blocks(const char* op, const Queue& queue, const Tensor& image, const Tensor& columns,
                            const BlockGeometry& g) {

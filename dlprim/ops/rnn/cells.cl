@@ -1,24 +1,20 @@
 // What the cells of recurrent layers do to one element of a step, forward and backward: after the products with the weights,
 // before those of the next step. Include it after core/common.cl (and core/vectors.cl on a CPU).
-//   CELL         TANH_CELL, RELU_CELL, LSTM_CELL, GRU_CELL, or COPY_CELL: the product is the state, as in a projection
+//   CELL         CELL_TANH, CELL_RELU, CELL_LSTM, CELL_GRU, or CELL_COPY: the product is the state, as in a projection
 //   V            sixteen neighbouring units on a CPU, one otherwise
 //   GET, PUT     `lanes` of them from and to a tensor; GET_REAL, PUT_REAL likewise in rows that are padded to whole V
-#define TANH_CELL 0
-#define RELU_CELL 1
-#define LSTM_CELL 2
-#define GRU_CELL 3
-#define COPY_CELL 4
+#include "ops/rnn/rnn_shared.h"
 
-#if CELL == LSTM_CELL
+#if CELL == CELL_LSTM
 #define GATES 4
-#elif CELL == GRU_CELL
+#elif CELL == CELL_GRU
 #define GATES 3
 #else
 #define GATES 1
 #endif
 
 #if SHAPE_CPU
-#define WIDTH 16
+#define WIDTH CELL_VECTOR
 typedef REAL16 V;
 #define GET(p, at) (lanes == 16 ? LOAD16(p, at) : LOAD_UP_TO16(p, at, lanes, (REAL)0))
 #define PUT(p, at, v)        \
@@ -38,12 +34,6 @@ typedef REAL V;
 #endif
 
 #define OPTIONAL(name) (name##_buffer ? name##_buffer + name##_start : 0)
-
-// Rows of the step; of those, rows that go on in the next one (forward), rows that the next one had (backward); the
-// units; elements from one row of `out` (forward) or `dy` (backward) to the next; of a row of `carry`.
-typedef struct {
-  int rows, next_rows, units, out_row, carry_row;
-} step_t;
 
 // No overflow on either side: the exponential is only ever taken of a negative number.
 inline V sigmoid(V a) {
@@ -78,7 +68,7 @@ typedef struct {
 #define GATE(g) (at + (long)(g)*s.units)
 
 // `product`: of the states before the step with the recurrent weights, one a gate.
-inline void step_forward(const forward_t a, const step_t s, const int row, const int unit, const int lanes,
+inline void step_forward(const forward_t a, const RnnStepSizes s, const int row, const int unit, const int lanes,
                          const V *product) {
   const long at = (long)row * GATES * s.units + unit, own = (long)row * s.units + unit;
   const bool goes_on = row < s.next_rows;
@@ -88,7 +78,7 @@ inline void step_forward(const forward_t a, const step_t s, const int row, const
     recurrent[g] = product[g];
     if (a.h_bias) recurrent[g] += GET(a.h_bias, g * s.units + unit);
   }
-#if CELL == COPY_CELL
+#if CELL == CELL_COPY
   h = recurrent[0];
 #else
   V from_x[GATES];
@@ -98,15 +88,15 @@ inline void step_forward(const forward_t a, const step_t s, const int row, const
     if (a.x_bias) from_x[g] += GET(a.x_bias, g * s.units + unit);
   }
 #endif
-#if CELL == TANH_CELL || CELL == RELU_CELL
+#if CELL == CELL_TANH || CELL == CELL_RELU
   const V sum = from_x[0] + recurrent[0];
-#if CELL == TANH_CELL
+#if CELL == CELL_TANH
   h = hyperbolic_tangent(sum);
 #else
   h = sum <= 0 ? (V)(0) : sum;
 #endif
   PUT(a.gates, at, h);
-#elif CELL == LSTM_CELL
+#elif CELL == CELL_LSTM
   const V i = sigmoid(from_x[0] + recurrent[0]), f = sigmoid(from_x[1] + recurrent[1]);
   const V g = hyperbolic_tangent(from_x[2] + recurrent[2]);
   const V o = sigmoid(from_x[3] + recurrent[3]);
@@ -117,7 +107,7 @@ inline void step_forward(const forward_t a, const step_t s, const int row, const
   PUT(a.gates, GATE(2), g);
   PUT(a.gates, GATE(3), o);
   PUT(goes_on ? a.c_next : a.c_end, own, c);
-#elif CELL == GRU_CELL
+#elif CELL == CELL_GRU
   const V r = sigmoid(from_x[0] + recurrent[0]), z = sigmoid(from_x[1] + recurrent[1]);
   const V n = hyperbolic_tangent(from_x[2] + r * recurrent[2]);
   h = n + z * (GET(a.h, own) - n);
@@ -144,20 +134,20 @@ typedef struct {
 
 // `product`: of the next step's gradients with the recurrent weights, for rows that it had. Rows beyond the step's own
 // began in the next one.
-inline void step_backward(const backward_t a, const step_t s, const int row, const int unit, const int lanes,
+inline void step_backward(const backward_t a, const RnnStepSizes s, const int row, const int unit, const int lanes,
                           const V product, const bool has_product) {
   const long at = (long)row * GATES * s.units + unit, own = (long)row * s.units + unit;
   const long carried = (long)row * s.carry_row + unit;
   const bool went_on = row < s.next_rows;
   V dh = has_product ? product : a.dh_end ? GET(a.dh_end, own) : (V)(0);
-#if CELL == GRU_CELL
+#if CELL == CELL_GRU
   if (went_on) dh += GET_REAL(a.carry, carried);
 #endif
   if (row >= s.rows) {
     if (a.dh_start) {
       PUT(a.dh_start, own, dh);
     }
-#if CELL == LSTM_CELL
+#if CELL == CELL_LSTM
     if (a.dc_start) {
       PUT(a.dc_start, own, GET_REAL(a.carry, carried));
     }
@@ -165,14 +155,14 @@ inline void step_backward(const backward_t a, const step_t s, const int row, con
     return;
   }
   if (a.dy) dh += GET(a.dy, (long)row * s.out_row + unit);
-#if CELL == COPY_CELL
+#if CELL == CELL_COPY
   PUT(a.dx_gates, at, dh);
-#elif CELL == TANH_CELL
+#elif CELL == CELL_TANH
   const V y = GET(a.gates, at);
   PUT(a.dx_gates, at, dh * (1 - y * y));
-#elif CELL == RELU_CELL
+#elif CELL == CELL_RELU
   PUT(a.dx_gates, at, GET(a.gates, at) <= 0 ? (V)(0) : dh);
-#elif CELL == LSTM_CELL
+#elif CELL == CELL_LSTM
   const V i = GET(a.gates, GATE(0)), f = GET(a.gates, GATE(1)), g = GET(a.gates, GATE(2)), o = GET(a.gates, GATE(3));
   const V c = GET(a.c, own), t = hyperbolic_tangent(f * c + i * g);
   V dc = dh * o * (1 - t * t);

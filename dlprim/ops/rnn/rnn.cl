@@ -1,10 +1,10 @@
 // One step of a recurrent layer, forward or backward. Macros: STORAGE, REAL, LOAD, STORE (dtype_defines), REAL_IS_FLOAT,
 // CELL (cells.cl), and PRODUCT, which says where the product with the recurrent weights comes from:
-//   GIVEN    `left` is that product, [product_rows, products * units]
-//   TILES    the kernel makes it out of `left` [product_rows, depth] and `weights`, packed panels (CPU alone, macros of
-//            cpu_tile.cl, and ROW_TILES, tiles of rows that a job has)
-//   THIN     the same, out of weights that are as they are: element (k, n) at weights[k * weight_row + n * weight_column];
-//            for few rows (simt alone)
+//   PRODUCT_GIVEN   `left` is that product, [product_rows, products * units]
+//   PRODUCT_TILES   the kernel makes it out of `left` [product_rows, depth] and `weights`, packed panels (CPU alone, macros
+//                   of cpu_tile.cl, and ROW_TILES, tiles of rows that a job has)
+//   PRODUCT_THIN    the same, out of weights that are as they are: element (k, n) at
+//                   weights[k * weight_row + n * weight_column]; for few rows (simt alone)
 // Work: shape cpu, a range of rows an item (TILES: of jobs, a block of units times a block of rows); shape simt, a unit
 // of a row an item (THIN: a block of units times a block of rows a group).
 #include "core/common.cl"
@@ -12,10 +12,7 @@
 #include "ops/gemm/remainder.cl"
 #include "ops/rnn/cells.cl"
 
-#define GIVEN 0
-#define TILES 1
-#define THIN 2
-#if PRODUCT == TILES
+#if PRODUCT == PRODUCT_TILES
 #include "ops/gemm/cpu_tile.cl"
 #define WEIGHT REAL
 #else
@@ -26,14 +23,15 @@
   BUFFER(const STORAGE, left), const int product_rows, BUFFER(const WEIGHT, weights), const int depth,                \
       const long weight_row, const long weight_column
 #define FORWARD_ARGS                                                                                                  \
-  const step_t s, PRODUCT_ARGS, BUFFER(STORAGE, gates), BUFFER(const STORAGE, x_bias), BUFFER(const STORAGE, h_bias), \
-      BUFFER(const STORAGE, h), BUFFER(const STORAGE, c), BUFFER(STORAGE, hidden_n), BUFFER(STORAGE, out),            \
-      BUFFER(STORAGE, h_next), BUFFER(STORAGE, h_end), BUFFER(STORAGE, c_next), BUFFER(STORAGE, c_end)
+  const RnnStepSizes s, PRODUCT_ARGS, BUFFER(STORAGE, gates), BUFFER(const STORAGE, x_bias),                          \
+      BUFFER(const STORAGE, h_bias), BUFFER(const STORAGE, h), BUFFER(const STORAGE, c), BUFFER(STORAGE, hidden_n),   \
+      BUFFER(STORAGE, out), BUFFER(STORAGE, h_next), BUFFER(STORAGE, h_end), BUFFER(STORAGE, c_next),                 \
+      BUFFER(STORAGE, c_end)
 #define BACKWARD_ARGS                                                                                                 \
-  const step_t s, PRODUCT_ARGS, BUFFER(const STORAGE, gates), BUFFER(const STORAGE, h), BUFFER(const STORAGE, c),     \
-      BUFFER(const STORAGE, hidden_n), BUFFER(const STORAGE, dy), BUFFER(const STORAGE, dh_end),                      \
-      BUFFER(const STORAGE, dc_end), BUFFER(REAL, carry), BUFFER(STORAGE, dx_gates), BUFFER(STORAGE, dh_gates),       \
-      BUFFER(STORAGE, dh_start), BUFFER(STORAGE, dc_start)
+  const RnnStepSizes s, PRODUCT_ARGS, BUFFER(const STORAGE, gates), BUFFER(const STORAGE, h),                         \
+      BUFFER(const STORAGE, c), BUFFER(const STORAGE, hidden_n), BUFFER(const STORAGE, dy),                           \
+      BUFFER(const STORAGE, dh_end), BUFFER(const STORAGE, dc_end), BUFFER(REAL, carry), BUFFER(STORAGE, dx_gates),   \
+      BUFFER(STORAGE, dh_gates), BUFFER(STORAGE, dh_start), BUFFER(STORAGE, dc_start)
 #define FORWARD_TENSORS                                                                                               \
   {OPTIONAL(gates), OPTIONAL(x_bias), OPTIONAL(h_bias), OPTIONAL(h), OPTIONAL(c), OPTIONAL(hidden_n), OPTIONAL(out),  \
    OPTIONAL(h_next), OPTIONAL(h_end), OPTIONAL(c_next), OPTIONAL(c_end)}
@@ -41,7 +39,7 @@
   {OPTIONAL(gates), OPTIONAL(h), OPTIONAL(c), OPTIONAL(hidden_n), OPTIONAL(dy), OPTIONAL(dh_end), OPTIONAL(dc_end),   \
    OPTIONAL(carry), OPTIONAL(dx_gates), OPTIONAL(dh_gates), OPTIONAL(dh_start), OPTIONAL(dc_start)}
 
-#if PRODUCT == TILES
+#if PRODUCT == PRODUCT_TILES
 
 #define ROWS (ROW_TILES * MR)
 
@@ -148,22 +146,19 @@ __kernel void pack_panels(BUFFER(const STORAGE, matrix), BUFFER(REAL, panels), c
              panels + ((long)gate * get_num_groups(0) + block) * depth * NR);
 }
 
-#elif PRODUCT == THIN
+#elif PRODUCT == PRODUCT_THIN
 
-// A group of ITEMS makes BLOCK_ROWS x COLUMNS products, columns of all gates of BLOCK_UNITS units. The depth comes through
+// A group makes a tile of products, whose columns are those of all gates of block_units units. The depth comes through
 // local memory, STEP at a time; its steps are dealt out to SLICES, whose sums are added at the end.
-#define ITEMS 256
-#define BLOCK_ROWS 32
-#define COLUMNS 16
 #define SLICES 8
 #define STEP (REAL_IS_FLOAT ? 128 : 64)
-#define LEFT_PITCH (BLOCK_ROWS + 1)
-#define RIGHT_PITCH (COLUMNS + 1)
-#define SUMS (BLOCK_ROWS * COLUMNS)
+#define LEFT_PITCH (THIN_TILE_ROWS + 1)
+#define RIGHT_PITCH (THIN_TILE_COLUMNS + 1)
+#define SUMS (THIN_TILE_ROWS * THIN_TILE_COLUMNS)
 // The panels of a step, and after them the sums of the slices.
 #define LOCAL_SIZE (REAL_IS_FLOAT ? STEP * (LEFT_PITCH + RIGHT_PITCH) : SLICES * SUMS)
 
-// Leaves the sums of each slice in shared[slice * SUMS + row * COLUMNS + gate * BLOCK_UNITS + unit].
+// Leaves the sums of each slice in shared[slice * SUMS + row * THIN_TILE_COLUMNS + gate * block_units + unit].
 inline void thin_product(__local REAL *shared, const __global STORAGE *left, const int rows,
                          const __global STORAGE *weights, const long weight_row, const long weight_column,
                          const int depth, const int gates, const int block_units, const int first_unit,
@@ -174,13 +169,14 @@ inline void thin_product(__local REAL *shared, const __global STORAGE *left, con
   const bool columns_first = weight_column == 1;
   REAL sum[4][4] = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}};
   for (int start = 0; start < depth; start += STEP) {
-    for (int e = item; e < BLOCK_ROWS * STEP; e += ITEMS) {
+    for (int e = item; e < THIN_TILE_ROWS * STEP; e += THIN_ITEMS) {
       const int k = e % STEP, r = e / STEP;
       left_panel[k * LEFT_PITCH + r] =
           r < rows && start + k < depth ? LOAD(left, (long)r * depth + start + k) : (REAL)0;
     }
-    for (int e = item; e < COLUMNS * STEP; e += ITEMS) {
-      const int k = columns_first ? e / COLUMNS : e % STEP, n = columns_first ? e % COLUMNS : e / STEP;
+    for (int e = item; e < THIN_TILE_COLUMNS * STEP; e += THIN_ITEMS) {
+      const int k = columns_first ? e / THIN_TILE_COLUMNS : e % STEP;
+      const int n = columns_first ? e % THIN_TILE_COLUMNS : e / STEP;
       const int gate = n / block_units, unit = first_unit + n % block_units;
       right_panel[k * RIGHT_PITCH + n] =
           gate < gates && unit < units && start + k < depth
@@ -198,27 +194,27 @@ inline void thin_product(__local REAL *shared, const __global STORAGE *left, con
     barrier(CLK_LOCAL_MEM_FENCE);
   }
   for (int i = 0; i < 4; ++i)
-    for (int j = 0; j < 4; ++j) shared[slice * SUMS + (row + i) * COLUMNS + column + j] = sum[i][j];
+    for (int j = 0; j < 4; ++j) shared[slice * SUMS + (row + i) * THIN_TILE_COLUMNS + column + j] = sum[i][j];
   barrier(CLK_LOCAL_MEM_FENCE);
 }
 
 inline REAL joined(const __local REAL *shared, const int row, const int column) {
   REAL total = 0;
-  for (int slice = 0; slice < SLICES; ++slice) total += shared[slice * SUMS + row * COLUMNS + column];
+  for (int slice = 0; slice < SLICES; ++slice) total += shared[slice * SUMS + row * THIN_TILE_COLUMNS + column];
   return total;
 }
 
-__attribute__((reqd_work_group_size(ITEMS, 1, 1)))
+__attribute__((reqd_work_group_size(THIN_ITEMS, 1, 1)))
 __kernel void step_forward_kernel(FORWARD_ARGS) {
   BIND(const STORAGE, left);
   BIND(const STORAGE, weights);
   __local REAL shared[LOCAL_SIZE];
   const forward_t a = FORWARD_TENSORS;
-  const int block_units = COLUMNS / GATES, first_unit = get_group_id(0) * block_units;
-  const int first_row = get_group_id(1) * BLOCK_ROWS, rows = min(BLOCK_ROWS, s.rows - first_row);
+  const int block_units = THIN_TILE_COLUMNS / GATES, first_unit = get_group_id(0) * block_units;
+  const int first_row = get_group_id(1) * THIN_TILE_ROWS, rows = min(THIN_TILE_ROWS, s.rows - first_row);
   thin_product(shared, left + (long)first_row * depth, rows, weights, weight_row, weight_column, depth, GATES,
                block_units, first_unit, s.units);
-  for (int e = get_local_id(0); e < rows * block_units; e += ITEMS) {
+  for (int e = get_local_id(0); e < rows * block_units; e += THIN_ITEMS) {
     const int row = e / block_units, unit = e % block_units;
     if (first_unit + unit >= s.units) continue;
     V product[GATES];
@@ -227,19 +223,19 @@ __kernel void step_forward_kernel(FORWARD_ARGS) {
   }
 }
 
-__attribute__((reqd_work_group_size(ITEMS, 1, 1)))
+__attribute__((reqd_work_group_size(THIN_ITEMS, 1, 1)))
 __kernel void step_backward_kernel(BACKWARD_ARGS) {
   BIND(const STORAGE, left);
   BIND(const STORAGE, weights);
   __local REAL shared[LOCAL_SIZE];
   const backward_t a = BACKWARD_TENSORS;
-  const int all_rows = max(s.rows, s.next_rows), first_unit = get_group_id(0) * COLUMNS;
-  const int first_row = get_group_id(1) * BLOCK_ROWS, rows = min(BLOCK_ROWS, all_rows - first_row);
+  const int all_rows = max(s.rows, s.next_rows), first_unit = get_group_id(0) * THIN_TILE_COLUMNS;
+  const int first_row = get_group_id(1) * THIN_TILE_ROWS, rows = min(THIN_TILE_ROWS, all_rows - first_row);
   if (first_row < product_rows)
-    thin_product(shared, left + (long)first_row * depth, min(BLOCK_ROWS, product_rows - first_row), weights, weight_row,
-                 weight_column, depth, 1, COLUMNS, first_unit, s.units);
-  for (int e = get_local_id(0); e < rows * COLUMNS; e += ITEMS) {
-    const int row = e / COLUMNS, unit = e % COLUMNS;
+    thin_product(shared, left + (long)first_row * depth, min(THIN_TILE_ROWS, product_rows - first_row), weights,
+                 weight_row, weight_column, depth, 1, THIN_TILE_COLUMNS, first_unit, s.units);
+  for (int e = get_local_id(0); e < rows * THIN_TILE_COLUMNS; e += THIN_ITEMS) {
+    const int row = e / THIN_TILE_COLUMNS, unit = e % THIN_TILE_COLUMNS;
     if (first_unit + unit >= s.units) continue;
     const bool has_product = first_row + row < product_rows;
     step_backward(a, s, first_row + row, first_unit + unit, 1, has_product ? joined(shared, row, unit) : (V)(0),
@@ -256,9 +252,9 @@ __kernel void step_backward_kernel(BACKWARD_ARGS) {
     for (int unit = 0; unit < s.units; unit += WIDTH)
 #define MY_LANES min(WIDTH, s.units - unit)
 #else
-#define FOR_MY_UNITS(all_rows)              \
-  const int row = get_group_id(1);          \
-  const int unit = get_global_id(0);        \
+#define FOR_MY_UNITS(all_rows)                                                              \
+  const int row = get_group_id(1);                                                          \
+  const int unit = get_global_id(0);                                                        \
   if (unit < s.units)
 #define MY_LANES 1
 #endif

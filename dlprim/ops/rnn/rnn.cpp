@@ -171,7 +171,7 @@ class Backward {
       dh = matrix(layer.state_size());
       plain_gates_ = &plain_step_kernel(queue, backward_kernel, step_cell(layer.cell), layer.w_hh.dtype);
     }
-    const std::int64_t padded_units = (layer.units() + 15) / 16 * 16;  // whole vectors of cells.cl
+    const std::int64_t padded_units = round_up(layer.units(), CELL_VECTOR);
     carry_ = queue.scratch({steps.size(0), padded_units}, compute_dtype(layer.w_hh.dtype));
   }
 

@@ -14,8 +14,6 @@ namespace {
 // Beyond it the GEMM's larger tiles read the weights less often. An estimate, not measured.
 constexpr std::int64_t thin_rows = 64;
 constexpr int job_row_tiles = 3;
-// BLOCK_ROWS, COLUMNS and ITEMS of rnn.cl.
-constexpr int thin_block_rows = 32, thin_columns = 16, thin_items = 256;
 
 }  // namespace
 
@@ -31,7 +29,7 @@ StepProduct::StepProduct(Queue& queue, const char* kernel, StepCell cell, const 
 
 StepProduct::Kind StepProduct::kind_for(const Device& device, std::int64_t rows) {
   if (device.info().runs_cpu_kernels()) return Kind::tiles;
-  return rows <= thin_rows && device.info().max_work_group >= thin_items ? Kind::thin : Kind::given;
+  return rows <= thin_rows && device.info().max_work_group >= THIN_ITEMS ? Kind::thin : Kind::given;
 }
 
 Kernel& StepProduct::kernel_of(Queue& queue, const char* kernel, StepCell cell, DType dtype, Kind kind) {
@@ -71,10 +69,10 @@ Range StepProduct::range(const RnnStepSizes& sizes) const {
       return Range::groups(
           1,
           cpu_tile::items_for(queue_.device(), ceil_div(sizes.units, cpu_tile::tile_columns(matrix_.dtype)) *
-                                                   ceil_div(rows, job_row_tiles * cpu_tile::tile_rows)));
+                                                   ceil_div(rows, job_row_tiles * TILE_ROWS)));
     case Kind::thin:
-      return Range::groups(thin_items, ceil_div(sizes.units, thin_columns / blocks_),
-                           ceil_div(rows, thin_block_rows));
+      return Range::groups(THIN_ITEMS, ceil_div(sizes.units, THIN_TILE_COLUMNS / blocks_),
+                           ceil_div(rows, THIN_TILE_ROWS));
   }
   return plain_step_range(queue_.device(), sizes);
 }

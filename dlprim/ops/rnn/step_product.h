@@ -1,17 +1,19 @@
 #pragma once
 
 #include "dlprim/core/tensor.h"
+#include "dlprim/ops/rnn/rnn_shared.h"
 #include "dlprim/runtime/queue.h"
 
 namespace dlprim {
 
-/** step_t of cells.cl. */
-struct RnnStepSizes {
-  cl_int rows, next_rows, units, out_row, carry_row;
+/** What a step kernel does beside its product. */
+enum class StepCell {
+  tanh = CELL_TANH,
+  relu = CELL_RELU,
+  lstm = CELL_LSTM,
+  gru = CELL_GRU,
+  copy = CELL_COPY
 };
-
-/** What a step kernel does beside its product: CELL of cells.cl, in its order. */
-enum class StepCell { tanh, relu, lstm, gru, copy };
 
 /**
  * A step of a recurrent layer as launches: the product of the rows that are at hand with a matrix that is the
@@ -37,7 +39,7 @@ class StepProduct {
   }
 
  private:
-  enum class Kind { given, tiles, thin };  // PRODUCT of rnn.cl
+  enum class Kind { given = PRODUCT_GIVEN, tiles = PRODUCT_TILES, thin = PRODUCT_THIN };
 
   static Kind kind_for(const Device& device, std::int64_t rows);
   static Kernel& kernel_of(Queue& queue, const char* kernel, StepCell cell, DType dtype, Kind kind);

@@ -2,6 +2,7 @@
 //   STORAGE, REAL, LOAD, STORE   the dtype of all tensors
 //   IS_FLOATING                  whether REAL is a floating type
 #include "core/common.cl"
+#include "ops/scan/scan_shared.h"
 
 #if !IS_FLOATING
 typedef long wide_t;
@@ -16,19 +17,19 @@ typedef float wide_t;
 #define SCAN_ARGS const long outer, const long n, const long inner, const int reverse
 #define AT(k) ((reverse ? n - 1 - (k) : (k)) * inner)
 
-// One work item follows LANES neighbouring columns.
+// One work item follows SCAN_COLUMNS neighbouring columns.
 #if SHAPE_CPU
-#define LANES 16
+#define SCAN_COLUMNS CPU_SCAN_COLUMNS
 #else
-#define LANES 1
+#define SCAN_COLUMNS 1
 #endif
-#define FIND_COLUMNS                                          \
-  const long strips = (inner + LANES - 1) / LANES;            \
-  const long strip = get_global_id(0);                        \
-  if (strip >= outer * strips) return;                        \
-  const long block = strip / strips;                          \
-  const long column = (strip - block * strips) * LANES;       \
-  const int lanes = (int)min((long)LANES, inner - column);    \
+#define FIND_COLUMNS                                              \
+  const long strips = (inner + SCAN_COLUMNS - 1) / SCAN_COLUMNS;  \
+  const long strip = get_global_id(0);                            \
+  if (strip >= outer * strips) return;                            \
+  const long block = strip / strips;                              \
+  const long column = (strip - block * strips) * SCAN_COLUMNS;    \
+  const int lanes = (int)min((long)SCAN_COLUMNS, inner - column); \
   const long first = block * n * inner + column;
 
 #define COLUMNS_KERNEL(name, IDENTITY, COMBINE)                                                     \
@@ -36,8 +37,8 @@ typedef float wide_t;
     BIND(const STORAGE, x);                                                                         \
     BIND(STORAGE, y);                                                                               \
     FIND_COLUMNS                                                                                    \
-    wide_t running[LANES];                                                                          \
-    for (int l = 0; l < LANES; ++l) running[l] = IDENTITY;                                          \
+    wide_t running[SCAN_COLUMNS];                                                                   \
+    for (int l = 0; l < SCAN_COLUMNS; ++l) running[l] = IDENTITY;                                   \
     for (long k = 0; k < n; ++k) {                                                                  \
       const long at = first + AT(k);                                                                \
       for (int l = 0; l < lanes; ++l) {                                                             \
@@ -59,8 +60,8 @@ __kernel void cumprod_backward(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, 
   BIND(wide_t, suffix);
   BIND(STORAGE, dx);
   FIND_COLUMNS
-  wide_t running[LANES];
-  for (int l = 0; l < LANES; ++l) running[l] = 0;
+  wide_t running[SCAN_COLUMNS];
+  for (int l = 0; l < SCAN_COLUMNS; ++l) running[l] = 0;
   for (long k = n - 1; k >= 0; --k) {
     const long at = first + k * inner;
     for (int l = 0; l < lanes; ++l) {
@@ -68,7 +69,7 @@ __kernel void cumprod_backward(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, 
       running[l] *= (wide_t)LOAD(x, at + l);
     }
   }
-  for (int l = 0; l < LANES; ++l) running[l] = 1;
+  for (int l = 0; l < SCAN_COLUMNS; ++l) running[l] = 1;
   for (long k = 0; k < n; ++k) {
     const long at = first + k * inner;
     for (int l = 0; l < lanes; ++l) {
@@ -80,7 +81,6 @@ __kernel void cumprod_backward(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, 
 #endif
 
 #if SHAPE_SIMT
-#define GROUP 256  // most work items of a group
 #define PER_ITEM 8
 
 // A work group follows one row of consecutive elements, a tile of PER_ITEM elements an item at a time.
@@ -88,7 +88,7 @@ __kernel void cumprod_backward(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, 
   __kernel void name##_rows(BUFFER(const STORAGE, x), BUFFER(STORAGE, y), SCAN_ARGS) {              \
     BIND(const STORAGE, x);                                                                         \
     BIND(STORAGE, y);                                                                               \
-    __local wide_t ends[GROUP];                                                                     \
+    __local wide_t ends[MAX_GROUP];                                                                 \
     const int lid = get_local_id(0), size = get_local_size(0);                                      \
     const long first = get_group_id(0) * n;                                                         \
     wide_t carried = IDENTITY;                                                                      \

@@ -4,6 +4,7 @@
 
 #include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
+#include "dlprim/ops/scan/scan_shared.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
 
@@ -27,8 +28,7 @@ Kernel& scan_kernel(Queue& queue, const std::string& name, DType dtype) {
 }
 
 Range columns_range(const DeviceInfo& device, const Columns& c) {
-  constexpr std::int64_t cpu_lanes = 16;  // LANES of scan.cl
-  if (device.runs_cpu_kernels()) return Range::linear(c.outer * ((c.inner + cpu_lanes - 1) / cpu_lanes), 1);
+  if (device.runs_cpu_kernels()) return Range::linear(c.outer * (ceil_div(c.inner, CPU_SCAN_COLUMNS)), 1);
   return Range::linear(c.outer * c.inner, std::min(64, device.max_work_group));
 }
 
@@ -42,7 +42,7 @@ void scan(Queue& queue, const std::string& name, const Tensor& x, int dim, const
   const DeviceInfo& device = queue.device().info();
   constexpr std::int64_t long_row = 64;
   const bool rows = !device.runs_cpu_kernels() && c.inner == 1 && c.n >= long_row;
-  int group = std::min(256, device.max_work_group);
+  int group = std::min<int>(MAX_GROUP, device.max_work_group);
   while (group > 8 && group * 4 >= c.n) group /= 2;
   queue.launch(scan_kernel(queue, name + (rows ? "_rows" : "_columns"), x.dtype),
                rows ? Range::groups(group, c.outer) : columns_range(device, c), x, y, c.outer, c.n, c.inner,

@@ -6,7 +6,7 @@
 #include "core/group.cl"
 #include "core/vectors.cl"
 
-#define BLOCK 256  // terms of one chain of additions
+#define CHAIN 256  // terms of one chain of additions
 
 #define ROW_ARGS const long outer, const int n, const int inner, const int take_log
 
@@ -25,9 +25,9 @@ inline void forward_row(const __global STORAGE *restrict x, __global STORAGE *re
   const REAL top = row_maximum(x, n);
   const int whole = n & ~15;
   REAL16 total = 0;
-  for (int start = 0; start < whole; start += 16 * BLOCK) {
+  for (int start = 0; start < whole; start += 16 * CHAIN) {
     REAL16 sum = 0;
-    for (int i = start; i < min(whole, start + 16 * BLOCK); i += 16) {
+    for (int i = start; i < min(whole, start + 16 * CHAIN); i += 16) {
       const REAL16 e = exp(LOAD16(x, i) - top);
 #if EXACT_STORAGE
       if (!take_log) STORE16(y, i, e);
@@ -60,9 +60,9 @@ inline void backward_row(const __global STORAGE *restrict dy, const __global STO
                          __global STORAGE *restrict dx, int n, int of_log) {
   const int whole = n & ~15;
   REAL16 total = 0;
-  for (int start = 0; start < whole; start += 16 * BLOCK) {
+  for (int start = 0; start < whole; start += 16 * CHAIN) {
     REAL16 sum = 0;
-    for (int i = start; i < min(whole, start + 16 * BLOCK); i += 16)
+    for (int i = start; i < min(whole, start + 16 * CHAIN); i += 16)
       sum = of_log ? sum + LOAD16(dy, i) : fma(LOAD16(dy, i), LOAD16(y, i), sum);
     total += sum;
   }
@@ -94,9 +94,9 @@ inline void forward_lanes(const __global STORAGE *restrict x, __global STORAGE *
                           int take_log) {
   REAL16 top = -INFINITY, total = 0;
   for (int i = 0; i < n; ++i) top = fmax(top, LOAD_LANES(x, (long)i * inner));
-  for (int start = 0; start < n; start += BLOCK) {
+  for (int start = 0; start < n; start += CHAIN) {
     REAL16 sum = 0;
-    for (int i = start; i < min(n, start + BLOCK); ++i) sum += exp(LOAD_LANES(x, (long)i * inner) - top);
+    for (int i = start; i < min(n, start + CHAIN); ++i) sum += exp(LOAD_LANES(x, (long)i * inner) - top);
     total += sum;
   }
   const REAL16 log_sum = take_log ? log(total) : (REAL16)0;
@@ -110,9 +110,9 @@ inline void forward_lanes(const __global STORAGE *restrict x, __global STORAGE *
 inline void backward_lanes(const __global STORAGE *restrict dy, const __global STORAGE *restrict y,
                            __global STORAGE *restrict dx, int n, int inner, int lanes, int of_log) {
   REAL16 total = 0;
-  for (int start = 0; start < n; start += BLOCK) {
+  for (int start = 0; start < n; start += CHAIN) {
     REAL16 sum = 0;
-    for (int i = start; i < min(n, start + BLOCK); ++i) {
+    for (int i = start; i < min(n, start + CHAIN); ++i) {
       const REAL16 g = LOAD_LANES(dy, (long)i * inner);
       sum = of_log ? sum + g : fma(g, LOAD_LANES(y, (long)i * inner), sum);
     }
@@ -155,7 +155,6 @@ __kernel void softmax_backward_rows(BUFFER(const STORAGE, dy), BUFFER(const STOR
 
 #else
 
-#define GROUP 256  // work items of a group (or fewer: any power of two)
 
 __kernel void softmax_forward_rows(BUFFER(const STORAGE, x), BUFFER(STORAGE, y), ROW_ARGS) {
   BIND(const STORAGE, x);
@@ -166,9 +165,9 @@ __kernel void softmax_forward_rows(BUFFER(const STORAGE, x), BUFFER(STORAGE, y),
   const long at = o * n * inner + (row - o * inner);
   REAL top = -INFINITY, total = 0;
   for (int i = 0; i < n; ++i) top = fmax(top, (REAL)LOAD(x, at + (long)i * inner));
-  for (int start = 0; start < n; start += BLOCK) {
+  for (int start = 0; start < n; start += CHAIN) {
     REAL sum = 0;
-    for (int i = start; i < min(n, start + BLOCK); ++i) sum += exp(LOAD(x, at + (long)i * inner) - top);
+    for (int i = start; i < min(n, start + CHAIN); ++i) sum += exp(LOAD(x, at + (long)i * inner) - top);
     total += sum;
   }
   const REAL log_sum = log(total);
@@ -187,9 +186,9 @@ __kernel void softmax_backward_rows(BUFFER(const STORAGE, dy), BUFFER(const STOR
   const long o = row / inner;
   const long at = o * n * inner + (row - o * inner);
   REAL total = 0;
-  for (int start = 0; start < n; start += BLOCK) {
+  for (int start = 0; start < n; start += CHAIN) {
     REAL sum = 0;
-    for (int i = start; i < min(n, start + BLOCK); ++i) {
+    for (int i = start; i < min(n, start + CHAIN); ++i) {
       const REAL g = LOAD(dy, at + (long)i * inner);
       sum += take_log ? g : g * LOAD(y, at + (long)i * inner);
     }
@@ -204,7 +203,7 @@ __kernel void softmax_backward_rows(BUFFER(const STORAGE, dy), BUFFER(const STOR
 __kernel void softmax_forward_groups(BUFFER(const STORAGE, x), BUFFER(STORAGE, y), ROW_ARGS) {
   BIND(const STORAGE, x);
   BIND(STORAGE, y);
-  __local REAL tops[GROUP], sums[GROUP];
+  __local REAL tops[MAX_GROUP], sums[MAX_GROUP];
   const int lid = get_local_id(0), size = get_local_size(0);
   const long at = get_group_id(0) * (long)n;
   REAL mine = -INFINITY;
@@ -227,7 +226,7 @@ __kernel void softmax_backward_groups(BUFFER(const STORAGE, dy), BUFFER(const ST
   BIND(const STORAGE, dy);
   BIND(const STORAGE, y);
   BIND(STORAGE, dx);
-  __local REAL sums[GROUP];
+  __local REAL sums[MAX_GROUP];
   const int lid = get_local_id(0), size = get_local_size(0);
   const long at = get_group_id(0) * (long)n;
   REAL sum = 0;

@@ -3,6 +3,7 @@
 // A row is cut in blocks. A pass counts every block's digits, sums the counts (sums_before), and moves every pair to where
 // its digit and block begin. Shape cpu: a work item takes a block; shape simt: a work group does.
 #include "core/common.cl"
+#include "ops/sort/sort_shared.h"
 #include "ops/sort/work.cl"
 
 #if KEY_BITS == 64
@@ -12,9 +13,9 @@ typedef uint key_t;
 #endif
 
 #if SHAPE_CPU
-#define DIGIT_BITS 8
+#define DIGIT_BITS CPU_DIGIT_BITS
 #else
-#define DIGIT_BITS 4
+#define DIGIT_BITS SIMT_DIGIT_BITS
 #endif
 #define DIGITS (1 << DIGIT_BITS)
 #define DIGIT(key) ((int)((key) >> shift) & (DIGITS - 1))

@@ -4,6 +4,7 @@
 
 #include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
+#include "dlprim/ops/sort/sort_shared.h"
 #include "dlprim/ops/sort/work.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/launch_ranges.h"
@@ -29,7 +30,7 @@ struct Blocks {
 
 Blocks cut(const Queue& queue, const Dims& shape) {
   const DeviceInfo& info = queue.device().info();
-  Blocks blocks{shape[0], shape[1], work_group(queue.device().info(), 256) * simt_stretch, 0};
+  Blocks blocks{shape[0], shape[1], work_group(queue.device().info()) * simt_stretch, 0};
   if (info.runs_cpu_kernels()) {
     const std::int64_t wanted = 4 * info.compute_units / blocks.rows;
     const std::int64_t count =
@@ -47,7 +48,7 @@ class Passes {
       : queue_(queue),
         defines_(key_defines(key_bits)),
         cpu_(queue.device().info().runs_cpu_kernels()),
-        digit_bits_(cpu_ ? 8 : 4),
+        digit_bits_(cpu_ ? CPU_DIGIT_BITS : SIMT_DIGIT_BITS),
         blocks_(cut(queue, keys.shape)),
         keys_(keys),
         other_keys_(queue.scratch(keys.shape, keys.dtype)),
@@ -70,7 +71,7 @@ class Passes {
         queue_.launch(move, range(), keys_, order, counts_, other_keys_, other_order_, n, parts, count, size,
                       cl_int{shift});
       } else {
-        const auto items = static_cast<std::size_t>(work_group(queue_.device().info(), 256)) * sizeof(cl_int);
+        const auto items = static_cast<std::size_t>(work_group(queue_.device().info())) * sizeof(cl_int);
         queue_.launch(move, range(), keys_, order, counts_, other_keys_, other_order_, n, parts, count, size,
                       cl_int{shift}, LocalMemory{items << digit_bits_}, LocalMemory{items});
       }
@@ -85,7 +86,7 @@ class Passes {
  private:
   Range range() const {
     return cpu_ ? share_range(queue_, blocks_.parts(), blocks_.size)
-                : Range::groups(work_group(queue_.device().info(), 256), blocks_.parts());
+                : Range::groups(work_group(queue_.device().info()), blocks_.parts());
   }
 
   Queue& queue_;

@@ -14,7 +14,7 @@ void sums_before(Queue& queue, const char* file, const Defines& defines, const T
   const DeviceInfo& device = queue.device().info();
   if (device.runs_cpu_kernels())
     return queue.launch(kernel, Range::linear(rows, 1), counts, Optional{totals}, length);
-  const int group = work_group(device, 256);
+  const int group = work_group(device);
   queue.launch(kernel, Range::groups(group, rows), counts, Optional{totals}, length,
                LocalMemory{static_cast<std::size_t>(group) * sizeof(cl_int)});
 }

@@ -5,6 +5,7 @@ void bind_norm_modules(py::module_& m) {
       .def("reset_running_stats", &RunningNorm::reset_running_stats, WithoutLock());
   LayerClass<BatchNorm1d, RunningNorm>(m, "BatchNorm1d", "Batch normalisation over [N, C] or [N, C, L].");
   LayerClass<BatchNorm2d, RunningNorm>(m, "BatchNorm2d", "Batch normalisation over [N, C, H, W].");
+  LayerClass<BatchNorm3d, RunningNorm>(m, "BatchNorm3d", "Batch normalisation over [N, C, D, H, W].");
   LayerClass<InstanceNorm1d, RunningNorm>(m, "InstanceNorm1d",
                                           "Instance normalisation over [N, C, L] or [C, L].");
   LayerClass<InstanceNorm2d, RunningNorm>(m, "InstanceNorm2d",

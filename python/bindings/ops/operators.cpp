@@ -17,6 +17,23 @@ py::list table_as_dicts() {
   return rows;
 }
 
+/** PyTorch's second names of operators: (other name, name). */
+constexpr const char* second_names[][2] = {
+    {"absolute", "abs"},   {"arccos", "acos"},    {"arccosh", "acosh"},     {"arcsin", "asin"},
+    {"arcsinh", "asinh"},  {"arctan", "atan"},    {"arctan2", "atan2"},     {"arctanh", "atanh"},
+    {"clip", "clamp"},     {"clip_", "clamp_"},   {"concat", "cat"},        {"concatenate", "cat"},
+    {"divide", "div"},     {"divide_", "div_"},   {"greater", "gt"},        {"greater_equal", "ge"},
+    {"less", "lt"},        {"less_equal", "le"},  {"moveaxis", "movedim"},  {"multiply", "mul"},
+    {"multiply_", "mul_"}, {"negative", "neg"},   {"negative_", "neg_"},    {"not_equal", "ne"},
+    {"subtract", "sub"},   {"subtract_", "sub_"}, {"swapdims", "swapaxes"}, {"true_divide", "div"},
+};
+
+void bind_second_names(py::module_& m, py::class_<ocl::Tensor>& tensor) {
+  for (const auto& [other, name] : second_names)
+    for (const py::object& owner : {static_cast<py::object&>(m), static_cast<py::object&>(tensor)})
+      if (py::hasattr(owner, name) && !py::hasattr(owner, other)) owner.attr(other) = owner.attr(name);
+}
+
 }  // namespace
 
 void bind_operators(py::module_& m, py::class_<ocl::Tensor>& tensor) {
@@ -42,4 +59,5 @@ void bind_operators(py::module_& m, py::class_<ocl::Tensor>& tensor) {
   bind_rnn(bind);
   bind_indexing(bind);
   bind_sort(bind);
+  bind_second_names(m, tensor);
 }

@@ -147,6 +147,23 @@ void bind_views(const OperatorBinder& bind) {
               py::arg("memory_format") = MemoryFormat::contiguous);
   bind.function("reshape", &ocl::reshape, py::arg("shape"));
   bind.function("permute", &ocl::permute, py::arg("dims"));
+  using Repeats = std::variant<std::int64_t, Tensor>;
+  bind.both(
+      "repeat_interleave",
+      [](const Tensor& input, const Repeats& repeats, std::optional<std::int64_t> dim) {
+        return std::visit([&](const auto& given) { return ocl::repeat_interleave(input, given, dim); },
+                          repeats);
+      },
+      py::arg("repeats"), py::arg("dim") = py::none());
+  bind.module().def(
+      "meshgrid",
+      [](const py::args& tensors, const std::optional<std::string>& indexing) {
+        const bool listed = tensors.size() == 1 && !py::isinstance<Tensor>(tensors[0]);
+        const auto given = listed ? tensors[0].cast<ocl::TensorList>() : tensors.cast<ocl::TensorList>();
+        const PythonUnlocked without_lock;
+        return ocl::meshgrid(given, indexing.value_or("ij"));
+      },
+      py::kw_only(), py::arg("indexing") = py::none(), OperatorBinder::doc("meshgrid"));
   bind.free("cat", &ocl::cat, py::arg("tensors"), py::arg("dim") = 0);
   bind.free("stack", &ocl::stack, py::arg("tensors"), py::arg("dim") = 0);
   bind_with_sizes(bind, "reshape", &ocl::reshape);

@@ -9,7 +9,7 @@ import typing
 from . import _nn
 from . import _optim
 from . import _data
-__all__: list[str] = ['ArgumentIndexError', 'ArgumentTypeError', 'ArgumentValueError', 'DeviceError', 'Generator', 'HookHandle', 'KernelBuildError', 'OutOfMemoryError', 'Profile', 'Tensor', 'abs', 'acos', 'adaptive_avg_pool1d', 'adaptive_avg_pool2d', 'adaptive_max_pool1d', 'adaptive_max_pool2d', 'add', 'addcdiv', 'addcmul', 'addmm', 'all', 'allclose', 'amax', 'amin', 'any', 'arange', 'argmax', 'argmin', 'argsort', 'as_strided', 'as_tensor', 'asin', 'atan', 'atan2', 'avg_pool1d', 'avg_pool2d', 'backward', 'baddbmm', 'batch_norm', 'bernoulli', 'bfloat16', 'binary_cross_entropy', 'binary_cross_entropy_with_logits', 'bitwise_and', 'bitwise_not', 'bitwise_or', 'bitwise_xor', 'bmm', 'bool_', 'can_cast', 'cat', 'ceil', 'celu', 'channel_shuffle', 'chunk', 'clamp', 'clamp_max', 'clamp_min', 'clone', 'conv1d', 'conv2d', 'conv_transpose1d', 'conv_transpose2d', 'cos', 'cosh', 'count_nonzero', 'cross_entropy', 'cumprod', 'cumsum', 'device', 'device_count', 'diagonal', 'div', 'div_floor', 'div_trunc', 'dot', 'dropout', 'dropout2d', 'dtype', 'einsum', 'elu', 'embedding', 'empty', 'empty_cache', 'empty_like', 'eq', 'equal', 'erf', 'erfinv', 'exp', 'expm1', 'eye', 'flatten', 'flip', 'float16', 'float32', 'float64', 'floor', 'floor_divide', 'fmod', 'fold', 'frac', 'from_dlpack', 'from_numpy', 'full', 'full_like', 'gather', 'ge', 'gelu', 'gelu_tanh', 'get_default_device', 'get_device_name', 'get_device_properties', 'get_float32_matmul_precision', 'get_rng_state', 'glu', 'glu_kernel', 'grad', 'gradcheck', 'group_norm', 'gru', 'gru_cell', 'gt', 'hardsigmoid', 'hardswish', 'hardtanh', 'huber_loss', 'index_add', 'index_copy', 'index_select', 'initial_seed', 'instance_norm', 'int32', 'int64', 'interpolate', 'is_anomaly_check_nan_enabled', 'is_anomaly_enabled', 'is_available', 'is_floating_point', 'is_grad_enabled', 'is_tensor', 'isclose', 'isfinite', 'isinf', 'isnan', 'kernel_cache_info', 'kl_div', 'l1_loss', 'layer_norm', 'le', 'leaky_relu', 'lerp', 'linear', 'linspace', 'local_response_norm', 'log', 'log10', 'log1p', 'log2', 'log_softmax', 'logaddexp', 'logical_and', 'logical_not', 'logical_or', 'logical_xor', 'logit', 'logsigmoid', 'logsumexp', 'lstm', 'lstm_cell', 'lt', 'manual_seed', 'manual_seed_all', 'masked_fill', 'masked_select', 'matmul', 'max', 'max_memory_allocated', 'max_memory_reserved', 'max_pool1d', 'max_pool2d', 'maximum', 'mean', 'memory_allocated', 'memory_reserved', 'memory_stats', 'min', 'minimum', 'mish', 'mm', 'movedim', 'mse_loss', 'mul', 'multinomial', 'narrow', 'ne', 'neg', 'nll_loss', 'nonzero', 'norm', 'normal', 'normalize', 'numel', 'one_hot', 'ones', 'ones_like', 'operator_table', 'outer', 'pad', 'permute', 'pixel_shuffle', 'pixel_unshuffle', 'pointwise_table', 'pow', 'prelu', 'prelu_kernel', 'prod', 'promote_types', 'rand', 'rand_like', 'randint', 'randint_like', 'randn', 'randn_like', 'randperm', 'reciprocal', 'reduction_table', 'relu', 'relu6', 'remainder', 'reset_peak_memory_stats', 'reshape', 'result_type', 'rms_norm', 'rnn_relu', 'rnn_relu_cell', 'rnn_tanh', 'rnn_tanh_cell', 'roll', 'round', 'rsqrt', 'scaled_dot_product_attention', 'scatter', 'scatter_add', 'select', 'selu', 'set_default_device', 'set_float32_matmul_precision', 'set_memory_limit', 'set_printoptions', 'set_rng_state', 'sgn', 'sigmoid', 'sign', 'silu', 'sin', 'sinh', 'smooth_l1_loss', 'softmax', 'softmin', 'softplus', 'softsign', 'sort', 'split', 'sqrt', 'square', 'squeeze', 'stack', 'std', 'std_mean', 'sub', 'sum', 'swapaxes', 'synchronize', 't', 'take_along_dim', 'tan', 'tanh', 'tanhshrink', 'tensor', 'threshold', 'tile', 'topk', 'transpose', 'tril', 'triu', 'trunc', 'uint8', 'unbind', 'unflatten', 'unfold', 'unsqueeze', 'var', 'var_mean', 'vector_norm', 'where', 'zeros', 'zeros_like']
+__all__: list[str] = ['ArgumentIndexError', 'ArgumentTypeError', 'ArgumentValueError', 'DeviceError', 'Generator', 'HookHandle', 'KernelBuildError', 'OutOfMemoryError', 'Profile', 'Tensor', 'abs', 'absolute', 'acos', 'adaptive_avg_pool1d', 'adaptive_avg_pool2d', 'adaptive_max_pool1d', 'adaptive_max_pool2d', 'add', 'addcdiv', 'addcmul', 'addmm', 'all', 'allclose', 'amax', 'amin', 'any', 'arange', 'arccos', 'arcsin', 'arctan', 'arctan2', 'argmax', 'argmin', 'argsort', 'as_strided', 'as_tensor', 'asin', 'atan', 'atan2', 'avg_pool1d', 'avg_pool2d', 'backward', 'baddbmm', 'batch_norm', 'bernoulli', 'bfloat16', 'binary_cross_entropy', 'binary_cross_entropy_with_logits', 'bitwise_and', 'bitwise_not', 'bitwise_or', 'bitwise_xor', 'bmm', 'bool_', 'can_cast', 'cat', 'ceil', 'celu', 'channel_shuffle', 'chunk', 'clamp', 'clamp_max', 'clamp_min', 'clip', 'clone', 'concat', 'concatenate', 'conv1d', 'conv2d', 'conv_transpose1d', 'conv_transpose2d', 'cos', 'cosh', 'count_nonzero', 'cross_entropy', 'cumprod', 'cumsum', 'device', 'device_count', 'diagonal', 'diff', 'div', 'div_floor', 'div_trunc', 'divide', 'dot', 'dropout', 'dropout2d', 'dtype', 'einsum', 'elu', 'embedding', 'empty', 'empty_cache', 'empty_like', 'eq', 'equal', 'erf', 'erfinv', 'exp', 'expm1', 'eye', 'flatten', 'flip', 'float16', 'float32', 'float64', 'floor', 'floor_divide', 'fmod', 'fold', 'frac', 'from_dlpack', 'from_numpy', 'full', 'full_like', 'gather', 'ge', 'gelu', 'gelu_tanh', 'get_default_device', 'get_device_name', 'get_device_properties', 'get_float32_matmul_precision', 'get_rng_state', 'glu', 'glu_kernel', 'grad', 'gradcheck', 'greater', 'greater_equal', 'group_norm', 'gru', 'gru_cell', 'gt', 'hardsigmoid', 'hardswish', 'hardtanh', 'huber_loss', 'index_add', 'index_copy', 'index_select', 'initial_seed', 'instance_norm', 'int32', 'int64', 'interpolate', 'is_anomaly_check_nan_enabled', 'is_anomaly_enabled', 'is_available', 'is_floating_point', 'is_grad_enabled', 'is_tensor', 'isclose', 'isfinite', 'isinf', 'isnan', 'kernel_cache_info', 'kl_div', 'l1_loss', 'layer_norm', 'le', 'leaky_relu', 'lerp', 'less', 'less_equal', 'linear', 'linspace', 'local_response_norm', 'log', 'log10', 'log1p', 'log2', 'log_softmax', 'logaddexp', 'logical_and', 'logical_not', 'logical_or', 'logical_xor', 'logit', 'logsigmoid', 'logsumexp', 'lstm', 'lstm_cell', 'lt', 'manual_seed', 'manual_seed_all', 'masked_fill', 'masked_select', 'matmul', 'max', 'max_memory_allocated', 'max_memory_reserved', 'max_pool1d', 'max_pool2d', 'maximum', 'mean', 'memory_allocated', 'memory_reserved', 'memory_stats', 'meshgrid', 'min', 'minimum', 'mish', 'mm', 'moveaxis', 'movedim', 'mse_loss', 'mul', 'multinomial', 'multiply', 'narrow', 'ne', 'neg', 'negative', 'nll_loss', 'nonzero', 'norm', 'normal', 'normalize', 'not_equal', 'numel', 'one_hot', 'ones', 'ones_like', 'operator_table', 'outer', 'pad', 'permute', 'pixel_shuffle', 'pixel_unshuffle', 'pointwise_table', 'pow', 'prelu', 'prelu_kernel', 'prod', 'promote_types', 'rand', 'rand_like', 'randint', 'randint_like', 'randn', 'randn_like', 'randperm', 'reciprocal', 'reduction_table', 'relu', 'relu6', 'remainder', 'repeat_interleave', 'reset_peak_memory_stats', 'reshape', 'result_type', 'rms_norm', 'rnn_relu', 'rnn_relu_cell', 'rnn_tanh', 'rnn_tanh_cell', 'roll', 'round', 'rsqrt', 'scaled_dot_product_attention', 'scatter', 'scatter_add', 'select', 'selu', 'set_default_device', 'set_float32_matmul_precision', 'set_memory_limit', 'set_printoptions', 'set_rng_state', 'sgn', 'sigmoid', 'sign', 'silu', 'sin', 'sinh', 'smooth_l1_loss', 'softmax', 'softmin', 'softplus', 'softsign', 'sort', 'split', 'sqrt', 'square', 'squeeze', 'stack', 'std', 'std_mean', 'sub', 'subtract', 'sum', 'swapaxes', 'swapdims', 'synchronize', 't', 'take_along_dim', 'tan', 'tanh', 'tanhshrink', 'tensor', 'threshold', 'tile', 'topk', 'transpose', 'tril', 'triu', 'true_divide', 'trunc', 'uint8', 'unbind', 'unflatten', 'unfold', 'unsqueeze', 'var', 'var_mean', 'vector_norm', 'where', 'zeros', 'zeros_like']
 class ArgumentValueError(ValueError, RuntimeError):
     """
     A shape or a value that does not fit; a ValueError and a RuntimeError.
@@ -85,7 +85,7 @@ class Profile:
         ...
     def table(self, by: str = 'kernel') -> str:
         """
-        A line per kernel, operator or class of module: calls, total and mean time, share; the longest first.
+        A line per kernel, operator, class of module or chosen implementation: calls, total and mean time, share; the longest first.
         """
 class dtype:
     """
@@ -190,6 +190,172 @@ class Tensor:
     def __hash__(*args, **kwargs):
         """
         Return hash(self).
+        """
+    @staticmethod
+    def absolute(*args, **kwargs):
+        """
+        abs(self: ocl._C.Tensor) -> ocl._C.Tensor
+        
+        The absolute value of every element.
+        """
+    @staticmethod
+    def arccos(*args, **kwargs):
+        """
+        acos(self: ocl._C.Tensor) -> ocl._C.Tensor
+        
+        The inverse cosine, in radians.
+        """
+    @staticmethod
+    def arcsin(*args, **kwargs):
+        """
+        asin(self: ocl._C.Tensor) -> ocl._C.Tensor
+        
+        The inverse sine, in radians.
+        """
+    @staticmethod
+    def arctan(*args, **kwargs):
+        """
+        atan(self: ocl._C.Tensor) -> ocl._C.Tensor
+        
+        The inverse tangent, in radians.
+        """
+    @staticmethod
+    def arctan2(*args, **kwargs):
+        """
+        atan2(self: ocl._C.Tensor, other: Tensor | float | int | bool) -> ocl._C.Tensor
+        
+        The angle of the point (b, a), in radians.
+        """
+    @staticmethod
+    def clip(*args, **kwargs):
+        """
+        clamp(self: ocl._C.Tensor, min: float | int | bool | None = None, max: float | int | bool | None = None) -> ocl._C.Tensor
+        
+        a held between min and max.
+        """
+    @staticmethod
+    def clip_(*args, **kwargs):
+        """
+        clamp_(self: ocl._C.Tensor, min: float | int | bool | None = None, max: float | int | bool | None = None) -> ocl._C.Tensor
+        
+        In place: a held between min and max.
+        """
+    @staticmethod
+    def divide(*args, **kwargs):
+        """
+        div(self: ocl._C.Tensor, other: Tensor | float | int | bool) -> ocl._C.Tensor
+        
+        The true quotient.
+        """
+    @staticmethod
+    def divide_(*args, **kwargs):
+        """
+        div_(*args, **kwargs)
+        Overloaded function.
+        
+        1. div_(self: ocl._C.Tensor, other: Tensor | float | int | bool) -> ocl._C.Tensor
+        
+        In place: The true quotient.
+        
+        2. div_(self: ocl._C.Tensor, other: Tensor | float | int | bool, *, rounding_mode: str) -> ocl._C.Tensor
+        """
+    @staticmethod
+    def greater(*args, **kwargs):
+        """
+        gt(self: ocl._C.Tensor, other: Tensor | float | int | bool) -> ocl._C.Tensor
+        
+        Whether a is greater than b.
+        """
+    @staticmethod
+    def greater_equal(*args, **kwargs):
+        """
+        ge(self: ocl._C.Tensor, other: Tensor | float | int | bool) -> ocl._C.Tensor
+        
+        Whether a is at least b.
+        """
+    @staticmethod
+    def less(*args, **kwargs):
+        """
+        lt(self: ocl._C.Tensor, other: Tensor | float | int | bool) -> ocl._C.Tensor
+        
+        Whether a is less than b.
+        """
+    @staticmethod
+    def less_equal(*args, **kwargs):
+        """
+        le(self: ocl._C.Tensor, other: Tensor | float | int | bool) -> ocl._C.Tensor
+        
+        Whether a is at most b.
+        """
+    @staticmethod
+    def moveaxis(*args, **kwargs):
+        """
+        movedim(self: ocl._C.Tensor, source: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], destination: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]) -> ocl._C.Tensor
+        
+        The dimensions source moved to the places destination.
+        """
+    @staticmethod
+    def multiply(*args, **kwargs):
+        """
+        mul(self: ocl._C.Tensor, other: Tensor | float | int | bool) -> ocl._C.Tensor
+        
+        The product.
+        """
+    @staticmethod
+    def multiply_(*args, **kwargs):
+        """
+        mul_(self: ocl._C.Tensor, other: Tensor | float | int | bool) -> ocl._C.Tensor
+        
+        In place: The product.
+        """
+    @staticmethod
+    def negative(*args, **kwargs):
+        """
+        neg(self: ocl._C.Tensor) -> ocl._C.Tensor
+        
+        The negative of every element.
+        """
+    @staticmethod
+    def negative_(*args, **kwargs):
+        """
+        neg_(self: ocl._C.Tensor) -> ocl._C.Tensor
+        
+        In place: The negative of every element.
+        """
+    @staticmethod
+    def not_equal(*args, **kwargs):
+        """
+        ne(self: ocl._C.Tensor, other: Tensor | float | int | bool) -> ocl._C.Tensor
+        
+        Whether a differs from b.
+        """
+    @staticmethod
+    def subtract(*args, **kwargs):
+        """
+        sub(self: ocl._C.Tensor, other: Tensor | float | int | bool, *, alpha: float | int | bool = 1) -> ocl._C.Tensor
+        
+        a - alpha * b.
+        """
+    @staticmethod
+    def subtract_(*args, **kwargs):
+        """
+        sub_(self: ocl._C.Tensor, other: Tensor | float | int | bool, *, alpha: float | int | bool = 1) -> ocl._C.Tensor
+        
+        In place: a - alpha * b.
+        """
+    @staticmethod
+    def swapdims(*args, **kwargs):
+        """
+        swapaxes(self: ocl._C.Tensor, axis0: typing.SupportsInt | typing.SupportsIndex, axis1: typing.SupportsInt | typing.SupportsIndex) -> ocl._C.Tensor
+        
+        Two dimensions swapped.
+        """
+    @staticmethod
+    def true_divide(*args, **kwargs):
+        """
+        div(self: ocl._C.Tensor, other: Tensor | float | int | bool) -> ocl._C.Tensor
+        
+        The true quotient.
         """
     @classmethod
     def __new__(cls: typing.Any, *args, device: device | str | int | None = None) -> typing.Any:
@@ -570,6 +736,10 @@ class Tensor:
     def diagonal(self, offset: typing.SupportsInt | typing.SupportsIndex = 0, dim1: typing.SupportsInt | typing.SupportsIndex = 0, dim2: typing.SupportsInt | typing.SupportsIndex = 1) -> Tensor:
         """
         Entries (i, i + offset) of two dimensions, as a last dimension.
+        """
+    def diff(self, n: typing.SupportsInt | typing.SupportsIndex = 1, dim: typing.SupportsInt | typing.SupportsIndex = -1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
+        """
+        Differences of neighbours along dim, n times.
         """
     def dim(self) -> int:
         ...
@@ -1149,6 +1319,10 @@ class Tensor:
         """
     def register_hook(self, hook: collections.abc.Callable[[Tensor], typing.Any]) -> HookHandle:
         ...
+    def register_post_accumulate_grad_hook(self, hook: collections.abc.Callable[[Tensor], typing.Any]) -> HookHandle:
+        """
+        Calls hook(tensor) with this leaf as soon as a backward pass has added all there is to its grad.
+        """
     def relu(self) -> Tensor:
         """
         max(a, 0).
@@ -1176,6 +1350,10 @@ class Tensor:
     def repeat(self, *args) -> Tensor:
         """
         Copies along every dimension; more numbers than dimensions add leading ones.
+        """
+    def repeat_interleave(self, repeats: typing.SupportsInt | typing.SupportsIndex | Tensor, dim: typing.SupportsInt | typing.SupportsIndex | None = None) -> Tensor:
+        """
+        Every element several times in a row along dim.
         """
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         ...
@@ -1573,6 +1751,8 @@ class _SavedTensor:
 class _CallLog:
     def __init__(self) -> None:
         ...
+    def choices(self) -> list[tuple[str, str, str]]:
+        ...
     def entries(self) -> list:
         ...
     def start(self) -> None:
@@ -1614,6 +1794,10 @@ class Generator:
         """
 def _from_bytes(arg0: bytes, arg1: numpy.dtype[typing.Any], arg2: device) -> Tensor:
     ...
+def _get_implementations() -> str:
+    ...
+def _implementation_families() -> dict:
+    ...
 def _kernel_warnings() -> list[str]:
     ...
 def _record_function(name: str, inputs: collections.abc.Sequence[Tensor], outputs: collections.abc.Sequence[Tensor], backward: collections.abc.Callable, saves_tensors: bool) -> None:
@@ -1623,6 +1807,8 @@ def _restrided(arg0: Tensor, arg1: collections.abc.Sequence[typing.SupportsInt |
 def _set_detect_anomaly(mode: bool, check_nan: bool) -> None:
     ...
 def _set_grad_enabled(arg0: bool) -> None:
+    ...
+def _set_implementations(choices: str) -> None:
     ...
 def _set_parameter_type(type: typing.Any) -> None:
     ...
@@ -1873,6 +2059,10 @@ def device_count() -> int:
 def diagonal(input: Tensor, offset: typing.SupportsInt | typing.SupportsIndex = 0, dim1: typing.SupportsInt | typing.SupportsIndex = 0, dim2: typing.SupportsInt | typing.SupportsIndex = 1) -> Tensor:
     """
     Entries (i, i + offset) of two dimensions, as a last dimension.
+    """
+def diff(input: Tensor, n: typing.SupportsInt | typing.SupportsIndex = 1, dim: typing.SupportsInt | typing.SupportsIndex = -1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
+    """
+    Differences of neighbours along dim, n times.
     """
 @typing.overload
 def div(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
@@ -2327,6 +2517,10 @@ def memory_reserved(device: device | str | int | None = None) -> int:
     """
 def memory_stats(device: device | str | int | None = None) -> dict:
     ...
+def meshgrid(*args, indexing: str | None = None) -> list[Tensor]:
+    """
+    Vectors expanded to all combinations of their elements; indexing 'ij' or 'xy'.
+    """
 @typing.overload
 def min(input: Tensor) -> Tensor:
     """
@@ -2538,6 +2732,10 @@ def remainder(input: Tensor | float | int | bool, other: Tensor | float | int | 
     """
     The remainder of division, with the sign of b.
     """
+def repeat_interleave(input: Tensor, repeats: typing.SupportsInt | typing.SupportsIndex | Tensor, dim: typing.SupportsInt | typing.SupportsIndex | None = None) -> Tensor:
+    """
+    Every element several times in a row along dim.
+    """
 def reset_peak_memory_stats(device: device | str | int | None = None) -> None:
     ...
 def reshape(input: Tensor, shape: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]) -> Tensor:
@@ -2624,7 +2822,7 @@ def set_default_device(device: typing.Any) -> None:
     """
 def set_float32_matmul_precision(precision: str) -> None:
     """
-    "highest", "high" or "medium". It is stored and changes nothing: products of float32 matrices are computed in float32 always.
+    How precisely products and convolutions of float32 tensors are computed: "highest" (as float32), "high" (operands may be rounded to TensorFloat-32) or "medium" (to bfloat16). Sums are float32 always. A device without faster arithmetic of lower precision computes as for "highest".
     """
 def set_memory_limit(bytes: typing.SupportsInt | typing.SupportsIndex, device: device | str | int | None = None) -> None:
     """
@@ -2860,3 +3058,23 @@ float64: dtype
 int32: dtype
 int64: dtype
 uint8: dtype
+absolute = abs
+arccos = acos
+arcsin = asin
+arctan = atan
+arctan2 = atan2
+clip = clamp
+concat = cat
+concatenate = cat
+divide = div
+greater = gt
+greater_equal = ge
+less = lt
+less_equal = le
+moveaxis = movedim
+multiply = mul
+negative = neg
+not_equal = ne
+subtract = sub
+swapdims = swapaxes
+true_divide = div

@@ -115,7 +115,7 @@ class AveragedModel(nn.Module):
 def update_bn(loader, model, device=None):
     """Estimates the statistics of the model's batch norms anew, in one pass over the batches of a loader:
     tensors, or lists and tuples whose first element is one."""
-    norms = [m for m in model.modules() if isinstance(m, (nn.BatchNorm1d, nn.BatchNorm2d))]
+    norms = [m for m in model.modules() if isinstance(m, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d))]
     if not norms:
         return
     momenta, was_training = [norm.momentum for norm in norms], model.training

@@ -1,5 +1,6 @@
-"""Helpers around training, as in torch.utils: ``ocl.utils.data`` holds datasets and loaders."""
+"""Helpers around training, as in torch.utils: ``ocl.utils.data`` holds datasets and loaders,
+``ocl.utils.checkpoint`` recomputes activations."""
 
-from . import data
+from . import checkpoint, data
 
-__all__ = ["data"]
+__all__ = ["checkpoint", "data"]

@@ -2,6 +2,8 @@
 
 #include <thread>
 
+#include "autograd/anomaly.h"
+
 #include "tests/cpp/support/autograd.h"
 
 using namespace ocl;
@@ -287,4 +289,34 @@ TEST_F(Engine, ALeafMayHaveChangedItsShape) {
   const Tensor x = leaf({1, 2}, {2}), y = sum(x * 3);
   x.impl().data = zeros({5}).data();
   expect_error<AutogradError>([&] { y.backward(); }, "got [2] but expected shape compatible with [5]");
+}
+
+TEST_F(Engine, DetectAnomalyNamesTheOperatorAndEnds) {
+  const auto step = [] {
+    const Tensor x = leaf({0}, {1});
+    sum(sqrt(x) * 0.0).backward();
+  };
+  EXPECT_NO_THROW(step());
+  {
+    const autograd::DetectAnomaly looking;
+    expect_error<AutogradError>(step, "sqrt");
+    {
+      const autograd::DetectAnomaly without_check(false);
+      EXPECT_NO_THROW(step());
+    }
+    EXPECT_THROW(step(), AutogradError);
+  }
+  EXPECT_NO_THROW(step());
+}
+
+TEST_F(Engine, ALeafIsCompleteBeforeThePassGoesOn) {
+  const Tensor first = leaf({2}, {1}), second = leaf({3}, {1});
+  std::vector<bool> first_was_complete;
+  for (const Tensor& t : {first, second}) {
+    Tensor each = t;
+    each.register_post_accumulate_grad_hook(
+        [&](const Tensor&) { first_was_complete.push_back(first.grad().defined()); });
+  }
+  sum(exp(first) * second).backward();
+  EXPECT_EQ(first_was_complete, (std::vector<bool>{false, true}));
 }

@@ -22,7 +22,7 @@ def parse_arguments():
         "--workers", type=int, default=2, help="processes side by side (default: %(default)s)"
     )
     parser.add_argument(
-        "--memory", type=int, default=12, help="GiB a process; 0: no limit, for GPUs (default: %(default)s)"
+        "--memory", type=int, default=8, help="GiB a process; 0: no limit, for GPUs (default: %(default)s)"
     )
     parser.add_argument(
         "--timeout", type=float, default=120, help="seconds for one case (default: %(default)s)"
@@ -31,13 +31,15 @@ def parse_arguments():
     return parser.parse_args()
 
 
-def replay(text, device):
+def replay(text, device, memory):
     import importlib
 
     import ocl
     from fuzz.runner import CaseId
+    from fuzz.worker import limit_memory
 
     ocl.set_default_device(device)
+    limit_memory(memory)
     case = CaseId.parse(text)
     module = importlib.import_module(f"fuzz.{case.kind}")
     found = module.run_one(case.name, case.seed, case.limit, lambda library, text: None)
@@ -53,7 +55,7 @@ def main():
         return 0
     arguments = parse_arguments()
     if arguments.replay:
-        return int(replay(arguments.replay, arguments.device))
+        return int(replay(arguments.replay, arguments.device, arguments.memory))
     from fuzz.runner import run
 
     report = run(

@@ -76,6 +76,12 @@ KNOWN = (
         "Gradients with infinite or NaN factors beside zeros.",
     ),
     Known(
+        "refuses",
+        "lstm|gru|rnn_tanh|rnn_relu",
+        r"expected \d+ parameters .* got \d+",
+        "More parameters than the layers have are refused; PyTorch leaves those that it does not need out.",
+    ),
+    Known(
         "wrong",
         "batch_norm",
         "transposed|permuted|scattered|sliced",

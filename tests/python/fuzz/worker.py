@@ -15,6 +15,12 @@ import signal
 import sys
 
 
+def limit_memory(gibibytes):
+    """The most that this process may take from now on; 0 for no limit."""
+    if gibibytes:
+        resource.setrlimit(resource.RLIMIT_AS, (gibibytes << 30, gibibytes << 30))
+
+
 def serve(device, memory, timeout):
     """`memory`: the most that the process may take, in GiB; PyTorch then refuses what would fill it.
 
@@ -29,8 +35,7 @@ def serve(device, memory, timeout):
     torch.set_num_threads(1)
     ocl.set_default_device(device)
     name = ocl.get_device_name()
-    if memory:
-        resource.setrlimit(resource.RLIMIT_AS, (memory << 30, memory << 30))
+    limit_memory(memory)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     print(json.dumps({"device": name}), file=answers)
 

@@ -208,7 +208,11 @@ def test_infinities_and_nan_travel(rng):
             ValueError,
             r"expected a bias of shape \[4\]",
         ),
-        (lambda: ocl.linear(ocl.ones(2, 3), ocl.ones(4, 3), ocl.ones(4).int()), TypeError, "one dtype"),
+        (
+            lambda: ocl.linear(ocl.ones(2, 3), ocl.ones(4, 3), ocl.ones(4).int()),
+            TypeError,
+            "expected bias of dtype float32, got int32",
+        ),
     ],
 )
 def test_errors(call, error, message):

@@ -44,6 +44,18 @@ void draw_pointwise(Draw& d) {
   });
 }
 
+void draw_pointwise_backward(Draw& d) {
+  const Dims shape = d.shape(0, 5);
+  const Tensor *dy = d.input("dy", shape, d.floating()),
+               *a = d.input("a", broadcast_to(d, shape), d.floating()), *b = d.input("b", shape),
+               *y = d.input("y", shape);
+  const Tensor *da = d.output("da", shape, d.floating()), *db = d.coin() ? d.output("db", shape) : nullptr;
+  const PointwiseOp& op = pointwise_op(d.coin() ? "mul" : "pow");
+  d.calls([=, &op](Queue& queue) {
+    pointwise_backward(queue, op, *dy, {*a, *b}, {}, *y, {*da, db ? *db : Tensor()});
+  });
+}
+
 void draw_copy(Draw& d) {
   const Dims shape = d.shape(0, 5);
   const DType dtype = any_dtype(d);
@@ -106,6 +118,7 @@ void draw_multinomial(Draw& d) {
 
 LayoutCases element_cases() {
   return {{"pointwise", draw_pointwise},
+          {"pointwise_backward", draw_pointwise_backward},
           {"copy", draw_copy},
           {"fill", draw_fill},
           {"upload", draw_upload},

@@ -60,6 +60,44 @@ void draw_conv2d_backward_weight(Draw& d) {
   d.calls([=](Queue& queue) { conv2d_backward_weight(queue, *dy, *x, c.geometry, *dw); });
 }
 
+void draw_conv2d_backward_bias(Draw& d) {
+  const Convolution c(d);
+  const Tensor *dy = d.input("dy", c.y), *db = d.output("db", {c.y[1]});
+  d.calls([=](Queue& queue) { conv2d_backward_bias(queue, *dy, *db); });
+}
+
+/** Shapes of a linear layer. */
+struct Linear {
+  explicit Linear(Draw& d) : rows(d.size_or_none(33)), in(d.size_or_none(33)), out(d.size_or_none(33)) {}
+  std::int64_t rows, in, out;
+  Dims x{rows, in}, weight{out, in}, y{rows, out};
+};
+
+void draw_linear_forward(Draw& d) {
+  const Linear l(d);
+  const Tensor *x = d.input("x", l.x), *weight = d.input("weight", l.weight),
+               *bias = d.coin() ? d.input("bias", {l.out}) : nullptr, *y = d.output("y", l.y);
+  d.calls([=](Queue& queue) { linear_forward(queue, *x, *weight, bias, *y); });
+}
+
+void draw_linear_backward_data(Draw& d) {
+  const Linear l(d);
+  const Tensor *dy = d.input("dy", l.y), *weight = d.input("weight", l.weight), *dx = d.output("dx", l.x);
+  d.calls([=](Queue& queue) { linear_backward_data(queue, *dy, *weight, *dx); });
+}
+
+void draw_linear_backward_weight(Draw& d) {
+  const Linear l(d);
+  const Tensor *dy = d.input("dy", l.y), *x = d.input("x", l.x), *dw = d.output("dw", l.weight);
+  d.calls([=](Queue& queue) { linear_backward_weight(queue, *dy, *x, *dw); });
+}
+
+void draw_linear_backward_bias(Draw& d) {
+  const Linear l(d);
+  const Tensor *dy = d.input("dy", l.y), *db = d.output("db", {l.out});
+  d.calls([=](Queue& queue) { linear_backward_bias(queue, *dy, *db); });
+}
+
 /** A recurrent layer over sequences of two lengths. */
 struct Recurrent {
   explicit Recurrent(Draw& d)
@@ -145,6 +183,11 @@ LayoutCases matrix_cases() {
           {"conv2d_forward", draw_conv2d_forward},
           {"conv2d_backward_data", draw_conv2d_backward_data},
           {"conv2d_backward_weight", draw_conv2d_backward_weight},
+          {"conv2d_backward_bias", draw_conv2d_backward_bias},
+          {"linear_forward", draw_linear_forward},
+          {"linear_backward_data", draw_linear_backward_data},
+          {"linear_backward_weight", draw_linear_backward_weight},
+          {"linear_backward_bias", draw_linear_backward_bias},
           {"rnn_forward", draw_rnn_forward},
           {"rnn_backward", draw_rnn_backward}};
 }

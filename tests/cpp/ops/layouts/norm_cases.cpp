@@ -123,6 +123,12 @@ void draw_row_norm_backward(Draw& d) {
   });
 }
 
+void draw_row_norm_backward_affine(Draw& d) {
+  const Rows r(d);
+  const Tensor *terms = d.input("terms", r.x_shape), *gradient = d.output("gradient", r.weights);
+  d.calls([=](Queue& queue) { row_norm_backward_affine(queue, r.sizes, *terms, *gradient); });
+}
+
 Dims channels_shape(Draw& d) {
   return {d.size_or_none(5), d.size_or_none(17), d.size_or_none(17)};
 }
@@ -152,6 +158,7 @@ LayoutCases norm_cases() {
           {"batch_norm_backward", draw_batch_norm_backward},
           {"row_norm_forward", draw_row_norm_forward},
           {"row_norm_backward", draw_row_norm_backward},
+          {"row_norm_backward_affine", draw_row_norm_backward_affine},
           {"local_response_norm_forward", draw_local_response_norm_forward},
           {"local_response_norm_backward", draw_local_response_norm_backward}};
 }

@@ -4,6 +4,7 @@ LAYERS = {
     "batch_norm_1d": layer(lambda nn: nn.BatchNorm1d(6), (9, 6)),
     "batch_norm_1d_long": layer(lambda nn: nn.BatchNorm1d(6, eps=1e-3, momentum=0.3), (3, 6, 5)),
     "batch_norm_2d": layer(lambda nn: nn.BatchNorm2d(4), (3, 4, 5, 6)),
+    "batch_norm_3d": layer(lambda nn: nn.BatchNorm3d(4), (3, 4, 2, 5, 3)),
     "batch_norm_average": layer(lambda nn: nn.BatchNorm2d(4, momentum=None), (3, 4, 5, 6)),
     "batch_norm_no_affine": layer(lambda nn: nn.BatchNorm2d(4, affine=False), (3, 4, 5, 6)),
     "batch_norm_no_statistics": layer(lambda nn: nn.BatchNorm2d(4, track_running_stats=False), (3, 4, 5, 6)),

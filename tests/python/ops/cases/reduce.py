@@ -173,6 +173,29 @@ def count_nonzero(draw):
     return Case(called("count_nonzero", arguments), x, backward=False)
 
 
+@cases("diff")
+def diff(draw):
+    shape = draw.shape(1, 3, largest=6)
+    x = draw.floats(shape) if draw.chance(0.8) else draw.numbers(shape)
+    dim, n = draw.dim(len(shape)), draw.integer(0, 3)
+    if draw.chance(0.6):
+        return Case(lambda lib, x: x.diff(n, dim), x)
+    more = list(shape)
+    more[dim] = draw.integer(1, 2)
+    added = draw.floats(tuple(more)) if x.is_floating else draw.numbers(tuple(more))
+    name = draw.choice(["prepend", "append"])
+    return Case(lambda lib, x, added: lib.diff(x, n=n, dim=dim, **{name: added}), x, added)
+
+
+@errors("diff")
+def diff_errors():
+    return [
+        lambda lib: lib.tensor(1.0).diff(),
+        lambda lib: lib.zeros(3).diff(-1),
+        lambda lib: lib.zeros(3).diff(1, 1),
+    ]
+
+
 @cases("cumsum", "cumprod")
 def scans(draw, name):
     shape = draw.choice([(1500,), (3, 900), (700, 5)]) if draw.chance(0.15) else draw.shape()

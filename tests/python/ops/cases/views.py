@@ -394,6 +394,48 @@ def stack_errors():
     ]
 
 
+@cases("repeat_interleave")
+def repeat_interleave(draw):
+    x = any_tensor(draw, 0, 3)
+    if x.ndim == 0 or 0 in x.shape or draw.chance(0.4):
+        times = draw.integer(0, 3)
+        dim = draw.dim(x.ndim) if x.ndim and draw.chance(0.6) else None
+        return Case(lambda lib, x: x.repeat_interleave(times, dim), x, unit="sums")
+    dim = draw.dim(x.ndim)
+    counts = [draw.integer(0, 3) for _ in range(x.shape[dim])]
+    return Case(lambda lib, x: lib.repeat_interleave(x, lib.tensor(counts), dim=dim), x, unit="sums")
+
+
+@errors("repeat_interleave")
+def repeat_interleave_errors():
+    return [
+        lambda lib: lib.zeros(2, 3).repeat_interleave(-1),
+        lambda lib: lib.zeros(2, 3).repeat_interleave(lib.tensor([1, 2, 3]), 0),
+        lambda lib: lib.zeros(2).repeat_interleave(lib.tensor([1, -2])),
+        lambda lib: lib.zeros(2).repeat_interleave(lib.tensor([1.0, 2.0])),
+        lambda lib: lib.zeros(2, 3).repeat_interleave(2, 2),
+    ]
+
+
+@cases("meshgrid")
+def meshgrid(draw):
+    vectors = [draw.floats(draw.shape(0, 1, largest=5)) for _ in range(draw.integer(1, 4))]
+    indexing = draw.choice(["ij", "xy"])
+    if draw.chance(0.5):
+        return Case(lambda lib, *v: lib.meshgrid(list(v), indexing=indexing), *vectors, unit="sums")
+    return Case(lambda lib, *v: lib.meshgrid(*v, indexing=indexing), *vectors, unit="sums")
+
+
+@errors("meshgrid")
+def meshgrid_errors():
+    return [
+        lambda lib: lib.meshgrid([], indexing="ij"),
+        lambda lib: lib.meshgrid(lib.zeros(2), lib.zeros(2, 2), indexing="ij"),
+        lambda lib: lib.meshgrid(lib.zeros(2), lib.zeros(2), indexing="yx"),
+        lambda lib: lib.meshgrid(lib.zeros(2), lib.zeros(2, dtype=lib.int64), indexing="ij"),
+    ]
+
+
 @cases("repeat")
 def repeat(draw):
     x = any_tensor(draw, 0, 3)

@@ -1,56 +1,27 @@
-"""Saving and loading: nested dicts, lists and tuples of tensors, numbers and strings as one safetensors file.
+"""Nested dicts, lists and tuples as tensors by name and the list of steps that rebuild the structure.
 
-Tensors are written directly from the device under their path in the structure ("state/0/exp_avg"); a flat
-state dict keeps its names as they are, so that any safetensors reader finds them. What is no tensor goes into
-the file's metadata as JSON: the list of steps that rebuild the structure. Each puts one part on a stack, a
-container after its items, which it takes from there; so no depth of nesting needs recursion.
+A tensor's name is its path in the structure ("state/0/exp_avg"). Each step puts one part on a stack, a
+container after its items, which it takes from there; so no depth of nesting needs recursion. The steps are
+JSON: they go into the metadata of a safetensors file.
 """
 
 from __future__ import annotations
 
 import json
-import os
 from typing import Any, NamedTuple
 
-from ocl import _C
 from ocl._C import Tensor
 
-__all__ = ["load", "save"]
-
-_STRUCTURE = "tapecl.structure"
 _PLAIN = (bool, int, float, str, type(None))
 
 
-def save(obj: Any, path: str | os.PathLike) -> None:
-    """Writes ``obj`` to ``path``; a crash leaves no half-written file.
-
-    What is replaced keeps its mode, and a symbolic link stays one.
-
-    Raises TypeError for an object that is neither tensor, number, string, None, dict, list nor tuple,
-    ValueError for one that contains itself, and OSError.
-    """
-    path = os.fspath(path)
-    if isinstance(obj, dict) and all(isinstance(k, str) and isinstance(v, Tensor) for k, v in obj.items()):
-        _C._data.save_tensors(obj, path, {})
-        return
-    tensors, steps = _taken_apart(obj)
-    _C._data.save_tensors(tensors, path, {_STRUCTURE: json.dumps(steps)})
-
-
-def load(path: str | os.PathLike, device: str | _C.device | None = None) -> Any:
-    """Reads what :func:`save` wrote, or any safetensors file as a dict of tensors, to ``device``.
-
-    Raises OSError that names the file when it is missing, damaged or no regular file.
-    """
-    entries, metadata = _C._data.load_tensors(os.fspath(path), device)
-    tensors = dict(entries)
-    if _STRUCTURE not in metadata:
-        return tensors
+def rebuilt_from_json(text: str, tensors: dict[str, Tensor]) -> Any:
+    """The structure again. Raises ValueError for steps that :func:`taken_apart` cannot have made."""
     try:
-        structure = json.loads(metadata[_STRUCTURE])
+        structure = json.loads(text)
         return _rebuilt(structure if isinstance(structure, list) else _steps_of(structure), tensors)
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise OSError(f"{os.fsdecode(path)}: its metadata {_STRUCTURE} is damaged: {error!r}") from error
+    except (TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise ValueError(repr(error)) from error
 
 
 class _End(NamedTuple):
@@ -60,8 +31,8 @@ class _End(NamedTuple):
     step: list
 
 
-def _taken_apart(obj: Any) -> tuple[dict[str, Tensor], list[list]]:
-    """The tensors of ``obj`` by name, and the steps of :func:`_rebuilt`."""
+def taken_apart(obj: Any) -> tuple[dict[str, Tensor], list[list]]:
+    """The tensors of ``obj`` by name, and the steps that rebuild it."""
     tensors: dict[str, Tensor] = {}
     steps: list[list] = []
     open_containers: set[int] = set()

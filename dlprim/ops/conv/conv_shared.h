@@ -1,0 +1,46 @@
+#pragma once
+
+#include "dlprim/core/shared.h"
+
+BEGIN_SHARED
+
+// ---- simt
+
+// Sizes of a convolution.
+typedef struct {
+  cl_int images, groups, in_channels, out_channels;  // channels of one group
+  cl_int height, width, out_h, out_w, kernel_h, kernel_w;
+  cl_int stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w;
+} ConvShape;
+
+enum { CONV_WEIGHT_ITEMS = 64 };  // work items that sum one weight of a narrow group
+
+// ---- cpu
+
+// What a convolution walks over. Lengths and strides are in elements.
+typedef struct {
+  cl_long images, groups;
+  cl_long rows, channels;                  // results and inputs of one group: rows and depth of the product
+  cl_long taps_h, taps_w, step_h, step_w;  // taps and their distance in the padded input
+  cl_long stride_h, stride_w, phases_w;    // of the padded input
+  cl_long row_length, phase_size;          // of the phased input, and
+  cl_long channel_stride, group_stride, image_stride, base, limit;
+  cl_long out_h, out_w;  // results of one plane
+  cl_long y_image, y_channel, y_row, y_column, y_base;
+} Stencil;
+
+// Where the contributions of all taps to an input's gradient are added up.
+typedef struct {
+  cl_long images, groups, in_channels, out_channels;  // channels of one group
+  cl_long height, width, out_h, out_w;
+  cl_long taps_h, taps_w, stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w;
+  cl_long plane_rows, row_length;  // of a padded plane of sums
+  // Of a job; rows of dy at once and their pixels rounded up to whole tiles.
+  cl_long block_channels, chunk_rows, chunk_columns;
+  cl_long sums_at, slice;  // in elements
+} Scatter;
+
+// Panels of pixels that a job packs at most, and weights of one result that are looked up once a plane.
+enum { CONV_MAX_PANELS = 8, CONV_MAX_TERMS = 64 };
+
+END_SHARED

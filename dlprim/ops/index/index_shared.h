@@ -1,0 +1,34 @@
+#pragma once
+
+#include "dlprim/core/shared.h"
+
+BEGIN_SHARED
+
+typedef struct {
+  cl_long size[3];               // of the index
+  cl_long index[3], x[3], y[3];  // strides; x: what is read, y: what is written
+  cl_long winner[3];
+  cl_long bound;  // of the dimension that the index names places of
+  cl_long wraps;  // whether negative indices count from the end
+} Places;
+
+// Rows that are added to the places that sorted keys name.
+typedef struct {
+  cl_long positions;             // of sorted keys
+  cl_long outer, inner;          // columns: [outer, inner]
+  cl_long source[3], target[3];  // strides of [outer, position or place, inner]
+  cl_long none;                  // the key of what is left out
+} KeySums;
+
+// Positions that are summed in one go, and columns that a work item of shape cpu adds side by side.
+enum { SUM_CHUNK = 32, CPU_SUM_COLUMNS = 64 };
+
+// A bool tensor whose true elements are counted by stretches.
+typedef struct {
+  cl_long size[MAX_RANK];  // innermost dimension first
+  cl_long rank, count_stride, dim_stride;
+} TrueShape;
+
+enum { TRUE_STRETCH = 128 };
+
+END_SHARED

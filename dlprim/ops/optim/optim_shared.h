@@ -1,0 +1,20 @@
+#pragma once
+
+#include "dlprim/core/shared.h"
+
+BEGIN_SHARED
+
+// How a kernel reaches the tensors of many parameters: tensors of one parameter (itself, its gradient and up
+// to three states), buffers of one launch, and where a place's buffer number begins above its first element.
+enum { PACK_TENSORS = 5, PACK_BUFFERS = 16, BUFFER_NUMBER_SHIFT = 56 };
+
+// Numbers that an optimizer step reads, in the order in which its kernel names them.
+enum { MAX_COEFFICIENTS = 12 };
+REAL_STRUCT(Coefficients) {
+  REAL of[MAX_COEFFICIENTS];
+};
+
+// Kinds of norm: what is summed (or of what the maximum is taken), and how the result follows.
+enum { NORM_1, NORM_2, NORM_MAX, NORM_MIN, NORM_0, NORM_P };
+
+END_SHARED

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "dlprim/core/shared.h"
+
+BEGIN_SHARED
+
+// Windows over a plane; axis 0 is the height.
+typedef struct {
+  cl_int size[2], out[2];
+  cl_int kernel_size[2], stride[2], padding[2], dilation[2];
+  cl_int adaptive;  // windows are spread evenly over the input; the line above does not matter
+} PoolWindow;
+
+typedef struct {
+  cl_long count_include_pad, divisor_override;  // 0: no override
+} PoolDivisor;
+
+END_SHARED

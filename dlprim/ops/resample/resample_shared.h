@@ -1,0 +1,28 @@
+#pragma once
+
+#include "dlprim/core/shared.h"
+
+BEGIN_SHARED
+
+// Planes have up to three axes; one that an operator leaves alone has size 1.
+
+typedef struct {
+  cl_int size[3], out[3], before[3];
+  cl_int reflect;  // mirrored at the border, else the border's element again
+} KernelPadding;
+
+REAL_STRUCT(KernelInterpolation) {
+  REAL scale[3];    // input positions to one output position
+  REAL inverse[3];  // 1 / scale, or 0 where the scale is 0
+  REAL center;      // 0.5 where positions are those of pixel centers, else 0
+  cl_int size[3], out[3];
+  cl_int linear[3];  // two taps, else the nearest element
+};
+
+// Sliding blocks over planes.
+typedef struct {
+  cl_int size[2], blocks[2];
+  cl_int kernel_size[2], dilation[2], padding[2], stride[2];
+} KernelBlocks;
+
+END_SHARED

@@ -1,0 +1,9 @@
+#pragma once
+
+#include "dlprim/core/shared.h"
+
+BEGIN_SHARED
+
+enum { CPU_SCAN_COLUMNS = 16 };  // neighbours that a work item of shape cpu follows together
+
+END_SHARED

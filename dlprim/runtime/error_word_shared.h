@@ -1,0 +1,14 @@
+#pragma once
+
+#include "dlprim/core/shared.h"
+
+BEGIN_SHARED
+
+// What the first kernel to fail leaves for the host thread that launched it.
+typedef struct {
+  cl_int code;  // of a check; 0: nothing failed
+  cl_int unused;
+  cl_long value;
+} ErrorWord;
+
+END_SHARED

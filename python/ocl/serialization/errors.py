@@ -1,0 +1,7 @@
+"""What is wrong with a file."""
+
+import pickle
+
+
+class UnpicklingError(OSError, pickle.UnpicklingError):
+    """A file of PyTorch's is damaged, or holds what is not loaded from a file."""

@@ -1,0 +1,260 @@
+"""Samplers, datasets of datasets, collating, the arguments and the state of the loader, beside PyTorch's."""
+
+import collections
+import json
+
+import numpy as np
+import pytest
+import torch
+import worker_datasets as samples
+
+import ocl
+from ocl.utils import data
+from ocl.utils.data import DataLoader
+
+theirs = torch.utils.data
+
+
+# --- samplers ---
+
+
+def test_samplers_visit_what_they_should():
+    rows = samples.Rows(10)
+    assert list(data.SequentialSampler(rows)) == list(range(10))
+    assert sorted(data.RandomSampler(rows)) == list(range(10))
+    assert len(list(data.RandomSampler(rows, num_samples=25))) == 25
+    assert sorted(list(data.RandomSampler(rows, num_samples=25, generator=1))[:20]) == sorted(
+        2 * list(range(10))
+    )
+    assert set(data.RandomSampler(rows, True, 1000)) == set(range(10))
+    assert sorted(data.SubsetRandomSampler([3, 5, 9])) == [3, 5, 9]
+    assert list(data.BatchSampler(range(5), 2, False)) == [[0, 1], [2, 3], [4]]
+    assert list(data.BatchSampler(data.SequentialSampler(rows), 4, True)) == [[0, 1, 2, 3], [4, 5, 6, 7]]
+    drawn = list(data.WeightedRandomSampler([0, 1, 3], 4000, generator=2))
+    np.testing.assert_allclose(np.bincount(drawn) / 4000, [0, 0.25, 0.75], atol=0.03)
+    assert sorted(data.WeightedRandomSampler([1, 1, 0, 2], 3, replacement=False)) == [0, 1, 3]
+
+
+def test_generators_of_samplers():
+    def order(generator):
+        return list(data.RandomSampler(samples.Rows(50), generator=generator))
+
+    assert order(4) == order(4) != order(5)
+    assert order(ocl.Generator().manual_seed(4)) == order(4)
+    assert order(np.random.default_rng(1)) == order(np.random.default_rng(1))
+    with pytest.raises(TypeError, match="generator"):
+        order("4")
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("BatchSampler", (range(3), 0, False)),
+        ("BatchSampler", (range(3), True, False)),
+        ("BatchSampler", (range(3), 2, 1)),
+        ("RandomSampler", ([1], 1)),
+        ("RandomSampler", ([1], False, -1)),
+        ("WeightedRandomSampler", ([1], 0)),
+        ("WeightedRandomSampler", ([1], 1, 1)),
+        ("WeightedRandomSampler", ([[1]], 1)),
+        ("ConcatDataset", ([],)),
+    ],
+)
+def test_arguments_refused_as_in_pytorch(name, arguments):
+    with pytest.raises((TypeError, ValueError, AssertionError)) as reference:
+        getattr(theirs, name)(*arguments)
+    kind = ValueError if reference.type is AssertionError else reference.type
+    with pytest.raises(kind):
+        getattr(data, name)(*arguments)
+
+
+def test_a_sampler_with_its_own_iter_counts():
+    class Backwards(data.SequentialSampler):
+        def __iter__(self):
+            return iter(range(len(self.data_source) - 1, -1, -1))
+
+    rows = samples.Rows(5)
+    loader = DataLoader(rows, 2, sampler=Backwards(rows))
+    assert [y.tolist() for _, y in loader] == [[4, 3], [2, 1], [0]]
+    batches = DataLoader(data.TensorDataset(np.arange(6)), batch_sampler=[[5, 0], [1]])
+    assert [x.tolist() for (x,) in batches] == [[5, 0], [1]]
+    assert len(batches) == 2
+
+
+# --- datasets of datasets ---
+
+
+def test_datasets_of_datasets():
+    first, second = samples.Rows(3), samples.Rows(2)
+    both = first + second
+    assert len(both) == 5
+    assert [both[i][1] for i in (0, 2, 3, 4, -1)] == [0, 2, 0, 1, 1]
+    with pytest.raises(IndexError):
+        both[5]
+    with pytest.raises(ValueError):
+        both[-6]
+    chained = samples.Stream(2) + samples.Stream(3)
+    assert list(chained) == [0, 1, 0, 1, 2]
+    assert data.StackDataset(a=first, b=first)[1]["b"][1] == 1
+    with pytest.raises(ValueError, match="equal length"):
+        data.StackDataset(first, second)
+
+
+@pytest.mark.parametrize("lengths", [[3, 7], [0.3, 0.3, 0.4], [0.25, 0.75], [10]])
+def test_random_split(lengths):
+    rows = samples.Rows(10)
+    parts = data.random_split(rows, lengths, generator=1)
+    reference = theirs.random_split(range(10), lengths)
+    assert [len(part) for part in parts] == [len(part) for part in reference]
+    assert sorted(part[i][1] for part in parts for i in range(len(part))) == list(range(10))
+    with pytest.raises(ValueError, match="add up"):
+        data.random_split(rows, [3, 3])
+
+
+# --- collating ---
+
+Pair = collections.namedtuple("Pair", "first second")
+
+
+def shape_of(value):
+    """Types, dtypes and numbers of a batch, the same for ours and PyTorch's."""
+    if isinstance(value, (np.ndarray, torch.Tensor)):
+        dtype = str(value.dtype).removeprefix("torch.").replace("float64", "float32")
+        return dtype, np.asarray(value).tolist()
+    if isinstance(value, dict):
+        return type(value), {key: shape_of(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        kind = type(value) if hasattr(value, "_fields") else list
+        return kind, [shape_of(part) for part in value]
+    return value
+
+
+@pytest.mark.parametrize(
+    "batch",
+    [
+        [1, 2],
+        [0.5, 1.5],
+        [True, False],
+        ["a", "bc"],
+        [b"a", b"bc"],
+        [np.float32(1), np.float32(2)],
+        [np.int64(3), np.int64(4)],
+        [np.arange(3), np.arange(3)],
+        [(1, 2.0), (3, 4.0)],
+        [[1, "x"], [2, "y"]],
+        [Pair(1, [2, 3]), Pair(4, [5, 6])],
+        [{"a": 1, "b": {"c": [1.0]}}, {"a": 2, "b": {"c": [2.0]}}],
+        [collections.OrderedDict(a=1), collections.OrderedDict(a=2)],
+        [collections.defaultdict(int, a=1), collections.defaultdict(int, a=2)],
+    ],
+)
+def test_collate_like_pytorch(batch):
+    assert shape_of(data.default_collate(batch)) == shape_of(theirs.default_collate(batch))
+
+
+@pytest.mark.parametrize("batch", [[[1], [1, 2]], [object(), object()], [None], [{"a": 1}, {"b": 1}]])
+def test_collate_refuses_like_pytorch(batch):
+    with pytest.raises((RuntimeError, TypeError, KeyError)) as reference:
+        theirs.default_collate(batch)
+    with pytest.raises(reference.type):
+        data.default_collate(batch)
+
+
+# --- the loader's arguments ---
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        dict(num_workers=-1),
+        dict(timeout=-1),
+        dict(prefetch_factor=2),
+        dict(persistent_workers=True),
+        dict(sampler=range(3), shuffle=True),
+        dict(batch_sampler=[[0]], batch_size=2),
+        dict(batch_sampler=[[0]], drop_last=True),
+        dict(batch_size=None, drop_last=True),
+    ],
+)
+def test_loader_arguments_refused_as_in_pytorch(options):
+    with pytest.raises(ValueError):
+        theirs.DataLoader(range(3), **options)
+    with pytest.raises(ValueError, match="DataLoader"):
+        DataLoader(range(3), **options)
+
+
+@pytest.mark.parametrize("options", [dict(shuffle=True), dict(sampler=range(3)), dict(batch_sampler=[[0]])])
+def test_streams_have_no_order(options):
+    with pytest.raises(ValueError, match="IterableDataset"):
+        DataLoader(samples.Stream(), **options)
+
+
+# --- state ---
+
+
+def batches_of(loader):
+    return [[np.asarray(part).tolist() for part in batch] for batch in loader]
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("generator", [None, 11])
+def test_a_pass_is_resumed(workers, generator):
+    def made():
+        return DataLoader(samples.Drawing(), 3, shuffle=True, num_workers=workers, generator=generator)
+
+    def draws(batches):
+        return [batch[:2] if workers == 0 else batch for batch in batches]
+
+    ocl.manual_seed(1)
+    whole = made()
+    passes = [draws(batches_of(whole)) for _ in range(3)]
+    ocl.manual_seed(1)
+    stopped = made()
+    batches_of(stopped)
+    iterator = iter(stopped)
+    for _ in range(3):
+        next(iterator)
+    state = json.loads(json.dumps(stopped.state_dict()))
+    del iterator
+    ocl.manual_seed(1 if generator is None else 99)
+    resumed = made()
+    resumed.load_state_dict(state)
+    assert resumed.state_dict() == state
+    assert draws(batches_of(resumed)) == passes[1][3:]
+    assert draws(batches_of(resumed)) == passes[2]
+
+
+@pytest.mark.parametrize("kind", ["arrays", "stream", "sampler", "plain"])
+def test_other_passes_are_resumed(kind):
+    def made():
+        if kind == "arrays":
+            return DataLoader(data.TensorDataset(np.arange(20)), 3, shuffle=True, generator=4)
+        if kind == "stream":
+            return DataLoader(samples.Stream(20), 3)
+        if kind == "sampler":
+            sampler = data.WeightedRandomSampler(np.arange(1, 21), 15, generator=3)
+            return DataLoader(samples.Rows(), 4, sampler=sampler)
+        return DataLoader(samples.Rows(), batch_size=None)
+
+    def flat(batches):
+        return [
+            np.asarray(batch if isinstance(batch, ocl.Tensor) else batch[-1]).tolist() for batch in batches
+        ]
+
+    expected = flat(made())
+    stopped = made()
+    iterator = iter(stopped)
+    taken = flat([next(iterator), next(iterator)])
+    resumed = made()
+    resumed.load_state_dict(stopped.state_dict())
+    assert taken + flat(resumed) == expected
+
+
+def test_states_that_do_not_fit():
+    loader = DataLoader(samples.Rows(), 4)
+    with pytest.raises(ValueError, match="batch_size 3.*4"):
+        loader.load_state_dict(DataLoader(samples.Rows(), 3).state_dict())
+    with pytest.raises(ValueError, match="lacks"):
+        loader.load_state_dict({})
+    list(loader)
+    assert loader.state_dict()["position"] == 0
