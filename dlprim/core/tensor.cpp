@@ -60,8 +60,7 @@ Tensor Tensor::expanded(const Dims& new_shape) const {
   t.shape = new_shape;
   t.strides = Dims::filled(new_shape.size(), 0);
   for (int i = 1; i <= rank(); ++i)
-    if (size(-i) == new_shape[new_shape.size() - i] && size(-i) != 1)
-      t.strides[new_shape.size() - i] = strides[rank() - i];
+    if (size(-i) == new_shape[new_shape.size() - i]) t.strides[new_shape.size() - i] = strides[rank() - i];
   return t;
 }
 

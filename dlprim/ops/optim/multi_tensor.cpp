@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "dlprim/core/call.h"
+#include "dlprim/core/checked.h"
 #include "dlprim/core/memory_format.h"
 #include "dlprim/core/real.h"
 #include "dlprim/ops/optim/optim_shared.h"

@@ -83,7 +83,7 @@ struct GroupStep {
       for (std::size_t i = 0; i < tensors.size(); ++i) {
         const py::object held = item_or_none(entry, tensors[i]);
         one.tensors.push_back(held.is_none() ? Tensor() : held.cast<const Tensor&>());
-        was_there.push_back(!held.is_none());
+        found.push_back(one.tensors.back());
       }
       entries.push_back(entry);
     }
@@ -94,7 +94,7 @@ struct GroupStep {
       for (std::size_t i = 0; i < numbers.size(); ++i)
         entries[p][numbers[i]] = as_number(numbers[i], participants[p].numbers[i]);
       for (std::size_t i = 0; i < tensors.size(); ++i)
-        if (const Tensor& t = participants[p].tensors[i]; t.defined() && !was_there[p * tensors.size() + i])
+        if (const Tensor& t = participants[p].tensors[i]; !is_same(t, found[p * tensors.size() + i]))
           entries[p][tensors[i]] = t;
     }
   }
@@ -103,7 +103,7 @@ struct GroupStep {
   Names numbers, tensors;
   std::vector<Participant> participants;
   std::vector<py::dict> entries;
-  std::vector<bool> was_there;
+  ocl::TensorList found;  // what stood there for `tensors`, parameter by parameter
 };
 
 /** A step of every group. Threads step one after the other; who waits for its turn lets Python's lock go. */
