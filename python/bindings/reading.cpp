@@ -77,8 +77,12 @@ void bind_facts(py::module_& m, py::class_<Tensor>& tensor) {
       .def("nelement", &Tensor::numel)
       .def("element_size", [](const Tensor& t) { return size_of(t.dtype()); })
       .def("is_floating_point", [](const Tensor& t) { return is_floating(t.dtype()); })
-      .def("is_contiguous", &Tensor::is_contiguous, py::kw_only(),
-           py::arg("memory_format") = ocl::MemoryFormat::contiguous);
+      .def(
+          "is_contiguous",
+          [](const Tensor& t, const std::optional<ocl::MemoryFormat>& memory_format) {
+            return t.is_contiguous(memory_format.value_or(ocl::MemoryFormat::contiguous));
+          },
+          py::kw_only(), py::arg("memory_format") = py::none());
   m.def(
       "is_tensor", [](const py::object& object) { return py::isinstance<Tensor>(object); }, py::arg("obj"),
       "Whether it is a Tensor.");

@@ -8,7 +8,8 @@
 
 namespace dlprim {
 
-/** One parameter and what its optimizer step touches. All float32, or all float64; dense, and all lying alike; of one shape.
+/** One parameter and what its optimizer step touches. All float32, or all float64; dense, and all lying
+ * alike; of one shape.
  */
 struct OptimizedParameter {
   Tensor parameter, gradient;

@@ -143,8 +143,12 @@ void bind_views(const OperatorBinder& bind) {
   bind.both(
       "clone", [](const Tensor& input, const OptionalFormat& format) { return input.clone(kept_or(format)); },
       py::kw_only(), py::arg("memory_format") = py::none());
-  bind.method("contiguous", &ocl::contiguous, py::kw_only(),
-              py::arg("memory_format") = MemoryFormat::contiguous);
+  bind.method(
+      "contiguous",
+      [](const Tensor& a, const OptionalFormat& memory_format) {
+        return ocl::contiguous(a, memory_format.value_or(MemoryFormat::contiguous));
+      },
+      py::kw_only(), py::arg("memory_format") = py::none());
   bind.function("reshape", &ocl::reshape, py::arg("shape"));
   bind.function("permute", &ocl::permute, py::arg("dims"));
   using Repeats = std::variant<std::int64_t, Tensor>;

@@ -9,7 +9,7 @@ import typing
 from . import _nn
 from . import _optim
 from . import _data
-__all__: list[str] = ['ArgumentIndexError', 'ArgumentTypeError', 'ArgumentValueError', 'DeviceError', 'Generator', 'HookHandle', 'KernelBuildError', 'OutOfMemoryError', 'Profile', 'Tensor', 'abs', 'absolute', 'acos', 'adaptive_avg_pool1d', 'adaptive_avg_pool2d', 'adaptive_max_pool1d', 'adaptive_max_pool2d', 'add', 'addcdiv', 'addcmul', 'addmm', 'all', 'allclose', 'amax', 'amin', 'any', 'arange', 'arccos', 'arcsin', 'arctan', 'arctan2', 'argmax', 'argmin', 'argsort', 'as_strided', 'as_tensor', 'asin', 'atan', 'atan2', 'avg_pool1d', 'avg_pool2d', 'backward', 'baddbmm', 'batch_norm', 'bernoulli', 'bfloat16', 'binary_cross_entropy', 'binary_cross_entropy_with_logits', 'bitwise_and', 'bitwise_not', 'bitwise_or', 'bitwise_xor', 'bmm', 'bool_', 'can_cast', 'cat', 'ceil', 'celu', 'channel_shuffle', 'chunk', 'clamp', 'clamp_max', 'clamp_min', 'clip', 'clone', 'concat', 'concatenate', 'conv1d', 'conv2d', 'conv_transpose1d', 'conv_transpose2d', 'cos', 'cosh', 'count_nonzero', 'cross_entropy', 'cumprod', 'cumsum', 'device', 'device_count', 'diagonal', 'diff', 'div', 'div_floor', 'div_trunc', 'divide', 'dot', 'dropout', 'dropout2d', 'dtype', 'einsum', 'elu', 'embedding', 'empty', 'empty_cache', 'empty_like', 'eq', 'equal', 'erf', 'erfinv', 'exp', 'expm1', 'eye', 'flatten', 'flip', 'float16', 'float32', 'float64', 'floor', 'floor_divide', 'fmod', 'fold', 'frac', 'from_dlpack', 'from_numpy', 'full', 'full_like', 'gather', 'ge', 'gelu', 'gelu_tanh', 'get_default_device', 'get_device_name', 'get_device_properties', 'get_float32_matmul_precision', 'get_rng_state', 'glu', 'glu_kernel', 'grad', 'gradcheck', 'greater', 'greater_equal', 'group_norm', 'gru', 'gru_cell', 'gt', 'hardsigmoid', 'hardswish', 'hardtanh', 'huber_loss', 'index_add', 'index_copy', 'index_select', 'initial_seed', 'instance_norm', 'int32', 'int64', 'interpolate', 'is_anomaly_check_nan_enabled', 'is_anomaly_enabled', 'is_available', 'is_floating_point', 'is_grad_enabled', 'is_tensor', 'isclose', 'isfinite', 'isinf', 'isnan', 'kernel_cache_info', 'kl_div', 'l1_loss', 'layer_norm', 'le', 'leaky_relu', 'lerp', 'less', 'less_equal', 'linear', 'linspace', 'local_response_norm', 'log', 'log10', 'log1p', 'log2', 'log_softmax', 'logaddexp', 'logical_and', 'logical_not', 'logical_or', 'logical_xor', 'logit', 'logsigmoid', 'logsumexp', 'lstm', 'lstm_cell', 'lt', 'manual_seed', 'manual_seed_all', 'masked_fill', 'masked_select', 'matmul', 'max', 'max_memory_allocated', 'max_memory_reserved', 'max_pool1d', 'max_pool2d', 'maximum', 'mean', 'memory_allocated', 'memory_reserved', 'memory_stats', 'meshgrid', 'min', 'minimum', 'mish', 'mm', 'moveaxis', 'movedim', 'mse_loss', 'mul', 'multinomial', 'multiply', 'narrow', 'ne', 'neg', 'negative', 'nll_loss', 'nonzero', 'norm', 'normal', 'normalize', 'not_equal', 'numel', 'one_hot', 'ones', 'ones_like', 'operator_table', 'outer', 'pad', 'permute', 'pixel_shuffle', 'pixel_unshuffle', 'pointwise_table', 'pow', 'prelu', 'prelu_kernel', 'prod', 'promote_types', 'rand', 'rand_like', 'randint', 'randint_like', 'randn', 'randn_like', 'randperm', 'reciprocal', 'reduction_table', 'relu', 'relu6', 'remainder', 'repeat_interleave', 'reset_peak_memory_stats', 'reshape', 'result_type', 'rms_norm', 'rnn_relu', 'rnn_relu_cell', 'rnn_tanh', 'rnn_tanh_cell', 'roll', 'round', 'rsqrt', 'scaled_dot_product_attention', 'scatter', 'scatter_add', 'select', 'selu', 'set_default_device', 'set_float32_matmul_precision', 'set_memory_limit', 'set_printoptions', 'set_rng_state', 'sgn', 'sigmoid', 'sign', 'silu', 'sin', 'sinh', 'smooth_l1_loss', 'softmax', 'softmin', 'softplus', 'softsign', 'sort', 'split', 'sqrt', 'square', 'squeeze', 'stack', 'std', 'std_mean', 'sub', 'subtract', 'sum', 'swapaxes', 'swapdims', 'synchronize', 't', 'take_along_dim', 'tan', 'tanh', 'tanhshrink', 'tensor', 'threshold', 'tile', 'topk', 'transpose', 'tril', 'triu', 'true_divide', 'trunc', 'uint8', 'unbind', 'unflatten', 'unfold', 'unsqueeze', 'var', 'var_mean', 'vector_norm', 'where', 'zeros', 'zeros_like']
+__all__: list[str] = ['ArgumentIndexError', 'ArgumentTypeError', 'ArgumentValueError', 'DeviceError', 'Generator', 'HookHandle', 'KernelBuildError', 'OutOfMemoryError', 'Profile', 'Tensor', 'abs', 'absolute', 'acos', 'adaptive_avg_pool1d', 'adaptive_avg_pool2d', 'adaptive_max_pool1d', 'adaptive_max_pool2d', 'add', 'addcdiv', 'addcmul', 'addmm', 'all', 'allclose', 'amax', 'amin', 'any', 'arange', 'arccos', 'arcsin', 'arctan', 'arctan2', 'argmax', 'argmin', 'argsort', 'as_strided', 'as_tensor', 'asin', 'atan', 'atan2', 'avg_pool1d', 'avg_pool2d', 'backward', 'baddbmm', 'batch_norm', 'bernoulli', 'bfloat16', 'binary_cross_entropy', 'binary_cross_entropy_with_logits', 'bitwise_and', 'bitwise_not', 'bitwise_or', 'bitwise_xor', 'bmm', 'bool_', 'can_cast', 'cat', 'ceil', 'celu', 'channel_shuffle', 'channels_last', 'channels_last_3d', 'chunk', 'clamp', 'clamp_max', 'clamp_min', 'clip', 'clone', 'concat', 'concatenate', 'contiguous_format', 'conv1d', 'conv2d', 'conv_transpose1d', 'conv_transpose2d', 'cos', 'cosh', 'count_nonzero', 'cross_entropy', 'cumprod', 'cumsum', 'device', 'device_count', 'diagonal', 'diff', 'div', 'div_floor', 'div_trunc', 'divide', 'dot', 'dropout', 'dropout2d', 'dtype', 'einsum', 'elu', 'embedding', 'empty', 'empty_cache', 'empty_like', 'eq', 'equal', 'erf', 'erfinv', 'exp', 'expm1', 'eye', 'flatten', 'flip', 'float16', 'float32', 'float64', 'floor', 'floor_divide', 'fmod', 'fold', 'frac', 'from_dlpack', 'from_numpy', 'full', 'full_like', 'gather', 'ge', 'gelu', 'gelu_tanh', 'get_default_device', 'get_device_name', 'get_device_properties', 'get_float32_matmul_precision', 'get_rng_state', 'glu', 'glu_kernel', 'grad', 'gradcheck', 'greater', 'greater_equal', 'group_norm', 'gru', 'gru_cell', 'gt', 'hardsigmoid', 'hardswish', 'hardtanh', 'huber_loss', 'index_add', 'index_copy', 'index_select', 'initial_seed', 'instance_norm', 'int32', 'int64', 'interpolate', 'is_anomaly_check_nan_enabled', 'is_anomaly_enabled', 'is_available', 'is_floating_point', 'is_grad_enabled', 'is_tensor', 'isclose', 'isfinite', 'isinf', 'isnan', 'kernel_cache_info', 'kl_div', 'l1_loss', 'layer_norm', 'le', 'leaky_relu', 'lerp', 'less', 'less_equal', 'linear', 'linspace', 'local_response_norm', 'log', 'log10', 'log1p', 'log2', 'log_softmax', 'logaddexp', 'logical_and', 'logical_not', 'logical_or', 'logical_xor', 'logit', 'logsigmoid', 'logsumexp', 'lstm', 'lstm_cell', 'lt', 'manual_seed', 'manual_seed_all', 'masked_fill', 'masked_select', 'matmul', 'max', 'max_memory_allocated', 'max_memory_reserved', 'max_pool1d', 'max_pool2d', 'maximum', 'mean', 'memory_allocated', 'memory_format', 'memory_reserved', 'memory_stats', 'meshgrid', 'min', 'minimum', 'mish', 'mm', 'moveaxis', 'movedim', 'mse_loss', 'mul', 'multinomial', 'multiply', 'narrow', 'ne', 'neg', 'negative', 'nll_loss', 'nonzero', 'norm', 'normal', 'normalize', 'not_equal', 'numel', 'one_hot', 'ones', 'ones_like', 'operator_table', 'outer', 'pad', 'permute', 'pixel_shuffle', 'pixel_unshuffle', 'pointwise_table', 'pow', 'prelu', 'prelu_kernel', 'preserve_format', 'prod', 'promote_types', 'rand', 'rand_like', 'randint', 'randint_like', 'randn', 'randn_like', 'randperm', 'reciprocal', 'reduction_table', 'relu', 'relu6', 'remainder', 'repeat_interleave', 'reset_peak_memory_stats', 'reshape', 'result_type', 'rms_norm', 'rnn_relu', 'rnn_relu_cell', 'rnn_tanh', 'rnn_tanh_cell', 'roll', 'round', 'rsqrt', 'scaled_dot_product_attention', 'scatter', 'scatter_add', 'select', 'selu', 'set_default_device', 'set_float32_matmul_precision', 'set_memory_limit', 'set_printoptions', 'set_rng_state', 'sgn', 'sigmoid', 'sign', 'silu', 'sin', 'sinh', 'smooth_l1_loss', 'softmax', 'softmin', 'softplus', 'softsign', 'sort', 'split', 'sqrt', 'square', 'squeeze', 'stack', 'std', 'std_mean', 'sub', 'subtract', 'sum', 'swapaxes', 'swapdims', 'synchronize', 't', 'take_along_dim', 'tan', 'tanh', 'tanhshrink', 'tensor', 'threshold', 'tile', 'topk', 'transpose', 'tril', 'triu', 'true_divide', 'trunc', 'uint8', 'unbind', 'unflatten', 'unfold', 'unsqueeze', 'var', 'var_mean', 'vector_norm', 'where', 'zeros', 'zeros_like']
 class ArgumentValueError(ValueError, RuntimeError):
     """
     A shape or a value that does not fit; a ValueError and a RuntimeError.
@@ -163,6 +163,71 @@ class dtype:
         ...
     @property
     def itemsize(self) -> int:
+        ...
+    @property
+    def name(self) -> str:
+        ...
+    @property
+    def value(self) -> int:
+        ...
+class memory_format:
+    """
+    The order of a tensor's elements in memory.
+    
+    Members:
+    
+      contiguous_format
+    
+      channels_last
+    
+      channels_last_3d
+    
+      preserve_format
+    """
+    __members__: typing.ClassVar[dict[str, memory_format]]
+    channels_last: typing.ClassVar[memory_format]
+    channels_last_3d: typing.ClassVar[memory_format]
+    contiguous_format: typing.ClassVar[memory_format]
+    preserve_format: typing.ClassVar[memory_format]
+    @staticmethod
+    def __repr__(*args, **kwargs):
+        """
+        (self: ocl._C.memory_format) -> str
+        """
+    @staticmethod
+    def __str__(*args, **kwargs):
+        """
+        (self: ocl._C.memory_format) -> str
+        """
+    def __copy__(self):
+        ...
+    def __deepcopy__(self, memo):
+        ...
+    @typing.overload
+    def __eq__(self, other: memory_format) -> bool:
+        ...
+    @typing.overload
+    def __eq__(self, other: typing.Any) -> bool:
+        ...
+    def __getstate__(self) -> int:
+        ...
+    def __hash__(self) -> int:
+        ...
+    def __index__(self) -> int:
+        ...
+    def __init__(self, value: typing.SupportsInt | typing.SupportsIndex) -> None:
+        ...
+    def __int__(self) -> int:
+        ...
+    @typing.overload
+    def __ne__(self, other: memory_format) -> bool:
+        ...
+    @typing.overload
+    def __ne__(self, other: typing.Any) -> bool:
+        ...
+    def __reduce_ex__(self, protocol):
+        ...
+    def __setstate__(self, state: typing.SupportsInt | typing.SupportsIndex) -> None:
         ...
     @property
     def name(self) -> str:
@@ -605,7 +670,7 @@ class Tensor:
         """
         Overwrites with 1, with probability p (a number or a tensor), and 0.
         """
-    def bfloat16(self) -> Tensor:
+    def bfloat16(self, *, memory_format: memory_format | None = None) -> Tensor:
         ...
     def bitwise_and(self, other: Tensor | float | int | bool) -> Tensor:
         """
@@ -643,9 +708,9 @@ class Tensor:
         """
         Batched matrix product [B, M, K] x [B, K, N] -> [B, M, N].
         """
-    def bool(self) -> Tensor:
+    def bool(self, *, memory_format: memory_format | None = None) -> Tensor:
         ...
-    def byte(self) -> Tensor:
+    def byte(self, *, memory_format: memory_format | None = None) -> Tensor:
         ...
     def ceil(self) -> Tensor:
         """
@@ -691,11 +756,11 @@ class Tensor:
         """
         In place: a held at min or above.
         """
-    def clone(self) -> Tensor:
+    def clone(self, *, memory_format: memory_format | None = None) -> Tensor:
         """
         A copy.
         """
-    def contiguous(self) -> Tensor:
+    def contiguous(self, *, memory_format: memory_format | None = None) -> Tensor:
         """
         The tensor itself where it is contiguous, else a contiguous copy.
         """
@@ -767,7 +832,7 @@ class Tensor:
         """
         The sum of the products of two vectors.
         """
-    def double(self) -> Tensor:
+    def double(self, *, memory_format: memory_format | None = None) -> Tensor:
         ...
     def element_size(self) -> int:
         ...
@@ -847,7 +912,7 @@ class Tensor:
         """
         A copy in reverse order along dims.
         """
-    def float(self) -> Tensor:
+    def float(self, *, memory_format: memory_format | None = None) -> Tensor:
         ...
     def floor(self) -> Tensor:
         """
@@ -921,7 +986,7 @@ class Tensor:
         """
         In place: Whether a is greater than b.
         """
-    def half(self) -> Tensor:
+    def half(self, *, memory_format: memory_format | None = None) -> Tensor:
         ...
     def hardsigmoid(self) -> Tensor:
         """
@@ -967,9 +1032,9 @@ class Tensor:
         """
         The entries of dim that index names.
         """
-    def int(self) -> Tensor:
+    def int(self, *, memory_format: memory_format | None = None) -> Tensor:
         ...
-    def is_contiguous(self) -> bool:
+    def is_contiguous(self, *, memory_format: memory_format | None = None) -> bool:
         ...
     def is_floating_point(self) -> bool:
         ...
@@ -1109,7 +1174,7 @@ class Tensor:
         """
         log(sum(exp(input))), without overflow.
         """
-    def long(self) -> Tensor:
+    def long(self, *, memory_format: memory_format | None = None) -> Tensor:
         ...
     def lt(self, other: Tensor | float | int | bool) -> Tensor:
         """
@@ -1611,9 +1676,9 @@ class Tensor:
         """
         As repeat; fewer numbers than dimensions stand for the last ones.
         """
-    def to(self, target: typing.Any = None, other_dtype: numpy.dtype[typing.Any] | None = None, *, device: device | str | int | None = None, dtype: numpy.dtype[typing.Any] | None = None, copy: bool = False) -> Tensor:
+    def to(self, target: typing.Any = None, other_dtype: numpy.dtype[typing.Any] | None = None, *, device: device | str | int | None = None, dtype: numpy.dtype[typing.Any] | None = None, copy: bool = False, memory_format: memory_format | None = None) -> Tensor:
         """
-        To a device, a dtype, or those of another tensor.
+        To a device, a dtype, or those of another tensor, and to a memory format.
         """
     def tolist(self) -> typing.Any:
         """
@@ -2008,7 +2073,7 @@ def clamp_min(input: Tensor, min: float | int | bool | None = ...) -> Tensor:
     """
     a held at min or above.
     """
-def clone(input: Tensor) -> Tensor:
+def clone(input: Tensor, *, memory_format: memory_format | None = None) -> Tensor:
     """
     A copy.
     """
@@ -2104,7 +2169,7 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: typing.SupportsInt | t
     """
     The rows of weight [count, features] that input names, in the shape [*input, features]; row padding_idx gets no gradient.
     """
-def empty(*args, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
+def empty(*args, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False, memory_format: memory_format | None = None) -> Tensor:
     """
     A tensor whose contents are undefined.
     """
@@ -2112,7 +2177,7 @@ def empty_cache() -> None:
     """
     Gives cached memory that no tensor uses back to the devices.
     """
-def empty_like(input: Tensor, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
+def empty_like(input: Tensor, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False, memory_format: memory_format | None = None) -> Tensor:
     """
     Undefined contents in the shape, dtype and on the device of input.
     """
@@ -2184,7 +2249,7 @@ def full(size: collections.abc.Sequence[typing.SupportsInt | typing.SupportsInde
     """
     A tensor filled with fill_value.
     """
-def full_like(input: Tensor, fill_value: float | int | bool, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
+def full_like(input: Tensor, fill_value: float | int | bool, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False, memory_format: memory_format | None = None) -> Tensor:
     """
     fill_value in the shape, dtype and on the device of input.
     """
@@ -2614,7 +2679,7 @@ def ones(*args, dtype: numpy.dtype[typing.Any] | None = None, device: device | s
     """
     A tensor filled with 1.
     """
-def ones_like(input: Tensor, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
+def ones_like(input: Tensor, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False, memory_format: memory_format | None = None) -> Tensor:
     """
     Ones in the shape, dtype and on the device of input.
     """
@@ -2676,7 +2741,7 @@ def rand(*args, generator: Generator = None, dtype: numpy.dtype[typing.Any] | No
     """
     Uniform in [0, 1).
     """
-def rand_like(input: Tensor, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
+def rand_like(input: Tensor, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False, memory_format: memory_format | None = None) -> Tensor:
     """
     Uniform in [0, 1), in the shape, dtype and on the device of input.
     """
@@ -2704,7 +2769,7 @@ def randn(*args, generator: Generator = None, dtype: numpy.dtype[typing.Any] | N
     """
     Standard normal.
     """
-def randn_like(input: Tensor, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
+def randn_like(input: Tensor, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False, memory_format: memory_format | None = None) -> Tensor:
     """
     Standard normal, in the shape, dtype and on the device of input.
     """
@@ -3046,17 +3111,21 @@ def zeros(*args, dtype: numpy.dtype[typing.Any] | None = None, device: device | 
     """
     A tensor filled with 0.
     """
-def zeros_like(input: Tensor, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
+def zeros_like(input: Tensor, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False, memory_format: memory_format | None = None) -> Tensor:
     """
     Zeros in the shape, dtype and on the device of input.
     """
 bfloat16: dtype
 bool_: dtype
+channels_last: memory_format
+channels_last_3d: memory_format
+contiguous_format: memory_format
 float16: dtype
 float32: dtype
 float64: dtype
 int32: dtype
 int64: dtype
+preserve_format: memory_format
 uint8: dtype
 absolute = abs
 arccos = acos

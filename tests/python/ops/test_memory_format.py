@@ -145,7 +145,6 @@ def test_errors(name):
 
 @pytest.mark.parametrize("call", [
     lambda lib, x: x.contiguous(memory_format="channels_last"),
-    lambda lib, x: x.contiguous(memory_format=None),
     lambda lib, x: x.contiguous(lib.channels_last),
     lambda lib, x: x.clone(lib.channels_last),
     lambda lib, x: x.to(memory_format=3),

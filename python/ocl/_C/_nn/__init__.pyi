@@ -133,9 +133,9 @@ class Module:
         """
         Parameters and buffers by dotted name after prefix, sharing memory with the module and, unless keep_vars, free of the tape.
         """
-    def to(self, *args, device: typing.Any = None, dtype: ocl._C.dtype | None = None, non_blocking: bool = False) -> typing.Any:
+    def to(self, *args, device: typing.Any = None, dtype: ocl._C.dtype | None = None, non_blocking: bool = False, memory_format: ocl._C.memory_format | None = None) -> typing.Any:
         """
-        Moves parameters and buffers to a device, a floating dtype, both, or those of a tensor.
+        Moves parameters and buffers to a device, a floating dtype, both, or those of a tensor; to a memory format those of four dimensions, or five.
         """
     def train(self, mode: bool = True) -> typing.Any:
         ...
