@@ -52,6 +52,8 @@ class _RuleOptimizer(Optimizer):
         return loss
 
     def _check_loaded(self, params, group, state):
+        if "lr" in self.defaults and "lr" not in group:  # schedules read it; files of old lack other options
+            raise ValueError("loaded state dict has a parameter group without 'lr'")
         options = {name: group.get(name, initial) for name, initial in self.defaults.items()}
         _optim.check_optimizer(self._rule, options)
         numbers, tensors = self._stepper.state_names(options)

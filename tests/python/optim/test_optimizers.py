@@ -342,6 +342,18 @@ def test_impossible_parameters_are_refused():
         ocl.optim.SGD([stepped]).step()
 
 
+def test_a_loaded_group_needs_a_learning_rate():
+    p = ocl.ones(2, requires_grad=True)
+    optimizer = ocl.optim.AdamW([p], lr=0.5)
+    state = optimizer.state_dict()
+    del state["param_groups"][0]["eps"]  # an option that files of old may lack
+    optimizer.load_state_dict(state)
+    del state["param_groups"][0]["lr"]
+    with pytest.raises(ValueError, match="without 'lr'"):
+        optimizer.load_state_dict(state)
+    assert optimizer.param_groups[0]["lr"] == 0.5
+
+
 # --- LBFGS
 
 LINE_SEARCHES = {
