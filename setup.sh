@@ -22,7 +22,7 @@ TEXT
 system_packages=(
   g++ cmake ninja-build pkg-config git ca-certificates python3-dev python3-venv
   ocl-icd-opencl-dev opencl-clhpp-headers opencl-c-headers pocl-opencl-icd clinfo
-  libclblast-dev libsqlite3-dev zlib1g-dev nlohmann-json3-dev libcli11-dev libgtest-dev
+  libclblast-dev libsqlite3-dev zlib1g-dev nlohmann-json3-dev libcli11-dev libstb-dev libgtest-dev
 )
 optional_packages=(ccache)  # comes with the others, but is no reason to call apt
 venv_python=.venv/bin/python

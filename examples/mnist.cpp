@@ -5,15 +5,14 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <numeric>
 #include <optional>
-#include <random>
 
+#include "nn/data/data_loader.h"
+#include "nn/data/image_datasets.h"
 #include "nn/data/mnist.h"
 #include "nn/nn.h"
 
@@ -21,6 +20,8 @@ namespace {
 
 namespace nn = ocl::nn;
 namespace F = ocl::nn::functional;
+using ocl::data::DataLoader;
+using ocl::data::DataLoaderOptions;
 using Clock = std::chrono::steady_clock;
 
 const auto process_start = Clock::now();
@@ -46,7 +47,8 @@ struct Net : nn::Module {
 
 struct Options {
   std::string device = "ocl:0", data, save_model, plot, profile;
-  int batch_size = 64, test_batch_size = 1000, epochs = 3, log_interval = 10;
+  std::size_t batch_size = 64, test_batch_size = 1000;
+  int epochs = 3, log_interval = 10;
   float lr = 1e-3f, gamma = 0.7f;
   std::uint64_t seed = 1;
   bool dry_run = false;
@@ -58,56 +60,6 @@ struct History {
   double first_step_seconds = 0;
 };
 
-struct Batch {
-  ocl::Tensor images, labels;
-  int size;
-};
-
-/** Cuts a dataset into batches on the device, in the order of `rows`. */
-class Loader {
- public:
-  Loader(const ocl::data::IdxArray& images, const ocl::data::IdxArray& labels, int batch_size,
-         const ocl::Device& device)
-      : images_(images),
-        labels_(labels),
-        batch_size_(batch_size),
-        device_(device),
-        rows_(labels.values.size()) {
-    std::iota(rows_.begin(), rows_.end(), std::size_t{0});
-  }
-
-  void shuffle(std::mt19937_64& random) { std::shuffle(rows_.begin(), rows_.end(), random); }
-  int samples() const { return static_cast<int>(rows_.size()); }
-  const ocl::Device& device() const { return device_; }
-  int batches() const { return (samples() + batch_size_ - 1) / batch_size_; }
-
-  Batch operator[](int index) const {
-    const auto first = rows_.begin() + std::ptrdiff_t{index} * batch_size_;
-    const auto last = rows_.begin() + std::min(samples(), (index + 1) * batch_size_);
-    const auto height = images_.shape[1], width = images_.shape[2], pixels = height * width;
-    std::vector<float> images;
-    std::vector<std::int64_t> labels;
-    images.reserve(static_cast<std::size_t>((last - first) * pixels));
-    for (auto row = first; row != last; ++row) {
-      const auto* image = images_.values.data() + static_cast<std::int64_t>(*row) * pixels;
-      std::transform(image, image + pixels, std::back_inserter(images), normalise);
-      labels.push_back(labels_.values[*row]);
-    }
-    const std::int64_t count = last - first;
-    return {ocl::tensor(images, {count, 1, height, width}, device_), ocl::tensor(labels, {count}, device_),
-            static_cast<int>(count)};
-  }
-
- private:
-  static float normalise(std::uint8_t pixel) { return (static_cast<float>(pixel) / 255 - 0.1307f) / 0.3081f; }
-
-  const ocl::data::IdxArray& images_;
-  const ocl::data::IdxArray& labels_;
-  int batch_size_;
-  ocl::Device device_;
-  std::vector<std::size_t> rows_;
-};
-
 /** One line that rewrites itself on a terminal, plain lines elsewhere. */
 void report(int epoch, int step, int steps, float loss, double images_per_second) {
   const bool terminal = isatty(fileno(stdout)) != 0;
@@ -116,23 +68,24 @@ void report(int epoch, int step, int steps, float loss, double images_per_second
   std::fflush(stdout);
 }
 
-void train(Net& net, const Loader& loader, ocl::optim::Adam& optimizer, int epoch, const Options& options,
+void train(Net& net, DataLoader& loader, ocl::optim::Adam& optimizer, int epoch, const Options& options,
            History& history) {
   net.train();
   int images = 0;
   auto since = Clock::now();
-  const int steps = options.dry_run ? 1 : loader.batches();
-  for (int step = 1; step <= steps; ++step) {
-    const auto batch = loader[step - 1];
+  const int steps = options.dry_run ? 1 : static_cast<int>(loader.size());
+  int step = 0;
+  for (const ocl::TensorList& batch : loader) {
+    if (++step > steps) break;
     optimizer.zero_grad();
-    const auto loss = F::cross_entropy(net.forward(batch.images), batch.labels);
+    const auto loss = F::cross_entropy(net.forward(batch[0]), batch[1]);
     loss.backward();
     optimizer.step();
     if (history.first_step_seconds == 0) {
       ocl::synchronize(loader.device());
       history.first_step_seconds = seconds_since(process_start);
     }
-    images += batch.size;
+    images += static_cast<int>(batch[0].size(0));
     if (step % options.log_interval != 0 && step != steps) continue;
     const auto value = loss.item<float>();  // waits for the device, so only here
     history.losses.emplace_back((epoch - 1) * steps + step, value);
@@ -143,17 +96,15 @@ void train(Net& net, const Loader& loader, ocl::optim::Adam& optimizer, int epoc
 }
 
 /** The accuracy in percent over the test set. */
-double test(Net& net, const Loader& loader) {
+double test(Net& net, DataLoader& loader) {
   net.eval();
   const ocl::NoGradGuard no_grad;
   std::vector<ocl::Tensor> hits;
-  for (int i = 0; i < loader.batches(); ++i) {
-    const auto batch = loader[i];
-    hits.push_back((net.forward(batch.images).argmax(1) == batch.labels).sum());
-  }
+  for (const ocl::TensorList& batch : loader)
+    hits.push_back((net.forward(batch[0]).argmax(1) == batch[1]).sum());
   std::int64_t total = 0;
   for (const auto& hit : hits) total += hit.item<std::int64_t>();
-  return 100.0 * static_cast<double>(total) / loader.samples();
+  return 100.0 * static_cast<double>(total) / static_cast<double>(loader.dataset().size());
 }
 
 std::string quoted(const std::string& text) {
@@ -198,22 +149,29 @@ std::string default_data_folder() {
 void run(const Options& options) {
   if (!options.plot.empty()) check_plotting(options.plot);
   ocl::manual_seed(options.seed);
-  std::mt19937_64 shuffle_source(options.seed);
   const ocl::Device device(options.device);
   Net net;
   net.to(device);
   ocl::optim::Adam optimizer(net.parameters(), options.lr);
   ocl::optim::StepLR scheduler(optimizer, 1, options.gamma);
 
-  const auto mnist = ocl::data::load_mnist(options.data);
-  Loader train_loader(mnist.train_images, mnist.train_labels, options.batch_size, device);
-  const Loader test_loader(mnist.test_images, mnist.test_labels, options.test_batch_size, device);
+  const auto loader_of = [&](ocl::data::IdxArray images, ocl::data::IdxArray labels,
+                             const DataLoaderOptions& loading) {
+    constexpr float mean = 0.1307F, std = 0.3081F;  // of MNIST's training images
+    return DataLoader(std::make_shared<ocl::data::IdxImages>(std::move(images), std::move(labels), mean, std),
+                      loading, device);
+  };
+  auto mnist = ocl::data::load_mnist(options.data);
+  DataLoader train_loader =
+      loader_of(std::move(mnist.train_images), std::move(mnist.train_labels),
+                DataLoaderOptions().batch_size(options.batch_size).shuffle(true).workers(1));
+  DataLoader test_loader = loader_of(std::move(mnist.test_images), std::move(mnist.test_labels),
+                                     DataLoaderOptions().batch_size(options.test_batch_size).workers(1));
 
   History history;
   std::optional<ocl::profiler::Profile> profile;
   if (!options.profile.empty()) profile.emplace();
   for (int epoch = 1; epoch <= (options.dry_run ? 1 : options.epochs); ++epoch) {
-    train_loader.shuffle(shuffle_source);
     train(net, train_loader, optimizer, epoch, options, history);
     history.accuracies.push_back(test(net, test_loader));
     std::printf("epoch %d: accuracy %.2f %%\n", epoch, history.accuracies.back());

@@ -1,0 +1,218 @@
+#include "nn/data/data_loader.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <numeric>
+#include <thread>
+
+#include "autograd/creation.h"
+#include "autograd/generator.h"
+#include "dlprim/core/error.h"
+
+namespace ocl::data {
+namespace {
+
+using dlprim::require;
+
+std::vector<std::size_t> order_of(std::size_t samples, bool shuffled, Random random) {
+  std::vector<std::size_t> order(samples);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  for (std::size_t left = shuffled ? samples : 0; left > 1; --left)
+    std::swap(order[left - 1], order[random.integer(left)]);
+  return order;
+}
+
+/** The same field of every sample as one tensor, whose first dimension counts them. */
+Tensor stacked(const std::vector<Sample>& samples, std::size_t field, const Device& device) {
+  const HostArray& first = samples.front()[field];
+  HostArray all{first.dtype, first.shape, {}};
+  all.shape.insert(all.shape.begin(), static_cast<std::int64_t>(samples.size()));
+  all.bytes.reserve(first.bytes.size() * samples.size());
+  for (const Sample& sample : samples) {
+    const HostArray& one = sample[field];
+    require(one.shape == first.shape && one.dtype == first.dtype,
+            "DataLoader: a batch takes samples of one shape and ", "dtype, got ", dlprim::name(first.dtype),
+            " ", dlprim::Dims(first.shape), " and ", dlprim::name(one.dtype), " ", dlprim::Dims(one.shape));
+    all.bytes.insert(all.bytes.end(), one.bytes.begin(), one.bytes.end());
+  }
+  return from_bytes(all.bytes.data(), all.shape, all.dtype, device);
+}
+
+}  // namespace
+
+/** The batches of one pass, made by worker threads or when they are asked for. */
+class Pass {
+ public:
+  Pass(const Dataset& dataset, const DataLoaderOptions& options, const Device& device, std::uint64_t seed,
+       std::uint64_t number, std::size_t batches, std::size_t first)
+      : dataset_(dataset),
+        batch_size_(options.batch_size()),
+        device_(device),
+        seed_(seed),
+        number_(number),
+        order_(order_of(dataset.size(), options.shuffle(), Random{seed, number})),
+        batches_(batches),
+        next_to_make_(first),
+        next_to_give_(first),
+        ahead_(std::max<std::size_t>(options.workers() * options.prefetch_factor(), 1)) {
+    const std::size_t workers = std::min(options.workers(), batches - std::min(first, batches));
+    for (std::size_t i = 0; i < workers; ++i) threads_.emplace_back([this] { work(); });
+  }
+  Pass(const Pass&) = delete;
+  Pass& operator=(const Pass&) = delete;
+
+  ~Pass() {
+    {
+      const std::lock_guard lock(mutex_);
+      is_over_ = true;
+    }
+    room_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+  /** False after the last. */
+  bool next(TensorList& batch) {
+    if (next_to_give_ >= batches_) return false;
+    const std::size_t n = next_to_give_;
+    if (threads_.empty()) {
+      batch = made(n);
+      ++next_to_give_;
+      return true;
+    }
+    Result result;
+    {
+      std::unique_lock lock(mutex_);
+      ready_.wait(lock, [&] { return results_.count(n) > 0; });
+      result = std::move(results_[n]);
+      results_.erase(n);
+      ++next_to_give_;
+    }
+    room_.notify_one();
+    if (result.error) std::rethrow_exception(result.error);
+    batch = std::move(result.batch);
+    return true;
+  }
+
+ private:
+  struct Result {
+    TensorList batch;
+    std::exception_ptr error;
+  };
+
+  TensorList made(std::size_t n) const {
+    const std::size_t begin = n * batch_size_, end = std::min(begin + batch_size_, order_.size());
+    std::vector<Sample> samples;
+    for (std::size_t i = begin; i < end; ++i) {
+      Random random{seed_, number_, order_[i]};
+      samples.push_back(dataset_.get(order_[i], random));
+      require(samples.back().size() == samples.front().size(), "DataLoader: samples of ",
+              samples.front().size(), " and of ", samples.back().size(), " arrays in one batch");
+    }
+    TensorList batch;
+    for (std::size_t field = 0; field < samples.front().size(); ++field)
+      batch.push_back(stacked(samples, field, device_));
+    return batch;
+  }
+
+  void work() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      room_.wait(lock, [&] {
+        return is_over_ || next_to_make_ >= batches_ || next_to_make_ < next_to_give_ + ahead_;
+      });
+      if (is_over_ || next_to_make_ >= batches_) return;
+      const std::size_t n = next_to_make_++;
+      lock.unlock();
+      Result result;
+      try {
+        result.batch = made(n);
+      } catch (...) {
+        result.error = std::current_exception();
+      }
+      lock.lock();
+      results_[n] = std::move(result);
+      ready_.notify_one();
+    }
+  }
+
+  const Dataset& dataset_;
+  const std::size_t batch_size_;
+  const Device device_;
+  const std::uint64_t seed_, number_;
+  const std::vector<std::size_t> order_;
+  const std::size_t batches_;
+
+  std::mutex mutex_;
+  std::condition_variable room_, ready_;
+  std::map<std::size_t, Result> results_;  // made and not yet given
+  std::size_t next_to_make_, next_to_give_;
+  const std::size_t ahead_;
+  bool is_over_ = false;
+  std::vector<std::thread> threads_;
+};
+
+DataLoader::DataLoader(std::shared_ptr<const Dataset> dataset, DataLoaderOptions options, Device device)
+    : dataset_(std::move(dataset)), options_(std::move(options)), device_(std::move(device)) {
+  require(options_.batch_size() > 0, "DataLoader: expected a positive batch size");
+  require(options_.prefetch_factor() > 0, "DataLoader: expected a positive prefetch factor");
+}
+
+DataLoader::DataLoader(DataLoader&&) noexcept = default;
+DataLoader::~DataLoader() = default;
+
+std::size_t DataLoader::size() const {
+  const std::size_t samples = dataset_->size(), batch = options_.batch_size();
+  return options_.drop_last() ? samples / batch : (samples + batch - 1) / batch;
+}
+
+DataLoader::Iterator DataLoader::begin() {
+  pass_.reset();
+  if (!seed_) seed_ = options_.seed().value_or(initial_seed());
+  if (!std::exchange(resumes_, false)) {
+    if (taken_ > 0) ++passes_;
+    taken_ = 0;
+  }
+  pass_ = std::make_unique<Pass>(*dataset_, options_, device_, *seed_, passes_, size(), taken_);
+  return Iterator(this);
+}
+
+bool DataLoader::next(TensorList& batch) {
+  if (!pass_) return false;
+  try {
+    if (pass_->next(batch)) {
+      ++taken_;
+      return true;
+    }
+  } catch (...) {
+    pass_.reset();
+    throw;
+  }
+  pass_.reset();
+  ++passes_;
+  taken_ = 0;
+  return false;
+}
+
+DataLoader::Iterator& DataLoader::Iterator::operator++() {
+  batch_.clear();
+  if (!loader_->next(batch_)) loader_ = nullptr;
+  return *this;
+}
+
+DataLoaderState DataLoader::state() const {
+  return {seed_ ? *seed_ : options_.seed().value_or(initial_seed()), passes_, taken_};
+}
+
+void DataLoader::set_state(const DataLoaderState& state) {
+  require(state.batches <= size(), "DataLoader: a state of ", state.batches, " batches for a pass of ",
+          size());
+  pass_.reset();
+  seed_ = state.seed;
+  passes_ = state.passes;
+  taken_ = state.batches;
+  resumes_ = true;
+}
+
+}  // namespace ocl::data
