@@ -76,7 +76,8 @@ Made by `{command}` on {device}.
 Each net has the same weights in torchvision on the CPU, in float64 and in float32, and here. An error is the
 norm of the difference from float64 over the norm of the float64 tensor; in brackets, as a multiple of PyTorch
 float32's own. *output*: the worst of the outputs and, in train mode, of batch norm's statistics; *gradient*:
-the worst of those of the pictures and of each parameter. At most {limit:g} times is a pass.
+the worst of those of the pictures and of each parameter. At most {limit:g} times is a pass. An error above 1
+is of a gradient that is 0 but for roundings, such as a bias's before a batch norm.
 
 Near a tie of a ReLU or a max pool one rounding moves a gradient by percents, in PyTorch too. So every net
 with such kinks is compared again with smooth functions in their place, and must pass there. *pass (kinks)* is
