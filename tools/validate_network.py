@@ -71,17 +71,12 @@ def main(arguments=None):
         setting = nets.setting(name, options.side, options.batch)
         theirs = nets.torchvision_net(name, setting.options)
         for mode in options.modes:
-            outcome = validate(
-                name,
-                theirs,
-                lambda name=name, setting=setting: make_ours(name, **setting.options),
-                nets.pictures(setting),
-                mode,
-            )
+            ours = make_ours(name, **setting.options)
+            outcome = validate(name, theirs, ours, nets.pictures(setting), mode)
             outcomes.append(outcome)
             print(table.line(outcome), flush=True)
             if options.verbose:
-                print(report.parameters(outcome), flush=True)
+                print(report.tensors(outcome), flush=True)
     command = shlex.join(["tools/validate_network.py", *(sys.argv[1:] if arguments is None else arguments)])
     device = ocl.get_device_name()
     if options.json:

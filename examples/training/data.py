@@ -10,8 +10,9 @@ from ocl import transforms as T
 from ocl.datasets import MNIST, ImageFolder
 from ocl.utils.data import Dataset, Subset
 
-__all__ = ["Pictures", "Preparation", "load_pictures", "one_picture"]
+__all__ = ["MadePictures", "Pictures", "Preparation", "draw_shape", "load_pictures", "one_picture"]
 
+# Names for --augment, and the transforms that they stand for.
 AUGMENTATIONS = {
     "none": lambda: [],
     "randaugment": lambda: [T.RandAugment()],
@@ -143,8 +144,13 @@ class MadePictures(Dataset):
         image = Image.fromarray(np.clip(ground + noise, 0, 255).astype(np.uint8))
         radius = self.side * rng.uniform(0.2, 0.35)
         x, y = rng.uniform(radius, self.side - radius, 2)
-        _DRAW[shape](ImageDraw.Draw(image), x, y, radius, tuple(colour.tolist()))
+        draw_shape(ImageDraw.Draw(image), shape, (x, y), radius, tuple(colour.tolist()))
         return image
+
+
+def draw_shape(canvas, shape, centre, radius, colour):
+    """Draws one of MadePictures' classes with an ImageDraw."""
+    _DRAW[shape](canvas, *centre, radius, colour)
 
 
 def _polygon(*corners):
