@@ -64,7 +64,8 @@ def main(arguments=None):
     options = parse_arguments(arguments)
     torch.set_num_threads(options.threads)
     ocl.set_default_device(options.device)
-    make_ours = nets.our_factory(options.source or nets.default_source())
+    source = options.source or nets.default_source()
+    make_ours, make_twin = nets.our_factory(source), nets.our_factory("torchvision")
     table, outcomes = report.Table(), []
     print(table.heading(), flush=True)
     for name in options.nets:
@@ -72,7 +73,8 @@ def main(arguments=None):
         theirs = nets.torchvision_net(name, setting.options)
         for mode in options.modes:
             ours = make_ours(name, **setting.options)
-            outcome = validate(name, theirs, ours, nets.pictures(setting), mode)
+            twin = make_twin(name, **setting.options) if source == "models" else None
+            outcome = validate(name, theirs, ours, nets.pictures(setting), mode, twin)
             outcomes.append(outcome)
             print(table.line(outcome), flush=True)
             if options.verbose:

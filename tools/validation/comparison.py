@@ -8,7 +8,7 @@ import copy
 import math
 import time
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -95,7 +95,7 @@ class Numbers:
         return {name: value for name, value in self.values.items() if name.startswith("(")}
 
 
-def validate(name, theirs, ours, pictures, mode):
+def validate(name, theirs, ours, pictures, mode, twin=None):
     """Compares in `mode` ("train" or "eval") a net of PyTorch's with ours of the same weights.
 
     PyTorch's own distance of a tensor is the largest of those by its several ways to compute: where a
@@ -105,12 +105,13 @@ def validate(name, theirs, ours, pictures, mode):
         theirs: PyTorch's module, float32; it is left as it is.
         ours: our module; it gets the weights of `theirs`, and is good for nothing else afterwards.
         pictures: the input, a float32 array.
+        twin: another of our modules, of the same operators, whose decisions are taken for those of `ours`:
+            where forward is C++, no one from outside sees what it does between its submodules.
     """
     start = time.perf_counter()
     truth = _Truth(theirs, pictures, mode)
     own = [truth.distances_of(run(theirs, pictures, mode)) for run in _TORCH_RUNS]
-    ours.load_state_dict({key: ocl.tensor(value.numpy()) for key, value in theirs.state_dict().items()})
-    actual = truth.distances_of(_run(ocl, ours, pictures, mode))
+    actual = truth.distances_of(_our_numbers(theirs, ours, twin, pictures, mode))
     comparison = Comparison(
         *(
             [
@@ -121,6 +122,15 @@ def validate(name, theirs, ours, pictures, mode):
         )
     )
     return Outcome(name, mode, pictures.shape, comparison, time.perf_counter() - start)
+
+
+def _our_numbers(theirs, ours, twin, pictures, mode):
+    weights = {key: ocl.tensor(value.numpy()) for key, value in theirs.state_dict().items()}
+    nets = [net for net in (ours, twin) if net is not None]
+    for net in nets:
+        net.load_state_dict(weights)
+    numbers, *others = (_run(ocl, net, pictures, mode) for net in nets)
+    return replace(numbers, decisions=others[0].decisions) if others else numbers
 
 
 class _Truth:

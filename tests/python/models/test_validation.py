@@ -226,6 +226,25 @@ def test_ties_are_told_apart_from_faults():
         assert aligned[name].passes
 
 
+def test_a_net_whose_kinks_nobody_sees_has_a_twin(theirs):
+    class Hidden(ocl.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self._modules.update(residual_net(ocl)._modules.items())
+
+        def forward(self, x):
+            x = ocl.max_pool2d(self.norm(self.stem(x)).relu(), 3, 2, 1)
+            x = (x + self.conv2(self.conv1(x).relu())).relu()
+            return self.head(self.drop(ocl.flatten(ocl.nn.functional.adaptive_avg_pool2d(x, 1), 1)))
+
+    with pytest.raises(ValueError, match="0 calls with kinks"):
+        validate("hidden", theirs, Hidden(), PICTURES, "train")
+    outcome = validate("hidden", theirs, Hidden(), PICTURES, "train", twin=residual_net(ocl))
+    assert outcome.verdict in (PASS, PASS_KINKS)
+    wrong = wrong_weight_after_loading(Hidden())
+    assert validate("wrong", theirs, wrong, PICTURES, "train", twin=residual_net(ocl)).verdict == FAIL
+
+
 def test_nets_of_other_kinks_are_refused(theirs):
     with pytest.raises(ValueError, match="3 calls with kinks, PyTorch's has 4"):
         validate("other", theirs, residual_net(ocl, pool=ocl.nn.AvgPool2d(3, 2, 1)), PICTURES, "train")
@@ -269,6 +288,19 @@ class TestProgram:
         monkeypatch.setattr(validate_network.nets, "our_factory", wrong_factory)
         assert self.run(*"--nets squeezenet1_1 --modes eval --side 32 --batch 2".split()) == 1
         assert "FAIL: squeezenet1_1 (eval)" in capsys.readouterr().out
+
+    def test_nets_of_ocl_models_have_a_twin(self, monkeypatch, capsys):
+        made = []
+
+        def factory(source):
+            made.append(source)
+            return right_factory("torchvision")
+
+        right_factory = validate_network.nets.our_factory
+        monkeypatch.setattr(validate_network.nets, "our_factory", factory)
+        options = "--source models --nets squeezenet1_1 --modes eval --side 32 --batch 2".split()
+        assert self.run(*options) == 0
+        assert made == ["models", "torchvision"]
 
     @pytest.mark.parametrize("arguments", ["--nets resnet999", "--modes test"])
     def test_what_does_not_exist_is_refused(self, arguments):
