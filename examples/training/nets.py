@@ -36,8 +36,15 @@ def make_net(name, num_classes, channels=3, side=224):
         hint = f"; did you mean {' or '.join(near)}?" if near else "; --list-nets shows them all"
         without = "" if models else " (this ocl has no ocl.models)"
         raise ValueError(f"there is no net {name!r}{without}{hint}")
-    options = {"image_size": side} if name.startswith("vit_") else {}  # its positions are parameters
-    return with_channels(models.get_model(name, num_classes=num_classes, **options), channels)
+    net = models.get_model(name, num_classes=num_classes, **_options_of_side(name, side))
+    return with_channels(net, channels)
+
+
+def _options_of_side(name, side):
+    """Of nets whose parameters depend on the size of the pictures."""
+    if name.startswith("vit_"):
+        return {"image_size": side}
+    return {"input_size": (side, side)} if name.startswith("maxvit") else {}
 
 
 def _library():

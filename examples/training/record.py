@@ -4,6 +4,8 @@ import csv
 import os
 from pathlib import Path
 
+from matplotlib.figure import Figure
+
 __all__ = ["plot_curves", "write_csv"]
 
 
@@ -19,16 +21,13 @@ def write_csv(rows, path):
 
 def plot_curves(rows, path):
     """Losses, accuracies and the learning rate over the epochs, as a picture."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
 
     def column(name):
         return [row[name] for row in rows]
 
     epochs = column("epoch")
-    figure, (losses, accuracies, rates) = plt.subplots(1, 3, figsize=(14, 4), layout="constrained")
+    figure = Figure(figsize=(14, 4), layout="constrained")
+    losses, accuracies, rates = figure.subplots(1, 3)
     losses.plot(epochs, column("train_loss"), label="training")
     losses.plot(epochs, column("test_loss"), label="test")
     losses.set(xlabel="epoch", ylabel="loss")
@@ -40,4 +39,3 @@ def plot_curves(rows, path):
     rates.plot(epochs, column("lr"))
     rates.set(xlabel="epoch", ylabel="learning rate at its end")
     figure.savefig(path)
-    plt.close(figure)

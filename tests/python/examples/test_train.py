@@ -238,13 +238,13 @@ class TestNets:
             return net
 
         models = types.ModuleType("ocl.models")
-        models.get_model, models.list_models = get_model, lambda: ["resnet18", "vit_b_16"]
+        models.get_model, models.list_models = get_model, lambda: ["maxvit_t", "resnet18", "vit_b_16"]
         monkeypatch.setitem(sys.modules, "ocl.models", models)
         monkeypatch.setattr(ocl, "models", models, raising=False)
         return models
 
     def test_names(self, library):
-        assert nets.net_names() == ["resnet18", "small", "vit_b_16"]
+        assert nets.net_names() == ["maxvit_t", "resnet18", "small", "vit_b_16"]
 
     def test_one_of_the_library(self, library):
         net = nets.make_net("resnet18", 7, channels=3)
@@ -260,6 +260,7 @@ class TestNets:
 
     def test_positions_of_a_transformer_follow_the_pictures(self, library):
         assert nets.make_net("vit_b_16", 7, side=48).options == {"image_size": 48}
+        assert nets.make_net("maxvit_t", 7, side=64).options == {"input_size": (64, 64)}
 
     def test_training_and_naming_with_one_of_the_library(self, library, tmp_path, capsys):
         run(tmp_path, "--dry-run", "--net", "resnet18")
