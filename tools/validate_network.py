@@ -60,12 +60,25 @@ def named_nets(parser, text):
     return names
 
 
+SOURCES = {"models": "the nets of ocl.models", "torchvision": "torchvision's own files over ocl"}
+
+
+def write_files(options, outcomes, about):
+    """After every net: all of them may take hours."""
+    if options.json:
+        Path(options.json).write_text(json.dumps(report.as_json(outcomes, *about), indent=1) + "\n")
+    if options.markdown:
+        Path(options.markdown).write_text(report.markdown(outcomes, *about))
+
+
 def main(arguments=None):
     options = parse_arguments(arguments)
     torch.set_num_threads(options.threads)
     ocl.set_default_device(options.device)
     source = options.source or nets.default_source()
     make_ours, make_twin = nets.our_factory(source), nets.our_factory("torchvision")
+    command = shlex.join(["tools/validate_network.py", *(sys.argv[1:] if arguments is None else arguments)])
+    about = (command, ocl.get_device_name(), SOURCES[source])
     table, outcomes = report.Table(), []
     print(table.heading(), flush=True)
     for name in options.nets:
@@ -76,15 +89,10 @@ def main(arguments=None):
             twin = make_twin(name, **setting.options) if source == "models" else None
             outcome = validate(name, theirs, ours, nets.pictures(setting), mode, twin)
             outcomes.append(outcome)
+            write_files(options, outcomes, about)
             print(table.line(outcome), flush=True)
             if options.verbose:
                 print(report.tensors(outcome), flush=True)
-    command = shlex.join(["tools/validate_network.py", *(sys.argv[1:] if arguments is None else arguments)])
-    device = ocl.get_device_name()
-    if options.json:
-        Path(options.json).write_text(json.dumps(report.as_json(outcomes, command, device), indent=1) + "\n")
-    if options.markdown:
-        Path(options.markdown).write_text(report.markdown(outcomes, command, device))
     failed = [f"{outcome.net} ({outcome.mode})" for outcome in outcomes if outcome.verdict == FAIL]
     print(
         f"{len(outcomes) - len(failed)} of {len(outcomes)} pass"

@@ -57,7 +57,8 @@ def tensors(outcome):
 PAGE = """\
 # Validated nets
 
-Made by `{command}` on {device}.
+Made by `{command}` on {device},
+with {source}.
 
 Each net has the same weights in torchvision on the CPU, in float64 and in float32, and here. An error is the
 norm of the difference from float64 over the norm of the float64 tensor; in brackets, as a multiple of PyTorch
@@ -78,11 +79,12 @@ An error near or above 1 is of a gradient that is 0 but for roundings, such as a
 """
 
 
-def markdown(outcomes, command, device):
+def markdown(outcomes, command, device, source):
     """The page docs/validated-nets.md."""
     return PAGE.format(
         command=command,
         device=device,
+        source=source,
         limit=LIMIT,
         headings=" | ".join(HEADINGS),
         rule="---|" * len(HEADINGS),
@@ -90,11 +92,12 @@ def markdown(outcomes, command, device):
     )
 
 
-def as_json(outcomes, command, device):
+def as_json(outcomes, command, device, source):
     """Every figure, as plain dicts and lists."""
     return {
         "command": command,
         "device": device,
+        "source": source,
         "nets": [
             {
                 "net": outcome.net,
