@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from models.torchvision_files import factories, find_torchvision, load_torchvision
+from validation.torchvision_files import factories, find_torchvision, load_torchvision
 
 import ocl
 

@@ -1,0 +1,187 @@
+"""Trains a small GPT on the characters of a text, and lets it write.
+
+python examples/gpt.py                                 # on the manual that Python ships
+python examples/gpt.py --text FILE --steps 5000 --width 256 --layers 6 --heads 8
+"""
+
+import math
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+from tqdm import trange
+from training.program import make_parser, run_program
+
+import ocl
+import ocl.nn.functional as F
+from ocl import nn
+from ocl.optim.lr_scheduler import LambdaLR
+
+
+class Block(nn.Module):
+    """Attention to what came before, and a network for each position (Radford et al. 2019)."""
+
+    def __init__(self, width, heads, dropout):
+        super().__init__()
+        self.heads = heads
+        self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.qkv, self.joined = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.mlp = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x):  # [N, T, width]
+        x = x + self.dropout(self.joined(self._attended(self.norm1(x))))
+        return x + self.dropout(self.mlp(self.norm2(x)))
+
+    def _attended(self, x):
+        count, length, width = x.shape
+        heads = self.qkv(x).reshape(count, length, 3, self.heads, width // self.heads)
+        q, k, v = heads.permute(2, 0, 3, 1, 4).unbind(0)  # [N, heads, T, width / heads]
+        y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return y.transpose(1, 2).reshape(count, length, width)
+
+
+class GPT(nn.Module):
+    """Logits of the next character at each position."""
+
+    def __init__(self, characters, context, width, layers, heads, dropout):
+        super().__init__()
+        if width % heads:
+            raise ValueError(f"--width {width} is not divisible by --heads {heads}")
+        self.context = context
+        self.tokens, self.positions = nn.Embedding(characters, width), nn.Embedding(context, width)
+        self.blocks = nn.Sequential(*(Block(width, heads, dropout) for _ in range(layers)))
+        self.norm = nn.LayerNorm(width)
+        self.head = nn.Linear(width, characters, bias=False)
+        for name, parameter in self.named_parameters():
+            if parameter.dim() > 1:
+                into_residual = name.endswith(("joined.weight", "mlp.2.weight"))
+                nn.init.normal_(parameter, std=0.02 / math.sqrt(2 * layers) if into_residual else 0.02)
+        self.head.weight = self.tokens.weight
+
+    def forward(self, tokens):  # int64 [N, T], T <= context -> [N, T, characters]
+        positions = ocl.arange(tokens.shape[1], device=tokens.device)
+        return self.head(self.norm(self.blocks(self.tokens(tokens) + self.positions(positions))))
+
+
+class Text:
+    """The characters of a text as numbers; the last tenth is kept back to test on."""
+
+    def __init__(self, text):
+        self.characters = sorted(set(text))
+        number_of = {character: number for number, character in enumerate(self.characters)}
+        numbers = np.array([number_of[character] for character in text], np.int64)
+        self.train, self.test = np.split(numbers, [len(numbers) * 9 // 10])
+
+    def written(self, numbers):
+        return "".join(self.characters[number] for number in numbers)
+
+
+def pythons_manual():
+    """Half a million characters that every Python brings along for `help()`."""
+    from pydoc_data.topics import topics
+
+    return "\n\n".join(topics[name] for name in sorted(topics))
+
+
+def random_batch(numbers, count, length, rng, device):
+    """Inputs and targets, the same moved on by one: int64 [count, length]."""
+    starts = rng.integers(0, len(numbers) - length, count)
+    rows = numbers[starts[:, None] + np.arange(length + 1)]
+    return ocl.tensor(rows[:, :-1].copy(), device=device), ocl.tensor(rows[:, 1:].copy(), device=device)
+
+
+def loss_of(net, inputs, targets):
+    return F.cross_entropy(net(inputs).flatten(0, 1), targets.flatten())
+
+
+def tested(net, text, options):
+    """Bits per character of the text kept back."""
+    net.eval()
+    rng = np.random.default_rng(0)
+    with ocl.no_grad():
+        batches = (
+            random_batch(text.test, options.batch_size, options.context, rng, options.device)
+            for _ in range(1 if options.dry_run else 8)
+        )
+        loss = np.mean([loss_of(net, *batch).item() for batch in batches])
+    net.train()
+    return loss / math.log(2)
+
+
+def write(net, start, count, temperature):
+    """The numbers of `count` more characters."""
+    net.eval()
+    numbers = list(start)
+    with ocl.no_grad():
+        for _ in range(count):
+            logits = net(ocl.tensor([numbers[-net.context :]]))[0, -1] / temperature
+            numbers.append(ocl.multinomial(logits.softmax(0), 1).item())
+    net.train()
+    return numbers[len(start) :]
+
+
+def warm_up_and_cosine(steps):
+    warm_up = max(1, steps // 20)
+    return lambda step: min((step + 1) / warm_up, 0.55 + 0.45 * math.cos(math.pi * min(1, step / steps)))
+
+
+def run(options):
+    text = Text(Path(options.text).read_text(errors="replace") if options.text else pythons_manual())
+    if len(text.test) <= options.context + 1:
+        raise ValueError(f"the text is too short for --context {options.context}")
+    rng = np.random.default_rng(options.seed)
+    net = GPT(
+        len(text.characters), options.context, options.width, options.layers, options.heads, options.dropout
+    )
+    print(f"{len(text.train) + len(text.test):,} characters, {len(text.characters)} different ones")
+    optimizer = ocl.optim.AdamW(net.parameters(), lr=options.lr, betas=(0.9, 0.95), weight_decay=0.05)
+    schedule = LambdaLR(optimizer, warm_up_and_cosine(options.steps))
+    start = time.perf_counter()
+    for step in trange(1, options.steps + 1, unit=" steps", disable=not sys.stderr.isatty(), leave=False):
+        batch = random_batch(text.train, options.batch_size, options.context, rng, options.device)
+        optimizer.zero_grad()
+        loss = loss_of(net, *batch)
+        loss.backward()
+        nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+        optimizer.step()
+        schedule.step()
+        if step % options.test_interval == 0 or step == options.steps:
+            seconds = time.perf_counter() - start
+            print(
+                f"step {step}: training loss {loss.item():.3f}, test {tested(net, text, options):.3f} "
+                f"bits per character, {step / seconds:.1f} steps/s",
+                flush=True,
+            )
+    ocl.save({"characters": text.characters, "weights": net.state_dict()}, options.output)
+    print(text.written(write(net, text.test[: options.context], options.sample, options.temperature)))
+
+
+def parse_arguments(arguments=None):
+    parser = make_parser(__doc__, "gpt.safetensors")
+    option = parser.add_argument
+    option("--text", metavar="FILE", help="default: Python's manual, as help() shows it")
+    option("--steps", type=int, default=500, help="default %(default)s")
+    option("--batch-size", type=int, default=32, help="default %(default)s")
+    option("--context", type=int, default=64, help="characters it sees, default %(default)s")
+    option("--width", type=int, default=96, help="default %(default)s")
+    option("--layers", type=int, default=2, help="default %(default)s")
+    option("--heads", type=int, default=4, help="default %(default)s")
+    option("--dropout", type=float, default=0.0, help="default %(default)s")
+    option("--lr", type=float, default=4e-3, help="highest learning rate, default %(default)s")
+    option("--test-interval", type=int, default=100, metavar="STEPS", help="default %(default)s")
+    option("--sample", type=int, default=300, metavar="N", help="characters to write, default %(default)s")
+    option("--temperature", type=float, default=0.8, help="default %(default)s")
+    options = parser.parse_args(arguments)
+    if options.dry_run:
+        options.steps, options.sample = min(options.steps, 3), 20
+    return options
+
+
+def main(arguments=None):
+    run_program("gpt.py", run, parse_arguments(arguments))
+
+
+if __name__ == "__main__":
+    main()

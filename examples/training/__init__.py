@@ -1,0 +1,1 @@
+"""What examples/train.py and examples/predict.py are made of."""

@@ -1,0 +1,48 @@
+"""What the smaller examples have in common: options, errors as one line, grids of pictures."""
+
+import argparse
+import sys
+
+import numpy as np
+from PIL import Image
+
+import ocl
+
+__all__ = ["make_parser", "run_program", "save_grid"]
+
+
+def make_parser(description, output):
+    """A parser with the options of every example; `output` is the default name of what it writes."""
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    option = parser.add_argument
+    option("--device", default="ocl:0", help="default %(default)s")
+    option("--seed", type=int, default=1, help="default %(default)s")
+    option("--output", default=output, metavar="FILE", help="default %(default)s")
+    option("--dry-run", action="store_true", help="a few steps")
+    return parser
+
+
+def run_program(name, run, options):
+    """run(options) on its device and with its seed; what a user can mend is one line."""
+    try:
+        ocl.set_default_device(options.device)
+        ocl.manual_seed(options.seed)
+        return run(options)
+    except (OSError, ValueError, ImportError, ocl.DeviceError) as error:
+        sys.exit(f"{name}: {error}")
+
+
+def save_grid(images, columns, path):
+    """Writes arrays [N, H, W] or [N, 3, H, W] with values 0 to 1 as one picture, row by row."""
+    images = np.asarray(images)
+    if images.ndim == 3:
+        images = images[:, None].repeat(3, 1)
+    rows = -(-len(images) // columns)
+    count, channels, height, width = images.shape
+    padded = np.ones((rows * columns, channels, height + 2, width + 2), np.float32)
+    padded[:count, :, 1:-1, 1:-1] = images
+    grid = padded.reshape(rows, columns, channels, height + 2, width + 2).transpose(0, 3, 1, 4, 2)
+    pixels = np.rint(255 * np.clip(grid, 0, 1)).astype(np.uint8)
+    Image.fromarray(pixels.reshape(rows * (height + 2), columns * (width + 2), channels)).save(path)

@@ -1,0 +1,258 @@
+"""A training that can be stopped at any update and goes on from there bit for bit."""
+
+import copy
+import math
+import sys
+import time
+from dataclasses import dataclass, field
+
+from tqdm import tqdm
+
+import ocl
+import ocl.nn.functional as F
+from ocl.optim import swa_utils
+from ocl.optim.lr_scheduler import LambdaLR
+
+from .checkpoint import save_checkpoint
+from .mixing import Mixing
+
+__all__ = ["Trainer", "evaluate", "make_optimizer"]
+
+# What a second head, as Inception's, adds to the loss (Szegedy et al. 2016).
+AUXILIARY_SHARE = 0.3
+
+
+def make_optimizer(net, options):
+    """Weight decay is for matrices and kernels: norms and biases, all vectors, have none."""
+    decayed = [p for p in net.parameters() if p.dim() > 1]
+    others = [p for p in net.parameters() if p.dim() <= 1]
+    groups = [
+        {"params": decayed, "weight_decay": options.weight_decay},
+        {"params": others, "weight_decay": 0.0},
+    ]
+    groups = [group for group in groups if group["params"]]
+    if options.optimizer == "adamw":
+        return ocl.optim.AdamW(groups, lr=options.lr)
+    return ocl.optim.SGD(groups, lr=options.lr, momentum=options.momentum, nesterov=options.momentum > 0)
+
+
+def warm_up_and_cosine(warm_up, total):
+    """The rate's factor before update i: along a line to 1, then half a cosine to 0."""
+
+    def factor(update):
+        if update < warm_up:
+            return (update + 1) / (warm_up + 1)
+        progress = min(1, (update - warm_up) / max(1, total - warm_up))
+        return (1 + math.cos(math.pi * progress)) / 2
+
+    return factor
+
+
+@dataclass
+class Progress:
+    """Where a training stands, and the sums of the pass under way; batches counted from its beginning."""
+
+    epoch: int = 1
+    batch: int = 0
+    update: int = 0
+    loss: float = 0.0
+    images: int = 0
+    rows: list = field(default_factory=list)
+
+
+class Trainer:
+    """Everything a training changes, and the loop that changes it."""
+
+    def __init__(self, net, loader, test_loader, options):
+        self.net, self.loader, self.test_loader, self.options = net, loader, test_loader, options
+        self.optimizer = make_optimizer(net, options)
+        self.updates_of_epoch = math.ceil(len(loader) / options.accumulate)
+        total = self.updates_of_epoch * options.epochs
+        warm_up = round(self.updates_of_epoch * options.warm_up)
+        self.schedule = LambdaLR(self.optimizer, warm_up_and_cosine(warm_up, total))
+        self.average = None
+        if options.ema:
+            self.average = swa_utils.AveragedModel(
+                net, multi_avg_fn=swa_utils.get_ema_multi_avg_fn(options.ema)
+            )
+        self.mixing = Mixing(options.mixup, options.cutmix, options.seed)
+        self.progress = Progress()
+
+    @property
+    def best_net(self):
+        """The one to test and to keep: the averaged one where there is an average."""
+        return self.average.module if self.average else self.net
+
+    # --- stopping and going on
+
+    def _parts(self):
+        parts = {
+            "net": self.net,
+            "optimizer": self.optimizer,
+            "schedule": self.schedule,
+            "loader": self.loader,
+            "average": self.average,
+        }
+        return {name: part for name, part in parts.items() if part is not None}
+
+    def state_dict(self):
+        state = {name: part.state_dict() for name, part in self._parts().items()}
+        progress = copy.deepcopy(vars(self.progress))
+        return {**state, "progress": progress, "random": ocl.get_rng_state(self.options.device)}
+
+    def load_state_dict(self, state):
+        for name, part in self._parts().items():
+            part.load_state_dict(state[name])
+        self.progress = Progress(**state["progress"])
+        ocl.set_rng_state(state["random"], self.options.device)
+
+    def save(self):
+        save_checkpoint({"options": self.options.fixed(), **self.state_dict()}, self.options.output)
+
+    # --- the loop
+
+    def run(self, after_epoch):
+        """Trains to the end; `after_epoch` is called with the rows of all epochs so far."""
+        while self.progress.epoch <= self.options.epochs:
+            row = self._train_epoch()
+            row |= self._tested()
+            self.progress.rows.append(row)
+            self.progress.epoch += 1
+            self.progress.batch, self.progress.loss, self.progress.images = 0, 0.0, 0
+            self.save()
+            after_epoch(self.progress.rows)
+
+    def _train_epoch(self):
+        self.net.train()
+        progress, options = self.progress, self.options
+        start, images_before = time.perf_counter(), progress.images
+        loss_sum = ocl.tensor(progress.loss, dtype=ocl.float32, device=options.device)
+        with Bar(self, progress) as bar:
+            for images, labels in self.loader:
+                loss_sum += self._backward(images, labels) * len(labels)
+                progress.batch += 1
+                progress.images += len(labels)
+                bar.advance(len(labels))
+                if progress.batch % options.accumulate and progress.batch < len(self.loader):
+                    continue
+                self._update()
+                is_last = progress.batch == len(self.loader)
+                if progress.update % options.log_interval == 0 or is_last:
+                    bar.show(loss_sum.item() / progress.images)  # waits for the device, so only here
+                if self._wants_checkpoint() and not is_last:  # after the last comes that of the epoch
+                    progress.loss = loss_sum.item()
+                    self.save()
+        seconds = time.perf_counter() - start
+        return {
+            "epoch": progress.epoch,
+            "update": progress.update,
+            "lr": self.optimizer.param_groups[0]["lr"],
+            "train_loss": loss_sum.item() / progress.images,
+            "images_per_second": (progress.images - images_before) / seconds,
+        }
+
+    def _wants_checkpoint(self):
+        every = self.options.checkpoint_every
+        return every and self.progress.update % every == 0
+
+    def _backward(self, images, labels):
+        """Adds the gradients of a batch; its loss, detached."""
+        images, share = self.mixing(
+            images, (self.progress.epoch - 1) * len(self.loader) + self.progress.batch
+        )
+        outputs = self.net(images)
+        main, *others = outputs if isinstance(outputs, tuple) else (outputs,)
+        loss = self._loss(main, labels, share)
+        for other in others:
+            if other is not None:
+                loss = loss + AUXILIARY_SHARE * self._loss(other, labels, share)
+        (loss / self._batches_of_update()).backward()
+        return loss.detach()
+
+    def _batches_of_update(self):
+        """Fewer in the last one of a pass."""
+        first = self.progress.batch - self.progress.batch % self.options.accumulate
+        return min(self.options.accumulate, len(self.loader) - first)
+
+    def _loss(self, output, labels, share):
+        def loss_of(targets):
+            return F.cross_entropy(output, targets, label_smoothing=self.options.label_smoothing)
+
+        if share == 1:
+            return loss_of(labels)
+        return share * loss_of(labels) + (1 - share) * loss_of(labels.roll(1, 0))
+
+    def _update(self):
+        if self.options.clip:
+            ocl.nn.utils.clip_grad_norm_(self.net.parameters(), self.options.clip)
+        self.optimizer.step()
+        self.optimizer.zero_grad()
+        self.schedule.step()
+        self.progress.update += 1
+        if self.average:
+            self.average.update_parameters(self.net)
+
+    def _tested(self):
+        return {f"test_{name}": value for name, value in evaluate(self.best_net, self.test_loader).items()}
+
+
+class Bar:
+    """tqdm's bar with images per second and the time left; lines where the output is no terminal."""
+
+    def __init__(self, trainer, progress):
+        options, loader = trainer.options, trainer.loader
+        self._prefix = f"epoch {progress.epoch}/{options.epochs}"
+        self._progress, self._batches = progress, len(loader)
+        self._bar = tqdm(
+            total=len(loader.dataset),
+            initial=progress.images,
+            desc=self._prefix,
+            unit=" images",
+            leave=False,
+            disable=not sys.stderr.isatty(),
+        )
+        self._images, self._since = progress.images, time.perf_counter()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self._bar.close()
+
+    def advance(self, images):
+        self._bar.update(images)
+
+    def show(self, loss):
+        self._bar.set_postfix(loss=f"{loss:.4f}")
+        if not self._bar.disable:
+            return
+        now, images = time.perf_counter(), self._progress.images
+        speed = (images - self._images) / (now - self._since)
+        self._images, self._since = images, now
+        print(
+            f"{self._prefix}: batch {self._progress.batch}/{self._batches}, loss {loss:.4f}, "
+            f"{speed:.0f} images/s",
+            flush=True,
+        )
+
+
+def evaluate(net, loader):
+    """{"loss", "top1", "top5"} over a loader, the latter two in percent."""
+    was_training = net.training
+    net.eval()
+    losses, hits = [], []
+    with ocl.no_grad():
+        for images, labels in loader:
+            output = net(images)
+            losses.append(F.cross_entropy(output, labels, reduction="sum"))
+            _, best = output.topk(min(5, output.shape[1]), dim=1)
+            right = best == labels.unsqueeze(1)
+            hits.append(ocl.stack([right[:, 0].sum(), right.sum()]))
+    net.train(was_training)
+    count = len(loader.dataset)
+    top1, top5 = ocl.stack(hits).sum(0).tolist()
+    return {
+        "loss": ocl.stack(losses).sum().item() / count,
+        "top1": 100 * top1 / count,
+        "top5": 100 * top5 / count,
+    }

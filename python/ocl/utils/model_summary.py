@@ -1,0 +1,330 @@
+"""The layers of a model, what each gives, holds and computes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import ocl
+from ocl.autograd import no_grad
+from ocl.profiler import Call, record_calls
+
+__all__ = ["LayerSummary", "ModelSummary", "summary"]
+
+
+@dataclass
+class LayerSummary:
+    """One module of the tree, or its second place if it stands in several.
+
+    `params` are its own, those of modules below it not counted, and none that stood in a layer before.
+    `mult_adds` and `output_bytes` are those of all its calls, modules below not counted.
+    """
+
+    name: str
+    class_name: str
+    depth: int
+    is_leaf: bool
+    params: int
+    is_shared: bool = False
+    calls: int = 0
+    output_shapes: tuple[tuple[int, ...], ...] = ()
+    output_bytes: int = 0
+    mult_adds: int = 0
+
+
+@dataclass
+class ModelSummary:
+    """What ``summary`` found; its text is the table.
+
+    The totals count what modules share once: `total_params`, `trainable_params`, `total_param_bytes` (with
+    the buffers). `total_mult_adds` are the multiplications with addition of matrix products, convolutions and
+    recurrent layers of one forward pass. `total_input` and `total_output_bytes` are bytes, of the inputs and
+    of what the layers without layers below them give.
+    """
+
+    layers: list[LayerSummary]
+    depth: int
+    input_shapes: tuple[tuple[int, ...], ...]
+    total_params: int
+    trainable_params: int
+    total_param_bytes: int
+    total_mult_adds: int
+    total_input: int
+    total_output_bytes: int
+
+    @property
+    def training_bytes(self) -> int:
+        """An estimate for a step of training, without the optimizer's states: inputs, outputs and parameters,
+        the latter two with their gradients."""
+        return self.total_input + 2 * (self.total_output_bytes + self.total_param_bytes)
+
+    def __str__(self) -> str:
+        return _table(self)
+
+    __repr__ = __str__
+
+
+def summary(
+    model: ocl.nn.Module,
+    input_size: Sequence | None = None,
+    input_data: Any = None,
+    *,
+    depth: int = 3,
+    device: Any = None,
+    dtypes: Sequence | None = None,
+) -> ModelSummary:
+    """What the layers of a model give, hold and compute, from one run in evaluation without gradients.
+
+    As torchinfo.summary. Works on any module, whatever its forward calls; the model is left as it was.
+
+        print(summary(model, (1, 3, 224, 224)))
+
+    Args:
+        input_size: the shape of the input, batch included, or a list of shapes. The inputs are zeros.
+        input_data: the inputs themselves, in place of `input_size`: a tensor, a tuple or list of arguments,
+            or a dict of named ones.
+        depth: levels of the tree that the table shows.
+        device: where inputs are made, by default where the model's first parameter is.
+        dtypes: of the inputs, one for each; by default the dtype of the model's first parameter.
+
+    Raises:
+        ValueError: not just one of `input_size` and `input_data`.
+    """
+    if (input_size is None) == (input_data is None):
+        raise ValueError("summary: give input_size or input_data, one of them")
+    if input_data is None:
+        input_data = _zeros(model, input_size, device, dtypes)
+    arguments, named = _arguments(input_data)
+    layers, of_module = _layers(model)
+    modes = {module: module.training for module in model.modules()}
+    watch = _Watch(of_module)
+    try:
+        model.eval()
+        with no_grad(), watch.over(model):
+            model(*arguments, **named)
+    finally:
+        for module, training in modes.items():
+            module.training = training
+    inputs = _tensors([arguments, named])
+    parameters = list(model.parameters())
+    return ModelSummary(
+        layers=layers,
+        depth=depth,
+        input_shapes=tuple(tuple(tensor.shape) for tensor in inputs),
+        total_params=sum(p.numel() for p in parameters),
+        trainable_params=sum(p.numel() for p in parameters if p.requires_grad),
+        total_param_bytes=sum(map(_bytes, [*parameters, *model.buffers()])),
+        total_mult_adds=sum(layer.mult_adds for layer in layers),
+        total_input=sum(map(_bytes, inputs)),
+        total_output_bytes=sum(layer.output_bytes for layer in layers if layer.is_leaf),
+    )
+
+
+# --- the inputs ---
+
+
+def _zeros(model, input_size, device, dtypes):
+    """Zeros are numbers that every layer takes, indices too, and nothing is drawn for them."""
+    shapes = [input_size] if all(isinstance(extent, int) for extent in input_size) else list(input_size)
+    first = next(iter(model.parameters()), None)
+    if device is None and first is not None:
+        device = first.device
+    if dtypes is None:
+        dtypes = [ocl.float32 if first is None else first.dtype] * len(shapes)
+    if len(dtypes) != len(shapes):
+        raise ValueError(f"summary: {len(dtypes)} dtypes for {len(shapes)} inputs")
+    return [ocl.zeros(*shape, dtype=t, device=device) for shape, t in zip(shapes, dtypes, strict=True)]
+
+
+def _arguments(data):
+    if isinstance(data, Mapping):
+        return (), dict(data)
+    return (tuple(data) if isinstance(data, (list, tuple)) else (data,)), {}
+
+
+def _tensors(value):
+    """The tensors in lists, tuples and dicts."""
+    if isinstance(value, ocl.Tensor):
+        return [value]
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        return [tensor for part in value for tensor in _tensors(part)]
+    return []
+
+
+def _bytes(tensor):
+    return tensor.numel() * tensor.element_size()
+
+
+# --- the layers ---
+
+
+def _layers(model):
+    """(layers as they stand in the tree, {module: its layer})."""
+    layers, of_module, counted = [], {}, set()
+
+    def own_params(module):
+        new = {id(p): p.numel() for p in module.parameters(recurse=False) if id(p) not in counted}
+        counted.update(new)
+        return sum(new.values())
+
+    def walk(module, name, depth):
+        is_shared = module in of_module
+        children = [] if is_shared else [(key, child) for key, child in module._modules.items() if child]
+        layer = LayerSummary(
+            name,
+            type(module).__name__,
+            depth,
+            is_leaf=not children,
+            params=0 if is_shared else own_params(module),
+            is_shared=is_shared,
+        )
+        layers.append(layer)
+        of_module.setdefault(module, layer)
+        for key, child in children:
+            walk(child, f"{name}.{key}" if name else key, depth + 1)
+
+    walk(model, "", 0)
+    return layers, of_module
+
+
+class _Watch:
+    """Hooks that note calls and outputs; what is computed between them counts as the innermost module's."""
+
+    def __init__(self, of_module):
+        self._of_module = of_module
+        self._running = []
+        self._record = None
+
+    def over(self, model):
+        self._handles = []
+        for module in model.modules():
+            self._handles.append(module.register_forward_pre_hook(self._enter))
+            self._handles.append(module.register_forward_hook(self._leave))
+        return self
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        for handle in self._handles:
+            handle.remove()
+        self._stop_recording()
+
+    def _enter(self, module, arguments):
+        self._stop_recording()
+        self._running.append(self._of_module[module])
+        self._start_recording()
+
+    def _leave(self, module, arguments, output):
+        self._stop_recording()
+        layer = self._running.pop()
+        tensors = _tensors(output)
+        layer.calls += 1
+        layer.output_shapes = tuple(tuple(tensor.shape) for tensor in tensors)
+        layer.output_bytes += sum(map(_bytes, tensors))
+        if self._running:
+            self._start_recording()
+
+    def _start_recording(self):
+        """In pieces, since a record keeps the tensors of its calls."""
+        self._record = record_calls().__enter__()
+
+    def _stop_recording(self):
+        if self._record is not None:
+            self._record.__exit__()
+            self._running[-1].mult_adds += _mult_adds(self._record.calls)
+            self._record = None
+
+
+def _product(shape):
+    return math.prod(shape)
+
+
+def _of_rnn(x, layer):
+    weights = [layer[name] for name in ("w_ih", "w_hh", "w_hr") if layer[name] is not None]
+    return x.shape[0] * sum(_product(weight.shape) for weight in weights)
+
+
+# By a primitive's arguments. A transposed convolution is a convolution's backward pass.
+_MULT_ADDS = {
+    "gemm": lambda given: _product(given["c"].shape) * given["a"].shape[-1],
+    "linear_forward": lambda given: _product(given["y"].shape) * given["x"].shape[-1],
+    "conv2d_forward": lambda given: _product(given["y"].shape) * _product(given["weight"].shape[1:]),
+    "conv2d_backward_data": lambda given: _product(given["dy"].shape) * _product(given["weight"].shape[1:]),
+    "rnn_forward": lambda given: _of_rnn(given["x"], given["layer"]),
+}
+
+
+def _mult_adds(calls: list[Call]) -> int:
+    """Of calls in order; those within a counted one, such as a convolution's matrix product, are its own."""
+    total, counted_depth = 0, math.inf
+    for call in calls:
+        if call.depth > counted_depth:
+            continue
+        counted_depth = math.inf
+        if call.kind == "primitive" and call.name in _MULT_ADDS:
+            total += _MULT_ADDS[call.name](call.arguments)
+            counted_depth = call.depth
+    return total
+
+
+# --- the table ---
+
+
+def _table(found):
+    rows = [("layer", "output", "parameters", "multiply-adds"), *_rows(found)]
+    widths = [max(len(row[column]) for row in rows) for column in range(4)]
+    lines = [
+        f"{layer:{widths[0]}}  {output:{widths[1]}}  {parameters:>{widths[2]}}  {work:>{widths[3]}}".rstrip()
+        for layer, output, parameters, work in rows
+    ]
+    rule = "-" * (sum(widths) + 6)
+    return "\n".join([lines[0], rule, *lines[1:], rule, *_totals(found)])
+
+
+def _rows(found):
+    """A line for each layer shown; what lies below the deepest of them is added to it."""
+    for index, layer in enumerate(found.layers):
+        if layer.depth > found.depth:
+            continue
+        below = [layer]
+        if layer.depth == found.depth:
+            for other in found.layers[index + 1 :]:
+                if other.depth <= layer.depth:
+                    break
+                below.append(other)
+        label = layer.name.rpartition(".")[2]
+        shapes = ", ".join(f"[{', '.join(map(str, shape))}]" for shape in layer.output_shapes)
+        yield (
+            "  " * layer.depth + (f"{label}: " if label else "") + layer.class_name,
+            "shared" if layer.is_shared else shapes or "-",
+            _count(sum(other.params for other in below)),
+            _count(sum(other.mult_adds for other in below)),
+        )
+
+
+def _count(number):
+    return f"{number:,}" if number else "-"
+
+
+def _totals(found):
+    mebibyte = 2.0**20
+    return [
+        f"parameters: {found.total_params:,}, trainable {found.trainable_params:,}",
+        f"multiply-adds: {_scaled(found.total_mult_adds)}",
+        f"memory in MiB: inputs {found.total_input / mebibyte:.2f}, "
+        f"outputs {found.total_output_bytes / mebibyte:.2f}, "
+        f"parameters and buffers {found.total_param_bytes / mebibyte:.2f}; "
+        f"training, without the optimizer's states, about {found.training_bytes / mebibyte:.2f}",
+    ]
+
+
+def _scaled(number):
+    for unit, scale in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if number >= scale:
+            return f"{number / scale:.2f} {unit}"
+    return str(number)

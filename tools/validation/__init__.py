@@ -1,0 +1,1 @@
+"""Whole nets compared with torchvision's, for tools/validate_network.py and the tests."""
