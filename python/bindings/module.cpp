@@ -1,5 +1,6 @@
 #include "casters.h"
 #include "dispatch.h"
+#include "models/models.h"
 
 PYBIND11_MODULE(_C, m) {
   m.doc() = "TapeCL's C++ library, as the package ocl uses it.";
@@ -8,6 +9,7 @@ PYBIND11_MODULE(_C, m) {
   bind_device(m);
   bind_tensor(m);
   bind_nn(m);
+  bind_models(m);
   bind_optim(m);
   bind_data(m);
   replace_dispatcher(m);

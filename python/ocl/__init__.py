@@ -9,7 +9,7 @@ from ocl._C import *  # noqa: F403  (the C++ library's functions and classes, ea
 from ocl._C import DeviceError, KernelBuildError, OutOfMemoryError, Tensor, device, dtype
 
 from ocl import autograd, copying, datasets, fx, implementations, jit  # isort: skip  # noqa: F401
-from ocl import linalg, nn, optim, profiler, serialization, utils  # isort: skip
+from ocl import linalg, models, nn, ops, optim, profiler, serialization, utils  # isort: skip
 from ocl.autograd import enable_grad, inference_mode, is_inference_mode_enabled, no_grad, set_grad_enabled
 from ocl.host_random import manual_seed, manual_seed_all
 from ocl.serialization import load, save
@@ -63,8 +63,10 @@ __all__ = [name for name in dir(_C) if not name.startswith("_")] + [
     "load",
     "manual_seed",
     "manual_seed_all",
+    "models",
     "nn",
     "no_grad",
+    "ops",
     "optim",
     "profiler",
     "save",

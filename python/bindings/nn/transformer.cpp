@@ -1,4 +1,4 @@
-#include "module_class.h"
+#include "module_option.h"
 
 /** Names alone: a module or a function of Python's becomes part of the object. */
 template <>
@@ -16,17 +16,6 @@ struct PythonOption<Activation> {
           dlprim::concat(name, " must be a name or callable, not ", Py_TYPE(value.ptr())->tp_name));
   }
   static std::string type() { return "str | collections.abc.Callable | Module"; }
-};
-
-/** A submodule to be: in C++ while the constructor runs, where its caller holds the Python half. */
-template <>
-struct PythonOption<std::shared_ptr<Module>> {
-  static py::object give(const std::shared_ptr<Module>& module) { return py::cast(module); }
-  static void take(std::shared_ptr<Module>& option, const py::handle& value, const std::string& name) {
-    if (!value.is_none() && !py::isinstance<Module>(value)) refuse_option(name, type(), value);
-    option = value.is_none() ? nullptr : py::potentially_slicing_weak_ptr<Module>(value).lock();
-  }
-  static std::string type() { return "Module | None"; }
 };
 
 /** What Python's objects copy themselves (finish_stack). */
@@ -117,13 +106,6 @@ const CallArgument optional_tensor(const char* name) {
 }
 const CallArgument flag(const char* name, const char* standard = "False") {
   return {name, "bool | None", standard};
-}
-
-/** Registers what a constructor was given as a submodule, with its Python half; whether it was given any. */
-bool take_child(const py::object& self, const char* name, const py::handle& given) {
-  if (!given || given.is_none()) return false;
-  add_child(self, name, py::reinterpret_borrow<py::object>(given));
-  return true;
 }
 
 /** The copies of the layer, and what PyTorch's stacks have under "norm" where there is none. */

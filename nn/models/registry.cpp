@@ -1,0 +1,105 @@
+#include "nn/models/registry.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <regex>
+
+#include "nn/io/state_dict.h"
+#include "nn/models/models.h"
+
+namespace ocl::models {
+namespace {
+
+using Constructor = std::function<std::shared_ptr<Module>(const std::optional<std::int64_t>& num_classes)>;
+using Registry = std::map<std::string, Constructor>;
+
+template <class Net>
+void add_variants(Registry& registry) {
+  for (const auto& variant : Net::variants())
+    registry.emplace(variant.first, [options = variant.second](const auto& num_classes) {
+      typename Net::Options own = options;
+      if (num_classes) own.num_classes(*num_classes);
+      return std::make_shared<Net>(own);
+    });
+}
+
+template <class... Nets>
+Registry registry_of() {
+  Registry registry;
+  (add_variants<Nets>(registry), ...);
+  return registry;
+}
+
+const Registry& registry() {
+  static const auto& all =
+      *new Registry(registry_of<AlexNet, ConvNeXt, DenseNet, EfficientNet, GoogLeNet, Inception3, MaxVit,
+                                MNASNet, MobileNetV2, MobileNetV3, RegNet, ResNet, ShuffleNetV2, SqueezeNet,
+                                SwinTransformer, VGG, VisionTransformer>());
+  return all;
+}
+
+/** How many letters must be changed, added or taken away to make one of the other. */
+std::size_t edit_distance(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), 0);
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({changed, diagonal + 1, row[j] + 1});
+    }
+  }
+  return row.back();
+}
+
+/** The names that are a few letters away, the nearest first. */
+std::string alike(const std::string& name) {
+  std::vector<std::pair<std::size_t, std::string>> near;
+  for (const auto& [known, make] : registry())
+    if (const std::size_t distance = edit_distance(name, known); 3 * distance <= known.size())
+      near.emplace_back(distance, known);
+  std::sort(near.begin(), near.end());
+  if (near.size() > 3) near.resize(3);
+  std::string text;
+  for (const auto& [distance, known] : near) text += (text.empty() ? "" : ", ") + known;
+  return text;
+}
+
+}  // namespace
+
+void require_model(const std::string& name) {
+  if (registry().count(name)) return;
+  const std::string near = alike(name);
+  throw ValueError(dlprim::concat("Unknown model ", name, near.empty() ? "" : ", did you mean ", near,
+                                  near.empty() ? ": list_models() has the names" : "?"));
+}
+
+std::vector<std::string> list_models() {
+  std::vector<std::string> names;
+  for (const auto& [name, make] : registry()) names.push_back(name);
+  return names;
+}
+
+StateDict with_current_names(StateDict state) {
+  static const auto& dense = *new std::regex(R"((.*denselayer\d+\.(?:norm|conv))\.([12]\.\w+))");
+  static const auto& mlp = *new std::regex(R"((.*\.mlp)\.linear_([12])\.(weight|bias))");
+  for (auto& [name, tensor] : state) {
+    std::smatch found;
+    if (std::regex_match(name, found, dense))
+      name = found.str(1) + found.str(2);
+    else if (std::regex_match(name, found, mlp))
+      name = found.str(1) + (found.str(2) == "1" ? ".0." : ".3.") + found.str(3);
+  }
+  return state;
+}
+
+std::shared_ptr<Module> create_model(const std::string& name, const ModelOptions& options) {
+  require_model(name);
+  const std::shared_ptr<Module> net = registry().at(name)(options.num_classes());
+  if (!options.weights().empty()) net->load_state_dict(with_current_names(load(options.weights())));
+  return net;
+}
+
+}  // namespace ocl::models

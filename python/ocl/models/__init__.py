@@ -1,0 +1,74 @@
+"""Nets of image classification, as torchvision.models: written in C++ (``nn/models``), by its names.
+
+Each takes the arguments of torchvision's function of that name and of its class; ``weights`` is the path of a
+file (.pth, .safetensors), for none are downloaded. State dicts are torchvision's.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from fnmatch import fnmatch
+from types import ModuleType
+from typing import Any
+
+from ocl import _C
+from ocl.models.outputs import GoogLeNetOutputs, InceptionOutputs
+from ocl.nn import Module
+
+_NETS = (
+    "AlexNet ConvNeXt DenseNet EfficientNet GoogLeNet Inception3 MaxVit MNASNet MobileNetV2 MobileNetV3 "
+    "RegNet ResNet ShuffleNetV2 SqueezeNet SwinTransformer VGG VisionTransformer"
+).split()
+
+# The modules of torchvision.models, then classes and functions: alexnet and googlenet are functions here, and
+# modules in import statements, as there.
+_files = {name: member for name, member in vars(_C._models).items() if isinstance(member, ModuleType)}
+sys.modules.update({f"{__name__}.{name}": file for name, file in _files.items()})
+globals().update(_files)
+for _file in _files.values():
+    globals().update({name: vars(_file)[name] for name in _NETS if name in vars(_file)})
+    globals().update({name: vars(_file)[name] for name in _C._models.list_models() if name in vars(_file)})
+
+
+def _filters(patterns: str | Iterable[str] | None) -> list[str]:
+    return [patterns] if isinstance(patterns, str) else list(patterns or ())
+
+
+def list_models(
+    *, include: str | Iterable[str] | None = None, exclude: str | Iterable[str] | None = None
+) -> list[str]:
+    """The names of all nets that fit a pattern of ``include``, where given, and none of ``exclude``."""
+    wanted, unwanted = _filters(include) or ["*"], _filters(exclude)
+    return [
+        name
+        for name in _C._models.list_models()
+        if any(fnmatch(name, pattern) for pattern in wanted)
+        and not any(fnmatch(name, pattern) for pattern in unwanted)
+    ]
+
+
+def get_model_builder(name: str) -> Callable[..., Module]:
+    """The function of that name. Raises ValueError, which says what is called alike, if there is none."""
+    name = name.lower()
+    _C._models.require_model(name)
+    return globals()[name]
+
+
+def get_model(name: str, **config: Any) -> Module:
+    """The net of that name, made with the arguments ``config``."""
+    return get_model_builder(name)(**config)
+
+
+create_model = get_model
+
+__all__ = [
+    "GoogLeNetOutputs",
+    "InceptionOutputs",
+    "create_model",
+    "get_model",
+    "get_model_builder",
+    "list_models",
+    *_NETS,
+    *_C._models.list_models(),
+]
