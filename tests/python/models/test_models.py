@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 import torch
-from models.torchvision_files import find_torchvision, load_torchvision
+from validation.torchvision_files import find_torchvision, load_torchvision
 
 import ocl
 from ocl import models, nn
