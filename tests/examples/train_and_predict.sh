@@ -12,14 +12,14 @@ fail() {
 losses() { cut -d, -f1-5 "$1/log.csv"; }  # without the speed
 
 # Dropout, mixup and averaged weights: every kind of random number and of state that a checkpoint holds.
-options=(--net squeezenet1_1 --fake-size 96 --batch-size 8 --epochs 2 --mixup 0.2 --ema 0.9 --clip 1 --accumulate 2
+options=(--net squeezenet1_1 --fake-size 96 --batch-size 8 --epochs 4 --mixup 0.2 --ema 0.9 --clip 1 --accumulate 2
   --checkpoint-every 2 --log-interval 2 --lr 1e-3)
 "$train" "${options[@]}" --output "$folder/whole"
 
 "$train" "${options[@]}" --output "$folder/killed" >/dev/null &
 while [[ ! -e $folder/killed/checkpoint.previous ]]; do
   kill -0 $! || fail 'the training ended before it could be killed'
-  sleep 0.05
+  sleep 0.01
 done
 kill -KILL $!
 wait $! || true
@@ -27,7 +27,7 @@ wait $! || true
 "$train" "${options[@]}" --output "$folder/killed" --resume
 [[ $(losses "$folder/whole") == "$(losses "$folder/killed")" ]] || fail 'other losses after the kill'
 cmp "$folder/whole/model.safetensors" "$folder/killed/model.safetensors"
-"$train" "${options[@]}" --lr 1e-4 --output "$folder/killed" --resume && fail 'resumed a training with other options'
+"$train" "${options[@]}" --label-smoothing 0 --output "$folder/killed" --resume && fail 'resumed a training with other options'
 
 # A red picture of 2 x 1 pixels.
 printf 'BM\x3e\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0\x02\0\0\0\x01\0\0\0\x01\0\x18\0\0\0\0\0\x08\0\0\0' >"$folder/red.bmp"
