@@ -76,6 +76,7 @@ TEST(MemoryFormat, PreservedStrides) {
 
 TEST(MemoryFormat, TensorsThatLieAlike) {
   EXPECT_TRUE(lie_alike(over({4, 1, 5}, {1, 99, 4}), over({4, 1, 5}, {1, 4, 4})));
+  EXPECT_TRUE(lie_alike(over({0, 5}, {133, 4}), over({0, 5}, {5, 1})));
   EXPECT_FALSE(lie_alike(over({4, 5}, {1, 4}), over({4, 5}, {5, 1})));
   EXPECT_FALSE(lie_alike(over({4, 5}, {5, 1}), over({20}, {1})));
 }
