@@ -28,7 +28,8 @@ void predict(const std::string& model, const std::vector<std::string>& files, co
     const auto classes = places.to_vector<std::int64_t>();
     std::printf("%s:", file.c_str());
     for (std::size_t i = 0; i < values.size(); ++i)
-      std::printf("%s %s %.1f %%", i ? "," : "", classifier.classes.at(static_cast<std::size_t>(classes[i])).c_str(),
+      std::printf("%s %s %.1f %%", i ? "," : "",
+                  classifier.classes.at(static_cast<std::size_t>(classes[i])).c_str(),
                   100 * static_cast<double>(values[i]));
     std::printf("\n");
   }

@@ -1,4 +1,5 @@
-// Trains a net of ocl::models to tell the classes of pictures, on any OpenCL device: examples/train.py in C++.
+// Trains a net of ocl::models to tell the classes of pictures, on any OpenCL device: examples/train.py in
+// C++.
 //
 //     train                                                # a small net on pictures made for it
 //     train --net resnet18 --data DIR --epochs 90          # DIR/train/CLASS/*.jpg, DIR/val/CLASS/*.jpg
@@ -21,8 +22,8 @@ void write_csv(const std::vector<EpochRow>& rows, const fs::path& path) {
   std::ofstream file(path);
   file << "epoch,train_loss,test_loss,test_top1,test_top5,images_per_second\n";
   for (const EpochRow& row : rows)
-    file << row.epoch << ',' << row.train_loss << ',' << row.test_loss << ',' << row.top1 << ',' << row.top5 << ','
-         << row.images_per_second << '\n';
+    file << row.epoch << ',' << row.train_loss << ',' << row.test_loss << ',' << row.top1 << ',' << row.top5
+         << ',' << row.images_per_second << '\n';
   if (!file.flush()) throw ocl::FileError(path.string() + ": cannot be written");
 }
 
@@ -32,7 +33,8 @@ void run(const TrainingOptions& options) {
   ocl::manual_seed(options.seed);
   const Pictures pictures = load_pictures(options);
   const auto net = ocl::models::create_model(
-      options.net, ocl::models::ModelOptions().num_classes(static_cast<std::int64_t>(pictures.classes.size())));
+      options.net,
+      ocl::models::ModelOptions().num_classes(static_cast<std::int64_t>(pictures.classes.size())));
   net->to(device);
   const fs::path output = options.output;
   fs::create_directories(output);
@@ -40,12 +42,14 @@ void run(const TrainingOptions& options) {
   if (options.resume) trainer.resume();
   trainer.run([&](const std::vector<EpochRow>& rows) {
     const EpochRow& row = rows.back();
-    std::printf("epoch %d/%d: training loss %.4f, test loss %.4f, top 1 %.2f %%, top 5 %.2f %%, %.0f images/s\n", row.epoch,
-                options.epochs, row.train_loss, row.test_loss, row.top1, row.top5, row.images_per_second);
+    std::printf(
+        "epoch %d/%d: training loss %.4f, test loss %.4f, top 1 %.2f %%, top 5 %.2f %%, %.0f images/s\n",
+        row.epoch, options.epochs, row.train_loss, row.test_loss, row.top1, row.top5, row.images_per_second);
     std::fflush(stdout);
     write_csv(rows, output / "log.csv");
   });
-  save_classifier({options.net, trainer.best(), pictures.classes, pictures.side}, output / "model.safetensors");
+  save_classifier({options.net, trainer.best(), pictures.classes, pictures.side},
+                  output / "model.safetensors");
   std::printf("wrote %s\n", (output / "model.safetensors").c_str());
 }
 
@@ -62,12 +66,15 @@ int main(int argc, char** argv) {
   app.add_flag("--list-nets", list_nets, "show the names and exit");
   app.add_option("--output", options.output, "folder for what is written");
   app.add_flag("--resume", options.resume, "go on from the checkpoint in --output");
-  auto* folder = app.add_option("--data", options.data, "folder with train and val, each with a folder for each class");
+  auto* folder =
+      app.add_option("--data", options.data, "folder with train and val, each with a folder for each class");
   app.add_option("--mnist", options.mnist, "folder with MNIST's files")->excludes(folder);
-  app.add_option("--fake-size", options.fake_size, "pictures to make without --data and --mnist")->check(positive);
+  app.add_option("--fake-size", options.fake_size, "pictures to make without --data and --mnist")
+      ->check(positive);
   app.add_option("--side", options.side, "pixels (0: 224 for a folder, else 32; MNIST's own)");
   app.add_option("--workers", options.workers, "threads that prepare batches");
-  app.add_option("--mixup", options.mixup, "alpha of the mixture, 0.2 is usual")->check(CLI::NonNegativeNumber);
+  app.add_option("--mixup", options.mixup, "alpha of the mixture, 0.2 is usual")
+      ->check(CLI::NonNegativeNumber);
   app.add_option("--epochs", options.epochs)->check(positive);
   app.add_option("--batch-size", options.batch_size)->check(positive);
   app.add_option("--accumulate", options.accumulate, "batches for one update")->check(positive);

@@ -28,8 +28,10 @@ Classifier load_classifier(const std::filesystem::path& path, const ocl::Device&
 }
 
 ocl::TensorList scores_of(ocl::nn::Module& net, const ocl::Tensor& pictures) {
-  const ocl::Tensor x = pictures.size(1) == 3 ? pictures
-                                              : ocl::expand(pictures, {pictures.size(0), 3, pictures.size(2), pictures.size(3)});
+  const ocl::Tensor x =
+      pictures.size(1) == 3
+          ? pictures
+          : ocl::expand(pictures, {pictures.size(0), 3, pictures.size(2), pictures.size(3)});
   ocl::TensorList scores;
   for (const ocl::nn::Value& value : net(ocl::nn::Arguments{{x}, {}}).sequence())
     if (!value.is_none()) scores.push_back(value.tensor("the output of the net"));

@@ -17,6 +17,6 @@ void save_classifier(const Classifier& classifier, const std::filesystem::path& 
 /** In eval mode on `device`. Throws FileError for a file that is none of save_classifier's. */
 Classifier load_classifier(const std::filesystem::path& path, const ocl::Device& device);
 
-/** Class scores [N, classes] of pictures [N, 1 or 3, H, W]; grey ones count as three equal channels. Where the net in train
- * mode gives auxiliary scores too, they follow. */
+/** Class scores [N, classes] of pictures [N, 1 or 3, H, W]; grey ones count as three equal channels. Where
+ * the net in train mode gives auxiliary scores too, they follow. */
 ocl::TensorList scores_of(ocl::nn::Module& net, const ocl::Tensor& pictures);

@@ -17,7 +17,8 @@ struct TrainingOptions {
   int epochs = 5, accumulate = 1;
   std::size_t batch_size = 32;
   std::string optimizer = "adamw";
-  double lr = 3e-3, momentum = 0.9, weight_decay = 0.01, warm_up = 0.5, label_smoothing = 0.1, ema = 0, clip = 0;
+  double lr = 3e-3, momentum = 0.9, weight_decay = 0.01, warm_up = 0.5, label_smoothing = 0.1, ema = 0,
+         clip = 0;
   std::uint64_t seed = 1;
   int checkpoint_every = 0, log_interval = 10;
 

@@ -47,7 +47,8 @@ Pictures made(const TrainingOptions& options) {
   const auto part = [&](std::size_t size, std::uint64_t seed) {
     return std::make_shared<ocl::data::FakeImages>(size, channels, side, classes, seed);
   };
-  return {part(options.fake_size, 1), part(options.fake_size / 8 + 1, 2), {"0", "45", "90", "135 degrees"}, side};
+  return {
+      part(options.fake_size, 1), part(options.fake_size / 8 + 1, 2), {"0", "45", "90", "135 degrees"}, side};
 }
 
 }  // namespace

@@ -26,16 +26,18 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-std::unique_ptr<ocl::optim::Optimizer> make_optimizer(const ocl::TensorList& parameters, const TrainingOptions& options) {
+std::unique_ptr<ocl::optim::Optimizer> make_optimizer(const ocl::TensorList& parameters,
+                                                      const TrainingOptions& options) {
   if (options.optimizer == "sgd")
     return std::make_unique<ocl::optim::SGD>(
-        parameters, ocl::optim::SGDOptions(options.lr).momentum(options.momentum).weight_decay(options.weight_decay));
-  return std::make_unique<ocl::optim::AdamW>(parameters,
-                                             ocl::optim::AdamWOptions(options.lr).weight_decay(options.weight_decay));
+        parameters,
+        ocl::optim::SGDOptions(options.lr).momentum(options.momentum).weight_decay(options.weight_decay));
+  return std::make_unique<ocl::optim::AdamW>(
+      parameters, ocl::optim::AdamWOptions(options.lr).weight_decay(options.weight_decay));
 }
 
-std::shared_ptr<const ocl::data::Dataset> beginning_of(const std::shared_ptr<const ocl::data::Dataset>& dataset,
-                                                       std::size_t count) {
+std::shared_ptr<const ocl::data::Dataset> beginning_of(
+    const std::shared_ptr<const ocl::data::Dataset>& dataset, std::size_t count) {
   std::vector<std::size_t> indices(std::min(count, dataset->size()));
   std::iota(indices.begin(), indices.end(), std::size_t{0});
   return std::make_shared<ocl::data::Subset>(dataset, indices);
@@ -63,18 +65,25 @@ StateDict without_prefix(const StateDict& all, const std::string& prefix) {
 }  // namespace
 
 std::string TrainingOptions::fixed() const {
-  return json{net,        data,         mnist,   fake_size, side, mixup, epochs, accumulate, batch_size, optimizer, lr, momentum,
-              weight_decay, warm_up, label_smoothing, ema, clip, seed, dry_run}
+  return json{net,        data,      mnist,  fake_size, side,         mixup,   epochs,          accumulate,
+              batch_size, optimizer, lr,     momentum,  weight_decay, warm_up, label_smoothing, ema,
+              clip,       seed,      dry_run}
       .dump();
 }
 
-Trainer::Trainer(std::shared_ptr<ocl::nn::Module> net, const Pictures& pictures, const TrainingOptions& options)
+Trainer::Trainer(std::shared_ptr<ocl::nn::Module> net, const Pictures& pictures,
+                 const TrainingOptions& options)
     : net_(std::move(net)),
       average_(options.ema > 0 ? net_->clone() : nullptr),
       options_(options),
       device_(options.device),
-      train_(options.dry_run ? beginning_of(pictures.train, 2 * options.batch_size * options.accumulate) : pictures.train,
-             DataLoaderOptions().batch_size(options.batch_size).shuffle(true).workers(options.workers).seed(options.seed),
+      train_(options.dry_run ? beginning_of(pictures.train, 2 * options.batch_size * options.accumulate)
+                             : pictures.train,
+             DataLoaderOptions()
+                 .batch_size(options.batch_size)
+                 .shuffle(true)
+                 .workers(options.workers)
+                 .seed(options.seed),
              device_),
       test_(options.dry_run ? beginning_of(pictures.test, options.batch_size) : pictures.test,
             DataLoaderOptions().batch_size(options.batch_size).workers(options.workers), device_),
@@ -128,8 +137,9 @@ void Trainer::update() {
 void Trainer::report(std::size_t batch, double loss, double images_per_second) const {
   const bool terminal = isatty(fileno(stdout)) != 0;
   const double left = static_cast<double>((train_.size() - batch) * options_.batch_size) / images_per_second;
-  std::printf("%sepoch %d: batch %zu/%zu, loss %.4f, %.0f images/s, %.0f s left%s", terminal ? "\r\033[K" : "", epoch_ + 1,
-              batch, train_.size(), loss, images_per_second, left, terminal && batch < train_.size() ? "" : "\n");
+  std::printf("%sepoch %d: batch %zu/%zu, loss %.4f, %.0f images/s, %.0f s left%s",
+              terminal ? "\r\033[K" : "", epoch_ + 1, batch, train_.size(), loss, images_per_second, left,
+              terminal && batch < train_.size() ? "" : "\n");
   std::fflush(stdout);
 }
 
@@ -145,7 +155,9 @@ double Trainer::train_epoch() {
     for (const Tensor& loss : unread) losses_.push_back(loss.item<double>());
     unread.clear();
   };
-  const auto speed = [&] { return static_cast<double>((batch - first) * options_.batch_size) / seconds_since(start); };
+  const auto speed = [&] {
+    return static_cast<double>((batch - first) * options_.batch_size) / seconds_since(start);
+  };
   for (const ocl::TensorList& pair : train_) {
     ++batch;
     const Tensor loss = loss_of(pair[0], pair[1]);
@@ -193,7 +205,8 @@ void Trainer::run(const std::function<void(const std::vector<EpochRow>&)>& after
     const double images_per_second = train_epoch();
     ++epoch_;
     EpochRow row = test();
-    row.train_loss = std::accumulate(losses_.begin(), losses_.end(), 0.0) / static_cast<double>(losses_.size());
+    row.train_loss =
+        std::accumulate(losses_.begin(), losses_.end(), 0.0) / static_cast<double>(losses_.size());
     row.images_per_second = images_per_second;
     losses_.clear();
     rows_.push_back(row);
@@ -216,8 +229,13 @@ void Trainer::save() const {
   }
   const auto place = train_.state();
   const auto random = ocl::default_generator(device_).state();
-  const json progress{{"options", options_.fixed()}, {"epoch", epoch_}, {"updates", updates_}, {"losses", losses_},
-                      {"rows", rows_}, {"optimizer", numbers}, {"loader", {place.seed, place.passes, place.batches}},
+  const json progress{{"options", options_.fixed()},
+                      {"epoch", epoch_},
+                      {"updates", updates_},
+                      {"losses", losses_},
+                      {"rows", rows_},
+                      {"optimizer", numbers},
+                      {"loader", {place.seed, place.passes, place.batches}},
                       {"random", {random.seed, random.offset}}};
   const fs::path folder = options_.output, newest = folder / "checkpoint.safetensors";
   const fs::path unfinished = folder / "checkpoint.unfinished";
@@ -254,7 +272,8 @@ void Trainer::load(const fs::path& path) {
 void Trainer::resume() {
   const fs::path folder = options_.output, newest = folder / "checkpoint.safetensors";
   const fs::path before = folder / "checkpoint.previous";
-  if (!fs::exists(newest) && !fs::exists(before)) throw ocl::FileError(folder.string() + " holds no checkpoint to resume");
+  if (!fs::exists(newest) && !fs::exists(before))
+    throw ocl::FileError(folder.string() + " holds no checkpoint to resume");
   load(fs::exists(newest) ? newest : before);  // a file has its name when it is whole
   std::printf("resumed in epoch %d, after %lld updates\n", epoch_ + 1, static_cast<long long>(updates_));
 }

@@ -43,8 +43,8 @@ class Trainer {
   ocl::data::DataLoader train_;
   mutable ocl::data::DataLoader test_;
   std::unique_ptr<ocl::optim::Optimizer> optimizer_;
-  int epoch_ = 0;            // whole ones
-  std::int64_t updates_ = 0;  // of all epochs
+  int epoch_ = 0;               // whole ones
+  std::int64_t updates_ = 0;    // of all epochs
   std::vector<double> losses_;  // of the batches of this epoch
   std::vector<EpochRow> rows_;
 };

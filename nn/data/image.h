@@ -23,6 +23,8 @@ struct Image {
 /** A JPEG, PNG, BMP or GIF file (its first picture); grey becomes three equal channels, transparency is
  * dropped. Throws dlprim::FileError, which names the file and what is wrong with it. */
 Image read_image(const std::filesystem::path& path);
+/** False for a build without stb_image, whose read_image throws Error. */
+bool can_read_images();
 
 /** The part of that size whose corner is at (top, left); black where it reaches beyond the image. */
 Image crop(const Image& image, int top, int left, int height, int width);

@@ -69,7 +69,15 @@ Image read_image(const std::filesystem::path& path) {
   return image;
 }
 
+bool can_read_images() {
+  return true;
+}
+
 #else
+
+bool can_read_images() {
+  return false;
+}
 
 Image read_image(const std::filesystem::path& path) {
   throw dlprim::Error(dlprim::concat(path.string(),

@@ -27,6 +27,9 @@ class Folder : public testing::Test {
     fs::create_directories(root_);
   }
   ~Folder() override { fs::remove_all(root_); }
+  void SetUp() override {
+    if (!ocl::data::can_read_images()) GTEST_SKIP() << "built without stb_image";
+  }
   void write(const std::string& name, char red) {
     fs::create_directories((root_ / name).parent_path());
     // A BMP file of one pixel.

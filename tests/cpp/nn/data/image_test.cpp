@@ -33,6 +33,9 @@ class ImageFile : public testing::Test {
  protected:
   ImageFile() : path_(fs::temp_directory_path() / ("image_test." + std::to_string(::getpid()))) {}
   ~ImageFile() override { fs::remove(path_); }
+  void SetUp() override {
+    if (!ocl::data::can_read_images()) GTEST_SKIP() << "built without stb_image";
+  }
 
   const fs::path& with(const std::string& content) {
     std::ofstream(path_, std::ios::binary) << content;
