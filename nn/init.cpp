@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "autograd/creation.h"
 #include "autograd/generator.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/tape.h"
@@ -100,17 +101,24 @@ double normal_distribution(double x) {
 
 }  // namespace
 
-// Uniform numbers between the distribution's values at the ends, through its inverse.
+// Uniform numbers between the distribution's values at the ends, through its inverse. That is infinite at -1
+// and 1, which a uniform number may be (one of 2^24 is, and many more are when rounded to half precision):
+// the bounds a and b would come of it, however far outside.
 Tensor& trunc_normal_(Tensor& t, double mean, double std, double a, double b) {
   dlprim::require(std > 0 && a < b, "trunc_normal_: expected std > 0 and a < b, got ", std, ", ", a, " and ",
                   b);
   const NoGradGuard no_grad;
   const double low = normal_distribution((a - mean) / std), high = normal_distribution((b - mean) / std);
-  uniform_(t, 2 * low - 1, 2 * high - 1);
-  t.erfinv_();
-  t.mul_(std * std::sqrt(2.0));
-  t.add_(mean);
-  t.clamp_(a, b);
+  const DType wide = dlprim::compute_dtype(t.dtype());
+  Tensor drawn = t.dtype() == wide ? t : empty_like(t, wide);
+  uniform_(drawn, 2 * low - 1, 2 * high - 1);
+  const double largest = 1 - std::ldexp(1.0, wide == DType::float64 ? -53 : -24);  // below 1
+  drawn.clamp_(-largest, largest);
+  drawn.erfinv_();
+  drawn.mul_(std * std::sqrt(2.0));
+  drawn.add_(mean);
+  drawn.clamp_(a, b);
+  if (t.dtype() != wide) t.copy_(drawn);
   return t;
 }
 
