@@ -10,7 +10,7 @@ struct PythonOption<std::shared_ptr<Module>> {
     if (!value.is_none() && !py::isinstance<Module>(value)) refuse_option(name, type(), value);
     option = value.is_none() ? nullptr : py::potentially_slicing_weak_ptr<Module>(value).lock();
   }
-  static std::string type() { return "Module | None"; }
+  static std::string type() { return "ocl._C._nn.Module | None"; }
 };
 
 /** Registers what a constructor was given as a submodule, with its Python half; whether it was given any. */

@@ -32,7 +32,7 @@ SLOW = {
     "resnext50_32x4d": (64, {}),
     "densenet121": (64, {}),
     "googlenet": (64, {"init_weights": False}),
-    "inception_v3": (96, {"init_weights": False}),
+    "inception_v3": (299, {"init_weights": False}),  # the auxiliary head takes no smaller ones
     "mobilenet_v2": (64, {"width_mult": 0.75}),
     "mobilenet_v3_large": (64, {"reduced_tail": True, "dilated": True, "width_mult": 0.75}),
     "regnet_x_400mf": (64, {}),

@@ -14,7 +14,7 @@ class BasicBlock(ocl._C._nn.Module):
     expansion: typing.ClassVar[int] = 1
     downsample: typing.Any
     stride: typing.Any
-    def __init__(self, inplanes: int, planes: int, stride: int = 1, downsample: Module | None = None, groups: int = 1, base_width: int = 64, dilation: int = 1, norm_layer: str | collections.abc.Callable | None = None) -> None:
+    def __init__(self, inplanes: int, planes: int, stride: int = 1, downsample: ocl._C._nn.Module | None = None, groups: int = 1, base_width: int = 64, dilation: int = 1, norm_layer: str | collections.abc.Callable | None = None) -> None:
         ...
     def __setstate__(self, arg0: dict) -> None:
         ...
@@ -27,7 +27,7 @@ class Bottleneck(ocl._C._nn.Module):
     expansion: typing.ClassVar[int] = 4
     downsample: typing.Any
     stride: typing.Any
-    def __init__(self, inplanes: int, planes: int, stride: int = 1, downsample: Module | None = None, groups: int = 1, base_width: int = 64, dilation: int = 1, norm_layer: str | collections.abc.Callable | None = None) -> None:
+    def __init__(self, inplanes: int, planes: int, stride: int = 1, downsample: ocl._C._nn.Module | None = None, groups: int = 1, base_width: int = 64, dilation: int = 1, norm_layer: str | collections.abc.Callable | None = None) -> None:
         ...
     def __setstate__(self, arg0: dict) -> None:
         ...

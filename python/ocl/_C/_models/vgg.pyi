@@ -7,7 +7,7 @@ class VGG(ocl._C._nn.Module):
     """
     Very Deep Convolutional Networks for Large-Scale Image Recognition (Simonyan and Zisserman 2014): features, which give [N, 512, H, W], and a classifier.
     """
-    def __init__(self, features: Module | None, num_classes: int = 1000, init_weights: bool = True, dropout: float = 0.5) -> None:
+    def __init__(self, features: ocl._C._nn.Module | None, num_classes: int = 1000, init_weights: bool = True, dropout: float = 0.5) -> None:
         ...
     def __setstate__(self, arg0: dict) -> None:
         ...
