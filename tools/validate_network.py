@@ -34,8 +34,8 @@ def parse_arguments(arguments=None):
     option(
         "--source",
         choices=["models", "torchvision"],
-        help="where our nets are from: ocl.models, the default "
-        "where it exists, or torchvision's own files over ocl",
+        default="models",
+        help="where our nets are from: ocl.models, the default, or torchvision's own files over ocl",
     )
     option("--side", type=int, metavar="PIXELS", help="of the pictures, where the net's own is not wanted")
     option("--batch", type=int, metavar="N", help="pictures, likewise")
@@ -75,7 +75,7 @@ def main(arguments=None):
     options = parse_arguments(arguments)
     torch.set_num_threads(options.threads)
     ocl.set_default_device(options.device)
-    source = options.source or nets.default_source()
+    source = options.source
     make_ours, make_twin = nets.our_factory(source), nets.our_factory("torchvision")
     command = shlex.join(["tools/validate_network.py", *(sys.argv[1:] if arguments is None else arguments)])
     about = (command, ocl.get_device_name(), SOURCES[source])

@@ -1,6 +1,5 @@
 """Nets of classification: the same one from torchvision and from us, with the same weights."""
 
-import importlib.util
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -54,11 +53,6 @@ def our_factory(source):
         return ocl.models.get_model
     nets = factories(find_torchvision())
     return lambda name, **options: nets[name](**options)
-
-
-def default_source():
-    """``ocl.models`` where there is one."""
-    return "models" if importlib.util.find_spec("ocl.models") else "torchvision"
 
 
 def names_of_all():
