@@ -240,21 +240,17 @@ class _Watch:
             self._record = None
 
 
-def _product(shape):
-    return math.prod(shape)
-
-
 def _of_rnn(x, layer):
     weights = [layer[name] for name in ("w_ih", "w_hh", "w_hr") if layer[name] is not None]
-    return x.shape[0] * sum(_product(weight.shape) for weight in weights)
+    return x.shape[0] * sum(math.prod(weight.shape) for weight in weights)
 
 
 # By a primitive's arguments. A transposed convolution is a convolution's backward pass.
 _MULT_ADDS = {
-    "gemm": lambda given: _product(given["c"].shape) * given["a"].shape[-1],
-    "linear_forward": lambda given: _product(given["y"].shape) * given["x"].shape[-1],
-    "conv2d_forward": lambda given: _product(given["y"].shape) * _product(given["weight"].shape[1:]),
-    "conv2d_backward_data": lambda given: _product(given["dy"].shape) * _product(given["weight"].shape[1:]),
+    "gemm": lambda given: math.prod(given["c"].shape) * given["a"].shape[-1],
+    "linear_forward": lambda given: math.prod(given["y"].shape) * given["x"].shape[-1],
+    "conv2d_forward": lambda given: math.prod(given["y"].shape) * math.prod(given["weight"].shape[1:]),
+    "conv2d_backward_data": lambda given: math.prod(given["dy"].shape) * math.prod(given["weight"].shape[1:]),
     "rnn_forward": lambda given: _of_rnn(given["x"], given["layer"]),
 }
 

@@ -17,6 +17,7 @@ from .sampler import (
     BatchSampler,
     RandomSampler,
     SequentialSampler,
+    batch_count,
     batch_cuts,
     load_sampler_state,
     sampler_state,
@@ -147,8 +148,7 @@ class DataLoader:
         length = len(self.dataset)
         if self.batch_size is None:
             return length
-        full, rest = divmod(length, self.batch_size)
-        return full + (rest > 0 and not self.drop_last)
+        return batch_count(length, self.batch_size, self.drop_last)
 
     def __iter__(self):
         position = self._begin_pass()

@@ -205,8 +205,7 @@ class BatchSampler(Sampler):
             yield batch
 
     def __len__(self):
-        full, rest = divmod(len(self.sampler), self.batch_size)
-        return full + (rest > 0 and not self.drop_last)
+        return batch_count(len(self.sampler), self.batch_size, self.drop_last)
 
     def state_dict(self):
         """That of the sampler, where it has one."""
@@ -229,6 +228,12 @@ def load_sampler_state(sampler, state):
 def as_list(indices):
     """A range, an array or a list of indices as a list."""
     return indices.tolist() if isinstance(indices, np.ndarray) else list(indices)
+
+
+def batch_count(samples, batch_size, drop_last):
+    """How many batches so many samples make."""
+    full, rest = divmod(samples, batch_size)
+    return full + (rest > 0 and not drop_last)
 
 
 def batch_cuts(batch_sampler):
