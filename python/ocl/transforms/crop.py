@@ -1,13 +1,13 @@
 """Sizes, cuts and margins."""
 
 import math
-import numbers
 import warnings
 from collections.abc import Sequence
 
 from ocl import host_random
 
 from . import functional as F
+from .functional.geometry import check_padding, check_padding_mode, margins_of
 from .interpolation import InterpolationMode, to_mode
 from .transform import Transform, setup_size
 
@@ -92,16 +92,9 @@ class Pad(Transform):
     shown = ("padding", "fill", "padding_mode")
 
     def __init__(self, padding, fill=0, padding_mode="constant"):
-        if not isinstance(padding, (numbers.Number, tuple, list)):
-            raise TypeError("Got inappropriate padding arg")
-        if not isinstance(fill, (numbers.Number, tuple, list)):
-            raise TypeError("Got inappropriate fill arg")
-        if padding_mode not in ("constant", "edge", "reflect", "symmetric"):
-            raise ValueError("Padding mode should be either constant, edge, reflect or symmetric")
-        if isinstance(padding, Sequence) and len(padding) not in (1, 2, 4):
-            raise ValueError(
-                f"Padding must be an int or a 1, 2, or 4 element tuple, not a {len(padding)} element tuple"
-            )
+        check_padding(padding, fill)
+        check_padding_mode(padding_mode)
+        margins_of(padding)
         self.padding = padding
         self.fill = fill
         self.padding_mode = padding_mode

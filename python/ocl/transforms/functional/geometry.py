@@ -26,8 +26,6 @@ __all__ = [
     "vflip",
 ]
 
-_PADDING_MODES = ("constant", "edge", "reflect", "symmetric")
-
 
 def hflip(img):
     """Left to right. As torchvision.transforms.functional.hflip."""
@@ -164,15 +162,12 @@ def pad(img, padding, fill=0, padding_mode="constant"):
     Raises:
         TypeError, ValueError: arguments of another type or value.
     """
-    if not isinstance(padding, (numbers.Number, tuple, list)):
-        raise TypeError("Got inappropriate padding arg")
-    if fill is not None and not isinstance(fill, (numbers.Number, tuple, list)):
-        raise TypeError("Got inappropriate fill arg")
+    fill = 0 if fill is None else fill
+    check_padding(padding, fill)
     if not isinstance(padding_mode, str):
         raise TypeError("Got inappropriate padding_mode arg")
-    if padding_mode not in _PADDING_MODES:
-        raise ValueError("Padding mode should be either constant, edge, reflect or symmetric")
-    left, top, right, bottom = _margins(padding)
+    check_padding_mode(padding_mode)
+    left, top, right, bottom = margins_of(padding)
     if is_array(img):
         return _cut_and_pad_array(img, (left, top, right, bottom), padding_mode, fill)
     if padding_mode == "constant":
@@ -184,7 +179,21 @@ def pad(img, padding, fill=0, padding_mode="constant"):
     return padded
 
 
-def _margins(padding):
+def check_padding(padding, fill):
+    """TypeError for what is no number and no sequence of numbers."""
+    if not isinstance(padding, (numbers.Number, tuple, list)):
+        raise TypeError("Got inappropriate padding arg")
+    if not isinstance(fill, (numbers.Number, tuple, list)):
+        raise TypeError("Got inappropriate fill arg")
+
+
+def check_padding_mode(mode):
+    if mode not in ("constant", "edge", "reflect", "symmetric"):
+        raise ValueError("Padding mode should be either constant, edge, reflect or symmetric")
+
+
+def margins_of(padding):
+    """(left, top, right, bottom) of what ``pad`` takes. ValueError for another number of widths."""
     if isinstance(padding, numbers.Number):
         return (padding,) * 4
     if len(padding) not in (1, 2, 4):
