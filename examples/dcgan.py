@@ -6,13 +6,11 @@ python examples/dcgan.py --mnist DIR --epochs 5
 
 import time
 
-import numpy as np
-from training.program import make_parser, run_program, save_grid
+from training.program import load_digits, make_parser, parse_epochs, run_program, save_grid
 
 import ocl
 import ocl.nn.functional as F
 from ocl import nn
-from ocl.datasets import MNIST, Digits
 from ocl.utils.data import DataLoader, TensorDataset
 
 
@@ -90,8 +88,7 @@ class Contest:
 
 def load_images(folder):
     """float32 [N, 1, 28, 28], -1 to 1."""
-    dataset = MNIST(folder, True, download=False) if folder else Digits(True)
-    return TensorDataset(dataset.data[:, None].astype(np.float32) / 127.5 - 1)
+    return TensorDataset(load_digits(folder, True) / 127.5 - 1)
 
 
 def run(options):
@@ -128,10 +125,7 @@ def parse_arguments(arguments=None):
     option("--noise", type=int, default=32, help="numbers an image is drawn from, default %(default)s")
     option("--width", type=int, default=24, help="channels, default %(default)s")
     option("--lr", type=float, default=1e-3, help="default %(default)s")
-    options = parser.parse_args(arguments)
-    if options.dry_run:
-        options.epochs = 1
-    return options
+    return parse_epochs(parser, arguments)
 
 
 def main(arguments=None):

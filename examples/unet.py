@@ -10,7 +10,7 @@ import numpy as np
 from PIL import Image, ImageDraw
 from tqdm import tqdm
 from training.data import MadePictures, draw_shape
-from training.program import make_parser, run_program, save_grid
+from training.program import make_parser, parse_epochs, run_program, save_grid
 
 import ocl
 import ocl.nn.functional as F
@@ -146,11 +146,9 @@ def parse_arguments(arguments=None):
     option("--batch-size", type=int, default=12, help="default %(default)s")
     option("--width", type=int, default=12, help="channels of the first level, default %(default)s")
     option("--lr", type=float, default=5e-3, help="highest learning rate, default %(default)s")
-    options = parser.parse_args(arguments)
+    options = parse_epochs(parser, arguments)
     if options.side % 8:
         parser.error("--side must be divisible by 8")
-    if options.dry_run:
-        options.epochs = 1
     return options
 
 

@@ -6,13 +6,11 @@ python examples/vae.py --mnist DIR --epochs 20
 
 import time
 
-import numpy as np
-from training.program import make_parser, run_program, save_grid
+from training.program import load_digits, make_parser, parse_epochs, run_program, save_grid
 
 import ocl
 import ocl.nn.functional as F
 from ocl import nn
-from ocl.datasets import MNIST, Digits
 from ocl.utils.data import DataLoader, TensorDataset
 
 PIXELS = 28 * 28
@@ -48,8 +46,7 @@ def bound(net, images):
 
 def load_images(folder, train):
     """float32 [N, 1, 28, 28], 0 to 1."""
-    dataset = MNIST(folder, train, download=False) if folder else Digits(train)
-    return TensorDataset(dataset.data[:, None].astype(np.float32) / 255)
+    return TensorDataset(load_digits(folder, train) / 255)
 
 
 def tested(net, loader):
@@ -96,10 +93,7 @@ def parse_arguments(arguments=None):
     option("--batch-size", type=int, default=64, help="default %(default)s")
     option("--latent", type=int, default=8, help="numbers of a code, default %(default)s")
     option("--lr", type=float, default=2e-3, help="default %(default)s")
-    options = parser.parse_args(arguments)
-    if options.dry_run:
-        options.epochs = 1
-    return options
+    return parse_epochs(parser, arguments)
 
 
 def main(arguments=None):

@@ -1,4 +1,4 @@
-"""What the smaller examples have in common: options, errors as one line, grids of pictures."""
+"""What the smaller examples have in common: options, errors as one line, digits, grids of pictures."""
 
 import argparse
 import sys
@@ -7,8 +7,9 @@ import numpy as np
 from PIL import Image
 
 import ocl
+from ocl.datasets import MNIST, Digits
 
-__all__ = ["make_parser", "run_program", "save_grid"]
+__all__ = ["load_digits", "make_parser", "parse_epochs", "run_program", "save_grid"]
 
 
 def make_parser(description, output):
@@ -24,6 +25,14 @@ def make_parser(description, output):
     return parser
 
 
+def parse_epochs(parser, arguments):
+    """Options of a program with ``--epochs``: a dry run has one."""
+    options = parser.parse_args(arguments)
+    if options.dry_run:
+        options.epochs = 1
+    return options
+
+
 def run_program(name, run, options):
     """run(options) on its device and with its seed; what a user can mend is one line."""
     try:
@@ -32,6 +41,12 @@ def run_program(name, run, options):
         return run(options)
     except (OSError, ValueError, ImportError, ocl.DeviceError) as error:
         sys.exit(f"{name}: {error}")
+
+
+def load_digits(folder, train):
+    """float32 [N, 1, 28, 28], 0 to 255: of MNIST's files in the folder, else scikit-learn's."""
+    dataset = MNIST(folder, train, download=False) if folder else Digits(train)
+    return dataset.data[:, None].astype(np.float32)
 
 
 def save_grid(images, columns, path):
