@@ -27,6 +27,10 @@ NormLayer layer_norm(double eps) {
           [=](std::int64_t channels) { return make<LayerNorm>(LayerNormOptions({channels}).eps(eps)); }};
 }
 
+NormLayer or_default(const NormLayer& given, const NormLayer& own) {
+  return given ? given : own;
+}
+
 void zero_if_defined(Tensor& parameter) {
   if (parameter.defined()) init::zeros_(parameter);
 }

@@ -50,6 +50,8 @@ struct IsLayerMaker : std::bool_constant<std::is_same_v<T, NormLayer> || std::is
 NormLayer batch_norm(double eps = 1e-5, double momentum = 0.1);
 /** LayerNorm over the last dimension. */
 NormLayer layer_norm(double eps = 1e-5);
+/** The one given, or what a net has of its own where that is none. */
+NormLayer or_default(const NormLayer& given, const NormLayer& own = batch_norm());
 
 template <class M, class = void>
 struct HasInplace : std::false_type {};

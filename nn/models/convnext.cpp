@@ -29,8 +29,8 @@ CNBlock::CNBlock(const CNBlockOptions& o) : Composed(o) {
     init::constant_(layer_scale, o.layer_scale());
     add<Sequential>("block", make<Conv2d>(Conv2dOptions(o.dim(), o.dim(), 7).padding(3).groups(o.dim())),
                     make<Permute>(PermuteOptions({0, 2, 3, 1})),
-                    (o.norm_layer() ? o.norm_layer() : layer_norm(1e-6))(o.dim()),
-                    make<Linear>(o.dim(), 4 * o.dim()), make<GELU>(), make<Linear>(4 * o.dim(), o.dim()),
+                    or_default(o.norm_layer(), layer_norm(1e-6))(o.dim()), make<Linear>(o.dim(), 4 * o.dim()),
+                    make<GELU>(), make<Linear>(4 * o.dim(), o.dim()),
                     make<Permute>(PermuteOptions({0, 3, 1, 2})));
     add<StochasticDepth>("stochastic_depth", StochasticDepthOptions(o.stochastic_depth_prob(), "row"));
   });
@@ -46,7 +46,7 @@ ConvNeXt::ConvNeXt(const ConvNeXtOptions& o) : Composed(o) {
     dlprim::require(!setting.empty(), "The block_setting should not be empty");
     const NormLayer over_channels{
         "", [](std::int64_t channels) { return make<LayerNorm2d>(LayerNormOptions({channels}).eps(1e-6)); }};
-    const NormLayer norm = o.norm_layer() ? o.norm_layer() : over_channels;
+    const NormLayer norm = or_default(o.norm_layer(), over_channels);
     const auto layers = add<Sequential>("features");
     layers->append(make<Conv2dNormActivation>(Conv2dNormActivationOptions(3, setting.front().input_channels)
                                                   .kernel_size(4)

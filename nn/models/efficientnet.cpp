@@ -22,7 +22,7 @@ struct BlockParts {
   Conv2dNormActivationOptions conv(std::int64_t in, std::int64_t out) const {
     return Conv2dNormActivationOptions(in, out)
         .kernel_size(1)
-        .norm_layer(o.norm_layer() ? o.norm_layer() : batch_norm())
+        .norm_layer(or_default(o.norm_layer()))
         .activation_layer(silu);
   }
   bool expands() const { return expanded != o.input_channels(); }
@@ -123,7 +123,7 @@ EfficientNet::EfficientNet(const EfficientNetOptions& o) : Composed(o) {
   compose([&] {
     const Stages& stages = o.inverted_residual_setting();
     dlprim::require(!stages.empty(), "The inverted_residual_setting should not be empty");
-    const NormLayer norm = o.norm_layer() ? o.norm_layer() : batch_norm();
+    const NormLayer norm = or_default(o.norm_layer());
     const auto conv = [&](std::int64_t in, std::int64_t out) {
       return Conv2dNormActivationOptions(in, out).norm_layer(norm).activation_layer(silu);
     };

@@ -181,7 +181,7 @@ Tensor MaxVitBlock::forward(const Tensor& x) {
 
 MaxVit::MaxVit(const MaxVitOptions& o) : Composed(o) {
   compose([&] {
-    const NormLayer norm = o.norm_layer() ? o.norm_layer() : batch_norm(1e-3, 0.01);
+    const NormLayer norm = or_default(o.norm_layer(), batch_norm(1e-3, 0.01));
     require(o.input_size().size() == 2 && !o.block_channels().empty() &&
                 o.block_channels().size() == o.block_layers().size(),
             "MaxVit: expected an input_size of two numbers, and block_layers for each of block_channels");

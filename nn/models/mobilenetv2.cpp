@@ -22,7 +22,7 @@ Conv2dNormActivationOptions conv_relu6(std::int64_t in, std::int64_t out, const 
 mobilenetv2::InvertedResidual::InvertedResidual(const InvertedResidualOptions& o) : Composed(o) {
   compose([&] {
     dlprim::require(o.stride() == 1 || o.stride() == 2, "stride should be 1 or 2 instead of ", o.stride());
-    const NormLayer norm = o.norm_layer() ? o.norm_layer() : batch_norm();
+    const NormLayer norm = or_default(o.norm_layer());
     const std::int64_t hidden = o.inp() * o.expand_ratio();
     const auto layers = add<Sequential>("conv");
     if (o.expand_ratio() != 1)
@@ -41,7 +41,7 @@ Tensor mobilenetv2::InvertedResidual::forward(const Tensor& x) {
 
 MobileNetV2::MobileNetV2(const MobileNetV2Options& o) : Composed(o) {
   compose([&] {
-    const NormLayer norm = o.norm_layer() ? o.norm_layer() : batch_norm();
+    const NormLayer norm = or_default(o.norm_layer());
     const auto& setting = o.inverted_residual_setting() ? *o.inverted_residual_setting() : paper_setting;
     const auto rounded = [&](double channels) { return make_divisible(channels, o.round_nearest()); };
     std::int64_t channels = rounded(32 * o.width_mult());

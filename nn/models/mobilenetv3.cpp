@@ -98,7 +98,7 @@ InvertedResidual::InvertedResidual(const InvertedResidualOptions& o) : Composed(
     const auto conv = [&](std::int64_t in, std::int64_t out) {
       return Conv2dNormActivationOptions(in, out)
           .kernel_size(1)
-          .norm_layer(o.norm_layer() ? o.norm_layer() : batch_norm())
+          .norm_layer(or_default(o.norm_layer()))
           .activation_layer(o.use_hs() ? hardswish : activation<ReLU>("ReLU"));
     };
     const auto layers = add<Sequential>("block");
@@ -125,7 +125,7 @@ Tensor InvertedResidual::forward(const Tensor& x) {
 
 MobileNetV3::MobileNetV3(const MobileNetV3Options& o) : Composed(o) {
   compose([&] {
-    const NormLayer norm = o.norm_layer() ? o.norm_layer() : batch_norm(0.001, 0.01);
+    const NormLayer norm = or_default(o.norm_layer(), batch_norm(0.001, 0.01));
     const std::vector<InvertedResidualOptions> blocks = blocks_of(o);
     const auto conv = [&](std::int64_t in, std::int64_t out) {
       return Conv2dNormActivationOptions(in, out).norm_layer(norm).activation_layer(hardswish);

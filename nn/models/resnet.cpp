@@ -7,10 +7,6 @@ namespace {
 
 using dlprim::require;
 
-NormLayer or_batch_norm(const NormLayer& norm) {
-  return norm ? norm : batch_norm();
-}
-
 Conv2dOptions conv1x1(std::int64_t in, std::int64_t out, int stride = 1) {
   return Conv2dOptions(in, out, 1).stride(stride).bias(false);
 }
@@ -80,7 +76,7 @@ BasicBlock::BasicBlock(const ResNetBlockOptions& o) : ResNetBlock(o) {
   compose([&] {
     require(o.groups() == 1 && o.base_width() == 64, "BasicBlock only supports groups=1 and base_width=64");
     require(o.dilation() <= 1, "Dilation > 1 not supported in BasicBlock");
-    const NormLayer norm = or_batch_norm(o.norm_layer());
+    const NormLayer norm = or_default(o.norm_layer());
     add<Conv2d>("conv1", conv3x3(o.inplanes(), o.planes()).stride(o.stride()));
     register_module("bn1", norm(o.planes()));
     add<ReLU>("relu", ReLU::Options().inplace(true));
@@ -96,7 +92,7 @@ Tensor BasicBlock::forward(const Tensor& x) {
 
 Bottleneck::Bottleneck(const ResNetBlockOptions& o) : ResNetBlock(o) {
   compose([&] {
-    const NormLayer norm = or_batch_norm(o.norm_layer());
+    const NormLayer norm = or_default(o.norm_layer());
     const double share = static_cast<double>(o.base_width()) / 64;
     const std::int64_t width =
         static_cast<std::int64_t>(static_cast<double>(o.planes()) * share) * o.groups();
@@ -125,7 +121,7 @@ void ResNet::build(const ResNetOptions& o) {
   const auto& dilated = o.replace_stride_with_dilation();
   require(!dilated || dilated->size() == 3,
           "replace_stride_with_dilation should be None or a 3-element tuple, got ", nn::repr_of(dilated));
-  Stages stages{o, or_batch_norm(o.norm_layer())};
+  Stages stages{o, or_default(o.norm_layer())};
   add<Conv2d>("conv1", Conv2dOptions(3, stages.inplanes, 7).stride(2).padding(3).bias(false));
   register_module("bn1", stages.norm(stages.inplanes));
   add<ReLU>("relu", ReLU::Options().inplace(true));

@@ -104,7 +104,7 @@ Tensor SwinTransformerBlockV2::forward(const Tensor& input) {
 template <class Block, class Merging>
 void SwinTransformer::add_features() {
   const SwinTransformerOptions o = options();
-  const NormLayer norm_layer = o.norm_layer() ? o.norm_layer() : layer_norm();
+  const NormLayer norm_layer = or_default(o.norm_layer(), layer_norm());
   const Extents<2> patch{static_cast<int>(o.patch_size()[0]), static_cast<int>(o.patch_size()[1])};
   const auto layers = add<Sequential>("features");
   layers->append(make<Sequential>(make<Conv2d>(Conv2dOptions(3, o.embed_dim(), patch).stride(patch)),

@@ -13,10 +13,6 @@ using dlprim::require;
 
 namespace {
 
-NormLayer or_layer_norm(const NormLayer& norm) {
-  return norm ? norm : layer_norm(1e-6);
-}
-
 void require_sequence(const Tensor& x) {
   require(x.dim() == 3, "Expected (batch_size, seq_length, hidden_dim) got ", x.shape());
 }
@@ -57,7 +53,7 @@ MLPBlock::MLPBlock(const MLPBlockOptions& o) : Composed(o) {
 
 EncoderBlock::EncoderBlock(const EncoderBlockOptions& o) : Composed(o) {
   compose([&] {
-    const NormLayer norm = or_layer_norm(o.norm_layer());
+    const NormLayer norm = or_default(o.norm_layer(), layer_norm(1e-6));
     register_module("ln_1", norm(o.hidden_dim()));
     add<MultiheadAttention>("self_attention", MultiheadAttentionOptions(o.hidden_dim(), o.num_heads())
                                                   .dropout(o.attention_dropout())
@@ -79,7 +75,7 @@ Tensor EncoderBlock::forward(const Tensor& input) {
 Encoder::Encoder(const EncoderOptions& o) : Composed(o) {
   register_parameter("pos_embedding", pos_embedding, made({1, o.seq_length(), o.hidden_dim()}));
   compose([&] {
-    const NormLayer norm = or_layer_norm(o.norm_layer());
+    const NormLayer norm = or_default(o.norm_layer(), layer_norm(1e-6));
     init::normal_(pos_embedding, 0, 0.02);
     add<Dropout>("dropout", o.dropout());
     const auto blocks = add<Sequential>("layers");
