@@ -35,15 +35,9 @@ void zero_if_defined(Tensor& parameter) {
   if (parameter.defined()) init::zeros_(parameter);
 }
 
-void init_mobile(const Module& net) {
-  for_each<Conv2d>(net, [](Conv2d& conv) {
-    init::kaiming_normal_(conv.weight, 0, true);
-    zero_if_defined(conv.bias);
-  });
-  for_each<Linear>(net, [](Linear& linear) {
-    init::normal_(linear.weight, 0, 0.01);
-    zero_if_defined(linear.bias);
-  });
+void init_kaiming(const Module& net) {
+  init_layers<Conv2d>(net, [](Tensor& weight) { init::kaiming_normal_(weight, 0, true); });
+  init_layers<Linear>(net, [](Tensor& weight) { init::normal_(weight, 0, 0.01); });
 }
 
 std::int64_t make_divisible(double value, std::int64_t divisor, std::optional<std::int64_t> min_value) {

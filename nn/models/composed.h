@@ -112,9 +112,19 @@ void for_each(const Module& root, const Function& function) {
 /** Zeros for a parameter that may be switched off. */
 void zero_if_defined(Tensor& parameter);
 
-/** How MobileNets begin: He's normal for the outputs of convolutions, a narrow normal for linear layers,
- * zeros for biases. */
-void init_mobile(const Module& net);
+/** Fills the weights of all Layers by `draw`, kind after kind, and their biases with zeros. */
+template <class... Layers, class Draw>
+void init_layers(const Module& root, const Draw& draw) {
+  const auto init = [&](auto& layer) {
+    draw(layer.weight);
+    zero_if_defined(layer.bias);
+  };
+  (for_each<Layers>(root, init), ...);
+}
+
+/** How VGG, MobileNets and EfficientNets begin: He's normal for the outputs of convolutions, a narrow normal
+ * for linear layers. */
+void init_kaiming(const Module& net);
 
 /** The multiple of `divisor` that is nearest to `value`, at least `min_value` (`divisor` by default), and not
  * more than a tenth below. */

@@ -72,14 +72,7 @@ ConvNeXt::ConvNeXt(const ConvNeXtOptions& o) : Composed(o) {
     const std::int64_t last = setting.back().out_channels.value_or(setting.back().input_channels);
     add<Sequential>("classifier", norm(last), make<Flatten>(FlattenOptions().start_dim(1)),
                     make<Linear>(last, o.num_classes()));
-    for_each<Conv2d>(*this, [](Conv2d& conv) {
-      init::trunc_normal_(conv.weight, 0, 0.02);
-      zero_if_defined(conv.bias);
-    });
-    for_each<Linear>(*this, [](Linear& linear) {
-      init::trunc_normal_(linear.weight, 0, 0.02);
-      zero_if_defined(linear.bias);
-    });
+    init_layers<Conv2d, Linear>(*this, [](Tensor& weight) { init::trunc_normal_(weight, 0, 0.02); });
   });
 }
 

@@ -155,7 +155,7 @@ EfficientNet::EfficientNet(const EfficientNetOptions& o) : Composed(o) {
     add<AdaptiveAvgPool2d>("avgpool", 1);
     add<Sequential>("classifier", make<Dropout>(DropoutOptions(o.dropout()).inplace(true)),
                     make<Linear>(out, o.num_classes()));
-    init_mobile(*this);
+    init_kaiming(*this);
     for_each<Linear>(*this, [](Linear& linear) {
       const double bound = 1 / std::sqrt(static_cast<double>(linear.options().out_features()));
       init::uniform_(linear.weight, -bound, bound);

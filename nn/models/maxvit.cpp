@@ -230,14 +230,7 @@ MaxVit::MaxVit(const MaxVitOptions& o) : Composed(o) {
     add<Sequential>("classifier", make<AdaptiveAvgPool2d>(1), make<Flatten>(),
                     make<LayerNorm>(LayerNormOptions({width})), make<Linear>(width, width), make<Tanh>(),
                     make<Linear>(LinearOptions(width, o.num_classes()).bias(false)));
-    for_each<Conv2d>(*this, [](Conv2d& conv) {
-      init::normal_(conv.weight, 0, 0.02);
-      zero_if_defined(conv.bias);
-    });
-    for_each<Linear>(*this, [](Linear& linear) {
-      init::normal_(linear.weight, 0, 0.02);
-      zero_if_defined(linear.bias);
-    });
+    init_layers<Conv2d, Linear>(*this, [](Tensor& weight) { init::normal_(weight, 0, 0.02); });
   });
 }
 

@@ -81,11 +81,8 @@ MNASNet::MNASNet(const MNASNetOptions& o) : Composed(o) {
     append_conv(*all.get(), Conv2dOptions(depths.back(), 1280, 1), momentum);
     add<Sequential>("classifier", make<Dropout>(DropoutOptions(o.dropout()).inplace(true)),
                     make<Linear>(1280, o.num_classes()));
-    for_each<Conv2d>(*this, [](Conv2d& conv) { init::kaiming_normal_(conv.weight, 0, true, "relu"); });
-    for_each<Linear>(*this, [](Linear& linear) {
-      init::kaiming_uniform_(linear.weight, 0, true, "sigmoid");
-      init::zeros_(linear.bias);
-    });
+    init_layers<Conv2d>(*this, [](Tensor& weight) { init::kaiming_normal_(weight, 0, true, "relu"); });
+    init_layers<Linear>(*this, [](Tensor& weight) { init::kaiming_uniform_(weight, 0, true, "sigmoid"); });
   });
 }
 

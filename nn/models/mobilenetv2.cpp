@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "autograd/ops/pointwise.h"
-#include "nn/init.h"
 #include "nn/models/blocks.h"
 
 namespace ocl::models {
@@ -66,7 +65,7 @@ MobileNetV2::MobileNetV2(const MobileNetV2Options& o) : Composed(o) {
     }
     layers->append(make<Conv2dNormActivation>(conv_relu6(channels, last_channel, norm).kernel_size(1)));
     add<Sequential>("classifier", make<Dropout>(o.dropout()), make<Linear>(last_channel, o.num_classes()));
-    init_mobile(*this);
+    init_kaiming(*this);
   });
 }
 

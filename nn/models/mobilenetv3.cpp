@@ -143,7 +143,7 @@ MobileNetV3::MobileNetV3(const MobileNetV3Options& o) : Composed(o) {
     add<Sequential>(
         "classifier", make<Linear>(out, last), make<Hardswish>(Hardswish::Options().inplace(true)),
         make<Dropout>(DropoutOptions(o.dropout()).inplace(true)), make<Linear>(last, o.num_classes()));
-    init_mobile(*this);
+    init_kaiming(*this);
   });
 }
 

@@ -126,10 +126,7 @@ RegNet::RegNet(const RegNetOptions& o) : Composed(o) {
           static_cast<double>(own.kernel_size()[0] * own.kernel_size()[1] * own.out_channels());
       init::normal_(layer.weight, 0, std::sqrt(2 / fan_out));
     });
-    for_each<Linear>(*this, [](Linear& linear) {
-      init::normal_(linear.weight, 0, 0.01);
-      init::zeros_(linear.bias);
-    });
+    init_layers<Linear>(*this, [](Tensor& weight) { init::normal_(weight, 0, 0.01); });
   });
 }
 

@@ -152,10 +152,7 @@ SwinTransformer::SwinTransformer(const SwinTransformerOptions& o) : Composed(o) 
       add_features<SwinTransformerBlock, PatchMerging>();
     else
       add_features<SwinTransformerBlockV2, PatchMergingV2>();
-    for_each<Linear>(*this, [](Linear& linear) {
-      init::trunc_normal_(linear.weight, 0, 0.02);
-      zero_if_defined(linear.bias);
-    });
+    init_layers<Linear>(*this, [](Tensor& weight) { init::trunc_normal_(weight, 0, 0.02); });
   });
 }
 

@@ -1,7 +1,5 @@
 #include "nn/models/vgg.h"
 
-#include "nn/init.h"
-
 namespace ocl::models {
 namespace {
 
@@ -42,15 +40,7 @@ VGG::VGG(const VGGOptions& o) : Composed(o) {
     add<Sequential>("classifier", make<Linear>(512 * 7 * 7, 4096), relu(), make<Dropout>(o.dropout()),
                     make<Linear>(4096, 4096), relu(), make<Dropout>(o.dropout()),
                     make<Linear>(4096, o.num_classes()));
-    if (!o.init_weights()) return;
-    for_each<Conv2d>(*this, [](Conv2d& conv) {
-      init::kaiming_normal_(conv.weight, 0, true, "relu");
-      zero_if_defined(conv.bias);
-    });
-    for_each<Linear>(*this, [](Linear& linear) {
-      init::normal_(linear.weight, 0, 0.01);
-      zero_if_defined(linear.bias);
-    });
+    if (o.init_weights()) init_kaiming(*this);
   });
   change_options([](auto& own) { own.features(nullptr); });
 }
