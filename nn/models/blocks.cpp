@@ -1,6 +1,7 @@
 #include "nn/models/blocks.h"
 
 #include "autograd/ops/pointwise.h"
+#include "nn/init.h"
 
 namespace ocl::models {
 
@@ -50,6 +51,13 @@ void append_mlp(Sequential& sequential, const MLPOptions& o) {
     sequential.append(dropout());
     in = out;
   }
+}
+
+void init_mlp(const Sequential& mlp) {
+  for_each<Linear>(mlp, [](Linear& linear) {
+    init::xavier_uniform_(linear.weight);
+    init::normal_(linear.bias, 0, 1e-6);
+  });
 }
 
 MLP::MLP(const MLPOptions& o) : Composed(o) {

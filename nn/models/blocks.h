@@ -75,6 +75,8 @@ struct MLPOptions {
 /** What MLP and the classes derived from it in torchvision are: a Sequential of linear layers, each but the
  * last with its norm, activation and dropout. */
 void append_mlp(Sequential& sequential, const MLPOptions& options);
+/** How the MLPs of transformers begin: Glorot's uniform numbers for the weights, and biases close to zero. */
+void init_mlp(const Sequential& mlp);
 /** torchvision.ops.MLP: [..., in_channels] -> [..., the last of hidden_channels]. */
 class MLP : public Composed<MLP, MLPOptions, Sequential> {
  public:

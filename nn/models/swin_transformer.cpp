@@ -76,10 +76,7 @@ void SwinBlock<Block>::add_parts() {
   const auto hidden = static_cast<std::int64_t>(static_cast<double>(o.dim()) * o.mlp_ratio());
   const auto net = make<MLP>(
       MLPOptions(o.dim(), {hidden, o.dim()}).activation_layer(activation<GELU>("GELU")).dropout(o.dropout()));
-  for_each<Linear>(*net, [](Linear& linear) {
-    init::xavier_uniform_(linear.weight);
-    init::normal_(linear.bias, 0, 1e-6);
-  });
+  init_mlp(*net);
   this->register_module("mlp", net);
 }
 

@@ -44,10 +44,7 @@ MLPBlock::MLPBlock(const MLPBlockOptions& o) : Composed(o) {
     append_mlp(*this, MLPOptions(o.in_dim(), {o.mlp_dim(), o.in_dim()})
                           .activation_layer(activation<GELU>("GELU"))
                           .dropout(o.dropout()));
-    for_each<Linear>(*this, [](Linear& linear) {
-      init::xavier_uniform_(linear.weight);
-      init::normal_(linear.bias, 0, 1e-6);
-    });
+    init_mlp(*this);
   });
 }
 
