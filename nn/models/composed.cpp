@@ -31,6 +31,10 @@ NormLayer or_default(const NormLayer& given, const NormLayer& own) {
   return given ? given : own;
 }
 
+std::shared_ptr<ReLU> inplace_relu() {
+  return make<ReLU>(ReLU::Options().inplace(true));
+}
+
 void zero_if_defined(Tensor& parameter) {
   if (parameter.defined()) init::zeros_(parameter);
 }

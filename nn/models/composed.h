@@ -69,6 +69,8 @@ ActivationLayer activation(const char* name) {
           }};
 }
 
+std::shared_ptr<ReLU> inplace_relu();
+
 /** Base of the modules that are made of others. Their submodules are what is printed of them, and all that a
  * copy takes over beside the options that count at a call. */
 template <class Derived, class OptionsType, class Base = Module>

@@ -7,8 +7,6 @@
 namespace ocl::models {
 namespace {
 
-const auto inplace = [] { return ReLU::Options().inplace(true); };
-
 DenseNetOptions dense(std::int64_t growth_rate, std::vector<std::int64_t> blocks) {
   return DenseNetOptions()
       .growth_rate(growth_rate)
@@ -22,10 +20,10 @@ DenseLayer::DenseLayer(const DenseLayerOptions& o) : Composed(o) {
   compose([&] {
     const std::int64_t width = o.bn_size() * o.growth_rate();
     add<BatchNorm2d>("norm1", o.num_input_features());
-    add<ReLU>("relu1", inplace());
+    register_module("relu1", inplace_relu());
     add<Conv2d>("conv1", Conv2dOptions(o.num_input_features(), width, 1).bias(false));
     add<BatchNorm2d>("norm2", width);
-    add<ReLU>("relu2", inplace());
+    register_module("relu2", inplace_relu());
     add<Conv2d>("conv2", Conv2dOptions(width, o.growth_rate(), 3).padding(1).bias(false));
   });
 }
@@ -69,7 +67,7 @@ Tensor DenseBlock::forward(const Tensor& x) {
 Transition::Transition(const TransitionOptions& o) : Composed(o) {
   compose([&] {
     add<BatchNorm2d>("norm", o.num_input_features());
-    add<ReLU>("relu", inplace());
+    register_module("relu", inplace_relu());
     add<Conv2d>("conv", Conv2dOptions(o.num_input_features(), o.num_output_features(), 1).bias(false));
     add<AvgPool2d>("pool", AvgPool2dOptions(2).stride(2));
   });
@@ -81,7 +79,7 @@ DenseNet::DenseNet(const DenseNetOptions& o) : Composed(o) {
     const auto layers = make<Sequential>(
         Children{{"conv0", make<Conv2d>(Conv2dOptions(3, channels, 7).stride(2).padding(3).bias(false))},
                  {"norm0", make<BatchNorm2d>(channels)},
-                 {"relu0", make<ReLU>(inplace())},
+                 {"relu0", inplace_relu()},
                  {"pool0", make<MaxPool2d>(MaxPool2d::Options(3).stride(2).padding(1))}});
     for (std::size_t i = 0; i < o.block_config().size(); ++i) {
       const std::int64_t count = o.block_config()[i];

@@ -16,7 +16,7 @@ constexpr double momentum = 1 - 0.9997;
 void append_conv(Sequential& layers, const Conv2dOptions& conv, double bn_momentum, bool with_relu = true) {
   layers.append(make<Conv2d>(Conv2dOptions(conv).bias(false)));
   layers.append(make<BatchNorm2d>(BatchNormOptions(conv.out_channels()).momentum(bn_momentum)));
-  if (with_relu) layers.append(make<ReLU>(ReLU::Options().inplace(true)));
+  if (with_relu) layers.append(inplace_relu());
 }
 
 Conv2dOptions depthwise(std::int64_t channels, int kernel_size) {

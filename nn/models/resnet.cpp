@@ -79,7 +79,7 @@ BasicBlock::BasicBlock(const ResNetBlockOptions& o) : ResNetBlock(o) {
     const NormLayer norm = or_default(o.norm_layer());
     add<Conv2d>("conv1", conv3x3(o.inplanes(), o.planes()).stride(o.stride()));
     register_module("bn1", norm(o.planes()));
-    add<ReLU>("relu", ReLU::Options().inplace(true));
+    register_module("relu", inplace_relu());
     add<Conv2d>("conv2", conv3x3(o.planes(), o.planes()));
     register_module("bn2", norm(o.planes()));
     add_downsample(o);
@@ -106,7 +106,7 @@ Bottleneck::Bottleneck(const ResNetBlockOptions& o) : ResNetBlock(o) {
     register_module("bn2", norm(width));
     add<Conv2d>("conv3", conv1x1(width, o.planes() * expansion));
     register_module("bn3", norm(o.planes() * expansion));
-    add<ReLU>("relu", ReLU::Options().inplace(true));
+    register_module("relu", inplace_relu());
     add_downsample(o);
   });
 }
@@ -124,7 +124,7 @@ void ResNet::build(const ResNetOptions& o) {
   Stages stages{o, or_default(o.norm_layer())};
   add<Conv2d>("conv1", Conv2dOptions(3, stages.inplanes, 7).stride(2).padding(3).bias(false));
   register_module("bn1", stages.norm(stages.inplanes));
-  add<ReLU>("relu", ReLU::Options().inplace(true));
+  register_module("relu", inplace_relu());
   add<MaxPool2d>("maxpool", MaxPool2d::Options(3).stride(2).padding(1));
   for (const std::size_t stage : {0, 1, 2, 3})
     register_module("layer" + std::to_string(stage + 1), stages.next<Block>(stage));

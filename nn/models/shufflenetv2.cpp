@@ -12,7 +12,7 @@ using shufflenetv2::InvertedResidualOptions;
 void append_conv(Sequential& layers, const Conv2dOptions& conv, bool with_relu = true) {
   layers.append(make<Conv2d>(Conv2dOptions(conv).bias(false)));
   layers.append(make<BatchNorm2d>(conv.out_channels()));
-  if (with_relu) layers.append(make<ReLU>(ReLU::Options().inplace(true)));
+  if (with_relu) layers.append(inplace_relu());
 }
 
 Conv2dOptions depthwise(std::int64_t channels, int stride) {

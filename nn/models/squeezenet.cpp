@@ -8,7 +8,7 @@ namespace {
 /** Fires with as many channels of either width, and a pool for each 0. */
 void append_fires(Sequential& features, std::int64_t in, const std::vector<std::int64_t>& squeezes) {
   const auto pool = [] { return make<MaxPool2d>(MaxPool2d::Options(3).stride(2).ceil_mode(true)); };
-  features.append(make<ReLU>(ReLU::Options().inplace(true)));
+  features.append(inplace_relu());
   features.append(pool());
   for (const std::int64_t squeeze : squeezes) {
     if (squeeze == 0) {
@@ -28,13 +28,12 @@ void append_fires(Sequential& features, std::int64_t in, const std::vector<std::
 
 Fire::Fire(const FireOptions& o) : Composed(o) {
   compose([&] {
-    const auto inplace = ReLU::Options().inplace(true);
     add<Conv2d>("squeeze", o.inplanes(), o.squeeze_planes(), 1);
-    add<ReLU>("squeeze_activation", inplace);
+    register_module("squeeze_activation", inplace_relu());
     add<Conv2d>("expand1x1", o.squeeze_planes(), o.expand1x1_planes(), 1);
-    add<ReLU>("expand1x1_activation", inplace);
+    register_module("expand1x1_activation", inplace_relu());
     add<Conv2d>("expand3x3", Conv2dOptions(o.squeeze_planes(), o.expand3x3_planes(), 3).padding(1));
-    add<ReLU>("expand3x3_activation", inplace);
+    register_module("expand3x3_activation", inplace_relu());
   });
 }
 
@@ -57,7 +56,7 @@ SqueezeNet::SqueezeNet(const SqueezeNetOptions& o) : Composed(o) {
     }
     register_module("features", layers);
     const auto last = make<Conv2d>(512, o.num_classes(), 1);
-    add<Sequential>("classifier", make<Dropout>(o.dropout()), last, make<ReLU>(ReLU::Options().inplace(true)),
+    add<Sequential>("classifier", make<Dropout>(o.dropout()), last, inplace_relu(),
                     make<AdaptiveAvgPool2d>(AdaptiveSize(1, 1)));
     for_each<Conv2d>(*this, [&](Conv2d& conv) {
       if (&conv == last.get())

@@ -187,7 +187,7 @@ ShiftedWindowAttentionV2::ShiftedWindowAttentionV2(const AttentionOptions& o) : 
     register_buffer("relative_coords_table", log_coordinates(o));
     register_buffer("relative_position_index",
                     flatten(models::relative_position_index(o.window_size()[0], o.window_size()[1])));
-    add<Sequential>("cpb_mlp", make<Linear>(2, 512), make<ReLU>(ReLU::Options().inplace(true)),
+    add<Sequential>("cpb_mlp", make<Linear>(2, 512), inplace_relu(),
                     make<Linear>(LinearOptions(512, o.num_heads()).bias(false)));
     if (!o.qkv_bias()) return;
     const NoGradGuard no_grad;

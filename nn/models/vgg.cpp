@@ -26,7 +26,7 @@ std::shared_ptr<Sequential> vgg_features(const std::vector<std::int64_t>& channe
     }
     layers->append(make<Conv2d>(Conv2dOptions(in, out, 3).padding(1)));
     if (batch_norm) layers->append(make<BatchNorm2d>(out));
-    layers->append(make<ReLU>(ReLU::Options().inplace(true)));
+    layers->append(inplace_relu());
     in = out;
   }
   return layers;
@@ -34,11 +34,10 @@ std::shared_ptr<Sequential> vgg_features(const std::vector<std::int64_t>& channe
 
 VGG::VGG(const VGGOptions& o) : Composed(o) {
   compose([&] {
-    const auto relu = [] { return make<ReLU>(ReLU::Options().inplace(true)); };
     register_module("features", o.features() ? o.features() : vgg_features(o.channels(), o.batch_norm()));
     add<AdaptiveAvgPool2d>("avgpool", AdaptiveSize(7, 7));
-    add<Sequential>("classifier", make<Linear>(512 * 7 * 7, 4096), relu(), make<Dropout>(o.dropout()),
-                    make<Linear>(4096, 4096), relu(), make<Dropout>(o.dropout()),
+    add<Sequential>("classifier", make<Linear>(512 * 7 * 7, 4096), inplace_relu(), make<Dropout>(o.dropout()),
+                    make<Linear>(4096, 4096), inplace_relu(), make<Dropout>(o.dropout()),
                     make<Linear>(4096, o.num_classes()));
     if (o.init_weights()) init_kaiming(*this);
   });
