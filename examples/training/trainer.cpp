@@ -45,9 +45,9 @@ std::shared_ptr<const ocl::data::Dataset> beginning_of(
 
 /** The share of a picture in its mixture: from Beta(alpha, alpha), which two gamma numbers give. */
 double mixing_share(double alpha, std::uint64_t seed, std::int64_t update) {
-  std::mt19937_64 random(seed * 0x9e3779b97f4a7c15U + static_cast<std::uint64_t>(update));
+  ocl::data::Random random{seed, static_cast<std::uint64_t>(update)};
   std::gamma_distribution<double> gamma(alpha);
-  const double one = gamma(random), other = gamma(random);
+  const double one = gamma(random.engine()), other = gamma(random.engine());
   return one + other > 0 ? one / (one + other) : 0.5;
 }
 

@@ -33,6 +33,8 @@ class Random {
     return drawn % count;
   }
   bool chance(double p) { return uniform() < p; }
+  /** For distributions of <random>, whose numbers differ between standard libraries. */
+  std::mt19937_64& engine() { return engine_; }
 
  private:
   std::mt19937_64 engine_;
