@@ -167,9 +167,13 @@ std::size_t DataLoader::size() const {
   return options_.drop_last() ? samples / batch : (samples + batch - 1) / batch;
 }
 
+std::uint64_t DataLoader::seed() const {
+  return seed_ ? *seed_ : options_.seed().value_or(initial_seed());
+}
+
 DataLoader::Iterator DataLoader::begin() {
   pass_.reset();
-  if (!seed_) seed_ = options_.seed().value_or(initial_seed());
+  seed_ = seed();
   if (!std::exchange(resumes_, false)) {
     if (taken_ > 0) ++passes_;
     taken_ = 0;
@@ -202,7 +206,7 @@ DataLoader::Iterator& DataLoader::Iterator::operator++() {
 }
 
 DataLoaderState DataLoader::state() const {
-  return {seed_ ? *seed_ : options_.seed().value_or(initial_seed()), passes_, taken_};
+  return {seed(), passes_, taken_};
 }
 
 void DataLoader::set_state(const DataLoaderState& state) {

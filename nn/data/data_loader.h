@@ -84,6 +84,8 @@ class DataLoader {
 
  private:
   bool next(TensorList& batch);
+  /** Of the passes: the first one's, or what the first one will have. */
+  std::uint64_t seed() const;
 
   std::shared_ptr<const Dataset> dataset_;
   DataLoaderOptions options_;
