@@ -157,8 +157,8 @@ void run(const Options& options) {
 
   const auto loader_of = [&](ocl::data::IdxArray images, ocl::data::IdxArray labels,
                              const DataLoaderOptions& loading) {
-    constexpr float mean = 0.1307F, std = 0.3081F;  // of MNIST's training images
-    return DataLoader(std::make_shared<ocl::data::IdxImages>(std::move(images), std::move(labels), mean, std),
+    return DataLoader(std::make_shared<ocl::data::IdxImages>(std::move(images), std::move(labels),
+                                                             ocl::data::mnist_mean, ocl::data::mnist_std),
                       loading, device);
   };
   auto mnist = ocl::data::load_mnist(options.data);

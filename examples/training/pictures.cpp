@@ -30,8 +30,8 @@ Pictures from_folder(const TrainingOptions& options) {
 Pictures from_mnist(const TrainingOptions& options) {
   auto mnist = ocl::data::load_mnist(options.mnist);
   const auto part = [](IdxArray images, IdxArray labels) {
-    constexpr float mean = 0.1307F, std = 0.3081F;  // of the training images
-    return std::make_shared<ocl::data::IdxImages>(std::move(images), std::move(labels), mean, std);
+    return std::make_shared<ocl::data::IdxImages>(std::move(images), std::move(labels), ocl::data::mnist_mean,
+                                                  ocl::data::mnist_std);
   };
   Pictures pictures;
   pictures.side = static_cast<int>(mnist.train_images.shape[1]);

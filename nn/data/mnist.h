@@ -11,6 +11,9 @@ struct Mnist {
   IdxArray train_images, train_labels, test_images, test_labels;
 };
 
+/** Of the training images' values as 0 to 1. */
+constexpr float mnist_mean = 0.1307F, mnist_std = 0.3081F;
+
 /**
  * Reads MNIST's four IDX files, plain or with the suffix .gz, from `directory` or from `directory`/MNIST/raw,
  * where torchvision keeps them. Throws dlprim::FileError when one is missing or damaged, or when images and
