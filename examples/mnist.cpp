@@ -2,10 +2,7 @@
 //
 //     mnist --data DIR --device ocl:0 --epochs 5 --plot curves.png
 
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -15,6 +12,7 @@
 #include "nn/data/image_datasets.h"
 #include "nn/data/mnist.h"
 #include "nn/nn.h"
+#include "training/progress.h"
 
 namespace {
 
@@ -22,13 +20,8 @@ namespace nn = ocl::nn;
 namespace F = ocl::nn::functional;
 using ocl::data::DataLoader;
 using ocl::data::DataLoaderOptions;
-using Clock = std::chrono::steady_clock;
 
 const auto process_start = Clock::now();
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 struct Net : nn::Module {
   nn::Child<nn::Conv2d> conv1 =
@@ -60,14 +53,6 @@ struct History {
   double first_step_seconds = 0;
 };
 
-/** One line that rewrites itself on a terminal, plain lines elsewhere. */
-void report(int epoch, int step, int steps, float loss, double images_per_second) {
-  const bool terminal = isatty(fileno(stdout)) != 0;
-  std::printf("%sepoch %d: step %d/%d, loss %.4f, %.0f images/s%s", terminal ? "\r\033[K" : "", epoch, step,
-              steps, loss, images_per_second, terminal && step < steps ? "" : "\n");
-  std::fflush(stdout);
-}
-
 void train(Net& net, DataLoader& loader, ocl::optim::Adam& optimizer, int epoch, const Options& options,
            History& history) {
   net.train();
@@ -89,7 +74,8 @@ void train(Net& net, DataLoader& loader, ocl::optim::Adam& optimizer, int epoch,
     if (step % options.log_interval != 0 && step != steps) continue;
     const auto value = loss.item<float>();  // waits for the device, so only here
     history.losses.emplace_back((epoch - 1) * steps + step, value);
-    report(epoch, step, steps, value, images / seconds_since(since));
+    print_progress(step == steps, "epoch %d: step %d/%d, loss %.4f, %.0f images/s", epoch, step, steps, value,
+                   images / seconds_since(since));
     images = 0;
     since = Clock::now();
   }

@@ -1,8 +1,5 @@
 #include "trainer.h"
 
-#include <unistd.h>
-
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <numeric>
@@ -10,6 +7,7 @@
 #include "autograd/generator.h"
 #include "nn/io/state_dict.h"
 #include "nn/utils/clip_grad.h"
+#include "progress.h"
 
 namespace {
 
@@ -20,11 +18,6 @@ using ocl::StateDict;
 using ocl::Tensor;
 using ocl::data::DataLoader;
 using ocl::data::DataLoaderOptions;
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 std::unique_ptr<ocl::optim::Optimizer> make_optimizer(const ocl::TensorList& parameters,
                                                       const TrainingOptions& options) {
@@ -135,12 +128,9 @@ void Trainer::update() {
 }
 
 void Trainer::report(std::size_t batch, double loss, double images_per_second) const {
-  const bool terminal = isatty(fileno(stdout)) != 0;
   const double left = static_cast<double>((train_.size() - batch) * options_.batch_size) / images_per_second;
-  std::printf("%sepoch %d: batch %zu/%zu, loss %.4f, %.0f images/s, %.0f s left%s",
-              terminal ? "\r\033[K" : "", epoch_ + 1, batch, train_.size(), loss, images_per_second, left,
-              terminal && batch < train_.size() ? "" : "\n");
-  std::fflush(stdout);
+  print_progress(batch == train_.size(), "epoch %d: batch %zu/%zu, loss %.4f, %.0f images/s, %.0f s left",
+                 epoch_ + 1, batch, train_.size(), loss, images_per_second, left);
 }
 
 /** Images per second. */
