@@ -34,7 +34,13 @@ std::int64_t column_stride(const Tensor& t) {
   return t.strides[t.rank() - 1];
 }
 
-const GemmImplementation list[] = {gemm_cpu_tiles(), gemm_simt_tiles(), gemm_clblast(), gemm_integer()};
+const GemmImplementation list[] = {gemm_cpu_tiles(),
+                                   gemm_product<large_register_tile>(),
+                                   gemm_product<small_register_tile>(),
+                                   gemm_product<tf32_tile>(),
+                                   gemm_product<tf32x3_tile>(),
+                                   gemm_clblast(),
+                                   gemm_integer()};
 const ImplementationList<GemmProblem> gemm_implementations("gemm", list);
 
 }  // namespace

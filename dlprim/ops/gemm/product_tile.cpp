@@ -1,0 +1,62 @@
+#include "dlprim/ops/gemm/product_tile.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "dlprim/core/checked.h"
+#include "dlprim/runtime/dtype_defines.h"
+
+namespace dlprim {
+namespace {
+
+constexpr int first_with_tf32 = 80;  // compute capability 8.0
+constexpr std::int64_t deep = 2 * PRODUCT_CHAIN;
+
+bool is_precise_enough(const ProductTile& tile, DType dtype, MatmulPrecision precision) {
+  // TF32 holds float16 and bfloat16.
+  return tile.tf32_products != 1 || dtype != DType::float32 || precision != MatmulPrecision::highest;
+}
+
+}  // namespace
+
+bool ProductTile::can_take(const DeviceInfo& device, DType dtype, MatmulPrecision precision) const {
+  if (device.runs_cpu_kernels() || !is_floating(dtype) || device.max_work_group < items) return false;
+  if (tf32_products > 0)
+    return device.compute_capability >= first_with_tf32 && dtype != DType::float64 &&
+           is_precise_enough(*this, dtype, precision);
+  const std::uint64_t real = dtype == DType::float64 ? sizeof(double) : sizeof(float);
+  constexpr std::uint64_t panels = 4, padding = 4;
+  const auto lines = static_cast<std::uint64_t>(std::max(rows, columns));
+  return panels * static_cast<std::uint64_t>(depth) * (lines + padding) * real <= device.local_memory;
+}
+
+std::int64_t ProductTile::groups(const ProductSize& size) const {
+  return ceil_div(size.rows, rows) * ceil_div(size.columns, columns) * size.batches;
+}
+
+double ProductTile::cost(const DeviceInfo& device, const ProductSize& size) const {
+  const auto slots = static_cast<double>(device.compute_units * resident);
+  const double rounds = static_cast<double>(groups(size)) / slots;
+  // Few rounds are taken whole: the last keeps the device as long as a full one.
+  const double taken = rounds < 4 ? std::ceil(rounds) : rounds;
+  return taken * slots * rows * columns * static_cast<double>(size.depth) / speed;
+}
+
+Defines ProductTile::defines(DType dtype, std::int64_t product_depth) const {
+  Defines defines = dtype_defines(dtype);
+  defines.set("TF32_PRODUCTS", tf32_products).set("TILE_ROWS", rows).set("TILE_COLUMNS", columns);
+  defines.set("TILE_DEPTH", depth).set("TILE_ITEMS", items);
+  if (tf32_products > 0)
+    defines.set("WARP_ROWS", part_rows).set("WARP_COLUMNS", part_columns);
+  else
+    defines.set("ITEM_ROWS", part_rows)
+        .set("ITEM_COLUMNS", part_columns)
+        .set("TILE_DEEP", product_depth > deep ? 1 : 0);
+  return defines;
+}
+
+Range ProductTile::range(const ProductSize& size) const {
+  return Range::groups(items, ceil_div(size.columns, columns), ceil_div(size.rows, rows), size.batches);
+}
+
+}  // namespace dlprim
