@@ -71,13 +71,11 @@ ConvBackwardData conv2d_backward_data_cpu_scatter();
 ConvBackwardWeight conv2d_backward_weight_cpu_tiles();
 ConvBackwardWeight conv2d_backward_weight_cpu_direct();
 
-// The others. Product: operands are gathered where they lie; direct: an item a result (or a group a weight).
-template <const ProductTile& tile>
-ConvForward conv2d_forward_product();
-template <const ProductTile& tile>
-ConvBackwardData conv2d_backward_data_product();
-template <const ProductTile& tile>
-ConvBackwardWeight conv2d_backward_weight_product();
+// The others. Products: one for each of product_tiles, operands are gathered where they lie; direct: an item
+// a result (or a group a weight).
+std::array<ConvForward, product_tile_count> conv2d_forward_products();
+std::array<ConvBackwardData, product_tile_count> conv2d_backward_data_products();
+std::array<ConvBackwardWeight, product_tile_count> conv2d_backward_weight_products();
 ConvForward conv2d_forward_simt_direct();
 ConvBackwardData conv2d_backward_data_simt_direct();
 ConvBackwardWeight conv2d_backward_weight_simt_direct();

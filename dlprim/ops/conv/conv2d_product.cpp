@@ -55,6 +55,17 @@ ProductSize size_of(const ConvGather& s) {
           std::int64_t{s.groups} * s.phases_h * s.phases_w};
 }
 
+/** Whether results of some phase meet no tap in that direction. */
+bool misses_a_phase(int start, int taps, int step, int phases) {
+  for (int phase = 0; phase < phases; ++phase) {
+    bool meets = false;
+    for (int tap = 0; tap < std::min(taps, phases) && !meets; ++tap)
+      meets = (start + phase + tap * step) % phases == 0;
+    if (!meets) return true;
+  }
+  return false;
+}
+
 /** Strides of a filter's elements in the weight, in elements. */
 struct FilterStrides {
   std::int64_t row, channel;
@@ -71,6 +82,9 @@ void gather(Queue& queue, const ProductTile& tile, ConvGather s, const FilterStr
   const std::int64_t count = product({s.groups, flat ? 1 : taps, s.padded_depth, s.padded_rows});
   Defines defines = tile.defines(result.dtype, size.depth);
   defines.set("FLAT", flat ? 1 : 0);
+  if (misses_a_phase(s.start_h, s.taps_h, s.tap_h, s.phases_h) ||
+      misses_a_phase(s.start_w, s.taps_w, s.tap_w, s.phases_w))
+    queue.zero(result);
   const Tensor packed = queue.scratch({count}, compute_dtype(result.dtype));
   queue.launch(queue.kernel(gather_file, "pack_filters", defines), Range::linear(count, 64), weight, packed,
                s, narrow(strides.row, "a filter"), narrow(strides.channel, "a filter"),
@@ -79,18 +93,18 @@ void gather(Queue& queue, const ProductTile& tile, ConvGather s, const FilterStr
                Optional{bias}, result, s, bias ? 1 : 0);
 }
 
-template <const ProductTile& tile>
+template <std::size_t tile>
 void forward(Queue& queue, const ConvForwardProblem& p) {
   const std::int64_t taps = p.sizes.taps();
-  gather(queue, tile, forward_gather(p.sizes), {p.sizes.in_channels * taps, taps}, p.x, p.weight, p.bias,
-         p.y);
+  gather(queue, product_tiles[tile], forward_gather(p.sizes), {p.sizes.in_channels * taps, taps}, p.x,
+         p.weight, p.bias, p.y);
 }
 
-template <const ProductTile& tile>
+template <std::size_t tile>
 void backward_data(Queue& queue, const ConvBackwardDataProblem& p) {
   const std::int64_t taps = p.sizes.taps();
-  gather(queue, tile, backward_data_gather(p.sizes), {taps, p.sizes.in_channels * taps}, p.dy, p.weight,
-         nullptr, p.dx);
+  gather(queue, product_tiles[tile], backward_data_gather(p.sizes), {taps, p.sizes.in_channels * taps}, p.dy,
+         p.weight, nullptr, p.dx);
 }
 
 // ---- backward weight
@@ -108,8 +122,9 @@ std::int64_t parts_of(const ProductTile& tile, const DeviceInfo& device, const C
                                   ceil_div(s.images * s.out_pixels(), 256));
 }
 
-template <const ProductTile& tile>
+template <std::size_t index>
 void backward_weight(Queue& queue, const ConvBackwardWeightProblem& p) {
+  const ProductTile& tile = product_tiles[index];
   const std::int64_t parts = parts_of(tile, queue.device().info(), p.sizes);
   const ProductSize size = weight_size(p.sizes, parts);
   const Defines defines = tile.defines(p.dw.dtype, size.depth);
@@ -132,49 +147,56 @@ DType dtype_of(const ConvBackwardWeightProblem& p) {
   return p.dw.dtype;
 }
 
-template <const ProductTile& tile, class Problem>
+template <std::size_t tile, class Problem>
 bool can_take(const DeviceInfo& device, const Problem& p) {
-  return tile.can_take(device, dtype_of(p), p.precision);
+  return product_tiles[tile].can_take(device, dtype_of(p), p.precision);
 }
 
-template <const ProductTile& tile>
+template <std::size_t tile>
 double cost_of_forward(const DeviceInfo& device, const ConvForwardProblem& p) {
-  return tile.cost(device, size_of(forward_gather(p.sizes)));
+  return product_tiles[tile].cost(device, size_of(forward_gather(p.sizes)));
 }
 
-template <const ProductTile& tile>
+template <std::size_t tile>
 double cost_of_backward_data(const DeviceInfo& device, const ConvBackwardDataProblem& p) {
   const ConvSizes& s = p.sizes;
-  return tile.cost(device, size_of(backward_data_gather(s))) / static_cast<double>(s.stride[0] * s.stride[1]);
+  return product_tiles[tile].cost(device, size_of(backward_data_gather(s))) /
+         static_cast<double>(s.stride[0] * s.stride[1]);
 }
 
-template <const ProductTile& tile>
+template <std::size_t tile>
 double cost_of_backward_weight(const DeviceInfo& device, const ConvBackwardWeightProblem& p) {
-  return tile.cost(device, weight_size(p.sizes, parts_of(tile, device, p.sizes)));
+  return product_tiles[tile].cost(device,
+                                  weight_size(p.sizes, parts_of(product_tiles[tile], device, p.sizes)));
+}
+
+template <std::size_t... tiles>
+auto forward_products(std::index_sequence<tiles...>) {
+  return std::array<ConvForward, sizeof...(tiles)>{
+      {{product_tiles[tiles].name, can_take<tiles>, cost_of_forward<tiles>, forward<tiles>}...}};
+}
+template <std::size_t... tiles>
+auto backward_data_products(std::index_sequence<tiles...>) {
+  return std::array<ConvBackwardData, sizeof...(tiles)>{
+      {{product_tiles[tiles].name, can_take<tiles>, cost_of_backward_data<tiles>, backward_data<tiles>}...}};
+}
+template <std::size_t... tiles>
+auto backward_weight_products(std::index_sequence<tiles...>) {
+  return std::array<ConvBackwardWeight, sizeof...(tiles)>{
+      {{product_tiles[tiles].name, can_take<tiles>, cost_of_backward_weight<tiles>,
+        backward_weight<tiles>}...}};
 }
 
 }  // namespace
 
-template <const ProductTile& tile>
-ConvForward conv2d_forward_product() {
-  return {tile.name, can_take<tile>, cost_of_forward<tile>, forward<tile>};
+std::array<ConvForward, product_tile_count> conv2d_forward_products() {
+  return forward_products(ProductTileIndices());
 }
-template <const ProductTile& tile>
-ConvBackwardData conv2d_backward_data_product() {
-  return {tile.name, can_take<tile>, cost_of_backward_data<tile>, backward_data<tile>};
+std::array<ConvBackwardData, product_tile_count> conv2d_backward_data_products() {
+  return backward_data_products(ProductTileIndices());
 }
-template <const ProductTile& tile>
-ConvBackwardWeight conv2d_backward_weight_product() {
-  return {tile.name, can_take<tile>, cost_of_backward_weight<tile>, backward_weight<tile>};
+std::array<ConvBackwardWeight, product_tile_count> conv2d_backward_weight_products() {
+  return backward_weight_products(ProductTileIndices());
 }
-
-#define INSTANTIATE(tile)                                         \
-  template ConvForward conv2d_forward_product<tile>();            \
-  template ConvBackwardData conv2d_backward_data_product<tile>(); \
-  template ConvBackwardWeight conv2d_backward_weight_product<tile>();
-INSTANTIATE(large_register_tile)
-INSTANTIATE(small_register_tile)
-INSTANTIATE(tf32_tile)
-INSTANTIATE(tf32x3_tile)
 
 }  // namespace dlprim

@@ -3,6 +3,9 @@
 // once a tap where its column's element lies and then goes from plane to plane. With FLAT, for few channels, it runs
 // over channels and taps at once, and each element is worked out.
 #include "ops/conv/conv_shared.h"
+#define LEFT_BY_DEPTH 0
+#define RIGHT_BY_DEPTH 0
+#define LEFT_BY_VECTORS 1
 #include "ops/gemm/product.cl"
 
 // packed[group][tap][channel][row], or with FLAT packed[group][channel and tap][row]; 0 where it is padded.
@@ -22,7 +25,7 @@ __kernel void pack_filters(BUFFER(const STORAGE, weight), BUFFER(REAL, packed), 
 }
 
 typedef struct {
-  __global const REAL4 *filters;   // this item's first vector of the next panel
+  __global const REAL *filters;    // this item's first vector of the next panel
   __global const STORAGE *planes;  // of the image and group of this item's column
   __global const STORAGE *source;  // this item's first element of the next panel, where it is inside
   int kh, kw, channel;             // of the next panel; FLAT: channel counts channels and taps
@@ -55,44 +58,33 @@ inline int place_of(const Gather *g, const ConvGather s, const int dh, const int
 }
 
 #define COLUMN_DEPTH(i) DEPTH_OF_ELEMENT((int)get_local_id(0), i, TILE_COLUMNS)
-#define VECTORS_ACROSS (TILE_ROWS / 4)
 
-inline void enter_tap(Gather *g, const ConvGather s, __global const REAL4 *filters) {
+inline void enter_tap(Gather *g, const ConvGather s, __global const REAL *filters) {
   const int dh = tap_at(s.start_h, g->phase_h, g->kh, s.tap_h) / s.phases_h;
   const int dw = tap_at(s.start_w, g->phase_w, g->kw, s.tap_w) / s.phases_w;
   g->inside = is_inside(g, s, dh, dw);
   g->source = g->planes + place_of(g, s, dh, dw) + (long)COLUMN_DEPTH(0) * s.source_h * s.source_w;
-  g->filters = filters + (long)(g->kh * s.taps_w + g->kw) * s.padded_depth * (s.padded_rows / 4);
+  g->filters = filters + (long)(g->kh * s.taps_w + g->kw) * s.padded_depth * s.padded_rows;
   g->channel = 0;
 }
 
-inline void fetch_filters(Gather *g, REAL *next, const int vectors_in_line) {
-#pragma unroll
-  for (int i = 0; i < LEFT_COUNT / 4; ++i)
-    vstore4(g->filters[i * (TILE_ITEMS / VECTORS_ACROSS) * vectors_in_line], i, next);
-  g->filters += TILE_DEPTH * vectors_in_line;
-}
-
-inline void fetch(Gather *g, const ConvGather s, __global const REAL4 *filters, REAL *left_next, REAL *right_next) {
-  fetch_filters(g, left_next, s.padded_rows / 4);
+inline void fetch(Gather *g, const ConvGather s, __global const REAL *filters, PANEL left_to, PANEL right_to) {
+  UNROLL for (int i = 0; i < LEFT_COUNT / 4; ++i)
+    BRING_VECTOR(i, g->filters + i * (TILE_ITEMS / LEFT_VECTORS) * s.padded_rows);
+  g->filters += TILE_DEPTH * s.padded_rows;
 #if FLAT
   const int taps = s.taps_h * s.taps_w, depth = s.channels * taps;
-#pragma unroll
-  for (int i = 0; i < RIGHT_COUNT; ++i) {
+UNROLL for (int i = 0; i < RIGHT_COUNT; ++i) {
     const int k = g->channel + COLUMN_DEPTH(i), channel = k / taps, tap = REMAINDER(k, taps);
     const int dh = tap_at(s.start_h, 0, tap / s.taps_w, s.tap_h), dw = tap_at(s.start_w, 0, REMAINDER(tap, s.taps_w), s.tap_w);
-    right_next[i] = k < depth && is_inside(g, s, dh, dw)
-                        ? LOAD(g->planes + channel * (s.source_h * s.source_w), place_of(g, s, dh, dw))
-                        : (REAL)0;
+    BRING_RIGHT(i, k < depth && is_inside(g, s, dh, dw),
+                g->planes + channel * (s.source_h * s.source_w) + place_of(g, s, dh, dw));
   }
   g->channel += TILE_DEPTH;
 #else
   const int plane = s.source_h * s.source_w, left = g->inside ? s.channels - g->channel : 0;
-#pragma unroll
-  for (int i = 0; i < RIGHT_COUNT; ++i)
-    right_next[i] = COLUMN_DEPTH(i) < left
-                        ? LOAD(g->source, (long)(i * (TILE_ITEMS / TILE_COLUMNS)) * plane)
-                        : (REAL)0;
+UNROLL for (int i = 0; i < RIGHT_COUNT; ++i)
+    BRING_RIGHT(i, COLUMN_DEPTH(i) < left, g->source + (long)(i * (TILE_ITEMS / TILE_COLUMNS)) * plane);
   g->source += (long)TILE_DEPTH * plane;
   g->channel += TILE_DEPTH;
   if (g->channel < s.channels) return;
@@ -100,16 +92,6 @@ inline void fetch(Gather *g, const ConvGather s, __global const REAL4 *filters, 
   while (!found && next_tap(g, s)) found = meets(g, s);
   if (found) enter_tap(g, s, filters);
 #endif
-}
-
-inline void place_filters(__local REAL *panel, const REAL *next) {
-  const int item = get_local_id(0);
-#pragma unroll
-  for (int i = 0; i < LEFT_COUNT / 4; ++i) {
-    const REAL4 vector = {OPERAND(next[4 * i]), OPERAND(next[4 * i + 1]), OPERAND(next[4 * i + 2]), OPERAND(next[4 * i + 3])};
-    *(__local REAL4 *)(panel + DEPTH_OF_ELEMENT(item, i, VECTORS_ACROSS) * LEFT_PITCH +
-                       4 * LINE_OF_ITEM(item, VECTORS_ACROSS)) = vector;
-  }
 }
 
 // Taps that the results of a phase meet, in one direction.
@@ -131,7 +113,9 @@ __kernel void conv_gather(BUFFER(const STORAGE, source), BUFFER(const REAL, pack
   const int grid_w = (s.result_w - phase_w + s.phases_w - 1) / s.phases_w;
   const int grid = grid_h * grid_w, columns = s.images * grid;
   const int block_row = get_group_id(1) * TILE_ROWS, block_column = get_group_id(0) * TILE_COLUMNS;
-  if (block_column >= columns) return;
+  const int taps_met = count_of_taps(s.start_h, phase_h, s.taps_h, s.tap_h, s.phases_h) *
+                       count_of_taps(s.start_w, phase_w, s.taps_w, s.tap_w, s.phases_w);
+  if (block_column >= columns || taps_met == 0) return;  // the host has set what no tap meets to 0
 
   Gather g;
   g.phase_h = phase_h;
@@ -141,46 +125,32 @@ __kernel void conv_gather(BUFFER(const STORAGE, source), BUFFER(const REAL, pack
   g.h = place / grid_w * s.step_h;
   g.w = REMAINDER(place, grid_w) * s.step_w;
   g.planes = source_buffer + source_start + ((long)image * s.groups + group) * s.channels * s.source_h * s.source_w;
-  const int taps = FLAT ? 1 : s.taps_h * s.taps_w, vectors_in_line = s.padded_rows / 4;
-  __global const REAL4 *filters = (__global const REAL4 *)(packed_buffer + packed_start) +
-                                  (long)group * taps * s.padded_depth * vectors_in_line + block_row / 4 +
-                                  LINE_OF_ITEM(item, VECTORS_ACROSS) +
-                                  DEPTH_OF_ELEMENT(item, 0, VECTORS_ACROSS) * vectors_in_line;
+  const int lines = (FLAT ? 1 : s.taps_h * s.taps_w) * s.padded_depth;  // of a group's filters
+  __global const REAL *filters =
+      packed_buffer + packed_start +
+      ((long)group * lines + DEPTH_OF_ELEMENT(item, 0, LEFT_VECTORS)) * s.padded_rows + block_row +
+      4 * LINE_OF_ITEM(item, LEFT_VECTORS);
 #if FLAT
   g.channel = 0;
   g.filters = filters;
   const int steps = s.padded_depth / TILE_DEPTH;
 #else
-  const int steps = count_of_taps(s.start_h, phase_h, s.taps_h, s.tap_h, s.phases_h) *
-                    count_of_taps(s.start_w, phase_w, s.taps_w, s.tap_w, s.phases_w) * (s.padded_depth / TILE_DEPTH);
+  const int steps = taps_met * (s.padded_depth / TILE_DEPTH);
   g.kh = 0;
   g.kw = 0;
-  if (steps > 0) {
-    while (!meets(&g, s)) next_tap(&g, s);
-    enter_tap(&g, s, filters);
-  }
+  while (!meets(&g, s)) next_tap(&g, s);
+  enter_tap(&g, s, filters);
 #endif
-#define PLACE                               \
-  place_filters(left_panel, left_next);     \
-  place_lines(right_panel, RIGHT_PITCH, TILE_COLUMNS, right_next, RIGHT_COUNT)
-  PRODUCT(steps, fetch(&g, s, filters, left_next, right_next), PLACE)
+  PRODUCT(steps, fetch(&g, s, filters, left_to, right_to))
 
-#pragma unroll
-  for (int j = 0; j < RESULT_COLUMNS; ++j) {
-    const int column = block_column + RESULT_COLUMN(j);
-    if (column >= columns) continue;
-    const int to = REMAINDER(column, grid), h = to / grid_w * s.phases_h + phase_h;
-    const int w = REMAINDER(to, grid_w) * s.phases_w + phase_w;
-    const long plane = (long)s.result_h * s.result_w;
-    __global STORAGE *out = result_buffer + result_start +
-                            ((long)(column / grid) * s.groups + group) * s.rows * plane + (long)h * s.result_w + w;
-#pragma unroll
-    for (int i = 0; i < RESULT_ROWS; ++i) {
-      const int row = block_row + RESULT_ROW(i);
-      if (row >= s.rows) continue;
-      REAL value = RESULT(i, j);
-      if (has_bias) value += LOAD(bias_buffer, bias_start + group * s.rows + row);
-      STORE(out, row * plane, value);
-    }
+  const int h_of_result = place / grid_w * s.phases_h + phase_h, w_of_result = REMAINDER(place, grid_w) * s.phases_w + phase_w;
+  const long plane = (long)s.result_h * s.result_w;
+  __global STORAGE *out = result_buffer + result_start + ((long)image * s.groups + group) * s.rows * plane +
+                          (long)h_of_result * s.result_w + w_of_result;
+#define STORE_RESULT                                                                        \
+  if (block_row + row < s.rows && g.in_range) {                                             \
+    if (has_bias) value += LOAD(bias_buffer, bias_start + group * s.rows + block_row + row); \
+    STORE(out, (block_row + row) * plane, value);                                           \
   }
+  STORE_RESULTS(STORE_RESULT)
 }

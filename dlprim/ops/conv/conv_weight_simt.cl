@@ -1,6 +1,9 @@
 // The gradient of a convolution by its weight on a GPU: products of dy and windows of x, summed over the pixels of all
 // images in parts. Neighbouring items read neighbouring pixels, which lie side by side in both.
 #include "ops/conv/conv_shared.h"
+#define LEFT_BY_DEPTH 1
+#define RIGHT_BY_DEPTH 1
+#define LEFT_BY_VECTORS 0
 #include "ops/gemm/product.cl"
 
 typedef struct {
@@ -15,24 +18,20 @@ typedef struct {
 } Taps;
 
 inline void fetch(Walk *walk, const Taps *taps, const ConvShape s, __global const STORAGE *gradients,
-                  __global const STORAGE *planes, const int rows, REAL *left_next, REAL *right_next) {
+                  __global const STORAGE *planes, const int rows, PANEL left_to, PANEL right_to) {
   const int item = get_local_id(0), out_plane = s.out_h * s.out_w, in_plane = s.height * s.width;
   const bool inside = DEPTH_OF_ITEM(item) < walk->left;
   __global const STORAGE *gradient = gradients + walk->image * s.groups * s.out_channels * out_plane + walk->pixel;
-#pragma unroll
-  for (int i = 0; i < LEFT_COUNT; ++i)
-    left_next[i] = inside && LINE_OF_ELEMENT(item, i) < rows
-                       ? LOAD(gradient, (long)(i * (TILE_ITEMS / TILE_DEPTH)) * out_plane)
-                       : (REAL)0;
+UNROLL for (int i = 0; i < LEFT_COUNT; ++i)
+    BRING_LEFT(i, inside && LINE_OF_ELEMENT(item, i) < rows,
+               gradient + (long)(i * (TILE_ITEMS / TILE_DEPTH)) * out_plane);
   const int oh = walk->pixel / s.out_w, h0 = oh * s.stride_h - s.pad_h;
   const int w0 = REMAINDER(walk->pixel, s.out_w) * s.stride_w - s.pad_w;
   __global const STORAGE *window =
       planes + walk->image * s.groups * s.in_channels * in_plane + (long)h0 * s.width + w0;
-#pragma unroll
-  for (int i = 0; i < RIGHT_COUNT; ++i)
-    right_next[i] = inside && (uint)(h0 + taps->h[i]) < (uint)s.height && (uint)(w0 + taps->w[i]) < (uint)s.width
-                        ? LOAD(window, (long)taps->offset[i])
-                        : (REAL)0;
+UNROLL for (int i = 0; i < RIGHT_COUNT; ++i)
+    BRING_RIGHT(i, inside && (uint)(h0 + taps->h[i]) < (uint)s.height && (uint)(w0 + taps->w[i]) < (uint)s.width,
+                window + taps->offset[i]);
   walk->left -= TILE_DEPTH;
   walk->pixel += TILE_DEPTH;
   while (walk->pixel >= out_plane) {
@@ -56,8 +55,7 @@ __kernel void conv_weight(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), B
   const int first = begin + DEPTH_OF_ITEM(item);
   Walk walk = {REMAINDER(first, out_plane), end - begin, first / out_plane};
   Taps taps;
-#pragma unroll
-  for (int i = 0; i < RIGHT_COUNT; ++i) {
+UNROLL for (int i = 0; i < RIGHT_COUNT; ++i) {
     const int column = block_column + LINE_OF_ELEMENT(item, i), tap = REMAINDER(column, taps_of_channel);
     const int kh = tap / s.kernel_w;
     taps.h[i] = column < columns ? kh * s.dilation_h : INT_MAX / 2;
@@ -67,20 +65,12 @@ __kernel void conv_weight(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), B
   __global const STORAGE *gradients =
       dy_buffer + dy_start + ((long)group * s.out_channels + block_row + LINE_OF_ELEMENT(item, 0)) * out_plane;
   __global const STORAGE *planes = x_buffer + x_start + (long)group * s.in_channels * in_plane;
-#define PLACE                                                      \
-  place_depths(left_panel, LEFT_PITCH, left_next, LEFT_COUNT);     \
-  place_depths(right_panel, RIGHT_PITCH, right_next, RIGHT_COUNT)
   PRODUCT((end - begin + TILE_DEPTH - 1) / TILE_DEPTH,
-          fetch(&walk, &taps, s, gradients, planes, s.out_channels - block_row, left_next, right_next), PLACE)
+          fetch(&walk, &taps, s, gradients, planes, s.out_channels - block_row, left_to, right_to))
 
   __global REAL *out = partials_buffer + partials_start + ((long)part * s.groups + group) * s.out_channels * columns;
-#pragma unroll
-  for (int i = 0; i < RESULT_ROWS; ++i)
-#pragma unroll
-    for (int j = 0; j < RESULT_COLUMNS; ++j) {
-      const int row = block_row + RESULT_ROW(i), column = block_column + RESULT_COLUMN(j);
-      if (row < s.out_channels && column < columns) out[(long)row * columns + column] = RESULT(i, j);
-    }
+  const int column = block_column + LINE_OF_ITEM(item, TILE_COLUMNS);
+  STORE_RESULTS(if (block_row + row < s.out_channels && column < columns) out[(long)(block_row + row) * columns + column] = value)
 }
 
 __kernel void conv_weight_sum(BUFFER(const REAL, partials), BUFFER(STORAGE, dw), const int count, const int parts) {

@@ -34,14 +34,8 @@ std::int64_t column_stride(const Tensor& t) {
   return t.strides[t.rank() - 1];
 }
 
-const GemmImplementation list[] = {gemm_cpu_tiles(),
-                                   gemm_product<large_register_tile>(),
-                                   gemm_product<small_register_tile>(),
-                                   gemm_product<tf32_tile>(),
-                                   gemm_product<tf32x3_tile>(),
-                                   gemm_clblast(),
-                                   gemm_integer()};
-const ImplementationList<GemmProblem> gemm_implementations("gemm", list);
+const ImplementationList<GemmProblem> gemm_implementations("gemm", gemm_cpu_tiles(), gemm_products(),
+                                                           gemm_clblast(), gemm_integer());
 
 }  // namespace
 

@@ -29,9 +29,8 @@ using GemmImplementation = Implementation<GemmProblem>;
 
 /** Floating dtypes, on devices of KernelShape::cpu. */
 GemmImplementation gemm_cpu_tiles();
-/** On the others: floating dtypes, as far as the tile takes them. */
-template <const ProductTile& tile>
-GemmImplementation gemm_product();
+/** Floating dtypes on the others, one for each of product_tiles. */
+std::array<GemmImplementation, product_tile_count> gemm_products();
 /** float32 with a unit stride in each of a and b, no bias. It compiles for seconds at its first use. */
 GemmImplementation gemm_clblast();
 /** Integers. */

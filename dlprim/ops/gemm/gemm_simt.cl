@@ -1,4 +1,5 @@
-// c = alpha * a @ b + beta * c + bias on a GPU. BY_DEPTH macros: which way a and b lie, see product.cl.
+// c = alpha * a @ b + beta * c + bias on a GPU. Macros say which way a and b lie.
+#define LEFT_BY_VECTORS 0
 #include "ops/gemm/product.cl"
 
 typedef struct {
@@ -6,33 +7,20 @@ typedef struct {
   long step, element_step;       // to the same of the panel after it, and to this item's next element
 } Operand;
 
-#define LEFT_LINE(i) (LEFT_BY_DEPTH ? LINE_OF_ELEMENT(item, i) : LINE_OF_ITEM(item, TILE_ROWS))
+#define ROW_OF(i) (LEFT_BY_DEPTH ? LINE_OF_ELEMENT(item, i) : LINE_OF_ITEM(item, TILE_ROWS))
 #define LEFT_DEPTH(i) (LEFT_BY_DEPTH ? DEPTH_OF_ITEM(item) : DEPTH_OF_ELEMENT(item, i, TILE_ROWS))
-#define RIGHT_LINE(i) (RIGHT_BY_DEPTH ? LINE_OF_ELEMENT(item, i) : LINE_OF_ITEM(item, TILE_COLUMNS))
+#define COLUMN_OF(i) (RIGHT_BY_DEPTH ? LINE_OF_ELEMENT(item, i) : LINE_OF_ITEM(item, TILE_COLUMNS))
 #define RIGHT_DEPTH(i) (RIGHT_BY_DEPTH ? DEPTH_OF_ITEM(item) : DEPTH_OF_ELEMENT(item, i, TILE_COLUMNS))
 
-inline void fetch_left(Operand *a, REAL *next, const int lines, const int depth) {
+inline void fetch(Operand *a, Operand *b, const int rows, const int columns, const int depth, PANEL left_to,
+                  PANEL right_to) {
   const int item = get_local_id(0);
-#pragma unroll
-  for (int i = 0; i < LEFT_COUNT; ++i)
-    next[i] = LEFT_LINE(i) < lines && LEFT_DEPTH(i) < depth ? LOAD(a->next, i * a->element_step) : (REAL)0;
+  UNROLL for (int i = 0; i < LEFT_COUNT; ++i)
+    BRING_LEFT(i, ROW_OF(i) < rows && LEFT_DEPTH(i) < depth, a->next + i * a->element_step);
+  UNROLL for (int i = 0; i < RIGHT_COUNT; ++i)
+    BRING_RIGHT(i, COLUMN_OF(i) < columns && RIGHT_DEPTH(i) < depth, b->next + i * b->element_step);
   a->next += a->step;
-}
-
-inline void fetch_right(Operand *b, REAL *next, const int lines, const int depth) {
-  const int item = get_local_id(0);
-#pragma unroll
-  for (int i = 0; i < RIGHT_COUNT; ++i)
-    next[i] = RIGHT_LINE(i) < lines && RIGHT_DEPTH(i) < depth ? LOAD(b->next, i * b->element_step) : (REAL)0;
   b->next += b->step;
-}
-
-inline void place_operands(__local REAL *left_panel, __local REAL *right_panel, const REAL *left_next,
-                           const REAL *right_next) {
-  if (LEFT_BY_DEPTH) place_depths(left_panel, LEFT_PITCH, left_next, LEFT_COUNT);
-  else place_lines(left_panel, LEFT_PITCH, TILE_ROWS, left_next, LEFT_COUNT);
-  if (RIGHT_BY_DEPTH) place_depths(right_panel, RIGHT_PITCH, right_next, RIGHT_COUNT);
-  else place_lines(right_panel, RIGHT_PITCH, TILE_COLUMNS, right_next, RIGHT_COUNT);
 }
 
 __attribute__((reqd_work_group_size(TILE_ITEMS, 1, 1)))
@@ -43,28 +31,23 @@ __kernel void gemm(BUFFER(const STORAGE, a), BUFFER(const STORAGE, b), BUFFER(co
   PRODUCT_MEMORY;
   const int item = get_local_id(0), batch = get_group_id(2);
   const int block_row = get_group_id(1) * TILE_ROWS, block_column = get_group_id(0) * TILE_COLUMNS;
-  Operand left = {a_buffer + a_start + batch * a_batch + (block_row + LEFT_LINE(0)) * a_row + LEFT_DEPTH(0) * a_column,
+  Operand left = {a_buffer + a_start + batch * a_batch + (block_row + ROW_OF(0)) * a_row + LEFT_DEPTH(0) * a_column,
                   TILE_DEPTH * a_column,
                   LEFT_BY_DEPTH ? TILE_ITEMS / TILE_DEPTH * a_row : TILE_ITEMS / TILE_ROWS * a_column};
   Operand right = {
-      b_buffer + b_start + batch * b_batch + (block_column + RIGHT_LINE(0)) * b_column + RIGHT_DEPTH(0) * b_row,
+      b_buffer + b_start + batch * b_batch + (block_column + COLUMN_OF(0)) * b_column + RIGHT_DEPTH(0) * b_row,
       TILE_DEPTH * b_row, RIGHT_BY_DEPTH ? TILE_ITEMS / TILE_DEPTH * b_column : TILE_ITEMS / TILE_COLUMNS * b_row};
-#define FETCH                                                                 \
-  fetch_left(&left, left_next, m - block_row, depth - (step + 1) * TILE_DEPTH); \
-  fetch_right(&right, right_next, n - block_column, depth - (step + 1) * TILE_DEPTH)
-  PRODUCT((depth + TILE_DEPTH - 1) / TILE_DEPTH, {FETCH; },
-          place_operands(left_panel, right_panel, left_next, right_next))
+  PRODUCT((depth + TILE_DEPTH - 1) / TILE_DEPTH,
+          fetch(&left, &right, m - block_row, n - block_column, depth - next_step * TILE_DEPTH, left_to, right_to))
   __global STORAGE *c = c_buffer + c_start + (long)batch * m * n;
-#pragma unroll
-  for (int i = 0; i < RESULT_ROWS; ++i)
-#pragma unroll
-    for (int j = 0; j < RESULT_COLUMNS; ++j) {
-      const int row = block_row + RESULT_ROW(i), column = block_column + RESULT_COLUMN(j);
-      if (row >= m || column >= n) continue;
-      const long at = (long)row * n + column;
-      REAL value = alpha * RESULT(i, j);
-      if (has_bias) value += LOAD(bias_buffer, bias_start + column);
-      if (beta != 0) value += beta * LOAD(c, at);
-      STORE(c, at, value);
-    }
+  const int column = block_column + LINE_OF_ITEM(item, TILE_COLUMNS);
+#define STORE_RESULT                                              \
+  if (block_row + row < m && column < n) {                        \
+    const long at = (long)(block_row + row) * n + column;         \
+    value *= alpha;                                               \
+    if (has_bias) value += LOAD(bias_buffer, bias_start + column); \
+    if (beta != 0) value += beta * LOAD(c, at);                   \
+    STORE(c, at, value);                                          \
+  }
+  STORE_RESULTS(STORE_RESULT)
 }

@@ -8,38 +8,39 @@ ProductSize size_of(const GemmProblem& p) {
   return {p.m, p.n, p.k, p.batches};
 }
 
-template <const ProductTile& tile>
+template <std::size_t tile>
 bool can_take(const DeviceInfo& device, const GemmProblem& p) {
-  return tile.can_take(device, p.c.dtype, p.precision);
+  return product_tiles[tile].can_take(device, p.c.dtype, p.precision);
 }
 
-template <const ProductTile& tile>
+template <std::size_t tile>
 double expected_cost(const DeviceInfo& device, const GemmProblem& p) {
-  return tile.cost(device, size_of(p));
+  return product_tiles[tile].cost(device, size_of(p));
 }
 
-template <const ProductTile& tile>
+template <std::size_t tile>
 void run(Queue& queue, const GemmProblem& p) {
-  Defines defines = tile.defines(p.c.dtype, p.k);
+  Defines defines = product_tiles[tile].defines(p.c.dtype, p.k);
   defines.set("LEFT_BY_DEPTH", p.a_column == 1 ? 1 : 0).set("RIGHT_BY_DEPTH", p.b_column == 1 ? 0 : 1);
   with_real(p.c.dtype, [&](auto zero) {
     using Real = decltype(zero);
-    queue.launch(queue.kernel("ops/gemm/gemm_simt.cl", "gemm", defines), tile.range(size_of(p)), p.a, p.b,
-                 Optional{p.bias}, p.c, static_cast<int>(p.m), static_cast<int>(p.n), static_cast<int>(p.k),
-                 p.a_batch, p.a_row, p.a_column, p.b_batch, p.b_row, p.b_column, static_cast<Real>(p.alpha),
+    queue.launch(queue.kernel("ops/gemm/gemm_simt.cl", "gemm", defines),
+                 product_tiles[tile].range(size_of(p)), p.a, p.b, Optional{p.bias}, p.c,
+                 static_cast<int>(p.m), static_cast<int>(p.n), static_cast<int>(p.k), p.a_batch, p.a_row,
+                 p.a_column, p.b_batch, p.b_row, p.b_column, static_cast<Real>(p.alpha),
                  static_cast<Real>(p.beta), p.bias ? 1 : 0);
   });
 }
 
+template <std::size_t... tiles>
+std::array<GemmImplementation, sizeof...(tiles)> products(std::index_sequence<tiles...>) {
+  return {{{product_tiles[tiles].name, can_take<tiles>, expected_cost<tiles>, run<tiles>}...}};
+}
+
 }  // namespace
 
-template <const ProductTile& tile>
-GemmImplementation gemm_product() {
-  return {tile.name, can_take<tile>, expected_cost<tile>, run<tile>};
+std::array<GemmImplementation, product_tile_count> gemm_products() {
+  return products(ProductTileIndices());
 }
-template GemmImplementation gemm_product<large_register_tile>();
-template GemmImplementation gemm_product<small_register_tile>();
-template GemmImplementation gemm_product<tf32_tile>();
-template GemmImplementation gemm_product<tf32x3_tile>();
 
 }  // namespace dlprim

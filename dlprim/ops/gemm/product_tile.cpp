@@ -25,9 +25,9 @@ bool ProductTile::can_take(const DeviceInfo& device, DType dtype, MatmulPrecisio
     return device.compute_capability >= first_with_tf32 && dtype != DType::float64 &&
            is_precise_enough(*this, dtype, precision);
   const std::uint64_t real = dtype == DType::float64 ? sizeof(double) : sizeof(float);
-  constexpr std::uint64_t panels = 4, padding = 4;
-  const auto lines = static_cast<std::uint64_t>(std::max(rows, columns));
-  return panels * static_cast<std::uint64_t>(depth) * (lines + padding) * real <= device.local_memory;
+  constexpr int padding = 4;  // of a line, as in product_registers.cl
+  const auto elements = static_cast<std::uint64_t>(stages * depth * (rows + columns + 2 * padding));
+  return elements * real <= device.local_memory;
 }
 
 std::int64_t ProductTile::groups(const ProductSize& size) const {
@@ -35,17 +35,18 @@ std::int64_t ProductTile::groups(const ProductSize& size) const {
 }
 
 double ProductTile::cost(const DeviceInfo& device, const ProductSize& size) const {
-  const auto slots = static_cast<double>(device.compute_units * resident);
-  const double rounds = static_cast<double>(groups(size)) / slots;
-  // Few rounds are taken whole: the last keeps the device as long as a full one.
-  const double taken = rounds < 4 ? std::ceil(rounds) : rounds;
-  return taken * slots * rows * columns * static_cast<double>(size.depth) / speed;
+  // The unit that has the most groups decides. With fewer than it holds it waits more, but not in proportion.
+  const auto busiest = static_cast<double>(ceil_div(groups(size), device.compute_units));
+  const double busy = std::sqrt(std::min(1.0, busiest / resident));
+  return busiest * device.compute_units * rows * columns * static_cast<double>(size.depth) / (speed * busy);
 }
 
 Defines ProductTile::defines(DType dtype, std::int64_t product_depth) const {
   Defines defines = dtype_defines(dtype);
   defines.set("TF32_PRODUCTS", tf32_products).set("TILE_ROWS", rows).set("TILE_COLUMNS", columns);
   defines.set("TILE_DEPTH", depth).set("TILE_ITEMS", items);
+  defines.set("TILE_STAGES", stages).set("TILE_STAGES_AHEAD", stages - 2);
+  defines.set("STORAGE_IS_REAL", dtype == compute_dtype(dtype) ? 1 : 0);
   if (tf32_products > 0)
     defines.set("WARP_ROWS", part_rows).set("WARP_COLUMNS", part_columns);
   else

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <iterator>
+#include <utility>
+
 #include "dlprim/core/dtype.h"
 #include "dlprim/core/precision.h"
 #include "dlprim/ops/gemm/product_shared.h"
@@ -23,8 +26,9 @@ struct ProductTile {
   int rows, columns, depth, items;  // of a work group
   int part_rows, part_columns;      // results of an item in registers, of a warp of 32 on tensor cores
   int tf32_products;                // that make one product on tensor cores; 0: not there
-  int resident;                     // work groups that a compute unit of a GPU holds, and
-  double speed;                     // of a full one, in plain multiply-adds of the same time; measured
+  int stages;                       // pairs of panels in local memory
+  int resident;                     // work groups that a compute unit holds at once, and
+  double speed;                     // of one that holds them, to the first tile's; measured on an H100
 
   /** Whether the device can, and the numbers are as precise as asked for. */
   bool can_take(const DeviceInfo& device, DType dtype, MatmulPrecision precision) const;
@@ -37,9 +41,16 @@ struct ProductTile {
   std::int64_t groups(const ProductSize& size) const;
 };
 
-inline constexpr ProductTile large_register_tile{"simt_128x128", 128, 128, 8, 256, 8, 8, 0, 1, 1.0};
-inline constexpr ProductTile small_register_tile{"simt_64x64", 64, 64, 8, 128, 4, 8, 0, 4, 0.7};
-inline constexpr ProductTile tf32_tile{"tensor_tf32", 128, 128, 16, 256, 64, 32, 1, 1, 4.0};
-inline constexpr ProductTile tf32x3_tile{"tensor_tf32x3", 128, 128, 16, 256, 64, 32, 3, 1, 1.8};
+/** Large tiles are the fastest where there are enough of them, and lines enough to fill them. */
+inline constexpr ProductTile product_tiles[] = {
+    {"simt_128x64", 128, 64, 16, 128, 8, 8, 0, 2, 3, 1.0},
+    {"simt_64x128", 64, 128, 16, 128, 8, 8, 0, 2, 3, 1.0},
+    {"simt_64x64", 64, 64, 8, 64, 8, 8, 0, 2, 8, 0.85},
+    {"tensor_tf32_128x128", 128, 128, 16, 128, 64, 64, 1, 4, 2, 2.2},
+    {"tensor_tf32_64x128", 64, 128, 16, 128, 32, 64, 1, 3, 3, 2.0},
+    {"tensor_tf32x3_64x64", 64, 64, 16, 128, 32, 32, 3, 2, 4, 1.05},
+};
+constexpr std::size_t product_tile_count = std::size(product_tiles);
+using ProductTileIndices = std::make_index_sequence<product_tile_count>;
 
 }  // namespace dlprim
