@@ -15,12 +15,10 @@ Tensor in_format(const Tensor& fresh, MemoryFormat format) {
 }
 
 Tensor laid_out(const Tensor& t, const Dims& strides) {
-  dlprim::Tensor wanted = t.data();
-  wanted.strides = strides;
-  if (dlprim::lie_alike(t.data(), wanted)) return t;
-  wanted = dlprim::Tensor::empty_strided(*t.device(), t.shape(), strides, t.dtype());
-  dlprim::copy(t.device()->queue(), t.data(), wanted);
-  return Tensor(wanted);
+  if (dlprim::lies_by(t.data(), strides)) return t;
+  const auto moved = dlprim::Tensor::empty_strided(*t.device(), t.shape(), strides, t.dtype());
+  dlprim::copy(t.device()->queue(), t.data(), moved);
+  return Tensor(moved);
 }
 
 }  // namespace ocl

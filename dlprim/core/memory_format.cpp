@@ -161,12 +161,15 @@ Tensor in_memory_order(const Tensor& dense) {
   return dense.reshaped({dense.numel()});
 }
 
-bool lie_alike(const Tensor& a, const Tensor& b) {
-  if (a.shape != b.shape) return false;
-  if (a.numel() == 0) return true;
-  for (int d = 0; d < a.rank(); ++d)
-    if (a.shape[d] != 1 && a.strides[d] != b.strides[d]) return false;
+bool lies_by(const Tensor& tensor, const Dims& strides) {
+  if (tensor.strides == strides || tensor.numel() == 0) return true;
+  for (int d = 0; d < tensor.rank(); ++d)
+    if (tensor.shape[d] != 1 && tensor.strides[d] != strides[d]) return false;
   return true;
+}
+
+bool lie_alike(const Tensor& a, const Tensor& b) {
+  return a.shape == b.shape && lies_by(a, b.strides);
 }
 
 Dims elementwise_strides(const Dims& shape, const ElementwiseInputs& inputs) {

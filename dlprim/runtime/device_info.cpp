@@ -20,6 +20,15 @@ KernelShape shape_of(const DeviceInfo& info) {
   return info.is_cpu && !contains(info.platform_name, "rusticl") ? KernelShape::cpu : KernelShape::simt;
 }
 
+int compute_capability_of(const cl::Device& device, const std::string& extensions) {
+  if (!contains(extensions, "cl_nv_device_attribute_query")) return 0;
+  constexpr cl_device_info major = 0x4000, minor = 0x4001;  // CL_DEVICE_COMPUTE_CAPABILITY_…_NV
+  cl_uint version[2] = {0, 0};
+  if (device.getInfo(major, &version[0]) != CL_SUCCESS || device.getInfo(minor, &version[1]) != CL_SUCCESS)
+    return 0;
+  return static_cast<int>(10 * version[0] + version[1]);
+}
+
 }  // namespace
 
 DeviceInfo describe(const cl::Device& device) {
@@ -48,6 +57,7 @@ DeviceInfo describe(const cl::Device& device) {
   info.shares_host_memory = (info.is_cpu || device.getInfo<CL_DEVICE_HOST_UNIFIED_MEMORY>()) &&
                             !std::getenv("OCL_STAGED_TRANSFERS");
   info.inline_ptx = contains(info.platform_name, "NVIDIA");
+  info.compute_capability = compute_capability_of(device, extensions);
   info.compiles_at_launch = contains(info.platform_name, "Portable Computing Language");
   return info;
 }

@@ -63,7 +63,7 @@ const ImplementationFamily& family_of(const std::string& name) {
 }  // namespace
 
 void ImplementationFamily::add(const char* implementation) {
-  names_[static_cast<std::size_t>(count_++)] = implementation;
+  names_.at(static_cast<std::size_t>(count_++)) = implementation;
 }
 
 void ImplementationFamily::enlist() {

@@ -15,10 +15,9 @@
 /**
  * \file Which kernel runs: one list a family of heavy operators.
  *
- *     const Implementation<GemmProblem> list[] = {
- *         {"cpu_tiles", can_take, expected_cost, run},
- *         {"clblast", …}};
- *     const ImplementationList<GemmProblem> gemm_implementations{"gemm", list};
+ *     Implementation<GemmProblem> gemm_cpu_tiles() { return {"cpu_tiles", can_take, expected_cost, run}; }
+ *     const ImplementationList<GemmProblem> gemm_implementations("gemm", gemm_cpu_tiles(), gemm_clblast(),
+ * …);
  *
  *     gemm_implementations.run(queue, problem);
  *
@@ -105,54 +104,67 @@ class ChoiceScope {
 template <class Problem>
 class ImplementationList : public ImplementationFamily {
  public:
-  /** `list` lives as long as the process. */
-  template <std::size_t count>
-  ImplementationList(const char* family, const Implementation<Problem> (&list)[count])
-      : ImplementationFamily(family), list_(list) {
-    static_assert(count <= most);
-    for (const auto& implementation : list) add(implementation.name);
+  /** From implementations and arrays of them, in the order given. */
+  template <class... Parts>
+  explicit ImplementationList(const char* family, const Parts&... parts) : ImplementationFamily(family) {
+    (append(parts), ...);
     enlist();
   }
 
   void run(Queue& queue, const Problem& problem) const {
     const DeviceInfo& device = queue.device().info();
-    const int i = choose(device, problem);
-    const ChosenImplementation chosen{name(), list_[i].name};
+    const Implementation<Problem>& best = list_[choose(device, problem)];
+    const ChosenImplementation chosen{name(), best.name};
     const ChoiceScope scope(chosen);
     if (call_state.listeners) tell_of_choice(chosen, reasons(device, problem));
-    list_[i].run(queue, problem);
+    best.run(queue, problem);
   }
 
  private:
-  int choose(const DeviceInfo& device, const Problem& problem) const {
+  std::size_t choose(const DeviceInfo& device, const Problem& problem) const {
     const int wanted = forced();
-    if (wanted >= 0 && list_[wanted].can_take(device, problem)) return wanted;
+    if (wanted >= 0 && at(wanted).can_take(device, problem)) return static_cast<std::size_t>(wanted);
     int best = -1;
     double least = std::numeric_limits<double>::infinity();
     for (int i = 0; i < count(); ++i) {
-      if (is_barred(i) || !list_[i].can_take(device, problem)) continue;
-      const double cost = list_[i].expected_cost(device, problem);
+      if (is_barred(i) || !at(i).can_take(device, problem)) continue;
+      const double cost = at(i).expected_cost(device, problem);
       if (best < 0 || cost < least) best = i, least = cost;
     }
     if (best < 0) none_left();
-    return best;
+    return static_cast<std::size_t>(best);
   }
+
+  const Implementation<Problem>& at(int i) const { return list_[static_cast<std::size_t>(i)]; }
 
   std::string reasons(const DeviceInfo& device, const Problem& problem) const {
     std::string text;
     for (int i = 0; i < count(); ++i) {
-      text.append(i ? ", " : "").append(list_[i].name);
+      text.append(i ? ", " : "").append(at(i).name);
       if (i == forced()) text.append(" forced");
       if (is_barred(i)) text.append(" barred");
-      if (!list_[i].can_take(device, problem))
+      if (!at(i).can_take(device, problem))
         text.append(" cannot");
       else
-        text.append(concat(" ", list_[i].expected_cost(device, problem)));
+        text.append(concat(" ", at(i).expected_cost(device, problem)));
     }
     return text;
   }
 
-  const Implementation<Problem>* list_;
+  void append(const Implementation<Problem>& implementation) {
+    add(implementation.name);
+    list_.push_back(implementation);
+  }
+  template <std::size_t count>
+  void append(const std::array<Implementation<Problem>, count>& several) {
+    for (const auto& implementation : several) append(implementation);
+  }
+  template <std::size_t count>
+  void append(const Implementation<Problem> (&several)[count]) {
+    for (const auto& implementation : several) append(implementation);
+  }
+
+  std::vector<Implementation<Problem>> list_;
 };
 
 }  // namespace dlprim

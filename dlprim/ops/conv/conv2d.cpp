@@ -56,20 +56,17 @@ void check_tensors(const char* op, const Queue& queue, const Tensor& a, const Te
   for (const Tensor* t : {&a, &b, &c}) require_contiguous(op, "its tensors", *t);
 }
 
-const ConvForward forward_list[] = {conv2d_forward_cpu_tiles(), conv2d_forward_cpu_direct(),
-                                    conv2d_forward_simt_tiles(), conv2d_forward_simt_direct()};
-const ConvBackwardData backward_data_list[] = {
-    conv2d_backward_data_cpu_tiles(), conv2d_backward_data_cpu_scatter(), conv2d_backward_data_cpu_direct(),
-    conv2d_backward_data_simt_tiles(), conv2d_backward_data_simt_direct()};
-const ConvBackwardWeight backward_weight_list[] = {
-    conv2d_backward_weight_cpu_tiles(), conv2d_backward_weight_cpu_direct(),
-    conv2d_backward_weight_simt_tiles(), conv2d_backward_weight_simt_direct()};
-
-const ImplementationList<ConvForwardProblem> forward_implementations("conv2d_forward", forward_list);
-const ImplementationList<ConvBackwardDataProblem> backward_data_implementations("conv2d_backward_data",
-                                                                                backward_data_list);
-const ImplementationList<ConvBackwardWeightProblem> backward_weight_implementations("conv2d_backward_weight",
-                                                                                    backward_weight_list);
+const ImplementationList<ConvForwardProblem> forward_implementations("conv2d_forward",
+                                                                     conv2d_forward_cpu_tiles(),
+                                                                     conv2d_forward_cpu_direct(),
+                                                                     conv2d_forward_products(),
+                                                                     conv2d_forward_simt_direct());
+const ImplementationList<ConvBackwardDataProblem> backward_data_implementations(
+    "conv2d_backward_data", conv2d_backward_data_cpu_tiles(), conv2d_backward_data_cpu_scatter(),
+    conv2d_backward_data_cpu_direct(), conv2d_backward_data_products(), conv2d_backward_data_simt_direct());
+const ImplementationList<ConvBackwardWeightProblem> backward_weight_implementations(
+    "conv2d_backward_weight", conv2d_backward_weight_cpu_tiles(), conv2d_backward_weight_cpu_direct(),
+    conv2d_backward_weight_products(), conv2d_backward_weight_simt_direct());
 
 }  // namespace
 

@@ -4,6 +4,8 @@
 
 #include "dlprim/core/precision.h"
 #include "dlprim/core/tensor.h"
+#include "dlprim/ops/conv/conv_shared.h"
+#include "dlprim/ops/gemm/product_tile.h"
 #include "dlprim/runtime/implementation.h"
 
 namespace dlprim {
@@ -24,6 +26,9 @@ struct ConvSizes {
            static_cast<double>(out_channels * in_channels * taps());
   }
 };
+
+/** As the kernels of a GPU get them. Throws ValueError where they count more than an int holds. */
+ConvShape conv_shape(const ConvSizes& sizes);
 
 // Checked, contiguous, nothing empty.
 
@@ -66,12 +71,13 @@ ConvBackwardData conv2d_backward_data_cpu_scatter();
 ConvBackwardWeight conv2d_backward_weight_cpu_tiles();
 ConvBackwardWeight conv2d_backward_weight_cpu_direct();
 
-// The others. Direct: an item a result (or a group a weight).
-ConvForward conv2d_forward_simt_tiles();
+// The others. Products: one for each of product_tiles, operands are gathered where they lie; direct: an item
+// a result (or a group a weight).
+std::array<ConvForward, product_tile_count> conv2d_forward_products();
+std::array<ConvBackwardData, product_tile_count> conv2d_backward_data_products();
+std::array<ConvBackwardWeight, product_tile_count> conv2d_backward_weight_products();
 ConvForward conv2d_forward_simt_direct();
-ConvBackwardData conv2d_backward_data_simt_tiles();
 ConvBackwardData conv2d_backward_data_simt_direct();
-ConvBackwardWeight conv2d_backward_weight_simt_tiles();
 ConvBackwardWeight conv2d_backward_weight_simt_direct();
 
 }  // namespace dlprim

@@ -15,6 +15,17 @@ typedef struct {
 
 enum { CONV_WEIGHT_ITEMS = 64 };  // work items that sum one weight of a narrow group
 
+// A convolution as a product that gathers its right operand: a result at (h, w) of phase (p, q), at h * phases_h + p of
+// its plane, meets, at tap kh, row h * step_h + (start_h + p + kh * tap_h) / phases_h of the source where that division
+// leaves nothing; columns likewise. A convolution has one phase; its gradient by the input as many as the stride.
+typedef struct {
+  cl_int images, groups, rows, channels;  // rows: results of a group; channels: of a group, to sum over
+  cl_int source_h, source_w, result_h, result_w;
+  cl_int taps_h, taps_w, tap_h, tap_w;
+  cl_int step_h, step_w, start_h, start_w, phases_h, phases_w;
+  cl_int padded_rows, padded_depth;  // of packed filters: of all rows, of a tap's channels (flat: all taps')
+} ConvGather;
+
 // ---- cpu
 
 // What a convolution walks over. Lengths and strides are in elements.

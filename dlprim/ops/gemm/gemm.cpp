@@ -34,8 +34,8 @@ std::int64_t column_stride(const Tensor& t) {
   return t.strides[t.rank() - 1];
 }
 
-const GemmImplementation list[] = {gemm_cpu_tiles(), gemm_simt_tiles(), gemm_clblast(), gemm_integer()};
-const ImplementationList<GemmProblem> gemm_implementations("gemm", list);
+const ImplementationList<GemmProblem> gemm_implementations("gemm", gemm_cpu_tiles(), gemm_products(),
+                                                           gemm_clblast(), gemm_integer());
 
 }  // namespace
 

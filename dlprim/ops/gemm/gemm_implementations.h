@@ -2,6 +2,7 @@
 
 #include "dlprim/core/precision.h"
 #include "dlprim/core/tensor.h"
+#include "dlprim/ops/gemm/product_tile.h"
 #include "dlprim/runtime/implementation.h"
 
 namespace dlprim {
@@ -28,8 +29,8 @@ using GemmImplementation = Implementation<GemmProblem>;
 
 /** Floating dtypes, on devices of KernelShape::cpu. */
 GemmImplementation gemm_cpu_tiles();
-/** Floating dtypes, on the others. */
-GemmImplementation gemm_simt_tiles();
+/** Floating dtypes on the others, one for each of product_tiles. */
+std::array<GemmImplementation, product_tile_count> gemm_products();
 /** float32 with a unit stride in each of a and b, no bias. It compiles for seconds at its first use. */
 GemmImplementation gemm_clblast();
 /** Integers. */

@@ -1,37 +1,46 @@
-#include "dlprim/core/checked.h"
 #include "dlprim/core/real.h"
 #include "dlprim/ops/gemm/gemm_implementations.h"
-#include "dlprim/ops/gemm/simt_tile_shared.h"
-#include "dlprim/runtime/dtype_defines.h"
 
 namespace dlprim {
 namespace {
 
-template <class Real>
-void launch(Queue& queue, const GemmProblem& p) {
-  queue.launch(queue.kernel("ops/gemm/gemm_simt.cl", "gemm", dtype_defines(p.c.dtype)),
-               Range::groups(SIMT_TILE_ITEMS, ceil_div(p.n, SIMT_TILE), ceil_div(p.m, SIMT_TILE), p.batches),
-               p.a, p.b, Optional{p.bias}, p.c, static_cast<int>(p.m), static_cast<int>(p.n),
-               static_cast<int>(p.k), p.a_batch, p.a_row, p.a_column, p.b_batch, p.b_row, p.b_column,
-               static_cast<Real>(p.alpha), static_cast<Real>(p.beta), p.bias ? 1 : 0);
+ProductSize size_of(const GemmProblem& p) {
+  return {p.m, p.n, p.k, p.batches};
 }
 
+template <std::size_t tile>
 bool can_take(const DeviceInfo& device, const GemmProblem& p) {
-  return !device.runs_cpu_kernels() && is_floating(p.c.dtype) && device.max_work_group >= SIMT_TILE_ITEMS;
+  return product_tiles[tile].can_take(device, p.c.dtype, p.precision);
 }
 
-double expected_cost(const DeviceInfo&, const GemmProblem& p) {
-  return p.multiply_adds();
+template <std::size_t tile>
+double expected_cost(const DeviceInfo& device, const GemmProblem& p) {
+  return product_tiles[tile].cost(device, size_of(p));
 }
 
+template <std::size_t tile>
 void run(Queue& queue, const GemmProblem& p) {
-  with_real(p.c.dtype, [&](auto zero) { launch<decltype(zero)>(queue, p); });
+  Defines defines = product_tiles[tile].defines(p.c.dtype, p.k);
+  defines.set("LEFT_BY_DEPTH", p.a_column == 1 ? 1 : 0).set("RIGHT_BY_DEPTH", p.b_column == 1 ? 0 : 1);
+  with_real(p.c.dtype, [&](auto zero) {
+    using Real = decltype(zero);
+    queue.launch(queue.kernel("ops/gemm/gemm_simt.cl", "gemm", defines),
+                 product_tiles[tile].range(size_of(p)), p.a, p.b, Optional{p.bias}, p.c,
+                 static_cast<int>(p.m), static_cast<int>(p.n), static_cast<int>(p.k), p.a_batch, p.a_row,
+                 p.a_column, p.b_batch, p.b_row, p.b_column, static_cast<Real>(p.alpha),
+                 static_cast<Real>(p.beta), p.bias ? 1 : 0);
+  });
+}
+
+template <std::size_t... tiles>
+std::array<GemmImplementation, sizeof...(tiles)> products(std::index_sequence<tiles...>) {
+  return {{{product_tiles[tiles].name, can_take<tiles>, expected_cost<tiles>, run<tiles>}...}};
 }
 
 }  // namespace
 
-GemmImplementation gemm_simt_tiles() {
-  return {"simt_tiles", can_take, expected_cost, run};
+std::array<GemmImplementation, product_tile_count> gemm_products() {
+  return products(ProductTileIndices());
 }
 
 }  // namespace dlprim

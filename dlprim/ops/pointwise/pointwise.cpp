@@ -125,12 +125,6 @@ void launch(Queue& queue, const PointwiseVariant& variant, const Dims& shape, co
   });
 }
 
-/** Whether both have one shape, and their elements lie side by side in one order. */
-bool hold_the_same_stretch(const Tensor& a, const Tensor& b) {
-  if (a.shape != b.shape) return false;
-  return a.is_contiguous() ? b.is_contiguous() : lie_alike(a, b) && is_dense(a);
-}
-
 /** Conversion of one dtype to another. */
 const PointwiseExpression& conversion(DType from, DType to) {
   static const auto* programs = [] {
@@ -185,7 +179,7 @@ void pointwise(Queue& queue, const PointwiseExpression& expression, DType comput
 
 void copy(Queue& queue, const Tensor& source, const Tensor& destination) {
   ENTER(copy, queue, source, destination);
-  if (source.dtype == destination.dtype && hold_the_same_stretch(source, destination)) {
+  if (source.dtype == destination.dtype && lie_alike(source, destination) && is_dense(source)) {
     // OpenCL refuses to copy memory to itself.
     if (source.storage == destination.storage && source.offset == destination.offset) return;
     return queue.copy(source, destination, static_cast<std::size_t>(source.numel()) * size_of(source.dtype));

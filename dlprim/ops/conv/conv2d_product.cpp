@@ -1,0 +1,202 @@
+#include <algorithm>
+
+#include "dlprim/core/checked.h"
+#include "dlprim/ops/conv/conv2d_implementations.h"
+#include "dlprim/runtime/device.h"
+#include "dlprim/runtime/dtype_defines.h"
+
+namespace dlprim {
+namespace {
+
+constexpr const char* gather_file = "ops/conv/conv_gather_simt.cl";
+constexpr const char* weight_file = "ops/conv/conv_weight_simt.cl";
+
+// Below this many channels most of a panel would be padding, if each tap had its own.
+constexpr std::int64_t few_channels = 8;
+
+// ---- forward, backward data
+
+ConvGather forward_gather(const ConvSizes& p) {
+  const ConvShape s = conv_shape(p);
+  return {s.images,
+          s.groups,
+          s.out_channels,
+          s.in_channels,
+          s.height,
+          s.width,
+          s.out_h,
+          s.out_w,
+          s.kernel_h,
+          s.kernel_w,
+          s.dilation_h,
+          s.dilation_w,
+          s.stride_h,
+          s.stride_w,
+          -s.pad_h,
+          -s.pad_w,
+          1,
+          1,
+          0,
+          0};
+}
+
+ConvGather backward_data_gather(const ConvSizes& p) {
+  const ConvShape s = conv_shape(p);
+  return {s.images, s.groups, s.in_channels, s.out_channels, s.out_h,       s.out_w,
+          s.height, s.width,  s.kernel_h,    s.kernel_w,     -s.dilation_h, -s.dilation_w,
+          1,        1,        s.pad_h,       s.pad_w,        s.stride_h,    s.stride_w,
+          0,        0};
+}
+
+/** The product of one phase: the first, which has the most results. */
+ProductSize size_of(const ConvGather& s) {
+  const std::int64_t grid = ceil_div(s.result_h, s.phases_h) * ceil_div(s.result_w, s.phases_w);
+  return {s.rows, s.images * grid, std::int64_t{s.channels} * s.taps_h * s.taps_w,
+          std::int64_t{s.groups} * s.phases_h * s.phases_w};
+}
+
+/** Whether results of some phase meet no tap in that direction. */
+bool misses_a_phase(int start, int taps, int step, int phases) {
+  for (int phase = 0; phase < phases; ++phase) {
+    bool meets = false;
+    for (int tap = 0; tap < std::min(taps, phases) && !meets; ++tap)
+      meets = (start + phase + tap * step) % phases == 0;
+    if (!meets) return true;
+  }
+  return false;
+}
+
+/** Strides of a filter's elements in the weight, in elements. */
+struct FilterStrides {
+  std::int64_t row, channel;
+};
+
+void gather(Queue& queue, const ProductTile& tile, ConvGather s, const FilterStrides& strides,
+            const Tensor& source, const Tensor& weight, const Tensor* bias, const Tensor& result) {
+  const std::int64_t taps = std::int64_t{s.taps_h} * s.taps_w;
+  const bool flat = s.channels < few_channels && s.phases_h * s.phases_w == 1 && taps > 1;
+  const ProductSize size = size_of(s);
+  const auto narrow = [](std::int64_t n, const char* what) { return kernel_int(n, "conv2d", what); };
+  s.padded_rows = narrow(round_up(s.rows, tile.rows), "a size");
+  s.padded_depth = narrow(round_up(flat ? s.channels * taps : s.channels, tile.depth), "a filter");
+  const std::int64_t count = product({s.groups, flat ? 1 : taps, s.padded_depth, s.padded_rows});
+  Defines defines = tile.defines(result.dtype, size.depth);
+  defines.set("FLAT", flat ? 1 : 0);
+  if (misses_a_phase(s.start_h, s.taps_h, s.tap_h, s.phases_h) ||
+      misses_a_phase(s.start_w, s.taps_w, s.tap_w, s.phases_w))
+    queue.zero(result);
+  const Tensor packed = queue.scratch({count}, compute_dtype(result.dtype));
+  queue.launch(queue.kernel(gather_file, "pack_filters", defines), Range::linear(count, 64), weight, packed,
+               s, narrow(strides.row, "a filter"), narrow(strides.channel, "a filter"),
+               narrow(count, "all filters"));
+  queue.launch(queue.kernel(gather_file, "conv_gather", defines), tile.range(size), source, packed,
+               Optional{bias}, result, s, bias ? 1 : 0);
+}
+
+template <std::size_t tile>
+void forward(Queue& queue, const ConvForwardProblem& p) {
+  const std::int64_t taps = p.sizes.taps();
+  gather(queue, product_tiles[tile], forward_gather(p.sizes), {p.sizes.in_channels * taps, taps}, p.x,
+         p.weight, p.bias, p.y);
+}
+
+template <std::size_t tile>
+void backward_data(Queue& queue, const ConvBackwardDataProblem& p) {
+  const std::int64_t taps = p.sizes.taps();
+  gather(queue, product_tiles[tile], backward_data_gather(p.sizes), {taps, p.sizes.in_channels * taps}, p.dy,
+         p.weight, nullptr, p.dx);
+}
+
+// ---- backward weight
+
+ProductSize weight_size(const ConvSizes& s, std::int64_t parts) {
+  return {s.out_channels, s.in_channels * s.taps(), ceil_div(s.images * s.out_pixels(), parts),
+          s.groups * parts};
+}
+
+/** In how many the pixels of all images are split: until the device is full, but in parts of at least 256, so
+ * that their sum stays small. */
+std::int64_t parts_of(const ProductTile& tile, const DeviceInfo& device, const ConvSizes& s) {
+  const std::int64_t slots = std::int64_t{2} * device.compute_units * tile.resident;
+  return std::clamp<std::int64_t>(slots / tile.groups(weight_size(s, 1)), 1,
+                                  ceil_div(s.images * s.out_pixels(), 256));
+}
+
+template <std::size_t index>
+void backward_weight(Queue& queue, const ConvBackwardWeightProblem& p) {
+  const ProductTile& tile = product_tiles[index];
+  const std::int64_t parts = parts_of(tile, queue.device().info(), p.sizes);
+  const ProductSize size = weight_size(p.sizes, parts);
+  const Defines defines = tile.defines(p.dw.dtype, size.depth);
+  const Tensor partials = queue.scratch({parts, p.dw.numel()}, compute_dtype(p.dw.dtype));
+  queue.launch(queue.kernel(weight_file, "conv_weight", defines), tile.range(size), p.dy, p.x, partials,
+               conv_shape(p.sizes), static_cast<int>(parts));
+  queue.launch(queue.kernel(weight_file, "conv_weight_sum", defines), Range::linear(p.dw.numel(), 64),
+               partials, p.dw, kernel_int(p.dw.numel(), "conv2d", "a weight"), static_cast<int>(parts));
+}
+
+// ---- choice
+
+DType dtype_of(const ConvForwardProblem& p) {
+  return p.y.dtype;
+}
+DType dtype_of(const ConvBackwardDataProblem& p) {
+  return p.dx.dtype;
+}
+DType dtype_of(const ConvBackwardWeightProblem& p) {
+  return p.dw.dtype;
+}
+
+template <std::size_t tile, class Problem>
+bool can_take(const DeviceInfo& device, const Problem& p) {
+  return product_tiles[tile].can_take(device, dtype_of(p), p.precision);
+}
+
+template <std::size_t tile>
+double cost_of_forward(const DeviceInfo& device, const ConvForwardProblem& p) {
+  return product_tiles[tile].cost(device, size_of(forward_gather(p.sizes)));
+}
+
+template <std::size_t tile>
+double cost_of_backward_data(const DeviceInfo& device, const ConvBackwardDataProblem& p) {
+  const ConvSizes& s = p.sizes;
+  return product_tiles[tile].cost(device, size_of(backward_data_gather(s))) /
+         static_cast<double>(s.stride[0] * s.stride[1]);
+}
+
+template <std::size_t tile>
+double cost_of_backward_weight(const DeviceInfo& device, const ConvBackwardWeightProblem& p) {
+  return product_tiles[tile].cost(device,
+                                  weight_size(p.sizes, parts_of(product_tiles[tile], device, p.sizes)));
+}
+
+template <std::size_t... tiles>
+auto forward_products(std::index_sequence<tiles...>) {
+  return std::array<ConvForward, sizeof...(tiles)>{
+      {{product_tiles[tiles].name, can_take<tiles>, cost_of_forward<tiles>, forward<tiles>}...}};
+}
+template <std::size_t... tiles>
+auto backward_data_products(std::index_sequence<tiles...>) {
+  return std::array<ConvBackwardData, sizeof...(tiles)>{
+      {{product_tiles[tiles].name, can_take<tiles>, cost_of_backward_data<tiles>, backward_data<tiles>}...}};
+}
+template <std::size_t... tiles>
+auto backward_weight_products(std::index_sequence<tiles...>) {
+  return std::array<ConvBackwardWeight, sizeof...(tiles)>{
+      {{product_tiles[tiles].name, can_take<tiles>, cost_of_backward_weight<tiles>,
+        backward_weight<tiles>}...}};
+}
+
+}  // namespace
+
+std::array<ConvForward, product_tile_count> conv2d_forward_products() {
+  return forward_products(ProductTileIndices());
+}
+std::array<ConvBackwardData, product_tile_count> conv2d_backward_data_products() {
+  return backward_data_products(ProductTileIndices());
+}
+std::array<ConvBackwardWeight, product_tile_count> conv2d_backward_weight_products() {
+  return backward_weight_products(ProductTileIndices());
+}
+
+}  // namespace dlprim

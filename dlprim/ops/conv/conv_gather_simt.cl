@@ -1,0 +1,156 @@
+// A convolution and its gradient by the input on a GPU: products of packed filters and a right operand that is gathered
+// where it lies, 0 outside. The depth runs over the taps and, within each, over the channels, so that an item works out
+// once a tap where its column's element lies and then goes from plane to plane. With FLAT, for few channels, it runs
+// over channels and taps at once, and each element is worked out.
+#include "ops/conv/conv_shared.h"
+#define LEFT_BY_DEPTH 0
+#define RIGHT_BY_DEPTH 0
+#define LEFT_BY_VECTORS 1
+#include "ops/gemm/product.cl"
+
+// packed[group][tap][channel][row], or with FLAT packed[group][channel and tap][row]; 0 where it is padded.
+__kernel void pack_filters(BUFFER(const STORAGE, weight), BUFFER(REAL, packed), const ConvGather s,
+                           const int row_stride, const int channel_stride, const int count) {
+  const int at = get_global_id(0);
+  if (at >= count) return;
+  const int taps = s.taps_h * s.taps_w, line = at / s.padded_rows, row = REMAINDER(at, s.padded_rows);
+  const int line_of_group = line % ((FLAT ? 1 : taps) * s.padded_depth), group = line / ((FLAT ? 1 : taps) * s.padded_depth);
+  const int tap = FLAT ? REMAINDER(line_of_group, taps) : line_of_group / s.padded_depth;
+  const int channel = FLAT ? line_of_group / taps : REMAINDER(line_of_group, s.padded_depth);
+  packed_buffer[packed_start + at] =
+      row < s.rows && channel < s.channels
+          ? LOAD(weight_buffer, weight_start + (long)group * s.rows * s.channels * taps + (long)row * row_stride +
+                                    (long)channel * channel_stride + tap)
+          : (REAL)0;
+}
+
+typedef struct {
+  __global const REAL *filters;    // this item's first vector of the next panel
+  __global const STORAGE *planes;  // of the image and group of this item's column
+  __global const STORAGE *source;  // this item's first element of the next panel, where it is inside
+  int kh, kw, channel;             // of the next panel; FLAT: channel counts channels and taps
+  int h, w;                        // of this item's column at a tap with offset 0
+  bool in_range, inside;           // the column; its element at this tap
+  int phase_h, phase_w;
+} Gather;
+
+inline int tap_at(const int start, const int phase, const int tap, const int step) { return start + phase + tap * step; }
+
+inline bool meets(const Gather *g, const ConvGather s) {
+  return tap_at(s.start_h, g->phase_h, g->kh, s.tap_h) % s.phases_h == 0 &&
+         tap_at(s.start_w, g->phase_w, g->kw, s.tap_w) % s.phases_w == 0;
+}
+
+inline bool next_tap(Gather *g, const ConvGather s) {
+  if (++g->kw == s.taps_w) {
+    g->kw = 0;
+    ++g->kh;
+  }
+  return g->kh < s.taps_h;
+}
+
+// Whether the column's element at offsets (dh, dw) is inside, and where.
+inline bool is_inside(const Gather *g, const ConvGather s, const int dh, const int dw) {
+  return g->in_range && (uint)(g->h + dh) < (uint)s.source_h && (uint)(g->w + dw) < (uint)s.source_w;
+}
+inline int place_of(const Gather *g, const ConvGather s, const int dh, const int dw) {
+  return (g->h + dh) * s.source_w + g->w + dw;
+}
+
+#define COLUMN_DEPTH(i) DEPTH_OF_ELEMENT((int)get_local_id(0), i, TILE_COLUMNS)
+
+inline void enter_tap(Gather *g, const ConvGather s, __global const REAL *filters) {
+  const int dh = tap_at(s.start_h, g->phase_h, g->kh, s.tap_h) / s.phases_h;
+  const int dw = tap_at(s.start_w, g->phase_w, g->kw, s.tap_w) / s.phases_w;
+  g->inside = is_inside(g, s, dh, dw);
+  g->source = g->planes + place_of(g, s, dh, dw) + (long)COLUMN_DEPTH(0) * s.source_h * s.source_w;
+  g->filters = filters + (long)(g->kh * s.taps_w + g->kw) * s.padded_depth * s.padded_rows;
+  g->channel = 0;
+}
+
+inline void fetch(Gather *g, const ConvGather s, __global const REAL *filters, PANEL left_to, PANEL right_to) {
+  UNROLL for (int i = 0; i < LEFT_COUNT / 4; ++i)
+    BRING_VECTOR(i, g->filters + i * (TILE_ITEMS / LEFT_VECTORS) * s.padded_rows);
+  g->filters += TILE_DEPTH * s.padded_rows;
+#if FLAT
+  const int taps = s.taps_h * s.taps_w, depth = s.channels * taps;
+UNROLL for (int i = 0; i < RIGHT_COUNT; ++i) {
+    const int k = g->channel + COLUMN_DEPTH(i), channel = k / taps, tap = REMAINDER(k, taps);
+    const int dh = tap_at(s.start_h, 0, tap / s.taps_w, s.tap_h), dw = tap_at(s.start_w, 0, REMAINDER(tap, s.taps_w), s.tap_w);
+    BRING_RIGHT(i, k < depth && is_inside(g, s, dh, dw),
+                g->planes + channel * (s.source_h * s.source_w) + place_of(g, s, dh, dw));
+  }
+  g->channel += TILE_DEPTH;
+#else
+  const int plane = s.source_h * s.source_w, left = g->inside ? s.channels - g->channel : 0;
+UNROLL for (int i = 0; i < RIGHT_COUNT; ++i)
+    BRING_RIGHT(i, COLUMN_DEPTH(i) < left, g->source + (long)(i * (TILE_ITEMS / TILE_COLUMNS)) * plane);
+  g->source += (long)TILE_DEPTH * plane;
+  g->channel += TILE_DEPTH;
+  if (g->channel < s.channels) return;
+  bool found = false;
+  while (!found && next_tap(g, s)) found = meets(g, s);
+  if (found) enter_tap(g, s, filters);
+#endif
+}
+
+// Taps that the results of a phase meet, in one direction.
+inline int count_of_taps(const int start, const int phase, const int taps, const int step, const int phases) {
+  if (phases == 1) return taps;
+  int count = 0;
+  for (int tap = 0; tap < taps; ++tap) count += tap_at(start, phase, tap, step) % phases == 0;
+  return count;
+}
+
+__attribute__((reqd_work_group_size(TILE_ITEMS, 1, 1)))
+__kernel void conv_gather(BUFFER(const STORAGE, source), BUFFER(const REAL, packed), BUFFER(const STORAGE, bias),
+                          BUFFER(STORAGE, result), const ConvGather s, const int has_bias) {
+  PRODUCT_MEMORY;
+  const int item = get_local_id(0), phases = s.phases_h * s.phases_w;
+  const int group = get_group_id(2) / phases, phase = REMAINDER((int)get_group_id(2), phases);
+  const int phase_h = phase / s.phases_w, phase_w = REMAINDER(phase, s.phases_w);
+  const int grid_h = (s.result_h - phase_h + s.phases_h - 1) / s.phases_h;
+  const int grid_w = (s.result_w - phase_w + s.phases_w - 1) / s.phases_w;
+  const int grid = grid_h * grid_w, columns = s.images * grid;
+  const int block_row = get_group_id(1) * TILE_ROWS, block_column = get_group_id(0) * TILE_COLUMNS;
+  const int taps_met = count_of_taps(s.start_h, phase_h, s.taps_h, s.tap_h, s.phases_h) *
+                       count_of_taps(s.start_w, phase_w, s.taps_w, s.tap_w, s.phases_w);
+  if (block_column >= columns || taps_met == 0) return;  // the host has set what no tap meets to 0
+
+  Gather g;
+  g.phase_h = phase_h;
+  g.phase_w = phase_w;
+  const int own = block_column + LINE_OF_ITEM(item, TILE_COLUMNS), image = own / grid, place = REMAINDER(own, grid);
+  g.in_range = own < columns;
+  g.h = place / grid_w * s.step_h;
+  g.w = REMAINDER(place, grid_w) * s.step_w;
+  g.planes = source_buffer + source_start + ((long)image * s.groups + group) * s.channels * s.source_h * s.source_w;
+  const int lines = (FLAT ? 1 : s.taps_h * s.taps_w) * s.padded_depth;  // of a group's filters
+  __global const REAL *filters =
+      packed_buffer + packed_start +
+      ((long)group * lines + DEPTH_OF_ELEMENT(item, 0, LEFT_VECTORS)) * s.padded_rows + block_row +
+      4 * LINE_OF_ITEM(item, LEFT_VECTORS);
+#if FLAT
+  g.channel = 0;
+  g.filters = filters;
+  const int steps = s.padded_depth / TILE_DEPTH;
+#else
+  const int steps = taps_met * (s.padded_depth / TILE_DEPTH);
+  g.kh = 0;
+  g.kw = 0;
+  while (!meets(&g, s)) next_tap(&g, s);
+  enter_tap(&g, s, filters);
+#endif
+  PRODUCT(steps, fetch(&g, s, filters, left_to, right_to))
+
+  const int h_of_result = place / grid_w * s.phases_h + phase_h, w_of_result = REMAINDER(place, grid_w) * s.phases_w + phase_w;
+  const long plane = (long)s.result_h * s.result_w;
+  __global STORAGE *out = result_buffer + result_start + ((long)image * s.groups + group) * s.rows * plane +
+                          (long)h_of_result * s.result_w + w_of_result;
+#define STORE_RESULT                                                                        \
+  if (block_row + row < s.rows && g.in_range) {                                             \
+    if (has_bias) value += LOAD(bias_buffer, bias_start + group * s.rows + block_row + row); \
+    STORE(out, (block_row + row) * plane, value);                                           \
+  }
+  STORE_RESULTS(STORE_RESULT)
+}

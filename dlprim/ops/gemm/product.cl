@@ -1,0 +1,153 @@
+// The skeleton of products on a GPU. A work group of TILE_ITEMS work items makes a tile of TILE_ROWS x TILE_COLUMNS
+// results in steps of TILE_DEPTH through panels of the operands in local memory. What the next panels will be is under
+// way while one pair is multiplied.
+//
+// Before it includes this file a kernel file says whether its left and right operand lie along the depth (LEFT_BY_DEPTH,
+// RIGHT_BY_DEPTH), and whether the left one is brought in aligned vectors (LEFT_BY_VECTORS). In a kernel of TILE_ITEMS
+// items it declares PRODUCT_MEMORY, and expands
+//   PRODUCT(steps, FETCH)
+// FETCH   statement that brings this item's share of the panels of `next_step`: BRING_LEFT(i, inside, pointer) for i in 0 …
+//         LEFT_COUNT - 1 (or BRING_VECTOR, for each vector) and BRING_RIGHT likewise, with `left_to` and `right_to` of
+//         type PANEL in scope
+// and then
+//   STORE_RESULTS(STATEMENT)
+// whose statement stores `value`, the result of `row` of the tile and this item's column, LINE_OF_ITEM(item, TILE_COLUMNS).
+//
+// The engines multiply two panels: product_registers.cl anywhere, product_tensor.cl on NVIDIA's tensor cores.
+#include "core/common.cl"
+#include "ops/gemm/product_shared.h"
+#include "ops/gemm/remainder.cl"
+
+#define JOIN4_(type) type##4
+#define JOIN4(type) JOIN4_(type)
+#define REAL4 JOIN4(REAL)
+#define UNROLL _Pragma("unroll")
+
+// ---- who brings what
+
+// Elements of a panel that an item brings, and vectors of a line of the left one.
+#define LEFT_COUNT (TILE_ROWS * TILE_DEPTH / TILE_ITEMS)
+#define RIGHT_COUNT (TILE_COLUMNS * TILE_DEPTH / TILE_ITEMS)
+#define LEFT_VECTORS (TILE_ROWS / 4)
+
+// Neighbouring items bring neighbouring lines (rows, columns, vectors of rows) of one k:
+#define LINE_OF_ITEM(item, lines) ((item) % (lines))
+#define DEPTH_OF_ELEMENT(item, i, lines) ((item) / (lines) + (i) * (TILE_ITEMS / (lines)))
+// or neighbouring k of one line:
+#define DEPTH_OF_ITEM(item) ((item) % TILE_DEPTH)
+#define LINE_OF_ELEMENT(item, i) ((item) / TILE_DEPTH + (i) * (TILE_ITEMS / TILE_DEPTH))
+
+#if TF32_PRODUCTS
+#include "ops/gemm/product_tensor.cl"
+#else
+#include "ops/gemm/product_registers.cl"
+#endif
+
+// Where in a panel an item's element goes.
+inline int left_place(const int i) {
+  const int item = get_local_id(0);
+  if (LEFT_BY_DEPTH) return DEPTH_OF_ITEM(item) * LEFT_K + LINE_OF_ELEMENT(item, i) * LEFT_LINE;
+  if (LEFT_BY_VECTORS) return DEPTH_OF_ELEMENT(item, i, LEFT_VECTORS) * LEFT_K + 4 * LINE_OF_ITEM(item, LEFT_VECTORS);
+  return DEPTH_OF_ELEMENT(item, i, TILE_ROWS) * LEFT_K + LINE_OF_ITEM(item, TILE_ROWS) * LEFT_LINE;
+}
+
+inline int right_place(const int i) {
+  const int item = get_local_id(0);
+  return RIGHT_BY_DEPTH ? DEPTH_OF_ITEM(item) * RIGHT_K + LINE_OF_ELEMENT(item, i) * RIGHT_LINE
+                        : DEPTH_OF_ELEMENT(item, i, TILE_COLUMNS) * RIGHT_K + LINE_OF_ITEM(item, TILE_COLUMNS) * RIGHT_LINE;
+}
+
+// ---- the steps
+
+#define PANEL_MEMORY(name, size) __local REAL name[TILE_STAGES * (size)] __attribute__((aligned(4 * sizeof(REAL))))
+#define PRODUCT_MEMORY                    \
+  PANEL_MEMORY(left_panels, LEFT_SIZE);   \
+  PANEL_MEMORY(right_panels, RIGHT_SIZE); \
+  ENGINE_MEMORY
+
+#if ASYNCHRONOUS_COPIES
+
+// Elements go from global to local memory by themselves, TILE_STAGES - 1 panels ahead.
+#define PANEL __local REAL *
+#define BRING_LEFT(i, inside, pointer) copy_element(left_to + left_place(i), pointer, inside)
+#define BRING_RIGHT(i, inside, pointer) copy_element(right_to + right_place(i), pointer, inside)
+#define BRING_VECTOR(i, pointer) copy_vector(left_to + left_place(i), pointer)
+
+#define FETCH_STAGE(number, FETCH)                                    \
+  {                                                                   \
+    const int next_step = (number);                                   \
+    PANEL left_to = left_panels + next_step % TILE_STAGES * LEFT_SIZE;   \
+    PANEL right_to = right_panels + next_step % TILE_STAGES * RIGHT_SIZE; \
+    FETCH;                                                            \
+  }
+
+#define PRODUCT(steps, FETCH)                                                                          \
+  RESULTS;                                                                                             \
+  for (int stage = 0; stage < TILE_STAGES - 1; ++stage) {                                              \
+    if (stage < (steps)) FETCH_STAGE(stage, FETCH);                                                    \
+    close_copies();                                                                                    \
+  }                                                                                                    \
+  for (int step = 0; step < (steps); ++step) {                                                         \
+    await_copies();                                                                                    \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                                      \
+    if (step + TILE_STAGES - 1 < (steps)) FETCH_STAGE(step + TILE_STAGES - 1, FETCH);                  \
+    close_copies();                                                                                    \
+    MULTIPLY(left_panels + step % TILE_STAGES * LEFT_SIZE, right_panels + step % TILE_STAGES * RIGHT_SIZE); \
+  }                                                                                                    \
+  barrier(CLK_LOCAL_MEM_FENCE);
+
+#else
+
+// Elements wait in registers while the panels before theirs are multiplied.
+#define PANEL REAL *
+#define BRING_LEFT(i, inside, pointer) left_to[i] = (inside) ? LOAD(pointer, 0) : (REAL)0
+#define BRING_RIGHT(i, inside, pointer) right_to[i] = (inside) ? LOAD(pointer, 0) : (REAL)0
+#define BRING_VECTOR(i, pointer) vstore4(*(__global const REAL4 *)(pointer), i, left_to)
+
+inline void place_left(__local REAL *panel, const REAL *next) {
+#if LEFT_BY_VECTORS
+  UNROLL for (int i = 0; i < LEFT_COUNT / 4; ++i)
+    *(__local REAL4 *)(panel + left_place(i)) = (REAL4)(OPERAND(next[4 * i]), OPERAND(next[4 * i + 1]),
+                                                        OPERAND(next[4 * i + 2]), OPERAND(next[4 * i + 3]));
+#else
+  UNROLL for (int i = 0; i < LEFT_COUNT; ++i) panel[left_place(i)] = OPERAND(next[i]);
+#endif
+}
+
+inline void place_right(__local REAL *panel, const REAL *next) {
+  UNROLL for (int i = 0; i < RIGHT_COUNT; ++i) panel[right_place(i)] = OPERAND(next[i]);
+}
+
+#define PRODUCT(steps, FETCH)                                                               \
+  REAL left_to[LEFT_COUNT], right_to[RIGHT_COUNT];                                          \
+  RESULTS;                                                                                  \
+  BEGIN_ENGINE;                                                                             \
+  for (int step = -1; step < (steps); ++step) {                                             \
+    const int next_step = step + 1;                                                         \
+    const bool more = next_step < (steps);                                                  \
+    if (more) FETCH;                                                                        \
+    if (step >= 0) {                                                                        \
+      MULTIPLY(left_panels + (step & 1) * LEFT_SIZE, right_panels + (step & 1) * RIGHT_SIZE); \
+    }                                                                                       \
+    if (more) {                                                                             \
+      place_left(left_panels + (next_step & 1) * LEFT_SIZE, left_to);                       \
+      place_right(right_panels + (next_step & 1) * RIGHT_SIZE, right_to);                   \
+      NOTE_OPERANDS(next_step);                                                             \
+    }                                                                                       \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                           \
+  }
+
+#endif
+
+// Results leave through local memory, a row of every item's at a time: neighbouring items store neighbouring columns.
+#define STORE_RESULTS(STATEMENT)                                                                   \
+  UNROLL for (int i = 0; i < RESULT_ROWS; ++i) {                                                   \
+    WRITE_LINE(left_panels, i);                                                                    \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                                  \
+    for (int line = item / TILE_COLUMNS; line < RESULT_LINES; line += TILE_ITEMS / TILE_COLUMNS) { \
+      const int row = ROW_OF_LINE(i, line);                                                        \
+      REAL value = left_panels[line * TILE_COLUMNS + LINE_OF_ITEM(item, TILE_COLUMNS)];            \
+      STATEMENT;                                                                                   \
+    }                                                                                              \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                                  \
+  }

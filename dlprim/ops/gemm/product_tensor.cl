@@ -1,0 +1,168 @@
+// The engine of products on NVIDIA's tensor cores (mma.sync, compute capability 8.0 and up): a warp makes WARP_ROWS x
+// WARP_COLUMNS results in fragments of 16 x 8. TF32_PRODUCTS is 1, operands rounded to TF32; or 3
+// for float32: x = big + small in TF32 numbers, and all but small * small counts (Ootomo and Yokota, arXiv 2203.03341).
+// Tensor cores truncate where they add, so that sums that are to be float32's leave them after each step.
+
+// A fragment is read by items that stand at 4 k of 8 lines: those lie on different banks either way.
+#define LEFT_K (LEFT_BY_DEPTH ? 1 : TILE_ROWS + 8)
+#define LEFT_LINE (LEFT_BY_DEPTH ? TILE_DEPTH + 4 : 1)
+#define LEFT_SIZE (LEFT_BY_DEPTH ? TILE_ROWS * (TILE_DEPTH + 4) : TILE_DEPTH * (TILE_ROWS + 8))
+#define RIGHT_K (RIGHT_BY_DEPTH ? 1 : TILE_COLUMNS + 8)
+#define RIGHT_LINE (RIGHT_BY_DEPTH ? TILE_DEPTH + 4 : 1)
+#define RIGHT_SIZE (RIGHT_BY_DEPTH ? TILE_COLUMNS * (TILE_DEPTH + 4) : TILE_DEPTH * (TILE_COLUMNS + 8))
+
+#define ROW_FRAGMENTS (WARP_ROWS / 16)
+#define COLUMN_FRAGMENTS (WARP_COLUMNS / 8)
+#define WARPS_DOWN (TILE_ROWS / WARP_ROWS)
+
+#define RESULT_ROWS (2 * ROW_FRAGMENTS)
+#define RESULT_LINES (8 * WARPS_DOWN)
+#define ROW_OF_LINE(i, line) ((line) / 8 * WARP_ROWS + (i) * 8 + (line) % 8)
+#define WRITE_LINE(lines, i)                                                                                \
+  UNROLL for (int j = 0; j < COLUMN_FRAGMENTS; ++j)                                                         \
+    *(__local float2 *)((lines) + (warp % WARPS_DOWN * 8 + lane / 4) * TILE_COLUMNS + warp_column + j * 8 +  \
+                        lane % 4 * 2) = (float2)(result[(i) / 2][j][(i) % 2 * 2], result[(i) / 2][j][(i) % 2 * 2 + 1])
+
+#define RESULTS                                                                                      \
+  const int lane = get_local_id(0) % 32, warp = get_local_id(0) / 32;                                \
+  const int warp_row = warp % WARPS_DOWN * WARP_ROWS, warp_column = warp / WARPS_DOWN * WARP_COLUMNS; \
+  float result[ROW_FRAGMENTS][COLUMN_FRAGMENTS][4];                                                  \
+  clear(result)
+
+inline void clear(float (*sums)[COLUMN_FRAGMENTS][4]) {
+UNROLL for (int i = 0; i < ROW_FRAGMENTS; ++i)
+UNROLL for (int j = 0; j < COLUMN_FRAGMENTS; ++j)
+UNROLL for (int e = 0; e < 4; ++e) sums[i][j][e] = 0;
+}
+
+inline void multiply_fragments(float *d, const uint *a, const uint *b) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+inline void load_fragment(uint *to, const int count, __local const float *from, const int line_step, const int k_step) {
+UNROLL for (int e = 0; e < count; ++e)
+    to[e] = as_uint(from[count == 4 ? e % 2 * line_step + e / 2 * k_step : e * k_step]);
+}
+
+#if TF32_PRODUCTS == 1
+
+// What lies in memory as float goes to the panels as it is, and is rounded on its way to a fragment.
+#define ASYNCHRONOUS_COPIES STORAGE_IS_REAL
+#define ENGINE_MEMORY
+#define BEGIN_ENGINE
+#define NOTE_OPERANDS(number)
+#define OPERAND(value) (value)
+#define MULTIPLY(left, right) multiply_add(LEFT_OF_LANE(left), RIGHT_OF_LANE(right), result)
+
+inline void copy_element(__local float *to, __global const float *from, const bool inside) {
+  const uint bytes = inside ? 4 : 0;  // the others are set to 0
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;"
+               :
+               : "r"((uint)(size_t)to), "l"((ulong)from), "r"(bytes)
+               : "memory");
+}
+inline void copy_vector(__local float *to, __global const float *from) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"((uint)(size_t)to), "l"((ulong)from) : "memory");
+}
+inline void close_copies(void) { asm volatile("cp.async.commit_group;" : : : "memory"); }
+#define STRING_(text) #text
+#define STRING(text) STRING_(text)
+// Until the copies of the oldest panels are there.
+inline void await_copies(void) { asm volatile("cp.async.wait_group " STRING(TILE_STAGES_AHEAD) ";" : : : "memory"); }
+
+inline void round_to_tf32(uint *values, const int count) {
+  UNROLL for (int e = 0; e < count; ++e) asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(values[e]) : "f"(as_float(values[e])));
+}
+
+inline void multiply_add(__local const float *left, __local const float *right, float (*sums)[COLUMN_FRAGMENTS][4]) {
+  UNROLL for (int k = 0; k < TILE_DEPTH; k += 8) {
+    uint a[ROW_FRAGMENTS][4], b[COLUMN_FRAGMENTS][2];
+    UNROLL for (int i = 0; i < ROW_FRAGMENTS; ++i) {
+      load_fragment(a[i], 4, left + k * LEFT_K + i * 16 * LEFT_LINE, 8 * LEFT_LINE, 4 * LEFT_K);
+      round_to_tf32(a[i], 4);
+    }
+    UNROLL for (int j = 0; j < COLUMN_FRAGMENTS; ++j) {
+      load_fragment(b[j], 2, right + k * RIGHT_K + j * 8 * RIGHT_LINE, 0, 4 * RIGHT_K);
+      round_to_tf32(b[j], 2);
+    }
+    UNROLL for (int i = 0; i < ROW_FRAGMENTS; ++i)
+      UNROLL for (int j = 0; j < COLUMN_FRAGMENTS; ++j) multiply_fragments(sums[i][j], a[i], b[j]);
+  }
+}
+
+#else
+
+#define ASYNCHRONOUS_COPIES 0
+#define OPERAND(value) (value)
+
+// What rounds to an infinity has no small part that gives its products (inf * 0, inf - inf): a step that has one is
+// summed plainly. infinite_steps are the last such steps, one for either pair of panels.
+#define ENGINE_MEMORY __local int infinite_steps[2]
+#define BEGIN_ENGINE                                              \
+  if (get_local_id(0) < 2) infinite_steps[get_local_id(0)] = -1;  \
+  barrier(CLK_LOCAL_MEM_FENCE)
+#define NOTE_OPERANDS(number) \
+  if (any_infinite(left_to, LEFT_COUNT) || any_infinite(right_to, RIGHT_COUNT)) infinite_steps[(number) & 1] = (number)
+
+inline bool any_infinite(const float *values, const int count) {
+  bool any = false;
+UNROLL for (int i = 0; i < count; ++i) any |= fabs(values[i]) >= as_float(0x7f7ff000u);
+  return any;
+}
+
+inline void multiply_add_plainly(__local const float *left, __local const float *right,
+                                 float (*sums)[COLUMN_FRAGMENTS][4]) {
+  for (int i = 0; i < ROW_FRAGMENTS; ++i)
+    for (int j = 0; j < COLUMN_FRAGMENTS; ++j)
+      for (int e = 0; e < 4; ++e)
+        for (int k = 0; k < TILE_DEPTH; ++k)
+          sums[i][j][e] += left[k * LEFT_K + (i * 16 + e / 2 * 8) * LEFT_LINE] *
+                           right[k * RIGHT_K + (j * 8 + e % 2) * RIGHT_LINE];
+}
+
+// Each value to the nearest TF32 number, and what that leaves (its last bit, which TF32 may lack, is worth 2^-24 of the
+// value). A NaN is one of them at least.
+inline void split(uint *big, uint *small, const int count) {
+UNROLL for (int e = 0; e < count; ++e) {
+    const float value = as_float(big[e]);
+    big[e] = (big[e] + 0x1000u) & 0xffffe000u;
+    small[e] = as_uint(value - as_float(big[e]));
+  }
+}
+
+inline void multiply_add(__local const float *left, __local const float *right, float (*sums)[COLUMN_FRAGMENTS][4]) {
+  float step_sums[ROW_FRAGMENTS][COLUMN_FRAGMENTS][4];
+  clear(step_sums);
+UNROLL for (int k = 0; k < TILE_DEPTH; k += 8) {
+    uint b[COLUMN_FRAGMENTS][2], b_small[COLUMN_FRAGMENTS][2];
+UNROLL for (int j = 0; j < COLUMN_FRAGMENTS; ++j) {
+      load_fragment(b[j], 2, right + k * RIGHT_K + j * 8 * RIGHT_LINE, 0, 4 * RIGHT_K);
+      split(b[j], b_small[j], 2);
+    }
+UNROLL for (int i = 0; i < ROW_FRAGMENTS; ++i) {
+      uint a[4], a_small[4];
+      load_fragment(a, 4, left + k * LEFT_K + i * 16 * LEFT_LINE, 8 * LEFT_LINE, 4 * LEFT_K);
+      split(a, a_small, 4);
+UNROLL for (int j = 0; j < COLUMN_FRAGMENTS; ++j) multiply_fragments(step_sums[i][j], a_small, b[j]);
+UNROLL for (int j = 0; j < COLUMN_FRAGMENTS; ++j) multiply_fragments(step_sums[i][j], a, b_small[j]);
+UNROLL for (int j = 0; j < COLUMN_FRAGMENTS; ++j) multiply_fragments(step_sums[i][j], a, b[j]);
+    }
+  }
+UNROLL for (int i = 0; i < ROW_FRAGMENTS; ++i)
+UNROLL for (int j = 0; j < COLUMN_FRAGMENTS; ++j)
+UNROLL for (int e = 0; e < 4; ++e) sums[i][j][e] += step_sums[i][j][e];
+}
+
+#define MULTIPLY(left, right)                                                                               \
+  if (infinite_steps[step & 1] == step)                                                                     \
+    multiply_add_plainly((left) + (warp_row + lane / 4) * LEFT_LINE, (right) + (warp_column + lane % 4 * 2) * RIGHT_LINE, result);       \
+  else                                                                                                      \
+    multiply_add(LEFT_OF_LANE(left), RIGHT_OF_LANE(right), result)
+
+#endif
+
+#define LEFT_OF_LANE(left) ((left) + lane % 4 * LEFT_K + (warp_row + lane / 4) * LEFT_LINE)
+#define RIGHT_OF_LANE(right) ((right) + lane % 4 * RIGHT_K + (warp_column + lane / 4) * RIGHT_LINE)

@@ -1,0 +1,63 @@
+#include "dlprim/ops/gemm/product_tile.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "dlprim/core/checked.h"
+#include "dlprim/runtime/dtype_defines.h"
+
+namespace dlprim {
+namespace {
+
+constexpr int first_with_tf32 = 80;  // compute capability 8.0
+constexpr std::int64_t deep = 2 * PRODUCT_CHAIN;
+
+bool is_precise_enough(const ProductTile& tile, DType dtype, MatmulPrecision precision) {
+  // TF32 holds float16 and bfloat16.
+  return tile.tf32_products != 1 || dtype != DType::float32 || precision != MatmulPrecision::highest;
+}
+
+}  // namespace
+
+bool ProductTile::can_take(const DeviceInfo& device, DType dtype, MatmulPrecision precision) const {
+  if (device.runs_cpu_kernels() || !is_floating(dtype) || device.max_work_group < items) return false;
+  if (tf32_products > 0)
+    return device.compute_capability >= first_with_tf32 && dtype != DType::float64 &&
+           is_precise_enough(*this, dtype, precision);
+  const std::uint64_t real = dtype == DType::float64 ? sizeof(double) : sizeof(float);
+  constexpr int padding = 4;  // of a line, as in product_registers.cl
+  const auto elements = static_cast<std::uint64_t>(stages * depth * (rows + columns + 2 * padding));
+  return elements * real <= device.local_memory;
+}
+
+std::int64_t ProductTile::groups(const ProductSize& size) const {
+  return ceil_div(size.rows, rows) * ceil_div(size.columns, columns) * size.batches;
+}
+
+double ProductTile::cost(const DeviceInfo& device, const ProductSize& size) const {
+  // The unit that has the most groups decides. With fewer than it holds it waits more, but not in proportion.
+  const auto busiest = static_cast<double>(ceil_div(groups(size), device.compute_units));
+  const double busy = std::sqrt(std::min(1.0, busiest / resident));
+  return busiest * device.compute_units * rows * columns * static_cast<double>(size.depth) / (speed * busy);
+}
+
+Defines ProductTile::defines(DType dtype, std::int64_t product_depth) const {
+  Defines defines = dtype_defines(dtype);
+  defines.set("TF32_PRODUCTS", tf32_products).set("TILE_ROWS", rows).set("TILE_COLUMNS", columns);
+  defines.set("TILE_DEPTH", depth).set("TILE_ITEMS", items);
+  defines.set("TILE_STAGES", stages).set("TILE_STAGES_AHEAD", stages - 2);
+  defines.set("STORAGE_IS_REAL", dtype == compute_dtype(dtype) ? 1 : 0);
+  if (tf32_products > 0)
+    defines.set("WARP_ROWS", part_rows).set("WARP_COLUMNS", part_columns);
+  else
+    defines.set("ITEM_ROWS", part_rows)
+        .set("ITEM_COLUMNS", part_columns)
+        .set("TILE_DEEP", product_depth > deep ? 1 : 0);
+  return defines;
+}
+
+Range ProductTile::range(const ProductSize& size) const {
+  return Range::groups(items, ceil_div(size.columns, columns), ceil_div(size.rows, rows), size.batches);
+}
+
+}  // namespace dlprim

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <iterator>
+#include <utility>
+
+#include "dlprim/core/dtype.h"
+#include "dlprim/core/precision.h"
+#include "dlprim/ops/gemm/product_shared.h"
+#include "dlprim/runtime/device_info.h"
+#include "dlprim/runtime/program.h"
+#include "dlprim/runtime/queue.h"
+
+namespace dlprim {
+
+/** Rows, columns, depth and number of products, of matrices with their sizes known. */
+struct ProductSize {
+  std::int64_t rows, columns, depth, batches;
+};
+
+/**
+ * One way to run the products of dlprim/ops/gemm/product.cl: what a work group makes, and how. The host reads
+ * it to lay out a launch, kernels get it as macros.
+ */
+struct ProductTile {
+  const char* name;                 // of the implementations that use it
+  int rows, columns, depth, items;  // of a work group
+  int part_rows, part_columns;      // results of an item in registers, of a warp of 32 on tensor cores
+  int tf32_products;                // that make one product on tensor cores; 0: not there
+  int stages;                       // pairs of panels in local memory
+  int resident;                     // work groups that a compute unit holds at once, and
+  double speed;                     // of one that holds them, to the first tile's; measured on an H100
+
+  /** Whether the device can, and the numbers are as precise as asked for. */
+  bool can_take(const DeviceInfo& device, DType dtype, MatmulPrecision precision) const;
+  /** See Implementation::expected_cost. */
+  double cost(const DeviceInfo& device, const ProductSize& size) const;
+  /** What a kernel of that depth is built with. */
+  Defines defines(DType dtype, std::int64_t depth) const;
+  Range range(const ProductSize& size) const;
+  /** Work groups of one product without its depth split. */
+  std::int64_t groups(const ProductSize& size) const;
+};
+
+/** Large tiles are the fastest where there are enough of them, and lines enough to fill them. */
+inline constexpr ProductTile product_tiles[] = {
+    {"simt_128x64", 128, 64, 16, 128, 8, 8, 0, 2, 3, 1.0},
+    {"simt_64x128", 64, 128, 16, 128, 8, 8, 0, 2, 3, 1.0},
+    {"simt_64x64", 64, 64, 8, 64, 8, 8, 0, 2, 8, 0.85},
+    {"tensor_tf32_128x128", 128, 128, 16, 128, 64, 64, 1, 4, 2, 2.2},
+    {"tensor_tf32_64x128", 64, 128, 16, 128, 32, 64, 1, 3, 3, 2.0},
+    {"tensor_tf32x3_64x64", 64, 64, 16, 128, 32, 32, 3, 2, 4, 1.05},
+};
+constexpr std::size_t product_tile_count = std::size(product_tiles);
+using ProductTileIndices = std::make_index_sequence<product_tile_count>;
+
+}  // namespace dlprim
