@@ -24,19 +24,40 @@ double cost_of_direct(const DeviceInfo&, const Problem& p) {
   return p.sizes.multiply_adds() * (narrow ? 0.5 : 16);
 }
 
+/** Launches a kernel with an item for each of `result`. */
+template <class... Args>
+void launch_items(Queue& queue, const char* kernel, const Tensor& result, const Args&... args) {
+  Defines defines = dtype_defines(result.dtype);
+  const bool wide = result.numel() > max_kernel_int;
+  queue.launch(queue.kernel(file, kernel, defines.set("INDEX", wide ? "ulong" : "uint")),
+               Range::linear(result.numel(), 64), args..., result.numel());
+}
+
 void forward_direct(Queue& queue, const ConvForwardProblem& p) {
-  queue.launch(queue.kernel(file, "direct_forward", dtype_defines(p.y.dtype)), Range::linear(p.y.numel(), 64),
-               p.x, p.weight, Optional{p.bias}, p.y, conv_shape(p.sizes), p.bias ? 1 : 0, p.y.numel());
+  launch_items(queue, "direct_forward", p.y, p.x, p.weight, Optional{p.bias}, p.y, conv_shape(p.sizes),
+               p.bias ? 1 : 0);
 }
 
 void backward_data_direct(Queue& queue, const ConvBackwardDataProblem& p) {
-  queue.launch(queue.kernel(file, "direct_backward_data", dtype_defines(p.dx.dtype)),
-               Range::linear(p.dx.numel(), 64), p.dy, p.weight, p.dx, conv_shape(p.sizes), p.dx.numel());
+  launch_items(queue, "direct_backward_data", p.dx, p.dy, p.weight, p.dx, conv_shape(p.sizes));
 }
 
 void backward_weight_direct(Queue& queue, const ConvBackwardWeightProblem& p) {
-  queue.launch(queue.kernel(file, "direct_weight", dtype_defines(p.dw.dtype)),
-               Range::groups(CONV_WEIGHT_ITEMS, p.dw.numel()), p.dy, p.x, p.dw, conv_shape(p.sizes));
+  const ConvSizes& s = p.sizes;
+  // A group for some taps of a filter, and of that as many as fill the device, if each item gets a few
+  // pixels.
+  constexpr std::int64_t groups_per_unit = 16, least = 4 * CONV_WEIGHT_ITEMS;
+  const std::int64_t groups = p.dw.numel() / s.taps() * ceil_div(s.taps(), CONV_WEIGHT_TAPS);
+  const std::int64_t parts =
+      std::clamp<std::int64_t>(groups_per_unit * queue.device().info().compute_units / groups, 1,
+                               ceil_div(s.images * s.out_pixels(), least));
+  kernel_int(groups, "conv2d", "a number of filters");
+  const Tensor partials = queue.scratch({parts, p.dw.numel()}, compute_dtype(p.dw.dtype));
+  Defines defines = dtype_defines(p.dw.dtype);
+  queue.launch(queue.kernel(file, "direct_weight", defines.set("INDEX", "uint")),
+               Range::groups(CONV_WEIGHT_ITEMS, groups, parts), p.dy, p.x, partials, conv_shape(s),
+               static_cast<int>(parts));
+  sum_weight_parts(queue, partials, p.dw);
 }
 
 }  // namespace
@@ -49,6 +70,12 @@ ConvShape conv_shape(const ConvSizes& p) {
           narrow(p.size[0]),    narrow(p.size[1]),    narrow(p.out_size[0]), narrow(p.out_size[1]),
           narrow(p.kernel[0]),  narrow(p.kernel[1]),  narrow(p.stride[0]),   narrow(p.stride[1]),
           narrow(p.padding[0]), narrow(p.padding[1]), narrow(p.dilation[0]), narrow(p.dilation[1])};
+}
+
+void sum_weight_parts(Queue& queue, const Tensor& partials, const Tensor& dw) {
+  queue.launch(queue.kernel("ops/conv/conv_weight_sum_simt.cl", "conv_weight_sum", dtype_defines(dw.dtype)),
+               Range::linear(dw.numel(), 64), partials, dw, kernel_int(dw.numel(), "conv2d", "a weight"),
+               static_cast<int>(partials.shape[0]));
 }
 
 ConvForward conv2d_forward_simt_direct() {

@@ -29,6 +29,8 @@ struct ConvSizes {
 
 /** As the kernels of a GPU get them. Throws ValueError where they count more than an int holds. */
 ConvShape conv_shape(const ConvSizes& sizes);
+/** On a GPU: dw = the sum of partials [parts, dw.numel()]. */
+void sum_weight_parts(Queue& queue, const Tensor& partials, const Tensor& dw);
 
 // Checked, contiguous, nothing empty.
 

@@ -131,8 +131,7 @@ void backward_weight(Queue& queue, const ConvBackwardWeightProblem& p) {
   const Tensor partials = queue.scratch({parts, p.dw.numel()}, compute_dtype(p.dw.dtype));
   queue.launch(queue.kernel(weight_file, "conv_weight", defines), tile.range(size), p.dy, p.x, partials,
                conv_shape(p.sizes), static_cast<int>(parts));
-  queue.launch(queue.kernel(weight_file, "conv_weight_sum", defines), Range::linear(p.dw.numel(), 64),
-               partials, p.dw, kernel_int(p.dw.numel(), "conv2d", "a weight"), static_cast<int>(parts));
+  sum_weight_parts(queue, partials, p.dw);
 }
 
 // ---- choice

@@ -13,11 +13,13 @@ typedef struct {
   cl_int stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w;
 } ConvShape;
 
-enum { CONV_WEIGHT_ITEMS = 64 };  // work items that sum one weight of a narrow group
+// Work items that sum weights of a narrow group, and how many weights each.
+enum { CONV_WEIGHT_ITEMS = 128, CONV_WEIGHT_TAPS = 9 };
 
-// A convolution as a product that gathers its right operand: a result at (h, w) of phase (p, q), at h * phases_h + p of
-// its plane, meets, at tap kh, row h * step_h + (start_h + p + kh * tap_h) / phases_h of the source where that division
-// leaves nothing; columns likewise. A convolution has one phase; its gradient by the input as many as the stride.
+// A convolution as a product that gathers its right operand: a result at (h, w) of phase (p, q), at h *
+// phases_h + p of its plane, meets, at tap kh, row h * step_h + (start_h + p + kh * tap_h) / phases_h of the
+// source where that division leaves nothing; columns likewise. A convolution has one phase; its gradient by
+// the input as many as the stride.
 typedef struct {
   cl_int images, groups, rows, channels;  // rows: results of a group; channels: of a group, to sum over
   cl_int source_h, source_w, result_h, result_w;

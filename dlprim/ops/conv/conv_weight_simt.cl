@@ -72,13 +72,3 @@ UNROLL for (int i = 0; i < RIGHT_COUNT; ++i) {
   const int column = block_column + LINE_OF_ITEM(item, TILE_COLUMNS);
   STORE_RESULTS(if (block_row + row < s.out_channels && column < columns) out[(long)(block_row + row) * columns + column] = value)
 }
-
-__kernel void conv_weight_sum(BUFFER(const REAL, partials), BUFFER(STORAGE, dw), const int count, const int parts) {
-  BIND(const REAL, partials);
-  BIND(STORAGE, dw);
-  const int at = get_global_id(0);
-  if (at >= count) return;
-  REAL sum = 0;
-  for (int part = 0; part < parts; ++part) sum += partials[(long)part * count + at];
-  STORE(dw, at, sum);
-}

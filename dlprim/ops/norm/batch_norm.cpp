@@ -70,8 +70,23 @@ Range channels_range(Queue& queue, const BatchNormExtents& e) {
   return Range::linear(e.channels, is_cpu(queue) ? 1 : std::min(64, group_size(queue)));
 }
 
-Range elements_range(const Queue& queue, const Tensor& x) {
-  return share_range(queue, x.numel());
+/** Launches an elementwise pass over `tensors`, which have the shape of x; on a GPU an item makes four
+ * elements where they lie in whole aligned vectors. */
+template <class... Args>
+void launch_elementwise(Queue& queue, const char* kernel, const Tensor& x,
+                        std::initializer_list<const Tensor*> tensors, const BatchNormExtents& e,
+                        const Args&... args) {
+  if (is_cpu(queue))
+    return queue.launch(norm_kernel(queue, kernel, x), share_range(queue, x.numel()), args...);
+  constexpr std::int64_t wide = 4;
+  bool is_wide = e.plane % wide == 0 && x.dtype == compute_dtype(x.dtype);
+  for (const Tensor* t : tensors)
+    is_wide &=
+        (t->storage->byte_offset() / size_of(x.dtype) + static_cast<std::size_t>(t->offset)) % wide == 0;
+  const std::int64_t items = x.numel() / (is_wide ? wide : 1);
+  Defines defines = dtype_defines(x.dtype);
+  defines.set("WIDTH", is_wide ? wide : 1).set("INDEX", items > max_kernel_int ? "ulong" : "uint");
+  queue.launch(queue.kernel("ops/norm/batch_norm.cl", kernel, defines), share_range(queue, items), args...);
 }
 
 void require_statistics(const char* op, const Tensor& x, const BatchNormExtents& e, const Tensor& mean,
@@ -143,8 +158,8 @@ void batch_norm_forward(Queue& queue, const Tensor& x, const Tensor& mean, const
   const BatchNormExtents e = extents_of(queue, op, x);
   require_forward(op, x, mean, invstd, weight, bias, y);
   if (x.numel() == 0) return;
-  queue.launch(norm_kernel(queue, "batch_norm_forward", x), elements_range(queue, x), x, e, mean, invstd,
-               Optional{weight}, Optional{bias}, y);
+  launch_elementwise(queue, "batch_norm_forward", x, {&x, &y}, e, x, e, mean, invstd, Optional{weight},
+                     Optional{bias}, y);
 }
 
 void batch_norm_training_forward(Queue& queue, const Tensor& x, const Tensor* weight, const Tensor* bias,
@@ -186,8 +201,8 @@ void batch_norm_backward(Queue& queue, const Tensor& dy, const Tensor& x, const 
                  mean, invstd, Optional{dweight}, Optional{dbias}, coefficients);
   }
   if (dx)
-    queue.launch(norm_kernel(queue, "batch_norm_input_gradient", x), elements_range(queue, x), dy, x, e, mean,
-                 invstd, Optional{weight}, Optional{training ? &coefficients : nullptr}, *dx);
+    launch_elementwise(queue, "batch_norm_input_gradient", x, {&dy, &x, dx}, e, dy, x, e, mean, invstd,
+                       Optional{weight}, Optional{training ? &coefficients : nullptr}, *dx);
 }
 
 }  // namespace dlprim

@@ -38,7 +38,7 @@ inline moments_t no_moments(void) {
 #define FOR_GATHERED(i, n) for (int i = 0; i < n; ++i)
 #else
 #define PER_ITEM 8  // elements that a work item loads before it joins them to its moments
-#define CHAIN 64L   // terms of one chain of additions
+#define CHAIN 64    // terms of one chain of additions
 // A constant bound keeps the values in registers.
 #define FOR_GATHERED(i, n)            \
   for (int i = 0; i < PER_ITEM; ++i) \
@@ -149,16 +149,16 @@ inline gradient_sums_t plane_gradient_sums(const __global STORAGE *dy, const __g
 #else
 
 // Moments of VALUE(i) over i = first, first + step, … below end.
-#define ITEM_MOMENTS(all, first, end, step, VALUE)              \
-  for (long from = first; from < end; from += PER_ITEM * (step)) { \
-    REAL values[PER_ITEM];                                      \
-    int count = 0;                                              \
-    for (int k = 0; k < PER_ITEM; ++k)                          \
-      if (from + k * (step) < end) {                            \
-        values[k] = VALUE(from + k * (step));                   \
-        ++count;                                                \
-      }                                                         \
-    all = joined(all, gathered_moments(values, count));         \
+#define ITEM_MOMENTS(all, first, end, step, VALUE)                 \
+  for (int from = first; from < end; from += PER_ITEM * (step)) {  \
+    REAL values[PER_ITEM];                                         \
+    int count = 0;                                                 \
+    for (int k = 0; k < PER_ITEM; ++k)                             \
+      if (from + k * (step) < end) {                               \
+        values[k] = VALUE(from + k * (step));                      \
+        ++count;                                                   \
+      }                                                            \
+    all = joined(all, gathered_moments(values, count));            \
   }
 
 // The moments of all work items of a group.
@@ -169,16 +169,24 @@ inline moments_t group_moments(moments_t mine, __local moments_t *shared) {
   return shared[0];
 }
 
-// Sums of DY(i) and DY(i) DISTANCE(i), the distance of x from its mean, over i = first, first + step, … below end.
-#define ITEM_GRADIENT_SUMS(all, first, end, step, DY, DISTANCE)               \
-  for (long from = first; from < end; from += CHAIN * (step)) {         \
-    REAL2 sum = 0;                                                            \
-    for (long i = from; i < min((long)(end), from + CHAIN * (step)); i += step) { \
-      const REAL g = DY(i);                                                   \
-      sum.x += g;                                                             \
-      sum.y = fma(g, DISTANCE(i), sum.y);                                     \
-    }                                                                         \
-    all += sum;                                                               \
+// Sums of DY(i) and DY(i) DISTANCE(i), the distance of x from its mean, over i = first, first + step, … below end. What
+// PER_ITEM terms need is read before any is added.
+#define ITEM_GRADIENT_SUMS(all, first, end, step, DY, DISTANCE)                                         \
+  for (int from = first; from < end; from += CHAIN * (step)) {                                          \
+    REAL2 sum = 0;                                                                                      \
+    for (int some = from; some < end && some < from + CHAIN * (step); some += PER_ITEM * (step)) {      \
+      REAL gradients[PER_ITEM], distances[PER_ITEM];                                                    \
+      for (int k = 0; k < PER_ITEM; ++k) {                                                              \
+        const int i = some + k * (step);                                                                \
+        gradients[k] = i < end ? (REAL)(DY(i)) : 0;                                                     \
+        distances[k] = i < end ? (REAL)(DISTANCE(i)) : 0;                                               \
+      }                                                                                                 \
+      for (int k = 0; k < PER_ITEM; ++k) {                                                              \
+        sum.x += gradients[k];                                                                          \
+        sum.y = fma(gradients[k], distances[k], sum.y);                                                 \
+      }                                                                                                 \
+    }                                                                                                   \
+    all += sum;                                                                                         \
   }
 
 inline REAL2 group_sums(REAL2 mine, __local REAL2 *shared) {

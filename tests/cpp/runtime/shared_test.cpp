@@ -47,6 +47,7 @@ const SharedStruct shared_structs[] = {
     PLAIN("ops/attention/attention_shared.h", AttentionExtents, is_causal),
     PLAIN("ops/attention/attention_shared.h", MaskStrides, inner_size),
     PLAIN("ops/conv/conv_shared.h", ConvShape, dilation_w),
+    PLAIN("ops/conv/conv_shared.h", ConvGather, padded_depth),
     PLAIN("ops/conv/conv_shared.h", Stencil, y_base),
     PLAIN("ops/conv/conv_shared.h", Scatter, slice),
     PLAIN("ops/index/index_shared.h", Places, wraps),

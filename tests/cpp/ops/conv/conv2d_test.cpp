@@ -48,16 +48,22 @@ std::vector<T> random_values(const Dims& shape, unsigned seed) {
   return {floats.begin(), floats.end()};
 }
 
+/** Below the highest precision the operands are numbers that survive its rounding, so that results are as
+ * exact. */
 template <class T>
-void check(const Case& c, double unit = 4e-7) {
+void check(const Case& c, double unit = 4e-7, MatmulPrecision precision = MatmulPrecision::highest) {
   SCOPED_TRACE(concat("x ", c.x, " weight ", c.weight, " stride ", c.geometry.stride[0], ",",
                       c.geometry.stride[1], " padding ", c.geometry.padding[0], ",", c.geometry.padding[1],
                       " dilation ", c.geometry.dilation[0], ",", c.geometry.dilation[1], " groups ",
                       c.geometry.groups));
   Queue& queue = device().queue();
   const Dims y_shape = conv2d_output_shape(c.x, c.weight, c.geometry);
-  const auto x = random_values<T>(c.x, 1), weight = random_values<T>(c.weight, 2),
-             dy = random_values<T>(y_shape, 3), bias = random_values<T>({c.weight[0]}, 4);
+  auto x = random_values<T>(c.x, 1), weight = random_values<T>(c.weight, 2),
+       dy = random_values<T>(y_shape, 3);
+  const auto bias = random_values<T>({c.weight[0]}, 4);
+  if (precision != MatmulPrecision::highest)
+    for (std::vector<T>* values : {&x, &weight, &dy})
+      for (T& value : *values) value = std::round(value * 64) / 64;
   std::vector<double> y(dy.size()), dx(x.size()), dw(weight.size());
   const std::int64_t plane = y_shape[2] * y_shape[3];
   for (std::size_t i = 0; i < y.size(); ++i)
@@ -72,9 +78,9 @@ void check(const Case& c, double unit = 4e-7) {
   const Tensor ty = Tensor::empty(device(), y_shape, dtype_of<T>()),
                tdx = Tensor::empty(device(), c.x, dtype_of<T>()),
                tdw = Tensor::empty(device(), c.weight, dtype_of<T>());
-  conv2d_forward(queue, tx, tw, &tbias, c.geometry, ty);
-  conv2d_backward_data(queue, tdy, tw, c.geometry, tdx);
-  conv2d_backward_weight(queue, tdy, tx, c.geometry, tdw);
+  conv2d_forward(queue, tx, tw, &tbias, c.geometry, ty, precision);
+  conv2d_backward_data(queue, tdy, tw, c.geometry, tdx, precision);
+  conv2d_backward_weight(queue, tdy, tx, c.geometry, tdw, precision);
   const auto compare = [&](const char* what, const Tensor& actual, const std::vector<double>& expected,
                            double terms) {
     SCOPED_TRACE(what);
@@ -112,6 +118,8 @@ const std::vector<Case>& cases() {
       {{1, 2, 8, 8}, {3, 2, 2, 2}, {{3, 3}, {0, 0}, {1, 1}, 1}},
       {{1, 2, 9, 9}, {3, 2, 3, 3}, {{1, 1}, {4, 5}, {1, 1}, 1}},
       {{1, 520, 6, 6}, {20, 520, 3, 3}, {{1, 1}, {1, 1}, {1, 1}, 1}},
+      {{3, 40, 17, 15}, {150, 40, 3, 3}, {{2, 2}, {1, 1}, {1, 1}, 1}},
+      {{2, 130, 9, 9}, {70, 130, 1, 1}, {{2, 1}, {0, 0}, {1, 1}, 1}},
   };
   return list;
 }
@@ -149,7 +157,10 @@ TEST(Conv2d, EveryImplementation) {
   for (const char* family : {"conv2d_forward", "conv2d_backward_data", "conv2d_backward_weight"})
     for_each_implementation(family, [] {
       check_random_geometries(8, 4711);
-      for (std::size_t i = 0; i < cases().size(); i += 4) check<float>(cases()[i]);
+      for (std::size_t i = 0; i < cases().size(); i += 4) {
+        check<float>(cases()[i]);
+        check<float>(cases()[i], 1e-6, MatmulPrecision::high);
+      }
       if (device().info().fp64) check<double>(cases()[4], 1e-14);
     });
 }

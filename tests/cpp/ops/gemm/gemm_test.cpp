@@ -212,6 +212,100 @@ TEST(Gemm, EveryImplementation) {
   });
 }
 
+/** Distance of a float32 product from the exact one, of each result to the root of its products' squares: the
+ * root of the mean of the squares. */
+double distance(const std::vector<float>& a, const std::vector<float>& b, const std::vector<float>& c,
+                std::int64_t m, std::int64_t n, std::int64_t k) {
+  double all = 0;
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t j = 0; j < n; ++j) {
+      double sum = 0, squares = 0;
+      for (std::int64_t l = 0; l < k; ++l) {
+        const double term = double(a[at(i * k + l)]) * double(b[at(l * n + j)]);
+        sum += term;
+        squares += term * term;
+      }
+      all += (c[at(i * n + j)] - sum) * (c[at(i * n + j)] - sum) / squares;
+    }
+  return std::sqrt(all / double(m * n));
+}
+
+/** The float32 product, term by term. */
+std::vector<float> plain_product(const std::vector<float>& a, const std::vector<float>& b, std::int64_t m,
+                                 std::int64_t n, std::int64_t k) {
+  std::vector<float> c(at(m * n), 0);
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t l = 0; l < k; ++l)
+      for (std::int64_t j = 0; j < n; ++j)
+        c[at(i * n + j)] = std::fma(a[at(i * k + l)], b[at(l * n + j)], c[at(i * n + j)]);
+  return c;
+}
+
+// "highest" is as exact as float32 is, whatever multiplies: deep sums of one sign (tensor cores truncate
+// where they add), magnitudes far apart, and terms that cancel.
+TEST(Gemm, EveryImplementationKeepsThePrecision) {
+  for_each_implementation("gemm", [] {
+    constexpr std::int64_t m = 20, n = 36;
+    for (const std::int64_t k : {8, 300, 4000})
+      for (const std::string kind : {"mixed signs", "one sign", "far apart", "cancelling"}) {
+        SCOPED_TRACE(concat(kind, " ", k));
+        std::vector<float> a = random_floats(m * k, 1), b = random_floats(k * n, 2);
+        for (std::int64_t i = 0; i < m * k; ++i) {
+          float& value = a[at(i)];
+          if (kind == "one sign") value = std::abs(value);
+          if (kind == "far apart") value = std::ldexp(value, static_cast<int>(i * 7 % 40) - 20);
+          if (kind == "cancelling" && i % k >= k / 2) value = -a[at(i - k / 2)] * (1 + 1e-4F * value);
+        }
+        for (std::int64_t i = 0; i < k * n; ++i) {
+          if (kind == "one sign") b[at(i)] = std::abs(b[at(i)]);
+          if (kind == "cancelling" && i / n >= k / 2) b[at(i)] = b[at(i - k / 2 * n)];
+        }
+        const double plain = distance(a, b, plain_product(a, b, m, n, k), m, n, k);
+        const Tensor ta = upload(a, {m, k}), tb = upload(b, {k, n}), tc = Tensor::empty(device(), {m, n});
+        gemm(device().queue(), ta, tb, tc);
+        EXPECT_LE(distance(a, b, download<float>(tc), m, n, k), 4 * plain + 1e-8);
+        gemm(device().queue(), ta, tb, tc, 1, 0, nullptr, MatmulPrecision::high);
+        EXPECT_LE(distance(a, b, download<float>(tc), m, n, k), 4 * plain + 1e-3);
+      }
+  });
+}
+
+TEST(Gemm, EveryImplementationTakesInfinitiesAndNaNs) {
+  constexpr std::int64_t m = 70, n = 40, k = 50;
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  std::vector<float> a = random_floats(m * k, 1), b = random_floats(k * n, 2);
+  a[at(3 * k + 7)] = infinity;                                   // a row of infinities, but for
+  b[at(7 * n + 5)] = 0;                                          // a NaN
+  b[at(9 * n + 6)] = -infinity;                                  // a column of them
+  a[at(11 * k + 20)] = std::numeric_limits<float>::quiet_NaN();  // a row of NaNs
+  b[at(33 * n + 30)] = infinity;
+  a[at(12 * k + 33)] = 0.5F;  // exact in TF32: nothing is left of it
+  a[at(13 * k + 33)] = -2;
+  a[at(20 * k + 1)] =
+      std::numeric_limits<float>::max();  // finite, and nearer to infinity than to a TF32 number
+  for (std::int64_t j = 0; j < n; ++j) b[at(n + j)] = 0.25F;
+  const std::vector<float> expected = plain_product(a, b, m, n, k);
+  const Tensor ta = upload(a, {m, k}), tb = upload(b, {k, n}), tc = Tensor::empty(device(), {m, n});
+  for_each_implementation("gemm", [&] {
+    for (const MatmulPrecision precision : {MatmulPrecision::highest, MatmulPrecision::high}) {
+      gemm(device().queue(), ta, tb, tc, 1, 0, nullptr, precision);
+      const std::vector<float> actual = download<float>(tc);
+      const bool exact = precision == MatmulPrecision::highest;
+      for (std::int64_t i = 0; i < m * n; ++i) {
+        const float wanted = expected[at(i)], got = actual[at(i)];
+        if (!exact && i / n == 20) continue;  // what TF32 may take for an infinity
+        if (std::isnan(wanted))
+          EXPECT_TRUE(std::isnan(got)) << i / n << ", " << i % n << ": " << got;
+        else if (std::isinf(wanted))
+          EXPECT_EQ(got, wanted) << i / n << ", " << i % n;
+        else
+          EXPECT_NEAR(got, wanted, (exact ? 1e-4 : 2e-2) * std::max(1.0F, std::abs(wanted)))
+              << i / n << ", " << i % n;
+      }
+    }
+  });
+}
+
 TEST(Gemm, ErrorsNameTheShapes) {
   Queue& queue = device().queue();
   const Tensor a = Tensor::empty(device(), {2, 3}), b = Tensor::empty(device(), {4, 5}),
