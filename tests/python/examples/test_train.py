@@ -204,6 +204,34 @@ class TestCheckpoint:
         save_checkpoint({"number": 4}, tmp_path)
         assert load_checkpoint(tmp_path) == {"number": 4}
 
+    @pytest.mark.parametrize("moment", KILLED_AT)
+    def test_a_training_killed_in_a_checkpoint_goes_on_from_the_one_before(self, tmp_path, moment, capsys):
+        options = (*SHORT, "--checkpoint-every", 1)
+        whole = run(tmp_path / "whole", *options)
+        program = f"""
+import os, signal, sys, ocl
+sys.path.insert(0, "examples")
+import train
+from training import trainer
+def save_checkpoint(state, folder):
+    global saves
+    saves += 1
+    if saves == 3:
+        exec({KILLED_AT[moment]!r}, globals())
+    real_save_checkpoint(state, folder)
+real_save_checkpoint, saves, trainer.save_checkpoint = trainer.save_checkpoint, 0, save_checkpoint
+train.main(sys.argv[1:])
+"""
+        device, killed = str(ocl.get_default_device()), tmp_path / "killed"
+        process = processes.start(program, "--device", device, "--output", killed, *options)
+        errors = process.communicate(timeout=300)[1]
+        assert process.returncode == -signal.SIGKILL, errors
+        capsys.readouterr()
+        rows = run(killed, *options, "--resume")
+        assert "resumed at epoch 1, update 2\n" in capsys.readouterr().out
+        assert figures(rows) == figures(whole)
+        assert model_bytes(killed) == model_bytes(tmp_path / "whole")
+
     def test_the_one_before_is_kept_and_serves_where_the_last_is_damaged(self, tmp_path, capsys):
         for number in range(3):
             save_checkpoint({"number": number, "tensor": ocl.full((9,), number)}, tmp_path)
