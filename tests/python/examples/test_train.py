@@ -14,7 +14,7 @@ import predict
 import processes
 import pytest
 import train
-from example_programs import kill_when_it_prints, output_of
+from example_programs import REPOSITORY, kill_when_it_prints, output_of
 from PIL import Image
 from training import checkpoint, nets
 from training.checkpoint import NAME, PREVIOUS, load_checkpoint, save_checkpoint
@@ -26,6 +26,7 @@ import ocl
 from ocl import nn
 from ocl.utils.data import DataLoader, TensorDataset
 
+DIGITS = REPOSITORY.parent / "shared" / "data" / "mnist"
 SHORT = "--fake-size 48 --batch-size 8 --epochs 2 --lr 0.01 --log-interval 1".split()
 # Everything that a resumed training must carry on.
 EVERYTHING = (
@@ -108,6 +109,16 @@ class TestSources:
         content = ocl.load(tmp_path / "model.safetensors")
         assert content["weights"]["0.weight"].shape == (16, channels, 3, 3)
         assert len(content["classes"]) == 10
+
+    @pytest.mark.slow
+    @pytest.mark.skipif(not DIGITS.is_dir(), reason=f"no MNIST files in {DIGITS}, training unchecked")
+    def test_resnet18_learns_the_digits(self, tmp_path):
+        """The command of docs/models.md, on a sixth of MNIST."""
+        rows = run(tmp_path, "--mnist", DIGITS, "--net", "resnet18", "--epochs", 10, "--batch-size", 64)
+        assert len(rows) == 10
+        assert float(rows[-1]["test_top1"]) >= 98.5
+        weights = ocl.load(tmp_path / "model.safetensors")["weights"]
+        assert weights["conv1.weight"].shape == (64, 1, 7, 7)
 
     def test_made_pictures_stay_the_same_and_are_told_apart(self):
         pictures = MadePictures(40, 32)
