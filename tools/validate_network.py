@@ -32,6 +32,7 @@ def parse_arguments(arguments=None):
     option(
         "--nets", default="families", help="names with commas, `all`, or `families`, one of each: the default"
     )
+    option("--without", default="", metavar="NETS", help="those to leave out, with commas")
     option("--modes", default="train,eval", help="default %(default)s")
     option(
         "--source",
@@ -48,7 +49,8 @@ def parse_arguments(arguments=None):
     option("--markdown", metavar="FILE", help="write the table as a page")
     option("--readme", metavar="FILE", help="put a line for each family of nets between the marks there")
     options = parser.parse_args(arguments)
-    options.nets = named_nets(parser, options.nets)
+    left_out = named_nets(parser, options.without) if options.without else []
+    options.nets = [name for name in named_nets(parser, options.nets) if name not in left_out]
     if options.resume and not options.json:
         parser.error("--resume goes on from the file that --json names")
     if options.readme:

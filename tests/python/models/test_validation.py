@@ -304,7 +304,12 @@ class TestProgram:
         assert self.run(*options) == 0
         assert made == ["models", "torchvision"]
 
-    @pytest.mark.parametrize("arguments", ["--nets resnet999", "--modes test"])
+    def test_nets_are_left_out(self):
+        options = validate_network.parse_arguments("--nets all --without vit_h_14,regnet_y_128gf".split())
+        assert len(options.nets) == 78
+        assert not {"vit_h_14", "regnet_y_128gf"} & set(options.nets)
+
+    @pytest.mark.parametrize("arguments", ["--nets resnet999", "--without resnet999", "--modes test"])
     def test_what_does_not_exist_is_refused(self, arguments):
         with pytest.raises(SystemExit, match="2"):
             self.run(*arguments.split())
