@@ -4,12 +4,14 @@
     tools/validate_network.py                                  # one net of each family
     tools/validate_network.py --nets resnet18,vit_b_16 --modes eval --verbose
     tools/validate_network.py --nets all --device ocl:1 --json figures.json
+    tools/validate_network.py --nets all --json figures.json --resume   # less what the file has
 
 Exits with 1 if a net fails. docs/validated-nets.md says what is compared.
 """
 
 import argparse
 import json
+import os
 import shlex
 import sys
 from pathlib import Path
@@ -30,6 +32,7 @@ def parse_arguments(arguments=None):
     option(
         "--nets", default="families", help="names with commas, `all`, or `families`, one of each: the default"
     )
+    option("--without", default="", metavar="NETS", help="those to leave out, with commas")
     option("--modes", default="train,eval", help="default %(default)s")
     option(
         "--source",
@@ -42,9 +45,19 @@ def parse_arguments(arguments=None):
     option("--threads", type=int, default=1, metavar="N", help="of PyTorch, default %(default)s")
     option("--verbose", action="store_true", help="show every tensor")
     option("--json", metavar="FILE", help="write all figures")
+    option("--resume", action="store_true", help="take from the file of --json what it has already")
     option("--markdown", metavar="FILE", help="write the table as a page")
+    option("--readme", metavar="FILE", help="put a line for each family of nets between the marks there")
     options = parser.parse_args(arguments)
-    options.nets = named_nets(parser, options.nets)
+    left_out = named_nets(parser, options.without) if options.without else []
+    options.nets = [name for name in named_nets(parser, options.nets) if name not in left_out]
+    if options.resume and not options.json:
+        parser.error("--resume goes on from the file that --json names")
+    if options.readme:
+        try:
+            report.between_marks(Path(options.readme).read_text())
+        except (OSError, ValueError) as error:
+            parser.error(f"--readme {options.readme}: {error}")
     options.modes = options.modes.split(",")
     if not set(options.modes) <= {"train", "eval"}:
         parser.error(f"--modes are train and eval, not {','.join(options.modes)}")
@@ -66,9 +79,34 @@ SOURCES = {"models": "the nets of ocl.models", "torchvision": "torchvision's own
 def write_files(options, outcomes, about):
     """After every net: all of them may take hours."""
     if options.json:
-        Path(options.json).write_text(json.dumps(report.as_json(outcomes, *about), indent=1) + "\n")
+        write_whole(options.json, json.dumps(report.as_json(outcomes, *about), indent=1) + "\n")
     if options.markdown:
-        Path(options.markdown).write_text(report.markdown(outcomes, *about))
+        write_whole(options.markdown, report.markdown(outcomes, *about))
+    if options.readme:
+        rows = [report.row(outcome) for outcome in outcomes]
+        write_whole(options.readme, report.with_short_table(Path(options.readme).read_text(), rows))
+
+
+def write_whole(path, text):
+    """A kill leaves the file as it was."""
+    unfinished = Path(f"{path}.unfinished")
+    unfinished.write_text(text)
+    os.replace(unfinished, path)
+
+
+def earlier_outcomes(options, device, source):
+    """Those in the file of --json, to go on from."""
+    if not options.resume or not Path(options.json).exists():
+        return []
+    figures = json.loads(Path(options.json).read_text())
+    if (figures["device"], figures["source"]) != (device, source):
+        sys.exit(f"{options.json} is of {figures['device']} with {figures['source']}: not gone on with")
+    return report.from_json(figures)
+
+
+def in_order(outcomes):
+    """By name, and training before evaluation."""
+    return sorted(outcomes, key=lambda outcome: (outcome.net, outcome.mode != "train"))
 
 
 def main(arguments=None):
@@ -79,20 +117,25 @@ def main(arguments=None):
     make_ours, make_twin = nets.our_factory(source), nets.our_factory("torchvision")
     command = shlex.join(["tools/validate_network.py", *(sys.argv[1:] if arguments is None else arguments)])
     about = (command, ocl.get_device_name(), SOURCES[source])
-    table, outcomes = report.Table(), []
-    print(table.heading(), flush=True)
+    table, outcomes = report.Table(), earlier_outcomes(options, *about[1:])
+    done = {(outcome.net, outcome.mode) for outcome in outcomes}
+    print(table.heading(), *map(table.line, outcomes), sep="\n", flush=True)
     for name in options.nets:
+        modes = [mode for mode in options.modes if (name, mode) not in done]
+        if not modes:
+            continue
         setting = nets.setting(name, options.side, options.batch)
         theirs = nets.torchvision_net(name, setting.options)
-        for mode in options.modes:
+        for mode in modes:
             ours = make_ours(name, **setting.options)
             twin = make_twin(name, **setting.options) if source == "models" else None
             outcome = validate(name, theirs, ours, nets.pictures(setting), mode, twin)
-            outcomes.append(outcome)
+            outcomes = in_order([*outcomes, outcome])
             write_files(options, outcomes, about)
             print(table.line(outcome), flush=True)
             if options.verbose:
                 print(report.tensors(outcome), flush=True)
+    write_files(options, outcomes, about)
     failed = [f"{outcome.net} ({outcome.mode})" for outcome in outcomes if outcome.verdict == FAIL]
     print(
         f"{len(outcomes) - len(failed)} of {len(outcomes)} pass"

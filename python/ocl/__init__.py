@@ -24,6 +24,9 @@ int = int32 = _C.int32
 uint8 = _C.uint8
 bool = bool_ = _C.bool_
 
+# What shapes are. (torch.Size)
+Size = tuple
+
 __version__ = "0.1.0"
 
 
@@ -45,6 +48,7 @@ __all__ = [name for name in dir(_C) if not name.startswith("_")] + [
     "DeviceError",
     "KernelBuildError",
     "OutOfMemoryError",
+    "Size",
     "Tensor",
     "autograd",
     "bool",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any, Final, TypeVar
 
-__all__ = ["export", "ignore", "is_scripting", "is_tracing", "unused"]
+__all__ = ["Final", "export", "ignore", "is_scripting", "is_tracing", "unused"]
 
 Function = TypeVar("Function")
 
@@ -24,9 +24,9 @@ def unused(function: Function) -> Function:
     return function
 
 
-def ignore(function: Function) -> Function:
-    """The function itself. (torch.jit.ignore)"""
-    return function
+def ignore(drop: Any = False, **options: Any) -> Any:
+    """The function itself, as ``@ignore`` and as ``@ignore(drop=…)``. (torch.jit.ignore)"""
+    return drop if callable(drop) else lambda function: function
 
 
 def export(function: Function) -> Function:

@@ -2,6 +2,9 @@
 
 import os
 
+# PyTorch's threads else spin while they wait, on the cores that PoCL computes on. Set before torch is read.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
 import numpy as np
 import pytest
 import torch

@@ -206,7 +206,7 @@ def _forward_and_backward(library, net, pictures, **options):
     if net.training:
         values |= {name: _array(buffer) for name, buffer in net.named_buffers()}
     gradients = {"(pictures)": leaf.grad} | {name: p.grad for name, p in net.named_parameters()}
-    return values, {name: _array(gradient) for name, gradient in gradients.items()}
+    return values, {name: None if g is None else g.numpy() for name, g in gradients.items()}
 
 
 def _draw_nothing(net):
@@ -217,7 +217,7 @@ def _draw_nothing(net):
 
 
 def _array(tensor):
-    return None if tensor is None else np.array(tensor.detach().numpy())
+    return np.array(tensor.detach().numpy())
 
 
 def _distances(values, truth):

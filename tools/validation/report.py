@@ -1,8 +1,10 @@
 """The figures of a validation as text, Markdown and JSON."""
 
+import math
+import re
 from dataclasses import asdict
 
-from .comparison import LIMIT, worst
+from .comparison import FAIL, LIMIT, Comparison, Distance, Outcome, worst
 
 HEADINGS = ("net", "mode", "input", "output", "gradient", "aligned", "at", "verdict")
 KINDS = ("values", "gradients", "aligned", "decisions")
@@ -113,3 +115,71 @@ def as_json(outcomes, command, device, source):
             for outcome in outcomes
         ],
     }
+
+
+def from_json(figures):
+    """The outcomes that as_json was given."""
+    return [
+        Outcome(
+            net["net"],
+            net["mode"],
+            tuple(net["shape"]),
+            Comparison(*([Distance(d["name"], d["ours"], d["torch"]) for d in net[kind]] for kind in KINDS)),
+            net["seconds"],
+        )
+        for net in figures["nets"]
+    ]
+
+
+SHORT_HEADINGS = ("nets", "number", "output", "gradient", "passed")
+BEGIN, END = "<!-- validated nets: tools/validate_network.py --readme -->", "<!-- end of validated nets -->"
+
+
+def family(net):
+    """The beginning of a net's name that its variants share."""
+    return re.match("(wide_)?[a-z]+", net)[0]
+
+
+def short_table(rows):
+    """One line for each family, of the lines of the long table: the worst multiples of PyTorch's distance."""
+    families = {}
+    for line in rows:
+        families.setdefault(family(line[0]), []).append(dict(zip(HEADINGS, line, strict=True)))
+
+    def worst_multiple(lines, heading):
+        multiples = [float(re.search(r"\((.+)×\)", line[heading])[1]) for line in lines]
+        return f"{max(multiples, key=lambda m: math.inf if math.isnan(m) else m):.2f}×"
+
+    return "\n".join(
+        [f"| {' | '.join(SHORT_HEADINGS)} |", f"|{'---|' * len(SHORT_HEADINGS)}"]
+        + [
+            f"| {name} | {len({line['net'] for line in lines})} | {worst_multiple(lines, 'output')} "
+            f"| {worst_multiple(lines, 'aligned')} "
+            f"| {sum(line['verdict'] != FAIL for line in lines)} of {len(lines)} |"
+            for name, lines in sorted(families.items())
+        ]
+    )
+
+
+def between_marks(text):
+    """(before, table, after) of a README, where the marks are.
+
+    Raises:
+        ValueError: they are not there, once each and in order.
+    """
+    parts = re.fullmatch(f"(.*{re.escape(BEGIN)}\n)(.*)(\n{re.escape(END)}.*)", text, re.DOTALL)
+    if not parts or text.count(BEGIN) != 1 or text.count(END) != 1:
+        raise ValueError(f"there is no place for the table: {BEGIN} and {END}, each on a line of its own")
+    return parts[1], parts[2].strip(), parts[3]
+
+
+def with_short_table(text, rows):
+    """A README with the table in its place."""
+    before, _, after = between_marks(text)
+    return f"{before}\n{short_table(rows)}\n{after}"
+
+
+def rows_of_page(text):
+    """The lines of the long table on the page."""
+    lines = [line[2:-2].split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    return [tuple(line) for line in lines if line != list(HEADINGS)]

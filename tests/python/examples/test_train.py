@@ -14,7 +14,7 @@ import predict
 import processes
 import pytest
 import train
-from example_programs import kill_when_it_prints, output_of
+from example_programs import REPOSITORY, kill_when_it_prints, output_of
 from PIL import Image
 from training import checkpoint, nets
 from training.checkpoint import NAME, PREVIOUS, load_checkpoint, save_checkpoint
@@ -26,6 +26,7 @@ import ocl
 from ocl import nn
 from ocl.utils.data import DataLoader, TensorDataset
 
+DIGITS = REPOSITORY.parent / "shared" / "data" / "mnist"
 SHORT = "--fake-size 48 --batch-size 8 --epochs 2 --lr 0.01 --log-interval 1".split()
 # Everything that a resumed training must carry on.
 EVERYTHING = (
@@ -108,6 +109,16 @@ class TestSources:
         content = ocl.load(tmp_path / "model.safetensors")
         assert content["weights"]["0.weight"].shape == (16, channels, 3, 3)
         assert len(content["classes"]) == 10
+
+    @pytest.mark.slow
+    @pytest.mark.skipif(not DIGITS.is_dir(), reason=f"no MNIST files in {DIGITS}, training unchecked")
+    def test_resnet18_learns_the_digits(self, tmp_path):
+        """The command of docs/models.md, on a sixth of MNIST."""
+        rows = run(tmp_path, "--mnist", DIGITS, "--net", "resnet18", "--epochs", 10, "--batch-size", 64)
+        assert len(rows) == 10
+        assert float(rows[-1]["test_top1"]) >= 98.5
+        weights = ocl.load(tmp_path / "model.safetensors")["weights"]
+        assert weights["conv1.weight"].shape == (64, 1, 7, 7)
 
     def test_made_pictures_stay_the_same_and_are_told_apart(self):
         pictures = MadePictures(40, 32)
@@ -203,6 +214,34 @@ class TestCheckpoint:
         assert load_checkpoint(tmp_path) == {"number": 2}
         save_checkpoint({"number": 4}, tmp_path)
         assert load_checkpoint(tmp_path) == {"number": 4}
+
+    @pytest.mark.parametrize("moment", KILLED_AT)
+    def test_a_training_killed_in_a_checkpoint_goes_on_from_the_one_before(self, tmp_path, moment, capsys):
+        options = (*SHORT, "--checkpoint-every", 1)
+        whole = run(tmp_path / "whole", *options)
+        program = f"""
+import os, signal, sys, ocl
+sys.path.insert(0, "examples")
+import train
+from training import trainer
+def save_checkpoint(state, folder):
+    global saves
+    saves += 1
+    if saves == 3:
+        exec({KILLED_AT[moment]!r}, globals())
+    real_save_checkpoint(state, folder)
+real_save_checkpoint, saves, trainer.save_checkpoint = trainer.save_checkpoint, 0, save_checkpoint
+train.main(sys.argv[1:])
+"""
+        device, killed = str(ocl.get_default_device()), tmp_path / "killed"
+        process = processes.start(program, "--device", device, "--output", killed, *options)
+        errors = process.communicate(timeout=300)[1]
+        assert process.returncode == -signal.SIGKILL, errors
+        capsys.readouterr()
+        rows = run(killed, *options, "--resume")
+        assert "resumed at epoch 1, update 2\n" in capsys.readouterr().out
+        assert figures(rows) == figures(whole)
+        assert model_bytes(killed) == model_bytes(tmp_path / "whole")
 
     def test_the_one_before_is_kept_and_serves_where_the_last_is_damaged(self, tmp_path, capsys):
         for number in range(3):

@@ -3,6 +3,8 @@
 import copy
 import json
 import math
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -302,7 +304,85 @@ class TestProgram:
         assert self.run(*options) == 0
         assert made == ["models", "torchvision"]
 
-    @pytest.mark.parametrize("arguments", ["--nets resnet999", "--modes test"])
+    def test_nets_are_left_out(self):
+        options = validate_network.parse_arguments("--nets all --without vit_h_14,regnet_y_128gf".split())
+        assert len(options.nets) == 78
+        assert not {"vit_h_14", "regnet_y_128gf"} & set(options.nets)
+
+    @pytest.mark.parametrize("arguments", ["--nets resnet999", "--without resnet999", "--modes test"])
     def test_what_does_not_exist_is_refused(self, arguments):
         with pytest.raises(SystemExit, match="2"):
             self.run(*arguments.split())
+
+    def test_it_goes_on_where_it_was_stopped(self, tmp_path, capsys, monkeypatch):
+        figures = tmp_path / "figures.json"
+        options = ["--nets", "squeezenet1_1", *"--side 32 --batch 2 --json".split(), str(figures)]
+        assert self.run(*options, "--modes", "eval") == 0
+        done = []
+        monkeypatch.setattr(
+            validate_network, "validate", lambda *given: done.append(given[4]) or validate(*given)
+        )
+        assert self.run(*options, "--resume") == 0
+        assert done == ["train"]
+        modes = [(net["net"], net["mode"]) for net in json.loads(figures.read_text())["nets"]]
+        assert modes == [("squeezenet1_1", "train"), ("squeezenet1_1", "eval")]
+        assert capsys.readouterr().out.splitlines()[-1] == "2 of 2 pass"
+        figures.write_text(figures.read_text().replace('"device": "', '"device": "another '))
+        with pytest.raises(SystemExit, match="not gone on with"):
+            self.run(*options, "--resume")
+
+    def test_the_table_of_a_readme(self, tmp_path):
+        readme, page = tmp_path / "README.md", tmp_path / "page.md"
+        readme.write_text(f"before\n\n{report.BEGIN}\nold\n{report.END}\nafter\n")
+        options = "--nets squeezenet1_1 --side 32 --batch 2 --markdown".split()
+        assert self.run(*options, str(page), "--readme", str(readme)) == 0
+        before, table, after = report.between_marks(readme.read_text())
+        assert (before[:6], after[-6:]) == ("before", "after\n")
+        assert re.fullmatch(
+            r"\| nets \| number \| output \| gradient \| passed \|\n\|(---\|){5}\n"
+            r"\| squeezenet \| 1 \| \d\.\d\d× \| \d\.\d\d× \| 2 of 2 \|",
+            table,
+        )
+        assert table == report.short_table(report.rows_of_page(page.read_text()))
+
+    @pytest.mark.parametrize("text", ["no marks", f"{report.END}\n{report.BEGIN}\n", report.BEGIN])
+    def test_a_readme_without_a_place_is_refused(self, tmp_path, text, capsys):
+        (tmp_path / "README.md").write_text(text)
+        with pytest.raises(SystemExit, match="2"):
+            self.run("--readme", str(tmp_path / "README.md"))
+        assert "no place for the table" in capsys.readouterr().err
+
+
+def test_outcomes_survive_being_written():
+    outcome = comparison.Outcome("net", "train", (2, 3), comparison_of(gradient=math.nan), 1.5)
+    (again,) = report.from_json(json.loads(json.dumps(report.as_json([outcome], "", "", ""))))
+    assert report.row(again) == report.row(outcome)
+
+
+def line_of(net, output, aligned, verdict=PASS):
+    return (net, "train", "1", f"1e-7 ({output}×)", "1e-7 (9.00×)", f"1e-7 ({aligned}×)", "weight", verdict)
+
+
+def test_families_of_the_short_table():
+    rows = [
+        line_of("vgg11", "0.50", "1.00"),
+        line_of("vgg11_bn", "0.70", "0.90"),
+        line_of("wide_resnet50_2", "nan", "5.00", FAIL),
+        line_of("resnext50_32x4d", "1.00", "inf", FAIL),
+    ]
+    assert report.short_table(rows).splitlines()[2:] == [
+        "| resnext | 1 | 1.00× | inf× | 0 of 1 |",
+        "| vgg | 2 | 0.70× | 1.00× | 2 of 2 |",
+        "| wide_resnet | 1 | nan× | 5.00× | 0 of 1 |",
+    ]
+
+
+def test_the_readme_has_the_table_of_the_page():
+    root = Path(__file__).parents[3]
+    rows = report.rows_of_page((root / "docs" / "validated-nets.md").read_text())
+    _, table, _ = report.between_marks((root / "README.md").read_text())
+    assert table == report.short_table(rows)
+    assert {report.family(name) for name in validate_network.nets.FAMILIES} <= {
+        report.family(line[0]) for line in rows
+    }
+    assert not [line for line in rows if line[-1] == FAIL]
