@@ -47,5 +47,9 @@ def test_sync_batch_norm_is_batch_norm_of_one_process(rng):
     assert list(synced.state_dict()) == list(plain.state_dict())
     np.testing.assert_array_equal(to_numpy(synced(ocl.tensor(x))), to_numpy(plain(ocl.tensor(x))))
     np.testing.assert_array_equal(to_numpy(synced.running_var), to_numpy(plain.running_var))
+    volume = ocl.tensor(rng.standard_normal((2, 3, 4, 5, 2)).astype(np.float32))
+    np.testing.assert_array_equal(to_numpy(nn.SyncBatchNorm(3)(volume)), to_numpy(nn.BatchNorm3d(3)(volume)))
+    with pytest.raises(ValueError, match="at least 2D"):
+        synced(ocl.ones(3))
     with pytest.raises(NotImplementedError, match="groups of processes"):
         nn.SyncBatchNorm(3, process_group="all")

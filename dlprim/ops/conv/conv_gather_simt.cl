@@ -74,7 +74,7 @@ inline void fetch(Gather *g, const ConvGather s, __global const REAL *filters, P
   g->filters += TILE_DEPTH * s.padded_rows;
 #if FLAT
   const int taps = s.taps_h * s.taps_w, depth = s.channels * taps;
-UNROLL for (int i = 0; i < RIGHT_COUNT; ++i) {
+  UNROLL for (int i = 0; i < RIGHT_COUNT; ++i) {
     const int k = g->channel + COLUMN_DEPTH(i), channel = k / taps, tap = REMAINDER(k, taps);
     const int dh = tap_at(s.start_h, 0, tap / s.taps_w, s.tap_h), dw = tap_at(s.start_w, 0, REMAINDER(tap, s.taps_w), s.tap_w);
     BRING_RIGHT(i, k < depth && is_inside(g, s, dh, dw),
@@ -83,7 +83,7 @@ UNROLL for (int i = 0; i < RIGHT_COUNT; ++i) {
   g->channel += TILE_DEPTH;
 #else
   const int plane = s.source_h * s.source_w, left = g->inside ? s.channels - g->channel : 0;
-UNROLL for (int i = 0; i < RIGHT_COUNT; ++i)
+  UNROLL for (int i = 0; i < RIGHT_COUNT; ++i)
     BRING_RIGHT(i, COLUMN_DEPTH(i) < left, g->source + (long)(i * (TILE_ITEMS / TILE_COLUMNS)) * plane);
   g->source += (long)TILE_DEPTH * plane;
   g->channel += TILE_DEPTH;

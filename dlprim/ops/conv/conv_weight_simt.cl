@@ -22,14 +22,14 @@ inline void fetch(Walk *walk, const Taps *taps, const ConvShape s, __global cons
   const int item = get_local_id(0), out_plane = s.out_h * s.out_w, in_plane = s.height * s.width;
   const bool inside = DEPTH_OF_ITEM(item) < walk->left;
   __global const STORAGE *gradient = gradients + walk->image * s.groups * s.out_channels * out_plane + walk->pixel;
-UNROLL for (int i = 0; i < LEFT_COUNT; ++i)
+  UNROLL for (int i = 0; i < LEFT_COUNT; ++i)
     BRING_LEFT(i, inside && LINE_OF_ELEMENT(item, i) < rows,
                gradient + (long)(i * (TILE_ITEMS / TILE_DEPTH)) * out_plane);
   const int oh = walk->pixel / s.out_w, h0 = oh * s.stride_h - s.pad_h;
   const int w0 = REMAINDER(walk->pixel, s.out_w) * s.stride_w - s.pad_w;
   __global const STORAGE *window =
       planes + walk->image * s.groups * s.in_channels * in_plane + (long)h0 * s.width + w0;
-UNROLL for (int i = 0; i < RIGHT_COUNT; ++i)
+  UNROLL for (int i = 0; i < RIGHT_COUNT; ++i)
     BRING_RIGHT(i, inside && (uint)(h0 + taps->h[i]) < (uint)s.height && (uint)(w0 + taps->w[i]) < (uint)s.width,
                 window + taps->offset[i]);
   walk->left -= TILE_DEPTH;
@@ -55,7 +55,7 @@ __kernel void conv_weight(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), B
   const int first = begin + DEPTH_OF_ITEM(item);
   Walk walk = {REMAINDER(first, out_plane), end - begin, first / out_plane};
   Taps taps;
-UNROLL for (int i = 0; i < RIGHT_COUNT; ++i) {
+  UNROLL for (int i = 0; i < RIGHT_COUNT; ++i) {
     const int column = block_column + LINE_OF_ELEMENT(item, i), tap = REMAINDER(column, taps_of_channel);
     const int kh = tap / s.kernel_w;
     taps.h[i] = column < columns ? kh * s.dilation_h : INT_MAX / 2;

@@ -30,9 +30,9 @@
   clear(result)
 
 inline void clear(float (*sums)[COLUMN_FRAGMENTS][4]) {
-UNROLL for (int i = 0; i < ROW_FRAGMENTS; ++i)
-UNROLL for (int j = 0; j < COLUMN_FRAGMENTS; ++j)
-UNROLL for (int e = 0; e < 4; ++e) sums[i][j][e] = 0;
+  UNROLL for (int i = 0; i < ROW_FRAGMENTS; ++i)
+    UNROLL for (int j = 0; j < COLUMN_FRAGMENTS; ++j)
+      UNROLL for (int e = 0; e < 4; ++e) sums[i][j][e] = 0;
 }
 
 inline void multiply_fragments(float *d, const uint *a, const uint *b) {
@@ -43,7 +43,7 @@ inline void multiply_fragments(float *d, const uint *a, const uint *b) {
 }
 
 inline void load_fragment(uint *to, const int count, __local const float *from, const int line_step, const int k_step) {
-UNROLL for (int e = 0; e < count; ++e)
+  UNROLL for (int e = 0; e < count; ++e)
     to[e] = as_uint(from[count == 4 ? e % 2 * line_step + e / 2 * k_step : e * k_step]);
 }
 
@@ -109,7 +109,7 @@ inline void multiply_add(__local const float *left, __local const float *right, 
 
 inline bool any_infinite(const float *values, const int count) {
   bool any = false;
-UNROLL for (int i = 0; i < count; ++i) any |= fabs(values[i]) >= as_float(0x7f7ff000u);
+  UNROLL for (int i = 0; i < count; ++i) any |= fabs(values[i]) >= as_float(0x7f7ff000u);
   return any;
 }
 
@@ -126,7 +126,7 @@ inline void multiply_add_plainly(__local const float *left, __local const float 
 // Each value to the nearest TF32 number, and what that leaves (its last bit, which TF32 may lack, is worth 2^-24 of the
 // value). A NaN is one of them at least.
 inline void split(uint *big, uint *small, const int count) {
-UNROLL for (int e = 0; e < count; ++e) {
+  UNROLL for (int e = 0; e < count; ++e) {
     const float value = as_float(big[e]);
     big[e] = (big[e] + 0x1000u) & 0xffffe000u;
     small[e] = as_uint(value - as_float(big[e]));
@@ -136,24 +136,24 @@ UNROLL for (int e = 0; e < count; ++e) {
 inline void multiply_add(__local const float *left, __local const float *right, float (*sums)[COLUMN_FRAGMENTS][4]) {
   float step_sums[ROW_FRAGMENTS][COLUMN_FRAGMENTS][4];
   clear(step_sums);
-UNROLL for (int k = 0; k < TILE_DEPTH; k += 8) {
+  UNROLL for (int k = 0; k < TILE_DEPTH; k += 8) {
     uint b[COLUMN_FRAGMENTS][2], b_small[COLUMN_FRAGMENTS][2];
-UNROLL for (int j = 0; j < COLUMN_FRAGMENTS; ++j) {
+    UNROLL for (int j = 0; j < COLUMN_FRAGMENTS; ++j) {
       load_fragment(b[j], 2, right + k * RIGHT_K + j * 8 * RIGHT_LINE, 0, 4 * RIGHT_K);
       split(b[j], b_small[j], 2);
     }
-UNROLL for (int i = 0; i < ROW_FRAGMENTS; ++i) {
+    UNROLL for (int i = 0; i < ROW_FRAGMENTS; ++i) {
       uint a[4], a_small[4];
       load_fragment(a, 4, left + k * LEFT_K + i * 16 * LEFT_LINE, 8 * LEFT_LINE, 4 * LEFT_K);
       split(a, a_small, 4);
-UNROLL for (int j = 0; j < COLUMN_FRAGMENTS; ++j) multiply_fragments(step_sums[i][j], a_small, b[j]);
-UNROLL for (int j = 0; j < COLUMN_FRAGMENTS; ++j) multiply_fragments(step_sums[i][j], a, b_small[j]);
-UNROLL for (int j = 0; j < COLUMN_FRAGMENTS; ++j) multiply_fragments(step_sums[i][j], a, b[j]);
+      UNROLL for (int j = 0; j < COLUMN_FRAGMENTS; ++j) multiply_fragments(step_sums[i][j], a_small, b[j]);
+      UNROLL for (int j = 0; j < COLUMN_FRAGMENTS; ++j) multiply_fragments(step_sums[i][j], a, b_small[j]);
+      UNROLL for (int j = 0; j < COLUMN_FRAGMENTS; ++j) multiply_fragments(step_sums[i][j], a, b[j]);
     }
   }
-UNROLL for (int i = 0; i < ROW_FRAGMENTS; ++i)
-UNROLL for (int j = 0; j < COLUMN_FRAGMENTS; ++j)
-UNROLL for (int e = 0; e < 4; ++e) sums[i][j][e] += step_sums[i][j][e];
+  UNROLL for (int i = 0; i < ROW_FRAGMENTS; ++i)
+    UNROLL for (int j = 0; j < COLUMN_FRAGMENTS; ++j)
+      UNROLL for (int e = 0; e < 4; ++e) sums[i][j][e] += step_sums[i][j][e];
 }
 
 #define MULTIPLY(left, right)                                                                               \

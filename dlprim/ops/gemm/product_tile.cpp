@@ -17,17 +17,35 @@ bool is_precise_enough(const ProductTile& tile, DType dtype, MatmulPrecision pre
   return tile.tf32_products != 1 || dtype != DType::float32 || precision != MatmulPrecision::highest;
 }
 
+/** Pairs of panels in local memory: more than two serve copies that go on by themselves (product_tensor.cl).
+ */
+int stages_of(const ProductTile& tile, DType dtype) {
+  return dtype == compute_dtype(dtype) ? tile.stages : 2;
+}
+
+/** Bytes of local memory, at least, with the padding of the engine's panels. */
+std::uint64_t panel_bytes(const ProductTile& tile, DType dtype) {
+  const int padded_depth = tile.depth + (tile.tf32_products > 0 ? 4 : 0), line_padding = 4;
+  const int elements = stages_of(tile, dtype) * padded_depth * (tile.rows + tile.columns + 2 * line_padding);
+  return static_cast<std::uint64_t>(elements) * size_of(compute_dtype(dtype));
+}
+
+/** What a kernel may declare. NVIDIA's driver says 48 KiB; for Hopper it takes 96. */
+std::uint64_t usable_local_memory(const DeviceInfo& device) {
+  constexpr int hopper = 90;
+  constexpr std::uint64_t of_hopper = 96 << 10;
+  return device.compute_capability >= hopper ? std::max(of_hopper, device.local_memory) : device.local_memory;
+}
+
 }  // namespace
 
 bool ProductTile::can_take(const DeviceInfo& device, DType dtype, MatmulPrecision precision) const {
-  if (device.runs_cpu_kernels() || !is_floating(dtype) || device.max_work_group < items) return false;
-  if (tf32_products > 0)
-    return device.compute_capability >= first_with_tf32 && dtype != DType::float64 &&
-           is_precise_enough(*this, dtype, precision);
-  const std::uint64_t real = dtype == DType::float64 ? sizeof(double) : sizeof(float);
-  constexpr int padding = 4;  // of a line, as in product_registers.cl
-  const auto elements = static_cast<std::uint64_t>(stages * depth * (rows + columns + 2 * padding));
-  return elements * real <= device.local_memory;
+  if (device.runs_cpu_kernels() || !is_floating(dtype) || device.max_work_group < items ||
+      panel_bytes(*this, dtype) > usable_local_memory(device))
+    return false;
+  if (tf32_products == 0) return true;
+  return device.compute_capability >= first_with_tf32 && dtype != DType::float64 &&
+         is_precise_enough(*this, dtype, precision);
 }
 
 std::int64_t ProductTile::groups(const ProductSize& size) const {
@@ -45,7 +63,7 @@ Defines ProductTile::defines(DType dtype, std::int64_t product_depth) const {
   Defines defines = dtype_defines(dtype);
   defines.set("TF32_PRODUCTS", tf32_products).set("TILE_ROWS", rows).set("TILE_COLUMNS", columns);
   defines.set("TILE_DEPTH", depth).set("TILE_ITEMS", items);
-  defines.set("TILE_STAGES", stages).set("TILE_STAGES_AHEAD", stages - 2);
+  defines.set("TILE_STAGES", stages_of(*this, dtype)).set("TILE_STAGES_AHEAD", stages_of(*this, dtype) - 2);
   defines.set("STORAGE_IS_REAL", dtype == compute_dtype(dtype) ? 1 : 0);
   if (tf32_products > 0)
     defines.set("WARP_ROWS", part_rows).set("WARP_COLUMNS", part_columns);

@@ -26,7 +26,7 @@ struct ProductTile {
   int rows, columns, depth, items;  // of a work group
   int part_rows, part_columns;      // results of an item in registers, of a warp of 32 on tensor cores
   int tf32_products;                // that make one product on tensor cores; 0: not there
-  int stages;                       // pairs of panels in local memory
+  int stages;                       // pairs of panels in local memory, of what is not converted on its way
   int resident;                     // work groups that a compute unit holds at once, and
   double speed;                     // of one that holds them, to the first tile's; measured on an H100
 
