@@ -93,19 +93,41 @@ void gather(Queue& queue, const ProductTile& tile, ConvGather s, const FilterStr
                Optional{bias}, result, s, bias ? 1 : 0);
 }
 
-template <std::size_t tile>
-void forward(Queue& queue, const ConvForwardProblem& p) {
-  const std::int64_t taps = p.sizes.taps();
-  gather(queue, product_tiles[tile], forward_gather(p.sizes), {p.sizes.in_channels * taps, taps}, p.x,
-         p.weight, p.bias, p.y);
-}
+template <std::size_t index>
+struct Forward {
+  static constexpr const ProductTile& tile = product_tiles[index];
 
-template <std::size_t tile>
-void backward_data(Queue& queue, const ConvBackwardDataProblem& p) {
-  const std::int64_t taps = p.sizes.taps();
-  gather(queue, product_tiles[tile], backward_data_gather(p.sizes), {taps, p.sizes.in_channels * taps}, p.dy,
-         p.weight, nullptr, p.dx);
-}
+  static bool can_take(const DeviceInfo& device, const ConvForwardProblem& p) {
+    return tile.can_take(device, p.y.dtype, p.precision);
+  }
+  static double expected_cost(const DeviceInfo& device, const ConvForwardProblem& p) {
+    return tile.cost(device, size_of(forward_gather(p.sizes)));
+  }
+  static void run(Queue& queue, const ConvForwardProblem& p) {
+    const std::int64_t taps = p.sizes.taps();
+    gather(queue, tile, forward_gather(p.sizes), {p.sizes.in_channels * taps, taps}, p.x, p.weight, p.bias,
+           p.y);
+  }
+};
+
+template <std::size_t index>
+struct BackwardData {
+  static constexpr const ProductTile& tile = product_tiles[index];
+
+  static bool can_take(const DeviceInfo& device, const ConvBackwardDataProblem& p) {
+    return tile.can_take(device, p.dx.dtype, p.precision);
+  }
+  static double expected_cost(const DeviceInfo& device, const ConvBackwardDataProblem& p) {
+    const ConvSizes& s = p.sizes;
+    return tile.cost(device, size_of(backward_data_gather(s))) /
+           static_cast<double>(s.stride[0] * s.stride[1]);
+  }
+  static void run(Queue& queue, const ConvBackwardDataProblem& p) {
+    const std::int64_t taps = p.sizes.taps();
+    gather(queue, tile, backward_data_gather(p.sizes), {taps, p.sizes.in_channels * taps}, p.dy, p.weight,
+           nullptr, p.dx);
+  }
+};
 
 // ---- backward weight
 
@@ -123,79 +145,36 @@ std::int64_t parts_of(const ProductTile& tile, const DeviceInfo& device, const C
 }
 
 template <std::size_t index>
-void backward_weight(Queue& queue, const ConvBackwardWeightProblem& p) {
-  const ProductTile& tile = product_tiles[index];
-  const std::int64_t parts = parts_of(tile, queue.device().info(), p.sizes);
-  const ProductSize size = weight_size(p.sizes, parts);
-  const Defines defines = tile.defines(p.dw.dtype, size.depth);
-  const Tensor partials = queue.scratch({parts, p.dw.numel()}, compute_dtype(p.dw.dtype));
-  queue.launch(queue.kernel(weight_file, "conv_weight", defines), tile.range(size), p.dy, p.x, partials,
-               conv_shape(p.sizes), static_cast<int>(parts));
-  sum_weight_parts(queue, partials, p.dw);
-}
+struct BackwardWeight {
+  static constexpr const ProductTile& tile = product_tiles[index];
 
-// ---- choice
-
-DType dtype_of(const ConvForwardProblem& p) {
-  return p.y.dtype;
-}
-DType dtype_of(const ConvBackwardDataProblem& p) {
-  return p.dx.dtype;
-}
-DType dtype_of(const ConvBackwardWeightProblem& p) {
-  return p.dw.dtype;
-}
-
-template <std::size_t tile, class Problem>
-bool can_take(const DeviceInfo& device, const Problem& p) {
-  return product_tiles[tile].can_take(device, dtype_of(p), p.precision);
-}
-
-template <std::size_t tile>
-double cost_of_forward(const DeviceInfo& device, const ConvForwardProblem& p) {
-  return product_tiles[tile].cost(device, size_of(forward_gather(p.sizes)));
-}
-
-template <std::size_t tile>
-double cost_of_backward_data(const DeviceInfo& device, const ConvBackwardDataProblem& p) {
-  const ConvSizes& s = p.sizes;
-  return product_tiles[tile].cost(device, size_of(backward_data_gather(s))) /
-         static_cast<double>(s.stride[0] * s.stride[1]);
-}
-
-template <std::size_t tile>
-double cost_of_backward_weight(const DeviceInfo& device, const ConvBackwardWeightProblem& p) {
-  return product_tiles[tile].cost(device,
-                                  weight_size(p.sizes, parts_of(product_tiles[tile], device, p.sizes)));
-}
-
-template <std::size_t... tiles>
-auto forward_products(std::index_sequence<tiles...>) {
-  return std::array<ConvForward, sizeof...(tiles)>{
-      {{product_tiles[tiles].name, can_take<tiles>, cost_of_forward<tiles>, forward<tiles>}...}};
-}
-template <std::size_t... tiles>
-auto backward_data_products(std::index_sequence<tiles...>) {
-  return std::array<ConvBackwardData, sizeof...(tiles)>{
-      {{product_tiles[tiles].name, can_take<tiles>, cost_of_backward_data<tiles>, backward_data<tiles>}...}};
-}
-template <std::size_t... tiles>
-auto backward_weight_products(std::index_sequence<tiles...>) {
-  return std::array<ConvBackwardWeight, sizeof...(tiles)>{
-      {{product_tiles[tiles].name, can_take<tiles>, cost_of_backward_weight<tiles>,
-        backward_weight<tiles>}...}};
-}
+  static bool can_take(const DeviceInfo& device, const ConvBackwardWeightProblem& p) {
+    return tile.can_take(device, p.dw.dtype, p.precision);
+  }
+  static double expected_cost(const DeviceInfo& device, const ConvBackwardWeightProblem& p) {
+    return tile.cost(device, weight_size(p.sizes, parts_of(tile, device, p.sizes)));
+  }
+  static void run(Queue& queue, const ConvBackwardWeightProblem& p) {
+    const std::int64_t parts = parts_of(tile, queue.device().info(), p.sizes);
+    const ProductSize size = weight_size(p.sizes, parts);
+    const Defines defines = tile.defines(p.dw.dtype, size.depth);
+    const Tensor partials = queue.scratch({parts, p.dw.numel()}, compute_dtype(p.dw.dtype));
+    queue.launch(queue.kernel(weight_file, "conv_weight", defines), tile.range(size), p.dy, p.x, partials,
+                 conv_shape(p.sizes), static_cast<int>(parts));
+    sum_weight_parts(queue, partials, p.dw);
+  }
+};
 
 }  // namespace
 
 std::array<ConvForward, product_tile_count> conv2d_forward_products() {
-  return forward_products(ProductTileIndices());
+  return implementations_by_tile<ConvForwardProblem, Forward>();
 }
 std::array<ConvBackwardData, product_tile_count> conv2d_backward_data_products() {
-  return backward_data_products(ProductTileIndices());
+  return implementations_by_tile<ConvBackwardDataProblem, BackwardData>();
 }
 std::array<ConvBackwardWeight, product_tile_count> conv2d_backward_weight_products() {
-  return backward_weight_products(ProductTileIndices());
+  return implementations_by_tile<ConvBackwardWeightProblem, BackwardWeight>();
 }
 
 }  // namespace dlprim

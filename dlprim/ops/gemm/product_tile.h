@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <iterator>
 #include <utility>
 
@@ -7,6 +8,7 @@
 #include "dlprim/core/precision.h"
 #include "dlprim/ops/gemm/product_shared.h"
 #include "dlprim/runtime/device_info.h"
+#include "dlprim/runtime/implementation.h"
 #include "dlprim/runtime/program.h"
 #include "dlprim/runtime/queue.h"
 
@@ -51,6 +53,16 @@ inline constexpr ProductTile product_tiles[] = {
     {"tensor_tf32x3_64x64", 64, 64, 16, 128, 32, 32, 3, 2, 4, 1.05},
 };
 constexpr std::size_t product_tile_count = std::size(product_tiles);
-using ProductTileIndices = std::make_index_sequence<product_tile_count>;
+
+/** An implementation of each tile: Use<tile> has its can_take, expected_cost and run for product_tiles[tile].
+ */
+template <class Problem, template <std::size_t> class Use, std::size_t... tiles>
+std::array<Implementation<Problem>, sizeof...(tiles)> implementations_of(std::index_sequence<tiles...>) {
+  return {{{product_tiles[tiles].name, Use<tiles>::can_take, Use<tiles>::expected_cost, Use<tiles>::run}...}};
+}
+template <class Problem, template <std::size_t> class Use>
+std::array<Implementation<Problem>, product_tile_count> implementations_by_tile() {
+  return implementations_of<Problem, Use>(std::make_index_sequence<product_tile_count>());
+}
 
 }  // namespace dlprim

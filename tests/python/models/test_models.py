@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 import torch
+from settling import settled
 from validation.torchvision_files import find_torchvision, load_torchvision
 
 import ocl
@@ -132,20 +133,6 @@ def as_ours(state):
 def text_of(net):
     """What repr gives, without what this PyTorch alone writes of norms."""
     return re.sub(r"(affine=\w+), bias=\w+", r"\1", repr(net))
-
-
-def settled(net):
-    """Statistics and weights as after training, so that signals neither die nor explode; no dropout."""
-    for module in net.modules():
-        if isinstance(module, torch.nn.BatchNorm2d):
-            module.running_mean.uniform_(-0.1, 0.1)
-            module.running_var.uniform_(0.5, 1.5)
-    for parameter in net.parameters():
-        if (
-            not parameter.any() or parameter.abs().max() < 1e-4
-        ):  # heads and scales that begin as (almost) zeros
-            torch.nn.init.normal_(parameter, std=0.02)
-    return net
 
 
 def without_chance(net):

@@ -5,6 +5,7 @@ import copy
 import numpy as np
 import pytest
 import torch
+from settling import settled
 from validation.model_files import Timm, VitPytorch
 
 import ocl
@@ -122,18 +123,6 @@ def without_chance(net):
     for module in net.modules():
         if type(module).__name__ in ("Dropout", "DropPath"):
             module.p = module.drop_prob = 0.0
-    return net
-
-
-def settled(net):
-    """Weights and statistics as after training: no parameter is idle, no signal dies."""
-    for module in net.modules():
-        if isinstance(module, torch.nn.BatchNorm2d):
-            module.running_mean.uniform_(-0.1, 0.1)
-            module.running_var.uniform_(0.5, 1.5)
-    for parameter in net.parameters():
-        if not parameter.any() or parameter.abs().max() < 1e-4:
-            torch.nn.init.normal_(parameter, std=0.02)
     return net
 
 
