@@ -70,8 +70,8 @@ Range channels_range(Queue& queue, const BatchNormExtents& e) {
   return Range::linear(e.channels, is_cpu(queue) ? 1 : std::min(64, group_size(queue)));
 }
 
-/** A kernel over `tensors`, which have the shape of x; on a GPU an item takes four neighbours where they lie in
- * whole aligned vectors. */
+/** A kernel over `tensors`, which have the shape of x; on a GPU an item takes four neighbours where they lie
+ * in whole aligned vectors. */
 struct VectorKernel {
   Kernel& kernel;
   std::int64_t items;  // of an elementwise pass
@@ -135,7 +135,8 @@ void batch_norm_statistics(Queue& queue, const Tensor& x, double eps, const Tens
   const Split work = split(queue, e);
   const Tensor partials = partials_of(queue, x, e);
   const Tensor counts = queue.scratch({e.channels, e.parts}, DType::int32);
-  queue.launch(vector_kernel(queue, "batch_norm_moments", x, {&x}, e).kernel, work.range, x, e, work.blocks, partials, counts);
+  queue.launch(vector_kernel(queue, "batch_norm_moments", x, {&x}, e).kernel, work.range, x, e, work.blocks,
+               partials, counts);
   with_real(x.dtype, [&](auto zero) {
     using Real = decltype(zero);
     const StatisticsOptions<Real> options{static_cast<Real>(eps), static_cast<Real>(running.momentum)};
@@ -205,8 +206,8 @@ void batch_norm_backward(Queue& queue, const Tensor& dy, const Tensor& x, const 
     const Split work = split(queue, e);
     const Tensor partials = partials_of(queue, x, e);
     coefficients = queue.scratch({e.channels, 2}, compute_dtype(x.dtype));
-    queue.launch(vector_kernel(queue, "batch_norm_gradient_sums", x, {&dy, &x}, e).kernel, work.range, dy, x, e, work.blocks, mean,
-                 partials);
+    queue.launch(vector_kernel(queue, "batch_norm_gradient_sums", x, {&dy, &x}, e).kernel, work.range, dy, x,
+                 e, work.blocks, mean, partials);
     queue.launch(norm_kernel(queue, "batch_norm_join_gradients", x), channels_range(queue, e), partials, e,
                  mean, invstd, Optional{dweight}, Optional{dbias}, coefficients);
   }

@@ -55,7 +55,8 @@ std::string variant_case(const PointwiseVariant& variant, const PointwiseSlots& 
     element += concat("const T result", i, " = ", expression.outputs[i], "; ");
     stores += concat("STORE_", name(result), "(out", i, ", AT(", slots.inputs + i, "), result", i, "); ");
   }
-  return concat("case ", variant.id(), ": { ", tensors, fetched, "FOR_ELEMENTS { ", element, stores, "} break; } ");
+  return concat("case ", variant.id(), ": { ", tensors, fetched, "FOR_ELEMENTS { ", element, stores,
+                "} break; } ");
 }
 
 std::string parameters(const PointwiseSlots& slots) {
