@@ -71,6 +71,15 @@ struct FilterStrides {
   std::int64_t row, channel;
 };
 
+/** Whether elements of planes with so many pixels may be brought four at a time: they lie on multiples of
+ * that. */
+bool is_in_vectors(const Tensor& t, std::int64_t plane) {
+  constexpr std::int64_t wide = 4;
+  const std::size_t first =
+      t.storage->byte_offset() / dlprim::size_of(t.dtype) + static_cast<std::size_t>(t.offset);
+  return plane % wide == 0 && first % wide == 0;
+}
+
 void gather(Queue& queue, const ProductTile& tile, ConvGather s, const FilterStrides& strides,
             const Tensor& source, const Tensor& weight, const Tensor* bias, const Tensor& result) {
   const std::int64_t taps = std::int64_t{s.taps_h} * s.taps_w;
@@ -161,13 +170,15 @@ struct BackwardWeight {
     return tile.can_take(device, p.dw.dtype, p.precision);
   }
   static double expected_cost(const DeviceInfo& device, const ConvBackwardWeightProblem& p) {
-    return tile.cost(device, weight_size(tile, p.sizes, parts_of(tile, device, p.sizes)));
+    return tile.cost_by_weight(device, weight_size(tile, p.sizes, parts_of(tile, device, p.sizes)));
   }
   static void run(Queue& queue, const ConvBackwardWeightProblem& p) {
     const std::int64_t parts = parts_of(tile, queue.device().info(), p.sizes);
     const ProductSize size = weight_size(tile, p.sizes, parts);
     Defines defines = tile.defines(p.dw.dtype, size.depth);
     defines.set("COLUMNS_OF_TAP", columns_of_tap(tile, p.sizes.in_channels));
+    defines.set("LEFT_WIDTH",
+                tile.copies_left_by_itself(p.dw.dtype) && is_in_vectors(p.dy, p.sizes.out_pixels()) ? 4 : 1);
     const Tensor partials = queue.scratch({parts, p.dw.numel()}, compute_dtype(p.dw.dtype));
     queue.launch(queue.kernel(weight_file, "conv_weight", defines), tile.range(size), p.dy, p.x, partials,
                  conv_shape(p.sizes), static_cast<int>(parts));

@@ -36,7 +36,6 @@ inline void walk_on(Walk *walk, const ConvShape s) {
   }
 }
 
-#define LINES_APART (TILE_ITEMS / TILE_DEPTH)  // of an item
 #if COLUMNS_OF_TAP
 #define TAPS (TILE_COLUMNS / COLUMNS_OF_TAP)
 #else
@@ -70,14 +69,20 @@ inline int channel_of(const ConvShape s, const int column) {
   return COLUMNS_OF_TAP ? REMAINDER(column, padded_channels(s)) : column / (s.kernel_h * s.kernel_w);
 }
 
-inline void fetch(Walk *walk, const Taps *taps, const ConvShape s, __global const STORAGE *gradients,
+// Pieces of dy of more than one pixel lie within an image; then an item brings other pixels of it than of x.
+#define SAME_WALK (LEFT_WIDTH == 1)
+
+inline void fetch(Walk *left_walk, Walk *walk, const Taps *taps, const ConvShape s, __global const STORAGE *gradients,
                   __global const STORAGE *planes, const int rows, LEFT_PANEL left_to, RIGHT_PANEL right_to) {
   const int item = get_local_id(0), out_plane = s.out_h * s.out_w, in_plane = s.height * s.width;
-  const bool inside = DEPTH_OF_ITEM(item) < walk->left;
+  const bool has_gradient = PIECE_DEPTH_OF_ITEM(item, LEFT_WIDTH) < left_walk->left;
   __global const STORAGE *gradient =
-      gradients + walk->image * s.groups * s.out_channels * out_plane + walk->oh * s.out_w + walk->ow;
-  UNROLL for (int i = 0; i < LEFT_COUNT; ++i)
-    BRING_LEFT(i, inside && LINE_OF_ELEMENT(item, i) < rows, gradient + (long)(i * LINES_APART) * out_plane);
+      gradients + left_walk->image * s.groups * s.out_channels * out_plane + left_walk->oh * s.out_w + left_walk->ow;
+  UNROLL for (int i = 0; i < LEFT_PIECES; ++i)
+    BRING_LEFT(i, has_gradient && LINE_OF_PIECE(item, i, LEFT_WIDTH) < rows,
+               gradient + (long)(i * LINES_APART(LEFT_WIDTH)) * out_plane);
+  if (!SAME_WALK) walk_on(left_walk, s);
+  const bool inside = DEPTH_OF_ITEM(item) < walk->left;
   const int h0 = walk->oh * s.stride_h - s.pad_h, w0 = walk->ow * s.stride_w - s.pad_w;
   __global const STORAGE *window =
       planes + walk->image * s.groups * s.in_channels * in_plane + (long)h0 * s.width + w0;
@@ -85,8 +90,8 @@ inline void fetch(Walk *walk, const Taps *taps, const ConvShape s, __global cons
     const bool meets = inside && (uint)(h0 + taps->h[t]) < (uint)s.height && (uint)(w0 + taps->w[t]) < (uint)s.width;
     const int channels = meets ? taps->channels[t] : 0;
     UNROLL for (int i = 0; i < LINES_OF_TAP; ++i)
-      BRING_RIGHT(t * LINES_OF_TAP + i, i * LINES_APART < channels,
-                  window + taps->offset[t] + (long)(i * LINES_APART) * in_plane);
+      BRING_RIGHT(t * LINES_OF_TAP + i, i * LINES_APART(1) < channels,
+                  window + taps->offset[t] + (long)(i * LINES_APART(1)) * in_plane);
   }
   walk_on(walk, s);
 }
@@ -100,10 +105,18 @@ __kernel void conv_weight(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), B
   const int group = get_group_id(2) / parts, part = REMAINDER((int)get_group_id(2), parts);
   const int taps_of_channel = s.kernel_h * s.kernel_w, columns = s.in_channels * taps_of_channel;
   const int out_plane = s.out_h * s.out_w, in_plane = s.height * s.width, pixels = s.images * out_plane;
-  const int begin = (int)((long)pixels * part / parts), end = (int)((long)pixels * (part + 1) / parts);
+  // Whole pieces: with pieces of more than one pixel there is a multiple of that many.
+  const int pieces = pixels / LEFT_WIDTH;
+  const int begin = (int)((long)pieces * part / parts) * LEFT_WIDTH, end = (int)((long)pieces * (part + 1) / parts) * LEFT_WIDTH;
   const int block_row = get_group_id(1) * TILE_ROWS, block_column = get_group_id(0) * TILE_COLUMNS;
 
   Walk walk = start_walk(s, begin + DEPTH_OF_ITEM(item), end - begin);
+#if SAME_WALK
+#define LEFT_WALK walk
+#else
+  Walk left_walk = start_walk(s, begin + PIECE_DEPTH_OF_ITEM(item, LEFT_WIDTH), end - begin);
+#define LEFT_WALK left_walk
+#endif
   Taps taps;
   UNROLL for (int t = 0; t < TAPS; ++t) {
     const int first = block_column + t * (TILE_COLUMNS / TAPS);  // of COLUMNS_OF_TAP lines, or of this item's
@@ -115,10 +128,10 @@ __kernel void conv_weight(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), B
 #endif
   }
   __global const STORAGE *gradients =
-      dy_buffer + dy_start + ((long)group * s.out_channels + block_row + LINE_OF_ELEMENT(item, 0)) * out_plane;
+      dy_buffer + dy_start + ((long)group * s.out_channels + block_row + LINE_OF_PIECE(item, 0, LEFT_WIDTH)) * out_plane;
   __global const STORAGE *planes = x_buffer + x_start + (long)group * s.in_channels * in_plane;
   PRODUCT((end - begin + TILE_DEPTH - 1) / TILE_DEPTH,
-          fetch(&walk, &taps, s, gradients, planes, s.out_channels - block_row, left_to, right_to))
+          fetch(&LEFT_WALK, &walk, &taps, s, gradients, planes, s.out_channels - block_row, left_to, right_to))
 
   __global REAL *out = partials_buffer + partials_start + ((long)part * s.groups + group) * s.out_channels * columns;
   const int column = block_column + LINE_OF_ITEM(item, TILE_COLUMNS), tap = tap_of(s, column), channel = channel_of(s, column);

@@ -1,4 +1,5 @@
-// c = alpha * a @ b + beta * c + bias on a GPU. Macros say which way a and b lie.
+// c = alpha * a @ b + beta * c + bias on a GPU. Macros say which way a and b lie. Where there are few results for the device, the
+// depth is split among work groups, and their sums are joined, in order, by a second kernel.
 #define LEFT_BY_VECTORS 0
 #include "ops/gemm/product.cl"
 
@@ -27,27 +28,52 @@ __attribute__((reqd_work_group_size(TILE_ITEMS, 1, 1)))
 __kernel void gemm(BUFFER(const STORAGE, a), BUFFER(const STORAGE, b), BUFFER(const STORAGE, bias),
                    BUFFER(STORAGE, c), const int m, const int n, const int depth, const long a_batch,
                    const long a_row, const long a_column, const long b_batch, const long b_row, const long b_column,
-                   const REAL alpha, const REAL beta, const int has_bias) {
+                   const REAL alpha, const REAL beta, const int has_bias, BUFFER(REAL, partials), const int splits,
+                   const int split_depth) {
   PRODUCT_MEMORY;
-  const int item = get_local_id(0), batch = get_group_id(2);
+  const int item = get_local_id(0), batch = get_group_id(2) / splits, split = REMAINDER((int)get_group_id(2), splits);
+  const int first = split * split_depth, depth_of_split = min(split_depth, depth - first);
   const int block_row = get_group_id(1) * TILE_ROWS, block_column = get_group_id(0) * TILE_COLUMNS;
-  Operand left = {a_buffer + a_start + batch * a_batch + (block_row + ROW_OF(0)) * a_row + LEFT_DEPTH(0) * a_column,
+  Operand left = {a_buffer + a_start + batch * a_batch + (block_row + ROW_OF(0)) * a_row + (first + LEFT_DEPTH(0)) * a_column,
                   TILE_DEPTH * a_column,
                   LEFT_BY_DEPTH ? TILE_ITEMS / TILE_DEPTH * a_row : TILE_ITEMS / TILE_ROWS * a_column};
   Operand right = {
-      b_buffer + b_start + batch * b_batch + (block_column + COLUMN_OF(0)) * b_column + RIGHT_DEPTH(0) * b_row,
+      b_buffer + b_start + batch * b_batch + (block_column + COLUMN_OF(0)) * b_column + (first + RIGHT_DEPTH(0)) * b_row,
       TILE_DEPTH * b_row, RIGHT_BY_DEPTH ? TILE_ITEMS / TILE_DEPTH * b_column : TILE_ITEMS / TILE_COLUMNS * b_row};
-  PRODUCT((depth + TILE_DEPTH - 1) / TILE_DEPTH,
-          fetch(&left, &right, m - block_row, n - block_column, depth - next_step * TILE_DEPTH, left_to, right_to))
+  PRODUCT((depth_of_split + TILE_DEPTH - 1) / TILE_DEPTH,
+          fetch(&left, &right, m - block_row, n - block_column, depth_of_split - next_step * TILE_DEPTH, left_to, right_to))
+  __global REAL *partial = partials_buffer + partials_start + (long)get_group_id(2) * m * n;
   __global STORAGE *c = c_buffer + c_start + (long)batch * m * n;
   const int column = block_column + LINE_OF_ITEM(item, TILE_COLUMNS);
-#define STORE_RESULT                                              \
-  if (block_row + row < m && column < n) {                        \
-    const long at = (long)(block_row + row) * n + column;         \
+#define FINISH(value, c, at, column)                              \
+  {                                                               \
     value *= alpha;                                               \
     if (has_bias) value += LOAD(bias_buffer, bias_start + column); \
     if (beta != 0) value += beta * LOAD(c, at);                   \
     STORE(c, at, value);                                          \
   }
+#define STORE_RESULT                                      \
+  if (block_row + row < m && column < n) {                \
+    const long at = (long)(block_row + row) * n + column; \
+    if (splits > 1)                                       \
+      partial[at] = value;                                \
+    else                                                  \
+      FINISH(value, c, at, column)                        \
+  }
   STORE_RESULTS(STORE_RESULT)
+}
+
+// partials [batch][split][m][n]
+__kernel void gemm_join(BUFFER(const REAL, partials), BUFFER(const STORAGE, bias), BUFFER(STORAGE, c), const int n,
+                        const long results, const long count, const REAL alpha, const REAL beta, const int has_bias,
+                        const int splits) {
+  const long at = get_global_id(0);
+  if (at >= count) return;
+  const long batch = at / results;
+  __global const REAL *partial = partials_buffer + partials_start + batch * splits * results + (at - batch * results);
+  REAL value = 0;
+  for (int split = 0; split < splits; ++split) value += partial[split * results];
+  __global STORAGE *c = c_buffer + c_start;
+  const int column = (int)(at % n);
+  FINISH(value, c, at, column)
 }

@@ -1,11 +1,37 @@
+#include <algorithm>
+
+#include "dlprim/core/checked.h"
 #include "dlprim/core/real.h"
 #include "dlprim/ops/gemm/gemm_implementations.h"
 
 namespace dlprim {
 namespace {
 
+constexpr const char* file = "ops/gemm/gemm_simt.cl";
+
 ProductSize size_of(const GemmProblem& p) {
   return {p.m, p.n, p.k, p.batches};
+}
+
+/** How the depth is split among work groups. */
+struct Splits {
+  std::int64_t count, depth;
+};
+
+/** In as many as a device has room for that the products alone leave half empty, but deep enough that joining
+ * them stays cheap. */
+Splits splits_of(const ProductTile& tile, const DeviceInfo& device, const GemmProblem& p) {
+  constexpr std::int64_t least = 256;
+  const std::int64_t room = std::int64_t{device.compute_units} * tile.resident;
+  const std::int64_t wanted =
+      std::clamp<std::int64_t>(room / std::max<std::int64_t>(tile.groups(size_of(p)), 1), 1, p.k / least + 1);
+  if (wanted == 1) return {1, p.k};
+  const std::int64_t depth = round_up(ceil_div(p.k, wanted), tile.depth);
+  return {ceil_div(p.k, depth), depth};
+}
+
+ProductSize size_of(const GemmProblem& p, const Splits& splits) {
+  return {p.m, p.n, splits.depth, p.batches * splits.count};
 }
 
 template <std::size_t index>
@@ -16,17 +42,34 @@ struct Product {
     return tile.can_take(device, p.c.dtype, p.precision);
   }
   static double expected_cost(const DeviceInfo& device, const GemmProblem& p) {
-    return tile.cost(device, size_of(p));
+    constexpr double per_partial = 16;  // multiply-adds that writing and reading one takes as long as
+    const Splits splits = splits_of(tile, device, p);
+    const double joining =
+        splits.count == 1 ? 0 : per_partial * static_cast<double>(p.m * p.n * p.batches * splits.count);
+    return tile.cost(device, size_of(p, splits)) + joining;
   }
   static void run(Queue& queue, const GemmProblem& p) {
-    Defines defines = tile.defines(p.c.dtype, p.k);
+    const Splits splits = splits_of(tile, queue.device().info(), p);
+    Defines defines = tile.defines(p.c.dtype, splits.depth);
     defines.set("LEFT_BY_DEPTH", p.a_column == 1 ? 1 : 0).set("RIGHT_BY_DEPTH", p.b_column == 1 ? 0 : 1);
+    Tensor partials;
+    if (splits.count > 1)
+      partials = queue.scratch({p.batches * splits.count, p.m, p.n}, compute_dtype(p.c.dtype));
+    const int count = static_cast<int>(splits.count);
     with_real(p.c.dtype, [&](auto zero) {
       using Real = decltype(zero);
-      queue.launch(queue.kernel("ops/gemm/gemm_simt.cl", "gemm", defines), tile.range(size_of(p)), p.a, p.b,
+      const auto alpha = static_cast<Real>(p.alpha), beta = static_cast<Real>(p.beta);
+      queue.launch(queue.kernel(file, "gemm", defines), tile.range(size_of(p, splits)), p.a, p.b,
                    Optional{p.bias}, p.c, static_cast<int>(p.m), static_cast<int>(p.n), static_cast<int>(p.k),
-                   p.a_batch, p.a_row, p.a_column, p.b_batch, p.b_row, p.b_column, static_cast<Real>(p.alpha),
-                   static_cast<Real>(p.beta), p.bias ? 1 : 0);
+                   p.a_batch, p.a_row, p.a_column, p.b_batch, p.b_row, p.b_column, alpha, beta,
+                   p.bias ? 1 : 0, Optional{partials.defined() ? &partials : nullptr}, count,
+                   static_cast<int>(splits.depth));
+      if (!partials.defined()) return;
+      const cl_long results = p.m * p.n, all = results * p.batches;
+      queue.launch(queue.kernel(file, "gemm_join", defines),
+                   Range::linear(all, std::min(64, queue.device().info().max_work_group)), partials,
+                   Optional{p.bias}, p.c, static_cast<int>(p.n), results, all, alpha, beta, p.bias ? 1 : 0,
+                   count);
     });
   }
 };

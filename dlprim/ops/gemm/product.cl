@@ -39,6 +39,16 @@
 #define DEPTH_OF_ITEM(item) ((item) % TILE_DEPTH)
 #define LINE_OF_ELEMENT(item, i) ((item) / TILE_DEPTH + (i) * (TILE_ITEMS / TILE_DEPTH))
 
+// Where copies go on by themselves, an item may bring a left operand that lies along the depth in aligned pieces of LEFT_WIDTH
+// elements, 1 or 4. Its i-th piece begins at
+#ifndef LEFT_WIDTH
+#define LEFT_WIDTH 1
+#endif
+#define LEFT_PIECES (LEFT_COUNT / LEFT_WIDTH)
+#define LINES_APART(width) (TILE_ITEMS / (TILE_DEPTH / (width)))
+#define PIECE_DEPTH_OF_ITEM(item, width) ((item) % (TILE_DEPTH / (width)) * (width))
+#define LINE_OF_PIECE(item, i, width) ((item) / (TILE_DEPTH / (width)) + (i) * LINES_APART(width))
+
 // Where in a panel an item's element goes.
 inline int left_place(const int i);
 inline int right_place(const int i);
@@ -61,7 +71,7 @@ inline int right_place(const int i);
 
 inline int left_place(const int i) {
   const int item = get_local_id(0);
-  if (LEFT_BY_DEPTH) return LEFT_PLACE(LINE_OF_ELEMENT(item, i), DEPTH_OF_ITEM(item));
+  if (LEFT_BY_DEPTH) return LEFT_PLACE(LINE_OF_PIECE(item, i, LEFT_WIDTH), PIECE_DEPTH_OF_ITEM(item, LEFT_WIDTH));
   if (!LEFT_BY_VECTORS) return LEFT_PLACE(LINE_OF_ITEM(item, TILE_ROWS), DEPTH_OF_ELEMENT(item, i, TILE_ROWS));
   if (WARP_GROUPS) return 4 * (item + i * TILE_ITEMS);  // as it is packed
   return LEFT_PLACE(4 * LINE_OF_ITEM(item, LEFT_VECTORS), DEPTH_OF_ELEMENT(item, i, LEFT_VECTORS));
@@ -89,7 +99,7 @@ inline int right_place(const int i) {
 // Elements go from global to local memory by themselves, TILE_STAGES - 1 panels ahead; those of a left operand that the
 // engine rounds, through registers.
 #define RIGHT_PANEL __local REAL *
-#define BRING_RIGHT(i, inside, pointer) copy_element(right_to + right_place(i), pointer, inside)
+#define BRING_RIGHT(i, inside, pointer) copy_piece(1, right_to + right_place(i), pointer, inside)
 #if WARP_GROUPS && !LEFT_BY_VECTORS
 #define LEFT_PANEL REAL *
 #define LEFT_REGISTERS REAL left_to[LEFT_COUNT]
@@ -101,7 +111,7 @@ inline int right_place(const int i) {
 #define LEFT_PANEL __local REAL *
 #define LEFT_REGISTERS
 #define LEFT_TO(step) LEFT_PANEL left_to = LEFT_OF_STEP(step)
-#define BRING_LEFT(i, inside, pointer) copy_element(left_to + left_place(i), pointer, inside)
+#define BRING_LEFT(i, inside, pointer) copy_piece(LEFT_WIDTH, left_to + left_place(i), pointer, inside)
 #define BRING_VECTOR(i, pointer) copy_vector(left_to + left_place(i), pointer)
 #define PLACE_LEFT(step)
 #endif
@@ -180,14 +190,14 @@ inline void place_right(__local REAL *panel, const REAL *next) {
 
 #endif
 
-// Results leave through local memory, a row of every item's at a time: neighbouring items store neighbouring columns.
+// Results leave through local memory, some rows of every item's at a time: neighbouring items store neighbouring columns.
 #define STORE_RESULTS(STATEMENT)                                                                   \
   UNROLL for (int i = 0; i < RESULT_ROWS; ++i) {                                                   \
-    WRITE_LINE(left_panels, i);                                                                    \
+    WRITE_LINE(RESULT_MEMORY, i);                                                                  \
     barrier(CLK_LOCAL_MEM_FENCE);                                                                  \
     for (int line = item / TILE_COLUMNS; line < RESULT_LINES; line += TILE_ITEMS / TILE_COLUMNS) { \
       const int row = ROW_OF_LINE(i, line);                                                        \
-      REAL value = left_panels[line * RESULT_PITCH + LINE_OF_ITEM(item, TILE_COLUMNS)];            \
+      REAL value = RESULT_MEMORY[line * RESULT_PITCH + LINE_OF_ITEM(item, TILE_COLUMNS)];            \
       STATEMENT;                                                                                   \
     }                                                                                              \
     barrier(CLK_LOCAL_MEM_FENCE);                                                                  \

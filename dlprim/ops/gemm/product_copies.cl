@@ -1,11 +1,18 @@
 // Elements that go from global to local memory by themselves (NVIDIA, compute capability 8.0 and up), TILE_STAGES - 1
 // panels ahead.
-inline void copy_element(__local float *to, __global const float *from, const bool inside) {
-  const uint bytes = inside ? 4 : 0;  // the others are set to 0
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;"
-               :
-               : "r"((uint)(size_t)to), "l"((ulong)from), "r"(bytes)
-               : "memory");
+// Of what is not inside nothing is read: zeros take its place.
+inline void copy_piece(const int width, __local float *to, __global const float *from, const bool inside) {
+  const uint bytes = inside ? 4 * width : 0;
+  if (width == 4)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+                 :
+                 : "r"((uint)(size_t)to), "l"((ulong)from), "r"(bytes)
+                 : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;"
+                 :
+                 : "r"((uint)(size_t)to), "l"((ulong)from), "r"(bytes)
+                 : "memory");
 }
 inline void copy_vector(__local float *to, __global const float *from) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"((uint)(size_t)to), "l"((ulong)from) : "memory");

@@ -18,6 +18,7 @@
 #define RESULT_ROWS (2 * ROW_FRAGMENTS)
 #define RESULT_LINES (8 * WARPS_DOWN)
 #define RESULT_PITCH TILE_COLUMNS
+#define RESULT_MEMORY left_panels
 #define ROW_OF_LINE(i, line) ((line) / 8 * WARP_ROWS + (i) * 8 + (line) % 8)
 #define WRITE_LINE(lines, i)                                                                                \
   UNROLL for (int j = 0; j < COLUMN_FRAGMENTS; ++j)                                                         \

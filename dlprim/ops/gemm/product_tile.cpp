@@ -69,6 +69,14 @@ std::int64_t ProductTile::groups(const ProductSize& size) const {
   return ceil_div(size.rows, rows) * ceil_div(size.columns, columns) * size.batches;
 }
 
+bool ProductTile::copies_left_by_itself(DType dtype) const {
+  return dtype == DType::float32 && engine == ProductEngine::warps && tf32_products == 1;
+}
+
+double ProductTile::cost_by_weight(const DeviceInfo& device, const ProductSize& size) const {
+  return cost(device, size) * speed / speed_by_weight;
+}
+
 double ProductTile::cost(const DeviceInfo& device, const ProductSize& size) const {
   // The unit that has the most groups decides. With fewer than it holds it waits more, but not in proportion.
   const auto busiest = static_cast<double>(ceil_div(groups(size), device.compute_units));

@@ -23,14 +23,17 @@
 #define RIGHT_LINE (RIGHT_BY_DEPTH ? TILE_DEPTH + 4 : 1)
 #define RIGHT_SIZE (RIGHT_BY_DEPTH ? TILE_COLUMNS * (TILE_DEPTH + 4) : TILE_DEPTH * (TILE_COLUMNS + 8))
 
-#define RESULT_ROWS (TILE_ROWS / 8)
-#define RESULT_LINES 8
+// Thirty-two rows leave at once: each pair of barriers costs a third of a step.
+#define RESULT_MEMORY right_panels
+#define RESULT_ROWS (TILE_ROWS / 32)
+#define RESULT_LINES 32
 #define RESULT_PITCH (TILE_COLUMNS + 4)
-#define ROW_OF_LINE(i, line) (8 * (i) + (line))
-#define WRITE_LINE(lines, i)                                                                       \
-  UNROLL for (int b = 0; b < BLOCKS; ++b)                                                          \
-    UNROLL for (int e = 0; e < 4; ++e)                                                             \
-      (lines)[(lane % 4 * 2 + e % 2) * RESULT_PITCH + warp_column + b * 64 + lane / 4 + e / 2 * 8] = result[b][4 * (i) + e]
+#define ROW_OF_LINE(i, line) (32 * (i) + (line))
+#define WRITE_LINE(lines, i)                                                                                 \
+  UNROLL for (int b = 0; b < BLOCKS; ++b)                                                                    \
+    UNROLL for (int e = 0; e < 16; ++e)                                                                      \
+      (lines)[(e / 4 * 8 + lane % 4 * 2 + e % 2) * RESULT_PITCH + warp_column + b * 64 + lane / 4 + e % 4 / 2 * 8] = \
+          result[b][16 * (i) + e]
 
 #define ENGINE_MEMORY
 

@@ -157,6 +157,10 @@ typedef REAL VALUES;
 #define CHAIN 64    // terms of one chain of additions
 #define UNROLL _Pragma("unroll")
 
+// The k-th of them. Beyond the end the last one is read again, so that no branch parts the reads.
+#define IS_WITHIN(some, k, step, end) ((some) + (k) * (step) < (uint)(end))
+#define PLACE_WITHIN(some, k, step, end) min((some) + (k) * (step), (uint)(end) - 1)
+
 // Of `count` values with the sums of their distances from `shift` and of those squared.
 inline moments_t shifted_moments(REAL shift, REAL drift, REAL squares, int count) {
   moments_t block;
@@ -171,33 +175,32 @@ inline moments_t shifted_moments(REAL shift, REAL drift, REAL squares, int count
 // Moments of VALUE(i), VALUES, over i = first, first + step, … below end. The distances of a chain are from the mean of its
 // first PER_ITEM terms. What moves that away from the chain's own mean is part of the chain too: the squares come to nine
 // times those from its own mean at most, and the difference loses no more.
-#define ITEM_MOMENTS(all, first, end, step, VALUE)                                                   \
-  for (uint from = first; from < (uint)(end); from += CHAIN * (step)) {                              \
-    VALUES drift = 0, squares = 0;                                                                   \
-    REAL shift = 0;                                                                                  \
-    int count = 0;                                                                                   \
+#define ITEM_MOMENTS(all, first, end, step, VALUE)                                                          \
+  for (uint from = first; from < (uint)(end); from += CHAIN * (step)) {                                     \
+    VALUES drift = 0, squares = 0;                                                                          \
+    REAL shift = 0;                                                                                         \
+    int count = 0;                                                                                          \
     for (uint some = from; some < (uint)(end) && some < from + CHAIN * (step); some += PER_ITEM * (step)) { \
-      VALUES values[PER_ITEM], sum = 0;                                                              \
-      int n = 0;                                                                                     \
-      UNROLL for (int k = 0; k < PER_ITEM; ++k)                                                      \
-        if (some + k * (step) < (uint)(end)) {                                                       \
-          values[k] = VALUE(some + k * (step));                                                      \
-          ++n;                                                                                       \
-        }                                                                                            \
-      if (some == from) {                                                                            \
-        UNROLL for (int k = 0; k < PER_ITEM; ++k)                                                    \
-          if (k < n) sum += values[k];                                                               \
-        shift = SUM_OF(sum) / (n * WIDTH);                                                           \
-      }                                                                                              \
-      UNROLL for (int k = 0; k < PER_ITEM; ++k)                                                      \
-        if (k < n) {                                                                                 \
-          const VALUES d = values[k] - shift;                                                        \
-          drift += d;                                                                                \
-          squares = fma(d, d, squares);                                                              \
-        }                                                                                            \
-      count += n * WIDTH;                                                                            \
-    }                                                                                                \
-    all = joined(all, shifted_moments(shift, SUM_OF(drift), SUM_OF(squares), count));                \
+      VALUES values[PER_ITEM], sum = 0;                                                                     \
+      int n = 0;                                                                                            \
+      UNROLL for (int k = 0; k < PER_ITEM; ++k) {                                                           \
+        values[k] = VALUE(PLACE_WITHIN(some, k, step, end));                                                \
+        n += IS_WITHIN(some, k, step, end);                                                                 \
+      }                                                                                                     \
+      if (some == from) {                                                                                   \
+        UNROLL for (int k = 0; k < PER_ITEM; ++k)                                                           \
+          if (k < n) sum += values[k];                                                                      \
+        shift = SUM_OF(sum) / (n * WIDTH);                                                                  \
+      }                                                                                                     \
+      UNROLL for (int k = 0; k < PER_ITEM; ++k)                                                             \
+        if (k < n) {                                                                                        \
+          const VALUES d = values[k] - shift;                                                               \
+          drift += d;                                                                                       \
+          squares = fma(d, d, squares);                                                                     \
+        }                                                                                                   \
+      count += n * WIDTH;                                                                                   \
+    }                                                                                                       \
+    all = joined(all, shifted_moments(shift, SUM_OF(drift), SUM_OF(squares), count));                       \
   }
 
 // The moments of all work items of a group.
@@ -215,17 +218,14 @@ inline moments_t group_moments(moments_t mine, __local moments_t *shared) {
     for (uint some = from; some < (uint)(end) && some < from + CHAIN * (step); some += PER_ITEM * (step)) { \
       VALUES gradients[PER_ITEM], distances[PER_ITEM];                                                      \
       UNROLL for (int k = 0; k < PER_ITEM; ++k) {                                                           \
-        const uint i = some + k * (step);                                                                   \
-        gradients[k] = distances[k] = 0;                                                                    \
-        if (i < (uint)(end)) {                                                                              \
-          gradients[k] = DY(i);                                                                             \
-          distances[k] = DISTANCE(i);                                                                       \
+        gradients[k] = DY(PLACE_WITHIN(some, k, step, end));                                                \
+        distances[k] = DISTANCE(PLACE_WITHIN(some, k, step, end));                                          \
+      }                                                                                                     \
+      UNROLL for (int k = 0; k < PER_ITEM; ++k)                                                             \
+        if (IS_WITHIN(some, k, step, end)) {                                                                \
+          sum += gradients[k];                                                                              \
+          sum_x = fma(gradients[k], distances[k], sum_x);                                                   \
         }                                                                                                   \
-      }                                                                                                     \
-      UNROLL for (int k = 0; k < PER_ITEM; ++k) {                                                           \
-        sum += gradients[k];                                                                                \
-        sum_x = fma(gradients[k], distances[k], sum_x);                                                     \
-      }                                                                                                     \
     }                                                                                                       \
     all += (REAL2)(SUM_OF(sum), SUM_OF(sum_x));                                                             \
   }

@@ -22,8 +22,8 @@ inline maximum_t window_maximum(const __global STORAGE *plane, const PoolWindow 
 }
 
 // The gradient of input element (h, c): the dy of those windows whose maximum it was.
-inline REAL maximum_gradient(const __global STORAGE *dy, const __global int *indices, const PoolWindow *w, int h, int c) {
-  const span_t rows = covering_windows(w, 0, h), columns = covering_windows(w, 1, c);
+inline REAL gradient_of_windows(const __global STORAGE *dy, const __global int *indices, const PoolWindow *w, int h, int c,
+                                const span_t rows, const span_t columns) {
   const int place = h * w->size[1] + c;
   REAL sum = 0;
   for (int oh = rows.first; oh < rows.end; ++oh)
@@ -32,6 +32,10 @@ inline REAL maximum_gradient(const __global STORAGE *dy, const __global int *ind
       if (indices[out] == place) sum += LOAD(dy, out);
     }
   return sum;
+}
+
+inline REAL maximum_gradient(const __global STORAGE *dy, const __global int *indices, const PoolWindow *w, int h, int c) {
+  return gradient_of_windows(dy, indices, w, h, c, covering_windows(w, 0, h), covering_windows(w, 1, c));
 }
 
 #if SHAPE_CPU
@@ -218,3 +222,28 @@ __kernel void max_pool2d_backward(BUFFER(const STORAGE, dy), BUFFER(const int, i
   STORE(dx, id, maximum_gradient(dy + first, indices + first, &w, e.h, e.w));
 #endif
 }
+
+#if SHAPE_SIMT
+// The same where windows are not adaptive: an item takes a cell.
+__kernel void max_pool2d_backward_cells(BUFFER(const STORAGE, dy), BUFFER(const int, indices), BUFFER(STORAGE, dx),
+                                        const long planes, const PoolWindow w) {
+  const int cells[2] = {count_of_cells(&w, 0), count_of_cells(&w, 1)};
+  const element_t e = element_of(get_global_id(0), cells);
+  if (e.plane >= planes) return;
+  const ulong first = e.plane * plane_elements(w.out);
+  __global const STORAGE *gradients = dy_buffer + dy_start + first;
+  __global const int *places = indices_buffer + indices_start + first;
+  __global STORAGE *plane = dx_buffer + dx_start + e.plane * plane_elements(w.size);
+  for (int i = 0; i < w.stride[0]; ++i) {
+    const int h = e.h * w.stride[0] + i - w.padding[0];
+    if (h < 0 || h >= w.size[0]) continue;
+    const span_t rows = windows_of_cell(&w, 0, e.h, i);
+    for (int j = 0; j < w.stride[1]; ++j) {
+      const int c = e.w * w.stride[1] + j - w.padding[1];
+      if (c < 0 || c >= w.size[1]) continue;
+      STORE(plane, h * w.size[1] + c,
+            gradient_of_windows(gradients, places, &w, h, c, rows, windows_of_cell(&w, 1, e.w, j)));
+    }
+  }
+}
+#endif

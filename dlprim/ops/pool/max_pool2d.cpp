@@ -5,6 +5,7 @@
 #include "dlprim/ops/pool/pool2d_launch.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
+#include "dlprim/runtime/launch_ranges.h"
 
 namespace dlprim {
 namespace {
@@ -26,8 +27,19 @@ void backward(Queue& queue, const char* op, const Tensor& dy, const Tensor& indi
   require_like(op, "indices", indices, dy.shape, DType::int32);
   if (dx.numel() == 0) return;
   if (dy.numel() == 0) return queue.zero(dx);
+  const PoolWindow window = pool_window(op, dx.shape, dy.shape, geometry);
+  const cl_long planes = pool_planes(dx.shape);
+  const DeviceInfo& device = queue.device().info();
+  constexpr int most_of_cell = 16;  // elements for one item
+  if (!device.runs_cpu_kernels() && geometry && window.stride[0] <= most_of_cell / window.stride[1]) {
+    std::int64_t cells = planes;
+    for (const int axis : {0, 1})
+      cells *= ceil_div(std::int64_t{window.size[axis]} + window.padding[axis], window.stride[axis]);
+    return queue.launch(pool_kernel(queue, "max_pool2d_backward_cells", dx.dtype),
+                        Range::linear(cells, work_group(device)), dy, indices, dx, planes, window);
+  }
   queue.launch(pool_kernel(queue, "max_pool2d_backward", dx.dtype), pool_range(queue, dx), dy, indices, dx,
-               cl_long{pool_planes(dx.shape)}, pool_window(op, dx.shape, dy.shape, geometry));
+               planes, window);
 }
 
 }  // namespace

@@ -49,6 +49,20 @@ inline span_t covering_windows(const PoolWindow *w, int axis, int in) {
   return span;
 }
 
+// Windows that may cover the position `place` of cell number `cell`: a cell is what lies between the starts of two windows, so
+// that a whole one is found by one division. Not for adaptive windows.
+inline span_t windows_of_cell(const PoolWindow *w, int axis, int cell, int place) {
+  const int reach = (w->kernel_size[axis] - 1) * w->dilation[axis];
+  span_t span;
+  span.step = 1;
+  span.first = place <= reach ? max(cell - quotient(reach - place, w->stride[axis]), 0) : cell + 1;
+  span.end = min(cell + 1, w->out[axis]);
+  return span;
+}
+inline int count_of_cells(const PoolWindow *w, int axis) {
+  return (w->size[axis] + w->padding[axis] + w->stride[axis] - 1) / w->stride[axis];
+}
+
 // Shape cpu: a work item takes whole planes. Shape simt: a work item takes one element of the result.
 #if SHAPE_CPU
 #define FOR_PLANES(plane, planes)                                                \
