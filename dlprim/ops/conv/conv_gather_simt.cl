@@ -1,6 +1,6 @@
 // A convolution and its gradient by the input on a GPU: products of packed filters and a right operand that is gathered
-// where it lies, 0 outside. The depth runs over the taps and, within each, over the channels, so that an item works out
-// once a tap where its column's element lies and then goes from plane to plane. With FLAT, for few channels, it runs
+// where it lies, 0 outside. The depth runs over the channels, TILE_DEPTH at a time, and, within those, over the taps, which
+// meet nearly the same elements: they come from the cache nearest to the unit. With FLAT, for few channels, it runs
 // over channels and taps at once, and each element is worked out.
 #include "ops/conv/conv_shared.h"
 #define LEFT_BY_DEPTH 0
@@ -8,7 +8,7 @@
 #define LEFT_BY_VECTORS 1
 #include "ops/gemm/product.cl"
 
-// packed[group][block of rows][tap][step][panel], with FLAT one tap; 0 where it is padded. Panels lie as they are brought:
+// packed[group][block of rows][step][tap][panel], with FLAT one tap; 0 where it is padded. Panels lie as they are brought:
 // neighbouring vectors one after the other.
 #define PANEL_ELEMENTS (TILE_ROWS * TILE_DEPTH)
 #if WARP_GROUPS
@@ -30,8 +30,8 @@ __kernel void pack_filters(BUFFER(const STORAGE, weight), BUFFER(REAL, packed), 
   const int panel = at / PANEL_ELEMENTS, place = at % PANEL_ELEMENTS;
   const int block_of_group = panel / panels_of_block, group = block_of_group / blocks;
   const int row = REMAINDER(block_of_group, blocks) * TILE_ROWS + PACKED_ROW(place);
-  const int panel_of_block = REMAINDER(panel, panels_of_block), tap_of_panel = panel_of_block / steps;
-  const int k = REMAINDER(panel_of_block, steps) * TILE_DEPTH + PACKED_DEPTH(place);
+  const int panel_of_block = REMAINDER(panel, panels_of_block), step = panel_of_block / (FLAT ? 1 : taps);
+  const int tap_of_panel = FLAT ? 0 : REMAINDER(panel_of_block, taps), k = step * TILE_DEPTH + PACKED_DEPTH(place);
   const int tap = FLAT ? REMAINDER(k, taps) : tap_of_panel, channel = FLAT ? k / taps : k;
   place_packed(packed_buffer + packed_start + (long)panel * (LEFT_PARTS * PANEL_ELEMENTS), place,
                row < s.rows && channel < s.channels
@@ -42,8 +42,8 @@ __kernel void pack_filters(BUFFER(const STORAGE, weight), BUFFER(REAL, packed), 
 
 typedef struct {
   __global const REAL *filters;    // this item's first vector of the next panel
-  __global const STORAGE *planes;  // of the image and group of this item's column
-  __global const STORAGE *source;  // this item's first element of the next panel, where it is inside
+  __global const STORAGE *planes;  // of the image and group of this item's column: this item's first of the next panel
+  __global const STORAGE *source;  // its element there, where it is inside
   int kh, kw, channel;             // of the next panel; FLAT: channel counts channels and taps
   int h, w;                        // of this item's column at a tap with offset 0
   bool in_range, inside;           // the column; its element at this tap
@@ -51,18 +51,11 @@ typedef struct {
 } Gather;
 
 inline int tap_at(const int start, const int phase, const int tap, const int step) { return start + phase + tap * step; }
+inline int offset_of_tap(const int at, const int phases) { return phases == 1 ? at : at / phases; }
 
 inline bool meets(const Gather *g, const ConvGather s) {
-  return tap_at(s.start_h, g->phase_h, g->kh, s.tap_h) % s.phases_h == 0 &&
-         tap_at(s.start_w, g->phase_w, g->kw, s.tap_w) % s.phases_w == 0;
-}
-
-inline bool next_tap(Gather *g, const ConvGather s) {
-  if (++g->kw == s.taps_w) {
-    g->kw = 0;
-    ++g->kh;
-  }
-  return g->kh < s.taps_h;
+  return s.phases_h * s.phases_w == 1 || (tap_at(s.start_h, g->phase_h, g->kh, s.tap_h) % s.phases_h == 0 &&
+                                          tap_at(s.start_w, g->phase_w, g->kw, s.tap_w) % s.phases_w == 0);
 }
 
 // Whether the column's element at offsets (dh, dw) is inside, and where.
@@ -75,19 +68,28 @@ inline int place_of(const Gather *g, const ConvGather s, const int dh, const int
 
 #define COLUMN_DEPTH(i) DEPTH_OF_ELEMENT((int)get_local_id(0), i, TILE_COLUMNS)
 
-inline void enter_tap(Gather *g, const ConvGather s, __global const REAL *filters) {
-  const int dh = tap_at(s.start_h, g->phase_h, g->kh, s.tap_h) / s.phases_h;
-  const int dw = tap_at(s.start_w, g->phase_w, g->kw, s.tap_w) / s.phases_w;
+inline void enter_tap(Gather *g, const ConvGather s) {
+  const int dh = offset_of_tap(tap_at(s.start_h, g->phase_h, g->kh, s.tap_h), s.phases_h);
+  const int dw = offset_of_tap(tap_at(s.start_w, g->phase_w, g->kw, s.tap_w), s.phases_w);
   g->inside = is_inside(g, s, dh, dw);
-  g->source = g->planes + place_of(g, s, dh, dw) + (long)COLUMN_DEPTH(0) * s.source_h * s.source_w;
-  g->filters = filters + (long)(g->kh * s.taps_w + g->kw) * (s.padded_depth / TILE_DEPTH) * (LEFT_PARTS * PANEL_ELEMENTS);
-  g->channel = 0;
+  g->source = g->planes + place_of(g, s, dh, dw);
 }
 
-inline void fetch(Gather *g, const ConvGather s, __global const REAL *filters, LEFT_PANEL left_to, RIGHT_PANEL right_to) {
-  UNROLL for (int i = 0; i < VECTOR_COUNT; ++i) BRING_VECTOR(i, g->filters + 4 * i * TILE_ITEMS);
+// To the panel that follows in what is packed.
+inline void next_panel(Gather *g, const ConvGather s) {
   g->filters += LEFT_PARTS * PANEL_ELEMENTS;
+  if (++g->kw < s.taps_w) return;
+  g->kw = 0;
+  if (++g->kh < s.taps_h) return;
+  g->kh = 0;
+  g->channel += TILE_DEPTH;
+  g->planes += (long)TILE_DEPTH * s.source_h * s.source_w;
+}
+
+inline void fetch(Gather *g, const ConvGather s, LEFT_PANEL left_to, RIGHT_PANEL right_to) {
+  UNROLL for (int i = 0; i < VECTOR_COUNT; ++i) BRING_VECTOR(i, g->filters + 4 * i * TILE_ITEMS);
 #if FLAT
+  g->filters += LEFT_PARTS * PANEL_ELEMENTS;
   const int taps = s.taps_h * s.taps_w, depth = s.channels * taps;
   UNROLL for (int i = 0; i < RIGHT_COUNT; ++i) {
     const int k = g->channel + COLUMN_DEPTH(i), channel = k / taps, tap = REMAINDER(k, taps);
@@ -100,12 +102,15 @@ inline void fetch(Gather *g, const ConvGather s, __global const REAL *filters, L
   const int plane = s.source_h * s.source_w, left = g->inside ? s.channels - g->channel : 0;
   UNROLL for (int i = 0; i < RIGHT_COUNT; ++i)
     BRING_RIGHT(i, COLUMN_DEPTH(i) < left, g->source + (long)(i * (TILE_ITEMS / TILE_COLUMNS)) * plane);
-  g->source += (long)TILE_DEPTH * plane;
-  g->channel += TILE_DEPTH;
-  if (g->channel < s.channels) return;
-  bool found = false;
-  while (!found && next_tap(g, s)) found = meets(g, s);
-  if (found) enter_tap(g, s, filters);
+  if (s.taps_h * s.taps_w == 1) {
+    g->filters += LEFT_PARTS * PANEL_ELEMENTS;
+    g->source += (long)TILE_DEPTH * plane;
+    g->channel += TILE_DEPTH;
+    return;
+  }
+  do next_panel(g, s);
+  while (!meets(g, s));
+  enter_tap(g, s);
 #endif
 }
 
@@ -142,20 +147,18 @@ __kernel void conv_gather(BUFFER(const STORAGE, source), BUFFER(const REAL, pack
   g.planes = source_buffer + source_start + ((long)image * s.groups + group) * s.channels * s.source_h * s.source_w;
   const int panels_of_block = (FLAT ? 1 : s.taps_h * s.taps_w) * (s.padded_depth / TILE_DEPTH);
   const int block_of_group = group * (s.padded_rows / TILE_ROWS) + (int)get_group_id(1);
-  __global const REAL *filters =
+  g.filters =
       packed_buffer + packed_start + (long)block_of_group * panels_of_block * (LEFT_PARTS * PANEL_ELEMENTS) + 4 * item;
+  g.kh = g.kw = g.channel = 0;
 #if FLAT
-  g.channel = 0;
-  g.filters = filters;
   const int steps = s.padded_depth / TILE_DEPTH;
 #else
   const int steps = taps_met * (s.padded_depth / TILE_DEPTH);
-  g.kh = 0;
-  g.kw = 0;
-  while (!meets(&g, s)) next_tap(&g, s);
-  enter_tap(&g, s, filters);
+  g.planes += (long)COLUMN_DEPTH(0) * s.source_h * s.source_w;
+  while (!meets(&g, s)) next_panel(&g, s);
+  enter_tap(&g, s);
 #endif
-  PRODUCT(steps, fetch(&g, s, filters, left_to, right_to))
+  PRODUCT(steps, fetch(&g, s, left_to, right_to))
 
   const int h_of_result = place / grid_w * s.phases_h + phase_h, w_of_result = REMAINDER(place, grid_w) * s.phases_w + phase_w;
   const long plane = (long)s.result_h * s.result_w;
