@@ -71,10 +71,8 @@ void require_candidates(const char* op, const Tensor& boxes, const Tensor& score
 
 Tensor kept_boxes(const Tensor& boxes, const Tensor& scores, const dlprim::Tensor* categories,
                   double iou_threshold) {
-  const dlprim::Tensor kept = dlprim::Tensor::empty(*boxes.device(), scores.shape(), DType::int64);
-  const std::int64_t count = dlprim::nms(boxes.device()->queue(), contiguous(boxes.detach()).data(),
-                                         contiguous(scores.detach()).data(), categories, iou_threshold, kept);
-  return clone(narrow(Tensor(kept), 0, 0, count));
+  return Tensor(dlprim::nms(boxes.device()->queue(), contiguous(boxes.detach()).data(),
+                            contiguous(scores.detach()).data(), categories, iou_threshold));
 }
 
 }  // namespace

@@ -22,7 +22,11 @@ std::string list_repr(const std::vector<T>& values) {
   return "[" + text + "]";
 }
 
-/** What is done to both coordinates of a corner, a center or a size. */
+Tensor uploaded(const std::vector<float>& values, const Shape& shape, DType dtype, const Device& device) {
+  return tensor(values, shape, device).to(dtype);
+}
+
+/** [..., 2] each. */
 struct CenterSize {
   Tensor center, size;
 };
@@ -55,8 +59,9 @@ std::vector<double> DefaultBoxGenerator::scales() const {
 }
 
 std::vector<std::int64_t> DefaultBoxGenerator::num_anchors_per_location() const {
+  const DefaultBoxGeneratorOptions o = options();
   std::vector<std::int64_t> counts;
-  for (const auto& ratios : options().aspect_ratios())
+  for (const auto& ratios : o.aspect_ratios())
     counts.push_back(2 + 2 * static_cast<std::int64_t>(ratios.size()));
   return counts;
 }
@@ -94,10 +99,9 @@ Tensor DefaultBoxGenerator::boxes(const std::vector<PictureSize>& maps, const Pi
         }
   }
   const auto count = static_cast<std::int64_t>(places.size() / 4);
-  const Tensor all = to(tensor(places, {count, 4}, device), dtype);
-  const Tensor extent = to(
-      tensor(std::vector<float>{static_cast<float>(picture[1]), static_cast<float>(picture[0])}, {2}, device),
-      dtype);
+  const Tensor all = uploaded(places, {count, 4}, dtype, device);
+  const std::vector<float> width_height{static_cast<float>(picture[1]), static_cast<float>(picture[0])};
+  const Tensor extent = uploaded(width_height, {2}, dtype, device);
   const Tensor center = narrow(all, -1, 0, 2), half = narrow(all, -1, 2, 2) * 0.5;
   return cat({(center - half) * extent, (center + half) * extent}, -1);
 }
@@ -131,10 +135,10 @@ Tensor GeneralizedRCNNTransform::batch(const TensorList& images) const {
     dlprim::require<TypeError>(
         is_floating(image.dtype()),
         "Expected input images to be of floating type (in range [0, 1]), but found type ",
-        name(image.dtype()), " instead");
+        dlprim::name(image.dtype()), " instead");
     const auto of_channels = [&](const std::vector<double>& values) {
       const std::vector<float> rounded(values.begin(), values.end());
-      return to(tensor(rounded, {channels, 1, 1}, image.device()), image.dtype());
+      return uploaded(rounded, {channels, 1, 1}, image.dtype(), image.device());
     };
     const Tensor normal = (image - of_channels(o.image_mean())) / of_channels(o.image_std());
     pictures.push_back(interpolate(unsqueeze(normal, 0), {wanted[0], wanted[1]}, {}, "bilinear", false));
@@ -156,7 +160,7 @@ Tensor resize_boxes(const Tensor& boxes, const PictureSize& from, const PictureS
     return static_cast<float>(to_size[axis]) / static_cast<float>(from[axis]);
   };
   const std::vector<float> ratios{ratio(1), ratio(0), ratio(1), ratio(0)};
-  return boxes * to(tensor(ratios, {4}, boxes.device()), boxes.dtype());
+  return boxes * uploaded(ratios, {4}, boxes.dtype(), boxes.device());
 }
 
 Tensor BoxCoder::encode(const Tensor& boxes, const Tensor& references) const {

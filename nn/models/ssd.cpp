@@ -149,7 +149,7 @@ SSD::Losses SSD::losses(const TensorList& images, const std::vector<Target>& tar
   TensorList objects, wanted_boxes, wanted_labels;
   for (const Target& target : resized) {
     const Wanted wanted =
-        wanted_of({to(target.boxes, anchors.dtype()), target.labels}, anchors, o.iou_thresh());
+        wanted_of({target.boxes.to(anchors.dtype()), target.labels}, anchors, o.iou_thresh());
     objects.push_back(wanted.is_object);
     wanted_boxes.push_back(wanted.boxes);
     wanted_labels.push_back(wanted.labels);
@@ -166,7 +166,7 @@ SSD::Losses SSD::losses(const TensorList& images, const std::vector<Target>& tar
   const Tensor most = sum(is_positive, {1}, true) * ((1 - o.positive_fraction()) / o.positive_fraction());
   const Tensor negative = masked_fill(unlike.detach(), is_positive, -std::numeric_limits<double>::infinity());
   const Tensor is_counted = lt(argsort(argsort(negative, 1, true), 1), most);
-  const Tensor count = to(clamp_min(sum(is_object), 1), unlike.dtype());
+  const Tensor count = clamp_min(sum(is_object), 1).to(unlike.dtype());
   return {sum_where(unsqueeze(is_object, -1), off) / count,
           (sum_where(is_positive, unlike) + sum_where(is_counted, unlike)) / count};
 }

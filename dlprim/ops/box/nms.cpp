@@ -29,17 +29,17 @@ Real rounded_down(double value) {
 
 }  // namespace
 
-std::int64_t nms(Queue& queue, const Tensor& boxes, const Tensor& scores, const Tensor* categories,
-                 double iou_threshold, const Tensor& kept) {
-  ENTER(nms, queue, boxes, scores, categories, iou_threshold, kept);
+Tensor nms(Queue& queue, const Tensor& boxes, const Tensor& scores, const Tensor* categories,
+           double iou_threshold) {
+  ENTER(nms, queue, boxes, scores, categories, iou_threshold);
   require_floating(boxes.dtype, queue.device(), "nms");
   const std::int64_t count = scores.numel();
   const cl_int n = kernel_int(count, "nms", "a number of boxes");
   require_like("nms", "the boxes", boxes, {count, 4}, boxes.dtype);
   require_like("nms", "the scores", scores, {count}, boxes.dtype);
   require_like("nms", "the categories", categories, {count}, DType::int64);
-  require_like("nms", "what is kept", kept, {count}, DType::int64);
-  if (n == 0) return entered.returns(std::int64_t{0});
+  Tensor kept = queue.scratch({count}, DType::int64);
+  if (n == 0) return entered.returns(kept);
 
   const Defines defines = dtype_defines(boxes.dtype);
   const DType real = boxes.dtype == DType::float64 ? DType::float64 : DType::float32;
@@ -75,7 +75,8 @@ std::int64_t nms(Queue& queue, const Tensor& boxes, const Tensor& scores, const 
   }
   cl_int result = 0;
   queue.read(found, &result, sizeof result);
-  return entered.returns(std::int64_t{result});
+  kept.shape[0] = result;
+  return entered.returns(kept);
 }
 
 }  // namespace dlprim

@@ -6,12 +6,27 @@ namespace {
 
 void bind_parts(py::module_& m) {
   using namespace ocl::models::ssdlite;
-  LayerClass<DefaultBoxGenerator>(m, "DefaultBoxGenerator", "The boxes that SSD starts from.");
+  LayerClass<DefaultBoxGenerator>(m, "DefaultBoxGenerator", "The boxes that SSD starts from.")
+      .def("num_anchors_per_location", &DefaultBoxGenerator::num_anchors_per_location,
+           "How many boxes stand at a place of each feature map.")
+      .def("__repr__", [](const DefaultBoxGenerator& self) { return self.DefaultBoxGenerator::repr(); })
+      .def(
+          "boxes",
+          [](const DefaultBoxGenerator& self, const std::vector<PictureSize>& maps,
+             const PictureSize& picture, ocl::DType dtype, const std::optional<ocl::Device>& device) {
+            return self.boxes(maps, picture, dtype, device.value_or(ocl::Device()));
+          },
+          py::arg("maps"), py::arg("picture"), py::arg("dtype") = ocl::DType::float32,
+          py::arg("device") = py::none(), WithoutLock(),
+          "The boxes [boxes, 4] (x1, y1, x2, y2) of all places of feature maps of those sizes.");
   LayerClass<GeneralizedRCNNTransform>(
       m, "GeneralizedRCNNTransform",
-      "Makes a batch of pictures: less the mean, over the deviation, of fixed_size (width, height).");
+      "Makes a batch of pictures: less the mean, over the deviation, of fixed_size (width, height).")
+      .def("__repr__",
+           [](const GeneralizedRCNNTransform& self) { return self.GeneralizedRCNNTransform::repr(); });
   auto extractor = bind_composed<SSDLiteFeatureExtractorMobileNet>(
       m, "SSDLiteFeatureExtractorMobileNet", "[N, 3, H, W] -> feature maps by number, each half the size.");
+  extractor.def_property_readonly("out_channels", &SSDLiteFeatureExtractorMobileNet::out_channels);
   def_call<SSDLiteFeatureExtractorMobileNet>(extractor, {{"x", "ocl._C.Tensor"}}, "dict[str, ocl._C.Tensor]");
   const std::vector<CallArgument> maps{{"x", "list[ocl._C.Tensor]"}};
   auto classes = bind_composed<SSDLiteClassificationHead>(
