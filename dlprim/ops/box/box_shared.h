@@ -7,7 +7,7 @@ BEGIN_SHARED
 enum {
   NMS_WORD = 32,      // boxes that a word of marks stands for
   ROI_CHANNELS = 8,   // of a pixel, that a work item of the gradient takes
-  ROI_MOST = 1 << 24  // sampling points along an axis of a bin, where their number follows from the box
+  ROI_MOST = 1 << 30  // sampling points along an axis of a box, where their number follows from its size
 };
 
 // How boxes lie on planes. Axes: height, width.

@@ -21,7 +21,7 @@ inline axis_t axis_of(const __global STORAGE *rois, long k, const KernelRegions 
   if (!p->is_aligned) extent = fmax(extent, (REAL)1);
   a.bin = extent / p->out[axis];
   a.grid = p->samples;
-  if (a.grid <= 0) a.grid = isfinite(a.bin) ? (int)clamp(ceil(a.bin), (REAL)0, (REAL)ROI_MOST) : 0;
+  if (a.grid <= 0) a.grid = isfinite(a.bin) ? (int)clamp(ceil(a.bin), (REAL)0, (REAL)(ROI_MOST / p->out[axis])) : 0;
   a.step = a.bin / a.grid;
   return a;
 }

@@ -30,6 +30,8 @@ void check(const char* op, const Queue& queue, const Tensor& x, const Tensor& ro
 template <class Real>
 KernelRegions<Real> regions_of(const char* op, const Dims& x, const Dims& y, const RegionGeometry& g) {
   const auto size = [&](std::int64_t n) { return kernel_int(n, op, "a size"); };
+  for (const std::int64_t bins : {y[2], y[3]})
+    kernel_int(bins * g.sampling_ratio, op, "a number of points along an axis");
   return {static_cast<Real>(g.spatial_scale),
           g.aligned ? Real(0.5) : Real(0),
           g.aligned,

@@ -2,6 +2,10 @@
 
 #include "nn/models/models.h"
 
+#include <unistd.h>
+
+#include <filesystem>
+
 #include "nn/nn.h"
 #include "tests/cpp/support/autograd.h"
 
@@ -149,6 +153,18 @@ TEST_F(Models, OfDetectionLearnInOneStepAndDetect) {
     EXPECT_TRUE(equal(scores, sort(scores, 0, true).first));
   }
   EXPECT_LE(max(select(found[1].boxes, 1, 2)).item(), 50);
+}
+
+TEST_F(Models, OfSegmentationAreLoadedWithTheirAuxiliaryClassifier) {
+  const auto path =
+      std::filesystem::temp_directory_path() / ("tapecl_models_" + std::to_string(getpid()) + ".safetensors");
+  const models::DeepLabV3 net(models::DeepLabV3Options().num_classes(3).aux_loss(true));
+  save(net.state_dict(), path);
+  const auto loaded = models::create_model("deeplabv3_mobilenet_v3_large",
+                                           models::ModelOptions().num_classes(3).weights(path));
+  std::filesystem::remove(path);
+  EXPECT_TRUE(
+      equal(loaded->get_parameter("aux_classifier.0.weight"), net.get_parameter("aux_classifier.0.weight")));
 }
 
 TEST_F(Models, LoadOlderNames) {

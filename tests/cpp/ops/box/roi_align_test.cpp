@@ -141,4 +141,7 @@ TEST(RoiAlign, RefusesWhatDoesNotFit) {
   refuses(x, boxes, queue.scratch({2, 2, 2, 2}), "expected the result or its gradient of shape [3, 2, 2, 2]");
   refuses(x, boxes, queue.scratch({3, 2, 0, 2}), "positive numbers");
   refuses(queue.scratch({1, 2, 0, 4}), boxes, y, "planes with elements");
+  expect_error<ValueError>(
+      [&] { roi_align_forward(queue, x, boxes, {1, 2'000'000'000, false}, y, image_check()); },
+      "a number of points along an axis of 4000000000 is too large");
 }
