@@ -84,27 +84,19 @@ def batched_nms(boxes, scores, idxs, iou_threshold):
     return nms(boxes, scores, iou_threshold, idxs)
 
 
-def _axis_weights(low, high, out, size, sampling_ratio, aligned):
-    """How much each element of an axis counts in each bin [out, size], and the number of points of a bin."""
-    extent = high - low
-    if not aligned:
-        extent = extent.clamp(min=1)
-    bin_size = extent / out
-    count = sampling_ratio if sampling_ratio > 0 else int(torch.ceil(bin_size))
-    weights = torch.zeros(out, size, dtype=low.dtype)
-    for bin_index in range(out):
-        for point in range(count):
-            at = low + bin_index * bin_size + (point + 0.5) * bin_size / count
-            if at < -1 or at > size:
-                continue
-            at = at.clamp(min=0)
-            first = int(at)
-            if first >= size - 1:
-                weights[bin_index, size - 1] += 1
-                continue
-            weights[bin_index, first] += 1 - (at - first)
-            weights[bin_index, first + 1] += at - first
-    return weights, count
+def _points(low, high, bins, size, sampling_ratio, aligned):
+    """Of one axis of a region, for each point of each bin: whether it lies on the plane [points], the two
+    elements that it reads and how much they count [points, 2]; and the number of points of a bin."""
+    extent = high - low if aligned else (high - low).clamp(min=1)
+    bin_size = extent / bins
+    count = sampling_ratio if sampling_ratio > 0 else max(int(torch.ceil(bin_size)), 0)
+    of_bin, in_bin = torch.arange(bins)[:, None], torch.arange(count) + 0.5
+    at = (low + of_bin * bin_size + in_bin * bin_size / max(count, 1)).reshape(-1)
+    is_inside, held = (at >= -1) & (at <= size), at.clamp(0, size - 1)
+    first = held.long()
+    weight = held - first
+    elements = torch.stack([first, (first + 1).clamp(max=size - 1)], 1)
+    return is_inside, elements, torch.stack([1 - weight, weight], 1), count
 
 
 def roi_align(input, boxes, output_size, spatial_scale=1.0, sampling_ratio=-1, aligned=False):
@@ -115,11 +107,14 @@ def roi_align(input, boxes, output_size, spatial_scale=1.0, sampling_ratio=-1, a
     height, width = (output_size, output_size) if isinstance(output_size, int) else output_size
     dtype = torch.float64 if input.dtype == torch.float64 else torch.float32
     planes, offset = input.to(dtype), 0.5 if aligned else 0.0
-    results = [(0 * planes.sum()).expand(0, input.shape[1], height, width)]  # a gradient, too, where K is 0
+    results = [(0 * planes[..., :1, :1]).sum(0, True).expand(-1, -1, height, width)[:0]]
     for image, *box in boxes.detach().to(dtype):
         x1, y1, x2, y2 = (coordinate * spatial_scale - offset for coordinate in box)
-        of_rows, rows = _axis_weights(y1, y2, height, input.shape[2], sampling_ratio, aligned)
-        of_columns, columns = _axis_weights(x1, x2, width, input.shape[3], sampling_ratio, aligned)
-        result = of_rows @ planes[int(image)] @ of_columns.T
-        results.append(result[None] / max(rows * columns, 1))
+        on_rows, y, of_rows, rows = _points(y1, y2, height, input.shape[2], sampling_ratio, aligned)
+        on_columns, x, of_columns, columns = _points(x1, x2, width, input.shape[3], sampling_ratio, aligned)
+        values = planes[int(image)][:, y][..., x]  # [C, points, 2, points, 2]
+        values = (values * (of_rows[:, :, None, None] * of_columns)).sum((2, 4))
+        values = torch.where(on_rows[:, None] & on_columns, values, 0)
+        bins = values.reshape(input.shape[1], height, rows, width, columns).sum((2, 4))
+        results.append(bins[None] / max(rows * columns, 1))
     return torch.cat(results).to(input.dtype)
