@@ -52,13 +52,18 @@ def pictures(seed=1):
 
 
 def targets(counts=(4, 1, 7), seed=2):
-    """(boxes, labels) of each picture."""
+    """(boxes, labels) of each picture. The first box is so narrow that no default box is half of it; the last
+    two are the same of two classes."""
     rng = np.random.default_rng(seed)
     result = []
     for (height, width), count in zip(SIZES, counts, strict=True):
         corner = rng.random((count, 2)) * [width / 2, height / 2]
         sides = (0.1 + 0.4 * rng.random((count, 2))) * [width, height]
         boxes = np.concatenate([corner, corner + sides], 1).astype(np.float32)
+        if count:
+            boxes[0] = 0, 0.4 * height, width, 0.42 * height
+        if count > 2:
+            boxes[-2] = boxes[-1]
         result.append((boxes, rng.integers(1, CLASSES, count)))
     return result
 
