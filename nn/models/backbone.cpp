@@ -12,19 +12,16 @@ Value value_of(const NamedTensors& tensors) {
   return values;
 }
 
-NamedTensors named_tensors_of(const Value& value, const std::string& what) {
+Value::Mapping mapping_of(const Value& value, const std::string& what) {
   const Value opened = value.foreign() ? (*value.foreign())->opened() : value;
   dlprim::require<TypeError>(opened.mapping() != nullptr, what, " must be a dict of tensors, got ",
                              value.kind());
-  NamedTensors tensors;
-  for (const auto& [name, entry] : *opened.mapping())
-    tensors.emplace_back(name, entry.tensor(dlprim::concat("'", name, "' of ", what)));
-  return tensors;
+  return *opened.mapping();
 }
 
-const Tensor& entry(const NamedTensors& tensors, const std::string& name, const std::string& what) {
-  for (const auto& [key, tensor] : tensors)
-    if (key == name) return tensor;
+Tensor entry(const Value::Mapping& mapping, const std::string& name, const std::string& what) {
+  for (const auto& [key, value] : mapping)
+    if (key == name) return value.tensor(dlprim::concat("'", name, "' of ", what));
   throw ValueError(dlprim::concat(what, " has no '", name, "'"));
 }
 

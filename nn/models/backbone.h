@@ -15,10 +15,11 @@ std::string repr_of(const BackboneWeights& weights);
 /** What a net gives under names, as torchvision's give dicts of tensors. */
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 Value value_of(const NamedTensors& tensors);
-/** The entries of a dict of tensors, of C++ or another language. Throws TypeError, which says `what` it is,
- * for anything else. */
-NamedTensors named_tensors_of(const Value& value, const std::string& what);
-/** The tensor of that name. Throws ValueError, which says `what` they are, where there is none. */
-const Tensor& entry(const NamedTensors& tensors, const std::string& name, const std::string& what);
+/** The entries of a dict, of C++ or another language. Throws TypeError, which says `what` it is, for anything
+ * else. */
+Value::Mapping mapping_of(const Value& value, const std::string& what);
+/** The tensor of that name. Throws ValueError, which says `what` the dict is, where there is none, and
+ * TypeError for what is no tensor. */
+Tensor entry(const Value::Mapping& mapping, const std::string& name, const std::string& what);
 
 }  // namespace ocl::models

@@ -152,7 +152,7 @@ DeepLabV3::DeepLabV3(const DeepLabV3Options& o) : Composed(o) {
 
 DeepLabV3::Outputs DeepLabV3::outputs(const Tensor& x) {
   const std::string what = "what the backbone of DeepLabV3 gives";
-  const NamedTensors features = named_tensors_of(backbone(Arguments{{x}, {}}), what);
+  const Value::Mapping features = mapping_of(backbone(Arguments{{x}, {}}), what);
   Outputs result{as_large_as(classifier(entry(features, "out", what)), x), {}};
   if (const std::shared_ptr<Module> head = own_module("aux_classifier"))
     result.aux = as_large_as((*head)(entry(features, "aux", what)), x);

@@ -31,7 +31,7 @@ std::vector<SSD::Target> targets_in(const Value& targets) {
   std::vector<SSD::Target> result;
   for (const Value& target : targets.sequence()) {
     const std::string what = "a target of SSD";
-    const NamedTensors named = named_tensors_of(target, what);
+    const Value::Mapping named = mapping_of(target, what);  // it may hold more
     result.push_back({entry(named, "boxes", what), entry(named, "labels", what)});
   }
   return result;
@@ -121,14 +121,14 @@ SSD::Outputs SSD::outputs(const TensorList& images) {
   const Tensor batch = transform->batch(images);
   Value::Sequence values;
   std::vector<PictureSize> sizes;
-  for (const auto& [name, map] :
-       named_tensors_of(backbone(Arguments{{batch}, {}}), "what the backbone of SSD gives")) {
-    values.emplace_back(map);
-    sizes.push_back(size_of(map));
+  const std::string given = "what the backbone of SSD gives";
+  for (const auto& [key, value] : mapping_of(backbone(Arguments{{batch}, {}}), given)) {
+    values.push_back(value);
+    sizes.push_back(size_of(value.tensor(dlprim::concat("'", key, "' of ", given))));
   }
   const std::string what = "what the head of SSD gives";
-  const NamedTensors results = named_tensors_of(head(Arguments{{values}, {}}), what);
-  const Tensor& regression = entry(results, "bbox_regression", what);
+  const Value::Mapping results = mapping_of(head(Arguments{{values}, {}}), what);
+  const Tensor regression = entry(results, "bbox_regression", what);
   return {regression, entry(results, "cls_logits", what),
           anchor_generator->boxes(sizes, size_of(batch), regression.dtype(), regression.device())};
 }

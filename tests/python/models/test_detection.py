@@ -134,6 +134,14 @@ def test_training_gives_the_losses_and_gradients_of_pytorch(pair):
     assert ours <= 4 * own
 
 
+def test_targets_may_hold_more(pair):
+    ours = copy.deepcopy(pair[0]).train()
+    images, given = given_to(ocl)
+    expected = {name: loss.item() for name, loss in ours(images, given).items()}
+    more = [{"image_id": i, **target, "file": "a.png"} for i, target in enumerate(given)]
+    assert {name: loss.item() for name, loss in ours(tuple(images), targets=tuple(more)).items()} == expected
+
+
 def test_pictures_without_objects(pair):
     ours, theirs = (copy.deepcopy(net).train() for net in pair)
     losses = ours(*given_to(ocl, counts=(0, 0, 0)))
