@@ -9,6 +9,7 @@
 #include "autograd/gradcheck.h"
 #include "autograd/ops/activation.h"
 #include "autograd/ops/attention.h"
+#include "autograd/ops/boxes.h"
 #include "autograd/ops/compare.h"
 #include "autograd/ops/conv.h"
 #include "autograd/ops/dropout.h"

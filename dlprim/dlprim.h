@@ -42,6 +42,8 @@
 #include "dlprim/core/recorder.h"
 #include "dlprim/core/tensor.h"
 #include "dlprim/ops/attention/attention.h"
+#include "dlprim/ops/box/nms.h"
+#include "dlprim/ops/box/roi_align.h"
 #include "dlprim/ops/conv/conv2d.h"
 #include "dlprim/ops/creation/arange.h"
 #include "dlprim/ops/creation/upload.h"

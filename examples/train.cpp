@@ -94,7 +94,8 @@ int main(int argc, char** argv) {
   if (options.dry_run) options.epochs = 1;
   try {
     if (list_nets)
-      for (const std::string& name : ocl::models::list_models()) std::printf("%s\n", name.c_str());
+      for (const std::string& name : ocl::models::list_models(ocl::models::Task::classification))
+        std::printf("%s\n", name.c_str());
     else
       run(options);
   } catch (const std::exception& error) {

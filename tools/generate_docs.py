@@ -30,7 +30,7 @@ the incoming gradient, `y` the result, `n` the number of elements reduced. Of th
 that get a gradient.
 """
 
-HOMES = (ocl, ocl.nn.functional, ocl.Tensor, ocl.linalg, ocl.nn.utils)
+HOMES = (ocl, ocl.nn.functional, ocl.Tensor, ocl.linalg, ocl.nn.utils, ocl.ops)
 FORMULAS = {row["name"]: row["forward"] for row in _C.pointwise_table()} | {
     row["name"]: f"{row['finish']} of {row['combine']} over {row['map']}" for row in _C.reduction_table()
 }

@@ -18,7 +18,7 @@ def register_net(make):
 def net_names():
     """All names that make_net knows, sorted."""
     models = _library()
-    return sorted({*_registered, *(models.list_models() if models else ())})
+    return sorted({*_registered, *(models.list_models(module=models) if models else ())})
 
 
 def make_net(name, num_classes, channels=3, side=224):
@@ -30,7 +30,7 @@ def make_net(name, num_classes, channels=3, side=224):
     if name in _registered:
         return _registered[name](num_classes=num_classes, channels=channels)
     models = _library()
-    known = models.list_models() if models else []
+    known = models.list_models(module=models) if models else []
     if name not in known:
         near = difflib.get_close_matches(name, net_names(), n=3)
         hint = f"; did you mean {' or '.join(near)}?" if near else "; --list-nets shows them all"

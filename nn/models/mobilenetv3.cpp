@@ -123,6 +123,22 @@ Tensor InvertedResidual::forward(const Tensor& x) {
   return o.stride() == 1 && o.input_channels() == o.out_channels() ? result.add_(x) : result;
 }
 
+std::vector<std::int64_t> mobilenetv3::stages_of(const Sequential& features) {
+  std::vector<std::int64_t> stages{0};
+  const auto last = static_cast<std::int64_t>(features.size()) - 1;
+  for (std::int64_t i = 1; i < last; ++i)
+    if (dynamic_cast<const InvertedResidual&>(*features.at(i)).options().stride() > 1) stages.push_back(i);
+  stages.push_back(last);
+  return stages;
+}
+
+std::int64_t mobilenetv3::channels_of(const Sequential& features, std::int64_t index) {
+  const std::shared_ptr<Module> layer = features.at(index);
+  if (const auto* block = dynamic_cast<const InvertedResidual*>(layer.get()))
+    return block->options().out_channels();
+  return dynamic_cast<const Conv2dNormActivation&>(*layer).options().out_channels();
+}
+
 MobileNetV3::MobileNetV3(const MobileNetV3Options& o) : Composed(o) {
   compose([&] {
     const NormLayer norm = or_default(o.norm_layer(), batch_norm(0.001, 0.01));

@@ -30,6 +30,12 @@ class InvertedResidual : public Composed<InvertedResidual, InvertedResidualOptio
   Child<Sequential> block = child<Sequential>("block");
 };
 
+/** Where the stages of a MobileNetV3's features begin: the first layer, those with a stride (or with dilation
+ * in its place), and the last one. (torchvision's C0 to Cn) */
+std::vector<std::int64_t> stages_of(const Sequential& features);
+/** How many channels layer `index` of the features gives. */
+std::int64_t channels_of(const Sequential& features, std::int64_t index);
+
 }  // namespace mobilenetv3
 
 /** `MobileNetV3Options("small")` */

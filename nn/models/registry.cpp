@@ -11,31 +11,40 @@
 namespace ocl::models {
 namespace {
 
-using Constructor = std::function<std::shared_ptr<Module>(const std::optional<std::int64_t>& num_classes)>;
-using Registry = std::map<std::string, Constructor>;
+using Constructor = std::function<std::shared_ptr<Module>(const ModelOptions&)>;
+
+struct Entry {
+  Task task;
+  Constructor make;
+};
+using Registry = std::map<std::string, Entry>;
 
 template <class Net>
-void add_variants(Registry& registry) {
+void add_variants(Registry& registry, Task task) {
   for (const auto& variant : Net::variants())
-    registry.emplace(variant.first, [options = variant.second](const auto& num_classes) {
-      typename Net::Options own = options;
-      if (num_classes) own.num_classes(*num_classes);
-      return std::make_shared<Net>(own);
-    });
+    registry.emplace(variant.first, Entry{task, [options = variant.second](const ModelOptions& wishes) {
+                                            typename Net::Options own = options;
+                                            if (wishes.num_classes()) own.num_classes(*wishes.num_classes());
+                                            if (!wishes.weights().empty()) expect_weights(own);
+                                            return std::make_shared<Net>(own);
+                                          }});
 }
 
 template <class... Nets>
-Registry registry_of() {
-  Registry registry;
-  (add_variants<Nets>(registry), ...);
-  return registry;
+void add_nets(Registry& registry, Task task) {
+  (add_variants<Nets>(registry, task), ...);
 }
 
 const Registry& registry() {
-  static const auto& all =
-      *new Registry(registry_of<AlexNet, ConvNeXt, DenseNet, EfficientNet, GoogLeNet, Inception3, MaxVit,
-                                MNASNet, MobileNetV2, MobileNetV3, RegNet, ResNet, ShuffleNetV2, SqueezeNet,
-                                SwinTransformer, VGG, VisionTransformer>());
+  static const auto& all = *[] {
+    auto* nets = new Registry;
+    add_nets<AlexNet, ConvNeXt, DenseNet, EfficientNet, GoogLeNet, Inception3, MaxVit, MNASNet, MobileNetV2,
+             MobileNetV3, RegNet, ResNet, ShuffleNetV2, SqueezeNet, SwinTransformer, VGG, VisionTransformer>(
+        *nets, Task::classification);
+    add_nets<DeepLabV3>(*nets, Task::segmentation);
+    add_nets<SSD>(*nets, Task::detection);
+    return nets;
+  }();
   return all;
 }
 
@@ -57,7 +66,7 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
 /** The names that are a few letters away, the nearest first. */
 std::string alike(const std::string& name) {
   std::vector<std::pair<std::size_t, std::string>> near;
-  for (const auto& [known, make] : registry())
+  for (const auto& [known, net] : registry())
     if (const std::size_t distance = edit_distance(name, known); 3 * distance <= known.size())
       near.emplace_back(distance, known);
   std::sort(near.begin(), near.end());
@@ -76,9 +85,10 @@ void require_model(const std::string& name) {
                                   near.empty() ? ": list_models() has the names" : "?"));
 }
 
-std::vector<std::string> list_models() {
+std::vector<std::string> list_models(std::optional<Task> task) {
   std::vector<std::string> names;
-  for (const auto& [name, make] : registry()) names.push_back(name);
+  for (const auto& [name, net] : registry())
+    if (!task || net.task == *task) names.push_back(name);
   return names;
 }
 
@@ -97,7 +107,7 @@ StateDict with_current_names(StateDict state) {
 
 std::shared_ptr<Module> create_model(const std::string& name, const ModelOptions& options) {
   require_model(name);
-  const std::shared_ptr<Module> net = registry().at(name)(options.num_classes());
+  const std::shared_ptr<Module> net = registry().at(name).make(options);
   if (!options.weights().empty()) net->load_state_dict(with_current_names(load(options.weights())));
   return net;
 }

@@ -6,16 +6,19 @@
 
 namespace ocl::models {
 
+/** What nets are for, as torchvision's folders. */
+enum class Task { classification, segmentation, detection };
+
 /** What every net takes: `create_model("resnet18", ModelOptions().num_classes(10))`. */
 struct ModelOptions {
-  /** The net's own, 1000, where it is none. */
+  /** The net's own where it is none: 1000, 21 of segmentation, 91 of detection. */
   OPTION(std::optional<std::int64_t>, num_classes) = std::nullopt;
   /** A safetensors file to load, if any. */
   OPTION(std::filesystem::path, weights);
 };
 
-/** The names of all nets, sorted, as torchvision.models.list_models(). */
-std::vector<std::string> list_models();
+/** The names of all nets, or of those for one task, sorted, as torchvision.models.list_models(). */
+std::vector<std::string> list_models(std::optional<Task> task = std::nullopt);
 
 /** The net of that name, as torchvision.models.get_model. Throws ValueError for a name that is not there,
  * FileError and ValueError for weights that cannot be read or do not fit. */
@@ -23,6 +26,11 @@ std::shared_ptr<Module> create_model(const std::string& name, const ModelOptions
 
 /** Throws ValueError, which names the nets that are called alike, unless there is a net of that name. */
 void require_model(const std::string& name);
+
+/** Changes the options of a net that a file of weights is to be loaded into, where that counts: an overload
+ * beside the options says so. */
+template <class Options>
+void expect_weights(Options&) {}
 
 /** A state dict under the names that nets have now: files of torchvision's DenseNets and vision transformers
  * have older ones. */

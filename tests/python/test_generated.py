@@ -8,6 +8,7 @@ from pathlib import Path
 
 import torch
 from fuzz.known import documentation
+from validation.torchvision_files import find_torchvision, load_torchvision
 
 from ocl import _C
 
@@ -25,9 +26,12 @@ def test_page_of_the_fuzzer_lists_what_it_lets_pass():
     assert documentation() in page, "put the result of fuzz.known.documentation() into docs/fuzzing.md"
 
 
-def test_every_source_is_a_name_of_pytorch():
+def test_every_source_is_a_name_of_pytorch_or_torchvision():
+    packages = {"torch": torch, "torchvision": load_torchvision() if find_torchvision() else None}
     for row in _C.operator_table():
-        attrgetter(re.match(r"torch\.([\w.]+)", row["source"])[1])(torch)
+        package, name = re.match(r"(torch|torchvision)\.([\w.]+)", row["source"]).groups()
+        if packages[package] is not None:
+            attrgetter(name)(packages[package])
 
 
 def test_stubs_name_every_function():

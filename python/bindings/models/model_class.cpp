@@ -49,14 +49,14 @@ void NetArguments::require_empty(const std::string& net) const {
                                         py::str(key).cast<std::string>(), "'"));
 }
 
-void load_weights(const std::string& net, const py::object& module, const py::object& weights) {
+ocl::StateDict weights_in(const std::string& net, const std::string& name, const py::object& path) {
   const py::module_ os = py::module_::import("os");
-  const bool is_path = py::isinstance<py::str>(weights) || py::hasattr(weights, "__fspath__");
-  if (!is_path || !os.attr("path").attr("exists")(weights).cast<bool>())
-    throw ocl::ValueError(dlprim::concat(net, "(): weights must be None or the path of a file of weights (",
-                                         ".pth, .safetensors), for none are downloaded; got ",
-                                         shown(weights)));
-  const py::object loaded = py::module_::import("ocl").attr("load")(weights);
+  const bool is_path = py::isinstance<py::str>(path) || py::hasattr(path, "__fspath__");
+  if (!is_path || !os.attr("path").attr("exists")(path).cast<bool>())
+    throw ocl::ValueError(dlprim::concat(net, "(): ", name,
+                                         " must be None or the path of a file of weights (.pth, ",
+                                         ".safetensors), for none are downloaded; got ", shown(path)));
+  const py::object loaded = py::module_::import("ocl").attr("load")(path);
   ocl::StateDict state;
   bool is_state = py::isinstance<py::dict>(loaded);
   if (is_state)
@@ -65,10 +65,22 @@ void load_weights(const std::string& net, const py::object& module, const py::ob
       if (is_state) state.emplace_back(key.cast<std::string>(), value.cast<Tensor>());
     }
   if (!is_state)
-    throw ocl::ValueError(dlprim::concat(net, "(): ", shown(weights), " holds no state dict of tensors"));
-  py::dict renamed;
-  for (const auto& [name, tensor] : with_current_names(std::move(state))) renamed[py::str(name)] = tensor;
-  module.attr("load_state_dict")(renamed);
+    throw ocl::ValueError(dlprim::concat(net, "(): ", shown(path), " holds no state dict of tensors"));
+  return with_current_names(std::move(state));
+}
+
+void load_weights(const std::string& net, const py::object& module, const py::object& weights) {
+  py::dict state;
+  for (const auto& [name, tensor] : weights_in(net, "weights", weights)) state[py::str(name)] = tensor;
+  module.attr("load_state_dict")(state);
+}
+
+void PythonOption<BackboneWeights>::take(BackboneWeights& option, const py::handle& value,
+                                         const std::string& name) {
+  const std::size_t call = name.find('(');
+  option.state = value.is_none() ? ocl::StateDict()
+                                 : weights_in(name.substr(0, call), "weights_backbone",
+                                              py::reinterpret_borrow<py::object>(value));
 }
 
 std::string net_documentation(const std::string& net, const std::string& of, const ConstructorSignature& s,

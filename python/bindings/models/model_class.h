@@ -1,6 +1,7 @@
 #pragma once
 
 #include "../nn/module_option.h"
+#include "nn/models/backbone.h"
 #include "nn/models/registry.h"
 
 using namespace ocl::models;
@@ -27,6 +28,14 @@ struct PythonOption<NormLayer> : LayerOption<NormLayer> {
 template <>
 struct PythonOption<ActivationLayer> : LayerOption<ActivationLayer> {
   static void take(ActivationLayer& option, const py::handle& value, const std::string& name);
+};
+
+/** The path of a file of weights. */
+template <>
+struct PythonOption<BackboneWeights> {
+  static py::object give(const BackboneWeights&) { return py::none(); }
+  static void take(BackboneWeights& option, const py::handle& value, const std::string& name);
+  static std::string type() { return "str | os.PathLike | None"; }
 };
 
 /** The options of M that are no attributes in Python: all but those that count at a call. */
@@ -77,6 +86,9 @@ struct NetArguments {
   void require_empty(const std::string& net) const;
 };
 
+/** The state dict in a file, whose path is the argument `name` of `net`. Throws ValueError for what is no
+ * file. */
+ocl::StateDict weights_in(const std::string& net, const std::string& name, const py::object& path);
 /** Loads a file of weights into a net. Throws ValueError for what is no file. */
 void load_weights(const std::string& net, const py::object& module, const py::object& weights);
 
@@ -118,6 +130,7 @@ void def_nets(py::module_& m, const std::string& documentation) {
           });
           arguments.take(net, "progress", [](const py::handle&, const auto&) {});
           arguments.require_empty(net);
+          if (!weights.is_none()) expect_weights(options);
           std::shared_ptr<Net> made;
           {
             const PythonUnlocked unlocked;
@@ -130,7 +143,7 @@ void def_nets(py::module_& m, const std::string& documentation) {
         net_documentation(variant.first, of, signature_of(variant.second), documentation).c_str());
 }
 
-// A module in Python for each file of torchvision.models.
+// A module in Python for each file of torchvision.models, and for its folders of other tasks.
 void bind_blocks(py::module_& m);
 void bind_plain_nets(py::module_& m);  // alexnet, vgg, squeezenet, densenet
 void bind_resnet(py::module_& m);
@@ -138,3 +151,5 @@ void bind_inception_nets(py::module_& m);    // googlenet, inception
 void bind_mobile_nets(py::module_& m);       // mobilenetv2, mobilenetv3, mnasnet, shufflenetv2
 void bind_scaled_nets(py::module_& m);       // efficientnet, regnet, convnext
 void bind_transformer_nets(py::module_& m);  // vision_transformer, swin_transformer, maxvit
+void bind_segmentation(py::module_& m);
+void bind_detection(py::module_& m);

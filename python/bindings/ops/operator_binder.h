@@ -79,3 +79,4 @@ void bind_attention(const OperatorBinder& bind);
 void bind_rnn(const OperatorBinder& bind);
 void bind_indexing(const OperatorBinder& bind);
 void bind_sort(const OperatorBinder& bind);
+void bind_boxes(const OperatorBinder& bind);

@@ -59,5 +59,7 @@ void bind_operators(py::module_& m, py::class_<ocl::Tensor>& tensor) {
   bind_rnn(bind);
   bind_indexing(bind);
   bind_sort(bind);
+  py::module_ ops = m.def_submodule("_ops", "Operators on boxes, as torchvision.ops.");
+  bind_boxes(OperatorBinder(ops, tensor));
   bind_second_names(m, tensor);
 }

@@ -6,6 +6,7 @@ import collections.abc
 import numpy
 import os
 import typing
+from . import _ops
 from . import _nn
 from . import _models
 from . import _optim

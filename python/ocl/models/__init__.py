@@ -1,4 +1,6 @@
-"""Nets of image classification, as torchvision.models: written in C++ (``nn/models``), by its names.
+"""Nets, as torchvision.models: written in C++ (``nn/models``), by its names.
+
+Those of image classification are here, others in ``segmentation`` and ``detection``.
 
 Each takes the arguments of torchvision's function of that name and of its class; ``weights`` is the path of a
 file (.pth, .safetensors), for none are downloaded. State dicts are torchvision's.
@@ -20,15 +22,24 @@ _NETS = (
     "AlexNet ConvNeXt DenseNet EfficientNet GoogLeNet Inception3 MaxVit MNASNet MobileNetV2 MobileNetV3 "
     "RegNet ResNet ShuffleNetV2 SqueezeNet SwinTransformer VGG VisionTransformer"
 ).split()
+_TASKS = ("detection", "segmentation")
 
 # The modules of torchvision.models, then classes and functions: alexnet and googlenet are functions here, and
 # modules in import statements, as there.
 _files = {name: member for name, member in vars(_C._models).items() if isinstance(member, ModuleType)}
 sys.modules.update({f"{__name__}.{name}": file for name, file in _files.items()})
 globals().update(_files)
-for _file in _files.values():
-    globals().update({name: vars(_file)[name] for name in _NETS if name in vars(_file)})
-    globals().update({name: vars(_file)[name] for name in _C._models.list_models() if name in vars(_file)})
+_builders = {
+    name: (file_name, vars(file)[name])
+    for file_name, file in _files.items()
+    for name in _C._models.list_models()
+    if name in vars(file)
+}
+for _file_name, _file in _files.items():
+    if _file_name not in _TASKS:
+        globals().update({name: vars(_file)[name] for name in _NETS if name in vars(_file)})
+_classification = sorted(name for name, (file_name, _) in _builders.items() if file_name not in _TASKS)
+globals().update({name: _builders[name][1] for name in _classification})
 
 
 def _filters(patterns: str | Iterable[str] | None) -> list[str]:
@@ -36,14 +47,18 @@ def _filters(patterns: str | Iterable[str] | None) -> list[str]:
 
 
 def list_models(
-    *, include: str | Iterable[str] | None = None, exclude: str | Iterable[str] | None = None
+    module: ModuleType | None = None,
+    include: str | Iterable[str] | None = None,
+    exclude: str | Iterable[str] | None = None,
 ) -> list[str]:
-    """The names of all nets that fit a pattern of ``include``, where given, and none of ``exclude``."""
+    """The names of all nets, or of those in ``module`` (``ocl.models``: image classification), that fit a
+    pattern of ``include``, where given, and none of ``exclude``."""
     wanted, unwanted = _filters(include) or ["*"], _filters(exclude)
     return [
         name
         for name in _C._models.list_models()
-        if any(fnmatch(name, pattern) for pattern in wanted)
+        if (module is None or hasattr(module, name))
+        and any(fnmatch(name, pattern) for pattern in wanted)
         and not any(fnmatch(name, pattern) for pattern in unwanted)
     ]
 
@@ -52,7 +67,7 @@ def get_model_builder(name: str) -> Callable[..., Module]:
     """The function of that name. Raises ValueError, which says what is called alike, if there is none."""
     name = name.lower()
     _C._models.require_model(name)
-    return globals()[name]
+    return _builders[name][1]
 
 
 def get_model(name: str, **config: Any) -> Module:
@@ -70,5 +85,6 @@ __all__ = [
     "get_model_builder",
     "list_models",
     *_NETS,
-    *_C._models.list_models(),
+    *_TASKS,
+    *_classification,
 ]

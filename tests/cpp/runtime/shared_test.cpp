@@ -5,6 +5,7 @@
 #include <set>
 
 #include "dlprim/ops/attention/attention_shared.h"
+#include "dlprim/ops/box/box_shared.h"
 #include "dlprim/ops/conv/conv_shared.h"
 #include "dlprim/ops/index/index_shared.h"
 #include "dlprim/ops/loss/class_loss_shared.h"
@@ -46,6 +47,7 @@ const SharedStruct shared_structs[] = {
     PLAIN("runtime/error_word_shared.h", ErrorWord, value),
     PLAIN("ops/attention/attention_shared.h", AttentionExtents, is_causal),
     PLAIN("ops/attention/attention_shared.h", MaskStrides, inner_size),
+    OF_REAL("ops/box/box_shared.h", KernelRegions, out),
     PLAIN("ops/conv/conv_shared.h", ConvShape, dilation_w),
     PLAIN("ops/conv/conv_shared.h", ConvGather, padded_depth),
     PLAIN("ops/conv/conv_shared.h", Stencil, y_base),

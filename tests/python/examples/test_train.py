@@ -277,7 +277,8 @@ class TestNets:
             return net
 
         models = types.ModuleType("ocl.models")
-        models.get_model, models.list_models = get_model, lambda: ["maxvit_t", "resnet18", "vit_b_16"]
+        models.get_model = get_model
+        models.list_models = lambda module: ["maxvit_t", "resnet18", "vit_b_16"]
         monkeypatch.setitem(sys.modules, "ocl.models", models)
         monkeypatch.setattr(ocl, "models", models, raising=False)
         return models

@@ -3,10 +3,11 @@
 import torch
 
 
-def settled(net):
-    """Statistics and weights as after training: no parameter is idle, signals neither die nor explode."""
+def settled(net, norms=True):
+    """Statistics (of norms, where they are asked for) and weights as after training: no parameter is idle,
+    signals neither die nor explode."""
     for module in net.modules():
-        if isinstance(module, torch.nn.BatchNorm2d):
+        if norms and isinstance(module, torch.nn.BatchNorm2d):
             module.running_mean.uniform_(-0.1, 0.1)
             module.running_var.uniform_(0.5, 1.5)
     for parameter in net.parameters():

@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 import torch
+from net_comparison import assert_begins_alike, compare_gradients, compare_values, shapes, text_of, twin_of
 from settling import settled
 from validation.torchvision_files import find_torchvision, load_torchvision
 
@@ -122,19 +123,6 @@ def torchvision_models():
     return load_torchvision().models
 
 
-def shapes(net):
-    return [(key, tuple(value.shape)) for key, value in net.state_dict().items()]
-
-
-def as_ours(state):
-    return {key: ocl.tensor(value.numpy()) for key, value in state.items()}
-
-
-def text_of(net):
-    """What repr gives, without what this PyTorch alone writes of norms."""
-    return re.sub(r"(affine=\w+), bias=\w+", r"\1", repr(net))
-
-
 def without_chance(net):
     for module in net.modules():
         if type(module).__name__ in ("Dropout", "StochasticDepth"):
@@ -144,13 +132,13 @@ def without_chance(net):
 
 def test_the_nets_are_those_of_torchvision():
     theirs = torchvision_models()
-    assert models.list_models() == theirs.list_models(module=theirs)
+    assert models.list_models(module=models) == theirs.list_models(module=theirs)
     assert models.list_models(include="resnet*", exclude=["*18", "*34"]) == [
         "resnet101",
         "resnet152",
         "resnet50",
     ]
-    assert set(models.list_models()) <= set(models.__all__)
+    assert set(models.list_models(module=models)) <= set(models.__all__)
 
 
 # On PyTorch's device without memory, where its functions take that.
@@ -158,7 +146,7 @@ WITH_MEMORY = re.compile("regnet")
 
 
 @pytest.mark.parametrize(
-    "name", slow_unless(models.list_models(), lambda name: name in QUICK | SLOW and name != "vgg11_bn")
+    "name", slow_unless(models.list_models(models), lambda name: name in QUICK | SLOW and name != "vgg11_bn")
 )
 def test_state_dict_and_repr_are_those_of_torchvision(name):
     options = {"init_weights": False} if name in ("googlenet", "inception_v3") else {}
@@ -181,8 +169,7 @@ def pair_of(name):
         ours, theirs = models.get_model(name, **options), torchvision_models().get_model(name, **options)
     assert text_of(ours) == text_of(theirs)
     settled(theirs)
-    ours.load_state_dict(as_ours(theirs.state_dict()))
-    return without_chance(ours), without_chance(theirs), side
+    return without_chance(twin_of(ours, theirs)), without_chance(theirs), side
 
 
 @pytest.mark.parametrize("name", [*QUICK, *SMALL, *(pytest.param(n, marks=pytest.mark.slow) for n in SLOW)])
@@ -194,30 +181,13 @@ def test_gives_the_numbers_of_pytorch(name):
     inputs = ocl.tensor(x), torch.from_numpy(x), torch.from_numpy(x).double()
     nets = ours, theirs, truth
 
-    def compare(results):
-        actual, single, exact = (np.asarray(result, dtype=np.float64) for result in results)
-        scale = np.abs(exact).max() + 1e-30
-        own, distance = np.abs(single - exact).max() / scale, np.abs(actual - exact).max() / scale
-        assert distance <= 4 * own + np.finfo(np.float32).eps
-
     with torch.no_grad(), ocl.no_grad():
-        compare(net.eval()(given).numpy() for net, given in zip(nets, inputs, strict=True))
-    gradients = []
+        compare_values(*(net.eval()(given).numpy() for net, given in zip(nets, inputs, strict=True)))
     for net, given in zip(nets, inputs, strict=True):
         outputs = net.train()(given)
         outputs = outputs if isinstance(outputs, tuple) else (outputs,)
         sum((output**2).mean() for output in outputs).backward()
-        gradients.append([parameter.grad.numpy().ravel() for parameter in net.parameters()])
-    flat = [np.concatenate(gradient).astype(np.float64) for gradient in gradients]
-    own, distance = (np.linalg.norm(g - flat[2]) / np.linalg.norm(flat[2]) for g in (flat[1], flat[0]))
-    assert distance <= 4 * own + np.finfo(np.float32).eps
-    for (key, _), actual, single, exact in zip(theirs.named_parameters(), *gradients, strict=True):
-        allowed = (
-            20 * np.linalg.norm(single - exact)
-            + 1e-4 * np.linalg.norm(exact)
-            + 1e-7 * np.linalg.norm(flat[2])
-        )
-        assert np.linalg.norm(actual - exact) <= allowed, key
+    compare_gradients(*nets)
 
 
 @pytest.mark.parametrize(
@@ -227,19 +197,7 @@ def test_gives_the_numbers_of_pytorch(name):
 def test_begins_as_torchvision(name):
     """The same distribution in every tensor: constants exactly, of all else the mean, deviation and ends."""
     options = {"init_weights": True} if name in ("googlenet", "inception_v3") else {}
-    ours = models.get_model(name, **options).state_dict()
-    theirs = torchvision_models().get_model(name, **options).state_dict()
-    for key, expected in theirs.items():
-        actual, expected = ours[key].numpy().astype(np.float64), expected.numpy().astype(np.float64)
-        n, deviation = expected.size, expected.std()
-        if deviation == 0 or not np.issubdtype(theirs[key].numpy().dtype, np.floating):
-            np.testing.assert_allclose(actual, expected, rtol=1e-6, err_msg=key)
-        elif n >= 64:
-            assert abs(actual.mean() - expected.mean()) <= 7 * deviation / n**0.5, key
-            assert abs(actual.std() / deviation - 1) <= 7 / n**0.5, key
-            if n >= 1024:  # bounded where theirs is, else with as long tails
-                ends = np.abs(actual - actual.mean()).max() / np.abs(expected - expected.mean()).max()
-                assert 0.5 < ends < 2, key
+    assert_begins_alike(models.get_model(name, **options), torchvision_models().get_model(name, **options))
 
 
 def small_resnet(**options):

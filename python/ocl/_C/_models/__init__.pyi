@@ -1,5 +1,5 @@
 """
-Nets of image classification, as torchvision.models.
+Nets, as torchvision.models.
 """
 from __future__ import annotations
 import collections.abc
@@ -23,7 +23,9 @@ from . import convnext
 from . import vision_transformer
 from . import swin_transformer
 from . import maxvit
-__all__: list[str] = ['Conv2dNormActivation', 'LayerNorm2d', 'MLP', 'Permute', 'SqueezeExcitation', 'alexnet', 'convnext', 'densenet', 'efficientnet', 'googlenet', 'inception', 'list_models', 'maxvit', 'mnasnet', 'mobilenetv2', 'mobilenetv3', 'regnet', 'require_model', 'resnet', 'shufflenetv2', 'squeezenet', 'swin_transformer', 'vgg', 'vision_transformer']
+from . import segmentation
+from . import detection
+__all__: list[str] = ['Conv2dNormActivation', 'LayerNorm2d', 'MLP', 'Permute', 'SqueezeExcitation', 'alexnet', 'convnext', 'densenet', 'detection', 'efficientnet', 'googlenet', 'inception', 'list_models', 'maxvit', 'mnasnet', 'mobilenetv2', 'mobilenetv3', 'regnet', 'require_model', 'resnet', 'segmentation', 'shufflenetv2', 'squeezenet', 'swin_transformer', 'vgg', 'vision_transformer']
 class Conv2dNormActivation(ocl._C._nn.Sequential):
     """
     A Conv2d, a norm and an activation, the latter two where there are any.

@@ -2,6 +2,10 @@
 
 #include "nn/models/models.h"
 
+#include <unistd.h>
+
+#include <filesystem>
+
 #include "nn/nn.h"
 #include "tests/cpp/support/autograd.h"
 
@@ -89,6 +93,78 @@ TEST_F(Models, GiveAuxiliaryOutputs) {
     EXPECT_EQ(output.tensor("an output").shape(), (Dims{2, 5}));
   net.eval();
   EXPECT_TRUE(net(x).is_tensor());
+}
+
+TEST_F(Models, AreListedByTask) {
+  using models::Task;
+  EXPECT_EQ(models::list_models(Task::segmentation),
+            std::vector<std::string>{"deeplabv3_mobilenet_v3_large"});
+  EXPECT_EQ(models::list_models(Task::detection), std::vector<std::string>{"ssdlite320_mobilenet_v3_large"});
+  EXPECT_EQ(models::list_models().size(), models::list_models(Task::classification).size() + 2);
+}
+
+TEST_F(Models, OfSegmentationLearnInOneStep) {
+  models::DeepLabV3 net(models::DeepLabV3Options().num_classes(3).aux_loss(true));
+  optim::SGD optimizer(net.parameters(), optim::SGDOptions(0.01));
+  const Tensor x = rand({2, 3, 32, 40}), target = zeros({2, 32, 40}, DType::int64);
+  const auto loss = [&] {
+    const auto [out, aux] = net.outputs(x);
+    EXPECT_EQ(out.shape(), (Dims{2, 3, 32, 40}));
+    return cross_entropy(out, target) + cross_entropy(aux, target) * 0.5;
+  };
+  const Tensor before = loss();
+  before.backward();
+  for (const auto& [name, parameter] : net.named_parameters())
+    EXPECT_TRUE(parameter.grad().defined()) << name;
+  optimizer.step();
+  EXPECT_LT(loss().item(), before.item());
+  net.eval();
+  const nn::Value named = net(nn::Arguments{{x}, {}});
+  ASSERT_TRUE(named.mapping());
+  EXPECT_EQ(named.mapping()->front().first, "out");
+  EXPECT_TRUE(equal(named.mapping()->front().second.tensor("out"), net.outputs(x).out));
+}
+
+TEST_F(Models, OfDetectionLearnInOneStepAndDetect) {
+  models::SSD net(models::SSDOptions().num_classes(3));
+  optim::SGD optimizer(net.parameters(), optim::SGDOptions(0.01));
+  const TensorList images{rand({3, 60, 80}), rand({3, 90, 50})};
+  const std::vector<models::SSD::Target> targets{
+      {tensor(std::vector<float>{5, 5, 50, 40}, {1, 4}), tensor(std::vector<std::int64_t>{2}, {1})},
+      {zeros({0, 4}), zeros({0}, DType::int64)}};
+  const auto loss = [&] {
+    const auto [boxes, classes] = net.losses(images, targets);
+    return boxes + classes;
+  };
+  const Tensor before = loss();
+  before.backward();
+  for (const auto& [name, parameter] : net.named_parameters())
+    EXPECT_TRUE(parameter.grad().defined()) << name;
+  optimizer.step();
+  EXPECT_LT(loss().item(), before.item());
+  net.eval();
+  net.change_options([](models::SSDOptions& o) { o.detections_per_img(7); });
+  const auto found = net.detections(images);
+  ASSERT_EQ(found.size(), 2u);
+  for (const auto& [boxes, labels, scores] : found) {
+    EXPECT_EQ(boxes.shape(), (Dims{7, 4}));
+    EXPECT_EQ(labels.dtype(), DType::int64);
+    EXPECT_TRUE(all(labels.gt(0)).item<bool>());
+    EXPECT_TRUE(equal(scores, sort(scores, 0, true).first));
+  }
+  EXPECT_LE(max(select(found[1].boxes, 1, 2)).item(), 50);
+}
+
+TEST_F(Models, OfSegmentationAreLoadedWithTheirAuxiliaryClassifier) {
+  const auto path =
+      std::filesystem::temp_directory_path() / ("tapecl_models_" + std::to_string(getpid()) + ".safetensors");
+  const models::DeepLabV3 net(models::DeepLabV3Options().num_classes(3).aux_loss(true));
+  save(net.state_dict(), path);
+  const auto loaded = models::create_model("deeplabv3_mobilenet_v3_large",
+                                           models::ModelOptions().num_classes(3).weights(path));
+  std::filesystem::remove(path);
+  EXPECT_TRUE(
+      equal(loaded->get_parameter("aux_classifier.0.weight"), net.get_parameter("aux_classifier.0.weight")));
 }
 
 TEST_F(Models, LoadOlderNames) {

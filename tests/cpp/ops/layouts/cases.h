@@ -15,6 +15,7 @@ LayoutCases loss_cases();
 LayoutCases matrix_cases();
 LayoutCases plane_cases();
 LayoutCases index_cases();
+LayoutCases box_cases();
 LayoutCases training_cases();
 
 }  // namespace testing_support
