@@ -140,16 +140,15 @@ struct BackwardData {
 
 // ---- backward weight
 
-/** COLUMNS_OF_TAP of conv_weight_simt.cl: as many as the padding of a tap's channels stays small with, or 0.
- */
-int columns_of_tap(const ProductTile& tile, std::int64_t channels) {
-  for (int columns = tile.columns; columns >= 32; columns /= 2)
-    if (round_up(channels, columns) * 8 <= channels * 9) return columns;
-  return 0;
+/** COLUMNS_OF_TAP of conv_weight_simt.cl: few, so that a tile has several taps, as long as padding the
+ * channels to that many adds little; 0 where it adds much. */
+int columns_of_tap(const ConvSizes& s) {
+  constexpr int columns = 32;
+  return round_up(s.in_channels, columns) * 8 <= s.in_channels * 9 ? columns : 0;
 }
 
-ProductSize weight_size(const ProductTile& tile, const ConvSizes& s, std::int64_t parts) {
-  const int columns = columns_of_tap(tile, s.in_channels);
+ProductSize weight_size(const ConvSizes& s, std::int64_t parts) {
+  const int columns = columns_of_tap(s);
   const std::int64_t channels = columns ? round_up(s.in_channels, columns) : s.in_channels;
   return {s.out_channels, channels * s.taps(), ceil_div(s.images * s.out_pixels(), parts), s.groups * parts};
 }
@@ -158,7 +157,7 @@ ProductSize weight_size(const ProductTile& tile, const ConvSizes& s, std::int64_
  * that their sum stays small. */
 std::int64_t parts_of(const ProductTile& tile, const DeviceInfo& device, const ConvSizes& s) {
   const std::int64_t slots = std::int64_t{2} * device.compute_units * tile.resident;
-  return std::clamp<std::int64_t>(slots / tile.groups(weight_size(tile, s, 1)), 1,
+  return std::clamp<std::int64_t>(slots / tile.groups(weight_size(s, 1)), 1,
                                   ceil_div(s.images * s.out_pixels(), 256));
 }
 
@@ -170,13 +169,13 @@ struct BackwardWeight {
     return tile.can_take(device, p.dw.dtype, p.precision);
   }
   static double expected_cost(const DeviceInfo& device, const ConvBackwardWeightProblem& p) {
-    return tile.cost_by_weight(device, weight_size(tile, p.sizes, parts_of(tile, device, p.sizes)));
+    return tile.cost_by_weight(device, weight_size(p.sizes, parts_of(tile, device, p.sizes)));
   }
   static void run(Queue& queue, const ConvBackwardWeightProblem& p) {
     const std::int64_t parts = parts_of(tile, queue.device().info(), p.sizes);
-    const ProductSize size = weight_size(tile, p.sizes, parts);
+    const ProductSize size = weight_size(p.sizes, parts);
     Defines defines = tile.defines(p.dw.dtype, size.depth);
-    defines.set("COLUMNS_OF_TAP", columns_of_tap(tile, p.sizes.in_channels));
+    defines.set("COLUMNS_OF_TAP", columns_of_tap(p.sizes));
     defines.set("LEFT_WIDTH",
                 tile.copies_left_by_itself(p.dw.dtype) && is_in_vectors(p.dy, p.sizes.out_pixels()) ? 4 : 1);
     const Tensor partials = queue.scratch({parts, p.dw.numel()}, compute_dtype(p.dw.dtype));

@@ -6,7 +6,7 @@
 #define LEFT_BY_VECTORS 0
 #include "ops/gemm/product.cl"
 
-// COLUMNS_OF_TAP: a tile's columns are channels of one tap for so many at a time, each tap's padded; 0: tap after tap of
+// COLUMNS_OF_TAP: a tile's columns are so many channels of a tap, then of the next, the channels padded; 0: tap after tap of
 // each channel, for few channels. What the lines of one tap have in common is worked out once.
 
 typedef struct {
@@ -54,19 +54,18 @@ inline void set_tap(Taps *taps, const int t, const ConvShape s, const int tap, c
   taps->h[t] = kh * s.dilation_h;
   taps->w[t] = (tap - kh * s.kernel_w) * s.dilation_w;
   taps->offset[t] = channel * s.height * s.width + taps->h[t] * s.width + taps->w[t];
-  taps->channels[t] = kh < s.kernel_h ? s.in_channels - channel : 0;
+  taps->channels[t] = s.in_channels - channel;
 }
 
-inline int padded_channels(const ConvShape s) {
-  return COLUMNS_OF_TAP ? (s.in_channels + COLUMNS_OF_TAP - 1) / COLUMNS_OF_TAP * COLUMNS_OF_TAP : s.in_channels;
-}
-
-// Of a column of all tiles.
+// Of a column of all tiles: neighbouring taps of the same channels stand in one tile, since they meet nearly the same elements,
+// which come from the cache nearest to the unit.
 inline int tap_of(const ConvShape s, const int column) {
-  return COLUMNS_OF_TAP ? column / padded_channels(s) : REMAINDER(column, s.kernel_h * s.kernel_w);
+  const int taps = s.kernel_h * s.kernel_w;
+  return COLUMNS_OF_TAP ? REMAINDER(column / COLUMNS_OF_TAP, taps) : REMAINDER(column, taps);
 }
 inline int channel_of(const ConvShape s, const int column) {
-  return COLUMNS_OF_TAP ? REMAINDER(column, padded_channels(s)) : column / (s.kernel_h * s.kernel_w);
+  const int taps = s.kernel_h * s.kernel_w;
+  return COLUMNS_OF_TAP ? column / COLUMNS_OF_TAP / taps * COLUMNS_OF_TAP + column % COLUMNS_OF_TAP : column / taps;
 }
 
 // Pieces of dy of more than one pixel lie within an image; then an item brings other pixels of it than of x.
@@ -135,7 +134,7 @@ __kernel void conv_weight(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), B
 
   __global REAL *out = partials_buffer + partials_start + ((long)part * s.groups + group) * s.out_channels * columns;
   const int column = block_column + LINE_OF_ITEM(item, TILE_COLUMNS), tap = tap_of(s, column), channel = channel_of(s, column);
-  const bool is_weight = tap < taps_of_channel && channel < s.in_channels;
+  const bool is_weight = channel < s.in_channels;
   const int place = channel * taps_of_channel + tap;
   STORE_RESULTS(if (block_row + row < s.out_channels && is_weight) out[(long)(block_row + row) * columns + place] = value)
 }
