@@ -1,0 +1,66 @@
+"""tools/bench.py nets, run as a user runs it."""
+
+import importlib.util
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import ocl
+
+BENCH = Path(__file__).parents[2] / "tools" / "bench.py"
+SMALL = ("--nets", "squeezenet1_1,resnet18", "--batch", "2", "--side", "64", "--steps", "1", "--blocks", "2")
+
+
+def bench(tmp_path, *arguments):
+    """(what it prints, its figures)."""
+    figures = tmp_path / "figures.json"
+    device = str(ocl.get_default_device())
+    command = [sys.executable, BENCH, "nets", "--device", device, *SMALL, "--json", figures, *arguments]
+    result = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=600)
+    assert result.returncode == 0, result.stderr
+    return result.stdout, json.loads(figures.read_text())["nets"]
+
+
+def test_training_steps_with_a_profile(tmp_path):
+    printed, figures = bench(tmp_path, "--profile", "operator")
+    assert "training step, batch 2, 64 pixels" in printed and "Conv2dBackward" in printed
+    assert [net["net"] for net in figures] == ["squeezenet1_1", "resnet18"]
+    for net in figures:
+        assert len(net["ocl"]["blocks"]) == 2 and net["ocl"]["seconds"] > 0
+        assert net["ocl"]["peak_bytes"] > 0 and "ratio" not in net
+    squeezenet, resnet = (net["ocl"]["gflops"] * net["ocl"]["seconds"] for net in figures)
+    assert resnet / squeezenet > 2  # operations of a step: 0.9 and 0.2 GFLOP
+
+
+@pytest.mark.skipif(importlib.util.find_spec("torchvision") is None, reason="torchvision is not installed")
+def test_inference_beside_torchvision(tmp_path):
+    printed, figures = bench(tmp_path, "--inference", "--against", "torch")
+    assert "geometric mean" in printed
+    for net in figures:
+        assert 0 < net["difference"] < 1e-4
+        assert net["ratio"] > 0 and net["torch"]["gflops"] > 0
+
+
+def test_a_net_that_is_wrong_ends_it(tmp_path, monkeypatch):
+    sys_path = [str(BENCH.parent), *sys.path]
+    monkeypatch.setattr(sys, "path", sys_path)
+    nets = pytest.importorskip("benchmarks.nets")
+
+    class Fixed:
+        def __init__(self, value):
+            self.value = value
+
+        def output(self):
+            return self.value
+
+    class Options:
+        precision = "highest"
+
+    right = ocl.tensor([1.0, 2.0]).numpy()
+    assert nets.check_outputs("net", {"ocl": Fixed(right), "torch": Fixed(right)}, Options) == 0
+    for wrong in (right * 1.01, right * float("nan")):
+        with pytest.raises(SystemExit, match="net: the outputs differ"):
+            nets.check_outputs("net", {"ocl": Fixed(wrong), "torch": Fixed(right)}, Options)
