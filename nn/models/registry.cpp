@@ -11,17 +11,33 @@
 namespace ocl::models {
 namespace {
 
-using Constructor = std::function<std::shared_ptr<Module>(const std::optional<std::int64_t>& num_classes)>;
-using Registry = std::map<std::string, Constructor>;
+template <class Options, class = void>
+struct HasClasses : std::false_type {};
+template <class Options>
+struct HasClasses<Options, std::void_t<decltype(std::declval<Options&>().num_classes(0))>> : std::true_type {
+};
+
+struct Entry {
+  bool is_classifier;
+  std::function<std::shared_ptr<Module>(const std::optional<std::int64_t>& num_classes)> make;
+};
+using Registry = std::map<std::string, Entry>;
 
 template <class Net>
 void add_variants(Registry& registry) {
-  for (const auto& variant : Net::variants())
-    registry.emplace(variant.first, [options = variant.second](const auto& num_classes) {
+  constexpr bool is_classifier = HasClasses<typename Net::Options>::value;
+  for (const auto& variant : Net::variants()) {
+    const auto make = [name = variant.first, options = variant.second](const auto& num_classes) {
       typename Net::Options own = options;
-      if (num_classes) own.num_classes(*num_classes);
+      if constexpr (is_classifier) {
+        if (num_classes) own.num_classes(*num_classes);
+      } else {
+        dlprim::require(!num_classes, "the net '", name, "' has no num_classes: it is a language model");
+      }
       return std::make_shared<Net>(own);
-    });
+    };
+    registry.emplace(variant.first, Entry{is_classifier, make});
+  }
 }
 
 template <class... Nets>
@@ -33,9 +49,9 @@ Registry registry_of() {
 
 const Registry& registry() {
   static const auto& all =
-      *new Registry(registry_of<AlexNet, ConvNeXt, DenseNet, EfficientNet, GoogLeNet, Inception3, MaxVit,
-                                MNASNet, MobileNetV2, MobileNetV3, RegNet, ResNet, ShuffleNetV2, SqueezeNet,
-                                SwinTransformer, VGG, VisionTransformer>());
+      *new Registry(registry_of<AlexNet, ConvNeXt, DenseNet, EfficientNet, GoogLeNet, GPT2LMHeadModel,
+                                Inception3, MaxVit, MNASNet, MobileNetV2, MobileNetV3, RegNet, ResNet,
+                                ShuffleNetV2, SqueezeNet, SwinTransformer, VGG, VisionTransformer>());
   return all;
 }
 
@@ -57,7 +73,7 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
 /** The names that are a few letters away, the nearest first. */
 std::string alike(const std::string& name) {
   std::vector<std::pair<std::size_t, std::string>> near;
-  for (const auto& [known, make] : registry())
+  for (const auto& [known, entry] : registry())
     if (const std::size_t distance = edit_distance(name, known); 3 * distance <= known.size())
       near.emplace_back(distance, known);
   std::sort(near.begin(), near.end());
@@ -67,19 +83,29 @@ std::string alike(const std::string& name) {
   return text;
 }
 
+std::vector<std::string> names_of(bool classifiers) {
+  std::vector<std::string> names;
+  for (const auto& [name, entry] : registry())
+    if (entry.is_classifier == classifiers) names.push_back(name);
+  return names;
+}
+
 }  // namespace
 
 void require_model(const std::string& name) {
   if (registry().count(name)) return;
   const std::string near = alike(name);
-  throw ValueError(dlprim::concat("Unknown model ", name, near.empty() ? "" : ", did you mean ", near,
-                                  near.empty() ? ": list_models() has the names" : "?"));
+  throw ValueError(
+      dlprim::concat("Unknown model ", name, near.empty() ? "" : ", did you mean ", near,
+                     near.empty() ? ": list_models() and list_language_models() have the names" : "?"));
 }
 
 std::vector<std::string> list_models() {
-  std::vector<std::string> names;
-  for (const auto& [name, make] : registry()) names.push_back(name);
-  return names;
+  return names_of(true);
+}
+
+std::vector<std::string> list_language_models() {
+  return names_of(false);
 }
 
 StateDict with_current_names(StateDict state) {
@@ -97,7 +123,7 @@ StateDict with_current_names(StateDict state) {
 
 std::shared_ptr<Module> create_model(const std::string& name, const ModelOptions& options) {
   require_model(name);
-  const std::shared_ptr<Module> net = registry().at(name)(options.num_classes());
+  const std::shared_ptr<Module> net = registry().at(name).make(options.num_classes());
   if (!options.weights().empty()) net->load_state_dict(with_current_names(load(options.weights())));
   return net;
 }

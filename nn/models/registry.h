@@ -8,17 +8,19 @@ namespace ocl::models {
 
 /** What every net takes: `create_model("resnet18", ModelOptions().num_classes(10))`. */
 struct ModelOptions {
-  /** The net's own, 1000, where it is none. */
+  /** The net's own, 1000, where it is none. Language models have no classes, and refuse it. */
   OPTION(std::optional<std::int64_t>, num_classes) = std::nullopt;
   /** A safetensors file to load, if any. */
   OPTION(std::filesystem::path, weights);
 };
 
-/** The names of all nets, sorted, as torchvision.models.list_models(). */
+/** The names of all nets of image classification, sorted, as torchvision.models.list_models(). */
 std::vector<std::string> list_models();
+/** The names of all nets that go on with a text, sorted. */
+std::vector<std::string> list_language_models();
 
-/** The net of that name, as torchvision.models.get_model. Throws ValueError for a name that is not there,
- * FileError and ValueError for weights that cannot be read or do not fit. */
+/** The net of that name, of either list, as torchvision.models.get_model. Throws ValueError for a name that
+ * is not there, FileError and ValueError for weights that cannot be read or do not fit. */
 std::shared_ptr<Module> create_model(const std::string& name, const ModelOptions& options = {});
 
 /** Throws ValueError, which names the nets that are called alike, unless there is a net of that name. */

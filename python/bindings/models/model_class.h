@@ -138,3 +138,4 @@ void bind_inception_nets(py::module_& m);    // googlenet, inception
 void bind_mobile_nets(py::module_& m);       // mobilenetv2, mobilenetv3, mnasnet, shufflenetv2
 void bind_scaled_nets(py::module_& m);       // efficientnet, regnet, convnext
 void bind_transformer_nets(py::module_& m);  // vision_transformer, swin_transformer, maxvit
+void bind_language_nets(py::module_& m);     // gpt2

@@ -3,7 +3,8 @@
 #include "model_class.h"
 
 void bind_models(py::module_& parent) {
-  py::module_ m = parent.def_submodule("_models", "Nets of image classification, as torchvision.models.");
+  py::module_ m = parent.def_submodule(
+      "_models", "Nets of image classification, as torchvision.models, and of language.");
   bind_blocks(m);
   bind_plain_nets(m);
   bind_resnet(m);
@@ -11,7 +12,10 @@ void bind_models(py::module_& parent) {
   bind_mobile_nets(m);
   bind_scaled_nets(m);
   bind_transformer_nets(m);
-  m.def("list_models", &list_models, "The names of all nets.");
+  bind_language_nets(m);
+  m.def("list_models", &list_models, "The names of all nets of image classification.");
+  m.def("list_language_models", &list_language_models,
+        "The names of all nets that go on with a text, which list_models leaves out: torchvision has none.");
   m.def("require_model", &require_model, py::arg("name"),
         "Raises ValueError unless there is a net of that name.");
 }

@@ -1,7 +1,9 @@
 """Nets of image classification, as torchvision.models: written in C++ (``nn/models``), by its names.
 
 Each takes the arguments of torchvision's function of that name and of its class; ``weights`` is the path of a
-file (.pth, .safetensors), for none are downloaded. State dicts are torchvision's.
+file (.pth, .safetensors), for none are downloaded. State dicts are torchvision's. The language models (gpt2,
+gpt2_medium, gpt2_large, gpt2_xl) are so with the names, arguments and state dicts of Hugging Face's
+transformers.
 """
 
 from __future__ import annotations
@@ -17,9 +19,10 @@ from ocl.models.outputs import GoogLeNetOutputs, InceptionOutputs
 from ocl.nn import Module
 
 _NETS = (
-    "AlexNet ConvNeXt DenseNet EfficientNet GoogLeNet Inception3 MaxVit MNASNet MobileNetV2 MobileNetV3 "
-    "RegNet ResNet ShuffleNetV2 SqueezeNet SwinTransformer VGG VisionTransformer"
+    "AlexNet ConvNeXt DenseNet EfficientNet GoogLeNet GPT2LMHeadModel Inception3 MaxVit MNASNet MobileNetV2 "
+    "MobileNetV3 RegNet ResNet ShuffleNetV2 SqueezeNet SwinTransformer VGG VisionTransformer"
 ).split()
+_FUNCTIONS = _C._models.list_models() + _C._models.list_language_models()
 
 # The modules of torchvision.models, then classes and functions: alexnet and googlenet are functions here, and
 # modules in import statements, as there.
@@ -28,7 +31,7 @@ sys.modules.update({f"{__name__}.{name}": file for name, file in _files.items()}
 globals().update(_files)
 for _file in _files.values():
     globals().update({name: vars(_file)[name] for name in _NETS if name in vars(_file)})
-    globals().update({name: vars(_file)[name] for name in _C._models.list_models() if name in vars(_file)})
+    globals().update({name: vars(_file)[name] for name in _FUNCTIONS if name in vars(_file)})
 
 
 def _filters(patterns: str | Iterable[str] | None) -> list[str]:
@@ -38,7 +41,8 @@ def _filters(patterns: str | Iterable[str] | None) -> list[str]:
 def list_models(
     *, include: str | Iterable[str] | None = None, exclude: str | Iterable[str] | None = None
 ) -> list[str]:
-    """The names of all nets that fit a pattern of ``include``, where given, and none of ``exclude``."""
+    """The names of all nets of image classification that fit a pattern of ``include``, where given, and none
+    of ``exclude``."""
     wanted, unwanted = _filters(include) or ["*"], _filters(exclude)
     return [
         name
@@ -46,6 +50,9 @@ def list_models(
         if any(fnmatch(name, pattern) for pattern in wanted)
         and not any(fnmatch(name, pattern) for pattern in unwanted)
     ]
+
+
+list_language_models = _C._models.list_language_models
 
 
 def get_model_builder(name: str) -> Callable[..., Module]:
@@ -68,7 +75,8 @@ __all__ = [
     "create_model",
     "get_model",
     "get_model_builder",
+    "list_language_models",
     "list_models",
     *_NETS,
-    *_C._models.list_models(),
+    *_FUNCTIONS,
 ]
