@@ -1,5 +1,5 @@
 """
-Nets of image classification, as torchvision.models.
+Nets of image classification, as torchvision.models, and of language.
 """
 from __future__ import annotations
 import collections.abc
@@ -23,7 +23,8 @@ from . import convnext
 from . import vision_transformer
 from . import swin_transformer
 from . import maxvit
-__all__: list[str] = ['Conv2dNormActivation', 'LayerNorm2d', 'MLP', 'Permute', 'SqueezeExcitation', 'alexnet', 'convnext', 'densenet', 'efficientnet', 'googlenet', 'inception', 'list_models', 'maxvit', 'mnasnet', 'mobilenetv2', 'mobilenetv3', 'regnet', 'require_model', 'resnet', 'shufflenetv2', 'squeezenet', 'swin_transformer', 'vgg', 'vision_transformer']
+from . import gpt2
+__all__: list[str] = ['Conv2dNormActivation', 'LayerNorm2d', 'MLP', 'Permute', 'SqueezeExcitation', 'alexnet', 'convnext', 'densenet', 'efficientnet', 'googlenet', 'gpt2', 'inception', 'list_language_models', 'list_models', 'maxvit', 'mnasnet', 'mobilenetv2', 'mobilenetv3', 'regnet', 'require_model', 'resnet', 'shufflenetv2', 'squeezenet', 'swin_transformer', 'vgg', 'vision_transformer']
 class Conv2dNormActivation(ocl._C._nn.Sequential):
     """
     A Conv2d, a norm and an activation, the latter two where there are any.
@@ -81,9 +82,13 @@ class LayerNorm2d(ocl._C._nn.LayerNorm):
         ...
     def reset_parameters(self) -> None:
         ...
+def list_language_models() -> list[str]:
+    """
+    The names of all nets that go on with a text, which list_models leaves out: torchvision has none.
+    """
 def list_models() -> list[str]:
     """
-    The names of all nets.
+    The names of all nets of image classification.
     """
 def require_model(name: str) -> None:
     """
