@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "dlprim/core/call_state.h"
@@ -101,6 +103,13 @@ class ChoiceScope {
   const ChosenImplementation* outer_;
 };
 
+template <class Problem, class = void>
+struct IsProduct : std::false_type {};
+/** A problem that knows how many multiply-adds it takes. */
+template <class Problem>
+struct IsProduct<Problem, std::void_t<decltype(std::declval<const Problem&>().multiply_adds())>>
+    : std::true_type {};
+
 template <class Problem>
 class ImplementationList : public ImplementationFamily {
  public:
@@ -114,7 +123,9 @@ class ImplementationList : public ImplementationFamily {
   void run(Queue& queue, const Problem& problem) const {
     const DeviceInfo& device = queue.device().info();
     const Implementation<Problem>& best = list_[choose(device, problem)];
-    const ChosenImplementation chosen{name(), best.name};
+    ChosenImplementation chosen{name(), best.name};
+    if constexpr (IsProduct<Problem>::value)
+      if (call_state.listeners && !call_state.implementation) chosen.multiply_adds = problem.multiply_adds();
     const ChoiceScope scope(chosen);
     if (call_state.listeners) tell_of_choice(chosen, reasons(device, problem));
     best.run(queue, problem);
