@@ -35,7 +35,7 @@ class KeyValueCache {
 
   class Scope {
    public:
-    explicit Scope(KeyValueCache& cache) : outer_(current_) { current_ = &cache; }
+    explicit Scope(KeyValueCache* cache) : outer_(current_) { current_ = cache; }
     ~Scope() { current_ = outer_; }
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
@@ -48,10 +48,17 @@ class KeyValueCache {
 
   /** Positions that have passed through the whole net. */
   std::int64_t length() const { return length_; }
-  void begin_pass() { met_ = 0; }
-  /** `met_by` attentions must have been met since. */
-  void end_pass(std::int64_t positions, std::size_t met_by) {
-    require(met_ == met_by, "generate: of ", met_by, " blocks ", met_,
+  /** The next pass is to be kept: that one alone, and not those that hooks make within it or after it. */
+  void await_pass() { is_awaited_ = true; }
+  /** Whether the pass that begins is to be kept. */
+  bool begin_pass() {
+    if (!std::exchange(is_awaited_, false)) return false;
+    met_ = 0;
+    return true;
+  }
+  /** `blocks` attentions must have been met since. */
+  void end_pass(std::int64_t positions, std::size_t blocks) {
+    require(met_ == blocks, "generate: of ", blocks, " blocks ", met_,
             " keep their keys and values; use_cache=False generates with blocks of any kind");
     length_ += positions;
   }
@@ -73,6 +80,7 @@ class KeyValueCache {
 
   static thread_local KeyValueCache* current_;
 
+  bool is_awaited_ = false;
   std::int64_t capacity_, length_ = 0;
   std::size_t met_ = 0;
   std::vector<std::pair<Tensor, Tensor>> entries_;
@@ -248,12 +256,13 @@ GPT2Model::GPT2Model(const GPT2Options& o) : Composed(o) {
 Tensor GPT2Model::forward(const Tensor& tokens) {
   require_tokens("GPT2Model", tokens);
   KeyValueCache* cache = KeyValueCache::current();
+  if (cache && !cache->begin_pass()) cache = nullptr;
+  const KeyValueCache::Scope scope(cache);
   const std::int64_t before = cache ? cache->length() : 0, count = tokens.size(1);
   const std::int64_t n_positions = options().n_positions();
   require(before + count <= n_positions, "GPT2Model: a sequence of ", before + count,
           " tokens is longer than n_positions=", n_positions);
   const Tensor positions = arange(before, before + count, 1, DType::int64, tokens.device());
-  if (cache) cache->begin_pass();
   Tensor x = drop(wte(tokens) + wpe(positions));
   const ModulePointers blocks = h->modules();
   for (const auto& block : blocks) x = (*block)(x);
@@ -282,10 +291,10 @@ Tensor GPT2LMHeadModel::generate(const Tensor& given, const GenerationOptions& o
   require_sense(o, given, options());
   const NoGradGuard no_grad;
   KeyValueCache cache(given.size(1) + o.max_new_tokens());
-  std::optional<KeyValueCache::Scope> scope;
-  if (o.use_cache()) scope.emplace(cache);
+  const KeyValueCache::Scope scope(o.use_cache() ? &cache : nullptr);
   Tensor tokens = given, ended;
   for (std::int64_t i = 0; i < o.max_new_tokens(); ++i) {
+    cache.await_pass();
     const Tensor seen = narrow(tokens, 1, cache.length(), tokens.size(1) - cache.length());
     const Tensor last = narrow(transformer(seen), 1, seen.size(1) - 1, 1);
     Tensor next = chosen_tokens(select(lm_head(last), 1, 0), o).to(given.dtype());

@@ -434,6 +434,26 @@ class TestGeneration:
         made = net.generate(ocl.tensor(tokens), 8, use_cache=False).numpy()
         np.testing.assert_array_equal(made, expected)
 
+    def test_hooks_may_call_nets(self, net, rng):
+        """What they compute is no part of the text that is generated."""
+        tokens, other = tokens_of(rng, 2, 5), small_net(n_layer=1).eval()
+        expected = generated_naively(net, tokens, 8)
+        seen, given = [], ocl.tensor(tokens_of(rng, 1, 6))
+
+        def look(module, arguments, output):
+            if not seen or seen[-1] is not None:  # not within the call that this makes
+                seen.append(None)
+                seen[-1] = [made(given).numpy() for made in (other, net)]
+
+        alone = [made(given).detach().numpy() for made in (other, net)]
+        net.transformer.h[1].register_forward_hook(look)
+        net.lm_head.register_forward_hook(look)
+        np.testing.assert_array_equal(net.generate(ocl.tensor(tokens), 8).numpy(), expected)
+        assert len(seen) == 16
+        for found in seen:
+            for one, whole in zip(found, alone, strict=True):
+                np.testing.assert_allclose(one, whole, rtol=1e-4, atol=1e-5)
+
     def test_float16(self, net, rng):
         tokens = ocl.tensor(tokens_of(rng, 2, 5))
         half = copy.deepcopy(net).to(ocl.float16)
