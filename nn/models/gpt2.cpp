@@ -4,6 +4,7 @@
 #include <cmath>
 #include <regex>
 #include <tuple>
+#include <utility>
 
 #include "autograd/creation.h"
 #include "autograd/ops/attention.h"
@@ -195,10 +196,11 @@ Tensor GPT2Attention::forward(const Tensor& x) {
   require(x.dim() == 3 && x.size(2) == o.n_embd(), "GPT2Attention: expected [N, T, n_embd=", o.n_embd(),
           "], got shape ", x.shape());
   const std::int64_t items = x.size(0), positions = x.size(1);
-  const Tensor heads = permute(reshape(c_attn(x), {items, positions, 3, o.n_head(), o.n_embd() / o.n_head()}),
-                               {2, 0, 3, 1, 4});
-  const Tensor query = select(heads, 0, 0);
-  Tensor keys = select(heads, 0, 1), values = select(heads, 0, 2);
+  const TensorList parts =
+      unbind(reshape(c_attn(x), {items, positions, 3, o.n_head(), o.n_embd() / o.n_head()}), 2);
+  const auto heads = [&](std::size_t part) { return permute(parts[part], {0, 2, 1, 3}); };
+  const Tensor query = heads(0);
+  Tensor keys = heads(1), values = heads(2);
   if (KeyValueCache* cache = KeyValueCache::current()) std::tie(keys, values) = cache->extended(keys, values);
   AttentionOptions how;
   how.dropout_p = is_training() ? o.attn_pdrop() : 0;
