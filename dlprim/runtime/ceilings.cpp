@@ -28,26 +28,33 @@ Kernel& ceiling_kernel(Queue& queue, const char* name, std::int64_t width) {
   return queue.kernel("runtime/ceilings.cl", name, defines);
 }
 
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
 /** The time of one launch among many, the best of several measurements: others use the device too. */
 template <class Launch>
 double seconds_of(Queue& queue, const Launch& launch) {
-  using Clock = std::chrono::steady_clock;
   constexpr double long_enough = 5e-3;  // for what the host adds to be small
+  constexpr double too_long = 1;        // a simulator is as slow every time
   launch();                             // some drivers compile at the first launch
   queue.finish();
   double best = std::numeric_limits<double>::infinity();
-  for (int measured = 0, count = 1; measured < 5;) {
+  const auto begin = Clock::now();
+  int measured = 0, count = 1;
+  do {
     const auto start = Clock::now();
     for (int i = 0; i < count; ++i) launch();
     queue.finish();
-    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    if (seconds < long_enough && count < 1 << 16) {
-      count *= 2;
-      continue;
-    }
+    const double seconds = seconds_since(start);
     best = std::min(best, seconds / count);
-    ++measured;
-  }
+    if (seconds < long_enough)
+      count *= 2;
+    else
+      ++measured;
+  } while (measured < 5 && seconds_since(begin) < too_long);
   return best;
 }
 
@@ -76,7 +83,7 @@ double measured_operations(Queue& queue) {
   const std::int64_t run = (items + in_groups - 1) / in_groups * in_groups;
   const Tensor out = queue.scratch({run * width});
   Kernel& kernel = ceiling_kernel(queue, "multiply_add_ceiling", width);
-  constexpr cl_int rounds = 4096;
+  const cl_int rounds = is_cpu ? 16384 : 1024;
   const double seconds = seconds_of(queue, [&] { queue.launch(kernel, range, out, rounds, 0.5F, 1.0F); });
   return 2.0 * static_cast<double>(run * width * CHAINS * STEPS) * rounds / seconds;
 }
