@@ -113,9 +113,9 @@ struct GenerationOptions {
 
 /**
  * GPT-2 with its head: tokens int64 or int32 [N, T], T <= n_positions -> logits of the token after each, [N,
- * T, vocab_size]. lm_head.weight is transformer.wte.weight. Its state dict may be loaded as published:
- * without "transformer." before the names, with the masks "attn.bias" and "attn.masked_bias" of old files,
- * without "lm_head.weight".
+ * T, vocab_size]. lm_head.weight is transformer.wte.weight, until load_state_dict assigns tensors, which are
+ * two, as in PyTorch. A state dict may be loaded as published: without "transformer." before the names, with
+ * the masks "attn.bias" and "attn.masked_bias" of old files, without "lm_head.weight".
  */
 class GPT2LMHeadModel : public Composed<GPT2LMHeadModel, GPT2Options> {
  public:
