@@ -9,7 +9,7 @@ import pytest
 
 import ocl
 from ocl import nn
-from ocl.profiler import ceilings, profile
+from ocl.profiler import ceilings, profile, record_calls
 
 FLOAT = 4
 
@@ -33,6 +33,14 @@ def tensors(*shapes, requires_grad=False):
     rng = np.random.default_rng(0)
     made = [ocl.tensor(rng.standard_normal(shape).astype(np.float32)) for shape in shapes]
     return [t.requires_grad_(requires_grad) for t in made]
+
+
+def tensors_in(value):
+    if isinstance(value, ocl.Tensor):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    return [t for part in value for t in tensors_in(part)] if isinstance(value, list) else []
 
 
 def test_ceilings_are_measured_once(device):
@@ -62,6 +70,12 @@ CALLS = {
         2 * 2 * 16 * 30 * 30 * 4 * 9,
         FLOAT * (2 * 8 * 32 * 32 + 16 * 4 * 9 + 2 * 16 * 30 * 30),
     ),
+    "attention": (  # the scores [4, 64, 80] are written, normalised in place, and read
+        [(4, 64, 32), (4, 80, 32), (4, 80, 16)],
+        nn.functional.scaled_dot_product_attention,
+        2 * 4 * 64 * 80 * (32 + 16),
+        FLOAT * 4 * (64 * 32 + 80 * 32 + 80 * 16 + 64 * 16 + 4 * 64 * 80),
+    ),
     "pointwise": ([(300, 500)], lambda x: x.exp(), 0, FLOAT * 2 * 300 * 500),
     "in place": ([(300, 500)], lambda x: x.exp_(), 0, FLOAT * 2 * 300 * 500),
     "broadcast": (
@@ -89,6 +103,30 @@ def test_the_work_of_a_call(name, tmp_path):
     found = work_of(rows)
     assert found[0] == pytest.approx(operations, rel=0.02)
     assert found[1] == pytest.approx(traffic, rel=0.02)
+
+
+def test_what_a_primitive_calls_is_part_of_it(tmp_path):
+    """A recurrent layer calls products of its own, whose operands are not counted again."""
+    net, (x,) = nn.LSTM(24, 16), tensors((5, 3, 24))
+    with ocl.no_grad():
+        net(x)
+        with record_calls() as recorded:
+            net(x)
+        with profile() as profiled:
+            net(x)
+    expected, within, nested = 0, -1, 0
+    for call in recorded.calls:
+        if call.depth <= within:
+            within = -1
+        if call.kind != "primitive":
+            continue
+        if within >= 0:
+            nested += 1
+            continue
+        within = call.depth
+        expected += sum(t.numel() * t.element_size() for t in tensors_in(call.arguments))
+    assert nested > 0
+    assert work_of(rows_of(profiled, tmp_path))[1] == pytest.approx(expected, rel=0.02)
 
 
 def test_a_backward_pass_and_an_optimizer(tmp_path):
