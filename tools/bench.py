@@ -4,6 +4,8 @@
     tools/bench.py --against torch              # one training step of the MNIST net, on both
     tools/bench.py --against torch --profile    # and where its time goes, per kernel
     tools/bench.py --model lstm --against torch # of an LSTM language model
+    tools/bench.py nets --against torch         # steps of whole nets of ocl.models, on both
+    tools/bench.py nets --nets resnet50,vgg16 --precision high --inference
     tools/bench.py ops                          # host cost of a small operator
     tools/bench.py start                        # seconds from process start to the first step done
 
@@ -25,6 +27,8 @@ from pathlib import Path
 
 import numpy as np
 from bare_launch import bare_launch
+from benchmarks.nets import USUAL, bench_nets
+from benchmarks.timing import by_turns, in_milliseconds, spread
 
 import ocl
 
@@ -143,24 +147,15 @@ class Trainer:
         return (time.perf_counter() - start) / steps
 
 
-def make_torch_trainer(model):
+def make_torch_trainer(model, threads):
     import torch
 
-    torch.set_num_threads(TORCH_THREADS)
+    torch.set_num_threads(threads)
     torch.manual_seed(0)
     return Trainer(torch, lambda: None, model)
 
 
 # --- bench.py --against torch
-
-
-def spread(values):
-    """Median, least and largest."""
-    return {"median": statistics.median(values), "min": min(values), "max": max(values)}
-
-
-def in_milliseconds(figures):
-    return " ".join(f"{name} {1000 * value:.2f}" for name, value in figures.items())
 
 
 def bench_step(options):
@@ -169,35 +164,35 @@ def bench_step(options):
     model = MODELS[options.model]
     trainers = {"ocl": Trainer(ocl, ocl.synchronize, model)}
     if options.against == "torch":
-        trainers["torch"] = make_torch_trainer(model)
+        trainers["torch"] = make_torch_trainer(model, options.threads)
     for trainer in trainers.values():
         trainer.seconds_of_block(options.steps)  # builds, first touches
-    times = {name: [] for name in trainers}
-    for _ in range(options.blocks):
-        for name, trainer in trainers.items():
-            times[name].append(trainer.seconds_of_block(options.steps))
+    times = by_turns(
+        {name: lambda t=t: t.seconds_of_block(options.steps) for name, t in trainers.items()}, options.blocks
+    )
 
     results = {name: spread(values) for name, values in times.items()}
     print(f"training step, {model.title}; {options.blocks} blocks of {options.steps} steps, ms")
     for name, figures in results.items():
-        where = ocl.get_device_name() if name == "ocl" else f"CPU, {TORCH_THREADS} threads"
+        where = ocl.get_device_name() if name == "ocl" else f"CPU, {options.threads} threads"
         print(f"  {name:6} {in_milliseconds(figures)}  ({where})")
     if "torch" in results:
         ratios = [ours / theirs for ours, theirs in zip(times["ocl"], times["torch"], strict=True)]
         results["ratio"] = spread(ratios)
         print("  ratio  " + " ".join(f"{name} {value:.2f}" for name, value in results["ratio"].items()))
     if options.profile:
-        results["kernels"] = profile_steps(trainers["ocl"], options.steps)
+        results["kernels"] = profile_steps(trainers["ocl"], options)
     return results
 
 
-def profile_steps(trainer, steps):
-    """Prints the time of each kernel over `steps` steps; returns milliseconds a step by kernel."""
+def profile_steps(trainer, options):
+    """Prints the time of each kernel over some steps; returns milliseconds a step by kernel."""
+    steps = options.steps
     with ocl.profiler.profile() as profile:
         for _ in range(steps):
             trainer.step()
-    print(f"\nkernels of {steps} steps\n{profile.table()}")
-    print(f"implementations of {steps} steps\n{profile.table(by='implementation')}")
+    for by in options.profile.split(","):
+        print(f"\n{steps} steps by {by}\n{profile.table(by=by)}")
     totals = {}
     for _, kernel, start, end in profile.launches():
         totals[kernel] = totals.get(kernel, 0) + (end - start) * 1e-6 / steps
@@ -302,24 +297,47 @@ def parse_arguments():
         "what",
         nargs="?",
         default="step",
-        choices=["step", "ops", "start", "first-step"],
-        metavar="step|ops|start",
+        choices=["step", "nets", "ops", "start", "first-step"],
+        metavar="step|nets|ops|start",
         help="what to time, default %(default)s",
     )
-    option("--model", default="mnist", choices=list(MODELS), help="of the step, default %(default)s")
     option("--device", default="ocl:0", help="default %(default)s")
-    option("--against", choices=["torch"], help="time this library's step too (its CPU build)")
-    option("--profile", action="store_true", help="show the time of each kernel of the step")
+    option(
+        "--against",
+        choices=["torch"],
+        help="time this library too (on a GPU if ours is one and its build can)",
+    )
+    option(
+        "--threads",
+        type=int,
+        default=TORCH_THREADS,
+        metavar="N",
+        help="of PyTorch's CPU build, default %(default)s",
+    )
+    option(
+        "--profile",
+        nargs="?",
+        const="kernel",
+        metavar="BY",
+        help="show where the time goes: by kernel (default), operator, module, implementation, or several",
+    )
     option("--steps", type=int, default=10, metavar="N", help="steps of a block, default %(default)s")
     option("--blocks", type=int, default=7, metavar="N", help="blocks of each library, default %(default)s")
     option("--json", metavar="FILE", help="write the figures")
+    option("--model", default="mnist", choices=list(MODELS), help="of `step`, default %(default)s")
+    nets = parser.add_argument_group("nets").add_argument
+    nets("--nets", default=",".join(USUAL), help="names with commas, default %(default)s")
+    nets("--batch", type=int, metavar="N", help="pictures, default 64, on CPUs 4")
+    nets("--side", type=int, default=224, metavar="PIXELS", help="of the pictures, default %(default)s")
+    nets("--inference", action="store_true", help="forward alone, in evaluation, in place of training steps")
+    nets("--precision", choices=["highest", "high", "medium"], help="of products and convolutions")
     return parser.parse_args()
 
 
 def main():
     options = parse_arguments()
     ocl.set_default_device(options.device)
-    bench = {"step": bench_step, "ops": bench_ops, "start": bench_start}
+    bench = {"step": bench_step, "nets": bench_nets, "ops": bench_ops, "start": bench_start}
     if options.what == "first-step":
         return first_step()
     results = {"device": ocl.get_device_name(), options.what: bench[options.what](options)}

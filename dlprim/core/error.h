@@ -49,6 +49,12 @@ class KernelBuildError : public DeviceError {
   using DeviceError::DeviceError;
 };
 
+/** A kernel for one kind of device that the driver there does not take, although it should: its
+ * implementation is left out from then on. */
+class RefusedKernelError : public KernelBuildError {
+  using KernelBuildError::KernelBuildError;
+};
+
 /** The device has no room for a request, even with the cache freed. Python: ocl.OutOfMemoryError. */
 class OutOfMemoryError : public DeviceError {
  public:

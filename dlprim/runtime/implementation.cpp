@@ -71,6 +71,11 @@ void ImplementationFamily::enlist() {
   registry().families.emplace(name_, this);
 }
 
+void ImplementationFamily::leave_out(int i, const RefusedKernelError& error) const {
+  warn_once(concat(name_, " goes on without its implementation ", implementation(i), ": ", error.what()));
+  refused_.fetch_or(1U << i, std::memory_order_relaxed);
+}
+
 void ImplementationFamily::none_left() const {
   throw DeviceError(concat("no implementation of ", name_, " is left that can take this problem; set: '",
                            get_implementations(), "'"));

@@ -23,7 +23,8 @@
  *
  *     gemm_implementations.run(queue, problem);
  *
- * Of those that can take the problem the cheapest runs, of equals the first.
+ * Of those that can take the problem the cheapest runs, of equals the first. One whose kernels the driver
+ * refuses (RefusedKernelError) is left out from then on.
  */
 
 namespace dlprim {
@@ -62,6 +63,9 @@ class ImplementationFamily {
   bool is_barred(int i) const { return (barred_.load(std::memory_order_relaxed) >> i & 1U) != 0; }
   /** -1: none. */
   int forced() const { return forced_.load(std::memory_order_relaxed); }
+  bool is_refused(int i) const { return (refused_.load(std::memory_order_relaxed) >> i & 1U) != 0; }
+  /** For the rest of the process, with a warning. */
+  void leave_out(int i, const RefusedKernelError& error) const;
   [[noreturn]] void none_left() const;
 
  private:
@@ -71,7 +75,7 @@ class ImplementationFamily {
   int count_ = 0;
   std::array<const char*, most> names_{};
   mutable std::atomic<int> forced_{-1};
-  mutable std::atomic<std::uint32_t> barred_{0};
+  mutable std::atomic<std::uint32_t> barred_{0}, refused_{0};
 };
 
 /** The families of this program, by name. */
@@ -122,28 +126,36 @@ class ImplementationList : public ImplementationFamily {
 
   void run(Queue& queue, const Problem& problem) const {
     const DeviceInfo& device = queue.device().info();
-    const Implementation<Problem>& best = list_[choose(device, problem)];
-    ChosenImplementation chosen{name(), best.name};
+    double multiply_adds = 0;
     if constexpr (IsProduct<Problem>::value)
-      if (call_state.listeners && !call_state.implementation) chosen.multiply_adds = problem.multiply_adds();
-    const ChoiceScope scope(chosen);
-    if (call_state.listeners) tell_of_choice(chosen, reasons(device, problem));
-    best.run(queue, problem);
+      if (call_state.listeners && !call_state.implementation) multiply_adds = problem.multiply_adds();
+    for (;;) {
+      const int i = choose(device, problem);
+      // Told once, though the first choice may be refused.
+      const ChosenImplementation chosen{name(), at(i).name, std::exchange(multiply_adds, 0)};
+      const ChoiceScope scope(chosen);
+      if (call_state.listeners) tell_of_choice(chosen, reasons(device, problem));
+      try {
+        return at(i).run(queue, problem);
+      } catch (const RefusedKernelError& error) {
+        leave_out(i, error);
+      }
+    }
   }
 
  private:
-  std::size_t choose(const DeviceInfo& device, const Problem& problem) const {
+  int choose(const DeviceInfo& device, const Problem& problem) const {
     const int wanted = forced();
-    if (wanted >= 0 && at(wanted).can_take(device, problem)) return static_cast<std::size_t>(wanted);
+    if (wanted >= 0 && !is_refused(wanted) && at(wanted).can_take(device, problem)) return wanted;
     int best = -1;
     double least = std::numeric_limits<double>::infinity();
     for (int i = 0; i < count(); ++i) {
-      if (is_barred(i) || !at(i).can_take(device, problem)) continue;
+      if (is_barred(i) || is_refused(i) || !at(i).can_take(device, problem)) continue;
       const double cost = at(i).expected_cost(device, problem);
       if (best < 0 || cost < least) best = i, least = cost;
     }
     if (best < 0) none_left();
-    return static_cast<std::size_t>(best);
+    return best;
   }
 
   const Implementation<Problem>& at(int i) const { return list_[static_cast<std::size_t>(i)]; }
@@ -154,6 +166,7 @@ class ImplementationList : public ImplementationFamily {
       text.append(i ? ", " : "").append(at(i).name);
       if (i == forced()) text.append(" forced");
       if (is_barred(i)) text.append(" barred");
+      if (is_refused(i)) text.append(" refused");
       if (!at(i).can_take(device, problem))
         text.append(" cannot");
       else

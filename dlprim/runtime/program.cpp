@@ -10,6 +10,7 @@
 #include "dlprim/runtime/kernel_cache.h"
 #include "dlprim/runtime/kernel_sources.h"
 #include "dlprim/runtime/kernel_warnings.h"
+#include "dlprim/runtime/program_patch.h"
 #include "dlprim/runtime/sha256.h"
 
 namespace dlprim {
@@ -208,10 +209,26 @@ void ProgramTable::build(Program& program, const std::string& source, const std:
                                   options, "': ", error_name(e.err()), "\n",
                                   program.handle.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_.handle())));
   }
+  if (device_.info().inline_ptx && wants_patch(source)) patch(program, options);
   note_warnings(program.label, program.handle.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_.handle()));
   cache.note_built(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   if (!device_.info().compiles_at_launch)
     cache.store(program.key, program.label, device_.info().name, {binary_of(program.handle), ""});
+}
+
+void ProgramTable::patch(Program& program, const std::string& options) {
+  // The source may have such lines in parts that are not built.
+  const std::vector<unsigned char> binary = binary_of(program.handle);
+  if (!wants_patch({binary.begin(), binary.end()})) return;
+  try {
+    program.handle =
+        cl::Program(device_.context(), {device_.handle()}, cl::Program::Binaries{patched(binary)});
+    program.handle.build(options.c_str());
+  } catch (const cl::Error& e) {
+    throw RefusedKernelError(concat(program.label, " is refused by ", device_.name(), ": ",
+                                    error_name(e.err()), "\n",
+                                    program.handle.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_.handle())));
+  }
 }
 
 void ProgramTable::note_launch(Kernel& kernel, const std::array<std::size_t, 3>& local) {

@@ -160,6 +160,7 @@ class ProgramTable {
   Kernel& lookup(std::string id, const char* name, const std::function<Program&(Origin)>& make_program);
   void load(Program& program, const std::string& options);
   void build(Program& program, const std::string& source, const std::string& options);
+  void patch(Program& program, const std::string& options);
 
   Device& device_;
   std::mutex building_;       // held while a program is built; taken before mutex_, never after

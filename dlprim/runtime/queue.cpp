@@ -253,8 +253,17 @@ void Queue::zero(const Tensor& destination) {
                             static_cast<std::size_t>(destination.offset) * size_of(destination.dtype);
   try {
     cl::Event event;
-    queue_.enqueueFillBuffer(destination.storage->buffer(), cl_uchar{0}, start, bytes, nullptr,
-                             profiling_ ? &event : nullptr);
+    const auto fill = [&](auto pattern) {
+      queue_.enqueueFillBuffer(destination.storage->buffer(), pattern, start, bytes, nullptr,
+                               profiling_ ? &event : nullptr);
+    };
+    // NVIDIA's driver stores one pattern an item.
+    if ((start | bytes) % sizeof(cl_uint4) == 0)
+      fill(cl_uint4{});
+    else if ((start | bytes) % sizeof(cl_uint) == 0)
+      fill(cl_uint{});
+    else
+      fill(cl_uchar{});
     if (profiling_) profiler_.record("zero", event);
     count_command();
   } catch (const cl::Error& e) {

@@ -85,7 +85,7 @@ void gather(Queue& queue, const ProductTile& tile, ConvGather s, const FilterStr
   if (misses_a_phase(s.start_h, s.taps_h, s.tap_h, s.phases_h) ||
       misses_a_phase(s.start_w, s.taps_w, s.tap_w, s.phases_w))
     queue.zero(result);
-  const Tensor packed = queue.scratch({count}, compute_dtype(result.dtype));
+  const Tensor packed = queue.scratch({count * tile.packed_parts()}, compute_dtype(result.dtype));
   queue.launch(queue.kernel(gather_file, "pack_filters", defines), Range::linear(count, 64), weight, packed,
                s, narrow(strides.row, "a filter"), narrow(strides.channel, "a filter"),
                narrow(count, "all filters"));
@@ -131,16 +131,25 @@ struct BackwardData {
 
 // ---- backward weight
 
-ProductSize weight_size(const ConvSizes& s, std::int64_t parts) {
-  return {s.out_channels, s.in_channels * s.taps(), ceil_div(s.images * s.out_pixels(), parts),
-          s.groups * parts};
+/** COLUMNS_OF_TAP of conv_weight_simt.cl: as many as the padding of a tap's channels stays small with, or 0.
+ */
+int columns_of_tap(const ProductTile& tile, std::int64_t channels) {
+  for (int columns = tile.columns; columns >= 32; columns /= 2)
+    if (round_up(channels, columns) * 8 <= channels * 9) return columns;
+  return 0;
+}
+
+ProductSize weight_size(const ProductTile& tile, const ConvSizes& s, std::int64_t parts) {
+  const int columns = columns_of_tap(tile, s.in_channels);
+  const std::int64_t channels = columns ? round_up(s.in_channels, columns) : s.in_channels;
+  return {s.out_channels, channels * s.taps(), ceil_div(s.images * s.out_pixels(), parts), s.groups * parts};
 }
 
 /** In how many the pixels of all images are split: until the device is full, but in parts of at least 256, so
  * that their sum stays small. */
 std::int64_t parts_of(const ProductTile& tile, const DeviceInfo& device, const ConvSizes& s) {
   const std::int64_t slots = std::int64_t{2} * device.compute_units * tile.resident;
-  return std::clamp<std::int64_t>(slots / tile.groups(weight_size(s, 1)), 1,
+  return std::clamp<std::int64_t>(slots / tile.groups(weight_size(tile, s, 1)), 1,
                                   ceil_div(s.images * s.out_pixels(), 256));
 }
 
@@ -152,12 +161,13 @@ struct BackwardWeight {
     return tile.can_take(device, p.dw.dtype, p.precision);
   }
   static double expected_cost(const DeviceInfo& device, const ConvBackwardWeightProblem& p) {
-    return tile.cost(device, weight_size(p.sizes, parts_of(tile, device, p.sizes)));
+    return tile.cost(device, weight_size(tile, p.sizes, parts_of(tile, device, p.sizes)));
   }
   static void run(Queue& queue, const ConvBackwardWeightProblem& p) {
     const std::int64_t parts = parts_of(tile, queue.device().info(), p.sizes);
-    const ProductSize size = weight_size(p.sizes, parts);
-    const Defines defines = tile.defines(p.dw.dtype, size.depth);
+    const ProductSize size = weight_size(tile, p.sizes, parts);
+    Defines defines = tile.defines(p.dw.dtype, size.depth);
+    defines.set("COLUMNS_OF_TAP", columns_of_tap(tile, p.sizes.in_channels));
     const Tensor partials = queue.scratch({parts, p.dw.numel()}, compute_dtype(p.dw.dtype));
     queue.launch(queue.kernel(weight_file, "conv_weight", defines), tile.range(size), p.dy, p.x, partials,
                  conv_shape(p.sizes), static_cast<int>(parts));

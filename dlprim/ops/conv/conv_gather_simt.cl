@@ -8,20 +8,36 @@
 #define LEFT_BY_VECTORS 1
 #include "ops/gemm/product.cl"
 
-// packed[group][tap][channel][row], or with FLAT packed[group][channel and tap][row]; 0 where it is padded.
+// packed[group][block of rows][tap][step][panel], with FLAT one tap; 0 where it is padded. Panels lie as they are brought:
+// neighbouring vectors one after the other.
+#define PANEL_ELEMENTS (TILE_ROWS * TILE_DEPTH)
+#if WARP_GROUPS
+#define PACKED_CORE(at) ((at) / 32)
+#define PACKED_ROW(at) (PACKED_CORE(at) / CORES_OF_ROW * 8 + (at) % 32 / 4)
+#define PACKED_DEPTH(at) (PACKED_CORE(at) % CORES_OF_ROW * 4 + (at) % 4)
+#else
+#define PACKED_ROW(at) ((at) % TILE_ROWS)
+#define PACKED_DEPTH(at) ((at) / TILE_ROWS)
+inline void place_packed(__global REAL *panel, const int place, const REAL value) { panel[place] = value; }
+#endif
+
 __kernel void pack_filters(BUFFER(const STORAGE, weight), BUFFER(REAL, packed), const ConvGather s,
                            const int row_stride, const int channel_stride, const int count) {
   const int at = get_global_id(0);
   if (at >= count) return;
-  const int taps = s.taps_h * s.taps_w, line = at / s.padded_rows, row = REMAINDER(at, s.padded_rows);
-  const int line_of_group = line % ((FLAT ? 1 : taps) * s.padded_depth), group = line / ((FLAT ? 1 : taps) * s.padded_depth);
-  const int tap = FLAT ? REMAINDER(line_of_group, taps) : line_of_group / s.padded_depth;
-  const int channel = FLAT ? line_of_group / taps : REMAINDER(line_of_group, s.padded_depth);
-  packed_buffer[packed_start + at] =
-      row < s.rows && channel < s.channels
-          ? LOAD(weight_buffer, weight_start + (long)group * s.rows * s.channels * taps + (long)row * row_stride +
-                                    (long)channel * channel_stride + tap)
-          : (REAL)0;
+  const int taps = s.taps_h * s.taps_w, steps = s.padded_depth / TILE_DEPTH, panels_of_block = (FLAT ? 1 : taps) * steps;
+  const int blocks = s.padded_rows / TILE_ROWS;
+  const int panel = at / PANEL_ELEMENTS, place = at % PANEL_ELEMENTS;
+  const int block_of_group = panel / panels_of_block, group = block_of_group / blocks;
+  const int row = REMAINDER(block_of_group, blocks) * TILE_ROWS + PACKED_ROW(place);
+  const int panel_of_block = REMAINDER(panel, panels_of_block), tap_of_panel = panel_of_block / steps;
+  const int k = REMAINDER(panel_of_block, steps) * TILE_DEPTH + PACKED_DEPTH(place);
+  const int tap = FLAT ? REMAINDER(k, taps) : tap_of_panel, channel = FLAT ? k / taps : k;
+  place_packed(packed_buffer + packed_start + (long)panel * (LEFT_PARTS * PANEL_ELEMENTS), place,
+               row < s.rows && channel < s.channels
+                   ? LOAD(weight_buffer, weight_start + (long)group * s.rows * s.channels * taps + (long)row * row_stride +
+                                             (long)channel * channel_stride + tap)
+                   : (REAL)0);
 }
 
 typedef struct {
@@ -64,14 +80,13 @@ inline void enter_tap(Gather *g, const ConvGather s, __global const REAL *filter
   const int dw = tap_at(s.start_w, g->phase_w, g->kw, s.tap_w) / s.phases_w;
   g->inside = is_inside(g, s, dh, dw);
   g->source = g->planes + place_of(g, s, dh, dw) + (long)COLUMN_DEPTH(0) * s.source_h * s.source_w;
-  g->filters = filters + (long)(g->kh * s.taps_w + g->kw) * s.padded_depth * s.padded_rows;
+  g->filters = filters + (long)(g->kh * s.taps_w + g->kw) * (s.padded_depth / TILE_DEPTH) * (LEFT_PARTS * PANEL_ELEMENTS);
   g->channel = 0;
 }
 
-inline void fetch(Gather *g, const ConvGather s, __global const REAL *filters, PANEL left_to, PANEL right_to) {
-  UNROLL for (int i = 0; i < LEFT_COUNT / 4; ++i)
-    BRING_VECTOR(i, g->filters + i * (TILE_ITEMS / LEFT_VECTORS) * s.padded_rows);
-  g->filters += TILE_DEPTH * s.padded_rows;
+inline void fetch(Gather *g, const ConvGather s, __global const REAL *filters, LEFT_PANEL left_to, RIGHT_PANEL right_to) {
+  UNROLL for (int i = 0; i < VECTOR_COUNT; ++i) BRING_VECTOR(i, g->filters + 4 * i * TILE_ITEMS);
+  g->filters += LEFT_PARTS * PANEL_ELEMENTS;
 #if FLAT
   const int taps = s.taps_h * s.taps_w, depth = s.channels * taps;
   UNROLL for (int i = 0; i < RIGHT_COUNT; ++i) {
@@ -125,11 +140,10 @@ __kernel void conv_gather(BUFFER(const STORAGE, source), BUFFER(const REAL, pack
   g.h = place / grid_w * s.step_h;
   g.w = REMAINDER(place, grid_w) * s.step_w;
   g.planes = source_buffer + source_start + ((long)image * s.groups + group) * s.channels * s.source_h * s.source_w;
-  const int lines = (FLAT ? 1 : s.taps_h * s.taps_w) * s.padded_depth;  // of a group's filters
+  const int panels_of_block = (FLAT ? 1 : s.taps_h * s.taps_w) * (s.padded_depth / TILE_DEPTH);
+  const int block_of_group = group * (s.padded_rows / TILE_ROWS) + (int)get_group_id(1);
   __global const REAL *filters =
-      packed_buffer + packed_start +
-      ((long)group * lines + DEPTH_OF_ELEMENT(item, 0, LEFT_VECTORS)) * s.padded_rows + block_row +
-      4 * LINE_OF_ITEM(item, LEFT_VECTORS);
+      packed_buffer + packed_start + (long)block_of_group * panels_of_block * (LEFT_PARTS * PANEL_ELEMENTS) + 4 * item;
 #if FLAT
   g.channel = 0;
   g.filters = filters;

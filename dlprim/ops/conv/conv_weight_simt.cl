@@ -6,38 +6,89 @@
 #define LEFT_BY_VECTORS 0
 #include "ops/gemm/product.cl"
 
+// COLUMNS_OF_TAP: a tile's columns are channels of one tap for so many at a time, each tap's padded; 0: tap after tap of
+// each channel, for few channels. What the lines of one tap have in common is worked out once.
+
 typedef struct {
-  int pixel, left;               // of this item in the next panel: within its image; and how many the part still has
+  int oh, ow, left;      // this item's pixel in the next panel; and how many the part still has
   long image;
+  int rows_on, columns_on;  // to the panel after it
 } Walk;
 
-// This item's lines of the right operand: where a channel's tap lies, from the window's corner.
-typedef struct {
-  int offset[RIGHT_COUNT];
-  int h[RIGHT_COUNT], w[RIGHT_COUNT];  // of a line outside: beyond any window
-} Taps;
+inline Walk start_walk(const ConvShape s, const int first, const int left) {
+  const int out_plane = s.out_h * s.out_w, image = first / out_plane, pixel = first - image * out_plane;
+  const int oh = pixel / s.out_w, rows_on = TILE_DEPTH / s.out_w;
+  const Walk walk = {oh, pixel - oh * s.out_w, left, image, rows_on, TILE_DEPTH - rows_on * s.out_w};
+  return walk;
+}
 
-inline void fetch(Walk *walk, const Taps *taps, const ConvShape s, __global const STORAGE *gradients,
-                  __global const STORAGE *planes, const int rows, PANEL left_to, PANEL right_to) {
-  const int item = get_local_id(0), out_plane = s.out_h * s.out_w, in_plane = s.height * s.width;
-  const bool inside = DEPTH_OF_ITEM(item) < walk->left;
-  __global const STORAGE *gradient = gradients + walk->image * s.groups * s.out_channels * out_plane + walk->pixel;
-  UNROLL for (int i = 0; i < LEFT_COUNT; ++i)
-    BRING_LEFT(i, inside && LINE_OF_ELEMENT(item, i) < rows,
-               gradient + (long)(i * (TILE_ITEMS / TILE_DEPTH)) * out_plane);
-  const int oh = walk->pixel / s.out_w, h0 = oh * s.stride_h - s.pad_h;
-  const int w0 = REMAINDER(walk->pixel, s.out_w) * s.stride_w - s.pad_w;
-  __global const STORAGE *window =
-      planes + walk->image * s.groups * s.in_channels * in_plane + (long)h0 * s.width + w0;
-  UNROLL for (int i = 0; i < RIGHT_COUNT; ++i)
-    BRING_RIGHT(i, inside && (uint)(h0 + taps->h[i]) < (uint)s.height && (uint)(w0 + taps->w[i]) < (uint)s.width,
-                window + taps->offset[i]);
+inline void walk_on(Walk *walk, const ConvShape s) {
   walk->left -= TILE_DEPTH;
-  walk->pixel += TILE_DEPTH;
-  while (walk->pixel >= out_plane) {
-    walk->pixel -= out_plane;
+  walk->oh += walk->rows_on;
+  walk->ow += walk->columns_on;
+  if (walk->ow >= s.out_w) {
+    walk->ow -= s.out_w;
+    ++walk->oh;
+  }
+  while (walk->oh >= s.out_h) {
+    walk->oh -= s.out_h;
     ++walk->image;
   }
+}
+
+#define LINES_APART (TILE_ITEMS / TILE_DEPTH)  // of an item
+#if COLUMNS_OF_TAP
+#define TAPS (TILE_COLUMNS / COLUMNS_OF_TAP)
+#else
+#define TAPS RIGHT_COUNT
+#endif
+#define LINES_OF_TAP (RIGHT_COUNT / TAPS)
+
+// Where this item's lines of the right operand begin: a channel's tap, from the window's corner.
+typedef struct {
+  int offset[TAPS], h[TAPS], w[TAPS];
+  int channels[TAPS];  // from the first line's on: those beyond are 0
+} Taps;
+
+inline void set_tap(Taps *taps, const int t, const ConvShape s, const int tap, const int channel) {
+  const int kh = tap / s.kernel_w;
+  taps->h[t] = kh * s.dilation_h;
+  taps->w[t] = (tap - kh * s.kernel_w) * s.dilation_w;
+  taps->offset[t] = channel * s.height * s.width + taps->h[t] * s.width + taps->w[t];
+  taps->channels[t] = kh < s.kernel_h ? s.in_channels - channel : 0;
+}
+
+inline int padded_channels(const ConvShape s) {
+  return COLUMNS_OF_TAP ? (s.in_channels + COLUMNS_OF_TAP - 1) / COLUMNS_OF_TAP * COLUMNS_OF_TAP : s.in_channels;
+}
+
+// Of a column of all tiles.
+inline int tap_of(const ConvShape s, const int column) {
+  return COLUMNS_OF_TAP ? column / padded_channels(s) : REMAINDER(column, s.kernel_h * s.kernel_w);
+}
+inline int channel_of(const ConvShape s, const int column) {
+  return COLUMNS_OF_TAP ? REMAINDER(column, padded_channels(s)) : column / (s.kernel_h * s.kernel_w);
+}
+
+inline void fetch(Walk *walk, const Taps *taps, const ConvShape s, __global const STORAGE *gradients,
+                  __global const STORAGE *planes, const int rows, LEFT_PANEL left_to, RIGHT_PANEL right_to) {
+  const int item = get_local_id(0), out_plane = s.out_h * s.out_w, in_plane = s.height * s.width;
+  const bool inside = DEPTH_OF_ITEM(item) < walk->left;
+  __global const STORAGE *gradient =
+      gradients + walk->image * s.groups * s.out_channels * out_plane + walk->oh * s.out_w + walk->ow;
+  UNROLL for (int i = 0; i < LEFT_COUNT; ++i)
+    BRING_LEFT(i, inside && LINE_OF_ELEMENT(item, i) < rows, gradient + (long)(i * LINES_APART) * out_plane);
+  const int h0 = walk->oh * s.stride_h - s.pad_h, w0 = walk->ow * s.stride_w - s.pad_w;
+  __global const STORAGE *window =
+      planes + walk->image * s.groups * s.in_channels * in_plane + (long)h0 * s.width + w0;
+  UNROLL for (int t = 0; t < TAPS; ++t) {
+    const bool meets = inside && (uint)(h0 + taps->h[t]) < (uint)s.height && (uint)(w0 + taps->w[t]) < (uint)s.width;
+    const int channels = meets ? taps->channels[t] : 0;
+    UNROLL for (int i = 0; i < LINES_OF_TAP; ++i)
+      BRING_RIGHT(t * LINES_OF_TAP + i, i * LINES_APART < channels,
+                  window + taps->offset[t] + (long)(i * LINES_APART) * in_plane);
+  }
+  walk_on(walk, s);
 }
 
 // partials [part][group][output channel][channel and tap]
@@ -52,15 +103,16 @@ __kernel void conv_weight(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), B
   const int begin = (int)((long)pixels * part / parts), end = (int)((long)pixels * (part + 1) / parts);
   const int block_row = get_group_id(1) * TILE_ROWS, block_column = get_group_id(0) * TILE_COLUMNS;
 
-  const int first = begin + DEPTH_OF_ITEM(item);
-  Walk walk = {REMAINDER(first, out_plane), end - begin, first / out_plane};
+  Walk walk = start_walk(s, begin + DEPTH_OF_ITEM(item), end - begin);
   Taps taps;
-  UNROLL for (int i = 0; i < RIGHT_COUNT; ++i) {
-    const int column = block_column + LINE_OF_ELEMENT(item, i), tap = REMAINDER(column, taps_of_channel);
-    const int kh = tap / s.kernel_w;
-    taps.h[i] = column < columns ? kh * s.dilation_h : INT_MAX / 2;
-    taps.w[i] = REMAINDER(tap, s.kernel_w) * s.dilation_w;
-    taps.offset[i] = column < columns ? column / taps_of_channel * in_plane + taps.h[i] * s.width + taps.w[i] : 0;
+  UNROLL for (int t = 0; t < TAPS; ++t) {
+    const int first = block_column + t * (TILE_COLUMNS / TAPS);  // of COLUMNS_OF_TAP lines, or of this item's
+    const int line = LINE_OF_ELEMENT(item, 0);
+#if COLUMNS_OF_TAP
+    set_tap(&taps, t, s, tap_of(s, first), channel_of(s, first) + line);
+#else
+    set_tap(&taps, t, s, tap_of(s, first + line), channel_of(s, first + line));
+#endif
   }
   __global const STORAGE *gradients =
       dy_buffer + dy_start + ((long)group * s.out_channels + block_row + LINE_OF_ELEMENT(item, 0)) * out_plane;
@@ -69,6 +121,8 @@ __kernel void conv_weight(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), B
           fetch(&walk, &taps, s, gradients, planes, s.out_channels - block_row, left_to, right_to))
 
   __global REAL *out = partials_buffer + partials_start + ((long)part * s.groups + group) * s.out_channels * columns;
-  const int column = block_column + LINE_OF_ITEM(item, TILE_COLUMNS);
-  STORE_RESULTS(if (block_row + row < s.out_channels && column < columns) out[(long)(block_row + row) * columns + column] = value)
+  const int column = block_column + LINE_OF_ITEM(item, TILE_COLUMNS), tap = tap_of(s, column), channel = channel_of(s, column);
+  const bool is_weight = tap < taps_of_channel && channel < s.in_channels;
+  const int place = channel * taps_of_channel + tap;
+  STORE_RESULTS(if (block_row + row < s.out_channels && is_weight) out[(long)(block_row + row) * columns + place] = value)
 }

@@ -12,8 +12,8 @@ typedef struct {
 #define COLUMN_OF(i) (RIGHT_BY_DEPTH ? LINE_OF_ELEMENT(item, i) : LINE_OF_ITEM(item, TILE_COLUMNS))
 #define RIGHT_DEPTH(i) (RIGHT_BY_DEPTH ? DEPTH_OF_ITEM(item) : DEPTH_OF_ELEMENT(item, i, TILE_COLUMNS))
 
-inline void fetch(Operand *a, Operand *b, const int rows, const int columns, const int depth, PANEL left_to,
-                  PANEL right_to) {
+inline void fetch(Operand *a, Operand *b, const int rows, const int columns, const int depth, LEFT_PANEL left_to,
+                  RIGHT_PANEL right_to) {
   const int item = get_local_id(0);
   UNROLL for (int i = 0; i < LEFT_COUNT; ++i)
     BRING_LEFT(i, ROW_OF(i) < rows && LEFT_DEPTH(i) < depth, a->next + i * a->element_step);

@@ -7,13 +7,14 @@
 // items it declares PRODUCT_MEMORY, and expands
 //   PRODUCT(steps, FETCH)
 // FETCH   statement that brings this item's share of the panels of `next_step`: BRING_LEFT(i, inside, pointer) for i in 0 …
-//         LEFT_COUNT - 1 (or BRING_VECTOR, for each vector) and BRING_RIGHT likewise, with `left_to` and `right_to` of
-//         type PANEL in scope
+//         LEFT_COUNT - 1 (or BRING_VECTOR, for i below VECTOR_COUNT) and BRING_RIGHT likewise, with `left_to` and `right_to` of
+//         types LEFT_PANEL and RIGHT_PANEL in scope
 // and then
 //   STORE_RESULTS(STATEMENT)
 // whose statement stores `value`, the result of `row` of the tile and this item's column, LINE_OF_ITEM(item, TILE_COLUMNS).
 //
-// The engines multiply two panels: product_registers.cl anywhere, product_tensor.cl on NVIDIA's tensor cores.
+// The engines multiply two panels: product_registers.cl anywhere, product_tensor.cl on NVIDIA's tensor cores,
+// product_warpgroup.cl on Hopper's.
 #include "core/common.cl"
 #include "ops/gemm/product_shared.h"
 #include "ops/gemm/remainder.cl"
@@ -27,6 +28,7 @@
 
 // Elements of a panel that an item brings, and vectors of a line of the left one.
 #define LEFT_COUNT (TILE_ROWS * TILE_DEPTH / TILE_ITEMS)
+#define VECTOR_COUNT (LEFT_PARTS * LEFT_COUNT / 4)
 #define RIGHT_COUNT (TILE_COLUMNS * TILE_DEPTH / TILE_ITEMS)
 #define LEFT_VECTORS (TILE_ROWS / 4)
 
@@ -37,18 +39,32 @@
 #define DEPTH_OF_ITEM(item) ((item) % TILE_DEPTH)
 #define LINE_OF_ELEMENT(item, i) ((item) / TILE_DEPTH + (i) * (TILE_ITEMS / TILE_DEPTH))
 
+// Where in a panel an item's element goes.
+inline int left_place(const int i);
+inline int right_place(const int i);
+
 #if TF32_PRODUCTS
+#include "ops/gemm/product_copies.cl"
+#endif
+#if WARP_GROUPS
+#include "ops/gemm/product_warpgroup.cl"
+#elif TF32_PRODUCTS
 #include "ops/gemm/product_tensor.cl"
 #else
 #include "ops/gemm/product_registers.cl"
 #endif
 
-// Where in a panel an item's element goes.
+#if !WARP_GROUPS
+#define LEFT_PARTS 1
+#define LEFT_PLACE(row, k) ((k) * LEFT_K + (row) * LEFT_LINE)
+#endif
+
 inline int left_place(const int i) {
   const int item = get_local_id(0);
-  if (LEFT_BY_DEPTH) return DEPTH_OF_ITEM(item) * LEFT_K + LINE_OF_ELEMENT(item, i) * LEFT_LINE;
-  if (LEFT_BY_VECTORS) return DEPTH_OF_ELEMENT(item, i, LEFT_VECTORS) * LEFT_K + 4 * LINE_OF_ITEM(item, LEFT_VECTORS);
-  return DEPTH_OF_ELEMENT(item, i, TILE_ROWS) * LEFT_K + LINE_OF_ITEM(item, TILE_ROWS) * LEFT_LINE;
+  if (LEFT_BY_DEPTH) return LEFT_PLACE(LINE_OF_ELEMENT(item, i), DEPTH_OF_ITEM(item));
+  if (!LEFT_BY_VECTORS) return LEFT_PLACE(LINE_OF_ITEM(item, TILE_ROWS), DEPTH_OF_ELEMENT(item, i, TILE_ROWS));
+  if (WARP_GROUPS) return 4 * (item + i * TILE_ITEMS);  // as it is packed
+  return LEFT_PLACE(4 * LINE_OF_ITEM(item, LEFT_VECTORS), DEPTH_OF_ELEMENT(item, i, LEFT_VECTORS));
 }
 
 inline int right_place(const int i) {
@@ -65,41 +81,66 @@ inline int right_place(const int i) {
   PANEL_MEMORY(right_panels, RIGHT_SIZE); \
   ENGINE_MEMORY
 
-#if ASYNCHRONOUS_COPIES
+#if ASYNCHRONOUS_COPIES || WARP_GROUPS
 
-// Elements go from global to local memory by themselves, TILE_STAGES - 1 panels ahead.
-#define PANEL __local REAL *
-#define BRING_LEFT(i, inside, pointer) copy_element(left_to + left_place(i), pointer, inside)
+#define LEFT_OF_STEP(step) (left_panels + (step) % TILE_STAGES * LEFT_SIZE)
+#define RIGHT_OF_STEP(step) (right_panels + (step) % TILE_STAGES * RIGHT_SIZE)
+
+// Elements go from global to local memory by themselves, TILE_STAGES - 1 panels ahead; those of a left operand that the
+// engine rounds, through registers.
+#define RIGHT_PANEL __local REAL *
 #define BRING_RIGHT(i, inside, pointer) copy_element(right_to + right_place(i), pointer, inside)
+#if WARP_GROUPS && !LEFT_BY_VECTORS
+#define LEFT_PANEL REAL *
+#define LEFT_REGISTERS REAL left_to[LEFT_COUNT]
+#define LEFT_TO(step)
+#define BRING_LEFT(i, inside, pointer) left_to[i] = (inside) ? *(pointer) : 0
+#define PLACE_LEFT(step) \
+  UNROLL for (int i = 0; i < LEFT_COUNT; ++i) place_value(LEFT_OF_STEP(step), left_place(i), left_to[i])
+#else
+#define LEFT_PANEL __local REAL *
+#define LEFT_REGISTERS
+#define LEFT_TO(step) LEFT_PANEL left_to = LEFT_OF_STEP(step)
+#define BRING_LEFT(i, inside, pointer) copy_element(left_to + left_place(i), pointer, inside)
 #define BRING_VECTOR(i, pointer) copy_vector(left_to + left_place(i), pointer)
+#define PLACE_LEFT(step)
+#endif
 
-#define FETCH_STAGE(number, FETCH)                                    \
-  {                                                                   \
-    const int next_step = (number);                                   \
-    PANEL left_to = left_panels + next_step % TILE_STAGES * LEFT_SIZE;   \
-    PANEL right_to = right_panels + next_step % TILE_STAGES * RIGHT_SIZE; \
-    FETCH;                                                            \
+#define FETCH_STEP(number, FETCH)                     \
+  {                                                   \
+    const int next_step = (number);                   \
+    LEFT_TO(next_step);                               \
+    RIGHT_PANEL right_to = RIGHT_OF_STEP(next_step);  \
+    FETCH;                                            \
   }
 
-#define PRODUCT(steps, FETCH)                                                                          \
-  RESULTS;                                                                                             \
-  for (int stage = 0; stage < TILE_STAGES - 1; ++stage) {                                              \
-    if (stage < (steps)) FETCH_STAGE(stage, FETCH);                                                    \
-    close_copies();                                                                                    \
-  }                                                                                                    \
-  for (int step = 0; step < (steps); ++step) {                                                         \
-    await_copies();                                                                                    \
-    barrier(CLK_LOCAL_MEM_FENCE);                                                                      \
-    if (step + TILE_STAGES - 1 < (steps)) FETCH_STAGE(step + TILE_STAGES - 1, FETCH);                  \
-    close_copies();                                                                                    \
-    MULTIPLY(left_panels + step % TILE_STAGES * LEFT_SIZE, right_panels + step % TILE_STAGES * RIGHT_SIZE); \
-  }                                                                                                    \
+#define PRODUCT(steps, FETCH)                                         \
+  LEFT_REGISTERS;                                                     \
+  RESULTS;                                                            \
+  for (int stage = 0; stage < TILE_STAGES - 1; ++stage) {             \
+    if (stage < (steps)) {                                            \
+      FETCH_STEP(stage, FETCH);                                       \
+      PLACE_LEFT(stage);                                              \
+    }                                                                 \
+    close_copies();                                                   \
+  }                                                                   \
+  for (int step = 0; step < (steps); ++step) {                        \
+    await_copies();                                                   \
+    SHOW_PANELS(step);                                                \
+    BEGIN_MULTIPLY(LEFT_OF_STEP(step), RIGHT_OF_STEP(step));          \
+    const bool more = step + TILE_STAGES - 1 < (steps);               \
+    if (more) FETCH_STEP(step + TILE_STAGES - 1, FETCH);              \
+    close_copies();                                                   \
+    END_MULTIPLY;                                                     \
+    if (more) PLACE_LEFT(step + TILE_STAGES - 1);                     \
+  }                                                                   \
   barrier(CLK_LOCAL_MEM_FENCE);
 
 #else
 
 // Elements wait in registers while the panels before theirs are multiplied.
-#define PANEL REAL *
+#define LEFT_PANEL REAL *
+#define RIGHT_PANEL REAL *
 #define BRING_LEFT(i, inside, pointer) left_to[i] = (inside) ? LOAD(pointer, 0) : (REAL)0
 #define BRING_RIGHT(i, inside, pointer) right_to[i] = (inside) ? LOAD(pointer, 0) : (REAL)0
 #define BRING_VECTOR(i, pointer) vstore4(*(__global const REAL4 *)(pointer), i, left_to)
@@ -146,7 +187,7 @@ inline void place_right(__local REAL *panel, const REAL *next) {
     barrier(CLK_LOCAL_MEM_FENCE);                                                                  \
     for (int line = item / TILE_COLUMNS; line < RESULT_LINES; line += TILE_ITEMS / TILE_COLUMNS) { \
       const int row = ROW_OF_LINE(i, line);                                                        \
-      REAL value = left_panels[line * TILE_COLUMNS + LINE_OF_ITEM(item, TILE_COLUMNS)];            \
+      REAL value = left_panels[line * RESULT_PITCH + LINE_OF_ITEM(item, TILE_COLUMNS)];            \
       STATEMENT;                                                                                   \
     }                                                                                              \
     barrier(CLK_LOCAL_MEM_FENCE);                                                                  \

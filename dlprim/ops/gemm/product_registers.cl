@@ -20,6 +20,7 @@
 
 #define RESULT_ROWS ITEM_ROWS
 #define RESULT_LINES ROW_ITEMS
+#define RESULT_PITCH TILE_COLUMNS
 #define ROW_OF_LINE(i, line) ((i) / 4 * (4 * ROW_ITEMS) + 4 * (line) + (i) % 4)
 #define WRITE_LINE(lines, i)                                                                              \
   UNROLL for (int j = 0; j < ITEM_COLUMNS; j += 4)                                                        \

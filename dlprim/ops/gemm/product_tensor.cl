@@ -17,6 +17,7 @@
 
 #define RESULT_ROWS (2 * ROW_FRAGMENTS)
 #define RESULT_LINES (8 * WARPS_DOWN)
+#define RESULT_PITCH TILE_COLUMNS
 #define ROW_OF_LINE(i, line) ((line) / 8 * WARP_ROWS + (i) * 8 + (line) % 8)
 #define WRITE_LINE(lines, i)                                                                                \
   UNROLL for (int j = 0; j < COLUMN_FRAGMENTS; ++j)                                                         \
@@ -56,26 +57,9 @@ inline void load_fragment(uint *to, const int count, __local const float *from, 
 #define NOTE_OPERANDS(number)
 #define OPERAND(value) (value)
 #define MULTIPLY(left, right) multiply_add(LEFT_OF_LANE(left), RIGHT_OF_LANE(right), result)
-
-inline void copy_element(__local float *to, __global const float *from, const bool inside) {
-  const uint bytes = inside ? 4 : 0;  // the others are set to 0
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;"
-               :
-               : "r"((uint)(size_t)to), "l"((ulong)from), "r"(bytes)
-               : "memory");
-}
-inline void copy_vector(__local float *to, __global const float *from) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"((uint)(size_t)to), "l"((ulong)from) : "memory");
-}
-inline void close_copies(void) { asm volatile("cp.async.commit_group;" : : : "memory"); }
-#define STRING_(text) #text
-#define STRING(text) STRING_(text)
-// Until the copies of the oldest panels are there.
-inline void await_copies(void) { asm volatile("cp.async.wait_group " STRING(TILE_STAGES_AHEAD) ";" : : : "memory"); }
-
-inline void round_to_tf32(uint *values, const int count) {
-  UNROLL for (int e = 0; e < count; ++e) asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(values[e]) : "f"(as_float(values[e])));
-}
+#define SHOW_PANELS(step) barrier(CLK_LOCAL_MEM_FENCE)
+#define BEGIN_MULTIPLY(left, right)
+#define END_MULTIPLY MULTIPLY(LEFT_OF_STEP(step), RIGHT_OF_STEP(step))
 
 inline void multiply_add(__local const float *left, __local const float *right, float (*sums)[COLUMN_FRAGMENTS][4]) {
   UNROLL for (int k = 0; k < TILE_DEPTH; k += 8) {

@@ -10,6 +10,7 @@ namespace dlprim {
 namespace {
 
 constexpr int first_with_tf32 = 80;  // compute capability 8.0
+constexpr int with_warp_groups = 90;
 constexpr std::int64_t deep = 2 * PRODUCT_CHAIN;
 
 bool is_precise_enough(const ProductTile& tile, DType dtype, MatmulPrecision precision) {
@@ -25,8 +26,11 @@ int stages_of(const ProductTile& tile, DType dtype) {
 
 /** Bytes of local memory, at least, with the padding of the engine's panels. */
 std::uint64_t panel_bytes(const ProductTile& tile, DType dtype) {
+  const bool warp_groups = tile.engine == ProductEngine::warp_groups;
   const int padded_depth = tile.depth + (tile.tf32_products > 0 ? 4 : 0), line_padding = 4;
-  const int elements = stages_of(tile, dtype) * padded_depth * (tile.rows + tile.columns + 2 * line_padding);
+  const int left = warp_groups ? tile.packed_parts() * tile.rows * (tile.depth + tile.depth / 4)
+                               : padded_depth * (tile.rows + line_padding);
+  const int elements = stages_of(tile, dtype) * (left + padded_depth * (tile.columns + line_padding));
   return static_cast<std::uint64_t>(elements) * size_of(compute_dtype(dtype));
 }
 
@@ -43,9 +47,22 @@ bool ProductTile::can_take(const DeviceInfo& device, DType dtype, MatmulPrecisio
   if (device.runs_cpu_kernels() || !is_floating(dtype) || device.max_work_group < items ||
       panel_bytes(*this, dtype) > usable_local_memory(device))
     return false;
-  if (tf32_products == 0) return true;
-  return device.compute_capability >= first_with_tf32 && dtype != DType::float64 &&
-         is_precise_enough(*this, dtype, precision);
+  switch (engine) {
+    case ProductEngine::registers:
+      return true;
+    case ProductEngine::warps:
+      return device.compute_capability >= first_with_tf32 && dtype != DType::float64 &&
+             is_precise_enough(*this, dtype, precision);
+    case ProductEngine::warp_groups:
+      // Instructions of that architecture alone, on panels of float32.
+      return device.compute_capability == with_warp_groups && dtype == DType::float32 &&
+             is_precise_enough(*this, dtype, precision);
+  }
+  return false;
+}
+
+int ProductTile::packed_parts() const {
+  return engine == ProductEngine::warp_groups && tf32_products > 1 ? 2 : 1;
 }
 
 std::int64_t ProductTile::groups(const ProductSize& size) const {
@@ -61,11 +78,13 @@ double ProductTile::cost(const DeviceInfo& device, const ProductSize& size) cons
 
 Defines ProductTile::defines(DType dtype, std::int64_t product_depth) const {
   Defines defines = dtype_defines(dtype);
+  defines.set("WARP_GROUPS", engine == ProductEngine::warp_groups ? 1 : 0);
   defines.set("TF32_PRODUCTS", tf32_products).set("TILE_ROWS", rows).set("TILE_COLUMNS", columns);
   defines.set("TILE_DEPTH", depth).set("TILE_ITEMS", items);
   defines.set("TILE_STAGES", stages_of(*this, dtype)).set("TILE_STAGES_AHEAD", stages_of(*this, dtype) - 2);
   defines.set("STORAGE_IS_REAL", dtype == compute_dtype(dtype) ? 1 : 0);
-  if (tf32_products > 0)
+  if (engine == ProductEngine::warp_groups) defines.set("TILE_RESIDENT", resident);
+  if (engine != ProductEngine::registers)
     defines.set("WARP_ROWS", part_rows).set("WARP_COLUMNS", part_columns);
   else
     defines.set("ITEM_ROWS", part_rows)

@@ -19,6 +19,10 @@ struct ProductSize {
   std::int64_t rows, columns, depth, batches;
 };
 
+/** What multiplies: plain OpenCL C, tensor cores by warps (NVIDIA, compute capability 8.0 and up) or by
+ * groups of four warps (9.0). */
+enum class ProductEngine { registers, warps, warp_groups };
+
 /**
  * One way to run the products of dlprim/ops/gemm/product.cl: what a work group makes, and how. The host reads
  * it to lay out a launch, kernels get it as macros.
@@ -26,11 +30,12 @@ struct ProductSize {
 struct ProductTile {
   const char* name;                 // of the implementations that use it
   int rows, columns, depth, items;  // of a work group
-  int part_rows, part_columns;      // results of an item in registers, of a warp of 32 on tensor cores
-  int tf32_products;                // that make one product on tensor cores; 0: not there
-  int stages;                       // pairs of panels in local memory, of what is not converted on its way
-  int resident;                     // work groups that a compute unit holds at once, and
-  double speed;                     // of one that holds them, to the first tile's; measured on an H100
+  ProductEngine engine;
+  int part_rows, part_columns;  // results of an item in registers, of a warp of 32 or a group of 128 items
+  int tf32_products;            // that make one product on tensor cores; 0: not there
+  int stages;                   // pairs of panels in local memory, of what is not converted on its way
+  int resident;                 // work groups that a compute unit holds at once, and
+  double speed;                 // of one that holds them, to the first tile's; measured on an H100
 
   /** Whether the device can, and the numbers are as precise as asked for. */
   bool can_take(const DeviceInfo& device, DType dtype, MatmulPrecision precision) const;
@@ -39,18 +44,24 @@ struct ProductTile {
   /** What a kernel of that depth is built with. */
   Defines defines(DType dtype, std::int64_t depth) const;
   Range range(const ProductSize& size) const;
+  /** Numbers that stand for an element of a packed left operand. */
+  int packed_parts() const;
   /** Work groups of one product without its depth split. */
   std::int64_t groups(const ProductSize& size) const;
 };
 
 /** Large tiles are the fastest where there are enough of them, and lines enough to fill them. */
 inline constexpr ProductTile product_tiles[] = {
-    {"simt_128x64", 128, 64, 16, 128, 8, 8, 0, 2, 3, 1.0},
-    {"simt_64x128", 64, 128, 16, 128, 8, 8, 0, 2, 3, 1.0},
-    {"simt_64x64", 64, 64, 8, 64, 8, 8, 0, 2, 8, 0.85},
-    {"tensor_tf32_128x128", 128, 128, 16, 128, 64, 64, 1, 4, 2, 2.2},
-    {"tensor_tf32_64x128", 64, 128, 16, 128, 32, 64, 1, 3, 3, 2.0},
-    {"tensor_tf32x3_64x64", 64, 64, 16, 128, 32, 32, 3, 2, 4, 1.05},
+    {"simt_128x64", 128, 64, 16, 128, ProductEngine::registers, 8, 8, 0, 2, 3, 1.0},
+    {"simt_64x128", 64, 128, 16, 128, ProductEngine::registers, 8, 8, 0, 2, 3, 1.0},
+    {"simt_64x64", 64, 64, 8, 64, ProductEngine::registers, 8, 8, 0, 2, 8, 0.85},
+    {"tensor_tf32_128x128", 128, 128, 16, 128, ProductEngine::warps, 64, 64, 1, 4, 2, 2.2},
+    {"tensor_tf32_64x128", 64, 128, 16, 128, ProductEngine::warps, 32, 64, 1, 3, 3, 2.0},
+    {"tensor_tf32x3_64x64", 64, 64, 16, 128, ProductEngine::warps, 32, 32, 3, 2, 4, 1.05},
+    {"warpgroup_tf32_128x128", 128, 128, 16, 256, ProductEngine::warp_groups, 128, 64, 1, 4, 2, 3.7},
+    {"warpgroup_tf32_64x256", 64, 256, 16, 256, ProductEngine::warp_groups, 64, 128, 1, 3, 2, 2.3},
+    {"warpgroup_tf32_64x128", 64, 128, 16, 256, ProductEngine::warp_groups, 64, 64, 1, 4, 2, 2.1},
+    {"warpgroup_tf32x3_64x128", 64, 128, 16, 256, ProductEngine::warp_groups, 64, 64, 3, 3, 2, 1.75},
 };
 constexpr std::size_t product_tile_count = std::size(product_tiles);
 

@@ -222,20 +222,20 @@ __kernel void batch_norm_input_gradient(BUFFER(const STORAGE, dy), BUFFER(const 
 
 #else
 
-// Divisions are of 32 bits, which cost a GPU a fraction of those of 64.
+// An item takes WIDTH neighbours of one plane at a time. Divisions are of 32 bits, which cost a GPU a fraction of those of 64.
 
-// Element number i of channel c; the host has checked that an int counts them.
-inline ulong element_of(BatchNormExtents e, int c, int i) {
-  const int n = i / e.plane;
-  return ((ulong)n * e.channels + c) * e.plane + (i - n * e.plane);
+// Where neighbours number i of channel c are, in units of them; the host has checked that an int counts the elements.
+inline ulong neighbours_of(BatchNormExtents e, int c, uint i) {
+  const uint of_plane = e.plane / WIDTH, n = i / of_plane;
+  return ((ulong)n * e.channels + c) * of_plane + (i - n * of_plane);
 }
 
-// The elements of channel c that this work group takes.
-#define MY_PART                                                         \
+// The neighbours of channel c that this work group takes.
+#define MY_PART                                                              \
   const int id = get_group_id(0), c = id / e.parts, part = id - c * e.parts; \
-  const int lid = get_local_id(0), size = get_local_size(0);            \
-  const long count = (long)e.batch * e.plane;                           \
-  const int first = (int)(count * part / e.parts) + lid, end = (int)(count * (part + 1) / e.parts)
+  const int lid = get_local_id(0), size = get_local_size(0);                 \
+  const long count = (long)e.batch * (e.plane / WIDTH);                      \
+  const uint first = (uint)(count * part / e.parts) + lid, end = (uint)(count * (part + 1) / e.parts)
 
 __kernel void batch_norm_moments(BUFFER(const STORAGE, x), const BatchNormExtents e, const int blocks,
                                  BUFFER(ACC, partials), BUFFER(int, counts)) {
@@ -245,7 +245,7 @@ __kernel void batch_norm_moments(BUFFER(const STORAGE, x), const BatchNormExtent
   __local moments_t shared[MAX_GROUP];
   MY_PART;
   moments_t mine = no_moments();
-#define VALUE(i) LOAD(x, element_of(e, c, i))
+#define VALUE(i) LOAD_VALUES(x, neighbours_of(e, c, i))
   ITEM_MOMENTS(mine, first, end, size, VALUE)
   const moments_t all = group_moments(mine, shared);
   if (lid == 0) {
@@ -264,8 +264,9 @@ __kernel void batch_norm_gradient_sums(BUFFER(const STORAGE, dy), BUFFER(const S
   __local REAL2 shared[MAX_GROUP];
   MY_PART;
   REAL2 mine = 0;
-#define DY(i) LOAD(dy, element_of(e, c, i))
-#define DISTANCE(i) LOAD(x, element_of(e, c, i)) - mean[c]
+  const REAL mean_of_c = mean[c];
+#define DY(i) LOAD_VALUES(dy, neighbours_of(e, c, i))
+#define DISTANCE(i) LOAD_VALUES(x, neighbours_of(e, c, i)) - mean_of_c
   ITEM_GRADIENT_SUMS(mine, first, end, size, DY, DISTANCE)
   const REAL2 all = group_sums(mine, shared);
   if (lid == 0) {
@@ -274,19 +275,9 @@ __kernel void batch_norm_gradient_sums(BUFFER(const STORAGE, dy), BUFFER(const S
   }
 }
 
-// The elementwise passes: an item makes WIDTH neighbours of one plane; INDEX counts the items.
-#ifndef WIDTH
-#define WIDTH 1
+// The elementwise passes; INDEX counts the items.
+#ifndef INDEX
 #define INDEX uint
-#endif
-#if WIDTH == 4
-typedef JOIN(REAL, 4) VALUES;
-#define LOAD_VALUES(p, i) ((__global const VALUES *)(p))[i]
-#define STORE_VALUES(p, i, v) ((__global VALUES *)(p))[i] = v
-#else
-typedef REAL VALUES;
-#define LOAD_VALUES(p, i) (REAL) LOAD(p, i)
-#define STORE_VALUES STORE
 #endif
 
 // The channel of this item's elements, -1 of those beyond the last.

@@ -70,14 +70,16 @@ Range channels_range(Queue& queue, const BatchNormExtents& e) {
   return Range::linear(e.channels, is_cpu(queue) ? 1 : std::min(64, group_size(queue)));
 }
 
-/** Launches an elementwise pass over `tensors`, which have the shape of x; on a GPU an item makes four
- * elements where they lie in whole aligned vectors. */
-template <class... Args>
-void launch_elementwise(Queue& queue, const char* kernel, const Tensor& x,
-                        std::initializer_list<const Tensor*> tensors, const BatchNormExtents& e,
-                        const Args&... args) {
-  if (is_cpu(queue))
-    return queue.launch(norm_kernel(queue, kernel, x), share_range(queue, x.numel()), args...);
+/** A kernel over `tensors`, which have the shape of x; on a GPU an item takes four neighbours where they lie
+ * in whole aligned vectors. */
+struct VectorKernel {
+  Kernel& kernel;
+  std::int64_t items;  // of an elementwise pass
+};
+
+VectorKernel vector_kernel(Queue& queue, const char* name, const Tensor& x,
+                           std::initializer_list<const Tensor*> tensors, const BatchNormExtents& e) {
+  if (is_cpu(queue)) return {norm_kernel(queue, name, x), x.numel()};
   constexpr std::int64_t wide = 4;
   bool is_wide = e.plane % wide == 0 && x.dtype == compute_dtype(x.dtype);
   for (const Tensor* t : tensors)
@@ -86,7 +88,15 @@ void launch_elementwise(Queue& queue, const char* kernel, const Tensor& x,
   const std::int64_t items = x.numel() / (is_wide ? wide : 1);
   Defines defines = dtype_defines(x.dtype);
   defines.set("WIDTH", is_wide ? wide : 1).set("INDEX", items > max_kernel_int ? "ulong" : "uint");
-  queue.launch(queue.kernel("ops/norm/batch_norm.cl", kernel, defines), share_range(queue, items), args...);
+  return {queue.kernel("ops/norm/batch_norm.cl", name, defines), items};
+}
+
+template <class... Args>
+void launch_elementwise(Queue& queue, const char* name, const Tensor& x,
+                        std::initializer_list<const Tensor*> tensors, const BatchNormExtents& e,
+                        const Args&... args) {
+  const VectorKernel work = vector_kernel(queue, name, x, tensors, e);
+  queue.launch(work.kernel, share_range(queue, work.items), args...);
 }
 
 void require_statistics(const char* op, const Tensor& x, const BatchNormExtents& e, const Tensor& mean,
@@ -125,7 +135,8 @@ void batch_norm_statistics(Queue& queue, const Tensor& x, double eps, const Tens
   const Split work = split(queue, e);
   const Tensor partials = partials_of(queue, x, e);
   const Tensor counts = queue.scratch({e.channels, e.parts}, DType::int32);
-  queue.launch(norm_kernel(queue, "batch_norm_moments", x), work.range, x, e, work.blocks, partials, counts);
+  queue.launch(vector_kernel(queue, "batch_norm_moments", x, {&x}, e).kernel, work.range, x, e, work.blocks,
+               partials, counts);
   with_real(x.dtype, [&](auto zero) {
     using Real = decltype(zero);
     const StatisticsOptions<Real> options{static_cast<Real>(eps), static_cast<Real>(running.momentum)};
@@ -195,8 +206,8 @@ void batch_norm_backward(Queue& queue, const Tensor& dy, const Tensor& x, const 
     const Split work = split(queue, e);
     const Tensor partials = partials_of(queue, x, e);
     coefficients = queue.scratch({e.channels, 2}, compute_dtype(x.dtype));
-    queue.launch(norm_kernel(queue, "batch_norm_gradient_sums", x), work.range, dy, x, e, work.blocks, mean,
-                 partials);
+    queue.launch(vector_kernel(queue, "batch_norm_gradient_sums", x, {&dy, &x}, e).kernel, work.range, dy, x,
+                 e, work.blocks, mean, partials);
     queue.launch(norm_kernel(queue, "batch_norm_join_gradients", x), channels_range(queue, e), partials, e,
                  mean, invstd, Optional{dweight}, Optional{dbias}, coefficients);
   }

@@ -35,21 +35,16 @@ inline moments_t no_moments(void) {
 #define OPTIONAL(name) (name##_buffer ? name##_buffer + name##_start : 0)
 
 #if SHAPE_CPU
-#define FOR_GATHERED(i, n) for (int i = 0; i < n; ++i)
-#else
-#define PER_ITEM 8  // elements that a work item loads before it joins them to its moments
-#define CHAIN 64    // terms of one chain of additions
-// A constant bound keeps the values in registers.
-#define FOR_GATHERED(i, n)            \
-  for (int i = 0; i < PER_ITEM; ++i) \
-    if (i < n)
-#endif
+
+#define BLOCK 4096  // elements that one vector accumulator sums before it is joined
+#define GATHER 512  // elements gathered from short planes before they are summed
+#define SHORT_PLANE 64
 
 inline moments_t gathered_moments(const REAL *p, int n) {
   REAL sum = 0, drift = 0, squares = 0;
-  FOR_GATHERED(i, n) sum += p[i];
+  for (int i = 0; i < n; ++i) sum += p[i];
   const REAL mean = sum / n;
-  FOR_GATHERED(i, n) {
+  for (int i = 0; i < n; ++i) {
     const REAL d = p[i] - mean;
     drift += d;
     squares = fma(d, d, squares);
@@ -61,12 +56,6 @@ inline moments_t gathered_moments(const REAL *p, int n) {
   block.count = n;
   return block;
 }
-
-#if SHAPE_CPU
-
-#define BLOCK 4096  // elements that one vector accumulator sums before it is joined
-#define GATHER 512  // elements gathered from short planes before they are summed
-#define SHORT_PLANE 64
 
 // Of 1 to BLOCK elements at p: first their sum, then, from the cache, their distances from the mean.
 inline moments_t block_moments(const __global STORAGE *p, int n) {
@@ -148,17 +137,67 @@ inline gradient_sums_t plane_gradient_sums(const __global STORAGE *dy, const __g
 
 #else
 
-// Moments of VALUE(i) over i = first, first + step, … below end.
-#define ITEM_MOMENTS(all, first, end, step, VALUE)                 \
-  for (int from = first; from < end; from += PER_ITEM * (step)) {  \
-    REAL values[PER_ITEM];                                         \
-    int count = 0;                                                 \
-    for (int k = 0; k < PER_ITEM; ++k)                             \
-      if (from + k * (step) < end) {                               \
-        values[k] = VALUE(from + k * (step));                      \
-        ++count;                                                   \
-      }                                                            \
-    all = joined(all, gathered_moments(values, count));            \
+// What an item reads at once: WIDTH neighbours of storage that is REAL, or one element.
+#ifndef WIDTH
+#define WIDTH 1
+#endif
+#if WIDTH == 4
+typedef JOIN(REAL, 4) VALUES;
+#define LOAD_VALUES(p, i) ((__global const VALUES *)(p))[i]
+#define STORE_VALUES(p, i, v) ((__global VALUES *)(p))[i] = v
+#define SUM_OF(v) (((v).x + (v).y) + ((v).z + (v).w))
+#else
+typedef REAL VALUES;
+#define LOAD_VALUES(p, i) (REAL) LOAD(p, i)
+#define STORE_VALUES STORE
+#define SUM_OF(v) (v)
+#endif
+
+#define PER_ITEM 8  // VALUES that an item reads before it adds any
+#define CHAIN 64    // terms of one chain of additions
+#define UNROLL _Pragma("unroll")
+
+// Of `count` values with the sums of their distances from `shift` and of those squared.
+inline moments_t shifted_moments(REAL shift, REAL drift, REAL squares, int count) {
+  moments_t block;
+  const ACC correction = (ACC)drift / count;
+  block.mean = shift + correction;
+  const ACC m2 = squares - correction * drift;
+  block.m2 = m2 < 0 ? 0 : m2;
+  block.count = count;
+  return block;
+}
+
+// Moments of VALUE(i), VALUES, over i = first, first + step, … below end. The distances of a chain are from the mean of its
+// first PER_ITEM terms. What moves that away from the chain's own mean is part of the chain too: the squares come to nine
+// times those from its own mean at most, and the difference loses no more.
+#define ITEM_MOMENTS(all, first, end, step, VALUE)                                                   \
+  for (uint from = first; from < (uint)(end); from += CHAIN * (step)) {                              \
+    VALUES drift = 0, squares = 0;                                                                   \
+    REAL shift = 0;                                                                                  \
+    int count = 0;                                                                                   \
+    for (uint some = from; some < (uint)(end) && some < from + CHAIN * (step); some += PER_ITEM * (step)) { \
+      VALUES values[PER_ITEM], sum = 0;                                                              \
+      int n = 0;                                                                                     \
+      UNROLL for (int k = 0; k < PER_ITEM; ++k)                                                      \
+        if (some + k * (step) < (uint)(end)) {                                                       \
+          values[k] = VALUE(some + k * (step));                                                      \
+          ++n;                                                                                       \
+        }                                                                                            \
+      if (some == from) {                                                                            \
+        UNROLL for (int k = 0; k < PER_ITEM; ++k)                                                    \
+          if (k < n) sum += values[k];                                                               \
+        shift = SUM_OF(sum) / (n * WIDTH);                                                           \
+      }                                                                                              \
+      UNROLL for (int k = 0; k < PER_ITEM; ++k)                                                      \
+        if (k < n) {                                                                                 \
+          const VALUES d = values[k] - shift;                                                        \
+          drift += d;                                                                                \
+          squares = fma(d, d, squares);                                                              \
+        }                                                                                            \
+      count += n * WIDTH;                                                                            \
+    }                                                                                                \
+    all = joined(all, shifted_moments(shift, SUM_OF(drift), SUM_OF(squares), count));                \
   }
 
 // The moments of all work items of a group.
@@ -169,24 +208,26 @@ inline moments_t group_moments(moments_t mine, __local moments_t *shared) {
   return shared[0];
 }
 
-// Sums of DY(i) and DY(i) DISTANCE(i), the distance of x from its mean, over i = first, first + step, … below end. What
-// PER_ITEM terms need is read before any is added.
-#define ITEM_GRADIENT_SUMS(all, first, end, step, DY, DISTANCE)                                         \
-  for (int from = first; from < end; from += CHAIN * (step)) {                                          \
-    REAL2 sum = 0;                                                                                      \
-    for (int some = from; some < end && some < from + CHAIN * (step); some += PER_ITEM * (step)) {      \
-      REAL gradients[PER_ITEM], distances[PER_ITEM];                                                    \
-      for (int k = 0; k < PER_ITEM; ++k) {                                                              \
-        const int i = some + k * (step);                                                                \
-        gradients[k] = i < end ? (REAL)(DY(i)) : 0;                                                     \
-        distances[k] = i < end ? (REAL)(DISTANCE(i)) : 0;                                               \
-      }                                                                                                 \
-      for (int k = 0; k < PER_ITEM; ++k) {                                                              \
-        sum.x += gradients[k];                                                                          \
-        sum.y = fma(gradients[k], distances[k], sum.y);                                                 \
-      }                                                                                                 \
-    }                                                                                                   \
-    all += sum;                                                                                         \
+// Sums of DY(i) and DY(i) DISTANCE(i), the distance of x from its mean, VALUES, over i = first, first + step, … below end.
+#define ITEM_GRADIENT_SUMS(all, first, end, step, DY, DISTANCE)                                             \
+  for (uint from = first; from < (uint)(end); from += CHAIN * (step)) {                                     \
+    VALUES sum = 0, sum_x = 0;                                                                              \
+    for (uint some = from; some < (uint)(end) && some < from + CHAIN * (step); some += PER_ITEM * (step)) { \
+      VALUES gradients[PER_ITEM], distances[PER_ITEM];                                                      \
+      UNROLL for (int k = 0; k < PER_ITEM; ++k) {                                                           \
+        const uint i = some + k * (step);                                                                   \
+        gradients[k] = distances[k] = 0;                                                                    \
+        if (i < (uint)(end)) {                                                                              \
+          gradients[k] = DY(i);                                                                             \
+          distances[k] = DISTANCE(i);                                                                       \
+        }                                                                                                   \
+      }                                                                                                     \
+      UNROLL for (int k = 0; k < PER_ITEM; ++k) {                                                           \
+        sum += gradients[k];                                                                                \
+        sum_x = fma(gradients[k], distances[k], sum_x);                                                     \
+      }                                                                                                     \
+    }                                                                                                       \
+    all += (REAL2)(SUM_OF(sum), SUM_OF(sum_x));                                                             \
   }
 
 inline REAL2 group_sums(REAL2 mine, __local REAL2 *shared) {

@@ -18,11 +18,22 @@
 #define WIDENED_uint8(p, i) WIDENED(LOAD_uint8(p, i))
 #define WIDENED_bool(p, i) WIDENED(LOAD_bool(p, i))
 
-// CPU: one work item walks `chunk` neighbours, a loop the compiler vectorises. SIMT: one element a work item.
+// CPU: one work item walks `chunk` neighbours, a loop the compiler vectorises. SIMT: an item takes PER_ITEM elements, a
+// group's size apart, and reads all before it stores any, since an output may be an input: so that enough of memory is under way.
+//   FOR_ELEMENTS             what is done for every element i
+//   FETCHED(name, element)   before that, what is read of it; AVAILABLE(name, element) is the value in it
 #if SHAPE_CPU
 #define FOR_ELEMENTS for (index_t i = begin; i < end; ++i)
+#define FETCHED(name, element)
+#define AVAILABLE(name, element) element
 #else
-#define FOR_ELEMENTS
+#define FOR_ELEMENTS                                             \
+  _Pragma("unroll") for (int part = 0; part < PER_ITEM; ++part) \
+    if ((i = begin + part * step) < end)
+#define FETCHED(name, element) \
+  T some_##name[PER_ITEM];     \
+  FOR_ELEMENTS some_##name[part] = element;
+#define AVAILABLE(name, element) some_##name[part]
 #endif
 
 #define FLAT_AT(k) i
@@ -32,8 +43,9 @@ __kernel void FLAT(PARAMETERS const int variant, const index_t numel, const inde
   const index_t begin = get_global_id(0) * chunk;
   const index_t end = min(begin + chunk, numel);
 #else
-  const index_t i = get_global_id(0);
-  if (i >= numel) return;
+#define PER_ITEM 4  // pointwise.cpp lays out the launch for it
+  const index_t step = get_local_size(0), begin = (index_t)get_group_id(0) * (PER_ITEM * step) + get_local_id(0), end = numel;
+  index_t i;
 #endif
   switch (variant) { VARIANTS(FLAT_AT) }
 }
@@ -77,10 +89,13 @@ __kernel void STRIDED(PARAMETERS const int variant, const index_t numel, const i
     element += end - begin;
   }
 #else
+#undef PER_ITEM
+#define PER_ITEM 1
   const index_t element = get_global_id(0);
   if (element >= numel) return;
   FIND_ROW(element)
-  const index_t i = element % layout.size[0];
+  const index_t begin = element % layout.size[0], end = layout.size[0], step = 1;
+  index_t i;
   switch (variant) { VARIANTS(STRIDED_AT) }
 #endif
 }

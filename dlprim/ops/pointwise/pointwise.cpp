@@ -5,6 +5,7 @@
 #include <deque>
 
 #include "dlprim/core/call.h"
+#include "dlprim/core/checked.h"
 #include "dlprim/core/layout.h"
 #include "dlprim/core/memory_format.h"
 #include "dlprim/ops/pointwise/pointwise_source.h"
@@ -58,6 +59,8 @@ struct Arguments {
   std::vector<Scalar> numbers, parameters;
 };
 
+constexpr std::int64_t per_item = 4;  // PER_ITEM of the flat kernel on GPUs
+
 void launch(Queue& queue, const PointwiseVariant& variant, const Dims& shape, const Arguments& arguments) {
   const PointwiseProgram& program = *variant.expression.program;
   const PointwiseSlots& slots = program.slots();
@@ -75,7 +78,8 @@ void launch(Queue& queue, const PointwiseVariant& variant, const Dims& shape, co
   add(arguments.outputs, slots.inputs);
   const Layout layout = elementwise_layout(shape, strides);
   const bool flat = layout.is_flat();
-  const bool wide_index = !layout.fits_32_bits();
+  // The last item of a kernel whose items take several elements counts beyond the last one.
+  const bool wide_index = !layout.fits_32_bits() || product(shape) > max_kernel_int - per_item * MAX_GROUP;
   const DeviceInfo& device = queue.device().info();
   Kernel& kernel =
       program.handle(variant.dtype, wide_index, flat).get(queue.device().index(), [&]() -> Kernel& {
@@ -90,7 +94,8 @@ void launch(Queue& queue, const PointwiseVariant& variant, const Dims& shape, co
   const bool cpu = device.runs_cpu_kernels();
   const Chunks chunks = cpu ? cpu_chunks(numel, device.compute_units) : Chunks{numel, 1};
   const Range range = cpu ? Range::groups(1, chunks.count)
-                          : Range::linear(numel, std::min<int>(MAX_GROUP, device.max_work_group));
+                          : Range::linear(flat ? ceil_div(numel, per_item) : numel,
+                                          std::min<int>(MAX_GROUP, device.max_work_group));
 
   queue.launch_arguments(kernel, range, [&](auto&& set) {
     const auto set_tensors = [&](const std::vector<Tensor>& tensors, std::size_t count) {

@@ -27,7 +27,7 @@ std::vector<DType> served_with(const PointwiseProgram& program, DType dtype) {
 /** The case of one variant in the kernels' switch. */
 std::string variant_case(const PointwiseVariant& variant, const PointwiseSlots& slots) {
   const PointwiseExpression& expression = variant.expression;
-  std::string tensors, element;
+  std::string tensors, fetched, element;
   std::size_t input = 0, number = 0;
   for (std::size_t i = 0; i < expression.variables.size(); ++i) {
     const std::string& variable = expression.variables[i];
@@ -37,8 +37,10 @@ std::string variant_case(const PointwiseVariant& variant, const PointwiseSlots& 
     }
     const DType dtype = variant.input_dtype(i);
     tensors += concat("TYPED(const ", info(dtype).storage_type, ", in", input, ") ");
-    element += concat("const T ", variable, is_floating(variant.dtype) ? " = LOAD_" : " = WIDENED_",
-                      name(dtype), "(in", input, ", AT(", input, ")); ");
+    const std::string value = concat(variable, ", ", is_floating(variant.dtype) ? "LOAD_" : "WIDENED_",
+                                     name(dtype), "(in", input, ", AT(", input, "))");
+    fetched += concat("FETCHED(", value, ") ");
+    element += concat("const T ", variable, " = AVAILABLE(", value, "); ");
     ++input;
   }
   for (std::size_t i = 0; i < expression.parameters.size(); ++i)
@@ -53,7 +55,8 @@ std::string variant_case(const PointwiseVariant& variant, const PointwiseSlots& 
     element += concat("const T result", i, " = ", expression.outputs[i], "; ");
     stores += concat("STORE_", name(result), "(out", i, ", AT(", slots.inputs + i, "), result", i, "); ");
   }
-  return concat("case ", variant.id(), ": { ", tensors, "FOR_ELEMENTS { ", element, stores, "} break; } ");
+  return concat("case ", variant.id(), ": { ", tensors, fetched, "FOR_ELEMENTS { ", element, stores,
+                "} break; } ");
 }
 
 std::string parameters(const PointwiseSlots& slots) {

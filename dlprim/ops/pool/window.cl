@@ -25,6 +25,12 @@ inline span_t window_span(const PoolWindow *w, int axis, int out) {
   return span;
 }
 
+// n / d of n >= 0. GPUs divide integers in some 30 instructions, which took most of pooling's time.
+inline int quotient(const int n, const int d) {
+  // Halfway between two integers the product's rounding, of three parts in 2^24, reaches neither.
+  return n < (1 << 20) ? (int)(((float)n + 0.5f) * (1.0f / (float)d)) : n / d;
+}
+
 // Windows that may cover input position `in` (with dilation not all of them do).
 inline span_t covering_windows(const PoolWindow *w, int axis, int in) {
   span_t span;
@@ -37,8 +43,9 @@ inline span_t covering_windows(const PoolWindow *w, int axis, int in) {
   }
   const int padded = in + w->padding[axis];
   const int reach = (w->kernel_size[axis] - 1) * w->dilation[axis];
-  span.first = padded > reach ? (padded - reach + w->stride[axis] - 1) / w->stride[axis] : 0;
-  span.end = min(padded / w->stride[axis] + 1, w->out[axis]);
+  const int stride = w->stride[axis];
+  span.first = padded > reach ? quotient(padded - reach + stride - 1, stride) : 0;
+  span.end = min(quotient(padded, stride) + 1, w->out[axis]);
   return span;
 }
 
@@ -56,9 +63,10 @@ typedef struct {
 
 inline element_t element_of(ulong id, const int size[2]) {
   element_t e;
-  e.plane = id / (size[0] * size[1]);
-  e.place = (int)(id - e.plane * (size[0] * size[1]));
-  e.h = e.place / size[1];
+  const uint of_plane = size[0] * size[1];
+  e.plane = id >> 32 ? id / of_plane : (uint)id / of_plane;
+  e.place = (int)(id - e.plane * of_plane);
+  e.h = quotient(e.place, size[1]);
   e.w = e.place - e.h * size[1];
   return e;
 }

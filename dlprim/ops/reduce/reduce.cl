@@ -74,15 +74,22 @@ static real_t variance(const real2_t sums, const real_t n, const real_t correcti
   return (squares < 0 ? 0 : squares) / fmax(n - correction, (real_t)0);
 }
 
-// The offset of element number `linear` of a space, innermost dimension first.
-static index_t offset_of(index_t linear, const index_t *size, const index_t *stride) {
+// The offset of row number `row` of a space, innermost dimension first: of what lies along that.
+static index_t offset_of_row(index_t row, const index_t *size, const index_t *stride) {
   index_t offset = 0;
-  for (int d = 0; d < MAX_RANK && linear > 0; ++d) {
-    const index_t next = linear / size[d];
-    offset += (linear - next * size[d]) * stride[d];
-    linear = next;
+  for (int d = 1; d < MAX_RANK && row > 0; ++d) {
+    const index_t next = row / size[d];
+    offset += (row - next * size[d]) * stride[d];
+    row = next;
   }
   return offset;
+}
+
+// And of element number `linear`.
+static index_t offset_of(const index_t linear, const index_t *size, const index_t *stride) {
+  if (linear == 0) return 0;
+  const index_t row = linear / size[0];
+  return (linear - row * size[0]) * stride[0] + offset_of_row(row, size, stride);
 }
 
 // Result dtypes, in the order of dlprim::DType.
@@ -257,18 +264,40 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void reduce_columns(TENS
 
 #else
 
-// One work item's share of a split: every `step`-th element from `start`.
-#define JOIN_SHARE(total, start, step)                                                     \
-  const T s = SHIFT_OF(output);                                                            \
-  const index_t base = offset_of(output, kept_size, kept_stride);                          \
-  BLOCK_T block = IDENTITY;                                                                \
-  TOTAL_T total = TO_TOTAL(block);                                                         \
-  int in_block = 0;                                                                        \
-  for (index_t element = start; element < last; element += step) {                         \
-    const index_t at = base + offset_of(element, reduced_size, reduced_stride);            \
-    block = join_blocks(block, ELEMENT(at, (long)element, s));                             \
-    if (++in_block == CHAIN) END_BLOCK(total, block), in_block = 0;                        \
-  }                                                                                        \
+#define SOME 4  // elements that an item reads before it joins any
+
+// One work item's share of a split: every `step`-th element from `start`. It goes along the innermost reduced dimension and
+// looks for the next row only at its end: divisions took most of the time.
+#define JOIN_SHARE(total, start, step)                                                                 \
+  const T s = SHIFT_OF(output);                                                                        \
+  const index_t base = offset_of(output, kept_size, kept_stride), columns = max(reduced_size[0], (index_t)1); \
+  BLOCK_T block = IDENTITY;                                                                            \
+  TOTAL_T total = TO_TOTAL(block);                                                                     \
+  int in_block = 0;                                                                                    \
+  index_t row = (start) / columns, column = (start) - row * columns;                                   \
+  index_t row_start = base + offset_of_row(row, reduced_size, reduced_stride);                         \
+  const index_t rows_on = (step) / columns, columns_on = (step) - rows_on * columns;                   \
+  for (index_t element = start; element < last;) {                                                     \
+    BLOCK_T some[SOME];                                                                                \
+    int count = 0;                                                                                     \
+    _Pragma("unroll") for (int k = 0; k < SOME; ++k)                                                   \
+      if (element < last) {                                                                            \
+        some[k] = ELEMENT(row_start + column * reduced_stride[0], (long)element, s);                   \
+        ++count;                                                                                       \
+        element += step;                                                                               \
+        column += columns_on;                                                                          \
+        const int wraps = column >= columns;                                                           \
+        if (wraps) column -= columns;                                                                  \
+        if (wraps + rows_on > 0) {                                                                     \
+          row += wraps + rows_on;                                                                      \
+          row_start = base + offset_of_row(row, reduced_size, reduced_stride);                         \
+        }                                                                                              \
+      }                                                                                                \
+    _Pragma("unroll") for (int k = 0; k < SOME; ++k)                                                   \
+      if (k < count) block = join_blocks(block, some[k]);                                              \
+    in_block += SOME;                                                                                  \
+    if (in_block == CHAIN) END_BLOCK(total, block), in_block = 0;                                      \
+  }                                                                                                    \
   END_BLOCK(total, block);
 
 // One work group joins one split of one output. The local size is a power of two.

@@ -64,6 +64,26 @@ TEST(Implementation, WhatIsNotNamedIsFreeAgain) {
   EXPECT_EQ(get_implementations(), "");
 }
 
+TEST(Implementation, OneThatTheDriverRefusesIsLeftOutWithAWarning) {
+  static const Implementation<Problem> refused[] = {
+      {"refused", [](const DeviceInfo&, const Problem&) { return true; },
+       [](const DeviceInfo&, const Problem&) { return 0.0; },
+       [](Queue&, const Problem&) {
+         ran += "x";
+         throw RefusedKernelError("no such instruction");
+       }},
+      list[0]};
+  static const ImplementationList<Problem> with_refused("test_refused", refused);
+  const ImplementationsSet set("test_refused=refused");
+  ran.clear();
+  testing::internal::CaptureStderr();
+  for (int i = 0; i < 2; ++i) with_refused.run(device().queue(), {i});
+  EXPECT_EQ(ran, "x11");
+  EXPECT_EQ(
+      testing::internal::GetCapturedStderr(),
+      "tapecl: warning: test_refused goes on without its implementation refused: no such instruction\n");
+}
+
 TEST(Implementation, UnknownNamesAreRefusedAndChangeNothing) {
   const ImplementationsSet set("test_family=large");
   for (const char* wrong : {"no_family=plain", "test_family=none", "test_family", "test_family=", "=plain"})

@@ -1,0 +1,227 @@
+// The engine of products on Hopper's tensor cores (wgmma, compute capability 9.0): a warp group of 128 items makes
+// WARP_COLUMNS columns by all TILE_ROWS rows, 64 columns at a time. The right operand's fragments are in registers, where it is
+// rounded; the left one's panels are read from local memory by the tensor cores themselves, and hold what is rounded already.
+// TF32_PRODUCTS as in product_tensor.cl.
+//
+// The instructions are beyond what the driver compiles OpenCL C for: lines that begin with //@90a are made part of the
+// program in its binary (runtime/program_patch.h).
+
+#define LEFT_PARTS (TF32_PRODUCTS == 3 ? 2 : 1)  // TF32 numbers of an element, each with a panel of its own
+#define PARTS_APART (LEFT_SIZE / LEFT_PARTS)
+#define BLOCKS (WARP_COLUMNS / 64)
+#define SUMS (TILE_ROWS / 2)  // results of an item in a block
+#define EIGHTHS (TILE_DEPTH / 8)
+
+// The left panel is made of cores of 8 rows by 4 k, row by row, CORE elements apart; those along the depth are neighbours.
+// What items bring along the depth would meet on the same banks, were cores not padded.
+#define CORE (LEFT_BY_VECTORS ? 32 : 40)
+#define CORES_OF_ROW (TILE_DEPTH / 4)
+#define LEFT_PLACE(row, k) (((row) / 8 * CORES_OF_ROW + (k) / 4) * CORE + (row) % 8 * 4 + (k) % 4)
+#define LEFT_SIZE (LEFT_PARTS * TILE_ROWS / 8 * CORES_OF_ROW * CORE)
+// A fragment is read by items that stand at 4 k of 8 columns: those lie on different banks either way.
+#define RIGHT_K (RIGHT_BY_DEPTH ? 1 : TILE_COLUMNS + 8)
+#define RIGHT_LINE (RIGHT_BY_DEPTH ? TILE_DEPTH + 4 : 1)
+#define RIGHT_SIZE (RIGHT_BY_DEPTH ? TILE_COLUMNS * (TILE_DEPTH + 4) : TILE_DEPTH * (TILE_COLUMNS + 8))
+
+#define RESULT_ROWS (TILE_ROWS / 8)
+#define RESULT_LINES 8
+#define RESULT_PITCH (TILE_COLUMNS + 4)
+#define ROW_OF_LINE(i, line) (8 * (i) + (line))
+#define WRITE_LINE(lines, i)                                                                       \
+  UNROLL for (int b = 0; b < BLOCKS; ++b)                                                          \
+    UNROLL for (int e = 0; e < 4; ++e)                                                             \
+      (lines)[(lane % 4 * 2 + e % 2) * RESULT_PITCH + warp_column + b * 64 + lane / 4 + e / 2 * 8] = result[b][4 * (i) + e]
+
+#define ENGINE_MEMORY
+
+// ---- the instructions
+
+#define OPERANDS_8(r, o)                                                                                     \
+  "+f"((r)[(o)]), "+f"((r)[(o) + 1]), "+f"((r)[(o) + 2]), "+f"((r)[(o) + 3]), "+f"((r)[(o) + 4]), "+f"((r)[(o) + 5]), \
+      "+f"((r)[(o) + 6]), "+f"((r)[(o) + 7])
+#define OPERANDS_32(r, o) OPERANDS_8(r, o), OPERANDS_8(r, (o) + 8), OPERANDS_8(r, (o) + 16), OPERANDS_8(r, (o) + 24)
+#define REGISTERS_32                                                                                     \
+  "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29," \
+  "%30,%31"
+#if TILE_ROWS == 64
+#define WGMMA "wgmma.mma_async.sync.aligned.m64n64k8.f32.tf32.tf32 {" REGISTERS_32 "}, {%32,%33,%34,%35}, %36, p, 1, 1;"
+#define SCALE "%37"
+#define ALL_SUMS(r) OPERANDS_32(r, 0)
+#else
+#define WGMMA                                                                                                     \
+  "wgmma.mma_async.sync.aligned.m64n128k8.f32.tf32.tf32 {" REGISTERS_32                                           \
+  ",%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58," \
+  "%59,%60,%61,%62,%63}, {%64,%65,%66,%67}, %68, p, 1, 1;"
+#define SCALE "%69"
+#define ALL_SUMS(r) OPERANDS_32(r, 0), OPERANDS_32(r, 32)
+#endif
+
+// sums = fragment * what `core` describes, + sums unless it is the first.
+inline void begin_product(float *sums, const uint *fragment, const ulong core, const int first) {
+  asm volatile("//@90a { .reg .pred p; setp.eq.b32 p, " SCALE ", 0; " WGMMA " }"
+               : ALL_SUMS(sums)
+               : "r"(fragment[0]), "r"(fragment[1]), "r"(fragment[2]), "r"(fragment[3]), "l"(core), "r"(first)
+               : "memory");
+}
+inline void open_products(void) { asm volatile("//@90a wgmma.fence.sync.aligned;" : : : "memory"); }
+inline void close_products(void) { asm volatile("//@90a wgmma.commit_group.sync.aligned;" : : : "memory"); }
+// What waits names the sums, so that nothing is done with them before.
+inline void await_products(float (*sums)[SUMS]) {
+  UNROLL for (int b = 0; b < BLOCKS; ++b)
+    asm volatile("//@90a wgmma.wait_group.sync.aligned 0;" : ALL_SUMS(sums[b]) : : "memory");
+}
+// What was written to local memory becomes visible to the tensor cores' own reads.
+inline void show_panels(void) { asm volatile("fence.proxy.async.shared::cta;" : : : "memory"); }
+
+// The first two cores of a panel of TF32 numbers, as wgmma takes them: address, distances along the depth and along the rows, in
+// 16 bytes.
+inline ulong describe(__local const float *panel) {
+  const uint address = (uint)(size_t)panel;
+  return (ulong)((address & 0x3ffff) >> 4) | (ulong)(CORE / 4) << 16 | (ulong)(CORES_OF_ROW * CORE / 4) << 32;
+}
+#define NEXT_EIGHTH (2 * CORE / 4)  // of the depth
+
+inline void load_fragment(uint *to, __local const float *from) {
+  UNROLL for (int e = 0; e < 4; ++e) to[e] = as_uint(from[e % 2 * 8 * RIGHT_LINE + e / 2 * 4 * RIGHT_K]);
+}
+
+inline void clear(float (*sums)[SUMS]) {
+  UNROLL for (int b = 0; b < BLOCKS; ++b)
+    UNROLL for (int e = 0; e < SUMS; ++e) sums[b][e] = 0;
+}
+
+#define RIGHT_OF_LANE(right) ((right) + lane % 4 * RIGHT_K + (warp_column + lane / 4) * RIGHT_LINE)
+// Registers are given out so that TILE_RESIDENT groups of items fit a unit.
+#define PLACE_OF_LANE                                                  \
+  asm volatile("//@entry .minnctapersm " STRING(TILE_RESIDENT));       \
+  const int lane = get_local_id(0) % 32, warp = get_local_id(0) / 32; \
+  const int warp_column = warp / 4 * WARP_COLUMNS + warp % 4 * 16
+
+#if TF32_PRODUCTS == 1
+
+#define RESULTS                 \
+  PLACE_OF_LANE;                \
+  float result[BLOCKS][SUMS];   \
+  clear(result)
+
+#define PLACE_VALUE(name, space, apart)                                                \
+  inline void name(space float *panel, const int place, const float value) {          \
+    uint rounded = as_uint(value);                                                     \
+    round_to_tf32(&rounded, 1);                                                        \
+    panel[place] = as_float(rounded);                                                  \
+  }
+
+#define SHOW_PANELS(step) \
+  show_panels();          \
+  barrier(CLK_LOCAL_MEM_FENCE)
+
+inline void begin_step(__local const float *left, __local const float *right, float (*sums)[SUMS]) {
+  uint fragments[EIGHTHS][BLOCKS][4];
+  UNROLL for (int k = 0; k < EIGHTHS; ++k)
+    UNROLL for (int b = 0; b < BLOCKS; ++b) {
+      load_fragment(fragments[k][b], right + 8 * k * RIGHT_K + 64 * b * RIGHT_LINE);
+      round_to_tf32(fragments[k][b], 4);
+    }
+  const ulong cores = describe(left);
+  open_products();
+  UNROLL for (int k = 0; k < EIGHTHS; ++k)
+    UNROLL for (int b = 0; b < BLOCKS; ++b) begin_product(sums[b], fragments[k][b], cores + k * NEXT_EIGHTH, 0);
+  close_products();
+}
+#define BEGIN_MULTIPLY(left, right) begin_step(left, RIGHT_OF_LANE(right), result)
+#define END_MULTIPLY await_products(result)
+
+#else
+
+// Tensor cores truncate where they add, so that sums leave them after each step.
+#define RESULTS                                      \
+  PLACE_OF_LANE;                                     \
+  float result[BLOCKS][SUMS], step_sums[BLOCKS][SUMS]; \
+  int is_plain = 0;                                  \
+  clear(result);                                     \
+  clear(step_sums)
+
+// What rounds to an infinity has no small part that gives its products (inf * 0, inf - inf): a step that has one, or a NaN, is
+// summed plainly.
+inline bool is_infinite(const float value) { return !(fabs(value) < as_float(0x7f7ff000u)); }
+
+// To the nearest TF32 number, and what that leaves; its last bit, which TF32 may lack, is worth 2^-24 of the value.
+inline void split(uint *big, uint *small) {
+  const float value = as_float(*big);
+  *big = (*big + 0x1000u) & 0xffffe000u;
+  *small = as_uint(value - as_float(*big));
+}
+
+#define PLACE_VALUE(name, space, apart)                                       \
+  inline void name(space float *panel, const int place, const float value) { \
+    uint big = as_uint(value), small = 0;                                     \
+    if (!is_infinite(value)) split(&big, &small);                             \
+    panel[place] = as_float(big);                                             \
+    panel[place + (apart)] = as_float(small);                                 \
+  }
+
+inline int any_of_group(const int mine) {
+  int any;
+  asm volatile("{ .reg .pred p, q; setp.ne.b32 q, %1, 0; bar.red.or.pred p, 0, q; selp.b32 %0, 1, 0, p; }"
+               : "=r"(any)
+               : "r"(mine)
+               : "memory");
+  return any;
+}
+
+// Each item looks at what it brought itself.
+inline int brought_infinite(__local const float *left, __local const float *right) {
+  int any = 0;
+  UNROLL for (int i = 0; i < LEFT_COUNT / (LEFT_BY_VECTORS ? 4 : 1); ++i)
+    UNROLL for (int e = 0; e < (LEFT_BY_VECTORS ? 4 : 1); ++e) any |= is_infinite(left[left_place(i) + e]);
+  UNROLL for (int i = 0; i < RIGHT_COUNT; ++i) any |= is_infinite(right[right_place(i)]);
+  return any;
+}
+#define SHOW_PANELS(step)                                                                                    \
+  show_panels();                                                                                             \
+  is_plain = any_of_group(brought_infinite(LEFT_OF_STEP(step), RIGHT_OF_STEP(step)))
+
+inline void begin_step(__local const float *left, __local const float *right, float (*sums)[SUMS]) {
+  uint big[EIGHTHS][BLOCKS][4], small[EIGHTHS][BLOCKS][4];
+  UNROLL for (int k = 0; k < EIGHTHS; ++k)
+    UNROLL for (int b = 0; b < BLOCKS; ++b) {
+      load_fragment(big[k][b], right + 8 * k * RIGHT_K + 64 * b * RIGHT_LINE);
+      UNROLL for (int e = 0; e < 4; ++e) split(&big[k][b][e], &small[k][b][e]);
+    }
+  const ulong big_cores = describe(left), small_cores = describe(left + PARTS_APART);
+  open_products();
+  UNROLL for (int k = 0; k < EIGHTHS; ++k)
+    UNROLL for (int b = 0; b < BLOCKS; ++b) {
+      begin_product(sums[b], small[k][b], big_cores + k * NEXT_EIGHTH, k == 0);
+      begin_product(sums[b], big[k][b], small_cores + k * NEXT_EIGHTH, 0);
+      begin_product(sums[b], big[k][b], big_cores + k * NEXT_EIGHTH, 0);
+    }
+  close_products();
+}
+
+inline void multiply_plainly(__local const float *left, __local const float *right, const int lane, float (*sums)[SUMS]) {
+  _Pragma("unroll 1") for (int k = 0; k < TILE_DEPTH; ++k) {
+    __local const float *big = left + LEFT_PLACE(lane % 4 * 2, k), *small = big + PARTS_APART;
+    UNROLL for (int b = 0; b < BLOCKS; ++b)
+      UNROLL for (int e = 0; e < SUMS; ++e) {
+        const int row = e / 4 * (CORES_OF_ROW * CORE) + e % 2 * 4, column = b * 64 + e % 4 / 2 * 8;
+        sums[b][e] += (big[row] + small[row]) * right[k * RIGHT_K + column * RIGHT_LINE];
+      }
+  }
+}
+
+// The products are begun in any case: in a branch they would wait for each other.
+#define BEGIN_MULTIPLY(left, right) begin_step(left, RIGHT_OF_LANE(right), step_sums)
+#define END_MULTIPLY                                                                                                   \
+  await_products(step_sums);                                                                                           \
+  if (is_plain)                                                                                                        \
+    multiply_plainly(LEFT_OF_STEP(step), RIGHT_OF_STEP(step) + (warp_column + lane / 4) * RIGHT_LINE, lane, result);   \
+  else                                                                                                                 \
+    UNROLL for (int b = 0; b < BLOCKS; ++b)                                                                            \
+      UNROLL for (int e = 0; e < SUMS; ++e) result[b][e] += step_sums[b][e]
+
+#endif
+
+// Puts an element's numbers into a panel in local memory, or into a packed one.
+PLACE_VALUE(place_value, __local, PARTS_APART)
+PLACE_VALUE(place_packed, __global, TILE_ROWS * TILE_DEPTH)

@@ -1,0 +1,239 @@
+"""Steps of whole nets, ours beside torchvision's over PyTorch: same weights, same pictures, one process."""
+
+import gc
+import statistics
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from validation.torchvision_files import load_torchvision
+
+import ocl
+import ocl.models
+from ocl.utils import summary
+
+from .timing import by_turns
+
+USUAL = "alexnet resnet18 resnet50 vgg16 mobilenet_v2".split()
+CLASSES = 1000
+# Of the largest output; nets of random weights in evaluation. TF32 has 11 bits of an operand, bfloat16 8.
+TOLERANCES = {"highest": 1e-3, "high": 3e-2, "medium": 2e-1}
+MIB = 2**20
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a step has to do."""
+
+    batch: int
+    side: int
+    training: bool
+
+    def pictures(self):
+        """(float32 [batch, 3, side, side], int64 [batch]), the same every time."""
+        generator = np.random.default_rng(0)
+        shape = (self.batch, 3, self.side, self.side)
+        return (
+            generator.standard_normal(shape).astype(np.float32),
+            generator.integers(0, CLASSES, self.batch),
+        )
+
+
+class Contender:
+    """One library's net on its device, and its steps."""
+
+    def __init__(self, library, net, device, work):
+        self.library, self.work = library, work
+        self.net = net.to(device)
+        images, labels = work.pictures()
+        self.images = library.tensor(images).to(device)
+        self.labels = library.tensor(labels).to(device)
+        self.optimizer = library.optim.SGD(self.net.parameters(), lr=1e-3, momentum=0.9)
+        self.loss = library.nn.functional.cross_entropy
+
+    def output(self):
+        """Of the net in evaluation."""
+        self.net.eval()
+        with self.library.no_grad():
+            return self.numbers(self.net(self.images))
+
+    def step(self):
+        if not self.work.training:
+            with self.library.no_grad():
+                return self.net(self.images)
+        self.optimizer.zero_grad()
+        output = self.net(self.images)
+        if isinstance(output, tuple):  # of nets with heads beside the last one
+            output = output[0]
+        loss = self.loss(output, self.labels)
+        loss.backward()
+        self.optimizer.step()
+        return loss
+
+    def seconds_of_block(self, steps):
+        """Mean seconds of a step, waited for once at the end."""
+        self.net.train(self.work.training)
+        start = time.perf_counter()
+        for _ in range(steps):
+            self.step()
+        self.wait()
+        return (time.perf_counter() - start) / steps
+
+
+class Ours(Contender):
+    def __init__(self, net, options, work):
+        super().__init__(ocl, net, options.device, work)
+
+    def numbers(self, tensor):
+        return tensor.numpy()
+
+    def wait(self):
+        ocl.synchronize()
+
+    def start_counting_memory(self):
+        ocl.reset_peak_memory_stats()
+
+    def peak_memory(self):
+        return ocl.max_memory_allocated()
+
+
+class Theirs(Contender):
+    def __init__(self, net, device, work):
+        import torch
+
+        self.device = device
+        super().__init__(torch, net, device, work)
+
+    def numbers(self, tensor):
+        return tensor.cpu().numpy()
+
+    def wait(self):
+        if self.device == "cuda":
+            self.library.cuda.synchronize()
+
+    def start_counting_memory(self):
+        if self.device == "cuda":
+            self.library.cuda.reset_peak_memory_stats()
+
+    def peak_memory(self):
+        return self.library.cuda.max_memory_allocated() if self.device == "cuda" else None
+
+
+def torch_device(options):
+    """Where PyTorch runs beside our device: a GPU beside a GPU, if its build has one."""
+    import torch
+
+    torch.set_num_threads(options.threads)
+    is_gpu = not ocl.get_device_properties(options.device)["is_cpu"]
+    if not (is_gpu and torch.cuda.is_available()):
+        return "cpu"
+    torch.backends.cudnn.allow_tf32 = options.precision != "highest"
+    return "cuda"
+
+
+def describe(device, options):
+    import torch
+
+    if device == "cpu":
+        return f"PyTorch {torch.__version__}, CPU, {options.threads} threads"
+    tf32 = "on" if torch.backends.cudnn.allow_tf32 else "off"
+    return f"PyTorch {torch.__version__}, {torch.cuda.get_device_name()}, TF32 convolutions {tf32}"
+
+
+def two_nets(name):
+    """(ours, torchvision's) with the same weights."""
+    import torch
+
+    torch.manual_seed(0)
+    extra = {"init_weights": False, "aux_logits": False} if name in ("googlenet", "inception_v3") else {}
+    theirs = load_torchvision().models.get_model(name, **extra)
+    ours = ocl.models.get_model(name, **extra)
+    ours.load_state_dict({key: ocl.tensor(value.numpy()) for key, value in theirs.state_dict().items()})
+    return ours, theirs
+
+
+def contenders_of(name, options, work):
+    if options.against != "torch":
+        return {"ocl": Ours(ocl.models.get_model(name), options, work)}
+    ours, theirs = two_nets(name)
+    return {"ocl": Ours(ours, options, work), "torch": Theirs(theirs, torch_device(options), work)}
+
+
+def bench_net(name, options, work):
+    """The figures of one net, a dict."""
+    contenders = contenders_of(name, options, work)
+    ours = contenders["ocl"]
+    multiply_adds = summary(ours.net, input_data=ours.images[:1]).total_mult_adds * work.batch
+    figures = {"net": name}
+    if "torch" in contenders:
+        figures["difference"] = check_outputs(name, contenders, options)
+    for contender in contenders.values():
+        contender.start_counting_memory()
+        contender.seconds_of_block(options.steps)  # builds, first touches
+    blocks = {key: lambda c=c: c.seconds_of_block(options.steps) for key, c in contenders.items()}
+    times = by_turns(blocks, options.blocks)
+    for key, contender in contenders.items():
+        seconds = statistics.median(times[key])
+        figures[key] = {
+            "seconds": seconds,
+            "blocks": times[key],
+            # A backward pass has two products for each of the forward pass.
+            "gflops": 2 * multiply_adds * (3 if work.training else 1) / seconds / 1e9,
+            "peak_bytes": contender.peak_memory(),
+        }
+    if "torch" in contenders:
+        pairs = zip(times["ocl"], times["torch"], strict=True)
+        figures["ratio"] = statistics.median(mine / other for mine, other in pairs)
+    print(line_of(figures), flush=True)
+    if options.profile:
+        show_profile(ours, options)
+    return figures
+
+
+def check_outputs(name, contenders, options):
+    """The largest difference of the outputs in evaluation, as a part of the largest output."""
+    ours, theirs = contenders["ocl"].output(), contenders["torch"].output()
+    difference = float(np.abs(ours - theirs).max() / np.abs(theirs).max())
+    if not difference <= TOLERANCES[options.precision]:
+        raise SystemExit(f"bench.py: {name}: the outputs differ by {difference:.1e} of the largest")
+    return difference
+
+
+def show_profile(contender, options):
+    with ocl.profiler.profile() as profile:
+        contender.seconds_of_block(options.steps)
+    for by in options.profile.split(","):
+        print(f"\n{options.steps} steps by {by}\n{profile.table(by=by)}")
+
+
+def line_of(figures):
+    ours, theirs = figures["ocl"], figures.get("torch")
+    text = f"{figures['net']:22} {1e3 * ours['seconds']:9.2f}"
+    text += f" {1e3 * theirs['seconds']:9.2f} {figures['ratio']:6.2f}" if theirs else f" {'':9} {'':6}"
+    text += f" {ours['gflops']:9.0f} {ours['peak_bytes'] / MIB:9.0f}"
+    if theirs and theirs["peak_bytes"]:
+        text += f" {theirs['peak_bytes'] / MIB:9.0f}"
+    return text
+
+
+def bench_nets(options):
+    """One line a net, and the geometric mean of the ratios."""
+    if options.precision:
+        ocl.set_float32_matmul_precision(options.precision)
+    options.precision = ocl.get_float32_matmul_precision()
+    is_cpu = ocl.get_device_properties(options.device)["is_cpu"]
+    work = Work(options.batch or (4 if is_cpu else 64), options.side, not options.inference)
+    step = "training step" if work.training else "inference"
+    print(f'{step}, batch {work.batch}, {work.side} pixels, "{options.precision}", {ocl.get_device_name()}')
+    if options.against == "torch":
+        print("against", describe(torch_device(options), options))
+    print(f"{'':22} {'ours':>9} {'theirs':>9} {'ratio':>6} {'GFLOP/s':>9} {'peak MiB':>9} {'theirs':>9}")
+    results = []
+    for name in options.nets.split(","):
+        results.append(bench_net(name, options, work))
+        gc.collect()
+        ocl.empty_cache()
+    ratios = [figures["ratio"] for figures in results if "ratio" in figures]
+    if ratios:
+        print(f"{'geometric mean':22} {'':9} {'':9} {statistics.geometric_mean(ratios):6.2f}")
+    return results
