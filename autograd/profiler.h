@@ -1,9 +1,12 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "dlprim/runtime/ceilings.h"
 #include "dlprim/runtime/profiler.h"
 
 namespace ocl::profiler {
@@ -12,11 +15,19 @@ namespace ocl::profiler {
 struct Launch {
   std::string device;
   dlprim::KernelRecord kernel;
+  /**
+   * The least that it had to do: operations of matrix products and convolutions, two a multiply-add, and
+   * bytes of the tensors that were read and written. Known of calls as a whole: of one that launches several
+   * kernels each has a part by its time. 0 where it is not known: on other threads than the profile's own,
+   * and where another thread stops the profile.
+   */
+  double operations = 0, bytes = 0;
 };
 
 /**
- * Times every kernel launch on every opened device from construction to stop(). Launches cost more meanwhile
- * (events); nothing before and after.
+ * Times every kernel launch on every opened device from construction to stop(), and counts the work of the
+ * constructing thread. Launches cost more meanwhile (events); nothing before and after. What shows how near a
+ * device came to its ceilings measures these first: dlprim/runtime/ceilings.h.
  */
 class Profile {
  public:
@@ -31,15 +42,24 @@ class Profile {
   /** What the lines of a table stand for. */
   enum class By { kernel, operation, module, implementation };
   /** A line per kernel, or per operator, class of module or chosen implementation (dlprim/runtime/
-   * implementation.h) that launched it: calls, total and mean time, share; the longest first. */
+   * implementation.h) that launched it, the longest first: calls, total and mean time, share, GFLOP/s, GB/s,
+   * and the time that the device's ceilings allow in per cent of that which it took. */
   std::string table(By by = By::kernel);
-  /** A trace for chrome://tracing or Perfetto. Throws FileError. */
+  /** A trace for chrome://tracing or Perfetto, with the figures of table() for each launch. Throws
+   * FileError. */
   void export_chrome_trace(const std::filesystem::path& path);
-  /** One line per launch: device, kernel, start and duration in nanoseconds. Throws FileError. */
+  /** One line per launch: device, kernel, start and duration in nanoseconds, operator, module,
+   * implementation, and the figures of table(). Throws FileError. */
   void export_csv(const std::filesystem::path& path);
 
  private:
+  class WorkCounter;
+
+  /** Of the devices that launched. */
+  std::map<std::string, dlprim::Ceilings> ceilings();
+
   bool running_ = true;
+  std::unique_ptr<WorkCounter> counter_;
   std::vector<Launch> launches_;
 };
 

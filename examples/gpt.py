@@ -15,54 +15,22 @@ from training.program import make_parser, run_program
 
 import ocl
 import ocl.nn.functional as F
-from ocl import nn
+from ocl import models, nn
 from ocl.optim.lr_scheduler import LambdaLR
 
 
-class Block(nn.Module):
-    """Attention to what came before, and a network for each position (Radford et al. 2019)."""
-
-    def __init__(self, width, heads, dropout):
-        super().__init__()
-        self.heads = heads
-        self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
-        self.qkv, self.joined = nn.Linear(width, 3 * width), nn.Linear(width, width)
-        self.mlp = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
-        self.dropout = nn.Dropout(dropout)
-
-    def forward(self, x):  # [N, T, width]
-        x = x + self.dropout(self.joined(self._attended(self.norm1(x))))
-        return x + self.dropout(self.mlp(self.norm2(x)))
-
-    def _attended(self, x):
-        count, length, width = x.shape
-        heads = self.qkv(x).reshape(count, length, 3, self.heads, width // self.heads)
-        q, k, v = heads.permute(2, 0, 3, 1, 4).unbind(0)  # [N, heads, T, width / heads]
-        y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
-        return y.transpose(1, 2).reshape(count, length, width)
-
-
-class GPT(nn.Module):
-    """Logits of the next character at each position."""
-
-    def __init__(self, characters, context, width, layers, heads, dropout):
-        super().__init__()
-        if width % heads:
-            raise ValueError(f"--width {width} is not divisible by --heads {heads}")
-        self.context = context
-        self.tokens, self.positions = nn.Embedding(characters, width), nn.Embedding(context, width)
-        self.blocks = nn.Sequential(*(Block(width, heads, dropout) for _ in range(layers)))
-        self.norm = nn.LayerNorm(width)
-        self.head = nn.Linear(width, characters, bias=False)
-        for name, parameter in self.named_parameters():
-            if parameter.dim() > 1:
-                into_residual = name.endswith(("joined.weight", "mlp.2.weight"))
-                nn.init.normal_(parameter, std=0.02 / math.sqrt(2 * layers) if into_residual else 0.02)
-        self.head.weight = self.tokens.weight
-
-    def forward(self, tokens):  # int64 [N, T], T <= context -> [N, T, characters]
-        positions = ocl.arange(tokens.shape[1], device=tokens.device)
-        return self.head(self.norm(self.blocks(self.tokens(tokens) + self.positions(positions))))
+def make_net(characters, options):
+    """A GPT-2 of characters, smaller than the published ones."""
+    return models.gpt2(
+        vocab_size=characters,
+        n_positions=options.context,
+        n_embd=options.width,
+        n_layer=options.layers,
+        n_head=options.heads,
+        resid_pdrop=options.dropout,
+        embd_pdrop=options.dropout,
+        attn_pdrop=options.dropout,
+    )
 
 
 class Text:
@@ -111,15 +79,18 @@ def tested(net, text, options):
 
 
 def write(net, start, count, temperature):
-    """The numbers of `count` more characters."""
+    """The numbers of `count` more characters; at the end of what the net sees, half of it is left behind."""
     net.eval()
-    numbers = list(start)
-    with ocl.no_grad():
-        for _ in range(count):
-            logits = net(ocl.tensor([numbers[-net.context :]]))[0, -1] / temperature
-            numbers.append(ocl.multinomial(logits.softmax(0), 1).item())
+    tokens = ocl.tensor(start[None])
+    written = []
+    while len(written) < count:
+        tokens = tokens[:, -(net.n_positions // 2) :]
+        known = tokens.shape[1]
+        more = min(count - len(written), net.n_positions - known)
+        tokens = net.generate(tokens, more, temperature=temperature, do_sample=True)
+        written += tokens[0, known:].tolist()
     net.train()
-    return numbers[len(start) :]
+    return written
 
 
 def warm_up_and_cosine(steps):
@@ -129,12 +100,12 @@ def warm_up_and_cosine(steps):
 
 def run(options):
     text = Text(Path(options.text).read_text(errors="replace") if options.text else pythons_manual())
+    if options.context < 2:
+        raise ValueError("--context must be at least 2")
     if len(text.test) <= options.context + 1:
         raise ValueError(f"the text is too short for --context {options.context}")
     rng = np.random.default_rng(options.seed)
-    net = GPT(
-        len(text.characters), options.context, options.width, options.layers, options.heads, options.dropout
-    )
+    net = make_net(len(text.characters), options)
     print(f"{len(text.train) + len(text.test):,} characters, {len(text.characters)} different ones")
     optimizer = ocl.optim.AdamW(net.parameters(), lr=options.lr, betas=(0.9, 0.95), weight_decay=0.05)
     schedule = LambdaLR(optimizer, warm_up_and_cosine(options.steps))

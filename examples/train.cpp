@@ -75,6 +75,8 @@ int main(int argc, char** argv) {
   app.add_option("--workers", options.workers, "threads that prepare batches");
   app.add_option("--mixup", options.mixup, "alpha of the mixture, 0.2 is usual")
       ->check(CLI::NonNegativeNumber);
+  app.add_option("--cutmix", options.cutmix, "alpha of the share that is cut, 1 is usual")
+      ->check(CLI::NonNegativeNumber);
   app.add_option("--epochs", options.epochs)->check(positive);
   app.add_option("--batch-size", options.batch_size)->check(positive);
   app.add_option("--accumulate", options.accumulate, "batches for one update")->check(positive);

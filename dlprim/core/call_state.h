@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,9 @@ class CallListener;
 struct ChosenImplementation {
   const char* family;
   const char* name;
+  /** Of the problem that it was chosen for; 0 where it is no product, part of another choice, or nobody
+   * listens. */
+  double multiply_adds = 0;
 };
 
 /** What the calling thread is in, as the seam (call.h) keeps it. Names live as long as the process or the
@@ -21,6 +25,7 @@ struct CallState {
   const char* module = nullptr;     // the innermost module's class
   const ChosenImplementation* implementation = nullptr;  // whose work is being enqueued
   int depth = 0, primitives = 0;  // calls that are open, and how many of them are primitives
+  std::uint64_t numbered = 0;     // what a listener numbered the outermost primitive with; 0 for none
   std::vector<CallListener*>* listeners = nullptr;
 };
 inline thread_local CallState call_state{};

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "dlprim/core/call_state.h"
@@ -105,6 +107,13 @@ class ChoiceScope {
   const ChosenImplementation* outer_;
 };
 
+template <class Problem, class = void>
+struct IsProduct : std::false_type {};
+/** A problem that knows how many multiply-adds it takes. */
+template <class Problem>
+struct IsProduct<Problem, std::void_t<decltype(std::declval<const Problem&>().multiply_adds())>>
+    : std::true_type {};
+
 template <class Problem>
 class ImplementationList : public ImplementationFamily {
  public:
@@ -117,9 +126,13 @@ class ImplementationList : public ImplementationFamily {
 
   void run(Queue& queue, const Problem& problem) const {
     const DeviceInfo& device = queue.device().info();
+    double multiply_adds = 0;
+    if constexpr (IsProduct<Problem>::value)
+      if (call_state.listeners && !call_state.implementation) multiply_adds = problem.multiply_adds();
     for (;;) {
       const int i = choose(device, problem);
-      const ChosenImplementation chosen{name(), at(i).name};
+      // Told once, though the first choice may be refused.
+      const ChosenImplementation chosen{name(), at(i).name, std::exchange(multiply_adds, 0)};
       const ChoiceScope scope(chosen);
       if (call_state.listeners) tell_of_choice(chosen, reasons(device, problem));
       try {

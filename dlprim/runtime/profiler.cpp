@@ -9,7 +9,8 @@ void Profiler::record(const std::string& name, const cl::Event& event) {
   const auto text = [](const char* given) { return std::string(given ? given : ""); };
   const ChosenImplementation* chosen = call_state.implementation;
   pending_.push_back({name, event, text(call_state.operation), text(call_state.module),
-                      chosen ? concat(chosen->family, ": ", chosen->name) : std::string()});
+                      chosen ? concat(chosen->family, ": ", chosen->name) : std::string(),
+                      call_state.numbered});
 }
 
 std::vector<KernelRecord> Profiler::take() {
@@ -20,7 +21,7 @@ std::vector<KernelRecord> Profiler::take() {
     records.push_back({p.name, p.event.getProfilingInfo<CL_PROFILING_COMMAND_QUEUED>(),
                        p.event.getProfilingInfo<CL_PROFILING_COMMAND_START>(),
                        p.event.getProfilingInfo<CL_PROFILING_COMMAND_END>(), std::move(p.operation),
-                       std::move(p.module), std::move(p.implementation)});
+                       std::move(p.module), std::move(p.implementation), p.call});
   }
   pending_.clear();
   return records;

@@ -16,6 +16,8 @@ struct KernelRecord {
   std::string operation, module;
   /** "family: name" of the implementation that it is part of; empty for none. */
   std::string implementation;
+  /** CallState::numbered. */
+  std::uint64_t call = 0;
 };
 
 /** Collects the events of launches while a queue profiles. */
@@ -31,6 +33,7 @@ class Profiler {
     std::string name;
     cl::Event event;
     std::string operation, module, implementation;
+    std::uint64_t call;
   };
   std::vector<Pending> pending_;
 };

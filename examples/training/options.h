@@ -12,7 +12,7 @@ struct TrainingOptions {
   std::string data, mnist;  // folders; neither: pictures made for the purpose
   std::size_t fake_size = 2400, workers = 2;
   int side = 0;  // 0: 224 for a folder, 28 for MNIST, 32 for pictures made
-  double mixup = 0;
+  double mixup = 0, cutmix = 0;
 
   int epochs = 5, accumulate = 1;
   std::size_t batch_size = 32;

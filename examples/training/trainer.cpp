@@ -36,14 +36,6 @@ std::shared_ptr<const ocl::data::Dataset> beginning_of(
   return std::make_shared<ocl::data::Subset>(dataset, indices);
 }
 
-/** The share of a picture in its mixture: from Beta(alpha, alpha), which two gamma numbers give. */
-double mixing_share(double alpha, std::uint64_t seed, std::int64_t update) {
-  ocl::data::Random random{seed, static_cast<std::uint64_t>(update)};
-  std::gamma_distribution<double> gamma(alpha);
-  const double one = gamma(random.engine()), other = gamma(random.engine());
-  return one + other > 0 ? one / (one + other) : 0.5;
-}
-
 void add_prefixed(StateDict& all, const std::string& prefix, const StateDict& part) {
   for (const auto& [name, tensor] : part) all.emplace_back(prefix + name, tensor);
 }
@@ -58,9 +50,9 @@ StateDict without_prefix(const StateDict& all, const std::string& prefix) {
 }  // namespace
 
 std::string TrainingOptions::fixed() const {
-  return json{net,        data,      mnist,  fake_size, side,         mixup,   epochs,          accumulate,
-              batch_size, optimizer, lr,     momentum,  weight_decay, warm_up, label_smoothing, ema,
-              clip,       seed,      dry_run}
+  return json{net,        data,       mnist,     fake_size, side,     mixup,        cutmix,  epochs,
+              accumulate, batch_size, optimizer, lr,        momentum, weight_decay, warm_up, label_smoothing,
+              ema,        clip,       seed,      dry_run}
       .dump();
 }
 
@@ -80,7 +72,8 @@ Trainer::Trainer(std::shared_ptr<ocl::nn::Module> net, const Pictures& pictures,
              device_),
       test_(options.dry_run ? beginning_of(pictures.test, options.batch_size) : pictures.test,
             DataLoaderOptions().batch_size(options.batch_size).workers(options.workers), device_),
-      optimizer_(make_optimizer(net_->parameters(), options)) {}
+      optimizer_(make_optimizer(net_->parameters(), options)),
+      mixing_(options.mixup, options.cutmix, options.seed) {}
 
 std::int64_t Trainer::updates_in_epoch() const {
   return (static_cast<std::int64_t>(train_.size()) + options_.accumulate - 1) / options_.accumulate;
@@ -95,16 +88,15 @@ double Trainer::learning_rate() const {
   return options_.lr * 0.5 * (1 + std::cos(pi * (at - warm) / std::max(all - warm, 1.0)));
 }
 
-Tensor Trainer::loss_of(const Tensor& pictures, const Tensor& labels) {
-  const double share = options_.mixup > 0 ? mixing_share(options_.mixup, options_.seed, updates_) : 1;
-  const Tensor mixed = share < 1 ? pictures * share + ocl::flip(pictures, {0}) * (1 - share) : pictures;
+Tensor Trainer::loss_of(const Tensor& pictures, const Tensor& labels, std::size_t batch) {
+  const auto [mixed, share] = mixing_(pictures, static_cast<std::size_t>(epoch_) * train_.size() + batch);
   const auto entropy = [&](const Tensor& scores, const Tensor& target) {
     return F::cross_entropy(scores, target, {}, -100, ocl::Reduction::mean, options_.label_smoothing);
   };
   Tensor loss;
   for (const Tensor& scores : scores_of(*net_, mixed)) {
     Tensor own = entropy(scores, labels);
-    if (share < 1) own = own * share + entropy(scores, ocl::flip(labels, {0})) * (1 - share);
+    if (share < 1) own = own * share + entropy(scores, moved_on(labels)) * (1 - share);
     constexpr double auxiliary = 0.3;  // the weight that the Inception papers give their other classifiers
     loss = loss.defined() ? loss + own * auxiliary : own;
   }
@@ -150,7 +142,7 @@ double Trainer::train_epoch() {
   };
   for (const ocl::TensorList& pair : train_) {
     ++batch;
-    const Tensor loss = loss_of(pair[0], pair[1]);
+    const Tensor loss = loss_of(pair[0], pair[1], batch);
     (loss / options_.accumulate).backward();
     unread.push_back(loss.detach());
     if (++gathered < options_.accumulate && batch < train_.size()) continue;

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "classifier.h"
+#include "mixing.h"
 #include "nn/data/data_loader.h"
 #include "pictures.h"
 
@@ -29,7 +30,7 @@ class Trainer {
  private:
   double train_epoch();
   EpochRow test() const;
-  ocl::Tensor loss_of(const ocl::Tensor& pictures, const ocl::Tensor& labels);
+  ocl::Tensor loss_of(const ocl::Tensor& pictures, const ocl::Tensor& labels, std::size_t batch);
   void update();
   void save() const;
   void load(const std::filesystem::path& path);
@@ -43,6 +44,7 @@ class Trainer {
   ocl::data::DataLoader train_;
   mutable ocl::data::DataLoader test_;
   std::unique_ptr<ocl::optim::Optimizer> optimizer_;
+  Mixing mixing_;
   int epoch_ = 0;               // whole ones
   std::int64_t updates_ = 0;    // of all epochs
   std::vector<double> losses_;  // of the batches of this epoch

@@ -8,6 +8,7 @@
 #include "nn/models/densenet.h"
 #include "nn/models/efficientnet.h"
 #include "nn/models/googlenet.h"
+#include "nn/models/gpt2.h"
 #include "nn/models/inception.h"
 #include "nn/models/maxvit.h"
 #include "nn/models/mnasnet.h"

@@ -19,15 +19,28 @@ struct Entry {
 };
 using Registry = std::map<std::string, Entry>;
 
+template <class Options, class = void>
+struct HasClasses : std::false_type {};
+template <class Options>
+struct HasClasses<Options, std::void_t<decltype(std::declval<Options&>().num_classes(0))>> : std::true_type {
+};
+
 template <class Net>
 void add_variants(Registry& registry, Task task) {
-  for (const auto& variant : Net::variants())
-    registry.emplace(variant.first, Entry{task, [options = variant.second](const ModelOptions& wishes) {
-                                            typename Net::Options own = options;
-                                            if (wishes.num_classes()) own.num_classes(*wishes.num_classes());
-                                            if (!wishes.weights().empty()) expect_weights(own);
-                                            return std::make_shared<Net>(own);
-                                          }});
+  for (const auto& variant : Net::variants()) {
+    const auto make = [name = variant.first, options = variant.second](const ModelOptions& wishes) {
+      typename Net::Options own = options;
+      if (wishes.num_classes()) {
+        if constexpr (HasClasses<typename Net::Options>::value)
+          own.num_classes(*wishes.num_classes());
+        else
+          throw ValueError(dlprim::concat("the net '", name, "' has no num_classes"));
+      }
+      if (!wishes.weights().empty()) expect_weights(own);
+      return std::make_shared<Net>(own);
+    };
+    registry.emplace(variant.first, Entry{task, make});
+  }
 }
 
 template <class... Nets>
@@ -43,6 +56,7 @@ const Registry& registry() {
         *nets, Task::classification);
     add_nets<DeepLabV3>(*nets, Task::segmentation);
     add_nets<SSD>(*nets, Task::detection);
+    add_nets<GPT2LMHeadModel>(*nets, Task::language);
     return nets;
   }();
   return all;
@@ -66,7 +80,7 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
 /** The names that are a few letters away, the nearest first. */
 std::string alike(const std::string& name) {
   std::vector<std::pair<std::size_t, std::string>> near;
-  for (const auto& [known, net] : registry())
+  for (const auto& [known, entry] : registry())
     if (const std::size_t distance = edit_distance(name, known); 3 * distance <= known.size())
       near.emplace_back(distance, known);
   std::sort(near.begin(), near.end());
@@ -81,14 +95,15 @@ std::string alike(const std::string& name) {
 void require_model(const std::string& name) {
   if (registry().count(name)) return;
   const std::string near = alike(name);
-  throw ValueError(dlprim::concat("Unknown model ", name, near.empty() ? "" : ", did you mean ", near,
-                                  near.empty() ? ": list_models() has the names" : "?"));
+  throw ValueError(
+      dlprim::concat("Unknown model ", name, near.empty() ? "" : ", did you mean ", near,
+                     near.empty() ? ": list_models() and list_language_models() have the names" : "?"));
 }
 
 std::vector<std::string> list_models(std::optional<Task> task) {
   std::vector<std::string> names;
   for (const auto& [name, net] : registry())
-    if (!task || net.task == *task) names.push_back(name);
+    if (task ? net.task == *task : net.task != Task::language) names.push_back(name);
   return names;
 }
 

@@ -6,22 +6,24 @@
 
 namespace ocl::models {
 
-/** What nets are for, as torchvision's folders. */
-enum class Task { classification, segmentation, detection };
+/** What nets are for: torchvision's folders, and what goes on with a text. */
+enum class Task { classification, segmentation, detection, language };
 
 /** What every net takes: `create_model("resnet18", ModelOptions().num_classes(10))`. */
 struct ModelOptions {
-  /** The net's own where it is none: 1000, 21 of segmentation, 91 of detection. */
+  /** The net's own where it is none: 1000, 21 of segmentation, 91 of detection. Language models have no
+   * classes, and refuse it. */
   OPTION(std::optional<std::int64_t>, num_classes) = std::nullopt;
   /** A safetensors file to load, if any. */
   OPTION(std::filesystem::path, weights);
 };
 
-/** The names of all nets, or of those for one task, sorted, as torchvision.models.list_models(). */
+/** The names of all nets for one task, sorted; without one of all that torchvision has, as
+ * torchvision.models.list_models(): language models are left out. */
 std::vector<std::string> list_models(std::optional<Task> task = std::nullopt);
 
-/** The net of that name, as torchvision.models.get_model. Throws ValueError for a name that is not there,
- * FileError and ValueError for weights that cannot be read or do not fit. */
+/** The net of that name, for whatever task, as torchvision.models.get_model. Throws ValueError for a name
+ * that is not there, FileError and ValueError for weights that cannot be read or do not fit. */
 std::shared_ptr<Module> create_model(const std::string& name, const ModelOptions& options = {});
 
 /** Throws ValueError, which names the nets that are called alike, unless there is a net of that name. */

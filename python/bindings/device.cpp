@@ -81,9 +81,7 @@ void bind_profile(py::module_& m) {
                 "'");
           },
           py::arg("by") = "kernel",
-          "A line per kernel, operator, class of module or chosen implementation: calls, total and mean "
-          "time, "
-          "share; the longest first.")
+          "A line per kernel, operator, class of module or chosen implementation, the longest first.")
       .def("export_chrome_trace", &Profile::export_chrome_trace, py::arg("path"), WithoutLock())
       .def("export_csv", &Profile::export_csv, py::arg("path"), WithoutLock())
       .def(
@@ -96,6 +94,13 @@ void bind_profile(py::module_& m) {
             return rows;
           },
           "(device, kernel, start, end) of every launch, times in nanoseconds.");
+  m.def(
+      "_ceilings",
+      [](const Device& device) {
+        const dlprim::Ceilings most = dlprim::ceilings(*device);
+        return std::pair(most.operations, most.bytes);
+      },
+      py::arg("device"), WithoutLock());
 }
 
 }  // namespace

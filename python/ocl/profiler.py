@@ -1,4 +1,4 @@
-"""Times of every kernel launch, and the calls of operators."""
+"""Times of every kernel launch beside what the device reaches at most, and the calls of operators."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from ocl import _C
 
-__all__ = ["Call", "Choice", "profile", "record_calls"]
+__all__ = ["Call", "Ceilings", "Choice", "ceilings", "profile", "record_calls"]
 
 
 class profile:  # noqa: N801  (PyTorch's name)
@@ -16,6 +16,12 @@ class profile:  # noqa: N801  (PyTorch's name)
     ``"implementation"`` one per operator, class of module or chosen implementation that launched it;
     ``p.export_chrome_trace(path)`` a trace for chrome://tracing or Perfetto, ``p.export_csv(path)`` one line
     per launch, and ``p.launches()`` (device, kernel, start, end) in nanoseconds.
+
+    All but the last tell GFLOP/s (of matrix products and convolutions, a multiply-add as two), GB/s (of the
+    tensors that are read and written) and how near that is to the device's ``ceilings()``: the time that they
+    allow in per cent of that which was taken. It passes 100 where caches hold what is read and written, and
+    where products at a lower precision than float32's run on matrix units. The work is that of the thread
+    that profiles.
     """
 
     def __enter__(self) -> profile:
@@ -36,6 +42,25 @@ class profile:  # noqa: N801  (PyTorch's name)
 
     def launches(self) -> list[tuple[str, str, int, int]]:
         return self._profile.launches()
+
+
+class Ceilings(NamedTuple):
+    """What a device reaches at most."""
+
+    gflops: float
+    """10^9 operations a second, of float32 multiply-adds in registers; each is two."""
+    gbytes: float
+    """10^9 bytes a second, read and written by a copy of more memory than most caches hold."""
+
+
+def ceilings(device: Any = None) -> Ceilings:
+    """What kernels that only compute, and only copy, reached on ``device``.
+
+    Measured at the first call of a process, in some tenths of a second for which nothing else should use the
+    device. Raises OutOfMemoryError where there is no room for the copy.
+    """
+    operations, bytes_moved = _C._ceilings(_C.get_default_device() if device is None else _C.device(device))
+    return Ceilings(operations * 1e-9, bytes_moved * 1e-9)
 
 
 class Call(NamedTuple):

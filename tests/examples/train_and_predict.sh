@@ -11,8 +11,8 @@ fail() {
 }
 losses() { cut -d, -f1-5 "$1/log.csv"; }  # without the speed
 
-# Dropout, mixup and averaged weights: every kind of random number and of state that a checkpoint holds.
-options=(--net squeezenet1_1 --fake-size 96 --batch-size 8 --epochs 6 --mixup 0.2 --ema 0.9 --clip 1 --accumulate 2
+# Dropout, mixup, cutmix and averaged weights: every kind of random number and of state that a checkpoint holds.
+options=(--net squeezenet1_1 --fake-size 96 --batch-size 8 --epochs 6 --mixup 0.2 --cutmix 1 --ema 0.9 --clip 1 --accumulate 2
   --checkpoint-every 2 --log-interval 2 --lr 1e-3)
 "$train" "${options[@]}" --output "$folder/whole"
 

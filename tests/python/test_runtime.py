@@ -449,9 +449,10 @@ def test_launches(profile, device):
 def test_table(profile):
     lines = profile.table().splitlines()
     kernels = {kernel for _, kernel, _, _ in profile.launches()}
-    assert lines[0].split() == ["kernel", "calls", "total", "ms", "mean", "us", "share"]
-    assert {line.split()[0] for line in lines[1:-1]} == kernels
-    shares = [float(line.split()[-1].rstrip("%")) for line in lines[1:-1]]
+    titles = ["kernel", "calls", "total", "ms", "mean", "us", "share", "GFLOP/s", "GB/s", "ceiling"]
+    assert lines[0].split() == titles
+    assert {line.split()[0] for line in lines[1:-2]} == kernels
+    shares = [float(line.split()[4].rstrip("%")) for line in lines[1:-2]]
     assert shares == sorted(shares, reverse=True) and abs(sum(shares) - 100) < 1
     assert lines[-1].endswith(f"in {len(profile.launches())} launches")
 

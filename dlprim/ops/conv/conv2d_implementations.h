@@ -41,6 +41,8 @@ struct ConvForwardProblem {
   const Tensor* bias;
   const Tensor& y;
   MatmulPrecision precision;
+
+  double multiply_adds() const { return sizes.multiply_adds(); }
 };
 
 struct ConvBackwardDataProblem {
@@ -49,6 +51,8 @@ struct ConvBackwardDataProblem {
   const Tensor& weight;
   const Tensor& dx;
   MatmulPrecision precision;
+
+  double multiply_adds() const { return sizes.multiply_adds(); }
 };
 
 struct ConvBackwardWeightProblem {
@@ -57,6 +61,8 @@ struct ConvBackwardWeightProblem {
   const Tensor& x;
   const Tensor& dw;
   MatmulPrecision precision;
+
+  double multiply_adds() const { return sizes.multiply_adds(); }
 };
 
 using ConvForward = Implementation<ConvForwardProblem>;

@@ -153,3 +153,4 @@ void bind_scaled_nets(py::module_& m);       // efficientnet, regnet, convnext
 void bind_transformer_nets(py::module_& m);  // vision_transformer, swin_transformer, maxvit
 void bind_segmentation(py::module_& m);
 void bind_detection(py::module_& m);
+void bind_language_nets(py::module_& m);  // gpt2

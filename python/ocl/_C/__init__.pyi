@@ -87,7 +87,7 @@ class Profile:
         ...
     def table(self, by: str = 'kernel') -> str:
         """
-        A line per kernel, operator, class of module or chosen implementation: calls, total and mean time, share; the longest first.
+        A line per kernel, operator, class of module or chosen implementation, the longest first.
         """
 class dtype:
     """
@@ -1859,6 +1859,8 @@ class Generator:
         """
         Goes on where get_state was called.
         """
+def _ceilings(device: device) -> tuple[float, float]:
+    ...
 def _from_bytes(arg0: bytes, arg1: numpy.dtype[typing.Any], arg2: device) -> Tensor:
     ...
 def _get_implementations() -> str:

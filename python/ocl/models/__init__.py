@@ -1,9 +1,11 @@
 """Nets, as torchvision.models: written in C++ (``nn/models``), by its names.
 
-Those of image classification are here, others in ``segmentation`` and ``detection``.
+Those of image classification and of language are here, others in ``segmentation`` and ``detection``.
 
 Each takes the arguments of torchvision's function of that name and of its class; ``weights`` is the path of a
-file (.pth, .safetensors), for none are downloaded. State dicts are torchvision's.
+file (.pth, .safetensors), for none are downloaded. State dicts are torchvision's. The language models (gpt2,
+gpt2_medium, gpt2_large, gpt2_xl) are so with the names, arguments and state dicts of Hugging Face's
+transformers.
 """
 
 from __future__ import annotations
@@ -19,10 +21,11 @@ from ocl.models.outputs import GoogLeNetOutputs, InceptionOutputs
 from ocl.nn import Module
 
 _NETS = (
-    "AlexNet ConvNeXt DenseNet EfficientNet GoogLeNet Inception3 MaxVit MNASNet MobileNetV2 MobileNetV3 "
-    "RegNet ResNet ShuffleNetV2 SqueezeNet SwinTransformer VGG VisionTransformer"
+    "AlexNet ConvNeXt DenseNet EfficientNet GoogLeNet GPT2LMHeadModel Inception3 MaxVit MNASNet MobileNetV2 "
+    "MobileNetV3 RegNet ResNet ShuffleNetV2 SqueezeNet SwinTransformer VGG VisionTransformer"
 ).split()
 _TASKS = ("detection", "segmentation")
+_NAMES = _C._models.list_models() + _C._models.list_language_models()
 
 # The modules of torchvision.models, then classes and functions: alexnet and googlenet are functions here, and
 # modules in import statements, as there.
@@ -32,14 +35,14 @@ globals().update(_files)
 _builders = {
     name: (file_name, vars(file)[name])
     for file_name, file in _files.items()
-    for name in _C._models.list_models()
+    for name in _NAMES
     if name in vars(file)
 }
 for _file_name, _file in _files.items():
     if _file_name not in _TASKS:
         globals().update({name: vars(_file)[name] for name in _NETS if name in vars(_file)})
-_classification = sorted(name for name, (file_name, _) in _builders.items() if file_name not in _TASKS)
-globals().update({name: _builders[name][1] for name in _classification})
+_functions = sorted(name for name, (file_name, _) in _builders.items() if file_name not in _TASKS)
+globals().update({name: _builders[name][1] for name in _functions})
 
 
 def _filters(patterns: str | Iterable[str] | None) -> list[str]:
@@ -51,8 +54,8 @@ def list_models(
     include: str | Iterable[str] | None = None,
     exclude: str | Iterable[str] | None = None,
 ) -> list[str]:
-    """The names of all nets, or of those in ``module`` (``ocl.models``: image classification), that fit a
-    pattern of ``include``, where given, and none of ``exclude``."""
+    """The names of all nets that torchvision has, or of those in ``module`` (``ocl.models``: image
+    classification), that fit a pattern of ``include``, where given, and none of ``exclude``."""
     wanted, unwanted = _filters(include) or ["*"], _filters(exclude)
     return [
         name
@@ -61,6 +64,9 @@ def list_models(
         and any(fnmatch(name, pattern) for pattern in wanted)
         and not any(fnmatch(name, pattern) for pattern in unwanted)
     ]
+
+
+list_language_models = _C._models.list_language_models
 
 
 def get_model_builder(name: str) -> Callable[..., Module]:
@@ -83,8 +89,9 @@ __all__ = [
     "create_model",
     "get_model",
     "get_model_builder",
+    "list_language_models",
     "list_models",
     *_NETS,
     *_TASKS,
-    *_classification,
+    *_functions,
 ]

@@ -35,21 +35,20 @@ def test_a_device_that_is_not_there_is_one_line(main):
 
 
 class TestGPT:
-    def net(self, **options):
-        return gpt.GPT(11, **{"context": 8, "width": 16, "layers": 2, "heads": 2, "dropout": 0.0} | options)
+    def test_options_reach_the_net(self):
+        options = "--context 8 --width 16 --layers 3 --heads 2 --dropout 0.25"
+        net = gpt.make_net(11, gpt.parse_arguments(options.split()))
+        assert (net.vocab_size, net.n_positions, net.n_embd, net.n_layer, net.n_head) == (11, 8, 16, 3, 2)
+        assert net.transformer.h[0].attn.attn_pdrop == 0.25
+        assert {m.p for m in net.modules() if isinstance(m, ocl.nn.Dropout)} == {0.25}
 
-    def test_no_position_sees_what_comes_after_it(self):
-        net = self.net()
-        first = np.array([[1, 2, 3, 4, 5, 6]])
-        other = np.array([[1, 2, 3, 9, 9, 9]])
-        logits = [net(ocl.tensor(tokens)).numpy() for tokens in (first, other)]
-        np.testing.assert_array_equal(logits[0][:, :3], logits[1][:, :3])
-        assert not np.allclose(logits[0][:, 3:], logits[1][:, 3:])
-
-    def test_the_head_is_the_embedding(self):
-        net = self.net()
-        assert net.head.weight is net.tokens.weight
-        assert sum(p.numel() for p in net.parameters()) == 11 * 16 + 8 * 16 + 2 * (12 * 256 + 13 * 16) + 32
+    @pytest.mark.parametrize("context", [2, 3, 8])
+    def test_it_writes_beyond_what_it_sees(self, context):
+        net = gpt.make_net(11, gpt.parse_arguments(["--context", str(context), "--width", "8"]))
+        written = gpt.write(net, np.arange(context), 30, 0.8)
+        assert len(written) == 30
+        assert set(written) <= set(range(11))
+        assert net.training
 
     def test_it_learns_a_text_by_heart(self, tmp_path, capsys):
         (tmp_path / "text").write_text("abcd" * 100)
@@ -75,8 +74,10 @@ class TestGPT:
         device = str(ocl.get_default_device())
         with pytest.raises(SystemExit, match="gpt.py: the text is too short"):
             gpt.main(["--device", device, "--text", str(tmp_path / "text")])
-        with pytest.raises(SystemExit, match="--width 10 is not divisible by --heads 4"):
+        with pytest.raises(SystemExit, match="n_embd=10 is not divisible by n_head=4"):
             gpt.main(["--device", device, "--width", "10", "--dry-run"])
+        with pytest.raises(SystemExit, match="--context must be at least 2"):
+            gpt.main(["--device", device, "--context", "1", "--dry-run"])
 
 
 class TestVAE:

@@ -83,9 +83,13 @@ class LayerNorm2d(ocl._C._nn.LayerNorm):
         ...
     def reset_parameters(self) -> None:
         ...
+def list_language_models() -> list[str]:
+    """
+    The names of all nets that go on with a text, which list_models leaves out: torchvision has none.
+    """
 def list_models() -> list[str]:
     """
-    The names of all nets.
+    The names of all nets of image classification.
     """
 def require_model(name: str) -> None:
     """

@@ -44,7 +44,8 @@ TEST_F(Models, HaveOptionsByName) {
 
 TEST_F(Models, RefuseUnknownNames) {
   expect_error<ValueError>([] { models::create_model("resnet19"); }, "Unknown model resnet19, did you mean ");
-  expect_error<ValueError>([] { models::create_model("perceptron"); }, "list_models() has the names");
+  expect_error<ValueError>([] { models::create_model("perceptron"); },
+                           "list_models() and list_language_models() have the names");
 }
 
 TEST_F(Models, LearnInOneStep) {
