@@ -1,5 +1,5 @@
 """
-Nets, as torchvision.models.
+Nets, as torchvision.models, and of language.
 """
 from __future__ import annotations
 import collections.abc
@@ -25,7 +25,8 @@ from . import swin_transformer
 from . import maxvit
 from . import segmentation
 from . import detection
-__all__: list[str] = ['Conv2dNormActivation', 'LayerNorm2d', 'MLP', 'Permute', 'SqueezeExcitation', 'alexnet', 'convnext', 'densenet', 'detection', 'efficientnet', 'googlenet', 'inception', 'list_models', 'maxvit', 'mnasnet', 'mobilenetv2', 'mobilenetv3', 'regnet', 'require_model', 'resnet', 'segmentation', 'shufflenetv2', 'squeezenet', 'swin_transformer', 'vgg', 'vision_transformer']
+from . import gpt2
+__all__: list[str] = ['Conv2dNormActivation', 'LayerNorm2d', 'MLP', 'Permute', 'SqueezeExcitation', 'alexnet', 'convnext', 'densenet', 'detection', 'efficientnet', 'googlenet', 'gpt2', 'inception', 'list_language_models', 'list_models', 'maxvit', 'mnasnet', 'mobilenetv2', 'mobilenetv3', 'regnet', 'require_model', 'resnet', 'segmentation', 'shufflenetv2', 'squeezenet', 'swin_transformer', 'vgg', 'vision_transformer']
 class Conv2dNormActivation(ocl._C._nn.Sequential):
     """
     A Conv2d, a norm and an activation, the latter two where there are any.
@@ -89,7 +90,7 @@ def list_language_models() -> list[str]:
     """
 def list_models() -> list[str]:
     """
-    The names of all nets of image classification.
+    The names of all nets that torchvision has.
     """
 def require_model(name: str) -> None:
     """
