@@ -2,6 +2,7 @@
 
 #include "dlprim/core/checked.h"
 #include "dlprim/ops/conv/conv2d_implementations.h"
+#include "dlprim/runtime/alignment.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
 
@@ -70,15 +71,6 @@ bool misses_a_phase(int start, int taps, int step, int phases) {
 struct FilterStrides {
   std::int64_t row, channel;
 };
-
-/** Whether elements of planes with so many pixels may be brought four at a time: they lie on multiples of
- * that. */
-bool is_in_vectors(const Tensor& t, std::int64_t plane) {
-  constexpr std::int64_t wide = 4;
-  const std::size_t first =
-      t.storage->byte_offset() / dlprim::size_of(t.dtype) + static_cast<std::size_t>(t.offset);
-  return plane % wide == 0 && first % wide == 0;
-}
 
 void gather(Queue& queue, const ProductTile& tile, ConvGather s, const FilterStrides& strides,
             const Tensor& source, const Tensor& weight, const Tensor* bias, const Tensor& result) {
@@ -176,8 +168,10 @@ struct BackwardWeight {
     const ProductSize size = weight_size(p.sizes, parts);
     Defines defines = tile.defines(p.dw.dtype, size.depth);
     defines.set("COLUMNS_OF_TAP", columns_of_tap(p.sizes));
-    defines.set("LEFT_WIDTH",
-                tile.copies_left_by_itself(p.dw.dtype) && is_in_vectors(p.dy, p.sizes.out_pixels()) ? 4 : 1);
+    constexpr std::int64_t wide = 4;
+    const bool in_vectors = tile.copies_left_by_itself(p.dw.dtype) && is_aligned_to(wide, p.dy) &&
+                            p.sizes.out_pixels() % wide == 0;
+    defines.set("LEFT_WIDTH", in_vectors ? wide : 1);
     const Tensor partials = queue.scratch({parts, p.dw.numel()}, compute_dtype(p.dw.dtype));
     queue.launch(queue.kernel(weight_file, "conv_weight", defines), tile.range(size), p.dy, p.x, partials,
                  conv_shape(p.sizes), static_cast<int>(parts));

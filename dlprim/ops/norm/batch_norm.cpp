@@ -6,6 +6,7 @@
 #include "dlprim/core/checked.h"
 #include "dlprim/core/real.h"
 #include "dlprim/ops/norm/norm_shared.h"
+#include "dlprim/runtime/alignment.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
 #include "dlprim/runtime/launch_ranges.h"
@@ -82,9 +83,7 @@ VectorKernel vector_kernel(Queue& queue, const char* name, const Tensor& x,
   if (is_cpu(queue)) return {norm_kernel(queue, name, x), x.numel()};
   constexpr std::int64_t wide = 4;
   bool is_wide = e.plane % wide == 0 && x.dtype == compute_dtype(x.dtype);
-  for (const Tensor* t : tensors)
-    is_wide &=
-        (t->storage->byte_offset() / size_of(x.dtype) + static_cast<std::size_t>(t->offset)) % wide == 0;
+  for (const Tensor* t : tensors) is_wide &= is_aligned_to(wide, *t);
   const std::int64_t items = x.numel() / (is_wide ? wide : 1);
   Defines defines = dtype_defines(x.dtype);
   defines.set("WIDTH", is_wide ? wide : 1).set("INDEX", items > max_kernel_int ? "ulong" : "uint");
