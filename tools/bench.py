@@ -147,7 +147,7 @@ class Trainer:
         return (time.perf_counter() - start) / steps
 
 
-def make_torch_trainer(model, threads):
+def make_torch_trainer(model, threads=TORCH_THREADS):
     import torch
 
     torch.set_num_threads(threads)
