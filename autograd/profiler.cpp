@@ -131,19 +131,21 @@ std::ofstream open(const std::filesystem::path& path) {
 class Profile::WorkCounter final : public dlprim::CallListener {
  public:
   void enter(const Call& call) override {
-    if (!is_outermost(call)) return;
+    if (stopped_ || !is_outermost(call)) return;
     static std::atomic<std::uint64_t> last{0};
     if (!call_state.numbered) call_state.numbered = ++last;  // else by another profile of this thread
     works_[call_state.numbered].bytes = traffic_of(call.name, call.arguments());
   }
   void chose(const dlprim::ChosenImplementation& chosen, const std::string&) override {
-    works_[call_state.numbered].operations += 2 * chosen.multiply_adds;
+    if (!stopped_) works_[call_state.numbered].operations += 2 * chosen.multiply_adds;
   }
   void leave(const Call& call) override {
     if (is_outermost(call)) call_state.numbered = 0;
   }
 
   bool is_of_this_thread() const { return thread_ == std::this_thread::get_id(); }
+  /** Called by any thread: counts no more. */
+  void stop() { stopped_ = true; }
 
   /** Gives each launch its part of the work of its call. */
   void share_out(std::vector<Launch>& launches) const {
@@ -164,14 +166,15 @@ class Profile::WorkCounter final : public dlprim::CallListener {
     return call.kind == Call::Kind::primitive && call_state.primitives == 1;
   }
 
+  std::atomic<bool> stopped_{false};
   std::map<std::uint64_t, Work> works_;
   const std::thread::id thread_ = std::this_thread::get_id();
   const dlprim::Listening listening_{*this};
 };
 
 Profile::Profile() {
-  dlprim::Device::start_profiling();
   counter_ = std::make_unique<WorkCounter>();
+  dlprim::Device::start_profiling();
 }
 
 Profile::~Profile() {
@@ -187,6 +190,7 @@ void Profile::stop() {
   if (!running_) return;
   running_ = false;
   std::unique_ptr<WorkCounter> counter = std::move(counter_);
+  counter->stop();
   if (!counter->is_of_this_thread())
     counter.release();  // its thread may be counting, and alone can detach it
   for (auto& [device, records] : dlprim::Device::stop_profiling())
@@ -267,8 +271,8 @@ std::string Profile::table(By by) {
 }
 
 void Profile::export_chrome_trace(const std::filesystem::path& path) {
-  std::ofstream file = open(path);
   const std::map<std::string, Ceilings> of_devices = ceilings();
+  std::ofstream file = open(path);
   file << std::fixed << std::setprecision(3) << "{\"traceEvents\": [";
   bool first = true;
   for (const Launch& launch : launches_) {
@@ -287,8 +291,8 @@ void Profile::export_chrome_trace(const std::filesystem::path& path) {
 }
 
 void Profile::export_csv(const std::filesystem::path& path) {
-  std::ofstream file = open(path);
   const std::map<std::string, Ceilings> of_devices = ceilings();
+  std::ofstream file = open(path);
   file << "device,kernel,start_ns,duration_ns,operator,module,implementation,gflops,gbytes_per_s,"
           "ceiling_percent\n";
   for (const Launch& launch : launches_) {

@@ -27,7 +27,7 @@ from pathlib import Path
 
 import numpy as np
 from bare_launch import bare_launch
-from benchmarks.nets import USUAL, bench_nets
+from benchmarks import USUAL_NETS
 from benchmarks.timing import by_turns, in_milliseconds, spread
 
 import ocl
@@ -191,7 +191,7 @@ def profile_steps(trainer, options):
     with ocl.profiler.profile() as profile:
         for _ in range(steps):
             trainer.step()
-    for by in options.profile.split(","):
+    for by in options.profile:
         print(f"\n{steps} steps by {by}\n{profile.table(by=by)}")
     totals = {}
     for _, kernel, start, end in profile.launches():
@@ -288,6 +288,23 @@ def bench_start(options):
     return {"cold": cold_seconds, "cold_built": cold_built, "warm": seconds, "warm_built": built}
 
 
+def bench_nets(options):
+    """Steps of whole nets; what it takes is imported here, for other figures count imports."""
+    from benchmarks.nets import bench_nets
+
+    return bench_nets(options)
+
+
+GROUPINGS = ("kernel", "operator", "module", "implementation")
+
+
+def groupings(text):
+    wanted = text.split(",")
+    if unknown := [name for name in wanted if name not in GROUPINGS]:
+        raise argparse.ArgumentTypeError(f"expected some of {', '.join(GROUPINGS)}, got {unknown[0]!r}")
+    return wanted
+
+
 def parse_arguments():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -317,7 +334,8 @@ def parse_arguments():
     option(
         "--profile",
         nargs="?",
-        const="kernel",
+        const=["kernel"],
+        type=groupings,
         metavar="BY",
         help="show where the time goes: by kernel (default), operator, module, implementation, or several",
     )
@@ -326,7 +344,7 @@ def parse_arguments():
     option("--json", metavar="FILE", help="write the figures")
     option("--model", default="mnist", choices=list(MODELS), help="of `step`, default %(default)s")
     nets = parser.add_argument_group("nets").add_argument
-    nets("--nets", default=",".join(USUAL), help="names with commas, default %(default)s")
+    nets("--nets", default=",".join(USUAL_NETS), help="names with commas, default %(default)s")
     nets("--batch", type=int, metavar="N", help="pictures, default 64, on CPUs 4")
     nets("--side", type=int, default=224, metavar="PIXELS", help="of the pictures, default %(default)s")
     nets("--inference", action="store_true", help="forward alone, in evaluation, in place of training steps")

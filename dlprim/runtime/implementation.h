@@ -64,7 +64,7 @@ class ImplementationFamily {
   /** -1: none. */
   int forced() const { return forced_.load(std::memory_order_relaxed); }
   bool is_refused(int i) const { return (refused_.load(std::memory_order_relaxed) >> i & 1U) != 0; }
-  /** For the rest of the process, with a warning. */
+  /** For the rest of the process, on every device, with a warning. */
   void leave_out(int i, const RefusedKernelError& error) const;
   [[noreturn]] void none_left() const;
 

@@ -41,8 +41,9 @@ DefaultBoxGenerator::DefaultBoxGenerator(const DefaultBoxGeneratorOptions& o) : 
   const std::size_t maps = o.aspect_ratios().size();
   dlprim::require(!o.steps() || o.steps()->size() == maps,
                   "aspect_ratios and steps should have the same length");
-  dlprim::require(!o.scales() || o.scales()->size() > maps, "DefaultBoxGenerator: expected ", maps + 1,
-                  " scales, one more than aspect_ratios, got ", o.scales() ? o.scales()->size() : 0);
+  dlprim::require(!o.scales() || o.scales()->size() > maps, "DefaultBoxGenerator: expected at least ",
+                  maps + 1, " scales, one more than aspect_ratios, got ",
+                  o.scales() ? o.scales()->size() : 0);
 }
 
 std::vector<double> DefaultBoxGenerator::scales() const {

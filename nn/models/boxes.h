@@ -29,7 +29,7 @@ struct DefaultBoxGeneratorOptions {
   OPTION_LIST(1, aspect_ratios_, min_ratio_, max_ratio_, scales_, steps_, clip_)
 };
 /** torchvision's DefaultBoxGenerator: the boxes that SSD starts from ("SSD: Single Shot MultiBox Detector",
- * Liu et al. 2016). Throws ValueError for scales or steps of another number. */
+ * Liu et al. 2016). Throws ValueError for fewer scales, or steps of another number. */
 class DefaultBoxGenerator : public Layer<DefaultBoxGenerator, DefaultBoxGeneratorOptions> {
  public:
   explicit DefaultBoxGenerator(const DefaultBoxGeneratorOptions& options = {});

@@ -102,10 +102,10 @@ void require_tokens(const char* op, const Tensor& tokens) {
 /** Refuses what no distribution can be made of. */
 void require_sense(const GenerationOptions& o, const Tensor& tokens, const GPT2Options& net) {
   require(o.max_new_tokens() >= 0, "generate: max_new_tokens must not be negative, got ", o.max_new_tokens());
-  require(tokens.size(1) + o.max_new_tokens() <= net.n_positions(), "generate: ", tokens.size(1),
+  require(o.max_new_tokens() <= net.n_positions() - tokens.size(1), "generate: ", tokens.size(1),
           " tokens and max_new_tokens=", o.max_new_tokens(),
           " are more than n_positions=", net.n_positions());
-  require(o.temperature() > 0 && std::isfinite(o.temperature()),
+  require(!o.do_sample() || (o.temperature() > 0 && std::isfinite(o.temperature())),
           "generate: temperature must be above 0, got ", o.temperature(),
           "; do_sample=False takes the likeliest");
   require(!o.top_k() || *o.top_k() > 0, "generate: top_k must be above 0, got ", o.top_k().value_or(0));

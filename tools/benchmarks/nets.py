@@ -14,7 +14,6 @@ from ocl.utils import summary
 
 from .timing import by_turns
 
-USUAL = "alexnet resnet18 resnet50 vgg16 mobilenet_v2".split()
 CLASSES = 1000
 # Of the largest output; nets of random weights in evaluation. TF32 has 11 bits of an operand, bfloat16 8.
 TOLERANCES = {"highest": 1e-3, "high": 3e-2, "medium": 2e-1}
@@ -137,7 +136,11 @@ def describe(device, options):
     if device == "cpu":
         return f"PyTorch {torch.__version__}, CPU, {options.threads} threads"
     tf32 = "on" if torch.backends.cudnn.allow_tf32 else "off"
-    return f"PyTorch {torch.__version__}, {torch.cuda.get_device_name()}, TF32 convolutions {tf32}"
+    products = torch.get_float32_matmul_precision()
+    return (
+        f"PyTorch {torch.__version__}, {torch.cuda.get_device_name()}, TF32 convolutions {tf32}, "
+        f'matrix products "{products}"'
+    )
 
 
 def two_nets(name):
@@ -202,7 +205,7 @@ def check_outputs(name, contenders, options):
 def show_profile(contender, options):
     with ocl.profiler.profile() as profile:
         contender.seconds_of_block(options.steps)
-    for by in options.profile.split(","):
+    for by in options.profile:
         print(f"\n{options.steps} steps by {by}\n{profile.table(by=by)}")
 
 

@@ -40,8 +40,9 @@ inline stretch_t points_between(const axis_t *a, REAL origin, REAL low, REAL hig
   if (!(a->step > 0)) return s;
   const REAL first = (low - origin) / a->step, last = (high - origin) / a->step;
   const REAL rounding = 2 + (fabs(first) + fabs(last)) * (REAL)1e-5;  // more than positions can be wrong by
-  s.first = (int)fmax(fmin(first - rounding, (REAL)count), (REAL)0);
-  s.end = (int)fmax(fmin(last + rounding, (REAL)count), (REAL)0);
+  // A count above 2^24 may be rounded up.
+  s.first = min((int)fmax(fmin(first - rounding, (REAL)count), (REAL)0), count);
+  s.end = min((int)fmax(fmin(last + rounding, (REAL)count), (REAL)0), count);
   return s;
 }
 

@@ -1,5 +1,7 @@
 #include "dlprim/ops/box/roi_align.h"
 
+#include <algorithm>
+
 #include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
 #include "dlprim/core/real.h"
@@ -44,7 +46,8 @@ KernelRegions<Real> regions_of(const char* op, const Dims& x, const Dims& y, con
 
 /** What an element of the result costs: the points that it is a mean of, where their number is known. */
 std::int64_t cost_of(const RegionGeometry& g) {
-  const std::int64_t points = g.sampling_ratio > 0 ? g.sampling_ratio : 4;
+  constexpr std::int64_t most = 1024;
+  const std::int64_t points = g.sampling_ratio > 0 ? std::min(std::int64_t{g.sampling_ratio}, most) : 4;
   return 8 * points * points;
 }
 

@@ -23,8 +23,8 @@ struct Splits {
 Splits splits_of(const ProductTile& tile, const DeviceInfo& device, const GemmProblem& p) {
   constexpr std::int64_t least = 256;
   const std::int64_t room = std::int64_t{device.compute_units} * tile.resident;
-  const std::int64_t wanted =
-      std::clamp<std::int64_t>(room / std::max<std::int64_t>(tile.groups(size_of(p)), 1), 1, p.k / least + 1);
+  const std::int64_t wanted = std::clamp<std::int64_t>(
+      room / std::max<std::int64_t>(tile.groups(size_of(p)), 1), 1, std::max<std::int64_t>(p.k / least, 1));
   if (wanted == 1) return {1, p.k};
   const std::int64_t depth = round_up(ceil_div(p.k, wanted), tile.depth);
   return {ceil_div(p.k, depth), depth};

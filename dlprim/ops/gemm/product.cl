@@ -83,6 +83,10 @@ inline int right_place(const int i) {
                         : DEPTH_OF_ELEMENT(item, i, TILE_COLUMNS) * RIGHT_K + LINE_OF_ITEM(item, TILE_COLUMNS) * RIGHT_LINE;
 }
 
+#if LEFT_WIDTH > 1 && (WARP_GROUPS || !ASYNCHRONOUS_COPIES)
+#error What goes through registers is brought element by element.
+#endif
+
 // ---- the steps
 
 #define PANEL_MEMORY(name, size) __local REAL name[TILE_STAGES * (size)] __attribute__((aligned(4 * sizeof(REAL))))

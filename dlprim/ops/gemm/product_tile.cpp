@@ -18,7 +18,7 @@ bool is_precise_enough(const ProductTile& tile, DType dtype, MatmulPrecision pre
   return tile.tf32_products != 1 || dtype != DType::float32 || precision != MatmulPrecision::highest;
 }
 
-/** Pairs of panels in local memory: more than two serve copies that go on by themselves (product_tensor.cl).
+/** Pairs of panels in local memory: more than two serve copies that go on by themselves (product_copies.cl).
  */
 int stages_of(const ProductTile& tile, DType dtype) {
   return dtype == compute_dtype(dtype) ? tile.stages : 2;
@@ -36,9 +36,9 @@ std::uint64_t panel_bytes(const ProductTile& tile, DType dtype) {
 
 /** What a kernel may declare. NVIDIA's driver says 48 KiB; for Hopper it takes 96. */
 std::uint64_t usable_local_memory(const DeviceInfo& device) {
-  constexpr int hopper = 90;
   constexpr std::uint64_t of_hopper = 96 << 10;
-  return device.compute_capability >= hopper ? std::max(of_hopper, device.local_memory) : device.local_memory;
+  return device.compute_capability == with_warp_groups ? std::max(of_hopper, device.local_memory)
+                                                       : device.local_memory;
 }
 
 }  // namespace

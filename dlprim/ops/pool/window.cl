@@ -27,7 +27,7 @@ inline span_t window_span(const PoolWindow *w, int axis, int out) {
 
 // n / d of n >= 0. GPUs divide integers in some 30 instructions, which took most of pooling's time.
 inline int quotient(const int n, const int d) {
-  // Halfway between two integers the product's rounding, of three parts in 2^24, reaches neither.
+  // Halfway between two integers the rounding of both, of six parts in 2^24 at most, reaches neither.
   return n < (1 << 20) ? (int)(((float)n + 0.5f) * (1.0f / (float)d)) : n / d;
 }
 

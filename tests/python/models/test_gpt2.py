@@ -166,6 +166,11 @@ class TestNumbers:
             net.eval()
             np.testing.assert_array_equal(net(tokens).detach().numpy(), net(tokens).detach().numpy())
 
+    def test_a_temperature_is_of_no_effect_where_nothing_is_drawn(self, net):
+        tokens = ocl.zeros(1, 3, dtype=ocl.int64)
+        cold = net.generate(tokens, max_new_tokens=4, temperature=0.0)
+        assert cold.tolist() == net.generate(tokens, max_new_tokens=4).tolist()
+
     def test_tokens_that_do_not_fit(self, net):
         with pytest.raises(ValueError, match=r"GPT2Model: a sequence of 21 tokens .* n_positions=20"):
             net(ocl.zeros(1, POSITIONS + 1, dtype=ocl.int64))
@@ -394,8 +399,9 @@ class TestGeneration:
                 "3 tokens and max_new_tokens=18 are more than n_positions=20",
             ),
             ({"max_new_tokens": -1}, "max_new_tokens must not be negative, got -1"),
-            ({"temperature": 0.0}, "temperature must be above 0, got 0; do_sample=False"),
-            ({"temperature": math.inf}, "temperature must be above 0, got inf"),
+            ({"max_new_tokens": 2**63 - 1}, f"3 tokens and max_new_tokens={2**63 - 1} are more than"),
+            ({"do_sample": True, "temperature": 0.0}, "temperature must be above 0, got 0; do_sample=False"),
+            ({"do_sample": True, "temperature": math.inf}, "temperature must be above 0, got inf"),
             ({"top_k": 0}, "top_k must be above 0, got 0"),
             ({"top_p": 0.0}, r"top_p must be in \(0, 1\], got 0"),
             ({"top_p": 1.1}, r"top_p must be in \(0, 1\], got 1.1"),
