@@ -1,12 +1,12 @@
 """tools/bench.py nets, run as a user runs it."""
 
-import importlib.util
 import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from validation.torchvision_files import find_torchvision
 
 import ocl
 
@@ -35,7 +35,7 @@ def test_training_steps_with_a_profile(tmp_path):
     assert resnet / squeezenet > 2  # operations of a step: 0.9 and 0.2 GFLOP
 
 
-@pytest.mark.skipif(importlib.util.find_spec("torchvision") is None, reason="torchvision is not installed")
+@pytest.mark.skipif(find_torchvision() is None, reason="torchvision is not installed")
 def test_inference_beside_torchvision(tmp_path):
     printed, figures = bench(tmp_path, "--inference", "--against", "torch")
     assert "geometric mean" in printed

@@ -94,18 +94,12 @@ void gather(Queue& queue, const ProductTile& tile, ConvGather s, const FilterStr
                Optional{bias}, result, s, bias ? 1 : 0);
 }
 
-/** Whether an int counts the elements of a group's planes, as the kernels do. */
-bool counts_planes(std::int64_t channels, std::int64_t pixels) {
-  return channels * pixels <= max_kernel_int;
-}
-
 template <std::size_t index>
 struct Forward {
   static constexpr const ProductTile& tile = product_tiles[index];
 
   static bool can_take(const DeviceInfo& device, const ConvForwardProblem& p) {
-    return tile.can_take(device, p.y.dtype, p.precision) &&
-           counts_planes(p.sizes.in_channels, p.sizes.in_pixels());
+    return tile.can_take(device, p.y.dtype, p.precision);
   }
   static double expected_cost(const DeviceInfo& device, const ConvForwardProblem& p) {
     return tile.cost(device, size_of(forward_gather(p.sizes)));
@@ -122,8 +116,7 @@ struct BackwardData {
   static constexpr const ProductTile& tile = product_tiles[index];
 
   static bool can_take(const DeviceInfo& device, const ConvBackwardDataProblem& p) {
-    return tile.can_take(device, p.dx.dtype, p.precision) &&
-           counts_planes(p.sizes.out_channels, p.sizes.out_pixels());
+    return tile.can_take(device, p.dx.dtype, p.precision);
   }
   static double expected_cost(const DeviceInfo& device, const ConvBackwardDataProblem& p) {
     const ConvSizes& s = p.sizes;
@@ -165,8 +158,9 @@ struct BackwardWeight {
   static constexpr const ProductTile& tile = product_tiles[index];
 
   static bool can_take(const DeviceInfo& device, const ConvBackwardWeightProblem& p) {
+    // The kernel counts the elements of a group's planes with an int.
     return tile.can_take(device, p.dw.dtype, p.precision) &&
-           counts_planes(p.sizes.in_channels, p.sizes.in_pixels());
+           p.sizes.in_channels * p.sizes.in_pixels() <= max_kernel_int;
   }
   static double expected_cost(const DeviceInfo& device, const ConvBackwardWeightProblem& p) {
     return tile.cost_by_weight(device, weight_size(p.sizes, parts_of(tile, device, p.sizes)));

@@ -95,7 +95,7 @@ inline void fetch(Gather *g, const ConvGather s, LEFT_PANEL left_to, RIGHT_PANEL
     const int k = g->channel + COLUMN_DEPTH(i), channel = k / taps, tap = REMAINDER(k, taps);
     const int dh = tap_at(s.start_h, 0, tap / s.taps_w, s.tap_h), dw = tap_at(s.start_w, 0, REMAINDER(tap, s.taps_w), s.tap_w);
     BRING_RIGHT(i, k < depth && is_inside(g, s, dh, dw),
-                g->planes + channel * (s.source_h * s.source_w) + place_of(g, s, dh, dw));
+                g->planes + (long)channel * (s.source_h * s.source_w) + place_of(g, s, dh, dw));
   }
   g->channel += TILE_DEPTH;
 #else
