@@ -4,7 +4,7 @@
     tools/validate_network.py                                  # one net of each family
     tools/validate_network.py --nets resnet18,vit_b_16 --modes eval --verbose
     tools/validate_network.py --nets all --device ocl:1 --json figures.json
-    tools/validate_network.py --nets all --json figures.json --resume   # less what the file has
+    tools/validate_network.py --nets all --json figures.json --resume figures.json  # less what it has
 
 Exits with 1 if a net fails. docs/validated-nets.md says what is compared.
 """
@@ -42,17 +42,27 @@ def parse_arguments(arguments=None):
     )
     option("--side", type=int, metavar="PIXELS", help="of the pictures, where the net's own is not wanted")
     option("--batch", type=int, metavar="N", help="pictures, likewise")
+    option(
+        "--truth",
+        choices=["cpu", "cuda"],
+        default="cpu",
+        help="where PyTorch computes in float64, default %(default)s; its float32 is the CPU's in any case",
+    )
     option("--threads", type=int, default=1, metavar="N", help="of PyTorch, default %(default)s")
     option("--verbose", action="store_true", help="show every tensor")
     option("--json", metavar="FILE", help="write all figures")
-    option("--resume", action="store_true", help="take from the file of --json what it has already")
+    option(
+        "--resume",
+        nargs="+",
+        default=[],
+        metavar="FILE",
+        help="take what these files of --json have already, as far as they exist: goes on, and joins",
+    )
     option("--markdown", metavar="FILE", help="write the table as a page")
     option("--readme", metavar="FILE", help="put a line for each family of nets between the marks there")
     options = parser.parse_args(arguments)
     left_out = named_nets(parser, options.without) if options.without else []
     options.nets = [name for name in named_nets(parser, options.nets) if name not in left_out]
-    if options.resume and not options.json:
-        parser.error("--resume goes on from the file that --json names")
     if options.readme:
         try:
             report.between_marks(Path(options.readme).read_text())
@@ -94,14 +104,22 @@ def write_whole(path, text):
     os.replace(unfinished, path)
 
 
-def earlier_outcomes(options, device, source):
-    """Those in the file of --json, to go on from."""
-    if not options.resume or not Path(options.json).exists():
-        return []
-    figures = json.loads(Path(options.json).read_text())
-    if (figures["device"], figures["source"]) != (device, source):
-        sys.exit(f"{options.json} is of {figures['device']} with {figures['source']}: not gone on with")
-    return report.from_json(figures)
+def earlier_outcomes(options, *about):
+    """Those in the files of --resume, to go on from."""
+    outcomes = {}
+    for file in filter(os.path.exists, options.resume):
+        figures = json.loads(Path(file).read_text())
+        is_of = tuple(figures[key] for key in ("device", "source", "reference"))
+        if is_of != about:
+            sys.exit(f"{file} is of {' with '.join(is_of)}, not of {' with '.join(about)}: not gone on with")
+        outcomes |= {(outcome.net, outcome.mode): outcome for outcome in report.from_json(figures)}
+    return in_order(outcomes.values())
+
+
+def reference_of(truth_device):
+    """What the nets are compared with, in words."""
+    where = "the CPU" if truth_device == "cpu" else torch.cuda.get_device_name()
+    return f"PyTorch {torch.__version__}, float64 on {where}"
 
 
 def in_order(outcomes):
@@ -116,7 +134,7 @@ def main(arguments=None):
     source = options.source
     make_ours, make_twin = nets.our_factory(source), nets.our_factory("torchvision")
     command = shlex.join(["tools/validate_network.py", *(sys.argv[1:] if arguments is None else arguments)])
-    about = (command, ocl.get_device_name(), SOURCES[source])
+    about = (command, ocl.get_device_name(), SOURCES[source], reference_of(options.truth))
     table, outcomes = report.Table(), earlier_outcomes(options, *about[1:])
     done = {(outcome.net, outcome.mode) for outcome in outcomes}
     print(table.heading(), *map(table.line, outcomes), sep="\n", flush=True)
@@ -129,7 +147,7 @@ def main(arguments=None):
         for mode in modes:
             ours = make_ours(name, **setting.options)
             twin = make_twin(name, **setting.options) if source == "models" else None
-            outcome = validate(name, theirs, ours, nets.pictures(setting), mode, twin)
+            outcome = validate(name, theirs, ours, nets.pictures(setting), mode, twin, options.truth)
             outcomes = in_order([*outcomes, outcome])
             write_files(options, outcomes, about)
             print(table.line(outcome), flush=True)

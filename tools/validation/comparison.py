@@ -15,7 +15,7 @@ import torch
 
 import ocl
 
-from .kinks import Recording, Repeating
+from .kinks import Recording, Repeating, host_array
 
 LIMIT = 4.0
 # An exact result of PyTorch's, by luck, allows no division: roundings of the last bits are free.
@@ -95,21 +95,22 @@ class Numbers:
         return {name: value for name, value in self.values.items() if name.startswith("(")}
 
 
-def validate(name, theirs, ours, pictures, mode, twin=None):
+def validate(name, theirs, ours, pictures, mode, twin=None, truth_device="cpu"):
     """Compares in `mode` ("train" or "eval") a net of PyTorch's with ours of the same weights.
 
     PyTorch's own distance of a tensor is the largest of those by its several ways to compute: where a
     gradient is a sum of which next to nothing is left, that of one way alone may be small by chance.
 
     Args:
-        theirs: PyTorch's module, float32; it is left as it is.
+        theirs: PyTorch's module, float32, on the CPU; it is left as it is.
         ours: our module; it gets the weights of `theirs`, and is good for nothing else afterwards.
         pictures: the input, a float32 array.
         twin: another of our modules, of the same operators, whose decisions are taken for those of `ours`:
             where forward is C++, no one from outside sees what it does between its submodules.
+        truth_device: of PyTorch's, where float64 is computed.
     """
     start = time.perf_counter()
-    truth = _Truth(theirs, pictures, mode)
+    truth = _Truth(theirs, pictures, mode, truth_device)
     own = [truth.distances_of(run(theirs, pictures, mode)) for run in _TORCH_RUNS]
     actual = truth.distances_of(_our_numbers(theirs, ours, twin, pictures, mode))
     comparison = Comparison(
@@ -136,12 +137,18 @@ def _our_numbers(theirs, ours, twin, pictures, mode):
 class _Truth:
     """PyTorch's float64, going its own ways at the kinks or another's."""
 
-    def __init__(self, theirs, pictures, mode):
+    def __init__(self, theirs, pictures, mode, device):
         self._theirs, self._pictures, self._mode = theirs, pictures.astype(np.float64), mode
+        self._device = device
         self._own = self._numbers(None)
 
     def _numbers(self, decisions):
-        return _run(torch, copy.deepcopy(self._theirs).double(), self._pictures, self._mode, decisions)
+        net = copy.deepcopy(self._theirs).to(self._device, torch.float64)
+        numbers = _run(torch, net, self._pictures, self._mode, decisions)
+        del net
+        if self._device != "cpu":
+            torch.get_device_module(self._device).empty_cache()  # ours may be the same device
+        return numbers
 
     def distances_of(self, found):
         """{"values", "gradients", "aligned", "decisions"}: each {name of a tensor: distance}."""
@@ -192,21 +199,22 @@ def _run(library, net, pictures, mode, decisions=None, **options):
 
 
 def _forward_and_backward(library, net, pictures, **options):
-    leaf = library.tensor(pictures, requires_grad=True)
+    device = next(net.parameters()).device
+    leaf = library.tensor(pictures, device=device, requires_grad=True)
     outputs = net(leaf.contiguous(**options) if options else leaf)
     outputs = outputs if isinstance(outputs, tuple) else (outputs,)
     rng = np.random.default_rng(2)
     upstream = [rng.uniform(-1, 1, tuple(output.shape)).astype(np.float32) for output in outputs]
     total = sum(
-        (output * library.tensor(given.astype(pictures.dtype))).sum()
+        (output * library.tensor(given.astype(pictures.dtype), device=device)).sum()
         for output, given in zip(outputs, upstream, strict=True)
     )
     total.backward()
-    values = {f"(output {i})": _array(output) for i, output in enumerate(outputs)}
+    values = {f"(output {i})": host_array(output) for i, output in enumerate(outputs)}
     if net.training:
-        values |= {name: _array(buffer) for name, buffer in net.named_buffers()}
+        values |= {name: host_array(buffer) for name, buffer in net.named_buffers()}
     gradients = {"(pictures)": leaf.grad} | {name: p.grad for name, p in net.named_parameters()}
-    return values, {name: None if g is None else g.numpy() for name, g in gradients.items()}
+    return values, {name: None if g is None else host_array(g) for name, g in gradients.items()}
 
 
 def _draw_nothing(net):
@@ -214,10 +222,6 @@ def _draw_nothing(net):
     for module in net.modules():
         if "Dropout" in type(module).__name__ or type(module).__name__ == "StochasticDepth":
             module.p = 0.0
-
-
-def _array(tensor):
-    return np.array(tensor.detach().numpy())
 
 
 def _distances(values, truth):

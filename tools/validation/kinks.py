@@ -9,6 +9,7 @@ import contextlib
 from unittest import mock
 
 import numpy as np
+import torch
 
 # By the class of module: where the pieces of the function end, and the pieces from left to right.
 _PIECES = {
@@ -20,9 +21,15 @@ _PIECES = {
 _POOL = "MaxPool2d"
 
 
+def host_array(tensor):
+    """The values of a tensor of torch or ocl, of whatever device, as an array of their own."""
+    tensor = tensor.detach()
+    return np.array((tensor.cpu() if isinstance(tensor, torch.Tensor) else tensor).numpy())
+
+
 def _piece_of(x, kind):
     """The number of the piece that each element is on; an end belongs to the flat side, as in PyTorch."""
-    values, ends = x.detach().numpy(), _PIECES[kind][0]
+    values, ends = host_array(x), _PIECES[kind][0]
     pieces = (values > ends[0]).astype(np.uint8)
     return pieces + (values >= ends[1]) if len(ends) == 2 else pieces
 
@@ -44,7 +51,7 @@ class Recording:
     def _at_pool(self, library, original, x, **options):
         def places():
             found = library.nn.functional.max_pool2d.original(x.detach(), **options, return_indices=True)
-            return np.array(found[1].numpy())
+            return host_array(found[1])
 
         self._note(places)
         return self._original(original, x)
@@ -72,7 +79,7 @@ class Repeating:
         return _replaced(library, net, self._at_function, self._at_pool)
 
     def _at_function(self, library, kind, original, x):
-        decision = library.from_numpy(next(self._decisions))
+        decision = library.from_numpy(next(self._decisions)).to(x.device)
         pieces = [piece(x) for piece in _PIECES[kind][1]]
         y = pieces[0]
         for number, piece in enumerate(pieces[1:], start=1):
@@ -80,7 +87,7 @@ class Repeating:
         return y
 
     def _at_pool(self, library, original, x, **options):
-        places = library.from_numpy(next(self._decisions))
+        places = library.from_numpy(next(self._decisions)).to(x.device)
         return x.flatten(2).gather(2, places.flatten(2)).reshape(places.shape)
 
 

@@ -60,9 +60,9 @@ PAGE = """\
 # Validated nets
 
 Made by `{command}` on {device},
-with {source}.
+with {source}, beside {reference}.
 
-Each net has the same weights in torchvision on the CPU, in float64 and in float32, and here. An error is the
+Each net has the same weights in torchvision, in float64 and in float32 on the CPU, and here. An error is the
 norm of the difference from float64 over the norm of the float64 tensor; in brackets, as a multiple of PyTorch
 float32's own, which is the largest of three: as it comes, with channels last, and without oneDNN. At most
 {limit:g} times is a pass.
@@ -81,12 +81,13 @@ An error near or above 1 is of a gradient that is 0 but for roundings, such as a
 """
 
 
-def markdown(outcomes, command, device, source):
-    """The page docs/validated-nets.md."""
+def markdown(outcomes, command, device, source, reference):
+    """A page such as docs/validated-nets.md."""
     return PAGE.format(
         command=command,
         device=device,
         source=source,
+        reference=reference,
         limit=LIMIT,
         headings=" | ".join(HEADINGS),
         rule="---|" * len(HEADINGS),
@@ -94,12 +95,13 @@ def markdown(outcomes, command, device, source):
     )
 
 
-def as_json(outcomes, command, device, source):
+def as_json(outcomes, command, device, source, reference):
     """Every figure, as plain dicts and lists."""
     return {
         "command": command,
         "device": device,
         "source": source,
+        "reference": reference,
         "nets": [
             {
                 "net": outcome.net,

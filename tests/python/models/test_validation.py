@@ -322,14 +322,27 @@ class TestProgram:
         monkeypatch.setattr(
             validate_network, "validate", lambda *given: done.append(given[4]) or validate(*given)
         )
-        assert self.run(*options, "--resume") == 0
+        resume = ("--resume", str(figures), str(tmp_path / "absent.json"))
+        assert self.run(*options, *resume) == 0
         assert done == ["train"]
         modes = [(net["net"], net["mode"]) for net in json.loads(figures.read_text())["nets"]]
         assert modes == [("squeezenet1_1", "train"), ("squeezenet1_1", "eval")]
         assert capsys.readouterr().out.splitlines()[-1] == "2 of 2 pass"
         figures.write_text(figures.read_text().replace('"device": "', '"device": "another '))
         with pytest.raises(SystemExit, match="not gone on with"):
-            self.run(*options, "--resume")
+            self.run(*options, *resume)
+
+    def test_runs_of_one_net_each_are_joined(self, tmp_path, capsys):
+        nets, files = ["squeezenet1_1", "squeezenet1_0"], []
+        for net in nets:
+            files.append(str(tmp_path / f"{net}.json"))
+            given = ["--nets", net, *"--modes eval --side 32 --batch 2 --json".split(), files[-1]]
+            assert self.run(*given) == 0
+        page = tmp_path / "page.md"
+        joined = ["--nets", ",".join(nets), "--modes", "eval", "--resume", *files, "--markdown", str(page)]
+        assert self.run(*joined) == 0
+        assert capsys.readouterr().out.splitlines()[-1] == "2 of 2 pass"
+        assert [line[0] for line in report.rows_of_page(page.read_text())] == sorted(nets)
 
     def test_the_table_of_a_readme(self, tmp_path):
         readme, page = tmp_path / "README.md", tmp_path / "page.md"
@@ -355,7 +368,7 @@ class TestProgram:
 
 def test_outcomes_survive_being_written():
     outcome = comparison.Outcome("net", "train", (2, 3), comparison_of(gradient=math.nan), 1.5)
-    (again,) = report.from_json(json.loads(json.dumps(report.as_json([outcome], "", "", ""))))
+    (again,) = report.from_json(json.loads(json.dumps(report.as_json([outcome], "", "", "", ""))))
     assert report.row(again) == report.row(outcome)
 
 
