@@ -1,7 +1,8 @@
 // The engine of products on NVIDIA's tensor cores (mma.sync, compute capability 8.0 and up): a warp makes WARP_ROWS x
 // WARP_COLUMNS results in fragments of 16 x 8. TF32_PRODUCTS is 1, operands rounded to TF32; or 3
 // for float32: x = big + small in TF32 numbers, and all but small * small counts (Ootomo and Yokota, arXiv 2203.03341).
-// Tensor cores truncate where they add, so that sums that are to be float32's leave them after each step.
+// Tensor cores truncate where they add, so that sums that are to be float32's leave them after each 8 of the depth, and add
+// what is small first: each truncation of a whole sum takes half of its last bit, from all results alike.
 
 // A fragment is read by items that stand at 4 k of 8 lines: those lie on different banks either way.
 #define LEFT_K (LEFT_BY_DEPTH ? 1 : TILE_ROWS + 8)
@@ -42,6 +43,13 @@ inline void multiply_fragments(float *d, const uint *a, const uint *b) {
       "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+inline void begin_fragments(float *d, const uint *a, const uint *b) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%10,%10,%10,%10};"
+      : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "f"(0.0f));
 }
 
 inline void load_fragment(uint *to, const int count, __local const float *from, const int line_step, const int k_step) {
@@ -119,8 +127,6 @@ inline void split(uint *big, uint *small, const int count) {
 }
 
 inline void multiply_add(__local const float *left, __local const float *right, float (*sums)[COLUMN_FRAGMENTS][4]) {
-  float step_sums[ROW_FRAGMENTS][COLUMN_FRAGMENTS][4];
-  clear(step_sums);
   UNROLL for (int k = 0; k < TILE_DEPTH; k += 8) {
     uint b[COLUMN_FRAGMENTS][2], b_small[COLUMN_FRAGMENTS][2];
     UNROLL for (int j = 0; j < COLUMN_FRAGMENTS; ++j) {
@@ -129,16 +135,16 @@ inline void multiply_add(__local const float *left, __local const float *right, 
     }
     UNROLL for (int i = 0; i < ROW_FRAGMENTS; ++i) {
       uint a[4], a_small[4];
+      float eighth[COLUMN_FRAGMENTS][4];
       load_fragment(a, 4, left + k * LEFT_K + i * 16 * LEFT_LINE, 8 * LEFT_LINE, 4 * LEFT_K);
       split(a, a_small, 4);
-      UNROLL for (int j = 0; j < COLUMN_FRAGMENTS; ++j) multiply_fragments(step_sums[i][j], a_small, b[j]);
-      UNROLL for (int j = 0; j < COLUMN_FRAGMENTS; ++j) multiply_fragments(step_sums[i][j], a, b_small[j]);
-      UNROLL for (int j = 0; j < COLUMN_FRAGMENTS; ++j) multiply_fragments(step_sums[i][j], a, b[j]);
+      UNROLL for (int j = 0; j < COLUMN_FRAGMENTS; ++j) begin_fragments(eighth[j], a_small, b[j]);
+      UNROLL for (int j = 0; j < COLUMN_FRAGMENTS; ++j) multiply_fragments(eighth[j], a, b_small[j]);
+      UNROLL for (int j = 0; j < COLUMN_FRAGMENTS; ++j) multiply_fragments(eighth[j], a, b[j]);
+      UNROLL for (int j = 0; j < COLUMN_FRAGMENTS; ++j)
+        UNROLL for (int e = 0; e < 4; ++e) sums[i][j][e] += eighth[j][e];
     }
   }
-  UNROLL for (int i = 0; i < ROW_FRAGMENTS; ++i)
-    UNROLL for (int j = 0; j < COLUMN_FRAGMENTS; ++j)
-      UNROLL for (int e = 0; e < 4; ++e) sums[i][j][e] += step_sums[i][j][e];
 }
 
 #define MULTIPLY(left, right)                                                                               \

@@ -136,7 +136,8 @@ inline void begin_step(__local const float *left, __local const float *right, fl
 
 #else
 
-// Tensor cores truncate where they add, so that sums leave them after each step.
+// Tensor cores truncate where they add, so that sums leave them after each step; and what is small is added first, where
+// it costs next to nothing: each truncation of a whole sum takes half of its last bit, from all results alike.
 #define RESULTS                                      \
   PLACE_OF_LANE;                                     \
   float result[BLOCKS][SUMS], step_sums[BLOCKS][SUMS]; \
@@ -197,8 +198,9 @@ inline void begin_step(__local const float *left, __local const float *right, fl
     UNROLL for (int b = 0; b < BLOCKS; ++b) {
       begin_product(sums[b], small[k][b], big_cores + k * NEXT_EIGHTH, k == 0);
       begin_product(sums[b], big[k][b], small_cores + k * NEXT_EIGHTH, 0);
-      begin_product(sums[b], big[k][b], big_cores + k * NEXT_EIGHTH, 0);
     }
+  UNROLL for (int k = 0; k < EIGHTHS; ++k)
+    UNROLL for (int b = 0; b < BLOCKS; ++b) begin_product(sums[b], big[k][b], big_cores + k * NEXT_EIGHTH, 0);
   close_products();
 }
 
