@@ -57,7 +57,7 @@ def tensors(outcome):
 
 
 PAGE = """\
-# Validated nets
+# Validated nets: {device}
 
 Made by `{command}` on {device},
 with {source}, beside {reference}.

@@ -1,6 +1,7 @@
 """tools/validate_network.py: right nets pass, wrong ones fail, ties are told apart from faults."""
 
 import copy
+import itertools
 import json
 import math
 import re
@@ -16,6 +17,7 @@ from validation.kinks import Recording, Repeating
 from validation.torchvision_files import find_torchvision
 
 import ocl
+import ocl.models
 
 PICTURES = np.random.default_rng(0).standard_normal((8, 3, 16, 16)).astype(np.float32)
 
@@ -390,12 +392,21 @@ def test_families_of_the_short_table():
     ]
 
 
-def test_the_readme_has_the_table_of_the_page():
-    root = Path(__file__).parents[3]
-    rows = report.rows_of_page((root / "docs" / "validated-nets.md").read_text())
-    _, table, _ = report.between_marks((root / "README.md").read_text())
-    assert table == report.short_table(rows)
-    assert {report.family(name) for name in validate_network.nets.FAMILIES} <= {
-        report.family(line[0]) for line in rows
-    }
+ROOT = Path(__file__).parents[3]
+
+
+def rows_of(page):
+    return report.rows_of_page((ROOT / "docs" / page).read_text())
+
+
+@pytest.mark.parametrize("page", ["validated-nets.md", "validated-nets-nvidia.md"])
+def test_the_pages_have_every_net_in_both_modes(page):
+    rows = rows_of(page)
+    nets = set(ocl.models.list_models(module=ocl.models))
+    assert sorted((line[0], line[1]) for line in rows) == sorted(itertools.product(nets, ["train", "eval"]))
     assert not [line for line in rows if line[-1] == FAIL]
+
+
+def test_the_readme_has_the_table_of_the_page():
+    _, table, _ = report.between_marks((ROOT / "README.md").read_text())
+    assert table == report.short_table(rows_of("validated-nets.md"))
