@@ -129,6 +129,7 @@ class Pass {
   TensorList run(Node& node, const TensorList& gradients) const {
     const dlprim::CallScope entered(node.name().c_str(), dlprim::Call::Kind::backward, "gradients",
                                     gradients);
+    if (!node.module().empty()) dlprim::call_state.module = node.module().c_str();  // as long as `entered`
     return node.run(gradients, keep_graph_);
   }
 

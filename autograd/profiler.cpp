@@ -270,24 +270,123 @@ std::string Profile::table(By by) {
   return text.str();
 }
 
+namespace {
+
+std::string in_json(const std::string& text) {
+  std::ostringstream quoted;
+  quoted << '"' << std::hex << std::setfill('0');
+  for (const char c : text) {
+    if (c == '"' || c == '\\') quoted << '\\';
+    if (static_cast<unsigned char>(c) < ' ')
+      quoted << "\\u" << std::setw(4) << static_cast<int>(c);
+    else
+      quoted << c;
+  }
+  quoted << '"';
+  return quoted.str();
+}
+
+std::string in_csv(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + '"';
+}
+
+/** What a launch is part of, the outermost first; nothing for what is part of nothing. */
+using Levels = std::vector<std::string>;
+
+Levels level_of_operator(const Launch& launch) {
+  const std::string& operation = launch.kernel.operation;
+  return operation.empty() ? Levels() : Levels{operation};
+}
+
+/** "layer1", "layer1.0", "layer1.0.conv1 (Conv2d)". */
+Levels levels_of_module(const Launch& launch) {
+  const std::string& module = launch.kernel.module;
+  Levels levels;
+  for (std::size_t dot = module.find('.'); dot != std::string::npos; dot = module.find('.', dot + 1))
+    levels.push_back(module.substr(0, dot));
+  if (!module.empty()) levels.push_back(module);
+  return levels;
+}
+
+/** What neighbouring launches are part of, on the device's clock. */
+struct TraceRange {
+  std::string name;
+  std::uint64_t start, end;
+};
+
+/** Ranges within each other or apart. */
+std::vector<TraceRange> ranges_of(const std::vector<Launch>& launches, const std::string& device,
+                                  Levels (*levels_of)(const Launch&)) {
+  std::vector<TraceRange> ended, open;
+  const auto end_beyond = [&](std::size_t kept) {
+    for (; open.size() > kept; open.pop_back()) ended.push_back(open.back());
+  };
+  for (const Launch& launch : launches) {
+    if (launch.device != device) continue;
+    const Levels levels = levels_of(launch);
+    std::size_t shared = 0;
+    while (shared < std::min(levels.size(), open.size()) && levels[shared] == open[shared].name) ++shared;
+    end_beyond(shared);
+    for (TraceRange& range : open) range.end = launch.kernel.end;
+    for (std::size_t i = shared; i < levels.size(); ++i)
+      open.push_back({levels[i], launch.kernel.start, launch.kernel.end});
+  }
+  end_beyond(0);
+  return ended;
+}
+
+/** The events of a trace, one after the other. */
+class TraceFile {
+ public:
+  explicit TraceFile(const std::filesystem::path& path) : file_(open(path)) {
+    file_ << std::fixed << std::setprecision(3) << "{\"traceEvents\": [";
+  }
+  ~TraceFile() { file_ << "\n]}\n"; }
+  TraceFile(const TraceFile&) = delete;
+  TraceFile& operator=(const TraceFile&) = delete;
+
+  /** `rest`: more members of the event's object, each behind a comma. */
+  void write(const char* category, const std::string& device, const char* track, const TraceRange& range,
+             const std::string& rest = "") {
+    file_ << separator_ << R"({"ph": "X", "cat": ")" << category << R"(", "pid": )" << in_json(device)
+          << R"(, "tid": ")" << track << R"(", "name": )" << in_json(range.name) << R"(, "ts": )"
+          << microseconds(range.start) << R"(, "dur": )" << microseconds(range.end - range.start) << rest
+          << '}';
+    separator_ = ",\n";
+  }
+
+ private:
+  std::ofstream file_;
+  const char* separator_ = "\n";
+};
+
+std::string details_of(const Launch& launch, const Figures& figures) {
+  std::ostringstream text;
+  text << R"(, "args": {"operator": )" << in_json(launch.kernel.operation) << R"(, "module": )"
+       << in_json(launch.kernel.module) << R"(, "implementation": )" << in_json(launch.kernel.implementation)
+       << R"(, "GFLOP/s": )" << text_of(figures.gflops(), 3, "null") << R"(, "GB/s": )"
+       << text_of(figures.gbytes(), 3, "null") << R"(, "per cent of ceiling": )"
+       << text_of(figures.percent(), 3, "null") << '}';
+  return text.str();
+}
+
+}  // namespace
+
 void Profile::export_chrome_trace(const std::filesystem::path& path) {
   const std::map<std::string, Ceilings> of_devices = ceilings();
-  std::ofstream file = open(path);
-  file << std::fixed << std::setprecision(3) << "{\"traceEvents\": [";
-  bool first = true;
-  for (const Launch& launch : launches_) {
-    const Figures figures = figures_of(launch, of_devices);
-    file << (first ? "\n" : ",\n") << R"({"ph": "X", "cat": "kernel", "pid": ")" << launch.device
-         << R"(", "tid": "queue", "name": ")" << launch.kernel.name << R"(", "ts": )"
-         << microseconds(launch.kernel.start) << R"(, "dur": )"
-         << microseconds(launch.kernel.end - launch.kernel.start) << R"(, "args": {"operator": ")"
-         << launch.kernel.operation << R"(", "module": ")" << launch.kernel.module
-         << R"(", "implementation": ")" << launch.kernel.implementation << R"(", "GFLOP/s": )"
-         << text_of(figures.gflops(), 3, "null") << R"(, "GB/s": )" << text_of(figures.gbytes(), 3, "null")
-         << R"(, "per cent of ceiling": )" << text_of(figures.percent(), 3, "null") << "}}";
-    first = false;
+  TraceFile file(path);
+  for (const Launch& launch : launches_)
+    file.write("kernel", launch.device, "queue", {launch.kernel.name, launch.kernel.start, launch.kernel.end},
+               details_of(launch, figures_of(launch, of_devices)));
+  for (const auto& [device, ceilings] : of_devices) {
+    for (const TraceRange& range : ranges_of(launches_, device, level_of_operator))
+      file.write("operator", device, "operators", range);
+    for (const TraceRange& range : ranges_of(launches_, device, levels_of_module))
+      file.write("module", device, "modules", range);
   }
-  file << "\n]}\n";
 }
 
 void Profile::export_csv(const std::filesystem::path& path) {
@@ -297,9 +396,9 @@ void Profile::export_csv(const std::filesystem::path& path) {
           "ceiling_percent\n";
   for (const Launch& launch : launches_) {
     const Figures figures = figures_of(launch, of_devices);
-    file << launch.device << ',' << launch.kernel.name << ',' << launch.kernel.start << ','
-         << launch.kernel.end - launch.kernel.start << ',' << launch.kernel.operation << ','
-         << launch.kernel.module << ',' << launch.kernel.implementation << ','
+    file << in_csv(launch.device) << ',' << launch.kernel.name << ',' << launch.kernel.start << ','
+         << launch.kernel.end - launch.kernel.start << ',' << in_csv(launch.kernel.operation) << ','
+         << in_csv(launch.kernel.module) << ',' << in_csv(launch.kernel.implementation) << ','
          << text_of(figures.gflops(), 3, "") << ',' << text_of(figures.gbytes(), 3, "") << ','
          << text_of(figures.percent(), 3, "") << '\n';
   }

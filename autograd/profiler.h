@@ -41,12 +41,15 @@ class Profile {
   const std::vector<Launch>& launches();
   /** What the lines of a table stand for. */
   enum class By { kernel, operation, module, implementation };
-  /** A line per kernel, or per operator, class of module or chosen implementation (dlprim/runtime/
-   * implementation.h) that launched it, the longest first: calls, total and mean time, share, GFLOP/s, GB/s,
-   * and the time that the device's ceilings allow in per cent of that which it took. */
+  /** A line per kernel, or per operator, module or chosen implementation (dlprim/runtime/implementation.h)
+   * that launched it, the longest first. A backward step counts for the module of its forward call, if that
+   * was recorded too; modules are called by their path and class, "layer1.0.conv1 (Conv2d)". Columns: calls,
+   * total and mean time, share, GFLOP/s, GB/s, and the time that the device's ceilings allow in per cent of
+   * that which it took. */
   std::string table(By by = By::kernel);
-  /** A trace for chrome://tracing or Perfetto, with the figures of table() for each launch. Throws
-   * FileError. */
+  /** A trace for chrome://tracing or Perfetto: the launches with the figures of table(), and above them the
+   * operators and the modules, one level of their paths in the other, from the first launch of each to its
+   * last. Throws FileError. */
   void export_chrome_trace(const std::filesystem::path& path);
   /** One line per launch: device, kernel, start and duration in nanoseconds, operator, module,
    * implementation, and the figures of table(). Throws FileError. */

@@ -9,6 +9,7 @@
 #include "autograd/ops/inplace.h"
 #include "autograd/ops/strided.h"
 #include "autograd/ops/views.h"
+#include "dlprim/core/call_state.h"
 #include "dlprim/ops/pointwise/pointwise.h"
 
 namespace ocl {
@@ -40,6 +41,7 @@ Node::Node(std::string name, std::vector<Edge> next, Backward backward, bool sav
       saves_tensors_(saves_tensors),
       backward_(std::move(backward)) {
   if (autograd::is_anomaly_enabled()) origin_ = origin_of_call();
+  if (dlprim::names_modules() && dlprim::call_state.module) module_ = dlprim::call_state.module;
 }
 
 Node::~Node() {

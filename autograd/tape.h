@@ -54,6 +54,9 @@ class Node {
   virtual TensorList run(const TensorList& gradients, bool keep);
   /** What was being called when the node was made, under autograd::AnomalyMode; empty otherwise. */
   const std::string& origin() const { return origin_; }
+  /** The module that was being called then (CallState::module), where anybody asked for it; empty otherwise.
+   */
+  const std::string& module() const { return module_; }
 
   /** Shape and dtype of each output, to make zeros for a gradient that nobody sent. Set before the node is
    * shared. */
@@ -96,7 +99,7 @@ class Node {
   Hooks hooks() const;
   int add(NumberedHook hook);
 
-  std::string name_, origin_;
+  std::string name_, origin_, module_;
   std::vector<Edge> next_;
   std::uint64_t sequence_;
   bool saves_tensors_ = false;
@@ -125,7 +128,8 @@ class AccumulateGrad final : public Node {
 
   mutable std::mutex leaf_mutex_;
   std::weak_ptr<TensorImpl> leaf_;
-  mutable std::mutex adding_;  // one gradient at a time; what runs under it never waits for another language's lock
+  mutable std::mutex
+      adding_;  // one gradient at a time; what runs under it never waits for another language's lock
 };
 
 /**

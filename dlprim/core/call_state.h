@@ -22,7 +22,7 @@ struct ChosenImplementation {
  * call; null for none. */
 struct CallState {
   const char* operation = nullptr;  // the innermost operator or backward step, or a primitive outside of any
-  const char* module = nullptr;     // the innermost module's class
+  const char* module = nullptr;     // the innermost module, as nn/module_scope.h calls it
   const ChosenImplementation* implementation = nullptr;  // whose work is being enqueued
   int depth = 0, primitives = 0;  // calls that are open, and how many of them are primitives
   std::uint64_t numbered = 0;     // what a listener numbered the outermost primitive with; 0 for none

@@ -12,7 +12,8 @@ namespace dlprim {
 struct KernelRecord {
   std::string name;
   std::uint64_t queued, start, end;
-  /** The operator (or backward step) and the class of the module that launched it; empty outside of any. */
+  /** The operator (or backward step) and the module (CallState::module) that launched it; empty outside of
+   * any. */
   std::string operation, module;
   /** "family: name" of the implementation that it is part of; empty for none. */
   std::string implementation;

@@ -13,9 +13,12 @@ class profile:  # noqa: N801  (PyTorch's name)
     """Records every kernel launch inside ``with ocl.profiler.profile() as p:``.
 
     Afterwards ``p.table()`` gives a line per kernel, with ``by="operator"``, ``"module"`` or
-    ``"implementation"`` one per operator, class of module or chosen implementation that launched it;
-    ``p.export_chrome_trace(path)`` a trace for chrome://tracing or Perfetto, ``p.export_csv(path)`` one line
-    per launch, and ``p.launches()`` (device, kernel, start, end) in nanoseconds.
+    ``"implementation"`` one per operator, module or chosen implementation that launched it;
+    ``p.export_chrome_trace(path)`` a trace for chrome://tracing or Perfetto with tracks of kernels, operators
+    and modules, ``p.export_csv(path)`` one line per launch, and ``p.launches()`` (device, kernel, start, end)
+    in nanoseconds. Modules are called by their path below the one that was called, and their class,
+    "layer1.0.conv1 (Conv2d)"; a backward step counts for the module of its forward call, if that was within
+    the profile.
 
     All but the last tell GFLOP/s (of matrix products and convolutions, a multiply-add as two), GB/s (of the
     tensors that are read and written) and how near that is to the device's ``ceilings()``: the time that they

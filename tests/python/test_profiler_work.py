@@ -70,11 +70,11 @@ CALLS = {
         2 * 2 * 16 * 30 * 30 * 4 * 9,
         FLOAT * (2 * 8 * 32 * 32 + 16 * 4 * 9 + 2 * 16 * 30 * 30),
     ),
-    "attention": (  # the scores [4, 64, 80] are written, normalised in place, and read
+    "attention": (  # the probabilities [4, 64, 80] are kept
         [(4, 64, 32), (4, 80, 32), (4, 80, 16)],
         nn.functional.scaled_dot_product_attention,
         2 * 4 * 64 * 80 * (32 + 16),
-        FLOAT * 4 * (64 * 32 + 80 * 32 + 80 * 16 + 64 * 16 + 4 * 64 * 80),
+        FLOAT * 4 * (64 * 32 + 80 * 32 + 80 * 16 + 64 * 16 + 64 * 80),
     ),
     "pointwise": ([(300, 500)], lambda x: x.exp(), 0, FLOAT * 2 * 300 * 500),
     "in place": ([(300, 500)], lambda x: x.exp_(), 0, FLOAT * 2 * 300 * 500),
@@ -164,7 +164,7 @@ def test_rates_are_compared_with_the_ceilings(tmp_path):
 
     recorded.export_chrome_trace(str(tmp_path / "trace.json"))
     events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
-    for row, event in zip(rows, events, strict=True):
+    for row, event in zip(rows, [e for e in events if e["cat"] == "kernel"], strict=True):
         figures = event["args"]
         assert figures["GFLOP/s"] == (float(row["gflops"]) if row["gflops"] else None)
         assert figures["GB/s"] == float(row["gbytes_per_s"])

@@ -42,6 +42,8 @@ def test_names_the_module():
     x = ocl.zeros(2, requires_grad=True)
     with ocl.autograd.detect_anomaly(), pytest.raises(RuntimeError, match="operator log, module Broken"):
         Broken()(x).sum().backward()
+    with ocl.autograd.detect_anomaly(), pytest.raises(RuntimeError, match=r"module 1 \(Broken\)"):
+        ocl.nn.Sequential(ocl.nn.Identity(), Broken())(x).sum().backward()
 
 
 def test_finite_gradients_pass():
