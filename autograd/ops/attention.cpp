@@ -1,16 +1,15 @@
 #include "autograd/ops/attention.h"
 
+#include <array>
 #include <cmath>
 
 #include "autograd/call.h"
 #include "autograd/generator.h"
-#include "autograd/ops/matrix_product.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/raw_or_null.h"
+#include "autograd/precision.h"
 #include "dlprim/core/real.h"
 #include "dlprim/ops/attention/attention.h"
-#include "dlprim/ops/random/random.h"
-#include "dlprim/ops/softmax/softmax.h"
 #include "dlprim/runtime/dtype_defines.h"
 
 namespace ocl {
@@ -20,19 +19,6 @@ using dlprim::require;
 using Shape = std::vector<std::int64_t>;
 
 constexpr const char* op = "scaled_dot_product_attention";
-
-/** Zeroes and scales, always the same elements for one state; the tensor itself without dropout. */
-struct Dropout {
-  double p = 0;
-  dlprim::PhiloxState state;
-
-  dlprim::Tensor operator()(const dlprim::Tensor& x) const {
-    if (p == 0) return x;
-    const dlprim::Tensor y = dlprim::Tensor::empty(x.device(), x.shape, x.dtype);
-    dlprim::dropout(x.device().queue(), x, p, state, y);
-    return y;
-  }
-};
 
 /** Everything as [batch, rows, columns], the mask as [outer, inner, L, S]. */
 struct Problem {
@@ -99,36 +85,63 @@ Problem problem_of(const Tensor& query, const Tensor& key, const Tensor& value,
           options.is_causal};
 }
 
+/** What the tape keeps of a call. */
+struct ForBackward {
+  SavedTensor query, key, value, mask, probabilities;
+  dlprim::AttentionSettings settings;
+  std::array<bool, 4> wanted;
+
+  TensorList operator()(const TensorList& gradients) const {
+    const std::array given{raw_or_null(query), raw_or_null(key), raw_or_null(value), raw_or_null(mask)};
+    std::array<dlprim::Tensor, 4> made;
+    for (std::size_t i = 0; i < made.size(); ++i)
+      if (wanted[i]) made[i] = dlprim::Tensor::empty(given[i]->device(), given[i]->shape, given[i]->dtype);
+    const Tensor by_output = contiguous(gradients[0]);
+    const Tensor by_weights = gradients.size() > 1 ? contiguous(gradients[1]) : Tensor();
+    dlprim::attention_backward(given[0]->device().queue(), by_output.data(), raw_or_null(by_weights),
+                               *given[0], *given[1], *given[2], given[3], settings,
+                               raw_or_null(probabilities), {made[0], made[1], made[2], made[3]});
+    TensorList results;
+    for (const dlprim::Tensor& gradient : made)
+      results.push_back(gradient.defined() ? Tensor(gradient) : Tensor());
+    return results;
+  }
+};
+
 /** The output and, if wanted, the weights. */
 TensorList attend(const Problem& p, bool wants_weights) {
   dlprim::Device& device = *p.query.device();
-  const dlprim::Tensor probabilities = product(p.query.data(), p.key.data().transposed());
-  dlprim::attention_softmax(device.queue(), probabilities, p.scale, raw_or_null(p.mask), p.is_causal);
-  Dropout drop;
-  if (p.dropout_p > 0) drop = {p.dropout_p, default_generator(p.query.device()).next(probabilities.numel())};
-  const dlprim::Tensor weights = drop(probabilities);
-  std::vector<dlprim::Tensor> outputs{product(weights, p.value.data())};
-  if (wants_weights) outputs.push_back(weights);
+  const dlprim::Tensor &query = p.query.data(), &key = p.key.data(), &value = p.value.data();
+  const auto matrix = [&](std::int64_t columns) {
+    return dlprim::Tensor::empty(device, {query.shape[0], query.shape[1], columns}, query.dtype);
+  };
+  // The same with the tape and without, as dropout's numbers depend on it: those of a checkpoint's two runs
+  // are equal.
+  const bool keeps = wants_weights || dlprim::attention_keeps_probabilities(query, key, value);
+  const dlprim::Tensor probabilities = keeps ? matrix(key.shape[1]) : dlprim::Tensor();
+  dlprim::AttentionSettings settings{p.scale, p.is_causal, p.dropout_p, {}, float32_matmul_precision()};
+  if (p.dropout_p > 0)
+    settings.dropout =
+        default_generator(p.query.device())
+            .next(dlprim::attention_random_numbers(query, key, raw_or_null(p.mask), settings, keeps));
+  std::vector<dlprim::Tensor> outputs{matrix(value.shape[2])};
+  dlprim::attention_forward(device.queue(), query, key, value, raw_or_null(p.mask), settings, outputs[0],
+                            keeps ? &probabilities : nullptr);
+  if (wants_weights) {
+    outputs.push_back(p.dropout_p > 0 ? matrix(key.shape[1]) : probabilities);
+    if (p.dropout_p > 0)
+      dlprim::dropout(device.queue(), probabilities, p.dropout_p, settings.dropout, outputs[1]);
+  }
   return record_many("ScaledDotProductAttentionBackward", {p.query, p.key, p.value, p.mask}, outputs, [&] {
-    return [query = SavedTensor(p.query), key = SavedTensor(p.key), value = SavedTensor(p.value),
-            probabilities = SavedTensor(probabilities), drop, scale = p.scale,
-            mask = p.mask.defined() ? p.mask.shape() : Dims(), needs_query = wants_gradient(p.query),
-            needs_key = wants_gradient(p.key), needs_value = wants_gradient(p.value),
-            needs_mask = wants_gradient(p.mask), wants_weights](const TensorList& gradients) {
-      const dlprim::Tensor g = contiguous(gradients[0]).data();
-      const dlprim::Tensor& likely = probabilities.unpack();
-      TensorList results(4);
-      if (needs_value) results[2] = Tensor(product(drop(likely).transposed(), g));
-      if (!needs_query && !needs_key && !needs_mask) return results;
-      Tensor by_weights(product(g, value.unpack().transposed()));
-      if (wants_weights) by_weights = contiguous(by_weights + gradients[1]);
-      const dlprim::Tensor by_scores = dlprim::Tensor::empty(likely.device(), likely.shape, likely.dtype);
-      dlprim::softmax_backward(likely.device().queue(), drop(by_weights.data()), likely, -1, by_scores);
-      if (needs_query) results[0] = Tensor(product(by_scores, key.unpack())) * scale;
-      if (needs_key) results[1] = Tensor(product(by_scores.transposed(), query.unpack())) * scale;
-      if (needs_mask) results[3] = Tensor(by_scores.reshaped(mask));
-      return results;
-    };
+    const auto saved = [](const Tensor& t) { return t.defined() ? SavedTensor(t) : SavedTensor(); };
+    return ForBackward{
+        saved(p.query),
+        saved(p.key),
+        saved(p.value),
+        saved(p.mask),
+        keeps ? SavedTensor(probabilities) : SavedTensor(),
+        settings,
+        {wants_gradient(p.query), wants_gradient(p.key), wants_gradient(p.value), wants_gradient(p.mask)}};
   });
 }
 

@@ -1,4 +1,4 @@
-"""Device memory that a training step takes, beside what PyTorch's live tensors take in the same step."""
+"""Device memory: of a training step, beside what PyTorch's live tensors take in it; of attention."""
 
 import json
 
@@ -44,3 +44,25 @@ def test_peak_of_a_training_step():
     print(f"of PyTorch's live tensors at the peak: {in_use:.3f} in use, {reserved:.3f} reserved")
     assert in_use <= 1.1
     assert reserved <= 1.3
+
+
+ATTENTION = """
+import ocl
+
+def peak(length):
+    query, key, value = (ocl.randn(2, length, 16, requires_grad=True) for _ in range(3))
+    ocl.reset_peak_memory_stats()
+    result = ocl.nn.functional.scaled_dot_product_attention(query, key, value, dropout_p=0.1)
+    result.sum().backward()
+    ocl.synchronize()
+    return ocl.max_memory_allocated()
+
+print(peak(2000), peak(8000))
+"""
+
+
+def test_attention_takes_memory_in_proportion_to_the_length():
+    short, long = map(int, run(ATTENTION)[0].split()[-2:])
+    print(f"{short / 2**20:.1f} MiB for 2000, {long / 2**20:.1f} MiB for 8000")
+    assert long < 8 * short
+    assert long < 2 * 8000 * 8000 * 4 / 2  # half of the matrices of scores

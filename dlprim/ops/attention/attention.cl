@@ -15,13 +15,13 @@
       BUFFER(const STORAGE, bias), const MaskStrides m
 
 inline long mask_start(long row, AttentionExtents e, MaskStrides m) {
-  const long batch = row / e.queries, query = row - batch * e.queries;
-  const long outer = batch / m.inner_size, inner = batch - outer * m.inner_size;
+  const long item = row / e.queries, query = e.first_query + row - item * e.queries;
+  const long batch = e.first_batch + item, outer = batch / m.inner_size, inner = batch - outer * m.inner_size;
   return outer * m.outer + inner * m.inner + query * m.query;
 }
 
 inline int visible_keys(long row, AttentionExtents e) {
-  return e.is_causal ? min(e.keys, (int)(row % e.queries) + 1) : e.keys;
+  return e.is_causal ? (int)min((long)e.keys, e.first_query + row % e.queries + 1) : e.keys;
 }
 
 inline REAL masked_score(REAL score, const __global uchar *keep, const __global STORAGE *bias, long at) {

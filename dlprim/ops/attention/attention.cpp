@@ -1,9 +1,15 @@
 #include "dlprim/ops/attention/attention.h"
 
+#include <algorithm>
+
 #include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
 #include "dlprim/core/real.h"
 #include "dlprim/ops/attention/attention_shared.h"
+#include "dlprim/ops/gemm/gemm.h"
+#include "dlprim/ops/pointwise/pointwise.h"
+#include "dlprim/ops/softmax/softmax.h"
+#include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
 #include "dlprim/runtime/launch_ranges.h"
 
@@ -12,31 +18,213 @@ namespace {
 
 constexpr const char* op = "attention";
 
-AttentionExtents extents_of(Queue& queue, const Tensor& scores, bool is_causal) {
+// ---- the softmax of scores
+
+AttentionExtents extents_of(Queue& queue, const Tensor& scores, bool is_causal, const AttentionPart& part) {
   require_floating(scores.dtype, queue.device(), op);
   require(scores.rank() == 3, op, ": expected scores of shape [batch, queries, keys], got ", scores.shape);
   require_contiguous(op, "scores", scores);
-  return {scores.shape[0] * scores.shape[1], kernel_int(scores.shape[1], op, "a number of queries"),
-          kernel_int(scores.shape[2], op, "a number of keys"), is_causal};
+  require(part.batch >= 0 && part.query >= 0, op, ": a part cannot begin at item ", part.batch, ", query ",
+          part.query);
+  return {scores.shape[0] * scores.shape[1],
+          part.batch,
+          part.query,
+          kernel_int(scores.shape[1], op, "a number of queries"),
+          kernel_int(scores.shape[2], op, "a number of keys"),
+          is_causal};
 }
 
-MaskStrides mask_strides(const Tensor* mask, const Tensor& scores) {
+void require_mask_dtype(const Tensor& mask, DType dtype) {
+  require<TypeError>(mask.dtype == DType::boolean || mask.dtype == dtype, op,
+                     ": expected a mask of dtype bool or ", name(dtype), ", got ", name(mask.dtype));
+}
+
+MaskStrides mask_strides(const Tensor* mask, const Tensor& scores, const AttentionPart& part) {
   if (!mask) return {0, 0, 0, 0, 1};
-  require(mask->rank() == 4 && mask->shape[0] * mask->shape[1] == scores.shape[0] &&
-              mask->shape[2] == scores.shape[1] && mask->shape[3] == scores.shape[2],
-          op, ": a mask of shape ", mask->shape, " does not fit scores of shape ", scores.shape);
-  require<TypeError>(mask->dtype == DType::boolean || mask->dtype == scores.dtype, op,
-                     ": expected a mask of dtype bool or ", name(scores.dtype), ", got ", name(mask->dtype));
+  require(mask->rank() == 4 && mask->shape[0] * mask->shape[1] >= part.batch + scores.shape[0] &&
+              mask->shape[2] >= part.query + scores.shape[1] && mask->shape[3] >= scores.shape[2],
+          op, ": a mask of shape ", mask->shape, " does not fit scores of shape ", scores.shape,
+          " from item ", part.batch, ", query ", part.query, " on");
+  require_mask_dtype(*mask, scores.dtype);
   const Dims& s = mask->strides;
   return {s[0], s[1], s[2], s[3], mask->shape[1]};
 }
 
+// ---- attention in parts
+
+struct Sizes {
+  std::int64_t batch, queries, keys, columns, value_columns;
+
+  std::int64_t operands() const { return (queries + keys) * (columns + value_columns); }
+};
+
+/** Scores that are there at once: of some items, of some of their queries, and of the first keys. */
+struct Part {
+  std::int64_t batch, batches, query, queries, keys;
+  std::uint64_t drawn;  // random numbers of those before, in counters
+
+  std::int64_t scores() const { return batches * queries * keys; }
+};
+
+/** Scores of a part: what a core's cache holds, or enough to fill a large GPU with products while its cache
+ * holds a good part of them. On two cores a quarter of a million was 1.5 to 2 times as fast as eight million.
+ */
+std::int64_t part_scores(const DeviceInfo& device) {
+  return device.runs_cpu_kernels() ? 256 << 10 : 8 << 20;
+}
+// Queries of a part of a causal matrix, of which the keys after the last are left out.
+constexpr std::int64_t causal_queries = 128;
+constexpr std::int64_t least_queries = 16;
+
+/** The one part that is everything, or parts in an order in which the first of an item's sees all keys. */
+std::vector<Part> parts_of(const DeviceInfo& device, const Sizes& s, bool is_whole, bool leaves_keys_out) {
+  if (is_whole || s.batch * s.queries * s.keys == 0) return {{0, s.batch, 0, s.queries, s.keys, 0}};
+  const std::int64_t wanted = leaves_keys_out ? causal_queries : s.queries;
+  const std::int64_t most = part_scores(device);
+  const std::int64_t queries = std::min({s.queries, wanted, std::max(least_queries, most / s.keys)});
+  const std::int64_t batches = std::clamp<std::int64_t>(most / (queries * s.keys), 1, s.batch);
+  std::vector<Part> parts;
+  std::uint64_t drawn = 0;
+  for (std::int64_t batch = 0; batch < s.batch; batch += batches) {
+    bool is_first = true;
+    for (std::int64_t query = (s.queries - 1) / queries * queries; query >= 0; query -= queries) {
+      const std::int64_t end = std::min(query + queries, s.queries);
+      const std::int64_t keys = leaves_keys_out && !is_first ? std::min(end, s.keys) : s.keys;
+      parts.push_back({batch, std::min(batches, s.batch - batch), query, end - query, keys, drawn});
+      drawn += philox_increment(parts.back().scores());
+      is_first = false;
+    }
+  }
+  return parts;
+}
+
+Tensor rows_of(Tensor t, std::int64_t batch, std::int64_t batches, std::int64_t row, std::int64_t rows) {
+  t.offset += batch * t.strides[0] + row * t.strides[1];
+  t.shape = {batches, rows, t.shape[2]};
+  return t;
+}
+Tensor queries_of(const Tensor& t, const Part& part) {
+  return rows_of(t, part.batch, part.batches, part.query, part.queries);
+}
+Tensor keys_of(const Tensor& t, const Part& part) {
+  return rows_of(t, part.batch, part.batches, 0, part.keys);
+}
+/** Of the [batch, queries, keys] that `t` is. */
+Tensor scores_of(const Tensor& t, const Dims& shape, const Part& part) {
+  Tensor scores = queries_of(t.reshaped(shape), part);
+  scores.shape[2] = part.keys;
+  return scores;
+}
+
+/** What all parts of a call have in common. */
+class Attention {
+ public:
+  Attention(Queue& queue, const Tensor& query, const Tensor& key, const Tensor& value, const Tensor* mask,
+            const AttentionSettings& settings, const Tensor* probabilities)
+      : queue_(queue),
+        query_(query),
+        key_(key),
+        value_(value),
+        mask_(mask),
+        settings_(settings),
+        probabilities_(probabilities),
+        sizes_(checked_sizes()) {}
+
+  const Sizes& sizes() const { return sizes_; }
+  Dims scores_shape() const { return {sizes_.batch, sizes_.queries, sizes_.keys}; }
+  std::vector<Part> parts() const {
+    return parts_of(queue_.device().info(), sizes_, probabilities_ != nullptr, settings_.is_causal && !mask_);
+  }
+
+  /** What the softmax gives, into the probabilities if they are kept. */
+  Tensor likely(const Part& part) const {
+    const Tensor scores = probabilities_ ? *probabilities_ : scratch(part);
+    multiply(queries_of(query_, part), keys_of(key_, part).transposed(), scores);
+    attention_softmax(queue_, scores, settings_.scale, mask_, settings_.is_causal, {part.batch, part.query});
+    return scores;
+  }
+
+  bool drops() const { return settings_.dropout_p > 0; }
+  /** Dropped the same way each time. */
+  void drop(const Tensor& scores, const Part& part, const Tensor& result) const {
+    PhiloxState state = settings_.dropout;
+    state.offset += part.drawn;
+    dropout(queue_, scores, settings_.dropout_p, state, result);
+  }
+  Tensor dropped(const Tensor& scores, const Part& part) const {
+    if (!drops()) return scores;
+    const Tensor result = scratch(part);
+    drop(scores, part, result);
+    return result;
+  }
+
+  Tensor scratch(const Part& part) const {
+    return queue_.scratch({part.batches, part.queries, part.keys}, query_.dtype);
+  }
+
+  void multiply(const Tensor& a, const Tensor& b, const Tensor& c, double alpha = 1, double beta = 0) const {
+    gemm(queue_, a, b, c, alpha, beta, nullptr, settings_.precision);
+  }
+  /** target = alpha * a @ b, or target += it; a target of any strides. */
+  void multiply_into(const Tensor& target, bool adds, const Tensor& a, const Tensor& b, double alpha) const {
+    if (target.is_contiguous()) return multiply(a, b, target, alpha, adds ? 1 : 0);
+    const Tensor product = queue_.scratch(target.shape, target.dtype);
+    multiply(a, b, product, alpha);
+    if (!adds) return copy(queue_, product, target);
+    add(target, product);
+  }
+  /** a += b */
+  void add(const Tensor& a, const Tensor& b) const {
+    static const PointwiseExpression& sum = lone_expression("attention_sum", {"a", "b"}, {}, {"a + b"});
+    pointwise(queue_, sum, a.dtype, {a, b}, {}, {a});
+  }
+
+ private:
+  Sizes checked_sizes() const {
+    for (const Tensor* t : {&query_, &key_, &value_})
+      require(t->rank() == 3, op, ": expected query, key and value of shape [batch, rows, columns], got ",
+              t->shape);
+    require_floating(query_.dtype, queue_.device(), op);
+    for (const Tensor* t : {&key_, &value_})
+      require<TypeError>(t->dtype == query_.dtype, op, ": expected ", name(query_.dtype), ", got ",
+                         name(t->dtype));
+    const Sizes s{query_.shape[0], query_.shape[1], key_.shape[1], query_.shape[2], value_.shape[2]};
+    require(key_.shape == Dims{s.batch, s.keys, s.columns} && value_.shape[0] == s.batch &&
+                value_.shape[1] == s.keys,
+            op, ": expected query [B, L, E], key [B, S, E] and value [B, S, Ev], got ", query_.shape, ", ",
+            key_.shape, " and ", value_.shape);
+    if (mask_) {
+      require(mask_->rank() == 4 && mask_->shape[0] * mask_->shape[1] == s.batch &&
+                  mask_->shape[2] == s.queries && mask_->shape[3] == s.keys,
+              op, ": a mask of shape ", mask_->shape, " does not fit scores of shape ",
+              Dims{s.batch, s.queries, s.keys});
+      require_mask_dtype(*mask_, query_.dtype);
+    }
+    require(settings_.dropout_p >= 0 && settings_.dropout_p <= 1, op,
+            ": dropout probability has to be between 0 and 1, but got ", settings_.dropout_p);
+    require_like(op, "the probabilities", probabilities_, {s.batch, s.queries, s.keys}, query_.dtype);
+    return s;
+  }
+
+  Queue& queue_;
+  const Tensor &query_, &key_, &value_;
+  const Tensor* mask_;
+  const AttentionSettings& settings_;
+  const Tensor* probabilities_;
+  const Sizes sizes_;
+};
+
+void require_gradient(const char* what, const Tensor& gradient, const Dims& shape, DType dtype) {
+  if (gradient.defined()) require_like(op, what, gradient, shape, dtype);
+}
+
 }  // namespace
 
-void attention_softmax(Queue& queue, const Tensor& scores, double scale, const Tensor* mask, bool is_causal) {
-  ENTER(attention_softmax, queue, scores, scale, mask, is_causal);
-  const AttentionExtents e = extents_of(queue, scores, is_causal);
-  const MaskStrides strides = mask_strides(mask, scores);
+void attention_softmax(Queue& queue, const Tensor& scores, double scale, const Tensor* mask, bool is_causal,
+                       const AttentionPart& part) {
+  ENTER(attention_softmax, queue, scores, scale, mask, is_causal, part);
+  const AttentionExtents e = extents_of(queue, scores, is_causal, part);
+  const MaskStrides strides = mask_strides(mask, scores, part);
   if (scores.numel() == 0) return;
   const bool hides = mask && mask->dtype == DType::boolean;
   Kernel& kernel =
@@ -46,6 +234,77 @@ void attention_softmax(Queue& queue, const Tensor& scores, double scale, const T
                  static_cast<decltype(zero)>(scale), Optional{hides ? mask : nullptr},
                  Optional{hides ? nullptr : mask}, strides);
   });
+}
+
+bool attention_keeps_probabilities(const Tensor& query, const Tensor& key, const Tensor& value) {
+  const Sizes s{query.size(0), query.size(1), key.size(1), query.size(2), value.size(2)};
+  return s.queries * s.keys <= s.operands();
+}
+
+std::int64_t attention_random_numbers(const Tensor& query, const Tensor& key, const Tensor* mask,
+                                      const AttentionSettings& settings, bool has_probabilities) {
+  if (settings.dropout_p == 0) return 0;
+  const Sizes s{query.size(0), query.size(1), key.size(1), query.size(2), 0};
+  const DeviceInfo& device = query.device().info();
+  const Part last = parts_of(device, s, has_probabilities, settings.is_causal && !mask).back();
+  constexpr std::int64_t of_a_counter = 2;  // philox_increment
+  return static_cast<std::int64_t>(last.drawn) * of_a_counter + last.scores();
+}
+
+void attention_forward(Queue& queue, const Tensor& query, const Tensor& key, const Tensor& value,
+                       const Tensor* mask, const AttentionSettings& settings, const Tensor& output,
+                       const Tensor* probabilities) {
+  ENTER(attention_forward, queue, query, key, value, mask, settings, output, probabilities);
+  const Attention attention(queue, query, key, value, mask, settings, probabilities);
+  const Sizes& s = attention.sizes();
+  require_like(op, "the output", output, {s.batch, s.queries, s.value_columns}, query.dtype);
+  for (const Part& part : attention.parts()) {
+    const Tensor weights = attention.dropped(attention.likely(part), part);
+    attention.multiply_into(queries_of(output, part), false, weights, keys_of(value, part), 1);
+  }
+}
+
+void attention_backward(Queue& queue, const Tensor& grad_output, const Tensor* grad_weights,
+                        const Tensor& query, const Tensor& key, const Tensor& value, const Tensor* mask,
+                        const AttentionSettings& settings, const Tensor* probabilities,
+                        const AttentionGradients& gradients) {
+  ENTER(attention_backward, queue, grad_output, grad_weights, query, key, value, mask, settings,
+        probabilities, gradients);
+  const Attention attention(queue, query, key, value, mask, settings, probabilities);
+  const Sizes& s = attention.sizes();
+  const DType dtype = query.dtype;
+  const Dims all_scores = attention.scores_shape();
+  require_like(op, "the output's gradient", grad_output, {s.batch, s.queries, s.value_columns}, dtype);
+  require(!grad_weights || probabilities, op, ": a gradient of the weights needs the probabilities");
+  require_like(op, "the weights' gradient", grad_weights, all_scores, dtype);
+  require_gradient("the query's gradient", gradients.query, query.shape, dtype);
+  require_gradient("the key's gradient", gradients.key, key.shape, dtype);
+  require_gradient("the value's gradient", gradients.value, value.shape, dtype);
+  require(!gradients.mask.defined() || mask, op, ": there is no mask to have a gradient");
+  if (mask) require_gradient("the mask's gradient", gradients.mask, mask->shape, dtype);
+
+  const bool needs_scores = gradients.query.defined() || gradients.key.defined() || gradients.mask.defined();
+  for (const Part& part : attention.parts()) {
+    const bool adds = part.query + part.queries < s.queries;  // to what the item's parts before it gave
+    const Tensor likely = probabilities ? *probabilities : attention.likely(part);
+    const Tensor dy = queries_of(grad_output, part);
+    if (gradients.value.defined())
+      attention.multiply_into(keys_of(gradients.value, part), adds,
+                              attention.dropped(likely, part).transposed(), dy, 1);
+    if (!needs_scores) continue;
+    const Tensor by_weights = attention.scratch(part), by_scores = attention.scratch(part);
+    attention.multiply(dy, keys_of(value, part).transposed(), by_weights);
+    if (grad_weights) attention.add(by_weights, *grad_weights);
+    if (attention.drops()) attention.drop(by_weights, part, by_weights);
+    softmax_backward(queue, by_weights, likely, -1, by_scores);
+    if (gradients.mask.defined()) copy(queue, by_scores, scores_of(gradients.mask, all_scores, part));
+    if (gradients.query.defined())
+      attention.multiply_into(queries_of(gradients.query, part), false, by_scores, keys_of(key, part),
+                              settings.scale);
+    if (gradients.key.defined())
+      attention.multiply_into(keys_of(gradients.key, part), adds, by_scores.transposed(),
+                              queries_of(query, part), settings.scale);
+  }
 }
 
 }  // namespace dlprim

@@ -1,21 +1,77 @@
 #pragma once
 
+#include "dlprim/core/fields.h"
+#include "dlprim/core/precision.h"
+#include "dlprim/ops/random/random.h"
 #include "dlprim/runtime/queue.h"
 
 namespace dlprim {
 
-/**
- * What scaled dot-product attention does to its scores (Vaswani et al., "Attention Is All You Need", 2017),
- * in place: softmax over the keys of scores * scale, masked. A query with no key left gets zeros.
+/*
+ * Scaled dot-product attention (Vaswani et al., "Attention Is All You Need", 2017;
+ * torch.nn.functional.scaled_dot_product_attention): output = dropout(softmax(query @ key^T * scale, masked))
+ * @ value. A query with no key left gets zeros.
  *
- * scores: [batch, queries, keys], floating, contiguous. mask: nullptr, or [outer, inner, queries, keys] of
- * any strides with outer * inner = batch; bool (false hides a key) or the scores' dtype (added). is_causal:
- * query i sees keys 0 to i. Throws ValueError, TypeError.
- *
- * torch.nn.functional.scaled_dot_product_attention is this between two gemms: scores = query @ key^T before,
- * the result @ value after. Its gradient by the unscaled scores is `scale` times softmax_backward along the
- * last dimension.
+ * query: [batch, queries, columns], key: [batch, keys, columns], value: [batch, keys, value columns], of any
+ * strides, and one floating dtype; results contiguous. mask: nullptr, or [outer, inner, queries, keys] of any
+ * strides with outer * inner = batch; bool (false hides a key) or the dtype of the rest (added).
  */
-void attention_softmax(Queue& queue, const Tensor& scores, double scale, const Tensor* mask, bool is_causal);
+
+struct AttentionSettings {
+  double scale = 1;
+  bool is_causal = false;  // query i sees keys 0 to i
+  double dropout_p = 0;
+  PhiloxState dropout{};  // attention_random_numbers() of them are used
+  MatmulPrecision precision = MatmulPrecision::highest;
+  FIELDS(scale, is_causal, dropout_p, dropout, precision)
+};
+
+/**
+ * `probabilities`: nullptr, or [batch, queries, keys], what the softmax gives, before dropout. Without it the
+ * matrix is never there as a whole: it is made in parts of a size that suits the device (attention_backward
+ * makes them anew), and of a causal one without a mask little more than half is made. Dropout draws part by
+ * part. Throws ValueError, TypeError.
+ */
+void attention_forward(Queue& queue, const Tensor& query, const Tensor& key, const Tensor& value,
+                       const Tensor* mask, const AttentionSettings& settings, const Tensor& output,
+                       const Tensor* probabilities);
+
+/** Where attention_backward writes gradients; undefined ones are not computed. Of the shapes of query, key,
+ * value and mask, contiguous. */
+struct AttentionGradients {
+  Tensor query, key, value, mask;
+  FIELDS(query, key, value, mask)
+};
+
+/**
+ * The gradients from that of the output, and from that of the weights that dropout left, if there is one
+ * (nullptr, or [batch, queries, keys]; needs `probabilities`). All else as attention_forward had it. Throws
+ * ValueError, TypeError.
+ */
+void attention_backward(Queue& queue, const Tensor& grad_output, const Tensor* grad_weights,
+                        const Tensor& query, const Tensor& key, const Tensor& value, const Tensor* mask,
+                        const AttentionSettings& settings, const Tensor* probabilities,
+                        const AttentionGradients& gradients);
+
+/** Elements that dropout draws for, by which the random state moves on (philox_increment). */
+std::int64_t attention_random_numbers(const Tensor& query, const Tensor& key, const Tensor* mask,
+                                      const AttentionSettings& settings, bool has_probabilities);
+
+/** Whether the probabilities are no larger than what they are made of and what is made of them. Then they are
+ * better kept for backward, which takes a fifth to a third longer without (two cores); what a net takes is
+ * linear in the length either way. */
+bool attention_keeps_probabilities(const Tensor& query, const Tensor& key, const Tensor& value);
+
+/** The part of a matrix of scores that is there: [items from `batch` on, queries from `query` on, first
+ * keys]. */
+struct AttentionPart {
+  std::int64_t batch = 0, query = 0;
+  FIELDS(batch, query)
+};
+
+/** What attention does to its scores, in place: softmax over the keys of scores * scale, masked. scores:
+ * floating, contiguous, of rank 3; the mask is that of the whole matrix. Throws ValueError, TypeError. */
+void attention_softmax(Queue& queue, const Tensor& scores, double scale, const Tensor* mask, bool is_causal,
+                       const AttentionPart& part = {});
 
 }  // namespace dlprim

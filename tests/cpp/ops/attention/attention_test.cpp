@@ -2,7 +2,9 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
+#include "dlprim/ops/pointwise/pointwise.h"
 #include "tests/cpp/support/elements.h"
 #include "tests/cpp/support/messages.h"
 
@@ -88,6 +90,243 @@ TEST(Attention, RefusesWhatDoesNotFit) {
                           "expected a mask of dtype bool or float32");
   expect_error<ValueError>([&] { attention_softmax(queue, scores.reshaped({6, 4}), 1, nullptr, false); },
                            "[batch, queries, keys]");
+}
+
+/** Attention as sums in double, forward and backward, of one item of a batch. */
+struct Reference {
+  std::int64_t queries, keys, columns, value_columns;
+  std::vector<double> query, key, value, added, grad_output;
+  double scale;
+  bool is_causal;
+
+  std::vector<double> output, probabilities, grad_query, grad_key, grad_value, grad_scores;
+
+  static double& at(std::vector<double>& matrix, std::int64_t columns, std::int64_t row,
+                    std::int64_t column) {
+    return matrix[static_cast<std::size_t>(row * columns + column)];
+  }
+
+  void compute() {
+    std::vector<double> scores(static_cast<std::size_t>(queries * keys));
+    for (std::int64_t i = 0; i < queries; ++i)
+      for (std::int64_t j = 0; j < keys; ++j)
+        for (std::int64_t c = 0; c < columns; ++c)
+          at(scores, keys, i, j) += at(query, columns, i, c) * at(key, columns, j, c);
+    probabilities = attended(scores, {1, queries, keys}, scale, added, is_causal);
+    output.resize(static_cast<std::size_t>(queries * value_columns));
+    grad_query.resize(query.size()), grad_key.resize(key.size()), grad_value.resize(value.size());
+    grad_scores.resize(scores.size());
+    for (std::int64_t i = 0; i < queries; ++i) {
+      double dot = 0;
+      std::vector<double> by_weights(static_cast<std::size_t>(keys));
+      for (std::int64_t j = 0; j < keys; ++j) {
+        const double likely = at(probabilities, keys, i, j);
+        double& by_weight = by_weights[static_cast<std::size_t>(j)];
+        for (std::int64_t c = 0; c < value_columns; ++c) {
+          at(output, value_columns, i, c) += likely * at(value, value_columns, j, c);
+          at(grad_value, value_columns, j, c) += likely * at(grad_output, value_columns, i, c);
+          by_weight += at(grad_output, value_columns, i, c) * at(value, value_columns, j, c);
+        }
+        dot += by_weight * likely;
+      }
+      for (std::int64_t j = 0; j < keys; ++j) {
+        const double by_score =
+            at(probabilities, keys, i, j) * (by_weights[static_cast<std::size_t>(j)] - dot);
+        at(grad_scores, keys, i, j) = by_score;
+        for (std::int64_t c = 0; c < columns; ++c) {
+          at(grad_query, columns, i, c) += scale * by_score * at(key, columns, j, c);
+          at(grad_key, columns, j, c) += scale * by_score * at(query, columns, i, c);
+        }
+      }
+    }
+  }
+};
+
+struct Shape {
+  std::int64_t outer, inner, queries, keys, columns, value_columns;
+};
+
+enum class Mask { none, hiding, added };
+
+void append(std::vector<double>& all, const std::vector<double>& some) {
+  all.insert(all.end(), some.begin(), some.end());
+}
+
+/** Operands in any layout, with the probabilities kept and without, against the sums of every item. */
+void check_products(std::mt19937& random, const Shape& shape, Placement placement, Mask kind,
+                    bool is_causal) {
+  const std::int64_t batch = shape.outer * shape.inner;
+  const auto drawn = [&](const Dims& dims) { return sample(random, DType::float32, dims, placement); };
+  const Sample query = drawn({batch, shape.queries, shape.columns}),
+               key = drawn({batch, shape.keys, shape.columns}),
+               value = drawn({batch, shape.keys, shape.value_columns}),
+               grad = sample(random, DType::float32, {batch, shape.queries, shape.value_columns},
+                             Placement::contiguous);
+  const Dims mask_shape{shape.outer, shape.inner, shape.queries, shape.keys};
+  const Sample mask =
+      sample(random, kind == Mask::hiding ? DType::boolean : DType::float32, mask_shape, placement);
+  const Tensor* given_mask = kind == Mask::none ? nullptr : &mask.tensor;
+
+  std::vector<double> output, probabilities, grad_query, grad_key, grad_value, grad_scores;
+  for (std::int64_t b = 0; b < batch; ++b) {
+    const auto item = [&](const std::vector<double>& values) {
+      const auto size = static_cast<std::ptrdiff_t>(values.size()) / batch;
+      return std::vector<double>(values.begin() + b * size, values.begin() + (b + 1) * size);
+    };
+    Reference r{shape.queries,
+                shape.keys,
+                shape.columns,
+                shape.value_columns,
+                item(query.values),
+                item(key.values),
+                item(value.values),
+                item(mask.values),
+                item(grad.values),
+                0.05,
+                is_causal,
+                {},
+                {},
+                {},
+                {},
+                {},
+                {}};
+    for (double& added : r.added)
+      added = kind == Mask::none ? 0 : kind == Mask::added ? added : added != 0 ? 0 : minus_infinity;
+    r.compute();
+    append(output, r.output), append(probabilities, r.probabilities), append(grad_query, r.grad_query);
+    append(grad_key, r.grad_key), append(grad_value, r.grad_value), append(grad_scores, r.grad_scores);
+  }
+
+  Queue& queue = device().queue();
+  AttentionSettings settings;
+  settings.scale = 0.05;
+  settings.is_causal = is_causal;
+  for (const bool keeps : {true, false}) {
+    SCOPED_TRACE(keeps ? "probabilities kept" : "in parts");
+    const Tensor result = queue.scratch(grad.tensor.shape);
+    const Tensor kept = queue.scratch({batch, shape.queries, shape.keys});
+    attention_forward(queue, query.tensor, key.tensor, value.tensor, given_mask, settings, result,
+                      keeps ? &kept : nullptr);
+    expect_close(download_values(result), output, 2e-5, 2e-5);
+    if (keeps) expect_close(download_values(kept), probabilities, 1e-5, 1e-6);
+
+    AttentionGradients gradients;
+    gradients.query = queue.scratch(query.tensor.shape);
+    gradients.key = queue.scratch(key.tensor.shape);
+    gradients.value = queue.scratch(value.tensor.shape);
+    if (kind == Mask::added) gradients.mask = queue.scratch(mask_shape);
+    attention_backward(queue, grad.tensor, nullptr, query.tensor, key.tensor, value.tensor, given_mask,
+                       settings, keeps ? &kept : nullptr, gradients);
+    expect_close(download_values(gradients.query), grad_query, 1e-4, 1e-4);
+    expect_close(download_values(gradients.key), grad_key, 1e-4, 1e-4);
+    expect_close(download_values(gradients.value), grad_value, 1e-4, 1e-4);
+    if (kind == Mask::added) expect_close(download_values(gradients.mask), grad_scores, 1e-4, 1e-4);
+  }
+}
+
+TEST(Attention, ForwardAndBackwardOfAllMasksAndLayouts) {
+  std::mt19937 random(3);
+  for (const Shape& shape : {Shape{2, 3, 5, 7, 4, 3}, Shape{1, 1, 1, 1, 1, 1}, Shape{3, 1, 33, 17, 8, 16},
+                             Shape{1, 2, 16, 64, 5, 1}})
+    for (const Placement placement : {Placement::contiguous, Placement::strided, Placement::permuted})
+      for (const Mask kind : {Mask::none, Mask::hiding, Mask::added})
+        for (const bool is_causal : {false, true}) check_products(random, shape, placement, kind, is_causal);
+}
+
+TEST(Attention, CausalOnesLeaveKeysOutPartByPart) {
+  std::mt19937 random(4);
+  for (const auto& [queries, keys] : {std::pair{600, 600}, std::pair{513, 40}, std::pair{300, 700}})
+    check_products(random, {1, 2, queries, keys, 3, 5}, Placement::strided, Mask::none, true);
+  check_products(random, {2, 1, 530, 530, 3, 2}, Placement::contiguous, Mask::added, true);
+}
+
+TEST(Attention, PartsOfManyItemsAndOfManyQueries) {
+  std::mt19937 random(5);
+  check_products(random, {3, 3, 1000, 1003, 2, 3}, Placement::permuted, Mask::added, false);
+  check_products(random, {1, 2, 2900, 3001, 2, 2}, Placement::contiguous, Mask::hiding, false);
+}
+
+TEST(Attention, EmptyOnes) {
+  Queue& queue = device().queue();
+  for (const Dims& sizes : {Dims{0, 3, 4}, Dims{2, 0, 4}, Dims{2, 3, 0}}) {
+    const Tensor query = upload(std::vector<float>(static_cast<std::size_t>(sizes[0] * sizes[1] * 5), 1),
+                                {sizes[0], sizes[1], 5}),
+                 key = upload(std::vector<float>(static_cast<std::size_t>(sizes[0] * sizes[2] * 5), 1),
+                              {sizes[0], sizes[2], 5});
+    const Tensor output = queue.scratch(query.shape);
+    fill(queue, output, 7);
+    attention_forward(queue, query, key, key, nullptr, {}, output, nullptr);
+    EXPECT_EQ(download<float>(output), std::vector<float>(static_cast<std::size_t>(output.numel()), 0));
+    const AttentionGradients gradients{
+        queue.scratch(query.shape), queue.scratch(key.shape), queue.scratch(key.shape), {}};
+    attention_backward(queue, output, nullptr, query, key, key, nullptr, {}, nullptr, gradients);
+    for (const Tensor& gradient : {gradients.query, gradients.key, gradients.value})
+      EXPECT_EQ(download<float>(gradient), std::vector<float>(static_cast<std::size_t>(gradient.numel()), 0));
+  }
+}
+
+// The gradient is that of what forward drew: f(q + h) - f(q - h) with the same random state.
+TEST(Attention, DropoutDrawsTheSameInBackward) {
+  Queue& queue = device().queue();
+  std::mt19937 random(6);
+  for (const bool keeps : {true, false}) {
+    const std::int64_t queries = 520, keys = 520;
+    const Tensor query = sample(random, DType::float32, {2, queries, 2}, Placement::contiguous).tensor,
+                 key = sample(random, DType::float32, {2, keys, 2}, Placement::contiguous).tensor,
+                 value = upload(std::vector<float>(static_cast<std::size_t>(2 * keys), 1), {2, keys, 1});
+    AttentionSettings settings;
+    settings.is_causal = true;
+    settings.scale = 0.01;
+    settings.dropout_p = 0.4;
+    settings.dropout = {5, 1000};
+    const Tensor kept = queue.scratch({2, queries, keys}), output = queue.scratch({2, queries, 1});
+    const Tensor* probabilities = keeps ? &kept : nullptr;
+    attention_forward(queue, query, key, value, nullptr, settings, output, probabilities);
+    const std::vector<double> sums = download_values(output);
+    double mean = 0;
+    for (const double sum : sums) mean += sum / static_cast<double>(sums.size());
+    EXPECT_NEAR(mean, 1, 0.05);  // kept ones are scaled up
+    // Values are 1: the sum of an output's weights is the sum over keys of d output / d value.
+    AttentionGradients gradients;
+    gradients.value = queue.scratch(value.shape);
+    const Tensor ones = upload(std::vector<float>(static_cast<std::size_t>(2 * queries), 1), {2, queries, 1});
+    attention_backward(queue, ones, nullptr, query, key, value, nullptr, settings, probabilities, gradients);
+    double of_outputs = 0, of_gradients = 0;
+    for (const double sum : sums) of_outputs += sum;
+    for (const double sum : download_values(gradients.value)) of_gradients += sum;
+    EXPECT_NEAR(of_gradients, of_outputs, 1e-3 * of_outputs);
+  }
+}
+
+TEST(Attention, ProductsRefuseWhatDoesNotFit) {
+  Queue& queue = device().queue();
+  const auto zeros = [&](const Dims& shape) {
+    return upload(std::vector<float>(static_cast<std::size_t>(product(shape))), shape);
+  };
+  const Tensor query = zeros({2, 3, 4}), key = zeros({2, 5, 4}), value = zeros({2, 5, 6}),
+               output = zeros({2, 3, 6});
+  expect_error<ValueError>(
+      [&] { attention_forward(queue, query, zeros({2, 5, 3}), value, nullptr, {}, output, nullptr); },
+      "expected query [B, L, E], key [B, S, E] and value [B, S, Ev]");
+  expect_error<ValueError>(
+      [&] { attention_forward(queue, query, key, value, nullptr, {}, zeros({2, 3, 4}), nullptr); },
+      "the output");
+  const Tensor mask = zeros({2, 2, 3, 5});
+  expect_error<ValueError>([&] { attention_forward(queue, query, key, value, &mask, {}, output, nullptr); },
+                           "does not fit scores of shape [2, 3, 5]");
+  AttentionSettings settings;
+  settings.dropout_p = 1.5;
+  expect_error<ValueError>(
+      [&] { attention_forward(queue, query, key, value, nullptr, settings, output, nullptr); },
+      "dropout probability");
+  const Tensor weights = zeros({2, 3, 5});
+  expect_error<ValueError>(
+      [&] { attention_backward(queue, output, &weights, query, key, value, nullptr, {}, nullptr, {}); },
+      "needs the probabilities");
+  const AttentionGradients gradients{{}, {}, {}, weights};
+  expect_error<ValueError>(
+      [&] { attention_backward(queue, output, nullptr, query, key, value, nullptr, {}, nullptr, gradients); },
+      "no mask");
 }
 
 }  // namespace

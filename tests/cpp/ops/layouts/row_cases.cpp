@@ -52,7 +52,7 @@ void draw_cumprod_backward(Draw& d) {
   d.calls([=](Queue& queue) { cumprod_backward(queue, *dy, *x, dim, *dx); });
 }
 
-void draw_attention(Draw& d) {
+void draw_attention_softmax(Draw& d) {
   const std::int64_t outer = d.size_or_none(3), inner = d.size(3), queries = d.size_or_none(17),
                      keys = d.size_or_none(33);
   const Tensor* scores = d.updated("scores", {outer * inner, queries, keys});
@@ -62,6 +62,62 @@ void draw_attention(Draw& d) {
                : nullptr;
   const bool is_causal = d.coin();
   d.calls([=](Queue& queue) { attention_softmax(queue, *scores, 0.5, mask, is_causal); });
+}
+
+/** Operands of attention, and whether what the softmax gives is kept. */
+struct DrawnAttention {
+  explicit DrawnAttention(Draw& d)
+      : outer(d.size_or_none(3)),
+        inner(d.size(3)),
+        queries(d.size_or_none(17)),
+        keys(d.size_or_none(33)),
+        columns(d.size_or_none(9)),
+        value_columns(d.size(9)),
+        query(d.input("query", of_queries())),
+        key(d.input("key", of_keys())),
+        value(d.input("value", of_values())) {
+    settings.scale = 0.5;
+    settings.is_causal = d.coin();
+    mask_dtype = d.one_of({DType::float32, DType::boolean});
+    if (d.coin()) mask = d.operand("mask", Role::input, mask_dtype, of_mask(), d.whole(0, 1));
+  }
+
+  Dims of_queries() const { return {outer * inner, queries, columns}; }
+  Dims of_keys() const { return {outer * inner, keys, columns}; }
+  Dims of_values() const { return {outer * inner, keys, value_columns}; }
+  Dims of_mask() const { return {outer, inner, queries, keys}; }
+  Dims result() const { return {outer * inner, queries, value_columns}; }
+  Dims scores() const { return {outer * inner, queries, keys}; }
+
+  std::int64_t outer, inner, queries, keys, columns, value_columns;
+  const Tensor *query, *key, *value, *mask = nullptr;
+  DType mask_dtype = DType::float32;
+  AttentionSettings settings;
+};
+
+void draw_attention_forward(Draw& d) {
+  const DrawnAttention a(d);
+  const Tensor* output = d.output("output", a.result());
+  const Tensor* probabilities = d.coin() ? d.output("probabilities", a.scores()) : nullptr;
+  d.calls([=](Queue& queue) {
+    attention_forward(queue, *a.query, *a.key, *a.value, a.mask, a.settings, *output, probabilities);
+  });
+}
+
+void draw_attention_backward(Draw& d) {
+  const DrawnAttention a(d);
+  const Tensor* grad_output = d.input("grad_output", a.result());
+  const bool keeps = d.coin();
+  const Tensor* probabilities = keeps ? d.input("probabilities", a.scores()) : nullptr;
+  const Tensor* grad_weights = keeps && d.coin() ? d.input("grad_weights", a.scores()) : nullptr;
+  const Tensor *by_query = d.output("by query", a.of_queries()), *by_key = d.output("by key", a.of_keys()),
+               *by_value = d.output("by value", a.of_values());
+  const Tensor* by_mask =
+      a.mask && a.mask_dtype == DType::float32 && d.coin() ? d.output("by mask", a.of_mask()) : nullptr;
+  d.calls([=](Queue& queue) {
+    attention_backward(queue, *grad_output, grad_weights, *a.query, *a.key, *a.value, a.mask, a.settings,
+                       probabilities, {*by_query, *by_key, *by_value, by_mask ? *by_mask : Tensor()});
+  });
 }
 
 void draw_sort_order(Draw& d) {
@@ -143,7 +199,9 @@ LayoutCases row_cases() {
           {"softmax_backward", draw_back_along<softmax_backward>},
           {"log_softmax_forward", draw_along<log_softmax_forward>},
           {"log_softmax_backward", draw_back_along<log_softmax_backward>},
-          {"attention_softmax", draw_attention},
+          {"attention_softmax", draw_attention_softmax},
+          {"attention_forward", draw_attention_forward},
+          {"attention_backward", draw_attention_backward},
           {"cumsum", draw_cumsum},
           {"cumprod", draw_cumprod},
           {"cumprod_backward", draw_cumprod_backward},
