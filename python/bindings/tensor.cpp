@@ -331,6 +331,15 @@ void bind_tensor(py::module_& m) {
            py::arg("memory_format") = py::none(),
            "To a device, a dtype, or those of another tensor, and to a memory format.")
       .def(
+          "cpu",
+          [](const Tensor& t) {
+            const PythonUnlocked unlocked;
+            return t.device()->info().is_cpu ? t : t.to(ocl::Device("cpu"));
+          },
+          "On a CPU: itself if it is on one, else a copy on the first OpenCL device of that type. numpy(), "
+          "item() "
+          "and tolist() need no such copy. Raises DeviceError where no OpenCL device is a CPU.")
+      .def(
           "type",
           [](const Tensor& t, const std::optional<DType>& dtype) -> py::object {
             return dtype ? py::cast(t.to(*dtype)) : py::object(py::str(type_name(t.dtype())));

@@ -1,6 +1,7 @@
 """What a tensor tells of itself: text, numbers, arrays, and what Python's protocols ask."""
 
 import copy
+import re
 
 import numpy as np
 import pytest
@@ -245,3 +246,33 @@ def test_copies_of_modules_and_tensors():
     assert x.tolist() == [1, 2] and y.tolist() == [2, 3] and y.requires_grad and y.grad.tolist() == [2, 2]
     with pytest.raises(RuntimeError, match="deepcopy"):
         copy.deepcopy(x * 2)
+
+
+def test_cpu_gives_what_is_on_a_cpu():
+    x = ocl.tensor([[1.0, 2.0]], requires_grad=True)
+    if not ocl.get_device_properties(x.device)["is_cpu"]:
+        pytest.skip("the device is no CPU")
+    assert x.cpu() is x
+    assert x.detach().cpu().numpy().tolist() == [[1.0, 2.0]]
+    layer = ocl.nn.Linear(2, 1)
+    assert layer.cpu() is layer
+
+
+def test_cpu_copies_from_another_device():
+    try:
+        cpu = ocl.device("cpu")
+    except ocl.DeviceError as error:
+        with pytest.raises(ocl.DeviceError, match=re.escape(str(error))):
+            ocl.ones(2).cpu()
+        return
+    others = [
+        f"ocl:{i}" for i in range(ocl.device_count()) if not ocl.get_device_properties(f"ocl:{i}")["is_cpu"]
+    ]
+    if not others:
+        pytest.skip("every device here is a CPU")
+    x = ocl.ones(3, device=others[0], requires_grad=True)
+    y = (x * 2).cpu()
+    assert y.device == cpu
+    y.sum().backward()
+    assert x.grad.tolist() == [2.0] * 3
+    assert next(ocl.nn.Linear(2, 1, device=others[0]).cpu().parameters()).device == cpu

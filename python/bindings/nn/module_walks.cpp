@@ -158,6 +158,9 @@ void bind_modes(ModuleBinding& module) {
            "Moves parameters and buffers to a device, a floating dtype, both, or those of a tensor; to a "
            "memory "
            "format those of four dimensions, or five.")
+      .def(
+          "cpu", [](const py::object& self) { return self.attr("to")("cpu"); },
+          "Moves parameters and buffers to the first OpenCL device that is a CPU.")
       .def("zero_grad", &Module::zero_grad, py::arg("set_to_none") = true)
       .def(
           "requires_grad_",

@@ -790,6 +790,10 @@ class Tensor:
         """
         How many elements are non-zero.
         """
+    def cpu(self) -> Tensor:
+        """
+        On a CPU: itself if it is on one, else a copy on the first OpenCL device of that type. numpy(), item() and tolist() need no such copy. Raises DeviceError where no OpenCL device is a CPU.
+        """
     def cumprod(self, dim: typing.SupportsInt | typing.SupportsIndex, *, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
         """
         Running products along dim.

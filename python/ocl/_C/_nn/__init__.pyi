@@ -55,6 +55,10 @@ class Module:
         ...
     def children(self) -> collections.abc.Iterator:
         ...
+    def cpu(self) -> typing.Any:
+        """
+        Moves parameters and buffers to the first OpenCL device that is a CPU.
+        """
     def double(self) -> typing.Any:
         ...
     def eval(self) -> typing.Any:
