@@ -64,7 +64,7 @@
 #include "dlprim/ops/pool/max_pool2d.h"
 #include "dlprim/ops/random/multinomial.h"
 #include "dlprim/ops/random/random.h"
-#include "dlprim/ops/reduce/reduce.h"
+#include "dlprim/ops/reduce/reduce_backward.h"
 #include "dlprim/ops/resample/interpolate.h"
 #include "dlprim/ops/resample/pad.h"
 #include "dlprim/ops/resample/unfold.h"

@@ -1,23 +1,21 @@
 #include "autograd/ops/reduce.h"
 
 #include <cmath>
-#include <map>
-#include <mutex>
 
 #include "autograd/call.h"
 #include "autograd/creation.h"
 #include "autograd/ops/pointwise.h"
+#include "autograd/ops/raw_or_null.h"
 #include "autograd/ops/views.h"
 #include "autograd/tape.h"
 #include "dlprim/core/real.h"
-#include "dlprim/ops/reduce/reduce.h"
+#include "dlprim/ops/reduce/reduce_backward.h"
 #include "dlprim/runtime/dtype_defines.h"
 
 namespace ocl {
 namespace {
 
 using dlprim::DimMask;
-using dlprim::PointwiseExpression;
 using dlprim::require;
 
 dlprim::Tensor empty_result(const Tensor& a, DimMask mask, bool keepdim, DType dtype) {
@@ -47,80 +45,31 @@ Tensor with_kept_dims(const Tensor& t, const Dims& shape, DimMask mask) {
   return reshape(t, dlprim::reduced_shape(shape, mask, true).vector());
 }
 
-/** An elementwise expression in the shape and dtype of `input`: what gradients of reductions are. */
-Tensor evaluated(const PointwiseExpression& expression, const dlprim::Tensor& input,
-                 const std::vector<dlprim::PointwiseOperand>& operands,
-                 const std::vector<Scalar>& parameters) {
-  const dlprim::Tensor result = dlprim::Tensor::empty(input.device(), input.shape, input.dtype);
-  // In what sums are kept in: a mean of float16 elements is a float32.
-  dlprim::pointwise(input.device().queue(), expression, dlprim::compute_dtype(input.dtype), operands,
-                    parameters, {result});
-  return Tensor(result);
-}
-
-/** The gradient expression of a row, of g and n. */
-const PointwiseExpression& gradient_expression_of(const dlprim::ReductionOp& op) {
-  static std::mutex mutex;
-  static auto* made = new std::map<std::string, const PointwiseExpression*>;
-  std::lock_guard<std::mutex> lock(mutex);
-  const PointwiseExpression*& expression = (*made)[op.name];
-  if (!expression) expression = &dlprim::lone_expression(op.name + "_gradient", {"g"}, {"n"}, {op.gradient});
-  return *expression;
-}
-
-Backward gradient_of(const dlprim::ReductionOp& op, const Tensor& a, DimMask mask) {
-  dlprim::Tensor input = a.data();
-  input.storage = nullptr;  // shape and dtype are all that is needed
-  return [&op, input, mask](const TensorList& gradients) {
-    const Tensor g = with_kept_dims(gradients[0], input.shape, mask);
-    if (op.gradient == "g") return TensorList{to(expand(g, input.shape.vector()), input.dtype)};
-    const dlprim::Tensor da = dlprim::Tensor::empty(*g.device(), input.shape, input.dtype);
-    dlprim::pointwise(g.device()->queue(), gradient_expression_of(op), input.dtype, {g.data()},
-                      {reduced_count(input.shape, mask)}, {da});
-    return TensorList{Tensor(da)};
+/** Of a row with a gradient, which may read the input and the result. */
+Backward gradient_of(const dlprim::ReductionOp& op, const Tensor& a, const Tensor& y, DimMask mask,
+                     double p = 0) {
+  const bool only_spreads = op.gradient == "g";
+  const bool reads_input = op.gradient == "own" || dlprim::uses_variable(op.gradient, "a");
+  const bool reads_result = op.gradient == "own" || dlprim::uses_variable(op.gradient, "y");
+  return [&op, mask, p, only_spreads, shape = a.shape(), dtype = a.dtype(),
+          a = reads_input ? SavedTensor(a) : SavedTensor(),
+          y = reads_result ? SavedTensor(y.data()) : SavedTensor()](const TensorList& gradients) {
+    if (only_spreads)
+      return TensorList{to(expand(with_kept_dims(gradients[0], shape, mask), shape.vector()), dtype)};
+    const auto raw = [](const SavedTensor& t) { return t.defined() ? t.unpack() : dlprim::Tensor(); };
+    const Tensor g = contiguous(gradients[0]), da(dlprim::Tensor::empty(*g.device(), shape, dtype));
+    dlprim::reduce_backward(g.device()->queue(), op, g.data(), raw(a), raw(y), mask, da.data(), p);
+    return TensorList{da};
   };
-}
-
-/** The gradient of an extreme: those elements that are it share `g` evenly. */
-Tensor extreme_gradient(const Tensor& g, const Tensor& is_extreme, DimMask mask) {
-  const Tensor count = reduced(dlprim::reduction("sum"), is_extreme, mask, true);
-  return is_extreme * (with_kept_dims(g, is_extreme.shape(), mask) / count);
-}
-
-/** g times the product of the other elements, whatever zeros there are. */
-Tensor product_gradient(const Tensor& g, const Tensor& a, DimMask mask) {
-  static const PointwiseExpression& expression =
-      dlprim::lone_expression("prod_gradient", {"g", "a", "product", "zeros"}, {},
-                              {"zeros == 0 ? g * product / a : zeros == 1 && a == 0 ? g * product : (T)0"});
-  const Tensor product = reduced(dlprim::reduction("product_of_nonzero"), a, mask, true);
-  const Tensor zeros =
-      reduced_count(a.shape(), mask) - Operand(reduced(dlprim::reduction("count_nonzero"), a, mask, true));
-  return evaluated(expression, a.data(),
-                   {with_kept_dims(g, a.shape(), mask).data(), a.data(), product.data(), zeros.data()}, {});
 }
 
 Tensor apply(const dlprim::ReductionOp& op, const Tensor& a, const DimList& dims, bool keepdim) {
   ENTER_OPERATOR_NAMED(op.name.c_str(), a, dims, keepdim);
   const DimMask mask = dlprim::dim_mask(dims, a.dim(), op.name.c_str());
-  const bool extreme = op.name == "amax" || op.name == "amin";
-  if (extreme) require_elements(op.name.c_str(), a, mask);
+  if (op.name == "amax" || op.name == "amin") require_elements(op.name.c_str(), a, mask);
   const Tensor result = reduced(op, a, mask, keepdim);
-  if (extreme)
-    return record(op.name.c_str(), {a}, result.data(), [&] {
-      return [a = SavedTensor(a), y = SavedTensor(result), mask](const TensorList& g) {
-        const Tensor input(a.unpack());
-        const Tensor is_extreme = eq(input, with_kept_dims(Tensor(y.unpack()), input.shape(), mask));
-        return TensorList{extreme_gradient(g[0], is_extreme, mask)};
-      };
-    });
-  if (op.name == "prod")
-    return record(op.name.c_str(), {a}, result.data(), [&] {
-      return [a = SavedTensor(a), mask](const TensorList& g) {
-        return TensorList{product_gradient(g[0], Tensor(a.unpack()), mask)};
-      };
-    });
   if (op.gradient.empty()) return result;
-  return record(op.name.c_str(), {a}, result.data(), [&] { return gradient_of(op, a, mask); });
+  return record(op.name.c_str(), {a}, result.data(), [&] { return gradient_of(op, a, result, mask); });
 }
 
 Tensor arg_extreme(const char* name, dlprim::Extreme extreme, const Tensor& a,
@@ -166,46 +115,15 @@ std::pair<Tensor, Tensor> moments(const char* name, bool root, const Tensor& a, 
   const TensorList results = record_many(name, {a}, {result, to(Tensor(mean), a.dtype()).data()}, [&] {
     return [a = SavedTensor(a), mean = SavedTensor(mean), y = root ? SavedTensor(result) : SavedTensor(),
             mask, correction](const TensorList& g) {
-      static const PointwiseExpression& of_var =
-          dlprim::lone_expression("var_gradient", {"g", "a", "mean"}, {"scale"}, {"g * scale * (a - mean)"});
-      static const PointwiseExpression& of_std =
-          dlprim::lone_expression("std_gradient", {"g", "a", "mean", "y"}, {"scale"},
-                                  {"y == 0 ? (T)0 : g / (2 * y) * scale * (a - mean)"});
       const dlprim::Tensor& input = a.unpack();
-      const auto kept = [&](const Tensor& t) { return with_kept_dims(t, input.shape, mask).data(); };
-      const auto n = static_cast<double>(reduced_count(input.shape, mask));
-      Tensor da;
-      if (g[0].defined()) {
-        std::vector<dlprim::PointwiseOperand> operands{kept(g[0]), input, kept(Tensor(mean.unpack()))};
-        if (y.defined()) operands.emplace_back(kept(Tensor(y.unpack())));
-        da = evaluated(y.defined() ? of_std : of_var, input, operands, {2 / (n - correction)});
-      }
-      if (g[1].defined()) {
-        const Tensor share = expand(Tensor(kept(g[1])) / n, input.shape.vector());
-        da = da.defined() ? da + share : share;
-      }
+      const auto raw = [](const Tensor& t) { return t.defined() ? contiguous(t).data() : dlprim::Tensor(); };
+      const Tensor da(dlprim::Tensor::empty(input.device(), input.shape, input.dtype));
+      dlprim::variance_backward(input.device().queue(), raw(g[0]), raw(g[1]), input, mean.unpack(),
+                                raw_or_null(y), mask, correction, da.data());
       return TensorList{da};
     };
   });
   return {results[0], results[1]};
-}
-
-/** The gradient of a p-norm `y`; of magnitudes that are equal extremes each gets its share. Undefined for
- * p = 0, which counts. */
-Tensor norm_gradient(const Tensor& g, const Tensor& a, const Tensor& y, double p, DimMask mask) {
-  static const PointwiseExpression& of_two =
-      dlprim::lone_expression("norm_2_gradient", {"g", "a", "y"}, {}, {"y == 0 ? (T)0 : g * (a / y)"});
-  static const PointwiseExpression& of_p = dlprim::lone_expression(
-      "norm_p_gradient", {"g", "a", "y"}, {"p"},
-      {"a == 0 || y == 0 ? (T)0 : g * SIGN(a) * (p == 1 ? (T)1 : POW(ABS(a) / y, p - 1))"});
-  if (p == 0) return {};
-  if (std::isinf(p)) {  // of NaN, every NaN counts as the extreme
-    const Tensor is_extreme = logical_or(eq(abs(a), with_kept_dims(y, a.shape(), mask)), isnan(a));
-    return sgn(a) * extreme_gradient(g, is_extreme, mask);
-  }
-  const auto kept = [&](const Tensor& t) { return with_kept_dims(t, a.shape(), mask).data(); };
-  if (p == 2) return evaluated(of_two, a.data(), {kept(g), a.data(), kept(y)}, {});
-  return evaluated(of_p, a.data(), {kept(g), a.data(), kept(y)}, {p});
 }
 
 const dlprim::ReductionOp& norm_row(double p) {
@@ -300,13 +218,11 @@ Tensor logsumexp(const Tensor& a, const DimList& dims, bool keepdim) {
   return record("logsumexp", {a}, result.data(), [&] {
     return [a = SavedTensor(a), largest = SavedTensor(largest), rest = SavedTensor(rest),
             mask](const TensorList& g) {
-      static const PointwiseExpression& expression = dlprim::lone_expression(
-          "logsumexp_gradient", {"g", "a", "largest", "rest"}, {}, {"g * exp(a - largest - rest)"});
       const dlprim::Tensor& input = a.unpack();
-      const auto kept = [&](const Tensor& t) { return with_kept_dims(t, input.shape, mask).data(); };
-      return TensorList{
-          evaluated(expression, input,
-                    {kept(g[0]), input, kept(Tensor(largest.unpack())), kept(Tensor(rest.unpack()))}, {})};
+      const Tensor dy = contiguous(g[0]), da(dlprim::Tensor::empty(input.device(), input.shape, input.dtype));
+      dlprim::logsumexp_backward(input.device().queue(), dy.data(), input, largest.unpack(), rest.unpack(),
+                                 mask, da.data());
+      return TensorList{da};
     };
   });
 }
@@ -316,12 +232,12 @@ Tensor norm(const Tensor& a, double p, const DimList& dims, bool keepdim) {
   dlprim::require_floating(a.dtype(), *a.device(), "norm");
   const DimMask mask = dlprim::dim_mask(dims, a.dim(), "norm");
   if (std::isinf(p) || p < 0) require_elements("norm", a, mask);
+  const dlprim::ReductionOp& row = norm_row(p);
   const dlprim::Tensor result = empty_result(a, mask, keepdim, a.dtype());
-  dlprim::reduce(a.device()->queue(), norm_row(p), a.data(), mask, result, {nullptr, p});
-  return record("norm", {a}, result, [&] {
-    return [a = SavedTensor(a), y = SavedTensor(result), p, mask](const TensorList& g) {
-      return TensorList{norm_gradient(g[0], Tensor(a.unpack()), Tensor(y.unpack()), p, mask)};
-    };
+  dlprim::reduce(a.device()->queue(), row, a.data(), mask, result, {nullptr, p});
+  return record("norm", {a}, result, [&]() -> Backward {
+    if (row.gradient.empty()) return [](const TensorList&) { return TensorList{Tensor()}; };  // it counts
+    return gradient_of(row, a, Tensor(result), mask, p);
   });
 }
 

@@ -171,6 +171,33 @@ void draw_logsumexp(Draw& d) {
   d.calls([=](Queue& queue) { logsumexp(queue, *input, r.mask, *largest, *rest); });
 }
 
+void draw_reduce_backward(Draw& d) {
+  const Reduced r(d);
+  const ReductionOp& row =
+      reduction(d.one_of({"sum", "mean", "prod", "amax", "amin", "norm_1", "norm_2", "norm_p", "norm_max"}));
+  const Tensor *dy = d.input("dy", r.result), *x = d.input("x", r.shape), *y = d.input("y", r.result),
+               *dx = d.output("dx", r.shape);
+  d.calls([=, &row](Queue& queue) { reduce_backward(queue, row, *dy, *x, *y, r.mask, *dx, 3); });
+}
+
+void draw_variance_backward(Draw& d) {
+  const Reduced r(d);
+  const Tensor *dy = d.input("dy", r.result), *dmean = d.coin() ? d.input("dmean", r.result) : nullptr,
+               *x = d.input("x", r.shape), *mean = d.input("mean", r.result),
+               *root = d.coin() ? d.input("root", r.result) : nullptr, *dx = d.output("dx", r.shape);
+  d.calls([=](Queue& queue) {
+    variance_backward(queue, *dy, dmean ? *dmean : Tensor(), *x, *mean, root, r.mask, 1, *dx);
+  });
+}
+
+void draw_logsumexp_backward(Draw& d) {
+  const Reduced r(d);
+  const Tensor *dy = d.input("dy", r.result), *x = d.input("x", r.shape),
+               *largest = d.input("largest", r.result), *rest = d.input("rest", r.result),
+               *dx = d.output("dx", r.shape);
+  d.calls([=](Queue& queue) { logsumexp_backward(queue, *dy, *x, *largest, *rest, r.mask, *dx); });
+}
+
 void draw_reduce_index(Draw& d) {
   const Reduced r(d);
   const Tensor *input = d.input("input", r.shape),
@@ -210,6 +237,9 @@ LayoutCases row_cases() {
           {"reduce", draw_reduce},
           {"variance", draw_variance},
           {"logsumexp", draw_logsumexp},
+          {"reduce_backward", draw_reduce_backward},
+          {"variance_backward", draw_variance_backward},
+          {"logsumexp_backward", draw_logsumexp_backward},
           {"reduce_index", draw_reduce_index},
           {"place_at_index", draw_place_at_index}};
 }
