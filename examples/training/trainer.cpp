@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "autograd/generator.h"
-#include "nn/io/state_dict.h"
+#include "checkpoint.h"
 #include "nn/utils/clip_grad.h"
 #include "progress.h"
 
@@ -219,19 +219,13 @@ void Trainer::save() const {
                       {"optimizer", numbers},
                       {"loader", {place.seed, place.passes, place.batches}},
                       {"random", {random.seed, random.offset}}};
-  const fs::path folder = options_.output, newest = folder / "checkpoint.safetensors";
-  const fs::path unfinished = folder / "checkpoint.unfinished";
-  ocl::save(tensors, unfinished, {{"progress", progress.dump()}});
-  if (fs::exists(newest)) fs::rename(newest, folder / "checkpoint.previous");
-  fs::rename(unfinished, newest);
+  write_checkpoint({tensors, progress}, options_.output);
 }
 
-void Trainer::load(const fs::path& path) {
-  ocl::Metadata metadata;
-  const StateDict tensors = ocl::load(path, device_, &metadata);
-  const json progress = json::parse(metadata["progress"]);
+void Trainer::resume() {
+  const auto [tensors, progress] = read_checkpoint(options_.output, device_);
   if (progress.at("options") != options_.fixed())
-    throw ocl::FileError(path.string() + ": the checkpoint of a training with other options");
+    throw ocl::FileError(options_.output + " holds the checkpoint of a training with other options");
   net_->load_state_dict(without_prefix(tensors, "net."));
   if (average_) average_->load_state_dict(without_prefix(tensors, "average."));
   auto state = optimizer_->state_dict();
@@ -249,13 +243,5 @@ void Trainer::load(const fs::path& path) {
   const json& place = progress.at("loader");
   train_.set_state({place.at(0), place.at(1), place.at(2)});
   ocl::default_generator(device_).set_state({progress.at("random").at(0), progress.at("random").at(1)});
-}
-
-void Trainer::resume() {
-  const fs::path folder = options_.output, newest = folder / "checkpoint.safetensors";
-  const fs::path before = folder / "checkpoint.previous";
-  if (!fs::exists(newest) && !fs::exists(before))
-    throw ocl::FileError(folder.string() + " holds no checkpoint to resume");
-  load(fs::exists(newest) ? newest : before);  // a file has its name when it is whole
   std::printf("resumed in epoch %d, after %lld updates\n", epoch_ + 1, static_cast<long long>(updates_));
 }

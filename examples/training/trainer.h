@@ -33,7 +33,6 @@ class Trainer {
   ocl::Tensor loss_of(const ocl::Tensor& pictures, const ocl::Tensor& labels, std::size_t batch);
   void update();
   void save() const;
-  void load(const std::filesystem::path& path);
   double learning_rate() const;
   std::int64_t updates_in_epoch() const;
   void report(std::size_t batch, double loss, double images_per_second) const;

@@ -12,10 +12,10 @@ using dlprim::FileError;
 using dlprim::require;
 namespace fs = std::filesystem;
 
-/** torchvision's list of what counts as a picture. */
+/** torchvision's list of what counts as a picture, less TIFF and WebP, which read_image does not read. */
 bool is_picture(const fs::path& path) {
-  static const auto& extensions = *new std::vector<std::string>{".jpg", ".jpeg", ".png",  ".ppm", ".bmp",
-                                                                ".pgm", ".tif",  ".tiff", ".webp"};
+  static const auto& extensions =
+      *new std::vector<std::string>{".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm"};
   std::string extension = path.extension().string();
   std::transform(extension.begin(), extension.end(), extension.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -46,7 +46,7 @@ ImageFolder::ImageFolder(const fs::path& root, transforms::Transform transform, 
   std::sort(classes_.begin(), classes_.end());
   for (std::size_t c = 0; c < classes_.size(); ++c) {
     const std::vector<fs::path> pictures = pictures_below(root / classes_[c]);
-    require<FileError>(!pictures.empty(), (root / classes_[c]).string(), ": holds no pictures");
+    require<FileError>(!pictures.empty(), (root / classes_[c]).string(), ": holds no pictures (.jpg, .jpeg, .png, .ppm, .bmp, .pgm)");
     for (const fs::path& picture : pictures) samples_.emplace_back(picture, c);
   }
 }

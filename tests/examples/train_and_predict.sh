@@ -27,6 +27,15 @@ wait $! || true
 "$train" "${options[@]}" --output "$folder/killed" --resume
 [[ $(losses "$folder/whole") == "$(losses "$folder/killed")" ]] || fail 'other losses after the kill'
 cmp "$folder/whole/model.safetensors" "$folder/killed/model.safetensors"
+
+# What was damaged since is told, and the one before is taken; what is no checkpoint is called so.
+head -c 5000 "$folder/killed/checkpoint.safetensors" >"$folder/part" && mv "$folder/part" "$folder/killed/checkpoint.safetensors"
+said=$("$train" "${options[@]}" --output "$folder/killed" --resume 2>&1) || fail "a damaged checkpoint ended the training: $said"
+[[ $said == *'going on from the one before'* ]] || fail "nothing is said of a damaged checkpoint: $said"
+[[ $(losses "$folder/whole") == "$(losses "$folder/killed")" ]] || fail 'other losses after the damage'
+mkdir "$folder/foreign" && cp "$folder/whole/model.safetensors" "$folder/foreign/checkpoint.safetensors"
+said=$("$train" "${options[@]}" --output "$folder/foreign" --resume 2>&1) && fail 'resumed from a net'
+[[ $said == *'no checkpoint of a training'* ]] || fail "a net in the place of a checkpoint is not called so: $said"
 "$train" "${options[@]}" --label-smoothing 0 --output "$folder/killed" --resume && fail 'resumed a training with other options'
 
 # A red picture of 2 x 1 pixels.
