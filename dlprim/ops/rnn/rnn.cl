@@ -49,6 +49,19 @@ INLINE Ahead next_piece(const __global REAL *panel, const int tile) {
   return (Ahead){(const __global STORAGE *)(panel + TILE_CHAIN * NR) + tile * (TILE_CHAIN / 2 * line), line, 0};
 }
 
+// What the cells read of a block of units after its products, asked for before them: it lies in short pieces far apart, whose
+// way from memory took a third as long as the products.
+INLINE void ask_for_block(const __global STORAGE *tensor, const int first_row, const int rows, const long row_length,
+                          const int column) {
+  if (tensor)
+    for (int i = 0; i < rows; ++i)
+      for (int n = 0; n < NR; n += 64 / sizeof(STORAGE)) PREFETCH(tensor + (first_row + i) * row_length + column + n);
+}
+#define ASK_FOR_STATES                                                                                            \
+  for (int g = 0; g < GATES; ++g)                                                                                 \
+    ask_for_block(a.gates, first_row, rows, (long)GATES * s.units, g * s.units + block * NR);                     \
+  ask_for_block(a.c, first_row, rows, s.units, block * NR)
+
 // Leaves in `values` [COUNT][ROW_TILES][MR * NR] the products of a block of rows with the panels of a block of units, one
 // of every gate. A piece of a panel comes from memory once and serves all rows.
 #define MULTIPLY(values, COUNT, rows)                                                                             \
@@ -78,6 +91,7 @@ __kernel void step_forward_kernel(FORWARD_ARGS) {
   const forward_t a = FORWARD_TENSORS;
   FOR_MY_JOBS(s.rows) {
     FIND_JOB(s.rows);
+    ASK_FOR_STATES;
     REAL values[GATES * ROWS * NR];
     MULTIPLY(values, GATES, rows)
     for (int i = 0; i < rows; ++i)
@@ -99,6 +113,8 @@ __kernel void step_backward_kernel(BACKWARD_ARGS) {
   const int all_rows = max(s.rows, s.next_rows);
   FOR_MY_JOBS(all_rows) {
     FIND_JOB(all_rows);
+    ASK_FOR_STATES;
+    ask_for_block(a.dy, first_row, rows, s.out_row, block * NR);
     REAL values[ROWS * NR];
     if (first_row < product_rows) {
       MULTIPLY(values, 1, min(ROWS, product_rows - first_row))
