@@ -97,6 +97,11 @@ INLINE void ask_for(NextPanels *next) {
   --next->tiles;
 }
 
+INLINE void ask_for_target(const Target to) {
+  for (int i = 0; i < to.lines; ++i)
+    for (int n = 0; n < to.length; n += LINE) PREFETCH(to.c + i * to.line_length + n);
+}
+
 // The rows of the next tile: two lines every four steps, each line once.
 INLINE Ahead next_rows(__global const STORAGE *rows, const long row_length) {
   return (Ahead){rows, row_length, LINE - MR * row_length};
@@ -143,7 +148,15 @@ __kernel void gemm(BUFFER(const REAL, left), BUFFER(const STORAGE, right), BUFFE
           __global REAL *sum = sums + ((long)(p - first_panel) * (last_row - first_row) + r - first_row) * (MR * NR);
           __global const REAL *panel = panels + (p - first_panel) * panel_size;
           const int rows = min(MR, s.rows - r * MR), columns = min(NR, s.columns - p * NR);
+          const bool is_last = done + steps >= s.depth;
+          const Target to =
+              s.is_transposed
+                  ? (Target){c_rows + (long)p * NR * s.rows + r * MR, s.rows, columns, rows, alpha, beta,
+                             bias ? bias + r * MR : 0}
+                  : (Target){c_rows + (long)r * MR * s.columns + p * NR, s.columns, rows, columns, alpha, beta,
+                             bias ? bias + p * NR : 0};
           ask_for(&next);
+          if (is_last) ask_for_target(to);
           Tile tile;
 #if DIRECT
           if (s.left_line > 0)
@@ -153,14 +166,12 @@ __kernel void gemm(BUFFER(const REAL, left), BUFFER(const STORAGE, right), BUFFE
 #endif
             tile = multiply_chain(left_rows + ((long)row_panels * done + (long)r * steps) * MR, panel, steps);
           if (done > 0) tile = add_tiles(load_tile(sum), tile);
-          if (done + steps < s.depth)
+          if (!is_last)
             keep_tile(tile, sum);
           else if (s.is_transposed)
-            store_transposed(tile, (Target){c_rows + (long)p * NR * s.rows + r * MR, s.rows, columns, rows, alpha, beta,
-                                            bias ? bias + r * MR : 0});
+            store_transposed(tile, to);
           else
-            store_tile(tile, (Target){c_rows + (long)r * MR * s.columns + p * NR, s.columns, rows, columns, alpha, beta,
-                                      bias ? bias + p * NR : 0});
+            store_tile(tile, to);
         }
       done += steps;
     } while (done < s.depth);
