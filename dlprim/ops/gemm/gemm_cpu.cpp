@@ -14,7 +14,7 @@ namespace {
 // Panels of columns and of rows that one job multiplies at most: a chain's piece of them, and the sums so
 // far, share a core's level-2 cache.
 constexpr std::int64_t most_columns = 3, most_rows = 88;
-constexpr std::int64_t least_rows = 4;  // that pay for packing a column's panel once more
+constexpr std::int64_t least_rows = 8;  // that pay for packing a column's panel once more
 // So that cores end together: 4 left them idle a tenth of the time, 16 pack twice as often (700 x 2600 x
 // 650: 8.2 ms for 7.5).
 constexpr std::int64_t jobs_a_core = 8;
