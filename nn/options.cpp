@@ -6,7 +6,8 @@
 
 namespace ocl::nn {
 
-OptionNames::OptionNames(std::size_t required_count, const std::string& members) : required(required_count) {
+OptionNames::OptionNames(std::size_t required_count, std::size_t keyword_count, const std::string& members)
+    : required(required_count), keywords(keyword_count) {
   std::istringstream all(members);
   for (std::string member; std::getline(all, member, ',');) {
     const std::size_t begin = member.find_first_not_of(' ');
@@ -15,7 +16,7 @@ OptionNames::OptionNames(std::size_t required_count, const std::string& members)
 }
 
 const OptionNames& NoOptions::names() {
-  static const auto& none = *new OptionNames(0, "");
+  static const auto& none = *new OptionNames(0, 0, "");
   return none;
 }
 

@@ -33,25 +33,29 @@ namespace ocl::nn {
  * default there: `OPTION_LIST(2, in_features_, out_features_, bias_)`. What is generated from it: the
  * constructor and the attributes in Python, repr where the layer has no other, copies.
  */
-#define OPTION_LIST(required, ...)                                     \
-  auto values() {                                                      \
-    return std::tie(__VA_ARGS__);                                      \
-  }                                                                    \
-  auto values() const {                                                \
-    return std::tie(__VA_ARGS__);                                      \
-  }                                                                    \
-  static const OptionNames& names() {                                  \
-    static const auto& all = *new OptionNames(required, #__VA_ARGS__); \
-    return all;                                                        \
+#define OPTION_LIST(required, ...) OPTION_LIST_WITH_KEYWORDS(required, 0, __VA_ARGS__)
+
+/** The same, where the last `keywords` options are given by name alone in Python. */
+#define OPTION_LIST_WITH_KEYWORDS(required, keywords, ...)                       \
+  auto values() {                                                                \
+    return std::tie(__VA_ARGS__);                                                \
+  }                                                                              \
+  auto values() const {                                                          \
+    return std::tie(__VA_ARGS__);                                                \
+  }                                                                              \
+  static const OptionNames& names() {                                            \
+    static const auto& all = *new OptionNames(required, keywords, #__VA_ARGS__); \
+    return all;                                                                  \
   }
 
 /** The names of options as users know them. */
 struct OptionNames {
   /** `members`: "in_features_, bias_". */
-  OptionNames(std::size_t required_count, const std::string& members);
+  OptionNames(std::size_t required_count, std::size_t keyword_count, const std::string& members);
 
   std::vector<std::string> names;
   std::size_t required;  // so many of the first have no default
+  std::size_t keywords;  // so many of the last are given by name
 };
 
 /** The options of a module that has none. */

@@ -24,12 +24,12 @@ void require_rank(const char* layer, const Tensor& x, int least, int most) {
 
 }  // namespace
 
-void RunningNorm::make_tensors(const char* layer, std::int64_t num_features, bool affine,
+void RunningNorm::make_tensors(const char* layer, std::int64_t num_features, bool has_weight, bool has_bias,
                                bool track_running_stats) {
   require(num_features >= 0, layer, ": num_features must not be negative, got ", num_features);
   const auto wanted = [&](bool yes) { return yes ? made({num_features}) : Tensor(); };
-  register_parameter("weight", weight, wanted(affine));
-  register_parameter("bias", bias, wanted(affine));
+  register_parameter("weight", weight, wanted(has_weight));
+  register_parameter("bias", bias, wanted(has_bias));
   register_buffer("running_mean", running_mean, wanted(track_running_stats));
   register_buffer("running_var", running_var, wanted(track_running_stats));
   register_buffer("num_batches_tracked", num_batches_tracked,
@@ -115,7 +115,8 @@ Tensor LayerNorm::forward(const Tensor& x) {
 std::string LayerNorm::extra_repr() const {
   const LayerNormOptions o = options();
   return concat(repr_of(o.normalized_shape()), ", eps=", repr_of(o.eps()),
-                ", elementwise_affine=", repr_of(o.elementwise_affine()));
+                ", elementwise_affine=", repr_of(o.elementwise_affine()),
+                ", bias=", repr_of(held(bias).defined()));
 }
 
 RMSNorm::RMSNorm(const RMSNormOptions& o) : Layer(o) {
@@ -144,7 +145,7 @@ GroupNorm::GroupNorm(const GroupNormOptions& o) : Layer(o) {
           "GroupNorm: num_channels must be divisible by num_groups, got ", o.num_channels(), " and ",
           o.num_groups());
   register_parameter("weight", weight, o.affine() ? made({o.num_channels()}) : Tensor());
-  register_parameter("bias", bias, o.affine() ? made({o.num_channels()}) : Tensor());
+  register_parameter("bias", bias, o.affine() && o.bias() ? made({o.num_channels()}) : Tensor());
   initialize();
 }
 
@@ -161,7 +162,7 @@ Tensor GroupNorm::forward(const Tensor& x) {
 std::string GroupNorm::extra_repr() const {
   const GroupNormOptions o = options();
   return concat(o.num_groups(), ", ", o.num_channels(), ", eps=", repr_of(o.eps()),
-                ", affine=", repr_of(o.affine()));
+                ", affine=", repr_of(o.affine()), ", bias=", repr_of(held(bias).defined()));
 }
 
 Tensor LocalResponseNorm::forward(const Tensor& x) {

@@ -14,7 +14,8 @@ struct RunningNormOptions {
   OPTION(std::optional<double>, momentum) = 0.1;
   OPTION(bool, affine) = by_default;
   OPTION(bool, track_running_stats) = by_default;
-  OPTION_LIST(1, num_features_, eps_, momentum_, affine_, track_running_stats_)
+  OPTION(bool, bias) = true;
+  OPTION_LIST_WITH_KEYWORDS(1, 1, num_features_, eps_, momentum_, affine_, track_running_stats_, bias_)
 };
 using BatchNormOptions = RunningNormOptions<true>;
 using InstanceNormOptions = RunningNormOptions<false>;
@@ -29,30 +30,37 @@ class RunningNorm : public Module {
   Tensor num_batches_tracked;                      // int64 []
 
  protected:
-  void make_tensors(const char* layer, std::int64_t num_features, bool affine, bool track_running_stats);
+  template <class Options>
+  void make_tensors(const char* layer, const Options& o) {
+    make_tensors(layer, o.num_features(), o.affine(), o.affine() && o.bias(), o.track_running_stats());
+  }
   Tensor normalized_batch(const Tensor& x, const BatchNormOptions& options);
   Tensor normalized_items(const Tensor& x, const InstanceNormOptions& options, int item_rank);
+
+ private:
+  void make_tensors(const char* layer, std::int64_t num_features, bool has_weight, bool has_bias,
+                    bool track_running_stats);
 };
 
 // torch.nn.BatchNorm1d over [N, C] or [N, C, L], BatchNorm2d over [N, C, H, W],
 // BatchNorm3d over [N, C, D, H, W]; see ocl::batch_norm.
 // torch.nn.InstanceNorm1d over [N, C, L] or [C, L], InstanceNorm2d over [N, C, H, W] or [C, H, W]; see
 // ocl::instance_norm. Throw ValueError.
-#define RUNNING_NORM(Class, ClassOptions)                                                            \
-  class Class : public Layer<Class, ClassOptions, RunningNorm> {                                     \
-   public:                                                                                           \
-    explicit Class(const ClassOptions& options) : Layer(options) {                                   \
-      make_tensors(#Class, options.num_features(), options.affine(), options.track_running_stats()); \
-      initialize();                                                                                  \
-    }                                                                                                \
-    Tensor forward(const Tensor& x) override;                                                        \
-    std::string extra_repr() const override { return described(options()); }                         \
+#define RUNNING_NORM(Class, ClassOptions)                                                          \
+  class Class : public Layer<Class, ClassOptions, RunningNorm> {                                   \
+   public:                                                                                         \
+    explicit Class(const ClassOptions& options) : Layer(options) {                                 \
+      make_tensors(#Class, options);                                                               \
+      initialize();                                                                                \
+    }                                                                                              \
+    Tensor forward(const Tensor& x) override;                                                      \
+    std::string extra_repr() const override { return described(options(), held(bias).defined()); } \
   };
 /** "64, eps=1e-05, momentum=0.1, …" */
 template <class Options>
-std::string described(const Options& o) {
+std::string described(const Options& o, bool has_bias) {
   return dlprim::concat(o.num_features(), ", eps=", repr_of(o.eps()), ", momentum=", repr_of(o.momentum()),
-                        ", affine=", repr_of(o.affine()),
+                        ", affine=", repr_of(o.affine()), ", bias=", repr_of(has_bias),
                         ", track_running_stats=", repr_of(o.track_running_stats()));
 }
 RUNNING_NORM(BatchNorm1d, BatchNormOptions)
@@ -109,7 +117,8 @@ struct GroupNormOptions {
   OPTION(std::int64_t, num_channels) = 0;
   OPTION(double, eps) = 1e-5;
   OPTION(bool, affine) = true;
-  OPTION_LIST(2, num_groups_, num_channels_, eps_, affine_)
+  OPTION(bool, bias) = true;
+  OPTION_LIST_WITH_KEYWORDS(2, 1, num_groups_, num_channels_, eps_, affine_, bias_)
 };
 /** torch.nn.GroupNorm over [N, num_channels, ...]; see ocl::group_norm. Throws ValueError. */
 class GroupNorm : public Layer<GroupNorm, GroupNormOptions> {

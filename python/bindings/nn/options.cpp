@@ -12,6 +12,18 @@ std::vector<std::string> argument_names(const OptionNames& options, bool factory
   return names;
 }
 
+/** Places among argument_names(), in the order of the constructor's signature: options that are given by name
+ * come last. */
+std::vector<std::size_t> places_of(const OptionNames& options, bool factory) {
+  const std::size_t by_name = options.names.size() - options.keywords,
+                    all = options.names.size() + (factory ? 2 : 0);
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < by_name; ++i) places.push_back(i);
+  for (std::size_t i = options.names.size(); i < all; ++i) places.push_back(i);
+  for (std::size_t i = by_name; i < options.names.size(); ++i) places.push_back(i);
+  return places;
+}
+
 std::string listed(const std::vector<std::string>& names) {
   std::string text;
   for (std::size_t i = 0; i < names.size(); ++i)
@@ -57,10 +69,11 @@ ConstructorArguments::ConstructorArguments(const std::string& layer, const Optio
     throw py::type_error(dlprim::concat(layer, ".__init__() ", text...));
   };
   values_.resize(names.size());
-  if (positional.size() > names.size())
-    refuse("takes at most ", names.size() + 1, " positional arguments but ", positional.size() + 1,
-           " were given");
-  for (std::size_t i = 0; i < positional.size(); ++i) values_[i] = positional[i];
+  const std::size_t most = names.size() - options.keywords;
+  if (positional.size() > most)
+    refuse("takes at most ", most + 1, " positional arguments but ", positional.size() + 1, " were given");
+  const std::vector<std::size_t> places = places_of(options, factory);
+  for (std::size_t i = 0; i < positional.size(); ++i) values_[places[i]] = positional[i];
   for (const auto& [key, value] : named) {
     const auto name = key.cast<std::string>();
     const auto found = std::find(names.begin(), names.end(), name);
@@ -97,25 +110,31 @@ std::optional<ocl::DType> ConstructorArguments::dtype() const {
 
 ConstructorSignature::ConstructorSignature(const OptionNames& options, std::vector<std::string> option_types,
                                            const std::vector<py::object>& option_defaults, bool factory)
-    : names(argument_names(options, factory)), types(std::move(option_types)) {
-  types.insert(types.end(), {"ocl._C.device | str | int | None", "ocl._C.dtype | None"});
-  for (std::size_t i = 0; i < names.size(); ++i)
+    : positional(options.names.size() - options.keywords + (factory ? 2 : 0)) {
+  option_types.insert(option_types.end(), {"ocl._C.device | str | int | None", "ocl._C.dtype | None"});
+  const std::vector<std::string> all = argument_names(options, factory);
+  for (const std::size_t i : places_of(options, factory)) {
+    names.push_back(all[i]);
+    types.push_back(option_types[i]);
     defaults.push_back(i < options.required       ? ""
                        : i < options.names.size() ? py::repr(option_defaults[i]).cast<std::string>()
                                                   : "None");
+  }
 }
 
 std::string ConstructorSignature::plain() const {
   std::string text;
   for (std::size_t i = 0; i < names.size(); ++i)
-    text += (i > 0 ? ", " : "") + names[i] + (defaults[i].empty() ? "" : "=" + defaults[i]);
+    text += (i > 0 ? ", " : "") + std::string(i == positional ? "*, " : "") + names[i] +
+            (defaults[i].empty() ? "" : "=" + defaults[i]);
   return text;
 }
 
 std::string ConstructorSignature::of_init() const {
   std::string typed;
   for (std::size_t i = 0; i < names.size(); ++i)
-    typed += ", " + names[i] + ": " + types[i] + (defaults[i].empty() ? "" : " = " + defaults[i]);
+    typed += (i == positional ? ", *, " : ", ") + names[i] + ": " + types[i] +
+             (defaults[i].empty() ? "" : " = " + defaults[i]);
   const std::string own = plain();
   return dlprim::concat("__init__(self", own.empty() ? "" : ", ", own, ")\n--\n\n__init__(self", typed,
                         ") -> None");

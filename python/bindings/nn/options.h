@@ -122,7 +122,7 @@ class ConstructorArguments {
   std::optional<ocl::DType> dtype() const;
 
  private:
-  std::vector<std::string> names_;
+  std::vector<std::string> names_;  // the options, then device and dtype
   std::vector<py::handle> values_;
   std::size_t options_;
 };
@@ -133,6 +133,7 @@ struct ConstructorSignature {
 
   ConstructorSignature(const ocl::nn::OptionNames& options, std::vector<std::string> option_types,
                        const std::vector<py::object>& option_defaults, bool factory);
+  std::size_t positional;  // so many of the first; the others are given by name
   /** "in_features, out_features, bias=True" */
   std::string plain() const;
   /** The documentation of __init__, from which Python reads a signature, and tools/generate_stubs types. */

@@ -26,10 +26,14 @@ class SyncBatchNorm(BatchNorm2d):
         process_group: None = None,
         device: Any = None,
         dtype: Any = None,
+        *,
+        bias: bool = True,
     ) -> None:
         if process_group is not None:
             raise NotImplementedError("SyncBatchNorm: there are no groups of processes")
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, device=device, dtype=dtype)
+        super().__init__(
+            num_features, eps, momentum, affine, track_running_stats, device=device, dtype=dtype, bias=bias
+        )
         self.process_group = process_group
 
     def forward(self, input: Tensor) -> Tensor:  # noqa: A002  (PyTorch's name)

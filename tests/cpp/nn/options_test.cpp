@@ -39,6 +39,8 @@ TEST_F(Options, AScopeSaysWhereAndOfWhatDtype) {
   nn::MultiheadAttention attention(8, 2);
   EXPECT_EQ(attention.out_proj->weight.dtype(), DType::float16);
   EXPECT_EQ(nn::BatchNorm1d(2).num_batches_tracked.dtype(), DType::int64);
+  const nn::GroupNorm without_bias(nn::GroupNormOptions(2, 4).bias(false));
+  EXPECT_TRUE(without_bias.weight.defined() && !without_bias.bias.defined());
   expect_error<TypeError>([] { const nn::FactoryScope wrong(std::nullopt, DType::int64); }, "floating point");
 }
 

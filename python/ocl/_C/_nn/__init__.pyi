@@ -826,7 +826,7 @@ class BatchNorm1d(_NormBase):
     momentum: typing.Any
     num_features: typing.Any
     track_running_stats: typing.Any
-    def __init__(self, num_features: int, eps: float = 1e-05, momentum: float | None = 0.1, affine: bool = True, track_running_stats: bool = True, device: ocl._C.device | str | int | None = None, dtype: ocl._C.dtype | None = None) -> None:
+    def __init__(self, num_features: int, eps: float = 1e-05, momentum: float | None = 0.1, affine: bool = True, track_running_stats: bool = True, device: ocl._C.device | str | int | None = None, dtype: ocl._C.dtype | None = None, *, bias: bool = True) -> None:
         ...
     def __setstate__(self, arg0: dict) -> None:
         ...
@@ -843,7 +843,7 @@ class BatchNorm2d(_NormBase):
     momentum: typing.Any
     num_features: typing.Any
     track_running_stats: typing.Any
-    def __init__(self, num_features: int, eps: float = 1e-05, momentum: float | None = 0.1, affine: bool = True, track_running_stats: bool = True, device: ocl._C.device | str | int | None = None, dtype: ocl._C.dtype | None = None) -> None:
+    def __init__(self, num_features: int, eps: float = 1e-05, momentum: float | None = 0.1, affine: bool = True, track_running_stats: bool = True, device: ocl._C.device | str | int | None = None, dtype: ocl._C.dtype | None = None, *, bias: bool = True) -> None:
         ...
     def __setstate__(self, arg0: dict) -> None:
         ...
@@ -860,7 +860,7 @@ class BatchNorm3d(_NormBase):
     momentum: typing.Any
     num_features: typing.Any
     track_running_stats: typing.Any
-    def __init__(self, num_features: int, eps: float = 1e-05, momentum: float | None = 0.1, affine: bool = True, track_running_stats: bool = True, device: ocl._C.device | str | int | None = None, dtype: ocl._C.dtype | None = None) -> None:
+    def __init__(self, num_features: int, eps: float = 1e-05, momentum: float | None = 0.1, affine: bool = True, track_running_stats: bool = True, device: ocl._C.device | str | int | None = None, dtype: ocl._C.dtype | None = None, *, bias: bool = True) -> None:
         ...
     def __setstate__(self, arg0: dict) -> None:
         ...
@@ -877,7 +877,7 @@ class InstanceNorm1d(_NormBase):
     momentum: typing.Any
     num_features: typing.Any
     track_running_stats: typing.Any
-    def __init__(self, num_features: int, eps: float = 1e-05, momentum: float | None = 0.1, affine: bool = False, track_running_stats: bool = False, device: ocl._C.device | str | int | None = None, dtype: ocl._C.dtype | None = None) -> None:
+    def __init__(self, num_features: int, eps: float = 1e-05, momentum: float | None = 0.1, affine: bool = False, track_running_stats: bool = False, device: ocl._C.device | str | int | None = None, dtype: ocl._C.dtype | None = None, *, bias: bool = True) -> None:
         ...
     def __setstate__(self, arg0: dict) -> None:
         ...
@@ -894,7 +894,7 @@ class InstanceNorm2d(_NormBase):
     momentum: typing.Any
     num_features: typing.Any
     track_running_stats: typing.Any
-    def __init__(self, num_features: int, eps: float = 1e-05, momentum: float | None = 0.1, affine: bool = False, track_running_stats: bool = False, device: ocl._C.device | str | int | None = None, dtype: ocl._C.dtype | None = None) -> None:
+    def __init__(self, num_features: int, eps: float = 1e-05, momentum: float | None = 0.1, affine: bool = False, track_running_stats: bool = False, device: ocl._C.device | str | int | None = None, dtype: ocl._C.dtype | None = None, *, bias: bool = True) -> None:
         ...
     def __setstate__(self, arg0: dict) -> None:
         ...
@@ -940,7 +940,7 @@ class GroupNorm(Module):
     eps: typing.Any
     num_channels: typing.Any
     num_groups: typing.Any
-    def __init__(self, num_groups: int, num_channels: int, eps: float = 1e-05, affine: bool = True, device: ocl._C.device | str | int | None = None, dtype: ocl._C.dtype | None = None) -> None:
+    def __init__(self, num_groups: int, num_channels: int, eps: float = 1e-05, affine: bool = True, device: ocl._C.device | str | int | None = None, dtype: ocl._C.dtype | None = None, *, bias: bool = True) -> None:
         ...
     def __setstate__(self, arg0: dict) -> None:
         ...
