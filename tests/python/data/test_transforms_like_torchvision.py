@@ -5,13 +5,13 @@ import inspect
 import numpy as np
 import pytest
 import torch
+from comparisons import import_torchvision
 from PIL import Image
-from torchvision_reference import import_torchvision
 
 from ocl import transforms
 from ocl.transforms import functional as F
 
-torchvision = import_torchvision()
+torchvision = import_torchvision("transforms with torchvision's")
 theirs = torchvision.transforms
 FT = theirs.functional
 MODES = ("RGB", "L", "RGBA")

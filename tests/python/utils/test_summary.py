@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from comparisons import needs_torchvision
 from validation.torchvision_files import factories, find_torchvision
 
 import ocl
@@ -14,7 +15,7 @@ def layer(found, name):
     return one
 
 
-@pytest.mark.skipif(find_torchvision() is None, reason="torchvision is not installed")
+@needs_torchvision("summaries of nets")
 @pytest.mark.parametrize(
     ("name", "parameters", "mult_adds"),
     # torchvision's own figures, weights.meta["num_params"] and ["_ops"], which is in units of 10^9
