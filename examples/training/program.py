@@ -96,6 +96,7 @@ def ends_in_one_line(name, when_stopped="stopped"):
     try:
         yield
     except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # only the end of the process is left
         _exit(f"{name}: {when_stopped}", _STOPPED)
     except (OSError, ValueError, ImportError, ocl.DeviceError) as error:
         _exit(f"{name}: {_without_traceback(error)}", 2)
