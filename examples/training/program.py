@@ -97,15 +97,16 @@ def ends_in_one_line(name, when_stopped="stopped"):
         yield
     except KeyboardInterrupt:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # only the end of the process is left
-        _exit(f"{name}: {when_stopped}", _STOPPED)
+        _leave(f"{name}: {when_stopped}", _STOPPED)
     except (OSError, ValueError, ImportError, ocl.DeviceError) as error:
-        _exit(f"{name}: {_without_traceback(error)}", 2)
+        _leave(f"{name}: {_without_traceback(error)}", 2)
     finally:
         if signal.getsignal(signal.SIGINT) is stop:
             signal.signal(signal.SIGINT, before)
 
 
-def _exit(line, code):
+def _leave(line, code):
+    """Ends with that code, where SystemExit of a text has 1; the text is for who calls from Python."""
     print(line, file=sys.stderr)
     leaving = SystemExit(line)
     leaving.code = code
@@ -114,7 +115,8 @@ def _exit(line, code):
 
 def _without_traceback(error):
     """An exception of a DataLoader's worker has its traceback there as its message."""
-    return error.__cause__ if str(error).startswith("Caught in DataLoader worker") else error
+    is_of_worker = error.__cause__ and str(error).startswith("Caught in DataLoader worker")
+    return error.__cause__ if is_of_worker else error
 
 
 def load_digits(folder, train):
