@@ -179,6 +179,10 @@ class TestSources:
         )
         assert rows[0]["update"] == "1"
 
+    @pytest.mark.parametrize(("source", "workers"), [("", 1), ("--mnist x", 1), ("--data x", 2)])
+    def test_pictures_are_prepared_ahead(self, source, workers):
+        assert train.parse_arguments(source.split()).workers == workers
+
     def test_workers_change_nothing(self, tmp_path):
         options = ("--dry-run", "--batch-size", 4, "--augment", "trivial")
         alone = run(tmp_path / "0", *options, "--workers", 0)
