@@ -1,7 +1,5 @@
 """What comparisons of nets with torchvision's share."""
 
-import re
-
 import numpy as np
 
 import ocl
@@ -9,11 +7,6 @@ import ocl
 
 def shapes(net):
     return [(key, tuple(value.shape)) for key, value in net.state_dict().items()]
-
-
-def text_of(net):
-    """What repr gives, without what this PyTorch alone writes of norms."""
-    return re.sub(r"(affine=\w+), bias=\w+", r"\1", repr(net))
 
 
 def twin_of(ours, theirs):

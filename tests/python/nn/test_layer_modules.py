@@ -1,12 +1,10 @@
 """Every layer against PyTorch's with the same weights: state dict, repr, output and gradients."""
 
-import re
-
 import numpy as np
 import pytest
 import torch
 from layers import activation, basic, every_layer
-from support import expect_near
+from support import expect_near, repr_without_norm_bias
 
 import ocl
 
@@ -115,10 +113,8 @@ def test_parameters_have_torchs_names_and_order(row):
 
 @each_layer
 def test_repr(row):
-    def shown(nn):
-        return re.sub(r"(affine=\w+), bias=\w+", r"\1", repr(row.build(nn)))  # not before PyTorch 2.13
-
-    assert shown(ocl.nn) == shown(torch.nn)
+    ours, theirs = (repr_without_norm_bias(row.build(lib.nn)) for lib in (ocl, torch))
+    assert ours == theirs
 
 
 @each_with_attributes
