@@ -201,7 +201,7 @@ int main(int argc, char** argv) {
   app.add_option("--epochs", options.epochs)->check(positive);
   app.add_option("--lr", options.lr, "learning rate of Adam");
   app.add_option("--gamma", options.gamma, "learning rate factor per epoch");
-  app.add_option("--seed", options.seed)->check(CLI::NonNegativeNumber);
+  app.add_option("--seed", options.seed)->check(CLI::Range(0, 1 << 30));
   app.add_option("--log-interval", options.log_interval, "steps from loss to loss")->check(positive);
   app.add_flag("--dry-run", options.dry_run, "train a single step");
   app.add_option("--save-model", options.save_model, "write the trained weights to this file");

@@ -28,7 +28,8 @@ void add_pictures(CLI::App& app, TrainingOptions& options) {
   app.add_option("--test-share", options.test_share, "kept back of a folder without val")->check(share);
   app.add_option("--side", options.side,
                  "pixels; 224 for a folder, 28 for MNIST, else 32, and more for nets that need it")
-      ->check(positive);
+      ->check(positive)
+      ->default_str("");
   app.add_option("--channels", options.channels, "of the net's input; 1 for MNIST, else 3")
       ->check(CLI::IsMember({1, 3}))
       ->default_str("");
