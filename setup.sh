@@ -137,15 +137,18 @@ install_requirements() {
   fi
 }
 
-# The tests take PyTorch's numbers for the truth. Any build for the CPU will do, and one that is in .venv already
+# The tests take PyTorch's numbers for the truth, and run model files of the others. Any build for the CPU will do, and one that is in .venv already
 # is left alone: put the smaller CPU-only build there first where pip's default is one for CUDA.
 install_torch() {
   "$venv_python" -c 'import torch' 2>/dev/null || pip_install --quiet torch==2.13.0 ||
     echo "WARNING: PyTorch could not be installed: the tests that compare with it will be skipped." >&2
   # Without dependencies, among them another build of PyTorch.
-  "$venv_python" -m pip --disable-pip-version-check show --quiet torchvision 2>/dev/null ||
-    pip_install --quiet --no-deps torchvision==0.28.0 ||
-    echo "WARNING: torchvision could not be installed: the tests of it will be skipped." >&2
+  local package
+  for package in torchvision==0.28.0 timm==1.0.31 vit-pytorch==1.26.11 einops==0.8.2; do
+    "$venv_python" -m pip --disable-pip-version-check show --quiet "${package%==*}" 2>/dev/null ||
+      pip_install --quiet --no-deps "$package" ||
+      echo "WARNING: ${package%==*} could not be installed: the tests of it will be skipped." >&2
+  done
 }
 
 is_package_current() {

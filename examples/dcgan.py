@@ -6,7 +6,15 @@ python examples/dcgan.py --mnist DIR --epochs 5
 
 import time
 
-from training.program import load_digits, make_parser, parse_epochs, run_program, save_grid
+from training.program import (
+    load_digits,
+    make_parser,
+    not_negative,
+    parse_epochs,
+    positive,
+    run_program,
+    save_grid,
+)
 
 import ocl
 import ocl.nn.functional as F
@@ -93,6 +101,8 @@ def load_images(folder):
 
 def run(options):
     images = load_images(options.mnist)
+    if options.batch_size > len(images):
+        raise ValueError(f"--batch-size {options.batch_size} is more than the {len(images)} images")
     loader = DataLoader(images, options.batch_size, shuffle=True, drop_last=True, device=options.device)
     contest = Contest(options)
     always_the_same = ocl.randn(64, options.noise, 1, 1)
@@ -120,11 +130,11 @@ def parse_arguments(arguments=None):
     parser = make_parser(__doc__, "dcgan.png")
     option = parser.add_argument
     option("--mnist", metavar="DIR", help="a folder with MNIST's files")
-    option("--epochs", type=int, default=25, help="default %(default)s")
-    option("--batch-size", type=int, default=50, help="default %(default)s")
-    option("--noise", type=int, default=32, help="numbers an image is drawn from, default %(default)s")
-    option("--width", type=int, default=24, help="channels, default %(default)s")
-    option("--lr", type=float, default=1e-3, help="default %(default)s")
+    option("--epochs", type=positive, default=25, help="default %(default)s")
+    option("--batch-size", type=positive, default=50, help="default %(default)s")
+    option("--noise", type=positive, default=32, help="numbers an image is drawn from, default %(default)s")
+    option("--width", type=positive, default=24, help="channels, default %(default)s")
+    option("--lr", type=not_negative, default=1e-3, help="default %(default)s")
     return parse_epochs(parser, arguments)
 
 

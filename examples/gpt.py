@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 from tqdm import trange
-from training.program import make_parser, run_program
+from training.program import make_parser, not_negative, number, positive, run_program
 
 import ocl
 import ocl.nn.functional as F
@@ -100,8 +100,6 @@ def warm_up_and_cosine(steps):
 
 def run(options):
     text = Text(Path(options.text).read_text(errors="replace") if options.text else pythons_manual())
-    if options.context < 2:
-        raise ValueError("--context must be at least 2")
     if len(text.test) <= options.context + 1:
         raise ValueError(f"the text is too short for --context {options.context}")
     rng = np.random.default_rng(options.seed)
@@ -133,17 +131,23 @@ def parse_arguments(arguments=None):
     parser = make_parser(__doc__, "gpt.safetensors")
     option = parser.add_argument
     option("--text", metavar="FILE", help="default: Python's manual, as help() shows it")
-    option("--steps", type=int, default=500, help="default %(default)s")
-    option("--batch-size", type=int, default=32, help="default %(default)s")
-    option("--context", type=int, default=64, help="characters it sees, default %(default)s")
-    option("--width", type=int, default=96, help="default %(default)s")
-    option("--layers", type=int, default=2, help="default %(default)s")
-    option("--heads", type=int, default=4, help="default %(default)s")
-    option("--dropout", type=float, default=0.0, help="default %(default)s")
-    option("--lr", type=float, default=4e-3, help="highest learning rate, default %(default)s")
-    option("--test-interval", type=int, default=100, metavar="STEPS", help="default %(default)s")
-    option("--sample", type=int, default=300, metavar="N", help="characters to write, default %(default)s")
-    option("--temperature", type=float, default=0.8, help="default %(default)s")
+    option("--steps", type=positive, default=500, help="default %(default)s")
+    option("--batch-size", type=positive, default=32, help="default %(default)s")
+    option("--context", type=number(int, 2), default=64, help="characters it sees, default %(default)s")
+    option("--width", type=positive, default=96, help="default %(default)s")
+    option("--layers", type=positive, default=2, help="default %(default)s")
+    option("--heads", type=positive, default=4, help="default %(default)s")
+    option("--dropout", type=number(float, 0, 1), default=0.0, help="default %(default)s")
+    option("--lr", type=not_negative, default=4e-3, help="highest learning rate, default %(default)s")
+    option("--test-interval", type=positive, default=100, metavar="STEPS", help="default %(default)s")
+    option(
+        "--sample",
+        type=number(int, 0),
+        default=300,
+        metavar="N",
+        help="characters to write, default %(default)s",
+    )
+    option("--temperature", type=not_negative, default=0.8, help="default %(default)s")
     options = parser.parse_args(arguments)
     if options.dry_run:
         options.steps, options.sample = min(options.steps, 3), 20

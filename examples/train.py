@@ -9,13 +9,13 @@ Writes into --output: model.safetensors for examples/predict.py, log.csv, curves
 """
 
 import argparse
-import sys
 from pathlib import Path
 
 from training.checkpoint import load_checkpoint
 from training.classifier import Classifier, save_classifier
 from training.data import AUGMENTATIONS, load_pictures
 from training.nets import make_net, net_names
+from training.program import ends_in_one_line, not_negative, number, positive
 from training.record import plot_curves, write_csv
 from training.trainer import Trainer
 
@@ -32,25 +32,12 @@ class Options(argparse.Namespace):
         return {name: value for name, value in vars(self).items() if name not in FREE}
 
 
-def number(kind, least, most=None):
-    """An argparse type: an int or a float within bounds."""
-
-    def parse(text):
-        value = kind(text)
-        if value < least or (most is not None and value > most):
-            bounds = f"at least {least}" + ("" if most is None else f" and at most {most}")
-            raise argparse.ArgumentTypeError(f"must be {bounds}")
-        return value
-
-    return parse
-
-
 def parse_arguments(arguments=None):
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     option = parser.add_argument
-    positive, share, not_negative = number(int, 1), number(float, 0, 1), number(float, 0)
+    share = number(float, 0, 1)
 
     option("--device", default="ocl:0", help="default %(default)s")
     option("--net", default="small", metavar="NAME", help="default %(default)s")
@@ -66,20 +53,31 @@ def parse_arguments(arguments=None):
     option(
         "--test-share", type=share, default=0.1, help="kept back of a folder without val, default %(default)s"
     )
-    option("--side", type=positive, metavar="PIXELS", help="default 224 for a folder, 28 for MNIST, else 32")
+    option(
+        "--side",
+        type=positive,
+        metavar="PIXELS",
+        help="default 224 for a folder, 28 for MNIST, else 32, and more for nets that need it",
+    )
     option("--channels", type=int, choices=[1, 3], help="of the net's input, default 1 for MNIST, else 3")
     option("--augment", choices=list(AUGMENTATIONS), default="none", help="default %(default)s")
     option("--least-scale", type=share, default=0.5, help="of a random crop's area, default %(default)s")
     option("--erase", type=share, default=0.0, metavar="P", help="probability of random erasing")
     option("--mixup", type=not_negative, default=0.0, metavar="ALPHA", help="0.2 is usual")
     option("--cutmix", type=not_negative, default=0.0, metavar="ALPHA", help="1 is usual")
-    option("--workers", type=number(int, 0), metavar="N", help="processes, default 2 for a folder, else 0")
+    option("--workers", type=number(int, 0), metavar="N", help="processes, default 2 for a folder, else 1")
 
     option("--epochs", type=positive, default=5, metavar="N", help="default %(default)s")
     option("--batch-size", type=positive, default=32, metavar="N", help="default %(default)s")
     option("--accumulate", type=positive, default=1, metavar="N", help="batches for one update")
     option("--optimizer", choices=["adamw", "sgd"], default="adamw", help="default %(default)s")
     option("--lr", type=not_negative, default=3e-3, help="highest learning rate, default %(default)s")
+    option(
+        "--schedule",
+        choices=["cosine", "constant"],
+        default="cosine",
+        help="of the learning rate; with constant, --resume may ask for more --epochs; default %(default)s",
+    )
     option("--momentum", type=share, default=0.9, help="of sgd, default %(default)s")
     option("--weight-decay", type=not_negative, default=0.01, help="default %(default)s")
     option("--warm-up", type=not_negative, default=0.5, metavar="EPOCHS", help="default %(default)s")
@@ -104,16 +102,25 @@ def parse_arguments(arguments=None):
     option("--dry-run", action="store_true", help="one epoch of two updates")
     options = parser.parse_args(arguments, Options())
     if options.workers is None:
-        options.workers = 2 if options.data else 0
+        options.workers = 2 if options.data else 1
     if options.dry_run:
         options.epochs = 1
     return options
 
 
 def require_same_options(options, checkpoint):
-    """A training goes on as it began."""
+    """A training goes on as it began, and beyond its end if the learning rate did not come to 0 there."""
+    if not isinstance(checkpoint, dict) or not {"options", "progress", "net"} <= checkpoint.keys():
+        raise ValueError(f"the checkpoint in {options.output} is none of examples/train.py")
     now, then = options.fixed(), checkpoint["options"]
     different = sorted(name for name in now.keys() | then.keys() if now.get(name) != then.get(name))
+    if different == ["epochs"]:
+        if options.schedule == "constant":
+            return
+        raise ValueError(
+            f"--epochs was {then['epochs']}, where the cosine brings the learning rate to 0: another number "
+            "would make it another training from its first update on; one of --schedule constant can go on"
+        )
     if different:
         what = ", ".join(f"--{name.replace('_', '-')} was {then.get(name)}" for name in different)
         raise ValueError(f"the checkpoint in {options.output} is of another training: {what}")
@@ -129,13 +136,16 @@ def make_loaders(pictures, options):
         "persistent_workers": options.workers > 0,
         "device": options.device,
     }
-    return (
-        DataLoader(train, options.batch_size, shuffle=True, **common),
-        DataLoader(test, options.batch_size, **common),
-    )
+    # Batch norm has nothing to learn from one picture: where that would be the last batch, it is left out.
+    is_one_left = options.batch_size > 1 and len(train) % options.batch_size == 1
+    train_loader = DataLoader(train, options.batch_size, shuffle=True, drop_last=is_one_left, **common)
+    if len(train_loader) == 0:
+        raise ValueError(f"{len(train)} pictures are too few to train on")
+    return train_loader, DataLoader(test, options.batch_size, **common)
 
 
 def run(options):
+    """Trains, tests, and leaves everything in --output."""
     ocl.set_default_device(options.device)
     ocl.manual_seed(options.seed)
     pictures = load_pictures(options)
@@ -144,24 +154,24 @@ def run(options):
         options.device
     )
     trainer = Trainer(net, *make_loaders(pictures, options), options)
+    output = Path(options.output)
     if options.resume:
         checkpoint = load_checkpoint(options.output, options.device)
         require_same_options(options, checkpoint)
         trainer.load_state_dict(checkpoint)
         print(f"resumed at epoch {trainer.progress.epoch}, update {trainer.progress.update}", flush=True)
-    output = Path(options.output)
+        write_record(trainer.progress.rows, output)
     output.mkdir(parents=True, exist_ok=True)
 
-    def after_epoch(rows):
+    def after_epoch(rows, time_left):
         row = rows[-1]
         print(
             f"epoch {row['epoch']}/{options.epochs}: training loss {row['train_loss']:.4f}, "
             f"test loss {row['test_loss']:.4f}, top 1 {row['test_top1']:.2f} %, "
-            f"top 5 {row['test_top5']:.2f} %, {row['images_per_second']:.0f} images/s",
+            f"top 5 {row['test_top5']:.2f} %, {row['images_per_second']:.0f} images/s, {time_left} left",
             flush=True,
         )
-        write_csv(rows, output / "log.csv")
-        plot_curves(rows, output / "curves.png")
+        write_record(rows, output)
 
     trainer.run(after_epoch)
     classifier = Classifier(trainer.best_net, pictures.classes, preparation)
@@ -169,16 +179,18 @@ def run(options):
     print(f"wrote {output / 'model.safetensors'}")
 
 
+def write_record(rows, output):
+    if rows:
+        write_csv(rows, output / "log.csv")
+        plot_curves(rows, output / "curves.png")
+
+
 def main(arguments=None):
     options = parse_arguments(arguments)
     if options.list_nets:
         return print("\n".join(net_names()))
-    try:
+    with ends_in_one_line("train.py", "stopped; --resume goes on from the last checkpoint"):
         run(options)
-    except KeyboardInterrupt:
-        sys.exit("train.py: stopped; --resume goes on from the last checkpoint")
-    except (OSError, ValueError, ImportError, ocl.DeviceError) as error:
-        sys.exit(f"train.py: {error}")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import numpy as np
 from PIL import Image, ImageDraw
 from tqdm import tqdm
 from training.data import MadePictures, draw_shape
-from training.program import make_parser, parse_epochs, run_program, save_grid
+from training.program import make_parser, not_negative, parse_epochs, positive, run_program, save_grid
 
 import ocl
 import ocl.nn.functional as F
@@ -140,12 +140,12 @@ def _coloured(masks):
 def parse_arguments(arguments=None):
     parser = make_parser(__doc__, "unet.png")
     option = parser.add_argument
-    option("--epochs", type=int, default=10, help="default %(default)s")
-    option("--size", type=int, default=1500, help="pictures to train on, default %(default)s")
-    option("--side", type=int, default=48, help="pixels, divisible by 8, default %(default)s")
-    option("--batch-size", type=int, default=12, help="default %(default)s")
-    option("--width", type=int, default=12, help="channels of the first level, default %(default)s")
-    option("--lr", type=float, default=5e-3, help="highest learning rate, default %(default)s")
+    option("--epochs", type=positive, default=10, help="default %(default)s")
+    option("--size", type=positive, default=1500, help="pictures to train on, default %(default)s")
+    option("--side", type=positive, default=48, help="pixels, divisible by 8, default %(default)s")
+    option("--batch-size", type=positive, default=12, help="default %(default)s")
+    option("--width", type=positive, default=12, help="channels of the first level, default %(default)s")
+    option("--lr", type=not_negative, default=5e-3, help="highest learning rate, default %(default)s")
     options = parse_epochs(parser, arguments)
     if options.side % 8:
         parser.error("--side must be divisible by 8")

@@ -6,7 +6,15 @@ python examples/vae.py --mnist DIR --epochs 20
 
 import time
 
-from training.program import load_digits, make_parser, parse_epochs, run_program, save_grid
+from training.program import (
+    load_digits,
+    make_parser,
+    not_negative,
+    parse_epochs,
+    positive,
+    run_program,
+    save_grid,
+)
 
 import ocl
 import ocl.nn.functional as F
@@ -89,10 +97,10 @@ def parse_arguments(arguments=None):
     parser = make_parser(__doc__, "vae.png")
     option = parser.add_argument
     option("--mnist", metavar="DIR", help="a folder with MNIST's files")
-    option("--epochs", type=int, default=30, help="default %(default)s")
-    option("--batch-size", type=int, default=64, help="default %(default)s")
-    option("--latent", type=int, default=8, help="numbers of a code, default %(default)s")
-    option("--lr", type=float, default=2e-3, help="default %(default)s")
+    option("--epochs", type=positive, default=30, help="default %(default)s")
+    option("--batch-size", type=positive, default=64, help="default %(default)s")
+    option("--latent", type=positive, default=8, help="numbers of a code, default %(default)s")
+    option("--lr", type=not_negative, default=2e-3, help="default %(default)s")
     return parse_epochs(parser, arguments)
 
 

@@ -28,7 +28,7 @@ from pathlib import Path
 import numpy as np
 from bare_launch import bare_launch
 from benchmarks import USUAL_NETS
-from benchmarks.timing import by_turns, in_milliseconds, spread
+from benchmarks.timing import CLOCKS, by_turns, in_milliseconds, seconds_of_steps, spread
 
 import ocl
 
@@ -138,13 +138,8 @@ class Trainer:
         self.optimizer.step()
         return loss
 
-    def seconds_of_block(self, steps):
-        """Mean seconds of a step over `steps` of them, waited for once at the end."""
-        start = time.perf_counter()
-        for _ in range(steps):
-            self.step()
-        self.wait()
-        return (time.perf_counter() - start) / steps
+    def seconds_of_block(self, options):
+        return seconds_of_steps(self.step, self.wait, options.steps, options.clock)
 
 
 def make_torch_trainer(model, threads=TORCH_THREADS):
@@ -166,9 +161,9 @@ def bench_step(options):
     if options.against == "torch":
         trainers["torch"] = make_torch_trainer(model, options.threads)
     for trainer in trainers.values():
-        trainer.seconds_of_block(options.steps)  # builds, first touches
+        trainer.seconds_of_block(options)  # builds, first touches
     times = by_turns(
-        {name: lambda t=t: t.seconds_of_block(options.steps) for name, t in trainers.items()}, options.blocks
+        {name: lambda t=t: t.seconds_of_block(options) for name, t in trainers.items()}, options.blocks
     )
 
     results = {name: spread(values) for name, values in times.items()}
@@ -341,6 +336,12 @@ def parse_arguments():
     )
     option("--steps", type=int, default=10, metavar="N", help="steps of a block, default %(default)s")
     option("--blocks", type=int, default=7, metavar="N", help="blocks of each library, default %(default)s")
+    option(
+        "--clock",
+        default="wall",
+        choices=list(CLOCKS),
+        help="of step and nets: the world's, or the processors' time of all threads",
+    )
     option("--json", metavar="FILE", help="write the figures")
     option("--model", default="mnist", choices=list(MODELS), help="of `step`, default %(default)s")
     nets = parser.add_argument_group("nets").add_argument
@@ -354,6 +355,8 @@ def parse_arguments():
 
 def main():
     options = parse_arguments()
+    # PyTorch's threads are not to spin while ours work. OpenMP reads it when PyTorch is imported.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     ocl.set_default_device(options.device)
     bench = {"step": bench_step, "nets": bench_nets, "ops": bench_ops, "start": bench_start}
     if options.what == "first-step":

@@ -38,13 +38,17 @@ def load_checkpoint(folder, device=None):
         raise FileNotFoundError(f"{folder} holds no checkpoint to resume")
     for path in paths[:-1]:
         try:
-  return ocl.load(path, map_location = device) except OSError as error
-      : print(f "{error}; going on from the one before", file = sys.stderr) return ocl
-            .load(paths[-1], map_location = device)
+            return ocl.load(path, map_location=device)
+        except OSError as error:
+            print(f"{error}; going on from the one before", file=sys.stderr)
+    return ocl.load(paths[-1], map_location=device)
 
-                def
-                _to_disk(path)
-      : if os.name != "posix" and
-             path.is_dir()
-      : return #folders cannot be opened there handle = os.open(path, os.O_RDONLY) try : os
-.fsync(handle) finally : os.close(handle)
+
+def _to_disk(path):
+    if os.name != "posix" and path.is_dir():
+        return  # folders cannot be opened there
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

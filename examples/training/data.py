@@ -8,7 +8,10 @@ from PIL import Image, ImageDraw
 
 from ocl import transforms as T
 from ocl.datasets import MNIST, ImageFolder
+from ocl.datasets.folder import default_loader
 from ocl.utils.data import Dataset, Subset
+
+from .nets import require_side, suitable_side
 
 __all__ = ["MadePictures", "Pictures", "Preparation", "draw_shape", "load_pictures", "one_picture"]
 
@@ -45,7 +48,7 @@ class Preparation:
 
     def to_test(self):
         """The middle of the picture."""
-        resize = T.Resize(self.side + self.side // 8)
+        resize = T.Resize(8 * self.side // 7)  # 256 for 224, as torchvision's
         return T.Compose([resize, T.CenterCrop(self.side), *self._to_array()])
 
     def to_train(self, augment, flip, least_scale, erase):
@@ -75,7 +78,9 @@ class Pictures:
 def load_pictures(options):
     """The pictures that the options of examples/train.py ask for: a folder's, MNIST's, or made ones."""
     digits = options.mnist is not None
-    side = options.side or (224 if options.data else 28 if digits else 32)
+    if options.side:
+        require_side(options.net, options.side)
+    side = options.side or suitable_side(options.net, 224 if options.data else 28 if digits else 32)
     channels = options.channels or (1 if digits else 3)
     preparation = Preparation.of(side, channels, digits)
     to_test = preparation.to_test()
@@ -109,13 +114,14 @@ def _folders(root, to_train, to_test, test_share):
     train, test = ImageFolder(str(root), to_train), ImageFolder(str(root), to_test)
     order = np.random.default_rng(0).permutation(len(train)).tolist()
     kept = max(1, round(len(order) * test_share))
+    if kept >= len(order):
+        raise ValueError(f"{root}: kept back to test, {kept} of {len(order)} pictures leave none to train on")
     return Subset(train, order[kept:]), Subset(test, order[:kept])
 
 
 def one_picture(path, preparation):
     """The file as the net's input: float32 [1, channels, side, side]."""
-    with Image.open(path) as image:
-        return preparation.to_test()(image.convert("RGB"))[None]
+    return preparation.to_test()(default_loader(path))[None]
 
 
 class MadePictures(Dataset):

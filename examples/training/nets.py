@@ -4,9 +4,23 @@ import difflib
 
 from ocl import nn
 
-__all__ = ["make_net", "net_names", "register_net"]
+__all__ = ["make_net", "net_names", "register_net", "require_side", "suitable_side"]
 
 _registered = {}
+
+# The smallest pictures that a training takes, by how the names of nets begin; any where none is told.
+_LEAST_SIDES = {
+    "alexnet": 63,
+    "convnext": 32,
+    "densenet": 29,
+    "googlenet": 15,
+    "inception": 299,  # for its auxiliary head
+    "maxvit": 64,
+    "squeezenet1_0": 21,
+    "squeezenet1_1": 17,
+    "swin": 4,
+    "vgg": 32,
+}
 
 
 def register_net(make):
@@ -21,8 +35,8 @@ def net_names():
     return sorted({*_registered, *(models.list_models(module=models) if models else ())})
 
 
-def make_net(name, num_classes, channels=3, side=224):
-    """The net of that name for pictures [N, channels, side, side].
+def make_net(name, num_classes, channels=3, side=224, **options):
+    """The net of that name for pictures [N, channels, side, side]; `options` are for one of ocl.models.
 
     Raises:
         ValueError: no such net.
@@ -36,15 +50,42 @@ def make_net(name, num_classes, channels=3, side=224):
         hint = f"; did you mean {' or '.join(near)}?" if near else "; --list-nets shows them all"
         without = "" if models else " (this ocl has no ocl.models)"
         raise ValueError(f"there is no net {name!r}{without}{hint}")
-    net = models.get_model(name, num_classes=num_classes, **_options_of_side(name, side))
+    net = models.get_model(name, num_classes=num_classes, **_options_of_side(name, side), **options)
     return with_channels(net, channels)
+
+
+def suitable_side(name, side):
+    """The least side of pictures, from `side` on, that the net of that name can be trained on."""
+    least = max([least for start, least in _LEAST_SIDES.items() if name.startswith(start)], default=1)
+    step = _step_of_sides(name)
+    return -(-max(side, least) // step) * step
+
+
+def require_side(name, side):
+    """Raises ValueError where the net cannot be trained on pictures of that side."""
+    suitable = suitable_side(name, side)
+    if suitable != side:
+        step = _step_of_sides(name)
+        multiples = f", in multiples of {step}" if step > 1 else ""
+        raise ValueError(f"{name} needs --side {suitable} or more{multiples}, and not {side}")
+
+
+def _step_of_sides(name):
+    if name.startswith("vit_"):
+        return int(name.rpartition("_")[2])  # the side of its patches
+    return _MAXVIT_STRIDE if name.startswith("maxvit") else 1
+
+
+_MAXVIT_STRIDE = 32
 
 
 def _options_of_side(name, side):
     """Of nets whose parameters depend on the size of the pictures."""
     if name.startswith("vit_"):
         return {"image_size": side}
-    return {"input_size": (side, side)} if name.startswith("maxvit") else {}
+    if name.startswith("maxvit"):  # its last stage is one window, as of torchvision's 224 by windows of 7
+        return {"input_size": (side, side), "partition_size": side // _MAXVIT_STRIDE}
+    return {}
 
 
 def _library():

@@ -1,7 +1,11 @@
-"""What the smaller examples have in common: options, errors as one line, digits, grids of pictures."""
+"""What the programs have in common: options, errors as one line, digits, grids of pictures."""
 
 import argparse
+import contextlib
+import os
+import signal
 import sys
+from pathlib import Path
 
 import numpy as np
 from PIL import Image
@@ -9,7 +13,34 @@ from PIL import Image
 import ocl
 from ocl.datasets import MNIST, Digits
 
-__all__ = ["load_digits", "make_parser", "parse_epochs", "run_program", "save_grid"]
+__all__ = [
+    "ends_in_one_line",
+    "load_digits",
+    "make_parser",
+    "not_negative",
+    "number",
+    "parse_epochs",
+    "positive",
+    "run_program",
+    "save_grid",
+]
+
+
+def number(kind, least, most=None):
+    """An argparse type: an int or a float within bounds."""
+
+    def parse(text):
+        value = kind(text)
+        if not (least <= value and (most is None or value <= most)):
+            bounds = f"at least {least}" + ("" if most is None else f" and at most {most}")
+            raise argparse.ArgumentTypeError(f"must be {bounds}")
+        return value
+
+    parse.__name__ = kind.__name__  # for argparse's message about what is no number
+    return parse
+
+
+positive, not_negative = number(int, 1), number(float, 0)
 
 
 def make_parser(description, output):
@@ -19,7 +50,7 @@ def make_parser(description, output):
     )
     option = parser.add_argument
     option("--device", default="ocl:0", help="default %(default)s")
-    option("--seed", type=int, default=1, help="default %(default)s")
+    option("--seed", type=number(int, 0), default=1, help="default %(default)s")
     option("--output", default=output, metavar="FILE", help="default %(default)s")
     option("--dry-run", action="store_true", help="a few steps")
     return parser
@@ -34,13 +65,58 @@ def parse_epochs(parser, arguments):
 
 
 def run_program(name, run, options):
-    """run(options) on its device and with its seed; what a user can mend is one line."""
-    try:
+    """run(options) on its device and with its seed; that --output has a place is known before."""
+    with ends_in_one_line(name):
+        folder = Path(options.output).parent
+        if not folder.is_dir():
+            raise FileNotFoundError(f"--output {options.output}: there is no folder {folder}")
         ocl.set_default_device(options.device)
         ocl.manual_seed(options.seed)
         return run(options)
+
+
+_STOPPED = 128 + signal.SIGINT
+
+
+@contextlib.contextmanager
+def ends_in_one_line(name, when_stopped="stopped"):
+    """What a user can mend is one line and exit code 2; Ctrl-C is one line, and a second one ends at once."""
+
+    def stop(*_):
+        signal.signal(signal.SIGINT, stop_at_once)
+        raise KeyboardInterrupt
+
+    def stop_at_once(*_):
+        os.write(2, f"{name}: {when_stopped}\n".encode())
+        os._exit(_STOPPED)
+
+    before = signal.getsignal(signal.SIGINT)
+    if before is not signal.SIG_IGN:  # as it is in the background of a shell
+        signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # only the end of the process is left
+        _leave(f"{name}: {when_stopped}", _STOPPED)
     except (OSError, ValueError, ImportError, ocl.DeviceError) as error:
-        sys.exit(f"{name}: {error}")
+        _leave(f"{name}: {_without_traceback(error)}", 2)
+    finally:
+        if signal.getsignal(signal.SIGINT) is stop:
+            signal.signal(signal.SIGINT, before)
+
+
+def _leave(line, code):
+    """Ends with that code, where SystemExit of a text has 1; the text is for who calls from Python."""
+    print(line, file=sys.stderr)
+    leaving = SystemExit(line)
+    leaving.code = code
+    raise leaving
+
+
+def _without_traceback(error):
+    """An exception of a DataLoader's worker has its traceback there as its message."""
+    is_of_worker = error.__cause__ and str(error).startswith("Caught in DataLoader worker")
+    return error.__cause__ if is_of_worker else error
 
 
 def load_digits(folder, train):

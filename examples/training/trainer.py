@@ -2,11 +2,8 @@
 
 import copy
 import math
-import sys
 import time
 from dataclasses import dataclass, field
-
-from tqdm import tqdm
 
 import ocl
 import ocl.nn.functional as F
@@ -14,6 +11,7 @@ from ocl.optim import swa_utils
 from ocl.optim.lr_scheduler import LambdaLR
 
 from .checkpoint import save_checkpoint
+from .display import Bar, TimeLeft
 from .mixing import Mixing
 
 __all__ = ["Trainer", "evaluate", "make_optimizer"]
@@ -36,12 +34,18 @@ def make_optimizer(net, options):
     return ocl.optim.SGD(groups, lr=options.lr, momentum=options.momentum, nesterov=options.momentum > 0)
 
 
+def warm_up_and_constant(warm_up):
+    """The rate's factor before update i: along a line to 1, and 1 from there on."""
+    return lambda update: min(1, (update + 1) / (warm_up + 1))
+
+
 def warm_up_and_cosine(warm_up, total):
     """The rate's factor before update i: along a line to 1, then half a cosine to 0."""
+    rising = warm_up_and_constant(warm_up)
 
     def factor(update):
         if update < warm_up:
-            return (update + 1) / (warm_up + 1)
+            return rising(update)
         progress = min(1, (update - warm_up) / max(1, total - warm_up))
         return (1 + math.cos(math.pi * progress)) / 2
 
@@ -66,17 +70,22 @@ class Trainer:
     def __init__(self, net, loader, test_loader, options):
         self.net, self.loader, self.test_loader, self.options = net, loader, test_loader, options
         self.optimizer = make_optimizer(net, options)
-        self.updates_of_epoch = math.ceil(len(loader) / options.accumulate)
-        total = self.updates_of_epoch * options.epochs
-        warm_up = round(self.updates_of_epoch * options.warm_up)
-        self.schedule = LambdaLR(self.optimizer, warm_up_and_cosine(warm_up, total))
+        self.images_of_epoch = min(len(loader.dataset), len(loader) * loader.batch_size)
+        self.schedule = LambdaLR(self.optimizer, self._factor_of_rate())
         self.average = None
         if options.ema:
             self.average = swa_utils.AveragedModel(
                 net, multi_avg_fn=swa_utils.get_ema_multi_avg_fn(options.ema)
             )
         self.mixing = Mixing(options.mixup, options.cutmix, options.seed)
-        self.progress = Progress()
+        self._go_on_from(Progress())
+
+    def _factor_of_rate(self):
+        updates_of_epoch = math.ceil(len(self.loader) / self.options.accumulate)
+        warm_up = round(updates_of_epoch * self.options.warm_up)
+        if self.options.schedule == "constant":
+            return warm_up_and_constant(warm_up)
+        return warm_up_and_cosine(warm_up, updates_of_epoch * self.options.epochs)
 
     @property
     def best_net(self):
@@ -103,8 +112,12 @@ class Trainer:
     def load_state_dict(self, state):
         for name, part in self._parts().items():
             part.load_state_dict(state[name])
-        self.progress = Progress(**state["progress"])
+        self._go_on_from(Progress(**state["progress"]))
         ocl.set_rng_state(state["random"], self.options.device)
+
+    def _go_on_from(self, progress):
+        self.progress = progress
+        self._time_left = TimeLeft(self._images_done(), self.options.epochs * self.images_of_epoch)
 
     def save(self):
         save_checkpoint({"options": self.options.fixed(), **self.state_dict()}, self.options.output)
@@ -112,7 +125,7 @@ class Trainer:
     # --- the loop
 
     def run(self, after_epoch):
-        """Trains to the end; `after_epoch` is called with the rows of all epochs so far."""
+        """Trains to the end; `after_epoch` is called with the rows of all epochs so far and the time left."""
         while self.progress.epoch <= self.options.epochs:
             row = self._train_epoch()
             row |= self._tested()
@@ -120,14 +133,17 @@ class Trainer:
             self.progress.epoch += 1
             self.progress.batch, self.progress.loss, self.progress.images = 0, 0.0, 0
             self.save()
-            after_epoch(self.progress.rows)
+            after_epoch(self.progress.rows, self._time_left.after(self._images_done()))
+
+    def _images_done(self):
+        return (self.progress.epoch - 1) * self.images_of_epoch + self.progress.images
 
     def _train_epoch(self):
         self.net.train()
         progress, options = self.progress, self.options
         start, images_before = time.perf_counter(), progress.images
         loss_sum = ocl.tensor(progress.loss, dtype=ocl.float32, device=options.device)
-        with Bar(self, progress) as bar:
+        with Bar(self) as bar:
             for images, labels in self.loader:
                 loss_sum += self._backward(images, labels) * len(labels)
                 progress.batch += 1
@@ -138,7 +154,8 @@ class Trainer:
                 self._update()
                 is_last = progress.batch == len(self.loader)
                 if progress.update % options.log_interval == 0 or is_last:
-                    bar.show(loss_sum.item() / progress.images)  # waits for the device, so only here
+                    # Waits for the device, so only here.
+                    bar.show(loss_sum.item() / progress.images, self._time_left.after(self._images_done()))
                 if self._wants_checkpoint() and not is_last:  # after the last comes that of the epoch
                     progress.loss = loss_sum.item()
                     self.save()
@@ -194,46 +211,6 @@ class Trainer:
 
     def _tested(self):
         return {f"test_{name}": value for name, value in evaluate(self.best_net, self.test_loader).items()}
-
-
-class Bar:
-    """tqdm's bar with images per second and the time left; lines where the output is no terminal."""
-
-    def __init__(self, trainer, progress):
-        options, loader = trainer.options, trainer.loader
-        self._prefix = f"epoch {progress.epoch}/{options.epochs}"
-        self._progress, self._batches = progress, len(loader)
-        self._bar = tqdm(
-            total=len(loader.dataset),
-            initial=progress.images,
-            desc=self._prefix,
-            unit=" images",
-            leave=False,
-            disable=not sys.stderr.isatty(),
-        )
-        self._images, self._since = progress.images, time.perf_counter()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exception):
-        self._bar.close()
-
-    def advance(self, images):
-        self._bar.update(images)
-
-    def show(self, loss):
-        self._bar.set_postfix(loss=f"{loss:.4f}")
-        if not self._bar.disable:
-            return
-        now, images = time.perf_counter(), self._progress.images
-        speed = (images - self._images) / (now - self._since)
-        self._images, self._since = images, now
-        print(
-            f"{self._prefix}: batch {self._progress.batch}/{self._batches}, loss {loss:.4f}, "
-            f"{speed:.0f} images/s",
-            flush=True,
-        )
 
 
 def evaluate(net, loader):

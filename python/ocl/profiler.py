@@ -27,8 +27,17 @@ class profile:  # noqa: N801  (PyTorch's name)
     that profiles.
     """
 
+    def __init__(self) -> None:
+        self._started = None
+
+    @property
+    def _profile(self) -> _C.Profile:
+        if self._started is None:
+            raise RuntimeError("profile: nothing is recorded before `with profile() as p:`")
+        return self._started
+
     def __enter__(self) -> profile:
-        self._profile = _C.Profile()
+        self._started = _C.Profile()
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -92,6 +101,9 @@ class record_calls:  # noqa: N801
 
     It keeps every tensor that a call takes.
     """
+
+    def __init__(self) -> None:
+        self._log = _C._CallLog()
 
     def __enter__(self) -> record_calls:
         self._log = _C._CallLog()

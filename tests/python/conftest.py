@@ -8,6 +8,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 import numpy as np
 import pytest
 import torch
+from comparisons import lines_of_skips
 
 import ocl
 
@@ -17,6 +18,11 @@ TEST_DEVICE = os.environ.get("OCL_TEST_DEVICE", "ocl:0")
 def pytest_configure():
     torch.set_num_threads(2)
     ocl.set_default_device(TEST_DEVICE)
+
+
+def pytest_terminal_summary(terminalreporter):
+    for line in lines_of_skips(terminalreporter.stats.get("skipped", [])):
+        terminalreporter.write_line(line, yellow=True)
 
 
 @pytest.fixture(scope="session")

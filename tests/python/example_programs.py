@@ -1,6 +1,7 @@
 """The programs in examples/, run as a user runs them."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -37,3 +38,21 @@ def kill_when_it_prints(text, program, *arguments):
                 process.kill()
                 return
     raise AssertionError(f"{program} never printed {text!r}")
+
+
+def interrupted_when_it_prints(text, program, *arguments, times=1):
+    """(exit code, standard error) of a program that Ctrl-C stops, so many times in a row."""
+    with subprocess.Popen(
+        command(program, *arguments),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    ) as process:
+        for line in process.stdout:
+            if text in line:
+                break
+        for _ in range(times):
+            process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=300)
+        return process.returncode, errors

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from validation.torchvision_files import find_torchvision
+from comparisons import needs_torchvision
 
 import ocl
 
@@ -35,7 +35,7 @@ def test_training_steps_with_a_profile(tmp_path):
     assert resnet / squeezenet > 2  # operations of a step: 0.9 and 0.2 GFLOP
 
 
-@pytest.mark.skipif(find_torchvision() is None, reason="torchvision is not installed")
+@needs_torchvision("the bench of nets with torchvision's")
 def test_inference_beside_torchvision(tmp_path):
     printed, figures = bench(tmp_path, "--inference", "--against", "torch")
     assert "geometric mean" in printed

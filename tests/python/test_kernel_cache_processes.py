@@ -109,6 +109,30 @@ def test_a_killed_process_leaves_a_cache_to_use(tmp_path, alone, wait_for):
     assert trained(tmp_path)[0]["built"] == 0
 
 
+RESNET50 = """
+import json
+import numpy as np
+import ocl
+
+ocl.manual_seed(0)
+net = ocl.models.resnet50()
+optimizer = ocl.optim.SGD(net.parameters(), lr=0.1, momentum=0.9, weight_decay=1e-4)
+x = ocl.tensor(np.random.default_rng(0).standard_normal((2, 3, 64, 64)).astype(np.float32))
+ocl.nn.functional.cross_entropy(net(x), ocl.tensor(np.array([1, 2]))).backward()
+optimizer.step()
+net.eval()(x)
+ocl.synchronize()
+print(json.dumps(ocl.kernel_cache_info()))
+"""
+
+
+def test_resnet50_needs_few_programs_and_a_second_process_builds_none(tmp_path):
+    first, _ = finished(started(tmp_path, RESNET50))
+    assert 0 < first["built"] <= 60
+    second, _ = finished(started(tmp_path, RESNET50))
+    assert second["built"] == second["misses"] == 0
+
+
 def overwrite(path, start, content):
     with open(path, "r+b") as file:
         file.seek(start)

@@ -218,3 +218,15 @@ def test_a_profile_that_another_thread_stops(tmp_path):
     with profile() as after:
         x.exp()
     assert work_of(rows_of(after, tmp_path))[1] == pytest.approx(FLOAT * 2 * 300 * 500, rel=0.02)
+
+
+def test_before_it_has_begun():
+    for use in (
+        profile.table,
+        profile.launches,
+        lambda p: p.export_csv("x"),
+        lambda p: p.export_chrome_trace("x"),
+    ):
+        with pytest.raises(RuntimeError, match="nothing is recorded before `with profile"):
+            use(profile())
+    assert record_calls().calls == record_calls().choices == []

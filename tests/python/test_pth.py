@@ -1,6 +1,7 @@
 """ocl.load of what torch.save writes, compared with torch.load."""
 
 import argparse
+import io
 import pickle
 import struct
 import zipfile
@@ -351,6 +352,17 @@ def test_map_location(save, path, device):
         ocl.load(path, "ocl:99")
     with pytest.raises(TypeError, match="map_location must return"):
         ocl.load(path, lambda buffer, location: "cpu")
+
+
+def test_open_files(path, save):
+    given = {"weight": torch.arange(6.0).reshape(2, 3), "rate": 0.5}
+    memory = io.BytesIO()
+    save(given, memory)
+    path.write_bytes(memory.getvalue())
+    memory.seek(0)
+    with open(path, "rb") as file:
+        for source in (memory, file):
+            expect_same(ocl.load(source), given)
 
 
 def test_safetensors_have_no_locations(path):

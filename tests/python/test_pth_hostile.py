@@ -85,6 +85,14 @@ HOSTILE = {
     "Python 2's eval": calling(b"__builtin__.eval", b"X\x01\x00\x00\x001\x85"),
     "getattr": calling(b"builtins.getattr"),
     "a name with dots": calling(b"collections.OrderedDict.__init__.__globals__"),
+    "a function itself": archive(b"\x80\x02c__builtin__\nset\n."),
+    "a function in containers": archive(b"\x80\x02}K\x01]cbuiltins\nset\nK\x01\x86as."),
+    "a function of PyTorch's": archive(b"\x80\x02ctorch._utils\n_rebuild_tensor_v2\n."),
+    "a class of storages": archive(b"\x80\x02ctorch\nFloatStorage\n."),
+    "the class of devices": archive(b"\x80\x02ctorch\ndevice\n."),
+    "a function beside a state dict": archive(
+        b"\x80\x02ccollections\nOrderedDict\n)R}X\x09\x00\x00\x00_metadatacbuiltins\nset\nsb."
+    ),
     "a path for a module": calling(b"../torch.x"),
     "ocl itself": calling(b"ocl.load", b"X\x01\x00\x00\x00x\x85"),
     "a name without an end": archive(b"\x80\x02c" + b"a" * 5000),

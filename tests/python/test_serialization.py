@@ -2,8 +2,10 @@
 
 import contextlib
 import errno
+import io
 import json
 import os
+import pickle
 import stat
 import struct
 import subprocess
@@ -313,7 +315,7 @@ def test_a_name_in_no_encoding(tmp_path):
     assert ocl.load(os.fsdecode(path))["x"].item() == 1
     with open(path, "wb") as file:
         file.write(b"damage")
-    with pytest.raises(OSError, match="too short"):
+    with pytest.raises(OSError, match="neither a safetensors file nor"):
         ocl.load(path)
 
 
@@ -554,3 +556,58 @@ def test_the_longest_names(tmp_path):
 def test_mutated_files(tmp_path):
     found = files.run(1, 300, tmp_path)
     assert not found, "\n".join(wrong for _, wrong, _ in found)
+
+
+# --- open files
+
+
+@pytest.mark.parametrize("others", [{}, {"rate": 0.5, "steps": [1, 2]}], ids=["tensors", "nested"])
+def test_open_files(others, path):
+    obj = {"weight": ocl.arange(6).reshape(2, 3), **others}
+    memory = io.BytesIO()
+    ocl.save(obj, memory)
+    ocl.save(obj, path)
+    assert memory.getvalue() == path.read_bytes()
+    with open(path, "wb") as file:
+        file.write(b"before")
+        ocl.save(obj, file)
+    with open(path, "rb") as file:
+        for source, start in ((memory, 0), (file, len("before"))):
+            source.seek(start)
+            loaded = ocl.load(source)
+            assert loaded.keys() == obj.keys()
+            np.testing.assert_array_equal(loaded["weight"].numpy(), obj["weight"].numpy())
+
+
+def test_damage_in_an_open_file_is_told_by_its_name(path):
+    path.write_bytes(header({"x": {"dtype": "F32", "shape": [2], "data_offsets": [0, 4]}}, bytes(4)))
+    with open(path, "rb") as file, pytest.raises(OSError, match=f"^{path}: not a valid safetensors file"):
+        ocl.load(file)
+    with pytest.raises(OSError, match="^BytesIO: not a valid safetensors file"):
+        ocl.load(io.BytesIO(path.read_bytes()))
+
+
+def test_files_of_text_are_refused(path):
+    with open(path, "w+") as file:
+        with pytest.raises(TypeError):
+            ocl.save({"x": ocl.ones(1)}, file)
+        with pytest.raises(TypeError, match="binary"):
+            ocl.load(file)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "it is empty"),
+        (pickle.dumps({"a": [1, 2]}), "it is a bare pickle"),
+        (pickle.dumps({"a": [1, 2]}, 2), "it is a bare pickle"),
+        (np.random.default_rng(0).bytes(300), "it is neither a safetensors file nor one of torch.save"),
+    ],
+)
+def test_what_is_no_file_of_weights_is_told(content, message, tmp_path):
+    path = tmp_path / "weights.pth"
+    path.write_bytes(content)
+    with pytest.raises(OSError, match=f"^{path}: {message}"):
+        ocl.load(path)
+    with pytest.raises(OSError, match=f"^BytesIO: {message}"):
+        ocl.load(io.BytesIO(content))

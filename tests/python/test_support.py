@@ -1,4 +1,9 @@
-"""The comparison with PyTorch can fail: what the operator tests rest on."""
+"""The comparison with PyTorch can fail: what the operator tests rest on; and one left out is told."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -43,3 +48,18 @@ def test_other_shapes_dtypes_and_missing_infinities_fail():
         assert_close_to_truth(ocl.tensor([1e38, 1.0]), infinite.double(), infinite)
     with pytest.raises(AssertionError, match="not finite where PyTorch is"):
         assert_close_to_truth(ocl.tensor([np.inf, np.nan]), infinite.double(), infinite)
+
+
+def test_what_was_not_compared_is_told_at_the_end(tmp_path):
+    tests = Path(__file__).parent / "models" / "test_same_bits_as_cpp.py"
+    result = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tests)],
+        env={**os.environ, "OCL_TEST_PROGRAMS": str(tmp_path)},
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert result.returncode == 0, result.stdout
+    assert "NOT COMPARED: Python's bits with C++'s, as there is no build of" in result.stdout
+    assert "three_steps (2 skipped)" in result.stdout

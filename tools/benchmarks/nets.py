@@ -2,7 +2,6 @@
 
 import gc
 import statistics
-import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +11,7 @@ import ocl
 import ocl.models
 from ocl.utils import summary
 
-from .timing import by_turns
+from .timing import by_turns, seconds_of_steps
 
 CLASSES = 1000
 # Of the largest output; nets of random weights in evaluation. TF32 has 11 bits of an operand, bfloat16 8.
@@ -69,14 +68,9 @@ class Contender:
         self.optimizer.step()
         return loss
 
-    def seconds_of_block(self, steps):
-        """Mean seconds of a step, waited for once at the end."""
+    def seconds_of_block(self, options):
         self.net.train(self.work.training)
-        start = time.perf_counter()
-        for _ in range(steps):
-            self.step()
-        self.wait()
-        return (time.perf_counter() - start) / steps
+        return seconds_of_steps(self.step, self.wait, options.steps, options.clock)
 
 
 class Ours(Contender):
@@ -172,8 +166,8 @@ def bench_net(name, options, work):
         figures["difference"] = check_outputs(name, contenders, options)
     for contender in contenders.values():
         contender.start_counting_memory()
-        contender.seconds_of_block(options.steps)  # builds, first touches
-    blocks = {key: lambda c=c: c.seconds_of_block(options.steps) for key, c in contenders.items()}
+        contender.seconds_of_block(options)  # builds, first touches
+    blocks = {key: lambda c=c: c.seconds_of_block(options) for key, c in contenders.items()}
     times = by_turns(blocks, options.blocks)
     for key, contender in contenders.items():
         seconds = statistics.median(times[key])
@@ -204,7 +198,7 @@ def check_outputs(name, contenders, options):
 
 def show_profile(contender, options):
     with ocl.profiler.profile() as profile:
-        contender.seconds_of_block(options.steps)
+        contender.seconds_of_block(options)
     for by in options.profile:
         print(f"\n{options.steps} steps by {by}\n{profile.table(by=by)}")
 

@@ -29,18 +29,21 @@
 #define MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))
 #endif
 
+// Tiles are to stay in registers, and a call hands them over in memory.
+#define INLINE __attribute__((always_inline)) inline
+
 typedef struct {
   VEC v[MR][TILE_VECTORS];
 } Tile;
 
-inline Tile zero_tile() {
+INLINE Tile zero_tile() {
   Tile t;
 #pragma unroll
   for (int i = 0; i < MR; ++i) t.v[i][0] = t.v[i][1] = (VEC)(0);
   return t;
 }
 
-inline Tile add_tiles(Tile a, const Tile b) {
+INLINE Tile add_tiles(Tile a, const Tile b) {
 #pragma unroll
   for (int i = 0; i < MR; ++i) {
     a.v[i][0] += b.v[i][0];
@@ -51,7 +54,7 @@ inline Tile add_tiles(Tile a, const Tile b) {
 
 // Tiles in memory, [MR][NR]; private for loops over rows that are not unrolled (tails, conversions).
 #define DEFINE_TILE_MEMORY(LOAD_NAME, STORE_NAME, SPACE)        \
-  inline Tile LOAD_NAME(const SPACE REAL *from) {               \
+  INLINE Tile LOAD_NAME(const SPACE REAL *from) {               \
     Tile tile;                                                  \
     _Pragma("unroll") for (int i = 0; i < MR; ++i) {            \
       tile.v[i][0] = VLOAD(2 * i, from);                        \
@@ -59,7 +62,7 @@ inline Tile add_tiles(Tile a, const Tile b) {
     }                                                           \
     return tile;                                                \
   }                                                             \
-  inline void STORE_NAME(const Tile tile, SPACE REAL *to) {     \
+  INLINE void STORE_NAME(const Tile tile, SPACE REAL *to) {     \
     _Pragma("unroll") for (int i = 0; i < MR; ++i) {            \
       VSTORE(tile.v[i][0], 2 * i, to);                          \
       VSTORE(tile.v[i][1], 2 * i + 1, to);                      \
@@ -93,7 +96,7 @@ DEFINE_TILE_MEMORY(reload_tile, spill_tile, __private)
   }
 
 // The product of two packed panels: left [depth][MR], right [depth][NR], in one chain of FMAs.
-inline Tile multiply_chain(__global const REAL *restrict left, __global const REAL *restrict right, const int depth) {
+INLINE Tile multiply_chain(__global const REAL *restrict left, __global const REAL *restrict right, const int depth) {
   Tile tile = zero_tile();
 #define PANEL_LEFT(i) left[s * MR + (i)]
 #define PANEL_STEP(at) { const int s = at; TILE_STEP(tile, PANEL_LEFT, right + s * NR) }

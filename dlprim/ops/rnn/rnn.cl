@@ -13,7 +13,7 @@
 #include "ops/rnn/cells.cl"
 
 #if PRODUCT == PRODUCT_TILES
-#include "ops/gemm/cpu_tile.cl"
+#include "ops/gemm/cpu_rows.cl"
 #define WEIGHT REAL
 #else
 #define WEIGHT STORAGE
@@ -43,43 +43,35 @@
 
 #define ROWS (ROW_TILES * MR)
 
-// Steps of the depth at a time: that much of a panel and of all rows share the level-1 cache.
-#define STEPS 128
-
-// At most STEPS steps of rows [0, rows) of `left` times a packed panel; rows beyond the last are the last one again. Where
-// half a tile holds the rows, the other half is left out.
-inline Tile multiply_rows(const __global STORAGE *left, const int rows, const int row_length,
-                          const __global REAL *restrict panel, const int depth) {
-  const __global STORAGE *row[MR];
-#pragma unroll
-  for (int i = 0; i < MR; ++i) row[i] = left + (long)min(i, rows - 1) * row_length;
-  Tile tile = zero_tile();
-  int k = 0;
-#define ROW_LEFT(i) LOAD(row[i], k + s)
-#define FULL_STEP(at) { const int s = at; TILE_STEP(tile, ROW_LEFT, panel + s * NR) }
-#define HALF_STEP(at) { const int s = at; TILE_STEP_OF(MR / 2, tile, ROW_LEFT, panel + s * NR) }
-#define NEXT_STEPS(n) k += n, panel += n * NR
-  if (rows <= MR / 2)
-    ALL_STEPS(depth, HALF_STEP, NEXT_STEPS)
-  else
-    ALL_STEPS(depth, FULL_STEP, NEXT_STEPS)
-#undef FULL_STEP
-#undef HALF_STEP
-#undef NEXT_STEPS
-#undef ROW_LEFT
-  return tile;
+// The panel's next piece: the tiles of this one ask for three quarters of it, where there are three tiles.
+INLINE Ahead next_piece(const __global REAL *panel, const int tile) {
+  const int line = 64 / sizeof(STORAGE);
+  return (Ahead){(const __global STORAGE *)(panel + TILE_CHAIN * NR) + tile * (TILE_CHAIN / 2 * line), line, 0};
 }
+
+// What the cells read of a block of units after its products, asked for before them: it lies in short pieces far apart, whose
+// way from memory took a third as long as the products.
+INLINE void ask_for_block(const __global STORAGE *tensor, const int first_row, const int rows, const long row_length,
+                          const int column) {
+  if (tensor)
+    for (int i = 0; i < rows; ++i)
+      for (int n = 0; n < NR; n += 64 / sizeof(STORAGE)) PREFETCH(tensor + (first_row + i) * row_length + column + n);
+}
+#define ASK_FOR_STATES                                                                                            \
+  for (int g = 0; g < GATES; ++g)                                                                                 \
+    ask_for_block(a.gates, first_row, rows, (long)GATES * s.units, g * s.units + block * NR);                     \
+  ask_for_block(a.c, first_row, rows, s.units, block * NR)
 
 // Leaves in `values` [COUNT][ROW_TILES][MR * NR] the products of a block of rows with the panels of a block of units, one
 // of every gate. A piece of a panel comes from memory once and serves all rows.
 #define MULTIPLY(values, COUNT, rows)                                                                             \
   for (int g = 0; g < COUNT; ++g)                                                                                 \
-    for (int done = 0; done < depth; done += STEPS)                                                               \
+    for (int done = 0; done < depth; done += TILE_CHAIN)                                                          \
       for (int t = 0; t * MR < rows; ++t) {                                                                       \
         REAL *sums = values + (g * ROW_TILES + t) * (MR * NR);                                                    \
-        Tile tile = multiply_rows(left + (long)(first_row + t * MR) * depth + done, rows - t * MR, depth,         \
-                                  weights + (((long)g * unit_blocks + block) * depth + done) * NR,                \
-                                  min(STEPS, depth - done));                                                      \
+        const __global REAL *panel = weights + (((long)block * COUNT + g) * depth + done) * NR;                   \
+        Tile tile = multiply_rows(left + (long)(first_row + t * MR) * depth + done, rows - t * MR, depth, panel,  \
+                                  min(TILE_CHAIN, depth - done), next_piece(panel, t));                           \
         if (done > 0) tile = add_tiles(reload_tile(sums), tile);                                                  \
         spill_tile(tile, sums);                                                                                   \
       }
@@ -99,6 +91,7 @@ __kernel void step_forward_kernel(FORWARD_ARGS) {
   const forward_t a = FORWARD_TENSORS;
   FOR_MY_JOBS(s.rows) {
     FIND_JOB(s.rows);
+    ASK_FOR_STATES;
     REAL values[GATES * ROWS * NR];
     MULTIPLY(values, GATES, rows)
     for (int i = 0; i < rows; ++i)
@@ -120,6 +113,8 @@ __kernel void step_backward_kernel(BACKWARD_ARGS) {
   const int all_rows = max(s.rows, s.next_rows);
   FOR_MY_JOBS(all_rows) {
     FIND_JOB(all_rows);
+    ASK_FOR_STATES;
+    ask_for_block(a.dy, first_row, rows, s.out_row, block * NR);
     REAL values[ROWS * NR];
     if (first_row < product_rows) {
       MULTIPLY(values, 1, min(ROWS, product_rows - first_row))
@@ -135,7 +130,7 @@ __kernel void step_backward_kernel(BACKWARD_ARGS) {
 }
 
 // Packs the right operand (element (k, g * columns + n) at matrix[k * row + (g * columns + n) * column]) into panels
-// [gate][block of NR columns][depth][NR]; one work item a panel.
+// [block of NR columns][gate][depth][NR]; one work item a panel.
 __attribute__((reqd_work_group_size(1, 1, 1)))
 __kernel void pack_panels(BUFFER(const STORAGE, matrix), BUFFER(REAL, panels), const long row, const long column,
                           const int depth, const int columns) {
@@ -143,7 +138,7 @@ __kernel void pack_panels(BUFFER(const STORAGE, matrix), BUFFER(REAL, panels), c
   BIND(REAL, panels);
   const int block = get_group_id(0), gate = get_group_id(1);
   pack_panel(matrix + ((long)gate * columns + block * NR) * column, row, column, depth, min(NR, columns - block * NR),
-             panels + ((long)gate * get_num_groups(0) + block) * depth * NR);
+             panels + ((long)block * get_num_groups(1) + gate) * depth * NR);
 }
 
 #elif PRODUCT == PRODUCT_THIN

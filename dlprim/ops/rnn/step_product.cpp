@@ -41,12 +41,12 @@ Kernel& StepProduct::kernel_of(Queue& queue, const char* kernel, StepCell cell, 
   return queue.kernel("ops/rnn/rnn.cl", kernel, defines);
 }
 
-/** [blocks][panels of a block][depth][columns of a panel]. */
+/** [panels of a block][blocks][depth][columns of a panel]. */
 Tensor StepProduct::packed() const {
   const DType dtype = matrix_.dtype;
   const std::int64_t depth = matrix_.shape[0], units = matrix_.shape[1] / blocks_;
   const std::int64_t columns = cpu_tile::tile_columns(dtype), panels = ceil_div(units, columns);
-  const Tensor result = queue_.scratch({blocks_, panels, depth, columns}, compute_dtype(dtype));
+  const Tensor result = queue_.scratch({panels, blocks_, depth, columns}, compute_dtype(dtype));
   queue_.launch(kernel_of(queue_, "pack_panels", StepCell::copy, dtype, Kind::tiles),
                 Range::groups(1, panels, blocks_), matrix_, result, static_cast<cl_long>(matrix_.strides[0]),
                 static_cast<cl_long>(matrix_.strides[1]), static_cast<cl_int>(depth),

@@ -58,11 +58,14 @@ def _files_below(folder):
 
 
 def default_loader(path):
-    """The file as a Pillow image in mode RGB."""
+    """The file as a Pillow image in mode RGB. OSError, which names the file, where that cannot be read."""
     from ocl.pillow import Image
 
     with open(path, "rb") as file:
-        return Image.open(file).convert("RGB")
+        try:
+            return Image.open(file).convert("RGB")
+        except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+            raise OSError(f"{os.fspath(path)}: {error}") from error
 
 
 class DatasetFolder(VisionDataset):

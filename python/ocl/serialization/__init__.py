@@ -8,7 +8,6 @@ metadata. ``load`` tells the formats apart by what a file begins with.
 from __future__ import annotations
 
 import json
-import os
 from typing import Any
 
 from ocl import _C
@@ -22,6 +21,7 @@ from ocl.serialization.allow_list import (
 )
 from ocl.serialization.errors import UnpicklingError
 from ocl.serialization.placement import MapLocation, Placement
+from ocl.serialization.sources import File, Source, described, is_safetensors, path_to_write, source_of
 from ocl.serialization.structure import rebuilt_from_json, taken_apart
 
 __all__ = [
@@ -37,23 +37,25 @@ __all__ = [
 _STRUCTURE = "tapecl.structure"
 
 
-def save(obj: Any, path: str | os.PathLike) -> None:
-    """Writes ``obj`` to ``path`` as a safetensors file; a crash leaves no half-written file. As torch.save.
+def save(obj: Any, f: File) -> None:
+    """Writes ``obj`` to ``f``, a path or a binary file, in the safetensors format. As torch.save.
 
-    What is replaced keeps its mode, and a symbolic link stays one.
+    At a path, a crash leaves no half-written file; what is replaced keeps its mode, and a symbolic link stays
+    one. A file that is open is written to once the whole is in a temporary one.
 
     Raises TypeError for an object that is neither tensor, number, string, None, dict, list nor tuple,
     ValueError for one that contains itself, and OSError.
     """
-    path = os.fspath(path)
     if isinstance(obj, dict) and all(isinstance(k, str) and isinstance(v, Tensor) for k, v in obj.items()):
-        _C._data.save_tensors(obj, path, {})
-        return
-    tensors, steps = taken_apart(obj)
-    _C._data.save_tensors(tensors, path, {_STRUCTURE: json.dumps(steps)})
+        tensors, metadata = obj, {}
+    else:
+        tensors, steps = taken_apart(obj)
+        metadata = {_STRUCTURE: json.dumps(steps)}
+    with path_to_write(f) as path:
+        _C._data.save_tensors(tensors, path, metadata)
 
 
-def load(path: str | os.PathLike, map_location: MapLocation = None, *, weights_only: bool = True) -> Any:
+def load(f: File, map_location: MapLocation = None, *, weights_only: bool = True) -> Any:
     """Reads what :func:`save` or torch.save wrote, or any safetensors file as a dict of tensors.
 
     As torch.load, without PyTorch.
@@ -62,44 +64,47 @@ def load(path: str | os.PathLike, map_location: MapLocation = None, *, weights_o
     this module allows it.
 
     Args:
-        path: a file of safetensors, or of torch.save in its zip format or the one before it.
+        f: the path of a file of safetensors, or of torch.save in its zip format or the one before it; or such
+            a file, opened in binary mode, what is left of which is read whole. Its content tells what it is.
         map_location: the device that the tensors go to, whichever they were saved from; None is the default
             device. For PyTorch's files also a dict from locations ("cuda:0") to devices, or a function of a
             buffer and its location that gives the buffer, moved or not, or None.
         weights_only: must be True.
 
     Raises:
-        OSError: it is missing, damaged or no regular file; the error names it.
+        OSError: it is missing, damaged, of another format or no regular file; the error names it.
         UnpicklingError: an OSError, and a pickle.UnpicklingError: a file of PyTorch's is damaged, or holds
             something that is not loaded from files.
     """
     if not weights_only:
         raise ValueError("load: weights_only=False would run code that the file holds, which is never done")
-    path = os.fspath(path)
-    content = torch_file.mapped(path)
+    source = source_of(f)
     placement = Placement(map_location)
-    if torch_file.is_torch_file(content):
-        return _load_torch_file(path, content, placement)
+    if torch_file.is_torch_file(source.content):
+        return _load_torch_file(source, placement)
+    if not is_safetensors(source.content):
+        raise OSError(f"{source.name}: {described(source.content)}")
     if not placement.is_one_device:
         raise TypeError("load: a safetensors file has no locations; map_location must be a device or None")
-    return _load_safetensors(path, placement.device)
+    return _load_safetensors(source, placement.device)
 
 
-def _load_torch_file(path: str | bytes, content: Any, placement: Placement) -> Any:
+def _load_torch_file(source: Source, placement: Placement) -> Any:
     try:
-        return torch_file.load(content, placement)
+        return torch_file.load(source.content, placement)
     except UnpicklingError as error:
-        raise UnpicklingError(f"{os.fsdecode(path)}: {error}") from error
+        raise UnpicklingError(f"{source.name}: {error}") from error
     except _C.DeviceError as error:
-        raise type(error)(f"{os.fsdecode(path)}: {error}") from error
+        raise type(error)(f"{source.name}: {error}") from error
 
 
-def _load_safetensors(path: str | bytes, device: _C.device) -> Any:
-    entries, metadata = _C._data.load_tensors(path, device)
+def _load_safetensors(source: Source, device: _C.device) -> Any:
+    with source.as_path() as path:
+        entries, metadata = _C._data.load_tensors(path, device)
     tensors = dict(entries)
     if _STRUCTURE not in metadata:
         return tensors
     try:
         return rebuilt_from_json(metadata[_STRUCTURE], tensors)
     except ValueError as error:
-        raise OSError(f"{os.fsdecode(path)}: its metadata {_STRUCTURE} is damaged: {error!r}") from error
+        raise OSError(f"{source.name}: its metadata {_STRUCTURE} is damaged: {error!r}") from error

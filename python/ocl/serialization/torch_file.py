@@ -5,6 +5,7 @@ Buffers go from the mapped file to the device piece by piece. Tensors that share
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from mmap import ACCESS_READ, mmap
@@ -32,12 +33,15 @@ _PIECE = 64 << 20
 
 
 def mapped(path: str | bytes) -> mmap | bytes:
-    """The content of a regular file; nothing of an empty one, or of what is none."""
+    """The content of a file. Raises OSError for what is no regular one."""
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     try:
         status = os.fstat(descriptor)
-        has_content = stat.S_ISREG(status.st_mode) and status.st_size > 0
-        return mmap(descriptor, 0, access=ACCESS_READ) if has_content else b""
+        if stat.S_ISDIR(status.st_mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(f"{os.fsdecode(path)}: not a regular file")
+        return mmap(descriptor, 0, access=ACCESS_READ) if status.st_size > 0 else b""
     finally:
         os.close(descriptor)
 

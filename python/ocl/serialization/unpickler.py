@@ -16,7 +16,13 @@ from typing import Any
 from ocl import _C
 from ocl.serialization import allow_list
 from ocl.serialization.errors import UnpicklingError
-from ocl.serialization.torch_globals import GLOBALS, checked_key, is_function, refusal
+from ocl.serialization.torch_globals import (
+    GLOBALS,
+    StorageType,
+    checked_key,
+    is_function,
+    refusal,
+)
 
 _LONGEST_NAME = 1000
 _SIZED = (tuple, list, dict, OrderedDict, Counter, str, bytes)
@@ -57,7 +63,7 @@ class Unpickler:
             if opcode not in _STEPS:
                 raise UnpicklingError(f"its pickle has the opcode {opcode!r}, which torch.save never writes")
             _STEPS[opcode](self)
-        return self._pop()
+        return _without_functions(self._pop())
 
     # --- the buffer
 
@@ -213,6 +219,21 @@ class Unpickler:
 
 def torch_device() -> None:
     """Stands for torch.device in a pickle."""
+
+
+def _without_functions(loaded: Any) -> Any:
+    """What was loaded, unless it holds one of the functions that stand for names in files, uncalled."""
+    seen, todo = set(), [loaded]
+    while todo:
+        item = todo.pop()
+        if is_function(item) or item is torch_device or type(item) is StorageType:
+            raise UnpicklingError("it holds a function or a class itself, which is nothing to load")
+        if id(item) in seen or not isinstance(item, (dict, list, tuple, set)):
+            continue
+        seen.add(id(item))
+        todo += item.values() if isinstance(item, dict) else item
+        todo.append(getattr(item, "_metadata", None))
+    return loaded
 
 
 def _text(content: bytes) -> str:

@@ -8,7 +8,7 @@ Needs Pillow: ``pip install pillow``.
 """
 
 from . import functional
-from .autoaugment import AutoAugment, AutoAugmentPolicy, RandAugment, TrivialAugmentWide
+from .autoaugment import AugMix, AutoAugment, AutoAugmentPolicy, RandAugment, TrivialAugmentWide
 from .color import (
     ColorJitter,
     GaussianBlur,
@@ -33,6 +33,7 @@ from .convert import (
 )
 from .crop import CenterCrop, FiveCrop, Pad, RandomCrop, RandomResizedCrop, Resize, TenCrop
 from .geometry import (
+    ElasticTransform,
     RandomAffine,
     RandomHorizontalFlip,
     RandomPerspective,
@@ -42,12 +43,14 @@ from .geometry import (
 from .interpolation import InterpolationMode
 
 __all__ = [
+    "AugMix",
     "AutoAugment",
     "AutoAugmentPolicy",
     "CenterCrop",
     "ColorJitter",
     "Compose",
     "ConvertImageDtype",
+    "ElasticTransform",
     "FiveCrop",
     "GaussianBlur",
     "Grayscale",

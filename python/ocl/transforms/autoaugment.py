@@ -1,4 +1,4 @@
-"""Augmentations drawn from a set of operations with strengths: AutoAugment, RandAugment, TrivialAugment."""
+"""Augmentations drawn from a set of operations with strengths, RandAugment and others."""
 
 import math
 from enum import Enum
@@ -12,7 +12,7 @@ from .interpolation import InterpolationMode
 from .policies import POLICIES
 from .transform import Transform
 
-__all__ = ["AutoAugment", "AutoAugmentPolicy", "RandAugment", "TrivialAugmentWide"]
+__all__ = ["AugMix", "AutoAugment", "AutoAugmentPolicy", "RandAugment", "TrivialAugmentWide"]
 
 
 class AutoAugmentPolicy(Enum):
@@ -141,6 +141,63 @@ class AutoAugment(_Augmentation):
         return img
 
 
+class AugMix(_Augmentation):
+    """A Pillow image mixed with chains of random operations on it. As torchvision.transforms.AugMix.
+
+    The operations are those of images, as everywhere here; torchvision's are those of tensors.
+
+    Args:
+        severity: the strongest of the strengths to draw from, 1 to 10.
+        mixture_width: how many chains.
+        chain_depth: operations of a chain; below 1 it is drawn, 1 to 3.
+        alpha: of the Dirichlet distribution of the shares in the mixture.
+        all_ops: brightness, colour, contrast and sharpness too.
+    """
+
+    shown = ("severity", "mixture_width", "chain_depth", "alpha", "all_ops", "interpolation", "fill")
+    _strengths = 10
+
+    def __init__(
+        self,
+        severity=3,
+        mixture_width=3,
+        chain_depth=-1,
+        alpha=1.0,
+        all_ops=True,
+        interpolation=InterpolationMode.BILINEAR,
+        fill=None,
+    ):
+        super().__init__(interpolation, fill)
+        if not 1 <= severity <= self._strengths:
+            raise ValueError(f"The severity must be between [1, {self._strengths}]. Got {severity} instead.")
+        self.severity = severity
+        self.mixture_width = mixture_width
+        self.chain_depth = chain_depth
+        self.alpha = alpha
+        self.all_ops = all_ops
+
+    def _augmentation_space(self, num_bins, image_size):
+        space = _space(num_bins, reach=[length / 3.0 for length in image_size], kept_bits=4)
+        of_colours = {name: space.pop(name) for name in _COLOURS}
+        return {**space, **of_colours} if self.all_ops else space
+
+    def _sample_dirichlet(self, params):
+        return host_random.stream().dirichlet(params).astype(np.float32)
+
+    def __call__(self, img):
+        _, height, width = F.get_dimensions(img)
+        space = self._augmentation_space(self._strengths, (height, width))
+        share, share_of_chains = self._sample_dirichlet([self.alpha] * 2)
+        shares = self._sample_dirichlet([self.alpha] * self.mixture_width) * share_of_chains
+        mixture = share * F.pil_to_tensor(img)
+        for share_of_chain in shares:
+            changed = img
+            for _ in range(self.chain_depth if self.chain_depth > 0 else host_random.integer(1, 4)):
+                changed = self._apply_any(changed, space, lambda _: host_random.integer(0, self.severity))
+            mixture += share_of_chain * F.pil_to_tensor(changed)
+        return F.to_pil_image(mixture.astype(np.uint8).transpose(1, 2, 0), img.mode)
+
+
 # --- the operations and their strengths ---
 
 
@@ -162,6 +219,11 @@ def _translate_y(img, magnitude, **options):
     return F.affine(img, 0.0, [0, int(magnitude)], 1.0, [0.0, 0.0], **options)
 
 
+def _posterize(img, magnitude):
+    """No bits leave black, which Pillow does not make."""
+    return F.posterize(img, int(magnitude)) if magnitude else img.point(lambda _: 0)
+
+
 _MOVING = {
     "ShearX": _shear_x,
     "ShearY": _shear_y,
@@ -175,17 +237,18 @@ _OPERATIONS = {
     "Color": lambda img, magnitude: F.adjust_saturation(img, 1.0 + magnitude),
     "Contrast": lambda img, magnitude: F.adjust_contrast(img, 1.0 + magnitude),
     "Sharpness": lambda img, magnitude: F.adjust_sharpness(img, 1.0 + magnitude),
-    "Posterize": lambda img, magnitude: F.posterize(img, int(magnitude)),
+    "Posterize": _posterize,
     "Solarize": F.solarize,
     "AutoContrast": lambda img, magnitude: F.autocontrast(img),
     "Equalize": lambda img, magnitude: F.equalize(img),
     "Invert": lambda img, magnitude: F.invert(img),
     "Identity": lambda img, magnitude: img,
 }
+_COLOURS = ("Brightness", "Color", "Contrast", "Sharpness")
 _NONE = (np.array(0.0), False)
 
 
-def _space(num_bins, image_size=None, *, reach=None, factor=0.9, shear=0.3, angle=30.0, bits=4):
+def _space(num_bins, image_size=None, *, reach=None, factor=0.9, shear=0.3, angle=30.0, bits=4, kept_bits=8):
     """(strengths, whether the sign is random) for each operation; `reach` is (down, right) in pixels."""
     reach = reach or tuple(150.0 / 331.0 * length for length in image_size)
     lost_bits = np.rint(np.arange(num_bins, dtype=np.float32) / np.float32((num_bins - 1) / bits))
@@ -196,11 +259,8 @@ def _space(num_bins, image_size=None, *, reach=None, factor=0.9, shear=0.3, angl
         "TranslateX": (_linspace(0.0, reach[1], num_bins), True),
         "TranslateY": (_linspace(0.0, reach[0], num_bins), True),
         "Rotate": (_linspace(0.0, angle, num_bins), True),
-        "Brightness": factors,
-        "Color": factors,
-        "Contrast": factors,
-        "Sharpness": factors,
-        "Posterize": (8 - lost_bits.astype(np.int32), False),
+        **dict.fromkeys(_COLOURS, factors),
+        "Posterize": (kept_bits - lost_bits.astype(np.int32), False),
         "Solarize": (_linspace(255.0, 0.0, num_bins), False),
         "AutoContrast": _NONE,
         "Equalize": _NONE,

@@ -1,12 +1,18 @@
 """Flips, rotations and other maps of the plane."""
 
+from collections.abc import Sequence
+
+import numpy as np
+
 from ocl import host_random
 
 from . import functional as F
+from .functional.color import blurred
 from .interpolation import InterpolationMode, to_mode
 from .transform import RandomlyApplied, Transform, check_sequence, fill_or_zero, setup_angle
 
 __all__ = [
+    "ElasticTransform",
     "RandomAffine",
     "RandomHorizontalFlip",
     "RandomPerspective",
@@ -176,3 +182,58 @@ class RandomPerspective(RandomlyApplied):
         _, height, width = F.get_dimensions(img)
         corners, moved = self.get_params(width, height, self.distortion_scale)
         return F.perspective(img, corners, moved, self.interpolation, self.fill)
+
+
+class ElasticTransform(Transform):
+    """Moves the pixels of a Pillow image at random, neighbours alike.
+
+    As torchvision.transforms.ElasticTransform.
+
+    Args:
+        alpha: how far, a float or (x, y).
+        sigma: how alike neighbours move, a float or (x, y).
+        interpolation: NEAREST or BILINEAR.
+        fill: a number, or one for each channel, for what comes from outside.
+    """
+
+    shown = ("alpha", "sigma", "interpolation", "fill")
+
+    def __init__(self, alpha=50.0, sigma=5.0, interpolation=InterpolationMode.BILINEAR, fill=0):
+        self.alpha = _float_pair(alpha, "alpha")
+        self.sigma = _float_pair(sigma, "sigma")
+        self.interpolation = to_mode(interpolation)
+        if not isinstance(fill, (int, float, list, tuple)):
+            raise TypeError(f"fill should be int or float or a list or tuple of them. Got {type(fill)}")
+        self.fill = [float(part) for part in (fill if isinstance(fill, (list, tuple)) else [fill])]
+
+    @staticmethod
+    def get_params(alpha, sigma, size):
+        """Draws a displacement for images of `size` (height, width): float32 [1, height, width, 2]."""
+
+        def drawn(reach, spread, length):
+            moves = 2 * host_random.stream().random(size, np.float32) - 1
+            if spread > 0:
+                kernel = int(8 * spread + 1) | 1
+                moves = blurred(moves, [kernel, kernel], sigma)
+            return moves * reach / length
+
+        parts = [drawn(*of_axis) for of_axis in zip(alpha, sigma, reversed(size), strict=True)]
+        return np.stack(parts, -1)[None].astype(np.float32)
+
+    def __call__(self, img):
+        _, height, width = F.get_dimensions(img)
+        displacement = self.get_params(self.alpha, self.sigma, [height, width])
+        return F.elastic_transform(img, displacement, self.interpolation, self.fill)
+
+
+def _float_pair(value, name):
+    if isinstance(value, float):
+        return [value, value]
+    if not isinstance(value, Sequence):
+        raise TypeError(f"{name} should be float or a sequence of floats. Got {type(value)}")
+    if len(value) != 2:
+        raise ValueError(f"If {name} is a sequence its length should be 2. Got {len(value)}")
+    for element in value:
+        if not isinstance(element, float):
+            raise TypeError(f"{name} should be a sequence of floats. Got {type(element)}")
+    return value

@@ -18,8 +18,9 @@ __all__ = ["LayerSummary", "ModelSummary", "summary"]
 class LayerSummary:
     """One module of the tree, or its second place if it stands in several.
 
-    `params` are its own, those of modules below it not counted, and none that stood in a layer before.
-    `mult_adds` and `output_bytes` are those of all its calls, modules below not counted.
+    `params` are its own, those of modules below it not counted, and none that stood in a layer before;
+    `param_bytes` are theirs and its buffers'. `mult_adds` and `output_bytes` are those of all its calls,
+    modules below not counted.
     """
 
     name: str
@@ -27,11 +28,17 @@ class LayerSummary:
     depth: int
     is_leaf: bool
     params: int
+    param_bytes: int = 0
     is_shared: bool = False
     calls: int = 0
     output_shapes: tuple[tuple[int, ...], ...] = ()
     output_bytes: int = 0
     mult_adds: int = 0
+
+    @property
+    def memory_bytes(self) -> int:
+        """What is held for it: parameters, buffers, and outputs where they are no output of a layer below."""
+        return self.param_bytes + (self.output_bytes if self.is_leaf else 0)
 
 
 @dataclass
@@ -90,7 +97,7 @@ def summary(
         dtypes: of the inputs, one for each; by default the dtype of the model's first parameter.
 
     Raises:
-        ValueError: not just one of `input_size` and `input_data`.
+        ValueError: not just one of `input_size` and `input_data`; a model that fails on inputs of that size.
     """
     if (input_size is None) == (input_data is None):
         raise ValueError("summary: give input_size or input_data, one of them")
@@ -104,6 +111,11 @@ def summary(
         model.eval()
         with no_grad(), watch.over(model):
             model(*arguments, **named)
+    except Exception as error:
+        if input_size is None or isinstance(error, ocl.DeviceError):
+            raise
+        what = f"the model fails on an input of size {input_size}; a size includes the batch"
+        raise ValueError(f"summary: {what}, as in (1, 3, 224, 224): {error}") from error
     finally:
         for module, training in modes.items():
             module.training = training
@@ -164,22 +176,24 @@ def _bytes(tensor):
 
 def _layers(model):
     """(layers as they stand in the tree, {module: its layer})."""
-    layers, of_module, counted = [], {}, set()
+    layers, of_module, counted = [], {}, {}
 
-    def own_params(module):
-        new = {id(p): p.numel() for p in module.parameters(recurse=False) if id(p) not in counted}
+    def own(tensors):
+        new = {id(tensor): tensor for tensor in tensors if id(tensor) not in counted}
         counted.update(new)
-        return sum(new.values())
+        return list(new.values())
 
     def walk(module, name, depth):
         is_shared = module in of_module
         children = [] if is_shared else [(key, child) for key, child in module._modules.items() if child]
+        params = own(module.parameters(recurse=False))
         layer = LayerSummary(
             name,
             type(module).__name__,
             depth,
             is_leaf=not children,
-            params=0 if is_shared else own_params(module),
+            params=sum(p.numel() for p in params),
+            param_bytes=sum(map(_bytes, [*params, *own(module.buffers(recurse=False))])),
             is_shared=is_shared,
         )
         layers.append(layer)
@@ -272,13 +286,15 @@ def _mult_adds(calls: list[Call]) -> int:
 
 
 def _table(found):
-    rows = [("layer", "output", "parameters", "multiply-adds"), *_rows(found)]
-    widths = [max(len(row[column]) for row in rows) for column in range(4)]
+    rows = [("layer", "output", "parameters", "multiply-adds", "memory"), *_rows(found)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [
-        f"{layer:{widths[0]}}  {output:{widths[1]}}  {parameters:>{widths[2]}}  {work:>{widths[3]}}".rstrip()
-        for layer, output, parameters, work in rows
+        "  ".join(
+            f"{cell:{'<' if column < 2 else '>'}{widths[column]}}" for column, cell in enumerate(row)
+        ).rstrip()
+        for row in rows
     ]
-    rule = "-" * (sum(widths) + 6)
+    rule = "-" * (sum(widths) + 2 * (len(widths) - 1))
     return "\n".join([lines[0], rule, *lines[1:], rule, *_totals(found)])
 
 
@@ -300,6 +316,7 @@ def _rows(found):
             "shared" if layer.is_shared else shapes or "-",
             _count(sum(other.params for other in below)),
             _count(sum(other.mult_adds for other in below)),
+            _size(sum(other.memory_bytes for other in below)),
         )
 
 
@@ -307,15 +324,20 @@ def _count(number):
     return f"{number:,}" if number else "-"
 
 
+def _size(count):
+    for unit, scale in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if count >= scale:
+            return f"{count / scale:.2f} {unit}"
+    return f"{count} B" if count else "-"
+
+
 def _totals(found):
-    mebibyte = 2.0**20
     return [
         f"parameters: {found.total_params:,}, trainable {found.trainable_params:,}",
         f"multiply-adds: {_scaled(found.total_mult_adds)}",
-        f"memory in MiB: inputs {found.total_input / mebibyte:.2f}, "
-        f"outputs {found.total_output_bytes / mebibyte:.2f}, "
-        f"parameters and buffers {found.total_param_bytes / mebibyte:.2f}; "
-        f"training, without the optimizer's states, about {found.training_bytes / mebibyte:.2f}",
+        f"memory: inputs {_size(found.total_input)}, outputs {_size(found.total_output_bytes)}, "
+        f"parameters and buffers {_size(found.total_param_bytes)}; "
+        f"training, without the optimizer's states, about {_size(found.training_bytes)}",
     ]
 
 

@@ -7,6 +7,7 @@
 #include "dlprim/ops/attention/attention_shared.h"
 #include "dlprim/ops/box/box_shared.h"
 #include "dlprim/ops/conv/conv_shared.h"
+#include "dlprim/ops/gemm/gemm_cpu_shared.h"
 #include "dlprim/ops/index/index_shared.h"
 #include "dlprim/ops/loss/class_loss_shared.h"
 #include "dlprim/ops/norm/norm_shared.h"
@@ -52,6 +53,7 @@ const SharedStruct shared_structs[] = {
     PLAIN("ops/conv/conv_shared.h", ConvGather, padded_depth),
     PLAIN("ops/conv/conv_shared.h", Stencil, y_base),
     PLAIN("ops/conv/conv_shared.h", Scatter, slice),
+    PLAIN("ops/gemm/gemm_cpu_shared.h", GemmCpuSizes, is_transposed),
     PLAIN("ops/index/index_shared.h", Places, wraps),
     PLAIN("ops/index/index_shared.h", KeySums, none),
     PLAIN("ops/index/index_shared.h", TrueShape, dim_stride),

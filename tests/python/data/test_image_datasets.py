@@ -8,6 +8,7 @@ import tarfile
 
 import numpy as np
 import pytest
+from comparisons import import_torchvision
 from PIL import Image
 
 from ocl.datasets import (
@@ -181,6 +182,20 @@ def test_folders_without_files(pictures):
         ImageFolder(pictures / "empty")
 
 
+@pytest.mark.parametrize("ending", ["jpg", "png"])
+@pytest.mark.parametrize("kept", [0.0, 0.1, 0.6])
+def test_a_picture_that_cannot_be_read_is_named(tmp_path, ending, kept):
+    path = tmp_path / "class" / f"broken.{ending}"
+    path.parent.mkdir()
+    Image.fromarray(RNG.integers(0, 256, (40, 40, 3), np.uint8)).save(path)
+    content = path.read_bytes()
+    path.write_bytes(content[: int(kept * len(content))])
+    with pytest.raises(OSError, match=f"^{path}: "):
+        ImageFolder(tmp_path)[0]
+    with pytest.raises(OSError, match=f"OSError: {path}: "):
+        next(iter(DataLoader(ImageFolder(tmp_path), num_workers=1)))
+
+
 def test_dataset_folder(pictures):
     data = DatasetFolder(pictures, str, is_valid_file=lambda path: path.endswith((".txt", "a.png")))
     assert [data[i][0].rsplit("/", 1)[1] for i in range(2)] == ["notes.txt", "a.png"]
@@ -206,9 +221,7 @@ def test_fake_data():
 
 
 def test_readers_like_torchvision(tmp_path, pictures, monkeypatch):
-    from torchvision_reference import import_torchvision
-
-    theirs = import_torchvision().datasets
+    theirs = import_torchvision("datasets with torchvision's").datasets
     write_cifar(tmp_path, SmallCIFAR10)
     monkeypatch.setattr(theirs.CIFAR10, "train_list", SmallCIFAR10.train_list)
     monkeypatch.setattr(theirs.CIFAR10, "test_list", SmallCIFAR10.test_list)

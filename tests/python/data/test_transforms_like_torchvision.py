@@ -1,19 +1,21 @@
 """ocl.transforms against torchvision's Pillow backend: pixel for pixel, with parameters that ours draw."""
 
 import inspect
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
+from comparisons import import_torchvision
 from PIL import Image
-from torchvision_reference import import_torchvision
 
-from ocl import transforms
+from ocl import host_random, transforms
 from ocl.transforms import functional as F
 
-torchvision = import_torchvision()
+torchvision = import_torchvision("transforms with torchvision's")
 theirs = torchvision.transforms
 FT = theirs.functional
+apply_operation = theirs.autoaugment._apply_op
 MODES = ("RGB", "L", "RGBA")
 FILTERS = [mode.name for mode in transforms.InterpolationMode]
 
@@ -198,14 +200,91 @@ def test_with_certainty_and_never(name, arguments, mode):
         assert repr(ours) == repr(reference)
 
 
-@pytest.mark.parametrize("name", ["RandAugment", "TrivialAugmentWide", "AutoAugment"])
-def test_augmentation_spaces_and_operations(name):
-    from torchvision.transforms.autoaugment import _apply_op
+def applied_by_torchvision(image, name, magnitude, interpolation):
+    """One of its augmentations' operations on an image; Pillow does not take no bits, tensors do."""
+    if name == "Posterize":
+        return FT.to_pil_image(FT.posterize(FT.pil_to_tensor(image), int(magnitude)))
+    return apply_operation(image, name, magnitude, interpolation, None)
 
+
+def assert_same_up_to_ties(ours, expected):
+    off = np.abs(np.asarray(ours).astype(int) - np.asarray(expected))
+    assert off.max() <= 1 and (off > 0).mean() < 1e-3
+
+
+@pytest.mark.parametrize("mode", ("RGB", "L"))
+@pytest.mark.parametrize("interpolation", ["NEAREST", "BILINEAR"])
+@pytest.mark.parametrize("fill", [0, 90, (10, 200, 30)])
+def test_elastic_transform_with_the_same_draws(mode, interpolation, fill):
+    fill = fill if mode == "RGB" or isinstance(fill, int) else fill[:1]
+    ours, reference = both("ElasticTransform", (60.0, 90.0), interpolation=interpolation, fill=fill)
+    assert repr(ours) == repr(reference)
+    displacement = ours.get_params(ours.alpha, ours.sigma, [29, 37])
+    ours.get_params, reference.get_params = lambda *_: displacement, lambda *_: torch.from_numpy(displacement)
+    assert_same_up_to_ties(ours(picture(mode)), reference(picture(mode)))
+    for none in (None, 3.0):
+        values = (
+            f(picture(mode), d, fill=none)
+            for f, d in (
+                (F.elastic_transform, displacement),
+                (FT.elastic_transform, torch.from_numpy(displacement)),
+            )
+        )
+        assert_same_up_to_ties(*values)
+
+
+@pytest.mark.parametrize("sigma", [5.0, (2.0, 3.5), 0.0])
+def test_elastic_displacements(sigma, monkeypatch):
+    ours, reference = both("ElasticTransform", (20.0, 50.0), sigma)
+    numbers = np.random.default_rng(0).random((2, 29, 37), np.float32)
+    in_turn = iter(numbers), iter(numbers)
+    monkeypatch.setattr(host_random, "stream", lambda: SimpleNamespace(random=lambda *_: next(in_turn[0])))
+    monkeypatch.setattr(torch, "rand", lambda size: torch.from_numpy(next(in_turn[1])).reshape(size))
+    actual, expected = (one.get_params(one.alpha, one.sigma, [29, 37]) for one in (ours, reference))
+    np.testing.assert_allclose(actual, expected.numpy(), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("mode", ("RGB", "L"))
+@pytest.mark.parametrize(
+    "options", [{}, {"severity": 10, "mixture_width": 2, "chain_depth": 2, "all_ops": False}]
+)
+def test_aug_mix_with_the_same_draws(mode, options, monkeypatch):
+    """Of torchvision's, the operations on images in place of those on tensors."""
+    from torchvision.transforms import autoaugment
+
+    monkeypatch.setattr(
+        autoaugment,
+        "_apply_op",
+        lambda tensor, name, magnitude, interpolation, fill: FT.pil_to_tensor(
+            applied_by_torchvision(FT.to_pil_image(tensor[0]), name, magnitude, interpolation)
+        )[None],
+    )
+    ours, reference = both("AugMix", **options)
+    assert repr(ours).replace("ocl.", "") == repr(reference)
+    integer, dirichlet, drawn = host_random.integer, ours._sample_dirichlet, []
+
+    def noted(value):
+        drawn.append(value)
+        return value
+
+    monkeypatch.setattr(host_random, "integer", lambda *bounds: noted(integer(*bounds)))
+    monkeypatch.setattr(ours, "_sample_dirichlet", lambda params: noted(dirichlet(params)))
+    monkeypatch.setattr(torch, "randint", lambda *_, **__: torch.tensor([drawn.pop(0)]))
+    monkeypatch.setattr(reference, "_sample_dirichlet", lambda _: torch.from_numpy(drawn.pop(0))[None])
+    for seed in range(10):
+        image = picture(mode, seed=seed)
+        result = ours(image)
+        assert_same(result, reference(image))
+        assert not drawn
+
+
+@pytest.mark.parametrize("name", ["RandAugment", "TrivialAugmentWide", "AutoAugment", "AugMix"])
+def test_augmentation_spaces_and_operations(name):
     ours, reference = getattr(transforms, name)(), getattr(theirs, name)()
     assert repr(ours).replace("ocl.", "") == repr(reference)
+    reference_mode = theirs.InterpolationMode[ours.interpolation.name]
     sizes = () if name == "TrivialAugmentWide" else ((29, 37),)
-    bins = 10 if name == "AutoAugment" else 31
+    bins = 10 if name in ("AutoAugment", "AugMix") else 31
     space, expected = (one._augmentation_space(bins, *sizes) for one in (ours, reference))
     assert list(space) == list(expected)
     image = picture()
@@ -216,7 +295,7 @@ def test_augmentation_spaces_and_operations(name):
             for signed in {float(magnitude), -float(magnitude) if is_signed else float(magnitude)}:
                 assert_same(
                     ours._apply(image, operation, signed),
-                    _apply_op(image, operation, signed, theirs.InterpolationMode.NEAREST, None),
+                    applied_by_torchvision(image, operation, signed, reference_mode),
                 )
 
 
@@ -314,8 +393,7 @@ def test_other_functions(mode):
 @pytest.mark.parametrize(("kernel", "sigma"), [(3, None), ((5, 7), 1.3), ([9, 1], [0.4, 2.0])])
 def test_gaussian_blur_up_to_ties(kernel, sigma, mode):
     ours, expected = (f(picture(mode), kernel, sigma) for f in (F.gaussian_blur, FT.gaussian_blur))
-    off = np.abs(np.asarray(ours).astype(int) - np.asarray(expected))
-    assert off.max() <= 1 and (off > 0).mean() < 1e-3
+    assert_same_up_to_ties(ours, expected)
 
 
 @pytest.mark.parametrize("shape", [(3, 20, 24), (2, 1, 20, 24)])
@@ -343,10 +421,7 @@ def test_arrays_as_torchvisions_tensors(shape):
 
 
 def test_signatures():
-    left_out = {"AugMix", "ElasticTransform"}
-    names = [
-        name for name in theirs.__dict__ if inspect.isclass(getattr(theirs, name)) and name not in left_out
-    ]
+    names = [name for name in theirs.__dict__ if inspect.isclass(getattr(theirs, name))]
     assert len(names) > 30
     for name in names:
         reference = inspect.signature(getattr(theirs, name).__init__).parameters
@@ -399,6 +474,12 @@ def test_signatures():
         ("GaussianBlur", (3,), {"sigma": 0}),
         ("GaussianBlur", (3,), {"sigma": (2, 1)}),
         ("AutoAugment", ("imagenet",), {}),
+        ("AugMix", (11,), {}),
+        ("ElasticTransform", (3,), {}),
+        ("ElasticTransform", ((1.0, 2.0, 3.0),), {}),
+        ("ElasticTransform", ((1.0, 2),), {}),
+        ("ElasticTransform", (), {"sigma": "a"}),
+        ("ElasticTransform", (), {"fill": "a"}),
     ],
 )
 def test_arguments_refused_alike(name, arguments, options):

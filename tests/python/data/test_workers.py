@@ -1,6 +1,7 @@
 """DataLoader with worker processes: order, seeds, failures, and that nothing is left behind."""
 
 import gc
+import io
 import multiprocessing
 import os
 import signal
@@ -10,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import worker_datasets as samples
+from PIL import Image
 from processes import run, start
 
 import ocl
@@ -58,6 +60,38 @@ def test_the_same_batches_as_without_workers():
     assert indices(DataLoader(samples.Rows(), num_workers=2, **options)) == indices(
         DataLoader(samples.Rows(), **options)
     )
+
+
+def share_of_waiting(loader, step):
+    """Of a pass after its first batch, by a device that takes `step` seconds for each."""
+    batches = iter(loader)
+    next(batches)
+    start, waited = time.perf_counter(), 0.0
+    for _ in range(len(loader) - 1):
+        time.sleep(step)
+        before = time.perf_counter()
+        next(batches)
+        waited += time.perf_counter() - before
+    return waited / (time.perf_counter() - start)
+
+
+def test_the_device_never_waits_for_what_two_workers_can_decode():
+    """Steps that take as long as decoding in one process: two have time to spare, on a busy machine too."""
+    noise = np.random.default_rng(0).integers(0, 256, (16, 300, 400, 3), np.uint8)
+    files = []
+    for pixels in noise:
+        Image.fromarray(pixels).save(file := io.BytesIO(), "jpeg")
+        files.append(file.getvalue())
+    pictures = samples.Photographs(files * 8)
+    alone = DataLoader(pictures, 8)
+    batches = iter(alone)
+    next(batches)
+    start = time.perf_counter()
+    next(batches)
+    step = max(1.5 * (time.perf_counter() - start), 0.02)
+    assert share_of_waiting(alone, step) > 0.2
+    loader = DataLoader(pictures, 8, num_workers=2, persistent_workers=True)
+    assert min(share_of_waiting(loader, step) for _ in range(3)) < 0.05
 
 
 def test_nested_samples_keep_their_structure():

@@ -1,6 +1,7 @@
 """Datasets that worker processes import: light, so that a worker is there quickly."""
 
 import collections
+import io
 import os
 import random
 import signal
@@ -27,6 +28,24 @@ class Rows(Dataset):
 
     def __getitem__(self, index):
         return np.full(self.width, index, np.float32), index
+
+
+class Photographs(Dataset):
+    """JPEG files in memory, decoded and cut as for a training."""
+
+    def __init__(self, files):
+        self.files = files
+
+    def __len__(self):
+        return len(self.files)
+
+    def __getitem__(self, index):
+        from PIL import Image
+
+        from ocl import transforms
+
+        prepare = transforms.Compose([transforms.RandomResizedCrop(64), transforms.ToTensor()])
+        return prepare(Image.open(io.BytesIO(self.files[index])))
 
 
 class Drawing(Rows):

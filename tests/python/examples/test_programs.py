@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import unet
 import vae
-from example_programs import output_of
+from example_programs import interrupted_when_it_prints, output_of
 from PIL import Image
 from training.program import save_grid
 
@@ -32,6 +32,45 @@ def test_a_few_steps_without_files_and_network(program, tmp_path):
 def test_a_device_that_is_not_there_is_one_line(main):
     with pytest.raises(SystemExit, match=r"\.py: .*99"):
         main(["--device", "ocl:99"])
+
+
+@pytest.mark.parametrize(
+    ("main", "arguments", "message"),
+    [
+        (gpt.main, "--context 1", "--context: must be at least 2"),
+        (gpt.main, "--steps 0", "--steps: must be at least 1"),
+        (vae.main, "--epochs 0", "--epochs: must be at least 1"),
+        (unet.main, "--side 0", "--side: must be at least 1"),
+        (dcgan.main, "--lr nan", "--lr: must be at least 0"),
+        (
+            dcgan.main,
+            "--batch-size 100000 --dry-run",
+            "dcgan.py: --batch-size 100000 is more than the 1500 im",
+        ),
+        (unet.main, "--output /nonexist/x.png", "unet.py: --output /nonexist/x.png: there is no folder"),
+    ],
+)
+def test_what_cannot_be_is_refused_at_once(main, arguments, message, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(["--device", str(ocl.get_default_device()), *arguments.split()])
+    assert stopped.value.code == 2
+    output = capsys.readouterr()
+    assert message in output.err
+    assert not output.out
+
+
+LONG = {
+    "gpt.py": ("--test-interval", "1", "--steps", "100000"),
+    "vae.py": ("--epochs", "100000"),
+    "dcgan.py": ("--epochs", "100000", "--width", "4"),
+    "unet.py": ("--epochs", "100000", "--size", "12", "--side", "16"),
+}
+
+
+@pytest.mark.parametrize("program", LONG)
+def test_ctrl_c_is_one_line(program, tmp_path):
+    found = interrupted_when_it_prints("1", program, "--output", tmp_path / "output", *LONG[program])
+    assert found == (130, f"{program}: stopped\n")
 
 
 class TestGPT:
@@ -76,8 +115,6 @@ class TestGPT:
             gpt.main(["--device", device, "--text", str(tmp_path / "text")])
         with pytest.raises(SystemExit, match="n_embd=10 is not divisible by n_head=4"):
             gpt.main(["--device", device, "--width", "10", "--dry-run"])
-        with pytest.raises(SystemExit, match="--context must be at least 2"):
-            gpt.main(["--device", device, "--context", "1", "--dry-run"])
 
 
 class TestVAE:

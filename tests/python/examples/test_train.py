@@ -14,10 +14,11 @@ import predict
 import processes
 import pytest
 import train
-from example_programs import REPOSITORY, kill_when_it_prints, output_of
+from example_programs import REPOSITORY, interrupted_when_it_prints, kill_when_it_prints, output_of
 from PIL import Image
-from training import checkpoint, nets
+from training import checkpoint, display, nets
 from training.checkpoint import NAME, PREVIOUS, load_checkpoint, save_checkpoint
+from training.classifier import load_classifier
 from training.data import MadePictures, Preparation
 from training.mixing import Mixing
 from training.trainer import Trainer, warm_up_and_cosine
@@ -33,10 +34,32 @@ EVERYTHING = (
     "--ema 0.9 --mixup 0.2 --cutmix 1 --erase 0.3 --clip 1 --accumulate 2 --augment randaugment".split()
 )
 
+# One net of each family, and the side of its pictures where 32 would be the default.
+SIDES = {
+    "alexnet": 63,
+    "vgg11": 32,
+    "resnet18": 32,
+    "squeezenet1_0": 32,
+    "densenet121": 32,
+    "googlenet": 32,
+    "inception_v3": 299,
+    "shufflenet_v2_x0_5": 32,
+    "mobilenet_v2": 32,
+    "mobilenet_v3_small": 32,
+    "mnasnet0_5": 32,
+    "efficientnet_b0": 32,
+    "regnet_x_400mf": 32,
+    "convnext_tiny": 32,
+    "vit_b_16": 32,
+    "swin_t": 32,
+    "swin_v2_t": 32,
+    "maxvit_t": 64,
+}
+
 
 def run(folder, *arguments):
     device = str(ocl.get_default_device())
-    train.main(["--device", device, "--output", str(folder), *map(str, arguments)])
+    train.main(["--device", device, "--output", str(folder), "--workers", "0", *map(str, arguments)])
     with open(folder / "log.csv", newline="") as file:
         return list(csv.DictReader(file))
 
@@ -128,6 +151,38 @@ class TestSources:
         others = MadePictures(40, 32, first=40)
         assert not np.array_equal(np.asarray(others[0][0]), np.asarray(pictures[0][0]))
 
+    def test_a_picture_that_cannot_be_read_is_named(self, tmp_path, capsys):
+        folder = tmp_path / "pictures" / "one"
+        folder.mkdir(parents=True)
+        for number in range(4):
+            MadePictures(4, 40)[number][0].save(folder / f"{number}.jpg")
+        broken = folder / "broken.jpg"
+        broken.write_bytes((folder / "0.jpg").read_bytes()[:-300])
+        for workers in (0, 1):
+            with pytest.raises(SystemExit, match=rf"^train.py: {broken}: .*truncated") as stopped:
+                run(tmp_path, "--data", tmp_path / "pictures", "--side", 16, "--workers", workers)
+            assert stopped.value.code == 2
+            assert len(capsys.readouterr().err.splitlines()) == 1
+
+    @pytest.mark.parametrize("options", [("--test-share", 1), ("--test-share", 0.6), ()])
+    def test_too_few_pictures_to_train_on(self, tmp_path, options):
+        (tmp_path / "pictures" / "one").mkdir(parents=True)
+        for number in range(2 if options else 1):
+            MadePictures(4, 40)[number][0].save(tmp_path / "pictures" / "one" / f"{number}.png")
+        with pytest.raises(SystemExit, match="train on") as stopped:
+            run(tmp_path, "--data", tmp_path / "pictures", *options)
+        assert stopped.value.code == 2
+
+    def test_a_last_batch_of_one_picture_is_left_out(self, tmp_path):
+        rows = run(
+            tmp_path, "--net", "resnet18", "--fake-size", 9, "--batch-size", 8, "--side", 8, "--epochs", 1
+        )
+        assert rows[0]["update"] == "1"
+
+    @pytest.mark.parametrize(("source", "workers"), [("", 1), ("--mnist x", 1), ("--data x", 2)])
+    def test_pictures_are_prepared_ahead(self, source, workers):
+        assert train.parse_arguments(source.split()).workers == workers
+
     def test_workers_change_nothing(self, tmp_path):
         options = ("--dry-run", "--batch-size", 4, "--augment", "trivial")
         alone = run(tmp_path / "0", *options, "--workers", 0)
@@ -157,8 +212,39 @@ class TestResuming:
     def test_a_finished_training_stays_as_it_is(self, tmp_path):
         run(tmp_path, *SHORT)
         before = model_bytes(tmp_path)
+        written = sorted(os.listdir(tmp_path))
+        (tmp_path / "log.csv").unlink()
+        (tmp_path / "curves.png").unlink()
         run(tmp_path, *SHORT, "--resume")
         assert model_bytes(tmp_path) == before
+        assert sorted(os.listdir(tmp_path)) == written
+
+    def test_a_constant_rate_goes_on_for_more_epochs(self, tmp_path):
+        constant = (*SHORT, "--schedule", "constant")
+        whole = run(tmp_path / "whole", *constant, "--epochs", 3)
+        run(tmp_path / "longer", *constant, "--epochs", 1)
+        assert figures(run(tmp_path / "longer", *constant, "--epochs", 3, "--resume")) == figures(whole)
+        assert model_bytes(tmp_path / "longer") == model_bytes(tmp_path / "whole")
+
+    def test_a_cosine_has_its_end(self, tmp_path):
+        run(tmp_path, *SHORT, "--epochs", 1)
+        with pytest.raises(SystemExit, match="--epochs was 1, where the cosine .* --schedule constant"):
+            run(tmp_path, *SHORT, "--epochs", 2, "--resume")
+
+    @pytest.mark.parametrize("content", [{"a": 1}, [1, 2]])
+    def test_a_checkpoint_of_something_else(self, tmp_path, content, capsys):
+        ocl.save(content, tmp_path / NAME)
+        with pytest.raises(SystemExit, match="is none of examples/train.py") as stopped:
+            run(tmp_path, "--dry-run", "--resume")
+        assert stopped.value.code == 2
+        assert len(capsys.readouterr().err.splitlines()) == 1
+
+    @pytest.mark.parametrize("times", [1, 2, 5])
+    def test_ctrl_c_is_one_line_however_often(self, tmp_path, times):
+        stop = (*SHORT, "--epochs", 1000, "--output", tmp_path, "--workers", 1)
+        found = interrupted_when_it_prints("epoch 2/1000: batch 2", "train.py", *stop, times=times)
+        assert found == (130, "train.py: stopped; --resume goes on from the last checkpoint\n")
+        assert load_checkpoint(tmp_path)["progress"]["epoch"] == 2
 
     def test_another_seed_gives_another_training(self, tmp_path):
         assert figures(run(tmp_path / "1", *SHORT)) != figures(run(tmp_path / "2", *SHORT, "--seed", 2))
@@ -300,7 +386,8 @@ class TestNets:
 
     def test_positions_of_a_transformer_follow_the_pictures(self, library):
         assert nets.make_net("vit_b_16", 7, side=48).options == {"image_size": 48}
-        assert nets.make_net("maxvit_t", 7, side=64).options == {"input_size": (64, 64)}
+        maxvit = nets.make_net("maxvit_t", 7, side=64)
+        assert maxvit.options == {"input_size": (64, 64), "partition_size": 2}
 
     def test_training_and_naming_with_one_of_the_library(self, library, tmp_path, capsys):
         run(tmp_path, "--dry-run", "--net", "resnet18")
@@ -308,6 +395,34 @@ class TestNets:
         predict.main([str(tmp_path / "model.safetensors"), str(tmp_path / "picture.png")])
         last = capsys.readouterr().out.splitlines()[-1]
         assert len(re.findall(r"[a-z]+ \d+\.\d %", last)) == 3
+
+    @pytest.mark.parametrize("name", SIDES)
+    def test_every_family_is_trained_on_made_pictures(self, name, tmp_path):
+        run(tmp_path, "--net", name, "--dry-run", "--fake-size", 4, "--batch-size", 2)
+        assert load_classifier(tmp_path / "model.safetensors", None).preparation.side == SIDES[name]
+
+    def test_digits_are_enlarged_where_a_net_needs_that(self):
+        sides = {name: nets.suitable_side(name, 28) for name in SIDES}
+        assert sides["resnet18"] == 28
+        assert sides["densenet121"] == 29
+        assert {sides[name] for name in ("convnext_tiny", "vgg11", "vit_b_16")} == {32}
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("name", ocl.models.list_models(module=ocl.models))
+    def test_every_net_is_trained_on_made_pictures(self, name, tmp_path):
+        run(tmp_path, "--net", name, "--dry-run", "--batch-size", 2)
+
+    @pytest.mark.parametrize(
+        ("name", "side", "message"),
+        [
+            ("alexnet", 62, "alexnet needs --side 63 or more, and not 62"),
+            ("vit_b_16", 40, "vit_b_16 needs --side 48 or more, in multiples of 16, and not 40"),
+            ("maxvit_t", 32, "maxvit_t needs --side 64 or more, in multiples of 32, and not 32"),
+        ],
+    )
+    def test_a_side_that_is_too_small(self, name, side, message, tmp_path):
+        with pytest.raises(SystemExit, match=message):
+            run(tmp_path, "--net", name, "--side", side)
 
     def test_a_name_that_is_none(self, library):
         with pytest.raises(ValueError, match="'resnet81'; did you mean resnet18"):
@@ -387,7 +502,16 @@ class TestParts:
         with pytest.raises(SystemExit, match="2"):
             train.parse_arguments(arguments.split())
 
-    def test_a_file_that_is_no_model(self, tmp_path):
-        ocl.save({"weights": ocl.ones(2)}, tmp_path / "other")
-        with pytest.raises(SystemExit, match="not written by examples/train.py"):
-            predict.main([str(tmp_path / "other"), "picture.png"])
+    def test_the_time_left_is_of_all_epochs(self, tmp_path, capsys):
+        run(tmp_path, *SHORT)
+        lines = capsys.readouterr().out.splitlines()
+        assert all(re.search(r" images/s, 0:\d\d:\d\d left$", line) for line in lines[:-1])
+        assert lines[-2].endswith("0:00:00 left")
+
+    def test_time_left(self, monkeypatch):
+        now = 100.0
+        monkeypatch.setattr(display.time, "perf_counter", lambda: now)
+        left = display.TimeLeft(done=50, total=200)
+        now += 30
+        assert str(left.after(60)) == "0:07:00"
+        assert str(left.after(200)) == "0:00:00"

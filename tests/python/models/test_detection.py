@@ -10,18 +10,19 @@ import box_references
 import numpy as np
 import pytest
 import torch
+from comparisons import needs_torchvision
 from net_comparison import assert_begins_alike, compare_values, shapes, text_of, twin_of
 from ocl.models.detection import ssdlite320_mobilenet_v3_large
 from settling import settled
 from support import skip_without
-from validation.torchvision_files import find_torchvision, load_torchvision
+from validation.torchvision_files import load_torchvision
 
 import ocl
 from ocl import models, nn
 from ocl.models import detection
 
 pytestmark = [
-    pytest.mark.skipif(find_torchvision() is None, reason="torchvision is not installed"),
+    needs_torchvision("detection with torchvision's"),
     pytest.mark.filterwarnings("ignore"),
 ]
 

@@ -11,14 +11,15 @@ import copy
 import numpy as np
 import pytest
 import torch
+from comparisons import needs_torchvision
 from support import skip_without
-from validation.torchvision_files import find_torchvision, load_torchvision
+from validation.torchvision_files import load_torchvision
 
 import ocl
 from ocl import models
 
 pytestmark = [
-    pytest.mark.skipif(find_torchvision() is None, reason="torchvision is not installed"),
+    needs_torchvision("first steps of nets with PyTorch's"),
     pytest.mark.filterwarnings("ignore"),
 ]
 

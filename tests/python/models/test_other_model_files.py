@@ -5,6 +5,7 @@ import copy
 import numpy as np
 import pytest
 import torch
+from comparisons import not_compared
 from settling import settled
 from validation.model_files import Timm, VitPytorch
 
@@ -130,7 +131,8 @@ def pair_of(name):
     """(ours, theirs), of the same file and the same weights."""
     package, file, make, _ = NETS[name]
     if package.missing:
-        pytest.skip(f"not installed: {', '.join(package.missing)}; {name} is not compared")
+        missing = f"{' and '.join(package.missing)}, which ./setup.sh --tests installs"
+        pytest.skip(not_compared("model files of timm and vit-pytorch", missing))
     torch.manual_seed(0)
     theirs, ours = settled(make(package.load(torch, file))), make(package.load(ocl, file))
     assert isinstance(ours, ocl.nn.Module)

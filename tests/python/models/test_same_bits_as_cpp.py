@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from comparisons import not_compared
 
 import ocl
 from ocl import models
@@ -29,7 +30,7 @@ def find_program():
 
 PROGRAM = find_program()
 pytestmark = pytest.mark.skipif(
-    PROGRAM is None, reason="no build has the C++ program three_steps: not compared"
+    PROGRAM is None, reason=not_compared("Python's bits with C++'s", "build of the C++ program three_steps")
 )
 
 

@@ -6,16 +6,17 @@ import pickle
 import numpy as np
 import pytest
 import torch
+from comparisons import needs_torchvision
 from net_comparison import assert_begins_alike, compare_gradients, compare_values, shapes, text_of, twin_of
 from ocl.models.segmentation import deeplabv3_mobilenet_v3_large
 from settling import settled
-from validation.torchvision_files import find_torchvision, load_torchvision
+from validation.torchvision_files import load_torchvision
 
 import ocl
 from ocl import models, nn
 
 pytestmark = [
-    pytest.mark.skipif(find_torchvision() is None, reason="torchvision is not installed"),
+    needs_torchvision("segmentation with torchvision's"),
     pytest.mark.filterwarnings("ignore"),
 ]
 

@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 import torch
+from comparisons import needs_torchvision
 from validation.torchvision_files import factories, find_torchvision, load_torchvision
 
 import ocl
 
 FOLDER = find_torchvision()
-pytestmark = pytest.mark.skipif(FOLDER is None, reason="torchvision is not installed")
+pytestmark = needs_torchvision("torchvision's own model files over ocl")
 
 # One net of every file, the smallest, and the side of its pictures, small where the net takes that.
 QUICK = {

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 import torch
 import validate_network
+from comparisons import needs_torchvision
 from validation import comparison, report
 from validation.comparison import FAIL, PASS, PASS_KINKS, Comparison, Distance, validate
 from validation.kinks import Recording, Repeating
-from validation.torchvision_files import find_torchvision
 
 import ocl
 import ocl.models
@@ -254,7 +254,7 @@ def test_nets_of_other_kinks_are_refused(theirs):
         validate("other", theirs, residual_net(ocl, pool=ocl.nn.AvgPool2d(3, 2, 1)), PICTURES, "train")
 
 
-@pytest.mark.skipif(find_torchvision() is None, reason="torchvision is not installed")
+@needs_torchvision("a net with torchvision's")
 @pytest.mark.filterwarnings("ignore")
 class TestProgram:
     def run(self, *arguments):

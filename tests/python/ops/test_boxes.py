@@ -4,8 +4,9 @@ import box_references as reference
 import numpy as np
 import pytest
 import torch
+from comparisons import needs_torchvision
 from support import skip_without
-from validation.torchvision_files import find_torchvision, load_torchvision
+from validation.torchvision_files import load_torchvision
 
 import ocl
 from ocl import ops
@@ -28,7 +29,7 @@ def theirs(name, *arrays, **options):
     )
 
 
-@pytest.mark.skipif(find_torchvision() is None, reason="torchvision is not installed")
+@needs_torchvision("operators on boxes")
 @pytest.mark.filterwarnings("ignore")
 def test_the_references_are_torchvision():
     """Those of its functions that are written in Python, and roi_align within a picture, where its own is."""

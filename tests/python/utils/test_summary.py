@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from comparisons import needs_torchvision
 from validation.torchvision_files import factories, find_torchvision
 
 import ocl
@@ -14,7 +15,7 @@ def layer(found, name):
     return one
 
 
-@pytest.mark.skipif(find_torchvision() is None, reason="torchvision is not installed")
+@needs_torchvision("summaries of nets")
 @pytest.mark.parametrize(
     ("name", "parameters", "mult_adds"),
     # torchvision's own figures, weights.meta["num_params"] and ["_ops"], which is in units of 10^9
@@ -85,8 +86,22 @@ def test_memory():
     buffers = 8 * 4 * 2 + 8
     assert found.total_param_bytes == (40 + 16) * 4 + buffers
     assert found.total_output_bytes == 2 * 5 * 8 * 4
+    assert [part.memory_bytes for part in found.layers] == [0, 40 * 4 + 160, 16 * 4 + buffers + 160]
     assert found.trainable_params == 0
     assert found.training_bytes == 80 + 2 * (found.total_output_bytes + found.total_param_bytes)
+
+
+def test_memory_of_layers_adds_up():
+    found = summary(ocl.models.resnet18(), (2, 3, 64, 64))
+    assert (
+        sum(part.memory_bytes for part in found.layers) == found.total_param_bytes + found.total_output_bytes
+    )
+    assert layer(found, "conv1").param_bytes == 64 * 3 * 7 * 7 * 4
+
+
+def test_a_size_without_the_batch():
+    with pytest.raises(ValueError, match=r"size \(3, 32, 32\); a size includes the batch.*BatchNorm2d"):
+        summary(ocl.models.resnet18(), (3, 32, 32))
 
 
 def test_several_inputs_and_their_dtypes():
@@ -135,11 +150,11 @@ def test_the_table():
     inner = nn.Sequential(nn.Linear(4, 300), nn.ReLU())
     found = summary(nn.Sequential(inner, nn.Linear(300, 2)), (7, 4), depth=1)
     text = str(found).splitlines()
-    assert text[0].split() == ["layer", "output", "parameters", "multiply-adds"]
+    assert text[0].split() == ["layer", "output", "parameters", "multiply-adds", "memory"]
     assert [line.split() for line in text[2:5]] == [
-        ["Sequential", "[7,", "2]", "-", "-"],
-        ["0:", "Sequential", "[7,", "300]", "1,500", "8,400"],
-        ["1:", "Linear", "[7,", "2]", "602", "4,200"],
+        ["Sequential", "[7,", "2]", "-", "-", "-"],
+        ["0:", "Sequential", "[7,", "300]", "1,500", "8,400", "22.27", "KiB"],
+        ["1:", "Linear", "[7,", "2]", "602", "4,200", "2.41", "KiB"],
     ]
     assert "parameters: 2,102, trainable 2,102" in text
     assert "multiply-adds: 12.60 k" in text

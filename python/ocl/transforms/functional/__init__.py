@@ -22,6 +22,7 @@ from .color import (
     to_grayscale,
 )
 from .convert import convert_image_dtype, erase, normalize, pil_to_tensor, to_pil_image, to_tensor
+from .elastic import elastic_transform
 from .geometry import (
     affine,
     center_crop,
@@ -51,6 +52,7 @@ __all__ = [
     "center_crop",
     "convert_image_dtype",
     "crop",
+    "elastic_transform",
     "equalize",
     "erase",
     "five_crop",

@@ -134,10 +134,15 @@ def gaussian_blur(img, kernel_size, sigma=None):
     """
     kernel_size, sigma = _checked_kernel(kernel_size, sigma)
     img = as_pillow(img)
-    pixels = np.asarray(img)
+    pixels = blurred(np.asarray(img), kernel_size, sigma)
+    return to_pil_image(np.rint(pixels).astype(np.uint8), img.mode)
+
+
+def blurred(pixels, kernel_size, sigma):
+    """An array [H, W, ...], by kernels and widths (x, y)."""
     for axis, size, spread in zip((1, 0), kernel_size, sigma, strict=True):
         pixels = _filtered(pixels, axis, _gaussian(size, spread))
-    return to_pil_image(np.rint(pixels).astype(np.uint8), img.mode)
+    return pixels
 
 
 def _checked_kernel(kernel_size, sigma):

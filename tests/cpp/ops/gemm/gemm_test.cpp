@@ -104,6 +104,9 @@ TEST(Gemm, DepthsOfSeveralChainsAndSeveralBlocksOfRowsAndColumns) {
       o.beta = 1;
       o.bias = true;
       check<float>(2, 30, 70, 515, o);
+      o.beta = 0;
+      check<float>(2, 70, 70, 40, o);
+      if (device().info().fp64) check<double>(2, 70, 70, 300, o);
     }
 }
 
