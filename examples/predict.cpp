@@ -117,7 +117,8 @@ int main(int argc, char** argv) {
   Options options;
   CLI::App app("Names what pictures show, with a net that train trained or with published weights.");
   app.option_defaults()->always_capture_default();
-  app.add_option("files", options.files, "model.safetensors of train, then JPEG, PNG, BMP or GIF files");
+  app.add_option("files", options.files,
+                 "model.safetensors of train, then JPEG, PNG, BMP, PPM, PGM or GIF files");
   auto* const net = app.add_option("--net", options.net, "of ocl::models; then all files are pictures");
   auto* const weights =
       app.add_option("--weights", options.weights, "its state dict, .safetensors")->needs(net);

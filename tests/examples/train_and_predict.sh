@@ -46,6 +46,9 @@ for class in circle cross diamond ring square triangle; do
   [[ $said == *" $class "*%* ]] || fail "predict does not name $class: $said"
 done
 
+printf 'P6 2 1 255\n\xff\0\0\xff\0\0' >"$folder/red.ppm"
+[[ $("$predict" "$folder/whole/model.safetensors" "$folder/red.ppm" --top 6) == *"${said#*: }" ]] || fail 'a PPM file is seen otherwise than a BMP file'
+
 # Without arguments, in a folder where nothing is: it trains first, and the next time finds what it left.
 mkdir "$folder/empty"
 first=$(cd "$folder/empty" && "$predict")

@@ -77,7 +77,7 @@ def trained(digits, tmp_path_factory):
     return output
 
 
-def tested_top1(output):
+def top1_in_training(output):
     return float((output / "log.csv").read_text().splitlines()[-1].split(",")[6])
 
 
@@ -90,7 +90,7 @@ def top1(text, labels):
 def test_predictions_are_those_that_the_training_tested(digits, trained):
     _, pictures, labels = digits
     said = output_of("predict", trained / "model.safetensors", *pictures)
-    assert top1(said, labels) == tested_top1(trained)
+    assert top1(said, labels) == top1_in_training(trained)
 
 
 class TestFilesOfTheOtherLanguage:
