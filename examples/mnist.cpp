@@ -1,8 +1,8 @@
 // Trains a small convolutional net on MNIST, on any OpenCL device: examples/mnist.py in C++.
 //
+//     mnist                             # on what examples/mnist.py downloaded, or on pictures made for it
 //     mnist --data DIR --device ocl:0 --epochs 5 --plot curves.png
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -12,6 +12,8 @@
 #include "nn/data/image_datasets.h"
 #include "nn/data/mnist.h"
 #include "nn/nn.h"
+#include "training/plotting.h"
+#include "training/program.h"
 #include "training/progress.h"
 
 namespace {
@@ -93,35 +95,24 @@ double test(Net& net, DataLoader& loader) {
   return 100.0 * static_cast<double>(total) / static_cast<double>(loader.dataset().size());
 }
 
-std::string quoted(const std::string& text) {
-  std::string result = "'";
-  for (char c : text) result += c == '\'' ? std::string("''") : std::string(1, c);
-  return result + "'";
-}
-
 /** Before the training, so that its work is not lost. */
 void check_plotting(const std::string& path) {
-  if (std::system("command -v gnuplot >/dev/null 2>&1") != 0)
-    throw std::runtime_error("--plot needs the program gnuplot, which is not installed");
+  if (!can_plot()) throw std::runtime_error("--plot needs the program gnuplot, which is not installed");
   if (!std::ofstream(path, std::ios::app)) throw std::runtime_error("cannot write " + path);
 }
 
-void plot(const History& history, const std::string& path) {
-  std::FILE* gnuplot = popen("gnuplot", "w");
-  if (gnuplot == nullptr) throw std::runtime_error("cannot start gnuplot");
-  std::fprintf(gnuplot,
-               "set terminal png size 1000,400\nset output %s\nset multiplot layout 1,2\nunset key\n",
-               quoted(path).c_str());
-  std::fprintf(gnuplot,
-               "set xlabel 'step'\nset ylabel 'training loss'\nset logscale y\nplot '-' with lines\n");
-  for (const auto& [step, loss] : history.losses) std::fprintf(gnuplot, "%d %g\n", step, loss);
-  std::fprintf(gnuplot, "e\nunset logscale\nset xlabel 'epoch'\nset ylabel 'test accuracy (%%)'\n");
-  std::fprintf(gnuplot, "set xtics 1\nset xrange [0.5:%g]\nplot '-' with linespoints pointtype 7\n",
-               static_cast<double>(history.accuracies.size()) + 0.5);
-  for (std::size_t i = 0; i < history.accuracies.size(); ++i)
-    std::fprintf(gnuplot, "%zu %g\n", i + 1, history.accuracies[i]);
-  std::fprintf(gnuplot, "e\n");
-  if (pclose(gnuplot) != 0) throw std::runtime_error("gnuplot could not write " + path);
+void plot_history(const History& history, const std::string& path) {
+  Curves losses{"step", "training loss", {{}}, false, true},
+      accuracies{"epoch", "test accuracy (%)", {{}}, true};
+  for (const auto& [step, loss] : history.losses) {
+    losses.lines[0].x.push_back(step);
+    losses.lines[0].y.push_back(static_cast<double>(loss));
+  }
+  for (const double accuracy : history.accuracies) {
+    accuracies.lines[0].x.push_back(static_cast<double>(accuracies.lines[0].x.size() + 1));
+    accuracies.lines[0].y.push_back(accuracy);
+  }
+  plot({losses, accuracies}, path);
 }
 
 std::string default_data_folder() {
@@ -130,6 +121,30 @@ std::string default_data_folder() {
   const std::string base =
       cache != nullptr && *cache ? cache : std::string(home != nullptr ? home : ".") + "/.cache";
   return base + "/tapecl/datasets/mnist";
+}
+
+struct Datasets {
+  std::shared_ptr<ocl::data::Dataset> train, test;
+};
+
+/** MNIST of `folder`, or of the default folder; where that holds none, striped pictures made for it. */
+Datasets load_data(const std::string& folder) {
+  try {
+    auto mnist = ocl::data::load_mnist(folder.empty() ? default_data_folder() : folder);
+    const auto part = [](ocl::data::IdxArray images, ocl::data::IdxArray labels) {
+      return std::make_shared<ocl::data::IdxImages>(std::move(images), std::move(labels),
+                                                    ocl::data::mnist_mean, ocl::data::mnist_std);
+    };
+    return {part(std::move(mnist.train_images), std::move(mnist.train_labels)),
+            part(std::move(mnist.test_images), std::move(mnist.test_labels))};
+  } catch (const dlprim::FileError& error) {
+    if (!folder.empty()) throw;
+    std::fprintf(stderr, "%s\ntraining on made pictures of stripes instead\n", error.what());
+    const auto made = [](std::size_t size, std::uint64_t seed) {
+      return std::make_shared<ocl::data::FakeImages>(size, 1, 28, 10, seed);
+    };
+    return {made(6400, 1), made(1000, 2)};
+  }
 }
 
 void run(const Options& options) {
@@ -141,18 +156,11 @@ void run(const Options& options) {
   ocl::optim::Adam optimizer(net.parameters(), options.lr);
   ocl::optim::StepLR scheduler(optimizer, 1, options.gamma);
 
-  const auto loader_of = [&](ocl::data::IdxArray images, ocl::data::IdxArray labels,
-                             const DataLoaderOptions& loading) {
-    return DataLoader(std::make_shared<ocl::data::IdxImages>(std::move(images), std::move(labels),
-                                                             ocl::data::mnist_mean, ocl::data::mnist_std),
-                      loading, device);
-  };
-  auto mnist = ocl::data::load_mnist(options.data);
-  DataLoader train_loader =
-      loader_of(std::move(mnist.train_images), std::move(mnist.train_labels),
-                DataLoaderOptions().batch_size(options.batch_size).shuffle(true).workers(1));
-  DataLoader test_loader = loader_of(std::move(mnist.test_images), std::move(mnist.test_labels),
-                                     DataLoaderOptions().batch_size(options.test_batch_size).workers(1));
+  const Datasets data = load_data(options.data);
+  DataLoader train_loader(
+      data.train, DataLoaderOptions().batch_size(options.batch_size).shuffle(true).workers(1), device);
+  DataLoader test_loader(data.test, DataLoaderOptions().batch_size(options.test_batch_size).workers(1),
+                         device);
 
   History history;
   std::optional<ocl::profiler::Profile> profile;
@@ -169,7 +177,7 @@ void run(const Options& options) {
     std::printf("%s\n", profile->table().c_str());
   }
   if (!options.save_model.empty()) ocl::save(net.state_dict(), options.save_model);
-  if (!options.plot.empty()) plot(history, options.plot);
+  if (!options.plot.empty()) plot_history(history, options.plot);
   const auto cache = ocl::kernel_cache_info();
   std::printf("kernels: %lld programs built in %.2f s\n", static_cast<long long>(cache.built),
               cache.build_seconds);
@@ -181,31 +189,24 @@ void run(const Options& options) {
 
 int main(int argc, char** argv) {
   Options options;
-  options.data = default_data_folder();
   const CLI::Range positive(1, 1 << 30);
   CLI::App app("Trains a small convolutional net on MNIST, on any OpenCL device.");
   app.option_defaults()->always_capture_default();
   app.add_option("--device", options.device, "as `clinfo --list` counts them");
-  app.add_option("--data", options.data,
-                 "folder of MNIST's files; examples/mnist.py downloads them to the default");
+  app.add_option(
+      "--data", options.data,
+      "folder of MNIST's files; without it those that examples/mnist.py downloaded, or made pictures");
   app.add_option("--batch-size", options.batch_size)->check(positive);
   app.add_option("--test-batch-size", options.test_batch_size)->check(positive);
   app.add_option("--epochs", options.epochs)->check(positive);
   app.add_option("--lr", options.lr, "learning rate of Adam");
   app.add_option("--gamma", options.gamma, "learning rate factor per epoch");
-  app.add_option("--seed", options.seed);
+  app.add_option("--seed", options.seed)->check(CLI::Range(0, 1 << 30));
   app.add_option("--log-interval", options.log_interval, "steps from loss to loss")->check(positive);
   app.add_flag("--dry-run", options.dry_run, "train a single step");
   app.add_option("--save-model", options.save_model, "write the trained weights to this file");
   app.add_option("--plot", options.plot,
                  "draw the loss and accuracy curves into this PNG file (needs gnuplot)");
   app.add_option("--profile", options.profile, "write a trace for chrome://tracing, print a summary");
-  CLI11_PARSE(app, argc, argv);
-  try {
-    run(options);
-  } catch (const std::exception& error) {
-    std::fflush(stdout);
-    std::fprintf(stderr, "mnist: %s\n", error.what());
-    return 1;
-  }
+  return run_program(app, argc, argv, "mnist", [&] { run(options); });
 }

@@ -5,9 +5,8 @@
 #include <numeric>
 
 #include "autograd/generator.h"
-#include "checkpoint.h"
+#include "classifier.h"
 #include "nn/utils/clip_grad.h"
-#include "progress.h"
 
 namespace {
 
@@ -19,14 +18,22 @@ using ocl::Tensor;
 using ocl::data::DataLoader;
 using ocl::data::DataLoaderOptions;
 
+/** Weight decay is for matrices and kernels: norms and biases, all vectors, have none. */
 std::unique_ptr<ocl::optim::Optimizer> make_optimizer(const ocl::TensorList& parameters,
                                                       const TrainingOptions& options) {
+  ocl::TensorList decayed, others;
+  for (const Tensor& parameter : parameters) (parameter.dim() > 1 ? decayed : others).push_back(parameter);
+  std::unique_ptr<ocl::optim::Optimizer> optimizer;
   if (options.optimizer == "sgd")
-    return std::make_unique<ocl::optim::SGD>(
-        parameters,
-        ocl::optim::SGDOptions(options.lr).momentum(options.momentum).weight_decay(options.weight_decay));
-  return std::make_unique<ocl::optim::AdamW>(
-      parameters, ocl::optim::AdamWOptions(options.lr).weight_decay(options.weight_decay));
+    optimizer = std::make_unique<ocl::optim::SGD>(decayed, ocl::optim::SGDOptions(options.lr)
+                                                               .momentum(options.momentum)
+                                                               .nesterov(options.momentum > 0)
+                                                               .weight_decay(options.weight_decay));
+  else
+    optimizer = std::make_unique<ocl::optim::AdamW>(
+        decayed, ocl::optim::AdamWOptions(options.lr).weight_decay(options.weight_decay));
+  if (!others.empty()) optimizer->add_param_group(others, {{"weight_decay", 0.0}});
+  return optimizer;
 }
 
 std::shared_ptr<const ocl::data::Dataset> beginning_of(
@@ -34,6 +41,28 @@ std::shared_ptr<const ocl::data::Dataset> beginning_of(
   std::vector<std::size_t> indices(std::min(count, dataset->size()));
   std::iota(indices.begin(), indices.end(), std::size_t{0});
   return std::make_shared<ocl::data::Subset>(dataset, indices);
+}
+
+std::shared_ptr<const ocl::data::Dataset> to_train_on(const Pictures& pictures,
+                                                      const TrainingOptions& options) {
+  const auto batches = static_cast<std::size_t>(2 * options.accumulate);
+  return options.dry_run ? beginning_of(pictures.train, batches * options.batch_size) : pictures.train;
+}
+
+DataLoader make_train_loader(const std::shared_ptr<const ocl::data::Dataset>& dataset,
+                             const TrainingOptions& options, const ocl::Device& device) {
+  // Batch norm has nothing to learn from one picture: where that would be the last batch, it is left out.
+  const bool is_one_left = options.batch_size > 1 && dataset->size() % options.batch_size == 1;
+  DataLoader loader(dataset,
+                    DataLoaderOptions()
+                        .batch_size(options.batch_size)
+                        .shuffle(true)
+                        .drop_last(is_one_left)
+                        .workers(options.workers)
+                        .seed(options.seed),
+                    device);
+  dlprim::require(loader.size() > 0, dataset->size(), " pictures are too few to train on");
+  return loader;
 }
 
 void add_prefixed(StateDict& all, const std::string& prefix, const StateDict& part) {
@@ -47,14 +76,11 @@ StateDict without_prefix(const StateDict& all, const std::string& prefix) {
   return part;
 }
 
-}  // namespace
-
-std::string TrainingOptions::fixed() const {
-  return json{net,        data,       mnist,     fake_size, side,     mixup,        cutmix,  epochs,
-              accumulate, batch_size, optimizer, lr,        momentum, weight_decay, warm_up, label_smoothing,
-              ema,        clip,       seed,      dry_run}
-      .dump();
+std::string optimizer_prefix(std::size_t parameter) {
+  return "optimizer." + std::to_string(parameter) + ".";
 }
+
+}  // namespace
 
 Trainer::Trainer(std::shared_ptr<ocl::nn::Module> net, const Pictures& pictures,
                  const TrainingOptions& options)
@@ -62,30 +88,50 @@ Trainer::Trainer(std::shared_ptr<ocl::nn::Module> net, const Pictures& pictures,
       average_(options.ema > 0 ? net_->clone() : nullptr),
       options_(options),
       device_(options.device),
-      train_(options.dry_run ? beginning_of(pictures.train, 2 * options.batch_size * options.accumulate)
-                             : pictures.train,
-             DataLoaderOptions()
-                 .batch_size(options.batch_size)
-                 .shuffle(true)
-                 .workers(options.workers)
-                 .seed(options.seed),
-             device_),
+      train_(make_train_loader(to_train_on(pictures, options), options, device_)),
       test_(options.dry_run ? beginning_of(pictures.test, options.batch_size) : pictures.test,
             DataLoaderOptions().batch_size(options.batch_size).workers(options.workers), device_),
       optimizer_(make_optimizer(net_->parameters(), options)),
-      mixing_(options.mixup, options.cutmix, options.seed) {}
+      mixing_(options.mixup, options.cutmix, options.seed) {
+  start_clock();
+}
 
 std::int64_t Trainer::updates_in_epoch() const {
   return (static_cast<std::int64_t>(train_.size()) + options_.accumulate - 1) / options_.accumulate;
 }
 
-/** Rises in a line while warming up, then falls as half a cosine. */
+/** Fewer in the last update of a pass. */
+std::size_t Trainer::batches_of_update(std::size_t batch) const {
+  const auto accumulate = static_cast<std::size_t>(options_.accumulate);
+  return std::min(accumulate, train_.size() - batch / accumulate * accumulate);
+}
+
+std::size_t Trainer::images_of_epoch() const {
+  return images_after(train_.size());
+}
+
+std::size_t Trainer::images_after(std::size_t batches) const {
+  return std::min(train_.dataset().size(), batches * options_.batch_size);
+}
+
+std::size_t Trainer::images_done(std::size_t batches) const {
+  return static_cast<std::size_t>(epoch_) * images_of_epoch() + images_after(batches);
+}
+
+void Trainer::start_clock() {
+  time_left_ = TimeLeft(images_done(train_.state().batches),
+                        static_cast<std::size_t>(options_.epochs) * images_of_epoch());
+}
+
+/** Rises in a line while warming up; then it falls as half a cosine, or stays. */
 double Trainer::learning_rate() const {
-  const double per_epoch = static_cast<double>(updates_in_epoch()), warm = options_.warm_up * per_epoch;
-  const double at = static_cast<double>(updates_), all = per_epoch * options_.epochs;
+  const auto per_epoch = static_cast<double>(updates_in_epoch());
+  const double warm = std::nearbyint(options_.warm_up * per_epoch), at = static_cast<double>(updates_);
   if (at < warm) return options_.lr * (at + 1) / (warm + 1);
+  if (options_.schedule == "constant") return options_.lr;
   constexpr double pi = 3.14159265358979323846;
-  return options_.lr * 0.5 * (1 + std::cos(pi * (at - warm) / std::max(all - warm, 1.0)));
+  const double share = (at - warm) / std::max(per_epoch * options_.epochs - warm, 1.0);
+  return options_.lr * 0.5 * (1 + std::cos(pi * std::min(share, 1.0)));
 }
 
 Tensor Trainer::loss_of(const Tensor& pictures, const Tensor& labels, std::size_t batch) {
@@ -119,54 +165,47 @@ void Trainer::update() {
   }
 }
 
-void Trainer::report(std::size_t batch, double loss, double images_per_second) const {
-  const double left = static_cast<double>((train_.size() - batch) * options_.batch_size) / images_per_second;
-  print_progress(batch == train_.size(), "epoch %d: batch %zu/%zu, loss %.4f, %.0f images/s, %.0f s left",
-                 epoch_ + 1, batch, train_.size(), loss, images_per_second, left);
-}
-
-/** Images per second. */
-double Trainer::train_epoch() {
+EpochRow Trainer::train_epoch() {
   net_->train();
-  const auto start = Clock::now();
   std::size_t batch = train_.state().batches;
-  const std::size_t first = batch;
-  int gathered = 0;
+  Bar bar(dlprim::concat("epoch ", epoch_ + 1, "/", options_.epochs), images_of_epoch(), train_.size(),
+          images_after(batch));
   std::vector<Tensor> unread;
-  const auto read_losses = [&] {
-    for (const Tensor& loss : unread) losses_.push_back(loss.item<double>());
+  const auto read_losses = [&] {  // waits for the device
+    for (const Tensor& loss : unread) loss_sum_ += loss.item<double>();
     unread.clear();
   };
-  const auto speed = [&] {
-    return static_cast<double>((batch - first) * options_.batch_size) / seconds_since(start);
-  };
   for (const ocl::TensorList& pair : train_) {
-    ++batch;
     const Tensor loss = loss_of(pair[0], pair[1], batch);
-    (loss / options_.accumulate).backward();
-    unread.push_back(loss.detach());
-    if (++gathered < options_.accumulate && batch < train_.size()) continue;
-    gathered = 0;
+    (loss / static_cast<double>(batches_of_update(batch))).backward();
+    unread.push_back(loss.detach() * static_cast<double>(pair[0].size(0)));
+    ++batch;
+    const bool is_last = batch == train_.size();
+    if (batch % static_cast<std::size_t>(options_.accumulate) != 0 && !is_last) continue;
     update();
-    if (updates_ % options_.log_interval == 0) {
-      read_losses();  // waits for the device
-      report(batch, losses_.back(), speed());
+    if (updates_ % options_.log_interval == 0 || is_last) {
+      read_losses();
+      bar.show(images_after(batch), batch, loss_sum_ / static_cast<double>(images_after(batch)),
+               time_left_.after(images_done(batch)));
     }
-    if (options_.checkpoint_every > 0 && updates_ % options_.checkpoint_every == 0 && batch < train_.size()) {
+    if (options_.checkpoint_every > 0 && updates_ % options_.checkpoint_every == 0 && !is_last) {
       read_losses();
       save();
     }
   }
-  read_losses();
-  report(batch, losses_.back(), speed());
-  return speed();
+  EpochRow row{};
+  row.epoch = epoch_ + 1;
+  row.update = updates_;
+  row.lr = learning_rate();
+  row.train_loss = loss_sum_ / static_cast<double>(images_of_epoch());
+  row.images_per_second = bar.images_per_second();
+  return row;
 }
 
-EpochRow Trainer::test() const {
+void Trainer::test(EpochRow& row) const {
   const ocl::NoGradGuard no_grad;
   best()->eval();
   std::vector<Tensor> sums;  // of the loss, the hits and the hits among five, batch by batch
-  std::int64_t pictures = 0;
   for (const ocl::TensorList& pair : test_) {
     const Tensor scores = scores_of(*best(), pair[0]).front();
     const Tensor ranked = ocl::topk(scores, std::min<std::int64_t>(5, scores.size(1)), 1).second;
@@ -174,26 +213,25 @@ EpochRow Trainer::test() const {
     sums.push_back(F::cross_entropy(scores, pair[1], {}, -100, ocl::Reduction::sum));
     sums.push_back(ocl::slice(hits, 1, 0, 1).sum());
     sums.push_back(hits.sum());
-    pictures += pair[0].size(0);
   }
   double totals[3] = {};
   for (std::size_t i = 0; i < sums.size(); ++i) totals[i % 3] += sums[i].item<double>();
-  const double count = static_cast<double>(pictures);
-  return {epoch_, 0, totals[0] / count, 100 * totals[1] / count, 100 * totals[2] / count, 0};
+  const auto count = static_cast<double>(test_.dataset().size());
+  row.test_loss = totals[0] / count;
+  row.test_top1 = 100 * totals[1] / count;
+  row.test_top5 = 100 * totals[2] / count;
 }
 
-void Trainer::run(const std::function<void(const std::vector<EpochRow>&)>& after_epoch) {
+void Trainer::run(
+    const std::function<void(const std::vector<EpochRow>&, const std::string& time_left)>& after_epoch) {
   while (epoch_ < options_.epochs) {
-    const double images_per_second = train_epoch();
+    EpochRow row = train_epoch();
+    test(row);
     ++epoch_;
-    EpochRow row = test();
-    row.train_loss =
-        std::accumulate(losses_.begin(), losses_.end(), 0.0) / static_cast<double>(losses_.size());
-    row.images_per_second = images_per_second;
-    losses_.clear();
+    loss_sum_ = 0;
     rows_.push_back(row);
     save();
-    after_epoch(rows_);
+    after_epoch(rows_, time_left_.after(images_done(0)));
   }
 }
 
@@ -203,18 +241,18 @@ void Trainer::save() const {
   if (average_) add_prefixed(tensors, "average.", average_->state_dict());
   json numbers = json::array();
   const auto state = optimizer_->state_dict();
-  const auto& parameters = state.groups.front().parameters;
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    for (const auto& [name, tensor] : parameters[i].tensors)
-      tensors.emplace_back("optimizer." + std::to_string(i) + "." + name, tensor);
-    numbers.push_back(parameters[i].numbers);
-  }
+  for (const auto& group : state.groups)
+    for (const auto& parameter : group.parameters) {
+      for (const auto& [name, tensor] : parameter.tensors)
+        tensors.emplace_back(optimizer_prefix(numbers.size()) + name, tensor);
+      numbers.push_back(parameter.numbers);
+    }
   const auto place = train_.state();
   const auto random = ocl::default_generator(device_).state();
   const json progress{{"options", options_.fixed()},
                       {"epoch", epoch_},
                       {"updates", updates_},
-                      {"losses", losses_},
+                      {"loss", loss_sum_},
                       {"rows", rows_},
                       {"optimizer", numbers},
                       {"loader", {place.seed, place.passes, place.batches}},
@@ -224,24 +262,25 @@ void Trainer::save() const {
 
 void Trainer::resume() {
   const auto [tensors, progress] = read_checkpoint(options_.output, device_);
-  if (progress.at("options") != options_.fixed())
-    throw ocl::FileError(options_.output + " holds the checkpoint of a training with other options");
+  options_.require_same(progress.at("options"));
   net_->load_state_dict(without_prefix(tensors, "net."));
   if (average_) average_->load_state_dict(without_prefix(tensors, "average."));
   auto state = optimizer_->state_dict();
-  auto& parameters = state.groups.front().parameters;
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    parameters[i].numbers = progress.at("optimizer").at(i).get<std::map<std::string, double>>();
-    for (const auto& [name, tensor] : without_prefix(tensors, "optimizer." + std::to_string(i) + "."))
-      parameters[i].tensors[name] = tensor;
-  }
+  std::size_t number = 0;
+  for (auto& group : state.groups)
+    for (auto& parameter : group.parameters) {
+      parameter.numbers = progress.at("optimizer").at(number).get<std::map<std::string, double>>();
+      for (const auto& [name, tensor] : without_prefix(tensors, optimizer_prefix(number++)))
+        parameter.tensors[name] = tensor;
+    }
   optimizer_->load_state_dict(state);
   epoch_ = progress.at("epoch");
   updates_ = progress.at("updates");
-  losses_ = progress.at("losses").get<std::vector<double>>();
+  loss_sum_ = progress.at("loss");
   rows_ = progress.at("rows").get<std::vector<EpochRow>>();
   const json& place = progress.at("loader");
   train_.set_state({place.at(0), place.at(1), place.at(2)});
   ocl::default_generator(device_).set_state({progress.at("random").at(0), progress.at("random").at(1)});
+  start_clock();
   std::printf("resumed in epoch %d, after %lld updates\n", epoch_ + 1, static_cast<long long>(updates_));
 }

@@ -1,41 +1,43 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
-
-#include "classifier.h"
+#include "checkpoint.h"
+#include "display.h"
 #include "mixing.h"
 #include "nn/data/data_loader.h"
+#include "nn/nn.h"
 #include "pictures.h"
-
-/** One line of log.csv. */
-struct EpochRow {
-  int epoch;
-  double train_loss, test_loss, top1, top5, images_per_second;
-};
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(EpochRow, epoch, train_loss, test_loss, top1, top5, images_per_second)
+#include "record.h"
 
 /** Trains a net by the options and keeps all that a training needs to go on from where it was killed. */
 class Trainer {
  public:
+  /** Throws ValueError for too few pictures. */
   Trainer(std::shared_ptr<ocl::nn::Module> net, const Pictures& pictures, const TrainingOptions& options);
 
-  /** The epochs that are left; `after_epoch` sees the rows of all until then. */
-  void run(const std::function<void(const std::vector<EpochRow>&)>& after_epoch);
-  /** Takes over the newest checkpoint that is whole. Throws FileError where there is none, and where the
-   * training was another. */
+  /** The epochs that are left; `after_epoch` sees the rows of all until then, and the time left. */
+  void run(
+      const std::function<void(const std::vector<EpochRow>&, const std::string& time_left)>& after_epoch);
+  /** Takes over the newest checkpoint that is whole. Throws FileError where there is none, and ValueError
+   * where the training was another. */
   void resume();
   /** What is tested and kept: the averaged net, if one is asked for. */
   const std::shared_ptr<ocl::nn::Module>& best() const { return average_ ? average_ : net_; }
+  /** Of all epochs that were trained. */
+  const std::vector<EpochRow>& rows() const { return rows_; }
 
  private:
-  double train_epoch();
-  EpochRow test() const;
+  EpochRow train_epoch();
+  void test(EpochRow& row) const;
   ocl::Tensor loss_of(const ocl::Tensor& pictures, const ocl::Tensor& labels, std::size_t batch);
   void update();
   void save() const;
   double learning_rate() const;
   std::int64_t updates_in_epoch() const;
-  void report(std::size_t batch, double loss, double images_per_second) const;
+  std::size_t batches_of_update(std::size_t batch) const;
+  std::size_t images_of_epoch() const;
+  std::size_t images_after(std::size_t batches) const;
+  std::size_t images_done(std::size_t batches) const;
+  void start_clock();
 
   std::shared_ptr<ocl::nn::Module> net_, average_;
   TrainingOptions options_;
@@ -44,8 +46,9 @@ class Trainer {
   mutable ocl::data::DataLoader test_;
   std::unique_ptr<ocl::optim::Optimizer> optimizer_;
   Mixing mixing_;
-  int epoch_ = 0;               // whole ones
-  std::int64_t updates_ = 0;    // of all epochs
-  std::vector<double> losses_;  // of the batches of this epoch
+  int epoch_ = 0;             // whole ones
+  std::int64_t updates_ = 0;  // of all epochs
+  double loss_sum_ = 0;       // over the pictures of this epoch
   std::vector<EpochRow> rows_;
+  TimeLeft time_left_;
 };

@@ -20,8 +20,8 @@ struct Image {
   std::uint8_t* row(int y) { return pixels.data() + std::ptrdiff_t{y} * width * channels; }
 };
 
-/** A JPEG, PNG, BMP or GIF file (its first picture); grey becomes three equal channels, transparency is
- * dropped. Throws dlprim::FileError, which names the file and what is wrong with it. */
+/** A JPEG, PNG, BMP, binary PPM or PGM, or GIF file (its first picture); grey becomes three equal channels,
+ * transparency is dropped. Throws dlprim::FileError, which names the file and what is wrong with it. */
 Image read_image(const std::filesystem::path& path);
 /** False for a build without stb_image, whose read_image throws Error. */
 bool can_read_images();

@@ -18,6 +18,7 @@
 #define STBI_ONLY_PNG
 #define STBI_ONLY_BMP
 #define STBI_ONLY_GIF
+#define STBI_ONLY_PNM
 #define STBI_NO_STDIO
 #include <stb_image.h>
 #pragma GCC diagnostic pop

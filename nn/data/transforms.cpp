@@ -1,5 +1,6 @@
 #include "nn/data/transforms.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "dlprim/core/error.h"
@@ -111,6 +112,18 @@ Transform random_horizontal_flip(double p) {
   require(p >= 0 && p <= 1, "random_horizontal_flip: expected a probability, got ", p);
   return
       [p](const Image& image, Random& random) { return random.chance(p) ? flip_horizontal(image) : image; };
+}
+
+Transform grayscale() {
+  return [](const Image& image, Random&) {
+    Image gray = image;
+    for (auto pixel = gray.pixels.begin(); pixel != gray.pixels.end(); pixel += Image::channels) {
+      // ITU-R 601-2 in Pillow's fixed point.
+      const int brightness = (pixel[0] * 19595 + pixel[1] * 38470 + pixel[2] * 7471 + (1 << 15)) >> 16;
+      std::fill_n(pixel, Image::channels, static_cast<std::uint8_t>(brightness));
+    }
+    return gray;
+  };
 }
 
 }  // namespace ocl::data::transforms

@@ -45,4 +45,7 @@ Transform random_resized_crop(const RandomResizedCropOptions& options);
 /** Mirrored with probability p. */
 Transform random_horizontal_flip(double p = 0.5);
 
+/** Three equal channels, of the brightness that Pillow gives a pixel. */
+Transform grayscale();
+
 }  // namespace ocl::data::transforms

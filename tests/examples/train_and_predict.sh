@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# train_and_predict.sh TRAIN PREDICT: a training that is killed goes on bit for bit, and its net names what pictures show.
+# train_and_predict.sh TRAIN PREDICT MNIST: a training that is killed goes on bit for bit, and its net names what pictures show.
 set -euo pipefail
-train=$1 predict=$2
+train=$1 predict=$2 mnist=$3
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
@@ -9,7 +9,7 @@ fail() {
   printf 'train_and_predict.sh: %s\n' "$1" >&2
   exit 1
 }
-losses() { cut -d, -f1-5 "$1/log.csv"; }  # without the speed
+losses() { cut -d, -f1-4,6- "$1/log.csv"; }  # without the speed
 
 # Dropout, mixup, cutmix and averaged weights: every kind of random number and of state that a checkpoint holds.
 options=(--net squeezenet1_1 --fake-size 96 --batch-size 8 --epochs 6 --mixup 0.2 --cutmix 1 --ema 0.9 --clip 1 --accumulate 2
@@ -41,12 +41,52 @@ said=$("$train" "${options[@]}" --output "$folder/foreign" --resume 2>&1) && fai
 # A red picture of 2 x 1 pixels.
 printf 'BM\x3e\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0\x02\0\0\0\x01\0\0\0\x01\0\x18\0\0\0\0\0\x08\0\0\0' >"$folder/red.bmp"
 printf '\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xff\0\0\xff\0\0' >>"$folder/red.bmp"
-said=$("$predict" "$folder/whole/model.safetensors" "$folder/red.bmp" --top 4)
-for class in 0 45 90 '135 degrees'; do
+said=$("$predict" "$folder/whole/model.safetensors" "$folder/red.bmp" --top 6)
+for class in circle cross diamond ring square triangle; do
   [[ $said == *" $class "*%* ]] || fail "predict does not name $class: $said"
 done
 
-said=$("$train" --net resnet19 --output "$folder/none" 2>&1) && fail 'there is no resnet19'
-[[ $said == *resnet18* ]] || fail "no net like it is named: $said"
+printf 'P6 2 1 255\n\xff\0\0\xff\0\0' >"$folder/red.ppm"
+[[ $("$predict" "$folder/whole/model.safetensors" "$folder/red.ppm" --top 6) == *"${said#*: }" ]] || fail 'a PPM file is seen otherwise than a BMP file'
+
+# Without arguments, in a folder where nothing is: it trains first, and the next time finds what it left.
+mkdir "$folder/empty"
+first=$(cd "$folder/empty" && "$predict")
+[[ $first == *'epoch 1/1'* && $first == *' of 12 right' ]] || fail "predict without arguments: $first"
+second=$(cd "$folder/empty" && "$predict")
+[[ $first == *"$second" && $second != *epoch* ]] || fail "predict the second time: $second"
+(cd "$folder/empty" && XDG_CACHE_HOME="$folder/none" "$mnist" --dry-run) || fail 'mnist does not start without MNIST'
+
+# A last batch of one picture is left out, nets get pictures that they take, curves are drawn where there is gnuplot.
+mkdir "$folder/bin" && printf '#!/bin/sh\ncat >"%s"\n' "$folder/drawn" >"$folder/bin/gnuplot" && chmod +x "$folder/bin/gnuplot"
+PATH=$folder/bin:$PATH "$train" --fake-data --fake-size 33 --epochs 2 --accumulate 2 --optimizer sgd --output "$folder/odd"
+[[ $(<"$folder/drawn") == *"title 'top 1'"*'learning rate'* ]] || fail "gnuplot draws $(<"$folder/drawn")"
+for net in alexnet vit_b_32; do
+  "$train" --net $net --fake-size 4 --batch-size 2 --dry-run --output "$folder/$net" || fail "$net on made pictures"
+  "$predict" "$folder/$net/model.safetensors" "$folder/red.bmp" || fail "$net is not read back"
+done
+
+# A constant rate goes on for more epochs bit for bit, a cosine does not.
+constant=(--schedule constant --fake-size 64 --output "$folder/constant")
+"$train" --schedule constant --fake-size 64 --epochs 2 --output "$folder/at-once"
+"$train" "${constant[@]}" --epochs 1
+"$train" "${constant[@]}" --epochs 2 --resume
+[[ $(losses "$folder/at-once") == "$(losses "$folder/constant")" ]] || fail 'other losses after more epochs'
+said=$("$train" --fake-size 64 --epochs 3 --output "$folder/constant" --resume 2>&1) && fail 'resumed with another schedule'
+[[ $said == *'--schedule was'* ]] || fail "the other option is not named: $said"
+
+refused() {  # WHAT IT SAYS, ARGUMENTS…
+  local expected=$1 status=0
+  shift
+  said=$("$train" "$@" --output "$folder/none" 2>&1) || status=$?
+  [[ $status == 2 && $said == *"$expected"* ]] || fail "train $* ends with $status: $said"
+}
+refused --workers --workers -1
+refused --side --side -5
+refused --seed --seed -1
+refused 'Requires at most 1' --fake-data --data "$folder"
+refused 'does not tell classes' --net ssdlite320_mobilenet_v3_large
+refused 'needs --side 64 or more, in multiples of 32' --net maxvit_t --side 50
+refused resnet18 --net resnet19
 "$predict" "$folder/whole/log.csv" "$folder/red.bmp" && fail 'took a log for a net'
 echo 'train and predict: passed'

@@ -96,6 +96,15 @@ TEST(Transforms, FlipsAsOftenAsAsked) {
   EXPECT_THROW(transforms::random_horizontal_flip(1.5), dlprim::ValueError);
 }
 
+TEST(Transforms, GrayscaleIsPillows) {
+  Image image(1, 4);
+  image.pixels = {255, 0, 0, 0, 255, 0, 0, 0, 255, 10, 200, 31};
+  Random random{1};
+  // PIL.Image.convert("L")
+  const std::vector<std::uint8_t> expected{76, 76, 76, 150, 150, 150, 29, 29, 29, 124, 124, 124};
+  EXPECT_EQ(transforms::grayscale()(image, random).pixels, expected);
+}
+
 TEST(Random, IsFairAndTheSameEverywhere) {
   Random random{7};
   std::vector<int> counts(5);
