@@ -1,9 +1,9 @@
 // Names what pictures show, with a net that train trained or with published weights: examples/predict.py in
 // C++.
 //
-//     predict                                  # made pictures, by the net in training-output or one trained
-//     now predict training-output/model.safetensors cat.jpg dog.png predict --net resnet18 --weights
-//     resnet18.safetensors --names imagenet_classes.txt cat.jpg
+//     predict                                  # made pictures, by training-output's net or one trained now
+//     predict training-output/model.safetensors cat.jpg dog.png
+//     predict --net resnet18 --weights resnet18.safetensors --names imagenet_classes.txt cat.jpg
 
 #include "training/classifier.h"
 #include "training/made_pictures.h"
