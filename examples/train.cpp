@@ -9,6 +9,10 @@
 // Writes into --output: model.safetensors for predict, log.csv, curves.png (by gnuplot) and the checkpoints.
 // --augment and --erase are train.py's alone.
 
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+
 #include "training/nets.h"
 #include "training/program.h"
 #include "training/training.h"
@@ -16,7 +20,15 @@
 namespace {
 
 constexpr int most = 1 << 30;
-const CLI::Range positive(1, most), not_negative(0, most), share(0.0, 1.0);
+const CLI::Range positive(1, most), not_negative(0, most), seeds(std::int64_t{0}, std::int64_t{INT64_MAX});
+
+// Ranges let NaN through.
+const CLI::Validator number(
+    [](const std::string& text) {
+      return std::isnan(std::strtod(text.c_str(), nullptr)) ? "must be a number" : std::string();
+    },
+    "FLOAT", "number");
+const CLI::Validator share = CLI::Range(0.0, 1.0) & number, amount = CLI::NonNegativeNumber & number;
 
 void add_pictures(CLI::App& app, TrainingOptions& options) {
   auto* const source = app.add_option_group("pictures");
@@ -34,11 +46,9 @@ void add_pictures(CLI::App& app, TrainingOptions& options) {
       ->check(CLI::IsMember({1, 3}))
       ->default_str("");
   app.add_option("--least-scale", options.least_scale, "of a random crop's area")
-      ->check(CLI::Range(1e-3, 1.0));
-  app.add_option("--mixup", options.mixup, "alpha of the mixture, 0.2 is usual")
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--cutmix", options.cutmix, "alpha of the share that is cut, 1 is usual")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(1e-3, 1.0) & number);
+  app.add_option("--mixup", options.mixup, "alpha of the mixture, 0.2 is usual")->check(amount);
+  app.add_option("--cutmix", options.cutmix, "alpha of the share that is cut, 1 is usual")->check(amount);
   app.add_option("--workers", options.workers, "threads that prepare batches")->check(not_negative);
 }
 
@@ -47,17 +57,17 @@ void add_training(CLI::App& app, TrainingOptions& options) {
   app.add_option("--batch-size", options.batch_size)->check(positive);
   app.add_option("--accumulate", options.accumulate, "batches for one update")->check(positive);
   app.add_option("--optimizer", options.optimizer)->check(CLI::IsMember({"adamw", "sgd"}));
-  app.add_option("--lr", options.lr, "highest learning rate")->check(CLI::NonNegativeNumber);
+  app.add_option("--lr", options.lr, "highest learning rate")->check(amount);
   app.add_option("--schedule", options.schedule,
                  "of the learning rate; with constant, --resume may ask for more --epochs")
       ->check(CLI::IsMember({"cosine", "constant"}));
   app.add_option("--momentum", options.momentum, "of sgd")->check(share);
-  app.add_option("--weight-decay", options.weight_decay)->check(CLI::NonNegativeNumber);
-  app.add_option("--warm-up", options.warm_up, "epochs")->check(CLI::NonNegativeNumber);
+  app.add_option("--weight-decay", options.weight_decay)->check(amount);
+  app.add_option("--warm-up", options.warm_up, "epochs")->check(amount);
   app.add_option("--label-smoothing", options.label_smoothing)->check(share);
   app.add_option("--ema", options.ema, "test and keep averaged weights; 0.999 is usual")->check(share);
-  app.add_option("--clip", options.clip, "norm of all gradients; 0 for none")->check(CLI::NonNegativeNumber);
-  app.add_option("--seed", options.seed)->check(not_negative);
+  app.add_option("--clip", options.clip, "norm of all gradients; 0 for none")->check(amount);
+  app.add_option("--seed", options.seed)->check(seeds);
   app.add_option("--checkpoint-every", options.checkpoint_every, "updates, besides each epoch's end")
       ->check(not_negative);
   app.add_option("--log-interval", options.log_interval, "updates")->check(positive);

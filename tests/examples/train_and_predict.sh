@@ -84,6 +84,7 @@ refused() {  # WHAT IT SAYS, ARGUMENTS…
 refused --workers --workers -1
 refused --side --side -5
 refused --seed --seed -1
+refused --mixup --mixup nan
 refused 'Requires at most 1' --fake-data --data "$folder"
 refused 'does not tell classes' --net ssdlite320_mobilenet_v3_large
 refused 'needs --side 64 or more, in multiples of 32' --net maxvit_t --side 50
