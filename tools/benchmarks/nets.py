@@ -144,6 +144,11 @@ def two_nets(name):
     torch.manual_seed(0)
     extra = {"init_weights": False, "aux_logits": False} if name in ("googlenet", "inception_v3") else {}
     theirs = load_torchvision().models.get_model(name, **extra)
+    for (
+        parameter
+    ) in theirs.parameters():  # a head that begins at 0 would give outputs that nothing tells apart
+        if parameter.dim() > 1 and not parameter.any():
+            torch.nn.init.normal_(parameter, std=0.02)
     ours = ocl.models.get_model(name, **extra)
     ours.load_state_dict({key: ocl.tensor(value.numpy()) for key, value in theirs.state_dict().items()})
     return ours, theirs
