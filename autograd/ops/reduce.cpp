@@ -28,15 +28,8 @@ Tensor reduced(const dlprim::ReductionOp& op, const Tensor& a, DimMask mask, boo
   return Tensor(result);
 }
 
-std::int64_t reduced_count(const Dims& shape, DimMask mask) {
-  std::int64_t n = 1;
-  for (int d = 0; d < shape.size(); ++d)
-    if (mask >> d & 1u) n *= shape[d];
-  return n;
-}
-
 void require_elements(const char* op, const Tensor& a, DimMask mask) {
-  require<IndexError>(reduced_count(a.shape(), mask) > 0, op,
+  require<IndexError>(dlprim::reduced_count(a.shape(), mask) > 0, op,
                       ": expected reduction dim to have non-zero size, got shape ", a.shape());
 }
 

@@ -57,6 +57,8 @@ DimMask dim_mask(const std::vector<std::int64_t>& dims, int rank, const char* op
 
 /** The shape without the masked dimensions, or with size 1 in their place. */
 Dims reduced_shape(const Dims& shape, DimMask mask, bool keepdim);
+/** Elements of each reduced group. */
+std::int64_t reduced_count(const Dims& shape, DimMask mask);
 
 /** What some rows take beside their input: a number for every output (s in table.def) and one for all (p). */
 struct ReductionParameters {

@@ -12,13 +12,6 @@
 namespace dlprim {
 namespace {
 
-std::int64_t reduced_count(const Dims& shape, DimMask mask) {
-  std::int64_t n = 1;
-  for (int d = 0; d < shape.size(); ++d)
-    if (mask >> d & 1u) n *= shape[d];
-  return n;
-}
-
 /** A gradient to be computed: of what shape, over which dimensions, as `op`. */
 class Gradient {
  public:

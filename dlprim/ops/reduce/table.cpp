@@ -68,4 +68,11 @@ Dims reduced_shape(const Dims& shape, DimMask mask, bool keepdim) {
   return result;
 }
 
+std::int64_t reduced_count(const Dims& shape, DimMask mask) {
+  std::int64_t n = 1;
+  for (int d = 0; d < shape.size(); ++d)
+    if (mask >> d & 1u) n *= shape[d];
+  return n;
+}
+
 }  // namespace dlprim
