@@ -1,6 +1,8 @@
 // Helpers of the pointwise table's expressions, for the compute type T (T_IS_FLOATING: 1 for float and double).
 
 #if T_IS_FLOATING
+#include "ops/pointwise/elementary.cl"
+
 #define ABS(x) fabs(x)
 #define SIGN(x) ((T)((x) > 0) - (T)((x) < 0))
 #define FLOOR(x) floor(x)
@@ -29,38 +31,38 @@ static T REMAINDER(T a, T b) {
   const T mod = fmod(a, b);
   return mod != 0 && (b < 0) != (mod < 0) ? mod + b : mod;
 }
-static T MAXIMUM(T a, T b) { return isnan(a) ? a : isnan(b) ? b : fmax(a, b); }
-static T MINIMUM(T a, T b) { return isnan(a) ? a : isnan(b) ? b : fmin(a, b); }
-static T CLAMP(T a, T low, T high) { return MINIMUM(MAXIMUM(a, low), high); }
+INLINED T MAXIMUM(T a, T b) { return isnan(a) ? a : isnan(b) ? b : fmax(a, b); }
+INLINED T MINIMUM(T a, T b) { return isnan(a) ? a : isnan(b) ? b : fmin(a, b); }
+INLINED T CLAMP(T a, T low, T high) { return MINIMUM(MAXIMUM(a, low), high); }
 
 // No overflow on either side: the exponential is only ever taken of a negative number.
-static T SIGMOID(T a) {
+INLINED T SIGMOID(T a) {
   const T e = exp(-fabs(a));
   return (a < 0 ? e : (T)1) / (1 + e);
 }
-static T LOGSIGMOID(T a) { return fmin(a, (T)0) - log1p(exp(-fabs(a))); }
+INLINED T LOGSIGMOID(T a) { return fmin(a, (T)0) - LOG1P(exp(-fabs(a))); }
 // Equal infinities have no difference to take.
-static T LOGADDEXP(T a, T b) { return a == b ? a + (T)0.693147180559945309 : fmax(a, b) + log1p(exp(-fabs(a - b))); }
+INLINED T LOGADDEXP(T a, T b) { return a == b ? a + (T)0.693147180559945309 : fmax(a, b) + LOG1P(exp(-fabs(a - b))); }
 // With e = exp(a) and n = e (e + 2), tanh(log(1 + e)) is n / (n + 2): one rounded function instead of three.
-static T TANH_SOFTPLUS(T a) {
+INLINED T TANH_SOFTPLUS(T a) {
   const T e = exp(a), n = e * (e + 2);
   return a > 20 ? (T)1 : n / (n + 2);
 }
-static T MISH_SLOPE(T a) {
+INLINED T MISH_SLOPE(T a) {
   const T e = exp(a), n = e * (e + 2);
   return a > 20 ? (T)1 : (n * (n + 2) + 4 * (a * e) * (1 + e)) / ((n + 2) * (n + 2));
 }
 #define GELU_INNER(a) ((T)0.797884560802865356 * ((a) + (T)0.044715 * (a) * (a) * (a)))
 #define GELU_INNER_SLOPE(a) ((T)0.797884560802865356 * (1 + (T)0.134145 * (a) * (a)))
 // Exactly 1 where it rounds to 1: some devices' tanh is off by a unit there, and its derivative 1 - tanh^2 by everything.
-static T TANH(T a) {
+INLINED T TANH(T a) {
   const T y = tanh(a), saturated = sizeof(T) == 8 ? (T)19.1 : (T)9.1;
   return fabs(a) > saturated || fabs(y) > 1 ? copysign((T)1, a) : y;
 }
 // Giles' polynomials ("Approximating the erfinv function", 2011), then Newton's steps to the precision of T.
 static T ERFINV(T a) {
   if (!(fabs(a) < 1)) return fabs(a) == 1 ? copysign((T)INFINITY, a) : (T)NAN;
-  const T w = -log((1 - a) * (1 + a));
+  const T w = -LOG((1 - a) * (1 + a));
   const bool central = w < 5;
   const T u = central ? w - (T)2.5 : sqrt(w) - 3;
   T y = central ? (T)2.81022636e-08 : (T)-0.000200214257;
@@ -73,7 +75,7 @@ static T ERFINV(T a) {
   y = y * u + (central ? (T)0.246640727 : (T)1.00167406);
   y = y * u + (central ? (T)1.50140941 : (T)2.83297682);
   y *= a;
-  for (int step = 0; step < 2; ++step) y -= (erf(y) - a) / ((T)1.128379167095512574 * exp(-y * y));
+  for (int step = 0; step < 2; ++step) y -= (ERF(y) - a) / ((T)1.128379167095512574 * exp(-y * y));
   return y;
 }
 // Of the two ends the nearer is gone out from: exact at both.
