@@ -13,9 +13,9 @@ class CallListener;
 struct ChosenImplementation {
   const char* family;
   const char* name;
-  /** Of the problem that it was chosen for; 0 where it is no product, part of another choice, or nobody
-   * listens. */
+  /** Of the problem that it was chosen for; 0 where it is no product, part of one, or nobody listens. */
   double multiply_adds = 0;
+  bool is_product = false;  // or part of one
 };
 
 /** What the calling thread is in, as the seam (call.h) keeps it. Names live as long as the process or the

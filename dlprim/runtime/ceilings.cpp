@@ -24,7 +24,7 @@ std::int64_t compute_width(const DeviceInfo& device) {
 
 Kernel& ceiling_kernel(Queue& queue, const char* name, std::int64_t width) {
   Defines defines;
-  defines.set("VECTOR", width == 1 ? "float" : concat("float", width));
+  defines.set("VECTOR", width == 1 ? "float" : interned(concat("float", width)));
   return queue.kernel("runtime/ceilings.cl", name, defines);
 }
 

@@ -1,17 +1,32 @@
 #include "dlprim/runtime/dtype_defines.h"
 
+#include <array>
+
 #include "dlprim/core/error.h"
 #include "dlprim/runtime/device.h"
 
 namespace dlprim {
+namespace {
 
-Defines dtype_defines(DType dtype) {
+Defines made_for(DType dtype) {
   const DTypeInfo& type = info(dtype);
   Defines defines;
   defines.set("STORAGE", type.storage_type).set("REAL", type.compute_type);
-  defines.set("LOAD", concat("LOAD_", type.name)).set("STORE", concat("STORE_", type.name));
+  defines.set("LOAD", interned(concat("LOAD_", type.name)));
+  defines.set("STORE", interned(concat("STORE_", type.name)));
   if (dtype != DType::float64) defines.add_option("-cl-single-precision-constant");
   return defines;
+}
+
+}  // namespace
+
+Defines dtype_defines(DType dtype) {
+  static const auto& of_dtypes = *[] {
+    auto* all = new std::array<Defines, dtype_count>;
+    for (std::size_t i = 0; i < all->size(); ++i) (*all)[i] = made_for(static_cast<DType>(i));
+    return all;
+  }();
+  return of_dtypes[static_cast<std::size_t>(dtype)];
 }
 
 void require_floating(DType dtype, const Device& device, const char* op) {

@@ -1,9 +1,11 @@
 #pragma once
 
 #include "dlprim/core/dtype.h"
-#include "dlprim/runtime/program.h"
+#include "dlprim/runtime/defines.h"
 
 namespace dlprim {
+
+class Device;
 
 /**
  * The macros that fit a kernel to a dtype: STORAGE (the buffer's element type), REAL (what it computes in),

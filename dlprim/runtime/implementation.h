@@ -41,6 +41,16 @@ struct Implementation {
   void (*run)(Queue& queue, const Problem& problem);
 };
 
+/** Implementation::can_take of kernels that are written for one shape, and need no more. */
+template <class Problem>
+bool runs_cpu_kernels(const DeviceInfo& device, const Problem&) {
+  return device.runs_cpu_kernels();
+}
+template <class Problem>
+bool runs_simt_kernels(const DeviceInfo& device, const Problem&) {
+  return !device.runs_cpu_kernels();
+}
+
 /** What all lists have in common: names, and what the user forces or bars. */
 class ImplementationFamily {
  public:
@@ -127,12 +137,14 @@ class ImplementationList : public ImplementationFamily {
   void run(Queue& queue, const Problem& problem) const {
     const DeviceInfo& device = queue.device().info();
     double multiply_adds = 0;
+    const bool is_counted = call_state.implementation && call_state.implementation->is_product;
     if constexpr (IsProduct<Problem>::value)
-      if (call_state.listeners && !call_state.implementation) multiply_adds = problem.multiply_adds();
+      if (call_state.listeners && !is_counted) multiply_adds = problem.multiply_adds();
     for (;;) {
       const int i = choose(device, problem);
       // Told once, though the first choice may be refused.
-      const ChosenImplementation chosen{name(), at(i).name, std::exchange(multiply_adds, 0)};
+      const ChosenImplementation chosen{name(), at(i).name, std::exchange(multiply_adds, 0),
+                                        is_counted || IsProduct<Problem>::value};
       const ChoiceScope scope(chosen);
       if (call_state.listeners) tell_of_choice(chosen, reasons(device, problem));
       try {

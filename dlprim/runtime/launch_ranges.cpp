@@ -26,9 +26,7 @@ Range share_range(const Queue& queue, std::int64_t parts, std::int64_t cost, int
 }
 
 Range group_per_row_range(const Queue& queue, std::int64_t rows, std::int64_t n) {
-  const DeviceInfo& device = queue.device().info();
-  if (device.runs_cpu_kernels()) return Range::linear(cpu_shares(device, rows, n), 1);
-  int group = work_group(device);
+  int group = work_group(queue.device().info());
   while (group > 32 && group / 2 >= n) group /= 2;
   return Range::groups(group, rows);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <sstream>
+#include <string_view>
 
 #include "dlprim/core/error.h"
 #include "dlprim/runtime/device.h"
@@ -85,14 +86,35 @@ std::string expanded_source(const std::string& file) {
   return text;
 }
 
+std::size_t ProgramTable::hash_of(const char* file, const char* name, const Defines& defines) {
+  const std::hash<std::string_view> hash;
+  return defines.hash() ^ hash(file) ^ (hash(name) << 1);
+}
+
+Kernel* ProgramTable::known(std::size_t hash, const char* file, const char* name,
+                            const Defines& defines) const {
+  const auto [first, end] = file_kernels_.equal_range(hash);
+  for (auto each = first; each != end; ++each) {
+    const FileKernel& found = each->second;
+    if (found.defines == defines && found.name == name && found.file == file) return found.kernel;
+  }
+  return nullptr;
+}
+
 Kernel& ProgramTable::kernel(const char* file, const char* name, const Defines& defines) {
-  std::string id;
-  id.reserve(96);
-  id.append(file).append(defines.text());
-  return lookup(std::move(id), name, [&](Origin origin) -> Program& {
-    return program(
-        concat(file, defines.text()), file, defines.text(), [file] { return expanded_source(file); }, origin);
+  const std::size_t hash = hash_of(file, name, defines);
+  {
+    const DeviceLock lock(mutex_);
+    if (Kernel* found = known(hash, file, name, defines)) return *found;
+  }
+  const std::string options = defines.text();
+  Kernel& kernel = lookup(concat(file, options), name, [&](Origin origin) -> Program& {
+    return program(concat(file, options), file, options, [file] { return expanded_source(file); }, origin);
   });
+  const DeviceLock lock(mutex_);
+  if (!known(hash, file, name, defines))
+    file_kernels_.emplace(hash, FileKernel{file, name, defines, &kernel});
+  return kernel;
 }
 
 Kernel& ProgramTable::generated_kernel(const std::string& identity, const char* name, const char* options,

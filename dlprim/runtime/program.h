@@ -10,47 +10,13 @@
 #include <unordered_map>
 #include <vector>
 
-#include "dlprim/core/fields.h"
+#include "dlprim/runtime/defines.h"
 #include "dlprim/runtime/lifetime.h"
 #include "dlprim/runtime/opencl.h"
 
 namespace dlprim {
 
 class Device;
-
-/** Macro definitions a program is specialised on, in the order given; part of its identity. */
-class Defines {
- public:
-  Defines() = default;
-  template <class T>
-  Defines& set(const char* macro, const T& value) & {
-    append(macro, to_text(value));
-    return *this;
-  }
-  template <class T>
-  Defines&& set(const char* macro, const T& value) && {
-    append(macro, to_text(value));
-    return std::move(*this);
-  }
-  Defines& add_option(const char* option) {
-    text_.append(" ").append(option);
-    return *this;
-  }
-  const std::string& text() const { return text_; }
-  FIELDS(text_)
-
- private:
-  void append(const char* macro, const std::string& value) {
-    text_.append(" -D").append(macro).append("=").append(value);
-  }
-  static std::string to_text(const std::string& value) { return value; }
-  static std::string to_text(const char* value) { return value; }
-  template <class T>
-  static std::string to_text(const T& value) {
-    return std::to_string(value);
-  }
-  std::string text_;
-};
 
 /** A built program and the launch variants (kernel and work-group size) whose machine code its cached binary
  * has. */
@@ -97,7 +63,7 @@ struct Kernel {
   SetValues values;                         // guarded by the queue's lock
 };
 
-/** Remembers a kernel for each of the first devices, so that it is looked up by its text once. */
+/** Remembers a kernel for each of the first devices, so that it is looked up once. */
 class KernelHandle {
  public:
   /** The kernel of that device, which `find()` looks up the first time. */
@@ -125,7 +91,7 @@ class ProgramTable {
   explicit ProgramTable(Device& device) : device_(device) {}
 
   /** Kernel `name` of the source file `file` (its path below dlprim/), built with `defines`. Throws
-   * KernelBuildError. */
+   * KernelBuildError. Finding one that is there makes no text: operators ask at every launch. */
   Kernel& kernel(const char* file, const char* name, const Defines& defines = {});
 
   /** Kernel `name` of a generated source. `identity` names the source uniquely; `source` is asked for only to
@@ -155,6 +121,15 @@ class ProgramTable {
  private:
   enum class Origin { cache_or_source, source };
 
+  /** What a kernel of a file was asked for with. */
+  struct FileKernel {
+    std::string file, name;
+    Defines defines;
+    Kernel* kernel;
+  };
+
+  static std::size_t hash_of(const char* file, const char* name, const Defines& defines);
+  Kernel* known(std::size_t hash, const char* file, const char* name, const Defines& defines) const;
   Program& program(const std::string& identity, const std::string& label, const std::string& options,
                    const std::function<std::string()>& source, Origin origin);
   Kernel& lookup(std::string id, const char* name, const std::function<Program&(Origin)>& make_program);
@@ -164,9 +139,10 @@ class ProgramTable {
 
   Device& device_;
   std::mutex building_;       // held while a program is built; taken before mutex_, never after
-  mutable std::mutex mutex_;  // of the two tables, whose entries stay where they are
+  mutable std::mutex mutex_;  // of the three tables, whose entries stay where they are
   std::unordered_map<std::string, Program> programs_;
   std::unordered_map<std::string, Kernel> kernels_;
+  std::unordered_multimap<std::size_t, FileKernel> file_kernels_;  // those of kernels_, by hash_of
   std::set<Program*> unsettled_;
   std::mutex unsettled_mutex_;
 };

@@ -1,6 +1,7 @@
 #include "dlprim/ops/attention/attention.h"
 
 #include <algorithm>
+#include <array>
 
 #include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
@@ -11,7 +12,7 @@
 #include "dlprim/ops/softmax/softmax.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
-#include "dlprim/runtime/launch_ranges.h"
+#include "dlprim/runtime/row_implementations.h"
 
 namespace dlprim {
 namespace {
@@ -49,6 +50,29 @@ MaskStrides mask_strides(const Tensor* mask, const Tensor& scores, const Attenti
   const Dims& s = mask->strides;
   return {s[0], s[1], s[2], s[3], mask->shape[1]};
 }
+
+struct SoftmaxProblem {
+  AttentionExtents e;
+  const Tensor& scores;
+  double scale;
+  const Tensor* mask;
+  MaskStrides strides;
+
+  std::int64_t rows() const { return e.rows; }
+  std::int64_t row_length() const { return e.keys; }
+  void launch(Queue& queue, const Range& range) const {
+    const bool hides = mask && mask->dtype == DType::boolean;
+    Kernel& kernel =
+        queue.kernel("ops/attention/attention.cl", "attention_softmax", dtype_defines(scores.dtype));
+    with_real(scores.dtype, [&](auto zero) {
+      queue.launch(kernel, range, scores, e, static_cast<decltype(zero)>(scale),
+                   Optional{hides ? mask : nullptr}, Optional{hides ? nullptr : mask}, strides);
+    });
+  }
+};
+
+const ImplementationList<SoftmaxProblem> softmax_implementations("attention_softmax",
+                                                                 row_implementations<SoftmaxProblem>());
 
 // ---- attention in parts
 
@@ -132,8 +156,13 @@ class Attention {
 
   const Sizes& sizes() const { return sizes_; }
   Dims scores_shape() const { return {sizes_.batch, sizes_.queries, sizes_.keys}; }
-  std::vector<Part> parts() const {
-    return parts_of(queue_.device().info(), sizes_, probabilities_ != nullptr, settings_.is_causal && !mask_);
+  const Tensor* probabilities() const { return probabilities_; }
+  const Tensor& query() const { return query_; }
+  const Tensor& key() const { return key_; }
+  const Tensor& value() const { return value_; }
+  double scale() const { return settings_.scale; }
+  std::vector<Part> parts(bool is_whole) const {
+    return parts_of(queue_.device().info(), sizes_, is_whole, settings_.is_causal && !mask_);
   }
 
   /** What the softmax gives, into the probabilities if they are kept. */
@@ -172,6 +201,16 @@ class Attention {
     multiply(a, b, product, alpha);
     if (!adds) return copy(queue_, product, target);
     add(target, product);
+  }
+  /** What the softmax' result leaves of dy @ value^T. */
+  Tensor gradient_by_scores(const Part& part, const Tensor& likely, const Tensor& dy,
+                            const Tensor* grad_weights) const {
+    const Tensor by_weights = scratch(part), by_scores = scratch(part);
+    multiply(dy, keys_of(value_, part).transposed(), by_weights);
+    if (grad_weights) add(by_weights, *grad_weights);
+    if (drops()) drop(by_weights, part, by_weights);
+    softmax_backward(queue_, by_weights, likely, -1, by_scores);
+    return by_scores;
   }
   /** a += b */
   void add(const Tensor& a, const Tensor& b) const {
@@ -214,6 +253,74 @@ class Attention {
   const Sizes sizes_;
 };
 
+/** The output. */
+struct ForwardProblem {
+  const Attention& attention;
+  const Tensor& output;
+
+  void run(Queue&, const Part& part) const {
+    const Tensor weights = attention.dropped(attention.likely(part), part);
+    attention.multiply_into(queries_of(output, part), false, weights, keys_of(attention.value(), part), 1);
+  }
+};
+
+/** The gradients. */
+struct BackwardProblem {
+  const Attention& attention;
+  const Tensor& grad_output;
+  const Tensor* grad_weights;
+  const AttentionGradients& gradients;
+
+  void run(Queue& queue, const Part& part) const {
+    // To what the item's parts before it gave.
+    const bool adds = part.query + part.queries < attention.sizes().queries;
+    const Tensor likely = attention.probabilities() ? *attention.probabilities() : attention.likely(part);
+    const Tensor dy = queries_of(grad_output, part);
+    if (gradients.value.defined())
+      attention.multiply_into(keys_of(gradients.value, part), adds,
+                              attention.dropped(likely, part).transposed(), dy, 1);
+    if (!gradients.query.defined() && !gradients.key.defined() && !gradients.mask.defined()) return;
+    const Tensor by_scores = attention.gradient_by_scores(part, likely, dy, grad_weights);
+    if (gradients.mask.defined())
+      copy(queue, by_scores, scores_of(gradients.mask, attention.scores_shape(), part));
+    if (gradients.query.defined())
+      attention.multiply_into(queries_of(gradients.query, part), false, by_scores,
+                              keys_of(attention.key(), part), attention.scale());
+    if (gradients.key.defined())
+      attention.multiply_into(keys_of(gradients.key, part), adds, by_scores.transposed(),
+                              queries_of(attention.query(), part), attention.scale());
+  }
+};
+
+template <class Problem, bool is_whole>
+void run_parts(Queue& queue, const Problem& p) {
+  for (const Part& part : p.attention.parts(is_whole)) p.run(queue, part);
+}
+
+template <class Problem>
+double cost_by_scores(const DeviceInfo&, const Problem& p) {
+  return static_cast<double>(product(p.attention.scores_shape()));
+}
+
+/** Without probabilities the matrix of scores is not to be there as a whole, though it could: dropout, which
+ * draws part by part, has to draw alike in both directions. */
+template <class Problem>
+std::array<Implementation<Problem>, 2> whole_or_in_parts() {
+  return {{{"whole_matrix",
+            [](const DeviceInfo&, const Problem& p) {
+              return p.attention.probabilities() || !p.attention.drops();
+            },
+            [](const DeviceInfo& device, const Problem& p) { return 2 * cost_by_scores(device, p); },
+            run_parts<Problem, true>},
+           {"in_parts", [](const DeviceInfo&, const Problem& p) { return !p.attention.probabilities(); },
+            cost_by_scores<Problem>, run_parts<Problem, false>}}};
+}
+
+const ImplementationList<ForwardProblem> forward_implementations("attention_forward",
+                                                                 whole_or_in_parts<ForwardProblem>());
+const ImplementationList<BackwardProblem> backward_implementations("attention_backward",
+                                                                   whole_or_in_parts<BackwardProblem>());
+
 void require_gradient(const char* what, const Tensor& gradient, const Dims& shape, DType dtype) {
   if (gradient.defined()) require_like(op, what, gradient, shape, dtype);
 }
@@ -226,14 +333,7 @@ void attention_softmax(Queue& queue, const Tensor& scores, double scale, const T
   const AttentionExtents e = extents_of(queue, scores, is_causal, part);
   const MaskStrides strides = mask_strides(mask, scores, part);
   if (scores.numel() == 0) return;
-  const bool hides = mask && mask->dtype == DType::boolean;
-  Kernel& kernel =
-      queue.kernel("ops/attention/attention.cl", "attention_softmax", dtype_defines(scores.dtype));
-  with_real(scores.dtype, [&](auto zero) {
-    queue.launch(kernel, group_per_row_range(queue, e.rows, e.keys), scores, e,
-                 static_cast<decltype(zero)>(scale), Optional{hides ? mask : nullptr},
-                 Optional{hides ? nullptr : mask}, strides);
-  });
+  softmax_implementations.run(queue, {e, scores, scale, mask, strides});
 }
 
 bool attention_keeps_probabilities(const Tensor& query, const Tensor& key, const Tensor& value) {
@@ -258,10 +358,7 @@ void attention_forward(Queue& queue, const Tensor& query, const Tensor& key, con
   const Attention attention(queue, query, key, value, mask, settings, probabilities);
   const Sizes& s = attention.sizes();
   require_like(op, "the output", output, {s.batch, s.queries, s.value_columns}, query.dtype);
-  for (const Part& part : attention.parts()) {
-    const Tensor weights = attention.dropped(attention.likely(part), part);
-    attention.multiply_into(queries_of(output, part), false, weights, keys_of(value, part), 1);
-  }
+  forward_implementations.run(queue, {attention, output});
 }
 
 void attention_backward(Queue& queue, const Tensor& grad_output, const Tensor* grad_weights,
@@ -283,28 +380,7 @@ void attention_backward(Queue& queue, const Tensor& grad_output, const Tensor* g
   require(!gradients.mask.defined() || mask, op, ": there is no mask to have a gradient");
   if (mask) require_gradient("the mask's gradient", gradients.mask, mask->shape, dtype);
 
-  const bool needs_scores = gradients.query.defined() || gradients.key.defined() || gradients.mask.defined();
-  for (const Part& part : attention.parts()) {
-    const bool adds = part.query + part.queries < s.queries;  // to what the item's parts before it gave
-    const Tensor likely = probabilities ? *probabilities : attention.likely(part);
-    const Tensor dy = queries_of(grad_output, part);
-    if (gradients.value.defined())
-      attention.multiply_into(keys_of(gradients.value, part), adds,
-                              attention.dropped(likely, part).transposed(), dy, 1);
-    if (!needs_scores) continue;
-    const Tensor by_weights = attention.scratch(part), by_scores = attention.scratch(part);
-    attention.multiply(dy, keys_of(value, part).transposed(), by_weights);
-    if (grad_weights) attention.add(by_weights, *grad_weights);
-    if (attention.drops()) attention.drop(by_weights, part, by_weights);
-    softmax_backward(queue, by_weights, likely, -1, by_scores);
-    if (gradients.mask.defined()) copy(queue, by_scores, scores_of(gradients.mask, all_scores, part));
-    if (gradients.query.defined())
-      attention.multiply_into(queries_of(gradients.query, part), false, by_scores, keys_of(key, part),
-                              settings.scale);
-    if (gradients.key.defined())
-      attention.multiply_into(keys_of(gradients.key, part), adds, by_scores.transposed(),
-                              queries_of(query, part), settings.scale);
-  }
+  backward_implementations.run(queue, {attention, grad_output, grad_weights, gradients});
 }
 
 }  // namespace dlprim

@@ -28,9 +28,9 @@ struct AttentionSettings {
 
 /**
  * `probabilities`: nullptr, or [batch, queries, keys], what the softmax gives, before dropout. Without it the
- * matrix is never there as a whole: it is made in parts of a size that suits the device (attention_backward
- * makes them anew), and of a causal one without a mask little more than half is made. Dropout draws part by
- * part. Throws ValueError, TypeError.
+ * matrix is never there as a whole (unless the implementation "whole_matrix" is forced): it is made in parts
+ * of a size that suits the device (attention_backward makes them anew), and of a causal one without a mask
+ * little more than half is made. Dropout draws part by part. Throws ValueError, TypeError.
  */
 void attention_forward(Queue& queue, const Tensor& query, const Tensor& key, const Tensor& value,
                        const Tensor* mask, const AttentionSettings& settings, const Tensor& output,

@@ -22,7 +22,7 @@ int tile_columns(DType dtype) {
 
 Defines defines(DType dtype) {
   return dtype_defines(dtype)
-      .set("VEC", concat(info(dtype).compute_type, lanes(dtype)))
+      .set("VEC", dtype == DType::float64 ? "double8" : "float16")
       .set("LANES", lanes(dtype))
       .set("DIRECT", dtype == compute_dtype(dtype) ? 1 : 0);
 }

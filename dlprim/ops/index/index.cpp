@@ -13,7 +13,7 @@ constexpr const char* file = "ops/index/index.cl";
 
 /** The kernel `name` for elements of the size of `dtype`. */
 Kernel& mover(Queue& queue, const char* name, DType dtype) {
-  return queue.kernel(file, concat(name, "_", 8 * size_of(dtype)).c_str());
+  return queue.kernel(file, (std::string(name) + '_' + std::to_string(8 * size_of(dtype))).c_str());
 }
 
 /** Dimensions [from, to) as one: its size and stride, or nothing where they do not run on evenly. */

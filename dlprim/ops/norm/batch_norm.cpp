@@ -1,6 +1,7 @@
 #include "dlprim/ops/norm/batch_norm.h"
 
 #include <algorithm>
+#include <array>
 
 #include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
@@ -9,6 +10,7 @@
 #include "dlprim/runtime/alignment.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
+#include "dlprim/runtime/implementation.h"
 #include "dlprim/runtime/launch_ranges.h"
 
 namespace dlprim {
@@ -18,12 +20,10 @@ std::int64_t per_channel(const BatchNormExtents& e) {
   return static_cast<std::int64_t>(e.batch) * e.plane;
 }
 
-Kernel& norm_kernel(Queue& queue, const char* kernel, const Tensor& x) {
-  return queue.kernel("ops/norm/batch_norm.cl", kernel, dtype_defines(x.dtype));
-}
+constexpr const char* file = "ops/norm/batch_norm.cl";
 
-bool is_cpu(const Queue& queue) {
-  return queue.device().info().runs_cpu_kernels();
+Kernel& norm_kernel(Queue& queue, const char* kernel, const Tensor& x) {
+  return queue.kernel(file, kernel, dtype_defines(x.dtype));
 }
 
 int group_size(const Queue& queue) {
@@ -45,58 +45,184 @@ void require_channels(const char* op, const char* what, const Tensor* t, const T
   require_like(op, what, t, {x.shape[1]}, compute_dtype(x.dtype));
 }
 
-/** How the work on all channels is split: e.parts per channel and, on a CPU, `blocks` of channels. */
+Tensor partials_of(Queue& queue, const Tensor& x, const BatchNormExtents& e) {
+  // ACC of moments.cl.
+  const DType dtype = queue.device().info().fp64 ? DType::float64 : compute_dtype(x.dtype);
+  return queue.scratch({e.channels, e.parts, 2}, dtype);
+}
+
+// For the kernels that join the parts: a work item a channel.
+Range channels_range(Queue& queue, const BatchNormExtents& e) {
+  const DeviceInfo& device = queue.device().info();
+  return Range::linear(e.channels, device.runs_cpu_kernels() ? 1 : work_group(device, 64));
+}
+
+/** How sums over channels are split: in e.parts per channel and, on a CPU, in `blocks` of channels. */
 struct Split {
   cl_int blocks;
   Range range;
 };
 
-Split split(Queue& queue, BatchNormExtents& e) {
-  const int units = queue.device().info().compute_units;
-  if (is_cpu(queue)) {
-    const int items = 8 * units;
-    e.parts = std::min(e.batch, items);
-    const cl_int blocks = std::min(e.channels, (items + e.parts - 1) / e.parts);
-    return {blocks, Range::linear(static_cast<std::int64_t>(e.parts) * blocks, 1)};
+// ---- problems: what their kernels work on, and what they launch
+
+/** Mean, invstd and the running statistics from x. */
+struct StatisticsProblem {
+  BatchNormExtents e;
+  const Tensor& x;
+  double eps;
+  const Tensor &mean, &invstd;
+  const RunningStatistics& running;
+
+  static constexpr const char* kernel = "batch_norm_moments";
+  std::array<const Tensor*, 1> vectors() const { return {&x}; }
+  /** `extents`: e with its parts. */
+  void launch(Queue& queue, Kernel& moments, const BatchNormExtents& extents, const Split& work) const {
+    const Tensor partials = partials_of(queue, x, extents);
+    const Tensor counts = queue.scratch({extents.channels, extents.parts}, DType::int32);
+    queue.launch(moments, work.range, x, extents, work.blocks, partials, counts);
+    with_real(x.dtype, [&](auto zero) {
+      using Real = decltype(zero);
+      const StatisticsOptions<Real> options{static_cast<Real>(eps), static_cast<Real>(running.momentum)};
+      queue.launch(norm_kernel(queue, "batch_norm_join_statistics", x), channels_range(queue, e), partials,
+                   counts, extents, options, mean, invstd, Optional{running.mean},
+                   Optional{running.variance});
+    });
   }
-  constexpr int groups_per_unit = 8;
-  const std::int64_t least = 16 * group_size(queue);  // elements that are worth a group
-  const std::int64_t by_size = std::max<std::int64_t>(1, per_channel(e) / least);
-  e.parts = static_cast<cl_int>(std::min<std::int64_t>(by_size, groups_per_unit * units / e.channels + 1));
-  return {1, Range::groups(group_size(queue), static_cast<std::int64_t>(e.channels) * e.parts)};
-}
-
-// For the kernels that join the parts: a work item a channel.
-Range channels_range(Queue& queue, const BatchNormExtents& e) {
-  return Range::linear(e.channels, is_cpu(queue) ? 1 : std::min(64, group_size(queue)));
-}
-
-/** A kernel over `tensors`, which have the shape of x; on a GPU an item takes four neighbours where they lie
- * in whole aligned vectors. */
-struct VectorKernel {
-  Kernel& kernel;
-  std::int64_t items;  // of an elementwise pass
 };
 
-VectorKernel vector_kernel(Queue& queue, const char* name, const Tensor& x,
-                           std::initializer_list<const Tensor*> tensors, const BatchNormExtents& e) {
-  if (is_cpu(queue)) return {norm_kernel(queue, name, x), x.numel()};
-  constexpr std::int64_t wide = 4;
-  bool is_wide = e.plane % wide == 0 && x.dtype == compute_dtype(x.dtype);
-  for (const Tensor* t : tensors) is_wide &= is_aligned_to(wide, *t);
-  const std::int64_t items = x.numel() / (is_wide ? wide : 1);
-  Defines defines = dtype_defines(x.dtype);
-  defines.set("WIDTH", is_wide ? wide : 1).set("INDEX", items > max_kernel_int ? "ulong" : "uint");
-  return {queue.kernel("ops/norm/batch_norm.cl", name, defines), items};
+/** The gradients of weight and bias, and the coefficients of the input's, from dy and x. */
+struct GradientSumsProblem {
+  BatchNormExtents e;
+  const Tensor &x, &dy, &mean, &invstd;
+  const Tensor *dweight, *dbias;
+  const Tensor& coefficients;
+
+  static constexpr const char* kernel = "batch_norm_gradient_sums";
+  std::array<const Tensor*, 2> vectors() const { return {&dy, &x}; }
+  /** `extents`: e with its parts. */
+  void launch(Queue& queue, Kernel& sums, const BatchNormExtents& extents, const Split& work) const {
+    const Tensor partials = partials_of(queue, x, extents);
+    queue.launch(sums, work.range, dy, x, extents, work.blocks, mean, partials);
+    queue.launch(norm_kernel(queue, "batch_norm_join_gradients", x), channels_range(queue, e), partials,
+                 extents, mean, invstd, Optional{dweight}, Optional{dbias}, coefficients);
+  }
+};
+
+/** y from x and its statistics. */
+struct ForwardProblem {
+  BatchNormExtents e;
+  const Tensor &x, &mean, &invstd;
+  const Tensor *weight, *bias;
+  const Tensor& y;
+
+  static constexpr const char* kernel = "batch_norm_forward";
+  std::array<const Tensor*, 2> vectors() const { return {&x, &y}; }
+  void launch(Queue& queue, Kernel& normalise, const Range& range) const {
+    queue.launch(normalise, range, x, e, mean, invstd, Optional{weight}, Optional{bias}, y);
+  }
+};
+
+/** dx from dy and x; without coefficients mean and invstd are constants. */
+struct InputGradientProblem {
+  BatchNormExtents e;
+  const Tensor &x, &dy, &mean, &invstd;
+  const Tensor *weight, *coefficients;
+  const Tensor& dx;
+
+  static constexpr const char* kernel = "batch_norm_input_gradient";
+  std::array<const Tensor*, 3> vectors() const { return {&dy, &x, &dx}; }
+  void launch(Queue& queue, Kernel& gradient, const Range& range) const {
+    queue.launch(gradient, range, dy, x, e, mean, invstd, Optional{weight}, Optional{coefficients}, dx);
+  }
+};
+
+// ---- implementations
+
+template <class Problem>
+double cost_by_element(const DeviceInfo&, const Problem& p) {
+  return static_cast<double>(p.x.numel());
 }
 
-template <class... Args>
-void launch_elementwise(Queue& queue, const char* name, const Tensor& x,
-                        std::initializer_list<const Tensor*> tensors, const BatchNormExtents& e,
-                        const Args&... args) {
-  const VectorKernel work = vector_kernel(queue, name, x, tensors, e);
-  queue.launch(work.kernel, share_range(queue, work.items), args...);
+/** Images are shared by the work items, which run through a few channels of theirs in the order of memory. */
+template <class Problem>
+void run_by_images(Queue& queue, const Problem& p) {
+  BatchNormExtents e = p.e;
+  const int items = 8 * queue.device().info().compute_units;
+  e.parts = std::min(e.batch, items);
+  const cl_int blocks = std::min(e.channels, (items + e.parts - 1) / e.parts);
+  p.launch(queue, norm_kernel(queue, Problem::kernel, p.x), e,
+           {blocks, Range::linear(static_cast<std::int64_t>(e.parts) * blocks, 1)});
 }
+
+/** A work item takes whole planes. */
+template <class Problem>
+void run_by_planes(Queue& queue, const Problem& p) {
+  p.launch(queue, norm_kernel(queue, Problem::kernel, p.x), share_range(queue, p.x.numel()));
+}
+
+/** Work items take `width` neighbours at a time. */
+template <class Problem, std::int64_t width>
+struct InVectors {
+  static bool can_take(const DeviceInfo& device, const Problem& p) {
+    if (device.runs_cpu_kernels()) return false;
+    if (width == 1) return true;
+    if (p.e.plane % width != 0 || p.x.dtype != compute_dtype(p.x.dtype)) return false;
+    for (const Tensor* t : p.vectors())
+      if (!is_aligned_to(width, *t)) return false;
+    return true;
+  }
+  static double expected_cost(const DeviceInfo&, const Problem& p) {
+    return static_cast<double>(p.x.numel()) / width;
+  }
+  static Kernel& kernel(Queue& queue, const Problem& p) {
+    return queue.kernel(file, Problem::kernel,
+                        dtype_defines(p.x.dtype)
+                            .set("WIDTH", width)
+                            .set("INDEX", p.x.numel() / width > max_kernel_int ? "ulong" : "uint"));
+  }
+
+  /** Work groups share a channel's elements. */
+  static void run_sums(Queue& queue, const Problem& p) {
+    constexpr int groups_per_unit = 8;
+    const int group = group_size(queue), units = queue.device().info().compute_units;
+    const std::int64_t least = 16 * group;  // elements that are worth a group
+    const std::int64_t by_size = std::max<std::int64_t>(1, per_channel(p.e) / least);
+    BatchNormExtents e = p.e;
+    e.parts = static_cast<cl_int>(std::min<std::int64_t>(by_size, groups_per_unit * units / e.channels + 1));
+    p.launch(queue, kernel(queue, p), e,
+             {1, Range::groups(group, static_cast<std::int64_t>(e.channels) * e.parts)});
+  }
+  static void run_elements(Queue& queue, const Problem& p) {
+    p.launch(queue, kernel(queue, p), share_range(queue, p.x.numel() / width));
+  }
+};
+
+template <class Problem>
+std::array<Implementation<Problem>, 3> sums_of_channels() {
+  using One = InVectors<Problem, 1>;
+  using Four = InVectors<Problem, 4>;
+  return {{{"cpu_images", runs_cpu_kernels<Problem>, cost_by_element<Problem>, run_by_images<Problem>},
+           {"simt_elements", One::can_take, One::expected_cost, One::run_sums},
+           {"simt_vectors", Four::can_take, Four::expected_cost, Four::run_sums}}};
+}
+
+template <class Problem>
+std::array<Implementation<Problem>, 3> element_by_element() {
+  using One = InVectors<Problem, 1>;
+  using Four = InVectors<Problem, 4>;
+  return {{{"cpu_planes", runs_cpu_kernels<Problem>, cost_by_element<Problem>, run_by_planes<Problem>},
+           {"simt_elements", One::can_take, One::expected_cost, One::run_elements},
+           {"simt_vectors", Four::can_take, Four::expected_cost, Four::run_elements}}};
+}
+
+const ImplementationList<StatisticsProblem> statistics_implementations("batch_norm_statistics",
+                                                                       sums_of_channels<StatisticsProblem>());
+const ImplementationList<GradientSumsProblem> gradient_sums_implementations(
+    "batch_norm_gradient_sums", sums_of_channels<GradientSumsProblem>());
+const ImplementationList<ForwardProblem> forward_implementations("batch_norm_forward",
+                                                                 element_by_element<ForwardProblem>());
+const ImplementationList<InputGradientProblem> input_gradient_implementations(
+    "batch_norm_input_gradient", element_by_element<InputGradientProblem>());
 
 void require_statistics(const char* op, const Tensor& x, const BatchNormExtents& e, const Tensor& mean,
                         const Tensor& invstd, const RunningStatistics& running) {
@@ -116,32 +242,16 @@ void require_forward(const char* op, const Tensor& x, const Tensor& mean, const 
   require_channels(op, "bias", bias, x);
 }
 
-Tensor partials_of(Queue& queue, const Tensor& x, const BatchNormExtents& e) {
-  // ACC of moments.cl.
-  const DType dtype = queue.device().info().fp64 ? DType::float64 : compute_dtype(x.dtype);
-  return queue.scratch({e.channels, e.parts, 2}, dtype);
-}
-
 }  // namespace
 
 void batch_norm_statistics(Queue& queue, const Tensor& x, double eps, const Tensor& mean,
                            const Tensor& invstd, const RunningStatistics& running) {
   ENTER(batch_norm_statistics, queue, x, eps, mean, invstd, running);
   constexpr const char* op = "batch_norm";
-  BatchNormExtents e = extents_of(queue, op, x);
+  const BatchNormExtents e = extents_of(queue, op, x);
   require_statistics(op, x, e, mean, invstd, running);
   if (e.channels == 0) return;
-  const Split work = split(queue, e);
-  const Tensor partials = partials_of(queue, x, e);
-  const Tensor counts = queue.scratch({e.channels, e.parts}, DType::int32);
-  queue.launch(vector_kernel(queue, "batch_norm_moments", x, {&x}, e).kernel, work.range, x, e, work.blocks,
-               partials, counts);
-  with_real(x.dtype, [&](auto zero) {
-    using Real = decltype(zero);
-    const StatisticsOptions<Real> options{static_cast<Real>(eps), static_cast<Real>(running.momentum)};
-    queue.launch(norm_kernel(queue, "batch_norm_join_statistics", x), channels_range(queue, e), partials,
-                 counts, e, options, mean, invstd, Optional{running.mean}, Optional{running.variance});
-  });
+  statistics_implementations.run(queue, {e, x, eps, mean, invstd, running});
 }
 
 void batch_norm_invstd(Queue& queue, const Tensor& variance, double eps, const Tensor& invstd) {
@@ -168,8 +278,7 @@ void batch_norm_forward(Queue& queue, const Tensor& x, const Tensor& mean, const
   const BatchNormExtents e = extents_of(queue, op, x);
   require_forward(op, x, mean, invstd, weight, bias, y);
   if (x.numel() == 0) return;
-  launch_elementwise(queue, "batch_norm_forward", x, {&x, &y}, e, x, e, mean, invstd, Optional{weight},
-                     Optional{bias}, y);
+  forward_implementations.run(queue, {e, x, mean, invstd, weight, bias, y});
 }
 
 void batch_norm_training_forward(Queue& queue, const Tensor& x, const Tensor* weight, const Tensor* bias,
@@ -187,7 +296,7 @@ void batch_norm_backward(Queue& queue, const Tensor& dy, const Tensor& x, const 
                          const Tensor* dweight, const Tensor* dbias) {
   ENTER(batch_norm_backward, queue, dy, x, mean, invstd, weight, training, dx, dweight, dbias);
   constexpr const char* op = "batch_norm backward";
-  BatchNormExtents e = extents_of(queue, op, x);
+  const BatchNormExtents e = extents_of(queue, op, x);
   require_like(op, "the gradient", dy, x.shape, x.dtype);
   require_like(op, "dx", dx, x.shape, x.dtype);
   for (const Tensor* t : {&mean, &invstd}) require_channels(op, "statistics", t, x);
@@ -202,17 +311,12 @@ void batch_norm_backward(Queue& queue, const Tensor& dy, const Tensor& x, const 
   }
   Tensor coefficients;
   if (wants_sums || (dx && training)) {
-    const Split work = split(queue, e);
-    const Tensor partials = partials_of(queue, x, e);
     coefficients = queue.scratch({e.channels, 2}, compute_dtype(x.dtype));
-    queue.launch(vector_kernel(queue, "batch_norm_gradient_sums", x, {&dy, &x}, e).kernel, work.range, dy, x,
-                 e, work.blocks, mean, partials);
-    queue.launch(norm_kernel(queue, "batch_norm_join_gradients", x), channels_range(queue, e), partials, e,
-                 mean, invstd, Optional{dweight}, Optional{dbias}, coefficients);
+    gradient_sums_implementations.run(queue, {e, x, dy, mean, invstd, dweight, dbias, coefficients});
   }
   if (dx)
-    launch_elementwise(queue, "batch_norm_input_gradient", x, {&dy, &x, dx}, e, dy, x, e, mean, invstd,
-                       Optional{weight}, Optional{training ? &coefficients : nullptr}, *dx);
+    input_gradient_implementations.run(
+        queue, {e, x, dy, mean, invstd, weight, training ? &coefficients : nullptr, *dx});
 }
 
 }  // namespace dlprim

@@ -5,7 +5,7 @@
 #include "dlprim/core/real.h"
 #include "dlprim/ops/norm/norm_shared.h"
 #include "dlprim/runtime/dtype_defines.h"
-#include "dlprim/runtime/launch_ranges.h"
+#include "dlprim/runtime/row_implementations.h"
 
 namespace dlprim {
 namespace {
@@ -22,6 +22,47 @@ Kernel& row_kernel(Queue& queue, const char* kernel, const Tensor& x) {
   return queue.kernel("ops/norm/row_norm.cl", kernel, dtype_defines(x.dtype));
 }
 
+/** y and the statistics from x. */
+struct ForwardProblem {
+  RowNormExtents e;
+  const Tensor& x;
+  const Tensor *weight, *bias;
+  double eps;
+  const Tensor& y;
+  const Tensor* mean;
+  const Tensor& invstd;
+
+  std::int64_t rows() const { return e.rows; }
+  std::int64_t row_length() const { return e.n; }
+  void launch(Queue& queue, const Range& range) const {
+    with_real(x.dtype, [&](auto zero) {
+      queue.launch(row_kernel(queue, "row_norm_forward", x), range, x, e, Optional{weight}, Optional{bias},
+                   static_cast<decltype(zero)>(eps), y, Optional{mean}, invstd);
+    });
+  }
+};
+
+/** dx and the terms of the weight's gradient from dy and x. */
+struct BackwardProblem {
+  RowNormExtents e;
+  const Tensor &dy, &x;
+  const Tensor *weight, *mean;
+  const Tensor &invstd, &dx;
+  const Tensor* weight_terms;
+
+  std::int64_t rows() const { return e.rows; }
+  std::int64_t row_length() const { return e.n; }
+  void launch(Queue& queue, const Range& range) const {
+    queue.launch(row_kernel(queue, "row_norm_backward", x), range, dy, x, e, Optional{weight}, Optional{mean},
+                 invstd, dx, Optional{weight_terms});
+  }
+};
+
+const ImplementationList<ForwardProblem> forward_implementations("row_norm_forward",
+                                                                 row_implementations<ForwardProblem>());
+const ImplementationList<BackwardProblem> backward_implementations("row_norm_backward",
+                                                                   row_implementations<BackwardProblem>());
+
 }  // namespace
 
 void row_norm_forward(Queue& queue, const NormRows& rows, const Tensor& x, const Tensor* weight,
@@ -35,12 +76,7 @@ void row_norm_forward(Queue& queue, const NormRows& rows, const Tensor& x, const
   require_elements(op, "the result", y, x.numel(), x.dtype);
   require_elements(op, "mean", mean, rows.rows, compute_dtype(x.dtype));
   require_elements(op, "invstd", invstd, rows.rows, compute_dtype(x.dtype));
-  if (x.numel() == 0) return;
-  with_real(x.dtype, [&](auto zero) {
-    queue.launch(row_kernel(queue, "row_norm_forward", x), group_per_row_range(queue, rows.rows, rows.n), x,
-                 e, Optional{weight}, Optional{bias}, static_cast<decltype(zero)>(eps), y, Optional{mean},
-                 invstd);
-  });
+  if (x.numel() > 0) forward_implementations.run(queue, {e, x, weight, bias, eps, y, mean, invstd});
 }
 
 void row_norm_backward(Queue& queue, const NormRows& rows, const Tensor& dy, const Tensor& x,
@@ -55,9 +91,7 @@ void row_norm_backward(Queue& queue, const NormRows& rows, const Tensor& dy, con
   require_elements(op, "invstd", invstd, rows.rows, compute_dtype(x.dtype));
   require_elements(op, "dx", dx, x.numel(), x.dtype);
   require_elements(op, "the terms", weight_terms, x.numel(), compute_dtype(x.dtype));
-  if (x.numel() == 0) return;
-  queue.launch(row_kernel(queue, "row_norm_backward", x), group_per_row_range(queue, rows.rows, rows.n), dy,
-               x, e, Optional{weight}, Optional{mean}, invstd, dx, Optional{weight_terms});
+  if (x.numel() > 0) backward_implementations.run(queue, {e, dy, x, weight, mean, invstd, dx, weight_terms});
 }
 
 }  // namespace dlprim

@@ -55,8 +55,7 @@ void fused_step(Queue& queue, ParameterPack& pack, const std::vector<OptimizedPa
                      ": expected parameters of dtype float32 or float64, got ", name(dtype));
   const PackRows rows = rows_of(update.kernel, parameters);
   Defines defines = dtype_defines(dtype);
-  defines.set((std::string("ONLY_") + update.kernel).c_str(), 1);
-  defines.add_option(update.defines.text().c_str());
+  defines.set(interned(std::string("ONLY_") + update.kernel), 1).append(update.defines);
   with_real(dtype, [&](auto zero) {
     Coefficients<decltype(zero)> coefficients{};
     for (std::size_t i = 0; i < update.coefficients.size(); ++i)

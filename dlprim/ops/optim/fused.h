@@ -1,10 +1,15 @@
 #pragma once
 
+#include "dlprim/core/arguments.h"
 #include "dlprim/core/fields.h"
 #include "dlprim/ops/optim/parameter_pack.h"
-#include "dlprim/runtime/program.h"
+#include "dlprim/runtime/defines.h"
 
 namespace dlprim {
+
+inline ArgumentValue argument_value(const Defines& defines) {
+  return defines.text();
+}
 
 /** A kernel of fused.cl, specialised by `defines`, and the coefficients that it reads, in the order in which
  * it names them, at most MAX_COEFFICIENTS: what OptimizerRule::update (rules.h) makes. */

@@ -37,12 +37,10 @@ inline REAL average_gradient(const __global STORAGE *dy, const PoolWindow *w, co
   return sum;
 }
 
-#if SHAPE_CPU
+#if SHAPE_CPU && EXACT_STORAGE
 
-inline void average_backward_plane(const __global STORAGE *restrict dy, __global STORAGE *restrict dx, const PoolWindow *w,
-                           const PoolDivisor *d) {
-#if EXACT_STORAGE
-  // The plane stays in the cache, so that adding each window to it is cheaper than gathering.
+inline void scatter_average(const __global STORAGE *restrict dy, __global STORAGE *restrict dx, const PoolWindow *w,
+                            const PoolDivisor *d) {
   const int in_count = w->size[0] * w->size[1];
   for (int i = 0; i < in_count; ++i) dx[i] = 0;
   for (int oh = 0; oh < w->out[0]; ++oh)
@@ -53,10 +51,14 @@ inline void average_backward_plane(const __global STORAGE *restrict dy, __global
       for (int h = rows.first; h < rows.end; ++h)
         for (int c = columns.first; c < columns.end; ++c) dx[h * w->size[1] + c] += share;
     }
-#else
-  for (int h = 0; h < w->size[0]; ++h)
-    for (int c = 0; c < w->size[1]; ++c) STORE(dx, h * w->size[1] + c, average_gradient(dy, w, d, h, c));
-#endif
+}
+
+__kernel void avg_pool2d_backward_scatter(BUFFER(const STORAGE, dy), BUFFER(STORAGE, dx), const long planes,
+                                          const PoolWindow w, const PoolDivisor d) {
+  BIND(const STORAGE, dy);
+  BIND(STORAGE, dx);
+  FOR_PLANES(plane, planes)
+  scatter_average(dy + plane * plane_elements(w.out), dx + plane * plane_elements(w.size), &w, &d);
 }
 
 #endif
@@ -78,13 +80,16 @@ __kernel void avg_pool2d_forward(BUFFER(const STORAGE, x), BUFFER(STORAGE, y), c
 #endif
 }
 
-__kernel void avg_pool2d_backward(BUFFER(const STORAGE, dy), BUFFER(STORAGE, dx), const long planes, const PoolWindow w,
-                                  const PoolDivisor d) {
+__kernel void avg_pool2d_backward_gather(BUFFER(const STORAGE, dy), BUFFER(STORAGE, dx), const long planes,
+                                         const PoolWindow w, const PoolDivisor d) {
   BIND(const STORAGE, dy);
   BIND(STORAGE, dx);
   const long out_count = plane_elements(w.out);
 #if SHAPE_CPU
-  FOR_PLANES(plane, planes) average_backward_plane(dy + plane * out_count, dx + plane * plane_elements(w.size), &w, &d);
+  FOR_PLANES(plane, planes)
+  for (int h = 0; h < w.size[0]; ++h)
+    for (int c = 0; c < w.size[1]; ++c)
+      STORE(dx, plane * plane_elements(w.size) + h * w.size[1] + c, average_gradient(dy + plane * out_count, &w, &d, h, c));
 #else
   const ulong id = get_global_id(0);
   const element_t e = element_of(id, w.size);

@@ -77,7 +77,8 @@ inline void maximum_eight_2x2(const __global STORAGE *x, __global STORAGE *y, __
 
 // Windows of 2 by 2 side by side, none of which leaves the plane.
 inline void maximum_plane_2x2(const __global STORAGE *restrict x, __global STORAGE *restrict y,
-                              __global int *restrict indices, int width, int out_h, int out_w) {
+                              __global int *restrict indices, const PoolWindow *w) {
+  const int width = w->size[1], out_h = w->out[0], out_w = w->out[1];
   for (int oh = 0; oh < out_h; ++oh) {
     const int row = 2 * oh * width, out = oh * out_w;
     int ow = 0;
@@ -142,78 +143,86 @@ inline void maximum_strip(const __global STORAGE *restrict x, __global STORAGE *
     for (int ow = first; ow < end; ++ow) indices[oh * w->out[1] + ow] = place[ow - first];
 }
 
-inline int is_2x2(const PoolWindow *w) {
-  return !w->adaptive && w->kernel_size[0] == 2 && w->kernel_size[1] == 2 && w->stride[0] == 2 && w->stride[1] == 2 &&
-         w->dilation[0] == 1 && w->dilation[1] == 1 && w->padding[0] == 0 && w->padding[1] == 0 &&
-         2 * w->out[0] <= w->size[0] && 2 * w->out[1] <= w->size[1];
+// Row by row, in strips.
+inline void maximum_plane_strips(const __global STORAGE *restrict x, __global STORAGE *restrict y,
+                                 __global int *restrict indices, const PoolWindow *w) {
+  for (int oh = 0; oh < w->out[0]; ++oh)
+    for (int first = 0; first < w->out[1]; first += STRIP)
+      maximum_strip(x, y, indices, w, oh, first, min(first + STRIP, w->out[1]));
 }
 
-inline void maximum_plane(const __global STORAGE *restrict x, __global STORAGE *restrict y, __global int *restrict indices,
-                          const PoolWindow *w) {
-  if (is_2x2(w)) return maximum_plane_2x2(x, y, indices, w->size[1], w->out[0], w->out[1]);
-  for (int oh = 0; oh < w->out[0]; ++oh) {
-    if (!w->adaptive) {
-      for (int first = 0; first < w->out[1]; first += STRIP)
-        maximum_strip(x, y, indices, w, oh, first, min(first + STRIP, w->out[1]));
-      continue;
-    }
+inline void maximum_plane_windows(const __global STORAGE *restrict x, __global STORAGE *restrict y,
+                                  __global int *restrict indices, const PoolWindow *w) {
+  for (int oh = 0; oh < w->out[0]; ++oh)
     for (int ow = 0; ow < w->out[1]; ++ow) {
       const maximum_t best = window_maximum(x, w, oh, ow);
       STORE(y, oh * w->out[1] + ow, best.value);
       if (indices) indices[oh * w->out[1] + ow] = best.place;
     }
-  }
 }
 
-inline void maximum_backward_plane(const __global STORAGE *restrict dy, const __global int *restrict indices,
-                           __global STORAGE *restrict dx, const PoolWindow *w) {
-  const int in_count = w->size[0] * w->size[1];
+// A forward kernel that gives whole planes to maximum_plane_WAY.
+#define FORWARD_BY_PLANES(WAY)                                                                                  \
+  __kernel void max_pool2d_forward_##WAY(BUFFER(const STORAGE, x), BUFFER(STORAGE, y), BUFFER(int, indices),    \
+                                         const long planes, const PoolWindow w) {                               \
+    BIND(const STORAGE, x);                                                                                     \
+    BIND(STORAGE, y);                                                                                           \
+    BIND(int, indices);                                                                                         \
+    const long in_count = plane_elements(w.size), out_count = plane_elements(w.out);                            \
+    FOR_PLANES(plane, planes)                                                                                   \
+    maximum_plane_##WAY(x + plane * in_count, y + plane * out_count,                                            \
+                        indices_buffer ? indices + plane * out_count : 0, &w);                                  \
+  }
+FORWARD_BY_PLANES(2x2)
+FORWARD_BY_PLANES(strips)
+FORWARD_BY_PLANES(windows)
+
 #if EXACT_STORAGE
-  // The plane stays in the cache, so that adding to it is cheaper than asking of every element which windows chose it.
-  const int out_count = w->out[0] * w->out[1];
-  for (int i = 0; i < in_count; ++i) dx[i] = 0;
-  for (int i = 0; i < out_count; ++i) {
-    const int place = indices[i];
-    if (place >= 0 && place < in_count) dx[place] += dy[i];
+__kernel void max_pool2d_backward_scatter(BUFFER(const STORAGE, dy), BUFFER(const int, indices), BUFFER(STORAGE, dx),
+                                          const long planes, const PoolWindow w) {
+  const int in_count = w.size[0] * w.size[1], out_count = w.out[0] * w.out[1];
+  FOR_PLANES(plane, planes) {
+    __global const STORAGE *restrict gradients = dy_buffer + dy_start + plane * out_count;
+    __global const int *restrict places = indices_buffer + indices_start + plane * out_count;
+    __global STORAGE *restrict sums = dx_buffer + dx_start + plane * in_count;
+    for (int i = 0; i < in_count; ++i) sums[i] = 0;
+    for (int i = 0; i < out_count; ++i) {
+      const int place = places[i];
+      if (place >= 0 && place < in_count) sums[place] += gradients[i];
+    }
   }
-#else
-  for (int h = 0; h < w->size[0]; ++h)
-    for (int c = 0; c < w->size[1]; ++c)
-      STORE(dx, h * w->size[1] + c, maximum_gradient(dy, indices, w, h, c));
-#endif
 }
-
 #endif
 
-__kernel void max_pool2d_forward(BUFFER(const STORAGE, x), BUFFER(STORAGE, y), BUFFER(int, indices), const long planes,
-                                 const PoolWindow w) {
+#else
+
+__kernel void max_pool2d_forward_windows(BUFFER(const STORAGE, x), BUFFER(STORAGE, y), BUFFER(int, indices),
+                                         const long planes, const PoolWindow w) {
   BIND(const STORAGE, x);
   BIND(STORAGE, y);
   BIND(int, indices);
-  const long in_count = plane_elements(w.size);
-#if SHAPE_CPU
-  const long out_count = plane_elements(w.out);
-  FOR_PLANES(plane, planes)
-  maximum_plane(x + plane * in_count, y + plane * out_count, indices_buffer ? indices + plane * out_count : 0, &w);
-#else
   const ulong id = get_global_id(0);
   const element_t e = element_of(id, w.out);
   if (e.plane >= planes) return;
-  const maximum_t best = window_maximum(x + e.plane * in_count, &w, e.h, e.w);
+  const maximum_t best = window_maximum(x + e.plane * plane_elements(w.size), &w, e.h, e.w);
   STORE(y, id, best.value);
   if (indices_buffer) indices[id] = best.place;
-#endif
 }
 
-__kernel void max_pool2d_backward(BUFFER(const STORAGE, dy), BUFFER(const int, indices), BUFFER(STORAGE, dx),
-                                  const long planes, const PoolWindow w) {
+#endif
+
+__kernel void max_pool2d_backward_gather(BUFFER(const STORAGE, dy), BUFFER(const int, indices), BUFFER(STORAGE, dx),
+                                         const long planes, const PoolWindow w) {
   BIND(const STORAGE, dy);
   BIND(const int, indices);
   BIND(STORAGE, dx);
   const long out_count = plane_elements(w.out);
 #if SHAPE_CPU
   FOR_PLANES(plane, planes)
-  maximum_backward_plane(dy + plane * out_count, indices + plane * out_count, dx + plane * plane_elements(w.size), &w);
+  for (int h = 0; h < w.size[0]; ++h)
+    for (int c = 0; c < w.size[1]; ++c)
+      STORE(dx, plane * plane_elements(w.size) + h * w.size[1] + c,
+            maximum_gradient(dy + plane * out_count, indices + plane * out_count, &w, h, c));
 #else
   const ulong id = get_global_id(0);
   const element_t e = element_of(id, w.size);

@@ -2,7 +2,7 @@
 
 #include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
-#include "dlprim/ops/pool/pool2d_launch.h"
+#include "dlprim/ops/pool/pool_implementations.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
 #include "dlprim/runtime/launch_ranges.h"
@@ -10,14 +10,121 @@
 namespace dlprim {
 namespace {
 
+/** y and its indices from x. */
+struct ForwardProblem {
+  const Tensor& x;
+  const Tensor& y;
+  const Tensor* indices;
+  PoolWindow window;
+
+  const Tensor& result() const { return y; }
+  void launch(Queue& queue, const char* kernel, const Range& range) const {
+    queue.launch(pool_kernel(queue, kernel, x.dtype), range, x, y, Optional{indices},
+                 cl_long{pool_planes(y.shape)}, window);
+  }
+};
+
+/** dx from dy and the forward pass' indices. */
+struct BackwardProblem {
+  const Tensor& dy;
+  const Tensor& indices;
+  const Tensor& dx;
+  PoolWindow window;
+
+  const Tensor& result() const { return dx; }
+  void launch(Queue& queue, const char* kernel, const Range& range) const {
+    queue.launch(pool_kernel(queue, kernel, dx.dtype), range, dy, indices, dx, cl_long{pool_planes(dx.shape)},
+                 window);
+  }
+};
+
+/** Windows of 2 by 2 side by side, none of which leaves the plane. */
+bool are_side_by_side_2x2(const PoolWindow& w) {
+  if (w.adaptive) return false;
+  for (const int axis : {0, 1})
+    if (w.kernel_size[axis] != 2 || w.stride[axis] != 2 || w.dilation[axis] != 1 || w.padding[axis] != 0 ||
+        2 * w.out[axis] > w.size[axis])
+      return false;
+  return true;
+}
+
+// On a CPU: eight windows from two loads; a row's windows by one of their elements after the other, in
+// vectors; window by window.
+const Implementation<ForwardProblem> forward_list[] = {
+    {"cpu_2x2",
+     [](const DeviceInfo& device, const ForwardProblem& p) {
+       return device.runs_cpu_kernels() && are_side_by_side_2x2(p.window);
+     },
+     [](const DeviceInfo& device, const ForwardProblem& p) { return pool_cost(device, p) / 8; },
+     [](Queue& queue, const ForwardProblem& p) {
+       p.launch(queue, "max_pool2d_forward_2x2", pool_planes_range(queue, p.y));
+     }},
+    {"cpu_strips",
+     [](const DeviceInfo& device, const ForwardProblem& p) {
+       return device.runs_cpu_kernels() && !p.window.adaptive;
+     },
+     [](const DeviceInfo& device, const ForwardProblem& p) { return pool_cost(device, p) / 2; },
+     [](Queue& queue, const ForwardProblem& p) {
+       p.launch(queue, "max_pool2d_forward_strips", pool_planes_range(queue, p.y));
+     }},
+    {"cpu_windows", runs_cpu_kernels<ForwardProblem>, pool_cost<ForwardProblem>,
+     [](Queue& queue, const ForwardProblem& p) {
+       p.launch(queue, "max_pool2d_forward_windows", pool_planes_range(queue, p.y));
+     }},
+    {"simt_elements", runs_simt_kernels<ForwardProblem>, pool_cost<ForwardProblem>,
+     [](Queue& queue, const ForwardProblem& p) {
+       p.launch(queue, "max_pool2d_forward_windows", pool_elements_range(queue, p.y));
+     }}};
+const ImplementationList<ForwardProblem> forward_implementations("max_pool2d_forward", forward_list);
+
+/** Elements from a window's start to the next one's. */
+std::int64_t cell_size(const PoolWindow& window) {
+  return std::int64_t{window.stride[0]} * window.stride[1];
+}
+
+std::int64_t count_of_cells(const PoolWindow& window, const Tensor& dx) {
+  std::int64_t cells = pool_planes(dx.shape);
+  for (const int axis : {0, 1})
+    cells *= ceil_div(std::int64_t{window.size[axis]} + window.padding[axis], window.stride[axis]);
+  return cells;
+}
+
+// On a CPU the plane stays in the cache, so that adding to it is cheaper than asking of every element which
+// windows chose it; sums need to be kept in what is stored. On a GPU an item that takes a cell divides once
+// for all of it, as long as there are items enough.
+const Implementation<BackwardProblem> backward_list[] = {
+    {"cpu_scatter", runs_cpu_kernels_exactly<BackwardProblem>, pool_cost<BackwardProblem>,
+     [](Queue& queue, const BackwardProblem& p) {
+       p.launch(queue, "max_pool2d_backward_scatter", pool_planes_range(queue, p.dx));
+     }},
+    {"cpu_gather", runs_cpu_kernels<BackwardProblem>, pool_cost_of_gathering<BackwardProblem>,
+     [](Queue& queue, const BackwardProblem& p) {
+       p.launch(queue, "max_pool2d_backward_gather", pool_planes_range(queue, p.dx));
+     }},
+    {"simt_cells",
+     [](const DeviceInfo& device, const BackwardProblem& p) {
+       return !device.runs_cpu_kernels() && !p.window.adaptive;
+     },
+     [](const DeviceInfo& device, const BackwardProblem& p) {
+       constexpr std::int64_t most_of_cell = 16;
+       return pool_cost_of_gathering(device, p) * (cell_size(p.window) <= most_of_cell ? 0.5 : 2);
+     },
+     [](Queue& queue, const BackwardProblem& p) {
+       p.launch(queue, "max_pool2d_backward_cells", share_range(queue, count_of_cells(p.window, p.dx)));
+     }},
+    {"simt_elements", runs_simt_kernels<BackwardProblem>, pool_cost_of_gathering<BackwardProblem>,
+     [](Queue& queue, const BackwardProblem& p) {
+       p.launch(queue, "max_pool2d_backward_gather", pool_elements_range(queue, p.dx));
+     }}};
+const ImplementationList<BackwardProblem> backward_implementations("max_pool2d_backward", backward_list);
+
 void forward(Queue& queue, const char* op, const Tensor& x, const Pool2dGeometry* geometry, const Tensor& y,
              const Tensor* indices) {
   require_floating(x.dtype, queue.device(), op);
   require_contiguous(op, "the input", x);
   require_like(op, "indices", indices, y.shape, DType::int32);
   if (y.numel() == 0) return;
-  queue.launch(pool_kernel(queue, "max_pool2d_forward", x.dtype), pool_range(queue, y), x, y,
-               Optional{indices}, cl_long{pool_planes(y.shape)}, pool_window(op, x.shape, y.shape, geometry));
+  forward_implementations.run(queue, {x, y, indices, pool_window(op, x.shape, y.shape, geometry)});
 }
 
 void backward(Queue& queue, const char* op, const Tensor& dy, const Tensor& indices,
@@ -27,19 +134,7 @@ void backward(Queue& queue, const char* op, const Tensor& dy, const Tensor& indi
   require_like(op, "indices", indices, dy.shape, DType::int32);
   if (dx.numel() == 0) return;
   if (dy.numel() == 0) return queue.zero(dx);
-  const PoolWindow window = pool_window(op, dx.shape, dy.shape, geometry);
-  const cl_long planes = pool_planes(dx.shape);
-  const DeviceInfo& device = queue.device().info();
-  constexpr int most_of_cell = 16;  // elements for one item
-  if (!device.runs_cpu_kernels() && geometry && window.stride[0] <= most_of_cell / window.stride[1]) {
-    std::int64_t cells = planes;
-    for (const int axis : {0, 1})
-      cells *= ceil_div(std::int64_t{window.size[axis]} + window.padding[axis], window.stride[axis]);
-    return queue.launch(pool_kernel(queue, "max_pool2d_backward_cells", dx.dtype),
-                        Range::linear(cells, work_group(device)), dy, indices, dx, planes, window);
-  }
-  queue.launch(pool_kernel(queue, "max_pool2d_backward", dx.dtype), pool_range(queue, dx), dy, indices, dx,
-               planes, window);
+  backward_implementations.run(queue, {dy, indices, dx, pool_window(op, dx.shape, dy.shape, geometry)});
 }
 
 }  // namespace

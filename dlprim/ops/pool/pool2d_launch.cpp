@@ -108,15 +108,17 @@ std::int64_t pool_planes(const Dims& shape) {
   return product(Dims(shape.begin(), shape.end() - 2));
 }
 
-Range pool_range(Queue& queue, const Tensor& result) {
-  const DeviceInfo& device = queue.device().info();
-  if (!device.runs_cpu_kernels()) return Range::linear(result.numel(), work_group(device));
+Range pool_planes_range(Queue& queue, const Tensor& result) {
   const std::int64_t planes = pool_planes(result.shape);
-  return Range::linear(cpu_shares(device, planes, result.numel() / planes), 1);
+  return share_range(queue, planes, result.numel() / planes);
+}
+
+Range pool_elements_range(Queue& queue, const Tensor& result) {
+  return share_range(queue, result.numel());
 }
 
 Kernel& pool_kernel(Queue& queue, const char* name, DType dtype) {
-  const bool exact = dtype == DType::float32 || dtype == DType::float64;
+  const bool exact = dtype == compute_dtype(dtype);
   return queue.kernel("ops/pool/pool2d.cl", name, dtype_defines(dtype).set("EXACT_STORAGE", exact ? 1 : 0));
 }
 

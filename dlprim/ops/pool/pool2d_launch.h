@@ -15,8 +15,10 @@ PoolWindow pool_window(const char* op, const Dims& x, const Dims& y, const Pool2
 /** Planes of a shape whose last two dimensions are a plane. */
 std::int64_t pool_planes(const Dims& shape);
 
-/** One work item per element of `result`, or on a CPU a few dozen that share the planes. */
-Range pool_range(Queue& queue, const Tensor& result);
+/** A few dozen work items that share the planes of `result`. For kernels of KernelShape::cpu. */
+Range pool_planes_range(Queue& queue, const Tensor& result);
+/** A work item for each element of `result`. For kernels of KernelShape::simt. */
+Range pool_elements_range(Queue& queue, const Tensor& result);
 
 /** Kernel `name` of pool2d.cl for that dtype. */
 Kernel& pool_kernel(Queue& queue, const char* name, DType dtype);

@@ -108,6 +108,52 @@ TEST(Implementation, ListenersHearOfTheChoiceAndItsReasons) {
   EXPECT_EQ(listener.heard, "test_family/even: plain 4, even 2, large cannot");
 }
 
+namespace {
+
+/** A problem that runs another inside. */
+template <bool is_product>
+struct Around {
+  template <bool counts = is_product, class = std::enable_if_t<counts>>
+  double multiply_adds() const {
+    return 100;
+  }
+};
+struct Inside {
+  double multiply_adds() const { return 7; }
+};
+
+const Implementation<Inside> inside_list[] = {{"only", [](const DeviceInfo&, const Inside&) { return true; },
+                                               [](const DeviceInfo&, const Inside&) { return 1.0; },
+                                               [](Queue&, const Inside&) {}}};
+const ImplementationList<Inside> inside("test_inside", inside_list);
+
+template <bool is_product>
+double multiply_adds_told_of(const char* family) {
+  using Outer = Around<is_product>;
+  static const Implementation<Outer> outer_list[] = {
+      {"only", [](const DeviceInfo&, const Outer&) { return true; },
+       [](const DeviceInfo&, const Outer&) { return 1.0; },
+       [](Queue& queue, const Outer&) { inside.run(queue, {}); }}};
+  static const ImplementationList<Outer> around(family, outer_list);
+  struct Listener final : CallListener {
+    double sum = 0;
+    void enter(const Call&) override {}
+    void chose(const ChosenImplementation& chosen, const std::string&) override {
+      sum += chosen.multiply_adds;
+    }
+  } listener;
+  const Listening listening(listener);
+  around.run(device().queue(), {});
+  return listener.sum;
+}
+
+}  // namespace
+
+TEST(Implementation, MultiplyAddsAreToldOnce) {
+  EXPECT_EQ(multiply_adds_told_of<true>("test_product_around"), 100);
+  EXPECT_EQ(multiply_adds_told_of<false>("test_around"), 7);
+}
+
 TEST(Implementation, LaunchesAreProfiledUnderTheirImplementation) {
   struct Fill {
     static void run(Queue& queue, const Problem& p) { queue.zero(queue.scratch({p.size})); }

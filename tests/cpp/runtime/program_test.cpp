@@ -5,6 +5,7 @@
 #include <future>
 #include <thread>
 
+#include "dlprim/runtime/dtype_defines.h"
 #include "dlprim/runtime/kernel_cache.h"
 #include "dlprim/runtime/kernel_sources.h"
 #include "tests/cpp/support/messages.h"
@@ -32,7 +33,32 @@ TEST(Program, DefinesKeepTheirOrder) {
   Defines defines;
   defines.set("TILE", 8).set("TYPE", "float").add_option("-cl-mad-enable");
   EXPECT_EQ(defines.text(), " -DTILE=8 -DTYPE=float -cl-mad-enable");
-  EXPECT_EQ(Defines().set("A", std::string("b")).text(), " -DA=b");
+  EXPECT_EQ(Defines().set("A", -1).append(defines).text(), " -DA=-1 -DTILE=8 -DTYPE=float -cl-mad-enable");
+}
+
+TEST(Program, AKernelOfAFileIsFoundByWhatItWasAskedForWith) {
+  const char* file = "ops/softmax/softmax.cl";
+  const char* name = "softmax_forward_rows";
+  const auto defines = [](DType dtype, int exact) {
+    return dtype_defines(dtype).set("EXACT_STORAGE", exact);
+  };
+  Kernel& kernel = programs().kernel(file, name, defines(DType::float32, 1));
+  EXPECT_EQ(&programs().kernel(file, name, defines(DType::float32, 1)), &kernel);
+  EXPECT_EQ(
+      &programs().kernel(std::string(file).c_str(), std::string(name).c_str(), defines(DType::float32, 1)),
+      &kernel);
+  Defines elsewhere = dtype_defines(DType::float32);
+  elsewhere.set(interned("EXACT_STORAGE"), interned("1"));
+  EXPECT_EQ(&programs().kernel(file, name, elsewhere), &kernel) << "the text is the same";
+  EXPECT_NE(&programs().kernel(file, name, defines(DType::float32, 0)), &kernel);
+  EXPECT_NE(&programs().kernel(file, name, defines(DType::float16, 1)), &kernel);
+  EXPECT_NE(&programs().kernel(file, "softmax_backward_rows", defines(DType::float32, 1)), &kernel);
+  EXPECT_EQ(kernel.program->label, file);
+}
+
+TEST(Program, MoreMacrosThanDefinesHoldAreRefused) {
+  Defines defines;
+  EXPECT_THROW(for (int i = 0; i < 100; ++i) defines.set("A", i), DeviceError);
 }
 
 TEST(Program, GeneratedKernelRuns) {

@@ -13,6 +13,19 @@ OPERATORS = {
     "conv2d_backward_weight": ("conv2d", "conv_transpose2d"),
     "softmax_forward": ("softmax", "log_softmax"),
     "softmax_backward": ("softmax", "log_softmax"),
+    "attention_softmax": ("scaled_dot_product_attention",),
+    "attention_forward": ("scaled_dot_product_attention",),
+    "attention_backward": ("scaled_dot_product_attention",),
+    "batch_norm_statistics": ("batch_norm",),
+    "batch_norm_gradient_sums": ("batch_norm",),
+    "batch_norm_forward": ("batch_norm",),
+    "batch_norm_input_gradient": ("batch_norm",),
+    "row_norm_forward": ("layer_norm", "group_norm", "rms_norm"),
+    "row_norm_backward": ("layer_norm", "group_norm", "rms_norm"),
+    "max_pool2d_forward": ("max_pool2d", "adaptive_max_pool2d"),
+    "max_pool2d_backward": ("max_pool2d", "adaptive_max_pool2d"),
+    "avg_pool2d_forward": ("avg_pool2d", "adaptive_avg_pool2d"),
+    "avg_pool2d_backward": ("avg_pool2d", "adaptive_avg_pool2d"),
 }
 ALL = [(family, name) for family, names in ocl.implementations.families().items() for name in names]
 

@@ -6,6 +6,7 @@
 
 #include "dlprim/ops/pointwise/pointwise.h"
 #include "tests/cpp/support/elements.h"
+#include "tests/cpp/support/implementations.h"
 #include "tests/cpp/support/messages.h"
 
 using namespace dlprim;
@@ -244,6 +245,15 @@ TEST(Attention, PartsOfManyItemsAndOfManyQueries) {
   std::mt19937 random(5);
   check_products(random, {3, 3, 1000, 1003, 2, 3}, Placement::permuted, Mask::added, false);
   check_products(random, {1, 2, 2900, 3001, 2, 2}, Placement::contiguous, Mask::hiding, false);
+}
+
+TEST(Attention, EveryImplementation) {
+  for (const char* family : {"attention_softmax", "attention_forward", "attention_backward"})
+    for_each_implementation(family, [] {
+      std::mt19937 random(8);
+      for (const Mask kind : {Mask::none, Mask::hiding, Mask::added})
+        check_products(random, {2, 1, 150, 140, 4, 3}, Placement::strided, kind, true);
+    });
 }
 
 TEST(Attention, EmptyOnes) {

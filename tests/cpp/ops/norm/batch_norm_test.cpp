@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "dlprim/ops/norm/batch_norm.h"
+#include "tests/cpp/support/implementations.h"
 #include "tests/cpp/support/tensors.h"
 
 using namespace dlprim;
@@ -120,6 +121,14 @@ TEST(BatchNorm, MatchesReference) {
   for (const Batch& b : {Batch{5, 32, 49}, Batch{3, 2, 676}, Batch{128, 10, 1}, Batch{7, 3, 5},
                          Batch{2, 17, 100}, Batch{1, 3, 5000}, Batch{300, 1, 64}, Batch{4, 9, 9000}})
     check(b);
+}
+
+TEST(BatchNorm, EveryImplementation) {
+  for (const char* family : {"batch_norm_statistics", "batch_norm_gradient_sums", "batch_norm_forward",
+                             "batch_norm_input_gradient"})
+    for_each_implementation(family, [] {
+      for (const Batch& b : {Batch{5, 32, 49}, Batch{2, 17, 100}, Batch{128, 10, 1}}) check(b);
+    });
 }
 
 TEST(BatchNorm, LargeMean) {

@@ -4,6 +4,7 @@
 
 #include "dlprim/ops/pool/avg_pool2d.h"
 #include "dlprim/ops/pool/max_pool2d.h"
+#include "tests/cpp/support/implementations.h"
 #include "tests/cpp/support/tensors.h"
 
 using namespace dlprim;
@@ -164,7 +165,9 @@ TEST(MaxPool2d, MatchesReference) {
   check_max({1, 2, 9, 8}, {{5, 4}, {3, 2}, {2, 2}, {1, 2}, true});
 }
 
-TEST(MaxPool2d, NanAndInfinity) {
+namespace {
+
+void check_nan_and_infinity() {
   const float nan = std::nanf(""), inf = std::numeric_limits<float>::infinity();
   const std::vector<float> x{nan, 1, 2, nan, 3, 4, 5, 6, -inf, -inf, 1, 1, -inf, -inf, 1, inf};
   Queue& queue = device().queue();
@@ -175,6 +178,25 @@ TEST(MaxPool2d, NanAndInfinity) {
   EXPECT_EQ(values[2], -inf);
   EXPECT_EQ(values[3], inf);
   EXPECT_EQ(download<std::int32_t>(indices), (std::vector<std::int32_t>{0, 3, 8, 15}));
+}
+
+}  // namespace
+
+TEST(MaxPool2d, NanAndInfinity) {
+  check_nan_and_infinity();
+}
+
+TEST(MaxPool2d, EveryImplementation) {
+  for (const char* family : {"max_pool2d_forward", "max_pool2d_backward"})
+    for_each_implementation(family, [] {
+      check_max({2, 7, 11, 11}, {{2, 2}, {2, 2}});
+      check_max({2, 3, 33, 35}, {{2, 2}, {2, 2}});
+      check_max({2, 3, 17, 23}, {{3, 2}, {1, 3}, {1, 0}, {2, 3}, true});
+      check_max({2, 3, 40, 41}, {{3, 3}, {1, 1}, {1, 1}});
+      check_max({1, 2, 31, 46}, {{6, 5}, {5, 7}, {3, 2}});  // cells of many elements, some under no window
+      check_adaptive({1, 2, 5, 4}, 7, 9);
+      check_nan_and_infinity();
+    });
 }
 
 TEST(MaxPool2d, Empty) {
@@ -194,6 +216,15 @@ TEST(AvgPool2d, MatchesReference) {
           check_avg(shape, {{3, 2}, {2, 3}, {1, 1}, {1, 1}, ceil_mode}, {include, over});
           check_avg(shape, {{3, 3}, {1, 1}, {1, 1}, {1, 1}, ceil_mode}, {include, over});
         }
+}
+
+TEST(AvgPool2d, EveryImplementation) {
+  for (const char* family : {"avg_pool2d_forward", "avg_pool2d_backward"})
+    for_each_implementation(family, [] {
+      check_avg({2, 3, 26, 26}, {{2, 2}, {2, 2}}, {});
+      check_avg({2, 3, 7, 9}, {{3, 2}, {2, 3}, {1, 1}, {1, 1}, true}, {false, 0});
+      check_adaptive({2, 3, 13, 11}, 6, 5);
+    });
 }
 
 TEST(AdaptivePool2d, MatchesReference) {

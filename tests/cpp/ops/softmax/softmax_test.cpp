@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "dlprim/ops/softmax/softmax.h"
+#include "tests/cpp/support/implementations.h"
 #include "tests/cpp/support/tensors.h"
 
 using namespace dlprim;
@@ -74,7 +75,9 @@ TEST(Softmax, MatchesReference) {
   check({3, 50}, 1, 1e4f);
 }
 
-TEST(Softmax, Infinities) {
+namespace {
+
+void check_infinities() {
   const float inf = std::numeric_limits<float>::infinity(), nan = std::nanf("");
   Queue& queue = device().queue();
   const std::vector<float> x{-inf, 0, 0, -inf, -inf, -inf, inf, 0, 0, nan, 0, 0};
@@ -99,6 +102,22 @@ TEST(Softmax, Infinities) {
     }
     EXPECT_TRUE(std::isnan(p[at(2, 0)]));
   }
+}
+
+}  // namespace
+
+TEST(Softmax, Infinities) {
+  check_infinities();
+}
+
+TEST(Softmax, EveryImplementation) {
+  for (const char* family : {"softmax_forward", "softmax_backward"})
+    for_each_implementation(family, [] {
+      check({7, 33}, 1, 30);
+      check({3, 5, 1000}, 2, 1);
+      check({2, 21, 19}, 1, 1);
+      check_infinities();
+    });
 }
 
 TEST(Softmax, Float64) {

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "dlprim/ops/pool/pool2d_launch.h"
+#include "dlprim/runtime/implementation.h"
+
+/**
+ * \file What the lists of the pooling operators share. A problem has a `window`, a `result()`, and launches
+ * a kernel of pool2d.cl over a range.
+ */
+
+namespace dlprim {
+
+/** For sums that are kept in the result: it stores what kernels compute in. */
+template <class Problem>
+bool runs_cpu_kernels_exactly(const DeviceInfo& device, const Problem& p) {
+  return device.runs_cpu_kernels() && p.result().dtype == compute_dtype(p.result().dtype);
+}
+
+/** Elements of the result. */
+template <class Problem>
+double pool_cost(const DeviceInfo&, const Problem& p) {
+  return static_cast<double>(p.result().numel());
+}
+
+/** Each finds the windows that cover it. */
+template <class Problem>
+double pool_cost_of_gathering(const DeviceInfo& device, const Problem& p) {
+  return 4 * pool_cost(device, p);
+}
+
+}  // namespace dlprim
