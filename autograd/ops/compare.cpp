@@ -1,9 +1,9 @@
 #include "autograd/ops/compare.h"
 
-#include "autograd/call.h"
+#include "autograd/ops/call.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/reduce.h"
-#include "autograd/tape.h"
+#include "autograd/tape/tape.h"
 #include "dlprim/core/real.h"
 
 namespace ocl {

@@ -2,12 +2,12 @@
 #include <algorithm>
 #include <numeric>
 
-#include "autograd/call.h"
-#include "autograd/creation.h"
+#include "autograd/ops/call.h"
 #include "autograd/ops/formats.h"
 #include "autograd/ops/indexing.h"
 #include "autograd/ops/views.h"
-#include "autograd/tape.h"
+#include "autograd/tape/tape.h"
+#include "autograd/tensor/creation.h"
 #include "dlprim/core/checked.h"
 #include "dlprim/ops/pointwise/pointwise.h"
 

@@ -1,6 +1,6 @@
 #include "autograd/ops/norm.h"
-#include "autograd/call.h"
-#include "autograd/creation.h"
+#include "autograd/ops/call.h"
+#include "autograd/tensor/creation.h"
 
 #include <limits>
 

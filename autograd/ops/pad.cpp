@@ -1,9 +1,9 @@
 #include "dlprim/ops/resample/pad.h"
-#include "autograd/call.h"
+#include "autograd/ops/call.h"
 #include "autograd/ops/formats.h"
 #include "autograd/ops/resample.h"
 #include "autograd/ops/views.h"
-#include "autograd/tape.h"
+#include "autograd/tape/tape.h"
 #include "dlprim/ops/pointwise/pointwise.h"
 
 namespace ocl {

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "autograd/call.h"
+#include "autograd/ops/call.h"
 #include "autograd/ops/compare.h"
 #include "autograd/ops/inplace.h"
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/views.h"
-#include "autograd/tape.h"
+#include "autograd/tape/tape.h"
 
 namespace ocl {
 namespace {

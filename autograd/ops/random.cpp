@@ -3,11 +3,11 @@
 #include <numeric>
 #include <utility>
 
-#include "autograd/call.h"
+#include "autograd/ops/call.h"
 #include "autograd/ops/inplace.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/views.h"
-#include "autograd/tape.h"
+#include "autograd/tape/tape.h"
 #include "dlprim/ops/random/multinomial.h"
 #include "dlprim/runtime/dtype_defines.h"
 

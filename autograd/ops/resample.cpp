@@ -2,11 +2,11 @@
 
 #include <cmath>
 
-#include "autograd/call.h"
+#include "autograd/ops/call.h"
 #include "autograd/ops/formats.h"
 #include "autograd/ops/pool.h"
 #include "autograd/ops/views.h"
-#include "autograd/tape.h"
+#include "autograd/tape/tape.h"
 #include "dlprim/ops/resample/interpolate.h"
 #include "dlprim/ops/resample/unfold.h"
 

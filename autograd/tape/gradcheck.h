@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "autograd/tensor.h"
+#include "autograd/tensor/tensor.h"
 
 namespace ocl::autograd {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "autograd/ops/pointwise.h"
-#include "autograd/tensor.h"
+#include "autograd/tensor/tensor.h"
 #include "dlprim/core/call.h"
 
 /** \file Operators on the seam (dlprim/core/call.h): how their arguments become values, and the line that

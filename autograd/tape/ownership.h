@@ -4,7 +4,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "autograd/tape.h"
+#include "autograd/tape/tape.h"
 
 namespace ocl {
 

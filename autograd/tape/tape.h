@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "autograd/peer.h"
-#include "autograd/tensor.h"
+#include "autograd/tensor/peer.h"
+#include "autograd/tensor/tensor.h"
 
 namespace ocl {
 
@@ -27,7 +27,8 @@ using Hook = std::function<Tensor(const Tensor& gradient)>;
 
 /**
  * One counted reference to an object of another language that a closure of the tape calls. The tape holds it
- * beside the closure, so that the garbage collector of that language can follow it; see autograd/ownership.h.
+ * beside the closure, so that the garbage collector of that language can follow it; see
+ * autograd/tape/ownership.h.
  */
 using Foreign = std::shared_ptr<void>;
 
@@ -128,8 +129,8 @@ class AccumulateGrad final : public Node {
 
   mutable std::mutex leaf_mutex_;
   std::weak_ptr<TensorImpl> leaf_;
-  mutable std::mutex
-      adding_;  // one gradient at a time; what runs under it never waits for another language's lock
+  // One gradient at a time. What runs under it never waits for another language's lock.
+  mutable std::mutex adding_;
 };
 
 /**

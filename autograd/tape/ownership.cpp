@@ -1,4 +1,4 @@
-#include "autograd/ownership.h"
+#include "autograd/tape/ownership.h"
 
 namespace ocl {
 

@@ -1,4 +1,4 @@
-#include "autograd/device.h"
+#include "autograd/tensor/device.h"
 
 #include <atomic>
 

@@ -1,11 +1,11 @@
-#include "autograd/anomaly.h"
+#include "autograd/tape/anomaly.h"
 
 #include <atomic>
 #include <utility>
 
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/reduce.h"
-#include "autograd/tape.h"
+#include "autograd/tape/tape.h"
 #include "dlprim/core/call_state.h"
 
 namespace ocl {

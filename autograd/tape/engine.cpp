@@ -1,4 +1,4 @@
-#include "autograd/engine.h"
+#include "autograd/tape/engine.h"
 
 #include <algorithm>
 #include <map>
@@ -6,14 +6,14 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "autograd/anomaly.h"
-#include "autograd/call.h"
-#include "autograd/creation.h"
-#include "autograd/gradients.h"
+#include "autograd/ops/call.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/views.h"
-#include "autograd/tape.h"
+#include "autograd/tape/anomaly.h"
+#include "autograd/tape/gradients.h"
+#include "autograd/tape/tape.h"
+#include "autograd/tensor/creation.h"
 
 namespace ocl {
 namespace {

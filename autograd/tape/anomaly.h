@@ -3,7 +3,7 @@
 #include <functional>
 #include <string>
 
-#include "autograd/tensor.h"
+#include "autograd/tensor/tensor.h"
 
 /** \file Finding the operator whose gradient is not finite (torch.autograd.detect_anomaly). */
 

@@ -1,4 +1,4 @@
-#include "autograd/generator.h"
+#include "autograd/tensor/generator.h"
 
 #include <map>
 #include <memory>

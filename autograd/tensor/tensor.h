@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "autograd/device.h"
+#include "autograd/tensor/device.h"
 #include "dlprim/core/memory_format.h"
 #include "dlprim/core/scalar.h"
 #include "dlprim/core/tensor.h"

@@ -1,4 +1,4 @@
-#include "autograd/tape.h"
+#include "autograd/tape/tape.h"
 
 #include "autograd/ops/inplace.h"
 #include "tests/cpp/support/autograd.h"
@@ -151,11 +151,8 @@ TEST_F(InPlace, AChangedInputIsFound) {
 
 TEST_F(InPlace, ShapesAndTypesMustFit) {
   Tensor x = ones({2});
-  expect_error<ValueError>(
-      [&] {
-        x.add_(ones({3, 2}));
-      },
-      "add_: output with shape [2] doesn't match the broadcast shape [3, 2]");
+  expect_error<ValueError>([&] { x.add_(ones({3, 2})); },
+                           "add_: output with shape [2] doesn't match the broadcast shape [3, 2]");
   Tensor whole = ones({2}, DType::int64);
   expect_error<TypeError>([&] { whole.add_(ones({2})); },
                           "float32 can't be cast to the desired output type int64");

@@ -1,10 +1,10 @@
-#include "autograd/tensor.h"
+#include "autograd/tensor/tensor.h"
 
 #include <cstring>
 
-#include "autograd/creation.h"
-#include "autograd/engine.h"
-#include "autograd/tape.h"
+#include "autograd/tape/engine.h"
+#include "autograd/tape/tape.h"
+#include "autograd/tensor/creation.h"
 #include "dlprim/ops/pointwise/pointwise.h"
 
 namespace ocl {

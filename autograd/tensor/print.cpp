@@ -1,4 +1,4 @@
-#include "autograd/print.h"
+#include "autograd/tensor/print.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <ostream>
 
 #include "autograd/ops/views.h"
-#include "autograd/tape.h"
+#include "autograd/tape/tape.h"
 
 namespace ocl {
 namespace {

@@ -1,4 +1,4 @@
-#include "autograd/gradients.h"
+#include "autograd/tape/gradients.h"
 
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/views.h"

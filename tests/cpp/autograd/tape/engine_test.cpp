@@ -1,8 +1,8 @@
-#include "autograd/engine.h"
+#include "autograd/tape/engine.h"
 
 #include <thread>
 
-#include "autograd/anomaly.h"
+#include "autograd/tape/anomaly.h"
 
 #include "tests/cpp/support/autograd.h"
 
@@ -249,11 +249,8 @@ TEST_F(Grad, OfTheOutputItself) {
 TEST_F(Grad, Unused) {
   const Tensor x = leaf({3}, {}), other = leaf({4}, {});
   const Tensor y = x * 2;
-  expect_error<AutogradError>(
-      [&] {
-        autograd::grad({y}, {x, other}, {}, true);
-      },
-      "not have been used in the graph (input 1)");
+  expect_error<AutogradError>([&] { autograd::grad({y}, {x, other}, {}, true); },
+                              "not have been used in the graph (input 1)");
   const TensorList found = autograd::grad({y}, {x, other}, {}, false, true);
   EXPECT_EQ(found[0].item(), 2);
   EXPECT_FALSE(found[1].defined());

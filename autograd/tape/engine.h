@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "autograd/tensor.h"
+#include "autograd/tensor/tensor.h"
 
 namespace ocl {
 

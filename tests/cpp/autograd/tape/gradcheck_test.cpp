@@ -1,4 +1,4 @@
-#include "autograd/gradcheck.h"
+#include "autograd/tape/gradcheck.h"
 
 #include <random>
 
@@ -51,20 +51,15 @@ void check(const std::vector<Case>& cases) {
 
 #define OF_ONE(f)                                      \
   {                                                    \
-#f, [](const TensorList& x) { return f(x[0]); }, { \
+    #f, [](const TensorList& x) { return f(x[0]); }, { \
       { 2, 3 }                                         \
     }                                                  \
   }
-#define OF_ONE_IN(f, low, high)                                            \
-  {                                                                        \
-#f, [](const TensorList& x) { return f(x[0]); }, {{2, 3 } }, low, high \
-  }
+#define OF_ONE_IN(f, low, high) {#f, [](const TensorList& x) { return f(x[0]); }, {{2, 3}}, low, high}
 #define OF_TWO(f)                                            \
   {                                                          \
-#f, [](const TensorList& x) { return f(x[0], x[1]); }, { \
-      {2, 3}, {                                              \
-        3                                                    \
-      }                                                      \
+    #f, [](const TensorList& x) { return f(x[0], x[1]); }, { \
+      {2, 3}, {3}                                            \
     }                                                        \
   }
 
@@ -146,20 +141,12 @@ TEST_F(Gradcheck, Binary) {
 
 TEST_F(Gradcheck, Reductions) {
   check({{"sum", [](const TensorList& x) { return sum(x[0]); }, {{2, 3}}},
-         {"sum of dims",
-          [](const TensorList& x) {
-            return sum(x[0], {0, 2});
-          },
-          {{2, 3, 2}}},
+         {"sum of dims", [](const TensorList& x) { return sum(x[0], {0, 2}); }, {{2, 3, 2}}},
          {"mean keepdim", [](const TensorList& x) { return mean(x[0], {-1}, true); }, {{2, 3}}},
          {"norm", [](const TensorList& x) { return norm(x[0], 2, {1}); }, {{2, 3}}},
          {"norm of order 3", [](const TensorList& x) { return norm(x[0], 3); }, {{2, 3}}},
          {"prod", [](const TensorList& x) { return prod(x[0], {1}); }, {{2, 3}}},
-         {"var",
-          [](const TensorList& x) {
-            return var(x[0], {0, 1});
-          },
-          {{2, 3}}},
+         {"var", [](const TensorList& x) { return var(x[0], {0, 1}); }, {{2, 3}}},
          {"std", [](const TensorList& x) { return ocl::std(x[0], {1}, 0, true); }, {{2, 3}}},
          {"logsumexp", [](const TensorList& x) { return logsumexp(x[0], {0}); }, {{2, 3}}},
          {"max of a dim", [](const TensorList& x) { return max(x[0], 1).first; }, {{4, 3}}},
@@ -176,27 +163,17 @@ TEST_F(Gradcheck, Views) {
   const auto of_view = [](const char* name, const std::function<Tensor(const Tensor&)>& view) {
     return Case{name, [view](const TensorList& x) { return square(view(x[0])); }, {{2, 3, 4}}};
   };
-  check({of_view("view",
-                 [](const Tensor& x) {
-                   return x.view({6, 4});
-                 }),
+  check({of_view("view", [](const Tensor& x) { return x.view({6, 4}); }),
          of_view("reshape of a transpose", [](const Tensor& x) { return reshape(transpose(x, 0, 2), {-1}); }),
          of_view("flatten", [](const Tensor& x) { return flatten(x, 1); }),
-         of_view("permute",
-                 [](const Tensor& x) {
-                   return permute(x, {2, 0, 1});
-                 }),
+         of_view("permute", [](const Tensor& x) { return permute(x, {2, 0, 1}); }),
          of_view("squeeze", [](const Tensor& x) { return squeeze(narrow(x, 1, 1, 1)); }),
          of_view("unsqueeze", [](const Tensor& x) { return unsqueeze(x, -2); }),
-         of_view("expand",
-                 [](const Tensor& x) {
-                   return expand(narrow(x, 0, 1, 1), {3, 3, 4});
-                 }),
+         of_view("expand", [](const Tensor& x) { return expand(narrow(x, 0, 1, 1), {3, 3, 4}); }),
          of_view("slice", [](const Tensor& x) { return slice(x, 2, 1, 4, 2); }),
          of_view("select", [](const Tensor& x) { return select(x, 1, -1); }),
-         of_view("clone", [](const Tensor& x) { return clone(x); }), of_view("cat", [](const Tensor& x) {
-           return cat({x, x * 2, narrow(x, 1, 0, 1)}, 1);
-         })});
+         of_view("clone", [](const Tensor& x) { return clone(x); }),
+         of_view("cat", [](const Tensor& x) { return cat({x, x * 2, narrow(x, 1, 0, 1)}, 1); })});
 }
 
 TEST_F(Gradcheck, LinearAlgebra) {
@@ -210,31 +187,26 @@ TEST_F(Gradcheck, LinearAlgebra) {
 }
 
 TEST_F(Gradcheck, Layers) {
-  check({{"conv2d",
-          [](const TensorList& x) {
-            return conv2d(x[0], x[1], x[2], {2, 1}, {1, 0}, {1, 2});
-          },
-          {{1, 2, 5, 5}, {2, 2, 3, 2}, {2}}},
-         {"grouped conv2d",
-          [](const TensorList& x) { return conv2d(x[0], x[1], {}, 1, 1, 1, 2); },
-          {{1, 4, 3, 3}, {2, 2, 3, 3}}},
-         {"max_pool2d", [](const TensorList& x) { return max_pool2d(x[0], 2, Pair(1)); }, {{1, 2, 4, 4}}},
-         {"avg_pool2d", [](const TensorList& x) { return avg_pool2d(x[0], 2, Pair(2), 1); }, {{1, 2, 4, 4}}},
-         {"batch_norm",
-          [](const TensorList& x) { return batch_norm(x[0], {}, {}, x[1], x[2], true); },
-          {{3, 2, 2}, {2}, {2}}},
-         {"cross_entropy",
-          [](const TensorList& x) {
-            return cross_entropy(x[0], tensor(std::vector<std::int64_t>{2, 0}, {2}));
-          },
-          {{2, 3}}},
-         {"nll_loss",
-          [](const TensorList& x) {
-            return nll_loss(x[0], tensor(std::vector<std::int64_t>{2, 0}, {2}));
-          },
-          {{2, 3}}},
-         {"mse_loss", [](const TensorList& x) { return mse_loss(x[0], x[1]); }, {{2, 3}, {2, 3}}},
-         {"l1_loss", [](const TensorList& x) { return l1_loss(x[0], x[1]); }, {{2, 3}, {2, 3}}}});
+  check(
+      {{"conv2d",
+        [](const TensorList& x) { return conv2d(x[0], x[1], x[2], {2, 1}, {1, 0}, {1, 2}); },
+        {{1, 2, 5, 5}, {2, 2, 3, 2}, {2}}},
+       {"grouped conv2d",
+        [](const TensorList& x) { return conv2d(x[0], x[1], {}, 1, 1, 1, 2); },
+        {{1, 4, 3, 3}, {2, 2, 3, 3}}},
+       {"max_pool2d", [](const TensorList& x) { return max_pool2d(x[0], 2, Pair(1)); }, {{1, 2, 4, 4}}},
+       {"avg_pool2d", [](const TensorList& x) { return avg_pool2d(x[0], 2, Pair(2), 1); }, {{1, 2, 4, 4}}},
+       {"batch_norm",
+        [](const TensorList& x) { return batch_norm(x[0], {}, {}, x[1], x[2], true); },
+        {{3, 2, 2}, {2}, {2}}},
+       {"cross_entropy",
+        [](const TensorList& x) { return cross_entropy(x[0], tensor(std::vector<std::int64_t>{2, 0}, {2})); },
+        {{2, 3}}},
+       {"nll_loss",
+        [](const TensorList& x) { return nll_loss(x[0], tensor(std::vector<std::int64_t>{2, 0}, {2})); },
+        {{2, 3}}},
+       {"mse_loss", [](const TensorList& x) { return mse_loss(x[0], x[1]); }, {{2, 3}, {2, 3}}},
+       {"l1_loss", [](const TensorList& x) { return l1_loss(x[0], x[1]); }, {{2, 3}, {2, 3}}}});
 }
 
 TEST_F(Gradcheck, FindsAWrongGradient) {

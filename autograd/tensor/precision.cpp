@@ -1,4 +1,4 @@
-#include "autograd/precision.h"
+#include "autograd/tensor/precision.h"
 
 #include <atomic>
 

@@ -1,4 +1,4 @@
-#include "autograd/operators.h"
+#include "autograd/ops/operators.h"
 
 #include <map>
 #include <set>
@@ -62,7 +62,7 @@ const std::vector<OperatorRow>& operator_table() {
     for (const dlprim::ReductionOp& op : dlprim::reduction_table()) rows->push_back(row_of(op));
 #define OPERATOR(name, family, dtypes, derivative, source, documentation) \
   rows->push_back({#name, family, dtypes, derivative, source, documentation});
-#include "autograd/operators.def"
+#include "autograd/ops/operators.def"
     return rows;
   }();
   return *table;

@@ -1,14 +1,14 @@
-#include "autograd/tape.h"
+#include "autograd/tape/tape.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "autograd/anomaly.h"
-#include "autograd/gradients.h"
 #include "autograd/ops/formats.h"
 #include "autograd/ops/inplace.h"
 #include "autograd/ops/strided.h"
 #include "autograd/ops/views.h"
+#include "autograd/tape/anomaly.h"
+#include "autograd/tape/gradients.h"
 #include "dlprim/core/call_state.h"
 #include "dlprim/ops/pointwise/pointwise.h"
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <mutex>
 
-#include "autograd/device.h"
+#include "autograd/tensor/device.h"
 #include "dlprim/core/arguments.h"
 #include "dlprim/ops/random/random.h"
 

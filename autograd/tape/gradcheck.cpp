@@ -1,10 +1,10 @@
-#include "autograd/gradcheck.h"
+#include "autograd/tape/gradcheck.h"
 
 #include <cmath>
 
-#include "autograd/creation.h"
-#include "autograd/engine.h"
-#include "autograd/tape.h"
+#include "autograd/tape/engine.h"
+#include "autograd/tape/tape.h"
+#include "autograd/tensor/creation.h"
 
 namespace ocl::autograd {
 namespace {

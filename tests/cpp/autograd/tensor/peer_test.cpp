@@ -1,8 +1,8 @@
-#include "autograd/peer.h"
+#include "autograd/tensor/peer.h"
 
 #include <algorithm>
 
-#include "autograd/ownership.h"
+#include "autograd/tape/ownership.h"
 #include "tests/cpp/support/autograd.h"
 
 using namespace ocl;

@@ -1,4 +1,4 @@
-#include "autograd/tensor.h"
+#include "autograd/tensor/tensor.h"
 
 #include <sstream>
 
@@ -31,11 +31,8 @@ TEST_F(TensorHandle, Creation) {
   EXPECT_EQ(zeros({3}).to_vector(), (Values{0, 0, 0}));
   EXPECT_EQ(ones_like(counted({2})).to_vector(), (Values{1, 1}));
   EXPECT_EQ(empty({0, 3}).numel(), 0);
-  expect_error<ValueError>(
-      [] {
-        tensor(Values{1, 2, 3}, {2, 2});
-      },
-      "3 values for shape [2, 2], which takes 4");
+  expect_error<ValueError>([] { tensor(Values{1, 2, 3}, {2, 2}); },
+                           "3 values for shape [2, 2], which takes 4");
   expect_error<ValueError>([] { zeros({-1}); }, "negative size");
   if (device().info().fp64) return;
   expect_error<DeviceError>([] { zeros({1}, DType::float64); }, "float64 is not supported");
@@ -135,21 +132,15 @@ TEST_F(Views, Errors) {
   expect_error<ValueError>([&] { permute(x, {0, 0}); }, "repeated dim 0");
   expect_error<ValueError>([&] { permute(x, {0}); }, "1 dims for a tensor of 2 dimensions");
   expect_error<IndexError>([&] { transpose(x, 0, 2); }, "transpose: dimension out of range");
-  expect_error<ValueError>(
-      [&] {
-        expand(x, {2, 4});
-      },
-      "the expanded size 4 must match the existing size 3 at dimension 1");
+  expect_error<ValueError>([&] { expand(x, {2, 4}); },
+                           "the expanded size 4 must match the existing size 3 at dimension 1");
   expect_error<ValueError>([&] { expand(x, {3}); }, "fewer dimensions");
   expect_error<IndexError>([&] { select(x, 0, 2); }, "index 2 is out of bounds for dimension 0 with size 2");
   expect_error<IndexError>([&] { narrow(x, 1, 2, 2); }, "start (2) + length (2) exceeds dimension size (3)");
   expect_error<ValueError>([&] { slice(x, 0, 0, 2, 0); }, "step must be greater than zero");
   expect_error<ValueError>([] { t(ones({1, 1, 1})); }, "at most 2 dimensions");
-  expect_error<ValueError>(
-      [&] {
-        cat({x, ones({2})});
-      },
-      "cat: tensors must have the same number of dimensions, got 2 and 1");
+  expect_error<ValueError>([&] { cat({x, ones({2})}); },
+                           "cat: tensors must have the same number of dimensions, got 2 and 1");
   expect_error<ValueError>([&] { cat({x, ones({2, 4})}); }, "sizes must match except in dimension 0");
   expect_error<ValueError>([] { cat({}); }, "non-empty");
 }

@@ -1,8 +1,8 @@
-#include "autograd/creation.h"
+#include "autograd/tensor/creation.h"
 
 #include <cmath>
 
-#include "autograd/call.h"
+#include "autograd/ops/call.h"
 #include "autograd/ops/views.h"
 #include "dlprim/ops/creation/arange.h"
 #include "dlprim/ops/creation/upload.h"
