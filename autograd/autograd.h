@@ -2,11 +2,6 @@
 
 /** \file Tensors, the functions on them, and the tape. */
 
-#include "autograd/creation.h"
-#include "autograd/device.h"
-#include "autograd/engine.h"
-#include "autograd/generator.h"
-#include "autograd/gradcheck.h"
 #include "autograd/ops/activation.h"
 #include "autograd/ops/attention.h"
 #include "autograd/ops/boxes.h"
@@ -30,11 +25,16 @@
 #include "autograd/ops/softmax.h"
 #include "autograd/ops/sort.h"
 #include "autograd/ops/views.h"
-#include "autograd/precision.h"
-#include "autograd/print.h"
 #include "autograd/profiler.h"
-#include "autograd/tape.h"
-#include "autograd/tensor.h"
+#include "autograd/tape/engine.h"
+#include "autograd/tape/gradcheck.h"
+#include "autograd/tape/tape.h"
+#include "autograd/tensor/creation.h"
+#include "autograd/tensor/device.h"
+#include "autograd/tensor/generator.h"
+#include "autograd/tensor/precision.h"
+#include "autograd/tensor/print.h"
+#include "autograd/tensor/tensor.h"
 #include "dlprim/runtime/kernel_cache.h"
 
 namespace ocl {

@@ -9,7 +9,7 @@
 #include <sstream>
 #include <thread>
 
-#include "autograd/device.h"
+#include "autograd/tensor/device.h"
 #include "dlprim/core/call.h"
 #include "dlprim/core/error.h"
 #include "dlprim/runtime/device.h"

@@ -1,6 +1,6 @@
 #include "nn/backward_watch.h"
 
-#include "autograd/gradients.h"
+#include "autograd/tape/gradients.h"
 
 namespace ocl::nn {
 

@@ -3,7 +3,7 @@
 #include <functional>
 #include <memory>
 
-#include "autograd/tape.h"
+#include "autograd/tape/tape.h"
 
 namespace ocl::nn {
 

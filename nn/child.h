@@ -4,7 +4,7 @@
 #include <mutex>
 #include <string>
 
-#include "autograd/tensor.h"
+#include "autograd/tensor/tensor.h"
 
 namespace ocl::nn {
 

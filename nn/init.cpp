@@ -4,10 +4,10 @@
 #include <cmath>
 #include <set>
 
-#include "autograd/creation.h"
-#include "autograd/generator.h"
 #include "autograd/ops/pointwise.h"
-#include "autograd/tape.h"
+#include "autograd/tape/tape.h"
+#include "autograd/tensor/creation.h"
+#include "autograd/tensor/generator.h"
 #include "dlprim/ops/random/random.h"
 
 namespace ocl::nn::init {

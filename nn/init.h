@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "autograd/tensor.h"
+#include "autograd/tensor/tensor.h"
 
 /** Filling of parameters, as torch.nn.init; each writes in place, off the tape, from the device's default
  * generator. */

@@ -1,6 +1,6 @@
 #include "nn/layer.h"
 
-#include "autograd/creation.h"
+#include "autograd/tensor/creation.h"
 
 namespace ocl::nn {
 namespace {

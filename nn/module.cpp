@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "autograd/tape.h"
+#include "autograd/tape/tape.h"
 
 namespace ocl::nn {
 namespace {

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "autograd/tape.h"
+#include "autograd/tape/tape.h"
 #include "nn/child.h"
 #include "nn/hook_list.h"
 #include "nn/value.h"

@@ -1,5 +1,5 @@
 #include "autograd/ops/views.h"
-#include "autograd/tape.h"
+#include "autograd/tape/tape.h"
 #include "nn/layer.h"
 #include "nn/module.h"
 #include "nn/walk.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "autograd/call.h"
+#include "autograd/ops/call.h"
 #include "nn/module.h"
 
 namespace ocl::nn {

@@ -2,7 +2,7 @@
 
 #include "autograd/ops/inplace.h"
 #include "autograd/ops/views.h"
-#include "autograd/tape.h"
+#include "autograd/tape/tape.h"
 #include "nn/module.h"
 #include "nn/walk.h"
 

@@ -2,8 +2,8 @@
 #include <sstream>
 #include <unordered_set>
 
-#include "autograd/ownership.h"
-#include "autograd/tape.h"
+#include "autograd/tape/ownership.h"
+#include "autograd/tape/tape.h"
 #include "nn/module.h"
 #include "nn/walk.h"
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "autograd/ops/pool.h"
-#include "autograd/pair.h"
-#include "autograd/tensor.h"
+#include "autograd/tensor/pair.h"
+#include "autograd/tensor/tensor.h"
 
 namespace ocl::nn {
 

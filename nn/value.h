@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "autograd/tensor.h"
+#include "autograd/tensor/tensor.h"
 
 namespace ocl::nn {
 

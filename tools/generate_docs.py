@@ -21,7 +21,7 @@ PAGE = Path(__file__).resolve().parent.parent / "docs" / "operators.md"
 HEAD = """# Operators
 
 Made by `tools/generate_docs.py` from `dlprim/ops/pointwise/table.def`, `dlprim/ops/reduce/table.def`,
-`autograd/operators.def` and the signatures of the Python functions; do not edit. Semantics, names,
+`autograd/ops/operators.def` and the signatures of the Python functions; do not edit. Semantics, names,
 broadcasting and type promotion are PyTorch's. Each function is `ocl.NAME` or `ocl.nn.functional.NAME` in
 Python and `ocl::NAME` in C++, and a method of `Tensor` where PyTorch has it as one.
 

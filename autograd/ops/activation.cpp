@@ -1,9 +1,10 @@
 #include "autograd/ops/activation.h"
 
-#include "autograd/call.h"
+#include "autograd/ops/call.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/views.h"
-#include "autograd/tape.h"
+#include "autograd/tape/tape.h"
+#include "dlprim/ops/pointwise/glu.h"
 
 namespace ocl {
 
@@ -32,42 +33,16 @@ Tensor prelu(const Tensor& x, const Tensor& weight) {
   return prelu_kernel(x, reshape(weight, shape));
 }
 
-namespace {
-
-struct Halves {
-  dlprim::Tensor first, second;
-};
-
-Halves halves_of(const dlprim::Tensor& x, int dim) {
-  Halves halves{x, x};
-  const std::int64_t half = x.shape[dim] / 2;
-  halves.first.shape[dim] = halves.second.shape[dim] = half;
-  halves.second.offset += half * x.strides[dim];
-  return halves;
-}
-
-}  // namespace
-
 Tensor glu(const Tensor& x, std::int64_t dim) {
   ENTER_OPERATOR(glu, x, dim);
-  static const dlprim::PointwiseOp& op = dlprim::pointwise_op("glu_kernel");
-  require(x.dim() > 0, "glu does not support 0-dimensional tensors");
-  const int d = dlprim::wrap_dim(dim, x.dim(), "glu");
-  require(x.shape()[d] % 2 == 0, "Halving dimension must be even, but dimension ", d, " is size ",
-          x.shape()[d]);
-  require<TypeError>(is_floating(x.dtype()), "glu: expected a floating dtype, got ", name(x.dtype()));
-  const Halves halves = halves_of(x.data(), d);
-  const dlprim::Tensor y = dlprim::Tensor::empty(*x.device(), halves.first.shape, x.dtype());
-  dlprim::pointwise(x.device()->queue(), forward_expression(op), x.dtype(), {halves.first, halves.second}, {},
-                    {y});
+  const dlprim::Tensor y =
+      dlprim::Tensor::empty(*x.device(), dlprim::glu_output_shape(x.shape(), dim), x.dtype());
+  dlprim::glu_forward(x.device()->queue(), x.data(), dim, y);
   return record("GluBackward", {x}, y, [&] {
-    return [saved = SavedTensor(x), d](const TensorList& gradients) {
+    return [saved = SavedTensor(x), dim](const TensorList& gradients) {
       const dlprim::Tensor& given = saved.unpack();
-      const Halves inputs = halves_of(given, d);
       const dlprim::Tensor dx = dlprim::Tensor::empty(given.device(), given.shape, given.dtype);
-      const Halves outputs = halves_of(dx, d);
-      dlprim::pointwise_backward(given.device().queue(), op, gradients[0].data(),
-                                 {inputs.first, inputs.second}, {}, {}, {outputs.first, outputs.second});
+      dlprim::glu_backward(given.device().queue(), gradients[0].data(), given, dim, dx);
       return TensorList{Tensor(dx)};
     };
   });

@@ -3,11 +3,11 @@
 #include <array>
 #include <cmath>
 
-#include "autograd/call.h"
-#include "autograd/generator.h"
+#include "autograd/ops/call.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/raw_or_null.h"
-#include "autograd/precision.h"
+#include "autograd/tensor/generator.h"
+#include "autograd/tensor/precision.h"
 #include "dlprim/core/real.h"
 #include "dlprim/ops/attention/attention.h"
 #include "dlprim/runtime/dtype_defines.h"

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "autograd/tensor.h"
+#include "autograd/tensor/tensor.h"
 #include "dlprim/core/fields.h"
 
 namespace ocl {

@@ -1,12 +1,12 @@
 #include "autograd/ops/boxes.h"
 
-#include "autograd/call.h"
-#include "autograd/creation.h"
+#include "autograd/ops/call.h"
 #include "autograd/ops/indexing.h"
 #include "autograd/ops/indexing_support.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/views.h"
-#include "autograd/tape.h"
+#include "autograd/tape/tape.h"
+#include "autograd/tensor/creation.h"
 #include "dlprim/ops/box/nms.h"
 #include "dlprim/ops/box/roi_align.h"
 

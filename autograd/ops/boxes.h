@@ -1,7 +1,7 @@
 #pragma once
 
-#include "autograd/pair.h"
-#include "autograd/tensor.h"
+#include "autograd/tensor/pair.h"
+#include "autograd/tensor/tensor.h"
 
 namespace ocl {
 

@@ -1,13 +1,12 @@
 #include "autograd/ops/conv.h"
 
-#include "autograd/call.h"
+#include "autograd/ops/call.h"
 #include "autograd/ops/formats.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/resample.h"
 #include "autograd/ops/views.h"
-#include "autograd/precision.h"
-#include "autograd/tape.h"
-#include "dlprim/core/checked.h"
+#include "autograd/tape/tape.h"
+#include "autograd/tensor/precision.h"
 #include "dlprim/ops/conv/conv2d.h"
 #include "dlprim/runtime/dtype_defines.h"
 
@@ -34,25 +33,6 @@ void check_arguments(const char* op, const Tensor& x, const Tensor& weight, cons
 MemoryFormat result_format(const Tensor& x, const Tensor& weight) {
   const MemoryFormat format = format_of(x);
   return format == MemoryFormat::contiguous ? format_of(weight) : format;
-}
-
-/** Padding that "same" asks for, and the zeros that stand behind the input beyond it. */
-struct SamePadding {
-  Pair both, behind;
-};
-
-SamePadding same_padding(const Tensor& weight, Pair stride, Pair dilation) {
-  require(stride[0] == 1 && stride[1] == 1,
-          "conv2d: padding='same' is not supported for strided convolutions");
-  SamePadding same{0, 0};
-  for (int i = 0; i < 2; ++i) {
-    require(dilation[i] > 0, "conv2d: dilation should be greater than zero, got ", dilation[i]);
-    const int total = dlprim::kernel_int(dilation[i] * std::max<std::int64_t>(weight.size(i + 2) - 1, 0),
-                                         "conv2d", "a padding");
-    same.both.values[static_cast<std::size_t>(i)] = total / 2;
-    same.behind.values[static_cast<std::size_t>(i)] = total % 2;
-  }
-  return same;
 }
 
 Tensor convolve(const Tensor& x, const Tensor& weight, const Tensor& bias,
@@ -146,10 +126,10 @@ Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, Pair st
   require(word == "same" || word == "valid", "conv2d: invalid padding string '", word,
           "', should be one of 'valid', 'same'");
   if (word == "valid" || weight.dim() != 4) return convolve(x, weight, bias, geometry);
-  const SamePadding same = same_padding(weight, stride, dilation);
-  geometry.padding = same.both.values;
-  const bool is_even = same.behind[0] == 0 && same.behind[1] == 0;
-  return convolve(is_even ? x : pad(x, {0, same.behind[1], 0, same.behind[0]}), weight, bias, geometry);
+  const dlprim::SamePadding same = dlprim::conv2d_same_padding(weight.shape(), geometry);
+  geometry.padding = same.padding;
+  const auto [rows, columns] = same.behind;
+  return convolve(rows || columns ? pad(x, {0, columns, 0, rows}) : x, weight, bias, geometry);
 }
 
 Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, int stride, const Padding1d& padding,

@@ -3,8 +3,8 @@
 #include <string>
 #include <variant>
 
-#include "autograd/pair.h"
-#include "autograd/tensor.h"
+#include "autograd/tensor/pair.h"
+#include "autograd/tensor/tensor.h"
 
 namespace ocl {
 

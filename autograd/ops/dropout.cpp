@@ -1,12 +1,12 @@
 #include "autograd/ops/dropout.h"
 
-#include "autograd/call.h"
-#include "autograd/creation.h"
-#include "autograd/generator.h"
+#include "autograd/ops/call.h"
 #include "autograd/ops/formats.h"
 #include "autograd/ops/inplace.h"
 #include "autograd/ops/pointwise.h"
-#include "autograd/tape.h"
+#include "autograd/tape/tape.h"
+#include "autograd/tensor/creation.h"
+#include "autograd/tensor/generator.h"
 #include "dlprim/ops/pointwise/pointwise.h"
 #include "dlprim/ops/random/random.h"
 

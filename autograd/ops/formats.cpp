@@ -1,7 +1,7 @@
 #include "autograd/ops/formats.h"
 
 #include "autograd/ops/views.h"
-#include "autograd/tape.h"
+#include "autograd/tape/tape.h"
 #include "dlprim/ops/pointwise/pointwise.h"
 
 namespace ocl {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "autograd/tensor.h"
+#include "autograd/tensor/tensor.h"
 
 /**
  * \file Kernels that know contiguous tensors alone, among tensors of any layout. What they read goes through

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "autograd/creation.h"
 #include "autograd/ops/indexing.h"
 #include "autograd/ops/indexing_support.h"
 #include "autograd/ops/inplace.h"
 #include "autograd/ops/reduce.h"
-#include "autograd/tape.h"
+#include "autograd/tape/tape.h"
+#include "autograd/tensor/creation.h"
 
 namespace ocl {
 namespace {

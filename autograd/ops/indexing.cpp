@@ -1,12 +1,12 @@
 #include "autograd/ops/indexing.h"
 
-#include "autograd/call.h"
-#include "autograd/creation.h"
+#include "autograd/ops/call.h"
 #include "autograd/ops/indexing_support.h"
 #include "autograd/ops/inplace.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/reduce.h"
-#include "autograd/tape.h"
+#include "autograd/tape/tape.h"
+#include "autograd/tensor/creation.h"
 
 namespace ocl {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "autograd/ops/views.h"
-#include "autograd/tensor.h"
+#include "autograd/tensor/tensor.h"
 #include "dlprim/ops/index/index.h"
 #include "dlprim/ops/pointwise/pointwise.h"
 #include "dlprim/runtime/queue.h"

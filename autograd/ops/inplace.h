@@ -1,6 +1,6 @@
 #pragma once
 
-#include "autograd/tensor.h"
+#include "autograd/tensor/tensor.h"
 
 namespace ocl {
 

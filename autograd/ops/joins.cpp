@@ -1,14 +1,16 @@
 // What takes tensors apart along a dimension, puts them together, and copies them in another order.
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
-#include "autograd/call.h"
-#include "autograd/creation.h"
+#include "autograd/ops/call.h"
 #include "autograd/ops/formats.h"
 #include "autograd/ops/indexing.h"
 #include "autograd/ops/views.h"
-#include "autograd/tape.h"
+#include "autograd/tape/tape.h"
+#include "autograd/tensor/creation.h"
 #include "dlprim/core/checked.h"
+#include "dlprim/ops/join/cat.h"
 #include "dlprim/ops/pointwise/pointwise.h"
 
 namespace ocl {
@@ -43,10 +45,6 @@ Tensor joined_gradient(const TensorList& parts, const std::vector<std::int64_t>&
     start += sizes[i];
   }
   return Tensor(whole);
-}
-
-bool is_legacy_empty(const Tensor& t) {
-  return t.dim() == 1 && t.numel() == 0;
 }
 
 std::vector<int> distinct_dims(const char* op, const std::vector<std::int64_t>& dims, int rank) {
@@ -144,46 +142,29 @@ TensorList unbind(const Tensor& a, std::int64_t dim) {
 
 Tensor cat(const TensorList& tensors, std::int64_t dim) {
   ENTER_OPERATOR(cat, tensors, dim);
-  require(!tensors.empty(), "cat: expected a non-empty list of tensors");
-  const auto found =
-      std::find_if(tensors.begin(), tensors.end(), [](const Tensor& t) { return !is_legacy_empty(t); });
-  const Tensor& first = found == tensors.end() ? tensors.front() : *found;
-  require(first.dim() > 0, "cat: zero-dimensional tensors cannot be concatenated");
-  const int d = wrap_dim(dim, first.dim(), "cat");
-  Dims shape = first.shape();
-  DType dtype = first.dtype();
-  shape[d] = 0;
-  std::vector<std::int64_t> sizes;
+  std::vector<dlprim::Tensor> raw;
   for (const Tensor& part : tensors) {
-    require(part.device() == first.device(), "cat: expected all tensors on one device");
-    dtype = promote_types(dtype, part.dtype());
-    sizes.push_back(is_legacy_empty(part) ? 0 : part.size(d));
-    if (is_legacy_empty(part)) continue;
-    require(part.dim() == first.dim(), "cat: tensors must have the same number of dimensions, got ",
-            first.dim(), " and ", part.dim());
-    for (int i = 0; i < shape.size(); ++i)
-      require(i == d || part.shape()[i] == shape[i], "cat: sizes must match except in dimension ", d,
-              ", got ", first.shape(), " and ", part.shape());
-    require(dlprim::try_add(shape[d], sizes.back(), shape[d]), "cat: sizes in dimension ", d,
-            " add up to more than 64 bits count");
+    require(part.device() == tensors.front().device(), "cat: expected all tensors on one device");
+    raw.push_back(part.data());
   }
-  const bool keeps_format = std::all_of(tensors.begin(), tensors.end(), [&](const Tensor& part) {
-    return is_legacy_empty(part) || format_of(part) == format_of(first);
-  });
-  const MemoryFormat format = keeps_format ? format_of(first) : MemoryFormat::contiguous;
-  const dlprim::Tensor joined =
-      dlprim::Tensor::empty_strided(*first.device(), shape, dlprim::strides_of(format, shape), dtype);
-  std::int64_t start = 0;
-  for (std::size_t i = 0; i < tensors.size(); ++i) {
-    if (sizes[i] > 0) copy_to(tensors[i].data(), part_of(joined, d, start, sizes[i]));
-    start += sizes[i];
+  const auto [shape, dtype] = dlprim::cat_result(raw, dim);
+  const int d = wrap_dim(dim, shape.size(), "cat");
+  std::vector<std::int64_t> sizes;
+  std::optional<MemoryFormat> common;
+  for (const Tensor& part : tensors) {
+    const bool is_neutral = dlprim::is_neutral_in_cat(part.shape());
+    sizes.push_back(is_neutral ? 0 : part.size(d));
+    if (is_neutral) continue;
+    const MemoryFormat format = format_of(part);
+    common = common.value_or(format) == format ? format : MemoryFormat::contiguous;
   }
+  const dlprim::Tensor joined = dlprim::Tensor::empty_strided(
+      *tensors.front().device(), shape, dlprim::strides_of(common.value_or(MemoryFormat::contiguous), shape),
+      dtype);
+  dlprim::cat(joined.device().queue(), raw, d, joined);
   return record("CatBackward", tensors, joined, [&] {
-    std::vector<dlprim::Tensor> described;
-    for (const Tensor& part : tensors) {
-      described.push_back(part.data());
-      described.back().storage = nullptr;
-    }
+    std::vector<dlprim::Tensor> described = raw;
+    for (dlprim::Tensor& part : described) part.storage = nullptr;
     return [sizes, described, d](const TensorList& g) {
       TensorList parts;
       std::int64_t from = 0;

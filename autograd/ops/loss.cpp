@@ -1,11 +1,11 @@
 #include "autograd/ops/loss.h"
 
-#include "autograd/call.h"
+#include "autograd/ops/call.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/raw_or_null.h"
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/views.h"
-#include "autograd/tape.h"
+#include "autograd/tape/tape.h"
 #include "dlprim/ops/loss/cross_entropy.h"
 #include "dlprim/ops/loss/elementwise_loss.h"
 #include "dlprim/ops/loss/nll_loss.h"

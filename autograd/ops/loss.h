@@ -1,7 +1,7 @@
 #pragma once
 
-#include "autograd/loss_reduction.h"
-#include "autograd/tensor.h"
+#include "autograd/ops/loss_reduction.h"
+#include "autograd/tensor/tensor.h"
 
 namespace ocl {
 

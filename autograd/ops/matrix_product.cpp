@@ -1,6 +1,6 @@
 #include "autograd/ops/matrix_product.h"
 
-#include "autograd/precision.h"
+#include "autograd/tensor/precision.h"
 #include "dlprim/ops/gemm/gemm.h"
 #include "dlprim/runtime/device.h"
 

@@ -1,13 +1,12 @@
 #include "autograd/ops/norm.h"
-#include "autograd/call.h"
-#include "autograd/creation.h"
 
-#include <limits>
-
+#include "autograd/ops/call.h"
 #include "autograd/ops/formats.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/raw_or_null.h"
 #include "autograd/ops/reduce.h"
+#include "autograd/tensor/creation.h"
+#include "dlprim/core/real.h"
 #include "dlprim/ops/norm/batch_norm.h"
 #include "dlprim/ops/norm/local_response_norm.h"
 #include "dlprim/ops/norm/row_norm.h"
@@ -115,14 +114,6 @@ std::int64_t count_from(const Tensor& x, int dim) {
   return dlprim::product(Dims(x.shape().begin() + dim, x.shape().end()));
 }
 
-/** torch.finfo(dtype).eps */
-double epsilon(DType dtype) {
-  return dtype == DType::float64   ? std::numeric_limits<double>::epsilon()
-         : dtype == DType::float32 ? double{std::numeric_limits<float>::epsilon()}
-         : dtype == DType::float16 ? std::exp2(-10)
-                                   : std::exp2(-7);
-}
-
 /** What layer, group and root-mean-square norm are: rows, each normalised by itself. */
 struct RowNorm {
   const char* op;
@@ -177,25 +168,15 @@ Tensor row_norm(const RowNorm& norm, const Tensor& a, const Tensor& given_weight
   });
 }
 
-/** Rows over the last dimensions of `x`, which must have the sizes `shape`. */
-dlprim::NormRows trailing_rows(const char* op, const Tensor& x, const Dims& shape) {
-  dlprim::require_floating(x.dtype(), *x.device(), op);
-  require(shape.size() > 0, op, ": expected normalized_shape to have at least one dimension");
-  const int leading = x.dim() - shape.size();
-  require(leading >= 0 && Dims(x.shape().begin() + leading, x.shape().end()) == shape, op,
-          ": given normalized_shape ", shape, ", expected an input of shape [*, ...] that ends with it, got ",
-          x.shape());
-  const std::int64_t n = dlprim::product(shape);
-  return {dlprim::product(Dims(x.shape().begin(), x.shape().begin() + leading)), n, 1, n};
-}
-
 }  // namespace
 
 Tensor layer_norm(const Tensor& x, const std::vector<std::int64_t>& normalized_shape, const Tensor& weight,
                   const Tensor& bias, double eps) {
   ENTER_OPERATOR(layer_norm, x, normalized_shape, weight, bias, eps);
   constexpr const char* op = "layer_norm";
-  const RowNorm norm{op, "LayerNormBackward", trailing_rows(op, x, normalized_shape), true, eps};
+  dlprim::require_floating(x.dtype(), *x.device(), op);
+  const RowNorm norm{op, "LayerNormBackward", dlprim::layer_norm_rows(op, x.shape(), normalized_shape), true,
+                     eps};
   check_affine(op, "weight", weight, normalized_shape, x.dtype());
   check_affine(op, "bias", bias, normalized_shape, x.dtype());
   return row_norm(norm, x, weight, bias);
@@ -205,9 +186,11 @@ Tensor rms_norm(const Tensor& x, const std::vector<std::int64_t>& normalized_sha
                 std::optional<double> eps) {
   ENTER_OPERATOR(rms_norm, x, normalized_shape, weight, eps);
   constexpr const char* op = "rms_norm";
-  const dlprim::NormRows rows = trailing_rows(op, x, normalized_shape);
+  dlprim::require_floating(x.dtype(), *x.device(), op);
+  const dlprim::NormRows rows = dlprim::layer_norm_rows(op, x.shape(), normalized_shape);
   check_affine(op, "weight", weight, normalized_shape, x.dtype());
-  return row_norm({op, "RmsNormBackward", rows, false, eps.value_or(epsilon(x.dtype()))}, x, weight, {});
+  return row_norm({op, "RmsNormBackward", rows, false, eps.value_or(dlprim::machine_epsilon(x.dtype()))}, x,
+                  weight, {});
 }
 
 Tensor group_norm(const Tensor& x, std::int64_t num_groups, const Tensor& weight, const Tensor& bias,
@@ -215,18 +198,10 @@ Tensor group_norm(const Tensor& x, std::int64_t num_groups, const Tensor& weight
   ENTER_OPERATOR(group_norm, x, num_groups, weight, bias, eps);
   constexpr const char* op = "group_norm";
   dlprim::require_floating(x.dtype(), *x.device(), op);
-  require(x.dim() >= 2, op, ": expected at least 2 dimensions [N, C, ...], got shape ", x.shape());
-  const std::int64_t channels = x.size(1), per_channel = count_from(x, 2);
-  require(num_groups > 0 && channels % num_groups == 0, op,
-          ": expected number of channels in input to be divisible by num_groups, got input of shape ",
-          x.shape(), " and num_groups=", num_groups);
-  require(x.size(0) * per_channel * channels / num_groups != 1, op,
-          ": expected more than 1 value per channel when training, got input size ", x.shape());
+  const dlprim::NormRows rows = dlprim::group_norm_rows(op, x.shape(), num_groups);
+  const std::int64_t channels = x.size(1);
   check_affine(op, "weight", weight, {channels}, x.dtype());
   check_affine(op, "bias", bias, {channels}, x.dtype());
-  const std::int64_t channels_per_group = channels / num_groups;
-  const dlprim::NormRows rows{dlprim::product({x.size(0), num_groups}), channels_per_group * per_channel,
-                              num_groups, channels_per_group};
   return in_format(row_norm({op, "GroupNormBackward", rows, true, eps}, x, weight, bias), format_of(x));
 }
 

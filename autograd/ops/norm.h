@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "autograd/tensor.h"
+#include "autograd/tensor/tensor.h"
 
 namespace ocl {
 

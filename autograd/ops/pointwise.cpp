@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "autograd/call.h"
-#include "autograd/ops/compare.h"
+#include "autograd/ops/call.h"
 #include "autograd/ops/inplace.h"
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/views.h"
-#include "autograd/tape.h"
+#include "autograd/tape/tape.h"
+#include "dlprim/core/promotion.h"
 
 namespace ocl {
 namespace {
@@ -163,8 +163,8 @@ void apply_pointwise_in_place(const PointwiseOp& op, Tensor& target, const std::
   const PointwiseResult result = dlprim::pointwise_result(op, operands, parameters);
   require(result.shape == target.shape(), op.name, "_: output with shape ", target.shape(),
           " doesn't match the broadcast shape ", result.shape);
-  require<TypeError>(can_cast(result.dtype, target.dtype()), op.name, "_: result type ", name(result.dtype),
-                     " can't be cast to the desired output type ", name(target.dtype()));
+  require<TypeError>(dlprim::can_cast(result.dtype, target.dtype()), op.name, "_: result type ",
+                     name(result.dtype), " can't be cast to the desired output type ", name(target.dtype()));
   const TensorList tensors = tensors_of(inputs);
   check_in_place(op.name.c_str(), target, tensors);
   const std::vector<Operand> before = needs_tape(tensors) ? before_write(op, target, inputs) : inputs;

@@ -1,9 +1,9 @@
 #include "autograd/ops/pool.h"
 
-#include "autograd/call.h"
+#include "autograd/ops/call.h"
 #include "autograd/ops/formats.h"
 #include "autograd/ops/views.h"
-#include "autograd/tape.h"
+#include "autograd/tape/tape.h"
 #include "dlprim/ops/pool/avg_pool2d.h"
 #include "dlprim/ops/pool/max_pool2d.h"
 

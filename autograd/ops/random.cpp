@@ -1,14 +1,13 @@
 #include "autograd/ops/random.h"
 
-#include <numeric>
-#include <utility>
-
-#include "autograd/call.h"
+#include "autograd/ops/call.h"
 #include "autograd/ops/inplace.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/views.h"
-#include "autograd/tape.h"
+#include "autograd/tape/tape.h"
+#include "dlprim/ops/random/exponential.h"
 #include "dlprim/ops/random/multinomial.h"
+#include "dlprim/ops/random/permutation.h"
 #include "dlprim/runtime/dtype_defines.h"
 
 namespace ocl {
@@ -43,47 +42,6 @@ Tensor& overwritten(const char* op, Tensor& a, Generator* generator, const Fill&
   return a;
 }
 
-/** One past the largest whole number up to which the dtype holds every one. */
-std::int64_t whole_numbers_end(DType dtype) {
-  switch (dtype) {
-    case DType::float32:
-      return (std::int64_t{1} << 24) + 1;
-    case DType::float64:
-      return (std::int64_t{1} << 53) + 1;
-    case DType::float16:
-      return (std::int64_t{1} << 11) + 1;
-    case DType::bfloat16:
-      return (std::int64_t{1} << 8) + 1;
-    case DType::int32:
-      return std::int64_t{INT32_MAX} + 1;
-    case DType::int64:
-      return INT64_MAX;
-    case DType::uint8:
-      return 256;
-    case DType::boolean:
-      return 2;
-  }
-  return 0;
-}
-
-void fill_integers(dlprim::Queue& queue, const dlprim::Tensor& out, std::int64_t low, std::int64_t high,
-                   dlprim::PhiloxState state) {
-  require(low < high, "random_: expected low < high, got ", low, " and ", high);
-  if (!is_floating(out.dtype)) {
-    const auto [least, largest] = dlprim::integer_range(out.dtype);
-    require(low >= least && high - 1 <= largest, "random_: numbers from ", low, " to ", high - 1,
-            " are out of bounds for ", name(out.dtype));
-  }
-  if (out.dtype != DType::boolean) return dlprim::random_integers(queue, out, low, high, state);
-  dlprim::random_bernoulli(queue, out, high - low == 2 ? 0.5 : static_cast<double>(low), state);
-}
-
-/** Below `range`, from 64 random bits; the bias is below range 2^-64. */
-std::uint64_t scaled(std::uint64_t bits, std::uint64_t range) {
-  const std::uint64_t high = (bits >> 32) * range, low = (bits & 0xffffffffu) * range;
-  return (high + (low >> 32)) >> 32;  // exact for a range below 2^32
-}
-
 }  // namespace
 
 Tensor rand(const Shape& shape, DType dtype, const Device& device, Generator* generator) {
@@ -102,28 +60,16 @@ Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape, DType dt
                Generator* generator) {
   ENTER_OPERATOR(randint, low, high, shape, dtype, device, generator);
   return drawn("randint", shape, dtype, device, generator, [&](auto& queue, const auto& out, auto state) {
-    fill_integers(queue, out, low, high, state);
+    dlprim::random_integers(queue, out, low, high, state);
   });
 }
 
 Tensor randperm(std::int64_t n, DType dtype, const Device& device, Generator* generator) {
   ENTER_OPERATOR(randperm, n, dtype, device, generator);
-  require(n >= 0, "randperm: n must be non-negative, got ", n);
-  require(n < std::int64_t{1} << 32, "randperm: n must be below 2^32, got ", n);
-  require(n <= whole_numbers_end(dtype), "randperm: ", n, " is more than ", name(dtype), " can count to");
-  const Tensor result = empty({n}, dtype, device);  // before as much is asked of the host
-  const dlprim::PhiloxState state = generator_or_default(generator, device).next(n);
-  std::vector<std::int64_t> order(static_cast<std::size_t>(n));
-  std::iota(order.begin(), order.end(), 0);
-  std::array<std::uint32_t, 4> words{};
-  for (std::uint64_t i = 0; i < order.size(); ++i) {  // Fisher and Yates
-    if (i % 2 == 0) words = dlprim::philox_words(state.seed, state.offset + i / 2);
-    const std::size_t half = i % 2 * 2;
-    const std::uint64_t bits = std::uint64_t{words[half + 1]} << 32 | words[half];
-    std::swap(order[i], order[i + scaled(bits, order.size() - i)]);
-  }
-  dlprim::copy(device->queue(), tensor(order, {n}, device).data(), result.data());
-  return result;
+  dlprim::require_permutation("randperm", n, dtype);
+  return drawn("randperm", {n}, dtype, device, generator, [](auto& queue, const auto& out, auto state) {
+    dlprim::random_permutation(queue, out, state);
+  });
 }
 
 Tensor normal(double mean, double std, const Shape& shape, DType dtype, const Device& device,
@@ -203,19 +149,17 @@ Tensor& Tensor::exponential_(double lambd, Generator* generator) {
   ENTER_OPERATOR(exponential_, *this, lambd, generator);
   require(lambd > 0, "exponential_ expects lambda > 0.0, but found lambda=", lambd);
   return overwritten("exponential_", *this, generator, [&](auto& queue, const auto& out, auto state) {
-    dlprim::random_uniform(queue, out, 0, 1, state);
-    const NoGradGuard no_grad;
-    Tensor(out).neg_().log1p_().mul_(-1 / lambd);
+    dlprim::random_exponential(queue, out, lambd, state);
   });
 }
 
 Tensor& Tensor::random_(std::optional<std::int64_t> from, std::optional<std::int64_t> to,
                         Generator* generator) {
   ENTER_OPERATOR(random_, *this, from, to, generator);
-  const std::int64_t low = from.value_or(0), high = to.value_or(whole_numbers_end(dtype()));
+  const std::int64_t low = from.value_or(0), high = to.value_or(dlprim::whole_numbers_end(dtype()));
   require(low < high, "random_ expects 'from' to be less than 'to', but got from=", low, " >= to=", high);
   return overwritten("random_", *this, generator, [&](auto& queue, const auto& out, auto state) {
-    fill_integers(queue, out, low, high, state);
+    dlprim::random_integers(queue, out, low, high, state);
   });
 }
 

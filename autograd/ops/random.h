@@ -1,7 +1,7 @@
 #pragma once
 
-#include "autograd/creation.h"
-#include "autograd/generator.h"
+#include "autograd/tensor/creation.h"
+#include "autograd/tensor/generator.h"
 
 namespace ocl {
 

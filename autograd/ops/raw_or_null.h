@@ -1,7 +1,7 @@
 #pragma once
 
 #include "autograd/ops/views.h"
-#include "autograd/tape.h"
+#include "autograd/tape/tape.h"
 
 /** \file Optional tensors (undefined where left out) on their way to dlprim, which takes pointers. */
 

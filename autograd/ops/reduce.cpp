@@ -2,12 +2,12 @@
 
 #include <cmath>
 
-#include "autograd/call.h"
-#include "autograd/creation.h"
+#include "autograd/ops/call.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/raw_or_null.h"
 #include "autograd/ops/views.h"
-#include "autograd/tape.h"
+#include "autograd/tape/tape.h"
+#include "autograd/tensor/creation.h"
 #include "dlprim/core/real.h"
 #include "dlprim/ops/reduce/reduce_backward.h"
 #include "dlprim/runtime/dtype_defines.h"

@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include "autograd/tensor.h"
+#include "autograd/tensor/tensor.h"
 
 namespace ocl {
 

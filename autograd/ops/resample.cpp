@@ -2,11 +2,11 @@
 
 #include <cmath>
 
-#include "autograd/call.h"
+#include "autograd/ops/call.h"
 #include "autograd/ops/formats.h"
 #include "autograd/ops/pool.h"
 #include "autograd/ops/views.h"
-#include "autograd/tape.h"
+#include "autograd/tape/tape.h"
 #include "dlprim/ops/resample/interpolate.h"
 #include "dlprim/ops/resample/unfold.h"
 
@@ -82,10 +82,6 @@ Tensor linear_map(const char* name, const Tensor& x, const Dims& shape, const Fu
   });
 }
 
-std::int64_t columns_per_block(Pair kernel_size) {
-  return std::int64_t{kernel_size[0]} * kernel_size[1];
-}
-
 std::int64_t product_before(const Tensor& x, int dims) {
   return product(Dims(x.shape().begin(), x.shape().end() - dims));
 }
@@ -139,15 +135,8 @@ Tensor interpolate(const Tensor& x, const Sizes& size, const std::vector<double>
 
 Tensor unfold(const Tensor& x, Pair kernel_size, Pair dilation, Pair padding, Pair stride) {
   ENTER_OPERATOR(unfold, x, kernel_size, dilation, padding, stride);
-  constexpr const char* op = "unfold";
-  require(x.dim() == 3 || x.dim() == 4, op, ": expected an input [N, C, H, W] or [C, H, W], got shape ",
-          x.shape());
-  for (int d = x.dim() - 3; d < x.dim(); ++d)
-    require(x.shape()[d] > 0, op, ": only the batch may be empty, got shape ", x.shape());
   const dlprim::BlockGeometry geometry{kernel_size.values, dilation.values, padding.values, stride.values};
-  const auto blocks = dlprim::block_counts(op, {x.size(-2), x.size(-1)}, geometry);
-  const Sizes shape = with_last(
-      x, 3, {product({x.size(-3), columns_per_block(kernel_size)}), product({blocks[0], blocks[1]})});
+  const Dims shape = dlprim::unfold_output_shape("unfold", x.shape(), geometry);
   return linear_map(
       "UnfoldBackward", x, shape,
       [&](dlprim::Queue& queue, const dlprim::Tensor& from, const dlprim::Tensor& to) {
@@ -160,22 +149,10 @@ Tensor unfold(const Tensor& x, Pair kernel_size, Pair dilation, Pair padding, Pa
 
 Tensor fold(const Tensor& x, Pair output_size, Pair kernel_size, Pair dilation, Pair padding, Pair stride) {
   ENTER_OPERATOR(fold, x, output_size, kernel_size, dilation, padding, stride);
-  constexpr const char* op = "fold";
-  require(x.dim() == 2 || x.dim() == 3, op,
-          ": expected an input [N, C KH KW, blocks] or [C KH KW, blocks], got shape ", x.shape());
-  require(x.size(-2) > 0 && x.size(-1) > 0, op, ": only the batch may be empty, got shape ", x.shape());
-  require(output_size[0] > 0 && output_size[1] > 0, op, ": output_size should be greater than zero, got (",
-          output_size[0], ", ", output_size[1], ")");
   const dlprim::BlockGeometry geometry{kernel_size.values, dilation.values, padding.values, stride.values};
-  const auto blocks = dlprim::block_counts(op, {output_size[0], output_size[1]}, geometry);
-  const std::int64_t taps = columns_per_block(kernel_size);
-  require(x.size(-2) % taps == 0, op, ": expected size of dimension 1 of input ", x.shape(),
-          " to be divisible by the product of kernel_size, ", taps);
-  require(x.size(-1) == product({blocks[0], blocks[1]}), op, ": output_size (", output_size[0], ", ",
-          output_size[1], ") has ", blocks[0], " * ", blocks[1], " blocks, but input of shape ", x.shape(),
-          " has ", x.size(-1));
+  const Dims shape = dlprim::fold_output_shape("fold", x.shape(), output_size.values, geometry);
   return linear_map(
-      "FoldBackward", x, with_last(x, 2, {x.size(-2) / taps, output_size[0], output_size[1]}),
+      "FoldBackward", x, shape,
       [&](dlprim::Queue& queue, const dlprim::Tensor& from, const dlprim::Tensor& to) {
         dlprim::fold(queue, from, geometry, to);
       },

@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include "autograd/pair.h"
-#include "autograd/tensor.h"
+#include "autograd/tensor/pair.h"
+#include "autograd/tensor/tensor.h"
 
 namespace ocl {
 

@@ -2,11 +2,11 @@
 
 #include <optional>
 
-#include "autograd/call.h"
-#include "autograd/generator.h"
+#include "autograd/ops/call.h"
 #include "autograd/ops/raw_or_null.h"
 #include "autograd/ops/views.h"
-#include "autograd/precision.h"
+#include "autograd/tensor/generator.h"
+#include "autograd/tensor/precision.h"
 #include "dlprim/ops/random/random.h"
 #include "dlprim/ops/rnn/rnn.h"
 #include "dlprim/runtime/dtype_defines.h"

@@ -1,9 +1,9 @@
 #include "autograd/ops/softmax.h"
 
-#include "autograd/call.h"
+#include "autograd/ops/call.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/views.h"
-#include "autograd/tape.h"
+#include "autograd/tape/tape.h"
 #include "dlprim/ops/softmax/softmax.h"
 
 namespace ocl {

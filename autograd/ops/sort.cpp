@@ -1,10 +1,10 @@
 #include "autograd/ops/sort.h"
 
-#include "autograd/call.h"
-#include "autograd/creation.h"
+#include "autograd/ops/call.h"
 #include "autograd/ops/indexing.h"
 #include "autograd/ops/views.h"
-#include "autograd/tape.h"
+#include "autograd/tape/tape.h"
+#include "autograd/tensor/creation.h"
 #include "dlprim/ops/pointwise/pointwise.h"
 #include "dlprim/ops/sort/sort.h"
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "autograd/tensor.h"
+#include "autograd/tensor/tensor.h"
 
 namespace ocl {
 

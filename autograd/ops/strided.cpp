@@ -4,10 +4,10 @@
 #include <numeric>
 #include <utility>
 
-#include "autograd/creation.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/views.h"
+#include "autograd/tensor/creation.h"
 
 namespace ocl {
 namespace {

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <numeric>
 
-#include "autograd/call.h"
-#include "autograd/creation.h"
+#include "autograd/ops/call.h"
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/strided.h"
-#include "autograd/tape.h"
+#include "autograd/tape/tape.h"
+#include "autograd/tensor/creation.h"
 #include "dlprim/ops/pointwise/pointwise.h"
 
 namespace ocl {

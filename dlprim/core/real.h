@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cmath>
+#include <limits>
+
 #include "dlprim/core/dtype.h"
 
 namespace dlprim {
@@ -12,6 +15,14 @@ void with_real(DType dtype, Work work) {
     work(double{0});
   else
     work(float{0});
+}
+
+/** The distance from 1 to the next larger number of a floating dtype (torch.finfo(dtype).eps). */
+inline double machine_epsilon(DType dtype) {
+  return dtype == DType::float64   ? std::numeric_limits<double>::epsilon()
+         : dtype == DType::float32 ? double{std::numeric_limits<float>::epsilon()}
+         : dtype == DType::float16 ? std::exp2(-10)
+                                   : std::exp2(-7);
 }
 
 }  // namespace dlprim

@@ -50,7 +50,6 @@ std::string base_options(const DeviceInfo& info) {
   if (info.correctly_rounded_divide) options += " -cl-fp32-correctly-rounded-divide-sqrt";
   options += info.runs_cpu_kernels() ? " -DSHAPE_CPU=1" : " -DSHAPE_SIMT=1";
   if (info.fp64) options += " -DHAS_FP64=1";
-  if (info.inline_ptx) options += " -DHAS_PTX=1";
   return options;
 }
 

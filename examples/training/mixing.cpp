@@ -4,9 +4,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "autograd/creation.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/views.h"
+#include "autograd/tensor/creation.h"
 #include "nn/data/random.h"
 
 namespace {

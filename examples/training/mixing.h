@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "autograd/tensor.h"
+#include "autograd/tensor/tensor.h"
 
 /**
  * Mixup (Zhang et al. 2018) and CutMix (Yun et al. 2019) of a batch with itself, moved on by one: in one of

@@ -1,6 +1,6 @@
 #include "options.h"
 
-#include "autograd/tensor.h"
+#include "autograd/tensor/tensor.h"
 
 using nlohmann::json;
 

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <numeric>
 
-#include "autograd/generator.h"
+#include "autograd/tensor/generator.h"
 #include "classifier.h"
 #include "nn/utils/clip_grad.h"
 

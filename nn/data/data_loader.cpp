@@ -7,8 +7,8 @@
 #include <numeric>
 #include <thread>
 
-#include "autograd/creation.h"
-#include "autograd/generator.h"
+#include "autograd/tensor/creation.h"
+#include "autograd/tensor/generator.h"
 #include "dlprim/core/error.h"
 
 namespace ocl::data {

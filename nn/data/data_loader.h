@@ -3,7 +3,7 @@
 #include <iterator>
 #include <optional>
 
-#include "autograd/tensor.h"
+#include "autograd/tensor/tensor.h"
 #include "nn/data/dataset.h"
 #include "nn/options.h"
 

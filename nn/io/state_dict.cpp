@@ -3,7 +3,7 @@
 #include <memory>
 #include <new>
 
-#include "autograd/creation.h"
+#include "autograd/tensor/creation.h"
 #include "nn/io/safetensors.h"
 
 namespace ocl {

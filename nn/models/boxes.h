@@ -1,6 +1,6 @@
 #pragma once
 
-#include "autograd/tensor.h"
+#include "autograd/tensor/tensor.h"
 #include "nn/layer.h"
 
 /** \file What nets of detection do with boxes, as torchvision.models.detection. Boxes are [..., 4] (x1, y1,

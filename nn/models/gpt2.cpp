@@ -6,7 +6,6 @@
 #include <tuple>
 #include <utility>
 
-#include "autograd/creation.h"
 #include "autograd/ops/attention.h"
 #include "autograd/ops/compare.h"
 #include "autograd/ops/indexing.h"
@@ -16,7 +15,8 @@
 #include "autograd/ops/scan.h"
 #include "autograd/ops/softmax.h"
 #include "autograd/ops/sort.h"
-#include "autograd/tape.h"
+#include "autograd/tape/tape.h"
+#include "autograd/tensor/creation.h"
 #include "nn/init.h"
 
 namespace ocl::models {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "autograd/generator.h"
+#include "autograd/tensor/generator.h"
 #include "nn/models/composed.h"
 #include "nn/modules/embedding.h"
 

@@ -1,7 +1,7 @@
 #include "nn/models/inception_parts.h"
 
-#include "autograd/creation.h"
 #include "autograd/ops/pointwise.h"
+#include "autograd/tensor/creation.h"
 #include "nn/init.h"
 
 namespace ocl::models {

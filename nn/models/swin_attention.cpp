@@ -1,6 +1,5 @@
 #include <cmath>
 
-#include "autograd/creation.h"
 #include "autograd/ops/dropout.h"
 #include "autograd/ops/indexing.h"
 #include "autograd/ops/linalg.h"
@@ -8,7 +7,8 @@
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/resample.h"
 #include "autograd/ops/softmax.h"
-#include "autograd/tape.h"
+#include "autograd/tape/tape.h"
+#include "autograd/tensor/creation.h"
 #include "nn/init.h"
 #include "nn/models/swin_transformer.h"
 #include "nn/models/windows.h"

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "autograd/creation.h"
 #include "autograd/ops/pointwise.h"
+#include "autograd/tensor/creation.h"
 #include "nn/init.h"
 
 namespace ocl::models {

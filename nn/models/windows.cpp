@@ -1,8 +1,8 @@
 #include "nn/models/windows.h"
 
-#include "autograd/creation.h"
 #include "autograd/ops/indexing.h"
 #include "autograd/ops/views.h"
+#include "autograd/tensor/creation.h"
 
 namespace ocl::models {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "autograd/tensor.h"
+#include "autograd/tensor/tensor.h"
 
 /** \file Attention within windows: what swin transformers and MaxVit share. */
 namespace ocl::models {

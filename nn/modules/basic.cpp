@@ -1,9 +1,9 @@
 #include "nn/modules/basic.h"
 
-#include "autograd/creation.h"
 #include "autograd/ops/dropout.h"
 #include "autograd/ops/pointwise.h"
-#include "autograd/tape.h"
+#include "autograd/tape/tape.h"
+#include "autograd/tensor/creation.h"
 
 namespace ocl::nn {
 

@@ -1,6 +1,6 @@
 #include "nn/modules/loss.h"
 
-#include "autograd/loss_reduction.h"
+#include "autograd/ops/loss_reduction.h"
 
 namespace ocl::nn {
 

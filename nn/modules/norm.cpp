@@ -4,7 +4,7 @@
 #include "autograd/ops/norm.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/views.h"
-#include "autograd/tape.h"
+#include "autograd/tape/tape.h"
 #include "nn/init.h"
 
 namespace ocl::nn {

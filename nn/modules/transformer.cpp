@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "autograd/creation.h"
 #include "autograd/ops/indexing.h"
 #include "autograd/ops/pointwise.h"
+#include "autograd/tensor/creation.h"
 #include "nn/init.h"
 
 namespace ocl::nn {

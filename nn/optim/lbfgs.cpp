@@ -3,12 +3,12 @@
 #include <array>
 #include <cmath>
 
-#include "autograd/creation.h"
 #include "autograd/ops/linalg.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/views.h"
-#include "autograd/tape.h"
+#include "autograd/tape/tape.h"
+#include "autograd/tensor/creation.h"
 
 namespace ocl::optim {
 namespace {

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "autograd/ops/views.h"
-#include "autograd/tape.h"
+#include "autograd/tape/tape.h"
 
 namespace ocl::optim {
 

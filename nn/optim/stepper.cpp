@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <tuple>
 
-#include "autograd/creation.h"
 #include "autograd/ops/formats.h"
-#include "autograd/tape.h"
+#include "autograd/tape/tape.h"
+#include "autograd/tensor/creation.h"
 #include "dlprim/core/call.h"
 #include "nn/optim/tensor_rules.h"
 

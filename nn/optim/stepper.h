@@ -3,7 +3,7 @@
 #include <map>
 #include <mutex>
 
-#include "autograd/tensor.h"
+#include "autograd/tensor/tensor.h"
 #include "dlprim/ops/optim/rules.h"
 
 namespace ocl::optim {

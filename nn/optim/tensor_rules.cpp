@@ -3,9 +3,9 @@
 #include <cmath>
 #include <limits>
 
-#include "autograd/creation.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/reduce.h"
+#include "autograd/tensor/creation.h"
 
 namespace ocl::optim {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "autograd/creation.h"
 #include "autograd/ops/views.h"
-#include "autograd/tape.h"
+#include "autograd/tape/tape.h"
+#include "autograd/tensor/creation.h"
 #include "dlprim/ops/optim/multi_tensor.h"
 
 namespace ocl::nn::utils {

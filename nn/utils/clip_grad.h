@@ -1,6 +1,6 @@
 #pragma once
 
-#include "autograd/tensor.h"
+#include "autograd/tensor/tensor.h"
 
 /** Gradient clipping, as torch.nn.utils. Nothing here waits for the device, but for `error_if_nonfinite`. */
 namespace ocl::nn::utils {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <numeric>
 
-#include "autograd/creation.h"
 #include "autograd/ops/indexing.h"
 #include "autograd/ops/views.h"
+#include "autograd/tensor/creation.h"
 
 namespace ocl::nn::utils::rnn {
 namespace {

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "autograd/tensor.h"
+#include "autograd/tensor/tensor.h"
 
 /** Sequences of different lengths as one tensor, as torch.nn.utils.rnn. */
 namespace ocl::nn::utils::rnn {

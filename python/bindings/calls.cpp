@@ -1,7 +1,7 @@
 #include <vector>
 
-#include "autograd/anomaly.h"
-#include "autograd/tensor.h"
+#include "autograd/tape/anomaly.h"
+#include "autograd/tensor/tensor.h"
 #include "casters.h"
 #include "dlprim/core/call.h"
 #include "dlprim/runtime/implementation.h"

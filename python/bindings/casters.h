@@ -8,10 +8,10 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
-#include "autograd/creation.h"
-#include "autograd/loss_reduction.h"
-#include "autograd/pair.h"
-#include "autograd/tensor.h"
+#include "autograd/ops/loss_reduction.h"
+#include "autograd/tensor/creation.h"
+#include "autograd/tensor/pair.h"
+#include "autograd/tensor/tensor.h"
 #include "python_lock.h"
 #include "shown.h"
 #include "tensor_object.h"

@@ -2,7 +2,7 @@
 
 #include <pybind11/pybind11.h>
 
-#include "autograd/ownership.h"
+#include "autograd/tape/ownership.h"
 
 /** \file What Python's garbage collector needs to free tensors and modules in reference cycles. */
 

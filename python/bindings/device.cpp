@@ -1,6 +1,6 @@
 #include "dlprim/runtime/device.h"
-#include "autograd/generator.h"
 #include "autograd/profiler.h"
+#include "autograd/tensor/generator.h"
 #include "casters.h"
 #include "dlprim/runtime/kernel_cache.h"
 #include "dlprim/runtime/kernel_warnings.h"

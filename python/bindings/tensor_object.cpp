@@ -2,7 +2,7 @@
 
 #include <structmember.h>
 
-#include "autograd/tape.h"
+#include "autograd/tape/tape.h"
 #include "collector.h"
 #include "python_lock.h"
 #include "tensor_subclass.h"

@@ -2,17 +2,17 @@
 
 #include <pybind11/pybind11.h>
 
-#include "autograd/tensor.h"
+#include "autograd/tensor/tensor.h"
 
 /**
  * \file One Python object a tensor, as in PyTorch: `m.weight is m.weight`, and attributes, weak references
  * and subclasses hold for the tensor's life.
  *
- * The object holds a handle of its tensor, and the tensor knows the object as its peer (autograd/peer.h).
- * When Python drops the last reference while C++ still holds the tensor, the object is kept instead of freed:
- * the tensor owns it, and its handle only borrows the tensor, which would hold itself otherwise. Asked for
- * again, it becomes the tensor's owner. When the last C++ owner of a kept object's tensor goes, the object
- * takes the tensor over and goes itself.
+ * The object holds a handle of its tensor, and the tensor knows the object as its peer
+ * (autograd/tensor/peer.h). When Python drops the last reference while C++ still holds the tensor, the object
+ * is kept instead of freed: the tensor owns it, and its handle only borrows the tensor, which would hold
+ * itself otherwise. Asked for again, it becomes the tensor's owner. When the last C++ owner of a kept
+ * object's tensor goes, the object takes the tensor over and goes itself.
  */
 
 namespace py = pybind11;

@@ -82,6 +82,10 @@ struct Sizes {
   std::int64_t operands() const { return (queries + keys) * (columns + value_columns); }
 };
 
+Sizes sizes_of(const Tensor& query, const Tensor& key, std::int64_t value_columns) {
+  return {query.shape[0], query.shape[1], key.shape[1], query.shape[2], value_columns};
+}
+
 /** Scores that are there at once: of some items, of some of their queries, and of the first keys. */
 struct Part {
   std::int64_t batch, batches, query, queries, keys;
@@ -227,7 +231,7 @@ class Attention {
     for (const Tensor* t : {&key_, &value_})
       require<TypeError>(t->dtype == query_.dtype, op, ": expected ", name(query_.dtype), ", got ",
                          name(t->dtype));
-    const Sizes s{query_.shape[0], query_.shape[1], key_.shape[1], query_.shape[2], value_.shape[2]};
+    const Sizes s = sizes_of(query_, key_, value_.shape[2]);
     require(key_.shape == Dims{s.batch, s.keys, s.columns} && value_.shape[0] == s.batch &&
                 value_.shape[1] == s.keys,
             op, ": expected query [B, L, E], key [B, S, E] and value [B, S, Ev], got ", query_.shape, ", ",
@@ -337,16 +341,17 @@ void attention_softmax(Queue& queue, const Tensor& scores, double scale, const T
 }
 
 bool attention_keeps_probabilities(const Tensor& query, const Tensor& key, const Tensor& value) {
-  const Sizes s{query.size(0), query.size(1), key.size(1), query.size(2), value.size(2)};
+  const Sizes s = sizes_of(query, key, value.shape[2]);
   return s.queries * s.keys <= s.operands();
 }
 
 std::int64_t attention_random_numbers(const Tensor& query, const Tensor& key, const Tensor* mask,
                                       const AttentionSettings& settings, bool has_probabilities) {
   if (settings.dropout_p == 0) return 0;
-  const Sizes s{query.size(0), query.size(1), key.size(1), query.size(2), 0};
-  const DeviceInfo& device = query.device().info();
-  const Part last = parts_of(device, s, has_probabilities, settings.is_causal && !mask).back();
+  constexpr std::int64_t any_columns = 0;  // parts are of scores
+  const Part last = parts_of(query.device().info(), sizes_of(query, key, any_columns), has_probabilities,
+                             settings.is_causal && !mask)
+                        .back();
   constexpr std::int64_t of_a_counter = 2;  // philox_increment
   return static_cast<std::int64_t>(last.drawn) * of_a_counter + last.scores();
 }

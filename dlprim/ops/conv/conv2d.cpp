@@ -1,5 +1,7 @@
 #include "dlprim/ops/conv/conv2d.h"
 
+#include <algorithm>
+
 #include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
 #include "dlprim/ops/conv/conv2d_implementations.h"
@@ -94,6 +96,23 @@ Dims conv2d_output_shape(const Dims& x, const Dims& weight, const Conv2dGeometry
     kernel_int(2 * padded, "conv2d", "twice a padded input");
   }
   return y;
+}
+
+SamePadding conv2d_same_padding(const Dims& weight, const Conv2dGeometry& g) {
+  require(weight.size() == 4,
+          "conv2d: expected a 4D weight [Cout, Cin / groups, KH, KW], but got weight of size: ", weight);
+  require(g.stride[0] == 1 && g.stride[1] == 1,
+          "conv2d: padding='same' is not supported for strided convolutions");
+  SamePadding same;
+  for (int i = 0; i < 2; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    require(g.dilation[at] > 0, "conv2d: dilation should be greater than zero, got ", g.dilation[at]);
+    const int total =
+        kernel_int(g.dilation[at] * std::max<std::int64_t>(weight[i + 2] - 1, 0), "conv2d", "a padding");
+    same.padding[at] = total / 2;
+    same.behind[at] = total % 2;
+  }
+  return same;
 }
 
 void conv2d_forward(Queue& queue, const Tensor& x, const Tensor& weight, const Tensor* bias,

@@ -32,6 +32,16 @@ Dims conv2d_output_shape(const Dims& x, const Dims& weight, const Conv2dGeometry
 Dims conv_transpose2d_output_shape(const Dims& x, const Dims& weight, const Conv2dGeometry& geometry,
                                    const std::array<int, 2>& output_padding = {0, 0});
 
+/** Zeros that keep height and width: `padding` before and behind the input, and `behind` more of them behind
+ * it (pad_constant puts them there) where an even number is one too few. */
+struct SamePadding {
+  std::array<int, 2> padding{0, 0}, behind{0, 0};
+};
+
+/** What padding="same" stands for in torch.nn.functional.conv2d by a weight of that shape. Throws ValueError
+ * for strides other than 1. */
+SamePadding conv2d_same_padding(const Dims& weight, const Conv2dGeometry& geometry);
+
 // The three directions. All tensors are contiguous, of one floating dtype, and shaped as above (checked);
 // outputs overlap no input. Half types are summed in float32; how float32 is multiplied: `precision`.
 

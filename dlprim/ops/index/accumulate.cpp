@@ -55,6 +55,7 @@ void add_at_places(Queue& queue, const Tensor& source, const Tensor& index, cons
                    const Scalar& alpha, std::optional<std::int64_t> left_out, Negative negative,
                    DeviceCheck check) {
   ENTER(add_at_places, queue, source, index, target, alpha, left_out, negative, check);
+  require_lines("adding by an index", target, index, source);
   if (is_floating(target.dtype)) require_floating(target.dtype, queue.device(), "adding by an index");
   require_contiguous("adding by an index", "the target", target);
   if (index.numel() == 0) return;

@@ -55,6 +55,18 @@ Tensor last_writers(Queue& queue, const Tensor& index, std::int64_t bound, Negat
 
 }  // namespace
 
+void require_lines(const char* op, const Tensor& named, const Tensor& index, const Tensor& moved) {
+  require<TypeError>(index.dtype == DType::int64, op, ": expected an index of dtype int64, got ",
+                     name(index.dtype));
+  require<TypeError>(named.dtype == moved.dtype, op, ": expected tensors of one dtype, got ",
+                     name(named.dtype), " and ", name(moved.dtype));
+  require(index.rank() == 3 && moved.shape == index.shape, op,
+          ": expected an index [outer, along, inner] and a tensor of its shape, got ", index.shape, " and ",
+          moved.shape);
+  require(named.shape == Dims{index.shape[0], named.size(1), index.shape[2]}, op, ": an index of shape ",
+          index.shape, " does not fit a tensor of shape ", named.shape);
+}
+
 Places places_of(const Tensor& index, std::int64_t bound, Negative negative) {
   Places places{};
   for (int d = 0; d < 3; ++d) places.size[d] = index.shape[d];
@@ -88,6 +100,7 @@ std::optional<Tensor> outer_along_inner(const Tensor& t, int first, int count) {
 void read_places(Queue& queue, const Tensor& x, const Tensor& index, const Tensor& y, Negative negative,
                  DeviceCheck check) {
   ENTER(read_places, queue, x, index, y, negative, check);
+  require_lines("reading by an index", x, index, y);
   if (y.numel() == 0) return;
   Places places = places_of(index, x.shape[1], negative);
   copy_strides(x, places.x);
@@ -99,6 +112,7 @@ void read_places(Queue& queue, const Tensor& x, const Tensor& index, const Tenso
 void write_places(Queue& queue, const Tensor& x, const Tensor& index, const Tensor& y, bool distinct,
                   Negative negative, DeviceCheck check) {
   ENTER(write_places, queue, x, index, y, distinct, negative, check);
+  require_lines("writing by an index", y, index, x);
   if (index.numel() == 0) return;
   kernel_int(index.shape[1], "writing by an index", "an index");
   Places places = places_of(index, y.shape[1], negative);
@@ -117,6 +131,8 @@ void join_indices(Queue& queue, const std::vector<Tensor>& indices, const Dims& 
                   DeviceCheck check) {
   ENTER(join_indices, queue, indices, sizes, places, check);
   const std::int64_t count = places.numel();
+  require(static_cast<int>(indices.size()) == sizes.size(), "joining indices: expected ", sizes.size(),
+          " indices, one for each dimension, got ", indices.size());
   for (const Tensor& t : indices) require_elements("joining indices", "an index", t, count, DType::int64);
   require_elements("joining indices", "the result", places, count, DType::int64);
   if (count == 0) return;
@@ -131,6 +147,7 @@ void join_indices(Queue& queue, const std::vector<Tensor>& indices, const Dims& 
 
 void triangle(Queue& queue, Triangle kept, const Tensor& x, std::int64_t diagonal, const Tensor& y) {
   ENTER(triangle, queue, kept, x, diagonal, y);
+  require(x.rank() >= 2, "triangle: expected a tensor of at least 2 dimensions, got shape ", x.shape);
   require_contiguous("triangle", "the input", x);
   require_like("triangle", "the result", y, x.shape, x.dtype);
   if (x.numel() == 0) return;

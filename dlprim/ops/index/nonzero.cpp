@@ -14,11 +14,17 @@ std::int64_t stretches(const Tensor& x) {
   return ceil_div(x.numel(), TRUE_STRETCH);
 }
 
+void require_flags(const Tensor& x) {
+  require<TypeError>(x.dtype == DType::boolean, "nonzero: expected an input of dtype bool, got ",
+                     name(x.dtype));
+  require_contiguous("nonzero", "the input", x);
+}
+
 }  // namespace
 
 TrueCount count_true(Queue& queue, const Tensor& x) {
   ENTER(count_true, queue, x);
-  require_contiguous("nonzero", "the input", x);
+  require_flags(x);
   kernel_int(x.numel(), "nonzero", "a tensor");
   if (x.numel() == 0) return entered.returns(TrueCount{0, {}});
   const Tensor counts = queue.scratch({1, stretches(x)}, DType::int32);
@@ -33,7 +39,12 @@ TrueCount count_true(Queue& queue, const Tensor& x) {
 
 void write_true(Queue& queue, const Tensor& x, const TrueCount& counted, const Tensor& places) {
   ENTER(write_true, queue, x, counted, places);
-  require_contiguous("nonzero", "the input", x);
+  require_flags(x);
+  const Dims shape_of_places{counted.count, std::max(x.rank(), 1)};
+  require(places.shape == shape_of_places, "nonzero: expected places of shape ", shape_of_places, ", got ",
+          places.shape);
+  require<TypeError>(places.dtype == DType::int64, "nonzero: expected places of dtype int64, got ",
+                     name(places.dtype));
   if (counted.count == 0) return;
   TrueShape shape{};
   shape.rank = std::max(x.rank(), 1);

@@ -7,6 +7,10 @@
 
 namespace dlprim {
 
+/** Throws ValueError or TypeError unless `index` is int64 [outer, along, inner], `moved` of its shape and of
+ * the dtype of `named`, and `named`, whose places it names, of its outer and inner sizes. */
+void require_lines(const char* op, const Tensor& named, const Tensor& index, const Tensor& moved);
+
 /** The places that an index names among `bound`; strides of other tensors are left 0. */
 Places places_of(const Tensor& index, std::int64_t bound, Negative negative);
 

@@ -65,6 +65,26 @@ const ImplementationList<BackwardProblem> backward_implementations("row_norm_bac
 
 }  // namespace
 
+NormRows layer_norm_rows(const char* op, const Dims& x, const Dims& normalized_shape) {
+  require(normalized_shape.size() > 0, op, ": expected normalized_shape to have at least one dimension");
+  const int leading = x.size() - normalized_shape.size();
+  require(leading >= 0 && Dims(x.begin() + leading, x.end()) == normalized_shape, op,
+          ": given normalized_shape ", normalized_shape,
+          ", expected an input of shape [*, ...] that ends with it, got ", x);
+  const std::int64_t n = product(normalized_shape);
+  return {product(Dims(x.begin(), x.begin() + leading)), n, 1, n};
+}
+
+NormRows group_norm_rows(const char* op, const Dims& x, std::int64_t groups) {
+  require(x.size() >= 2, op, ": expected at least 2 dimensions [N, C, ...], got shape ", x);
+  require(groups > 0 && x[1] % groups == 0, op,
+          ": expected number of channels in input to be divisible by num_groups, got input of shape ", x,
+          " and num_groups=", groups);
+  const std::int64_t channels = x[1] / groups, n = channels * product(Dims(x.begin() + 2, x.end()));
+  require(x[0] * n != 1, op, ": expected more than 1 value per channel when training, got input size ", x);
+  return {product({x[0], groups}), n, groups, channels};
+}
+
 void row_norm_forward(Queue& queue, const NormRows& rows, const Tensor& x, const Tensor* weight,
                       const Tensor* bias, double eps, const Tensor& y, const Tensor* mean,
                       const Tensor& invstd) {

@@ -16,6 +16,14 @@ struct NormRows {
   FIELDS(rows, n, period, weights)
 };
 
+/** The rows of layer norm (torch.nn.functional.layer_norm, rms_norm): over the last dimensions of `x`, of the
+ * sizes `normalized_shape`. Throws ValueError, naming `op`. */
+NormRows layer_norm_rows(const char* op, const Dims& x, const Dims& normalized_shape);
+
+/** The rows of group norm (torch.nn.functional.group_norm): x [N, C, ...], each C / groups channels of an
+ * item together. Throws ValueError, naming `op`. */
+NormRows group_norm_rows(const char* op, const Dims& x, std::int64_t groups);
+
 /**
  * y = (x - mean) * invstd * weight + bias by the mean and the biased variance of every row, with invstd =
  * 1 / sqrt(variance + eps). Without `mean` nothing is taken off, and invstd = 1 / sqrt(mean of squares +

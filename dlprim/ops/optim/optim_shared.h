@@ -7,6 +7,8 @@ BEGIN_SHARED
 // How a kernel reaches the tensors of many parameters: tensors of one parameter (itself, its gradient and up
 // to three states), buffers of one launch, and where a place's buffer number begins above its first element.
 enum { PACK_TENSORS = 5, PACK_BUFFERS = 16, BUFFER_NUMBER_SHIFT = 56 };
+// A row of the table, in ulongs: the places of those tensors, and the number of elements.
+enum { PACK_ROW = PACK_TENSORS + 1 };
 
 // Numbers that an optimizer step reads, in the order in which its kernel names them.
 enum { MAX_COEFFICIENTS = 12 };

@@ -3,8 +3,6 @@
 // A place is the buffer's number in the top bits and the first element in the others.
 #include "ops/optim/optim_shared.h"
 
-#define ROW (PACK_TENSORS + 1)
-
 #define WHOLE_BUFFER(k) __global REAL *b##k, const ulong b##k##_start
 #define PACK_ARGS                                                                                       \
   WHOLE_BUFFER(0), WHOLE_BUFFER(1), WHOLE_BUFFER(2), WHOLE_BUFFER(3), WHOLE_BUFFER(4), WHOLE_BUFFER(5),   \
@@ -22,7 +20,7 @@
 // This work group's chunk (of a cpu launch: this work item's).
 #define THIS_CHUNK (first_chunk + get_group_id(0))
 #define BIND_CHUNK                                                             \
-  const __global ulong *chunk = table_buffer + table_start + THIS_CHUNK * ROW; \
+  const __global ulong *chunk = table_buffer + table_start + THIS_CHUNK * PACK_ROW; \
   const int count = (int)chunk[PACK_TENSORS]
 // First element of the chunk in its parameter's tensor number k.
 #define CHUNK_TENSOR(k) (CHOOSE(BUFFER_NUMBER(chunk[k])) + (chunk[k] & ((1UL << BUFFER_NUMBER_SHIFT) - 1)))

@@ -9,8 +9,6 @@
 namespace dlprim {
 namespace {
 
-constexpr int row_length = PACK_TENSORS + 1;  // ulongs of a table row, see parameter_pack.cl
-
 std::uint64_t first_element(const Tensor& t) {
   return t.storage->byte_offset() / size_of(t.dtype) + static_cast<std::uint64_t>(t.offset);
 }
@@ -122,10 +120,10 @@ void ParameterPack::lay_out(Queue& queue, const std::vector<std::vector<const Te
   groups_.clear();
   std::vector<std::uint64_t> rows;
   for (const Batch& batch : batched(tensors)) {
-    const std::size_t first = rows.size() / row_length;
+    const std::size_t first = rows.size() / PACK_ROW;
     for (const std::size_t i : batch.parameters) append_chunks(rows, batch, tensors[i], chunk);
     groups_.push_back({static_cast<std::int64_t>(first),
-                       static_cast<std::int64_t>(rows.size() / row_length - first), batch.owners});
+                       static_cast<std::int64_t>(rows.size() / PACK_ROW - first), batch.owners});
   }
   const auto length = static_cast<std::int64_t>(rows.size());
   if (length == 0) return;

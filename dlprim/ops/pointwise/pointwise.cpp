@@ -59,8 +59,6 @@ struct Arguments {
   std::vector<Scalar> numbers, parameters;
 };
 
-constexpr std::int64_t per_item = 4;  // PER_ITEM of the flat kernel on GPUs
-
 void launch(Queue& queue, const PointwiseVariant& variant, const Dims& shape, const Arguments& arguments) {
   const PointwiseProgram& program = *variant.expression.program;
   const PointwiseSlots& slots = program.slots();
@@ -79,7 +77,8 @@ void launch(Queue& queue, const PointwiseVariant& variant, const Dims& shape, co
   const Layout layout = elementwise_layout(shape, strides);
   const bool flat = layout.is_flat();
   // The last item of a kernel whose items take several elements counts beyond the last one.
-  const bool wide_index = !layout.fits_32_bits() || product(shape) > max_kernel_int - per_item * MAX_GROUP;
+  const bool wide_index =
+      !layout.fits_32_bits() || product(shape) > max_kernel_int - flat_per_item * MAX_GROUP;
   const DeviceInfo& device = queue.device().info();
   Kernel& kernel =
       program.handle(variant.dtype, wide_index, flat).get(queue.device().index(), [&]() -> Kernel& {
@@ -94,7 +93,7 @@ void launch(Queue& queue, const PointwiseVariant& variant, const Dims& shape, co
   const bool cpu = device.runs_cpu_kernels();
   const Chunks chunks = cpu ? cpu_chunks(numel, device.compute_units) : Chunks{numel, 1};
   const Range range = cpu ? Range::groups(1, chunks.count)
-                          : Range::linear(flat ? ceil_div(numel, per_item) : numel,
+                          : Range::linear(flat ? ceil_div(numel, flat_per_item) : numel,
                                           std::min<int>(MAX_GROUP, device.max_work_group));
 
   queue.launch_arguments(kernel, range, [&](auto&& set) {

@@ -6,6 +6,7 @@
 #include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
 #include "dlprim/core/real.h"
+#include "dlprim/core/scalar.h"
 #include "dlprim/ops/random/random_shared.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
@@ -102,8 +103,14 @@ void random_integers(Queue& queue, const Tensor& out, std::int64_t low, std::int
   ENTER(random_integers, queue, out, low, high, state);
   constexpr const char* op = "random_integers";
   require(low < high, op, ": expected low < high, got ", low, " and ", high);
-  require<TypeError>(out.dtype != DType::boolean, op, ": bool is not supported");
   require_contiguous(op, "the result", out);
+  if (!is_floating(out.dtype)) {
+    const auto [least, largest] = integer_range(out.dtype);
+    require(low >= least && high - 1 <= largest, op, ": numbers from ", low, " to ", high - 1,
+            " are out of bounds for ", name(out.dtype));
+  }
+  if (out.dtype == DType::boolean)
+    return random_bernoulli(queue, out, high - low == 2 ? 0.5 : static_cast<double>(low), state);
   if (out.numel() == 0) return;
   const cl_ulong range = static_cast<cl_ulong>(high) - static_cast<cl_ulong>(low);
   queue.launch(random_kernel(queue, op, out.dtype), random_range(queue, out.numel(), 2), out,

@@ -55,8 +55,8 @@ void random_normal(Queue& queue, const Tensor& out, double mean, double std, Phi
  * <= p <= 1. */
 void random_bernoulli(Queue& queue, const Tensor& out, double p, PhiloxState state);
 
-/** Uniform integers in [low, high) (torch.randint). int64, int32, uint8 or a floating dtype. Throws
- * ValueError unless low < high. */
+/** Uniform integers in [low, high) (torch.randint); any dtype, bool by the words of random_bernoulli. Throws
+ * ValueError unless low < high, and for numbers beyond those of an integer dtype. */
 void random_integers(Queue& queue, const Tensor& out, std::int64_t low, std::int64_t high, PhiloxState state);
 
 /**

@@ -11,6 +11,7 @@
 //   FINISH               the result: an expression of the joined x, the number of elements n, s and p
 //   LANES, COLUMN_VECTORS   of a vector, and vectors of outputs that one item joins by columns (cpu)
 //   IS_INDEXED           whether TOTAL_T is indexed_t: an index is stored beside the value
+//   RESULT_float32, …    the numbers of result dtypes
 //
 // Accuracy: each lane joins at most CHAIN elements into a first accumulator, and those blocks into a second, wider one
 // (a double where the device has it), so that no chain of roundings grows with the size; lanes and splits are joined in
@@ -92,24 +93,21 @@ static index_t offset_of(const index_t linear, const index_t *size, const index_
   return (linear - row * size[0]) * stride[0] + offset_of_row(row, size, stride);
 }
 
-// Result dtypes, in the order of dlprim::DType.
-enum { RESULT_FLOAT32, RESULT_FLOAT64, RESULT_FLOAT16, RESULT_BFLOAT16, RESULT_INT64, RESULT_INT32, RESULT_UINT8, RESULT_BOOL };
-
 // Stores in a dtype that is known at run time only: once an output, so that programs need not be made for each.
 #define STORE_AS(dtype, p, at, value)                                                        \
   switch (dtype) {                                                                           \
-    case RESULT_FLOAT32: STORE_float32((__global float *)(p), at, value); break;             \
+    case RESULT_float32: STORE_float32((__global float *)(p), at, value); break;             \
     STORE_AS_FLOAT64(p, at, value)                                                           \
-    case RESULT_FLOAT16: STORE_float16((__global half *)(p), at, value); break;              \
-    case RESULT_BFLOAT16: STORE_bfloat16((__global ushort *)(p), at, value); break;          \
-    case RESULT_INT64: STORE_int64((__global long *)(p), at, value); break;                  \
-    case RESULT_INT32: STORE_int32((__global int *)(p), at, value); break;                   \
-    case RESULT_UINT8: STORE_uint8((__global uchar *)(p), at, value); break;                 \
+    case RESULT_float16: STORE_float16((__global half *)(p), at, value); break;              \
+    case RESULT_bfloat16: STORE_bfloat16((__global ushort *)(p), at, value); break;          \
+    case RESULT_int64: STORE_int64((__global long *)(p), at, value); break;                  \
+    case RESULT_int32: STORE_int32((__global int *)(p), at, value); break;                   \
+    case RESULT_uint8: STORE_uint8((__global uchar *)(p), at, value); break;                 \
     default: STORE_bool((__global uchar *)(p), at, value);                                   \
   }
 #if HAS_FP64
 #define STORE_AS_FLOAT64(p, at, value) \
-  case RESULT_FLOAT64: STORE_float64((__global double *)(p), at, value); break;
+  case RESULT_float64: STORE_float64((__global double *)(p), at, value); break;
 #else
 #define STORE_AS_FLOAT64(p, at, value)
 #endif

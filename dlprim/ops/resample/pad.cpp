@@ -4,6 +4,7 @@
 
 #include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
+#include "dlprim/ops/pointwise/pointwise.h"
 #include "dlprim/ops/resample/resample_launch.h"
 #include "dlprim/ops/resample/resample_shared.h"
 #include "dlprim/runtime/device.h"
@@ -27,6 +28,11 @@ void launch(Queue& queue, const char* op, const char* kernel, const Tensor& sour
   const std::int64_t columns = result.size(-1), rows = result.numel() / columns;
   queue.launch(resample_kernel(queue, kernel, result.dtype), rows_range(queue, rows, columns), source, result,
                cl_long{rows}, p);
+}
+
+/** What is left of dimension `d` where margins cut. */
+std::int64_t kept_size(const Dims& x, const PadMargins& margins, int d) {
+  return x[d] + std::min<std::int64_t>(margins.before[d], 0) + std::min<std::int64_t>(margins.after[d], 0);
 }
 
 }  // namespace
@@ -62,6 +68,39 @@ void pad_backward(Queue& queue, const Tensor& dy, const PadGeometry& geometry, c
   require_like(op, "the gradient", dy, pad_output_shape(op, dx.shape, geometry), dx.dtype);
   require_contiguous(op, "dx", dx);
   launch(queue, op, "pad_backward", dy, dx, dx.shape, dy.shape, geometry);
+}
+
+Dims pad_constant_output_shape(const char* op, const Dims& x, const PadMargins& m) {
+  require(m.before.size() == x.size() && m.after.size() == x.size(), op, ": expected margins of ", x.size(),
+          " dimensions, got ", m.before.size(), " and ", m.after.size());
+  Dims y = x;
+  for (int d = 0; d < x.size(); ++d) {
+    require(m.before[d] >= -x[d] && m.after[d] >= -x[d] && kept_size(x, m, d) >= 0, op, ": padding (",
+            m.before[d], ", ", m.after[d], ") cuts more than dimension ", d, " of input ", x, " has");
+    require(try_add(kept_size(x, m, d), std::max<std::int64_t>(m.before[d], 0), y[d]) &&
+                try_add(y[d], std::max<std::int64_t>(m.after[d], 0), y[d]),
+            op, ": padding (", m.before[d], ", ", m.after[d], ") makes dimension ", d, " of input ", x,
+            " larger than 64 bits count");
+  }
+  return y;
+}
+
+void pad_constant(Queue& queue, const Tensor& x, const PadMargins& margins, const Scalar& value,
+                  const Tensor& y) {
+  ENTER(pad_constant, queue, x, margins, value, y);
+  const Dims shape = pad_constant_output_shape("pad", x.shape, margins);
+  require(y.shape == shape, "pad: expected a result of shape ", shape, ", got ", y.shape);
+  require<TypeError>(y.dtype == x.dtype, "pad: expected a result of dtype ", name(x.dtype), ", got ",
+                     name(y.dtype));
+  require_holds("pad", y.dtype, value);
+  Tensor kept = x, inner = y;
+  for (int d = 0; d < x.rank(); ++d) {
+    kept.shape[d] = inner.shape[d] = kept_size(x.shape, margins, d);
+    kept.offset += std::max<std::int64_t>(-margins.before[d], 0) * x.strides[d];
+    inner.offset += std::max<std::int64_t>(margins.before[d], 0) * y.strides[d];
+  }
+  if (inner.shape != y.shape) fill(queue, y, value);
+  if (kept.numel() > 0) copy(queue, kept, inner);
 }
 
 }  // namespace dlprim

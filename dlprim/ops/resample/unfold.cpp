@@ -46,6 +46,10 @@ void launch(Queue& queue, const char* kernel, const Tensor& source, const Tensor
                cl_long{rows}, blocks);
 }
 
+std::int64_t taps_of(const BlockGeometry& g) {
+  return std::int64_t{g.kernel_size[0]} * g.kernel_size[1];
+}
+
 }  // namespace
 
 std::array<std::int64_t, 2> block_counts(const char* op, const std::array<std::int64_t, 2>& size,
@@ -65,6 +69,40 @@ std::array<std::int64_t, 2> block_counts(const char* op, const std::array<std::i
     counts[i] = room / g.stride[i] + 1;
   }
   return counts;
+}
+
+Dims unfold_output_shape(const char* op, const Dims& image, const BlockGeometry& g) {
+  const int rank = image.size();
+  require(rank == 3 || rank == 4, op, ": expected an input [N, C, H, W] or [C, H, W], got shape ", image);
+  for (int d = rank - 3; d < rank; ++d)
+    require(image[d] > 0, op, ": only the batch may be empty, got shape ", image);
+  const auto blocks = block_counts(op, {image[rank - 2], image[rank - 1]}, g);
+  Dims columns(image.begin(), image.end() - 3);
+  columns.push_back(product({image[rank - 3], taps_of(g)}));
+  columns.push_back(product({blocks[0], blocks[1]}));
+  return columns;
+}
+
+Dims fold_output_shape(const char* op, const Dims& columns, const std::array<int, 2>& output_size,
+                       const BlockGeometry& g) {
+  const int rank = columns.size();
+  require(rank == 2 || rank == 3, op,
+          ": expected an input [N, C KH KW, blocks] or [C KH KW, blocks], got shape ", columns);
+  require(columns[rank - 2] > 0 && columns[rank - 1] > 0, op, ": only the batch may be empty, got shape ",
+          columns);
+  const auto [height, width] = output_size;
+  require(height > 0 && width > 0, op, ": output_size should be greater than zero, got (", height, ", ",
+          width, ")");
+  const auto blocks = block_counts(op, {height, width}, g);
+  require(columns[rank - 2] % taps_of(g) == 0, op, ": expected size of dimension 1 of input ", columns,
+          " to be divisible by the product of kernel_size, ", taps_of(g));
+  require(columns[rank - 1] == product({blocks[0], blocks[1]}), op, ": output_size (", height, ", ", width,
+          ") has ", blocks[0], " * ", blocks[1], " blocks, but input of shape ", columns, " has ",
+          columns[rank - 1]);
+  Dims image(columns.begin(), columns.end() - 2);
+  for (const std::int64_t size : {columns[rank - 2] / taps_of(g), std::int64_t{height}, std::int64_t{width}})
+    image.push_back(size);
+  return image;
 }
 
 void unfold(Queue& queue, const Tensor& image, const BlockGeometry& geometry, const Tensor& columns) {

@@ -18,6 +18,13 @@ struct BlockGeometry {
 std::array<std::int64_t, 2> block_counts(const char* op, const std::array<std::int64_t, 2>& size,
                                          const BlockGeometry& geometry);
 
+/** Shape of torch.nn.functional.unfold of an image [N, C, H, W] or [C, H, W], and of fold of columns [N, C KH
+ * KW, blocks] or [C KH KW, blocks] to images {height, width}. Throw ValueError, naming `op`, for what PyTorch
+ * refuses. */
+Dims unfold_output_shape(const char* op, const Dims& image, const BlockGeometry& geometry);
+Dims fold_output_shape(const char* op, const Dims& columns, const std::array<int, 2>& output_size,
+                       const BlockGeometry& geometry);
+
 /**
  * torch.nn.functional.unfold: `image` [..., H, W] to `columns` [..., KH * KW, blocks], where an element is
  * the image's under that tap of that block, 0 in the padding. Any floating dtype; also the gradient of fold.

@@ -1,6 +1,6 @@
 #include "autograd/ops/linalg.h"
 #include "autograd/ops/einsum.h"
-#include "autograd/precision.h"
+#include "autograd/tensor/precision.h"
 #include "operator_binder.h"
 
 using ocl::Tensor;

@@ -3,12 +3,12 @@
 #include <string>
 
 #include "../casters.h"
-#include "autograd/operators.h"
+#include "autograd/ops/operators.h"
 
 /**
- * Binds operators under their names, with the documentation of their rows (autograd/operators.def). A name
- * without a row does not bind: the module then fails to load, and says which. Python's lock is let go while
- * an operator runs, so the bound functions must not touch Python objects.
+ * Binds operators under their names, with the documentation of their rows (autograd/ops/operators.def). A
+ * name without a row does not bind: the module then fails to load, and says which. Python's lock is let go
+ * while an operator runs, so the bound functions must not touch Python objects.
  */
 class OperatorBinder {
  public:

@@ -256,6 +256,67 @@ TEST(Attention, EveryImplementation) {
     });
 }
 
+// A gradient of the weights adds to that by way of the output: an output whose values are the unit matrix is
+// the weights.
+TEST(Attention, GradientsOfTheWeightsAreThoseOfAnOutput) {
+  std::mt19937 random(7);
+  Queue& queue = device().queue();
+  constexpr std::int64_t batch = 2, queries = 9, keys = 17;
+  const auto drawn = [&](const Dims& shape) {
+    return sample(random, DType::float32, shape, Placement::contiguous).tensor;
+  };
+  const Tensor query = drawn({batch, queries, 5}), key = drawn({batch, keys, 5}),
+               by_weights = drawn({batch, queries, keys});
+  std::vector<float> units(static_cast<std::size_t>(batch * keys * keys));
+  for (std::size_t i = 0; i < units.size(); ++i)
+    units[i] = i % static_cast<std::size_t>(keys * keys) % static_cast<std::size_t>(keys + 1) == 0 ? 1 : 0;
+  const Tensor unit = upload(units, {batch, keys, keys}), zeros = queue.scratch(by_weights.shape);
+  fill(queue, zeros, 0);
+  AttentionSettings settings;
+  settings.scale = 0.05;
+  const Tensor weights = queue.scratch(by_weights.shape), kept = queue.scratch(by_weights.shape);
+  attention_forward(queue, query, key, unit, nullptr, settings, weights, &kept);
+  expect_close(download_values(weights), download_values(kept), 1e-6, 1e-6);
+  const auto gradients = [&](const Tensor& by_output, const Tensor* of_weights) {
+    const AttentionGradients made{queue.scratch(query.shape), queue.scratch(key.shape), {}, {}};
+    attention_backward(queue, by_output, of_weights, query, key, unit, nullptr, settings, &kept, made);
+    std::vector<double> all = download_values(made.query);
+    append(all, download_values(made.key));
+    return all;
+  };
+  expect_close(gradients(zeros, &by_weights), gradients(by_weights, nullptr), 1e-5, 1e-5);
+}
+
+TEST(Attention, HalfTypesAreSummedInFloat) {
+  std::mt19937 random(8);
+  Queue& queue = device().queue();
+  for (const DType dtype : {DType::float16, DType::bfloat16}) {
+    const Sample query = sample(random, dtype, {2, 7, 5}, Placement::strided),
+                 key = sample(random, dtype, {2, 33, 5}, Placement::contiguous),
+                 value = sample(random, dtype, {2, 33, 3}, Placement::permuted);
+    AttentionSettings settings;
+    settings.scale = 0.05;
+    const Tensor half = queue.scratch({2, 7, 3}, dtype), whole = queue.scratch({2, 7, 3});
+    attention_forward(queue, query.tensor, key.tensor, value.tensor, nullptr, settings, half, nullptr);
+    const auto widened = [&](const Sample& s) { return upload_as(DType::float32, s.values, s.tensor.shape); };
+    attention_forward(queue, widened(query), widened(key), widened(value), nullptr, settings, whole, nullptr);
+    expect_close(download_values(half), download_values(whole), 8 * epsilon(dtype), 8 * epsilon(dtype));
+  }
+}
+
+TEST(Attention, InfiniteScoresAndNan) {
+  Queue& queue = device().queue();
+  constexpr float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  const Tensor scores =
+      upload<float>({-inf, 0, 0, 1000, -1000, 1000, nan, 0, 1, -inf, -inf, -inf}, {1, 4, 3});
+  attention_softmax(queue, scores, 1, nullptr, false);
+  const auto result = download<float>(scores);
+  EXPECT_EQ(std::vector<float>(result.begin(), result.begin() + 6),
+            (std::vector<float>{0, 0.5, 0.5, 0.5, 0, 0.5}));
+  for (std::size_t i = 6; i < 9; ++i) EXPECT_TRUE(std::isnan(result[i]));
+  EXPECT_EQ(std::vector<float>(result.begin() + 9, result.end()), std::vector<float>(3, 0));
+}
+
 TEST(Attention, EmptyOnes) {
   Queue& queue = device().queue();
   for (const Dims& sizes : {Dims{0, 3, 4}, Dims{2, 0, 4}, Dims{2, 3, 0}}) {

@@ -267,6 +267,24 @@ TEST(Conv2d, ErrorsSayWhatPyTorchSays) {
             std::string::npos);
 }
 
+TEST(Conv2d, SamePaddingKeepsTheSizeOfAnInput) {
+  for (const int kernel : {1, 2, 3, 6})
+    for (const int dilation : {1, 2, 5}) {
+      const Dims weight{4, 2, kernel, kernel + 1};
+      Conv2dGeometry geometry{{1, 1}, {0, 0}, {dilation, 1}, 1};
+      const SamePadding same = conv2d_same_padding(weight, geometry);
+      geometry.padding = same.padding;
+      EXPECT_EQ(conv2d_output_shape({3, 2, 9 + same.behind[0], 7 + same.behind[1]}, weight, geometry),
+                Dims({3, 4, 9, 7}))
+          << kernel << ", dilation " << dilation;
+      for (const int behind : same.behind) EXPECT_TRUE(behind == 0 || behind == 1);
+    }
+  EXPECT_EQ(conv2d_same_padding({4, 2, 4, 3}, {}).behind, (std::array<int, 2>{1, 0}));
+  EXPECT_THROW(conv2d_same_padding({4, 2, 3, 3}, {{2, 1}}), ValueError);
+  EXPECT_THROW(conv2d_same_padding({4, 2, 3, 3}, {{1, 1}, {0, 0}, {0, 1}}), ValueError);
+  EXPECT_THROW(conv2d_same_padding({4, 2, 3}, {}), ValueError);
+}
+
 TEST(Conv2d, Oclgrind) {
   check<float>({{2, 2, 5, 5}, {3, 2, 3, 3}});
   check<float>({{1, 2, 6, 9}, {9, 2, 3, 2}, {{2, 2}, {1, 1}, {1, 1}, 1}});

@@ -1,5 +1,6 @@
 #include "dlprim/ops/creation/arange.h"
 #include "dlprim/ops/creation/upload.h"
+
 #include "tests/cpp/support/elements.h"
 #include "tests/cpp/support/messages.h"
 
@@ -41,6 +42,16 @@ TEST(Arange, WholeNumbersUseAll64Bits) {
   EXPECT_EQ(download<std::int64_t>(out), (std::vector<std::int64_t>{start, start - 1, start - 2}));
 }
 
+TEST(Arange, DoublesToTheLastDigits) {
+  if (!supports(DType::float64)) GTEST_SKIP();
+  Queue& queue = device().queue();
+  const Tensor doubles = queue.scratch({1003}, DType::float64);
+  arange(queue, doubles, -1e-3, 1e-7);
+  const auto exact = download<double>(doubles);
+  for (std::size_t i = 0; i < exact.size(); ++i)
+    ASSERT_NEAR(exact[i], -1e-3 + static_cast<double>(i) * 1e-7, 1e-18) << i;
+}
+
 TEST(Arange, RefusesBool) {
   Queue& queue = device().queue();
   expect_error<TypeError>([&] { arange(queue, queue.scratch({2}, DType::boolean), 0, 1); },
@@ -56,6 +67,20 @@ TEST(Upload, TakesBytesOfThatMany) {
   EXPECT_EQ(download<float>(t), values);
   expect_error<ValueError>([&] { upload(queue, bytes, queue.scratch({5})); },
                            "upload: expected a contiguous tensor of 24 bytes");
+}
+
+TEST(Upload, NoBytesAndEveryDtype) {
+  Queue& queue = device().queue();
+  EXPECT_NO_THROW(upload(queue, {nullptr, 0}, queue.scratch({3, 0})));
+  std::mt19937 random(1);
+  for (const DType dtype : {DType::float64, DType::float16, DType::bfloat16, DType::int64, DType::uint8}) {
+    const Sample x = sample(random, dtype, {5, 7}, Placement::contiguous);
+    std::vector<char> bytes(static_cast<std::size_t>(x.tensor.numel()) * size_of(dtype));
+    queue.read(x.tensor, bytes.data(), bytes.size());
+    const Tensor copied = queue.scratch({5, 7}, dtype);
+    upload(queue, {bytes.data(), bytes.size()}, copied);
+    EXPECT_EQ(download_values(copied), x.values) << name(dtype);
+  }
 }
 
 TEST(Upload, EveryTrueByteBecomes1) {

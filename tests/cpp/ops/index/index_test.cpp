@@ -1,5 +1,8 @@
 #include "dlprim/ops/index/index.h"
 
+#include <cmath>
+#include <limits>
+
 #include "tests/cpp/support/elements.h"
 #include "tests/cpp/support/messages.h"
 
@@ -124,6 +127,59 @@ TEST(Index, NoPlaceIsAnErrorAtTheNextWaitingPoint) {
     expect_error<IndexError>([&] { queue.finish(); }, concat("index out of range: ", element));
     EXPECT_EQ(download<float>(y), std::vector<float>{0});
   }
+}
+
+TEST(Index, NothingIsIndexed) {
+  Queue& queue = device().queue();
+  const Tensor x = upload<float>({1, 2, 3}, {1, 3, 1}), none = queue.scratch({1, 0, 1}),
+               index = queue.scratch({1, 0, 1}, DType::int64);
+  read_places(queue, x, index, none, Negative::wraps, index_check());
+  write_places(queue, none, index, x, false, Negative::wraps, index_check());
+  add_at_places(queue, none, index, x, 1, std::nullopt, Negative::wraps, index_check());
+  EXPECT_EQ(download<float>(x), (std::vector<float>{1, 2, 3}));
+  // Of a tensor without places every index is out of range.
+  const Tensor first = upload<std::int64_t>({0}, {1, 1, 1}), y = upload<float>({7}, {1, 1, 1});
+  read_places(queue, none, first, y, Negative::wraps, index_check());
+  expect_error<IndexError>([&] { queue.finish(); }, "index out of range: 0");
+  EXPECT_EQ(download<float>(y), std::vector<float>{0});
+}
+
+TEST(Index, AddsInfinitiesAndNan) {
+  Queue& queue = device().queue();
+  constexpr float inf = std::numeric_limits<float>::infinity();
+  const Tensor target = upload<float>({0, 0, 0, -0.0f}, {1, 4, 1}),
+               source = upload<float>({inf, 1, inf, -inf, 2}, {1, 5, 1}),
+               index = upload<std::int64_t>({0, 0, 1, 1, 2}, {1, 5, 1});
+  add_at_places(queue, source, index, target, 1, std::nullopt, Negative::is_error, index_check());
+  const auto sums = download<float>(target);
+  EXPECT_EQ(sums[0], inf);
+  EXPECT_TRUE(std::isnan(sums[1]));
+  EXPECT_EQ(sums[2], 2);
+  EXPECT_EQ(sums[3], 0);
+}
+
+TEST(Index, RefusesWhatDoesNotFit) {
+  Queue& queue = device().queue();
+  const Tensor x = queue.scratch({2, 3, 1}), index = queue.scratch({2, 4, 1}, DType::int64),
+               y = queue.scratch({2, 4, 1});
+  EXPECT_THROW(read_places(queue, x, y, y, Negative::wraps, index_check()), TypeError);
+  EXPECT_THROW(read_places(queue, x, index, queue.scratch({2, 5, 1}), Negative::wraps, index_check()),
+               ValueError);
+  EXPECT_THROW(write_places(queue, y, index, queue.scratch({2, 3, 1}, DType::int64), false, Negative::wraps,
+                            index_check()),
+               TypeError);
+  const Tensor narrow = queue.scratch({4}, DType::int32), places = queue.scratch({4}, DType::int64);
+  EXPECT_THROW(join_indices(queue, {places, queue.scratch({3}, DType::int64)}, {3, 5}, places, index_check()),
+               ValueError);
+  EXPECT_THROW(count_true(queue, narrow), TypeError);
+  EXPECT_THROW(
+      write_true(queue, queue.scratch({4}, DType::boolean), {2, {}}, queue.scratch({3, 1}, DType::int64)),
+      ValueError);
+  EXPECT_THROW(add_at_places(queue, y, index, queue.scratch({3, 3, 1}), 1, std::nullopt, Negative::wraps,
+                             index_check()),
+               ValueError);
+  EXPECT_THROW(join_indices(queue, {places}, {3, 5}, places, index_check()), ValueError);
+  EXPECT_THROW(triangle(queue, Triangle::lower, narrow, 0, narrow), ValueError);
 }
 
 TEST(Index, JoinsSeveralIntoOne) {

@@ -56,6 +56,74 @@ void draw_pointwise_backward(Draw& d) {
   });
 }
 
+void draw_isclose(Draw& d) {
+  const Dims shape = d.shape(0, 5);
+  const DType dtype = any_dtype(d);
+  const Tensor *a = d.operand("a", Role::input, dtype, shape, d.whole(0, 4)),
+               *b = d.operand("b", Role::input, dtype, broadcast_to(d, shape), d.whole(0, 4));
+  const Tensor* close = d.output("close", shape, DType::boolean);
+  const Closeness closeness{d.coin() ? 0.5 : 0, d.coin() ? 1.0 : 0, d.coin()};
+  d.calls([=](Queue& queue) { isclose(queue, *a, *b, closeness, *close); });
+}
+
+/** The halves of a gated linear unit, and where they lie. */
+struct Gated {
+  explicit Gated(Draw& d) : x(d.shape(1, 4)), dim(d.number(0, x.size() - 1)), dtype(d.floating()) {
+    x[dim] *= 2;
+    y = glu_output_shape(x, dim);
+  }
+  Dims x, y;
+  int dim;
+  DType dtype;
+};
+
+void draw_glu_forward(Draw& d) {
+  const Gated g(d);
+  const Tensor *x = d.input("x", g.x, g.dtype), *y = d.output("y", g.y, g.dtype);
+  d.calls([=](Queue& queue) { glu_forward(queue, *x, g.dim, *y); });
+}
+
+void draw_glu_backward(Draw& d) {
+  const Gated g(d);
+  const Tensor *dy = d.input("dy", g.y, g.dtype), *x = d.input("x", g.x, g.dtype),
+               *dx = d.output("dx", g.x, g.dtype);
+  d.calls([=](Queue& queue) { glu_backward(queue, *dy, *x, g.dim, *dx); });
+}
+
+void draw_pad_constant(Draw& d) {
+  const Dims x = d.shape(0, 5);
+  const DType dtype = any_dtype(d);
+  PadMargins margins{x, x};
+  for (int i = 0; i < x.size(); ++i) {
+    margins.before[i] = d.number(x[i] > 1 ? -1 : 0, 3);
+    margins.after[i] = d.number(x[i] > 1 ? -1 : 0, 3);
+  }
+  const Tensor* source = d.operand("x", Role::input, dtype, x, d.whole(0, 50));
+  const Tensor* result = d.output("y", pad_constant_output_shape("the case", x, margins), dtype);
+  const int value = d.number(0, 9);
+  d.calls([=](Queue& queue) { pad_constant(queue, *source, margins, value, *result); });
+}
+
+void draw_cat(Draw& d) {
+  Dims shape = d.shape(1, 4);
+  const int dim = d.number(0, shape.size() - 1), count = d.number(1, 3);
+  const DType dtype = any_dtype(d);
+  std::vector<const Tensor*> parts;
+  std::int64_t total = 0;
+  for (int i = 0; i < count; ++i) {
+    shape[dim] = d.size_or_none(9);
+    total += shape[dim];
+    parts.push_back(d.operand("part", Role::input, dtype, shape, d.whole(0, 50)));
+  }
+  shape[dim] = total;
+  const Tensor* result = d.output("result", shape, dtype);
+  d.calls([=](Queue& queue) {
+    std::vector<Tensor> tensors;
+    for (const Tensor* part : parts) tensors.push_back(*part);
+    cat(queue, tensors, dim, *result);
+  });
+}
+
 void draw_copy(Draw& d) {
   const Dims shape = d.shape(0, 5);
   const DType dtype = any_dtype(d);
@@ -94,6 +162,16 @@ void draw_random(Draw& d) {
   d.calls([=](Queue& queue) { function(queue, *out, first, second, {1, 2}); });
 }
 
+void draw_exponential(Draw& d) {
+  const Tensor* out = d.output("out", d.shape(0, 3), d.floating());
+  d.calls([=](Queue& queue) { random_exponential(queue, *out, 1.5, {1, 2}); });
+}
+
+void draw_permutation(Draw& d) {
+  const Tensor* out = d.output("out", {d.size_or_none()}, any_dtype(d));
+  d.calls([=](Queue& queue) { random_permutation(queue, *out, {1, 2}); });
+}
+
 void draw_bernoulli(Draw& d) {
   const Tensor* out = d.output("out", d.shape(0, 3), any_dtype(d));
   d.calls([=](Queue& queue) { random_bernoulli(queue, *out, 0.4, {3, 4}); });
@@ -119,6 +197,11 @@ void draw_multinomial(Draw& d) {
 LayoutCases element_cases() {
   return {{"pointwise", draw_pointwise},
           {"pointwise_backward", draw_pointwise_backward},
+          {"isclose", draw_isclose},
+          {"glu_forward", draw_glu_forward},
+          {"glu_backward", draw_glu_backward},
+          {"pad_constant", draw_pad_constant},
+          {"cat", draw_cat},
           {"copy", draw_copy},
           {"fill", draw_fill},
           {"upload", draw_upload},
@@ -126,6 +209,8 @@ LayoutCases element_cases() {
           {"random_uniform", draw_random<random_uniform, double>},
           {"random_normal", draw_random<random_normal, double>},
           {"random_integers", draw_random<random_integers, std::int64_t>},
+          {"random_exponential", draw_exponential},
+          {"random_permutation", draw_permutation},
           {"random_bernoulli", draw_bernoulli},
           {"dropout", draw_dropout},
           {"multinomial", draw_multinomial}};

@@ -2,9 +2,13 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <numeric>
 
+#include "dlprim/ops/random/exponential.h"
+#include "dlprim/ops/random/permutation.h"
 #include "dlprim/ops/random/random.h"
-#include "tests/cpp/support/tensors.h"
+#include "tests/cpp/support/elements.h"
+#include "tests/cpp/support/messages.h"
 
 using namespace dlprim;
 using namespace testing_support;
@@ -152,6 +156,84 @@ TEST(Random, Integers) {
   for (std::int64_t k = -2; k < 4; ++k) EXPECT_NEAR(counts[k], 1001, 150);
   random_integers(queue, out, INT64_MIN, INT64_MAX, state);
   EXPECT_NE(download<std::int64_t>(out)[0], 0);
+}
+
+TEST(Random, IntegersOfBoolAndBeyondADtype) {
+  Queue& queue = device().queue();
+  const Tensor flags = queue.scratch({4001}, DType::boolean), bytes = queue.scratch({3}, DType::uint8);
+  random_integers(queue, flags, 0, 2, {3, 1});
+  double sum = 0;
+  for (const double v : download_values(flags)) sum += v;
+  EXPECT_NEAR(sum / 4001, 0.5, 0.03);
+  random_integers(queue, flags, 1, 2, {3, 1});
+  EXPECT_EQ(download_values(flags), std::vector<double>(4001, 1));
+  random_integers(queue, flags, 0, 1, {3, 1});
+  EXPECT_EQ(download_values(flags), std::vector<double>(4001, 0));
+  expect_error<ValueError>([&] { random_integers(queue, flags, 0, 3, {}); }, "out of bounds for bool");
+  expect_error<ValueError>([&] { random_integers(queue, bytes, -1, 3, {}); },
+                           "from -1 to 2 are out of bounds");
+  expect_error<ValueError>([&] { random_integers(queue, bytes, 0, 257, {}); }, "out of bounds for uint8");
+}
+
+TEST(Random, ExponentialIsALogarithmOfUniform) {
+  Queue& queue = device().queue();
+  const PhiloxState state{21, 3};
+  const Tensor uniform = queue.scratch({5003}), out = queue.scratch({5003}),
+               half = queue.scratch({5003}, DType::float16);
+  random_uniform(queue, uniform, 0, 1, state);
+  random_exponential(queue, out, 2.5, state);
+  random_exponential(queue, half, 2.5, state);
+  std::vector<double> expected = download_values(uniform);
+  double mean = 0;
+  for (double& u : expected) mean += u = -std::log1p(-u) / 2.5;
+  EXPECT_NEAR(mean / 5003, 0.4, 0.02);
+  expect_close(download_values(out), expected, 1e-6, 1e-12);
+  expect_close(download_values(half), expected, epsilon(DType::float16), 1e-7);
+  EXPECT_THROW(random_exponential(queue, out, 0, state), ValueError);
+  EXPECT_THROW(random_exponential(queue, queue.scratch({3}, DType::int64), 1, state), TypeError);
+  EXPECT_NO_THROW(random_exponential(queue, queue.scratch({0}), 1, state));
+}
+
+TEST(Random, PermutationsHaveEveryNumberOnce) {
+  Queue& queue = device().queue();
+  for (const std::int64_t n : {0, 1, 2, 33, 1000})
+    for (const DType dtype : {DType::int64, DType::int32, DType::float32, DType::float16}) {
+      const Tensor out = queue.scratch({n}, dtype), again = queue.scratch({n}, dtype);
+      random_permutation(queue, out, {9, 4});
+      random_permutation(queue, again, {9, 4});
+      std::vector<double> values = download_values(out), counted(values.size());
+      EXPECT_EQ(download_values(again), values);
+      std::iota(counted.begin(), counted.end(), 0);
+      EXPECT_TRUE(n < 33 || values != counted);
+      std::sort(values.begin(), values.end());
+      EXPECT_EQ(values, counted) << n << " in " << name(dtype);
+    }
+}
+
+TEST(Random, PlacesOfAPermutationAreAllAsLikely) {
+  Queue& queue = device().queue();
+  const Tensor out = queue.scratch({5}, DType::int64);
+  int at_place[5][5] = {};
+  constexpr int times = 3000;
+  for (std::uint64_t i = 0; i < times; ++i) {
+    random_permutation(queue, out, {77, 16 * i});
+    const auto order = download<std::int64_t>(out);
+    for (int place = 0; place < 5; ++place) ++at_place[place][order[static_cast<std::size_t>(place)]];
+  }
+  for (const auto& place : at_place)
+    for (const int count : place) EXPECT_NEAR(count, times / 5, 110);  // five deviations
+}
+
+TEST(Random, PermutationsThatADtypeCannotCount) {
+  Queue& queue = device().queue();
+  expect_error<ValueError>([&] { random_permutation(queue, queue.scratch({257}, DType::uint8), {}); },
+                           "257 is more than uint8 can count to");
+  EXPECT_NO_THROW(random_permutation(queue, queue.scratch({256}, DType::uint8), {}));
+  EXPECT_NO_THROW(require_permutation("test", 257, DType::bfloat16));
+  EXPECT_THROW(require_permutation("test", 258, DType::bfloat16), ValueError);
+  EXPECT_THROW(require_permutation("test", std::int64_t{1} << 32, DType::int64), ValueError);
+  EXPECT_THROW(require_permutation("test", -1, DType::int64), ValueError);
+  EXPECT_THROW(random_permutation(queue, queue.scratch({2, 2}, DType::int64), {}), ValueError);
 }
 
 TEST(Random, DropoutMaskIsItsOwnBackward) {

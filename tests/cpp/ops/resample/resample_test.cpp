@@ -1,9 +1,12 @@
+#include <cmath>
 #include <functional>
 
+#include "dlprim/ops/pointwise/pointwise.h"
 #include "dlprim/ops/resample/interpolate.h"
 #include "dlprim/ops/resample/pad.h"
 #include "dlprim/ops/resample/unfold.h"
-#include "tests/cpp/support/tensors.h"
+#include "tests/cpp/support/elements.h"
+#include "tests/cpp/support/messages.h"
 
 using namespace dlprim;
 using namespace testing_support;
@@ -110,6 +113,79 @@ TEST(Pad, Errors) {
   EXPECT_THROW(shape({3, 6}, {PadMode::reflect, 1, {0, 0, 6}, {}}), ValueError);
   EXPECT_THROW(shape({3, 6}, {PadMode::replicate, 1, {0, 0, -6}, {}}), ValueError);
   EXPECT_THROW(shape({3, 0}, {PadMode::replicate, 1, {0, 0, 1}, {}}), ValueError);
+}
+
+/** Every element of the result against the one that it shows, or the constant. */
+void check_constant(std::mt19937& random, DType dtype, const Dims& xs, const PadMargins& margins,
+                    Placement placement) {
+  const Dims ys = pad_constant_output_shape("pad", xs, margins);
+  const Sample x = sample(random, dtype, xs, placement), y = sample(random, dtype, ys, Placement::strided);
+  pad_constant(device().queue(), x.tensor, margins, 3, y.tensor);
+  std::vector<double> expected;
+  for_each_element(ys, [&](Dims at) {
+    bool is_inside = true;
+    for (int d = 0; d < at.size(); ++d) {
+      at[d] -= margins.before[d];
+      is_inside &= at[d] >= 0 && at[d] < xs[d];
+    }
+    expected.push_back(is_inside ? x.values[element_number(xs, at)] : 3);
+  });
+  const Tensor result = device().queue().scratch(ys, dtype);
+  copy(device().queue(), y.tensor, result);
+  EXPECT_EQ(download_values(result), expected) << name(dtype) << " " << xs << " to " << ys;
+}
+
+TEST(Pad, Constant) {
+  std::mt19937 random(1);
+  for (const DType dtype : {DType::float32, DType::bfloat16, DType::int64, DType::uint8})
+    for (const Placement placement : {Placement::contiguous, Placement::strided, Placement::expanded}) {
+      check_constant(random, dtype, {}, {}, placement);
+      check_constant(random, dtype, {7}, {{2}, {3}}, placement);
+      check_constant(random, dtype, {5, 17}, {{0, -3}, {1, 4}}, placement);
+      check_constant(random, dtype, {5, 17}, {{-1, -3}, {-4, 0}}, placement);
+      check_constant(random, dtype, {2, 3, 4, 5}, {{1, 0, 2, -1}, {0, -3, 1, 33}}, placement);
+      check_constant(random, dtype, {0, 3}, {{2, 0}, {0, 1}}, placement);
+    }
+}
+
+TEST(Pad, ConstantsOfEveryKind) {
+  Queue& queue = device().queue();
+  const Tensor x = upload<float>({1}, {1}), y = queue.scratch({2});
+  pad_constant(queue, x, {{0}, {1}}, -INFINITY, y);
+  EXPECT_EQ(download<float>(y), (std::vector<float>{1, -INFINITY}));
+  const Tensor bytes = queue.scratch({1}, DType::uint8), wide = queue.scratch({2}, DType::uint8);
+  EXPECT_THROW(pad_constant(queue, bytes, {{0}, {1}}, 1000, wide), ValueError);
+}
+
+TEST(Pad, ConstantErrors) {
+  const auto shape = [](const Dims& x, const PadMargins& m) {
+    return pad_constant_output_shape("pad", x, m);
+  };
+  EXPECT_EQ(shape({3, 6}, {{-3, 0}, {5, -6}}), Dims({5, 0}));
+  expect_error<ValueError>([&] { shape({3, 6}, {{0, -4}, {0, -3}}); },
+                           "padding (-4, -3) cuts more than dimension 1 of input [3, 6] has");
+  expect_error<ValueError>([&] { shape({3}, {{-4}, {5}}); }, "cuts more");
+  expect_error<ValueError>([&] { shape({3}, {{INT64_MIN}, {0}}); }, "cuts more");
+  expect_error<ValueError>([&] { shape({3}, {{INT64_MAX}, {0}}); }, "larger than 64 bits count");
+  expect_error<ValueError>([&] { shape({3}, {{0, 0}, {0, 0}}); }, "margins of 1 dimensions, got 2 and 2");
+  Queue& queue = device().queue();
+  const Tensor x = queue.scratch({3});
+  EXPECT_THROW(pad_constant(queue, x, {{1}, {0}}, 0, queue.scratch({3})), ValueError);
+  EXPECT_THROW(pad_constant(queue, x, {{1}, {0}}, 0, queue.scratch({4}, DType::int64)), TypeError);
+}
+
+TEST(Unfold, Shapes) {
+  const BlockGeometry g{{3, 2}, {2, 3}, {1, 2}, {3, 2}};
+  EXPECT_EQ(unfold_output_shape("unfold", {4, 2, 11, 9}, g), Dims({4, 12, 15}));
+  EXPECT_EQ(unfold_output_shape("unfold", {2, 11, 9}, g), Dims({12, 15}));
+  EXPECT_EQ(fold_output_shape("fold", {4, 12, 15}, {11, 9}, g), Dims({4, 2, 11, 9}));
+  EXPECT_EQ(fold_output_shape("fold", {12, 15}, {11, 9}, g), Dims({2, 11, 9}));
+  expect_error<ValueError>([&] { unfold_output_shape("unfold", {11, 9}, g); }, "[C, H, W]");
+  expect_error<ValueError>([&] { unfold_output_shape("unfold", {2, 0, 9}, g); },
+                           "only the batch may be empty");
+  expect_error<ValueError>([&] { fold_output_shape("fold", {13, 15}, {11, 9}, g); }, "divisible");
+  expect_error<ValueError>([&] { fold_output_shape("fold", {12, 14}, {11, 9}, g); }, "has 3 * 5 blocks");
+  expect_error<ValueError>([&] { fold_output_shape("fold", {12, 15}, {0, 9}, g); }, "greater than zero");
 }
 
 TEST(Unfold, Adjoint) {

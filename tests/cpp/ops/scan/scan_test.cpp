@@ -1,6 +1,8 @@
 #include "dlprim/ops/scan/scan.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "tests/cpp/support/elements.h"
 #include "tests/cpp/support/messages.h"
@@ -86,6 +88,54 @@ TEST(Scan, RunningProductsAndTheirGradients) {
     cumprod_backward(queue, dy.tensor, x, dim, dx);
     expect_close(download_values(dx), product_gradient(dy.values, factors, shape, dim), 1e-4, 1e-4);
   }
+}
+
+TEST(Scan, OtherFloatingDtypes) {
+  std::mt19937 random(3);
+  Queue& queue = device().queue();
+  for (const DType dtype : {DType::float64, DType::bfloat16}) {
+    if (!supports(dtype)) continue;
+    for (const auto& [shape, dim] : shapes) {
+      const Sample x = sample(random, dtype, shape, Placement::contiguous);
+      const Tensor y = queue.scratch(shape, dtype);
+      cumsum(queue, x.tensor, dim, y);
+      expect_close(download_values(y), summed(x.values, shape, dim, false), epsilon(dtype), 0);
+    }
+  }
+}
+
+// What comes before the first infinity or NaN does not see it, in either direction.
+TEST(Scan, InfinitiesAndNan) {
+  Queue& queue = device().queue();
+  constexpr float inf = std::numeric_limits<float>::infinity();
+  for (const std::size_t n : {std::size_t{6}, std::size_t{400}}) {
+    std::vector<float> row{1, 2, inf, 3, -inf, 4};
+    row.resize(n, 1);
+    const Dims shape{static_cast<std::int64_t>(n)};
+    const Tensor x = upload(row, shape), y = queue.scratch(shape);
+    cumsum(queue, x, 0, y);
+    std::vector<float> sums = download<float>(y);
+    EXPECT_EQ(std::vector<float>(sums.begin(), sums.begin() + 4), (std::vector<float>{1, 3, inf, inf}));
+    for (std::size_t i = 4; i < n; ++i) ASSERT_TRUE(std::isnan(sums[i])) << i;
+    cumsum(queue, x, 0, y, true);
+    sums = download<float>(y);
+    EXPECT_EQ(sums[4], -inf);
+    EXPECT_EQ(sums[3], -inf);
+    for (std::size_t i = 0; i < 3; ++i) ASSERT_TRUE(std::isnan(sums[i])) << i;
+    EXPECT_EQ(sums[5], static_cast<float>(n - 6 + 4));
+    row[1] = 0;
+    cumprod(queue, upload(row, shape), 0, y);
+    const std::vector<float> products = download<float>(y);
+    EXPECT_EQ(products[1], 0);
+    for (std::size_t i = 2; i < n; ++i) ASSERT_TRUE(std::isnan(products[i])) << i;
+  }
+}
+
+TEST(Scan, WholeNumbersWrapAround) {
+  Queue& queue = device().queue();
+  const Tensor x = upload<std::int64_t>({INT64_MAX, 1, 1}, {3}), y = queue.scratch({3}, DType::int64);
+  cumsum(queue, x, 0, y);
+  EXPECT_EQ(download<std::int64_t>(y), (std::vector<std::int64_t>{INT64_MAX, INT64_MIN, INT64_MIN + 1}));
 }
 
 TEST(Scan, ScalarsAndEmptyTensors) {

@@ -68,6 +68,35 @@ TEST(Sort, InfinitiesNanAndNegativeZero) {
   }
 }
 
+TEST(Sort, HalfTypesOrderInfinitiesAndNan) {
+  const double inf = std::numeric_limits<double>::infinity(), nan = std::nan("");
+  for (const DType dtype : {DType::float16, DType::bfloat16})
+    for (const std::size_t n : {std::size_t{8}, std::size_t{200}}) {
+      std::vector<double> row{nan, 0, -inf, -0.0, inf, -1, nan, 1};
+      row.resize(n, -2.5);
+      const Dims shape{1, static_cast<std::int64_t>(n)};
+      check(upload_as(dtype, row, shape), row);
+    }
+}
+
+// Doubles do not tell these apart, so they are compared as they are.
+TEST(Sort, TheEndsOf64Bits) {
+  Queue& queue = device().queue();
+  for (const std::size_t n : {std::size_t{7}, std::size_t{150}}) {
+    std::vector<std::int64_t> row{INT64_MAX, INT64_MIN, -1, INT64_MIN + 1, 0, INT64_MAX - 1, 1};
+    row.resize(n, 5);
+    const Dims shape{1, static_cast<std::int64_t>(n)};
+    const Tensor order = queue.scratch(shape, DType::int32);
+    sort_order(queue, upload(row, shape), false, order);
+    Order expected(n);
+    std::iota(expected.begin(), expected.end(), 0);
+    std::stable_sort(expected.begin(), expected.end(), [&](std::int32_t i, std::int32_t j) {
+      return row[static_cast<std::size_t>(i)] < row[static_cast<std::size_t>(j)];
+    });
+    EXPECT_EQ(download<std::int32_t>(order), expected);
+  }
+}
+
 TEST(Sort, KeysBelowABound) {
   std::mt19937 random(2);
   Queue& queue = device().queue();

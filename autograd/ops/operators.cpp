@@ -1,0 +1,82 @@
+#include "autograd/ops/operators.h"
+
+#include <map>
+#include <set>
+
+#include "dlprim/core/error.h"
+#include "dlprim/ops/pointwise/pointwise.h"
+#include "dlprim/ops/reduce/reduce.h"
+
+namespace ocl {
+namespace {
+
+/** What PyTorch calls a pointwise row, where it is not torch.NAME. */
+std::string torch_name(const std::string& name) {
+  static const std::map<std::string, std::string> others{
+      {"gelu_tanh", "torch.nn.functional.gelu(approximate='tanh')"},
+      {"div_floor", "torch.div(rounding_mode='floor')"},
+      {"div_trunc", "torch.div(rounding_mode='trunc')"},
+      {"prelu_kernel", "torch.nn.functional.prelu"},
+      {"glu_kernel", "torch.nn.functional.glu"}};
+  static const std::set<std::string> functional{
+      "relu6",      "silu",     "gelu",       "mish", "hardsigmoid", "hardswish", "logsigmoid",
+      "tanhshrink", "softsign", "leaky_relu", "elu",  "softplus",    "hardtanh"};
+  const auto other = others.find(name);
+  if (other != others.end()) return other->second;
+  return (functional.count(name) ? "torch.nn.functional." : "torch.") + name;
+}
+
+OperatorRow row_of(const dlprim::PointwiseOp& op) {
+  static constexpr const char* taken[] = {"any; integers give float32",
+                                          "any",
+                                          "any but bool",
+                                          "any; bool gives int64",
+                                          "any; gives bool",
+                                          "integral, bool",
+                                          "any",
+                                          "any but bool; bounds count too"};
+  static constexpr const char* inputs[] = {"a", "b", "c"};
+  OperatorRow row{op.name, "Pointwise",         taken[static_cast<int>(op.types)],
+                  "",      torch_name(op.name), op.documentation};
+  for (std::size_t i = 0; i < op.gradients.size(); ++i)
+    if (!op.gradients[i].empty())
+      row.derivative += (row.derivative.empty() ? "" : "; ") + (inputs[i] + (": " + op.gradients[i]));
+  return row;
+}
+
+OperatorRow row_of(const dlprim::ReductionOp& op) {
+  return {op.name,
+          "Reductions",
+          op.result == dlprim::ReductionResult::Float ? "floating" : "any",
+          op.gradient.empty() ? "" : "a: " + op.gradient,
+          "torch." + op.name,
+          op.documentation};
+}
+
+}  // namespace
+
+const std::vector<OperatorRow>& operator_table() {
+  static const auto* table = [] {
+    auto* rows = new std::vector<OperatorRow>;
+    for (const dlprim::PointwiseOp& op : dlprim::pointwise_table()) rows->push_back(row_of(op));
+    for (const dlprim::ReductionOp& op : dlprim::reduction_table()) rows->push_back(row_of(op));
+#define OPERATOR(name, family, dtypes, derivative, source, documentation) \
+  rows->push_back({#name, family, dtypes, derivative, source, documentation});
+#include "autograd/ops/operators.def"
+    return rows;
+  }();
+  return *table;
+}
+
+const OperatorRow& operator_row(std::string_view name) {
+  static const auto* by_name = [] {
+    auto* rows = new std::map<std::string, const OperatorRow*, std::less<>>;
+    for (const OperatorRow& row : operator_table()) rows->emplace(row.name, &row);
+    return rows;
+  }();
+  const auto found = by_name->find(name);
+  dlprim::require(found != by_name->end(), "there is no operator named '", name, "'");
+  return *found->second;
+}
+
+}  // namespace ocl

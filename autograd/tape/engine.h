@@ -1,0 +1,40 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "autograd/tensor/tensor.h"
+
+namespace ocl {
+
+/**
+ * Adds the gradients of `outputs` (weighted by `gradients`; undefined ones stand for 1) to the grad of every
+ * leaf, or of `inputs` alone where there are any.
+ */
+void backward(const TensorList& outputs, const TensorList& gradients = {}, bool retain_graph = false,
+              const TensorList& inputs = {});
+
+namespace autograd {
+
+/**
+ * The gradients of `outputs` with respect to `inputs`, as torch.autograd.grad: grad() of no leaf is touched.
+ * An input that the outputs do not depend on throws AutogradError, or comes back undefined with
+ * `allow_unused`.
+ */
+TensorList grad(const TensorList& outputs, const TensorList& inputs, const TensorList& grad_outputs = {},
+                bool retain_graph = false, bool allow_unused = false);
+
+/**
+ * Makes `outputs`, which have no history yet, the results of a function of the caller's own, if
+ * needs_tape(inputs) (torch.autograd.Function). `backward` gives one gradient for each input, undefined for
+ * zero; one that broadcast is summed to the input's shape. `saves_tensors`: whether it holds some, so that
+ * the graph can be walked once only. `foreign`: see Foreign in tape.h. Throws AutogradError in backward where
+ * a gradient does not fit its input.
+ */
+void record_function(const std::string& name, const TensorList& inputs, const TensorList& outputs,
+                     const std::function<TensorList(const TensorList&)>& backward, bool saves_tensors = true,
+                     std::shared_ptr<void> foreign = {});
+
+}  // namespace autograd
+}  // namespace ocl

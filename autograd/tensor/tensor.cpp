@@ -1,0 +1,144 @@
+#include "autograd/tensor/tensor.h"
+
+#include <cstring>
+
+#include "autograd/tape/engine.h"
+#include "autograd/tape/tape.h"
+#include "autograd/tensor/creation.h"
+#include "dlprim/ops/pointwise/pointwise.h"
+
+namespace ocl {
+
+using dlprim::require;
+
+Tensor::Tensor(dlprim::Tensor data, bool requires_grad) : impl_(std::make_shared<TensorImpl>()) {
+  impl_->data = std::move(data);
+  if (requires_grad) requires_grad_();
+}
+
+const dlprim::Tensor& Tensor::data() const {
+  require(defined(), "an undefined tensor was used");
+  return impl_->data;
+}
+
+std::int64_t Tensor::size(std::int64_t dim) const {
+  require<IndexError>(this->dim() > 0, "size: a scalar has no dimension ", dim);
+  return shape()[dlprim::wrap_dim(dim, this->dim(), "size")];
+}
+
+bool Tensor::requires_grad() const {
+  return impl_->requires_grad() || history(*impl_).node;
+}
+bool Tensor::is_leaf() const {
+  return !history(*impl_).node;
+}
+Tensor Tensor::grad() const {
+  return impl_->grad();
+}
+std::shared_ptr<Node> Tensor::grad_fn() const {
+  return history(*impl_).node;
+}
+std::uint32_t Tensor::version() const {
+  return data().storage->version();
+}
+
+Tensor& Tensor::requires_grad_(bool requires_grad) {
+  require<AutogradError>(
+      is_leaf() || requires_grad,
+      "you can only change requires_grad flags of leaf variables. Use detach() to get one.");
+  require<AutogradError>(!requires_grad || is_floating(dtype()),
+                         "only tensors of floating dtype can require gradients, got ", name(dtype()));
+  impl_->set_requires_grad(requires_grad);
+  return *this;
+}
+
+void Tensor::set_grad(const Tensor& grad) {
+  if (grad.defined())
+    require(grad.shape() == shape() && grad.dtype() == dtype() && grad.device() == device(),
+            "grad: expected shape ", shape(), " and dtype ", name(dtype()), " on ", data().device().name(),
+            ", got ", grad.shape(), " and ", name(grad.dtype()), " on ", grad.data().device().name());
+  impl_->set_grad(grad);
+}
+
+void Tensor::retain_grad() {
+  require<AutogradError>(requires_grad(), "can't retain_grad on a tensor that does not require grad");
+  if (is_leaf() || impl_->retains_grad.exchange(true)) return;
+  ocl::retain_grad(*impl_);
+}
+
+HookHandle Tensor::register_post_accumulate_grad_hook(std::function<void(const Tensor&)> hook) {
+  return ocl::register_post_accumulate_grad_hook(*this, std::move(hook), {});
+}
+
+HookHandle Tensor::register_hook(std::function<Tensor(const Tensor&)> hook) {
+  return ocl::register_hook(*this, std::move(hook), {});
+}
+
+void HookHandle::remove() {
+  if (const std::shared_ptr<Node> node = node_.lock()) node->remove_hook(number_);
+}
+
+Tensor Tensor::detach() const {
+  return Tensor(data());
+}
+
+void Tensor::backward(const Tensor& gradient, bool retain_graph) const {
+  ocl::backward({*this}, {gradient}, retain_graph);
+}
+
+std::vector<char> Tensor::to_bytes() const {
+  dlprim::Tensor source = data();
+  dlprim::Queue& queue = source.device().queue();
+  if (!source.is_contiguous()) {
+    source = dlprim::Tensor::empty(source.device(), shape(), dtype());
+    dlprim::copy(queue, data(), source);
+  }
+  std::vector<char> bytes(static_cast<std::size_t>(numel()) * size_of(dtype()));
+  queue.read(source, bytes.data(), bytes.size());
+  return bytes;
+}
+
+template <class T>
+std::vector<T> Tensor::to_vector() const {
+  constexpr DType wanted = dlprim::dtype_of<T>();
+  if (wanted == DType::float64 && dtype() != wanted && !device()->info().fp64) {  // then the host converts
+    if (!is_floating(dtype())) {
+      const std::vector<std::int64_t> whole = to_vector<std::int64_t>();
+      return {whole.begin(), whole.end()};
+    }
+    const std::vector<float> values = to_vector<float>();
+    return {values.begin(), values.end()};
+  }
+  if (dtype() != wanted) {
+    const dlprim::Tensor converted = dlprim::Tensor::empty(*device(), shape(), wanted);
+    dlprim::copy(device()->queue(), data(), converted);
+    return Tensor(converted).to_vector<T>();
+  }
+  const std::vector<char> bytes = to_bytes();
+  std::vector<T> values(static_cast<std::size_t>(numel()));
+  if constexpr (std::is_same_v<T, bool>) {
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = bytes[i] != 0;
+  } else {
+    std::memcpy(values.data(), bytes.data(), bytes.size());
+  }
+  return values;
+}
+
+template <class T>
+T Tensor::item() const {
+  require(numel() == 1, "a Tensor with ", numel(), " elements cannot be converted to Scalar");
+  return to_vector<T>()[0];
+}
+
+#define INSTANTIATE(T)                               \
+  template std::vector<T> Tensor::to_vector() const; \
+  template T Tensor::item() const;
+INSTANTIATE(float)
+INSTANTIATE(double)
+INSTANTIATE(std::int64_t)
+INSTANTIATE(std::int32_t)
+INSTANTIATE(std::uint8_t)
+INSTANTIATE(bool)
+#undef INSTANTIATE
+
+}  // namespace ocl

@@ -1,0 +1,206 @@
+#pragma once
+
+#include <cmath>  // INFINITY in the operator table
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "autograd/tensor/device.h"
+#include "dlprim/core/memory_format.h"
+#include "dlprim/core/scalar.h"
+#include "dlprim/core/tensor.h"
+
+namespace ocl {
+
+using dlprim::AutogradError;
+using dlprim::DeviceError;
+using dlprim::Dims;
+using dlprim::DType;
+using dlprim::Error;
+using dlprim::FileError;
+using dlprim::IndexError;
+using dlprim::KernelBuildError;
+using dlprim::MemoryFormat;
+using dlprim::OutOfMemoryError;
+using dlprim::Scalar;
+using dlprim::TypeError;
+using dlprim::ValueError;
+
+class Generator;
+class Node;
+class Operand;
+struct TensorImpl;
+struct Edge;
+
+/** What register_hook gives. */
+class HookHandle {
+ public:
+  HookHandle(std::weak_ptr<Node> node, int number) : node_(std::move(node)), number_(number) {}
+  /** Ends the hook; does nothing a second time. */
+  void remove();
+
+ private:
+  std::weak_ptr<Node> node_;
+  int number_;
+};
+
+/**
+ * A tensor on an OpenCL device that the tape can follow. A handle: copies are the same tensor.
+ *
+ *     ocl::Tensor w = ocl::randn({3, 2}).requires_grad_();
+ *     ocl::Tensor loss = ocl::sum(ocl::square(ocl::matmul(x, w) - y));
+ *     loss.backward();
+ *     w.grad();  // d loss / d w
+ *
+ * Operators enqueue and return; only item(), to_vector(), printing and synchronize() wait. The functions in
+ * autograd/ops are methods too where PyTorch has them as methods.
+ */
+class Tensor {
+ public:
+  /** No tensor: defined() is false. */
+  Tensor() = default;
+  /** Wraps a raw tensor. */
+  explicit Tensor(dlprim::Tensor data, bool requires_grad = false);
+  explicit Tensor(std::shared_ptr<TensorImpl> impl) : impl_(std::move(impl)) {}
+
+  bool defined() const { return impl_ != nullptr; }
+  /** The raw tensor: the memory, free of the tape. */
+  const dlprim::Tensor& data() const;
+  const Dims& shape() const { return data().shape; }
+  const Dims& strides() const { return data().strides; }
+  DType dtype() const { return data().dtype; }
+  Device device() const { return data().device(); }
+  int dim() const { return data().rank(); }
+  std::int64_t numel() const { return data().numel(); }
+  /** Size of dimension `dim`, which may be negative. Throws IndexError. */
+  std::int64_t size(std::int64_t dim) const;
+  bool is_contiguous(MemoryFormat format = MemoryFormat::contiguous) const {
+    return dlprim::is_contiguous(data(), format);
+  }
+
+  bool requires_grad() const;
+  /** Asks for gradients (a leaf only; floating dtypes only). Throws AutogradError. */
+  Tensor& requires_grad_(bool requires_grad = true);
+  bool is_leaf() const;
+  /** The sum of the gradients that backward has brought here; undefined before the first. */
+  Tensor grad() const;
+  /** Replaces the gradient; an undefined tensor drops it. Throws ValueError when shapes differ. */
+  void set_grad(const Tensor& grad);
+  /** Keeps the gradient of a tensor that is no leaf; asked twice, it keeps it once. */
+  void retain_grad();
+  /** Calls `hook` with the gradient of this tensor in every backward; what it returns, if defined, replaces
+   * it. */
+  HookHandle register_hook(std::function<Tensor(const Tensor&)> hook);
+  /** Calls `hook` with this leaf as soon as a backward pass has added all there is to its grad: before the
+   * pass goes on to other leaves, so that an optimizer step or a transfer may begin. Throws AutogradError for
+   * a tensor that is no leaf. (torch.Tensor.register_post_accumulate_grad_hook) */
+  HookHandle register_post_accumulate_grad_hook(std::function<void(const Tensor&)> hook);
+  /** The same memory, unknown to the tape. */
+  Tensor detach() const;
+  /** Times this memory was written in place. */
+  std::uint32_t version() const;
+  /** The tape's record of how the tensor was made; null for a leaf. */
+  std::shared_ptr<Node> grad_fn() const;
+
+  /**
+   * Gradients of this tensor with respect to the leaves, added to their grad(). `gradient`: of this tensor's
+   * shape; may be left out for a single element. Throws AutogradError.
+   */
+  void backward(const Tensor& gradient = {}, bool retain_graph = false) const;
+
+  /** The value of a one-element tensor, converted to T. Waits. Throws ValueError for more elements. */
+  template <class T = float>
+  T item() const;
+  /** The elements in row-major order, converted to T. Waits. */
+  template <class T = float>
+  std::vector<T> to_vector() const;
+  /** The bytes of the elements in row-major order. Waits. */
+  std::vector<char> to_bytes() const;
+
+  // One method per pointwise operator: autograd/ops/pointwise.h.
+#define UNARY(name, ...) Tensor name() const;
+#define UNARY_P(name, p, p0, ...) Tensor name(const Scalar& p = p0) const;
+#define UNARY_PQ(name, p, p0, q, q0, ...) Tensor name(const Scalar& p = p0, const Scalar& q = q0) const;
+#define BINARY(name, ...) Tensor name(const Operand& b) const;
+#define BINARY_P(name, p, p0, ...) Tensor name(const Operand& b, const Scalar& p = p0) const;
+#define TERNARY(name, ...)
+#define TERNARY_P(name, ...)
+#include "dlprim/ops/pointwise/table.def"
+#include "dlprim/ops/pointwise/undef.def"
+
+  // Reductions: autograd/ops/reduce.h.
+  Tensor sum(const std::vector<std::int64_t>& dims = {}, bool keepdim = false) const;
+  Tensor mean(const std::vector<std::int64_t>& dims = {}, bool keepdim = false) const;
+  Tensor argmax(std::optional<std::int64_t> dim = std::nullopt, bool keepdim = false) const;
+
+  // Views and copies: autograd/ops/views.h.
+  Tensor view(const std::vector<std::int64_t>& shape) const;
+  Tensor reshape(const std::vector<std::int64_t>& shape) const;
+  Tensor flatten(std::int64_t start_dim = 0, std::int64_t end_dim = -1) const;
+  Tensor transpose(std::int64_t dim0, std::int64_t dim1) const;
+  Tensor t() const;
+  Tensor contiguous(MemoryFormat format = MemoryFormat::contiguous) const;
+  Tensor clone(MemoryFormat format = MemoryFormat::preserve) const;
+  Tensor to(DType dtype, MemoryFormat format = MemoryFormat::preserve) const;
+  Tensor to(MemoryFormat format) const;
+  Tensor to(const Device& device) const;
+
+  // In place: one method per pointwise operator, and those of autograd/ops/inplace.h. What is written must
+  // keep its shape and hold the result's dtype.
+#define UNARY(name, ...) Tensor& name##_();
+#define UNARY_P(name, p, p0, ...) Tensor& name##_(const Scalar& p = p0);
+#define UNARY_PQ(name, p, p0, q, q0, ...) Tensor& name##_(const Scalar& p = p0, const Scalar& q = q0);
+#define BINARY(name, ...) Tensor& name##_(const Operand& b);
+#define BINARY_P(name, p, p0, ...) Tensor& name##_(const Operand& b, const Scalar& p = p0);
+#define TERNARY(name, ...)
+#define TERNARY_P(name, ...)
+#include "dlprim/ops/pointwise/table.def"
+#include "dlprim/ops/pointwise/undef.def"
+  Tensor& copy_(const Tensor& source);
+  Tensor& fill_(const Scalar& value);
+  Tensor& zero_();
+
+  // Random numbers in place, from `generator` or the device's default one: autograd/ops/random.h.
+  Tensor& uniform_(double from = 0, double to = 1, Generator* generator = nullptr);
+  Tensor& normal_(double mean = 0, double std = 1, Generator* generator = nullptr);
+  Tensor& bernoulli_(double p = 0.5, Generator* generator = nullptr);
+  Tensor& exponential_(double lambd = 1, Generator* generator = nullptr);
+  /** Whole numbers in [from, to); without bounds all that the dtype holds, up to where it holds every one. */
+  Tensor& random_(std::optional<std::int64_t> from = std::nullopt,
+                  std::optional<std::int64_t> to = std::nullopt, Generator* generator = nullptr);
+
+  TensorImpl& impl() const { return *impl_; }
+  const std::shared_ptr<TensorImpl>& impl_pointer() const { return impl_; }
+  friend bool is_same(const Tensor& a, const Tensor& b) { return a.impl_ == b.impl_; }
+
+ private:
+  std::shared_ptr<TensorImpl> impl_;
+};
+
+using TensorList = std::vector<Tensor>;
+
+/** What a binary operator takes on either side: a tensor or a number. */
+class Operand {
+ public:
+  Operand() = default;
+  Operand(const Tensor& tensor) : tensor_(tensor) {}
+  Operand(const Scalar& number) : number_(number) {}
+  template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>>
+  Operand(T number) : number_(number) {}
+
+  bool is_tensor() const { return tensor_.defined(); }
+  const Tensor& tensor() const { return tensor_; }
+  const Scalar& number() const { return number_; }
+
+ private:
+  Tensor tensor_;
+  Scalar number_ = 0;
+};
+
+/** The elements as PyTorch prints them: `tensor([1., 2.], device='ocl:0')`. Waits. */
+std::string to_string(const Tensor& tensor);
+std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
+
+}  // namespace ocl
