@@ -6,6 +6,7 @@
     tools/bench.py --model lstm --against torch # of an LSTM language model
     tools/bench.py nets --against torch         # steps of whole nets of ocl.models, on both
     tools/bench.py nets --nets resnet50,vgg16 --precision high --inference
+    tools/bench.py transfers                    # GB/s to and from the device, beside PyTorch's with CUDA
     tools/bench.py ops                          # host cost of a small operator
     tools/bench.py start                        # seconds from process start to the first step done
 
@@ -290,6 +291,13 @@ def bench_nets(options):
     return bench_nets(options)
 
 
+def bench_transfers(options):
+    """Arrays to and from the device."""
+    from benchmarks.transfers import bench_transfers
+
+    return bench_transfers(options)
+
+
 GROUPINGS = ("kernel", "operator", "module", "implementation")
 
 
@@ -309,8 +317,8 @@ def parse_arguments():
         "what",
         nargs="?",
         default="step",
-        choices=["step", "nets", "ops", "start", "first-step"],
-        metavar="step|nets|ops|start",
+        choices=["step", "nets", "transfers", "ops", "start", "first-step"],
+        metavar="step|nets|transfers|ops|start",
         help="what to time, default %(default)s",
     )
     option("--device", default="ocl:0", help="default %(default)s")
@@ -350,6 +358,7 @@ def parse_arguments():
     nets("--side", type=int, default=224, metavar="PIXELS", help="of the pictures, default %(default)s")
     nets("--inference", action="store_true", help="forward alone, in evaluation, in place of training steps")
     nets("--precision", choices=["highest", "high", "medium"], help="of products and convolutions")
+    option("--megabytes", type=int, default=256, metavar="N", help="of `transfers`, default %(default)s")
     return parser.parse_args()
 
 
@@ -358,7 +367,13 @@ def main():
     # PyTorch's threads are not to spin while ours work. OpenMP reads it when PyTorch is imported.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     ocl.set_default_device(options.device)
-    bench = {"step": bench_step, "nets": bench_nets, "ops": bench_ops, "start": bench_start}
+    bench = {
+        "step": bench_step,
+        "nets": bench_nets,
+        "transfers": bench_transfers,
+        "ops": bench_ops,
+        "start": bench_start,
+    }
     if options.what == "first-step":
         return first_step()
     results = {"device": ocl.get_device_name(), options.what: bench[options.what](options)}

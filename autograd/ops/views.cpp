@@ -408,9 +408,7 @@ Tensor to(const Tensor& a, const Device& device) {
   if (a.device() == device) return a;
   const Dims strides = dlprim::strides_like(a.data());
   const bool moves_as_it_lies = a.strides() == strides;
-  const Tensor elements = moves_as_it_lies ? Tensor(dlprim::in_memory_order(a.data())) : a;
-  dlprim::Tensor moved =
-      from_bytes(elements.to_bytes().data(), elements.shape().vector(), a.dtype(), device).data();
+  dlprim::Tensor moved = copy_on(device, moves_as_it_lies ? dlprim::in_memory_order(a.data()) : a.data());
   moved.shape = a.shape();
   moved.strides = moves_as_it_lies ? strides : dlprim::contiguous_strides(a.shape());
   return record("ToCopyBackward", {a}, moved, [&] {

@@ -44,10 +44,25 @@ Tensor upload(const std::vector<T>& values, const Shape& shape, const Device& de
 
 }  // namespace
 
-Tensor from_bytes(const void* bytes, const Shape& shape, DType dtype, const Device& device) {
+Tensor from_bytes(const void* bytes, const Shape& shape, DType dtype, const Device& device,
+                  bool non_blocking) {
   const dlprim::Tensor data = allocate(shape, dtype, device);
-  dlprim::upload(device->queue(), {bytes, static_cast<std::size_t>(data.numel()) * size_of(dtype)}, data);
+  const std::size_t size = static_cast<std::size_t>(data.numel()) * size_of(dtype);
+  dlprim::upload(device->queue(), {bytes, size, non_blocking}, data);
   return Tensor(data);
+}
+
+dlprim::Tensor row_major(const dlprim::Tensor& tensor) {
+  if (tensor.is_contiguous()) return tensor;
+  const dlprim::Tensor copied = dlprim::Tensor::empty(tensor.device(), tensor.shape, tensor.dtype);
+  dlprim::copy(tensor.device().queue(), tensor, copied);
+  return copied;
+}
+
+dlprim::Tensor copy_on(const Device& device, const dlprim::Tensor& tensor) {
+  const dlprim::Tensor data = allocate(tensor.shape, tensor.dtype, device);
+  dlprim::copy_to_device(device->queue(), row_major(tensor), data);
+  return data;
 }
 
 Tensor tensor(const std::vector<float>& values, const Shape& shape, const Device& device) {

@@ -16,8 +16,14 @@ Tensor tensor(const std::vector<double>& values, const Shape& shape, const Devic
 Tensor tensor(const std::vector<std::int64_t>& values, const Shape& shape, const Device& device = {});
 Tensor tensor(const std::vector<std::int32_t>& values, const Shape& shape, const Device& device = {});
 Tensor tensor(const std::vector<std::uint8_t>& values, const Shape& shape, const Device& device = {});
-/** Uploads the bytes of a contiguous row-major array of that shape and dtype. */
-Tensor from_bytes(const void* bytes, const Shape& shape, DType dtype, const Device& device = {});
+/** Uploads the bytes of a contiguous row-major array of that shape and dtype. `non_blocking`: as
+ * dlprim::HostBytes has it. */
+Tensor from_bytes(const void* bytes, const Shape& shape, DType dtype, const Device& device = {},
+                  bool non_blocking = false);
+/** The tensor itself where it is contiguous, else a contiguous copy. */
+dlprim::Tensor row_major(const dlprim::Tensor& tensor);
+/** A contiguous copy on another device. Waits for the tensor, not for the copy. */
+dlprim::Tensor copy_on(const Device& device, const dlprim::Tensor& tensor);
 
 /** Contents undefined. Throws ValueError for a format of another rank than the shape's. */
 Tensor empty(const Shape& shape, DType dtype = DType::float32, const Device& device = {},

@@ -2,6 +2,8 @@
 
 #include <atomic>
 
+#include "dlprim/runtime/pinned_memory.h"
+
 namespace ocl {
 namespace {
 
@@ -27,6 +29,7 @@ void synchronize() {
 
 void empty_cache() {
   for (dlprim::Device* device : dlprim::Device::opened()) device->allocator().empty_cache();
+  dlprim::PinnedMemory::empty_cache();
 }
 
 }  // namespace ocl

@@ -1,7 +1,5 @@
 #include "autograd/tensor/tensor.h"
 
-#include <cstring>
-
 #include "autograd/tape/engine.h"
 #include "autograd/tape/tape.h"
 #include "autograd/tensor/creation.h"
@@ -87,15 +85,15 @@ void Tensor::backward(const Tensor& gradient, bool retain_graph) const {
 }
 
 std::vector<char> Tensor::to_bytes() const {
-  dlprim::Tensor source = data();
-  dlprim::Queue& queue = source.device().queue();
-  if (!source.is_contiguous()) {
-    source = dlprim::Tensor::empty(source.device(), shape(), dtype());
-    dlprim::copy(queue, data(), source);
-  }
   std::vector<char> bytes(static_cast<std::size_t>(numel()) * size_of(dtype()));
-  queue.read(source, bytes.data(), bytes.size());
+  copy_bytes_to(bytes.data());
   return bytes;
+}
+
+void Tensor::copy_bytes_to(void* destination) const {
+  const dlprim::Tensor source = row_major(data());
+  source.device().queue().read(source, destination,
+                               static_cast<std::size_t>(source.numel()) * size_of(source.dtype));
 }
 
 template <class T>
@@ -114,12 +112,12 @@ std::vector<T> Tensor::to_vector() const {
     dlprim::copy(device()->queue(), data(), converted);
     return Tensor(converted).to_vector<T>();
   }
-  const std::vector<char> bytes = to_bytes();
   std::vector<T> values(static_cast<std::size_t>(numel()));
   if constexpr (std::is_same_v<T, bool>) {
+    const std::vector<char> bytes = to_bytes();
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = bytes[i] != 0;
   } else {
-    std::memcpy(values.data(), bytes.data(), bytes.size());
+    copy_bytes_to(values.data());
   }
   return values;
 }

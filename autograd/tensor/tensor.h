@@ -118,6 +118,8 @@ class Tensor {
   std::vector<T> to_vector() const;
   /** The bytes of the elements in row-major order. Waits. */
   std::vector<char> to_bytes() const;
+  /** The same, to memory of the caller's: numel() * size_of(dtype()) bytes. */
+  void copy_bytes_to(void* destination) const;
 
   // One method per pointwise operator: autograd/ops/pointwise.h.
 #define UNARY(name, ...) Tensor name() const;

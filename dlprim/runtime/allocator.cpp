@@ -23,13 +23,20 @@ struct Block {
   std::size_t offset, bytes;
   Block *previous, *next;  // neighbours in the segment
   bool in_use;
+  std::uint64_t last_use;  // Storage::last_use of who gets it next
 };
 
 Storage::~Storage() {
-  if (lifetime::is_forked())
+  if (lifetime::is_forked()) {
     buffer_() = nullptr;  // not given back: OpenCL's locks may be held for ever
-  else if (owner_)
-    owner_->release(block_, bytes_);
+  } else {
+    try {
+      device_.queue().await_upload(*this);
+    } catch (const Error& e) {
+      warn_once(e.what());
+    }
+    if (owner_) owner_->release(block_, bytes_);
+  }
 }
 
 std::uint32_t Storage::suspect_of_new_memory(const Device& device) {
@@ -91,6 +98,10 @@ class CountingAllocator : public Allocator {
     }
     return buffer;
   }
+  // The driver may still be taking its memory (Device::try_create_buffer), by a command that has no number.
+  std::uint64_t last_use_of_new_buffer() {
+    return device_.info().is_cpu ? 0 : device_.queue().commands() + 1;
+  }
   void count_freed_buffer(std::size_t bytes) {
     stats_.reserved -= bytes;
     --stats_.segments;
@@ -146,7 +157,8 @@ class CachingAllocator final : public CountingAllocator {
     split(block, bytes);
     block->in_use = true;
     count_allocated(block->bytes);
-    return std::make_shared<Storage>(device_, block->segment->buffer, block->offset, request, this, block);
+    return std::make_shared<Storage>(device_, block->segment->buffer, block->offset, request, this, block,
+                                     block->last_use);
   }
 
   void empty_cache() override {
@@ -159,6 +171,7 @@ class CachingAllocator final : public CountingAllocator {
     DeviceLock lock(mutex_);
     stats_.allocated -= block->bytes;
     block->in_use = false;
+    block->last_use = device_.queue().commands();
     merge_with(block, block->previous);
     merge_with(block, block->next);
     pool(*block->segment).insert(block);
@@ -169,7 +182,7 @@ class CachingAllocator final : public CountingAllocator {
 
   Block* find_free(std::size_t bytes) {
     Pool& blocks = bytes <= small_limit ? small_ : large_;
-    Block key{nullptr, 0, bytes, nullptr, nullptr, false};
+    Block key{nullptr, 0, bytes, nullptr, nullptr, false, 0};
     const auto found = blocks.lower_bound(&key);
     if (found == blocks.end()) return nullptr;
     Block* block = *found;
@@ -193,14 +206,15 @@ class CachingAllocator final : public CountingAllocator {
     if (!buffer() && size > bytes) buffer = try_buffer(size = bytes);
     if (!buffer()) return nullptr;
     segments_.push_back({buffer, size, next_order_++, small});
-    return new Block{&segments_.back(), 0, size, nullptr, nullptr, false};
+    return new Block{&segments_.back(), 0, size, nullptr, nullptr, false, last_use_of_new_buffer()};
   }
 
   void split(Block* block, std::size_t bytes) {
     const std::size_t rest = block->bytes - bytes;
     const std::size_t least = block->segment->small ? alignment : small_limit;
     if (rest < least) return;
-    auto* tail = new Block{block->segment, block->offset + bytes, rest, block, block->next, false};
+    auto* tail =
+        new Block{block->segment, block->offset + bytes, rest, block, block->next, false, block->last_use};
     if (block->next) block->next->previous = tail;
     block->next = tail;
     block->bytes = bytes;
@@ -212,6 +226,7 @@ class CachingAllocator final : public CountingAllocator {
     pool(*block->segment).erase(neighbour);
     block->offset = std::min(block->offset, neighbour->offset);
     block->bytes += neighbour->bytes;
+    block->last_use = std::max(block->last_use, neighbour->last_use);
     if (neighbour == block->previous) {
       block->previous = neighbour->previous;
       if (block->previous) block->previous->next = block;
@@ -261,7 +276,7 @@ class DirectAllocator final : public CountingAllocator {
     cl::Buffer buffer = try_buffer(bytes);
     if (!buffer()) out_of_memory(bytes);
     count_allocated(bytes);
-    return std::make_shared<Storage>(device_, buffer, 0, bytes, this, nullptr);
+    return std::make_shared<Storage>(device_, buffer, 0, bytes, this, nullptr, last_use_of_new_buffer());
   }
   void empty_cache() override {}
 

@@ -15,29 +15,37 @@ struct Block;
 
 /**
  * A piece of device memory: a range of an OpenCL buffer. The memory goes back to its allocator with the last
- * tensor over it; work already enqueued may still use it, since a device has one in-order queue.
+ * tensor over it; work already enqueued may still use it, since a device has one in-order queue, with which
+ * transfers keep order (transfers.h).
  */
 class Storage {
  public:
-  /** Memory of an allocator. `block` is the allocator's own note of it. */
+  /** Memory of an allocator. `block` is the allocator's own note of it; the commands of the device's queue
+   * up to number `last_use` may still use it. */
   Storage(Device& device, cl::Buffer buffer, std::size_t byte_offset, std::size_t bytes, Allocator* owner,
-          Block* block)
+          Block* block, std::uint64_t last_use)
       : device_(device),
         buffer_(std::move(buffer)),
         byte_offset_(byte_offset),
         bytes_(bytes),
         owner_(owner),
         block_(block),
+        last_use_(last_use),
         suspect_(suspect_of_new_memory(device)) {}
   /** Memory that somebody else owns, wrapped; the caller keeps it alive. */
   Storage(Device& device, cl::Buffer buffer, std::size_t bytes)
-      : Storage(device, std::move(buffer), 0, bytes, nullptr, nullptr) {}
+      : Storage(device, std::move(buffer), 0, bytes, nullptr, nullptr, any_command) {}
+  /** What is enqueued from now on comes after an upload that is still under way. */
   ~Storage();
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
 
   Device& device() const { return device_; }
-  const cl::Buffer& buffer() const { return buffer_; }
+  /** The buffer, for a command that is enqueued on the device's queue. */
+  const cl::Buffer& buffer() const {
+    if (is_untouched()) last_use_.store(any_command, std::memory_order_relaxed);
+    return buffer_;
+  }
   std::size_t byte_offset() const { return byte_offset_; }
   std::size_t bytes() const { return bytes_; }
 
@@ -50,6 +58,19 @@ class Storage {
   std::uint32_t suspect() const { return suspect_.load(std::memory_order_relaxed); }
   void set_suspect(std::uint32_t thread) { suspect_.store(thread, std::memory_order_relaxed); }
 
+  // For transfers (Queue), which do not go through the device's queue.
+
+  /** The buffer, for a command that keeps order with the device's queue by itself. */
+  const cl::Buffer& buffer_for_transfer() const { return buffer_; }
+  /** Whether nobody has asked for the buffer since the memory was allocated. */
+  bool is_untouched() const { return last_use() != any_command; }
+  /** The number of the last command of the device's queue that may use this memory. */
+  static constexpr std::uint64_t any_command = UINT64_MAX;
+  std::uint64_t last_use() const { return last_use_.load(std::memory_order_relaxed); }
+  /** Whether an upload is under way that the device's queue does not wait for yet. */
+  bool is_arriving() const { return is_arriving_.load(std::memory_order_acquire); }
+  void set_arriving(bool is_arriving) { is_arriving_.store(is_arriving, std::memory_order_release); }
+
  private:
   static std::uint32_t suspect_of_new_memory(const Device& device);
 
@@ -59,6 +80,8 @@ class Storage {
   std::size_t bytes_;
   Allocator* owner_;
   Block* block_;
+  mutable std::atomic<std::uint64_t> last_use_;
+  std::atomic<bool> is_arriving_{false};
   std::atomic<std::uint32_t> version_{0};
   std::atomic<std::uint32_t> suspect_;
 };

@@ -16,6 +16,7 @@
 #include "dlprim/runtime/interrupts.h"
 #include "dlprim/runtime/kernel_cache.h"
 #include "dlprim/runtime/lifetime.h"
+#include "dlprim/runtime/pinned_memory.h"
 
 namespace dlprim {
 namespace {
@@ -198,6 +199,7 @@ void Device::shut_down() {
       device->allocator_->lock_for_exit();
       device->queue_->lock_for_exit();
     }
+    PinnedMemory::lock_for_exit();
   }
   for (Device* device : opened()) {
     try {
@@ -237,8 +239,8 @@ Device::Device(int index, cl::Device device, bool profiling)
 }
 
 cl::Buffer Device::try_create_buffer(std::size_t bytes) {
-  // Drivers take the memory at first use, and what they then cannot take is not refused: PoCL aborts the process.
-  // Asked for memory of the host it takes it here; so does NVIDIA's, asked to migrate the buffer.
+  // Drivers take the memory at first use, and what they then cannot take is not refused: PoCL aborts the
+  // process. Asked for memory of the host it takes it here; so does NVIDIA's, asked to migrate the buffer.
   const cl_mem_flags host_memory = info_.is_cpu ? CL_MEM_ALLOC_HOST_PTR : 0;
   try {
     cl::Buffer buffer(context_, CL_MEM_READ_WRITE | host_memory, bytes);

@@ -12,8 +12,8 @@
 namespace dlprim {
 
 /**
- * An OpenCL device with what belongs to it: context, one in-order queue, allocator, programs. Devices are
- * opened at first use and live until the process ends.
+ * An OpenCL device with what belongs to it: context, one in-order queue (with others beside it for
+ * transfers), allocator, programs. Devices are opened at first use and live until the process ends.
  */
 class Device {
  public:

@@ -1,9 +1,11 @@
 #include "dlprim/runtime/queue.h"
 
 #include <algorithm>
-#include <cstring>
+#include <memory>
 
 #include "dlprim/runtime/device.h"
+#include "dlprim/runtime/host_copy.h"
+#include "dlprim/runtime/pinned_memory.h"
 
 namespace dlprim {
 namespace {
@@ -11,11 +13,18 @@ namespace {
 // Some drivers (rusticl) start work only at a flush; one every so many commands keeps the device busy.
 constexpr int commands_per_flush = 16;
 
-// Bytes. Below the first a copy in ordinary memory costs less than page-locked memory saves. From the second
-// on a device that shares the host's memory is given the caller's own, and waited for: one copy instead of
-// two.
+// A transfer that waits for memory to be given back, but not for what is enqueued later, waits for the first
+// checkpoint after that.
+constexpr int commands_per_checkpoint = 2 * commands_per_flush;
+
+// Bytes. Below the first a copy in ordinary memory costs less than another queue or page-locked memory saves.
+// From the second on a device that shares the host's memory is given the caller's own and waited for, in use
+// or not: one copy instead of two.
 constexpr std::size_t small_transfer = 64 << 10, waiting_transfer = 8 << 20;
-constexpr std::size_t pieces_under_way = 3;  // of a download
+
+bool is_over(const cl::Event& event) {
+  return event.getInfo<CL_EVENT_COMMAND_EXECUTION_STATUS>() <= CL_COMPLETE;
+}
 
 bool is_out_of_memory(int code) {
   return code == CL_MEM_OBJECT_ALLOCATION_FAILURE || code == CL_OUT_OF_HOST_MEMORY;
@@ -38,7 +47,7 @@ cl_command_queue_properties properties(bool profiling) {
 Queue::Queue(Device& device, bool profiling)
     : device_(device),
       queue_(device.context(), device.handle(), properties(profiling)),
-      staging_(device),
+      transfers_(device),
       error_words_(device),
       profiling_(profiling) {}
 
@@ -57,11 +66,12 @@ void Queue::set_raw(Kernel& kernel, cl_uint& index, std::size_t bytes, const voi
 }
 
 void Queue::set_tensor(Kernel& kernel, cl_uint& index, const Tensor& tensor) {
-  const Storage& storage = *tensor.storage;
+  Storage& storage = *tensor.storage;
   if (&storage.device() != &device_)
     throw ValueError(concat("kernel ", kernel.name, ": a tensor of ", storage.device().name(),
                             " was given to a queue of ", device_.name()));
   if (const std::uint32_t thread = storage.suspect()) error_words_.follow(thread);
+  come_after_upload(storage);
   const cl_mem memory = storage.buffer()();
   set_raw(kernel, index, sizeof memory, memory ? &memory : nullptr);
   const cl_ulong start = storage.byte_offset() / size_of(tensor.dtype) + static_cast<cl_ulong>(tensor.offset);
@@ -88,20 +98,78 @@ void Queue::enqueue(Kernel& kernel, const Range& range) {
 
 void Queue::count_command() {
   ++commands_;
+  if (commands_ % commands_per_checkpoint == 0) leave_checkpoint();
   if (++commands_since_flush_ < commands_per_flush) return;
   queue_.flush();
   commands_since_flush_ = 0;
 }
 
-void Queue::drop_finished_uploads() {
-  while (!uploads_.empty() &&
-         uploads_.front().done.getInfo<CL_EVENT_COMMAND_EXECUTION_STATUS>() == CL_COMPLETE)
-    uploads_.pop_front();
+void Queue::come_after_upload(Storage& storage) {
+  if (!storage.is_arriving()) return;
+  const auto found = arriving_.find(&storage);
+  try {
+    const std::vector<cl::Event> uploaded{found->second};
+    queue_.enqueueBarrierWithWaitList(&uploaded);
+  } catch (const cl::Error& e) {
+    rethrow(e, "upload", device_);
+  }
+  arriving_.erase(found);
+  storage.set_arriving(false);
 }
 
-Queue::Region Queue::region_of(const Tensor& tensor) {
-  return {tensor.storage->buffer(),
-          tensor.storage->byte_offset() + static_cast<std::size_t>(tensor.offset) * size_of(tensor.dtype)};
+void Queue::come_after_all_uploads() {
+  while (!arriving_.empty()) come_after_upload(*arriving_.begin()->first);
+}
+
+void Queue::await_upload(Storage& storage) {
+  if (!storage.is_arriving()) return;
+  DeviceLock lock(mutex_);
+  come_after_upload(storage);
+}
+
+void Queue::note_arriving(Storage& storage, const cl::Event& done) {
+  DeviceLock lock(mutex_);
+  arriving_[&storage] = done;
+  storage.set_arriving(true);
+}
+
+void Queue::leave_checkpoint() {
+  for (; !checkpoints_.empty() && is_over(checkpoints_.front().reached); checkpoints_.pop_front())
+    passed_ = checkpoints_.front().commands;
+  checkpoints_.push_back({commands_, marker()});
+}
+
+/** The event, flushed, after which all commands up to that number are over; none where they are. */
+std::vector<cl::Event> Queue::passing(std::uint64_t command) {
+  if (command <= passed_) return {};
+  auto found = checkpoints_.begin();
+  while (found != checkpoints_.end() && found->commands < command) ++found;
+  if (found == checkpoints_.end()) {
+    leave_checkpoint();
+    found = checkpoints_.end() - 1;
+  }
+  queue_.flush();
+  return {found->reached};
+}
+
+std::vector<cl::Event> Queue::users_of(const Storage& storage) {
+  DeviceLock lock(mutex_);
+  return passing(storage.is_untouched() ? storage.last_use() : commands_.load());
+}
+
+std::vector<Queue::Upload> Queue::take_finished_uploads() {
+  std::vector<Upload> finished;
+  while (!uploads_.empty() && is_over(uploads_.front().done)) {
+    finished.push_back(std::move(uploads_.front()));
+    uploads_.pop_front();
+  }
+  return finished;
+}
+
+Region Queue::region_of(const Tensor& tensor, std::size_t bytes) {
+  return {tensor.storage->buffer_for_transfer(),
+          tensor.storage->byte_offset() + static_cast<std::size_t>(tensor.offset) * size_of(tensor.dtype),
+          bytes};
 }
 
 /** Waits without keeping other threads from launching. */
@@ -110,119 +178,153 @@ void Queue::wait(const cl::Event& event) {
   event.wait();
 }
 
-void Queue::write(const Tensor& destination, const void* source, std::size_t bytes) {
+void Queue::write(const Tensor& destination, const void* source, std::size_t bytes, bool non_blocking) {
   if (bytes == 0) return;
   note_command("write");
-  const Region to = region_of(destination);
   try {
     if (bytes < small_transfer)
-      write_small(to, source, bytes);
+      write_copied(destination, source, bytes);
     else if (!device_.info().shares_host_memory)
-      write_staged(to, static_cast<const char*>(source), bytes);
+      write_over_bus(destination, source, bytes, non_blocking);
+    else if (destination.storage->is_untouched())
+      write_in_place(destination, source, bytes);
     else if (bytes < waiting_transfer)
-      write_small(to, source, bytes);
+      write_copied(destination, source, bytes);
     else
-      write_waiting(to, source, bytes);
+      write_waiting(destination, source, bytes);
   } catch (const cl::Error& e) {
     rethrow(e, "upload", device_);
   }
 }
 
-void Queue::write_small(const Region& to, const void* source, std::size_t bytes) {
+/** In its turn on this queue, from a copy. */
+void Queue::write_copied(const Tensor& to, const void* source, std::size_t bytes) {
+  std::vector<Upload> finished;  // goes after the lock does
   DeviceLock lock(mutex_);
-  drop_finished_uploads();
+  finished = take_finished_uploads();
+  come_after_upload(*to.storage);
   const auto* first = static_cast<const char*>(source);
-  uploads_.push_back({std::vector<char>(first, first + bytes), {}});
+  uploads_.push_back({std::vector<char>(first, first + bytes), {}, {}});
   try {
-    queue_.enqueueWriteBuffer(to.buffer, CL_FALSE, to.start, bytes, uploads_.back().bytes.data(), nullptr,
-                              &uploads_.back().done);
-    queue_.flush();
+    queue_.enqueueWriteBuffer(to.storage->buffer(), CL_FALSE, region_of(to, bytes).start, bytes,
+                              uploads_.back().bytes.data(), nullptr, &uploads_.back().done);
   } catch (const cl::Error&) {
     uploads_.pop_back();
     throw;
   }
+  count_command();
+  queue_.flush();
 }
 
-void Queue::write_staged(const Region& to, const char* source, std::size_t bytes) {
-  const auto transfer = staging_.begin();
-  for (std::size_t done = 0; done < bytes; done += Staging::slot_bytes) {
-    const std::size_t piece = std::min(bytes - done, Staging::slot_bytes);
-    Staging::Slot& slot = [&]() -> Staging::Slot& {
-      DeviceLock lock(mutex_);
-      return staging_.next();
-    }();
-    if (slot.transfer()) wait(slot.transfer);
-    std::memcpy(slot.memory, source + done, piece);
-    DeviceLock lock(mutex_);
-    queue_.enqueueWriteBuffer(to.buffer, CL_FALSE, to.start + done, piece, slot.memory, nullptr,
-                              &slot.transfer);
-    queue_.flush();
-  }
-}
-
-void Queue::write_waiting(const Region& to, const void* source, std::size_t bytes) {
+/** In its turn on this queue, from the caller's memory. */
+void Queue::write_waiting(const Tensor& to, const void* source, std::size_t bytes) {
   cl::Event done;
   {
     DeviceLock lock(mutex_);
-    queue_.enqueueWriteBuffer(to.buffer, CL_FALSE, to.start, bytes, source, nullptr, &done);
+    come_after_upload(*to.storage);
+    queue_.enqueueWriteBuffer(to.storage->buffer(), CL_FALSE, region_of(to, bytes).start, bytes, source,
+                              nullptr, &done);
+    count_command();
     queue_.flush();
   }
   wait(done);
 }
 
+/** From the caller's memory as soon as nothing uses the device's, whatever is enqueued. Events are waited for
+ * here: not every implementation for CPUs lets one queue wait for another. */
+void Queue::write_in_place(const Tensor& to, const void* source, std::size_t bytes) {
+  for (const cl::Event& free : users_of(*to.storage)) wait(free);
+  transfers_.wait_for_upload(transfers_.upload_directly(region_of(to, bytes), source, {}));
+}
+
+void Queue::write_over_bus(const Tensor& to, const void* source, std::size_t bytes, bool non_blocking) {
+  Storage& storage = *to.storage;
+  const Region region = region_of(to, bytes);
+  const std::vector<cl::Event> after = users_of(storage);
+  const std::shared_ptr<PinnedMemory> pinned = PinnedMemory::around(source, bytes);
+  if (!pinned || &pinned->device() != &device_)
+    return transfers_.upload(region, static_cast<const char*>(source), after,
+                             [&](const cl::Event& piece) { note_arriving(storage, piece); });
+  const cl::Event done = transfers_.upload_directly(region, source, after);
+  note_arriving(storage, done);
+  if (!non_blocking) return transfers_.wait_for_upload(done);
+  std::vector<Upload> finished;  // goes after the lock does
+  DeviceLock lock(mutex_);
+  finished = take_finished_uploads();
+  uploads_.push_back({{}, pinned, done});
+}
+
 void Queue::read(const Tensor& source, void* destination, std::size_t bytes) {
-  const Region from = region_of(source);
-  const bool staged = bytes >= small_transfer && !device_.info().shares_host_memory;
   try {
-    cl::Event last;
-    std::uint64_t commands = 0;
-    if (staged) last = read_staged(from, static_cast<char*>(destination), bytes);
-    {
-      DeviceLock lock(mutex_);
-      if (const std::uint32_t thread = source.storage->suspect()) error_words_.follow(thread);
-      if (!staged && bytes)
-        queue_.enqueueReadBuffer(from.buffer, CL_FALSE, from.start, bytes, destination, nullptr, &last);
-      else if (!staged)
-        last = marker();  // what is pending is waited for, as for any other read
-      queue_.flush();
-      commands = ++commands_;
-    }
-    wait_and_settle(last, commands);
+    if (bytes < small_transfer || device_.info().shares_host_memory)
+      return settle_after(read_in_order(source, destination, bytes));
+    const auto pinned = PinnedMemory::around(destination, bytes);
+    if (!pinned || &pinned->device() != &device_)
+      return read_pieces(source, bytes, [&](std::size_t start, const void* piece, std::size_t count) {
+        HostCopier::shared().copy(static_cast<char*>(destination) + start, piece, count);
+      });
+    const Moment moment = moment_of_reading(source);
+    transfers_.download_directly(region_of(source, bytes), destination, moment.reached);
+    settle_after(moment.commands);
   } catch (const cl::Error& e) {
     rethrow(e, "download", device_);
   }
 }
 
-/** The last piece's transfer, which has ended. */
-cl::Event Queue::read_staged(const Region& from, char* destination, std::size_t bytes) {
-  struct Piece {
-    Staging::Slot* slot;
-    std::size_t start, bytes;
-  };
-  const auto transfer = staging_.begin();
-  std::deque<Piece> under_way;
-  cl::Event last;
-  for (std::size_t asked = 0; asked < bytes || !under_way.empty();) {
-    if (asked < bytes && under_way.size() < pieces_under_way) {
-      DeviceLock lock(mutex_);
-      Staging::Slot& slot = staging_.next();
-      const std::size_t piece = std::min(bytes - asked, Staging::slot_bytes);
-      queue_.enqueueReadBuffer(from.buffer, CL_FALSE, from.start + asked, piece, slot.memory, nullptr,
-                               &slot.transfer);
-      queue_.flush();
-      slot.holds_data = true;
-      under_way.push_back({&slot, asked, piece});
-      asked += piece;
-      continue;
-    }
-    const Piece piece = under_way.front();
-    under_way.pop_front();
-    last = piece.slot->transfer;
-    wait(last);
-    std::memcpy(destination + piece.start, piece.slot->memory, piece.bytes);
-    piece.slot->holds_data = false;
+void Queue::read_pieces(const Tensor& source, std::size_t bytes, const Transfers::Consume& consume) {
+  if (bytes == 0) return;
+  try {
+    if (device_.info().shares_host_memory) return read_pieces_in_order(source, bytes, consume);
+    const Moment moment = moment_of_reading(source);
+    transfers_.download(region_of(source, bytes), moment.reached, consume);
+    settle_after(moment.commands);
+  } catch (const cl::Error& e) {
+    rethrow(e, "download", device_);
   }
-  return last;
+}
+
+Queue::Moment Queue::moment_of_reading(const Tensor& source) {
+  DeviceLock lock(mutex_);
+  if (const std::uint32_t thread = source.storage->suspect()) error_words_.follow(thread);
+  come_after_upload(*source.storage);
+  const std::vector<cl::Event> reached{marker()};
+  queue_.flush();
+  return {reached, ++commands_};
+}
+
+/** In its turn on this queue. The number of the last command that was waited for. */
+std::uint64_t Queue::read_in_order(const Tensor& from, void* destination, std::size_t bytes) {
+  cl::Event last;
+  std::uint64_t commands = 0;
+  {
+    DeviceLock lock(mutex_);
+    if (const std::uint32_t thread = from.storage->suspect()) error_words_.follow(thread);
+    come_after_upload(*from.storage);
+    if (bytes)
+      queue_.enqueueReadBuffer(from.storage->buffer(), CL_FALSE, region_of(from, bytes).start, bytes,
+                               destination, nullptr, &last);
+    else
+      last = marker();  // what is pending is waited for, as for any other read
+    queue_.flush();
+    commands = ++commands_;
+  }
+  wait(last);
+  return commands;
+}
+
+/** Not by mapping: while a part of a buffer is mapped, no command may write to another, which may be another
+ * tensor. */
+void Queue::read_pieces_in_order(const Tensor& from, std::size_t bytes, const Transfers::Consume& consume) {
+  const std::unique_ptr<char[]> memory(new char[std::min(bytes, Staging::slot_bytes)]);
+  Tensor part = from;
+  std::uint64_t commands = 0;
+  for (std::size_t start = 0; start < bytes; start += Staging::slot_bytes) {
+    const std::size_t piece = std::min(bytes - start, Staging::slot_bytes);
+    part.offset = from.offset + static_cast<std::int64_t>(start / size_of(from.dtype));
+    commands = read_in_order(part, memory.get(), piece);
+    consume(start, memory.get(), piece);
+  }
+  settle_after(commands);
 }
 
 void Queue::copy(const Tensor& source, const Tensor& destination, std::size_t bytes) {
@@ -230,13 +332,12 @@ void Queue::copy(const Tensor& source, const Tensor& destination, std::size_t by
   note_command("copy");
   DeviceLock lock(mutex_);
   if (const std::uint32_t thread = source.storage->suspect()) error_words_.follow(thread);
-  const auto start = [](const Tensor& t) {
-    return t.storage->byte_offset() + static_cast<std::size_t>(t.offset) * size_of(t.dtype);
-  };
   try {
     cl::Event event;
-    queue_.enqueueCopyBuffer(source.storage->buffer(), destination.storage->buffer(), start(source),
-                             start(destination), bytes, nullptr, profiling_ ? &event : nullptr);
+    for (const Tensor* t : {&source, &destination}) come_after_upload(*t->storage);
+    queue_.enqueueCopyBuffer(source.storage->buffer(), destination.storage->buffer(),
+                             region_of(source, bytes).start, region_of(destination, bytes).start, bytes,
+                             nullptr, profiling_ ? &event : nullptr);
     if (profiling_) profiler_.record("copy", event);
     count_command();
   } catch (const cl::Error& e) {
@@ -249,10 +350,10 @@ void Queue::zero(const Tensor& destination) {
   if (bytes == 0) return;
   note_command("zero");
   DeviceLock lock(mutex_);
-  const std::size_t start = destination.storage->byte_offset() +
-                            static_cast<std::size_t>(destination.offset) * size_of(destination.dtype);
+  const std::size_t start = region_of(destination, bytes).start;
   try {
     cl::Event event;
+    come_after_upload(*destination.storage);
     const auto fill = [&](auto pattern) {
       queue_.enqueueFillBuffer(destination.storage->buffer(), pattern, start, bytes, nullptr,
                                profiling_ ? &event : nullptr);
@@ -290,21 +391,24 @@ void Queue::finish() {
     std::uint64_t commands = 0;
     {
       DeviceLock lock(mutex_);
+      come_after_all_uploads();
       last = marker();
       queue_.flush();
       commands = ++commands_;
     }
-    wait_and_settle(last, commands);
+    wait(last);
+    settle_after(commands);
   } catch (const cl::Error& e) {
     rethrow(e, "synchronize", device_);
   }
 }
 
-/** Waits for the command that was number `commands` without keeping other threads from launching. */
-void Queue::wait_and_settle(const cl::Event& last, std::uint64_t commands) {
-  wait(last);
+/** To be called when the command of that number is over. */
+void Queue::settle_after(std::uint64_t commands) {
+  std::vector<Upload> finished;  // goes after the lock does
   DeviceLock lock(mutex_);
-  drop_finished_uploads();
+  finished = take_finished_uploads();
+  passed_ = std::max(passed_, commands);
   if (commands == commands_) settle();
   error_words_.raise_failures(queue_);
 }
@@ -312,11 +416,14 @@ void Queue::wait_and_settle(const cl::Event& last, std::uint64_t commands) {
 // What there is to do when the device has just come to rest.
 void Queue::settle() {
   commands_since_flush_ = 0;
+  checkpoints_.clear();
   device_.programs().store_settled();
 }
 
 void Queue::reopen(bool profiling) {
   drain();
+  checkpoints_.clear();
+  passed_ = commands_;
   queue_ = cl::CommandQueue(device_.context(), device_.handle(), properties(profiling));
   profiling_ = profiling;
 }

@@ -1,10 +1,13 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <deque>
+#include <initializer_list>
 #include <mutex>
 #include <type_traits>
+#include <unordered_map>
 #include <vector>
 
 #include "dlprim/core/call_state.h"
@@ -14,7 +17,7 @@
 #include "dlprim/runtime/opencl.h"
 #include "dlprim/runtime/profiler.h"
 #include "dlprim/runtime/program.h"
-#include "dlprim/runtime/staging.h"
+#include "dlprim/runtime/transfers.h"
 
 namespace dlprim {
 
@@ -87,11 +90,17 @@ class Queue {
     return Tensor::empty(device_, shape, dtype);
   }
 
-  /** Enqueues an upload of `bytes` to the start of a contiguous tensor; the host memory is free on return. */
-  void write(const Tensor& destination, const void* source, std::size_t bytes);
+  /** Enqueues an upload of `bytes` to the start of a contiguous tensor. The host memory is free on return;
+   * with `non_blocking`, memory that is page-locked for this device (PinnedMemory) must stay as it is until
+   * the upload is over, and is kept that long. Large uploads run beside what is enqueued (transfers.h); where
+   * device and host share their memory they wait for what may still use it, since there is nothing to copy
+   * through. */
+  void write(const Tensor& destination, const void* source, std::size_t bytes, bool non_blocking = false);
   /** Waits, and downloads a contiguous tensor; other threads may launch meanwhile. Throws what the device
    * reported. */
   void read(const Tensor& source, void* destination, std::size_t bytes);
+  /** As read, but gives the bytes to `consume` piece by piece, in order. It may use other devices. */
+  void read_pieces(const Tensor& source, std::size_t bytes, const Transfers::Consume& consume);
   /** Copies `bytes` between contiguous tensors of this device. */
   void copy(const Tensor& source, const Tensor& destination, std::size_t bytes);
   /** Sets every byte of a contiguous tensor to zero. */
@@ -100,16 +109,26 @@ class Queue {
    * reported. */
   void finish();
 
-  /** Runs `work`, which enqueues on the given OpenCL queue itself (CLBlast), as one step of this queue. */
+  /** Runs `work`, which enqueues on the given OpenCL queue itself (CLBlast) and uses those tensors, as one
+   * step of this queue. */
   template <class Work>
-  void enqueue_foreign(const char* label, Work work) {
+  void enqueue_foreign(const char* label, std::initializer_list<const Tensor*> used, Work work) {
     DeviceLock lock(mutex_);
     cl::Event event;
     note_command(label);
+    for (const Tensor* tensor : used) come_after_upload(*tensor->storage);
     work(queue_(), profiling_ ? &event() : nullptr);
     if (profiling_) profiler_.record(label, event);
     count_command();
   }
+
+  /** Makes what is enqueued from now on come after an upload to that memory that is under way. Kernels do so
+   * for their arguments; for memory that they reach through another's buffer it is the caller's to do. */
+  void await_upload(Storage& storage);
+  /** The number of commands enqueued so far. */
+  std::uint64_t commands() const { return commands_; }
+  /** Slots of staging memory that transfers have needed so far. */
+  std::size_t staging_slots() { return transfers_.staging_slots(); }
 
   /** Starts recording every launch, or stops and returns what was recorded. Both wait. */
   void start_profiling();
@@ -118,6 +137,7 @@ class Queue {
   /** See Device::shut_down. */
   void lock_for_exit() {
     waiting_.lock();
+    transfers_.lock_for_exit();
     mutex_.lock();
   }
 
@@ -159,41 +179,63 @@ class Queue {
   void set_raw(Kernel& kernel, cl_uint& index, std::size_t bytes, const void* value);
   void enqueue(Kernel& kernel, const Range& range);
   void count_command();
-  void drop_finished_uploads();
   void drain();
   cl::Event marker();
-  void wait_and_settle(const cl::Event& last, std::uint64_t commands);
+  void wait(const cl::Event& event);
+  void settle_after(std::uint64_t commands);
   void settle();
   void reopen(bool profiling);
 
-  /** A piece of device memory as transfers name it. */
-  struct Region {
-    const cl::Buffer& buffer;
-    std::size_t start;
-  };
-  static Region region_of(const Tensor& tensor);
-  void write_small(const Region& to, const void* source, std::size_t bytes);
-  void write_staged(const Region& to, const char* source, std::size_t bytes);
-  void write_waiting(const Region& to, const void* source, std::size_t bytes);
-  cl::Event read_staged(const Region& from, char* destination, std::size_t bytes);
-  void wait(const cl::Event& event);
+  // Order with transfers. The caller of the first four holds mutex_.
+  void come_after_upload(Storage& storage);
+  void come_after_all_uploads();
+  void leave_checkpoint();
+  std::vector<cl::Event> passing(std::uint64_t command);
+  std::vector<cl::Event> users_of(const Storage& storage);
+  void note_arriving(Storage& storage, const cl::Event& done);
 
+  static Region region_of(const Tensor& tensor, std::size_t bytes);
+  void write_copied(const Tensor& to, const void* source, std::size_t bytes);
+  void write_waiting(const Tensor& to, const void* source, std::size_t bytes);
+  void write_in_place(const Tensor& to, const void* source, std::size_t bytes);
+  void write_over_bus(const Tensor& to, const void* source, std::size_t bytes, bool non_blocking);
+  std::uint64_t read_in_order(const Tensor& from, void* destination, std::size_t bytes);
+  void read_pieces_in_order(const Tensor& from, std::size_t bytes, const Transfers::Consume& consume);
+
+  /** Where the queue stands as a download begins: what it comes after, and how many commands that is. */
+  struct Moment {
+    std::vector<cl::Event> reached;
+    std::uint64_t commands;
+  };
+  Moment moment_of_reading(const Tensor& source);
+
+  /** Memory of the host that is kept until its upload is over. */
   struct Upload {
     std::vector<char> bytes;
+    std::shared_ptr<PinnedMemory> pinned;
     cl::Event done;
+  };
+  std::vector<Upload> take_finished_uploads();
+
+  struct Checkpoint {
+    std::uint64_t commands;
+    cl::Event reached;
   };
 
   Device& device_;
   cl::CommandQueue queue_;
-  Staging staging_;
+  Transfers transfers_;
   std::mutex waiting_;  // of the thread that waits for the device; never taken with the other
   std::mutex mutex_;    // of everything below, and of kernels' arguments until they are enqueued
   std::deque<Upload> uploads_;
+  std::unordered_map<Storage*, cl::Event> arriving_;  // that no command here comes after yet
+  std::deque<Checkpoint> checkpoints_;
   ErrorWords error_words_;
   Profiler profiler_;
   bool profiling_;
   int commands_since_flush_ = 0;
-  std::uint64_t commands_ = 0;  // so far
+  std::atomic<std::uint64_t> commands_{0};  // so far
+  std::uint64_t passed_ = 0;                // of them are known to be over
 };
 
 }  // namespace dlprim

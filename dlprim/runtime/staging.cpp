@@ -1,16 +1,11 @@
 #include "dlprim/runtime/staging.h"
 
 #include "dlprim/runtime/device.h"
-#include "dlprim/runtime/lifetime.h"
 
 namespace dlprim {
 
-std::unique_lock<std::mutex> Staging::begin() {
-  std::unique_lock lock(mutex_, std::defer_lock);
-  // Whoever held it when the process began to exit has it for good.
-  if (!lifetime::is_exiting_thread()) lock.lock();
+void Staging::begin() {
   for (const auto& slot : slots_) slot->holds_data = false;
-  return lock;
 }
 
 Staging::Slot& Staging::next() {
@@ -21,10 +16,7 @@ Staging::Slot& Staging::next() {
   const bool is_usable = !slots_.empty() && !slots_[turn]->holds_data && is_free(*slots_[turn]);
   if (!is_usable && slots_.size() < most_slots) {
     auto slot = std::make_unique<Slot>();
-    slot->buffer = cl::Buffer(device_.context(), CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, slot_bytes);
-    // On a queue of its own: nothing that is enqueued elsewhere is waited for.
-    const cl::CommandQueue mapping(device_.context(), device_.handle());
-    slot->memory = mapping.enqueueMapBuffer(slot->buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, slot_bytes);
+    slot->mapped = MappedBuffer::create(device_, slot_bytes);
     // Before the one whose turn it would be: that is the oldest.
     slots_.insert(slots_.begin() + static_cast<std::ptrdiff_t>(turn), std::move(slot));
   }

@@ -2,46 +2,42 @@
 
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <vector>
 
-#include "dlprim/runtime/opencl.h"
+#include "dlprim/runtime/pinned_memory.h"
 
 namespace dlprim {
 
-class Device;
-
 /**
- * Page-locked memory of the host, in slots, through which large transfers pass: a driver copies from and to
- * memory that may be swapped out at a fraction of the bus's rate, and keeps its caller waiting meanwhile.
- * A transfer goes slot by slot, so that the host's copying and the bus's overlap; the slots are taken in
- * turn, and a new one is made where the next is still in use, up to a limit. So an upload of up to that much
- * does not wait for the device.
+ * Page-locked memory of the host, in slots, through which large transfers of ordinary memory pass: a driver
+ * copies from and to memory that may be swapped out at a fraction of the bus's rate, and keeps its caller
+ * waiting meanwhile. A transfer goes slot by slot, so that the host's copying and the bus's overlap; the
+ * slots are taken in turn, and a new one is made where the next is still in use, up to a limit. So an upload
+ * of up to that much does not wait for the device.
  *
- * One transfer at a time holds the lock of begin(). It is a plain lock, held across DeviceLocks: the thread
- * that ends the process passes without.
+ * One transfer at a time uses it, and holds a DeviceLock where it calls it.
  */
 class Staging {
  public:
   static constexpr std::size_t slot_bytes = 4 << 20, most_slots = 16;
 
   struct Slot {
-    cl::Buffer buffer;
-    void* memory;
+    MappedBuffer mapped;
     cl::Event transfer;       // the last one; null for none
     bool holds_data = false;  // that the host has not taken yet
   };
 
   explicit Staging(const Device& device) : device_(device) {}
 
-  /** Keeps other transfers out; what one before has left in slots is forgotten. */
-  std::unique_lock<std::mutex> begin();
+  /** Forgets what an earlier transfer has left in slots. */
+  void begin();
   /** The slot to use next, which holds no data. Its last transfer may still be under way (Slot::transfer). */
   Slot& next();
+  /** Slots made so far. */
+  std::size_t slots() const { return slots_.size(); }
 
  private:
   const Device& device_;
-  std::mutex mutex_;
   std::vector<std::unique_ptr<Slot>> slots_;
   std::size_t turn_ = 0;
 };

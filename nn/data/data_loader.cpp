@@ -10,6 +10,7 @@
 #include "autograd/tensor/creation.h"
 #include "autograd/tensor/generator.h"
 #include "dlprim/core/error.h"
+#include "dlprim/runtime/pinned_memory.h"
 
 namespace ocl::data {
 namespace {
@@ -24,20 +25,38 @@ std::vector<std::size_t> order_of(std::size_t samples, bool shuffled, Random ran
   return order;
 }
 
+/** Where a batch is put together: for a device of its own memory page-locked, so that the upload needs no
+ * other copy, and is kept until that is over. */
+class BatchMemory {
+ public:
+  BatchMemory(const Device& device, std::size_t bytes) {
+    if (device->info().shares_host_memory)
+      plain_.reset(new std::uint8_t[bytes]);
+    else
+      pinned_ = dlprim::PinnedMemory::allocate(*device, bytes);
+  }
+  std::uint8_t* data() const { return pinned_ ? static_cast<std::uint8_t*>(pinned_->data()) : plain_.get(); }
+
+ private:
+  std::unique_ptr<std::uint8_t[]> plain_;
+  std::shared_ptr<dlprim::PinnedMemory> pinned_;
+};
+
 /** The same field of every sample as one tensor, whose first dimension counts them. */
 Tensor stacked(const std::vector<Sample>& samples, std::size_t field, const Device& device) {
   const HostArray& first = samples.front()[field];
-  HostArray all{first.dtype, first.shape, {}};
-  all.shape.insert(all.shape.begin(), static_cast<std::int64_t>(samples.size()));
-  all.bytes.reserve(first.bytes.size() * samples.size());
+  std::vector<std::int64_t> shape = first.shape;
+  shape.insert(shape.begin(), static_cast<std::int64_t>(samples.size()));
+  const BatchMemory batch(device, first.bytes.size() * samples.size());
+  std::uint8_t* end = batch.data();
   for (const Sample& sample : samples) {
     const HostArray& one = sample[field];
-    require(one.shape == first.shape && one.dtype == first.dtype,
+    require(one.shape == first.shape && one.dtype == first.dtype && one.bytes.size() == first.bytes.size(),
             "DataLoader: a batch takes samples of one shape and ", "dtype, got ", dlprim::name(first.dtype),
             " ", dlprim::Dims(first.shape), " and ", dlprim::name(one.dtype), " ", dlprim::Dims(one.shape));
-    all.bytes.insert(all.bytes.end(), one.bytes.begin(), one.bytes.end());
+    end = std::copy(one.bytes.begin(), one.bytes.end(), end);
   }
-  return from_bytes(all.bytes.data(), all.shape, all.dtype, device);
+  return from_bytes(batch.data(), shape, first.dtype, device, true);
 }
 
 }  // namespace

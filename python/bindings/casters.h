@@ -209,11 +209,12 @@ inline ocl::Shape shape_of(const py::args& sizes) {
 
 /** A tensor of anything that NumPy can read: arrays, lists, numbers, PyTorch's CPU tensors. */
 ocl::Tensor tensor_of(const py::object& data, const std::optional<ocl::DType>& dtype,
-                      const std::optional<ocl::Device>& device);
+                      const std::optional<ocl::Device>& device, bool non_blocking = false);
 
 void bind_errors(py::module_& m);
 void bind_device(py::module_& m);
 void bind_tensor(py::module_& m);
+void bind_pinned(py::module_& m);
 void bind_autograd(py::module_& m);
 void bind_calls(py::module_& m);
 void bind_reading(py::module_& m, py::class_<ocl::Tensor>& tensor);

@@ -34,6 +34,7 @@ py::dict properties(const OptionalDevice& which) {
   d["fp64"] = info.fp64;
   d["fp16"] = info.fp16;
   d["subgroups"] = info.subgroups;
+  d["shares_host_memory"] = info.shares_host_memory;
   return d;
 }
 
@@ -153,6 +154,9 @@ void bind_device(py::module_& m) {
       "max_memory_reserved", [](const OptionalDevice& d) { return stats(d).max_reserved; },
       py::arg("device") = py::none(), "Peak of memory_reserved, in bytes.");
   m.def("memory_stats", &memory_stats, py::arg("device") = py::none());
+  m.def(
+      "_staging_slots", [](const OptionalDevice& d) { return device_or_default(d)->queue().staging_slots(); },
+      py::arg("device") = py::none(), "Pieces of page-locked memory that transfers have needed so far.");
   m.def(
       "reset_peak_memory_stats",
       [](const OptionalDevice& d) { device_or_default(d)->allocator().reset_peaks(); },

@@ -8,6 +8,7 @@ PYBIND11_MODULE(_C, m) {
   bind_errors(m);
   bind_device(m);
   bind_tensor(m);
+  bind_pinned(m);
   bind_nn(m);
   bind_models(m);
   bind_optim(m);

@@ -1,5 +1,4 @@
 // What a tensor tells about itself and its elements.
-#include <cstring>
 #include "autograd/autograd.h"
 
 #include "casters.h"
@@ -19,13 +18,26 @@ py::dtype numpy_dtype(DType dtype) {
 py::array to_numpy(const Tensor& tensor) {
   py::array result(numpy_dtype(tensor.dtype()), tensor.shape().vector());
   if (tensor.numel() == 0) return result;
-  std::vector<char> bytes;
-  {
-    PythonUnlocked unlocked;
-    bytes = tensor.to_bytes();
-  }
-  std::memcpy(result.mutable_data(), bytes.data(), bytes.size());
+  void* data = result.mutable_data();
+  const PythonUnlocked unlocked;
+  tensor.copy_bytes_to(data);
   return result;
+}
+
+/** Tensor.numpy(out=array) */
+py::array to_numpy(const Tensor& tensor, py::array out) {
+  const py::dtype wanted = numpy_dtype(tensor.dtype());
+  dlprim::require<ocl::TypeError>(out.dtype().equal(wanted), "numpy: expected an array of ",
+                                  name(tensor.dtype()), " for out, got ", shown(out.dtype()));
+  const ocl::Shape shape(out.shape(), out.shape() + out.ndim());
+  dlprim::require(ocl::Dims(shape) == tensor.shape(), "numpy: expected an array of shape ", tensor.shape(),
+                  " for out, got ", ocl::Dims(shape));
+  dlprim::require(out.writeable() && (out.flags() & py::array::c_style),
+                  "numpy: expected a writeable C-contiguous array for out");
+  void* data = out.mutable_data();
+  const PythonUnlocked unlocked;
+  if (tensor.numel()) tensor.copy_bytes_to(data);
+  return out;
 }
 
 py::object to_list(const Tensor& tensor) {
@@ -139,8 +151,15 @@ void bind_python_protocols(py::class_<Tensor>& tensor) {
 void bind_exchange(py::module_& m, py::class_<Tensor>& tensor) {
   tensor.def("item", &item, "The one element as a Python number. Waits.")
       .def(
-          "numpy", [](const Tensor& t, bool) { return to_numpy(t); }, py::kw_only(), py::arg("force") = false,
-          "Waits, and copies the elements to a NumPy array; a copy needs no detach() first.")
+          "numpy",
+          [](const Tensor& t, bool, const std::optional<py::array>& out) {
+            return out ? to_numpy(t, *out) : to_numpy(t);
+          },
+          py::kw_only(), py::arg("force") = false, py::arg("out") = py::none(),
+          "Waits, and copies the elements to a NumPy array; a copy needs no detach() first. With `out` to "
+          "that "
+          "one, C-contiguous, of the tensor's shape and dtype: one of page-locked memory (pin_memory) takes "
+          "the bus's full rate.")
       .def("tolist", &to_list, "The elements as nested lists, or a number. Waits.")
       .def(
           "__array__",

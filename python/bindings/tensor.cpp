@@ -15,7 +15,7 @@ namespace {
 
 /** x.to(device), x.to(dtype), x.to(device, dtype), x.to(other), and keywords. */
 Tensor moved(const Tensor& tensor, const py::object& target, const std::optional<DType>& second_dtype,
-             const std::optional<ocl::Device>& device, const std::optional<DType>& dtype, bool copy,
+             const std::optional<ocl::Device>& device, const std::optional<DType>& dtype, bool, bool copy,
              const std::optional<MemoryFormat>& memory_format) {
   std::optional<DType> to_dtype = dtype ? dtype : second_dtype;
   std::optional<ocl::Device> to_device = device;
@@ -72,11 +72,14 @@ void bind_creation(py::module_& m) {
   m.def(
       "tensor",
       [](const py::object& data, const std::optional<DType>& dtype, const std::optional<ocl::Device>& device,
-         bool requires_grad) { return tensor_of(data, dtype, device).requires_grad_(requires_grad); },
+         bool requires_grad, bool non_blocking) {
+        return tensor_of(data, dtype, device, non_blocking).requires_grad_(requires_grad);
+      },
       py::arg("data"), py::kw_only(), py::arg("dtype") = py::none(), py::arg("device") = py::none(),
-      py::arg("requires_grad") = false,
+      py::arg("requires_grad") = false, py::arg("non_blocking") = false,
       "Copies data (array, list, number) to a device. Floats of Python become float32; NumPy's keep their "
-      "dtype.");
+      "dtype. The array may be changed afterwards; with non_blocking=True one in page-locked memory "
+      "(pin_memory) may not until the upload is over, which synchronize() waits for.");
   m.def(
       "as_tensor",
       [](const py::object& data, const std::optional<DType>& dtype,
@@ -253,7 +256,7 @@ void bind_classes(py::module_& m, py::class_<Tensor>& tensor) {
 
 // PyTorch's rule: Python floats become float32, NumPy's keep their type.
 Tensor tensor_of(const py::object& data, const std::optional<DType>& dtype,
-                 const std::optional<ocl::Device>& device) {
+                 const std::optional<ocl::Device>& device, bool non_blocking) {
   if (py::isinstance<Tensor>(data)) {
     const Tensor copy = data.cast<Tensor>().detach().clone();
     const Tensor there = device ? copy.to(*device) : copy;
@@ -284,7 +287,7 @@ Tensor tensor_of(const py::object& data, const std::optional<DType>& dtype,
   const ocl::Device target = device_or_default(device);
   const void* bytes = array.data();
   PythonUnlocked unlocked;
-  const Tensor result = ocl::from_bytes(bytes, shape, own, target);
+  const Tensor result = ocl::from_bytes(bytes, shape, own, target, non_blocking);
   return dtype ? result.to(*dtype) : result;
 }
 
@@ -327,9 +330,12 @@ void bind_tensor(py::module_& m) {
           py::arg("requires_grad") = false,
           "As ocl.tensor, with this tensor's dtype and device where none is given.")
       .def("to", &moved, py::arg("target") = py::none(), py::arg("other_dtype") = py::none(), py::kw_only(),
-           py::arg("device") = py::none(), py::arg("dtype") = py::none(), py::arg("copy") = false,
-           py::arg("memory_format") = py::none(),
-           "To a device, a dtype, or those of another tensor, and to a memory format.")
+           py::arg("device") = py::none(), py::arg("dtype") = py::none(), py::arg("non_blocking") = false,
+           py::arg("copy") = false, py::arg("memory_format") = py::none(),
+           "To a device, a dtype, or those of another tensor, and to a memory format. A copy on another "
+           "device "
+           "waits for the tensor, and never for the upload there, which overlaps with what that device "
+           "computes: non_blocking changes nothing.")
       .def(
           "cpu",
           [](const Tensor& t) {

@@ -89,14 +89,15 @@ void run(Queue& queue, const GemmProblem& p) {
                   p);
   const Workspace workspace(queue, bytes);
   for (std::int64_t batch = 0; batch < p.batches; ++batch)
-    queue.enqueue_foreign("clblast gemm", [&](cl_command_queue command_queue, cl_event* event) {
-      require_success(
-          clblast::Gemm<float>(row_major, a.transpose, b.transpose, m, n, k, static_cast<float>(p.alpha),
-                               p.a.storage->buffer()(), a_start(batch), a.leading, p.b.storage->buffer()(),
-                               b_start(batch), b.leading, static_cast<float>(p.beta), p.c.storage->buffer()(),
-                               c_start(batch), n, &command_queue, event, workspace.part()),
-          p);
-    });
+    queue.enqueue_foreign(
+        "clblast gemm", {&p.a, &p.b, &p.c}, [&](cl_command_queue command_queue, cl_event* event) {
+          require_success(clblast::Gemm<float>(
+                              row_major, a.transpose, b.transpose, m, n, k, static_cast<float>(p.alpha),
+                              p.a.storage->buffer()(), a_start(batch), a.leading, p.b.storage->buffer()(),
+                              b_start(batch), b.leading, static_cast<float>(p.beta), p.c.storage->buffer()(),
+                              c_start(batch), n, &command_queue, event, workspace.part()),
+                          p);
+        });
 }
 
 }  // namespace

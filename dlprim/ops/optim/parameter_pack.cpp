@@ -92,7 +92,10 @@ std::vector<ParameterPack::Launch> ParameterPack::prepare(
   std::vector<std::int64_t> counts;
   for (const auto& row : tensors) {
     counts.push_back(row.front()->numel());
-    for (const Tensor* t : row) places.push_back({buffer_of(*t), first_element(*t)});
+    for (const Tensor* t : row) {
+      queue.await_upload(*t->storage);  // kernels reach it through another's buffer
+      places.push_back({buffer_of(*t), first_element(*t)});
+    }
   }
   if (places != places_ || counts != counts_) lay_out(queue, tensors);
   places_ = std::move(places);

@@ -157,7 +157,8 @@ void bind_modes(ModuleBinding& module) {
            py::arg("non_blocking") = false, py::arg("memory_format") = py::none(),
            "Moves parameters and buffers to a device, a floating dtype, both, or those of a tensor; to a "
            "memory "
-           "format those of four dimensions, or five.")
+           "format those of four dimensions, or five. Between devices never waits for the uploads, which "
+           "overlap with what the other device computes: non_blocking changes nothing.")
       .def(
           "cpu", [](const py::object& self) { return self.attr("to")("cpu"); },
           "Moves parameters and buffers to the first OpenCL device that is a CPU.")

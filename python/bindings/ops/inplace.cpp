@@ -48,30 +48,20 @@ void bind_in_place(py::class_<Tensor>& tensor, const PointwiseOp& op) {
         },
         parameter(0) = py::none(), parameter(1) = py::none());
   else if (op.inputs == 2 && parameters == 0)
-    def(
-        [write](Tensor& t, const Operand& other) -> Tensor& {
-          return write(t, {t, other});
-        },
+    def([write](Tensor& t, const Operand& other) -> Tensor& { return write(t, {t, other}); },
         py::arg("other"));
   else if (op.inputs == 2 && parameters == 1)
-    def(
-        [write](Tensor& t, const Operand& other, const Scalar& p) -> Tensor& {
-          return write(t, {t, other}, {p});
-        },
+    def([write](Tensor& t, const Operand& other,
+                const Scalar& p) -> Tensor& { return write(t, {t, other}, {p}); },
         py::arg("other"), py::kw_only(),
         parameter(0) =
             op.parameters[0].default_value == 1 ? Scalar(1) : Scalar(op.parameters[0].default_value));
   else if (op.inputs == 3 && parameters == 0)
-    def(
-        [write](Tensor& t, const Operand& b, const Operand& c) -> Tensor& {
-          return write(t, {t, b, c});
-        },
+    def([write](Tensor& t, const Operand& b, const Operand& c) -> Tensor& { return write(t, {t, b, c}); },
         py::arg("end"), py::arg("weight"));
   else
-    def(
-        [write](Tensor& t, const Operand& b, const Operand& c, const Scalar& p) -> Tensor& {
-          return write(t, {t, b, c}, {p});
-        },
+    def([write](Tensor& t, const Operand& b, const Operand& c,
+                const Scalar& p) -> Tensor& { return write(t, {t, b, c}, {p}); },
         py::arg("tensor1"), py::arg("tensor2"), py::kw_only(), parameter(0) = Scalar(1));
 }
 
@@ -114,6 +104,16 @@ void bind_inplace(const OperatorBinder& bind) {
   bind.method(
       "copy_", [](Tensor& t, const Tensor& source, bool) -> Tensor& { return t.copy_(source); },
       py::arg("src"), py::arg("non_blocking") = false, itself);
+  bind.tensor().def(
+      "copy_",
+      [](Tensor& t, const py::array& source, bool non_blocking) -> Tensor& {
+        const Tensor uploaded = tensor_of(source, std::nullopt, t.device(), non_blocking);
+        const PythonUnlocked unlocked;
+        return t.copy_(uploaded);
+      },
+      py::arg("src"), py::arg("non_blocking") = false, itself,
+      "From a NumPy array: the upload overlaps with what the device computes; non_blocking as in "
+      "ocl.tensor.");
   bind.method(
       "fill_",
       [](Tensor& t, const Operand& value) -> Tensor& {
@@ -124,6 +124,5 @@ void bind_inplace(const OperatorBinder& bind) {
         return t.copy_(value.tensor());
       },
       py::arg("value"), itself);
-  bind.method(
-      "zero_", [](Tensor& t) -> Tensor& { return t.zero_(); }, itself);
+  bind.method("zero_", [](Tensor& t) -> Tensor& { return t.zero_(); }, itself);
 }

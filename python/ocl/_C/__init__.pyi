@@ -11,7 +11,7 @@ from . import _nn
 from . import _models
 from . import _optim
 from . import _data
-__all__: list[str] = ['ArgumentIndexError', 'ArgumentTypeError', 'ArgumentValueError', 'DeviceError', 'Generator', 'HookHandle', 'KernelBuildError', 'OutOfMemoryError', 'Profile', 'Tensor', 'abs', 'absolute', 'acos', 'adaptive_avg_pool1d', 'adaptive_avg_pool2d', 'adaptive_max_pool1d', 'adaptive_max_pool2d', 'add', 'addcdiv', 'addcmul', 'addmm', 'all', 'allclose', 'amax', 'amin', 'any', 'arange', 'arccos', 'arcsin', 'arctan', 'arctan2', 'argmax', 'argmin', 'argsort', 'as_strided', 'as_tensor', 'asin', 'atan', 'atan2', 'avg_pool1d', 'avg_pool2d', 'backward', 'baddbmm', 'batch_norm', 'bernoulli', 'bfloat16', 'binary_cross_entropy', 'binary_cross_entropy_with_logits', 'bitwise_and', 'bitwise_not', 'bitwise_or', 'bitwise_xor', 'bmm', 'bool_', 'can_cast', 'cat', 'ceil', 'celu', 'channel_shuffle', 'channels_last', 'channels_last_3d', 'chunk', 'clamp', 'clamp_max', 'clamp_min', 'clip', 'clone', 'concat', 'concatenate', 'contiguous_format', 'conv1d', 'conv2d', 'conv_transpose1d', 'conv_transpose2d', 'cos', 'cosh', 'count_nonzero', 'cross_entropy', 'cumprod', 'cumsum', 'device', 'device_count', 'diagonal', 'diff', 'div', 'div_floor', 'div_trunc', 'divide', 'dot', 'dropout', 'dropout2d', 'dtype', 'einsum', 'elu', 'embedding', 'empty', 'empty_cache', 'empty_like', 'eq', 'equal', 'erf', 'erfinv', 'exp', 'expm1', 'eye', 'flatten', 'flip', 'float16', 'float32', 'float64', 'floor', 'floor_divide', 'fmod', 'fold', 'frac', 'from_dlpack', 'from_numpy', 'full', 'full_like', 'gather', 'ge', 'gelu', 'gelu_tanh', 'get_default_device', 'get_device_name', 'get_device_properties', 'get_float32_matmul_precision', 'get_rng_state', 'glu', 'glu_kernel', 'grad', 'gradcheck', 'greater', 'greater_equal', 'group_norm', 'gru', 'gru_cell', 'gt', 'hardsigmoid', 'hardswish', 'hardtanh', 'huber_loss', 'index_add', 'index_copy', 'index_select', 'initial_seed', 'instance_norm', 'int32', 'int64', 'interpolate', 'is_anomaly_check_nan_enabled', 'is_anomaly_enabled', 'is_available', 'is_floating_point', 'is_grad_enabled', 'is_tensor', 'isclose', 'isfinite', 'isinf', 'isnan', 'kernel_cache_info', 'kl_div', 'l1_loss', 'layer_norm', 'le', 'leaky_relu', 'lerp', 'less', 'less_equal', 'linear', 'linspace', 'local_response_norm', 'log', 'log10', 'log1p', 'log2', 'log_softmax', 'logaddexp', 'logical_and', 'logical_not', 'logical_or', 'logical_xor', 'logit', 'logsigmoid', 'logsumexp', 'lstm', 'lstm_cell', 'lt', 'manual_seed', 'manual_seed_all', 'masked_fill', 'masked_select', 'matmul', 'max', 'max_memory_allocated', 'max_memory_reserved', 'max_pool1d', 'max_pool2d', 'maximum', 'mean', 'memory_allocated', 'memory_format', 'memory_reserved', 'memory_stats', 'meshgrid', 'min', 'minimum', 'mish', 'mm', 'moveaxis', 'movedim', 'mse_loss', 'mul', 'multinomial', 'multiply', 'narrow', 'ne', 'neg', 'negative', 'nll_loss', 'nonzero', 'norm', 'normal', 'normalize', 'not_equal', 'numel', 'one_hot', 'ones', 'ones_like', 'operator_table', 'outer', 'pad', 'permute', 'pixel_shuffle', 'pixel_unshuffle', 'pointwise_table', 'pow', 'prelu', 'prelu_kernel', 'preserve_format', 'prod', 'promote_types', 'rand', 'rand_like', 'randint', 'randint_like', 'randn', 'randn_like', 'randperm', 'reciprocal', 'reduction_table', 'relu', 'relu6', 'remainder', 'repeat_interleave', 'reset_peak_memory_stats', 'reshape', 'result_type', 'rms_norm', 'rnn_relu', 'rnn_relu_cell', 'rnn_tanh', 'rnn_tanh_cell', 'roll', 'round', 'rsqrt', 'scaled_dot_product_attention', 'scatter', 'scatter_add', 'select', 'selu', 'set_default_device', 'set_float32_matmul_precision', 'set_memory_limit', 'set_printoptions', 'set_rng_state', 'sgn', 'sigmoid', 'sign', 'silu', 'sin', 'sinh', 'smooth_l1_loss', 'softmax', 'softmin', 'softplus', 'softsign', 'sort', 'split', 'sqrt', 'square', 'squeeze', 'stack', 'std', 'std_mean', 'sub', 'subtract', 'sum', 'swapaxes', 'swapdims', 'synchronize', 't', 'take_along_dim', 'tan', 'tanh', 'tanhshrink', 'tensor', 'threshold', 'tile', 'topk', 'transpose', 'tril', 'triu', 'true_divide', 'trunc', 'uint8', 'unbind', 'unflatten', 'unfold', 'unsqueeze', 'var', 'var_mean', 'vector_norm', 'where', 'zeros', 'zeros_like']
+__all__: list[str] = ['ArgumentIndexError', 'ArgumentTypeError', 'ArgumentValueError', 'DeviceError', 'Generator', 'HookHandle', 'KernelBuildError', 'OutOfMemoryError', 'Profile', 'Tensor', 'abs', 'absolute', 'acos', 'adaptive_avg_pool1d', 'adaptive_avg_pool2d', 'adaptive_max_pool1d', 'adaptive_max_pool2d', 'add', 'addcdiv', 'addcmul', 'addmm', 'all', 'allclose', 'amax', 'amin', 'any', 'arange', 'arccos', 'arcsin', 'arctan', 'arctan2', 'argmax', 'argmin', 'argsort', 'as_strided', 'as_tensor', 'asin', 'atan', 'atan2', 'avg_pool1d', 'avg_pool2d', 'backward', 'baddbmm', 'batch_norm', 'bernoulli', 'bfloat16', 'binary_cross_entropy', 'binary_cross_entropy_with_logits', 'bitwise_and', 'bitwise_not', 'bitwise_or', 'bitwise_xor', 'bmm', 'bool_', 'can_cast', 'cat', 'ceil', 'celu', 'channel_shuffle', 'channels_last', 'channels_last_3d', 'chunk', 'clamp', 'clamp_max', 'clamp_min', 'clip', 'clone', 'concat', 'concatenate', 'contiguous_format', 'conv1d', 'conv2d', 'conv_transpose1d', 'conv_transpose2d', 'cos', 'cosh', 'count_nonzero', 'cross_entropy', 'cumprod', 'cumsum', 'device', 'device_count', 'diagonal', 'diff', 'div', 'div_floor', 'div_trunc', 'divide', 'dot', 'dropout', 'dropout2d', 'dtype', 'einsum', 'elu', 'embedding', 'empty', 'empty_cache', 'empty_like', 'eq', 'equal', 'erf', 'erfinv', 'exp', 'expm1', 'eye', 'flatten', 'flip', 'float16', 'float32', 'float64', 'floor', 'floor_divide', 'fmod', 'fold', 'frac', 'from_dlpack', 'from_numpy', 'full', 'full_like', 'gather', 'ge', 'gelu', 'gelu_tanh', 'get_default_device', 'get_device_name', 'get_device_properties', 'get_float32_matmul_precision', 'get_rng_state', 'glu', 'glu_kernel', 'grad', 'gradcheck', 'greater', 'greater_equal', 'group_norm', 'gru', 'gru_cell', 'gt', 'hardsigmoid', 'hardswish', 'hardtanh', 'huber_loss', 'index_add', 'index_copy', 'index_select', 'initial_seed', 'instance_norm', 'int32', 'int64', 'interpolate', 'is_anomaly_check_nan_enabled', 'is_anomaly_enabled', 'is_available', 'is_floating_point', 'is_grad_enabled', 'is_pinned', 'is_tensor', 'isclose', 'isfinite', 'isinf', 'isnan', 'kernel_cache_info', 'kl_div', 'l1_loss', 'layer_norm', 'le', 'leaky_relu', 'lerp', 'less', 'less_equal', 'linear', 'linspace', 'local_response_norm', 'log', 'log10', 'log1p', 'log2', 'log_softmax', 'logaddexp', 'logical_and', 'logical_not', 'logical_or', 'logical_xor', 'logit', 'logsigmoid', 'logsumexp', 'lstm', 'lstm_cell', 'lt', 'manual_seed', 'manual_seed_all', 'masked_fill', 'masked_select', 'matmul', 'max', 'max_memory_allocated', 'max_memory_reserved', 'max_pool1d', 'max_pool2d', 'maximum', 'mean', 'memory_allocated', 'memory_format', 'memory_reserved', 'memory_stats', 'meshgrid', 'min', 'minimum', 'mish', 'mm', 'moveaxis', 'movedim', 'mse_loss', 'mul', 'multinomial', 'multiply', 'narrow', 'ne', 'neg', 'negative', 'nll_loss', 'nonzero', 'norm', 'normal', 'normalize', 'not_equal', 'numel', 'one_hot', 'ones', 'ones_like', 'operator_table', 'outer', 'pad', 'permute', 'pin_memory', 'pixel_shuffle', 'pixel_unshuffle', 'pointwise_table', 'pow', 'prelu', 'prelu_kernel', 'preserve_format', 'prod', 'promote_types', 'rand', 'rand_like', 'randint', 'randint_like', 'randn', 'randn_like', 'randperm', 'reciprocal', 'reduction_table', 'relu', 'relu6', 'remainder', 'repeat_interleave', 'reset_peak_memory_stats', 'reshape', 'result_type', 'rms_norm', 'rnn_relu', 'rnn_relu_cell', 'rnn_tanh', 'rnn_tanh_cell', 'roll', 'round', 'rsqrt', 'scaled_dot_product_attention', 'scatter', 'scatter_add', 'select', 'selu', 'set_default_device', 'set_float32_matmul_precision', 'set_memory_limit', 'set_printoptions', 'set_rng_state', 'sgn', 'sigmoid', 'sign', 'silu', 'sin', 'sinh', 'smooth_l1_loss', 'softmax', 'softmin', 'softplus', 'softsign', 'sort', 'split', 'sqrt', 'square', 'squeeze', 'stack', 'std', 'std_mean', 'sub', 'subtract', 'sum', 'swapaxes', 'swapdims', 'synchronize', 't', 'take_along_dim', 'tan', 'tanh', 'tanhshrink', 'tensor', 'threshold', 'tile', 'topk', 'transpose', 'tril', 'triu', 'true_divide', 'trunc', 'uint8', 'unbind', 'unflatten', 'unfold', 'unsqueeze', 'var', 'var_mean', 'vector_norm', 'where', 'zeros', 'zeros_like']
 class ArgumentValueError(ValueError, RuntimeError):
     """
     A shape or a value that does not fit; a ValueError and a RuntimeError.
@@ -766,9 +766,15 @@ class Tensor:
         """
         The tensor itself where it is contiguous, else a contiguous copy.
         """
+    @typing.overload
     def copy_(self, src: Tensor, non_blocking: bool = False) -> Tensor:
         """
         Takes the elements of src, broadcast and converted.
+        """
+    @typing.overload
+    def copy_(self, src: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]], non_blocking: bool = False) -> Tensor:
+        """
+        From a NumPy array: the upload overlaps with what the device computes; non_blocking as in ocl.tensor.
         """
     def cos(self) -> Tensor:
         """
@@ -1332,9 +1338,9 @@ class Tensor:
         """
     def numel(self) -> int:
         ...
-    def numpy(self, *, force: bool = False) -> numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]:
+    def numpy(self, *, force: bool = False, out: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]] | None = None) -> numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]:
         """
-        Waits, and copies the elements to a NumPy array; a copy needs no detach() first.
+        Waits, and copies the elements to a NumPy array; a copy needs no detach() first. With `out` to that one, C-contiguous, of the tensor's shape and dtype: one of page-locked memory (pin_memory) takes the bus's full rate.
         """
     def outer(self, vec2: Tensor) -> Tensor:
         """
@@ -1682,9 +1688,9 @@ class Tensor:
         """
         As repeat; fewer numbers than dimensions stand for the last ones.
         """
-    def to(self, target: typing.Any = None, other_dtype: numpy.dtype[typing.Any] | None = None, *, device: device | str | int | None = None, dtype: numpy.dtype[typing.Any] | None = None, copy: bool = False, memory_format: memory_format | None = None) -> Tensor:
+    def to(self, target: typing.Any = None, other_dtype: numpy.dtype[typing.Any] | None = None, *, device: device | str | int | None = None, dtype: numpy.dtype[typing.Any] | None = None, non_blocking: bool = False, copy: bool = False, memory_format: memory_format | None = None) -> Tensor:
         """
-        To a device, a dtype, or those of another tensor, and to a memory format.
+        To a device, a dtype, or those of another tensor, and to a memory format. A copy on another device waits for the tensor, and never for the upload there, which overlaps with what that device computes: non_blocking changes nothing.
         """
     def tolist(self) -> typing.Any:
         """
@@ -1873,6 +1879,8 @@ def _implementation_families() -> dict:
     ...
 def _kernel_warnings() -> list[str]:
     ...
+def _pinned_empty(shape: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], dtype: numpy.dtype[typing.Any], device: device | str | int | None = None) -> numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]:
+    ...
 def _record_function(name: str, inputs: collections.abc.Sequence[Tensor], outputs: collections.abc.Sequence[Tensor], backward: collections.abc.Callable, saves_tensors: bool) -> None:
     ...
 def _restrided(arg0: Tensor, arg1: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], arg2: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], arg3: typing.SupportsInt | typing.SupportsIndex) -> Tensor:
@@ -1885,6 +1893,10 @@ def _set_implementations(choices: str) -> None:
     ...
 def _set_parameter_type(type: typing.Any) -> None:
     ...
+def _staging_slots(device: device | str | int | None = None) -> int:
+    """
+    Pieces of page-locked memory that transfers have needed so far.
+    """
 def _storage_key(arg0: Tensor) -> int:
     ...
 def _to_bytes(arg0: Tensor) -> bytes:
@@ -2385,6 +2397,10 @@ def is_floating_point(input: Tensor) -> bool:
     """
 def is_grad_enabled() -> bool:
     ...
+def is_pinned(array: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> bool:
+    """
+    Whether the array lies in memory that pin_memory has locked. As torch.Tensor.is_pinned.
+    """
 def is_tensor(obj: typing.Any) -> bool:
     """
     Whether it is a Tensor.
@@ -2706,6 +2722,10 @@ def pad(input: Tensor, pad: collections.abc.Sequence[typing.SupportsInt | typing
 def permute(input: Tensor, dims: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]) -> Tensor:
     """
     The dimensions in another order.
+    """
+def pin_memory(data: typing.Any, device: device | str | int | None = None) -> numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]:
+    """
+    A copy of an array in page-locked memory, C-contiguous. ocl.tensor, Tensor.copy_ and Tensor.numpy(out=...) move such arrays, and slices of them that are contiguous, to and from that device (the default one) at the bus's full rate; with non_blocking=True uploads do not wait. The memory is released with the last array over it. As torch.Tensor.pin_memory. Raises OutOfMemoryError where the system locks no more pages, TypeError for an array of Python objects.
     """
 def pixel_shuffle(input: Tensor, upscale_factor: typing.SupportsInt | typing.SupportsIndex) -> Tensor:
     """
@@ -3039,9 +3059,9 @@ def tanhshrink(input: Tensor) -> Tensor:
     """
     a - tanh(a).
     """
-def tensor(data: typing.Any, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
+def tensor(data: typing.Any, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False, non_blocking: bool = False) -> Tensor:
     """
-    Copies data (array, list, number) to a device. Floats of Python become float32; NumPy's keep their dtype.
+    Copies data (array, list, number) to a device. Floats of Python become float32; NumPy's keep their dtype. The array may be changed afterwards; with non_blocking=True one in page-locked memory (pin_memory) may not until the upload is over, which synchronize() waits for.
     """
 def threshold(input: Tensor, threshold: float | int | bool | None = None, value: float | int | bool | None = None) -> Tensor:
     """

@@ -10,6 +10,7 @@
 
 #include "dlprim/ops/pointwise/pointwise.h"
 #include "dlprim/ops/reduce/reduce.h"
+#include "dlprim/runtime/pinned_memory.h"
 #include "tests/cpp/support/tensors.h"
 
 using namespace dlprim;
@@ -46,6 +47,27 @@ namespace {
   }
 }
 
+/** Uploads and downloads without end, from and to ordinary and page-locked memory. */
+[[noreturn]] void transfer() {
+  Queue& queue = device().queue();
+  std::vector<float> values(3 << 20, 1.0f);
+  const std::size_t bytes = values.size() * sizeof(float);
+  for (;;) {
+    const auto pinned = PinnedMemory::allocate(device(), bytes);
+    const Tensor t = queue.scratch({3 << 20});
+    queue.write(t, values.data(), bytes);
+    queue.read(t, pinned->data(), bytes);
+    queue.write(t, pinned->data(), bytes, true);
+    queue.read(t, values.data(), bytes);
+  }
+}
+
+[[noreturn]] void exit_while_threads_transfer(std::chrono::milliseconds after) {
+  for (int i = 0; i < 2; ++i) std::thread(transfer).detach();
+  std::this_thread::sleep_for(after);
+  std::exit(0);
+}
+
 [[noreturn]] void exit_while_a_thread_computes(std::chrono::milliseconds after) {
   for (int i = 0; i < 2; ++i) std::thread(compute).detach();
   std::this_thread::sleep_for(after);
@@ -53,7 +75,7 @@ namespace {
 }
 
 /** Forked where a device was used: true when every use of it is refused, and what is dropped does no harm. */
-bool is_refused_in_child(Tensor t) {
+bool is_refused_in_child(Tensor t, std::shared_ptr<PinnedMemory> pinned) {
   const auto refuses = [](const auto& use) {
     try {
       use();
@@ -67,8 +89,10 @@ bool is_refused_in_child(Tensor t) {
                    refuses([&] { fill(t.device().queue(), t, 2); }) &&
                    refuses([&] { Tensor::empty(t.device(), {3}); }) &&
                    refuses([&] { t.device().allocator().empty_cache(); }) &&
-                   refuses([&] { t.device().programs().count(); });
+                   refuses([&] { t.device().programs().count(); }) &&
+                   refuses([&] { PinnedMemory::allocate(t.device(), 5); });
   t = Tensor();
+  pinned.reset();
   return all && Device::count() > 0;
 }
 
@@ -81,10 +105,18 @@ TEST(Exit, WhileOtherThreadsCompute) {
                 "");
 }
 
+TEST(Exit, WhileOtherThreadsTransfer) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  for (const int after : {5, 60, 300})
+    EXPECT_EXIT(exit_while_threads_transfer(std::chrono::milliseconds(after)), testing::ExitedWithCode(0),
+                "");
+}
+
 TEST(Exit, OfAForkedChild) {
   Queue& queue = device().queue();
   const Tensor t = queue.scratch({3});
   fill(queue, t, 1);
+  const auto pinned = PinnedMemory::allocate(device(), 100000);
   std::atomic<bool> stop{false};
   std::thread worker([&] {
     const Tensor own = queue.scratch({3});
@@ -97,7 +129,7 @@ TEST(Exit, OfAForkedChild) {
     const pid_t child = fork();
     if (child == 0) {
       alarm(20);  // a child that hangs must fail
-      std::exit(is_refused_in_child(t) ? 5 : 6);
+      std::exit(is_refused_in_child(t, pinned) ? 5 : 6);
     }
     int status = 0;
     ASSERT_EQ(waitpid(child, &status, 0), child);

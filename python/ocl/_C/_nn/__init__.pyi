@@ -139,7 +139,7 @@ class Module:
         """
     def to(self, *args, device: typing.Any = None, dtype: ocl._C.dtype | None = None, non_blocking: bool = False, memory_format: ocl._C.memory_format | None = None) -> typing.Any:
         """
-        Moves parameters and buffers to a device, a floating dtype, both, or those of a tensor; to a memory format those of four dimensions, or five.
+        Moves parameters and buffers to a device, a floating dtype, both, or those of a tensor; to a memory format those of four dimensions, or five. Between devices never waits for the uploads, which overlap with what the other device computes: non_blocking changes nothing.
         """
     def train(self, mode: bool = True) -> typing.Any:
         ...

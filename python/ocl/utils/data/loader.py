@@ -55,7 +55,9 @@ class DataLoader:
         num_workers: processes that make batches; 0 makes them in the loop.
         collate_fn: makes a batch of a list of samples, by default ``default_collate``; it runs in the workers
             and gives arrays.
-        pin_memory: accepted; large uploads pass through page-locked memory anyway.
+        pin_memory: gather the batches of a dataset with ``arrays()`` in page-locked memory, from which they
+            are uploaded without another copy. Other batches pass through page-locked memory piece by piece
+            as they are uploaded, with it or without.
         drop_last: leave out an incomplete last batch.
         timeout: seconds to wait for a batch of the workers; 0 waits for ever.
         worker_init_fn: called with the worker's number in each worker before its first batch.
@@ -153,8 +155,8 @@ class DataLoader:
     def __iter__(self):
         position = self._begin_pass()
         base_seed = int(self._seeds.stream().integers(2**63))
-        upload = Upload(ocl.get_default_device() if self.device is None else self.device)
-        iterator = PassIterator(self._batches(base_seed, position, upload), self._taken, self._all_taken)
+        device = ocl.get_default_device() if self.device is None else self.device
+        iterator = PassIterator(self._batches(base_seed, position, device), self._taken, self._all_taken)
         self._current = weakref.ref(iterator)
         return iterator
 
@@ -217,13 +219,16 @@ class DataLoader:
     def _index_source(self):
         return self.sampler if self.batch_sampler is None else self.batch_sampler
 
-    def _batches(self, base_seed, position, upload):
+    def _batches(self, base_seed, position, device):
         """An iterator over the batches from `position` on."""
         if self._arrays is not None:
-            uploaded = map(upload, map(ArrayFetcher(self._arrays), self._index_batches(position)))
+            fetch = ArrayFetcher(self._arrays, device if self.pin_memory else None)
+            upload = Upload(device, non_blocking=self.pin_memory)
+            uploaded = map(upload, map(fetch, self._index_batches(position)))
             if self.num_workers == 0:
                 return uploaded
             return Background(uploaded, self.prefetch_factor, _nothing, _nothing)
+        upload = Upload(device)
         to_skip = position if self._is_stream else 0
         if self.num_workers == 0:
             return from_this_process(self._recipe(), self._tasks(position), base_seed, to_skip, upload)

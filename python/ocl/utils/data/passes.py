@@ -18,10 +18,14 @@ _UPLOADED_AHEAD = 1
 
 
 class Upload:
-    """Puts the arrays of a batch on a device; text and Python's objects stay as they are."""
+    """Puts the arrays of a batch on a device; text and Python's objects stay as they are.
 
-    def __init__(self, device):
+    With `non_blocking` nobody changes arrays in page-locked memory afterwards.
+    """
+
+    def __init__(self, device, non_blocking=False):
         self._device = device
+        self._non_blocking = non_blocking
 
     def __call__(self, batch):
         return map_leaves(self._leaf, batch)
@@ -31,7 +35,7 @@ class Upload:
             return leaf
         if leaf.dtype.kind in "OSU":
             return leaf.copy()
-        return ocl.tensor(leaf, device=self._device)
+        return ocl.tensor(leaf, device=self._device, non_blocking=self._non_blocking)
 
 
 def from_this_process(recipe, tasks, base_seed, to_skip, upload):

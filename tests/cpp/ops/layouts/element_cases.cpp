@@ -146,6 +146,14 @@ void draw_upload(Draw& d) {
   d.calls([=](Queue& queue) { upload(queue, {bytes.data(), bytes.size()}, *destination); });
 }
 
+void draw_copy_to_device(Draw& d) {
+  const Dims shape = d.shape(0, 3);
+  const DType dtype = any_dtype(d);
+  const Tensor* source = d.operand("source", Role::input, dtype, shape, d.whole(0, 50));
+  const Tensor* destination = d.output("destination", shape, dtype);
+  d.calls([=](Queue& queue) { copy_to_device(queue, *source, *destination); });
+}
+
 void draw_arange(Draw& d) {
   const Tensor* out =
       d.output("out", {d.size_or_none()}, d.one_of({DType::float32, DType::float16, DType::int64}));
@@ -205,6 +213,7 @@ LayoutCases element_cases() {
           {"copy", draw_copy},
           {"fill", draw_fill},
           {"upload", draw_upload},
+          {"copy_to_device", draw_copy_to_device},
           {"arange", draw_arange},
           {"random_uniform", draw_random<random_uniform, double>},
           {"random_normal", draw_random<random_normal, double>},
