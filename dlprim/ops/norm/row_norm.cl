@@ -1,5 +1,7 @@
 // Normalisation of the rows of x [rows, n], every row by its own mean and deviation (layer norm, group norm)
-// or by its root mean square (`mean` absent). Macros: STORAGE, REAL, LOAD, STORE (dtype_defines of x).
+// or by its root mean square. Macros: STORAGE, REAL, LOAD, STORE (dtype_defines of x);
+//   CENTERED   whether rows have a mean. A branch on `mean` would hold barriers, and PoCL 3.1 crashes in some
+//              that do (docs/known-issues.md).
 //
 // Shape cpu: a work item takes a range of rows. Shape simt: a work group takes a row.
 #include "core/common.cl"
@@ -186,24 +188,25 @@ __kernel void row_norm_forward(BUFFER(const STORAGE, x), const RowNormExtents e,
                                BUFFER(REAL, mean), BUFFER(REAL, invstd)) {
   BIND(REAL, invstd);
   __global const STORAGE *weight = OPTIONAL(weight), *bias = OPTIONAL(bias);
-  __local moments_t shared[MAX_GROUP];
-  __local REAL2 shared_sums[MAX_GROUP];
   const long row = get_group_id(0);
   const int lid = get_local_id(0), size = get_local_size(0);
   __global const STORAGE* x = x_buffer + x_start + row * e.n;
   __global STORAGE* y = y_buffer + y_start + row * e.n;
 #define VALUE(i) LOAD(x, i)
-  statistics_t s;
-  if (mean_buffer) {
-    moments_t mine = no_moments();
-    ITEM_MOMENTS(mine, lid, e.n, size, VALUE)
-    const moments_t all = group_moments(mine, shared);
-    s = finish_statistics(all.mean, all.m2 / all.count, eps, row, OPTIONAL(mean), invstd);
-  } else {
-    REAL2 mine = 0;
-    ITEM_GRADIENT_SUMS(mine, lid, e.n, size, VALUE, VALUE)
-    s = finish_statistics(0, (ACC)group_sums(mine, shared_sums).y / e.n, eps, row, 0, invstd);
-  }
+#if CENTERED
+  __local moments_t shared[MAX_GROUP];
+  moments_t mine = no_moments();
+  ITEM_MOMENTS(mine, lid, e.n, size, VALUE)
+  const moments_t all = group_moments(mine, shared);
+  const statistics_t s =
+      finish_statistics(all.mean, all.m2 / all.count, eps, row, OPTIONAL(mean), invstd);
+#else
+  __local REAL2 shared[MAX_GROUP];
+  REAL2 mine = 0;
+  ITEM_GRADIENT_SUMS(mine, lid, e.n, size, VALUE, VALUE)
+  const statistics_t s =
+      finish_statistics(0, (ACC)group_sums(mine, shared).y / e.n, eps, row, 0, invstd);
+#endif
   const int first = first_weight(e, row), span = (int)(e.n / e.weights);
   for (int i = lid; i < e.n; i += size) {
     REAL v = NORMALISED(LOAD(x, i), s);

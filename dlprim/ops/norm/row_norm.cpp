@@ -18,8 +18,9 @@ RowNormExtents extents_of(Queue& queue, const char* op, const NormRows& rows, co
           rows.weights};
 }
 
-Kernel& row_kernel(Queue& queue, const char* kernel, const Tensor& x) {
-  return queue.kernel("ops/norm/row_norm.cl", kernel, dtype_defines(x.dtype));
+Kernel& row_kernel(Queue& queue, const char* kernel, const Tensor& x, const Tensor* mean) {
+  const Defines defines = dtype_defines(x.dtype).set("CENTERED", mean ? 1 : 0);
+  return queue.kernel("ops/norm/row_norm.cl", kernel, defines);
 }
 
 /** y and the statistics from x. */
@@ -36,8 +37,8 @@ struct ForwardProblem {
   std::int64_t row_length() const { return e.n; }
   void launch(Queue& queue, const Range& range) const {
     with_real(x.dtype, [&](auto zero) {
-      queue.launch(row_kernel(queue, "row_norm_forward", x), range, x, e, Optional{weight}, Optional{bias},
-                   static_cast<decltype(zero)>(eps), y, Optional{mean}, invstd);
+      queue.launch(row_kernel(queue, "row_norm_forward", x, mean), range, x, e, Optional{weight},
+                   Optional{bias}, static_cast<decltype(zero)>(eps), y, Optional{mean}, invstd);
     });
   }
 };
@@ -53,8 +54,8 @@ struct BackwardProblem {
   std::int64_t rows() const { return e.rows; }
   std::int64_t row_length() const { return e.n; }
   void launch(Queue& queue, const Range& range) const {
-    queue.launch(row_kernel(queue, "row_norm_backward", x), range, dy, x, e, Optional{weight}, Optional{mean},
-                 invstd, dx, Optional{weight_terms});
+    queue.launch(row_kernel(queue, "row_norm_backward", x, mean), range, dy, x, e, Optional{weight},
+                 Optional{mean}, invstd, dx, Optional{weight_terms});
   }
 };
 

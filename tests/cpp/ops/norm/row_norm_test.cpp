@@ -50,16 +50,16 @@ struct Reference {
   }
 };
 
-void check(std::mt19937& random, const Dims& shape, const NormRows& rows, bool centered) {
+void check(std::mt19937& random, DType dtype, const Dims& shape, const NormRows& rows, bool centered) {
   Queue& queue = device().queue();
   const Dims affine{rows.period * rows.weights};
-  const auto drawn = [&](const Dims& s) { return sample(random, DType::float32, s, Placement::contiguous); };
+  const auto drawn = [&](const Dims& s) { return sample(random, dtype, s, Placement::contiguous); };
   const Sample x = drawn(shape), dy = drawn(shape), weight = drawn(affine), bias = drawn(affine);
   Reference r{rows, centered, x.values, weight.values, bias.values, dy.values, {}, {}, {}, {}};
   r.compute();
-  const Tensor y = queue.scratch(shape), mean = queue.scratch({rows.rows}),
-               invstd = queue.scratch({rows.rows}), dx = queue.scratch(shape), terms = queue.scratch(shape),
-               dweight = queue.scratch(affine), dbias = queue.scratch(affine);
+  const auto room = [&](const Dims& dims) { return queue.scratch(dims, dtype); };
+  const Tensor y = room(shape), mean = room({rows.rows}), invstd = room({rows.rows}), dx = room(shape),
+               terms = room(shape), dweight = room(affine), dbias = room(affine);
   const Tensor* means = centered ? &mean : nullptr;
   row_norm_forward(queue, rows, x.tensor, &weight.tensor, &bias.tensor, eps, y, means, invstd);
   expect_close(download_values(y), r.y, 1e-4, 1e-4);
@@ -71,16 +71,26 @@ void check(std::mt19937& random, const Dims& shape, const NormRows& rows, bool c
   expect_close(download_values(dbias), r.dbias, 1e-4, 1e-3);
 }
 
-TEST(RowNorm, LastDimensionsAndGroupsOfChannels) {
+void check_layers_and_groups(DType dtype) {
   std::mt19937 random(1);
-  for (const bool centered : {true, false}) {
-    for (const Dims& shape : {Dims{7}, Dims{5, 17}, Dims{3, 2, 300}, Dims{1, 4100}})
-      check(random, shape, layer_norm_rows("test", shape, {shape.back()}), centered);
-    check(random, {6, 3, 11}, layer_norm_rows("test", {6, 3, 11}, {3, 11}), centered);
-    check(random, {4, 6, 5, 7}, group_norm_rows("test", {4, 6, 5, 7}, 3), centered);
-    check(random, {3, 33}, group_norm_rows("test", {3, 33}, 1), centered);
-    check(random, {2, 4, 65}, group_norm_rows("test", {2, 4, 65}, 4), centered);
-  }
+  const auto check_rows = [&](const Dims& shape, const NormRows& rows) {
+    for (const bool centered : {true, false}) check(random, dtype, shape, rows, centered);
+  };
+  for (const Dims& shape : {Dims{7}, Dims{3, 5}, Dims{5, 17}, Dims{3, 2, 300}, Dims{1, 4100}})
+    check_rows(shape, layer_norm_rows("test", shape, {shape.back()}));
+  check_rows({6, 3, 11}, layer_norm_rows("test", {6, 3, 11}, {3, 11}));
+  check_rows({4, 6, 5, 7}, group_norm_rows("test", {4, 6, 5, 7}, 3));
+  check_rows({3, 33}, group_norm_rows("test", {3, 33}, 1));
+  check_rows({2, 4, 65}, group_norm_rows("test", {2, 4, 65}, 4));
+}
+
+TEST(RowNorm, LastDimensionsAndGroupsOfChannels) {
+  check_layers_and_groups(DType::float32);
+}
+
+TEST(RowNorm, LastDimensionsAndGroupsOfChannelsFloat64) {
+  if (!supports(DType::float64)) GTEST_SKIP();
+  check_layers_and_groups(DType::float64);
 }
 
 TEST(RowNorm, RowsOfShapes) {
