@@ -207,12 +207,19 @@ Warnings& warnings() {
 }
 
 void note_warnings(const std::string& label, const std::string& build_log) {
-  if (build_log.find("warning") == std::string::npos) return;
+  if (!warns_of_source(build_log)) return;
   const std::lock_guard locked(warnings().mutex);
   warnings().texts.push_back(concat(label, ": ", build_log));
 }
 
 }  // namespace
+
+bool warns_of_source(std::string_view build_log) {
+  constexpr std::string_view word = "warning", without_place = "warning: <unknown>:";
+  for (auto at = build_log.find(word); at != build_log.npos; at = build_log.find(word, at + word.size()))
+    if (build_log.substr(at, without_place.size()) != without_place) return true;
+  return false;
+}
 
 std::vector<std::string> kernel_warnings() {
   const std::lock_guard locked(warnings().mutex);
