@@ -35,17 +35,18 @@ def rounded(array, dtype):
 class Run:
     """A case computed by one library in one floating dtype: results, and gradients of the floating inputs.
 
-    `rounded_to` names a narrower dtype to whose numbers the inputs and incoming gradients are rounded.
+    `rounded_to` names a narrower dtype to whose numbers the inputs and incoming gradients are rounded;
+    `absolute` says of which, "inputs" or "gradients", the signs are dropped.
     """
 
-    def __init__(self, lib, case, dtype, absolute=False, backward=True, rounded_to=None):
-        def tensor_of(array):
+    def __init__(self, lib, case, dtype, absolute=(), backward=True, rounded_to=None):
+        def tensor_of(array, kind="inputs"):
             if array.dtype.kind != "f":
                 return lib.tensor(array) if lib is ocl else torch.from_numpy(array.copy())
             if rounded_to:
                 array = rounded(array, rounded_to)
             array = np.array(
-                np.abs(array) if absolute else array, "float64" if dtype == "float64" else "float32"
+                np.abs(array) if kind in absolute else array, "float64" if dtype == "float64" else "float32"
             )
             tensor = lib.tensor(array) if lib is ocl else torch.from_numpy(array)
             return tensor.to(getattr(lib, dtype))
@@ -62,7 +63,7 @@ class Run:
         if roots:
             rng = np.random.default_rng(7)
             upstream = [rng.uniform(-1, 1, tuple(r.shape)).astype(np.float32) for r in roots]
-            gradients = [tensor_of(u).to(r.dtype) for u, r in zip(upstream, roots, strict=True)]
+            gradients = [tensor_of(u, "gradients").to(r.dtype) for u, r in zip(upstream, roots, strict=True)]
             if len(roots) == 1:
                 roots[0].backward(gradients[0])
             else:
@@ -131,11 +132,12 @@ def compare(distances, seed, case, rounded_to=None):
     ours = Run(ocl, case, dtype, backward=case.backward, rounded_to=rounded_to)
     largest_result = max((r.numel() for r in truth.results), default=0)
     is_summed = [i.is_floating and i.stored_elements() < largest_result for i in case.inputs]
-    absolute = (
-        Run(torch, case, "float64", absolute=True, backward=case.backward, rounded_to=rounded_to)
+    # With the inputs' signs too: without them, a function that chooses by value (clamp) sums other gradients.
+    absolute = [
+        Run(torch, case, "float64", absolute=kinds, backward=case.backward, rounded_to=rounded_to)
+        for kinds in (("inputs", "gradients"), ("gradients",))
         if case.unit == "sums" or any(is_summed)
-        else None
-    )
+    ]
     # What a rounding error of each result and gradient is measured by: a gradient that sums over broadcast
     # dimensions by the magnitudes that it adds up.
     sums = {
@@ -164,7 +166,7 @@ def compare(distances, seed, case, rounded_to=None):
                 continue
             magnitude = np.float64(0)
             if sums[kind][i]:
-                magnitude = array_of(getattr(absolute, kind)[i])
+                magnitude = np.fmax(*(np.abs(array_of(getattr(run, kind)[i])) for run in absolute))
             elif case.unit == "largest" and truth_array.size:
                 magnitude = np.abs(truth_array[np.isfinite(truth_array)]).max(initial=distances.least)
             distances.add(what, actual, truth_array, single_array, magnitude, seed)
