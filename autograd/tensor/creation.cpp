@@ -14,9 +14,18 @@ namespace {
 
 using dlprim::require;
 
-dlprim::Tensor allocate(const Dims& shape, DType dtype, const Device& device, const Dims& strides) {
+void require_storable(DType dtype, const Device& device) {
   if (dtype == DType::float64) dlprim::require_floating(dtype, *device, "tensor");
+}
+
+dlprim::Tensor allocate(const Dims& shape, DType dtype, const Device& device, const Dims& strides) {
+  require_storable(dtype, device);
   return dlprim::Tensor::empty_strided(*device, shape, strides, dtype);
+}
+
+dlprim::Tensor allocate_for_upload(const Dims& shape, DType dtype, const Device& device) {
+  require_storable(dtype, device);
+  return dlprim::Tensor::empty_for_upload(*device, shape, dtype);
 }
 
 dlprim::Tensor allocate(const Dims& shape, DType dtype, const Device& device) {
@@ -46,7 +55,7 @@ Tensor upload(const std::vector<T>& values, const Shape& shape, const Device& de
 
 Tensor from_bytes(const void* bytes, const Shape& shape, DType dtype, const Device& device,
                   bool non_blocking) {
-  const dlprim::Tensor data = allocate(shape, dtype, device);
+  const dlprim::Tensor data = allocate_for_upload(shape, dtype, device);
   const std::size_t size = static_cast<std::size_t>(data.numel()) * size_of(dtype);
   dlprim::upload(device->queue(), {bytes, size, non_blocking}, data);
   return Tensor(data);
@@ -60,7 +69,7 @@ dlprim::Tensor row_major(const dlprim::Tensor& tensor) {
 }
 
 dlprim::Tensor copy_on(const Device& device, const dlprim::Tensor& tensor) {
-  const dlprim::Tensor data = allocate(tensor.shape, tensor.dtype, device);
+  const dlprim::Tensor data = allocate_for_upload(tensor.shape, tensor.dtype, device);
   dlprim::copy_to_device(device->queue(), row_major(tensor), data);
   return data;
 }

@@ -8,20 +8,38 @@
 #include "dlprim/runtime/device.h"
 
 namespace dlprim {
+namespace {
+
+/** Gives `t` all but its memory; returns the bytes that this takes. */
+std::size_t describe(Tensor& t, const Dims& shape, const Dims& strides, DType dtype) {
+  for (std::int64_t size : shape) require(size >= 0, "empty: negative size in shape ", shape);
+  t.dtype = dtype;
+  t.shape = shape;
+  t.strides = strides;
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(static_cast<std::size_t>(t.numel()), size_of(dtype), &bytes)) return SIZE_MAX;
+  return bytes;
+}
+
+}  // namespace
 
 Tensor Tensor::empty(Device& device, const Dims& shape, DType dtype) {
   return empty_strided(device, shape, contiguous_strides(shape), dtype);
 }
 
 Tensor Tensor::empty_strided(Device& device, const Dims& shape, const Dims& strides, DType dtype) {
-  for (std::int64_t size : shape) require(size >= 0, "empty: negative size in shape ", shape);
   Tensor t;
-  t.dtype = dtype;
-  t.shape = shape;
-  t.strides = strides;
-  std::size_t bytes = 0;
-  if (__builtin_mul_overflow(static_cast<std::size_t>(t.numel()), size_of(dtype), &bytes)) bytes = SIZE_MAX;
+  const std::size_t bytes = describe(t, shape, strides, dtype);
   t.storage = device.allocator().allocate(bytes);
+  return t;
+}
+
+Tensor Tensor::empty_for_upload(Device& device, const Dims& shape, DType dtype) {
+  Tensor t;
+  const std::size_t bytes = describe(t, shape, contiguous_strides(shape), dtype);
+  Allocator& allocator = device.allocator();
+  t.storage =
+      bytes < Queue::least_transfer_beside ? allocator.allocate(bytes) : allocator.allocate_for_upload(bytes);
   return t;
 }
 

@@ -32,6 +32,9 @@ struct Tensor {
   /** The same with strides of the caller's, which must be dense (core/memory_format.h); not checked. */
   static Tensor empty_strided(Device& device, const Dims& shape, const Dims& strides,
                               DType dtype = DType::float32);
+  /** As empty, for contents that come by an upload (Queue::write): the memory is rather one that no command
+   * under way uses, so that the upload can run beside them. */
+  static Tensor empty_for_upload(Device& device, const Dims& shape, DType dtype = DType::float32);
 
   /** False for a Tensor{}, which stands for none; whatever else follows needs a defined one. */
   bool defined() const { return storage != nullptr; }

@@ -51,6 +51,10 @@ constexpr std::size_t small_segment = 2 << 20;
 constexpr std::size_t least_shared_segment = 2 << 20;
 constexpr std::size_t most_shared_segment = 32 << 20;
 
+// Of those waiting blocks that are large enough an upload takes one when there are as many; with fewer it
+// takes new memory, so that the next batch can arrive while two are still needed.
+constexpr int blocks_per_upload = 2;
+
 std::size_t round_up(std::size_t n, std::size_t unit) {
   return (n + unit - 1) / unit * unit;
 }
@@ -98,10 +102,6 @@ class CountingAllocator : public Allocator {
     }
     return buffer;
   }
-  // The driver may still be taking its memory (Device::try_create_buffer), by a command that has no number.
-  std::uint64_t last_use_of_new_buffer() {
-    return device_.info().is_cpu ? 0 : device_.queue().commands() + 1;
-  }
   void count_freed_buffer(std::size_t bytes) {
     stats_.reserved -= bytes;
     --stats_.segments;
@@ -145,20 +145,15 @@ class CachingAllocator final : public CountingAllocator {
   std::shared_ptr<Storage> allocate(std::size_t request) override {
     if (request == 0) return std::make_shared<Storage>(device_, cl::Buffer(), 0);
     DeviceLock lock(mutex_);
-    require_possible(request);
-    const std::size_t bytes = round_up(request, alignment);
-    Block* block = find_free(bytes);
-    if (!block) block = grow(bytes);
-    if (!block) {
-      free_idle_segments();
-      block = grow(bytes);
-    }
-    if (!block) out_of_memory(request);
-    split(block, bytes);
-    block->in_use = true;
-    count_allocated(block->bytes);
-    return std::make_shared<Storage>(device_, block->segment->buffer, block->offset, request, this, block,
-                                     block->last_use);
+    return serve(request, find_free(rounded(request)));
+  }
+
+  std::shared_ptr<Storage> allocate_for_upload(std::size_t request) override {
+    if (request == 0) return std::make_shared<Storage>(device_, cl::Buffer(), 0);
+    DeviceLock lock(mutex_);
+    const std::size_t bytes = rounded(request);
+    Block* block = find_unused(bytes);
+    return serve(request, block ? block : new_segment(bytes, bytes <= small_limit ? small_segment : bytes));
   }
 
   void empty_cache() override {
@@ -180,13 +175,59 @@ class CachingAllocator final : public CountingAllocator {
  private:
   Pool& pool(const Segment& segment) { return segment.small ? small_ : large_; }
 
-  Block* find_free(std::size_t bytes) {
-    Pool& blocks = bytes <= small_limit ? small_ : large_;
+  std::size_t rounded(std::size_t request) const {
+    require_possible(request);
+    return round_up(request, alignment);
+  }
+
+  /** Memory for a request from that block, or if it is null from wherever there is some. */
+  std::shared_ptr<Storage> serve(std::size_t request, Block* block) {
+    const std::size_t bytes = rounded(request);
+    if (!block) block = find_free(bytes);
+    if (!block) block = grow(bytes);
+    if (!block) {
+      free_idle_segments();
+      block = grow(bytes);
+    }
+    if (!block) out_of_memory(request);
+    split(block, bytes);
+    block->in_use = true;
+    count_allocated(block->bytes);
+    return std::make_shared<Storage>(device_, block->segment->buffer, block->offset, request, this, block,
+                                     block->last_use);
+  }
+
+  Pool& pool_for(std::size_t bytes) { return bytes <= small_limit ? small_ : large_; }
+
+  static Pool::iterator first_of(Pool& blocks, std::size_t bytes) {
     Block key{nullptr, 0, bytes, nullptr, nullptr, false, 0};
-    const auto found = blocks.lower_bound(&key);
+    return blocks.lower_bound(&key);
+  }
+
+  Block* find_free(std::size_t bytes) {
+    Pool& blocks = pool_for(bytes);
+    const auto found = first_of(blocks, bytes);
     if (found == blocks.end()) return nullptr;
     Block* block = *found;
     blocks.erase(found);
+    return block;
+  }
+
+  /** The smallest block that no command under way uses, or where enough blocks wait for their commands the
+   * one that waits least, or null. */
+  Block* find_unused(std::size_t bytes) {
+    Pool& blocks = pool_for(bytes);
+    int waiting = 0;
+    auto next = blocks.end();
+    for (auto it = first_of(blocks, bytes); it != blocks.end(); ++it) {
+      if (next == blocks.end() || (*it)->last_use < (*next)->last_use) next = it;
+      if (device_.queue().has_passed((*it)->last_use)) break;
+      ++waiting;
+    }
+    if (next == blocks.end()) return nullptr;
+    Block* block = *next;
+    if (!device_.queue().has_passed(block->last_use) && waiting < blocks_per_upload) return nullptr;
+    blocks.erase(next);
     return block;
   }
 
@@ -202,11 +243,15 @@ class CachingAllocator final : public CountingAllocator {
           std::clamp<std::size_t>((stats_.reserved + idle) / 4, least_shared_segment, most_shared_segment);
       size = round_up(std::max({bytes, idle, bytes <= shared / 2 ? shared : 0}), alignment);
     }
+    Block* block = new_segment(bytes, size);
+    return block || size == bytes ? block : new_segment(bytes, bytes);
+  }
+
+  Block* new_segment(std::size_t request, std::size_t size) {
     cl::Buffer buffer = try_buffer(size);
-    if (!buffer() && size > bytes) buffer = try_buffer(size = bytes);
     if (!buffer()) return nullptr;
-    segments_.push_back({buffer, size, next_order_++, small});
-    return new Block{&segments_.back(), 0, size, nullptr, nullptr, false, last_use_of_new_buffer()};
+    segments_.push_back({buffer, size, next_order_++, request <= small_limit});
+    return new Block{&segments_.back(), 0, size, nullptr, nullptr, false, 0};
   }
 
   void split(Block* block, std::size_t bytes) {
@@ -276,8 +321,9 @@ class DirectAllocator final : public CountingAllocator {
     cl::Buffer buffer = try_buffer(bytes);
     if (!buffer()) out_of_memory(bytes);
     count_allocated(bytes);
-    return std::make_shared<Storage>(device_, buffer, 0, bytes, this, nullptr, last_use_of_new_buffer());
+    return std::make_shared<Storage>(device_, buffer, 0, bytes, this, nullptr, 0);
   }
+  std::shared_ptr<Storage> allocate_for_upload(std::size_t bytes) override { return allocate(bytes); }
   void empty_cache() override {}
 
  protected:

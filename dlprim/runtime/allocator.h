@@ -102,6 +102,8 @@ class Allocator {
   virtual ~Allocator() = default;
   /** At least `bytes` of memory, contents undefined. Throws OutOfMemoryError. */
   virtual std::shared_ptr<Storage> allocate(std::size_t bytes) = 0;
+  /** As allocate, but rather memory that no command under way uses: an upload to it need not wait. */
+  virtual std::shared_ptr<Storage> allocate_for_upload(std::size_t bytes) = 0;
   /** Gives cached memory that nothing uses back to the device. */
   virtual void empty_cache() = 0;
   virtual MemoryStats stats() const = 0;

@@ -233,6 +233,7 @@ std::vector<std::pair<Device*, std::vector<KernelRecord>>> Device::stop_profilin
 
 Device::Device(int index, cl::Device device, bool profiling)
     : index_(index), device_(std::move(device)), info_(describe(device_)), context_(device_) {
+  if (!info_.is_cpu) memory_queue_ = cl::CommandQueue(context_, device_);
   allocator_ = wants_direct_allocator() ? make_direct_allocator(*this) : make_caching_allocator(*this);
   programs_ = std::make_unique<ProgramTable>(*this);
   queue_ = std::make_unique<Queue>(*this, profiling);
@@ -244,8 +245,13 @@ cl::Buffer Device::try_create_buffer(std::size_t bytes) {
   const cl_mem_flags host_memory = info_.is_cpu ? CL_MEM_ALLOC_HOST_PTR : 0;
   try {
     cl::Buffer buffer(context_, CL_MEM_READ_WRITE | host_memory, bytes);
-    if (!info_.is_cpu)
-      queue_->handle().enqueueMigrateMemObjects({buffer}, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED);
+    if (!info_.is_cpu) {
+      // On a queue of its own, so that it need not wait for the commands so far: a tenth of a millisecond.
+      cl::Event taken;
+      memory_queue_.enqueueMigrateMemObjects({buffer}, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED, nullptr,
+                                             &taken);
+      taken.wait();
+    }
     return buffer;
   } catch (const cl::Error&) {
     return {};

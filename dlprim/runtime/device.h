@@ -67,6 +67,7 @@ class Device {
   std::unique_ptr<Allocator> allocator_;
   std::unique_ptr<ProgramTable> programs_;
   std::unique_ptr<Queue> queue_;
+  cl::CommandQueue memory_queue_;  // that takes the memory of buffers, for devices other than CPUs
 };
 
 /** A description of an OpenCL error code: "CL_OUT_OF_RESOURCES (-5)". */

@@ -20,7 +20,7 @@ constexpr int commands_per_checkpoint = 2 * commands_per_flush;
 // Bytes. Below the first a copy in ordinary memory costs less than another queue or page-locked memory saves.
 // From the second on a device that shares the host's memory is given the caller's own and waited for, in use
 // or not: one copy instead of two.
-constexpr std::size_t small_transfer = 64 << 10, waiting_transfer = 8 << 20;
+constexpr std::size_t small_transfer = Queue::least_transfer_beside, waiting_transfer = 8 << 20;
 
 bool is_over(const cl::Event& event) {
   return event.getInfo<CL_EVENT_COMMAND_EXECUTION_STATUS>() <= CL_COMPLETE;
@@ -141,7 +141,7 @@ void Queue::leave_checkpoint() {
 
 /** The event, flushed, after which all commands up to that number are over; none where they are. */
 std::vector<cl::Event> Queue::passing(std::uint64_t command) {
-  if (command <= passed_) return {};
+  if (has_passed(command)) return {};
   auto found = checkpoints_.begin();
   while (found != checkpoints_.end() && found->commands < command) ++found;
   if (found == checkpoints_.end()) {
@@ -408,7 +408,7 @@ void Queue::settle_after(std::uint64_t commands) {
   std::vector<Upload> finished;  // goes after the lock does
   DeviceLock lock(mutex_);
   finished = take_finished_uploads();
-  passed_ = std::max(passed_, commands);
+  passed_ = std::max<std::uint64_t>(passed_, commands);
   if (commands == commands_) settle();
   error_words_.raise_failures(queue_);
 }
@@ -423,7 +423,7 @@ void Queue::settle() {
 void Queue::reopen(bool profiling) {
   drain();
   checkpoints_.clear();
-  passed_ = commands_;
+  passed_ = commands_.load();
   queue_ = cl::CommandQueue(device_.context(), device_.handle(), properties(profiling));
   profiling_ = profiling;
 }

@@ -127,6 +127,10 @@ class Queue {
   void await_upload(Storage& storage);
   /** The number of commands enqueued so far. */
   std::uint64_t commands() const { return commands_; }
+  /** Whether the commands up to that number are known to be over. */
+  bool has_passed(std::uint64_t command) const { return command <= passed_; }
+  /** Bytes from which on an upload does not take its turn among the commands. */
+  static constexpr std::size_t least_transfer_beside = 64 << 10;
   /** Slots of staging memory that transfers have needed so far. */
   std::size_t staging_slots() { return transfers_.staging_slots(); }
 
@@ -235,7 +239,7 @@ class Queue {
   bool profiling_;
   int commands_since_flush_ = 0;
   std::atomic<std::uint64_t> commands_{0};  // so far
-  std::uint64_t passed_ = 0;                // of them are known to be over
+  std::atomic<std::uint64_t> passed_{0};    // of them are known to be over
 };
 
 }  // namespace dlprim

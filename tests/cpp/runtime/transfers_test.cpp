@@ -78,6 +78,26 @@ Tensor in_memory_of(Tensor&& t) {
   return next;
 }
 
+/** Expects an upload to the tensor that `memory` makes, behind a kernel that takes its time, to be over
+ * before the kernel is. */
+template <class Memory>
+void expect_uploaded_beside_a_kernel(const Memory& memory) {
+  build_kernels();
+  const Tensor small = upload(std::vector<std::uint8_t>{1}, {1}), result = bytes_on_device(1);
+  std::atomic<bool> is_over{false};
+  copy_slowly(small, result);
+  std::thread waiting([&] {
+    download<std::uint8_t>(result);
+    is_over = true;
+  });
+  const Tensor t = memory();
+  const auto values = pattern(t.numel(), 12);
+  queue().write(t, values.data(), values.size());
+  EXPECT_FALSE(is_over) << "the upload waited for a kernel that has nothing to do with it";
+  waiting.join();
+  EXPECT_TRUE(download<std::uint8_t>(t) == values);
+}
+
 }  // namespace
 
 TEST(Transfers, OfEverySize) {
@@ -212,21 +232,24 @@ TEST(Transfers, ASynchronizedDeviceHasNoUploadUnderWay) {
 
 TEST(Transfers, AnUploadToUnusedMemoryWaitsForNoKernel) {
   build_kernels();
-  const std::int64_t count = 2 * slot;
-  const auto values = pattern(count, 12);
-  const Tensor small = upload(std::vector<std::uint8_t>{1}, {1}), result = bytes_on_device(1);
-  const Tensor t = bytes_on_device(count);
+  const Tensor t = bytes_on_device(2 * slot);
   queue().finish();
-  std::atomic<bool> is_over{false};
-  copy_slowly(small, result);
-  std::thread waiting([&] {
-    download<std::uint8_t>(result);
-    is_over = true;
+  expect_uploaded_beside_a_kernel([&] { return t; });
+}
+
+TEST(Transfers, AnUploadToMemoryThatTheDeviceHasJustGivenWaitsForNoKernel) {
+  device().allocator().empty_cache();
+  expect_uploaded_beside_a_kernel([] { return Tensor::empty(device(), {2 * slot}, DType::uint8); });
+}
+
+TEST(Transfers, AnUploadGetsMemoryThatNoKernelUses) {
+  device().allocator().empty_cache();
+  Tensor used = bytes_on_device(2 * slot);
+  expect_uploaded_beside_a_kernel([&] {
+    copy_slowly(bytes_on_device(1), used);
+    used = Tensor();
+    return Tensor::empty_for_upload(device(), {2 * slot}, DType::uint8);
   });
-  queue().write(t, values.data(), values.size());
-  EXPECT_FALSE(is_over) << "the upload waited for a kernel that has nothing to do with it";
-  waiting.join();
-  EXPECT_TRUE(download<std::uint8_t>(t) == values);
 }
 
 TEST(Transfers, BetweenTensorsThroughTheHost) {
