@@ -4,16 +4,22 @@ The names are PyTorch's; a tensor lives on an OpenCL device ("ocl:0", "cpu"), an
 side: ``ocl.tensor(array)`` uploads, ``.numpy()`` downloads.
 """
 
+import importlib
+from typing import TYPE_CHECKING
+
 from ocl import _C
 from ocl._C import *  # noqa: F403  (the C++ library's functions and classes, each documented there)
 from ocl._C import DeviceError, KernelBuildError, OutOfMemoryError, Tensor, device, dtype
 
-from ocl import autograd, copying, datasets, fx, implementations, jit  # isort: skip  # noqa: F401
-from ocl import linalg, models, nn, ops, optim, profiler, serialization, utils  # isort: skip
+from ocl import autograd, copying, fx, implementations, jit  # isort: skip  # noqa: F401
+from ocl import linalg, nn, ops, optim, profiler, serialization, utils  # isort: skip
 from ocl.autograd import enable_grad, inference_mode, is_inference_mode_enabled, no_grad, set_grad_enabled
 from ocl.host_random import manual_seed, manual_seed_all
 from ocl.serialization import load, save
 from ocl.type_info import finfo, iinfo
+
+if TYPE_CHECKING:
+    from ocl import datasets, models, transforms  # noqa: F401
 
 float = float32 = _C.float32
 double = float64 = _C.float64
@@ -35,13 +41,18 @@ def _assert(condition: object, message: str) -> None:
     assert condition, message
 
 
-def __getattr__(name):
-    """``ocl.transforms``, imported when first asked for: it needs Pillow."""
-    if name == "transforms":
-        import importlib
+# Imported when first asked for: a quarter of the import goes into the first two, and the last needs Pillow.
+_LATE = ("datasets", "models", "transforms")
 
-        return importlib.import_module("ocl.transforms")
+
+def __getattr__(name):
+    if name in _LATE:
+        return importlib.import_module(f"ocl.{name}")
     raise AttributeError(f"module 'ocl' has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted({*globals(), *_LATE})
 
 
 __all__ = [name for name in dir(_C) if not name.startswith("_")] + [
