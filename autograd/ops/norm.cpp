@@ -1,5 +1,6 @@
 #include "autograd/ops/norm.h"
 
+#include "autograd/ops/activation.h"
 #include "autograd/ops/call.h"
 #include "autograd/ops/formats.h"
 #include "autograd/ops/pointwise.h"
@@ -9,6 +10,7 @@
 #include "dlprim/core/real.h"
 #include "dlprim/ops/norm/batch_norm.h"
 #include "dlprim/ops/norm/local_response_norm.h"
+#include "dlprim/ops/norm/norm_epilogue.h"
 #include "dlprim/ops/norm/row_norm.h"
 #include "dlprim/runtime/dtype_defines.h"
 
@@ -32,10 +34,51 @@ dlprim::Tensor as_items(const dlprim::Tensor& t, MemoryFormat format) {
   return t.reshaped({t.numel() / t.size(1), t.size(1)});
 }
 
+/** What follows a batch norm in its kernels. */
+struct Epilogue {
+  Tensor addend;  // may be undefined
+  const dlprim::PointwiseOp* activation = nullptr;
+};
+
+/** What backward does, and what it needs for it. */
+struct BatchNormGradient {
+  SavedTensor x, mean, invstd, weight, bias, y;
+  const dlprim::PointwiseOp* activation;
+  bool training, needs_x, needs_weight, needs_bias, needs_addend;
+  MemoryFormat format;
+
+  TensorList operator()(const TensorList& gradients) const {
+    const Tensor g = contiguous(gradients[0], format);
+    const dlprim::Tensor& statistics = mean.unpack();
+    const auto of_channels = [&](bool wanted) {
+      return wanted ? Tensor(dlprim::Tensor::empty(*g.device(), statistics.shape, statistics.dtype))
+                    : Tensor();
+    };
+    const auto like_g = [&](bool wanted) {
+      return wanted ? empty_like(g, std::nullopt, std::nullopt, format) : Tensor();
+    };
+    const auto items_of = [&](const Tensor& t) {
+      return t.defined() ? as_items(t.data(), format) : dlprim::Tensor();
+    };
+    const bool by_result = y.defined();
+    const Tensor dx = like_g(needs_x), dweight = of_channels(needs_weight), dbias = of_channels(needs_bias),
+                 behind_activation = like_g(by_result);
+    const dlprim::Tensor dx_items = items_of(dx), behind_items = items_of(behind_activation),
+                         y_items = by_result ? as_items(y.unpack(), format) : dlprim::Tensor();
+    dlprim::batch_norm_backward(
+        g.device()->queue(), items_of(g), as_items(x.unpack(), format), statistics, invstd.unpack(),
+        raw_or_null(weight), training, needs_x ? &dx_items : nullptr, raw_or_null(dweight),
+        raw_or_null(dbias),
+        {activation, raw_or_null(bias), by_result ? &y_items : nullptr, by_result ? &behind_items : nullptr});
+    const Tensor& daddend = by_result ? behind_activation : g;
+    return {dx, dweight, dbias, needs_addend ? daddend : Tensor()};
+  }
+};
+
 /** Batch norm with any eps. */
 Tensor normalized_batch(const Tensor& a, const Tensor& running_mean, const Tensor& running_var,
                         const Tensor& given_weight, const Tensor& given_bias, bool training, double momentum,
-                        double eps) {
+                        double eps, const Epilogue& epilogue = {}) {
   dlprim::require_floating(a.dtype(), *a.device(), "batch_norm");
   require(running_mean.defined() == running_var.defined(),
           "batch_norm: running_mean and running_var go together");
@@ -50,8 +93,8 @@ Tensor normalized_batch(const Tensor& a, const Tensor& running_mean, const Tenso
     // A net that is float16 throughout, its parameters too: the kernels keep them in float32.
     const auto widened = [&](const Tensor& t) { return is_narrow(t) ? to(t, statistics) : t; };
     const Tensor mean = widened(running_mean), var = widened(running_var);
-    const Tensor y =
-        normalized_batch(a, mean, var, widened(given_weight), widened(given_bias), training, momentum, eps);
+    const Tensor y = normalized_batch(a, mean, var, widened(given_weight), widened(given_bias), training,
+                                      momentum, eps, epilogue);
     if (training && is_narrow(running_mean)) Tensor(running_mean).copy_(mean);
     if (training && is_narrow(running_var)) Tensor(running_var).copy_(var);
     return y;
@@ -61,45 +104,53 @@ Tensor normalized_batch(const Tensor& a, const Tensor& running_mean, const Tenso
 
   const MemoryFormat format = format_of(a);
   const Tensor x = contiguous(a, format), weight = contiguous_or_none(given_weight),
-               bias = contiguous_or_none(given_bias);
+               bias = contiguous_or_none(given_bias),
+               addend = epilogue.addend.defined() ? contiguous(epilogue.addend, format) : Tensor();
   dlprim::Device& device = *x.device();
   const dlprim::Tensor y =
       dlprim::Tensor::empty_strided(device, x.shape(), dlprim::strides_of(format, x.shape()), x.dtype());
   const dlprim::Tensor x_items = as_items(x.data(), format), y_items = as_items(y, format);
+  const dlprim::Tensor addend_items = addend.defined() ? as_items(addend.data(), format) : dlprim::Tensor();
+  const dlprim::NormEpilogue follows{addend.defined() ? &addend_items : nullptr, epilogue.activation};
   const dlprim::Tensor invstd = dlprim::Tensor::empty(device, {channels}, statistics);
   dlprim::Tensor mean;
   if (training) {
     mean = dlprim::Tensor::empty(device, {channels}, statistics);
     dlprim::batch_norm_training_forward(device.queue(), x_items, raw_or_null(weight), raw_or_null(bias), eps,
                                         {raw_or_null(running_mean), raw_or_null(running_var), momentum},
-                                        y_items, mean, invstd);
+                                        y_items, mean, invstd, follows);
     for (const Tensor& running : {running_mean, running_var})
       if (running.defined()) running.data().storage->bump_version();
   } else {
     mean = contiguous(running_mean.detach()).data();
     dlprim::batch_norm_invstd(device.queue(), contiguous(running_var.detach()).data(), eps, invstd);
     dlprim::batch_norm_forward(device.queue(), x_items, mean, invstd, raw_or_null(weight), raw_or_null(bias),
-                               y_items);
+                               y_items, follows);
   }
-  return record("BatchNormBackward", {x, weight, bias}, y, [&] {
-    return [x = SavedTensor(x), mean = SavedTensor(mean), invstd = SavedTensor(invstd),
-            weight = SavedTensor(weight), training, needs_x = wants_gradient(x),
-            needs_weight = wants_gradient(weight), needs_bias = wants_gradient(bias), channels, statistics,
-            format](const TensorList& gradients) {
-      const Tensor g = contiguous(gradients[0], format);
-      const auto of_channels = [&](bool wanted) {
-        return wanted ? Tensor(dlprim::Tensor::empty(*g.device(), {channels}, statistics)) : Tensor();
-      };
-      const Tensor dx = needs_x ? empty_like(g, std::nullopt, std::nullopt, format) : Tensor();
-      const dlprim::Tensor dx_items = needs_x ? as_items(dx.data(), format) : dlprim::Tensor();
-      const Tensor dweight = of_channels(needs_weight), dbias = of_channels(needs_bias);
-      dlprim::batch_norm_backward(g.device()->queue(), as_items(g.data(), format),
-                                  as_items(x.unpack(), format), mean.unpack(), invstd.unpack(),
-                                  raw_or_null(weight), training, needs_x ? &dx_items : nullptr,
-                                  raw_or_null(dweight), raw_or_null(dbias));
-      return TensorList{dx, dweight, dbias};
-    };
+  return record("BatchNormBackward", {x, weight, bias, addend}, y, [&] {
+    // Behind an addend y tells the activation's gradient, elsewhere x and the norm's bias do.
+    const dlprim::PointwiseOp* activation = epilogue.activation;
+    const bool by_result = addend.defined() && activation;
+    return BatchNormGradient{SavedTensor(x),
+                             SavedTensor(mean),
+                             SavedTensor(invstd),
+                             SavedTensor(weight),
+                             activation && !by_result ? SavedTensor(bias) : SavedTensor(),
+                             by_result ? SavedTensor(y) : SavedTensor(),
+                             activation,
+                             training,
+                             wants_gradient(x),
+                             wants_gradient(weight),
+                             wants_gradient(bias),
+                             wants_gradient(addend),
+                             format};
   });
+}
+
+void check_batch(const Tensor& x, bool training, double eps) {
+  require(x.dim() >= 2, "batch_norm: expected at least 2 dimensions [N, C, ...], got shape ", x.shape());
+  require(!(training ? eps <= 0 : eps < 0), "batch_norm: eps must be ",
+          training ? "positive during training" : "non-negative", ", got ", eps);
 }
 
 void check_affine(const char* op, const char* what, const Tensor& t, const Dims& shape, DType dtype) {
@@ -208,10 +259,27 @@ Tensor group_norm(const Tensor& x, std::int64_t num_groups, const Tensor& weight
 Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var,
                   const Tensor& weight, const Tensor& bias, bool training, double momentum, double eps) {
   ENTER_OPERATOR(batch_norm, x, running_mean, running_var, weight, bias, training, momentum, eps);
-  require(x.dim() >= 2, "batch_norm: expected at least 2 dimensions [N, C, ...], got shape ", x.shape());
-  require(!(training ? eps <= 0 : eps < 0), "batch_norm: eps must be ",
-          training ? "positive during training" : "non-negative", ", got ", eps);
+  check_batch(x, training, eps);
   return normalized_batch(x, running_mean, running_var, weight, bias, training, momentum, eps);
+}
+
+Tensor batch_norm_activation(const Tensor& x, const Tensor& running_mean, const Tensor& running_var,
+                             const Tensor& weight, const Tensor& bias, bool training, double momentum,
+                             double eps, const std::string& activation, const Tensor& addend) {
+  ENTER_OPERATOR(batch_norm_activation, x, running_mean, running_var, weight, bias, training, momentum, eps,
+                 activation, addend);
+  check_batch(x, training, eps);
+  const dlprim::PointwiseOp* row = activation.empty() ? nullptr : &dlprim::pointwise_op(activation);
+  require(!row || (row->inputs == 1 && row->parameters.empty()), "batch_norm_activation: ", activation,
+          " is not a function of one input alone");
+  const bool is_like_x = !addend.defined() || (addend.shape() == x.shape() && addend.dtype() == x.dtype() &&
+                                               addend.device() == x.device());
+  if (is_like_x && (!row || dlprim::can_be_epilogue(*row, addend.defined())))
+    return normalized_batch(x, running_mean, running_var, weight, bias, training, momentum, eps,
+                            {addend, row});
+  Tensor y = normalized_batch(x, running_mean, running_var, weight, bias, training, momentum, eps);
+  if (addend.defined()) y = add(y, addend);
+  return row ? activate(*row, y) : y;
 }
 
 // As PyTorch: batch norm of one item whose channels are the channels of all items.

@@ -97,6 +97,10 @@ template <class T>
 struct is_call_state<T, typename T::IsCallState> : std::true_type {};
 
 template <class T>
+constexpr bool points_to_row =
+    std::is_pointer_v<T> && is_static_row<std::remove_cv_t<std::remove_pointer_t<T>>>::value;
+
+template <class T>
 ArgumentValue value_of(const T& value) {
   if constexpr (has_argument_value<T>::value) {
     return argument_value(value);
@@ -158,7 +162,7 @@ void walk_tensors(T& value, const Visit& visit, const VisitPointer& visit_pointe
     visit_pointer(value);
   } else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T> ||
                        std::is_convertible_v<T, std::string> || std::is_same_v<T, Scalar> ||
-                       std::is_same_v<T, Dims>) {
+                       std::is_same_v<T, Dims> || points_to_row<T>) {
   } else if constexpr (is_optional<T>::value) {
     if (value) walk(*value);
   } else if constexpr (is_list<T>::value) {

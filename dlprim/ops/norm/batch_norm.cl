@@ -4,6 +4,9 @@
 // them. Shape cpu: a part is a range of images; a work item runs through a part of a few channels in the order of memory,
 // which is worth more than to keep one channel in the cache. Shape simt: a part is a range of the channel's elements, joined
 // by a work group in local memory.
+//
+// ACTIVATION and ACTIVATION_GRADIENT, where they are defined: expressions of the pointwise table, over a, and over g, a and
+// y, that are computed on what is normalised before it is stored (norm_epilogue.h).
 #include "core/common.cl"
 #include "core/group.cl"
 #include "core/vectors.cl"
@@ -99,24 +102,71 @@ inline input_gradient_t input_gradient(int c, __global const REAL *mean, __globa
   return g;
 }
 
-#define NORMALISED(v, mean, scale, shift) fma((v) - (mean), scale, shift)
-#define INPUT_GRADIENT(g, dy, x) (fma((x) - (g).mean, -(g).along_x, (dy) - (g).along_dy) * (g).scale)
+// The normalised value of v: fma(v - mean, scale, shift).
+typedef struct {
+  REAL mean, scale, shift;
+} affine_t;
+
+inline affine_t affine_of(int c, __global const REAL *mean, __global const REAL *invstd, __global const REAL *weight,
+                          __global const REAL *bias) {
+  affine_t a;
+  a.mean = mean[c];
+  a.scale = weight ? invstd[c] * weight[c] : invstd[c];
+  a.shift = bias ? bias[c] : 0;
+  return a;
+}
+
+// V: REAL, or a vector of it.
+#define NORMALISED(V, v, affine) fma((v) - (affine).mean, (V)((affine).scale), (V)((affine).shift))
+#define INPUT_GRADIENT(V, g, dy, x) (fma((x) - (g).mean, (V)(-(g).along_x), (dy) - (g).along_dy) * (g).scale)
+
+// activated(a), and activation_gradient(g, a, y) of y = activated(a), for V.
+#ifdef ACTIVATION
+#define DEFINE_EPILOGUE(V)                                                     \
+  inline V __attribute__((overloadable)) activated(V a) { return ACTIVATION; } \
+  inline V __attribute__((overloadable)) activation_gradient(V g, V a, V y) { return ACTIVATION_GRADIENT; }
+#define T REAL
+DEFINE_EPILOGUE(REAL)
+#undef T
+#if SHAPE_CPU
+#define T REAL16
+DEFINE_EPILOGUE(REAL16)
+#elif WIDTH > 1
+#define T VALUES
+DEFINE_EPILOGUE(VALUES)
+#endif
+#undef T
+// The gradient of the normalised value from that of the result: the value is made again from x, or the result is known.
+#define GRADIENT_FROM_X(V, dy, x, affine) gradient_from_input(dy, NORMALISED(V, x, affine))
+#define GRADIENT_FROM_Y(dy, y) activation_gradient(dy, y, y)
+#define gradient_from_input(dy, a) activation_gradient(dy, a, activated(a))
+// What the sums take for it; y and daddend, where the gradient goes, may be null together.
+#define EPILOGUE_PARAMETERS                                                                                       \
+  BUFFER(const REAL, invstd), BUFFER(const REAL, weight), BUFFER(const REAL, bias), BUFFER(const STORAGE, y), \
+      BUFFER(STORAGE, daddend),
+#define BIAS_PARAMETER BUFFER(const REAL, bias),
+#else
+#define activated(a) (a)
+#define EPILOGUE_PARAMETERS
+#define BIAS_PARAMETER
+#endif
 
 #if SHAPE_CPU
 
-inline void normalise_plane(const __global STORAGE *restrict x, __global STORAGE *restrict y, int n, REAL mean, REAL scale,
-                            REAL shift) {
+// `addend` may be null.
+inline void normalise_plane(const __global STORAGE *restrict x, const __global STORAGE *restrict addend,
+                            __global STORAGE *restrict y, int n, affine_t affine) {
   const int whole = n & ~15;
-  for (int i = 0; i < whole; i += 16) STORE16(y, i, NORMALISED(LOAD16(x, i), mean, (REAL16)scale, (REAL16)shift));
-  for (int i = whole; i < n; ++i) STORE(y, i, NORMALISED((REAL)LOAD(x, i), mean, scale, shift));
-}
-
-inline void input_gradient_plane(const __global STORAGE *restrict dy, const __global STORAGE *restrict x,
-                                 __global STORAGE *restrict dx, int n, input_gradient_t g) {
-  const int whole = n & ~15;
-  for (int i = 0; i < whole; i += 16)
-    STORE16(dx, i, fma(LOAD16(x, i) - g.mean, (REAL16)(-g.along_x), LOAD16(dy, i) - g.along_dy) * g.scale);
-  for (int i = whole; i < n; ++i) STORE(dx, i, INPUT_GRADIENT(g, LOAD(dy, i), LOAD(x, i)));
+  for (int i = 0; i < whole; i += 16) {
+    REAL16 v = NORMALISED(REAL16, LOAD16(x, i), affine);
+    if (addend) v += LOAD16(addend, i);
+    STORE16(y, i, activated(v));
+  }
+  for (int i = whole; i < n; ++i) {
+    REAL v = NORMALISED(REAL, (REAL)LOAD(x, i), affine);
+    if (addend) v += LOAD(addend, i);
+    STORE(y, i, activated(v));
+  }
 }
 
 // Part `id` of `count`, of n things.
@@ -169,8 +219,26 @@ __kernel void batch_norm_moments(BUFFER(const STORAGE, x), const BatchNormExtent
     }
 }
 
+#ifdef ACTIVATION
+inline gradient_sums_t activated_gradient_sums(const __global STORAGE *dy, const __global STORAGE *x,
+                                               const __global STORAGE *y, __global STORAGE *daddend, affine_t affine,
+                                               int plane) {
+  gradient_sums_t all;
+  if (y) {
+    for (int i = 0; i < plane - 15; i += 16) STORE16(daddend, i, GRADIENT_FROM_Y(LOAD16(dy, i), LOAD16(y, i)));
+    for (int i = plane & ~15; i < plane; ++i) STORE(daddend, i, GRADIENT_FROM_Y((REAL)LOAD(dy, i), (REAL)LOAD(y, i)));
+    return plane_gradient_sums(daddend, x, 0, affine.mean, plane);
+  }
+#define GRADIENT16(i) GRADIENT_FROM_X(REAL16, LOAD16(dy, i), LOAD16(x, i), affine)
+#define GRADIENT(i) GRADIENT_FROM_X(REAL, (REAL)LOAD(dy, i), (REAL)LOAD(x, i), affine)
+  PLANE_GRADIENT_SUMS(all, x, affine.mean, plane, GRADIENT16, GRADIENT)
+  return all;
+}
+#endif
+
 __kernel void batch_norm_gradient_sums(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), const BatchNormExtents e,
-                                       const int blocks, BUFFER(const REAL, mean), BUFFER(ACC, partials)) {
+                                       const int blocks, BUFFER(const REAL, mean), EPILOGUE_PARAMETERS
+                                       BUFFER(ACC, partials)) {
   BIND(const STORAGE, dy);
   BIND(const STORAGE, x);
   BIND(const REAL, mean);
@@ -181,7 +249,16 @@ __kernel void batch_norm_gradient_sums(BUFFER(const STORAGE, dy), BUFFER(const S
   for (int n = s.first_image; n < s.end_image; ++n)
     for (int c = s.first_channel; c < s.end_channel; ++c) {
       const long start = ((long)n * e.channels + c) * e.plane, id = (long)c * e.parts + s.part;
+#ifdef ACTIVATION
+      BIND(const REAL, invstd);
+      const __global STORAGE *y = OPTIONAL(y);
+      __global STORAGE *daddend = OPTIONAL(daddend);
+      const gradient_sums_t sums =
+          activated_gradient_sums(dy + start, x + start, y ? y + start : 0, y ? daddend + start : 0,
+                                  affine_of(c, mean, invstd, OPTIONAL(weight), OPTIONAL(bias)), e.plane);
+#else
       const gradient_sums_t sums = plane_gradient_sums(dy + start, x + start, 0, mean[c], e.plane);
+#endif
       partials[2 * id] += sums.dy;
       partials[2 * id + 1] += sums.dy_x;
     }
@@ -189,23 +266,23 @@ __kernel void batch_norm_gradient_sums(BUFFER(const STORAGE, dy), BUFFER(const S
 
 __kernel void batch_norm_forward(BUFFER(const STORAGE, x), const BatchNormExtents e, BUFFER(const REAL, mean),
                                  BUFFER(const REAL, invstd), BUFFER(const REAL, weight), BUFFER(const REAL, bias),
-                                 BUFFER(STORAGE, y)) {
+                                 BUFFER(const STORAGE, addend), BUFFER(STORAGE, y)) {
   BIND(const STORAGE, x);
   BIND(const REAL, mean);
   BIND(const REAL, invstd);
   BIND(STORAGE, y);
-  __global const REAL *weight = OPTIONAL(weight), *bias = OPTIONAL(bias);
+  const __global STORAGE *addend = OPTIONAL(addend);
   const int planes = e.batch * e.channels, id = get_global_id(0), items = get_global_size(0);
   for (int plane = PART_FIRST(planes, id, items); plane < PART_FIRST(planes, id + 1, items); ++plane) {
-    const int c = plane % e.channels;
     const long start = (long)plane * e.plane;
-    normalise_plane(x + start, y + start, e.plane, mean[c], weight ? invstd[c] * weight[c] : invstd[c], bias ? bias[c] : 0);
+    normalise_plane(x + start, addend ? addend + start : 0, y + start, e.plane,
+                    affine_of(plane % e.channels, mean, invstd, OPTIONAL(weight), OPTIONAL(bias)));
   }
 }
 
 __kernel void batch_norm_input_gradient(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), const BatchNormExtents e,
                                         BUFFER(const REAL, mean), BUFFER(const REAL, invstd),
-                                        BUFFER(const REAL, weight), BUFFER(const REAL, coefficients),
+                                        BUFFER(const REAL, weight), BUFFER(const REAL, coefficients), BIAS_PARAMETER
                                         BUFFER(STORAGE, dx)) {
   BIND(const STORAGE, dy);
   BIND(const STORAGE, x);
@@ -215,8 +292,23 @@ __kernel void batch_norm_input_gradient(BUFFER(const STORAGE, dy), BUFFER(const 
   const int planes = e.batch * e.channels, id = get_global_id(0), items = get_global_size(0);
   for (int plane = PART_FIRST(planes, id, items); plane < PART_FIRST(planes, id + 1, items); ++plane) {
     const long start = (long)plane * e.plane;
-    input_gradient_plane(dy + start, x + start, dx + start, e.plane,
-                         input_gradient(plane % e.channels, mean, invstd, OPTIONAL(weight), OPTIONAL(coefficients)));
+    const int c = plane % e.channels;
+    const input_gradient_t g = input_gradient(c, mean, invstd, OPTIONAL(weight), OPTIONAL(coefficients));
+#ifdef ACTIVATION
+    const affine_t affine = affine_of(c, mean, invstd, OPTIONAL(weight), OPTIONAL(bias));
+#define OWN_GRADIENT(V, dy, x) GRADIENT_FROM_X(V, dy, x, affine)
+#else
+#define OWN_GRADIENT(V, dy, x) (dy)
+#endif
+    const int whole = e.plane & ~15;
+    for (long i = start; i < start + whole; i += 16) {
+      const REAL16 value = LOAD16(x, i);
+      STORE16(dx, i, INPUT_GRADIENT(REAL16, g, OWN_GRADIENT(REAL16, LOAD16(dy, i), value), value));
+    }
+    for (long i = start + whole; i < start + e.plane; ++i) {
+      const REAL value = LOAD(x, i);
+      STORE(dx, i, INPUT_GRADIENT(REAL, g, OWN_GRADIENT(REAL, (REAL)LOAD(dy, i), value), value));
+    }
   }
 }
 
@@ -256,7 +348,8 @@ __kernel void batch_norm_moments(BUFFER(const STORAGE, x), const BatchNormExtent
 }
 
 __kernel void batch_norm_gradient_sums(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), const BatchNormExtents e,
-                                       const int blocks, BUFFER(const REAL, mean), BUFFER(ACC, partials)) {
+                                       const int blocks, BUFFER(const REAL, mean), EPILOGUE_PARAMETERS
+                                       BUFFER(ACC, partials)) {
   BIND(const STORAGE, dy);
   BIND(const STORAGE, x);
   BIND(const REAL, mean);
@@ -265,9 +358,25 @@ __kernel void batch_norm_gradient_sums(BUFFER(const STORAGE, dy), BUFFER(const S
   MY_PART;
   REAL2 mine = 0;
   const REAL mean_of_c = mean[c];
-#define DY(i) LOAD_VALUES(dy, neighbours_of(e, c, i))
-#define DISTANCE(i) LOAD_VALUES(x, neighbours_of(e, c, i)) - mean_of_c
-  ITEM_GRADIENT_SUMS(mine, first, end, size, DY, DISTANCE)
+#define AT(p, i) LOAD_VALUES(p, neighbours_of(e, c, i))
+#define DY(i) AT(dy, i)
+#define DISTANCE(i) AT(x, i) - mean_of_c
+#ifdef ACTIVATION
+  BIND(const REAL, invstd);
+  const affine_t affine = affine_of(c, mean, invstd, OPTIONAL(weight), OPTIONAL(bias));
+  const __global STORAGE *y = OPTIONAL(y);
+  __global STORAGE *daddend = OPTIONAL(daddend);
+#define DY_FROM_X(i) GRADIENT_FROM_X(VALUES, AT(dy, i), AT(x, i), affine)
+#define DY_FROM_Y(i) GRADIENT_FROM_Y(AT(dy, i), AT(y, i))
+#define KEEP_IT(i, v) STORE_VALUES(daddend, neighbours_of(e, c, i), v);
+  if (y) {
+    ITEM_GRADIENT_SUMS(mine, first, end, size, DY_FROM_Y, DISTANCE, KEEP_IT)
+  } else {
+    ITEM_GRADIENT_SUMS(mine, first, end, size, DY_FROM_X, DISTANCE, KEEP_NOTHING)
+  }
+#else
+  ITEM_GRADIENT_SUMS(mine, first, end, size, DY, DISTANCE, KEEP_NOTHING)
+#endif
   const REAL2 all = group_sums(mine, shared);
   if (lid == 0) {
     partials[2 * id] = all.x;
@@ -288,22 +397,24 @@ inline int channel_of(const BatchNormExtents e, const INDEX id) {
 
 __kernel void batch_norm_forward(BUFFER(const STORAGE, x), const BatchNormExtents e, BUFFER(const REAL, mean),
                                  BUFFER(const REAL, invstd), BUFFER(const REAL, weight), BUFFER(const REAL, bias),
-                                 BUFFER(STORAGE, y)) {
+                                 BUFFER(const STORAGE, addend), BUFFER(STORAGE, y)) {
   BIND(const STORAGE, x);
   BIND(const REAL, mean);
   BIND(const REAL, invstd);
   BIND(STORAGE, y);
-  __global const REAL *weight = OPTIONAL(weight), *bias = OPTIONAL(bias);
+  const __global STORAGE *addend = OPTIONAL(addend);
   const INDEX id = get_global_id(0);
   const int c = channel_of(e, id);
   if (c < 0) return;
-  const REAL scale = weight ? invstd[c] * weight[c] : invstd[c];
-  STORE_VALUES(y, id, NORMALISED(LOAD_VALUES(x, id), mean[c], (VALUES)scale, (VALUES)(bias ? bias[c] : 0)));
+  const affine_t affine = affine_of(c, mean, invstd, OPTIONAL(weight), OPTIONAL(bias));
+  VALUES v = NORMALISED(VALUES, LOAD_VALUES(x, id), affine);
+  if (addend) v += LOAD_VALUES(addend, id);
+  STORE_VALUES(y, id, activated(v));
 }
 
 __kernel void batch_norm_input_gradient(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), const BatchNormExtents e,
                                         BUFFER(const REAL, mean), BUFFER(const REAL, invstd),
-                                        BUFFER(const REAL, weight), BUFFER(const REAL, coefficients),
+                                        BUFFER(const REAL, weight), BUFFER(const REAL, coefficients), BIAS_PARAMETER
                                         BUFFER(STORAGE, dx)) {
   BIND(const STORAGE, dy);
   BIND(const STORAGE, x);
@@ -314,7 +425,12 @@ __kernel void batch_norm_input_gradient(BUFFER(const STORAGE, dy), BUFFER(const 
   const int c = channel_of(e, id);
   if (c < 0) return;
   const input_gradient_t g = input_gradient(c, mean, invstd, OPTIONAL(weight), OPTIONAL(coefficients));
-  STORE_VALUES(dx, id, fma(LOAD_VALUES(x, id) - g.mean, (VALUES)(-g.along_x), LOAD_VALUES(dy, id) - g.along_dy) * g.scale);
+  const VALUES value = LOAD_VALUES(x, id);
+  VALUES gradient = LOAD_VALUES(dy, id);
+#ifdef ACTIVATION
+  gradient = GRADIENT_FROM_X(VALUES, gradient, value, affine_of(c, mean, invstd, OPTIONAL(weight), OPTIONAL(bias)));
+#endif
+  STORE_VALUES(dx, id, INPUT_GRADIENT(VALUES, g, gradient, value));
 }
 
 #endif

@@ -22,8 +22,9 @@ std::int64_t per_channel(const BatchNormExtents& e) {
 
 constexpr const char* file = "ops/norm/batch_norm.cl";
 
-Kernel& norm_kernel(Queue& queue, const char* kernel, const Tensor& x) {
-  return queue.kernel(file, kernel, dtype_defines(x.dtype));
+Kernel& norm_kernel(Queue& queue, const char* kernel, const Tensor& x,
+                    const PointwiseOp* activation = nullptr) {
+  return queue.kernel(file, kernel, dtype_defines(x.dtype).append(epilogue_defines(activation)));
 }
 
 int group_size(const Queue& queue) {
@@ -74,6 +75,7 @@ struct StatisticsProblem {
   const RunningStatistics& running;
 
   static constexpr const char* kernel = "batch_norm_moments";
+  const PointwiseOp* activation() const { return nullptr; }
   std::array<const Tensor*, 1> vectors() const { return {&x}; }
   /** `extents`: e with its parts. */
   void launch(Queue& queue, Kernel& moments, const BatchNormExtents& extents, const Split& work) const {
@@ -94,15 +96,22 @@ struct StatisticsProblem {
 struct GradientSumsProblem {
   BatchNormExtents e;
   const Tensor &x, &dy, &mean, &invstd;
+  const Tensor* weight;
+  const NormEpilogueGradient& epilogue;
   const Tensor *dweight, *dbias;
   const Tensor& coefficients;
 
   static constexpr const char* kernel = "batch_norm_gradient_sums";
-  std::array<const Tensor*, 2> vectors() const { return {&dy, &x}; }
+  const PointwiseOp* activation() const { return epilogue.activation; }
+  std::array<const Tensor*, 4> vectors() const { return {&dy, &x, epilogue.y, epilogue.addend}; }
   /** `extents`: e with its parts. */
   void launch(Queue& queue, Kernel& sums, const BatchNormExtents& extents, const Split& work) const {
     const Tensor partials = partials_of(queue, x, extents);
-    queue.launch(sums, work.range, dy, x, extents, work.blocks, mean, partials);
+    if (epilogue.activation)
+      queue.launch(sums, work.range, dy, x, extents, work.blocks, mean, invstd, Optional{weight},
+                   Optional{epilogue.bias}, Optional{epilogue.y}, Optional{epilogue.addend}, partials);
+    else
+      queue.launch(sums, work.range, dy, x, extents, work.blocks, mean, partials);
     queue.launch(norm_kernel(queue, "batch_norm_join_gradients", x), channels_range(queue, e), partials,
                  extents, mean, invstd, Optional{dweight}, Optional{dbias}, coefficients);
   }
@@ -113,26 +122,37 @@ struct ForwardProblem {
   BatchNormExtents e;
   const Tensor &x, &mean, &invstd;
   const Tensor *weight, *bias;
+  const NormEpilogue& epilogue;
   const Tensor& y;
 
   static constexpr const char* kernel = "batch_norm_forward";
-  std::array<const Tensor*, 2> vectors() const { return {&x, &y}; }
+  const PointwiseOp* activation() const { return epilogue.activation; }
+  std::array<const Tensor*, 3> vectors() const { return {&x, &y, epilogue.addend}; }
   void launch(Queue& queue, Kernel& normalise, const Range& range) const {
-    queue.launch(normalise, range, x, e, mean, invstd, Optional{weight}, Optional{bias}, y);
+    queue.launch(normalise, range, x, e, mean, invstd, Optional{weight}, Optional{bias},
+                 Optional{epilogue.addend}, y);
   }
 };
 
-/** dx from dy and x; without coefficients mean and invstd are constants. */
+/** dx from dy, the gradient behind `follows` if there is one, and x; without coefficients mean and invstd are
+ * constants. */
 struct InputGradientProblem {
   BatchNormExtents e;
   const Tensor &x, &dy, &mean, &invstd;
   const Tensor *weight, *coefficients;
+  const PointwiseOp* follows;
+  const Tensor* bias;
   const Tensor& dx;
 
   static constexpr const char* kernel = "batch_norm_input_gradient";
+  const PointwiseOp* activation() const { return follows; }
   std::array<const Tensor*, 3> vectors() const { return {&dy, &x, &dx}; }
   void launch(Queue& queue, Kernel& gradient, const Range& range) const {
-    queue.launch(gradient, range, dy, x, e, mean, invstd, Optional{weight}, Optional{coefficients}, dx);
+    if (follows)
+      queue.launch(gradient, range, dy, x, e, mean, invstd, Optional{weight}, Optional{coefficients},
+                   Optional{bias}, dx);
+    else
+      queue.launch(gradient, range, dy, x, e, mean, invstd, Optional{weight}, Optional{coefficients}, dx);
   }
 };
 
@@ -150,14 +170,14 @@ void run_by_images(Queue& queue, const Problem& p) {
   const int items = 8 * queue.device().info().compute_units;
   e.parts = std::min(e.batch, items);
   const cl_int blocks = std::min(e.channels, (items + e.parts - 1) / e.parts);
-  p.launch(queue, norm_kernel(queue, Problem::kernel, p.x), e,
+  p.launch(queue, norm_kernel(queue, Problem::kernel, p.x, p.activation()), e,
            {blocks, Range::linear(static_cast<std::int64_t>(e.parts) * blocks, 1)});
 }
 
 /** A work item takes whole planes. */
 template <class Problem>
 void run_by_planes(Queue& queue, const Problem& p) {
-  p.launch(queue, norm_kernel(queue, Problem::kernel, p.x), share_range(queue, p.x.numel()));
+  p.launch(queue, norm_kernel(queue, Problem::kernel, p.x, p.activation()), share_range(queue, p.x.numel()));
 }
 
 /** Work items take `width` neighbours at a time. */
@@ -168,7 +188,7 @@ struct InVectors {
     if (width == 1) return true;
     if (p.e.plane % width != 0 || p.x.dtype != compute_dtype(p.x.dtype)) return false;
     for (const Tensor* t : p.vectors())
-      if (!is_aligned_to(width, *t)) return false;
+      if (t && !is_aligned_to(width, *t)) return false;
     return true;
   }
   static double expected_cost(const DeviceInfo&, const Problem& p) {
@@ -177,6 +197,7 @@ struct InVectors {
   static Kernel& kernel(Queue& queue, const Problem& p) {
     return queue.kernel(file, Problem::kernel,
                         dtype_defines(p.x.dtype)
+                            .append(epilogue_defines(p.activation()))
                             .set("WIDTH", width)
                             .set("INDEX", p.x.numel() / width > max_kernel_int ? "ulong" : "uint"));
   }
@@ -235,11 +256,23 @@ void require_statistics(const char* op, const Tensor& x, const BatchNormExtents&
 }
 
 void require_forward(const char* op, const Tensor& x, const Tensor& mean, const Tensor& invstd,
-                     const Tensor* weight, const Tensor* bias, const Tensor& y) {
+                     const Tensor* weight, const Tensor* bias, const Tensor& y,
+                     const NormEpilogue& epilogue) {
   require_like(op, "the result", y, x.shape, x.dtype);
   for (const Tensor* t : {&mean, &invstd}) require_channels(op, "statistics", t, x);
   require_channels(op, "weight", weight, x);
   require_channels(op, "bias", bias, x);
+  require_like(op, "the addend", epilogue.addend, x.shape, x.dtype);
+  require_epilogue(op, epilogue.activation, epilogue.addend);
+}
+
+void require_epilogue_gradient(const char* op, const NormEpilogueGradient& epilogue, const Tensor& x) {
+  require_epilogue(op, epilogue.activation, epilogue.y);
+  require_channels(op, "bias", epilogue.bias, x);
+  require_like(op, "the result", epilogue.y, x.shape, x.dtype);
+  require_like(op, "the gradient of the addend", epilogue.addend, x.shape, x.dtype);
+  require(!epilogue.y == !epilogue.addend && (epilogue.activation || !epilogue.y), op,
+          ": the result of an activation and the gradient of an addend go together");
 }
 
 }  // namespace
@@ -272,29 +305,30 @@ void batch_norm_invstd(Queue& queue, const Tensor& variance, double eps, const T
 }
 
 void batch_norm_forward(Queue& queue, const Tensor& x, const Tensor& mean, const Tensor& invstd,
-                        const Tensor* weight, const Tensor* bias, const Tensor& y) {
-  ENTER(batch_norm_forward, queue, x, mean, invstd, weight, bias, y);
+                        const Tensor* weight, const Tensor* bias, const Tensor& y,
+                        const NormEpilogue& epilogue) {
+  ENTER(batch_norm_forward, queue, x, mean, invstd, weight, bias, y, epilogue);
   constexpr const char* op = "batch_norm";
   const BatchNormExtents e = extents_of(queue, op, x);
-  require_forward(op, x, mean, invstd, weight, bias, y);
+  require_forward(op, x, mean, invstd, weight, bias, y, epilogue);
   if (x.numel() == 0) return;
-  forward_implementations.run(queue, {e, x, mean, invstd, weight, bias, y});
+  forward_implementations.run(queue, {e, x, mean, invstd, weight, bias, epilogue, y});
 }
 
 void batch_norm_training_forward(Queue& queue, const Tensor& x, const Tensor* weight, const Tensor* bias,
                                  double eps, const RunningStatistics& running, const Tensor& y,
-                                 const Tensor& mean, const Tensor& invstd) {
-  ENTER(batch_norm_training_forward, queue, x, weight, bias, eps, running, y, mean, invstd);
+                                 const Tensor& mean, const Tensor& invstd, const NormEpilogue& epilogue) {
+  ENTER(batch_norm_training_forward, queue, x, weight, bias, eps, running, y, mean, invstd, epilogue);
   extents_of(queue, "batch_norm", x);
-  require_forward("batch_norm", x, mean, invstd, weight, bias, y);  // before statistics are written
+  require_forward("batch_norm", x, mean, invstd, weight, bias, y, epilogue);  // before statistics are written
   batch_norm_statistics(queue, x, eps, mean, invstd, running);
-  batch_norm_forward(queue, x, mean, invstd, weight, bias, y);
+  batch_norm_forward(queue, x, mean, invstd, weight, bias, y, epilogue);
 }
 
 void batch_norm_backward(Queue& queue, const Tensor& dy, const Tensor& x, const Tensor& mean,
                          const Tensor& invstd, const Tensor* weight, bool training, const Tensor* dx,
-                         const Tensor* dweight, const Tensor* dbias) {
-  ENTER(batch_norm_backward, queue, dy, x, mean, invstd, weight, training, dx, dweight, dbias);
+                         const Tensor* dweight, const Tensor* dbias, const NormEpilogueGradient& epilogue) {
+  ENTER(batch_norm_backward, queue, dy, x, mean, invstd, weight, training, dx, dweight, dbias, epilogue);
   constexpr const char* op = "batch_norm backward";
   const BatchNormExtents e = extents_of(queue, op, x);
   require_like(op, "the gradient", dy, x.shape, x.dtype);
@@ -303,20 +337,27 @@ void batch_norm_backward(Queue& queue, const Tensor& dy, const Tensor& x, const 
   require_channels(op, "weight", weight, x);
   require_channels(op, "the gradient of weight", dweight, x);
   require_channels(op, "the gradient of bias", dbias, x);
-  const bool wants_sums = dweight || dbias;
+  require_epilogue_gradient(op, epilogue, x);
   if (x.numel() == 0) {
     for (const Tensor* t : {dweight, dbias})
       if (t) queue.zero(*t);
     return;
   }
   Tensor coefficients;
-  if (wants_sums || (dx && training)) {
+  if (dweight || dbias || epilogue.y || (dx && training)) {
     coefficients = queue.scratch({e.channels, 2}, compute_dtype(x.dtype));
-    gradient_sums_implementations.run(queue, {e, x, dy, mean, invstd, dweight, dbias, coefficients});
+    gradient_sums_implementations.run(
+        queue, {e, x, dy, mean, invstd, weight, epilogue, dweight, dbias, coefficients});
   }
-  if (dx)
+  if (!dx) return;
+  const Tensor* along = training ? &coefficients : nullptr;
+  // Behind an addend the gradient of what it was added to is the addend's, which is there now.
+  if (epilogue.y)
     input_gradient_implementations.run(
-        queue, {e, x, dy, mean, invstd, weight, training ? &coefficients : nullptr, *dx});
+        queue, {e, x, *epilogue.addend, mean, invstd, weight, along, nullptr, nullptr, *dx});
+  else
+    input_gradient_implementations.run(
+        queue, {e, x, dy, mean, invstd, weight, along, epilogue.activation, epilogue.bias, *dx});
 }
 
 }  // namespace dlprim

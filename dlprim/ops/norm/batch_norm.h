@@ -1,6 +1,7 @@
 #pragma once
 
 #include "dlprim/core/fields.h"
+#include "dlprim/ops/norm/norm_epilogue.h"
 #include "dlprim/runtime/queue.h"
 
 namespace dlprim {
@@ -35,23 +36,27 @@ void batch_norm_statistics(Queue& queue, const Tensor& x, double eps, const Tens
 /** invstd = 1 / sqrt(variance + eps), for evaluation with running statistics. One small launch. */
 void batch_norm_invstd(Queue& queue, const Tensor& variance, double eps, const Tensor& invstd);
 
-/** y from x and given statistics; `weight` and `bias` may be nullptr (1 and 0). */
+/** y from x and given statistics; `weight` and `bias` may be nullptr (1 and 0). Throws ValueError for an
+ * epilogue whose activation cannot be one. */
 void batch_norm_forward(Queue& queue, const Tensor& x, const Tensor& mean, const Tensor& invstd,
-                        const Tensor* weight, const Tensor* bias, const Tensor& y);
+                        const Tensor* weight, const Tensor* bias, const Tensor& y,
+                        const NormEpilogue& epilogue = {});
 
 /** batch_norm_statistics, then batch_norm_forward: what training calls. Keep mean and invstd for
  * batch_norm_backward. */
 void batch_norm_training_forward(Queue& queue, const Tensor& x, const Tensor* weight, const Tensor* bias,
                                  double eps, const RunningStatistics& running, const Tensor& y,
-                                 const Tensor& mean, const Tensor& invstd);
+                                 const Tensor& mean, const Tensor& invstd, const NormEpilogue& epilogue = {});
 
 /**
  * Gradients of batch_norm for the mean and invstd that the forward pass used. `training`: they are the
  * batch's own, so that dx passes through them; otherwise they are constants. Any of weight, dx, dweight,
- * dbias may be nullptr.
+ * dbias may be nullptr. `epilogue`: of a forward pass whose epilogue had an activation; where it had an
+ * addend alone, the addend's gradient is dy.
  */
 void batch_norm_backward(Queue& queue, const Tensor& dy, const Tensor& x, const Tensor& mean,
                          const Tensor& invstd, const Tensor* weight, bool training, const Tensor* dx,
-                         const Tensor* dweight, const Tensor* dbias);
+                         const Tensor* dweight, const Tensor* dbias,
+                         const NormEpilogueGradient& epilogue = {});
 
 }  // namespace dlprim

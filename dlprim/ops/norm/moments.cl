@@ -110,28 +110,34 @@ typedef struct {
   ACC dy, dy_x;
 } gradient_sums_t;
 
+// Leaves in `all`, gradient_sums_t, the sums over a plane: GRADIENT16(i) and GRADIENT(i) give dy[i … i + 15] and dy[i].
+#define PLANE_GRADIENT_SUMS(all, x, mean, plane, GRADIENT16, GRADIENT)                              \
+  all.dy = all.dy_x = 0;                                                                            \
+  for (int start = 0; start < (plane); start += BLOCK) {                                            \
+    const int stop = min(start + BLOCK, plane), whole = start + ((stop - start) & ~15);             \
+    REAL16 sum = 0, sum_x = 0;                                                                      \
+    for (int i = start; i < whole; i += 16) {                                                       \
+      const REAL16 g = GRADIENT16(i);                                                               \
+      sum += g;                                                                                     \
+      sum_x = fma(g, LOAD16(x, i) - (mean), sum_x);                                                 \
+    }                                                                                               \
+    REAL tail = 0, tail_x = 0;                                                                      \
+    for (int i = whole; i < stop; ++i) {                                                            \
+      const REAL g = GRADIENT(i);                                                                   \
+      tail += g;                                                                                    \
+      tail_x = fma(g, LOAD(x, i) - (mean), tail_x);                                                 \
+    }                                                                                               \
+    all.dy += (ACC)sum16(sum) + tail;                                                               \
+    all.dy_x += (ACC)sum16(sum_x) + tail_x;                                                         \
+  }
+
 // `weight`, of every element, may be null; it multiplies dy.
 inline gradient_sums_t plane_gradient_sums(const __global STORAGE *dy, const __global STORAGE *x,
                                            const __global STORAGE *weight, REAL mean, int plane) {
   gradient_sums_t all;
-  all.dy = all.dy_x = 0;
-  for (int start = 0; start < plane; start += BLOCK) {
-    const int stop = min(start + BLOCK, plane), whole = start + ((stop - start) & ~15);
-    REAL16 sum = 0, sum_x = 0;
-    for (int i = start; i < whole; i += 16) {
-      const REAL16 g = weight ? LOAD16(dy, i) * LOAD16(weight, i) : LOAD16(dy, i);
-      sum += g;
-      sum_x = fma(g, LOAD16(x, i) - mean, sum_x);
-    }
-    REAL tail = 0, tail_x = 0;
-    for (int i = whole; i < stop; ++i) {
-      const REAL g = weight ? LOAD(dy, i) * LOAD(weight, i) : LOAD(dy, i);
-      tail += g;
-      tail_x = fma(g, LOAD(x, i) - mean, tail_x);
-    }
-    all.dy += (ACC)sum16(sum) + tail;
-    all.dy_x += (ACC)sum16(sum_x) + tail_x;
-  }
+#define WEIGHTED16(i) (weight ? LOAD16(dy, i) * LOAD16(weight, i) : LOAD16(dy, i))
+#define WEIGHTED(i) (weight ? LOAD(dy, i) * LOAD(weight, i) : LOAD(dy, i))
+  PLANE_GRADIENT_SUMS(all, x, mean, plane, WEIGHTED16, WEIGHTED)
   return all;
 }
 
@@ -212,7 +218,8 @@ inline moments_t group_moments(moments_t mine, __local moments_t *shared) {
 }
 
 // Sums of DY(i) and DY(i) DISTANCE(i), the distance of x from its mean, VALUES, over i = first, first + step, … below end.
-#define ITEM_GRADIENT_SUMS(all, first, end, step, DY, DISTANCE)                                             \
+// KEEP(i, v) is done with each DY(i) once; DY(i) alone may be asked again for another item's i.
+#define ITEM_GRADIENT_SUMS(all, first, end, step, DY, DISTANCE, KEEP)                                       \
   for (uint from = first; from < (uint)(end); from += CHAIN * (step)) {                                     \
     VALUES sum = 0, sum_x = 0;                                                                              \
     for (uint some = from; some < (uint)(end) && some < from + CHAIN * (step); some += PER_ITEM * (step)) { \
@@ -223,12 +230,15 @@ inline moments_t group_moments(moments_t mine, __local moments_t *shared) {
       }                                                                                                     \
       UNROLL for (int k = 0; k < PER_ITEM; ++k)                                                             \
         if (IS_WITHIN(some, k, step, end)) {                                                                \
+          KEEP(some + k * (step), gradients[k])                                                             \
           sum += gradients[k];                                                                              \
           sum_x = fma(gradients[k], distances[k], sum_x);                                                   \
         }                                                                                                   \
     }                                                                                                       \
     all += (REAL2)(SUM_OF(sum), SUM_OF(sum_x));                                                             \
   }
+
+#define KEEP_NOTHING(i, v)
 
 inline REAL2 group_sums(REAL2 mine, __local REAL2 *shared) {
   const int lid = get_local_id(0), size = get_local_size(0);

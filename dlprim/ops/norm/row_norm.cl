@@ -203,7 +203,7 @@ __kernel void row_norm_forward(BUFFER(const STORAGE, x), const RowNormExtents e,
 #else
   __local REAL2 shared[MAX_GROUP];
   REAL2 mine = 0;
-  ITEM_GRADIENT_SUMS(mine, lid, e.n, size, VALUE, VALUE)
+  ITEM_GRADIENT_SUMS(mine, lid, e.n, size, VALUE, VALUE, KEEP_NOTHING)
   const statistics_t s =
       finish_statistics(0, (ACC)group_sums(mine, shared).y / e.n, eps, row, 0, invstd);
 #endif
@@ -234,7 +234,7 @@ __kernel void row_norm_backward(BUFFER(const STORAGE, dy), BUFFER(const STORAGE,
   REAL2 mine = 0;
 #define DY(i) (weight ? LOAD(dy, i) * LOAD(weight, WEIGHT_OF(i)) : LOAD(dy, i))
 #define DISTANCE(i) LOAD(x, i) - s.mean
-  ITEM_GRADIENT_SUMS(mine, lid, e.n, size, DY, DISTANCE)
+  ITEM_GRADIENT_SUMS(mine, lid, e.n, size, DY, DISTANCE, KEEP_NOTHING)
   const REAL2 sums = group_sums(mine, shared);
   const input_gradient_t r = finish_gradient(sums.x, sums.y, e.n, mean != 0, s.mean, s.scale);
   __global STORAGE* dx = dx_buffer + dx_start + row * e.n;

@@ -15,6 +15,18 @@ void bind_norm(const OperatorBinder& bind) {
       py::arg("running_mean"), py::arg("running_var"), py::arg("weight") = py::none(),
       py::arg("bias") = py::none(), py::arg("training") = false, py::arg("momentum") = 0.1,
       py::arg("eps") = 1e-5);
+  bind.function(
+      "batch_norm_activation",
+      [](const Tensor& input, const OptionalTensor& running_mean, const OptionalTensor& running_var,
+         const OptionalTensor& weight, const OptionalTensor& bias, bool training, double momentum, double eps,
+         const std::string& activation, const OptionalTensor& addend) {
+        return ocl::batch_norm_activation(input, or_none(running_mean), or_none(running_var), or_none(weight),
+                                          or_none(bias), training, momentum, eps, activation,
+                                          or_none(addend));
+      },
+      py::arg("running_mean"), py::arg("running_var"), py::arg("weight") = py::none(),
+      py::arg("bias") = py::none(), py::arg("training") = false, py::arg("momentum") = 0.1,
+      py::arg("eps") = 1e-5, py::arg("activation") = "relu", py::arg("addend") = py::none());
   using Sizes = std::vector<std::int64_t>;
   bind.function(
       "layer_norm",

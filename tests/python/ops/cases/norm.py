@@ -56,6 +56,31 @@ def batch_norm(draw):
     return case_of(function, x, mean, variance, weight, bias, gradcheck=not has_running)
 
 
+@cases("batch_norm_activation")
+def batch_norm_activation(draw):
+    shape = batches(draw)
+    x, (weight, bias) = spread(draw, shape), affine(draw, shape[1:2])
+    activation = draw.choice(["relu", "relu6", "hardsigmoid", "hardswish", "silu", ""])
+    training = draw.chance(0.5)
+    mean = None if training else draw.floats(shape[1:2], layout="contiguous")
+    variance = None if training else draw.floats(shape[1:2], 0.3, 3.0, layout="contiguous")
+    summed = (1, *shape[1:]) if draw.chance(0.2) else shape
+    addend = maybe(draw, lambda: draw.floats(summed, -2.0, 2.0, draw.choice(DENSE)))
+
+    def function(lib, x, mean, variance, weight, bias, addend):
+        running = [None if t is None else t.detach() for t in (mean, variance)]
+        given = (x, *running, weight, bias, training, 0.1, 1e-3)
+        functional = lib.nn.functional
+        if not is_torch(lib):
+            return functional.batch_norm_activation(*given, activation, addend)
+        y = functional.batch_norm(*given)
+        y = y if addend is None else y + addend
+        return getattr(functional, activation)(y) if activation else y
+
+    is_smooth = activation in ("silu", "")
+    return case_of(function, x, mean, variance, weight, bias, addend, gradcheck=training and is_smooth)
+
+
 @errors("batch_norm")
 def batch_norm_errors():
     def call(*shape, running=None, **options):

@@ -1,0 +1,63 @@
+#include "dlprim/ops/norm/norm_epilogue.h"
+
+#include <algorithm>
+#include <cctype>
+#include <string_view>
+#include <unordered_map>
+
+#include "dlprim/core/error.h"
+
+namespace dlprim {
+namespace {
+
+/** Whether all names in an expression are among the letters of `known`. */
+bool names_only(std::string_view expression, std::string_view known) {
+  for (std::size_t i = 0; i < expression.size(); ++i) {
+    const auto is_part = [&](std::size_t at) {
+      return at < expression.size() &&
+             (std::isalnum(static_cast<unsigned char>(expression[at])) || expression[at] == '_');
+    };
+    const bool starts = std::isalpha(static_cast<unsigned char>(expression[i])) && !(i > 0 && is_part(i - 1));
+    if (starts && (is_part(i + 1) || known.find(expression[i]) == std::string_view::npos)) return false;
+  }
+  return true;
+}
+
+/** An expression as the value of a macro among a compiler's options, which are parted by spaces. */
+const char* as_option(std::string expression) {
+  expression.erase(std::remove(expression.begin(), expression.end(), ' '), expression.end());
+  return interned(expression);
+}
+
+}  // namespace
+
+bool can_be_epilogue(const PointwiseOp& activation, bool has_addend) {
+  const std::vector<PointwiseOp>& table = pointwise_table();
+  if (&activation < table.data() || &activation >= table.data() + table.size()) return false;
+  const bool keeps_dtype = activation.types == TypeRule::Same || activation.types == TypeRule::Float;
+  return activation.inputs == 1 && activation.parameters.empty() && keeps_dtype &&
+         activation.differentiable() && names_only(activation.forward, "aT") &&
+         names_only(activation.gradients[0], has_addend ? "gyT" : "gayT");
+}
+
+void require_epilogue(const char* op, const PointwiseOp* activation, bool has_addend) {
+  if (activation && !can_be_epilogue(*activation, has_addend))
+    throw ValueError(concat(op, ": ", activation->name, " cannot follow in the norm's kernels",
+                            has_addend ? " behind an addend" : ""));
+}
+
+const Defines& epilogue_defines(const PointwiseOp* activation) {
+  static const auto& by_row = *[] {
+    auto* defines = new std::unordered_map<const PointwiseOp*, Defines>;
+    (*defines)[nullptr];
+    for (const PointwiseOp& row : pointwise_table())
+      if (can_be_epilogue(row, false))
+        (*defines)[&row]
+            .set("ACTIVATION", as_option(row.forward))
+            .set("ACTIVATION_GRADIENT", as_option(row.gradients[0]));
+    return defines;
+  }();
+  return by_row.at(activation);
+}
+
+}  // namespace dlprim

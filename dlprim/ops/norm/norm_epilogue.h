@@ -1,0 +1,40 @@
+#pragma once
+
+#include "dlprim/core/fields.h"
+#include "dlprim/ops/pointwise/pointwise.h"
+#include "dlprim/runtime/defines.h"
+
+namespace dlprim {
+
+/** What a norm's kernels make of a normalised value before they store it: y = activation(norm + addend). */
+struct NormEpilogue {
+  const Tensor* addend = nullptr;  // of the shape and dtype of the input
+  const PointwiseOp* activation = nullptr;
+  FIELDS(addend, activation)
+};
+
+/** What the gradient of an epilogue takes. Without an addend the activation's input is made again from x;
+ * behind one its gradient is told by y. */
+struct NormEpilogueGradient {
+  const PointwiseOp* activation = nullptr;
+  const Tensor* bias = nullptr;    // the norm's
+  const Tensor* y = nullptr;       // the result, where there was an addend
+  const Tensor* addend = nullptr;  // where its gradient goes
+  FIELDS(activation, bias, y, addend)
+};
+
+/**
+ * Whether a row of the pointwise table can be an epilogue's activation: one input, the dtype kept, no
+ * parameters, no helper functions (so that its expressions hold for OpenCL's vectors too) and, behind an
+ * addend, a gradient that y alone tells. relu and relu6 can; hardswish and hardsigmoid without an addend.
+ */
+bool can_be_epilogue(const PointwiseOp& activation, bool has_addend);
+
+/** Throws ValueError for an activation, which may be null, that cannot be one. */
+void require_epilogue(const char* op, const PointwiseOp* activation, bool has_addend);
+
+/** ACTIVATION and ACTIVATION_GRADIENT for norms' kernels: expressions over a, and over g, a and y. None for
+ * null. Precondition: can_be_epilogue. */
+const Defines& epilogue_defines(const PointwiseOp* activation);
+
+}  // namespace dlprim
