@@ -17,6 +17,10 @@
 #include "nn/hook_list.h"
 #include "nn/value.h"
 
+namespace dlprim {
+struct PointwiseOp;
+}
+
 namespace ocl {
 
 class Ownership;
@@ -109,6 +113,10 @@ class Module {
   /** The pre-hooks, `forward` in place of the module's own computation, the hooks. */
   Value with_hooks(Arguments arguments, const Forward& forward);
   bool has_hooks() const;
+
+  /** The row of the pointwise table that forward computes, without parameters; null for most modules, and for
+   * classes derived from one that has it: they may compute something else. */
+  virtual const dlprim::PointwiseOp* pointwise() const { return nullptr; }
 
   /** The class name without its namespace: "Conv2d". */
   virtual std::string name() const;

@@ -29,7 +29,7 @@ DenseLayer::DenseLayer(const DenseLayerOptions& o) : Composed(o) {
 }
 
 Tensor DenseLayer::forward(const Tensor& x) {
-  const Tensor features = conv2(relu2(norm2(conv1(relu1(norm1(x))))));
+  const Tensor features = conv2(norm_then(norm2, conv1(norm_then(norm1, x, relu1)), relu2));
   const double drop_rate = options().drop_rate();
   return drop_rate > 0 ? dropout(features, drop_rate, is_training()) : features;
 }

@@ -68,8 +68,9 @@ void ResNetBlock<Block>::add_downsample(const ResNetBlockOptions& o) {
 }
 
 template <class Block>
-Tensor ResNetBlock<Block>::joined(Tensor branch, const Tensor& x, const Child<ReLU>& relu) const {
-  return relu(branch.add_(this->through_optional("downsample", x)));
+Tensor ResNetBlock<Block>::joined(const Child<Module>& norm, const Tensor& branch, const Tensor& x,
+                                  const Child<ReLU>& relu) const {
+  return norm_then(norm, branch, relu, [&] { return this->through_optional("downsample", x); });
 }
 
 BasicBlock::BasicBlock(const ResNetBlockOptions& o) : ResNetBlock(o) {
@@ -87,7 +88,7 @@ BasicBlock::BasicBlock(const ResNetBlockOptions& o) : ResNetBlock(o) {
 }
 
 Tensor BasicBlock::forward(const Tensor& x) {
-  return joined(bn2(conv2(relu(bn1(conv1(x))))), x, relu);
+  return joined(bn2, conv2(norm_then(bn1, conv1(x), relu)), x, relu);
 }
 
 Bottleneck::Bottleneck(const ResNetBlockOptions& o) : ResNetBlock(o) {
@@ -112,7 +113,7 @@ Bottleneck::Bottleneck(const ResNetBlockOptions& o) : ResNetBlock(o) {
 }
 
 Tensor Bottleneck::forward(const Tensor& x) {
-  return joined(bn3(conv3(relu(bn2(conv2(relu(bn1(conv1(x)))))))), x, relu);
+  return joined(bn3, conv3(norm_then(bn2, conv2(norm_then(bn1, conv1(x), relu)), relu)), x, relu);
 }
 
 template <class Block>
@@ -149,7 +150,7 @@ ResNet::ResNet(const ResNetOptions& o) : Composed(o) {
 }
 
 Tensor ResNet::forward(const Tensor& x) {
-  const Tensor stem = maxpool(relu(bn1(conv1(x))));
+  const Tensor stem = maxpool(norm_then(bn1, conv1(x), relu));
   return fc(flatten(avgpool(layer4(layer3(layer2(layer1(stem))))), 1));
 }
 

@@ -27,8 +27,9 @@ class ResNetBlock : public Composed<Block, ResNetBlockOptions> {
   using Composed<Block, ResNetBlockOptions>::Composed;
   /** Adds the shortcut, registered last, as torchvision does. */
   void add_downsample(const ResNetBlockOptions& options);
-  /** relu(branch + shortcut of x) */
-  Tensor joined(Tensor branch, const Tensor& x, const Child<ReLU>& relu) const;
+  /** relu(norm(branch) + shortcut of x) */
+  Tensor joined(const Child<Module>& norm, const Tensor& branch, const Tensor& x,
+                const Child<ReLU>& relu) const;
 };
 
 /** torchvision's BasicBlock: two 3x3 convolutions; [N, inplanes, H, W] -> [N, planes, H / stride, W /

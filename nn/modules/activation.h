@@ -1,5 +1,7 @@
 #pragma once
 
+#include <typeinfo>
+
 #include "autograd/ops/activation.h"
 #include "autograd/ops/softmax.h"
 #include "nn/layer.h"
@@ -22,25 +24,33 @@ std::string activation_repr(const Options& options) {
   return text;
 }
 
+// What a class of its own whose forward is a row of the pointwise table has.
+#define POINTWISE_ROW(Class, function)                                      \
+  const dlprim::PointwiseOp* pointwise() const override {                   \
+    return typeid(*this) == typeid(Class) ? &row() : nullptr;               \
+  }                                                                         \
+                                                                            \
+ private:                                                                   \
+  static const dlprim::PointwiseOp& row() {                                 \
+    static const dlprim::PointwiseOp& op = dlprim::pointwise_op(#function); \
+    return op;                                                              \
+  }
+
 // torch.nn's activations, one class per row of activations.def.
-#define ACTIVATION(Class, function)                                           \
-  class Class : public Layer<Class, NoOptions> {                              \
-   public:                                                                    \
-    using Layer::Layer;                                                       \
-    Tensor forward(const Tensor& x) override {                                \
-      static const dlprim::PointwiseOp& op = dlprim::pointwise_op(#function); \
-      return activate(op, x, {}, false);                                      \
-    }                                                                         \
+#define ACTIVATION(Class, function)                                                    \
+  class Class : public Layer<Class, NoOptions> {                                       \
+   public:                                                                             \
+    using Layer::Layer;                                                                \
+    Tensor forward(const Tensor& x) override { return activate(row(), x, {}, false); } \
+    POINTWISE_ROW(Class, function)                                                     \
   };
-#define ACTIVATION_INPLACE(Class, function, shown)                                              \
-  class Class : public Layer<Class, InplaceOptions> {                                           \
-   public:                                                                                      \
-    using Layer::Layer;                                                                         \
-    Tensor forward(const Tensor& x) override {                                                  \
-      static const dlprim::PointwiseOp& op = dlprim::pointwise_op(#function);                   \
-      return activate(op, x, {}, options().inplace());                                          \
-    }                                                                                           \
-    std::string extra_repr() const override { return shown ? activation_repr(options()) : ""; } \
+#define ACTIVATION_INPLACE(Class, function, shown)                                                   \
+  class Class : public Layer<Class, InplaceOptions> {                                                \
+   public:                                                                                           \
+    using Layer::Layer;                                                                              \
+    Tensor forward(const Tensor& x) override { return activate(row(), x, {}, options().inplace()); } \
+    std::string extra_repr() const override { return shown ? activation_repr(options()) : ""; }      \
+    POINTWISE_ROW(Class, function)                                                                   \
   };
 #define ACTIVATION_P_INPLACE(Class, function, p, p0)                               \
   struct Class##Options {                                                          \
@@ -60,6 +70,7 @@ std::string activation_repr(const Options& options) {
     std::string extra_repr() const override { return activation_repr(options()); } \
   };
 #include "nn/modules/activations.def"
+#undef POINTWISE_ROW
 
 struct SoftplusOptions {
   OPTION(Scalar, beta) = 1.0;

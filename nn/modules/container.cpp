@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "nn/modules/norm.h"
 #include "nn/walk.h"
 
 namespace ocl::nn {
@@ -70,9 +71,15 @@ std::shared_ptr<Sequential> Sequential::slice(std::int64_t begin, std::int64_t e
 
 Tensor Sequential::forward(const Tensor& x) {
   Tensor y = x;
-  for (const auto& [child_name, module] : own_modules()) {
+  const Children children = own_modules();
+  for (std::size_t i = 0; i < children.size(); ++i) {
+    const auto& [child_name, module] = children[i];
     require<TypeError>(module != nullptr, "Sequential: there is no module under '", child_name, "'");
-    y = (*module)(y);
+    const Module* next = i + 1 < children.size() ? children[i + 1].second.get() : nullptr;
+    if (next && runs_as_one(*module, *next, false))
+      y = norm_then(*module, y, *children[++i].second);
+    else
+      y = (*module)(y);
   }
   return y;
 }

@@ -5,7 +5,9 @@
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/views.h"
 #include "autograd/tape/tape.h"
+#include "dlprim/ops/norm/norm_epilogue.h"
 #include "nn/init.h"
+#include "nn/module_scope.h"
 
 namespace ocl::nn {
 namespace {
@@ -48,7 +50,8 @@ void RunningNorm::reset_parameters() {
   fill_if_there(bias, 0);
 }
 
-Tensor RunningNorm::normalized_batch(const Tensor& x, const BatchNormOptions& o) {
+Tensor RunningNorm::normalized_batch(const Tensor& x, const BatchNormOptions& o,
+                                     const std::string& activation, const Tensor& addend) {
   const bool tracks = is_training() && o.track_running_stats();
   Tensor mean = held(running_mean), variance = held(running_var), seen = held(num_batches_tracked);
   const bool uses_batch = is_training() || (!mean.defined() && !variance.defined());
@@ -59,7 +62,10 @@ Tensor RunningNorm::normalized_batch(const Tensor& x, const BatchNormOptions& o)
     seen.add_(1);
     if (!o.momentum()) momentum = 1 / seen.item<double>();
   }
-  return batch_norm(x, mean, variance, held(weight), held(bias), uses_batch, momentum, o.eps());
+  if (activation.empty() && !addend.defined())
+    return batch_norm(x, mean, variance, held(weight), held(bias), uses_batch, momentum, o.eps());
+  return batch_norm_activation(x, mean, variance, held(weight), held(bias), uses_batch, momentum, o.eps(),
+                               activation, addend);
 }
 
 Tensor RunningNorm::normalized_items(const Tensor& x, const InstanceNormOptions& o, int item_rank) {
@@ -70,19 +76,41 @@ Tensor RunningNorm::normalized_items(const Tensor& x, const InstanceNormOptions&
                        o.eps());
 }
 
-Tensor BatchNorm1d::forward(const Tensor& x) {
+Tensor BatchNorm1d::forward_then(const Tensor& x, const std::string& activation, const Tensor& addend) {
   require_rank("BatchNorm1d", x, 2, 3);
-  return normalized_batch(x, options());
+  return normalized_batch(x, options(), activation, addend);
 }
 
-Tensor BatchNorm2d::forward(const Tensor& x) {
+Tensor BatchNorm2d::forward_then(const Tensor& x, const std::string& activation, const Tensor& addend) {
   require_rank("BatchNorm2d", x, 4, 4);
-  return normalized_batch(x, options());
+  return normalized_batch(x, options(), activation, addend);
 }
 
-Tensor BatchNorm3d::forward(const Tensor& x) {
+Tensor BatchNorm3d::forward_then(const Tensor& x, const std::string& activation, const Tensor& addend) {
   require_rank("BatchNorm3d", x, 5, 5);
-  return normalized_batch(x, options());
+  return normalized_batch(x, options(), activation, addend);
+}
+
+bool runs_as_one(const Module& norm, const Module& activation, bool has_addend) {
+  const auto* batch_norm = dynamic_cast<const BatchNorm*>(&norm);
+  const dlprim::PointwiseOp* row = batch_norm ? activation.pointwise() : nullptr;
+  return row && batch_norm->has_own_forward() && !norm.has_hooks() && !activation.has_hooks() &&
+         dlprim::can_be_epilogue(*row, has_addend);
+}
+
+Tensor norm_then(Module& norm, const Tensor& x, Module& activation, const MakeTensor& addend) {
+  if (!runs_as_one(norm, activation, addend != nullptr)) {
+    Tensor y = norm(x);
+    return activation(addend ? y.add_(addend()) : y);
+  }
+  const Tensor added = addend ? addend() : Tensor();
+  const ModuleScope entered(norm, [&] { return x; });
+  return dynamic_cast<BatchNorm&>(norm).forward_then(x, activation.pointwise()->name, added);
+}
+
+Tensor norm_then(const Child<Module>& norm, const Tensor& x, const Child<Module>& activation,
+                 const MakeTensor& addend) {
+  return norm_then(*norm.get(), x, *activation.get(), addend);
 }
 
 Tensor InstanceNorm1d::forward(const Tensor& x) {

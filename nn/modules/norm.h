@@ -1,5 +1,8 @@
 #pragma once
 
+#include <functional>
+#include <typeinfo>
+
 #include "nn/layer.h"
 
 namespace ocl::nn {
@@ -34,7 +37,8 @@ class RunningNorm : public Module {
   void make_tensors(const char* layer, const Options& o) {
     make_tensors(layer, o.num_features(), o.affine(), o.affine() && o.bias(), o.track_running_stats());
   }
-  Tensor normalized_batch(const Tensor& x, const BatchNormOptions& options);
+  Tensor normalized_batch(const Tensor& x, const BatchNormOptions& options, const std::string& activation,
+                          const Tensor& addend);
   Tensor normalized_items(const Tensor& x, const InstanceNormOptions& options, int item_rank);
 
  private:
@@ -42,14 +46,49 @@ class RunningNorm : public Module {
                     bool track_running_stats);
 };
 
+/** What BatchNorm1d, BatchNorm2d and BatchNorm3d are. */
+class BatchNorm : public RunningNorm {
+ public:
+  /** activation(forward(x) + addend), see ocl::batch_norm_activation. */
+  virtual Tensor forward_then(const Tensor& x, const std::string& activation, const Tensor& addend) = 0;
+  /** Whether forward is that of BatchNorm1d, 2d or 3d. */
+  virtual bool has_own_forward() const = 0;
+};
+
+/** The addend of norm_then, made when it is needed. */
+using MakeTensor = std::function<Tensor()>;
+
+/**
+ * activation(norm(x) + addend()), where there is an addend: as the modules called one after another, but in
+ * one pass over memory where the norm is a BatchNorm whose kernels can take the rest
+ * (ocl::batch_norm_activation) and neither module has hooks. The activation's own call is not heard of then.
+ */
+Tensor norm_then(Module& norm, const Tensor& x, Module& activation, const MakeTensor& addend = nullptr);
+Tensor norm_then(const Child<Module>& norm, const Tensor& x, const Child<Module>& activation,
+                 const MakeTensor& addend = nullptr);
+/** Whether norm_then would do so. */
+bool runs_as_one(const Module& norm, const Module& activation, bool has_addend);
+
 // torch.nn.BatchNorm1d over [N, C] or [N, C, L], BatchNorm2d over [N, C, H, W],
 // BatchNorm3d over [N, C, D, H, W]; see ocl::batch_norm.
+#define BATCH_NORM(Class)                                                                               \
+  class Class : public Layer<Class, BatchNormOptions, BatchNorm> {                                      \
+   public:                                                                                              \
+    explicit Class(const BatchNormOptions& options) : Layer(options) {                                  \
+      make_tensors(#Class, options);                                                                    \
+      initialize();                                                                                     \
+    }                                                                                                   \
+    Tensor forward(const Tensor& x) override { return forward_then(x, "", {}); }                        \
+    Tensor forward_then(const Tensor& x, const std::string& activation, const Tensor& addend) override; \
+    bool has_own_forward() const override { return typeid(*this) == typeid(Class); }                    \
+    std::string extra_repr() const override { return described(options(), held(bias).defined()); }      \
+  };
 // torch.nn.InstanceNorm1d over [N, C, L] or [C, L], InstanceNorm2d over [N, C, H, W] or [C, H, W]; see
 // ocl::instance_norm. Throw ValueError.
-#define RUNNING_NORM(Class, ClassOptions)                                                          \
-  class Class : public Layer<Class, ClassOptions, RunningNorm> {                                   \
+#define INSTANCE_NORM(Class)                                                                       \
+  class Class : public Layer<Class, InstanceNormOptions, RunningNorm> {                            \
    public:                                                                                         \
-    explicit Class(const ClassOptions& options) : Layer(options) {                                 \
+    explicit Class(const InstanceNormOptions& options) : Layer(options) {                          \
       make_tensors(#Class, options);                                                               \
       initialize();                                                                                \
     }                                                                                              \
@@ -63,12 +102,13 @@ std::string described(const Options& o, bool has_bias) {
                         ", affine=", repr_of(o.affine()), ", bias=", repr_of(has_bias),
                         ", track_running_stats=", repr_of(o.track_running_stats()));
 }
-RUNNING_NORM(BatchNorm1d, BatchNormOptions)
-RUNNING_NORM(BatchNorm2d, BatchNormOptions)
-RUNNING_NORM(BatchNorm3d, BatchNormOptions)
-RUNNING_NORM(InstanceNorm1d, InstanceNormOptions)
-RUNNING_NORM(InstanceNorm2d, InstanceNormOptions)
-#undef RUNNING_NORM
+BATCH_NORM(BatchNorm1d)
+BATCH_NORM(BatchNorm2d)
+BATCH_NORM(BatchNorm3d)
+INSTANCE_NORM(InstanceNorm1d)
+INSTANCE_NORM(InstanceNorm2d)
+#undef BATCH_NORM
+#undef INSTANCE_NORM
 
 struct LayerNormOptions {
   LayerNormOptions(std::vector<std::int64_t> normalized_shape = {})

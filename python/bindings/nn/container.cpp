@@ -2,6 +2,7 @@
 #include <set>
 
 #include "module_class.h"
+#include "nn/modules/norm.h"
 #include "nn/walk.h"
 
 namespace {
@@ -175,6 +176,34 @@ void def_sums(ContainerClass<Sequential>& sequential) {
     });
 }
 
+/** Whether calling the module calls its C++ class's forward: none of the object's own or put on the class. */
+bool has_bound_forward(const py::object& module) {
+  const py::object forward = module.attr("forward");
+  return PyMethod_Check(forward.ptr()) && PyMethod_GET_SELF(forward.ptr()) == module.ptr() &&
+         py::reinterpret_borrow<py::function>(forward).is_cpp_function();
+}
+
+/** Puts what both modules, called one after another, make of `input` in its place where that is one operator;
+ * else returns false. */
+bool run_as_one(const py::object& norm, const py::object& activation, py::object& input) {
+  using ocl::nn::Module;
+  if (!py::isinstance<Module>(norm) || !py::isinstance<Module>(activation) ||
+      !py::type::of(input).is(py::type::of<Tensor>()))
+    return false;
+  auto &first = norm.cast<Module&>(), &second = activation.cast<Module&>();
+  if (!ocl::nn::runs_as_one(first, second, false) || !has_bound_forward(norm) ||
+      !has_bound_forward(activation))
+    return false;
+  const Tensor x = input.cast<Tensor>();
+  Tensor y;
+  {
+    const PythonUnlocked unlocked;
+    y = ocl::nn::norm_then(first, x, second);
+  }
+  input = py::cast(y);
+  return true;
+}
+
 void bind_sequences(py::module_& m) {
   ContainerClass<Sequential> sequential(
       m, "Sequential",
@@ -210,7 +239,12 @@ void bind_sequences(py::module_& m) {
       .def(
           "forward",
           [](const py::object& self, py::object input) {
-            for (const auto& [name, child] : entries_of(self)) input = child(input);
+            const NamedObjects children = entries_of(self);
+            for (std::size_t i = 0; i < children.size(); ++i)
+              if (i + 1 < children.size() && run_as_one(children[i].second, children[i + 1].second, input))
+                ++i;
+              else
+                input = children[i].second(input);
             return input;
           },
           py::arg("input"));
