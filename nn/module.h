@@ -151,17 +151,17 @@ class Module {
   Child<M> child(const std::string& name) {
     return Child<M>(slot_for(name));
   }
-  /** Called with every output; what it returns, unless nothing, replaces the output. */
-  RemovableHandle register_forward_hook(ForwardHook hook);
+  /** Called with every output, unless it is idle; what it returns, unless nothing, replaces the output. */
+  RemovableHandle register_forward_hook(ForwardHook hook, IsIdle is_idle = nullptr);
   RemovableHandle register_forward_hook(TensorForwardHook hook);
   /** Called with the arguments of every call; those it returns replace them. */
-  RemovableHandle register_forward_pre_hook(ForwardPreHook hook);
+  RemovableHandle register_forward_pre_hook(ForwardPreHook hook, IsIdle is_idle = nullptr);
   RemovableHandle register_forward_pre_hook(TensorForwardPreHook hook);
   /**
    * Called in every backward while the module lives, with the gradients of the positional arguments and of
    * the output or outputs, undefined where there is none; what it returns replaces the former.
    */
-  RemovableHandle register_full_backward_hook(BackwardHook hook);
+  RemovableHandle register_full_backward_hook(BackwardHook hook, IsIdle is_idle = nullptr);
   RemovableHandle register_full_backward_hook(TensorBackwardHook hook);
   /** Called before a state dict is made, and when it holds the module's tensors and those below. */
   RemovableHandle register_state_dict_pre_hook(StateDictPreHook hook);

@@ -101,8 +101,8 @@ void Module::set_keeper(std::function<Foreign()> keeper) {
   keeper_ = std::move(keeper);
 }
 
-RemovableHandle Module::register_forward_hook(ForwardHook hook) {
-  return forward_hooks_.add(std::move(hook));
+RemovableHandle Module::register_forward_hook(ForwardHook hook, IsIdle is_idle) {
+  return forward_hooks_.add(std::move(hook), std::move(is_idle));
 }
 
 RemovableHandle Module::register_forward_hook(TensorForwardHook hook) {
@@ -112,8 +112,8 @@ RemovableHandle Module::register_forward_hook(TensorForwardHook hook) {
       }));
 }
 
-RemovableHandle Module::register_forward_pre_hook(ForwardPreHook hook) {
-  return forward_pre_hooks_.add(std::move(hook));
+RemovableHandle Module::register_forward_pre_hook(ForwardPreHook hook, IsIdle is_idle) {
+  return forward_pre_hooks_.add(std::move(hook), std::move(is_idle));
 }
 
 RemovableHandle Module::register_forward_pre_hook(TensorForwardPreHook hook) {
@@ -125,8 +125,8 @@ RemovableHandle Module::register_forward_pre_hook(TensorForwardPreHook hook) {
       }));
 }
 
-RemovableHandle Module::register_full_backward_hook(BackwardHook hook) {
-  return backward_hooks_.add(std::move(hook));
+RemovableHandle Module::register_full_backward_hook(BackwardHook hook, IsIdle is_idle) {
+  return backward_hooks_.add(std::move(hook), std::move(is_idle));
 }
 
 RemovableHandle Module::register_full_backward_hook(TensorBackwardHook hook) {

@@ -100,14 +100,28 @@ std::optional<ocl::TensorList> run_backward_hooks(Module& module, const ocl::Ten
   return replaced;
 }
 
+/** Whether the dict of that name is empty: its hooks are gone, but for C++'s. */
+IsIdle is_empty(const Module& module, const char* kind) {
+  return [held = &module, kind] {
+    const PythonLocked locked;
+    return hooks_of(half_of(*held), kind).empty();
+  };
+}
+
 const std::map<std::string, void (*)(Module&)>& bridges() {
   static const auto& all = *new std::map<std::string, void (*)(Module&)>{
-      {forward_hooks, [](Module& m) { m.register_forward_hook(Module::ForwardHook(&run_forward_hooks)); }},
+      {forward_hooks,
+       [](Module& m) {
+         m.register_forward_hook(Module::ForwardHook(&run_forward_hooks), is_empty(m, forward_hooks));
+       }},
       {forward_pre_hooks,
-       [](Module& m) { m.register_forward_pre_hook(Module::ForwardPreHook(&run_pre_hooks)); }},
+       [](Module& m) {
+         m.register_forward_pre_hook(Module::ForwardPreHook(&run_pre_hooks), is_empty(m, forward_pre_hooks));
+       }},
       {backward_hooks,
        [](Module& m) {
-         m.register_full_backward_hook(Module::BackwardHook(&run_backward_hooks));
+         m.register_full_backward_hook(Module::BackwardHook(&run_backward_hooks),
+                                       is_empty(m, backward_hooks));
          m.set_keeper([held = &m] {
            const PythonLocked locked;
            return foreign(half_of(*held));

@@ -114,6 +114,20 @@ TEST_F(Modules, ForwardHooks) {
   EXPECT_EQ(identity(full({}, 3)).item(), 6);
 }
 
+TEST_F(Modules, IdleHooksAreNotCalled) {
+  nn::Identity identity;
+  bool is_idle = true;
+  const nn::Module::ForwardHook adds = [](nn::Module&, const nn::Arguments&, const nn::Value& y) {
+    return nn::Value(y.tensor("y") + 1);
+  };
+  identity.register_forward_hook(adds, [&] { return is_idle; });
+  EXPECT_FALSE(identity.has_hooks());
+  EXPECT_EQ(identity(full({}, 3)).item(), 3);
+  is_idle = false;
+  EXPECT_TRUE(identity.has_hooks());
+  EXPECT_EQ(identity(full({}, 3)).item(), 4);
+}
+
 TEST_F(Modules, PreHooksAndRemoval) {
   nn::Identity identity;
   nn::RemovableHandle doubles =
