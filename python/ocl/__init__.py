@@ -12,14 +12,14 @@ from ocl._C import *  # noqa: F403  (the C++ library's functions and classes, ea
 from ocl._C import DeviceError, KernelBuildError, OutOfMemoryError, Tensor, device, dtype
 
 from ocl import autograd, copying, fx, implementations, jit  # isort: skip  # noqa: F401
-from ocl import linalg, nn, ops, optim, profiler, serialization, utils  # isort: skip
+from ocl import linalg, nn, ops, optim, profiler, serialization  # isort: skip
 from ocl.autograd import enable_grad, inference_mode, is_inference_mode_enabled, no_grad, set_grad_enabled
 from ocl.host_random import manual_seed, manual_seed_all
 from ocl.serialization import load, save
 from ocl.type_info import finfo, iinfo
 
 if TYPE_CHECKING:
-    from ocl import datasets, models, transforms  # noqa: F401
+    from ocl import datasets, models, transforms, utils  # noqa: F401
 
 float = float32 = _C.float32
 double = float64 = _C.float64
@@ -41,8 +41,8 @@ def _assert(condition: object, message: str) -> None:
     assert condition, message
 
 
-# Imported when first asked for: a quarter of the import goes into the first two, and the last needs Pillow.
-_LATE = ("datasets", "models", "transforms")
+# Imported when first asked for: half of the import would go into them, and transforms need Pillow.
+_LATE = ("datasets", "models", "transforms", "utils")
 
 
 def __getattr__(name):

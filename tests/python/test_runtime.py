@@ -22,11 +22,11 @@ MIB = 1 << 20
 def test_what_few_programs_need_is_imported_when_asked_for():
     processes.run("""
 import sys, ocl
-late = {f"ocl.{name}" for name in ("datasets", "models", "transforms")}
+late = {f"ocl.{name}" for name in ("datasets", "models", "transforms", "utils")}
 assert not late & set(sys.modules) and {name[4:] for name in late} <= set(dir(ocl))
 assert ocl.datasets.MNIST and ocl.models.resnet18 and {"ocl.datasets", "ocl.models"} <= set(sys.modules)
 from ocl import transforms
-assert transforms is ocl.transforms
+assert transforms is ocl.transforms and ocl.utils.data.DataLoader
 """)
 
 
