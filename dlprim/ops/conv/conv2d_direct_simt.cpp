@@ -16,12 +16,9 @@ bool can_take(const DeviceInfo& device, const Problem&) {
   return !device.runs_cpu_kernels();
 }
 
-// Tiles of 64 x 64 results waste more than a plain sum costs when a group has few rows. An estimate.
 template <class Problem>
-double cost_of_direct(const DeviceInfo&, const Problem& p) {
-  const ConvSizes& sizes = p.sizes;
-  const bool narrow = sizes.groups > 1 && std::min(sizes.in_channels, sizes.out_channels) < 4;
-  return p.sizes.multiply_adds() * (narrow ? 0.5 : 16);
+double cost(const DeviceInfo&, const Problem& p) {
+  return cost_of_direct_conv(p.sizes);
 }
 
 /** Launches a kernel with an item for each of `result`. */
@@ -62,6 +59,10 @@ void backward_weight_direct(Queue& queue, const ConvBackwardWeightProblem& p) {
 
 }  // namespace
 
+double cost_of_direct_conv(const ConvSizes& p) {
+  return p.multiply_adds() * (p.has_narrow_groups() ? 0.5 : 16);
+}
+
 ConvShape conv_shape(const ConvSizes& p) {
   const auto narrow = [](std::int64_t n) { return kernel_int(n, "conv2d", "a size"); };
   // The kernels number the pixels of all images.
@@ -79,13 +80,13 @@ void sum_weight_parts(Queue& queue, const Tensor& partials, const Tensor& dw) {
 }
 
 ConvForward conv2d_forward_simt_direct() {
-  return {"simt_direct", can_take, cost_of_direct, forward_direct};
+  return {"simt_direct", can_take, cost, forward_direct};
 }
 ConvBackwardData conv2d_backward_data_simt_direct() {
-  return {"simt_direct", can_take, cost_of_direct, backward_data_direct};
+  return {"simt_direct", can_take, cost, backward_data_direct};
 }
 ConvBackwardWeight conv2d_backward_weight_simt_direct() {
-  return {"simt_direct", can_take, cost_of_direct, backward_weight_direct};
+  return {"simt_direct", can_take, cost, backward_weight_direct};
 }
 
 }  // namespace dlprim

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "dlprim/core/precision.h"
@@ -20,6 +21,8 @@ struct ConvSizes {
   std::int64_t out_pixels() const { return out_size[0] * out_size[1]; }
   std::int64_t in_pixels() const { return size[0] * size[1]; }
   std::int64_t taps() const { return kernel[0] * kernel[1]; }
+  /** Whether tiles of products would waste more than plain sums cost. An estimate. */
+  bool has_narrow_groups() const { return groups > 1 && std::min(in_channels, out_channels) < 4; }
   /** Of the forward pass; the other directions have as many where the stride is 1. */
   double multiply_adds() const {
     return static_cast<double>(images * groups * out_pixels()) *
@@ -27,6 +30,8 @@ struct ConvSizes {
   }
 };
 
+/** What simt_direct costs in each direction. */
+double cost_of_direct_conv(const ConvSizes& sizes);
 /** As the kernels of a GPU get them. Throws ValueError where they count more than an int holds. */
 ConvShape conv_shape(const ConvSizes& sizes);
 /** On a GPU: dw = the sum of partials [parts, dw.numel()]. */
@@ -79,11 +84,15 @@ ConvBackwardData conv2d_backward_data_cpu_scatter();
 ConvBackwardWeight conv2d_backward_weight_cpu_tiles();
 ConvBackwardWeight conv2d_backward_weight_cpu_direct();
 
-// The others. Products: one for each of product_tiles, operands are gathered where they lie; direct: an item
-// a result (or a group a weight).
+// The others. Products: one for each of product_tiles, operands are gathered where they lie; strip: an item
+// some results of a plane, for groups too narrow for tiles and small windows; direct: an item a result (or a
+// group a weight).
 std::array<ConvForward, product_tile_count> conv2d_forward_products();
 std::array<ConvBackwardData, product_tile_count> conv2d_backward_data_products();
 std::array<ConvBackwardWeight, product_tile_count> conv2d_backward_weight_products();
+ConvForward conv2d_forward_simt_strip();
+ConvBackwardData conv2d_backward_data_simt_strip();
+ConvBackwardWeight conv2d_backward_weight_simt_strip();
 ConvForward conv2d_forward_simt_direct();
 ConvBackwardData conv2d_backward_data_simt_direct();
 ConvBackwardWeight conv2d_backward_weight_simt_direct();

@@ -159,11 +159,13 @@ __kernel void weight_direct(BUFFER(const STORAGE, dy), BUFFER(const REAL, x), BU
         for (int w = 0; w < out_w; w += LANES) {
           const long at = start + (long)h * out_w + w;
           const bool last = w + LANES >= out_w;
-          const VEC gradient = load_gradients(dy_buffer + dy_start + at, out_w - w, at + LANES <= all_gradients,
-                                              last ? keep_tail : keep_all);
+          const MASK keep = last ? keep_tail : keep_all;
+          const VEC gradient = load_gradients(dy_buffer + dy_start + at, out_w - w, at + LANES <= all_gradients, keep);
+          // Lanes behind the row meet pixels of others: 0 times infinity would count.
 #pragma unroll
           for (int t = 0; t < TAPS; ++t)
-            sums[t] = MULTIPLY_ADD(gradient, VLOAD(0, pixels + offset[t] + h * s.row_length + w), sums[t]);
+            sums[t] = select(
+                sums[t], MULTIPLY_ADD(gradient, VLOAD(0, pixels + offset[t] + h * s.row_length + w), sums[t]), keep);
         }
 #pragma unroll
       for (int t = 0; t < TAPS; ++t) totals[t] += sums[t];

@@ -16,6 +16,16 @@ typedef struct {
 // Work items that sum weights of a narrow group, and how many weights each.
 enum { CONV_WEIGHT_ITEMS = 128, CONV_WEIGHT_TAPS = 9 };
 
+// A convolution of narrow groups, or its gradient by the input: an item computes a block of STRIP_ROWS *
+// STRIP_COLUMNS results of a plane.
+typedef struct {
+  cl_int images, groups, rows, channels;  // rows: results of a group; channels: of a group, to sum over
+  cl_int source_h, source_w, result_h, result_w;
+  cl_int row_filters, channel_filters;          // from a result's filters to the next one's, and a channel's
+  cl_int blocks_h, blocks_w, first_h, first_w;  // of a plane; the first block's first result, and
+  cl_int start_h, start_w;                      // the place in the source that offset 0 of its window means
+} ConvStrip;
+
 // A convolution as a product that gathers its right operand: a result at (h, w) of phase (p, q), at h *
 // phases_h + p of its plane, meets, at tap kh, row h * step_h + (start_h + p + kh * tap_h) / phases_h of the
 // source where that division leaves nothing; columns likewise. A convolution has one phase; its gradient by

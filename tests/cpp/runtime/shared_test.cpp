@@ -51,6 +51,7 @@ const SharedStruct shared_structs[] = {
     OF_REAL("ops/box/box_shared.h", KernelRegions, out),
     PLAIN("ops/conv/conv_shared.h", ConvShape, dilation_w),
     PLAIN("ops/conv/conv_shared.h", ConvGather, padded_depth),
+    PLAIN("ops/conv/conv_shared.h", ConvStrip, start_w),
     PLAIN("ops/conv/conv_shared.h", Stencil, y_base),
     PLAIN("ops/conv/conv_shared.h", Scatter, slice),
     PLAIN("ops/gemm/gemm_cpu_shared.h", GemmCpuSizes, is_transposed),

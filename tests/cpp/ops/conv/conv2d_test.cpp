@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "dlprim/core/error.h"
 #include "support/implementations.h"
@@ -111,6 +112,9 @@ const std::vector<Case>& cases() {
       {{2, 20, 19, 18}, {20, 1, 3, 3}, {{1, 1}, {1, 1}, {1, 1}, 20}},
       {{2, 6, 19, 18}, {12, 1, 5, 3}, {{2, 2}, {1, 1}, {1, 1}, 6}},
       {{1, 6, 19, 35}, {6, 1, 3, 3}, {{1, 1}, {2, 2}, {2, 2}, 6}},
+      {{2, 6, 20, 21}, {6, 1, 5, 5}, {{2, 2}, {2, 2}, {1, 1}, 6}},
+      {{1, 9, 23, 17}, {9, 1, 7, 7}, {{1, 1}, {3, 3}, {1, 1}, 9}},
+      {{2, 6, 13, 14}, {4, 3, 3, 2}, {{3, 2}, {2, 1}, {2, 3}, 2}},
       {{70, 7, 1, 1}, {9, 7, 1, 1}},
       {{40, 7, 3, 3}, {9, 7, 3, 3}},
       {{2, 3, 5, 700}, {5, 3, 1, 3}},
@@ -151,6 +155,24 @@ void check_random_geometries(int count, unsigned seed) {
 
 TEST(Conv2d, RandomGeometries) {
   check_random_geometries(60, 12345);
+}
+
+// Rows and columns behind the last window, and results that only fill up a kernel's blocks.
+TEST(Conv2d, WhatNoWindowMeetsDoesNotCount) {
+  const auto check_narrow = [] {
+    constexpr std::int64_t channels = 3, side = 8, used = 7, results = 3;
+    std::vector<float> x(2 * channels * side * side, 1.0F);
+    for (std::size_t i = 0; i < x.size(); ++i)
+      if (i % side >= used || i / side % side >= used) x[i] = std::numeric_limits<float>::infinity();
+    const std::vector<float> dy(2 * channels * results * results, 1.0F);
+    const Conv2dGeometry g{{2, 2}, {0, 0}, {1, 1}, channels};
+    const Tensor tx = upload(x, {2, channels, side, side}), tdy = upload(dy, {2, channels, results, results}),
+                 dw = Tensor::empty(device(), {channels, 1, 3, 3}, DType::float32);
+    conv2d_backward_weight(device().queue(), tdy, tx, g, dw);
+    for (const float value : download<float>(dw)) EXPECT_EQ(value, 2.0F * results * results);
+  };
+  check_narrow();
+  for_each_implementation("conv2d_backward_weight", check_narrow);
 }
 
 TEST(Conv2d, EveryImplementation) {
