@@ -16,9 +16,15 @@ double largest_floating(DType dtype) {
       return 0x1.fep127;
     case DType::float32:
       return FLT_MAX;
-    default:
+    case DType::float64:
       return DBL_MAX;
+    case DType::int64:
+    case DType::int32:
+    case DType::uint8:
+    case DType::boolean:
+      break;
   }
+  throw TypeError(concat(name(dtype), " is no floating dtype"));
 }
 
 bool holds(DType dtype, const Scalar& value) {
@@ -42,9 +48,15 @@ std::pair<std::int64_t, std::int64_t> integer_range(DType dtype) {
       return {0, UINT8_MAX};
     case DType::int32:
       return {INT32_MIN, INT32_MAX};
-    default:
+    case DType::int64:
       return {INT64_MIN, INT64_MAX};
+    case DType::float32:
+    case DType::float64:
+    case DType::float16:
+    case DType::bfloat16:
+      break;
   }
+  throw TypeError(concat(name(dtype), " is no dtype of integers"));
 }
 
 void require_holds(const char* op, DType dtype, const Scalar& value) {

@@ -32,6 +32,7 @@ namespace dlprim {
 /** One way to compute the problems of a family. */
 template <class Problem>
 struct Implementation {
+  /** What needs some kind of device says so: a name holds "cpu", "simt", "tensor" or "group" (of warps). */
   const char* name;
   /** Whether it can: the device, the dtype, the precision, the layout, sizes. */
   bool (*can_take)(const DeviceInfo& device, const Problem& problem);
@@ -62,7 +63,7 @@ class ImplementationFamily {
   const char* implementation(int i) const { return names_[static_cast<std::size_t>(i)]; }
 
  protected:
-  static constexpr int most = 16;
+  static constexpr int most = 32;  // bits of what is barred
 
   explicit ImplementationFamily(const char* name) : name_(name) {}
   ~ImplementationFamily() = default;

@@ -1,4 +1,4 @@
-#include <set>
+#include <algorithm>
 
 #include <pybind11/typing.h>
 
@@ -268,8 +268,13 @@ Tensor tensor_of(const py::object& data, const std::optional<DType>& dtype,
   py::array array = numpy.attr("asarray")(free, py::arg("order") = "C");
   if (!typed && array.dtype().kind() == 'f') array = array.attr("astype")("float32");
   std::string type = py::str(array.dtype().attr("name"));
-  static const std::set<std::string> supported{"float32", "float64", "float16", "int64",
-                                               "int32",   "uint8",   "bool"};
+  static const std::vector<std::string> supported = [] {
+    std::vector<std::string> names;
+    for (int i = 0; i < dlprim::dtype_count; ++i)
+      if (static_cast<DType>(i) != DType::bfloat16)  // NumPy has none
+        names.emplace_back(name(static_cast<DType>(i)));
+    return names;
+  }();
   // NumPy would make numbers of texts and of None.
   const bool is_numeric = std::string("OUSMm").find(array.dtype().kind()) == std::string::npos;
   if (dtype && is_numeric && *dtype != DType::bfloat16 && type != name(*dtype)) {
@@ -277,10 +282,12 @@ Tensor tensor_of(const py::object& data, const std::optional<DType>& dtype,
     array = array.attr("astype")(name(*dtype));
     type = name(*dtype);
   }
-  if (!supported.count(type))
-    throw ocl::TypeError(
-        "tensor: an array of dtype " + type +
-        " has no dtype here; convert it first (float32 float64 float16 int64 int32 uint8 bool)");
+  if (std::find(supported.begin(), supported.end(), type) == supported.end()) {
+    std::string known;
+    for (const std::string& one : supported) known += (known.empty() ? "" : " ") + one;
+    throw ocl::TypeError("tensor: an array of dtype " + type + " has no dtype here; convert it first (" +
+                         known + ")");
+  }
   array = numpy.attr("ascontiguousarray")(array).attr("reshape")(array.attr("shape"));
   const ocl::Shape shape(array.shape(), array.shape() + array.ndim());
   const DType own = dlprim::dtype_from_name(type);

@@ -46,9 +46,12 @@ std::int64_t whole_numbers_end(DType dtype) {
       return (std::int64_t{1} << 8) + 1;
     case DType::int64:
       return INT64_MAX;
-    default:
-      return integer_range(dtype).second + 1;
+    case DType::int32:
+    case DType::uint8:
+    case DType::boolean:
+      break;
   }
+  return integer_range(dtype).second + 1;
 }
 
 void require_permutation(const char* op, std::int64_t n, DType dtype) {

@@ -103,7 +103,7 @@ static index_t offset_of(const index_t linear, const index_t *size, const index_
     case RESULT_int64: STORE_int64((__global long *)(p), at, value); break;                  \
     case RESULT_int32: STORE_int32((__global int *)(p), at, value); break;                   \
     case RESULT_uint8: STORE_uint8((__global uchar *)(p), at, value); break;                 \
-    default: STORE_bool((__global uchar *)(p), at, value);                                   \
+    case RESULT_bool: STORE_bool((__global uchar *)(p), at, value); break;                   \
   }
 #if HAS_FP64
 #define STORE_AS_FLOAT64(p, at, value) \

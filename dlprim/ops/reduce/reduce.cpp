@@ -146,6 +146,7 @@ std::string source_of(const ReductionOp& row, bool indexed, DType input, bool wi
   define("LANES", cpu_lanes);
   define("COLUMN_VECTORS", column_vectors);
   define("IS_INDEXED", indexed);
+  static_assert(dtype_count == 8, "a case for every DType in STORE_AS of reduce.cl");
   for (int dtype = 0; dtype < dtype_count; ++dtype)
     define(concat("RESULT_", name(static_cast<DType>(dtype))).c_str(), dtype);
   return text + expanded_source("ops/pointwise/functions.cl") + expanded_source("ops/reduce/reduce.cl");

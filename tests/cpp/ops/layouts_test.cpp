@@ -53,7 +53,8 @@ TEST(LayoutCases, AreThereForEveryFunction) {
   EXPECT_GT(functions.size(), 50u) << "no sources in " << DLPRIM_SOURCES;
   for (const std::string& function : functions)
     EXPECT_TRUE(cases.count(function)) << function << " has no case in tests/cpp/ops/layouts";
-  EXPECT_EQ(cases.size(), functions.size()) << "a case of a function that is no more";
+  for (const std::string& function : cases)
+    EXPECT_TRUE(functions.count(function)) << function << " has a case, and is no more";
 }
 
 }  // namespace
