@@ -1,0 +1,51 @@
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <array>
+
+#include "dlprim/core/precision.h"
+#include "tensors.h"
+
+/** \file What PyTorch hands to kernels, as dlprim takes it. */
+
+namespace torch_ocl {
+
+/** Calls `write(tensor)` with a contiguous dlprim tensor that ends up in `out`. */
+template <class Write>
+const at::Tensor& into(const at::Tensor& out, const Write& write) {
+  if (out.is_contiguous()) {
+    write(raw(out));
+  } else {
+    const at::Tensor there = at::empty_like(out, c10::MemoryFormat::Contiguous);
+    write(raw(there));
+    out.copy_(there);
+  }
+  return out;
+}
+
+/** A contiguous tensor, or none, that dlprim gets as a pointer. */
+class Optional {
+ public:
+  Optional(const std::optional<at::Tensor>& given) {
+    if (!given || !given->defined()) return;
+    contiguous_ = given->contiguous();
+    raw_ = raw(contiguous_);
+  }
+  const dlprim::Tensor* get() const { return raw_.defined() ? &raw_ : nullptr; }
+
+ private:
+  at::Tensor contiguous_;
+  dlprim::Tensor raw_;
+};
+
+/** Height and width of an argument that may give one number for both. */
+inline std::array<int, 2> pair_of(c10::IntArrayRef values) {
+  TORCH_CHECK(values.size() == 1 || values.size() == 2, "expected one or two numbers, got ", values);
+  return {static_cast<int>(values.front()), static_cast<int>(values.back())};
+}
+
+/** What torch.set_float32_matmul_precision says now. */
+dlprim::MatmulPrecision matmul_precision();
+
+}  // namespace torch_ocl

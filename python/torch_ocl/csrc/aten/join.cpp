@@ -1,0 +1,22 @@
+#include <torch/library.h>
+
+#include "arguments.h"
+#include "dlprim/ops/join/cat.h"
+
+namespace torch_ocl {
+namespace {
+
+at::Tensor& cat(const at::ITensorListRef& tensors, std::int64_t dim, at::Tensor& out) {
+  if (out.numel() == 0) return out;
+  std::vector<dlprim::Tensor> parts;
+  for (const at::Tensor& part : tensors) parts.push_back(raw(part));
+  into(out, [&](const dlprim::Tensor& y) { dlprim::cat(y.device().queue(), parts, dim, y); });
+  return out;
+}
+
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("cat.out", &cat);
+}
+
+}  // namespace
+}  // namespace torch_ocl

@@ -1,0 +1,234 @@
+#include <ATen/MemoryOverlap.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/native/Resize.h>
+#include <torch/library.h>
+
+#include <unordered_map>
+
+#include "dlprim/ops/pointwise/pointwise.h"
+#include "tensors.h"
+
+/** \file Every row of dlprim's pointwise table whose name is an operator of aten, in all forms of it: a row
+ * serves the functional operator, the one that writes to `out` and the one in place, with tensors and
+ * numbers. */
+
+namespace torch_ocl {
+namespace {
+
+/** How a form's arguments become a row's. */
+struct Form {
+  const dlprim::PointwiseOp* row;
+  std::vector<std::size_t> inputs;  // places of the arguments
+  std::vector<int> parameters;      // of the row's parameters, -1: its default
+  enum class Result { fresh, out, in_place } result;
+  std::size_t out = 0;  // its place
+};
+
+bool is_number(c10::TypePtr type) {
+  if (const auto optional = type->cast<c10::OptionalType>()) type = optional->getElementType();
+  for (const auto kind :
+       {c10::TypeKind::NumberType, c10::TypeKind::FloatType, c10::TypeKind::IntType, c10::TypeKind::BoolType})
+    if (type->kind() == kind) return true;
+  return false;
+}
+
+bool is_operand(const c10::Argument& argument) {
+  const auto kind = argument.type()->kind();
+  return kind == c10::TypeKind::TensorType || kind == c10::TypeKind::NumberType;
+}
+
+/** The form of a schema, if it is one of the row's. */
+std::optional<Form> form_of(const dlprim::PointwiseOp& row, const c10::FunctionSchema& schema) {
+  Form form{&row, {}, std::vector<int>(row.parameters.size(), -1), Form::Result::fresh, 0};
+  const auto& arguments = schema.arguments();
+  if (schema.returns().size() != 1 || schema.returns()[0].type()->kind() != c10::TypeKind::TensorType)
+    return std::nullopt;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const c10::Argument& argument = arguments[i];
+    if (argument.is_out()) {
+      form.result = Form::Result::out;
+      form.out = i;
+      continue;
+    }
+    std::size_t p = 0;
+    while (p < row.parameters.size() && row.parameters[p].name != argument.name()) ++p;
+    if (p < row.parameters.size()) {
+      if (!is_number(argument.type())) return std::nullopt;
+      form.parameters[p] = static_cast<int>(i);
+      continue;
+    }
+    if (!is_operand(argument) || form.inputs.size() == static_cast<std::size_t>(row.inputs))
+      return std::nullopt;
+    if (argument.alias_info() && argument.alias_info()->isWrite()) {
+      form.result = Form::Result::in_place;
+      form.out = i;
+    }
+    form.inputs.push_back(i);
+  }
+  if (form.inputs.size() != static_cast<std::size_t>(row.inputs)) return std::nullopt;
+  return form;
+}
+
+dlprim::PointwiseOperand operand_of(const c10::IValue& value, c10::Device device) {
+  if (!value.isTensor()) return scalar_of(value.toScalar());
+  const at::Tensor& tensor = value.toTensor();
+  if (!tensor.is_cpu() || tensor.dim() > 0) return raw(tensor);
+  if (tensor.unsafeGetTensorImpl()->is_wrapped_number()) return scalar_of(tensor.item());
+  return raw(tensor.to(device));
+}
+
+/** Where `result` is, with what the row makes of the inputs. */
+void compute(const dlprim::PointwiseOp& row, const dlprim::PointwiseResult& made,
+             std::vector<dlprim::PointwiseOperand> inputs, const std::vector<dlprim::Scalar>& parameters,
+             const at::Tensor& result) {
+  for (dlprim::PointwiseOperand& input : inputs)
+    if (auto* tensor = std::get_if<dlprim::Tensor>(&input)) *tensor = tensor->expanded(made.shape);
+  dlprim::pointwise(device_under(result).queue(), dlprim::forward_expression(row), made.compute, inputs,
+                    parameters, {raw(result)});
+}
+
+/** The row's parameters: the arguments at those places, or their defaults. */
+template <class Argument>
+std::vector<dlprim::Scalar> parameters_of(const dlprim::PointwiseOp& row, const std::vector<int>& places,
+                                          const Argument& argument) {
+  std::vector<dlprim::Scalar> parameters;
+  for (std::size_t p = 0; p < places.size(); ++p) {
+    const bool is_given = places[p] >= 0 && !argument(static_cast<std::size_t>(places[p])).isNone();
+    parameters.push_back(is_given ? scalar_of(argument(static_cast<std::size_t>(places[p])).toScalar())
+                                  : dlprim::Scalar(row.parameters[p].default_value));
+  }
+  return parameters;
+}
+
+class Kernel final : public c10::OperatorKernel {
+ public:
+  explicit Kernel(Form form) : form_(std::move(form)) {}
+
+  void operator()(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::Stack* stack) {
+    const std::size_t count = op.schema().arguments().size(), base = stack->size() - count;
+    const auto argument = [&](std::size_t i) -> const c10::IValue& { return (*stack)[base + i]; };
+    std::optional<c10::Device> device;
+    for (const std::size_t i : form_.inputs)
+      if (argument(i).isTensor() && argument(i).toTensor().is_privateuseone())
+        device = argument(i).toTensor().device();
+    TORCH_CHECK(device, form_.row->name, ": no input lies on an ocl device");
+    std::vector<dlprim::PointwiseOperand> inputs;
+    for (const std::size_t i : form_.inputs) inputs.push_back(operand_of(argument(i), *device));
+    const std::vector<dlprim::Scalar> parameters = parameters_of(*form_.row, form_.parameters, argument);
+    const dlprim::PointwiseResult made = dlprim::pointwise_result(*form_.row, inputs, parameters);
+    at::Tensor result;
+    if (form_.result == Form::Result::fresh) {
+      result = empty(device_of(device->index()), made.shape, made.strides, made.dtype);
+    } else {
+      result = argument(form_.out).toTensor();
+      TORCH_CHECK(c10::canCast(type_of(made.dtype), result.scalar_type()), "result type ",
+                  type_of(made.dtype), " can't be cast to the desired output type ", result.scalar_type());
+      if (form_.result == Form::Result::out)
+        at::native::resize_output(result, sizes_of(made.shape));
+      else
+        TORCH_CHECK(result.sizes() == sizes_of(made.shape), "output with shape ", result.sizes(),
+                    " doesn't match the broadcast shape ", sizes_of(made.shape));
+      at::assert_no_internal_overlap(result);
+      for (const std::size_t i : form_.inputs)
+        if (argument(i).isTensor()) at::assert_no_partial_overlap(result, argument(i).toTensor());
+    }
+    if (result.numel() > 0) compute(*form_.row, made, std::move(inputs), parameters, result);
+    torch::jit::drop(*stack, count);
+    torch::jit::push(*stack, std::move(result));
+  }
+
+ private:
+  Form form_;
+};
+
+/** How the arguments of `<row>_backward` become a row's gradient. */
+struct BackwardForm {
+  const dlprim::PointwiseOp* row;
+  std::size_t gradient = 0, out = 0;
+  int x = -1, y = -1;  // places of the input and of the result, those that are there
+  std::vector<int> parameters;
+};
+
+std::optional<BackwardForm> backward_form_of(const dlprim::PointwiseOp& row,
+                                             const c10::FunctionSchema& schema) {
+  if (row.inputs != 1 || !row.differentiable()) return std::nullopt;
+  BackwardForm form{&row, 0, 0, -1, -1, std::vector<int>(row.parameters.size(), -1)};
+  bool has_out = false;
+  const auto& arguments = schema.arguments();
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& name = arguments[i].name();
+    std::size_t p = 0;
+    while (p < row.parameters.size() && row.parameters[p].name != name) ++p;
+    if (arguments[i].is_out()) {
+      form.out = i;
+      has_out = true;
+    } else if (p < row.parameters.size()) {
+      form.parameters[p] = static_cast<int>(i);
+    } else if (name == "grad_output") {
+      form.gradient = i;
+    } else if (name == "self") {
+      form.x = static_cast<int>(i);
+    } else if (name == "output") {
+      form.y = static_cast<int>(i);
+    } else {
+      return std::nullopt;
+    }
+  }
+  const bool lacks_x = form.x < 0 && dlprim::uses_variable(row.gradients[0], "a");
+  const bool lacks_y = form.y < 0 && dlprim::uses_variable(row.gradients[0], "y");
+  return has_out && !lacks_x && !lacks_y ? std::optional(form) : std::nullopt;
+}
+
+/** PyTorch makes the functional form of these from the one with `out`. */
+class BackwardKernel final : public c10::OperatorKernel {
+ public:
+  explicit BackwardKernel(BackwardForm form) : form_(std::move(form)) {}
+
+  void operator()(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::Stack* stack) {
+    const std::size_t count = op.schema().arguments().size(), base = stack->size() - count;
+    const auto argument = [&](std::size_t i) -> const c10::IValue& { return (*stack)[base + i]; };
+    at::Tensor out = argument(form_.out).toTensor();
+    const dlprim::Dims shape = dims_of(out.sizes());
+    const auto tensor_at = [&](int place) {
+      return place < 0 ? dlprim::Tensor()
+                       : raw(argument(static_cast<std::size_t>(place)).toTensor()).expanded(shape);
+    };
+    if (out.numel() > 0)
+      dlprim::pointwise_backward(device_under(out).queue(), *form_.row,
+                                 tensor_at(static_cast<int>(form_.gradient)), {tensor_at(form_.x)},
+                                 parameters_of(*form_.row, form_.parameters, argument), tensor_at(form_.y),
+                                 {raw(out)});
+    torch::jit::drop(*stack, count);
+    torch::jit::push(*stack, std::move(out));
+  }
+
+ private:
+  BackwardForm form_;
+};
+
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  auto& dispatcher = c10::Dispatcher::singleton();
+  std::unordered_map<std::string, const dlprim::PointwiseOp*> rows, gradients;
+  for (const dlprim::PointwiseOp& row : dlprim::pointwise_table()) {
+    rows["aten::" + row.name] = &row;
+    rows["aten::" + row.name + "_"] = &row;
+    gradients["aten::" + row.name + "_backward"] = &row;
+  }
+  for (const c10::OperatorName& name : dispatcher.getAllOpNames()) {
+    const auto row = rows.find(name.name), gradient = gradients.find(name.name);
+    if (row == rows.end() && gradient == gradients.end()) continue;
+    const auto op = dispatcher.findSchema(name);
+    // Operators that are made of others have their derivative from those.
+    if (!op || op->hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd)) continue;
+    if (gradient != gradients.end()) {
+      if (std::optional<BackwardForm> form = backward_form_of(*gradient->second, op->schema()))
+        m.impl(toString(name).c_str(),
+               torch::CppFunction::makeFromBoxedFunctor(std::make_unique<BackwardKernel>(std::move(*form))));
+    } else if (std::optional<Form> form = form_of(*row->second, op->schema()))
+      m.impl(toString(name).c_str(),
+             torch::CppFunction::makeFromBoxedFunctor(std::make_unique<Kernel>(std::move(*form))));
+  }
+}
+
+}  // namespace
+}  // namespace torch_ocl

@@ -1,0 +1,103 @@
+#include <torch/library.h>
+
+#include "arguments.h"
+#include "dlprim/ops/pool/avg_pool2d.h"
+#include "dlprim/ops/pool/max_pool2d.h"
+
+namespace torch_ocl {
+namespace {
+
+dlprim::Pool2dGeometry geometry_of(c10::IntArrayRef kernel, c10::IntArrayRef stride, c10::IntArrayRef padding,
+                                   c10::IntArrayRef dilation, bool ceil_mode) {
+  dlprim::Pool2dGeometry g;
+  g.kernel = pair_of(kernel);
+  g.stride = stride.empty() ? g.kernel : pair_of(stride);
+  g.padding = pair_of(padding);
+  g.dilation = pair_of(dilation);
+  g.ceil_mode = ceil_mode;
+  return g;
+}
+
+std::tuple<at::Tensor&, at::Tensor&> max_pool2d(const at::Tensor& self, c10::IntArrayRef kernel,
+                                                c10::IntArrayRef stride, c10::IntArrayRef padding,
+                                                c10::IntArrayRef dilation, bool ceil_mode, at::Tensor& out,
+                                                at::Tensor& indices) {
+  if (out.numel() == 0) return {out, indices};
+  const at::Tensor x = self.contiguous(), places = at::empty(out.sizes(), x.options().dtype(c10::kInt));
+  const dlprim::Tensor raw_places = raw(places);
+  into(out, [&](const dlprim::Tensor& y) {
+    dlprim::max_pool2d_forward(y.device().queue(), raw(x),
+                               geometry_of(kernel, stride, padding, dilation, ceil_mode), y, &raw_places);
+  });
+  indices.copy_(places);
+  return {out, indices};
+}
+
+at::Tensor& max_pool2d_backward(const at::Tensor& grad, const at::Tensor&, c10::IntArrayRef kernel,
+                                c10::IntArrayRef stride, c10::IntArrayRef padding, c10::IntArrayRef dilation,
+                                bool ceil_mode, const at::Tensor& indices, at::Tensor& out) {
+  if (out.numel() == 0) return out;
+  const at::Tensor g = grad.contiguous(), places = indices.to(c10::kInt).contiguous();
+  into(out, [&](const dlprim::Tensor& dx) {
+    dlprim::max_pool2d_backward(dx.device().queue(), raw(g), raw(places),
+                                geometry_of(kernel, stride, padding, dilation, ceil_mode), dx);
+  });
+  return out;
+}
+
+dlprim::AveragePoolDivisor divisor_of(bool count_include_pad, std::optional<std::int64_t> divisor_override) {
+  return {count_include_pad, divisor_override.value_or(0)};
+}
+
+at::Tensor& avg_pool2d(const at::Tensor& self, c10::IntArrayRef kernel, c10::IntArrayRef stride,
+                       c10::IntArrayRef padding, bool ceil_mode, bool count_include_pad,
+                       std::optional<std::int64_t> divisor_override, at::Tensor& out) {
+  if (out.numel() == 0) return out;
+  const at::Tensor x = self.contiguous();
+  into(out, [&](const dlprim::Tensor& y) {
+    dlprim::avg_pool2d_forward(y.device().queue(), raw(x), geometry_of(kernel, stride, padding, 1, ceil_mode),
+                               divisor_of(count_include_pad, divisor_override), y);
+  });
+  return out;
+}
+
+at::Tensor& avg_pool2d_backward(const at::Tensor& grad, const at::Tensor&, c10::IntArrayRef kernel,
+                                c10::IntArrayRef stride, c10::IntArrayRef padding, bool ceil_mode,
+                                bool count_include_pad, std::optional<std::int64_t> divisor_override,
+                                at::Tensor& out) {
+  if (out.numel() == 0) return out;
+  const at::Tensor g = grad.contiguous();
+  into(out, [&](const dlprim::Tensor& dx) {
+    dlprim::avg_pool2d_backward(dx.device().queue(), raw(g),
+                                geometry_of(kernel, stride, padding, 1, ceil_mode),
+                                divisor_of(count_include_pad, divisor_override), dx);
+  });
+  return out;
+}
+
+at::Tensor adaptive_avg_pool2d(const at::Tensor& self, c10::IntArrayRef size) {
+  const at::Tensor x = self.contiguous();
+  const dlprim::Dims shape =
+      dlprim::adaptive_pool2d_output_shape("adaptive_avg_pool2d", raw(x).shape, {size.front(), size.back()});
+  const at::Tensor y = at::empty(sizes_of(shape), x.options());
+  if (y.numel() > 0) dlprim::adaptive_avg_pool2d_forward(device_under(x).queue(), raw(x), raw(y));
+  return y;
+}
+
+at::Tensor adaptive_avg_pool2d_backward(const at::Tensor& grad, const at::Tensor& self) {
+  const at::Tensor g = grad.contiguous(), dx = at::empty(self.sizes(), self.options());
+  if (dx.numel() > 0) dlprim::adaptive_avg_pool2d_backward(device_under(g).queue(), raw(g), raw(dx));
+  return dx;
+}
+
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("avg_pool2d.out", &avg_pool2d);
+  m.impl("avg_pool2d_backward.grad_input", &avg_pool2d_backward);
+  m.impl("_adaptive_avg_pool2d", &adaptive_avg_pool2d);
+  m.impl("_adaptive_avg_pool2d_backward", &adaptive_avg_pool2d_backward);
+  m.impl("max_pool2d_with_indices.out", &max_pool2d);
+  m.impl("max_pool2d_with_indices_backward.grad_input", &max_pool2d_backward);
+}
+
+}  // namespace
+}  // namespace torch_ocl

@@ -1,0 +1,141 @@
+"""PyTorch on ocl devices, against PyTorch on the CPU."""
+
+import copy
+import io
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("torch_ocl", reason="NOT TESTED: torch_ocl is not installed (docs/pytorch.md)")
+F = torch.nn.functional
+
+
+@pytest.fixture(autouse=True)
+def no_fallback(monkeypatch):
+    monkeypatch.setenv("TORCH_OCL_FALLBACK", "error")
+    torch.manual_seed(0)
+
+
+def assert_close(ours, theirs):
+    torch.testing.assert_close(ours.detach().cpu(), theirs.detach(), rtol=2e-5, atol=2e-5)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.bool])
+def test_copies_keep_every_bit(dtype):
+    x = torch.randint(0, 2, (3, 5, 4)).to(dtype)
+    there = x.to("ocl:0")
+    assert there.device == torch.device("ocl:0")
+    for view in (lambda t: t, lambda t: t[1:, ::2], lambda t: t.permute(2, 0, 1), lambda t: t[:0]):
+        assert torch.equal(view(there).cpu(), view(x))
+    there[1:, ::2] = x[:2, :3].to("ocl")
+    x[1:, ::2] = x[:2, :3].clone()
+    assert torch.equal(there.cpu(), x)
+
+
+def test_saved_tensors_come_back():
+    x = torch.randn(3, 4)
+    file = io.BytesIO()
+    torch.save(x.to("ocl"), file)
+    for location in (None, "cpu"):
+        file.seek(0)
+        loaded = torch.load(file, map_location=location)
+        assert loaded.device.type == (location or "ocl")
+        assert torch.equal(loaded.cpu(), x)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, y: x + 2 * y,
+        lambda x, y: torch.add(x, y, alpha=3) / (y.abs() + 1),
+        lambda x, y: F.relu(x) * torch.sigmoid(y) - torch.tanh(x),
+        lambda x, y: F.gelu(x) + F.gelu(y, approximate="tanh") + F.hardswish(x) + F.relu6(4 * x),
+        lambda x, y: torch.clamp(x, -0.5) + F.silu(y),
+        lambda x, y: torch.where(x > 0, x, y).exp(),
+        lambda x, y: torch.softmax(x, 1) + torch.log_softmax(y, -1),
+        lambda x, y: torch.cat([x, y.expand(3, 4)], 1).mean(0),
+        lambda x, y: x @ x.t() + x.sum(1, keepdim=True),
+        lambda x, y: F.layer_norm(x, (4,), y, y),
+    ],
+)
+def test_functions_and_gradients(function):
+    x, y = torch.randn(3, 4), torch.randn(4)
+    theirs = [t.clone().requires_grad_(True) for t in (x, y)]
+    ours = [t.to("ocl").requires_grad_(True) for t in (x, y)]
+    expected, actual = function(*theirs), function(*ours)
+    assert_close(actual, expected)
+    weights = torch.randn(expected.shape)
+    (expected * weights).sum().backward()
+    (actual * weights.to("ocl")).sum().backward()
+    for a, e in zip(ours, theirs, strict=True):
+        assert (a.grad is None) == (e.grad is None)
+        if a.grad is not None:
+            assert_close(a.grad, e.grad)
+
+
+def test_in_place_and_out():
+    x, y = torch.randn(3, 4), torch.randn(3, 4)
+    a, b = x.to("ocl"), y.to("ocl")
+    out = torch.empty(0, device="ocl")
+    torch.mul(a, b, out=out)
+    assert_close(out, x * y)
+    a.t().add_(b.t()).sub_(1)
+    assert_close(a, x + y - 1)
+    with pytest.raises(RuntimeError, match="can't be cast"):
+        torch.zeros(3, dtype=torch.int64, device="ocl").add_(0.5)
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = torch.nn.Sequential(
+            torch.nn.Conv2d(1, 8, 3),
+            torch.nn.BatchNorm2d(8),
+            torch.nn.ReLU(),
+            torch.nn.Conv2d(8, 8, 3, padding=1, groups=8),
+            torch.nn.MaxPool2d(2),
+            torch.nn.AvgPool2d(3, 2, 1),
+            torch.nn.Flatten(),
+            torch.nn.Linear(8 * 7 * 7, 10),
+        )
+
+    def forward(self, x):
+        return F.log_softmax(self.layers(x), 1)
+
+
+def test_training_follows_the_cpu():
+    theirs = Net()
+    ours = copy.deepcopy(theirs).to("ocl")
+    x, target = torch.randn(8, 1, 28, 28), torch.randint(0, 10, (8,))
+    optimizers = [torch.optim.SGD(net.parameters(), 0.1, momentum=0.9) for net in (theirs, ours)]
+    for _ in range(5):
+        losses = []
+        for net, optimizer, device in zip((theirs, ours), optimizers, ("cpu", "ocl"), strict=True):
+            optimizer.zero_grad()
+            loss = F.nll_loss(net(x.to(device)), target.to(device))
+            loss.backward()
+            optimizer.step()
+            losses.append(loss)
+        assert_close(losses[1], losses[0])
+    for (name, a), e in zip(ours.state_dict().items(), theirs.state_dict().values(), strict=True):
+        torch.testing.assert_close(a.cpu(), e, rtol=1e-3, atol=1e-3, msg=name)
+
+
+def test_what_has_no_kernel_says_so(monkeypatch):
+    x = torch.randn(5, device="cpu").to("ocl")
+    with pytest.raises(NotImplementedError, match=r"aten::cumprod.* has no kernel for ocl devices"):
+        torch.cumprod(x, 0)
+    monkeypatch.setenv("TORCH_OCL_FALLBACK", "warn")
+    with pytest.warns(UserWarning, match=r"aten::cumprod.* runs on the CPU"):
+        y = torch.cumprod(x, 0)
+    assert_close(y, torch.cumprod(x.cpu(), 0))
+    monkeypatch.setenv("TORCH_OCL_FALLBACK", "maybe")
+    with pytest.raises(ValueError, match="TORCH_OCL_FALLBACK must be"):
+        torch.cumprod(x, 0)
+
+
+def test_what_there_is_not():
+    with pytest.raises(TypeError, match="no dtype"):
+        torch.zeros(3, dtype=torch.complex64, device="ocl")
+    with pytest.raises(RuntimeError, match="ocl:99"):
+        torch.zeros(3, device="ocl:99")
