@@ -6,7 +6,7 @@ import io
 import pytest
 
 torch = pytest.importorskip("torch")
-pytest.importorskip("torch_ocl", reason="NOT TESTED: torch_ocl is not installed (docs/pytorch.md)")
+pytest.importorskip("torch_ocl._C", reason="NOT TESTED: torch_ocl is not installed (docs/pytorch.md)")
 F = torch.nn.functional
 
 
