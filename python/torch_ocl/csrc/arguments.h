@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ATen/ATen.h>
+#include <ATen/native/Resize.h>
 
 #include <array>
 
@@ -10,6 +11,8 @@
 /** \file What PyTorch hands to kernels, as dlprim takes it. */
 
 namespace torch_ocl {
+
+// Kernels for `out=` get the caller's tensor as it is: each begins with at::native::resize_output.
 
 /** Calls `write(tensor)` with a contiguous dlprim tensor that ends up in `out`. */
 template <class Write>

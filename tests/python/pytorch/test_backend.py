@@ -85,6 +85,27 @@ def test_in_place_and_out():
         torch.zeros(3, dtype=torch.int64, device="ocl").add_(0.5)
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x, **out: torch.mm(x, x.t(), **out),
+        lambda x, **out: torch.addmm(x[0, :3], x, x.t(), **out),
+        lambda x, **out: torch.sum(x, 1, keepdim=True, **out),
+        lambda x, **out: torch.mean(x, (0, 1), **out),
+        lambda x, **out: torch.amax(x, 0, **out),
+        lambda x, **out: torch.cat([x, x[:1]], **out),
+        lambda x, **out: torch.softmax(x, 1, **out),
+        lambda x, **out: torch._C._nn.gelu(x, **out),
+        lambda x, **out: torch._C._nn.avg_pool2d(x[None], 2, **out),
+    ],
+)
+def test_an_empty_out_gets_the_shape(call):
+    x = torch.randn(3, 4)
+    out = torch.empty(0, device="ocl")
+    call(x.to("ocl"), out=out)
+    assert_close(out, call(x))
+
+
 class Net(torch.nn.Module):
     def __init__(self):
         super().__init__()

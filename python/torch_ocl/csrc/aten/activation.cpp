@@ -10,6 +10,7 @@ namespace {
 
 /** out = the row of self, in out's shape and dtype. */
 void activate(std::string_view row, const at::Tensor& self, const at::Tensor& out) {
+  at::native::resize_output(out, self.sizes());
   if (out.numel() == 0) return;
   const dlprim::PointwiseOp& op = dlprim::pointwise_op(row);
   const dlprim::Tensor y = raw(out);
@@ -18,6 +19,7 @@ void activate(std::string_view row, const at::Tensor& self, const at::Tensor& ou
 
 void gradient(std::string_view row, const at::Tensor& grad, const at::Tensor& self,
               const std::vector<dlprim::Scalar>& parameters, const at::Tensor& out) {
+  at::native::resize_output(out, self.sizes());
   if (out.numel() == 0) return;
   dlprim::pointwise_backward(device_under(out).queue(), dlprim::pointwise_op(row), raw(grad), {raw(self)},
                              parameters, dlprim::Tensor(), {raw(out)});

@@ -7,9 +7,10 @@ namespace torch_ocl {
 namespace {
 
 at::Tensor& cat(const at::ITensorListRef& tensors, std::int64_t dim, at::Tensor& out) {
-  if (out.numel() == 0) return out;
   std::vector<dlprim::Tensor> parts;
   for (const at::Tensor& part : tensors) parts.push_back(raw(part));
+  at::native::resize_output(out, sizes_of(dlprim::cat_result(parts, dim).shape));
+  if (out.numel() == 0) return out;
   into(out, [&](const dlprim::Tensor& y) { dlprim::cat(y.device().queue(), parts, dim, y); });
   return out;
 }

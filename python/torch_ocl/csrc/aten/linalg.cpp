@@ -13,7 +13,17 @@ void multiply(const at::Tensor& a, const at::Tensor& b, const at::Tensor& out, d
   dlprim::gemm(device_under(out).queue(), raw(a), raw(b), raw(out), alpha, beta, bias, matmul_precision());
 }
 
+/** Gives `out` the shape of a @ b. */
+void resize_for_product(const at::Tensor& a, const at::Tensor& b, const at::Tensor& out) {
+  TORCH_CHECK(a.dim() >= 2 && a.dim() == b.dim(), "expected two matrices or two batches of them, got shapes ",
+              a.sizes(), " and ", b.sizes());
+  std::vector<std::int64_t> shape = a.sizes().vec();
+  shape.back() = b.size(-1);
+  at::native::resize_output(out, shape);
+}
+
 at::Tensor& product_into(const at::Tensor& a, const at::Tensor& b, at::Tensor& out) {
+  resize_for_product(a, b, out);
   const bool is_direct = out.is_contiguous() && !out.is_alias_of(a) && !out.is_alias_of(b);
   const at::Tensor there = is_direct ? out : at::empty_like(out, c10::MemoryFormat::Contiguous);
   multiply(a, b, there, 1, 0);
@@ -23,6 +33,7 @@ at::Tensor& product_into(const at::Tensor& a, const at::Tensor& b, at::Tensor& o
 
 at::Tensor& sum_and_product_into(const at::Tensor& self, const at::Tensor& a, const at::Tensor& b,
                                  const c10::Scalar& beta, const c10::Scalar& alpha, at::Tensor& out) {
+  resize_for_product(a, b, out);
   const double scale = alpha.toDouble(), kept = beta.toDouble();
   const bool is_direct = out.is_contiguous() && !out.is_alias_of(a) && !out.is_alias_of(b) &&
                          (out.is_same(self) || !out.is_alias_of(self));

@@ -13,6 +13,7 @@ using SoftmaxBackward = void (*)(dlprim::Queue&, const dlprim::Tensor&, const dl
 
 template <Softmax compute>
 at::Tensor& softmax(const at::Tensor& self, std::int64_t dim, bool half_to_float, at::Tensor& out) {
+  at::native::resize_output(out, self.sizes());
   const at::Tensor x = (half_to_float ? self.to(c10::kFloat) : self).contiguous();
   if (out.numel() > 0)
     into(out, [&](const dlprim::Tensor& y) { compute(y.device().queue(), raw(x), dim, y); });
@@ -22,6 +23,7 @@ at::Tensor& softmax(const at::Tensor& self, std::int64_t dim, bool half_to_float
 template <SoftmaxBackward compute>
 at::Tensor& softmax_backward(const at::Tensor& grad, const at::Tensor& output, std::int64_t dim,
                              c10::ScalarType type, at::Tensor& out) {
+  at::native::resize_output(out, grad.sizes());
   if (out.numel() == 0) return out;
   const at::Tensor g = grad.contiguous(), y = output.contiguous();
   at::Tensor made = out.is_contiguous() && type == g.scalar_type() ? out : at::empty_like(g);
@@ -40,6 +42,9 @@ std::tuple<at::Tensor&, at::Tensor&> nll_loss(const at::Tensor& self, const at::
                                               const std::optional<at::Tensor>& weight, std::int64_t reduction,
                                               std::int64_t ignore_index, at::Tensor& output,
                                               at::Tensor& total_weight) {
+  const dlprim::Dims shape = dlprim::class_loss_shape(dims_of(self.sizes()), reduction_of(reduction));
+  at::native::resize_output(output, sizes_of(shape));
+  at::native::resize_output(total_weight, {});
   const at::Tensor x = self.contiguous(), t = target.to(c10::kLong).contiguous();
   const at::Tensor total =
       at::empty({}, x.options().dtype(type_of(dlprim::compute_dtype(dtype_of(x.scalar_type())))));
@@ -54,6 +59,7 @@ std::tuple<at::Tensor&, at::Tensor&> nll_loss(const at::Tensor& self, const at::
 at::Tensor& nll_loss_backward(const at::Tensor& grad, const at::Tensor& self, const at::Tensor& target,
                               const std::optional<at::Tensor>& weight, std::int64_t reduction,
                               std::int64_t ignore_index, const at::Tensor& total_weight, at::Tensor& out) {
+  at::native::resize_output(out, self.sizes());
   const at::Tensor g = grad.contiguous(), t = target.to(c10::kLong).contiguous();
   const at::Tensor total =
       total_weight.to(type_of(dlprim::compute_dtype(dtype_of(self.scalar_type())))).contiguous();

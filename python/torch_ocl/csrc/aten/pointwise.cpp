@@ -188,6 +188,7 @@ class BackwardKernel final : public c10::OperatorKernel {
     const std::size_t count = op.schema().arguments().size(), base = stack->size() - count;
     const auto argument = [&](std::size_t i) -> const c10::IValue& { return (*stack)[base + i]; };
     at::Tensor out = argument(form_.out).toTensor();
+    at::native::resize_output(out, argument(form_.gradient).toTensor().sizes());
     const dlprim::Dims shape = dims_of(out.sizes());
     const auto tensor_at = [&](int place) {
       return place < 0 ? dlprim::Tensor()

@@ -22,20 +22,24 @@ std::tuple<at::Tensor&, at::Tensor&> max_pool2d(const at::Tensor& self, c10::Int
                                                 c10::IntArrayRef stride, c10::IntArrayRef padding,
                                                 c10::IntArrayRef dilation, bool ceil_mode, at::Tensor& out,
                                                 at::Tensor& indices) {
+  const dlprim::Pool2dGeometry geometry = geometry_of(kernel, stride, padding, dilation, ceil_mode);
+  const dlprim::Dims shape = dlprim::pool2d_output_shape("max_pool2d", dims_of(self.sizes()), geometry);
+  at::native::resize_output(out, sizes_of(shape));
+  at::native::resize_output(indices, sizes_of(shape));
   if (out.numel() == 0) return {out, indices};
   const at::Tensor x = self.contiguous(), places = at::empty(out.sizes(), x.options().dtype(c10::kInt));
   const dlprim::Tensor raw_places = raw(places);
   into(out, [&](const dlprim::Tensor& y) {
-    dlprim::max_pool2d_forward(y.device().queue(), raw(x),
-                               geometry_of(kernel, stride, padding, dilation, ceil_mode), y, &raw_places);
+    dlprim::max_pool2d_forward(y.device().queue(), raw(x), geometry, y, &raw_places);
   });
   indices.copy_(places);
   return {out, indices};
 }
 
-at::Tensor& max_pool2d_backward(const at::Tensor& grad, const at::Tensor&, c10::IntArrayRef kernel,
+at::Tensor& max_pool2d_backward(const at::Tensor& grad, const at::Tensor& self, c10::IntArrayRef kernel,
                                 c10::IntArrayRef stride, c10::IntArrayRef padding, c10::IntArrayRef dilation,
                                 bool ceil_mode, const at::Tensor& indices, at::Tensor& out) {
+  at::native::resize_output(out, self.sizes());
   if (out.numel() == 0) return out;
   const at::Tensor g = grad.contiguous(), places = indices.to(c10::kInt).contiguous();
   into(out, [&](const dlprim::Tensor& dx) {
@@ -52,19 +56,23 @@ dlprim::AveragePoolDivisor divisor_of(bool count_include_pad, std::optional<std:
 at::Tensor& avg_pool2d(const at::Tensor& self, c10::IntArrayRef kernel, c10::IntArrayRef stride,
                        c10::IntArrayRef padding, bool ceil_mode, bool count_include_pad,
                        std::optional<std::int64_t> divisor_override, at::Tensor& out) {
+  const dlprim::Pool2dGeometry geometry = geometry_of(kernel, stride, padding, 1, ceil_mode);
+  const dlprim::Dims shape = dlprim::pool2d_output_shape("avg_pool2d", dims_of(self.sizes()), geometry);
+  at::native::resize_output(out, sizes_of(shape));
   if (out.numel() == 0) return out;
   const at::Tensor x = self.contiguous();
   into(out, [&](const dlprim::Tensor& y) {
-    dlprim::avg_pool2d_forward(y.device().queue(), raw(x), geometry_of(kernel, stride, padding, 1, ceil_mode),
+    dlprim::avg_pool2d_forward(y.device().queue(), raw(x), geometry,
                                divisor_of(count_include_pad, divisor_override), y);
   });
   return out;
 }
 
-at::Tensor& avg_pool2d_backward(const at::Tensor& grad, const at::Tensor&, c10::IntArrayRef kernel,
+at::Tensor& avg_pool2d_backward(const at::Tensor& grad, const at::Tensor& self, c10::IntArrayRef kernel,
                                 c10::IntArrayRef stride, c10::IntArrayRef padding, bool ceil_mode,
                                 bool count_include_pad, std::optional<std::int64_t> divisor_override,
                                 at::Tensor& out) {
+  at::native::resize_output(out, self.sizes());
   if (out.numel() == 0) return out;
   const at::Tensor g = grad.contiguous();
   into(out, [&](const dlprim::Tensor& dx) {

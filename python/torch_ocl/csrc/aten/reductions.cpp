@@ -6,26 +6,28 @@
 namespace torch_ocl {
 namespace {
 
-void reduce_into(const char* row, const at::Tensor& self, c10::OptionalIntArrayRef dims,
+void reduce_into(const char* row, const at::Tensor& self, c10::OptionalIntArrayRef dims, bool keepdim,
                  const at::Tensor& out) {
-  if (out.numel() == 0) return;
   const std::vector<std::int64_t> list = dims ? dims->vec() : std::vector<std::int64_t>();
   const dlprim::Tensor x = raw(self);
+  const dlprim::DimMask mask = dlprim::dim_mask(list, x.rank(), row);
+  at::native::resize_output(out, sizes_of(dlprim::reduced_shape(x.shape, mask, keepdim)));
+  if (out.numel() == 0) return;
   into(out, [&](const dlprim::Tensor& y) {
-    dlprim::reduce(y.device().queue(), dlprim::reduction(row), x, dlprim::dim_mask(list, x.rank(), row), y);
+    dlprim::reduce(y.device().queue(), dlprim::reduction(row), x, mask, y);
   });
 }
 
 template <const char* row>
-at::Tensor& with_dtype(const at::Tensor& self, c10::OptionalIntArrayRef dims, bool,
+at::Tensor& with_dtype(const at::Tensor& self, c10::OptionalIntArrayRef dims, bool keepdim,
                        std::optional<c10::ScalarType> dtype, at::Tensor& out) {
-  reduce_into(row, dtype ? self.to(*dtype) : self, dims, out);
+  reduce_into(row, dtype ? self.to(*dtype) : self, dims, keepdim, out);
   return out;
 }
 
 template <const char* row>
-at::Tensor& plain(const at::Tensor& self, c10::IntArrayRef dims, bool, at::Tensor& out) {
-  reduce_into(row, self, dims, out);
+at::Tensor& plain(const at::Tensor& self, c10::IntArrayRef dims, bool keepdim, at::Tensor& out) {
+  reduce_into(row, self, dims, keepdim, out);
   return out;
 }
 
@@ -33,19 +35,19 @@ template <const char* row>
 at::Tensor whole(const at::Tensor& self) {
   TORCH_CHECK(self.numel() > 0, row, "(): expected a tensor with elements, got shape ", self.sizes());
   at::Tensor out = at::empty({}, self.options());
-  reduce_into(row, self, std::nullopt, out);
+  reduce_into(row, self, std::nullopt, false, out);
   return out;
 }
 
 template <const char* row>
-at::Tensor& truth(const at::Tensor& self, std::int64_t dim, bool, at::Tensor& out) {
-  reduce_into(row, self, c10::IntArrayRef(dim), out);
+at::Tensor& truth(const at::Tensor& self, std::int64_t dim, bool keepdim, at::Tensor& out) {
+  reduce_into(row, self, c10::IntArrayRef(dim), keepdim, out);
   return out;
 }
 
 template <const char* row>
 at::Tensor& whole_truth(const at::Tensor& self, at::Tensor& out) {
-  reduce_into(row, self, std::nullopt, out);
+  reduce_into(row, self, std::nullopt, false, out);
   return out;
 }
 
