@@ -5,12 +5,13 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 
 usage() {
   cat <<'TEXT'
-Usage: ./setup.sh [--no-train] [--tests] [--dev] [-- ARGUMENTS]
+Usage: ./setup.sh [--no-train] [--torch] [--tests] [--dev] [-- ARGUMENTS]
 
 Installs the system packages that are missing, builds the Python package `ocl` into .venv, and trains
 examples/mnist.py on ocl:0 for 3 epochs. Running it again does only what is left to do.
 
   --no-train   stop before the training
+  --torch      also install PyTorch, if .venv has none, and its back end for OpenCL devices (docs/pytorch.md)
   --tests      also install what the tests need: pytest, PyTorch to compare with, ...
   --dev        also install the formatters and the stub generator
   ARGUMENTS    go to examples/mnist.py and win over the defaults, as in: ./setup.sh -- --device ocl:1
@@ -28,10 +29,12 @@ optional_packages=(ccache)  # comes with the others, but is no reason to call ap
 venv_python=.venv/bin/python
 
 train=yes
+torch=no
 extras=(build examples)
 while (($#)); do
   case $1 in
     --no-train) train=no ;;
+    --torch) torch=yes ;;
     --tests) extras+=(test) ;;
     --dev) extras+=(dev) ;;
     -h | --help) usage; exit 0 ;;
@@ -132,16 +135,24 @@ install_requirements() {
   lines=$(requirements "${extras[@]}")
   mapfile -t lines <<<"$lines"
   pip_install --quiet "${lines[@]}"
-  if [[ " ${extras[*]} " == *" test "* ]]; then
+  if [[ $torch == yes ]]; then
     install_torch
+  fi
+  if [[ " ${extras[*]} " == *" test "* ]]; then
+    install_torch ||
+      echo "WARNING: PyTorch could not be installed: the tests that compare with it will be skipped." >&2
+    install_model_files
   fi
 }
 
-# The tests take PyTorch's numbers for the truth, and run model files of the others. Any build for the CPU will do, and one that is in .venv already
-# is left alone: put the smaller CPU-only build there first where pip's default is one for CUDA.
+# Any build for the CPU will do, and one that is in .venv already is left alone: put the smaller CPU-only build there first where pip's default is
+# one for CUDA.
 install_torch() {
-  "$venv_python" -c 'import torch' 2>/dev/null || pip_install --quiet torch==2.13.0 ||
-    echo "WARNING: PyTorch could not be installed: the tests that compare with it will be skipped." >&2
+  TORCH_DEVICE_BACKEND_AUTOLOAD=0 "$venv_python" -c 'import torch' 2>/dev/null || pip_install --quiet torch==2.13.0
+}
+
+# The tests take PyTorch's numbers for the truth, and run model files of these.
+install_model_files() {
   # Without dependencies, among them another build of PyTorch.
   local package
   for package in torchvision==0.28.0 timm==1.0.31 vit-pytorch==1.26.11 einops==0.8.2; do
@@ -151,22 +162,20 @@ install_torch() {
   done
 }
 
-is_package_current() {
-  local stamp=.venv/.tapecl-installed
-  [[ -f $stamp ]] && "$venv_python" -c 'import ocl' 2>/dev/null &&
-    [[ -z $(find CMakeLists.txt cmake pyproject.toml dlprim autograd nn python -newer "$stamp" -print -quit) ]]
-}
-
+# install_package FOLDER MODULE SOURCE...: the package in FOLDER, unless nothing of its sources has changed.
 install_package() {
-  if is_package_current; then
+  local folder=$1 module=$2 stamp=.venv/.installed-$2
+  shift 2
+  if [[ -f $stamp ]] && "$venv_python" -c "import $module" 2>/dev/null &&
+    [[ -z $(find CMakeLists.txt cmake "$@" -newer "$stamp" -print -quit) ]]; then
     echo "No source has changed since the last installation."
     return
   fi
-  touch .venv/.tapecl-installing  # the time before the build, so that an edit during it counts as newer
+  touch "$stamp.begun"  # the time before the build, so that an edit during it counts as newer
   # Built against the requirements in .venv, whose paths stay the same: the next build is incremental.
-  pip_install --no-build-isolation .
-  "$venv_python" -c 'import ocl'
-  mv .venv/.tapecl-installing .venv/.tapecl-installed
+  pip_install --no-build-isolation "$folder"
+  "$venv_python" -c "import $module"
+  mv "$stamp.begun" "$stamp"
 }
 
 step "System packages" "apt's own message above says why. Install by hand: ${system_packages[*]}"
@@ -184,7 +193,17 @@ install_requirements
 
 step "The package ocl (the first build takes some minutes)" \
   "The compiler's or CMake's message is above. After an update of the system, remove build/ and try again."
-install_package
+install_package . ocl pyproject.toml dlprim autograd nn python/CMakeLists.txt python/bindings python/ocl
+
+if [[ $torch == yes ]]; then
+  step "The package tapecl-torch (some minutes)" \
+    "The compiler's or CMake's message is above. docs/pytorch.md says which PyTorch it needs."
+  # It belongs to the PyTorch that it was built with.
+  torch_version=$("$venv_python" -c 'import importlib.metadata as m; print(m.version("torch"))')
+  [[ $(cat .venv/.torch-version 2>/dev/null) == "$torch_version" ]] || rm -f .venv/.installed-torch_ocl
+  install_package python/torch_ocl torch_ocl dlprim python/torch_ocl
+  echo "$torch_version" >.venv/.torch-version
+fi
 
 if [[ $train == yes ]]; then
   step "Training examples/mnist.py" \

@@ -7,7 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 # The package is built with the compiler and the flags of the release preset, so that ccache, where there is one,
 # has every layer for the second build.
 export CXX=${CXX:-c++}
-CMAKE_ARGS="${CMAKE_ARGS:-} -DTAPECL_WARNINGS_AS_ERRORS=ON" ./setup.sh --tests --no-train
+CMAKE_ARGS="${CMAKE_ARGS:-} -DTAPECL_WARNINGS_AS_ERRORS=ON" ./setup.sh --torch --tests --no-train
 
 status=0
 { cmake --preset release && cmake --build --preset release && ctest --preset release --verbose; } || status=1

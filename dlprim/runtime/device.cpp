@@ -63,6 +63,7 @@ const std::vector<cl::Device>& all_devices() {
   if (!devices.load()) {
     lifetime::note_use();
     const InterruptsHeld held;
+    const SignalHandlersKept kept;
     devices = new std::vector<cl::Device>(find_devices());
   }
   return *devices.load();

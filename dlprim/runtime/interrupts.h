@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <csignal>
+#include <cstddef>
 
 namespace dlprim {
 
@@ -23,6 +25,29 @@ class InterruptsHeld {
 
  private:
   sigset_t before_;
+};
+
+/**
+ * Gives the process's handlers of signals that ask for something back at its scope's end. LLVM, in PoCL, Mesa
+ * and Intel's runtime, puts its own in their place when devices are listed: one handler of SIGUSR1 that never
+ * calls the program's, and for the others one that the kernel takes away as it is called, so that of two
+ * quick Ctrl-C the second ends the program by default. LLVM uses them only to delete half-written files. Its
+ * handlers of crashes stay.
+ */
+class SignalHandlersKept {
+ public:
+  SignalHandlersKept() {
+    for (std::size_t i = 0; i < signals.size(); ++i) sigaction(signals[i], nullptr, &before_[i]);
+  }
+  ~SignalHandlersKept() {
+    for (std::size_t i = 0; i < signals.size(); ++i) sigaction(signals[i], &before_[i], nullptr);
+  }
+  SignalHandlersKept(const SignalHandlersKept&) = delete;
+  SignalHandlersKept& operator=(const SignalHandlersKept&) = delete;
+
+ private:
+  static constexpr std::array signals{SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGUSR1, SIGUSR2};
+  std::array<struct sigaction, signals.size()> before_;
 };
 
 }  // namespace dlprim

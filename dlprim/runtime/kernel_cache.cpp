@@ -179,8 +179,9 @@ void KernelCache::at_exit() {
   }
 }
 
-KernelCache::KernelCache(const std::optional<std::filesystem::path>& directory, std::uint64_t max_bytes)
-    : file_(directory ? std::make_unique<KernelCacheFile>(*directory) : nullptr),
+KernelCache::KernelCache(const std::optional<std::filesystem::path>& directory, std::uint64_t max_bytes,
+                         std::chrono::milliseconds patience)
+    : file_(directory ? std::make_unique<KernelCacheFile>(*directory, patience) : nullptr),
       max_bytes_(std::min<std::uint64_t>(max_bytes, std::numeric_limits<std::int64_t>::max())) {
   std::lock_guard<std::mutex> lock(registry().mutex);
   registry().caches.push_back(this);

@@ -72,8 +72,12 @@ struct KernelCacheConfig {
  */
 class KernelCache {
  public:
+  /** How long a call waits for other processes that use the file, before it does without. */
+  static constexpr std::chrono::milliseconds kPatience{3000};
+
   /** No directory: off, every find() misses. The file is opened (created) at first use. */
-  KernelCache(const std::optional<std::filesystem::path>& directory, std::uint64_t max_bytes);
+  KernelCache(const std::optional<std::filesystem::path>& directory, std::uint64_t max_bytes,
+              std::chrono::milliseconds patience = kPatience);
   ~KernelCache();
   KernelCache(const KernelCache&) = delete;
   KernelCache& operator=(const KernelCache&) = delete;

@@ -19,9 +19,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-/** How long a call waits for other processes; after one wait in vain the next are short until a call
- * succeeds. */
-constexpr milliseconds kPatience{3000};
+/** After a wait in vain. */
 constexpr milliseconds kShortPatience{100};
 
 /** Counted up with every change of kSchema; a file of another version is replaced. */
@@ -87,7 +85,8 @@ void DirectoryLock::acquire(int operation) {
   }
 }
 
-KernelCacheFile::KernelCacheFile(const std::filesystem::path& directory) : patience_(kPatience) {
+KernelCacheFile::KernelCacheFile(const std::filesystem::path& directory, milliseconds patience)
+    : whole_patience_(patience), patience_(patience) {
   std::error_code no_working_directory;
   directory_ = std::filesystem::absolute(directory, no_working_directory);
   if (no_working_directory) directory_ = directory;
@@ -108,7 +107,7 @@ bool KernelCacheFile::run(const std::function<void(sqlite::Database&)>& work, On
       if (!database_) return false;
       database_->set_busy_timeout(patience_);
       work(*database_);
-      patience_ = std::min(kPatience, 2 * patience_);
+      patience_ = std::min(whole_patience_, 2 * patience_);
       return true;
     } catch (const sqlite::Error& error) {
       if (error.busy()) patience_ = kShortPatience;

@@ -47,7 +47,9 @@ class KernelCacheFile {
 
   enum class OnDamage { replace, raise };
 
-  explicit KernelCacheFile(const std::filesystem::path& directory);
+  /** patience: how long a call waits for other processes; after one wait in vain the next are short until a
+   * call succeeds. */
+  KernelCacheFile(const std::filesystem::path& directory, std::chrono::milliseconds patience);
   ~KernelCacheFile();
 
   const std::filesystem::path& path() const { return path_; }
@@ -93,7 +95,7 @@ class KernelCacheFile {
   pid_t opened_by_ = 0;
   bool immutable_ = false;
   bool unusable_ = false;
-  std::chrono::milliseconds patience_;
+  std::chrono::milliseconds whole_patience_, patience_;
   int page_limit_ = 0;
 };
 

@@ -1,5 +1,7 @@
 #include "dlprim/runtime/profiler.h"
 
+#include <chrono>
+
 #include "dlprim/core/call_state.h"
 #include "dlprim/core/error.h"
 
@@ -7,10 +9,11 @@ namespace dlprim {
 
 void Profiler::record(const std::string& name, const cl::Event& event) {
   const auto text = [](const char* given) { return std::string(given ? given : ""); };
+  const std::chrono::nanoseconds now = std::chrono::steady_clock::now().time_since_epoch();
   const ChosenImplementation* chosen = call_state.implementation;
   pending_.push_back({name, event, text(call_state.operation), text(call_state.module),
                       chosen ? concat(chosen->family, ": ", chosen->name) : std::string(),
-                      call_state.numbered});
+                      call_state.numbered, now.count()});
 }
 
 std::vector<KernelRecord> Profiler::take() {
@@ -20,7 +23,7 @@ std::vector<KernelRecord> Profiler::take() {
     p.event.wait();
     records.push_back({p.name, p.event.getProfilingInfo<CL_PROFILING_COMMAND_QUEUED>(),
                        p.event.getProfilingInfo<CL_PROFILING_COMMAND_START>(),
-                       p.event.getProfilingInfo<CL_PROFILING_COMMAND_END>(), std::move(p.operation),
+                       p.event.getProfilingInfo<CL_PROFILING_COMMAND_END>(), p.noted, std::move(p.operation),
                        std::move(p.module), std::move(p.implementation), p.call});
   }
   pending_.clear();

@@ -12,6 +12,8 @@ namespace dlprim {
 struct KernelRecord {
   std::string name;
   std::uint64_t queued, start, end;
+  /** When the host had enqueued it, in nanoseconds of its steady clock. */
+  std::int64_t noted = 0;
   /** The operator (or backward step) and the module (CallState::module) that launched it; empty outside of
    * any. */
   std::string operation, module;
@@ -35,6 +37,7 @@ class Profiler {
     cl::Event event;
     std::string operation, module, implementation;
     std::uint64_t call;
+    std::int64_t noted;
   };
   std::vector<Pending> pending_;
 };

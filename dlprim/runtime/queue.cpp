@@ -38,6 +38,21 @@ bool is_out_of_memory(int code) {
   throw DeviceError(text);
 }
 
+/** When that event comes, from a thread of the driver's. */
+std::shared_future<Mark::Clock::time_point> time_of(cl::Event& event) {
+  using Promise = std::promise<Mark::Clock::time_point>;
+  auto promise = std::make_unique<Promise>();
+  std::shared_future<Mark::Clock::time_point> time = promise->get_future().share();
+  event.setCallback(
+      CL_COMPLETE,
+      [](cl_event, cl_int, void* given) {
+        std::unique_ptr<Promise>(static_cast<Promise*>(given))->set_value(Mark::Clock::now());
+      },
+      promise.get());
+  promise.release();  // the callback's from here on
+  return time;
+}
+
 cl_command_queue_properties properties(bool profiling) {
   return profiling ? CL_QUEUE_PROFILING_ENABLE : 0;
 }
@@ -385,22 +400,33 @@ void Queue::drain() {
   queue_.finish();
 }
 
-void Queue::finish() {
+Mark Queue::mark(bool with_time) {
   try {
-    cl::Event last;
-    std::uint64_t commands = 0;
-    {
-      DeviceLock lock(mutex_);
-      come_after_all_uploads();
-      last = marker();
-      queue_.flush();
-      commands = ++commands_;
-    }
-    wait(last);
-    settle_after(commands);
+    Mark mark;
+    const DeviceLock lock(mutex_);
+    come_after_all_uploads();
+    mark.reached = marker();
+    if (with_time) mark.time = time_of(mark.reached);
+    queue_.flush();
+    mark.commands = ++commands_;
+    return mark;
   } catch (const cl::Error& e) {
     rethrow(e, "synchronize", device_);
   }
+}
+
+void Queue::wait_for(const Mark& mark) {
+  try {
+    wait(mark.reached);
+    settle_after(mark.commands);
+  } catch (const cl::Error& e) {
+    rethrow(e, "synchronize", device_);
+  }
+}
+
+bool Queue::has_reached(const Mark& mark) {
+  const DeviceLock lock(mutex_);
+  return is_over(mark.reached);
 }
 
 /** To be called when the command of that number is over. */

@@ -14,6 +14,7 @@
 #include "dlprim/core/tensor.h"
 #include "dlprim/runtime/error_word.h"
 #include "dlprim/runtime/lifetime.h"
+#include "dlprim/runtime/mark.h"
 #include "dlprim/runtime/opencl.h"
 #include "dlprim/runtime/profiler.h"
 #include "dlprim/runtime/program.h"
@@ -107,7 +108,13 @@ class Queue {
   void zero(const Tensor& destination);
   /** Waits for everything enqueued so far; other threads may launch meanwhile. Throws what the device
    * reported. */
-  void finish();
+  void finish() { wait_for(mark()); }
+  /** Marks the place after everything enqueued so far, and sends it to the device. */
+  Mark mark(bool with_time = false);
+  /** Waits until the device reaches the mark, as finish does. */
+  void wait_for(const Mark& mark);
+  /** Whether the device has reached the mark. Does not wait. */
+  bool has_reached(const Mark& mark);
 
   /** Runs `work`, which enqueues on the given OpenCL queue itself (CLBlast) and uses those tensors, as one
    * step of this queue. */

@@ -267,3 +267,32 @@ except KeyboardInterrupt:
 assert ocl.ones(3).sum().item() == 3
 """
     assert processes.run(program, index)[0] == "interrupted\n"
+
+
+# --- the program's own handlers of signals
+
+HANDLERS = """
+import ctypes, os, signal
+
+def handler_of(number):
+    action = (ctypes.c_void_p * 64)()  # struct sigaction begins with the handler, here longer than it is
+    assert ctypes.CDLL(None).sigaction(int(number), None, action) == 0
+    return action[0]
+
+called = []
+asking = [signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2]
+for number in asking:
+    signal.signal(number, lambda number, _: called.append(number))
+before = [handler_of(number) for number in asking]
+import ocl
+assert (ocl.ones(3) + 1).sum().item() == 6
+assert [handler_of(number) for number in asking] == before
+for number in asking:
+    os.kill(os.getpid(), number)
+    os.kill(os.getpid(), number)
+assert set(called) == set(asking), called
+"""
+
+
+def test_a_program_keeps_its_handlers_of_signals():
+    processes.run(HANDLERS)

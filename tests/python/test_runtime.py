@@ -3,6 +3,7 @@
 import concurrent.futures
 import csv
 import json
+import os
 import threading
 import time
 
@@ -435,6 +436,8 @@ def test_an_error_of_a_thread_that_has_ended_names_it():
     thread.start()
     native_id = thread.native_id
     thread.join()
+    while os.path.exists(f"/proc/self/task/{native_id}"):  # join() comes before the thread's own last steps
+        time.sleep(0.001)
     with pytest.raises(IndexError, match=rf"embedding.* 80 \(.* native id {native_id}, which ended"):
         ocl.ones(2).tolist()
     ocl.synchronize()

@@ -41,14 +41,8 @@ void backward_data_direct(Queue& queue, const ConvBackwardDataProblem& p) {
 
 void backward_weight_direct(Queue& queue, const ConvBackwardWeightProblem& p) {
   const ConvSizes& s = p.sizes;
-  // A group for some taps of a filter, and of that as many as fill the device, if each item gets a few
-  // pixels.
-  constexpr std::int64_t groups_per_unit = 16, least = 4 * CONV_WEIGHT_ITEMS;
   const std::int64_t groups = p.dw.numel() / s.taps() * ceil_div(s.taps(), CONV_WEIGHT_TAPS);
-  const std::int64_t parts =
-      std::clamp<std::int64_t>(groups_per_unit * queue.device().info().compute_units / groups, 1,
-                               ceil_div(s.images * s.out_pixels(), least));
-  kernel_int(groups, "conv2d", "a number of filters");
+  const std::int64_t parts = parts_of_weight_sum(queue.device().info(), groups, s.images * s.out_pixels());
   const Tensor partials = queue.scratch({parts, p.dw.numel()}, compute_dtype(p.dw.dtype));
   Defines defines = dtype_defines(p.dw.dtype);
   queue.launch(queue.kernel(file, "direct_weight", defines.set("INDEX", "uint")),
@@ -71,6 +65,13 @@ ConvShape conv_shape(const ConvSizes& p) {
           narrow(p.size[0]),    narrow(p.size[1]),    narrow(p.out_size[0]), narrow(p.out_size[1]),
           narrow(p.kernel[0]),  narrow(p.kernel[1]),  narrow(p.stride[0]),   narrow(p.stride[1]),
           narrow(p.padding[0]), narrow(p.padding[1]), narrow(p.dilation[0]), narrow(p.dilation[1])};
+}
+
+std::int64_t parts_of_weight_sum(const DeviceInfo& device, std::int64_t groups, std::int64_t places) {
+  constexpr std::int64_t groups_per_unit = 16, places_per_item = 4;
+  kernel_int(groups, "conv2d", "a number of filters");
+  return std::clamp<std::int64_t>(groups_per_unit * device.compute_units / groups, 1,
+                                  ceil_div(places, places_per_item * CONV_WEIGHT_ITEMS));
 }
 
 void sum_weight_parts(Queue& queue, const Tensor& partials, const Tensor& dw) {

@@ -34,6 +34,10 @@ struct ConvSizes {
 double cost_of_direct_conv(const ConvSizes& sizes);
 /** As the kernels of a GPU get them. Throws ValueError where they count more than an int holds. */
 ConvShape conv_shape(const ConvSizes& sizes);
+/** In how many parts to make a gradient by the weight whose sums run over `places`, with `groups` groups of
+ * CONV_WEIGHT_ITEMS items a part: as many as fill the device, if each item gets a few places. Throws
+ * ValueError where an int does not hold the groups. */
+std::int64_t parts_of_weight_sum(const DeviceInfo& device, std::int64_t groups, std::int64_t places);
 /** On a GPU: dw = the sum of partials [parts, dw.numel()]. */
 void sum_weight_parts(Queue& queue, const Tensor& partials, const Tensor& dw);
 

@@ -145,11 +145,8 @@ void backward_weight(Queue& queue, const ConvBackwardWeightProblem& p) {
   const Block block = block_of(p.sizes);
   const ConvStrip s = strip_of(p.sizes, block);
   const std::int64_t filters = p.dw.numel() / p.sizes.taps();
-  // As many parts as fill the device, if each item gets a few blocks.
-  constexpr std::int64_t groups_per_unit = 16, least = 4 * CONV_WEIGHT_ITEMS;
   const std::int64_t parts =
-      std::clamp<std::int64_t>(groups_per_unit * queue.device().info().compute_units / filters, 1,
-                               ceil_div(product({s.images, s.blocks_h, s.blocks_w}), least));
+      parts_of_weight_sum(queue.device().info(), filters, product({s.images, s.blocks_h, s.blocks_w}));
   const Tensor partials = queue.scratch({parts, p.dw.numel()}, compute_dtype(p.dw.dtype));
   Defines defines = defines_of(p.sizes, block, p.dw.dtype);
   defines.set("IS_TRANSPOSED", 0).set("IS_WEIGHT", 1).set("INDEX", "uint");

@@ -18,61 +18,46 @@ void require_average(const char* op, const Pool2dGeometry& geometry) {
           geometry.dilation[0], " and ", geometry.dilation[1]);
 }
 
-/** y from x. */
-struct ForwardProblem {
-  const Tensor& x;
-  const Tensor& y;
+/** Either direction: y from x, or dx from dy. */
+struct Problem {
+  const Tensor& from;
+  const Tensor& to;
   PoolWindow window;
   PoolDivisor divisor;
 
-  const Tensor& result() const { return y; }
+  const Tensor& result() const { return to; }
   void launch(Queue& queue, const char* kernel, const Range& range) const {
-    queue.launch(pool_kernel(queue, kernel, x.dtype), range, x, y, cl_long{pool_planes(y.shape)}, window,
-                 divisor);
+    queue.launch(pool_kernel(queue, kernel, to.dtype), range, from, to, cl_long{pool_planes(to.shape)},
+                 window, divisor);
   }
 };
 
-/** dx from dy. */
-struct BackwardProblem {
-  const Tensor& dy;
-  const Tensor& dx;
-  PoolWindow window;
-  PoolDivisor divisor;
-
-  const Tensor& result() const { return dx; }
-  void launch(Queue& queue, const char* kernel, const Range& range) const {
-    queue.launch(pool_kernel(queue, kernel, dx.dtype), range, dy, dx, cl_long{pool_planes(dx.shape)}, window,
-                 divisor);
-  }
-};
-
-const Implementation<ForwardProblem> forward_list[] = {
-    {"cpu_planes", runs_cpu_kernels<ForwardProblem>, pool_cost<ForwardProblem>,
-     [](Queue& queue, const ForwardProblem& p) {
-       p.launch(queue, "avg_pool2d_forward", pool_planes_range(queue, p.y));
+const Implementation<Problem> forward_list[] = {
+    {"cpu_planes", runs_cpu_kernels<Problem>, pool_cost<Problem>,
+     [](Queue& queue, const Problem& p) {
+       p.launch(queue, "avg_pool2d_forward", pool_planes_range(queue, p.to));
      }},
-    {"simt_elements", runs_simt_kernels<ForwardProblem>, pool_cost<ForwardProblem>,
-     [](Queue& queue, const ForwardProblem& p) {
-       p.launch(queue, "avg_pool2d_forward", pool_elements_range(queue, p.y));
+    {"simt_elements", runs_simt_kernels<Problem>, pool_cost<Problem>, [](Queue& queue, const Problem& p) {
+       p.launch(queue, "avg_pool2d_forward", pool_elements_range(queue, p.to));
      }}};
-const ImplementationList<ForwardProblem> forward_implementations("avg_pool2d_forward", forward_list);
+const ImplementationList<Problem> forward_implementations("avg_pool2d_forward", forward_list);
 
 // On a CPU the plane stays in the cache, so that adding each window to it is cheaper than to gather what
 // covers an element; sums need to be kept in what is stored.
-const Implementation<BackwardProblem> backward_list[] = {
-    {"cpu_scatter", runs_cpu_kernels_exactly<BackwardProblem>, pool_cost<BackwardProblem>,
-     [](Queue& queue, const BackwardProblem& p) {
-       p.launch(queue, "avg_pool2d_backward_scatter", pool_planes_range(queue, p.dx));
+const Implementation<Problem> backward_list[] = {
+    {"cpu_scatter", runs_cpu_kernels_exactly<Problem>, pool_cost<Problem>,
+     [](Queue& queue, const Problem& p) {
+       p.launch(queue, "avg_pool2d_backward_scatter", pool_planes_range(queue, p.to));
      }},
-    {"cpu_gather", runs_cpu_kernels<BackwardProblem>, pool_cost_of_gathering<BackwardProblem>,
-     [](Queue& queue, const BackwardProblem& p) {
-       p.launch(queue, "avg_pool2d_backward_gather", pool_planes_range(queue, p.dx));
+    {"cpu_gather", runs_cpu_kernels<Problem>, pool_cost_of_gathering<Problem>,
+     [](Queue& queue, const Problem& p) {
+       p.launch(queue, "avg_pool2d_backward_gather", pool_planes_range(queue, p.to));
      }},
-    {"simt_elements", runs_simt_kernels<BackwardProblem>, pool_cost_of_gathering<BackwardProblem>,
-     [](Queue& queue, const BackwardProblem& p) {
-       p.launch(queue, "avg_pool2d_backward_gather", pool_elements_range(queue, p.dx));
+    {"simt_elements", runs_simt_kernels<Problem>, pool_cost_of_gathering<Problem>,
+     [](Queue& queue, const Problem& p) {
+       p.launch(queue, "avg_pool2d_backward_gather", pool_elements_range(queue, p.to));
      }}};
-const ImplementationList<BackwardProblem> backward_implementations("avg_pool2d_backward", backward_list);
+const ImplementationList<Problem> backward_implementations("avg_pool2d_backward", backward_list);
 
 void forward(Queue& queue, const char* op, const Tensor& x, const Pool2dGeometry* geometry,
              PoolDivisor divisor, const Tensor& y) {

@@ -14,10 +14,13 @@ namespace torch_ocl {
 
 // Kernels for `out=` get the caller's tensor as it is: each begins with at::native::resize_output.
 
-/** Calls `write(tensor)` with a contiguous dlprim tensor that ends up in `out`. */
+/** Calls `write(tensor)` with a contiguous dlprim tensor that ends up in `out`: its own memory, or other
+ * where it has gaps or shares it with what is `read`. */
 template <class Write>
-const at::Tensor& into(const at::Tensor& out, const Write& write) {
-  if (out.is_contiguous()) {
+const at::Tensor& into(const at::Tensor& out, const Write& write, at::TensorList read = {}) {
+  bool is_direct = out.is_contiguous();
+  for (const at::Tensor& t : read) is_direct &= !out.is_alias_of(t);
+  if (is_direct) {
     write(raw(out));
   } else {
     const at::Tensor there = at::empty_like(out, c10::MemoryFormat::Contiguous);

@@ -1,25 +1,88 @@
+#include <c10/core/CachingDeviceAllocator.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 #include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+#include <torch/csrc/utils/pybind.h>
 
+#include "aten/fallback.h"
 #include "dlprim/runtime/allocator.h"
+#include "dlprim/runtime/lifetime.h"
+#include "dlprim/runtime/pinned_memory.h"
 #include "runtime/devices.h"
+#include "runtime/generator.h"
 #include "tensors.h"
 
 namespace py = pybind11;
 
-PYBIND11_MODULE(_C, m) {
-  m.def("device_count", [] { return int{torch_ocl::device_count()}; });
-  m.def("current_device", [] { return int{torch_ocl::current_device()}; });
-  m.def("set_device", [](int index) { torch_ocl::set_device(static_cast<c10::DeviceIndex>(index)); });
-  m.def("exchange_device",
-        [](int index) { return int{torch_ocl::exchange_device(static_cast<c10::DeviceIndex>(index))}; });
-  m.def(
-      "synchronize",
-      [](int index) { torch_ocl::device_of(static_cast<c10::DeviceIndex>(index)).synchronize(); },
-      py::call_guard<py::gil_scoped_release>());
-  m.def("device_name",
-        [](int index) { return torch_ocl::device_of(static_cast<c10::DeviceIndex>(index)).info().name; });
-  m.def("empty_cache", [] { torch_ocl::device_of(c10::DeviceIndex{-1}).allocator().empty_cache(); });
-  m.def("memory_allocated", [](int index) {
-    return torch_ocl::device_of(static_cast<c10::DeviceIndex>(index)).allocator().stats().allocated;
-  });
+namespace torch_ocl {
+namespace {
+
+dlprim::Device& device_at(int index) {
+  return device_of(static_cast<c10::DeviceIndex>(index));
 }
+
+py::dict properties(int index) {
+  const dlprim::DeviceInfo& info = device_at(index).info();
+  py::dict all;
+  all["name"] = info.name;
+  all["vendor"] = info.vendor;
+  all["driver_version"] = info.driver_version;
+  all["total_memory"] = info.global_memory;
+  all["max_compute_units"] = info.compute_units;
+  all["has_fp16"] = info.fp16;
+  all["has_fp64"] = info.fp64;
+  return all;
+}
+
+py::dict memory_stats(int index) {
+  const dlprim::MemoryStats stats = device_at(index).allocator().stats();
+  py::dict all;
+  all["allocated"] = stats.allocated;
+  all["max_allocated"] = stats.max_allocated;
+  all["reserved"] = stats.reserved;
+  all["max_reserved"] = stats.max_reserved;
+  all["segments"] = stats.segments;
+  all["allocations"] = stats.allocations;
+  return all;
+}
+
+void empty_cache() {
+  c10::getDeviceAllocator(c10::kPrivateUse1)->emptyCache();
+  dlprim::PinnedMemory::empty_cache();
+}
+
+std::pair<std::size_t, std::size_t> memory_info(int index) {
+  return c10::getDeviceAllocator(c10::kPrivateUse1)->getMemoryInfo(static_cast<c10::DeviceIndex>(index));
+}
+
+PYBIND11_MODULE(_C, m) {
+  m.def("device_count", [] { return int{device_count()}; });
+  m.def("current_device", [] { return int{current_device()}; });
+  m.def("set_device", [](int index) { set_device(static_cast<c10::DeviceIndex>(index)); });
+  m.def("exchange_device",
+        [](int index) { return int{exchange_device(static_cast<c10::DeviceIndex>(index))}; });
+  m.def("device_properties", &properties);
+  m.def("is_forked", &dlprim::lifetime::is_forked);
+  m.def(
+      "synchronize", [](int index) { device_at(index).synchronize(); },
+      py::call_guard<py::gil_scoped_release>());
+  m.def("default_generator",
+        [](int index) { return default_generator(static_cast<c10::DeviceIndex>(index)); });
+  m.def(
+      "elapsed_time",
+      [](std::uintptr_t start, std::uintptr_t end) {
+        const c10::impl::VirtualGuardImpl events(c10::kPrivateUse1);
+        return events.elapsedTime(reinterpret_cast<void*>(start), reinterpret_cast<void*>(end), 0);
+      },
+      py::call_guard<py::gil_scoped_release>());
+  m.def("fallbacks", &fallbacks);
+  m.def("empty_cache", &empty_cache);
+  m.def("memory_stats", &memory_stats);
+  m.def("memory_info", &memory_info);
+  m.def("reset_peak_memory_stats", [](int index) { device_at(index).allocator().reset_peaks(); });
+  m.def("set_memory_limit",
+        [](int index, std::uint64_t bytes) { device_at(index).allocator().set_limit(bytes); });
+}
+
+}  // namespace
+}  // namespace torch_ocl

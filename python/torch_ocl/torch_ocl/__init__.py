@@ -1,16 +1,24 @@
 """PyTorch on OpenCL devices: ``torch.device("ocl:0")``, computed by TapeCL's kernels."""
 
-import torch
 
-from torch_ocl import _C  # noqa: F401  (loading it registers device and kernels)
+# Before torch, which looks for it while it is imported from here.
+def _autoload() -> None:
+    """What ``import torch`` calls (the entry point torch.backends)."""
+
+
+import torch  # noqa: E402
+
+from torch_ocl import _C  # noqa: E402, F401  (loading it registers device and kernels)
 
 torch.utils.rename_privateuse1_backend("ocl")
 
-from torch_ocl import device_module  # noqa: E402
+from torch_ocl import device_module, modules  # noqa: E402
 
 torch._register_device_module("ocl", device_module)
+modules.install()
 torch.utils.generate_methods_for_privateuse1_backend(for_tensor=True, for_module=True, for_storage=True)
 
+if torch.distributed.is_available() and torch.distributed.is_gloo_available():
+    from torch_ocl import distributed
 
-def _autoload() -> None:
-    """What ``import torch`` calls (the entry point torch.backends)."""
+    distributed.install()

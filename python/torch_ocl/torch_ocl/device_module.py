@@ -2,72 +2,171 @@
 
 from __future__ import annotations
 
+from types import TracebackType
+from typing import Any
+
 import torch
 
-from torch_ocl import _C
+from torch_ocl import _C, amp
+from torch_ocl._devices import Device, index_of
+from torch_ocl.memory import (
+    empty_cache,
+    max_memory_allocated,
+    max_memory_reserved,
+    mem_get_info,
+    memory_allocated,
+    memory_reserved,
+    memory_stats,
+    reset_peak_memory_stats,
+    set_per_process_memory_fraction,
+)
+from torch_ocl.random import (
+    default_generator,
+    get_rng_state,
+    get_rng_state_all,
+    initial_seed,
+    manual_seed,
+    manual_seed_all,
+    seed,
+    seed_all,
+    set_rng_state,
+    set_rng_state_all,
+)
+from torch_ocl.streams import (
+    Event,
+    Stream,
+    StreamContext,
+    current_stream,
+    default_stream,
+    set_stream,
+    stream,
+)
 
-
-def _index(device: torch.device | str | int | None) -> int:
-    if device is None:
-        return _C.current_device()
-    if isinstance(device, int):
-        return device
-    index = torch.device(device).index
-    return _C.current_device() if index is None else index
+__all__ = [
+    "Event",
+    "Stream",
+    "StreamContext",
+    "amp",
+    "current_device",
+    "current_stream",
+    "default_generator",
+    "default_stream",
+    "device",
+    "device_count",
+    "device_of",
+    "empty_cache",
+    "fallbacks",
+    "get_amp_supported_dtype",
+    "get_device_name",
+    "get_device_properties",
+    "get_rng_state",
+    "get_rng_state_all",
+    "init",
+    "initial_seed",
+    "is_available",
+    "is_bf16_supported",
+    "is_initialized",
+    "manual_seed",
+    "manual_seed_all",
+    "max_memory_allocated",
+    "max_memory_reserved",
+    "mem_get_info",
+    "memory_allocated",
+    "memory_reserved",
+    "memory_stats",
+    "reset_peak_memory_stats",
+    "seed",
+    "seed_all",
+    "set_device",
+    "set_per_process_memory_fraction",
+    "set_rng_state",
+    "set_rng_state_all",
+    "set_stream",
+    "stream",
+    "synchronize",
+]
 
 
 def is_available() -> bool:
+    """Whether there is a device."""
     return _C.device_count() > 0
 
 
 def device_count() -> int:
+    """Devices of all OpenCL platforms."""
     return _C.device_count()
 
 
 def current_device() -> int:
+    """The index of this thread's device."""
     return _C.current_device()
 
 
-def set_device(device: torch.device | str | int) -> None:
-    _C.set_device(_index(device))
+def set_device(device: Device) -> None:
+    """Sets this thread's device."""
+    _C.set_device(index_of(device))
 
 
-def get_device_name(device: torch.device | str | int | None = None) -> str:
-    return _C.device_name(_index(device))
+def get_device_name(device: Device = None) -> str:
+    """As the driver gives it."""
+    return get_device_properties(device)["name"]
 
 
-def synchronize(device: torch.device | str | int | None = None) -> None:
-    _C.synchronize(_index(device))
+def get_device_properties(device: Device = None) -> dict[str, Any]:
+    """Name, vendor, driver, memory in bytes, compute units, and which dtypes the device has."""
+    return _C.device_properties(index_of(device))
 
 
-def empty_cache() -> None:
-    _C.empty_cache()
+def synchronize(device: Device = None) -> None:
+    """Waits for all that was enqueued. Raises what the device could only see while it ran."""
+    _C.synchronize(index_of(device))
 
 
-def memory_allocated(device: torch.device | str | int | None = None) -> int:
-    return _C.memory_allocated(_index(device))
+def init() -> None:
+    """Devices are opened at first use: nothing is left to do."""
+
+
+def fallbacks() -> dict[str, int]:
+    """How often each operator that there is no kernel for ran on the CPU."""
+    return _C.fallbacks()
 
 
 def is_initialized() -> bool:
+    """Always: see :func:`init`."""
     return True
 
 
 def _is_in_bad_fork() -> bool:
-    return False
+    return _C.is_forked()
 
 
 def get_amp_supported_dtype() -> list[torch.dtype]:
+    """What ``torch.autocast("ocl")`` may compute in."""
     return [torch.float16, torch.bfloat16]
+
+
+def is_bf16_supported() -> bool:
+    """Every device stores bfloat16."""
+    return True
 
 
 class device:
     """The devices that a block of code runs on, as torch.cuda.device."""
 
-    def __init__(self, device: torch.device | str | int) -> None:
-        self._index = _index(device)
+    def __init__(self, device: Device) -> None:
+        self._index = -1 if device is None else index_of(device)
 
     def __enter__(self) -> None:
         self._before = _C.exchange_device(self._index)
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         _C.set_device(self._before)
+
+
+class device_of(device):
+    """The device of a tensor, as torch.cuda.device_of; nothing for one elsewhere."""
+
+    def __init__(self, tensor: torch.Tensor) -> None:
+        super().__init__(tensor.device if tensor.device.type == "ocl" else None)

@@ -391,7 +391,7 @@ TEST_F(KernelCacheProcesses, ManyOnAnEmptyDirectory) {
     const fs::path log = directory_ / concat("log", round);
     EXPECT_TRUE(all_at_once(8, [&](int index) {
       redirect_stderr(log);
-      KernelCache cache(folder, kLarge);
+      KernelCache cache(folder, kLarge, kMuchPatience);
       for (int i = 0; i < 10; ++i) {
         store(cache, concat("shared", i));
         store(cache, concat(index, "/", i));
@@ -418,7 +418,7 @@ TEST_F(KernelCacheProcesses, ManyFindTheDamageAtOnce) {
     write_file(folder / "kernels.sqlite3", noise(100000));
     EXPECT_TRUE(all_at_once(8, [&](int index) {
       redirect_stderr(directory_ / "log");
-      KernelCache cache(folder, kLarge);
+      KernelCache cache(folder, kLarge, kMuchPatience);
       if (find(cache, concat("absent", index)) != Found::nothing) return false;
       for (int i = 0; i < 5; ++i) store(cache, concat(index, "/", i));
       return find(cache, concat(index, "/0")) == Found::right;
@@ -434,7 +434,7 @@ TEST_F(KernelCacheProcesses, KilledInTheMiddleOfStores) {
     int stored[2];
     ASSERT_EQ(pipe(stored), 0);
     const pid_t child = start_child([&] {
-      KernelCache cache(directory_, kLarge);
+      KernelCache cache(directory_, kLarge, kMuchPatience);
       for (int i = 0;; ++i) {
         store(cache, concat("key", i % 7), 300000);
         if (i == 0 && write(stored[1], "x", 1) != 1) return false;
@@ -450,7 +450,7 @@ TEST_F(KernelCacheProcesses, KilledInTheMiddleOfStores) {
     kill(child, SIGKILL);
     EXPECT_FALSE(succeeded(child));
     close(stored[0]);
-    KernelCache cache(directory_, kLarge);
+    KernelCache cache(directory_, kLarge, kMuchPatience);
     CaptureStderr();
     for (int i = 0; i < 7; ++i) EXPECT_NE(find(cache, concat("key", i), 300000), Found::wrong);
     EXPECT_TRUE(round < 5 || find(cache, "key0", 300000) == Found::right);
@@ -490,7 +490,7 @@ TEST_F(KernelCacheProcesses, ForkWhileThreadsAreAtWork) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "the sanitizer's own allocator is not safe across fork() in a process of several threads";
 #endif
-  KernelCache cache(directory_, kLarge);
+  KernelCache cache(directory_, kLarge, kMuchPatience);
   std::atomic<bool> stop{false};
   std::thread worker([&] {
     for (int i = 0; !stop; ++i) {

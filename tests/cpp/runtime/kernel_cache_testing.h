@@ -29,6 +29,8 @@ using testing::internal::CaptureStderr;
 using testing::internal::GetCapturedStderr;
 
 inline constexpr std::uint64_t kLarge = 1 << 30;
+/** For many processes at once on a machine that is busy with other work too. */
+inline constexpr milliseconds kMuchPatience{60000};
 inline constexpr uid_t kNobody = 65534;
 
 /** What a test stores under `key`: a pattern that depends on all of the key. */

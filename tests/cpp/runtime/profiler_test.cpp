@@ -1,5 +1,7 @@
 #include "dlprim/runtime/profiler.h"
 
+#include <chrono>
+
 #include "dlprim/ops/pointwise/pointwise.h"
 #include "tests/cpp/support/tensors.h"
 
@@ -10,7 +12,11 @@ TEST(Profiler, RecordsLaunchesCopiesAndFills) {
   Queue& queue = device().queue();
   const Tensor a = upload(std::vector<float>(1000, 1), {1000}), b = queue.scratch({1000});
   fill(queue, b, 2);  // before: not recorded
+  const auto now = [] {
+    return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch());
+  };
   queue.start_profiling();
+  const auto before = now();
   fill(queue, b, 3);
   copy(queue, a, b);
   queue.zero(b);
@@ -22,6 +28,8 @@ TEST(Profiler, RecordsLaunchesCopiesAndFills) {
   for (const KernelRecord& record : records) {
     EXPECT_LE(record.queued, record.start) << record.name;
     EXPECT_LE(record.start, record.end) << record.name;
+    EXPECT_GE(record.noted, before.count()) << record.name;
+    EXPECT_LE(record.noted, now().count()) << record.name;
   }
   EXPECT_LE(records[0].end, records[2].end);
 }

@@ -135,6 +135,31 @@ TEST(Queue, AThreadLaunchesWhileAnotherWaits) {
   EXPECT_EQ(download<std::int32_t>(other), (std::vector<std::int32_t>{3, 4, 5, 6, 7, 8, 9, 10}));
 }
 
+TEST(Queue, MarksStandForWhatCameBefore) {
+  Kernel& slow = test_kernel("count_slowly");
+  const Tensor word = upload(numbers(1), {1});
+  const Mark before = queue().mark(true);
+  queue().launch(slow, Range::linear(1, 1), word, 20'000'000);
+  const Mark after = queue().mark(true);
+  EXPECT_LT(before.commands, after.commands);
+  queue().wait_for(before);
+  EXPECT_TRUE(queue().has_reached(before));
+  queue().wait_for(after);
+  EXPECT_TRUE(queue().has_reached(after));
+  EXPECT_TRUE(queue().has_passed(after.commands));
+  // At least the chain of multiply-adds lies between them.
+  EXPECT_GT(after.time.get() - before.time.get(), std::chrono::milliseconds(5));
+  EXPECT_FALSE(queue().mark().time.valid());
+}
+
+TEST(Queue, AMarkComesAfterUploads) {
+  const std::vector<float> values(1 << 20, 3.0F);
+  const Tensor there = Tensor::empty(device(), {1 << 20});
+  queue().write(there, values.data(), values.size() * sizeof(float));
+  queue().wait_for(queue().mark());
+  EXPECT_EQ(download<float>(there), values);
+}
+
 // Values that have not changed are not set again; one that has, is.
 TEST(Queue, ArgumentsChangeBetweenLaunches) {
   const Tensor t = upload(std::vector<std::int32_t>(4, 0), {4});

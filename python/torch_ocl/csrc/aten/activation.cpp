@@ -1,6 +1,7 @@
 #include <torch/library.h>
 
 #include "arguments.h"
+#include "dlprim/ops/pointwise/glu.h"
 #include "dlprim/ops/pointwise/pointwise.h"
 
 /** \file Activations whose arguments in aten are not those of a row. */
@@ -55,9 +56,58 @@ at::Tensor hardswish_backward(const at::Tensor& grad, const at::Tensor& self) {
   return out;
 }
 
+std::tuple<at::Tensor&, at::Tensor&> log_sigmoid_out(const at::Tensor& self, at::Tensor& out,
+                                                     at::Tensor& buffer) {
+  activate("logsigmoid", self, out);
+  at::native::resize_output(buffer, {0});  // the gradient takes the input alone
+  return {out, buffer};
+}
+
+std::tuple<at::Tensor, at::Tensor> log_sigmoid(const at::Tensor& self) {
+  at::Tensor out = at::empty_like(self), buffer = at::empty({0}, self.options());
+  log_sigmoid_out(self, out, buffer);
+  return {out, buffer};
+}
+
+at::Tensor& log_sigmoid_backward_out(const at::Tensor& grad, const at::Tensor& self, const at::Tensor&,
+                                     at::Tensor& out) {
+  gradient("logsigmoid", grad, self, {}, out);
+  return out;
+}
+
+at::Tensor log_sigmoid_backward(const at::Tensor& grad, const at::Tensor& self, const at::Tensor& buffer) {
+  at::Tensor out = at::empty_like(self);
+  return log_sigmoid_backward_out(grad, self, buffer, out);
+}
+
+at::Tensor& glu(const at::Tensor& self, std::int64_t dim, at::Tensor& out) {
+  at::native::resize_output(out, sizes_of(dlprim::glu_output_shape(dims_of(self.sizes()), dim)));
+  if (out.numel() > 0) dlprim::glu_forward(device_under(out).queue(), raw(self), dim, raw(out));
+  return out;
+}
+
+at::Tensor& glu_backward_out(const at::Tensor& grad, const at::Tensor& self, std::int64_t dim,
+                             at::Tensor& out) {
+  at::native::resize_output(out, self.sizes());
+  if (out.numel() > 0) dlprim::glu_backward(device_under(out).queue(), raw(grad), raw(self), dim, raw(out));
+  return out;
+}
+
+at::Tensor glu_backward(const at::Tensor& grad, const at::Tensor& self, std::int64_t dim) {
+  at::Tensor out = at::empty_like(self);
+  return glu_backward_out(grad, self, dim, out);
+}
+
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("gelu.out", &gelu);
   m.impl("gelu_backward.grad_input", &gelu_backward);
+  m.impl("log_sigmoid_forward", &log_sigmoid);
+  m.impl("log_sigmoid_forward.output", &log_sigmoid_out);
+  m.impl("log_sigmoid_backward", &log_sigmoid_backward);
+  m.impl("log_sigmoid_backward.grad_input", &log_sigmoid_backward_out);
+  m.impl("glu.out", &glu);
+  m.impl("glu_backward", &glu_backward);
+  m.impl("glu_backward.grad_input", &glu_backward_out);
   m.impl("hardtanh_backward", &hardtanh_backward);
   m.impl("hardswish_backward", &hardswish_backward);
 }

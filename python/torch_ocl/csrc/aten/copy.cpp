@@ -2,6 +2,7 @@
 #include <ATen/ops/empty_like.h>
 #include <torch/library.h>
 
+#include "dlprim/ops/creation/upload.h"
 #include "dlprim/ops/pointwise/pointwise.h"
 #include "tensors.h"
 
@@ -36,6 +37,15 @@ void download(const at::Tensor& source, const at::Tensor& destination) {
   if (!fits) destination.copy_(here);
 }
 
+void copy_across(const at::Tensor& source, const at::Tensor& destination) {
+  const at::Tensor here = source.to(destination.scalar_type()).contiguous();
+  const bool fits = destination.is_contiguous() && destination.sizes() == here.sizes();
+  const at::Tensor there =
+      fits ? destination : at::empty(here.sizes(), here.options().device(destination.device()));
+  dlprim::copy_to_device(device_under(there).queue(), raw(here), raw(there));
+  if (!fits) copy_within(there, destination);
+}
+
 at::Tensor copy_from(const at::Tensor& source, const at::Tensor& destination, bool non_blocking) {
   if (destination.numel() == 0) return destination;
   if (source.is_cpu())
@@ -45,7 +55,7 @@ at::Tensor copy_from(const at::Tensor& source, const at::Tensor& destination, bo
   else if (source.device() == destination.device())
     copy_within(source, destination);
   else
-    upload(source.cpu(), destination, false);
+    copy_across(source, destination);
   return destination;
 }
 

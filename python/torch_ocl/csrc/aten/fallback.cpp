@@ -1,4 +1,5 @@
-#include <ATen/native/CPUFallback.h>
+#include "aten/fallback.h"
+
 #include <torch/library.h>
 
 #include <cstdlib>
@@ -20,26 +21,40 @@ Mode mode() {
   return Mode::warn;
 }
 
-/** What ocl has no kernel for: computed on the CPU, whose memory the tensors go through both ways. */
-void on_the_cpu(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
-  const std::string name = toString(op.operator_name());
+std::mutex counting;
+
+std::map<std::string, std::int64_t>& counts() {
+  static auto& counts = *new std::map<std::string, std::int64_t>;
+  return counts;
+}
+
+}  // namespace
+
+std::map<std::string, std::int64_t> fallbacks() {
+  const std::lock_guard locked(counting);
+  return counts();
+}
+
+void note_fallback(const std::string& name) {
   const Mode chosen = mode();
   TORCH_CHECK_NOT_IMPLEMENTED(chosen != Mode::error, name,
                               " has no kernel for ocl devices, and TORCH_OCL_FALLBACK=error");
-  if (chosen == Mode::warn) {
-    static std::mutex mutex;
+  bool is_untold = false;
+  {
     static auto& told = *new std::set<std::string>;
-    bool is_new = false;
-    {
-      const std::lock_guard locked(mutex);
-      is_new = told.insert(name).second;
-    }
-    if (is_new)
-      TORCH_WARN(
-          name,
-          " has no kernel for ocl devices and runs on the CPU: the device waits, and its tensors are copied "
-          "to the host and back at every call. TORCH_OCL_FALLBACK=silent says nothing, =error raises.");
+    const std::lock_guard locked(counting);
+    ++counts()[name];
+    is_untold = chosen == Mode::warn && told.insert(name).second;
   }
+  if (is_untold)
+    TORCH_WARN(
+        name,
+        " has no kernel for ocl devices and runs on the CPU: the device waits, and its tensors are copied "
+        "to the host and back at every call. TORCH_OCL_FALLBACK=silent says nothing, =error raises.");
+}
+
+void on_the_cpu(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  note_fallback(toString(op.operator_name()));
   at::native::cpu_fallback(op, stack);
 }
 
@@ -47,5 +62,4 @@ TORCH_LIBRARY_IMPL(_, PrivateUse1, m) {
   m.fallback(torch::CppFunction::makeFromBoxedFunction<&on_the_cpu>());
 }
 
-}  // namespace
 }  // namespace torch_ocl

@@ -49,11 +49,35 @@ at::Tensor& sum_and_product_into(const at::Tensor& self, const at::Tensor& a, co
   return out;
 }
 
+at::Tensor dot(const at::Tensor& a, const at::Tensor& b) {
+  TORCH_CHECK(a.dim() == 1 && b.dim() == 1, "1D tensors expected, but got ", a.dim(), "D and ", b.dim(),
+              "D tensors");
+  TORCH_CHECK(a.scalar_type() == b.scalar_type(),
+              "dot : expected both vectors to have same dtype, but found ", a.scalar_type(), " and ",
+              b.scalar_type());
+  TORCH_CHECK(a.numel() == b.numel(), "inconsistent tensor size, expected tensor [", a.numel(), "] and src [",
+              b.numel(), "] to have the same number of elements");
+  return at::mm(a.unsqueeze(0), b.unsqueeze(1)).reshape({});
+}
+
+at::Tensor& addmv(const at::Tensor& self, const at::Tensor& matrix, const at::Tensor& vector,
+                  const c10::Scalar& beta, const c10::Scalar& alpha, at::Tensor& out) {
+  TORCH_CHECK(matrix.dim() == 2 && vector.dim() == 1, "vector + matrix @ vector expected, got shapes ",
+              self.sizes(), ", ", matrix.sizes(), " and ", vector.sizes());
+  const at::Tensor column = self.expand({matrix.size(0)}).unsqueeze(1);
+  const at::Tensor made = at::addmm(column, matrix, vector.unsqueeze(1), beta, alpha).squeeze(1);
+  at::native::resize_output(out, made.sizes());
+  return out.copy_(made);
+}
+
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("mm.out", &product_into);
   m.impl("bmm.out", &product_into);
   m.impl("addmm.out", &sum_and_product_into);
   m.impl("baddbmm.out", &sum_and_product_into);
+  m.impl("addmv.out", &addmv);
+  m.impl("dot", &dot);
+  m.impl("vdot", &dot);
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ at::Tensor& softmax(const at::Tensor& self, std::int64_t dim, bool half_to_float
   at::native::resize_output(out, self.sizes());
   const at::Tensor x = (half_to_float ? self.to(c10::kFloat) : self).contiguous();
   if (out.numel() > 0)
-    into(out, [&](const dlprim::Tensor& y) { compute(y.device().queue(), raw(x), dim, y); });
+    into(out, [&](const dlprim::Tensor& y) { compute(y.device().queue(), raw(x), dim, y); }, {x});
   return out;
 }
 
@@ -70,6 +70,21 @@ at::Tensor& nll_loss_backward(const at::Tensor& grad, const at::Tensor& self, co
   return out;
 }
 
+std::tuple<at::Tensor, at::Tensor> nll_loss2d(const at::Tensor& self, const at::Tensor& target,
+                                              const std::optional<at::Tensor>& weight, std::int64_t reduction,
+                                              std::int64_t ignore_index) {
+  at::Tensor output = at::empty({0}, self.options()), total_weight = at::empty({0}, self.options());
+  torch_ocl::nll_loss(self, target, weight, reduction, ignore_index, output, total_weight);
+  return {output, total_weight};
+}
+
+at::Tensor nll_loss2d_backward(const at::Tensor& grad, const at::Tensor& self, const at::Tensor& target,
+                               const std::optional<at::Tensor>& weight, std::int64_t reduction,
+                               std::int64_t ignore_index, const at::Tensor& total_weight) {
+  at::Tensor out = at::empty({0}, self.options());
+  return torch_ocl::nll_loss_backward(grad, self, target, weight, reduction, ignore_index, total_weight, out);
+}
+
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("_softmax.out", &softmax<&dlprim::softmax_forward>);
   m.impl("_log_softmax.out", &softmax<&dlprim::log_softmax_forward>);
@@ -77,6 +92,10 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("_log_softmax_backward_data.out", &softmax_backward<&dlprim::log_softmax_backward>);
   m.impl("nll_loss_forward.output", &nll_loss);
   m.impl("nll_loss_backward.grad_input", &nll_loss_backward);
+  m.impl("nll_loss2d_forward", &nll_loss2d);
+  m.impl("nll_loss2d_forward.output", &nll_loss);
+  m.impl("nll_loss2d_backward", &nll_loss2d_backward);
+  m.impl("nll_loss2d_backward.grad_input", &nll_loss_backward);
 }
 
 }  // namespace

@@ -3,7 +3,9 @@
 #include <ATen/ops/_reshape_alias_native.h>
 #include <ATen/ops/as_strided_native.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/is_set_to_native.h>
 #include <ATen/ops/set_native.h>
+#include <ATen/ops/unfold_native.h>
 #include <ATen/ops/view_native.h>
 #include <torch/library.h>
 
@@ -53,6 +55,14 @@ at::Tensor& set_whole_storage(at::Tensor& self, c10::Storage storage) {
   return set_storage(self, std::move(storage), 0, {count}, {1});
 }
 
+at::Tensor& set_tensor(at::Tensor& self, const at::Tensor& source) {
+  return set_storage(self, source.storage(), source.storage_offset(), source.sizes(), source.strides());
+}
+
+at::Tensor& set_nothing(at::Tensor& self) {
+  return set_tensor(self, at::empty({0}, self.options()));
+}
+
 const at::Tensor& resize(const at::Tensor& self, c10::IntArrayRef size,
                          std::optional<c10::MemoryFormat> format) {
   at::TensorImpl* impl = self.unsafeGetTensorImpl();
@@ -71,7 +81,12 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("as_strided", &at::native::as_strided_tensorimpl);
   m.impl("view", &at::native::view);
   m.impl("_reshape_alias", &at::native::_reshape_alias);
+  // A view that ran on the CPU would be none: writing to it would change nothing.
+  m.impl("unfold", &at::native::unfold);
+  m.impl("is_set_to", &at::native::is_set_to);
   m.impl("resize_", &resize);
+  m.impl("set_", &set_nothing);
+  m.impl("set_.source_Tensor", &set_tensor);
   m.impl("set_.source_Storage", &set_whole_storage);
   m.impl("set_.source_Storage_storage_offset", &set_storage);
 }

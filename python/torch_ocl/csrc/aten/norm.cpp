@@ -1,5 +1,7 @@
 #include <torch/library.h>
 
+#include <cmath>
+
 #include "arguments.h"
 #include "dlprim/ops/norm/batch_norm.h"
 #include "dlprim/ops/norm/row_norm.h"
@@ -76,20 +78,74 @@ Tensors native_batch_norm_backward(const at::Tensor& grad, const at::Tensor& inp
   return {dx, as_weight(dw), as_weight(db)};
 }
 
-Tensors native_layer_norm(const at::Tensor& input, c10::IntArrayRef normalized_shape,
-                          const std::optional<at::Tensor>& weight, const std::optional<at::Tensor>& bias,
-                          double eps) {
-  const at::Tensor x = input.contiguous(), y = at::empty_like(x);
-  const dlprim::NormRows rows =
-      dlprim::layer_norm_rows("layer_norm", raw(x).shape, dims_of(normalized_shape));
-  std::vector<std::int64_t> shape = x.sizes().vec();  // of the statistics: 1 where x is normalised
-  std::fill(shape.end() - static_cast<std::ptrdiff_t>(normalized_shape.size()), shape.end(), 1);
+Tensors batch_norm_legit(const at::Tensor& input, const std::optional<at::Tensor>& weight,
+                         const std::optional<at::Tensor>& bias, at::Tensor& running_mean,
+                         at::Tensor& running_var, bool training, double momentum, double eps) {
+  return at::native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps);
+}
+
+Tensors batch_norm_without_statistics(const at::Tensor& input, const std::optional<at::Tensor>& weight,
+                                      const std::optional<at::Tensor>& bias, bool training, double momentum,
+                                      double eps) {
+  return at::native_batch_norm(input, weight, bias, {}, {}, training, momentum, eps);
+}
+
+std::optional<at::Tensor> as_type(const std::optional<at::Tensor>& given, const at::Tensor& x) {
+  if (!given || !given->defined()) return std::nullopt;
+  return given->to(x.scalar_type());
+}
+
+/** y, and mean and invstd of every row. */
+Tensors norm_of_rows(const dlprim::NormRows& rows, const at::Tensor& x,
+                     const std::optional<at::Tensor>& weight, const std::optional<at::Tensor>& bias,
+                     double eps) {
+  const at::Tensor y = at::empty_like(x);
   const at::TensorOptions options = x.options().dtype(statistics_type(x));
   const at::Tensor mean = at::empty({rows.rows}, options), invstd = at::empty({rows.rows}, options);
   const dlprim::Tensor raw_mean = raw(mean);
+  if (x.numel() > 0) {
+    dlprim::row_norm_forward(device_under(x).queue(), rows, raw(x), Optional(as_type(weight, x)).get(),
+                             Optional(as_type(bias, x)).get(), eps, raw(y), &raw_mean, raw(invstd));
+  } else {  // as PyTorch has it of rows without elements
+    mean.zero_();
+    invstd.fill_(NAN);
+  }
+  return {y, mean, invstd};
+}
+
+/** Gradients by x, weight and bias; those of `affine` shape have the dtype of x. */
+Tensors norm_of_rows_backward(const dlprim::NormRows& rows, const at::Tensor& grad, const at::Tensor& x,
+                              const at::Tensor& mean, const at::Tensor& invstd,
+                              const std::optional<at::Tensor>& weight, c10::IntArrayRef affine,
+                              std::array<bool, 3> wanted) {
+  const at::Tensor g = grad.contiguous(), dx = at::empty_like(x);
+  const at::TensorOptions options = x.options().dtype(statistics_type(x));
+  const at::Tensor m = mean.reshape({rows.rows}).to(statistics_type(x)),
+                   s = invstd.reshape({rows.rows}).to(statistics_type(x));
+  const at::Tensor terms = wanted[1] ? at::empty(x.sizes(), options) : at::Tensor();
+  dlprim::Queue& queue = device_under(x).queue();
+  const dlprim::Tensor raw_mean = raw(m);
   if (x.numel() > 0)
-    dlprim::row_norm_forward(device_under(x).queue(), rows, raw(x), Optional(weight).get(),
-                             Optional(bias).get(), eps, raw(y), &raw_mean, raw(invstd));
+    dlprim::row_norm_backward(queue, rows, raw(g), raw(x), Optional(as_type(weight, x)).get(), &raw_mean,
+                              raw(s), raw(dx), Optional(terms).get());
+  const auto summed = [&](bool is_wanted, const at::Tensor& t) {
+    if (!is_wanted) return at::Tensor();
+    const at::Tensor gradient = at::zeros(affine, x.options());
+    if (x.numel() > 0) dlprim::row_norm_backward_affine(queue, rows, raw(t), raw(gradient.view({-1})));
+    return weight && weight->defined() ? gradient.to(weight->scalar_type()) : gradient;
+  };
+  return {wanted[0] ? dx : at::Tensor(), summed(wanted[1], terms), summed(wanted[2], g)};
+}
+
+Tensors native_layer_norm(const at::Tensor& input, c10::IntArrayRef normalized_shape,
+                          const std::optional<at::Tensor>& weight, const std::optional<at::Tensor>& bias,
+                          double eps) {
+  const at::Tensor x = input.contiguous();
+  const dlprim::NormRows rows =
+      dlprim::layer_norm_rows("layer_norm", dims_of(x.sizes()), dims_of(normalized_shape));
+  std::vector<std::int64_t> shape = x.sizes().vec();  // of the statistics: 1 where x is normalised
+  std::fill(shape.end() - static_cast<std::ptrdiff_t>(normalized_shape.size()), shape.end(), 1);
+  const auto [y, mean, invstd] = norm_of_rows(rows, x, weight, bias, eps);
   return {y, mean.view(shape), invstd.view(shape)};
 }
 
@@ -97,31 +153,39 @@ Tensors native_layer_norm_backward(const at::Tensor& grad, const at::Tensor& inp
                                    c10::IntArrayRef normalized_shape, const at::Tensor& mean,
                                    const at::Tensor& invstd, const std::optional<at::Tensor>& weight,
                                    const std::optional<at::Tensor>&, std::array<bool, 3> wanted) {
-  const at::Tensor g = grad.contiguous(), x = input.contiguous(), dx = at::empty_like(x);
+  const at::Tensor x = input.contiguous();
   const dlprim::NormRows rows =
-      dlprim::layer_norm_rows("layer_norm", raw(x).shape, dims_of(normalized_shape));
-  const at::TensorOptions options = x.options().dtype(statistics_type(x));
-  const at::Tensor m = mean.reshape({rows.rows}), s = invstd.reshape({rows.rows});
-  const at::Tensor terms = wanted[1] ? at::empty(x.sizes(), options) : at::Tensor();
-  dlprim::Queue& queue = device_under(x).queue();
-  const dlprim::Tensor raw_mean = raw(m);
-  if (x.numel() > 0)
-    dlprim::row_norm_backward(queue, rows, raw(g), raw(x), Optional(weight).get(), &raw_mean, raw(s), raw(dx),
-                              Optional(terms).get());
-  const auto summed = [&](bool is_wanted, const at::Tensor& t) {
-    if (!is_wanted) return at::Tensor();
-    const at::Tensor gradient = at::zeros(normalized_shape, x.options());
-    if (x.numel() > 0) dlprim::row_norm_backward_affine(queue, rows, raw(t), raw(gradient.view({-1})));
-    return gradient;
-  };
-  return {wanted[0] ? dx : at::Tensor(), summed(wanted[1], terms), summed(wanted[2], g)};
+      dlprim::layer_norm_rows("layer_norm", dims_of(x.sizes()), dims_of(normalized_shape));
+  return norm_of_rows_backward(rows, grad, x, mean, invstd, weight, normalized_shape, wanted);
+}
+
+Tensors native_group_norm(const at::Tensor& input, const std::optional<at::Tensor>& weight,
+                          const std::optional<at::Tensor>& bias, std::int64_t batch, std::int64_t,
+                          std::int64_t, std::int64_t groups, double eps) {
+  const at::Tensor x = input.contiguous();
+  const dlprim::NormRows rows = dlprim::group_norm_rows("group_norm", dims_of(x.sizes()), groups);
+  const auto [y, mean, invstd] = norm_of_rows(rows, x, weight, bias, eps);
+  return {y, mean.view({batch, groups}), invstd.view({batch, groups})};
+}
+
+Tensors native_group_norm_backward(const at::Tensor& grad, const at::Tensor& input, const at::Tensor& mean,
+                                   const at::Tensor& invstd, const std::optional<at::Tensor>& weight,
+                                   std::int64_t, std::int64_t channels, std::int64_t, std::int64_t groups,
+                                   std::array<bool, 3> wanted) {
+  const at::Tensor x = input.contiguous();
+  const dlprim::NormRows rows = dlprim::group_norm_rows("group_norm", dims_of(x.sizes()), groups);
+  return norm_of_rows_backward(rows, grad, x, mean, invstd, weight, {channels}, wanted);
 }
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("native_batch_norm", &native_batch_norm);
   m.impl("native_batch_norm_backward", &native_batch_norm_backward);
+  m.impl("_native_batch_norm_legit", &batch_norm_legit);
+  m.impl("_native_batch_norm_legit.no_stats", &batch_norm_without_statistics);
   m.impl("native_layer_norm", &native_layer_norm);
   m.impl("native_layer_norm_backward", &native_layer_norm_backward);
+  m.impl("native_group_norm", &native_group_norm);
+  m.impl("native_group_norm_backward", &native_group_norm_backward);
 }
 
 }  // namespace

@@ -1,3 +1,5 @@
+#include "aten/pointwise.h"
+
 #include <ATen/MemoryOverlap.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/native/Resize.h>
@@ -5,12 +7,11 @@
 
 #include <unordered_map>
 
-#include "dlprim/ops/pointwise/pointwise.h"
-#include "tensors.h"
+#include "aten/rows.h"
 
-/** \file Every row of dlprim's pointwise table whose name is an operator of aten, in all forms of it: a row
- * serves the functional operator, the one that writes to `out` and the one in place, with tensors and
- * numbers. */
+/** \file Every row of dlprim's pointwise table, and of rows.cpp, whose name is an operator of aten, in all
+ * forms of it: a row serves the functional operator, the one that writes to `out` and the one in place, with
+ * tensors and numbers. */
 
 namespace torch_ocl {
 namespace {
@@ -20,7 +21,7 @@ struct Form {
   const dlprim::PointwiseOp* row;
   std::vector<std::size_t> inputs;  // places of the arguments
   std::vector<int> parameters;      // of the row's parameters, -1: its default
-  enum class Result { fresh, out, in_place } result;
+  Result result;
   std::size_t out = 0;  // its place
 };
 
@@ -39,14 +40,14 @@ bool is_operand(const c10::Argument& argument) {
 
 /** The form of a schema, if it is one of the row's. */
 std::optional<Form> form_of(const dlprim::PointwiseOp& row, const c10::FunctionSchema& schema) {
-  Form form{&row, {}, std::vector<int>(row.parameters.size(), -1), Form::Result::fresh, 0};
+  Form form{&row, {}, std::vector<int>(row.parameters.size(), -1), Result::fresh, 0};
   const auto& arguments = schema.arguments();
   if (schema.returns().size() != 1 || schema.returns()[0].type()->kind() != c10::TypeKind::TensorType)
     return std::nullopt;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const c10::Argument& argument = arguments[i];
     if (argument.is_out()) {
-      form.result = Form::Result::out;
+      form.result = Result::out;
       form.out = i;
       continue;
     }
@@ -60,7 +61,7 @@ std::optional<Form> form_of(const dlprim::PointwiseOp& row, const c10::FunctionS
     if (!is_operand(argument) || form.inputs.size() == static_cast<std::size_t>(row.inputs))
       return std::nullopt;
     if (argument.alias_info() && argument.alias_info()->isWrite()) {
-      form.result = Form::Result::in_place;
+      form.result = Result::in_place;
       form.out = i;
     }
     form.inputs.push_back(i);
@@ -87,6 +88,37 @@ void compute(const dlprim::PointwiseOp& row, const dlprim::PointwiseResult& made
                     parameters, {raw(result)});
 }
 
+}  // namespace
+
+at::Tensor compute_row(const dlprim::PointwiseOp& row, const std::vector<c10::IValue>& arguments,
+                       const std::vector<dlprim::Scalar>& parameters, Result kind, at::Tensor result) {
+  std::optional<c10::Device> device;
+  for (const c10::IValue& argument : arguments)
+    if (argument.isTensor() && argument.toTensor().is_privateuseone()) device = argument.toTensor().device();
+  TORCH_CHECK(device, row.name, ": no input lies on an ocl device");
+  std::vector<dlprim::PointwiseOperand> inputs;
+  for (const c10::IValue& argument : arguments) inputs.push_back(operand_of(argument, *device));
+  const dlprim::PointwiseResult made = dlprim::pointwise_result(row, inputs, parameters);
+  if (kind == Result::fresh) {
+    result = empty(device_of(device->index()), made.shape, made.strides, made.dtype);
+  } else {
+    TORCH_CHECK(c10::canCast(type_of(made.dtype), result.scalar_type()), "result type ", type_of(made.dtype),
+                " can't be cast to the desired output type ", result.scalar_type());
+    if (kind == Result::out)
+      at::native::resize_output(result, sizes_of(made.shape));
+    else
+      TORCH_CHECK(result.sizes() == sizes_of(made.shape), "output with shape ", result.sizes(),
+                  " doesn't match the broadcast shape ", sizes_of(made.shape));
+    at::assert_no_internal_overlap(result);
+    for (const c10::IValue& argument : arguments)
+      if (argument.isTensor()) at::assert_no_partial_overlap(result, argument.toTensor());
+  }
+  if (result.numel() > 0) compute(row, made, std::move(inputs), parameters, result);
+  return result;
+}
+
+namespace {
+
 /** The row's parameters: the arguments at those places, or their defaults. */
 template <class Argument>
 std::vector<dlprim::Scalar> parameters_of(const dlprim::PointwiseOp& row, const std::vector<int>& places,
@@ -107,32 +139,11 @@ class Kernel final : public c10::OperatorKernel {
   void operator()(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::Stack* stack) {
     const std::size_t count = op.schema().arguments().size(), base = stack->size() - count;
     const auto argument = [&](std::size_t i) -> const c10::IValue& { return (*stack)[base + i]; };
-    std::optional<c10::Device> device;
-    for (const std::size_t i : form_.inputs)
-      if (argument(i).isTensor() && argument(i).toTensor().is_privateuseone())
-        device = argument(i).toTensor().device();
-    TORCH_CHECK(device, form_.row->name, ": no input lies on an ocl device");
-    std::vector<dlprim::PointwiseOperand> inputs;
-    for (const std::size_t i : form_.inputs) inputs.push_back(operand_of(argument(i), *device));
-    const std::vector<dlprim::Scalar> parameters = parameters_of(*form_.row, form_.parameters, argument);
-    const dlprim::PointwiseResult made = dlprim::pointwise_result(*form_.row, inputs, parameters);
-    at::Tensor result;
-    if (form_.result == Form::Result::fresh) {
-      result = empty(device_of(device->index()), made.shape, made.strides, made.dtype);
-    } else {
-      result = argument(form_.out).toTensor();
-      TORCH_CHECK(c10::canCast(type_of(made.dtype), result.scalar_type()), "result type ",
-                  type_of(made.dtype), " can't be cast to the desired output type ", result.scalar_type());
-      if (form_.result == Form::Result::out)
-        at::native::resize_output(result, sizes_of(made.shape));
-      else
-        TORCH_CHECK(result.sizes() == sizes_of(made.shape), "output with shape ", result.sizes(),
-                    " doesn't match the broadcast shape ", sizes_of(made.shape));
-      at::assert_no_internal_overlap(result);
-      for (const std::size_t i : form_.inputs)
-        if (argument(i).isTensor()) at::assert_no_partial_overlap(result, argument(i).toTensor());
-    }
-    if (result.numel() > 0) compute(*form_.row, made, std::move(inputs), parameters, result);
+    std::vector<c10::IValue> inputs;
+    for (const std::size_t i : form_.inputs) inputs.push_back(argument(i));
+    at::Tensor result =
+        compute_row(*form_.row, inputs, parameters_of(*form_.row, form_.parameters, argument), form_.result,
+                    form_.result == Result::fresh ? at::Tensor() : argument(form_.out).toTensor());
     torch::jit::drop(*stack, count);
     torch::jit::push(*stack, std::move(result));
   }
@@ -164,7 +175,7 @@ std::optional<BackwardForm> backward_form_of(const dlprim::PointwiseOp& row,
       has_out = true;
     } else if (p < row.parameters.size()) {
       form.parameters[p] = static_cast<int>(i);
-    } else if (name == "grad_output") {
+    } else if (name == "grad_output" || name == "grad_out") {
       form.gradient = i;
     } else if (name == "self") {
       form.x = static_cast<int>(i);
@@ -210,18 +221,21 @@ class BackwardKernel final : public c10::OperatorKernel {
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   auto& dispatcher = c10::Dispatcher::singleton();
   std::unordered_map<std::string, const dlprim::PointwiseOp*> rows, gradients;
-  for (const dlprim::PointwiseOp& row : dlprim::pointwise_table()) {
-    rows["aten::" + row.name] = &row;
-    rows["aten::" + row.name + "_"] = &row;
-    gradients["aten::" + row.name + "_backward"] = &row;
-  }
+  for (const auto* table : {&dlprim::pointwise_table(), &more_rows()})  // the later ones count
+    for (const dlprim::PointwiseOp& row : *table) {
+      rows["aten::" + row.name] = &row;
+      rows["aten::" + row.name + "_"] = &row;
+      gradients["aten::" + row.name + "_backward"] = &row;
+    }
+  for (const char* name : {"aten::hardtanh", "aten::hardtanh_"})
+    rows.erase(name);  // its own: elementwise.cpp
   for (const c10::OperatorName& name : dispatcher.getAllOpNames()) {
     const auto row = rows.find(name.name), gradient = gradients.find(name.name);
     if (row == rows.end() && gradient == gradients.end()) continue;
     const auto op = dispatcher.findSchema(name);
     // Operators that are made of others have their derivative from those.
     if (!op || op->hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd)) continue;
-    if (gradient != gradients.end()) {
+    if (row == rows.end()) {
       if (std::optional<BackwardForm> form = backward_form_of(*gradient->second, op->schema()))
         m.impl(toString(name).c_str(),
                torch::CppFunction::makeFromBoxedFunctor(std::make_unique<BackwardKernel>(std::move(*form))));

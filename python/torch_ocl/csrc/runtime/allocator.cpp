@@ -1,7 +1,8 @@
-#include <c10/core/Allocator.h>
+#include "dlprim/runtime/allocator.h"
+
+#include <c10/core/CachingDeviceAllocator.h>
 
 #include "dlprim/ops/pointwise/pointwise.h"
-#include "dlprim/runtime/allocator.h"
 #include "runtime/devices.h"
 #include "tensors.h"
 
@@ -16,10 +17,18 @@ void release(void* memory) {
 
 /** What PyTorch takes for a pointer is the place of the Memory on the host: OpenCL's buffers have no address.
  */
-struct Allocator final : c10::Allocator {
+struct Allocator final : c10::DeviceAllocator {
   c10::DataPtr allocate(std::size_t bytes) override {
     const c10::Device device(c10::kPrivateUse1, current_device());
-    auto* memory = new Memory(device_of(device.index()).allocator().allocate(bytes));
+    const auto take = [&] {
+      try {
+        return device_of(device.index()).allocator().allocate(bytes);
+      } catch (const dlprim::OutOfMemoryError& e) {
+        // torch.OutOfMemoryError in Python.
+        C10_THROW_ERROR(OutOfMemoryError, e.what());
+      }
+    };
+    auto* memory = new Memory(take());
     return {memory, memory, &release, device};
   }
   c10::DeleterFnPtr raw_deleter() const override { return &release; }
@@ -34,6 +43,35 @@ struct Allocator final : c10::Allocator {
     };
     const dlprim::Tensor from = all(source), to = all(destination);
     dlprim::copy(from.device().queue(), from, to);
+  }
+
+  bool initialized() override { return true; }
+  void emptyCache(c10::MempoolId_t) override {
+    for (dlprim::Device* device : dlprim::Device::opened()) device->allocator().empty_cache();
+  }
+  void recordStream(const c10::DataPtr&, c10::Stream) override {}  // a device has one
+  c10::CachingDeviceAllocator::DeviceStats getDeviceStats(c10::DeviceIndex index) override {
+    const dlprim::MemoryStats held = device_of(index).allocator().stats();
+    c10::CachingDeviceAllocator::DeviceStats stats;
+    const auto set = [](auto& pools, std::uint64_t now, std::uint64_t peak) {
+      auto& all = pools[static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE)];
+      all.current = static_cast<std::int64_t>(now);
+      all.peak = static_cast<std::int64_t>(peak);
+    };
+    set(stats.allocated_bytes, held.allocated, held.max_allocated);
+    set(stats.active_bytes, held.allocated, held.max_allocated);
+    set(stats.requested_bytes, held.allocated, held.max_allocated);
+    set(stats.reserved_bytes, held.reserved, held.max_reserved);
+    set(stats.segment, held.segments, held.segments);
+    stats.num_device_alloc = static_cast<std::int64_t>(held.segments);
+    return stats;
+  }
+  void resetAccumulatedStats(c10::DeviceIndex) override {}  // none is kept
+  void resetPeakStats(c10::DeviceIndex index) override { device_of(index).allocator().reset_peaks(); }
+  std::pair<std::size_t, std::size_t> getMemoryInfo(c10::DeviceIndex index) override {
+    dlprim::Device& device = device_of(index);
+    const std::uint64_t total = device.info().global_memory, taken = device.allocator().stats().reserved;
+    return {total - std::min(total, taken), total};
   }
 };
 

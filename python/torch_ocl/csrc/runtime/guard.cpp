@@ -1,12 +1,27 @@
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 
+#include <map>
+#include <mutex>
+
+#include "dlprim/runtime/mark.h"
 #include "runtime/devices.h"
 #include "tensors.h"
 
 namespace torch_ocl {
 namespace {
 
-/** A device has one queue, in order: its only stream. */
+/** What torch.Event holds: a place in the queue of a device. */
+struct Event {
+  c10::DeviceIndex device;
+  dlprim::Mark mark;
+};
+
+Event& event_at(void* event) {
+  return *static_cast<Event*>(event);
+}
+
+/** A device has one queue, in order: its only stream. Nothing there comes before an event that was recorded
+ * earlier, so that no stream need wait for one. */
 struct Guard final : c10::impl::DeviceGuardImplInterface {
   static constexpr c10::DeviceType static_type = c10::DeviceType::PrivateUse1;
 
@@ -31,11 +46,48 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
   c10::Stream exchangeStream(c10::Stream stream) const override { return stream; }
   c10::DeviceIndex deviceCount() const noexcept override { return device_count(); }
 
-  bool queryStream(const c10::Stream&) const override { return true; }
+  bool queryStream(const c10::Stream& stream) const override {
+    dlprim::Queue& queue = device_of(stream.device_index()).queue();
+    if (queue.has_passed(queue.commands())) return true;
+    // Who asks again and again asks of one mark, as long as nothing is added.
+    static std::mutex mutex;
+    static auto& asked = *new std::map<c10::DeviceIndex, dlprim::Mark>;
+    const std::lock_guard lock(mutex);
+    dlprim::Mark& mark = asked[stream.device_index()];
+    if (mark.commands != queue.commands()) mark = queue.mark();
+    return queue.has_reached(mark);
+  }
   void synchronizeStream(const c10::Stream& stream) const override {
     device_of(stream.device_index()).synchronize();
   }
   void synchronizeDevice(const c10::DeviceIndex index) const override { device_of(index).synchronize(); }
+
+  void record(void** event, const c10::Stream& stream, c10::DeviceIndex, c10::EventFlag flag) const override {
+    const c10::DeviceIndex device = stream.device_index();
+    dlprim::Mark mark = device_of(device).queue().mark(flag == c10::EventFlag::BACKEND_DEFAULT);
+    if (!*event) *event = new Event;
+    event_at(*event) = {device, std::move(mark)};
+  }
+  void block(void* event, const c10::Stream& stream) const override {
+    if (event && event_at(event).device != stream.device_index()) synchronizeEvent(event);
+  }
+  bool queryEvent(void* event) const override {
+    return !event || device_of(event_at(event).device).queue().has_reached(event_at(event).mark);
+  }
+  void synchronizeEvent(void* event) const override {
+    if (event) device_of(event_at(event).device).queue().wait_for(event_at(event).mark);
+  }
+  double elapsedTime(void* start, void* end, c10::DeviceIndex) const override {
+    for (void* event : {start, end})
+      TORCH_CHECK_VALUE(event && event_at(event).mark.time.valid(),
+                        "both events must have been recorded, with enable_timing=True");
+    const auto between = event_at(end).mark.time.get() - event_at(start).mark.time.get();
+    return std::chrono::duration<double, std::milli>(between).count();
+  }
+  void destroyEvent(void* event, c10::DeviceIndex) const noexcept override {
+    delete static_cast<Event*>(event);
+  }
+
   void recordDataPtrOnStream(const c10::DataPtr&, const c10::Stream&) const override {}
 };
 

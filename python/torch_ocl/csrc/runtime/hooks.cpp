@@ -1,9 +1,10 @@
 #include <ATen/detail/PrivateUse1HooksInterface.h>
 #include <c10/core/DeviceGuard.h>
 
-#include "dlprim/runtime/allocator.h"
+#include "dlprim/runtime/pinned_memory.h"
 #include "runtime/devices.h"
-#include "tensors.h"
+#include "runtime/generator.h"
+#include "runtime/pinned_allocator.h"
 
 namespace torch_ocl {
 namespace {
@@ -20,6 +21,16 @@ struct Hooks final : at::PrivateUse1HooksInterface {
   c10::DeviceIndex maybeExchangeDevice(c10::DeviceIndex index) const override {
     return exchange_device(index);
   }
+  const at::Generator& getDefaultGenerator(c10::DeviceIndex index) const override {
+    return default_generator(index);
+  }
+  at::Generator getNewGenerator(c10::DeviceIndex index) const override {
+    return at::make_generator<Generator>(index < 0 ? current_device() : index);
+  }
+  bool isPinnedPtr(const void* data) const override {
+    return dlprim::PinnedMemory::around(data, 1) != nullptr;
+  }
+  c10::Allocator* getPinnedMemoryAllocator() const override { return pinned_allocator(); }
   void resizePrivateUse1Bytes(const c10::Storage& storage, std::size_t bytes) const override {
     c10::StorageImpl& memory = *storage.unsafeGetStorageImpl();
     const c10::DeviceGuard on(memory.device());

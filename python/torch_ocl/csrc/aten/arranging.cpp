@@ -1,0 +1,137 @@
+#include <ATen/Operators.h>
+#include <ATen/WrapDimUtils.h>
+#include <ATen/WrapDimUtilsMulti.h>
+#include <torch/library.h>
+
+#include <cmath>
+
+#include "arguments.h"
+#include "aten/fallback.h"
+#include "dlprim/ops/creation/arange.h"
+#include "dlprim/ops/index/index.h"
+#include "dlprim/runtime/device.h"
+
+/** \file Tensors made from numbers, and elements in another order. */
+
+namespace torch_ocl {
+namespace {
+
+at::Tensor& arange(const c10::Scalar& start, const c10::Scalar& end, const c10::Scalar& step,
+                   at::Tensor& out) {
+  TORCH_CHECK(std::isfinite(start.toDouble()) && std::isfinite(end.toDouble()), "unsupported range: ", start,
+              " -> ", end);
+  // As PyTorch counts: int64 in whole numbers, all else in double; other whole numbers lose their fraction
+  // after.
+  const auto count = [](auto first, auto last, auto by) {
+    TORCH_CHECK(by != 0, "step must be nonzero");
+    TORCH_CHECK(by > 0 ? last >= first : last <= first,
+                "upper bound and lower bound inconsistent with step sign");
+    if constexpr (std::is_integral_v<decltype(by)>)
+      return (last - first + by - (by > 0 ? 1 : -1)) / by;
+    else
+      return static_cast<std::int64_t>(std::ceil((last - first) / by));
+  };
+  const std::int64_t size = out.scalar_type() == c10::kLong
+                                ? count(start.toLong(), end.toLong(), step.toLong())
+                                : count(start.toDouble(), end.toDouble(), step.toDouble());
+  if (out.numel() != size) at::native::resize_output(out, {size});
+  if (size == 0) return out;
+  const bool is_whole = c10::isIntegralType(out.scalar_type(), false);
+  const dlprim::Scalar from = is_whole ? dlprim::Scalar(start.toLong()) : scalar_of(start),
+                       by = is_whole ? dlprim::Scalar(step.toLong()) : scalar_of(step);
+  into(out,
+       [&](const dlprim::Tensor& y) { dlprim::arange(y.device().queue(), y.reshaped({size}), from, by); });
+  return out;
+}
+
+at::Tensor& linspace(const c10::Scalar& start, const c10::Scalar& end, std::int64_t steps, at::Tensor& out) {
+  TORCH_CHECK(steps >= 0, "number of steps must be non-negative");
+  if (out.numel() != steps) at::native::resize_output(out, {steps});
+  if (steps == 0) return out;
+  const bool is_whole = c10::isIntegralType(out.scalar_type(), true);
+  if (steps == 1) return out.fill_(is_whole ? c10::Scalar(start.toLong()) : start);
+  // For a result of whole numbers PyTorch cuts both ends first.
+  const auto number = [&](const c10::Scalar& given) {
+    return is_whole ? static_cast<double>(given.toLong()) : given.toDouble();
+  };
+  const double first = number(start), last = number(end),
+               step = (last - first) / static_cast<double>(steps - 1);
+  if (is_whole) {
+    if (!device_under(out).info().fp64) return OnTheCpu<at::_ops::linspace_out>::call(start, end, steps, out);
+    // From both ends, which are exact: what is cut off must not hang on a rounding.
+    const at::TensorOptions options = out.options().dtype(c10::kDouble);
+    const std::int64_t half = steps / 2;
+    const at::Tensor forwards = at::arange(half, options) * step + first,
+                     backwards = at::arange(steps - half - 1, -1, -1, options) * -step + last;
+    return out.copy_(at::cat({forwards, backwards}).trunc().view(out.sizes()));
+  }
+  into(out, [&](const dlprim::Tensor& y) {
+    dlprim::arange(y.device().queue(), y.reshaped({steps}), first, step);
+  });
+  return out;
+}
+
+at::Tensor& eye_m(std::int64_t rows, std::int64_t columns, at::Tensor& out) {
+  TORCH_CHECK(rows >= 0 && columns >= 0, "eye: sizes must be greater or equal to 0, got ", rows, " and ",
+              columns);
+  at::native::resize_output(out, {rows, columns});
+  out.zero_();
+  out.diagonal().fill_(1);
+  return out;
+}
+
+at::Tensor& eye(std::int64_t rows, at::Tensor& out) {
+  return eye_m(rows, rows, out);
+}
+
+template <dlprim::Triangle kept>
+at::Tensor& triangle(const at::Tensor& self, std::int64_t diagonal, at::Tensor& out) {
+  TORCH_CHECK(self.dim() >= 2, kept == dlprim::Triangle::lower ? "tril" : "triu",
+              ": input tensor must have at least 2 dimensions");
+  TORCH_CHECK(out.scalar_type() == self.scalar_type(), "Expected out tensor to have dtype ",
+              self.scalar_type(), ", but got ", out.scalar_type());
+  at::native::resize_output(out, self.sizes());
+  if (out.numel() == 0) return out;
+  const at::Tensor x = self.contiguous();
+  into(out, [&](const dlprim::Tensor& y) { dlprim::triangle(y.device().queue(), kept, raw(x), diagonal, y); },
+       {x});
+  return out;
+}
+
+at::Tensor flip(const at::Tensor& self, c10::IntArrayRef dims) {
+  const auto flipped = at::dim_list_to_bitset(dims, self.dim());  // throws where one is given twice
+  at::Tensor result = self.clone();
+  for (std::int64_t d = 0; d < self.dim(); ++d)
+    if (flipped[static_cast<std::size_t>(d)] && self.size(d) > 1)
+      result = result.index_select(d, at::arange(self.size(d) - 1, -1, -1, self.options().dtype(c10::kLong)));
+  return result;
+}
+
+at::Tensor rolled(const at::Tensor& self, c10::IntArrayRef shifts, c10::IntArrayRef dims) {
+  TORCH_CHECK(!shifts.empty(), "`shifts` required");
+  if (dims.empty() && shifts.size() == 1) return rolled(self.reshape({-1}), shifts, 0).view(self.sizes());
+  TORCH_CHECK(shifts.size() == dims.size(), "shifts and dimensions must align. shifts: ", shifts.size(),
+              ", dims:", dims.size());
+  at::Tensor result = self;
+  for (std::size_t i = 0; i < dims.size() && self.numel() > 0; ++i) {
+    const std::int64_t size = self.size(dims[i]), shift = ((shifts[i] % size) + size) % size;
+    if (shift == 0) continue;
+    result = at::cat({result.narrow(dims[i], size - shift, shift), result.narrow(dims[i], 0, size - shift)},
+                     dims[i]);
+  }
+  return result.is_same(self) ? self.clone() : result;
+}
+
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("arange.start_out", &arange);
+  m.impl("linspace.out", &linspace);
+  m.impl("eye.out", &eye);
+  m.impl("eye.m_out", &eye_m);
+  m.impl("tril.out", &triangle<dlprim::Triangle::lower>);
+  m.impl("triu.out", &triangle<dlprim::Triangle::upper>);
+  m.impl("flip", &flip);
+  m.impl("roll", &rolled);
+}
+
+}  // namespace
+}  // namespace torch_ocl

@@ -1,0 +1,105 @@
+#include "dlprim/ops/attention/attention.h"
+
+#include <ATen/Context.h>
+#include <ATen/native/transformers/attention.h>
+#include <ATen/native/transformers/sdp_utils_cpp.h>
+#include <torch/library.h>
+
+#include <cmath>
+
+#include "arguments.h"
+
+/** \file scaled_dot_product_attention without the whole matrix of scores. */
+
+namespace torch_ocl {
+namespace {
+
+/** What PyTorch asks before each call: its own composition stays for whatever dlprim's function does not
+ * take. */
+std::int64_t choose(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                    const std::optional<at::Tensor>& mask, double dropout_p, bool /*is_causal*/,
+                    std::optional<double> /*scale*/, bool /*enable_gqa*/) {
+  const auto fits = [&](const at::Tensor& t) {
+    return t.dim() == 4 && t.numel() > 0 && t.scalar_type() == query.scalar_type() &&
+           t.size(0) == query.size(0) && t.size(1) == query.size(1);
+  };
+  const bool is_ours = at::globalContext().userEnabledOverrideableSDP() && dropout_p == 0 &&
+                       c10::isFloatingType(query.scalar_type()) && fits(query) && fits(key) && fits(value) &&
+                       key.size(3) == query.size(3) && value.size(2) == key.size(2) &&
+                       (!mask || mask->is_privateuseone());
+  return static_cast<std::int64_t>(is_ours ? at::SDPBackend::overrideable : at::SDPBackend::math);
+}
+
+dlprim::AttentionSettings settings_of(const at::Tensor& query, bool is_causal, std::optional<double> scale) {
+  dlprim::AttentionSettings settings;
+  settings.scale = scale.value_or(1 / std::sqrt(static_cast<double>(query.size(3))));
+  settings.is_causal = is_causal;
+  settings.precision = matmul_precision();
+  return settings;
+}
+
+/** [batch, heads, …] as one batch. */
+dlprim::Tensor joined(const at::Tensor& t) {
+  return raw(t.flatten(0, 1));
+}
+
+/** The mask for every query and key, [batch, heads, queries, keys], or none. */
+std::optional<at::Tensor> expanded_mask(const std::optional<at::Tensor>& mask, const at::Tensor& query,
+                                        const at::Tensor& key) {
+  if (!mask || !mask->defined()) return std::nullopt;
+  return mask->expand({query.size(0), query.size(1), query.size(2), key.size(2)});
+}
+
+using Outputs = std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, c10::SymInt, c10::SymInt,
+                           at::Tensor, at::Tensor, at::Tensor>;
+
+Outputs attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                  const std::optional<at::Tensor>& given, double dropout_p, bool is_causal,
+                  bool /*return_debug_mask*/, std::optional<double> scale) {
+  TORCH_CHECK_NOT_IMPLEMENTED(dropout_p == 0, "fused attention on ocl devices has no dropout");
+  at::Tensor out = at::empty({query.size(0), query.size(1), query.size(2), value.size(3)}, query.options());
+  const std::optional<at::Tensor> mask = expanded_mask(given, query, key);
+  const dlprim::Tensor raw_mask = mask ? raw(*mask) : dlprim::Tensor();
+  dlprim::attention_forward(device_under(query).queue(), joined(query), joined(key), joined(value),
+                            mask ? &raw_mask : nullptr, settings_of(query, is_causal, scale), joined(out),
+                            nullptr);
+  // Backward makes the probabilities anew, so that nothing else is kept.
+  const at::Tensor none = at::empty({0}, query.options());
+  return {out, none, {}, {}, query.size(2), key.size(2), none, none, {}};
+}
+
+using Gradients = std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor>;
+
+Gradients attention_backward(const at::Tensor& grad, const at::Tensor& query, const at::Tensor& key,
+                             const at::Tensor& value, const at::Tensor& given, std::array<bool, 4> wanted,
+                             const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&,
+                             c10::SymInt, c10::SymInt, double, bool is_causal, const at::Tensor&,
+                             const at::Tensor&, std::optional<double> scale) {
+  const std::optional<at::Tensor> mask = expanded_mask(given, query, key);
+  const dlprim::Tensor raw_mask = mask ? raw(*mask) : dlprim::Tensor();
+  const auto fresh = [](bool is_wanted, const at::Tensor& like) {
+    return is_wanted ? at::empty(like.sizes(), like.options()) : at::Tensor();
+  };
+  const at::Tensor dq = fresh(wanted[0], query), dk = fresh(wanted[1], key), dv = fresh(wanted[2], value),
+                   dm = fresh(wanted[3] && mask, mask.value_or(query));
+  const auto target = [](const at::Tensor& t) { return t.defined() ? joined(t) : dlprim::Tensor(); };
+  dlprim::attention_backward(device_under(query).queue(), joined(grad.contiguous()), nullptr, joined(query),
+                             joined(key), joined(value), mask ? &raw_mask : nullptr,
+                             settings_of(query, is_causal, scale), nullptr,
+                             {target(dq), target(dk), target(dv), dm.defined() ? raw(dm) : dlprim::Tensor()});
+  return {dq, dk, dv, dm};
+}
+
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("_scaled_dot_product_fused_attention_overrideable", &attention);
+  m.impl("_scaled_dot_product_fused_attention_overrideable_backward", &attention_backward);
+}
+
+}  // namespace
+}  // namespace torch_ocl
+
+namespace at::native {
+
+REGISTER_PRIVATEUSE1_DISPATCH(_fused_sdp_choice_stub, &torch_ocl::choose)
+
+}  // namespace at::native

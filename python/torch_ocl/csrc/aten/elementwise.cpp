@@ -1,0 +1,131 @@
+#include <torch/library.h>
+
+#include <cmath>
+#include <limits>
+
+#include "arguments.h"
+#include "aten/pointwise.h"
+#include "aten/rows.h"
+
+/** \file Elementwise operators that choose among rows, or whose defaults depend on the dtype. */
+
+namespace torch_ocl {
+namespace {
+
+at::Tensor& clamp(const at::Tensor& self, const std::optional<at::Tensor>& least,
+                  const std::optional<at::Tensor>& most, at::Tensor& out) {
+  const bool has_least = least && least->defined(), has_most = most && most->defined();
+  TORCH_CHECK(has_least || has_most, "torch.clamp: At least one of 'min' or 'max' must not be None");
+  if (!has_most) return at::maximum_out(out, self, *least);
+  return at::minimum_out(out, has_least ? at::maximum(self, *least) : self, *most);
+}
+
+at::Tensor& clamp_min(const at::Tensor& self, const at::Tensor& least, at::Tensor& out) {
+  return at::maximum_out(out, self, least);
+}
+
+at::Tensor& clamp_max(const at::Tensor& self, const at::Tensor& most, at::Tensor& out) {
+  return at::minimum_out(out, self, most);
+}
+
+/** Whole numbers are held within whole bounds. */
+at::Tensor& hardtanh_out(const at::Tensor& self, const c10::Scalar& least, const c10::Scalar& most,
+                         at::Tensor& out) {
+  TORCH_CHECK(self.scalar_type() != c10::kBool, "Bool inputs not supported for hardtanh");
+  const bool is_whole = c10::isIntegralType(self.scalar_type(), false);
+  return at::clamp_out(out, self, is_whole ? c10::Scalar(least.toLong()) : least,
+                       is_whole ? c10::Scalar(most.toLong()) : most);
+}
+at::Tensor hardtanh(const at::Tensor& self, const c10::Scalar& least, const c10::Scalar& most) {
+  at::Tensor out = at::empty({0}, self.options());
+  return hardtanh_out(self, least, most, out);
+}
+at::Tensor& hardtanh_in_place(at::Tensor& self, const c10::Scalar& least, const c10::Scalar& most) {
+  return hardtanh_out(self, least, most, self);
+}
+
+at::Tensor& div_mode(const at::Tensor& self, const at::Tensor& other, std::optional<c10::string_view> mode,
+                     at::Tensor& out) {
+  if (!mode) return at::div_out(out, self, other);
+  TORCH_CHECK(*mode == "floor" || *mode == "trunc",
+              "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '", *mode, "'");
+  compute_row(dlprim::pointwise_op(*mode == "floor" ? "div_floor" : "div_trunc"), {self, other}, {},
+              Result::out, out);
+  return out;
+}
+
+/** The largest and the smallest finite number. */
+std::pair<double, double> limits_of(c10::ScalarType type) {
+  switch (type) {
+    case c10::kDouble:
+      return {std::numeric_limits<double>::max(), std::numeric_limits<double>::lowest()};
+    case c10::kHalf:
+      return {std::numeric_limits<c10::Half>::max(), std::numeric_limits<c10::Half>::lowest()};
+    case c10::kBFloat16:
+      return {std::numeric_limits<c10::BFloat16>::max(), std::numeric_limits<c10::BFloat16>::lowest()};
+    default:
+      return {std::numeric_limits<float>::max(), std::numeric_limits<float>::lowest()};
+  }
+}
+
+at::Tensor& nan_to_num(const at::Tensor& self, std::optional<double> nan, std::optional<double> positive,
+                       std::optional<double> negative, at::Tensor& out) {
+  TORCH_CHECK(self.scalar_type() == out.scalar_type(), "nan_to_num: dtype of out: ", out.scalar_type(),
+              " should be same as input: ", self.scalar_type());
+  if (c10::isIntegralType(self.scalar_type(), true)) {
+    at::native::resize_output(out, self.sizes());
+    return out.copy_(self);
+  }
+  const auto [most, least] = limits_of(self.scalar_type());
+  compute_row(more_row("nan_to_num_kernel"), {self},
+              {nan.value_or(0), positive.value_or(most), negative.value_or(least)}, Result::out, out);
+  return out;
+}
+
+at::Tensor& round_decimals(const at::Tensor& self, std::int64_t decimals, at::Tensor& out) {
+  if (c10::isIntegralType(self.scalar_type(), true) || decimals == 0) return at::round_out(out, self);
+  compute_row(more_row("round_kernel"), {self},
+              {std::pow(10.0, std::abs(static_cast<double>(decimals))), decimals < 0 ? 1.0 : 0.0},
+              Result::out, out);
+  return out;
+}
+
+std::tuple<at::Tensor, at::Tensor> prelu_backward(const at::Tensor& grad, const at::Tensor& self,
+                                                  const at::Tensor& weight) {
+  const std::vector<std::int64_t> shape = at::infer_size(self.sizes(), weight.sizes());
+  at::Tensor dx = at::empty(shape, self.options()), dw = at::empty(shape, weight.options());
+  if (dx.numel() > 0)
+    dlprim::pointwise_backward(device_under(dx).queue(), dlprim::pointwise_op("prelu_kernel"),
+                               raw(grad.expand(shape)), {raw(self.expand(shape)), raw(weight.expand(shape))},
+                               {}, {}, {raw(dx), raw(dw)});
+  return {dx, dw};
+}
+
+std::tuple<at::Tensor, at::Tensor> weight_norm(const at::Tensor& v, const at::Tensor& g, std::int64_t dim) {
+  const at::Tensor norms = at::norm_except_dim(v, 2, dim);
+  return {v * (g / norms), norms};
+}
+
+std::tuple<at::Tensor, at::Tensor> weight_norm_backward(const at::Tensor& grad, const at::Tensor& v,
+                                                        const at::Tensor& g, const at::Tensor& norms,
+                                                        std::int64_t dim) {
+  return at::_weight_norm_differentiable_backward(grad, v, g, norms, dim);
+}
+
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("clamp.Tensor_out", &clamp);
+  m.impl("clamp_min.Tensor_out", &clamp_min);
+  m.impl("clamp_max.Tensor_out", &clamp_max);
+  m.impl("hardtanh", &hardtanh);
+  m.impl("hardtanh.out", &hardtanh_out);
+  m.impl("hardtanh_", &hardtanh_in_place);
+  m.impl("div.out_mode", &div_mode);
+  m.impl("nan_to_num.out", &nan_to_num);
+  m.impl("round.decimals_out", &round_decimals);
+  m.impl("_prelu_kernel_backward", &prelu_backward);
+  m.impl("_weight_norm_interface", &weight_norm);
+  m.impl("_weight_norm_interface_backward", &weight_norm_backward);
+}
+
+}  // namespace
+}  // namespace torch_ocl

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/native/CPUFallback.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace torch_ocl {
+
+/** What ocl has no kernel for: computed on the CPU, whose memory the tensors go through both ways. */
+void on_the_cpu(const c10::OperatorHandle& op, torch::jit::Stack* stack);
+
+/** The same for a kernel that takes only some of an operator's arguments: OnTheCpu<at::_ops::name>::call. */
+template <class Operator>
+using OnTheCpu = at::native::call_fallback_fn<&on_the_cpu, Operator>;
+
+/** What goes before an operator's work on the CPU: warns, counts, or throws, as TORCH_OCL_FALLBACK has it. */
+void note_fallback(const std::string& name);
+
+/** How often each operator ran on the CPU so far. */
+std::map<std::string, std::int64_t> fallbacks();
+
+}  // namespace torch_ocl

@@ -1,0 +1,172 @@
+#include <ATen/Operators.h>
+#include <torch/library.h>
+
+#include "arguments.h"
+#include "aten/fallback.h"
+#include "dlprim/core/memory_format.h"
+#include "dlprim/ops/optim/rules.h"
+
+/** \file The steps of torch.optim's optimizers with fused=True: one launch for all parameters. */
+
+namespace torch_ocl {
+namespace {
+
+/** Whether one launch takes them: all of float32 or all of float64, each without gaps in its memory. */
+bool can_be_fused(at::TensorList parameters) {
+  for (const at::Tensor& p : parameters)
+    if (p.scalar_type() != parameters.front().scalar_type() || !dlprim::is_dense(raw(p)) ||
+        (p.scalar_type() != c10::kFloat && p.scalar_type() != c10::kDouble))
+      return false;
+  return true;
+}
+
+/** Whether a scaler (torch.amp.GradScaler) has seen an infinite gradient: then there is no step. */
+bool is_skipped(const std::optional<at::Tensor>& found_inf) {
+  return found_inf && found_inf->defined() && found_inf->item<double>() != 0;
+}
+
+/** Gradients as a scaler leaves them: without its factor. */
+void unscale(at::TensorList gradients, const std::optional<at::Tensor>& scale) {
+  if (!scale || !scale->defined()) return;
+  for (const at::Tensor& g : gradients) g.div_(*scale);
+}
+
+/** Parameters with the tensors of each, which lie as it does: others lend a copy. */
+class Parameters {
+ public:
+  Parameters(at::TensorList parameters, at::TensorList gradients, const std::vector<at::TensorList>& states) {
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      const dlprim::Tensor parameter = raw(parameters[i]);
+      const auto alike = [&](const at::Tensor& t, bool is_written) {
+        if (dlprim::lie_alike(parameter, raw(t))) return raw(t);
+        at::Tensor copy = at::empty_like(parameters[i]);
+        copy.copy_(t);
+        if (is_written) lent_.emplace_back(t, copy);
+        return raw(copy);
+      };
+      dlprim::OptimizedParameter& row = rows_.emplace_back();
+      row = {parameter, alike(gradients[i], false), {}};
+      for (const at::TensorList& state : states) row.state.push_back(alike(state[i], true));
+    }
+  }
+  const std::vector<dlprim::OptimizedParameter>& all() const { return rows_; }
+  /** Those at some places. */
+  std::vector<dlprim::OptimizedParameter> at_places(const std::vector<std::size_t>& places) const {
+    std::vector<dlprim::OptimizedParameter> chosen;
+    for (const std::size_t place : places) chosen.push_back(rows_[place]);
+    return chosen;
+  }
+  void give_back() const {
+    for (const auto& [owner, copy] : lent_) owner.copy_(copy);
+  }
+
+ private:
+  std::vector<dlprim::OptimizedParameter> rows_;
+  std::vector<std::pair<at::Tensor, at::Tensor>> lent_;
+};
+
+/** Places of parameters by the number of their step, which PyTorch keeps on the device. */
+std::map<double, std::vector<std::size_t>> by_step(at::TensorList steps) {
+  std::vector<at::Tensor> flat;
+  for (const at::Tensor& step : steps) flat.push_back(step.reshape({1}));
+  const at::Tensor numbers = at::cat(flat).to(c10::kCPU, c10::kDouble);
+  std::map<double, std::vector<std::size_t>> places;
+  for (std::size_t i = 0; i < steps.size(); ++i) places[numbers.const_data_ptr<double>()[i]].push_back(i);
+  return places;
+}
+
+/** Adam and AdamW, as dlprim's rule of that name. */
+void adam(const char* rule_name, at::TensorList self, at::TensorList grads, at::TensorList exp_avgs,
+          at::TensorList exp_avg_sqs, at::TensorList max_exp_avg_sqs, at::TensorList steps, double lr,
+          double beta1, double beta2, double weight_decay, double eps, bool amsgrad, bool maximize,
+          const std::optional<at::Tensor>& grad_scale, const std::optional<at::Tensor>& found_inf) {
+  if (self.empty() || is_skipped(found_inf)) return;
+  unscale(grads, grad_scale);
+  const dlprim::OptimizerRule& rule = dlprim::optimizer_rule(rule_name);
+  dlprim::Options options = dlprim::defaults_of(rule.options);
+  options.set("lr", lr);
+  options.set("betas", std::vector<double>{beta1, beta2});
+  options.set("weight_decay", weight_decay);
+  options.set("eps", eps);
+  options.set("amsgrad", amsgrad);
+  options.set("maximize", maximize);
+  std::vector<at::TensorList> states{exp_avgs, exp_avg_sqs};
+  if (amsgrad) states.push_back(max_exp_avg_sqs);
+  const Parameters parameters(self, grads, states);
+  for (const auto& [step, places] : by_step(steps)) {
+    std::vector<double> numbers{step - 1};  // PyTorch has counted this one
+    dlprim::ParameterPack pack;
+    dlprim::fused_step(device_under(self.front()).queue(), pack, parameters.at_places(places),
+                       rule.update(options, numbers, false));
+  }
+  parameters.give_back();
+}
+
+using List = at::TensorList;
+using Given = const std::optional<at::Tensor>&;
+
+/** Adam or AdamW by dlprim's rule of that name; `Operator` is PyTorch's. */
+template <class Operator, const char* rule>
+void fused_adam(List self, List grads, List exp_avgs, List exp_avg_sqs, List max_exp_avg_sqs, List steps,
+                double lr, double beta1, double beta2, double weight_decay, double eps, bool amsgrad,
+                bool maximize, Given grad_scale, Given found_inf) {
+  if (!can_be_fused(self))
+    return OnTheCpu<Operator>::call(self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, steps, lr, beta1,
+                                    beta2, weight_decay, eps, amsgrad, maximize, grad_scale, found_inf);
+  adam(rule, self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, steps, lr, beta1, beta2, weight_decay, eps,
+       amsgrad, maximize, grad_scale, found_inf);
+}
+
+template <class Operator, const char* rule>
+void fused_adam_tensor_lr(List self, List grads, List exp_avgs, List exp_avg_sqs, List max_exp_avg_sqs,
+                          List steps, const at::Tensor& lr, double beta1, double beta2, double weight_decay,
+                          double eps, bool amsgrad, bool maximize, Given grad_scale, Given found_inf) {
+  fused_adam<Operator, rule>(self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, steps, lr.item<double>(),
+                             beta1, beta2, weight_decay, eps, amsgrad, maximize, grad_scale, found_inf);
+}
+
+void fused_sgd(List self, List grads, List buffers, double weight_decay, double momentum, double lr,
+               double dampening, bool nesterov, bool maximize, bool is_first_step, Given grad_scale,
+               Given found_inf) {
+  if (!can_be_fused(self))
+    return OnTheCpu<at::_ops::_fused_sgd_>::call(self, grads, buffers, weight_decay, momentum, lr, dampening,
+                                                 nesterov, maximize, is_first_step, grad_scale, found_inf);
+  if (self.empty() || is_skipped(found_inf)) return;
+  unscale(grads, grad_scale);
+  const dlprim::OptimizerRule& rule = dlprim::optimizer_rule("SGD");
+  dlprim::Options options = dlprim::defaults_of(rule.options);
+  options.set("lr", lr);
+  options.set("momentum", momentum);
+  options.set("dampening", dampening);
+  options.set("weight_decay", weight_decay);
+  options.set("nesterov", nesterov);
+  options.set("maximize", maximize);
+  const Parameters parameters(self, grads,
+                              momentum != 0 ? std::vector{buffers} : std::vector<at::TensorList>());
+  std::vector<double> numbers;
+  dlprim::ParameterPack pack;
+  dlprim::fused_step(device_under(self.front()).queue(), pack, parameters.all(),
+                     rule.update(options, numbers, is_first_step));
+  parameters.give_back();
+}
+
+void fused_sgd_tensor_lr(List self, List grads, List buffers, double weight_decay, double momentum,
+                         const at::Tensor& lr, double dampening, bool nesterov, bool maximize,
+                         bool is_first_step, Given grad_scale, Given found_inf) {
+  fused_sgd(self, grads, buffers, weight_decay, momentum, lr.item<double>(), dampening, nesterov, maximize,
+            is_first_step, grad_scale, found_inf);
+}
+
+constexpr char adam_rule[] = "Adam", adamw_rule[] = "AdamW";
+
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("_fused_adam_", &fused_adam<at::_ops::_fused_adam_, adam_rule>);
+  m.impl("_fused_adam_.tensor_lr", &fused_adam_tensor_lr<at::_ops::_fused_adam_, adam_rule>);
+  m.impl("_fused_adamw_", &fused_adam<at::_ops::_fused_adamw_, adamw_rule>);
+  m.impl("_fused_adamw_.tensor_lr", &fused_adam_tensor_lr<at::_ops::_fused_adamw_, adamw_rule>);
+  m.impl("_fused_sgd_", &fused_sgd);
+  m.impl("_fused_sgd_.tensor_lr", &fused_sgd_tensor_lr);
+}
+
+}  // namespace
+}  // namespace torch_ocl

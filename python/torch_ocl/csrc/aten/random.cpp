@@ -1,0 +1,214 @@
+#include "dlprim/ops/random/random.h"
+
+#include <ATen/ATen.h>
+#include <torch/library.h>
+
+#include "arguments.h"
+#include "dlprim/ops/random/exponential.h"
+#include "dlprim/ops/random/multinomial.h"
+#include "dlprim/ops/random/permutation.h"
+#include "runtime/generator.h"
+
+namespace torch_ocl {
+namespace {
+
+using GivenGenerator = std::optional<at::Generator>;
+
+/** Fills `self` by `write(queue, contiguous tensor, state)`. */
+template <class Write>
+at::Tensor& fill(at::Tensor& self, const GivenGenerator& generator, const Write& write) {
+  if (self.numel() == 0) return self;
+  const dlprim::PhiloxState state = draw(generator, self.device(), self.numel());
+  into(self, [&](const dlprim::Tensor& to) { write(to.device().queue(), to, state); });
+  return self;
+}
+
+at::Tensor& uniform(at::Tensor& self, double from, double to, GivenGenerator generator) {
+  return fill(self, generator, [&](auto& queue, const auto& out, const auto& state) {
+    random_uniform(queue, out, from, to, state);
+  });
+}
+
+at::Tensor& normal(at::Tensor& self, double mean, double std, GivenGenerator generator) {
+  TORCH_CHECK(std >= 0, "normal expects std >= 0, but found std ", std);
+  return fill(self, generator, [&](auto& queue, const auto& out, const auto& state) {
+    random_normal(queue, out, mean, std, state);
+  });
+}
+
+at::Tensor& bernoulli(at::Tensor& self, double p, GivenGenerator generator) {
+  return fill(self, generator, [&](auto& queue, const auto& out, const auto& state) {
+    random_bernoulli(queue, out, p, state);
+  });
+}
+
+at::Tensor& bernoulli_each(at::Tensor& self, const at::Tensor& p, GivenGenerator generator) {
+  const at::Tensor chance = p.to(self.device(), at::kFloat);
+  const at::Tensor number = at::empty(self.sizes(), chance.options()).uniform_(0, 1, generator);
+  return self.copy_(number.lt(chance));
+}
+
+at::Tensor& bernoulli_out(const at::Tensor& p, GivenGenerator generator, at::Tensor& out) {
+  at::native::resize_output(out, p.sizes());
+  return bernoulli_each(out, p, generator);
+}
+
+at::Tensor& exponential(at::Tensor& self, double lambd, GivenGenerator generator) {
+  return fill(self, generator, [&](auto& queue, const auto& out, const auto& state) {
+    random_exponential(queue, out, lambd, state);
+  });
+}
+
+at::Tensor& geometric(at::Tensor& self, double p, GivenGenerator generator) {
+  TORCH_CHECK(0 < p && p < 1, "geometric_ expects p to be in (0, 1), but got p=", p);
+  // The number of the first success: exponential numbers, rounded up.
+  const at::Tensor number = at::empty(self.sizes(), self.options().dtype(at::kFloat));
+  return self.copy_(number.exponential_(-std::log1p(-p), generator).ceil_().clamp_min_(1));
+}
+
+at::Tensor& log_normal(at::Tensor& self, double mean, double std, GivenGenerator generator) {
+  TORCH_CHECK(std > 0, "log_normal_ expects std > 0.0, but found std=", std);
+  return self.normal_(mean, std, generator).exp_();
+}
+
+at::Tensor& cauchy(at::Tensor& self, double median, double sigma, GivenGenerator generator) {
+  TORCH_CHECK(sigma > 0, "cauchy_ expects sigma > 0.0, but found sigma=", sigma);
+  const double quarter_turns = M_PI / 2;
+  return self.uniform_(-quarter_turns, quarter_turns, generator).tan_().mul_(sigma).add_(median);
+}
+
+at::Tensor& integers(at::Tensor& self, std::int64_t from, std::int64_t to, const GivenGenerator& generator) {
+  TORCH_CHECK(from < to, "random_ expects 'from' to be less than 'to', but got from=", from, " >= to=", to);
+  return fill(self, generator, [&](auto& queue, const auto& out, const auto& state) {
+    random_integers(queue, out, from, to, state);
+  });
+}
+
+at::Tensor& random_from(at::Tensor& self, std::int64_t from, std::optional<std::int64_t> to,
+                        GivenGenerator generator) {
+  return integers(self, from, to ? *to : dlprim::whole_numbers_end(dtype_of(self.scalar_type())), generator);
+}
+
+at::Tensor& random_to(at::Tensor& self, std::int64_t to, GivenGenerator generator) {
+  return integers(self, 0, to, generator);
+}
+
+at::Tensor& random(at::Tensor& self, GivenGenerator generator) {
+  return random_from(self, 0, std::nullopt, generator);
+}
+
+at::Tensor& permutation(std::int64_t n, GivenGenerator generator, at::Tensor& out) {
+  TORCH_CHECK(n >= 0, "n must be non-negative, got", n);
+  at::native::resize_output(out, {n});
+  return fill(out, generator,
+              [](auto& queue, const auto& to, const auto& state) { random_permutation(queue, to, state); });
+}
+
+at::Tensor& multinomial_out(const at::Tensor& weights, std::int64_t samples, bool replacement,
+                            GivenGenerator generator, at::Tensor& out) {
+  TORCH_CHECK(weights.dim() == 1 || weights.dim() == 2, "prob_dist must be 1 or 2 dim");
+  TORCH_CHECK(at::isFloatingType(weights.scalar_type()),
+              "multinomial only supports floating-point dtypes for input, got: ", weights.scalar_type());
+  TORCH_CHECK(samples > 0, "cannot sample n_sample <= 0 samples");
+  TORCH_CHECK(replacement || samples <= weights.size(-1),
+              "cannot sample n_sample > prob_dist.size(-1) samples without replacement");
+  const bool is_one_row = weights.dim() == 1;
+  at::native::resize_output(out, is_one_row ? std::vector<std::int64_t>{samples}
+                                            : std::vector<std::int64_t>{weights.size(0), samples});
+  if (out.numel() == 0) return out;
+  const at::Tensor rows = (is_one_row ? weights.unsqueeze(0) : weights).contiguous();
+  const dlprim::PhiloxState state = draw(generator, weights.device(), out.numel());
+  into(is_one_row ? out.unsqueeze(0) : out, [&](const dlprim::Tensor& to) {
+    dlprim::multinomial(to.device().queue(), raw(rows), replacement, state, to);
+  });
+  return out;
+}
+
+at::Tensor multinomial(const at::Tensor& weights, std::int64_t samples, bool replacement,
+                       GivenGenerator generator) {
+  at::Tensor out = at::empty({0}, weights.options().dtype(at::kLong));
+  return multinomial_out(weights, samples, replacement, generator, out);
+}
+
+// Of mean and standard deviation at least one is a tensor.
+
+template <class Mean, class Std>
+at::Tensor& normal_each_out(const Mean& mean, const Std& std, GivenGenerator generator, at::Tensor& out) {
+  return out.normal_(0, 1, generator).mul_(std).add_(mean);
+}
+
+at::Tensor& normal_tensors_out(const at::Tensor& mean, const at::Tensor& std, GivenGenerator generator,
+                               at::Tensor& out) {
+  at::native::resize_output(out, at::infer_size(mean.sizes(), std.sizes()));
+  return normal_each_out(mean, std, generator, out);
+}
+
+at::Tensor& normal_mean_out(const at::Tensor& mean, double std, GivenGenerator generator, at::Tensor& out) {
+  TORCH_CHECK(std >= 0, "normal expects std >= 0, but found std ", std);
+  at::native::resize_output(out, mean.sizes());
+  return normal_each_out(mean, std, generator, out);
+}
+
+at::Tensor& normal_std_out(double mean, const at::Tensor& std, GivenGenerator generator, at::Tensor& out) {
+  at::native::resize_output(out, std.sizes());
+  return normal_each_out(mean, std, generator, out);
+}
+
+at::Tensor normal_tensors(const at::Tensor& mean, const at::Tensor& std, GivenGenerator generator) {
+  at::Tensor out = at::empty({0}, mean.options());
+  return normal_tensors_out(mean, std, generator, out);
+}
+
+at::Tensor normal_mean(const at::Tensor& mean, double std, GivenGenerator generator) {
+  at::Tensor out = at::empty({0}, mean.options());
+  return normal_mean_out(mean, std, generator, out);
+}
+
+at::Tensor normal_std(double mean, const at::Tensor& std, GivenGenerator generator) {
+  at::Tensor out = at::empty({0}, std.options());
+  return normal_std_out(mean, std, generator, out);
+}
+
+// Dropout
+
+at::Tensor dropout_backward(const at::Tensor& dy, const at::Tensor& mask, double scale) {
+  const at::Tensor kept = dy.mul(mask);
+  return c10::isFloatingType(kept.scalar_type()) ? kept.mul_(scale) : kept.mul(scale);
+}
+
+std::tuple<at::Tensor, at::Tensor> dropout(const at::Tensor& x, double p, std::optional<bool> train) {
+  const bool is_on = train.value_or(true);
+  at::Tensor mask = at::empty(x.sizes(), x.options().dtype(at::kBool));
+  mask.bernoulli_(is_on ? 1 - p : 1.0);
+  if (!is_on) return {x.clone(), mask};
+  return {dropout_backward(x, mask, p == 1 ? 0 : 1 / (1 - p)), mask};
+}
+
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("uniform_", &uniform);
+  m.impl("normal_", &normal);
+  m.impl("bernoulli_.float", &bernoulli);
+  m.impl("bernoulli_.Tensor", &bernoulli_each);
+  m.impl("bernoulli.out", &bernoulli_out);
+  m.impl("exponential_", &exponential);
+  m.impl("geometric_", &geometric);
+  m.impl("log_normal_", &log_normal);
+  m.impl("cauchy_", &cauchy);
+  m.impl("random_.from", &random_from);
+  m.impl("random_.to", &random_to);
+  m.impl("random_", &random);
+  m.impl("randperm.generator_out", &permutation);
+  m.impl("multinomial", &multinomial);
+  m.impl("multinomial.out", &multinomial_out);
+  m.impl("normal.Tensor_Tensor", &normal_tensors);
+  m.impl("normal.Tensor_Tensor_out", &normal_tensors_out);
+  m.impl("normal.Tensor_float", &normal_mean);
+  m.impl("normal.Tensor_float_out", &normal_mean_out);
+  m.impl("normal.float_Tensor", &normal_std);
+  m.impl("normal.float_Tensor_out", &normal_std_out);
+  m.impl("native_dropout", &dropout);
+  m.impl("native_dropout_backward", &dropout_backward);
+}
+
+}  // namespace
+}  // namespace torch_ocl

@@ -1,0 +1,23 @@
+"""``torch.ocl.amp``: mixed precision, as torch.cuda.amp."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+
+class autocast(torch.amp.autocast):
+    """``torch.autocast("ocl", …)``."""
+
+    def __init__(
+        self, enabled: bool = True, dtype: torch.dtype = torch.float16, cache_enabled: bool = True
+    ) -> None:
+        super().__init__("ocl", enabled=enabled, dtype=dtype, cache_enabled=cache_enabled)
+
+
+class GradScaler(torch.amp.GradScaler):
+    """``torch.amp.GradScaler("ocl", …)``."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__("ocl", **options)

@@ -1,0 +1,95 @@
+"""``torch.distributed.init_process_group("ocl")``: collectives of ocl tensors, through the host and gloo.
+
+Tensors on the CPU go through gloo as they are. DistributedDataParallel works with it; every collective waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch.utils._pytree import tree_map_only
+
+
+class _Done(dist._Work):
+    """What a collective gives that is over."""
+
+    def __init__(self, result: Any) -> None:
+        super().__init__()
+        self._result = result
+        self._future = torch.futures.Future()
+        self._future.set_result(result)
+
+    def wait(self, timeout: timedelta | None = None) -> bool:
+        return True
+
+    def is_completed(self) -> bool:
+        return True
+
+    def is_success(self) -> bool:
+        return True
+
+    def result(self) -> Any:
+        return self._result
+
+    def get_future(self) -> torch.futures.Future:
+        return self._future
+
+
+def _staged(name: str, outputs: int) -> Callable[..., dist._Work]:
+    """The collective ``name``, whose first ``outputs`` arguments it writes (0: none)."""
+
+    def collective(self: ProcessGroup, *arguments: Any, **options: Any) -> dist._Work:
+        there: list[tuple[torch.Tensor, torch.Tensor]] = []
+
+        def to_host(tensor: torch.Tensor) -> torch.Tensor:
+            if tensor.device.type != "ocl":
+                return tensor
+            there.append((tensor, tensor.cpu()))
+            return there[-1][1]
+
+        staged = [tree_map_only(torch.Tensor, to_host, argument) for argument in arguments[:outputs]]
+        written = len(there)
+        staged += [tree_map_only(torch.Tensor, to_host, argument) for argument in arguments[outputs:]]
+        getattr(self._gloo, name)(*staged, **options).wait()
+        for device, host in there[:written]:
+            device.copy_(host)
+        return _Done(arguments[0] if arguments else None)
+
+    collective.__name__ = name
+    return collective
+
+
+class ProcessGroup(dist.ProcessGroup):
+    """A group of processes whose tensors lie on ocl devices, or on the CPU."""
+
+    def __init__(self, store: dist.Store, rank: int, size: int, timeout: timedelta) -> None:
+        super().__init__(rank, size)
+        self._gloo = dist.ProcessGroupGloo(store, rank, size, timeout)
+
+    def getBackendName(self) -> str:
+        return "ocl"
+
+    allreduce = _staged("allreduce", 1)
+    allreduce_coalesced = _staged("allreduce_coalesced", 1)
+    broadcast = _staged("broadcast", 1)
+    reduce = _staged("reduce", 1)
+    allgather = _staged("allgather", 1)
+    _allgather_base = _staged("_allgather_base", 1)
+    gather = _staged("gather", 1)
+    scatter = _staged("scatter", 1)
+    reduce_scatter = _staged("reduce_scatter", 1)
+    _reduce_scatter_base = _staged("_reduce_scatter_base", 1)
+    alltoall = _staged("alltoall", 1)
+    alltoall_base = _staged("alltoall_base", 1)
+    send = _staged("send", 0)
+    recv = _staged("recv", 1)
+    barrier = _staged("barrier", 0)
+
+
+def install() -> None:
+    """Registers the group."""
+    dist.Backend.register_backend("ocl", ProcessGroup, devices=["ocl"])

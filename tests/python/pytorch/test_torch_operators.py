@@ -1,0 +1,163 @@
+"""PyTorch's own samples of its operators on ocl devices, against PyTorch on the CPU."""
+
+import copy
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("torch_ocl._C", reason="NOT TESTED: torch_ocl is not installed (docs/pytorch.md)")
+pytest.importorskip("expecttest", reason="NOT TESTED: PyTorch's samples need expecttest")
+import torch_operators as sweeping  # noqa: E402
+
+F = torch.nn.functional
+
+# Some of every family, and of every kernel that is no row of a table.
+QUICK = """
+    add sub mul div.floor_rounding pow clamp where lerp addcmul nan_to_num round.decimals_3 logit hypot rsub
+    nn.functional.elu nn.functional.leaky_relu nn.functional.glu nn.functional.logsigmoid nn.functional.prelu
+    nn.functional.hardtanh nn.functional.softshrink nn.functional.gelu
+    sum mean prod amax argmax max.reduction_with_dim min.reduction_with_dim aminmax all any count_nonzero
+    nansum var std var_mean norm linalg.vector_norm logsumexp median
+    sort topk kthvalue cumsum cumprod unique_consecutive
+    index_select index_add index_copy index_fill index_put gather scatter scatter_add take put nonzero
+    masked_fill masked_select masked_scatter nn.functional.embedding __getitem__ repeat_interleave
+    flip roll tril triu arange linspace eye unfold cat
+    mm bmm addmm baddbmm addmv dot linalg.cross
+    softmax log_softmax nn.functional.nll_loss nn.functional.cross_entropy nn.functional.mse_loss
+    nn.functional.smooth_l1_loss nn.functional.huber_loss nn.functional.binary_cross_entropy
+    nn.functional.layer_norm nn.functional.group_norm nn.functional.batch_norm nn.functional.rms_norm
+    nn.functional.max_pool2d nn.functional.avg_pool2d nn.functional.adaptive_avg_pool2d
+    nn.functional.adaptive_max_pool2d nn.functional.max_unpool2d
+    nn.functional.avg_pool3d nn.functional.max_pool3d nn.functional.adaptive_avg_pool3d
+    nn.functional.conv1d nn.functional.conv2d nn.functional.conv_transpose2d nn.functional.unfold
+    nn.functional.conv3d nn.functional.conv_transpose3d
+    nn.functional.interpolate.nearest nn.functional.interpolate.bilinear nn.functional.pad.reflect
+    nn.functional.pad.replicate nn.functional.pad.constant nn.functional.scaled_dot_product_attention
+""".split()
+
+
+@pytest.fixture(scope="module")
+def operators():
+    return sweeping.operators("float32")
+
+
+def pair(*shape, requires_grad=False):
+    """A tensor on the CPU, and the same on the device."""
+    theirs = torch.randn(*shape)
+    return theirs.requires_grad_(requires_grad), theirs.detach().to("ocl").requires_grad_(requires_grad)
+
+
+def assert_close(ours, theirs):
+    torch.testing.assert_close(ours.detach().cpu(), theirs.detach(), rtol=2e-5, atol=2e-5)
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_agrees_with_the_cpu_without_it(operators, name):
+    result = sweeping.check_operator(operators[name], "float32", "ocl:0", 3)
+    assert result["state"] == "device", result["detail"] or result["fallbacks"]
+    assert result["samples"] > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "int64", "bool", "uint8"])
+def test_all_agree_with_the_cpu(dtype, monkeypatch):
+    monkeypatch.setenv("TORCH_OCL_FALLBACK", "silent")
+    options = sweeping.parser().parse_args(["--dtype", dtype])
+    results = sweeping.sweep(list(sweeping.operators(dtype)), options, lambda name, result: None)
+    bad = {name: r["detail"] for name, r in results.items() if r["state"] in sweeping.BAD}
+    assert not bad
+
+
+def test_a_view_of_windows_is_a_view():
+    theirs, ours = pair(8)
+    for x in (theirs, ours):
+        x.unfold(0, 2, 2)[1].fill_(5)
+    assert_close(ours, theirs)
+
+
+def test_an_index_that_names_nothing():
+    x = torch.zeros(3, 4, device="ocl")
+    for index in (5, -4):
+        with pytest.raises(RuntimeError, match="index out of bounds"):
+            x[torch.tensor([index], device="ocl")].cpu()
+    with pytest.raises(RuntimeError, match="index out of bounds"):
+        torch.gather(x, 1, torch.full((3, 1), -1, device="ocl")).cpu()
+    assert x[torch.tensor([-3], device="ocl")].cpu().tolist() == [[0, 0, 0, 0]]
+
+
+def test_unique():
+    x = torch.randint(0, 5, (4, 6))
+    for ours, theirs in zip(
+        torch.unique(x.to("ocl"), return_inverse=True, return_counts=True),
+        torch.unique(x, return_inverse=True, return_counts=True),
+        strict=True,
+    ):
+        assert torch.equal(ours.cpu(), theirs)
+
+
+@pytest.mark.parametrize("align_corners", [False, True])
+@pytest.mark.parametrize("padding_mode", ["zeros", "border", "reflection"])
+@pytest.mark.parametrize("mode", ["bilinear", "nearest"])
+def test_grid_sample(mode, padding_mode, align_corners):
+    images, grids = pair(2, 3, 5, 4, requires_grad=True), pair(2, 6, 3, 2, requires_grad=True)
+    results = [
+        F.grid_sample(image, grid, mode, padding_mode, align_corners)
+        for image, grid in zip(images, grids, strict=True)
+    ]
+    assert_close(results[1], results[0])
+    for result in results:
+        result.sin().sum().backward()
+    for theirs, ours in (images, grids):
+        assert_close(ours.grad, theirs.grad)
+
+
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("is_causal", [False, True])
+def test_attention_keeps_no_matrix(masked, is_causal):
+    if masked and is_causal:
+        pytest.skip("PyTorch takes one of the two")
+    tensors = [pair(2, 3, n, 8, requires_grad=True) for n in (5, 7, 7)]
+    mask = torch.rand(5, 7) > 0.3 if masked else None
+    results = []
+    for side, device in enumerate(("cpu", "ocl")):
+        given = [t[side] for t in tensors]
+        on = mask.to(device) if masked else None
+        results.append(F.scaled_dot_product_attention(*given, attn_mask=on, is_causal=is_causal))
+        results[-1].sin().sum().backward()
+    assert_close(results[1], results[0])
+    assert "Overrideable" in type(results[1].grad_fn).__name__
+    for theirs, ours in tensors:
+        assert_close(ours.grad, theirs.grad)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda p: torch.optim.Adam(p, 0.1, fused=True),
+        lambda p: torch.optim.Adam(p, 0.1, fused=True, amsgrad=True, weight_decay=0.1, maximize=True),
+        lambda p: torch.optim.AdamW(p, 0.1, fused=True),
+        lambda p: torch.optim.AdamW(p, torch.tensor(0.1), fused=True),
+        lambda p: torch.optim.SGD(p, 0.1, fused=True),
+        lambda p: torch.optim.SGD(p, 0.1, momentum=0.9, nesterov=True, weight_decay=0.1, fused=True),
+    ],
+)
+def test_fused_steps(make):
+    theirs = torch.nn.Sequential(torch.nn.Linear(4, 5), torch.nn.Linear(5, 3))
+    ours = copy.deepcopy(theirs).to("ocl")
+    x = torch.randn(6, 4)
+    optimizers = [make(net.parameters()) for net in (theirs, ours)]
+    for _ in range(3):
+        for net, optimizer, device in zip((theirs, ours), optimizers, ("cpu", "ocl"), strict=True):
+            optimizer.zero_grad()
+            net(x.to(device)).square().mean().backward()
+            optimizer.step()
+    for a, e in zip(ours.parameters(), theirs.parameters(), strict=True):
+        torch.testing.assert_close(a.detach().cpu(), e.detach(), rtol=1e-4, atol=1e-4)
+
+
+def test_fallbacks_are_counted(monkeypatch):
+    monkeypatch.setenv("TORCH_OCL_FALLBACK", "silent")
+    name = "aten::special_airy_ai.out"
+    before = torch.ocl.fallbacks().get(name, 0)
+    torch.special.airy_ai(torch.ones(3, device="ocl"))
+    assert torch.ocl.fallbacks()[name] == before + 1
