@@ -11,26 +11,14 @@
 namespace dlprim {
 namespace {
 
-/** What lies beside a parameter, element by element: the kernels walk both in the order of memory. */
-void require_beside(const char* op, const char* what, const Tensor& t, const Tensor& parameter) {
-  require(t.shape == parameter.shape, op, ": expected ", what, " of shape ", parameter.shape, ", got ",
-          t.shape);
-  require<TypeError>(t.dtype == parameter.dtype, op, ": expected ", what, " of dtype ", name(parameter.dtype),
-                     ", got ", name(t.dtype));
-  require(lie_alike(t, parameter), op, ": expected ", what, " to lie as the parameter, with strides ",
-          parameter.strides, ", got strides ", t.strides);
-}
-
-PackRows rows_of(const char* op, const std::vector<OptimizedParameter>& parameters) {
+PackRows rows_of(const Queue& queue, const char* op, const std::vector<OptimizedParameter>& parameters) {
   PackRows rows;
   rows.reserve(parameters.size());
   const OptimizedParameter& first = parameters.front();
   for (const OptimizedParameter& p : parameters) {
-    require<TypeError>(p.parameter.dtype == first.parameter.dtype, op, ": expected parameters of one dtype");
+    require_packable(op, queue, p.parameter, first.parameter.dtype);
     require(p.state.size() == first.state.size(), op, ": expected ", first.state.size(),
             " states per parameter, got ", p.state.size());
-    require(is_dense(p.parameter), op, ": expected the parameter to be dense, got shape ", p.parameter.shape,
-            " with strides ", p.parameter.strides);
     require_beside(op, "the gradient", p.gradient, p.parameter);
     std::vector<const Tensor*>& row = rows.emplace_back();
     row.reserve(2 + p.state.size());
@@ -50,10 +38,7 @@ void fused_step(Queue& queue, ParameterPack& pack, const std::vector<OptimizedPa
   ENTER(fused_step, queue, pack, parameters, update);
   if (parameters.empty()) return;
   const DType dtype = parameters.front().parameter.dtype;
-  require_floating(dtype, queue.device(), update.kernel);
-  require<TypeError>(dtype == DType::float32 || dtype == DType::float64, update.kernel,
-                     ": expected parameters of dtype float32 or float64, got ", name(dtype));
-  const PackRows rows = rows_of(update.kernel, parameters);
+  const PackRows rows = rows_of(queue, update.kernel, parameters);
   Defines defines = dtype_defines(dtype);
   defines.set(interned(std::string("ONLY_") + update.kernel), 1).append(update.defines);
   with_real(dtype, [&](auto zero) {

@@ -16,11 +16,7 @@ namespace {
 PackRows rows_of(Queue& queue, const char* op, const std::vector<Tensor>& tensors) {
   PackRows rows;
   for (const Tensor& t : tensors) {
-    require_floating(t.dtype, queue.device(), op);
-    require<TypeError>(t.dtype == compute_dtype(t.dtype) && t.dtype == tensors.front().dtype, op,
-                       ": expected tensors all of dtype float32 or all of float64, got ", name(t.dtype));
-    require(is_dense(t), op, ": expected its tensors to be dense, got shape ", t.shape, " with strides ",
-            t.strides);
+    require_packable(op, queue, t, tensors.front().dtype);
     rows.push_back({&t});
   }
   return rows;

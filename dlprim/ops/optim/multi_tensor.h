@@ -1,6 +1,9 @@
 #pragma once
 
+#include <optional>
+
 #include "dlprim/ops/optim/parameter_pack.h"
+#include "dlprim/ops/pointwise/pointwise.h"
 
 namespace dlprim {
 
@@ -25,5 +28,21 @@ void multi_tensor_scale(Queue& queue, ParameterPack& pack, const std::vector<Ten
 
 /** Holds every element of every tensor between -limit and limit, in place; NaN stays. */
 void multi_tensor_clamp(Queue& queue, ParameterPack& pack, const std::vector<Tensor>& tensors, double limit);
+
+/** A tensor that gets a function's results, and the tensors that it is a function of, element by element: of
+ * one shape and lying alike. The result may be one of the inputs. */
+struct TensorsAbreast {
+  Tensor result;
+  std::vector<Tensor> inputs;  // at most four
+  FIELDS(result, inputs)
+};
+
+/** An expression with one output (of a row of the pointwise table, say) for many tensors. given[i] is the
+ * value of its variable i for all of them, a number or a tensor of one element, or nothing where that is the
+ * next of the inputs; parameters as pointwise() takes them. */
+void multi_tensor_pointwise(Queue& queue, ParameterPack& pack, const PointwiseExpression& expression,
+                            const std::vector<TensorsAbreast>& tensors,
+                            const std::vector<std::optional<PointwiseOperand>>& given,
+                            const std::vector<Scalar>& parameters);
 
 }  // namespace dlprim

@@ -73,6 +73,21 @@ void draw_with_number(Draw& d) {
   });
 }
 
+void draw_multi_tensor_pointwise(Draw& d) {
+  std::vector<Pointers> rows;
+  for (int count = d.number(1, 3); count > 0; --count) {
+    const Dims shape = parameter_shape(d);
+    rows.push_back({d.updated("tensor", shape), d.input("factor", shape)});
+  }
+  d.calls([=](Queue& queue) {
+    ParameterPack pack;
+    std::vector<TensorsAbreast> now;
+    for (const Pointers& row : rows) now.push_back({*row[0], {*row[0], *row[1], *row[0]}});
+    multi_tensor_pointwise(queue, pack, forward_expression(pointwise_op("addcmul")), now, {{}, {}, {}},
+                           {0.5});
+  });
+}
+
 }  // namespace
 
 LayoutCases training_cases() {
@@ -80,7 +95,8 @@ LayoutCases training_cases() {
           {"multi_tensor_norm", draw_multi_tensor_norm},
           {"multi_tensor_clip", draw_multi_tensor_clip},
           {"multi_tensor_scale", draw_with_number<multi_tensor_scale>},
-          {"multi_tensor_clamp", draw_with_number<multi_tensor_clamp>}};
+          {"multi_tensor_clamp", draw_with_number<multi_tensor_clamp>},
+          {"multi_tensor_pointwise", draw_multi_tensor_pointwise}};
 }
 
 }  // namespace testing_support
