@@ -43,6 +43,8 @@ def _staged(name: str, outputs: int) -> Callable[..., dist._Work]:
     """The collective ``name``, whose first ``outputs`` arguments it writes (0: none)."""
 
     def collective(self: ProcessGroup, *arguments: Any, **options: Any) -> dist._Work:
+        if self._gloo is None:
+            raise RuntimeError(f"{name}: this process group has been destroyed")
         there: list[tuple[torch.Tensor, torch.Tensor]] = []
 
         def to_host(tensor: torch.Tensor) -> torch.Tensor:
@@ -68,10 +70,14 @@ class ProcessGroup(dist.ProcessGroup):
 
     def __init__(self, store: dist.Store, rank: int, size: int, timeout: timedelta) -> None:
         super().__init__(rank, size)
-        self._gloo = dist.ProcessGroupGloo(store, rank, size, timeout)
+        self._gloo: dist.ProcessGroupGloo | None = dist.ProcessGroupGloo(store, rank, size, timeout)
 
     def getBackendName(self) -> str:
         return "ocl"
+
+    def shutdown(self) -> None:
+        """Ends gloo's threads now (``destroy_process_group``), not somewhere in the process's end."""
+        self._gloo = None
 
     allreduce = _staged("allreduce", 1)
     allreduce_coalesced = _staged("allreduce_coalesced", 1)

@@ -1,7 +1,7 @@
 """OpenCL devices for Lightning, which takes the CPU for accelerators it does not know unless told::
 
-    import torch_ocl.lightning
-    Trainer(accelerator="ocl", strategy=SingleDeviceStrategy(torch.device("ocl:0")))
+import torch_ocl.lightning
+Trainer(accelerator="ocl", strategy=SingleDeviceStrategy(torch.device("ocl:0")))
 """
 
 from __future__ import annotations

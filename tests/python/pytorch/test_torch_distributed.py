@@ -1,6 +1,8 @@
 """Processes that train one net together, on ocl devices."""
 
+import faulthandler
 import os
+from pathlib import Path
 
 import pytest
 
@@ -33,7 +35,12 @@ def data():
     return torch.randn(8, 6, generator=generator), torch.randn(8, 2, generator=generator)
 
 
+def threads():
+    return len(list(Path("/proc/self/task").iterdir()))
+
+
 def work(rank, folder):
+    faulthandler.enable()
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")  # the machine's name need not have an address
     dist.init_process_group("ocl", init_method=f"file://{folder}/store", rank=rank, world_size=WORLD)
     x = torch.full((3,), float(rank + 1), device="ocl")
@@ -59,7 +66,12 @@ def work(rank, folder):
     rows = slice(rank * 4, rank * 4 + 4)
     model = torch.nn.parallel.DistributedDataParallel(net().to("ocl"))
     torch.save(train(model, inputs[rows].to("ocl"), targets[rows].to("ocl")), f"{folder}/{rank}.pt")
+    group = dist.group.WORLD
+    before = threads()
     dist.destroy_process_group()
+    assert threads() < before  # gloo's have ended
+    with pytest.raises(RuntimeError, match="allreduce: this process group has been destroyed"):
+        group.allreduce([x])
 
 
 def test_processes_train_as_one(tmp_path):
