@@ -5,6 +5,7 @@
 #include <torch/csrc/utils/pybind.h>
 
 #include "aten/fallback.h"
+#include "aten/packs.h"
 #include "dlprim/runtime/allocator.h"
 #include "dlprim/runtime/lifetime.h"
 #include "dlprim/runtime/pinned_memory.h"
@@ -47,6 +48,7 @@ py::dict memory_stats(int index) {
 }
 
 void empty_cache() {
+  forget_packs();
   c10::getDeviceAllocator(c10::kPrivateUse1)->emptyCache();
   dlprim::PinnedMemory::empty_cache();
 }

@@ -3,6 +3,7 @@
 
 #include "arguments.h"
 #include "aten/fallback.h"
+#include "aten/packs.h"
 #include "dlprim/core/memory_format.h"
 #include "dlprim/ops/optim/rules.h"
 
@@ -75,6 +76,18 @@ std::map<double, std::vector<std::size_t>> by_step(at::TensorList steps) {
   return places;
 }
 
+void step_of(at::TensorList self, const std::vector<dlprim::OptimizedParameter>& parameters,
+             const dlprim::FusedUpdate& update) {
+  std::vector<std::vector<const dlprim::Tensor*>> tensors;
+  for (const dlprim::OptimizedParameter& p : parameters) {
+    tensors.push_back({&p.parameter, &p.gradient});
+    for (const dlprim::Tensor& state : p.state) tensors.back().push_back(&state);
+  }
+  with_pack(tensors, [&](dlprim::ParameterPack& pack) {
+    dlprim::fused_step(device_under(self.front()).queue(), pack, parameters, update);
+  });
+}
+
 /** Adam and AdamW, as dlprim's rule of that name. */
 void adam(const char* rule_name, at::TensorList self, at::TensorList grads, at::TensorList exp_avgs,
           at::TensorList exp_avg_sqs, at::TensorList max_exp_avg_sqs, at::TensorList steps, double lr,
@@ -95,9 +108,7 @@ void adam(const char* rule_name, at::TensorList self, at::TensorList grads, at::
   const Parameters parameters(self, grads, states);
   for (const auto& [step, places] : by_step(steps)) {
     std::vector<double> numbers{step - 1};  // PyTorch has counted this one
-    dlprim::ParameterPack pack;
-    dlprim::fused_step(device_under(self.front()).queue(), pack, parameters.at_places(places),
-                       rule.update(options, numbers, false));
+    step_of(self, parameters.at_places(places), rule.update(options, numbers, false));
   }
   parameters.give_back();
 }
@@ -144,9 +155,7 @@ void fused_sgd(List self, List grads, List buffers, double weight_decay, double 
   const Parameters parameters(self, grads,
                               momentum != 0 ? std::vector{buffers} : std::vector<at::TensorList>());
   std::vector<double> numbers;
-  dlprim::ParameterPack pack;
-  dlprim::fused_step(device_under(self.front()).queue(), pack, parameters.all(),
-                     rule.update(options, numbers, is_first_step));
+  step_of(self, parameters.all(), rule.update(options, numbers, is_first_step));
   parameters.give_back();
 }
 

@@ -5,6 +5,7 @@
 #include <ATen/native/Resize.h>
 #include <torch/library.h>
 
+#include <cmath>
 #include <unordered_map>
 
 #include "aten/rows.h"
@@ -88,16 +89,36 @@ void compute(const dlprim::PointwiseOp& row, const dlprim::PointwiseResult& made
                     parameters, {raw(result)});
 }
 
+/** Parameters of integers as PyTorch takes them: cut off, but for a factor, which it refuses. (dlprim makes
+ * the result floating.) */
+std::vector<dlprim::Scalar> as_numbers_of(const dlprim::PointwiseOp& row,
+                                          const std::vector<dlprim::PointwiseOperand>& inputs,
+                                          std::vector<dlprim::Scalar> given) {
+  using dlprim::TypeRule;
+  const bool keeps_integers = row.types == TypeRule::Same || row.types == TypeRule::Number;
+  if (given.empty() || !keeps_integers || dlprim::is_floating(dlprim::result_type(inputs))) return given;
+  for (std::size_t p = 0; p < given.size(); ++p) {
+    const double value = given[p].real();
+    if (value == std::floor(value)) continue;  // infinity too: no bound
+    TORCH_CHECK(row.parameters[p].name != "alpha", row.name,
+                ": for integral input tensors, argument alpha must not be a floating point number, got ",
+                value);
+    given[p] = dlprim::Scalar(given[p].integer());
+  }
+  return given;
+}
+
 }  // namespace
 
 at::Tensor compute_row(const dlprim::PointwiseOp& row, const std::vector<c10::IValue>& arguments,
-                       const std::vector<dlprim::Scalar>& parameters, Result kind, at::Tensor result) {
+                       const std::vector<dlprim::Scalar>& given, Result kind, at::Tensor result) {
   std::optional<c10::Device> device;
   for (const c10::IValue& argument : arguments)
     if (argument.isTensor() && argument.toTensor().is_privateuseone()) device = argument.toTensor().device();
   TORCH_CHECK(device, row.name, ": no input lies on an ocl device");
   std::vector<dlprim::PointwiseOperand> inputs;
   for (const c10::IValue& argument : arguments) inputs.push_back(operand_of(argument, *device));
+  const std::vector<dlprim::Scalar> parameters = as_numbers_of(row, inputs, given);
   const dlprim::PointwiseResult made = dlprim::pointwise_result(row, inputs, parameters);
   if (kind == Result::fresh) {
     result = empty(device_of(device->index()), made.shape, made.strides, made.dtype);
