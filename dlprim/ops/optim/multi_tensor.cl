@@ -62,10 +62,8 @@ __kernel void multi_tensor_norm_chunks(PACK_ARGS, BUFFER(REAL, partials), const 
   if (get_local_id(0) == 0) partials_buffer[partials_start + THIS_CHUNK] = result;
 }
 
-__kernel void multi_tensor_norm_join(BUFFER(const REAL, partials), const int count, const int kind, const REAL p,
-                                     BUFFER(REAL, norm)) {
-  BIND(const REAL, partials);
-  BIND(REAL, norm);
+// The norm of what those chunks make up, in work item 0.
+inline REAL norm_of_chunks(const __global REAL *partials, int count, int kind, REAL p, __local REAL *shared) {
   const int size = get_local_size(0);
   REAL result = of_nothing(kind);
   for (int block = get_local_id(0); block < count; block += 256 * size) {
@@ -74,10 +72,32 @@ __kernel void multi_tensor_norm_join(BUFFER(const REAL, partials), const int cou
     result = joined(kind, result, part);
   }
 #if SHAPE_SIMT
-  __local REAL shared[MAX_GROUP];
   result = joined_group(kind, result, shared);
 #endif
-  if (get_local_id(0) == 0) norm[0] = kind == NORM_2 ? sqrt(result) : kind == NORM_P ? pow(result, 1 / p) : result;
+  return kind == NORM_2 ? sqrt(result) : kind == NORM_P ? pow(result, 1 / p) : result;
+}
+
+#if SHAPE_SIMT
+#define GROUP_MEMORY __local REAL shared[MAX_GROUP]
+#else
+#define GROUP_MEMORY __local REAL *shared = 0
+#endif
+
+__kernel void multi_tensor_norm_join(BUFFER(const REAL, partials), const int count, const int kind, const REAL p,
+                                     BUFFER(REAL, norm)) {
+  GROUP_MEMORY;
+  const REAL result = norm_of_chunks(partials_buffer + partials_start, count, kind, p, shared);
+  if (get_local_id(0) == 0) norm_buffer[norm_start] = result;
+}
+
+// A group for each tensor.
+__kernel void multi_tensor_norms_join(BUFFER(const REAL, partials), BUFFER(const ulong, table), const ulong ranges,
+                                      const int kind, const REAL p, BUFFER(REAL, norms)) {
+  GROUP_MEMORY;
+  const __global ulong *range = table_buffer + table_start + ranges + 2 * get_group_id(0);
+  const REAL result =
+      norm_of_chunks(partials_buffer + partials_start + range[0], (int)range[1], kind, p, shared);
+  if (get_local_id(0) == 0) norms_buffer[norms_start + get_group_id(0)] = result;
 }
 
 inline void scale_chunk(__global REAL *restrict x, int count, REAL factor) { FOR_EACH_ELEMENT(i) x[i] *= factor; }

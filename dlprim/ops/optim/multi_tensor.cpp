@@ -34,6 +34,23 @@ cl_int kind_of(double p) {
   return p == 0 ? NORM_0 : NORM_P;
 }
 
+/** Prepares the pack, puts every chunk's part of a norm into fresh memory and calls join(parts). Without
+ * chunks it only prepares. */
+template <class Join>
+void over_chunks(Queue& queue, ParameterPack& pack, const char* op, const std::vector<Tensor>& tensors,
+                 double p, const Join& join) {
+  const PackRows rows = rows_of(queue, op, tensors);
+  pack.prepare(queue, rows);
+  if (pack.chunks() == 0) return;
+  const DType dtype = tensors.front().dtype;
+  const Tensor partials = queue.scratch({pack.chunks()}, dtype);
+  with_real(dtype, [&](auto zero) {
+    launch_pack(queue, pack, rows, kernel_of(queue, "multi_tensor_norm_chunks", dtype), partials, kind_of(p),
+                static_cast<decltype(zero)>(p));
+  });
+  join(partials);
+}
+
 }  // namespace
 
 void multi_tensor_norm(Queue& queue, ParameterPack& pack, const std::vector<Tensor>& tensors, double p,
@@ -41,21 +58,37 @@ void multi_tensor_norm(Queue& queue, ParameterPack& pack, const std::vector<Tens
   ENTER(multi_tensor_norm, queue, pack, tensors, p, norm);
   constexpr const char* op = "multi_tensor_norm";
   const cl_int kind = kind_of(p);
-  const PackRows rows = rows_of(queue, op, tensors);
   const DType dtype = tensors.empty() ? norm.dtype : tensors.front().dtype;
   require_elements(op, "the norm", norm, 1, dtype);
-  if (rows.empty()) return queue.zero(norm);
-  pack.prepare(queue, rows);
-  const std::int64_t chunks = pack.chunks();
-  if (chunks == 0) return queue.zero(norm);
-  const Tensor partials = queue.scratch({chunks}, dtype);
-  with_real(dtype, [&](auto zero) {
-    const auto real_p = static_cast<decltype(zero)>(p);
-    launch_pack(queue, pack, rows, kernel_of(queue, "multi_tensor_norm_chunks", dtype), partials, kind,
-                real_p);
-    queue.launch(kernel_of(queue, "multi_tensor_norm_join", dtype), Range::groups(pack_group_size(queue), 1),
-                 partials, kernel_int(chunks, op, "a number of chunks"), kind, real_p, norm);
+  if (tensors.empty()) return queue.zero(norm);
+  over_chunks(queue, pack, op, tensors, p, [&](const Tensor& partials) {
+    with_real(dtype, [&](auto zero) {
+      queue.launch(kernel_of(queue, "multi_tensor_norm_join", dtype),
+                   Range::groups(pack_group_size(queue), 1), partials,
+                   kernel_int(pack.chunks(), op, "a number of chunks"), kind, static_cast<decltype(zero)>(p),
+                   norm);
+    });
   });
+  if (pack.chunks() == 0) queue.zero(norm);
+}
+
+void multi_tensor_norms(Queue& queue, ParameterPack& pack, const std::vector<Tensor>& tensors, double p,
+                        const Tensor& norms) {
+  ENTER(multi_tensor_norms, queue, pack, tensors, p, norms);
+  constexpr const char* op = "multi_tensor_norms";
+  const cl_int kind = kind_of(p);
+  const auto count = static_cast<std::int64_t>(tensors.size());
+  const DType dtype = tensors.empty() ? norms.dtype : tensors.front().dtype;
+  require_elements(op, "the norms", norms, count, dtype);
+  if (count == 0) return;
+  over_chunks(queue, pack, op, tensors, p, [&](const Tensor& partials) {
+    with_real(dtype, [&](auto zero) {
+      queue.launch(kernel_of(queue, "multi_tensor_norms_join", dtype),
+                   Range::groups(pack_group_size(queue), count), partials, pack.table(),
+                   static_cast<cl_ulong>(pack.ranges_start()), kind, static_cast<decltype(zero)>(p), norms);
+    });
+  });
+  if (pack.chunks() == 0) fill(queue, norms, kind == NORM_MIN ? INFINITY : 0.0);
 }
 
 void multi_tensor_clip(Queue& queue, ParameterPack& pack, const std::vector<Tensor>& tensors,

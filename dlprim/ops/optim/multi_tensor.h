@@ -18,6 +18,11 @@ namespace dlprim {
 void multi_tensor_norm(Queue& queue, ParameterPack& pack, const std::vector<Tensor>& tensors, double p,
                        const Tensor& norm);
 
+/** norms[i] = the p-norm of tensor i: `norms` has as many elements, one after the other. That of an empty
+ * tensor is 0, but for -infinity, where it is infinity. */
+void multi_tensor_norms(Queue& queue, ParameterPack& pack, const std::vector<Tensor>& tensors, double p,
+                        const Tensor& norms);
+
 /** Multiplies every tensor in place by min(1, max_norm / (norm[0] + 1e-6)): torch.nn.utils.clip_grad_norm_.
  */
 void multi_tensor_clip(Queue& queue, ParameterPack& pack, const std::vector<Tensor>& tensors,

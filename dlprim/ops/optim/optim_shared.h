@@ -8,6 +8,7 @@ BEGIN_SHARED
 // to three states), buffers of one launch, and where a place's buffer number begins above its first element.
 enum { PACK_TENSORS = 5, PACK_BUFFERS = 16, BUFFER_NUMBER_SHIFT = 56 };
 // A row of the table, in ulongs: the places of those tensors, and the number of elements.
+// Behind the rows, two for each parameter: its first chunk, and how many it has.
 enum { PACK_ROW = PACK_TENSORS + 1 };
 
 // Numbers that an optimizer step reads, in the order in which its kernel names them.

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "dlprim/core/error.h"
-#include "dlprim/ops/optim/optim_shared.h"
 #include "dlprim/runtime/device.h"
 
 namespace dlprim {
@@ -121,15 +120,20 @@ void ParameterPack::lay_out(Queue& queue, const std::vector<std::vector<const Te
   // Large enough to be worth a work group, small enough to spread over the device.
   const std::int64_t chunk = queue.device().info().runs_cpu_kernels() ? 16384 : 4096;
   groups_.clear();
-  std::vector<std::uint64_t> rows;
+  std::vector<std::uint64_t> rows, ranges(2 * tensors.size());
   for (const Batch& batch : batched(tensors)) {
     const std::size_t first = rows.size() / PACK_ROW;
-    for (const std::size_t i : batch.parameters) append_chunks(rows, batch, tensors[i], chunk);
+    for (const std::size_t i : batch.parameters) {
+      ranges[2 * i] = rows.size() / PACK_ROW;
+      append_chunks(rows, batch, tensors[i], chunk);
+      ranges[2 * i + 1] = rows.size() / PACK_ROW - ranges[2 * i];
+    }
     groups_.push_back({static_cast<std::int64_t>(first),
                        static_cast<std::int64_t>(rows.size() / PACK_ROW - first), batch.owners});
   }
+  if (rows.empty()) return;
+  rows.insert(rows.end(), ranges.begin(), ranges.end());
   const auto length = static_cast<std::int64_t>(rows.size());
-  if (length == 0) return;
   if (!table_.defined() || table_.numel() < length) table_ = queue.scratch({length}, DType::int64);
   queue.write(table_, rows.data(), rows.size() * sizeof rows[0]);
 }

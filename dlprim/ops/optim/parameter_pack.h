@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "dlprim/core/fields.h"
+#include "dlprim/ops/optim/optim_shared.h"
 #include "dlprim/runtime/queue.h"
 
 namespace dlprim {
@@ -38,6 +39,8 @@ class ParameterPack {
   /** The launches that reach all `tensors` (per parameter: the tensors of its row). */
   std::vector<Launch> prepare(Queue& queue, const std::vector<std::vector<const Tensor*>>& tensors);
   const Tensor& table() const { return table_; }
+  /** Of a table that is prepared: where it says, per parameter, its first chunk and how many it has. */
+  std::int64_t ranges_start() const { return chunks() * PACK_ROW; }
   /** Chunks of all launches together. */
   std::int64_t chunks() const {
     return groups_.empty() ? 0 : groups_.back().first_chunk + groups_.back().chunks;

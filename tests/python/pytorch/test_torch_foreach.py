@@ -1,4 +1,6 @@
-"""Functions of lists of tensors (torch._foreach_*): one launch for tensors of one kind, else PyTorch's loop."""
+"""Functions of lists of tensors (torch._foreach_*): one launch for tensors of one kind, or PyTorch's loop."""
+
+import functools
 
 import pytest
 
@@ -131,6 +133,36 @@ def lists(count, seed=0):
 def test_one_launch(call):
     tensors = lists(3)
     assert kernels(lambda: call(*tensors)) == 1
+
+
+@pytest.mark.parametrize("order", [2, 1, 0, 3.5, float("inf"), float("-inf"), -1])
+def test_norms(order):
+    generator = torch.Generator().manual_seed(2)
+    shapes = [(3, 5), (4096,), (4097,), (1,), (), (70, 1031)]
+    lists_of = {
+        "one kind": [torch.randn(size, generator=generator) for size in shapes],
+        "mixed": [torch.randn(3, generator=generator), torch.randn(4, generator=generator).double()],
+        "special": [torch.tensor([1.0, float("nan")]), torch.tensor([float("inf"), 1]), torch.zeros(3)],
+        "strided": [torch.randn(8, 6, generator=generator)[::2], torch.randn(4, 6, generator=generator).t()],
+    }
+    for name, tensors in lists_of.items():
+        ours = torch._foreach_norm([t.to("ocl") for t in tensors], order)
+        assert_same(ours, torch._foreach_norm(tensors, order))
+        assert name == "mixed" or kernels(functools.partial(torch._foreach_norm, ours, order)) == 2
+    with_nothing = [torch.ones(3), torch.ones(0)]
+    try:
+        theirs = torch._foreach_norm(with_nothing, order)
+    except (RuntimeError, IndexError) as error:
+        with pytest.raises(type(error)):
+            torch._foreach_norm([t.to("ocl") for t in with_nothing], order)
+    else:
+        assert_same(torch._foreach_norm([t.to("ocl") for t in with_nothing], order), theirs)
+
+
+def test_norms_are_tensors_of_their_own():
+    a, b = torch._foreach_norm([torch.ones(4, device="ocl"), torch.ones(9, device="ocl")])
+    a.zero_()
+    assert (b._version, b.item(), b.storage_offset()) == (0, 3, 1) and b._base is None
 
 
 def test_a_launch_for_each_number():

@@ -1,4 +1,5 @@
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/ops/_foreach_norm_compositeexplicitautograd_dispatch.h>
 #include <torch/library.h>
 
 #include <algorithm>
@@ -125,13 +126,32 @@ bool are_apart(const std::vector<at::Tensor>& written, const std::vector<std::ve
   return true;
 }
 
+/** All of float32, or all of float64, on one device; tensors that belong together lie alike, without gaps. */
+bool are_of_one_kind(const std::vector<std::vector<at::Tensor>>& lists) {
+  const std::vector<at::Tensor>& first = lists.front();
+  if (first.empty()) return false;
+  const auto type = first.front().scalar_type();
+  if (type != c10::kFloat && type != c10::kDouble) return false;
+  for (const std::vector<at::Tensor>& list : lists) {
+    if (list.size() != first.size()) return false;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const at::Tensor& t = list[i];
+      if (!t.defined() || t.device() != first.front().device() || t.layout() != c10::kStrided ||
+          t.scalar_type() != type || !t.is_non_overlapping_and_dense() || t.sizes() != first[i].sizes() ||
+          !dlprim::lie_alike(raw(t), raw(first[i])))
+        return false;
+    }
+  }
+  return true;
+}
+
 /** A call that one launch can take. */
 class Call {
  public:
   /** None where PyTorch's loop is to take it (and to raise what is to be raised). */
   static std::optional<Call> of(const Form& form, Arguments arguments) {
     Call call(form, arguments);
-    if (!call.has_lists_of_one_kind() || !call.has_real_numbers()) return std::nullopt;
+    if (!are_of_one_kind(call.lists_) || !call.has_real_numbers()) return std::nullopt;
     if (form.is_in_place && !are_apart(call.lists_.front(), call.lists_)) return std::nullopt;
     return call;
   }
@@ -154,25 +174,6 @@ class Call {
   }
 
   const c10::IValue& argument(const Place& place) const { return arguments_[place.argument]; }
-
-  /** All of float32, or all of float64; tensors that belong together lie alike, without gaps. */
-  bool has_lists_of_one_kind() const {
-    const std::vector<at::Tensor>& first = lists_.front();
-    if (first.empty()) return false;
-    const auto type = first.front().scalar_type();
-    if (type != c10::kFloat && type != c10::kDouble) return false;
-    for (const std::vector<at::Tensor>& list : lists_) {
-      if (list.size() != first.size()) return false;
-      for (std::size_t i = 0; i < list.size(); ++i) {
-        const at::Tensor& t = list[i];
-        if (!t.defined() || t.device() != first.front().device() || t.layout() != c10::kStrided ||
-            t.scalar_type() != type || !t.is_non_overlapping_and_dense() || t.sizes() != first[i].sizes() ||
-            !dlprim::lie_alike(raw(t), raw(first[i])))
-          return false;
-      }
-    }
-    return true;
-  }
 
   bool has_real_numbers() const {
     const auto is_fine = [&](const Place& place) {
@@ -274,6 +275,31 @@ class Kernel final : public c10::OperatorKernel {
   Form form_;
 };
 
+/** The norm of every tensor: two launches. */
+std::vector<at::Tensor> foreach_norm(at::TensorList self, const c10::Scalar& order,
+                                     std::optional<c10::ScalarType> dtype) {
+  const std::vector<at::Tensor> all = self.vec();
+  const double p = order.isComplex() ? NAN : order.toDouble();
+  const bool has_empty =
+      std::any_of(all.begin(), all.end(), [](const at::Tensor& t) { return t.numel() == 0; });
+  // PyTorch refuses norms of nothing that have no value.
+  if (!are_of_one_kind({all}) || std::isnan(p) || (has_empty && (p < 0 || std::isinf(p))) ||
+      (dtype && *dtype != all.front().scalar_type()))
+    return at::compositeexplicitautograd::_foreach_norm(self, order, dtype);
+  std::vector<dlprim::Tensor> tensors;
+  for (const at::Tensor& t : all) tensors.push_back(raw(t));
+  std::vector<std::vector<const dlprim::Tensor*>> rows;
+  for (const dlprim::Tensor& t : tensors) rows.push_back({&t});
+  const at::Tensor norms = at::empty({static_cast<std::int64_t>(all.size())}, all.front().options());
+  with_pack(rows, [&](dlprim::ParameterPack& pack) {
+    dlprim::multi_tensor_norms(device_under(norms).queue(), pack, tensors, p, raw(norms));
+  });
+  std::vector<at::Tensor> each;
+  // Tensors of their own for autograd: what is written to one leaves the others as they are.
+  for (std::int64_t i = 0; i < norms.numel(); ++i) each.push_back(norms.select(0, i).variable_data());
+  return each;
+}
+
 /** Rows that only lists have: of one tensor they are PyTorch's copy_ and zero_. */
 const std::vector<dlprim::PointwiseOp>& rows_of_lists() {
   static const auto& rows = *new std::vector<dlprim::PointwiseOp>{
@@ -289,6 +315,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
     for (const dlprim::PointwiseOp& row : *table)
       if (keeps_floating(row.types))
         for (const char* end : {"", "_"}) rows["aten::_foreach_" + row.name + end] = &row;
+  m.impl("_foreach_norm.Scalar", &foreach_norm);
   auto& dispatcher = c10::Dispatcher::singleton();
   for (const c10::OperatorName& name : dispatcher.getAllOpNames()) {
     const auto row = rows.find(name.name);

@@ -54,6 +54,16 @@ void draw_multi_tensor_norm(Draw& d) {
   });
 }
 
+void draw_multi_tensor_norms(Draw& d) {
+  const Tensors tensors(d, Role::input);
+  const Tensor* norms = d.output("norms", {static_cast<std::int64_t>(tensors.pointers.size())});
+  const double p = d.number(1, 2);
+  d.calls([=](Queue& queue) {
+    ParameterPack pack;
+    multi_tensor_norms(queue, pack, tensors.now(), p, *norms);
+  });
+}
+
 void draw_multi_tensor_clip(Draw& d) {
   const Tensors tensors(d, Role::updated);
   const Tensor* norm = d.input("norm", {1}, d.between(2, 3));
@@ -93,6 +103,7 @@ void draw_multi_tensor_pointwise(Draw& d) {
 LayoutCases training_cases() {
   return {{"fused_step", draw_fused_step},
           {"multi_tensor_norm", draw_multi_tensor_norm},
+          {"multi_tensor_norms", draw_multi_tensor_norms},
           {"multi_tensor_clip", draw_multi_tensor_clip},
           {"multi_tensor_scale", draw_with_number<multi_tensor_scale>},
           {"multi_tensor_clamp", draw_with_number<multi_tensor_clamp>},

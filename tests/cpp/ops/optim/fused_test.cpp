@@ -332,6 +332,47 @@ TEST(MultiTensor, NormClipScale) {
   EXPECT_EQ(download<float>(norm)[0], 0);
 }
 
+TEST(MultiTensorNorms, OneForEachTensor) {
+  Queue& queue = device().queue();
+  const double infinity = std::numeric_limits<double>::infinity();
+  const std::vector<std::int64_t> sizes{3, 0, 4096, 4097, 1, 100003};
+  std::vector<std::vector<float>> values;
+  std::vector<Tensor> tensors;
+  for (const std::int64_t n : sizes) {
+    values.push_back(random_floats(n, 7 + static_cast<unsigned>(n)));
+    tensors.push_back(upload(values.back(), {n}));
+  }
+  values[2][4095] = 50;  // the last of a chunk
+  tensors[2] = upload(values[2], {4096});
+  ParameterPack pack;
+  for (const double p : {2.0, 1.0, infinity, -infinity, 0.0, 3.0}) {
+    const Tensor norms = queue.scratch({static_cast<std::int64_t>(sizes.size())});
+    multi_tensor_norms(queue, pack, tensors, p, norms);
+    std::vector<double> expected;
+    for (const std::vector<float>& all : values) {
+      double sum = p == -infinity ? infinity : 0;
+      for (const double v : all)
+        sum = p == infinity    ? std::fmax(sum, std::abs(v))
+              : p == -infinity ? std::fmin(sum, std::abs(v))
+              : p == 0         ? sum + (v != 0)
+                               : sum + std::pow(std::abs(v), p);
+      expected.push_back(std::isinf(p) || p == 0 ? sum : std::pow(sum, 1 / p));
+    }
+    const std::vector<float> ours = download<float>(norms);
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      if (std::isinf(expected[i]))
+        EXPECT_EQ(ours[i], expected[i]) << p;
+      else
+        EXPECT_NEAR(ours[i], expected[i], 2e-6 * expected[i]) << p << " of " << sizes[i];
+    }
+  }
+  const Tensor two = queue.scratch({2});
+  multi_tensor_norms(queue, pack, {tensors[1], tensors[1]}, 2, two);
+  EXPECT_EQ(download<float>(two), (std::vector<float>{0, 0}));
+  EXPECT_THROW(multi_tensor_norms(queue, pack, tensors, 2, two), ValueError);
+  multi_tensor_norms(queue, pack, {}, 2, queue.scratch({0}));
+}
+
 TEST(FusedOptimizer, Oclgrind) {
   const std::vector<std::int64_t> tiny{20, 3};
   check_sgd({0.1, 0.9, 0, 0.1}, tiny);
@@ -348,4 +389,7 @@ TEST(FusedOptimizer, Oclgrind) {
   multi_tensor_clamp(device().queue(), pack, tensors, 0.5);
   multi_tensor_norm(device().queue(), pack, tensors, 2.5, norm);
   download<float>(norm);
+  const Tensor norms = device().queue().scratch({2});
+  multi_tensor_norms(device().queue(), pack, tensors, 2, norms);
+  download<float>(norms);
 }
