@@ -2,6 +2,7 @@
 #include <torch/library.h>
 
 #include "arguments.h"
+#include "aten/kernels.h"
 
 /** \file Operators that PyTorch has kernels of for each device, made of others here. */
 
@@ -230,7 +231,8 @@ at::Tensor bincount(const at::Tensor& self, const std::optional<at::Tensor>& wei
   return result.index_add_(0, self.to(c10::kLong), source);
 }
 
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
+  Kernels m(library);
   m.impl("fill_.Tensor", &fill_tensor);
   m.impl("equal", &equal);
   m.impl("trace", &trace);
