@@ -171,7 +171,7 @@ READ_OTHERWISE = {
 def with_signs(dtype):
     """No zeros, whose signs PyTorch's CPU does not keep."""
     parts = torch.randint(1, 4, (2, 4, 4)) * (2 * torch.randint(0, 2, (2, 4, 4)) - 1.0)
-    return torch.complex(*parts).to(dtype)
+    return (torch.complex(*parts) if dtype.is_complex else parts[0]).to(dtype)
 
 
 @pytest.mark.parametrize("dtype", [*COMPLEX, torch.complex32])
@@ -196,6 +196,24 @@ def test_numbers_that_are_read_otherwise(name, dtype):
             read(there).copy_(read(other(value)))
             read(x).copy_(read(other(y)))
             assert_same_bits(there, x)
+
+
+@pytest.mark.parametrize("dtype", [*COMPLEX, torch.complex32, torch.float32])
+def test_conjugates_are_made_on_the_device(dtype):
+    x = with_signs(dtype)
+    there = x.to("ocl")
+    for make in (
+        lambda t: t.clone().conj_physical_(),
+        lambda t: t.conj().conj_physical(),
+        lambda t: t.conj_physical(),
+        lambda t: t.t()[1:].conj_physical(),
+        lambda t: torch.conj_physical(t, out=torch.zeros_like(t).t()),
+    ):
+        assert_same_bits(make(there), make(x) if dtype != torch.complex32 else half(make, x))
+
+
+def half(make, x):
+    return make(x.to(torch.complex64)).to(torch.complex32)
 
 
 def test_a_number_on_the_host_is_written_conjugate():

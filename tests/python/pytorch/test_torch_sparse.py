@@ -150,6 +150,17 @@ def test_gradients():
         assert_same(a.grad, b.grad)
 
 
+@pytest.mark.parametrize("reduce", ["sum", "mean", "amax", "amin"])
+def test_gradients_of_reduced_products(reduce):
+    x, d = sparse("csr"), torch.randn(6, 3)
+    theirs = (x.clone().requires_grad_(), d.clone().requires_grad_())
+    ours = tuple(t.detach().to("ocl").requires_grad_() for t in (x, d))
+    for a, b in (theirs, ours):
+        torch.sparse.mm(a, b, reduce).sin().sum().backward()
+    for a, b in zip(ours, theirs, strict=True):
+        assert_same(a.grad, b.grad)
+
+
 def test_an_embedding_with_sparse_gradients():
     theirs = torch.nn.Embedding(10, 3, sparse=True)
     ours = torch.nn.Embedding(10, 3, sparse=True)

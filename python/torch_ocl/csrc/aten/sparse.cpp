@@ -124,7 +124,10 @@ class Call {
         pair.is_written |= is_written;
         return pair.here;
       }
-    pairs_.push_back({tensor, moved(tensor, c10::kCPU), is_written});
+    at::Tensor here = moved(tensor, c10::kCPU);
+    // Some functions leave out what only a derivative needs where none is wanted.
+    if (tensor.requires_grad()) here.set_requires_grad(true);
+    pairs_.push_back({tensor, std::move(here), is_written});
     return pairs_.back().here;
   }
 
@@ -142,6 +145,7 @@ void with_sparse_on_the_cpu(const c10::OperatorHandle& op, torch::jit::Stack* st
   const auto& arguments = op.schema().arguments();
   const c10::Device device = device_of_call(op, *stack);
   generate_on_the_cpu(op, stack);
+  const at::AutoDispatchBelowADInplaceOrView below;  // derivatives are the device's tensors' own
   torch::jit::Stack here;
   Call call;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
