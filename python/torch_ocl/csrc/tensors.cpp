@@ -2,6 +2,7 @@
 
 #include <ATen/ops/empty_strided.h>
 
+#include "runtime/allocator.h"
 #include "runtime/devices.h"
 
 namespace torch_ocl {
@@ -33,7 +34,7 @@ dlprim::DType dtype_of(c10::ScalarType type) {
     case c10::ScalarType::Bool:
       return dlprim::DType::boolean;
     default:
-      TORCH_CHECK_TYPE(false, "ocl devices have no dtype ", type);
+      TORCH_CHECK_TYPE(false, "ocl devices have no kernels for dtype ", type);
   }
 }
 
@@ -63,20 +64,47 @@ dlprim::Dims dims_of(c10::IntArrayRef sizes) {
   return dlprim::Dims(sizes.begin(), sizes.end());
 }
 
-dlprim::Tensor raw(const at::Tensor& tensor) {
+namespace {
+
+dlprim::Tensor elements_of(const at::Tensor& tensor, dlprim::DType dtype) {
   TORCH_CHECK(tensor.is_privateuseone(), "expected a tensor of an ocl device, got one of ", tensor.device());
   TORCH_CHECK(tensor.layout() == c10::kStrided, "expected a strided tensor, got one of layout ",
               tensor.layout());
-  const auto* memory =
-      static_cast<const std::shared_ptr<dlprim::Storage>*>(tensor.storage().data_ptr().get_context());
-  TORCH_CHECK(memory, "a tensor of ", tensor.device(), " has no memory");
+  const Memory* memory = memory_behind(tensor.storage().data_ptr());
+  TORCH_CHECK(
+      memory,
+      "a tensor of an ocl device lies in memory that is not of ocl's allocator (ocl devices take none "
+      "from DLPack or from pointers)");
   dlprim::Tensor result;
   result.storage = *memory;
-  result.dtype = dtype_of(tensor.scalar_type());
+  result.dtype = dtype;
   result.shape = dims_of(tensor.sizes());
   result.strides = dims_of(tensor.strides());
   result.offset = tensor.storage_offset();
   return result;
+}
+
+}  // namespace
+
+dlprim::Tensor raw(const at::Tensor& tensor) {
+  return elements_of(tensor, dtype_of(tensor.scalar_type()));
+}
+
+dlprim::Tensor bits_of(const at::Tensor& tensor) {
+  if (has_kernels(tensor.scalar_type())) return raw(tensor);
+  const std::size_t size = tensor.dtype().itemsize();
+  TORCH_CHECK_TYPE(size == 1 || size == 2 || size == 4 || size == 8 || size == 16,
+                   "ocl devices have no elements of ", size, " bytes");
+  const bool is_small = size <= 2;
+  dlprim::Tensor bits = elements_of(tensor, is_small    ? dlprim::DType::uint8
+                                            : size == 4 ? dlprim::DType::int32
+                                                        : dlprim::DType::int64);
+  if (size != 2 && size != 16) return bits;
+  for (int d = 0; d < bits.rank(); ++d) bits.strides[d] *= 2;
+  bits.offset *= 2;
+  bits.shape.push_back(2);
+  bits.strides.push_back(1);
+  return bits;
 }
 
 at::Tensor empty(const dlprim::Device& device, const dlprim::Dims& shape, const dlprim::Dims& strides,

@@ -14,12 +14,25 @@ namespace torch_ocl {
 dlprim::Device& device_of(c10::DeviceIndex index);
 dlprim::Device& device_under(const at::Tensor& tensor);
 
-/** Throws TypeError for a dtype that there is not (complex, int8, …). */
+/** Whether dlprim computes with that dtype: not with complex numbers, int8, …, which are memory to it. */
+constexpr bool has_kernels(c10::ScalarType type) {
+  constexpr auto bit = [](c10::ScalarType t) { return std::uint64_t{1} << static_cast<int>(t); };
+  constexpr std::uint64_t all = bit(c10::ScalarType::Float) | bit(c10::ScalarType::Double) |
+                                bit(c10::ScalarType::Half) | bit(c10::ScalarType::BFloat16) |
+                                bit(c10::ScalarType::Long) | bit(c10::ScalarType::Int) |
+                                bit(c10::ScalarType::Byte) | bit(c10::ScalarType::Bool);
+  return (all & bit(type)) != 0;
+}
+
+/** Throws TypeError for a dtype without kernels. */
 dlprim::DType dtype_of(c10::ScalarType type);
 c10::ScalarType type_of(dlprim::DType dtype);
 
 /** A strided tensor of an ocl device. Throws where it is none. */
 dlprim::Tensor raw(const at::Tensor& tensor);
+/** The same of any dtype, for what only moves memory: the elements as integers of their size, or, as there
+ * are none of 2 and of 16 bytes, as pairs along one more dimension, the last. */
+dlprim::Tensor bits_of(const at::Tensor& tensor);
 /** Fresh memory, contents undefined. */
 at::Tensor empty(const dlprim::Device& device, const dlprim::Dims& shape, const dlprim::Dims& strides,
                  dlprim::DType dtype);

@@ -92,8 +92,8 @@ def test_five_steps(name):
     losses = []
     whole = net_of(name)
     for module in whole.modules():
-        # By the statistics of four small pictures the steps are chaotic: PyTorch's own float32 leaves float64's
-        # losses by some percent.
+        # By the statistics of four small pictures the steps are chaotic: PyTorch's own float32
+        # leaves float64's losses by some percent.
         if isinstance(module, torch.nn.modules.batchnorm._BatchNorm):
             module.eval()
     for net in copies(whole)[:2]:

@@ -59,7 +59,9 @@ def test_agrees_with_the_cpu_without_it(operators, name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "int64", "bool", "uint8"])
+@pytest.mark.parametrize(
+    "dtype", ["float32", "float16", "bfloat16", "int64", "bool", "uint8", "complex64", "int8", "int16"]
+)
 def test_all_agree_with_the_cpu(dtype, monkeypatch):
     monkeypatch.setenv("TORCH_OCL_FALLBACK", "silent")
     options = sweeping.parser().parse_args(["--dtype", dtype])

@@ -1,6 +1,7 @@
 #include <torch/library.h>
 
 #include "arguments.h"
+#include "aten/kernels.h"
 #include "dlprim/ops/pointwise/glu.h"
 #include "dlprim/ops/pointwise/pointwise.h"
 
@@ -98,7 +99,8 @@ at::Tensor glu_backward(const at::Tensor& grad, const at::Tensor& self, std::int
   return glu_backward_out(grad, self, dim, out);
 }
 
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
+  Kernels m(library);
   m.impl("gelu.out", &gelu);
   m.impl("gelu_backward.grad_input", &gelu_backward);
   m.impl("log_sigmoid_forward", &log_sigmoid);

@@ -7,6 +7,7 @@
 
 #include "arguments.h"
 #include "aten/fallback.h"
+#include "aten/kernels.h"
 #include "dlprim/ops/creation/arange.h"
 #include "dlprim/ops/index/index.h"
 #include "dlprim/runtime/device.h"
@@ -122,7 +123,29 @@ at::Tensor rolled(const at::Tensor& self, c10::IntArrayRef shifts, c10::IntArray
   return result.is_same(self) ? self.clone() : result;
 }
 
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+/** PyTorch takes the places on the host only; as numbers they are there. */
+std::vector<at::Tensor> split_at(const at::Tensor& self, const at::Tensor& places, std::int64_t dim) {
+  TORCH_CHECK(places.scalar_type() == c10::kLong,
+              "tensor_split expected tensor_indices_or_sections to have dtype of long, but got ",
+              places.scalar_type());
+  TORCH_CHECK(places.dim() <= 1,
+              "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional "
+              "tensor, but got a tensor with ",
+              places.dim(), " dims");
+  const at::Tensor here = places.cpu().contiguous();
+  const auto* numbers = here.const_data_ptr<std::int64_t>();
+  if (here.dim() == 0) return self.tensor_split(*numbers, dim);
+  return self.tensor_split(c10::IntArrayRef(numbers, static_cast<std::size_t>(here.numel())), dim);
+}
+
+// Made of differentiable operators.
+TORCH_LIBRARY_IMPL(aten, AutogradPrivateUse1, m) {
+  m.impl("tensor_split.tensor_indices_or_sections", &split_at);
+}
+
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
+  library.impl("tensor_split.tensor_indices_or_sections", &split_at);
+  Kernels m(library);
   m.impl("arange.start_out", &arange);
   m.impl("linspace.out", &linspace);
   m.impl("eye.out", &eye);

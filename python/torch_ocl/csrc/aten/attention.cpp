@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "arguments.h"
+#include "aten/kernels.h"
 
 /** \file scaled_dot_product_attention without the whole matrix of scores. */
 
@@ -90,7 +91,8 @@ Gradients attention_backward(const at::Tensor& grad, const at::Tensor& query, co
   return {dq, dk, dv, dm};
 }
 
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
+  Kernels m(library);
   m.impl("_scaled_dot_product_fused_attention_overrideable", &attention);
   m.impl("_scaled_dot_product_fused_attention_overrideable_backward", &attention_backward);
 }

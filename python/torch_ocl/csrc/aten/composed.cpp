@@ -2,6 +2,7 @@
 #include <torch/library.h>
 
 #include "arguments.h"
+#include "aten/kernels.h"
 
 /** \file Operators that PyTorch has kernels of for each device, made of others here. */
 
@@ -155,10 +156,19 @@ at::Tensor channel_shuffle(const at::Tensor& self, std::int64_t groups) {
       .clone(c10::MemoryFormat::Contiguous);
 }
 
-/** Real numbers are their own conjugates. */
-at::Tensor& conj_physical(const at::Tensor& self, at::Tensor& out) {
+/** A copy of what is read conjugate: real numbers are their own. */
+at::Tensor& write_conjugate(const at::Tensor& self, at::Tensor& out) {
   at::native::resize_output(out, self.sizes());
-  return out.copy_(self);
+  return out.copy_(self.conj());
+}
+
+at::Tensor conjugate(const at::Tensor& self) {
+  at::Tensor out = at::empty_like(self);
+  return write_conjugate(self, out);
+}
+
+at::Tensor& conjugate_in_place(at::Tensor& self) {
+  return write_conjugate(self, self);
 }
 
 // ---- what is there more than once
@@ -230,7 +240,8 @@ at::Tensor bincount(const at::Tensor& self, const std::optional<at::Tensor>& wei
   return result.index_add_(0, self.to(c10::kLong), source);
 }
 
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
+  Kernels m(library);
   m.impl("fill_.Tensor", &fill_tensor);
   m.impl("equal", &equal);
   m.impl("trace", &trace);
@@ -247,7 +258,9 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("addbmm.out", &addbmm_out);
   m.impl("addbmm_", &addbmm_in_place);
   m.impl("channel_shuffle", &channel_shuffle);
-  m.impl("conj_physical.out", &conj_physical);
+  library.impl("conj_physical.out", &write_conjugate);  // complex numbers too
+  library.impl("conj_physical_", &conjugate_in_place);
+  library.impl("_conj_physical", &conjugate);
   m.impl("unique_consecutive", &unique_consecutive);
   m.impl("_unique", &unique_without_counts);
   m.impl("_unique2", &unique);

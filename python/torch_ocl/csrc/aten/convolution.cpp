@@ -4,6 +4,7 @@
 
 #include "arguments.h"
 #include "aten/fallback.h"
+#include "aten/kernels.h"
 #include "dlprim/ops/conv/conv2d.h"
 
 namespace torch_ocl {
@@ -116,7 +117,8 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> convolution_backward(
   return {planes.back(dx), planes.back(dw), db};
 }
 
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
+  Kernels m(library);
   m.impl("convolution_overrideable", &convolution);
   m.impl("convolution_backward_overrideable", &convolution_backward);
 }

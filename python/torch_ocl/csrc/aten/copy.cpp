@@ -1,7 +1,9 @@
-#include <ATen/ops/empty.h>
-#include <ATen/ops/empty_like.h>
+#include <ATen/ATen.h>
 #include <torch/library.h>
 
+#include <cstring>
+
+#include "aten/fallback.h"
 #include "dlprim/ops/creation/upload.h"
 #include "dlprim/ops/pointwise/pointwise.h"
 #include "tensors.h"
@@ -13,37 +15,78 @@ std::size_t bytes_of(const at::Tensor& tensor) {
   return static_cast<std::size_t>(tensor.numel()) * tensor.dtype().itemsize();
 }
 
-/** Both on one device; broadcast and converted. */
-void copy_within(const at::Tensor& source, const at::Tensor& destination) {
-  const dlprim::Tensor to = raw(destination);
-  dlprim::copy(to.device().queue(), raw(source).expanded(to.shape), to);
+/** What lies in memory: without the bits that say that numbers are to be read conjugate or negative. */
+at::Tensor physical(const at::Tensor& tensor) {
+  const at::Tensor unnegated = tensor.is_neg() ? tensor._neg_view() : tensor;
+  return unnegated.is_conj() ? unnegated.conj() : unnegated;
+}
+
+/** `tensor`, which lies as `like` is read, as it is to lie in the memory of `like`. */
+at::Tensor lying_as(at::Tensor tensor, const at::Tensor& like) {
+  if (like.is_conj()) tensor = tensor.conj();
+  if (like.is_neg()) tensor = tensor._neg_view();
+  return tensor.resolve_conj().resolve_neg();
+}
+
+/** Elements to others of the same dtype; broadcast. */
+void copy_bits(const at::Tensor& source, const at::Tensor& destination) {
+  const dlprim::Tensor to = bits_of(destination);
+  dlprim::copy(to.device().queue(), bits_of(source).expanded(to.shape), to);
+}
+
+/** Changes signs in memory that was copied from memory of which numbers are read otherwise. */
+void read_alike(const at::Tensor& source, const at::Tensor& destination) {
+  const at::Tensor there = physical(destination);
+  const at::Tensor numbers = there.is_complex() ? at::view_as_real(there) : there;
+  if (source.is_neg() != destination.is_neg()) numbers.neg_();
+  if (source.is_conj() != destination.is_conj()) numbers.select(-1, 1).neg_();
 }
 
 void upload(const at::Tensor& source, const at::Tensor& destination, bool non_blocking) {
-  const at::Tensor there =
-      destination.is_contiguous() ? destination : at::empty_like(destination, c10::MemoryFormat::Contiguous);
-  const at::Tensor here = source.expand(destination.sizes()).to(destination.scalar_type()).contiguous();
-  device_under(there).queue().write(raw(there), here.const_data_ptr(), bytes_of(here),
+  const at::Tensor to = physical(destination);
+  const at::Tensor there = to.is_contiguous() ? to : at::empty_like(to, c10::MemoryFormat::Contiguous);
+  const at::Tensor here =
+      lying_as(source.expand(destination.sizes()).to(destination.scalar_type()), destination).contiguous();
+  device_under(there).queue().write(bits_of(there), here.const_data_ptr(), bytes_of(here),
                                     non_blocking && here.is_alias_of(source));
-  if (!there.is_same(destination)) copy_within(there, destination);
+  if (!there.is_same(to)) copy_bits(there, to);
 }
 
 void download(const at::Tensor& source, const at::Tensor& destination) {
-  const at::Tensor there = source.contiguous();
+  const at::Tensor there = physical(source).contiguous();
   const bool fits = destination.is_contiguous() && destination.scalar_type() == source.scalar_type() &&
-                    destination.sizes() == source.sizes();
-  const at::Tensor here = fits ? destination : at::empty(source.sizes(), source.options().device(c10::kCPU));
-  device_under(there).queue().read(raw(there), here.mutable_data_ptr(), bytes_of(here));
-  if (!fits) destination.copy_(here);
+                    destination.sizes() == source.sizes() && destination.is_conj() == source.is_conj() &&
+                    destination.is_neg() == source.is_neg();
+  at::Tensor here = fits ? destination : at::empty(source.sizes(), source.options().device(c10::kCPU));
+  device_under(there).queue().read(bits_of(there), here.mutable_data_ptr(), bytes_of(here));
+  if (fits) return;
+  if (source.is_conj()) here = here.conj();
+  if (source.is_neg()) here = here._neg_view();
+  destination.copy_(here);
+}
+
+/** Both on one device; broadcast and converted. */
+void copy_within(const at::Tensor& source, const at::Tensor& destination) {
+  if (source.scalar_type() == destination.scalar_type()) {
+    copy_bits(physical(source), physical(destination));
+    read_alike(source, destination);
+  } else if (has_kernels(source.scalar_type()) && has_kernels(destination.scalar_type()) &&
+             !source.is_neg() && !destination.is_neg()) {
+    const dlprim::Tensor to = raw(destination);
+    dlprim::copy(to.device().queue(), raw(source).expanded(to.shape), to);
+  } else {
+    note_fallback("aten::_copy_from");  // a conversion that there is no kernel for
+    upload(source.cpu(), destination, false);
+  }
 }
 
 void copy_across(const at::Tensor& source, const at::Tensor& destination) {
-  const at::Tensor here = source.to(destination.scalar_type()).contiguous();
-  const bool fits = destination.is_contiguous() && destination.sizes() == here.sizes();
-  const at::Tensor there =
-      fits ? destination : at::empty(here.sizes(), here.options().device(destination.device()));
-  dlprim::copy_to_device(device_under(there).queue(), raw(here), raw(there));
-  if (!fits) copy_within(there, destination);
+  const at::Tensor here = lying_as(source.to(destination.scalar_type()), destination).contiguous();
+  const at::Tensor to = physical(destination);
+  const bool fits = to.is_contiguous() && to.sizes() == here.sizes();
+  const at::Tensor there = fits ? to : at::empty(here.sizes(), here.options().device(to.device()));
+  dlprim::copy_to_device(device_under(there).queue(), bits_of(here), bits_of(there));
+  if (!fits) copy_bits(there, to);
 }
 
 at::Tensor copy_from(const at::Tensor& source, const at::Tensor& destination, bool non_blocking) {
@@ -68,15 +111,48 @@ c10::Scalar local_scalar(const at::Tensor& self) {
   return self.cpu().item();
 }
 
+/** The same bits to every element, as integers. */
+void fill_bits(const at::Tensor& self, const at::Tensor& value) {
+  dlprim::Tensor to = bits_of(self);
+  const std::size_t size = dlprim::size_of(to.dtype), parts = self.dtype().itemsize() / size;
+  if (parts > 1) {
+    to.shape.erase(to.rank() - 1);
+    to.strides.erase(to.strides.size() - 1);
+  }
+  const auto* bytes = static_cast<const unsigned char*>(value.const_data_ptr());
+  for (std::size_t i = 0; i < parts; ++i, ++to.offset, bytes += size) {
+    std::int32_t word = 0;
+    std::int64_t bits = *bytes;
+    if (size == 4) std::memcpy(&word, bytes, size), bits = word;
+    if (size == 8) std::memcpy(&bits, bytes, size);
+    dlprim::fill(to.device().queue(), to, bits);
+  }
+}
+
 at::Tensor& fill(at::Tensor& self, const c10::Scalar& value) {
   if (self.numel() == 0) return self;
-  const dlprim::Tensor to = raw(self);
-  dlprim::fill(to.device().queue(), to, scalar_of(value));
+  if (has_kernels(self.scalar_type())) {
+    // As PyTorch's CPU: a complex number that has an imaginary part is refused.
+    const c10::Scalar real = value.isComplex() ? c10::Scalar(value.to<double>()) : value;
+    const dlprim::Tensor to = raw(self);
+    dlprim::fill(to.device().queue(), to, scalar_of(real));
+  } else {
+    fill_bits(self, at::empty({}, self.options().device(c10::kCPU)).fill_(value));
+  }
   return self;
 }
 
 at::Tensor& zero(at::Tensor& self) {
   return fill(self, 0);
+}
+
+// _copy_from reads numbers that are to be read conjugate or negative as they are, and writes such: PyTorch's
+// own way would be to copy them first, by _copy_from.
+TORCH_LIBRARY_IMPL(aten, Conjugate, m) {
+  m.impl("_copy_from", torch::CppFunction::makeFallthrough());
+}
+TORCH_LIBRARY_IMPL(aten, Negative, m) {
+  m.impl("_copy_from", torch::CppFunction::makeFallthrough());
 }
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {

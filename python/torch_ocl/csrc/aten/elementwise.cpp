@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "arguments.h"
+#include "aten/kernels.h"
 #include "aten/pointwise.h"
 #include "aten/rows.h"
 
@@ -112,7 +113,8 @@ std::tuple<at::Tensor, at::Tensor> weight_norm_backward(const at::Tensor& grad, 
   return at::_weight_norm_differentiable_backward(grad, v, g, norms, dim);
 }
 
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
+  Kernels m(library);
   m.impl("clamp.Tensor_out", &clamp);
   m.impl("clamp_min.Tensor_out", &clamp_min);
   m.impl("clamp_max.Tensor_out", &clamp_max);

@@ -4,6 +4,7 @@
 #include <torch/library.h>
 
 #include "arguments.h"
+#include "aten/kernels.h"
 #include "aten/pointwise.h"
 
 namespace torch_ocl {
@@ -114,7 +115,8 @@ at::Tensor binary_cross_entropy_backward(const at::Tensor& grad, const at::Tenso
   return binary_cross_entropy_backward_out(grad, self, target, weight, reduction, out);
 }
 
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
+  Kernels m(library);
   m.impl("mse_loss.out", &mse_loss);
   m.impl("mse_loss_backward", &mse_loss_backward);
   m.impl("mse_loss_backward.grad_input", &mse_loss_backward_out);

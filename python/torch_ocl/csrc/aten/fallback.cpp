@@ -1,11 +1,15 @@
 #include "aten/fallback.h"
 
+#include <ATen/CPUGeneratorImpl.h>
 #include <torch/library.h>
 
 #include <cstdlib>
 #include <mutex>
 #include <set>
 #include <string_view>
+
+#include "runtime/devices.h"
+#include "runtime/generator.h"
 
 namespace torch_ocl {
 namespace {
@@ -26,6 +30,21 @@ std::mutex counting;
 std::map<std::string, std::int64_t>& counts() {
   static auto& counts = *new std::map<std::string, std::int64_t>;
   return counts;
+}
+
+/** A generator of the CPU that goes on from where the one given, or the default one, stands: another each
+ * time, and the same for a seed. */
+at::Generator on_the_cpu(const std::optional<at::Generator>& given, c10::Device device) {
+  const dlprim::PhiloxState state = draw(given, device, 1);
+  std::uint64_t mixed = state.seed + 0x9e3779b97f4a7c15 * (state.offset + 1);  // splitmix64
+  mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9;
+  mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111eb;
+  return at::detail::createCPUGenerator(mixed ^ (mixed >> 31));
+}
+
+bool is_generator(c10::TypePtr type) {
+  if (const auto optional = type->cast<c10::OptionalType>()) type = optional->getElementType();
+  return type->kind() == c10::TypeKind::GeneratorType;
 }
 
 }  // namespace
@@ -53,9 +72,44 @@ void note_fallback(const std::string& name) {
         "to the host and back at every call. TORCH_OCL_FALLBACK=silent says nothing, =error raises.");
 }
 
+c10::Device device_of_call(const c10::OperatorHandle& op, const torch::jit::Stack& stack) {
+  const auto arguments = torch::jit::last(stack, op.schema().arguments().size());
+  const auto is_ours = [](const c10::IValue& value) {
+    return value.isTensor() && value.toTensor().defined() && value.toTensor().is_privateuseone();
+  };
+  for (const c10::IValue& value : arguments) {
+    if (is_ours(value)) return value.toTensor().device();
+    if (value.isList())
+      for (const c10::IValue& one : value.toListRef())
+        if (is_ours(one)) return one.toTensor().device();
+  }
+  for (const c10::IValue& value : arguments)
+    if (value.isDevice() && value.toDevice().is_privateuseone() && value.toDevice().has_index())
+      return value.toDevice();
+  return {c10::kPrivateUse1, current_device()};
+}
+
+void generate_on_the_cpu(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  const auto& arguments = op.schema().arguments();
+  const std::size_t base = stack->size() - arguments.size();
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (!is_generator(arguments[i].type())) continue;
+    c10::IValue& value = (*stack)[base + i];
+    value = on_the_cpu(value.isNone() ? std::nullopt : std::optional(value.toGenerator()),
+                       device_of_call(op, *stack));
+  }
+}
+
 void on_the_cpu(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   note_fallback(toString(op.operator_name()));
+  generate_on_the_cpu(op, stack);
   at::native::cpu_fallback(op, stack);
+}
+
+// PyTorch's own function for all devices refuses those that it does not know.
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  for (const char* name : {"mode", "mode.values"})
+    m.impl(name, torch::CppFunction::makeFromBoxedFunction<&on_the_cpu>());
 }
 
 TORCH_LIBRARY_IMPL(_, PrivateUse1, m) {

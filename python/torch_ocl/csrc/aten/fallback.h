@@ -16,6 +16,12 @@ void on_the_cpu(const c10::OperatorHandle& op, torch::jit::Stack* stack);
 template <class Operator>
 using OnTheCpu = at::native::call_fallback_fn<&on_the_cpu, Operator>;
 
+/** The ocl device of the tensors, or of the device, among a call's arguments; else the current one. */
+c10::Device device_of_call(const c10::OperatorHandle& op, const torch::jit::Stack& stack);
+
+/** Gives a random operator that is to run on the CPU a generator seeded by that of the device. */
+void generate_on_the_cpu(const c10::OperatorHandle& op, torch::jit::Stack* stack);
+
 /** What goes before an operator's work on the CPU: warns, counts, or throws, as TORCH_OCL_FALLBACK has it. */
 void note_fallback(const std::string& name);
 

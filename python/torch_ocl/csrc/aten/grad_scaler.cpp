@@ -1,6 +1,8 @@
 #include <ATen/ATen.h>
 #include <torch/library.h>
 
+#include "aten/kernels.h"
+
 // What torch.amp.GradScaler does to gradients and to its scale; the host does not wait.
 
 namespace torch_ocl {
@@ -25,7 +27,8 @@ at::Tensor& update_scale(at::Tensor& scale, at::Tensor& growth_tracker, const at
   return scale.copy_(at::where(has_found, scale.mul(backoff_factor), next));
 }
 
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
+  Kernels m(library);
   m.impl("_amp_foreach_non_finite_check_and_unscale_", &unscale);
   m.impl("_amp_update_scale_", &update_scale);
 }

@@ -4,6 +4,7 @@
 #include <torch/library.h>
 
 #include "aten/fallback.h"
+#include "aten/kernels.h"
 
 /** \file grid_sample over planes, made of reading and adding by an index. Cubic interpolation the CPU does.
  */
@@ -150,7 +151,8 @@ std::tuple<at::Tensor, at::Tensor> grid_sampler_2d_backward(const at::Tensor& gr
           wanted[1] ? at::stack({dx * x.slope, dy * y.slope}, 2).view(grid.sizes()) : at::Tensor()};
 }
 
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
+  Kernels m(library);
   m.impl("grid_sampler_2d", &grid_sampler_2d);
   m.impl("grid_sampler_2d_backward", &grid_sampler_2d_backward);
 }

@@ -4,6 +4,7 @@
 #include <torch/library.h>
 
 #include "aten/indexing.h"
+#include "aten/kernels.h"
 #include "aten/pointwise.h"
 
 /** \file x[i, j, mask] with tensors, for reading and writing, and what else is chosen by a mask. */
@@ -245,7 +246,8 @@ at::Tensor& masked_scatter(at::Tensor& self, const at::Tensor& mask, const at::T
   return self.put_(places, source.reshape({-1}).narrow(0, 0, places.numel()));
 }
 
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
+  Kernels m(library);
   m.impl("index.Tensor", &index);
   m.impl("index.Tensor_out", &index_out);
   m.impl("_index_put_impl_", &index_put);

@@ -8,6 +8,7 @@
 #include <torch/library.h>
 
 #include "aten/fallback.h"
+#include "aten/kernels.h"
 
 /** \file Operators that name elements, or whole entries of a dimension, by an index: gather, scatter, the
  * index_ family, embedding. Expressions of several indices and masks stand in index_expression.cpp. */
@@ -335,7 +336,8 @@ at::Tensor& put(at::Tensor& self, const at::Tensor& given, const at::Tensor& sou
   return self;
 }
 
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
+  Kernels m(library);
   m.impl("gather.out", &gather);
   m.impl("scatter.src_out", &scatter_src);
   m.impl("scatter.value_out", &scatter_value);

@@ -1,6 +1,7 @@
 #include <torch/library.h>
 
 #include "arguments.h"
+#include "aten/kernels.h"
 #include "dlprim/ops/join/cat.h"
 
 namespace torch_ocl {
@@ -15,7 +16,8 @@ at::Tensor& cat(const at::ITensorListRef& tensors, std::int64_t dim, at::Tensor&
   return out;
 }
 
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
+  Kernels m(library);
   m.impl("cat.out", &cat);
 }
 

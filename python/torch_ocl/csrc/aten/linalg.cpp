@@ -1,6 +1,7 @@
 #include <torch/library.h>
 
 #include "arguments.h"
+#include "aten/kernels.h"
 #include "dlprim/ops/gemm/gemm.h"
 
 namespace torch_ocl {
@@ -70,7 +71,8 @@ at::Tensor& addmv(const at::Tensor& self, const at::Tensor& matrix, const at::Te
   return out.copy_(made);
 }
 
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
+  Kernels m(library);
   m.impl("mm.out", &product_into);
   m.impl("bmm.out", &product_into);
   m.impl("addmm.out", &sum_and_product_into);

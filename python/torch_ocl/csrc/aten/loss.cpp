@@ -1,6 +1,7 @@
 #include <torch/library.h>
 
 #include "arguments.h"
+#include "aten/kernels.h"
 #include "dlprim/ops/loss/nll_loss.h"
 #include "dlprim/ops/softmax/softmax.h"
 
@@ -85,7 +86,8 @@ at::Tensor nll_loss2d_backward(const at::Tensor& grad, const at::Tensor& self, c
   return torch_ocl::nll_loss_backward(grad, self, target, weight, reduction, ignore_index, total_weight, out);
 }
 
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
+  Kernels m(library);
   m.impl("_softmax.out", &softmax<&dlprim::softmax_forward>);
   m.impl("_log_softmax.out", &softmax<&dlprim::log_softmax_forward>);
   m.impl("_softmax_backward_data.out", &softmax_backward<&dlprim::softmax_backward>);

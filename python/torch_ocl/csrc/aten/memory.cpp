@@ -6,6 +6,8 @@
 #include <ATen/ops/is_set_to_native.h>
 #include <ATen/ops/set_native.h>
 #include <ATen/ops/unfold_native.h>
+#include <ATen/ops/view_as_complex_native.h>
+#include <ATen/ops/view_as_real_native.h>
 #include <ATen/ops/view_native.h>
 #include <torch/library.h>
 
@@ -22,7 +24,7 @@ c10::ScalarType checked_type(std::optional<c10::ScalarType> given, std::optional
                               "ocl devices have strided tensors only, got layout ", *layout);
   TORCH_CHECK(!c10::pinned_memory_or_default(pinned), "only tensors of the CPU can be pinned");
   const c10::ScalarType type = c10::dtype_or_default(given);
-  dtype_of(type);
+  TORCH_CHECK_TYPE(!c10::isQIntType(type), "ocl devices have no quantized dtype ", type);
   return type;
 }
 
@@ -65,9 +67,14 @@ at::Tensor& set_nothing(at::Tensor& self) {
 
 const at::Tensor& resize(const at::Tensor& self, c10::IntArrayRef size,
                          std::optional<c10::MemoryFormat> format) {
+  TORCH_CHECK(!format || *format != c10::MemoryFormat::Preserve, "Unsupported memory format ", *format);
   at::TensorImpl* impl = self.unsafeGetTensorImpl();
+  if (self.sizes() == size) {  // strides stay
+    if (format) impl->empty_tensor_restride(*format);
+    return self;
+  }
   impl->set_sizes_contiguous(size);
-  if (format && *format != c10::MemoryFormat::Preserve) impl->empty_tensor_restride(*format);
+  if (format) impl->empty_tensor_restride(*format);
   const std::size_t bytes = at::detail::computeStorageNbytes(self.sizes(), self.strides(),
                                                              self.dtype().itemsize(), self.storage_offset());
   if (bytes > self.storage().nbytes())
@@ -80,6 +87,8 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("empty_strided", &empty_strided);
   m.impl("as_strided", &at::native::as_strided_tensorimpl);
   m.impl("view", &at::native::view);
+  m.impl("view_as_real", &at::native::view_as_real);
+  m.impl("view_as_complex", &at::native::view_as_complex);
   m.impl("_reshape_alias", &at::native::_reshape_alias);
   // A view that ran on the CPU would be none: writing to it would change nothing.
   m.impl("unfold", &at::native::unfold);

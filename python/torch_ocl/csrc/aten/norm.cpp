@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "arguments.h"
+#include "aten/kernels.h"
 #include "dlprim/ops/norm/batch_norm.h"
 #include "dlprim/ops/norm/row_norm.h"
 
@@ -177,7 +178,8 @@ Tensors native_group_norm_backward(const at::Tensor& grad, const at::Tensor& inp
   return norm_of_rows_backward(rows, grad, x, mean, invstd, weight, {channels}, wanted);
 }
 
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
+  Kernels m(library);
   m.impl("native_batch_norm", &native_batch_norm);
   m.impl("native_batch_norm_backward", &native_batch_norm_backward);
   m.impl("_native_batch_norm_legit", &batch_norm_legit);

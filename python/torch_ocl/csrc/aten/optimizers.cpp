@@ -3,6 +3,7 @@
 
 #include "arguments.h"
 #include "aten/fallback.h"
+#include "aten/kernels.h"
 #include "aten/packs.h"
 #include "dlprim/core/memory_format.h"
 #include "dlprim/ops/optim/rules.h"
@@ -168,7 +169,8 @@ void fused_sgd_tensor_lr(List self, List grads, List buffers, double weight_deca
 
 constexpr char adam_rule[] = "Adam", adamw_rule[] = "AdamW";
 
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
+  Kernels m(library);
   m.impl("_fused_adam_", &fused_adam<at::_ops::_fused_adam_, adam_rule>);
   m.impl("_fused_adam_.tensor_lr", &fused_adam_tensor_lr<at::_ops::_fused_adam_, adam_rule>);
   m.impl("_fused_adamw_", &fused_adam<at::_ops::_fused_adamw_, adamw_rule>);

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "aten/kernels.h"
 #include "aten/rows.h"
 
 /** \file Every row of dlprim's pointwise table, and of rows.cpp, whose name is an operator of aten, in all
@@ -159,6 +160,7 @@ class Kernel final : public c10::OperatorKernel {
 
   void operator()(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::Stack* stack) {
     const std::size_t count = op.schema().arguments().size(), base = stack->size() - count;
+    if (!are_for_kernels(torch::jit::last(*stack, count))) return on_the_cpu(op, stack);
     const auto argument = [&](std::size_t i) -> const c10::IValue& { return (*stack)[base + i]; };
     std::vector<c10::IValue> inputs;
     for (const std::size_t i : form_.inputs) inputs.push_back(argument(i));
@@ -218,6 +220,7 @@ class BackwardKernel final : public c10::OperatorKernel {
 
   void operator()(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::Stack* stack) {
     const std::size_t count = op.schema().arguments().size(), base = stack->size() - count;
+    if (!are_for_kernels(torch::jit::last(*stack, count))) return on_the_cpu(op, stack);
     const auto argument = [&](std::size_t i) -> const c10::IValue& { return (*stack)[base + i]; };
     at::Tensor out = argument(form_.out).toTensor();
     at::native::resize_output(out, argument(form_.gradient).toTensor().sizes());

@@ -3,6 +3,7 @@
 
 #include "arguments.h"
 #include "aten/fallback.h"
+#include "aten/kernels.h"
 #include "dlprim/ops/pool/avg_pool2d.h"
 #include "dlprim/ops/pool/max_pool2d.h"
 
@@ -142,7 +143,8 @@ at::Tensor adaptive_avg_pool2d_backward(const at::Tensor& grad, const at::Tensor
   return dx;
 }
 
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
+  Kernels m(library);
   m.impl("avg_pool2d.out", &avg_pool2d);
   m.impl("avg_pool2d_backward.grad_input", &avg_pool2d_backward);
   m.impl("adaptive_avg_pool2d.out", &adaptive_avg_pool2d_out);

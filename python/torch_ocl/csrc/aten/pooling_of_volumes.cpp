@@ -3,6 +3,7 @@
 
 #include "arguments.h"
 #include "aten/fallback.h"
+#include "aten/kernels.h"
 
 /** \file Pooling over three dimensions: over height and width, then over the depth. What is pooled may be [C,
  * depth, height, width] or a batch of that. */
@@ -192,7 +193,8 @@ at::Tensor& adaptive_max_pool3d_backward(const at::Tensor& grad, const at::Tenso
   return give(to_places(grad, self, indices), out);
 }
 
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
+  Kernels m(library);
   m.impl("avg_pool3d.out", &avg_pool3d);
   m.impl("avg_pool3d_backward.grad_input", &avg_pool3d_backward);
   m.impl("_adaptive_avg_pool3d", &adaptive_avg_pool3d);

@@ -4,6 +4,7 @@
 #include <torch/library.h>
 
 #include "arguments.h"
+#include "aten/kernels.h"
 #include "dlprim/ops/random/exponential.h"
 #include "dlprim/ops/random/multinomial.h"
 #include "dlprim/ops/random/permutation.h"
@@ -184,7 +185,8 @@ std::tuple<at::Tensor, at::Tensor> dropout(const at::Tensor& x, double p, std::o
   return {dropout_backward(x, mask, p == 1 ? 0 : 1 / (1 - p)), mask};
 }
 
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
+  Kernels m(library);
   m.impl("uniform_", &uniform);
   m.impl("normal_", &normal);
   m.impl("bernoulli_.float", &bernoulli);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "arguments.h"
+#include "aten/kernels.h"
 #include "dlprim/ops/reduce/reduce.h"
 
 namespace torch_ocl {
@@ -260,7 +261,8 @@ at::Tensor& norm(const at::Tensor& self, const std::optional<c10::Scalar>& p, c1
 
 constexpr char sum[] = "sum", mean[] = "mean", amax[] = "amax", amin[] = "amin", all[] = "all", any[] = "any";
 
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
+  Kernels m(library);
   m.impl("sum.IntList_out", &with_dtype<sum>);
   m.impl("mean.out", &with_dtype<mean>);
   m.impl("nansum", &nansum);

@@ -3,6 +3,7 @@
 
 #include "arguments.h"
 #include "aten/fallback.h"
+#include "aten/kernels.h"
 #include "dlprim/ops/resample/interpolate.h"
 #include "dlprim/ops/resample/pad.h"
 #include "dlprim/ops/resample/unfold.h"
@@ -177,15 +178,15 @@ at::Tensor col2im(const at::Tensor& self, c10::IntArrayRef size, c10::IntArrayRe
   return col2im_out(self, size, kernel, dilation, padding, stride, out);
 }
 
-template <class Kernels>
-void register_interpolation(torch::Library& m, const std::string& name) {
-  m.impl((name + ".out").c_str(), &Kernels::forward);
-  m.impl((name + "_backward.grad_input").c_str(), &Kernels::backward);
+template <class Resampling>
+void register_interpolation(Kernels& m, const std::string& name) {
+  m.impl((name + ".out").c_str(), &Resampling::forward);
+  m.impl((name + "_backward.grad_input").c_str(), &Resampling::backward);
 }
 
 /** PyTorch makes the functional forms of structured operators itself. */
 template <dlprim::PadMode mode, class Operator>
-void register_padding(torch::Library& m, const std::string& name, bool forward_is_structured,
+void register_padding(Kernels& m, const std::string& name, bool forward_is_structured,
                       bool backward_is_structured) {
   m.impl((name + ".out").c_str(), &pad_out<mode, Operator>);
   m.impl((name + "_backward.grad_input").c_str(), &pad_backward_out<mode>);
@@ -193,7 +194,8 @@ void register_padding(torch::Library& m, const std::string& name, bool forward_i
   if (!backward_is_structured) m.impl((name + "_backward").c_str(), &pad_backward<mode>);
 }
 
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
+  Kernels m(library);
   using dlprim::Interpolation;
   using dlprim::PadMode;
   register_interpolation<Nearest<at::_ops::upsample_nearest1d_out, Interpolation::nearest, Scale>>(

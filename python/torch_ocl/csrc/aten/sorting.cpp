@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "arguments.h"
+#include "aten/kernels.h"
 #include "dlprim/ops/scan/scan.h"
 #include "dlprim/ops/sort/sort.h"
 
@@ -134,7 +135,8 @@ at::Tensor& scanned(const at::Tensor& self, std::int64_t dim, std::optional<c10:
   return out.copy_(y);
 }
 
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
+  Kernels m(library);
   m.impl("sort.values_stable", &sort);
   m.impl("topk.values", &topk);
   m.impl("kthvalue.values", &kthvalue);

@@ -1,15 +1,14 @@
-#include "dlprim/runtime/allocator.h"
+#include "runtime/allocator.h"
 
 #include <c10/core/CachingDeviceAllocator.h>
 
 #include "dlprim/ops/pointwise/pointwise.h"
+#include "dlprim/runtime/allocator.h"
 #include "runtime/devices.h"
 #include "tensors.h"
 
 namespace torch_ocl {
 namespace {
-
-using Memory = std::shared_ptr<dlprim::Storage>;
 
 void release(void* memory) {
   delete static_cast<Memory*>(memory);
@@ -79,4 +78,9 @@ Allocator allocator;
 REGISTER_ALLOCATOR(c10::DeviceType::PrivateUse1, &allocator)
 
 }  // namespace
+
+const Memory* memory_behind(const c10::DataPtr& pointer) {
+  return pointer.get_deleter() == &release ? static_cast<const Memory*>(pointer.get_context()) : nullptr;
+}
+
 }  // namespace torch_ocl
