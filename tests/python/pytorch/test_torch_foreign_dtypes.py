@@ -281,6 +281,20 @@ def test_operators(name, dtype, monkeypatch):
         assert torch.ocl.fallbacks()
 
 
+@pytest.mark.parametrize("dtype", [torch.complex64, torch.int8, torch.uint32, torch.float8_e5m2])
+def test_joining_moves_every_bit(dtype):
+    x, y = some(dtype, 3, 4), some(dtype, 2, 4)
+    a, b = x.to("ocl"), y.to("ocl")
+    assert_same_bits(torch.cat([a, b, a[:0], a.new_empty(0)]), torch.cat([x, y, x[:0], x.new_empty(0)]))
+    assert_same_bits(torch.stack([a[:2], b], -1), torch.stack([x[:2], y], -1))
+    ours, theirs = (some(dtype, 4, 5).zero_().to(device) for device in ("ocl", "cpu"))
+    torch.cat([a.t(), b.t()], 1, out=ours), torch.cat([x.t(), y.t()], 1, out=theirs)
+    assert_same_bits(ours, theirs)
+    torch.cat([a, b], out=ours.t()), torch.cat([x, y], out=theirs.t())
+    assert_same_bits(ours, theirs)
+    assert_same_bits(a.roll((1, -1), (0, 1)), torch.cat([x[2:], x[:2]])[:, [1, 2, 3, 0]])
+
+
 def test_gradients_through_complex_numbers(monkeypatch):
     monkeypatch.setenv("TORCH_OCL_FALLBACK", "silent")
     theirs = torch.randn(6, requires_grad=True)

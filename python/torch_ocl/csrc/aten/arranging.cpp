@@ -153,7 +153,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
   m.impl("tril.out", &triangle<dlprim::Triangle::lower>);
   m.impl("triu.out", &triangle<dlprim::Triangle::upper>);
   m.impl("flip", &flip);
-  m.impl("roll", &rolled);
+  library.impl("roll", &rolled);  // made of what moves all dtypes
 }
 
 }  // namespace

@@ -7,18 +7,30 @@
 namespace torch_ocl {
 namespace {
 
+/** Whether elements only move, as integers of their size. */
+bool can_move(const at::ITensorListRef& tensors, const at::Tensor& out) {
+  const std::size_t size = out.dtype().itemsize();
+  if (size != 1 && size != 4 && size != 8) return false;
+  for (const at::Tensor& part : tensors)
+    if (part.scalar_type() != out.scalar_type() || part.device() != out.device()) return false;
+  return true;
+}
+
 at::Tensor& cat(const at::ITensorListRef& tensors, std::int64_t dim, at::Tensor& out) {
+  const bool is_for_dlprim = is_for_kernels(tensors) && is_for_kernels(out);
+  if (!is_for_dlprim && !can_move(tensors, out)) return OnTheCpu<at::_ops::cat_out>::call(tensors, dim, out);
   std::vector<dlprim::Tensor> parts;
-  for (const at::Tensor& part : tensors) parts.push_back(raw(part));
+  for (const at::Tensor& part : tensors) parts.push_back(bits_of(part));
   at::native::resize_output(out, sizes_of(dlprim::cat_result(parts, dim).shape));
   if (out.numel() == 0) return out;
-  into(out, [&](const dlprim::Tensor& y) { dlprim::cat(y.device().queue(), parts, dim, y); });
+  const at::Tensor there = out.is_contiguous() ? out : at::empty_like(out, c10::MemoryFormat::Contiguous);
+  dlprim::cat(device_under(there).queue(), parts, dim, bits_of(there));
+  if (!there.is_same(out)) out.copy_(there);
   return out;
 }
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
-  Kernels m(library);
-  m.impl("cat.out", &cat);
+  library.impl("cat.out", &cat);
 }
 
 }  // namespace
