@@ -108,7 +108,8 @@ Kernel& ProgramTable::kernel(const char* file, const char* name, const Defines& 
   }
   const std::string options = defines.text();
   Kernel& kernel = lookup(concat(file, options), name, [&](Origin origin) -> Program& {
-    return program(concat(file, options), file, options, [file] { return expanded_source(file); }, origin);
+    return program(
+        concat(file, options), file, options, [file] { return expanded_source(file); }, origin);
   });
   const DeviceLock lock(mutex_);
   if (!known(hash, file, name, defines))
@@ -259,15 +260,20 @@ void ProgramTable::patch(Program& program, const std::string& options) {
   }
 }
 
-void ProgramTable::note_launch(Kernel& kernel, const std::array<std::size_t, 3>& local) {
-  if (!device_.info().compiles_at_launch || kernel.last_local == local) return;
-  kernel.last_local = local;
-  const std::string variant = concat(kernel.name, ' ', local[0], 'x', local[1], 'x', local[2]);
+bool ProgramTable::compiles_in(const LaunchShape& shape, Kernel& kernel) {
+  if (!device_.info().compiles_at_launch || kernel.last_shape == shape) return false;
+  kernel.last_shape = shape;
+  const auto& local = shape.local;
+  const std::string variant =
+      concat(kernel.name, ' ', local[0], 'x', local[1], 'x', local[2], shape.small_grid ? "" : " large");
   Program& program = *kernel.program;
-  program.launched_variants.insert(variant);
-  if (program.stored_variants.count(variant)) return;
-  std::lock_guard<std::mutex> lock(unsettled_mutex_);
-  unsettled_.insert(&program);
+  const bool is_new = program.launched_variants.insert(variant).second;
+  if (program.stored_variants.count(variant)) return false;
+  if (is_new) {
+    std::lock_guard<std::mutex> lock(unsettled_mutex_);
+    unsettled_.insert(&program);
+  }
+  return is_new;
 }
 
 void ProgramTable::store_settled() {

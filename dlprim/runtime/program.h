@@ -54,13 +54,23 @@ class SetValues {
   std::array<Value, count> values_{};
 };
 
+/** What PoCL makes machine code for: the work group, and whether every dimension has few groups. */
+struct LaunchShape {
+  std::array<std::size_t, 3> local{};
+  bool small_grid = true;
+
+  bool operator==(const LaunchShape& other) const {
+    return local == other.local && small_grid == other.small_grid;
+  }
+};
+
 /** One kernel, ready to launch; owned by the device's program table. */
 struct Kernel {
   cl::Kernel handle;
   std::string name;
   Program* program = nullptr;
-  std::array<std::size_t, 3> last_local{};  // of the last launch: spares a set look-up per launch
-  SetValues values;                         // guarded by the queue's lock
+  LaunchShape last_shape;  // spares a set look-up per launch
+  SetValues values;        // guarded by the queue's lock
 };
 
 /** Remembers a kernel for each of the first devices, so that it is looked up once. */
@@ -99,8 +109,9 @@ class ProgramTable {
   Kernel& generated_kernel(const std::string& identity, const char* name, const char* options,
                            const std::function<std::string()>& source);
 
-  /** Called at each launch, with the launch lock held. */
-  void note_launch(Kernel& kernel, const std::array<std::size_t, 3>& local);
+  /** Whether the device compiles a kernel when it is launched in that shape. Called once at each launch, with
+   * the launch lock held: it notes the shape for `store_settled()`. */
+  bool compiles_in(const LaunchShape& shape, Kernel& kernel);
 
   /**
    * Writes the binaries of programs with new launch variants to the kernel cache. Called at waiting points,

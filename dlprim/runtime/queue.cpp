@@ -13,6 +13,9 @@ namespace {
 // Some drivers (rusticl) start work only at a flush; one every so many commands keeps the device busy.
 constexpr int commands_per_flush = 16;
 
+// PoCL compiles a kernel again for that many groups in a dimension.
+constexpr std::size_t large_grid = 65535;
+
 // A transfer that waits for memory to be given back, but not for what is enqueued later, waits for the first
 // checkpoint after that.
 constexpr int commands_per_checkpoint = 2 * commands_per_flush;
@@ -95,10 +98,12 @@ void Queue::set_tensor(Kernel& kernel, cl_uint& index, const Tensor& tensor) {
 
 void Queue::enqueue(Kernel& kernel, const Range& range) {
   std::size_t global[3];
-  for (int i = 0; i < 3; ++i) {
-    const std::size_t local = range.local[static_cast<std::size_t>(i)];
-    global[i] = (range.global[static_cast<std::size_t>(i)] + local - 1) / local * local;
-    if (global[i] == 0) return;
+  LaunchShape shape{range.local, true};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const std::size_t local = range.local[i], groups = (range.global[i] + local - 1) / local;
+    if (groups == 0) return;
+    global[i] = groups * local;
+    shape.small_grid = shape.small_grid && groups < large_grid;
   }
   note_command(kernel.name.c_str());
   cl_event event = nullptr;
@@ -107,8 +112,11 @@ void Queue::enqueue(Kernel& kernel, const Range& range) {
   if (code != CL_SUCCESS)
     rethrow(cl::Error(code, "clEnqueueNDRangeKernel"), concat("kernel ", kernel.name), device_);
   if (profiling_) profiler_.record(kernel.name, cl::Event(event));
-  device_.programs().note_launch(kernel, range.local);
   count_command();
+  // PoCL compiles in a thread of its own, which starts the linker with the process's environment. Were the
+  // caller to set a variable meanwhile, that environment would move, the linker not start, and PoCL abort the
+  // process.
+  if (device_.programs().compiles_in(shape, kernel)) queue_.finish();
 }
 
 void Queue::count_command() {

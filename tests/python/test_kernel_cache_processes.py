@@ -255,3 +255,28 @@ def test_folders_are_made_for_the_user_alone(tmp_path):
     for folder in (tmp_path / "new", tmp_path / "new" / "cache"):
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert not stat.S_IMODE(os.stat(result["path"]).st_mode) & 0o022
+
+
+ENVIRONMENT_MOVES_AFTER_EACH_LAUNCH = """
+import os
+import time
+import ocl
+
+x = ocl.ones(257)
+for name in ("exp", "log", "sin", "cos", "tanh", "sqrt"):
+    getattr(ocl, name)(x)
+    end = time.monotonic() + 0.3
+    while time.monotonic() < end:
+        for _ in range(100):
+            os.putenv("TAPECL_TEST", "x")
+            os.unsetenv("TAPECL_TEST")
+ocl.synchronize()
+print("done")
+"""
+
+
+def test_a_program_may_set_variables_after_a_kernels_first_launch(tmp_path):
+    """PoCL starts the linker in a thread of its own, with the environment of that moment."""
+    caches = {"OCL_KERNEL_CACHE": tmp_path / "ours", "POCL_CACHE_DIR": tmp_path / "pocl"}
+    output, _ = processes.run(ENVIRONMENT_MOVES_AFTER_EACH_LAUNCH, **caches)
+    assert output.split() == ["done"]
