@@ -25,6 +25,17 @@ def test_copies_keep_every_bit(dtype):
     assert torch.equal(there.cpu(), x)
 
 
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA: tensors of it beside ocl's, unchecked")
+def test_tensors_move_between_cuda_and_ocl():
+    x = torch.randn(3, 5, 4)
+    for view in (lambda t: t, lambda t: t[1:, ::2], lambda t: t.permute(2, 0, 1), lambda t: t[:0]):
+        assert torch.equal(view(x.to("ocl")).to("cuda").cpu(), view(x))
+        assert torch.equal(view(x.to("cuda")).to("ocl").cpu(), view(x))
+    there = torch.zeros(5, 4, dtype=torch.float16, device="ocl").t()
+    there.copy_(x[0].t().to("cuda"))
+    assert torch.equal(there.cpu(), x[0].t().half())
+
+
 def test_saved_tensors_come_back():
     x = torch.randn(3, 4)
     file = io.BytesIO()

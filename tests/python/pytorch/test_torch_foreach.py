@@ -14,7 +14,7 @@ def foreach_schemas():
     for schema in torch._C._jit_get_all_schemas():
         if schema.name.startswith("aten::_foreach_") and not schema.overload_name.endswith("out"):
             found[f"{schema.name[6:]}.{schema.overload_name or 'default'}"] = schema
-    del found["_foreach_mm.default"]  # of matrices: a loop over products
+    found.pop("_foreach_mm.default", None)  # of PyTorch 2.13, of matrices: a loop over products
     return found
 
 

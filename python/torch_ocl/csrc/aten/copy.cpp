@@ -89,9 +89,17 @@ void copy_across(const at::Tensor& source, const at::Tensor& destination) {
   if (!fits) copy_bits(there, to);
 }
 
+bool is_of_others(const at::Tensor& tensor) {
+  return !tensor.is_cpu() && !tensor.is_privateuseone();
+}
+
 at::Tensor copy_from(const at::Tensor& source, const at::Tensor& destination, bool non_blocking) {
   if (destination.numel() == 0) return destination;
-  if (source.is_cpu())
+  if (is_of_others(source))  // CUDA's beside ours: through the host
+    upload(source.cpu(), destination, false);
+  else if (is_of_others(destination))
+    destination.copy_(source.cpu());
+  else if (source.is_cpu())
     upload(source, destination, non_blocking);
   else if (destination.is_cpu())
     download(source, destination);
