@@ -50,6 +50,20 @@ def test_too_much_memory_is_an_error_and_the_program_goes_on():
     assert x.grad.sum().item() == 64 * 64
 
 
+def test_too_much_scratch_memory_is_the_same_error():
+    x = torch.empty(16 * MIB, dtype=torch.float16, device="ocl")
+    torch.ocl.empty_cache()
+    torch.ocl.set_per_process_memory_fraction(
+        (torch.ocl.memory_reserved() + 8 * MIB) / torch.ocl.mem_get_info()[1]
+    )
+    try:
+        with pytest.raises(torch.OutOfMemoryError, match="out of memory on ocl:0"):
+            x.exponential_()  # by way of float32
+    finally:
+        torch.ocl.set_per_process_memory_fraction(1.0)
+    assert (x.exponential_() > 0).float().mean().item() > 0.99
+
+
 def test_events_tell_the_time():
     start, end, never = (torch.ocl.Event(enable_timing=True) for _ in range(3))
     x = torch.randn(600, 600, device="ocl")

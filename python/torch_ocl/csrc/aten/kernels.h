@@ -5,6 +5,7 @@
 #include <torch/library.h>
 
 #include "aten/fallback.h"
+#include "runtime/memory_errors.h"
 #include "tensors.h"
 
 /** \file How kernels are registered: what they are not made for goes to the CPU before it reaches them. */
@@ -65,7 +66,9 @@ class Kernels {
   void impl(const char* name, Result (*kernel)(Arguments...)) {
     const c10::OperatorHandle op = operator_of(name);
     library_.impl(name, [op, kernel](Arguments... arguments) -> Result {
-      if ((is_for_kernels(arguments) && ...)) return kernel(std::forward<Arguments>(arguments)...);
+      if ((is_for_kernels(arguments) && ...))
+        return with_memory_errors_of_torch(
+            [&]() -> Result { return kernel(std::forward<Arguments>(arguments)...); });
       return c10::impl::BoxedKernelWrapper<Result(Arguments...)>::call(
           c10::BoxedKernel::makeFromFunction<&on_the_cpu>(), op, c10::DispatchKeySet(),
           std::forward<Arguments>(arguments)...);

@@ -5,6 +5,7 @@
 #include "dlprim/ops/pointwise/pointwise.h"
 #include "dlprim/runtime/allocator.h"
 #include "runtime/devices.h"
+#include "runtime/memory_errors.h"
 #include "tensors.h"
 
 namespace torch_ocl {
@@ -19,15 +20,8 @@ void release(void* memory) {
 struct Allocator final : c10::DeviceAllocator {
   c10::DataPtr allocate(std::size_t bytes) override {
     const c10::Device device(c10::kPrivateUse1, current_device());
-    const auto take = [&] {
-      try {
-        return device_of(device.index()).allocator().allocate(bytes);
-      } catch (const dlprim::OutOfMemoryError& e) {
-        // torch.OutOfMemoryError in Python.
-        C10_THROW_ERROR(OutOfMemoryError, e.what());
-      }
-    };
-    auto* memory = new Memory(take());
+    auto* memory = new Memory(
+        with_memory_errors_of_torch([&] { return device_of(device.index()).allocator().allocate(bytes); }));
     return {memory, memory, &release, device};
   }
   c10::DeleterFnPtr raw_deleter() const override { return &release; }
