@@ -120,7 +120,8 @@ TEST(Queue, TransfersOfSeveralThreads) {
 TEST(Queue, AThreadLaunchesWhileAnotherWaits) {
   Kernel& slow = test_kernel("count_slowly");
   const Tensor result = upload(numbers(1), {1}), other = upload(numbers(8), {8});
-  queue().launch(test_kernel("add_number"), Range::linear(8, 1), other, 1);  // built by now
+  queue().launch(test_kernel("add_number"), Range::linear(8, 1), other, 1);
+  queue().launch(slow, Range::linear(1, 1), result, 1);  // both compiled by now: a first launch waits for that
   queue().finish();
   std::atomic<bool> has_read{false};
   queue().launch(slow, Range::linear(1, 1), result, 400'000'000);

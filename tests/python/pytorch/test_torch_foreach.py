@@ -147,7 +147,9 @@ def test_norms(order):
     }
     for name, tensors in lists_of.items():
         ours = torch._foreach_norm([t.to("ocl") for t in tensors], order)
-        assert_same(ours, torch._foreach_norm(tensors, order))
+        # With one thread PyTorch's float32 is 1e-5 off itself.
+        truth = torch._foreach_norm([t.double() for t in tensors], order)
+        assert_same(ours, [norm.to(t.dtype) for norm, t in zip(truth, tensors, strict=True)])
         assert name == "mixed" or kernels(functools.partial(torch._foreach_norm, ours, order)) == 2
     with_nothing = [torch.ones(3), torch.ones(0)]
     try:
