@@ -121,7 +121,7 @@ TEST(Queue, AThreadLaunchesWhileAnotherWaits) {
   Kernel& slow = test_kernel("count_slowly");
   const Tensor result = upload(numbers(1), {1}), other = upload(numbers(8), {8});
   queue().launch(test_kernel("add_number"), Range::linear(8, 1), other, 1);
-  queue().launch(slow, Range::linear(1, 1), result, 1);  // both compiled by now: a first launch waits for that
+  queue().launch(slow, Range::linear(1, 1), result, 1);  // a first launch waits for the compiler
   queue().finish();
   std::atomic<bool> has_read{false};
   queue().launch(slow, Range::linear(1, 1), result, 400'000'000);
