@@ -267,13 +267,11 @@ bool ProgramTable::compiles_in(const LaunchShape& shape, Kernel& kernel) {
   const std::string variant =
       concat(kernel.name, ' ', local[0], 'x', local[1], 'x', local[2], shape.small_grid ? "" : " large");
   Program& program = *kernel.program;
-  const bool is_new = program.launched_variants.insert(variant).second;
-  if (program.stored_variants.count(variant)) return false;
-  if (is_new) {
-    std::lock_guard<std::mutex> lock(unsettled_mutex_);
-    unsettled_.insert(&program);
-  }
-  return is_new;
+  if (!program.launched_variants.insert(variant).second || program.stored_variants.count(variant))
+    return false;
+  std::lock_guard<std::mutex> lock(unsettled_mutex_);
+  unsettled_.insert(&program);
+  return true;
 }
 
 void ProgramTable::store_settled() {

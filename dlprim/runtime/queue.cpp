@@ -107,16 +107,18 @@ void Queue::enqueue(Kernel& kernel, const Range& range) {
   }
   note_command(kernel.name.c_str());
   cl_event event = nullptr;
-  const cl_int code = clEnqueueNDRangeKernel(queue_(), kernel.handle(), 3, nullptr, global,
-                                             range.local.data(), 0, nullptr, profiling_ ? &event : nullptr);
-  if (code != CL_SUCCESS)
-    rethrow(cl::Error(code, "clEnqueueNDRangeKernel"), concat("kernel ", kernel.name), device_);
+  const auto expect_success = [&](cl_int code, const char* call) {
+    if (code != CL_SUCCESS) rethrow(cl::Error(code, call), concat("kernel ", kernel.name), device_);
+  };
+  expect_success(clEnqueueNDRangeKernel(queue_(), kernel.handle(), 3, nullptr, global, range.local.data(), 0,
+                                        nullptr, profiling_ ? &event : nullptr),
+                 "clEnqueueNDRangeKernel");
   if (profiling_) profiler_.record(kernel.name, cl::Event(event));
   count_command();
   // PoCL compiles in a thread of its own, which starts the linker with the process's environment. Were the
   // caller to set a variable meanwhile, that environment would move, the linker not start, and PoCL abort the
   // process.
-  if (device_.programs().compiles_in(shape, kernel)) queue_.finish();
+  if (device_.programs().compiles_in(shape, kernel)) expect_success(clFinish(queue_()), "clFinish");
 }
 
 void Queue::count_command() {
