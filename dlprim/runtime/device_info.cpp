@@ -57,6 +57,7 @@ DeviceInfo describe(const cl::Device& device) {
   info.shares_host_memory = (info.is_cpu || device.getInfo<CL_DEVICE_HOST_UNIFIED_MEMORY>()) &&
                             !std::getenv("OCL_STAGED_TRANSFERS");
   info.inline_ptx = contains(info.platform_name, "NVIDIA");
+  info.shares_page_locks = info.inline_ptx;
   info.compute_capability = compute_capability_of(device, extensions);
   info.compiles_at_launch = contains(info.platform_name, "Portable Computing Language");
   return info;

@@ -33,6 +33,7 @@ struct DeviceInfo {
   bool fp64 = false, fp16 = false, subgroups = false;
   bool correctly_rounded_divide = false;  // float division and square root can be asked to round correctly
   bool shares_host_memory = false;        // a transfer is a copy, and no faster from page-locked memory
+  bool shares_page_locks = false;         // NVIDIA: memory locked for one device is so for all of the driver
   bool inline_ptx = false;                // NVIDIA: asm() in OpenCL C
   int compute_capability = 0;             // NVIDIA: ten times it; else 0
   bool compiles_at_launch = false;  // PoCL: machine code is made at a kernel's first launch, not at build

@@ -267,7 +267,7 @@ void Queue::write_over_bus(const Tensor& to, const void* source, std::size_t byt
   const Region region = region_of(to, bytes);
   const std::vector<cl::Event> after = users_of(storage);
   const std::shared_ptr<PinnedMemory> pinned = PinnedMemory::around(source, bytes);
-  if (!pinned || &pinned->device() != &device_)
+  if (!pinned || !is_locked_here(pinned->device()))
     return transfers_.upload(region, static_cast<const char*>(source), after,
                              [&](const cl::Event& piece) { note_arriving(storage, piece); });
   const cl::Event done = transfers_.upload_directly(region, source, after);
@@ -279,14 +279,37 @@ void Queue::write_over_bus(const Tensor& to, const void* source, std::size_t byt
   uploads_.push_back({{}, pinned, done});
 }
 
+bool Queue::is_locked_here(const Device& maker) const {
+  return &maker == &device_ || (maker.info().shares_page_locks && device_.info().shares_page_locks);
+}
+
+cl::Event Queue::write_locked(const Tensor& destination, const void* source, std::size_t bytes,
+                              const Device& maker) {
+  if (bytes < small_transfer || device_.info().shares_host_memory || !is_locked_here(maker)) {
+    write(destination, source, bytes);
+    return {};
+  }
+  note_command("write");
+  try {
+    Storage& storage = *destination.storage;
+    const cl::Event done =
+        transfers_.upload_directly(region_of(destination, bytes), source, users_of(storage));
+    note_arriving(storage, done);
+    return done;
+  } catch (const cl::Error& e) {
+    rethrow(e, "upload", device_);
+  }
+}
+
 void Queue::read(const Tensor& source, void* destination, std::size_t bytes) {
   try {
     if (bytes < small_transfer || device_.info().shares_host_memory)
       return settle_after(read_in_order(source, destination, bytes));
     const auto pinned = PinnedMemory::around(destination, bytes);
-    if (!pinned || &pinned->device() != &device_)
+    if (!pinned || !is_locked_here(pinned->device()))
       return read_pieces(source, bytes, [&](std::size_t start, const void* piece, std::size_t count) {
         HostCopier::shared().copy(static_cast<char*>(destination) + start, piece, count);
+        return cl::Event();
       });
     const Moment moment = moment_of_reading(source);
     transfers_.download_directly(region_of(source, bytes), destination, moment.reached);

@@ -97,6 +97,11 @@ class Queue {
    * device and host share their memory they wait for what may still use it, since there is nothing to copy
    * through. */
   void write(const Tensor& destination, const void* source, std::size_t bytes, bool non_blocking = false);
+  /** As write, from memory page-locked for `maker` (what read_pieces of its queue gives), which need not be
+   * this queue's device. Does not wait where it is of use here, too: then it stays as it is until the event.
+   */
+  cl::Event write_locked(const Tensor& destination, const void* source, std::size_t bytes,
+                         const Device& maker);
   /** Waits, and downloads a contiguous tensor; other threads may launch meanwhile. Throws what the device
    * reported. */
   void read(const Tensor& source, void* destination, std::size_t bytes);
@@ -209,6 +214,7 @@ class Queue {
   void write_copied(const Tensor& to, const void* source, std::size_t bytes);
   void write_waiting(const Tensor& to, const void* source, std::size_t bytes);
   void write_in_place(const Tensor& to, const void* source, std::size_t bytes);
+  bool is_locked_here(const Device& maker) const;
   void write_over_bus(const Tensor& to, const void* source, std::size_t bytes, bool non_blocking);
   std::uint64_t read_in_order(const Tensor& from, void* destination, std::size_t bytes);
   void read_pieces_in_order(const Tensor& from, std::size_t bytes, const Transfers::Consume& consume);

@@ -4,16 +4,17 @@
 
 namespace dlprim {
 
+bool Staging::Slot::is_free() const {
+  return !transfer() || transfer.getInfo<CL_EVENT_COMMAND_EXECUTION_STATUS>() <= CL_COMPLETE;
+}
+
 void Staging::begin() {
   for (const auto& slot : slots_) slot->holds_data = false;
 }
 
 Staging::Slot& Staging::next() {
-  const auto is_free = [](const Slot& slot) {
-    return !slot.transfer() || slot.transfer.getInfo<CL_EVENT_COMMAND_EXECUTION_STATUS>() <= CL_COMPLETE;
-  };
   std::size_t turn = slots_.empty() ? 0 : turn_ % slots_.size();
-  const bool is_usable = !slots_.empty() && !slots_[turn]->holds_data && is_free(*slots_[turn]);
+  const bool is_usable = !slots_.empty() && !slots_[turn]->holds_data && slots_[turn]->is_free();
   if (!is_usable && slots_.size() < most_slots) {
     auto slot = std::make_unique<Slot>();
     slot->mapped = MappedBuffer::create(device_, slot_bytes);

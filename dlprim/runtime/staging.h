@@ -23,8 +23,10 @@ class Staging {
 
   struct Slot {
     MappedBuffer mapped;
-    cl::Event transfer;       // the last one; null for none
+    cl::Event transfer;       // the last one, of any device; null for none
     bool holds_data = false;  // that the host has not taken yet
+
+    bool is_free() const;
   };
 
   explicit Staging(const Device& device) : device_(device) {}

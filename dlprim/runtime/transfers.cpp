@@ -33,7 +33,7 @@ void Transfers::upload(const Region& to, const char* source, const std::vector<c
     Staging::Slot& slot = [&]() -> Staging::Slot& {
       const DeviceLock lock(up_.mutex);
       Staging::Slot& next = up_.staging.next();
-      if (next.transfer()) next.transfer.wait();
+      if (!next.is_free()) next.transfer.wait();
       return next;
     }();
     HostCopier::shared().copy(slot.mapped.memory, source + done, piece);
@@ -72,6 +72,7 @@ void Transfers::download(const Region& from, const std::vector<cl::Event>& after
     if (asked < from.bytes && under_way.size() < pieces_under_way) {
       const DeviceLock lock(down_.mutex);
       Staging::Slot& slot = down_.staging.next();
+      if (!slot.is_free()) slot.transfer.wait();
       const std::size_t piece = std::min(from.bytes - asked, Staging::slot_bytes);
       down_.queue.enqueueReadBuffer(from.buffer, CL_FALSE, from.start + asked, piece, slot.mapped.memory,
                                     asked ? nullptr : &after, &slot.transfer);
@@ -87,7 +88,8 @@ void Transfers::download(const Region& from, const std::vector<cl::Event>& after
       const DeviceLock lock(down_.mutex);
       piece.slot->transfer.wait();
     }
-    consume(piece.start, piece.slot->mapped.memory, piece.bytes);
+    if (const cl::Event reader = consume(piece.start, piece.slot->mapped.memory, piece.bytes); reader())
+      piece.slot->transfer = reader;
     piece.slot->holds_data = false;
   }
 }

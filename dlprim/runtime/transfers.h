@@ -32,8 +32,9 @@ struct Region {
 class Transfers {
  public:
   using Note = std::function<void(const cl::Event& done)>;
-  /** Gets the bytes of a download from `start` on, piece by piece, in order. */
-  using Consume = std::function<void(std::size_t start, const void* piece, std::size_t bytes)>;
+  /** Gets the bytes of a download from `start` on, piece by piece, in order, in page-locked memory. It may
+   * leave them to a command, whose event it gives back: until then they stay as they are. */
+  using Consume = std::function<cl::Event(std::size_t start, const void* piece, std::size_t bytes)>;
 
   explicit Transfers(const Device& device) : up_(device), down_(device) {}
 

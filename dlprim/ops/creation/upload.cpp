@@ -30,12 +30,13 @@ void copy_to_device(Queue& queue, const Tensor& source, const Tensor& destinatio
   require(source.is_contiguous() && destination.is_contiguous() && bytes_of(source) == bytes_of(destination),
           "copy_to_device: expected contiguous tensors of as many bytes, got ", name(source.dtype), " ",
           source.shape, " and ", name(destination.dtype), " ", destination.shape);
+  const Device& maker = source.device();
   Queue& target = destination.device().queue();  // a replay has one queue for all calls
   source.device().queue().read_pieces(source, bytes_of(source),
                                       [&](std::size_t start, const void* piece, std::size_t bytes) {
                                         Tensor part = destination;
                                         part.offset += static_cast<std::int64_t>(start / size_of(part.dtype));
-                                        target.write(part, piece, bytes);
+                                        return target.write_locked(part, piece, bytes, maker);
                                       });
 }
 
