@@ -6,6 +6,7 @@
 
 #include "dlprim/runtime/allocator.h"
 #include "dlprim/runtime/device_info.h"
+#include "dlprim/runtime/measured_choices.h"
 #include "dlprim/runtime/program.h"
 #include "dlprim/runtime/queue.h"
 
@@ -50,6 +51,7 @@ class Device {
   Queue& queue() { return *queue_; }
   Allocator& allocator() { return *allocator_; }
   ProgramTable& programs() { return *programs_; }
+  MeasuredChoices& measured_choices() { return measured_choices_; }
 
   /** A buffer whose memory is there already (drivers that allocate late are made to), or a null one. */
   cl::Buffer try_create_buffer(std::size_t bytes);
@@ -63,6 +65,7 @@ class Device {
   int index_;
   cl::Device device_;
   DeviceInfo info_;
+  MeasuredChoices measured_choices_{info_};
   cl::Context context_;
   std::unique_ptr<Allocator> allocator_;
   std::unique_ptr<ProgramTable> programs_;

@@ -41,11 +41,9 @@ Registry& registry() {
 }
 
 int index_of(const ImplementationFamily& family, const std::string& name) {
+  if (const int found = family.find(name); found >= 0) return found;
   std::string known;
-  for (int i = 0; i < family.count(); ++i) {
-    if (name == family.implementation(i)) return i;
-    known.append(" ").append(family.implementation(i));
-  }
+  for (int i = 0; i < family.count(); ++i) known.append(" ").append(family.implementation(i));
   throw ValueError(
       concat("set_implementations: ", family.name(), " has no implementation '", name, "'; it has:", known));
 }
@@ -64,6 +62,12 @@ const ImplementationFamily& family_of(const std::string& name) {
 
 void ImplementationFamily::add(const char* implementation) {
   names_.at(static_cast<std::size_t>(count_++)) = implementation;
+}
+
+int ImplementationFamily::find(const std::string& implementation) const {
+  for (int i = 0; i < count_; ++i)
+    if (implementation == names_[static_cast<std::size_t>(i)]) return i;
+  return -1;
 }
 
 void ImplementationFamily::enlist() {

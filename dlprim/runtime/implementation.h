@@ -23,8 +23,9 @@
  *
  *     gemm_implementations.run(queue, problem);
  *
- * Of those that can take the problem the cheapest runs, of equals the first. One whose kernels the driver
- * refuses (RefusedKernelError) is left out from then on.
+ * Of those that can take the problem the one runs that was measured to be the fastest (measured_choices.h),
+ * where none was the one that is expected to be the cheapest, of equals the first. One whose kernels the
+ * driver refuses (RefusedKernelError) is left out from then on.
  */
 
 namespace dlprim {
@@ -61,6 +62,8 @@ class ImplementationFamily {
   const char* name() const { return name_; }
   int count() const { return count_; }
   const char* implementation(int i) const { return names_[static_cast<std::size_t>(i)]; }
+  /** The number of the implementation of that name; -1 for none. */
+  int find(const std::string& implementation) const;
 
  protected:
   static constexpr int most = 32;  // bits of what is barred
@@ -75,6 +78,7 @@ class ImplementationFamily {
   /** -1: none. */
   int forced() const { return forced_.load(std::memory_order_relaxed); }
   bool is_refused(int i) const { return (refused_.load(std::memory_order_relaxed) >> i & 1U) != 0; }
+  bool is_free(int i) const { return !is_barred(i) && !is_refused(i); }
   /** For the rest of the process, on every device, with a warning. */
   void leave_out(int i, const RefusedKernelError& error) const;
   [[noreturn]] void none_left() const;
@@ -125,6 +129,13 @@ template <class Problem>
 struct IsProduct<Problem, std::void_t<decltype(std::declval<const Problem&>().multiply_adds())>>
     : std::true_type {};
 
+template <class Problem, class = void>
+struct HasKey : std::false_type {};
+/** A problem that says what it is measured by: `std::optional<ProblemKey> key() const`, nothing where a
+ * second run would give another result. */
+template <class Problem>
+struct HasKey<Problem, std::void_t<decltype(std::declval<const Problem&>().key())>> : std::true_type {};
+
 template <class Problem>
 class ImplementationList : public ImplementationFamily {
  public:
@@ -136,18 +147,19 @@ class ImplementationList : public ImplementationFamily {
   }
 
   void run(Queue& queue, const Problem& problem) const {
-    const DeviceInfo& device = queue.device().info();
     double multiply_adds = 0;
     const bool is_counted = call_state.implementation && call_state.implementation->is_product;
     if constexpr (IsProduct<Problem>::value)
       if (call_state.listeners && !is_counted) multiply_adds = problem.multiply_adds();
+    if constexpr (HasKey<Problem>::value)
+      if (measures_choices.load(std::memory_order_relaxed)) measure(queue, problem);
     for (;;) {
-      const int i = choose(device, problem);
+      const int i = choose(queue.device(), problem);
       // Told once, though the first choice may be refused.
       const ChosenImplementation chosen{name(), at(i).name, std::exchange(multiply_adds, 0),
                                         is_counted || IsProduct<Problem>::value};
       const ChoiceScope scope(chosen);
-      if (call_state.listeners) tell_of_choice(chosen, reasons(device, problem));
+      if (call_state.listeners) tell_of_choice(chosen, reasons(queue.device(), problem));
       try {
         return at(i).run(queue, problem);
       } catch (const RefusedKernelError& error) {
@@ -157,13 +169,20 @@ class ImplementationList : public ImplementationFamily {
   }
 
  private:
-  int choose(const DeviceInfo& device, const Problem& problem) const {
+  int choose(Device& on, const Problem& problem) const {
+    const DeviceInfo& device = on.info();
     const int wanted = forced();
     if (wanted >= 0 && !is_refused(wanted) && at(wanted).can_take(device, problem)) return wanted;
+    const int measured = measured_best(on, problem);
+    if (measured >= 0 && is_free(measured) && at(measured).can_take(device, problem)) return measured;
+    return cheapest(device, problem);
+  }
+
+  int cheapest(const DeviceInfo& device, const Problem& problem) const {
     int best = -1;
     double least = std::numeric_limits<double>::infinity();
     for (int i = 0; i < count(); ++i) {
-      if (is_barred(i) || is_refused(i) || !at(i).can_take(device, problem)) continue;
+      if (!is_free(i) || !at(i).can_take(device, problem)) continue;
       const double cost = at(i).expected_cost(device, problem);
       if (best < 0 || cost < least) best = i, least = cost;
     }
@@ -171,15 +190,56 @@ class ImplementationList : public ImplementationFamily {
     return best;
   }
 
+  int measured_best(Device& device, const Problem& problem) const {
+    if constexpr (HasKey<Problem>::value)
+      if (const auto key = problem.key()) return device.measured_choices().find(*this, *key);
+    return -1;
+  }
+
+  /** Measures what can take the problem, unless that has been done. */
+  void measure(Queue& queue, const Problem& problem) const {
+    constexpr double hopeless = 16;  // times the least cost
+    constexpr double noise = 0.97;   // of a time: no reason to leave what is expected
+    MeasuredChoices& choices = queue.device().measured_choices();
+    const auto key = problem.key();
+    if (!key || choices.find(*this, *key) >= 0) return;
+    const DeviceInfo& device = queue.device().info();
+    const int expected = cheapest(device, problem);
+    const double too_dear = hopeless * at(expected).expected_cost(device, problem);
+    MeasuredChoice best{name(), key->text(), {}, 0, at(expected).name, 0};
+    for (int i = 0; i < count(); ++i) {
+      if (!is_free(i) || !at(i).can_take(device, problem) || at(i).expected_cost(device, problem) > too_dear)
+        continue;
+      try {
+        const ChosenImplementation chosen{name(), at(i).name};
+        const ChoiceScope scope(chosen);
+        const double seconds = measured_seconds(queue, [&] { at(i).run(queue, problem); });
+        if (i == expected) best.expected_seconds = seconds;
+        if (best.implementation.empty() || seconds < best.seconds)
+          best.implementation = at(i).name, best.seconds = seconds;
+      } catch (const RefusedKernelError& error) {
+        leave_out(i, error);
+      } catch (const OutOfMemoryError&) {  // of its scratch memory: no choice here
+      }
+    }
+    if (best.implementation.empty()) return;
+    if (best.expected_seconds > 0 && best.seconds > noise * best.expected_seconds)
+      best.implementation = best.expected, best.seconds = best.expected_seconds;
+    choices.keep(*key, best);
+  }
+
   const Implementation<Problem>& at(int i) const { return list_[static_cast<std::size_t>(i)]; }
 
-  std::string reasons(const DeviceInfo& device, const Problem& problem) const {
+  std::string reasons(Device& on, const Problem& problem) const {
+    const DeviceInfo& device = on.info();
+    const int measured = measured_best(on, problem);
     std::string text;
     for (int i = 0; i < count(); ++i) {
       text.append(i ? ", " : "").append(at(i).name);
       if (i == forced()) text.append(" forced");
       if (is_barred(i)) text.append(" barred");
       if (is_refused(i)) text.append(" refused");
+      if (i == measured) text.append(" measured best");
       if (!at(i).can_take(device, problem))
         text.append(" cannot");
       else

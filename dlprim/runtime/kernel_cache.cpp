@@ -12,6 +12,7 @@
 
 #include "dlprim/core/error.h"
 #include "dlprim/runtime/kernel_cache_file.h"
+#include "dlprim/runtime/measured_choices.h"
 #include "dlprim/runtime/sha256.h"
 #include "dlprim/runtime/sqlite.h"
 
@@ -248,6 +249,48 @@ void KernelCache::forget(const std::string& key) {
   std::lock_guard<std::mutex> lock(registry().mutex);
   attempt([&](sqlite::Database& database) {
     sqlite::Statement(database, "DELETE FROM entries WHERE key = ?1").bind(1, key).step();
+  });
+}
+
+std::vector<MeasuredChoice> KernelCache::choices(const std::string& device) {
+  std::lock_guard<std::mutex> lock(registry().mutex);
+  std::vector<MeasuredChoice> choices;
+  attempt([&](sqlite::Database& database) {
+    choices.clear();
+    sqlite::Statement rows(
+        database,
+        "SELECT family, problem, implementation, nanoseconds, expected, expected_nanoseconds"
+        " FROM choices WHERE device = ?1 ORDER BY family, problem");
+    rows.bind(1, device);
+    const auto seconds = [&](int column) { return 1e-9 * static_cast<double>(rows.integer(column)); };
+    while (rows.step())
+      choices.push_back({rows.text(0), rows.text(1), rows.text(2), seconds(3), rows.text(4), seconds(5)});
+  });
+  return choices;
+}
+
+void KernelCache::store_choice(const std::string& device, const MeasuredChoice& choice) {
+  const auto nanoseconds = [](double seconds) { return static_cast<std::int64_t>(1e9 * seconds); };
+  std::lock_guard<std::mutex> lock(registry().mutex);
+  attempt([&](sqlite::Database& database) {
+    sqlite::Statement(database,
+                      "INSERT OR REPLACE INTO choices(device, family, problem, implementation, nanoseconds,"
+                      " expected, expected_nanoseconds) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")
+        .bind(1, device)
+        .bind(2, choice.family)
+        .bind(3, choice.problem)
+        .bind(4, choice.implementation)
+        .bind(5, nanoseconds(choice.seconds))
+        .bind(6, choice.expected)
+        .bind(7, nanoseconds(choice.expected_seconds))
+        .step();
+  });
+}
+
+void KernelCache::forget_choices(const std::string& device) {
+  std::lock_guard<std::mutex> lock(registry().mutex);
+  attempt([&](sqlite::Database& database) {
+    sqlite::Statement(database, "DELETE FROM choices WHERE device = ?1").bind(1, device).step();
   });
 }
 

@@ -13,6 +13,7 @@
 namespace dlprim {
 
 class KernelCacheFile;
+struct MeasuredChoice;
 namespace sqlite {
 class Database;
 }
@@ -98,6 +99,12 @@ class KernelCache {
 
   /** Removes a binary, as one that the driver refused. */
   void forget(const std::string& key);
+
+  /** What measured best on that device (MeasuredChoices); nothing where the cache is off. */
+  std::vector<MeasuredChoice> choices(const std::string& device);
+  /** Stores or replaces what measured best for a problem. Choices are not counted in the cache's size. */
+  void store_choice(const std::string& device, const MeasuredChoice& choice);
+  void forget_choices(const std::string& device);
 
   /** Counts a program compiled from source in `seconds`. */
   void note_built(double seconds);

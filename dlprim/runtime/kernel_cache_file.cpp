@@ -23,7 +23,7 @@ using std::chrono::steady_clock;
 constexpr milliseconds kShortPatience{100};
 
 /** Counted up with every change of kSchema; a file of another version is replaced. */
-constexpr int kSchemaVersion = 1;
+constexpr int kSchemaVersion = 2;
 
 /** Blobs apart from their descriptions, so that listing, evicting and touching read and write no blob. */
 constexpr const char* kSchema = R"(
@@ -32,6 +32,10 @@ constexpr const char* kSchema = R"(
     variants TEXT NOT NULL, size INTEGER NOT NULL CHECK (size >= 0), digest TEXT NOT NULL,
     last_used INTEGER NOT NULL);
   CREATE TABLE blobs(id INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
+  CREATE TABLE choices(
+    device TEXT NOT NULL, family TEXT NOT NULL, problem TEXT NOT NULL, implementation TEXT NOT NULL,
+    nanoseconds INTEGER NOT NULL, expected TEXT NOT NULL, expected_nanoseconds INTEGER NOT NULL,
+    PRIMARY KEY(device, family, problem)) WITHOUT ROWID;
   CREATE TRIGGER entry_deleted AFTER DELETE ON entries BEGIN DELETE FROM blobs WHERE id = old.id; END;
 )";
 

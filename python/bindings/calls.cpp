@@ -120,6 +120,22 @@ void bind_calls(py::module_& m) {
   });
   m.def("_set_implementations", &dlprim::set_implementations, py::arg("choices"));
   m.def("_get_implementations", &dlprim::get_implementations);
+  m.def(
+      "_set_measuring", [](bool measures) { dlprim::measures_choices = measures; }, py::arg("measures"));
+  m.def("_is_measuring", [] { return dlprim::measures_choices.load(); });
+  m.def(
+      "_measured_choices",
+      [](const ocl::Device& device) {
+        py::list choices;
+        for (const dlprim::MeasuredChoice& c : device->measured_choices().measured())
+          choices.append(py::make_tuple(c.family, c.problem, c.implementation, c.seconds, c.expected,
+                                        c.expected_seconds));
+        return choices;
+      },
+      py::arg("device"));
+  m.def(
+      "_forget_measured_choices", [](const ocl::Device& device) { device->measured_choices().forget(); },
+      py::arg("device"));
   m.def("is_anomaly_enabled", &ocl::autograd::is_anomaly_enabled);
   m.def("is_anomaly_check_nan_enabled", &ocl::autograd::is_anomaly_check_nan_enabled);
   m.def("_set_detect_anomaly", &ocl::autograd::set_detect_anomaly, py::arg("mode"), py::arg("check_nan"));

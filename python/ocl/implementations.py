@@ -1,20 +1,36 @@
 """Which kernels run: one list of implementations for each family of heavy operators.
 
-Of the implementations that can take a problem on a device the one that is expected to be cheapest runs.
+Of the implementations that can take a problem on a device the one runs that ``measuring`` found to be the
+fastest,
+where nothing was measured the one that is expected to be.
 ``ocl.profiler`` shows which ones ran (``table(by="implementation")``) and why (``record_calls().choices``).
 """
 
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ocl import _C
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["families", "get", "set", "using"]
+__all__ = ["Measured", "families", "forget_measured", "get", "measured", "measuring", "set", "using"]
+
+
+class Measured(NamedTuple):
+    """What was measured of a problem on a device."""
+
+    family: str
+    problem: str
+    """The numbers that tell it from others of its family: sizes first, then dtype and precision."""
+    implementation: str
+    """The fastest, which runs from then on."""
+    seconds: float
+    expected: str
+    """What would have run without a measurement."""
+    expected_seconds: float
 
 
 def families() -> dict[str, list[str]]:
@@ -47,3 +63,34 @@ def using(choices: str) -> Iterator[None]:
         yield
     finally:
         set(before)
+
+
+@contextmanager
+def measuring() -> Iterator[None]:
+    """Inside ``with``, the first call of each matrix product and convolution measures what can compute it.
+
+    The fastest runs from then on, in later processes too: the choice is kept in the kernel cache's database,
+    by device and problem. What has been measured before is not measured again (``forget_measured``). Steps
+    take seconds meanwhile, and should have the device for themselves. The counterpart of
+    ``torch.backends.cudnn.benchmark``; ``tools/tune.py`` does this over the steps of nets.
+    """
+    before = _C._is_measuring()
+    _C._set_measuring(True)
+    try:
+        yield
+    finally:
+        _C._set_measuring(before)
+
+
+def _device(device: Any) -> Any:
+    return _C.get_default_device() if device is None else _C.device(device)
+
+
+def measured(device: Any = None) -> list[Measured]:
+    """What was measured on this machine for `device`, by family and problem."""
+    return [Measured(*choice) for choice in _C._measured_choices(_device(device))]
+
+
+def forget_measured(device: Any = None) -> None:
+    """Drops what was measured for `device`."""
+    _C._forget_measured_choices(_device(device))

@@ -28,6 +28,11 @@ struct ConvSizes {
     return static_cast<double>(images * groups * out_pixels()) *
            static_cast<double>(out_channels * in_channels * taps());
   }
+  ProblemKey key(DType dtype, MatmulPrecision precision, bool has_bias = false) const {
+    return ProblemKey(images, groups, in_channels, out_channels, size[0], size[1], kernel[0], kernel[1],
+                      stride[0], stride[1], padding[0], padding[1], dilation[0], dilation[1], dtype,
+                      precision, has_bias);
+  }
 };
 
 /** What simt_direct costs in each direction. */
@@ -52,6 +57,7 @@ struct ConvForwardProblem {
   MatmulPrecision precision;
 
   double multiply_adds() const { return sizes.multiply_adds(); }
+  std::optional<ProblemKey> key() const { return sizes.key(x.dtype, precision, bias != nullptr); }
 };
 
 struct ConvBackwardDataProblem {
@@ -62,6 +68,7 @@ struct ConvBackwardDataProblem {
   MatmulPrecision precision;
 
   double multiply_adds() const { return sizes.multiply_adds(); }
+  std::optional<ProblemKey> key() const { return sizes.key(dy.dtype, precision); }
 };
 
 struct ConvBackwardWeightProblem {
@@ -72,6 +79,7 @@ struct ConvBackwardWeightProblem {
   MatmulPrecision precision;
 
   double multiply_adds() const { return sizes.multiply_adds(); }
+  std::optional<ProblemKey> key() const { return sizes.key(dy.dtype, precision); }
 };
 
 using ConvForward = Implementation<ConvForwardProblem>;

@@ -23,6 +23,12 @@ struct GemmProblem {
     return static_cast<double>(batches) * static_cast<double>(m) * static_cast<double>(n) *
            static_cast<double>(k);
   }
+  /** None where c is added to. */
+  std::optional<ProblemKey> key() const {
+    if (beta != 0) return std::nullopt;
+    return ProblemKey(batches, m, n, k, a_batch == 0, a_row == 1, a_column == 1, b_batch == 0, b_row == 1,
+                      b_column == 1, c.dtype, precision, bias != nullptr);
+  }
 };
 
 using GemmImplementation = Implementation<GemmProblem>;
