@@ -2,6 +2,7 @@
 
 #include "autograd/ops/call.h"
 #include "autograd/ops/formats.h"
+#include "autograd/ops/pad.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/resample.h"
 #include "autograd/ops/views.h"

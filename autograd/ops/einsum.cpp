@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "autograd/ops/call.h"
+#include "autograd/ops/join.h"
 #include "autograd/ops/linalg.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/reduce.h"

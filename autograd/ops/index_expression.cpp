@@ -2,12 +2,14 @@
 
 #include <algorithm>
 
-#include "autograd/ops/indexing.h"
-#include "autograd/ops/indexing_support.h"
+#include "autograd/ops/index.h"
+#include "autograd/ops/index_support.h"
 #include "autograd/ops/inplace.h"
+#include "autograd/ops/masking.h"
 #include "autograd/ops/reduce.h"
 #include "autograd/tape/tape.h"
 #include "autograd/tensor/creation.h"
+#include "dlprim/ops/index/accumulate.h"
 
 namespace ocl {
 namespace {

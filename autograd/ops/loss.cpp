@@ -9,6 +9,7 @@
 #include "dlprim/ops/loss/cross_entropy.h"
 #include "dlprim/ops/loss/elementwise_loss.h"
 #include "dlprim/ops/loss/nll_loss.h"
+#include "dlprim/ops/pointwise/pointwise_result.h"
 
 namespace ocl {
 namespace {
@@ -182,13 +183,6 @@ Tensor kl_div(const Tensor& input, const Tensor& target, const std::string& redu
   if (reduction != "batchmean") return reduced(losses, reduction_from_name(reduction));
   require(input.dim() > 0, "kl_div: expected a batch to take the mean over, got a scalar");
   return sum(losses) / input.size(0);
-}
-
-Reduction reduction_from_name(const std::string& name) {
-  if (name == "mean") return Reduction::mean;
-  if (name == "sum") return Reduction::sum;
-  if (name == "none") return Reduction::none;
-  throw ValueError(name + " is not a valid value for reduction");
 }
 
 }  // namespace ocl

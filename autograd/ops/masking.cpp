@@ -1,12 +1,14 @@
-// What is chosen by a mask: masked_select, masked_fill, nonzero.
+#include "autograd/ops/masking.h"
+
 #include "autograd/ops/call.h"
-#include "autograd/ops/indexing.h"
-#include "autograd/ops/indexing_support.h"
+#include "autograd/ops/index.h"
+#include "autograd/ops/index_support.h"
 #include "autograd/ops/inplace.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/reduce.h"
 #include "autograd/tape/tape.h"
 #include "autograd/tensor/creation.h"
+#include "dlprim/ops/index/nonzero.h"
 
 namespace ocl {
 namespace {

@@ -1,7 +1,10 @@
+#include "autograd/ops/pad.h"
+
 #include <algorithm>
 
 #include "autograd/ops/call.h"
 #include "autograd/ops/formats.h"
+#include "autograd/ops/join.h"
 #include "autograd/ops/resample.h"
 #include "autograd/ops/views.h"
 #include "autograd/tape/tape.h"

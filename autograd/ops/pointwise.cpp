@@ -9,6 +9,8 @@
 #include "autograd/ops/views.h"
 #include "autograd/tape/tape.h"
 #include "dlprim/core/promotion.h"
+#include "dlprim/ops/pointwise/pointwise_backward.h"
+#include "dlprim/ops/pointwise/pointwise_result.h"
 
 namespace ocl {
 namespace {

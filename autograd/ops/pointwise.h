@@ -2,6 +2,7 @@
 
 #include "autograd/tensor/tensor.h"
 #include "dlprim/ops/pointwise/pointwise.h"
+#include "dlprim/ops/pointwise/pointwise_result.h"
 
 namespace ocl {
 

@@ -17,15 +17,6 @@ Tensor interpolate(const Tensor& x, const std::vector<std::int64_t>& size,
                    std::optional<bool> align_corners = std::nullopt,
                    std::optional<bool> recompute_scale_factor = std::nullopt, bool antialias = false);
 
-/**
- * torch.nn.functional.pad: `pad` holds what to add before and after the last dimension, then the one before
- * it, …; negative numbers cut. `mode`: constant (any dtype, any dimensions, `value` or 0), reflect, replicate
- * (floating dtypes) or circular (the last one to three dimensions, after one or two others). Throws
- * ValueError, TypeError.
- */
-Tensor pad(const Tensor& x, const std::vector<std::int64_t>& pad, const std::string& mode = "constant",
-           const std::optional<Scalar>& value = std::nullopt);
-
 /** torch.nn.functional.unfold: x [N, C, H, W] -> [N, C KH KW, blocks], a sliding block a column; also without
  * N. */
 Tensor unfold(const Tensor& x, Pair kernel_size, Pair dilation = 1, Pair padding = 0, Pair stride = 1);

@@ -1,6 +1,7 @@
 #include "autograd/ops/scan.h"
 
 #include "autograd/ops/call.h"
+#include "autograd/ops/join.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/views.h"
 #include "autograd/tape/tape.h"

@@ -1,7 +1,7 @@
 #include "autograd/ops/sort.h"
 
 #include "autograd/ops/call.h"
-#include "autograd/ops/indexing.h"
+#include "autograd/ops/index.h"
 #include "autograd/ops/views.h"
 #include "autograd/tape/tape.h"
 #include "autograd/tensor/creation.h"

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <ostream>
 
+#include "autograd/ops/join.h"
 #include "autograd/ops/views.h"
 #include "autograd/tape/tape.h"
 

@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "autograd/autograd.h"
+#include "autograd/ops/join.h"
+#include "autograd/ops/masking.h"
 
 namespace ocl::models {
 namespace {

@@ -1,6 +1,7 @@
 #include "nn/models/densenet.h"
 
 #include "autograd/ops/dropout.h"
+#include "autograd/ops/join.h"
 #include "autograd/ops/pointwise.h"
 #include "nn/init.h"
 

@@ -1,5 +1,6 @@
 #include "nn/models/googlenet.h"
 
+#include "autograd/ops/join.h"
 #include "autograd/ops/pointwise.h"
 
 namespace ocl::models {

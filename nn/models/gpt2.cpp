@@ -8,7 +8,9 @@
 
 #include "autograd/ops/attention.h"
 #include "autograd/ops/compare.h"
-#include "autograd/ops/indexing.h"
+#include "autograd/ops/index.h"
+#include "autograd/ops/join.h"
+#include "autograd/ops/masking.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/random.h"
 #include "autograd/ops/reduce.h"

@@ -1,5 +1,6 @@
 #include "nn/models/inception.h"
 
+#include "autograd/ops/join.h"
 #include "nn/init.h"
 
 namespace ocl::models {

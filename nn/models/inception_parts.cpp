@@ -1,5 +1,6 @@
 #include "nn/models/inception_parts.h"
 
+#include "autograd/ops/join.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/tensor/creation.h"
 #include "nn/init.h"

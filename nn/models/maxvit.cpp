@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "autograd/ops/join.h"
 #include "autograd/ops/linalg.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/softmax.h"

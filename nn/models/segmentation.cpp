@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "autograd/ops/join.h"
 #include "autograd/ops/resample.h"
 #include "nn/models/mobilenetv3.h"
 

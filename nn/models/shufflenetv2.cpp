@@ -1,5 +1,6 @@
 #include "nn/models/shufflenetv2.h"
 
+#include "autograd/ops/join.h"
 #include "autograd/ops/resample.h"
 
 namespace ocl::models {

@@ -4,6 +4,8 @@
 #include <limits>
 
 #include "autograd/autograd.h"
+#include "autograd/ops/join.h"
+#include "autograd/ops/masking.h"
 #include "nn/models/ssdlite.h"
 
 namespace ocl::models {

@@ -1,5 +1,6 @@
 #include "nn/models/ssdlite.h"
 
+#include "autograd/ops/join.h"
 #include "nn/init.h"
 #include "nn/models/blocks.h"
 #include "nn/models/mobilenetv3.h"

@@ -1,9 +1,11 @@
 #include <cmath>
 
 #include "autograd/ops/dropout.h"
-#include "autograd/ops/indexing.h"
+#include "autograd/ops/index.h"
+#include "autograd/ops/join.h"
 #include "autograd/ops/linalg.h"
 #include "autograd/ops/norm.h"
+#include "autograd/ops/pad.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/resample.h"
 #include "autograd/ops/softmax.h"

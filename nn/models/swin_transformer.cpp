@@ -1,5 +1,7 @@
 #include "nn/models/swin_transformer.h"
 
+#include "autograd/ops/join.h"
+#include "autograd/ops/pad.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/resample.h"
 #include "nn/init.h"

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "autograd/ops/join.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/tensor/creation.h"
 #include "nn/init.h"

@@ -1,6 +1,6 @@
 #include "nn/models/windows.h"
 
-#include "autograd/ops/indexing.h"
+#include "autograd/ops/index.h"
 #include "autograd/ops/views.h"
 #include "autograd/tensor/creation.h"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "autograd/ops/pad.h"
 #include "autograd/ops/resample.h"
 #include "nn/init.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "autograd/ops/indexing.h"
+#include "autograd/ops/index.h"
 #include "nn/layer.h"
 
 namespace ocl::nn {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "autograd/ops/pad.h"
 #include "autograd/ops/resample.h"
 #include "nn/layer.h"
 

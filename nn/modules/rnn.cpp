@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "autograd/ops/indexing.h"
+#include "autograd/ops/index.h"
 #include "autograd/ops/views.h"
 #include "autograd/tensor/creation.h"
 #include "nn/init.h"

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "autograd/ops/join.h"
 #include "autograd/ops/linalg.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/reduce.h"

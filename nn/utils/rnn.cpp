@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "autograd/ops/indexing.h"
+#include "autograd/ops/index.h"
+#include "autograd/ops/join.h"
 #include "autograd/ops/views.h"
 #include "autograd/tensor/creation.h"
 

@@ -1,5 +1,7 @@
 // What a tensor tells about itself and its elements.
 #include "autograd/autograd.h"
+#include "autograd/ops/join.h"
+#include "dlprim/ops/pointwise/pointwise_result.h"
 
 #include "casters.h"
 
@@ -103,7 +105,10 @@ void bind_facts(py::module_& m, py::class_<Tensor>& tensor) {
       "Whether its dtype is a floating one.");
   m.def("numel", &Tensor::numel, py::arg("input"), "The number of elements.");
   m.def(
-      "result_type", [](const Operand& a, const Operand& b) { return ocl::result_type({a, b}); },
+      "result_type",
+      [](const Operand& a, const Operand& b) {
+        return ocl::result_type({a, b});
+      },
       py::arg("tensor1"), py::arg("tensor2"), "The dtype that two tensors or numbers promote to.");
   m.def("can_cast", &ocl::can_cast, py::arg("from_"), py::arg("to"),
         "Whether results of one dtype may be written to tensors of another.");

@@ -1,3 +1,5 @@
+#include "dlprim/ops/index/accumulate.h"
+
 #include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
 #include "dlprim/core/real.h"

@@ -2,8 +2,6 @@
 
 #include <optional>
 
-#include "dlprim/core/fields.h"
-#include "dlprim/core/scalar.h"
 #include "dlprim/runtime/queue.h"
 
 /**
@@ -40,16 +38,6 @@ void write_places(Queue& queue, const Tensor& x, const Tensor& index, const Tens
                   Negative negative, DeviceCheck check);
 
 /**
- * target[o, index[o, j, i], i] += alpha * source[o, j, i], in an order that the index alone decides: blocked
- * sums over equal places. `target` is contiguous; source has its dtype and the shape of `index`. Places equal
- * to `left_out` (where given) get nothing. Throws ValueError for 2^31 index elements or places and more.
- * (torch.Tensor.index_add_, scatter_add_; the gradient of what reads by an index)
- */
-void add_at_places(Queue& queue, const Tensor& source, const Tensor& index, const Tensor& target,
-                   const Scalar& alpha, std::optional<std::int64_t> left_out, Negative negative,
-                   DeviceCheck check);
-
-/**
  * One index in place of several: places[j] is the position in row-major order of (indices[0][j],
  * indices[1][j], …) in a tensor of `sizes`. All are contiguous int64 [n]; negative elements count from the
  * end. Throws ValueError. (x[i, j, …] with tensors)
@@ -62,20 +50,5 @@ enum class Triangle { lower, upper };
 /** torch.tril and torch.triu of contiguous [..., rows, columns] tensors of one dtype: elements beyond the
  * `diagonal` are 0 in `y`. */
 void triangle(Queue& queue, Triangle kept, const Tensor& x, std::int64_t diagonal, const Tensor& y);
-
-/** torch.nonzero, first half: how many elements of `x` (bool, contiguous) are true, and what write_true needs
- * to know. */
-struct TrueCount {
-  std::int64_t count;
-  Tensor starts;
-  FIELDS(count, starts)
-};
-
-/** Counts. Waits. Throws ValueError for 2^31 elements and more. */
-TrueCount count_true(Queue& queue, const Tensor& x);
-
-/** Writes the coordinates of the true elements in row-major order to `places`, int64 [count, rank] of any
- * strides (rank 1 for a scalar). */
-void write_true(Queue& queue, const Tensor& x, const TrueCount& counted, const Tensor& places);
 
 }  // namespace dlprim

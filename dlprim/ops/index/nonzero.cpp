@@ -1,3 +1,5 @@
+#include "dlprim/ops/index/nonzero.h"
+
 #include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
 #include "dlprim/ops/index/index.h"

@@ -2,6 +2,7 @@
 
 #include "dlprim/core/call.h"
 #include "dlprim/ops/pointwise/pointwise.h"
+#include "dlprim/ops/pointwise/pointwise_backward.h"
 
 namespace dlprim {
 namespace {

@@ -1,132 +1,13 @@
 #pragma once
 
-#include <optional>
-#include <string>
-#include <string_view>
-#include <variant>
 #include <vector>
 
-#include "dlprim/core/fields.h"
 #include "dlprim/core/scalar.h"
 #include "dlprim/core/tensor.h"
+#include "dlprim/ops/pointwise/table.h"
 #include "dlprim/runtime/queue.h"
 
 namespace dlprim {
-
-/** How an operator's result type follows from its inputs' types; see table.def. */
-enum class TypeRule { Float, Same, Number, Power, Bool, Integral, Where, Bounded };
-
-/** A number that an operator takes beside its inputs, and its default. */
-struct PointwiseParameter {
-  std::string name;
-  double default_value;
-};
-
-/**
- * A row of the pointwise table (table.def), as data: torch's function of that name, elementwise.
- *
- *     const PointwiseOp& relu = pointwise_op("relu");
- *     pointwise(queue, forward_expression(relu), x.dtype, {x}, {}, {y});
- *     pointwise_backward(queue, relu, dy, {x}, {}, y, {dx});
- */
-struct PointwiseOp {
-  std::string name;
-  int inputs;  // 1 to 3, named a, b, c
-  std::vector<PointwiseParameter> parameters;
-  TypeRule types;
-  std::string forward;
-  std::vector<std::string> gradients;  // one per input; "" where there is none
-  std::string documentation;
-
-  bool differentiable() const;
-};
-/** Rows of the tables; a row that somebody makes has to live as long as the process. */
-template <>
-struct is_static_row<PointwiseOp> : std::true_type {};
-
-/** Every pointwise operator, in the table's order. */
-const std::vector<PointwiseOp>& pointwise_table();
-/** The row of that name. Throws ValueError. */
-const PointwiseOp& pointwise_op(std::string_view name);
-
-/** An input of a pointwise expression: a tensor, or a number passed by value. */
-using PointwiseOperand = std::variant<Tensor, Scalar>;
-
-class PointwiseProgram;
-
-/**
- * Elementwise expressions over several inputs, computed in one launch: what a table row becomes, and what a
- * chain of rows may be fused to. Each string is OpenCL C over the variables.
- */
-struct PointwiseExpression {
-  std::string name;                    // within its program
-  std::vector<std::string> variables;  // of the inputs, in order
-  std::vector<std::string> parameters;
-  std::vector<std::string> outputs;  // one expression per output tensor
-  unsigned may_be_number = 0;        // bit i: variable i may be a number instead of a tensor
-  unsigned conditions = 0;           // bit i: variable i is bool, whatever is computed in
-  bool floating_only = false;        // a gradient
-  std::optional<DType> result{};     // of the outputs; by default what is computed in
-  const PointwiseProgram* program = nullptr;
-};
-template <>
-struct is_static_row<PointwiseExpression> : std::true_type {};
-
-/** The parameters of a program's kernels: as many of each kind as any of its expressions has. */
-struct PointwiseSlots {
-  std::size_t inputs = 0, outputs = 0, numbers = 0, parameters = 0;
-};
-
-/**
- * Expressions that are built together: a row with its gradients. One program serves one floating dtype, or
- * all integers and bool.
- */
-class PointwiseProgram {
- public:
-  /** `name` is an identifier of OpenCL C that no other program has. `only` is set where the program serves no
-   * other dtype. */
-  PointwiseProgram(std::string name, std::vector<PointwiseExpression> expressions,
-                   std::optional<DType> only = {});
-  PointwiseProgram(const PointwiseProgram&) = delete;
-  PointwiseProgram& operator=(const PointwiseProgram&) = delete;
-
-  const std::string& name() const { return name_; }
-  const std::vector<PointwiseExpression>& expressions() const { return expressions_; }
-  const PointwiseSlots& slots() const { return slots_; }
-  /** Whether the program of `dtype` serves the other integers as well. */
-  bool serves_all_integers(DType dtype) const { return !only_ && !is_floating(dtype); }
-  /** What tells that program from those of other dtypes. */
-  const char* group(DType dtype) const;
-  /** Where the kernel of a variant is remembered. */
-  KernelHandle& handle(DType dtype, bool wide_index, bool flat) const {
-    return handles_[4 * static_cast<std::size_t>(dtype) + (wide_index ? 2 : 0) + (flat ? 1 : 0)];
-  }
-
- private:
-  std::string name_;
-  std::vector<PointwiseExpression> expressions_;
-  PointwiseSlots slots_;
-  std::optional<DType> only_;
-  mutable std::array<KernelHandle, 4 * dtype_count> handles_;
-};
-
-/** An expression in a program of its own, which lives as long as the process. */
-const PointwiseExpression& lone_expression(std::string name, std::vector<std::string> variables,
-                                           std::vector<std::string> parameters,
-                                           std::vector<std::string> outputs,
-                                           std::optional<DType> result = {});
-
-/** Whether `expression` uses the variable `name` (as a whole word). */
-bool uses_variable(const std::string& expression, const std::string& name);
-
-/** Whether the gradient for input `i` of a row is the incoming one as it is: nothing is to be computed. */
-bool passes_gradient(const PointwiseOp& op, std::size_t i);
-
-/** The forward expression of a row. */
-const PointwiseExpression& forward_expression(const PointwiseOp& op);
-/** The gradients of a row for the inputs whose bits are set in `wanted`, of those that have one and do not
- * pass; variables are those that they use. */
-const PointwiseExpression& gradient_expression(const PointwiseOp& op, unsigned wanted);
 
 /**
  * Evaluates `expression` for every element of the outputs, which share one shape; inputs have that shape or
@@ -141,38 +22,6 @@ const PointwiseExpression& gradient_expression(const PointwiseOp& op, unsigned w
 void pointwise(Queue& queue, const PointwiseExpression& expression, DType compute,
                const std::vector<PointwiseOperand>& inputs, const std::vector<Scalar>& parameters,
                const std::vector<Tensor>& outputs);
-
-/** The dtype that these promote to together (torch.result_type): tensors with dimensions before scalar
- * tensors, those before numbers; the later count only where they are of a higher kind (bool, whole,
- * floating). */
-DType result_type(const std::vector<PointwiseOperand>& operands);
-
-/** What a row makes of its inputs: the shape that they broadcast to, the dtype it computes in and the dtype
- * of the result, and the strides that keep the result in the inputs' order of memory. */
-struct PointwiseResult {
-  Dims shape;
-  DType compute, dtype;
-  Dims strides;
-};
-
-/** PyTorch's result for a row of the table. Throws ValueError for shapes that do not broadcast and tensors of
- * several devices, TypeError for dtypes that the row refuses and for numbers only. */
-PointwiseResult pointwise_result(const PointwiseOp& op, const std::vector<PointwiseOperand>& inputs,
-                                 const std::vector<Scalar>& parameters);
-
-/**
- * The gradients of a row, in one launch, from the gradient `dy` of its result `y`: gradients[i] gets that of
- * input i, in the shape of y. Those left undefined are not computed. Of `inputs` (tensors of y's shape or
- * broadcast to it, or numbers), `parameters` and `y` only what the row's gradients name is read, the rest may
- * be undefined. Any strides; floating dtypes, computed in what those of the gradients promote to. A single
- * gradient may be `dy` itself.
- *
- * The gradient of an input that was broadcast is the sum (reduce) of what is here over the dimensions that it
- * was broadcast along.
- */
-void pointwise_backward(Queue& queue, const PointwiseOp& op, const Tensor& dy,
-                        const std::vector<PointwiseOperand>& inputs, const std::vector<Scalar>& parameters,
-                        const Tensor& y, const std::vector<Tensor>& gradients);
 
 /** torch.Tensor.copy_: copies `source`, broadcast and converted, to `destination`; any strides and dtypes. */
 void copy(Queue& queue, const Tensor& source, const Tensor& destination);

@@ -1,3 +1,4 @@
+#include "dlprim/ops/pointwise/pointwise_backward.h"
 #include "dlprim/core/call.h"
 #include "dlprim/ops/pointwise/pointwise.h"
 

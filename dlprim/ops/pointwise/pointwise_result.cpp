@@ -1,7 +1,7 @@
 #include <cmath>
 
 #include "dlprim/core/memory_format.h"
-#include "dlprim/ops/pointwise/pointwise.h"
+#include "dlprim/ops/pointwise/pointwise_result.h"
 #include "dlprim/runtime/device.h"
 
 namespace dlprim {

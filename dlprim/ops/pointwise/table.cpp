@@ -5,7 +5,7 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "dlprim/ops/pointwise/pointwise.h"
+#include "dlprim/ops/pointwise/table.h"
 
 namespace dlprim {
 

@@ -1,4 +1,4 @@
-#include "dlprim/ops/reduce/reduce.h"
+#include "dlprim/ops/reduce/table.h"
 
 namespace dlprim {
 

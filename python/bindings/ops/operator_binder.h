@@ -77,6 +77,6 @@ void bind_softmax(const OperatorBinder& bind);
 void bind_loss(const OperatorBinder& bind);
 void bind_attention(const OperatorBinder& bind);
 void bind_rnn(const OperatorBinder& bind);
-void bind_indexing(const OperatorBinder& bind);
+void bind_index(const OperatorBinder& bind);
 void bind_sort(const OperatorBinder& bind);
-void bind_boxes(const OperatorBinder& bind);
+void bind_box(const OperatorBinder& bind);

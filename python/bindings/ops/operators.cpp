@@ -57,9 +57,9 @@ void bind_operators(py::module_& m, py::class_<ocl::Tensor>& tensor) {
   bind_loss(bind);
   bind_attention(bind);
   bind_rnn(bind);
-  bind_indexing(bind);
+  bind_index(bind);
   bind_sort(bind);
   py::module_ ops = m.def_submodule("_ops", "Operators on boxes, as torchvision.ops.");
-  bind_boxes(OperatorBinder(ops, tensor));
+  bind_box(OperatorBinder(ops, tensor));
   bind_second_names(m, tensor);
 }

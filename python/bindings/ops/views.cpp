@@ -1,4 +1,5 @@
 #include "autograd/ops/views.h"
+#include "autograd/ops/join.h"
 #include "autograd/ops/strided.h"
 #include "operator_binder.h"
 

@@ -4,6 +4,7 @@
 #include "aten/kernels.h"
 #include "dlprim/ops/pointwise/glu.h"
 #include "dlprim/ops/pointwise/pointwise.h"
+#include "dlprim/ops/pointwise/pointwise_backward.h"
 
 /** \file Activations whose arguments in aten are not those of a row. */
 

@@ -7,6 +7,7 @@
 #include "aten/kernels.h"
 #include "aten/pointwise.h"
 #include "aten/rows.h"
+#include "dlprim/ops/pointwise/pointwise_backward.h"
 
 /** \file Elementwise operators that choose among rows, or whose defaults depend on the dtype. */
 

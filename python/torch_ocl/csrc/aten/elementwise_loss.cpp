@@ -1,4 +1,5 @@
 #include "dlprim/ops/loss/elementwise_loss.h"
+#include "dlprim/ops/pointwise/pointwise_backward.h"
 
 #include <ATen/ExpandUtils.h>
 #include <torch/library.h>

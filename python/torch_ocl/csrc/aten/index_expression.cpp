@@ -6,6 +6,8 @@
 #include "aten/indexing.h"
 #include "aten/kernels.h"
 #include "aten/pointwise.h"
+#include "dlprim/ops/index/accumulate.h"
+#include "dlprim/ops/index/nonzero.h"
 
 /** \file x[i, j, mask] with tensors, for reading and writing, and what else is chosen by a mask. */
 

@@ -9,6 +9,7 @@
 
 #include "aten/fallback.h"
 #include "aten/kernels.h"
+#include "dlprim/ops/index/accumulate.h"
 
 /** \file Operators that name elements, or whole entries of a dimension, by an index: gather, scatter, the
  * index_ family, embedding. Expressions of several indices and masks stand in index_expression.cpp. */

@@ -10,6 +10,8 @@
 
 #include "aten/kernels.h"
 #include "aten/rows.h"
+#include "dlprim/ops/pointwise/pointwise_backward.h"
+#include "dlprim/ops/pointwise/pointwise_result.h"
 
 /** \file Every row of dlprim's pointwise table, and of rows.cpp, whose name is an operator of aten, in all
  * forms of it: a row serves the functional operator, the one that writes to `out` and the one in place, with

@@ -1,8 +1,10 @@
 #include "dlprim/ops/index/index.h"
+#include "dlprim/ops/index/accumulate.h"
 
 #include <cmath>
 #include <limits>
 
+#include "dlprim/ops/index/nonzero.h"
 #include "tests/cpp/support/elements.h"
 #include "tests/cpp/support/messages.h"
 

@@ -1,3 +1,4 @@
+#include "dlprim/ops/pointwise/pointwise_backward.h"
 #include "tests/cpp/ops/layouts/cases.h"
 
 // Element by element: pointwise expressions, what is filled and drawn.

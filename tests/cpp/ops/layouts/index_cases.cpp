@@ -1,3 +1,5 @@
+#include "dlprim/ops/index/accumulate.h"
+#include "dlprim/ops/index/nonzero.h"
 #include "tests/cpp/ops/layouts/cases.h"
 
 // Moving and adding by an index, triangles, the places of true elements.

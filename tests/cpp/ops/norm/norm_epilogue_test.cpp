@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "dlprim/ops/norm/batch_norm.h"
+#include "dlprim/ops/pointwise/pointwise_backward.h"
 #include "tests/cpp/support/implementations.h"
 #include "tests/cpp/support/messages.h"
 #include "tests/cpp/support/tensors.h"
@@ -187,8 +188,11 @@ TEST(NormEpilogue, Errors) {
   const auto forward = [&](const NormEpilogue& epilogue) {
     batch_norm_forward(queue(), in.x, r.mean, r.invstd, nullptr, nullptr, r.y, epilogue);
   };
-  expect_error<ValueError>([&] { forward({nullptr, &pointwise_op("silu")}); },
-                           "batch_norm: silu cannot follow in the norm's kernels");
+  expect_error<ValueError>(
+      [&] {
+        forward({nullptr, &pointwise_op("silu")});
+      },
+      "batch_norm: silu cannot follow in the norm's kernels");
   expect_error<ValueError>([&] { forward({&in.addend, &pointwise_op("hardswish")}); }, "behind an addend");
   expect_error<ValueError>([&] { forward({&in.weight, nullptr}); }, "batch_norm: expected the addend");
   expect_error<ValueError>(

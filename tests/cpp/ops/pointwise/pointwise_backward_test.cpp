@@ -1,5 +1,7 @@
 #include "dlprim/ops/pointwise/pointwise.h"
 
+#include "dlprim/ops/pointwise/pointwise_backward.h"
+#include "dlprim/ops/pointwise/pointwise_result.h"
 #include "tests/cpp/support/messages.h"
 #include "tests/cpp/support/tensors.h"
 

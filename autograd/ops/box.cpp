@@ -1,8 +1,10 @@
-#include "autograd/ops/boxes.h"
+#include "autograd/ops/box.h"
 
 #include "autograd/ops/call.h"
-#include "autograd/ops/indexing.h"
-#include "autograd/ops/indexing_support.h"
+#include "autograd/ops/index.h"
+#include "autograd/ops/index_support.h"
+#include "autograd/ops/join.h"
+#include "autograd/ops/masking.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/views.h"
 #include "autograd/tape/tape.h"

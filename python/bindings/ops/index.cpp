@@ -1,5 +1,6 @@
-#include "autograd/ops/indexing.h"
+#include "autograd/ops/index.h"
 #include "autograd/ops/index_expression.h"
+#include "autograd/ops/masking.h"
 #include "autograd/ops/views.h"
 #include "operator_binder.h"
 
@@ -119,7 +120,7 @@ void bind_write(const OperatorBinder& bind, const std::string& name, const Funct
 
 }  // namespace
 
-void bind_indexing(const OperatorBinder& bind) {
+void bind_index(const OperatorBinder& bind) {
   bind_brackets(bind.tensor());
   bind_nonzero(bind);
   bind.both("gather", &ocl::gather, py::arg("dim"), py::arg("index"));

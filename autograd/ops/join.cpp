@@ -1,11 +1,12 @@
-// What takes tensors apart along a dimension, puts them together, and copies them in another order.
+#include "autograd/ops/join.h"
+
 #include <algorithm>
 #include <numeric>
 #include <optional>
 
 #include "autograd/ops/call.h"
 #include "autograd/ops/formats.h"
-#include "autograd/ops/indexing.h"
+#include "autograd/ops/index.h"
 #include "autograd/ops/views.h"
 #include "autograd/tape/tape.h"
 #include "autograd/tensor/creation.h"

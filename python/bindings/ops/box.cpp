@@ -1,10 +1,10 @@
-#include "autograd/ops/boxes.h"
+#include "autograd/ops/box.h"
 
 #include "operator_binder.h"
 
 using ocl::Tensor;
 
-void bind_boxes(const OperatorBinder& bind) {
+void bind_box(const OperatorBinder& bind) {
   bind.free("box_area", &ocl::box_area, py::arg("boxes"), py::arg("fmt") = "xyxy");
   bind.free("box_convert", &ocl::box_convert, py::arg("boxes"), py::arg("in_fmt"), py::arg("out_fmt"));
   bind.free("box_iou", &ocl::box_iou, py::arg("boxes1"), py::arg("boxes2"), py::arg("fmt") = "xyxy");

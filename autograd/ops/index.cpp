@@ -1,12 +1,13 @@
-#include "autograd/ops/indexing.h"
+#include "autograd/ops/index.h"
 
 #include "autograd/ops/call.h"
-#include "autograd/ops/indexing_support.h"
+#include "autograd/ops/index_support.h"
 #include "autograd/ops/inplace.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/reduce.h"
 #include "autograd/tape/tape.h"
 #include "autograd/tensor/creation.h"
+#include "dlprim/ops/index/accumulate.h"
 
 namespace ocl {
 
@@ -15,18 +16,6 @@ using dlprim::Negative;
 using dlprim::register_check;
 using dlprim::require;
 using dlprim::wrap_dim;
-
-dlprim::Tensor checked_index(const char* op, const Tensor& index) {
-  require<TypeError>(index.dtype() == DType::int64 || index.dtype() == DType::int32, op,
-                     ": expected an index of dtype int64 or int32, got ", name(index.dtype()));
-  return contiguous(to(index.detach(), DType::int64)).data();
-}
-
-void require_one_device(const char* op, const TensorList& tensors) {
-  for (const Tensor& t : tensors)
-    require(t.device() == tensors.front().device(), op, ": expected all tensors on one device, got ",
-            tensors.front().data().device().name(), " and ", t.data().device().name());
-}
 
 namespace {
 

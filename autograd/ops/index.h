@@ -34,14 +34,6 @@ Tensor take_along_dim(const Tensor& a, const Tensor& indices, std::optional<std:
 Tensor embedding(const Tensor& input, const Tensor& weight,
                  std::optional<std::int64_t> padding_idx = std::nullopt);
 
-/** The elements where `mask` (bool) holds, in row-major order; both broadcast. Waits. */
-Tensor masked_select(const Tensor& a, const Tensor& mask);
-/** `a` with `value` (a number or a tensor of one element) where `mask` (bool, broadcast to a) holds. */
-Tensor masked_fill(const Tensor& a, const Tensor& mask, const Operand& value);
-/** The coordinates of the elements that are not 0: int64 [count, rank], in row-major order. Waits. */
-Tensor nonzero(const Tensor& a);
-/** As nonzero, a tensor [count] for each dimension. Waits. */
-TensorList nonzero_as_tuple(const Tensor& a);
 /** int64 [..., num_classes], 1 at each class that `a` (int64) names; -1 classes: as many as are named, which
  * waits. */
 Tensor one_hot(const Tensor& a, std::int64_t num_classes = -1);
@@ -60,6 +52,5 @@ Tensor& scatter_add_(Tensor& a, std::int64_t dim, const Tensor& index, const Ten
 Tensor& index_add_(Tensor& a, std::int64_t dim, const Tensor& index, const Tensor& source,
                    const Scalar& alpha = 1);
 Tensor& index_copy_(Tensor& a, std::int64_t dim, const Tensor& index, const Tensor& source);
-Tensor& masked_fill_(Tensor& a, const Tensor& mask, const Operand& value);
 
 }  // namespace ocl

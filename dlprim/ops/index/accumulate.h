@@ -1,0 +1,20 @@
+#pragma once
+
+#include <optional>
+
+#include "dlprim/core/scalar.h"
+#include "dlprim/ops/index/index.h"
+
+namespace dlprim {
+
+/**
+ * target[o, index[o, j, i], i] += alpha * source[o, j, i], in an order that the index alone decides: blocked
+ * sums over equal places. `target` is contiguous; source has its dtype and the shape of `index`. Places equal
+ * to `left_out` (where given) get nothing. Throws ValueError for 2^31 index elements or places and more.
+ * (torch.Tensor.index_add_, scatter_add_; the gradient of what reads by an index)
+ */
+void add_at_places(Queue& queue, const Tensor& source, const Tensor& index, const Tensor& target,
+                   const Scalar& alpha, std::optional<std::int64_t> left_out, Negative negative,
+                   DeviceCheck check);
+
+}  // namespace dlprim
