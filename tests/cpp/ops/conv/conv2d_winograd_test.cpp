@@ -1,0 +1,232 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "dlprim/ops/conv/conv2d.h"
+#include "support/implementations.h"
+#include "support/tensors.h"
+
+// Convolutions of 3x3 windows by Winograd's tiles. The other tests of conv2d force these implementations too,
+// on few channels.
+
+namespace {
+
+using namespace dlprim;
+using namespace testing_support;
+
+struct Case {
+  Dims x, weight;
+  std::array<int, 2> padding;
+
+  Conv2dGeometry geometry() const { return {{1, 1}, padding, {1, 1}, 1}; }
+  Dims y() const { return conv2d_output_shape(x, weight, geometry()); }
+};
+
+/** What a direction gives: exactly, as plain float32 sums, and the sums of the magnitudes. */
+struct Expected {
+  std::vector<double> exact, magnitude;
+  std::vector<float> plain;
+
+  explicit Expected(std::size_t count) : exact(count), magnitude(count), plain(count) {}
+  void add(std::size_t at, float a, float b) {
+    exact[at] += double(a) * double(b);
+    magnitude[at] += std::abs(double(a) * double(b));
+    plain[at] += a * b;
+  }
+  /** In units of the last place of the magnitude: how far values are off at most, where the truth is finite.
+   */
+  double distance(const std::vector<float>& values) const {
+    double most = 0;
+    for (std::size_t i = 0; i < exact.size(); ++i)
+      if (std::isfinite(exact[i]))
+        most = std::max(most, std::abs(double(values[i]) - exact[i]) /
+                                  std::max(magnitude[i] * std::numeric_limits<float>::epsilon(), 1e-30));
+    return most;
+  }
+};
+
+struct Operands {
+  std::vector<float> x, weight, dy, bias;
+
+  explicit Operands(const Case& c)
+      : x(random_floats(product(c.x), 1)),
+        weight(random_floats(product(c.weight), 2)),
+        dy(random_floats(product(c.y()), 3)),
+        bias(random_floats(c.weight[0], 4)) {}
+};
+
+void expect_as_near_as_plain_sums(const Expected& expected, const std::vector<float>& values) {
+  ASSERT_EQ(values.size(), expected.exact.size());
+  EXPECT_LE(expected.distance(values), 4 * expected.distance(expected.plain) + 1);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (std::isnan(expected.exact[i]))
+      EXPECT_TRUE(std::isnan(values[i])) << i << ": " << values[i];
+    else if (std::isinf(expected.exact[i]))
+      EXPECT_EQ(double(values[i]), expected.exact[i]) << i;
+    else
+      EXPECT_TRUE(std::isfinite(values[i])) << i << ": " << values[i];
+  }
+}
+
+/** Calls visit(y index, x index, weight index) for every multiply-add. */
+template <class Visit>
+void for_each_product(const Case& c, const Visit& visit) {
+  const Dims y = c.y();
+  for (std::int64_t n = 0; n < y[0]; ++n)
+    for (std::int64_t co = 0; co < y[1]; ++co)
+      for (std::int64_t ci = 0; ci < c.x[1]; ++ci)
+        for (std::int64_t tap = 0; tap < 9; ++tap)
+          for (std::int64_t oh = 0; oh < y[2]; ++oh) {
+            const std::int64_t ih = oh - c.padding[0] + tap / 3;
+            if (ih < 0 || ih >= c.x[2]) continue;
+            for (std::int64_t ow = 0; ow < y[3]; ++ow) {
+              const std::int64_t iw = ow - c.padding[1] + tap % 3;
+              if (iw < 0 || iw >= c.x[3]) continue;
+              visit(static_cast<std::size_t>(((n * y[1] + co) * y[2] + oh) * y[3] + ow),
+                    static_cast<std::size_t>(((n * c.x[1] + ci) * c.x[2] + ih) * c.x[3] + iw),
+                    static_cast<std::size_t>((co * c.x[1] + ci) * 9 + tap));
+            }
+          }
+}
+
+void check_forward(const Case& c, const Operands& o) {
+  SCOPED_TRACE(
+      concat("forward, x ", c.x, " weight ", c.weight, " padding ", c.padding[0], ",", c.padding[1]));
+  const Dims shape = c.y();
+  Expected expected(static_cast<std::size_t>(product(shape)));
+  for_each_product(
+      c, [&](std::size_t y, std::size_t x, std::size_t w) { expected.add(y, o.x[x], o.weight[w]); });
+  for (std::size_t i = 0; i < expected.exact.size(); ++i)
+    expected.add(i, o.bias[i / static_cast<std::size_t>(shape[2] * shape[3]) % o.bias.size()], 1);
+  const Tensor x = upload(o.x, c.x), weight = upload(o.weight, c.weight),
+               bias = upload(o.bias, {c.weight[0]}), y = Tensor::empty(device(), shape);
+  conv2d_forward(device().queue(), x, weight, &bias, c.geometry(), y);
+  expect_as_near_as_plain_sums(expected, download<float>(y));
+}
+
+void check_backward_data(const Case& c, const Operands& o) {
+  SCOPED_TRACE(
+      concat("backward data, x ", c.x, " weight ", c.weight, " padding ", c.padding[0], ",", c.padding[1]));
+  Expected expected(o.x.size());
+  for_each_product(
+      c, [&](std::size_t y, std::size_t x, std::size_t w) { expected.add(x, o.dy[y], o.weight[w]); });
+  const Tensor dy = upload(o.dy, c.y()), weight = upload(o.weight, c.weight),
+               dx = Tensor::empty(device(), c.x);
+  conv2d_backward_data(device().queue(), dy, weight, c.geometry(), dx);
+  expect_as_near_as_plain_sums(expected, download<float>(dx));
+}
+
+void check_backward_weight(const Case& c, const Operands& o) {
+  SCOPED_TRACE(
+      concat("backward weight, x ", c.x, " weight ", c.weight, " padding ", c.padding[0], ",", c.padding[1]));
+  Expected expected(o.weight.size());
+  for_each_product(c, [&](std::size_t y, std::size_t x, std::size_t w) { expected.add(w, o.dy[y], o.x[x]); });
+  const Tensor dy = upload(o.dy, c.y()), x = upload(o.x, c.x), dw = Tensor::empty(device(), c.weight);
+  conv2d_backward_weight(device().queue(), dy, x, c.geometry(), dw);
+  expect_as_near_as_plain_sums(expected, download<float>(dw));
+}
+
+/** Runs `checks` with each of a family's implementations by Winograd's tiles forced; false where the device
+ * takes none. */
+template <class Checks>
+bool for_each_winograd(const std::string& family, const Checks& checks) {
+  int taken = 0;
+  for (const ImplementationFamily* each : implementation_families())
+    for (int i = 0; family == each->name() && i < each->count(); ++i) {
+      const std::string name = each->implementation(i);
+      if (name.rfind("winograd", 0) != 0) continue;
+      SCOPED_TRACE(name);
+      const ImplementationsSet forced(family + "=" + name);
+      const CountChoices counted(family, name);
+      checks();
+      taken += counted.count();
+    }
+  return taken > 0;
+}
+
+/** All directions of all cases, with operands that `change` has been at. */
+template <class Change>
+bool check_all(const std::vector<Case>& cases, const Change& change) {
+  bool any = false;
+  for (const Case& c : cases) {
+    Operands operands(c);
+    change(operands);
+    any |= for_each_winograd("conv2d_forward", [&] { check_forward(c, operands); });
+    any |= for_each_winograd("conv2d_backward_data", [&] { check_backward_data(c, operands); });
+    any |= for_each_winograd("conv2d_backward_weight", [&] { check_backward_weight(c, operands); });
+  }
+  return any;
+}
+
+TEST(Conv2dWinograd, OddSizes) {
+  const std::vector<Case> cases{
+      {{1, 1, 3, 3}, {1, 1, 3, 3}, {0, 0}},       {{2, 1, 5, 7}, {3, 1, 3, 3}, {1, 1}},
+      {{3, 3, 8, 8}, {65, 3, 3, 3}, {1, 1}},      {{2, 63, 7, 13}, {64, 63, 3, 3}, {1, 1}},
+      {{1, 65, 14, 14}, {63, 65, 3, 3}, {2, 2}},  {{2, 64, 12, 9}, {1, 64, 3, 3}, {0, 2}},
+      {{1, 130, 10, 11}, {9, 130, 3, 3}, {2, 0}}, {{5, 8, 1, 6}, {16, 8, 3, 3}, {1, 3}},
+      {{1, 2, 4, 4}, {130, 2, 3, 3}, {4, 5}},
+  };
+  if (!check_all(cases, [](Operands&) {})) GTEST_SKIP() << "for GPUs";
+}
+
+TEST(Conv2dWinograd, DeepSums) {
+  const auto no_negatives = [](Operands& o) {
+    for (float& value : o.x) value = std::max(value, 0.0F);
+  };
+  if (!check_all({{{1, 512, 6, 6}, {8, 512, 3, 3}, {1, 1}}, {{1, 8, 6, 6}, {1030, 8, 3, 3}, {1, 1}}},
+                 no_negatives))
+    GTEST_SKIP() << "for GPUs";
+}
+
+// More tiles than have their components in memory at once.
+TEST(Conv2dWinograd, Pieces) {
+  if (!check_all({{{2, 4, 90, 91}, {512, 4, 3, 3}, {1, 1}}}, [](Operands&) {})) GTEST_SKIP() << "for GPUs";
+}
+
+// Components mix the elements of a tile, results do not: what meets no infinity stays finite.
+TEST(Conv2dWinograd, InfinitiesStayWhereTheyAre) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  const std::vector<Case> cases{{{2, 3, 13, 14}, {5, 3, 3, 3}, {0, 0}},
+                                {{1, 17, 9, 16}, {3, 17, 3, 3}, {1, 1}}};
+  const auto put = [&](std::vector<float>& values) {
+    values[3] = infinity;
+    values[values.size() / 2] = std::numeric_limits<float>::quiet_NaN();
+    values[values.size() - 60] = -infinity;
+  };
+  const bool any = check_all(cases, [&](Operands& o) {
+    put(o.x);
+    put(o.dy);
+  });
+  if (!any) GTEST_SKIP() << "for GPUs";
+  check_all(cases, [&](Operands& o) {
+    o.weight[4] = infinity;
+    o.weight[o.weight.size() - 2] = std::numeric_limits<float>::quiet_NaN();
+    o.bias[1] = infinity;
+  });
+}
+
+// Components are larger than elements by up to 20 times.
+TEST(Conv2dWinograd, LargeNumbersDoNotOverflow) {
+  const bool any = check_all({{{1, 3, 9, 9}, {4, 3, 3, 3}, {1, 1}}}, [](Operands& o) {
+    for (float& value : o.x) value = 2e38F;
+    for (std::vector<float>* values : {&o.weight, &o.dy})
+      for (float& value : *values) value *= 1e-3F;
+  });
+  if (!any) GTEST_SKIP() << "for GPUs";
+}
+
+TEST(Conv2dWinograd, LargeGradientsDoNotOverflow) {
+  const bool any = check_all({{{1, 4, 9, 9}, {3, 4, 3, 3}, {1, 1}}}, [](Operands& o) {
+    for (float& value : o.dy) value = 2e38F;
+    for (std::vector<float>* values : {&o.weight, &o.x})
+      for (float& value : *values) value *= 1e-3F;
+  });
+  if (!any) GTEST_SKIP() << "for GPUs";
+}
+
+TEST(Conv2dWinograd, Oclgrind) {
+  if (!check_all({{{1, 2, 5, 6}, {3, 2, 3, 3}, {1, 1}}}, [](Operands&) {})) GTEST_SKIP() << "for GPUs";
+}
+
+}  // namespace
