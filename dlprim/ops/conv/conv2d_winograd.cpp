@@ -93,14 +93,33 @@ ConvGather products_of(const Extent& e, std::int64_t tiles) {
           0};
 }
 
-bool can_take_extent(const ProductTile& tile, const DeviceInfo& device, const ConvSizes& s, const Extent& e,
-                     DType dtype) {
+bool can_take_extent(const ProductTile& tile, const DeviceInfo& device, const Extent& e, DType dtype) {
   const std::int64_t filters = round_up(e.rows, tile.rows) * round_up(e.channels, tile.depth);
-  return has_winograd_geometry(s) && dtype == DType::float32 &&
-         tile.can_take(device, dtype, MatmulPrecision::highest) && e.tiles <= max_kernel_int &&
-         e.tiles_of_piece() > 0 &&
+  return dtype == DType::float32 && tile.can_take(device, dtype, MatmulPrecision::highest) &&
+         e.tiles <= max_kernel_int && e.tiles_of_piece() > 0 &&
          filters <=
              most_filter_bytes / (WINOGRAD_COMPONENTS * tile.packed_parts() * std::int64_t{sizeof(float)});
+}
+
+// Errors are those of a tile, not of a result. So that they are small beside every result, results must be
+// sums of many products, of a fair part of what their tile holds: not of the one pixel that a corner meets
+// where two are padded.
+constexpr std::int64_t least_channels = 32, least_summed_tiles = 32, most_padding = 1;
+
+bool is_well_filled(const std::int64_t (&source)[2], std::int64_t padding_h, std::int64_t padding_w) {
+  return std::min(source[0], source[1]) >= 3 && std::max(padding_h, padding_w) <= most_padding;
+}
+bool has_many_products(const ConvForwardProblem& p) {
+  const ConvSizes& s = p.sizes;
+  return s.in_channels >= least_channels && is_well_filled(s.size, s.padding[0], s.padding[1]);
+}
+bool has_many_products(const ConvBackwardDataProblem& p) {
+  const ConvSizes& s = p.sizes;
+  return s.out_channels >= least_channels && is_well_filled(s.out_size, 2 - s.padding[0], 2 - s.padding[1]);
+}
+bool has_many_products(const ConvBackwardWeightProblem& p) {
+  const ConvSizes& s = p.sizes;
+  return extent_of(p).tiles >= least_summed_tiles && is_well_filled(s.size, s.padding[0], s.padding[1]);
 }
 
 /** What takes microseconds is not worth the larger error. */
@@ -215,7 +234,8 @@ GemmProblem weight_products(const Extent& e, std::int64_t tiles, const Tensor& g
           1,
           e.channels * tiles,
           1,
-          tiles};
+          tiles,
+          chain};
 }
 
 double cost_of_weight(const GemmImplementation& products, const DeviceInfo& device, const Extent& e,
@@ -262,11 +282,16 @@ struct Winograd {
   static double cost(const DeviceInfo& device, const Problem& p) {
     return is_too_small(p) ? std::numeric_limits<double>::max() : cost_of(tile, device, extent_of(p));
   }
+  template <class Problem>
+  static bool can_take(const DeviceInfo& device, const Problem& p, DType dtype) {
+    return has_winograd_geometry(p.sizes) && has_many_products(p) &&
+           can_take_extent(tile, device, extent_of(p), dtype);
+  }
   static bool can_take_forward(const DeviceInfo& device, const ConvForwardProblem& p) {
-    return can_take_extent(tile, device, p.sizes, extent_of(p), p.y.dtype);
+    return can_take(device, p, p.y.dtype);
   }
   static bool can_take_backward_data(const DeviceInfo& device, const ConvBackwardDataProblem& p) {
-    return can_take_extent(tile, device, p.sizes, extent_of(p), p.dx.dtype);
+    return can_take(device, p, p.dx.dtype);
   }
   static void forward(Queue& queue, const ConvForwardProblem& p) {
     convolve(queue, tile, extent_of(p), forward_shape(p.sizes), p.x, p.weight, p.bias, p.y);
@@ -275,7 +300,7 @@ struct Winograd {
     convolve(queue, tile, extent_of(p), backward_data_shape(p.sizes), p.dy, p.weight, nullptr, p.dx);
   }
   static bool can_take_backward_weight(const DeviceInfo& device, const ConvBackwardWeightProblem& p) {
-    return can_take_extent(tile, device, p.sizes, extent_of(p), p.dw.dtype);
+    return can_take(device, p, p.dw.dtype);
   }
   static double cost_of_backward_weight(const DeviceInfo& device, const ConvBackwardWeightProblem& p) {
     if (is_too_small(p)) return std::numeric_limits<double>::max();
