@@ -22,9 +22,10 @@ constexpr const char* filters_file = "ops/conv/conv_winograd_filters_simt.cl";
 // PyTorch's convolution on CPUs, with these it is three times that.
 constexpr int chain = 32;
 
-// Bytes of scratch memory: components of elements and results are made for a piece of the tiles at a time;
-// those of the filters as a whole.
-constexpr std::int64_t piece_bytes = 64 << 20, most_filter_bytes = 128 << 20;
+// Bytes of scratch memory: components of elements and results are made for a piece of the tiles at a time,
+// those of the filters as a whole. Pieces of 64 MB took a tenth more on an H100, of 24 MB half more: what is
+// gained in its cache is less than what the ends of the products cost.
+constexpr std::int64_t piece_bytes = 176 << 20, most_filter_bytes = 80 << 20;
 // Tiles of a piece lie in lines of a multiple of them, for the sake of aligned access.
 constexpr std::int64_t line = 32, least_tiles = 4 * line;
 
@@ -36,10 +37,14 @@ std::int64_t tiles_over(std::int64_t results) {
 struct Extent {
   std::int64_t tiles, channels, rows;
 
+  /** Those that fit in scratch memory at once; 0: too few. */
+  std::int64_t most_tiles() const {
+    return piece_bytes / (WINOGRAD_COMPONENTS * std::int64_t{sizeof(float)} * (channels + rows)) /
+           least_tiles * least_tiles;
+  }
+  std::int64_t pieces() const { return ceil_div(tiles, most_tiles()); }
   std::int64_t tiles_of_piece() const {
-    const std::int64_t fit =
-        piece_bytes / (WINOGRAD_COMPONENTS * std::int64_t{sizeof(float)} * (channels + rows));
-    return std::min(tiles, fit / least_tiles * least_tiles);
+    return std::min(tiles, round_up(ceil_div(tiles, pieces()), least_tiles));
   }
 };
 
@@ -96,7 +101,7 @@ ConvGather products_of(const Extent& e, std::int64_t tiles) {
 bool can_take_extent(const ProductTile& tile, const DeviceInfo& device, const Extent& e, DType dtype) {
   const std::int64_t filters = round_up(e.rows, tile.rows) * round_up(e.channels, tile.depth);
   return dtype == DType::float32 && tile.can_take(device, dtype, MatmulPrecision::highest) &&
-         e.tiles <= max_kernel_int && e.tiles_of_piece() > 0 &&
+         e.tiles <= max_kernel_int && e.most_tiles() > 0 &&
          filters <=
              most_filter_bytes / (WINOGRAD_COMPONENTS * tile.packed_parts() * std::int64_t{sizeof(float)});
 }
@@ -104,7 +109,7 @@ bool can_take_extent(const ProductTile& tile, const DeviceInfo& device, const Ex
 // Errors are those of a tile, not of a result. So that they are small beside every result, results must be
 // sums of many products, of a fair part of what their tile holds: not of the one pixel that a corner meets
 // where two are padded.
-constexpr std::int64_t least_channels = 32, least_summed_tiles = 32, most_padding = 1;
+constexpr std::int64_t least_channels = 64, least_summed_tiles = 32, most_padding = 1;
 
 bool is_well_filled(const std::int64_t (&source)[2], std::int64_t padding_h, std::int64_t padding_w) {
   return std::min(source[0], source[1]) >= 3 && std::max(padding_h, padding_w) <= most_padding;
@@ -130,15 +135,14 @@ bool is_too_small(const Problem& p) {
 
 /** Of elements and components, to and from memory. */
 double cost_of_moving(const Extent& e) {
-  constexpr double per_element = 34;  // multiply-adds that one takes as long as
+  constexpr double per_element = 43;  // multiply-adds that one takes as long as
   return per_element * static_cast<double>(e.tiles * (e.channels + e.rows) *
                                            (WINOGRAD_COMPONENTS + WINOGRAD_RESULTS * WINOGRAD_RESULTS));
 }
 
 double cost_of(const ProductTile& tile, const DeviceInfo& device, const Extent& e) {
-  const std::int64_t piece = e.tiles_of_piece();
-  return tile.cost(device, {e.rows, piece, e.channels, WINOGRAD_COMPONENTS}) *
-             static_cast<double>(ceil_div(e.tiles, piece)) +
+  return tile.cost(device, {e.rows, e.tiles_of_piece(), e.channels, WINOGRAD_COMPONENTS}) *
+             static_cast<double>(e.pieces()) +
          cost_of_moving(e);
 }
 
@@ -240,9 +244,8 @@ GemmProblem weight_products(const Extent& e, std::int64_t tiles, const Tensor& g
 
 double cost_of_weight(const GemmImplementation& products, const DeviceInfo& device, const Extent& e,
                       const Tensor& any) {
-  const std::int64_t piece = e.tiles_of_piece();
-  return products.expected_cost(device, weight_products(e, piece, any, any, any, true)) *
-             static_cast<double>(ceil_div(e.tiles, piece)) +
+  return products.expected_cost(device, weight_products(e, e.tiles_of_piece(), any, any, any, true)) *
+             static_cast<double>(e.pieces()) +
          cost_of_moving(e);
 }
 

@@ -165,10 +165,10 @@ bool check_all(const std::vector<Case>& cases, const Change& change) {
 
 TEST(Conv2dWinograd, OddSizes) {
   const std::vector<Case> cases{
-      {{1, 32, 3, 3}, {1, 32, 3, 3}, {0, 0}},  {{2, 63, 5, 7}, {3, 63, 3, 3}, {1, 1}},
-      {{2, 3, 16, 13}, {65, 3, 3, 3}, {1, 1}}, {{1, 65, 6, 6}, {33, 65, 3, 3}, {1, 1}},
+      {{1, 64, 3, 3}, {1, 64, 3, 3}, {0, 0}},  {{2, 65, 5, 7}, {3, 65, 3, 3}, {1, 1}},
+      {{2, 3, 16, 13}, {65, 3, 3, 3}, {1, 1}}, {{1, 65, 6, 6}, {130, 65, 3, 3}, {1, 1}},
       {{1, 64, 6, 9}, {64, 64, 3, 3}, {0, 1}}, {{5, 1, 4, 5}, {130, 1, 3, 3}, {2, 2}},
-      {{1, 1, 40, 13}, {1, 1, 3, 3}, {1, 0}},  {{1, 33, 8, 4}, {65, 33, 3, 3}, {1, 2}},
+      {{1, 1, 40, 13}, {1, 1, 3, 3}, {1, 0}},  {{1, 64, 8, 4}, {64, 64, 3, 3}, {1, 2}},
   };
   if (!check_all(cases, [](Operands&) {})) GTEST_SKIP() << "for GPUs";
 }
@@ -185,7 +185,7 @@ TEST(Conv2dWinograd, DeepSums) {
 
 // Two images have more tiles than have their components in memory at once, one has not.
 TEST(Conv2dWinograd, Pieces) {
-  const Case both{{2, 32, 112, 112}, {256, 32, 3, 3}, {1, 1}};
+  const Case both{{2, 64, 144, 144}, {448, 64, 3, 3}, {1, 1}};
   const ImplementationsSet forced(
       "conv2d_forward=winograd_simt_64x64,conv2d_backward_weight=winograd_simt_64x64");
   const CountChoices forward("conv2d_forward", "winograd_simt_64x64");
@@ -213,15 +213,15 @@ TEST(Conv2dWinograd, Pieces) {
   std::vector<double> expected_dw(first_dw.begin(), first_dw.end());
   for (std::size_t i = 0; i < expected_dw.size(); ++i) expected_dw[i] += double(second_dw[i]);
   // The last bit of the sums of the magnitudes, which are a quarter each.
-  constexpr double tolerance = 2 * 112 * 112 / 4.0 * std::numeric_limits<float>::epsilon();
+  constexpr double tolerance = 2 * 144 * 144 / 4.0 * std::numeric_limits<float>::epsilon();
   expect_close(dw, expected_dw, 0, tolerance);
 }
 
 // Components mix the elements of a tile, results do not: what meets no infinity stays finite.
 TEST(Conv2dWinograd, InfinitiesStayWhereTheyAre) {
   const float infinity = std::numeric_limits<float>::infinity();
-  const std::vector<Case> cases{{{2, 32, 13, 14}, {5, 32, 3, 3}, {0, 0}},
-                                {{1, 3, 21, 24}, {33, 3, 3, 3}, {1, 1}}};
+  const std::vector<Case> cases{{{2, 64, 13, 14}, {5, 64, 3, 3}, {0, 0}},
+                                {{1, 3, 21, 24}, {64, 3, 3, 3}, {1, 1}}};
   const auto put = [&](std::vector<float>& values) {
     values[3] = infinity;
     values[values.size() / 2] = std::numeric_limits<float>::quiet_NaN();
@@ -241,7 +241,7 @@ TEST(Conv2dWinograd, InfinitiesStayWhereTheyAre) {
 
 // Components are larger than elements by up to 20 times.
 TEST(Conv2dWinograd, LargeNumbersDoNotOverflow) {
-  const bool any = check_all({{{1, 33, 9, 9}, {4, 33, 3, 3}, {1, 1}}}, [](Operands& o) {
+  const bool any = check_all({{{1, 64, 9, 9}, {4, 64, 3, 3}, {1, 1}}}, [](Operands& o) {
     for (float& value : o.x) value = 2e38F;
     for (std::vector<float>* values : {&o.weight, &o.dy})
       for (float& value : *values) value *= 1e-3F;
@@ -250,7 +250,7 @@ TEST(Conv2dWinograd, LargeNumbersDoNotOverflow) {
 }
 
 TEST(Conv2dWinograd, LargeGradientsDoNotOverflow) {
-  const bool any = check_all({{{1, 2, 22, 23}, {33, 2, 3, 3}, {1, 1}}}, [](Operands& o) {
+  const bool any = check_all({{{1, 2, 22, 23}, {64, 2, 3, 3}, {1, 1}}}, [](Operands& o) {
     for (float& value : o.dy) value = 2e38F;
     for (std::vector<float>* values : {&o.weight, &o.x})
       for (float& value : *values) value *= 1e-3F;
@@ -259,7 +259,11 @@ TEST(Conv2dWinograd, LargeGradientsDoNotOverflow) {
 }
 
 TEST(Conv2dWinograd, Oclgrind) {
-  if (!check_all({{{1, 32, 5, 6}, {3, 32, 3, 3}, {1, 1}}}, [](Operands&) {})) GTEST_SKIP() << "for GPUs";
+  const Case c{{1, 64, 5, 6}, {2, 64, 3, 3}, {0, 1}};
+  const ImplementationsSet forced("conv2d_forward=winograd_simt_64x64");
+  const CountChoices counted("conv2d_forward", "winograd_simt_64x64");
+  check_forward(c, Operands(c), counted);
+  if (counted.count() == 0) GTEST_SKIP() << "for GPUs";
 }
 
 }  // namespace
