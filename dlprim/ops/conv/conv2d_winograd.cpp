@@ -133,17 +133,21 @@ bool is_too_small(const Problem& p) {
   return p.multiply_adds() < 1e8;
 }
 
-/** Of elements and components, to and from memory. */
-double cost_of_moving(const Extent& e) {
-  constexpr double per_element = 43;  // multiply-adds that one takes as long as
-  return per_element * static_cast<double>(e.tiles * (e.channels + e.rows) *
-                                           (WINOGRAD_COMPONENTS + WINOGRAD_RESULTS * WINOGRAD_RESULTS));
+/** What takes `products` with everything around them, where products wait for the components if they are few.
+ */
+double cost_with_moving(const ProductTile& tile, const Extent& e, double products) {
+  constexpr double per_element = 34;  // multiply-adds that one takes as long as, to or from memory
+  constexpr double margin = 1.15;     // of two that take as long, the one with smaller errors
+  const auto planes = static_cast<double>(e.tiles * (e.channels + e.rows));
+  const auto filters = static_cast<double>(e.rows * e.channels * WINOGRAD_COMPONENTS * tile.packed_parts());
+  const double components = per_element * WINOGRAD_COMPONENTS * planes,
+               elements = per_element * WINOGRAD_RESULTS * WINOGRAD_RESULTS * planes;
+  return margin * (std::max(products, components) + components + elements + 2 * per_element * filters);
 }
 
 double cost_of(const ProductTile& tile, const DeviceInfo& device, const Extent& e) {
-  return tile.cost(device, {e.rows, e.tiles_of_piece(), e.channels, WINOGRAD_COMPONENTS}) *
-             static_cast<double>(e.pieces()) +
-         cost_of_moving(e);
+  const double of_piece = tile.cost(device, {e.rows, e.tiles_of_piece(), e.channels, WINOGRAD_COMPONENTS});
+  return cost_with_moving(tile, e, of_piece * static_cast<double>(e.pieces()));
 }
 
 ConvWinograd forward_shape(const ConvSizes& sizes) {
@@ -242,11 +246,11 @@ GemmProblem weight_products(const Extent& e, std::int64_t tiles, const Tensor& g
           chain};
 }
 
-double cost_of_weight(const GemmImplementation& products, const DeviceInfo& device, const Extent& e,
-                      const Tensor& any) {
-  return products.expected_cost(device, weight_products(e, e.tiles_of_piece(), any, any, any, true)) *
-             static_cast<double>(e.pieces()) +
-         cost_of_moving(e);
+double cost_of_weight(const ProductTile& tile, const GemmImplementation& products, const DeviceInfo& device,
+                      const Extent& e, const Tensor& any) {
+  const double of_piece =
+      products.expected_cost(device, weight_products(e, e.tiles_of_piece(), any, any, any, true));
+  return cost_with_moving(tile, e, of_piece * static_cast<double>(e.pieces()));
 }
 
 void weight_gradient(Queue& queue, const GemmImplementation& products, const Extent& e,
@@ -307,7 +311,7 @@ struct Winograd {
   }
   static double cost_of_backward_weight(const DeviceInfo& device, const ConvBackwardWeightProblem& p) {
     if (is_too_small(p)) return std::numeric_limits<double>::max();
-    return cost_of_weight(gemm_products()[index], device, extent_of(p), p.dw);
+    return cost_of_weight(tile, gemm_products()[index], device, extent_of(p), p.dw);
   }
   static void backward_weight(Queue& queue, const ConvBackwardWeightProblem& p) {
     weight_gradient(queue, gemm_products()[index], extent_of(p), p);
