@@ -183,6 +183,36 @@ TEST(Conv2dWinograd, DeepSums) {
   if (!check_all(cases, no_negatives)) GTEST_SKIP() << "for GPUs";
 }
 
+// Sums over channels in one chain would be six times as far off as the direct product's, which has chains
+// too.
+TEST(Conv2dWinograd, DeepSumsAreNearlyAsExactAsDirectOnes) {
+  const Case c{{1, 512, 12, 12}, {8, 512, 3, 3}, {1, 1}};
+  const Operands o(c);
+  Expected expected(static_cast<std::size_t>(product(c.y())));
+  for_each_product(
+      c, [&](std::size_t y, std::size_t x, std::size_t w) { expected.add(y, o.x[x], o.weight[w]); });
+  const auto error = [&] {
+    const Tensor x = upload(o.x, c.x), weight = upload(o.weight, c.weight),
+                 y = Tensor::empty(device(), c.y());
+    conv2d_forward(device().queue(), x, weight, nullptr, c.geometry(), y);
+    const auto values = download<float>(y);
+    double squares = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) squares += std::pow(values[i] - expected.exact[i], 2);
+    return std::sqrt(squares / static_cast<double>(values.size()));
+  };
+  const double of_direct = [&] {
+    const ImplementationsSet forced("conv2d_forward=simt_64x64");
+    return error();
+  }();
+  const bool any = for_each_winograd("conv2d_forward", [&](const CountChoices& counted) {
+    const double of_winograd = error();
+    if (counted.count() > 0) {
+      EXPECT_LE(of_winograd, 3 * of_direct);
+    }
+  });
+  if (!any) GTEST_SKIP() << "for GPUs";
+}
+
 // Two images have more tiles than have their components in memory at once, one has not.
 TEST(Conv2dWinograd, Pieces) {
   const Case both{{2, 64, 144, 144}, {448, 64, 3, 3}, {1, 1}};
