@@ -139,7 +139,7 @@ struct HasKey<Problem, std::void_t<decltype(std::declval<const Problem&>().key()
 template <class Problem>
 class ImplementationList : public ImplementationFamily {
  public:
-  /** From implementations and arrays of them, in the order given. */
+  /** From implementations and several of them, in the order given. */
   template <class... Parts>
   explicit ImplementationList(const char* family, const Parts&... parts) : ImplementationFamily(family) {
     (append(parts), ...);
@@ -254,6 +254,9 @@ class ImplementationList : public ImplementationFamily {
   }
   template <std::size_t count>
   void append(const std::array<Implementation<Problem>, count>& several) {
+    for (const auto& implementation : several) append(implementation);
+  }
+  void append(const std::vector<Implementation<Problem>>& several) {
     for (const auto& implementation : several) append(implementation);
   }
   template <std::size_t count>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "dlprim/core/precision.h"
 #include "dlprim/core/tensor.h"
@@ -45,6 +46,14 @@ ConvShape conv_shape(const ConvSizes& sizes);
 std::int64_t parts_of_weight_sum(const DeviceInfo& device, std::int64_t groups, std::int64_t places);
 /** On a GPU: dw = the sum of partials [parts, dw.numel()]. */
 void sum_weight_parts(Queue& queue, const Tensor& partials, const Tensor& dw);
+
+// The products of conv_gather_simt.cl, for who packs the filters himself.
+
+/** Fills in how far the sizes of packed filters are padded; how many elements those have. `flat`: FLAT. */
+std::int64_t pad_filters(const ProductTile& tile, bool flat, ConvGather& gather);
+/** `defines`: of the tile, and FLAT. */
+void multiply_packed(Queue& queue, const ProductTile& tile, const Defines& defines, const ConvGather& gather,
+                     const Tensor& source, const Tensor& packed, const Tensor* bias, const Tensor& result);
 
 // Checked, contiguous, nothing empty.
 
@@ -96,12 +105,16 @@ ConvBackwardData conv2d_backward_data_cpu_scatter();
 ConvBackwardWeight conv2d_backward_weight_cpu_tiles();
 ConvBackwardWeight conv2d_backward_weight_cpu_direct();
 
-// The others. Products: one for each of product_tiles, operands are gathered where they lie; strip: an item
-// some results of a plane, for groups too narrow for tiles and small windows; direct: an item a result (or a
-// group a weight).
+// The others. Products: one for each of product_tiles, operands are gathered where they lie; Winograd: the
+// same with a quarter of the multiply-adds, for 3x3 windows at a stride of 1, one for each tile that is as
+// precise as float32; strip: an item some results of a plane, for groups too narrow for tiles and small
+// windows; direct: an item a result (or a group a weight).
 std::array<ConvForward, product_tile_count> conv2d_forward_products();
 std::array<ConvBackwardData, product_tile_count> conv2d_backward_data_products();
 std::array<ConvBackwardWeight, product_tile_count> conv2d_backward_weight_products();
+std::vector<ConvForward> conv2d_forward_winograd();
+std::vector<ConvBackwardData> conv2d_backward_data_winograd();
+std::vector<ConvBackwardWeight> conv2d_backward_weight_winograd();
 ConvForward conv2d_forward_simt_strip();
 ConvBackwardData conv2d_backward_data_simt_strip();
 ConvBackwardWeight conv2d_backward_weight_simt_strip();

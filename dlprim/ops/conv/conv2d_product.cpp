@@ -56,6 +56,10 @@ ProductSize size_of(const ConvGather& s) {
           std::int64_t{s.groups} * s.phases_h * s.phases_w};
 }
 
+int narrow(std::int64_t n, const char* what) {
+  return kernel_int(n, "conv2d", what);
+}
+
 /** Whether results of some phase meet no tap in that direction. */
 bool misses_a_phase(int start, int taps, int step, int phases) {
   for (int phase = 0; phase < phases; ++phase) {
@@ -74,14 +78,10 @@ struct FilterStrides {
 
 void gather(Queue& queue, const ProductTile& tile, ConvGather s, const FilterStrides& strides,
             const Tensor& source, const Tensor& weight, const Tensor* bias, const Tensor& result) {
-  const std::int64_t taps = std::int64_t{s.taps_h} * s.taps_w;
-  const bool flat = s.channels < few_channels && s.phases_h * s.phases_w == 1 && taps > 1;
-  const ProductSize size = size_of(s);
-  const auto narrow = [](std::int64_t n, const char* what) { return kernel_int(n, "conv2d", what); };
-  s.padded_rows = narrow(round_up(s.rows, tile.rows), "a size");
-  s.padded_depth = narrow(round_up(flat ? s.channels * taps : s.channels, tile.depth), "a filter");
-  const std::int64_t count = product({s.groups, flat ? 1 : taps, s.padded_depth, s.padded_rows});
-  Defines defines = tile.defines(result.dtype, size.depth);
+  const bool flat =
+      s.channels < few_channels && s.phases_h * s.phases_w == 1 && std::int64_t{s.taps_h} * s.taps_w > 1;
+  const std::int64_t count = pad_filters(tile, flat, s);
+  Defines defines = tile.defines(result.dtype, size_of(s).depth);
   defines.set("FLAT", flat ? 1 : 0);
   if (misses_a_phase(s.start_h, s.taps_h, s.tap_h, s.phases_h) ||
       misses_a_phase(s.start_w, s.taps_w, s.tap_w, s.phases_w))
@@ -90,8 +90,7 @@ void gather(Queue& queue, const ProductTile& tile, ConvGather s, const FilterStr
   queue.launch(queue.kernel(gather_file, "pack_filters", defines), Range::linear(count, 64), weight, packed,
                s, narrow(strides.row, "a filter"), narrow(strides.channel, "a filter"),
                narrow(count, "all filters"));
-  queue.launch(queue.kernel(gather_file, "conv_gather", defines), tile.range(size), source, packed,
-               Optional{bias}, result, s, bias ? 1 : 0);
+  multiply_packed(queue, tile, defines, s, source, packed, bias, result);
 }
 
 template <std::size_t index>
@@ -182,6 +181,19 @@ struct BackwardWeight {
 };
 
 }  // namespace
+
+std::int64_t pad_filters(const ProductTile& tile, bool flat, ConvGather& s) {
+  const std::int64_t taps = std::int64_t{s.taps_h} * s.taps_w;
+  s.padded_rows = narrow(round_up(s.rows, tile.rows), "a size");
+  s.padded_depth = narrow(round_up(flat ? s.channels * taps : s.channels, tile.depth), "a filter");
+  return product({s.groups, flat ? 1 : taps, s.padded_depth, s.padded_rows});
+}
+
+void multiply_packed(Queue& queue, const ProductTile& tile, const Defines& defines, const ConvGather& s,
+                     const Tensor& source, const Tensor& packed, const Tensor* bias, const Tensor& result) {
+  queue.launch(queue.kernel(gather_file, "conv_gather", defines), tile.range(size_of(s)), source, packed,
+               Optional{bias}, result, s, bias ? 1 : 0);
+}
 
 std::array<ConvForward, product_tile_count> conv2d_forward_products() {
   return implementations_by_tile<ConvForwardProblem, Forward>();

@@ -2,24 +2,7 @@
 // where it lies, 0 outside. The depth runs over the channels, TILE_DEPTH at a time, and, within those, over the taps, which
 // meet nearly the same elements: they come from the cache nearest to the unit. With FLAT, for few channels, it runs
 // over channels and taps at once, and each element is worked out.
-#include "ops/conv/conv_shared.h"
-#define LEFT_BY_DEPTH 0
-#define RIGHT_BY_DEPTH 0
-#define LEFT_BY_VECTORS 1
-#include "ops/gemm/product.cl"
-
-// packed[group][block of rows][step][tap][panel], with FLAT one tap; 0 where it is padded. Panels lie as they are brought:
-// neighbouring vectors one after the other.
-#define PANEL_ELEMENTS (TILE_ROWS * TILE_DEPTH)
-#if WARP_GROUPS
-#define PACKED_CORE(at) ((at) / 32)
-#define PACKED_ROW(at) (PACKED_CORE(at) / CORES_OF_ROW * 8 + (at) % 32 / 4)
-#define PACKED_DEPTH(at) (PACKED_CORE(at) % CORES_OF_ROW * 4 + (at) % 4)
-#else
-#define PACKED_ROW(at) ((at) % TILE_ROWS)
-#define PACKED_DEPTH(at) ((at) / TILE_ROWS)
-inline void place_packed(__global REAL *panel, const int place, const REAL value) { panel[place] = value; }
-#endif
+#include "ops/conv/conv_packed_simt.cl"
 
 __kernel void pack_filters(BUFFER(const STORAGE, weight), BUFFER(REAL, packed), const ConvGather s,
                            const int row_stride, const int channel_stride, const int count) {

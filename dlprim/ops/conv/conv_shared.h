@@ -38,6 +38,23 @@ typedef struct {
   cl_int padded_rows, padded_depth;  // of packed filters: of all rows, of a tap's channels (flat: all taps')
 } ConvGather;
 
+// A convolution of 3x3 windows at a stride of 1 (or its gradient by the input: then the taps are turned) by
+// Winograd's F(4x4, 3x3): a tile is a block of 4x4 results of an image, `rows` of them, and the 6x6 elements
+// of each channel's plane that they meet. Tiles are counted through all images; a launch does `count` of
+// them, from `first` on.
+typedef struct {
+  cl_int images, channels, rows;
+  cl_int source_h, source_w, result_h, result_w;
+  cl_int start_h, start_w;  // the place in the source that the first result's window begins at
+  cl_int row_filters, channel_filters,
+      are_turned;              // elements from a result's filters to the next one's, and a channel's
+  cl_int tiles_h, tiles_w;     // of a plane
+  cl_int first, count, pitch;  // pitch: tiles from a line of components to the next
+} ConvWinograd;
+
+// Components of a tile, which are as many products.
+enum { WINOGRAD_RESULTS = 4, WINOGRAD_ELEMENTS = 6, WINOGRAD_COMPONENTS = 36 };
+
 // ---- cpu
 
 // What a convolution walks over. Lengths and strides are in elements.

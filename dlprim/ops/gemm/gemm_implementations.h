@@ -18,6 +18,7 @@ struct GemmProblem {
   MatmulPrecision precision;
   std::int64_t batches, m, n, k;
   std::int64_t a_batch, a_row, a_column, b_batch, b_row, b_column;
+  int chain = 0;  // of gemm_products: as ProductTile::defines_in_chains; 0: what suits the depth
 
   double multiply_adds() const {
     return static_cast<double>(batches) * static_cast<double>(m) * static_cast<double>(n) *

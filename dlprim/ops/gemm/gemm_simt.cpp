@@ -50,7 +50,8 @@ struct Product {
   }
   static void run(Queue& queue, const GemmProblem& p) {
     const Splits splits = splits_of(tile, queue.device().info(), p);
-    Defines defines = tile.defines(p.c.dtype, splits.depth);
+    Defines defines =
+        p.chain ? tile.defines_in_chains(p.c.dtype, p.chain) : tile.defines(p.c.dtype, splits.depth);
     defines.set("LEFT_BY_DEPTH", p.a_column == 1 ? 1 : 0).set("RIGHT_BY_DEPTH", p.b_column == 1 ? 0 : 1);
     Tensor partials;
     if (splits.count > 1)

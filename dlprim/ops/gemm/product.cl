@@ -16,7 +16,6 @@
 // The engines multiply two panels: product_registers.cl anywhere, product_tensor.cl on NVIDIA's tensor cores,
 // product_warpgroup.cl on Hopper's.
 #include "core/common.cl"
-#include "ops/gemm/product_shared.h"
 #include "ops/gemm/remainder.cl"
 
 #define JOIN4_(type) type##4

@@ -50,7 +50,7 @@ inline void multiply_add(__local const REAL *left, __local const REAL *right, RE
   const int first_row = 4 * (item_block / BLOCKS_ACROSS * 4 + item_place / 8);                       \
   const int first_column = 4 * (item_block % BLOCKS_ACROSS * 8 + item_place % 8)
 
-#if TILE_DEEP
+#if TILE_CHAIN
 
 // Deep sums are made of chains. What is asked for once a chain is volatile, so that it does not take the registers.
 inline void add_chain(volatile REAL (*sums)[ITEM_COLUMNS], REAL (*chain)[ITEM_COLUMNS]) {
@@ -68,7 +68,7 @@ inline void add_chain(volatile REAL (*sums)[ITEM_COLUMNS], REAL (*chain)[ITEM_CO
     UNROLL for (int j = 0; j < ITEM_COLUMNS; ++j) result[i][j] = 0
 #define MULTIPLY(left, right)                                      \
   multiply_add((left) + first_row, (right) + first_column, chain); \
-  if (!more || (step + 1) % (PRODUCT_CHAIN / TILE_DEPTH) == 0) add_chain(result, chain)
+  if (!more || (step + 1) % (TILE_CHAIN / TILE_DEPTH) == 0) add_chain(result, chain)
 
 #else
 

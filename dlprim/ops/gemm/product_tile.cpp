@@ -11,7 +11,6 @@ namespace {
 
 constexpr int first_with_tf32 = 80;  // compute capability 8.0
 constexpr int with_warp_groups = 90;
-constexpr std::int64_t deep = 2 * PRODUCT_CHAIN;
 
 bool is_precise_enough(const ProductTile& tile, DType dtype, MatmulPrecision precision) {
   // TF32 holds float16 and bfloat16.
@@ -85,6 +84,11 @@ double ProductTile::cost(const DeviceInfo& device, const ProductSize& size) cons
 }
 
 Defines ProductTile::defines(DType dtype, std::int64_t product_depth) const {
+  constexpr int chain = 512;
+  return defines_in_chains(dtype, product_depth > 2 * chain ? chain : 0);
+}
+
+Defines ProductTile::defines_in_chains(DType dtype, int chain) const {
   Defines defines = dtype_defines(dtype);
   defines.set("WARP_GROUPS", engine == ProductEngine::warp_groups ? 1 : 0);
   defines.set("TF32_PRODUCTS", tf32_products).set("TILE_ROWS", rows).set("TILE_COLUMNS", columns);
@@ -95,9 +99,7 @@ Defines ProductTile::defines(DType dtype, std::int64_t product_depth) const {
   if (engine != ProductEngine::registers)
     defines.set("WARP_ROWS", part_rows).set("WARP_COLUMNS", part_columns);
   else
-    defines.set("ITEM_ROWS", part_rows)
-        .set("ITEM_COLUMNS", part_columns)
-        .set("TILE_DEEP", product_depth > deep ? 1 : 0);
+    defines.set("ITEM_ROWS", part_rows).set("ITEM_COLUMNS", part_columns).set("TILE_CHAIN", chain);
   return defines;
 }
 

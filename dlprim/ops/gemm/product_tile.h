@@ -6,7 +6,6 @@
 
 #include "dlprim/core/dtype.h"
 #include "dlprim/core/precision.h"
-#include "dlprim/ops/gemm/product_shared.h"
 #include "dlprim/runtime/device_info.h"
 #include "dlprim/runtime/implementation.h"
 #include "dlprim/runtime/program.h"
@@ -45,6 +44,9 @@ struct ProductTile {
   double cost_by_weight(const DeviceInfo& device, const ProductSize& size) const;
   /** What a kernel of that depth is built with. */
   Defines defines(DType dtype, std::int64_t depth) const;
+  /** The same, with sums made of chains of so many steps of the depth, a multiple of the tile's (accuracy);
+   * 0: of one. Sums on tensor cores are made of shorter ones in any case. */
+  Defines defines_in_chains(DType dtype, int chain) const;
   Range range(const ProductSize& size) const;
   /** Numbers that stand for an element of a packed left operand. */
   int packed_parts() const;

@@ -52,6 +52,7 @@ const SharedStruct shared_structs[] = {
     PLAIN("ops/conv/conv_shared.h", ConvShape, dilation_w),
     PLAIN("ops/conv/conv_shared.h", ConvGather, padded_depth),
     PLAIN("ops/conv/conv_shared.h", ConvStrip, start_w),
+    PLAIN("ops/conv/conv_shared.h", ConvWinograd, pitch),
     PLAIN("ops/conv/conv_shared.h", Stencil, y_base),
     PLAIN("ops/conv/conv_shared.h", Scatter, slice),
     PLAIN("ops/gemm/gemm_cpu_shared.h", GemmCpuSizes, is_transposed),

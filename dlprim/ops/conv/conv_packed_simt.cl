@@ -1,0 +1,19 @@
+// How the packed filters of a convolution lie that is a product (conv_gather_simt.cl): as its left operand,
+// packed[group][block of rows][step][tap][panel], with FLAT one tap; 0 where it is padded. Panels lie as they are brought:
+// neighbouring vectors one after the other.
+#include "ops/conv/conv_shared.h"
+#define LEFT_BY_DEPTH 0
+#define RIGHT_BY_DEPTH 0
+#define LEFT_BY_VECTORS 1
+#include "ops/gemm/product.cl"
+
+#define PANEL_ELEMENTS (TILE_ROWS * TILE_DEPTH)
+#if WARP_GROUPS
+#define PACKED_CORE(at) ((at) / 32)
+#define PACKED_ROW(at) (PACKED_CORE(at) / CORES_OF_ROW * 8 + (at) % 32 / 4)
+#define PACKED_DEPTH(at) (PACKED_CORE(at) % CORES_OF_ROW * 4 + (at) % 4)
+#else
+#define PACKED_ROW(at) ((at) % TILE_ROWS)
+#define PACKED_DEPTH(at) ((at) / TILE_ROWS)
+inline void place_packed(__global REAL *panel, const int place, const REAL value) { panel[place] = value; }
+#endif

@@ -1,0 +1,167 @@
+// What Winograd's convolution does beside its products: elements become components [component][channel][tile], and
+// components [component][row][tile] of the results become results. For the gradient by the weight, the gradients of the results
+// become components [component][row][tile], and components [component][row][channel] of the weight become its gradient.
+// Neighbouring items do neighbouring tiles.
+#include "core/common.cl"
+#include "ops/conv/conv_shared.h"
+#include "ops/conv/conv_winograd_points.cl"
+#include "ops/gemm/remainder.cl"
+
+#define UNROLL _Pragma("unroll")
+
+// An image, and the first result of a tile in its planes.
+typedef struct {
+  int image, h, w;
+} Tile;
+
+inline Tile tile_at(const ConvWinograd s, const int tile) {
+  const int of_image = s.tiles_h * s.tiles_w, place = REMAINDER(tile, of_image);
+  const Tile t = {tile / of_image, place / s.tiles_w * WINOGRAD_RESULTS, REMAINDER(place, s.tiles_w) * WINOGRAD_RESULTS};
+  return t;
+}
+
+__kernel void winograd_source(BUFFER(const STORAGE, source), BUFFER(REAL, components), const ConvWinograd s) {
+  const int at = get_global_id(0), channel = at / s.pitch, tile = REMAINDER(at, s.pitch);
+  if (channel >= s.channels) return;
+  REAL elements[WINOGRAD_COMPONENTS], lines[WINOGRAD_COMPONENTS], line[WINOGRAD_ELEMENTS];
+  const Tile t = tile_at(s, s.first + tile);
+  const int first_h = t.h + s.start_h, first_w = t.w + s.start_w;
+  __global const STORAGE *plane =
+      source_buffer + source_start + ((long)t.image * s.channels + channel) * ((long)s.source_h * s.source_w);
+  UNROLL for (int i = 0; i < WINOGRAD_ELEMENTS; ++i) {
+    const bool has_row = tile < s.count && (uint)(first_h + i) < (uint)s.source_h;
+    UNROLL for (int j = 0; j < WINOGRAD_ELEMENTS; ++j)
+      elements[i * WINOGRAD_ELEMENTS + j] = has_row && (uint)(first_w + j) < (uint)s.source_w
+                                                ? LOAD(plane, (first_h + i) * s.source_w + first_w + j)
+                                                : (REAL)0;
+  }
+  UNROLL for (int j = 0; j < WINOGRAD_ELEMENTS; ++j)
+    elements_to_components(lines + j * WINOGRAD_ELEMENTS, elements + j, WINOGRAD_ELEMENTS);
+  __global REAL *to = components_buffer + components_start + at;
+  const long component = (long)s.channels * s.pitch;
+  UNROLL for (int i = 0; i < WINOGRAD_ELEMENTS; ++i) {
+    elements_to_components(line, lines + i, WINOGRAD_ELEMENTS);
+    UNROLL for (int j = 0; j < WINOGRAD_ELEMENTS; ++j) to[(i * WINOGRAD_ELEMENTS + j) * component] = line[j];
+  }
+}
+
+// A result without components. An infinity or a NaN among the elements of a tile reaches all its results through those, also
+// what does not meet it, and large numbers may become infinite. What is NaN stays so: a net that has diverged is not to wait.
+inline REAL plain_result(__global const STORAGE *planes, __global const STORAGE *filters, const ConvWinograd s, const int h,
+                         const int w) {
+  REAL sum = 0;
+  for (int channel = 0; channel < s.channels && !isnan(sum); ++channel)
+    for (int tap = 0; tap < 9; ++tap) {
+      const int source_h = h + s.start_h + tap / 3, source_w = w + s.start_w + tap % 3;
+      if ((uint)source_h < (uint)s.source_h && (uint)source_w < (uint)s.source_w)
+        sum += LOAD(planes, ((long)channel * s.source_h + source_h) * s.source_w + source_w) *
+               LOAD(filters, (long)channel * s.channel_filters + (s.are_turned ? 8 - tap : tap));
+    }
+  return sum;
+}
+
+// in_vectors: rows of the result begin at multiples of four elements.
+__kernel void winograd_results(BUFFER(const REAL, components), BUFFER(const STORAGE, source),
+                               BUFFER(const STORAGE, weight), BUFFER(const STORAGE, bias), BUFFER(STORAGE, result),
+                               const ConvWinograd s, const int has_bias, const int in_vectors) {
+  const int at = get_global_id(0), row = at / s.pitch, tile = REMAINDER(at, s.pitch);
+  if (row >= s.rows || tile >= s.count) return;
+  REAL lines[WINOGRAD_ELEMENTS * WINOGRAD_RESULTS], results[WINOGRAD_RESULTS][WINOGRAD_RESULTS];
+  __global const REAL *from = components_buffer + components_start + at;
+  const long component = (long)s.rows * s.pitch;
+  UNROLL for (int j = 0; j < WINOGRAD_ELEMENTS; ++j) {
+    REAL column[WINOGRAD_ELEMENTS];
+    UNROLL for (int i = 0; i < WINOGRAD_ELEMENTS; ++i) column[i] = from[(i * WINOGRAD_ELEMENTS + j) * component];
+    components_to_results(lines + j * WINOGRAD_RESULTS, column, 1);
+  }
+  bool are_finite = true;
+  UNROLL for (int i = 0; i < WINOGRAD_RESULTS; ++i) {
+    components_to_results(results[i], lines + i, WINOGRAD_RESULTS);
+    UNROLL for (int j = 0; j < WINOGRAD_RESULTS; ++j) are_finite = are_finite && isfinite(results[i][j]);
+  }
+  const Tile t = tile_at(s, s.first + tile);
+  const REAL addend = has_bias ? LOAD(bias_buffer, bias_start + row) : (REAL)0;
+  __global STORAGE *to = result_buffer + result_start +
+                         (((long)t.image * s.rows + row) * s.result_h + t.h) * s.result_w + t.w;
+  if (!are_finite) {
+    __global const STORAGE *planes =
+        source_buffer + source_start + (long)t.image * s.channels * s.source_h * s.source_w;
+    __global const STORAGE *filters = weight_buffer + weight_start + (long)row * s.row_filters;
+    for (int i = 0; i < WINOGRAD_RESULTS && t.h + i < s.result_h; ++i)
+      for (int j = 0; j < WINOGRAD_RESULTS && t.w + j < s.result_w; ++j)
+        STORE(to, (long)i * s.result_w + j, plain_result(planes, filters, s, t.h + i, t.w + j) + addend);
+    return;
+  }
+  UNROLL for (int i = 0; i < WINOGRAD_RESULTS; ++i) {
+    const bool has_row = t.h + i < s.result_h;
+    if (has_row && in_vectors)
+      *(__global float4 *)(to + (long)i * s.result_w) =
+          (float4)(results[i][0], results[i][1], results[i][2], results[i][3]) + addend;
+    UNROLL for (int j = 0; j < WINOGRAD_RESULTS; ++j)
+      if (has_row && !in_vectors && t.w + j < s.result_w) STORE(to, (long)i * s.result_w + j, results[i][j] + addend);
+  }
+}
+
+__kernel void winograd_gradients(BUFFER(const STORAGE, dy), BUFFER(REAL, components), const ConvWinograd s) {
+  const int at = get_global_id(0), row = at / s.pitch, tile = REMAINDER(at, s.pitch);
+  if (row >= s.rows) return;
+  REAL gradients[WINOGRAD_RESULTS * WINOGRAD_RESULTS], lines[WINOGRAD_RESULTS * WINOGRAD_ELEMENTS], line[WINOGRAD_ELEMENTS];
+  const Tile t = tile_at(s, s.first + tile);
+  __global const STORAGE *plane = dy_buffer + dy_start + ((long)t.image * s.rows + row) * ((long)s.result_h * s.result_w);
+  UNROLL for (int i = 0; i < WINOGRAD_RESULTS; ++i)
+    UNROLL for (int j = 0; j < WINOGRAD_RESULTS; ++j)
+      gradients[i * WINOGRAD_RESULTS + j] = tile < s.count && t.h + i < s.result_h && t.w + j < s.result_w
+                                                ? LOAD(plane, (t.h + i) * s.result_w + t.w + j)
+                                                : (REAL)0;
+  UNROLL for (int j = 0; j < WINOGRAD_RESULTS; ++j)
+    results_to_components(lines + j * WINOGRAD_ELEMENTS, gradients + j, WINOGRAD_RESULTS);
+  __global REAL *to = components_buffer + components_start + at;
+  const long component = (long)s.rows * s.pitch;
+  UNROLL for (int i = 0; i < WINOGRAD_ELEMENTS; ++i) {
+    results_to_components(line, lines + i, WINOGRAD_ELEMENTS);
+    UNROLL for (int j = 0; j < WINOGRAD_ELEMENTS; ++j) to[(i * WINOGRAD_ELEMENTS + j) * component] = line[j];
+  }
+}
+
+// As plain_result. The rows of a plane are summed by themselves.
+inline REAL plain_weight(__global const STORAGE *planes, __global const STORAGE *gradients, const ConvWinograd s,
+                         const int tap_h, const int tap_w) {
+  const long plane = (long)s.source_h * s.source_w, gradient = (long)s.result_h * s.result_w;
+  REAL sum = 0;
+  const int end_h = min(s.result_h, s.source_h - s.start_h - tap_h);
+  for (int image = 0; image < s.images; ++image)
+    for (int h = max(0, -(s.start_h + tap_h)); h < end_h && !isnan(sum); ++h) {
+      __global const STORAGE *x = planes + image * s.channels * plane + (long)(h + s.start_h + tap_h) * s.source_w;
+      __global const STORAGE *dy = gradients + image * s.rows * gradient + (long)h * s.result_w;
+      REAL of_row = 0;
+      for (int w = max(0, -(s.start_w + tap_w)); w < min(s.result_w, s.source_w - s.start_w - tap_w); ++w)
+        of_row += LOAD(x, w + s.start_w + tap_w) * LOAD(dy, w);
+      sum += of_row;
+    }
+  return sum;
+}
+
+__kernel void winograd_weight(BUFFER(const REAL, components), BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x),
+                              BUFFER(STORAGE, dw), const ConvWinograd s) {
+  const int at = get_global_id(0), row = at / s.channels, channel = REMAINDER(at, s.channels);
+  if (row >= s.rows) return;
+  REAL lines[WINOGRAD_ELEMENTS * 3], taps[9];
+  __global const REAL *from = components_buffer + components_start + at;
+  const long component = (long)s.rows * s.channels;
+  UNROLL for (int j = 0; j < WINOGRAD_ELEMENTS; ++j) {
+    REAL column[WINOGRAD_ELEMENTS];
+    UNROLL for (int i = 0; i < WINOGRAD_ELEMENTS; ++i) column[i] = from[(i * WINOGRAD_ELEMENTS + j) * component];
+    components_to_taps(lines + j * 3, column, 1);
+  }
+  bool are_finite = true;
+  UNROLL for (int i = 0; i < 3; ++i) {
+    components_to_taps(taps + 3 * i, lines + i, 3);
+    UNROLL for (int j = 0; j < 3; ++j) are_finite = are_finite && isfinite(taps[3 * i + j]);
+  }
+  __global STORAGE *to = dw_buffer + dw_start + (long)at * 9;
+  UNROLL for (int tap = 0; tap < 9; ++tap) STORE(to, tap, taps[tap]);
+  if (are_finite) return;
+  __global const STORAGE *planes = x_buffer + x_start + (long)channel * s.source_h * s.source_w;
+  __global const STORAGE *gradients = dy_buffer + dy_start + (long)row * s.result_h * s.result_w;
+  for (int tap = 0; tap < 9; ++tap) STORE(to, tap, plain_weight(planes, gradients, s, tap / 3, tap % 3));
+}
