@@ -74,7 +74,7 @@ dlprim::Tensor elements_of(const at::Tensor& tensor, dlprim::DType dtype) {
   TORCH_CHECK(
       memory,
       "a tensor of an ocl device lies in memory that is not of ocl's allocator (ocl devices take none "
-      "from DLPack or from pointers)");
+      "from pointers)");
   dlprim::Tensor result;
   result.storage = *memory;
   result.dtype = dtype;
