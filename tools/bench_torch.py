@@ -5,8 +5,7 @@
     tools/bench_torch.py --nets resnet18,mobilenet_v2     # steps of torchvision's nets too
     tools/bench_torch.py --clock cpu                      # by the process's time on all cores
 
-Times of a step are medians of blocks, taken by turns; "per operator" is what the host takes for it, waited for only
-at a block's end.
+Times of a step are medians of blocks, taken by turns. That of `a + b` is the host's, of the calling thread.
 """
 
 import argparse
@@ -18,13 +17,13 @@ from pathlib import Path
 
 import numpy as np
 import torch
-import torch_ocl  # noqa: F401
 from bare_launch import bare_launch
 from benchmarks.timing import by_turns, seconds_of_steps
 from validation.torchvision_files import load_torchvision
 
 import ocl
 import ocl.models
+import torch_ocl  # noqa: F401
 
 
 def mnist_net(library):
@@ -95,7 +94,10 @@ def time_nets(options):
         pairs = zip(times["PyTorch"], times["own"], strict=True)
         ratio = statistics.median(a / b for a, b in pairs)
         figures[name] = {**medians, "ratio": ratio}
-        print(f"{name:16} PyTorch {medians['PyTorch']:8.2f} ms  own {medians['own']:8.2f} ms  {ratio:.2f}", flush=True)
+        print(
+            f"{name:16} PyTorch {medians['PyTorch']:8.2f} ms  own {medians['own']:8.2f} ms  {ratio:.2f}",
+            flush=True,
+        )
         del contenders
     return figures
 

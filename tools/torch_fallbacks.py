@@ -70,7 +70,9 @@ def run_model(options):
         tensors = torch.utils._pytree.tree_flatten(result)[0]
         if hasattr(result, "values") and not isinstance(result, torch.Tensor):
             tensors = list(result.values())  # as of transformers' models
-        losses = [t.float().square().mean() for t in tensors if isinstance(t, torch.Tensor) and t.requires_grad]
+        losses = [
+            t.float().square().mean() for t in tensors if isinstance(t, torch.Tensor) and t.requires_grad
+        ]
         if losses:
             sum(losses).backward()
 
@@ -96,7 +98,9 @@ def tell(calls, fallbacks):
     lines = []
     if fallbacks:
         lines.append("On the CPU, for want of a kernel (calls):")
-        lines += [f"  {n:8}  {name}" for name, n in sorted(fallbacks.items(), key=lambda row: (-row[1], row[0]))]
+        lines += [
+            f"  {n:8}  {name}" for name, n in sorted(fallbacks.items(), key=lambda row: (-row[1], row[0]))
+        ]
     on_device = {name: n - fallbacks.get(name, 0) for name, n in calls.items()}
     on_device = {name: n for name, n in on_device.items() if n > 0}
     lines.append("On the device (calls):")
@@ -126,7 +130,9 @@ def main():
     if bool(options.model) == bool(options.program):
         parser().error("expected either --model or a program")
     os.environ["TORCH_OCL_FALLBACK"] = "silent"
-    calls, fallbacks = run_model(options) if options.model else run_program(options.program, options.arguments)
+    calls, fallbacks = (
+        run_model(options) if options.model else run_program(options.program, options.arguments)
+    )
     print(tell(calls, fallbacks))
     return int(bool(fallbacks))
 

@@ -1,8 +1,8 @@
 """DLPack without a copy: tensors of ocl devices show a cl_mem of the device, and torch.from_dlpack takes one.
 
-PyTorch itself would show the place where it keeps its note of the memory, under a device type that nobody else
-knows. The package ``ocl`` is taken from, too, though its tensors show a copy on the host to those who do not ask
-for OpenCL's memory.
+PyTorch itself would show the place where it keeps its note of the memory, under a device type that nobody
+else knows. The package ``ocl`` is taken from, too, though its tensors show a copy on the host to those who do
+not ask for OpenCL's memory.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ import statistics
 
 import torch
 
-# Rounding at a place is a draw from some distribution, and so is a single gradient's distance: that of sums over a
-# few batches is compared.
+# Rounding at a place is a draw from some distribution, and so is a single gradient's distance: sums of
+# them over a few batches are compared.
 BATCHES = 3
 
 

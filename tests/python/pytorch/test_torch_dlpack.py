@@ -7,8 +7,9 @@ import sys
 import textwrap
 
 import numpy as np
-import ocl
 import pytest
+
+import ocl
 
 torch = pytest.importorskip("torch")
 
@@ -52,7 +53,13 @@ def test_dtypes_and_layouts(name):
         pytest.skip("the device has no float64")
     base = torch.randint(0, 2, (5, 4, 3)).to(getattr(torch, name))
     there = base.to("ocl")
-    for view in (lambda t: t, lambda t: t[1:, ::2], lambda t: t.permute(2, 0, 1), lambda t: t[2, 1, 2], lambda t: t[:0]):
+    for view in (
+        lambda t: t,
+        lambda t: t[1:, ::2],
+        lambda t: t.permute(2, 0, 1),
+        lambda t: t[2, 1, 2],
+        lambda t: t[:0],
+    ):
         ours = ocl.from_dlpack(view(there))
         assert ours.dtype == getattr(ocl, name)
         assert tuple(ours.stride()) == view(there).stride() or ours.numel() == 0
@@ -223,23 +230,24 @@ def test_memory_of_another_context_is_refused():
     """As if it came from a library that has met nobody: a tensor's memory under another device's context."""
     program = """
         import ctypes
+        from ctypes import byref, c_int, c_int32, c_size_t, c_uint8, c_uint16, c_uint64, c_void_p
         import ocl, torch
 
         class Data(ctypes.Structure):
-            _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32),
-                        ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8),
-                        ("lanes", ctypes.c_uint16), ("shape", ctypes.c_void_p), ("strides", ctypes.c_void_p),
-                        ("byte_offset", ctypes.c_uint64)]
+            _fields_ = [("data", c_void_p), ("device_type", c_int32), ("device_id", c_int32),
+                        ("ndim", c_int32), ("code", c_uint8), ("bits", c_uint8), ("lanes", c_uint16),
+                        ("shape", c_void_p),
+                        ("strides", c_void_p), ("byte_offset", c_uint64)]
 
         opencl = ctypes.CDLL("libOpenCL.so.1")
-        opencl.clCreateContext.restype = opencl.clCreateBuffer.restype = ctypes.c_void_p
-        platform, device, code = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_int()
-        opencl.clGetPlatformIDs(1, ctypes.byref(platform), None)
-        opencl.clGetDeviceIDs(platform, ctypes.c_uint64(0xFFFFFFFF), 1, ctypes.byref(device), None)
-        context = ctypes.c_void_p(opencl.clCreateContext(None, 1, ctypes.byref(device), None, None, ctypes.byref(code)))
-        buffer = opencl.clCreateBuffer(context, ctypes.c_uint64(1), ctypes.c_size_t(64), None, ctypes.byref(code))
+        opencl.clCreateContext.restype = opencl.clCreateBuffer.restype = c_void_p
+        platform, device, code = c_void_p(), c_void_p(), c_int()
+        opencl.clGetPlatformIDs(1, byref(platform), None)
+        opencl.clGetDeviceIDs(platform, c_uint64(0xFFFFFFFF), 1, byref(device), None)
+        context = c_void_p(opencl.clCreateContext(None, 1, byref(device), None, None, byref(code)))
+        buffer = opencl.clCreateBuffer(context, c_uint64(1), c_size_t(64), None, byref(code))
         get = ctypes.pythonapi.PyCapsule_GetPointer
-        get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+        get.restype, get.argtypes = c_void_p, [ctypes.py_object, ctypes.c_char_p]
 
         def shown(**changes):
             capsule = torch.to_dlpack(torch.ones(4, device="ocl"))
@@ -248,10 +256,12 @@ def test_memory_of_another_context_is_refused():
                 setattr(data, name, value)
             return capsule
 
-        for changes in ({"data": buffer}, {"byte_offset": 1 << 40}, {"byte_offset": 2}, {"lanes": 2}, {"device_id": 99}):
+        wrong = [("data", buffer), ("byte_offset", 1 << 40), ("byte_offset", 2), ("lanes", 2),
+                 ("device_id", 99)]
+        for change in wrong:
             for take in (torch.from_dlpack, ocl.from_dlpack):
                 try:
-                    take(shown(**changes))
+                    take(shown(**dict([change])))
                 except Exception as error:
                     print(type(error).__name__, str(error).splitlines()[0])
         """
@@ -260,7 +270,13 @@ def test_memory_of_another_context_is_refused():
     )
     said = done.stdout.splitlines()
     assert done.returncode == 0 and len(said) == 10, done.stderr + done.stdout
-    words = ("another OpenCL context", "reaches past the buffer", "cannot begin at byte", "in one lane", "ocl:99")
+    words = (
+        "another OpenCL context",
+        "reaches past the buffer",
+        "cannot begin at byte",
+        "in one lane",
+        "ocl:99",
+    )
     for i, word in enumerate(words):
         assert word in said[2 * i] and word in said[2 * i + 1], said
 

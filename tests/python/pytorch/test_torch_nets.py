@@ -80,7 +80,10 @@ def test_five_steps(name):
     "name",
     [
         "mobilenet_v3_small",
-        *(pytest.param(name, marks=pytest.mark.slow) for name in ("resnet18", "vgg11_bn", "mobilenet_v3_large")),
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in ("resnet18", "vgg11_bn", "mobilenet_v3_large")
+        ),
     ],
 )
 def test_five_steps_by_the_statistics_of_each_batch(name):

@@ -118,7 +118,14 @@ class Timm:
         return output, torch.nn.functional.cross_entropy(output, batch[1])
 
 
-SMALL_GPT2 = {"n_layer": 2, "n_embd": 64, "n_head": 4, "vocab_size": 100, "bos_token_id": 0, "eos_token_id": 0}
+SMALL_GPT2 = {
+    "n_layer": 2,
+    "n_embd": 64,
+    "n_head": 4,
+    "vocab_size": 100,
+    "bos_token_id": 0,
+    "eos_token_id": 0,
+}
 SMALL_BERT = {"num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 4, "intermediate_size": 128}
 CASES = {
     "gpt2": Gpt2(),
