@@ -106,7 +106,8 @@ class Timm:
     def net(self):
         timm = library("timm")
         torch.manual_seed(0)
-        return net_comparisons.without_chance(timm.create_model(self.name, num_classes=10)).train()
+        net = timm.create_model(self.name, num_classes=10, drop_rate=0.0)
+        return net_comparisons.without_zeros(net_comparisons.without_chance(net)).train()
 
     def batch(self, seed):
         side = TIMM[self.name]
@@ -146,4 +147,4 @@ def test_results_and_gradients(name):
 
 @pytest.mark.parametrize("name", names)
 def test_five_steps(name):
-    net_comparisons.assert_steps_agree(CASES[name])
+    net_comparisons.assert_steps_agree(CASES[name], lr=1e-4, most_norm=1.0)
