@@ -53,8 +53,8 @@ def placed(batch, net):
 
 
 class Kinks(TorchFunctionMode):
-    """Notes on which side of its kinks every element of a rectifier lies, and which element every maximum is; or
-    has them as they were noted.
+    """Notes on which side of its kinks every element of a rectifier lies, and which element every maximum is;
+    or has them as they were noted.
 
     A gradient jumps where rounding moves an element to the other side: by a thousand times what rounding else
     changes, in some batches, for one library or the other. So each is compared with float64 on its own sides.
@@ -69,7 +69,7 @@ class Kinks(TorchFunctionMode):
         kwargs = kwargs or {}
         if function.__name__ == "max_pool2d":
             return self.pool(*args, **kwargs)
-        rectifier = rectifier_of(function, args)
+        rectifier = rectifier_of(function, kwargs)
         if not rectifier:
             return function(*args, **kwargs)
         x = args[0]
@@ -89,11 +89,11 @@ class Kinks(TorchFunctionMode):
         return x.flatten(2).gather(2, places.flatten(2)).view(places.shape)
 
 
-def rectifier_of(function, args):
+def rectifier_of(function, options):
     """Where the function's kinks are, and what it is between them; None of one that is no rectifier."""
     name = function.__name__.rstrip("_")
     if name == "hardtanh":
-        least, most = args[1:3]
+        least, most = options["min_val"], options["max_val"]
         within = (lambda x: torch.full_like(x, least), lambda x: x, lambda x: torch.full_like(x, most))
         return (least, most), within
     return {
@@ -146,7 +146,7 @@ def assert_as_near_as_theirs(case):
 
 
 def assert_steps_agree(case, lr=1e-3, most_norm=float("inf")):
-    """Losses of five steps within 1e-3 of those of PyTorch's CPU; `most_norm`: what gradients are clipped to."""
+    """Losses of five steps within 1e-3 of those of PyTorch's CPU; gradients are clipped to `most_norm`."""
     losses = []
     for net in copies(case.net())[:2]:
         optimizer = torch.optim.SGD(net.parameters(), lr, momentum=0.9)

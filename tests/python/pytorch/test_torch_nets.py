@@ -65,7 +65,7 @@ def test_results_and_gradients(name):
     net_comparisons.assert_as_near_as_theirs(Case(name))
 
 
-# Deep nets by the batch statistics of four small pictures are chaotic in steps as long as those of these: there
+# Deep nets by the batch statistics of four small pictures are chaotic in steps as long as these take: there
 # PyTorch's own float32 leaves float64's losses by some percent in five of them.
 STEADY = (
     "alexnet resnet18 vgg16 vgg11_bn squeezenet1_0 mobilenet_v3_large mobilenet_v3_small convnext_small "
@@ -75,5 +75,5 @@ STEADY = (
 
 @pytest.mark.parametrize("name", names)
 def test_five_steps(name):
-    steps = {} if name in STEADY else {"lr": 1e-4, "most_norm": 1.0}
+    steps = {} if name in STEADY else {"lr": 3e-5, "most_norm": 1.0}
     net_comparisons.assert_steps_agree(Case(name), **steps)
