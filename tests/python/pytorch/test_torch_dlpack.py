@@ -95,6 +95,25 @@ def test_uploads_and_downloads_keep_the_order(elements):
         np.testing.assert_array_equal(ours.numpy(), host.numpy() + step + 1)
 
 
+def test_work_of_one_side_waits_for_long_work_of_the_other():
+    """A sum of one row is one work item's on a CPU, beside which others are free to run."""
+    elements = 4_000_000
+    theirs = torch.zeros(elements, device="ocl")
+    ours = ocl.from_dlpack(theirs)
+    their_ones, our_ones = torch.ones(elements, device="ocl"), ocl.ones(elements)
+    for _ in range(3):
+        torch.cumsum(their_ones, 0, out=theirs)
+        assert ours[-1].item() == elements
+        ours.zero_()
+        ours.copy_(ocl.cumsum(our_ones, 0))
+        theirs[-1] += 1
+        assert theirs[-1].item() == elements + 1 == ours[-1].item()
+        torch.cumsum(their_ones, 0, out=theirs)
+        ours[-1] = 7
+        torch.ocl.synchronize()
+        assert theirs[-1].item() == 7
+
+
 def test_the_memory_lives_as_long_as_either_side_does():
     theirs = torch.full((1000,), 3.0, device="ocl")
     ours = ocl.from_dlpack(theirs)
