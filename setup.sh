@@ -151,15 +151,34 @@ install_torch() {
   TORCH_DEVICE_BACKEND_AUTOLOAD=0 "$venv_python" -c 'import torch' 2>/dev/null || pip_install --quiet torch==2.13.0
 }
 
-# The tests take PyTorch's numbers for the truth, and run model files of these.
+# The tests take PyTorch's numbers for the truth, run model files of these, and train in their loops.
 install_model_files() {
-  # Without dependencies, among them another build of PyTorch.
-  local package
-  for package in torchvision==0.28.0 timm==1.0.31 vit-pytorch==1.26.11 einops==0.8.2; do
-    "$venv_python" -m pip --disable-pip-version-check show --quiet "${package%==*}" 2>/dev/null ||
-      pip_install --quiet --no-deps "$package" ||
-      echo "WARNING: ${package%==*} could not be installed: the tests of it will be skipped." >&2
-  done
+  install_alone torchvision==0.28.0 timm==1.0.31 vit-pytorch==1.26.11 einops==0.8.2
+  install_alone transformers==5.23.0 accelerate==1.15.0 diffusers==0.42.1 lightning==2.6.6 torchmetrics==1.9.0 \
+    lightning-utilities==0.15.3 tokenizers==0.23.3 huggingface_hub==2.4.0 regex==2026.11.19 psutil==7.2.2 \
+    PyYAML==6.0.4 httpx2==2.16.2 httpcore2==2.16.2 anyio==4.16.0 click==8.5.1 idna==3.20 h11==0.16.0 \
+    truststore==0.10.5 requests==2.34.2 urllib3==2.8.0 certifi==2026.10.19.post1 charset-normalizer==3.5.2 \
+    importlib_metadata==10.2.0 zipp==4.1.2
+}
+
+# install_alone PACKAGE...: those that are missing, without what they depend on, among it another build of PyTorch.
+install_alone() {
+  local missing
+  missing=$("$venv_python" - "$@" <<'PYTHON'
+import importlib.metadata
+import sys
+
+for package in sys.argv[1:]:
+    try:
+        importlib.metadata.version(package.partition("==")[0])
+    except importlib.metadata.PackageNotFoundError:
+        print(package)
+PYTHON
+  )
+  [[ -n $missing ]] || return 0
+  mapfile -t missing <<<"$missing"
+  pip_install --quiet --no-deps "${missing[@]}" ||
+    echo "WARNING: these could not be installed: the tests of them will be skipped: ${missing[*]}" >&2
 }
 
 # install_package FOLDER MODULE SOURCE...: the package in FOLDER, unless nothing of its sources has changed.

@@ -39,6 +39,12 @@ Storage::~Storage() {
   }
 }
 
+void Storage::share() {
+  buffer();  // no upload may count on knowing the last command that uses it
+  is_shared_ = true;
+  device_.queue().await_upload(*this);
+}
+
 std::uint32_t Storage::suspect_of_new_memory(const Device& device) {
   return thread_in_doubt(device.index());
 }

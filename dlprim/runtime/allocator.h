@@ -58,6 +58,11 @@ class Storage {
   std::uint32_t suspect() const { return suspect_.load(std::memory_order_relaxed); }
   void set_suspect(std::uint32_t thread) { suspect_.store(thread, std::memory_order_relaxed); }
 
+  /** Other copies of the library use the memory too from now on (core/dlpack.h): what is enqueued here on it
+   * keeps order with what they enqueue. */
+  void share();
+  bool is_shared() const { return is_shared_.load(std::memory_order_acquire); }
+
   // For transfers (Queue), which do not go through the device's queue.
 
   /** The buffer, for a command that keeps order with the device's queue by itself. */
@@ -82,6 +87,7 @@ class Storage {
   Block* block_;
   mutable std::atomic<std::uint64_t> last_use_;
   std::atomic<bool> is_arriving_{false};
+  std::atomic<bool> is_shared_{false};
   std::atomic<std::uint32_t> version_{0};
   std::atomic<std::uint32_t> suspect_;
 };

@@ -12,6 +12,7 @@
 
 #include "dlprim/core/call_state.h"
 #include "dlprim/core/error.h"
+#include "dlprim/runtime/copies.h"
 #include "dlprim/runtime/implementation.h"
 #include "dlprim/runtime/interrupts.h"
 #include "dlprim/runtime/kernel_cache.h"
@@ -151,6 +152,7 @@ Device& Device::get(int index) {
     } catch (const cl::Error& e) {
       throw DeviceError(concat("device ocl:", index, " does not open: ", e.what(), " ", error_name(e.err())));
     }
+    copies::note_opened(*slot);
     KernelCache::global();  // whose own exit handler must run after ours
     static const int registered = std::atexit(shut_down_unless_done);
     (void)registered;
@@ -233,7 +235,7 @@ std::vector<std::pair<Device*, std::vector<KernelRecord>>> Device::stop_profilin
 }
 
 Device::Device(int index, cl::Device device, bool profiling)
-    : index_(index), device_(std::move(device)), info_(describe(device_)), context_(device_) {
+    : index_(index), device_(std::move(device)), info_(describe(device_)), context_(copies::context_of(device_)) {
   if (!info_.is_cpu) memory_queue_ = cl::CommandQueue(context_, device_);
   allocator_ = wants_direct_allocator() ? make_direct_allocator(*this) : make_caching_allocator(*this);
   programs_ = std::make_unique<ProgramTable>(*this);

@@ -130,6 +130,7 @@ void Queue::count_command() {
 }
 
 void Queue::come_after_upload(Storage& storage) {
+  if (storage.is_shared()) come_after_copies();
   if (!storage.is_arriving()) return;
   const auto found = arriving_.find(&storage);
   try {
@@ -142,12 +143,38 @@ void Queue::come_after_upload(Storage& storage) {
   storage.set_arriving(false);
 }
 
+void Queue::come_after_copies() {
+  try {
+    const std::vector<cl::Event> positions = copies::positions(device_.handle(), seen_);
+    if (positions.empty()) return;
+    // Not every implementation for CPUs lets one queue wait for another.
+    if (device_.info().shares_host_memory) {
+      cl::Event::waitForEvents(positions);
+      return;
+    }
+    queue_.enqueueBarrierWithWaitList(&positions);
+    count_command();
+  } catch (const cl::Error& e) {
+    rethrow(e, "commands of another library on shared memory", device_);
+  }
+}
+
+cl_event Queue::position(std::uint64_t& seen) {
+  const std::lock_guard lock(handle_);
+  const std::uint64_t now = commands_;
+  cl_event event = nullptr;
+  if (now == seen || clEnqueueMarkerWithWaitList(queue_(), 0, nullptr, &event) != CL_SUCCESS) return nullptr;
+  seen = now;
+  clFlush(queue_());
+  return event;
+}
+
 void Queue::come_after_all_uploads() {
   while (!arriving_.empty()) come_after_upload(*arriving_.begin()->first);
 }
 
 void Queue::await_upload(Storage& storage) {
-  if (!storage.is_arriving()) return;
+  if (!storage.is_arriving() && !storage.is_shared()) return;
   DeviceLock lock(mutex_);
   come_after_upload(storage);
 }
@@ -156,6 +183,9 @@ void Queue::note_arriving(Storage& storage, const cl::Event& done) {
   DeviceLock lock(mutex_);
   arriving_[&storage] = done;
   storage.set_arriving(true);
+  if (!storage.is_shared()) return;
+  come_after_upload(storage);  // for the others see this queue alone
+  count_command();
 }
 
 void Queue::leave_checkpoint() {
@@ -179,6 +209,7 @@ std::vector<cl::Event> Queue::passing(std::uint64_t command) {
 
 std::vector<cl::Event> Queue::users_of(const Storage& storage) {
   DeviceLock lock(mutex_);
+  if (storage.is_shared()) come_after_copies();
   return passing(storage.is_untouched() ? storage.last_use() : commands_.load());
 }
 
@@ -483,6 +514,7 @@ void Queue::reopen(bool profiling) {
   drain();
   checkpoints_.clear();
   passed_ = commands_.load();
+  const std::lock_guard lock(handle_);
   queue_ = cl::CommandQueue(device_.context(), device_.handle(), properties(profiling));
   profiling_ = profiling;
 }

@@ -12,6 +12,7 @@
 
 #include "dlprim/core/call_state.h"
 #include "dlprim/core/tensor.h"
+#include "dlprim/runtime/copies.h"
 #include "dlprim/runtime/error_word.h"
 #include "dlprim/runtime/lifetime.h"
 #include "dlprim/runtime/mark.h"
@@ -134,13 +135,16 @@ class Queue {
     count_command();
   }
 
-  /** Makes what is enqueued from now on come after an upload to that memory that is under way. Kernels do so
-   * for their arguments; for memory that they reach through another's buffer it is the caller's to do. */
+  /** Makes what is enqueued from now on come after an upload to that memory that is under way, and if other
+   * copies of the library share it after their commands. Kernels do so for their arguments; for memory that
+   * they reach through another's buffer it is the caller's to do. */
   void await_upload(Storage& storage);
   /** The number of commands enqueued so far. */
   std::uint64_t commands() const { return commands_; }
   /** Whether the commands up to that number are known to be over. */
   bool has_passed(std::uint64_t command) const { return command <= passed_; }
+  /** What copies::Copy::position gives of this queue. It takes no DeviceLock: whoever asks holds one. */
+  cl_event position(std::uint64_t& seen);
   /** Bytes from which on an upload does not take its turn among the commands. */
   static constexpr std::size_t least_transfer_beside = 64 << 10;
   /** Slots of staging memory that transfers have needed so far. */
@@ -204,6 +208,7 @@ class Queue {
 
   // Order with transfers. The caller of the first four holds mutex_.
   void come_after_upload(Storage& storage);
+  void come_after_copies();
   void come_after_all_uploads();
   void leave_checkpoint();
   std::vector<cl::Event> passing(std::uint64_t command);
@@ -242,11 +247,13 @@ class Queue {
   Device& device_;
   cl::CommandQueue queue_;
   Transfers transfers_;
+  std::mutex handle_;   // of replacing queue_; taken under the others
   std::mutex waiting_;  // of the thread that waits for the device; never taken with the other
   std::mutex mutex_;    // of everything below, and of kernels' arguments until they are enqueued
   std::deque<Upload> uploads_;
   std::unordered_map<Storage*, cl::Event> arriving_;  // that no command here comes after yet
   std::deque<Checkpoint> checkpoints_;
+  copies::Seen seen_{};
   ErrorWords error_words_;
   Profiler profiler_;
   bool profiling_;

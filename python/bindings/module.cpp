@@ -1,9 +1,11 @@
 #include "casters.h"
 #include "dispatch.h"
 #include "models/models.h"
+#include "python/exchange.h"
 
 PYBIND11_MODULE(_C, m) {
   m.doc() = "TapeCL's C++ library, as the package ocl uses it.";
+  dlprim::python::meet();
   guard_end_of_interpreter();
   bind_errors(m);
   bind_device(m);

@@ -4,6 +4,7 @@
 #include "dlprim/ops/pointwise/pointwise_result.h"
 
 #include "casters.h"
+#include "python/exchange.h"
 
 using ocl::DType;
 using ocl::Operand;
@@ -153,6 +154,39 @@ void bind_python_protocols(py::class_<Tensor>& tensor) {
       });
 }
 
+/** The device's own memory for those who ask for it, a copy on the host for all others. */
+py::object to_dlpack(const Tensor& tensor, const py::kwargs& how) {
+  const auto given = [&](const char* name) {
+    return how.contains(name) ? py::object(how[name]) : py::object(py::none());
+  };
+  const py::object device = given("dl_device");
+  if (device.is_none() || !py::make_tuple(dlprim::dlpack::device_type_opencl, tensor.data().device().index())
+                               .equal(py::tuple(device)))
+    return to_numpy(tensor).attr("__dlpack__")(**how);
+  if (tensor.requires_grad())
+    throw py::buffer_error("a tensor that requires gradients is not shared; use .detach()");
+  const py::object copy = given("copy");
+  const bool copies = !copy.is_none() && copy.cast<bool>();
+  const Tensor shown = copies ? ocl::clone(tensor) : tensor;
+  return dlprim::python::capsule_of(dlprim::dlpack::elements_of(shown.data()), given("max_version"));
+}
+
+bool lies_in_opencl(const py::object& object) {
+  if (!py::hasattr(object, "__dlpack_device__")) return dlprim::python::shows_opencl(object);
+  const py::tuple device = object.attr("__dlpack_device__")();
+  return device[0].cast<int>() == dlprim::dlpack::device_type_opencl;
+}
+
+Tensor from_dlpack(const py::object& object, const std::optional<ocl::Device>& device) {
+  if (!lies_in_opencl(object))
+    return tensor_of(py::module_::import("numpy").attr("from_dlpack")(object), std::nullopt, device);
+  const bool is_capsule = !py::hasattr(object, "__dlpack__");
+  const py::object capsule =
+      is_capsule ? object : object.attr("__dlpack__")(py::arg("max_version") = py::make_tuple(1, 0));
+  const Tensor shared(dlprim::dlpack::tensor_of(dlprim::python::take_from(capsule)));
+  return device ? shared.to(*device) : shared;
+}
+
 void bind_exchange(py::module_& m, py::class_<Tensor>& tensor) {
   tensor.def("item", &item, "The one element as a Python number. Waits.")
       .def(
@@ -174,17 +208,13 @@ void bind_exchange(py::module_& m, py::class_<Tensor>& tensor) {
           },
           py::arg("dtype") = py::none(), py::arg("copy") = py::none())
       .def(
-          "__dlpack__",
-          [](const Tensor& t, const py::kwargs& how) { return to_numpy(t).attr("__dlpack__")(**how); },
-          "A capsule over a copy on the host. Waits.")
+          "__dlpack__", &to_dlpack,
+          "A capsule over a copy on the host, for which it waits; with dl_device=(4, N), DLPack's number for "
+          "OpenCL and that of the tensor's device, over the tensor's own memory, a cl_mem.")
       .def("__dlpack_device__", [](const Tensor&) { return py::make_tuple(1, 0); });
-  m.def(
-      "from_dlpack",
-      [](const py::object& object, const std::optional<ocl::Device>& device) {
-        return tensor_of(py::module_::import("numpy").attr("from_dlpack")(object), std::nullopt, device);
-      },
-      py::arg("ext_tensor"), py::arg("device") = py::none(),
-      "Copies what another library shows through __dlpack__, in host memory, to a device.");
+  m.def("from_dlpack", &from_dlpack, py::arg("ext_tensor"), py::arg("device") = py::none(),
+        "What another library shows through __dlpack__: copied to a device from host memory; from memory of "
+        "OpenCL's, as PyTorch's tensors on ocl devices are, the same memory.");
 }
 
 void bind_print_options(py::module_& m) {

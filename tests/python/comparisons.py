@@ -1,4 +1,5 @@
-"""What tests compare with where it is there. Where it is not, the end of a run says so: "NOT COMPARED: …"."""
+"""What tests compare with where it is there. Where it is not, the end of a run says so: "NOT COMPARED: …", or
+"NOT TESTED: …" of what needs another library."""
 
 import warnings
 
@@ -17,7 +18,7 @@ def not_compared(what, missing):
 def lines_of_skips(reports):
     """A line for each of those reasons among the reports of skipped tests."""
     reasons = [report.longrepr[2].removeprefix("Skipped: ") for report in reports]
-    marked = [reason for reason in reasons if reason.startswith(_MARK)]
+    marked = [reason for reason in reasons if reason.startswith((_MARK, "NOT TESTED: "))]
     return [f"{reason} ({marked.count(reason)} skipped)" for reason in dict.fromkeys(marked)]
 
 

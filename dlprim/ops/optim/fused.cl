@@ -1,5 +1,5 @@
 // Optimizer steps over many parameters at once; the formulas are torch.optim's, in its order of operations.
-// Macros: REAL (of the parameters); MOMENTUM (sgd, rmsprop), NESTEROV (sgd), AMSGRAD (adam), CENTERED (rmsprop): 1 where the
+// Macros: REAL (of the parameters); MOMENTUM (sgd, rmsprop), NESTEROV (sgd), AMSGRAD, STEP_ON_DEVICE (adam), CENTERED (rmsprop): 1 where the
 // optimizer has it, with the state that it needs; ONLY_name_step: the kernel wanted. Each update is a loop over one chunk
 // that the compiler vectorises on a CPU.
 #include "core/common.cl"
@@ -86,7 +86,19 @@ UPDATE(adam, average, square, top) {
     p[i] = value - step_size * (first / (sqrt(largest) / root_correction + eps));
   }
 }
+#if STEP_ON_DEVICE
+// Coefficients 7 to 9 are the learning rate and the logarithms of the betas: 1 - beta^step keeps its digits so.
+__kernel void adam_step(PACK_ARGS, const Coefficients given) {
+  BIND_CHUNK;
+  Coefficients c = given;
+  const REAL step = CHUNK_NUMBER(4 + AMSGRAD);
+  c.of[7] = given.of[7] / -expm1(step * given.of[8]);
+  c.of[8] = sqrt(-expm1(step * given.of[9]));
+  adam_update(CHUNK_TENSOR(0), CHUNK_TENSOR(1), CHUNK_TENSOR(2), CHUNK_TENSOR(3), CHUNK_TENSOR(4), count, c);
+}
+#else
 STEP(adam)
+#endif
 #endif
 
 #ifdef ONLY_nadam_step

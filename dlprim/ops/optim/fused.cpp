@@ -1,6 +1,7 @@
 #include "dlprim/ops/optim/fused.h"
 
 #include "dlprim/core/call.h"
+#include "dlprim/core/checked.h"
 #include "dlprim/core/memory_format.h"
 #include "dlprim/core/real.h"
 #include "dlprim/ops/optim/optim_shared.h"
@@ -27,6 +28,10 @@ PackRows rows_of(const Queue& queue, const char* op, const std::vector<Optimized
       require_beside(op, "the state", t, p.parameter);
       row.push_back(&t);
     }
+    require(p.step.defined() == first.step.defined(), op, ": expected a step for all parameters or for none");
+    if (!p.step.defined()) continue;
+    require_elements(op, "the step", p.step, 1, DType::float32);
+    row.push_back(&p.step);
   }
   return rows;
 }

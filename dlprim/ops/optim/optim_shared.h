@@ -4,9 +4,10 @@
 
 BEGIN_SHARED
 
-// How a kernel reaches the tensors of many parameters: tensors of one parameter (itself, its gradient and up
-// to three states), buffers of one launch, and where a place's buffer number begins above its first element.
-enum { PACK_TENSORS = 5, PACK_BUFFERS = 16, BUFFER_NUMBER_SHIFT = 56 };
+// How a kernel reaches the tensors of many parameters: tensors of one parameter (itself, its gradient, up to
+// three states and the number of its step), buffers of one launch, and where a place's buffer number begins
+// above its first element.
+enum { PACK_TENSORS = 6, PACK_BUFFERS = 16, BUFFER_NUMBER_SHIFT = 56 };
 // A row of the table, in ulongs: the places of those tensors, and the number of elements.
 // Behind the rows, two for each parameter: its first chunk, and how many it has.
 enum { PACK_ROW = PACK_TENSORS + 1 };

@@ -25,6 +25,10 @@
 // First element of the chunk in its parameter's tensor number k.
 #define CHUNK_TENSOR(k) (CHOOSE(BUFFER_NUMBER(chunk[k])) + (chunk[k] & ((1UL << BUFFER_NUMBER_SHIFT) - 1)))
 
+// The one number of float32 that place k names.
+#define CHUNK_NUMBER(k) \
+  (((const __global float *)CHOOSE(BUFFER_NUMBER(chunk[k])))[chunk[k] & ((1UL << BUFFER_NUMBER_SHIFT) - 1)])
+
 #if SHAPE_CPU
 #define FOR_EACH_ELEMENT(i) for (int i = 0; i < count; ++i)
 #else

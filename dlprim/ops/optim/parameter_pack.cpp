@@ -77,7 +77,10 @@ void append_chunks(std::vector<std::uint64_t>& rows, const Batch& batch,
                    const std::vector<const Tensor*>& tensors, std::int64_t chunk) {
   const std::int64_t numel = tensors.front()->numel();
   for (std::int64_t start = 0; start < numel; start += chunk) {
-    for (const Tensor* t : tensors) rows.push_back(place_in(batch, *t) + static_cast<std::uint64_t>(start));
+    for (const Tensor* t : tensors) {
+      const std::int64_t first = t->numel() == numel ? start : 0;
+      rows.push_back(place_in(batch, *t) + static_cast<std::uint64_t>(first));
+    }
     rows.resize(rows.size() + PACK_TENSORS - tensors.size());
     rows.push_back(static_cast<std::uint64_t>(std::min(chunk, numel - start)));
   }

@@ -15,7 +15,8 @@ namespace dlprim {
 struct OptimizedParameter {
   Tensor parameter, gradient;
   std::vector<Tensor> state;  // in the order that the optimizer's step documents
-  FIELDS(parameter, gradient, state)
+  Tensor step = {};           // one number of float32, which the kernel reads; or undefined
+  FIELDS(parameter, gradient, state, step)
 };
 
 /**
@@ -36,7 +37,8 @@ class ParameterPack {
     std::vector<Tensor> buffers;
   };
 
-  /** The launches that reach all `tensors` (per parameter: the tensors of its row). */
+  /** The launches that reach all `tensors` (per parameter: the tensors of its row, as many elements each; one
+   * of another number is the same for all chunks). */
   std::vector<Launch> prepare(Queue& queue, const std::vector<std::vector<const Tensor*>>& tensors);
   const Tensor& table() const { return table_; }
   /** Of a table that is prepared: where it says, per parameter, its first chunk and how many it has. */

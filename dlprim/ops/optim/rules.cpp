@@ -66,7 +66,7 @@ StateRows adam_tensors(const NamedValues& o) {
 FusedUpdate adam(const NamedValues& o, Numbers& numbers, bool) {
   Moments m(o, numbers, o.flag("decoupled_weight_decay"));
   FusedUpdate update = m.update("adam_step", {m.lr / m.correction1, std::sqrt(m.correction2)});
-  update.defines.set("AMSGRAD", o.flag("amsgrad") ? 1 : 0);
+  update.defines.set("AMSGRAD", o.flag("amsgrad") ? 1 : 0).set("STEP_ON_DEVICE", 0);
   return update;
 }
 
@@ -218,6 +218,14 @@ const OptimizerRule& optimizer_rule(const std::string& name) {
   for (const OptimizerRule& rule : optimizer_rules())
     if (rule.name == name) return rule;
   throw ValueError(concat("there is no optimizer '", name, "'"));
+}
+
+FusedUpdate adam_by_steps_on_device(const NamedValues& options) {
+  Numbers unknown{0};
+  Moments m(options, unknown, options.flag("decoupled_weight_decay"));
+  FusedUpdate update = m.update("adam_step", {m.lr, std::log(m.beta1), std::log(m.beta2)});
+  update.defines.set("AMSGRAD", options.flag("amsgrad") ? 1 : 0).set("STEP_ON_DEVICE", 1);
+  return update;
 }
 
 }  // namespace dlprim

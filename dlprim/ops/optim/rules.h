@@ -50,4 +50,8 @@ const std::vector<OptimizerRule>& optimizer_rules();
 /** Throws ValueError for an unknown name. */
 const OptimizerRule& optimizer_rule(const std::string& name);
 
+/** The update of Adam and AdamW (of `options`) for parameters that keep the number of their step on the
+ * device (OptimizedParameter::step, that of this step): from 1 on, each its own. */
+FusedUpdate adam_by_steps_on_device(const NamedValues& options);
+
 }  // namespace dlprim

@@ -57,28 +57,42 @@ Tensor as_dtype(Queue& queue, const Tensor& t, DType dtype) {
 struct Arguments {
   std::vector<Tensor> inputs, outputs;
   std::vector<Scalar> numbers, parameters;
+
+  bool are_contiguous() const {
+    const auto is_contiguous = [](const Tensor& t) { return t.is_contiguous(); };
+    return std::all_of(inputs.begin(), inputs.end(), is_contiguous) &&
+           std::all_of(outputs.begin(), outputs.end(), is_contiguous);
+  }
+};
+
+/** How the tensors are walked, and which of the program's slots each has. */
+struct Walk {
+  Layout layout;
+  std::vector<std::size_t> slots;
+
+  Walk(const Arguments& arguments, const Dims& shape, std::size_t input_slots) {
+    std::vector<Dims> strides;
+    for (const std::vector<Tensor>* tensors : {&arguments.inputs, &arguments.outputs})
+      for (std::size_t k = 0; k < tensors->size(); ++k) {
+        strides.push_back((*tensors)[k].strides);
+        slots.push_back((tensors == &arguments.outputs ? input_slots : 0) + k);
+      }
+    layout = elementwise_layout(shape, strides);
+  }
 };
 
 void launch(Queue& queue, const PointwiseVariant& variant, const Dims& shape, const Arguments& arguments) {
   const PointwiseProgram& program = *variant.expression.program;
   const PointwiseSlots& slots = program.slots();
-  std::vector<Dims> strides;
-  std::vector<std::size_t> places;
-  const auto add = [&](const std::vector<Tensor>& tensors, std::size_t first_slot) {
-    for (std::size_t k = 0; k < tensors.size(); ++k) {
-      if (tensors[k].dtype == DType::float64)
-        require_floating(DType::float64, queue.device(), program.name().c_str());
-      strides.push_back(tensors[k].strides);
-      places.push_back(first_slot + k);
-    }
-  };
-  add(arguments.inputs, 0);
-  add(arguments.outputs, slots.inputs);
-  const Layout layout = elementwise_layout(shape, strides);
-  const bool flat = layout.is_flat();
+  for (const std::vector<Tensor>* tensors : {&arguments.inputs, &arguments.outputs})
+    for (const Tensor& t : *tensors)
+      if (t.dtype == DType::float64) require_floating(DType::float64, queue.device(), program.name().c_str());
+  std::optional<Walk> walk;  // of most calls there is nothing to be said
+  if (!arguments.are_contiguous()) walk.emplace(arguments, shape, slots.inputs);
+  const bool flat = !walk || walk->layout.is_flat();
   // The last item of a kernel whose items take several elements counts beyond the last one.
   const bool wide_index =
-      !layout.fits_32_bits() || product(shape) > max_kernel_int - flat_per_item * MAX_GROUP;
+      (walk && !walk->layout.fits_32_bits()) || product(shape) > max_kernel_int - flat_per_item * MAX_GROUP;
   const DeviceInfo& device = queue.device().info();
   Kernel& kernel =
       program.handle(variant.dtype, wide_index, flat).get(queue.device().index(), [&]() -> Kernel& {
@@ -115,7 +129,7 @@ void launch(Queue& queue, const PointwiseVariant& variant, const Dims& shape, co
       using Index = decltype(index);
       set(static_cast<Index>(numel));
       set(static_cast<Index>(chunks.size));
-      if (!flat) set(packed_layout<Index>(layout, places, slots.inputs + slots.outputs));
+      if (!flat) set(packed_layout<Index>(walk->layout, walk->slots, slots.inputs + slots.outputs));
     };
     set_tensors(arguments.inputs, slots.inputs);
     set_tensors(arguments.outputs, slots.outputs);

@@ -6,9 +6,11 @@
 
 #include "aten/fallback.h"
 #include "aten/packs.h"
+#include "dlpack.h"
 #include "dlprim/runtime/allocator.h"
 #include "dlprim/runtime/lifetime.h"
 #include "dlprim/runtime/pinned_memory.h"
+#include "python/exchange.h"
 #include "runtime/devices.h"
 #include "runtime/generator.h"
 #include "tensors.h"
@@ -58,6 +60,7 @@ std::pair<std::size_t, std::size_t> memory_info(int index) {
 }
 
 PYBIND11_MODULE(_C, m) {
+  dlprim::python::meet();
   m.def("device_count", [] { return int{device_count()}; });
   m.def("current_device", [] { return int{current_device()}; });
   m.def("set_device", [](int index) { set_device(static_cast<c10::DeviceIndex>(index)); });
@@ -78,6 +81,12 @@ PYBIND11_MODULE(_C, m) {
       },
       py::call_guard<py::gil_scoped_release>());
   m.def("fallbacks", &fallbacks);
+  m.def("to_dlpack", [](const at::Tensor& tensor, const py::object& max_version) {
+    return dlprim::python::capsule_of(elements_of(tensor), max_version);
+  });
+  m.def("from_dlpack",
+        [](const py::object& capsule) { return tensor_over(dlprim::python::take_from(capsule)); });
+  m.def("shows_opencl", &dlprim::python::shows_opencl);
   m.def("empty_cache", &empty_cache);
   m.def("memory_stats", &memory_stats);
   m.def("memory_info", &memory_info);

@@ -1,6 +1,7 @@
 #include "tensors.h"
 
-#include <ATen/ops/empty_strided.h>
+#include <ATen/EmptyTensor.h>
+#include <c10/core/DeviceGuard.h>
 
 #include "runtime/allocator.h"
 #include "runtime/devices.h"
@@ -74,7 +75,7 @@ dlprim::Tensor elements_of(const at::Tensor& tensor, dlprim::DType dtype) {
   TORCH_CHECK(
       memory,
       "a tensor of an ocl device lies in memory that is not of ocl's allocator (ocl devices take none "
-      "from DLPack or from pointers)");
+      "from pointers)");
   dlprim::Tensor result;
   result.storage = *memory;
   result.dtype = dtype;
@@ -109,11 +110,11 @@ dlprim::Tensor bits_of(const at::Tensor& tensor) {
 
 at::Tensor empty(const dlprim::Device& device, const dlprim::Dims& shape, const dlprim::Dims& strides,
                  dlprim::DType dtype) {
-  return at::empty_strided(
-      sizes_of(shape), sizes_of(strides),
-      at::TensorOptions()
-          .dtype(type_of(dtype))
-          .device(c10::Device(c10::kPrivateUse1, static_cast<c10::DeviceIndex>(device.index()))));
+  // Not by at::empty_strided, whose way through PyTorch's dispatcher takes as long as a launch.
+  const c10::DeviceGuard on(c10::Device(c10::kPrivateUse1, static_cast<c10::DeviceIndex>(device.index())));
+  return at::detail::empty_strided_generic(
+      sizes_of(shape), sizes_of(strides), c10::GetAllocator(c10::kPrivateUse1),
+      c10::DispatchKeySet(c10::DispatchKey::PrivateUse1), type_of(dtype));
 }
 
 dlprim::Scalar scalar_of(const c10::Scalar& value) {

@@ -157,6 +157,43 @@ def test_fused_steps(make):
         torch.testing.assert_close(a.detach().cpu(), e.detach(), rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("kind", [torch.optim.Adam, torch.optim.AdamW])
+@pytest.mark.parametrize("amsgrad", [False, True])
+def test_fused_steps_of_parameters_that_have_taken_others(kind, amsgrad):
+    """Each parameter's own step: those without a gradient wait; betas up to where 1 - beta has few digits."""
+    tensors = [torch.randn(n) for n in (5, 1, 70000, 3)]
+    ours = [torch.nn.Parameter(t.to("ocl")) for t in tensors]
+    theirs = [torch.nn.Parameter(t.double()) for t in tensors]
+    for parameters in (ours, theirs):
+        options = {"betas": (0.9, 0.99999), "weight_decay": 0.1, "amsgrad": amsgrad}
+        optimizer = kind(parameters, 0.1, fused=True, **options)
+        for step in range(6):
+            for i, p in enumerate(parameters):
+                p.grad = None if step % (i + 1) else torch.cos(p.detach() * (step + 1))
+            optimizer.step()
+    for a, e in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(a.detach().cpu(), e.detach().float(), rtol=2e-5, atol=2e-5)
+
+
+def test_fused_steps_wait_for_nothing():
+    x = torch.randn(1500, 1500, device="ocl")
+    parameter = torch.nn.Parameter(torch.ones(5, device="ocl"))
+    optimizers = [
+        torch.optim.Adam([parameter], fused=True),
+        torch.optim.AdamW([parameter], fused=True, amsgrad=True),
+        torch.optim.SGD([parameter], 0.1, momentum=0.9, fused=True),
+    ]
+    parameter.grad = torch.ones_like(parameter)
+    for optimizer in optimizers:
+        optimizer.step()  # the first makes its states
+        torch.ocl.synchronize()
+        for _ in range(4):
+            x @ x
+        optimizer.step()
+        assert not torch.ocl.current_stream().query()
+    torch.ocl.synchronize()
+
+
 def test_fallbacks_are_counted(monkeypatch):
     monkeypatch.setenv("TORCH_OCL_FALLBACK", "silent")
     name = "aten::special_airy_ai.out"

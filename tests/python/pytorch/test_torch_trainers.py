@@ -3,6 +3,10 @@
 import pytest
 
 torch = pytest.importorskip("torch")
+from comparisons import find_torchvision, load_torchvision  # noqa: E402
+
+if find_torchvision():
+    load_torchvision()  # before transformers, which reads it
 
 
 class Rows(torch.utils.data.Dataset):

@@ -36,7 +36,8 @@ void unscale(at::TensorList gradients, const std::optional<at::Tensor>& scale) {
 /** Parameters with the tensors of each, which lie as it does: others lend a copy. */
 class Parameters {
  public:
-  Parameters(at::TensorList parameters, at::TensorList gradients, const std::vector<at::TensorList>& states) {
+  Parameters(at::TensorList parameters, at::TensorList gradients, const std::vector<at::TensorList>& states,
+             at::TensorList steps = {}) {
     for (std::size_t i = 0; i < parameters.size(); ++i) {
       const dlprim::Tensor parameter = raw(parameters[i]);
       const auto alike = [&](const at::Tensor& t, bool is_written) {
@@ -49,15 +50,10 @@ class Parameters {
       dlprim::OptimizedParameter& row = rows_.emplace_back();
       row = {parameter, alike(gradients[i], false), {}};
       for (const at::TensorList& state : states) row.state.push_back(alike(state[i], true));
+      if (!steps.empty()) row.step = raw(steps[i].to(parameters[i].device(), c10::kFloat));
     }
   }
   const std::vector<dlprim::OptimizedParameter>& all() const { return rows_; }
-  /** Those at some places. */
-  std::vector<dlprim::OptimizedParameter> at_places(const std::vector<std::size_t>& places) const {
-    std::vector<dlprim::OptimizedParameter> chosen;
-    for (const std::size_t place : places) chosen.push_back(rows_[place]);
-    return chosen;
-  }
   void give_back() const {
     for (const auto& [owner, copy] : lent_) owner.copy_(copy);
   }
@@ -67,22 +63,13 @@ class Parameters {
   std::vector<std::pair<at::Tensor, at::Tensor>> lent_;
 };
 
-/** Places of parameters by the number of their step, which PyTorch keeps on the device. */
-std::map<double, std::vector<std::size_t>> by_step(at::TensorList steps) {
-  std::vector<at::Tensor> flat;
-  for (const at::Tensor& step : steps) flat.push_back(step.reshape({1}));
-  const at::Tensor numbers = at::cat(flat).to(c10::kCPU, c10::kDouble);
-  std::map<double, std::vector<std::size_t>> places;
-  for (std::size_t i = 0; i < steps.size(); ++i) places[numbers.const_data_ptr<double>()[i]].push_back(i);
-  return places;
-}
-
 void step_of(at::TensorList self, const std::vector<dlprim::OptimizedParameter>& parameters,
              const dlprim::FusedUpdate& update) {
   std::vector<std::vector<const dlprim::Tensor*>> tensors;
   for (const dlprim::OptimizedParameter& p : parameters) {
     tensors.push_back({&p.parameter, &p.gradient});
     for (const dlprim::Tensor& state : p.state) tensors.back().push_back(&state);
+    if (p.step.defined()) tensors.back().push_back(&p.step);
   }
   with_pack(tensors, [&](dlprim::ParameterPack& pack) {
     dlprim::fused_step(device_under(self.front()).queue(), pack, parameters, update);
@@ -106,11 +93,9 @@ void adam(const char* rule_name, at::TensorList self, at::TensorList grads, at::
   options.set("maximize", maximize);
   std::vector<at::TensorList> states{exp_avgs, exp_avg_sqs};
   if (amsgrad) states.push_back(max_exp_avg_sqs);
-  const Parameters parameters(self, grads, states);
-  for (const auto& [step, places] : by_step(steps)) {
-    std::vector<double> numbers{step - 1};  // PyTorch has counted this one
-    step_of(self, parameters.at_places(places), rule.update(options, numbers, false));
-  }
+  // PyTorch has counted this step, on the device, where it is read: nothing waits.
+  const Parameters parameters(self, grads, states, steps);
+  step_of(self, parameters.all(), dlprim::adam_by_steps_on_device(options));
   parameters.give_back();
 }
 

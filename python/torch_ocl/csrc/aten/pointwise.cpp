@@ -87,7 +87,8 @@ void compute(const dlprim::PointwiseOp& row, const dlprim::PointwiseResult& made
              std::vector<dlprim::PointwiseOperand> inputs, const std::vector<dlprim::Scalar>& parameters,
              const at::Tensor& result) {
   for (dlprim::PointwiseOperand& input : inputs)
-    if (auto* tensor = std::get_if<dlprim::Tensor>(&input)) *tensor = tensor->expanded(made.shape);
+    if (auto* tensor = std::get_if<dlprim::Tensor>(&input); tensor && tensor->shape != made.shape)
+      *tensor = tensor->expanded(made.shape);
   dlprim::pointwise(device_under(result).queue(), dlprim::forward_expression(row), made.compute, inputs,
                     parameters, {raw(result)});
 }
@@ -120,6 +121,7 @@ at::Tensor compute_row(const dlprim::PointwiseOp& row, const std::vector<c10::IV
     if (argument.isTensor() && argument.toTensor().is_privateuseone()) device = argument.toTensor().device();
   TORCH_CHECK(device, row.name, ": no input lies on an ocl device");
   std::vector<dlprim::PointwiseOperand> inputs;
+  inputs.reserve(arguments.size());
   for (const c10::IValue& argument : arguments) inputs.push_back(operand_of(argument, *device));
   const std::vector<dlprim::Scalar> parameters = as_numbers_of(row, inputs, given);
   const dlprim::PointwiseResult made = dlprim::pointwise_result(row, inputs, parameters);
@@ -165,6 +167,7 @@ class Kernel final : public c10::OperatorKernel {
     if (!are_for_kernels(torch::jit::last(*stack, count))) return on_the_cpu(op, stack);
     const auto argument = [&](std::size_t i) -> const c10::IValue& { return (*stack)[base + i]; };
     std::vector<c10::IValue> inputs;
+    inputs.reserve(form_.inputs.size());
     for (const std::size_t i : form_.inputs) inputs.push_back(argument(i));
     at::Tensor result =
         compute_row(*form_.row, inputs, parameters_of(*form_.row, form_.parameters, argument), form_.result,

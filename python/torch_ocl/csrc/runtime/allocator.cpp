@@ -20,9 +20,9 @@ void release(void* memory) {
 struct Allocator final : c10::DeviceAllocator {
   c10::DataPtr allocate(std::size_t bytes) override {
     const c10::Device device(c10::kPrivateUse1, current_device());
-    auto* memory = new Memory(
-        with_memory_errors_of_torch([&] { return device_of(device.index()).allocator().allocate(bytes); }));
-    return {memory, memory, &release, device};
+    return pointer_to(
+        with_memory_errors_of_torch([&] { return device_of(device.index()).allocator().allocate(bytes); }),
+        device);
   }
   c10::DeleterFnPtr raw_deleter() const override { return &release; }
   void copy_data(void* destination, const void* source, std::size_t bytes) const override {
@@ -72,6 +72,11 @@ Allocator allocator;
 REGISTER_ALLOCATOR(c10::DeviceType::PrivateUse1, &allocator)
 
 }  // namespace
+
+c10::DataPtr pointer_to(Memory memory, c10::Device device) {
+  auto* place = new Memory(std::move(memory));
+  return {place, place, &release, device};
+}
 
 const Memory* memory_behind(const c10::DataPtr& pointer) {
   return pointer.get_deleter() == &release ? static_cast<const Memory*>(pointer.get_context()) : nullptr;

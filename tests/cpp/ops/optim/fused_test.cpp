@@ -110,6 +110,16 @@ struct AdamKin {
   double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0;
   bool decoupled = false, amsgrad = false, maximize = false;
 };
+Options options_of(const AdamKin& o) {
+  Options options = defaults_of(optimizer_rule(o.decoupled ? "AdamW" : "Adam").options);
+  options.set("lr", o.lr);
+  options.set("betas", betas(o.beta1, o.beta2));
+  options.set("eps", o.eps);
+  options.set("weight_decay", o.weight_decay);
+  options.set("amsgrad", o.amsgrad);
+  options.set("maximize", o.maximize);
+  return options;
+}
 void check_adam(const AdamKin& o, const std::vector<std::int64_t>& sizes) {
   const auto update = [&](Element& e, double g, int step) {
     if (o.maximize) g = -g;
@@ -124,14 +134,16 @@ void check_adam(const AdamKin& o, const std::vector<std::int64_t>& sizes) {
     const double denominator = std::sqrt(o.amsgrad ? e.state[2] : e.state[1]) / std::sqrt(c2) + o.eps;
     e.p -= o.lr / c1 * e.state[0] / denominator;
   };
-  check_rule(o.decoupled ? "AdamW" : "Adam",
-             {{"lr", o.lr},
-              {"betas", betas(o.beta1, o.beta2)},
-              {"eps", o.eps},
-              {"weight_decay", o.weight_decay},
-              {"amsgrad", o.amsgrad},
-              {"maximize", o.maximize}},
-             o.amsgrad ? 3 : 2, update, sizes);
+  const std::size_t states = o.amsgrad ? 3 : 2;
+  const Options options = options_of(o);
+  check_rule(o.decoupled ? "AdamW" : "Adam", options, states, update, sizes);
+  check(
+      states, update,
+      [&](Queue& q, ParameterPack& pack, std::vector<OptimizedParameter> p, int step) {
+        for (OptimizedParameter& one : p) one.step = upload(std::vector<float>{static_cast<float>(step)}, {});
+        fused_step(q, pack, p, adam_by_steps_on_device(options));
+      },
+      sizes);
 }
 
 struct Rmsprop {
