@@ -16,4 +16,22 @@ typedef struct {
   cl_long outer, inner, query, key, inner_size;
 } MaskStrides;
 
+// Elements from one to the next of an operand [batch, rows, columns].
+typedef struct {
+  cl_long item, row, column;
+} OperandStrides;
+
+// Of kernels that keep their scores; results are contiguous.
+typedef struct {
+  OperandStrides query, key, value;
+  MaskStrides mask;
+  cl_long seed, offset, threshold;  // of dropout (random.h); threshold 0: none
+  cl_int queries, keys, columns, value_columns;
+  cl_int is_causal, blocks;  // work groups of an item of the batch
+  cl_long has_vectors;       // operands may be read in aligned vectors of four
+} FlashExtents;
+
+// Queries and keys of a block of the portable kernels, their work items, and columns whose results an item has four of.
+enum { FLASH_TILE = 64, FLASH_ITEMS = 256, FLASH_COLUMNS = 64 };
+
 END_SHARED
