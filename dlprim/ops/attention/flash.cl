@@ -6,7 +6,13 @@
 #include "ops/random/philox.cl"
 #include "ops/random/random_shared.h"
 
+// So that private arrays are registers. Compilers for CPUs, which have few, would take minutes.
+#if defined(__x86_64__) || defined(__aarch64__)
+#define UNROLL _Pragma("unroll 1")
+#else
 #define UNROLL _Pragma("unroll")
+#endif
+#define DO_NOT_UNROLL _Pragma("unroll 1")
 #define OPTIONAL(name) (name##_buffer ? name##_buffer + name##_start : 0)
 
 // `keep`: 0 hides a key; `bias`: added to the scores. At most one is given. scale: of scores; kept_scale: of what dropout

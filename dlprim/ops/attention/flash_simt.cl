@@ -2,6 +2,7 @@
 // item (y, x) of 16 x 16 the scores of queries 4 y … and keys 4 x …, and results of rows 4 y … and columns 4 x … of each part of
 // FLASH_COLUMNS.
 // Macros: STORAGE, REAL, LOAD, STORE (dtype_defines of the operands), FLASH_PARTS: parts of the columns of results.
+// Every loop around a barrier runs at least once, and no branch has one: PoCL would double what follows for each.
 #include "ops/attention/flash.cl"
 
 #define JOIN4_(type) type##4
@@ -56,7 +57,8 @@ inline void multiply_rows(REAL4 *sums, __local REAL *panels, const Rows left, co
   const int item = get_local_id(0), x = item % 16, y = item / 16;
   __local REAL *right_panel = panels + DEPTH * PITCH;
   clear(sums, 4);
-  for (int start = 0; start < left.columns; start += DEPTH) {
+  int start = 0;
+  do {
     barrier(CLK_LOCAL_MEM_FENCE);
     UNROLL for (int i = 0; i < TILE * DEPTH / FLASH_ITEMS; ++i) {
       const int k = item % DEPTH, row = item / DEPTH + i * (FLASH_ITEMS / DEPTH);
@@ -66,13 +68,14 @@ inline void multiply_rows(REAL4 *sums, __local REAL *panels, const Rows left, co
     barrier(CLK_LOCAL_MEM_FENCE);
     UNROLL for (int k = 0; k < DEPTH; ++k)
       add_products(sums, VECTOR_AT(panels + k * PITCH + 4 * y), VECTOR_AT(right_panel + k * PITCH + 4 * x));
-  }
+  } while ((start += DEPTH) < left.columns);
 }
 
 // sums[4 p + i], a vector over columns: += weights[k][4 y + i] times row k of right, over all its rows.
 inline void add_weighted_rows(REAL4 *sums, __local const REAL *weights, __local REAL *panels, const Rows right) {
   const int item = get_local_id(0), x = item % 16, y = item / 16;
-  for (int start = 0; start < right.rows; start += DEPTH) {
+  int start = 0;
+  do {
     barrier(CLK_LOCAL_MEM_FENCE);
     UNROLL for (int i = 0; i < DEPTH * WIDTH / FLASH_ITEMS; ++i) {
       const int at = item + i * FLASH_ITEMS, k = at / WIDTH, column = at % WIDTH;
@@ -84,8 +87,17 @@ inline void add_weighted_rows(REAL4 *sums, __local const REAL *weights, __local 
       UNROLL for (int p = 0; p < FLASH_PARTS; ++p)
         add_products(sums + 4 * p, weight, VECTOR_AT(panels + k * ROW_PITCH + p * FLASH_COLUMNS + 4 * x));
     }
-  }
+  } while ((start += DEPTH) < right.rows);
 }
+
+// Bit 4 i + j: whether dropout keeps the weight of query q + i and key k + j.
+inline uint kept_ones(const long batch, const int q, const int k, const FlashExtents e) {
+  uint kept = 0;
+  DO_NOT_UNROLL for (int n = 0; n < 16; ++n) kept |= (uint)is_kept(batch, q + n / 4, k + n % 4, e) << n;
+  return kept;
+}
+#define ALL_KEPT 0xffffu
+#define IS_KEPT(kept, i, j) ((kept) >> (4 * (i) + (j)) & 1)
 
 // The sixteen items of a row leave their numbers, and each gets what COMBINE makes of them.
 #define COMBINE_ROWS(values, COMBINE)                                               \
@@ -103,12 +115,12 @@ inline void add_weighted_rows(REAL4 *sums, __local const REAL *weights, __local 
 inline void store_rows(__global STORAGE *result, const REAL4 *sums, const long batch, const int first, const int rows,
                        const int columns) {
   const int x = get_local_id(0) % 16, y = get_local_id(0) / 16;
-  for (int p = 0; p < FLASH_PARTS; ++p)
-    for (int i = 0; i < 4; ++i) {
+  UNROLL for (int p = 0; p < FLASH_PARTS; ++p)
+    UNROLL for (int i = 0; i < 4; ++i) {
       REAL values[4];
       vstore4(sums[4 * p + i], 0, values);
       const int row = first + 4 * y + i;
-      for (int j = 0; j < 4; ++j) {
+      UNROLL for (int j = 0; j < 4; ++j) {
         const int column = p * FLASH_COLUMNS + 4 * x + j;
         if (row < rows && column < columns) STORE(result, (batch * rows + row) * columns + column, values[j]);
       }
@@ -129,7 +141,8 @@ void flash_forward(FLASH_ARGS, BUFFER(STORAGE, output), BUFFER(REAL, log_sums)) 
     tops[i] = -INFINITY;
     sums[i] = 0;
   }
-  for (int first_key = 0; first_key < end; first_key += TILE) {
+  int first_key = 0;
+  do {
     REAL4 products[4];
     REAL scores[4][4], highest[4];
     multiply_rows(products, panels, queries, rows_from(key, e.key, first_key, e.keys, e.columns));
@@ -143,20 +156,20 @@ void flash_forward(FLASH_ARGS, BUFFER(STORAGE, output), BUFFER(REAL, log_sums)) 
       }
     }
     COMBINE_ROWS(highest, fmax);
+    const uint kept = e.threshold ? kept_ones(batch, first + 4 * y, first_key + 4 * x, e) : ALL_KEPT;
     UNROLL for (int i = 0; i < 4; ++i) {
       const REAL shift = shift_of(highest[i]), factor = exp(tops[i] - shift);
       tops[i] = highest[i];
       sums[i] *= factor;
       UNROLL for (int p = 0; p < FLASH_PARTS; ++p) results[4 * p + i] *= factor;
       UNROLL for (int j = 0; j < 4; ++j) {
-        REAL weight = exp(scores[i][j] - shift);
+        const REAL weight = exp(scores[i][j] - shift);
         sums[i] += weight;
-        if (e.threshold) weight = is_kept(batch, first + 4 * y + i, first_key + 4 * x + j, e) ? weight * kept_scale : (REAL)0;
-        weights[(4 * x + j) * PITCH + 4 * y + i] = weight;
+        weights[(4 * x + j) * PITCH + 4 * y + i] = IS_KEPT(kept, i, j) ? weight * kept_scale : (REAL)0;
       }
     }
     add_weighted_rows(results, weights, panels, rows_from(value, e.value, first_key, e.keys, e.value_columns));
-  }
+  } while ((first_key += TILE) < end);
   COMBINE_ROWS(sums, ADD);
   UNROLL for (int i = 0; i < 4; ++i) {
     UNROLL for (int p = 0; p < FLASH_PARTS; ++p) results[4 * p + i] /= divisor_of(sums[i]);
@@ -206,6 +219,8 @@ void flash_dots(BUFFER(const STORAGE, output), BUFFER(const STORAGE, grad_output
     UNROLL for (int i = 0; i < 4; ++i) vstore4(products[i] * scale, 0, left[i]);                                       \
     multiply_rows(products, panels, rows_from(grad_output, grad_strides, first_query, e.queries, e.value_columns),     \
                   rows_from(value, e.value, first_key, e.keys, e.value_columns));                                      \
+    const uint kept =                                                                                                  \
+        e.threshold ? kept_ones(batch, first_query + 4 * y, first_key + 4 * x, e) : ALL_KEPT;                          \
     UNROLL for (int i = 0; i < 4; ++i) {                                                                               \
       vstore4(products[i], 0, by_scores[i]);                                                                           \
       const int q = first_query + 4 * y + i;                                                                           \
@@ -214,12 +229,9 @@ void flash_dots(BUFFER(const STORAGE, output), BUFFER(const STORAGE, grad_output
         const int k = first_key + 4 * x + j;                                                                           \
         const bool met = is_met(q, k, e);                                                                              \
         const REAL likely = met ? exp(masked_score(left[i][j], q, k, e, keep, bias) - shift) : (REAL)0;                \
-        left[i][j] = likely;                                                                                           \
-        if (e.threshold) {                                                                                             \
-          const bool kept = is_kept(batch, q, k, e);                                                                   \
-          left[i][j] = kept ? likely * kept_scale : (REAL)0;                                                           \
-          by_scores[i][j] = kept ? by_scores[i][j] * kept_scale : (REAL)0;                                             \
-        }                                                                                                              \
+        const bool is_left = IS_KEPT(kept, i, j);                                                                      \
+        left[i][j] = is_left ? likely * kept_scale : (REAL)0;                                                          \
+        by_scores[i][j] = is_left ? by_scores[i][j] * kept_scale : (REAL)0;                                            \
         by_scores[i][j] = met ? likely * (by_scores[i][j] - dot) : (REAL)0;                                            \
       }                                                                                                                \
     }                                                                                                                  \
@@ -233,14 +245,15 @@ void flash_backward_query(FLASH_BACKWARD_ARGS, BUFFER(STORAGE, by_query)) {
   const int end = e.is_causal ? min(e.keys, min(e.queries, first_query + TILE)) : e.keys;
   REAL4 results[4 * FLASH_PARTS];
   clear(results, 4 * FLASH_PARTS);
-  for (int first_key = 0; first_key < end; first_key += TILE) {
+  int first_key = 0;
+  do {
     REAL left[4][4], by_scores[4][4];
     MAKE_WEIGHTS(left, by_scores);
     UNROLL for (int j = 0; j < 4; ++j)
       VECTOR_AT(weights + (4 * x + j) * PITCH + 4 * y) =
           (REAL4)(by_scores[0][j], by_scores[1][j], by_scores[2][j], by_scores[3][j]);
     add_weighted_rows(results, weights, panels, rows_from(key, e.key, first_key, e.keys, e.columns));
-  }
+  } while ((first_key += TILE) < end);
   UNROLL for (int i = 0; i < 4 * FLASH_PARTS; ++i) results[i] *= scale;
   store_rows(by_query_buffer + by_query_start, results, batch, first_query, e.queries, e.columns);
 }
@@ -254,18 +267,17 @@ void flash_backward_key(FLASH_BACKWARD_ARGS, BUFFER(STORAGE, by_key), BUFFER(STO
   REAL4 key_results[4 * FLASH_PARTS], value_results[4 * FLASH_PARTS];
   clear(key_results, 4 * FLASH_PARTS);
   clear(value_results, 4 * FLASH_PARTS);
-  for (int first_query = e.is_causal ? first_key : 0; first_query < e.queries; first_query += TILE) {
+  int first_query = e.is_causal ? min(first_key, (e.queries - 1) / TILE * TILE) : 0;
+  do {
     REAL left[4][4], by_scores[4][4];
     MAKE_WEIGHTS(left, by_scores);
     UNROLL for (int i = 0; i < 4; ++i) VECTOR_AT(weights + (4 * y + i) * PITCH + 4 * x) = vload4(0, left[i]);
-    if (by_value_buffer)
-      add_weighted_rows(value_results, weights, panels,
-                        rows_from(grad_output, grad_strides, first_query, e.queries, e.value_columns));
-    if (!by_key_buffer) continue;
+    add_weighted_rows(value_results, weights, panels,
+                      rows_from(grad_output, grad_strides, first_query, e.queries, e.value_columns));
     barrier(CLK_LOCAL_MEM_FENCE);
     UNROLL for (int i = 0; i < 4; ++i) VECTOR_AT(weights + (4 * y + i) * PITCH + 4 * x) = vload4(0, by_scores[i]);
     add_weighted_rows(key_results, weights, panels, rows_from(query, e.query, first_query, e.queries, e.columns));
-  }
+  } while ((first_query += TILE) < e.queries);
   UNROLL for (int i = 0; i < 4 * FLASH_PARTS; ++i) key_results[i] *= scale;
   if (by_key_buffer) store_rows(by_key_buffer + by_key_start, key_results, batch, first_key, e.keys, e.columns);
   if (by_value_buffer) store_rows(by_value_buffer + by_value_start, value_results, batch, first_key, e.keys, e.value_columns);
