@@ -117,8 +117,8 @@ TensorList attend(const Problem& p, bool wants_weights) {
     return dlprim::Tensor::empty(device, {query.shape[0], query.shape[1], columns}, query.dtype);
   };
   using Kept = dlprim::AttentionKept;
-  const Kept kept = wants_weights ? Kept::probabilities
-                                  : dlprim::attention_kept(query, key, value, wants_gradient(p.mask));
+  const Kept kept =
+      wants_weights ? Kept::probabilities : dlprim::attention_kept(query, key, value, wants_gradient(p.mask));
   dlprim::Tensor probabilities, log_sums;
   if (kept == Kept::probabilities) probabilities = matrix(key.shape[1]);
   if (kept == Kept::log_sums)
@@ -138,7 +138,9 @@ TensorList attend(const Problem& p, bool wants_weights) {
   }
   return record_many("ScaledDotProductAttentionBackward", {p.query, p.key, p.value, p.mask}, outputs, [&] {
     const auto saved = [](const Tensor& t) { return t.defined() ? SavedTensor(t) : SavedTensor(); };
-    const auto saved_raw = [](const dlprim::Tensor& t) { return t.defined() ? SavedTensor(t) : SavedTensor(); };
+    const auto saved_raw = [](const dlprim::Tensor& t) {
+      return t.defined() ? SavedTensor(t) : SavedTensor();
+    };
     return ForBackward{
         saved(p.query),
         saved(p.key),

@@ -93,10 +93,10 @@ Attention checked(Queue& queue, const Tensor& query, const Tensor& key, const Te
     require<TypeError>(t->dtype == query.dtype, op, ": expected ", name(query.dtype), ", got ",
                        name(t->dtype));
   const AttentionSizes s = sizes_of(query, key, value);
-  require(key.shape == Dims{s.batch, s.keys, s.columns} && value.shape[0] == s.batch &&
-              value.shape[1] == s.keys,
-          op, ": expected query [B, L, E], key [B, S, E] and value [B, S, Ev], got ", query.shape, ", ",
-          key.shape, " and ", value.shape);
+  require(
+      key.shape == Dims{s.batch, s.keys, s.columns} && value.shape[0] == s.batch && value.shape[1] == s.keys,
+      op, ": expected query [B, L, E], key [B, S, E] and value [B, S, Ev], got ", query.shape, ", ",
+      key.shape, " and ", value.shape);
   if (mask) {
     require(mask->rank() == 4 && mask->shape[0] * mask->shape[1] == s.batch && mask->shape[2] == s.queries &&
                 mask->shape[3] == s.keys,

@@ -31,7 +31,8 @@ struct AttentionSettings {
  * matrix is never there as a whole (unless the implementation "whole_matrix" is forced): work groups keep
  * their scores, or it is made in parts of a size that suits the device, and of a causal one without a mask
  * little more than half is made. `log_sums`: nullptr, or [batch, queries] of the dtype that is computed in,
- * the logarithm of the sum of a query's exponentials (-inf where it has no key). Throws ValueError, TypeError.
+ * the logarithm of the sum of a query's exponentials (-inf where it has no key). Throws ValueError,
+ * TypeError.
  */
 void attention_forward(Queue& queue, const Tensor& query, const Tensor& key, const Tensor& value,
                        const Tensor* mask, const AttentionSettings& settings, const Tensor& output,

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
+#include <utility>
 
 #include "dlprim/core/checked.h"
 #include "dlprim/core/real.h"
@@ -8,7 +10,8 @@
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
 
-/** \file Attention whose work groups keep their scores: in plain OpenCL C (flash_simt.cl). */
+/** \file Attention whose work groups keep their scores: in plain OpenCL C (flash_simt.cl) and on NVIDIA's
+ * tensor cores (flash_tensor.cl). Kernels have the same names and arguments in both. */
 
 namespace dlprim {
 namespace {
@@ -51,67 +54,168 @@ FlashExtents extents_of(const Attention& a, std::int64_t rows, int block) {
   return e;
 }
 
-/** Launches a kernel of FLASH_ARGS and `more`, of results that are `columns` wide. */
-template <class... More>
-void launch_simt(Queue& queue, const char* name, const Attention& a, std::int64_t rows, std::int64_t columns,
-                 const More&... more) {
-  const DType dtype = a.query.dtype;
-  Defines defines = dtype_defines(dtype);
-  defines.set("FLASH_PARTS", parts_of(columns));
-  Kernel& kernel = queue.kernel("ops/attention/flash_simt.cl", name, defines);
-  const FlashExtents e = extents_of(a, rows, FLASH_TILE);
+/** Whether rows are aligned vectors of four. */
+bool has_vectors(const Tensor& t) {
+  constexpr int width = 4;
+  return t.strides[2] == 1 && t.shape[2] % width == 0 && t.strides[1] % width == 0 &&
+         t.strides[0] % width == 0 && t.offset % width == 0;
+}
+
+/** What all kernels of a family have in common, and which there are. */
+struct Kernels {
+  const char* name;
+  int tf32_products;  // that make one product on tensor cores; 0: in plain OpenCL C
+  double cost;        // of a score, beside products of matrices, whose scores go to memory and come back
+};
+constexpr Kernels all_kernels[] = {
+    {"simt_flash", 0, 0.5}, {"tensor_tf32_flash", 1, 0.2}, {"tensor_tf32x3_flash", 3, 0.4}};
+
+constexpr int tensor_columns = 128;  // at most
+/** Columns of the tensor cores' operands, padded. */
+int tensor_width(const AttentionSizes& s) {
+  return std::max(s.columns, s.value_columns) <= 64 ? 64 : tensor_columns;
+}
+
+bool takes(const Kernels& kernels, const DeviceInfo& device, const Attention& a) {
+  constexpr int first_with_tf32 = 80;  // compute capability 8.0
+  if (a.probabilities || !simt_takes(device, a.query.dtype, a.sizes)) return false;
+  return kernels.tf32_products == 0 ||
+         (device.compute_capability >= first_with_tf32 && a.query.dtype == DType::float32 &&
+          std::max(a.sizes.columns, a.sizes.value_columns) <= tensor_columns &&
+          (kernels.tf32_products > 1 || a.settings.precision != MatmulPrecision::highest));
+}
+
+bool has_vectors(const AttentionForward& p) {
+  const Attention& a = p.attention;
+  return has_vectors(a.query) && has_vectors(a.key) && has_vectors(a.value);
+}
+bool has_vectors(const AttentionBackward& p) {
+  const Attention& a = p.attention;
+  return has_vectors(a.query) && has_vectors(a.key) && has_vectors(a.value) && has_vectors(p.grad_output);
+}
+
+/** A kernel of FLASH_ARGS and `more`, in a group for each block of `rows`. */
+template <class Problem, class... More>
+void launch(Queue& queue, const char* file, const char* name, const Defines& defines, int items,
+            const Problem& p, std::int64_t rows, const More&... more) {
+  const Attention& a = p.attention;
+  FlashExtents e = extents_of(a, rows, FLASH_TILE);
+  e.has_vectors = has_vectors(p) ? 1 : 0;
   const bool hides = a.mask && a.mask->dtype == DType::boolean;
-  with_real(dtype, [&](auto zero) {
+  with_real(a.query.dtype, [&](auto zero) {
     using Real = decltype(zero);
-    queue.launch(kernel, Range::groups(FLASH_ITEMS, e.blocks * a.sizes.batch), a.query, a.key, a.value,
-                 Optional{hides ? a.mask : nullptr}, Optional{hides ? nullptr : a.mask}, e,
+    queue.launch(queue.kernel(file, name, defines), Range::groups(items, e.blocks * a.sizes.batch), a.query,
+                 a.key, a.value, Optional{hides ? a.mask : nullptr}, Optional{hides ? nullptr : a.mask}, e,
                  static_cast<Real>(a.settings.scale), static_cast<Real>(kept_scale(a.settings.dropout_p)),
                  more...);
   });
 }
 
-void run_forward(Queue& queue, const AttentionForward& p) {
+constexpr const char* simt_file = "ops/attention/flash_simt.cl";
+constexpr const char* tensor_file = "ops/attention/flash_tensor.cl";
+
+/** Of results that are `columns` wide. */
+Defines simt_defines(DType dtype, std::int64_t columns) {
+  Defines defines = dtype_defines(dtype);
+  defines.set("FLASH_PARTS", parts_of(columns));
+  return defines;
+}
+
+/** Of what flash_backward_key makes. Wide operands take more local memory and registers, and less at a time.
+ */
+Defines tensor_defines(const Kernels& kernels, const AttentionSizes& s, bool by_key, bool by_value) {
+  Defines defines = dtype_defines(DType::float32);
+  const int width = tensor_width(s);
+  defines.set("FLASH_WIDTH", width).set("FLASH_STEP", width == tensor_columns ? 16 : 32);
+  defines.set("FLASH_BY_KEY", by_key ? 1 : 0).set("FLASH_BY_VALUE", by_value ? 1 : 0);
+  defines.set("TF32_PRODUCTS", kernels.tf32_products).set("TILE_STAGES_AHEAD", 0);
+  return defines;
+}
+
+/** As launch, of results that are `columns` wide. */
+template <class Problem, class... More>
+void launch_of(const Kernels& kernels, Queue& queue, const char* name, const Problem& p, std::int64_t rows,
+               std::int64_t columns, const More&... more) {
   const Attention& a = p.attention;
-  launch_simt(queue, "flash_forward", a, a.sizes.queries, a.sizes.value_columns, p.output,
-              Optional{p.log_sums});
+  if (kernels.tf32_products == 0)
+    launch(queue, simt_file, name, simt_defines(a.query.dtype, columns), FLASH_ITEMS, p, rows, more...);
+  else
+    launch(queue, tensor_file, name, tensor_defines(kernels, a.sizes, true, true), FLASH_TENSOR_ITEMS, p,
+           rows, more...);
+}
+
+template <std::size_t kind>
+void run(Queue& queue, const AttentionForward& p) {
+  const AttentionSizes& s = p.attention.sizes;
+  launch_of(all_kernels[kind], queue, "flash_forward", p, s.queries, s.value_columns, p.output,
+            Optional{p.log_sums});
 }
 
 Tensor made_dots(Queue& queue, const AttentionBackward& p) {
   const AttentionSizes& s = p.attention.sizes;
   const DType dtype = p.attention.query.dtype;
   const Tensor dots = queue.scratch({s.batch, s.queries}, compute_dtype(dtype));
-  Defines defines = dtype_defines(dtype);
-  defines.set("FLASH_PARTS", 1);
   constexpr int rows_of_group = FLASH_ITEMS / 16;
-  queue.launch(queue.kernel("ops/attention/flash_simt.cl", "flash_dots", defines),
+  queue.launch(queue.kernel(simt_file, "flash_dots", simt_defines(dtype, 1)),
                Range::groups(FLASH_ITEMS, ceil_div(s.batch * s.queries, rows_of_group)), *p.output,
                p.grad_output, dots, cl_long{s.batch * s.queries}, static_cast<cl_int>(s.value_columns));
   return dots;
 }
 
-void run_backward(Queue& queue, const AttentionBackward& p) {
-  const Attention& a = p.attention;
+Optional or_none(const Tensor& t) {
+  return Optional{t.defined() ? &t : nullptr};
+}
+
+/** The gradients by key and value, in one launch if an item has registers for both. */
+void run_backward_key(const Kernels& kernels, Queue& queue, const AttentionBackward& p, const Tensor& dots) {
+  const AttentionSizes& s = p.attention.sizes;
   const AttentionGradients& g = p.gradients;
-  const auto or_none = [](const Tensor& t) { return Optional{t.defined() ? &t : nullptr}; };
+  constexpr const char* name = "flash_backward_key";
+  if (kernels.tf32_products == 0)
+    return launch_of(kernels, queue, name, p, s.keys, std::max(s.columns, s.value_columns), p.grad_output,
+                     *p.log_sums, dots, or_none(g.key), or_none(g.value));
+  const auto launch_tensor = [&](const Tensor& key, const Tensor& value) {
+    if (key.defined() || value.defined())
+      launch(queue, tensor_file, name, tensor_defines(kernels, s, key.defined(), value.defined()),
+             FLASH_TENSOR_ITEMS, p, s.keys, p.grad_output, *p.log_sums, dots, or_none(key), or_none(value));
+  };
+  if (tensor_width(s) < tensor_columns) return launch_tensor(g.key, g.value);
+  launch_tensor(g.key, {});
+  launch_tensor({}, g.value);
+}
+
+template <std::size_t kind>
+void run(Queue& queue, const AttentionBackward& p) {
+  constexpr const Kernels& kernels = all_kernels[kind];
+  const AttentionSizes& s = p.attention.sizes;
+  const AttentionGradients& g = p.gradients;
   if (!g.query.defined() && !g.key.defined() && !g.value.defined()) return;
   const Tensor dots = made_dots(queue, p);
   if (g.query.defined())
-    launch_simt(queue, "flash_backward_query", a, a.sizes.queries, a.sizes.columns, p.grad_output,
-                *p.log_sums, dots, g.query);
-  if (g.key.defined() || g.value.defined())
-    launch_simt(queue, "flash_backward_key", a, a.sizes.keys, std::max(a.sizes.columns, a.sizes.value_columns),
-                p.grad_output, *p.log_sums, dots, or_none(g.key), or_none(g.value));
+    launch_of(kernels, queue, "flash_backward_query", p, s.queries, s.columns, p.grad_output, *p.log_sums,
+              dots, g.query);
+  if (g.key.defined() || g.value.defined()) run_backward_key(kernels, queue, p, dots);
 }
 
-// Beside products of matrices, whose scores go to memory and come back several times.
-template <class Problem>
-double cost(const DeviceInfo&, const Problem& p) {
-  return 0.5 * static_cast<double>(p.attention.sizes.scores());
+bool has_what_it_needs(const AttentionForward&) {
+  return true;
+}
+bool has_what_it_needs(const AttentionBackward& p) {
+  return p.output && p.log_sums && !p.gradients.mask.defined();
 }
 
-bool takes_backward(const AttentionBackward& p) {
-  return !p.attention.probabilities && p.output && p.log_sums && !p.gradients.mask.defined();
+template <class Problem, std::size_t... kinds>
+std::array<Implementation<Problem>, sizeof...(kinds)> of_all_kernels(std::index_sequence<kinds...>) {
+  return {{{all_kernels[kinds].name,
+            [](const DeviceInfo& device, const Problem& p) {
+              return has_what_it_needs(p) && takes(all_kernels[kinds], device, p.attention);
+            },
+            [](const DeviceInfo&, const Problem& p) {
+              return all_kernels[kinds].cost * static_cast<double>(p.attention.sizes.scores());
+            },
+            run<kinds>}...}};
 }
+constexpr auto kinds = std::make_index_sequence<std::size(all_kernels)>();
 
 }  // namespace
 
@@ -119,21 +223,12 @@ bool has_attention_flash(const DeviceInfo& device, DType dtype, const AttentionS
   return simt_takes(device, dtype, sizes);
 }
 
-std::array<Implementation<AttentionForward>, 1> attention_forward_flash() {
-  return {{{"simt_flash",
-            [](const DeviceInfo& device, const AttentionForward& p) {
-              return !p.attention.probabilities &&
-                     simt_takes(device, p.attention.query.dtype, p.attention.sizes);
-            },
-            cost<AttentionForward>, run_forward}}};
+std::array<Implementation<AttentionForward>, 3> attention_forward_flash() {
+  return of_all_kernels<AttentionForward>(kinds);
 }
 
-std::array<Implementation<AttentionBackward>, 1> attention_backward_flash() {
-  return {{{"simt_flash",
-            [](const DeviceInfo& device, const AttentionBackward& p) {
-              return takes_backward(p) && simt_takes(device, p.attention.query.dtype, p.attention.sizes);
-            },
-            cost<AttentionBackward>, run_backward}}};
+std::array<Implementation<AttentionBackward>, 3> attention_backward_flash() {
+  return of_all_kernels<AttentionBackward>(kinds);
 }
 
 }  // namespace dlprim

@@ -27,7 +27,8 @@ constexpr std::int64_t causal_queries = 128;
 constexpr std::int64_t least_queries = 16;
 
 /** The one part that is everything, or parts in an order in which the first of an item's sees all keys. */
-std::vector<Part> parts_of(const DeviceInfo& device, const AttentionSizes& s, bool is_whole, bool leaves_keys_out) {
+std::vector<Part> parts_of(const DeviceInfo& device, const AttentionSizes& s, bool is_whole,
+                           bool leaves_keys_out) {
   if (is_whole || s.scores() == 0) return {{0, s.batch, 0, s.queries, s.keys}};
   const std::int64_t wanted = leaves_keys_out ? causal_queries : s.queries;
   const std::int64_t most = part_scores(device);
@@ -145,7 +146,8 @@ void run_part(Queue& queue, const AttentionBackward& p, const PartMaker& maker, 
   const Tensor likely = a.probabilities ? *a.probabilities : maker.likely(part, nullptr);
   const Tensor dy = queries_of(p.grad_output, part);
   if (gradients.value.defined())
-    maker.multiply_into(keys_of(gradients.value, part), adds, maker.dropped(likely, part).transposed(), dy, 1);
+    maker.multiply_into(keys_of(gradients.value, part), adds, maker.dropped(likely, part).transposed(), dy,
+                        1);
   if (!gradients.query.defined() && !gradients.key.defined() && !gradients.mask.defined()) return;
   const Tensor by_scores = maker.gradient_by_scores(part, likely, dy, p.grad_weights);
   if (gradients.mask.defined()) copy(queue, by_scores, scores_of(gradients.mask, a.scores_shape(), part));

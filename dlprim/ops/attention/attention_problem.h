@@ -7,7 +7,8 @@
 #include "dlprim/ops/attention/attention_shared.h"
 #include "dlprim/runtime/implementation.h"
 
-/** \file What the implementations of attention are given, and where they are (attention.cpp has the lists). */
+/** \file What the implementations of attention are given, and where they are (attention.cpp has the lists).
+ */
 
 namespace dlprim {
 
@@ -52,8 +53,8 @@ std::array<Implementation<AttentionForward>, 2> attention_forward_by_products();
 std::array<Implementation<AttentionBackward>, 2> attention_backward_by_products();
 
 /** In one kernel, whose work groups keep their scores (attention_flash.cpp). */
-std::array<Implementation<AttentionForward>, 1> attention_forward_flash();
-std::array<Implementation<AttentionBackward>, 1> attention_backward_flash();
+std::array<Implementation<AttentionForward>, 3> attention_forward_flash();
+std::array<Implementation<AttentionBackward>, 3> attention_backward_flash();
 /** Whether one of them can, in both directions. */
 bool has_attention_flash(const DeviceInfo& device, DType dtype, const AttentionSizes& sizes);
 

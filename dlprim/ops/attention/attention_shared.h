@@ -4,7 +4,8 @@
 
 BEGIN_SHARED
 
-// Scores of a part: the batch's items from first_batch on, their queries from first_query on, their first keys.
+// Scores of a part: the batch's items from first_batch on, their queries from first_query on, their first
+// keys.
 typedef struct {
   cl_long rows, first_batch, first_query;
   cl_int queries, keys;
@@ -31,7 +32,8 @@ typedef struct {
   cl_long has_vectors;       // operands may be read in aligned vectors of four
 } FlashExtents;
 
-// Queries and keys of a block of the portable kernels, their work items, and columns whose results an item has four of.
-enum { FLASH_TILE = 64, FLASH_ITEMS = 256, FLASH_COLUMNS = 64 };
+// Queries and keys of a block of the portable kernels, their work items, and columns whose results an item
+// has four of. FLASH_TENSOR_ITEMS: of a group on tensor cores, with a block of FLASH_TILE too.
+enum { FLASH_TILE = 64, FLASH_ITEMS = 256, FLASH_COLUMNS = 64, FLASH_TENSOR_ITEMS = 128 };
 
 END_SHARED

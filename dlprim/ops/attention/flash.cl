@@ -32,6 +32,16 @@
   const __global uchar *keep = keep_buffer ? keep_buffer + keep_start + mask_start : 0;     \
   const __global STORAGE *bias = bias_buffer ? bias_buffer + bias_start + mask_start : 0
 
+// What backward is given beside: the output's gradient, contiguous, the logarithms of sums, and what flash_dots makes.
+#define FLASH_BACKWARD_ARGS \
+  FLASH_ARGS, BUFFER(const STORAGE, grad_output), BUFFER(const REAL, log_sums), BUFFER(const REAL, dots)
+#define FLASH_BIND_BACKWARD                                                                                           \
+  FLASH_BIND;                                                                                                         \
+  const OperandStrides grad_strides = {(long)e.queries * e.value_columns, e.value_columns, 1};                        \
+  const __global STORAGE *grad_output = grad_output_buffer + grad_output_start + batch * grad_strides.item;           \
+  const __global REAL *log_sums = log_sums_buffer + log_sums_start + batch * e.queries;                               \
+  const __global REAL *dots = dots_buffer + dots_start + batch * e.queries
+
 // Whether query q meets key k, both of them there.
 inline bool is_met(const int q, const int k, const FlashExtents e) {
   return q < e.queries && k < e.keys && !(e.is_causal && k > q);

@@ -23,9 +23,8 @@
 
 #define VECTOR_AT(pointer) (*(__local REAL4 *)(pointer))
 
-inline void clear(REAL4 *sums, const int count) {
-  UNROLL for (int i = 0; i < count; ++i) sums[i] = (REAL4)0;
-}
+#define CLEAR(sums, count) \
+  UNROLL for (int i = 0; i < (count); ++i) sums[i] = (REAL4)0
 
 // sums[i] += a's i-th element times b
 inline void add_products(REAL4 *sums, const REAL4 a, const REAL4 b) {
@@ -56,7 +55,7 @@ inline REAL element_or_0(const Rows rows, const int row, const int column) {
 inline void multiply_rows(REAL4 *sums, __local REAL *panels, const Rows left, const Rows right) {
   const int item = get_local_id(0), x = item % 16, y = item / 16;
   __local REAL *right_panel = panels + DEPTH * PITCH;
-  clear(sums, 4);
+  CLEAR(sums, 4);
   int start = 0;
   do {
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -135,7 +134,7 @@ void flash_forward(FLASH_ARGS, BUFFER(STORAGE, output), BUFFER(REAL, log_sums)) 
   const Rows queries = rows_from(query, e.query, first, e.queries, e.columns);
   const int end = e.is_causal ? min(e.keys, first + queries.rows) : e.keys;
   REAL4 results[4 * FLASH_PARTS];
-  clear(results, 4 * FLASH_PARTS);
+  CLEAR(results, 4 * FLASH_PARTS);
   REAL tops[4], sums[4];
   UNROLL for (int i = 0; i < 4; ++i) {
     tops[i] = -INFINITY;
@@ -199,16 +198,6 @@ void flash_dots(BUFFER(const STORAGE, output), BUFFER(const STORAGE, grad_output
   dots_buffer[dots_start + row] = sum;
 }
 
-// What backward is given beside: the output's gradient, contiguous, the logarithms of sums, and what flash_dots makes.
-#define FLASH_BACKWARD_ARGS \
-  FLASH_ARGS, BUFFER(const STORAGE, grad_output), BUFFER(const REAL, log_sums), BUFFER(const REAL, dots)
-#define FLASH_BIND_BACKWARD                                                                                           \
-  FLASH_BIND;                                                                                                         \
-  const OperandStrides grad_strides = {(long)e.queries * e.value_columns, e.value_columns, 1};                        \
-  const __global STORAGE *grad_output = grad_output_buffer + grad_output_start + batch * grad_strides.item;           \
-  const __global REAL *log_sums = log_sums_buffer + log_sums_start + batch * e.queries;                               \
-  const __global REAL *dots = dots_buffer + dots_start + batch * e.queries
-
 // Of the block of queries from first_query on and that of keys from first_key on: the weights that dropout left, and the
 // gradients by products of queries and keys.
 #define MAKE_WEIGHTS(left, by_scores)                                                                                  \
@@ -244,7 +233,7 @@ void flash_backward_query(FLASH_BACKWARD_ARGS, BUFFER(STORAGE, by_query)) {
   const int first_query = block * TILE;
   const int end = e.is_causal ? min(e.keys, min(e.queries, first_query + TILE)) : e.keys;
   REAL4 results[4 * FLASH_PARTS];
-  clear(results, 4 * FLASH_PARTS);
+  CLEAR(results, 4 * FLASH_PARTS);
   int first_key = 0;
   do {
     REAL left[4][4], by_scores[4][4];
@@ -265,8 +254,8 @@ void flash_backward_key(FLASH_BACKWARD_ARGS, BUFFER(STORAGE, by_key), BUFFER(STO
   FLASH_MEMORY;
   const int first_key = (e.blocks - 1 - block) * TILE;  // early ones meet most queries
   REAL4 key_results[4 * FLASH_PARTS], value_results[4 * FLASH_PARTS];
-  clear(key_results, 4 * FLASH_PARTS);
-  clear(value_results, 4 * FLASH_PARTS);
+  CLEAR(key_results, 4 * FLASH_PARTS);
+  CLEAR(value_results, 4 * FLASH_PARTS);
   int first_query = e.is_causal ? min(first_key, (e.queries - 1) / TILE * TILE) : 0;
   do {
     REAL left[4][4], by_scores[4][4];

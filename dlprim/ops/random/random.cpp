@@ -60,8 +60,9 @@ void launch_dropout(Queue& queue, const Tensor& x, double p, PhiloxState state, 
   const bool is_aligned = rows.first % run == 0 && rows.outer % run == 0 && rows.inner % run == 0;
   rows.runs = (rows.length + (is_aligned ? run - 1 : 2 * run - 2)) / run;
   with_real(x.dtype, [&](auto zero) {
-    queue.launch(random_kernel(queue, "dropout", x.dtype), random_range(queue, rows.rows * rows.runs * run, 4),
-                 x, y, rows, static_cast<cl_ulong>(state.seed), static_cast<cl_ulong>(state.offset),
+    queue.launch(random_kernel(queue, "dropout", x.dtype),
+                 random_range(queue, rows.rows * rows.runs * run, 4), x, y, rows,
+                 static_cast<cl_ulong>(state.seed), static_cast<cl_ulong>(state.offset),
                  static_cast<cl_ulong>(drop_threshold(p)), static_cast<decltype(zero)>(kept_scale(p)));
   });
 }

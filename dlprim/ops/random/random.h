@@ -71,8 +71,8 @@ void random_integers(Queue& queue, const Tensor& out, std::int64_t low, std::int
  */
 void dropout(Queue& queue, const Tensor& x, double p, PhiloxState state, const Tensor& y);
 
-/** Which elements of a larger tensor those of x [a, b, c] are: (i, j, k) is its number first + i * outer + j *
- * inner + k. */
+/** Which elements of a larger tensor those of x [a, b, c] are: (i, j, k) is its number first + i * outer + j
+ * * inner + k. */
 struct DropoutPart {
   std::int64_t first = 0, outer = 0, inner = 0;
   FIELDS(first, outer, inner)

@@ -77,8 +77,8 @@ using Gradients = std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor>;
 Gradients attention_backward(const at::Tensor& grad, const at::Tensor& query, const at::Tensor& key,
                              const at::Tensor& value, const at::Tensor& given, std::array<bool, 4> wanted,
                              const at::Tensor& out, const at::Tensor& log_sums, const at::Tensor&,
-                             const at::Tensor&, c10::SymInt, c10::SymInt, double, bool is_causal, const at::Tensor&,
-                             const at::Tensor&, std::optional<double> scale) {
+                             const at::Tensor&, c10::SymInt, c10::SymInt, double, bool is_causal,
+                             const at::Tensor&, const at::Tensor&, std::optional<double> scale) {
   const std::optional<at::Tensor> mask = expanded_mask(given, query, key);
   const dlprim::Tensor raw_mask = mask ? raw(*mask) : dlprim::Tensor();
   const auto fresh = [](bool is_wanted, const at::Tensor& like) {

@@ -90,8 +90,11 @@ TEST(Attention, RefusesWhatDoesNotFit) {
   const Tensor integers = upload<std::int64_t>(std::vector<std::int64_t>(24), {2, 1, 3, 4});
   expect_error<TypeError>([&] { attention_softmax(queue, scores, 1, &integers, false); },
                           "expected a mask of dtype bool or float32");
-  expect_error<ValueError>([&] { attention_softmax(queue, scores.reshaped({6, 4}), 1, nullptr, false); },
-                           "[batch, queries, keys]");
+  expect_error<ValueError>(
+      [&] {
+        attention_softmax(queue, scores.reshaped({6, 4}), 1, nullptr, false);
+      },
+      "[batch, queries, keys]");
 }
 
 /** The logarithm of the sum of each row's exponentials. */
@@ -174,9 +177,19 @@ void append(std::vector<double>& all, const std::vector<double>& some) {
   all.insert(all.end(), some.begin(), some.end());
 }
 
+/** At the precision of TF32 numbers close to the largest of all; at "highest" each to its own. */
+void expect_precise(const std::vector<double>& values, const std::vector<double>& expected, double relative,
+                    double absolute, MatmulPrecision precision) {
+  if (precision == MatmulPrecision::highest) return expect_close(values, expected, relative, absolute);
+  double largest = 0;
+  for (const double value : expected)
+    largest = std::fmax(largest, std::isfinite(value) ? std::fabs(value) : 0);
+  expect_close(values, expected, 4e-3, 4e-3 * largest);
+}
+
 /** Operands in any layout, with everything kept that may be, against the sums of every item. */
-void check_products(std::mt19937& random, const Shape& shape, Placement placement, Mask kind,
-                    bool is_causal) {
+void check_products(std::mt19937& random, const Shape& shape, Placement placement, Mask kind, bool is_causal,
+                    MatmulPrecision precision = MatmulPrecision::highest) {
   const std::int64_t batch = shape.outer * shape.inner;
   const auto drawn = [&](const Dims& dims) { return sample(random, DType::float32, dims, placement); };
   const Sample query = drawn({batch, shape.queries, shape.columns}),
@@ -225,6 +238,7 @@ void check_products(std::mt19937& random, const Shape& shape, Placement placemen
   AttentionSettings settings;
   settings.scale = 0.05;
   settings.is_causal = is_causal;
+  settings.precision = precision;
   for (const AttentionKept kept : all_kept) {
     SCOPED_TRACE(static_cast<int>(kept));
     const bool keeps = kept == AttentionKept::probabilities;
@@ -232,9 +246,9 @@ void check_products(std::mt19937& random, const Shape& shape, Placement placemen
     const Tensor likely = queue.scratch({batch, shape.queries, shape.keys});
     attention_forward(queue, query.tensor, key.tensor, value.tensor, given_mask, settings, result,
                       keeps ? &likely : nullptr, &sums);
-    expect_close(download_values(result), output, 2e-5, 2e-5);
-    expect_close(download_values(sums), log_sums, 1e-5, 1e-5);
-    if (keeps) expect_close(download_values(likely), probabilities, 1e-5, 1e-6);
+    expect_precise(download_values(result), output, 2e-5, 2e-5, precision);
+    expect_precise(download_values(sums), log_sums, 1e-5, 1e-5, precision);
+    if (keeps) expect_precise(download_values(likely), probabilities, 1e-5, 1e-6, precision);
 
     AttentionGradients gradients;
     gradients.query = queue.scratch(query.tensor.shape);
@@ -246,10 +260,10 @@ void check_products(std::mt19937& random, const Shape& shape, Placement placemen
     attention_backward(queue, grad.tensor, nullptr, query.tensor, key.tensor, value.tensor, given_mask,
                        settings, keeps ? &likely : nullptr, has_sums ? &result : nullptr,
                        has_sums ? &sums : nullptr, gradients);
-    expect_close(download_values(gradients.query), grad_query, 1e-4, 1e-4);
-    expect_close(download_values(gradients.key), grad_key, 1e-4, 1e-4);
-    expect_close(download_values(gradients.value), grad_value, 1e-4, 1e-4);
-    if (by_mask) expect_close(download_values(gradients.mask), grad_scores, 1e-4, 1e-4);
+    expect_precise(download_values(gradients.query), grad_query, 1e-4, 1e-4, precision);
+    expect_precise(download_values(gradients.key), grad_key, 1e-4, 1e-4, precision);
+    expect_precise(download_values(gradients.value), grad_value, 1e-4, 1e-4, precision);
+    if (by_mask) expect_precise(download_values(gradients.mask), grad_scores, 1e-4, 1e-4, precision);
   }
 }
 
@@ -289,13 +303,14 @@ TEST(Attention, EveryImplementationAtTheEdgesOfBlocks) {
   for (const char* family : {"attention_forward", "attention_backward"})
     for_each_implementation(family, [] {
       std::mt19937 random(9);
-      for (const Shape& shape :
-           {Shape{1, 2, 1, 1, 1, 1}, Shape{1, 1, 7, 65, 63, 64}, Shape{2, 1, 65, 7, 64, 65},
-            Shape{1, 2, 63, 127, 65, 7}, Shape{1, 1, 64, 64, 128, 127}, Shape{1, 1, 130, 63, 7, 130},
-            Shape{1, 1, 127, 130, 130, 1}, Shape{1, 2, 129, 128, 16, 256}, Shape{1, 1, 33, 200, 256, 40},
-            Shape{1, 1, 20, 30, 257, 258}})
-        for (const bool is_causal : {false, true})
-          check_products(random, shape, Placement::contiguous, Mask::none, is_causal);
+      for (const MatmulPrecision precision : {MatmulPrecision::highest, MatmulPrecision::high})
+        for (const Shape& shape :
+             {Shape{1, 2, 1, 1, 1, 1}, Shape{1, 1, 7, 65, 63, 64}, Shape{2, 1, 65, 7, 64, 65},
+              Shape{1, 2, 63, 127, 65, 7}, Shape{1, 1, 64, 64, 128, 127}, Shape{1, 1, 130, 63, 7, 130},
+              Shape{1, 1, 127, 130, 130, 1}, Shape{1, 2, 129, 128, 16, 256}, Shape{1, 1, 33, 200, 256, 40},
+              Shape{1, 1, 20, 30, 257, 258}})
+          for (const bool is_causal : {false, true})
+            check_products(random, shape, Placement::contiguous, Mask::none, is_causal, precision);
       check_products(random, {2, 2, 70, 131, 64, 64}, Placement::permuted, Mask::added, false);
       check_products(random, {1, 3, 131, 70, 36, 64}, Placement::expanded, Mask::hiding, true);
     });
@@ -324,7 +339,8 @@ TEST(Attention, GradientsOfTheWeightsAreThoseOfAnOutput) {
   expect_close(download_values(weights), download_values(kept), 1e-6, 1e-6);
   const auto gradients = [&](const Tensor& by_output, const Tensor* of_weights) {
     const AttentionGradients made{queue.scratch(query.shape), queue.scratch(key.shape), {}, {}};
-    attention_backward(queue, by_output, of_weights, query, key, unit, nullptr, settings, &kept, nullptr, nullptr, made);
+    attention_backward(queue, by_output, of_weights, query, key, unit, nullptr, settings, &kept, nullptr,
+                       nullptr, made);
     std::vector<double> all = download_values(made.query);
     append(all, download_values(made.key));
     return all;
@@ -385,15 +401,18 @@ TEST(Attention, EmptyOnes) {
   }
 }
 
-/** Weights that dropout left, [batch, queries, keys]: the output is that matrix if the values are the unit matrix. */
-std::vector<double> dropped_weights(const Tensor& query, const Tensor& key, const AttentionSettings& settings) {
+/** Weights that dropout left, [batch, queries, keys]: the output is that matrix if the values are the unit
+ * matrix. */
+std::vector<double> dropped_weights(const Tensor& query, const Tensor& key,
+                                    const AttentionSettings& settings) {
   Queue& queue = device().queue();
   const std::int64_t batch = query.shape[0], keys = key.shape[1];
   std::vector<float> units(static_cast<std::size_t>(batch * keys * keys));
   for (std::size_t i = 0; i < units.size(); ++i)
     units[i] = i % static_cast<std::size_t>(keys * keys) % static_cast<std::size_t>(keys + 1) == 0 ? 1 : 0;
   const Tensor output = queue.scratch({batch, query.shape[1], keys});
-  attention_forward(queue, query, key, upload(units, {batch, keys, keys}), nullptr, settings, output, nullptr);
+  attention_forward(queue, query, key, upload(units, {batch, keys, keys}), nullptr, settings, output,
+                    nullptr);
   return download_values(output);
 }
 
@@ -429,7 +448,9 @@ TEST(Attention, DropoutDropsTheSameEverywhere) {
 TEST(Attention, GradientsOfWhatDropoutLeft) {
   Queue& queue = device().queue();
   std::mt19937 random(7);
-  const auto drawn = [&](const Dims& shape) { return sample(random, DType::float32, shape, Placement::contiguous); };
+  const auto drawn = [&](const Dims& shape) {
+    return sample(random, DType::float32, shape, Placement::contiguous);
+  };
   const Sample query = drawn({2, 80, 5}), key = drawn({2, 70, 5}), value = drawn({2, 70, 4}),
                by_output = drawn({2, 80, 4});
   AttentionSettings settings;
@@ -451,10 +472,12 @@ TEST(Attention, GradientsOfWhatDropoutLeft) {
   const std::array given{query.values, key.values, value.values};
   for_each_implementation("attention_backward", [&] {
     forward(given);
-    const AttentionGradients made{queue.scratch({2, 80, 5}), queue.scratch({2, 70, 5}), queue.scratch({2, 70, 4}), {}};
-    attention_backward(queue, by_output.tensor, nullptr, query.tensor, key.tensor, value.tensor, nullptr, settings,
-                       nullptr, &output, &sums, made);
-    const std::array gradients{download_values(made.query), download_values(made.key), download_values(made.value)};
+    const AttentionGradients made{
+        queue.scratch({2, 80, 5}), queue.scratch({2, 70, 5}), queue.scratch({2, 70, 4}), {}};
+    attention_backward(queue, by_output.tensor, nullptr, query.tensor, key.tensor, value.tensor, nullptr,
+                       settings, nullptr, &output, &sums, made);
+    const std::array gradients{download_values(made.query), download_values(made.key),
+                               download_values(made.value)};
     for (std::size_t operand = 0; operand < given.size(); ++operand) {
       double square = 0;
       for (const double gradient : gradients[operand]) square += gradient * gradient;
@@ -477,10 +500,14 @@ TEST(Attention, ProductsRefuseWhatDoesNotFit) {
   const Tensor query = zeros({2, 3, 4}), key = zeros({2, 5, 4}), value = zeros({2, 5, 6}),
                output = zeros({2, 3, 6});
   expect_error<ValueError>(
-      [&] { attention_forward(queue, query, zeros({2, 5, 3}), value, nullptr, {}, output, nullptr); },
+      [&] {
+        attention_forward(queue, query, zeros({2, 5, 3}), value, nullptr, {}, output, nullptr);
+      },
       "expected query [B, L, E], key [B, S, E] and value [B, S, Ev]");
   expect_error<ValueError>(
-      [&] { attention_forward(queue, query, key, value, nullptr, {}, zeros({2, 3, 4}), nullptr); },
+      [&] {
+        attention_forward(queue, query, key, value, nullptr, {}, zeros({2, 3, 4}), nullptr);
+      },
       "the output");
   const Tensor mask = zeros({2, 2, 3, 5});
   expect_error<ValueError>([&] { attention_forward(queue, query, key, value, &mask, {}, output, nullptr); },
@@ -492,11 +519,17 @@ TEST(Attention, ProductsRefuseWhatDoesNotFit) {
       "dropout probability");
   const Tensor weights = zeros({2, 3, 5});
   expect_error<ValueError>(
-      [&] { attention_backward(queue, output, &weights, query, key, value, nullptr, {}, nullptr, nullptr, nullptr, {}); },
+      [&] {
+        attention_backward(queue, output, &weights, query, key, value, nullptr, {}, nullptr, nullptr, nullptr,
+                           {});
+      },
       "needs the probabilities");
   const AttentionGradients gradients{{}, {}, {}, weights};
   expect_error<ValueError>(
-      [&] { attention_backward(queue, output, nullptr, query, key, value, nullptr, {}, nullptr, nullptr, nullptr, gradients); },
+      [&] {
+        attention_backward(queue, output, nullptr, query, key, value, nullptr, {}, nullptr, nullptr, nullptr,
+                           gradients);
+      },
       "no mask");
 }
 

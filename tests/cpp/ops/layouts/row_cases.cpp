@@ -103,7 +103,8 @@ void draw_attention_forward(Draw& d) {
   const Tensor* probabilities = d.coin() ? d.output("probabilities", a.scores()) : nullptr;
   const Tensor* log_sums = d.coin() ? d.output("log_sums", a.rows()) : nullptr;
   d.calls([=](Queue& queue) {
-    attention_forward(queue, *a.query, *a.key, *a.value, a.mask, a.settings, *output, probabilities, log_sums);
+    attention_forward(queue, *a.query, *a.key, *a.value, a.mask, a.settings, *output, probabilities,
+                      log_sums);
   });
 }
 
@@ -122,7 +123,8 @@ void draw_attention_backward(Draw& d) {
       a.mask && a.mask_dtype == DType::float32 && d.coin() ? d.output("by mask", a.of_mask()) : nullptr;
   d.calls([=](Queue& queue) {
     attention_backward(queue, *grad_output, grad_weights, *a.query, *a.key, *a.value, a.mask, a.settings,
-                       probabilities, output, log_sums, {*by_query, *by_key, *by_value, by_mask ? *by_mask : Tensor()});
+                       probabilities, output, log_sums,
+                       {*by_query, *by_key, *by_value, by_mask ? *by_mask : Tensor()});
   });
 }
 
