@@ -65,19 +65,19 @@ bool has_vectors(const Tensor& t) {
 struct Kernels {
   const char* name;
   int tf32_products;  // that make one product on tensor cores; 0: in plain OpenCL C
-  double cost;        // of a score, beside products of matrices, whose scores go to memory and come back
 };
-constexpr Kernels all_kernels[] = {
-    {"simt_flash", 0, 0.5}, {"tensor_tf32_flash", 1, 0.2}, {"tensor_tf32x3_flash", 3, 0.4}};
+constexpr Kernels all_kernels[] = {{"simt_flash", 0}, {"tensor_tf32_flash", 1}, {"tensor_tf32x3_flash", 3}};
+
+constexpr int first_with_tf32 = 80;  // compute capability 8.0
 
 constexpr int tensor_columns = 128;  // at most
 /** Columns of the tensor cores' operands, padded. */
 int tensor_width(const AttentionSizes& s) {
-  return std::max(s.columns, s.value_columns) <= 64 ? 64 : tensor_columns;
+  const std::int64_t widest = std::max(s.columns, s.value_columns);
+  return widest <= 32 ? 32 : widest <= 64 ? 64 : tensor_columns;
 }
 
 bool takes(const Kernels& kernels, const DeviceInfo& device, const Attention& a) {
-  constexpr int first_with_tf32 = 80;  // compute capability 8.0
   if (a.probabilities || !simt_takes(device, a.query.dtype, a.sizes)) return false;
   return kernels.tf32_products == 0 ||
          (device.compute_capability >= first_with_tf32 && a.query.dtype == DType::float32 &&
@@ -204,15 +204,33 @@ bool has_what_it_needs(const AttentionBackward& p) {
   return p.output && p.log_sums && !p.gradients.mask.defined();
 }
 
+/** Of a score, beside products of matrices, whose scores go to memory and come back several times; measured
+ * on an H100, where tensor cores make those. */
+double cost_of_score(const Kernels& kernels, const DeviceInfo& device, bool is_narrow, bool is_backward) {
+  if (kernels.tf32_products == 1) return 0.3;
+  if (kernels.tf32_products > 1) return is_narrow ? 0.5 : is_backward ? 1.5 : 0.7;
+  if (device.compute_capability < first_with_tf32) return 0.5;
+  return is_narrow ? 0.8 : 1.3;
+}
+
+double cost(const Kernels& kernels, const DeviceInfo& device, const AttentionSizes& s, bool is_backward) {
+  const bool is_narrow = std::max(s.columns, s.value_columns) <= FLASH_COLUMNS;
+  return cost_of_score(kernels, device, is_narrow, is_backward) * static_cast<double>(s.scores());
+}
+double cost(const Kernels& kernels, const DeviceInfo& device, const AttentionForward& p) {
+  return cost(kernels, device, p.attention.sizes, false);
+}
+double cost(const Kernels& kernels, const DeviceInfo& device, const AttentionBackward& p) {
+  return cost(kernels, device, p.attention.sizes, true);
+}
+
 template <class Problem, std::size_t... kinds>
 std::array<Implementation<Problem>, sizeof...(kinds)> of_all_kernels(std::index_sequence<kinds...>) {
   return {{{all_kernels[kinds].name,
             [](const DeviceInfo& device, const Problem& p) {
               return has_what_it_needs(p) && takes(all_kernels[kinds], device, p.attention);
             },
-            [](const DeviceInfo&, const Problem& p) {
-              return all_kernels[kinds].cost * static_cast<double>(p.attention.sizes.scores());
-            },
+            [](const DeviceInfo& device, const Problem& p) { return cost(all_kernels[kinds], device, p); },
             run<kinds>}...}};
 }
 constexpr auto kinds = std::make_index_sequence<std::size(all_kernels)>();
