@@ -4,6 +4,7 @@
     tools/bench.py --against torch              # one training step of the MNIST net, on both
     tools/bench.py --against torch --profile    # and where its time goes, per kernel
     tools/bench.py --model lstm --against torch # of an LSTM language model
+    tools/bench.py --model gpt2 --against torch --precision high  # of GPT-2 small, on a GPU
     tools/bench.py nets --against torch         # steps of whole nets of ocl.models, on both
     tools/bench.py nets --nets resnet50,vgg16 --precision high --inference
     tools/bench.py transfers                    # GB/s to and from the device, beside PyTorch's with CUDA
@@ -29,6 +30,7 @@ from pathlib import Path
 import numpy as np
 from bare_launch import bare_launch
 from benchmarks import USUAL_NETS
+from benchmarks.gpt2 import Sizes, gpt2_batch, make_gpt2
 from benchmarks.timing import CLOCKS, by_turns, in_milliseconds, seconds_of_steps, spread
 
 import ocl
@@ -105,7 +107,18 @@ class Model:
     make_optimizer: Callable
 
 
+def gpt2_model(sizes):
+    return Model(
+        sizes.title,
+        lambda library: make_gpt2(library, sizes),
+        lambda: gpt2_batch(sizes),
+        lambda library, parameters: library.optim.AdamW(parameters, lr=3e-4),
+    )
+
+
 MODELS = {
+    "gpt2": gpt2_model(Sizes()),
+    "gpt2_tiny": gpt2_model(Sizes(layers=2, width=96, heads=3, words=1000, length=128, sentences=2)),
     "mnist": Model(
         f"MNIST net, batch {BATCH}, Adam",
         make_mnist_net,
@@ -124,11 +137,14 @@ MODELS = {
 class Trainer:
     """Training steps of one library; `wait` returns when the device has done what it was given."""
 
-    def __init__(self, library, wait, model):
+    def __init__(self, library, wait, model, device=None):
         self.wait = wait
         self.net = model.make_net(library)
-        self.optimizer = model.make_optimizer(library, self.net.parameters())
         self.inputs, self.target = map(library.tensor, model.make_batch())
+        if device:  # beside the library's default
+            self.net.to(device)
+            self.inputs, self.target = self.inputs.to(device), self.target.to(device)
+        self.optimizer = model.make_optimizer(library, self.net.parameters())
         self.cross_entropy = library.nn.functional.cross_entropy
 
     def step(self):
@@ -143,12 +159,22 @@ class Trainer:
         return seconds_of_steps(self.step, self.wait, options.steps, options.clock)
 
 
-def make_torch_trainer(model, threads=TORCH_THREADS):
+def make_torch_trainer(model, threads=TORCH_THREADS, device="cpu"):
     import torch
 
     torch.set_num_threads(threads)
     torch.manual_seed(0)
-    return Trainer(torch, lambda: None, model)
+    return Trainer(torch, torch.cuda.synchronize if device == "cuda" else lambda: None, model, device)
+
+
+def torch_beside(model, options):
+    """(a trainer on a GPU if ours is one and PyTorch has it, at our precision, what it runs on)"""
+    import torch
+    from benchmarks.nets import describe, torch_device
+
+    device = torch_device(options)
+    torch.set_float32_matmul_precision(options.precision)
+    return make_torch_trainer(model, options.threads, device), describe(device, options)
 
 
 # --- bench.py --against torch
@@ -157,10 +183,14 @@ def make_torch_trainer(model, threads=TORCH_THREADS):
 def bench_step(options):
     """One training step, in blocks that alternate between the libraries so that both see the same machine."""
     ocl.manual_seed(0)
+    if options.precision:
+        ocl.set_float32_matmul_precision(options.precision)
+    options.precision = ocl.get_float32_matmul_precision()
     model = MODELS[options.model]
     trainers = {"ocl": Trainer(ocl, ocl.synchronize, model)}
+    where = {"ocl": ocl.get_device_name()}
     if options.against == "torch":
-        trainers["torch"] = make_torch_trainer(model, options.threads)
+        trainers["torch"], where["torch"] = torch_beside(model, options)
     for trainer in trainers.values():
         trainer.seconds_of_block(options)  # builds, first touches
     times = by_turns(
@@ -168,10 +198,11 @@ def bench_step(options):
     )
 
     results = {name: spread(values) for name, values in times.items()}
-    print(f"training step, {model.title}; {options.blocks} blocks of {options.steps} steps, ms")
+    print(
+        f'training step, {model.title}, "{options.precision}"; {options.blocks} blocks of {options.steps} steps, ms'
+    )
     for name, figures in results.items():
-        where = ocl.get_device_name() if name == "ocl" else f"CPU, {options.threads} threads"
-        print(f"  {name:6} {in_milliseconds(figures)}  ({where})")
+        print(f"  {name:6} {in_milliseconds(figures)}  ({where[name]})")
     if "torch" in results:
         ratios = [ours / theirs for ours, theirs in zip(times["ocl"], times["torch"], strict=True)]
         results["ratio"] = spread(ratios)
@@ -357,7 +388,11 @@ def parse_arguments():
     nets("--batch", type=int, metavar="N", help="pictures, default 64, on CPUs 4")
     nets("--side", type=int, default=224, metavar="PIXELS", help="of the pictures, default %(default)s")
     nets("--inference", action="store_true", help="forward alone, in evaluation, in place of training steps")
-    nets("--precision", choices=["highest", "high", "medium"], help="of products and convolutions")
+    option(
+        "--precision",
+        choices=["highest", "high", "medium"],
+        help="of products and convolutions, of step and nets, on both sides",
+    )
     option("--megabytes", type=int, default=256, metavar="N", help="of `transfers`, default %(default)s")
     return parser.parse_args()
 

@@ -87,7 +87,7 @@ Problem problem_of(const Tensor& query, const Tensor& key, const Tensor& value,
 
 /** What the tape keeps of a call. */
 struct ForBackward {
-  SavedTensor query, key, value, mask, probabilities;
+  SavedTensor query, key, value, mask, probabilities, output, log_sums;
   dlprim::AttentionSettings settings;
   std::array<bool, 4> wanted;
 
@@ -100,7 +100,8 @@ struct ForBackward {
     const Tensor by_weights = gradients.size() > 1 ? contiguous(gradients[1]) : Tensor();
     dlprim::attention_backward(given[0]->device().queue(), by_output.data(), raw_or_null(by_weights),
                                *given[0], *given[1], *given[2], given[3], settings,
-                               raw_or_null(probabilities), {made[0], made[1], made[2], made[3]});
+                               raw_or_null(probabilities), raw_or_null(output), raw_or_null(log_sums),
+                               {made[0], made[1], made[2], made[3]});
     TensorList results;
     for (const dlprim::Tensor& gradient : made)
       results.push_back(gradient.defined() ? Tensor(gradient) : Tensor());
@@ -115,18 +116,21 @@ TensorList attend(const Problem& p, bool wants_weights) {
   const auto matrix = [&](std::int64_t columns) {
     return dlprim::Tensor::empty(device, {query.shape[0], query.shape[1], columns}, query.dtype);
   };
-  // The same with the tape and without, as dropout's numbers depend on it: those of a checkpoint's two runs
-  // are equal.
-  const bool keeps = wants_weights || dlprim::attention_keeps_probabilities(query, key, value);
-  const dlprim::Tensor probabilities = keeps ? matrix(key.shape[1]) : dlprim::Tensor();
+  using Kept = dlprim::AttentionKept;
+  const Kept kept =
+      wants_weights ? Kept::probabilities : dlprim::attention_kept(query, key, value, wants_gradient(p.mask));
+  dlprim::Tensor probabilities, log_sums;
+  if (kept == Kept::probabilities) probabilities = matrix(key.shape[1]);
+  if (kept == Kept::log_sums)
+    log_sums = dlprim::Tensor::empty(device, {query.shape[0], query.shape[1]}, query.dtype);
   dlprim::AttentionSettings settings{p.scale, p.is_causal, p.dropout_p, {}, float32_matmul_precision()};
   if (p.dropout_p > 0)
     settings.dropout =
-        default_generator(p.query.device())
-            .next(dlprim::attention_random_numbers(query, key, raw_or_null(p.mask), settings, keeps));
+        default_generator(p.query.device()).next(query.shape[0] * query.shape[1] * key.shape[1]);
+  const auto or_null = [](const dlprim::Tensor& t) { return t.defined() ? &t : nullptr; };
   std::vector<dlprim::Tensor> outputs{matrix(value.shape[2])};
   dlprim::attention_forward(device.queue(), query, key, value, raw_or_null(p.mask), settings, outputs[0],
-                            keeps ? &probabilities : nullptr);
+                            or_null(probabilities), or_null(log_sums));
   if (wants_weights) {
     outputs.push_back(p.dropout_p > 0 ? matrix(key.shape[1]) : probabilities);
     if (p.dropout_p > 0)
@@ -134,12 +138,17 @@ TensorList attend(const Problem& p, bool wants_weights) {
   }
   return record_many("ScaledDotProductAttentionBackward", {p.query, p.key, p.value, p.mask}, outputs, [&] {
     const auto saved = [](const Tensor& t) { return t.defined() ? SavedTensor(t) : SavedTensor(); };
+    const auto saved_raw = [](const dlprim::Tensor& t) {
+      return t.defined() ? SavedTensor(t) : SavedTensor();
+    };
     return ForBackward{
         saved(p.query),
         saved(p.key),
         saved(p.value),
         saved(p.mask),
-        keeps ? SavedTensor(probabilities) : SavedTensor(),
+        saved_raw(probabilities),
+        log_sums.defined() ? SavedTensor(outputs[0]) : SavedTensor(),
+        saved_raw(log_sums),
         settings,
         {wants_gradient(p.query), wants_gradient(p.key), wants_gradient(p.value), wants_gradient(p.mask)}};
   });

@@ -9,15 +9,19 @@
 #define CHAIN 256  // terms of one chain of additions
 #define OPTIONAL(name) (name##_buffer ? name##_buffer + name##_start : 0)
 
-// `keep`: 0 hides a key; `bias`: added to the scores. At most one is given.
+// `keep`: 0 hides a key; `bias`: added to the scores. At most one is given. log_sums: nothing, or [batch, queries_of_item].
 #define ROW_ARGS                                                                                        \
   BUFFER(STORAGE, scores), const AttentionExtents e, const REAL scale, BUFFER(const uchar, keep),       \
-      BUFFER(const STORAGE, bias), const MaskStrides m
+      BUFFER(const STORAGE, bias), const MaskStrides m, BUFFER(REAL, log_sums), const long queries_of_item
 
 inline long mask_start(long row, AttentionExtents e, MaskStrides m) {
   const long item = row / e.queries, query = e.first_query + row - item * e.queries;
   const long batch = e.first_batch + item, outer = batch / m.inner_size, inner = batch - outer * m.inner_size;
   return outer * m.outer + inner * m.inner + query * m.query;
+}
+
+inline long log_sum_place(long row, AttentionExtents e, long queries_of_item) {
+  return (e.first_batch + row / e.queries) * queries_of_item + e.first_query + row % e.queries;
 }
 
 inline int visible_keys(long row, AttentionExtents e) {
@@ -71,13 +75,15 @@ __kernel void attention_softmax(ROW_ARGS) {
   BIND(STORAGE, scores);
   __global const uchar *keep = OPTIONAL(keep);
   __global const STORAGE *bias = OPTIONAL(bias);
+  __global REAL *log_sums = OPTIONAL(log_sums);
   const long end = e.rows * (get_global_id(0) + 1) / get_global_size(0);
   for (long id = e.rows * get_global_id(0) / get_global_size(0); id < end; ++id) {
     __global STORAGE *row = scores + id * e.keys;
     const int n = visible_keys(id, e);
     const long at = mask_start(id, e, m);
     const REAL top = mask_row(row, n, scale, keep ? keep + at : 0, bias ? bias + at : 0, m.key);
-    const REAL divisor = divisor_of(exponentiate_row(row, n, shift_of(top)));
+    const REAL sum = exponentiate_row(row, n, shift_of(top)), divisor = divisor_of(sum);
+    if (log_sums) log_sums[log_sum_place(id, e, queries_of_item)] = shift_of(top) + log(sum);
     for (int i = 0; i < n; ++i) STORE(row, i, LOAD(row, i) / divisor);
     for (int i = n; i < e.keys; ++i) STORE(row, i, (REAL)0);
   }
@@ -91,6 +97,7 @@ __kernel void attention_softmax(ROW_ARGS) {
   BIND(STORAGE, scores);
   __global const uchar *keep = OPTIONAL(keep);
   __global const STORAGE *bias = OPTIONAL(bias);
+  __global REAL *log_sums = OPTIONAL(log_sums);
   __local REAL tops[MAX_GROUP], sums[MAX_GROUP];
   const int lid = get_local_id(0), size = get_local_size(0);
   const long id = get_group_id(0), at = mask_start(id, e, m);
@@ -110,6 +117,7 @@ __kernel void attention_softmax(ROW_ARGS) {
   sums[lid] = total;
   JOIN_GROUP(sums, ADD);
   const REAL divisor = divisor_of(sums[0]);
+  if (log_sums && lid == 0) log_sums[log_sum_place(id, e, queries_of_item)] = shift + log(sums[0]);
   for (int i = lid; i < n; i += size) STORE(row, i, exp(SCORE(i) - shift) / divisor);
   for (int i = n + lid; i < e.keys; i += size) STORE(row, i, (REAL)0);
 }

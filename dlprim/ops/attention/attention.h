@@ -21,20 +21,22 @@ struct AttentionSettings {
   double scale = 1;
   bool is_causal = false;  // query i sees keys 0 to i
   double dropout_p = 0;
-  PhiloxState dropout{};  // attention_random_numbers() of them are used
+  PhiloxState dropout{};  // numbers of batch * queries * keys elements: what is dropped, all devices agree
   MatmulPrecision precision = MatmulPrecision::highest;
   FIELDS(scale, is_causal, dropout_p, dropout, precision)
 };
 
 /**
  * `probabilities`: nullptr, or [batch, queries, keys], what the softmax gives, before dropout. Without it the
- * matrix is never there as a whole (unless the implementation "whole_matrix" is forced): it is made in parts
- * of a size that suits the device (attention_backward makes them anew), and of a causal one without a mask
- * little more than half is made. Dropout draws part by part. Throws ValueError, TypeError.
+ * matrix is never there as a whole (unless the implementation "whole_matrix" is forced): work groups keep
+ * their scores, or it is made in parts of a size that suits the device, and of a causal one without a mask
+ * little more than half is made. `log_sums`: nullptr, or [batch, queries] of the dtype that is computed in,
+ * the logarithm of the sum of a query's exponentials (-inf where it has no key). Throws ValueError,
+ * TypeError.
  */
 void attention_forward(Queue& queue, const Tensor& query, const Tensor& key, const Tensor& value,
                        const Tensor* mask, const AttentionSettings& settings, const Tensor& output,
-                       const Tensor* probabilities);
+                       const Tensor* probabilities, const Tensor* log_sums = nullptr);
 
 /** Where attention_backward writes gradients; undefined ones are not computed. Of the shapes of query, key,
  * value and mask, contiguous. */
@@ -45,22 +47,25 @@ struct AttentionGradients {
 
 /**
  * The gradients from that of the output, and from that of the weights that dropout left, if there is one
- * (nullptr, or [batch, queries, keys]; needs `probabilities`). All else as attention_forward had it. Throws
- * ValueError, TypeError.
+ * (nullptr, or [batch, queries, keys]; needs `probabilities`). `output` and `log_sums`: nullptr, or what
+ * forward gave; kernels whose work groups keep their scores need both, others make the matrix anew. All else
+ * as attention_forward had it. Throws ValueError, TypeError.
  */
 void attention_backward(Queue& queue, const Tensor& grad_output, const Tensor* grad_weights,
                         const Tensor& query, const Tensor& key, const Tensor& value, const Tensor* mask,
-                        const AttentionSettings& settings, const Tensor* probabilities,
-                        const AttentionGradients& gradients);
+                        const AttentionSettings& settings, const Tensor* probabilities, const Tensor* output,
+                        const Tensor* log_sums, const AttentionGradients& gradients);
 
-/** Elements that dropout draws for, by which the random state moves on (philox_increment). */
-std::int64_t attention_random_numbers(const Tensor& query, const Tensor& key, const Tensor* mask,
-                                      const AttentionSettings& settings, bool has_probabilities);
+enum class AttentionKept { nothing, log_sums, probabilities };
 
-/** Whether the probabilities are no larger than what they are made of and what is made of them. Then they are
- * better kept for backward, which takes a fifth to a third longer without (two cores); what a net takes is
- * linear in the length either way. */
-bool attention_keeps_probabilities(const Tensor& query, const Tensor& key, const Tensor& value);
+/**
+ * What of forward is best kept for backward: the output and log_sums, where a kernel takes them; the
+ * probabilities, where they are no larger than what they are made of and what is made of them, for without
+ * them backward takes a fifth to a third longer (two cores). What a net takes is linear in the length either
+ * way.
+ */
+AttentionKept attention_kept(const Tensor& query, const Tensor& key, const Tensor& value,
+                             bool has_mask_gradient);
 
 /** The part of a matrix of scores that is there: [items from `batch` on, queries from `query` on, first
  * keys]. */
@@ -70,8 +75,9 @@ struct AttentionPart {
 };
 
 /** What attention does to its scores, in place: softmax over the keys of scores * scale, masked. scores:
- * floating, contiguous, of rank 3; the mask is that of the whole matrix. Throws ValueError, TypeError. */
+ * floating, contiguous, of rank 3; the mask and log_sums (see attention_forward) are those of the whole
+ * matrix. Throws ValueError, TypeError. */
 void attention_softmax(Queue& queue, const Tensor& scores, double scale, const Tensor* mask, bool is_causal,
-                       const AttentionPart& part = {});
+                       const AttentionPart& part = {}, const Tensor* log_sums = nullptr);
 
 }  // namespace dlprim

@@ -80,21 +80,52 @@ __kernel void random_integers(RANDOM_ARGS, const long low, const ulong range) {
 inline REAL below(REAL value, REAL low, REAL high) { return value < high ? value : low; }
 
 // y = x * scale where kept.
-__kernel void dropout(BUFFER(const STORAGE, x), RANDOM_ARGS, const ulong threshold, const REAL scale) {
-  const __global STORAGE *x = x_buffer + x_start;  // may be `out`
-  __global STORAGE *out = out_buffer + out_start;
+#define DROPOUT_ARGS                                                                                           \
+  BUFFER(const STORAGE, x), BUFFER(STORAGE, out), const DropoutRows d, const ulong seed, const ulong offset, \
+      const ulong threshold, const REAL scale
 #define DROP(i, word) STORE(out, i, (word) >= threshold ? LOAD(x, i) * scale : (REAL)0)
 #define STEP(run, lane, HAS)                                           \
   {                                                                    \
-    const ulong i = run * (4 * RANDOM_RUN) + lane;                     \
-    if (HAS(i)) DROP(i, WORD(0));                                      \
-    if (HAS(i + 16)) DROP(i + 16, WORD(1));                            \
-    if (HAS(i + 32)) DROP(i + 32, WORD(2));                            \
-    if (HAS(i + 48)) DROP(i + 48, WORD(3));                            \
+    const long i = (run) * (4 * RANDOM_RUN) + (lane);                  \
+    if (HAS(i)) DROP(i - shift, WORD(0));                              \
+    if (HAS(i + 16)) DROP(i + 16 - shift, WORD(1));                    \
+    if (HAS(i + 32)) DROP(i + 32 - shift, WORD(2));                    \
+    if (HAS(i + 48)) DROP(i + 48 - shift, WORD(3));                    \
   }
-  FOR_EACH_COUNTER(4, STEP)
-#undef STEP
+#define IN_ROW(i) ((i) >= begin && (i) < end)
+// Of the id-th run: the elements begin … end - 1 of its row, which stand `shift` elements earlier in memory.
+#define ROW_OF_RUN(id)                                                                                \
+  const long row = (id) / d.runs;                                                                     \
+  const long begin = d.first + row / d.inner_rows * d.outer + row % d.inner_rows * d.inner;           \
+  const long end = begin + d.length, shift = begin - row * d.length;                                  \
+  const long run = begin / (4 * RANDOM_RUN) + (id) % d.runs
+
+__kernel void dropout(DROPOUT_ARGS) {
+  const __global STORAGE *x = x_buffer + x_start;  // may be `out`
+  __global STORAGE *out = out_buffer + out_start;
+#if SHAPE_CPU
+  const long runs = d.rows * d.runs, last = runs * (get_global_id(0) + 1) / get_global_size(0);
+  for (long id = runs * get_global_id(0) / get_global_size(0); id < last; ++id) {
+    ROW_OF_RUN(id);
+    if (run * (4 * RANDOM_RUN) >= end) continue;
+    uint words[4][RANDOM_RUN];
+    random_words16(seed, offset + run * RANDOM_RUN, words);
+    if (run * (4 * RANDOM_RUN) >= begin && (run + 1) * (4 * RANDOM_RUN) <= end) {
+      for (int lane = 0; lane < RANDOM_RUN; ++lane) STEP(run, lane, ALWAYS);
+    } else {
+      for (int lane = 0; lane < RANDOM_RUN; ++lane) STEP(run, lane, IN_ROW);
+    }
+  }
+#else
+  const int lane = get_global_id(0) % RANDOM_RUN;
+  const long id = get_global_id(0) / RANDOM_RUN;
+  if (id >= d.rows * d.runs) return;
+  ROW_OF_RUN(id);
+  const uint4 words = random_words(seed, offset + run * RANDOM_RUN + lane);
+  STEP(run, lane, IN_ROW);
+#endif
 }
+#undef STEP
 
 #if DOUBLE
 

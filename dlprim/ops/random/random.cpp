@@ -24,11 +24,6 @@ Range random_range(Queue& queue, std::int64_t numel, int elements_per_counter) {
   return Range::linear(std::min<std::int64_t>(runs / least_runs + 1, 4 * info.compute_units), 1);
 }
 
-// A word below it means "drop": probability p to 32 bits.
-cl_ulong drop_threshold(double p) {
-  return static_cast<cl_ulong>(std::llround(p * 4294967296.0));
-}
-
 void require_probability(const char* op, double p) {
   require(p >= 0 && p <= 1, op, ": expected a probability between 0 and 1, got ", p);
 }
@@ -51,7 +46,36 @@ void fill_real(Queue& queue, const char* op, const Tensor& out, double a, double
   });
 }
 
+void require_dropout(const char* op, Queue& queue, const Tensor& x, double p, const Tensor& y) {
+  require_floating(x.dtype, queue.device(), op);
+  require_probability(op, p);
+  require_contiguous(op, "the input", x);
+  require_like(op, "the result", y, x.shape, x.dtype);
+}
+
+void launch_dropout(Queue& queue, const Tensor& x, double p, PhiloxState state, DropoutRows rows,
+                    const Tensor& y) {
+  // Of a row that begins anywhere, runs of which only an end is in it count too.
+  constexpr std::int64_t run = RANDOM_RUN * 4;
+  const bool is_aligned = rows.first % run == 0 && rows.outer % run == 0 && rows.inner % run == 0;
+  rows.runs = (rows.length + (is_aligned ? run - 1 : 2 * run - 2)) / run;
+  with_real(x.dtype, [&](auto zero) {
+    queue.launch(random_kernel(queue, "dropout", x.dtype),
+                 random_range(queue, rows.rows * rows.runs * run, 4), x, y, rows,
+                 static_cast<cl_ulong>(state.seed), static_cast<cl_ulong>(state.offset),
+                 static_cast<cl_ulong>(drop_threshold(p)), static_cast<decltype(zero)>(kept_scale(p)));
+  });
+}
+
 }  // namespace
+
+std::uint64_t drop_threshold(double p) {
+  return static_cast<std::uint64_t>(std::llround(p * 4294967296.0));
+}
+
+double kept_scale(double p) {
+  return p < 1 ? 1 / (1 - p) : 0;
+}
 
 Kernel& random_kernel(Queue& queue, const char* name, DType dtype) {
   require<DeviceError>(dtype != DType::float64 || queue.device().info().fp64, name,
@@ -95,7 +119,7 @@ void random_bernoulli(Queue& queue, const Tensor& out, double p, PhiloxState sta
   if (out.numel() == 0) return;
   queue.launch(random_kernel(queue, "random_bernoulli", out.dtype), random_range(queue, out.numel(), 4), out,
                static_cast<cl_ulong>(out.numel()), static_cast<cl_ulong>(state.seed),
-               static_cast<cl_ulong>(state.offset), drop_threshold(1 - p));
+               static_cast<cl_ulong>(state.offset), static_cast<cl_ulong>(drop_threshold(1 - p)));
 }
 
 void random_integers(Queue& queue, const Tensor& out, std::int64_t low, std::int64_t high,
@@ -120,19 +144,25 @@ void random_integers(Queue& queue, const Tensor& out, std::int64_t low, std::int
 
 void dropout(Queue& queue, const Tensor& x, double p, PhiloxState state, const Tensor& y) {
   ENTER(dropout, queue, x, p, state, y);
-  constexpr const char* op = "dropout";
-  require_floating(x.dtype, queue.device(), op);
-  require_probability(op, p);
-  require_contiguous(op, "the input", x);
-  require_like(op, "the result", y, x.shape, x.dtype);
+  require_dropout("dropout", queue, x, p, y);
+  if (x.numel() > 0) launch_dropout(queue, x, p, state, {1, 1, x.numel(), 0, 0, 0, 0}, y);
+}
+
+void dropout_part(Queue& queue, const Tensor& x, double p, PhiloxState state, const DropoutPart& part,
+                  const Tensor& y) {
+  ENTER(dropout_part, queue, x, p, state, part, y);
+  constexpr const char* op = "dropout_part";
+  require_dropout(op, queue, x, p, y);
+  require(x.rank() == 3 && part.first >= 0 && part.outer >= 0 && part.inner >= 0, op,
+          ": expected a part of rank 3 and steps of at least 0, got shape ", x.shape, ", steps ", part.first,
+          ", ", part.outer, " and ", part.inner);
   if (x.numel() == 0) return;
-  with_real(x.dtype, [&](auto zero) {
-    using Real = decltype(zero);
-    const Real scale = p < 1 ? static_cast<Real>(1 / (1 - p)) : Real{0};
-    queue.launch(random_kernel(queue, op, x.dtype), random_range(queue, x.numel(), 4), x, y,
-                 static_cast<cl_ulong>(x.numel()), static_cast<cl_ulong>(state.seed),
-                 static_cast<cl_ulong>(state.offset), drop_threshold(p), scale);
-  });
+  DropoutRows rows{x.shape[0] * x.shape[1], x.shape[1], x.shape[2], part.first, part.outer, part.inner, 0};
+  if (rows.inner == rows.length) {  // rows that follow each other are one
+    rows = {x.shape[0], 1, x.shape[1] * x.shape[2], part.first, part.outer, 0, 0};
+    if (rows.outer == rows.length) rows = {1, 1, x.numel(), part.first, 0, 0, 0};
+  }
+  launch_dropout(queue, x, p, state, rows, y);
 }
 
 }  // namespace dlprim

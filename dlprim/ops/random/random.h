@@ -40,6 +40,11 @@ inline std::uint64_t philox_increment(std::int64_t numel) {
 /** The four words of counter `index` of the stream `seed`, computed on the host. */
 std::array<std::uint32_t, 4> philox_words(std::uint64_t seed, std::uint64_t index);
 
+/** A word below it means "drop": probability p to 32 bits. */
+std::uint64_t drop_threshold(double p);
+/** What kept elements are multiplied by. */
+double kept_scale(double p);
+
 /** Uniform in [low, high): 24 random bits (53 for float64), as low + (high - low) * u. Any floating dtype.
  * (torch.Tensor.uniform_) Throws ValueError unless low <= high. */
 void random_uniform(Queue& queue, const Tensor& out, double low, double high, PhiloxState state);
@@ -65,6 +70,18 @@ void random_integers(Queue& queue, const Tensor& out, std::int64_t low, std::int
  * shape and dtype. (torch.nn.functional.dropout) Throws ValueError unless 0 <= p <= 1.
  */
 void dropout(Queue& queue, const Tensor& x, double p, PhiloxState state, const Tensor& y);
+
+/** Which elements of a larger tensor those of x [a, b, c] are: (i, j, k) is its number first + i * outer + j
+ * * inner + k. */
+struct DropoutPart {
+  std::int64_t first = 0, outer = 0, inner = 0;
+  FIELDS(first, outer, inner)
+};
+
+/** What dropout makes of a part of a larger tensor, whose elements are dropped or kept as in dropout of the
+ * whole. Throws ValueError, TypeError. */
+void dropout_part(Queue& queue, const Tensor& x, double p, PhiloxState state, const DropoutPart& part,
+                  const Tensor& y);
 
 /** The kernel `name` of random.cl for results of that dtype. */
 Kernel& random_kernel(Queue& queue, const char* name, DType dtype);

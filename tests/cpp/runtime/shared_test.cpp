@@ -13,6 +13,7 @@
 #include "dlprim/ops/norm/norm_shared.h"
 #include "dlprim/ops/optim/optim_shared.h"
 #include "dlprim/ops/pool/pool_shared.h"
+#include "dlprim/ops/random/random_shared.h"
 #include "dlprim/ops/resample/resample_shared.h"
 #include "dlprim/ops/rnn/rnn_shared.h"
 #include "dlprim/runtime/error_word_shared.h"
@@ -48,6 +49,8 @@ const SharedStruct shared_structs[] = {
     PLAIN("runtime/error_word_shared.h", ErrorWord, value),
     PLAIN("ops/attention/attention_shared.h", AttentionExtents, is_causal),
     PLAIN("ops/attention/attention_shared.h", MaskStrides, inner_size),
+    PLAIN("ops/attention/attention_shared.h", OperandStrides, column),
+    PLAIN("ops/attention/attention_shared.h", FlashExtents, has_vectors),
     OF_REAL("ops/box/box_shared.h", KernelRegions, out),
     PLAIN("ops/conv/conv_shared.h", ConvShape, dilation_w),
     PLAIN("ops/conv/conv_shared.h", ConvGather, padded_depth),
@@ -69,6 +72,7 @@ const SharedStruct shared_structs[] = {
     OF_REAL("ops/optim/optim_shared.h", Coefficients, of),
     PLAIN("ops/pool/pool_shared.h", PoolWindow, adaptive),
     PLAIN("ops/pool/pool_shared.h", PoolDivisor, divisor_override),
+    PLAIN("ops/random/random_shared.h", DropoutRows, runs),
     PLAIN("ops/resample/resample_shared.h", KernelPadding, reflect),
     OF_REAL("ops/resample/resample_shared.h", KernelInterpolation, linear),
     PLAIN("ops/resample/resample_shared.h", KernelBlocks, stride),

@@ -61,21 +61,24 @@ Outputs attention(const at::Tensor& query, const at::Tensor& key, const at::Tens
   at::Tensor out = at::empty({query.size(0), query.size(1), query.size(2), value.size(3)}, query.options());
   const std::optional<at::Tensor> mask = expanded_mask(given, query, key);
   const dlprim::Tensor raw_mask = mask ? raw(*mask) : dlprim::Tensor();
+  const bool is_double = query.scalar_type() == at::kDouble;
+  at::Tensor log_sums = at::empty({query.size(0), query.size(1), query.size(2)},
+                                  query.options().dtype(is_double ? at::kDouble : at::kFloat));
+  const dlprim::Tensor raw_sums = raw(log_sums.flatten(0, 1));
   dlprim::attention_forward(device_under(query).queue(), joined(query), joined(key), joined(value),
                             mask ? &raw_mask : nullptr, settings_of(query, is_causal, scale), joined(out),
-                            nullptr);
-  // Backward makes the probabilities anew, so that nothing else is kept.
+                            nullptr, &raw_sums);
   const at::Tensor none = at::empty({0}, query.options());
-  return {out, none, {}, {}, query.size(2), key.size(2), none, none, {}};
+  return {out, log_sums, {}, {}, query.size(2), key.size(2), none, none, {}};
 }
 
 using Gradients = std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor>;
 
 Gradients attention_backward(const at::Tensor& grad, const at::Tensor& query, const at::Tensor& key,
                              const at::Tensor& value, const at::Tensor& given, std::array<bool, 4> wanted,
-                             const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&,
-                             c10::SymInt, c10::SymInt, double, bool is_causal, const at::Tensor&,
-                             const at::Tensor&, std::optional<double> scale) {
+                             const at::Tensor& out, const at::Tensor& log_sums, const at::Tensor&,
+                             const at::Tensor&, c10::SymInt, c10::SymInt, double, bool is_causal,
+                             const at::Tensor&, const at::Tensor&, std::optional<double> scale) {
   const std::optional<at::Tensor> mask = expanded_mask(given, query, key);
   const dlprim::Tensor raw_mask = mask ? raw(*mask) : dlprim::Tensor();
   const auto fresh = [](bool is_wanted, const at::Tensor& like) {
@@ -84,9 +87,10 @@ Gradients attention_backward(const at::Tensor& grad, const at::Tensor& query, co
   const at::Tensor dq = fresh(wanted[0], query), dk = fresh(wanted[1], key), dv = fresh(wanted[2], value),
                    dm = fresh(wanted[3] && mask, mask.value_or(query));
   const auto target = [](const at::Tensor& t) { return t.defined() ? joined(t) : dlprim::Tensor(); };
+  const dlprim::Tensor raw_out = joined(out), raw_sums = raw(log_sums.flatten(0, 1));
   dlprim::attention_backward(device_under(query).queue(), joined(grad.contiguous()), nullptr, joined(query),
                              joined(key), joined(value), mask ? &raw_mask : nullptr,
-                             settings_of(query, is_causal, scale), nullptr,
+                             settings_of(query, is_causal, scale), nullptr, &raw_out, &raw_sums,
                              {target(dq), target(dk), target(dv), dm.defined() ? raw(dm) : dlprim::Tensor()});
   return {dq, dk, dv, dm};
 }

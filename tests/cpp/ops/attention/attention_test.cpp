@@ -1,5 +1,6 @@
 #include "dlprim/ops/attention/attention.h"
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -89,8 +90,28 @@ TEST(Attention, RefusesWhatDoesNotFit) {
   const Tensor integers = upload<std::int64_t>(std::vector<std::int64_t>(24), {2, 1, 3, 4});
   expect_error<TypeError>([&] { attention_softmax(queue, scores, 1, &integers, false); },
                           "expected a mask of dtype bool or float32");
-  expect_error<ValueError>([&] { attention_softmax(queue, scores.reshaped({6, 4}), 1, nullptr, false); },
-                           "[batch, queries, keys]");
+  expect_error<ValueError>(
+      [&] {
+        attention_softmax(queue, scores.reshaped({6, 4}), 1, nullptr, false);
+      },
+      "[batch, queries, keys]");
+}
+
+/** The logarithm of the sum of each row's exponentials. */
+std::vector<double> log_sums_of(const std::vector<double>& scores, std::int64_t queries, std::int64_t keys,
+                                double scale, const std::vector<double>& added, bool is_causal) {
+  std::vector<double> result;
+  for (std::int64_t i = 0; i < queries; ++i) {
+    double top = minus_infinity, sum = 0;
+    const auto term = [&](std::int64_t j) {
+      const auto at = static_cast<std::size_t>(i * keys + j);
+      return is_causal && j > i ? minus_infinity : scores[at] * scale + added[at];
+    };
+    for (std::int64_t j = 0; j < keys; ++j) top = std::fmax(top, term(j));
+    for (std::int64_t j = 0; j < keys; ++j) sum += std::exp(term(j) - (top == minus_infinity ? 0 : top));
+    result.push_back(sum == 0 ? minus_infinity : top + std::log(sum));
+  }
+  return result;
 }
 
 /** Attention as sums in double, forward and backward, of one item of a batch. */
@@ -100,7 +121,7 @@ struct Reference {
   double scale;
   bool is_causal;
 
-  std::vector<double> output, probabilities, grad_query, grad_key, grad_value, grad_scores;
+  std::vector<double> output, probabilities, log_sums, grad_query, grad_key, grad_value, grad_scores;
 
   static double& at(std::vector<double>& matrix, std::int64_t columns, std::int64_t row,
                     std::int64_t column) {
@@ -114,6 +135,7 @@ struct Reference {
         for (std::int64_t c = 0; c < columns; ++c)
           at(scores, keys, i, j) += at(query, columns, i, c) * at(key, columns, j, c);
     probabilities = attended(scores, {1, queries, keys}, scale, added, is_causal);
+    log_sums = log_sums_of(scores, queries, keys, scale, added, is_causal);
     output.resize(static_cast<std::size_t>(queries * value_columns));
     grad_query.resize(query.size()), grad_key.resize(key.size()), grad_value.resize(value.size());
     grad_scores.resize(scores.size());
@@ -148,14 +170,27 @@ struct Shape {
 };
 
 enum class Mask { none, hiding, added };
+constexpr AttentionKept all_kept[] = {AttentionKept::probabilities, AttentionKept::log_sums,
+                                      AttentionKept::nothing};
 
 void append(std::vector<double>& all, const std::vector<double>& some) {
   all.insert(all.end(), some.begin(), some.end());
 }
 
-/** Operands in any layout, with the probabilities kept and without, against the sums of every item. */
-void check_products(std::mt19937& random, const Shape& shape, Placement placement, Mask kind,
-                    bool is_causal) {
+/** At "highest" each to its own; of TF32's operands, which have 11 bits, scores of this size come out some
+ * 1e-2 off. */
+void expect_precise(const std::vector<double>& values, const std::vector<double>& expected, double relative,
+                    double absolute, MatmulPrecision precision) {
+  if (precision == MatmulPrecision::highest) return expect_close(values, expected, relative, absolute);
+  double largest = 0;
+  for (const double value : expected)
+    largest = std::fmax(largest, std::isfinite(value) ? std::fabs(value) : 0);
+  expect_close(values, expected, 0, 2e-2 * largest);
+}
+
+/** Operands in any layout, with everything kept that may be, against the sums of every item. */
+void check_products(std::mt19937& random, const Shape& shape, Placement placement, Mask kind, bool is_causal,
+                    MatmulPrecision precision = MatmulPrecision::highest) {
   const std::int64_t batch = shape.outer * shape.inner;
   const auto drawn = [&](const Dims& dims) { return sample(random, DType::float32, dims, placement); };
   const Sample query = drawn({batch, shape.queries, shape.columns}),
@@ -168,7 +203,7 @@ void check_products(std::mt19937& random, const Shape& shape, Placement placemen
       sample(random, kind == Mask::hiding ? DType::boolean : DType::float32, mask_shape, placement);
   const Tensor* given_mask = kind == Mask::none ? nullptr : &mask.tensor;
 
-  std::vector<double> output, probabilities, grad_query, grad_key, grad_value, grad_scores;
+  std::vector<double> output, probabilities, log_sums, grad_query, grad_key, grad_value, grad_scores;
   for (std::int64_t b = 0; b < batch; ++b) {
     const auto item = [&](const std::vector<double>& values) {
       const auto size = static_cast<std::ptrdiff_t>(values.size()) / batch;
@@ -190,11 +225,13 @@ void check_products(std::mt19937& random, const Shape& shape, Placement placemen
                 {},
                 {},
                 {},
+                {},
                 {}};
     for (double& added : r.added)
       added = kind == Mask::none ? 0 : kind == Mask::added ? added : added != 0 ? 0 : minus_infinity;
     r.compute();
-    append(output, r.output), append(probabilities, r.probabilities), append(grad_query, r.grad_query);
+    append(output, r.output), append(probabilities, r.probabilities), append(log_sums, r.log_sums);
+    append(grad_query, r.grad_query);
     append(grad_key, r.grad_key), append(grad_value, r.grad_value), append(grad_scores, r.grad_scores);
   }
 
@@ -202,26 +239,32 @@ void check_products(std::mt19937& random, const Shape& shape, Placement placemen
   AttentionSettings settings;
   settings.scale = 0.05;
   settings.is_causal = is_causal;
-  for (const bool keeps : {true, false}) {
-    SCOPED_TRACE(keeps ? "probabilities kept" : "in parts");
-    const Tensor result = queue.scratch(grad.tensor.shape);
-    const Tensor kept = queue.scratch({batch, shape.queries, shape.keys});
+  settings.precision = precision;
+  for (const AttentionKept kept : all_kept) {
+    SCOPED_TRACE(static_cast<int>(kept));
+    const bool keeps = kept == AttentionKept::probabilities;
+    const Tensor result = queue.scratch(grad.tensor.shape), sums = queue.scratch({batch, shape.queries});
+    const Tensor likely = queue.scratch({batch, shape.queries, shape.keys});
     attention_forward(queue, query.tensor, key.tensor, value.tensor, given_mask, settings, result,
-                      keeps ? &kept : nullptr);
-    expect_close(download_values(result), output, 2e-5, 2e-5);
-    if (keeps) expect_close(download_values(kept), probabilities, 1e-5, 1e-6);
+                      keeps ? &likely : nullptr, &sums);
+    expect_precise(download_values(result), output, 2e-5, 2e-5, precision);
+    expect_precise(download_values(sums), log_sums, 1e-5, 1e-5, precision);
+    if (keeps) expect_precise(download_values(likely), probabilities, 1e-5, 1e-6, precision);
 
     AttentionGradients gradients;
     gradients.query = queue.scratch(query.tensor.shape);
     gradients.key = queue.scratch(key.tensor.shape);
     gradients.value = queue.scratch(value.tensor.shape);
-    if (kind == Mask::added) gradients.mask = queue.scratch(mask_shape);
+    const bool by_mask = kind == Mask::added && kept != AttentionKept::log_sums;
+    if (by_mask) gradients.mask = queue.scratch(mask_shape);
+    const bool has_sums = kept == AttentionKept::log_sums;
     attention_backward(queue, grad.tensor, nullptr, query.tensor, key.tensor, value.tensor, given_mask,
-                       settings, keeps ? &kept : nullptr, gradients);
-    expect_close(download_values(gradients.query), grad_query, 1e-4, 1e-4);
-    expect_close(download_values(gradients.key), grad_key, 1e-4, 1e-4);
-    expect_close(download_values(gradients.value), grad_value, 1e-4, 1e-4);
-    if (kind == Mask::added) expect_close(download_values(gradients.mask), grad_scores, 1e-4, 1e-4);
+                       settings, keeps ? &likely : nullptr, has_sums ? &result : nullptr,
+                       has_sums ? &sums : nullptr, gradients);
+    expect_precise(download_values(gradients.query), grad_query, 1e-4, 1e-4, precision);
+    expect_precise(download_values(gradients.key), grad_key, 1e-4, 1e-4, precision);
+    expect_precise(download_values(gradients.value), grad_value, 1e-4, 1e-4, precision);
+    if (by_mask) expect_precise(download_values(gradients.mask), grad_scores, 1e-4, 1e-4, precision);
   }
 }
 
@@ -256,6 +299,24 @@ TEST(Attention, EveryImplementation) {
     });
 }
 
+// Sizes about those of blocks, each met by queries, keys and columns.
+TEST(Attention, EveryImplementationAtTheEdgesOfBlocks) {
+  for (const char* family : {"attention_forward", "attention_backward"})
+    for_each_implementation(family, [] {
+      std::mt19937 random(9);
+      for (const MatmulPrecision precision : {MatmulPrecision::highest, MatmulPrecision::high})
+        for (const Shape& shape :
+             {Shape{1, 2, 1, 1, 1, 1}, Shape{1, 1, 7, 65, 63, 64}, Shape{2, 1, 65, 7, 64, 65},
+              Shape{1, 2, 63, 127, 65, 7}, Shape{1, 1, 64, 64, 128, 127}, Shape{1, 1, 130, 63, 7, 130},
+              Shape{1, 1, 127, 130, 130, 1}, Shape{1, 2, 129, 128, 16, 256}, Shape{1, 1, 33, 200, 256, 40},
+              Shape{1, 1, 20, 30, 257, 258}})
+          for (const bool is_causal : {false, true})
+            check_products(random, shape, Placement::contiguous, Mask::none, is_causal, precision);
+      check_products(random, {2, 2, 70, 131, 64, 64}, Placement::permuted, Mask::added, false);
+      check_products(random, {1, 3, 131, 70, 36, 64}, Placement::expanded, Mask::hiding, true);
+    });
+}
+
 // A gradient of the weights adds to that by way of the output: an output whose values are the unit matrix is
 // the weights.
 TEST(Attention, GradientsOfTheWeightsAreThoseOfAnOutput) {
@@ -279,7 +340,8 @@ TEST(Attention, GradientsOfTheWeightsAreThoseOfAnOutput) {
   expect_close(download_values(weights), download_values(kept), 1e-6, 1e-6);
   const auto gradients = [&](const Tensor& by_output, const Tensor* of_weights) {
     const AttentionGradients made{queue.scratch(query.shape), queue.scratch(key.shape), {}, {}};
-    attention_backward(queue, by_output, of_weights, query, key, unit, nullptr, settings, &kept, made);
+    attention_backward(queue, by_output, of_weights, query, key, unit, nullptr, settings, &kept, nullptr,
+                       nullptr, made);
     std::vector<double> all = download_values(made.query);
     append(all, download_values(made.key));
     return all;
@@ -326,47 +388,109 @@ TEST(Attention, EmptyOnes) {
                               {sizes[0], sizes[2], 5});
     const Tensor output = queue.scratch(query.shape);
     fill(queue, output, 7);
-    attention_forward(queue, query, key, key, nullptr, {}, output, nullptr);
+    const Tensor log_sums = queue.scratch({sizes[0], sizes[1]});
+    attention_forward(queue, query, key, key, nullptr, {}, output, nullptr, &log_sums);
+    EXPECT_EQ(download<float>(log_sums), std::vector<float>(static_cast<std::size_t>(log_sums.numel()),
+                                                            -std::numeric_limits<float>::infinity()));
     EXPECT_EQ(download<float>(output), std::vector<float>(static_cast<std::size_t>(output.numel()), 0));
     const AttentionGradients gradients{
         queue.scratch(query.shape), queue.scratch(key.shape), queue.scratch(key.shape), {}};
-    attention_backward(queue, output, nullptr, query, key, key, nullptr, {}, nullptr, gradients);
+    attention_backward(queue, output, nullptr, query, key, key, nullptr, {}, nullptr, &output, &log_sums,
+                       gradients);
     for (const Tensor& gradient : {gradients.query, gradients.key, gradients.value})
       EXPECT_EQ(download<float>(gradient), std::vector<float>(static_cast<std::size_t>(gradient.numel()), 0));
   }
 }
 
-// The gradient is that of what forward drew: f(q + h) - f(q - h) with the same random state.
-TEST(Attention, DropoutDrawsTheSameInBackward) {
+/** Weights that dropout left, [batch, queries, keys]: the output is that matrix if the values are the unit
+ * matrix. */
+std::vector<double> dropped_weights(const Tensor& query, const Tensor& key,
+                                    const AttentionSettings& settings) {
+  Queue& queue = device().queue();
+  const std::int64_t batch = query.shape[0], keys = key.shape[1];
+  std::vector<float> units(static_cast<std::size_t>(batch * keys * keys));
+  for (std::size_t i = 0; i < units.size(); ++i)
+    units[i] = i % static_cast<std::size_t>(keys * keys) % static_cast<std::size_t>(keys + 1) == 0 ? 1 : 0;
+  const Tensor output = queue.scratch({batch, query.shape[1], keys});
+  attention_forward(queue, query, key, upload(units, {batch, keys, keys}), nullptr, settings, output,
+                    nullptr);
+  return download_values(output);
+}
+
+// What is dropped is what dropout of the whole matrix drops, whatever computes it.
+TEST(Attention, DropoutDropsTheSameEverywhere) {
   Queue& queue = device().queue();
   std::mt19937 random(6);
-  for (const bool keeps : {true, false}) {
-    const std::int64_t queries = 520, keys = 520;
-    const Tensor query = sample(random, DType::float32, {2, queries, 2}, Placement::contiguous).tensor,
-                 key = sample(random, DType::float32, {2, keys, 2}, Placement::contiguous).tensor,
-                 value = upload(std::vector<float>(static_cast<std::size_t>(2 * keys), 1), {2, keys, 1});
+  for (const auto& [queries, keys] : {std::pair{150, 141}, std::pair{70, 192}}) {
+    const Tensor query = sample(random, DType::float32, {3, queries, 2}, Placement::contiguous).tensor,
+                 key = sample(random, DType::float32, {3, keys, 2}, Placement::contiguous).tensor,
+                 whole = queue.scratch({3, queries, keys});
     AttentionSettings settings;
-    settings.is_causal = true;
     settings.scale = 0.01;
     settings.dropout_p = 0.4;
     settings.dropout = {5, 1000};
-    const Tensor kept = queue.scratch({2, queries, keys}), output = queue.scratch({2, queries, 1});
-    const Tensor* probabilities = keeps ? &kept : nullptr;
-    attention_forward(queue, query, key, value, nullptr, settings, output, probabilities);
-    const std::vector<double> sums = download_values(output);
-    double mean = 0;
-    for (const double sum : sums) mean += sum / static_cast<double>(sums.size());
-    EXPECT_NEAR(mean, 1, 0.05);  // kept ones are scaled up
-    // Values are 1: the sum of an output's weights is the sum over keys of d output / d value.
-    AttentionGradients gradients;
-    gradients.value = queue.scratch(value.shape);
-    const Tensor ones = upload(std::vector<float>(static_cast<std::size_t>(2 * queries), 1), {2, queries, 1});
-    attention_backward(queue, ones, nullptr, query, key, value, nullptr, settings, probabilities, gradients);
-    double of_outputs = 0, of_gradients = 0;
-    for (const double sum : sums) of_outputs += sum;
-    for (const double sum : download_values(gradients.value)) of_gradients += sum;
-    EXPECT_NEAR(of_gradients, of_outputs, 1e-3 * of_outputs);
+    for (const bool is_causal : {false, true}) {
+      settings.is_causal = is_causal;
+      fill(queue, whole, 1);
+      dropout(queue, whole, settings.dropout_p, settings.dropout, whole);
+      const std::vector<double> kept = download_values(whole);
+      for_each_implementation("attention_forward", [&, queries = queries, keys = keys] {
+        const std::vector<double> weights = dropped_weights(query, key, settings);
+        for (std::size_t i = 0; i < weights.size(); ++i) {
+          const auto column = static_cast<std::int64_t>(i) % keys, row = static_cast<std::int64_t>(i) / keys;
+          ASSERT_EQ(weights[i] != 0, kept[i] != 0 && !(is_causal && column > row % queries)) << i;
+        }
+      });
+    }
   }
+}
+
+/** The slope of the sum of outputs times `by_output`, along a direction of the operands' gradients. */
+TEST(Attention, GradientsOfWhatDropoutLeft) {
+  Queue& queue = device().queue();
+  std::mt19937 random(7);
+  const auto drawn = [&](const Dims& shape) {
+    return sample(random, DType::float32, shape, Placement::contiguous);
+  };
+  const Sample query = drawn({2, 80, 5}), key = drawn({2, 70, 5}), value = drawn({2, 70, 4}),
+               by_output = drawn({2, 80, 4});
+  AttentionSettings settings;
+  settings.scale = 0.02;
+  settings.is_causal = true;
+  settings.dropout_p = 0.3;
+  settings.dropout = {7, 32};
+  const Tensor output = queue.scratch({2, 80, 4}), sums = queue.scratch({2, 80});
+  const auto forward = [&](const std::array<std::vector<double>, 3>& operands) {
+    const Tensor q = upload_as(DType::float32, operands[0], query.tensor.shape),
+                 k = upload_as(DType::float32, operands[1], key.tensor.shape),
+                 v = upload_as(DType::float32, operands[2], value.tensor.shape);
+    attention_forward(queue, q, k, v, nullptr, settings, output, nullptr, &sums);
+    double sum = 0;
+    const std::vector<double> values = download_values(output);
+    for (std::size_t i = 0; i < values.size(); ++i) sum += values[i] * by_output.values[i];
+    return sum;
+  };
+  const std::array given{query.values, key.values, value.values};
+  for_each_implementation("attention_backward", [&] {
+    forward(given);
+    const AttentionGradients made{
+        queue.scratch({2, 80, 5}), queue.scratch({2, 70, 5}), queue.scratch({2, 70, 4}), {}};
+    attention_backward(queue, by_output.tensor, nullptr, query.tensor, key.tensor, value.tensor, nullptr,
+                       settings, nullptr, &output, &sums, made);
+    const std::array gradients{download_values(made.query), download_values(made.key),
+                               download_values(made.value)};
+    for (std::size_t operand = 0; operand < given.size(); ++operand) {
+      double square = 0;
+      for (const double gradient : gradients[operand]) square += gradient * gradient;
+      const double step = 1 / std::sqrt(square);
+      auto before = given, after = given;
+      for (std::size_t i = 0; i < gradients[operand].size(); ++i) {
+        before[operand][i] -= step * gradients[operand][i];
+        after[operand][i] += step * gradients[operand][i];
+      }
+      EXPECT_NEAR((forward(after) - forward(before)) / (2 * step), square, 0.02 * square) << operand;
+    }
+  });
 }
 
 TEST(Attention, ProductsRefuseWhatDoesNotFit) {
@@ -377,10 +501,14 @@ TEST(Attention, ProductsRefuseWhatDoesNotFit) {
   const Tensor query = zeros({2, 3, 4}), key = zeros({2, 5, 4}), value = zeros({2, 5, 6}),
                output = zeros({2, 3, 6});
   expect_error<ValueError>(
-      [&] { attention_forward(queue, query, zeros({2, 5, 3}), value, nullptr, {}, output, nullptr); },
+      [&] {
+        attention_forward(queue, query, zeros({2, 5, 3}), value, nullptr, {}, output, nullptr);
+      },
       "expected query [B, L, E], key [B, S, E] and value [B, S, Ev]");
   expect_error<ValueError>(
-      [&] { attention_forward(queue, query, key, value, nullptr, {}, zeros({2, 3, 4}), nullptr); },
+      [&] {
+        attention_forward(queue, query, key, value, nullptr, {}, zeros({2, 3, 4}), nullptr);
+      },
       "the output");
   const Tensor mask = zeros({2, 2, 3, 5});
   expect_error<ValueError>([&] { attention_forward(queue, query, key, value, &mask, {}, output, nullptr); },
@@ -392,12 +520,40 @@ TEST(Attention, ProductsRefuseWhatDoesNotFit) {
       "dropout probability");
   const Tensor weights = zeros({2, 3, 5});
   expect_error<ValueError>(
-      [&] { attention_backward(queue, output, &weights, query, key, value, nullptr, {}, nullptr, {}); },
+      [&] {
+        attention_backward(queue, output, &weights, query, key, value, nullptr, {}, nullptr, nullptr, nullptr,
+                           {});
+      },
       "needs the probabilities");
   const AttentionGradients gradients{{}, {}, {}, weights};
   expect_error<ValueError>(
-      [&] { attention_backward(queue, output, nullptr, query, key, value, nullptr, {}, nullptr, gradients); },
+      [&] {
+        attention_backward(queue, output, nullptr, query, key, value, nullptr, {}, nullptr, nullptr, nullptr,
+                           gradients);
+      },
       "no mask");
+}
+
+TEST(Attention, Oclgrind) {
+  Queue& queue = device().queue();
+  std::mt19937 random(10);
+  const auto drawn = [&](const Dims& shape) {
+    return sample(random, DType::float32, shape, Placement::contiguous).tensor;
+  };
+  const Tensor query = drawn({1, 67, 3}), key = drawn({1, 66, 3}), value = drawn({1, 66, 2}),
+               mask = drawn({1, 1, 67, 66}), grad = drawn({1, 67, 2});
+  AttentionSettings settings;
+  settings.is_causal = true;
+  settings.dropout_p = 0.3;
+  for_each_implementation("attention_backward", [&] {
+    const Tensor output = queue.scratch({1, 67, 2}), sums = queue.scratch({1, 67});
+    attention_forward(queue, query, key, value, &mask, settings, output, nullptr, &sums);
+    const AttentionGradients made{
+        queue.scratch(query.shape), queue.scratch(key.shape), queue.scratch(value.shape), {}};
+    attention_backward(queue, grad, nullptr, query, key, value, &mask, settings, nullptr, &output, &sums,
+                       made);
+    for (const Tensor& gradient : {made.query, made.key, made.value}) download<float>(gradient);
+  });
 }
 
 }  // namespace

@@ -193,6 +193,14 @@ void draw_dropout(Draw& d) {
   d.calls([=](Queue& queue) { dropout(queue, *x, 0.4, {5, 6}, *y); });
 }
 
+void draw_dropout_part(Draw& d) {
+  const Dims shape{d.size_or_none(3), d.size_or_none(9), d.size_or_none()};
+  const DType dtype = d.floating();
+  const Tensor *x = d.input("x", shape, dtype), *y = d.output("y", shape, dtype);
+  const DropoutPart part{d.number(0, 200), d.number(0, 400), d.number(0, 90)};
+  d.calls([=](Queue& queue) { dropout_part(queue, *x, 0.4, {5, 6}, part, *y); });
+}
+
 void draw_multinomial(Draw& d) {
   const std::int64_t rows = d.size_or_none(8), categories = d.size();
   const bool replacement = d.coin();
@@ -223,6 +231,7 @@ LayoutCases element_cases() {
           {"random_permutation", draw_permutation},
           {"random_bernoulli", draw_bernoulli},
           {"dropout", draw_dropout},
+          {"dropout_part", draw_dropout_part},
           {"multinomial", draw_multinomial}};
 }
 

@@ -61,7 +61,8 @@ void draw_attention_softmax(Draw& d) {
       d.coin() ? d.operand("mask", Role::input, dtype, {outer, inner, queries, keys}, d.whole(0, 1))
                : nullptr;
   const bool is_causal = d.coin();
-  d.calls([=](Queue& queue) { attention_softmax(queue, *scores, 0.5, mask, is_causal); });
+  const Tensor* log_sums = d.coin() ? d.output("log_sums", {outer * inner, queries}) : nullptr;
+  d.calls([=](Queue& queue) { attention_softmax(queue, *scores, 0.5, mask, is_causal, {}, log_sums); });
 }
 
 /** Operands of attention, and whether what the softmax gives is kept. */
@@ -88,6 +89,7 @@ struct DrawnAttention {
   Dims of_mask() const { return {outer, inner, queries, keys}; }
   Dims result() const { return {outer * inner, queries, value_columns}; }
   Dims scores() const { return {outer * inner, queries, keys}; }
+  Dims rows() const { return {outer * inner, queries}; }
 
   std::int64_t outer, inner, queries, keys, columns, value_columns;
   const Tensor *query, *key, *value, *mask = nullptr;
@@ -99,8 +101,10 @@ void draw_attention_forward(Draw& d) {
   const DrawnAttention a(d);
   const Tensor* output = d.output("output", a.result());
   const Tensor* probabilities = d.coin() ? d.output("probabilities", a.scores()) : nullptr;
+  const Tensor* log_sums = d.coin() ? d.output("log_sums", a.rows()) : nullptr;
   d.calls([=](Queue& queue) {
-    attention_forward(queue, *a.query, *a.key, *a.value, a.mask, a.settings, *output, probabilities);
+    attention_forward(queue, *a.query, *a.key, *a.value, a.mask, a.settings, *output, probabilities,
+                      log_sums);
   });
 }
 
@@ -110,13 +114,17 @@ void draw_attention_backward(Draw& d) {
   const bool keeps = d.coin();
   const Tensor* probabilities = keeps ? d.input("probabilities", a.scores()) : nullptr;
   const Tensor* grad_weights = keeps && d.coin() ? d.input("grad_weights", a.scores()) : nullptr;
+  const bool is_given = d.coin();
+  const Tensor* output = is_given ? d.input("output", a.result()) : nullptr;
+  const Tensor* log_sums = is_given ? d.input("log_sums", a.rows()) : nullptr;
   const Tensor *by_query = d.output("by query", a.of_queries()), *by_key = d.output("by key", a.of_keys()),
                *by_value = d.output("by value", a.of_values());
   const Tensor* by_mask =
       a.mask && a.mask_dtype == DType::float32 && d.coin() ? d.output("by mask", a.of_mask()) : nullptr;
   d.calls([=](Queue& queue) {
     attention_backward(queue, *grad_output, grad_weights, *a.query, *a.key, *a.value, a.mask, a.settings,
-                       probabilities, {*by_query, *by_key, *by_value, by_mask ? *by_mask : Tensor()});
+                       probabilities, output, log_sums,
+                       {*by_query, *by_key, *by_value, by_mask ? *by_mask : Tensor()});
   });
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 
+#include "dlprim/ops/pointwise/pointwise.h"
 #include "dlprim/ops/random/exponential.h"
 #include "dlprim/ops/random/permutation.h"
 #include "dlprim/ops/random/random.h"
@@ -259,6 +260,33 @@ TEST(Random, DropoutMaskIsItsOwnBackward) {
   EXPECT_EQ(download<float>(y), x);
 }
 
+// Rows that begin anywhere in a run, apart or one after the other.
+TEST(Random, PartsDropWhatTheWholeDrops) {
+  Queue& queue = device().queue();
+  const PhiloxState state{5, 77};
+  const Tensor whole = upload(std::vector<float>(20000, 1.0f), {20000});
+  dropout(queue, whole, 0.3, state, whole);
+  const std::vector<float> expected = download<float>(whole);
+  struct Case {
+    Dims shape;
+    DropoutPart part;
+  };
+  for (const auto& [shape, part] :
+       {Case{{3, 5, 70}, {13, 900, 101}}, Case{{2, 4, 1}, {63, 64, 16}}, Case{{2, 3, 64}, {128, 640, 64}},
+        Case{{2, 3, 130}, {7, 390, 130}}, Case{{1, 9, 300}, {0, 0, 511}}, Case{{3, 7, 5}, {100, 35, 5}}}) {
+    const Tensor some = queue.scratch(shape);
+    fill(queue, some, 1);
+    dropout_part(queue, some, 0.3, state, part, some);
+    const std::vector<float> got = download<float>(some);
+    for (std::int64_t i = 0; i < some.numel(); ++i) {
+      const std::int64_t row = i / shape[2];
+      const std::int64_t number =
+          part.first + row / shape[1] * part.outer + row % shape[1] * part.inner + i % shape[2];
+      ASSERT_EQ(got[static_cast<std::size_t>(i)], expected[static_cast<std::size_t>(number)]) << shape << i;
+    }
+  }
+}
+
 TEST(Random, Float64) {
   if (!device().info().fp64) GTEST_SKIP();
   Queue& queue = device().queue();
@@ -285,6 +313,7 @@ TEST(Random, EmptyAndErrors) {
   EXPECT_THROW(random_bernoulli(queue, out, 1.5, {}), ValueError);
   EXPECT_THROW(random_integers(queue, out, 3, 3, {}), ValueError);
   EXPECT_THROW(dropout(queue, out, -0.1, {}, out), ValueError);
+  EXPECT_THROW(dropout_part(queue, out, 0.1, {}, {}, out), ValueError);
   EXPECT_EQ(philox_increment(0), 0u);
   EXPECT_EQ(philox_increment(33), 32u);
 }
@@ -297,5 +326,7 @@ TEST(Random, Oclgrind) {
   random_bernoulli(queue, out, 0.5, {});
   random_integers(queue, integers, 0, 9, {});
   dropout(queue, out, 0.5, {}, out);
+  const Tensor part = out.reshaped({2, 5, 7});
+  dropout_part(queue, part, 0.5, {}, {3, 90, 11}, part);
   download<float>(out);
 }

@@ -1,0 +1,252 @@
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+#include "dlprim/core/checked.h"
+#include "dlprim/core/real.h"
+#include "dlprim/ops/attention/attention_problem.h"
+#include "dlprim/runtime/device.h"
+#include "dlprim/runtime/dtype_defines.h"
+
+/** \file Attention whose work groups keep their scores: in plain OpenCL C (flash_simt.cl) and on NVIDIA's
+ * tensor cores (flash_tensor.cl). Kernels have the same names and arguments in both. */
+
+namespace dlprim {
+namespace {
+
+constexpr int most_columns = 4 * FLASH_COLUMNS;
+
+/** Parts of FLASH_COLUMNS of an item's results: few sizes of kernels. */
+int parts_of(std::int64_t columns) {
+  return columns <= FLASH_COLUMNS ? 1 : columns <= 2 * FLASH_COLUMNS ? 2 : 4;
+}
+
+bool simt_takes(const DeviceInfo& device, DType dtype, const AttentionSizes& s) {
+  const std::int64_t widest = std::max(s.columns, s.value_columns);
+  constexpr int depth = 16, padding = 4;
+  const std::int64_t panel = std::max(2 * (FLASH_TILE + padding), parts_of(widest) * FLASH_COLUMNS + padding);
+  const std::int64_t numbers = depth * panel + FLASH_TILE * (FLASH_TILE + padding);
+  constexpr std::int64_t most_rows = std::numeric_limits<cl_int>::max() / 2;
+  return !device.runs_cpu_kernels() && device.max_work_group >= FLASH_ITEMS && widest <= most_columns &&
+         s.scores() > 0 && s.columns > 0 && s.value_columns > 0 && std::max(s.queries, s.keys) <= most_rows &&
+         static_cast<std::uint64_t>(numbers) * size_of(compute_dtype(dtype)) <= device.local_memory;
+}
+
+OperandStrides strides_of(const Tensor& t) {
+  return {t.strides[0], t.strides[1], t.strides[2]};
+}
+
+/** With work groups for each `block` of `rows`. */
+FlashExtents extents_of(const Attention& a, std::int64_t rows, int block) {
+  FlashExtents e{};
+  e.query = strides_of(a.query), e.key = strides_of(a.key), e.value = strides_of(a.value);
+  e.mask = attention_mask_strides(a.mask);
+  e.seed = static_cast<cl_long>(a.settings.dropout.seed);
+  e.offset = static_cast<cl_long>(a.settings.dropout.offset);
+  e.threshold = static_cast<cl_long>(drop_threshold(a.settings.dropout_p));
+  e.queries = static_cast<cl_int>(a.sizes.queries), e.keys = static_cast<cl_int>(a.sizes.keys);
+  e.columns = static_cast<cl_int>(a.sizes.columns);
+  e.value_columns = static_cast<cl_int>(a.sizes.value_columns);
+  e.is_causal = a.settings.is_causal ? 1 : 0;
+  e.blocks = static_cast<cl_int>(ceil_div(rows, block));
+  return e;
+}
+
+/** Whether rows are aligned vectors of four. */
+bool has_vectors(const Tensor& t) {
+  constexpr int width = 4;
+  return t.strides[2] == 1 && t.shape[2] % width == 0 && t.strides[1] % width == 0 &&
+         t.strides[0] % width == 0 && t.offset % width == 0;
+}
+
+/** What all kernels of a family have in common, and which there are. */
+struct Kernels {
+  const char* name;
+  int tf32_products;  // that make one product on tensor cores; 0: in plain OpenCL C
+};
+constexpr Kernels all_kernels[] = {{"simt_flash", 0}, {"tensor_tf32_flash", 1}, {"tensor_tf32x3_flash", 3}};
+
+constexpr int first_with_tf32 = 80;  // compute capability 8.0
+
+constexpr int tensor_columns = 128;  // at most
+/** Columns of the tensor cores' operands, padded. */
+int tensor_width(const AttentionSizes& s) {
+  const std::int64_t widest = std::max(s.columns, s.value_columns);
+  return widest <= 32 ? 32 : widest <= 64 ? 64 : tensor_columns;
+}
+
+bool takes(const Kernels& kernels, const DeviceInfo& device, const Attention& a) {
+  if (a.probabilities || !simt_takes(device, a.query.dtype, a.sizes)) return false;
+  return kernels.tf32_products == 0 ||
+         (device.compute_capability >= first_with_tf32 && a.query.dtype == DType::float32 &&
+          std::max(a.sizes.columns, a.sizes.value_columns) <= tensor_columns &&
+          (kernels.tf32_products > 1 || a.settings.precision != MatmulPrecision::highest));
+}
+
+bool has_vectors(const AttentionForward& p) {
+  const Attention& a = p.attention;
+  return has_vectors(a.query) && has_vectors(a.key) && has_vectors(a.value);
+}
+bool has_vectors(const AttentionBackward& p) {
+  const Attention& a = p.attention;
+  return has_vectors(a.query) && has_vectors(a.key) && has_vectors(a.value) && has_vectors(p.grad_output);
+}
+
+/** A kernel of FLASH_ARGS and `more`, in a group for each block of `rows`. */
+template <class Problem, class... More>
+void launch(Queue& queue, const char* file, const char* name, const Defines& defines, int items,
+            const Problem& p, std::int64_t rows, const More&... more) {
+  const Attention& a = p.attention;
+  FlashExtents e = extents_of(a, rows, FLASH_TILE);
+  e.has_vectors = has_vectors(p) ? 1 : 0;
+  const bool hides = a.mask && a.mask->dtype == DType::boolean;
+  with_real(a.query.dtype, [&](auto zero) {
+    using Real = decltype(zero);
+    queue.launch(queue.kernel(file, name, defines), Range::groups(items, e.blocks * a.sizes.batch), a.query,
+                 a.key, a.value, Optional{hides ? a.mask : nullptr}, Optional{hides ? nullptr : a.mask}, e,
+                 static_cast<Real>(a.settings.scale), static_cast<Real>(kept_scale(a.settings.dropout_p)),
+                 more...);
+  });
+}
+
+constexpr const char* simt_file = "ops/attention/flash_simt.cl";
+constexpr const char* tensor_file = "ops/attention/flash_tensor.cl";
+
+/** Of results that are `columns` wide. */
+Defines simt_defines(DType dtype, std::int64_t columns) {
+  Defines defines = dtype_defines(dtype);
+  defines.set("FLASH_PARTS", parts_of(columns));
+  return defines;
+}
+
+/** Of what flash_backward_key makes. Wide operands take more local memory and registers, and less at a time.
+ */
+Defines tensor_defines(const Kernels& kernels, const AttentionSizes& s, bool by_key, bool by_value) {
+  Defines defines = dtype_defines(DType::float32);
+  const int width = tensor_width(s);
+  defines.set("FLASH_WIDTH", width).set("FLASH_STEP", width == tensor_columns ? 16 : 32);
+  defines.set("FLASH_BY_KEY", by_key ? 1 : 0).set("FLASH_BY_VALUE", by_value ? 1 : 0);
+  defines.set("TF32_PRODUCTS", kernels.tf32_products).set("TILE_STAGES_AHEAD", 0);
+  return defines;
+}
+
+/** As launch, of results that are `columns` wide. */
+template <class Problem, class... More>
+void launch_of(const Kernels& kernels, Queue& queue, const char* name, const Problem& p, std::int64_t rows,
+               std::int64_t columns, const More&... more) {
+  const Attention& a = p.attention;
+  if (kernels.tf32_products == 0)
+    launch(queue, simt_file, name, simt_defines(a.query.dtype, columns), FLASH_ITEMS, p, rows, more...);
+  else
+    launch(queue, tensor_file, name, tensor_defines(kernels, a.sizes, true, true), FLASH_TENSOR_ITEMS, p,
+           rows, more...);
+}
+
+template <std::size_t kind>
+void run(Queue& queue, const AttentionForward& p) {
+  const AttentionSizes& s = p.attention.sizes;
+  launch_of(all_kernels[kind], queue, "flash_forward", p, s.queries, s.value_columns, p.output,
+            Optional{p.log_sums});
+}
+
+Tensor made_dots(Queue& queue, const AttentionBackward& p) {
+  const AttentionSizes& s = p.attention.sizes;
+  const DType dtype = p.attention.query.dtype;
+  const Tensor dots = queue.scratch({s.batch, s.queries}, compute_dtype(dtype));
+  constexpr int rows_of_group = FLASH_ITEMS / 16;
+  queue.launch(queue.kernel(simt_file, "flash_dots", simt_defines(dtype, 1)),
+               Range::groups(FLASH_ITEMS, ceil_div(s.batch * s.queries, rows_of_group)), *p.output,
+               p.grad_output, dots, cl_long{s.batch * s.queries}, static_cast<cl_int>(s.value_columns));
+  return dots;
+}
+
+Optional or_none(const Tensor& t) {
+  return Optional{t.defined() ? &t : nullptr};
+}
+
+/** The gradients by key and value, in one launch if an item has registers for both. */
+void run_backward_key(const Kernels& kernels, Queue& queue, const AttentionBackward& p, const Tensor& dots) {
+  const AttentionSizes& s = p.attention.sizes;
+  const AttentionGradients& g = p.gradients;
+  constexpr const char* name = "flash_backward_key";
+  if (kernels.tf32_products == 0)
+    return launch_of(kernels, queue, name, p, s.keys, std::max(s.columns, s.value_columns), p.grad_output,
+                     *p.log_sums, dots, or_none(g.key), or_none(g.value));
+  const auto launch_tensor = [&](const Tensor& key, const Tensor& value) {
+    if (key.defined() || value.defined())
+      launch(queue, tensor_file, name, tensor_defines(kernels, s, key.defined(), value.defined()),
+             FLASH_TENSOR_ITEMS, p, s.keys, p.grad_output, *p.log_sums, dots, or_none(key), or_none(value));
+  };
+  if (tensor_width(s) < tensor_columns) return launch_tensor(g.key, g.value);
+  launch_tensor(g.key, {});
+  launch_tensor({}, g.value);
+}
+
+template <std::size_t kind>
+void run(Queue& queue, const AttentionBackward& p) {
+  constexpr const Kernels& kernels = all_kernels[kind];
+  const AttentionSizes& s = p.attention.sizes;
+  const AttentionGradients& g = p.gradients;
+  if (!g.query.defined() && !g.key.defined() && !g.value.defined()) return;
+  const Tensor dots = made_dots(queue, p);
+  if (g.query.defined())
+    launch_of(kernels, queue, "flash_backward_query", p, s.queries, s.columns, p.grad_output, *p.log_sums,
+              dots, g.query);
+  if (g.key.defined() || g.value.defined()) run_backward_key(kernels, queue, p, dots);
+}
+
+bool has_what_it_needs(const AttentionForward&) {
+  return true;
+}
+bool has_what_it_needs(const AttentionBackward& p) {
+  return p.output && p.log_sums && !p.gradients.mask.defined();
+}
+
+/** Of a score, beside products of matrices, whose scores go to memory and come back several times; measured
+ * on an H100, where tensor cores make those. */
+double cost_of_score(const Kernels& kernels, const DeviceInfo& device, bool is_narrow, bool is_backward) {
+  if (kernels.tf32_products == 1) return 0.3;
+  if (kernels.tf32_products > 1) return is_narrow ? 0.5 : is_backward ? 1.5 : 0.7;
+  if (device.compute_capability < first_with_tf32) return 0.5;
+  return is_narrow ? 0.8 : 1.3;
+}
+
+double cost(const Kernels& kernels, const DeviceInfo& device, const AttentionSizes& s, bool is_backward) {
+  const bool is_narrow = std::max(s.columns, s.value_columns) <= FLASH_COLUMNS;
+  return cost_of_score(kernels, device, is_narrow, is_backward) * static_cast<double>(s.scores());
+}
+double cost(const Kernels& kernels, const DeviceInfo& device, const AttentionForward& p) {
+  return cost(kernels, device, p.attention.sizes, false);
+}
+double cost(const Kernels& kernels, const DeviceInfo& device, const AttentionBackward& p) {
+  return cost(kernels, device, p.attention.sizes, true);
+}
+
+template <class Problem, std::size_t... kinds>
+std::array<Implementation<Problem>, sizeof...(kinds)> of_all_kernels(std::index_sequence<kinds...>) {
+  return {{{all_kernels[kinds].name,
+            [](const DeviceInfo& device, const Problem& p) {
+              return has_what_it_needs(p) && takes(all_kernels[kinds], device, p.attention);
+            },
+            [](const DeviceInfo& device, const Problem& p) { return cost(all_kernels[kinds], device, p); },
+            run<kinds>}...}};
+}
+constexpr auto kinds = std::make_index_sequence<std::size(all_kernels)>();
+
+}  // namespace
+
+bool has_attention_flash(const DeviceInfo& device, DType dtype, const AttentionSizes& sizes) {
+  return simt_takes(device, dtype, sizes);
+}
+
+std::array<Implementation<AttentionForward>, 3> attention_forward_flash() {
+  return of_all_kernels<AttentionForward>(kinds);
+}
+
+std::array<Implementation<AttentionBackward>, 3> attention_backward_flash() {
+  return of_all_kernels<AttentionBackward>(kinds);
+}
+
+}  // namespace dlprim

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "dlprim/ops/attention/attention.h"
+#include "dlprim/ops/attention/attention_shared.h"
+#include "dlprim/runtime/implementation.h"
+
+/** \file What the implementations of attention are given, and where they are (attention.cpp has the lists).
+ */
+
+namespace dlprim {
+
+struct AttentionSizes {
+  std::int64_t batch, queries, keys, columns, value_columns;
+
+  std::int64_t scores() const { return batch * queries * keys; }
+  std::int64_t operands() const { return (queries + keys) * (columns + value_columns); }
+};
+
+/** Operands of a call, checked. */
+struct Attention {
+  const Tensor &query, &key, &value;
+  const Tensor* mask;
+  const AttentionSettings& settings;
+  const Tensor* probabilities;
+  AttentionSizes sizes;
+
+  bool drops() const { return settings.dropout_p > 0; }
+  Dims scores_shape() const { return {sizes.batch, sizes.queries, sizes.keys}; }
+};
+
+struct AttentionForward {
+  const Attention& attention;
+  const Tensor& output;
+  const Tensor* log_sums;
+};
+
+struct AttentionBackward {
+  const Attention& attention;
+  const Tensor& grad_output;
+  const Tensor* grad_weights;
+  const Tensor *output, *log_sums;
+  const AttentionGradients& gradients;
+};
+
+/** Of [outer, inner, queries, keys]. */
+MaskStrides attention_mask_strides(const Tensor* mask);
+
+/** By products of matrices: of the whole one or of parts (attention_parts.cpp). */
+std::array<Implementation<AttentionForward>, 2> attention_forward_by_products();
+std::array<Implementation<AttentionBackward>, 2> attention_backward_by_products();
+
+/** In one kernel, whose work groups keep their scores (attention_flash.cpp). */
+std::array<Implementation<AttentionForward>, 3> attention_forward_flash();
+std::array<Implementation<AttentionBackward>, 3> attention_backward_flash();
+/** Whether one of them can, in both directions. */
+bool has_attention_flash(const DeviceInfo& device, DType dtype, const AttentionSizes& sizes);
+
+}  // namespace dlprim

@@ -1,0 +1,399 @@
+// Attention on NVIDIA's tensor cores (mma.sync, compute capability 8.0 and up). Each of four warps has 16 lines of the
+// group's own block (queries; of flash_backward_key keys), in registers; the group walks through blocks of FLASH_STEP lines of
+// the other kind in local memory. Scores never leave the registers: where a product gives a warp its results, lines
+// g = lane / 4 and g + 8, columns 2 t and 2 t + 1 of each 8 (t = lane % 4), the next product wants the same lines and columns t and
+// t + 4 of what it sums over. Sums have no order, so columns 2 t and 2 t + 1 stand for those in the weights, and
+// likewise in what they are multiplied with (add_weighted_lines).
+// Macros: STORAGE, REAL (float both), FLASH_WIDTH: columns of operands, padded; FLASH_STEP; FLASH_BY_KEY, FLASH_BY_VALUE:
+// what flash_backward_key makes; TF32_PRODUCTS: 1, operands rounded to TF32, or 3 for float32 (ops/gemm/product_tensor.cl).
+#include "ops/attention/flash.cl"
+#include "ops/gemm/product_copies.cl"
+
+#define ITEMS FLASH_TENSOR_ITEMS
+#define BLOCK FLASH_TILE
+#define STEP FLASH_STEP
+#define PITCH (FLASH_WIDTH + 4)   // free of bank conflicts, read either way
+#define PANEL (STEP * PITCH)
+#define DEPTHS (FLASH_WIDTH / 8)  // fragments along the columns of operands
+#define STEPS (STEP / 8)          // and along the lines of a step
+#define LOG2_E 1.44269504f
+
+#define FLASH_LANE const int lane = get_local_id(0) % 32, warp = get_local_id(0) / 32, g = lane / 4, t = lane % 4
+
+inline void multiply_fragments(float *d, const uint *a, const uint *b) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+#if TF32_PRODUCTS == 1
+
+#define PREPARE(values, count) round_to_tf32(values, count)
+#define ROUND_STEP(step)                                 \
+  {                                                      \
+    round_lines(FIRST_PANEL(step), e.has_vectors);       \
+    round_lines(SECOND_PANEL(step), e.has_vectors);      \
+  }
+#define MULTIPLY_ADD(sums, a, b) multiply_fragments(sums, a, b)
+
+#else
+
+#define PREPARE(values, count)
+#define ROUND_STEP(step)
+#define MULTIPLY_ADD(sums, a, b) multiply_add(sums, a, b)
+
+// Each value to the nearest TF32 number, and what that leaves.
+inline void split(const uint *values, uint *big, uint *small, const int count) {
+  UNROLL for (int e = 0; e < count; ++e) {
+    big[e] = (values[e] + 0x1000u) & 0xffffe000u;
+    small[e] = as_uint(as_float(values[e]) - as_float(big[e]));
+  }
+}
+
+inline void multiply_add(float *sums, const uint *a, const uint *b) {
+  uint a_big[4], a_small[4], b_big[2], b_small[2];
+  split(a, a_big, a_small, 4);
+  split(b, b_big, b_small, 2);
+  float eighth[4] = {0, 0, 0, 0};
+  multiply_fragments(eighth, a_small, b_big);
+  multiply_fragments(eighth, a_big, b_small);
+  multiply_fragments(eighth, a_big, b_big);
+  UNROLL for (int e = 0; e < 4; ++e) sums[e] += eighth[e];
+}
+
+#endif
+
+#define CLEAR(sums, count) \
+  UNROLL for (int i = 0; i < 4 * (count); ++i) sums[i / 4][i % 4] = 0
+
+// Some lines of an operand, from `first` on, of which `count` are there.
+typedef struct {
+  const __global float *first;
+  long line, column;
+  int count, columns;
+} Lines;
+
+inline Lines lines_from(const __global float *operand, const OperandStrides s, const int first, const int all, const int columns) {
+  const Lines lines = {operand + first * s.row, s.row, s.column, all - first, columns};
+  return lines;
+}
+
+// The i-th piece of `width` numbers of a panel that an item brings.
+#define PIECES(width) (STEP * FLASH_WIDTH / (width) / ITEMS)
+#define PIECE(i, width)                                                       \
+  const int number = get_local_id(0) + (i) * ITEMS;                           \
+  const int line = number / (FLASH_WIDTH / (width)), column = number % (FLASH_WIDTH / (width)) * (width)
+
+// STEP lines on their way to a panel; zeros where there is nothing.
+inline void copy_lines(__local float *panel, const Lines from, const long has_vectors) {
+  if (has_vectors) {
+    UNROLL for (int i = 0; i < PIECES(4); ++i) {
+      PIECE(i, 4);
+      const bool inside = line < from.count && column < from.columns;
+      copy_piece(4, panel + line * PITCH + column, inside ? from.first + line * from.line + column : from.first, inside);
+    }
+  } else {
+    for (int i = 0; i < PIECES(1); ++i) {
+      PIECE(i, 1);
+      const bool inside = line < from.count && column < from.columns;
+      copy_piece(1, panel + line * PITCH + column, inside ? from.first + line * from.line + column * from.column : from.first,
+                 inside);
+    }
+  }
+}
+
+// Rounds what this item has brought, once for all that read it.
+inline void round_lines(__local float *panel, const long has_vectors) {
+  if (has_vectors) {
+    UNROLL for (int i = 0; i < PIECES(4); ++i) {
+      PIECE(i, 4);
+      __local uint4 *at = (__local uint4 *)(panel + line * PITCH + column);
+      uint values[4] = {at->x, at->y, at->z, at->w};
+      round_to_tf32(values, 4);
+      *at = (uint4)(values[0], values[1], values[2], values[3]);
+    }
+  } else {
+    for (int i = 0; i < PIECES(1); ++i) {
+      PIECE(i, 1);
+      uint value = as_uint(panel[line * PITCH + column]);
+      round_to_tf32(&value, 1);
+      panel[line * PITCH + column] = as_float(value);
+    }
+  }
+}
+
+// A warp's own lines as left fragments.
+inline void load_own(uint (*own)[4], const Lines from) {
+  FLASH_LANE;
+  UNROLL for (int d = 0; d < DEPTHS; ++d) {
+    UNROLL for (int c = 0; c < 4; ++c) {
+      const int line = warp * 16 + g + c % 2 * 8, column = d * 8 + t + c / 2 * 4;
+      const bool inside = line < from.count && column < from.columns;
+      own[d][c] = as_uint(inside ? from.first[line * from.line + column * from.column] : 0.0f);
+    }
+    PREPARE(own[d], 4);
+  }
+}
+
+// products[s], columns 8 s …: own lines times lines of a panel.
+inline void multiply_lines(float (*products)[4], uint (*own)[4], __local const float *panel) {
+  FLASH_LANE;
+  CLEAR(products, STEPS);
+  UNROLL for (int d = 0; d < DEPTHS; ++d)
+    UNROLL for (int s = 0; s < STEPS; ++s) {
+      __local const float *at = panel + (s * 8 + g) * PITCH + d * 8 + t;
+      uint b[2] = {as_uint(at[0]), as_uint(at[4])};
+      MULTIPLY_ADD(products[s], own[d], b);
+    }
+}
+
+// sums[d], columns 8 d …: += weights, by own lines and lines of a panel, times those lines.
+inline void add_weighted_lines(float (*sums)[4], float (*weights)[4], __local const float *panel) {
+  FLASH_LANE;
+  UNROLL for (int s = 0; s < STEPS; ++s) {
+    uint a[4] = {as_uint(weights[s][0]), as_uint(weights[s][2]), as_uint(weights[s][1]), as_uint(weights[s][3])};
+    PREPARE(a, 4);
+    UNROLL for (int d = 0; d < DEPTHS; ++d) {
+      __local const float *at = panel + (s * 8 + 2 * t) * PITCH + d * 8 + g;
+      uint b[2] = {as_uint(at[0]), as_uint(at[PITCH])};
+      MULTIPLY_ADD(sums[d], a, b);
+    }
+  }
+}
+
+inline float of_quad(float value, const int other) {
+  float result;
+  asm volatile("shfl.sync.bfly.b32 %0, %1, %2, 0x1f, 0xffffffff;" : "=f"(result) : "f"(value), "r"(other));
+  return result;
+}
+inline float sum_of_quad(float value) {
+  value += of_quad(value, 1);
+  return value + of_quad(value, 2);
+}
+inline float largest_of_quad(float value) {
+  value = fmax(value, of_quad(value, 1));
+  return fmax(value, of_quad(value, 2));
+}
+
+// Rows of a result [batch, rows, columns] that is contiguous, from row `first` on.
+inline void store_scaled(__global float *result, float (*sums)[4], const float scale, const long batch, const int first,
+                         const int lines, const int columns) {
+  FLASH_LANE;
+  UNROLL for (int d = 0; d < DEPTHS; ++d)
+    UNROLL for (int c = 0; c < 4; ++c) {
+      const int line = first + warp * 16 + g + c / 2 * 8, column = d * 8 + 2 * t + c % 2;
+      if (line < lines && column < columns) result[(batch * lines + line) * columns + column] = sums[d][c] * scale;
+    }
+}
+
+// Bit 4 s + c: whether dropout keeps the weight of own line `own` + c / 2 * 8 and the step's line `other` + 8 s + c % 2.
+inline uint kept_ones(const long batch, const int own, const int other, const bool owns_keys, const FlashExtents e) {
+  uint kept = 0;
+  DO_NOT_UNROLL for (int n = 0; n < 4 * STEPS; ++n) {
+    const int mine = own + n / 2 % 2 * 8, met = other + n / 4 * 8 + n % 2;
+    kept |= (uint)is_kept(batch, owns_keys ? met : mine, owns_keys ? mine : met, e) << n;
+  }
+  return kept;
+}
+#define IS_KEPT(kept, s, c) ((kept) >> (4 * (s) + (c)) & 1)
+
+// Pairs of panels, of which one is on its way while the other is used.
+#define PANEL_MEMORY __local float panels[4 * PANEL] __attribute__((aligned(16)))
+#define FIRST_PANEL(step) (panels + ((step) & 1) * (2 * PANEL))
+#define SECOND_PANEL(step) (FIRST_PANEL(step) + PANEL)
+#define COPY_STEP(step, first_lines, second_lines)               \
+  {                                                              \
+    copy_lines(FIRST_PANEL(step), first_lines, e.has_vectors);   \
+    copy_lines(SECOND_PANEL(step), second_lines, e.has_vectors); \
+    close_copies();                                              \
+  }
+// Until the step's panels are there for all items, which have left the panels of the step before then.
+#define AWAIT_STEP(step)                                    \
+  {                                                         \
+    asm volatile("cp.async.wait_group 0;" : : : "memory");  \
+    ROUND_STEP(step);                                       \
+    barrier(CLK_LOCAL_MEM_FENCE);                           \
+  }
+#define KEYS_FROM(first) lines_from(key, e.key, first, e.keys, e.columns)
+#define VALUES_FROM(first) lines_from(value, e.value, first, e.keys, e.value_columns)
+#define QUERIES_FROM(first) lines_from(query, e.query, first, e.queries, e.columns)
+#define GRADIENTS_FROM(first) lines_from(grad_output, grad_strides, first, e.queries, e.value_columns)
+
+// Whether queries from q on and keys from k on, so many, are there and meet each other.
+inline bool all_met(const int q, const int queries, const int k, const int keys, const FlashExtents e) {
+  return q + queries <= e.queries && k + keys <= (e.is_causal ? min(e.keys, q + 1) : e.keys);
+}
+
+__kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1)))
+void flash_forward(FLASH_ARGS, BUFFER(STORAGE, output), BUFFER(REAL, log_sums)) {
+  FLASH_BIND;
+  FLASH_LANE;
+  PANEL_MEMORY;
+  const int first = block * BLOCK, line = first + warp * 16 + g;
+  const int end = e.is_causal ? min(e.keys, min(e.queries, first + BLOCK)) : e.keys;
+  COPY_STEP(0, KEYS_FROM(0), VALUES_FROM(0));
+  uint own[DEPTHS][4];
+  load_own(own, QUERIES_FROM(first));
+  float results[DEPTHS][4], tops[2] = {-INFINITY, -INFINITY}, sums[2] = {0, 0};
+  CLEAR(results, DEPTHS);
+  for (int step = 0, first_key = 0; first_key < end; ++step, first_key += STEP) {
+    AWAIT_STEP(step);
+    if (first_key + STEP < end) COPY_STEP(step + 1, KEYS_FROM(first_key + STEP), VALUES_FROM(first_key + STEP));
+    float scores[STEPS][4], highest[2] = {tops[0], tops[1]};
+    multiply_lines(scores, own, FIRST_PANEL(step));
+    const bool plain = !keep && !bias && all_met(first, BLOCK, first_key, STEP, e);
+    UNROLL for (int s = 0; s < STEPS; ++s)
+      UNROLL for (int c = 0; c < 4; ++c) {
+        scores[s][c] *= scale;
+        const int q = line + c / 2 * 8, k = first_key + s * 8 + 2 * t + c % 2;
+        if (!plain) scores[s][c] = is_met(q, k, e) ? masked_score(scores[s][c], q, k, e, keep, bias) : -INFINITY;
+        highest[c / 2] = fmax(highest[c / 2], scores[s][c]);
+      }
+    float shifts[2];
+    UNROLL for (int h = 0; h < 2; ++h) {
+      highest[h] = largest_of_quad(highest[h]);
+      shifts[h] = shift_of(highest[h]);
+      const float factor = native_exp2((tops[h] - shifts[h]) * LOG2_E);
+      tops[h] = highest[h];
+      sums[h] *= factor;
+      UNROLL for (int d = 0; d < DEPTHS; ++d) {
+        results[d][2 * h] *= factor;
+        results[d][2 * h + 1] *= factor;
+      }
+    }
+    const uint kept = e.threshold ? kept_ones(batch, line, first_key + 2 * t, false, e) : ~0u;
+    UNROLL for (int s = 0; s < STEPS; ++s)
+      UNROLL for (int c = 0; c < 4; ++c) {
+        const float weight = native_exp2((scores[s][c] - shifts[c / 2]) * LOG2_E);
+        sums[c / 2] += weight;
+        scores[s][c] = IS_KEPT(kept, s, c) ? weight * kept_scale : 0;
+      }
+    add_weighted_lines(results, scores, SECOND_PANEL(step));
+  }
+  UNROLL for (int h = 0; h < 2; ++h) {
+    const float sum = sum_of_quad(sums[h]), divisor = divisor_of(sum);
+    const int q = line + 8 * h;
+    UNROLL for (int d = 0; d < DEPTHS; ++d) {
+      results[d][2 * h] /= divisor;
+      results[d][2 * h + 1] /= divisor;
+    }
+    if (log_sums_buffer && t == 0 && q < e.queries)
+      log_sums_buffer[log_sums_start + batch * e.queries + q] = shift_of(tops[h]) + log(sum);
+  }
+  store_scaled(output_buffer + output_start, results, 1, batch, first, e.queries, e.value_columns);
+}
+
+// The weights that dropout left, in place of products of queries and keys, and the gradients by those products in place of
+// products of the output's gradients and values. SHIFT(s, c), DOT(s, c): log_sums and dots of the query.
+#define MAKE_WEIGHTS(weights, by_scores, q_of, k_of, plain, kept, SHIFT, DOT)                                  \
+  UNROLL for (int s = 0; s < STEPS; ++s)                                                                       \
+    UNROLL for (int c = 0; c < 4; ++c) {                                                                       \
+      const int q = q_of(s, c), k = k_of(s, c);                                                                \
+      const bool met = (plain) || is_met(q, k, e);                                                             \
+      float score = weights[s][c] * scale;                                                                     \
+      if (!(plain) && met) score = masked_score(score, q, k, e, keep, bias);                                   \
+      const float likely = met ? native_exp2((score - SHIFT(s, c)) * LOG2_E) : 0;                              \
+      const bool is_left = IS_KEPT(kept, s, c);                                                                \
+      weights[s][c] = is_left ? likely * kept_scale : 0;                                                       \
+      by_scores[s][c] = met ? likely * ((is_left ? by_scores[s][c] * kept_scale : 0) - DOT(s, c)) : 0;         \
+    }
+
+__kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1)))
+void flash_backward_query(FLASH_BACKWARD_ARGS, BUFFER(STORAGE, by_query)) {
+  FLASH_BIND_BACKWARD;
+  FLASH_LANE;
+  PANEL_MEMORY;
+  const int first = block * BLOCK, line = first + warp * 16 + g;
+  const int end = e.is_causal ? min(e.keys, min(e.queries, first + BLOCK)) : e.keys;
+  COPY_STEP(0, KEYS_FROM(0), VALUES_FROM(0));
+  uint own_queries[DEPTHS][4], own_gradients[DEPTHS][4];
+  load_own(own_queries, QUERIES_FROM(first));
+  load_own(own_gradients, GRADIENTS_FROM(first));
+  float shifts[2], own_dots[2], results[DEPTHS][4];
+  UNROLL for (int h = 0; h < 2; ++h) {
+    const int q = min(line + 8 * h, e.queries - 1);
+    shifts[h] = shift_of(log_sums[q]);
+    own_dots[h] = dots[q];
+  }
+  CLEAR(results, DEPTHS);
+  for (int step = 0, first_key = 0; first_key < end; ++step, first_key += STEP) {
+    AWAIT_STEP(step);
+    if (first_key + STEP < end) COPY_STEP(step + 1, KEYS_FROM(first_key + STEP), VALUES_FROM(first_key + STEP));
+    float weights[STEPS][4], by_scores[STEPS][4];
+    multiply_lines(weights, own_queries, FIRST_PANEL(step));
+    multiply_lines(by_scores, own_gradients, SECOND_PANEL(step));
+    const bool plain = !keep && !bias && all_met(first, BLOCK, first_key, STEP, e);
+    const uint kept = e.threshold ? kept_ones(batch, line, first_key + 2 * t, false, e) : ~0u;
+#define OWN(s, c) (line + (c) / 2 * 8)
+#define OTHER(s, c) (first_key + (s) * 8 + 2 * t + (c) % 2)
+#define SHIFT(s, c) shifts[(c) / 2]
+#define DOT(s, c) own_dots[(c) / 2]
+    MAKE_WEIGHTS(weights, by_scores, OWN, OTHER, plain, kept, SHIFT, DOT);
+#undef OTHER
+#undef SHIFT
+#undef DOT
+    add_weighted_lines(results, by_scores, FIRST_PANEL(step));
+  }
+  store_scaled(by_query_buffer + by_query_start, results, scale, batch, first, e.queries, e.columns);
+}
+
+__kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1)))
+void flash_backward_key(FLASH_BACKWARD_ARGS, BUFFER(STORAGE, by_key), BUFFER(STORAGE, by_value)) {
+  FLASH_BIND_BACKWARD;
+  FLASH_LANE;
+  PANEL_MEMORY;
+  __local float rows[2][2][STEP];  // log_sums and dots of a step's queries
+  const int first = (e.blocks - 1 - block) * BLOCK, line = first + warp * 16 + g;  // early keys meet most queries
+  const int begin = e.is_causal ? min(first, (e.queries - 1) / STEP * STEP) : 0;
+#define COPY_QUERIES(step, first_query)                                                                    \
+  {                                                                                                        \
+    const int number = get_local_id(0) % STEP, row = (first_query) + number;                               \
+    if (get_local_id(0) < 2 * STEP)                                                                        \
+      copy_piece(1, &rows[(step) & 1][get_local_id(0) / STEP][number],                                     \
+                 (get_local_id(0) < STEP ? log_sums : dots) + min(row, e.queries - 1), true);              \
+    COPY_STEP(step, QUERIES_FROM(first_query), GRADIENTS_FROM(first_query));                               \
+  }
+  COPY_QUERIES(0, begin);
+  uint own_keys[DEPTHS][4];
+  load_own(own_keys, KEYS_FROM(first));
+#if FLASH_BY_KEY
+  uint own_values[DEPTHS][4];
+  load_own(own_values, VALUES_FROM(first));
+  float key_results[DEPTHS][4];
+  CLEAR(key_results, DEPTHS);
+#endif
+#if FLASH_BY_VALUE
+  float value_results[DEPTHS][4];
+  CLEAR(value_results, DEPTHS);
+#endif
+  for (int step = 0, first_query = begin; first_query < e.queries; ++step, first_query += STEP) {
+    AWAIT_STEP(step);
+    if (first_query + STEP < e.queries) COPY_QUERIES(step + 1, first_query + STEP);
+    float weights[STEPS][4], by_scores[STEPS][4];
+    multiply_lines(weights, own_keys, FIRST_PANEL(step));
+#if FLASH_BY_KEY
+    multiply_lines(by_scores, own_values, SECOND_PANEL(step));
+#else
+    CLEAR(by_scores, STEPS);
+#endif
+    const bool plain = !keep && !bias && all_met(first_query, STEP, first, BLOCK, e);
+    const uint kept = e.threshold ? kept_ones(batch, line, first_query + 2 * t, true, e) : ~0u;
+#define OTHER(s, c) (first_query + (s) * 8 + 2 * t + (c) % 2)
+#define SHIFT(s, c) shift_of(rows[step & 1][0][(s) * 8 + 2 * t + (c) % 2])
+#define DOT(s, c) rows[step & 1][1][(s) * 8 + 2 * t + (c) % 2]
+    MAKE_WEIGHTS(weights, by_scores, OTHER, OWN, plain, kept, SHIFT, DOT);
+#if FLASH_BY_VALUE
+    add_weighted_lines(value_results, weights, SECOND_PANEL(step));
+#endif
+#if FLASH_BY_KEY
+    add_weighted_lines(key_results, by_scores, FIRST_PANEL(step));
+#endif
+  }
+#if FLASH_BY_VALUE
+  store_scaled(by_value_buffer + by_value_start, value_results, 1, batch, first, e.keys, e.value_columns);
+#endif
+#if FLASH_BY_KEY
+  store_scaled(by_key_buffer + by_key_start, key_results, scale, batch, first, e.keys, e.columns);
+#endif
+}
