@@ -30,17 +30,11 @@ inline void multiply_fragments(float *d, const uint *a, const uint *b) {
 #if TF32_PRODUCTS == 1
 
 #define PREPARE(values, count) round_to_tf32(values, count)
-#define ROUND_STEP(step)                                 \
-  {                                                      \
-    round_lines(FIRST_PANEL(step), e.has_vectors);       \
-    round_lines(SECOND_PANEL(step), e.has_vectors);      \
-  }
 #define MULTIPLY_ADD(sums, a, b) multiply_fragments(sums, a, b)
 
 #else
 
 #define PREPARE(values, count)
-#define ROUND_STEP(step)
 #define MULTIPLY_ADD(sums, a, b) multiply_add(sums, a, b)
 
 // Each value to the nearest TF32 number, and what that leaves.
@@ -103,26 +97,6 @@ inline void copy_lines(__local float *panel, const Lines from, const long has_ve
   }
 }
 
-// Rounds what this item has brought, once for all that read it.
-inline void round_lines(__local float *panel, const long has_vectors) {
-  if (has_vectors) {
-    UNROLL for (int i = 0; i < PIECES(4); ++i) {
-      PIECE(i, 4);
-      __local uint4 *at = (__local uint4 *)(panel + line * PITCH + column);
-      uint values[4] = {at->x, at->y, at->z, at->w};
-      round_to_tf32(values, 4);
-      *at = (uint4)(values[0], values[1], values[2], values[3]);
-    }
-  } else {
-    for (int i = 0; i < PIECES(1); ++i) {
-      PIECE(i, 1);
-      uint value = as_uint(panel[line * PITCH + column]);
-      round_to_tf32(&value, 1);
-      panel[line * PITCH + column] = as_float(value);
-    }
-  }
-}
-
 // A warp's own lines as left fragments.
 inline void load_own(uint (*own)[4], const Lines from) {
   FLASH_LANE;
@@ -144,6 +118,7 @@ inline void multiply_lines(float (*products)[4], uint (*own)[4], __local const f
     UNROLL for (int s = 0; s < STEPS; ++s) {
       __local const float *at = panel + (s * 8 + g) * PITCH + d * 8 + t;
       uint b[2] = {as_uint(at[0]), as_uint(at[4])};
+      PREPARE(b, 2);
       MULTIPLY_ADD(products[s], own[d], b);
     }
 }
@@ -157,6 +132,7 @@ inline void add_weighted_lines(float (*sums)[4], float (*weights)[4], __local co
     UNROLL for (int d = 0; d < DEPTHS; ++d) {
       __local const float *at = panel + (s * 8 + 2 * t) * PITCH + d * 8 + g;
       uint b[2] = {as_uint(at[0]), as_uint(at[PITCH])};
+      PREPARE(b, 2);
       MULTIPLY_ADD(sums[d], a, b);
     }
   }
@@ -209,10 +185,9 @@ inline uint kept_ones(const long batch, const int own, const int other, const bo
     close_copies();                                              \
   }
 // Until the step's panels are there for all items, which have left the panels of the step before then.
-#define AWAIT_STEP(step)                                    \
+#define AWAIT_STEP                                          \
   {                                                         \
     asm volatile("cp.async.wait_group 0;" : : : "memory");  \
-    ROUND_STEP(step);                                       \
     barrier(CLK_LOCAL_MEM_FENCE);                           \
   }
 #define KEYS_FROM(first) lines_from(key, e.key, first, e.keys, e.columns)
@@ -238,7 +213,7 @@ void flash_forward(FLASH_ARGS, BUFFER(STORAGE, output), BUFFER(REAL, log_sums)) 
   float results[DEPTHS][4], tops[2] = {-INFINITY, -INFINITY}, sums[2] = {0, 0};
   CLEAR(results, DEPTHS);
   for (int step = 0, first_key = 0; first_key < end; ++step, first_key += STEP) {
-    AWAIT_STEP(step);
+    AWAIT_STEP;
     if (first_key + STEP < end) COPY_STEP(step + 1, KEYS_FROM(first_key + STEP), VALUES_FROM(first_key + STEP));
     float scores[STEPS][4], highest[2] = {tops[0], tops[1]};
     multiply_lines(scores, own, FIRST_PANEL(step));
@@ -318,7 +293,7 @@ void flash_backward_query(FLASH_BACKWARD_ARGS, BUFFER(STORAGE, by_query)) {
   }
   CLEAR(results, DEPTHS);
   for (int step = 0, first_key = 0; first_key < end; ++step, first_key += STEP) {
-    AWAIT_STEP(step);
+    AWAIT_STEP;
     if (first_key + STEP < end) COPY_STEP(step + 1, KEYS_FROM(first_key + STEP), VALUES_FROM(first_key + STEP));
     float weights[STEPS][4], by_scores[STEPS][4];
     multiply_lines(weights, own_queries, FIRST_PANEL(step));
@@ -368,7 +343,7 @@ void flash_backward_key(FLASH_BACKWARD_ARGS, BUFFER(STORAGE, by_key), BUFFER(STO
   CLEAR(value_results, DEPTHS);
 #endif
   for (int step = 0, first_query = begin; first_query < e.queries; ++step, first_query += STEP) {
-    AWAIT_STEP(step);
+    AWAIT_STEP;
     if (first_query + STEP < e.queries) COPY_QUERIES(step + 1, first_query + STEP);
     float weights[STEPS][4], by_scores[STEPS][4];
     multiply_lines(weights, own_keys, FIRST_PANEL(step));
