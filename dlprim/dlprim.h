@@ -37,6 +37,7 @@
 
 #include "dlprim/core/call.h"
 #include "dlprim/core/dims.h"
+#include "dlprim/core/dlpack.h"
 #include "dlprim/core/dtype.h"
 #include "dlprim/core/error.h"
 #include "dlprim/core/promotion.h"

@@ -452,7 +452,7 @@ class Tensor:
         ...
     def __dlpack__(self, **kwargs) -> typing.Any:
         """
-        A capsule over a copy on the host. Waits.
+        A capsule over a copy on the host, for which it waits; with dl_device=(4, N), DLPack's number for OpenCL and that of the tensor's device, over the tensor's own memory, a cl_mem.
         """
     def __dlpack_device__(self) -> tuple[int, int]:
         ...
@@ -2263,7 +2263,7 @@ def frac(input: Tensor) -> Tensor:
     """
 def from_dlpack(ext_tensor: typing.Any, device: device | str | int | None = None) -> Tensor:
     """
-    Copies what another library shows through __dlpack__, in host memory, to a device.
+    What another library shows through __dlpack__: copied to a device from host memory; from memory of OpenCL's, as PyTorch's tensors on ocl devices are, the same memory.
     """
 def from_numpy(array: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
     """
