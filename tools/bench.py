@@ -199,7 +199,8 @@ def bench_step(options):
 
     results = {name: spread(values) for name, values in times.items()}
     print(
-        f'training step, {model.title}, "{options.precision}"; {options.blocks} blocks of {options.steps} steps, ms'
+        f'training step, {model.title}, "{options.precision}"; '
+        f"{options.blocks} blocks of {options.steps} steps, ms"
     )
     for name, figures in results.items():
         print(f"  {name:6} {in_milliseconds(figures)}  ({where[name]})")

@@ -20,7 +20,8 @@ struct AttentionOptions {
  * torch.nn.functional.scaled_dot_product_attention: softmax(query key^T * scale + mask) value. query [..., L,
  * E], key [..., S, E], value [..., S, Ev] -> [..., L, Ev]; leading dimensions broadcast, with enable_gqa the
  * heads (dimension -3) of key and value repeat to those of query. A query all of whose keys are hidden gives
- * zeros. Keeps the [..., L, S] probabilities for backward. Throws ValueError, TypeError.
+ * zeros. What it keeps for backward is linear in the length: dlprim::attention_kept. Throws ValueError,
+ * TypeError.
  */
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                     const AttentionOptions& options = {}, bool enable_gqa = false);
