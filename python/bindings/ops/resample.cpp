@@ -1,3 +1,4 @@
+#include "autograd/ops/pad.h"
 #include "autograd/ops/resample.h"
 #include "../sizes.h"
 #include "operator_binder.h"
