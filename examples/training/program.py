@@ -5,6 +5,7 @@ import contextlib
 import os
 import signal
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -90,9 +91,17 @@ def ends_in_one_line(name, when_stopped="stopped"):
         os.write(2, f"{name}: {when_stopped}\n".encode())
         os._exit(_STOPPED)
 
-    before = signal.getsignal(signal.SIGINT)
+    def stop_again(lost):
+        """Ctrl-C came inside of a finalizer, where Python drops what is raised: it comes again."""
+        if lost.exc_type is not KeyboardInterrupt:
+            return report(lost)
+        signal.signal(signal.SIGINT, stop)
+        threading.Timer(0.01, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+    before, report = signal.getsignal(signal.SIGINT), sys.unraisablehook
     if before is not signal.SIG_IGN:  # as it is in the background of a shell
         signal.signal(signal.SIGINT, stop)
+        sys.unraisablehook = stop_again
     try:
         yield
     except KeyboardInterrupt:
@@ -101,6 +110,7 @@ def ends_in_one_line(name, when_stopped="stopped"):
     except (OSError, ValueError, ImportError, ocl.DeviceError) as error:
         _leave(f"{name}: {_without_traceback(error)}", 2)
     finally:
+        sys.unraisablehook = report
         if signal.getsignal(signal.SIGINT) is stop:
             signal.signal(signal.SIGINT, before)
 

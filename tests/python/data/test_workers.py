@@ -1,11 +1,14 @@
 """DataLoader with worker processes: order, seeds, failures, and that nothing is left behind."""
 
+import contextlib
 import gc
 import io
 import multiprocessing
 import os
+import resource
 import signal
 import time
+from multiprocessing import forkserver
 from pathlib import Path
 
 import numpy as np
@@ -17,21 +20,33 @@ from processes import run, start
 import ocl
 from ocl.utils.data import DataLoader, Dataset, TensorDataset, transfer
 
-SHARED_MEMORY = Path("/dev/shm")
+PROC = Path("/proc/self")
 
 
-def blocks():
-    return {path.name for path in SHARED_MEMORY.glob("ocl-*")} if SHARED_MEMORY.is_dir() else set()
+def open_ends():
+    """Of memory and pipes between processes, not the kernel cache's files."""
+    if not PROC.is_dir():
+        return 0
+    targets = [os.readlink(path) for path in (PROC / "fd").iterdir() if os.path.islink(path)]
+    return sum(target.startswith(("/memfd:ocl-batch", "pipe:", "socket:")) for target in targets)
+
+
+def mapped_batches():
+    return (PROC / "maps").read_text().count("memfd:ocl-batch") if PROC.is_dir() else 0
 
 
 @pytest.fixture(autouse=True)
 def nothing_is_left():
-    """No process and no block of shared memory outlives a test."""
-    before = blocks()
+    """No process, no block of shared memory and no pipe outlives a test."""
+    forkserver.ensure_running()
+    gc.collect()
+    before = open_ends()
     yield
     gc.collect()
+    gc.collect()  # what a collected loader's finalizer held
     assert multiprocessing.active_children() == []
-    assert blocks() <= before
+    assert mapped_batches() == 0
+    assert open_ends() <= before
 
 
 def values(batch):
@@ -378,17 +393,66 @@ def test_workers_end_with_a_parent_that_is_killed():
     while any(map(is_running, pids)) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not any(map(is_running, pids))
-    while blocks() and time.monotonic() < deadline:
-        time.sleep(0.05)
 
 
-@pytest.mark.skipif(not SHARED_MEMORY.is_dir(), reason="shared memory has no folder here")
-def test_a_block_whose_maker_was_ended_before_it_had_a_size():
-    empty = SHARED_MEMORY / "ocl-empty"
-    empty.touch()
-    transfer.discard(empty.name)
-    assert not empty.exists()
-    transfer.discard(empty.name)
+class TestBlock:
+    def passed(self, value):
+        near, far = multiprocessing.Pipe()
+        transfer.Block.of(value).send(near)
+        return transfer.Block.received(far)
+
+    @pytest.mark.parametrize(
+        "value",
+        [
+            None,
+            [np.arange(5), "text", np.zeros((0, 3))],
+            [np.zeros(0), np.zeros(0)],
+            {"a": np.arange(100_000).reshape(10, -1), "b": np.float32(2)},
+        ],
+    )
+    def test_a_value_arrives(self, value):
+        np.testing.assert_equal(self.passed(value).take(), value)
+
+    def test_arrays_can_be_written_and_stay_mapped_while_they_are_kept(self):
+        first, second = self.passed([np.arange(10), np.arange(10.0)]).take()
+        del second
+        first += 1
+        assert first.tolist() == list(range(1, 11))
+        assert first.ctypes.data % 64 == 0
+
+    def test_one_that_nobody_takes_is_gone_with_its_last_owner(self):
+        before = open_ends()
+        kept = [self.passed(np.zeros(100)) for _ in range(20)]
+        assert open_ends() >= before + 20
+        del kept
+        assert open_ends() == before
+
+    def test_too_many_open_files_are_an_error_that_says_so(self):
+        near, far = multiprocessing.Pipe()
+        block = transfer.Block.of(1)
+        before = resource.getrlimit(resource.RLIMIT_NOFILE)
+        highest = max(int(path.name) for path in (PROC / "fd").iterdir())
+        block.send(near)
+        free = []
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (highest + 2, before[1]))
+            with contextlib.suppress(OSError):
+                while True:
+                    free.append(os.dup(0))
+            os.close(free.pop())  # receiving makes a second descriptor of the pipe
+            with pytest.raises(RuntimeError, match="too many open files"):
+                transfer.Block.received(far)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, before)
+            for descriptor in free:
+                os.close(descriptor)
+
+    def test_a_sender_that_dies_on_the_way(self):
+        near, far = multiprocessing.Pipe()
+        near.send([])
+        near.close()
+        with pytest.raises(EOFError):
+            transfer.Block.received(far)
 
 
 def is_running(pid):

@@ -11,6 +11,7 @@ import unet
 import vae
 from example_programs import interrupted_when_it_prints, output_of
 from PIL import Image
+from processes import start
 from training.program import save_grid
 
 import ocl
@@ -71,6 +72,29 @@ LONG = {
 def test_ctrl_c_is_one_line(program, tmp_path):
     found = interrupted_when_it_prints("1", program, "--output", tmp_path / "output", *LONG[program])
     assert found == (130, f"{program}: stopped\n")
+
+
+INTERRUPTED_IN_A_FINALIZER = """
+import os, signal, sys, time
+sys.path.insert(0, "examples")
+from training.program import ends_in_one_line
+
+class Finalized:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(60)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+with ends_in_one_line("name"):
+    Finalized()
+    time.sleep(60)
+"""
+
+
+def test_ctrl_c_in_a_finalizer_is_not_lost():
+    process = start(INTERRUPTED_IN_A_FINALIZER)
+    assert process.communicate(timeout=50) == ("", "name: stopped\n")
+    assert process.returncode == 130
 
 
 class TestGPT:

@@ -4,15 +4,13 @@ import contextlib
 import itertools
 import multiprocessing
 import os
-import secrets
 import signal
 import time
 from collections import deque
 from multiprocessing import connection
 
-from . import transfer
 from .parcel import Parcel
-from .worker import Batch, Failure, Pass, Task, run_worker
+from .worker import Batch, Failure, Pass, Task, received_answer, run_worker
 
 __all__ = ["ENDED", "Interrupted", "WorkerPool", "worker_context"]
 
@@ -48,8 +46,7 @@ class WorkerPool:
     """
 
     def __init__(self, recipe, count, context):
-        self._prefix = f"ocl-{os.getpid()}-{secrets.token_hex(4)}"
-        self._numbers = itertools.count()
+        self._keys = itertools.count()
         self._recipe = recipe
         self._workers = []
         self._waiting = deque()
@@ -57,7 +54,6 @@ class WorkerPool:
         self._wake, self._waker = connection.Pipe(duplex=False)
         self._process = os.getpid()
         self.is_broken = False
-        transfer.start_tracker()
         if context.get_start_method() == "forkserver":
             context.set_forkserver_preload(["__main__", "ocl.utils.data"])
         try:
@@ -85,8 +81,8 @@ class WorkerPool:
         """
         for worker in itertools.islice(self._turns, len(self._workers)):
             if worker.has_more:
-                task = Task(f"{self._prefix}-{next(self._numbers)}", number, what)
-                self._waiting.append((worker, task.name))
+                task = Task(next(self._keys), number, what)
+                self._waiting.append((worker, task.key))
                 with self._breaking():
                     worker.send(task)
                 return True
@@ -103,11 +99,11 @@ class WorkerPool:
             RuntimeError: a worker has died, or there was no batch within `timeout` seconds.
             Exception: the worker's own.
         """
-        worker, name = self._waiting[0]
-        answer = self._await_answer(worker, name, timeout)
+        worker, key = self._waiting[0]
+        answer = self._await_answer(worker, key, timeout)
         self._waiting.popleft()
         if isinstance(answer, Batch):
-            return transfer.receive(name, answer.places, use)
+            return use(answer.block.take())
         if isinstance(answer, Failure):
             raise answer.exception(worker.number)
         worker.has_more = False
@@ -117,15 +113,15 @@ class WorkerPool:
         """Ends the waiting of the thread that uses the pool, now or when it next waits."""
         self._waker.send(None)
 
-    def _await_answer(self, worker, name, timeout):
+    def _await_answer(self, worker, key, timeout):
         deadline = None if timeout is None else time.monotonic() + timeout
-        while name not in worker.answers:
+        while key not in worker.answers:
             rest = None if deadline is None else max(deadline - time.monotonic(), 0)
             self._read_answers(rest)
-            if deadline is not None and time.monotonic() >= deadline and name not in worker.answers:
+            if deadline is not None and time.monotonic() >= deadline and key not in worker.answers:
                 self.is_broken = True
                 raise RuntimeError(f"DataLoader timed out after {timeout} seconds")
-        return worker.answers.pop(name)
+        return worker.answers.pop(key)
 
     def _read_answers(self, timeout):
         """Waits for a message or an end of any worker."""
@@ -152,17 +148,16 @@ class WorkerPool:
 
     def _forget(self):
         """What the workers still owe is discarded when it arrives."""
-        self._stale.update((name, worker) for worker, name in self._waiting)
+        self._stale.update((key, worker) for worker, key in self._waiting)
         self._waiting.clear()
         self._discard_stale()
 
     def _discard_stale(self):
-        for name in [name for name, worker in self._stale.items() if name in worker.answers]:
-            del self._stale.pop(name).answers[name]
-            transfer.discard(name)
+        for key in [key for key, worker in self._stale.items() if key in worker.answers]:
+            del self._stale.pop(key).answers[key]
 
     def close(self):
-        """Ends the workers, those at once that are at work, and removes what they have left."""
+        """Ends the workers, those at once that are at work."""
         if os.getpid() != self._process:  # a forked child of this process: they are not its own
             return
         self.is_broken = True
@@ -173,8 +168,6 @@ class WorkerPool:
         deadline = time.monotonic() + _FAREWELL_SECONDS
         for worker in self._workers:
             worker.wait_for_end(deadline)
-        for name in self._stale:
-            transfer.discard(name)
         self._stale.clear()
         self._workers.clear()
 
@@ -208,8 +201,8 @@ class _Worker:
     def read_answers(self):
         try:
             while self.pipe.poll():
-                answer = self.pipe.recv()
-                self.answers[answer.name] = answer
+                answer = received_answer(self.pipe)
+                self.answers[answer.key] = answer
         except (EOFError, OSError):
             raise self._end() from None
         if not self.process.is_alive() and not self.pipe.poll():
@@ -240,6 +233,4 @@ class _Worker:
 def _explanation(exit_code):
     if exit_code is None or exit_code >= 0:
         return ""
-    name = signal.Signals(-exit_code).name
-    advice = ": is the shared memory (/dev/shm) full?" if name == "SIGBUS" else ""
-    return f" ({name}{advice})"
+    return f" ({signal.Signals(-exit_code).name})"

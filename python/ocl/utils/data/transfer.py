@@ -1,87 +1,75 @@
-"""Batches from one process to another through shared memory.
+"""Batches from one process to another through shared memory that has no name.
 
-A batch is pickled with its arrays left out of the pickle; both lie in one block of shared memory, from which
-the receiver makes arrays without a copy.
+Only who holds its descriptor or a mapping keeps such memory, so nothing is left of it however its processes
+end, and no limit of a container's /dev/shm applies to it.
 """
 
+import mmap
+import os
 import pickle
-from multiprocessing import resource_tracker
-from multiprocessing.shared_memory import SharedMemory
+import tempfile
+import weakref
+from multiprocessing import reduction
 
-__all__ = ["discard", "receive", "send", "start_tracker"]
+__all__ = ["Block"]
 
 _ALIGNMENT = 64
-_still_mapped = []
 
 
-def start_tracker():
-    """Starts the process that unlinks blocks whose owners have died; before the workers, which share it."""
-    resource_tracker.ensure_running()
+class Block:
+    """Memory with a pickled value and, beside the pickle, the arrays that were left out of it."""
 
+    def __init__(self, descriptor, places):
+        self._descriptor = descriptor
+        self._places = places
+        self._close = weakref.finalize(self, os.close, descriptor)
 
-def send(value, name):
-    """Puts `value` into a new block of that name; returns what ``receive`` needs besides the name."""
-    buffers = []
-    pickled = pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
-    parts = [memoryview(pickled), *(buffer.raw() for buffer in buffers)]
-    places, size = _places(parts)
-    block = SharedMemory(name, create=True, size=max(size, 1))
-    try:
-        for part, (start, stop) in zip(parts, places, strict=True):
-            block.buf[start:stop] = part
-    except BaseException:
-        block.unlink()
-        raise
-    finally:
-        block.close()
-    return places
+    @classmethod
+    def of(cls, value):
+        buffers = []
+        pickled = pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
+        parts = [memoryview(pickled), *(buffer.raw() for buffer in buffers)]
+        block = cls(_new_memory(), _places(parts))
+        with open(block._descriptor, "wb", closefd=False) as file:
+            for part, (start, _) in zip(parts, block._places, strict=True):
+                file.seek(start)
+                file.write(part)
+        return block
 
+    def send(self, pipe):
+        """Through a pipe of multiprocessing, to ``received``."""
+        pipe.send(self._places)
+        reduction.send_handle(pipe, self._descriptor, None)
 
-def receive(name, places, use):
-    """Gives use(value) of what ``send`` has put there, and removes the block.
+    @classmethod
+    def received(cls, pipe):
+        """What ``send`` has sent.
 
-    The value's arrays lie in the block: it stays mapped for as long as something keeps one of them.
-    """
-    block = SharedMemory(name)
-    try:
-        return use(_unpickled(block, places))
-    finally:
-        block.unlink()
-        _close_when_unused(block)
-
-
-def _unpickled(block, places):
-    pickled, *buffers = (block.buf[start:stop] for start, stop in places)
-    return pickle.loads(pickled, buffers=buffers)
-
-
-def _close_when_unused(block):
-    _still_mapped.append(block)
-    for mapped in _still_mapped.copy():
+        Raises:
+            EOFError: the sender has died.
+            RuntimeError: this process has as many open files as it may have.
+        """
+        places = pipe.recv()
         try:
-            mapped.close()
-        except BufferError:
-            continue
-        _still_mapped.remove(mapped)
+            descriptor = reduction.recv_handle(pipe)
+        except RuntimeError as error:
+            raise RuntimeError("DataLoader: too many open files to receive a batch (ulimit -n)") from error
+        os.set_inheritable(descriptor, False)
+        return cls(descriptor, places)
+
+    def take(self):
+        """The value, once. Its arrays lie in the block, which stays mapped for as long as one is kept."""
+        memory = memoryview(mmap.mmap(self._descriptor, 0))
+        self._close()
+        pickled, *buffers = (memory[start:stop] for start, stop in self._places)
+        return pickle.loads(pickled, buffers=buffers)
 
 
-def discard(name):
-    """Removes the block of that name, if there is one."""
-    try:
-        block = SharedMemory(name)
-    except FileNotFoundError:
-        return
-    except ValueError:  # its maker was ended before the block had a size
-        _unlink_without_mapping(name)
-        return
-    block.close()
-    block.unlink()
-
-
-def _unlink_without_mapping(name):
-    import _posixshmem
-
-    _posixshmem.shm_unlink(f"/{name}")
+def _new_memory():
+    if hasattr(os, "memfd_create"):
+        return os.memfd_create("ocl-batch")
+    with tempfile.TemporaryFile() as file:
+        return os.dup(file.fileno())
 
 
 def _places(parts):
@@ -90,4 +78,4 @@ def _places(parts):
         start = -(-end // _ALIGNMENT) * _ALIGNMENT
         end = start + part.nbytes
         places.append((start, end))
-    return places, end
+    return places

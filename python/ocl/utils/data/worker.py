@@ -14,7 +14,7 @@ from ocl import _C, host_random
 from . import transfer
 from .fetch import IndexFetcher, StreamFetcher
 
-__all__ = ["Recipe", "WorkerInfo", "get_worker_info", "run_worker"]
+__all__ = ["Recipe", "WorkerInfo", "get_worker_info", "received_answer", "run_worker"]
 
 
 @dataclass(frozen=True)
@@ -65,34 +65,39 @@ class Pass:
 
 @dataclass(frozen=True)
 class Task:
-    """Make batch `number` of the pass and put it into the block `name`."""
+    """Make batch `number` of the pass; `key` tells the task from all others of the pool."""
 
-    name: str
+    key: int
     number: int
     what: Any
 
 
-# What a worker answers to a task, with the task's name.
+# What a worker answers to a task, with the task's key.
 
 
-@dataclass(frozen=True)
+@dataclass
 class Batch:
-    name: str
-    places: Any
+    """The block follows its message through the pipe."""
+
+    key: int
+    block: transfer.Block
+
+    def __reduce__(self):
+        return Batch, (self.key, None)
 
 
 @dataclass(frozen=True)
 class NoMore:
     """A stream of samples has ended."""
 
-    name: str
+    key: int
 
 
 @dataclass(frozen=True)
 class Failure:
     """An exception: pickled where that is possible, and as text."""
 
-    name: str
+    key: int
     pickled: Any
     text: str
 
@@ -126,7 +131,24 @@ def run_worker(worker_id, num_workers, pipe, parcel):
         if isinstance(message, Pass):
             worker.begin(message)
         else:
-            pipe.send(worker.answer(message))
+            send_answer(pipe, worker.answer(message))
+
+
+def send_answer(pipe, answer):
+    try:
+        pipe.send(answer)
+        if isinstance(answer, Batch):
+            answer.block.send(pipe)
+    except (BrokenPipeError, ConnectionResetError):
+        _end_as_an_orphan()
+
+
+def received_answer(pipe):
+    """What ``send_answer`` has sent."""
+    answer = pipe.recv()
+    if isinstance(answer, Batch):
+        answer.block = transfer.Block.received(pipe)
+    return answer
 
 
 def _receive(pipe, messages):
@@ -135,7 +157,11 @@ def _receive(pipe, messages):
         while True:
             messages.put(pipe.recv())
     except (EOFError, OSError):
-        os._exit(1)
+        _end_as_an_orphan()
+
+
+def _end_as_an_orphan():
+    os._exit(1)  # silently: whoever killed the parent has seen enough
 
 
 class _Worker:
@@ -175,11 +201,11 @@ class _Worker:
                 raise self._failure
             if not self._recipe.is_stream:
                 host_random.seed_whole_process(self._base_seed, task.number)
-            return Batch(task.name, transfer.send(self._fetcher(task.what), task.name))
+            return Batch(task.key, transfer.Block.of(self._fetcher(task.what)))
         except Exception as error:
             if isinstance(error, StopIteration) and self._recipe.is_stream:
-                return NoMore(task.name)
-            return Failure(task.name, _pickled(error), traceback.format_exc()[-_LARGEST_TEXT:])
+                return NoMore(task.key)
+            return Failure(task.key, _pickled(error), traceback.format_exc()[-_LARGEST_TEXT:])
 
 
 def _pickled(error):
