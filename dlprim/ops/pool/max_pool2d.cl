@@ -22,7 +22,7 @@ inline maximum_t window_maximum(const __global STORAGE *plane, const PoolWindow 
 }
 
 // The gradient of input element (h, c): the dy of those windows whose maximum it was.
-inline REAL gradient_of_windows(const __global STORAGE *dy, const __global int *indices, const PoolWindow *w, int h, int c,
+inline REAL gradient_of_windows(const __global STORAGE *dy, const __global PLACE *indices, const PoolWindow *w, int h, int c,
                                 const span_t rows, const span_t columns) {
   const int place = h * w->size[1] + c;
   REAL sum = 0;
@@ -34,7 +34,7 @@ inline REAL gradient_of_windows(const __global STORAGE *dy, const __global int *
   return sum;
 }
 
-inline REAL maximum_gradient(const __global STORAGE *dy, const __global int *indices, const PoolWindow *w, int h, int c) {
+inline REAL maximum_gradient(const __global STORAGE *dy, const __global PLACE *indices, const PoolWindow *w, int h, int c) {
   return gradient_of_windows(dy, indices, w, h, c, covering_windows(w, 0, h), covering_windows(w, 1, c));
 }
 
@@ -58,7 +58,7 @@ inline void take_larger8(REAL8 *best, int8 *place, REAL8 v, int8 v_place) {
 }
 
 // Eight windows of 2 by 2 from column 2 * ow on; `place` is that of the first window's first element.
-inline void maximum_eight_2x2(const __global STORAGE *x, __global STORAGE *y, __global int *indices, int width, int place) {
+inline void maximum_eight_2x2(const __global STORAGE *x, __global STORAGE *y, __global PLACE *indices, int width, int place) {
   const REAL16 upper = LOAD16(x, 0), lower = LOAD16(x, width);
   const int8 first = place + (int8)(0, 2, 4, 6, 8, 10, 12, 14);
   REAL8 best = -INFINITY;
@@ -72,12 +72,12 @@ inline void maximum_eight_2x2(const __global STORAGE *x, __global STORAGE *y, __
 #else
   for (int lane = 0; lane < 8; ++lane) STORE(y, lane, ((REAL *)&best)[lane]);
 #endif
-  if (indices) vstore8(best_place, 0, indices);
+  if (indices) vstore8(JOIN(convert_, JOIN(PLACE, 8))(best_place), 0, indices);
 }
 
 // Windows of 2 by 2 side by side, none of which leaves the plane.
 inline void maximum_plane_2x2(const __global STORAGE *restrict x, __global STORAGE *restrict y,
-                              __global int *restrict indices, const PoolWindow *w) {
+                              __global PLACE *restrict indices, const PoolWindow *w) {
   const int width = w->size[1], out_h = w->out[0], out_w = w->out[1];
   for (int oh = 0; oh < out_h; ++oh) {
     const int row = 2 * oh * width, out = oh * out_w;
@@ -103,7 +103,7 @@ inline void maximum_plane_2x2(const __global STORAGE *restrict x, __global STORA
 }
 
 // Outputs [first, end) of row `oh`, one input position of all windows after the other, so that the inner loop is simple.
-inline void maximum_strip(const __global STORAGE *restrict x, __global STORAGE *restrict y, __global int *restrict indices,
+inline void maximum_strip(const __global STORAGE *restrict x, __global STORAGE *restrict y, __global PLACE *restrict indices,
                           const PoolWindow *w, int oh, int first, int end) {
   REAL best[STRIP];
   int place[STRIP];
@@ -145,14 +145,14 @@ inline void maximum_strip(const __global STORAGE *restrict x, __global STORAGE *
 
 // Row by row, in strips.
 inline void maximum_plane_strips(const __global STORAGE *restrict x, __global STORAGE *restrict y,
-                                 __global int *restrict indices, const PoolWindow *w) {
+                                 __global PLACE *restrict indices, const PoolWindow *w) {
   for (int oh = 0; oh < w->out[0]; ++oh)
     for (int first = 0; first < w->out[1]; first += STRIP)
       maximum_strip(x, y, indices, w, oh, first, min(first + STRIP, w->out[1]));
 }
 
 inline void maximum_plane_windows(const __global STORAGE *restrict x, __global STORAGE *restrict y,
-                                  __global int *restrict indices, const PoolWindow *w) {
+                                  __global PLACE *restrict indices, const PoolWindow *w) {
   for (int oh = 0; oh < w->out[0]; ++oh)
     for (int ow = 0; ow < w->out[1]; ++ow) {
       const maximum_t best = window_maximum(x, w, oh, ow);
@@ -163,11 +163,11 @@ inline void maximum_plane_windows(const __global STORAGE *restrict x, __global S
 
 // A forward kernel that gives whole planes to maximum_plane_WAY.
 #define FORWARD_BY_PLANES(WAY)                                                                                  \
-  __kernel void max_pool2d_forward_##WAY(BUFFER(const STORAGE, x), BUFFER(STORAGE, y), BUFFER(int, indices),    \
+  __kernel void max_pool2d_forward_##WAY(BUFFER(const STORAGE, x), BUFFER(STORAGE, y), BUFFER(PLACE, indices),    \
                                          const long planes, const PoolWindow w) {                               \
     BIND(const STORAGE, x);                                                                                     \
     BIND(STORAGE, y);                                                                                           \
-    BIND(int, indices);                                                                                         \
+    BIND(PLACE, indices);                                                                                         \
     const long in_count = plane_elements(w.size), out_count = plane_elements(w.out);                            \
     FOR_PLANES(plane, planes)                                                                                   \
     maximum_plane_##WAY(x + plane * in_count, y + plane * out_count,                                            \
@@ -178,16 +178,16 @@ FORWARD_BY_PLANES(strips)
 FORWARD_BY_PLANES(windows)
 
 #if EXACT_STORAGE
-__kernel void max_pool2d_backward_scatter(BUFFER(const STORAGE, dy), BUFFER(const int, indices), BUFFER(STORAGE, dx),
+__kernel void max_pool2d_backward_scatter(BUFFER(const STORAGE, dy), BUFFER(const PLACE, indices), BUFFER(STORAGE, dx),
                                           const long planes, const PoolWindow w) {
   const int in_count = w.size[0] * w.size[1], out_count = w.out[0] * w.out[1];
   FOR_PLANES(plane, planes) {
     __global const STORAGE *restrict gradients = dy_buffer + dy_start + plane * out_count;
-    __global const int *restrict places = indices_buffer + indices_start + plane * out_count;
+    __global const PLACE *restrict places = indices_buffer + indices_start + plane * out_count;
     __global STORAGE *restrict sums = dx_buffer + dx_start + plane * in_count;
     for (int i = 0; i < in_count; ++i) sums[i] = 0;
     for (int i = 0; i < out_count; ++i) {
-      const int place = places[i];
+      const PLACE place = places[i];
       if (place >= 0 && place < in_count) sums[place] += gradients[i];
     }
   }
@@ -196,11 +196,11 @@ __kernel void max_pool2d_backward_scatter(BUFFER(const STORAGE, dy), BUFFER(cons
 
 #else
 
-__kernel void max_pool2d_forward_windows(BUFFER(const STORAGE, x), BUFFER(STORAGE, y), BUFFER(int, indices),
+__kernel void max_pool2d_forward_windows(BUFFER(const STORAGE, x), BUFFER(STORAGE, y), BUFFER(PLACE, indices),
                                          const long planes, const PoolWindow w) {
   BIND(const STORAGE, x);
   BIND(STORAGE, y);
-  BIND(int, indices);
+  BIND(PLACE, indices);
   const ulong id = get_global_id(0);
   const element_t e = element_of(id, w.out);
   if (e.plane >= planes) return;
@@ -211,10 +211,10 @@ __kernel void max_pool2d_forward_windows(BUFFER(const STORAGE, x), BUFFER(STORAG
 
 #endif
 
-__kernel void max_pool2d_backward_gather(BUFFER(const STORAGE, dy), BUFFER(const int, indices), BUFFER(STORAGE, dx),
+__kernel void max_pool2d_backward_gather(BUFFER(const STORAGE, dy), BUFFER(const PLACE, indices), BUFFER(STORAGE, dx),
                                          const long planes, const PoolWindow w) {
   BIND(const STORAGE, dy);
-  BIND(const int, indices);
+  BIND(const PLACE, indices);
   BIND(STORAGE, dx);
   const long out_count = plane_elements(w.out);
 #if SHAPE_CPU
@@ -234,14 +234,14 @@ __kernel void max_pool2d_backward_gather(BUFFER(const STORAGE, dy), BUFFER(const
 
 #if SHAPE_SIMT
 // The same where windows are not adaptive: an item takes a cell.
-__kernel void max_pool2d_backward_cells(BUFFER(const STORAGE, dy), BUFFER(const int, indices), BUFFER(STORAGE, dx),
+__kernel void max_pool2d_backward_cells(BUFFER(const STORAGE, dy), BUFFER(const PLACE, indices), BUFFER(STORAGE, dx),
                                         const long planes, const PoolWindow w) {
   const int cells[2] = {count_of_cells(&w, 0), count_of_cells(&w, 1)};
   const element_t e = element_of(get_global_id(0), cells);
   if (e.plane >= planes) return;
   const ulong first = e.plane * plane_elements(w.out);
   __global const STORAGE *gradients = dy_buffer + dy_start + first;
-  __global const int *places = indices_buffer + indices_start + first;
+  __global const PLACE *places = indices_buffer + indices_start + first;
   __global STORAGE *plane = dx_buffer + dx_start + e.plane * plane_elements(w.size);
   for (int i = 0; i < w.stride[0]; ++i) {
     const int h = e.h * w.stride[0] + i - w.padding[0];

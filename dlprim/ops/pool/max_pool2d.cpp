@@ -19,8 +19,8 @@ struct ForwardProblem {
 
   const Tensor& result() const { return y; }
   void launch(Queue& queue, const char* kernel, const Range& range) const {
-    queue.launch(pool_kernel(queue, kernel, x.dtype), range, x, y, Optional{indices},
-                 cl_long{pool_planes(y.shape)}, window);
+    queue.launch(pool_kernel(queue, kernel, x.dtype, indices ? indices->dtype : DType::int32), range, x, y,
+                 Optional{indices}, cl_long{pool_planes(y.shape)}, window);
   }
 };
 
@@ -33,8 +33,8 @@ struct BackwardProblem {
 
   const Tensor& result() const { return dx; }
   void launch(Queue& queue, const char* kernel, const Range& range) const {
-    queue.launch(pool_kernel(queue, kernel, dx.dtype), range, dy, indices, dx, cl_long{pool_planes(dx.shape)},
-                 window);
+    queue.launch(pool_kernel(queue, kernel, dx.dtype, indices.dtype), range, dy, indices, dx,
+                 cl_long{pool_planes(dx.shape)}, window);
   }
 };
 
@@ -118,11 +118,15 @@ const Implementation<BackwardProblem> backward_list[] = {
      }}};
 const ImplementationList<BackwardProblem> backward_implementations("max_pool2d_backward", backward_list);
 
+void require_places(const char* op, const Tensor& indices, const Tensor& y) {
+  require_like(op, "indices", indices, y.shape, indices.dtype == DType::int64 ? DType::int64 : DType::int32);
+}
+
 void forward(Queue& queue, const char* op, const Tensor& x, const Pool2dGeometry* geometry, const Tensor& y,
              const Tensor* indices) {
   require_floating(x.dtype, queue.device(), op);
   require_contiguous(op, "the input", x);
-  require_like(op, "indices", indices, y.shape, DType::int32);
+  if (indices) require_places(op, *indices, y);
   if (y.numel() == 0) return;
   forward_implementations.run(queue, {x, y, indices, pool_window(op, x.shape, y.shape, geometry)});
 }
@@ -131,7 +135,7 @@ void backward(Queue& queue, const char* op, const Tensor& dy, const Tensor& indi
               const Pool2dGeometry* geometry, const Tensor& dx) {
   require_floating(dx.dtype, queue.device(), op);
   require_contiguous(op, "dx", dx);
-  require_like(op, "indices", indices, dy.shape, DType::int32);
+  require_places(op, indices, dy);
   if (dx.numel() == 0) return;
   if (dy.numel() == 0) return queue.zero(dx);
   backward_implementations.run(queue, {dy, indices, dx, pool_window(op, dx.shape, dy.shape, geometry)});

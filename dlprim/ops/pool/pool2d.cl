@@ -1,5 +1,5 @@
 // The kernels of this folder, one program a dtype. Macros: STORAGE, REAL, LOAD, STORE (dtype_defines); EXACT_STORAGE: STORAGE
-// holds any REAL.
+// holds any REAL; PLACE: int or long, of a maximum's place.
 #include "core/common.cl"
 #include "core/vectors.cl"
 #include "ops/pool/window.cl"

@@ -43,9 +43,12 @@ Range pool_elements_range(Queue& queue, const Tensor& result) {
   return share_range(queue, result.numel());
 }
 
-Kernel& pool_kernel(Queue& queue, const char* name, DType dtype) {
+Kernel& pool_kernel(Queue& queue, const char* name, DType dtype, DType places) {
   const bool exact = dtype == compute_dtype(dtype);
-  return queue.kernel("ops/pool/pool2d.cl", name, dtype_defines(dtype).set("EXACT_STORAGE", exact ? 1 : 0));
+  return queue.kernel("ops/pool/pool2d.cl", name,
+                      dtype_defines(dtype)
+                          .set("EXACT_STORAGE", exact ? 1 : 0)
+                          .set("PLACE", places == DType::int64 ? "long" : "int"));
 }
 
 void require_adaptive_shapes(const char* op, const Tensor& x, const Tensor& y) {

@@ -20,8 +20,8 @@ Range pool_planes_range(Queue& queue, const Tensor& result);
 /** A work item for each element of `result`. For kernels of KernelShape::simt. */
 Range pool_elements_range(Queue& queue, const Tensor& result);
 
-/** Kernel `name` of pool2d.cl for that dtype. */
-Kernel& pool_kernel(Queue& queue, const char* name, DType dtype);
+/** Kernel `name` of pool2d.cl for that dtype, and for that of the places of maxima, int32 or int64. */
+Kernel& pool_kernel(Queue& queue, const char* name, DType dtype, DType places = DType::int32);
 
 /** Throws unless `y` is contiguous, and `x`, [N, C, H, W] or [C, H, W], with another, positive, plane size.
  */

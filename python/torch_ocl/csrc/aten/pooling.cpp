@@ -21,7 +21,7 @@ dlprim::Pool2dGeometry geometry_of(c10::IntArrayRef kernel, c10::IntArrayRef str
   return g;
 }
 
-/** Calls `pool(x, y, places)`, whose places PyTorch gets as int64. */
+/** Calls `pool(x, y, places)`, the places as PyTorch has them, int64. */
 template <class Pool>
 std::tuple<at::Tensor&, at::Tensor&> pool_with_places(const at::Tensor& self, const dlprim::Dims& shape,
                                                       at::Tensor& out, at::Tensor& indices,
@@ -29,9 +29,10 @@ std::tuple<at::Tensor&, at::Tensor&> pool_with_places(const at::Tensor& self, co
   at::native::resize_output(out, sizes_of(shape));
   at::native::resize_output(indices, sizes_of(shape));
   if (out.numel() == 0) return {out, indices};
-  const at::Tensor x = self.contiguous(), places = at::empty(out.sizes(), x.options().dtype(c10::kInt));
-  into(out, [&](const dlprim::Tensor& y) { pool(raw(x), y, raw(places)); });
-  indices.copy_(places);
+  const at::Tensor x = self.contiguous();
+  into(out, [&](const dlprim::Tensor& y) {
+    into(indices, [&](const dlprim::Tensor& places) { pool(raw(x), y, places); });
+  });
   return {out, indices};
 }
 
@@ -41,7 +42,7 @@ at::Tensor& unpool_gradient(const at::Tensor& grad, const at::Tensor& self, cons
                             at::Tensor& out, const Give& give) {
   at::native::resize_output(out, self.sizes());
   if (out.numel() == 0) return out;
-  const at::Tensor g = grad.contiguous(), places = indices.to(c10::kInt).contiguous();
+  const at::Tensor g = grad.contiguous(), places = indices.contiguous();
   into(out, [&](const dlprim::Tensor& dx) { give(raw(g), raw(places), dx); });
   return out;
 }

@@ -13,6 +13,10 @@ Dims planes(Draw& d) {
   return shape;
 }
 
+DType place_dtype(Draw& d) {
+  return d.coin() ? DType::int32 : DType::int64;
+}
+
 /** A pooling of planes: windows of a size, or as many as asked for. */
 struct Pooling {
   Pooling(Draw& d, bool adaptive) : x(planes(d)), y(x) {
@@ -27,7 +31,7 @@ struct Pooling {
       for (const int dim : {x.size() - 2, x.size() - 1}) y[dim] = d.size(8);
   }
   const Tensor* places(Draw& d) const {
-    return d.indices("indices", y, x.back() * x[x.size() - 2], DType::int32);
+    return d.indices("indices", y, x.back() * x[x.size() - 2], place_dtype(d));
   }
   Dims x, y;
   Pool2dGeometry geometry{};
@@ -36,7 +40,7 @@ struct Pooling {
 void draw_max_pool2d_forward(Draw& d) {
   const Pooling p(d, false);
   const Tensor *x = d.input("x", p.x), *y = d.output("y", p.y),
-               *indices = d.coin() ? d.output("indices", p.y, DType::int32) : nullptr;
+               *indices = d.coin() ? d.output("indices", p.y, place_dtype(d)) : nullptr;
   d.calls([=](Queue& queue) { max_pool2d_forward(queue, *x, p.geometry, *y, indices); });
 }
 
@@ -49,7 +53,7 @@ void draw_max_pool2d_backward(Draw& d) {
 void draw_adaptive_max_pool2d_forward(Draw& d) {
   const Pooling p(d, true);
   const Tensor *x = d.input("x", p.x), *y = d.output("y", p.y),
-               *indices = d.coin() ? d.output("indices", p.y, DType::int32) : nullptr;
+               *indices = d.coin() ? d.output("indices", p.y, place_dtype(d)) : nullptr;
   d.calls([=](Queue& queue) { adaptive_max_pool2d_forward(queue, *x, *y, indices); });
 }
 

@@ -71,13 +71,20 @@ void check_max(const Dims& xs, const Pool2dGeometry& g) {
       x, xs, ys, dy, true, [&](std::size_t a, std::int64_t n, std::int64_t o) { return window(g, a, n, o); },
       [](Span, Span) { return 1.0; });
   Queue& queue = device().queue();
-  const Tensor tx = upload(x, xs), y = queue.scratch(ys), indices = queue.scratch(ys, DType::int32);
-  const Tensor dx = queue.scratch(xs);
-  max_pool2d_forward(queue, tx, g, y, &indices);
-  max_pool2d_backward(queue, upload(dy, ys), indices, g, dx);
-  expect_close(download<float>(y), expected.y, 0, 0);
-  EXPECT_EQ(download<std::int32_t>(indices), expected.indices) << xs;
-  expect_close(download<float>(dx), expected.dx, 1e-6, 1e-6);
+  const Tensor tx = upload(x, xs);
+  for (const DType places : {DType::int32, DType::int64}) {
+    const Tensor y = queue.scratch(ys), indices = queue.scratch(ys, places), dx = queue.scratch(xs);
+    max_pool2d_forward(queue, tx, g, y, &indices);
+    max_pool2d_backward(queue, upload(dy, ys), indices, g, dx);
+    expect_close(download<float>(y), expected.y, 0, 0);
+    if (places == DType::int32)
+      EXPECT_EQ(download<std::int32_t>(indices), expected.indices) << xs;
+    else
+      EXPECT_EQ(download<std::int64_t>(indices),
+                std::vector<std::int64_t>(expected.indices.begin(), expected.indices.end()))
+          << xs;
+    expect_close(download<float>(dx), expected.dx, 1e-6, 1e-6);
+  }
   const Tensor y2 = queue.scratch(ys);
   max_pool2d_forward(queue, tx, g, y2, nullptr);
   expect_close(download<float>(y2), expected.y, 0, 0);
