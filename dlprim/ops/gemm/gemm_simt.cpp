@@ -3,6 +3,7 @@
 #include "dlprim/core/checked.h"
 #include "dlprim/core/real.h"
 #include "dlprim/ops/gemm/gemm_implementations.h"
+#include "dlprim/runtime/alignment.h"
 
 namespace dlprim {
 namespace {
@@ -34,6 +35,26 @@ ProductSize size_of(const GemmProblem& p, const Splits& splits) {
   return {p.m, p.n, splits.depth, p.batches * splits.count};
 }
 
+/** Elements that an item may bring at once of an operand with lines of `neighbours` elements, `stride` apart,
+ * that lie `line_stride` from each other. */
+int piece_width(const Tensor& t, std::int64_t neighbours, std::int64_t stride, std::int64_t line_stride,
+                std::int64_t batch_stride) {
+  constexpr int wide = 4;
+  const bool in_vectors = t.dtype == DType::float32 && stride == 1 && neighbours % wide == 0 &&
+                          line_stride % wide == 0 && batch_stride % wide == 0 && is_aligned_to(wide, t);
+  return in_vectors ? wide : 1;
+}
+
+Defines layout_defines(const GemmProblem& p, Defines defines) {
+  const bool left = p.a_column == 1, right = p.b_column != 1;  // along the depth
+  defines.set("LEFT_BY_DEPTH", left ? 1 : 0).set("RIGHT_BY_DEPTH", right ? 1 : 0);
+  defines.set("LEFT_WIDTH", left ? piece_width(p.a, p.k, p.a_column, p.a_row, p.a_batch)
+                                 : piece_width(p.a, p.m, p.a_row, p.a_column, p.a_batch));
+  defines.set("RIGHT_WIDTH", right ? piece_width(p.b, p.k, p.b_row, p.b_column, p.b_batch)
+                                   : piece_width(p.b, p.n, p.b_column, p.b_row, p.b_batch));
+  return defines;
+}
+
 template <std::size_t index>
 struct Product {
   static constexpr const ProductTile& tile = product_tiles[index];
@@ -50,9 +71,8 @@ struct Product {
   }
   static void run(Queue& queue, const GemmProblem& p) {
     const Splits splits = splits_of(tile, queue.device().info(), p);
-    Defines defines =
-        p.chain ? tile.defines_in_chains(p.c.dtype, p.chain) : tile.defines(p.c.dtype, splits.depth);
-    defines.set("LEFT_BY_DEPTH", p.a_column == 1 ? 1 : 0).set("RIGHT_BY_DEPTH", p.b_column == 1 ? 0 : 1);
+    const Defines defines = layout_defines(
+        p, p.chain ? tile.defines_in_chains(p.c.dtype, p.chain) : tile.defines(p.c.dtype, splits.depth));
     Tensor partials;
     if (splits.count > 1)
       partials = queue.scratch({p.batches * splits.count, p.m, p.n}, compute_dtype(p.c.dtype));

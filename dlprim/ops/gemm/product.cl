@@ -29,7 +29,6 @@
 #define LEFT_COUNT (TILE_ROWS * TILE_DEPTH / TILE_ITEMS)
 #define VECTOR_COUNT (LEFT_PARTS * LEFT_COUNT / 4)
 #define RIGHT_COUNT (TILE_COLUMNS * TILE_DEPTH / TILE_ITEMS)
-#define LEFT_VECTORS (TILE_ROWS / 4)
 
 // Neighbouring items bring neighbouring lines (rows, columns, vectors of rows) of one k:
 #define LINE_OF_ITEM(item, lines) ((item) % (lines))
@@ -38,19 +37,32 @@
 #define DEPTH_OF_ITEM(item) ((item) % TILE_DEPTH)
 #define LINE_OF_ELEMENT(item, i) ((item) / TILE_DEPTH + (i) * (TILE_ITEMS / TILE_DEPTH))
 
-// Where copies go on by themselves, an item may bring a left operand that lies along the depth in aligned pieces of LEFT_WIDTH
-// elements, 1 or 4. Its i-th piece begins at
+// An item may bring aligned pieces of LEFT_WIDTH or RIGHT_WIDTH elements, 1 or 4, that lie side by side in global memory (of
+// elements that are not converted on their way). Its i-th piece of an operand that lies along the depth begins at
 #ifndef LEFT_WIDTH
 #define LEFT_WIDTH 1
 #endif
+#ifndef RIGHT_WIDTH
+#define RIGHT_WIDTH 1
+#endif
 #define LEFT_PIECES (LEFT_COUNT / LEFT_WIDTH)
+#define RIGHT_PIECES (RIGHT_COUNT / RIGHT_WIDTH)
 #define LINES_APART(width) (TILE_ITEMS / (TILE_DEPTH / (width)))
 #define PIECE_DEPTH_OF_ITEM(item, width) ((item) % (TILE_DEPTH / (width)) * (width))
 #define LINE_OF_PIECE(item, i, width) ((item) / (TILE_DEPTH / (width)) + (i) * LINES_APART(width))
+// and of one that lies along its lines at the following: neighbouring items bring pieces of 4 k, so that where a panel has k
+// side by side, they go to different banks.
+#define DEPTHS_APART(lines, width) (TILE_ITEMS / ((lines) / (width)))
+#define NEAR_DEPTHS(width) ((width) == 1 ? 1 : 4)
+#define LINE_ACROSS(item, lines, width) ((item) / NEAR_DEPTHS(width) % ((lines) / (width)) * (width))
+#define DEPTH_ACROSS(item, i, lines, width)                                                               \
+  ((item) % NEAR_DEPTHS(width) + (item) / (NEAR_DEPTHS(width) * ((lines) / (width))) * NEAR_DEPTHS(width) + \
+   (i) * DEPTHS_APART(lines, width))
 
-// Where in a panel an item's element goes.
+// Where in a panel an item's piece goes, and how far apart its elements lie there.
 inline int left_place(const int i);
 inline int right_place(const int i);
+#define RIGHT_STEP (RIGHT_BY_DEPTH ? RIGHT_K : RIGHT_LINE)
 
 #if TF32_PRODUCTS
 #include "ops/gemm/product_copies.cl"
@@ -66,24 +78,36 @@ inline int right_place(const int i);
 #if !WARP_GROUPS
 #define LEFT_PARTS 1
 #define LEFT_PLACE(row, k) ((k) * LEFT_K + (row) * LEFT_LINE)
+#define LEFT_STEP (LEFT_BY_DEPTH ? LEFT_K : LEFT_LINE)
 #endif
 
 inline int left_place(const int i) {
   const int item = get_local_id(0);
   if (LEFT_BY_DEPTH) return LEFT_PLACE(LINE_OF_PIECE(item, i, LEFT_WIDTH), PIECE_DEPTH_OF_ITEM(item, LEFT_WIDTH));
-  if (!LEFT_BY_VECTORS) return LEFT_PLACE(LINE_OF_ITEM(item, TILE_ROWS), DEPTH_OF_ELEMENT(item, i, TILE_ROWS));
+  if (!LEFT_BY_VECTORS)
+    return LEFT_PLACE(LINE_ACROSS(item, TILE_ROWS, LEFT_WIDTH), DEPTH_ACROSS(item, i, TILE_ROWS, LEFT_WIDTH));
   if (WARP_GROUPS) return 4 * (item + i * TILE_ITEMS);  // as it is packed
-  return LEFT_PLACE(4 * LINE_OF_ITEM(item, LEFT_VECTORS), DEPTH_OF_ELEMENT(item, i, LEFT_VECTORS));
+  return LEFT_PLACE(4 * LINE_OF_ITEM(item, TILE_ROWS / 4), DEPTH_OF_ELEMENT(item, i, TILE_ROWS / 4));
 }
 
 inline int right_place(const int i) {
   const int item = get_local_id(0);
-  return RIGHT_BY_DEPTH ? DEPTH_OF_ITEM(item) * RIGHT_K + LINE_OF_ELEMENT(item, i) * RIGHT_LINE
-                        : DEPTH_OF_ELEMENT(item, i, TILE_COLUMNS) * RIGHT_K + LINE_OF_ITEM(item, TILE_COLUMNS) * RIGHT_LINE;
+  return RIGHT_BY_DEPTH
+             ? PIECE_DEPTH_OF_ITEM(item, RIGHT_WIDTH) * RIGHT_K + LINE_OF_PIECE(item, i, RIGHT_WIDTH) * RIGHT_LINE
+             : DEPTH_ACROSS(item, i, TILE_COLUMNS, RIGHT_WIDTH) * RIGHT_K + LINE_ACROSS(item, TILE_COLUMNS, RIGHT_WIDTH) * RIGHT_LINE;
 }
 
-#if LEFT_WIDTH > 1 && (WARP_GROUPS || !ASYNCHRONOUS_COPIES)
-#error What goes through registers is brought element by element.
+// What goes through registers. An item keeps its pieces one after the other.
+#if LEFT_WIDTH > 1 || RIGHT_WIDTH > 1
+#define BRING_PIECE(width, to, i, inside, pointer)                                                      \
+  {                                                                                                     \
+    if ((width) > 1)                                                                                    \
+      vstore4((inside) ? *(__global const REAL4 *)(pointer) : (REAL4)0, 0, (to) + (width) * (i));       \
+    else                                                                                                \
+      (to)[i] = (inside) ? LOAD(pointer, 0) : (REAL)0;                                                  \
+  }
+#else
+#define BRING_PIECE(width, to, i, inside, pointer) (to)[i] = (inside) ? LOAD(pointer, 0) : (REAL)0
 #endif
 
 // ---- the steps
@@ -102,14 +126,14 @@ inline int right_place(const int i) {
 // Elements go from global to local memory by themselves, TILE_STAGES - 1 panels ahead; those of a left operand that the
 // engine rounds, through registers.
 #define RIGHT_PANEL __local REAL *
-#define BRING_RIGHT(i, inside, pointer) copy_piece(1, right_to + right_place(i), pointer, inside)
+#define BRING_RIGHT(i, inside, pointer) copy_piece(RIGHT_WIDTH, right_to + right_place(i), pointer, inside)
 #if WARP_GROUPS && !LEFT_BY_VECTORS
 #define LEFT_PANEL REAL *
 #define LEFT_REGISTERS REAL left_to[LEFT_COUNT]
 #define LEFT_TO(step)
-#define BRING_LEFT(i, inside, pointer) left_to[i] = (inside) ? *(pointer) : 0
+#define BRING_LEFT(i, inside, pointer) BRING_PIECE(LEFT_WIDTH, left_to, i, inside, pointer)
 #define PLACE_LEFT(step) \
-  UNROLL for (int i = 0; i < LEFT_COUNT; ++i) place_value(LEFT_OF_STEP(step), left_place(i), left_to[i])
+  UNROLL for (int i = 0; i < LEFT_PIECES; ++i) place_parts(LEFT_OF_STEP(step) + left_place(i), left_to + i * LEFT_WIDTH)
 #else
 #define LEFT_PANEL __local REAL *
 #define LEFT_REGISTERS
@@ -154,9 +178,16 @@ inline int right_place(const int i) {
 // Elements wait in registers while the panels before theirs are multiplied.
 #define LEFT_PANEL REAL *
 #define RIGHT_PANEL REAL *
-#define BRING_LEFT(i, inside, pointer) left_to[i] = (inside) ? LOAD(pointer, 0) : (REAL)0
-#define BRING_RIGHT(i, inside, pointer) right_to[i] = (inside) ? LOAD(pointer, 0) : (REAL)0
+#define BRING_LEFT(i, inside, pointer) BRING_PIECE(LEFT_WIDTH, left_to, i, inside, pointer)
+#define BRING_RIGHT(i, inside, pointer) BRING_PIECE(RIGHT_WIDTH, right_to, i, inside, pointer)
 #define BRING_VECTOR(i, pointer) vstore4(*(__global const REAL4 *)(pointer), i, left_to)
+
+inline void place_piece(__local REAL *to, const REAL *values, const int width, const int step) {
+  if (width == 4 && step == 1)
+    *(__local REAL4 *)to = vload4(0, values);
+  else
+    UNROLL for (int e = 0; e < width; ++e) to[e * step] = OPERAND(values[e]);
+}
 
 inline void place_left(__local REAL *panel, const REAL *next) {
 #if LEFT_BY_VECTORS
@@ -164,12 +195,13 @@ inline void place_left(__local REAL *panel, const REAL *next) {
     *(__local REAL4 *)(panel + left_place(i)) = (REAL4)(OPERAND(next[4 * i]), OPERAND(next[4 * i + 1]),
                                                         OPERAND(next[4 * i + 2]), OPERAND(next[4 * i + 3]));
 #else
-  UNROLL for (int i = 0; i < LEFT_COUNT; ++i) panel[left_place(i)] = OPERAND(next[i]);
+  UNROLL for (int i = 0; i < LEFT_PIECES; ++i) place_piece(panel + left_place(i), next + i * LEFT_WIDTH, LEFT_WIDTH, LEFT_STEP);
 #endif
 }
 
 inline void place_right(__local REAL *panel, const REAL *next) {
-  UNROLL for (int i = 0; i < RIGHT_COUNT; ++i) panel[right_place(i)] = OPERAND(next[i]);
+  UNROLL for (int i = 0; i < RIGHT_PIECES; ++i)
+    place_piece(panel + right_place(i), next + i * RIGHT_WIDTH, RIGHT_WIDTH, RIGHT_STEP);
 }
 
 #define PRODUCT(steps, FETCH)                                                               \

@@ -27,8 +27,9 @@ int stages_of(const ProductTile& tile, DType dtype) {
 std::uint64_t panel_bytes(const ProductTile& tile, DType dtype) {
   const bool warp_groups = tile.engine == ProductEngine::warp_groups;
   const int padded_depth = tile.depth + (tile.tf32_products > 0 ? 4 : 0), line_padding = 4;
-  const int left = warp_groups ? tile.packed_parts() * tile.rows * (tile.depth + tile.depth / 4)
-                               : padded_depth * (tile.rows + line_padding);
+  const int left = warp_groups
+                       ? tile.packed_parts() * (tile.rows * (tile.depth + tile.depth / 4) + tile.rows / 2)
+                       : padded_depth * (tile.rows + line_padding);
   const int elements = stages_of(tile, dtype) * (left + padded_depth * (tile.columns + line_padding));
   return static_cast<std::uint64_t>(elements) * size_of(compute_dtype(dtype));
 }

@@ -13,11 +13,14 @@
 #define EIGHTHS (TILE_DEPTH / 8)
 
 // The left panel is made of cores of 8 rows by 4 k, row by row, CORE elements apart; those along the depth are neighbours.
-// What items bring along the depth would meet on the same banks, were cores not padded.
+// What items bring would meet on the same banks, were cores not padded for those along the depth, and rows of them for those
+// along the rows.
 #define CORE (LEFT_BY_VECTORS ? 32 : 40)
 #define CORES_OF_ROW (TILE_DEPTH / 4)
-#define LEFT_PLACE(row, k) (((row) / 8 * CORES_OF_ROW + (k) / 4) * CORE + (row) % 8 * 4 + (k) % 4)
-#define LEFT_SIZE (LEFT_PARTS * TILE_ROWS / 8 * CORES_OF_ROW * CORE)
+#define ROW_OF_CORES (CORES_OF_ROW * CORE + (LEFT_BY_VECTORS ? 0 : 4))
+#define LEFT_PLACE(row, k) ((row) / 8 * ROW_OF_CORES + (k) / 4 * CORE + (row) % 8 * 4 + (k) % 4)
+#define LEFT_STEP (LEFT_BY_DEPTH || LEFT_BY_VECTORS ? 1 : 4)
+#define LEFT_SIZE (LEFT_PARTS * TILE_ROWS / 8 * ROW_OF_CORES)
 // A fragment is read by items that stand at 4 k of 8 columns: those lie on different banks either way.
 #define RIGHT_K (RIGHT_BY_DEPTH ? 1 : TILE_COLUMNS + 8)
 #define RIGHT_LINE (RIGHT_BY_DEPTH ? TILE_DEPTH + 4 : 1)
@@ -80,7 +83,7 @@ inline void show_panels(void) { asm volatile("fence.proxy.async.shared::cta;" : 
 // 16 bytes.
 inline ulong describe(__local const float *panel) {
   const uint address = (uint)(size_t)panel;
-  return (ulong)((address & 0x3ffff) >> 4) | (ulong)(CORE / 4) << 16 | (ulong)(CORES_OF_ROW * CORE / 4) << 32;
+  return (ulong)((address & 0x3ffff) >> 4) | (ulong)(CORE / 4) << 16 | (ulong)(ROW_OF_CORES / 4) << 32;
 }
 #define NEXT_EIGHTH (2 * CORE / 4)  // of the depth
 
@@ -107,12 +110,11 @@ inline void clear(float (*sums)[SUMS]) {
   float result[BLOCKS][SUMS];   \
   clear(result)
 
-#define PLACE_VALUE(name, space, apart)                                                \
-  inline void name(space float *panel, const int place, const float value) {          \
-    uint rounded = as_uint(value);                                                     \
-    round_to_tf32(&rounded, 1);                                                        \
-    panel[place] = as_float(rounded);                                                  \
-  }
+inline void find_parts(const float value, float *parts) {
+  uint rounded = as_uint(value);
+  round_to_tf32(&rounded, 1);
+  parts[0] = as_float(rounded);
+}
 
 #define SHOW_PANELS(step) \
   show_panels();          \
@@ -156,13 +158,12 @@ inline void split(uint *big, uint *small) {
   *small = as_uint(value - as_float(*big));
 }
 
-#define PLACE_VALUE(name, space, apart)                                       \
-  inline void name(space float *panel, const int place, const float value) { \
-    uint big = as_uint(value), small = 0;                                     \
-    if (!is_infinite(value)) split(&big, &small);                             \
-    panel[place] = as_float(big);                                             \
-    panel[place + (apart)] = as_float(small);                                 \
-  }
+inline void find_parts(const float value, float *parts) {
+  uint big = as_uint(value), small = 0;
+  if (!is_infinite(value)) split(&big, &small);
+  parts[0] = as_float(big);
+  parts[1] = as_float(small);
+}
 
 inline int any_of_group(const int mine) {
   int any;
@@ -176,9 +177,11 @@ inline int any_of_group(const int mine) {
 // Each item looks at what it brought itself.
 inline int brought_infinite(__local const float *left, __local const float *right) {
   int any = 0;
-  UNROLL for (int i = 0; i < LEFT_COUNT / (LEFT_BY_VECTORS ? 4 : 1); ++i)
-    UNROLL for (int e = 0; e < (LEFT_BY_VECTORS ? 4 : 1); ++e) any |= is_infinite(left[left_place(i) + e]);
-  UNROLL for (int i = 0; i < RIGHT_COUNT; ++i) any |= is_infinite(right[right_place(i)]);
+  const int width = LEFT_BY_VECTORS ? 4 : LEFT_WIDTH;
+  UNROLL for (int i = 0; i < LEFT_COUNT / width; ++i)
+    UNROLL for (int e = 0; e < width; ++e) any |= is_infinite(left[left_place(i) + e * LEFT_STEP]);
+  UNROLL for (int i = 0; i < RIGHT_PIECES; ++i)
+    UNROLL for (int e = 0; e < RIGHT_WIDTH; ++e) any |= is_infinite(right[right_place(i) + e * RIGHT_STEP]);
   return any;
 }
 #define SHOW_PANELS(step)                                                                                    \
@@ -209,7 +212,7 @@ inline void multiply_plainly(__local const float *left, __local const float *rig
     __local const float *big = left + LEFT_PLACE(lane % 4 * 2, k), *small = big + PARTS_APART;
     UNROLL for (int b = 0; b < BLOCKS; ++b)
       UNROLL for (int e = 0; e < SUMS; ++e) {
-        const int row = e / 4 * (CORES_OF_ROW * CORE) + e % 2 * 4, column = b * 64 + e % 4 / 2 * 8;
+        const int row = e / 4 * ROW_OF_CORES + e % 2 * 4, column = b * 64 + e % 4 / 2 * 8;
         sums[b][e] += (big[row] + small[row]) * right[k * RIGHT_K + column * RIGHT_LINE];
       }
   }
@@ -227,6 +230,22 @@ inline void multiply_plainly(__local const float *left, __local const float *rig
 
 #endif
 
-// Puts an element's numbers into a panel in local memory, or into a packed one.
-PLACE_VALUE(place_value, __local, PARTS_APART)
-PLACE_VALUE(place_packed, __global, TILE_ROWS * TILE_DEPTH)
+// Puts a piece's numbers into a panel in local memory,
+inline void place_parts(__local float *to, const float *values) {
+  float parts[LEFT_WIDTH][LEFT_PARTS];
+  UNROLL for (int e = 0; e < LEFT_WIDTH; ++e) find_parts(values[e], parts[e]);
+  UNROLL for (int p = 0; p < LEFT_PARTS; ++p) {
+#if LEFT_WIDTH == 4 && LEFT_BY_DEPTH
+    *(__local float4 *)(to + p * PARTS_APART) = (float4)(parts[0][p], parts[1][p], parts[2][p], parts[3][p]);
+#else
+    UNROLL for (int e = 0; e < LEFT_WIDTH; ++e) to[p * PARTS_APART + e * LEFT_STEP] = parts[e][p];
+#endif
+  }
+}
+
+// or an element's into a packed one.
+inline void place_packed(__global float *panel, const int place, const float value) {
+  float parts[LEFT_PARTS];
+  find_parts(value, parts);
+  UNROLL for (int p = 0; p < LEFT_PARTS; ++p) panel[place + p * (TILE_ROWS * TILE_DEPTH)] = parts[p];
+}

@@ -19,6 +19,7 @@ using namespace testing_support;
 struct Options {
   bool transpose_a = false, transpose_b = false, bias = false, shared_b = false;
   float alpha = 1, beta = 0;
+  std::int64_t start = 0, gap = 0;  // elements before the first line of a and b, and after each
 };
 
 std::size_t at(std::int64_t i) {
@@ -33,10 +34,24 @@ Tensor view(Tensor t, bool transposed) {
   return t;
 }
 
+/** Lines with NaNs before the first and between them. */
+template <class T>
+Tensor upload_lines(const std::vector<T>& values, const Dims& shape, const Options& o) {
+  const std::int64_t lines = shape[0] * shape[1], pitch = shape[2] + o.gap;
+  std::vector<T> memory(at(o.start + lines * pitch), std::numeric_limits<T>::quiet_NaN());
+  for (std::int64_t line = 0; line < lines; ++line)
+    std::copy_n(values.begin() + line * shape[2], shape[2], memory.begin() + o.start + line * pitch);
+  Tensor t = upload(memory, {static_cast<std::int64_t>(memory.size())});
+  t.shape = shape;
+  t.strides = {shape[1] * pitch, pitch, 1};
+  t.offset += o.start;
+  return t;
+}
+
 template <class T>
 void check(std::int64_t batches, std::int64_t m, std::int64_t n, std::int64_t k, const Options& o = {}) {
   SCOPED_TRACE(concat("batches ", batches, " m ", m, " n ", n, " k ", k, " ta ", o.transpose_a, " tb ",
-                      o.transpose_b));
+                      o.transpose_b, " start ", o.start, " gap ", o.gap));
   const auto values = [](std::int64_t count, unsigned seed) {
     const std::vector<float> floats = random_floats(count, seed);
     return std::vector<T>(floats.begin(), floats.end());
@@ -44,8 +59,10 @@ void check(std::int64_t batches, std::int64_t m, std::int64_t n, std::int64_t k,
   const std::int64_t b_batches = o.shared_b ? 1 : batches;
   const auto a = values(batches * m * k, 1), b = values(b_batches * k * n, 2), c = values(batches * m * n, 3),
              bias = values(n, 4);
-  const Tensor ta = view(upload(a, o.transpose_a ? Dims{batches, k, m} : Dims{batches, m, k}), o.transpose_a);
-  Tensor tb = view(upload(b, o.transpose_b ? Dims{b_batches, n, k} : Dims{b_batches, k, n}), o.transpose_b);
+  const Tensor ta =
+      view(upload_lines(a, o.transpose_a ? Dims{batches, k, m} : Dims{batches, m, k}, o), o.transpose_a);
+  Tensor tb =
+      view(upload_lines(b, o.transpose_b ? Dims{b_batches, n, k} : Dims{b_batches, k, n}, o), o.transpose_b);
   if (o.shared_b) tb = tb.expanded({batches, k, n});
   const Tensor tc = upload(c, {batches, m, n}), tbias = upload(bias, {n});
   gemm(device().queue(), ta, tb, tc, o.alpha, o.beta, o.bias ? &tbias : nullptr);
@@ -212,6 +229,33 @@ TEST(Gemm, EveryImplementation) {
     o.transpose_b = o.bias = true;
     check<float>(3, 8, 31, 64, o);
     if (device().info().fp64) check<double>(1, 33, 47, 20, o);
+  });
+}
+
+// On a GPU what is aligned comes in vectors: of all that is, but for one thing, and of tiles that it fills in
+// part.
+TEST(Gemm, EveryImplementationOnLinesOfAnyAlignment) {
+  for_each_implementation("gemm", [] {
+    for (const bool transpose_a : {false, true})
+      for (const bool transpose_b : {false, true}) {
+        Options o;
+        o.transpose_a = transpose_a;
+        o.transpose_b = transpose_b;
+        check<float>(1, 132, 68, 36, o);
+        check<float>(1, 132, 68, 38, o);
+        check<float>(1, 133, 67, 36, o);
+        o.gap = 4;
+        check<float>(2, 60, 132, 20, o);
+        check<float>(1, 4, 8, 1044, o);
+        o.gap = 2;
+        check<float>(1, 36, 12, 24, o);
+        check<float>(1, 34, 14, 26, o);
+        o.gap = 0;
+        o.start = 1;
+        check<float>(1, 36, 12, 24, o);
+        o.start = 4;
+        check<float>(3, 4, 4, 4, o);
+      }
   });
 }
 
