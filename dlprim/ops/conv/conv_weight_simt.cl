@@ -81,7 +81,7 @@ inline void fetch(Walk *left_walk, Walk *walk, const Taps *taps, const ConvShape
     BRING_LEFT(i, has_gradient && LINE_OF_PIECE(item, i, LEFT_WIDTH) < rows,
                gradient + (long)(i * LINES_APART(LEFT_WIDTH)) * out_plane);
   if (!SAME_WALK) walk_on(left_walk, s);
-  const bool inside = DEPTH_OF_ITEM(item) < walk->left;
+  const bool inside = PIECE_DEPTH_OF_ITEM(item, 1) < walk->left;
   const int h0 = walk->oh * s.stride_h - s.pad_h, w0 = walk->ow * s.stride_w - s.pad_w;
   __global const STORAGE *window =
       planes + walk->image * s.groups * s.in_channels * in_plane + (long)h0 * s.width + w0;
@@ -109,7 +109,7 @@ __kernel void conv_weight(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), B
   const int begin = (int)((long)pieces * part / parts) * LEFT_WIDTH, end = (int)((long)pieces * (part + 1) / parts) * LEFT_WIDTH;
   const int block_row = get_group_id(1) * TILE_ROWS, block_column = get_group_id(0) * TILE_COLUMNS;
 
-  Walk walk = start_walk(s, begin + DEPTH_OF_ITEM(item), end - begin);
+  Walk walk = start_walk(s, begin + PIECE_DEPTH_OF_ITEM(item, 1), end - begin);
 #if SAME_WALK
 #define LEFT_WALK walk
 #else
@@ -119,7 +119,7 @@ __kernel void conv_weight(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), B
   Taps taps;
   UNROLL for (int t = 0; t < TAPS; ++t) {
     const int first = block_column + t * (TILE_COLUMNS / TAPS);  // of COLUMNS_OF_TAP lines, or of this item's
-    const int line = LINE_OF_ELEMENT(item, 0);
+    const int line = LINE_OF_PIECE(item, 0, 1);
 #if COLUMNS_OF_TAP
     set_tap(&taps, t, s, tap_of(s, first), channel_of(s, first) + line);
 #else

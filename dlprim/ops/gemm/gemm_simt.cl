@@ -8,22 +8,13 @@ typedef struct {
   long step, piece_step;         // to the same of the panel after it, and to this item's next piece
 } Operand;
 
-// Where this item's i-th piece begins.
-#define LINE_OF(by_depth, i, lines, width) ((by_depth) ? LINE_OF_PIECE(item, i, width) : LINE_ACROSS(item, lines, width))
-#define DEPTH_OF(by_depth, i, lines, width) \
-  ((by_depth) ? PIECE_DEPTH_OF_ITEM(item, width) : DEPTH_ACROSS(item, i, lines, width))
-#define ROW_OF(i) LINE_OF(LEFT_BY_DEPTH, i, TILE_ROWS, LEFT_WIDTH)
-#define LEFT_DEPTH(i) DEPTH_OF(LEFT_BY_DEPTH, i, TILE_ROWS, LEFT_WIDTH)
-#define COLUMN_OF(i) LINE_OF(RIGHT_BY_DEPTH, i, TILE_COLUMNS, RIGHT_WIDTH)
-#define RIGHT_DEPTH(i) DEPTH_OF(RIGHT_BY_DEPTH, i, TILE_COLUMNS, RIGHT_WIDTH)
-
 inline void fetch(Operand *a, Operand *b, const int rows, const int columns, const int depth, LEFT_PANEL left_to,
                   RIGHT_PANEL right_to) {
   const int item = get_local_id(0);
   UNROLL for (int i = 0; i < LEFT_PIECES; ++i)
-    BRING_LEFT(i, ROW_OF(i) < rows && LEFT_DEPTH(i) < depth, a->next + i * a->piece_step);
+    BRING_LEFT(i, LEFT_ROW(item, i) < rows && LEFT_DEPTH(item, i) < depth, a->next + i * a->piece_step);
   UNROLL for (int i = 0; i < RIGHT_PIECES; ++i)
-    BRING_RIGHT(i, COLUMN_OF(i) < columns && RIGHT_DEPTH(i) < depth, b->next + i * b->piece_step);
+    BRING_RIGHT(i, RIGHT_COLUMN(item, i) < columns && RIGHT_DEPTH(item, i) < depth, b->next + i * b->piece_step);
   a->next += a->step;
   b->next += b->step;
 }
@@ -38,11 +29,11 @@ __kernel void gemm(BUFFER(const STORAGE, a), BUFFER(const STORAGE, b), BUFFER(co
   const int item = get_local_id(0), batch = get_group_id(2) / splits, split = REMAINDER((int)get_group_id(2), splits);
   const int first = split * split_depth, depth_of_split = min(split_depth, depth - first);
   const int block_row = get_group_id(1) * TILE_ROWS, block_column = get_group_id(0) * TILE_COLUMNS;
-  Operand left = {a_buffer + a_start + batch * a_batch + (block_row + ROW_OF(0)) * a_row + (first + LEFT_DEPTH(0)) * a_column,
+  Operand left = {a_buffer + a_start + batch * a_batch + (block_row + LEFT_ROW(item, 0)) * a_row + (first + LEFT_DEPTH(item, 0)) * a_column,
                   TILE_DEPTH * a_column,
                   LEFT_BY_DEPTH ? LINES_APART(LEFT_WIDTH) * a_row : DEPTHS_APART(TILE_ROWS, LEFT_WIDTH) * a_column};
   Operand right = {
-      b_buffer + b_start + batch * b_batch + (block_column + COLUMN_OF(0)) * b_column + (first + RIGHT_DEPTH(0)) * b_row,
+      b_buffer + b_start + batch * b_batch + (block_column + RIGHT_COLUMN(item, 0)) * b_column + (first + RIGHT_DEPTH(item, 0)) * b_row,
       TILE_DEPTH * b_row,
       RIGHT_BY_DEPTH ? LINES_APART(RIGHT_WIDTH) * b_column : DEPTHS_APART(TILE_COLUMNS, RIGHT_WIDTH) * b_row};
   PRODUCT((depth_of_split + TILE_DEPTH - 1) / TILE_DEPTH,

@@ -33,12 +33,9 @@
 // Neighbouring items bring neighbouring lines (rows, columns, vectors of rows) of one k:
 #define LINE_OF_ITEM(item, lines) ((item) % (lines))
 #define DEPTH_OF_ELEMENT(item, i, lines) ((item) / (lines) + (i) * (TILE_ITEMS / (lines)))
-// or neighbouring k of one line:
-#define DEPTH_OF_ITEM(item) ((item) % TILE_DEPTH)
-#define LINE_OF_ELEMENT(item, i) ((item) / TILE_DEPTH + (i) * (TILE_ITEMS / TILE_DEPTH))
-
-// An item may bring aligned pieces of LEFT_WIDTH or RIGHT_WIDTH elements, 1 or 4, that lie side by side in global memory (of
-// elements that are not converted on their way). Its i-th piece of an operand that lies along the depth begins at
+// or neighbouring k of one line. They may bring aligned pieces of LEFT_WIDTH or RIGHT_WIDTH elements, 1 or 4, that lie side by
+// side in global memory (of elements that are not converted on their way). An item's i-th piece of an operand that lies along
+// the depth begins at
 #ifndef LEFT_WIDTH
 #define LEFT_WIDTH 1
 #endif
@@ -59,10 +56,25 @@
   ((item) % NEAR_DEPTHS(width) + (item) / (NEAR_DEPTHS(width) * ((lines) / (width))) * NEAR_DEPTHS(width) + \
    (i) * DEPTHS_APART(lines, width))
 
+#define LINE_OF(by_depth, item, i, lines, width) \
+  ((by_depth) ? LINE_OF_PIECE(item, i, width) : LINE_ACROSS(item, lines, width))
+#define DEPTH_OF(by_depth, item, i, lines, width) \
+  ((by_depth) ? PIECE_DEPTH_OF_ITEM(item, width) : DEPTH_ACROSS(item, i, lines, width))
+#define LEFT_ROW(item, i) LINE_OF(LEFT_BY_DEPTH, item, i, TILE_ROWS, LEFT_WIDTH)
+#define LEFT_DEPTH(item, i) DEPTH_OF(LEFT_BY_DEPTH, item, i, TILE_ROWS, LEFT_WIDTH)
+#define RIGHT_COLUMN(item, i) LINE_OF(RIGHT_BY_DEPTH, item, i, TILE_COLUMNS, RIGHT_WIDTH)
+#define RIGHT_DEPTH(item, i) DEPTH_OF(RIGHT_BY_DEPTH, item, i, TILE_COLUMNS, RIGHT_WIDTH)
+
 // Where in a panel an item's piece goes, and how far apart its elements lie there.
 inline int left_place(const int i);
 inline int right_place(const int i);
 #define RIGHT_STEP (RIGHT_BY_DEPTH ? RIGHT_K : RIGHT_LINE)
+inline void place_piece(__local REAL *to, const REAL *values, const int width, const int step) {
+  if (width == 4 && step == 1)
+    *(__local REAL4 *)to = vload4(0, values);
+  else
+    UNROLL for (int e = 0; e < width; ++e) to[e * step] = values[e];
+}
 
 #if TF32_PRODUCTS
 #include "ops/gemm/product_copies.cl"
@@ -83,32 +95,24 @@ inline int right_place(const int i);
 
 inline int left_place(const int i) {
   const int item = get_local_id(0);
-  if (LEFT_BY_DEPTH) return LEFT_PLACE(LINE_OF_PIECE(item, i, LEFT_WIDTH), PIECE_DEPTH_OF_ITEM(item, LEFT_WIDTH));
-  if (!LEFT_BY_VECTORS)
-    return LEFT_PLACE(LINE_ACROSS(item, TILE_ROWS, LEFT_WIDTH), DEPTH_ACROSS(item, i, TILE_ROWS, LEFT_WIDTH));
+  if (!LEFT_BY_VECTORS) return LEFT_PLACE(LEFT_ROW(item, i), LEFT_DEPTH(item, i));
   if (WARP_GROUPS) return 4 * (item + i * TILE_ITEMS);  // as it is packed
   return LEFT_PLACE(4 * LINE_OF_ITEM(item, TILE_ROWS / 4), DEPTH_OF_ELEMENT(item, i, TILE_ROWS / 4));
 }
 
 inline int right_place(const int i) {
   const int item = get_local_id(0);
-  return RIGHT_BY_DEPTH
-             ? PIECE_DEPTH_OF_ITEM(item, RIGHT_WIDTH) * RIGHT_K + LINE_OF_PIECE(item, i, RIGHT_WIDTH) * RIGHT_LINE
-             : DEPTH_ACROSS(item, i, TILE_COLUMNS, RIGHT_WIDTH) * RIGHT_K + LINE_ACROSS(item, TILE_COLUMNS, RIGHT_WIDTH) * RIGHT_LINE;
+  return RIGHT_DEPTH(item, i) * RIGHT_K + RIGHT_COLUMN(item, i) * RIGHT_LINE;
 }
 
 // What goes through registers. An item keeps its pieces one after the other.
-#if LEFT_WIDTH > 1 || RIGHT_WIDTH > 1
-#define BRING_PIECE(width, to, i, inside, pointer)                                                      \
-  {                                                                                                     \
-    if ((width) > 1)                                                                                    \
-      vstore4((inside) ? *(__global const REAL4 *)(pointer) : (REAL4)0, 0, (to) + (width) * (i));       \
-    else                                                                                                \
-      (to)[i] = (inside) ? LOAD(pointer, 0) : (REAL)0;                                                  \
+#define BRING_PIECE(width, to, i, inside, pointer)                                                \
+  {                                                                                               \
+    if ((width) > 1)                                                                              \
+      vstore4((inside) ? *(__global const REAL4 *)(pointer) : (REAL4)0, 0, (to) + (width) * (i)); \
+    else                                                                                          \
+      (to)[i] = (inside) ? LOAD(pointer, 0) : (REAL)0;                                            \
   }
-#else
-#define BRING_PIECE(width, to, i, inside, pointer) (to)[i] = (inside) ? LOAD(pointer, 0) : (REAL)0
-#endif
 
 // ---- the steps
 
@@ -182,18 +186,9 @@ inline int right_place(const int i) {
 #define BRING_RIGHT(i, inside, pointer) BRING_PIECE(RIGHT_WIDTH, right_to, i, inside, pointer)
 #define BRING_VECTOR(i, pointer) vstore4(*(__global const REAL4 *)(pointer), i, left_to)
 
-inline void place_piece(__local REAL *to, const REAL *values, const int width, const int step) {
-  if (width == 4 && step == 1)
-    *(__local REAL4 *)to = vload4(0, values);
-  else
-    UNROLL for (int e = 0; e < width; ++e) to[e * step] = OPERAND(values[e]);
-}
-
 inline void place_left(__local REAL *panel, const REAL *next) {
 #if LEFT_BY_VECTORS
-  UNROLL for (int i = 0; i < LEFT_COUNT / 4; ++i)
-    *(__local REAL4 *)(panel + left_place(i)) = (REAL4)(OPERAND(next[4 * i]), OPERAND(next[4 * i + 1]),
-                                                        OPERAND(next[4 * i + 2]), OPERAND(next[4 * i + 3]));
+  UNROLL for (int i = 0; i < LEFT_COUNT / 4; ++i) place_piece(panel + left_place(i), next + 4 * i, 4, 1);
 #else
   UNROLL for (int i = 0; i < LEFT_PIECES; ++i) place_piece(panel + left_place(i), next + i * LEFT_WIDTH, LEFT_WIDTH, LEFT_STEP);
 #endif

@@ -9,7 +9,6 @@
 #define LEFT_SIZE (TILE_DEPTH * LEFT_K)
 #define RIGHT_SIZE (TILE_DEPTH * RIGHT_K)
 #define ASYNCHRONOUS_COPIES 0
-#define OPERAND(value) (value)
 #define ENGINE_MEMORY
 #define BEGIN_ENGINE
 #define NOTE_OPERANDS(number)

@@ -64,7 +64,6 @@ inline void load_fragment(uint *to, const int count, __local const float *from, 
 #define ENGINE_MEMORY
 #define BEGIN_ENGINE
 #define NOTE_OPERANDS(number)
-#define OPERAND(value) (value)
 #define MULTIPLY(left, right) multiply_add(LEFT_OF_LANE(left), RIGHT_OF_LANE(right), result)
 #define SHOW_PANELS(step) barrier(CLK_LOCAL_MEM_FENCE)
 #define BEGIN_MULTIPLY(left, right)
@@ -89,7 +88,6 @@ inline void multiply_add(__local const float *left, __local const float *right, 
 #else
 
 #define ASYNCHRONOUS_COPIES 0
-#define OPERAND(value) (value)
 
 // What rounds to an infinity has no small part that gives its products (inf * 0, inf - inf): a step that has one is
 // summed plainly. infinite_steps are the last such steps, one for either pair of panels.

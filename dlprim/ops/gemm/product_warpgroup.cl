@@ -232,15 +232,13 @@ inline void multiply_plainly(__local const float *left, __local const float *rig
 
 // Puts a piece's numbers into a panel in local memory,
 inline void place_parts(__local float *to, const float *values) {
-  float parts[LEFT_WIDTH][LEFT_PARTS];
-  UNROLL for (int e = 0; e < LEFT_WIDTH; ++e) find_parts(values[e], parts[e]);
-  UNROLL for (int p = 0; p < LEFT_PARTS; ++p) {
-#if LEFT_WIDTH == 4 && LEFT_BY_DEPTH
-    *(__local float4 *)(to + p * PARTS_APART) = (float4)(parts[0][p], parts[1][p], parts[2][p], parts[3][p]);
-#else
-    UNROLL for (int e = 0; e < LEFT_WIDTH; ++e) to[p * PARTS_APART + e * LEFT_STEP] = parts[e][p];
-#endif
+  float piece[LEFT_PARTS][LEFT_WIDTH];
+  UNROLL for (int e = 0; e < LEFT_WIDTH; ++e) {
+    float parts[LEFT_PARTS];
+    find_parts(values[e], parts);
+    UNROLL for (int p = 0; p < LEFT_PARTS; ++p) piece[p][e] = parts[p];
   }
+  UNROLL for (int p = 0; p < LEFT_PARTS; ++p) place_piece(to + p * PARTS_APART, piece[p], LEFT_WIDTH, LEFT_STEP);
 }
 
 // or an element's into a packed one.

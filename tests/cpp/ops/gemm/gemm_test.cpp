@@ -22,6 +22,17 @@ struct Options {
   std::int64_t start = 0, gap = 0;  // elements before the first line of a and b, and after each
 };
 
+std::vector<Options> of_all_transposes() {
+  std::vector<Options> all;
+  for (const bool transpose_a : {false, true})
+    for (const bool transpose_b : {false, true}) {
+      all.emplace_back();
+      all.back().transpose_a = transpose_a;
+      all.back().transpose_b = transpose_b;
+    }
+  return all;
+}
+
 std::size_t at(std::int64_t i) {
   return static_cast<std::size_t>(i);
 }
@@ -97,34 +108,26 @@ TEST(Gemm, ManyShapes) {
 }
 
 TEST(Gemm, TransposesCostNothingAndAreRight) {
-  for (const bool transpose_a : {false, true})
-    for (const bool transpose_b : {false, true}) {
-      Options o;
-      o.transpose_a = transpose_a;
-      o.transpose_b = transpose_b;
-      check<float>(1, 37, 71, 45, o);
-      check<float>(1, 64, 96, 64, o);
-      check<float>(5, 17, 33, 21, o);
-    }
+  for (Options o : of_all_transposes()) {
+    check<float>(1, 37, 71, 45, o);
+    check<float>(1, 64, 96, 64, o);
+    check<float>(5, 17, 33, 21, o);
+  }
 }
 
 TEST(Gemm, DepthsOfSeveralChainsAndSeveralBlocksOfRowsAndColumns) {
-  for (const bool transpose_a : {false, true})
-    for (const bool transpose_b : {false, true}) {
-      Options o;
-      o.transpose_a = transpose_a;
-      o.transpose_b = transpose_b;
-      for (const auto& [m, n, k] :
-           {std::array<int, 3>{16, 32, 256}, {17, 65, 257}, {8, 31, 513}, {361, 40, 300}, {9, 500, 270}})
-        check<float>(1, m, n, k, o);
-      o.alpha = -0.5F;
-      o.beta = 1;
-      o.bias = true;
-      check<float>(2, 30, 70, 515, o);
-      o.beta = 0;
-      check<float>(2, 70, 70, 40, o);
-      if (device().info().fp64) check<double>(2, 70, 70, 300, o);
-    }
+  for (Options o : of_all_transposes()) {
+    for (const auto& [m, n, k] :
+         {std::array<int, 3>{16, 32, 256}, {17, 65, 257}, {8, 31, 513}, {361, 40, 300}, {9, 500, 270}})
+      check<float>(1, m, n, k, o);
+    o.alpha = -0.5F;
+    o.beta = 1;
+    o.bias = true;
+    check<float>(2, 30, 70, 515, o);
+    o.beta = 0;
+    check<float>(2, 70, 70, 40, o);
+    if (device().info().fp64) check<double>(2, 70, 70, 300, o);
+  }
 }
 
 TEST(Gemm, AlphaBetaAndBias) {
@@ -236,26 +239,22 @@ TEST(Gemm, EveryImplementation) {
 // part.
 TEST(Gemm, EveryImplementationOnLinesOfAnyAlignment) {
   for_each_implementation("gemm", [] {
-    for (const bool transpose_a : {false, true})
-      for (const bool transpose_b : {false, true}) {
-        Options o;
-        o.transpose_a = transpose_a;
-        o.transpose_b = transpose_b;
-        check<float>(1, 132, 68, 36, o);
-        check<float>(1, 132, 68, 38, o);
-        check<float>(1, 133, 67, 36, o);
-        o.gap = 4;
-        check<float>(2, 60, 132, 20, o);
-        check<float>(1, 4, 8, 1044, o);
-        o.gap = 2;
-        check<float>(1, 36, 12, 24, o);
-        check<float>(1, 34, 14, 26, o);
-        o.gap = 0;
-        o.start = 1;
-        check<float>(1, 36, 12, 24, o);
-        o.start = 4;
-        check<float>(3, 4, 4, 4, o);
-      }
+    for (Options o : of_all_transposes()) {
+      check<float>(1, 132, 68, 36, o);
+      check<float>(1, 132, 68, 38, o);
+      check<float>(1, 133, 67, 36, o);
+      o.gap = 4;
+      check<float>(2, 60, 132, 20, o);
+      check<float>(1, 4, 8, 1044, o);
+      o.gap = 2;
+      check<float>(1, 36, 12, 24, o);
+      check<float>(1, 34, 14, 26, o);
+      o.gap = 0;
+      o.start = 1;
+      check<float>(1, 36, 12, 24, o);
+      o.start = 4;
+      check<float>(3, 4, 4, 4, o);
+    }
   });
 }
 
