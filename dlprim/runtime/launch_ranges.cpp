@@ -26,8 +26,12 @@ Range share_range(const Queue& queue, std::int64_t parts, std::int64_t cost, int
 }
 
 Range group_per_row_range(const Queue& queue, std::int64_t rows, std::int64_t n) {
-  int group = work_group(queue.device().info());
-  while (group > 32 && group / 2 >= n) group /= 2;
+  // Joining a row's items takes as long as reading some elements, so that each has those where rows fill the device.
+  constexpr std::int64_t elements_of_item = 8, groups_of_unit = 16;
+  const DeviceInfo& device = queue.device().info();
+  int group = work_group(device);
+  const bool has_many_rows = rows >= groups_of_unit * device.compute_units;
+  while (group > 32 && group / 2 * (has_many_rows ? elements_of_item : 1) >= n) group /= 2;
   return Range::groups(group, rows);
 }
 

@@ -101,7 +101,7 @@ struct Forward {
     return tile.can_take(device, p.y.dtype, p.precision);
   }
   static double expected_cost(const DeviceInfo& device, const ConvForwardProblem& p) {
-    return tile.cost(device, size_of(forward_gather(p.sizes)));
+    return tile.cost_gathering(device, size_of(forward_gather(p.sizes)));
   }
   static void run(Queue& queue, const ConvForwardProblem& p) {
     const std::int64_t taps = p.sizes.taps();
@@ -119,7 +119,7 @@ struct BackwardData {
   }
   static double expected_cost(const DeviceInfo& device, const ConvBackwardDataProblem& p) {
     const ConvSizes& s = p.sizes;
-    return tile.cost(device, size_of(backward_data_gather(s))) /
+    return tile.cost_gathering(device, size_of(backward_data_gather(s))) /
            static_cast<double>(s.stride[0] * s.stride[1]);
   }
   static void run(Queue& queue, const ConvBackwardDataProblem& p) {
@@ -170,8 +170,8 @@ struct BackwardWeight {
     Defines defines = tile.defines(p.dw.dtype, size.depth);
     defines.set("COLUMNS_OF_TAP", columns_of_tap(p.sizes));
     constexpr std::int64_t wide = 4;
-    const bool in_vectors = tile.copies_left_by_itself(p.dw.dtype) && is_aligned_to(wide, p.dy) &&
-                            p.sizes.out_pixels() % wide == 0;
+    const bool in_vectors =
+        p.dw.dtype == DType::float32 && is_aligned_to(wide, p.dy) && p.sizes.out_pixels() % wide == 0;
     defines.set("LEFT_WIDTH", in_vectors ? wide : 1);
     const Tensor partials = queue.scratch({parts, p.dw.numel()}, compute_dtype(p.dw.dtype));
     queue.launch(queue.kernel(weight_file, "conv_weight", defines), tile.range(size), p.dy, p.x, partials,

@@ -146,7 +146,7 @@ double cost_with_moving(const ProductTile& tile, const Extent& e, double product
 }
 
 double cost_of(const ProductTile& tile, const DeviceInfo& device, const Extent& e) {
-  const double of_piece = tile.cost(device, {e.rows, e.tiles_of_piece(), e.channels, WINOGRAD_COMPONENTS});
+  const double of_piece = tile.cost_gathering(device, {e.rows, e.tiles_of_piece(), e.channels, WINOGRAD_COMPONENTS});
   return cost_with_moving(tile, e, of_piece * static_cast<double>(e.pieces()));
 }
 

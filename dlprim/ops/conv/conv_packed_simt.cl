@@ -9,9 +9,8 @@
 
 #define PANEL_ELEMENTS (TILE_ROWS * TILE_DEPTH)
 #if WARP_GROUPS
-#define PACKED_CORE(at) ((at) / 32)
-#define PACKED_ROW(at) (PACKED_CORE(at) / CORES_OF_ROW * 8 + (at) % 32 / 4)
-#define PACKED_DEPTH(at) (PACKED_CORE(at) % CORES_OF_ROW * 4 + (at) % 4)
+#define PACKED_ROW(at) ((at) / TILE_DEPTH)
+#define PACKED_DEPTH(at) (SWAPPED(PACKED_ROW(at), (at) % TILE_DEPTH / 4) * 4 + (at) % 4)
 #else
 #define PACKED_ROW(at) ((at) % TILE_ROWS)
 #define PACKED_DEPTH(at) ((at) / TILE_ROWS)

@@ -31,7 +31,7 @@ __kernel void gemm(BUFFER(const STORAGE, a), BUFFER(const STORAGE, b), BUFFER(co
   const int block_row = get_group_id(1) * TILE_ROWS, block_column = get_group_id(0) * TILE_COLUMNS;
   Operand left = {a_buffer + a_start + batch * a_batch + (block_row + LEFT_ROW(item, 0)) * a_row + (first + LEFT_DEPTH(item, 0)) * a_column,
                   TILE_DEPTH * a_column,
-                  LEFT_BY_DEPTH ? LINES_APART(LEFT_WIDTH) * a_row : DEPTHS_APART(TILE_ROWS, LEFT_WIDTH) * a_column};
+                  LEFT_BY_DEPTH ? LINES_APART(LEFT_WIDTH) * a_row : LEFT_DEPTHS_APART * a_column};
   Operand right = {
       b_buffer + b_start + batch * b_batch + (block_column + RIGHT_COLUMN(item, 0)) * b_column + (first + RIGHT_DEPTH(item, 0)) * b_row,
       TILE_DEPTH * b_row,

@@ -19,20 +19,39 @@ struct Splits {
   std::int64_t count, depth;
 };
 
-/** In as many as a device has room for that the products alone leave half empty, but deep enough that joining
- * them stays cheap. */
-Splits splits_of(const ProductTile& tile, const DeviceInfo& device, const GemmProblem& p) {
-  constexpr std::int64_t least = 256;
-  const std::int64_t room = std::int64_t{device.compute_units} * tile.resident;
-  const std::int64_t wanted = std::clamp<std::int64_t>(
-      room / std::max<std::int64_t>(tile.groups(size_of(p)), 1), 1, std::max<std::int64_t>(p.k / least, 1));
-  if (wanted == 1) return {1, p.k};
-  const std::int64_t depth = round_up(ceil_div(p.k, wanted), tile.depth);
+Splits in_parts(const ProductTile& tile, const GemmProblem& p, std::int64_t count) {
+  if (count == 1) return {1, p.k};
+  const std::int64_t depth = round_up(ceil_div(p.k, count), tile.depth);
   return {ceil_div(p.k, depth), depth};
 }
 
 ProductSize size_of(const GemmProblem& p, const Splits& splits) {
   return {p.m, p.n, splits.depth, p.batches * splits.count};
+}
+
+double cost_of(const ProductTile& tile, const DeviceInfo& device, const GemmProblem& p, const Splits& splits) {
+  constexpr double per_partial = 48;  // multiply-adds that writing and reading one takes as long as
+  const double joining =
+      splits.count == 1 ? 0 : per_partial * static_cast<double>(p.m * p.n * p.batches * splits.count);
+  return tile.cost(device, size_of(p, splits)) + joining;
+}
+
+/** So that the device is full, some rounds of it: where one round is not, the more there are, the less is left empty
+ * in the last. Parts are deep enough that joining them stays cheap. */
+Splits splits_of(const ProductTile& tile, const DeviceInfo& device, const GemmProblem& p) {
+  constexpr std::int64_t least = 256, most_rounds = 4;
+  const std::int64_t room = std::int64_t{device.compute_units} * tile.resident;
+  const std::int64_t groups = std::max<std::int64_t>(tile.groups(size_of(p)), 1);
+  Splits best = in_parts(tile, p, 1);
+  if (groups >= 2 * room || p.k < 2 * least) return best;
+  double least_cost = cost_of(tile, device, p, best);
+  for (std::int64_t rounds = 1; rounds <= most_rounds; ++rounds) {
+    const std::int64_t count = std::clamp<std::int64_t>(rounds * room / groups, 1, p.k / least);
+    const Splits splits = in_parts(tile, p, count);
+    const double cost = cost_of(tile, device, p, splits);
+    if (cost < least_cost) best = splits, least_cost = cost;
+  }
+  return best;
 }
 
 /** Elements that an item may bring at once of an operand with lines of `neighbours` elements, `stride` apart,
@@ -45,11 +64,12 @@ int piece_width(const Tensor& t, std::int64_t neighbours, std::int64_t stride, s
   return in_vectors ? wide : 1;
 }
 
-Defines layout_defines(const GemmProblem& p, Defines defines) {
+Defines layout_defines(const ProductTile& tile, const GemmProblem& p, Defines defines) {
   const bool left = p.a_column == 1, right = p.b_column != 1;  // along the depth
+  const bool left_in_rows = !left && tile.engine == ProductEngine::warp_groups;
   defines.set("LEFT_BY_DEPTH", left ? 1 : 0).set("RIGHT_BY_DEPTH", right ? 1 : 0);
   defines.set("LEFT_WIDTH", left ? piece_width(p.a, p.k, p.a_column, p.a_row, p.a_batch)
-                                 : piece_width(p.a, p.m, p.a_row, p.a_column, p.a_batch));
+                     : left_in_rows ? 1 : piece_width(p.a, p.m, p.a_row, p.a_column, p.a_batch));
   defines.set("RIGHT_WIDTH", right ? piece_width(p.b, p.k, p.b_row, p.b_column, p.b_batch)
                                    : piece_width(p.b, p.n, p.b_column, p.b_row, p.b_batch));
   return defines;
@@ -63,16 +83,12 @@ struct Product {
     return tile.can_take(device, p.c.dtype, p.precision);
   }
   static double expected_cost(const DeviceInfo& device, const GemmProblem& p) {
-    constexpr double per_partial = 16;  // multiply-adds that writing and reading one takes as long as
-    const Splits splits = splits_of(tile, device, p);
-    const double joining =
-        splits.count == 1 ? 0 : per_partial * static_cast<double>(p.m * p.n * p.batches * splits.count);
-    return tile.cost(device, size_of(p, splits)) + joining;
+    return cost_of(tile, device, p, splits_of(tile, device, p));
   }
   static void run(Queue& queue, const GemmProblem& p) {
     const Splits splits = splits_of(tile, queue.device().info(), p);
     const Defines defines = layout_defines(
-        p, p.chain ? tile.defines_in_chains(p.c.dtype, p.chain) : tile.defines(p.c.dtype, splits.depth));
+        tile, p, p.chain ? tile.defines_in_chains(p.c.dtype, p.chain) : tile.defines(p.c.dtype, splits.depth));
     Tensor partials;
     if (splits.count > 1)
       partials = queue.scratch({p.batches * splits.count, p.m, p.n}, compute_dtype(p.c.dtype));

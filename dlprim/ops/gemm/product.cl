@@ -47,28 +47,27 @@
 #define LINES_APART(width) (TILE_ITEMS / (TILE_DEPTH / (width)))
 #define PIECE_DEPTH_OF_ITEM(item, width) ((item) % (TILE_DEPTH / (width)) * (width))
 #define LINE_OF_PIECE(item, i, width) ((item) / (TILE_DEPTH / (width)) + (i) * LINES_APART(width))
-// and of one that lies along its lines at the following: neighbouring items bring pieces of 4 k, so that where a panel has k
-// side by side, they go to different banks.
+// and of one that lies along its lines at the following:
 #define DEPTHS_APART(lines, width) (TILE_ITEMS / ((lines) / (width)))
-#define NEAR_DEPTHS(width) ((width) == 1 ? 1 : 4)
-#define LINE_ACROSS(item, lines, width) ((item) / NEAR_DEPTHS(width) % ((lines) / (width)) * (width))
-#define DEPTH_ACROSS(item, i, lines, width)                                                               \
-  ((item) % NEAR_DEPTHS(width) + (item) / (NEAR_DEPTHS(width) * ((lines) / (width))) * NEAR_DEPTHS(width) + \
-   (i) * DEPTHS_APART(lines, width))
+#define LINE_ACROSS(item, lines, width) ((item) % ((lines) / (width)) * (width))
+#define DEPTH_ACROSS(item, i, lines, width) ((item) / ((lines) / (width)) + (i) * DEPTHS_APART(lines, width))
+// Where a panel has k side by side that global memory has not, each item brings the k of one row that follow each other.
+#define LEFT_IN_ROWS (WARP_GROUPS && !LEFT_BY_DEPTH && !LEFT_BY_VECTORS)
 
 #define LINE_OF(by_depth, item, i, lines, width) \
   ((by_depth) ? LINE_OF_PIECE(item, i, width) : LINE_ACROSS(item, lines, width))
 #define DEPTH_OF(by_depth, item, i, lines, width) \
   ((by_depth) ? PIECE_DEPTH_OF_ITEM(item, width) : DEPTH_ACROSS(item, i, lines, width))
 #define LEFT_ROW(item, i) LINE_OF(LEFT_BY_DEPTH, item, i, TILE_ROWS, LEFT_WIDTH)
-#define LEFT_DEPTH(item, i) DEPTH_OF(LEFT_BY_DEPTH, item, i, TILE_ROWS, LEFT_WIDTH)
+#define LEFT_DEPTH(item, i) \
+  (LEFT_IN_ROWS ? (item) / TILE_ROWS * LEFT_COUNT + (i) : DEPTH_OF(LEFT_BY_DEPTH, item, i, TILE_ROWS, LEFT_WIDTH))
+#define LEFT_DEPTHS_APART (LEFT_IN_ROWS ? 1 : DEPTHS_APART(TILE_ROWS, LEFT_WIDTH))
 #define RIGHT_COLUMN(item, i) LINE_OF(RIGHT_BY_DEPTH, item, i, TILE_COLUMNS, RIGHT_WIDTH)
 #define RIGHT_DEPTH(item, i) DEPTH_OF(RIGHT_BY_DEPTH, item, i, TILE_COLUMNS, RIGHT_WIDTH)
 
 // Where in a panel an item's piece goes, and how far apart its elements lie there.
 inline int left_place(const int i);
 inline int right_place(const int i);
-#define RIGHT_STEP (RIGHT_BY_DEPTH ? RIGHT_K : RIGHT_LINE)
 inline void place_piece(__local REAL *to, const REAL *values, const int width, const int step) {
   if (width == 4 && step == 1)
     *(__local REAL4 *)to = vload4(0, values);
@@ -90,7 +89,9 @@ inline void place_piece(__local REAL *to, const REAL *values, const int width, c
 #if !WARP_GROUPS
 #define LEFT_PARTS 1
 #define LEFT_PLACE(row, k) ((k) * LEFT_K + (row) * LEFT_LINE)
+#define RIGHT_PLACE(column, k) ((k) * RIGHT_K + (column) * RIGHT_LINE)
 #define LEFT_STEP (LEFT_BY_DEPTH ? LEFT_K : LEFT_LINE)
+#define RIGHT_STEP (RIGHT_BY_DEPTH ? RIGHT_K : RIGHT_LINE)
 #endif
 
 inline int left_place(const int i) {
@@ -102,7 +103,7 @@ inline int left_place(const int i) {
 
 inline int right_place(const int i) {
   const int item = get_local_id(0);
-  return RIGHT_DEPTH(item, i) * RIGHT_K + RIGHT_COLUMN(item, i) * RIGHT_LINE;
+  return RIGHT_PLACE(RIGHT_COLUMN(item, i), RIGHT_DEPTH(item, i));
 }
 
 // What goes through registers. An item keeps its pieces one after the other.
@@ -116,7 +117,10 @@ inline int right_place(const int i) {
 
 // ---- the steps
 
-#define PANEL_MEMORY(name, size) __local REAL name[TILE_STAGES * (size)] __attribute__((aligned(4 * sizeof(REAL))))
+#ifndef PANEL_ALIGNMENT
+#define PANEL_ALIGNMENT (4 * sizeof(REAL))
+#endif
+#define PANEL_MEMORY(name, size) __local REAL name[TILE_STAGES * (size)] __attribute__((aligned(PANEL_ALIGNMENT)))
 #define PRODUCT_MEMORY                    \
   PANEL_MEMORY(left_panels, LEFT_SIZE);   \
   PANEL_MEMORY(right_panels, RIGHT_SIZE); \
@@ -128,7 +132,7 @@ inline int right_place(const int i) {
 #define RIGHT_OF_STEP(step) (right_panels + (step) % TILE_STAGES * RIGHT_SIZE)
 
 // Elements go from global to local memory by themselves, TILE_STAGES - 1 panels ahead; those of a left operand that the
-// engine rounds, through registers.
+// engine rounds, through registers, which hold them for a step.
 #define RIGHT_PANEL __local REAL *
 #define BRING_RIGHT(i, inside, pointer) copy_piece(RIGHT_WIDTH, right_to + right_place(i), pointer, inside)
 #if WARP_GROUPS && !LEFT_BY_VECTORS
@@ -137,7 +141,7 @@ inline int right_place(const int i) {
 #define LEFT_TO(step)
 #define BRING_LEFT(i, inside, pointer) BRING_PIECE(LEFT_WIDTH, left_to, i, inside, pointer)
 #define PLACE_LEFT(step) \
-  UNROLL for (int i = 0; i < LEFT_PIECES; ++i) place_parts(LEFT_OF_STEP(step) + left_place(i), left_to + i * LEFT_WIDTH)
+  UNROLL for (int i = 0; i < LEFT_COUNT; i += PLACED_WIDTH) place_parts(LEFT_OF_STEP(step) + left_place(i / LEFT_WIDTH), left_to + i)
 #else
 #define LEFT_PANEL __local REAL *
 #define LEFT_REGISTERS
@@ -155,26 +159,23 @@ inline int right_place(const int i) {
     FETCH;                                            \
   }
 
-#define PRODUCT(steps, FETCH)                                         \
-  LEFT_REGISTERS;                                                     \
-  RESULTS;                                                            \
-  for (int stage = 0; stage < TILE_STAGES - 1; ++stage) {             \
-    if (stage < (steps)) {                                            \
-      FETCH_STEP(stage, FETCH);                                       \
-      PLACE_LEFT(stage);                                              \
-    }                                                                 \
-    close_copies();                                                   \
-  }                                                                   \
-  for (int step = 0; step < (steps); ++step) {                        \
-    await_copies();                                                   \
-    SHOW_PANELS(step);                                                \
-    BEGIN_MULTIPLY(LEFT_OF_STEP(step), RIGHT_OF_STEP(step));          \
-    const bool more = step + TILE_STAGES - 1 < (steps);               \
-    if (more) FETCH_STEP(step + TILE_STAGES - 1, FETCH);              \
-    close_copies();                                                   \
-    END_MULTIPLY;                                                     \
-    if (more) PLACE_LEFT(step + TILE_STAGES - 1);                     \
-  }                                                                   \
+// What registers hold is placed before they are given the next step's.
+#define ADVANCE(next, steps, FETCH)                          \
+  if ((next) > 0 && (next) - 1 < (steps)) PLACE_LEFT((next) - 1); \
+  if ((next) < (steps)) FETCH_STEP(next, FETCH);             \
+  close_copies()
+
+#define PRODUCT(steps, FETCH)                                                                    \
+  LEFT_REGISTERS;                                                                                \
+  RESULTS;                                                                                       \
+  for (int stage = 0; stage < TILE_STAGES - 1; ++stage) { ADVANCE(stage, steps, FETCH); }        \
+  for (int step = 0; step < (steps); ++step) {                                                   \
+    await_copies();                                                                              \
+    SHOW_PANELS(step);                                                                           \
+    BEGIN_MULTIPLY(LEFT_OF_STEP(step), RIGHT_OF_STEP(step));                                     \
+    ADVANCE(step + TILE_STAGES - 1, steps, FETCH);                                               \
+    END_MULTIPLY;                                                                                \
+  }                                                                                              \
   barrier(CLK_LOCAL_MEM_FENCE);
 
 #else

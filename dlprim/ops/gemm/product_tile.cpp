@@ -25,13 +25,10 @@ int stages_of(const ProductTile& tile, DType dtype) {
 
 /** Bytes of local memory, at least, with the padding of the engine's panels. */
 std::uint64_t panel_bytes(const ProductTile& tile, DType dtype) {
-  const bool warp_groups = tile.engine == ProductEngine::warp_groups;
-  const int padded_depth = tile.depth + (tile.tf32_products > 0 ? 4 : 0), line_padding = 4;
-  const int left = warp_groups
-                       ? tile.packed_parts() * (tile.rows * (tile.depth + tile.depth / 4) + tile.rows / 2)
-                       : padded_depth * (tile.rows + line_padding);
-  const int elements = stages_of(tile, dtype) * (left + padded_depth * (tile.columns + line_padding));
-  return static_cast<std::uint64_t>(elements) * size_of(compute_dtype(dtype));
+  const bool is_padded = tile.engine != ProductEngine::warp_groups;
+  const int depth = tile.depth + (is_padded && tile.tf32_products > 0 ? 4 : 0), line_padding = is_padded ? 4 : 0;
+  const int lines = tile.packed_parts() * tile.rows + tile.columns + 2 * line_padding;
+  return static_cast<std::uint64_t>(stages_of(tile, dtype) * depth * lines) * size_of(compute_dtype(dtype));
 }
 
 /** What a kernel may declare. NVIDIA's driver says 48 KiB; for Hopper it takes 96. */
@@ -69,8 +66,8 @@ std::int64_t ProductTile::groups(const ProductSize& size) const {
   return ceil_div(size.rows, rows) * ceil_div(size.columns, columns) * size.batches;
 }
 
-bool ProductTile::copies_left_by_itself(DType dtype) const {
-  return dtype == DType::float32 && engine == ProductEngine::warps && tf32_products == 1;
+double ProductTile::cost_gathering(const DeviceInfo& device, const ProductSize& size) const {
+  return cost(device, size) * speed / speed_gathering;
 }
 
 double ProductTile::cost_by_weight(const DeviceInfo& device, const ProductSize& size) const {

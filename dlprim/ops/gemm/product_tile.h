@@ -34,13 +34,15 @@ struct ProductTile {
   int tf32_products;            // that make one product on tensor cores; 0: not there
   int stages;                   // pairs of panels in local memory, of what is not converted on its way
   int resident;                 // work groups that a compute unit holds at once, and
-  double speed;                 // of one that holds them, to the first tile's, and the same
-  double speed_by_weight;       // of gradients by a convolution's weight; measured on an H100
+  double speed;                 // of one that holds them, to the first tile's: of matrix products,
+  double speed_gathering;       // of convolutions and their gradients by the input, and
+  double speed_by_weight;       // by the weight; measured on an H100
 
   /** Whether the device can, and the numbers are as precise as asked for. */
   bool can_take(const DeviceInfo& device, DType dtype, MatmulPrecision precision) const;
   /** See Implementation::expected_cost. */
   double cost(const DeviceInfo& device, const ProductSize& size) const;
+  double cost_gathering(const DeviceInfo& device, const ProductSize& size) const;
   double cost_by_weight(const DeviceInfo& device, const ProductSize& size) const;
   /** What a kernel of that depth is built with. */
   Defines defines(DType dtype, std::int64_t depth) const;
@@ -50,25 +52,23 @@ struct ProductTile {
   Range range(const ProductSize& size) const;
   /** Numbers that stand for an element of a packed left operand. */
   int packed_parts() const;
-  /** Whether left operands go to local memory by themselves: then in aligned vectors of four at a quarter of
-   * the cost. */
-  bool copies_left_by_itself(DType dtype) const;
   /** Work groups of one product without its depth split. */
   std::int64_t groups(const ProductSize& size) const;
 };
 
 /** Large tiles are the fastest where there are enough of them, and lines enough to fill them. */
 inline constexpr ProductTile product_tiles[] = {
-    {"simt_128x64", 128, 64, 16, 128, ProductEngine::registers, 8, 8, 0, 2, 3, 1.0, 0.75},
-    {"simt_64x128", 64, 128, 16, 128, ProductEngine::registers, 8, 8, 0, 2, 3, 1.0, 0.75},
-    {"simt_64x64", 64, 64, 8, 64, ProductEngine::registers, 8, 8, 0, 2, 8, 0.85, 0.65},
-    {"tensor_tf32_128x128", 128, 128, 16, 128, ProductEngine::warps, 64, 64, 1, 4, 2, 3.1, 2.5},
-    {"tensor_tf32_64x128", 64, 128, 16, 128, ProductEngine::warps, 32, 64, 1, 3, 3, 2.2, 1.9},
-    {"tensor_tf32x3_64x64", 64, 64, 16, 128, ProductEngine::warps, 32, 32, 3, 2, 4, 1.1, 0.78},
-    {"warpgroup_tf32_128x128", 128, 128, 16, 256, ProductEngine::warp_groups, 128, 64, 1, 4, 2, 3.75, 2.2},
-    {"warpgroup_tf32_64x256", 64, 256, 16, 256, ProductEngine::warp_groups, 64, 128, 1, 3, 2, 2.2, 2.0},
-    {"warpgroup_tf32_64x128", 64, 128, 16, 256, ProductEngine::warp_groups, 64, 64, 1, 4, 2, 2.1, 1.5},
-    {"warpgroup_tf32x3_64x128", 64, 128, 16, 256, ProductEngine::warp_groups, 64, 64, 3, 3, 2, 1.75, 1.07},
+    {"simt_128x64", 128, 64, 16, 128, ProductEngine::registers, 8, 8, 0, 2, 3, 1.0, 1.0, 0.75},
+    {"simt_64x128", 64, 128, 16, 128, ProductEngine::registers, 8, 8, 0, 2, 3, 1.0, 1.0, 0.75},
+    {"simt_64x64", 64, 64, 8, 64, ProductEngine::registers, 8, 8, 0, 2, 8, 0.85, 0.85, 0.65},
+    {"tensor_tf32_128x128", 128, 128, 16, 128, ProductEngine::warps, 64, 64, 1, 4, 2, 3.1, 3.1, 2.5},
+    {"tensor_tf32_64x128", 64, 128, 16, 128, ProductEngine::warps, 32, 64, 1, 3, 3, 2.2, 2.2, 1.9},
+    {"tensor_tf32x3_64x64", 64, 64, 16, 128, ProductEngine::warps, 32, 32, 3, 2, 4, 1.1, 1.1, 0.78},
+    {"warpgroup_tf32_128x128", 128, 128, 16, 256, ProductEngine::warp_groups, 128, 64, 1, 4, 2, 4.4, 3.75, 2.2},
+    {"warpgroup_tf32_128x128x32", 128, 128, 32, 256, ProductEngine::warp_groups, 128, 64, 1, 3, 2, 4.9, 3.5, 2.1},
+    {"warpgroup_tf32_64x256", 64, 256, 16, 256, ProductEngine::warp_groups, 64, 128, 1, 3, 2, 4.0, 2.2, 2.0},
+    {"warpgroup_tf32_64x128", 64, 128, 16, 256, ProductEngine::warp_groups, 64, 64, 1, 4, 2, 2.8, 2.1, 1.5},
+    {"warpgroup_tf32x3_64x128", 64, 128, 16, 256, ProductEngine::warp_groups, 64, 64, 3, 3, 2, 1.75, 1.75, 1.07},
 };
 constexpr std::size_t product_tile_count = std::size(product_tiles);
 

@@ -7,24 +7,25 @@
 // program in its binary (runtime/program_patch.h).
 
 #define LEFT_PARTS (TF32_PRODUCTS == 3 ? 2 : 1)  // TF32 numbers of an element, each with a panel of its own
-#define PARTS_APART (LEFT_SIZE / LEFT_PARTS)
+#define PARTS_APART (TILE_ROWS * TILE_DEPTH)
 #define BLOCKS (WARP_COLUMNS / 64)
 #define SUMS (TILE_ROWS / 2)  // results of an item in a block
 #define EIGHTHS (TILE_DEPTH / 8)
 
-// The left panel is made of cores of 8 rows by 4 k, row by row, CORE elements apart; those along the depth are neighbours.
-// What items bring would meet on the same banks, were cores not padded for those along the depth, and rows of them for those
-// along the rows.
-#define CORE (LEFT_BY_VECTORS ? 32 : 40)
-#define CORES_OF_ROW (TILE_DEPTH / 4)
-#define ROW_OF_CORES (CORES_OF_ROW * CORE + (LEFT_BY_VECTORS ? 0 : 4))
-#define LEFT_PLACE(row, k) ((row) / 8 * ROW_OF_CORES + (k) / 4 * CORE + (row) % 8 * 4 + (k) % 4)
-#define LEFT_STEP (LEFT_BY_DEPTH || LEFT_BY_VECTORS ? 1 : 4)
-#define LEFT_SIZE (LEFT_PARTS * TILE_ROWS / 8 * ROW_OF_CORES)
+// A panel that lies along the depth has lines of TILE_DEPTH numbers, in which vectors of four are swapped as wgmma takes them:
+// what is brought, and what is read, meets on no bank twice. A copy whose vectors go to different 128 bytes of local memory takes
+// as long as that many copies (measured: 65 TFLOP/s where this gives 300).
+#define VECTORS (TILE_DEPTH / 4)
+#define SWAPPED(line, vector) ((vector) ^ (line) / (32 / TILE_DEPTH) % VECTORS)
+#define ALONG_DEPTH(line, k) ((line) * TILE_DEPTH + SWAPPED(line, (k) / 4) * 4 + (k) % 4)
+#define PANEL_ALIGNMENT 1024
+#define LEFT_PLACE(row, k) ALONG_DEPTH(row, k)
+#define LEFT_SIZE (LEFT_PARTS * TILE_ROWS * TILE_DEPTH)
 // A fragment is read by items that stand at 4 k of 8 columns: those lie on different banks either way.
-#define RIGHT_K (RIGHT_BY_DEPTH ? 1 : TILE_COLUMNS + 8)
-#define RIGHT_LINE (RIGHT_BY_DEPTH ? TILE_DEPTH + 4 : 1)
-#define RIGHT_SIZE (RIGHT_BY_DEPTH ? TILE_COLUMNS * (TILE_DEPTH + 4) : TILE_DEPTH * (TILE_COLUMNS + 8))
+#define RIGHT_PLACE(column, k) (RIGHT_BY_DEPTH ? ALONG_DEPTH(column, k) : (k) * TILE_COLUMNS + ((column) ^ (k) % 4 * 8))
+#define RIGHT_SIZE (TILE_COLUMNS * TILE_DEPTH)
+// Numbers that items place at once: in a vector where they have four k of a row.
+#define PLACED_WIDTH (LEFT_IN_ROWS ? 4 : LEFT_WIDTH)
 
 // Thirty-two rows leave at once: each pair of barriers costs a third of a step.
 #define RESULT_MEMORY right_panels
@@ -79,16 +80,18 @@ inline void await_products(float (*sums)[SUMS]) {
 // What was written to local memory becomes visible to the tensor cores' own reads.
 inline void show_panels(void) { asm volatile("fence.proxy.async.shared::cta;" : : : "memory"); }
 
-// The first two cores of a panel of TF32 numbers, as wgmma takes them: address, distances along the depth and along the rows, in
-// 16 bytes.
+// A panel of TF32 numbers, as wgmma takes it: address and distance of eight lines, in 16 bytes, and how vectors are swapped, among
+// 128 bytes (1) or 64 (2).
 inline ulong describe(__local const float *panel) {
   const uint address = (uint)(size_t)panel;
-  return (ulong)((address & 0x3ffff) >> 4) | (ulong)(CORE / 4) << 16 | (ulong)(ROW_OF_CORES / 4) << 32;
+  return (ulong)((address & 0x3ffff) >> 4) | 1ul << 16 | (ulong)(2 * TILE_DEPTH) << 32 | (ulong)(TILE_DEPTH == 32 ? 1 : 2) << 62;
 }
-#define NEXT_EIGHTH (2 * CORE / 4)  // of the depth
+#define NEXT_EIGHTH 2  // of the depth
 
-inline void load_fragment(uint *to, __local const float *from) {
-  UNROLL for (int e = 0; e < 4; ++e) to[e] = as_uint(from[e % 2 * 8 * RIGHT_LINE + e / 2 * 4 * RIGHT_K]);
+// The b-th block's fragment of an eighth.
+inline void load_fragment(uint *to, __local const float *right, const int lane, const int warp_column, const int eighth, const int b) {
+  UNROLL for (int e = 0; e < 4; ++e)
+    to[e] = as_uint(right[RIGHT_PLACE(warp_column + 64 * b + lane / 4 + e % 2 * 8, 8 * eighth + lane % 4 + e / 2 * 4)]);
 }
 
 inline void clear(float (*sums)[SUMS]) {
@@ -96,7 +99,6 @@ inline void clear(float (*sums)[SUMS]) {
     UNROLL for (int e = 0; e < SUMS; ++e) sums[b][e] = 0;
 }
 
-#define RIGHT_OF_LANE(right) ((right) + lane % 4 * RIGHT_K + (warp_column + lane / 4) * RIGHT_LINE)
 // Registers are given out so that TILE_RESIDENT groups of items fit a unit.
 #define PLACE_OF_LANE                                                  \
   asm volatile("//@entry .minnctapersm " STRING(TILE_RESIDENT));       \
@@ -120,11 +122,12 @@ inline void find_parts(const float value, float *parts) {
   show_panels();          \
   barrier(CLK_LOCAL_MEM_FENCE)
 
-inline void begin_step(__local const float *left, __local const float *right, float (*sums)[SUMS]) {
+inline void begin_step(__local const float *left, __local const float *right, const int lane, const int warp_column,
+                       float (*sums)[SUMS]) {
   uint fragments[EIGHTHS][BLOCKS][4];
   UNROLL for (int k = 0; k < EIGHTHS; ++k)
     UNROLL for (int b = 0; b < BLOCKS; ++b) {
-      load_fragment(fragments[k][b], right + 8 * k * RIGHT_K + 64 * b * RIGHT_LINE);
+      load_fragment(fragments[k][b], right, lane, warp_column, k, b);
       round_to_tf32(fragments[k][b], 4);
     }
   const ulong cores = describe(left);
@@ -133,7 +136,7 @@ inline void begin_step(__local const float *left, __local const float *right, fl
     UNROLL for (int b = 0; b < BLOCKS; ++b) begin_product(sums[b], fragments[k][b], cores + k * NEXT_EIGHTH, 0);
   close_products();
 }
-#define BEGIN_MULTIPLY(left, right) begin_step(left, RIGHT_OF_LANE(right), result)
+#define BEGIN_MULTIPLY(left, right) begin_step(left, right, lane, warp_column, result)
 #define END_MULTIPLY await_products(result)
 
 #else
@@ -177,22 +180,23 @@ inline int any_of_group(const int mine) {
 // Each item looks at what it brought itself.
 inline int brought_infinite(__local const float *left, __local const float *right) {
   int any = 0;
-  const int width = LEFT_BY_VECTORS ? 4 : LEFT_WIDTH;
-  UNROLL for (int i = 0; i < LEFT_COUNT / width; ++i)
-    UNROLL for (int e = 0; e < width; ++e) any |= is_infinite(left[left_place(i) + e * LEFT_STEP]);
+  const int width = LEFT_BY_VECTORS ? 4 : PLACED_WIDTH, of_piece = LEFT_BY_VECTORS ? 4 : LEFT_WIDTH;
+  UNROLL for (int i = 0; i < LEFT_COUNT; i += width)
+    UNROLL for (int e = 0; e < width; ++e) any |= is_infinite(left[left_place(i / of_piece) + e]);
   UNROLL for (int i = 0; i < RIGHT_PIECES; ++i)
-    UNROLL for (int e = 0; e < RIGHT_WIDTH; ++e) any |= is_infinite(right[right_place(i) + e * RIGHT_STEP]);
+    UNROLL for (int e = 0; e < RIGHT_WIDTH; ++e) any |= is_infinite(right[right_place(i) + e]);
   return any;
 }
 #define SHOW_PANELS(step)                                                                                    \
   show_panels();                                                                                             \
   is_plain = any_of_group(brought_infinite(LEFT_OF_STEP(step), RIGHT_OF_STEP(step)))
 
-inline void begin_step(__local const float *left, __local const float *right, float (*sums)[SUMS]) {
+inline void begin_step(__local const float *left, __local const float *right, const int lane, const int warp_column,
+                       float (*sums)[SUMS]) {
   uint big[EIGHTHS][BLOCKS][4], small[EIGHTHS][BLOCKS][4];
   UNROLL for (int k = 0; k < EIGHTHS; ++k)
     UNROLL for (int b = 0; b < BLOCKS; ++b) {
-      load_fragment(big[k][b], right + 8 * k * RIGHT_K + 64 * b * RIGHT_LINE);
+      load_fragment(big[k][b], right, lane, warp_column, k, b);
       UNROLL for (int e = 0; e < 4; ++e) split(&big[k][b][e], &small[k][b][e]);
     }
   const ulong big_cores = describe(left), small_cores = describe(left + PARTS_APART);
@@ -207,43 +211,43 @@ inline void begin_step(__local const float *left, __local const float *right, fl
   close_products();
 }
 
-inline void multiply_plainly(__local const float *left, __local const float *right, const int lane, float (*sums)[SUMS]) {
-  _Pragma("unroll 1") for (int k = 0; k < TILE_DEPTH; ++k) {
-    __local const float *big = left + LEFT_PLACE(lane % 4 * 2, k), *small = big + PARTS_APART;
+inline void multiply_plainly(__local const float *left, __local const float *right, const int lane, const int warp_column,
+                             float (*sums)[SUMS]) {
+  _Pragma("unroll 1") for (int k = 0; k < TILE_DEPTH; ++k)
     UNROLL for (int b = 0; b < BLOCKS; ++b)
       UNROLL for (int e = 0; e < SUMS; ++e) {
-        const int row = e / 4 * ROW_OF_CORES + e % 2 * 4, column = b * 64 + e % 4 / 2 * 8;
-        sums[b][e] += (big[row] + small[row]) * right[k * RIGHT_K + column * RIGHT_LINE];
+        const int row = LEFT_PLACE(e / 4 * 8 + lane % 4 * 2 + e % 2, k);
+        const int column = RIGHT_PLACE(warp_column + 64 * b + lane / 4 + e % 4 / 2 * 8, k);
+        sums[b][e] += (left[row] + left[row + PARTS_APART]) * right[column];
       }
-  }
 }
 
 // The products are begun in any case: in a branch they would wait for each other.
-#define BEGIN_MULTIPLY(left, right) begin_step(left, RIGHT_OF_LANE(right), step_sums)
+#define BEGIN_MULTIPLY(left, right) begin_step(left, right, lane, warp_column, step_sums)
 #define END_MULTIPLY                                                                                                   \
   await_products(step_sums);                                                                                           \
   if (is_plain)                                                                                                        \
-    multiply_plainly(LEFT_OF_STEP(step), RIGHT_OF_STEP(step) + (warp_column + lane / 4) * RIGHT_LINE, lane, result);   \
+    multiply_plainly(LEFT_OF_STEP(step), RIGHT_OF_STEP(step), lane, warp_column, result);                              \
   else                                                                                                                 \
     UNROLL for (int b = 0; b < BLOCKS; ++b)                                                                            \
       UNROLL for (int e = 0; e < SUMS; ++e) result[b][e] += step_sums[b][e]
 
 #endif
 
-// Puts a piece's numbers into a panel in local memory,
+// Puts a piece's numbers, which follow each other along the depth, into a panel in local memory,
 inline void place_parts(__local float *to, const float *values) {
-  float piece[LEFT_PARTS][LEFT_WIDTH];
-  UNROLL for (int e = 0; e < LEFT_WIDTH; ++e) {
+  float piece[LEFT_PARTS][PLACED_WIDTH];
+  UNROLL for (int e = 0; e < PLACED_WIDTH; ++e) {
     float parts[LEFT_PARTS];
     find_parts(values[e], parts);
     UNROLL for (int p = 0; p < LEFT_PARTS; ++p) piece[p][e] = parts[p];
   }
-  UNROLL for (int p = 0; p < LEFT_PARTS; ++p) place_piece(to + p * PARTS_APART, piece[p], LEFT_WIDTH, LEFT_STEP);
+  UNROLL for (int p = 0; p < LEFT_PARTS; ++p) place_piece(to + p * PARTS_APART, piece[p], PLACED_WIDTH, 1);
 }
 
 // or an element's into a packed one.
 inline void place_packed(__global float *panel, const int place, const float value) {
   float parts[LEFT_PARTS];
   find_parts(value, parts);
-  UNROLL for (int p = 0; p < LEFT_PARTS; ++p) panel[place + p * (TILE_ROWS * TILE_DEPTH)] = parts[p];
+  UNROLL for (int p = 0; p < LEFT_PARTS; ++p) panel[place + p * PARTS_APART] = parts[p];
 }

@@ -23,9 +23,14 @@
        row##_once && row < (count); row##_once = 0)
 #endif
 
+// Of n >= 0: in 32 bits where that does, which takes a fifth of the time.
+inline long quotient(long n, int divisor) {
+  return divisor == 1 ? n : n <= INT_MAX ? (long)((int)n / divisor) : n / divisor;
+}
+
 // Element of class 0 of a row; class c is c * positions further.
 inline long row_start(long row, LossRows r) {
-  const long batch = row / r.positions;
+  const long batch = quotient(row, r.positions);
   return batch * r.classes * r.positions + (row - batch * r.positions);
 }
 
@@ -317,18 +322,22 @@ __kernel void cross_entropy_backward(BUFFER(const REAL, factors), BUFFER(const S
     }
   }
 #else
-  const long id = get_global_id(0);
-  if (id >= r.rows * r.classes) return;
-  const long plane = id / r.positions, position = id - plane * r.positions;
-  const long batch = plane / r.classes;
-  const int c = plane - batch * r.classes;
-  const long row = batch * r.positions + position, at = row_start(row, r);
-  const long t = target ? target[row] : -1;
-  const int left_out = target && (t == r.ignore_index || t < 0 || t >= r.classes);
-  const REAL probability = SOFTMAX(LOAD(x, id), vload2(row, normalizers));
-  const REAL gradient = logit_gradient(c, t, vload2(row, factors), probability,
-                                       has_spread_labels(labels) ? MASS(c) : (REAL)0, labels.smoothing, weight);
-  STORE(dx, id, left_out ? (REAL)0 : gradient);
+  const int step = get_local_size(0);
+  const long first = (long)get_group_id(0) * (CLASSES_OF_ITEM * step) + get_local_id(0);
+  for (int e = 0; e < CLASSES_OF_ITEM; ++e) {
+    const long id = first + e * step;
+    if (id >= r.rows * r.classes) return;
+    const long plane = quotient(id, r.positions), position = id - plane * r.positions;
+    const long batch = quotient(plane, r.classes);
+    const int c = plane - batch * r.classes;
+    const long row = batch * r.positions + position, at = row_start(row, r);
+    const long t = target ? target[row] : -1;
+    const int left_out = target && (t == r.ignore_index || t < 0 || t >= r.classes);
+    const REAL probability = SOFTMAX(LOAD(x, id), vload2(row, normalizers));
+    const REAL gradient = logit_gradient(c, t, vload2(row, factors), probability,
+                                         has_spread_labels(labels) ? MASS(c) : (REAL)0, labels.smoothing, weight);
+    STORE(dx, id, left_out ? (REAL)0 : gradient);
+  }
 #endif
 }
 

@@ -18,4 +18,7 @@ REAL_STRUCT(LossLabels) {
 // What becomes of the losses of rows.
 enum { REDUCE_NONE, REDUCE_MEAN, REDUCE_SUM };
 
+// Of which an item of shape simt makes the gradients.
+enum { CLASSES_OF_ITEM = 4 };
+
 END_SHARED

@@ -3,7 +3,7 @@
 //   index_t         int, or long where an index needs more than 32 bits
 //   FLAT, STRIDED   the kernels' names: for tensors that are one contiguous range each, and for any others
 //   OPERANDS        number of tensors of the largest variant, inputs first
-//   FLAT_PER_ITEM   elements that an item of FLAT takes in shape simt
+//   FLAT_PER_ITEM, STRIDED_PER_ITEM   elements that an item takes in shape simt
 //   PARAMETERS      kernel parameters: the tensors, then numbers
 //   VARIANTS(AT)    the cases of a switch, one for each variant; AT(k) is the index into the k-th tensor
 // One kernel for all variants, since a kernel costs PoCL three times as much to build as a loop in it does.
@@ -55,23 +55,19 @@ __kernel void FLAT(PARAMETERS const int variant, const index_t numel, const inde
 typedef struct {
   index_t size[MAX_RANK];
   index_t stride[OPERANDS * MAX_RANK];  // [operand][dimension]; one dimension for the sake of rusticl (docs/known-issues.md)
+  index_t factor[MAX_RANK], shift[MAX_RANK];  // to divide by size; see quotient
 } layout_t;
 
-#define STRIDED_AT(k) (at[k] + i * layout.stride[(k) * MAX_RANK])
-
-// SIMT: unrolled, since llvmpipe cannot index kernel arguments by a variable in divergent control flow.
 #if SHAPE_CPU
-#define FOR_OUTER(d) for (int d = 1; d < MAX_RANK && rest > 0; ++d)
-#else
-#define FOR_OUTER(d) _Pragma("unroll") for (int d = 1; d < MAX_RANK; ++d) if (rest > 0)
-#endif
+
+#define STRIDED_AT(k) (at[k] + i * layout.stride[(k) * MAX_RANK])
 
 // Leaves in at[] where the row of element `element` starts in each tensor.
 #define FIND_ROW(element)                             \
   index_t at[OPERANDS];                               \
   _Pragma("unroll") for (int k = 0; k < OPERANDS; ++k) at[k] = 0; \
   index_t rest = (element) / layout.size[0];          \
-  FOR_OUTER(d) {                                      \
+  for (int d = 1; d < MAX_RANK && rest > 0; ++d) {    \
     const index_t next = rest / layout.size[d];       \
     const index_t coordinate = rest - next * layout.size[d]; \
     _Pragma("unroll") for (int k = 0; k < OPERANDS; ++k) at[k] += coordinate * layout.stride[k * MAX_RANK + d]; \
@@ -79,7 +75,6 @@ typedef struct {
   }
 
 __kernel void STRIDED(PARAMETERS const int variant, const index_t numel, const index_t chunk, const layout_t layout) {
-#if SHAPE_CPU
   index_t element = get_global_id(0) * chunk;
   const index_t last = min(element + chunk, numel);
   while (element < last) {
@@ -89,14 +84,36 @@ __kernel void STRIDED(PARAMETERS const int variant, const index_t numel, const i
     switch (variant) { VARIANTS(STRIDED_AT) }
     element += end - begin;
   }
-#else
-#undef PER_ITEM
-#define PER_ITEM 1
-  const index_t element = get_global_id(0);
-  if (element >= numel) return;
-  FIND_ROW(element)
-  const index_t begin = element % layout.size[0], end = layout.size[0], step = 1;
-  index_t i;
-  switch (variant) { VARIANTS(STRIDED_AT) }
-#endif
 }
+
+#else
+
+#undef PER_ITEM
+#define PER_ITEM STRIDED_PER_ITEM
+#define STRIDED_AT(k) at[part * OPERANDS + (k)]
+
+// Of n >= 0 and a size, by a product where that is 32 bits (Granlund and Montgomery, "Division by Invariant Integers using
+// Multiplication", 1994): divisions took most of the time.
+inline index_t quotient(const index_t n, const index_t size, const index_t factor, const index_t shift) {
+  return sizeof(index_t) == 4 ? (index_t)((mul_hi((uint)n, (uint)factor) + (uint)n) >> (uint)shift) : n / size;
+}
+
+// Unrolled, since llvmpipe cannot index kernel arguments by a variable in divergent control flow.
+__kernel void STRIDED(PARAMETERS const int variant, const index_t numel, const index_t chunk, const layout_t layout) {
+  const index_t step = get_local_size(0), begin = (index_t)get_group_id(0) * (PER_ITEM * step) + get_local_id(0), end = numel;
+  index_t i, at[PER_ITEM * OPERANDS];
+  FOR_ELEMENTS {
+    _Pragma("unroll") for (int k = 0; k < OPERANDS; ++k) at[part * OPERANDS + k] = 0;
+    index_t rest = i;
+    _Pragma("unroll") for (int d = 0; d < MAX_RANK; ++d) if (rest > 0) {
+      const index_t next = quotient(rest, layout.size[d], layout.factor[d], layout.shift[d]);
+      const index_t coordinate = rest - next * layout.size[d];
+      _Pragma("unroll") for (int k = 0; k < OPERANDS; ++k)
+        at[part * OPERANDS + k] += coordinate * layout.stride[k * MAX_RANK + d];
+      rest = next;
+    }
+  }
+  switch (variant) { VARIANTS(STRIDED_AT) }
+}
+
+#endif

@@ -18,15 +18,27 @@ namespace {
 constexpr std::int64_t cpu_least_chunk =
     4096;  // elements; below it the launch of a work group costs more than its work
 
+/** What pointwise.cl divides 32-bit numbers by `size` with. */
+template <class Index>
+void set_divisor(Index size, Index& factor, Index& shift) {
+  if (sizeof(Index) > sizeof(cl_int)) return;
+  std::uint64_t power = 1;
+  for (shift = 0; power < static_cast<std::uint64_t>(size); ++shift) power *= 2;
+  const std::uint64_t divisor = static_cast<std::uint64_t>(std::max<Index>(size, 1));
+  factor = static_cast<Index>(static_cast<std::uint32_t>(((power - divisor) << 32) / divisor + 1));
+}
+
 /** The layout as pointwise.cl declares it, of the operands in `slots`; the strides of other slots are 0. */
 template <class Index>
 std::vector<Index> packed_layout(const Layout& layout, const std::vector<std::size_t>& slots,
                                  std::size_t slot_count) {
-  std::vector<Index> packed(max_rank * (1 + slot_count), 0);
+  std::vector<Index> packed(max_rank * (3 + slot_count), 0);
+  Index* const factors = packed.data() + max_rank * (1 + slot_count);
   const std::size_t rank = layout.sizes.size();
   // Innermost first, so that a kernel peels dimensions off in order.
   for (std::size_t d = 0; d < max_rank; ++d)
-    packed[d] = d < rank ? static_cast<Index>(layout.sizes[rank - 1 - d]) : 1;
+    set_divisor(packed[d] = d < rank ? static_cast<Index>(layout.sizes[rank - 1 - d]) : 1, factors[d],
+                factors[max_rank + d]);
   for (std::size_t k = 0; k < layout.strides.size(); ++k)
     for (std::size_t d = 0; d < rank; ++d)
       packed[max_rank * (1 + slots[k]) + d] = static_cast<Index>(layout.strides[k][rank - 1 - d]);
@@ -107,7 +119,7 @@ void launch(Queue& queue, const PointwiseVariant& variant, const Dims& shape, co
   const bool cpu = device.runs_cpu_kernels();
   const Chunks chunks = cpu ? cpu_chunks(numel, device.compute_units) : Chunks{numel, 1};
   const Range range = cpu ? Range::groups(1, chunks.count)
-                          : Range::linear(flat ? ceil_div(numel, flat_per_item) : numel,
+                          : Range::linear(ceil_div(numel, flat ? flat_per_item : strided_per_item),
                                           std::min<int>(MAX_GROUP, device.max_work_group));
 
   queue.launch_arguments(kernel, range, [&](auto&& set) {

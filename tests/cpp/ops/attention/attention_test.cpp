@@ -177,22 +177,24 @@ void append(std::vector<double>& all, const std::vector<double>& some) {
   all.insert(all.end(), some.begin(), some.end());
 }
 
-/** At "highest" each to its own. TF32 rounds weights by up to 2^-11; that is 3e-4 of the largest in outputs,
- * and through the rows' sums of output times its gradient up to 3e-3 in gradients by scores (products
- * emulated in double on values drawn as here). */
+/** At "highest" each to its own. TF32 rounds weights by up to 2^-11; that is up to 1.6e-3 of the largest in
+ * gradients, through the rows' sums of output times its gradient (products emulated in double on values drawn
+ * as here, 40 times each shape). */
 void expect_precise(const std::vector<double>& values, const std::vector<double>& expected, double relative,
                     double absolute, MatmulPrecision precision) {
   if (precision == MatmulPrecision::highest) return expect_close(values, expected, relative, absolute);
   double largest = 0;
   for (const double value : expected)
     largest = std::fmax(largest, std::isfinite(value) ? std::fabs(value) : 0);
-  expect_close(values, expected, 0, 1e-2 * largest);
+  expect_close(values, expected, 0, 4e-3 * largest);
 }
 
 /** Operands in any layout, with everything kept that may be, against the sums of every item. */
 void check_products(std::mt19937& random, const Shape& shape, Placement placement, Mask kind, bool is_causal,
                     MatmulPrecision precision = MatmulPrecision::highest) {
   const std::int64_t batch = shape.outer * shape.inner;
+  // Scores of about one: where a softmax picks one key, gradients are what is left of differences.
+  const double scale = 0.05 / std::sqrt(static_cast<double>(shape.columns));
   const auto drawn = [&](const Dims& dims) { return sample(random, DType::float32, dims, placement); };
   const Sample query = drawn({batch, shape.queries, shape.columns}),
                key = drawn({batch, shape.keys, shape.columns}),
@@ -219,7 +221,7 @@ void check_products(std::mt19937& random, const Shape& shape, Placement placemen
                 item(value.values),
                 item(mask.values),
                 item(grad.values),
-                0.05,
+                scale,
                 is_causal,
                 {},
                 {},
@@ -238,7 +240,7 @@ void check_products(std::mt19937& random, const Shape& shape, Placement placemen
 
   Queue& queue = device().queue();
   AttentionSettings settings;
-  settings.scale = 0.05;
+  settings.scale = scale;
   settings.is_causal = is_causal;
   settings.precision = precision;
   for (const AttentionKept kept : all_kept) {
