@@ -26,7 +26,8 @@ Range share_range(const Queue& queue, std::int64_t parts, std::int64_t cost, int
 }
 
 Range group_per_row_range(const Queue& queue, std::int64_t rows, std::int64_t n) {
-  // Joining a row's items takes as long as reading some elements, so that each has those where rows fill the device.
+  // Joining a row's items takes as long as reading some elements, so that each has those where rows fill the
+  // device.
   constexpr std::int64_t elements_of_item = 8, groups_of_unit = 16;
   const DeviceInfo& device = queue.device().info();
   int group = work_group(device);

@@ -25,7 +25,7 @@ __kernel void pack_filters(BUFFER(const STORAGE, weight), BUFFER(REAL, packed), 
 
 typedef struct {
   __global const REAL *filters;    // this item's first vector of the next panel
-  __global const STORAGE *planes;  // of the image and group of this item's column: this item's first of the next panel
+  __global const STORAGE *planes;  // of the image and group of this item's columns: this item's first of the next panel
   __global const STORAGE *source;  // its element there, where it is inside
   int kh, kw, channel;             // of the next panel; FLAT: channel counts channels and taps
   int h, w;                        // of this item's column at a tap with offset 0
@@ -49,7 +49,8 @@ inline int place_of(const Gather *g, const ConvGather s, const int dh, const int
   return (g->h + dh) * s.source_w + g->w + dw;
 }
 
-#define COLUMN_DEPTH(i) DEPTH_OF_ELEMENT((int)get_local_id(0), i, TILE_COLUMNS)
+// Of this item's i-th piece of the right operand, which may be vectors where elements lie as the results that meet them do.
+#define PIECE_DEPTH(i) RIGHT_DEPTH((int)get_local_id(0), i)
 
 inline void enter_tap(Gather *g, const ConvGather s) {
   const int dh = offset_of_tap(tap_at(s.start_h, g->phase_h, g->kh, s.tap_h), s.phases_h);
@@ -75,7 +76,7 @@ inline void fetch(Gather *g, const ConvGather s, LEFT_PANEL left_to, RIGHT_PANEL
   g->filters += LEFT_PARTS * PANEL_ELEMENTS;
   const int taps = s.taps_h * s.taps_w, depth = s.channels * taps;
   UNROLL for (int i = 0; i < RIGHT_COUNT; ++i) {
-    const int k = g->channel + COLUMN_DEPTH(i), channel = k / taps, tap = REMAINDER(k, taps);
+    const int k = g->channel + PIECE_DEPTH(i), channel = k / taps, tap = REMAINDER(k, taps);
     const int dh = tap_at(s.start_h, 0, tap / s.taps_w, s.tap_h), dw = tap_at(s.start_w, 0, REMAINDER(tap, s.taps_w), s.tap_w);
     BRING_RIGHT(i, k < depth && is_inside(g, s, dh, dw),
                 g->planes + (long)channel * (s.source_h * s.source_w) + place_of(g, s, dh, dw));
@@ -83,8 +84,8 @@ inline void fetch(Gather *g, const ConvGather s, LEFT_PANEL left_to, RIGHT_PANEL
   g->channel += TILE_DEPTH;
 #else
   const int plane = s.source_h * s.source_w, left = g->inside ? s.channels - g->channel : 0;
-  UNROLL for (int i = 0; i < RIGHT_COUNT; ++i)
-    BRING_RIGHT(i, COLUMN_DEPTH(i) < left, g->source + (long)(i * (TILE_ITEMS / TILE_COLUMNS)) * plane);
+  UNROLL for (int i = 0; i < RIGHT_PIECES; ++i)
+    BRING_RIGHT(i, PIECE_DEPTH(i) < left, g->source + (long)(i * DEPTHS_APART(TILE_COLUMNS, RIGHT_WIDTH)) * plane);
   if (s.taps_h * s.taps_w == 1) {
     g->filters += LEFT_PARTS * PANEL_ELEMENTS;
     g->source += (long)TILE_DEPTH * plane;
@@ -123,11 +124,11 @@ __kernel void conv_gather(BUFFER(const STORAGE, source), BUFFER(const REAL, pack
   Gather g;
   g.phase_h = phase_h;
   g.phase_w = phase_w;
-  const int own = block_column + LINE_OF_ITEM(item, TILE_COLUMNS), image = own / grid, place = REMAINDER(own, grid);
-  g.in_range = own < columns;
-  g.h = place / grid_w * s.step_h;
-  g.w = REMAINDER(place, grid_w) * s.step_w;
-  g.planes = source_buffer + source_start + ((long)image * s.groups + group) * s.channels * s.source_h * s.source_w;
+  const int brought = block_column + RIGHT_COLUMN(item, 0), place_brought = REMAINDER(brought, grid);
+  g.in_range = brought < columns;
+  g.h = place_brought / grid_w * s.step_h;
+  g.w = REMAINDER(place_brought, grid_w) * s.step_w;
+  g.planes = source_buffer + source_start + ((long)(brought / grid) * s.groups + group) * s.channels * s.source_h * s.source_w;
   const int panels_of_block = (FLAT ? 1 : s.taps_h * s.taps_w) * (s.padded_depth / TILE_DEPTH);
   const int block_of_group = group * (s.padded_rows / TILE_ROWS) + (int)get_group_id(1);
   g.filters =
@@ -137,18 +138,19 @@ __kernel void conv_gather(BUFFER(const STORAGE, source), BUFFER(const REAL, pack
   const int steps = s.padded_depth / TILE_DEPTH;
 #else
   const int steps = taps_met * (s.padded_depth / TILE_DEPTH);
-  g.planes += (long)COLUMN_DEPTH(0) * s.source_h * s.source_w;
+  g.planes += (long)PIECE_DEPTH(0) * s.source_h * s.source_w;
   while (!meets(&g, s)) next_panel(&g, s);
   enter_tap(&g, s);
 #endif
   PRODUCT(steps, fetch(&g, s, left_to, right_to))
 
+  const int own = block_column + LINE_OF_ITEM(item, TILE_COLUMNS), image = own / grid, place = REMAINDER(own, grid);
   const int h_of_result = place / grid_w * s.phases_h + phase_h, w_of_result = REMAINDER(place, grid_w) * s.phases_w + phase_w;
   const long plane = (long)s.result_h * s.result_w;
   __global STORAGE *out = result_buffer + result_start + ((long)image * s.groups + group) * s.rows * plane +
                           (long)h_of_result * s.result_w + w_of_result;
 #define STORE_RESULT                                                                        \
-  if (block_row + row < s.rows && g.in_range) {                                             \
+  if (block_row + row < s.rows && own < columns) {                                           \
     if (has_bias) value += LOAD(bias_buffer, bias_start + group * s.rows + block_row + row); \
     STORE(out, (block_row + row) * plane, value);                                           \
   }

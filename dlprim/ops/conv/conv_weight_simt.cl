@@ -7,7 +7,8 @@
 #include "ops/gemm/product.cl"
 
 // COLUMNS_OF_TAP: a tile's columns are so many channels of a tap, then of the next, the channels padded; 0: tap after tap of
-// each channel, for few channels. What the lines of one tap have in common is worked out once.
+// each channel, for few channels. What the lines of one tap have in common is worked out once. With a RIGHT_WIDTH of 4 there is
+// one tap and pixels lie alike in dy and x.
 
 typedef struct {
   int oh, ow, left;      // this item's pixel in the next panel; and how many the part still has
@@ -39,9 +40,9 @@ inline void walk_on(Walk *walk, const ConvShape s) {
 #if COLUMNS_OF_TAP
 #define TAPS (TILE_COLUMNS / COLUMNS_OF_TAP)
 #else
-#define TAPS RIGHT_COUNT
+#define TAPS RIGHT_PIECES
 #endif
-#define LINES_OF_TAP (RIGHT_COUNT / TAPS)
+#define LINES_OF_TAP (RIGHT_PIECES / TAPS)
 
 // Where this item's lines of the right operand begin: a channel's tap, from the window's corner.
 typedef struct {
@@ -68,8 +69,8 @@ inline int channel_of(const ConvShape s, const int column) {
   return COLUMNS_OF_TAP ? column / COLUMNS_OF_TAP / taps * COLUMNS_OF_TAP + column % COLUMNS_OF_TAP : column / taps;
 }
 
-// Pieces of dy of more than one pixel lie within an image; then an item brings other pixels of it than of x.
-#define SAME_WALK (LEFT_WIDTH == 1)
+// Pieces of more than one pixel lie within an image.
+#define SAME_WALK (LEFT_WIDTH == RIGHT_WIDTH)
 
 inline void fetch(Walk *left_walk, Walk *walk, const Taps *taps, const ConvShape s, __global const STORAGE *gradients,
                   __global const STORAGE *planes, const int rows, LEFT_PANEL left_to, RIGHT_PANEL right_to) {
@@ -81,7 +82,7 @@ inline void fetch(Walk *left_walk, Walk *walk, const Taps *taps, const ConvShape
     BRING_LEFT(i, has_gradient && LINE_OF_PIECE(item, i, LEFT_WIDTH) < rows,
                gradient + (long)(i * LINES_APART(LEFT_WIDTH)) * out_plane);
   if (!SAME_WALK) walk_on(left_walk, s);
-  const bool inside = PIECE_DEPTH_OF_ITEM(item, 1) < walk->left;
+  const bool inside = PIECE_DEPTH_OF_ITEM(item, RIGHT_WIDTH) < walk->left;
   const int h0 = walk->oh * s.stride_h - s.pad_h, w0 = walk->ow * s.stride_w - s.pad_w;
   __global const STORAGE *window =
       planes + walk->image * s.groups * s.in_channels * in_plane + (long)h0 * s.width + w0;
@@ -89,8 +90,8 @@ inline void fetch(Walk *left_walk, Walk *walk, const Taps *taps, const ConvShape
     const bool meets = inside && (uint)(h0 + taps->h[t]) < (uint)s.height && (uint)(w0 + taps->w[t]) < (uint)s.width;
     const int channels = meets ? taps->channels[t] : 0;
     UNROLL for (int i = 0; i < LINES_OF_TAP; ++i)
-      BRING_RIGHT(t * LINES_OF_TAP + i, i * LINES_APART(1) < channels,
-                  window + taps->offset[t] + (long)(i * LINES_APART(1)) * in_plane);
+      BRING_RIGHT(t * LINES_OF_TAP + i, i * LINES_APART(RIGHT_WIDTH) < channels,
+                  window + taps->offset[t] + (long)(i * LINES_APART(RIGHT_WIDTH)) * in_plane);
   }
   walk_on(walk, s);
 }
@@ -109,7 +110,7 @@ __kernel void conv_weight(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), B
   const int begin = (int)((long)pieces * part / parts) * LEFT_WIDTH, end = (int)((long)pieces * (part + 1) / parts) * LEFT_WIDTH;
   const int block_row = get_group_id(1) * TILE_ROWS, block_column = get_group_id(0) * TILE_COLUMNS;
 
-  Walk walk = start_walk(s, begin + PIECE_DEPTH_OF_ITEM(item, 1), end - begin);
+  Walk walk = start_walk(s, begin + PIECE_DEPTH_OF_ITEM(item, RIGHT_WIDTH), end - begin);
 #if SAME_WALK
 #define LEFT_WALK walk
 #else
@@ -119,7 +120,7 @@ __kernel void conv_weight(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), B
   Taps taps;
   UNROLL for (int t = 0; t < TAPS; ++t) {
     const int first = block_column + t * (TILE_COLUMNS / TAPS);  // of COLUMNS_OF_TAP lines, or of this item's
-    const int line = LINE_OF_PIECE(item, 0, 1);
+    const int line = LINE_OF_PIECE(item, 0, RIGHT_WIDTH);
 #if COLUMNS_OF_TAP
     set_tap(&taps, t, s, tap_of(s, first), channel_of(s, first) + line);
 #else

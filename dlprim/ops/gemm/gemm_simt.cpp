@@ -29,15 +29,16 @@ ProductSize size_of(const GemmProblem& p, const Splits& splits) {
   return {p.m, p.n, splits.depth, p.batches * splits.count};
 }
 
-double cost_of(const ProductTile& tile, const DeviceInfo& device, const GemmProblem& p, const Splits& splits) {
+double cost_of(const ProductTile& tile, const DeviceInfo& device, const GemmProblem& p,
+               const Splits& splits) {
   constexpr double per_partial = 48;  // multiply-adds that writing and reading one takes as long as
   const double joining =
       splits.count == 1 ? 0 : per_partial * static_cast<double>(p.m * p.n * p.batches * splits.count);
   return tile.cost(device, size_of(p, splits)) + joining;
 }
 
-/** So that the device is full, some rounds of it: where one round is not, the more there are, the less is left empty
- * in the last. Parts are deep enough that joining them stays cheap. */
+/** So that the device is full, some rounds of it: where one round is not, the more there are, the less is
+ * left empty in the last. Parts are deep enough that joining them stays cheap. */
 Splits splits_of(const ProductTile& tile, const DeviceInfo& device, const GemmProblem& p) {
   constexpr std::int64_t least = 256, most_rounds = 4;
   const std::int64_t room = std::int64_t{device.compute_units} * tile.resident;
@@ -68,8 +69,9 @@ Defines layout_defines(const ProductTile& tile, const GemmProblem& p, Defines de
   const bool left = p.a_column == 1, right = p.b_column != 1;  // along the depth
   const bool left_in_rows = !left && tile.engine == ProductEngine::warp_groups;
   defines.set("LEFT_BY_DEPTH", left ? 1 : 0).set("RIGHT_BY_DEPTH", right ? 1 : 0);
-  defines.set("LEFT_WIDTH", left ? piece_width(p.a, p.k, p.a_column, p.a_row, p.a_batch)
-                     : left_in_rows ? 1 : piece_width(p.a, p.m, p.a_row, p.a_column, p.a_batch));
+  defines.set("LEFT_WIDTH", left           ? piece_width(p.a, p.k, p.a_column, p.a_row, p.a_batch)
+                            : left_in_rows ? 1
+                                           : piece_width(p.a, p.m, p.a_row, p.a_column, p.a_batch));
   defines.set("RIGHT_WIDTH", right ? piece_width(p.b, p.k, p.b_row, p.b_column, p.b_batch)
                                    : piece_width(p.b, p.n, p.b_column, p.b_row, p.b_batch));
   return defines;
@@ -88,7 +90,8 @@ struct Product {
   static void run(Queue& queue, const GemmProblem& p) {
     const Splits splits = splits_of(tile, queue.device().info(), p);
     const Defines defines = layout_defines(
-        tile, p, p.chain ? tile.defines_in_chains(p.c.dtype, p.chain) : tile.defines(p.c.dtype, splits.depth));
+        tile, p,
+        p.chain ? tile.defines_in_chains(p.c.dtype, p.chain) : tile.defines(p.c.dtype, splits.depth));
     Tensor partials;
     if (splits.count > 1)
       partials = queue.scratch({p.batches * splits.count, p.m, p.n}, compute_dtype(p.c.dtype));

@@ -26,7 +26,8 @@ int stages_of(const ProductTile& tile, DType dtype) {
 /** Bytes of local memory, at least, with the padding of the engine's panels. */
 std::uint64_t panel_bytes(const ProductTile& tile, DType dtype) {
   const bool is_padded = tile.engine != ProductEngine::warp_groups;
-  const int depth = tile.depth + (is_padded && tile.tf32_products > 0 ? 4 : 0), line_padding = is_padded ? 4 : 0;
+  const int depth = tile.depth + (is_padded && tile.tf32_products > 0 ? 4 : 0),
+            line_padding = is_padded ? 4 : 0;
   const int lines = tile.packed_parts() * tile.rows + tile.columns + 2 * line_padding;
   return static_cast<std::uint64_t>(stages_of(tile, dtype) * depth * lines) * size_of(compute_dtype(dtype));
 }

@@ -64,11 +64,14 @@ inline constexpr ProductTile product_tiles[] = {
     {"tensor_tf32_128x128", 128, 128, 16, 128, ProductEngine::warps, 64, 64, 1, 4, 2, 3.1, 3.1, 2.5},
     {"tensor_tf32_64x128", 64, 128, 16, 128, ProductEngine::warps, 32, 64, 1, 3, 3, 2.2, 2.2, 1.9},
     {"tensor_tf32x3_64x64", 64, 64, 16, 128, ProductEngine::warps, 32, 32, 3, 2, 4, 1.1, 1.1, 0.78},
-    {"warpgroup_tf32_128x128", 128, 128, 16, 256, ProductEngine::warp_groups, 128, 64, 1, 4, 2, 4.4, 3.75, 2.2},
-    {"warpgroup_tf32_128x128x32", 128, 128, 32, 256, ProductEngine::warp_groups, 128, 64, 1, 3, 2, 4.9, 3.5, 2.1},
+    {"warpgroup_tf32_128x128", 128, 128, 16, 256, ProductEngine::warp_groups, 128, 64, 1, 4, 2, 4.4, 3.75,
+     2.2},
+    {"warpgroup_tf32_128x128x32", 128, 128, 32, 256, ProductEngine::warp_groups, 128, 64, 1, 3, 2, 4.9, 3.5,
+     2.1},
     {"warpgroup_tf32_64x256", 64, 256, 16, 256, ProductEngine::warp_groups, 64, 128, 1, 3, 2, 4.0, 2.2, 2.0},
     {"warpgroup_tf32_64x128", 64, 128, 16, 256, ProductEngine::warp_groups, 64, 64, 1, 4, 2, 2.8, 2.1, 1.5},
-    {"warpgroup_tf32x3_64x128", 64, 128, 16, 256, ProductEngine::warp_groups, 64, 64, 3, 3, 2, 1.75, 1.75, 1.07},
+    {"warpgroup_tf32x3_64x128", 64, 128, 16, 256, ProductEngine::warp_groups, 64, 64, 3, 3, 2, 1.75, 1.75,
+     1.07},
 };
 constexpr std::size_t product_tile_count = std::size(product_tiles);
 

@@ -84,9 +84,9 @@ void cross_entropy_backward(Queue& queue, const Tensor& grad, const Tensor& logi
   const Tensor factors = queue.scratch({extents.rows(), 2}, compute_dtype(logits.dtype));
   const LossRows rows = loss_rows(extents, options.ignore_index);
   const bool cpu = queue.device().info().runs_cpu_kernels();
-  const Range elements = cpu ? loss_rows_range(queue, extents)
-                             : Range::linear(ceil_div(dlogits.numel(), CLASSES_OF_ITEM),
-                                           work_group(queue.device().info()));
+  const Range elements =
+      cpu ? loss_rows_range(queue, extents)
+          : Range::linear(ceil_div(dlogits.numel(), CLASSES_OF_ITEM), work_group(queue.device().info()));
   with_real(logits.dtype, [&](auto zero) {
     const LossLabels<decltype(zero)> labels{static_cast<decltype(zero)>(options.label_smoothing),
                                             probabilities};

@@ -90,11 +90,8 @@ TEST(Attention, RefusesWhatDoesNotFit) {
   const Tensor integers = upload<std::int64_t>(std::vector<std::int64_t>(24), {2, 1, 3, 4});
   expect_error<TypeError>([&] { attention_softmax(queue, scores, 1, &integers, false); },
                           "expected a mask of dtype bool or float32");
-  expect_error<ValueError>(
-      [&] {
-        attention_softmax(queue, scores.reshaped({6, 4}), 1, nullptr, false);
-      },
-      "[batch, queries, keys]");
+  expect_error<ValueError>([&] { attention_softmax(queue, scores.reshaped({6, 4}), 1, nullptr, false); },
+                           "[batch, queries, keys]");
 }
 
 /** The logarithm of the sum of each row's exponentials. */
@@ -504,14 +501,10 @@ TEST(Attention, ProductsRefuseWhatDoesNotFit) {
   const Tensor query = zeros({2, 3, 4}), key = zeros({2, 5, 4}), value = zeros({2, 5, 6}),
                output = zeros({2, 3, 6});
   expect_error<ValueError>(
-      [&] {
-        attention_forward(queue, query, zeros({2, 5, 3}), value, nullptr, {}, output, nullptr);
-      },
+      [&] { attention_forward(queue, query, zeros({2, 5, 3}), value, nullptr, {}, output, nullptr); },
       "expected query [B, L, E], key [B, S, E] and value [B, S, Ev]");
   expect_error<ValueError>(
-      [&] {
-        attention_forward(queue, query, key, value, nullptr, {}, zeros({2, 3, 4}), nullptr);
-      },
+      [&] { attention_forward(queue, query, key, value, nullptr, {}, zeros({2, 3, 4}), nullptr); },
       "the output");
   const Tensor mask = zeros({2, 2, 3, 5});
   expect_error<ValueError>([&] { attention_forward(queue, query, key, value, &mask, {}, output, nullptr); },

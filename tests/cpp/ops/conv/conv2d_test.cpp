@@ -187,6 +187,23 @@ TEST(Conv2d, EveryImplementation) {
     });
 }
 
+// One tap and planes of whole vectors, or nearly: tiles filled in part, vectors that end with an image,
+// several parts.
+TEST(Conv2d, EveryImplementationOfPointwiseOnes) {
+  for (const char* family : {"conv2d_forward", "conv2d_backward_data", "conv2d_backward_weight"})
+    for_each_implementation(family, [] {
+      for (const Case& c : {Case{{3, 70, 6, 6}, {130, 70, 1, 1}}, Case{{5, 33, 4, 7}, {65, 33, 1, 1}},
+                            Case{{2, 40, 2, 34}, {136, 20, 1, 1}, {{1, 1}, {0, 0}, {1, 1}, 2}},
+                            Case{{9, 5, 2, 2}, {3, 5, 1, 1}}, Case{{2, 17, 3, 5}, {6, 17, 1, 1}},
+                            Case{{2, 12, 8, 8}, {6, 12, 1, 1}, {{2, 2}, {0, 0}, {1, 1}, 1}},
+                            Case{{1, 150, 16, 20}, {9, 150, 1, 1}},
+                            Case{{2, 6, 4, 8}, {6, 6, 1, 1}, {{1, 1}, {1, 0}, {1, 1}, 1}}}) {
+        check<float>(c);
+        check<float>(c, 1e-6, MatmulPrecision::high);
+      }
+    });
+}
+
 // Small whole numbers are exact in bfloat16 and in every sum of them here, so both dtypes must agree exactly.
 TEST(Conv2d, Bfloat16Storage) {
   const Case list[] = {{{2, 3, 9, 20}, {9, 3, 3, 3}, {{1, 1}, {1, 1}, {1, 1}, 1}},
