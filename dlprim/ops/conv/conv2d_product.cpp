@@ -2,7 +2,6 @@
 
 #include "dlprim/core/checked.h"
 #include "dlprim/ops/conv/conv2d_implementations.h"
-#include "dlprim/runtime/alignment.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
 
@@ -56,23 +55,18 @@ ProductSize size_of(const ConvGather& s) {
           std::int64_t{s.groups} * s.phases_h * s.phases_w};
 }
 
-constexpr std::int64_t wide = 4;  // elements of a vector
-
-/** Whether results meet one element each, which lie as they do, and those are brought in vectors. */
-bool is_pointwise(const ConvSizes& s) {
-  return s.taps() == 1 && s.in_pixels() == s.out_pixels() && s.stride[0] == 1 && s.stride[1] == 1 &&
-         s.padding[0] == 0 && s.padding[1] == 0;
-}
-bool gathers_in_vectors(const ConvSizes& s, const Tensor& source) {
-  return is_pointwise(s) && s.out_pixels() % wide == 0 && source.dtype == DType::float32 &&
-         is_aligned_to(wide, source);
+/** Of what it gathers: more than one where each result meets one element, and those lie as results do. */
+int gathered_width(const ConvGather& s, const Tensor& source) {
+  const bool lies_alike = s.taps_h * s.taps_w == 1 && s.phases_h * s.phases_w == 1 && s.step_h == 1 &&
+                          s.step_w == 1 && s.start_h == 0 && s.start_w == 0 && s.source_h == s.result_h &&
+                          s.source_w == s.result_w;
+  return lies_alike ? piece_width(source, {std::int64_t{s.source_h} * s.source_w}) : 1;
 }
 
 /** Vectors are brought as in products of matrices. */
-double cost_of(const ProductTile& tile, const DeviceInfo& device, const ConvSizes& s,
-               const ConvGather& gather, const Tensor& source) {
-  return gathers_in_vectors(s, source) ? tile.cost(device, size_of(gather))
-                                       : tile.cost_gathering(device, size_of(gather));
+double cost_of(const ProductTile& tile, const DeviceInfo& device, const ConvGather& s, const Tensor& source) {
+  return gathered_width(s, source) > 1 ? tile.cost(device, size_of(s))
+                                       : tile.cost_gathering(device, size_of(s));
 }
 
 int narrow(std::int64_t n, const char* what) {
@@ -95,14 +89,13 @@ struct FilterStrides {
   std::int64_t row, channel;
 };
 
-void gather(Queue& queue, const ProductTile& tile, const ConvSizes& sizes, ConvGather s,
-            const FilterStrides& strides, const Tensor& source, const Tensor& weight, const Tensor* bias,
-            const Tensor& result) {
+void gather(Queue& queue, const ProductTile& tile, ConvGather s, const FilterStrides& strides,
+            const Tensor& source, const Tensor& weight, const Tensor* bias, const Tensor& result) {
   const bool flat =
       s.channels < few_channels && s.phases_h * s.phases_w == 1 && std::int64_t{s.taps_h} * s.taps_w > 1;
   const std::int64_t count = pad_filters(tile, flat, s);
   Defines defines = tile.defines(result.dtype, size_of(s).depth);
-  defines.set("FLAT", flat ? 1 : 0).set("RIGHT_WIDTH", gathers_in_vectors(sizes, source) ? wide : 1);
+  defines.set("FLAT", flat ? 1 : 0).set("RIGHT_WIDTH", gathered_width(s, source));
   if (misses_a_phase(s.start_h, s.taps_h, s.tap_h, s.phases_h) ||
       misses_a_phase(s.start_w, s.taps_w, s.tap_w, s.phases_w))
     queue.zero(result);
@@ -121,12 +114,12 @@ struct Forward {
     return tile.can_take(device, p.y.dtype, p.precision);
   }
   static double expected_cost(const DeviceInfo& device, const ConvForwardProblem& p) {
-    return cost_of(tile, device, p.sizes, forward_gather(p.sizes), p.x);
+    return cost_of(tile, device, forward_gather(p.sizes), p.x);
   }
   static void run(Queue& queue, const ConvForwardProblem& p) {
     const std::int64_t taps = p.sizes.taps();
-    gather(queue, tile, p.sizes, forward_gather(p.sizes), {p.sizes.in_channels * taps, taps}, p.x, p.weight,
-           p.bias, p.y);
+    gather(queue, tile, forward_gather(p.sizes), {p.sizes.in_channels * taps, taps}, p.x, p.weight, p.bias,
+           p.y);
   }
 };
 
@@ -139,13 +132,13 @@ struct BackwardData {
   }
   static double expected_cost(const DeviceInfo& device, const ConvBackwardDataProblem& p) {
     const ConvSizes& s = p.sizes;
-    return cost_of(tile, device, s, backward_data_gather(s), p.dy) /
+    return cost_of(tile, device, backward_data_gather(s), p.dy) /
            static_cast<double>(s.stride[0] * s.stride[1]);
   }
   static void run(Queue& queue, const ConvBackwardDataProblem& p) {
     const std::int64_t taps = p.sizes.taps();
-    gather(queue, tile, p.sizes, backward_data_gather(p.sizes), {taps, p.sizes.in_channels * taps}, p.dy,
-           p.weight, nullptr, p.dx);
+    gather(queue, tile, backward_data_gather(p.sizes), {taps, p.sizes.in_channels * taps}, p.dy, p.weight,
+           nullptr, p.dx);
   }
 };
 
@@ -188,11 +181,10 @@ struct BackwardWeight {
     const std::int64_t parts = parts_of(tile, queue.device().info(), p.sizes);
     const ProductSize size = weight_size(p.sizes, parts);
     Defines defines = tile.defines(p.dw.dtype, size.depth);
-    const bool left =
-        p.dw.dtype == DType::float32 && is_aligned_to(wide, p.dy) && p.sizes.out_pixels() % wide == 0;
-    const bool right = left && gathers_in_vectors(p.sizes, p.x);
-    defines.set("LEFT_WIDTH", left ? wide : 1).set("RIGHT_WIDTH", right ? wide : 1);
-    defines.set("COLUMNS_OF_TAP", right ? tile.columns : columns_of_tap(p.sizes));
+    const int left = piece_width(p.dy, {p.sizes.out_pixels()});
+    const int right = left > 1 ? gathered_width(forward_gather(p.sizes), p.x) : 1;
+    defines.set("LEFT_WIDTH", left).set("RIGHT_WIDTH", right);
+    defines.set("COLUMNS_OF_TAP", right > 1 ? tile.columns : columns_of_tap(p.sizes));
     const Tensor partials = queue.scratch({parts, p.dw.numel()}, compute_dtype(p.dw.dtype));
     queue.launch(queue.kernel(weight_file, "conv_weight", defines), tile.range(size), p.dy, p.x, partials,
                  conv_shape(p.sizes), static_cast<int>(parts));

@@ -199,7 +199,7 @@ void convolve(Queue& queue, const ProductTile& tile, const Extent& e, ConvWinogr
   ConvGather products = products_of(e, round_up(piece, line));
   const std::int64_t filters = pad_filters(tile, false, products) / WINOGRAD_COMPONENTS;
   Defines tile_defines = tile.defines_in_chains(DType::float32, e.channels > chain ? chain : 0);
-  tile_defines.set("FLAT", 0).set("RIGHT_WIDTH", 4);
+  tile_defines.set("FLAT", 0).set("RIGHT_WIDTH", vector_width);  // lines are multiples of it
   const Tensor packed = queue.scratch({WINOGRAD_COMPONENTS * tile.packed_parts() * filters});
   queue.launch(queue.kernel(filters_file, "winograd_filters", tile_defines), Range::linear(filters, 64),
                weight, packed, s, products.padded_depth, kernel_int(filters, "conv2d", "all filters"));

@@ -3,7 +3,6 @@
 #include "dlprim/core/checked.h"
 #include "dlprim/core/real.h"
 #include "dlprim/ops/gemm/gemm_implementations.h"
-#include "dlprim/runtime/alignment.h"
 
 namespace dlprim {
 namespace {
@@ -55,26 +54,23 @@ Splits splits_of(const ProductTile& tile, const DeviceInfo& device, const GemmPr
   return best;
 }
 
-/** Elements that an item may bring at once of an operand with lines of `neighbours` elements, `stride` apart,
- * that lie `line_stride` from each other. */
-int piece_width(const Tensor& t, std::int64_t neighbours, std::int64_t stride, std::int64_t line_stride,
-                std::int64_t batch_stride) {
-  constexpr int wide = 4;
-  const bool in_vectors = t.dtype == DType::float32 && stride == 1 && neighbours % wide == 0 &&
-                          line_stride % wide == 0 && batch_stride % wide == 0 && is_aligned_to(wide, t);
-  return in_vectors ? wide : 1;
+/** Of lines whose neighbours are `stride` apart. */
+int width_of(const Tensor& t, std::int64_t stride, std::initializer_list<std::int64_t> distances) {
+  return stride == 1 ? piece_width(t, distances) : 1;
 }
 
 Defines layout_defines(const ProductTile& tile, const GemmProblem& p, Defines defines) {
-  const bool left = p.a_column == 1, right = p.b_column != 1;  // along the depth
-  const bool left_in_rows = !left && tile.engine == ProductEngine::warp_groups;
-  defines.set("LEFT_BY_DEPTH", left ? 1 : 0).set("RIGHT_BY_DEPTH", right ? 1 : 0);
-  defines.set("LEFT_WIDTH", left           ? piece_width(p.a, p.k, p.a_column, p.a_row, p.a_batch)
-                            : left_in_rows ? 1
-                                           : piece_width(p.a, p.m, p.a_row, p.a_column, p.a_batch));
-  defines.set("RIGHT_WIDTH", right ? piece_width(p.b, p.k, p.b_row, p.b_column, p.b_batch)
-                                   : piece_width(p.b, p.n, p.b_column, p.b_row, p.b_batch));
-  return defines;
+  const bool left = p.a_column == 1, right = p.b_column != 1;                    // along the depth
+  const bool left_in_rows = !left && tile.engine == ProductEngine::warp_groups;  // LEFT_IN_ROWS
+  const int left_width = left           ? piece_width(p.a, {p.k, p.a_row, p.a_batch})
+                         : left_in_rows ? 1
+                                        : width_of(p.a, p.a_row, {p.m, p.a_column, p.a_batch});
+  const int right_width = right ? width_of(p.b, p.b_row, {p.k, p.b_column, p.b_batch})
+                                : piece_width(p.b, {p.n, p.b_row, p.b_batch});
+  return defines.set("LEFT_BY_DEPTH", left ? 1 : 0)
+      .set("RIGHT_BY_DEPTH", right ? 1 : 0)
+      .set("LEFT_WIDTH", left_width)
+      .set("RIGHT_WIDTH", right_width);
 }
 
 template <std::size_t index>

@@ -32,7 +32,6 @@
 
 // Neighbouring items bring neighbouring lines (rows, columns, vectors of rows) of one k:
 #define LINE_OF_ITEM(item, lines) ((item) % (lines))
-#define DEPTH_OF_ELEMENT(item, i, lines) ((item) / (lines) + (i) * (TILE_ITEMS / (lines)))
 // or neighbouring k of one line. They may bring aligned pieces of LEFT_WIDTH or RIGHT_WIDTH elements, 1 or 4, that lie side by
 // side in global memory (of elements that are not converted on their way). An item's i-th piece of an operand that lies along
 // the depth begins at
@@ -51,7 +50,8 @@
 #define DEPTHS_APART(lines, width) (TILE_ITEMS / ((lines) / (width)))
 #define LINE_ACROSS(item, lines, width) ((item) % ((lines) / (width)) * (width))
 #define DEPTH_ACROSS(item, i, lines, width) ((item) / ((lines) / (width)) + (i) * DEPTHS_APART(lines, width))
-// Where a panel has k side by side that global memory has not, each item brings the k of one row that follow each other.
+// Where a panel has k side by side that global memory has not, each item brings the k of one row that follow each other, with a
+// LEFT_WIDTH of 1.
 #define LEFT_IN_ROWS (WARP_GROUPS && !LEFT_BY_DEPTH && !LEFT_BY_VECTORS)
 
 #define LINE_OF(by_depth, item, i, lines, width) \
@@ -98,7 +98,7 @@ inline int left_place(const int i) {
   const int item = get_local_id(0);
   if (!LEFT_BY_VECTORS) return LEFT_PLACE(LEFT_ROW(item, i), LEFT_DEPTH(item, i));
   if (WARP_GROUPS) return 4 * (item + i * TILE_ITEMS);  // as it is packed
-  return LEFT_PLACE(4 * LINE_OF_ITEM(item, TILE_ROWS / 4), DEPTH_OF_ELEMENT(item, i, TILE_ROWS / 4));
+  return LEFT_PLACE(LINE_ACROSS(item, TILE_ROWS, 4), DEPTH_ACROSS(item, i, TILE_ROWS, 4));
 }
 
 inline int right_place(const int i) {

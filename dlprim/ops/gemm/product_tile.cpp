@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "dlprim/core/checked.h"
+#include "dlprim/runtime/alignment.h"
 #include "dlprim/runtime/dtype_defines.h"
 
 namespace dlprim {
@@ -65,6 +66,13 @@ int ProductTile::packed_parts() const {
 
 std::int64_t ProductTile::groups(const ProductSize& size) const {
   return ceil_div(size.rows, rows) * ceil_div(size.columns, columns) * size.batches;
+}
+
+int piece_width(const Tensor& operand, std::initializer_list<std::int64_t> distances) {
+  const bool in_vectors = operand.dtype == DType::float32 && is_aligned_to(vector_width, operand) &&
+                          std::all_of(distances.begin(), distances.end(),
+                                      [](std::int64_t distance) { return distance % vector_width == 0; });
+  return in_vectors ? vector_width : 1;
 }
 
 double ProductTile::cost_gathering(const DeviceInfo& device, const ProductSize& size) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <initializer_list>
 #include <iterator>
 #include <utility>
 
@@ -55,6 +56,12 @@ struct ProductTile {
   /** Work groups of one product without its depth split. */
   std::int64_t groups(const ProductSize& size) const;
 };
+
+/** Elements of an operand that an item may bring at once (LEFT_WIDTH, RIGHT_WIDTH of product.cl): so many
+ * where `distances`, the length of what lies side by side and those between such lines, are multiples,
+ * else 1. */
+constexpr int vector_width = 4;
+int piece_width(const Tensor& operand, std::initializer_list<std::int64_t> distances);
 
 /** Large tiles are the fastest where there are enough of them, and lines enough to fill them. */
 inline constexpr ProductTile product_tiles[] = {

@@ -63,11 +63,11 @@
 #define ALL_SUMS(r) OPERANDS_32(r, 0), OPERANDS_32(r, 32)
 #endif
 
-// sums = fragment * what `core` describes, + sums unless it is the first.
-inline void begin_product(float *sums, const uint *fragment, const ulong core, const int first) {
+// sums = fragment * what `panel` describes, + sums unless it is the first.
+inline void begin_product(float *sums, const uint *fragment, const ulong panel, const int first) {
   asm volatile("//@90a { .reg .pred p; setp.eq.b32 p, " SCALE ", 0; " WGMMA " }"
                : ALL_SUMS(sums)
-               : "r"(fragment[0]), "r"(fragment[1]), "r"(fragment[2]), "r"(fragment[3]), "l"(core), "r"(first)
+               : "r"(fragment[0]), "r"(fragment[1]), "r"(fragment[2]), "r"(fragment[3]), "l"(panel), "r"(first)
                : "memory");
 }
 inline void open_products(void) { asm volatile("//@90a wgmma.fence.sync.aligned;" : : : "memory"); }
@@ -130,10 +130,10 @@ inline void begin_step(__local const float *left, __local const float *right, co
       load_fragment(fragments[k][b], right, lane, warp_column, k, b);
       round_to_tf32(fragments[k][b], 4);
     }
-  const ulong cores = describe(left);
+  const ulong panel = describe(left);
   open_products();
   UNROLL for (int k = 0; k < EIGHTHS; ++k)
-    UNROLL for (int b = 0; b < BLOCKS; ++b) begin_product(sums[b], fragments[k][b], cores + k * NEXT_EIGHTH, 0);
+    UNROLL for (int b = 0; b < BLOCKS; ++b) begin_product(sums[b], fragments[k][b], panel + k * NEXT_EIGHTH, 0);
   close_products();
 }
 #define BEGIN_MULTIPLY(left, right) begin_step(left, right, lane, warp_column, result)
@@ -199,15 +199,15 @@ inline void begin_step(__local const float *left, __local const float *right, co
       load_fragment(big[k][b], right, lane, warp_column, k, b);
       UNROLL for (int e = 0; e < 4; ++e) split(&big[k][b][e], &small[k][b][e]);
     }
-  const ulong big_cores = describe(left), small_cores = describe(left + PARTS_APART);
+  const ulong big_panel = describe(left), small_panel = describe(left + PARTS_APART);
   open_products();
   UNROLL for (int k = 0; k < EIGHTHS; ++k)
     UNROLL for (int b = 0; b < BLOCKS; ++b) {
-      begin_product(sums[b], small[k][b], big_cores + k * NEXT_EIGHTH, k == 0);
-      begin_product(sums[b], big[k][b], small_cores + k * NEXT_EIGHTH, 0);
+      begin_product(sums[b], small[k][b], big_panel + k * NEXT_EIGHTH, k == 0);
+      begin_product(sums[b], big[k][b], small_panel + k * NEXT_EIGHTH, 0);
     }
   UNROLL for (int k = 0; k < EIGHTHS; ++k)
-    UNROLL for (int b = 0; b < BLOCKS; ++b) begin_product(sums[b], big[k][b], big_cores + k * NEXT_EIGHTH, 0);
+    UNROLL for (int b = 0; b < BLOCKS; ++b) begin_product(sums[b], big[k][b], big_panel + k * NEXT_EIGHTH, 0);
   close_products();
 }
 

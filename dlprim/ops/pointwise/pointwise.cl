@@ -3,7 +3,7 @@
 //   index_t         int, or long where an index needs more than 32 bits
 //   FLAT, STRIDED   the kernels' names: for tensors that are one contiguous range each, and for any others
 //   OPERANDS        number of tensors of the largest variant, inputs first
-//   FLAT_PER_ITEM, STRIDED_PER_ITEM   elements that an item takes in shape simt
+//   PER_ITEM        elements that an item takes in shape simt
 //   PARAMETERS      kernel parameters: the tensors, then numbers
 //   VARIANTS(AT)    the cases of a switch, one for each variant; AT(k) is the index into the k-th tensor
 // One kernel for all variants, since a kernel costs PoCL three times as much to build as a loop in it does.
@@ -44,7 +44,6 @@ __kernel void FLAT(PARAMETERS const int variant, const index_t numel, const inde
   const index_t begin = get_global_id(0) * chunk;
   const index_t end = min(begin + chunk, numel);
 #else
-#define PER_ITEM FLAT_PER_ITEM
   const index_t step = get_local_size(0), begin = (index_t)get_group_id(0) * (PER_ITEM * step) + get_local_id(0), end = numel;
   index_t i;
 #endif
@@ -88,8 +87,6 @@ __kernel void STRIDED(PARAMETERS const int variant, const index_t numel, const i
 
 #else
 
-#undef PER_ITEM
-#define PER_ITEM STRIDED_PER_ITEM
 #define STRIDED_AT(k) at[part * OPERANDS + (k)]
 
 // Of n >= 0 and a size, by a product where that is 32 bits (Granlund and Montgomery, "Division by Invariant Integers using

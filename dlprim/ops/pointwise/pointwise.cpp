@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <type_traits>
 
 #include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
@@ -18,31 +19,33 @@ namespace {
 constexpr std::int64_t cpu_least_chunk =
     4096;  // elements; below it the launch of a work group costs more than its work
 
-/** What pointwise.cl divides 32-bit numbers by `size` with. */
-template <class Index>
-void set_divisor(Index size, Index& factor, Index& shift) {
-  if (sizeof(Index) > sizeof(cl_int)) return;
-  std::uint64_t power = 1;
-  for (shift = 0; power < static_cast<std::uint64_t>(size); ++shift) power *= 2;
-  const std::uint64_t divisor = static_cast<std::uint64_t>(std::max<Index>(size, 1));
-  factor = static_cast<Index>(static_cast<std::uint32_t>(((power - divisor) << 32) / divisor + 1));
-}
-
-/** The layout as pointwise.cl declares it, of the operands in `slots`; the strides of other slots are 0. */
+/** The layout as pointwise.cl declares it, of the operands in `slots`; the strides of other slots are 0, and
+ * so are what it divides by sizes with. */
 template <class Index>
 std::vector<Index> packed_layout(const Layout& layout, const std::vector<std::size_t>& slots,
                                  std::size_t slot_count) {
   std::vector<Index> packed(max_rank * (3 + slot_count), 0);
-  Index* const factors = packed.data() + max_rank * (1 + slot_count);
   const std::size_t rank = layout.sizes.size();
   // Innermost first, so that a kernel peels dimensions off in order.
   for (std::size_t d = 0; d < max_rank; ++d)
-    set_divisor(packed[d] = d < rank ? static_cast<Index>(layout.sizes[rank - 1 - d]) : 1, factors[d],
-                factors[max_rank + d]);
+    packed[d] = d < rank ? static_cast<Index>(layout.sizes[rank - 1 - d]) : 1;
   for (std::size_t k = 0; k < layout.strides.size(); ++k)
     for (std::size_t d = 0; d < rank; ++d)
       packed[max_rank * (1 + slots[k]) + d] = static_cast<Index>(layout.strides[k][rank - 1 - d]);
   return packed;
+}
+
+/** Sets `factor` and `shift` of a layout, with which kernels of shape simt divide 32-bit numbers by its
+ * sizes. */
+void set_divisors(std::vector<cl_int>& packed) {
+  cl_int* const factors = packed.data() + packed.size() - 2 * max_rank;
+  cl_int* const shifts = factors + max_rank;
+  for (std::size_t d = 0; d < max_rank; ++d) {
+    const auto size = static_cast<std::uint64_t>(std::max(packed[d], 1));  // 0 where there is no element
+    std::uint64_t power = 1;
+    for (; power < size; power *= 2) ++shifts[d];
+    factors[d] = static_cast<cl_int>(static_cast<std::uint32_t>(((power - size) << 32) / size + 1));
+  }
 }
 
 struct Chunks {
@@ -103,8 +106,8 @@ void launch(Queue& queue, const PointwiseVariant& variant, const Dims& shape, co
   if (!arguments.are_contiguous()) walk.emplace(arguments, shape, slots.inputs);
   const bool flat = !walk || walk->layout.is_flat();
   // The last item of a kernel whose items take several elements counts beyond the last one.
-  const bool wide_index =
-      (walk && !walk->layout.fits_32_bits()) || product(shape) > max_kernel_int - flat_per_item * MAX_GROUP;
+  const bool wide_index = (walk && !walk->layout.fits_32_bits()) ||
+                          product(shape) > max_kernel_int - elements_per_item * MAX_GROUP;
   const DeviceInfo& device = queue.device().info();
   Kernel& kernel =
       program.handle(variant.dtype, wide_index, flat).get(queue.device().index(), [&]() -> Kernel& {
@@ -119,7 +122,7 @@ void launch(Queue& queue, const PointwiseVariant& variant, const Dims& shape, co
   const bool cpu = device.runs_cpu_kernels();
   const Chunks chunks = cpu ? cpu_chunks(numel, device.compute_units) : Chunks{numel, 1};
   const Range range = cpu ? Range::groups(1, chunks.count)
-                          : Range::linear(ceil_div(numel, flat ? flat_per_item : strided_per_item),
+                          : Range::linear(ceil_div(numel, elements_per_item),
                                           std::min<int>(MAX_GROUP, device.max_work_group));
 
   queue.launch_arguments(kernel, range, [&](auto&& set) {
@@ -141,7 +144,11 @@ void launch(Queue& queue, const PointwiseVariant& variant, const Dims& shape, co
       using Index = decltype(index);
       set(static_cast<Index>(numel));
       set(static_cast<Index>(chunks.size));
-      if (!flat) set(packed_layout<Index>(walk->layout, walk->slots, slots.inputs + slots.outputs));
+      if (flat) return;
+      auto packed = packed_layout<Index>(walk->layout, walk->slots, slots.inputs + slots.outputs);
+      if constexpr (std::is_same_v<Index, cl_int>)
+        if (!cpu) set_divisors(packed);
+      set(packed);
     };
     set_tensors(arguments.inputs, slots.inputs);
     set_tensors(arguments.outputs, slots.outputs);

@@ -89,14 +89,13 @@ std::string pointwise_source(const PointwiseProgram& program, DType dtype, bool 
       for (const unsigned numbers : number_choices(expression))
         variants += variant_case({expression, served, numbers}, slots);
     }
-  return concat(expanded_source("core/common.cl"), "typedef ",
-                is_floating(dtype) ? info(dtype).compute_type : "long", " T;\n#define T_IS_FLOATING ",
-                is_floating(dtype), "\ntypedef ", wide_index ? "long" : "int", " index_t;\n",
-                expanded_source("ops/pointwise/functions.cl"), "\n#define FLAT ", program.name(),
-                "_flat\n#define STRIDED ", program.name(), "_strided\n#define OPERANDS ",
-                slots.inputs + slots.outputs, "\n#define FLAT_PER_ITEM ", flat_per_item,
-                "\n#define STRIDED_PER_ITEM ", strided_per_item, "\n#define PARAMETERS ", parameters(slots),
-                "\n#define VARIANTS(AT) ", variants, "\n", expanded_source("ops/pointwise/pointwise.cl"));
+  return concat(
+      expanded_source("core/common.cl"), "typedef ", is_floating(dtype) ? info(dtype).compute_type : "long",
+      " T;\n#define T_IS_FLOATING ", is_floating(dtype), "\ntypedef ", wide_index ? "long" : "int",
+      " index_t;\n", expanded_source("ops/pointwise/functions.cl"), "\n#define FLAT ", program.name(),
+      "_flat\n#define STRIDED ", program.name(), "_strided\n#define OPERANDS ", slots.inputs + slots.outputs,
+      "\n#define PER_ITEM ", elements_per_item, "\n#define PARAMETERS ", parameters(slots),
+      "\n#define VARIANTS(AT) ", variants, "\n", expanded_source("ops/pointwise/pointwise.cl"));
 }
 
 }  // namespace dlprim

@@ -19,8 +19,8 @@ struct PointwiseVariant {
   int id() const;
 };
 
-/** Elements that a work item takes in shape simt, of the two kernels. */
-constexpr int flat_per_item = 4, strided_per_item = 4;
+/** Elements that a work item takes in shape simt. */
+constexpr int elements_per_item = 4;
 
 /** The OpenCL C of the program that serves `dtype`, with the kernels `<name>_flat` and `<name>_strided`. */
 std::string pointwise_source(const PointwiseProgram& program, DType dtype, bool wide_index, bool has_float64);
