@@ -48,7 +48,7 @@ void backward_weight_direct(Queue& queue, const ConvBackwardWeightProblem& p) {
   queue.launch(queue.kernel(file, "direct_weight", defines.set("INDEX", "uint")),
                Range::groups(CONV_WEIGHT_ITEMS, groups, parts), p.dy, p.x, partials, conv_shape(s),
                static_cast<int>(parts));
-  sum_weight_parts(queue, partials, p.dw);
+  join_parts(queue, partials, nullptr, p.dw);
 }
 
 }  // namespace
@@ -74,10 +74,16 @@ std::int64_t parts_of_weight_sum(const DeviceInfo& device, std::int64_t groups, 
                                   ceil_div(places, places_per_item * CONV_WEIGHT_ITEMS));
 }
 
-void sum_weight_parts(Queue& queue, const Tensor& partials, const Tensor& dw) {
-  queue.launch(queue.kernel("ops/conv/conv_weight_sum_simt.cl", "conv_weight_sum", dtype_defines(dw.dtype)),
-               Range::linear(dw.numel(), 64), partials, dw, kernel_int(dw.numel(), "conv2d", "a weight"),
-               static_cast<int>(partials.shape[0]));
+void join_parts(Queue& queue, const Tensor& partials, const Tensor* bias, const Tensor& result) {
+  constexpr std::int64_t many = 16, lanes_of_many = 8;
+  const std::int64_t parts = partials.shape[0], lanes = parts < many ? 1 : lanes_of_many;
+  const auto narrow = [](std::int64_t n) { return kernel_int(n, "conv2d", "a result"); };
+  Defines defines = dtype_defines(result.dtype);
+  defines.set("LANES", lanes);
+  queue.launch(queue.kernel("ops/conv/conv_join_simt.cl", "conv_join", defines),
+               Range::groups(CONV_JOIN_ITEMS, ceil_div(result.numel(), CONV_JOIN_ITEMS / lanes)), partials,
+               Optional{bias}, result, narrow(result.numel()), static_cast<int>(parts),
+               narrow(result.shape[1]), narrow(result.shape[2] * result.shape[3]), bias ? 1 : 0);
 }
 
 ConvForward conv2d_forward_simt_direct() {

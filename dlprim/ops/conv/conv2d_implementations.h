@@ -44,16 +44,19 @@ ConvShape conv_shape(const ConvSizes& sizes);
  * CONV_WEIGHT_ITEMS items a part: as many as fill the device, if each item gets a few places. Throws
  * ValueError where an int does not hold the groups. */
 std::int64_t parts_of_weight_sum(const DeviceInfo& device, std::int64_t groups, std::int64_t places);
-/** On a GPU: dw = the sum of partials [parts, dw.numel()]. */
-void sum_weight_parts(Queue& queue, const Tensor& partials, const Tensor& dw);
+/** On a GPU: result = the sum of partials [parts, result.numel()], + bias by its second dimension. */
+void join_parts(Queue& queue, const Tensor& partials, const Tensor* bias, const Tensor& result);
 
 // The products of conv_gather_simt.cl, for who packs the filters himself.
 
 /** Fills in how far the sizes of packed filters are padded; how many elements those have. `flat`: FLAT. */
 std::int64_t pad_filters(const ProductTile& tile, bool flat, ConvGather& gather);
-/** `defines`: of the tile, and FLAT. */
-void multiply_packed(Queue& queue, const ProductTile& tile, const Defines& defines, const ConvGather& gather,
-                     const Tensor& source, const Tensor& packed, const Tensor* bias, const Tensor& result);
+/** `defines`: of the tile, and FLAT. `split`: of its depth, channels and taps; all or some channels' taps. */
+void multiply_packed(Queue& queue, const ProductTile& tile, const DepthSplit& split, const Defines& defines,
+                     const ConvGather& gather, const Tensor& source, const Tensor& packed, const Tensor* bias,
+                     const Tensor& result);
+/** Of all in one. */
+DepthSplit not_split(const ConvGather& gather);
 
 // Checked, contiguous, nothing empty.
 

@@ -63,25 +63,23 @@ int gathered_width(const ConvGather& s, const Tensor& source) {
   return lies_alike ? piece_width(source, {std::int64_t{s.source_h} * s.source_w}) : 1;
 }
 
+/** Of few channels, whose taps are gathered at once. */
+bool is_flat(const ConvGather& s) {
+  return s.channels < few_channels && s.phases_h * s.phases_w == 1 && s.taps_h * s.taps_w > 1;
+}
+
 /** Vectors are brought as in products of matrices. */
-double cost_of(const ProductTile& tile, const DeviceInfo& device, const ConvGather& s, const Tensor& source) {
-  return gathered_width(s, source) > 1 ? tile.cost(device, size_of(s))
-                                       : tile.cost_gathering(device, size_of(s));
+DepthSplit split_of(const ProductTile& tile, const DeviceInfo& device, const ConvGather& s,
+                    const Tensor& source) {
+  const double speed = gathered_width(s, source) > 1 ? tile.speed : tile.speed_gathering;
+  // Phases have depths of their own.
+  const bool may_split = !is_flat(s) && s.phases_h * s.phases_w == 1;
+  const std::int64_t step = may_split ? std::int64_t{tile.depth} * s.taps_h * s.taps_w : size_of(s).depth;
+  return split_depth(tile, device, size_of(s), speed, step);
 }
 
 int narrow(std::int64_t n, const char* what) {
   return kernel_int(n, "conv2d", what);
-}
-
-/** Whether results of some phase meet no tap in that direction. */
-bool misses_a_phase(int start, int taps, int step, int phases) {
-  for (int phase = 0; phase < phases; ++phase) {
-    bool meets = false;
-    for (int tap = 0; tap < std::min(taps, phases) && !meets; ++tap)
-      meets = (start + phase + tap * step) % phases == 0;
-    if (!meets) return true;
-  }
-  return false;
 }
 
 /** Strides of a filter's elements in the weight, in elements. */
@@ -91,19 +89,19 @@ struct FilterStrides {
 
 void gather(Queue& queue, const ProductTile& tile, ConvGather s, const FilterStrides& strides,
             const Tensor& source, const Tensor& weight, const Tensor* bias, const Tensor& result) {
-  const bool flat =
-      s.channels < few_channels && s.phases_h * s.phases_w == 1 && std::int64_t{s.taps_h} * s.taps_w > 1;
-  const std::int64_t count = pad_filters(tile, flat, s);
-  Defines defines = tile.defines(result.dtype, size_of(s).depth);
+  const bool flat = is_flat(s);
+  const DepthSplit split = split_of(tile, queue.device().info(), s, source);
+  const std::int64_t packed_count = pad_filters(tile, flat, s) * tile.packed_parts();
+  Defines defines = tile.defines(result.dtype, split.depth);
   defines.set("FLAT", flat ? 1 : 0).set("RIGHT_WIDTH", gathered_width(s, source));
-  if (misses_a_phase(s.start_h, s.taps_h, s.tap_h, s.phases_h) ||
-      misses_a_phase(s.start_w, s.taps_w, s.tap_w, s.phases_w))
-    queue.zero(result);
-  const Tensor packed = queue.scratch({count * tile.packed_parts()}, compute_dtype(result.dtype));
-  queue.launch(queue.kernel(gather_file, "pack_filters", defines), Range::linear(count, 64), weight, packed,
+  // Behind the filters: FlatElement of each of the depth.
+  const Tensor packed =
+      queue.scratch({packed_count + (flat ? 4 * s.padded_depth : 0)}, compute_dtype(result.dtype));
+  const std::int64_t items = std::int64_t{s.groups} * s.padded_rows * s.padded_depth;
+  queue.launch(queue.kernel(gather_file, "pack_filters", defines), Range::linear(items, 64), weight, packed,
                s, narrow(strides.row, "a filter"), narrow(strides.channel, "a filter"),
-               narrow(count, "all filters"));
-  multiply_packed(queue, tile, defines, s, source, packed, bias, result);
+               narrow(items, "all filters"));
+  multiply_packed(queue, tile, split, defines, s, source, packed, bias, result);
 }
 
 template <std::size_t index>
@@ -114,7 +112,7 @@ struct Forward {
     return tile.can_take(device, p.y.dtype, p.precision);
   }
   static double expected_cost(const DeviceInfo& device, const ConvForwardProblem& p) {
-    return cost_of(tile, device, forward_gather(p.sizes), p.x);
+    return split_of(tile, device, forward_gather(p.sizes), p.x).cost;
   }
   static void run(Queue& queue, const ConvForwardProblem& p) {
     const std::int64_t taps = p.sizes.taps();
@@ -132,7 +130,7 @@ struct BackwardData {
   }
   static double expected_cost(const DeviceInfo& device, const ConvBackwardDataProblem& p) {
     const ConvSizes& s = p.sizes;
-    return cost_of(tile, device, backward_data_gather(s), p.dy) /
+    return split_of(tile, device, backward_data_gather(s), p.dy).cost /
            static_cast<double>(s.stride[0] * s.stride[1]);
   }
   static void run(Queue& queue, const ConvBackwardDataProblem& p) {
@@ -151,18 +149,26 @@ int columns_of_tap(const ConvSizes& s) {
   return round_up(s.in_channels, columns) * 8 <= s.in_channels * 9 ? columns : 0;
 }
 
-ProductSize weight_size(const ConvSizes& s, std::int64_t parts) {
+/** Of the whole depth: the pixels of all images. */
+ProductSize weight_size(const ConvSizes& s) {
   const int columns = columns_of_tap(s);
   const std::int64_t channels = columns ? round_up(s.in_channels, columns) : s.in_channels;
-  return {s.out_channels, channels * s.taps(), ceil_div(s.images * s.out_pixels(), parts), s.groups * parts};
+  return {s.out_channels, channels * s.taps(), s.images * s.out_pixels(), s.groups};
 }
 
-/** In how many the pixels of all images are split: until the device is full, but in parts of at least 256, so
- * that their sum stays small. */
-std::int64_t parts_of(const ProductTile& tile, const DeviceInfo& device, const ConvSizes& s) {
-  const std::int64_t slots = std::int64_t{2} * device.compute_units * tile.resident;
-  return std::clamp<std::int64_t>(slots / tile.groups(weight_size(s, 1)), 1,
-                                  ceil_div(s.images * s.out_pixels(), 256));
+/** Of what it brings. */
+struct WeightWidths {
+  int left, right;
+};
+
+WeightWidths weight_widths(const ConvBackwardWeightProblem& p) {
+  const int left = piece_width(p.dy, {p.sizes.out_pixels()});
+  return {left, left > 1 ? gathered_width(forward_gather(p.sizes), p.x) : 1};
+}
+
+DepthSplit split_of(const ProductTile& tile, const DeviceInfo& device, const ConvBackwardWeightProblem& p) {
+  return split_depth(tile, device, weight_size(p.sizes),
+                     weight_widths(p).right > 1 ? tile.speed : tile.speed_by_weight, tile.depth);
 }
 
 template <std::size_t index>
@@ -175,20 +181,21 @@ struct BackwardWeight {
            p.sizes.in_channels * p.sizes.in_pixels() <= max_kernel_int;
   }
   static double expected_cost(const DeviceInfo& device, const ConvBackwardWeightProblem& p) {
-    return tile.cost_by_weight(device, weight_size(p.sizes, parts_of(tile, device, p.sizes)));
+    return split_of(tile, device, p).cost;
   }
   static void run(Queue& queue, const ConvBackwardWeightProblem& p) {
-    const std::int64_t parts = parts_of(tile, queue.device().info(), p.sizes);
-    const ProductSize size = weight_size(p.sizes, parts);
-    Defines defines = tile.defines(p.dw.dtype, size.depth);
-    const int left = piece_width(p.dy, {p.sizes.out_pixels()});
-    const int right = left > 1 ? gathered_width(forward_gather(p.sizes), p.x) : 1;
-    defines.set("LEFT_WIDTH", left).set("RIGHT_WIDTH", right);
-    defines.set("COLUMNS_OF_TAP", right > 1 ? tile.columns : columns_of_tap(p.sizes));
-    const Tensor partials = queue.scratch({parts, p.dw.numel()}, compute_dtype(p.dw.dtype));
-    queue.launch(queue.kernel(weight_file, "conv_weight", defines), tile.range(size), p.dy, p.x, partials,
-                 conv_shape(p.sizes), static_cast<int>(parts));
-    sum_weight_parts(queue, partials, p.dw);
+    const DepthSplit split = split_of(tile, queue.device().info(), p);
+    const WeightWidths widths = weight_widths(p);
+    Defines defines = tile.defines(p.dw.dtype, split.depth);
+    defines.set("LEFT_WIDTH", widths.left).set("RIGHT_WIDTH", widths.right);
+    defines.set("COLUMNS_OF_TAP", widths.right > 1 ? tile.columns : columns_of_tap(p.sizes));
+    const DType sum_dtype = compute_dtype(p.dw.dtype);
+    const bool is_whole = split.parts == 1 && p.dw.dtype == sum_dtype;
+    const Tensor sums = is_whole ? p.dw : queue.scratch({split.parts, p.dw.numel()}, sum_dtype);
+    queue.launch(queue.kernel(weight_file, "conv_weight", defines),
+                 tile.range(split.of(weight_size(p.sizes))), p.dy, p.x, sums, conv_shape(p.sizes),
+                 static_cast<int>(split.parts), kernel_int(split.depth, "conv2d", "a sum"));
+    if (!is_whole) join_parts(queue, sums, nullptr, p.dw);
   }
 };
 
@@ -201,10 +208,28 @@ std::int64_t pad_filters(const ProductTile& tile, bool flat, ConvGather& s) {
   return product({s.groups, flat ? 1 : taps, s.padded_depth, s.padded_rows});
 }
 
-void multiply_packed(Queue& queue, const ProductTile& tile, const Defines& defines, const ConvGather& s,
-                     const Tensor& source, const Tensor& packed, const Tensor* bias, const Tensor& result) {
-  queue.launch(queue.kernel(gather_file, "conv_gather", defines), tile.range(size_of(s)), source, packed,
-               Optional{bias}, result, s, bias ? 1 : 0);
+DepthSplit not_split(const ConvGather& s) {
+  return {1, size_of(s).depth, 0};
+}
+
+void multiply_packed(Queue& queue, const ProductTile& tile, const DepthSplit& split, const Defines& defines,
+                     const ConvGather& s, const Tensor& source, const Tensor& packed, const Tensor* bias,
+                     const Tensor& result) {
+  Tensor partials;
+  int part_depth = s.padded_depth;
+  if (split.parts > 1) {
+    partials = queue.scratch({split.parts, result.numel()}, compute_dtype(result.dtype));
+    part_depth = narrow(split.depth / (std::int64_t{s.taps_h} * s.taps_w), "a filter");
+  }
+  // Phases are neighbours in the kernel's first dimension.
+  const ProductSize size = split.of(size_of(s));
+  const std::int64_t phases = std::int64_t{s.phases_h} * s.phases_w;
+  const Range range = Range::groups(tile.items, ceil_div(size.columns, tile.columns) * phases,
+                                    ceil_div(size.rows, tile.rows), size.batches / phases);
+  queue.launch(queue.kernel(gather_file, "conv_gather", defines), range, source, packed, Optional{bias},
+               result, Optional{partials.defined() ? &partials : nullptr}, s, bias ? 1 : 0,
+               static_cast<int>(split.parts), part_depth);
+  if (partials.defined()) join_parts(queue, partials, bias, result);
 }
 
 std::array<ConvForward, product_tile_count> conv2d_forward_products() {

@@ -152,7 +152,7 @@ void backward_weight(Queue& queue, const ConvBackwardWeightProblem& p) {
   defines.set("IS_TRANSPOSED", 0).set("IS_WEIGHT", 1).set("INDEX", "uint");
   queue.launch(queue.kernel(file, "strip_weight", defines), Range::groups(CONV_WEIGHT_ITEMS, filters, parts),
                p.dy, p.x, partials, s, static_cast<int>(parts));
-  sum_weight_parts(queue, partials, p.dw);
+  join_parts(queue, partials, nullptr, p.dw);
 }
 
 }  // namespace

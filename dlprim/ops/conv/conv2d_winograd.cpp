@@ -215,7 +215,8 @@ void convolve(Queue& queue, const ProductTile& tile, const Extent& e, ConvWinogr
     s.count = static_cast<int>(std::min(piece, e.tiles - first));
     s.pitch = products.source_w = products.result_w = static_cast<int>(round_up(s.count, line));
     queue.launch(to_components, Range::linear(e.channels * s.pitch, 128), source, elements, s);
-    multiply_packed(queue, tile, tile_defines, products, elements, packed, nullptr, sums);
+    multiply_packed(queue, tile, not_split(products), tile_defines, products, elements, packed, nullptr,
+                    sums);
     queue.launch(to_results, Range::linear(e.rows * s.pitch, 128), sums, source, weight, Optional{bias},
                  result, s, bias ? 1 : 0, in_vectors);
   }

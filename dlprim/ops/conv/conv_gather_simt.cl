@@ -4,36 +4,59 @@
 // over channels and taps at once, and each element is worked out.
 #include "ops/conv/conv_packed_simt.cl"
 
+inline int tap_at(const int start, const int phase, const int tap, const int step) { return start + phase + tap * step; }
+
+// FLAT: where the element of a depth lies, from that of tap 0 of the first channel; behind what is packed.
+typedef struct {
+  long offset;
+  int dh, dw;
+} FlatElement;
+#define OUTSIDE (1 << 30)  // as dh
+
+inline FlatElement flat_element(const ConvGather s, const int k) {
+  const int taps = s.taps_h * s.taps_w, channel = k / taps, tap = REMAINDER(k, taps);
+  const int dh = tap_at(s.start_h, 0, tap / s.taps_w, s.tap_h), dw = tap_at(s.start_w, 0, REMAINDER(tap, s.taps_w), s.tap_w);
+  const FlatElement element = {((long)channel * s.source_h + dh) * s.source_w + dw, k < s.channels * taps ? dh : OUTSIDE, dw};
+  return element;
+}
+
+// An item packs all taps of a row and channel, which lie side by side; FLAT: one.
 __kernel void pack_filters(BUFFER(const STORAGE, weight), BUFFER(REAL, packed), const ConvGather s,
                            const int row_stride, const int channel_stride, const int count) {
   const int at = get_global_id(0);
   if (at >= count) return;
-  const int taps = s.taps_h * s.taps_w, steps = s.padded_depth / TILE_DEPTH, panels_of_block = (FLAT ? 1 : taps) * steps;
-  const int blocks = s.padded_rows / TILE_ROWS;
-  const int panel = at / PANEL_ELEMENTS, place = at % PANEL_ELEMENTS;
-  const int block_of_group = panel / panels_of_block, group = block_of_group / blocks;
+  const int taps = s.taps_h * s.taps_w, panels = FLAT ? 1 : taps, steps = s.padded_depth / TILE_DEPTH;
+  const int place = at % PANEL_ELEMENTS, first_panel = at / PANEL_ELEMENTS;
+  const int block_of_group = first_panel / steps, blocks = s.padded_rows / TILE_ROWS, group = block_of_group / blocks;
   const int row = REMAINDER(block_of_group, blocks) * TILE_ROWS + PACKED_ROW(place);
-  const int panel_of_block = REMAINDER(panel, panels_of_block), step = panel_of_block / (FLAT ? 1 : taps);
-  const int tap_of_panel = FLAT ? 0 : REMAINDER(panel_of_block, taps), k = step * TILE_DEPTH + PACKED_DEPTH(place);
-  const int tap = FLAT ? REMAINDER(k, taps) : tap_of_panel, channel = FLAT ? k / taps : k;
-  place_packed(packed_buffer + packed_start + (long)panel * (LEFT_PARTS * PANEL_ELEMENTS), place,
-               row < s.rows && channel < s.channels
-                   ? LOAD(weight_buffer, weight_start + (long)group * s.rows * s.channels * taps + (long)row * row_stride +
-                                             (long)channel * channel_stride + tap)
-                   : (REAL)0);
+  const int k = REMAINDER(first_panel, steps) * TILE_DEPTH + PACKED_DEPTH(place);
+  const int channel = FLAT ? k / taps : k, first_tap = FLAT ? REMAINDER(k, taps) : 0;
+  const bool is_filter = row < s.rows && channel < s.channels;
+  const long from = weight_start + (long)group * s.rows * s.channels * taps + (long)row * row_stride +
+                    (long)channel * channel_stride + first_tap;
+  __global REAL *to = packed_buffer + packed_start + (long)first_panel * panels * (LEFT_PARTS * PANEL_ELEMENTS);
+  for (int panel = 0; panel < panels; ++panel)
+    place_packed(to + (long)panel * (LEFT_PARTS * PANEL_ELEMENTS), place,
+                 is_filter ? LOAD(weight_buffer, from + panel) : (REAL)0);
+#if FLAT
+  if (at < s.padded_depth)
+    ((__global FlatElement *)(packed_buffer + packed_start + (long)LEFT_PARTS * count))[at] = flat_element(s, at);
+#endif
 }
 
 typedef struct {
   __global const REAL *filters;    // this item's first vector of the next panel
   __global const STORAGE *planes;  // of the image and group of this item's columns: this item's first of the next panel
   __global const STORAGE *source;  // its element there, where it is inside
-  int kh, kw, channel;             // of the next panel; FLAT: channel counts channels and taps
+#if FLAT
+  __global const FlatElement *elements;  // of this item's pieces of the next panel
+#endif
+  int kh, kw, channel;             // of the next panel
   int h, w;                        // of this item's column at a tap with offset 0
   bool in_range, inside;           // the column; its element at this tap
   int phase_h, phase_w;
 } Gather;
 
-inline int tap_at(const int start, const int phase, const int tap, const int step) { return start + phase + tap * step; }
 inline int offset_of_tap(const int at, const int phases) { return phases == 1 ? at : at / phases; }
 
 inline bool meets(const Gather *g, const ConvGather s) {
@@ -74,14 +97,11 @@ inline void fetch(Gather *g, const ConvGather s, LEFT_PANEL left_to, RIGHT_PANEL
   UNROLL for (int i = 0; i < VECTOR_COUNT; ++i) BRING_VECTOR(i, g->filters + 4 * i * TILE_ITEMS);
 #if FLAT
   g->filters += LEFT_PARTS * PANEL_ELEMENTS;
-  const int taps = s.taps_h * s.taps_w, depth = s.channels * taps;
   UNROLL for (int i = 0; i < RIGHT_COUNT; ++i) {
-    const int k = g->channel + PIECE_DEPTH(i), channel = k / taps, tap = REMAINDER(k, taps);
-    const int dh = tap_at(s.start_h, 0, tap / s.taps_w, s.tap_h), dw = tap_at(s.start_w, 0, REMAINDER(tap, s.taps_w), s.tap_w);
-    BRING_RIGHT(i, k < depth && is_inside(g, s, dh, dw),
-                g->planes + (long)channel * (s.source_h * s.source_w) + place_of(g, s, dh, dw));
+    const FlatElement element = g->elements[PIECE_DEPTH(i)];
+    BRING_RIGHT(i, is_inside(g, s, element.dh, element.dw), g->source + element.offset);
   }
-  g->channel += TILE_DEPTH;
+  g->elements += TILE_DEPTH;
 #else
   const int plane = s.source_h * s.source_w, left = g->inside ? s.channels - g->channel : 0;
   UNROLL for (int i = 0; i < RIGHT_PIECES; ++i)
@@ -108,18 +128,21 @@ inline int count_of_taps(const int start, const int phase, const int taps, const
 
 __attribute__((reqd_work_group_size(TILE_ITEMS, 1, 1)))
 __kernel void conv_gather(BUFFER(const STORAGE, source), BUFFER(const REAL, packed), BUFFER(const STORAGE, bias),
-                          BUFFER(STORAGE, result), const ConvGather s, const int has_bias) {
+                          BUFFER(STORAGE, result), BUFFER(REAL, partials), const ConvGather s, const int has_bias,
+                          const int parts, const int part_depth) {
   PRODUCT_MEMORY;
   const int item = get_local_id(0), phases = s.phases_h * s.phases_w;
-  const int group = get_group_id(2) / phases, phase = REMAINDER((int)get_group_id(2), phases);
+  const int group = get_group_id(2) / parts, part = REMAINDER((int)get_group_id(2), parts);
+  // Phases of the same results follow each other: what they store lies in the same lines of memory.
+  const int block_of_phase = get_group_id(0) / phases, phase = REMAINDER((int)get_group_id(0), phases);
   const int phase_h = phase / s.phases_w, phase_w = REMAINDER(phase, s.phases_w);
   const int grid_h = (s.result_h - phase_h + s.phases_h - 1) / s.phases_h;
   const int grid_w = (s.result_w - phase_w + s.phases_w - 1) / s.phases_w;
   const int grid = grid_h * grid_w, columns = s.images * grid;
-  const int block_row = get_group_id(1) * TILE_ROWS, block_column = get_group_id(0) * TILE_COLUMNS;
+  const int block_row = get_group_id(1) * TILE_ROWS, block_column = block_of_phase * TILE_COLUMNS;
   const int taps_met = count_of_taps(s.start_h, phase_h, s.taps_h, s.tap_h, s.phases_h) *
                        count_of_taps(s.start_w, phase_w, s.taps_w, s.tap_w, s.phases_w);
-  if (block_column >= columns || taps_met == 0) return;  // the host has set what no tap meets to 0
+  if (block_column >= columns) return;
 
   Gather g;
   g.phase_h = phase_h;
@@ -129,30 +152,41 @@ __kernel void conv_gather(BUFFER(const STORAGE, source), BUFFER(const REAL, pack
   g.h = place_brought / grid_w * s.step_h;
   g.w = REMAINDER(place_brought, grid_w) * s.step_w;
   g.planes = source_buffer + source_start + ((long)(brought / grid) * s.groups + group) * s.channels * s.source_h * s.source_w;
-  const int panels_of_block = (FLAT ? 1 : s.taps_h * s.taps_w) * (s.padded_depth / TILE_DEPTH);
+  const int panels_of_step = FLAT ? 1 : s.taps_h * s.taps_w, first = part * part_depth;
   const int block_of_group = group * (s.padded_rows / TILE_ROWS) + (int)get_group_id(1);
-  g.filters =
-      packed_buffer + packed_start + (long)block_of_group * panels_of_block * (LEFT_PARTS * PANEL_ELEMENTS) + 4 * item;
-  g.kh = g.kw = g.channel = 0;
+  const long panel = ((long)block_of_group * s.padded_depth + first) / TILE_DEPTH * panels_of_step;
+  g.filters = packed_buffer + packed_start + panel * (LEFT_PARTS * PANEL_ELEMENTS) + 4 * item;
+  g.kh = g.kw = 0;
+  g.channel = first;
 #if FLAT
-  const int steps = s.padded_depth / TILE_DEPTH;
-#else
-  const int steps = taps_met * (s.padded_depth / TILE_DEPTH);
-  g.planes += (long)PIECE_DEPTH(0) * s.source_h * s.source_w;
-  while (!meets(&g, s)) next_panel(&g, s);
-  enter_tap(&g, s);
+  g.source = g.planes + place_of(&g, s, 0, 0);
+  g.elements = (__global const FlatElement *)(packed_buffer + packed_start +
+                                              (long)LEFT_PARTS * s.groups * s.padded_rows * s.padded_depth) + first;
+#endif
+  const int steps = (FLAT ? 1 : taps_met) * (min(part_depth, s.padded_depth - first) / TILE_DEPTH);
+#if !FLAT
+  g.planes += (long)(first + PIECE_DEPTH(0)) * s.source_h * s.source_w;
+  if (taps_met > 0) {
+    while (!meets(&g, s)) next_panel(&g, s);
+    enter_tap(&g, s);
+  }
 #endif
   PRODUCT(steps, fetch(&g, s, left_to, right_to))
 
   const int own = block_column + LINE_OF_ITEM(item, TILE_COLUMNS), image = own / grid, place = REMAINDER(own, grid);
   const int h_of_result = place / grid_w * s.phases_h + phase_h, w_of_result = REMAINDER(place, grid_w) * s.phases_w + phase_w;
   const long plane = (long)s.result_h * s.result_w;
-  __global STORAGE *out = result_buffer + result_start + ((long)image * s.groups + group) * s.rows * plane +
-                          (long)h_of_result * s.result_w + w_of_result;
-#define STORE_RESULT                                                                        \
-  if (block_row + row < s.rows && own < columns) {                                           \
-    if (has_bias) value += LOAD(bias_buffer, bias_start + group * s.rows + block_row + row); \
-    STORE(out, (block_row + row) * plane, value);                                           \
+  const long place_of_first = ((long)image * s.groups + group) * s.rows * plane + (long)h_of_result * s.result_w + w_of_result;
+  __global STORAGE *out = result_buffer + result_start + place_of_first;
+  __global REAL *partial = partials_buffer + partials_start + (long)part * s.images * s.groups * s.rows * plane + place_of_first;
+#define STORE_RESULT                                                                            \
+  if (block_row + row < s.rows && own < columns) {                                               \
+    if (parts > 1) {                                                                             \
+      partial[(block_row + row) * plane] = value;                                                \
+    } else {                                                                                     \
+      if (has_bias) value += LOAD(bias_buffer, bias_start + group * s.rows + block_row + row);   \
+      STORE(out, (block_row + row) * plane, value);                                              \
+    }                                                                                            \
   }
   STORE_RESULTS(STORE_RESULT)
 }

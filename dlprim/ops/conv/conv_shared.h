@@ -15,6 +15,8 @@ typedef struct {
 
 // Work items that sum weights of a narrow group, and how many weights each.
 enum { CONV_WEIGHT_ITEMS = 128, CONV_WEIGHT_TAPS = 9 };
+// Work items of a group that joins the parts of sums.
+enum { CONV_JOIN_ITEMS = 128 };
 
 // A convolution of narrow groups, or its gradient by the input: an item computes a block of STRIP_ROWS *
 // STRIP_COLUMNS results of a plane.

@@ -96,25 +96,23 @@ inline void fetch(Walk *left_walk, Walk *walk, const Taps *taps, const ConvShape
   walk_on(walk, s);
 }
 
-// partials [part][group][output channel][channel and tap]
+// sums [part][group][output channel][channel and tap], each part over part_pixels
 __attribute__((reqd_work_group_size(TILE_ITEMS, 1, 1)))
-__kernel void conv_weight(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), BUFFER(REAL, partials),
-                          const ConvShape s, const int parts) {
+__kernel void conv_weight(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), BUFFER(REAL, sums),
+                          const ConvShape s, const int parts, const int part_pixels) {
   PRODUCT_MEMORY;
   const int item = get_local_id(0);
   const int group = get_group_id(2) / parts, part = REMAINDER((int)get_group_id(2), parts);
   const int taps_of_channel = s.kernel_h * s.kernel_w, columns = s.in_channels * taps_of_channel;
   const int out_plane = s.out_h * s.out_w, in_plane = s.height * s.width, pixels = s.images * out_plane;
-  // Whole pieces: with pieces of more than one pixel there is a multiple of that many.
-  const int pieces = pixels / LEFT_WIDTH;
-  const int begin = (int)((long)pieces * part / parts) * LEFT_WIDTH, end = (int)((long)pieces * (part + 1) / parts) * LEFT_WIDTH;
+  const int begin = part * part_pixels, count = min(part_pixels, pixels - begin);
   const int block_row = get_group_id(1) * TILE_ROWS, block_column = get_group_id(0) * TILE_COLUMNS;
 
-  Walk walk = start_walk(s, begin + PIECE_DEPTH_OF_ITEM(item, RIGHT_WIDTH), end - begin);
+  Walk walk = start_walk(s, begin + PIECE_DEPTH_OF_ITEM(item, RIGHT_WIDTH), count);
 #if SAME_WALK
 #define LEFT_WALK walk
 #else
-  Walk left_walk = start_walk(s, begin + PIECE_DEPTH_OF_ITEM(item, LEFT_WIDTH), end - begin);
+  Walk left_walk = start_walk(s, begin + PIECE_DEPTH_OF_ITEM(item, LEFT_WIDTH), count);
 #define LEFT_WALK left_walk
 #endif
   Taps taps;
@@ -130,10 +128,10 @@ __kernel void conv_weight(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), B
   __global const STORAGE *gradients =
       dy_buffer + dy_start + ((long)group * s.out_channels + block_row + LINE_OF_PIECE(item, 0, LEFT_WIDTH)) * out_plane;
   __global const STORAGE *planes = x_buffer + x_start + (long)group * s.in_channels * in_plane;
-  PRODUCT((end - begin + TILE_DEPTH - 1) / TILE_DEPTH,
+  PRODUCT((count + TILE_DEPTH - 1) / TILE_DEPTH,
           fetch(&LEFT_WALK, &walk, &taps, s, gradients, planes, s.out_channels - block_row, left_to, right_to))
 
-  __global REAL *out = partials_buffer + partials_start + ((long)part * s.groups + group) * s.out_channels * columns;
+  __global REAL *out = sums_buffer + sums_start + ((long)part * s.groups + group) * s.out_channels * columns;
   const int column = block_column + LINE_OF_ITEM(item, TILE_COLUMNS), tap = tap_of(s, column), channel = channel_of(s, column);
   const bool is_weight = channel < s.in_channels;
   const int place = channel * taps_of_channel + tap;

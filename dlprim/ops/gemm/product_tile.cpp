@@ -75,19 +75,37 @@ int piece_width(const Tensor& operand, std::initializer_list<std::int64_t> dista
   return in_vectors ? vector_width : 1;
 }
 
-double ProductTile::cost_gathering(const DeviceInfo& device, const ProductSize& size) const {
-  return cost(device, size) * speed / speed_gathering;
-}
-
-double ProductTile::cost_by_weight(const DeviceInfo& device, const ProductSize& size) const {
-  return cost(device, size) * speed / speed_by_weight;
-}
-
-double ProductTile::cost(const DeviceInfo& device, const ProductSize& size) const {
+double ProductTile::cost(const DeviceInfo& device, const ProductSize& size, double at_speed) const {
   // The unit that has the most groups decides. With fewer than it holds it waits more, but not in proportion.
   const auto busiest = static_cast<double>(ceil_div(groups(size), device.compute_units));
   const double busy = std::sqrt(std::min(1.0, busiest / resident));
-  return busiest * device.compute_units * rows * columns * static_cast<double>(size.depth) / (speed * busy);
+  return busiest * device.compute_units * rows * columns * static_cast<double>(size.depth) /
+         (at_speed * busy);
+}
+
+DepthSplit split_depth(const ProductTile& tile, const DeviceInfo& device, const ProductSize& size,
+                       double at_speed, std::int64_t step) {
+  constexpr std::int64_t least = 256, most_rounds = 4;
+  constexpr double per_partial = 48;  // multiply-adds that writing and reading one takes as long as
+  constexpr double ends = 128;        // of a part, which take as long as so much of its depth
+  const std::int64_t room = std::int64_t{device.compute_units} * tile.resident;
+  const std::int64_t groups = std::max<std::int64_t>(tile.groups(size), 1);
+  DepthSplit best = {1, size.depth, tile.cost(device, size, at_speed)};
+  if (groups >= 2 * room || size.depth < 2 * least) return best;
+  const auto partials = static_cast<double>(size.rows * size.columns * size.batches);
+  for (std::int64_t rounds = 1; rounds <= most_rounds; ++rounds) {
+    const std::int64_t parts = std::clamp<std::int64_t>(rounds * room / groups, 1, size.depth / least);
+    DepthSplit split;
+    split.depth = round_up(ceil_div(size.depth, parts), step);
+    split.parts = ceil_div(size.depth, split.depth);
+    if (split.parts == 1) continue;
+    const double with_ends =
+        1 + ends / static_cast<double>(split.depth) - ends / static_cast<double>(size.depth);
+    split.cost = tile.cost(device, split.of(size), at_speed) * with_ends +
+                 per_partial * partials * static_cast<double>(split.parts);
+    if (split.cost < best.cost) best = split;
+  }
+  return best;
 }
 
 Defines ProductTile::defines(DType dtype, std::int64_t product_depth) const {

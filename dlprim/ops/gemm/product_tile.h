@@ -41,10 +41,9 @@ struct ProductTile {
 
   /** Whether the device can, and the numbers are as precise as asked for. */
   bool can_take(const DeviceInfo& device, DType dtype, MatmulPrecision precision) const;
-  /** See Implementation::expected_cost. */
-  double cost(const DeviceInfo& device, const ProductSize& size) const;
-  double cost_gathering(const DeviceInfo& device, const ProductSize& size) const;
-  double cost_by_weight(const DeviceInfo& device, const ProductSize& size) const;
+  /** See Implementation::expected_cost. At one of the speeds above. */
+  double cost(const DeviceInfo& device, const ProductSize& size, double at_speed) const;
+  double cost(const DeviceInfo& device, const ProductSize& size) const { return cost(device, size, speed); }
   /** What a kernel of that depth is built with. */
   Defines defines(DType dtype, std::int64_t depth) const;
   /** The same, with sums made of chains of so many steps of the depth, a multiple of the tile's (accuracy);
@@ -56,6 +55,22 @@ struct ProductTile {
   /** Work groups of one product without its depth split. */
   std::int64_t groups(const ProductSize& size) const;
 };
+
+/** How the depth of products is split among work groups, whose sums are joined afterwards. */
+struct DepthSplit {
+  std::int64_t parts, depth;  // of a part; the last may have less
+  double cost;                // with the joining
+
+  ProductSize of(const ProductSize& whole) const {
+    return {whole.rows, whole.columns, depth, whole.batches * parts};
+  }
+};
+
+/** So that the device is full, some rounds of it: where one round is not, the more there are, the less is
+ * left empty in the last. Parts are deep enough that joining them stays cheap; all but the last are multiples
+ * of `step`, itself one of the tile's depth. */
+DepthSplit split_depth(const ProductTile& tile, const DeviceInfo& device, const ProductSize& size,
+                       double at_speed, std::int64_t step);
 
 /** Elements of an operand that an item may bring at once (LEFT_WIDTH, RIGHT_WIDTH of product.cl): so many
  * where `distances`, the length of what lies side by side and those between such lines, are multiples,
@@ -69,14 +84,15 @@ inline constexpr ProductTile product_tiles[] = {
     {"simt_64x128", 64, 128, 16, 128, ProductEngine::registers, 8, 8, 0, 2, 3, 1.0, 1.0, 0.75},
     {"simt_64x64", 64, 64, 8, 64, ProductEngine::registers, 8, 8, 0, 2, 8, 0.85, 0.85, 0.65},
     {"tensor_tf32_128x128", 128, 128, 16, 128, ProductEngine::warps, 64, 64, 1, 4, 2, 3.1, 3.1, 2.5},
-    {"tensor_tf32_64x128", 64, 128, 16, 128, ProductEngine::warps, 32, 64, 1, 3, 3, 2.2, 2.2, 1.9},
+    {"tensor_tf32_64x128", 64, 128, 16, 128, ProductEngine::warps, 32, 64, 1, 3, 3, 2.2, 2.2, 1.95},
     {"tensor_tf32x3_64x64", 64, 64, 16, 128, ProductEngine::warps, 32, 32, 3, 2, 4, 1.1, 1.1, 0.78},
     {"warpgroup_tf32_128x128", 128, 128, 16, 256, ProductEngine::warp_groups, 128, 64, 1, 4, 2, 4.4, 3.75,
-     2.2},
-    {"warpgroup_tf32_128x128x32", 128, 128, 32, 256, ProductEngine::warp_groups, 128, 64, 1, 3, 2, 4.9, 3.5,
-     2.1},
-    {"warpgroup_tf32_64x256", 64, 256, 16, 256, ProductEngine::warp_groups, 64, 128, 1, 3, 2, 4.0, 2.2, 2.0},
-    {"warpgroup_tf32_64x128", 64, 128, 16, 256, ProductEngine::warp_groups, 64, 64, 1, 4, 2, 2.8, 2.1, 1.5},
+     2.3},
+    {"warpgroup_tf32_128x128x32", 128, 128, 32, 256, ProductEngine::warp_groups, 128, 64, 1, 3, 2, 4.9, 3.6,
+     1.65},
+    {"warpgroup_tf32_64x256", 64, 256, 16, 256, ProductEngine::warp_groups, 64, 128, 1, 3, 2, 4.0, 2.75,
+     0.95},
+    {"warpgroup_tf32_64x128", 64, 128, 16, 256, ProductEngine::warp_groups, 64, 64, 1, 4, 2, 2.8, 2.5, 1.6},
     {"warpgroup_tf32x3_64x128", 64, 128, 16, 256, ProductEngine::warp_groups, 64, 64, 3, 3, 2, 1.75, 1.75,
      1.07},
 };

@@ -204,6 +204,22 @@ TEST(Conv2d, EveryImplementationOfPointwiseOnes) {
     });
 }
 
+// Few results of deep sums, which work groups share: over channels that end within a step, in groups, over
+// more parts than results, over the pixels of several images.
+TEST(Conv2d, EveryImplementationOfDeepSums) {
+  for (const char* family : {"conv2d_forward", "conv2d_backward_data", "conv2d_backward_weight"})
+    for_each_implementation(family, [] {
+      for (const Case& c : {Case{{2, 603, 5, 4}, {7, 603, 3, 3}, {{1, 1}, {1, 1}, {1, 1}, 1}},
+                            Case{{1, 260, 4, 3}, {290, 130, 3, 3}, {{1, 1}, {1, 1}, {1, 1}, 2}},
+                            Case{{2, 1100, 2, 2}, {9, 1100, 1, 1}},
+                            Case{{1, 600, 9, 8}, {5, 600, 3, 3}, {{2, 2}, {1, 1}, {1, 1}, 1}},
+                            Case{{3, 4, 61, 33}, {6, 4, 3, 3}, {{1, 1}, {1, 1}, {1, 1}, 1}}}) {
+        check<float>(c);
+        check<float>(c, 1e-6, MatmulPrecision::high);
+      }
+    });
+}
+
 // Small whole numbers are exact in bfloat16 and in every sum of them here, so both dtypes must agree exactly.
 TEST(Conv2d, Bfloat16Storage) {
   const Case list[] = {{{2, 3, 9, 20}, {9, 3, 3, 3}, {{1, 1}, {1, 1}, {1, 1}, 1}},
