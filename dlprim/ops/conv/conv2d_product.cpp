@@ -82,6 +82,17 @@ int narrow(std::int64_t n, const char* what) {
   return kernel_int(n, "conv2d", what);
 }
 
+/** Whether results of some phase meet no tap in that direction. */
+bool misses_a_phase(int start, int taps, int step, int phases) {
+  for (int phase = 0; phase < phases; ++phase) {
+    bool meets = false;
+    for (int tap = 0; tap < std::min(taps, phases) && !meets; ++tap)
+      meets = (start + phase + tap * step) % phases == 0;
+    if (!meets) return true;
+  }
+  return false;
+}
+
 /** Strides of a filter's elements in the weight, in elements. */
 struct FilterStrides {
   std::int64_t row, channel;
@@ -94,6 +105,9 @@ void gather(Queue& queue, const ProductTile& tile, ConvGather s, const FilterStr
   const std::int64_t packed_count = pad_filters(tile, flat, s) * tile.packed_parts();
   Defines defines = tile.defines(result.dtype, split.depth);
   defines.set("FLAT", flat ? 1 : 0).set("RIGHT_WIDTH", gathered_width(s, source));
+  if (misses_a_phase(s.start_h, s.taps_h, s.tap_h, s.phases_h) ||
+      misses_a_phase(s.start_w, s.taps_w, s.tap_w, s.phases_w))
+    queue.zero(result);
   // Behind the filters: FlatElement of each of the depth.
   const Tensor packed =
       queue.scratch({packed_count + (flat ? 4 * s.padded_depth : 0)}, compute_dtype(result.dtype));
@@ -221,14 +235,9 @@ void multiply_packed(Queue& queue, const ProductTile& tile, const DepthSplit& sp
     partials = queue.scratch({split.parts, result.numel()}, compute_dtype(result.dtype));
     part_depth = narrow(split.depth / (std::int64_t{s.taps_h} * s.taps_w), "a filter");
   }
-  // Phases are neighbours in the kernel's first dimension.
-  const ProductSize size = split.of(size_of(s));
-  const std::int64_t phases = std::int64_t{s.phases_h} * s.phases_w;
-  const Range range = Range::groups(tile.items, ceil_div(size.columns, tile.columns) * phases,
-                                    ceil_div(size.rows, tile.rows), size.batches / phases);
-  queue.launch(queue.kernel(gather_file, "conv_gather", defines), range, source, packed, Optional{bias},
-               result, Optional{partials.defined() ? &partials : nullptr}, s, bias ? 1 : 0,
-               static_cast<int>(split.parts), part_depth);
+  queue.launch(queue.kernel(gather_file, "conv_gather", defines), tile.range(split.of(size_of(s))), source,
+               packed, Optional{bias}, result, Optional{partials.defined() ? &partials : nullptr}, s,
+               bias ? 1 : 0, static_cast<int>(split.parts), part_depth);
   if (partials.defined()) join_parts(queue, partials, bias, result);
 }
 

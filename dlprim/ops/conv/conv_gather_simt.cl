@@ -44,25 +44,41 @@ __kernel void pack_filters(BUFFER(const STORAGE, weight), BUFFER(REAL, packed), 
 #endif
 }
 
+// The taps, in one direction, that the results of a phase meet: each `step`-th from `first` on. Where the first one's element lies
+// from a column's own, and how far from it the next one's.
+typedef struct {
+  int first, step, count;
+  int offset, offset_step;
+} Taps;
+
+inline Taps taps_of_phase(const int start, const int phase, const int taps, const int step, const int phases) {
+  Taps met = {0, 1, phases == 1 ? taps : 0, start, step};
+  if (phases == 1) return met;
+  for (int tap = 0; tap < taps; ++tap) {
+    if (tap_at(start, phase, tap, step) % phases != 0) continue;
+    if (met.count == 0) met.first = tap;
+    if (met.count == 1) met.step = tap - met.first;
+    ++met.count;
+  }
+  met.offset = tap_at(start, phase, met.first, step) / phases;
+  met.offset_step = met.step * step / phases;
+  return met;
+}
+
 typedef struct {
   __global const REAL *filters;    // this item's first vector of the next panel
   __global const STORAGE *planes;  // of the image and group of this item's columns: this item's first of the next panel
   __global const STORAGE *source;  // its element there, where it is inside
 #if FLAT
   __global const FlatElement *elements;  // of this item's pieces of the next panel
+#else
+  __global const REAL *filters_of_step;
+  Taps taps_h, taps_w;
 #endif
-  int kh, kw, channel;             // of the next panel
+  int kh, kw, channel;             // of the next panel, among the taps that are met
   int h, w;                        // of this item's column at a tap with offset 0
   bool in_range, inside;           // the column; its element at this tap
-  int phase_h, phase_w;
 } Gather;
-
-inline int offset_of_tap(const int at, const int phases) { return phases == 1 ? at : at / phases; }
-
-inline bool meets(const Gather *g, const ConvGather s) {
-  return s.phases_h * s.phases_w == 1 || (tap_at(s.start_h, g->phase_h, g->kh, s.tap_h) % s.phases_h == 0 &&
-                                          tap_at(s.start_w, g->phase_w, g->kw, s.tap_w) % s.phases_w == 0);
-}
 
 // Whether the column's element at offsets (dh, dw) is inside, and where.
 inline bool is_inside(const Gather *g, const ConvGather s, const int dh, const int dw) {
@@ -75,23 +91,25 @@ inline int place_of(const Gather *g, const ConvGather s, const int dh, const int
 // Of this item's i-th piece of the right operand, which may be vectors where elements lie as the results that meet them do.
 #define PIECE_DEPTH(i) RIGHT_DEPTH((int)get_local_id(0), i)
 
+#if !FLAT
 inline void enter_tap(Gather *g, const ConvGather s) {
-  const int dh = offset_of_tap(tap_at(s.start_h, g->phase_h, g->kh, s.tap_h), s.phases_h);
-  const int dw = offset_of_tap(tap_at(s.start_w, g->phase_w, g->kw, s.tap_w), s.phases_w);
+  const int dh = g->taps_h.offset + g->kh * g->taps_h.offset_step, dw = g->taps_w.offset + g->kw * g->taps_w.offset_step;
   g->inside = is_inside(g, s, dh, dw);
   g->source = g->planes + place_of(g, s, dh, dw);
+  const int tap = (g->taps_h.first + g->kh * g->taps_h.step) * s.taps_w + g->taps_w.first + g->kw * g->taps_w.step;
+  g->filters = g->filters_of_step + tap * (LEFT_PARTS * PANEL_ELEMENTS);
 }
 
-// To the panel that follows in what is packed.
-inline void next_panel(Gather *g, const ConvGather s) {
-  g->filters += LEFT_PARTS * PANEL_ELEMENTS;
-  if (++g->kw < s.taps_w) return;
+inline void next_tap(Gather *g, const ConvGather s) {
+  if (++g->kw < g->taps_w.count) return;
   g->kw = 0;
-  if (++g->kh < s.taps_h) return;
+  if (++g->kh < g->taps_h.count) return;
   g->kh = 0;
   g->channel += TILE_DEPTH;
   g->planes += (long)TILE_DEPTH * s.source_h * s.source_w;
+  g->filters_of_step += s.taps_h * s.taps_w * (LEFT_PARTS * PANEL_ELEMENTS);
 }
+#endif
 
 inline void fetch(Gather *g, const ConvGather s, LEFT_PANEL left_to, RIGHT_PANEL right_to) {
   UNROLL for (int i = 0; i < VECTOR_COUNT; ++i) BRING_VECTOR(i, g->filters + 4 * i * TILE_ITEMS);
@@ -112,18 +130,9 @@ inline void fetch(Gather *g, const ConvGather s, LEFT_PANEL left_to, RIGHT_PANEL
     g->channel += TILE_DEPTH;
     return;
   }
-  do next_panel(g, s);
-  while (!meets(g, s));
+  next_tap(g, s);
   enter_tap(g, s);
 #endif
-}
-
-// Taps that the results of a phase meet, in one direction.
-inline int count_of_taps(const int start, const int phase, const int taps, const int step, const int phases) {
-  if (phases == 1) return taps;
-  int count = 0;
-  for (int tap = 0; tap < taps; ++tap) count += tap_at(start, phase, tap, step) % phases == 0;
-  return count;
 }
 
 __attribute__((reqd_work_group_size(TILE_ITEMS, 1, 1)))
@@ -132,21 +141,19 @@ __kernel void conv_gather(BUFFER(const STORAGE, source), BUFFER(const REAL, pack
                           const int parts, const int part_depth) {
   PRODUCT_MEMORY;
   const int item = get_local_id(0), phases = s.phases_h * s.phases_w;
-  const int group = get_group_id(2) / parts, part = REMAINDER((int)get_group_id(2), parts);
-  // Phases of the same results follow each other: what they store lies in the same lines of memory.
-  const int block_of_phase = get_group_id(0) / phases, phase = REMAINDER((int)get_group_id(0), phases);
+  const int phase_of_group = get_group_id(2) / parts, part = REMAINDER((int)get_group_id(2), parts);
+  const int group = phase_of_group / phases, phase = REMAINDER(phase_of_group, phases);
   const int phase_h = phase / s.phases_w, phase_w = REMAINDER(phase, s.phases_w);
   const int grid_h = (s.result_h - phase_h + s.phases_h - 1) / s.phases_h;
   const int grid_w = (s.result_w - phase_w + s.phases_w - 1) / s.phases_w;
   const int grid = grid_h * grid_w, columns = s.images * grid;
-  const int block_row = get_group_id(1) * TILE_ROWS, block_column = block_of_phase * TILE_COLUMNS;
-  const int taps_met = count_of_taps(s.start_h, phase_h, s.taps_h, s.tap_h, s.phases_h) *
-                       count_of_taps(s.start_w, phase_w, s.taps_w, s.tap_w, s.phases_w);
-  if (block_column >= columns) return;
+  const int block_row = get_group_id(1) * TILE_ROWS, block_column = get_group_id(0) * TILE_COLUMNS;
+  const Taps met_h = taps_of_phase(s.start_h, phase_h, s.taps_h, s.tap_h, s.phases_h);
+  const Taps met_w = taps_of_phase(s.start_w, phase_w, s.taps_w, s.tap_w, s.phases_w);
+  const int taps_met = met_h.count * met_w.count;
+  if (block_column >= columns || taps_met == 0) return;  // the host has set what no tap meets to 0
 
   Gather g;
-  g.phase_h = phase_h;
-  g.phase_w = phase_w;
   const int brought = block_column + RIGHT_COLUMN(item, 0), place_brought = REMAINDER(brought, grid);
   g.in_range = brought < columns;
   g.h = place_brought / grid_w * s.step_h;
@@ -166,10 +173,10 @@ __kernel void conv_gather(BUFFER(const STORAGE, source), BUFFER(const REAL, pack
   const int steps = (FLAT ? 1 : taps_met) * (min(part_depth, s.padded_depth - first) / TILE_DEPTH);
 #if !FLAT
   g.planes += (long)(first + PIECE_DEPTH(0)) * s.source_h * s.source_w;
-  if (taps_met > 0) {
-    while (!meets(&g, s)) next_panel(&g, s);
-    enter_tap(&g, s);
-  }
+  g.filters_of_step = g.filters;
+  g.taps_h = met_h;
+  g.taps_w = met_w;
+  enter_tap(&g, s);
 #endif
   PRODUCT(steps, fetch(&g, s, left_to, right_to))
 

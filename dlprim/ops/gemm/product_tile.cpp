@@ -76,11 +76,11 @@ int piece_width(const Tensor& operand, std::initializer_list<std::int64_t> dista
 }
 
 double ProductTile::cost(const DeviceInfo& device, const ProductSize& size, double at_speed) const {
-  // The unit that has the most groups decides. With fewer than it holds it waits more, but not in proportion.
-  const auto busiest = static_cast<double>(ceil_div(groups(size), device.compute_units));
-  const double busy = std::sqrt(std::min(1.0, busiest / resident));
-  return busiest * device.compute_units * rows * columns * static_cast<double>(size.depth) /
-         (at_speed * busy);
+  // The unit that has the most groups decides. With fewer than it holds, as in the last of its rounds, it
+  // waits more, but not in proportion.
+  const std::int64_t busiest = ceil_div(groups(size), device.compute_units), last = busiest % resident;
+  const double rounds = static_cast<double>(busiest - last) + std::sqrt(static_cast<double>(last * resident));
+  return rounds * device.compute_units * rows * columns * static_cast<double>(size.depth) / at_speed;
 }
 
 DepthSplit split_depth(const ProductTile& tile, const DeviceInfo& device, const ProductSize& size,

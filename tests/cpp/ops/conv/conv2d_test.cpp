@@ -209,7 +209,7 @@ TEST(Conv2d, EveryImplementationOfPointwiseOnes) {
 TEST(Conv2d, EveryImplementationOfDeepSums) {
   for (const char* family : {"conv2d_forward", "conv2d_backward_data", "conv2d_backward_weight"})
     for_each_implementation(family, [] {
-      for (const Case& c : {Case{{2, 603, 5, 4}, {7, 603, 3, 3}, {{1, 1}, {1, 1}, {1, 1}, 1}},
+      for (const Case& c : {Case{{2, 603, 5, 4}, {7, 603, 3, 3}, {{1, 1}, {2, 2}, {1, 1}, 1}},
                             Case{{1, 260, 4, 3}, {290, 130, 3, 3}, {{1, 1}, {1, 1}, {1, 1}, 2}},
                             Case{{2, 1100, 2, 2}, {9, 1100, 1, 1}},
                             Case{{1, 600, 9, 8}, {5, 600, 3, 3}, {{2, 2}, {1, 1}, {1, 1}, 1}},
