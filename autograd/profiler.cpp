@@ -341,7 +341,8 @@ std::vector<TraceRange> ranges_of(const std::vector<Launch>& launches, const std
 /** The events of a trace, one after the other. */
 class TraceFile {
  public:
-  explicit TraceFile(const std::filesystem::path& path) : file_(open(path)) {
+  /** Times are written from `origin` on: some devices count from 1970, of which a double has lost the end. */
+  TraceFile(const std::filesystem::path& path, std::uint64_t origin) : file_(open(path)), origin_(origin) {
     file_ << std::fixed << std::setprecision(3) << "{\"traceEvents\": [";
   }
   ~TraceFile() { file_ << "\n]}\n"; }
@@ -353,13 +354,14 @@ class TraceFile {
              const std::string& rest = "") {
     file_ << separator_ << R"({"ph": "X", "cat": ")" << category << R"(", "pid": )" << in_json(device)
           << R"(, "tid": ")" << track << R"(", "name": )" << in_json(range.name) << R"(, "ts": )"
-          << microseconds(range.start) << R"(, "dur": )" << microseconds(range.end - range.start) << rest
-          << '}';
+          << microseconds(range.start - origin_) << R"(, "dur": )" << microseconds(range.end - range.start)
+          << rest << '}';
     separator_ = ",\n";
   }
 
  private:
   std::ofstream file_;
+  std::uint64_t origin_;
   const char* separator_ = "\n";
 };
 
@@ -377,7 +379,9 @@ std::string details_of(const Launch& launch, const Figures& figures) {
 
 void Profile::export_chrome_trace(const std::filesystem::path& path) {
   const std::map<std::string, Ceilings> of_devices = ceilings();
-  TraceFile file(path);
+  std::uint64_t origin = launches_.empty() ? 0 : launches_.front().kernel.start;
+  for (const Launch& launch : launches_) origin = std::min(origin, launch.kernel.start);
+  TraceFile file(path, origin);
   for (const Launch& launch : launches_)
     file.write("kernel", launch.device, "queue", {launch.kernel.name, launch.kernel.start, launch.kernel.end},
                details_of(launch, figures_of(launch, of_devices)));

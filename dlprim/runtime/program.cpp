@@ -108,8 +108,7 @@ Kernel& ProgramTable::kernel(const char* file, const char* name, const Defines& 
   }
   const std::string options = defines.text();
   Kernel& kernel = lookup(concat(file, options), name, [&](Origin origin) -> Program& {
-    return program(
-        concat(file, options), file, options, [file] { return expanded_source(file); }, origin);
+    return program(concat(file, options), file, options, [file] { return expanded_source(file); }, origin);
   });
   const DeviceLock lock(mutex_);
   if (!known(hash, file, name, defines))
@@ -142,6 +141,8 @@ Kernel& ProgramTable::lookup(std::string id, const char* name,
     if (found != kernels_.end()) return found->second;
   }
   const InterruptsHeld held;
+  std::optional<SignalHandlersKept> kept;  // once, since meanwhile another thread may set its own
+  if (!std::exchange(has_built_, true)) kept.emplace();
   Kernel kernel;
   kernel.name = name;
   for (Origin origin : {Origin::cache_or_source, Origin::source}) {
@@ -165,11 +166,13 @@ Program& ProgramTable::program(const std::string& identity, const std::string& l
                                Origin origin) {
   // A program that takes the place of one from the cache stands beside it, some of whose kernels may be in
   // use.
-  const std::string id = origin == Origin::source ? identity + "#built" : identity;
+  const std::string built = identity + "#built", &id = origin == Origin::source ? built : identity;
   {
     const InnerLock lock(mutex_);
-    const auto found = programs_.find(id);
-    if (found != programs_.end()) return found->second;
+    for (const std::string* each : {&built, &id}) {
+      const auto found = programs_.find(*each);
+      if (found != programs_.end()) return found->second;
+    }
   }
   Program program;
   program.label = label;

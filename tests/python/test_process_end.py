@@ -251,12 +251,17 @@ def test_ctrl_c_while_kernels_are_built(tmp_path, after):
 @pytest.mark.parametrize("index", [1, 9], ids=["right", "failing"])
 def test_ctrl_c_while_a_read_waits(index):
     program = """
-import os, signal, sys, threading
+import os, signal, sys, threading, time
 import ocl
 x = ocl.rand(600, 600)
-(x @ x).sum().item()
-for _ in range(200):
-    x = (x @ x) * 0.003
+def multiply(x, times):
+    for _ in range(times):
+        x = (x @ x) * 0.003
+    return x
+multiply(x, 20).sum().item()
+start = time.perf_counter()
+multiply(x, 20).sum().item()
+x = multiply(x, round(20 * 0.4 / (time.perf_counter() - start)) + 1)
 ocl.nn.functional.embedding(ocl.tensor([int(sys.argv[1])]), ocl.ones(4, 3))
 threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:

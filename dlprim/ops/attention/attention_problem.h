@@ -17,6 +17,8 @@ struct AttentionSizes {
 
   std::int64_t scores() const { return batch * queries * keys; }
   std::int64_t operands() const { return (queries + keys) * (columns + value_columns); }
+  /** Of the scores' and the results' products. */
+  double multiply_adds() const { return static_cast<double>(scores() * (columns + value_columns)); }
 };
 
 /** Operands of a call, checked. */
@@ -35,6 +37,8 @@ struct AttentionForward {
   const Attention& attention;
   const Tensor& output;
   const Tensor* log_sums;
+
+  double multiply_adds() const { return attention.sizes.multiply_adds(); }
 };
 
 struct AttentionBackward {
@@ -43,6 +47,9 @@ struct AttentionBackward {
   const Tensor* grad_weights;
   const Tensor *output, *log_sums;
   const AttentionGradients& gradients;
+
+  /** Two products for each of the forward pass; scores that are made again do not count. */
+  double multiply_adds() const { return 2 * attention.sizes.multiply_adds(); }
 };
 
 /** Of [outer, inner, queries, keys]. */

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 
 #include "dlprim/core/checked.h"
 #include "dlprim/core/real.h"
@@ -44,6 +45,9 @@ struct Product {
     return tile.can_take(device, p.c.dtype, p.precision);
   }
   static double expected_cost(const DeviceInfo& device, const GemmProblem& p) {
+    // What takes microseconds is not worth the larger error of products that are put together.
+    constexpr double small = 1e7;
+    if (tile.tf32_products > 1 && p.multiply_adds() < small) return std::numeric_limits<double>::max();
     return split_of(tile, device, p).cost;
   }
   static void run(Queue& queue, const GemmProblem& p) {

@@ -98,6 +98,15 @@ MISSING_ARGUMENTS = {
     **{name: {"size_average", "reduce"} for name in LOSSES},
     "Hardtanh": {"min_value", "max_value"},
 }
+# Arguments that came with PyTorch 2.13.
+NEW_ARGUMENTS = {
+    name: {"bias"}
+    for name in (
+        *("BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "SyncBatchNorm"),
+        *("InstanceNorm1d", "InstanceNorm2d", "GroupNorm"),
+    )
+    if torch.__version__ < (2, 13)
+}
 # Attributes of PyTorch's own machinery.
 INTERNAL = {
     *("output_padding", "transposed", "max_norm", "norm_type", "scale_grad_by_freq", "sparse", "name"),
@@ -160,6 +169,7 @@ def test_every_class_is_here():
 def test_signature(name):
     theirs, ours = parameters_of(getattr(torch.nn, name)), parameters_of(getattr(nn, name))
     wanted = {k: v for k, v in theirs.items() if k not in MISSING_ARGUMENTS.get(name, ())}
+    ours = {k: v for k, v in ours.items() if k not in NEW_ARGUMENTS.get(name, ())}
     assert list(ours) == list(wanted)
     same = {k: v in (wanted[k], (wanted[k],), (wanted[k],) * 2) for k, v in ours.items()}  # (1, 1) is 1
     assert all(same.values()), same
