@@ -172,10 +172,11 @@ def compare(distances, seed, case, rounded_to=None):
             if sums[kind][i]:
                 magnitude = np.fmax(*(np.abs(array_of(getattr(run, kind)[i])) for run in absolute))
             elif case.unit == "largest" and truth_array.size:
-                magnitude = largest_of(truth_array, distances.least)
-                if magnitude == 0:  # a difference of what is as large as the others, as where softmax has one key
-                    others = [array_of(t) for t in truth.results + truth.gradients if t is not None]
-                    magnitude = max(largest_of(array) for array in others)
+                magnitude = np.float64(largest_of(truth_array, distances.least))
+            if case.unit == "largest" and np.any(magnitude == 0):
+                # A difference of what is as large as the others, as where softmax has one key.
+                others = [array_of(t) for t in truth.results + truth.gradients if t is not None]
+                magnitude = np.where(magnitude == 0, max(map(largest_of, others)), magnitude)
             distances.add(what, actual, truth_array, single_array, magnitude, seed)
 
 

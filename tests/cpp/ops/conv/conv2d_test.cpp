@@ -214,7 +214,7 @@ TEST(Conv2d, EveryImplementationOfDeepSums) {
                             Case{{2, 1100, 2, 2}, {9, 1100, 1, 1}},
                             Case{{1, 600, 9, 8}, {5, 600, 3, 3}, {{2, 2}, {1, 1}, {1, 1}, 1}},
                             Case{{3, 4, 61, 33}, {6, 4, 3, 3}, {{1, 1}, {1, 1}, {1, 1}, 1}}}) {
-        check<float>(c);
+        check<float>(c, 1e-6);  // chains of a thousand: the error grows with their length, not its root
         check<float>(c, 1e-6, MatmulPrecision::high);
       }
     });
