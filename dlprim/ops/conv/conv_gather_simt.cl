@@ -1,7 +1,7 @@
 // A convolution and its gradient by the input on a GPU: products of packed filters and a right operand that is gathered
 // where it lies, 0 outside. The depth runs over the channels, TILE_DEPTH at a time, and, within those, over the taps, which
 // meet nearly the same elements: they come from the cache nearest to the unit. With FLAT, for few channels, it runs
-// over channels and taps at once, and each element is worked out.
+// over channels and taps at once, and looks up where each element lies.
 #include "ops/conv/conv_packed_simt.cl"
 
 inline int tap_at(const int start, const int phase, const int tap, const int step) { return start + phase + tap * step; }

@@ -44,8 +44,9 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 
 def run(program, *options, fails=False):
     command = [sys.executable, "-c", WITH_TORCHVISION, REPOSITORY / "examples" / program, *options]
+    command = [str(part) for part in command]
     alone = os.environ | {"CUDA_VISIBLE_DEVICES": ""}  # which transformers would take before all others
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=600, env=alone)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=alone)
     assert (done.returncode != 0) == fails, done.stdout + done.stderr
     return done.stderr if fails else done.stdout
 
