@@ -96,6 +96,27 @@ bool is_refused_in_child(Tensor t, std::shared_ptr<PinnedMemory> pinned) {
   return all && Device::count() > 0;
 }
 
+/** A thread that uses the device for as long as this lives. */
+class BusyThread {
+ public:
+  explicit BusyThread(Queue& queue)
+      : thread_([this, &queue] {
+          const Tensor own = queue.scratch({3});
+          while (!stop_) {
+            fill(queue, own, 1);
+            queue.finish();
+          }
+        }) {}
+  ~BusyThread() {
+    stop_ = true;
+    thread_.join();
+  }
+
+ private:
+  std::atomic<bool> stop_{false};
+  std::thread thread_;
+};
+
 }  // namespace
 
 TEST(Exit, WhileOtherThreadsCompute) {
@@ -117,26 +138,20 @@ TEST(Exit, OfAForkedChild) {
   const Tensor t = queue.scratch({3});
   fill(queue, t, 1);
   const auto pinned = PinnedMemory::allocate(device(), 100000);
-  std::atomic<bool> stop{false};
-  std::thread worker([&] {
-    const Tensor own = queue.scratch({3});
-    while (!stop) {
-      fill(queue, own, 1);
-      queue.finish();
-    }
-  });
+  const BusyThread busy(queue);
+  // By exit(), with the handlers that libraries have left for the end of a process, but for rusticl, where
+  // LLVM's waits for a lock that a thread of the parent held as it forked (docs/known-issues.md).
+  const auto end_child = device().info().platform_name == "rusticl" ? _exit : std::exit;
   for (int i = 0; i < 20; ++i) {
     const pid_t child = fork();
     if (child == 0) {
       alarm(20);  // a child that hangs must fail
-      std::exit(is_refused_in_child(t, pinned) ? 5 : 6);
+      end_child(is_refused_in_child(t, pinned) ? 5 : 6);
     }
     int status = 0;
     ASSERT_EQ(waitpid(child, &status, 0), child);
     ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 5) << "status " << status;
   }
-  stop = true;
-  worker.join();
   EXPECT_EQ(download<float>(t), (std::vector<float>{1, 1, 1}));
 }
 
