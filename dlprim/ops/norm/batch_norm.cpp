@@ -304,6 +304,13 @@ void batch_norm_invstd(Queue& queue, const Tensor& variance, double eps, const T
   });
 }
 
+void check_batch_norm(Queue& queue, const Tensor& x, const Tensor& mean, const Tensor& invstd,
+                      const Tensor* weight, const Tensor* bias) {
+  constexpr const char* op = "batch_norm";
+  extents_of(queue, op, x);
+  require_forward(op, x, mean, invstd, weight, bias, x, {});
+}
+
 void batch_norm_forward(Queue& queue, const Tensor& x, const Tensor& mean, const Tensor& invstd,
                         const Tensor* weight, const Tensor* bias, const Tensor& y,
                         const NormEpilogue& epilogue) {

@@ -36,6 +36,10 @@ void batch_norm_statistics(Queue& queue, const Tensor& x, double eps, const Tens
 /** invstd = 1 / sqrt(variance + eps), for evaluation with running statistics. One small launch. */
 void batch_norm_invstd(Queue& queue, const Tensor& variance, double eps, const Tensor& invstd);
 
+/** What batch_norm_forward checks of its inputs, for who runs it later: throws as it does. */
+void check_batch_norm(Queue& queue, const Tensor& x, const Tensor& mean, const Tensor& invstd,
+                      const Tensor* weight, const Tensor* bias);
+
 /** y from x and given statistics; `weight` and `bias` may be nullptr (1 and 0). Throws ValueError for an
  * epilogue whose activation cannot be one. */
 void batch_norm_forward(Queue& queue, const Tensor& x, const Tensor& mean, const Tensor& invstd,

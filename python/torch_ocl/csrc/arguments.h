@@ -33,14 +33,20 @@ const at::Tensor& into(const at::Tensor& out, const Write& write, at::TensorList
 /** A contiguous tensor, or none, that dlprim gets as a pointer. */
 class Optional {
  public:
-  Optional(const std::optional<at::Tensor>& given) {
-    if (!given || !given->defined()) return;
-    contiguous_ = given->contiguous();
-    raw_ = raw(contiguous_);
-  }
+  Optional(const std::optional<at::Tensor>& given) : Optional(given, &raw) {}
+  /** That dlprim does not write to. */
+  static Optional to_read(const std::optional<at::Tensor>& given) { return {given, &raw_to_read}; }
   const dlprim::Tensor* get() const { return raw_.defined() ? &raw_ : nullptr; }
+  /** Undefined for none. */
+  const at::Tensor& tensor() const { return contiguous_; }
 
  private:
+  Optional(const std::optional<at::Tensor>& given, dlprim::Tensor (*raw_of)(const at::Tensor&)) {
+    if (!given || !given->defined()) return;
+    contiguous_ = given->contiguous();
+    raw_ = raw_of(contiguous_);
+  }
+
   at::Tensor contiguous_;
   dlprim::Tensor raw_;
 };
@@ -49,6 +55,11 @@ class Optional {
 inline std::array<int, 2> pair_of(c10::IntArrayRef values) {
   TORCH_CHECK(values.size() == 1 || values.size() == 2, "expected one or two numbers, got ", values);
   return {static_cast<int>(values.front()), static_cast<int>(values.back())};
+}
+
+/** Whether hardtanh's bounds are relu6's. */
+inline bool is_relu6(const c10::Scalar& least, const c10::Scalar& most) {
+  return least.toDouble() == 0 && most.toDouble() == 6;
 }
 
 /** What torch.set_float32_matmul_precision says now. */

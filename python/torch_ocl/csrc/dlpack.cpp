@@ -3,13 +3,15 @@
 #include <ATen/DLConvertor.h>
 #include <ATen/EmptyTensor.h>
 
-#include "runtime/allocator.h"
+#include "runtime/place.h"
 #include "tensors.h"
 
 namespace torch_ocl {
 
 dlprim::dlpack::Elements elements_of(const at::Tensor& tensor) {
-  const dlprim::Tensor bits = bits_of(tensor);  // checks what it is
+  Place* place = place_behind(tensor.storage().data_ptr());
+  if (place) place->is_shared = true;  // before what was put off is made
+  const dlprim::Tensor bits = bits_of(tensor);
   const DLDataType type = at::getDLDataType(tensor);
   return {bits.storage,
           {type.code, type.bits, type.lanes},
@@ -24,7 +26,8 @@ at::Tensor tensor_over(const dlprim::dlpack::Elements& elements) {
   const c10::Device device(c10::kPrivateUse1,
                            static_cast<c10::DeviceIndex>(elements.storage->device().index()));
   c10::Storage storage(c10::Storage::use_byte_size_t(), elements.storage->bytes(),
-                       pointer_to(elements.storage, device), c10::GetAllocator(c10::kPrivateUse1), false);
+                       pointer_to_shared(elements.storage, device), c10::GetAllocator(c10::kPrivateUse1),
+                       false);
   at::Tensor tensor = at::detail::make_tensor<c10::TensorImpl>(
       std::move(storage), c10::DispatchKeySet(c10::DispatchKey::PrivateUse1),
       c10::scalarTypeToTypeMeta(type));

@@ -3,8 +3,8 @@
 #include <ATen/EmptyTensor.h>
 #include <c10/core/DeviceGuard.h>
 
-#include "runtime/allocator.h"
 #include "runtime/devices.h"
+#include "runtime/place.h"
 
 namespace torch_ocl {
 
@@ -67,17 +67,20 @@ dlprim::Dims dims_of(c10::IntArrayRef sizes) {
 
 namespace {
 
-dlprim::Tensor elements_of(const at::Tensor& tensor, dlprim::DType dtype) {
+enum class Use { read, any };
+
+dlprim::Tensor elements_of(const at::Tensor& tensor, dlprim::DType dtype, Use use = Use::any) {
   TORCH_CHECK(tensor.is_privateuseone(), "expected a tensor of an ocl device, got one of ", tensor.device());
   TORCH_CHECK(tensor.layout() == c10::kStrided, "expected a strided tensor, got one of layout ",
               tensor.layout());
-  const Memory* memory = memory_behind(tensor.storage().data_ptr());
+  Place* place = place_behind(tensor.storage().data_ptr());
   TORCH_CHECK(
-      memory,
+      place,
       "a tensor of an ocl device lies in memory that is not of ocl's allocator (ocl devices take none "
       "from pointers)");
+  use == Use::read ? place->settle_contents() : place->settle();
   dlprim::Tensor result;
-  result.storage = *memory;
+  result.storage = place->memory;
   result.dtype = dtype;
   result.shape = dims_of(tensor.sizes());
   result.strides = dims_of(tensor.strides());
@@ -89,6 +92,10 @@ dlprim::Tensor elements_of(const at::Tensor& tensor, dlprim::DType dtype) {
 
 dlprim::Tensor raw(const at::Tensor& tensor) {
   return elements_of(tensor, dtype_of(tensor.scalar_type()));
+}
+
+dlprim::Tensor raw_to_read(const at::Tensor& tensor) {
+  return elements_of(tensor, dtype_of(tensor.scalar_type()), Use::read);
 }
 
 dlprim::Tensor bits_of(const at::Tensor& tensor) {

@@ -30,6 +30,8 @@ c10::ScalarType type_of(dlprim::DType dtype);
 
 /** A strided tensor of an ocl device. Throws where it is none. */
 dlprim::Tensor raw(const at::Tensor& tensor);
+/** The same for who does not write to it: work put off that reads it (deferred.h) stays so. */
+dlprim::Tensor raw_to_read(const at::Tensor& tensor);
 /** The same of any dtype, for what only moves memory: the elements as integers of their size, or, as there
  * are none of 2 and of 16 bytes, as pairs along one more dimension, the last. */
 dlprim::Tensor bits_of(const at::Tensor& tensor);

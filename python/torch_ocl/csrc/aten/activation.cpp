@@ -2,6 +2,7 @@
 
 #include "arguments.h"
 #include "aten/kernels.h"
+#include "aten/norm_activation.h"
 #include "dlprim/ops/pointwise/glu.h"
 #include "dlprim/ops/pointwise/pointwise.h"
 #include "dlprim/ops/pointwise/pointwise_backward.h"
@@ -48,12 +49,27 @@ at::Tensor& gelu_backward(const at::Tensor& grad, const at::Tensor& self, c10::s
 at::Tensor hardtanh_backward(const at::Tensor& grad, const at::Tensor& self, const c10::Scalar& least,
                              const c10::Scalar& most) {
   const at::Tensor out = at::empty_like(self);
+  if (is_relu6(least, most) && defer_gradient_behind_norm(dlprim::pointwise_op("relu6"), grad, self, out))
+    return out;
   gradient("hardtanh", grad, self, {scalar_of(least), scalar_of(most)}, out);
+  return out;
+}
+
+/** Of threshold's input; of relu, whose result is as good, where the bound is 0. */
+at::Tensor& threshold_backward(const at::Tensor& grad, const at::Tensor& self, const c10::Scalar& threshold,
+                               at::Tensor& out) {
+  at::native::resize_output(out, grad.sizes());
+  if (threshold.toDouble() == 0 && defer_gradient_by_result(dlprim::pointwise_op("relu"), grad, self, out))
+    return out;
+  if (out.numel() > 0)
+    dlprim::pointwise_backward(device_under(out).queue(), dlprim::pointwise_op("threshold"), raw(grad),
+                               {raw(self)}, {scalar_of(threshold), 0.0}, dlprim::Tensor(), {raw(out)});
   return out;
 }
 
 at::Tensor hardswish_backward(const at::Tensor& grad, const at::Tensor& self) {
   const at::Tensor out = at::empty_like(self);
+  if (defer_gradient_behind_norm(dlprim::pointwise_op("hardswish"), grad, self, out)) return out;
   gradient("hardswish", grad, self, {}, out);
   return out;
 }
@@ -111,6 +127,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
   m.impl("glu.out", &glu);
   m.impl("glu_backward", &glu_backward);
   m.impl("glu_backward.grad_input", &glu_backward_out);
+  m.impl("threshold_backward.grad_input", &threshold_backward);
   m.impl("hardtanh_backward", &hardtanh_backward);
   m.impl("hardswish_backward", &hardswish_backward);
 }

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "aten/fallback.h"
+#include "deferred.h"
 #include "dlprim/ops/creation/upload.h"
 #include "dlprim/ops/pointwise/pointwise.h"
 #include "tensors.h"
@@ -67,6 +68,7 @@ void download(const at::Tensor& source, const at::Tensor& destination) {
 
 /** Both on one device; broadcast and converted. */
 void copy_within(const at::Tensor& source, const at::Tensor& destination) {
+  if (defer_copy(source, destination)) return;
   if (source.scalar_type() == destination.scalar_type()) {
     copy_bits(physical(source), physical(destination));
     read_alike(source, destination);

@@ -5,6 +5,7 @@
 
 #include "arguments.h"
 #include "aten/kernels.h"
+#include "aten/norm_activation.h"
 #include "aten/pointwise.h"
 #include "aten/rows.h"
 #include "dlprim/ops/pointwise/pointwise_backward.h"
@@ -38,11 +39,18 @@ at::Tensor& hardtanh_out(const at::Tensor& self, const c10::Scalar& least, const
   return at::clamp_out(out, self, is_whole ? c10::Scalar(least.toLong()) : least,
                        is_whole ? c10::Scalar(most.toLong()) : most);
 }
+at::Tensor relu6_of_deferred_norm(const at::Tensor& self, const c10::Scalar& least, const c10::Scalar& most,
+                                  bool in_place) {
+  if (!is_relu6(least, most)) return {};
+  return activate_deferred_norm(dlprim::pointwise_op("relu6"), self, in_place);
+}
 at::Tensor hardtanh(const at::Tensor& self, const c10::Scalar& least, const c10::Scalar& most) {
+  if (at::Tensor y = relu6_of_deferred_norm(self, least, most, false); y.defined()) return y;
   at::Tensor out = at::empty({0}, self.options());
   return hardtanh_out(self, least, most, out);
 }
 at::Tensor& hardtanh_in_place(at::Tensor& self, const c10::Scalar& least, const c10::Scalar& most) {
+  if (relu6_of_deferred_norm(self, least, most, true).defined()) return self;
   return hardtanh_out(self, least, most, self);
 }
 

@@ -4,6 +4,7 @@
 
 #include "arguments.h"
 #include "aten/kernels.h"
+#include "aten/norm_activation.h"
 #include "dlprim/ops/norm/batch_norm.h"
 #include "dlprim/ops/norm/row_norm.h"
 
@@ -28,21 +29,29 @@ Tensors native_batch_norm(const at::Tensor& input, const std::optional<at::Tenso
                           double eps) {
   const at::Tensor x = input.contiguous();
   const at::TensorOptions options = x.options().dtype(statistics_type(x));
-  const Optional w(as_statistics(weight, x)), b(as_statistics(bias, x));
+  const auto w = Optional::to_read(as_statistics(weight, x)), b = Optional::to_read(as_statistics(bias, x));
   const std::optional<at::Tensor> mean = as_statistics(running_mean, x),
                                   variance = as_statistics(running_var, x);
-  at::Tensor y = at::empty_like(x), invstd = at::empty({x.size(1)}, options);
+  const at::Tensor y = at::empty_like(x), invstd = at::empty({x.size(1)}, options);
   dlprim::Queue& queue = device_under(x).queue();
+  const auto normalise = [&](const at::Tensor& by) {
+    if (x.numel() == 0) return;
+    auto work = std::make_shared<DeferredNorm>(x, by, invstd, w.tensor(), b.tensor());
+    defer(y, std::move(work), {x, by, invstd, w.tensor(), b.tensor()});
+  };
   if (!training) {
-    dlprim::batch_norm_invstd(queue, raw(*variance), eps, raw(invstd));
-    dlprim::batch_norm_forward(queue, raw(x), raw(*mean), raw(invstd), w.get(), b.get(), raw(y));
+    dlprim::batch_norm_invstd(queue, raw_to_read(*variance), eps, raw(invstd));
+    dlprim::check_batch_norm(queue, raw_to_read(x), raw_to_read(*mean), raw_to_read(invstd), w.get(),
+                             b.get());
+    normalise(*mean);
     return {y, at::empty({0}, options), at::empty({0}, options)};
   }
-  at::Tensor saved = at::empty({x.size(1)}, options);
+  const at::Tensor saved = at::empty({x.size(1)}, options);
   const Optional running(mean), running_variance(variance);
-  dlprim::batch_norm_training_forward(queue, raw(x), w.get(), b.get(), eps,
-                                      {running.get(), running_variance.get(), momentum}, raw(y), raw(saved),
-                                      raw(invstd));
+  dlprim::check_batch_norm(queue, raw_to_read(x), raw(saved), raw(invstd), w.get(), b.get());
+  dlprim::batch_norm_statistics(queue, raw_to_read(x), eps, raw(saved), raw(invstd),
+                                {running.get(), running_variance.get(), momentum});
+  normalise(saved);
   if (mean && !mean->is_same(*running_mean)) running_mean->copy_(*mean);
   if (variance && !variance->is_same(*running_var)) running_var->copy_(*variance);
   return {y, saved, invstd};
@@ -65,14 +74,29 @@ Tensors native_batch_norm_backward(const at::Tensor& grad, const at::Tensor& inp
   } else {
     mean = *as_statistics(running_mean, x);
     invstd = at::empty({x.size(1)}, options);
-    dlprim::batch_norm_invstd(queue, raw(*as_statistics(running_var, x)), eps, raw(invstd));
+    dlprim::batch_norm_invstd(queue, raw_to_read(*as_statistics(running_var, x)), eps, raw(invstd));
   }
   const at::Tensor dx = wanted[0] ? at::empty_like(x) : at::Tensor();
   const at::Tensor dw = wanted[1] ? at::empty({x.size(1)}, options) : at::Tensor();
   const at::Tensor db = wanted[2] ? at::empty({x.size(1)}, options) : at::Tensor();
-  dlprim::batch_norm_backward(queue, raw(g), raw(x), raw(mean), raw(invstd),
-                              Optional(as_statistics(weight, x)).get(), training, Optional(dx).get(),
-                              Optional(dw).get(), Optional(db).get());
+  const auto w = Optional::to_read(as_statistics(weight, x));
+  const auto backward = [&](const dlprim::Tensor& dy, const dlprim::NormEpilogueGradient& epilogue) {
+    dlprim::batch_norm_backward(queue, dy, raw_to_read(x), raw_to_read(mean), raw_to_read(invstd), w.get(),
+                                training, Optional(dx).get(), Optional(dw).get(), Optional(db).get(),
+                                epilogue);
+  };
+  const auto activation = deferred<DeferredActivationGradient>(g);
+  if (!activation || g.sizes() != x.sizes() || g.scalar_type() != x.scalar_type()) {
+    backward(raw_to_read(g), {});
+  } else if (!activation->norm()) {
+    // The gradient is written on the way, for whoever else it goes to: that which a shortcut adds.
+    const dlprim::Tensor behind = raw_to_overwrite(g);
+    backward(activation->gradient(), {&activation->activation(), nullptr, &activation->result(), &behind});
+  } else if (activation->norm()->is_of(raw_to_read(x), raw_to_read(mean), raw_to_read(invstd))) {
+    backward(activation->gradient(), {&activation->activation(), activation->norm()->bias()});
+  } else {
+    backward(raw_to_read(g), {});
+  }
   const auto as_weight = [&](const at::Tensor& t) {
     return t.defined() && weight && weight->defined() ? t.to(weight->scalar_type()) : t;
   };

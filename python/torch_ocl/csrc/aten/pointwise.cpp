@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "aten/kernels.h"
+#include "aten/norm_activation.h"
 #include "aten/rows.h"
 #include "dlprim/ops/pointwise/pointwise_backward.h"
 #include "dlprim/ops/pointwise/pointwise_result.h"
@@ -116,6 +117,10 @@ std::vector<dlprim::Scalar> as_numbers_of(const dlprim::PointwiseOp& row,
 
 at::Tensor compute_row(const dlprim::PointwiseOp& row, const std::vector<c10::IValue>& arguments,
                        const std::vector<dlprim::Scalar>& given, Result kind, at::Tensor result) {
+  if (row.inputs == 1 && kind != Result::out && given.empty() && arguments[0].isTensor())
+    if (at::Tensor y = activate_deferred_norm(row, arguments[0].toTensor(), kind == Result::in_place);
+        y.defined())
+      return y;
   std::optional<c10::Device> device;
   for (const c10::IValue& argument : arguments)
     if (argument.isTensor() && argument.toTensor().is_privateuseone()) device = argument.toTensor().device();
@@ -257,7 +262,8 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
       gradients["aten::" + row.name + "_backward"] = &row;
     }
   for (const char* name : {"aten::hardtanh", "aten::hardtanh_"})
-    rows.erase(name);  // its own: elementwise.cpp
+    rows.erase(name);                           // its own: elementwise.cpp
+  gradients.erase("aten::threshold_backward");  // activation.cpp
   for (const c10::OperatorName& name : dispatcher.getAllOpNames()) {
     const auto row = rows.find(name.name), gradient = gradients.find(name.name);
     if (row == rows.end() && gradient == gradients.end()) continue;

@@ -6,29 +6,37 @@
 #include "dlprim/runtime/allocator.h"
 #include "runtime/devices.h"
 #include "runtime/memory_errors.h"
+#include "runtime/place.h"
 #include "tensors.h"
 
 namespace torch_ocl {
 namespace {
 
 void release(void* memory) {
-  delete static_cast<Memory*>(memory);
+  delete static_cast<Place*>(memory);
 }
 
-/** What PyTorch takes for a pointer is the place of the Memory on the host: OpenCL's buffers have no address.
- */
+c10::DataPtr pointer_to(Memory memory, c10::Device device, bool is_shared) {
+  auto* place = new Place(std::move(memory));
+  place->is_shared = is_shared;
+  return {place, place, &release, device};
+}
+
+/** What PyTorch takes for a pointer is the address of the Place on the host: OpenCL's buffers have none. */
 struct Allocator final : c10::DeviceAllocator {
   c10::DataPtr allocate(std::size_t bytes) override {
     const c10::Device device(c10::kPrivateUse1, current_device());
     return pointer_to(
         with_memory_errors_of_torch([&] { return device_of(device.index()).allocator().allocate(bytes); }),
-        device);
+        device, false);
   }
   c10::DeleterFnPtr raw_deleter() const override { return &release; }
   void copy_data(void* destination, const void* source, std::size_t bytes) const override {
-    const auto all = [&](const void* memory) {
+    const auto all = [&](const void* pointer) {
+      auto* place = static_cast<Place*>(const_cast<void*>(pointer));
+      place->settle();
       dlprim::Tensor whole;
-      whole.storage = *static_cast<const Memory*>(memory);
+      whole.storage = place->memory;
       whole.dtype = dlprim::DType::uint8;
       whole.shape = {static_cast<std::int64_t>(bytes)};
       whole.strides = {1};
@@ -73,13 +81,12 @@ REGISTER_ALLOCATOR(c10::DeviceType::PrivateUse1, &allocator)
 
 }  // namespace
 
-c10::DataPtr pointer_to(Memory memory, c10::Device device) {
-  auto* place = new Memory(std::move(memory));
-  return {place, place, &release, device};
+Place* place_behind(const c10::DataPtr& pointer) {
+  return pointer.get_deleter() == &release ? static_cast<Place*>(pointer.get_context()) : nullptr;
 }
 
-const Memory* memory_behind(const c10::DataPtr& pointer) {
-  return pointer.get_deleter() == &release ? static_cast<const Memory*>(pointer.get_context()) : nullptr;
+c10::DataPtr pointer_to_shared(Memory memory, c10::Device device) {
+  return pointer_to(std::move(memory), device, true);
 }
 
 }  // namespace torch_ocl

@@ -9,10 +9,12 @@
 namespace torch_ocl {
 
 using Memory = std::shared_ptr<dlprim::Storage>;
+struct Place;
 
-/** The memory behind a storage's pointer; none where it is not of this back end's allocator. */
-const Memory* memory_behind(const c10::DataPtr& pointer);
-/** A storage's pointer to that memory. */
-c10::DataPtr pointer_to(Memory memory, c10::Device device);
+/** What a storage's pointer points to: its memory, which whoever takes it settles before (place.h); none
+ * where it is not of this back end's allocator. */
+Place* place_behind(const c10::DataPtr& pointer);
+/** A storage's pointer to memory that somebody else has, too. */
+c10::DataPtr pointer_to_shared(Memory memory, c10::Device device);
 
 }  // namespace torch_ocl
