@@ -194,13 +194,13 @@ def digest(key, variants, binary):
 
 
 def forge(path, change):
-    """Replaces every entry by what `change` makes of a list of (variants, binary), with the right digests."""
+    """Replaces every entry by what `change` makes of a list of (label, variants, binary), digests and all."""
     with sqlite3.connect(path) as database:
         rows = database.execute(
-            "SELECT id, key, variants, bytes FROM entries JOIN blobs USING (id) ORDER BY id"
+            "SELECT id, key, label, variants, bytes FROM entries JOIN blobs USING (id) ORDER BY id"
         ).fetchall()
-        forged = change([(variants, binary) for _, _, variants, binary in rows])
-        for (number, key, _, _), (variants, binary) in zip(rows, forged, strict=True):
+        forged = change([row[2:] for row in rows])
+        for (number, key, *_), (variants, binary) in zip(rows, forged, strict=True):
             database.execute(
                 "UPDATE entries SET variants = ?, size = ?, digest = ? WHERE id = ?",
                 (variants, len(binary), digest(key, variants, binary), number),
@@ -210,11 +210,22 @@ def forge(path, change):
 
 
 def each(change):
-    return lambda entries: [change(*entry) for entry in entries]
+    return lambda entries: [change(*entry[1:]) for entry in entries]
+
+
+def others(entries):
+    """For each entry that of a program from another file. One with kernels of the same names would be taken:
+    that an entry is of its key the digest tells, which is forged here."""
+    files = [label.split()[0] for label, _, _ in entries]
+    after = [
+        next(k % len(files) for k in range(i, i + len(files)) if files[k % len(files)] != files[i])
+        for i in range(len(files))
+    ]
+    return [entries[i][1:] for i in after]
 
 
 FORGERIES = {
-    "another program's": lambda entries: entries[1:] + entries[:1],
+    "another program's": others,
     "garbage": each(lambda variants, binary: (variants, b"\xa5" * len(binary))),
     "nothing": each(lambda variants, binary: (variants, b"")),
     "of another device": each(lambda variants, binary: (variants, binary[:8] + b"\x5a" * 8 + binary[16:])),

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from support import assert_same
+from support import assert_same, skip_without
 
 import ocl
 
@@ -159,6 +159,7 @@ FILLED = ["int64", "int32", "uint8", "bool", "float32", "float16", "float64"]
 @pytest.mark.parametrize("value", VALUES, ids=str)
 @pytest.mark.parametrize("dtype", FILLED)
 def test_full(dtype, value):
+    skip_without(dtype)
     check(lambda lib: lib.full((2,), value, dtype=dtype_of(lib, dtype)))
     check(lambda lib: lib.ones(2, dtype=dtype_of(lib, dtype)).fill_(value))
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from support import as_array, expect_near
+from support import as_array, expect_near, skip_without
 
 import ocl
 
@@ -125,6 +125,7 @@ def test_twenty_steps(name, options):
 @every_optimizer
 def test_twenty_steps_in_double(name, options):
     """PyTorch's own scalars (Adam's step, ASGD's eta) are of the default dtype."""
+    skip_without("float64")
     torch.set_default_dtype(torch.float64)
     try:
         shapes = [(), (5, 7), (17,)]
@@ -383,6 +384,7 @@ def line_search_losses(library, options, steps=6):
 
 @pytest.mark.parametrize("options", LINE_SEARCHES.values(), ids=LINE_SEARCHES.keys())
 def test_line_search_is_torchs(options):
+    skip_without("float64")
     (losses, counts, place), (expected, expected_counts, expected_place) = (
         line_search_losses(library, options) for library in (ocl, torch)
     )
