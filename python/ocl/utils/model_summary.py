@@ -259,8 +259,14 @@ def _of_rnn(x, layer):
     return x.shape[0] * sum(math.prod(weight.shape) for weight in weights)
 
 
+def _of_attention(query, value):
+    batch_and_queries, keys = math.prod(query.shape[:-1]), value.shape[-2]
+    return batch_and_queries * keys * (query.shape[-1] + value.shape[-1])
+
+
 # By a primitive's arguments. A transposed convolution is a convolution's backward pass.
 _MULT_ADDS = {
+    "attention_forward": lambda given: _of_attention(given["query"], given["value"]),
     "gemm": lambda given: math.prod(given["c"].shape) * given["a"].shape[-1],
     "linear_forward": lambda given: math.prod(given["y"].shape) * given["x"].shape[-1],
     "conv2d_forward": lambda given: math.prod(given["y"].shape) * math.prod(given["weight"].shape[1:]),

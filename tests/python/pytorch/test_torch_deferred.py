@@ -1,5 +1,5 @@
-"""Work that is put off until it is read: batch norms and activations behind them (csrc/deferred.h). Nobody may
-see a difference to work done at once, whoever reads, overwrites or keeps what."""
+"""Work put off until it is read: batch norms and activations behind them (csrc/deferred.h). Nobody may see a
+difference to work done at once, whoever reads, overwrites or keeps what."""
 
 import copy
 import io
