@@ -3,7 +3,8 @@
 A new net with batch norm and ReLUs is chaotic: where one rounding decides a ReLU, gradients move by percents,
 and at ordinary learning rates PyTorch's own float32 is up to 1 % off its float64 after five steps
 (mobilenet_v2). So float64, where no rounding decides, has ordinary rates and a narrow tolerance, and float32
-has rates at which PyTorch's losses are within 1e-4 of its float64's and still move by far more than that.
+has rates at which such a ReLU moves losses by less than 5e-4 (seen on resnet18: PyTorch's own rounding met none
+in these batches, a convolution that sums in another order one) and training by far more than that.
 """
 
 import copy
@@ -34,7 +35,10 @@ RATES = {
     "float64": {"SGD": 1e-2, "Adam": 1e-3, "AdamW": 1e-3},
     "float32": {"SGD": 1e-3, "Adam": 1e-4, "AdamW": 1e-4},
 }
-RATES_OF_CHAOTIC = {"SGD": 3e-5, "Adam": 3e-5, "AdamW": 3e-5}
+RATES_OF_CHAOTIC = {
+    "mobilenet_v2": {"SGD": 3e-5, "Adam": 3e-5, "AdamW": 3e-5},
+    "resnet18": {"SGD": 3e-4, "Adam": 3e-5, "AdamW": 3e-5},
+}
 # Without dropout: both libraries draw other numbers.
 NETS = {
     "resnet18": {},
@@ -91,7 +95,8 @@ def net(request):
 def test_losses_of_five_steps_are_those_of_pytorch(net, dtype, optimizer):
     skip_without(dtype)
     name, of = net
-    rate = (RATES_OF_CHAOTIC if (name, dtype) == ("mobilenet_v2", "float32") else RATES[dtype])[optimizer]
+    rates = RATES[dtype] if dtype == "float64" else RATES_OF_CHAOTIC.get(name, RATES[dtype])
+    rate = rates[optimizer]
     ours, theirs = of(dtype)
     given = batches(name, dtype)
     expected = losses_of(torch, theirs, given, optimizer, rate)
