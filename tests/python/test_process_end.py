@@ -253,15 +253,19 @@ def test_ctrl_c_while_a_read_waits(index):
     program = """
 import os, signal, sys, threading, time
 import ocl
-x = ocl.rand(600, 600)
 def multiply(x, times):
     for _ in range(times):
-        x = (x @ x) * 0.003
+        x = (x @ x) / len(x)
     return x
-multiply(x, 20).sum().item()
-start = time.perf_counter()
-multiply(x, 20).sum().item()
-x = multiply(x, round(20 * 1.5 / (time.perf_counter() - start)) + 1)
+def seconds(x):
+    multiply(x, 2).sum().item()
+    start = time.perf_counter()
+    multiply(x, 20).sum().item()
+    return time.perf_counter() - start
+x = ocl.rand(600, 600)
+while seconds(x) < 0.05:  # products that the device works at for longer than it takes to enqueue them
+    x = ocl.rand(2 * len(x), 2 * len(x))
+x = multiply(x, round(20 / seconds(x)) + 1)
 ocl.nn.functional.embedding(ocl.tensor([int(sys.argv[1])]), ocl.ones(4, 3))
 threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:
