@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "dlprim/runtime/lifetime.h"
+#include "runtime/memory_errors.h"
 #include "runtime/place.h"
 #include "tensors.h"
 
@@ -77,14 +78,14 @@ Place::~Place() {
 void Place::make_contents() {
   const Lock lock(deferring());
   if (!contents) return;
-  const std::shared_ptr<PendingWork> work = contents;
-  stop_waiting(*this);
-  work->run_into(*this);
+  with_memory_errors_of_torch([&] { contents->run_into(*this); });
+  stop_waiting(*this);  // after it: what found no memory is tried again
 }
 
 void Place::run_readers() {
   const Lock lock(deferring());
-  run_everywhere(std::exchange(readers, {}));
+  run_everywhere(readers);
+  readers.clear();
   if (!contents) is_watched.store(false, std::memory_order_release);
 }
 

@@ -3,8 +3,8 @@
 A new net with batch norm and ReLUs is chaotic: where one rounding decides a ReLU, gradients move by percents,
 and at ordinary learning rates PyTorch's own float32 is up to 1 % off its float64 after five steps
 (mobilenet_v2). So float64, where no rounding decides, has ordinary rates and a narrow tolerance, and float32
-has rates at which such a ReLU moves losses by less than 5e-4 (resnet18: PyTorch's own rounding met none in these
-batches, a convolution that sums in another order one) and training by far more than that.
+has rates at which such a ReLU moves losses by less than 5e-4 (resnet18: PyTorch's own rounding met none in
+these batches, a convolution that sums in another order one) and training by far more than that.
 """
 
 import copy

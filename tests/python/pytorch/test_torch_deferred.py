@@ -291,7 +291,30 @@ def test_errors_come_at_the_call():
     x = torch.randn(4, 3, 6, 5, device="ocl")
     with pytest.raises(Exception, match="weight"):
         torch.native_batch_norm(x, torch.ones(5, device="ocl"), None, None, None, True, 0.1, 1e-5)
-    torch.testing.assert_close(make_norm(3).eval()(x).isfinite().all().item(), True)
+    with pytest.raises(RuntimeError, match="expected all tensors to be on ocl:0, but found one on cpu"):
+        torch.native_batch_norm(x, torch.ones(3), None, None, None, True, 0.1, 1e-5)
+    assert make_norm(3).eval()(x).isfinite().all()
+
+
+def test_what_finds_no_memory_is_made_later():
+    """The gradient behind a norm that is put off takes scratch memory where the norm does not follow."""
+    norm, x = make_norm(16), torch.randn(8, 16, 64, 64, device="ocl", requires_grad=True)
+    direction = torch.randn(8, 16, 64, 64, device="ocl")
+    gradients = []
+    for has_room in (True, False):
+        y = norm(x)
+        (gradient,) = torch.autograd.grad(F.relu6(y), y, direction)
+        torch.ocl.synchronize()
+        torch.ocl.empty_cache()
+        if not has_room:
+            torch.ocl.set_per_process_memory_fraction(1e-12)
+            try:
+                with pytest.raises(torch.OutOfMemoryError):
+                    look(gradient)
+            finally:
+                torch.ocl.set_per_process_memory_fraction(1.0)
+        gradients.append(gradient.cpu())
+    torch.testing.assert_close(*gradients, rtol=0, atol=0)
 
 
 @torch.no_grad()

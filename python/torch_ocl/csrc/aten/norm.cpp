@@ -19,6 +19,8 @@ c10::ScalarType statistics_type(const at::Tensor& x) {
 
 std::optional<at::Tensor> as_statistics(const std::optional<at::Tensor>& given, const at::Tensor& x) {
   if (!given || !given->defined()) return std::nullopt;
+  TORCH_CHECK(given->device() == x.device(), "batch_norm: expected all tensors to be on ", x.device(),
+              ", but found one on ", given->device());
   return given->to(statistics_type(x)).contiguous();
 }
 
