@@ -168,26 +168,31 @@ def test_inputs_may_be_overwritten(overwrite, training):
     torch.testing.assert_close(copied.cpu(), expected)
 
 
-def test_gradients_whose_inputs_are_overwritten():
+@pytest.mark.parametrize("overwritten", ["direction", "input", "weight", "bias", "result"])
+@pytest.mark.parametrize("activation", ["relu", "relu6", "hardswish"])
+def test_gradients_whose_inputs_are_overwritten(activation, overwritten):
     """Both kinds of gradients: told by the result, and by the norm that was put off before."""
-    for activation in ("relu", "relu6", "hardswish"):
-        norm, x = make_norm(3), torch.randn(4, 3, 6, 5, device="ocl", requires_grad=True)
-        there = copy.deepcopy(norm).cpu()
-        on_host = x.detach().cpu().requires_grad_()
-        direction = torch.randn(4, 3, 6, 5)
-        results = []
-        for one, value, device in ((norm, x, "ocl"), (there, on_host, "cpu")):
-            y = one(value)
-            z = ACTIVATIONS[activation](y)
-            given = direction.to(device)
-            (gradient,) = torch.autograd.grad(z, y, given)
-            with torch.no_grad():
-                given.zero_()
-                value.zero_()
-                one.weight.zero_()
-                one.bias.fill_(-100)
-            results.append(gradient.cpu())
-        torch.testing.assert_close(*results, rtol=1e-5, atol=1e-6)
+    norm, x = make_norm(3), torch.randn(4, 3, 6, 5, device="ocl", requires_grad=True)
+    there, on_host = copy.deepcopy(norm).cpu(), x.detach().cpu().requires_grad_()
+    direction = torch.randn(4, 3, 6, 5)
+    results = []
+    for one, value in ((norm, x), (there, on_host)):
+        given = direction.to(value.device)
+        y = one(value)
+        z = ACTIVATIONS[activation](y)
+        (gradient,) = torch.autograd.grad(z, y, given)
+        of_that_name = {
+            "direction": given,
+            "input": value,
+            "weight": one.weight,
+            "bias": one.bias,
+            "result": z,
+        }
+        del y
+        with torch.no_grad():
+            of_that_name[overwritten].fill_(-100)
+        results.append(gradient.cpu())
+    torch.testing.assert_close(*results, rtol=1e-5, atol=1e-6)
 
 
 READERS = {
