@@ -258,14 +258,15 @@ def multiply(x, times):
         x = (x @ x) / len(x)
     return x
 def seconds(x):
-    multiply(x, 2).sum().item()
     start = time.perf_counter()
     multiply(x, 20).sum().item()
     return time.perf_counter() - start
+def least_seconds(x):
+    return min(seconds(x) for _ in range(4))
 x = ocl.rand(600, 600)
-while seconds(x) < 0.05:  # products that the device works at for longer than it takes to enqueue them
+while least_seconds(x) < 0.05:  # products that the device works at for longer than it takes to enqueue them
     x = ocl.rand(2 * len(x), 2 * len(x))
-x = multiply(x, round(20 / seconds(x)) + 1)
+x = multiply(x, round(20 / least_seconds(x)) + 1)
 ocl.nn.functional.embedding(ocl.tensor([int(sys.argv[1])]), ocl.ones(4, 3))
 threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:
