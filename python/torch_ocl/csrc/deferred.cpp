@@ -69,13 +69,15 @@ void wait_for(const std::shared_ptr<PendingWork>& work, Place& place) {
 }  // namespace
 
 Place::~Place() {
-  // A forked child has no device whose work could wait, and perhaps no thread that would give the lock back.
+  // In a forked child the lock may be that of a thread which is not there.
   if (!is_watched.load(std::memory_order_acquire) || dlprim::lifetime::is_forked()) return;
   const Lock lock(deferring());
   stop_waiting(*this);
 }
 
+// A forked child has no device: whoever uses the memory there is told so.
 void Place::make_contents() {
+  if (dlprim::lifetime::is_forked()) return;
   const Lock lock(deferring());
   if (!contents) return;
   with_memory_errors_of_torch([&] { contents->run_into(*this); });
@@ -83,6 +85,7 @@ void Place::make_contents() {
 }
 
 void Place::run_readers() {
+  if (dlprim::lifetime::is_forked()) return;
   const Lock lock(deferring());
   run_everywhere(readers);
   readers.clear();
@@ -130,7 +133,8 @@ bool defer_copy(const at::Tensor& source, const at::Tensor& copy) {
       place_under(copy)->is_shared || place_under(copy) == place_under(source))
     return false;
   Place& place = *place_under(copy);
-  raw_to_overwrite(copy);
+  place.settle_readers();
+  if (!place_under(source)->contents) return false;  // it read what is overwritten, and was made now
   wait_for(place_under(source)->contents, place);
   return true;
 }
@@ -138,21 +142,26 @@ bool defer_copy(const at::Tensor& source, const at::Tensor& copy) {
 FoundDeferred<Deferred> deferred_work(const at::Tensor& tensor) {
   if (!tensor.is_privateuseone() || tensor.layout() != c10::kStrided) return {};
   const Place* place = place_under(tensor);
-  if (!place || !place->is_watched.load(std::memory_order_acquire)) return {};
+  if (!place || !place->is_watched.load(std::memory_order_acquire) || dlprim::lifetime::is_forked())
+    return {};
   Lock lock(deferring());
   const PendingWork* pending = place->contents.get();
-  if (!pending || !fills_its_memory(tensor) || dtype_of(tensor.scalar_type()) != pending->dtype ||
-      dims_of(tensor.sizes()) != pending->shape)
+  if (!pending || !fills_its_memory(tensor) || !has_kernels(tensor.scalar_type()) ||
+      dtype_of(tensor.scalar_type()) != pending->dtype || dims_of(tensor.sizes()) != pending->shape)
     return {};
   return {std::move(lock), pending->work};
 }
 
-dlprim::Tensor raw_to_overwrite(const at::Tensor& tensor) {
-  {
-    const Lock lock(deferring());
-    stop_waiting(*place_under(tensor));
-  }
-  return raw(tensor);
+void note_overwritten(const at::Tensor& tensor) {
+  const Lock lock(deferring());
+  stop_waiting(*place_under(tensor));
+}
+
+void share_memory(const at::Tensor& tensor) {
+  const Lock lock(deferring());
+  Place& place = *place_under(tensor);
+  place.is_shared = true;
+  place.settle();
 }
 
 }  // namespace torch_ocl

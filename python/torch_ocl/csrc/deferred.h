@@ -67,7 +67,10 @@ FoundDeferred<Work> deferred(const at::Tensor& tensor) {
   return {work ? std::move(found.lock) : std::unique_lock<std::recursive_mutex>(), std::move(work)};
 }
 
-/** All of a tensor's memory, which is about to be overwritten: what was put off into it will not be made. */
-dlprim::Tensor raw_to_overwrite(const at::Tensor& tensor);
+/** After all of a tensor was overwritten (raw_to_overwrite): what was put off into it will not be made. */
+void note_overwritten(const at::Tensor& tensor);
+
+/** From now on somebody else has the tensor's memory too, and may look at any time. */
+void share_memory(const at::Tensor& tensor);
 
 }  // namespace torch_ocl

@@ -3,15 +3,15 @@
 #include <ATen/DLConvertor.h>
 #include <ATen/EmptyTensor.h>
 
-#include "runtime/place.h"
+#include "deferred.h"
+#include "runtime/allocator.h"
 #include "tensors.h"
 
 namespace torch_ocl {
 
 dlprim::dlpack::Elements elements_of(const at::Tensor& tensor) {
-  Place* place = place_behind(tensor.storage().data_ptr());
-  if (place) place->is_shared = true;  // before what was put off is made
-  const dlprim::Tensor bits = bits_of(tensor);
+  const dlprim::Tensor bits = bits_of(tensor);  // checks what it is
+  share_memory(tensor);
   const DLDataType type = at::getDLDataType(tensor);
   return {bits.storage,
           {type.code, type.bits, type.lanes},

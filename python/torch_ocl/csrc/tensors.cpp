@@ -67,7 +67,7 @@ dlprim::Dims dims_of(c10::IntArrayRef sizes) {
 
 namespace {
 
-enum class Use { read, any };
+enum class Use { read, overwrite, any };
 
 dlprim::Tensor elements_of(const at::Tensor& tensor, dlprim::DType dtype, Use use = Use::any) {
   TORCH_CHECK(tensor.is_privateuseone(), "expected a tensor of an ocl device, got one of ", tensor.device());
@@ -78,7 +78,12 @@ dlprim::Tensor elements_of(const at::Tensor& tensor, dlprim::DType dtype, Use us
       place,
       "a tensor of an ocl device lies in memory that is not of ocl's allocator (ocl devices take none "
       "from pointers)");
-  use == Use::read ? place->settle_contents() : place->settle();
+  if (use == Use::read)
+    place->settle_contents();
+  else if (use == Use::overwrite)
+    place->settle_readers();
+  else
+    place->settle();
   dlprim::Tensor result;
   result.storage = place->memory;
   result.dtype = dtype;
@@ -96,6 +101,10 @@ dlprim::Tensor raw(const at::Tensor& tensor) {
 
 dlprim::Tensor raw_to_read(const at::Tensor& tensor) {
   return elements_of(tensor, dtype_of(tensor.scalar_type()), Use::read);
+}
+
+dlprim::Tensor raw_to_overwrite(const at::Tensor& tensor) {
+  return elements_of(tensor, dtype_of(tensor.scalar_type()), Use::overwrite);
 }
 
 dlprim::Tensor bits_of(const at::Tensor& tensor) {

@@ -32,6 +32,9 @@ c10::ScalarType type_of(dlprim::DType dtype);
 dlprim::Tensor raw(const at::Tensor& tensor);
 /** The same for who does not write to it: work put off that reads it (deferred.h) stays so. */
 dlprim::Tensor raw_to_read(const at::Tensor& tensor);
+/** The same for who overwrites all of it, and calls note_overwritten (deferred.h) then: what was put off into
+ * it is not made. */
+dlprim::Tensor raw_to_overwrite(const at::Tensor& tensor);
 /** The same of any dtype, for what only moves memory: the elements as integers of their size, or, as there
  * are none of 2 and of 16 bytes, as pairs along one more dimension, the last. */
 dlprim::Tensor bits_of(const at::Tensor& tensor);

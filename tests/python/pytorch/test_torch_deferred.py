@@ -4,6 +4,8 @@ difference to work done at once, whoever reads, overwrites or keeps what."""
 import copy
 import io
 import json
+import os
+import signal
 import threading
 
 import pytest
@@ -290,6 +292,106 @@ def test_memory_that_others_have_is_not_put_off():
         expected = y.clone()
         look(expected)
         torch.testing.assert_close(torch.from_numpy(ocl.from_dlpack(y).numpy()), expected.cpu())
+
+
+# --- calls that no net makes
+
+
+@pytest.mark.parametrize("kind", ["whole", "part", "eval", "gradient"])
+@torch.no_grad()
+def test_copied_onto_what_it_is_made_of(kind):
+    norm, x = make_norm(3).train(kind != "eval"), torch.randn(4, 3, 6, 5, device="ocl")
+    expected = expected_of(norm, x)
+    if kind == "gradient":
+        direction = torch.randn_like(x)
+        expected = torch.where(x.cpu() > 0, direction.cpu(), 0.0)
+        direction.copy_(torch.ops.aten.threshold_backward(direction, x, 0))
+        torch.testing.assert_close(direction.cpu(), expected)
+    elif kind == "part":
+        x[1:].copy_(norm(x)[1:])
+        torch.testing.assert_close(x[1:].cpu(), expected[1:])
+    else:
+        x.copy_(norm(x))
+        torch.testing.assert_close(x.cpu(), expected)
+
+
+@torch.no_grad()
+def test_views_of_other_dtypes():
+    norm, x = make_norm(3), torch.randn(4, 3, 6, 2, device="ocl")
+    expected = expected_of(norm, x)
+    torch.testing.assert_close(torch.view_as_complex(norm(x)).clone().cpu(), torch.view_as_complex(expected))
+    torch.testing.assert_close(norm(x).view(torch.int8).clone().cpu().view(torch.float32), expected)
+
+
+@torch.no_grad()
+def test_a_call_that_fails_leaves_what_was_put_off():
+    x, z, d = (torch.randn(4, 3, 6, 5, device="ocl") for _ in range(3))
+    expected = torch.where(z.cpu() > 0, d.cpu(), 0.0)
+    g = torch.ops.aten.threshold_backward(d, z, 0)
+    _, mean, invstd = torch.native_batch_norm(x, None, None, None, None, True, 0.1, 1e-5)
+    with pytest.raises(Exception, match="weight"):
+        torch.ops.aten.native_batch_norm_backward(
+            g, x, torch.ones(5, device="ocl"), None, None, mean, invstd, True, 1e-5, [True] * 3
+        )
+    torch.testing.assert_close(g.cpu(), expected)
+
+
+def test_a_direction_that_is_the_norms_own_result():
+    for overwritten in ("x", "weight"):
+        norm, x = make_norm(3), torch.randn(4, 3, 6, 5, device="ocl", requires_grad=True)
+        y = norm(x)
+        (g,) = torch.autograd.grad(F.relu6(y), y, y.detach())
+        expected = y.detach().cpu()
+        expected = torch.where((expected > 0) & (expected < 6), expected, 0.0)
+        with torch.no_grad():
+            (x if overwritten == "x" else norm.weight).fill_(-100)
+        torch.testing.assert_close(g.cpu(), expected)
+
+
+@torch.no_grad()
+def test_gradients_of_another_norm():
+    """The same input and statistics under another weight, or the gradient itself as the input."""
+    x, d = (torch.randn(4, 3, 6, 5, device="ocl") for _ in range(2))
+    w, b = torch.rand(3, device="ocl") + 1, torch.rand(3, device="ocl")
+    for weight, input_of in ((-w, lambda g: x), (w, lambda g: g)):
+        results = []
+        for looks in (False, True):
+            y, mean, invstd = torch.native_batch_norm(x, w, b, None, None, True, 0.1, 1e-5)
+            for backward in (
+                lambda y=y: torch.ops.aten.hardtanh_backward(d, y, 0, 6),
+                lambda y=y: torch.ops.aten.threshold_backward(d, y, 0),
+            ):
+                g = backward()
+                if looks:
+                    look(g)
+                results.append(
+                    torch.ops.aten.native_batch_norm_backward(
+                        g, input_of(g), weight, None, None, mean, invstd, True, 1e-5, [True] * 3
+                    )
+                )
+        half = len(results) // 2
+        for ours, expected in zip(results[:half], results[half:], strict=True):
+            torch.testing.assert_close(ours, expected, rtol=0, atol=0)
+
+
+def test_a_forked_child_is_refused():
+    norm, x = make_norm(3).eval(), torch.randn(4, 3, 6, 5, device="ocl")
+    with torch.no_grad():
+        y = norm(x)
+        copied = y.clone()
+        child = os.fork()
+        if child == 0:
+            signal.alarm(20)
+            refused = 0
+            del copied
+            for use in (lambda: y.cpu(), lambda: x.zero_(), lambda: F.relu(y)):
+                try:
+                    use()
+                except RuntimeError as error:
+                    refused += "forked" in str(error)
+            os._exit(refused)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
+        torch.testing.assert_close(y.cpu(), copied.cpu(), rtol=0, atol=0)
 
 
 def test_errors_come_at_the_call():

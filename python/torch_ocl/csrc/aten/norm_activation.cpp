@@ -16,11 +16,14 @@ const dlprim::Tensor* given(const dlprim::Tensor& t) {
   return t.defined() ? &t : nullptr;
 }
 
-/** Whether a norm's kernels could take the gradient along. */
-bool can_be_deferred(const at::Tensor& grad, const at::Tensor& out) {
-  return out.numel() > 0 && out.is_floating_point() && grad.scalar_type() == out.scalar_type() &&
-         grad.sizes() == out.sizes() && grad.is_contiguous() && fills_its_memory(out) &&
-         !out.is_alias_of(grad);
+/** Whether a norm's kernels could take the gradient along, which `of` tells; it is valid. */
+bool can_be_deferred(const at::Tensor& grad, const at::Tensor& of, const at::Tensor& out) {
+  const auto fits = [&](const at::Tensor& t) {
+    return t.scalar_type() == out.scalar_type() && t.device() == out.device() && t.sizes() == out.sizes() &&
+           t.is_contiguous() && !t.is_alias_of(out);
+  };
+  return out.numel() > 0 && out.is_floating_point() && fills_its_memory(out) && fits(grad) && fits(of) &&
+         !grad.is_alias_of(of) && (out.scalar_type() != c10::kDouble || device_under(out).info().fp64);
 }
 
 }  // namespace
@@ -37,9 +40,10 @@ void DeferredNorm::run(const dlprim::Tensor& result, const dlprim::PointwiseOp* 
                              {nullptr, activation});
 }
 
-bool DeferredNorm::is_of(const dlprim::Tensor& x, const dlprim::Tensor& mean,
-                         const dlprim::Tensor& invstd) const {
-  return is_same(x, x_) && is_same(mean, mean_) && is_same(invstd, invstd_);
+bool DeferredNorm::is_of(const dlprim::Tensor& x, const dlprim::Tensor& mean, const dlprim::Tensor& invstd,
+                         const dlprim::Tensor* weight) const {
+  return is_same(x, x_) && is_same(mean, mean_) && is_same(invstd, invstd_) &&
+         (weight ? weight_.defined() && is_same(*weight, weight_) : !weight_.defined());
 }
 
 void DeferredActivationGradient::run(const dlprim::Tensor& result) const {
@@ -59,13 +63,14 @@ at::Tensor activate_deferred_norm(const dlprim::PointwiseOp& activation, const a
   if (!norm || !dlprim::can_be_epilogue(activation, false)) return {};
   at::Tensor out = in_place ? self : at::empty_like(self);
   norm->run(raw_to_overwrite(out), &activation);
+  note_overwritten(out);
   return out;
 }
 
 bool defer_gradient_behind_norm(const dlprim::PointwiseOp& activation, const at::Tensor& grad,
                                 const at::Tensor& self, const at::Tensor& out) {
   const auto norm = deferred<DeferredNorm>(self);
-  if (!norm || !can_be_deferred(grad, out)) return false;
+  if (!norm || !can_be_deferred(grad, self, out)) return false;
   auto work = std::make_shared<DeferredActivationGradient>(activation, raw_to_read(grad), norm.work);
   defer(out, std::move(work), {grad, self});
   return true;
@@ -73,9 +78,7 @@ bool defer_gradient_behind_norm(const dlprim::PointwiseOp& activation, const at:
 
 bool defer_gradient_by_result(const dlprim::PointwiseOp& activation, const at::Tensor& grad,
                               const at::Tensor& result, const at::Tensor& out) {
-  if (!can_be_deferred(grad, out) || !result.is_contiguous() || result.scalar_type() != out.scalar_type() ||
-      result.sizes() != out.sizes() || out.is_alias_of(result) || !dlprim::can_be_epilogue(activation, true))
-    return false;
+  if (!can_be_deferred(grad, result, out) || !dlprim::can_be_epilogue(activation, true)) return false;
   auto work =
       std::make_shared<DeferredActivationGradient>(activation, raw_to_read(grad), raw_to_read(result));
   defer(out, std::move(work), {grad, result});

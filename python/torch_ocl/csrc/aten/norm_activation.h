@@ -17,8 +17,9 @@ class DeferredNorm final : public Deferred {
   void run(const dlprim::Tensor& result) const override { run(result, nullptr); }
   void run(const dlprim::Tensor& result, const dlprim::PointwiseOp* activation) const;
 
-  /** Whether it is that norm. */
-  bool is_of(const dlprim::Tensor& x, const dlprim::Tensor& mean, const dlprim::Tensor& invstd) const;
+  /** Whether it is that norm. `weight`: nullptr for none. */
+  bool is_of(const dlprim::Tensor& x, const dlprim::Tensor& mean, const dlprim::Tensor& invstd,
+             const dlprim::Tensor* weight) const;
   /** nullptr where there is none. */
   const dlprim::Tensor* bias() const { return bias_.defined() ? &bias_ : nullptr; }
 

@@ -25,6 +25,10 @@ struct Place {
     make_contents();
     run_readers();
   }
+  /** Before all of it is overwritten: what was put off and reads it is made. */
+  void settle_readers() {
+    if (is_watched.load(std::memory_order_acquire)) run_readers();
+  }
 
   const Memory memory;
   std::atomic<bool> is_watched{false};  // whether there may be what follows, which deferred.cpp keeps
