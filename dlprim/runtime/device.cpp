@@ -147,6 +147,7 @@ Device& Device::get(int index) {
   if (!slot) {
     apply_implementations_of_environment();
     const InterruptsHeld held;
+    const SignalHandlersKept kept;
     try {
       slot.reset(new Device(index, all_devices()[static_cast<std::size_t>(index)], devices.profiling));
     } catch (const cl::Error& e) {
@@ -235,7 +236,10 @@ std::vector<std::pair<Device*, std::vector<KernelRecord>>> Device::stop_profilin
 }
 
 Device::Device(int index, cl::Device device, bool profiling)
-    : index_(index), device_(std::move(device)), info_(describe(device_)), context_(copies::context_of(device_)) {
+    : index_(index),
+      device_(std::move(device)),
+      info_(describe(device_)),
+      context_(copies::context_of(device_)) {
   if (!info_.is_cpu) memory_queue_ = cl::CommandQueue(context_, device_);
   allocator_ = wants_direct_allocator() ? make_direct_allocator(*this) : make_caching_allocator(*this);
   programs_ = std::make_unique<ProgramTable>(*this);
