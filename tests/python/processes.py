@@ -19,7 +19,11 @@ def start(program, *arguments, **environment):
 
 def finish(process, timeout=300):
     """(standard output, standard error) of a program that must succeed."""
-    output, errors = process.communicate(timeout=timeout)
+    try:
+        output, errors = process.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise
     assert process.returncode == 0, f"exit code {process.returncode}:\n{errors}"
     return output, errors
 
