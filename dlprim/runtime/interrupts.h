@@ -29,10 +29,10 @@ class InterruptsHeld {
 
 /**
  * Gives the process's handlers of signals that ask for something back at its scope's end. LLVM, in PoCL, Mesa
- * and Intel's runtime, puts its own in their place when devices are listed, a context is made (Intel's) or a
- * first program is built: one handler of SIGUSR1 that never calls the program's, and for the others one that
- * the kernel takes away as it is called, so that of two quick Ctrl-C the second ends the program by default.
- * LLVM uses them only to delete half-written files. Its handlers of crashes stay.
+ * and Intel's runtime, puts its own in their place when devices are listed or, Intel's, a context is made:
+ * one handler of SIGUSR1 that never calls the program's, and for the others one that the kernel takes away as
+ * it is called, so that of two quick Ctrl-C the second ends the program by default. LLVM uses them only to
+ * delete half-written files. Its handlers of crashes stay.
  */
 class SignalHandlersKept {
  public:

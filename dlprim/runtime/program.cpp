@@ -141,8 +141,6 @@ Kernel& ProgramTable::lookup(std::string id, const char* name,
     if (found != kernels_.end()) return found->second;
   }
   const InterruptsHeld held;
-  std::optional<SignalHandlersKept> kept;  // once, since meanwhile another thread may set its own
-  if (!std::exchange(has_built_, true)) kept.emplace();
   Kernel kernel;
   kernel.name = name;
   for (Origin origin : {Origin::cache_or_source, Origin::source}) {

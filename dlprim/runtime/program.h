@@ -150,7 +150,6 @@ class ProgramTable {
 
   Device& device_;
   std::mutex building_;       // held while a program is built; taken before mutex_, never after
-  bool has_built_ = false;    // guarded by building_
   mutable std::mutex mutex_;  // of the three tables, whose entries stay where they are
   std::unordered_map<std::string, Program> programs_;
   std::unordered_map<std::string, Kernel> kernels_;
