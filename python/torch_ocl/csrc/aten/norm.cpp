@@ -88,14 +88,15 @@ Tensors native_batch_norm_backward(const at::Tensor& grad, const at::Tensor& inp
                                 epilogue);
   };
   const auto activation = deferred<DeferredActivationGradient>(g);
-  if (!activation || g.sizes() != x.sizes() || g.scalar_type() != x.scalar_type() || g.is_alias_of(x)) {
-    backward(raw_to_read(g), {});
-  } else if (!activation->norm()) {
+  const bool fits =
+      activation && g.sizes() == x.sizes() && g.scalar_type() == x.scalar_type() && !g.is_alias_of(x);
+  if (fits && !activation->norm()) {
     // The gradient is written on the way, for whoever else it goes to: that which a shortcut adds.
     const dlprim::Tensor behind = raw_to_overwrite(g);
     backward(activation->gradient(), {&activation->activation(), nullptr, &activation->result(), &behind});
     note_overwritten(g);
-  } else if (activation->norm()->is_of(raw_to_read(x), raw_to_read(mean), raw_to_read(invstd), w.get())) {
+  } else if (fits &&
+             activation->norm()->is_of(raw_to_read(x), raw_to_read(mean), raw_to_read(invstd), w.get())) {
     backward(activation->gradient(), {&activation->activation(), activation->norm()->bias()});
   } else {
     backward(raw_to_read(g), {});

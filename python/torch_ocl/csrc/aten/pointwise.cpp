@@ -261,9 +261,9 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
       rows["aten::" + row.name + "_"] = &row;
       gradients["aten::" + row.name + "_backward"] = &row;
     }
-  for (const char* name : {"aten::hardtanh", "aten::hardtanh_"})
-    rows.erase(name);                           // its own: elementwise.cpp
-  gradients.erase("aten::threshold_backward");  // activation.cpp
+  // Those with kernels of their own: elementwise.cpp, activation.cpp.
+  for (const char* name : {"aten::hardtanh", "aten::hardtanh_"}) rows.erase(name);
+  gradients.erase("aten::threshold_backward");
   for (const c10::OperatorName& name : dispatcher.getAllOpNames()) {
     const auto row = rows.find(name.name), gradient = gradients.find(name.name);
     if (row == rows.end() && gradient == gradients.end()) continue;
