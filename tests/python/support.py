@@ -4,6 +4,7 @@ check_like_torch(lambda lib, x, w: lib.nn.functional.linear(x, w), x, w, unit="s
 """
 
 import re
+import threading
 
 import numpy as np
 import pytest
@@ -191,3 +192,25 @@ def leaf(values, **options):
 def repr_without_norm_bias(module):
     """repr, without what PyTorch before 2.13 does not write of norms."""
     return re.sub(r"(affine=\w+), bias=\w+", r"\1", repr(module))
+
+
+def in_threads(function, count=8):
+    """What `function(i)` gives in each of `count` threads that start together."""
+    results, barrier = [None] * count, threading.Barrier(count)
+
+    def work(i):
+        barrier.wait()
+        try:
+            results[i] = function(i)
+        except Exception as error:
+            results[i] = error
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for result in results:
+        if isinstance(result, Exception):
+            raise result
+    return results

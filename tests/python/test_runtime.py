@@ -11,6 +11,7 @@ import numpy as np
 import processes
 import pytest
 import torch
+from support import in_threads
 
 import ocl
 
@@ -281,28 +282,6 @@ def test_a_seed_gives_the_same_numbers():
 
 
 # --- threads
-
-
-def in_threads(function, count=8):
-    """What `function(i)` gives in each of `count` threads that start together."""
-    results, barrier = [None] * count, threading.Barrier(count)
-
-    def work(i):
-        barrier.wait()
-        try:
-            results[i] = function(i)
-        except Exception as error:
-            results[i] = error
-
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    for result in results:
-        if isinstance(result, Exception):
-            raise result
-    return results
 
 
 def test_eight_threads_compute_at_once():

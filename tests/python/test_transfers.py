@@ -8,11 +8,11 @@ import gc
 import os
 import subprocess
 import sys
-import threading
 
 import numpy as np
 import processes
 import pytest
+from support import in_threads
 
 import ocl
 from ocl.utils.data import DataLoader, TensorDataset
@@ -161,11 +161,7 @@ def test_threads_that_upload_and_compute():
             if [s.item() for s in sums] != [total, total]:
                 failures.append((seed, i))
 
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(work, 3)
     assert not failures
 
 

@@ -9,7 +9,7 @@ import signal
 import threading
 
 import pytest
-from support import skip_without
+from support import in_threads, skip_without
 
 torch = pytest.importorskip("torch")
 F = torch.nn.functional
@@ -463,11 +463,7 @@ def test_threads():
             if not torch.equal(z.cpu(), expected):
                 failures.append((number, i))
 
-    threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(work, 4)
     assert not failures
 
 
