@@ -2,6 +2,7 @@
 #include <array>
 #include <iterator>
 #include <limits>
+#include <type_traits>
 #include <utility>
 
 #include "dlprim/core/checked.h"
@@ -97,7 +98,7 @@ bool has_vectors(const AttentionBackward& p) {
 /** A kernel of FLASH_ARGS and `more`, in a group for each block of `rows`. */
 template <class Problem, class... More>
 void launch(Queue& queue, const char* file, const char* name, const Defines& defines, int items,
-            const Problem& p, std::int64_t rows, const More&... more) {
+            const Problem& p, const Tensor* not_finite, std::int64_t rows, const More&... more) {
   const Attention& a = p.attention;
   FlashExtents e = extents_of(a, rows, FLASH_TILE);
   e.has_vectors = has_vectors(p) ? 1 : 0;
@@ -105,9 +106,9 @@ void launch(Queue& queue, const char* file, const char* name, const Defines& def
   with_real(a.query.dtype, [&](auto zero) {
     using Real = decltype(zero);
     queue.launch(queue.kernel(file, name, defines), Range::groups(items, e.blocks * a.sizes.batch), a.query,
-                 a.key, a.value, Optional{hides ? a.mask : nullptr}, Optional{hides ? nullptr : a.mask}, e,
-                 static_cast<Real>(a.settings.scale), static_cast<Real>(kept_scale(a.settings.dropout_p)),
-                 more...);
+                 a.key, a.value, Optional{hides ? a.mask : nullptr}, Optional{hides ? nullptr : a.mask},
+                 Optional{not_finite}, e, static_cast<Real>(a.settings.scale),
+                 static_cast<Real>(kept_scale(a.settings.dropout_p)), more...);
   });
 }
 
@@ -115,9 +116,9 @@ constexpr const char* simt_file = "ops/attention/flash_simt.cl";
 constexpr const char* tensor_file = "ops/attention/flash_tensor.cl";
 
 /** Of results that are `columns` wide. */
-Defines simt_defines(DType dtype, std::int64_t columns) {
+Defines simt_defines(DType dtype, std::int64_t columns, bool only_marked = false) {
   Defines defines = dtype_defines(dtype);
-  defines.set("FLASH_PARTS", parts_of(columns));
+  defines.set("FLASH_PARTS", parts_of(columns)).set("FLASH_ONLY_MARKED", only_marked ? 1 : 0);
   return defines;
 }
 
@@ -132,22 +133,33 @@ Defines tensor_defines(const Kernels& kernels, const AttentionSizes& s, bool by_
   return defines;
 }
 
-/** As launch, of results that are `columns` wide. */
+/** What a kernel makes: results this many columns wide; flash_backward_key: of which gradients. */
+struct Made {
+  std::int64_t columns;
+  bool by_key = true, by_value = true;
+};
+
+/** As launch. What three TF32 products make of infinities is NaN, also where plain sums leave a number: blocks
+ * with such results are done anew. */
 template <class Problem, class... More>
 void launch_of(const Kernels& kernels, Queue& queue, const char* name, const Problem& p, std::int64_t rows,
-               std::int64_t columns, const More&... more) {
+               const Made& made, const More&... more) {
   const Attention& a = p.attention;
-  if (kernels.tf32_products == 0)
-    launch(queue, simt_file, name, simt_defines(a.query.dtype, columns), FLASH_ITEMS, p, rows, more...);
-  else
-    launch(queue, tensor_file, name, tensor_defines(kernels, a.sizes, true, true), FLASH_TENSOR_ITEMS, p,
-           rows, more...);
+  Tensor not_finite;
+  if (kernels.tf32_products > 1)
+    not_finite = queue.scratch({a.sizes.batch * ceil_div(rows, std::int64_t{FLASH_TILE})}, DType::int32);
+  if (kernels.tf32_products > 0)
+    launch(queue, tensor_file, name, tensor_defines(kernels, a.sizes, made.by_key, made.by_value),
+           FLASH_TENSOR_ITEMS, p, not_finite.defined() ? &not_finite : nullptr, rows, more...);
+  if (kernels.tf32_products != 1)
+    launch(queue, simt_file, name, simt_defines(a.query.dtype, made.columns, not_finite.defined()),
+           FLASH_ITEMS, p, not_finite.defined() ? &not_finite : nullptr, rows, more...);
 }
 
 template <std::size_t kind>
 void run(Queue& queue, const AttentionForward& p) {
   const AttentionSizes& s = p.attention.sizes;
-  launch_of(all_kernels[kind], queue, "flash_forward", p, s.queries, s.value_columns, p.output,
+  launch_of(all_kernels[kind], queue, "flash_forward", p, s.queries, Made{s.value_columns}, p.output,
             Optional{p.log_sums});
 }
 
@@ -170,18 +182,15 @@ Optional or_none(const Tensor& t) {
 void run_backward_key(const Kernels& kernels, Queue& queue, const AttentionBackward& p, const Tensor& dots) {
   const AttentionSizes& s = p.attention.sizes;
   const AttentionGradients& g = p.gradients;
-  constexpr const char* name = "flash_backward_key";
-  if (kernels.tf32_products == 0)
-    return launch_of(kernels, queue, name, p, s.keys, std::max(s.columns, s.value_columns), p.grad_output,
-                     *p.log_sums, dots, or_none(g.key), or_none(g.value));
-  const auto launch_tensor = [&](const Tensor& key, const Tensor& value) {
+  const auto launch_for = [&](const Tensor& key, const Tensor& value) {
     if (key.defined() || value.defined())
-      launch(queue, tensor_file, name, tensor_defines(kernels, s, key.defined(), value.defined()),
-             FLASH_TENSOR_ITEMS, p, s.keys, p.grad_output, *p.log_sums, dots, or_none(key), or_none(value));
+      launch_of(kernels, queue, "flash_backward_key", p, s.keys,
+                Made{std::max(s.columns, s.value_columns), key.defined(), value.defined()}, p.grad_output,
+                *p.log_sums, dots, or_none(key), or_none(value));
   };
-  if (tensor_width(s) < tensor_columns) return launch_tensor(g.key, g.value);
-  launch_tensor(g.key, {});
-  launch_tensor({}, g.value);
+  if (kernels.tf32_products == 0 || tensor_width(s) < tensor_columns) return launch_for(g.key, g.value);
+  launch_for(g.key, {});
+  launch_for({}, g.value);
 }
 
 template <std::size_t kind>
@@ -192,8 +201,8 @@ void run(Queue& queue, const AttentionBackward& p) {
   if (!g.query.defined() && !g.key.defined() && !g.value.defined()) return;
   const Tensor dots = made_dots(queue, p);
   if (g.query.defined())
-    launch_of(kernels, queue, "flash_backward_query", p, s.queries, s.columns, p.grad_output, *p.log_sums,
-              dots, g.query);
+    launch_of(kernels, queue, "flash_backward_query", p, s.queries, Made{s.columns}, p.grad_output,
+              *p.log_sums, dots, g.query);
   if (g.key.defined() || g.value.defined()) run_backward_key(kernels, queue, p, dots);
 }
 
@@ -205,19 +214,17 @@ bool has_what_it_needs(const AttentionBackward& p) {
 }
 
 /** Of a score, beside products of matrices, whose scores go to memory and come back several times; measured
- * on an H100, where tensor cores make those. Three TF32 products for one took 0.5 (of wide operands 0.7, and
- * 1.5 in backward), but what they make of infinities is NaN, also where plain sums leave a number: so they
- * run where they are forced. */
-double cost_of_score(const Kernels& kernels, const DeviceInfo& device, bool is_narrow) {
+ * on an H100, where tensor cores make those. */
+double cost_of_score(const Kernels& kernels, const DeviceInfo& device, bool is_narrow, bool is_backward) {
   if (kernels.tf32_products == 1) return 0.3;
-  if (kernels.tf32_products > 1) return 4;
+  if (kernels.tf32_products > 1) return is_narrow ? 0.5 : is_backward ? 1.5 : 0.7;
   if (device.compute_capability < first_with_tf32) return 0.5;
   return is_narrow ? 0.8 : 1.3;
 }
 
-double cost(const Kernels& kernels, const DeviceInfo& device, const AttentionSizes& s) {
+double cost(const Kernels& kernels, const DeviceInfo& device, const AttentionSizes& s, bool is_backward) {
   const bool is_narrow = std::max(s.columns, s.value_columns) <= FLASH_COLUMNS;
-  return cost_of_score(kernels, device, is_narrow) * static_cast<double>(s.scores());
+  return cost_of_score(kernels, device, is_narrow, is_backward) * static_cast<double>(s.scores());
 }
 
 template <class Problem, std::size_t... kinds>
@@ -227,7 +234,8 @@ std::array<Implementation<Problem>, sizeof...(kinds)> of_all_kernels(std::index_
               return has_what_it_needs(p) && takes(all_kernels[kinds], device, p.attention);
             },
             [](const DeviceInfo& device, const Problem& p) {
-              return cost(all_kernels[kinds], device, p.attention.sizes);
+              return cost(all_kernels[kinds], device, p.attention.sizes,
+                          std::is_same_v<Problem, AttentionBackward>);
             },
             run<kinds>}...}};
 }

@@ -16,10 +16,11 @@
 #define OPTIONAL(name) (name##_buffer ? name##_buffer + name##_start : 0)
 
 // `keep`: 0 hides a key; `bias`: added to the scores. At most one is given. scale: of scores; kept_scale: of what dropout
-// leaves.
+// leaves. `not_finite`, of each group: whether it found a result that is not; three TF32 products for one make NaN of infinities
+// (inf - inf), and the portable kernels do such blocks anew (FLASH_ONLY_MARKED).
 #define FLASH_ARGS                                                                                             \
   BUFFER(const STORAGE, query), BUFFER(const STORAGE, key), BUFFER(const STORAGE, value), BUFFER(const uchar, keep), \
-      BUFFER(const STORAGE, bias), const FlashExtents e, const REAL scale, const REAL kept_scale
+      BUFFER(const STORAGE, bias), BUFFER(int, not_finite), const FlashExtents e, const REAL scale, const REAL kept_scale
 
 // This group's item of the batch and block. Late blocks of causal attention have most keys, so they begin.
 #define FLASH_BIND                                                                          \

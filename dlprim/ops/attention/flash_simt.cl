@@ -1,7 +1,8 @@
 // Attention in plain OpenCL C: a work group of FLASH_ITEMS items has FLASH_TILE queries and as many keys at a time; the
 // item (y, x) of 16 x 16 the scores of queries 4 y … and keys 4 x …, and results of rows 4 y … and columns 4 x … of each part of
 // FLASH_COLUMNS.
-// Macros: STORAGE, REAL, LOAD, STORE (dtype_defines of the operands), FLASH_PARTS: parts of the columns of results.
+// Macros: STORAGE, REAL, LOAD, STORE (dtype_defines of the operands), FLASH_PARTS: parts of the columns of results;
+// FLASH_ONLY_MARKED: 1 for the groups that not_finite marks alone.
 // Every loop around a barrier runs at least once, and no branch has one: PoCL would double what follows for each.
 #include "ops/attention/flash.cl"
 
@@ -15,6 +16,13 @@
 #define WIDTH (FLASH_PARTS * FLASH_COLUMNS)
 #define ROW_PITCH (WIDTH + 4)
 #define PANELS (DEPTH * (ROW_PITCH > 2 * PITCH ? ROW_PITCH : 2 * PITCH))
+
+#if FLASH_ONLY_MARKED
+#define LEAVE_UNLESS_MARKED \
+  if (!not_finite_buffer[not_finite_start + get_group_id(0)]) return
+#else
+#define LEAVE_UNLESS_MARKED
+#endif
 
 #define FLASH_MEMORY                                                              \
   __local REAL panels[PANELS] __attribute__((aligned(4 * sizeof(REAL))));         \
@@ -130,6 +138,7 @@ __kernel __attribute__((reqd_work_group_size(FLASH_ITEMS, 1, 1)))
 void flash_forward(FLASH_ARGS, BUFFER(STORAGE, output), BUFFER(REAL, log_sums)) {
   FLASH_BIND;
   FLASH_MEMORY;
+  LEAVE_UNLESS_MARKED;
   const int first = block * TILE;
   const Rows queries = rows_from(query, e.query, first, e.queries, e.columns);
   const int end = e.is_causal ? min(e.keys, first + queries.rows) : e.keys;
@@ -230,6 +239,7 @@ __kernel __attribute__((reqd_work_group_size(FLASH_ITEMS, 1, 1)))
 void flash_backward_query(FLASH_BACKWARD_ARGS, BUFFER(STORAGE, by_query)) {
   FLASH_BIND_BACKWARD;
   FLASH_MEMORY;
+  LEAVE_UNLESS_MARKED;
   const int first_query = block * TILE;
   const int end = e.is_causal ? min(e.keys, min(e.queries, first_query + TILE)) : e.keys;
   REAL4 results[4 * FLASH_PARTS];
@@ -252,6 +262,7 @@ __kernel __attribute__((reqd_work_group_size(FLASH_ITEMS, 1, 1)))
 void flash_backward_key(FLASH_BACKWARD_ARGS, BUFFER(STORAGE, by_key), BUFFER(STORAGE, by_value)) {
   FLASH_BIND_BACKWARD;
   FLASH_MEMORY;
+  LEAVE_UNLESS_MARKED;
   const int first_key = (e.blocks - 1 - block) * TILE;  // early ones meet most queries
   REAL4 key_results[4 * FLASH_PARTS], value_results[4 * FLASH_PARTS];
   CLEAR(key_results, 4 * FLASH_PARTS);

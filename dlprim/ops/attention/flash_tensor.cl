@@ -16,7 +16,6 @@
 #define PANEL (STEP * PITCH)
 #define DEPTHS (FLASH_WIDTH / 8)  // fragments along the columns of operands
 #define STEPS (STEP / 8)          // and along the lines of a step
-#define LOG2_E 1.44269504f
 
 #define FLASH_LANE const int lane = get_local_id(0) % 32, warp = get_local_id(0) / 32, g = lane / 4, t = lane % 4
 
@@ -31,11 +30,14 @@ inline void multiply_fragments(float *d, const uint *a, const uint *b) {
 
 #define PREPARE(values, count) round_to_tf32(values, count)
 #define MULTIPLY_ADD(sums, a, b) multiply_fragments(sums, a, b)
+#define LOG2_E 1.44269504f
+#define EXP(x) native_exp2((x) * LOG2_E)
 
 #else
 
 #define PREPARE(values, count)
 #define MULTIPLY_ADD(sums, a, b) multiply_add(sums, a, b)
+#define EXP(x) exp(x)  // the other is off by half a unit of x, which is of the weight's where x is -1
 
 // Each value to the nearest TF32 number, and what that leaves.
 inline void split(const uint *values, uint *big, uint *small, const int count) {
@@ -152,16 +154,36 @@ inline float largest_of_quad(float value) {
   return fmax(value, of_quad(value, 2));
 }
 
-// Rows of a result [batch, rows, columns] that is contiguous, from row `first` on.
-inline void store_scaled(__global float *result, float (*sums)[4], const float scale, const long batch, const int first,
+// Rows of a result [batch, rows, columns] that is contiguous, from row `first` on. Whether all are finite.
+inline bool store_scaled(__global float *result, float (*sums)[4], const float scale, const long batch, const int first,
                          const int lines, const int columns) {
   FLASH_LANE;
+  bool are_finite = true;
   UNROLL for (int d = 0; d < DEPTHS; ++d)
     UNROLL for (int c = 0; c < 4; ++c) {
       const int line = first + warp * 16 + g + c / 2 * 8, column = d * 8 + 2 * t + c % 2;
-      if (line < lines && column < columns) result[(batch * lines + line) * columns + column] = sums[d][c] * scale;
+      const float scaled = sums[d][c] * scale;
+      are_finite = are_finite && isfinite(scaled);
+      if (line < lines && column < columns) result[(batch * lines + line) * columns + column] = scaled;
     }
+  return are_finite;
 }
+
+// At a kernel's end: what FLASH_ARGS says of not_finite, from each item's word.
+#if TF32_PRODUCTS == 1
+#define MARK_MEMORY
+#define MARK_UNLESS(are_finite) (void)(are_finite)
+#else
+#define MARK_MEMORY __local int is_marked
+#define MARK_UNLESS(are_finite)                                                                 \
+  {                                                                                             \
+    if (get_local_id(0) == 0) is_marked = 0;                                                    \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                               \
+    if (!(are_finite)) is_marked = 1;                                                           \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                               \
+    if (get_local_id(0) == 0) not_finite_buffer[not_finite_start + get_group_id(0)] = is_marked; \
+  }
+#endif
 
 // Bit 4 s + c: whether dropout keeps the weight of own line `own` + c / 2 * 8 and the step's line `other` + 8 s + c % 2.
 inline uint kept_ones(const long batch, const int own, const int other, const bool owns_keys, const FlashExtents e) {
@@ -175,7 +197,9 @@ inline uint kept_ones(const long batch, const int own, const int other, const bo
 #define IS_KEPT(kept, s, c) ((kept) >> (4 * (s) + (c)) & 1)
 
 // Pairs of panels, of which one is on its way while the other is used.
-#define PANEL_MEMORY __local float panels[4 * PANEL] __attribute__((aligned(16)))
+#define PANEL_MEMORY                                             \
+  MARK_MEMORY;                                                   \
+  __local float panels[4 * PANEL] __attribute__((aligned(16)))
 #define FIRST_PANEL(step) (panels + ((step) & 1) * (2 * PANEL))
 #define SECOND_PANEL(step) (FIRST_PANEL(step) + PANEL)
 #define COPY_STEP(step, first_lines, second_lines)               \
@@ -229,7 +253,7 @@ void flash_forward(FLASH_ARGS, BUFFER(STORAGE, output), BUFFER(REAL, log_sums)) 
     UNROLL for (int h = 0; h < 2; ++h) {
       highest[h] = largest_of_quad(highest[h]);
       shifts[h] = shift_of(highest[h]);
-      const float factor = native_exp2((tops[h] - shifts[h]) * LOG2_E);
+      const float factor = EXP(tops[h] - shifts[h]);
       tops[h] = highest[h];
       sums[h] *= factor;
       UNROLL for (int d = 0; d < DEPTHS; ++d) {
@@ -240,7 +264,7 @@ void flash_forward(FLASH_ARGS, BUFFER(STORAGE, output), BUFFER(REAL, log_sums)) 
     const uint kept = e.threshold ? kept_ones(batch, line, first_key + 2 * t, false, e) : ~0u;
     UNROLL for (int s = 0; s < STEPS; ++s)
       UNROLL for (int c = 0; c < 4; ++c) {
-        const float weight = native_exp2((scores[s][c] - shifts[c / 2]) * LOG2_E);
+        const float weight = EXP(scores[s][c] - shifts[c / 2]);
         sums[c / 2] += weight;
         scores[s][c] = IS_KEPT(kept, s, c) ? weight * kept_scale : 0;
       }
@@ -256,7 +280,7 @@ void flash_forward(FLASH_ARGS, BUFFER(STORAGE, output), BUFFER(REAL, log_sums)) 
     if (log_sums_buffer && t == 0 && q < e.queries)
       log_sums_buffer[log_sums_start + batch * e.queries + q] = shift_of(tops[h]) + log(sum);
   }
-  store_scaled(output_buffer + output_start, results, 1, batch, first, e.queries, e.value_columns);
+  MARK_UNLESS(store_scaled(output_buffer + output_start, results, 1, batch, first, e.queries, e.value_columns));
 }
 
 // The weights that dropout left, in place of products of queries and keys, and the gradients by those products in place of
@@ -268,7 +292,7 @@ void flash_forward(FLASH_ARGS, BUFFER(STORAGE, output), BUFFER(REAL, log_sums)) 
       const bool met = (plain) || is_met(q, k, e);                                                             \
       float score = weights[s][c] * scale;                                                                     \
       if (!(plain) && met) score = masked_score(score, q, k, e, keep, bias);                                   \
-      const float likely = met ? native_exp2((score - SHIFT(s, c)) * LOG2_E) : 0;                              \
+      const float likely = met ? EXP(score - SHIFT(s, c)) : 0;                                                \
       const bool is_left = IS_KEPT(kept, s, c);                                                                \
       weights[s][c] = is_left ? likely * kept_scale : 0;                                                       \
       by_scores[s][c] = met ? likely * ((is_left ? by_scores[s][c] * kept_scale : 0) - DOT(s, c)) : 0;         \
@@ -310,7 +334,7 @@ void flash_backward_query(FLASH_BACKWARD_ARGS, BUFFER(STORAGE, by_query)) {
 #undef DOT
     add_weighted_lines(results, by_scores, FIRST_PANEL(step));
   }
-  store_scaled(by_query_buffer + by_query_start, results, scale, batch, first, e.queries, e.columns);
+  MARK_UNLESS(store_scaled(by_query_buffer + by_query_start, results, scale, batch, first, e.queries, e.columns));
 }
 
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1)))
@@ -365,10 +389,12 @@ void flash_backward_key(FLASH_BACKWARD_ARGS, BUFFER(STORAGE, by_key), BUFFER(STO
     add_weighted_lines(key_results, by_scores, FIRST_PANEL(step));
 #endif
   }
+  bool are_finite = true;
 #if FLASH_BY_VALUE
-  store_scaled(by_value_buffer + by_value_start, value_results, 1, batch, first, e.keys, e.value_columns);
+  are_finite &= store_scaled(by_value_buffer + by_value_start, value_results, 1, batch, first, e.keys, e.value_columns);
 #endif
 #if FLASH_BY_KEY
-  store_scaled(by_key_buffer + by_key_start, key_results, scale, batch, first, e.keys, e.columns);
+  are_finite &= store_scaled(by_key_buffer + by_key_start, key_results, scale, batch, first, e.keys, e.columns);
 #endif
+  MARK_UNLESS(are_finite);
 }

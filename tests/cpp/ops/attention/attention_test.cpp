@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -186,18 +187,26 @@ void expect_precise(const std::vector<double>& values, const std::vector<double>
   expect_close(values, expected, 0, 4e-3 * largest);
 }
 
+/** Changes what was drawn, in contiguous operands. */
+using Change = std::function<void(std::vector<double>& query, std::vector<double>& key, std::vector<double>& value)>;
+
 /** Operands in any layout, with everything kept that may be, against the sums of every item. */
 void check_products(std::mt19937& random, const Shape& shape, Placement placement, Mask kind, bool is_causal,
-                    MatmulPrecision precision = MatmulPrecision::highest) {
+                    MatmulPrecision precision = MatmulPrecision::highest, const Change& change = {}) {
   const std::int64_t batch = shape.outer * shape.inner;
   // Scores of about one: where a softmax picks one key, gradients are what is left of differences.
   const double scale = 0.05 / std::sqrt(static_cast<double>(shape.columns));
   const auto drawn = [&](const Dims& dims) { return sample(random, DType::float32, dims, placement); };
-  const Sample query = drawn({batch, shape.queries, shape.columns}),
-               key = drawn({batch, shape.keys, shape.columns}),
-               value = drawn({batch, shape.keys, shape.value_columns}),
-               grad = sample(random, DType::float32, {batch, shape.queries, shape.value_columns},
+  Sample query = drawn({batch, shape.queries, shape.columns}),
+         key = drawn({batch, shape.keys, shape.columns}),
+         value = drawn({batch, shape.keys, shape.value_columns});
+  const Sample grad = sample(random, DType::float32, {batch, shape.queries, shape.value_columns},
                              Placement::contiguous);
+  if (change) {
+    change(query.values, key.values, value.values);
+    for (Sample* each : {&query, &key, &value})
+      each->tensor = upload<float>({each->values.begin(), each->values.end()}, each->tensor.shape);
+  }
   const Dims mask_shape{shape.outer, shape.inner, shape.queries, shape.keys};
   const Sample mask =
       sample(random, kind == Mask::hiding ? DType::boolean : DType::float32, mask_shape, placement);
@@ -314,6 +323,33 @@ TEST(Attention, EveryImplementationAtTheEdgesOfBlocks) {
             check_products(random, shape, Placement::contiguous, Mask::none, is_causal, precision);
       check_products(random, {2, 2, 70, 131, 64, 64}, Placement::permuted, Mask::added, false);
       check_products(random, {1, 3, 131, 70, 36, 64}, Placement::expanded, Mask::hiding, true);
+    });
+}
+
+// What is infinite, NaN or rounds to an infinity (3.4e38, in TF32) reaches the results that plain sums take it to, and no others:
+// in the second of two items, of several blocks.
+TEST(Attention, EveryImplementationWithWhatIsNotFinite) {
+  constexpr float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  constexpr Shape shape{1, 2, 150, 140, 36, 20};
+  const auto place = [](std::int64_t rows, std::int64_t columns, std::int64_t row, std::int64_t column) {
+    return static_cast<std::size_t>((rows + row) * columns + column);
+  };
+  const Change changes[] = {
+      [&](auto& query, auto&, auto&) { query[place(shape.queries, shape.columns, 70, 3)] = nan; },
+      [&](auto&, auto& key, auto&) { key[place(shape.keys, shape.columns, 139, 35)] = -inf; },
+      [&](auto&, auto&, auto& value) { value[place(shape.keys, shape.value_columns, 100, 19)] = inf; },
+      [&](auto&, auto&, auto& value) { value[place(shape.keys, shape.value_columns, 0, 0)] = 3.4e38F; },
+      [&](auto& query, auto& key, auto&) {  // a score of -inf for the key, for each query
+        for (std::int64_t i = 0; i < shape.queries; ++i)
+          query[place(shape.queries, shape.columns, i, 0)] = 1 + static_cast<double>(i) / 64;
+        key[place(shape.keys, shape.columns, 65, 0)] = -inf;
+      }};
+  for (const char* family : {"attention_forward", "attention_backward"})
+    for_each_implementation(family, [&] {
+      std::mt19937 random(10);
+      for (const Change& change : changes)
+        check_products(random, shape, Placement::contiguous, Mask::none, false, MatmulPrecision::highest,
+                       change);
     });
 }
 
