@@ -18,6 +18,11 @@ namespace {
 
 constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 
+/** The larger one; NaN where one is (std::fmax takes the other). */
+double larger(double a, double b) {
+  return std::isnan(b) || b > a ? b : a;
+}
+
 /** What a mask adds to every score, row-major; `scores` are [batch, queries, keys]. */
 std::vector<double> attended(const std::vector<double>& scores, const Dims& shape, double scale,
                              const std::vector<double>& added, bool is_causal) {
@@ -29,7 +34,7 @@ std::vector<double> attended(const std::vector<double>& scores, const Dims& shap
     for (std::size_t k = 0; k < keys; ++k) {
       const std::size_t at = row * keys + k;
       terms[k] = is_causal && k > row % queries ? minus_infinity : scores[at] * scale + added[at];
-      top = std::fmax(top, terms[k]);
+      top = larger(top, terms[k]);
     }
     for (double& term : terms) sum += term = top == minus_infinity ? 0 : std::exp(term - top);
     for (std::size_t k = 0; k < keys; ++k) result[row * keys + k] = sum == 0 ? 0 : terms[k] / sum;
@@ -105,7 +110,7 @@ std::vector<double> log_sums_of(const std::vector<double>& scores, std::int64_t 
       const auto at = static_cast<std::size_t>(i * keys + j);
       return is_causal && j > i ? minus_infinity : scores[at] * scale + added[at];
     };
-    for (std::int64_t j = 0; j < keys; ++j) top = std::fmax(top, term(j));
+    for (std::int64_t j = 0; j < keys; ++j) top = larger(top, term(j));
     for (std::int64_t j = 0; j < keys; ++j) sum += std::exp(term(j) - (top == minus_infinity ? 0 : top));
     result.push_back(sum == 0 ? minus_infinity : top + std::log(sum));
   }
@@ -188,8 +193,8 @@ void expect_precise(const std::vector<double>& values, const std::vector<double>
 }
 
 /** Changes what was drawn, in contiguous operands. */
-using Change =
-    std::function<void(std::vector<double>& query, std::vector<double>& key, std::vector<double>& value)>;
+using Change = std::function<void(std::vector<double>& query, std::vector<double>& key,
+                                  std::vector<double>& value, std::vector<double>& grad_output)>;
 
 /** Operands in any layout, with everything kept that may be, against the sums of every item. */
 void check_products(std::mt19937& random, const Shape& shape, Placement placement, Mask kind, bool is_causal,
@@ -201,11 +206,11 @@ void check_products(std::mt19937& random, const Shape& shape, Placement placemen
   Sample query = drawn({batch, shape.queries, shape.columns}),
          key = drawn({batch, shape.keys, shape.columns}),
          value = drawn({batch, shape.keys, shape.value_columns});
-  const Sample grad =
+  Sample grad =
       sample(random, DType::float32, {batch, shape.queries, shape.value_columns}, Placement::contiguous);
   if (change) {
-    change(query.values, key.values, value.values);
-    for (Sample* each : {&query, &key, &value})
+    change(query.values, key.values, value.values, grad.values);
+    for (Sample* each : {&query, &key, &value, &grad})
       each->tensor = upload<float>({each->values.begin(), each->values.end()}, each->tensor.shape);
   }
   const Dims mask_shape{shape.outer, shape.inner, shape.queries, shape.keys};
@@ -335,14 +340,21 @@ TEST(Attention, EveryImplementationWithWhatIsNotFinite) {
   const auto place = [](std::int64_t rows, std::int64_t columns, std::int64_t row, std::int64_t column) {
     return static_cast<std::size_t>((rows + row) * columns + column);
   };
+  const auto fill_column = [&](auto& matrix, std::int64_t columns, std::int64_t column, double value) {
+    for (std::size_t at = static_cast<std::size_t>(column); at < matrix.size();
+         at += static_cast<std::size_t>(columns))
+      matrix[at] = value;
+  };
   const Change changes[] = {
-      [&](auto& query, auto&, auto&) { query[place(shape.queries, shape.columns, 70, 3)] = nan; },
-      [&](auto&, auto& key, auto&) { key[place(shape.keys, shape.columns, 139, 35)] = -inf; },
-      [&](auto&, auto&, auto& value) { value[place(shape.keys, shape.value_columns, 100, 39)] = inf; },
-      [&](auto&, auto&, auto& value) { value[place(shape.keys, shape.value_columns, 0, 0)] = 3.4e38F; },
-      [&](auto& query, auto& key, auto&) {  // a score of -inf for the key, for each query
-        for (std::int64_t i = 0; i < shape.queries; ++i)
-          query[place(shape.queries, shape.columns, i, 0)] = 1 + static_cast<double>(i) / 64;
+      [&](auto& query, auto&, auto&, auto&) { query[place(shape.queries, shape.columns, 70, 3)] = nan; },
+      [&](auto&, auto& key, auto&, auto&) { key[place(shape.keys, shape.columns, 139, 35)] = -inf; },
+      [&](auto&, auto&, auto& value, auto&) { value[place(shape.keys, shape.value_columns, 100, 39)] = inf; },
+      [&](auto&, auto&, auto& value, auto& grad) {
+        value[place(shape.keys, shape.value_columns, 0, 0)] = 3.4025e38F;
+        fill_column(grad, shape.value_columns, 0, 0);
+      },
+      [&](auto& query, auto& key, auto&, auto&) {  // a key that each query's score hides
+        fill_column(query, shape.columns, 0, 1.25);
         key[place(shape.keys, shape.columns, 65, 0)] = -inf;
       }};
   for (const char* family : {"attention_forward", "attention_backward"})
