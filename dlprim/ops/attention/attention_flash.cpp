@@ -8,6 +8,7 @@
 #include "dlprim/core/checked.h"
 #include "dlprim/core/real.h"
 #include "dlprim/ops/attention/attention_problem.h"
+#include "dlprim/ops/gemm/product_tile.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
 
@@ -78,17 +79,13 @@ int tensor_width(const AttentionSizes& s) {
   return widest <= 32 ? 32 : widest <= 64 ? 64 : tensor_columns;
 }
 
-/** Of a score by three TF32 products the error is that of a chain of 32 plain ones, for fewer up to 2.3 times
- * as large (emulated: 1.5 to 1.65 for 4 to 32 normal numbers, where plain float32 has 0.66 to 1.7). */
-constexpr int fewest_columns_for_float32 = 32;
-
 bool takes(const Kernels& kernels, const DeviceInfo& device, const Attention& a) {
   if (a.probabilities || !simt_takes(device, a.query.dtype, a.sizes)) return false;
   const auto [fewest, most] = std::minmax(a.sizes.columns, a.sizes.value_columns);
   return kernels.tf32_products == 0 ||
          (device.compute_capability >= first_with_tf32 && a.query.dtype == DType::float32 &&
           most <= tensor_columns &&
-          (kernels.tf32_products > 1 ? fewest >= fewest_columns_for_float32
+          (kernels.tf32_products > 1 ? fewest >= fewest_terms_of_three_products
                                      : a.settings.precision != MatmulPrecision::highest));
 }
 

@@ -42,7 +42,9 @@ struct Product {
   static constexpr const ProductTile& tile = product_tiles[index];
 
   static bool can_take(const DeviceInfo& device, const GemmProblem& p) {
-    return tile.can_take(device, p.c.dtype, p.precision);
+    const bool is_deep_enough =
+        tile.tf32_products < 2 || p.c.dtype != DType::float32 || p.k >= fewest_terms_of_three_products;
+    return is_deep_enough && tile.can_take(device, p.c.dtype, p.precision);
   }
   static double expected_cost(const DeviceInfo& device, const GemmProblem& p) {
     // What takes microseconds is not worth the larger error of products that are put together.
