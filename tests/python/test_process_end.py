@@ -266,8 +266,11 @@ def least_seconds(x):
 x = ocl.rand(600, 600)
 while least_seconds(x) < 0.05:  # products that the device works at for longer than it takes to enqueue them
     x = ocl.rand(2 * len(x), 2 * len(x))
+def embed(index):
+    return ocl.nn.functional.embedding(ocl.tensor([index]), ocl.ones(4, 3))
+embed(1).sum().item()  # NVIDIA's driver waits for the device as it loads a program
 x = multiply(x, round(20 / least_seconds(x)) + 1)
-ocl.nn.functional.embedding(ocl.tensor([int(sys.argv[1])]), ocl.ones(4, 3))
+embed(int(sys.argv[1]))
 threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:
     x.sum().item()
