@@ -119,13 +119,20 @@ void leave_forked_child(int status, void*) {
  */
 struct ShutDownBeforeExit {
   ~ShutDownBeforeExit() {
-    if (std::this_thread::get_id() != main_thread) return;
+    if (std::this_thread::get_id() != main_thread || main_thread_ended) return;
     Device::shut_down();
     main_thread_ended = true;
   }
 };
 
 void shut_down_with_this_thread() {
+  static thread_local const ShutDownBeforeExit guard;
+  (void)guard;
+}
+
+/** Where the implementation's calls need an object of the main thread's that their first made: it ends before
+ * the guard below, and this one, which is made later, before it. */
+void shut_down_before_implementation() {
   static thread_local const ShutDownBeforeExit guard;
   (void)guard;
 }
@@ -163,6 +170,7 @@ Device& Device::get(int index) {
 #endif
   }
   shut_down_with_this_thread();
+  if (slot->info().needs_main_thread) shut_down_before_implementation();
   return *slot;
 }
 

@@ -59,6 +59,7 @@ DeviceInfo describe(const cl::Device& device) {
   info.inline_ptx = contains(info.platform_name, "NVIDIA");
   info.shares_page_locks = info.inline_ptx;
   info.compute_capability = compute_capability_of(device, extensions);
+  info.needs_main_thread = contains(info.platform_name, "Oclgrind");
   info.compiles_at_launch = contains(info.platform_name, "Portable Computing Language");
   return info;
 }

@@ -36,6 +36,7 @@ struct DeviceInfo {
   bool shares_page_locks = false;         // NVIDIA: memory locked for one device is so for all of the driver
   bool inline_ptx = false;                // NVIDIA: asm() in OpenCL C
   int compute_capability = 0;             // NVIDIA: ten times it; else 0
+  bool needs_main_thread = false;         // Oclgrind: no call after the main thread's objects are destroyed
   bool compiles_at_launch = false;  // PoCL: machine code is made at a kernel's first launch, not at build
 };
 

@@ -69,10 +69,13 @@
 inline int left_place(const int i);
 inline int right_place(const int i);
 inline void place_piece(__local REAL *to, const REAL *values, const int width, const int step) {
-  if (width == 4 && step == 1)
+  if (width == 4 && step == 1) {
     *(__local REAL4 *)to = vload4(0, values);
-  else
-    UNROLL for (int e = 0; e < width; ++e) to[e * step] = values[e];
+    return;
+  }
+  to[0] = values[0];
+  if (width == 4)
+    UNROLL for (int e = 1; e < 4; ++e) to[e * step] = values[e];
 }
 
 #if TF32_PRODUCTS

@@ -173,10 +173,14 @@ def compare(distances, seed, case, rounded_to=None):
                 magnitude = np.fmax(*(np.abs(array_of(getattr(run, kind)[i])) for run in absolute))
             elif case.unit == "largest" and truth_array.size:
                 magnitude = np.float64(largest_of(truth_array, distances.least))
-            if case.unit == "largest" and np.any(magnitude == 0):
-                # A difference of what is as large as the others, as where softmax has one key.
-                others = [array_of(t) for t in truth.results + truth.gradients if t is not None]
-                magnitude = np.where(magnitude == 0, max(map(largest_of, others)), magnitude)
+            if case.unit == "largest" and truth_array.size:
+                # A difference of what is as large as the others, as where softmax has one key: nothing in
+                # float64 either, but for its rounding.
+                largest = max(
+                    largest_of(array_of(t)) for t in truth.results + truth.gradients if t is not None
+                )
+                is_nothing = magnitude <= 100 * np.finfo(np.float64).eps * largest
+                magnitude = np.where(is_nothing, largest, magnitude)
             distances.add(what, actual, truth_array, single_array, magnitude, seed)
 
 
