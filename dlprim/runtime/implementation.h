@@ -191,8 +191,11 @@ class ImplementationList : public ImplementationFamily {
   }
 
   int measured_best(Device& device, const Problem& problem) const {
-    if constexpr (HasKey<Problem>::value)
-      if (const auto key = problem.key()) return device.measured_choices().find(*this, *key);
+    if constexpr (HasKey<Problem>::value) {
+      MeasuredChoices& choices = device.measured_choices();
+      if (choices.are_none()) return -1;
+      if (const auto key = problem.key()) return choices.find(*this, *key);
+    }
     return -1;
   }
 

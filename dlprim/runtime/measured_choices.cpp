@@ -52,9 +52,13 @@ void MeasuredChoices::load() {
     add_read(choice.family, choice.problem, choice.implementation);
 }
 
-int MeasuredChoices::find(const ImplementationFamily& family, const ProblemKey& key) {
+bool MeasuredChoices::are_none() {
   std::call_once(loaded_, [this] { load(); });
-  if (is_empty_) return -1;
+  return is_empty_;
+}
+
+int MeasuredChoices::find(const ImplementationFamily& family, const ProblemKey& key) {
+  if (are_none()) return -1;
   const std::shared_lock lock(mutex_);
   const auto [first, last] = entries_.equal_range(key.hash());
   for (auto at = first; at != last; ++at)

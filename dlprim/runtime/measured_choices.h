@@ -38,6 +38,8 @@ class MeasuredChoices {
  public:
   explicit MeasuredChoices(const DeviceInfo& device) : device_(device) {}
 
+  /** Whether nothing was measured of any problem, so that none need be looked up. */
+  bool are_none();
   /** The number of the best implementation in its family; -1 where none was measured, or none of that name is
    * there. */
   int find(const ImplementationFamily& family, const ProblemKey& key);
