@@ -51,6 +51,11 @@ class Optional {
   dlprim::Tensor raw_;
 };
 
+/** What an operator made, contiguous, in the memory format of what it was given. */
+inline at::Tensor laid_out_as(const at::Tensor& given, const at::Tensor& made) {
+  return made.contiguous(given.suggest_memory_format());
+}
+
 /** Height and width of an argument that may give one number for both. */
 inline std::array<int, 2> pair_of(c10::IntArrayRef values) {
   TORCH_CHECK(values.size() == 1 || values.size() == 2, "expected one or two numbers, got ", values);

@@ -105,7 +105,7 @@ at::Tensor flip(const at::Tensor& self, c10::IntArrayRef dims) {
   for (std::int64_t d = 0; d < self.dim(); ++d)
     if (flipped[static_cast<std::size_t>(d)] && self.size(d) > 1)
       result = result.index_select(d, at::arange(self.size(d) - 1, -1, -1, self.options().dtype(c10::kLong)));
-  return result;
+  return laid_out_as(self, result);
 }
 
 at::Tensor rolled(const at::Tensor& self, c10::IntArrayRef shifts, c10::IntArrayRef dims) {

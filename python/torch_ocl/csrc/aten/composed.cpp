@@ -153,7 +153,7 @@ at::Tensor channel_shuffle(const at::Tensor& self, std::int64_t groups) {
   return self.unflatten(1, {groups, self.size(1) / groups})
       .transpose(1, 2)
       .flatten(1, 2)
-      .clone(c10::MemoryFormat::Contiguous);
+      .clone(self.suggest_memory_format());
 }
 
 /** A copy of what is read conjugate: real numbers are their own. */

@@ -44,19 +44,10 @@ std::optional<at::Tensor> on_the_host(const std::optional<at::Tensor>& t) {
   return t && t->defined() ? std::optional(t->cpu()) : std::nullopt;
 }
 
-at::Tensor convolution(const at::Tensor& input, const at::Tensor& weight,
-                       const std::optional<at::Tensor>& bias, c10::IntArrayRef stride,
-                       c10::IntArrayRef padding, c10::IntArrayRef dilation, bool is_transposed,
-                       c10::IntArrayRef output_padding, std::int64_t groups) {
-  if (!c10::isFloatingType(input.scalar_type())) {  // dlprim has no convolution of whole numbers
-    note_fallback("aten::convolution_overrideable");
-    return at::convolution(input.cpu(), weight.cpu(), on_the_host(bias), stride, padding, dilation,
-                           is_transposed, output_padding, groups)
-        .to(input.device());
-  }
-  if (input.dim() == 5)
-    return convolve_volumes(input, weight, bias,
-                            {stride, padding, dilation, is_transposed, output_padding, groups});
+at::Tensor convolution_of_planes(const at::Tensor& input, const at::Tensor& weight,
+                                 const std::optional<at::Tensor>& bias, c10::IntArrayRef stride,
+                                 c10::IntArrayRef padding, c10::IntArrayRef dilation, bool is_transposed,
+                                 c10::IntArrayRef output_padding, std::int64_t groups) {
   const Planes planes(input.dim(), stride, padding, dilation, output_padding, groups);
   const at::Tensor x = planes.of(input), w = planes.of(weight);
   const dlprim::Tensor raw_x = raw(x), raw_w = raw(w);
@@ -76,6 +67,25 @@ at::Tensor convolution(const at::Tensor& input, const at::Tensor& weight,
                            matmul_precision());
   }
   return planes.back(y);
+}
+
+at::Tensor convolution(const at::Tensor& input, const at::Tensor& weight,
+                       const std::optional<at::Tensor>& bias, c10::IntArrayRef stride,
+                       c10::IntArrayRef padding, c10::IntArrayRef dilation, bool is_transposed,
+                       c10::IntArrayRef output_padding, std::int64_t groups) {
+  if (!c10::isFloatingType(input.scalar_type())) {  // dlprim has no convolution of whole numbers
+    note_fallback("aten::convolution_overrideable");
+    return at::convolution(input.cpu(), weight.cpu(), on_the_host(bias), stride, padding, dilation,
+                           is_transposed, output_padding, groups)
+        .to(input.device());
+  }
+  const at::Tensor y =
+      input.dim() == 5 ? convolve_volumes(input, weight, bias,
+                                          {stride, padding, dilation, is_transposed, output_padding, groups})
+                       : convolution_of_planes(input, weight, bias, stride, padding, dilation, is_transposed,
+                                               output_padding, groups);
+  // As everywhere in PyTorch: channels last where either operand has them so.
+  return laid_out_as(input.suggest_memory_format() == c10::MemoryFormat::Contiguous ? weight : input, y);
 }
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> convolution_backward(

@@ -46,7 +46,7 @@ at::Tensor relu6_of_deferred_norm(const at::Tensor& self, const c10::Scalar& lea
 }
 at::Tensor hardtanh(const at::Tensor& self, const c10::Scalar& least, const c10::Scalar& most) {
   if (at::Tensor y = relu6_of_deferred_norm(self, least, most, false); y.defined()) return y;
-  at::Tensor out = at::empty({0}, self.options());
+  at::Tensor out = at::empty_like(self);
   return hardtanh_out(self, least, most, out);
 }
 at::Tensor& hardtanh_in_place(at::Tensor& self, const c10::Scalar& least, const c10::Scalar& most) {

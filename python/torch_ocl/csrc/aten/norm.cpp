@@ -24,12 +24,24 @@ std::optional<at::Tensor> as_statistics(const std::optional<at::Tensor>& given, 
   return given->to(statistics_type(x)).contiguous();
 }
 
+/** As dlprim takes it, given the tensor's own memory: where the channels of a pixel lie side by side, each
+ * pixel is an item of the batch. */
+dlprim::Tensor by_channels(dlprim::Tensor t, c10::MemoryFormat format) {
+  if (format == c10::MemoryFormat::Contiguous || t.numel() == 0) return t;
+  const std::int64_t channels = t.shape[1];
+  t.shape = {t.numel() / channels, channels};
+  t.strides = {channels, 1};
+  return t;
+}
+
 Tensors native_batch_norm(const at::Tensor& input, const std::optional<at::Tensor>& weight,
                           const std::optional<at::Tensor>& bias,
                           const std::optional<at::Tensor>& running_mean,
                           const std::optional<at::Tensor>& running_var, bool training, double momentum,
                           double eps) {
-  const at::Tensor x = input.contiguous();
+  const c10::MemoryFormat format = input.suggest_memory_format();
+  const at::Tensor x = input.contiguous(format);
+  const dlprim::Tensor raw_x = by_channels(raw_to_read(x), format);
   const at::TensorOptions options = x.options().dtype(statistics_type(x));
   const auto w = Optional::to_read(as_statistics(weight, x)), b = Optional::to_read(as_statistics(bias, x));
   const std::optional<at::Tensor> mean = as_statistics(running_mean, x),
@@ -38,20 +50,22 @@ Tensors native_batch_norm(const at::Tensor& input, const std::optional<at::Tenso
   dlprim::Queue& queue = device_under(x).queue();
   const auto normalise = [&](const at::Tensor& by) {
     if (x.numel() == 0) return;
+    if (format != c10::MemoryFormat::Contiguous)  // what would find it put off knows contiguous tensors alone
+      return dlprim::batch_norm_forward(queue, raw_x, raw_to_read(by), raw_to_read(invstd), w.get(), b.get(),
+                                        by_channels(raw(y), format));
     auto work = std::make_shared<DeferredNorm>(x, by, invstd, w.tensor(), b.tensor());
     defer(y, std::move(work), {x, by, invstd, w.tensor(), b.tensor()});
   };
   if (!training) {
     dlprim::batch_norm_invstd(queue, raw_to_read(*variance), eps, raw(invstd));
-    dlprim::check_batch_norm(queue, raw_to_read(x), raw_to_read(*mean), raw_to_read(invstd), w.get(),
-                             b.get());
+    dlprim::check_batch_norm(queue, raw_x, raw_to_read(*mean), raw_to_read(invstd), w.get(), b.get());
     normalise(*mean);
     return {y, at::empty({0}, options), at::empty({0}, options)};
   }
   const at::Tensor saved = at::empty({x.size(1)}, options);
   const Optional running(mean), running_variance(variance);
-  dlprim::check_batch_norm(queue, raw_to_read(x), raw(saved), raw(invstd), w.get(), b.get());
-  dlprim::batch_norm_statistics(queue, raw_to_read(x), eps, raw(saved), raw(invstd),
+  dlprim::check_batch_norm(queue, raw_x, raw(saved), raw(invstd), w.get(), b.get());
+  dlprim::batch_norm_statistics(queue, raw_x, eps, raw(saved), raw(invstd),
                                 {running.get(), running_variance.get(), momentum});
   normalise(saved);
   if (mean && !mean->is_same(*running_mean)) running_mean->copy_(*mean);
@@ -66,7 +80,9 @@ Tensors native_batch_norm_backward(const at::Tensor& grad, const at::Tensor& inp
                                    const std::optional<at::Tensor>& save_mean,
                                    const std::optional<at::Tensor>& save_invstd, bool training, double eps,
                                    std::array<bool, 3> wanted) {
-  const at::Tensor g = grad.contiguous(), x = input.contiguous();
+  const c10::MemoryFormat format = input.suggest_memory_format();
+  const at::Tensor g = grad.contiguous(format), x = input.contiguous(format);
+  const dlprim::Tensor raw_x = by_channels(raw_to_read(x), format);
   dlprim::Queue& queue = device_under(x).queue();
   const at::TensorOptions options = x.options().dtype(statistics_type(x));
   at::Tensor mean, invstd;
@@ -82,24 +98,24 @@ Tensors native_batch_norm_backward(const at::Tensor& grad, const at::Tensor& inp
   const at::Tensor dw = wanted[1] ? at::empty({x.size(1)}, options) : at::Tensor();
   const at::Tensor db = wanted[2] ? at::empty({x.size(1)}, options) : at::Tensor();
   const auto w = Optional::to_read(as_statistics(weight, x));
+  const dlprim::Tensor raw_dx = dx.defined() ? by_channels(raw(dx), format) : dlprim::Tensor();
   const auto backward = [&](const dlprim::Tensor& dy, const dlprim::NormEpilogueGradient& epilogue) {
-    dlprim::batch_norm_backward(queue, dy, raw_to_read(x), raw_to_read(mean), raw_to_read(invstd), w.get(),
-                                training, Optional(dx).get(), Optional(dw).get(), Optional(db).get(),
+    dlprim::batch_norm_backward(queue, dy, raw_x, raw_to_read(mean), raw_to_read(invstd), w.get(), training,
+                                raw_dx.defined() ? &raw_dx : nullptr, Optional(dw).get(), Optional(db).get(),
                                 epilogue);
   };
   const auto activation = deferred<DeferredActivationGradient>(g);
-  const bool fits =
-      activation && g.sizes() == x.sizes() && g.scalar_type() == x.scalar_type() && !g.is_alias_of(x);
+  const bool fits = activation && format == c10::MemoryFormat::Contiguous && g.sizes() == x.sizes() &&
+                    g.scalar_type() == x.scalar_type() && !g.is_alias_of(x);
   if (fits && !activation->norm()) {
     // The gradient is written on the way, for whoever else it goes to: that which a shortcut adds.
     const dlprim::Tensor behind = raw_to_overwrite(g);
     backward(activation->gradient(), {&activation->activation(), nullptr, &activation->result(), &behind});
     note_overwritten(g);
-  } else if (fits &&
-             activation->norm()->is_of(raw_to_read(x), raw_to_read(mean), raw_to_read(invstd), w.get())) {
+  } else if (fits && activation->norm()->is_of(raw_x, raw_to_read(mean), raw_to_read(invstd), w.get())) {
     backward(activation->gradient(), {&activation->activation(), activation->norm()->bias()});
   } else {
-    backward(raw_to_read(g), {});
+    backward(by_channels(raw_to_read(g), format), {});
   }
   const auto as_weight = [&](const at::Tensor& t) {
     return t.defined() && weight && weight->defined() ? t.to(weight->scalar_type()) : t;
@@ -194,7 +210,7 @@ Tensors native_group_norm(const at::Tensor& input, const std::optional<at::Tenso
   const at::Tensor x = input.contiguous();
   const dlprim::NormRows rows = dlprim::group_norm_rows("group_norm", dims_of(x.sizes()), groups);
   const auto [y, mean, invstd] = norm_of_rows(rows, x, weight, bias, eps);
-  return {y, mean.view({batch, groups}), invstd.view({batch, groups})};
+  return {laid_out_as(input, y), mean.view({batch, groups}), invstd.view({batch, groups})};
 }
 
 Tensors native_group_norm_backward(const at::Tensor& grad, const at::Tensor& input, const at::Tensor& mean,

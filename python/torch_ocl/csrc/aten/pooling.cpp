@@ -113,7 +113,7 @@ at::Tensor adaptive_avg_pool2d(const at::Tensor& self, c10::IntArrayRef size) {
       dlprim::adaptive_pool2d_output_shape("adaptive_avg_pool2d", raw(x).shape, {size.front(), size.back()});
   const at::Tensor y = at::empty(sizes_of(shape), x.options());
   if (y.numel() > 0) dlprim::adaptive_avg_pool2d_forward(device_under(x).queue(), raw(x), raw(y));
-  return y;
+  return laid_out_as(self, y);
 }
 
 at::Tensor& adaptive_avg_pool2d_out(const at::Tensor& self, c10::IntArrayRef size, at::Tensor& out) {

@@ -124,7 +124,8 @@ struct Reference {
   double scale;
   bool is_causal;
 
-  std::vector<double> output, probabilities, log_sums, grad_query, grad_key, grad_value, grad_scores;
+  std::vector<double> output{}, probabilities{}, log_sums{}, grad_query{}, grad_key{}, grad_value{},
+      grad_scores{};
 
   static double& at(std::vector<double>& matrix, std::int64_t columns, std::int64_t row,
                     std::int64_t column) {
@@ -224,24 +225,10 @@ void check_products(std::mt19937& random, const Shape& shape, Placement placemen
       const auto size = static_cast<std::ptrdiff_t>(values.size()) / batch;
       return std::vector<double>(values.begin() + b * size, values.begin() + (b + 1) * size);
     };
-    Reference r{shape.queries,
-                shape.keys,
-                shape.columns,
-                shape.value_columns,
-                item(query.values),
-                item(key.values),
-                item(value.values),
-                item(mask.values),
-                item(grad.values),
-                scale,
-                is_causal,
-                {},
-                {},
-                {},
-                {},
-                {},
-                {},
-                {}};
+    Reference r{
+        shape.queries,    shape.keys,         shape.columns,     shape.value_columns, item(query.values),
+        item(key.values), item(value.values), item(mask.values), item(grad.values),   scale,
+        is_causal};
     for (double& added : r.added)
       added = kind == Mask::none ? 0 : kind == Mask::added ? added : added != 0 ? 0 : minus_infinity;
     r.compute();
