@@ -27,13 +27,6 @@ void check_channels(const char* what, const Tensor& t, std::int64_t channels, DT
                      name(t.dtype()));
 }
 
-/** What batch norm's kernels take for `t`, contiguous in `format`: [N, C, ...], or channels last, where every
- * pixel is an item of its own, [pixels, C]. */
-dlprim::Tensor as_items(const dlprim::Tensor& t, MemoryFormat format) {
-  if (format == MemoryFormat::contiguous || t.numel() == 0) return t;
-  return t.reshaped({t.numel() / t.size(1), t.size(1)});
-}
-
 /** What follows a batch norm in its kernels. */
 struct Epilogue {
   Tensor addend;  // may be undefined
@@ -58,15 +51,15 @@ struct BatchNormGradient {
       return wanted ? empty_like(g, std::nullopt, std::nullopt, format) : Tensor();
     };
     const auto items_of = [&](const Tensor& t) {
-      return t.defined() ? as_items(t.data(), format) : dlprim::Tensor();
+      return t.defined() ? dlprim::batch_norm_items(t.data()) : dlprim::Tensor();
     };
     const bool by_result = y.defined();
     const Tensor dx = like_g(needs_x), dweight = of_channels(needs_weight), dbias = of_channels(needs_bias),
                  behind_activation = like_g(by_result);
     const dlprim::Tensor dx_items = items_of(dx), behind_items = items_of(behind_activation),
-                         y_items = by_result ? as_items(y.unpack(), format) : dlprim::Tensor();
+                         y_items = by_result ? dlprim::batch_norm_items(y.unpack()) : dlprim::Tensor();
     dlprim::batch_norm_backward(
-        g.device()->queue(), items_of(g), as_items(x.unpack(), format), statistics, invstd.unpack(),
+        g.device()->queue(), items_of(g), dlprim::batch_norm_items(x.unpack()), statistics, invstd.unpack(),
         raw_or_null(weight), training, needs_x ? &dx_items : nullptr, raw_or_null(dweight),
         raw_or_null(dbias),
         {activation, raw_or_null(bias), by_result ? &y_items : nullptr, by_result ? &behind_items : nullptr});
@@ -109,8 +102,9 @@ Tensor normalized_batch(const Tensor& a, const Tensor& running_mean, const Tenso
   dlprim::Device& device = *x.device();
   const dlprim::Tensor y =
       dlprim::Tensor::empty_strided(device, x.shape(), dlprim::strides_of(format, x.shape()), x.dtype());
-  const dlprim::Tensor x_items = as_items(x.data(), format), y_items = as_items(y, format);
-  const dlprim::Tensor addend_items = addend.defined() ? as_items(addend.data(), format) : dlprim::Tensor();
+  const dlprim::Tensor x_items = dlprim::batch_norm_items(x.data()), y_items = dlprim::batch_norm_items(y);
+  const dlprim::Tensor addend_items =
+      addend.defined() ? dlprim::batch_norm_items(addend.data()) : dlprim::Tensor();
   const dlprim::NormEpilogue follows{addend.defined() ? &addend_items : nullptr, epilogue.activation};
   const dlprim::Tensor invstd = dlprim::Tensor::empty(device, {channels}, statistics);
   dlprim::Tensor mean;

@@ -101,7 +101,7 @@ bool has_vectors(const AttentionBackward& p) {
 /** A kernel of FLASH_ARGS and `more`, in a group for each block of `rows`. */
 template <class Problem, class... More>
 void launch(Queue& queue, const char* file, const char* name, const Defines& defines, int items,
-            const Problem& p, const Tensor* not_finite, std::int64_t rows, const More&... more) {
+            const Problem& p, const Optional& not_finite, std::int64_t rows, const More&... more) {
   const Attention& a = p.attention;
   FlashExtents e = extents_of(a, rows, FLASH_TILE);
   e.has_vectors = has_vectors(p) ? 1 : 0;
@@ -110,7 +110,7 @@ void launch(Queue& queue, const char* file, const char* name, const Defines& def
     using Real = decltype(zero);
     queue.launch(queue.kernel(file, name, defines), Range::groups(items, e.blocks * a.sizes.batch), a.query,
                  a.key, a.value, Optional{hides ? a.mask : nullptr}, Optional{hides ? nullptr : a.mask},
-                 Optional{not_finite}, e, static_cast<Real>(a.settings.scale),
+                 not_finite, e, static_cast<Real>(a.settings.scale),
                  static_cast<Real>(kept_scale(a.settings.dropout_p)), more...);
   });
 }
@@ -142,6 +142,10 @@ struct Made {
   bool by_key = true, by_value = true;
 };
 
+Optional or_none(const Tensor& t) {
+  return Optional{t.defined() ? &t : nullptr};
+}
+
 /** As launch. What three TF32 products make of infinities is NaN, also where plain sums leave a number:
  * blocks with such results are done anew. */
 template <class Problem, class... More>
@@ -153,10 +157,10 @@ void launch_of(const Kernels& kernels, Queue& queue, const char* name, const Pro
     not_finite = queue.scratch({a.sizes.batch * ceil_div(rows, std::int64_t{FLASH_TILE})}, DType::int32);
   if (kernels.tf32_products > 0)
     launch(queue, tensor_file, name, tensor_defines(kernels, a.sizes, made.by_key, made.by_value),
-           FLASH_TENSOR_ITEMS, p, not_finite.defined() ? &not_finite : nullptr, rows, more...);
+           FLASH_TENSOR_ITEMS, p, or_none(not_finite), rows, more...);
   if (kernels.tf32_products != 1)
     launch(queue, simt_file, name, simt_defines(a.query.dtype, made.columns, not_finite.defined()),
-           FLASH_ITEMS, p, not_finite.defined() ? &not_finite : nullptr, rows, more...);
+           FLASH_ITEMS, p, or_none(not_finite), rows, more...);
 }
 
 template <std::size_t kind>
@@ -175,10 +179,6 @@ Tensor made_dots(Queue& queue, const AttentionBackward& p) {
                Range::groups(FLASH_ITEMS, ceil_div(s.batch * s.queries, rows_of_group)), *p.output,
                p.grad_output, dots, cl_long{s.batch * s.queries}, static_cast<cl_int>(s.value_columns));
   return dots;
-}
-
-Optional or_none(const Tensor& t) {
-  return Optional{t.defined() ? &t : nullptr};
 }
 
 /** The gradients by key and value, in one launch if an item has registers for both. */

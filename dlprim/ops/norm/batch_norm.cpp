@@ -277,6 +277,10 @@ void require_epilogue_gradient(const char* op, const NormEpilogueGradient& epilo
 
 }  // namespace
 
+Tensor batch_norm_items(const Tensor& t) {
+  return t.is_contiguous() ? t : t.reshaped({t.numel() / t.size(1), t.size(1)});
+}
+
 void batch_norm_statistics(Queue& queue, const Tensor& x, double eps, const Tensor& mean,
                            const Tensor& invstd, const RunningStatistics& running) {
   ENTER(batch_norm_statistics, queue, x, eps, mean, invstd, running);

@@ -16,6 +16,11 @@ namespace dlprim {
  * inputs nor one another. Throws ValueError for shapes that do not fit, TypeError for dtypes.
  */
 
+/** What the functions here take for `t`, [N, C, ...], contiguous or with the channels of a pixel side by
+ * side: `t` itself, or the same memory as [pixels, C], every pixel an item of its own. Neither layout is
+ * checked. */
+Tensor batch_norm_items(const Tensor& t);
+
 /** Running statistics to move towards those of the batch: r = (1 - momentum) r + momentum b; b's variance is
  * the unbiased one. */
 struct RunningStatistics {

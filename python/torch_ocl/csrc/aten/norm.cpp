@@ -24,16 +24,6 @@ std::optional<at::Tensor> as_statistics(const std::optional<at::Tensor>& given, 
   return given->to(statistics_type(x)).contiguous();
 }
 
-/** As dlprim takes it, given the tensor's own memory: where the channels of a pixel lie side by side, each
- * pixel is an item of the batch. */
-dlprim::Tensor by_channels(dlprim::Tensor t, c10::MemoryFormat format) {
-  if (format == c10::MemoryFormat::Contiguous || t.numel() == 0) return t;
-  const std::int64_t channels = t.shape[1];
-  t.shape = {t.numel() / channels, channels};
-  t.strides = {channels, 1};
-  return t;
-}
-
 Tensors native_batch_norm(const at::Tensor& input, const std::optional<at::Tensor>& weight,
                           const std::optional<at::Tensor>& bias,
                           const std::optional<at::Tensor>& running_mean,
@@ -41,7 +31,7 @@ Tensors native_batch_norm(const at::Tensor& input, const std::optional<at::Tenso
                           double eps) {
   const c10::MemoryFormat format = input.suggest_memory_format();
   const at::Tensor x = input.contiguous(format);
-  const dlprim::Tensor raw_x = by_channels(raw_to_read(x), format);
+  const dlprim::Tensor raw_x = dlprim::batch_norm_items(raw_to_read(x));
   const at::TensorOptions options = x.options().dtype(statistics_type(x));
   const auto w = Optional::to_read(as_statistics(weight, x)), b = Optional::to_read(as_statistics(bias, x));
   const std::optional<at::Tensor> mean = as_statistics(running_mean, x),
@@ -52,7 +42,7 @@ Tensors native_batch_norm(const at::Tensor& input, const std::optional<at::Tenso
     if (x.numel() == 0) return;
     if (format != c10::MemoryFormat::Contiguous)  // what would find it put off knows contiguous tensors alone
       return dlprim::batch_norm_forward(queue, raw_x, raw_to_read(by), raw_to_read(invstd), w.get(), b.get(),
-                                        by_channels(raw(y), format));
+                                        dlprim::batch_norm_items(raw(y)));
     auto work = std::make_shared<DeferredNorm>(x, by, invstd, w.tensor(), b.tensor());
     defer(y, std::move(work), {x, by, invstd, w.tensor(), b.tensor()});
   };
@@ -82,7 +72,7 @@ Tensors native_batch_norm_backward(const at::Tensor& grad, const at::Tensor& inp
                                    std::array<bool, 3> wanted) {
   const c10::MemoryFormat format = input.suggest_memory_format();
   const at::Tensor g = grad.contiguous(format), x = input.contiguous(format);
-  const dlprim::Tensor raw_x = by_channels(raw_to_read(x), format);
+  const dlprim::Tensor raw_x = dlprim::batch_norm_items(raw_to_read(x));
   dlprim::Queue& queue = device_under(x).queue();
   const at::TensorOptions options = x.options().dtype(statistics_type(x));
   at::Tensor mean, invstd;
@@ -98,7 +88,7 @@ Tensors native_batch_norm_backward(const at::Tensor& grad, const at::Tensor& inp
   const at::Tensor dw = wanted[1] ? at::empty({x.size(1)}, options) : at::Tensor();
   const at::Tensor db = wanted[2] ? at::empty({x.size(1)}, options) : at::Tensor();
   const auto w = Optional::to_read(as_statistics(weight, x));
-  const dlprim::Tensor raw_dx = dx.defined() ? by_channels(raw(dx), format) : dlprim::Tensor();
+  const dlprim::Tensor raw_dx = dx.defined() ? dlprim::batch_norm_items(raw(dx)) : dlprim::Tensor();
   const auto backward = [&](const dlprim::Tensor& dy, const dlprim::NormEpilogueGradient& epilogue) {
     dlprim::batch_norm_backward(queue, dy, raw_x, raw_to_read(mean), raw_to_read(invstd), w.get(), training,
                                 raw_dx.defined() ? &raw_dx : nullptr, Optional(dw).get(), Optional(db).get(),
@@ -115,7 +105,7 @@ Tensors native_batch_norm_backward(const at::Tensor& grad, const at::Tensor& inp
   } else if (fits && activation->norm()->is_of(raw_x, raw_to_read(mean), raw_to_read(invstd), w.get())) {
     backward(activation->gradient(), {&activation->activation(), activation->norm()->bias()});
   } else {
-    backward(by_channels(raw_to_read(g), format), {});
+    backward(dlprim::batch_norm_items(raw_to_read(g)), {});
   }
   const auto as_weight = [&](const at::Tensor& t) {
     return t.defined() && weight && weight->defined() ? t.to(weight->scalar_type()) : t;
