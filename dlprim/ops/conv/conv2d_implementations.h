@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "dlprim/core/precision.h"
@@ -47,14 +48,40 @@ std::int64_t parts_of_weight_sum(const DeviceInfo& device, std::int64_t groups, 
 /** On a GPU: result = the sum of partials [parts, result.numel()], + bias by its second dimension. */
 void join_parts(Queue& queue, const Tensor& partials, const Tensor* bias, const Tensor& result);
 
-// The products of conv_gather_simt.cl, for who packs the filters himself.
+// The products of conv_gather_simt.cl, for who packs an operand himself.
 
-/** Fills in how far the sizes of packed filters are padded; how many elements those have. `flat`: FLAT. */
-std::int64_t pad_filters(const ProductTile& tile, bool flat, ConvGather& gather);
+/** The forward pass and the gradient by the input as such products. */
+ConvGather forward_gather(const ConvSizes& sizes);
+ConvGather backward_data_gather(const ConvSizes& sizes);
+/** The product of one phase: the first, which has the most results. */
+ProductSize product_size(const ConvGather& gather);
+/** Of few channels, so that its depth are channels and taps at once (FLAT). */
+bool is_flat(const ConvGather& gather);
+
+/** Strides of a filter's elements in the weight, in elements. */
+struct FilterStrides {
+  std::int64_t row, channel;
+};
+FilterStrides forward_filters(const ConvSizes& sizes);
+FilterStrides backward_data_filters(const ConvSizes& sizes);
+
+/** Fills in how far the sizes of packed filters are padded; how many elements those have. `flat`: FLAT;
+ * `channels`: of a tap, with what pads them. */
+std::int64_t pad_filters(const ProductTile& tile, bool flat, std::int64_t channels, ConvGather& gather);
+/** `packed`: as many elements as pad_filters said, for each of tile.packed_parts(). */
+void pack_filters(Queue& queue, const Defines& defines, const ConvGather& gather,
+                  const FilterStrides& strides, const Tensor& weight, const Tensor& packed);
 /** `defines`: of the tile, and FLAT. `split`: of its depth, channels and taps; all or some channels' taps. */
 void multiply_packed(Queue& queue, const ProductTile& tile, const DepthSplit& split, const Defines& defines,
                      const ConvGather& gather, const Tensor& source, const Tensor& packed, const Tensor* bias,
                      const Tensor& result);
+/** The product of conv_weight_simt.cl. `range`: of the split product; sums [split.parts, elements of the
+ * weight]. */
+void multiply_gradients(Queue& queue, const Defines& defines, const Range& range, const DepthSplit& split,
+                        const ConvShape& shape, const Tensor& dy, const Tensor& x, const Tensor& sums);
+/** `multiply` makes so many parts of a gradient, which are then joined; dw itself where there is one. */
+void join_gradient(Queue& queue, std::int64_t parts, const Tensor& dw,
+                   const std::function<void(const Tensor& sums)>& multiply);
 /** Of all in one. */
 DepthSplit not_split(const ConvGather& gather);
 
@@ -110,11 +137,15 @@ ConvBackwardWeight conv2d_backward_weight_cpu_direct();
 
 // The others. Products: one for each of product_tiles, operands are gathered where they lie; Winograd: the
 // same with a quarter of the multiply-adds, for 3x3 windows at a stride of 1, one for each tile that is as
-// precise as float32; strip: an item some results of a plane, for groups too narrow for tiles and small
+// precise as float32; channels last, images last: the same with operands packed before, for tiles of warp
+// groups at TF32; strip: an item some results of a plane, for groups too narrow for tiles and small
 // windows; direct: an item a result (or a group a weight).
 std::array<ConvForward, product_tile_count> conv2d_forward_products();
 std::array<ConvBackwardData, product_tile_count> conv2d_backward_data_products();
 std::array<ConvBackwardWeight, product_tile_count> conv2d_backward_weight_products();
+std::vector<ConvForward> conv2d_forward_channels_last();
+std::vector<ConvBackwardData> conv2d_backward_data_channels_last();
+std::vector<ConvBackwardWeight> conv2d_backward_weight_images_last();
 std::vector<ConvForward> conv2d_forward_winograd();
 std::vector<ConvBackwardData> conv2d_backward_data_winograd();
 std::vector<ConvBackwardWeight> conv2d_backward_weight_winograd();

@@ -14,46 +14,35 @@ constexpr const char* weight_file = "ops/conv/conv_weight_simt.cl";
 // Below this many channels most of a panel would be padding, if each tap had its own.
 constexpr std::int64_t few_channels = 8;
 
+int narrow(std::int64_t n, const char* what) {
+  return kernel_int(n, "conv2d", what);
+}
+
+/** Of the phases in one direction, how many meet a tap, and which does last. */
+struct PhasesMet {
+  int count = 0, last = 0;
+};
+
+PhasesMet phases_met(int start, int taps, int step, int phases) {
+  PhasesMet met;
+  for (int phase = 0; phase < phases; ++phase) {
+    bool meets = false;
+    for (int tap = 0; tap < std::min(taps, phases) && !meets; ++tap)
+      meets = (start + phase + tap * step) % phases == 0;
+    if (meets) met = {met.count + 1, phase};
+  }
+  return met;
+}
+
+/** Which phase alone meets taps, if it has a result for each block of all phases'; else -1. */
+int lone_phase(const ConvGather& s, const PhasesMet& h, const PhasesMet& w) {
+  if (s.phases_h * s.phases_w == 1 || h.count != 1 || w.count != 1) return -1;
+  const bool fills_blocks = ceil_div(s.result_h - h.last, s.phases_h) == ceil_div(s.result_h, s.phases_h) &&
+                            ceil_div(s.result_w - w.last, s.phases_w) == ceil_div(s.result_w, s.phases_w);
+  return fills_blocks ? h.last * s.phases_w + w.last : -1;
+}
+
 // ---- forward, backward data
-
-ConvGather forward_gather(const ConvSizes& p) {
-  const ConvShape s = conv_shape(p);
-  return {s.images,
-          s.groups,
-          s.out_channels,
-          s.in_channels,
-          s.height,
-          s.width,
-          s.out_h,
-          s.out_w,
-          s.kernel_h,
-          s.kernel_w,
-          s.dilation_h,
-          s.dilation_w,
-          s.stride_h,
-          s.stride_w,
-          -s.pad_h,
-          -s.pad_w,
-          1,
-          1,
-          0,
-          0};
-}
-
-ConvGather backward_data_gather(const ConvSizes& p) {
-  const ConvShape s = conv_shape(p);
-  return {s.images, s.groups, s.in_channels, s.out_channels, s.out_h,       s.out_w,
-          s.height, s.width,  s.kernel_h,    s.kernel_w,     -s.dilation_h, -s.dilation_w,
-          1,        1,        s.pad_h,       s.pad_w,        s.stride_h,    s.stride_w,
-          0,        0};
-}
-
-/** The product of one phase: the first, which has the most results. */
-ProductSize size_of(const ConvGather& s) {
-  const std::int64_t grid = ceil_div(s.result_h, s.phases_h) * ceil_div(s.result_w, s.phases_w);
-  return {s.rows, s.images * grid, std::int64_t{s.channels} * s.taps_h * s.taps_w,
-          std::int64_t{s.groups} * s.phases_h * s.phases_w};
-}
 
 /** Of what it gathers: more than one where each result meets one element, and those lie as results do. */
 int gathered_width(const ConvGather& s, const Tensor& source) {
@@ -63,58 +52,37 @@ int gathered_width(const ConvGather& s, const Tensor& source) {
   return lies_alike ? piece_width(source, {std::int64_t{s.source_h} * s.source_w}) : 1;
 }
 
-/** Of few channels, whose taps are gathered at once. */
-bool is_flat(const ConvGather& s) {
-  return s.channels < few_channels && s.phases_h * s.phases_w == 1 && s.taps_h * s.taps_w > 1;
+/** Of what is gathered, a part of a tile's speed; measured on an H100. Few channels are looked up, and where
+ * results are a stride apart, lines of memory bring others along: which one tap does not meet. */
+double ease_of_gathering(const ConvGather& s) {
+  if (is_flat(s)) return 0.4;
+  if (s.step_w == 1) return 1;
+  return s.taps_h * s.taps_w == 1 ? 0.5 : 0.85;
 }
 
 /** Vectors are brought as in products of matrices. */
 DepthSplit split_of(const ProductTile& tile, const DeviceInfo& device, const ConvGather& s,
                     const Tensor& source) {
-  const double speed = gathered_width(s, source) > 1 ? tile.speed : tile.speed_gathering;
+  const double speed =
+      gathered_width(s, source) > 1 ? tile.speed : tile.speed_gathering * ease_of_gathering(s);
   // Phases have depths of their own.
   const bool may_split = !is_flat(s) && s.phases_h * s.phases_w == 1;
-  const std::int64_t step = may_split ? std::int64_t{tile.depth} * s.taps_h * s.taps_w : size_of(s).depth;
-  return split_depth(tile, device, size_of(s), speed, step);
+  const std::int64_t step =
+      may_split ? std::int64_t{tile.depth} * s.taps_h * s.taps_w : product_size(s).depth;
+  return split_depth(tile, device, product_size(s), speed, step);
 }
-
-int narrow(std::int64_t n, const char* what) {
-  return kernel_int(n, "conv2d", what);
-}
-
-/** Whether results of some phase meet no tap in that direction. */
-bool misses_a_phase(int start, int taps, int step, int phases) {
-  for (int phase = 0; phase < phases; ++phase) {
-    bool meets = false;
-    for (int tap = 0; tap < std::min(taps, phases) && !meets; ++tap)
-      meets = (start + phase + tap * step) % phases == 0;
-    if (!meets) return true;
-  }
-  return false;
-}
-
-/** Strides of a filter's elements in the weight, in elements. */
-struct FilterStrides {
-  std::int64_t row, channel;
-};
 
 void gather(Queue& queue, const ProductTile& tile, ConvGather s, const FilterStrides& strides,
             const Tensor& source, const Tensor& weight, const Tensor* bias, const Tensor& result) {
   const bool flat = is_flat(s);
   const DepthSplit split = split_of(tile, queue.device().info(), s, source);
-  const std::int64_t packed_count = pad_filters(tile, flat, s) * tile.packed_parts();
+  const std::int64_t packed_count = pad_filters(tile, flat, s.channels, s) * tile.packed_parts();
   Defines defines = tile.defines(result.dtype, split.depth);
   defines.set("FLAT", flat ? 1 : 0).set("RIGHT_WIDTH", gathered_width(s, source));
-  if (misses_a_phase(s.start_h, s.taps_h, s.tap_h, s.phases_h) ||
-      misses_a_phase(s.start_w, s.taps_w, s.tap_w, s.phases_w))
-    queue.zero(result);
   // Behind the filters: FlatElement of each of the depth.
   const Tensor packed =
       queue.scratch({packed_count + (flat ? 4 * s.padded_depth : 0)}, compute_dtype(result.dtype));
-  const std::int64_t items = std::int64_t{s.groups} * s.padded_rows * s.padded_depth;
-  queue.launch(queue.kernel(gather_file, "pack_filters", defines), Range::linear(items, 64), weight, packed,
-               s, narrow(strides.row, "a filter"), narrow(strides.channel, "a filter"),
-               narrow(items, "all filters"));
+  pack_filters(queue, defines, s, strides, weight, packed);
   multiply_packed(queue, tile, split, defines, s, source, packed, bias, result);
 }
 
@@ -129,9 +97,7 @@ struct Forward {
     return split_of(tile, device, forward_gather(p.sizes), p.x).cost;
   }
   static void run(Queue& queue, const ConvForwardProblem& p) {
-    const std::int64_t taps = p.sizes.taps();
-    gather(queue, tile, forward_gather(p.sizes), {p.sizes.in_channels * taps, taps}, p.x, p.weight, p.bias,
-           p.y);
+    gather(queue, tile, forward_gather(p.sizes), forward_filters(p.sizes), p.x, p.weight, p.bias, p.y);
   }
 };
 
@@ -148,8 +114,7 @@ struct BackwardData {
            static_cast<double>(s.stride[0] * s.stride[1]);
   }
   static void run(Queue& queue, const ConvBackwardDataProblem& p) {
-    const std::int64_t taps = p.sizes.taps();
-    gather(queue, tile, backward_data_gather(p.sizes), {taps, p.sizes.in_channels * taps}, p.dy, p.weight,
+    gather(queue, tile, backward_data_gather(p.sizes), backward_data_filters(p.sizes), p.dy, p.weight,
            nullptr, p.dx);
   }
 };
@@ -203,27 +168,81 @@ struct BackwardWeight {
     Defines defines = tile.defines(p.dw.dtype, split.depth);
     defines.set("LEFT_WIDTH", widths.left).set("RIGHT_WIDTH", widths.right);
     defines.set("COLUMNS_OF_TAP", widths.right > 1 ? tile.columns : columns_of_tap(p.sizes));
-    const DType sum_dtype = compute_dtype(p.dw.dtype);
-    const bool is_whole = split.parts == 1 && p.dw.dtype == sum_dtype;
-    const Tensor sums = is_whole ? p.dw : queue.scratch({split.parts, p.dw.numel()}, sum_dtype);
-    queue.launch(queue.kernel(weight_file, "conv_weight", defines),
-                 tile.range(split.of(weight_size(p.sizes))), p.dy, p.x, sums, conv_shape(p.sizes),
-                 static_cast<int>(split.parts), kernel_int(split.depth, "conv2d", "a sum"));
-    if (!is_whole) join_parts(queue, sums, nullptr, p.dw);
+    join_gradient(queue, split.parts, p.dw, [&](const Tensor& sums) {
+      multiply_gradients(queue, defines, tile.range(split.of(weight_size(p.sizes))), split,
+                         conv_shape(p.sizes), p.dy, p.x, sums);
+    });
   }
 };
 
 }  // namespace
 
-std::int64_t pad_filters(const ProductTile& tile, bool flat, ConvGather& s) {
+ConvGather forward_gather(const ConvSizes& p) {
+  const ConvShape s = conv_shape(p);
+  return {s.images,
+          s.groups,
+          s.out_channels,
+          s.in_channels,
+          s.height,
+          s.width,
+          s.out_h,
+          s.out_w,
+          s.kernel_h,
+          s.kernel_w,
+          s.dilation_h,
+          s.dilation_w,
+          s.stride_h,
+          s.stride_w,
+          -s.pad_h,
+          -s.pad_w,
+          1,
+          1,
+          0,
+          0};
+}
+
+ConvGather backward_data_gather(const ConvSizes& p) {
+  const ConvShape s = conv_shape(p);
+  return {s.images, s.groups, s.in_channels, s.out_channels, s.out_h,       s.out_w,
+          s.height, s.width,  s.kernel_h,    s.kernel_w,     -s.dilation_h, -s.dilation_w,
+          1,        1,        s.pad_h,       s.pad_w,        s.stride_h,    s.stride_w,
+          0,        0};
+}
+
+ProductSize product_size(const ConvGather& s) {
+  const std::int64_t grid = ceil_div(s.result_h, s.phases_h) * ceil_div(s.result_w, s.phases_w);
+  return {s.rows, s.images * grid, std::int64_t{s.channels} * s.taps_h * s.taps_w,
+          std::int64_t{s.groups} * s.phases_h * s.phases_w};
+}
+
+bool is_flat(const ConvGather& s) {
+  return s.channels < few_channels && s.phases_h * s.phases_w == 1 && s.taps_h * s.taps_w > 1;
+}
+
+FilterStrides forward_filters(const ConvSizes& s) {
+  return {s.in_channels * s.taps(), s.taps()};
+}
+FilterStrides backward_data_filters(const ConvSizes& s) {
+  return {s.taps(), s.in_channels * s.taps()};
+}
+
+std::int64_t pad_filters(const ProductTile& tile, bool flat, std::int64_t channels, ConvGather& s) {
   const std::int64_t taps = std::int64_t{s.taps_h} * s.taps_w;
   s.padded_rows = narrow(round_up(s.rows, tile.rows), "a size");
-  s.padded_depth = narrow(round_up(flat ? s.channels * taps : s.channels, tile.depth), "a filter");
+  s.padded_depth = narrow(round_up(flat ? channels * taps : channels, tile.depth), "a filter");
   return product({s.groups, flat ? 1 : taps, s.padded_depth, s.padded_rows});
 }
 
+void pack_filters(Queue& queue, const Defines& defines, const ConvGather& s, const FilterStrides& strides,
+                  const Tensor& weight, const Tensor& packed) {
+  const std::int64_t items = std::int64_t{s.groups} * s.padded_rows * s.padded_depth;
+  queue.launch(queue.kernel(gather_file, "pack_filters", defines), Range::linear(items, 256), weight, packed,
+               s, narrow(strides.row, "a filter"), narrow(strides.channel, "a filter"),
+               narrow(items, "all filters"));
+}
+
 DepthSplit not_split(const ConvGather& s) {
-  return {1, size_of(s).depth, 0};
+  return {1, product_size(s).depth, 0};
 }
 
 void multiply_packed(Queue& queue, const ProductTile& tile, const DepthSplit& split, const Defines& defines,
@@ -235,10 +254,32 @@ void multiply_packed(Queue& queue, const ProductTile& tile, const DepthSplit& sp
     partials = queue.scratch({split.parts, result.numel()}, compute_dtype(result.dtype));
     part_depth = narrow(split.depth / (std::int64_t{s.taps_h} * s.taps_w), "a filter");
   }
-  queue.launch(queue.kernel(gather_file, "conv_gather", defines), tile.range(split.of(size_of(s))), source,
-               packed, Optional{bias}, result, Optional{partials.defined() ? &partials : nullptr}, s,
-               bias ? 1 : 0, static_cast<int>(split.parts), part_depth);
+  const PhasesMet h = phases_met(s.start_h, s.taps_h, s.tap_h, s.phases_h),
+                  w = phases_met(s.start_w, s.taps_w, s.tap_w, s.phases_w);
+  const int lone = lone_phase(s, h, w), phases = lone < 0 ? s.phases_h * s.phases_w : 1;
+  if (lone < 0 && h.count * w.count < phases) queue.zero(result);
+  const ProductSize size = product_size(s);
+  const Range range = Range::groups(tile.items, ceil_div(size.columns, tile.columns) * phases,
+                                    ceil_div(size.rows, tile.rows), s.groups * split.parts);
+  queue.launch(queue.kernel(gather_file, "conv_gather", defines), range, source, packed, Optional{bias},
+               result, Optional{partials.defined() ? &partials : nullptr}, s, bias ? 1 : 0,
+               static_cast<int>(split.parts), part_depth, lone);
   if (partials.defined()) join_parts(queue, partials, bias, result);
+}
+
+void multiply_gradients(Queue& queue, const Defines& defines, const Range& range, const DepthSplit& split,
+                        const ConvShape& shape, const Tensor& dy, const Tensor& x, const Tensor& sums) {
+  queue.launch(queue.kernel(weight_file, "conv_weight", defines), range, dy, x, sums, shape,
+               static_cast<int>(split.parts), kernel_int(split.depth, "conv2d", "a sum"));
+}
+
+void join_gradient(Queue& queue, std::int64_t parts, const Tensor& dw,
+                   const std::function<void(const Tensor& sums)>& multiply) {
+  const DType sum_dtype = compute_dtype(dw.dtype);
+  if (parts == 1 && dw.dtype == sum_dtype) return multiply(dw);
+  const Tensor sums = queue.scratch({parts, dw.numel()}, sum_dtype);
+  multiply(sums);
+  join_parts(queue, sums, nullptr, dw);
 }
 
 std::array<ConvForward, product_tile_count> conv2d_forward_products() {

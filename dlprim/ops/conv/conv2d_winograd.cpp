@@ -197,7 +197,7 @@ void convolve(Queue& queue, const ProductTile& tile, const Extent& e, ConvWinogr
   s.tiles_w = static_cast<int>(tiles_over(s.result_w));
   const std::int64_t piece = e.tiles_of_piece();
   ConvGather products = products_of(e, round_up(piece, line));
-  const std::int64_t filters = pad_filters(tile, false, products) / WINOGRAD_COMPONENTS;
+  const std::int64_t filters = pad_filters(tile, false, e.channels, products) / WINOGRAD_COMPONENTS;
   Defines tile_defines = tile.defines_in_chains(DType::float32, e.channels > chain ? chain : 0);
   tile_defines.set("FLAT", 0).set("RIGHT_WIDTH", vector_width);  // lines are multiples of it
   const Tensor packed = queue.scratch({WINOGRAD_COMPONENTS * tile.packed_parts() * filters});

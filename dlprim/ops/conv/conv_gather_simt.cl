@@ -1,12 +1,25 @@
 // A convolution and its gradient by the input on a GPU: products of packed filters and a right operand that is gathered
 // where it lies, 0 outside. The depth runs over the channels, TILE_DEPTH at a time, and, within those, over the taps, which
 // meet nearly the same elements: they come from the cache nearest to the unit. With FLAT, for few channels, it runs
-// over channels and taps at once, and looks up where each element lies.
+// over channels and taps at once, and looks up where each element lies. With CHANNELS_LAST the source was packed before
+// (conv_pack_simt.cl): [images][groups][source_h][source_w][PIXEL_ELEMENTS], with the zeros around it, so that taps meet vectors
+// of channels, all of them inside.
+#ifndef CHANNELS_LAST
+#define CHANNELS_LAST 0
+#endif
+#if CHANNELS_LAST
+#define RIGHT_BY_DEPTH 1
+#define BOTH_ARE_ROUNDED 1
+#endif
 #include "ops/conv/conv_packed_simt.cl"
 
 inline int tap_at(const int start, const int phase, const int tap, const int step) { return start + phase + tap * step; }
 
-// FLAT: where the element of a depth lies, from that of tap 0 of the first channel; behind what is packed.
+#define FLAT_LOOKUP (FLAT && !CHANNELS_LAST)
+// CHANNELS_LAST: of a pixel, its channels and what pads them; FLAT: a tap's part of the depth.
+#define PIXEL_ELEMENTS(s) (FLAT ? ((s).channels + 3) / 4 * 4 : (s).padded_depth)
+
+// Where the element of a depth lies, from that of tap 0 of the first channel; behind what is packed.
 typedef struct {
   long offset;
   int dh, dw;
@@ -30,15 +43,19 @@ __kernel void pack_filters(BUFFER(const STORAGE, weight), BUFFER(REAL, packed), 
   const int block_of_group = first_panel / steps, blocks = s.padded_rows / TILE_ROWS, group = block_of_group / blocks;
   const int row = REMAINDER(block_of_group, blocks) * TILE_ROWS + PACKED_ROW(place);
   const int k = REMAINDER(first_panel, steps) * TILE_DEPTH + PACKED_DEPTH(place);
+#if FLAT && CHANNELS_LAST
+  const int first_tap = k / PIXEL_ELEMENTS(s), channel = REMAINDER(k, PIXEL_ELEMENTS(s));
+#else
   const int channel = FLAT ? k / taps : k, first_tap = FLAT ? REMAINDER(k, taps) : 0;
-  const bool is_filter = row < s.rows && channel < s.channels;
+#endif
+  const bool is_filter = row < s.rows && channel < s.channels && first_tap < taps;
   const long from = weight_start + (long)group * s.rows * s.channels * taps + (long)row * row_stride +
                     (long)channel * channel_stride + first_tap;
   __global REAL *to = packed_buffer + packed_start + (long)first_panel * panels * (LEFT_PARTS * PANEL_ELEMENTS);
   for (int panel = 0; panel < panels; ++panel)
     place_packed(to + (long)panel * (LEFT_PARTS * PANEL_ELEMENTS), place,
                  is_filter ? LOAD(weight_buffer, from + panel) : (REAL)0);
-#if FLAT
+#if FLAT_LOOKUP
   if (at < s.padded_depth)
     ((__global FlatElement *)(packed_buffer + packed_start + (long)LEFT_PARTS * count))[at] = flat_element(s, at);
 #endif
@@ -69,7 +86,10 @@ typedef struct {
   __global const REAL *filters;    // this item's first vector of the next panel
   __global const STORAGE *planes;  // of the image and group of this item's columns: this item's first of the next panel
   __global const STORAGE *source;  // its element there, where it is inside
-#if FLAT
+#if CHANNELS_LAST
+  uint offsets[RIGHT_PIECES];  // from there to the pixels of this item's pieces
+#endif
+#if FLAT_LOOKUP
   __global const FlatElement *elements;  // of this item's pieces of the next panel
 #else
   __global const REAL *filters_of_step;
@@ -94,8 +114,12 @@ inline int place_of(const Gather *g, const ConvGather s, const int dh, const int
 #if !FLAT
 inline void enter_tap(Gather *g, const ConvGather s) {
   const int dh = g->taps_h.offset + g->kh * g->taps_h.offset_step, dw = g->taps_w.offset + g->kw * g->taps_w.offset_step;
+#if CHANNELS_LAST
+  g->source = g->planes + (long)(dh * s.source_w + dw) * PIXEL_ELEMENTS(s);
+#else
   g->inside = is_inside(g, s, dh, dw);
   g->source = g->planes + place_of(g, s, dh, dw);
+#endif
   const int tap = (g->taps_h.first + g->kh * g->taps_h.step) * s.taps_w + g->taps_w.first + g->kw * g->taps_w.step;
   g->filters = g->filters_of_step + tap * (LEFT_PARTS * PANEL_ELEMENTS);
 }
@@ -106,20 +130,31 @@ inline void next_tap(Gather *g, const ConvGather s) {
   if (++g->kh < g->taps_h.count) return;
   g->kh = 0;
   g->channel += TILE_DEPTH;
-  g->planes += (long)TILE_DEPTH * s.source_h * s.source_w;
+  g->planes += CHANNELS_LAST ? (long)TILE_DEPTH : (long)TILE_DEPTH * s.source_h * s.source_w;
   g->filters_of_step += s.taps_h * s.taps_w * (LEFT_PARTS * PANEL_ELEMENTS);
 }
 #endif
 
 inline void fetch(Gather *g, const ConvGather s, LEFT_PANEL left_to, RIGHT_PANEL right_to) {
   UNROLL for (int i = 0; i < VECTOR_COUNT; ++i) BRING_VECTOR(i, g->filters + 4 * i * TILE_ITEMS);
-#if FLAT
+#if FLAT && CHANNELS_LAST
+  const int tap = g->channel / PIXEL_ELEMENTS(s), kh = tap / s.taps_w, kw = REMAINDER(tap, s.taps_w);
+  __global const STORAGE *source = g->planes + REMAINDER(g->channel, PIXEL_ELEMENTS(s)) +
+                                   (long)((s.start_h + kh * s.tap_h) * s.source_w + s.start_w + kw * s.tap_w) * PIXEL_ELEMENTS(s);
+  UNROLL for (int i = 0; i < RIGHT_PIECES; ++i) BRING_RIGHT(i, kh < s.taps_h, source + g->offsets[i]);
+  g->filters += LEFT_PARTS * PANEL_ELEMENTS;
+  g->channel += TILE_DEPTH;
+#elif FLAT
   g->filters += LEFT_PARTS * PANEL_ELEMENTS;
   UNROLL for (int i = 0; i < RIGHT_COUNT; ++i) {
     const FlatElement element = g->elements[PIECE_DEPTH(i)];
     BRING_RIGHT(i, is_inside(g, s, element.dh, element.dw), g->source + element.offset);
   }
   g->elements += TILE_DEPTH;
+#elif CHANNELS_LAST
+  UNROLL for (int i = 0; i < RIGHT_PIECES; ++i) BRING_RIGHT(i, true, g->source + g->offsets[i]);
+  next_tap(g, s);
+  enter_tap(g, s);
 #else
   const int plane = s.source_h * s.source_w, left = g->inside ? s.channels - g->channel : 0;
   UNROLL for (int i = 0; i < RIGHT_PIECES; ++i)
@@ -135,44 +170,76 @@ inline void fetch(Gather *g, const ConvGather s, LEFT_PANEL left_to, RIGHT_PANEL
 #endif
 }
 
+// What stands around a result of a lone phase, as far as no other result stores it: rows above and below, columns before and from
+// it on, of a plane that wide.
+typedef struct {
+  int above, before, below, behind, width;
+} Zeros;
+
+inline void store_among_zeros(__global STORAGE *result, const long at, const Zeros *zeros, const REAL value) {
+  for (int h = -zeros->above; h < zeros->below; ++h) {
+#if STORAGE_IS_REAL
+    if (zeros->before == 0 && zeros->behind == 2 && zeros->width % 2 == 0 && at % 2 == 0) {
+      vstore2((REAL2)(h == 0 ? value : 0, 0), 0, result + at + h * zeros->width);
+      continue;
+    }
+#endif
+    for (int w = -zeros->before; w < zeros->behind; ++w)
+      STORE(result, at + h * zeros->width + w, h == 0 && w == 0 ? value : (REAL)0);
+  }
+}
+
 __attribute__((reqd_work_group_size(TILE_ITEMS, 1, 1)))
 __kernel void conv_gather(BUFFER(const STORAGE, source), BUFFER(const REAL, packed), BUFFER(const STORAGE, bias),
                           BUFFER(STORAGE, result), BUFFER(REAL, partials), const ConvGather s, const int has_bias,
-                          const int parts, const int part_depth) {
+                          const int parts, const int part_depth, const int lone_phase) {
   PRODUCT_MEMORY;
-  const int item = get_local_id(0), phases = s.phases_h * s.phases_w;
-  const int phase_of_group = get_group_id(2) / parts, part = REMAINDER((int)get_group_id(2), parts);
-  const int group = phase_of_group / phases, phase = REMAINDER(phase_of_group, phases);
+  const int item = get_local_id(0), group = get_group_id(2) / parts, part = REMAINDER((int)get_group_id(2), parts);
+  // Groups of all phases of the same results follow each other: the cache joins what they store. If one alone meets taps, it
+  // stores the zeros between its results.
+  const int phases = lone_phase < 0 ? s.phases_h * s.phases_w : 1, block_column = get_group_id(0) / phases * TILE_COLUMNS;
+  const int phase = lone_phase < 0 ? REMAINDER((int)get_group_id(0), phases) : lone_phase;
   const int phase_h = phase / s.phases_w, phase_w = REMAINDER(phase, s.phases_w);
   const int grid_h = (s.result_h - phase_h + s.phases_h - 1) / s.phases_h;
   const int grid_w = (s.result_w - phase_w + s.phases_w - 1) / s.phases_w;
   const int grid = grid_h * grid_w, columns = s.images * grid;
-  const int block_row = get_group_id(1) * TILE_ROWS, block_column = get_group_id(0) * TILE_COLUMNS;
+  const int block_row = get_group_id(1) * TILE_ROWS;
   const Taps met_h = taps_of_phase(s.start_h, phase_h, s.taps_h, s.tap_h, s.phases_h);
   const Taps met_w = taps_of_phase(s.start_w, phase_w, s.taps_w, s.tap_w, s.phases_w);
   const int taps_met = met_h.count * met_w.count;
   if (block_column >= columns || taps_met == 0) return;  // the host has set what no tap meets to 0
 
   Gather g;
+#if CHANNELS_LAST
+  UNROLL for (int i = 0; i < RIGHT_PIECES; ++i) {
+    const int brought = min(block_column + RIGHT_COLUMN(item, i), columns - 1), place_brought = REMAINDER(brought, grid);
+    const int h = place_brought / grid_w * s.step_h, w = REMAINDER(place_brought, grid_w) * s.step_w;
+    g.offsets[i] = ((((uint)(brought / grid) * s.groups + group) * s.source_h + h) * s.source_w + w) * PIXEL_ELEMENTS(s);
+  }
+  g.planes = source_buffer + source_start;
+#else
   const int brought = block_column + RIGHT_COLUMN(item, 0), place_brought = REMAINDER(brought, grid);
   g.in_range = brought < columns;
   g.h = place_brought / grid_w * s.step_h;
   g.w = REMAINDER(place_brought, grid_w) * s.step_w;
   g.planes = source_buffer + source_start + ((long)(brought / grid) * s.groups + group) * s.channels * s.source_h * s.source_w;
+#endif
   const int panels_of_step = FLAT ? 1 : s.taps_h * s.taps_w, first = part * part_depth;
   const int block_of_group = group * (s.padded_rows / TILE_ROWS) + (int)get_group_id(1);
   const long panel = ((long)block_of_group * s.padded_depth + first) / TILE_DEPTH * panels_of_step;
   g.filters = packed_buffer + packed_start + panel * (LEFT_PARTS * PANEL_ELEMENTS) + 4 * item;
   g.kh = g.kw = 0;
   g.channel = first;
-#if FLAT
+#if FLAT && CHANNELS_LAST
+  g.channel = RIGHT_DEPTH(item, 0);
+#elif FLAT
   g.source = g.planes + place_of(&g, s, 0, 0);
   g.elements = (__global const FlatElement *)(packed_buffer + packed_start +
                                               (long)LEFT_PARTS * s.groups * s.padded_rows * s.padded_depth) + first;
 #endif
   const int steps = (FLAT ? 1 : taps_met) * (min(part_depth, s.padded_depth - first) / TILE_DEPTH);
 #if !FLAT
-  g.planes += (long)(first + PIECE_DEPTH(0)) * s.source_h * s.source_w;
+  g.planes += CHANNELS_LAST ? first + PIECE_DEPTH(0) : (long)(first + PIECE_DEPTH(0)) * s.source_h * s.source_w;
   g.filters_of_step = g.filters;
   g.taps_h = met_h;
   g.taps_w = met_w;
@@ -184,7 +251,10 @@ __kernel void conv_gather(BUFFER(const STORAGE, source), BUFFER(const REAL, pack
   const int h_of_result = place / grid_w * s.phases_h + phase_h, w_of_result = REMAINDER(place, grid_w) * s.phases_w + phase_w;
   const long plane = (long)s.result_h * s.result_w;
   const long place_of_first = ((long)image * s.groups + group) * s.rows * plane + (long)h_of_result * s.result_w + w_of_result;
-  __global STORAGE *out = result_buffer + result_start + place_of_first;
+  const long start_of_result = result_start + place_of_first;
+  __global STORAGE *out = result_buffer + start_of_result;
+  const Zeros among = {phase_h, phase_w, min(s.phases_h - phase_h, s.result_h - h_of_result),
+                       min(s.phases_w - phase_w, s.result_w - w_of_result), s.result_w};
   __global REAL *partial = partials_buffer + partials_start + (long)part * s.images * s.groups * s.rows * plane + place_of_first;
 #define STORE_RESULT                                                                            \
   if (block_row + row < s.rows && own < columns) {                                               \
@@ -192,7 +262,10 @@ __kernel void conv_gather(BUFFER(const STORAGE, source), BUFFER(const REAL, pack
       partial[(block_row + row) * plane] = value;                                                \
     } else {                                                                                     \
       if (has_bias) value += LOAD(bias_buffer, bias_start + group * s.rows + block_row + row);   \
-      STORE(out, (block_row + row) * plane, value);                                              \
+      if (lone_phase < 0)                                                                        \
+        STORE(out, (block_row + row) * plane, value);                                            \
+      else                                                                                       \
+        store_among_zeros(result_buffer, start_of_result + (block_row + row) * plane, &among, value); \
     }                                                                                            \
   }
   STORE_RESULTS(STORE_RESULT)

@@ -3,7 +3,9 @@
 // neighbouring vectors one after the other.
 #include "ops/conv/conv_shared.h"
 #define LEFT_BY_DEPTH 0
+#ifndef RIGHT_BY_DEPTH
 #define RIGHT_BY_DEPTH 0
+#endif
 #define LEFT_BY_VECTORS 1
 #include "ops/gemm/product.cl"
 

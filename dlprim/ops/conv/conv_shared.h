@@ -40,6 +40,17 @@ typedef struct {
   cl_int padded_rows, padded_depth;  // of packed filters: of all rows, of a tap's channels (flat: all taps')
 } ConvGather;
 
+// How an operand is packed (conv_pack_simt.cl): in the source `plane_stride` from plane to plane,
+// `line_stride` from line to line, of which there are `lines`; of a line's pixels size_h rows of size_w, from
+// (first_h, first_w) on at steps.
+typedef struct {
+  cl_long plane_stride, line_stride;
+  cl_int lines, padded_lines;  // the latter a multiple of 4
+  cl_int source_h, source_w, first_h, first_w, step_h, step_w, size_h, size_w;
+} ConvPack;
+// Of a group: work items, and elements.
+enum { CONV_PACK_ITEMS = 256, CONV_PACKED_ELEMENTS = 2048 };
+
 // A convolution of 3x3 windows at a stride of 1 (or its gradient by the input: then the taps are turned) by
 // Winograd's F(4x4, 3x3): a tile is a block of 4x4 results of an image, `rows` of them, and the 6x6 elements
 // of each channel's plane that they meet. Tiles are counted through all images; a launch does `count` of

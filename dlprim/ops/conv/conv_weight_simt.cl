@@ -1,5 +1,11 @@
 // The gradient of a convolution by its weight on a GPU: products of dy and windows of x, summed over the pixels of all
-// images in parts. Neighbouring items read neighbouring pixels, which lie side by side in both.
+// images in parts. Neighbouring items read neighbouring pixels, which lie side by side in both. With IMAGES_LAST both were packed
+// before (conv_pack_simt.cl): [groups][channels][h][w][images], x with the zeros around it, so that a tap of some images is a
+// vector wherever it lies; the sizes of x are then those of what is packed, without padding, its images a multiple of 4.
+#ifndef IMAGES_LAST
+#define IMAGES_LAST 0
+#endif
+#define BOTH_ARE_ROUNDED IMAGES_LAST
 #include "ops/conv/conv_shared.h"
 #define LEFT_BY_DEPTH 1
 #define RIGHT_BY_DEPTH 1
@@ -16,6 +22,30 @@ typedef struct {
   int rows_on, columns_on;  // to the panel after it
 } Walk;
 
+#if IMAGES_LAST
+inline Walk start_walk(const ConvShape s, const int first, const int left) {
+  const int pixel = first / s.images, oh = pixel / s.out_w;
+  const Walk walk = {oh, pixel - oh * s.out_w, left, first - pixel * s.images, 0, 0};
+  return walk;
+}
+
+inline void walk_on(Walk *walk, const ConvShape s) {
+  walk->left -= TILE_DEPTH;
+  walk->image += TILE_DEPTH;
+  while (walk->image >= s.images) {
+    walk->image -= s.images;
+    if (++walk->ow < s.out_w) continue;
+    walk->ow = 0;
+    ++walk->oh;
+  }
+}
+
+// Elements from a pixel to the next one, and from the first channel's plane to what the walk has come to.
+#define PIXELS_APART s.images
+inline long place_of(const Walk *walk, const ConvShape s, const int channels, const int plane, const int pixel) {
+  return (long)pixel * s.images + walk->image;
+}
+#else
 inline Walk start_walk(const ConvShape s, const int first, const int left) {
   const int out_plane = s.out_h * s.out_w, image = first / out_plane, pixel = first - image * out_plane;
   const int oh = pixel / s.out_w, rows_on = TILE_DEPTH / s.out_w;
@@ -36,6 +66,12 @@ inline void walk_on(Walk *walk, const ConvShape s) {
     ++walk->image;
   }
 }
+
+#define PIXELS_APART 1
+inline long place_of(const Walk *walk, const ConvShape s, const int channels, const int plane, const int pixel) {
+  return walk->image * s.groups * channels * plane + pixel;
+}
+#endif
 
 #if COLUMNS_OF_TAP
 #define TAPS (TILE_COLUMNS / COLUMNS_OF_TAP)
@@ -77,21 +113,21 @@ inline void fetch(Walk *left_walk, Walk *walk, const Taps *taps, const ConvShape
   const int item = get_local_id(0), out_plane = s.out_h * s.out_w, in_plane = s.height * s.width;
   const bool has_gradient = PIECE_DEPTH_OF_ITEM(item, LEFT_WIDTH) < left_walk->left;
   __global const STORAGE *gradient =
-      gradients + left_walk->image * s.groups * s.out_channels * out_plane + left_walk->oh * s.out_w + left_walk->ow;
+      gradients + place_of(left_walk, s, s.out_channels, out_plane, left_walk->oh * s.out_w + left_walk->ow);
   UNROLL for (int i = 0; i < LEFT_PIECES; ++i)
     BRING_LEFT(i, has_gradient && LINE_OF_PIECE(item, i, LEFT_WIDTH) < rows,
-               gradient + (long)(i * LINES_APART(LEFT_WIDTH)) * out_plane);
+               gradient + (long)(i * LINES_APART(LEFT_WIDTH)) * out_plane * PIXELS_APART);
   if (!SAME_WALK) walk_on(left_walk, s);
   const bool inside = PIECE_DEPTH_OF_ITEM(item, RIGHT_WIDTH) < walk->left;
   const int h0 = walk->oh * s.stride_h - s.pad_h, w0 = walk->ow * s.stride_w - s.pad_w;
-  __global const STORAGE *window =
-      planes + walk->image * s.groups * s.in_channels * in_plane + (long)h0 * s.width + w0;
+  __global const STORAGE *window = planes + place_of(walk, s, s.in_channels, in_plane, h0 * s.width + w0);
   UNROLL for (int t = 0; t < TAPS; ++t) {
-    const bool meets = inside && (uint)(h0 + taps->h[t]) < (uint)s.height && (uint)(w0 + taps->w[t]) < (uint)s.width;
+    const bool meets =
+        inside && (IMAGES_LAST || ((uint)(h0 + taps->h[t]) < (uint)s.height && (uint)(w0 + taps->w[t]) < (uint)s.width));
     const int channels = meets ? taps->channels[t] : 0;
     UNROLL for (int i = 0; i < LINES_OF_TAP; ++i)
       BRING_RIGHT(t * LINES_OF_TAP + i, i * LINES_APART(RIGHT_WIDTH) < channels,
-                  window + taps->offset[t] + (long)(i * LINES_APART(RIGHT_WIDTH)) * in_plane);
+                  window + ((long)taps->offset[t] + (long)(i * LINES_APART(RIGHT_WIDTH)) * in_plane) * PIXELS_APART);
   }
   walk_on(walk, s);
 }
@@ -125,9 +161,9 @@ __kernel void conv_weight(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), B
     set_tap(&taps, t, s, tap_of(s, first + line), channel_of(s, first + line));
 #endif
   }
-  __global const STORAGE *gradients =
-      dy_buffer + dy_start + ((long)group * s.out_channels + block_row + LINE_OF_PIECE(item, 0, LEFT_WIDTH)) * out_plane;
-  __global const STORAGE *planes = x_buffer + x_start + (long)group * s.in_channels * in_plane;
+  const long first_line = (long)group * s.out_channels + block_row + LINE_OF_PIECE(item, 0, LEFT_WIDTH);
+  __global const STORAGE *gradients = dy_buffer + dy_start + first_line * out_plane * PIXELS_APART;
+  __global const STORAGE *planes = x_buffer + x_start + (long)group * s.in_channels * in_plane * PIXELS_APART;
   PRODUCT((count + TILE_DEPTH - 1) / TILE_DEPTH,
           fetch(&LEFT_WALK, &walk, &taps, s, gradients, planes, s.out_channels - block_row, left_to, right_to))
 

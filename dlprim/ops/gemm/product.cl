@@ -3,7 +3,8 @@
 // way while one pair is multiplied.
 //
 // Before it includes this file a kernel file says whether its left and right operand lie along the depth (LEFT_BY_DEPTH,
-// RIGHT_BY_DEPTH), and whether the left one is brought in aligned vectors (LEFT_BY_VECTORS). In a kernel of TILE_ITEMS
+// RIGHT_BY_DEPTH), whether the left one is brought in aligned vectors (LEFT_BY_VECTORS), and for warp groups at TF32 whether both
+// are rounded already and lie along the depth, or the left one in vectors as it is brought (BOTH_ARE_ROUNDED). In a kernel of TILE_ITEMS
 // items it declares PRODUCT_MEMORY, and expands
 //   PRODUCT(steps, FETCH)
 // FETCH   statement that brings this item's share of the panels of `next_step`: BRING_LEFT(i, inside, pointer) for i in 0 …
@@ -18,9 +19,10 @@
 #include "core/common.cl"
 #include "ops/gemm/remainder.cl"
 
-#define JOIN4_(type) type##4
-#define JOIN4(type) JOIN4_(type)
-#define REAL4 JOIN4(REAL)
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
+#define REAL2 JOIN(REAL, 2)
+#define REAL4 JOIN(REAL, 4)
 #define UNROLL _Pragma("unroll")
 
 // ---- who brings what
@@ -78,6 +80,9 @@ inline void place_piece(__local REAL *to, const REAL *values, const int width, c
     UNROLL for (int e = 1; e < 4; ++e) to[e * step] = values[e];
 }
 
+#ifndef BOTH_ARE_ROUNDED
+#define BOTH_ARE_ROUNDED 0
+#endif
 #if TF32_PRODUCTS
 #include "ops/gemm/product_copies.cl"
 #endif
@@ -138,7 +143,7 @@ inline int right_place(const int i) {
 // engine rounds, through registers, which hold them for a step.
 #define RIGHT_PANEL __local REAL *
 #define BRING_RIGHT(i, inside, pointer) copy_piece(RIGHT_WIDTH, right_to + right_place(i), pointer, inside)
-#if WARP_GROUPS && !LEFT_BY_VECTORS
+#if WARP_GROUPS && !LEFT_BY_VECTORS && !BOTH_ARE_ROUNDED
 #define LEFT_PANEL REAL *
 #define LEFT_REGISTERS REAL left_to[LEFT_COUNT]
 #define LEFT_TO(step)

@@ -1,6 +1,7 @@
 // The engine of products on Hopper's tensor cores (wgmma, compute capability 9.0): a warp group of 128 items makes
 // WARP_COLUMNS columns by all TILE_ROWS rows, 64 columns at a time. The right operand's fragments are in registers, where it is
-// rounded; the left one's panels are read from local memory by the tensor cores themselves, and hold what is rounded already.
+// rounded; the left one's panels are read from local memory by the tensor cores themselves, and hold what is rounded already. So
+// are the right one's where they are, too (BOTH_ARE_ROUNDED).
 // TF32_PRODUCTS as in product_tensor.cl.
 //
 // The instructions are beyond what the driver compiles OpenCL C for: lines that begin with //@90a are made part of the
@@ -51,23 +52,36 @@
   "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29," \
   "%30,%31"
 #if TILE_ROWS == 64
-#define WGMMA "wgmma.mma_async.sync.aligned.m64n64k8.f32.tf32.tf32 {" REGISTERS_32 "}, {%32,%33,%34,%35}, %36, p, 1, 1;"
-#define SCALE "%37"
+#define WGMMA "wgmma.mma_async.sync.aligned.m64n64k8.f32.tf32.tf32 {" REGISTERS_32 "}, "
 #define ALL_SUMS(r) OPERANDS_32(r, 0)
+#define OF_FRAGMENT "{%32,%33,%34,%35}, %36, p, 1, 1;"
+#define OF_FRAGMENT_SCALE "%37"
+#define OF_PANELS "%32, %33, p, 1, 1;"
+#define OF_PANELS_SCALE "%34"
 #else
 #define WGMMA                                                                                                     \
   "wgmma.mma_async.sync.aligned.m64n128k8.f32.tf32.tf32 {" REGISTERS_32                                           \
   ",%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58," \
-  "%59,%60,%61,%62,%63}, {%64,%65,%66,%67}, %68, p, 1, 1;"
-#define SCALE "%69"
+  "%59,%60,%61,%62,%63}, "
 #define ALL_SUMS(r) OPERANDS_32(r, 0), OPERANDS_32(r, 32)
+#define OF_FRAGMENT "{%64,%65,%66,%67}, %68, p, 1, 1;"
+#define OF_FRAGMENT_SCALE "%69"
+#define OF_PANELS "%64, %65, p, 1, 1;"
+#define OF_PANELS_SCALE "%66"
 #endif
 
 // sums = fragment * what `panel` describes, + sums unless it is the first.
 inline void begin_product(float *sums, const uint *fragment, const ulong panel, const int first) {
-  asm volatile("//@90a { .reg .pred p; setp.eq.b32 p, " SCALE ", 0; " WGMMA " }"
+  asm volatile("//@90a { .reg .pred p; setp.eq.b32 p, " OF_FRAGMENT_SCALE ", 0; " WGMMA OF_FRAGMENT " }"
                : ALL_SUMS(sums)
                : "r"(fragment[0]), "r"(fragment[1]), "r"(fragment[2]), "r"(fragment[3]), "l"(panel), "r"(first)
+               : "memory");
+}
+// The same with what `columns` describes in place of the fragment.
+inline void begin_product_of_panels(float *sums, const ulong columns, const ulong panel, const int first) {
+  asm volatile("//@90a { .reg .pred p; setp.eq.b32 p, " OF_PANELS_SCALE ", 0; " WGMMA OF_PANELS " }"
+               : ALL_SUMS(sums)
+               : "l"(columns), "l"(panel), "r"(first)
                : "memory");
 }
 inline void open_products(void) { asm volatile("//@90a wgmma.fence.sync.aligned;" : : : "memory"); }
@@ -86,7 +100,9 @@ inline ulong describe(__local const float *panel) {
   const uint address = (uint)(size_t)panel;
   return (ulong)((address & 0x3ffff) >> 4) | 1ul << 16 | (ulong)(2 * TILE_DEPTH) << 32 | (ulong)(TILE_DEPTH == 32 ? 1 : 2) << 62;
 }
-#define NEXT_EIGHTH 2  // of the depth
+#define NEXT_EIGHTH 2  // of the depth; and of the columns a block:
+#define BLOCK_ELEMENTS (64 * TILE_DEPTH)
+#define NEXT_BLOCK (BLOCK_ELEMENTS * 4 / 16)
 
 // The b-th block's fragment of an eighth.
 inline void load_fragment(uint *to, __local const float *right, const int lane, const int warp_column, const int eighth, const int b) {
@@ -124,6 +140,14 @@ inline void find_parts(const float value, float *parts) {
 
 inline void begin_step(__local const float *left, __local const float *right, const int lane, const int warp_column,
                        float (*sums)[SUMS]) {
+#if BOTH_ARE_ROUNDED
+  const ulong panel = describe(left), columns = describe(right + warp_column / 64 * BLOCK_ELEMENTS);
+  open_products();
+  UNROLL for (int k = 0; k < EIGHTHS; ++k)
+    UNROLL for (int b = 0; b < BLOCKS; ++b)
+      begin_product_of_panels(sums[b], columns + b * NEXT_BLOCK + k * NEXT_EIGHTH, panel + k * NEXT_EIGHTH, 0);
+  close_products();
+#else
   uint fragments[EIGHTHS][BLOCKS][4];
   UNROLL for (int k = 0; k < EIGHTHS; ++k)
     UNROLL for (int b = 0; b < BLOCKS; ++b) {
@@ -135,6 +159,7 @@ inline void begin_step(__local const float *left, __local const float *right, co
   UNROLL for (int k = 0; k < EIGHTHS; ++k)
     UNROLL for (int b = 0; b < BLOCKS; ++b) begin_product(sums[b], fragments[k][b], panel + k * NEXT_EIGHTH, 0);
   close_products();
+#endif
 }
 #define BEGIN_MULTIPLY(left, right) begin_step(left, right, lane, warp_column, result)
 #define END_MULTIPLY await_products(result)

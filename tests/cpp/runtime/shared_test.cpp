@@ -54,6 +54,7 @@ const SharedStruct shared_structs[] = {
     OF_REAL("ops/box/box_shared.h", KernelRegions, out),
     PLAIN("ops/conv/conv_shared.h", ConvShape, dilation_w),
     PLAIN("ops/conv/conv_shared.h", ConvGather, padded_depth),
+    PLAIN("ops/conv/conv_shared.h", ConvPack, size_w),
     PLAIN("ops/conv/conv_shared.h", ConvStrip, start_w),
     PLAIN("ops/conv/conv_shared.h", ConvWinograd, pitch),
     PLAIN("ops/conv/conv_shared.h", Stencil, y_base),

@@ -204,6 +204,41 @@ TEST(Conv2d, EveryImplementationOfPointwiseOnes) {
     });
 }
 
+// Results between which others meet no tap, before and behind them, in all rows and columns or not in the
+// last; and phases that all meet some, as many taps or not.
+TEST(Conv2d, EveryImplementationOfStridedOnes) {
+  for (const char* family : {"conv2d_forward", "conv2d_backward_data", "conv2d_backward_weight"})
+    for_each_implementation(family, [] {
+      for (const Case& c : {Case{{2, 12, 9, 9}, {6, 12, 1, 1}, {{2, 2}, {0, 0}, {1, 1}, 1}},
+                            Case{{2, 12, 8, 10}, {6, 12, 1, 1}, {{2, 2}, {1, 1}, {1, 1}, 1}},
+                            Case{{2, 5, 9, 8}, {7, 5, 1, 1}, {{2, 2}, {1, 1}, {1, 1}, 1}},
+                            Case{{3, 6, 11, 12}, {8, 3, 1, 1}, {{3, 2}, {0, 0}, {1, 1}, 2}},
+                            Case{{1, 9, 10, 13}, {70, 9, 1, 1}, {{1, 2}, {0, 0}, {1, 1}, 1}},
+                            Case{{5, 33, 8, 12}, {40, 33, 1, 3}, {{2, 2}, {0, 1}, {1, 1}, 1}},
+                            Case{{2, 40, 13, 14}, {33, 40, 3, 3}, {{2, 2}, {1, 1}, {1, 1}, 1}},
+                            Case{{33, 9, 7, 6}, {10, 9, 3, 2}, {{2, 3}, {1, 1}, {2, 1}, 1}}}) {
+        check<float>(c);
+        check<float>(c, 1e-6, MatmulPrecision::high);
+      }
+    });
+}
+
+// Few channels, whose taps are the depth: with and without channels that pad them to vectors, windows beyond
+// every side.
+TEST(Conv2d, EveryImplementationOfFewChannels) {
+  for (const char* family : {"conv2d_forward", "conv2d_backward_data", "conv2d_backward_weight"})
+    for_each_implementation(family, [] {
+      for (const Case& c : {Case{{2, 3, 30, 23}, {70, 3, 7, 7}, {{2, 2}, {3, 3}, {1, 1}, 1}},
+                            Case{{3, 4, 9, 11}, {5, 4, 3, 3}, {{1, 1}, {2, 1}, {2, 1}, 1}},
+                            Case{{1, 1, 13, 9}, {6, 1, 5, 2}, {{1, 2}, {4, 0}, {1, 3}, 1}},
+                            Case{{2, 14, 9, 8}, {10, 7, 2, 3}, {{2, 1}, {1, 2}, {1, 1}, 2}},
+                            Case{{4, 5, 8, 8}, {9, 5, 3, 1}, {{3, 1}, {1, 0}, {1, 1}, 1}}}) {
+        check<float>(c);
+        check<float>(c, 1e-6, MatmulPrecision::high);
+      }
+    });
+}
+
 // Few results of deep sums, which work groups share: over channels that end within a step, in groups, over
 // more parts than results, over the pixels of several images.
 TEST(Conv2d, EveryImplementationOfDeepSums) {

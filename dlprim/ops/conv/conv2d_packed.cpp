@@ -1,0 +1,340 @@
+#include <algorithm>
+#include <string>
+
+#include "dlprim/core/checked.h"
+#include "dlprim/ops/conv/conv2d_implementations.h"
+#include "dlprim/runtime/device.h"
+#include "dlprim/runtime/dtype_defines.h"
+
+// Products whose operands are packed before, rounded and with zeros around them, so that what a tap meets
+// lies in aligned vectors along the product's depth, and tensor cores read it from local memory themselves;
+// else each number is brought by itself, and by registers. Packing reads and writes an operand once. The
+// depth of the forward pass and of the gradient by the input are channels: what is gathered gets its channels
+// last. That of the gradient by the weight are pixels, of which windows begin anywhere; so those of a place
+// in all images are put side by side, images last.
+
+namespace dlprim {
+namespace {
+
+constexpr const char* pack_file = "ops/conv/conv_pack_simt.cl";
+
+// In multiply-adds that take as long: an element read and written, and a launch.
+constexpr double per_element = 61, per_launch = 6e7;
+
+constexpr int most_packed_lines = 32;
+// Images of a piece that lie side by side are a multiple of these, a line of local memory.
+constexpr std::int64_t images_at_once = 32;
+
+int narrow(std::int64_t n) {
+  return kernel_int(n, "conv2d", "a packed operand");
+}
+
+// Bytes that are packed at a time, of so many images.
+constexpr std::int64_t piece_bytes = 176 << 20;
+
+/** Images of a piece, a multiple of `multiple` where that is not all, of so many elements each. */
+std::int64_t images_of_piece(std::int64_t images, std::int64_t elements, std::int64_t multiple) {
+  const std::int64_t most = piece_bytes / (elements * std::int64_t{sizeof(float)});
+  return std::min(images, std::max(multiple, most / multiple * multiple));
+}
+
+/** Some images of a contiguous tensor. */
+Tensor images_of(const Tensor& all, std::int64_t first, std::int64_t count) {
+  Tensor some = all;
+  some.shape[0] = count;
+  some.offset += first * product({all.shape.begin() + 1, all.shape.end()});
+  return some;
+}
+
+std::int64_t elements_of(std::int64_t planes, const ConvPack& p) {
+  return product({planes, p.size_h, p.size_w, p.padded_lines});
+}
+
+/** packed [planes, p.size_h, p.size_w, p.padded_lines] from a source of so many planes. */
+void pack(Queue& queue, const Tensor& source, std::int64_t planes, const ConvPack& p, const Tensor& packed) {
+  const std::int64_t pixels = std::int64_t{p.size_h} * p.size_w;
+  const int lines = p.padded_lines < most_packed_lines ? vector_width : most_packed_lines;  // of a group
+  queue.launch(queue.kernel(pack_file, "conv_pack", dtype_defines(DType::float32).set("PACKED_LINES", lines)),
+               Range::groups(CONV_PACK_ITEMS, planes * ceil_div(pixels, CONV_PACKED_ELEMENTS / lines),
+                             ceil_div(p.padded_lines, lines)),
+               source, packed, p);
+}
+
+/** Kernels count what is packed in 32 bits. `around`: how many rows and columns may be put around a plane. */
+bool is_countable(double planes, double lines, const std::int64_t (&size)[2], double around_h,
+                  double around_w) {
+  return planes * lines * (static_cast<double>(size[0]) + around_h) *
+             (static_cast<double>(size[1]) + around_w) <
+         static_cast<double>(max_kernel_int);
+}
+
+// ---- channels last: forward, backward data
+
+/** Coordinates of the source that some result meets in one direction, if results of a phase are a step apart.
+ */
+struct Span {
+  std::int64_t first, last;
+};
+
+Span span_of(int start, int taps, int tap, int step, int phases, int results) {
+  Span span{0, -1};
+  for (int phase = 0; phase < std::min(phases, results); ++phase)
+    for (int t = 0; t < taps; ++t) {
+      const std::int64_t at = std::int64_t{start} + phase + std::int64_t{t} * tap;
+      if (at % phases != 0) continue;
+      const std::int64_t first = at / phases;
+      const std::int64_t last = first + (ceil_div(results - phase, phases) - 1) * step;
+      const bool is_first = span.last < span.first;
+      span = {is_first ? first : std::min(span.first, first), is_first ? last : std::max(span.last, last)};
+    }
+  return span;
+}
+
+/** Elements of a pixel, which are a tap's part of the depth: its channels and what pads them. */
+std::int64_t pixel_elements(const ProductTile& tile, const ConvGather& s) {
+  return round_up(s.channels, is_flat(s) ? vector_width : tile.depth);
+}
+
+struct ChannelsLast {
+  ConvGather gather;  // the product: its source is what is packed, all that a tap meets is inside
+  ConvPack pack;
+};
+
+ChannelsLast channels_last(const ProductTile& tile, const ConvGather& s) {
+  const Span h = span_of(s.start_h, s.taps_h, s.tap_h, s.step_h, s.phases_h, s.result_h),
+             w = span_of(s.start_w, s.taps_w, s.tap_w, s.step_w, s.phases_w, s.result_w);
+  // With one tap, only what results meet is packed.
+  const int step_h = s.taps_h == 1 ? s.step_h : 1, step_w = s.taps_w == 1 ? s.step_w : 1;
+  const std::int64_t plane = std::int64_t{s.source_h} * s.source_w;
+  ChannelsLast p{s,
+                 {plane * s.channels, plane, s.channels, narrow(pixel_elements(tile, s)), s.source_h,
+                  s.source_w, narrow(h.first), narrow(w.first), step_h, step_w,
+                  narrow((h.last - h.first) / step_h + 1), narrow((w.last - w.first) / step_w + 1)}};
+  p.gather.source_h = p.pack.size_h;
+  p.gather.source_w = p.pack.size_w;
+  p.gather.start_h = narrow(s.start_h - h.first * s.phases_h);
+  p.gather.start_w = narrow(s.start_w - w.first * s.phases_w);
+  p.gather.step_h = s.step_h / step_h;
+  p.gather.step_w = s.step_w / step_w;
+  return p;
+}
+
+DepthSplit split_of(const ProductTile& tile, const DeviceInfo& device, const ConvGather& s) {
+  ProductSize size = product_size(s);
+  const std::int64_t taps = std::int64_t{s.taps_h} * s.taps_w;
+  size.depth = round_up(pixel_elements(tile, s) * taps, tile.depth);
+  const bool may_split = !is_flat(s) && s.phases_h * s.phases_w == 1;
+  const std::int64_t step = may_split ? tile.depth * taps : size.depth;
+  return split_depth(tile, device, size, tile.speed_of_rounded, step);
+}
+
+bool can_gather(const ProductTile& tile, const DeviceInfo& device, const ConvGather& s, DType dtype,
+                MatmulPrecision precision) {
+  const std::int64_t size[2] = {std::max(s.source_h, s.result_h), std::max(s.source_w, s.result_w)};
+  return tile.can_take(device, dtype, precision) &&
+         is_countable(double{1} * s.images * s.groups, s.channels + tile.depth, size,
+                      2.0 * s.taps_h * std::abs(s.tap_h), 2.0 * s.taps_w * std::abs(s.tap_w));
+}
+
+double cost_of(const ProductTile& tile, const DeviceInfo& device, const ConvGather& sizes) {
+  const ChannelsLast p = channels_last(tile, sizes);
+  const double pixels = double{1} * p.pack.size_h * p.pack.size_w * p.gather.images * p.gather.groups;
+  return split_of(tile, device, p.gather).cost / (p.gather.phases_h * p.gather.phases_w) +
+         per_element * pixels * p.pack.padded_lines + per_launch;
+}
+
+void gather(Queue& queue, const ProductTile& tile, const ConvGather& sizes, const FilterStrides& strides,
+            const Tensor& source, const Tensor& weight, const Tensor* bias, const Tensor& result) {
+  ChannelsLast p = channels_last(tile, sizes);
+  ConvGather& s = p.gather;
+  const DepthSplit split = split_of(tile, queue.device().info(), s);
+  const bool flat = is_flat(s);
+  Defines defines = tile.defines(result.dtype, split.depth);
+  defines.set("FLAT", flat ? 1 : 0).set("RIGHT_WIDTH", vector_width).set("CHANNELS_LAST", 1);
+  const Tensor filters = queue.scratch({pad_filters(tile, flat, p.pack.padded_lines, s)});
+  pack_filters(queue, defines, s, strides, weight, filters);
+  const std::int64_t of_image = elements_of(s.groups, p.pack),
+                     piece = images_of_piece(sizes.images, of_image, 1);
+  const Tensor pixels = queue.scratch({piece * of_image});
+  for (std::int64_t first = 0; first < sizes.images; first += piece) {
+    s.images = static_cast<int>(std::min(piece, sizes.images - first));
+    pack(queue, images_of(source, first, s.images), std::int64_t{s.images} * s.groups, p.pack, pixels);
+    multiply_packed(queue, tile, split, defines, s, pixels, filters, bias,
+                    images_of(result, first, s.images));
+  }
+}
+
+template <std::size_t index>
+const char* channels_last_name() {
+  static const std::string& text =
+      *new std::string(std::string("channels_last_") + product_tiles[index].name);
+  return text.c_str();
+}
+
+template <std::size_t index>
+struct Forward {
+  static constexpr const ProductTile& tile = product_tiles[index];
+
+  static bool can_take(const DeviceInfo& device, const ConvForwardProblem& p) {
+    return can_gather(tile, device, forward_gather(p.sizes), p.y.dtype, p.precision);
+  }
+  static double expected_cost(const DeviceInfo& device, const ConvForwardProblem& p) {
+    return cost_of(tile, device, forward_gather(p.sizes));
+  }
+  static void run(Queue& queue, const ConvForwardProblem& p) {
+    gather(queue, tile, forward_gather(p.sizes), forward_filters(p.sizes), p.x, p.weight, p.bias, p.y);
+  }
+  static const char* name() { return channels_last_name<index>(); }
+};
+
+template <std::size_t index>
+struct BackwardData {
+  static constexpr const ProductTile& tile = product_tiles[index];
+
+  static bool can_take(const DeviceInfo& device, const ConvBackwardDataProblem& p) {
+    return can_gather(tile, device, backward_data_gather(p.sizes), p.dx.dtype, p.precision);
+  }
+  static double expected_cost(const DeviceInfo& device, const ConvBackwardDataProblem& p) {
+    return cost_of(tile, device, backward_data_gather(p.sizes));
+  }
+  static void run(Queue& queue, const ConvBackwardDataProblem& p) {
+    gather(queue, tile, backward_data_gather(p.sizes), backward_data_filters(p.sizes), p.dy, p.weight,
+           nullptr, p.dx);
+  }
+  static const char* name() { return channels_last_name<index>(); }
+};
+
+// ---- images last: backward weight
+
+struct ImagesLast {
+  ConvShape shape;  // of the product: x is what is packed, its images padded
+  ConvPack x, dy;
+  int columns_of_tap;  // of conv_weight_simt.cl: each line that an item brings is another tap's
+
+  std::int64_t x_planes() const { return std::int64_t{shape.groups} * shape.in_channels; }
+  std::int64_t dy_planes() const { return std::int64_t{shape.groups} * shape.out_channels; }
+};
+
+ImagesLast images_last(const ProductTile& tile, const ConvSizes& sizes) {
+  const ConvShape s = conv_shape(sizes);
+  const int images = narrow(round_up(s.images, vector_width));
+  // With one tap, only what results meet is packed.
+  const int step_h = s.kernel_h == 1 ? s.stride_h : 1, step_w = s.kernel_w == 1 ? s.stride_w : 1;
+  const auto rows = [](int out, int stride, int kernel, int dilation) {
+    return narrow((std::int64_t{out} - 1) * stride + (std::int64_t{kernel} - 1) * dilation + 1);
+  };
+  const int height = rows(s.out_h, s.stride_h / step_h, s.kernel_h, s.dilation_h),
+            width = rows(s.out_w, s.stride_w / step_w, s.kernel_w, s.dilation_w);
+  const std::int64_t in_plane = std::int64_t{s.height} * s.width, out_plane = std::int64_t{s.out_h} * s.out_w;
+  ImagesLast p{s,
+               {in_plane, in_plane * s.groups * s.in_channels, s.images, images, s.height, s.width, -s.pad_h,
+                -s.pad_w, step_h, step_w, height, width},
+               {out_plane, out_plane * s.groups * s.out_channels, s.images, images, s.out_h, s.out_w, 0, 0, 1,
+                1, s.out_h, s.out_w},
+               tile.items / (tile.depth / vector_width)};
+  p.shape.images = images;
+  p.shape.height = height;
+  p.shape.width = width;
+  p.shape.pad_h = p.shape.pad_w = 0;
+  p.shape.stride_h /= step_h;
+  p.shape.stride_w /= step_w;
+  return p;
+}
+
+std::int64_t elements_of(const ImagesLast& p) {
+  return elements_of(p.x_planes(), p.x) + elements_of(p.dy_planes(), p.dy);
+}
+
+ProductSize product_size(const ImagesLast& p) {
+  const ConvShape& s = p.shape;
+  return {s.out_channels, std::int64_t{s.kernel_h} * s.kernel_w * round_up(s.in_channels, p.columns_of_tap),
+          std::int64_t{s.images} * s.out_h * s.out_w, s.groups};
+}
+
+DepthSplit split_of(const ProductTile& tile, const DeviceInfo& device, const ImagesLast& p) {
+  constexpr double of_speed = 0.75;  // sums are deep, results few
+  return split_depth(tile, device, product_size(p), of_speed * tile.speed_of_rounded, tile.depth);
+}
+
+template <std::size_t index>
+struct BackwardWeight {
+  static constexpr const ProductTile& tile = product_tiles[index];
+
+  static bool can_take(const DeviceInfo& device, const ConvBackwardWeightProblem& p) {
+    const ConvSizes& s = p.sizes;
+    const auto channels = static_cast<double>(s.groups * std::max(s.in_channels, s.out_channels));
+    const auto images = static_cast<double>(s.images + vector_width);
+    return tile.can_take(device, p.dw.dtype, p.precision) &&
+           is_countable(channels, images, s.size, 2.0 * s.padding[0], 2.0 * s.padding[1]) &&
+           is_countable(channels, images, s.out_size, 0, 0);
+  }
+  static double expected_cost(const DeviceInfo& device, const ConvBackwardWeightProblem& problem) {
+    const ImagesLast p = images_last(tile, problem.sizes);
+    return split_of(tile, device, p).cost + per_element * static_cast<double>(elements_of(p)) +
+           2 * per_launch;
+  }
+  static void run(Queue& queue, const ConvBackwardWeightProblem& problem) {
+    ConvSizes sizes = problem.sizes;
+    const std::int64_t images = sizes.images;
+    const ImagesLast all = images_last(tile, sizes);
+    const std::int64_t of_image = elements_of(all) / all.shape.images;
+    const std::int64_t piece = images_of_piece(images, of_image, images_at_once);
+    sizes.images = piece;
+    const ImagesLast of_piece = images_last(tile, sizes);
+    const DepthSplit split = split_of(tile, queue.device().info(), of_piece);
+    Defines defines = tile.defines(problem.dw.dtype, split.depth);
+    defines.set("LEFT_WIDTH", vector_width).set("RIGHT_WIDTH", vector_width);
+    defines.set("COLUMNS_OF_TAP", all.columns_of_tap).set("IMAGES_LAST", 1);
+    const Tensor x = queue.scratch({elements_of(of_piece.x_planes(), of_piece.x)}),
+                 dy = queue.scratch({elements_of(of_piece.dy_planes(), of_piece.dy)});
+    const std::int64_t last = images - (images - 1) / piece * piece;
+    const auto parts_of = [&](std::int64_t count) {
+      return ceil_div(round_up(count, vector_width) * sizes.out_pixels(), split.depth);
+    };
+    const std::int64_t parts = (images - last) / piece * split.parts + parts_of(last);
+    join_gradient(queue, parts, problem.dw, [&](const Tensor& sums) {
+      for (std::int64_t first = 0; first < images; first += piece) {
+        sizes.images = std::min(piece, images - first);
+        const ImagesLast p = images_last(tile, sizes);
+        const DepthSplit own{parts_of(sizes.images), split.depth, 0};
+        pack(queue, images_of(problem.x, first, sizes.images), p.x_planes(), p.x, x);
+        pack(queue, images_of(problem.dy, first, sizes.images), p.dy_planes(), p.dy, dy);
+        Tensor own_sums = sums;
+        own_sums.offset += first / piece * split.parts * problem.dw.numel();
+        multiply_gradients(queue, defines, tile.range(own.of(product_size(p))), own, p.shape, dy, x,
+                           own_sums);
+      }
+    });
+  }
+  static const char* name() {
+    static const std::string& text = *new std::string(std::string("images_last_") + tile.name);
+    return text.c_str();
+  }
+};
+
+/** Use<tile> for each tile that takes operands which are rounded. */
+template <class Problem, template <std::size_t> class Use, std::size_t... tiles>
+std::vector<Implementation<Problem>> implementations(std::index_sequence<tiles...>) {
+  std::vector<Implementation<Problem>> list;
+  ((product_tiles[tiles].speed_of_rounded > 0 ? list.push_back({Use<tiles>::name(), Use<tiles>::can_take,
+                                                                Use<tiles>::expected_cost, Use<tiles>::run})
+                                              : void()),
+   ...);
+  return list;
+}
+
+}  // namespace
+
+std::vector<ConvForward> conv2d_forward_channels_last() {
+  return implementations<ConvForwardProblem, Forward>(std::make_index_sequence<product_tile_count>());
+}
+std::vector<ConvBackwardData> conv2d_backward_data_channels_last() {
+  return implementations<ConvBackwardDataProblem, BackwardData>(
+      std::make_index_sequence<product_tile_count>());
+}
+std::vector<ConvBackwardWeight> conv2d_backward_weight_images_last() {
+  return implementations<ConvBackwardWeightProblem, BackwardWeight>(
+      std::make_index_sequence<product_tile_count>());
+}
+
+}  // namespace dlprim

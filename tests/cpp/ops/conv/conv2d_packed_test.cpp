@@ -1,0 +1,59 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "dlprim/ops/conv/conv2d.h"
+#include "support/implementations.h"
+#include "support/tensors.h"
+
+namespace {
+
+using namespace dlprim;
+using namespace testing_support;
+
+/** Whole numbers from -3 to 3, whose sums here are exact at any precision. */
+Tensor whole_numbers(const Dims& shape, unsigned seed) {
+  std::vector<float> values = random_floats(product(shape), seed);
+  for (float& value : values) value = std::round(3 * value);
+  return upload(values, shape);
+}
+
+// More images than are packed at once, and a last piece of fewer than a line of local memory holds.
+TEST(Conv2dPacked, InPieces) {
+  const Dims x_shape{69, 64, 112, 111}, weight_shape{40, 64, 3, 3};
+  const Conv2dGeometry geometry{{1, 1}, {1, 1}, {1, 1}, 1};
+  const Dims y_shape = conv2d_output_shape(x_shape, weight_shape, geometry);
+  const std::string tile = "warpgroup_tf32_128x128x32";
+  Queue& queue = device().queue();
+  struct Direction {
+    const char *family, *layout;
+  };
+  for (const Direction& d :
+       {Direction{"conv2d_forward", "channels_last_"}, Direction{"conv2d_backward_data", "channels_last_"},
+        Direction{"conv2d_backward_weight", "images_last_"}}) {
+    SCOPED_TRACE(d.family);
+    const CountChoices packed(d.family, d.layout + tile);
+    const auto results = [&](const std::string& implementation) {
+      const ImplementationsSet forced(concat(d.family, "=", implementation));
+      const Tensor x = whole_numbers(x_shape, 1), dy = whole_numbers(y_shape, 2),
+                   weight = whole_numbers(weight_shape, 3);
+      const std::string family = d.family;
+      const Tensor out = Tensor::empty(device(), family == "conv2d_forward"         ? y_shape
+                                                 : family == "conv2d_backward_data" ? x_shape
+                                                                                    : weight_shape);
+      if (family == "conv2d_forward")
+        conv2d_forward(queue, x, weight, nullptr, geometry, out, MatmulPrecision::high);
+      else if (family == "conv2d_backward_data")
+        conv2d_backward_data(queue, dy, weight, geometry, out, MatmulPrecision::high);
+      else
+        conv2d_backward_weight(queue, dy, x, geometry, out, MatmulPrecision::high);
+      return download<float>(out);
+    };
+    if (device().info().compute_capability != 90) GTEST_SKIP() << "for Hopper";
+    const auto in_pieces = results(d.layout + tile);
+    EXPECT_EQ(packed.count(), 1);
+    EXPECT_TRUE(in_pieces == results(tile));
+  }
+}
+
+}  // namespace
