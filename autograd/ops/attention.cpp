@@ -89,13 +89,13 @@ Problem problem_of(const Tensor& query, const Tensor& key, const Tensor& value,
 struct ForBackward {
   SavedTensor query, key, value, mask, probabilities, output, log_sums;
   dlprim::AttentionSettings settings;
-  std::array<bool, 4> wanted;
 
   TensorList operator()(const TensorList& gradients) const {
     const std::array given{raw_or_null(query), raw_or_null(key), raw_or_null(value), raw_or_null(mask)};
     std::array<dlprim::Tensor, 4> made;
     for (std::size_t i = 0; i < made.size(); ++i)
-      if (wanted[i]) made[i] = dlprim::Tensor::empty(given[i]->device(), given[i]->shape, given[i]->dtype);
+      if (gradient_is_wanted(i))
+        made[i] = dlprim::Tensor::empty(given[i]->device(), given[i]->shape, given[i]->dtype);
     const Tensor by_output = contiguous(gradients[0]);
     const Tensor by_weights = gradients.size() > 1 ? contiguous(gradients[1]) : Tensor();
     dlprim::attention_backward(given[0]->device().queue(), by_output.data(), raw_or_null(by_weights),
@@ -118,7 +118,8 @@ TensorList attend(const Problem& p, bool wants_weights) {
   };
   using Kept = dlprim::AttentionKept;
   const Kept kept =
-      wants_weights ? Kept::probabilities : dlprim::attention_kept(query, key, value, wants_gradient(p.mask));
+      wants_weights ? Kept::probabilities
+                    : dlprim::attention_kept(query, key, value, p.mask.defined() && p.mask.requires_grad());
   dlprim::Tensor probabilities, log_sums;
   if (kept == Kept::probabilities) probabilities = matrix(key.shape[1]);
   if (kept == Kept::log_sums)
@@ -141,16 +142,10 @@ TensorList attend(const Problem& p, bool wants_weights) {
     const auto saved_raw = [](const dlprim::Tensor& t) {
       return t.defined() ? SavedTensor(t) : SavedTensor();
     };
-    return ForBackward{
-        saved(p.query),
-        saved(p.key),
-        saved(p.value),
-        saved(p.mask),
-        saved_raw(probabilities),
-        log_sums.defined() ? SavedTensor(outputs[0]) : SavedTensor(),
-        saved_raw(log_sums),
-        settings,
-        {wants_gradient(p.query), wants_gradient(p.key), wants_gradient(p.value), wants_gradient(p.mask)}};
+    return ForBackward{saved(p.query),           saved(p.key),
+                       saved(p.value),           saved(p.mask),
+                       saved_raw(probabilities), log_sums.defined() ? SavedTensor(outputs[0]) : SavedTensor(),
+                       saved_raw(log_sums),      settings};
   });
 }
 

@@ -46,24 +46,22 @@ Tensor convolve(const Tensor& x, const Tensor& weight, const Tensor& bias,
   dlprim::conv2d_forward(x.device()->queue(), input.data(), kernel.data(),
                          added.defined() ? &added.data() : nullptr, geometry, y, float32_matmul_precision());
   const Tensor result = record("Conv2dBackward", {input, kernel, added}, y, [&] {
-    return [x = SavedTensor(input), weight = SavedTensor(kernel), geometry, needs_x = input.requires_grad(),
-            needs_weight = kernel.requires_grad(),
-            needs_bias = added.defined() && added.requires_grad()](const TensorList& gradients) {
+    return [x = SavedTensor(input), weight = SavedTensor(kernel), geometry](const TensorList& gradients) {
       const Tensor g = contiguous(gradients[0]);
       dlprim::Queue& queue = g.device()->queue();
       TensorList results(3);
-      if (needs_x) {
+      if (gradient_is_wanted(0)) {
         const dlprim::Tensor dx = dlprim::Tensor::empty(*g.device(), x.unpack().shape, g.dtype());
         dlprim::conv2d_backward_data(queue, g.data(), weight.unpack(), geometry, dx,
                                      float32_matmul_precision());
         results[0] = Tensor(dx);
       }
-      if (needs_weight) {
+      if (gradient_is_wanted(1)) {
         const dlprim::Tensor dw = dlprim::Tensor::empty(*g.device(), weight.unpack().shape, g.dtype());
         dlprim::conv2d_backward_weight(queue, g.data(), x.unpack(), geometry, dw, float32_matmul_precision());
         results[1] = Tensor(dw);
       }
-      if (needs_bias) {
+      if (gradient_is_wanted(2)) {
         const dlprim::Tensor db = dlprim::Tensor::empty(*g.device(), {g.size(1)}, g.dtype());
         dlprim::conv2d_backward_bias(queue, g.data(), db);
         results[2] = Tensor(db);
@@ -82,18 +80,17 @@ Tensor convolve_transposed(const Tensor& x, const Tensor& weight, const dlprim::
   dlprim::conv2d_backward_data(x.device()->queue(), input.data(), kernel.data(), geometry, y,
                                float32_matmul_precision());
   const Tensor result = record("ConvTranspose2dBackward", {input, kernel}, y, [&] {
-    return [x = SavedTensor(input), weight = SavedTensor(kernel), geometry, needs_x = input.requires_grad(),
-            needs_weight = kernel.requires_grad()](const TensorList& gradients) {
+    return [x = SavedTensor(input), weight = SavedTensor(kernel), geometry](const TensorList& gradients) {
       const Tensor g = contiguous(gradients[0]);
       dlprim::Queue& queue = g.device()->queue();
       TensorList results(2);
-      if (needs_x) {
+      if (gradient_is_wanted(0)) {
         const dlprim::Tensor dx = dlprim::Tensor::empty(*g.device(), x.unpack().shape, g.dtype());
         dlprim::conv2d_forward(queue, g.data(), weight.unpack(), nullptr, geometry, dx,
                                float32_matmul_precision());
         results[0] = Tensor(dx);
       }
-      if (needs_weight) {
+      if (gradient_is_wanted(1)) {
         const dlprim::Tensor dw = dlprim::Tensor::empty(*g.device(), weight.unpack().shape, g.dtype());
         dlprim::conv2d_backward_weight(queue, x.unpack(), g.data(), geometry, dw, float32_matmul_precision());
         results[1] = Tensor(dw);

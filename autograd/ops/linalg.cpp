@@ -32,15 +32,16 @@ Dims product_shape(const dlprim::Tensor& a, const dlprim::Tensor& b) {
   return shape;
 }
 
-/** The gradients of alpha times a times b where they are wanted. */
+/** The gradients of alpha times a times b, a node's inputs `first` and the one after it, where they are
+ * wanted. */
 struct ProductGradient {
-  ProductGradient(const Tensor& left, const Tensor& right, double factor)
-      : a(left), b(right), alpha(factor), needs_a(left.requires_grad()), needs_b(right.requires_grad()) {}
+  ProductGradient(const Tensor& left, const Tensor& right, double factor, std::size_t first_input = 0)
+      : a(left), b(right), alpha(factor), first(first_input) {}
   Tensor of_a(const Tensor& g) const {
-    return needs_a ? scaled_product(g.data(), b.unpack().transposed()) : Tensor();
+    return gradient_is_wanted(first) ? scaled_product(g.data(), b.unpack().transposed()) : Tensor();
   }
   Tensor of_b(const Tensor& g) const {
-    return needs_b ? scaled_product(a.unpack().transposed(), g.data()) : Tensor();
+    return gradient_is_wanted(first + 1) ? scaled_product(a.unpack().transposed(), g.data()) : Tensor();
   }
   // Only the result is without its product where alpha is 0: PyTorch multiplies the gradients, infinite or
   // not.
@@ -50,7 +51,7 @@ struct ProductGradient {
 
   SavedTensor a, b;
   double alpha;
-  bool needs_a, needs_b;
+  std::size_t first;
 };
 
 Tensor recorded_product(const char* name, const Tensor& a, const Tensor& b) {
@@ -94,10 +95,10 @@ Tensor added_product(const char* name, const Tensor& input, const Tensor& a, con
   dlprim::gemm(queue, a.data(), b.data(), c, has_product ? alpha.real() : 0, beta.real(), nullptr,
                float32_matmul_precision());
   return record(name, {input, a, b}, c, [&] {
-    return [gradient = ProductGradient(a, b, alpha.real()), beta, input_shape = input.shape(),
-            needs_input = input.requires_grad()](const TensorList& g) {
+    return [gradient = ProductGradient(a, b, alpha.real(), 1), beta,
+            input_shape = input.shape()](const TensorList& g) {
       Tensor of_input;
-      if (needs_input) of_input = sum_to_shape(beta.real() == 1 ? g[0] : g[0] * beta, input_shape);
+      if (gradient_is_wanted(0)) of_input = sum_to_shape(beta.real() == 1 ? g[0] : g[0] * beta, input_shape);
       return TensorList{of_input, gradient.of_a(g[0]), gradient.of_b(g[0])};
     };
   });
@@ -197,22 +198,22 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   dlprim::linear_forward(device.queue(), x.data(), weight.data(), raw_or_null(added), y,
                          float32_matmul_precision());
   return record("LinearBackward", {x, weight, bias}, y, [&] {
-    return [x = SavedTensor(x), weight = SavedTensor(weight), needs_x = x.requires_grad(),
-            needs_weight = weight.requires_grad(), needs_bias = bias.defined() && bias.requires_grad(),
-            inputs = weight.size(1), outputs = weight.size(0)](const TensorList& gradients) {
+    return [x = SavedTensor(x), weight = SavedTensor(weight), inputs = weight.size(1),
+            outputs = weight.size(0)](const TensorList& gradients) {
       const dlprim::Tensor& g = gradients[0].data();
       dlprim::Queue& queue = g.device().queue();
-      const auto result = [&](bool wanted, const Dims& shape) {
-        return wanted ? Tensor(dlprim::Tensor::empty(g.device(), shape, g.dtype)) : Tensor();
+      const auto result = [&](std::size_t input, const Dims& shape) {
+        return gradient_is_wanted(input) ? Tensor(dlprim::Tensor::empty(g.device(), shape, g.dtype))
+                                         : Tensor();
       };
-      const TensorList results{result(needs_x, {g.shape[0], inputs}), result(needs_weight, {outputs, inputs}),
-                               result(needs_bias, {outputs})};
-      if (needs_x)
+      const TensorList results{result(0, {g.shape[0], inputs}), result(1, {outputs, inputs}),
+                               result(2, {outputs})};
+      if (results[0].defined())
         dlprim::linear_backward_data(queue, g, weight.unpack(), results[0].data(),
                                      float32_matmul_precision());
-      if (needs_weight)
+      if (results[1].defined())
         dlprim::linear_backward_weight(queue, g, x.unpack(), results[1].data(), float32_matmul_precision());
-      if (needs_bias) dlprim::linear_backward_bias(queue, g, results[2].data());
+      if (results[2].defined()) dlprim::linear_backward_bias(queue, g, results[2].data());
       return results;
     };
   });

@@ -103,19 +103,20 @@ Tensor cross_entropy(const Tensor& a, const Tensor& labels, const Tensor& class_
                                 total, normalizers);
   return record("CrossEntropyBackward", {x, target}, loss, [&] {
     return [x = SavedTensor(x), target = SavedTensor(target), weight = SavedTensor(weight),
-            total = SavedTensor(total), normalizers = SavedTensor(normalizers), needs_x = wants_gradient(x),
-            needs_target = wants_gradient(target), options](const TensorList& gradients) {
+            total = SavedTensor(total), normalizers = SavedTensor(normalizers),
+            options](const TensorList& gradients) {
       const Tensor g = contiguous(gradients[0]);
-      const auto like_x = [&](bool wanted) {
-        return wanted ? Tensor(dlprim::Tensor::empty(*g.device(), x.unpack().shape, x.unpack().dtype))
-                      : Tensor();
+      const auto like_x = [&](std::size_t input) {
+        return gradient_is_wanted(input)
+                   ? Tensor(dlprim::Tensor::empty(*g.device(), x.unpack().shape, x.unpack().dtype))
+                   : Tensor();
       };
-      const TensorList results{like_x(needs_x), like_x(needs_target)};
+      const TensorList results{like_x(0), like_x(1)};
       dlprim::Queue& queue = g.device()->queue();
-      if (needs_x)
+      if (results[0].defined())
         dlprim::cross_entropy_backward(queue, g.data(), x.unpack(), target.unpack(), raw_or_null(weight),
                                        options, total.unpack(), normalizers.unpack(), results[0].data());
-      if (needs_target)
+      if (results[1].defined())
         dlprim::cross_entropy_target_backward(queue, g.data(), x.unpack(), raw_or_null(weight), options,
                                               total.unpack(), normalizers.unpack(), results[1].data());
       return results;

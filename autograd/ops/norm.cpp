@@ -37,15 +37,16 @@ struct Epilogue {
 struct BatchNormGradient {
   SavedTensor x, mean, invstd, weight, bias, y;
   const dlprim::PointwiseOp* activation;
-  bool training, needs_x, needs_weight, needs_bias, needs_addend;
+  bool training;
   MemoryFormat format;
 
   TensorList operator()(const TensorList& gradients) const {
     const Tensor g = contiguous(gradients[0], format);
     const dlprim::Tensor& statistics = mean.unpack();
-    const auto of_channels = [&](bool wanted) {
-      return wanted ? Tensor(dlprim::Tensor::empty(*g.device(), statistics.shape, statistics.dtype))
-                    : Tensor();
+    const auto of_channels = [&](std::size_t input) {
+      return gradient_is_wanted(input)
+                 ? Tensor(dlprim::Tensor::empty(*g.device(), statistics.shape, statistics.dtype))
+                 : Tensor();
     };
     const auto like_g = [&](bool wanted) {
       return wanted ? empty_like(g, std::nullopt, std::nullopt, format) : Tensor();
@@ -54,17 +55,17 @@ struct BatchNormGradient {
       return t.defined() ? dlprim::batch_norm_items(t.data()) : dlprim::Tensor();
     };
     const bool by_result = y.defined();
-    const Tensor dx = like_g(needs_x), dweight = of_channels(needs_weight), dbias = of_channels(needs_bias),
+    const Tensor dx = like_g(gradient_is_wanted(0)), dweight = of_channels(1), dbias = of_channels(2),
                  behind_activation = like_g(by_result);
     const dlprim::Tensor dx_items = items_of(dx), behind_items = items_of(behind_activation),
                          y_items = by_result ? dlprim::batch_norm_items(y.unpack()) : dlprim::Tensor();
     dlprim::batch_norm_backward(
         g.device()->queue(), items_of(g), dlprim::batch_norm_items(x.unpack()), statistics, invstd.unpack(),
-        raw_or_null(weight), training, needs_x ? &dx_items : nullptr, raw_or_null(dweight),
+        raw_or_null(weight), training, dx.defined() ? &dx_items : nullptr, raw_or_null(dweight),
         raw_or_null(dbias),
         {activation, raw_or_null(bias), by_result ? &y_items : nullptr, by_result ? &behind_items : nullptr});
     const Tensor& daddend = by_result ? behind_activation : g;
-    return {dx, dweight, dbias, needs_addend ? daddend : Tensor()};
+    return {dx, dweight, dbias, gradient_is_wanted(3) ? daddend : Tensor()};
   }
 };
 
@@ -133,10 +134,6 @@ Tensor normalized_batch(const Tensor& a, const Tensor& running_mean, const Tenso
                              by_result ? SavedTensor(y) : SavedTensor(),
                              activation,
                              training,
-                             wants_gradient(x),
-                             wants_gradient(weight),
-                             wants_gradient(bias),
-                             wants_gradient(addend),
                              format};
   });
 }
@@ -189,8 +186,6 @@ Tensor row_norm(const RowNorm& norm, const Tensor& a, const Tensor& given_weight
   return record(norm.node, {x, weight, bias}, y, [&] {
     return [rows = norm.rows, x = SavedTensor(x), weight = SavedTensor(weight),
             mean = norm.centered ? SavedTensor(mean) : SavedTensor(), invstd = SavedTensor(invstd),
-            needs_x = wants_gradient(x), needs_weight = wants_gradient(weight),
-            needs_bias = wants_gradient(bias),
             affine = bias.defined()     ? bias.shape()
                      : weight.defined() ? weight.shape()
                                         : Dims(),
@@ -199,6 +194,7 @@ Tensor row_norm(const RowNorm& norm, const Tensor& a, const Tensor& given_weight
       const auto like_x = [&](DType dtype) {
         return Tensor(dlprim::Tensor::empty(*g.device(), g.shape(), dtype));
       };
+      const bool needs_x = gradient_is_wanted(0), needs_weight = gradient_is_wanted(1);
       TensorList results(3);
       if (needs_x || needs_weight) {
         const Tensor dx = like_x(g.dtype()), terms = needs_weight ? like_x(statistics) : Tensor();
@@ -207,7 +203,7 @@ Tensor row_norm(const RowNorm& norm, const Tensor& a, const Tensor& given_weight
         if (needs_x) results[0] = dx;
         if (needs_weight) results[1] = affine_gradient(terms, rows, affine, g.dtype());
       }
-      if (needs_bias) results[2] = affine_gradient(g, rows, affine, g.dtype());
+      if (gradient_is_wanted(2)) results[2] = affine_gradient(g, rows, affine, g.dtype());
       return results;
     };
   });

@@ -92,17 +92,21 @@ Backward gradient_of(const PointwiseOp& op, const std::vector<Operand>& inputs,
   std::vector<Saved> saved(inputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i)
     if (named(operand_names[i])) saved[i] = {SavedTensor(inputs[i].tensor()), inputs[i].number()};
-  return [&op, saved = std::move(saved), y = named("y") ? SavedTensor(output) : SavedTensor(), computed,
+  return [&op, saved = std::move(saved), y = named("y") ? SavedTensor(output) : SavedTensor(),
           described = std::move(described), parameters, compute, shape = output.shape,
           strides = dlprim::strides_like(output)](const TensorList& gradients) {
     const Tensor& g = gradients[0];
     std::vector<dlprim::Tensor> outputs(described.size());
-    if (computed) {
+    const auto is_computed = [&](std::size_t i) {
+      return described[i].route == Route::compute && gradient_is_wanted(i);
+    };
+    bool computes = false;
+    for (std::size_t i = 0; i < described.size(); ++i) computes |= is_computed(i);
+    if (computes) {
       std::vector<PointwiseOperand> operands;
       for (std::size_t i = 0; i < described.size(); ++i) {
         operands.push_back(saved[i].operand());
-        if (described[i].route == Route::compute)
-          outputs[i] = dlprim::Tensor::empty_strided(*g.device(), shape, strides, compute);
+        if (is_computed(i)) outputs[i] = dlprim::Tensor::empty_strided(*g.device(), shape, strides, compute);
       }
       dlprim::pointwise_backward(g.device()->queue(), op, g.data(), operands, parameters,
                                  y.defined() ? y.unpack() : dlprim::Tensor(), outputs);
@@ -110,7 +114,7 @@ Backward gradient_of(const PointwiseOp& op, const std::vector<Operand>& inputs,
     TensorList results;
     for (std::size_t i = 0; i < described.size(); ++i) {
       const Input& input = described[i];
-      if (input.route == Route::none)
+      if (input.route == Route::none || !gradient_is_wanted(i))
         results.emplace_back();
       else
         results.push_back(

@@ -18,9 +18,4 @@ inline Tensor contiguous_or_none(const Tensor& t) {
   return t.defined() ? contiguous(t) : t;
 }
 
-/** Whether backward has to bring a gradient to `t`. */
-inline bool wants_gradient(const Tensor& t) {
-  return t.defined() && t.requires_grad();
-}
-
 }  // namespace ocl

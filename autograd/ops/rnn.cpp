@@ -250,15 +250,15 @@ RnnResult recurrent(const char* name, RnnCell cell, const Tensor& given_rows,
   TensorList inputs{rows, h, c};
   inputs.insert(inputs.end(), params.begin(), params.end());
   const TensorList results = record_many(node_name(cell), inputs, outputs, [&] {
-    Wanted wanted;
-    for (const Tensor& t : inputs) wanted.push_back(wants_gradient(t));
     std::vector<SavedTensor> saved;
     for (const Tensor& param : params) saved.emplace_back(param);
     return [net, trace, params = std::move(saved), input = SavedTensor(rows), h_shape = h.shape(),
-            c_shape = c.defined() ? c.shape() : Dims(), wanted](const TensorList& g) {
+            c_shape = c.defined() ? c.shape() : Dims(), count = inputs.size()](const TensorList& g) {
       input.unpack();  // which `trace` has too: this notices a write
       const Outputs gradients{contiguous_gradient(g[0]), contiguous_gradient(g[1]),
                               g.size() > 2 ? contiguous_gradient(g[2]) : Raw()};
+      Wanted wanted;
+      for (std::size_t i = 0; i < count; ++i) wanted.push_back(gradient_is_wanted(i));
       return run_backward(net, trace, params, gradients, h_shape, c_shape, wanted);
     };
   });

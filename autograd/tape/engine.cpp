@@ -130,6 +130,7 @@ class Pass {
     const dlprim::CallScope entered(node.name().c_str(), dlprim::Call::Kind::backward, "gradients",
                                     gradients);
     if (!node.module().empty()) dlprim::call_state.module = node.module().c_str();  // as long as `entered`
+    const WantedGradients wanted(node, captures_ ? &needed_ : nullptr);
     return node.run(gradients, keep_graph_);
   }
 

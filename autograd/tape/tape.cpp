@@ -17,6 +17,7 @@ namespace {
 
 std::atomic<std::uint64_t> next_sequence{1};
 thread_local bool recording = true;
+thread_local const WantedGradients* wanted_gradients = nullptr;
 thread_local bool has_saved = false;  // a tensor, for the node that is made next
 
 // Nodes whose destruction is due. A chain of nodes would otherwise destroy itself recursively and overflow
@@ -422,6 +423,22 @@ HookHandle register_post_accumulate_grad_hook(const Tensor& leaf, std::function<
       },
       std::move(foreign));
   return {accumulator, number};
+}
+
+WantedGradients::WantedGradients(const Node& node, const std::unordered_set<Node*>* needed)
+    : node_(node), needed_(needed), outer_(std::exchange(wanted_gradients, this)) {}
+
+WantedGradients::~WantedGradients() {
+  wanted_gradients = outer_;
+}
+
+bool WantedGradients::has(std::size_t input) const {
+  const std::shared_ptr<Node>& node = node_.next().at(input).node;
+  return node && (!needed_ || needed_->count(node.get()) > 0);
+}
+
+bool gradient_is_wanted(std::size_t input) {
+  return !wanted_gradients || wanted_gradients->has(input);
 }
 
 Edge edge_to(const Tensor& tensor) {

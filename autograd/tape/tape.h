@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "autograd/tensor/peer.h"
@@ -22,6 +23,13 @@ struct Edge {
 /** Gradients of a node's inputs from the gradients of its outputs; undefined stands for zero. Runs with the
  * tape off. */
 using Backward = std::function<TensorList(const TensorList& gradients)>;
+
+/**
+ * In a backward closure, whether anybody asks for the gradient of its node's input: not of one that needs
+ * none, nor, as autograd::grad goes towards some tensors, of one that leads to none of them. What is not
+ * asked for may come back undefined. True outside of a pass.
+ */
+bool gradient_is_wanted(std::size_t input);
 
 using Hook = std::function<Tensor(const Tensor& gradient)>;
 
@@ -187,6 +195,23 @@ struct TensorImpl : std::enable_shared_from_this<TensorImpl> {
   Tensor grad_;
   std::weak_ptr<AccumulateGrad> accumulator_;
   std::shared_ptr<AccumulateGrad> kept_accumulator_;
+};
+
+/** What gradient_is_wanted tells until it ends: of a node, in a pass that goes towards `needed`, or
+ * everywhere. */
+class WantedGradients {
+ public:
+  WantedGradients(const Node& node, const std::unordered_set<Node*>* needed);
+  ~WantedGradients();
+  WantedGradients(const WantedGradients&) = delete;
+  WantedGradients& operator=(const WantedGradients&) = delete;
+
+  bool has(std::size_t input) const;
+
+ private:
+  const Node& node_;
+  const std::unordered_set<Node*>* needed_;
+  const WantedGradients* outer_;
 };
 
 /** A tensor kept for backward. Throws AutogradError on use if it was written in place since. */

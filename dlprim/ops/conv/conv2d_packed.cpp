@@ -21,16 +21,18 @@ constexpr const char* pack_file = "ops/conv/conv_pack_simt.cl";
 // In multiply-adds that take as long: an element read and written, and a launch.
 constexpr double per_element = 61, per_launch = 6e7;
 
-constexpr int most_packed_lines = 32;
+constexpr int most_packed_lines = 32;  // by a group
+// Bytes that are packed at a time, of so many images.
+constexpr std::int64_t piece_bytes = 176 << 20;
 // Images of a piece that lie side by side are a multiple of these, a line of local memory.
 constexpr std::int64_t images_at_once = 32;
+
+// Kernels count what is packed in 32 bits.
+constexpr auto max_packed = static_cast<double>(max_kernel_int);
 
 int narrow(std::int64_t n) {
   return kernel_int(n, "conv2d", "a packed operand");
 }
-
-// Bytes that are packed at a time, of so many images.
-constexpr std::int64_t piece_bytes = 176 << 20;
 
 /** Images of a piece, a multiple of `multiple` where that is not all, of so many elements each. */
 std::int64_t images_of_piece(std::int64_t images, std::int64_t elements, std::int64_t multiple) {
@@ -53,27 +55,22 @@ std::int64_t elements_of(std::int64_t planes, const ConvPack& p) {
 /** packed [planes, p.size_h, p.size_w, p.padded_lines] from a source of so many planes. */
 void pack(Queue& queue, const Tensor& source, std::int64_t planes, const ConvPack& p, const Tensor& packed) {
   const std::int64_t pixels = std::int64_t{p.size_h} * p.size_w;
-  const int lines = p.padded_lines < most_packed_lines ? vector_width : most_packed_lines;  // of a group
+  const int lines = p.padded_lines < most_packed_lines ? vector_width : most_packed_lines;
   queue.launch(queue.kernel(pack_file, "conv_pack", dtype_defines(DType::float32).set("PACKED_LINES", lines)),
                Range::groups(CONV_PACK_ITEMS, planes * ceil_div(pixels, CONV_PACKED_ELEMENTS / lines),
                              ceil_div(p.padded_lines, lines)),
                source, packed, p);
 }
 
-/** Kernels count what is packed in 32 bits. `around`: how many rows and columns may be put around a plane. */
-bool is_countable(double planes, double lines, const std::int64_t (&size)[2], double around_h,
-                  double around_w) {
-  return planes * lines * (static_cast<double>(size[0]) + around_h) *
-             (static_cast<double>(size[1]) + around_w) <
-         static_cast<double>(max_kernel_int);
-}
-
 // ---- channels last: forward, backward data
 
-/** Coordinates of the source that some result meets in one direction, if results of a phase are a step apart.
- */
+/** Coordinates of the source that some result meets in one direction, if results of a phase are a step apart;
+ * none where last < first. */
 struct Span {
   std::int64_t first, last;
+
+  /** Those that are so far apart. */
+  std::int64_t count(int step) const { return last < first ? 0 : (last - first) / step + 1; }
 };
 
 Span span_of(int start, int taps, int tap, int step, int phases, int results) {
@@ -100,16 +97,26 @@ struct ChannelsLast {
   ConvPack pack;
 };
 
+Span rows_met(const ConvGather& s) {
+  return span_of(s.start_h, s.taps_h, s.tap_h, s.step_h, s.phases_h, s.result_h);
+}
+Span columns_met(const ConvGather& s) {
+  return span_of(s.start_w, s.taps_w, s.tap_w, s.step_w, s.phases_w, s.result_w);
+}
+
+/** With one tap, only what results meet is packed. */
+int packed_step(int taps, int step) {
+  return taps == 1 ? step : 1;
+}
+
 ChannelsLast channels_last(const ProductTile& tile, const ConvGather& s) {
-  const Span h = span_of(s.start_h, s.taps_h, s.tap_h, s.step_h, s.phases_h, s.result_h),
-             w = span_of(s.start_w, s.taps_w, s.tap_w, s.step_w, s.phases_w, s.result_w);
-  // With one tap, only what results meet is packed.
-  const int step_h = s.taps_h == 1 ? s.step_h : 1, step_w = s.taps_w == 1 ? s.step_w : 1;
+  const Span h = rows_met(s), w = columns_met(s);
+  const int step_h = packed_step(s.taps_h, s.step_h), step_w = packed_step(s.taps_w, s.step_w);
   const std::int64_t plane = std::int64_t{s.source_h} * s.source_w;
-  ChannelsLast p{s,
-                 {plane * s.channels, plane, s.channels, narrow(pixel_elements(tile, s)), s.source_h,
-                  s.source_w, narrow(h.first), narrow(w.first), step_h, step_w,
-                  narrow((h.last - h.first) / step_h + 1), narrow((w.last - w.first) / step_w + 1)}};
+  ChannelsLast p{
+      s,
+      {plane * s.channels, plane, s.channels, narrow(pixel_elements(tile, s)), s.source_h, s.source_w,
+       narrow(h.first), narrow(w.first), step_h, step_w, narrow(h.count(step_h)), narrow(w.count(step_w))}};
   p.gather.source_h = p.pack.size_h;
   p.gather.source_w = p.pack.size_w;
   p.gather.start_h = narrow(s.start_h - h.first * s.phases_h);
@@ -130,10 +137,11 @@ DepthSplit split_of(const ProductTile& tile, const DeviceInfo& device, const Con
 
 bool can_gather(const ProductTile& tile, const DeviceInfo& device, const ConvGather& s, DType dtype,
                 MatmulPrecision precision) {
-  const std::int64_t size[2] = {std::max(s.source_h, s.result_h), std::max(s.source_w, s.result_w)};
-  return tile.can_take(device, dtype, precision) &&
-         is_countable(double{1} * s.images * s.groups, s.channels + tile.depth, size,
-                      2.0 * s.taps_h * std::abs(s.tap_h), 2.0 * s.taps_w * std::abs(s.tap_w));
+  if (!tile.can_take(device, dtype, precision)) return false;
+  const auto rows = static_cast<double>(rows_met(s).count(packed_step(s.taps_h, s.step_h))),
+             columns = static_cast<double>(columns_met(s).count(packed_step(s.taps_w, s.step_w)));
+  const auto pixels = static_cast<double>(pixel_elements(tile, s)) * s.images * s.groups;
+  return rows * columns > 0 && rows * columns * pixels < max_packed;
 }
 
 double cost_of(const ProductTile& tile, const DeviceInfo& device, const ConvGather& sizes) {
@@ -261,12 +269,12 @@ struct BackwardWeight {
   static constexpr const ProductTile& tile = product_tiles[index];
 
   static bool can_take(const DeviceInfo& device, const ConvBackwardWeightProblem& p) {
+    if (!tile.can_take(device, p.dw.dtype, p.precision)) return false;
     const ConvSizes& s = p.sizes;
-    const auto channels = static_cast<double>(s.groups * std::max(s.in_channels, s.out_channels));
-    const auto images = static_cast<double>(s.images + vector_width);
-    return tile.can_take(device, p.dw.dtype, p.precision) &&
-           is_countable(channels, images, s.size, 2.0 * s.padding[0], 2.0 * s.padding[1]) &&
-           is_countable(channels, images, s.out_size, 0, 0);
+    const auto images = static_cast<double>(s.groups * (s.images + vector_width));
+    const auto padded = [&](int i) { return static_cast<double>(s.size[i] + 2 * s.padding[i]); };
+    return images * static_cast<double>(s.in_channels) * padded(0) * padded(1) < max_packed &&
+           images * static_cast<double>(s.out_channels * s.out_pixels()) < max_packed;
   }
   static double expected_cost(const DeviceInfo& device, const ConvBackwardWeightProblem& problem) {
     const ImagesLast p = images_last(tile, problem.sizes);

@@ -54,6 +54,8 @@ OPERATORS = {
     "add": lambda x: x + x,
     "cat": lambda x: torch.cat([x, x], 1),
     "pad": lambda x: F.pad(x, (1, 2)),
+    "reflection_pad2d": lambda x: F.pad(x, (1, 2, 3, 0), mode="reflect"),
+    "replication_pad2d": lambda x: F.pad(x, (1, 2, 3, 0), mode="replicate"),
     "channel_shuffle": lambda x: torch.channel_shuffle(x, x.shape[1]),
 }
 
@@ -79,6 +81,8 @@ def test_convolutions(is_transposed, of_input, of_weight):
 def test_volumes():
     x = channels_last(drawn(2, 3, 4, 5, 6))
     check(lambda x, weight: F.conv3d(x, weight, padding=1), [x, drawn(2, 3, 3, 3, 3)])
+    for mode in ("reflect", "replicate"):
+        check(lambda x, mode=mode: F.pad(x, (1, 2, 0, 1, 1, 1), mode=mode), [x])
     check(lambda x: F.batch_norm(x, None, None, training=True), [x])
 
 

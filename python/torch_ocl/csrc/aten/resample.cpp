@@ -97,11 +97,17 @@ dlprim::PadGeometry padding_of(dlprim::PadMode mode, c10::IntArrayRef padding) {
   return geometry;
 }
 
+/** As PyTorch's kernels: whatever strides `out` had, its memory format is the input's. */
+void resize_as_its_input(at::Tensor& out, c10::IntArrayRef sizes, const at::Tensor& input) {
+  at::native::resize_output(out, sizes);
+  out.resize_(sizes, input.suggest_memory_format());
+}
+
 template <dlprim::PadMode mode, class Operator>
 at::Tensor& pad_out(const at::Tensor& self, c10::IntArrayRef padding, at::Tensor& out) {
   if (!c10::isFloatingType(self.scalar_type())) return OnTheCpu<Operator>::call(self, padding, out);
   const dlprim::PadGeometry geometry = padding_of(mode, padding);
-  at::native::resize_output(out, sizes_of(dlprim::pad_output_shape("pad", dims_of(self.sizes()), geometry)));
+  resize_as_its_input(out, sizes_of(dlprim::pad_output_shape("pad", dims_of(self.sizes()), geometry)), self);
   if (out.numel() == 0) return out;
   const at::Tensor x = self.contiguous();
   into(out, [&](const dlprim::Tensor& y) { dlprim::pad_forward(y.device().queue(), raw(x), geometry, y); });
@@ -117,7 +123,7 @@ at::Tensor pad(const at::Tensor& self, c10::IntArrayRef padding) {
 template <dlprim::PadMode mode>
 at::Tensor& pad_backward_out(const at::Tensor& grad, const at::Tensor& self, c10::IntArrayRef padding,
                              at::Tensor& out) {
-  at::native::resize_output(out, self.sizes());
+  resize_as_its_input(out, self.sizes(), self);
   if (out.numel() == 0) return out;
   const at::Tensor g = grad.contiguous();
   into(out, [&](const dlprim::Tensor& dx) {

@@ -1,0 +1,28 @@
+#include "tests/cpp/support/device_faults.h"
+
+#include "dlprim/runtime/program.h"
+#include "tests/cpp/support/tensors.h"
+
+namespace testing_support {
+
+bool ends_loops_early() {
+  static const bool answer = [] {
+    constexpr int turns = 100'000;
+    dlprim::Kernel& kernel =
+        device().programs().generated_kernel("test whether loops end early", "count_turns", "", [] {
+          return dlprim::expanded_source("core/common.cl") + R"(
+            __kernel void count_turns(BUFFER(int, p), const int turns) {
+              BIND(int, p);
+              int x = 0;
+              for (int i = 0; i < turns; ++i) x += p[1];
+              p[0] = x;
+            })";
+        });
+    const dlprim::Tensor counted = upload(std::vector<std::int32_t>{0, 1}, {2});
+    device().queue().launch(kernel, dlprim::Range::linear(1, 1), counted, turns);
+    return download<std::int32_t>(counted)[0] != turns;
+  }();
+  return answer;
+}
+
+}  // namespace testing_support
