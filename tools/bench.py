@@ -7,6 +7,7 @@
     tools/bench.py --model gpt2 --against torch --precision high  # of GPT-2 small, on a GPU
     tools/bench.py nets --against torch         # steps of whole nets of ocl.models, on both
     tools/bench.py nets --nets resnet50,vgg16 --precision high --inference
+    tools/bench.py nets --operators --nets resnet50 --against torch  # its modules, each alone
     tools/bench.py transfers                    # GB/s to and from the device, beside PyTorch's with CUDA
     tools/bench.py ops                          # host cost of a small operator
     tools/bench.py start                        # seconds from process start to the first step done
@@ -388,6 +389,7 @@ def parse_arguments():
     nets("--nets", default=",".join(USUAL_NETS), help="names with commas, default %(default)s")
     nets("--batch", type=int, metavar="N", help="pictures, default 64, on CPUs 4")
     nets("--side", type=int, default=224, metavar="PIXELS", help="of the pictures, default %(default)s")
+    nets("--operators", action="store_true", help="their modules, each alone, beside PyTorch's")
     nets("--inference", action="store_true", help="forward alone, in evaluation, in place of training steps")
     option(
         "--precision",
@@ -395,7 +397,10 @@ def parse_arguments():
         help="of products and convolutions, of step and nets, on both sides",
     )
     option("--megabytes", type=int, default=256, metavar="N", help="of `transfers`, default %(default)s")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if options.operators and options.against != "torch":
+        parser.error("--operators: wants --against torch")
+    return options
 
 
 def main():

@@ -44,6 +44,33 @@ def test_inference_beside_torchvision(tmp_path):
         assert net["ratio"] > 0 and net["torch"]["gflops"] > 0
 
 
+@needs_torchvision("the bench of nets' operators")
+@pytest.mark.parametrize("inference", [False, True])
+def test_operators_beside_torchvision(tmp_path, inference):
+    options = ["--operators", "--against", "torch", *(["--inference"] if inference else [])]
+    printed, (squeezenet, resnet) = bench(tmp_path, *options)
+    assert printed.count("all calls of these modules") == 2
+    assert printed.count("forward and backward") == (0 if inference else 2)
+    for net, convolutions in ((squeezenet, 26), (resnet, 20)):
+        kinds = [operator["module"].partition("(")[0] for operator in net["operators"]]
+        counts = {
+            kind: sum(o["count"] for o, of in zip(net["operators"], kinds, strict=True) if of == kind)
+            for kind in kinds
+        }
+        assert counts["Conv2d"] == convolutions
+        for library in ("ocl", "torch"):
+            total = sum(o["count"] * o["seconds"][library] for o in net["operators"])
+            assert net["seconds"][library] == pytest.approx(total) and total > 0
+    (stem,) = (o for o in resnet["operators"] if "(7, 7)" in o["module"])
+    assert (stem["shape"], stem["count"]) == ([2, 3, 64, 64], 1)
+
+
+def test_operators_want_a_library_beside_ours():
+    command = [sys.executable, str(BENCH), "nets", "--operators"]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    assert result.returncode == 2 and "--against torch" in result.stderr
+
+
 def test_a_net_that_is_wrong_ends_it(tmp_path, monkeypatch):
     sys_path = [str(BENCH.parent), *sys.path]
     monkeypatch.setattr(sys, "path", sys_path)

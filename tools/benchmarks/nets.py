@@ -229,6 +229,10 @@ def bench_nets(options):
     print(f'{step}, batch {work.batch}, {work.side} pixels, "{options.precision}", {ocl.get_device_name()}')
     if options.against == "torch":
         print("against", describe(torch_device(options), options))
+    if options.operators:
+        from .operators import bench_operators  # which needs PyTorch
+
+        return [bench_operators(name, options, work) for name in options.nets.split(",")]
     print(f"{'':22} {'ours':>9} {'theirs':>9} {'ratio':>6} {'GFLOP/s':>9} {'peak MiB':>9} {'theirs':>9}")
     results = []
     for name in options.nets.split(","):
