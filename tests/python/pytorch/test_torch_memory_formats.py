@@ -66,6 +66,16 @@ def test_operators(name, shape):
     check(OPERATORS[name], [channels_last(drawn(*shape))])
 
 
+@pytest.mark.parametrize("name", ["reflection_pad1d", "reflection_pad2d", "replication_pad3d"])
+def test_padding_writes_where_its_result_is_given(name):
+    axes = int(name[-2])
+    pad, x = getattr(torch._C._nn, name), drawn(2, 3, *range(4, 4 + axes))
+    expected = pad(x, (1, 2) * axes)
+    memory = torch.zeros(expected.shape[::-1], device="ocl:0")
+    pad(x.to("ocl:0"), (1, 2) * axes, out=memory.permute(*reversed(range(memory.dim()))))
+    assert torch.equal(memory.cpu().permute(*reversed(range(memory.dim()))), expected)
+
+
 @pytest.mark.parametrize("is_transposed", [False, True])
 @pytest.mark.parametrize("of_input", [False, True])
 @pytest.mark.parametrize("of_weight", [False, True])

@@ -97,10 +97,12 @@ dlprim::PadGeometry padding_of(dlprim::PadMode mode, c10::IntArrayRef padding) {
   return geometry;
 }
 
-/** As PyTorch's kernels: whatever strides `out` had, its memory format is the input's. */
+/** As PyTorch's kernels: of an input whose channels are last `out` takes the memory format, whatever strides
+ * it had; else it keeps them. */
 void resize_as_its_input(at::Tensor& out, c10::IntArrayRef sizes, const at::Tensor& input) {
   at::native::resize_output(out, sizes);
-  out.resize_(sizes, input.suggest_memory_format());
+  const c10::MemoryFormat format = input.suggest_memory_format();
+  if (format != c10::MemoryFormat::Contiguous) out.resize_(sizes, format);
 }
 
 template <dlprim::PadMode mode, class Operator>
