@@ -217,12 +217,17 @@ def test_the_cache_is_given_up_before_giving_up(limited, device):
 # --- waiting
 
 
-def seconds_of_a_chain(x):
-    """Seconds until a chain of 60 products was enqueued, and until it was done."""
-    start = time.perf_counter()
+def chain_of_products(x):
     y = x
     for _ in range(60):
-        y = (y @ x) * 0.003
+        y = (y @ x) * (2 / len(x))
+    return y
+
+
+def seconds_of_a_chain(x):
+    """Seconds until a chain of products was enqueued, and until it was done."""
+    start = time.perf_counter()
+    chain_of_products(x)
     enqueued = time.perf_counter() - start
     ocl.synchronize()
     return enqueued, time.perf_counter() - start
@@ -254,19 +259,14 @@ def test_python_runs_while_a_read_waits():
             ticks.append(time.perf_counter())
             time.sleep(0.001)
 
-    def seconds_of_read(side):
-        x = y = ocl.rand(side, side)
-        for _ in range(60):
-            y = (y @ x) * (2 / side)
-        start = time.perf_counter()
-        y.sum().item()
-        return start, time.perf_counter()
-
     thread = threading.Thread(target=tick)
     thread.start()
     try:
         for side in (700, 1400, 2800, 5600):  # so that fast devices take their time, too
-            start, end = seconds_of_read(side)
+            result = chain_of_products(ocl.rand(side, side))
+            start = time.perf_counter()
+            result.sum().item()
+            end = time.perf_counter()
             if end - start > 0.2:
                 break
     finally:
