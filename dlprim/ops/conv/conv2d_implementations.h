@@ -57,6 +57,9 @@ ConvGather backward_data_gather(const ConvSizes& sizes);
 ProductSize product_size(const ConvGather& gather);
 /** Of few channels, so that its depth are channels and taps at once (FLAT). */
 bool is_flat(const ConvGather& gather);
+/** How to split the depth of such a product, of that size. */
+DepthSplit split_gather(const ProductTile& tile, const DeviceInfo& device, const ConvGather& gather,
+                        const ProductSize& size, double at_speed);
 
 /** Strides of a filter's elements in the weight, in elements. */
 struct FilterStrides {

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <string>
 
 #include "dlprim/core/checked.h"
 #include "dlprim/ops/conv/conv2d_implementations.h"
@@ -16,6 +15,7 @@
 namespace dlprim {
 namespace {
 
+constexpr char channels_last_prefix[] = "channels_last_", images_last_prefix[] = "images_last_";
 constexpr const char* pack_file = "ops/conv/conv_pack_simt.cl";
 
 // In multiply-adds that take as long: an element read and written, and a launch.
@@ -128,11 +128,8 @@ ChannelsLast channels_last(const ProductTile& tile, const ConvGather& s) {
 
 DepthSplit split_of(const ProductTile& tile, const DeviceInfo& device, const ConvGather& s) {
   ProductSize size = product_size(s);
-  const std::int64_t taps = std::int64_t{s.taps_h} * s.taps_w;
-  size.depth = round_up(pixel_elements(tile, s) * taps, tile.depth);
-  const bool may_split = !is_flat(s) && s.phases_h * s.phases_w == 1;
-  const std::int64_t step = may_split ? tile.depth * taps : size.depth;
-  return split_depth(tile, device, size, tile.speed_of_rounded, step);
+  size.depth = round_up(pixel_elements(tile, s) * s.taps_h * s.taps_w, tile.depth);
+  return split_gather(tile, device, s, size, tile.speed_of_rounded);
 }
 
 bool can_gather(const ProductTile& tile, const DeviceInfo& device, const ConvGather& s, DType dtype,
@@ -173,13 +170,6 @@ void gather(Queue& queue, const ProductTile& tile, const ConvGather& sizes, cons
 }
 
 template <std::size_t index>
-const char* channels_last_name() {
-  static const std::string& text =
-      *new std::string(std::string("channels_last_") + product_tiles[index].name);
-  return text.c_str();
-}
-
-template <std::size_t index>
 struct Forward {
   static constexpr const ProductTile& tile = product_tiles[index];
 
@@ -192,7 +182,7 @@ struct Forward {
   static void run(Queue& queue, const ConvForwardProblem& p) {
     gather(queue, tile, forward_gather(p.sizes), forward_filters(p.sizes), p.x, p.weight, p.bias, p.y);
   }
-  static const char* name() { return channels_last_name<index>(); }
+  static const char* name() { return name_with<channels_last_prefix, index>(); }
 };
 
 template <std::size_t index>
@@ -209,7 +199,7 @@ struct BackwardData {
     gather(queue, tile, backward_data_gather(p.sizes), backward_data_filters(p.sizes), p.dy, p.weight,
            nullptr, p.dx);
   }
-  static const char* name() { return channels_last_name<index>(); }
+  static const char* name() { return name_with<channels_last_prefix, index>(); }
 };
 
 // ---- images last: backward weight
@@ -226,8 +216,7 @@ struct ImagesLast {
 ImagesLast images_last(const ProductTile& tile, const ConvSizes& sizes) {
   const ConvShape s = conv_shape(sizes);
   const int images = narrow(round_up(s.images, vector_width));
-  // With one tap, only what results meet is packed.
-  const int step_h = s.kernel_h == 1 ? s.stride_h : 1, step_w = s.kernel_w == 1 ? s.stride_w : 1;
+  const int step_h = packed_step(s.kernel_h, s.stride_h), step_w = packed_step(s.kernel_w, s.stride_w);
   const auto rows = [](int out, int stride, int kernel, int dilation) {
     return narrow((std::int64_t{out} - 1) * stride + (std::int64_t{kernel} - 1) * dilation + 1);
   };
@@ -314,10 +303,7 @@ struct BackwardWeight {
       }
     });
   }
-  static const char* name() {
-    static const std::string& text = *new std::string(std::string("images_last_") + tile.name);
-    return text.c_str();
-  }
+  static const char* name() { return name_with<images_last_prefix, index>(); }
 };
 
 /** Use<tile> for each tile that takes operands which are rounded. */

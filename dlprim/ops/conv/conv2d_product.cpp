@@ -65,11 +65,7 @@ DepthSplit split_of(const ProductTile& tile, const DeviceInfo& device, const Con
                     const Tensor& source) {
   const double speed =
       gathered_width(s, source) > 1 ? tile.speed : tile.speed_gathering * ease_of_gathering(s);
-  // Phases have depths of their own.
-  const bool may_split = !is_flat(s) && s.phases_h * s.phases_w == 1;
-  const std::int64_t step =
-      may_split ? std::int64_t{tile.depth} * s.taps_h * s.taps_w : product_size(s).depth;
-  return split_depth(tile, device, product_size(s), speed, step);
+  return split_gather(tile, device, s, product_size(s), speed);
 }
 
 void gather(Queue& queue, const ProductTile& tile, ConvGather s, const FilterStrides& strides,
@@ -217,6 +213,14 @@ ProductSize product_size(const ConvGather& s) {
 
 bool is_flat(const ConvGather& s) {
   return s.channels < few_channels && s.phases_h * s.phases_w == 1 && s.taps_h * s.taps_w > 1;
+}
+
+DepthSplit split_gather(const ProductTile& tile, const DeviceInfo& device, const ConvGather& s,
+                        const ProductSize& size, double at_speed) {
+  // Phases have depths of their own.
+  const bool may_split = !is_flat(s) && s.phases_h * s.phases_w == 1;
+  const std::int64_t step = may_split ? std::int64_t{tile.depth} * s.taps_h * s.taps_w : size.depth;
+  return split_depth(tile, device, size, at_speed, step);
 }
 
 FilterStrides forward_filters(const ConvSizes& s) {

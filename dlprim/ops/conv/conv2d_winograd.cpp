@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <limits>
-#include <string>
 
 #include "dlprim/core/checked.h"
 #include "dlprim/ops/conv/conv2d_implementations.h"
@@ -15,6 +14,7 @@
 namespace dlprim {
 namespace {
 
+constexpr char prefix[] = "winograd_";
 constexpr const char* file = "ops/conv/conv_winograd_simt.cl";
 constexpr const char* filters_file = "ops/conv/conv_winograd_filters_simt.cl";
 
@@ -282,10 +282,7 @@ template <std::size_t index>
 struct Winograd {
   static constexpr const ProductTile& tile = product_tiles[index];
 
-  static const char* name() {
-    static const std::string& text = *new std::string(std::string("winograd_") + tile.name);
-    return text.c_str();
-  }
+  static const char* name() { return name_with<prefix, index>(); }
   template <class Problem>
   static double cost(const DeviceInfo& device, const Problem& p) {
     return is_too_small(p) ? std::numeric_limits<double>::max() : cost_of(tile, device, extent_of(p));

@@ -3,6 +3,7 @@
 #include <array>
 #include <initializer_list>
 #include <iterator>
+#include <string>
 #include <utility>
 
 #include "dlprim/core/dtype.h"
@@ -103,6 +104,13 @@ inline constexpr ProductTile product_tiles[] = {
      1.07},
 };
 constexpr std::size_t product_tile_count = std::size(product_tiles);
+
+/** Of an implementation that does something else around a tile's products: its name behind a prefix. */
+template <const char* prefix, std::size_t tile>
+const char* name_with() {
+  static const std::string& name = *new std::string(std::string(prefix) + product_tiles[tile].name);
+  return name.c_str();
+}
 
 /** An implementation of each tile: Use<tile> has its can_take, expected_cost and run for product_tiles[tile].
  */
