@@ -50,9 +50,6 @@ void join_parts(Queue& queue, const Tensor& partials, const Tensor* bias, const 
 
 // The products of conv_gather_simt.cl, for who packs an operand himself.
 
-/** The forward pass and the gradient by the input as such products. */
-ConvGather forward_gather(const ConvSizes& sizes);
-ConvGather backward_data_gather(const ConvSizes& sizes);
 /** The product of one phase: the first, which has the most results. */
 ProductSize product_size(const ConvGather& gather);
 /** Of few channels, so that its depth are channels and taps at once (FLAT). */
@@ -65,9 +62,6 @@ DepthSplit split_gather(const ProductTile& tile, const DeviceInfo& device, const
 struct FilterStrides {
   std::int64_t row, channel;
 };
-FilterStrides forward_filters(const ConvSizes& sizes);
-FilterStrides backward_data_filters(const ConvSizes& sizes);
-
 /** Fills in how far the sizes of packed filters are padded; how many elements those have. `flat`: FLAT;
  * `channels`: of a tap, with what pads them. */
 std::int64_t pad_filters(const ProductTile& tile, bool flat, std::int64_t channels, ConvGather& gather);
@@ -123,6 +117,18 @@ struct ConvBackwardWeightProblem {
   double multiply_adds() const { return sizes.multiply_adds(); }
   std::optional<ProblemKey> key() const { return sizes.key(dy.dtype, precision); }
 };
+
+/** A forward pass or a gradient by the input as a product that gathers its right operand. */
+struct GatherProblem {
+  ConvGather gather;
+  FilterStrides filters;
+  const Tensor &source, &weight;
+  const Tensor* bias;
+  const Tensor& result;
+  MatmulPrecision precision;
+};
+GatherProblem as_gather(const ConvForwardProblem& problem);
+GatherProblem as_gather(const ConvBackwardDataProblem& problem);
 
 using ConvForward = Implementation<ConvForwardProblem>;
 using ConvBackwardData = Implementation<ConvBackwardDataProblem>;

@@ -132,9 +132,7 @@ DepthSplit split_of(const ProductTile& tile, const DeviceInfo& device, const Con
   return split_gather(tile, device, s, size, tile.speed_of_rounded);
 }
 
-bool can_gather(const ProductTile& tile, const DeviceInfo& device, const ConvGather& s, DType dtype,
-                MatmulPrecision precision) {
-  if (!tile.can_take(device, dtype, precision)) return false;
+bool is_countable(const ProductTile& tile, const ConvGather& s) {
   const auto rows = static_cast<double>(rows_met(s).count(packed_step(s.taps_h, s.step_h))),
              columns = static_cast<double>(columns_met(s).count(packed_step(s.taps_w, s.step_w)));
   const auto pixels = static_cast<double>(pixel_elements(tile, s)) * s.images * s.groups;
@@ -148,56 +146,43 @@ double cost_of(const ProductTile& tile, const DeviceInfo& device, const ConvGath
          per_element * pixels * p.pack.padded_lines + per_launch;
 }
 
-void gather(Queue& queue, const ProductTile& tile, const ConvGather& sizes, const FilterStrides& strides,
-            const Tensor& source, const Tensor& weight, const Tensor* bias, const Tensor& result) {
-  ChannelsLast p = channels_last(tile, sizes);
+void gather(Queue& queue, const ProductTile& tile, const GatherProblem& problem) {
+  ChannelsLast p = channels_last(tile, problem.gather);
   ConvGather& s = p.gather;
   const DepthSplit split = split_of(tile, queue.device().info(), s);
   const bool flat = is_flat(s);
-  Defines defines = tile.defines(result.dtype, split.depth);
+  Defines defines = tile.defines(problem.result.dtype, split.depth);
   defines.set("FLAT", flat ? 1 : 0).set("RIGHT_WIDTH", vector_width).set("CHANNELS_LAST", 1);
   const Tensor filters = queue.scratch({pad_filters(tile, flat, p.pack.padded_lines, s)});
-  pack_filters(queue, defines, s, strides, weight, filters);
-  const std::int64_t of_image = elements_of(s.groups, p.pack),
-                     piece = images_of_piece(sizes.images, of_image, 1);
+  pack_filters(queue, defines, s, problem.filters, problem.weight, filters);
+  const std::int64_t images = s.images, of_image = elements_of(s.groups, p.pack),
+                     piece = images_of_piece(images, of_image, 1);
   const Tensor pixels = queue.scratch({piece * of_image});
-  for (std::int64_t first = 0; first < sizes.images; first += piece) {
-    s.images = static_cast<int>(std::min(piece, sizes.images - first));
-    pack(queue, images_of(source, first, s.images), std::int64_t{s.images} * s.groups, p.pack, pixels);
-    multiply_packed(queue, tile, split, defines, s, pixels, filters, bias,
-                    images_of(result, first, s.images));
+  for (std::int64_t first = 0; first < images; first += piece) {
+    s.images = static_cast<int>(std::min(piece, images - first));
+    pack(queue, images_of(problem.source, first, s.images), std::int64_t{s.images} * s.groups, p.pack,
+         pixels);
+    multiply_packed(queue, tile, split, defines, s, pixels, filters, problem.bias,
+                    images_of(problem.result, first, s.images));
   }
 }
 
 template <std::size_t index>
-struct Forward {
+struct Gather {
   static constexpr const ProductTile& tile = product_tiles[index];
 
-  static bool can_take(const DeviceInfo& device, const ConvForwardProblem& p) {
-    return can_gather(tile, device, forward_gather(p.sizes), p.y.dtype, p.precision);
+  template <class Problem>
+  static bool can_take(const DeviceInfo& device, const Problem& p) {
+    // Devices whose kernels count in 64 bits are not to be asked for the sizes as a GPU gets them.
+    return tile.can_take(device, p.weight.dtype, p.precision) && is_countable(tile, as_gather(p).gather);
   }
-  static double expected_cost(const DeviceInfo& device, const ConvForwardProblem& p) {
-    return cost_of(tile, device, forward_gather(p.sizes));
+  template <class Problem>
+  static double expected_cost(const DeviceInfo& device, const Problem& p) {
+    return cost_of(tile, device, as_gather(p).gather);
   }
-  static void run(Queue& queue, const ConvForwardProblem& p) {
-    gather(queue, tile, forward_gather(p.sizes), forward_filters(p.sizes), p.x, p.weight, p.bias, p.y);
-  }
-  static const char* name() { return name_with<channels_last_prefix, index>(); }
-};
-
-template <std::size_t index>
-struct BackwardData {
-  static constexpr const ProductTile& tile = product_tiles[index];
-
-  static bool can_take(const DeviceInfo& device, const ConvBackwardDataProblem& p) {
-    return can_gather(tile, device, backward_data_gather(p.sizes), p.dx.dtype, p.precision);
-  }
-  static double expected_cost(const DeviceInfo& device, const ConvBackwardDataProblem& p) {
-    return cost_of(tile, device, backward_data_gather(p.sizes));
-  }
-  static void run(Queue& queue, const ConvBackwardDataProblem& p) {
-    gather(queue, tile, backward_data_gather(p.sizes), backward_data_filters(p.sizes), p.dy, p.weight,
-           nullptr, p.dx);
+  template <class Problem>
+  static void run(Queue& queue, const Problem& p) {
+    gather(queue, tile, as_gather(p));
   }
   static const char* name() { return name_with<channels_last_prefix, index>(); }
 };
@@ -320,11 +305,10 @@ std::vector<Implementation<Problem>> implementations(std::index_sequence<tiles..
 }  // namespace
 
 std::vector<ConvForward> conv2d_forward_channels_last() {
-  return implementations<ConvForwardProblem, Forward>(std::make_index_sequence<product_tile_count>());
+  return implementations<ConvForwardProblem, Gather>(std::make_index_sequence<product_tile_count>());
 }
 std::vector<ConvBackwardData> conv2d_backward_data_channels_last() {
-  return implementations<ConvBackwardDataProblem, BackwardData>(
-      std::make_index_sequence<product_tile_count>());
+  return implementations<ConvBackwardDataProblem, Gather>(std::make_index_sequence<product_tile_count>());
 }
 std::vector<ConvBackwardWeight> conv2d_backward_weight_images_last() {
   return implementations<ConvBackwardWeightProblem, BackwardWeight>(

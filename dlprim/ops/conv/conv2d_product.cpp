@@ -44,6 +44,38 @@ int lone_phase(const ConvGather& s, const PhasesMet& h, const PhasesMet& w) {
 
 // ---- forward, backward data
 
+ConvGather forward_gather(const ConvSizes& p) {
+  const ConvShape s = conv_shape(p);
+  return {s.images,
+          s.groups,
+          s.out_channels,
+          s.in_channels,
+          s.height,
+          s.width,
+          s.out_h,
+          s.out_w,
+          s.kernel_h,
+          s.kernel_w,
+          s.dilation_h,
+          s.dilation_w,
+          s.stride_h,
+          s.stride_w,
+          -s.pad_h,
+          -s.pad_w,
+          1,
+          1,
+          0,
+          0};
+}
+
+ConvGather backward_data_gather(const ConvSizes& p) {
+  const ConvShape s = conv_shape(p);
+  return {s.images, s.groups, s.in_channels, s.out_channels, s.out_h,       s.out_w,
+          s.height, s.width,  s.kernel_h,    s.kernel_w,     -s.dilation_h, -s.dilation_w,
+          1,        1,        s.pad_h,       s.pad_w,        s.stride_h,    s.stride_w,
+          0,        0};
+}
+
 /** Of what it gathers: more than one where each result meets one element, and those lie as results do. */
 int gathered_width(const ConvGather& s, const Tensor& source) {
   const bool lies_alike = s.taps_h * s.taps_w == 1 && s.phases_h * s.phases_w == 1 && s.step_h == 1 &&
@@ -68,50 +100,36 @@ DepthSplit split_of(const ProductTile& tile, const DeviceInfo& device, const Con
   return split_gather(tile, device, s, product_size(s), speed);
 }
 
-void gather(Queue& queue, const ProductTile& tile, ConvGather s, const FilterStrides& strides,
-            const Tensor& source, const Tensor& weight, const Tensor* bias, const Tensor& result) {
+void gather(Queue& queue, const ProductTile& tile, const GatherProblem& p) {
+  ConvGather s = p.gather;
   const bool flat = is_flat(s);
-  const DepthSplit split = split_of(tile, queue.device().info(), s, source);
+  const DepthSplit split = split_of(tile, queue.device().info(), s, p.source);
   const std::int64_t packed_count = pad_filters(tile, flat, s.channels, s) * tile.packed_parts();
-  Defines defines = tile.defines(result.dtype, split.depth);
-  defines.set("FLAT", flat ? 1 : 0).set("RIGHT_WIDTH", gathered_width(s, source));
+  Defines defines = tile.defines(p.result.dtype, split.depth);
+  defines.set("FLAT", flat ? 1 : 0).set("RIGHT_WIDTH", gathered_width(s, p.source));
   // Behind the filters: FlatElement of each of the depth.
   const Tensor packed =
-      queue.scratch({packed_count + (flat ? 4 * s.padded_depth : 0)}, compute_dtype(result.dtype));
-  pack_filters(queue, defines, s, strides, weight, packed);
-  multiply_packed(queue, tile, split, defines, s, source, packed, bias, result);
+      queue.scratch({packed_count + (flat ? 4 * s.padded_depth : 0)}, compute_dtype(p.result.dtype));
+  pack_filters(queue, defines, s, p.filters, p.weight, packed);
+  multiply_packed(queue, tile, split, defines, s, p.source, packed, p.bias, p.result);
 }
 
 template <std::size_t index>
-struct Forward {
+struct Gather {
   static constexpr const ProductTile& tile = product_tiles[index];
 
-  static bool can_take(const DeviceInfo& device, const ConvForwardProblem& p) {
-    return tile.can_take(device, p.y.dtype, p.precision);
+  template <class Problem>
+  static bool can_take(const DeviceInfo& device, const Problem& p) {
+    return tile.can_take(device, p.weight.dtype, p.precision);
   }
-  static double expected_cost(const DeviceInfo& device, const ConvForwardProblem& p) {
-    return split_of(tile, device, forward_gather(p.sizes), p.x).cost;
+  template <class Problem>
+  static double expected_cost(const DeviceInfo& device, const Problem& problem) {
+    const GatherProblem p = as_gather(problem);
+    return split_of(tile, device, p.gather, p.source).cost / (p.gather.phases_h * p.gather.phases_w);
   }
-  static void run(Queue& queue, const ConvForwardProblem& p) {
-    gather(queue, tile, forward_gather(p.sizes), forward_filters(p.sizes), p.x, p.weight, p.bias, p.y);
-  }
-};
-
-template <std::size_t index>
-struct BackwardData {
-  static constexpr const ProductTile& tile = product_tiles[index];
-
-  static bool can_take(const DeviceInfo& device, const ConvBackwardDataProblem& p) {
-    return tile.can_take(device, p.dx.dtype, p.precision);
-  }
-  static double expected_cost(const DeviceInfo& device, const ConvBackwardDataProblem& p) {
-    const ConvSizes& s = p.sizes;
-    return split_of(tile, device, backward_data_gather(s), p.dy).cost /
-           static_cast<double>(s.stride[0] * s.stride[1]);
-  }
-  static void run(Queue& queue, const ConvBackwardDataProblem& p) {
-    gather(queue, tile, backward_data_gather(p.sizes), backward_data_filters(p.sizes), p.dy, p.weight,
-           nullptr, p.dx);
+  template <class Problem>
+  static void run(Queue& queue, const Problem& p) {
+    gather(queue, tile, as_gather(p));
   }
 };
 
@@ -173,38 +191,6 @@ struct BackwardWeight {
 
 }  // namespace
 
-ConvGather forward_gather(const ConvSizes& p) {
-  const ConvShape s = conv_shape(p);
-  return {s.images,
-          s.groups,
-          s.out_channels,
-          s.in_channels,
-          s.height,
-          s.width,
-          s.out_h,
-          s.out_w,
-          s.kernel_h,
-          s.kernel_w,
-          s.dilation_h,
-          s.dilation_w,
-          s.stride_h,
-          s.stride_w,
-          -s.pad_h,
-          -s.pad_w,
-          1,
-          1,
-          0,
-          0};
-}
-
-ConvGather backward_data_gather(const ConvSizes& p) {
-  const ConvShape s = conv_shape(p);
-  return {s.images, s.groups, s.in_channels, s.out_channels, s.out_h,       s.out_w,
-          s.height, s.width,  s.kernel_h,    s.kernel_w,     -s.dilation_h, -s.dilation_w,
-          1,        1,        s.pad_h,       s.pad_w,        s.stride_h,    s.stride_w,
-          0,        0};
-}
-
 ProductSize product_size(const ConvGather& s) {
   const std::int64_t grid = ceil_div(s.result_h, s.phases_h) * ceil_div(s.result_w, s.phases_w);
   return {s.rows, s.images * grid, std::int64_t{s.channels} * s.taps_h * s.taps_w,
@@ -223,11 +209,20 @@ DepthSplit split_gather(const ProductTile& tile, const DeviceInfo& device, const
   return split_depth(tile, device, size, at_speed, step);
 }
 
-FilterStrides forward_filters(const ConvSizes& s) {
-  return {s.in_channels * s.taps(), s.taps()};
+GatherProblem as_gather(const ConvForwardProblem& p) {
+  const std::int64_t taps = p.sizes.taps();
+  return {
+      forward_gather(p.sizes), {p.sizes.in_channels * taps, taps}, p.x, p.weight, p.bias, p.y, p.precision};
 }
-FilterStrides backward_data_filters(const ConvSizes& s) {
-  return {s.taps(), s.in_channels * s.taps()};
+GatherProblem as_gather(const ConvBackwardDataProblem& p) {
+  const std::int64_t taps = p.sizes.taps();
+  return {backward_data_gather(p.sizes),
+          {taps, p.sizes.in_channels * taps},
+          p.dy,
+          p.weight,
+          nullptr,
+          p.dx,
+          p.precision};
 }
 
 std::int64_t pad_filters(const ProductTile& tile, bool flat, std::int64_t channels, ConvGather& s) {
@@ -287,10 +282,10 @@ void join_gradient(Queue& queue, std::int64_t parts, const Tensor& dw,
 }
 
 std::array<ConvForward, product_tile_count> conv2d_forward_products() {
-  return implementations_by_tile<ConvForwardProblem, Forward>();
+  return implementations_by_tile<ConvForwardProblem, Gather>();
 }
 std::array<ConvBackwardData, product_tile_count> conv2d_backward_data_products() {
-  return implementations_by_tile<ConvBackwardDataProblem, BackwardData>();
+  return implementations_by_tile<ConvBackwardDataProblem, Gather>();
 }
 std::array<ConvBackwardWeight, product_tile_count> conv2d_backward_weight_products() {
   return implementations_by_tile<ConvBackwardWeightProblem, BackwardWeight>();

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "dlprim/ops/conv/conv2d.h"
+#include "dlprim/ops/conv/conv2d_implementations.h"
 #include "support/implementations.h"
 #include "support/tensors.h"
 
@@ -54,6 +55,20 @@ TEST(Conv2dPacked, InPieces) {
     EXPECT_EQ(packed.count(), 1);
     EXPECT_TRUE(in_pieces == results(tile));
   }
+}
+
+// More pixels than the kernels of GPUs count, which those of CPUs take.
+TEST(Conv2dPacked, ElsewhereNoSizeIsTooLarge) {
+  if (device().info().compute_capability == 90) GTEST_SKIP() << "for devices without warp groups";
+  const Tensor any = upload(std::vector<float>{1}, {1});
+  const ConvSizes sizes{100'000, 1, 1, 1, {224, 224}, {224, 224}, {1, 1}, {1, 1}, {0, 0}, {1, 1}};
+  const DeviceInfo& info = device().info();
+  for (const ConvForward& each : conv2d_forward_channels_last())
+    EXPECT_FALSE(each.can_take(info, {sizes, any, any, nullptr, any, MatmulPrecision::high})) << each.name;
+  for (const ConvBackwardData& each : conv2d_backward_data_channels_last())
+    EXPECT_FALSE(each.can_take(info, {sizes, any, any, any, MatmulPrecision::high})) << each.name;
+  for (const ConvBackwardWeight& each : conv2d_backward_weight_images_last())
+    EXPECT_FALSE(each.can_take(info, {sizes, any, any, any, MatmulPrecision::high})) << each.name;
 }
 
 }  // namespace
