@@ -68,7 +68,7 @@ const ImplementationList<ConvBackwardDataProblem> backward_data_implementations(
     conv2d_backward_data_winograd(), conv2d_backward_data_simt_strip(), conv2d_backward_data_simt_direct());
 const ImplementationList<ConvBackwardWeightProblem> backward_weight_implementations(
     "conv2d_backward_weight", conv2d_backward_weight_cpu_tiles(), conv2d_backward_weight_cpu_direct(),
-    conv2d_backward_weight_products(), conv2d_backward_weight_images_last(),
+    conv2d_backward_weight_products(), conv2d_backward_weight_images_last(), conv2d_backward_weight_mapped(),
     conv2d_backward_weight_winograd(), conv2d_backward_weight_simt_strip(),
     conv2d_backward_weight_simt_direct());
 

@@ -43,12 +43,12 @@ void backward_weight_direct(Queue& queue, const ConvBackwardWeightProblem& p) {
   const ConvSizes& s = p.sizes;
   const std::int64_t groups = p.dw.numel() / s.taps() * ceil_div(s.taps(), CONV_WEIGHT_TAPS);
   const std::int64_t parts = parts_of_weight_sum(queue.device().info(), groups, s.images * s.out_pixels());
-  const Tensor partials = queue.scratch({parts, p.dw.numel()}, compute_dtype(p.dw.dtype));
+  const Tensor partials = queue.scratch({1, parts, p.dw.numel()}, compute_dtype(p.dw.dtype));
   Defines defines = dtype_defines(p.dw.dtype);
   queue.launch(queue.kernel(file, "direct_weight", defines.set("INDEX", "uint")),
                Range::groups(CONV_WEIGHT_ITEMS, groups, parts), p.dy, p.x, partials, conv_shape(s),
                static_cast<int>(parts));
-  join_parts(queue, partials, nullptr, p.dw);
+  join_products(queue, partials, p.dw);
 }
 
 }  // namespace
@@ -72,18 +72,6 @@ std::int64_t parts_of_weight_sum(const DeviceInfo& device, std::int64_t groups, 
   kernel_int(groups, "conv2d", "a number of filters");
   return std::clamp<std::int64_t>(groups_per_unit * device.compute_units / groups, 1,
                                   ceil_div(places, places_per_item * CONV_WEIGHT_ITEMS));
-}
-
-void join_parts(Queue& queue, const Tensor& partials, const Tensor* bias, const Tensor& result) {
-  constexpr std::int64_t many = 16, lanes_of_many = 8;
-  const std::int64_t parts = partials.shape[0], lanes = parts < many ? 1 : lanes_of_many;
-  const auto narrow = [](std::int64_t n) { return kernel_int(n, "conv2d", "a result"); };
-  Defines defines = dtype_defines(result.dtype);
-  defines.set("LANES", lanes);
-  queue.launch(queue.kernel("ops/conv/conv_join_simt.cl", "conv_join", defines),
-               Range::groups(CONV_JOIN_ITEMS, ceil_div(result.numel(), CONV_JOIN_ITEMS / lanes)), partials,
-               Optional{bias}, result, narrow(result.numel()), static_cast<int>(parts),
-               narrow(result.shape[1]), narrow(result.shape[2] * result.shape[3]), bias ? 1 : 0);
 }
 
 ConvForward conv2d_forward_simt_direct() {

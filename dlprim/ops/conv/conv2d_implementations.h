@@ -8,6 +8,7 @@
 #include "dlprim/core/precision.h"
 #include "dlprim/core/tensor.h"
 #include "dlprim/ops/conv/conv_shared.h"
+#include "dlprim/ops/gemm/product_join.h"
 #include "dlprim/ops/gemm/product_tile.h"
 #include "dlprim/runtime/implementation.h"
 
@@ -45,8 +46,6 @@ ConvShape conv_shape(const ConvSizes& sizes);
  * CONV_WEIGHT_ITEMS items a part: as many as fill the device, if each item gets a few places. Throws
  * ValueError where an int does not hold the groups. */
 std::int64_t parts_of_weight_sum(const DeviceInfo& device, std::int64_t groups, std::int64_t places);
-/** On a GPU: result = the sum of partials [parts, result.numel()], + bias by its second dimension. */
-void join_parts(Queue& queue, const Tensor& partials, const Tensor* bias, const Tensor& result);
 
 // The products of conv_gather_simt.cl, for who packs an operand himself.
 
@@ -147,14 +146,17 @@ ConvBackwardWeight conv2d_backward_weight_cpu_direct();
 // The others. Products: one for each of product_tiles, operands are gathered where they lie; Winograd: the
 // same with a quarter of the multiply-adds, for 3x3 windows at a stride of 1, one for each tile that is as
 // precise as float32; channels last, images last: the same with operands packed before, for tiles of warp
-// groups at TF32; strip: an item some results of a plane, for groups too narrow for tiles and small
-// windows; direct: an item a result (or a group a weight).
+// groups at TF32; mapped: windows one element
+// wide, where the device brings operands and rounds them; strip: an item some
+// results of a plane, for groups too narrow for tiles and small windows; direct: an item a result (or a group
+// a weight).
 std::array<ConvForward, product_tile_count> conv2d_forward_products();
 std::array<ConvBackwardData, product_tile_count> conv2d_backward_data_products();
 std::array<ConvBackwardWeight, product_tile_count> conv2d_backward_weight_products();
 std::vector<ConvForward> conv2d_forward_channels_last();
 std::vector<ConvBackwardData> conv2d_backward_data_channels_last();
 std::vector<ConvBackwardWeight> conv2d_backward_weight_images_last();
+std::vector<ConvBackwardWeight> conv2d_backward_weight_mapped();
 std::vector<ConvForward> conv2d_forward_winograd();
 std::vector<ConvBackwardData> conv2d_backward_data_winograd();
 std::vector<ConvBackwardWeight> conv2d_backward_weight_winograd();

@@ -2,8 +2,8 @@
 
 #include "dlprim/core/checked.h"
 #include "dlprim/ops/conv/conv2d_implementations.h"
+#include "dlprim/ops/gemm/operand_pack.h"
 #include "dlprim/runtime/device.h"
-#include "dlprim/runtime/dtype_defines.h"
 
 // Products whose operands are packed before, rounded and with zeros around them, so that what a tap meets
 // lies in aligned vectors along the product's depth, and tensor cores read it from local memory themselves;
@@ -16,14 +16,7 @@ namespace dlprim {
 namespace {
 
 constexpr char channels_last_prefix[] = "channels_last_", images_last_prefix[] = "images_last_";
-constexpr const char* pack_file = "ops/conv/conv_pack_simt.cl";
 
-// In multiply-adds that take as long: an element read and written, and a launch.
-constexpr double per_element = 61, per_launch = 6e7;
-
-constexpr int most_packed_lines = 32;  // by a group
-// Bytes that are packed at a time, of so many images.
-constexpr std::int64_t piece_bytes = 176 << 20;
 // Images of a piece that lie side by side are a multiple of these, a line of local memory.
 constexpr std::int64_t images_at_once = 32;
 
@@ -36,7 +29,7 @@ int narrow(std::int64_t n) {
 
 /** Images of a piece, a multiple of `multiple` where that is not all, of so many elements each. */
 std::int64_t images_of_piece(std::int64_t images, std::int64_t elements, std::int64_t multiple) {
-  const std::int64_t most = piece_bytes / (elements * std::int64_t{sizeof(float)});
+  const std::int64_t most = most_packed_bytes / (elements * std::int64_t{sizeof(float)});
   return std::min(images, std::max(multiple, most / multiple * multiple));
 }
 
@@ -46,20 +39,6 @@ Tensor images_of(const Tensor& all, std::int64_t first, std::int64_t count) {
   some.shape[0] = count;
   some.offset += first * product({all.shape.begin() + 1, all.shape.end()});
   return some;
-}
-
-std::int64_t elements_of(std::int64_t planes, const ConvPack& p) {
-  return product({planes, p.size_h, p.size_w, p.padded_lines});
-}
-
-/** packed [planes, p.size_h, p.size_w, p.padded_lines] from a source of so many planes. */
-void pack(Queue& queue, const Tensor& source, std::int64_t planes, const ConvPack& p, const Tensor& packed) {
-  const std::int64_t pixels = std::int64_t{p.size_h} * p.size_w;
-  const int lines = p.padded_lines < most_packed_lines ? vector_width : most_packed_lines;
-  queue.launch(queue.kernel(pack_file, "conv_pack", dtype_defines(DType::float32).set("PACKED_LINES", lines)),
-               Range::groups(CONV_PACK_ITEMS, planes * ceil_div(pixels, CONV_PACKED_ELEMENTS / lines),
-                             ceil_div(p.padded_lines, lines)),
-               source, packed, p);
 }
 
 // ---- channels last: forward, backward data
@@ -94,7 +73,7 @@ std::int64_t pixel_elements(const ProductTile& tile, const ConvGather& s) {
 
 struct ChannelsLast {
   ConvGather gather;  // the product: its source is what is packed, all that a tap meets is inside
-  ConvPack pack;
+  OperandPack pack;
 };
 
 Span rows_met(const ConvGather& s) {
@@ -143,7 +122,7 @@ double cost_of(const ProductTile& tile, const DeviceInfo& device, const ConvGath
   const ChannelsLast p = channels_last(tile, sizes);
   const double pixels = double{1} * p.pack.size_h * p.pack.size_w * p.gather.images * p.gather.groups;
   return split_of(tile, device, p.gather).cost / (p.gather.phases_h * p.gather.phases_w) +
-         per_element * pixels * p.pack.padded_lines + per_launch;
+         pack_cost_per_element * pixels * p.pack.padded_lines + pack_cost_per_launch;
 }
 
 void gather(Queue& queue, const ProductTile& tile, const GatherProblem& problem) {
@@ -155,13 +134,13 @@ void gather(Queue& queue, const ProductTile& tile, const GatherProblem& problem)
   defines.set("FLAT", flat ? 1 : 0).set("RIGHT_WIDTH", vector_width).set("CHANNELS_LAST", 1);
   const Tensor filters = queue.scratch({pad_filters(tile, flat, p.pack.padded_lines, s)});
   pack_filters(queue, defines, s, problem.filters, problem.weight, filters);
-  const std::int64_t images = s.images, of_image = elements_of(s.groups, p.pack),
+  const std::int64_t images = s.images, of_image = packed_elements(s.groups, p.pack),
                      piece = images_of_piece(images, of_image, 1);
   const Tensor pixels = queue.scratch({piece * of_image});
   for (std::int64_t first = 0; first < images; first += piece) {
     s.images = static_cast<int>(std::min(piece, images - first));
-    pack(queue, images_of(problem.source, first, s.images), std::int64_t{s.images} * s.groups, p.pack,
-         pixels);
+    pack_operand(queue, images_of(problem.source, first, s.images), std::int64_t{s.images} * s.groups, p.pack,
+                 pixels);
     multiply_packed(queue, tile, split, defines, s, pixels, filters, problem.bias,
                     images_of(problem.result, first, s.images));
   }
@@ -191,7 +170,7 @@ struct Gather {
 
 struct ImagesLast {
   ConvShape shape;  // of the product: x is what is packed, its images padded
-  ConvPack x, dy;
+  OperandPack x, dy;
   int columns_of_tap;  // of conv_weight_simt.cl: each line that an item brings is another tap's
 
   std::int64_t x_planes() const { return std::int64_t{shape.groups} * shape.in_channels; }
@@ -224,7 +203,7 @@ ImagesLast images_last(const ProductTile& tile, const ConvSizes& sizes) {
 }
 
 std::int64_t elements_of(const ImagesLast& p) {
-  return elements_of(p.x_planes(), p.x) + elements_of(p.dy_planes(), p.dy);
+  return packed_elements(p.x_planes(), p.x) + packed_elements(p.dy_planes(), p.dy);
 }
 
 ProductSize product_size(const ImagesLast& p) {
@@ -252,8 +231,8 @@ struct BackwardWeight {
   }
   static double expected_cost(const DeviceInfo& device, const ConvBackwardWeightProblem& problem) {
     const ImagesLast p = images_last(tile, problem.sizes);
-    return split_of(tile, device, p).cost + per_element * static_cast<double>(elements_of(p)) +
-           2 * per_launch;
+    return split_of(tile, device, p).cost + pack_cost_per_element * static_cast<double>(elements_of(p)) +
+           2 * pack_cost_per_launch;
   }
   static void run(Queue& queue, const ConvBackwardWeightProblem& problem) {
     ConvSizes sizes = problem.sizes;
@@ -267,8 +246,8 @@ struct BackwardWeight {
     Defines defines = tile.defines(problem.dw.dtype, split.depth);
     defines.set("LEFT_WIDTH", vector_width).set("RIGHT_WIDTH", vector_width);
     defines.set("COLUMNS_OF_TAP", all.columns_of_tap).set("IMAGES_LAST", 1);
-    const Tensor x = queue.scratch({elements_of(of_piece.x_planes(), of_piece.x)}),
-                 dy = queue.scratch({elements_of(of_piece.dy_planes(), of_piece.dy)});
+    const Tensor x = queue.scratch({packed_elements(of_piece.x_planes(), of_piece.x)}),
+                 dy = queue.scratch({packed_elements(of_piece.dy_planes(), of_piece.dy)});
     const std::int64_t last = images - (images - 1) / piece * piece;
     const auto parts_of = [&](std::int64_t count) {
       return ceil_div(round_up(count, vector_width) * sizes.out_pixels(), split.depth);
@@ -279,8 +258,8 @@ struct BackwardWeight {
         sizes.images = std::min(piece, images - first);
         const ImagesLast p = images_last(tile, sizes);
         const DepthSplit own{parts_of(sizes.images), split.depth, 0};
-        pack(queue, images_of(problem.x, first, sizes.images), p.x_planes(), p.x, x);
-        pack(queue, images_of(problem.dy, first, sizes.images), p.dy_planes(), p.dy, dy);
+        pack_operand(queue, images_of(problem.x, first, sizes.images), p.x_planes(), p.x, x);
+        pack_operand(queue, images_of(problem.dy, first, sizes.images), p.dy_planes(), p.dy, dy);
         Tensor own_sums = sums;
         own_sums.offset += first / piece * split.parts * problem.dw.numel();
         multiply_gradients(queue, defines, tile.range(own.of(product_size(p))), own, p.shape, dy, x,
@@ -291,28 +270,16 @@ struct BackwardWeight {
   static const char* name() { return name_with<images_last_prefix, index>(); }
 };
 
-/** Use<tile> for each tile that takes operands which are rounded. */
-template <class Problem, template <std::size_t> class Use, std::size_t... tiles>
-std::vector<Implementation<Problem>> implementations(std::index_sequence<tiles...>) {
-  std::vector<Implementation<Problem>> list;
-  ((product_tiles[tiles].speed_of_rounded > 0 ? list.push_back({Use<tiles>::name(), Use<tiles>::can_take,
-                                                                Use<tiles>::expected_cost, Use<tiles>::run})
-                                              : void()),
-   ...);
-  return list;
-}
-
 }  // namespace
 
 std::vector<ConvForward> conv2d_forward_channels_last() {
-  return implementations<ConvForwardProblem, Gather>(std::make_index_sequence<product_tile_count>());
+  return implementations_of_rounded<ConvForwardProblem, Gather>();
 }
 std::vector<ConvBackwardData> conv2d_backward_data_channels_last() {
-  return implementations<ConvBackwardDataProblem, Gather>(std::make_index_sequence<product_tile_count>());
+  return implementations_of_rounded<ConvBackwardDataProblem, Gather>();
 }
 std::vector<ConvBackwardWeight> conv2d_backward_weight_images_last() {
-  return implementations<ConvBackwardWeightProblem, BackwardWeight>(
-      std::make_index_sequence<product_tile_count>());
+  return implementations_of_rounded<ConvBackwardWeightProblem, BackwardWeight>();
 }
 
 }  // namespace dlprim

@@ -250,7 +250,7 @@ void multiply_packed(Queue& queue, const ProductTile& tile, const DepthSplit& sp
   Tensor partials;
   int part_depth = s.padded_depth;
   if (split.parts > 1) {
-    partials = queue.scratch({split.parts, result.numel()}, compute_dtype(result.dtype));
+    partials = queue.scratch({1, split.parts, result.numel()}, compute_dtype(result.dtype));
     part_depth = narrow(split.depth / (std::int64_t{s.taps_h} * s.taps_w), "a filter");
   }
   const PhasesMet h = phases_met(s.start_h, s.taps_h, s.tap_h, s.phases_h),
@@ -258,12 +258,14 @@ void multiply_packed(Queue& queue, const ProductTile& tile, const DepthSplit& sp
   const int lone = lone_phase(s, h, w), phases = lone < 0 ? s.phases_h * s.phases_w : 1;
   if (lone < 0 && h.count * w.count < phases) queue.zero(result);
   const ProductSize size = product_size(s);
-  const Range range = Range::groups(tile.items, ceil_div(size.columns, tile.columns) * phases,
-                                    ceil_div(size.rows, tile.rows), s.groups * split.parts);
+  const Range range = Range::groups(
+      tile.items, ceil_div(size.columns, tile.columns) * ceil_div(size.rows, tile.rows) * phases, 1,
+      s.groups * split.parts);
   queue.launch(queue.kernel(gather_file, "conv_gather", defines), range, source, packed, Optional{bias},
                result, Optional{partials.defined() ? &partials : nullptr}, s, bias ? 1 : 0,
                static_cast<int>(split.parts), part_depth, lone);
-  if (partials.defined()) join_parts(queue, partials, bias, result);
+  if (partials.defined())
+    join_products(queue, partials, result, {bias, std::int64_t{s.result_h} * s.result_w});
 }
 
 void multiply_gradients(Queue& queue, const Defines& defines, const Range& range, const DepthSplit& split,
@@ -276,9 +278,9 @@ void join_gradient(Queue& queue, std::int64_t parts, const Tensor& dw,
                    const std::function<void(const Tensor& sums)>& multiply) {
   const DType sum_dtype = compute_dtype(dw.dtype);
   if (parts == 1 && dw.dtype == sum_dtype) return multiply(dw);
-  const Tensor sums = queue.scratch({parts, dw.numel()}, sum_dtype);
+  const Tensor sums = queue.scratch({1, parts, dw.numel()}, sum_dtype);
   multiply(sums);
-  join_parts(queue, sums, nullptr, dw);
+  join_products(queue, sums, dw);
 }
 
 std::array<ConvForward, product_tile_count> conv2d_forward_products() {

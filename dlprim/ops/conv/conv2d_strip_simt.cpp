@@ -147,12 +147,12 @@ void backward_weight(Queue& queue, const ConvBackwardWeightProblem& p) {
   const std::int64_t filters = p.dw.numel() / p.sizes.taps();
   const std::int64_t parts =
       parts_of_weight_sum(queue.device().info(), filters, product({s.images, s.blocks_h, s.blocks_w}));
-  const Tensor partials = queue.scratch({parts, p.dw.numel()}, compute_dtype(p.dw.dtype));
+  const Tensor partials = queue.scratch({1, parts, p.dw.numel()}, compute_dtype(p.dw.dtype));
   Defines defines = defines_of(p.sizes, block, p.dw.dtype);
   defines.set("IS_TRANSPOSED", 0).set("IS_WEIGHT", 1).set("INDEX", "uint");
   queue.launch(queue.kernel(file, "strip_weight", defines), Range::groups(CONV_WEIGHT_ITEMS, filters, parts),
                p.dy, p.x, partials, s, static_cast<int>(parts));
-  join_parts(queue, partials, nullptr, p.dw);
+  join_products(queue, partials, p.dw);
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 // where it lies, 0 outside. The depth runs over the channels, TILE_DEPTH at a time, and, within those, over the taps, which
 // meet nearly the same elements: they come from the cache nearest to the unit. With FLAT, for few channels, it runs
 // over channels and taps at once, and looks up where each element lies. With CHANNELS_LAST the source was packed before
-// (conv_pack_simt.cl): [images][groups][source_h][source_w][PIXEL_ELEMENTS], with the zeros around it, so that taps meet vectors
+// (operand_pack_simt.cl): [images][groups][source_h][source_w][PIXEL_ELEMENTS], with the zeros around it, so that taps meet vectors
 // of channels, all of them inside.
 #ifndef CHANNELS_LAST
 #define CHANNELS_LAST 0
@@ -196,14 +196,15 @@ __kernel void conv_gather(BUFFER(const STORAGE, source), BUFFER(const REAL, pack
   PRODUCT_MEMORY;
   const int item = get_local_id(0), group = get_group_id(2) / parts, part = REMAINDER((int)get_group_id(2), parts);
   // Groups of all phases of the same results follow each other: the cache joins what they store. If one alone meets taps, it
-  // stores the zeros between its results.
-  const int phases = lone_phase < 0 ? s.phases_h * s.phases_w : 1, block_column = get_group_id(0) / phases * TILE_COLUMNS;
+  // stores the zeros between its results. Then those of the other rows: of what they gather the cache has the most.
+  const int phases = lone_phase < 0 ? s.phases_h * s.phases_w : 1, block = get_group_id(0) / phases;
+  const int row_blocks = s.padded_rows / TILE_ROWS, row_block = REMAINDER(block, row_blocks);
+  const int block_row = row_block * TILE_ROWS, block_column = block / row_blocks * TILE_COLUMNS;
   const int phase = lone_phase < 0 ? REMAINDER((int)get_group_id(0), phases) : lone_phase;
   const int phase_h = phase / s.phases_w, phase_w = REMAINDER(phase, s.phases_w);
   const int grid_h = (s.result_h - phase_h + s.phases_h - 1) / s.phases_h;
   const int grid_w = (s.result_w - phase_w + s.phases_w - 1) / s.phases_w;
   const int grid = grid_h * grid_w, columns = s.images * grid;
-  const int block_row = get_group_id(1) * TILE_ROWS;
   const Taps met_h = taps_of_phase(s.start_h, phase_h, s.taps_h, s.tap_h, s.phases_h);
   const Taps met_w = taps_of_phase(s.start_w, phase_w, s.taps_w, s.tap_w, s.phases_w);
   const int taps_met = met_h.count * met_w.count;
@@ -225,7 +226,7 @@ __kernel void conv_gather(BUFFER(const STORAGE, source), BUFFER(const REAL, pack
   g.planes = source_buffer + source_start + ((long)(brought / grid) * s.groups + group) * s.channels * s.source_h * s.source_w;
 #endif
   const int panels_of_step = FLAT ? 1 : s.taps_h * s.taps_w, first = part * part_depth;
-  const int block_of_group = group * (s.padded_rows / TILE_ROWS) + (int)get_group_id(1);
+  const int block_of_group = group * row_blocks + row_block;
   const long panel = ((long)block_of_group * s.padded_depth + first) / TILE_DEPTH * panels_of_step;
   g.filters = packed_buffer + packed_start + panel * (LEFT_PARTS * PANEL_ELEMENTS) + 4 * item;
   g.kh = g.kw = 0;

@@ -15,8 +15,6 @@ typedef struct {
 
 // Work items that sum weights of a narrow group, and how many weights each.
 enum { CONV_WEIGHT_ITEMS = 128, CONV_WEIGHT_TAPS = 9 };
-// Work items of a group that joins the parts of sums.
-enum { CONV_JOIN_ITEMS = 128 };
 
 // A convolution of narrow groups, or its gradient by the input: an item computes a block of STRIP_ROWS *
 // STRIP_COLUMNS results of a plane.
@@ -40,16 +38,15 @@ typedef struct {
   cl_int padded_rows, padded_depth;  // of packed filters: of all rows, of a tap's channels (flat: all taps')
 } ConvGather;
 
-// How an operand is packed (conv_pack_simt.cl): in the source `plane_stride` from plane to plane,
-// `line_stride` from line to line, of which there are `lines`; of a line's pixels size_h rows of size_w, from
-// (first_h, first_w) on at steps.
+// A gradient by the weight, of windows one element wide, as a product whose operands are brought
+// (conv_weight_mapped_simt.cl): its depth are boxes of neighbours in a row, so many a row. Row h of dy meets,
+// at tap k, row h * step_h + start_h + k * tap_h of x.
 typedef struct {
-  cl_long plane_stride, line_stride;
-  cl_int lines, padded_lines;  // the latter a multiple of 4
-  cl_int source_h, source_w, first_h, first_w, step_h, step_w, size_h, size_w;
-} ConvPack;
-// Of a group: work items, and elements.
-enum { CONV_PACK_ITEMS = 256, CONV_PACKED_ELEMENTS = 2048 };
+  cl_int images, groups, rows, channels;  // of a group: results, and channels of x
+  cl_int taps, tap_h, step_h, start_h, start_w;
+  cl_int out_h, boxes;
+  cl_int parts, part_boxes;  // of the depth; the last part may have fewer
+} ConvMappedWeight;
 
 // A convolution of 3x3 windows at a stride of 1 (or its gradient by the input: then the taps are turned) by
 // Winograd's F(4x4, 3x3): a tile is a block of 4x4 results of an image, `rows` of them, and the 6x6 elements

@@ -1,6 +1,6 @@
 // The gradient of a convolution by its weight on a GPU: products of dy and windows of x, summed over the pixels of all
 // images in parts. Neighbouring items read neighbouring pixels, which lie side by side in both. With IMAGES_LAST both were packed
-// before (conv_pack_simt.cl): [groups][channels][h][w][images], x with the zeros around it, so that a tap of some images is a
+// before (operand_pack_simt.cl): [groups][channels][h][w][images], x with the zeros around it, so that a tap of some images is a
 // vector wherever it lies; the sizes of x are then those of what is packed, without padding, its images a multiple of 4.
 #ifndef IMAGES_LAST
 #define IMAGES_LAST 0

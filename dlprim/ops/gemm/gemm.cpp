@@ -35,7 +35,7 @@ std::int64_t column_stride(const Tensor& t) {
 }
 
 const ImplementationList<GemmProblem> gemm_implementations("gemm", gemm_cpu_tiles(), gemm_products(),
-                                                           gemm_clblast(), gemm_integer());
+                                                           gemm_mapped(), gemm_clblast(), gemm_integer());
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 
 #include "dlprim/core/precision.h"
 #include "dlprim/core/tensor.h"
+#include "dlprim/ops/gemm/product_join.h"
 #include "dlprim/ops/gemm/product_tile.h"
 #include "dlprim/runtime/implementation.h"
 
@@ -38,6 +39,9 @@ using GemmImplementation = Implementation<GemmProblem>;
 GemmImplementation gemm_cpu_tiles();
 /** Floating dtypes on the others, one for each of product_tiles. */
 std::array<GemmImplementation, product_tile_count> gemm_products();
+/** The same where both operands lie along the depth, on Hopper, which brings them by itself: one for each of
+ * product_tiles with a speed_of_rounded. */
+std::vector<GemmImplementation> gemm_mapped();
 /** float32 with a unit stride in each of a and b, no bias. It compiles for seconds at its first use. */
 GemmImplementation gemm_clblast();
 /** Integers. */

@@ -1,7 +1,8 @@
 // c = alpha * a @ b + beta * c + bias on a GPU. Macros say which way a and b lie. Where there are few results for the device, the
-// depth is split among work groups, and their sums are joined, in order, by a second kernel.
+// depth is split among work groups, and their sums are joined.
 #define LEFT_BY_VECTORS 0
 #include "ops/gemm/product.cl"
+#include "ops/gemm/gemm_results.cl"
 
 typedef struct {
   __global const STORAGE *next;  // of this item's first piece of the next panel
@@ -41,35 +42,5 @@ __kernel void gemm(BUFFER(const STORAGE, a), BUFFER(const STORAGE, b), BUFFER(co
   __global REAL *partial = partials_buffer + partials_start + (long)get_group_id(2) * m * n;
   __global STORAGE *c = c_buffer + c_start + (long)batch * m * n;
   const int column = block_column + LINE_OF_ITEM(item, TILE_COLUMNS);
-#define FINISH(value, c, at, column)                              \
-  {                                                               \
-    value *= alpha;                                               \
-    if (has_bias) value += LOAD(bias_buffer, bias_start + column); \
-    if (beta != 0) value += beta * LOAD(c, at);                   \
-    STORE(c, at, value);                                          \
-  }
-#define STORE_RESULT                                      \
-  if (block_row + row < m && column < n) {                \
-    const long at = (long)(block_row + row) * n + column; \
-    if (splits > 1)                                       \
-      partial[at] = value;                                \
-    else                                                  \
-      FINISH(value, c, at, column)                        \
-  }
-  STORE_RESULTS(STORE_RESULT)
-}
-
-// partials [batch][split][m][n]
-__kernel void gemm_join(BUFFER(const REAL, partials), BUFFER(const STORAGE, bias), BUFFER(STORAGE, c), const int n,
-                        const long results, const long count, const REAL alpha, const REAL beta, const int has_bias,
-                        const int splits) {
-  const long at = get_global_id(0);
-  if (at >= count) return;
-  const long batch = at / results;
-  __global const REAL *partial = partials_buffer + partials_start + batch * splits * results + (at - batch * results);
-  REAL value = 0;
-  for (int split = 0; split < splits; ++split) value += partial[split * results];
-  __global STORAGE *c = c_buffer + c_start;
-  const int column = (int)(at % n);
-  FINISH(value, c, at, column)
+  STORE_RESULTS(STORE_RESULT(m, n, splits))
 }

@@ -58,7 +58,7 @@ struct Product {
         tile, p, p.chain ? tile.defines_in_chains(p.c.dtype, p.chain) : tile.defines(p.c.dtype, split.depth));
     Tensor partials;
     if (split.parts > 1)
-      partials = queue.scratch({p.batches * split.parts, p.m, p.n}, compute_dtype(p.c.dtype));
+      partials = queue.scratch({p.batches, split.parts, p.m * p.n}, compute_dtype(p.c.dtype));
     const int parts = static_cast<int>(split.parts);
     with_real(p.c.dtype, [&](auto zero) {
       using Real = decltype(zero);
@@ -68,13 +68,8 @@ struct Product {
                    p.a_batch, p.a_row, p.a_column, p.b_batch, p.b_row, p.b_column, alpha, beta,
                    p.bias ? 1 : 0, Optional{partials.defined() ? &partials : nullptr}, parts,
                    static_cast<int>(split.depth));
-      if (!partials.defined()) return;
-      const cl_long results = p.m * p.n, all = results * p.batches;
-      queue.launch(queue.kernel(file, "gemm_join", defines),
-                   Range::linear(all, std::min(64, queue.device().info().max_work_group)), partials,
-                   Optional{p.bias}, p.c, static_cast<int>(p.n), results, all, alpha, beta, p.bias ? 1 : 0,
-                   parts);
     });
+    if (partials.defined()) join_products(queue, partials, p.c, {p.bias, 1, p.alpha, p.beta});
   }
 };
 

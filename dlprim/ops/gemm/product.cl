@@ -4,12 +4,13 @@
 //
 // Before it includes this file a kernel file says whether its left and right operand lie along the depth (LEFT_BY_DEPTH,
 // RIGHT_BY_DEPTH), whether the left one is brought in aligned vectors (LEFT_BY_VECTORS), and for warp groups at TF32 whether both
-// are rounded already and lie along the depth, or the left one in vectors as it is brought (BOTH_ARE_ROUNDED). In a kernel of TILE_ITEMS
-// items it declares PRODUCT_MEMORY, and expands
+// are rounded already and lie along the depth, or the left one in vectors as it is brought (BOTH_ARE_ROUNDED), or are brought by
+// tensor maps (TENSOR_MAPS). In a kernel of TILE_ITEMS items it declares PRODUCT_MEMORY, and expands
 //   PRODUCT(steps, FETCH)
 // FETCH   statement that brings this item's share of the panels of `next_step`: BRING_LEFT(i, inside, pointer) for i in 0 …
 //         LEFT_COUNT - 1 (or BRING_VECTOR, for i below VECTOR_COUNT) and BRING_RIGHT likewise, with `left_to` and `right_to` of
-//         types LEFT_PANEL and RIGHT_PANEL in scope
+//         types LEFT_PANEL and RIGHT_PANEL in scope. With TENSOR_MAPS item 0 alone runs it: bring_box(left_to, …, has_arrived) and
+//         the same to right_to, TILE_ROWS and TILE_COLUMNS lines of TILE_DEPTH
 // and then
 //   STORE_RESULTS(STATEMENT)
 // whose statement stores `value`, the result of `row` of the tile and this item's column, LINE_OF_ITEM(item, TILE_COLUMNS).
@@ -80,8 +81,14 @@ inline void place_piece(__local REAL *to, const REAL *values, const int width, c
     UNROLL for (int e = 1; e < 4; ++e) to[e * step] = values[e];
 }
 
+#ifndef TENSOR_MAPS
+#define TENSOR_MAPS 0
+#endif
 #ifndef BOTH_ARE_ROUNDED
-#define BOTH_ARE_ROUNDED 0
+#define BOTH_ARE_ROUNDED TENSOR_MAPS
+#endif
+#if TENSOR_MAPS
+#include "ops/gemm/product_panels.cl"
 #endif
 #if TF32_PRODUCTS
 #include "ops/gemm/product_copies.cl"
@@ -129,9 +136,15 @@ inline int right_place(const int i) {
 #define PANEL_ALIGNMENT (4 * sizeof(REAL))
 #endif
 #define PANEL_MEMORY(name, size) __local REAL name[TILE_STAGES * (size)] __attribute__((aligned(PANEL_ALIGNMENT)))
+#if TENSOR_MAPS
+#define ARRIVALS __local ulong arrived[TILE_STAGES]
+#else
+#define ARRIVALS
+#endif
 #define PRODUCT_MEMORY                    \
   PANEL_MEMORY(left_panels, LEFT_SIZE);   \
   PANEL_MEMORY(right_panels, RIGHT_SIZE); \
+  ARRIVALS;                               \
   ENGINE_MEMORY
 
 #if ASYNCHRONOUS_COPIES || WARP_GROUPS
@@ -159,31 +172,64 @@ inline int right_place(const int i) {
 #define PLACE_LEFT(step)
 #endif
 
+#if TENSOR_MAPS
+#define BEGIN_COPIES open_arrivals(arrived)
+#define IS_BRINGER (get_local_id(0) == 0)
+#define EXPECT_PANELS(step)                                          \
+  __local ulong *has_arrived = arrived + (step) % TILE_STAGES;       \
+  expect_bytes(has_arrived, (LEFT_SIZE + RIGHT_SIZE) * sizeof(REAL))
+#define CLOSE_COPIES
+#define AWAIT_COPIES(step) await_bytes(arrived + (step) % TILE_STAGES, (step) / TILE_STAGES)
+#else
+#define BEGIN_COPIES
+#define IS_BRINGER true
+#define EXPECT_PANELS(step)
+#define CLOSE_COPIES close_copies()
+#define AWAIT_COPIES(step) await_copies()
+#endif
+
 #define FETCH_STEP(number, FETCH)                     \
   {                                                   \
     const int next_step = (number);                   \
     LEFT_TO(next_step);                               \
     RIGHT_PANEL right_to = RIGHT_OF_STEP(next_step);  \
+    EXPECT_PANELS(next_step);                         \
     FETCH;                                            \
   }
 
 // What registers hold is placed before they are given the next step's.
 #define ADVANCE(next, steps, FETCH)                          \
   if ((next) > 0 && (next) - 1 < (steps)) PLACE_LEFT((next) - 1); \
-  if ((next) < (steps)) FETCH_STEP(next, FETCH);             \
-  close_copies()
+  if ((next) < (steps) && IS_BRINGER) FETCH_STEP(next, FETCH); \
+  CLOSE_COPIES
+
+// Where nothing stands between arrival and the tensor cores, a step's products go on while the next one's begin.
+#if TENSOR_MAPS
+#define MULTIPLY_STEP(step, steps, FETCH)                   \
+  BEGIN_MULTIPLY(LEFT_OF_STEP(step), RIGHT_OF_STEP(step));  \
+  await_products_before();                                  \
+  barrier(CLK_LOCAL_MEM_FENCE);                             \
+  ADVANCE((step) + TILE_STAGES - 1, steps, FETCH)
+#define LAST_MULTIPLY END_MULTIPLY
+#else
+#define MULTIPLY_STEP(step, steps, FETCH)                   \
+  SHOW_PANELS(step);                                        \
+  BEGIN_MULTIPLY(LEFT_OF_STEP(step), RIGHT_OF_STEP(step));  \
+  ADVANCE((step) + TILE_STAGES - 1, steps, FETCH);          \
+  END_MULTIPLY
+#define LAST_MULTIPLY
+#endif
 
 #define PRODUCT(steps, FETCH)                                                                    \
   LEFT_REGISTERS;                                                                                \
   RESULTS;                                                                                       \
+  BEGIN_COPIES;                                                                                  \
   for (int stage = 0; stage < TILE_STAGES - 1; ++stage) { ADVANCE(stage, steps, FETCH); }        \
   for (int step = 0; step < (steps); ++step) {                                                   \
-    await_copies();                                                                              \
-    SHOW_PANELS(step);                                                                           \
-    BEGIN_MULTIPLY(LEFT_OF_STEP(step), RIGHT_OF_STEP(step));                                     \
-    ADVANCE(step + TILE_STAGES - 1, steps, FETCH);                                               \
-    END_MULTIPLY;                                                                                \
+    AWAIT_COPIES(step);                                                                          \
+    MULTIPLY_STEP(step, steps, FETCH);                                                           \
   }                                                                                              \
+  LAST_MULTIPLY;                                                                                 \
   barrier(CLK_LOCAL_MEM_FENCE);
 
 #else

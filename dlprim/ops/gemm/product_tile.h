@@ -5,6 +5,7 @@
 #include <iterator>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "dlprim/core/dtype.h"
 #include "dlprim/core/precision.h"
@@ -43,7 +44,7 @@ struct ProductTile {
   double speed;                 // of one that holds them, to the first tile's: of matrix products,
   double speed_gathering;       // of convolutions and their gradients by the input, and
   double speed_by_weight;       // by the weight; measured on an H100
-  double speed_of_rounded = 0;  // of convolutions whose operands are packed before; 0: not there
+  double speed_of_rounded = 0;  // of operands that are rounded as they are brought, or before; 0: not there
 
   /** Whether the device can, and the numbers are as precise as asked for. */
   bool can_take(const DeviceInfo& device, DType dtype, MatmulPrecision precision) const;
@@ -98,7 +99,7 @@ inline constexpr ProductTile product_tiles[] = {
      1.65, 6.5},
     {"warpgroup_tf32_64x256", 64, 256, 16, 256, ProductEngine::warp_groups, 64, 128, 1, 3, 2, 4.0, 2.4, 0.95,
      3.7},
-    {"warpgroup_tf32_64x128", 64, 128, 16, 256, ProductEngine::warp_groups, 64, 64, 1, 4, 2, 2.8, 2.5, 1.6,
+    {"warpgroup_tf32_64x128", 64, 128, 16, 256, ProductEngine::warp_groups, 64, 64, 1, 4, 3, 2.8, 2.5, 1.6,
      3.5},
     {"warpgroup_tf32x3_64x128", 64, 128, 16, 256, ProductEngine::warp_groups, 64, 64, 3, 3, 2, 1.75, 1.75,
      1.07},
@@ -121,6 +122,21 @@ std::array<Implementation<Problem>, sizeof...(tiles)> implementations_of(std::in
 template <class Problem, template <std::size_t> class Use>
 std::array<Implementation<Problem>, product_tile_count> implementations_by_tile() {
   return implementations_of<Problem, Use>(std::make_index_sequence<product_tile_count>());
+}
+
+/** Use<tile>, which has a name of its own, for each tile that takes operands which are rounded before. */
+template <class Problem, template <std::size_t> class Use, std::size_t... tiles>
+std::vector<Implementation<Problem>> implementations_of_rounded(std::index_sequence<tiles...>) {
+  std::vector<Implementation<Problem>> list;
+  ((product_tiles[tiles].speed_of_rounded > 0 ? list.push_back({Use<tiles>::name(), Use<tiles>::can_take,
+                                                                Use<tiles>::expected_cost, Use<tiles>::run})
+                                              : void()),
+   ...);
+  return list;
+}
+template <class Problem, template <std::size_t> class Use>
+std::vector<Implementation<Problem>> implementations_of_rounded() {
+  return implementations_of_rounded<Problem, Use>(std::make_index_sequence<product_tile_count>());
 }
 
 }  // namespace dlprim

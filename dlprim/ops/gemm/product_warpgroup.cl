@@ -91,7 +91,9 @@ inline void await_products(float (*sums)[SUMS]) {
   UNROLL for (int b = 0; b < BLOCKS; ++b)
     asm volatile("//@90a wgmma.wait_group.sync.aligned 0;" : ALL_SUMS(sums[b]) : : "memory");
 }
-// What was written to local memory becomes visible to the tensor cores' own reads.
+// The products that were closed before the last ones.
+inline void await_products_before(void) { asm volatile("//@90a wgmma.wait_group.sync.aligned 1;" : : : "memory"); }
+// What items wrote to local memory becomes visible to the tensor cores' own reads.
 inline void show_panels(void) { asm volatile("fence.proxy.async.shared::cta;" : : : "memory"); }
 
 // A panel of TF32 numbers, as wgmma takes it: address and distance of eight lines, in 16 bytes, and how vectors are swapped, among

@@ -8,6 +8,9 @@
 #include "dlprim/ops/box/box_shared.h"
 #include "dlprim/ops/conv/conv_shared.h"
 #include "dlprim/ops/gemm/gemm_cpu_shared.h"
+#include "dlprim/ops/gemm/operand_pack_shared.h"
+#include "dlprim/ops/gemm/product_join_shared.h"
+#include "dlprim/ops/gemm/tensor_map_shared.h"
 #include "dlprim/ops/index/index_shared.h"
 #include "dlprim/ops/loss/class_loss_shared.h"
 #include "dlprim/ops/norm/norm_shared.h"
@@ -54,12 +57,16 @@ const SharedStruct shared_structs[] = {
     OF_REAL("ops/box/box_shared.h", KernelRegions, out),
     PLAIN("ops/conv/conv_shared.h", ConvShape, dilation_w),
     PLAIN("ops/conv/conv_shared.h", ConvGather, padded_depth),
-    PLAIN("ops/conv/conv_shared.h", ConvPack, size_w),
+    PLAIN("ops/conv/conv_shared.h", ConvMappedWeight, part_boxes),
     PLAIN("ops/conv/conv_shared.h", ConvStrip, start_w),
     PLAIN("ops/conv/conv_shared.h", ConvWinograd, pitch),
     PLAIN("ops/conv/conv_shared.h", Stencil, y_base),
     PLAIN("ops/conv/conv_shared.h", Scatter, slice),
     PLAIN("ops/gemm/gemm_cpu_shared.h", GemmCpuSizes, is_transposed),
+    PLAIN("ops/gemm/operand_pack_shared.h", OperandPack, size_w),
+    PLAIN("ops/gemm/product_join_shared.h", ProductJoin, has_bias),
+    PLAIN("ops/gemm/tensor_map_shared.h", TensorMapShape, bytes),
+    PLAIN("ops/gemm/tensor_map_shared.h", MappedProduct, part_boxes),
     PLAIN("ops/index/index_shared.h", Places, wraps),
     PLAIN("ops/index/index_shared.h", KeySums, none),
     PLAIN("ops/index/index_shared.h", TrueShape, dim_stride),

@@ -225,6 +225,45 @@ TEST(Conv2d, EveryImplementationOfStridedOnes) {
     });
 }
 
+// Windows that begin at vectors in all of a row, so that a device may bring what each tap meets: beyond every
+// side, in groups, with rows that end within a step and tiles filled in part.
+TEST(Conv2d, EveryImplementationOfWindowsThatBeginAtVectors) {
+  for (const char* family : {"conv2d_forward", "conv2d_backward_data", "conv2d_backward_weight"})
+    for_each_implementation(family, [] {
+      for (const Case& c : {Case{{3, 9, 6, 12}, {5, 9, 3, 3}, {{1, 1}, {4, 4}, {4, 4}, 1}},
+                            Case{{2, 40, 5, 16}, {34, 20, 1, 3}, {{2, 1}, {0, 4}, {1, 4}, 2}},
+                            Case{{2, 70, 4, 8}, {130, 70, 3, 1}, {{1, 1}, {1, 0}, {1, 1}, 1}},
+                            Case{{1, 5, 9, 40}, {3, 5, 3, 5}, {{2, 1}, {1, 8}, {1, 4}, 1}},
+                            Case{{2, 33, 3, 36}, {7, 33, 1, 2}, {{1, 1}, {0, 0}, {1, 4}, 1}},
+                            Case{{2, 9, 5, 12}, {7, 9, 3, 1}, {{2, 1}, {1, 4}, {1, 1}, 1}},
+                            Case{{3, 80, 4, 8}, {6, 40, 2, 1}, {{1, 1}, {0, 4}, {2, 1}, 2}}}) {
+        check<float>(c);
+        check<float>(c, 1e-6, MatmulPrecision::high);
+      }
+    });
+}
+
+TEST(Conv2d, InfinitiesReachTheTapsThatMeetThem) {
+  constexpr std::int64_t images = 2, channels = 5, width = 12, taps = 3, first_met = 8;
+  std::vector<float> x(images * channels * width, 1.0F);
+  for (std::size_t i = 0; i < x.size(); ++i)
+    if (i % width == first_met) x[i] = std::numeric_limits<float>::infinity();
+  const Conv2dGeometry g{{1, 1}, {0, 4}, {1, 4}, 1};  // the first tap meets what is 4 before a result
+  const Tensor tx = upload(x, {images, channels, 1, width}),
+               tdy = upload(std::vector<float>(images * 6 * width, 1.0F), {images, 6, 1, width}),
+               dw = Tensor::empty(device(), {6, channels, 1, taps});
+  for_each_implementation("conv2d_backward_weight", [&] {
+    for (const MatmulPrecision precision : {MatmulPrecision::highest, MatmulPrecision::high}) {
+      conv2d_backward_weight(device().queue(), tdy, tx, g, dw, precision);
+      const auto values = download<float>(dw);
+      for (std::size_t i = 0; i < values.size(); ++i)
+        EXPECT_EQ(values[i],
+                  i % taps == 0 ? float(images * first_met) : std::numeric_limits<float>::infinity())
+            << i;
+    }
+  });
+}
+
 // Few channels, whose taps are the depth: with and without channels that pad them to vectors, windows beyond
 // every side.
 TEST(Conv2d, EveryImplementationOfFewChannels) {

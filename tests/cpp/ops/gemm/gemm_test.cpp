@@ -20,6 +20,7 @@ struct Options {
   bool transpose_a = false, transpose_b = false, bias = false, shared_b = false;
   float alpha = 1, beta = 0;
   std::int64_t start = 0, gap = 0;  // elements before the first line of a and b, and after each
+  MatmulPrecision precision = MatmulPrecision::highest;
 };
 
 std::vector<Options> of_all_transposes() {
@@ -30,6 +31,15 @@ std::vector<Options> of_all_transposes() {
       all.back().transpose_a = transpose_a;
       all.back().transpose_b = transpose_b;
     }
+  return all;
+}
+
+std::vector<Options> of_all_transposes_and_precisions() {
+  std::vector<Options> all = of_all_transposes();
+  for (Options o : of_all_transposes()) {
+    o.precision = MatmulPrecision::high;
+    all.push_back(o);
+  }
   return all;
 }
 
@@ -59,12 +69,16 @@ Tensor upload_lines(const std::vector<T>& values, const Dims& shape, const Optio
   return t;
 }
 
+/** Below the highest precision the operands are numbers that survive its rounding, so that results are as
+ * exact. */
 template <class T>
 void check(std::int64_t batches, std::int64_t m, std::int64_t n, std::int64_t k, const Options& o = {}) {
   SCOPED_TRACE(concat("batches ", batches, " m ", m, " n ", n, " k ", k, " ta ", o.transpose_a, " tb ",
                       o.transpose_b, " start ", o.start, " gap ", o.gap));
-  const auto values = [](std::int64_t count, unsigned seed) {
-    const std::vector<float> floats = random_floats(count, seed);
+  const auto values = [&](std::int64_t count, unsigned seed) {
+    std::vector<float> floats = random_floats(count, seed);
+    if (o.precision != MatmulPrecision::highest)
+      for (float& value : floats) value = std::round(value * 64) / 64;
     return std::vector<T>(floats.begin(), floats.end());
   };
   const std::int64_t b_batches = o.shared_b ? 1 : batches;
@@ -76,7 +90,7 @@ void check(std::int64_t batches, std::int64_t m, std::int64_t n, std::int64_t k,
       view(upload_lines(b, o.transpose_b ? Dims{b_batches, n, k} : Dims{b_batches, k, n}, o), o.transpose_b);
   if (o.shared_b) tb = tb.expanded({batches, k, n});
   const Tensor tc = upload(c, {batches, m, n}), tbias = upload(bias, {n});
-  gemm(device().queue(), ta, tb, tc, o.alpha, o.beta, o.bias ? &tbias : nullptr);
+  gemm(device().queue(), ta, tb, tc, o.alpha, o.beta, o.bias ? &tbias : nullptr, o.precision);
   std::vector<double> expected;
   for (std::int64_t z = 0; z < batches; ++z)
     for (std::int64_t i = 0; i < m; ++i)
@@ -221,17 +235,30 @@ TEST(Gemm, Bfloat16Storage) {
 
 TEST(Gemm, EveryImplementation) {
   for_each_implementation("gemm", [] {
-    Options o;
-    check<float>(1, 33, 47, 20);
-    check<float>(1, 1, 1, 1);
-    check<float>(2, 65, 129, 530);
-    o.transpose_a = true;
-    o.alpha = 2;
-    o.beta = 0.5F;
-    check<float>(3, 33, 47, 20, o);
-    o.transpose_b = o.bias = true;
-    check<float>(3, 8, 31, 64, o);
-    if (device().info().fp64) check<double>(1, 33, 47, 20, o);
+    for (const MatmulPrecision precision : {MatmulPrecision::highest, MatmulPrecision::high}) {
+      Options o;
+      o.precision = precision;
+      check<float>(1, 33, 47, 20, o);
+      check<float>(1, 1, 1, 1, o);
+      check<float>(2, 65, 129, 530, o);
+      o.transpose_b = true;
+      check<float>(1, 20, 140, 2308, o);  // in parts
+      o.transpose_a = true;
+      o.transpose_b = false;
+      o.alpha = 2;
+      o.beta = 0.5F;
+      check<float>(3, 33, 47, 20, o);
+      o.shared_b = true;
+      check<float>(3, 36, 44, 20, o);
+      o.shared_b = false;
+      o.transpose_b = o.bias = true;
+      check<float>(3, 8, 31, 64, o);
+      o.transpose_a = false;
+      o.shared_b = true;
+      o.alpha = 1;
+      check<float>(3, 130, 12, 1028, o);
+      if (device().info().fp64) check<double>(1, 33, 47, 20, o);
+    }
   });
 }
 
@@ -239,7 +266,7 @@ TEST(Gemm, EveryImplementation) {
 // part.
 TEST(Gemm, EveryImplementationOnLinesOfAnyAlignment) {
   for_each_implementation("gemm", [] {
-    for (Options o : of_all_transposes()) {
+    for (Options o : of_all_transposes_and_precisions()) {
       check<float>(1, 132, 68, 36, o);
       check<float>(1, 132, 68, 38, o);
       check<float>(1, 133, 67, 36, o);

@@ -1,20 +1,20 @@
-// Lays an operand of a convolution out for warp groups: [planes][pixels][lines] from planes of lines, a line being the pixels of
-// a channel or an image, with 0 outside of the source and beyond its lines; rounded to TF32.
+// Lays an operand of a product out along its depth for warp groups: [planes][pixels][lines] from planes of lines, the depth; a line
+// are the pixels of a channel or an image, or a row of a matrix. 0 outside of the source and beyond its lines; rounded to TF32.
 #include "core/common.cl"
 #include "ops/gemm/remainder.cl"
-#include "ops/conv/conv_shared.h"
+#include "ops/gemm/operand_pack_shared.h"
 #define UNROLL _Pragma("unroll")
 #define TILE_STAGES_AHEAD 0
 #include "ops/gemm/product_copies.cl"
 
 // A group packs PACKED_PIXELS pixels of PACKED_LINES lines, through local memory, so that it reads and writes what lies side by
 // side.
-#define PACKED_PIXELS (CONV_PACKED_ELEMENTS / PACKED_LINES)
-#define PIXELS_AT_ONCE (PACKED_PIXELS < CONV_PACK_ITEMS ? PACKED_PIXELS : CONV_PACK_ITEMS)
-#define LINES_AT_ONCE (CONV_PACK_ITEMS / PIXELS_AT_ONCE)
+#define PACKED_PIXELS (OPERAND_PACK_ELEMENTS / PACKED_LINES)
+#define PIXELS_AT_ONCE (PACKED_PIXELS < OPERAND_PACK_ITEMS ? PACKED_PIXELS : OPERAND_PACK_ITEMS)
+#define LINES_AT_ONCE (OPERAND_PACK_ITEMS / PIXELS_AT_ONCE)
 #define VECTORS (PACKED_LINES / 4)
-__attribute__((reqd_work_group_size(CONV_PACK_ITEMS, 1, 1)))
-__kernel void conv_pack(BUFFER(const float, source), BUFFER(float, packed), const ConvPack p) {
+__attribute__((reqd_work_group_size(OPERAND_PACK_ITEMS, 1, 1)))
+__kernel void operand_pack(BUFFER(const float, source), BUFFER(float, packed), const OperandPack p) {
   __local float pixels[PACKED_LINES][PACKED_PIXELS + 1];
   const int item = get_local_id(0), size = p.size_h * p.size_w;
   const int blocks = (size + PACKED_PIXELS - 1) / PACKED_PIXELS, plane = get_group_id(0) / blocks;
@@ -36,7 +36,7 @@ __kernel void conv_pack(BUFFER(const float, source), BUFFER(float, packed), cons
   const int line = item % VECTORS * 4;
   if (first_line + line >= p.padded_lines) return;
   __global float *to = packed_buffer + packed_start + ((long)plane * size + first) * p.padded_lines + first_line + line;
-  UNROLL for (int i = 0; i < PACKED_PIXELS; i += CONV_PACK_ITEMS / VECTORS) {
+  UNROLL for (int i = 0; i < PACKED_PIXELS; i += OPERAND_PACK_ITEMS / VECTORS) {
     const int pixel = i + item / VECTORS;
     if (first + pixel < size)
       *(__global float4 *)(to + (long)pixel * p.padded_lines) =

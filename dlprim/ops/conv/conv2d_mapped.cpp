@@ -1,0 +1,127 @@
+#include <algorithm>
+
+#include "dlprim/core/checked.h"
+#include "dlprim/ops/conv/conv2d_implementations.h"
+#include "dlprim/ops/gemm/operand_pack.h"
+#include "dlprim/ops/gemm/tensor_map.h"
+#include "dlprim/runtime/device.h"
+
+// Gradients by the weight, of windows one element wide, whose operands tensor maps bring: products over the
+// pixels of all images, along whose rows x and dy lie.
+
+namespace dlprim {
+namespace {
+
+constexpr char mapped_prefix[] = "mapped_";
+
+int narrow(std::int64_t n) {
+  return kernel_int(n, "conv2d", "a size");
+}
+
+/** The same convolution with each plane as one row, where results meet the elements of their own places. */
+ConvSizes in_longest_rows(ConvSizes s) {
+  const bool lies_alike =
+      s.taps() == 1 && s.padding[0] == 0 && s.padding[1] == 0 && std::equal(s.size, s.size + 2, s.out_size);
+  if (!lies_alike) return s;
+  for (std::int64_t* size : {s.size, s.out_size}) {
+    size[1] *= size[0];
+    size[0] = 1;
+  }
+  return s;
+}
+
+/** Whether results in a row meet neighbours, from a place on where a box can begin: at 16 bytes (the device
+ * faults elsewhere). */
+bool meets_boxes(const ConvSizes& s) {
+  return s.kernel[1] == 1 && s.stride[1] == 1 && s.padding[1] % vector_width == 0;
+}
+
+MappedTensor mapped(const Tensor& t, const ConvSizes& s, const std::int64_t* size, std::int64_t channels) {
+  const std::int64_t plane = size[0] * size[1], of_image = s.groups * channels;
+  return {&t, {size[1], size[0], of_image, s.images}, {size[1], plane, plane * of_image}};
+}
+MappedTensor mapped_dy(const ConvBackwardWeightProblem& p, const ConvSizes& s) {
+  return mapped(p.dy, s, s.out_size, s.out_channels);
+}
+MappedTensor mapped_x(const ConvBackwardWeightProblem& p, const ConvSizes& s) {
+  return mapped(p.x, s, s.size, s.in_channels);
+}
+
+std::int64_t tiles_across(const ProductTile& tile, const ConvSizes& s, int columns_of_tap) {
+  return ceil_div(s.taps() * ceil_div(s.in_channels, columns_of_tap), tile.columns / columns_of_tap);
+}
+
+/** COLUMNS_OF_TAP: what fills the fewest tiles. */
+int columns_of_tap(const ProductTile& tile, const ConvSizes& s) {
+  constexpr int fewest = 32;
+  int best = tile.columns;
+  for (int columns = tile.columns / 2; columns >= fewest; columns /= 2)
+    if (tiles_across(tile, s, columns) < tiles_across(tile, s, best)) best = columns;
+  return best;
+}
+
+std::int64_t boxes_of_row(const ProductTile& tile, const ConvSizes& s) {
+  return ceil_div(s.out_size[1], tile.depth);
+}
+
+ProductSize size_of(const ProductTile& tile, const ConvSizes& s) {
+  return {s.out_channels, tiles_across(tile, s, columns_of_tap(tile, s)) * tile.columns,
+          boxes_of_row(tile, s) * tile.depth * s.out_size[0] * s.images, s.groups};
+}
+
+DepthSplit split_of(const ProductTile& tile, const DeviceInfo& device, const ConvSizes& s) {
+  return split_depth(tile, device, size_of(tile, s), tile.speed_of_rounded, tile.depth);
+}
+
+void multiply(Queue& queue, const ProductTile& tile, const ConvSizes& s, const DepthSplit& split,
+              const ConvBackwardWeightProblem& p, const Tensor& sums) {
+  const int columns = columns_of_tap(tile, s);
+  const Tensor maps = describe_operands(queue, mapped_dy(p, s), {tile.depth, 1, tile.rows, 1}, mapped_x(p, s),
+                                        {tile.depth, 1, columns, 1});
+  const ConvMappedWeight sizes{narrow(s.images),
+                               narrow(s.groups),
+                               narrow(s.out_channels),
+                               narrow(s.in_channels),
+                               narrow(s.taps()),
+                               narrow(s.dilation[0]),
+                               narrow(s.stride[0]),
+                               narrow(-s.padding[0]),
+                               narrow(-s.padding[1]),
+                               narrow(s.out_size[0]),
+                               narrow(boxes_of_row(tile, s)),
+                               narrow(split.parts),
+                               narrow(split.depth / tile.depth)};
+  Defines defines = tile.defines(p.dw.dtype, split.depth);
+  defines.set("COLUMNS_OF_TAP", columns);
+  queue.launch(queue.kernel("ops/conv/conv_weight_mapped_simt.cl", "conv_weight_mapped", defines),
+               tile.range(split.of(size_of(tile, s))), maps, sums, sizes);
+}
+
+template <std::size_t index>
+struct Mapped {
+  static constexpr const ProductTile& tile = product_tiles[index];
+
+  static bool can_take(const DeviceInfo& device, const ConvBackwardWeightProblem& p) {
+    if (!tile.can_take(device, p.dw.dtype, p.precision) || !meets_boxes(p.sizes)) return false;
+    const ConvSizes s = in_longest_rows(p.sizes);
+    return mapped_dy(p, s).can_map() && mapped_x(p, s).can_map() && size_of(tile, s).depth <= max_kernel_int;
+  }
+  static double expected_cost(const DeviceInfo& device, const ConvBackwardWeightProblem& p) {
+    return split_of(tile, device, in_longest_rows(p.sizes)).cost + pack_cost_per_launch;
+  }
+  static void run(Queue& queue, const ConvBackwardWeightProblem& p) {
+    const ConvSizes s = in_longest_rows(p.sizes);
+    const DepthSplit split = split_of(tile, queue.device().info(), s);
+    join_gradient(queue, split.parts, p.dw,
+                  [&](const Tensor& sums) { multiply(queue, tile, s, split, p, sums); });
+  }
+  static const char* name() { return name_with<mapped_prefix, index>(); }
+};
+
+}  // namespace
+
+std::vector<ConvBackwardWeight> conv2d_backward_weight_mapped() {
+  return implementations_of_rounded<ConvBackwardWeightProblem, Mapped>();
+}
+
+}  // namespace dlprim

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "dlprim/core/shared.h"
+
+BEGIN_SHARED
+
+// How an operand of a product is packed: in the source `plane_stride` from plane to plane, `line_stride` from
+// line to line, of which there are `lines`; of a line's elements, or pixels, size_h rows of size_w, from
+// (first_h, first_w) on at steps.
+typedef struct {
+  cl_long plane_stride, line_stride;
+  cl_int lines, padded_lines;  // the latter a multiple of 4
+  cl_int source_h, source_w, first_h, first_w, step_h, step_w, size_h, size_w;
+} OperandPack;
+// Of a group: work items, and elements.
+enum { OPERAND_PACK_ITEMS = 256, OPERAND_PACK_ELEMENTS = 4096 };
+
+END_SHARED

@@ -1,0 +1,34 @@
+// Panels that Hopper's copy engine brings by itself, a box of a tensor map each (tensor_map_simt.cl): one item asks for them,
+// a barrier in local memory counts the bytes that have arrived.
+
+// Before and behind a barrier of the group.
+inline void open_arrivals(__local ulong *arrived) {
+  if (get_local_id(0) == 0) {
+    for (int stage = 0; stage < TILE_STAGES; ++stage)
+      asm volatile("//@90a mbarrier.init.shared::cta.b64 [%0], 1;" : : "r"((uint)(size_t)(arrived + stage)) : "memory");
+    asm volatile("//@90a fence.mbarrier_init.release.cluster;" : : : "memory");
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+}
+inline void expect_bytes(__local ulong *arrived, const int bytes) {
+  asm volatile("//@90a mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" : : "r"((uint)(size_t)arrived), "r"(bytes) : "memory");
+}
+// Until all bytes of the panels are there that an even (0) or odd (1) use of this stage expects.
+inline void await_bytes(__local ulong *arrived, const int use) {
+  asm volatile("//@90a { .reg .pred p; WAIT: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1; @!p bra WAIT; }"
+               :
+               : "r"((uint)(size_t)arrived), "r"(use & 1)
+               : "memory");
+}
+// What another launch wrote into the map counts.
+inline void open_map(__global const uint *map) {
+  asm volatile("//@90a fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" : : "l"((ulong)map) : "memory");
+}
+inline void bring_box(__local float *to, __global const uint *map, const int x, const int y, const int z, const int w,
+                      __local ulong *arrived) {
+  asm volatile(
+      "//@90a cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5}], [%6];"
+      :
+      : "r"((uint)(size_t)to), "l"((ulong)map), "r"(x), "r"(y), "r"(z), "r"(w), "r"((uint)(size_t)arrived)
+      : "memory");
+}
