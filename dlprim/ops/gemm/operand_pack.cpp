@@ -11,7 +11,7 @@ std::int64_t packed_elements(std::int64_t planes, const OperandPack& p) {
 
 void pack_operand(Queue& queue, const Tensor& source, std::int64_t planes, const OperandPack& p,
                   const Tensor& packed) {
-  constexpr int most_lines = 64, fewest_lines = 4;  // by a group
+  constexpr int most_lines = 32, fewest_lines = 4;  // by a group
   const std::int64_t pixels = std::int64_t{p.size_h} * p.size_w;
   const int lines = p.padded_lines < most_lines ? fewest_lines : most_lines;
   queue.launch(queue.kernel("ops/gemm/operand_pack_simt.cl", "operand_pack",

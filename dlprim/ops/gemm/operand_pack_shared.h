@@ -13,6 +13,6 @@ typedef struct {
   cl_int source_h, source_w, first_h, first_w, step_h, step_w, size_h, size_w;
 } OperandPack;
 // Of a group: work items, and elements.
-enum { OPERAND_PACK_ITEMS = 256, OPERAND_PACK_ELEMENTS = 4096 };
+enum { OPERAND_PACK_ITEMS = 256, OPERAND_PACK_ELEMENTS = 2048 };
 
 END_SHARED

@@ -242,7 +242,7 @@ TEST(Gemm, EveryImplementation) {
       check<float>(1, 1, 1, 1, o);
       check<float>(2, 65, 129, 530, o);
       o.transpose_b = true;
-      check<float>(1, 20, 140, 2308, o);  // in parts
+      if (precision == MatmulPrecision::high) check<float>(1, 20, 140, 2308, o);  // in parts; sums are exact
       o.transpose_a = true;
       o.transpose_b = false;
       o.alpha = 2;
@@ -256,7 +256,7 @@ TEST(Gemm, EveryImplementation) {
       o.transpose_a = false;
       o.shared_b = true;
       o.alpha = 1;
-      check<float>(3, 130, 12, 1028, o);
+      if (precision == MatmulPrecision::high) check<float>(3, 130, 12, 1028, o);
       if (device().info().fp64) check<double>(1, 33, 47, 20, o);
     }
   });
