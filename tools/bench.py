@@ -36,6 +36,9 @@ from benchmarks.timing import CLOCKS, by_turns, in_milliseconds, seconds_of_step
 
 import ocl
 
+# PyTorch on its own devices: beside a back end from outside it refuses backward on CUDA (docs/pytorch.md).
+os.environ["TORCH_DEVICE_BACKEND_AUTOLOAD"] = "0"
+
 BATCH = 128
 TORCH_THREADS = 2
 

@@ -75,7 +75,7 @@ def test_events_tell_the_time():
     end.record()
     end.synchronize()
     assert start.query() and end.query()
-    assert 0.1 < start.elapsed_time(end) < 10_000
+    assert 0 < start.elapsed_time(end) < 10_000
     with pytest.raises(ValueError, match="must have been recorded"):
         start.elapsed_time(never)
 
