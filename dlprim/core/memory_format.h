@@ -37,7 +37,8 @@ MemoryFormat suggested_memory_format(const Tensor& tensor);
 bool is_dense(const Tensor& tensor);
 /** The elements of a dense tensor in the order in which they lie in memory, as one dimension. */
 Tensor in_memory_order(const Tensor& dense);
-/** Whether the elements lie by those strides, one a dimension; sizes of 1 and empty tensors leave them open. */
+/** Whether the elements lie by those strides, one a dimension; sizes of 1 and empty tensors leave them open.
+ */
 bool lies_by(const Tensor& tensor, const Dims& strides);
 /** Whether both have one shape and lie by the same strides: if they are dense, what has no eye for places may
  * walk both in the order of memory. */
