@@ -10,7 +10,4 @@ typedef struct {
   cl_int count, results, parts, channels, plane, has_bias;
 } ProductJoin;
 
-// Work items of a group.
-enum { PRODUCT_JOIN_ITEMS = 128 };
-
 END_SHARED

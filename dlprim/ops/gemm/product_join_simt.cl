@@ -1,11 +1,11 @@
 // Joins products on a GPU whose depth was split among work groups: result = alpha * the sum of their parts + beta * result + bias.
 // Parts are added in an order that is always the same. Where there are many of them, LANES items share a result's: a group of
-// PRODUCT_JOIN_ITEMS then has fewer results.
+// JOIN_ITEMS then has fewer results.
 #include "core/common.cl"
 #include "ops/gemm/product_join_shared.h"
 
-#define JOINED (PRODUCT_JOIN_ITEMS / LANES)
-__attribute__((reqd_work_group_size(PRODUCT_JOIN_ITEMS, 1, 1)))
+#define JOINED (JOIN_ITEMS / LANES)
+__attribute__((reqd_work_group_size(JOIN_ITEMS, 1, 1)))
 __kernel void product_join(BUFFER(const REAL, partials), BUFFER(const STORAGE, bias), BUFFER(STORAGE, result), const ProductJoin p,
                            const REAL alpha, const REAL beta) {
   __local REAL sums[LANES][JOINED];
