@@ -175,6 +175,17 @@ TEST(Conv2d, WhatNoWindowMeetsDoesNotCount) {
   for_each_implementation("conv2d_backward_weight", check_narrow);
 }
 
+/** Each case in all directions, by each implementation of each direction, at two precisions. */
+void check_every_implementation(const std::vector<Case>& list, double unit = 4e-7) {
+  for (const char* family : {"conv2d_forward", "conv2d_backward_data", "conv2d_backward_weight"})
+    for_each_implementation(family, [&] {
+      for (const Case& c : list) {
+        check<float>(c, unit);
+        check<float>(c, 1e-6, MatmulPrecision::high);
+      }
+    });
+}
+
 TEST(Conv2d, EveryImplementation) {
   for (const char* family : {"conv2d_forward", "conv2d_backward_data", "conv2d_backward_weight"})
     for_each_implementation(family, [] {
@@ -190,57 +201,41 @@ TEST(Conv2d, EveryImplementation) {
 // One tap and planes of whole vectors, or nearly: tiles filled in part, vectors that end with an image,
 // several parts.
 TEST(Conv2d, EveryImplementationOfPointwiseOnes) {
-  for (const char* family : {"conv2d_forward", "conv2d_backward_data", "conv2d_backward_weight"})
-    for_each_implementation(family, [] {
-      for (const Case& c : {Case{{3, 70, 6, 6}, {130, 70, 1, 1}}, Case{{5, 33, 4, 7}, {65, 33, 1, 1}},
-                            Case{{2, 40, 2, 34}, {136, 20, 1, 1}, {{1, 1}, {0, 0}, {1, 1}, 2}},
-                            Case{{9, 5, 2, 2}, {3, 5, 1, 1}}, Case{{2, 17, 3, 5}, {6, 17, 1, 1}},
-                            Case{{2, 12, 8, 8}, {6, 12, 1, 1}, {{2, 2}, {0, 0}, {1, 1}, 1}},
-                            Case{{1, 150, 16, 20}, {9, 150, 1, 1}},
-                            Case{{2, 6, 4, 8}, {6, 6, 1, 1}, {{1, 1}, {1, 0}, {1, 1}, 1}}}) {
-        check<float>(c);
-        check<float>(c, 1e-6, MatmulPrecision::high);
-      }
-    });
+  check_every_implementation({{{3, 70, 6, 6}, {130, 70, 1, 1}},
+                              {{5, 33, 4, 7}, {65, 33, 1, 1}},
+                              {{2, 40, 2, 34}, {136, 20, 1, 1}, {{1, 1}, {0, 0}, {1, 1}, 2}},
+                              {{9, 5, 2, 2}, {3, 5, 1, 1}},
+                              {{2, 17, 3, 5}, {6, 17, 1, 1}},
+                              {{2, 12, 8, 8}, {6, 12, 1, 1}, {{2, 2}, {0, 0}, {1, 1}, 1}},
+                              {{1, 150, 16, 20}, {9, 150, 1, 1}},
+                              {{2, 6, 4, 8}, {6, 6, 1, 1}, {{1, 1}, {1, 0}, {1, 1}, 1}}});
 }
 
 // Results between which others meet no tap, before and behind them, in all rows and columns or not in the
 // last; and phases that all meet some, as many taps or not.
 TEST(Conv2d, EveryImplementationOfStridedOnes) {
-  for (const char* family : {"conv2d_forward", "conv2d_backward_data", "conv2d_backward_weight"})
-    for_each_implementation(family, [] {
-      for (const Case& c : {Case{{2, 12, 9, 9}, {6, 12, 1, 1}, {{2, 2}, {0, 0}, {1, 1}, 1}},
-                            Case{{2, 12, 8, 10}, {6, 12, 1, 1}, {{2, 2}, {1, 1}, {1, 1}, 1}},
-                            Case{{2, 5, 9, 8}, {7, 5, 1, 1}, {{2, 2}, {1, 1}, {1, 1}, 1}},
-                            Case{{3, 6, 11, 12}, {8, 3, 1, 1}, {{3, 2}, {0, 0}, {1, 1}, 2}},
-                            Case{{1, 9, 10, 13}, {70, 9, 1, 1}, {{1, 2}, {0, 0}, {1, 1}, 1}},
-                            Case{{5, 33, 8, 12}, {40, 33, 1, 3}, {{2, 2}, {0, 1}, {1, 1}, 1}},
-                            Case{{2, 40, 13, 14}, {33, 40, 3, 3}, {{2, 2}, {1, 1}, {1, 1}, 1}},
-                            Case{{33, 9, 7, 6}, {10, 9, 3, 2}, {{2, 3}, {1, 1}, {2, 1}, 1}},
-                            Case{{2, 9, 1, 1}, {3, 9, 1, 1}, {{2, 2}, {1, 1}, {1, 1}, 1}},  // none meets any
-                            Case{{1, 9, 3, 2}, {3, 9, 2, 1}, {{1, 1}, {6, 9}, {1, 1}, 1}}}) {
-        check<float>(c);
-        check<float>(c, 1e-6, MatmulPrecision::high);
-      }
-    });
+  check_every_implementation({{{2, 12, 9, 9}, {6, 12, 1, 1}, {{2, 2}, {0, 0}, {1, 1}, 1}},
+                              {{2, 12, 8, 10}, {6, 12, 1, 1}, {{2, 2}, {1, 1}, {1, 1}, 1}},
+                              {{2, 5, 9, 8}, {7, 5, 1, 1}, {{2, 2}, {1, 1}, {1, 1}, 1}},
+                              {{3, 6, 11, 12}, {8, 3, 1, 1}, {{3, 2}, {0, 0}, {1, 1}, 2}},
+                              {{1, 9, 10, 13}, {70, 9, 1, 1}, {{1, 2}, {0, 0}, {1, 1}, 1}},
+                              {{5, 33, 8, 12}, {40, 33, 1, 3}, {{2, 2}, {0, 1}, {1, 1}, 1}},
+                              {{2, 40, 13, 14}, {33, 40, 3, 3}, {{2, 2}, {1, 1}, {1, 1}, 1}},
+                              {{33, 9, 7, 6}, {10, 9, 3, 2}, {{2, 3}, {1, 1}, {2, 1}, 1}},
+                              {{2, 9, 1, 1}, {3, 9, 1, 1}, {{2, 2}, {1, 1}, {1, 1}, 1}},  // none meets any
+                              {{1, 9, 3, 2}, {3, 9, 2, 1}, {{1, 1}, {6, 9}, {1, 1}, 1}}});
 }
 
 // Windows that begin at vectors in all of a row, so that a device may bring what each tap meets: beyond every
 // side, in groups, with rows that end within a step and tiles filled in part.
 TEST(Conv2d, EveryImplementationOfWindowsThatBeginAtVectors) {
-  for (const char* family : {"conv2d_forward", "conv2d_backward_data", "conv2d_backward_weight"})
-    for_each_implementation(family, [] {
-      for (const Case& c : {Case{{3, 9, 6, 12}, {5, 9, 3, 3}, {{1, 1}, {4, 4}, {4, 4}, 1}},
-                            Case{{2, 40, 5, 16}, {34, 20, 1, 3}, {{2, 1}, {0, 4}, {1, 4}, 2}},
-                            Case{{2, 70, 4, 8}, {130, 70, 3, 1}, {{1, 1}, {1, 0}, {1, 1}, 1}},
-                            Case{{1, 5, 9, 40}, {3, 5, 3, 5}, {{2, 1}, {1, 8}, {1, 4}, 1}},
-                            Case{{2, 33, 3, 36}, {7, 33, 1, 2}, {{1, 1}, {0, 0}, {1, 4}, 1}},
-                            Case{{2, 9, 5, 12}, {7, 9, 3, 1}, {{2, 1}, {1, 4}, {1, 1}, 1}},
-                            Case{{3, 80, 4, 8}, {6, 40, 2, 1}, {{1, 1}, {0, 4}, {2, 1}, 2}}}) {
-        check<float>(c);
-        check<float>(c, 1e-6, MatmulPrecision::high);
-      }
-    });
+  check_every_implementation({{{3, 9, 6, 12}, {5, 9, 3, 3}, {{1, 1}, {4, 4}, {4, 4}, 1}},
+                              {{2, 40, 5, 16}, {34, 20, 1, 3}, {{2, 1}, {0, 4}, {1, 4}, 2}},
+                              {{2, 70, 4, 8}, {130, 70, 3, 1}, {{1, 1}, {1, 0}, {1, 1}, 1}},
+                              {{1, 5, 9, 40}, {3, 5, 3, 5}, {{2, 1}, {1, 8}, {1, 4}, 1}},
+                              {{2, 33, 3, 36}, {7, 33, 1, 2}, {{1, 1}, {0, 0}, {1, 4}, 1}},
+                              {{2, 9, 5, 12}, {7, 9, 3, 1}, {{2, 1}, {1, 4}, {1, 1}, 1}},
+                              {{3, 80, 4, 8}, {6, 40, 2, 1}, {{1, 1}, {0, 4}, {2, 1}, 2}}});
 }
 
 TEST(Conv2d, InfinitiesReachTheTapsThatMeetThem) {
@@ -267,33 +262,23 @@ TEST(Conv2d, InfinitiesReachTheTapsThatMeetThem) {
 // Few channels, whose taps are the depth: with and without channels that pad them to vectors, windows beyond
 // every side.
 TEST(Conv2d, EveryImplementationOfFewChannels) {
-  for (const char* family : {"conv2d_forward", "conv2d_backward_data", "conv2d_backward_weight"})
-    for_each_implementation(family, [] {
-      for (const Case& c : {Case{{2, 3, 30, 23}, {70, 3, 7, 7}, {{2, 2}, {3, 3}, {1, 1}, 1}},
-                            Case{{3, 4, 9, 11}, {5, 4, 3, 3}, {{1, 1}, {2, 1}, {2, 1}, 1}},
-                            Case{{1, 1, 13, 9}, {6, 1, 5, 2}, {{1, 2}, {4, 0}, {1, 3}, 1}},
-                            Case{{2, 14, 9, 8}, {10, 7, 2, 3}, {{2, 1}, {1, 2}, {1, 1}, 2}},
-                            Case{{4, 5, 8, 8}, {9, 5, 3, 1}, {{3, 1}, {1, 0}, {1, 1}, 1}}}) {
-        check<float>(c);
-        check<float>(c, 1e-6, MatmulPrecision::high);
-      }
-    });
+  check_every_implementation({{{2, 3, 30, 23}, {70, 3, 7, 7}, {{2, 2}, {3, 3}, {1, 1}, 1}},
+                              {{3, 4, 9, 11}, {5, 4, 3, 3}, {{1, 1}, {2, 1}, {2, 1}, 1}},
+                              {{1, 1, 13, 9}, {6, 1, 5, 2}, {{1, 2}, {4, 0}, {1, 3}, 1}},
+                              {{2, 14, 9, 8}, {10, 7, 2, 3}, {{2, 1}, {1, 2}, {1, 1}, 2}},
+                              {{4, 5, 8, 8}, {9, 5, 3, 1}, {{3, 1}, {1, 0}, {1, 1}, 1}}});
 }
 
 // Few results of deep sums, which work groups share: over channels that end within a step, in groups, over
 // more parts than results, over the pixels of several images.
 TEST(Conv2d, EveryImplementationOfDeepSums) {
-  for (const char* family : {"conv2d_forward", "conv2d_backward_data", "conv2d_backward_weight"})
-    for_each_implementation(family, [] {
-      for (const Case& c : {Case{{2, 603, 5, 4}, {7, 603, 3, 3}, {{1, 1}, {2, 2}, {1, 1}, 1}},
-                            Case{{1, 260, 4, 3}, {290, 130, 3, 3}, {{1, 1}, {1, 1}, {1, 1}, 2}},
-                            Case{{2, 1100, 2, 2}, {9, 1100, 1, 1}},
-                            Case{{1, 600, 9, 8}, {5, 600, 3, 3}, {{2, 2}, {1, 1}, {1, 1}, 1}},
-                            Case{{3, 4, 61, 33}, {6, 4, 3, 3}, {{1, 1}, {1, 1}, {1, 1}, 1}}}) {
-        check<float>(c, 1e-6);  // chains of a thousand: the error grows with their length, not its root
-        check<float>(c, 1e-6, MatmulPrecision::high);
-      }
-    });
+  // chains of a thousand: the error grows with their length, not its root
+  check_every_implementation({{{2, 603, 5, 4}, {7, 603, 3, 3}, {{1, 1}, {2, 2}, {1, 1}, 1}},
+                              {{1, 260, 4, 3}, {290, 130, 3, 3}, {{1, 1}, {1, 1}, {1, 1}, 2}},
+                              {{2, 1100, 2, 2}, {9, 1100, 1, 1}},
+                              {{1, 600, 9, 8}, {5, 600, 3, 3}, {{2, 2}, {1, 1}, {1, 1}, 1}},
+                              {{3, 4, 61, 33}, {6, 4, 3, 3}, {{1, 1}, {1, 1}, {1, 1}, 1}}},
+                             1e-6);
 }
 
 // Small whole numbers are exact in bfloat16 and in every sum of them here, so both dtypes must agree exactly.
