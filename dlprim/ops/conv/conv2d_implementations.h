@@ -146,10 +146,9 @@ ConvBackwardWeight conv2d_backward_weight_cpu_direct();
 // The others. Products: one for each of product_tiles, operands are gathered where they lie; Winograd: the
 // same with a quarter of the multiply-adds, for 3x3 windows at a stride of 1, one for each tile that is as
 // precise as float32; channels last, images last: the same with operands packed before, for tiles of warp
-// groups at TF32; mapped: windows one element
-// wide, where the device brings operands and rounds them; strip: an item some
-// results of a plane, for groups too narrow for tiles and small windows; direct: an item a result (or a group
-// a weight).
+// groups at TF32; mapped: windows one element wide, where the device brings operands and rounds them; strip:
+// an item some results of a plane, for groups too narrow for tiles and small windows; direct: an item a
+// result (or a group a weight).
 std::array<ConvForward, product_tile_count> conv2d_forward_products();
 std::array<ConvBackwardData, product_tile_count> conv2d_backward_data_products();
 std::array<ConvBackwardWeight, product_tile_count> conv2d_backward_weight_products();

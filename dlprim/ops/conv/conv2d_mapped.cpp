@@ -2,7 +2,6 @@
 
 #include "dlprim/core/checked.h"
 #include "dlprim/ops/conv/conv2d_implementations.h"
-#include "dlprim/ops/gemm/operand_pack.h"
 #include "dlprim/ops/gemm/tensor_map.h"
 #include "dlprim/runtime/device.h"
 
@@ -107,7 +106,7 @@ struct Mapped {
     return mapped_dy(p, s).can_map() && mapped_x(p, s).can_map() && size_of(tile, s).depth <= max_kernel_int;
   }
   static double expected_cost(const DeviceInfo& device, const ConvBackwardWeightProblem& p) {
-    return split_of(tile, device, in_longest_rows(p.sizes)).cost + pack_cost_per_launch;
+    return split_of(tile, device, in_longest_rows(p.sizes)).cost + cost_per_launch;
   }
   static void run(Queue& queue, const ConvBackwardWeightProblem& p) {
     const ConvSizes s = in_longest_rows(p.sizes);

@@ -122,7 +122,7 @@ double cost_of(const ProductTile& tile, const DeviceInfo& device, const ConvGath
   const ChannelsLast p = channels_last(tile, sizes);
   const double pixels = double{1} * p.pack.size_h * p.pack.size_w * p.gather.images * p.gather.groups;
   return split_of(tile, device, p.gather).cost / (p.gather.phases_h * p.gather.phases_w) +
-         pack_cost_per_element * pixels * p.pack.padded_lines + pack_cost_per_launch;
+         pack_cost_per_element * pixels * p.pack.padded_lines + cost_per_launch;
 }
 
 void gather(Queue& queue, const ProductTile& tile, const GatherProblem& problem) {
@@ -232,7 +232,7 @@ struct BackwardWeight {
   static double expected_cost(const DeviceInfo& device, const ConvBackwardWeightProblem& problem) {
     const ImagesLast p = images_last(tile, problem.sizes);
     return split_of(tile, device, p).cost + pack_cost_per_element * static_cast<double>(elements_of(p)) +
-           2 * pack_cost_per_launch;
+           2 * cost_per_launch;
   }
   static void run(Queue& queue, const ConvBackwardWeightProblem& problem) {
     ConvSizes sizes = problem.sizes;

@@ -40,9 +40,7 @@ struct Operand {
     return {nullptr, {depth, lines, matrices(), 1}, {packed_depth(), lines * packed_depth(), 0}};
   }
   bool can_map() const { return (lies_along_depth() || can_pack()) && mapped().can_map(); }
-  double cost() const {
-    return lies_along_depth() ? 0 : pack_cost_per_element * packed() + pack_cost_per_launch;
-  }
+  double cost() const { return lies_along_depth() ? 0 : pack_cost_per_element * packed() + cost_per_launch; }
   Tensor laid_out(Queue& queue) const {
     if (lies_along_depth()) return tensor;
     const int width = narrow(lines);
@@ -77,7 +75,7 @@ struct Mapped {
            right_of(p).can_map();
   }
   static double expected_cost(const DeviceInfo& device, const GemmProblem& p) {
-    return split_of(device, p).cost + left_of(p).cost() + right_of(p).cost() + pack_cost_per_launch;
+    return split_of(device, p).cost + left_of(p).cost() + right_of(p).cost() + cost_per_launch;
   }
   static void run(Queue& queue, const GemmProblem& p) {
     const Operand a = left_of(p), b = right_of(p);

@@ -6,9 +6,8 @@
 
 namespace dlprim {
 
-/** In multiply-adds of the first of product_tiles that take as long: an element that is packed, and a launch.
- */
-constexpr double pack_cost_per_element = 61, pack_cost_per_launch = 6e7;
+/** In multiply-adds of the first of product_tiles that take as long: an element that is packed. */
+constexpr double pack_cost_per_element = 61;
 
 /** Bytes that are packed at a time: more take memory that the operation itself would not. */
 constexpr std::int64_t most_packed_bytes = 176 << 20;

@@ -89,6 +89,8 @@ inline void place_piece(__local REAL *to, const REAL *values, const int width, c
 #endif
 #if TENSOR_MAPS
 #include "ops/gemm/product_panels.cl"
+#else
+#define ARRIVALS
 #endif
 #if TF32_PRODUCTS
 #include "ops/gemm/product_copies.cl"
@@ -136,11 +138,6 @@ inline int right_place(const int i) {
 #define PANEL_ALIGNMENT (4 * sizeof(REAL))
 #endif
 #define PANEL_MEMORY(name, size) __local REAL name[TILE_STAGES * (size)] __attribute__((aligned(PANEL_ALIGNMENT)))
-#if TENSOR_MAPS
-#define ARRIVALS __local ulong arrived[TILE_STAGES]
-#else
-#define ARRIVALS
-#endif
 #define PRODUCT_MEMORY                    \
   PANEL_MEMORY(left_panels, LEFT_SIZE);   \
   PANEL_MEMORY(right_panels, RIGHT_SIZE); \
@@ -172,20 +169,18 @@ inline int right_place(const int i) {
 #define PLACE_LEFT(step)
 #endif
 
-#if TENSOR_MAPS
-#define BEGIN_COPIES open_arrivals(arrived)
-#define IS_BRINGER (get_local_id(0) == 0)
-#define EXPECT_PANELS(step)                                          \
-  __local ulong *has_arrived = arrived + (step) % TILE_STAGES;       \
-  expect_bytes(has_arrived, (LEFT_SIZE + RIGHT_SIZE) * sizeof(REAL))
-#define CLOSE_COPIES
-#define AWAIT_COPIES(step) await_bytes(arrived + (step) % TILE_STAGES, (step) / TILE_STAGES)
-#else
+#if !TENSOR_MAPS  // else as product_panels.cl says
 #define BEGIN_COPIES
 #define IS_BRINGER true
 #define EXPECT_PANELS(step)
 #define CLOSE_COPIES close_copies()
 #define AWAIT_COPIES(step) await_copies()
+#define MULTIPLY_STEP(step, steps, FETCH)                   \
+  SHOW_PANELS(step);                                        \
+  BEGIN_MULTIPLY(LEFT_OF_STEP(step), RIGHT_OF_STEP(step));  \
+  ADVANCE((step) + TILE_STAGES - 1, steps, FETCH);          \
+  END_MULTIPLY
+#define LAST_MULTIPLY
 #endif
 
 #define FETCH_STEP(number, FETCH)                     \
@@ -202,23 +197,6 @@ inline int right_place(const int i) {
   if ((next) > 0 && (next) - 1 < (steps)) PLACE_LEFT((next) - 1); \
   if ((next) < (steps) && IS_BRINGER) FETCH_STEP(next, FETCH); \
   CLOSE_COPIES
-
-// Where nothing stands between arrival and the tensor cores, a step's products go on while the next one's begin.
-#if TENSOR_MAPS
-#define MULTIPLY_STEP(step, steps, FETCH)                   \
-  BEGIN_MULTIPLY(LEFT_OF_STEP(step), RIGHT_OF_STEP(step));  \
-  await_products_before();                                  \
-  barrier(CLK_LOCAL_MEM_FENCE);                             \
-  ADVANCE((step) + TILE_STAGES - 1, steps, FETCH)
-#define LAST_MULTIPLY END_MULTIPLY
-#else
-#define MULTIPLY_STEP(step, steps, FETCH)                   \
-  SHOW_PANELS(step);                                        \
-  BEGIN_MULTIPLY(LEFT_OF_STEP(step), RIGHT_OF_STEP(step));  \
-  ADVANCE((step) + TILE_STAGES - 1, steps, FETCH);          \
-  END_MULTIPLY
-#define LAST_MULTIPLY
-#endif
 
 #define PRODUCT(steps, FETCH)                                                                    \
   LEFT_REGISTERS;                                                                                \

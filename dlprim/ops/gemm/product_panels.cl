@@ -32,3 +32,21 @@ inline void bring_box(__local float *to, __global const uint *map, const int x, 
       : "r"((uint)(size_t)to), "l"((ulong)map), "r"(x), "r"(y), "r"(z), "r"(w), "r"((uint)(size_t)arrived)
       : "memory");
 }
+
+// ---- what PRODUCT is made of then
+
+#define ARRIVALS __local ulong arrived[TILE_STAGES]
+#define BEGIN_COPIES open_arrivals(arrived)
+#define IS_BRINGER (get_local_id(0) == 0)
+#define EXPECT_PANELS(step)                                          \
+  __local ulong *has_arrived = arrived + (step) % TILE_STAGES;       \
+  expect_bytes(has_arrived, (LEFT_SIZE + RIGHT_SIZE) * sizeof(REAL))
+#define CLOSE_COPIES
+#define AWAIT_COPIES(step) await_bytes(arrived + (step) % TILE_STAGES, (step) / TILE_STAGES)
+// Nothing stands between arrival and the tensor cores: a step's products go on while the next one's begin.
+#define MULTIPLY_STEP(step, steps, FETCH)                   \
+  BEGIN_MULTIPLY(LEFT_OF_STEP(step), RIGHT_OF_STEP(step));  \
+  await_products_before();                                  \
+  barrier(CLK_LOCAL_MEM_FENCE);                             \
+  ADVANCE((step) + TILE_STAGES - 1, steps, FETCH)
+#define LAST_MULTIPLY END_MULTIPLY

@@ -63,6 +63,9 @@ struct ProductTile {
   std::int64_t groups(const ProductSize& size) const;
 };
 
+/** In multiply-adds of the first tile that take as long: one more small launch. */
+constexpr double cost_per_launch = 6e7;
+
 /** How the depth of products is split among work groups, whose sums are joined afterwards. */
 struct DepthSplit {
   std::int64_t parts, depth;  // of a part; the last may have less
