@@ -149,9 +149,9 @@ ConvBackwardWeight conv2d_backward_weight_cpu_direct();
 // groups at TF32; mapped: windows one element wide, where the device brings operands and rounds them; strip:
 // an item some results of a plane, for groups too narrow for tiles and small windows; direct: an item a
 // result (or a group a weight).
-std::array<ConvForward, product_tile_count> conv2d_forward_products();
-std::array<ConvBackwardData, product_tile_count> conv2d_backward_data_products();
-std::array<ConvBackwardWeight, product_tile_count> conv2d_backward_weight_products();
+std::vector<ConvForward> conv2d_forward_products();
+std::vector<ConvBackwardData> conv2d_backward_data_products();
+std::vector<ConvBackwardWeight> conv2d_backward_weight_products();
 std::vector<ConvForward> conv2d_forward_channels_last();
 std::vector<ConvBackwardData> conv2d_backward_data_channels_last();
 std::vector<ConvBackwardWeight> conv2d_backward_weight_images_last();

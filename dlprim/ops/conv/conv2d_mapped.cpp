@@ -31,19 +31,23 @@ ConvSizes in_longest_rows(ConvSizes s) {
 
 /** Whether results in a row meet neighbours, from a place on where a box can begin: at 16 bytes (the device
  * faults elsewhere). */
-bool meets_boxes(const ConvSizes& s) {
-  return s.kernel[1] == 1 && s.stride[1] == 1 && s.padding[1] % vector_width == 0;
+bool meets_boxes(const ProductTile& tile, const ConvSizes& s) {
+  return s.kernel[1] == 1 && s.stride[1] == 1 && s.padding[1] % tile.elements_of_vector() == 0;
 }
 
-MappedTensor mapped(const Tensor& t, const ConvSizes& s, const std::int64_t* size, std::int64_t channels) {
+MappedTensor mapped(const ProductTile& tile, const Tensor& t, const ConvSizes& s, const std::int64_t* size,
+                    std::int64_t channels) {
   const std::int64_t plane = size[0] * size[1], of_image = s.groups * channels;
-  return {&t, {size[1], size[0], of_image, s.images}, {size[1], plane, plane * of_image}};
+  return {tile.panel_dtype(t.dtype),
+          &t,
+          {size[1], size[0], of_image, s.images},
+          {size[1], plane, plane * of_image}};
 }
-MappedTensor mapped_dy(const ConvBackwardWeightProblem& p, const ConvSizes& s) {
-  return mapped(p.dy, s, s.out_size, s.out_channels);
+MappedTensor mapped_dy(const ProductTile& tile, const ConvBackwardWeightProblem& p, const ConvSizes& s) {
+  return mapped(tile, p.dy, s, s.out_size, s.out_channels);
 }
-MappedTensor mapped_x(const ConvBackwardWeightProblem& p, const ConvSizes& s) {
-  return mapped(p.x, s, s.size, s.in_channels);
+MappedTensor mapped_x(const ProductTile& tile, const ConvBackwardWeightProblem& p, const ConvSizes& s) {
+  return mapped(tile, p.x, s, s.size, s.in_channels);
 }
 
 std::int64_t tiles_across(const ProductTile& tile, const ConvSizes& s, int columns_of_tap) {
@@ -60,9 +64,10 @@ int columns_of_tap(const ProductTile& tile, const ConvSizes& s) {
 }
 
 std::int64_t boxes_of_row(const ProductTile& tile, const ConvSizes& s) {
-  return ceil_div(s.out_size[1], tile.depth);
+  return ceil_div(s.out_size[1], tile.depth_elements());
 }
 
+/** Its depth in words. */
 ProductSize size_of(const ProductTile& tile, const ConvSizes& s) {
   return {s.out_channels, tiles_across(tile, s, columns_of_tap(tile, s)) * tile.columns,
           boxes_of_row(tile, s) * tile.depth * s.out_size[0] * s.images, s.groups};
@@ -75,8 +80,9 @@ DepthSplit split_of(const ProductTile& tile, const DeviceInfo& device, const Con
 void multiply(Queue& queue, const ProductTile& tile, const ConvSizes& s, const DepthSplit& split,
               const ConvBackwardWeightProblem& p, const Tensor& sums) {
   const int columns = columns_of_tap(tile, s);
-  const Tensor maps = describe_operands(queue, mapped_dy(p, s), {tile.depth, 1, tile.rows, 1}, mapped_x(p, s),
-                                        {tile.depth, 1, columns, 1});
+  const Tensor maps =
+      describe_operands(queue, mapped_dy(tile, p, s), {tile.depth_elements(), 1, tile.rows, 1},
+                        mapped_x(tile, p, s), {tile.depth_elements(), 1, columns, 1});
   const ConvMappedWeight sizes{narrow(s.images),
                                narrow(s.groups),
                                narrow(s.out_channels),
@@ -101,9 +107,10 @@ struct Mapped {
   static constexpr const ProductTile& tile = product_tiles[index];
 
   static bool can_take(const DeviceInfo& device, const ConvBackwardWeightProblem& p) {
-    if (!tile.can_take(device, p.dw.dtype, p.precision) || !meets_boxes(p.sizes)) return false;
+    if (!tile.can_take(device, p.dw.dtype, p.precision) || !meets_boxes(tile, p.sizes)) return false;
     const ConvSizes s = in_longest_rows(p.sizes);
-    return mapped_dy(p, s).can_map() && mapped_x(p, s).can_map() && size_of(tile, s).depth <= max_kernel_int;
+    return mapped_dy(tile, p, s).can_map() && mapped_x(tile, p, s).can_map() &&
+           size_of(tile, s).depth <= max_kernel_int;
   }
   static double expected_cost(const DeviceInfo& device, const ConvBackwardWeightProblem& p) {
     return split_of(tile, device, in_longest_rows(p.sizes)).cost + cost_per_launch;

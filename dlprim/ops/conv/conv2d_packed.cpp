@@ -27,9 +27,9 @@ int narrow(std::int64_t n) {
   return kernel_int(n, "conv2d", "a packed operand");
 }
 
-/** Images of a piece, a multiple of `multiple` where that is not all, of so many elements each. */
-std::int64_t images_of_piece(std::int64_t images, std::int64_t elements, std::int64_t multiple) {
-  const std::int64_t most = most_packed_bytes / (elements * std::int64_t{sizeof(float)});
+/** Images of a piece, a multiple of `multiple` where that is not all, of so many words each. */
+std::int64_t images_of_piece(std::int64_t images, std::int64_t words, std::int64_t multiple) {
+  const std::int64_t most = most_packed_bytes / (words * std::int64_t{sizeof(float)});
   return std::min(images, std::max(multiple, most / multiple * multiple));
 }
 
@@ -66,9 +66,9 @@ Span span_of(int start, int taps, int tap, int step, int phases, int results) {
   return span;
 }
 
-/** Elements of a pixel, which are a tap's part of the depth: its channels and what pads them. */
-std::int64_t pixel_elements(const ProductTile& tile, const ConvGather& s) {
-  return round_up(s.channels, is_flat(s) ? vector_width : tile.depth);
+/** Words of a pixel, which are a tap's part of the depth: its channels and what pads them. */
+std::int64_t pixel_words(const ProductTile& tile, const ConvGather& s) {
+  return round_up(ceil_div(s.channels, tile.numbers_in_word), is_flat(s) ? vector_width : tile.depth);
 }
 
 struct ChannelsLast {
@@ -92,10 +92,10 @@ ChannelsLast channels_last(const ProductTile& tile, const ConvGather& s) {
   const Span h = rows_met(s), w = columns_met(s);
   const int step_h = packed_step(s.taps_h, s.step_h), step_w = packed_step(s.taps_w, s.step_w);
   const std::int64_t plane = std::int64_t{s.source_h} * s.source_w;
-  ChannelsLast p{
-      s,
-      {plane * s.channels, plane, s.channels, narrow(pixel_elements(tile, s)), s.source_h, s.source_w,
-       narrow(h.first), narrow(w.first), step_h, step_w, narrow(h.count(step_h)), narrow(w.count(step_w))}};
+  ChannelsLast p{s,
+                 {plane * s.channels, plane, s.channels, narrow(pixel_words(tile, s) * tile.numbers_in_word),
+                  s.source_h, s.source_w, narrow(h.first), narrow(w.first), step_h, step_w,
+                  narrow(h.count(step_h)), narrow(w.count(step_w))}};
   p.gather.source_h = p.pack.size_h;
   p.gather.source_w = p.pack.size_w;
   p.gather.start_h = narrow(s.start_h - h.first * s.phases_h);
@@ -107,22 +107,22 @@ ChannelsLast channels_last(const ProductTile& tile, const ConvGather& s) {
 
 DepthSplit split_of(const ProductTile& tile, const DeviceInfo& device, const ConvGather& s) {
   ProductSize size = product_size(s);
-  size.depth = round_up(pixel_elements(tile, s) * s.taps_h * s.taps_w, tile.depth);
+  size.depth = round_up(pixel_words(tile, s) * s.taps_h * s.taps_w, tile.depth);
   return split_gather(tile, device, s, size, tile.speed_of_rounded);
 }
 
 bool is_countable(const ProductTile& tile, const ConvGather& s) {
   const auto rows = static_cast<double>(rows_met(s).count(packed_step(s.taps_h, s.step_h))),
              columns = static_cast<double>(columns_met(s).count(packed_step(s.taps_w, s.step_w)));
-  const auto pixels = static_cast<double>(pixel_elements(tile, s)) * s.images * s.groups;
+  const auto pixels = static_cast<double>(pixel_words(tile, s)) * s.images * s.groups;
   return rows * columns > 0 && rows * columns * pixels < max_packed;
 }
 
-double cost_of(const ProductTile& tile, const DeviceInfo& device, const ConvGather& sizes) {
+double cost_of(const ProductTile& tile, const DeviceInfo& device, const ConvGather& sizes, DType dtype) {
   const ChannelsLast p = channels_last(tile, sizes);
   const double pixels = double{1} * p.pack.size_h * p.pack.size_w * p.gather.images * p.gather.groups;
   return split_of(tile, device, p.gather).cost / (p.gather.phases_h * p.gather.phases_w) +
-         pack_cost_per_element * pixels * p.pack.padded_lines + cost_per_launch;
+         pack_cost(tile, dtype, pixels * p.pack.padded_lines) + cost_per_launch;
 }
 
 void gather(Queue& queue, const ProductTile& tile, const GatherProblem& problem) {
@@ -132,15 +132,15 @@ void gather(Queue& queue, const ProductTile& tile, const GatherProblem& problem)
   const bool flat = is_flat(s);
   Defines defines = tile.defines(problem.result.dtype, split.depth);
   defines.set("FLAT", flat ? 1 : 0).set("RIGHT_WIDTH", vector_width).set("CHANNELS_LAST", 1);
-  const Tensor filters = queue.scratch({pad_filters(tile, flat, p.pack.padded_lines, s)});
+  const Tensor filters = queue.scratch({pad_filters(tile, flat, pixel_words(tile, s), s)});
   pack_filters(queue, defines, s, problem.filters, problem.weight, filters);
-  const std::int64_t images = s.images, of_image = packed_elements(s.groups, p.pack),
+  const std::int64_t images = s.images, of_image = packed_words(tile, s.groups, p.pack),
                      piece = images_of_piece(images, of_image, 1);
   const Tensor pixels = queue.scratch({piece * of_image});
   for (std::int64_t first = 0; first < images; first += piece) {
     s.images = static_cast<int>(std::min(piece, images - first));
-    pack_operand(queue, images_of(problem.source, first, s.images), std::int64_t{s.images} * s.groups, p.pack,
-                 pixels);
+    pack_operand(queue, tile, images_of(problem.source, first, s.images), std::int64_t{s.images} * s.groups,
+                 p.pack, pixels);
     multiply_packed(queue, tile, split, defines, s, pixels, filters, problem.bias,
                     images_of(problem.result, first, s.images));
   }
@@ -157,7 +157,7 @@ struct Gather {
   }
   template <class Problem>
   static double expected_cost(const DeviceInfo& device, const Problem& p) {
-    return cost_of(tile, device, as_gather(p).gather);
+    return cost_of(tile, device, as_gather(p).gather, p.weight.dtype);
   }
   template <class Problem>
   static void run(Queue& queue, const Problem& p) {
@@ -169,7 +169,7 @@ struct Gather {
 // ---- images last: backward weight
 
 struct ImagesLast {
-  ConvShape shape;  // of the product: x is what is packed, its images padded
+  ConvShape shape;  // of the product: x is what is packed, its images padded, in words
   OperandPack x, dy;
   int columns_of_tap;  // of conv_weight_simt.cl: each line that an item brings is another tap's
 
@@ -177,9 +177,15 @@ struct ImagesLast {
   std::int64_t dy_planes() const { return std::int64_t{shape.groups} * shape.out_channels; }
 };
 
+/** Words that such images of a pixel take. */
+std::int64_t words_of_images(const ProductTile& tile, std::int64_t images) {
+  return round_up(ceil_div(images, tile.numbers_in_word), vector_width);
+}
+
 ImagesLast images_last(const ProductTile& tile, const ConvSizes& sizes) {
   const ConvShape s = conv_shape(sizes);
-  const int images = narrow(round_up(s.images, vector_width));
+  const std::int64_t words = words_of_images(tile, s.images);
+  const int images = narrow(words * tile.numbers_in_word);
   const int step_h = packed_step(s.kernel_h, s.stride_h), step_w = packed_step(s.kernel_w, s.stride_w);
   const auto rows = [](int out, int stride, int kernel, int dilation) {
     return narrow((std::int64_t{out} - 1) * stride + (std::int64_t{kernel} - 1) * dilation + 1);
@@ -193,7 +199,7 @@ ImagesLast images_last(const ProductTile& tile, const ConvSizes& sizes) {
                {out_plane, out_plane * s.groups * s.out_channels, s.images, images, s.out_h, s.out_w, 0, 0, 1,
                 1, s.out_h, s.out_w},
                tile.items / (tile.depth / vector_width)};
-  p.shape.images = images;
+  p.shape.images = narrow(words);
   p.shape.height = height;
   p.shape.width = width;
   p.shape.pad_h = p.shape.pad_w = 0;
@@ -202,8 +208,8 @@ ImagesLast images_last(const ProductTile& tile, const ConvSizes& sizes) {
   return p;
 }
 
-std::int64_t elements_of(const ImagesLast& p) {
-  return packed_elements(p.x_planes(), p.x) + packed_elements(p.dy_planes(), p.dy);
+std::int64_t words_of(const ProductTile& tile, const ImagesLast& p) {
+  return packed_words(tile, p.x_planes(), p.x) + packed_words(tile, p.dy_planes(), p.dy);
 }
 
 ProductSize product_size(const ImagesLast& p) {
@@ -231,26 +237,27 @@ struct BackwardWeight {
   }
   static double expected_cost(const DeviceInfo& device, const ConvBackwardWeightProblem& problem) {
     const ImagesLast p = images_last(tile, problem.sizes);
-    return split_of(tile, device, p).cost + pack_cost_per_element * static_cast<double>(elements_of(p)) +
+    return split_of(tile, device, p).cost +
+           pack_cost(tile, problem.dw.dtype, tile.numbers_in_word * static_cast<double>(words_of(tile, p))) +
            2 * cost_per_launch;
   }
   static void run(Queue& queue, const ConvBackwardWeightProblem& problem) {
     ConvSizes sizes = problem.sizes;
     const std::int64_t images = sizes.images;
     const ImagesLast all = images_last(tile, sizes);
-    const std::int64_t of_image = elements_of(all) / all.shape.images;
-    const std::int64_t piece = images_of_piece(images, of_image, images_at_once);
+    const std::int64_t of_image = ceil_div(words_of(tile, all), std::int64_t{all.x.padded_lines});
+    const std::int64_t piece = images_of_piece(images, of_image, images_at_once * tile.numbers_in_word);
     sizes.images = piece;
     const ImagesLast of_piece = images_last(tile, sizes);
     const DepthSplit split = split_of(tile, queue.device().info(), of_piece);
     Defines defines = tile.defines(problem.dw.dtype, split.depth);
     defines.set("LEFT_WIDTH", vector_width).set("RIGHT_WIDTH", vector_width);
     defines.set("COLUMNS_OF_TAP", all.columns_of_tap).set("IMAGES_LAST", 1);
-    const Tensor x = queue.scratch({packed_elements(of_piece.x_planes(), of_piece.x)}),
-                 dy = queue.scratch({packed_elements(of_piece.dy_planes(), of_piece.dy)});
+    const Tensor x = queue.scratch({packed_words(tile, of_piece.x_planes(), of_piece.x)}),
+                 dy = queue.scratch({packed_words(tile, of_piece.dy_planes(), of_piece.dy)});
     const std::int64_t last = images - (images - 1) / piece * piece;
     const auto parts_of = [&](std::int64_t count) {
-      return ceil_div(round_up(count, vector_width) * sizes.out_pixels(), split.depth);
+      return ceil_div(words_of_images(tile, count) * sizes.out_pixels(), split.depth);
     };
     const std::int64_t parts = (images - last) / piece * split.parts + parts_of(last);
     join_gradient(queue, parts, problem.dw, [&](const Tensor& sums) {
@@ -258,8 +265,8 @@ struct BackwardWeight {
         sizes.images = std::min(piece, images - first);
         const ImagesLast p = images_last(tile, sizes);
         const DepthSplit own{parts_of(sizes.images), split.depth, 0};
-        pack_operand(queue, images_of(problem.x, first, sizes.images), p.x_planes(), p.x, x);
-        pack_operand(queue, images_of(problem.dy, first, sizes.images), p.dy_planes(), p.dy, dy);
+        pack_operand(queue, tile, images_of(problem.x, first, sizes.images), p.x_planes(), p.x, x);
+        pack_operand(queue, tile, images_of(problem.dy, first, sizes.images), p.dy_planes(), p.dy, dy);
         Tensor own_sums = sums;
         own_sums.offset += first / piece * split.parts * problem.dw.numel();
         multiply_gradients(queue, defines, tile.range(own.of(product_size(p))), own, p.shape, dy, x,

@@ -97,7 +97,7 @@ DepthSplit split_of(const ProductTile& tile, const DeviceInfo& device, const Con
                     const Tensor& source) {
   const double speed =
       gathered_width(s, source) > 1 ? tile.speed : tile.speed_gathering * ease_of_gathering(s);
-  return split_gather(tile, device, s, product_size(s), speed);
+  return split_gather(tile, device, s, product_size(s), speed * tile.ease_of_bringing(source.dtype));
 }
 
 void gather(Queue& queue, const ProductTile& tile, const GatherProblem& p) {
@@ -160,8 +160,9 @@ WeightWidths weight_widths(const ConvBackwardWeightProblem& p) {
 }
 
 DepthSplit split_of(const ProductTile& tile, const DeviceInfo& device, const ConvBackwardWeightProblem& p) {
-  return split_depth(tile, device, weight_size(p.sizes),
-                     weight_widths(p).right > 1 ? tile.speed : tile.speed_by_weight, tile.depth);
+  const double speed = weight_widths(p).right > 1 ? tile.speed : tile.speed_by_weight;
+  return split_depth(tile, device, weight_size(p.sizes), speed * tile.ease_of_bringing(p.dw.dtype),
+                     tile.depth);
 }
 
 template <std::size_t index>
@@ -283,13 +284,13 @@ void join_gradient(Queue& queue, std::int64_t parts, const Tensor& dw,
   join_products(queue, sums, dw);
 }
 
-std::array<ConvForward, product_tile_count> conv2d_forward_products() {
+std::vector<ConvForward> conv2d_forward_products() {
   return implementations_by_tile<ConvForwardProblem, Gather>();
 }
-std::array<ConvBackwardData, product_tile_count> conv2d_backward_data_products() {
+std::vector<ConvBackwardData> conv2d_backward_data_products() {
   return implementations_by_tile<ConvBackwardDataProblem, Gather>();
 }
-std::array<ConvBackwardWeight, product_tile_count> conv2d_backward_weight_products() {
+std::vector<ConvBackwardWeight> conv2d_backward_weight_products() {
   return implementations_by_tile<ConvBackwardWeightProblem, BackwardWeight>();
 }
 

@@ -282,6 +282,10 @@ template <std::size_t index>
 struct Winograd {
   static constexpr const ProductTile& tile = product_tiles[index];
 
+  static const GemmImplementation& products() {
+    static const auto& of_tiles = *new std::vector<GemmImplementation>(gemm_products());
+    return of_tiles[index];
+  }
   static const char* name() { return name_with<prefix, index>(); }
   template <class Problem>
   static double cost(const DeviceInfo& device, const Problem& p) {
@@ -309,10 +313,10 @@ struct Winograd {
   }
   static double cost_of_backward_weight(const DeviceInfo& device, const ConvBackwardWeightProblem& p) {
     if (is_too_small(p)) return std::numeric_limits<double>::max();
-    return cost_of_weight(tile, gemm_products()[index], device, extent_of(p), p.dw);
+    return cost_of_weight(tile, products(), device, extent_of(p), p.dw);
   }
   static void backward_weight(Queue& queue, const ConvBackwardWeightProblem& p) {
-    weight_gradient(queue, gemm_products()[index], extent_of(p), p);
+    weight_gradient(queue, products(), extent_of(p), p);
   }
   static void add_to(std::vector<ConvBackwardWeight>& list) {
     list.push_back({name(), can_take_backward_weight, cost_of_backward_weight, backward_weight});

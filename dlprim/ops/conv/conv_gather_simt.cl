@@ -2,8 +2,8 @@
 // where it lies, 0 outside. The depth runs over the channels, TILE_DEPTH at a time, and, within those, over the taps, which
 // meet nearly the same elements: they come from the cache nearest to the unit. With FLAT, for few channels, it runs
 // over channels and taps at once, and looks up where each element lies. With CHANNELS_LAST the source was packed before
-// (operand_pack_simt.cl): [images][groups][source_h][source_w][PIXEL_ELEMENTS], with the zeros around it, so that taps meet vectors
-// of channels, all of them inside.
+// (operand_pack_simt.cl): [images][groups][source_h][source_w][PIXEL_WORDS], with the zeros around it, so that taps meet vectors
+// of channels, all of them inside. The depth is counted in words of panels.
 #ifndef CHANNELS_LAST
 #define CHANNELS_LAST 0
 #endif
@@ -17,7 +17,12 @@ inline int tap_at(const int start, const int phase, const int tap, const int ste
 
 #define FLAT_LOOKUP (FLAT && !CHANNELS_LAST)
 // CHANNELS_LAST: of a pixel, its channels and what pads them; FLAT: a tap's part of the depth.
-#define PIXEL_ELEMENTS(s) (FLAT ? ((s).channels + 3) / 4 * 4 : (s).padded_depth)
+#define PIXEL_WORDS(s) (FLAT ? ((s).channels + 4 * NUMBERS_IN_WORD - 1) / (4 * NUMBERS_IN_WORD) * 4 : (s).padded_depth)
+#if CHANNELS_LAST
+#define GATHERED REAL
+#else
+#define GATHERED STORAGE
+#endif
 
 // Where the element of a depth lies, from that of tap 0 of the first channel; behind what is packed.
 typedef struct {
@@ -33,7 +38,7 @@ inline FlatElement flat_element(const ConvGather s, const int k) {
   return element;
 }
 
-// An item packs all taps of a row and channel, which lie side by side; FLAT: one.
+// An item packs all taps of a row's word of channels, which lie side by side; FLAT: one.
 __kernel void pack_filters(BUFFER(const STORAGE, weight), BUFFER(REAL, packed), const ConvGather s,
                            const int row_stride, const int channel_stride, const int count) {
   const int at = get_global_id(0);
@@ -44,17 +49,20 @@ __kernel void pack_filters(BUFFER(const STORAGE, weight), BUFFER(REAL, packed), 
   const int row = REMAINDER(block_of_group, blocks) * TILE_ROWS + PACKED_ROW(place);
   const int k = REMAINDER(first_panel, steps) * TILE_DEPTH + PACKED_DEPTH(place);
 #if FLAT && CHANNELS_LAST
-  const int first_tap = k / PIXEL_ELEMENTS(s), channel = REMAINDER(k, PIXEL_ELEMENTS(s));
+  const int first_tap = k / PIXEL_WORDS(s), channel = REMAINDER(k, PIXEL_WORDS(s)) * NUMBERS_IN_WORD;
 #else
-  const int channel = FLAT ? k / taps : k, first_tap = FLAT ? REMAINDER(k, taps) : 0;
+  const int channel = FLAT ? k / taps : k * NUMBERS_IN_WORD, first_tap = FLAT ? REMAINDER(k, taps) : 0;
 #endif
-  const bool is_filter = row < s.rows && channel < s.channels && first_tap < taps;
+  const int channels = row < s.rows && first_tap < taps ? s.channels - channel : 0;
   const long from = weight_start + (long)group * s.rows * s.channels * taps + (long)row * row_stride +
                     (long)channel * channel_stride + first_tap;
   __global REAL *to = packed_buffer + packed_start + (long)first_panel * panels * (LEFT_PARTS * PANEL_ELEMENTS);
-  for (int panel = 0; panel < panels; ++panel)
-    place_packed(to + (long)panel * (LEFT_PARTS * PANEL_ELEMENTS), place,
-                 is_filter ? LOAD(weight_buffer, from + panel) : (REAL)0);
+  for (int panel = 0; panel < panels; ++panel) {
+    REAL numbers[NUMBERS_IN_WORD];
+    UNROLL for (int n = 0; n < NUMBERS_IN_WORD; ++n)
+      numbers[n] = n < channels ? LOAD(weight_buffer, from + panel + (long)n * channel_stride) : (REAL)0;
+    place_packed(to + (long)panel * (LEFT_PARTS * PANEL_ELEMENTS), place, numbers);
+  }
 #if FLAT_LOOKUP
   if (at < s.padded_depth)
     ((__global FlatElement *)(packed_buffer + packed_start + (long)LEFT_PARTS * count))[at] = flat_element(s, at);
@@ -84,8 +92,8 @@ inline Taps taps_of_phase(const int start, const int phase, const int taps, cons
 
 typedef struct {
   __global const REAL *filters;    // this item's first vector of the next panel
-  __global const STORAGE *planes;  // of the image and group of this item's columns: this item's first of the next panel
-  __global const STORAGE *source;  // its element there, where it is inside
+  __global const GATHERED *planes;  // of the image and group of this item's columns: this item's first of the next panel
+  __global const GATHERED *source;  // its element there, where it is inside
 #if CHANNELS_LAST
   uint offsets[RIGHT_PIECES];  // from there to the pixels of this item's pieces
 #endif
@@ -115,7 +123,7 @@ inline int place_of(const Gather *g, const ConvGather s, const int dh, const int
 inline void enter_tap(Gather *g, const ConvGather s) {
   const int dh = g->taps_h.offset + g->kh * g->taps_h.offset_step, dw = g->taps_w.offset + g->kw * g->taps_w.offset_step;
 #if CHANNELS_LAST
-  g->source = g->planes + (long)(dh * s.source_w + dw) * PIXEL_ELEMENTS(s);
+  g->source = g->planes + (long)(dh * s.source_w + dw) * PIXEL_WORDS(s);
 #else
   g->inside = is_inside(g, s, dh, dw);
   g->source = g->planes + place_of(g, s, dh, dw);
@@ -138,9 +146,9 @@ inline void next_tap(Gather *g, const ConvGather s) {
 inline void fetch(Gather *g, const ConvGather s, LEFT_PANEL left_to, RIGHT_PANEL right_to) {
   UNROLL for (int i = 0; i < VECTOR_COUNT; ++i) BRING_VECTOR(i, g->filters + 4 * i * TILE_ITEMS);
 #if FLAT && CHANNELS_LAST
-  const int tap = g->channel / PIXEL_ELEMENTS(s), kh = tap / s.taps_w, kw = REMAINDER(tap, s.taps_w);
-  __global const STORAGE *source = g->planes + REMAINDER(g->channel, PIXEL_ELEMENTS(s)) +
-                                   (long)((s.start_h + kh * s.tap_h) * s.source_w + s.start_w + kw * s.tap_w) * PIXEL_ELEMENTS(s);
+  const int tap = g->channel / PIXEL_WORDS(s), kh = tap / s.taps_w, kw = REMAINDER(tap, s.taps_w);
+  __global const GATHERED *source = g->planes + REMAINDER(g->channel, PIXEL_WORDS(s)) +
+                                   (long)((s.start_h + kh * s.tap_h) * s.source_w + s.start_w + kw * s.tap_w) * PIXEL_WORDS(s);
   UNROLL for (int i = 0; i < RIGHT_PIECES; ++i) BRING_RIGHT(i, kh < s.taps_h, source + g->offsets[i]);
   g->filters += LEFT_PARTS * PANEL_ELEMENTS;
   g->channel += TILE_DEPTH;
@@ -190,7 +198,7 @@ inline void store_among_zeros(__global STORAGE *result, const long at, const Zer
 }
 
 __attribute__((reqd_work_group_size(TILE_ITEMS, 1, 1)))
-__kernel void conv_gather(BUFFER(const STORAGE, source), BUFFER(const REAL, packed), BUFFER(const STORAGE, bias),
+__kernel void conv_gather(BUFFER(const GATHERED, source), BUFFER(const REAL, packed), BUFFER(const STORAGE, bias),
                           BUFFER(STORAGE, result), BUFFER(REAL, partials), const ConvGather s, const int has_bias,
                           const int parts, const int part_depth, const int lone_phase) {
   PRODUCT_MEMORY;
@@ -215,7 +223,7 @@ __kernel void conv_gather(BUFFER(const STORAGE, source), BUFFER(const REAL, pack
   UNROLL for (int i = 0; i < RIGHT_PIECES; ++i) {
     const int brought = min(block_column + RIGHT_COLUMN(item, i), columns - 1), place_brought = REMAINDER(brought, grid);
     const int h = place_brought / grid_w * s.step_h, w = REMAINDER(place_brought, grid_w) * s.step_w;
-    g.offsets[i] = ((((uint)(brought / grid) * s.groups + group) * s.source_h + h) * s.source_w + w) * PIXEL_ELEMENTS(s);
+    g.offsets[i] = ((((uint)(brought / grid) * s.groups + group) * s.source_h + h) * s.source_w + w) * PIXEL_WORDS(s);
   }
   g.planes = source_buffer + source_start;
 #else

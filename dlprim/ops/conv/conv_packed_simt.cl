@@ -16,5 +16,5 @@
 #else
 #define PACKED_ROW(at) ((at) % TILE_ROWS)
 #define PACKED_DEPTH(at) ((at) / TILE_ROWS)
-inline void place_packed(__global REAL *panel, const int place, const REAL value) { panel[place] = value; }
+inline void place_packed(__global REAL *panel, const int place, const REAL *value) { panel[place] = *value; }
 #endif

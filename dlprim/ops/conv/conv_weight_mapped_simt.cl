@@ -22,7 +22,7 @@ typedef struct {
 
 inline void fetch(Walk *walk, const Taps *taps, const ConvMappedWeight s, __global const uint *dy, __global const uint *x, const int row,
                   __local float *left_to, __local float *right_to, __local ulong *arrived) {
-  const int w = walk->box * TILE_DEPTH;
+  const int w = walk->box * (TILE_DEPTH * NUMBERS_IN_WORD);
   bring_box(left_to, dy, w, walk->h, row, walk->image, arrived);
   UNROLL for (int t = 0; t < TAPS; ++t)
     bring_box(right_to + t * COLUMNS_OF_TAP * TILE_DEPTH, x, w + s.start_w, walk->h * s.step_h + taps->h[t], taps->channel[t],

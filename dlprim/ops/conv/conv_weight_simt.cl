@@ -1,11 +1,16 @@
 // The gradient of a convolution by its weight on a GPU: products of dy and windows of x, summed over the pixels of all
 // images in parts. Neighbouring items read neighbouring pixels, which lie side by side in both. With IMAGES_LAST both were packed
 // before (operand_pack_simt.cl): [groups][channels][h][w][images], x with the zeros around it, so that a tap of some images is a
-// vector wherever it lies; the sizes of x are then those of what is packed, without padding, its images a multiple of 4.
+// vector wherever it lies; the sizes of x are then those of what is packed, without padding, its images in words, a multiple of 4.
 #ifndef IMAGES_LAST
 #define IMAGES_LAST 0
 #endif
 #define BOTH_ARE_ROUNDED IMAGES_LAST
+#if IMAGES_LAST
+#define BROUGHT REAL
+#else
+#define BROUGHT STORAGE
+#endif
 #include "ops/conv/conv_shared.h"
 #define LEFT_BY_DEPTH 1
 #define RIGHT_BY_DEPTH 1
@@ -108,11 +113,11 @@ inline int channel_of(const ConvShape s, const int column) {
 // Pieces of more than one pixel lie within an image.
 #define SAME_WALK (LEFT_WIDTH == RIGHT_WIDTH)
 
-inline void fetch(Walk *left_walk, Walk *walk, const Taps *taps, const ConvShape s, __global const STORAGE *gradients,
-                  __global const STORAGE *planes, const int rows, LEFT_PANEL left_to, RIGHT_PANEL right_to) {
+inline void fetch(Walk *left_walk, Walk *walk, const Taps *taps, const ConvShape s, __global const BROUGHT *gradients,
+                  __global const BROUGHT *planes, const int rows, LEFT_PANEL left_to, RIGHT_PANEL right_to) {
   const int item = get_local_id(0), out_plane = s.out_h * s.out_w, in_plane = s.height * s.width;
   const bool has_gradient = PIECE_DEPTH_OF_ITEM(item, LEFT_WIDTH) < left_walk->left;
-  __global const STORAGE *gradient =
+  __global const BROUGHT *gradient =
       gradients + place_of(left_walk, s, s.out_channels, out_plane, left_walk->oh * s.out_w + left_walk->ow);
   UNROLL for (int i = 0; i < LEFT_PIECES; ++i)
     BRING_LEFT(i, has_gradient && LINE_OF_PIECE(item, i, LEFT_WIDTH) < rows,
@@ -120,7 +125,7 @@ inline void fetch(Walk *left_walk, Walk *walk, const Taps *taps, const ConvShape
   if (!SAME_WALK) walk_on(left_walk, s);
   const bool inside = PIECE_DEPTH_OF_ITEM(item, RIGHT_WIDTH) < walk->left;
   const int h0 = walk->oh * s.stride_h - s.pad_h, w0 = walk->ow * s.stride_w - s.pad_w;
-  __global const STORAGE *window = planes + place_of(walk, s, s.in_channels, in_plane, h0 * s.width + w0);
+  __global const BROUGHT *window = planes + place_of(walk, s, s.in_channels, in_plane, h0 * s.width + w0);
   UNROLL for (int t = 0; t < TAPS; ++t) {
     const bool meets =
         inside && (IMAGES_LAST || ((uint)(h0 + taps->h[t]) < (uint)s.height && (uint)(w0 + taps->w[t]) < (uint)s.width));
@@ -134,7 +139,7 @@ inline void fetch(Walk *left_walk, Walk *walk, const Taps *taps, const ConvShape
 
 // sums [part][group][output channel][channel and tap], each part over part_pixels
 __attribute__((reqd_work_group_size(TILE_ITEMS, 1, 1)))
-__kernel void conv_weight(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), BUFFER(REAL, sums),
+__kernel void conv_weight(BUFFER(const BROUGHT, dy), BUFFER(const BROUGHT, x), BUFFER(REAL, sums),
                           const ConvShape s, const int parts, const int part_pixels) {
   PRODUCT_MEMORY;
   const int item = get_local_id(0);
@@ -162,8 +167,8 @@ __kernel void conv_weight(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), B
 #endif
   }
   const long first_line = (long)group * s.out_channels + block_row + LINE_OF_PIECE(item, 0, LEFT_WIDTH);
-  __global const STORAGE *gradients = dy_buffer + dy_start + first_line * out_plane * PIXELS_APART;
-  __global const STORAGE *planes = x_buffer + x_start + (long)group * s.in_channels * in_plane * PIXELS_APART;
+  __global const BROUGHT *gradients = dy_buffer + dy_start + first_line * out_plane * PIXELS_APART;
+  __global const BROUGHT *planes = x_buffer + x_start + (long)group * s.in_channels * in_plane * PIXELS_APART;
   PRODUCT((count + TILE_DEPTH - 1) / TILE_DEPTH,
           fetch(&LEFT_WALK, &walk, &taps, s, gradients, planes, s.out_channels - block_row, left_to, right_to))
 

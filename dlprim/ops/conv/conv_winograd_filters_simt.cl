@@ -20,6 +20,6 @@ __kernel void winograd_filters(BUFFER(const STORAGE, weight), BUFFER(REAL, packe
   UNROLL for (int i = 0; i < WINOGRAD_ELEMENTS; ++i) {
     taps_to_components(components, lines + i, WINOGRAD_ELEMENTS);
     UNROLL for (int j = 0; j < WINOGRAD_ELEMENTS; ++j)
-      place_packed(to + (long)(i * WINOGRAD_ELEMENTS + j) * (LEFT_PARTS * count), place, components[j]);
+      place_packed(to + (long)(i * WINOGRAD_ELEMENTS + j) * (LEFT_PARTS * count), place, components + j);
   }
 }

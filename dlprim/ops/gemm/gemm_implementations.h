@@ -38,7 +38,7 @@ using GemmImplementation = Implementation<GemmProblem>;
 /** Floating dtypes, on devices of KernelShape::cpu. */
 GemmImplementation gemm_cpu_tiles();
 /** Floating dtypes on the others, one for each of product_tiles. */
-std::array<GemmImplementation, product_tile_count> gemm_products();
+std::vector<GemmImplementation> gemm_products();
 /** The same where both operands lie along the depth, on Hopper, which brings them by itself: one for each of
  * product_tiles with a speed_of_rounded. */
 std::vector<GemmImplementation> gemm_mapped();

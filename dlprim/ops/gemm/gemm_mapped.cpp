@@ -5,6 +5,7 @@
 #include "dlprim/runtime/device.h"
 
 // Products whose operands both lie along the depth, or are laid out so first, and are brought by tensor maps.
+// Where the tile multiplies 16-bit numbers and an operand is none, it is rounded first.
 
 namespace dlprim {
 namespace {
@@ -18,6 +19,7 @@ int narrow(std::int64_t n) {
 
 /** A matrix of each batch, or one for all: so many lines, each along the depth. */
 struct Operand {
+  const ProductTile& tile;
   const Tensor& tensor;
   std::int64_t depth, lines, batches;
   std::int64_t depth_stride, line_stride, batch_stride;
@@ -25,66 +27,81 @@ struct Operand {
   std::int64_t matrices() const { return batch_stride == 0 ? 1 : batches; }
   int matrices_apart() const { return matrices() == 1 ? 0 : 1; }
   bool lies_along_depth() const { return depth_stride == 1; }
+  DType panel_dtype() const { return tile.panel_dtype(tensor.dtype); }
+  bool is_brought_as_it_lies() const { return lies_along_depth() && panel_dtype() == tensor.dtype; }
   /** Of what is laid out along the depth first. */
-  std::int64_t packed_depth() const { return round_up(depth, vector_width); }
+  std::int64_t packed_depth() const { return round_up(depth, tile.elements_of_vector()); }
   double packed() const {
-    return lies_along_depth() ? 0
-                              : static_cast<double>(matrices() * lines) * static_cast<double>(packed_depth());
+    return static_cast<double>(matrices() * lines) * static_cast<double>(packed_depth());
   }
   bool can_pack() const {
-    return line_stride == 1 && tensor.dtype == DType::float32 &&
-           packed() * sizeof(float) <= static_cast<double>(most_packed_bytes);
+    return (lies_along_depth() || line_stride == 1) &&
+           packed() * static_cast<double>(size_of(panel_dtype())) <= static_cast<double>(most_packed_bytes);
   }
   MappedTensor mapped() const {
-    if (lies_along_depth()) return {&tensor, {depth, lines, matrices(), 1}, {line_stride, batch_stride, 0}};
-    return {nullptr, {depth, lines, matrices(), 1}, {packed_depth(), lines * packed_depth(), 0}};
+    const std::array<std::int64_t, TENSOR_MAP_RANK> size{depth, lines, matrices(), 1};
+    if (is_brought_as_it_lies()) return {tensor.dtype, &tensor, size, {line_stride, batch_stride, 0}};
+    return {panel_dtype(), nullptr, size, {packed_depth(), lines * packed_depth(), 0}};
   }
-  bool can_map() const { return (lies_along_depth() || can_pack()) && mapped().can_map(); }
-  double cost() const { return lies_along_depth() ? 0 : pack_cost_per_element * packed() + cost_per_launch; }
+  bool can_map() const { return (is_brought_as_it_lies() || can_pack()) && mapped().can_map(); }
+  double cost() const {
+    return is_brought_as_it_lies() ? 0 : pack_cost(tile, tensor.dtype, packed()) + cost_per_launch;
+  }
   Tensor laid_out(Queue& queue) const {
-    if (lies_along_depth()) return tensor;
-    const int width = narrow(lines);
-    const OperandPack p{
-        batch_stride, depth_stride, narrow(depth), narrow(packed_depth()), 1, width, 0, 0, 1, 1, 1, width};
-    const Tensor result = queue.scratch({packed_elements(matrices(), p)});
-    pack_operand(queue, tensor, matrices(), p, result);
-    return result;
+    if (is_brought_as_it_lies()) return tensor;
+    Tensor words = queue.scratch({product({matrices(), lines, packed_depth() / tile.numbers_in_word})});
+    if (lies_along_depth())
+      round_operand(queue, tile, tensor,
+                    {batch_stride, line_stride, narrow(matrices()), narrow(lines), narrow(depth),
+                     narrow(packed_depth())},
+                    words);
+    else
+      pack_operand(queue, tile, tensor, matrices(),
+                   {batch_stride, depth_stride, narrow(depth), narrow(packed_depth()), 1, narrow(lines), 0, 0,
+                    1, 1, 1, narrow(lines)},
+                   words);
+    // As the map counts it.
+    words.dtype = panel_dtype();
+    words.offset *= tile.numbers_in_word;
+    return words;
   }
 };
 
-Operand left_of(const GemmProblem& p) {
-  return {p.a, p.k, p.m, p.batches, p.a_column, p.a_row, p.a_batch};
+Operand left_of(const ProductTile& tile, const GemmProblem& p) {
+  return {tile, p.a, p.k, p.m, p.batches, p.a_column, p.a_row, p.a_batch};
 }
-Operand right_of(const GemmProblem& p) {
-  return {p.b, p.k, p.n, p.batches, p.b_row, p.b_column, p.b_batch};
+Operand right_of(const ProductTile& tile, const GemmProblem& p) {
+  return {tile, p.b, p.k, p.n, p.batches, p.b_row, p.b_column, p.b_batch};
 }
 
 template <std::size_t index>
 struct Mapped {
   static constexpr const ProductTile& tile = product_tiles[index];
 
-  static ProductSize size_of(const GemmProblem& p) {
-    return {p.m, p.n, round_up(p.k, tile.depth), p.batches};
+  static std::int64_t boxes_of(const GemmProblem& p) { return ceil_div(p.k, tile.depth_elements()); }
+  /** Its depth in words. */
+  static ProductSize size_of_product(const GemmProblem& p) {
+    return {p.m, p.n, boxes_of(p) * tile.depth, p.batches};
   }
   static DepthSplit split_of(const DeviceInfo& device, const GemmProblem& p) {
-    return split_depth(tile, device, size_of(p), tile.speed_of_rounded, tile.depth);
+    return split_depth(tile, device, size_of_product(p), tile.speed_of_rounded, tile.depth);
   }
 
   static bool can_take(const DeviceInfo& device, const GemmProblem& p) {
-    return tile.can_take(device, p.c.dtype, p.precision) && p.k > 0 && left_of(p).can_map() &&
-           right_of(p).can_map();
+    return tile.can_take(device, p.c.dtype, p.precision) && p.k > 0 && left_of(tile, p).can_map() &&
+           right_of(tile, p).can_map();
   }
   static double expected_cost(const DeviceInfo& device, const GemmProblem& p) {
-    return split_of(device, p).cost + left_of(p).cost() + right_of(p).cost() + cost_per_launch;
+    return split_of(device, p).cost + left_of(tile, p).cost() + right_of(tile, p).cost() + cost_per_launch;
   }
   static void run(Queue& queue, const GemmProblem& p) {
-    const Operand a = left_of(p), b = right_of(p);
+    const Operand a = left_of(tile, p), b = right_of(tile, p);
     const Tensor left = a.laid_out(queue), right = b.laid_out(queue);
     MappedTensor left_map = a.mapped(), right_map = b.mapped();
     left_map.tensor = &left;
     right_map.tensor = &right;
-    const Tensor maps = describe_operands(queue, left_map, {tile.depth, tile.rows, 1, 1}, right_map,
-                                          {tile.depth, tile.columns, 1, 1});
+    const Tensor maps = describe_operands(queue, left_map, {tile.depth_elements(), tile.rows, 1, 1},
+                                          right_map, {tile.depth_elements(), tile.columns, 1, 1});
     const DepthSplit split = split_of(queue.device().info(), p);
     Tensor partials;
     if (split.parts > 1) partials = queue.scratch({p.batches, split.parts, p.m * p.n});
@@ -92,11 +109,11 @@ struct Mapped {
                               narrow(p.n),
                               a.matrices_apart(),
                               b.matrices_apart(),
-                              narrow(ceil_div(p.k, tile.depth)),
+                              narrow(boxes_of(p)),
                               narrow(split.parts),
                               narrow(split.depth / tile.depth)};
     queue.launch(queue.kernel(file, "gemm_mapped", tile.defines(p.c.dtype, split.depth)),
-                 tile.range(split.of(size_of(p))), maps, Optional{p.bias}, p.c, sizes,
+                 tile.range(split.of(size_of_product(p))), maps, Optional{p.bias}, p.c, sizes,
                  static_cast<float>(p.alpha), static_cast<float>(p.beta), p.bias ? 1 : 0,
                  Optional{partials.defined() ? &partials : nullptr});
     if (partials.defined()) join_products(queue, partials, p.c, {p.bias, 1, p.alpha, p.beta});

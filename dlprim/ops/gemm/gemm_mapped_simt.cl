@@ -8,7 +8,7 @@
 #include "ops/gemm/tensor_map_shared.h"
 
 __attribute__((reqd_work_group_size(TILE_ITEMS, 1, 1)))
-__kernel void gemm_mapped(BUFFER(const uint, maps), BUFFER(const REAL, bias), BUFFER(REAL, c), const MappedProduct p,
+__kernel void gemm_mapped(BUFFER(const uint, maps), BUFFER(const STORAGE, bias), BUFFER(STORAGE, c), const MappedProduct p,
                           const REAL alpha, const REAL beta, const int has_bias, BUFFER(REAL, partials)) {
   PRODUCT_MEMORY;
   const int item = get_local_id(0), batch = get_group_id(2) / p.parts, part = REMAINDER((int)get_group_id(2), p.parts);
@@ -20,7 +20,7 @@ __kernel void gemm_mapped(BUFFER(const uint, maps), BUFFER(const REAL, bias), BU
     open_map(right_map);
   }
   PRODUCT(min(p.part_boxes, p.boxes - first), {
-    const int k = (first + next_step) * TILE_DEPTH;
+    const int k = (first + next_step) * (TILE_DEPTH * NUMBERS_IN_WORD);
     bring_box(left_to, left_map, k, block_row, batch * p.left_matrices, 0, has_arrived);
     bring_box(right_to, right_map, k, block_column, batch * p.right_matrices, 0, has_arrived);
   })

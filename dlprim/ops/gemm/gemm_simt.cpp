@@ -15,7 +15,7 @@ ProductSize size_of(const GemmProblem& p) {
 }
 
 DepthSplit split_of(const ProductTile& tile, const DeviceInfo& device, const GemmProblem& p) {
-  return split_depth(tile, device, size_of(p), tile.speed, tile.depth);
+  return split_depth(tile, device, size_of(p), tile.speed * tile.ease_of_bringing(p.c.dtype), tile.depth);
 }
 
 /** Of lines whose neighbours are `stride` apart. */
@@ -75,7 +75,7 @@ struct Product {
 
 }  // namespace
 
-std::array<GemmImplementation, product_tile_count> gemm_products() {
+std::vector<GemmImplementation> gemm_products() {
   return implementations_by_tile<GemmProblem, Product>();
 }
 

@@ -15,13 +15,15 @@ constexpr int with_warp_groups = 90;
 
 bool is_precise_enough(const ProductTile& tile, DType dtype, MatmulPrecision precision) {
   // TF32 holds float16 and bfloat16.
-  return tile.tf32_products != 1 || dtype != DType::float32 || precision != MatmulPrecision::highest;
+  if (tile.tf32_products != 1 || dtype != DType::float32) return true;
+  return tile.numbers_in_word > 1 ? precision == MatmulPrecision::medium
+                                  : precision != MatmulPrecision::highest;
 }
 
 /** Pairs of panels in local memory: more than two serve copies that go on by themselves (product_copies.cl).
  */
 int stages_of(const ProductTile& tile, DType dtype) {
-  return dtype == compute_dtype(dtype) ? tile.stages : 2;
+  return tile.numbers_in_word > 1 || dtype == compute_dtype(dtype) ? tile.stages : 2;
 }
 
 /** Bytes of local memory, at least, with the padding of the engine's panels. */
@@ -53,11 +55,17 @@ bool ProductTile::can_take(const DeviceInfo& device, DType dtype, MatmulPrecisio
       return device.compute_capability >= first_with_tf32 && dtype != DType::float64 &&
              is_precise_enough(*this, dtype, precision);
     case ProductEngine::warp_groups:
-      // Instructions of that architecture alone, on panels of float32.
-      return device.compute_capability == with_warp_groups && dtype == DType::float32 &&
+      // Instructions of that architecture alone, on panels of words.
+      return device.compute_capability == with_warp_groups &&
+             (dtype == DType::float32 || (numbers_in_word > 1 && dtype != DType::float64)) &&
              is_precise_enough(*this, dtype, precision);
   }
   return false;
+}
+
+double ProductTile::ease_of_bringing(DType dtype) const {
+  constexpr double converted = 0.4;  // 0.25 of matrix products, 0.65 of 3x3 convolutions, on an H100
+  return dtype == compute_dtype(dtype) ? 1 : converted;
 }
 
 int ProductTile::packed_parts() const {
@@ -108,13 +116,25 @@ DepthSplit split_depth(const ProductTile& tile, const DeviceInfo& device, const 
   return best;
 }
 
+DType ProductTile::panel_dtype(DType dtype) const {
+  if (numbers_in_word == 1) return DType::float32;
+  return dtype == DType::float16 ? DType::float16 : DType::bfloat16;
+}
+
+Defines ProductTile::word_defines(DType dtype) const {
+  Defines defines = dtype_defines(dtype);
+  defines.set("NUMBERS_IN_WORD", numbers_in_word);
+  if (numbers_in_word > 1) defines.set("NUMBERS", panel_dtype(dtype) == DType::float16 ? "f16" : "bf16");
+  return defines;
+}
+
 Defines ProductTile::defines(DType dtype, std::int64_t product_depth) const {
   constexpr int chain = 512;
   return defines_in_chains(dtype, product_depth > 2 * chain ? chain : 0);
 }
 
 Defines ProductTile::defines_in_chains(DType dtype, int chain) const {
-  Defines defines = dtype_defines(dtype);
+  Defines defines = word_defines(dtype);
   defines.set("WARP_GROUPS", engine == ProductEngine::warp_groups ? 1 : 0);
   defines.set("TF32_PRODUCTS", tf32_products).set("TILE_ROWS", rows).set("TILE_COLUMNS", columns);
   defines.set("TILE_DEPTH", depth).set("TILE_ITEMS", items);

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <initializer_list>
 #include <iterator>
 #include <string>
@@ -25,6 +24,10 @@ struct ProductSize {
  * times as large (emulated: 1.5 to 1.65 for 4 to 32 normal numbers, where plain float32 has 0.66 to 1.7). */
 constexpr std::int64_t fewest_terms_of_three_products = 32;
 
+/** Elements of an operand, or words, that an item may bring at once (LEFT_WIDTH, RIGHT_WIDTH of product.cl).
+ */
+constexpr int vector_width = 4;
+
 /** What multiplies: plain OpenCL C, tensor cores by warps (NVIDIA, compute capability 8.0 and up) or by
  * groups of four warps (9.0). */
 enum class ProductEngine { registers, warps, warp_groups };
@@ -35,7 +38,7 @@ enum class ProductEngine { registers, warps, warp_groups };
  */
 struct ProductTile {
   const char* name;                 // of the implementations that use it
-  int rows, columns, depth, items;  // of a work group
+  int rows, columns, depth, items;  // of a work group; depth: in words
   ProductEngine engine;
   int part_rows, part_columns;  // results of an item in registers, of a warp of 32 or a group of 128 items
   int tf32_products;            // that make one product on tensor cores; 0: not there
@@ -45,12 +48,24 @@ struct ProductTile {
   double speed_gathering;       // of convolutions and their gradients by the input, and
   double speed_by_weight;       // by the weight; measured on an H100
   double speed_of_rounded = 0;  // of operands that are rounded as they are brought, or before; 0: not there
+  int numbers_in_word = 1;      // of 32 bits of a panel: two of 16 bits, which are brought so alone
+
+  /** Elements of the depth of a panel. */
+  int depth_elements() const { return depth * numbers_in_word; }
+  /** Elements that 16 bytes of a panel hold. */
+  int elements_of_vector() const { return vector_width * numbers_in_word; }
+  /** What tensor cores multiply: float32 stands for TF32. */
+  DType panel_dtype(DType dtype) const;
 
   /** Whether the device can, and the numbers are as precise as asked for. */
   bool can_take(const DeviceInfo& device, DType dtype, MatmulPrecision precision) const;
   /** See Implementation::expected_cost. At one of the speeds above. */
   double cost(const DeviceInfo& device, const ProductSize& size, double at_speed) const;
   double cost(const DeviceInfo& device, const ProductSize& size) const { return cost(device, size, speed); }
+  /** What words of panels are made with, from elements of that dtype. */
+  Defines word_defines(DType dtype) const;
+  /** A part of its speeds: of elements that are converted on their way to a panel. */
+  double ease_of_bringing(DType dtype) const;
   /** What a kernel of that depth is built with. */
   Defines defines(DType dtype, std::int64_t depth) const;
   /** The same, with sums made of chains of so many steps of the depth, a multiple of the tile's (accuracy);
@@ -82,10 +97,8 @@ struct DepthSplit {
 DepthSplit split_depth(const ProductTile& tile, const DeviceInfo& device, const ProductSize& size,
                        double at_speed, std::int64_t step);
 
-/** Elements of an operand that an item may bring at once (LEFT_WIDTH, RIGHT_WIDTH of product.cl): so many
- * where `distances`, the length of what lies side by side and those between such lines, are multiples,
- * else 1. */
-constexpr int vector_width = 4;
+/** vector_width where `distances`, the length of what lies side by side and those between such lines, are
+ * multiples, else 1. */
 int piece_width(const Tensor& operand, std::initializer_list<std::int64_t> distances);
 
 /** Large tiles are the fastest where there are enough of them, and lines enough to fill them. */
@@ -106,6 +119,9 @@ inline constexpr ProductTile product_tiles[] = {
      3.5},
     {"warpgroup_tf32x3_64x128", 64, 128, 16, 256, ProductEngine::warp_groups, 64, 64, 3, 3, 2, 1.75, 1.75,
      1.07},
+    // Last, so that those before are by their number what gemm_products() are.
+    {"warpgroup_half_128x128x64", 128, 128, 32, 256, ProductEngine::warp_groups, 128, 64, 1, 3, 2, 0, 0, 0,
+     6.5, 2},
 };
 constexpr std::size_t product_tile_count = std::size(product_tiles);
 
@@ -116,15 +132,20 @@ const char* name_with() {
   return name.c_str();
 }
 
-/** An implementation of each tile: Use<tile> has its can_take, expected_cost and run for product_tiles[tile].
- */
+/** An implementation of each tile that takes operands where they lie: Use<tile> has its can_take,
+ * expected_cost and run for product_tiles[tile]. */
 template <class Problem, template <std::size_t> class Use, std::size_t... tiles>
-std::array<Implementation<Problem>, sizeof...(tiles)> implementations_of(std::index_sequence<tiles...>) {
-  return {{{product_tiles[tiles].name, Use<tiles>::can_take, Use<tiles>::expected_cost, Use<tiles>::run}...}};
+std::vector<Implementation<Problem>> implementations_by_tile(std::index_sequence<tiles...>) {
+  std::vector<Implementation<Problem>> list;
+  ((product_tiles[tiles].speed > 0 ? list.push_back({product_tiles[tiles].name, Use<tiles>::can_take,
+                                                     Use<tiles>::expected_cost, Use<tiles>::run})
+                                   : void()),
+   ...);
+  return list;
 }
 template <class Problem, template <std::size_t> class Use>
-std::array<Implementation<Problem>, product_tile_count> implementations_by_tile() {
-  return implementations_of<Problem, Use>(std::make_index_sequence<product_tile_count>());
+std::vector<Implementation<Problem>> implementations_by_tile() {
+  return implementations_by_tile<Problem, Use>(std::make_index_sequence<product_tile_count>());
 }
 
 /** Use<tile>, which has a name of its own, for each tile that takes operands which are rounded before. */

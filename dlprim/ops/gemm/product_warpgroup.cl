@@ -2,7 +2,8 @@
 // WARP_COLUMNS columns by all TILE_ROWS rows, 64 columns at a time. The right operand's fragments are in registers, where it is
 // rounded; the left one's panels are read from local memory by the tensor cores themselves, and hold what is rounded already. So
 // are the right one's where they are, too (BOTH_ARE_ROUNDED).
-// TF32_PRODUCTS as in product_tensor.cl.
+// TF32_PRODUCTS as in product_tensor.cl. With two NUMBERS_IN_WORD, 16-bit numbers of the depth, all is as with words of one: an
+// instruction takes eight words of the depth either way.
 //
 // The instructions are beyond what the driver compiles OpenCL C for: lines that begin with //@90a are made part of the
 // program in its binary (runtime/program_patch.h).
@@ -51,22 +52,29 @@
 #define REGISTERS_32                                                                                     \
   "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29," \
   "%30,%31"
+#if NUMBERS_IN_WORD == 2
+#define OF_NUMBERS "k16.f32." STRING(NUMBERS) "." STRING(NUMBERS)
+#define LIE_ALONG_DEPTH ", 0, 0"
+#else
+#define OF_NUMBERS "k8.f32.tf32.tf32"
+#define LIE_ALONG_DEPTH
+#endif
 #if TILE_ROWS == 64
-#define WGMMA "wgmma.mma_async.sync.aligned.m64n64k8.f32.tf32.tf32 {" REGISTERS_32 "}, "
+#define WGMMA "wgmma.mma_async.sync.aligned.m64n64" OF_NUMBERS " {" REGISTERS_32 "}, "
 #define ALL_SUMS(r) OPERANDS_32(r, 0)
 #define OF_FRAGMENT "{%32,%33,%34,%35}, %36, p, 1, 1;"
 #define OF_FRAGMENT_SCALE "%37"
-#define OF_PANELS "%32, %33, p, 1, 1;"
+#define OF_PANELS "%32, %33, p, 1, 1" LIE_ALONG_DEPTH ";"
 #define OF_PANELS_SCALE "%34"
 #else
 #define WGMMA                                                                                                     \
-  "wgmma.mma_async.sync.aligned.m64n128k8.f32.tf32.tf32 {" REGISTERS_32                                           \
+  "wgmma.mma_async.sync.aligned.m64n128" OF_NUMBERS " {" REGISTERS_32                                           \
   ",%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58," \
   "%59,%60,%61,%62,%63}, "
 #define ALL_SUMS(r) OPERANDS_32(r, 0), OPERANDS_32(r, 32)
 #define OF_FRAGMENT "{%64,%65,%66,%67}, %68, p, 1, 1;"
 #define OF_FRAGMENT_SCALE "%69"
-#define OF_PANELS "%64, %65, p, 1, 1;"
+#define OF_PANELS "%64, %65, p, 1, 1" LIE_ALONG_DEPTH ";"
 #define OF_PANELS_SCALE "%66"
 #endif
 
@@ -96,7 +104,7 @@ inline void await_products_before(void) { asm volatile("//@90a wgmma.wait_group.
 // What items wrote to local memory becomes visible to the tensor cores' own reads.
 inline void show_panels(void) { asm volatile("fence.proxy.async.shared::cta;" : : : "memory"); }
 
-// A panel of TF32 numbers, as wgmma takes it: address and distance of eight lines, in 16 bytes, and how vectors are swapped, among
+// A panel, as wgmma takes it: address and distance of eight lines, in 16 bytes, and how vectors are swapped, among
 // 128 bytes (1) or 64 (2).
 inline ulong describe(__local const float *panel) {
   const uint address = (uint)(size_t)panel;
@@ -130,11 +138,7 @@ inline void clear(float (*sums)[SUMS]) {
   float result[BLOCKS][SUMS];   \
   clear(result)
 
-inline void find_parts(const float value, float *parts) {
-  uint rounded = as_uint(value);
-  round_to_tf32(&rounded, 1);
-  parts[0] = as_float(rounded);
-}
+inline void find_parts(const float value, float *parts) { parts[0] = word_of(&value); }
 
 #define SHOW_PANELS(step) \
   show_panels();          \
@@ -272,9 +276,13 @@ inline void place_parts(__local float *to, const float *values) {
   UNROLL for (int p = 0; p < LEFT_PARTS; ++p) place_piece(to + p * PARTS_APART, piece[p], PLACED_WIDTH, 1);
 }
 
-// or an element's into a packed one.
-inline void place_packed(__global float *panel, const int place, const float value) {
+// or a word's numbers into a packed one.
+inline void place_packed(__global float *panel, const int place, const float *numbers) {
   float parts[LEFT_PARTS];
-  find_parts(value, parts);
+#if TF32_PRODUCTS == 1
+  parts[0] = word_of(numbers);
+#else
+  find_parts(*numbers, parts);
+#endif
   UNROLL for (int p = 0; p < LEFT_PARTS; ++p) panel[place + p * PARTS_APART] = parts[p];
 }

@@ -8,10 +8,11 @@
 
 namespace dlprim {
 
-/** A float32 tensor of which Hopper's copy engine brings boxes to local memory by itself, rounded to TF32,
- * with zeros where they reach beyond: sizes, the innermost dimension first, whose elements lie side by side,
- * and strides of the others, in elements. */
+/** A tensor of which Hopper's copy engine brings boxes to local memory by itself, with zeros where they reach
+ * beyond: of float32, which it rounds to TF32, or of 16-bit elements. Sizes, the innermost dimension first,
+ * whose elements lie side by side, and strides of the others, in elements. */
 struct MappedTensor {
+  DType dtype;           // of its elements; scratch memory may be a tensor of words
   const Tensor* tensor;  // null: scratch memory, which is made to be mapped
   std::array<std::int64_t, TENSOR_MAP_RANK> size;
   std::array<std::int64_t, TENSOR_MAP_RANK - 1> stride;

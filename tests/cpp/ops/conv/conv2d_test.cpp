@@ -52,18 +52,19 @@ std::vector<T> random_values(const Dims& shape, unsigned seed) {
 /** Below the highest precision the operands are numbers that survive its rounding, so that results are as
  * exact. */
 template <class T>
-void check(const Case& c, double unit = 4e-7, MatmulPrecision precision = MatmulPrecision::highest) {
+void check(const Case& c, double unit = 4e-7, MatmulPrecision precision = MatmulPrecision::highest,
+           DType dtype = dtype_of<T>()) {
   SCOPED_TRACE(concat("x ", c.x, " weight ", c.weight, " stride ", c.geometry.stride[0], ",",
                       c.geometry.stride[1], " padding ", c.geometry.padding[0], ",", c.geometry.padding[1],
                       " dilation ", c.geometry.dilation[0], ",", c.geometry.dilation[1], " groups ",
-                      c.geometry.groups));
+                      c.geometry.groups, " in ", name(dtype)));
   Queue& queue = device().queue();
   const Dims y_shape = conv2d_output_shape(c.x, c.weight, c.geometry);
   auto x = random_values<T>(c.x, 1), weight = random_values<T>(c.weight, 2),
        dy = random_values<T>(y_shape, 3);
-  const auto bias = random_values<T>({c.weight[0]}, 4);
+  auto bias = random_values<T>({c.weight[0]}, 4);
   if (precision != MatmulPrecision::highest)
-    for (std::vector<T>* values : {&x, &weight, &dy})
+    for (std::vector<T>* values : {&x, &weight, &dy, &bias})
       for (T& value : *values) value = std::round(value * 64) / 64;
   std::vector<double> y(dy.size()), dx(x.size()), dw(weight.size());
   const std::int64_t plane = y_shape[2] * y_shape[3];
@@ -74,11 +75,13 @@ void check(const Case& c, double unit = 4e-7, MatmulPrecision precision = Matmul
     dx[at_x] += double(dy[at_y]) * double(weight[at_w]);
     dw[at_w] += double(dy[at_y]) * double(x[at_x]);
   });
-  const Tensor tx = upload(x, c.x), tw = upload(weight, c.weight), tdy = upload(dy, y_shape),
-               tbias = upload(bias, {c.weight[0]});
-  const Tensor ty = Tensor::empty(device(), y_shape, dtype_of<T>()),
-               tdx = Tensor::empty(device(), c.x, dtype_of<T>()),
-               tdw = Tensor::empty(device(), c.weight, dtype_of<T>());
+  const auto send = [&](const std::vector<T>& values, const Dims& shape) {
+    return converted(upload(values, shape), dtype);
+  };
+  const Tensor tx = send(x, c.x), tw = send(weight, c.weight), tdy = send(dy, y_shape),
+               tbias = send(bias, {c.weight[0]});
+  const Tensor ty = Tensor::empty(device(), y_shape, dtype), tdx = Tensor::empty(device(), c.x, dtype),
+               tdw = Tensor::empty(device(), c.weight, dtype);
   conv2d_forward(queue, tx, tw, &tbias, c.geometry, ty, precision);
   conv2d_backward_data(queue, tdy, tw, c.geometry, tdx, precision);
   conv2d_backward_weight(queue, tdy, tx, c.geometry, tdw, precision);
@@ -86,7 +89,8 @@ void check(const Case& c, double unit = 4e-7, MatmulPrecision precision = Matmul
                            double terms) {
     SCOPED_TRACE(what);
     const double tolerance = unit * (4 + std::sqrt(terms));
-    expect_close(download<T>(actual), expected, tolerance, tolerance);
+    expect_close(download<T>(converted(actual, dtype_of<T>())), expected, tolerance + rounding_of(dtype),
+                 tolerance);
   };
   compare("forward", ty, y, double(c.weight[1] * c.weight[2] * c.weight[3]));
   compare("backward data", tdx, dx, double(c.weight[0] * c.weight[2] * c.weight[3]));
@@ -175,13 +179,19 @@ TEST(Conv2d, WhatNoWindowMeetsDoesNotCount) {
   for_each_implementation("conv2d_backward_weight", check_narrow);
 }
 
-/** Each case in all directions, by each implementation of each direction, at two precisions. */
+/** Below "highest", and in 16-bit tensors. What takes "high" takes "medium". */
+void check_lower_precisions(const Case& c) {
+  for (const DType dtype : {DType::float32, DType::bfloat16, DType::float16})
+    check<float>(c, 1e-6, MatmulPrecision::medium, dtype);
+}
+
+/** Each case in all directions, by each implementation of each direction, at each precision. */
 void check_every_implementation(const std::vector<Case>& list, double unit = 4e-7) {
   for (const char* family : {"conv2d_forward", "conv2d_backward_data", "conv2d_backward_weight"})
     for_each_implementation(family, [&] {
       for (const Case& c : list) {
         check<float>(c, unit);
-        check<float>(c, 1e-6, MatmulPrecision::high);
+        check_lower_precisions(c);
       }
     });
 }
@@ -192,7 +202,7 @@ TEST(Conv2d, EveryImplementation) {
       check_random_geometries(8, 4711);
       for (std::size_t i = 0; i < cases().size(); i += 4) {
         check<float>(cases()[i]);
-        check<float>(cases()[i], 1e-6, MatmulPrecision::high);
+        check_lower_precisions(cases()[i]);
       }
       if (device().info().fp64) check<double>(cases()[4], 1e-14);
     });
@@ -248,7 +258,8 @@ TEST(Conv2d, InfinitiesReachTheTapsThatMeetThem) {
                tdy = upload(std::vector<float>(images * 6 * width, 1.0F), {images, 6, 1, width}),
                dw = Tensor::empty(device(), {6, channels, 1, taps});
   for_each_implementation("conv2d_backward_weight", [&] {
-    for (const MatmulPrecision precision : {MatmulPrecision::highest, MatmulPrecision::high}) {
+    for (const MatmulPrecision precision :
+         {MatmulPrecision::highest, MatmulPrecision::high, MatmulPrecision::medium}) {
       conv2d_backward_weight(device().queue(), tdy, tx, g, dw, precision);
       const auto values = download<float>(dw);
       for (std::size_t i = 0; i < values.size(); ++i)

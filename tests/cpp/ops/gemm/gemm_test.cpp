@@ -21,6 +21,7 @@ struct Options {
   float alpha = 1, beta = 0;
   std::int64_t start = 0, gap = 0;  // elements before the first line of a and b, and after each
   MatmulPrecision precision = MatmulPrecision::highest;
+  DType half = DType::float32;  // of the tensors, where it is float16 or bfloat16
 };
 
 std::vector<Options> of_all_transposes() {
@@ -34,10 +35,14 @@ std::vector<Options> of_all_transposes() {
   return all;
 }
 
+/** As each implementation may multiply: what takes "high" takes "medium". */
 std::vector<Options> of_all_transposes_and_precisions() {
-  std::vector<Options> all = of_all_transposes();
+  std::vector<Options> all;
   for (Options o : of_all_transposes()) {
-    o.precision = MatmulPrecision::high;
+    all.push_back(o);
+    o.precision = MatmulPrecision::medium;
+    all.push_back(o);
+    o.half = o.transpose_a ? DType::float16 : DType::bfloat16;
     all.push_back(o);
   }
   return all;
@@ -55,6 +60,10 @@ Tensor view(Tensor t, bool transposed) {
   return t;
 }
 
+Tensor in_dtype(const Tensor& t, const Options& o) {
+  return o.half == DType::float32 ? t : converted(t, o.half);
+}
+
 /** Lines with NaNs before the first and between them. */
 template <class T>
 Tensor upload_lines(const std::vector<T>& values, const Dims& shape, const Options& o) {
@@ -62,7 +71,7 @@ Tensor upload_lines(const std::vector<T>& values, const Dims& shape, const Optio
   std::vector<T> memory(at(o.start + lines * pitch), std::numeric_limits<T>::quiet_NaN());
   for (std::int64_t line = 0; line < lines; ++line)
     std::copy_n(values.begin() + line * shape[2], shape[2], memory.begin() + o.start + line * pitch);
-  Tensor t = upload(memory, {static_cast<std::int64_t>(memory.size())});
+  Tensor t = in_dtype(upload(memory, {static_cast<std::int64_t>(memory.size())}), o);
   t.shape = shape;
   t.strides = {shape[1] * pitch, pitch, 1};
   t.offset += o.start;
@@ -74,7 +83,7 @@ Tensor upload_lines(const std::vector<T>& values, const Dims& shape, const Optio
 template <class T>
 void check(std::int64_t batches, std::int64_t m, std::int64_t n, std::int64_t k, const Options& o = {}) {
   SCOPED_TRACE(concat("batches ", batches, " m ", m, " n ", n, " k ", k, " ta ", o.transpose_a, " tb ",
-                      o.transpose_b, " start ", o.start, " gap ", o.gap));
+                      o.transpose_b, " start ", o.start, " gap ", o.gap, " in ", name(o.half)));
   const auto values = [&](std::int64_t count, unsigned seed) {
     std::vector<float> floats = random_floats(count, seed);
     if (o.precision != MatmulPrecision::highest)
@@ -89,7 +98,7 @@ void check(std::int64_t batches, std::int64_t m, std::int64_t n, std::int64_t k,
   Tensor tb =
       view(upload_lines(b, o.transpose_b ? Dims{b_batches, n, k} : Dims{b_batches, k, n}, o), o.transpose_b);
   if (o.shared_b) tb = tb.expanded({batches, k, n});
-  const Tensor tc = upload(c, {batches, m, n}), tbias = upload(bias, {n});
+  const Tensor tc = in_dtype(upload(c, {batches, m, n}), o), tbias = in_dtype(upload(bias, {n}), o);
   gemm(device().queue(), ta, tb, tc, o.alpha, o.beta, o.bias ? &tbias : nullptr, o.precision);
   std::vector<double> expected;
   for (std::int64_t z = 0; z < batches; ++z)
@@ -103,7 +112,8 @@ void check(std::int64_t batches, std::int64_t m, std::int64_t n, std::int64_t k,
                            (o.bias ? double(bias[at(j)]) : 0));
       }
   const double tolerance = (std::is_same_v<T, double> ? 1e-14 : 4e-7) * (4 + std::sqrt(double(k)));
-  expect_close(download<T>(tc), expected, tolerance, tolerance);
+  expect_close(download<T>(converted(tc, dtype_of<T>())), expected, tolerance + rounding_of(o.half),
+               tolerance);
 }
 
 TEST(Gemm, ManyShapes) {
@@ -235,14 +245,14 @@ TEST(Gemm, Bfloat16Storage) {
 
 TEST(Gemm, EveryImplementation) {
   for_each_implementation("gemm", [] {
-    for (const MatmulPrecision precision : {MatmulPrecision::highest, MatmulPrecision::high}) {
-      Options o;
-      o.precision = precision;
+    for (Options o :
+         {Options{}, of_all_transposes_and_precisions()[1], of_all_transposes_and_precisions()[2]}) {
+      const bool is_exact = o.precision != MatmulPrecision::highest;  // what is summed
       check<float>(1, 33, 47, 20, o);
       check<float>(1, 1, 1, 1, o);
       check<float>(2, 65, 129, 530, o);
       o.transpose_b = true;
-      if (precision == MatmulPrecision::high) check<float>(1, 20, 140, 2308, o);  // in parts; sums are exact
+      if (is_exact) check<float>(1, 20, 140, 2308, o);  // in parts
       o.transpose_a = true;
       o.transpose_b = false;
       o.alpha = 2;
@@ -256,8 +266,8 @@ TEST(Gemm, EveryImplementation) {
       o.transpose_a = false;
       o.shared_b = true;
       o.alpha = 1;
-      if (precision == MatmulPrecision::high) check<float>(3, 130, 12, 1028, o);
-      if (device().info().fp64) check<double>(1, 33, 47, 20, o);
+      if (is_exact) check<float>(3, 130, 12, 1028, o);
+      if (device().info().fp64 && o.half == DType::float32) check<double>(1, 33, 47, 20, o);
     }
   });
 }
@@ -342,10 +352,13 @@ TEST(Gemm, EveryImplementationKeepsThePrecision) {
         const Tensor ta = upload(a, {m, k}), tb = upload(b, {k, n}), tc = Tensor::empty(device(), {m, n});
         gemm(device().queue(), ta, tb, tc);
         EXPECT_LE(distance(a, b, download<float>(tc), m, n, k).error, 4 * plain.error + 1e-8);
-        gemm(device().queue(), ta, tb, tc, 1, 0, nullptr, MatmulPrecision::high);
-        const double rounding = 1e-3, truncation = std::ldexp(double(k) / 8, -23) * plain.size;
-        EXPECT_LE(distance(a, b, download<float>(tc), m, n, k).error,
-                  4 * plain.error + rounding + truncation);
+        const double truncation = std::ldexp(double(k) / 8, -23) * plain.size;
+        for (const auto& [precision, rounding] :
+             {std::pair{MatmulPrecision::high, 1e-3}, {MatmulPrecision::medium, 8e-3}}) {
+          gemm(device().queue(), ta, tb, tc, 1, 0, nullptr, precision);
+          EXPECT_LE(distance(a, b, download<float>(tc), m, n, k).error,
+                    4 * plain.error + rounding + truncation);
+        }
       }
   });
 }
@@ -367,13 +380,14 @@ TEST(Gemm, EveryImplementationTakesInfinitiesAndNaNs) {
   const std::vector<float> expected = plain_product(a, b, m, n, k);
   const Tensor ta = upload(a, {m, k}), tb = upload(b, {k, n}), tc = Tensor::empty(device(), {m, n});
   for_each_implementation("gemm", [&] {
-    for (const MatmulPrecision precision : {MatmulPrecision::highest, MatmulPrecision::high}) {
+    for (const MatmulPrecision precision :
+         {MatmulPrecision::highest, MatmulPrecision::high, MatmulPrecision::medium}) {
       gemm(device().queue(), ta, tb, tc, 1, 0, nullptr, precision);
       const std::vector<float> actual = download<float>(tc);
       const bool exact = precision == MatmulPrecision::highest;
       for (std::int64_t i = 0; i < m * n; ++i) {
         const float wanted = expected[at(i)], got = actual[at(i)];
-        if (!exact && i / n == 20) continue;  // what TF32 may take for an infinity
+        if (!exact && i / n == 20) continue;  // what may be rounded to an infinity
         if (std::isnan(wanted))
           EXPECT_TRUE(std::isnan(got)) << i / n << ", " << i % n << ": " << got;
         else if (std::isinf(wanted))
