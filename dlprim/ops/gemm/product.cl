@@ -36,7 +36,7 @@
 // Neighbouring items bring neighbouring lines (rows, columns, vectors of rows) of one k:
 #define LINE_OF_ITEM(item, lines) ((item) % (lines))
 // or neighbouring k of one line. They may bring aligned pieces of LEFT_WIDTH or RIGHT_WIDTH elements, 1 or 4, that lie side by
-// side in global memory (of elements that are not converted on their way). An item's i-th piece of an operand that lies along
+// side in global memory. An item's i-th piece of an operand that lies along
 // the depth begins at
 #ifndef LEFT_WIDTH
 #define LEFT_WIDTH 1
@@ -123,11 +123,20 @@ inline int right_place(const int i) {
   return RIGHT_PLACE(RIGHT_COLUMN(item, i), RIGHT_DEPTH(item, i));
 }
 
+// Four elements that begin at a vector's place.
+#define LOAD_VECTOR JOIN(LOAD, _4)
+#define LOAD_float32_4(p) (*(__global const float4 *)(p))
+#define LOAD_float64_4(p) (*(__global const double4 *)(p))
+#define LOAD_float16_4(p) from_halves(*(__global const ushort4 *)(p))
+#define LOAD_bfloat16_4(p) as_float4(convert_uint4(*(__global const ushort4 *)(p)) << 16)
+// vload_half4 alone may read them one by one.
+inline float4 from_halves(const ushort4 halves) { return vload_half4(0, (const half *)&halves); }
+
 // What goes through registers. An item keeps its pieces one after the other.
 #define BRING_PIECE(width, to, i, inside, pointer)                                                \
   {                                                                                               \
     if ((width) > 1)                                                                              \
-      vstore4((inside) ? *(__global const REAL4 *)(pointer) : (REAL4)0, 0, (to) + (width) * (i)); \
+      vstore4((inside) ? LOAD_VECTOR(pointer) : (REAL4)0, 0, (to) + (width) * (i));               \
     else                                                                                          \
       (to)[i] = (inside) ? LOAD(pointer, 0) : (REAL)0;                                            \
   }
