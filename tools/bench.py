@@ -7,6 +7,7 @@
     tools/bench.py --model gpt2 --against torch --precision high  # of GPT-2 small, on a GPU
     tools/bench.py nets --against torch         # steps of whole nets of ocl.models, on both
     tools/bench.py nets --nets resnet50,vgg16 --precision high --inference
+    tools/bench.py nets --nets resnet50 --dtype bfloat16 --inference
     tools/bench.py nets --operators --nets resnet50 --against torch  # its modules, each alone
     tools/bench.py transfers                    # GB/s to and from the device, beside PyTorch's with CUDA
     tools/bench.py ops                          # host cost of a small operator
@@ -394,6 +395,12 @@ def parse_arguments():
     nets("--side", type=int, default=224, metavar="PIXELS", help="of the pictures, default %(default)s")
     nets("--operators", action="store_true", help="their modules, each alone, beside PyTorch's")
     nets("--inference", action="store_true", help="forward alone, in evaluation, in place of training steps")
+    nets(
+        "--dtype",
+        default="float32",
+        choices=["float32", "bfloat16", "float16"],
+        help="of their parameters and pictures; others than float32 with --inference (optimizers take that)",
+    )
     option(
         "--precision",
         choices=["highest", "high", "medium"],
@@ -403,6 +410,8 @@ def parse_arguments():
     options = parser.parse_args()
     if options.operators and options.against != "torch":
         parser.error("--operators: wants --against torch")
+    if options.dtype != "float32" and not options.inference:
+        parser.error("--dtype: wants --inference, or float32")
     return options
 
 

@@ -77,7 +77,7 @@ void ImplementationFamily::enlist() {
 
 void ImplementationFamily::leave_out(int i, const RefusedKernelError& error) const {
   warn_once(concat(name_, " goes on without its implementation ", implementation(i), ": ", error.what()));
-  refused_.fetch_or(1U << i, std::memory_order_relaxed);
+  refused_.fetch_or(std::uint64_t{1} << i, std::memory_order_relaxed);
 }
 
 void ImplementationFamily::none_left() const {
@@ -95,7 +95,7 @@ std::vector<const ImplementationFamily*> implementation_families() {
 void set_implementations(const std::string& choices) {
   struct Settings {
     int forced = -1;
-    std::uint32_t barred = 0;
+    std::uint64_t barred = 0;
   };
   const std::lock_guard locked(registry().mutex);
   std::map<const ImplementationFamily*, Settings> settings;
@@ -104,7 +104,7 @@ void set_implementations(const std::string& choices) {
     const ImplementationFamily& family = family_of(wish.family);
     const int i = index_of(family, wish.implementation);
     if (wish.bars)
-      settings[&family].barred |= 1U << i;
+      settings[&family].barred |= std::uint64_t{1} << i;
     else
       settings[&family].forced = i;
   }

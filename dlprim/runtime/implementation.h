@@ -66,7 +66,7 @@ class ImplementationFamily {
   int find(const std::string& implementation) const;
 
  protected:
-  static constexpr int most = 32;  // bits of what is barred
+  static constexpr int most = 64;  // bits of what is barred
 
   explicit ImplementationFamily(const char* name) : name_(name) {}
   ~ImplementationFamily() = default;
@@ -74,10 +74,10 @@ class ImplementationFamily {
   /** Joins those that users may name. */
   void enlist();
 
-  bool is_barred(int i) const { return (barred_.load(std::memory_order_relaxed) >> i & 1U) != 0; }
+  bool is_barred(int i) const { return (barred_.load(std::memory_order_relaxed) >> i & 1) != 0; }
   /** -1: none. */
   int forced() const { return forced_.load(std::memory_order_relaxed); }
-  bool is_refused(int i) const { return (refused_.load(std::memory_order_relaxed) >> i & 1U) != 0; }
+  bool is_refused(int i) const { return (refused_.load(std::memory_order_relaxed) >> i & 1) != 0; }
   bool is_free(int i) const { return !is_barred(i) && !is_refused(i); }
   /** For the rest of the process, on every device, with a warning. */
   void leave_out(int i, const RefusedKernelError& error) const;
@@ -90,7 +90,7 @@ class ImplementationFamily {
   int count_ = 0;
   std::array<const char*, most> names_{};
   mutable std::atomic<int> forced_{-1};
-  mutable std::atomic<std::uint32_t> barred_{0}, refused_{0};
+  mutable std::atomic<std::uint64_t> barred_{0}, refused_{0};
 };
 
 /** The families of this program, by name. */
