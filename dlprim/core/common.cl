@@ -6,6 +6,9 @@
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
 
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
+
 // A tensor argument: a buffer and the element its data starts at. BIND gives a plain pointer to that element.
 #define BUFFER(type, name) __global type *restrict name##_buffer, const ulong name##_start
 #define BIND(type, name) __global type *restrict name = name##_buffer + name##_start

@@ -3,8 +3,6 @@
 //   LOAD16(p, i), STORE16(p, i, v)   p[i] … p[i + 15], in any floating storage; no alignment is asked
 //   LOAD_UP_TO16(p, i, n, fill)      as LOAD16, with `fill` from the n-th value on and nothing read there
 //   sum16(v), max16(v)         over the lanes, in pairs
-#define JOIN_(a, b) a##b
-#define JOIN(a, b) JOIN_(a, b)
 #define REAL2 JOIN(REAL, 2)
 #define REAL16 JOIN(REAL, 16)
 #define LOAD16 JOIN(LOAD, _16)

@@ -18,7 +18,7 @@ __kernel void copy_ceiling(BUFFER(const float, source), BUFFER(float, target), c
 #define EACH(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
 #define BEGIN(i) VECTOR chain##i = (VECTOR)(addend + i);
 #define STEP(i) chain##i = fma(chain##i, (VECTOR)factor, (VECTOR)addend);
-#define JOIN(i) sum += chain##i;
+#define SUM_UP(i) sum += chain##i;
 
 // `rounds` times STEPS (ceilings.cpp) steps of every chain; what comes out only keeps the work from being left out.
 __kernel void multiply_add_ceiling(BUFFER(float, out), const int rounds, const float factor, const float addend) {
@@ -30,6 +30,6 @@ __kernel void multiply_add_ceiling(BUFFER(float, out), const int rounds, const f
     EACH(STEP)
   }
   VECTOR sum = (VECTOR)0;
-  EACH(JOIN)
+  EACH(SUM_UP)
   ((__global VECTOR *)(out_buffer + out_start))[get_global_id(0)] = sum;
 }

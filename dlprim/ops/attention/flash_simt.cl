@@ -6,9 +6,7 @@
 // Every loop around a barrier runs at least once, and no branch has one: PoCL would double what follows for each.
 #include "ops/attention/flash.cl"
 
-#define JOIN4_(type) type##4
-#define JOIN4(type) JOIN4_(type)
-#define REAL4 JOIN4(REAL)
+#define REAL4 JOIN(REAL, 4)
 
 #define TILE FLASH_TILE
 #define DEPTH 16          // of the panels of a product

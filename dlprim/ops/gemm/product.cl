@@ -18,12 +18,10 @@
 // The engines multiply two panels: product_registers.cl anywhere, product_tensor.cl on NVIDIA's tensor cores,
 // product_warpgroup.cl on Hopper's.
 #include "core/common.cl"
+#include "core/vectors4.cl"
 #include "ops/gemm/remainder.cl"
 
-#define JOIN_(a, b) a##b
-#define JOIN(a, b) JOIN_(a, b)
 #define REAL2 JOIN(REAL, 2)
-#define REAL4 JOIN(REAL, 4)
 #define UNROLL _Pragma("unroll")
 
 // ---- who brings what
@@ -123,20 +121,11 @@ inline int right_place(const int i) {
   return RIGHT_PLACE(RIGHT_COLUMN(item, i), RIGHT_DEPTH(item, i));
 }
 
-// Four elements that begin at a vector's place.
-#define LOAD_VECTOR JOIN(LOAD, _4)
-#define LOAD_float32_4(p) (*(__global const float4 *)(p))
-#define LOAD_float64_4(p) (*(__global const double4 *)(p))
-#define LOAD_float16_4(p) from_halves(*(__global const ushort4 *)(p))
-#define LOAD_bfloat16_4(p) as_float4(convert_uint4(*(__global const ushort4 *)(p)) << 16)
-// vload_half4 alone may read them one by one.
-inline float4 from_halves(const ushort4 halves) { return vload_half4(0, (const half *)&halves); }
-
 // What goes through registers. An item keeps its pieces one after the other.
 #define BRING_PIECE(width, to, i, inside, pointer)                                                \
   {                                                                                               \
     if ((width) > 1)                                                                              \
-      vstore4((inside) ? LOAD_VECTOR(pointer) : (REAL4)0, 0, (to) + (width) * (i));               \
+      vstore4((inside) ? LOAD4(pointer, 0) : (REAL4)0, 0, (to) + (width) * (i));                  \
     else                                                                                          \
       (to)[i] = (inside) ? LOAD(pointer, 0) : (REAL)0;                                            \
   }

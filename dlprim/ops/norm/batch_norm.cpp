@@ -186,7 +186,7 @@ struct InVectors {
   static bool can_take(const DeviceInfo& device, const Problem& p) {
     if (device.runs_cpu_kernels()) return false;
     if (width == 1) return true;
-    if (p.e.plane % width != 0 || p.x.dtype != compute_dtype(p.x.dtype)) return false;
+    if (p.e.plane % width != 0) return false;
     for (const Tensor* t : p.vectors())
       if (t && !is_aligned_to(width, *t)) return false;
     return true;

@@ -143,14 +143,15 @@ inline gradient_sums_t plane_gradient_sums(const __global STORAGE *dy, const __g
 
 #else
 
-// What an item reads at once: WIDTH neighbours of storage that is REAL, or one element.
+// What an item reads at once: WIDTH neighbours, or one element.
 #ifndef WIDTH
 #define WIDTH 1
 #endif
 #if WIDTH == 4
-typedef JOIN(REAL, 4) VALUES;
-#define LOAD_VALUES(p, i) ((__global const VALUES *)(p))[i]
-#define STORE_VALUES(p, i, v) ((__global VALUES *)(p))[i] = v
+#include "core/vectors4.cl"
+typedef REAL4 VALUES;
+#define LOAD_VALUES LOAD4
+#define STORE_VALUES STORE4
 #define SUM_OF(v) (((v).x + (v).y) + ((v).z + (v).w))
 #else
 typedef REAL VALUES;
