@@ -146,15 +146,17 @@ ConvBackwardWeight conv2d_backward_weight_cpu_direct();
 // The others. Products: one for each of product_tiles, operands are gathered where they lie; Winograd: the
 // same with a quarter of the multiply-adds, for 3x3 windows at a stride of 1, one for each tile that is as
 // precise as float32; channels last, images last: the same with operands packed before, for tiles of warp
-// groups at TF32; mapped: windows one element wide, where the device brings operands and rounds them; strip:
-// an item some results of a plane, for groups too narrow for tiles and small windows; direct: an item a
-// result (or a group a weight).
+// groups below float32's precision; mapped: windows one element wide, where the device brings operands and
+// rounds them; strip: an item some results of a plane, for groups too narrow for tiles and small windows;
+// direct: an item a result (or a group a weight).
 std::vector<ConvForward> conv2d_forward_products();
 std::vector<ConvBackwardData> conv2d_backward_data_products();
 std::vector<ConvBackwardWeight> conv2d_backward_weight_products();
 std::vector<ConvForward> conv2d_forward_channels_last();
 std::vector<ConvBackwardData> conv2d_backward_data_channels_last();
 std::vector<ConvBackwardWeight> conv2d_backward_weight_images_last();
+std::vector<ConvForward> conv2d_forward_mapped();
+std::vector<ConvBackwardData> conv2d_backward_data_mapped();
 std::vector<ConvBackwardWeight> conv2d_backward_weight_mapped();
 std::vector<ConvForward> conv2d_forward_winograd();
 std::vector<ConvBackwardData> conv2d_backward_data_winograd();

@@ -1,12 +1,17 @@
 #include <algorithm>
+#include <stdexcept>
+#include <string>
 
 #include "dlprim/core/checked.h"
 #include "dlprim/ops/conv/conv2d_implementations.h"
+#include "dlprim/ops/gemm/gemm_implementations.h"
 #include "dlprim/ops/gemm/tensor_map.h"
 #include "dlprim/runtime/device.h"
 
-// Gradients by the weight, of windows one element wide, whose operands tensor maps bring: products over the
-// pixels of all images, along whose rows x and dy lie.
+// Convolutions whose operands tensor maps bring. Gradients by the weight, of windows one element wide:
+// products over the pixels of all images, along whose rows x and dy lie. The other directions, of windows of
+// one element in 16-bit tensors: for each image the product of the weight and its planes, which lie across
+// the depth.
 
 namespace dlprim {
 namespace {
@@ -124,8 +129,79 @@ struct Mapped {
   static const char* name() { return name_with<mapped_prefix, index>(); }
 };
 
+// ---- forward, backward data
+
+/** Whether results meet the elements of their own places, of all channels. */
+bool is_product_of_planes(const ConvSizes& s) {
+  return s.groups == 1 && s.taps() == 1 && s.stride[0] == 1 && s.stride[1] == 1 && s.padding[0] == 0 &&
+         s.padding[1] == 0;
+}
+
+GemmProblem product_of(const ConvForwardProblem& p) {
+  const std::int64_t rows = p.sizes.out_channels, depth = p.sizes.in_channels, pixels = p.sizes.in_pixels();
+  return {p.weight, p.x,   p.y, nullptr,        1,      0, p.precision, p.sizes.images, rows, pixels, depth,
+          0,        depth, 1,   depth * pixels, pixels, 1};
+}
+GemmProblem product_of(const ConvBackwardDataProblem& p) {
+  const std::int64_t rows = p.sizes.in_channels, depth = p.sizes.out_channels, pixels = p.sizes.in_pixels();
+  return {p.weight, p.dy, p.dx, nullptr,        1,      0, p.precision, p.sizes.images, rows, pixels, depth,
+          0,        1,    rows, depth * pixels, pixels, 1};
+}
+bool has_bias(const ConvForwardProblem& p) {
+  return p.bias != nullptr;
+}
+bool has_bias(const ConvBackwardDataProblem&) {
+  return false;
+}
+
+template <std::size_t index>
+struct OfPlanes {
+  static constexpr const ProductTile& tile = product_tiles[index];
+
+  static const GemmImplementation& products() {
+    static const GemmImplementation& of_tile = *new GemmImplementation([] {
+      for (const GemmImplementation& each : gemm_mapped())
+        if (std::string(each.name) == name()) return each;
+      throw std::logic_error("conv2d: no mapped products of a tile");
+    }());
+    return of_tile;
+  }
+
+  template <class Problem>
+  static bool can_take(const DeviceInfo& device, const Problem& p) {
+    return p.weight.dtype == tile.panel_dtype(p.weight.dtype) && is_product_of_planes(p.sizes) &&
+           !has_bias(p) && products().can_take(device, product_of(p));
+  }
+  template <class Problem>
+  static double expected_cost(const DeviceInfo& device, const Problem& p) {
+    return products().expected_cost(device, product_of(p));
+  }
+  template <class Problem>
+  static void run(Queue& queue, const Problem& p) {
+    products().run(queue, product_of(p));
+  }
+  static const char* name() { return name_with<mapped_prefix, index>(); }
+};
+
+template <class Problem, std::size_t... tiles>
+std::vector<Implementation<Problem>> of_planes(std::index_sequence<tiles...>) {
+  std::vector<Implementation<Problem>> list;
+  ((product_tiles[tiles].numbers_in_word > 1
+        ? list.push_back({OfPlanes<tiles>::name(), OfPlanes<tiles>::can_take, OfPlanes<tiles>::expected_cost,
+                          OfPlanes<tiles>::run})
+        : void()),
+   ...);
+  return list;
+}
+
 }  // namespace
 
+std::vector<ConvForward> conv2d_forward_mapped() {
+  return of_planes<ConvForwardProblem>(std::make_index_sequence<product_tile_count>());
+}
+std::vector<ConvBackwardData> conv2d_backward_data_mapped() {
+  return of_planes<ConvBackwardDataProblem>(std::make_index_sequence<product_tile_count>());
+}
 std::vector<ConvBackwardWeight> conv2d_backward_weight_mapped() {
   return implementations_of_rounded<ConvBackwardWeightProblem, Mapped>();
 }

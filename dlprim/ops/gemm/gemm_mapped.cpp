@@ -5,7 +5,8 @@
 #include "dlprim/runtime/device.h"
 
 // Products whose operands both lie along the depth, or are laid out so first, and are brought by tensor maps.
-// Where the tile multiplies 16-bit numbers and an operand is none, it is rounded first.
+// 16-bit numbers may lie across it as well; where the tile multiplies such and an operand is none, it is
+// rounded first.
 
 namespace dlprim {
 namespace {
@@ -28,7 +29,13 @@ struct Operand {
   int matrices_apart() const { return matrices() == 1 ? 0 : 1; }
   bool lies_along_depth() const { return depth_stride == 1; }
   DType panel_dtype() const { return tile.panel_dtype(tensor.dtype); }
-  bool is_brought_as_it_lies() const { return lies_along_depth() && panel_dtype() == tensor.dtype; }
+  bool lies_across() const {
+    return !lies_along_depth() && line_stride == 1 && tile.numbers_in_word > 1 &&
+           panel_dtype() == tensor.dtype;
+  }
+  bool is_brought_as_it_lies() const {
+    return lies_across() || (lies_along_depth() && panel_dtype() == tensor.dtype);
+  }
   /** Of what is laid out along the depth first. */
   std::int64_t packed_depth() const { return round_up(depth, tile.elements_of_vector()); }
   double packed() const {
@@ -39,11 +46,19 @@ struct Operand {
            packed() * static_cast<double>(size_of(panel_dtype())) <= static_cast<double>(most_packed_bytes);
   }
   MappedTensor mapped() const {
+    if (lies_across())
+      return {tensor.dtype, &tensor, {lines, depth, matrices(), 1}, {depth_stride, batch_stride, 0}};
     const std::array<std::int64_t, TENSOR_MAP_RANK> size{depth, lines, matrices(), 1};
     if (is_brought_as_it_lies()) return {tensor.dtype, &tensor, size, {line_stride, batch_stride, 0}};
     return {panel_dtype(), nullptr, size, {packed_depth(), lines * packed_depth(), 0}};
   }
   bool can_map() const { return (is_brought_as_it_lies() || can_pack()) && mapped().can_map(); }
+  /** So many lines at once. */
+  std::array<int, TENSOR_MAP_RANK> box(int panel_lines) const {
+    constexpr int lines_across = 64;
+    return {lies_across() ? lines_across : tile.depth_elements(),
+            lies_across() ? tile.depth_elements() : panel_lines, 1, 1};
+  }
   double cost() const {
     return is_brought_as_it_lies() ? 0 : pack_cost(tile, tensor.dtype, packed()) + cost_per_launch;
   }
@@ -100,8 +115,7 @@ struct Mapped {
     MappedTensor left_map = a.mapped(), right_map = b.mapped();
     left_map.tensor = &left;
     right_map.tensor = &right;
-    const Tensor maps = describe_operands(queue, left_map, {tile.depth_elements(), tile.rows, 1, 1},
-                                          right_map, {tile.depth_elements(), tile.columns, 1, 1});
+    const Tensor maps = describe_operands(queue, left_map, a.box(tile.rows), right_map, b.box(tile.columns));
     const DepthSplit split = split_of(queue.device().info(), p);
     Tensor partials;
     if (split.parts > 1) partials = queue.scratch({p.batches, split.parts, p.m * p.n});
@@ -112,10 +126,11 @@ struct Mapped {
                               narrow(boxes_of(p)),
                               narrow(split.parts),
                               narrow(split.depth / tile.depth)};
-    queue.launch(queue.kernel(file, "gemm_mapped", tile.defines(p.c.dtype, split.depth)),
-                 tile.range(split.of(size_of_product(p))), maps, Optional{p.bias}, p.c, sizes,
-                 static_cast<float>(p.alpha), static_cast<float>(p.beta), p.bias ? 1 : 0,
-                 Optional{partials.defined() ? &partials : nullptr});
+    Defines defines = tile.defines(p.c.dtype, split.depth);
+    defines.set("LEFT_ACROSS", a.lies_across() ? 1 : 0).set("RIGHT_ACROSS", b.lies_across() ? 1 : 0);
+    queue.launch(queue.kernel(file, "gemm_mapped", defines), tile.range(split.of(size_of_product(p))), maps,
+                 Optional{p.bias}, p.c, sizes, static_cast<float>(p.alpha), static_cast<float>(p.beta),
+                 p.bias ? 1 : 0, Optional{partials.defined() ? &partials : nullptr});
     if (partials.defined()) join_products(queue, partials, p.c, {p.bias, 1, p.alpha, p.beta});
   }
   static const char* name() { return name_with<mapped_prefix, index>(); }

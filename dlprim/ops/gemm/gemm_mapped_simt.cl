@@ -1,4 +1,5 @@
-// c = alpha * a @ b + beta * c + bias where both operands lie along the depth: Hopper's copy engine brings their panels, rounded.
+// c = alpha * a @ b + beta * c + bias where both operands lie along the depth, or across it (LEFT_ACROSS, RIGHT_ACROSS): Hopper's copy
+// engine brings their panels, rounded.
 #define LEFT_BY_DEPTH 1
 #define RIGHT_BY_DEPTH 1
 #define LEFT_BY_VECTORS 0
@@ -21,8 +22,8 @@ __kernel void gemm_mapped(BUFFER(const uint, maps), BUFFER(const STORAGE, bias),
   }
   PRODUCT(min(p.part_boxes, p.boxes - first), {
     const int k = (first + next_step) * (TILE_DEPTH * NUMBERS_IN_WORD);
-    bring_box(left_to, left_map, k, block_row, batch * p.left_matrices, 0, has_arrived);
-    bring_box(right_to, right_map, k, block_column, batch * p.right_matrices, 0, has_arrived);
+    bring_lines(LEFT_ACROSS, TILE_ROWS, left_to, left_map, k, block_row, batch * p.left_matrices, has_arrived);
+    bring_lines(RIGHT_ACROSS, TILE_COLUMNS, right_to, right_map, k, block_column, batch * p.right_matrices, has_arrived);
   })
   __global REAL *partial = partials_buffer + partials_start + (long)get_group_id(2) * p.rows * p.columns;
   __global STORAGE *c = c_buffer + c_start + (long)batch * p.rows * p.columns;

@@ -5,12 +5,12 @@
 // Before it includes this file a kernel file says whether its left and right operand lie along the depth (LEFT_BY_DEPTH,
 // RIGHT_BY_DEPTH), whether the left one is brought in aligned vectors (LEFT_BY_VECTORS), and for warp groups at TF32 whether both
 // are rounded already and lie along the depth, or the left one in vectors as it is brought (BOTH_ARE_ROUNDED), or are brought by
-// tensor maps (TENSOR_MAPS). In a kernel of TILE_ITEMS items it declares PRODUCT_MEMORY, and expands
+// tensor maps (TENSOR_MAPS; with two NUMBERS_IN_WORD each may lie across the depth as well: LEFT_ACROSS, RIGHT_ACROSS). In a kernel of TILE_ITEMS items it declares PRODUCT_MEMORY, and expands
 //   PRODUCT(steps, FETCH)
 // FETCH   statement that brings this item's share of the panels of `next_step`: BRING_LEFT(i, inside, pointer) for i in 0 …
 //         LEFT_COUNT - 1 (or BRING_VECTOR, for i below VECTOR_COUNT) and BRING_RIGHT likewise, with `left_to` and `right_to` of
 //         types LEFT_PANEL and RIGHT_PANEL in scope. With TENSOR_MAPS item 0 alone runs it: bring_box(left_to, …, has_arrived) and
-//         the same to right_to, TILE_ROWS and TILE_COLUMNS lines of TILE_DEPTH
+//         the same to right_to, TILE_ROWS and TILE_COLUMNS lines of TILE_DEPTH, or bring_lines
 // and then
 //   STORE_RESULTS(STATEMENT)
 // whose statement stores `value`, the result of `row` of the tile and this item's column, LINE_OF_ITEM(item, TILE_COLUMNS).
@@ -84,6 +84,10 @@ inline void place_piece(__local REAL *to, const REAL *values, const int width, c
 #endif
 #ifndef BOTH_ARE_ROUNDED
 #define BOTH_ARE_ROUNDED TENSOR_MAPS
+#endif
+#ifndef LEFT_ACROSS
+#define LEFT_ACROSS 0
+#define RIGHT_ACROSS 0
 #endif
 #if TENSOR_MAPS
 #include "ops/gemm/product_panels.cl"

@@ -33,6 +33,15 @@ inline void bring_box(__local float *to, __global const uint *map, const int x, 
       : "memory");
 }
 
+// A panel of matrices: lines from `line` on at depth k, in blocks of 64 lines where those lie across it.
+inline void bring_lines(const int across, const int lines, __local float *to, __global const uint *map, const int k, const int line,
+                        const int matrix, __local ulong *arrived) {
+  if (across)
+    for (int block = 0; block < lines; block += 64) bring_box(to + block * TILE_DEPTH, map, line + block, k, matrix, 0, arrived);
+  else
+    bring_box(to, map, k, line, matrix, 0, arrived);
+}
+
 // ---- what PRODUCT is made of then
 
 #define ARRIVALS __local ulong arrived[TILE_STAGES]

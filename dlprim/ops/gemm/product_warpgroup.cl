@@ -54,17 +54,17 @@
   "%30,%31"
 #if NUMBERS_IN_WORD == 2
 #define OF_NUMBERS "k16.f32." STRING(NUMBERS) "." STRING(NUMBERS)
-#define LIE_ALONG_DEPTH ", 0, 0"
+#define LIE_ACROSS ", " STRING(RIGHT_ACROSS) ", " STRING(LEFT_ACROSS)
 #else
 #define OF_NUMBERS "k8.f32.tf32.tf32"
-#define LIE_ALONG_DEPTH
+#define LIE_ACROSS
 #endif
 #if TILE_ROWS == 64
 #define WGMMA "wgmma.mma_async.sync.aligned.m64n64" OF_NUMBERS " {" REGISTERS_32 "}, "
 #define ALL_SUMS(r) OPERANDS_32(r, 0)
 #define OF_FRAGMENT "{%32,%33,%34,%35}, %36, p, 1, 1;"
 #define OF_FRAGMENT_SCALE "%37"
-#define OF_PANELS "%32, %33, p, 1, 1" LIE_ALONG_DEPTH ";"
+#define OF_PANELS "%32, %33, p, 1, 1" LIE_ACROSS ";"
 #define OF_PANELS_SCALE "%34"
 #else
 #define WGMMA                                                                                                     \
@@ -74,7 +74,7 @@
 #define ALL_SUMS(r) OPERANDS_32(r, 0), OPERANDS_32(r, 32)
 #define OF_FRAGMENT "{%64,%65,%66,%67}, %68, p, 1, 1;"
 #define OF_FRAGMENT_SCALE "%69"
-#define OF_PANELS "%64, %65, p, 1, 1" LIE_ALONG_DEPTH ";"
+#define OF_PANELS "%64, %65, p, 1, 1" LIE_ACROSS ";"
 #define OF_PANELS_SCALE "%66"
 #endif
 
@@ -104,15 +104,16 @@ inline void await_products_before(void) { asm volatile("//@90a wgmma.wait_group.
 // What items wrote to local memory becomes visible to the tensor cores' own reads.
 inline void show_panels(void) { asm volatile("fence.proxy.async.shared::cta;" : : : "memory"); }
 
-// A panel, as wgmma takes it: address and distance of eight lines, in 16 bytes, and how vectors are swapped, among
-// 128 bytes (1) or 64 (2).
-inline ulong describe(__local const float *panel) {
-  const uint address = (uint)(size_t)panel;
-  return (ulong)((address & 0x3ffff) >> 4) | 1ul << 16 | (ulong)(2 * TILE_DEPTH) << 32 | (ulong)(TILE_DEPTH == 32 ? 1 : 2) << 62;
-}
-#define NEXT_EIGHTH 2  // of the depth; and of the columns a block:
+// A panel, as wgmma takes it: address and distance of eight lines, or of eight of the depth, in 16 bytes, and how vectors are
+// swapped, among 128 bytes (1) or 64 (2). One that lies across the depth is blocks of 64 lines side by side, which have a distance.
 #define BLOCK_ELEMENTS (64 * TILE_DEPTH)
 #define NEXT_BLOCK (BLOCK_ELEMENTS * 4 / 16)
+#define NEXT_EIGHTH(across) ((across) ? 16 * 128 / 16 : 2)  // of the depth
+inline ulong describe(__local const float *panel, const int across) {
+  const uint address = (uint)(size_t)panel;
+  return (ulong)((address & 0x3ffff) >> 4) | (ulong)(across ? NEXT_BLOCK : 1) << 16 | (ulong)(2 * TILE_DEPTH) << 32 |
+         (ulong)(TILE_DEPTH == 32 ? 1 : 2) << 62;
+}
 
 // The b-th block's fragment of an eighth.
 inline void load_fragment(uint *to, __local const float *right, const int lane, const int warp_column, const int eighth, const int b) {
@@ -147,11 +148,12 @@ inline void find_parts(const float value, float *parts) { parts[0] = word_of(&va
 inline void begin_step(__local const float *left, __local const float *right, const int lane, const int warp_column,
                        float (*sums)[SUMS]) {
 #if BOTH_ARE_ROUNDED
-  const ulong panel = describe(left), columns = describe(right + warp_column / 64 * BLOCK_ELEMENTS);
+  const ulong panel = describe(left, LEFT_ACROSS), columns = describe(right + warp_column / 64 * BLOCK_ELEMENTS, RIGHT_ACROSS);
   open_products();
   UNROLL for (int k = 0; k < EIGHTHS; ++k)
     UNROLL for (int b = 0; b < BLOCKS; ++b)
-      begin_product_of_panels(sums[b], columns + b * NEXT_BLOCK + k * NEXT_EIGHTH, panel + k * NEXT_EIGHTH, 0);
+      begin_product_of_panels(sums[b], columns + b * NEXT_BLOCK + k * NEXT_EIGHTH(RIGHT_ACROSS),
+                              panel + k * NEXT_EIGHTH(LEFT_ACROSS), 0);
   close_products();
 #else
   uint fragments[EIGHTHS][BLOCKS][4];
@@ -160,10 +162,10 @@ inline void begin_step(__local const float *left, __local const float *right, co
       load_fragment(fragments[k][b], right, lane, warp_column, k, b);
       round_to_tf32(fragments[k][b], 4);
     }
-  const ulong panel = describe(left);
+  const ulong panel = describe(left, 0);
   open_products();
   UNROLL for (int k = 0; k < EIGHTHS; ++k)
-    UNROLL for (int b = 0; b < BLOCKS; ++b) begin_product(sums[b], fragments[k][b], panel + k * NEXT_EIGHTH, 0);
+    UNROLL for (int b = 0; b < BLOCKS; ++b) begin_product(sums[b], fragments[k][b], panel + k * NEXT_EIGHTH(0), 0);
   close_products();
 #endif
 }
@@ -230,15 +232,15 @@ inline void begin_step(__local const float *left, __local const float *right, co
       load_fragment(big[k][b], right, lane, warp_column, k, b);
       UNROLL for (int e = 0; e < 4; ++e) split(&big[k][b][e], &small[k][b][e]);
     }
-  const ulong big_panel = describe(left), small_panel = describe(left + PARTS_APART);
+  const ulong big_panel = describe(left, 0), small_panel = describe(left + PARTS_APART, 0);
   open_products();
   UNROLL for (int k = 0; k < EIGHTHS; ++k)
     UNROLL for (int b = 0; b < BLOCKS; ++b) {
-      begin_product(sums[b], small[k][b], big_panel + k * NEXT_EIGHTH, k == 0);
-      begin_product(sums[b], big[k][b], small_panel + k * NEXT_EIGHTH, 0);
+      begin_product(sums[b], small[k][b], big_panel + k * NEXT_EIGHTH(0), k == 0);
+      begin_product(sums[b], big[k][b], small_panel + k * NEXT_EIGHTH(0), 0);
     }
   UNROLL for (int k = 0; k < EIGHTHS; ++k)
-    UNROLL for (int b = 0; b < BLOCKS; ++b) begin_product(sums[b], big[k][b], big_panel + k * NEXT_EIGHTH, 0);
+    UNROLL for (int b = 0; b < BLOCKS; ++b) begin_product(sums[b], big[k][b], big_panel + k * NEXT_EIGHTH(0), 0);
   close_products();
 }
 
