@@ -8,6 +8,19 @@
 #include "ops/gemm/gemm_results.cl"
 #include "ops/gemm/tensor_map_shared.h"
 
+// Results that an item stores at once: 16-bit ones in pairs, as words.
+#define TOGETHER (STORAGE_IS_REAL ? 1 : 2)
+#define EACH_TOGETHER(count) UNROLL for (int n = 0; n < TOGETHER; ++n) if (n < (count))
+inline void store_together(__global STORAGE *c, const long at, const REAL *values, const int count) {
+#if !STORAGE_IS_REAL
+  if (count == TOGETHER && ((ulong)(c + at) & 3) == 0) {
+    *(__global float *)(c + at) = word_of(values);
+    return;
+  }
+#endif
+  EACH_TOGETHER(count) STORE(c, at + n, values[n]);
+}
+
 __attribute__((reqd_work_group_size(TILE_ITEMS, 1, 1)))
 __kernel void gemm_mapped(BUFFER(const uint, maps), BUFFER(const STORAGE, bias), BUFFER(STORAGE, c), const MappedProduct p,
                           const REAL alpha, const REAL beta, const int has_bias, BUFFER(REAL, partials)) {
@@ -27,6 +40,14 @@ __kernel void gemm_mapped(BUFFER(const uint, maps), BUFFER(const STORAGE, bias),
   })
   __global REAL *partial = partials_buffer + partials_start + (long)get_group_id(2) * p.rows * p.columns;
   __global STORAGE *c = c_buffer + c_start + (long)batch * p.rows * p.columns;
-  const int column = block_column + LINE_OF_ITEM(item, TILE_COLUMNS);
-  STORE_RESULTS(STORE_RESULT(p.rows, p.columns, p.parts))
+  const int column = block_column + TOGETHER * LINE_OF_ITEM(item, TILE_COLUMNS / TOGETHER), count = min(p.columns - column, TOGETHER);
+  STORE_NEIGHBOURS(TOGETHER, if (block_row + row < p.rows) {
+    const long at = (long)(block_row + row) * p.columns + column;
+    if (p.parts > 1) {
+      EACH_TOGETHER(count) partial[at + n] = values[n];
+    } else {
+      EACH_TOGETHER(count) FINISH(values[n], c, at + n, column + n)
+      store_together(c, at, values, count);
+    }
+  })
 }

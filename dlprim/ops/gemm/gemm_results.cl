@@ -5,14 +5,15 @@
     value *= alpha;                                                \
     if (has_bias) value += LOAD(bias_buffer, bias_start + column); \
     if (beta != 0) value += beta * LOAD(c, at);                    \
-    STORE(c, at, value);                                           \
   }
 // Of STORE_RESULTS.
 #define STORE_RESULT(m, n, splits)                        \
   if (block_row + row < m && column < n) {                \
     const long at = (long)(block_row + row) * n + column; \
-    if (splits > 1)                                       \
+    if (splits > 1) {                                     \
       partial[at] = value;                                \
-    else                                                  \
+    } else {                                              \
       FINISH(value, c, at, column)                        \
+      STORE(c, at, value);                                \
+    }                                                     \
   }

@@ -13,7 +13,9 @@
 //         the same to right_to, TILE_ROWS and TILE_COLUMNS lines of TILE_DEPTH, or bring_lines
 // and then
 //   STORE_RESULTS(STATEMENT)
-// whose statement stores `value`, the result of `row` of the tile and this item's column, LINE_OF_ITEM(item, TILE_COLUMNS).
+// whose statement stores `value`, the result of `row` of the tile and this item's column, LINE_OF_ITEM(item, TILE_COLUMNS); or
+//   STORE_NEIGHBOURS(count, STATEMENT)
+// whose statement stores `values`, so many from this item's column on, count * LINE_OF_ITEM(item, TILE_COLUMNS / count).
 //
 // The engines multiply two panels: product_registers.cl anywhere, product_tensor.cl on NVIDIA's tensor cores,
 // product_warpgroup.cl on Hopper's.
@@ -256,14 +258,27 @@ inline void place_right(__local REAL *panel, const REAL *next) {
 #endif
 
 // Results leave through local memory, some rows of every item's at a time: neighbouring items store neighbouring columns.
-#define STORE_RESULTS(STATEMENT)                                                                   \
-  UNROLL for (int i = 0; i < RESULT_ROWS; ++i) {                                                   \
-    WRITE_LINE(RESULT_MEMORY, i);                                                                  \
-    barrier(CLK_LOCAL_MEM_FENCE);                                                                  \
-    for (int line = item / TILE_COLUMNS; line < RESULT_LINES; line += TILE_ITEMS / TILE_COLUMNS) { \
-      const int row = ROW_OF_LINE(i, line);                                                        \
-      REAL value = RESULT_MEMORY[line * RESULT_PITCH + LINE_OF_ITEM(item, TILE_COLUMNS)];            \
-      STATEMENT;                                                                                   \
-    }                                                                                              \
-    barrier(CLK_LOCAL_MEM_FENCE);                                                                  \
+inline void take_neighbours(const int count, __local const REAL *from, REAL *values) {
+  if (count == 2)
+    vstore2(*(__local const REAL2 *)from, 0, values);
+  else
+    values[0] = *from;
+}
+#define STORE_NEIGHBOURS(count, STATEMENT)                                                                      \
+  UNROLL for (int i = 0; i < RESULT_ROWS; ++i) {                                                                \
+    WRITE_LINE(RESULT_MEMORY, i);                                                                               \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                                               \
+    for (int line = item / (TILE_COLUMNS / (count)); line < RESULT_LINES; line += TILE_ITEMS / (TILE_COLUMNS / (count))) { \
+      const int row = ROW_OF_LINE(i, line);                                                                     \
+      REAL values[count];                                                                                       \
+      __local REAL *result_line = RESULT_MEMORY + line * RESULT_PITCH;                                          \
+      take_neighbours(count, result_line + (count) * LINE_OF_ITEM(item, TILE_COLUMNS / (count)), values);       \
+      STATEMENT;                                                                                                \
+    }                                                                                                           \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                                               \
   }
+#define STORE_RESULTS(STATEMENT)                                                                                \
+  STORE_NEIGHBOURS(1, {                                                                                         \
+    REAL value = values[0];                                                                                     \
+    STATEMENT;                                                                                                  \
+  })
