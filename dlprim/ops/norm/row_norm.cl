@@ -1,7 +1,9 @@
 // Normalisation of the rows of x [rows, n], every row by its own mean and deviation (layer norm, group norm)
 // or by its root mean square. Macros: STORAGE, REAL, LOAD, STORE (dtype_defines of x);
 //   CENTERED   whether rows have a mean. A branch on `mean` would hold barriers, and PoCL 3.1 crashes in some
-//              that do (docs/known-issues.md).
+//              that do (docs/known-issues.md);
+//   WIDTH      of shape simt: elements that an item reads at once (moments.cl); and
+//   BY_ELEMENT whether each element of a row has a weight of its own, else WIDTH neighbours have one in common.
 //
 // Shape cpu: a work item takes a range of rows. Shape simt: a work group takes a row.
 #include "core/common.cl"
@@ -50,7 +52,7 @@ inline input_gradient_t finish_gradient(ACC sum_g, ACC sum_g_x, int n, int is_ce
 }
 
 #define NORMALISED(v, s) (((v) - (s).mean) * (s).scale)
-#define INPUT_GRADIENT(r, g, x) (fma((x) - (r).mean, -(r).along_x, (g) - (r).along_g) * (r).scale)
+#define INPUT_GRADIENT(V, r, g, x) (fma((x) - (r).mean, (V)(-(r).along_x), (g) - (r).along_g) * (r).scale)
 
 #if SHAPE_CPU
 
@@ -129,7 +131,7 @@ inline void gradient_by_element(const __global STORAGE* restrict dy, const __glo
     STORE16(dx, i, fma(LOAD16(x, i) - r.mean, (REAL16)(-r.along_x), g - r.along_g) * r.scale);
   }
   for (int i = whole; i < n; ++i)
-    STORE(dx, i, INPUT_GRADIENT(r, weight ? LOAD(dy, i) * LOAD(weight, i) : LOAD(dy, i), LOAD(x, i)));
+    STORE(dx, i, INPUT_GRADIENT(REAL, r, weight ? LOAD(dy, i) * LOAD(weight, i) : LOAD(dy, i), LOAD(x, i)));
 }
 
 inline void gradient_of_piece(const __global STORAGE* restrict dy, const __global STORAGE* restrict x,
@@ -138,7 +140,7 @@ inline void gradient_of_piece(const __global STORAGE* restrict dy, const __globa
   for (int i = 0; i < whole; i += 16)
     STORE16(dx, i,
             fma(LOAD16(x, i) - r.mean, (REAL16)(-r.along_x), LOAD16(dy, i) * weight - r.along_g) * r.scale);
-  for (int i = whole; i < n; ++i) STORE(dx, i, INPUT_GRADIENT(r, LOAD(dy, i) * weight, LOAD(x, i)));
+  for (int i = whole; i < n; ++i) STORE(dx, i, INPUT_GRADIENT(REAL, r, LOAD(dy, i) * weight, LOAD(x, i)));
 }
 
 inline void weight_terms_of_row(const __global STORAGE* restrict dy, const __global STORAGE* restrict x,
@@ -181,7 +183,11 @@ __kernel void row_norm_backward(BUFFER(const STORAGE, dy), BUFFER(const STORAGE,
 
 #else
 
-#define WEIGHT_OF(i) (first + (i) / span)
+#if BY_ELEMENT
+#define WEIGHTS(p, i) LOAD_VALUES(p, first / WIDTH + (i))
+#else
+#define WEIGHTS(p, i) (REAL) LOAD(p, first + (i) * WIDTH / span)
+#endif
 
 __kernel void row_norm_forward(BUFFER(const STORAGE, x), const RowNormExtents e, BUFFER(const STORAGE, weight),
                                BUFFER(const STORAGE, bias), const REAL eps, BUFFER(STORAGE, y),
@@ -192,27 +198,28 @@ __kernel void row_norm_forward(BUFFER(const STORAGE, x), const RowNormExtents e,
   const int lid = get_local_id(0), size = get_local_size(0);
   __global const STORAGE* x = x_buffer + x_start + row * e.n;
   __global STORAGE* y = y_buffer + y_start + row * e.n;
-#define VALUE(i) LOAD(x, i)
+  const int pieces = e.n / WIDTH;
+#define VALUE(i) LOAD_VALUES(x, i)
 #if CENTERED
   __local moments_t shared[MAX_GROUP];
   moments_t mine = no_moments();
-  ITEM_MOMENTS(mine, lid, e.n, size, VALUE)
+  ITEM_MOMENTS(mine, lid, pieces, size, VALUE)
   const moments_t all = group_moments(mine, shared);
   const statistics_t s =
       finish_statistics(all.mean, all.m2 / all.count, eps, row, OPTIONAL(mean), invstd);
 #else
   __local REAL2 shared[MAX_GROUP];
   REAL2 mine = 0;
-  ITEM_GRADIENT_SUMS(mine, lid, e.n, size, VALUE, VALUE, KEEP_NOTHING)
+  ITEM_GRADIENT_SUMS(mine, lid, pieces, size, VALUE, VALUE, KEEP_NOTHING)
   const statistics_t s =
       finish_statistics(0, (ACC)group_sums(mine, shared).y / e.n, eps, row, 0, invstd);
 #endif
   const int first = first_weight(e, row), span = (int)(e.n / e.weights);
-  for (int i = lid; i < e.n; i += size) {
-    REAL v = NORMALISED(LOAD(x, i), s);
-    if (weight) v *= LOAD(weight, WEIGHT_OF(i));
-    if (bias) v += LOAD(bias, WEIGHT_OF(i));
-    STORE(y, i, v);
+  for (int i = lid; i < pieces; i += size) {
+    VALUES v = NORMALISED(LOAD_VALUES(x, i), s);
+    if (weight) v *= WEIGHTS(weight, i);
+    if (bias) v += WEIGHTS(bias, i);
+    STORE_VALUES(y, i, v);
   }
 }
 
@@ -228,17 +235,19 @@ __kernel void row_norm_backward(BUFFER(const STORAGE, dy), BUFFER(const STORAGE,
   const int lid = get_local_id(0), size = get_local_size(0);
   __global const STORAGE *dy = dy_buffer + dy_start + row * e.n, *x = x_buffer + x_start + row * e.n;
   const statistics_t s = {mean ? mean[row] : (REAL)0, invstd[row]};
+  const int pieces = e.n / WIDTH;
   if (terms)
-    for (int i = lid; i < e.n; i += size) terms[row * e.n + i] = LOAD(dy, i) * NORMALISED(LOAD(x, i), s);
+    for (int i = lid; i < pieces; i += size)
+      ((__global VALUES *)(terms + row * e.n))[i] = LOAD_VALUES(dy, i) * NORMALISED(LOAD_VALUES(x, i), s);
   const int first = first_weight(e, row), span = (int)(e.n / e.weights);
   REAL2 mine = 0;
-#define DY(i) (weight ? LOAD(dy, i) * LOAD(weight, WEIGHT_OF(i)) : LOAD(dy, i))
-#define DISTANCE(i) LOAD(x, i) - s.mean
-  ITEM_GRADIENT_SUMS(mine, lid, e.n, size, DY, DISTANCE, KEEP_NOTHING)
+#define DY(i) (weight ? LOAD_VALUES(dy, i) * WEIGHTS(weight, i) : LOAD_VALUES(dy, i))
+#define DISTANCE(i) LOAD_VALUES(x, i) - s.mean
+  ITEM_GRADIENT_SUMS(mine, lid, pieces, size, DY, DISTANCE, KEEP_NOTHING)
   const REAL2 sums = group_sums(mine, shared);
   const input_gradient_t r = finish_gradient(sums.x, sums.y, e.n, mean != 0, s.mean, s.scale);
   __global STORAGE* dx = dx_buffer + dx_start + row * e.n;
-  for (int i = lid; i < e.n; i += size) STORE(dx, i, INPUT_GRADIENT(r, DY(i), LOAD(x, i)));
+  for (int i = lid; i < pieces; i += size) STORE_VALUES(dx, i, INPUT_GRADIENT(VALUES, r, DY(i), LOAD_VALUES(x, i)));
 }
 
 #endif

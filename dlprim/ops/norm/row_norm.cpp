@@ -1,9 +1,12 @@
 #include "dlprim/ops/norm/row_norm.h"
 
+#include <array>
+
 #include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
 #include "dlprim/core/real.h"
 #include "dlprim/ops/norm/norm_shared.h"
+#include "dlprim/runtime/alignment.h"
 #include "dlprim/runtime/dtype_defines.h"
 #include "dlprim/runtime/row_implementations.h"
 
@@ -18,9 +21,24 @@ RowNormExtents extents_of(Queue& queue, const char* op, const NormRows& rows, co
           rows.weights};
 }
 
-Kernel& row_kernel(Queue& queue, const char* kernel, const Tensor& x, const Tensor* mean) {
-  const Defines defines = dtype_defines(x.dtype).set("CENTERED", mean ? 1 : 0);
-  return queue.kernel("ops/norm/row_norm.cl", kernel, defines);
+/** What a work item reads at once: vectors where all tensors hold such, and none of a row's weights ends
+ * within one. */
+template <class Problem>
+int width_of(const Problem& p) {
+  constexpr int vector = 4;
+  const std::int64_t of_weight = p.e.n / p.e.weights;
+  if (p.e.n % vector != 0 || (of_weight > 1 && of_weight % vector != 0)) return 1;
+  for (const Tensor* t : p.tensors())
+    if (t && !is_aligned_to(vector, *t)) return 1;
+  return vector;
+}
+
+template <class Problem>
+Kernel& row_kernel(Queue& queue, const Problem& p) {
+  Defines defines = dtype_defines(p.x.dtype).set("CENTERED", p.mean ? 1 : 0);
+  if (!queue.device().info().runs_cpu_kernels())
+    defines.set("WIDTH", width_of(p)).set("BY_ELEMENT", p.e.weights == p.e.n ? 1 : 0);
+  return queue.kernel("ops/norm/row_norm.cl", Problem::kernel, defines);
 }
 
 /** y and the statistics from x. */
@@ -33,12 +51,15 @@ struct ForwardProblem {
   const Tensor* mean;
   const Tensor& invstd;
 
+  static constexpr const char* kernel = "row_norm_forward";
+  std::array<const Tensor*, 4> tensors() const { return {&x, weight, bias, &y}; }
   std::int64_t rows() const { return e.rows; }
   std::int64_t row_length() const { return e.n; }
+  std::int64_t row_pieces() const { return e.n / width_of(*this); }
   void launch(Queue& queue, const Range& range) const {
     with_real(x.dtype, [&](auto zero) {
-      queue.launch(row_kernel(queue, "row_norm_forward", x, mean), range, x, e, Optional{weight},
-                   Optional{bias}, static_cast<decltype(zero)>(eps), y, Optional{mean}, invstd);
+      queue.launch(row_kernel(queue, *this), range, x, e, Optional{weight}, Optional{bias},
+                   static_cast<decltype(zero)>(eps), y, Optional{mean}, invstd);
     });
   }
 };
@@ -51,11 +72,14 @@ struct BackwardProblem {
   const Tensor &invstd, &dx;
   const Tensor* weight_terms;
 
+  static constexpr const char* kernel = "row_norm_backward";
+  std::array<const Tensor*, 5> tensors() const { return {&dy, &x, weight, &dx, weight_terms}; }
   std::int64_t rows() const { return e.rows; }
   std::int64_t row_length() const { return e.n; }
+  std::int64_t row_pieces() const { return e.n / width_of(*this); }
   void launch(Queue& queue, const Range& range) const {
-    queue.launch(row_kernel(queue, "row_norm_backward", x, mean), range, dy, x, e, Optional{weight},
-                 Optional{mean}, invstd, dx, Optional{weight_terms});
+    queue.launch(row_kernel(queue, *this), range, dy, x, e, Optional{weight}, Optional{mean}, invstd, dx,
+                 Optional{weight_terms});
   }
 };
 

@@ -58,17 +58,19 @@ void check(std::mt19937& random, DType dtype, const Dims& shape, const NormRows&
   Reference r{rows, centered, x.values, weight.values, bias.values, dy.values, {}, {}, {}, {}};
   r.compute();
   const auto room = [&](const Dims& dims) { return queue.scratch(dims, dtype); };
-  const Tensor y = room(shape), mean = room({rows.rows}), invstd = room({rows.rows}), dx = room(shape),
-               terms = room(shape), dweight = room(affine), dbias = room(affine);
+  const auto exact = [&](const Dims& dims) { return queue.scratch(dims, compute_dtype(dtype)); };
+  const Tensor y = room(shape), mean = exact({rows.rows}), invstd = exact({rows.rows}), dx = room(shape),
+               terms = exact(shape), dweight = room(affine), dbias = room(affine);
+  const double rounding = rounding_of(dtype);
   const Tensor* means = centered ? &mean : nullptr;
   row_norm_forward(queue, rows, x.tensor, &weight.tensor, &bias.tensor, eps, y, means, invstd);
-  expect_close(download_values(y), r.y, 1e-4, 1e-4);
+  expect_close(download_values(y), r.y, 1e-4 + rounding, 1e-4);
   row_norm_backward(queue, rows, dy.tensor, x.tensor, &weight.tensor, means, invstd, dx, &terms);
-  expect_close(download_values(dx), r.dx, 1e-3, 1e-3);
+  expect_close(download_values(dx), r.dx, 1e-3 + rounding, 1e-3);
   row_norm_backward_affine(queue, rows, terms, dweight);
   row_norm_backward_affine(queue, rows, dy.tensor, dbias);
-  expect_close(download_values(dweight), r.dweight, 1e-4, 1e-3);
-  expect_close(download_values(dbias), r.dbias, 1e-4, 1e-3);
+  expect_close(download_values(dweight), r.dweight, 1e-4 + rounding, 1e-3);
+  expect_close(download_values(dbias), r.dbias, 1e-4 + rounding, 1e-3);
 }
 
 void check_layers_and_groups(DType dtype) {
@@ -82,6 +84,11 @@ void check_layers_and_groups(DType dtype) {
   check_rows({4, 6, 5, 7}, group_norm_rows("test", {4, 6, 5, 7}, 3));
   check_rows({3, 33}, group_norm_rows("test", {3, 33}, 1));
   check_rows({2, 4, 65}, group_norm_rows("test", {2, 4, 65}, 4));
+  // In vectors, where a device reads such: weights of each element, of whole vectors, and of less.
+  check_rows({5, 768}, layer_norm_rows("test", {5, 768}, {768}));
+  check_rows({3, 5, 1028}, layer_norm_rows("test", {3, 5, 1028}, {1028}));
+  check_rows({2, 6, 4, 3}, group_norm_rows("test", {2, 6, 4, 3}, 3));
+  check_rows({2, 8, 2, 3}, group_norm_rows("test", {2, 8, 2, 3}, 2));
 }
 
 TEST(RowNorm, LastDimensionsAndGroupsOfChannels) {
@@ -91,6 +98,14 @@ TEST(RowNorm, LastDimensionsAndGroupsOfChannels) {
 TEST(RowNorm, LastDimensionsAndGroupsOfChannelsFloat64) {
   if (!supports(DType::float64)) GTEST_SKIP();
   check_layers_and_groups(DType::float64);
+}
+
+TEST(RowNorm, LastDimensionsAndGroupsOfChannelsFloat16) {
+  check_layers_and_groups(DType::float16);
+}
+
+TEST(RowNorm, LastDimensionsAndGroupsOfChannelsBfloat16) {
+  check_layers_and_groups(DType::bfloat16);
 }
 
 TEST(RowNorm, RowsOfShapes) {
