@@ -64,6 +64,7 @@ const SharedStruct shared_structs[] = {
     PLAIN("ops/conv/conv_shared.h", Scatter, slice),
     PLAIN("ops/gemm/gemm_cpu_shared.h", GemmCpuSizes, is_transposed),
     PLAIN("ops/gemm/operand_pack_shared.h", OperandPack, size_w),
+    PLAIN("ops/gemm/operand_pack_shared.h", OperandRound, padded_depth),
     PLAIN("ops/gemm/product_join_shared.h", ProductJoin, has_bias),
     PLAIN("ops/gemm/tensor_map_shared.h", TensorMapShape, bytes),
     PLAIN("ops/gemm/tensor_map_shared.h", MappedProduct, part_boxes),
