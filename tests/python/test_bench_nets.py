@@ -71,6 +71,16 @@ def test_operators_want_a_library_beside_ours():
     assert result.returncode == 2 and "--against torch" in result.stderr
 
 
+def test_nets_of_16_bits_are_for_inference():
+    command = [sys.executable, str(BENCH), "nets", "--dtype", "bfloat16", "--nets", "resnet18"]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    assert result.returncode == 2 and "--inference" in result.stderr
+    small = ["--inference", "--batch", "2", "--side", "32", "--steps", "1", "--blocks", "1"]
+    result = subprocess.run([*command, *small], capture_output=True, text=True, timeout=600)
+    assert result.returncode == 0, result.stderr
+    assert "bfloat16" in result.stdout and "resnet18" in result.stdout
+
+
 def test_a_net_that_is_wrong_ends_it(tmp_path, monkeypatch):
     sys_path = [str(BENCH.parent), *sys.path]
     monkeypatch.setattr(sys, "path", sys_path)
@@ -84,7 +94,7 @@ def test_a_net_that_is_wrong_ends_it(tmp_path, monkeypatch):
             return self.value
 
     class Options:
-        precision = "highest"
+        precision, dtype = "highest", "float32"
 
     right = ocl.tensor([1.0, 2.0]).numpy()
     assert nets.check_outputs("net", {"ocl": Fixed(right), "torch": Fixed(right)}, Options) == 0
