@@ -131,10 +131,12 @@ struct Mapped {
 
 // ---- forward, backward data
 
-/** Whether results meet the elements of their own places, of all channels. */
+/** Whether results meet the elements of their own places, of all channels; of no more images than a grid
+ * surely has groups in its third dimension. */
 bool is_product_of_planes(const ConvSizes& s) {
-  return s.groups == 1 && s.taps() == 1 && s.stride[0] == 1 && s.stride[1] == 1 && s.padding[0] == 0 &&
-         s.padding[1] == 0;
+  constexpr std::int64_t most_images = 65535;
+  return s.images <= most_images && s.groups == 1 && s.taps() == 1 && s.stride[0] == 1 && s.stride[1] == 1 &&
+         s.padding[0] == 0 && s.padding[1] == 0;
 }
 
 GemmProblem product_of(const ConvForwardProblem& p) {
