@@ -22,11 +22,16 @@ int narrow(std::int64_t n) {
   return kernel_int(n, "conv2d", "a size");
 }
 
+/** Whether results meet the elements of their own places. Strides do not tell: one that is never taken is 1.
+ */
+bool meets_own_places(const ConvSizes& s) {
+  return s.taps() == 1 && s.padding[0] == 0 && s.padding[1] == 0 &&
+         std::equal(s.size, s.size + 2, s.out_size);
+}
+
 /** The same convolution with each plane as one row, where results meet the elements of their own places. */
 ConvSizes in_longest_rows(ConvSizes s) {
-  const bool lies_alike =
-      s.taps() == 1 && s.padding[0] == 0 && s.padding[1] == 0 && std::equal(s.size, s.size + 2, s.out_size);
-  if (!lies_alike) return s;
+  if (!meets_own_places(s)) return s;
   for (std::int64_t* size : {s.size, s.out_size}) {
     size[1] *= size[0];
     size[0] = 1;
@@ -131,12 +136,10 @@ struct Mapped {
 
 // ---- forward, backward data
 
-/** Whether results meet the elements of their own places, of all channels; of no more images than a grid
- * surely has groups in its third dimension. */
+/** Of no more images than a grid surely has groups in its third dimension. */
 bool is_product_of_planes(const ConvSizes& s) {
   constexpr std::int64_t most_images = 65535;
-  return s.images <= most_images && s.groups == 1 && s.taps() == 1 && s.stride[0] == 1 && s.stride[1] == 1 &&
-         s.padding[0] == 0 && s.padding[1] == 0;
+  return s.images <= most_images && s.groups == 1 && meets_own_places(s);
 }
 
 GemmProblem product_of(const ConvForwardProblem& p) {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "dlprim/ops/conv/conv2d.h"
@@ -71,6 +72,30 @@ TEST(Conv2dPacked, ElsewhereNoSizeIsTooLarge) {
     EXPECT_FALSE(each.can_take(info, {sizes, any, any, any, MatmulPrecision::medium})) << each.name;
   for (const ConvBackwardWeight& each : conv2d_backward_weight_images_last())
     EXPECT_FALSE(each.can_take(info, {sizes, any, any, any, MatmulPrecision::medium})) << each.name;
+}
+
+// Of sizes as conv2d gives them: a stride that is never taken is 1.
+TEST(Conv2dMapped, PlanesAreProductsWhereResultsLieAsTheyDo) {
+  DeviceInfo hopper = device().info();
+  hopper.shape = KernelShape::simt;
+  hopper.compute_capability = 90;
+  hopper.compute_units = 132;
+  hopper.max_work_group = 1024;
+  const Tensor any = Tensor::empty(device(), {2, 16, 4, 2}, DType::bfloat16);
+  const ConvSizes alike{2, 1, 16, 24, {4, 2}, {4, 2}, {1, 1}, {1, 1}, {0, 0}, {1, 1}},
+      first_alone{2, 1, 16, 24, {4, 2}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, {1, 1}};
+  const auto takes = [&](const auto& list, const auto& problem) {
+    EXPECT_FALSE(list.empty());
+    return std::any_of(list.begin(), list.end(),
+                       [&](const auto& each) { return each.can_take(hopper, problem); });
+  };
+  const auto forward = conv2d_forward_mapped();
+  const auto backward = conv2d_backward_data_mapped();
+  constexpr MatmulPrecision precision = MatmulPrecision::highest;
+  EXPECT_TRUE(takes(forward, ConvForwardProblem{alike, any, any, nullptr, any, precision}));
+  EXPECT_TRUE(takes(backward, ConvBackwardDataProblem{alike, any, any, any, precision}));
+  EXPECT_FALSE(takes(forward, ConvForwardProblem{first_alone, any, any, nullptr, any, precision}));
+  EXPECT_FALSE(takes(backward, ConvBackwardDataProblem{first_alone, any, any, any, precision}));
 }
 
 }  // namespace
