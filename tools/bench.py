@@ -31,7 +31,7 @@ from pathlib import Path
 
 import numpy as np
 from bare_launch import bare_launch
-from benchmarks import USUAL_NETS
+from benchmarks import USUAL_NETS, add_dtype_option, check_dtype
 from benchmarks.gpt2 import Sizes, gpt2_batch, make_gpt2
 from benchmarks.timing import CLOCKS, by_turns, in_milliseconds, seconds_of_steps, spread
 
@@ -395,12 +395,7 @@ def parse_arguments():
     nets("--side", type=int, default=224, metavar="PIXELS", help="of the pictures, default %(default)s")
     nets("--operators", action="store_true", help="their modules, each alone, beside PyTorch's")
     nets("--inference", action="store_true", help="forward alone, in evaluation, in place of training steps")
-    nets(
-        "--dtype",
-        default="float32",
-        choices=["float32", "bfloat16", "float16"],
-        help="of their parameters and pictures; others than float32 with --inference (optimizers take that)",
-    )
+    add_dtype_option(nets)
     option(
         "--precision",
         choices=["highest", "high", "medium"],
@@ -410,8 +405,7 @@ def parse_arguments():
     options = parser.parse_args()
     if options.operators and options.against != "torch":
         parser.error("--operators: wants --against torch")
-    if options.dtype != "float32" and not options.inference:
-        parser.error("--dtype: wants --inference, or float32")
+    check_dtype(parser, options)
     return options
 
 

@@ -16,8 +16,8 @@ import runpy
 import sys
 from pathlib import Path
 
-from benchmarks import USUAL_NETS
-from benchmarks.nets import Ours, Work
+from benchmarks import USUAL_NETS, add_dtype_option, check_dtype
+from benchmarks.nets import Ours, work_of
 
 import ocl
 import ocl.models
@@ -45,18 +45,12 @@ def parse_arguments():
         metavar="P[,P]",
         help="of products: highest, high or medium, several with commas; default %(default)s",
     )
-    option(
-        "--dtype",
-        default="float32",
-        choices=["float32", "bfloat16", "float16"],
-        help="of parameters and pictures; others than float32 with --inference (optimizers take that)",
-    )
+    add_dtype_option(option)
     option("--again", action="store_true", help="forget what was measured for this device before")
     option("--export", metavar="FILE", help="write what is worth shipping as rows of shipped_choices.def")
     option("arguments", nargs="*", metavar="-- ARGUMENTS", help="for the program")
     options = parser.parse_args()
-    if options.dtype != "float32" and not options.inference:
-        parser.error("--dtype: wants --inference, or float32")
+    check_dtype(parser, options)
     return options
 
 
@@ -67,8 +61,7 @@ def run_script(options):
 
 def run_net(name, options):
     """One step: what it computes is measured when it first comes."""
-    on_cpu = ocl.get_device_properties(options.device)["is_cpu"]
-    work = Work(options.batch or (4 if on_cpu else 64), options.side, not options.inference, options.dtype)
+    work = work_of(options)
     contender = Ours(ocl.models.get_model(name), options, work)
     contender.net.train(work.training)
     contender.step()

@@ -38,6 +38,12 @@ class Work:
         )
 
 
+def work_of(options):
+    """What --batch, --side, --inference and --dtype ask for."""
+    is_cpu = ocl.get_device_properties(options.device)["is_cpu"]
+    return Work(options.batch or (4 if is_cpu else 64), options.side, not options.inference, options.dtype)
+
+
 class Contender:
     """One library's net on its device, and its steps."""
 
@@ -227,8 +233,7 @@ def bench_nets(options):
     if options.precision:
         ocl.set_float32_matmul_precision(options.precision)
     options.precision = ocl.get_float32_matmul_precision()
-    is_cpu = ocl.get_device_properties(options.device)["is_cpu"]
-    work = Work(options.batch or (4 if is_cpu else 64), options.side, not options.inference, options.dtype)
+    work = work_of(options)
     step = "training step" if work.training else "inference"
     numbers = f'"{options.precision}"' if work.dtype == "float32" else work.dtype
     print(f"{step}, batch {work.batch}, {work.side} pixels, {numbers}, {ocl.get_device_name()}")
