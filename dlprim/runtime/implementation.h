@@ -146,6 +146,13 @@ class ImplementationList : public ImplementationFamily {
     enlist();
   }
 
+  /** Throws ValueError for a name that no implementation has. */
+  const Implementation<Problem>& named(const std::string& implementation) const {
+    const int i = find(implementation);
+    require(i >= 0, name(), ": no implementation is called ", implementation);
+    return at(i);
+  }
+
   void run(Queue& queue, const Problem& problem) const {
     double multiply_adds = 0;
     const bool is_counted = call_state.implementation && call_state.implementation->is_product;

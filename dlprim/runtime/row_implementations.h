@@ -1,25 +1,17 @@
 #pragma once
 
 #include <array>
-#include <type_traits>
-#include <utility>
 
 #include "dlprim/runtime/implementation.h"
 #include "dlprim/runtime/launch_ranges.h"
 
 namespace dlprim {
 
-template <class Problem, class = void>
-struct HasRowPieces : std::false_type {};
-template <class Problem>
-struct HasRowPieces<Problem, std::void_t<decltype(std::declval<const Problem&>().row_pieces())>>
-    : std::true_type {};
-
 /**
  * The implementations of work on rows of neighbouring elements, each row by itself: kernels of
  * KernelShape::cpu give a work item some rows, those of KernelShape::simt give a work group one. A problem
- * says how many `rows()` of how many elements `row_length()` it has, and launches its kernel over a range;
- * and where a work item of the latter reads some elements at once, how many `row_pieces()` a row has then.
+ * says how many `rows()` of how many elements `row_length()` it has, and how many `row_pieces()`: of those a
+ * work item of the latter reads one at once. It launches its kernel over a range.
  */
 template <class Problem>
 std::array<Implementation<Problem>, 2> row_implementations() {
@@ -31,10 +23,7 @@ std::array<Implementation<Problem>, 2> row_implementations() {
               p.launch(queue, share_range(queue, p.rows(), p.row_length()));
             }},
            {"simt_groups", runs_simt_kernels<Problem>, cost, [](Queue& queue, const Problem& p) {
-              if constexpr (HasRowPieces<Problem>::value)
-                p.launch(queue, group_per_row_range(queue, p.rows(), p.row_pieces()));
-              else
-                p.launch(queue, group_per_row_range(queue, p.rows(), p.row_length()));
+              p.launch(queue, group_per_row_range(queue, p.rows(), p.row_pieces()));
             }}}};
 }
 

@@ -54,6 +54,7 @@ struct SoftmaxProblem {
 
   std::int64_t rows() const { return e.rows; }
   std::int64_t row_length() const { return e.keys; }
+  std::int64_t row_pieces() const { return e.keys; }
   void launch(Queue& queue, const Range& range) const {
     const bool hides = mask && mask->dtype == DType::boolean;
     Kernel& kernel =

@@ -143,12 +143,12 @@ ConvBackwardData conv2d_backward_data_cpu_scatter();
 ConvBackwardWeight conv2d_backward_weight_cpu_tiles();
 ConvBackwardWeight conv2d_backward_weight_cpu_direct();
 
-// The others. Products: one for each of product_tiles, operands are gathered where they lie; Winograd: the
-// same with a quarter of the multiply-adds, for 3x3 windows at a stride of 1, one for each tile that is as
-// precise as float32; channels last, images last: the same with operands packed before, for tiles of warp
-// groups below float32's precision; mapped: windows one element wide, where the device brings operands and
-// rounds them; strip: an item some results of a plane, for groups too narrow for tiles and small windows;
-// direct: an item a result (or a group a weight).
+// The others. Products: one for each of product_tiles that takes operands as they lie, which are gathered
+// there; Winograd: the same with a quarter of the multiply-adds, for 3x3 windows at a stride of 1, one for
+// each tile that is as precise as float32; channels last, images last: the same with operands packed before,
+// for tiles of warp groups below float32's precision; mapped: windows one element wide, where the device
+// brings operands and rounds them; strip: an item some results of a plane, for groups too narrow for tiles
+// and small windows; direct: an item a result (or a group a weight).
 std::vector<ConvForward> conv2d_forward_products();
 std::vector<ConvBackwardData> conv2d_backward_data_products();
 std::vector<ConvBackwardWeight> conv2d_backward_weight_products();

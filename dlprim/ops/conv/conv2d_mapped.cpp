@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <stdexcept>
-#include <string>
 
 #include "dlprim/core/checked.h"
 #include "dlprim/ops/conv/conv2d_implementations.h"
@@ -164,11 +162,7 @@ struct OfPlanes {
   static constexpr const ProductTile& tile = product_tiles[index];
 
   static const GemmImplementation& products() {
-    static const GemmImplementation& of_tile = *new GemmImplementation([] {
-      for (const GemmImplementation& each : gemm_mapped())
-        if (std::string(each.name) == name()) return each;
-      throw std::logic_error("conv2d: no mapped products of a tile");
-    }());
+    static const GemmImplementation& of_tile = gemm_implementation(name());
     return of_tile;
   }
 
@@ -188,27 +182,16 @@ struct OfPlanes {
   static const char* name() { return name_with<mapped_prefix, index>(); }
 };
 
-template <class Problem, std::size_t... tiles>
-std::vector<Implementation<Problem>> of_planes(std::index_sequence<tiles...>) {
-  std::vector<Implementation<Problem>> list;
-  ((product_tiles[tiles].numbers_in_word > 1
-        ? list.push_back({OfPlanes<tiles>::name(), OfPlanes<tiles>::can_take, OfPlanes<tiles>::expected_cost,
-                          OfPlanes<tiles>::run})
-        : void()),
-   ...);
-  return list;
-}
-
 }  // namespace
 
 std::vector<ConvForward> conv2d_forward_mapped() {
-  return of_planes<ConvForwardProblem>(std::make_index_sequence<product_tile_count>());
+  return implementations_of_tiles<ConvForwardProblem, OfPlanes>(multiplies_halves);
 }
 std::vector<ConvBackwardData> conv2d_backward_data_mapped() {
-  return of_planes<ConvBackwardDataProblem>(std::make_index_sequence<product_tile_count>());
+  return implementations_of_tiles<ConvBackwardDataProblem, OfPlanes>(multiplies_halves);
 }
 std::vector<ConvBackwardWeight> conv2d_backward_weight_mapped() {
-  return implementations_of_rounded<ConvBackwardWeightProblem, Mapped>();
+  return implementations_of_tiles<ConvBackwardWeightProblem, Mapped>(takes_rounded);
 }
 
 }  // namespace dlprim

@@ -280,13 +280,13 @@ struct BackwardWeight {
 }  // namespace
 
 std::vector<ConvForward> conv2d_forward_channels_last() {
-  return implementations_of_rounded<ConvForwardProblem, Gather>();
+  return implementations_of_tiles<ConvForwardProblem, Gather>(takes_rounded);
 }
 std::vector<ConvBackwardData> conv2d_backward_data_channels_last() {
-  return implementations_of_rounded<ConvBackwardDataProblem, Gather>();
+  return implementations_of_tiles<ConvBackwardDataProblem, Gather>(takes_rounded);
 }
 std::vector<ConvBackwardWeight> conv2d_backward_weight_images_last() {
-  return implementations_of_rounded<ConvBackwardWeightProblem, BackwardWeight>();
+  return implementations_of_tiles<ConvBackwardWeightProblem, BackwardWeight>(takes_rounded);
 }
 
 }  // namespace dlprim

@@ -118,6 +118,8 @@ template <std::size_t index>
 struct Gather {
   static constexpr const ProductTile& tile = product_tiles[index];
 
+  static const char* name() { return tile.name; }
+
   template <class Problem>
   static bool can_take(const DeviceInfo& device, const Problem& p) {
     return tile.can_take(device, p.weight.dtype, p.precision);
@@ -168,6 +170,8 @@ DepthSplit split_of(const ProductTile& tile, const DeviceInfo& device, const Con
 template <std::size_t index>
 struct BackwardWeight {
   static constexpr const ProductTile& tile = product_tiles[index];
+
+  static const char* name() { return tile.name; }
 
   static bool can_take(const DeviceInfo& device, const ConvBackwardWeightProblem& p) {
     // The kernel counts the elements of a group's planes with an int.
@@ -285,13 +289,13 @@ void join_gradient(Queue& queue, std::int64_t parts, const Tensor& dw,
 }
 
 std::vector<ConvForward> conv2d_forward_products() {
-  return implementations_by_tile<ConvForwardProblem, Gather>();
+  return implementations_of_tiles<ConvForwardProblem, Gather>(takes_as_it_lies);
 }
 std::vector<ConvBackwardData> conv2d_backward_data_products() {
-  return implementations_by_tile<ConvBackwardDataProblem, Gather>();
+  return implementations_of_tiles<ConvBackwardDataProblem, Gather>(takes_as_it_lies);
 }
 std::vector<ConvBackwardWeight> conv2d_backward_weight_products() {
-  return implementations_by_tile<ConvBackwardWeightProblem, BackwardWeight>();
+  return implementations_of_tiles<ConvBackwardWeightProblem, BackwardWeight>(takes_as_it_lies);
 }
 
 }  // namespace dlprim

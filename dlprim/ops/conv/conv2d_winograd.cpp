@@ -283,8 +283,8 @@ struct Winograd {
   static constexpr const ProductTile& tile = product_tiles[index];
 
   static const GemmImplementation& products() {
-    static const auto& of_tiles = *new std::vector<GemmImplementation>(gemm_products());
-    return of_tiles[index];
+    static const GemmImplementation& of_tile = gemm_implementation(tile.name);
+    return of_tile;
   }
   static const char* name() { return name_with<prefix, index>(); }
   template <class Problem>

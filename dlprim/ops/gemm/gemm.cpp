@@ -39,6 +39,10 @@ const ImplementationList<GemmProblem> gemm_implementations("gemm", gemm_cpu_tile
 
 }  // namespace
 
+const GemmImplementation& gemm_implementation(const std::string& name) {
+  return gemm_implementations.named(name);
+}
+
 void gemm(Queue& queue, const Tensor& a, const Tensor& b, const Tensor& c, double alpha, double beta,
           const Tensor* bias, MatmulPrecision precision) {
   ENTER(gemm, queue, a, b, c, alpha, beta, bias, precision);

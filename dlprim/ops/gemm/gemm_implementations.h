@@ -37,14 +37,17 @@ using GemmImplementation = Implementation<GemmProblem>;
 
 /** Floating dtypes, on devices of KernelShape::cpu. */
 GemmImplementation gemm_cpu_tiles();
-/** Floating dtypes on the others, one for each of product_tiles. */
+/** Floating dtypes on the others, one for each of product_tiles that takes operands as they lie. */
 std::vector<GemmImplementation> gemm_products();
-/** The same where both operands lie along the depth, on Hopper, which brings them by itself: one for each of
- * product_tiles with a speed_of_rounded. */
+/** The same on Hopper, which brings operands by itself, where they lie along the depth (16-bit ones: or
+ * across it) or are laid out so: one for each of product_tiles with a speed_of_rounded. */
 std::vector<GemmImplementation> gemm_mapped();
 /** float32 with a unit stride in each of a and b, no bias. It compiles for seconds at its first use. */
 GemmImplementation gemm_clblast();
 /** Integers. */
 GemmImplementation gemm_integer();
+
+/** One of gemm's list by its name, for operators whose work is such a product. Throws ValueError for none. */
+const GemmImplementation& gemm_implementation(const std::string& name);
 
 }  // namespace dlprim

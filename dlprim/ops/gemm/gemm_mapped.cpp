@@ -139,7 +139,7 @@ struct Mapped {
 }  // namespace
 
 std::vector<GemmImplementation> gemm_mapped() {
-  return implementations_of_rounded<GemmProblem, Mapped>();
+  return implementations_of_tiles<GemmProblem, Mapped>(takes_rounded);
 }
 
 }  // namespace dlprim

@@ -41,6 +41,8 @@ template <std::size_t index>
 struct Product {
   static constexpr const ProductTile& tile = product_tiles[index];
 
+  static const char* name() { return tile.name; }
+
   static bool can_take(const DeviceInfo& device, const GemmProblem& p) {
     const bool is_deep_enough =
         tile.tf32_products < 2 || p.c.dtype != DType::float32 || p.k >= fewest_terms_of_three_products;
@@ -76,7 +78,7 @@ struct Product {
 }  // namespace
 
 std::vector<GemmImplementation> gemm_products() {
-  return implementations_by_tile<GemmProblem, Product>();
+  return implementations_of_tiles<GemmProblem, Product>(takes_as_it_lies);
 }
 
 }  // namespace dlprim

@@ -119,7 +119,6 @@ inline constexpr ProductTile product_tiles[] = {
      3.5},
     {"warpgroup_tf32x3_64x128", 64, 128, 16, 256, ProductEngine::warp_groups, 64, 64, 3, 3, 2, 1.75, 1.75,
      1.07},
-    // Last, so that those before are by their number what gemm_products() are.
     {"warpgroup_half_128x128x64", 128, 128, 32, 256, ProductEngine::warp_groups, 128, 64, 1, 3, 2, 0, 0, 0,
      6.5, 2},
 };
@@ -132,35 +131,32 @@ const char* name_with() {
   return name.c_str();
 }
 
-/** An implementation of each tile that takes operands where they lie: Use<tile> has its can_take,
- * expected_cost and run for product_tiles[tile]. */
-template <class Problem, template <std::size_t> class Use, std::size_t... tiles>
-std::vector<Implementation<Problem>> implementations_by_tile(std::index_sequence<tiles...>) {
-  std::vector<Implementation<Problem>> list;
-  ((product_tiles[tiles].speed > 0 ? list.push_back({product_tiles[tiles].name, Use<tiles>::can_take,
-                                                     Use<tiles>::expected_cost, Use<tiles>::run})
-                                   : void()),
-   ...);
-  return list;
+// Which tiles have an implementation.
+constexpr bool takes_as_it_lies(const ProductTile& tile) {
+  return tile.speed > 0;
 }
-template <class Problem, template <std::size_t> class Use>
-std::vector<Implementation<Problem>> implementations_by_tile() {
-  return implementations_by_tile<Problem, Use>(std::make_index_sequence<product_tile_count>());
+constexpr bool takes_rounded(const ProductTile& tile) {
+  return tile.speed_of_rounded > 0;
+}
+constexpr bool multiplies_halves(const ProductTile& tile) {
+  return tile.numbers_in_word > 1;
 }
 
-/** Use<tile>, which has a name of its own, for each tile that takes operands which are rounded before. */
+/** Use<tile>, which has the four members of an Implementation for product_tiles[tile], for each that is
+ * `wanted`. */
 template <class Problem, template <std::size_t> class Use, std::size_t... tiles>
-std::vector<Implementation<Problem>> implementations_of_rounded(std::index_sequence<tiles...>) {
+std::vector<Implementation<Problem>> implementations_of_tiles(bool (*wanted)(const ProductTile&),
+                                                              std::index_sequence<tiles...>) {
   std::vector<Implementation<Problem>> list;
-  ((product_tiles[tiles].speed_of_rounded > 0 ? list.push_back({Use<tiles>::name(), Use<tiles>::can_take,
-                                                                Use<tiles>::expected_cost, Use<tiles>::run})
-                                              : void()),
+  ((wanted(product_tiles[tiles]) ? list.push_back({Use<tiles>::name(), Use<tiles>::can_take,
+                                                   Use<tiles>::expected_cost, Use<tiles>::run})
+                                 : void()),
    ...);
   return list;
 }
 template <class Problem, template <std::size_t> class Use>
-std::vector<Implementation<Problem>> implementations_of_rounded() {
-  return implementations_of_rounded<Problem, Use>(std::make_index_sequence<product_tile_count>());
+std::vector<Implementation<Problem>> implementations_of_tiles(bool (*wanted)(const ProductTile&)) {
+  return implementations_of_tiles<Problem, Use>(wanted, std::make_index_sequence<product_tile_count>());
 }
 
 }  // namespace dlprim
