@@ -128,6 +128,10 @@ double epsilon(DType dtype) {
   }
 }
 
+double rounding_of(DType dtype) {
+  return size_of(dtype) == 2 ? epsilon(dtype) / 2 : 0;
+}
+
 bool supports(DType dtype) {
   return dtype != DType::float64 || device().info().fp64;
 }

@@ -4,8 +4,6 @@
 #include <cstdlib>
 #include <random>
 
-#include "dlprim/ops/pointwise/pointwise.h"
-
 namespace testing_support {
 
 dlprim::Device& device() {
@@ -31,18 +29,6 @@ void expect_close(const std::vector<double>& actual, const std::vector<double>& 
     ++failures;
     ADD_FAILURE() << "element " << i << ": " << actual[i] << ", expected " << expected[i];
   }
-}
-
-dlprim::Tensor converted(const dlprim::Tensor& t, dlprim::DType dtype) {
-  if (t.dtype == dtype) return t;
-  const dlprim::Tensor result = dlprim::Tensor::empty(device(), t.shape, dtype);
-  copy(device().queue(), t, result);
-  return result;
-}
-
-double rounding_of(dlprim::DType dtype) {
-  using dlprim::DType;
-  return dtype == DType::bfloat16 ? std::ldexp(1.0, -8) : dtype == DType::float16 ? std::ldexp(1.0, -11) : 0;
 }
 
 }  // namespace testing_support

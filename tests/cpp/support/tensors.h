@@ -44,9 +44,4 @@ std::vector<T> download(const dlprim::Tensor& t) {
   return values;
 }
 
-/** The values of a contiguous tensor in another dtype, rounded. */
-dlprim::Tensor converted(const dlprim::Tensor& t, dlprim::DType dtype);
-/** What rounding to that dtype takes from a number of size 1 at most; 0 of float32 and wider ones. */
-double rounding_of(dlprim::DType dtype);
-
 }  // namespace testing_support

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "dlprim/core/error.h"
+#include "support/elements.h"
 #include "support/implementations.h"
 #include "support/tensors.h"
 
@@ -76,7 +77,7 @@ void check(const Case& c, double unit = 4e-7, MatmulPrecision precision = Matmul
     dw[at_w] += double(dy[at_y]) * double(x[at_x]);
   });
   const auto send = [&](const std::vector<T>& values, const Dims& shape) {
-    return converted(upload(values, shape), dtype);
+    return upload_as(dtype, {values.begin(), values.end()}, shape);
   };
   const Tensor tx = send(x, c.x), tw = send(weight, c.weight), tdy = send(dy, y_shape),
                tbias = send(bias, {c.weight[0]});
@@ -89,8 +90,7 @@ void check(const Case& c, double unit = 4e-7, MatmulPrecision precision = Matmul
                            double terms) {
     SCOPED_TRACE(what);
     const double tolerance = unit * (4 + std::sqrt(terms));
-    expect_close(download<T>(converted(actual, dtype_of<T>())), expected, tolerance + rounding_of(dtype),
-                 tolerance);
+    expect_close(download_values(actual), expected, tolerance + rounding_of(dtype), tolerance);
   };
   const double terms = double(c.weight[1] * c.weight[2] * c.weight[3]);
   compare("forward", ty, y, terms);

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "dlprim/core/error.h"
+#include "support/elements.h"
 #include "support/implementations.h"
 #include "support/tensors.h"
 
@@ -60,8 +61,10 @@ Tensor view(Tensor t, bool transposed) {
   return t;
 }
 
-Tensor in_dtype(const Tensor& t, const Options& o) {
-  return o.half == DType::float32 ? t : converted(t, o.half);
+template <class T>
+Tensor upload_in_dtype(const std::vector<T>& values, const Dims& shape, const Options& o) {
+  if (o.half == DType::float32) return upload(values, shape);
+  return upload_as(o.half, {values.begin(), values.end()}, shape);
 }
 
 /** Lines with NaNs before the first and between them. */
@@ -71,7 +74,7 @@ Tensor upload_lines(const std::vector<T>& values, const Dims& shape, const Optio
   std::vector<T> memory(at(o.start + lines * pitch), std::numeric_limits<T>::quiet_NaN());
   for (std::int64_t line = 0; line < lines; ++line)
     std::copy_n(values.begin() + line * shape[2], shape[2], memory.begin() + o.start + line * pitch);
-  Tensor t = in_dtype(upload(memory, {static_cast<std::int64_t>(memory.size())}), o);
+  Tensor t = upload_in_dtype(memory, {static_cast<std::int64_t>(memory.size())}, o);
   t.shape = shape;
   t.strides = {shape[1] * pitch, pitch, 1};
   t.offset += o.start;
@@ -98,7 +101,7 @@ void check(std::int64_t batches, std::int64_t m, std::int64_t n, std::int64_t k,
   Tensor tb =
       view(upload_lines(b, o.transpose_b ? Dims{b_batches, n, k} : Dims{b_batches, k, n}, o), o.transpose_b);
   if (o.shared_b) tb = tb.expanded({batches, k, n});
-  const Tensor tc = in_dtype(upload(c, {batches, m, n}), o), tbias = in_dtype(upload(bias, {n}), o);
+  const Tensor tc = upload_in_dtype(c, {batches, m, n}, o), tbias = upload_in_dtype(bias, {n}, o);
   gemm(device().queue(), ta, tb, tc, o.alpha, o.beta, o.bias ? &tbias : nullptr, o.precision);
   std::vector<double> expected;
   for (std::int64_t z = 0; z < batches; ++z)
@@ -112,8 +115,7 @@ void check(std::int64_t batches, std::int64_t m, std::int64_t n, std::int64_t k,
                            (o.bias ? double(bias[at(j)]) : 0));
       }
   const double tolerance = (std::is_same_v<T, double> ? 1e-14 : 4e-7) * (4 + std::sqrt(double(k)));
-  expect_close(download<T>(converted(tc, dtype_of<T>())), expected, tolerance + rounding_of(o.half),
-               tolerance);
+  expect_close(download_values(tc), expected, tolerance + rounding_of(o.half), tolerance);
 }
 
 TEST(Gemm, ManyShapes) {

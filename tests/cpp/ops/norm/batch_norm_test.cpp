@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "dlprim/ops/norm/batch_norm.h"
+#include "tests/cpp/support/elements.h"
 #include "tests/cpp/support/implementations.h"
 #include "tests/cpp/support/tensors.h"
 
@@ -65,10 +66,9 @@ void check(const Batch& b, float shift = 0, DType dtype = DType::float32) {
   const auto weight = random_floats(b.c, 3), bias = random_floats(b.c, 4);
   const Reference r = reference(b, x, weight, bias, dy);
   Queue& queue = device().queue();
-  const Tensor tx = converted(upload(x, shape), dtype), tw = upload(weight, {b.c}), tb = upload(bias, {b.c}),
-               tdy = converted(upload(dy, shape), dtype);
+  const Tensor tx = upload_as(dtype, {x.begin(), x.end()}, shape), tw = upload(weight, {b.c}),
+               tb = upload(bias, {b.c}), tdy = upload_as(dtype, {dy.begin(), dy.end()}, shape);
   const Tensor mean = queue.scratch({b.c}), invstd = queue.scratch({b.c}), y = queue.scratch(shape, dtype);
-  const auto values_of = [](const Tensor& t) { return download<float>(converted(t, DType::float32)); };
   const double rounding = rounding_of(dtype);
   std::vector<double> expected_invstd;
   for (const double v : r.variance) expected_invstd.push_back(1 / std::sqrt(v + eps));
@@ -88,7 +88,7 @@ void check(const Batch& b, float shift = 0, DType dtype = DType::float32) {
     // Without float64 on the device a mean far from zero costs digits of the differences between blocks.
     expect_close(download<float>(invstd), expected_invstd, shift != 0 && !device().info().fp64 ? 1e-5 : 2e-6,
                  0);
-    expect_close(values_of(y), r.y, 2e-6 + rounding, 2e-6 + std::abs(shift) * 5e-7);
+    expect_close(download_values(y), r.y, 2e-6 + rounding, 2e-6 + std::abs(shift) * 5e-7);
     std::vector<double> moved_mean, moved_variance;
     for (std::size_t c = 0; c < r.mean.size(); ++c) {
       moved_mean.push_back(0.7 * weight[c] + 0.3 * r.mean[c]);
@@ -100,14 +100,14 @@ void check(const Batch& b, float shift = 0, DType dtype = DType::float32) {
   const Tensor dx = queue.scratch(shape, dtype), dweight = queue.scratch({b.c}), dbias = queue.scratch({b.c});
   batch_norm_backward(queue, tdy, tx, mean, invstd, &tw, true, &dx, &dweight, &dbias);
   const double slack = 3e-6 + std::abs(shift) * 1e-6;
-  expect_close(values_of(dx), r.dx, 3e-6 + rounding, slack);
+  expect_close(download_values(dx), r.dx, 3e-6 + rounding, slack);
   expect_close(download<float>(dweight), r.dweight, 3e-6, slack * std::sqrt(count));
   expect_close(download<float>(dbias), r.dbias, 2e-6, 1e-6 * std::sqrt(count));
   // Parts of it alone.
   const Tensor dx2 = queue.scratch(shape, dtype), dbias2 = queue.scratch({b.c});
   batch_norm_backward(queue, tdy, tx, mean, invstd, &tw, true, &dx2, nullptr, nullptr);
   batch_norm_backward(queue, tdy, tx, mean, invstd, nullptr, true, nullptr, nullptr, &dbias2);
-  expect_close(values_of(dx2), values_of(dx), 1e-6, 1e-6);
+  expect_close(download_values(dx2), download_values(dx), 1e-6, 1e-6);
   expect_close(download<float>(dbias2), r.dbias, 2e-6, 1e-6 * std::sqrt(count));
   // Evaluation: the statistics are constants.
   std::vector<double> scaled;
@@ -116,9 +116,9 @@ void check(const Batch& b, float shift = 0, DType dtype = DType::float32) {
     scaled.push_back(dy[e] * expected_invstd[c] * weight[c]);
   }
   batch_norm_backward(queue, tdy, tx, mean, invstd, &tw, false, &dx, nullptr, nullptr);
-  expect_close(values_of(dx), scaled, 3e-6 + rounding, 1e-7);
+  expect_close(download_values(dx), scaled, 3e-6 + rounding, 1e-7);
   batch_norm_backward(queue, tdy, tx, mean, invstd, &tw, false, &dx2, &dweight, &dbias);
-  expect_close(values_of(dx2), scaled, 3e-6 + rounding, 1e-7);
+  expect_close(download_values(dx2), scaled, 3e-6 + rounding, 1e-7);
 }
 
 }  // namespace
