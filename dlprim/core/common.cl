@@ -42,3 +42,10 @@ static ushort to_bfloat16(float value) {
   const uint bits = as_uint(value);
   return (ushort)(isnan(value) ? 0x7fc0u : (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
+// to_bfloat16_n, of vectors of n.
+#define VECTORS_TO_BFLOAT16(n)                                                      \
+  inline ushort##n to_bfloat16_##n(float##n value) {                                \
+    const uint##n bits = as_uint##n(value);                                         \
+    const uint##n rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;           \
+    return convert_ushort##n(isnan(value) ? (uint##n)(0x7fc0u) : rounded);          \
+  }

@@ -18,11 +18,7 @@
 #define STORE_float16_16(p, i, v) vstore_half16_rte(v, 0, (p) + (i))
 #define STORE_bfloat16_16(p, i, v) vstore16(to_bfloat16_16(v), 0, (p) + (i))
 
-inline ushort16 to_bfloat16_16(float16 value) {
-  const uint16 bits = as_uint16(value);
-  const uint16 rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
-  return convert_ushort16(isnan(value) ? (uint16)(0x7fc0u) : rounded);
-}
+VECTORS_TO_BFLOAT16(16)
 
 inline REAL16 load_up_to16(const __global STORAGE *p, int n, REAL fill) {
   REAL lanes[16];

@@ -12,11 +12,7 @@ inline ushort4 to_halves(const float4 values) {
   vstore_half4_rte(values, 0, (half *)&halves);
   return halves;
 }
-inline ushort4 to_bfloat16_4(const float4 value) {
-  const uint4 bits = as_uint4(value);
-  const uint4 rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
-  return convert_ushort4(isnan(value) ? (uint4)(0x7fc0u) : rounded);
-}
+VECTORS_TO_BFLOAT16(4)
 
 #define LOAD_float32_4(p, i) ((__global const float4 *)(p))[i]
 #define LOAD_float64_4(p, i) ((__global const double4 *)(p))[i]

@@ -18,11 +18,6 @@ inline int tap_at(const int start, const int phase, const int tap, const int ste
 #define FLAT_LOOKUP (FLAT && !CHANNELS_LAST)
 // CHANNELS_LAST: of a pixel, its channels and what pads them; FLAT: a tap's part of the depth.
 #define PIXEL_WORDS(s) (FLAT ? ((s).channels + 4 * NUMBERS_IN_WORD - 1) / (4 * NUMBERS_IN_WORD) * 4 : (s).padded_depth)
-#if CHANNELS_LAST
-#define GATHERED REAL
-#else
-#define GATHERED STORAGE
-#endif
 
 // Where the element of a depth lies, from that of tap 0 of the first channel; behind what is packed.
 typedef struct {
@@ -92,8 +87,8 @@ inline Taps taps_of_phase(const int start, const int phase, const int taps, cons
 
 typedef struct {
   __global const REAL *filters;    // this item's first vector of the next panel
-  __global const GATHERED *planes;  // of the image and group of this item's columns: this item's first of the next panel
-  __global const GATHERED *source;  // its element there, where it is inside
+  __global const BROUGHT *planes;  // of the image and group of this item's columns: this item's first of the next panel
+  __global const BROUGHT *source;  // its element there, where it is inside
 #if CHANNELS_LAST
   uint offsets[RIGHT_PIECES];  // from there to the pixels of this item's pieces
 #endif
@@ -147,7 +142,7 @@ inline void fetch(Gather *g, const ConvGather s, LEFT_PANEL left_to, RIGHT_PANEL
   UNROLL for (int i = 0; i < VECTOR_COUNT; ++i) BRING_VECTOR(i, g->filters + 4 * i * TILE_ITEMS);
 #if FLAT && CHANNELS_LAST
   const int tap = g->channel / PIXEL_WORDS(s), kh = tap / s.taps_w, kw = REMAINDER(tap, s.taps_w);
-  __global const GATHERED *source = g->planes + REMAINDER(g->channel, PIXEL_WORDS(s)) +
+  __global const BROUGHT *source = g->planes + REMAINDER(g->channel, PIXEL_WORDS(s)) +
                                    (long)((s.start_h + kh * s.tap_h) * s.source_w + s.start_w + kw * s.tap_w) * PIXEL_WORDS(s);
   UNROLL for (int i = 0; i < RIGHT_PIECES; ++i) BRING_RIGHT(i, kh < s.taps_h, source + g->offsets[i]);
   g->filters += LEFT_PARTS * PANEL_ELEMENTS;
@@ -198,7 +193,7 @@ inline void store_among_zeros(__global STORAGE *result, const long at, const Zer
 }
 
 __attribute__((reqd_work_group_size(TILE_ITEMS, 1, 1)))
-__kernel void conv_gather(BUFFER(const GATHERED, source), BUFFER(const REAL, packed), BUFFER(const STORAGE, bias),
+__kernel void conv_gather(BUFFER(const BROUGHT, source), BUFFER(const REAL, packed), BUFFER(const STORAGE, bias),
                           BUFFER(STORAGE, result), BUFFER(REAL, partials), const ConvGather s, const int has_bias,
                           const int parts, const int part_depth, const int lone_phase) {
   PRODUCT_MEMORY;

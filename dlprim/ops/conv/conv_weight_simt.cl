@@ -6,11 +6,6 @@
 #define IMAGES_LAST 0
 #endif
 #define BOTH_ARE_ROUNDED IMAGES_LAST
-#if IMAGES_LAST
-#define BROUGHT REAL
-#else
-#define BROUGHT STORAGE
-#endif
 #include "ops/conv/conv_shared.h"
 #define LEFT_BY_DEPTH 1
 #define RIGHT_BY_DEPTH 1

@@ -87,6 +87,12 @@ inline void place_piece(__local REAL *to, const REAL *values, const int width, c
 #ifndef BOTH_ARE_ROUNDED
 #define BOTH_ARE_ROUNDED TENSOR_MAPS
 #endif
+// What operands are brought from: words of panels, or elements of tensors.
+#if BOTH_ARE_ROUNDED
+#define BROUGHT REAL
+#else
+#define BROUGHT STORAGE
+#endif
 #ifndef LEFT_ACROSS
 #define LEFT_ACROSS 0
 #define RIGHT_ACROSS 0
