@@ -56,9 +56,9 @@ FlashExtents extents_of(const Attention& a, std::int64_t rows, int block) {
   return e;
 }
 
-/** Whether rows are aligned vectors of four. */
+/** Whether rows are aligned vectors of 16 bytes. */
 bool has_vectors(const Tensor& t) {
-  constexpr int width = 4;
+  const auto width = static_cast<std::int64_t>(16 / size_of(t.dtype));
   return t.strides[2] == 1 && t.shape[2] % width == 0 && t.strides[1] % width == 0 &&
          t.strides[0] % width == 0 && t.offset % width == 0;
 }
@@ -66,11 +66,15 @@ bool has_vectors(const Tensor& t) {
 /** What all kernels of a family have in common, and which there are. */
 struct Kernels {
   const char* name;
-  int tf32_products;  // that make one product on tensor cores; 0: in plain OpenCL C
+  int products;     // on tensor cores, that make one product; 0: in plain OpenCL C
+  bool are_halves;  // whether those multiply numbers of 16 bits
 };
-constexpr Kernels all_kernels[] = {{"simt_flash", 0}, {"tensor_tf32_flash", 1}, {"tensor_tf32x3_flash", 3}};
+constexpr Kernels all_kernels[] = {{"simt_flash", 0, false},
+                                   {"tensor_tf32_flash", 1, false},
+                                   {"tensor_tf32x3_flash", 3, false},
+                                   {"tensor_half_flash", 1, true}};
 
-constexpr int first_with_tf32 = 80;  // compute capability 8.0
+constexpr int first_with_tensors = 80;  // compute capability 8.0
 
 constexpr int tensor_columns = 128;  // at most
 /** Columns of the tensor cores' operands, padded. */
@@ -79,14 +83,26 @@ int tensor_width(const AttentionSizes& s) {
   return widest <= 32 ? 32 : widest <= 64 ? 64 : tensor_columns;
 }
 
+bool is_precise_enough(const Kernels& kernels, const AttentionSizes& s, MatmulPrecision precision) {
+  if (kernels.are_halves) return true;
+  return kernels.products > 1 ? std::min(s.columns, s.value_columns) >= fewest_terms_of_three_products
+                              : precision != MatmulPrecision::highest;
+}
+
 bool takes(const Kernels& kernels, const DeviceInfo& device, const Attention& a) {
   if (a.probabilities || !simt_takes(device, a.query.dtype, a.sizes)) return false;
-  const auto [fewest, most] = std::minmax(a.sizes.columns, a.sizes.value_columns);
-  return kernels.tf32_products == 0 ||
-         (device.compute_capability >= first_with_tf32 && a.query.dtype == DType::float32 &&
-          most <= tensor_columns &&
-          (kernels.tf32_products > 1 ? fewest >= fewest_terms_of_three_products
-                                     : a.settings.precision != MatmulPrecision::highest));
+  if (kernels.products == 0) return true;
+  const DType dtype = a.query.dtype;
+  return device.compute_capability >= first_with_tensors &&
+         (kernels.are_halves ? size_of(dtype) == 2 : dtype == DType::float32) &&
+         std::max(a.sizes.columns, a.sizes.value_columns) <= tensor_columns &&
+         is_precise_enough(kernels, a.sizes, a.settings.precision);
+}
+
+/** Whether a result that is not finite may be one by plain sums: three TF32 products make NaN of infinities,
+ * and float16 has none of the large numbers on the way to a result that it has. */
+bool marks(const Kernels& kernels, DType dtype) {
+  return kernels.products > 1 || (kernels.are_halves && dtype == DType::float16);
 }
 
 bool has_vectors(const AttentionForward& p) {
@@ -127,12 +143,15 @@ Defines simt_defines(DType dtype, std::int64_t columns, bool only_marked = false
 
 /** Of what flash_backward_key makes. Wide operands take more local memory and registers, and less at a time.
  */
-Defines tensor_defines(const Kernels& kernels, const AttentionSizes& s, bool by_key, bool by_value) {
-  Defines defines = dtype_defines(DType::float32);
-  const int width = tensor_width(s);
-  defines.set("FLASH_WIDTH", width).set("FLASH_STEP", width == tensor_columns ? 16 : 32);
+Defines tensor_defines(const Kernels& kernels, const Attention& a, bool by_key, bool by_value) {
+  const DType dtype = a.query.dtype;
+  Defines defines = word_defines(dtype, dtype);
+  const int width = tensor_width(a.sizes);
+  defines.set("FLASH_WIDTH", width)
+      .set("FLASH_STEP", width == tensor_columns && !kernels.are_halves ? 16 : 32);
   defines.set("FLASH_BY_KEY", by_key ? 1 : 0).set("FLASH_BY_VALUE", by_value ? 1 : 0);
-  defines.set("TF32_PRODUCTS", kernels.tf32_products).set("TILE_STAGES_AHEAD", 0);
+  defines.set("FLASH_MARKS", marks(kernels, dtype) ? 1 : 0);
+  defines.set("TF32_PRODUCTS", kernels.products).set("TILE_STAGES_AHEAD", 0);
   return defines;
 }
 
@@ -146,21 +165,21 @@ Optional or_none(const Tensor& t) {
   return Optional{t.defined() ? &t : nullptr};
 }
 
-/** As launch. What three TF32 products make of infinities is NaN, also where plain sums leave a number:
- * blocks with such results are done anew. */
+/** As launch; on tensor cores blocks whose results may be wrong are done anew. */
 template <class Problem, class... More>
 void launch_of(const Kernels& kernels, Queue& queue, const char* name, const Problem& p, std::int64_t rows,
                const Made& made, const More&... more) {
   const Attention& a = p.attention;
+  const DType dtype = a.query.dtype;
   Tensor not_finite;
-  if (kernels.tf32_products > 1)
+  if (marks(kernels, dtype))
     not_finite = queue.scratch({a.sizes.batch * ceil_div(rows, std::int64_t{FLASH_TILE})}, DType::int32);
-  if (kernels.tf32_products > 0)
-    launch(queue, tensor_file, name, tensor_defines(kernels, a.sizes, made.by_key, made.by_value),
+  if (kernels.products > 0)
+    launch(queue, tensor_file, name, tensor_defines(kernels, a, made.by_key, made.by_value),
            FLASH_TENSOR_ITEMS, p, or_none(not_finite), rows, more...);
-  if (kernels.tf32_products != 1)
-    launch(queue, simt_file, name, simt_defines(a.query.dtype, made.columns, not_finite.defined()),
-           FLASH_ITEMS, p, or_none(not_finite), rows, more...);
+  if (kernels.products == 0 || not_finite.defined())
+    launch(queue, simt_file, name, simt_defines(dtype, made.columns, not_finite.defined()), FLASH_ITEMS, p,
+           or_none(not_finite), rows, more...);
 }
 
 template <std::size_t kind>
@@ -191,7 +210,7 @@ void run_backward_key(const Kernels& kernels, Queue& queue, const AttentionBackw
                 Made{std::max(s.columns, s.value_columns), key.defined(), value.defined()}, p.grad_output,
                 *p.log_sums, dots, or_none(key), or_none(value));
   };
-  if (kernels.tf32_products == 0 || tensor_width(s) < tensor_columns) return launch_for(g.key, g.value);
+  if (kernels.products == 0 || tensor_width(s) < tensor_columns) return launch_for(g.key, g.value);
   launch_for(g.key, {});
   launch_for({}, g.value);
 }
@@ -219,9 +238,10 @@ bool has_what_it_needs(const AttentionBackward& p) {
 /** Of a score, beside products of matrices, whose scores go to memory and come back several times; measured
  * on an H100, where tensor cores make those. */
 double cost_of_score(const Kernels& kernels, const DeviceInfo& device, bool is_narrow, bool is_backward) {
-  if (kernels.tf32_products == 1) return 0.3;
-  if (kernels.tf32_products > 1) return is_narrow ? 0.5 : is_backward ? 1.5 : 0.7;
-  if (device.compute_capability < first_with_tf32) return 0.5;
+  if (kernels.are_halves) return 0.2;
+  if (kernels.products == 1) return 0.3;
+  if (kernels.products > 1) return is_narrow ? 0.5 : is_backward ? 1.5 : 0.7;
+  if (device.compute_capability < first_with_tensors) return 0.5;
   return is_narrow ? 0.8 : 1.3;
 }
 
@@ -250,11 +270,11 @@ bool has_attention_flash(const DeviceInfo& device, DType dtype, const AttentionS
   return simt_takes(device, dtype, sizes);
 }
 
-std::array<Implementation<AttentionForward>, 3> attention_forward_flash() {
+std::array<Implementation<AttentionForward>, 4> attention_forward_flash() {
   return of_all_kernels<AttentionForward>(kinds);
 }
 
-std::array<Implementation<AttentionBackward>, 3> attention_backward_flash() {
+std::array<Implementation<AttentionBackward>, 4> attention_backward_flash() {
   return of_all_kernels<AttentionBackward>(kinds);
 }
 

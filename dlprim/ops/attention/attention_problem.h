@@ -60,8 +60,8 @@ std::array<Implementation<AttentionForward>, 2> attention_forward_by_products();
 std::array<Implementation<AttentionBackward>, 2> attention_backward_by_products();
 
 /** In one kernel, whose work groups keep their scores (attention_flash.cpp). */
-std::array<Implementation<AttentionForward>, 3> attention_forward_flash();
-std::array<Implementation<AttentionBackward>, 3> attention_backward_flash();
+std::array<Implementation<AttentionForward>, 4> attention_forward_flash();
+std::array<Implementation<AttentionBackward>, 4> attention_backward_flash();
 /** Whether one of them can, in both directions. */
 bool has_attention_flash(const DeviceInfo& device, DType dtype, const AttentionSizes& sizes);
 

@@ -4,31 +4,44 @@
 // g = lane / 4 and g + 8, columns 2 t and 2 t + 1 of each 8 (t = lane % 4), the next product wants the same lines and columns t and
 // t + 4 of what it sums over. Sums have no order, so columns 2 t and 2 t + 1 stand for those in the weights, and
 // likewise in what they are multiplied with (add_weighted_lines).
-// Macros: STORAGE, REAL (float both), FLASH_WIDTH: columns of operands, padded; FLASH_STEP; FLASH_BY_KEY, FLASH_BY_VALUE:
-// what flash_backward_key makes; TF32_PRODUCTS: 1, operands rounded to TF32, or 3 for float32 (ops/gemm/product_tensor.cl).
+// Lines lie in words of 32 bits: a float, or two numbers of 16 bits that follow each other along the columns.
+// Macros: STORAGE, REAL (float), NUMBERS_IN_WORD and for two of them NUMBERS (f16, bf16; ops/gemm/product_copies.cl);
+// FLASH_WIDTH: columns of operands, padded; FLASH_STEP; FLASH_BY_KEY, FLASH_BY_VALUE: what flash_backward_key makes;
+// TF32_PRODUCTS: 1, or 3 for float32 of words of one (ops/gemm/product_tensor.cl); FLASH_MARKS: whether to note in not_finite.
 #include "ops/attention/flash.cl"
 #include "ops/gemm/product_copies.cl"
 
 #define ITEMS FLASH_TENSOR_ITEMS
 #define BLOCK FLASH_TILE
 #define STEP FLASH_STEP
-#define PITCH (FLASH_WIDTH + 4)   // free of bank conflicts, read either way
+#define WORDS (FLASH_WIDTH / NUMBERS_IN_WORD)
+#define PITCH (WORDS + 4)         // free of bank conflicts, read either way
 #define PANEL (STEP * PITCH)
-#define DEPTHS (FLASH_WIDTH / 8)  // fragments along the columns of operands
+#define DEPTHS (WORDS / 8)        // fragments along the columns of operands
+#define WIDTHS (FLASH_WIDTH / 8)  // along those of results
 #define STEPS (STEP / 8)          // and along the lines of a step
 
 #define FLASH_LANE const int lane = get_local_id(0) % 32, warp = get_local_id(0) / 32, g = lane / 4, t = lane % 4
 
+// d += a times b, of 16 and 8 lines, 8 words deep.
 inline void multiply_fragments(float *d, const uint *a, const uint *b) {
   asm volatile(
+#if NUMBERS_IN_WORD == 2
+      "mma.sync.aligned.m16n8k16.row.col.f32." STRING(NUMBERS) "." STRING(NUMBERS) ".f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+#else
       "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+#endif
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
 #if TF32_PRODUCTS == 1
 
+#if NUMBERS_IN_WORD == 1
 #define PREPARE(values, count) round_to_tf32(values, count)
+#else
+#define PREPARE(values, count)
+#endif
 #define MULTIPLY_ADD(sums, a, b) multiply_fragments(sums, a, b)
 #define LOG2_E 1.44269504f
 #define EXP(x) native_exp2((x) * LOG2_E)
@@ -65,36 +78,61 @@ inline void multiply_add(float *sums, const uint *a, const uint *b) {
 
 // Some lines of an operand, from `first` on, of which `count` are there.
 typedef struct {
-  const __global float *first;
+  const __global STORAGE *first;
   long line, column;
   int count, columns;
 } Lines;
 
-inline Lines lines_from(const __global float *operand, const OperandStrides s, const int first, const int all, const int columns) {
+inline Lines lines_from(const __global STORAGE *operand, const OperandStrides s, const int first, const int all, const int columns) {
   const Lines lines = {operand + first * s.row, s.row, s.column, all - first, columns};
   return lines;
 }
 
-// The i-th piece of `width` numbers of a panel that an item brings.
-#define PIECES(width) (STEP * FLASH_WIDTH / (width) / ITEMS)
+#if NUMBERS_IN_WORD == 2
+
+// A number's bits, or zero beyond the columns.
+inline uint bits_at(const Lines from, const long line, const int column) {
+  return column < from.columns ? ((const __global ushort *)from.first)[line * from.line + column * from.column] : 0;
+}
+inline uint word_at(const Lines from, const int line, const int word) {
+  return line < from.count ? bits_at(from, line, 2 * word) | bits_at(from, line, 2 * word + 1) << 16 : 0;
+}
+#define COPY_WORD(to, from, line, word) *(to) = as_float(word_at(from, line, word))
+
+#else
+
+inline uint word_at(const Lines from, const int line, const int word) {
+  const bool inside = line < from.count && word < from.columns;
+  return as_uint(inside ? from.first[line * from.line + word * from.column] : 0.0f);
+}
+#define COPY_WORD(to, from, line, word)                                                                            \
+  {                                                                                                                \
+    const bool inside = line < from.count && word < from.columns;                                                  \
+    copy_piece(1, to, inside ? from.first + line * from.line + word * from.column : from.first, inside);           \
+  }
+
+#endif
+
+// The i-th piece of `width` words of a panel that an item brings.
+#define PIECES(width) (STEP * WORDS / (width) / ITEMS)
 #define PIECE(i, width)                                                       \
   const int number = get_local_id(0) + (i) * ITEMS;                           \
-  const int line = number / (FLASH_WIDTH / (width)), column = number % (FLASH_WIDTH / (width)) * (width)
+  const int line = number / (WORDS / (width)), word = number % (WORDS / (width)) * (width)
 
 // STEP lines on their way to a panel; zeros where there is nothing.
 inline void copy_lines(__local float *panel, const Lines from, const long has_vectors) {
   if (has_vectors) {
     UNROLL for (int i = 0; i < PIECES(4); ++i) {
       PIECE(i, 4);
+      const int column = word * NUMBERS_IN_WORD;
       const bool inside = line < from.count && column < from.columns;
-      copy_piece(4, panel + line * PITCH + column, inside ? from.first + line * from.line + column : from.first, inside);
+      copy_piece(4, panel + line * PITCH + word,
+                 (const __global float *)(inside ? from.first + line * from.line + column : from.first), inside);
     }
   } else {
     for (int i = 0; i < PIECES(1); ++i) {
       PIECE(i, 1);
-      const bool inside = line < from.count && column < from.columns;
-      copy_piece(1, panel + line * PITCH + column, inside ? from.first + line * from.line + column * from.column : from.first,
-                 inside);
+      COPY_WORD(panel + line * PITCH + word, from, line, word);
     }
   }
 }
@@ -103,41 +141,68 @@ inline void copy_lines(__local float *panel, const Lines from, const long has_ve
 inline void load_own(uint (*own)[4], const Lines from) {
   FLASH_LANE;
   UNROLL for (int d = 0; d < DEPTHS; ++d) {
-    UNROLL for (int c = 0; c < 4; ++c) {
-      const int line = warp * 16 + g + c % 2 * 8, column = d * 8 + t + c / 2 * 4;
-      const bool inside = line < from.count && column < from.columns;
-      own[d][c] = as_uint(inside ? from.first[line * from.line + column * from.column] : 0.0f);
-    }
+    UNROLL for (int c = 0; c < 4; ++c) own[d][c] = word_at(from, warp * 16 + g + c % 2 * 8, d * 8 + t + c / 2 * 4);
     PREPARE(own[d], 4);
   }
+}
+
+// Four blocks of 8 lines of 4 words: of block i an item gets word t of line g, if its neighbours give where the lines begin,
+// item l of a warp line l % 8 of block l / 8. Across: of each number the eight in a column.
+inline void load_blocks(uint *to, __local const float *line) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+               : "r"((uint)(size_t)line)
+               : "memory");
+}
+inline void load_blocks_across(uint *to, __local const float *line) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+               : "r"((uint)(size_t)line)
+               : "memory");
 }
 
 // products[s], columns 8 s …: own lines times lines of a panel.
 inline void multiply_lines(float (*products)[4], uint (*own)[4], __local const float *panel) {
   FLASH_LANE;
+  __local const float *lines = panel + lane % 8 * PITCH + lane / 8 * 4;
   CLEAR(products, STEPS);
-  UNROLL for (int d = 0; d < DEPTHS; ++d)
+  UNROLL for (int d = 0; d < DEPTHS; d += 2)
     UNROLL for (int s = 0; s < STEPS; ++s) {
-      __local const float *at = panel + (s * 8 + g) * PITCH + d * 8 + t;
-      uint b[2] = {as_uint(at[0]), as_uint(at[4])};
-      PREPARE(b, 2);
+      uint b[4];
+      load_blocks(b, lines + s * 8 * PITCH + d * 8);
+      PREPARE(b, 4);
       MULTIPLY_ADD(products[s], own[d], b);
+      MULTIPLY_ADD(products[s], own[d + 1], b + 2);
     }
 }
 
 // sums[d], columns 8 d …: += weights, by own lines and lines of a panel, times those lines.
 inline void add_weighted_lines(float (*sums)[4], float (*weights)[4], __local const float *panel) {
   FLASH_LANE;
+#if NUMBERS_IN_WORD == 2
+  __local const float *lines = panel + lane % 16 * PITCH + lane / 16 * 4;
+  UNROLL for (int s = 0; s < STEPS; s += 2) {
+    const uint a[4] = {as_uint(word_of(weights[s])), as_uint(word_of(weights[s] + 2)), as_uint(word_of(weights[s + 1])),
+                       as_uint(word_of(weights[s + 1] + 2))};
+    UNROLL for (int d = 0; d < WIDTHS; d += 2) {
+      uint b[4];
+      load_blocks_across(b, lines + s * 8 * PITCH + d * 4);
+      MULTIPLY_ADD(sums[d], a, b);
+      MULTIPLY_ADD(sums[d + 1], a, b + 2);
+    }
+  }
+#else
   UNROLL for (int s = 0; s < STEPS; ++s) {
     uint a[4] = {as_uint(weights[s][0]), as_uint(weights[s][2]), as_uint(weights[s][1]), as_uint(weights[s][3])};
     PREPARE(a, 4);
-    UNROLL for (int d = 0; d < DEPTHS; ++d) {
+    UNROLL for (int d = 0; d < WIDTHS; ++d) {
       __local const float *at = panel + (s * 8 + 2 * t) * PITCH + d * 8 + g;
       uint b[2] = {as_uint(at[0]), as_uint(at[PITCH])};
       PREPARE(b, 2);
       MULTIPLY_ADD(sums[d], a, b);
     }
   }
+#endif
 }
 
 inline float of_quad(float value, const int other) {
@@ -155,22 +220,22 @@ inline float largest_of_quad(float value) {
 }
 
 // Rows of a result [batch, rows, columns] that is contiguous, from row `first` on. Whether all are finite.
-inline bool store_scaled(__global float *result, float (*sums)[4], const float scale, const long batch, const int first,
+inline bool store_scaled(__global STORAGE *result, float (*sums)[4], const float scale, const long batch, const int first,
                          const int lines, const int columns) {
   FLASH_LANE;
   bool are_finite = true;
-  UNROLL for (int d = 0; d < DEPTHS; ++d)
+  UNROLL for (int d = 0; d < WIDTHS; ++d)
     UNROLL for (int c = 0; c < 4; ++c) {
       const int line = first + warp * 16 + g + c / 2 * 8, column = d * 8 + 2 * t + c % 2;
       const float scaled = sums[d][c] * scale;
       are_finite = are_finite && isfinite(scaled);
-      if (line < lines && column < columns) result[(batch * lines + line) * columns + column] = scaled;
+      if (line < lines && column < columns) STORE(result, (batch * lines + line) * columns + column, scaled);
     }
   return are_finite;
 }
 
 // At a kernel's end: what FLASH_ARGS says of not_finite, from each item's word.
-#if TF32_PRODUCTS == 1
+#if !FLASH_MARKS
 #define MARK_MEMORY
 #define MARK_UNLESS(are_finite) (void)(are_finite)
 #else
@@ -234,8 +299,8 @@ void flash_forward(FLASH_ARGS, BUFFER(STORAGE, output), BUFFER(REAL, log_sums)) 
   COPY_STEP(0, KEYS_FROM(0), VALUES_FROM(0));
   uint own[DEPTHS][4];
   load_own(own, QUERIES_FROM(first));
-  float results[DEPTHS][4], tops[2] = {-INFINITY, -INFINITY}, sums[2] = {0, 0};
-  CLEAR(results, DEPTHS);
+  float results[WIDTHS][4], tops[2] = {-INFINITY, -INFINITY}, sums[2] = {0, 0};
+  CLEAR(results, WIDTHS);
   for (int step = 0, first_key = 0; first_key < end; ++step, first_key += STEP) {
     AWAIT_STEP;
     if (first_key + STEP < end) COPY_STEP(step + 1, KEYS_FROM(first_key + STEP), VALUES_FROM(first_key + STEP));
@@ -256,7 +321,7 @@ void flash_forward(FLASH_ARGS, BUFFER(STORAGE, output), BUFFER(REAL, log_sums)) 
       const float factor = EXP(tops[h] - shifts[h]);
       tops[h] = highest[h];
       sums[h] *= factor;
-      UNROLL for (int d = 0; d < DEPTHS; ++d) {
+      UNROLL for (int d = 0; d < WIDTHS; ++d) {
         results[d][2 * h] *= factor;
         results[d][2 * h + 1] *= factor;
       }
@@ -273,7 +338,7 @@ void flash_forward(FLASH_ARGS, BUFFER(STORAGE, output), BUFFER(REAL, log_sums)) 
   UNROLL for (int h = 0; h < 2; ++h) {
     const float sum = sum_of_quad(sums[h]), divisor = divisor_of(sum);
     const int q = line + 8 * h;
-    UNROLL for (int d = 0; d < DEPTHS; ++d) {
+    UNROLL for (int d = 0; d < WIDTHS; ++d) {
       results[d][2 * h] /= divisor;
       results[d][2 * h + 1] /= divisor;
     }
@@ -309,13 +374,13 @@ void flash_backward_query(FLASH_BACKWARD_ARGS, BUFFER(STORAGE, by_query)) {
   uint own_queries[DEPTHS][4], own_gradients[DEPTHS][4];
   load_own(own_queries, QUERIES_FROM(first));
   load_own(own_gradients, GRADIENTS_FROM(first));
-  float shifts[2], own_dots[2], results[DEPTHS][4];
+  float shifts[2], own_dots[2], results[WIDTHS][4];
   UNROLL for (int h = 0; h < 2; ++h) {
     const int q = min(line + 8 * h, e.queries - 1);
     shifts[h] = shift_of(log_sums[q]);
     own_dots[h] = dots[q];
   }
-  CLEAR(results, DEPTHS);
+  CLEAR(results, WIDTHS);
   for (int step = 0, first_key = 0; first_key < end; ++step, first_key += STEP) {
     AWAIT_STEP;
     if (first_key + STEP < end) COPY_STEP(step + 1, KEYS_FROM(first_key + STEP), VALUES_FROM(first_key + STEP));
@@ -359,12 +424,12 @@ void flash_backward_key(FLASH_BACKWARD_ARGS, BUFFER(STORAGE, by_key), BUFFER(STO
 #if FLASH_BY_KEY
   uint own_values[DEPTHS][4];
   load_own(own_values, VALUES_FROM(first));
-  float key_results[DEPTHS][4];
-  CLEAR(key_results, DEPTHS);
+  float key_results[WIDTHS][4];
+  CLEAR(key_results, WIDTHS);
 #endif
 #if FLASH_BY_VALUE
-  float value_results[DEPTHS][4];
-  CLEAR(value_results, DEPTHS);
+  float value_results[WIDTHS][4];
+  CLEAR(value_results, WIDTHS);
 #endif
   for (int step = 0, first_query = begin; first_query < e.queries; ++step, first_query += STEP) {
     AWAIT_STEP;

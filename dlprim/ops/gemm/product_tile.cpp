@@ -122,10 +122,11 @@ DType ProductTile::panel_dtype(DType dtype) const {
   return dtype == DType::float16 ? DType::float16 : DType::bfloat16;
 }
 
-Defines ProductTile::word_defines(DType dtype) const {
+Defines word_defines(DType dtype, DType numbers) {
+  const bool are_halves = size_of(numbers) == 2;
   Defines defines = dtype_defines(dtype);
-  defines.set("NUMBERS_IN_WORD", numbers_in_word);
-  if (numbers_in_word > 1) defines.set("NUMBERS", panel_dtype(dtype) == DType::float16 ? "f16" : "bf16");
+  defines.set("NUMBERS_IN_WORD", are_halves ? 2 : 1);
+  if (are_halves) defines.set("NUMBERS", numbers == DType::float16 ? "f16" : "bf16");
   return defines;
 }
 

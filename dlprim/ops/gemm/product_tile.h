@@ -32,6 +32,10 @@ constexpr int vector_width = 4;
  * groups of four warps (9.0). */
 enum class ProductEngine { registers, warps, warp_groups };
 
+/** What words of panels (product_copies.cl) are made with, from elements of one dtype: of one number, or of
+ * two if `numbers` is a dtype of 16 bits. */
+Defines word_defines(DType dtype, DType numbers);
+
 /**
  * One way to run the products of dlprim/ops/gemm/product.cl: what a work group makes, and how. The host reads
  * it to lay out a launch, kernels get it as macros.
@@ -63,7 +67,7 @@ struct ProductTile {
   double cost(const DeviceInfo& device, const ProductSize& size, double at_speed) const;
   double cost(const DeviceInfo& device, const ProductSize& size) const { return cost(device, size, speed); }
   /** What words of panels are made with, from elements of that dtype. */
-  Defines word_defines(DType dtype) const;
+  Defines word_defines(DType dtype) const { return dlprim::word_defines(dtype, panel_dtype(dtype)); }
   /** A part of its speeds: of elements that are converted on their way to a panel. */
   double ease_of_bringing(DType dtype) const;
   /** What a kernel of that depth is built with. */
