@@ -40,8 +40,8 @@ OperandStrides strides_of(const Tensor& t) {
   return {t.strides[0], t.strides[1], t.strides[2]};
 }
 
-/** With work groups for each `block` of `rows`. */
-FlashExtents extents_of(const Attention& a, std::int64_t rows, int block) {
+/** With work groups for each block of `rows`. */
+FlashExtents extents_of(const Attention& a, std::int64_t rows) {
   FlashExtents e{};
   e.query = strides_of(a.query), e.key = strides_of(a.key), e.value = strides_of(a.value);
   e.mask = attention_mask_strides(a.mask);
@@ -52,7 +52,7 @@ FlashExtents extents_of(const Attention& a, std::int64_t rows, int block) {
   e.columns = static_cast<cl_int>(a.sizes.columns);
   e.value_columns = static_cast<cl_int>(a.sizes.value_columns);
   e.is_causal = a.settings.is_causal ? 1 : 0;
-  e.blocks = static_cast<cl_int>(ceil_div(rows, block));
+  e.blocks = static_cast<cl_int>(ceil_div(rows, std::int64_t{FLASH_TILE}));
   return e;
 }
 
@@ -119,8 +119,7 @@ template <class Problem, class... More>
 void launch(Queue& queue, const char* file, const char* name, const Defines& defines, int items,
             const Problem& p, const Optional& not_finite, std::int64_t rows, const More&... more) {
   const Attention& a = p.attention;
-  FlashExtents e = extents_of(a, rows, FLASH_TILE);
-  e.has_vectors = has_vectors(p) ? 1 : 0;
+  const FlashExtents e = extents_of(a, rows);
   const bool hides = a.mask && a.mask->dtype == DType::boolean;
   with_real(a.query.dtype, [&](auto zero) {
     using Real = decltype(zero);
@@ -141,25 +140,35 @@ Defines simt_defines(DType dtype, std::int64_t columns, bool only_marked = false
   return defines;
 }
 
-/** Of what flash_backward_key makes. Wide operands take more local memory and registers, and less at a time.
- */
-Defines tensor_defines(const Kernels& kernels, const Attention& a, bool by_key, bool by_value) {
-  const DType dtype = a.query.dtype;
+/** What a kernel makes. */
+struct Made {
+  bool output = false, by_query = false, by_key = false, by_value = false;
+
+  const char* kernel() const {
+    return output ? "flash_forward" : by_query ? "flash_backward_query" : "flash_backward_key";
+  }
+  /** Own lines of the groups, in all. */
+  std::int64_t lines(const AttentionSizes& s) const { return output || by_query ? s.queries : s.keys; }
+  /** Of the widest result. */
+  std::int64_t columns(const AttentionSizes& s) const {
+    return std::max(output || by_value ? s.value_columns : 0, by_query || by_key ? s.columns : 0);
+  }
+};
+
+/** Wide operands take more local memory and registers, and less at a time. */
+template <class Problem>
+Defines tensor_defines(const Kernels& kernels, const Problem& p, const Made& made) {
+  const DType dtype = p.attention.query.dtype;
+  const int width = tensor_width(p.attention.sizes);
   Defines defines = word_defines(dtype, dtype);
-  const int width = tensor_width(a.sizes);
   defines.set("FLASH_WIDTH", width)
       .set("FLASH_STEP", width == tensor_columns && !kernels.are_halves ? 16 : 32);
-  defines.set("FLASH_BY_KEY", by_key ? 1 : 0).set("FLASH_BY_VALUE", by_value ? 1 : 0);
-  defines.set("FLASH_MARKS", marks(kernels, dtype) ? 1 : 0);
+  defines.set("FLASH_VECTORS", has_vectors(p) ? 1 : 0).set("FLASH_MARKS", marks(kernels, dtype) ? 1 : 0);
+  defines.set("FLASH_OUTPUT", made.output ? 1 : 0).set("FLASH_BY_QUERY", made.by_query ? 1 : 0);
+  defines.set("FLASH_BY_KEY", made.by_key ? 1 : 0).set("FLASH_BY_VALUE", made.by_value ? 1 : 0);
   defines.set("TF32_PRODUCTS", kernels.products).set("TILE_STAGES_AHEAD", 0);
   return defines;
 }
-
-/** What a kernel makes: results this many columns wide; flash_backward_key: of which gradients. */
-struct Made {
-  std::int64_t columns;
-  bool by_key = true, by_value = true;
-};
 
 Optional or_none(const Tensor& t) {
   return Optional{t.defined() ? &t : nullptr};
@@ -167,26 +176,27 @@ Optional or_none(const Tensor& t) {
 
 /** As launch; on tensor cores blocks whose results may be wrong are done anew. */
 template <class Problem, class... More>
-void launch_of(const Kernels& kernels, Queue& queue, const char* name, const Problem& p, std::int64_t rows,
-               const Made& made, const More&... more) {
+void launch_of(const Kernels& kernels, Queue& queue, const Problem& p, const Made& made,
+               const More&... more) {
   const Attention& a = p.attention;
   const DType dtype = a.query.dtype;
+  const std::int64_t lines = made.lines(a.sizes);
   Tensor not_finite;
   if (marks(kernels, dtype))
-    not_finite = queue.scratch({a.sizes.batch * ceil_div(rows, std::int64_t{FLASH_TILE})}, DType::int32);
+    not_finite = queue.scratch({a.sizes.batch * ceil_div(lines, std::int64_t{FLASH_TILE})}, DType::int32);
   if (kernels.products > 0)
-    launch(queue, tensor_file, name, tensor_defines(kernels, a, made.by_key, made.by_value),
-           FLASH_TENSOR_ITEMS, p, or_none(not_finite), rows, more...);
+    launch(queue, tensor_file, made.kernel(), tensor_defines(kernels, p, made), FLASH_TENSOR_ITEMS, p,
+           or_none(not_finite), lines, more...);
   if (kernels.products == 0 || not_finite.defined())
-    launch(queue, simt_file, name, simt_defines(dtype, made.columns, not_finite.defined()), FLASH_ITEMS, p,
-           or_none(not_finite), rows, more...);
+    launch(queue, simt_file, made.kernel(), simt_defines(dtype, made.columns(a.sizes), not_finite.defined()),
+           FLASH_ITEMS, p, or_none(not_finite), lines, more...);
 }
 
 template <std::size_t kind>
 void run(Queue& queue, const AttentionForward& p) {
-  const AttentionSizes& s = p.attention.sizes;
-  launch_of(all_kernels[kind], queue, "flash_forward", p, s.queries, Made{s.value_columns}, p.output,
-            Optional{p.log_sums});
+  Made output;
+  output.output = true;
+  launch_of(all_kernels[kind], queue, p, output, p.output, Optional{p.log_sums});
 }
 
 Tensor made_dots(Queue& queue, const AttentionBackward& p) {
@@ -202,15 +212,15 @@ Tensor made_dots(Queue& queue, const AttentionBackward& p) {
 
 /** The gradients by key and value, in one launch if an item has registers for both. */
 void run_backward_key(const Kernels& kernels, Queue& queue, const AttentionBackward& p, const Tensor& dots) {
-  const AttentionSizes& s = p.attention.sizes;
   const AttentionGradients& g = p.gradients;
   const auto launch_for = [&](const Tensor& key, const Tensor& value) {
-    if (key.defined() || value.defined())
-      launch_of(kernels, queue, "flash_backward_key", p, s.keys,
-                Made{std::max(s.columns, s.value_columns), key.defined(), value.defined()}, p.grad_output,
-                *p.log_sums, dots, or_none(key), or_none(value));
+    Made made;
+    made.by_key = key.defined(), made.by_value = value.defined();
+    if (made.by_key || made.by_value)
+      launch_of(kernels, queue, p, made, p.grad_output, *p.log_sums, dots, or_none(key), or_none(value));
   };
-  if (kernels.products == 0 || tensor_width(s) < tensor_columns) return launch_for(g.key, g.value);
+  if (kernels.products == 0 || tensor_width(p.attention.sizes) < tensor_columns)
+    return launch_for(g.key, g.value);
   launch_for(g.key, {});
   launch_for({}, g.value);
 }
@@ -218,14 +228,13 @@ void run_backward_key(const Kernels& kernels, Queue& queue, const AttentionBackw
 template <std::size_t kind>
 void run(Queue& queue, const AttentionBackward& p) {
   constexpr const Kernels& kernels = all_kernels[kind];
-  const AttentionSizes& s = p.attention.sizes;
   const AttentionGradients& g = p.gradients;
   if (!g.query.defined() && !g.key.defined() && !g.value.defined()) return;
   const Tensor dots = made_dots(queue, p);
-  if (g.query.defined())
-    launch_of(kernels, queue, "flash_backward_query", p, s.queries, Made{s.columns}, p.grad_output,
-              *p.log_sums, dots, g.query);
-  if (g.key.defined() || g.value.defined()) run_backward_key(kernels, queue, p, dots);
+  Made by_query;
+  by_query.by_query = true;
+  if (g.query.defined()) launch_of(kernels, queue, p, by_query, p.grad_output, *p.log_sums, dots, g.query);
+  run_backward_key(kernels, queue, p, dots);
 }
 
 bool has_what_it_needs(const AttentionForward&) {

@@ -29,7 +29,6 @@ typedef struct {
   cl_long seed, offset, threshold;  // of dropout (random.h); threshold 0: none
   cl_int queries, keys, columns, value_columns;
   cl_int is_causal, blocks;  // work groups of an item of the batch
-  cl_long has_vectors;       // operands may be read in aligned vectors of four
 } FlashExtents;
 
 // Queries and keys of a block of the portable kernels, their work items, and columns whose results an item

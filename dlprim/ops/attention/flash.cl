@@ -16,8 +16,8 @@
 #define OPTIONAL(name) (name##_buffer ? name##_buffer + name##_start : 0)
 
 // `keep`: 0 hides a key; `bias`: added to the scores. At most one is given. scale: of scores; kept_scale: of what dropout
-// leaves. `not_finite`, of each group: whether it found a result that is not; three TF32 products for one make NaN of infinities
-// (inf - inf), and the portable kernels do such blocks anew (FLASH_ONLY_MARKED).
+// leaves. `not_finite`, of each block of FLASH_TILE own lines of an item of the batch: whether a result of its is not, which
+// products on tensor cores may make of what plain sums do not; the portable kernels do such blocks anew (FLASH_ONLY_MARKED).
 #define FLASH_ARGS                                                                                             \
   BUFFER(const STORAGE, query), BUFFER(const STORAGE, key), BUFFER(const STORAGE, value), BUFFER(const uchar, keep), \
       BUFFER(const STORAGE, bias), BUFFER(int, not_finite), const FlashExtents e, const REAL scale, const REAL kept_scale
@@ -29,9 +29,15 @@
   const __global STORAGE *query = query_buffer + query_start + batch * e.query.item;        \
   const __global STORAGE *key = key_buffer + key_start + batch * e.key.item;                \
   const __global STORAGE *value = value_buffer + value_start + batch * e.value.item;        \
-  const long mask_start = batch / e.mask.inner_size * e.mask.outer + batch % e.mask.inner_size * e.mask.inner; \
+  const long mask_start = MASK_START;                                                       \
   const __global uchar *keep = keep_buffer ? keep_buffer + keep_start + mask_start : 0;     \
   const __global STORAGE *bias = bias_buffer ? bias_buffer + bias_start + mask_start : 0
+
+#define MASK_START \
+  (keep_buffer || bias_buffer ? batch / e.mask.inner_size * e.mask.outer + batch % e.mask.inner_size * e.mask.inner : 0)
+// What not_finite says of own lines from `first` on, of so many.
+#define MARK_OF(first, lines) \
+  not_finite_buffer[not_finite_start + batch * (((lines) + FLASH_TILE - 1) / FLASH_TILE) + (first) / FLASH_TILE]
 
 // What backward is given beside: the output's gradient, contiguous, the logarithms of sums, and what flash_dots makes.
 #define FLASH_BACKWARD_ARGS \

@@ -16,10 +16,10 @@
 #define PANELS (DEPTH * (ROW_PITCH > 2 * PITCH ? ROW_PITCH : 2 * PITCH))
 
 #if FLASH_ONLY_MARKED
-#define LEAVE_UNLESS_MARKED \
-  if (!not_finite_buffer[not_finite_start + get_group_id(0)]) return
+#define LEAVE_UNLESS_MARKED(first, lines) \
+  if (!MARK_OF(first, lines)) return
 #else
-#define LEAVE_UNLESS_MARKED
+#define LEAVE_UNLESS_MARKED(first, lines)
 #endif
 
 #define FLASH_MEMORY                                                              \
@@ -136,8 +136,8 @@ __kernel __attribute__((reqd_work_group_size(FLASH_ITEMS, 1, 1)))
 void flash_forward(FLASH_ARGS, BUFFER(STORAGE, output), BUFFER(REAL, log_sums)) {
   FLASH_BIND;
   FLASH_MEMORY;
-  LEAVE_UNLESS_MARKED;
   const int first = block * TILE;
+  LEAVE_UNLESS_MARKED(first, e.queries);
   const Rows queries = rows_from(query, e.query, first, e.queries, e.columns);
   const int end = e.is_causal ? min(e.keys, first + queries.rows) : e.keys;
   REAL4 results[4 * FLASH_PARTS];
@@ -237,8 +237,8 @@ __kernel __attribute__((reqd_work_group_size(FLASH_ITEMS, 1, 1)))
 void flash_backward_query(FLASH_BACKWARD_ARGS, BUFFER(STORAGE, by_query)) {
   FLASH_BIND_BACKWARD;
   FLASH_MEMORY;
-  LEAVE_UNLESS_MARKED;
   const int first_query = block * TILE;
+  LEAVE_UNLESS_MARKED(first_query, e.queries);
   const int end = e.is_causal ? min(e.keys, min(e.queries, first_query + TILE)) : e.keys;
   REAL4 results[4 * FLASH_PARTS];
   CLEAR(results, 4 * FLASH_PARTS);
@@ -260,8 +260,8 @@ __kernel __attribute__((reqd_work_group_size(FLASH_ITEMS, 1, 1)))
 void flash_backward_key(FLASH_BACKWARD_ARGS, BUFFER(STORAGE, by_key), BUFFER(STORAGE, by_value)) {
   FLASH_BIND_BACKWARD;
   FLASH_MEMORY;
-  LEAVE_UNLESS_MARKED;
   const int first_key = (e.blocks - 1 - block) * TILE;  // early ones meet most queries
+  LEAVE_UNLESS_MARKED(first_key, e.keys);
   REAL4 key_results[4 * FLASH_PARTS], value_results[4 * FLASH_PARTS];
   CLEAR(key_results, 4 * FLASH_PARTS);
   CLEAR(value_results, 4 * FLASH_PARTS);

@@ -1,12 +1,13 @@
 // Attention on NVIDIA's tensor cores (mma.sync, compute capability 8.0 and up). Each of four warps has 16 lines of the
 // group's own block (queries; of flash_backward_key keys), in registers; the group walks through blocks of FLASH_STEP lines of
 // the other kind in local memory. Scores never leave the registers: where a product gives a warp its results, lines
-// g = lane / 4 and g + 8, columns 2 t and 2 t + 1 of each 8 (t = lane % 4), the next product wants the same lines and columns t and
-// t + 4 of what it sums over. Sums have no order, so columns 2 t and 2 t + 1 stand for those in the weights, and
-// likewise in what they are multiplied with (add_weighted_lines).
+// g = lane / 4 and g + 8, columns 2 t and 2 t + 1 of each 8 (t = lane % 4), the next product wants the same lines, and of
+// what it sums over the same columns of numbers of 16 bits, columns t and t + 4 of floats. Sums have no order, so columns 2 t and
+// 2 t + 1 stand for those in the weights, and likewise in what they are multiplied with (add_weighted_lines).
 // Lines lie in words of 32 bits: a float, or two numbers of 16 bits that follow each other along the columns.
 // Macros: STORAGE, REAL (float), NUMBERS_IN_WORD and for two of them NUMBERS (f16, bf16; ops/gemm/product_copies.cl);
-// FLASH_WIDTH: columns of operands, padded; FLASH_STEP; FLASH_BY_KEY, FLASH_BY_VALUE: what flash_backward_key makes;
+// FLASH_WIDTH: columns of operands, padded; FLASH_STEP; FLASH_OUTPUT, FLASH_BY_QUERY, FLASH_BY_KEY, FLASH_BY_VALUE: what is
+// made, by a kernel of each but of the last two by one; FLASH_VECTORS: whether lines are aligned vectors of four words;
 // TF32_PRODUCTS: 1, or 3 for float32 of words of one (ops/gemm/product_tensor.cl); FLASH_MARKS: whether to note in not_finite.
 #include "ops/attention/flash.cl"
 #include "ops/gemm/product_copies.cl"
@@ -43,13 +44,14 @@ inline void multiply_fragments(float *d, const uint *a, const uint *b) {
 #define PREPARE(values, count)
 #endif
 #define MULTIPLY_ADD(sums, a, b) multiply_fragments(sums, a, b)
-#define LOG2_E 1.44269504f
-#define EXP(x) native_exp2((x) * LOG2_E)
+#define UNIT 1.44269504f  // of scores: their exponentials are powers of two
+#define EXP(x) native_exp2(x)
 
 #else
 
 #define PREPARE(values, count)
 #define MULTIPLY_ADD(sums, a, b) multiply_add(sums, a, b)
+#define UNIT 1.0f
 #define EXP(x) exp(x)  // the other is off by half a unit of x, which is of the weight's where x is -1
 
 // Each value to the nearest TF32 number, and what that leaves.
@@ -83,13 +85,28 @@ typedef struct {
   int count, columns;
 } Lines;
 
+#if FLASH_VECTORS
+#define COLUMN_STEP(from) 1
+#else
+#define COLUMN_STEP(from) (from).column
+#endif
+
 inline Lines lines_from(const __global STORAGE *operand, const OperandStrides s, const int first, const int all, const int columns) {
   const Lines lines = {operand + first * s.row, s.row, s.column, all - first, columns};
   return lines;
 }
 
-#if NUMBERS_IN_WORD == 2
-
+#if FLASH_VECTORS || NUMBERS_IN_WORD == 1
+inline uint word_at(const Lines from, const int line, const int word) {
+  const bool inside = line < from.count && word * NUMBERS_IN_WORD < from.columns;
+  return inside ? *(const __global uint *)(from.first + line * from.line + word * NUMBERS_IN_WORD * COLUMN_STEP(from)) : 0;
+}
+#define COPY_WORD(to, from, line, word)                                                                  \
+  {                                                                                                      \
+    const bool inside = line < from.count && word < from.columns;                                        \
+    copy_piece(1, to, inside ? from.first + line * from.line + word * from.column : from.first, inside); \
+  }
+#else
 // A number's bits, or zero beyond the columns.
 inline uint bits_at(const Lines from, const long line, const int column) {
   return column < from.columns ? ((const __global ushort *)from.first)[line * from.line + column * from.column] : 0;
@@ -98,19 +115,6 @@ inline uint word_at(const Lines from, const int line, const int word) {
   return line < from.count ? bits_at(from, line, 2 * word) | bits_at(from, line, 2 * word + 1) << 16 : 0;
 }
 #define COPY_WORD(to, from, line, word) *(to) = as_float(word_at(from, line, word))
-
-#else
-
-inline uint word_at(const Lines from, const int line, const int word) {
-  const bool inside = line < from.count && word < from.columns;
-  return as_uint(inside ? from.first[line * from.line + word * from.column] : 0.0f);
-}
-#define COPY_WORD(to, from, line, word)                                                                            \
-  {                                                                                                                \
-    const bool inside = line < from.count && word < from.columns;                                                  \
-    copy_piece(1, to, inside ? from.first + line * from.line + word * from.column : from.first, inside);           \
-  }
-
 #endif
 
 // The i-th piece of `width` words of a panel that an item brings.
@@ -120,21 +124,21 @@ inline uint word_at(const Lines from, const int line, const int word) {
   const int line = number / (WORDS / (width)), word = number % (WORDS / (width)) * (width)
 
 // STEP lines on their way to a panel; zeros where there is nothing.
-inline void copy_lines(__local float *panel, const Lines from, const long has_vectors) {
-  if (has_vectors) {
-    UNROLL for (int i = 0; i < PIECES(4); ++i) {
-      PIECE(i, 4);
-      const int column = word * NUMBERS_IN_WORD;
-      const bool inside = line < from.count && column < from.columns;
-      copy_piece(4, panel + line * PITCH + word,
-                 (const __global float *)(inside ? from.first + line * from.line + column : from.first), inside);
-    }
-  } else {
-    for (int i = 0; i < PIECES(1); ++i) {
-      PIECE(i, 1);
-      COPY_WORD(panel + line * PITCH + word, from, line, word);
-    }
+inline void copy_lines(__local float *panel, const Lines from) {
+#if FLASH_VECTORS
+  UNROLL for (int i = 0; i < PIECES(4); ++i) {
+    PIECE(i, 4);
+    const int column = word * NUMBERS_IN_WORD;
+    const bool inside = line < from.count && column < from.columns;
+    copy_piece(4, panel + line * PITCH + word,
+               (const __global float *)(inside ? from.first + line * from.line + column : from.first), inside);
   }
+#else
+  for (int i = 0; i < PIECES(1); ++i) {
+    PIECE(i, 1);
+    COPY_WORD(panel + line * PITCH + word, from, line, word);
+  }
+#endif
 }
 
 // A warp's own lines as left fragments.
@@ -147,29 +151,31 @@ inline void load_own(uint (*own)[4], const Lines from) {
 }
 
 // Four blocks of 8 lines of 4 words: of block i an item gets word t of line g, if its neighbours give where the lines begin,
-// item l of a warp line l % 8 of block l / 8. Across: of each number the eight in a column.
-inline void load_blocks(uint *to, __local const float *line) {
+// item l of a warp line l % 8 of block l / 8. Across: of each number the eight in a column. Addresses are 32 bits from the start:
+// the sums that make 64-bit ones of constants would be kept in a register each.
+#define ADDRESS(pointer) ((uint)(size_t)(pointer))
+inline void load_blocks(uint *to, const uint line) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
                : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-               : "r"((uint)(size_t)line)
+               : "r"(line)
                : "memory");
 }
-inline void load_blocks_across(uint *to, __local const float *line) {
+inline void load_blocks_across(uint *to, const uint line) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
                : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-               : "r"((uint)(size_t)line)
+               : "r"(line)
                : "memory");
 }
 
 // products[s], columns 8 s …: own lines times lines of a panel.
 inline void multiply_lines(float (*products)[4], uint (*own)[4], __local const float *panel) {
   FLASH_LANE;
-  __local const float *lines = panel + lane % 8 * PITCH + lane / 8 * 4;
+  const uint lines = ADDRESS(panel + lane % 8 * PITCH + lane / 8 * 4);
   CLEAR(products, STEPS);
   UNROLL for (int d = 0; d < DEPTHS; d += 2)
     UNROLL for (int s = 0; s < STEPS; ++s) {
       uint b[4];
-      load_blocks(b, lines + s * 8 * PITCH + d * 8);
+      load_blocks(b, lines + 4 * (s * 8 * PITCH + d * 8));
       PREPARE(b, 4);
       MULTIPLY_ADD(products[s], own[d], b);
       MULTIPLY_ADD(products[s], own[d + 1], b + 2);
@@ -180,20 +186,21 @@ inline void multiply_lines(float (*products)[4], uint (*own)[4], __local const f
 inline void add_weighted_lines(float (*sums)[4], float (*weights)[4], __local const float *panel) {
   FLASH_LANE;
 #if NUMBERS_IN_WORD == 2
-  __local const float *lines = panel + lane % 16 * PITCH + lane / 16 * 4;
+  const uint lines = ADDRESS(panel + lane % 16 * PITCH + lane / 16 * 4);
   UNROLL for (int s = 0; s < STEPS; s += 2) {
-    const uint a[4] = {as_uint(word_of(weights[s])), as_uint(word_of(weights[s] + 2)), as_uint(word_of(weights[s + 1])),
-                       as_uint(word_of(weights[s + 1] + 2))};
+    uint a[4];
+    UNROLL for (int e = 0; e < 4; ++e) a[e] = as_uint(word_of(weights[s + e / 2] + e % 2 * 2));
     UNROLL for (int d = 0; d < WIDTHS; d += 2) {
       uint b[4];
-      load_blocks_across(b, lines + s * 8 * PITCH + d * 4);
+      load_blocks_across(b, lines + 4 * (s * 8 * PITCH + d * 4));
       MULTIPLY_ADD(sums[d], a, b);
       MULTIPLY_ADD(sums[d + 1], a, b + 2);
     }
   }
 #else
   UNROLL for (int s = 0; s < STEPS; ++s) {
-    uint a[4] = {as_uint(weights[s][0]), as_uint(weights[s][2]), as_uint(weights[s][1]), as_uint(weights[s][3])};
+    uint a[4];
+    UNROLL for (int e = 0; e < 4; ++e) a[e] = as_uint(weights[s][e % 2 * 2 + e / 2]);
     PREPARE(a, 4);
     UNROLL for (int d = 0; d < WIDTHS; ++d) {
       __local const float *at = panel + (s * 8 + 2 * t) * PITCH + d * 8 + g;
@@ -228,26 +235,27 @@ inline bool store_scaled(__global STORAGE *result, float (*sums)[4], const float
     UNROLL for (int c = 0; c < 4; ++c) {
       const int line = first + warp * 16 + g + c / 2 * 8, column = d * 8 + 2 * t + c % 2;
       const float scaled = sums[d][c] * scale;
+      if (line >= lines || column >= columns) continue;
       are_finite = are_finite && isfinite(scaled);
-      if (line < lines && column < columns) STORE(result, (batch * lines + line) * columns + column, scaled);
+      STORE(result, (batch * lines + line) * columns + column, scaled);
     }
   return are_finite;
 }
 
-// At a kernel's end: what FLASH_ARGS says of not_finite, from each item's word.
-#if !FLASH_MARKS
-#define MARK_MEMORY
-#define MARK_UNLESS(are_finite) (void)(are_finite)
-#else
+// At a kernel's end: what FLASH_ARGS says of not_finite, of own lines from `first` on, from what each item says.
+#if FLASH_MARKS
 #define MARK_MEMORY __local int is_marked
-#define MARK_UNLESS(are_finite)                                                                 \
-  {                                                                                             \
-    if (get_local_id(0) == 0) is_marked = 0;                                                    \
-    barrier(CLK_LOCAL_MEM_FENCE);                                                               \
-    if (!(are_finite)) is_marked = 1;                                                           \
-    barrier(CLK_LOCAL_MEM_FENCE);                                                               \
-    if (get_local_id(0) == 0) not_finite_buffer[not_finite_start + get_group_id(0)] = is_marked; \
+#define MARK_UNLESS(are_finite, first, lines)                       \
+  {                                                                 \
+    if (get_local_id(0) == 0) is_marked = 0;                        \
+    barrier(CLK_LOCAL_MEM_FENCE);                                   \
+    if (!(are_finite)) is_marked = 1;                               \
+    barrier(CLK_LOCAL_MEM_FENCE);                                   \
+    if (get_local_id(0) == 0) MARK_OF(first, lines) = is_marked;    \
   }
+#else
+#define MARK_MEMORY
+#define MARK_UNLESS(are_finite, first, lines) (void)(are_finite)
 #endif
 
 // Bit 4 s + c: whether dropout keeps the weight of own line `own` + c / 2 * 8 and the step's line `other` + 8 s + c % 2.
@@ -260,18 +268,21 @@ inline uint kept_ones(const long batch, const int own, const int other, const bo
   return kept;
 }
 #define IS_KEPT(kept, s, c) ((kept) >> (4 * (s) + (c)) & 1)
+#define EACH_SCORE                       \
+  UNROLL for (int s = 0; s < STEPS; ++s) \
+    UNROLL for (int c = 0; c < 4; ++c)
 
 // Pairs of panels, of which one is on its way while the other is used.
-#define PANEL_MEMORY                                             \
-  MARK_MEMORY;                                                   \
+#define PANEL_MEMORY \
+  MARK_MEMORY;       \
   __local float panels[4 * PANEL] __attribute__((aligned(16)))
 #define FIRST_PANEL(step) (panels + ((step) & 1) * (2 * PANEL))
 #define SECOND_PANEL(step) (FIRST_PANEL(step) + PANEL)
-#define COPY_STEP(step, first_lines, second_lines)               \
-  {                                                              \
-    copy_lines(FIRST_PANEL(step), first_lines, e.has_vectors);   \
-    copy_lines(SECOND_PANEL(step), second_lines, e.has_vectors); \
-    close_copies();                                              \
+#define COPY_STEP(step, first_lines, second_lines) \
+  {                                                \
+    copy_lines(FIRST_PANEL(step), first_lines);    \
+    copy_lines(SECOND_PANEL(step), second_lines);  \
+    close_copies();                                \
   }
 // Until the step's panels are there for all items, which have left the panels of the step before then.
 #define AWAIT_STEP                                          \
@@ -284,10 +295,29 @@ inline uint kept_ones(const long batch, const int own, const int other, const bo
 #define QUERIES_FROM(first) lines_from(query, e.query, first, e.queries, e.columns)
 #define GRADIENTS_FROM(first) lines_from(grad_output, grad_strides, first, e.queries, e.value_columns)
 
-// Whether queries from q on and keys from k on, so many, are there and meet each other.
-inline bool all_met(const int q, const int queries, const int k, const int keys, const FlashExtents e) {
-  return q + queries <= e.queries && k + keys <= (e.is_causal ? min(e.keys, q + 1) : e.keys);
-}
+// Of the step's keys, or queries, if there is no mask.
+#define HAS_MASK (keep || bias)
+#define ALL_KEYS_MET (!HAS_MASK && first_key + STEP <= (e.is_causal ? min(e.keys, first + 1) : e.keys))
+#define ALL_QUERIES_MET (!HAS_MASK && first_query + STEP <= e.queries && !(e.is_causal && first_query < first + BLOCK - 1))
+// The own line that an item's score is of, and the step's.
+#define OWN(s, c) (line + (c) / 2 * 8)
+#define STEP_KEY(s, c) (first_key + (s) * 8 + 2 * t + (c) % 2)
+#define STEP_QUERY(s, c) (first_query + (s) * 8 + 2 * t + (c) % 2)
+// In place of products of queries and keys, scores of UNIT less SHIFT(s, c); -inf of what does not meet. Plain: all meet, or
+// are own lines beyond those that are there, which nobody looks at.
+#define MAKE_SCORES(scores, q_of, k_of, plain, SHIFT)                                                     \
+  if (plain) {                                                                                            \
+    EACH_SCORE scores[s][c] = scores[s][c] * (scale * UNIT) - SHIFT(s, c);                                \
+  } else {                                                                                                \
+    EACH_SCORE {                                                                                          \
+      const int q = q_of(s, c), k = k_of(s, c);                                                           \
+      const bool met = is_met(q, k, e);                                                                   \
+      scores[s][c] =                                                                                      \
+          met ? masked_score(scores[s][c] * scale, q, k, e, keep, bias) * UNIT - SHIFT(s, c) : -INFINITY; \
+    }                                                                                                     \
+  }
+
+#if FLASH_OUTPUT
 
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1)))
 void flash_forward(FLASH_ARGS, BUFFER(STORAGE, output), BUFFER(REAL, log_sums)) {
@@ -299,22 +329,21 @@ void flash_forward(FLASH_ARGS, BUFFER(STORAGE, output), BUFFER(REAL, log_sums)) 
   COPY_STEP(0, KEYS_FROM(0), VALUES_FROM(0));
   uint own[DEPTHS][4];
   load_own(own, QUERIES_FROM(first));
-  float results[WIDTHS][4], tops[2] = {-INFINITY, -INFINITY}, sums[2] = {0, 0};
+  float results[WIDTHS][4], tops[2], sums[2];
   CLEAR(results, WIDTHS);
+  UNROLL for (int h = 0; h < 2; ++h) {
+    tops[h] = -INFINITY;
+    sums[h] = 0;
+  }
   for (int step = 0, first_key = 0; first_key < end; ++step, first_key += STEP) {
     AWAIT_STEP;
     if (first_key + STEP < end) COPY_STEP(step + 1, KEYS_FROM(first_key + STEP), VALUES_FROM(first_key + STEP));
-    float scores[STEPS][4], highest[2] = {tops[0], tops[1]};
+    float scores[STEPS][4], highest[2], shifts[2];
     multiply_lines(scores, own, FIRST_PANEL(step));
-    const bool plain = !keep && !bias && all_met(first, BLOCK, first_key, STEP, e);
-    UNROLL for (int s = 0; s < STEPS; ++s)
-      UNROLL for (int c = 0; c < 4; ++c) {
-        scores[s][c] *= scale;
-        const int q = line + c / 2 * 8, k = first_key + s * 8 + 2 * t + c % 2;
-        if (!plain) scores[s][c] = is_met(q, k, e) ? masked_score(scores[s][c], q, k, e, keep, bias) : -INFINITY;
-        highest[c / 2] = fmax(highest[c / 2], scores[s][c]);
-      }
-    float shifts[2];
+#define NO_SHIFT(s, c) 0
+    MAKE_SCORES(scores, OWN, STEP_KEY, ALL_KEYS_MET, NO_SHIFT);
+    UNROLL for (int h = 0; h < 2; ++h) highest[h] = tops[h];
+    EACH_SCORE highest[c / 2] = fmax(highest[c / 2], scores[s][c]);
     UNROLL for (int h = 0; h < 2; ++h) {
       highest[h] = largest_of_quad(highest[h]);
       shifts[h] = shift_of(highest[h]);
@@ -326,42 +355,54 @@ void flash_forward(FLASH_ARGS, BUFFER(STORAGE, output), BUFFER(REAL, log_sums)) 
         results[d][2 * h + 1] *= factor;
       }
     }
-    const uint kept = e.threshold ? kept_ones(batch, line, first_key + 2 * t, false, e) : ~0u;
-    UNROLL for (int s = 0; s < STEPS; ++s)
-      UNROLL for (int c = 0; c < 4; ++c) {
-        const float weight = EXP(scores[s][c] - shifts[c / 2]);
-        sums[c / 2] += weight;
-        scores[s][c] = IS_KEPT(kept, s, c) ? weight * kept_scale : 0;
-      }
+    EACH_SCORE {
+      scores[s][c] = EXP(scores[s][c] - shifts[c / 2]);
+      sums[c / 2] += scores[s][c];
+    }
+    if (e.threshold) {
+      const uint kept = kept_ones(batch, OWN(0, 0), STEP_KEY(0, 0), false, e);
+      EACH_SCORE scores[s][c] = IS_KEPT(kept, s, c) ? scores[s][c] * kept_scale : 0;
+    }
     add_weighted_lines(results, scores, SECOND_PANEL(step));
   }
   UNROLL for (int h = 0; h < 2; ++h) {
     const float sum = sum_of_quad(sums[h]), divisor = divisor_of(sum);
-    const int q = line + 8 * h;
+    const int q = OWN(0, 2 * h);
     UNROLL for (int d = 0; d < WIDTHS; ++d) {
       results[d][2 * h] /= divisor;
       results[d][2 * h + 1] /= divisor;
     }
     if (log_sums_buffer && t == 0 && q < e.queries)
-      log_sums_buffer[log_sums_start + batch * e.queries + q] = shift_of(tops[h]) + log(sum);
+      log_sums_buffer[log_sums_start + batch * e.queries + q] = shift_of(tops[h]) / UNIT + log(sum);
   }
-  MARK_UNLESS(store_scaled(output_buffer + output_start, results, 1, batch, first, e.queries, e.value_columns));
+  MARK_UNLESS(store_scaled(output_buffer + output_start, results, 1, batch, first, e.queries, e.value_columns), first, e.queries);
 }
+
+#endif
 
 // The weights that dropout left, in place of products of queries and keys, and the gradients by those products in place of
 // products of the output's gradients and values. SHIFT(s, c), DOT(s, c): log_sums and dots of the query.
-#define MAKE_WEIGHTS(weights, by_scores, q_of, k_of, plain, kept, SHIFT, DOT)                                  \
-  UNROLL for (int s = 0; s < STEPS; ++s)                                                                       \
-    UNROLL for (int c = 0; c < 4; ++c) {                                                                       \
-      const int q = q_of(s, c), k = k_of(s, c);                                                                \
-      const bool met = (plain) || is_met(q, k, e);                                                             \
-      float score = weights[s][c] * scale;                                                                     \
-      if (!(plain) && met) score = masked_score(score, q, k, e, keep, bias);                                   \
-      const float likely = met ? EXP(score - SHIFT(s, c)) : 0;                                                \
-      const bool is_left = IS_KEPT(kept, s, c);                                                                \
-      weights[s][c] = is_left ? likely * kept_scale : 0;                                                       \
-      by_scores[s][c] = met ? likely * ((is_left ? by_scores[s][c] * kept_scale : 0) - DOT(s, c)) : 0;         \
-    }
+#define MAKE_WEIGHTS(weights, by_scores, q_of, k_of, plain, owns_keys, SHIFT, DOT)                      \
+  {                                                                                                     \
+    MAKE_SCORES(weights, q_of, k_of, plain, SHIFT);                                                     \
+    EACH_SCORE weights[s][c] = EXP(weights[s][c]);                                                      \
+    if (e.threshold) {                                                                                  \
+      {                                                                                                 \
+        const int q = q_of(0, 0), k = k_of(0, 0);                                                       \
+        const uint kept = kept_ones(batch, owns_keys ? k : q, owns_keys ? q : k, owns_keys, e);         \
+        EACH_SCORE {                                                                                    \
+          const bool is_left = IS_KEPT(kept, s, c);                                                     \
+          by_scores[s][c] = weights[s][c] * ((is_left ? by_scores[s][c] * kept_scale : 0) - DOT(s, c)); \
+          weights[s][c] = is_left ? weights[s][c] * kept_scale : 0;                                     \
+        }                                                                                               \
+      }                                                                                                 \
+    } else {                                                                                            \
+      EACH_SCORE by_scores[s][c] = weights[s][c] * (by_scores[s][c] - DOT(s, c));                       \
+    }                                                                                                   \
+    if (!(plain)) EACH_SCORE if (!is_met(q_of(s, c), k_of(s, c), e)) by_scores[s][c] = 0;               \
+  }
+
+#if FLASH_BY_QUERY
 
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1)))
 void flash_backward_query(FLASH_BACKWARD_ARGS, BUFFER(STORAGE, by_query)) {
@@ -376,8 +417,8 @@ void flash_backward_query(FLASH_BACKWARD_ARGS, BUFFER(STORAGE, by_query)) {
   load_own(own_gradients, GRADIENTS_FROM(first));
   float shifts[2], own_dots[2], results[WIDTHS][4];
   UNROLL for (int h = 0; h < 2; ++h) {
-    const int q = min(line + 8 * h, e.queries - 1);
-    shifts[h] = shift_of(log_sums[q]);
+    const int q = min(OWN(0, 2 * h), e.queries - 1);
+    shifts[h] = shift_of(log_sums[q]) * UNIT;
     own_dots[h] = dots[q];
   }
   CLEAR(results, WIDTHS);
@@ -387,20 +428,17 @@ void flash_backward_query(FLASH_BACKWARD_ARGS, BUFFER(STORAGE, by_query)) {
     float weights[STEPS][4], by_scores[STEPS][4];
     multiply_lines(weights, own_queries, FIRST_PANEL(step));
     multiply_lines(by_scores, own_gradients, SECOND_PANEL(step));
-    const bool plain = !keep && !bias && all_met(first, BLOCK, first_key, STEP, e);
-    const uint kept = e.threshold ? kept_ones(batch, line, first_key + 2 * t, false, e) : ~0u;
-#define OWN(s, c) (line + (c) / 2 * 8)
-#define OTHER(s, c) (first_key + (s) * 8 + 2 * t + (c) % 2)
 #define SHIFT(s, c) shifts[(c) / 2]
 #define DOT(s, c) own_dots[(c) / 2]
-    MAKE_WEIGHTS(weights, by_scores, OWN, OTHER, plain, kept, SHIFT, DOT);
-#undef OTHER
-#undef SHIFT
-#undef DOT
+    MAKE_WEIGHTS(weights, by_scores, OWN, STEP_KEY, ALL_KEYS_MET, false, SHIFT, DOT);
     add_weighted_lines(results, by_scores, FIRST_PANEL(step));
   }
-  MARK_UNLESS(store_scaled(by_query_buffer + by_query_start, results, scale, batch, first, e.queries, e.columns));
+  MARK_UNLESS(store_scaled(by_query_buffer + by_query_start, results, scale, batch, first, e.queries, e.columns), first, e.queries);
 }
+
+#endif
+
+#if FLASH_BY_KEY || FLASH_BY_VALUE
 
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1)))
 void flash_backward_key(FLASH_BACKWARD_ARGS, BUFFER(STORAGE, by_key), BUFFER(STORAGE, by_value)) {
@@ -441,12 +479,9 @@ void flash_backward_key(FLASH_BACKWARD_ARGS, BUFFER(STORAGE, by_key), BUFFER(STO
 #else
     CLEAR(by_scores, STEPS);
 #endif
-    const bool plain = !keep && !bias && all_met(first_query, STEP, first, BLOCK, e);
-    const uint kept = e.threshold ? kept_ones(batch, line, first_query + 2 * t, true, e) : ~0u;
-#define OTHER(s, c) (first_query + (s) * 8 + 2 * t + (c) % 2)
-#define SHIFT(s, c) shift_of(rows[step & 1][0][(s) * 8 + 2 * t + (c) % 2])
+#define SHIFT(s, c) (shift_of(rows[step & 1][0][(s) * 8 + 2 * t + (c) % 2]) * UNIT)
 #define DOT(s, c) rows[step & 1][1][(s) * 8 + 2 * t + (c) % 2]
-    MAKE_WEIGHTS(weights, by_scores, OTHER, OWN, plain, kept, SHIFT, DOT);
+    MAKE_WEIGHTS(weights, by_scores, STEP_QUERY, OWN, ALL_QUERIES_MET, true, SHIFT, DOT);
 #if FLASH_BY_VALUE
     add_weighted_lines(value_results, weights, SECOND_PANEL(step));
 #endif
@@ -461,5 +496,7 @@ void flash_backward_key(FLASH_BACKWARD_ARGS, BUFFER(STORAGE, by_key), BUFFER(STO
 #if FLASH_BY_KEY
   are_finite &= store_scaled(by_key_buffer + by_key_start, key_results, scale, batch, first, e.keys, e.columns);
 #endif
-  MARK_UNLESS(are_finite);
+  MARK_UNLESS(are_finite, first, e.keys);
 }
+
+#endif

@@ -53,7 +53,7 @@ const SharedStruct shared_structs[] = {
     PLAIN("ops/attention/attention_shared.h", AttentionExtents, is_causal),
     PLAIN("ops/attention/attention_shared.h", MaskStrides, inner_size),
     PLAIN("ops/attention/attention_shared.h", OperandStrides, column),
-    PLAIN("ops/attention/attention_shared.h", FlashExtents, has_vectors),
+    PLAIN("ops/attention/attention_shared.h", FlashExtents, blocks),
     OF_REAL("ops/box/box_shared.h", KernelRegions, out),
     PLAIN("ops/conv/conv_shared.h", ConvShape, dilation_w),
     PLAIN("ops/conv/conv_shared.h", ConvGather, padded_depth),
