@@ -10,6 +10,7 @@
 //   COMBINE              two partial results x and z joined
 //   FINISH               the result: an expression of the joined x, the number of elements n, s and p
 //   LANES, COLUMN_VECTORS   of a vector, and vectors of outputs that one item joins by columns (cpu)
+//   COLUMN_LANES         items of a line of a group (simt)
 //   IS_INDEXED           whether TOTAL_T is indexed_t: an index is stored beside the value
 //   RESULT_float32, …    the numbers of result dtypes
 //
@@ -260,6 +261,21 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void reduce_columns(TENS
     }
 }
 
+// Joins the splits of every output.
+__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void join_splits(TENSOR_ARGS, const index_t splits) {
+  BIND_PARTIAL;
+  const index_t output = get_global_id(0);
+  TOTAL_T total[LANES];
+  for (int l = 0; l < LANES; ++l) {
+    const BLOCK_T none = IDENTITY;
+    total[l] = TO_TOTAL(none);
+    for (index_t split = l; split < splits; split += LANES)
+      total[l] = join_totals(total[l], partial[split * outputs + output]);
+  }
+  JOIN_LANES(total)
+  STORE_ROW(output, total[0])
+}
+
 #else
 
 #define SOME 4  // elements that an item reads before it joins any
@@ -318,31 +334,29 @@ __kernel void reduce_rows(TENSOR_ARGS, LAYOUT_ARGS) {
   }
 }
 
-// One work item joins one split of one output; neighbours read neighbouring memory.
-__kernel void reduce_columns(TENSOR_ARGS, LAYOUT_ARGS) {
-  BIND_INPUT;
+// Leaves what all lines of a group joined in the items of the first; a power of two of them.
+#define JOIN_LINES(totals, vectors, lines, line, item)                                                               \
+  for (int half_lines = lines / 2; half_lines > 0; half_lines /= 2) {                                                \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                                                    \
+    if (line < half_lines)                                                                                           \
+      _Pragma("unroll") for (int v = 0; v < vectors; ++v) totals[v * MAX_GROUP + item] =                             \
+          join_totals(totals[v * MAX_GROUP + item], totals[v * MAX_GROUP + item + half_lines * COLUMN_LANES]);       \
+  }
+
+// Joins the splits of every output: an item of each line takes some.
+__kernel void join_splits(TENSOR_ARGS, const index_t splits) {
+  __local TOTAL_T totals[MAX_GROUP];
   BIND_PARTIAL;
-  LAYOUT_COPY
-  SPLIT_BIND
-  const index_t output = get_global_id(0);
-  if (output >= outputs) return;
-  JOIN_SHARE(total, first, 1)
-  FINISH_OUTPUT(output, total)
+  const int item = get_local_id(0), line = item / COLUMN_LANES, lines = get_local_size(0) / COLUMN_LANES;
+  const index_t output = (index_t)get_group_id(0) * COLUMN_LANES + item % COLUMN_LANES;
+  const BLOCK_T none = IDENTITY;
+  TOTAL_T total = TO_TOTAL(none);
+  if (output < outputs)
+    for (index_t split = line; split < splits; split += lines) total = join_totals(total, partial[split * outputs + output]);
+  totals[item] = total;
+  JOIN_LINES(totals, 1, lines, line, item)
+  if (line == 0 && output < outputs) {
+    STORE_ROW(output, totals[item])
+  }
 }
 #endif
-
-// Joins the splits of every output.
-__kernel void join_splits(TENSOR_ARGS, const index_t splits) {
-  BIND_PARTIAL;
-  const index_t output = get_global_id(0);
-  if (output >= outputs) return;
-  TOTAL_T total[LANES];
-  for (int l = 0; l < LANES; ++l) {
-    const BLOCK_T none = IDENTITY;
-    total[l] = TO_TOTAL(none);
-    for (index_t split = l; split < splits; split += LANES)
-      total[l] = join_totals(total[l], partial[split * outputs + output]);
-  }
-  JOIN_LANES(total)
-  STORE_ROW(output, total[0])
-}

@@ -8,11 +8,14 @@
 #include "dlprim/core/real.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
+#include "dlprim/runtime/launch_ranges.h"
 
 namespace dlprim {
 namespace {
 
 constexpr int cpu_lanes = 16, column_vectors = 4;
+constexpr int column_lanes = 32,
+              column_vector = 4;            // of a GPU: items of a line, outputs that one reads at once
 constexpr std::int64_t most_splits = 256;   // the second pass joins them one after another
 constexpr std::int64_t least_split = 4096;  // reduced elements that are worth a launch slot of their own
 constexpr int simt_items_per_unit = 1024;   // that a GPU's compute unit wants in flight
@@ -42,6 +45,17 @@ bool is_columnwise(const Space& space) {
   return inner_stride(space.kept) == 1 && inner_stride(space.reduced) != 1 && space.kept.sizes.back() > 1;
 }
 
+/** Whether neighbouring outputs may be read four at once, aligned, wherever a row begins. */
+bool has_vectors(const Space& space, const Tensor& input) {
+  const auto are_multiples = [](const Dims& numbers, std::size_t but_last) {
+    return std::all_of(numbers.begin(), numbers.end() - static_cast<std::ptrdiff_t>(but_last),
+                       [](std::int64_t n) { return n % column_vector == 0; });
+  };
+  return is_floating(input.dtype) && input.offset % column_vector == 0 &&
+         space.kept.sizes.back() % column_vector == 0 && are_multiples(space.kept.strides[0], 1) &&
+         are_multiples(space.reduced.strides[0], 0);
+}
+
 std::int64_t kept_elements(const Tensor& input, DimMask mask) {
   return product(reduced_shape(input.shape, mask, false));
 }
@@ -67,33 +81,54 @@ int round_up_to_power_of_two(std::int64_t n) {
   return power;
 }
 
+enum Step { rows, columns, vector_columns, join };
+constexpr const char* step_names[ReductionKernels::steps] = {"reduce_rows", "reduce_columns",
+                                                             "reduce_vector_columns", "join_splits"};
+
 /** How a reduction is laid over work items. */
 struct Plan {
-  bool columns;
-  int lanes;  // work items (simt) or vector lanes (cpu) that share one output, or hold one each (columns)
+  Step step;
+  int items;            // of a group
   std::int64_t groups;  // of outputs
   std::int64_t splits, split_size;
 };
 
-Plan make_plan(const Space& space, const DeviceInfo& device) {
-  Plan plan;
-  plan.columns = is_columnwise(space);
-  const bool cpu = device.runs_cpu_kernels();
-  if (cpu) {
-    plan.lanes = plan.columns ? column_vectors * cpu_lanes : cpu_lanes;
-  } else {
-    const int most = std::min<int>(MAX_GROUP, device.max_work_group);
-    plan.lanes =
-        plan.columns ? std::min(64, most) : std::clamp(round_up_to_power_of_two(space.elements / 4), 1, most);
-  }
-  plan.groups = plan.columns ? (space.outputs + plan.lanes - 1) / plan.lanes : space.outputs;
-  const std::int64_t items = cpu ? plan.groups : plan.groups * plan.lanes;
-  const std::int64_t wanted =
-      cpu ? 4 * device.compute_units : static_cast<std::int64_t>(simt_items_per_unit) * device.compute_units;
-  const std::int64_t least = !plan.columns ? least_split : cpu ? 512 : 64;
-  plan.splits = std::clamp<std::int64_t>(wanted / std::max<std::int64_t>(items, 1), 1,
+/** In so many parts that all items together are as many as wanted, each of them worth it. */
+void split(Plan& plan, const Space& space, std::int64_t wanted, std::int64_t least) {
+  plan.splits = std::clamp<std::int64_t>(wanted / std::max<std::int64_t>(plan.groups * plan.items, 1), 1,
                                          std::clamp<std::int64_t>(space.elements / least, 1, most_splits));
-  plan.split_size = (space.elements + plan.splits - 1) / plan.splits;
+  plan.split_size = ceil_div(space.elements, plan.splits);
+}
+
+Plan cpu_plan(const Space& space, const DeviceInfo& device) {
+  Plan plan{};
+  plan.step = is_columnwise(space) ? columns : rows;
+  plan.items = 1;
+  plan.groups =
+      plan.step == rows ? space.outputs : ceil_div(space.outputs, std::int64_t{column_vectors * cpu_lanes});
+  split(plan, space, 4 * device.compute_units, plan.step == rows ? least_split : 512);
+  return plan;
+}
+
+Plan simt_plan(const Space& space, const Tensor& input, const DeviceInfo& device) {
+  Plan plan{};
+  const int most = work_group(device);
+  const std::int64_t wanted =
+      most < column_lanes ? 0 : std::int64_t{simt_items_per_unit} * device.compute_units;
+  if (!is_columnwise(space) || most < column_lanes) {
+    plan.step = rows;
+    plan.items = std::clamp(round_up_to_power_of_two(space.elements / 4), 1, most);
+    plan.groups = space.outputs;
+    split(plan, space, wanted, least_split);
+    return plan;
+  }
+  constexpr int rows_of_item = 32;
+  plan.step = has_vectors(space, input) ? vector_columns : columns;
+  const int lines = std::clamp(round_up_to_power_of_two(space.elements / 8), 2, most / column_lanes);
+  plan.items = lines * column_lanes;
+  plan.groups =
+      ceil_div(space.outputs, std::int64_t{column_lanes} * (plan.step == columns ? 1 : column_vector));
+  split(plan, space, wanted, std::int64_t{rows_of_item} * lines);
   return plan;
 }
 
@@ -118,7 +153,7 @@ RowTypes types_of(const ReductionOp& row, DType input) {
 }
 
 // Integers of every width are read as long, by their size: one program serves all.
-std::string source_of(const ReductionOp& row, bool indexed, DType input, bool wide_index) {
+std::string source_of(const ReductionOp& row, bool indexed, DType input, bool wide_index, bool cpu) {
   const bool floating = is_floating(input);
   const RowTypes types =
       indexed ? RowTypes{"indexed_t", "indexed_t", "(x)", "indexed_t"} : types_of(row, input);
@@ -145,11 +180,26 @@ std::string source_of(const ReductionOp& row, bool indexed, DType input, bool wi
   define("FINISH", concat("(", row.finish, ")"));
   define("LANES", cpu_lanes);
   define("COLUMN_VECTORS", column_vectors);
+  define("COLUMN_LANES", column_lanes);
   define("IS_INDEXED", indexed);
   static_assert(dtype_count == 8, "a case for every DType in STORE_AS of reduce.cl");
   for (int dtype = 0; dtype < dtype_count; ++dtype)
     define(concat("RESULT_", name(static_cast<DType>(dtype))).c_str(), dtype);
-  return text + expanded_source("ops/pointwise/functions.cl") + expanded_source("ops/reduce/reduce.cl");
+  text += expanded_source("ops/pointwise/functions.cl") + expanded_source("ops/reduce/reduce.cl");
+  if (cpu) return text;
+  const auto add_columns = [&](const char* kernel, int vector, const std::string& read) {
+    text += "\n#undef COLUMNS\n#undef VECTOR\n#undef READ_COLUMNS\n";
+    define("COLUMNS", kernel);
+    define("VECTOR", vector);
+    define("READ_COLUMNS(to, at)", read);
+    text += expanded_source("ops/reduce/columns_simt.cl");
+  };
+  add_columns(step_names[columns], 1, "to[0] = (T)LOAD_INPUT(at)");
+  if (!floating) return text;
+  text += expanded_source("core/vectors4.cl");
+  add_columns(step_names[vector_columns], column_vector,
+              concat("vstore4(LOAD_", name(input), "_4(input, (at) / 4), 0, to)"));
+  return text;
 }
 
 const std::vector<ReductionOp>& indexed_rows() {
@@ -179,20 +229,16 @@ struct Results {
   const Tensor* indices;
 };
 
-enum Step { rows, columns, join };
-constexpr const char* step_names[ReductionKernels::steps] = {"reduce_rows", "reduce_columns", "join_splits"};
-
 /** Runs the first pass and, where the work was split, the second. */
 void run(Queue& queue, const ReductionOp& row, const Tensor& input, DimMask mask, const Results& results,
          const ReductionParameters& parameters) {
   const Space space = split_dimensions(input, mask);
   if (space.outputs == 0) return;
   const DeviceInfo& device = queue.device().info();
-  const Plan plan = make_plan(space, device);
+  const bool cpu = device.runs_cpu_kernels();
+  const Plan plan = cpu ? cpu_plan(space, device) : simt_plan(space, input, device);
   const auto [low, high] = input.reach();
   const bool wide = !space.kept.fits_32_bits() || !space.reduced.fits_32_bits() || high - low > INT32_MAX;
-  const bool cpu = device.runs_cpu_kernels();
-
   const bool indexed = results.indices != nullptr;
   const auto kernel = [&](Step step) -> Kernel& {
     return row.kernels->handle(input.dtype, wide, step).get(queue.device().index(), [&]() -> Kernel& {
@@ -200,7 +246,7 @@ void run(Queue& queue, const ReductionOp& row, const Tensor& input, DimMask mask
       const char* const options = input.dtype == DType::float64 ? "" : " -cl-single-precision-constant";
       return queue.device().programs().generated_kernel(
           concat("reduce ", row.name, " ", dtypes, wide ? " 64" : ""), step_names[step], options,
-          [&] { return source_of(row, indexed, input.dtype, wide); });
+          [&] { return source_of(row, indexed, input.dtype, wide, cpu); });
     });
   };
 
@@ -225,19 +271,21 @@ void run(Queue& queue, const ReductionOp& row, const Tensor& input, DimMask mask
   };
   const auto launch = [&](auto index) {
     using Index = decltype(index);
-    queue.launch_arguments(kernel(plan.columns ? columns : rows),
-                           Range::groups(cpu ? 1 : plan.lanes, plan.groups, plan.splits), [&](auto&& set) {
+    queue.launch_arguments(kernel(plan.step), Range::groups(plan.items, plan.groups, plan.splits),
+                           [&](auto&& set) {
                              set_tensors(set, index);
                              set(static_cast<Index>(plan.split_size));
                              set(packed<Index>(space));
                            });
     if (!partial.defined()) return;
-    queue.launch_arguments(kernel(join),
-                           Range::linear(space.outputs, cpu ? 1 : std::min(64, device.max_work_group)),
-                           [&](auto&& set) {
-                             set_tensors(set, index);
-                             set(static_cast<Index>(plan.splits));
-                           });
+    const int items = cpu ? 1 : work_group(device);
+    queue.launch_arguments(
+        kernel(join),
+        Range::groups(items, cpu ? space.outputs : ceil_div(space.outputs, std::int64_t{column_lanes})),
+        [&](auto&& set) {
+          set_tensors(set, index);
+          set(static_cast<Index>(plan.splits));
+        });
   };
   if (wide)
     launch(cl_long{});
