@@ -230,8 +230,8 @@ Tensor rms_norm(const Tensor& x, const std::vector<std::int64_t>& normalized_sha
   dlprim::require_floating(x.dtype(), *x.device(), op);
   const dlprim::NormRows rows = dlprim::layer_norm_rows(op, x.shape(), normalized_shape);
   check_affine(op, "weight", weight, normalized_shape, x.dtype());
-  return row_norm({op, "RmsNormBackward", rows, false, eps.value_or(dlprim::machine_epsilon(x.dtype()))}, x,
-                  weight, {});
+  const double chosen = eps.value_or(dlprim::machine_epsilon(dlprim::compute_dtype(x.dtype())));
+  return row_norm({op, "RmsNormBackward", rows, false, chosen}, x, weight, {});
 }
 
 Tensor group_norm(const Tensor& x, std::int64_t num_groups, const Tensor& weight, const Tensor& bias,

@@ -136,6 +136,10 @@ def is_initialized() -> bool:
     return True
 
 
+# What torch.utils.checkpoint asks before it keeps the random state of the device.
+_initialized = True
+
+
 def _is_in_bad_fork() -> bool:
     return _C.is_forked()
 

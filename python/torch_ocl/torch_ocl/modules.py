@@ -17,15 +17,48 @@ import torch
 _apply = torch.nn.Module._apply
 
 
+def _is_crossed(tensor: torch.Tensor, function: Callable) -> bool:
+    """Whether ``function`` moves the tensor to a device of ocl, or away from one."""
+    sample = torch.empty(0, dtype=tensor.dtype, device=tensor.device)  # a lazy parameter gives no other
+    before, after = tensor.device.type, function(sample).device.type
+    return before != after and "ocl" in (before, after)
+
+
 def _crosses(module: torch.nn.Module, function: Callable) -> bool:
-    """Whether ``function`` moves the module to a device of ocl, or away from one."""
-    for tensor in itertools.chain(module.parameters(), module.buffers()):
-        before, after = tensor.device.type, function(tensor.detach().new_empty(0)).device.type
-        return before != after and "ocl" in (before, after)
-    return False
+    """Whether ``function`` moves some of the module so."""
+    return any(_is_crossed(t, function) for t in itertools.chain(module.parameters(), module.buffers()))
+
+
+def _moved_lazies(module: torch.nn.Module, function: Callable) -> list[tuple[dict, str, torch.Tensor]]:
+    """The own parameters and buffers without sizes, as ``function`` would have them, if it moves them.
+
+    Nobody can hold them yet, so that new ones do: where PyTorch makes a new parameter it has sizes.
+    """
+    moved = []
+    for tensors in (module._parameters, module._buffers):
+        for name, tensor in tensors.items():
+            if tensor is None or not torch.nn.parameter.is_lazy(tensor) or not _is_crossed(tensor, function):
+                continue
+            like = function(torch.empty(0, dtype=tensor.dtype, device=tensor.device))
+            options = {"requires_grad": tensor.requires_grad, "device": like.device, "dtype": like.dtype}
+            if isinstance(tensor, torch.nn.parameter.UninitializedBuffer):
+                options["persistent"] = tensor.persistent
+            moved.append((tensors, name, type(tensor)(**options)))
+    return moved
 
 
 def _apply_in_place(self: torch.nn.Module, fn: Callable, recurse: bool = True) -> torch.nn.Module:
+    moved = _moved_lazies(self, fn)
+    for tensors, name, _ in moved:
+        tensors[name] = None
+    try:
+        return _apply_to_others(self, fn, recurse)
+    finally:
+        for tensors, name, tensor in moved:
+            tensors[name] = tensor
+
+
+def _apply_to_others(self: torch.nn.Module, fn: Callable, recurse: bool) -> torch.nn.Module:
     settings = torch.__future__
     if settings.get_swap_module_params_on_conversion() or not _crosses(self, fn):
         return _apply(self, fn, recurse)
@@ -39,7 +72,7 @@ def _apply_in_place(self: torch.nn.Module, fn: Callable, recurse: bool = True) -
             "A parameter that a graph or a weak reference still holds cannot change its device: the module "
             "gets new parameters, which an optimizer made before does not know, and shared ones are no "
             "longer shared.",
-            stacklevel=3,
+            stacklevel=4,
         )
     finally:
         settings.set_swap_module_params_on_conversion(False)

@@ -1,4 +1,4 @@
-"""batch_norm."""
+"""batch_norm, and the default of rms_norm."""
 
 import numpy as np
 import pytest
@@ -168,3 +168,15 @@ def test_instance_norm_without_eps(rng):
         unit="largest",
         ulps=4,
     )
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("size", [1, 1e-3])
+def test_rms_norm_of_16_bits_has_the_eps_of_what_it_computes_in(dtype, size, rng):
+    """Small numbers come out of size 1, which the epsilon of the dtype itself would hide."""
+    x = torch.tensor(uniform(rng, 3, 64) * size).to(getattr(torch, dtype))
+    theirs = torch.nn.functional.rms_norm(x, (64,)).float().numpy()
+    given = ocl.tensor(x.float().numpy()).to(getattr(ocl, dtype))
+    ours = ocl.nn.functional.rms_norm(given, (64,)).float().numpy()
+    np.testing.assert_allclose(ours, theirs, atol=2 * torch.finfo(x.dtype).eps * np.abs(theirs).max())
+    assert np.square(ours).mean() > 0.5

@@ -70,3 +70,22 @@ def test_other_conversions_are_pytorchs_own():
         empty.to_empty(device="ocl")
     assert empty.inner.weight.device.type == "ocl"
     assert not torch.__future__.get_swap_module_params_on_conversion()
+
+
+@pytest.mark.filterwarnings("ignore:Lazy modules")
+def test_lazy_modules_move_before_they_know_their_sizes():
+    net = torch.nn.Sequential(
+        torch.nn.LazyConv2d(3, 3), torch.nn.LazyBatchNorm2d(), torch.nn.Flatten(), torch.nn.LazyLinear(2)
+    )
+    net.to("ocl:0")
+    net(torch.ones(2, 3, 5, 5, device="ocl:0")).sum().backward()
+    assert {t.device.type for t in (*net.parameters(), *net.buffers())} == {"ocl"}
+    assert net[3].weight.shape == (2, 27) and net[3].weight.grad.device.type == "ocl"
+
+
+@pytest.mark.filterwarnings("ignore:Lazy modules")
+def test_lazy_modules_stay_lazy_elsewhere():
+    lazy = torch.nn.LazyLinear(3).to("ocl:0").cpu().double()
+    assert torch.nn.parameter.is_lazy(lazy.weight)
+    y = lazy(torch.ones(2, 5, dtype=torch.float64))
+    assert y.dtype == torch.float64 and y.device.type == "cpu"

@@ -117,7 +117,7 @@ def row_norms(draw, name):
         return lib.nn.functional.layer_norm(x, sizes, weight, bias, **options)
 
     def rms_norm(lib, x, weight):
-        # The default eps is the dtype's own; the truth in float64 is for float32's.
+        # The default eps is of what is computed in (test_norm.py); the truth in float64 is for float32's.
         return lib.nn.functional.rms_norm(x, sizes, weight, 1.1920928955078125e-07 if eps is None else eps)
 
     if name == "rms_norm":
