@@ -214,6 +214,44 @@ void pointwise(Queue& queue, const PointwiseExpression& expression, DType comput
     if (outputs[i].dtype != variant.output_dtype()) copy(queue, arguments.outputs[i], outputs[i]);
 }
 
+namespace {
+
+/** Elements that follow each other along `dim` as one of 8 bytes. */
+Tensor widened(Tensor t, int dim) {
+  const auto width = static_cast<std::int64_t>(8 / size_of(t.dtype));
+  for (int d = 0; d < t.rank(); ++d) t.strides[d] = d == dim ? 1 : t.strides[d] / width;
+  t.shape[dim] /= width;
+  t.offset /= width;
+  t.dtype = DType::int64;
+  return t;
+}
+
+/** Whether that is possible wherever such elements begin. */
+bool can_be_widened(const Tensor& t, int dim) {
+  const auto width = static_cast<std::int64_t>(8 / size_of(t.dtype));
+  if (t.strides[dim] != 1 || t.shape[dim] % width != 0 || t.offset % width != 0) return false;
+  for (int d = 0; d < t.rank(); ++d)
+    if (d != dim && t.shape[d] > 1 && t.strides[d] % width != 0) return false;
+  return true;
+}
+
+/** Moves elements 8 bytes at a time, if there is a dimension along which both lie so: a GPU takes as long to
+ * find the place of two bytes as of eight. */
+bool copy_widened(Queue& queue, const Tensor& source, const Tensor& destination) {
+  if (source.dtype != destination.dtype || size_of(source.dtype) == 8 ||
+      queue.device().info().runs_cpu_kernels() || source.shape != destination.shape)
+    return false;
+  for (int d = 0; d < source.rank(); ++d)
+    if (can_be_widened(source, d) && can_be_widened(destination, d)) {
+      pointwise(queue, conversion(DType::int64, DType::int64), DType::int64, {widened(source, d)}, {},
+                {widened(destination, d)});
+      return true;
+    }
+  return false;
+}
+
+}  // namespace
+
 void copy(Queue& queue, const Tensor& source, const Tensor& destination) {
   ENTER(copy, queue, source, destination);
   if (source.dtype == destination.dtype && lie_alike(source, destination) && is_dense(source)) {
@@ -221,7 +259,8 @@ void copy(Queue& queue, const Tensor& source, const Tensor& destination) {
     if (source.storage == destination.storage && source.offset == destination.offset) return;
     return queue.copy(source, destination, static_cast<std::size_t>(source.numel()) * size_of(source.dtype));
   }
-  pointwise(queue, conversion(source.dtype, destination.dtype), source.dtype, {source}, {}, {destination});
+  if (!copy_widened(queue, source, destination))
+    pointwise(queue, conversion(source.dtype, destination.dtype), source.dtype, {source}, {}, {destination});
 }
 
 void fill(Queue& queue, const Tensor& destination, Scalar value) {

@@ -361,6 +361,43 @@ TEST(Copy, RoundsHalvesToNearestEven) {
   }
 }
 
+// Rows of some columns of a matrix whose rows are reordered: GPUs move what follows each other in pieces of 8
+// bytes, where sizes, strides and places allow it.
+TEST(Copy, OfPartsOfRows) {
+  constexpr std::int64_t outer = 3, inner = 5, width = 48;
+  std::vector<double> values;
+  for (std::int64_t i = 0; i < outer * inner * width; ++i) values.push_back(static_cast<double>(i % 101));
+  for (const DType dtype : {DType::float32, DType::float16, DType::bfloat16, DType::int64, DType::int32,
+                            DType::uint8, DType::boolean}) {
+    std::vector<double> stored = values;
+    if (dtype == DType::boolean)
+      for (double& v : stored) v = v > 50;
+    for (const std::int64_t first : {0, 1, 2, 4, 8})
+      for (const std::int64_t columns : {40, 32, 12, 6, 1}) {
+        SCOPED_TRACE(concat(name(dtype), ", ", columns, " columns from ", first));
+        Tensor part = upload_as(dtype, stored, {outer, inner, width});
+        part.shape = Dims{inner, outer, columns}, part.strides = Dims{width, inner * width, 1},
+        part.offset += first;
+        const Tensor gathered = Tensor::empty(device(), part.shape, dtype);
+        copy(queue(), part, gathered);
+        std::vector<double> expected, back(stored.size(), 0);
+        for (std::int64_t i = 0; i < inner; ++i)
+          for (std::int64_t o = 0; o < outer; ++o)
+            for (std::int64_t c = 0; c < columns; ++c) {
+              const auto at = static_cast<std::size_t>((o * inner + i) * width + first + c);
+              expected.push_back(stored[at]);
+              back[at] = stored[at];
+            }
+        EXPECT_EQ(download_values(gathered), expected);
+
+        Tensor whole = upload_as(dtype, std::vector<double>(stored.size(), 0), {outer, inner, width});
+        part.storage = whole.storage, part.offset = whole.offset + first;
+        copy(queue(), gathered, part);
+        EXPECT_EQ(download_values(whole), back);
+      }
+  }
+}
+
 TEST(Copy, ToItself) {
   const Tensor t = upload(std::vector<float>{1, 2, 3}, {3});
   copy(queue(), t, t);
