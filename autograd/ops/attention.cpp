@@ -53,8 +53,20 @@ Tensor mask_of(const Tensor& mask, const Dims& batch, std::int64_t queries, std:
   return reshape(expand(own, with_matrix(batch, queries, keys)), {outer, inner, queries, keys});
 }
 
+/** What attention is computed with. Gradients by scores are differences of nearly equal numbers, which those
+ * of 16 bits drown: probabilities, and the output, whose product with its own gradient is one of the two.
+ * Without gradients, kernels that keep their scores to themselves take operands as they are. */
+DType compute_dtype_of(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask,
+                       bool wants_weights) {
+  if (!wants_weights && !needs_tape({query, key, value, mask}) &&
+      dlprim::attention_kept(query.data(), key.data(), value.data(), false) ==
+          dlprim::AttentionKept::log_sums)
+    return query.dtype();
+  return dlprim::compute_dtype(query.dtype());
+}
+
 Problem problem_of(const Tensor& query, const Tensor& key, const Tensor& value,
-                   const AttentionOptions& options) {
+                   const AttentionOptions& options, bool wants_weights) {
   dlprim::require_floating(query.dtype(), *query.device(), op);
   for (const Tensor* t : {&query, &key, &value})
     require(t->dim() >= 2, op, ": expected query, key and value of at least 2 dimensions, got shape ",
@@ -73,11 +85,11 @@ Problem problem_of(const Tensor& query, const Tensor& key, const Tensor& value,
   const Dims batch = dlprim::broadcast_shapes(dlprim::broadcast_shapes(leading(query), leading(key), op),
                                               leading(value), op);
   const double scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(query.size(-1))));
-  // The gradient of softmax is a difference of nearly equal numbers, which probabilities in float16 drown.
-  const DType compute = dlprim::compute_dtype(query.dtype());
-  return {as_batch(to(query, compute), batch),
-          as_batch(to(key, compute), batch),
-          as_batch(to(value, compute), batch),
+  const Tensor queries = as_batch(query, batch), keys = as_batch(key, batch), values = as_batch(value, batch);
+  const DType compute = compute_dtype_of(queries, keys, values, options.attn_mask, wants_weights);
+  return {to(queries, compute),
+          to(keys, compute),
+          to(values, compute),
           mask_of(options.attn_mask, batch, query.size(-2), key.size(-2), compute),
           batch,
           scale,
@@ -123,7 +135,8 @@ TensorList attend(const Problem& p, bool wants_weights) {
   dlprim::Tensor probabilities, log_sums;
   if (kept == Kept::probabilities) probabilities = matrix(key.shape[1]);
   if (kept == Kept::log_sums)
-    log_sums = dlprim::Tensor::empty(device, {query.shape[0], query.shape[1]}, query.dtype);
+    log_sums =
+        dlprim::Tensor::empty(device, {query.shape[0], query.shape[1]}, dlprim::compute_dtype(query.dtype));
   dlprim::AttentionSettings settings{p.scale, p.is_causal, p.dropout_p, {}, float32_matmul_precision()};
   if (p.dropout_p > 0)
     settings.dropout =
@@ -173,14 +186,14 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
     return scaled_dot_product_attention(query, repeated_heads(key, query.size(-3) / key.size(-3)),
                                         repeated_heads(value, query.size(-3) / value.size(-3)), options);
   }
-  const Problem problem = problem_of(query, key, value, options);
+  const Problem problem = problem_of(query, key, value, options, false);
   const Tensor output = to(attend(problem, false)[0], query.dtype());
   return reshape(output, with_matrix(problem.batch, query.size(-2), value.size(-1)));
 }
 
 AttentionResult attention_with_weights(const Tensor& query, const Tensor& key, const Tensor& value,
                                        const AttentionOptions& options) {
-  const Problem problem = problem_of(query, key, value, options);
+  const Problem problem = problem_of(query, key, value, options, true);
   const TensorList results = attend(problem, true);
   const auto result = [&](const Tensor& t, std::int64_t columns) {
     return reshape(to(t, query.dtype()), with_matrix(problem.batch, query.size(-2), columns));

@@ -245,18 +245,23 @@ bool has_what_it_needs(const AttentionBackward& p) {
 }
 
 /** Of a score, beside products of matrices, whose scores go to memory and come back several times; measured
- * on an H100, where tensor cores make those. */
-double cost_of_score(const Kernels& kernels, const DeviceInfo& device, bool is_narrow, bool is_backward) {
+ * on an H100, where tensor cores make those. There scores of 16-bit operands are rounded to 16 bits: never.
+ */
+double cost_of_score(const Kernels& kernels, const DeviceInfo& device, DType dtype, bool is_narrow,
+                     bool is_backward) {
   if (kernels.are_halves) return 0.2;
+  if (size_of(dtype) == 2) return 0.5;
   if (kernels.products == 1) return 0.3;
   if (kernels.products > 1) return is_narrow ? 0.5 : is_backward ? 1.5 : 0.7;
   if (device.compute_capability < first_with_tensors) return 0.5;
   return is_narrow ? 0.8 : 1.3;
 }
 
-double cost(const Kernels& kernels, const DeviceInfo& device, const AttentionSizes& s, bool is_backward) {
+double cost(const Kernels& kernels, const DeviceInfo& device, const Attention& a, bool is_backward) {
+  const AttentionSizes& s = a.sizes;
   const bool is_narrow = std::max(s.columns, s.value_columns) <= FLASH_COLUMNS;
-  return cost_of_score(kernels, device, is_narrow, is_backward) * static_cast<double>(s.scores());
+  return cost_of_score(kernels, device, a.query.dtype, is_narrow, is_backward) *
+         static_cast<double>(s.scores());
 }
 
 template <class Problem, std::size_t... kinds>
@@ -266,7 +271,7 @@ std::array<Implementation<Problem>, sizeof...(kinds)> of_all_kernels(std::index_
               return has_what_it_needs(p) && takes(all_kernels[kinds], device, p.attention);
             },
             [](const DeviceInfo& device, const Problem& p) {
-              return cost(all_kernels[kinds], device, p.attention.sizes,
+              return cost(all_kernels[kinds], device, p.attention,
                           std::is_same_v<Problem, AttentionBackward>);
             },
             run<kinds>}...}};
