@@ -9,6 +9,7 @@
 #include "dlprim/core/real.h"
 #include "dlprim/ops/attention/attention_problem.h"
 #include "dlprim/ops/gemm/product_tile.h"
+#include "dlprim/runtime/alignment.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
 
@@ -60,7 +61,7 @@ FlashExtents extents_of(const Attention& a, std::int64_t rows) {
 bool has_vectors(const Tensor& t) {
   const auto width = static_cast<std::int64_t>(16 / size_of(t.dtype));
   return t.strides[2] == 1 && t.shape[2] % width == 0 && t.strides[1] % width == 0 &&
-         t.strides[0] % width == 0 && t.offset % width == 0;
+         t.strides[0] % width == 0 && is_aligned_to(static_cast<std::size_t>(width), t);
 }
 
 /** What all kernels of a family have in common, and which there are. */

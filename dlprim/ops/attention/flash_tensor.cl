@@ -151,8 +151,7 @@ inline void load_own(uint (*own)[4], const Lines from) {
 }
 
 // Four blocks of 8 lines of 4 words: of block i an item gets word t of line g, if its neighbours give where the lines begin,
-// item l of a warp line l % 8 of block l / 8. Across: of each number the eight in a column. Addresses are 32 bits from the start:
-// the sums that make 64-bit ones of constants would be kept in a register each.
+// item l of a warp line l % 8 of block l / 8. Across: of each number the eight in a column.
 #define ADDRESS(pointer) ((uint)(size_t)(pointer))
 inline void load_blocks(uint *to, const uint line) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"

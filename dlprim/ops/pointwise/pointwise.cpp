@@ -10,6 +10,7 @@
 #include "dlprim/core/layout.h"
 #include "dlprim/core/memory_format.h"
 #include "dlprim/ops/pointwise/pointwise_source.h"
+#include "dlprim/runtime/alignment.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
 
@@ -226,10 +227,12 @@ Tensor widened(Tensor t, int dim) {
   return t;
 }
 
-/** Whether that is possible wherever such elements begin. */
+/** Whether that is possible wherever such elements begin, the tensor's memory and the tensor within it. */
 bool can_be_widened(const Tensor& t, int dim) {
   const auto width = static_cast<std::int64_t>(8 / size_of(t.dtype));
-  if (t.strides[dim] != 1 || t.shape[dim] % width != 0 || t.offset % width != 0) return false;
+  if (t.strides[dim] != 1 || t.shape[dim] % width != 0 || t.offset % width != 0 ||
+      !is_aligned_to(static_cast<std::size_t>(width), t))
+    return false;
   for (int d = 0; d < t.rank(); ++d)
     if (d != dim && t.shape[d] > 1 && t.strides[d] % width != 0) return false;
   return true;

@@ -280,39 +280,62 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void join_splits(TENSOR_
 
 #define SOME 4  // elements that an item reads before it joins any
 
-// One work item's share of a split: every `step`-th element from `start`. It goes along the innermost reduced dimension and
-// looks for the next row only at its end: divisions took most of the time.
-#define JOIN_SHARE(total, start, step)                                                                 \
-  const T s = SHIFT_OF(output);                                                                        \
+// One work item's share of a split, elements from `start` to `end`, every `step`-th, of each of so many neighbouring outputs, whose
+// READ(to, at) reads. It goes along the innermost reduced dimension and looks for the next row only at its end: divisions took most of
+// the time.
+#define JOIN_SHARE(totals, outputs_at_once, READ, output, start, end, step)                                   \
+  T s[outputs_at_once];                                                                                       \
+  BLOCK_T block[outputs_at_once];                                                                             \
+  TOTAL_T totals[outputs_at_once];                                                                            \
+  _Pragma("unroll") for (int v = 0; v < outputs_at_once; ++v) {                                               \
+    s[v] = SHIFT_OF((output) + v);                                                                            \
+    block[v] = IDENTITY;                                                                                      \
+    totals[v] = TO_TOTAL(block[v]);                                                                           \
+  }                                                                                                           \
   const index_t base = offset_of(output, kept_size, kept_stride), columns = max(reduced_size[0], (index_t)1); \
-  BLOCK_T block = IDENTITY;                                                                            \
-  TOTAL_T total = TO_TOTAL(block);                                                                     \
-  int in_block = 0;                                                                                    \
-  index_t row = (start) / columns, column = (start) - row * columns;                                   \
-  index_t row_start = base + offset_of_row(row, reduced_size, reduced_stride);                         \
-  const index_t rows_on = (step) / columns, columns_on = (step) - rows_on * columns;                   \
-  for (index_t element = start; element < last;) {                                                     \
-    BLOCK_T some[SOME];                                                                                \
-    int count = 0;                                                                                     \
-    _Pragma("unroll") for (int k = 0; k < SOME; ++k)                                                   \
-      if (element < last) {                                                                            \
-        some[k] = ELEMENT(row_start + column * reduced_stride[0], (long)element, s);                   \
-        ++count;                                                                                       \
-        element += step;                                                                               \
-        column += columns_on;                                                                          \
-        const int wraps = column >= columns;                                                           \
-        if (wraps) column -= columns;                                                                  \
-        if (wraps + rows_on > 0) {                                                                     \
-          row += wraps + rows_on;                                                                      \
-          row_start = base + offset_of_row(row, reduced_size, reduced_stride);                         \
-        }                                                                                              \
-      }                                                                                                \
-    _Pragma("unroll") for (int k = 0; k < SOME; ++k)                                                   \
-      if (k < count) block = join_blocks(block, some[k]);                                              \
-    in_block += SOME;                                                                                  \
-    if (in_block == CHAIN) END_BLOCK(total, block), in_block = 0;                                      \
-  }                                                                                                    \
-  END_BLOCK(total, block);
+  int in_block = 0;                                                                                           \
+  index_t row = (start) / columns, column = (start) - row * columns;                                          \
+  index_t row_start = base + offset_of_row(row, reduced_size, reduced_stride);                                \
+  const index_t rows_on = (step) / columns, columns_on = (step) - rows_on * columns;                          \
+  for (index_t element = start; element < (end);) {                                                           \
+    BLOCK_T some[SOME][outputs_at_once];                                                                      \
+    int count = 0;                                                                                            \
+    _Pragma("unroll") for (int k = 0; k < SOME; ++k)                                                          \
+      if (element < (end)) {                                                                                  \
+        T values[outputs_at_once];                                                                            \
+        READ(values, row_start + column * reduced_stride[0]);                                                 \
+        _Pragma("unroll") for (int v = 0; v < outputs_at_once; ++v)                                           \
+          some[k][v] = map_element(values[v], (long)element, s[v], p);                                        \
+        ++count;                                                                                              \
+        element += step;                                                                                      \
+        column += columns_on;                                                                                 \
+        const int wraps = column >= columns;                                                                  \
+        if (wraps) column -= columns;                                                                         \
+        if (wraps + rows_on > 0) {                                                                            \
+          row += wraps + rows_on;                                                                             \
+          row_start = base + offset_of_row(row, reduced_size, reduced_stride);                                \
+        }                                                                                                     \
+      }                                                                                                       \
+    _Pragma("unroll") for (int k = 0; k < SOME; ++k)                                                          \
+      if (k < count)                                                                                          \
+        _Pragma("unroll") for (int v = 0; v < outputs_at_once; ++v) block[v] = join_blocks(block[v], some[k][v]); \
+    in_block += SOME;                                                                                         \
+    if (in_block == CHAIN) {                                                                                  \
+      _Pragma("unroll") for (int v = 0; v < outputs_at_once; ++v) END_BLOCK(totals[v], block[v]);             \
+      in_block = 0;                                                                                           \
+    }                                                                                                         \
+  }                                                                                                           \
+  _Pragma("unroll") for (int v = 0; v < outputs_at_once; ++v) END_BLOCK(totals[v], block[v]);
+#define READ_ONE(to, at) to[0] = (T)LOAD_INPUT(at)
+
+// Leaves what all lines of a group joined in the items of the first. Items stand in `lines` lines of `lanes`; a power of two.
+#define JOIN_LINES(totals, vectors, lines, lanes)                                                                    \
+  for (int half_lines = (lines) / 2; half_lines > 0; half_lines /= 2) {                                              \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                                                    \
+    if (item < half_lines * (lanes))                                                                                 \
+      _Pragma("unroll") for (int v = 0; v < vectors; ++v) totals[v * MAX_GROUP + item] =                             \
+          join_totals(totals[v * MAX_GROUP + item], totals[v * MAX_GROUP + item + half_lines * (lanes)]);            \
+  }
 
 // One work group joins one split of one output. The local size is a power of two.
 __kernel void reduce_rows(TENSOR_ARGS, LAYOUT_ARGS) {
@@ -322,26 +345,14 @@ __kernel void reduce_rows(TENSOR_ARGS, LAYOUT_ARGS) {
   LAYOUT_COPY
   SPLIT_BIND
   const index_t output = get_group_id(0);
-  const int lane = get_local_id(0);
-  JOIN_SHARE(total, first + lane, (index_t)get_local_size(0))
-  totals[lane] = total;
-  for (int half_lanes = get_local_size(0) / 2; half_lanes > 0; half_lanes /= 2) {
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (lane < half_lanes) totals[lane] = join_totals(totals[lane], totals[lane + half_lanes]);
-  }
-  if (lane == 0) {
+  const int item = get_local_id(0);
+  JOIN_SHARE(total, 1, READ_ONE, output, first + item, last, (index_t)get_local_size(0))
+  totals[item] = total[0];
+  JOIN_LINES(totals, 1, (int)get_local_size(0), 1)
+  if (item == 0) {
     FINISH_OUTPUT(output, totals[0])
   }
 }
-
-// Leaves what all lines of a group joined in the items of the first; a power of two of them.
-#define JOIN_LINES(totals, vectors, lines, line, item)                                                               \
-  for (int half_lines = lines / 2; half_lines > 0; half_lines /= 2) {                                                \
-    barrier(CLK_LOCAL_MEM_FENCE);                                                                                    \
-    if (line < half_lines)                                                                                           \
-      _Pragma("unroll") for (int v = 0; v < vectors; ++v) totals[v * MAX_GROUP + item] =                             \
-          join_totals(totals[v * MAX_GROUP + item], totals[v * MAX_GROUP + item + half_lines * COLUMN_LANES]);       \
-  }
 
 // Joins the splits of every output: an item of each line takes some.
 __kernel void join_splits(TENSOR_ARGS, const index_t splits) {
@@ -354,7 +365,7 @@ __kernel void join_splits(TENSOR_ARGS, const index_t splits) {
   if (output < outputs)
     for (index_t split = line; split < splits; split += lines) total = join_totals(total, partial[split * outputs + output]);
   totals[item] = total;
-  JOIN_LINES(totals, 1, lines, line, item)
+  JOIN_LINES(totals, 1, lines, COLUMN_LANES)
   if (line == 0 && output < outputs) {
     STORE_ROW(output, totals[item])
   }

@@ -6,6 +6,7 @@
 #include "dlprim/core/checked.h"
 #include "dlprim/core/layout.h"
 #include "dlprim/core/real.h"
+#include "dlprim/runtime/alignment.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
 #include "dlprim/runtime/launch_ranges.h"
@@ -14,8 +15,8 @@ namespace dlprim {
 namespace {
 
 constexpr int cpu_lanes = 16, column_vectors = 4;
-constexpr int column_lanes = 32,
-              column_vector = 4;            // of a GPU: items of a line, outputs that one reads at once
+// Of a GPU: items of a line of a group, and outputs that one reads at once.
+constexpr int column_lanes = 32, column_vector = 4;
 constexpr std::int64_t most_splits = 256;   // the second pass joins them one after another
 constexpr std::int64_t least_split = 4096;  // reduced elements that are worth a launch slot of their own
 constexpr int simt_items_per_unit = 1024;   // that a GPU's compute unit wants in flight
@@ -51,7 +52,7 @@ bool has_vectors(const Space& space, const Tensor& input) {
     return std::all_of(numbers.begin(), numbers.end() - static_cast<std::ptrdiff_t>(but_last),
                        [](std::int64_t n) { return n % column_vector == 0; });
   };
-  return is_floating(input.dtype) && input.offset % column_vector == 0 &&
+  return is_floating(input.dtype) && is_aligned_to(column_vector, input) &&
          space.kept.sizes.back() % column_vector == 0 && are_multiples(space.kept.strides[0], 1) &&
          are_multiples(space.reduced.strides[0], 0);
 }
@@ -113,9 +114,9 @@ Plan cpu_plan(const Space& space, const DeviceInfo& device) {
 Plan simt_plan(const Space& space, const Tensor& input, const DeviceInfo& device) {
   Plan plan{};
   const int most = work_group(device);
-  const std::int64_t wanted =
-      most < column_lanes ? 0 : std::int64_t{simt_items_per_unit} * device.compute_units;
-  if (!is_columnwise(space) || most < column_lanes) {
+  const bool has_lines = most >= column_lanes;  // which splits are joined by, too
+  const std::int64_t wanted = has_lines ? std::int64_t{simt_items_per_unit} * device.compute_units : 0;
+  if (!has_lines || !is_columnwise(space)) {
     plan.step = rows;
     plan.items = std::clamp(round_up_to_power_of_two(space.elements / 4), 1, most);
     plan.groups = space.outputs;
@@ -194,7 +195,7 @@ std::string source_of(const ReductionOp& row, bool indexed, DType input, bool wi
     define("READ_COLUMNS(to, at)", read);
     text += expanded_source("ops/reduce/columns_simt.cl");
   };
-  add_columns(step_names[columns], 1, "to[0] = (T)LOAD_INPUT(at)");
+  add_columns(step_names[columns], 1, "READ_ONE(to, at)");
   if (!floating) return text;
   text += expanded_source("core/vectors4.cl");
   add_columns(step_names[vector_columns], column_vector,
