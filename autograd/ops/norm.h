@@ -34,8 +34,8 @@ Tensor batch_norm_activation(const Tensor& x, const Tensor& running_mean, const 
 Tensor layer_norm(const Tensor& x, const std::vector<std::int64_t>& normalized_shape,
                   const Tensor& weight = {}, const Tensor& bias = {}, double eps = 1e-5);
 
-/** torch.nn.functional.rms_norm: the last dimensions over their root mean square. eps: by default the epsilon of what is
- * computed in, float32's for 16-bit dtypes. */
+/** torch.nn.functional.rms_norm: the last dimensions over their root mean square. eps: by default the epsilon
+ * of what is computed in, float32's for 16-bit dtypes. */
 Tensor rms_norm(const Tensor& x, const std::vector<std::int64_t>& normalized_shape, const Tensor& weight = {},
                 std::optional<double> eps = std::nullopt);
 

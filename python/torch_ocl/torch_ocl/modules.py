@@ -17,16 +17,20 @@ import torch
 _apply = torch.nn.Module._apply
 
 
-def _is_crossed(tensor: torch.Tensor, function: Callable) -> bool:
-    """Whether ``function`` moves the tensor to a device of ocl, or away from one."""
-    sample = torch.empty(0, dtype=tensor.dtype, device=tensor.device)  # a lazy parameter gives no other
-    before, after = tensor.device.type, function(sample).device.type
-    return before != after and "ocl" in (before, after)
+def _applied(function: Callable, device: torch.device, dtype: torch.dtype) -> torch.Tensor:
+    """What ``function`` makes of a tensor of that kind, without elements."""
+    return function(torch.empty(0, dtype=dtype, device=device))
+
+
+def _is_crossing(before: torch.device, after: torch.device) -> bool:
+    """Whether what goes from one to the other comes to a device of ocl, or leaves one."""
+    return before.type != after.type and "ocl" in (before.type, after.type)
 
 
 def _crosses(module: torch.nn.Module, function: Callable) -> bool:
     """Whether ``function`` moves some of the module so."""
-    return any(_is_crossed(t, function) for t in itertools.chain(module.parameters(), module.buffers()))
+    kinds = {(t.device, t.dtype) for t in itertools.chain(module.parameters(), module.buffers())}
+    return any(_is_crossing(device, _applied(function, device, dtype).device) for device, dtype in kinds)
 
 
 def _moved_lazies(module: torch.nn.Module, function: Callable) -> list[tuple[dict, str, torch.Tensor]]:
@@ -37,9 +41,11 @@ def _moved_lazies(module: torch.nn.Module, function: Callable) -> list[tuple[dic
     moved = []
     for tensors in (module._parameters, module._buffers):
         for name, tensor in tensors.items():
-            if tensor is None or not torch.nn.parameter.is_lazy(tensor) or not _is_crossed(tensor, function):
+            if tensor is None or not torch.nn.parameter.is_lazy(tensor):
                 continue
-            like = function(torch.empty(0, dtype=tensor.dtype, device=tensor.device))
+            like = _applied(function, tensor.device, tensor.dtype)
+            if not _is_crossing(tensor.device, like.device):
+                continue
             options = {"requires_grad": tensor.requires_grad, "device": like.device, "dtype": like.dtype}
             if isinstance(tensor, torch.nn.parameter.UninitializedBuffer):
                 options["persistent"] = tensor.persistent

@@ -4,11 +4,8 @@ import copy
 
 import pytest
 
-torch = pytest.importorskip("torch")
-
-from torch import nn  # noqa: E402
-from torch.nn import functional as F  # noqa: E402
-from torch.utils.checkpoint import checkpoint  # noqa: E402
+torch = pytest.importorskip("torch", reason="NOT TESTED: PyTorch is not installed (docs/pytorch.md)")
+nn = torch.nn
 
 RECURRENT = {
     "lstm": lambda: nn.LSTM(4, 5),
@@ -111,7 +108,7 @@ def test_attention_where_nothing_is_trained(need_weights, average, of_itself):
 @pytest.mark.parametrize("use_reentrant", [False, True])
 def test_checkpoints_drop_the_same_again(use_reentrant):
     x = torch.ones(64, device="ocl:0", requires_grad=True)
-    y = checkpoint(F.dropout, x, use_reentrant=use_reentrant)
+    y = torch.utils.checkpoint.checkpoint(nn.functional.dropout, x, use_reentrant=use_reentrant)
     y.sum().backward()
     assert torch.equal(y.detach(), x.grad)
 

@@ -14,8 +14,8 @@ namespace {
 
 using MaybeTensor = std::optional<at::Tensor>;
 
-/** What a mask is of (nn.MultiheadAttention.merge_masks). */
-enum class MaskKind { source = 0, padding = 1, merged = 2 };
+/** The kind of mask that is [batch, keys] (nn.MultiheadAttention.merge_masks); others have queries too. */
+constexpr std::int64_t padding_mask = 1;
 
 /** For scores [batch, heads, queries, keys], to be added; a boolean one hides what is true. */
 MaybeTensor added_mask(const MaybeTensor& mask, std::optional<std::int64_t> kind, const at::Tensor& query) {
@@ -23,8 +23,7 @@ MaybeTensor added_mask(const MaybeTensor& mask, std::optional<std::int64_t> kind
   at::Tensor added = *mask;
   if (added.scalar_type() == at::kBool)
     added = at::zeros({}, query.options()).masked_fill(added, -std::numeric_limits<double>::infinity());
-  if (kind.value_or(0) == static_cast<std::int64_t>(MaskKind::padding))
-    return added.view({added.size(0), 1, 1, added.size(1)}).to(query.scalar_type());
+  if (kind == padding_mask) return added.view({added.size(0), 1, 1, added.size(1)}).to(query.scalar_type());
   if (added.dim() == 2) added = added.view({1, 1, added.size(0), added.size(1)});
   return added.to(query.scalar_type());
 }
@@ -86,18 +85,15 @@ at::Tensor encoder_layer(const at::Tensor& source, std::int64_t embed_dim, std::
     const at::Tensor hidden = at::linear(x, ffn_weight_1, ffn_bias_1);
     return at::linear(use_gelu ? at::gelu(hidden) : at::relu(hidden), ffn_weight_2, ffn_bias_2);
   };
-  const auto first_norm = [&](const at::Tensor& x) {
-    return at::layer_norm(x, {embed_dim}, norm_weight_1, norm_bias_1, eps);
-  };
-  const auto second_norm = [&](const at::Tensor& x) {
-    return at::layer_norm(x, {embed_dim}, norm_weight_2, norm_bias_2, eps);
+  const auto normed = [&](const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
+    return at::layer_norm(x, {embed_dim}, weight, bias, eps);
   };
   if (norm_first) {
-    const at::Tensor x = source + attended(first_norm(source));
-    return x + fed_forward(second_norm(x));
+    const at::Tensor x = source + attended(normed(source, norm_weight_1, norm_bias_1));
+    return x + fed_forward(normed(x, norm_weight_2, norm_bias_2));
   }
-  const at::Tensor x = first_norm(source + attended(source));
-  return second_norm(x + fed_forward(x));
+  const at::Tensor x = normed(source + attended(source), norm_weight_1, norm_bias_1);
+  return normed(x + fed_forward(x), norm_weight_2, norm_bias_2);
 }
 
 /** Never: there are no nested tensors on these devices, and nn.TransformerEncoder goes on with padded ones.
