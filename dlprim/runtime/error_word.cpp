@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "dlprim/core/call_state.h"
 #include "dlprim/core/error.h"
 #include "dlprim/core/tensor.h"
 #include "dlprim/runtime/device.h"
@@ -119,7 +120,12 @@ void ErrorWords::raise_failures(const cl::CommandQueue& queue) {
     else if (std::find(followed.begin(), followed.end(), std::pair(self, word->thread)) != followed.end())
       failure = word->failure + whose + ", whose results this thread uses)";
   }
-  if (!failure.empty()) throw IndexError(failure);
+  if (failure.empty()) return;
+  // It was not the operator that waits: no error is to begin with its name.
+  const char* const waiting = std::exchange(call_state.operation, nullptr);
+  const IndexError error(failure);
+  call_state.operation = waiting;
+  throw error;
 }
 
 }  // namespace dlprim

@@ -1,12 +1,12 @@
 // Optimizer steps over many parameters at once; the formulas are torch.optim's, in its order of operations.
-// Macros: REAL (of the parameters); MOMENTUM (sgd, rmsprop), NESTEROV (sgd), AMSGRAD, STEP_ON_DEVICE (adam), CENTERED (rmsprop): 1 where the
-// optimizer has it, with the state that it needs; ONLY_name_step: the kernel wanted. Each update is a loop over one chunk
-// that the compiler vectorises on a CPU.
+// Macros: STORAGE, REAL, LOAD, STORE (dtype_defines of the parameters, which their gradients and states share); MOMENTUM (sgd, rmsprop),
+// NESTEROV (sgd), AMSGRAD, STEP_ON_DEVICE (adam), CENTERED (rmsprop): 1 where the optimizer has it, with the state that it needs; ONLY_name_step:
+// the kernel wanted. Each update is a loop over one chunk that the compiler vectorises on a CPU.
 #include "core/common.cl"
 #include "ops/optim/parameter_pack.cl"
 
-#define TENSOR __global REAL *restrict
-#define GRADIENT const __global REAL *restrict
+#define TENSOR __global STORAGE *restrict
+#define GRADIENT const __global STORAGE *restrict
 
 #define COEFFICIENT(index, name) const REAL name = c.of[index]
 
@@ -37,30 +37,30 @@ UPDATE(sgd, buffer, unused1, unused2) {
   COEFFICIENT(4, sign);
   COEFFICIENT(5, first_step);
   FOR_EACH_ELEMENT(i) {
-    REAL step = sign * g[i] + weight_decay * p[i];
+    REAL step = sign * LOAD(g, i) + weight_decay * LOAD(p, i);
 #if MOMENTUM
-    const REAL moved = first_step != 0 ? step : momentum * buffer[i] + undamped * step;
-    buffer[i] = moved;
+    const REAL moved = first_step != 0 ? step : momentum * LOAD(buffer, i) + undamped * step;
+    STORE(buffer, i, moved);
 #if NESTEROV
     step += momentum * moved;
 #else
     step = moved;
 #endif
 #endif
-    p[i] -= lr * step;
+    STORE(p, i, LOAD(p, i) - lr * step);
   }
 }
 STEP(sgd)
 #endif
 
 // The running averages of gradients and of their squares that Adam and its kin keep.
-#define ADAM_MOMENTS(first_average, second_average)                              \
-  const REAL value = p[i] * shrink;                                              \
-  const REAL gradient = sign * g[i] + weight_decay * value;                      \
-  const REAL first = moved_towards(first_average[i], gradient, first_weight);    \
-  const REAL second = second_average[i] * beta2 + second_weight * gradient * gradient; \
-  first_average[i] = first;                                                      \
-  second_average[i] = second
+#define ADAM_MOMENTS(first_average, second_average)                                          \
+  const REAL value = LOAD(p, i) * shrink;                                                    \
+  const REAL gradient = sign * LOAD(g, i) + weight_decay * value;                            \
+  const REAL first = moved_towards(LOAD(first_average, i), gradient, first_weight);          \
+  const REAL second = LOAD(second_average, i) * beta2 + second_weight * gradient * gradient; \
+  STORE(first_average, i, first);                                                            \
+  STORE(second_average, i, second)
 #define ADAM_COEFFICIENTS        \
   COEFFICIENT(0, sign);          \
   COEFFICIENT(1, weight_decay);  \
@@ -78,12 +78,12 @@ UPDATE(adam, average, square, top) {
   FOR_EACH_ELEMENT(i) {
     ADAM_MOMENTS(average, square);
 #if AMSGRAD
-    const REAL largest = larger(top[i], second);
-    top[i] = largest;
+    const REAL largest = larger(LOAD(top, i), second);
+    STORE(top, i, largest);
 #else
     const REAL largest = second;
 #endif
-    p[i] = value - step_size * (first / (sqrt(largest) / root_correction + eps));
+    STORE(p, i, value - step_size * (first / (sqrt(largest) / root_correction + eps)));
   }
 }
 #if STEP_ON_DEVICE
@@ -110,7 +110,7 @@ UPDATE(nadam, average, square, unused) {
   FOR_EACH_ELEMENT(i) {
     ADAM_MOMENTS(average, square);
     const REAL root = sqrt(second / correction) + eps;
-    p[i] = value - gradient_size * (gradient / root) - average_size * (first / root);
+    STORE(p, i, value - gradient_size * (gradient / root) - average_size * (first / root));
   }
 }
 STEP(nadam)
@@ -126,7 +126,7 @@ UPDATE(radam, average, square, unused) {
   FOR_EACH_ELEMENT(i) {
     ADAM_MOMENTS(average, square);
     const REAL step = first / correction * lr;
-    p[i] = value - (rectified != 0 ? step * (root_correction / (sqrt(second) + eps)) * rectified : step);
+    STORE(p, i, value - (rectified != 0 ? step * (root_correction / (sqrt(second) + eps)) * rectified : step));
   }
 }
 STEP(radam)
@@ -141,12 +141,12 @@ UPDATE(adamax, average, norm, unused) {
   COEFFICIENT(4, eps);
   COEFFICIENT(5, step_size);
   FOR_EACH_ELEMENT(i) {
-    const REAL gradient = sign * g[i] + weight_decay * p[i];
-    const REAL first = moved_towards(average[i], gradient, first_weight);
-    const REAL largest = larger(norm[i] * beta2, fabs(gradient) + eps);
-    average[i] = first;
-    norm[i] = largest;
-    p[i] -= step_size * (first / largest);
+    const REAL gradient = sign * LOAD(g, i) + weight_decay * LOAD(p, i);
+    const REAL first = moved_towards(LOAD(average, i), gradient, first_weight);
+    const REAL largest = larger(LOAD(norm, i) * beta2, fabs(gradient) + eps);
+    STORE(average, i, first);
+    STORE(norm, i, largest);
+    STORE(p, i, LOAD(p, i) - step_size * (first / largest));
   }
 }
 STEP(adamax)
@@ -162,21 +162,21 @@ UPDATE(rmsprop, square, buffer_or_average, average_after_buffer) {
   COEFFICIENT(5, momentum);
   COEFFICIENT(6, sign);
   FOR_EACH_ELEMENT(i) {
-    const REAL gradient = sign * g[i] + weight_decay * p[i];
-    REAL mean_square = square[i] * alpha + rest * gradient * gradient;
-    square[i] = mean_square;
+    const REAL gradient = sign * LOAD(g, i) + weight_decay * LOAD(p, i);
+    REAL mean_square = LOAD(square, i) * alpha + rest * gradient * gradient;
+    STORE(square, i, mean_square);
 #if CENTERED
     TENSOR average = MOMENTUM ? average_after_buffer : buffer_or_average;
-    const REAL mean = moved_towards(average[i], gradient, rest);
-    average[i] = mean;
+    const REAL mean = moved_towards(LOAD(average, i), gradient, rest);
+    STORE(average, i, mean);
     mean_square -= mean * mean;
 #endif
     REAL step = gradient / (sqrt(mean_square) + eps);
 #if MOMENTUM
-    step += momentum * buffer_or_average[i];
-    buffer_or_average[i] = step;
+    step += momentum * LOAD(buffer_or_average, i);
+    STORE(buffer_or_average, i, step);
 #endif
-    p[i] -= lr * step;
+    STORE(p, i, LOAD(p, i) - lr * step);
   }
 }
 STEP(rmsprop)
@@ -189,10 +189,10 @@ UPDATE(adagrad, sum, unused1, unused2) {
   COEFFICIENT(2, weight_decay);
   COEFFICIENT(3, sign);
   FOR_EACH_ELEMENT(i) {
-    const REAL gradient = sign * g[i] + weight_decay * p[i];
-    const REAL squares = sum[i] + gradient * gradient;
-    sum[i] = squares;
-    p[i] -= lr * (gradient / (sqrt(squares) + eps));
+    const REAL gradient = sign * LOAD(g, i) + weight_decay * LOAD(p, i);
+    const REAL squares = LOAD(sum, i) + gradient * gradient;
+    STORE(sum, i, squares);
+    STORE(p, i, LOAD(p, i) - lr * (gradient / (sqrt(squares) + eps)));
   }
 }
 STEP(adagrad)
@@ -207,12 +207,12 @@ UPDATE(adadelta, square, steps, unused) {
   COEFFICIENT(4, weight_decay);
   COEFFICIENT(5, sign);
   FOR_EACH_ELEMENT(i) {
-    const REAL gradient = sign * g[i] + weight_decay * p[i];
-    const REAL mean_square = square[i] * rho + rest * gradient * gradient;
-    const REAL step = sqrt(steps[i] + eps) / sqrt(mean_square + eps) * gradient;
-    square[i] = mean_square;
-    steps[i] = steps[i] * rho + rest * step * step;
-    p[i] -= lr * step;
+    const REAL gradient = sign * LOAD(g, i) + weight_decay * LOAD(p, i);
+    const REAL mean_square = LOAD(square, i) * rho + rest * gradient * gradient;
+    const REAL step = sqrt(LOAD(steps, i) + eps) / sqrt(mean_square + eps) * gradient;
+    STORE(square, i, mean_square);
+    STORE(steps, i, LOAD(steps, i) * rho + rest * step * step);
+    STORE(p, i, LOAD(p, i) - lr * step);
   }
 }
 STEP(adadelta)
@@ -226,14 +226,14 @@ UPDATE(rprop, previous, step_size, unused) {
   COEFFICIENT(3, most);
   COEFFICIENT(4, sign_of_g);
   FOR_EACH_ELEMENT(i) {
-    const REAL gradient = sign_of_g * g[i];
-    const REAL agreement = gradient * previous[i];
-    const REAL wanted = step_size[i] * (agreement > 0 ? grow : agreement < 0 ? shrink : agreement == 0 ? (REAL)1 : agreement);
+    const REAL gradient = sign_of_g * LOAD(g, i);
+    const REAL agreement = gradient * LOAD(previous, i);
+    const REAL wanted = LOAD(step_size, i) * (agreement > 0 ? grow : agreement < 0 ? shrink : agreement == 0 ? (REAL)1 : agreement);
     const REAL size = wanted < least ? least : wanted > most ? most : wanted;
     const REAL taken = agreement < 0 ? (REAL)0 : gradient;
-    step_size[i] = size;
-    previous[i] = taken;
-    p[i] -= (taken > 0 ? (REAL)1 : taken < 0 ? (REAL)-1 : taken) * size;
+    STORE(step_size, i, size);
+    STORE(previous, i, taken);
+    STORE(p, i, LOAD(p, i) - (taken > 0 ? (REAL)1 : taken < 0 ? (REAL)-1 : taken) * size);
   }
 }
 STEP(rprop)
@@ -247,10 +247,10 @@ UPDATE(asgd, mean, unused1, unused2) {
   COEFFICIENT(3, weight_decay);
   COEFFICIENT(4, sign);
   FOR_EACH_ELEMENT(i) {
-    const REAL gradient = sign * g[i] + weight_decay * p[i];
-    const REAL value = p[i] * shrink - eta * gradient;
-    mean[i] = part == 1 ? value : mean[i] + part * (value - mean[i]);
-    p[i] = value;
+    const REAL gradient = sign * LOAD(g, i) + weight_decay * LOAD(p, i);
+    const REAL value = LOAD(p, i) * shrink - eta * gradient;
+    STORE(mean, i, part == 1 ? value : LOAD(mean, i) + part * (value - LOAD(mean, i)));
+    STORE(p, i, value);
   }
 }
 STEP(asgd)

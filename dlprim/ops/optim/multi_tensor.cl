@@ -30,7 +30,7 @@ inline REAL joined_group(int kind, REAL mine, __local REAL *shared) {
 
 __kernel void multi_tensor_norm_chunks(PACK_ARGS, BUFFER(REAL, partials), const int kind, const REAL p) {
   BIND_CHUNK;
-  const __global REAL *x = CHUNK_TENSOR(0);
+  const __global STORAGE *x = CHUNK_TENSOR(0);
   REAL result = of_nothing(kind);
 #if SHAPE_CPU
   const int whole = kind <= NORM_MAX ? count & ~15 : 0;  // the others have no vector code
@@ -51,12 +51,12 @@ __kernel void multi_tensor_norm_chunks(PACK_ARGS, BUFFER(REAL, partials), const 
   if (whole > 0) result = values[0];
   for (int block = whole; block < count; block += 128) {
     REAL part = of_nothing(kind);
-    for (int i = block; i < min(count, block + 128); ++i) part = joined(kind, part, measured(kind, p, x[i]));
+    for (int i = block; i < min(count, block + 128); ++i) part = joined(kind, part, measured(kind, p, LOAD(x, i)));
     result = joined(kind, result, part);
   }
 #else
   __local REAL shared[MAX_GROUP];
-  FOR_EACH_ELEMENT(i) result = joined(kind, result, measured(kind, p, x[i]));
+  FOR_EACH_ELEMENT(i) result = joined(kind, result, measured(kind, p, LOAD(x, i)));
   result = joined_group(kind, result, shared);
 #endif
   if (get_local_id(0) == 0) partials_buffer[partials_start + THIS_CHUNK] = result;
@@ -84,37 +84,42 @@ inline REAL norm_of_chunks(const __global REAL *partials, int count, int kind, R
 #endif
 
 __kernel void multi_tensor_norm_join(BUFFER(const REAL, partials), const int count, const int kind, const REAL p,
-                                     BUFFER(REAL, norm)) {
+                                     BUFFER(STORAGE, norm)) {
   GROUP_MEMORY;
   const REAL result = norm_of_chunks(partials_buffer + partials_start, count, kind, p, shared);
-  if (get_local_id(0) == 0) norm_buffer[norm_start] = result;
+  if (get_local_id(0) == 0) STORE(norm_buffer, norm_start, result);
 }
 
 // A group for each tensor.
 __kernel void multi_tensor_norms_join(BUFFER(const REAL, partials), BUFFER(const ulong, table), const ulong ranges,
-                                      const int kind, const REAL p, BUFFER(REAL, norms)) {
+                                      const int kind, const REAL p, BUFFER(STORAGE, norms)) {
   GROUP_MEMORY;
   const __global ulong *range = table_buffer + table_start + ranges + 2 * get_group_id(0);
   const REAL result =
       norm_of_chunks(partials_buffer + partials_start + range[0], (int)range[1], kind, p, shared);
-  if (get_local_id(0) == 0) norms_buffer[norms_start + get_group_id(0)] = result;
+  if (get_local_id(0) == 0) STORE(norms_buffer, norms_start + get_group_id(0), result);
 }
 
-inline void scale_chunk(__global REAL *restrict x, int count, REAL factor) { FOR_EACH_ELEMENT(i) x[i] *= factor; }
+inline void scale_chunk(__global STORAGE *restrict x, int count, REAL factor) {
+  FOR_EACH_ELEMENT(i) STORE(x, i, LOAD(x, i) * factor);
+}
 
 __kernel void multi_tensor_scale(PACK_ARGS, const REAL factor) {
   BIND_CHUNK;
   scale_chunk(CHUNK_TENSOR(0), count, factor);
 }
 
-__kernel void multi_tensor_clip(PACK_ARGS, BUFFER(const REAL, norm), const REAL max_norm) {
+__kernel void multi_tensor_clip(PACK_ARGS, BUFFER(const STORAGE, norm), const REAL max_norm) {
   BIND_CHUNK;
-  const REAL ratio = max_norm / (norm_buffer[norm_start] + (REAL)1e-6);
+  const REAL ratio = max_norm / (LOAD(norm_buffer, norm_start) + (REAL)1e-6);
   scale_chunk(CHUNK_TENSOR(0), count, ratio < 1 || isnan(ratio) ? ratio : (REAL)1);
 }
 
-inline void clamp_chunk(__global REAL *restrict x, int count, REAL limit) {
-  FOR_EACH_ELEMENT(i) x[i] = x[i] > limit ? limit : x[i] < -limit ? -limit : x[i];
+inline void clamp_chunk(__global STORAGE *restrict x, int count, REAL limit) {
+  FOR_EACH_ELEMENT(i) {
+    const REAL value = LOAD(x, i);
+    STORE(x, i, value > limit ? limit : value < -limit ? -limit : value);
+  }
 }
 
 __kernel void multi_tensor_clamp(PACK_ARGS, const REAL limit) {

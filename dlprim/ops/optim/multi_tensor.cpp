@@ -43,7 +43,7 @@ void over_chunks(Queue& queue, ParameterPack& pack, const char* op, const std::v
   pack.prepare(queue, rows);
   if (pack.chunks() == 0) return;
   const DType dtype = tensors.front().dtype;
-  const Tensor partials = queue.scratch({pack.chunks()}, dtype);
+  const Tensor partials = queue.scratch({pack.chunks()}, compute_dtype(dtype));
   with_real(dtype, [&](auto zero) {
     launch_pack(queue, pack, rows, kernel_of(queue, "multi_tensor_norm_chunks", dtype), partials, kind_of(p),
                 static_cast<decltype(zero)>(p));

@@ -9,8 +9,8 @@ namespace dlprim {
 
 /*
  * Functions of many tensors at once, in as few launches as ParameterPack allows. Tensors are dense (in any
- * order of memory), all float32 or all float64; those that are written overlap no other. Throw ValueError,
- * TypeError.
+ * order of memory), all of one floating dtype; those that are written overlap no other. Numbers of 16 bits
+ * are computed with in float32, and rounded as they are stored. Throw ValueError, TypeError.
  */
 
 /** norm[0] = the p-norm of all elements of all tensors together, for any p: infinity gives the largest

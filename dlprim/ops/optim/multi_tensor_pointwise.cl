@@ -1,5 +1,5 @@
 // What the kernel of an expression for many tensors stands on (multi_tensor_pointwise.cpp writes it after this).
-// Macro: REAL.
+// Macros: STORAGE, REAL, LOAD, STORE (dtype_defines of the tensors).
 #include "core/common.cl"
 typedef REAL T;
 #define T_IS_FLOATING 1

@@ -24,7 +24,7 @@ std::string kernel_name(const PointwiseExpression& expression) {
 }
 
 /** The program of one expression, for what is given. */
-std::string source_of(const PointwiseExpression& expression, const Given& given, DType dtype) {
+std::string source_of(const PointwiseExpression& expression, const Given& given) {
   std::string arguments, tensors, values;
   int tensor = 1;  // 0 is the result
   for (std::size_t i = 0; i < given.size(); ++i) {
@@ -34,29 +34,27 @@ std::string source_of(const PointwiseExpression& expression, const Given& given,
       value = concat("number_", variable);
       arguments += concat(", const T ", value);
     } else if (given[i]) {
-      arguments += concat(", BUFFER(const T, one_", variable, ")");
-      value = concat("one_", variable, "_buffer[one_", variable, "_start]");
+      arguments += concat(", BUFFER(const STORAGE, one_", variable, ")");
+      value = concat("LOAD(one_", variable, "_buffer, one_", variable, "_start)");
     } else {
-      tensors += concat("const __global REAL *in_", variable, " = CHUNK_TENSOR(", tensor++, "); ");
-      value = concat("in_", variable, "[element]");
+      tensors += concat("const __global STORAGE *in_", variable, " = CHUNK_TENSOR(", tensor++, "); ");
+      value = concat("LOAD(in_", variable, ", element)");
     }
     values += concat("const T ", variable, " = ", value, "; ");
   }
   for (const std::string& parameter : expression.parameters) arguments += concat(", const T ", parameter);
   return concat(
-      "#define REAL ", info(dtype).compute_type, "\n", expanded_source("ops/optim/multi_tensor_pointwise.cl"),
-      "\n__kernel void ", kernel_name(expression), "(PACK_ARGS", arguments,
-      ") { BIND_CHUNK; __global REAL *out = CHUNK_TENSOR(0); ", tensors, "FOR_EACH_ELEMENT(element) { ",
-      values, "out[element] = ", expression.outputs.front(), "; } }");
+      expanded_source("ops/optim/multi_tensor_pointwise.cl"), "\n__kernel void ", kernel_name(expression),
+      "(PACK_ARGS", arguments, ") { BIND_CHUNK; __global STORAGE *out = CHUNK_TENSOR(0); ", tensors,
+      "FOR_EACH_ELEMENT(element) { ", values, "STORE(out, element, ", expression.outputs.front(), "); } }");
 }
 
 Kernel& kernel_of(Queue& queue, const PointwiseExpression& expression, const Given& given, DType dtype) {
   std::string identity = concat(op, " ", expression.program->name(), " ", expression.name, " ", name(dtype));
   for (const auto& one : given) identity += is_number(one) ? " number" : one ? " one" : " tensor";
-  return queue.device().programs().generated_kernel(
-      identity, kernel_name(expression).c_str(),
-      dtype == DType::float64 ? "" : " -cl-single-precision-constant",
-      [&] { return source_of(expression, given, dtype); });
+  return queue.device().programs().generated_kernel(identity, kernel_name(expression).c_str(),
+                                                    dtype_defines(dtype).text().c_str(),
+                                                    [&] { return source_of(expression, given); });
 }
 
 PackRows rows_of(const Queue& queue, const std::vector<TensorsAbreast>& tensors, std::size_t inputs) {

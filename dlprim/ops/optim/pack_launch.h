@@ -13,12 +13,11 @@ namespace dlprim {
 /** Per parameter, its tensors. */
 using PackRows = std::vector<std::vector<const Tensor*>>;
 
-/** The first tensors of rows: all of one dtype that is computed in, each dense. Throws ValueError, TypeError.
- */
+/** The first tensors of rows: all of one floating dtype, each dense. Throws ValueError, TypeError. */
 inline void require_packable(const char* op, const Queue& queue, const Tensor& t, DType dtype) {
   require_floating(t.dtype, queue.device(), op);
-  require<TypeError>(t.dtype == compute_dtype(t.dtype) && t.dtype == dtype, op,
-                     ": expected tensors all of dtype float32 or all of float64, got ", name(t.dtype));
+  require<TypeError>(t.dtype == dtype, op, ": expected tensors of one dtype, got ", name(dtype), " and ",
+                     name(t.dtype));
   require(is_dense(t), op, ": expected its tensors to be dense, got shape ", t.shape, " with strides ",
           t.strides);
 }

@@ -1,9 +1,9 @@
-// How a kernel reaches the tensors of many parameters: see ParameterPack. Needs core/common.cl and REAL.
+// How a kernel reaches the tensors of many parameters: see ParameterPack. Needs core/common.cl and STORAGE.
 // A row of the table is a chunk: the places of up to PACK_TENSORS tensors, then the number of elements.
 // A place is the buffer's number in the top bits and the first element in the others.
 #include "ops/optim/optim_shared.h"
 
-#define WHOLE_BUFFER(k) __global REAL *b##k, const ulong b##k##_start
+#define WHOLE_BUFFER(k) __global STORAGE *b##k, const ulong b##k##_start
 #define PACK_ARGS                                                                                       \
   WHOLE_BUFFER(0), WHOLE_BUFFER(1), WHOLE_BUFFER(2), WHOLE_BUFFER(3), WHOLE_BUFFER(4), WHOLE_BUFFER(5),   \
       WHOLE_BUFFER(6), WHOLE_BUFFER(7), WHOLE_BUFFER(8), WHOLE_BUFFER(9), WHOLE_BUFFER(10),              \

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from torch_ocl import _C, amp
+from torch_ocl import _C, amp, memory, random
 from torch_ocl._devices import Device, index_of
 from torch_ocl.memory import (
     empty_cache,
@@ -17,6 +17,7 @@ from torch_ocl.memory import (
     memory_allocated,
     memory_reserved,
     memory_stats,
+    memory_summary,
     reset_peak_memory_stats,
     set_per_process_memory_fraction,
 )
@@ -71,9 +72,12 @@ __all__ = [
     "max_memory_allocated",
     "max_memory_reserved",
     "mem_get_info",
+    "memory",
     "memory_allocated",
     "memory_reserved",
     "memory_stats",
+    "memory_summary",
+    "random",
     "reset_peak_memory_stats",
     "seed",
     "seed_all",

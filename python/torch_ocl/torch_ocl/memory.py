@@ -19,6 +19,22 @@ def memory_stats(device: Device = None) -> dict[str, int]:
     }
 
 
+def memory_summary(device: Device = None, abbreviated: bool = False) -> str:
+    """A table of what is held now and of its peaks, for people. `abbreviated` leaves out what is no size."""
+    stats = memory_stats(device)
+    rows = [
+        (name, *(f"{stats[f'{name}_bytes.all.{when}'] / (1 << 20):.1f} MiB" for when in ("current", "peak")))
+        for name in ("allocated", "reserved")
+    ]
+    if not abbreviated:
+        rows += [
+            ("segments", str(stats["segment.all.current"]), ""),
+            ("allocations so far", str(stats["allocation.all.allocated"]), ""),
+        ]
+    lines = [f"memory of ocl:{index_of(device)}", f"{'':20}{'now':>16}{'peak':>16}"]
+    return "\n".join(lines + [f"{name:20}{now:>16}{peak:>16}" for name, now, peak in rows])
+
+
 def memory_allocated(device: Device = None) -> int:
     """In use by tensors."""
     return _C.memory_stats(index_of(device))["allocated"]

@@ -36,6 +36,20 @@ def test_tensors_move_between_cuda_and_ocl():
     assert torch.equal(there.cpu(), x[0].t().half())
 
 
+@pytest.mark.parametrize("to", ["ocl", "cpu"])
+@pytest.mark.parametrize("of", ["ocl", "cpu"])
+def test_files_of_the_old_format(of, to, tmp_path):
+    """Those before PyTorch 1.6 wrote no zip; many are still about. They are read straight to the device."""
+    x = torch.arange(24.0).reshape(4, 6)
+    net = torch.nn.Linear(3, 2)
+    saved = {"part": x.to(of)[1:, ::2], "half": x.half().to(of), "net": net.to(of).state_dict()}
+    torch.save(saved, tmp_path / "old.pth", _use_new_zipfile_serialization=False)
+    read = torch.load(tmp_path / "old.pth", map_location=to)
+    assert {t.device.type for t in (read["part"], read["half"], *read["net"].values())} == {to}
+    assert torch.equal(read["part"].cpu(), x[1:, ::2]) and torch.equal(read["half"].cpu(), x.half())
+    assert torch.equal(read["net"]["weight"].cpu(), net.weight.detach().cpu())
+
+
 def test_saved_tensors_come_back():
     x = torch.randn(3, 4)
     file = io.BytesIO()

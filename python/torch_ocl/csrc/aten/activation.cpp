@@ -1,6 +1,7 @@
 #include <torch/library.h>
 
 #include "arguments.h"
+#include "aten/accepted_types.h"
 #include "aten/kernels.h"
 #include "aten/norm_activation.h"
 #include "dlprim/ops/pointwise/glu.h"
@@ -14,9 +15,10 @@ namespace {
 
 /** out = the row of self, in out's shape and dtype. */
 void activate(std::string_view row, const at::Tensor& self, const at::Tensor& out) {
+  const dlprim::PointwiseOp& op = dlprim::pointwise_op(row);
+  require_accepted(op.name, {}, dtype_of(self.scalar_type()));
   at::native::resize_output(out, self.sizes());
   if (out.numel() == 0) return;
-  const dlprim::PointwiseOp& op = dlprim::pointwise_op(row);
   const dlprim::Tensor y = raw(out);
   dlprim::pointwise(y.device().queue(), dlprim::forward_expression(op), y.dtype, {raw(self)}, {}, {y});
 }

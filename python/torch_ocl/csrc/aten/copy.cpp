@@ -1,4 +1,5 @@
 #include <ATen/ATen.h>
+#include <ATen/MemoryOverlap.h>
 #include <torch/library.h>
 
 #include <cstring>
@@ -97,6 +98,8 @@ bool is_of_others(const at::Tensor& tensor) {
 
 at::Tensor copy_from(const at::Tensor& source, const at::Tensor& destination, bool non_blocking) {
   if (destination.numel() == 0) return destination;
+  at::assert_no_internal_overlap(destination);
+  at::assert_no_partial_overlap(destination, source);
   if (is_of_others(source))  // CUDA's beside ours: through the host
     upload(source.cpu(), destination, false);
   else if (is_of_others(destination))

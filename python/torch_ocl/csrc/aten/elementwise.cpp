@@ -35,6 +35,8 @@ at::Tensor& clamp_max(const at::Tensor& self, const at::Tensor& most, at::Tensor
 at::Tensor& hardtanh_out(const at::Tensor& self, const c10::Scalar& least, const c10::Scalar& most,
                          at::Tensor& out) {
   TORCH_CHECK(self.scalar_type() != c10::kBool, "Bool inputs not supported for hardtanh");
+  TORCH_CHECK(self.scalar_type() != c10::kByte || (least.toDouble() >= 0 && most.toDouble() >= 0),
+              "cannot do hardtanh on an unsigned type with negative limits");
   const bool is_whole = c10::isIntegralType(self.scalar_type(), false);
   return at::clamp_out(out, self, is_whole ? c10::Scalar(least.toLong()) : least,
                        is_whole ? c10::Scalar(most.toLong()) : most);

@@ -47,6 +47,35 @@ bool is_generator(c10::TypePtr type) {
   return type->kind() == c10::TypeKind::GeneratorType;
 }
 
+/** Whether an operator takes tensors of the CPU beside those of a device: indices, and lengths. */
+bool takes_several_devices(const c10::OperatorHandle& op) {
+  const std::string& name = op.schema().name();
+  for (const char* part : {"index", "ctc_loss", "pack_padded_sequence", "copy", "set_", "::to"})
+    if (name.find(part) != std::string::npos) return true;
+  return false;
+}
+
+/** Throws what PyTorch throws for tensors of several devices. Numbers (tensors without dimensions) of the CPU
+ * go with any. */
+void require_one_device(const c10::OperatorHandle& op, const torch::jit::Stack& stack) {
+  if (takes_several_devices(op)) return;
+  std::optional<c10::Device> device;
+  const auto look_at = [&](const c10::IValue& value) {
+    if (!value.isTensor() || !value.toTensor().defined()) return;
+    const at::Tensor& tensor = value.toTensor();
+    if (tensor.is_cpu() && tensor.dim() == 0) return;
+    if (!device) device = tensor.device();
+    TORCH_CHECK(tensor.device() == *device, op.schema().name(),
+                ": Expected all tensors to be on the same device, but found at least two devices, ", *device,
+                " and ", tensor.device(), "!");
+  };
+  for (const c10::IValue& value : torch::jit::last(stack, op.schema().arguments().size())) {
+    look_at(value);
+    if (value.isList())
+      for (const c10::IValue& one : value.toListRef()) look_at(one);
+  }
+}
+
 }  // namespace
 
 std::map<std::string, std::int64_t> fallbacks() {
@@ -101,6 +130,7 @@ void generate_on_the_cpu(const c10::OperatorHandle& op, torch::jit::Stack* stack
 }
 
 void on_the_cpu(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  require_one_device(op, *stack);
   note_fallback(toString(op.operator_name()));
   generate_on_the_cpu(op, stack);
   at::native::cpu_fallback(op, stack);

@@ -126,12 +126,12 @@ bool are_apart(const std::vector<at::Tensor>& written, const std::vector<std::ve
   return true;
 }
 
-/** All of float32, or all of float64, on one device; tensors that belong together lie alike, without gaps. */
+/** All of one floating dtype on one device; tensors that belong together lie alike, without gaps. */
 bool are_of_one_kind(const std::vector<std::vector<at::Tensor>>& lists) {
   const std::vector<at::Tensor>& first = lists.front();
   if (first.empty()) return false;
   const auto type = first.front().scalar_type();
-  if (type != c10::kFloat && type != c10::kDouble) return false;
+  if (!has_kernels(type) || !c10::isFloatingType(type)) return false;
   for (const std::vector<at::Tensor>& list : lists) {
     if (list.size() != first.size()) return false;
     for (std::size_t i = 0; i < list.size(); ++i) {

@@ -7,6 +7,9 @@
 #include <ATen/native/ScatterGatherChecks.h>
 #include <torch/library.h>
 
+#include <map>
+#include <mutex>
+
 #include "aten/fallback.h"
 #include "aten/kernels.h"
 #include "dlprim/ops/index/accumulate.h"
@@ -17,8 +20,14 @@
 namespace torch_ocl {
 
 dlprim::DeviceCheck index_check() {
-  static const dlprim::DeviceCheck check = dlprim::register_check("index out of bounds: ");
-  return check;
+  static auto& checks = *new std::map<const char*, dlprim::DeviceCheck>;
+  static std::mutex using_them;
+  const char* operation = dlprim::call_state.operation ? dlprim::call_state.operation : "index";
+  const std::lock_guard locked(using_them);
+  const auto found = checks.find(operation);
+  if (found != checks.end()) return found->second;
+  const std::string message = std::string(operation) + "(): index out of bounds: ";
+  return checks[operation] = dlprim::register_check(message.c_str());
 }
 
 dlprim::Tensor readable_lines(const at::Tensor& given, int dim, int count) {

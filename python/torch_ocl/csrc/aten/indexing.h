@@ -9,7 +9,8 @@
 
 namespace torch_ocl {
 
-/** An index element that names no place: IndexError at the next waiting point. */
+/** An index element that names no place: IndexError at the next waiting point, which names the operator that
+ * this thread is in. */
 dlprim::DeviceCheck index_check();
 
 /** A scalar counts as one element in a row. */

@@ -4,7 +4,11 @@
 #include <ATen/core/List.h>
 #include <torch/library.h>
 
+#include <cstring>
+#include <utility>
+
 #include "aten/fallback.h"
+#include "dlprim/core/call_state.h"
 #include "runtime/memory_errors.h"
 #include "tensors.h"
 
@@ -56,6 +60,19 @@ inline bool is_for_kernels(const c10::List<std::optional<at::Tensor>>& list) {
     if (!is_for_kernels(list.get(i))) return false;
   return true;
 }
+
+/** The operator that a thread is in: errors name it, also those of kernels that only a later wait sees. */
+class Inside {
+ public:
+  explicit Inside(const char* operation) : outer_(std::exchange(dlprim::call_state.operation, operation)) {}
+  ~Inside() { dlprim::call_state.operation = outer_; }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+ private:
+  const char* outer_;
+};
+
 /** Registers kernels of dtypes that dlprim has: with an argument of another dtype, a sparse tensor or a
  * complex number the call runs on the CPU, as that of an operator without a kernel. */
 class Kernels {
@@ -65,7 +82,10 @@ class Kernels {
   template <class Result, class... Arguments>
   void impl(const char* name, Result (*kernel)(Arguments...)) {
     const c10::OperatorHandle op = operator_of(name);
-    library_.impl(name, [op, kernel](Arguments... arguments) -> Result {
+    // A schema's name lives as long as the process: "aten::scatter".
+    const char* operation = op.schema().name().c_str() + std::strlen("aten::");
+    library_.impl(name, [op, operation, kernel](Arguments... arguments) -> Result {
+      const Inside inside(operation);
       if ((is_for_kernels(arguments) && ...))
         return with_memory_errors_of_torch(
             [&]() -> Result { return kernel(std::forward<Arguments>(arguments)...); });

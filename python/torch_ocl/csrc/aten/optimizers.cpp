@@ -13,11 +13,11 @@
 namespace torch_ocl {
 namespace {
 
-/** Whether one launch takes them: all of float32 or all of float64, each without gaps in its memory. */
+/** Whether one launch takes them: all of one floating dtype, each without gaps in its memory. */
 bool can_be_fused(at::TensorList parameters) {
   for (const at::Tensor& p : parameters)
     if (p.scalar_type() != parameters.front().scalar_type() || !dlprim::is_dense(raw(p)) ||
-        (p.scalar_type() != c10::kFloat && p.scalar_type() != c10::kDouble))
+        !p.is_floating_point())
       return false;
   return true;
 }

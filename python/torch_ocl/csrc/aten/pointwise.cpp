@@ -5,9 +5,11 @@
 #include <ATen/native/Resize.h>
 #include <torch/library.h>
 
+#include <algorithm>
 #include <cmath>
 #include <unordered_map>
 
+#include "aten/accepted_types.h"
 #include "aten/kernels.h"
 #include "aten/norm_activation.h"
 #include "aten/rows.h"
@@ -94,14 +96,26 @@ void compute(const dlprim::PointwiseOp& row, const dlprim::PointwiseResult& made
                     parameters, {raw(result)});
 }
 
+/** Whole numbers among the inputs of integers as PyTorch takes them: cut off to the dtype. (dlprim computes
+ * with the number that is given: no uint8 is below -1.) */
+void cut_off(std::vector<dlprim::PointwiseOperand>& inputs, dlprim::DType promoted) {
+  for (dlprim::PointwiseOperand& input : inputs) {
+    const auto* number = std::get_if<dlprim::Scalar>(&input);
+    if (!number || number->kind() != dlprim::Scalar::Kind::integer) continue;
+    if (promoted == dlprim::DType::uint8)
+      input = dlprim::Scalar(static_cast<std::uint8_t>(number->integer()));
+    if (promoted == dlprim::DType::int32)
+      input = dlprim::Scalar(static_cast<std::int32_t>(number->integer()));
+  }
+}
+
 /** Parameters of integers as PyTorch takes them: cut off, but for a factor, which it refuses. (dlprim makes
  * the result floating.) */
-std::vector<dlprim::Scalar> as_numbers_of(const dlprim::PointwiseOp& row,
-                                          const std::vector<dlprim::PointwiseOperand>& inputs,
+std::vector<dlprim::Scalar> as_numbers_of(const dlprim::PointwiseOp& row, dlprim::DType promoted,
                                           std::vector<dlprim::Scalar> given) {
   using dlprim::TypeRule;
   const bool keeps_integers = row.types == TypeRule::Same || row.types == TypeRule::Number;
-  if (given.empty() || !keeps_integers || dlprim::is_floating(dlprim::result_type(inputs))) return given;
+  if (given.empty() || !keeps_integers || dlprim::is_floating(promoted)) return given;
   for (std::size_t p = 0; p < given.size(); ++p) {
     const double value = given[p].real();
     if (value == std::floor(value)) continue;  // infinity too: no bound
@@ -128,7 +142,10 @@ at::Tensor compute_row(const dlprim::PointwiseOp& row, const std::vector<c10::IV
   std::vector<dlprim::PointwiseOperand> inputs;
   inputs.reserve(arguments.size());
   for (const c10::IValue& argument : arguments) inputs.push_back(operand_of(argument, *device));
-  const std::vector<dlprim::Scalar> parameters = as_numbers_of(row, inputs, given);
+  const dlprim::DType promoted = dlprim::result_type(inputs);
+  require_accepted(row.name, inputs, promoted);
+  cut_off(inputs, promoted);
+  const std::vector<dlprim::Scalar> parameters = as_numbers_of(row, promoted, given);
   const dlprim::PointwiseResult made = dlprim::pointwise_result(row, inputs, parameters);
   if (kind == Result::fresh) {
     result = empty(device_of(device->index()), made.shape, made.strides, made.dtype);
@@ -174,6 +191,8 @@ class Kernel final : public c10::OperatorKernel {
     std::vector<c10::IValue> inputs;
     inputs.reserve(form_.inputs.size());
     for (const std::size_t i : form_.inputs) inputs.push_back(argument(i));
+    if (form_.row->types == dlprim::TypeRule::Bounded && has_infinite_bound(argument))
+      inputs[0] = as_floating(inputs[0].toTensor());
     at::Tensor result =
         compute_row(*form_.row, inputs, parameters_of(*form_.row, form_.parameters, argument), form_.result,
                     form_.result == Result::fresh ? at::Tensor() : argument(form_.out).toTensor());
@@ -182,6 +201,19 @@ class Kernel final : public c10::OperatorKernel {
   }
 
  private:
+  /** Whether a bound that was given is infinite: dlprim's rows have such where there is none. */
+  template <class Argument>
+  bool has_infinite_bound(const Argument& argument) const {
+    return std::any_of(form_.parameters.begin(), form_.parameters.end(), [&](int place) {
+      if (place < 0) return false;
+      const c10::IValue& bound = argument(static_cast<std::size_t>(place));
+      return bound.isDouble() && std::isinf(bound.toDouble());
+    });
+  }
+  static at::Tensor as_floating(const at::Tensor& self) {
+    return self.is_floating_point() ? self : self.to(c10::get_default_dtype_as_scalartype());
+  }
+
   Form form_;
 };
 

@@ -178,6 +178,8 @@ at::Tensor dropout_backward(const at::Tensor& dy, const at::Tensor& mask, double
 }
 
 std::tuple<at::Tensor, at::Tensor> dropout(const at::Tensor& x, double p, std::optional<bool> train) {
+  TORCH_CHECK(x.is_floating_point() || !train.value_or(true),
+              "result type Float can't be cast to the desired output type ", x.scalar_type());
   const bool is_on = train.value_or(true);
   at::Tensor mask = at::empty(x.sizes(), x.options().dtype(at::kBool));
   mask.bernoulli_(is_on ? 1 - p : 1.0);

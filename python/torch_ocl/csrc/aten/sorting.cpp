@@ -13,6 +13,11 @@
 namespace torch_ocl {
 namespace {
 
+/** Places in an order are those of numbers. */
+void refuse_bool(const char* name, const at::Tensor& self) {
+  TORCH_CHECK_NOT_IMPLEMENTED(self.scalar_type() != c10::kBool, "\"", name, "\" not implemented for 'Bool'");
+}
+
 using Outputs = std::tuple<at::Tensor&, at::Tensor&>;
 
 /** Positions along `dim` in the order of the elements, NaN counting as the largest; equal ones keep their
@@ -75,6 +80,7 @@ Outputs pick_place(const at::Tensor& self, std::int64_t dim, const at::Tensor& p
 
 Outputs kthvalue(const at::Tensor& self, std::int64_t k, std::int64_t dim, bool keepdim, at::Tensor& values,
                  at::Tensor& indices) {
+  refuse_bool("kthvalue", self);
   dim = at::maybe_wrap_dim(dim, self.dim());
   TORCH_CHECK(k >= 1 && k <= (self.dim() > 0 ? self.size(dim) : 1),
               "kthvalue(): selected number k out of range for dimension ", dim);
@@ -96,6 +102,7 @@ at::Tensor place_of_median(const at::Tensor& self, std::int64_t dim, bool ignore
 template <bool ignores_nan>
 Outputs median_dim(const at::Tensor& self, std::int64_t dim, bool keepdim, at::Tensor& values,
                    at::Tensor& indices) {
+  refuse_bool("median", self);
   dim = at::maybe_wrap_dim(dim, self.dim());
   TORCH_CHECK_INDEX(self.dim() == 0 || self.size(dim) > 0,
                     "median(): Expected reduction dim to have non-zero size, got shape ", self.sizes());
@@ -105,6 +112,7 @@ Outputs median_dim(const at::Tensor& self, std::int64_t dim, bool keepdim, at::T
 
 template <bool ignores_nan>
 at::Tensor median(const at::Tensor& self) {
+  refuse_bool("median", self);
   if (self.numel() == 0) return at::full({}, NAN, self.options());
   at::Tensor values = at::empty({0}, self.options()),
              indices = at::empty({0}, self.options().dtype(c10::kLong));

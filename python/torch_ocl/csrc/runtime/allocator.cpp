@@ -2,6 +2,9 @@
 
 #include <c10/core/CachingDeviceAllocator.h>
 
+#include <mutex>
+#include <unordered_set>
+
 #include "dlprim/ops/pointwise/pointwise.h"
 #include "dlprim/runtime/allocator.h"
 #include "runtime/devices.h"
@@ -12,13 +15,42 @@
 namespace torch_ocl {
 namespace {
 
+/** All places that there are: a pointer that PyTorch has made a tensor of anew, as its reader and writer of
+ * old files do (`at::from_blob`), comes without what it came with. */
+class Places {
+ public:
+  void add(const Place* place) {
+    const std::lock_guard locked(using_them_);
+    all_.insert(place);
+  }
+  void remove(const Place* place) {
+    const std::lock_guard locked(using_them_);
+    all_.erase(place);
+  }
+  Place* find(void* pointer) const {
+    const std::lock_guard locked(using_them_);
+    return all_.count(pointer) > 0 ? static_cast<Place*>(pointer) : nullptr;
+  }
+
+ private:
+  mutable std::mutex using_them_;
+  std::unordered_set<const void*> all_;
+};
+Places& places() {
+  static auto& places = *new Places;  // never destroyed: tensors may live as long as the process
+  return places;
+}
+
 void release(void* memory) {
-  delete static_cast<Place*>(memory);
+  auto* place = static_cast<Place*>(memory);
+  places().remove(place);
+  delete place;
 }
 
 c10::DataPtr pointer_to(Memory memory, c10::Device device, bool is_shared) {
   auto* place = new Place(std::move(memory));
   place->is_shared = is_shared;
+  places().add(place);
   return {place, place, &release, device};
 }
 
@@ -82,7 +114,8 @@ REGISTER_ALLOCATOR(c10::DeviceType::PrivateUse1, &allocator)
 }  // namespace
 
 Place* place_behind(const c10::DataPtr& pointer) {
-  return pointer.get_deleter() == &release ? static_cast<Place*>(pointer.get_context()) : nullptr;
+  if (pointer.get_deleter() == &release) return static_cast<Place*>(pointer.get_context());
+  return places().find(pointer.get());
 }
 
 c10::DataPtr pointer_to_shared(Memory memory, c10::Device device) {

@@ -45,6 +45,18 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
   c10::Stream getNewStream(c10::Device device, int) const override { return getStream(device); }
   c10::Stream exchangeStream(c10::Stream stream) const override { return stream; }
   c10::DeviceIndex deviceCount() const noexcept override { return device_count(); }
+#if __has_include(<c10/core/DeviceCapability.h>)  // of PyTorch 2.10 and later
+  /** The dtypes that there are kernels for. */
+  c10::DeviceCapability getDeviceCapability(c10::Device device) const override {
+    c10::DeviceCapability capability;
+    capability.capability_data.capability_bits = 0;
+    auto& has = capability.capability_data.supported_scalar_types;
+    has.has_Float = has.has_Half = has.has_BFloat16 = has.has_Long = has.has_Int = has.has_Byte =
+        has.has_Bool = 1;
+    has.has_Double = device_of(device.index()).info().fp64;
+    return capability;
+  }
+#endif
 
   bool queryStream(const c10::Stream& stream) const override {
     dlprim::Queue& queue = device_of(stream.device_index()).queue();

@@ -269,8 +269,10 @@ TEST(FusedOptimizer, Errors) {
   EXPECT_THROW(fused_step(queue, pack, {{p, g, {p}}}, update), ValueError);
   EXPECT_THROW(fused_step(queue, pack, {{p, p, {g}}}, update), ValueError);
   EXPECT_THROW(fused_step(queue, pack, {{p, p, {p}}, {p, p, {}}}, update), ValueError);
-  const Tensor h = queue.scratch({3}, DType::float16);
-  EXPECT_THROW(fused_step(queue, pack, {{h, h, {h}}}, update), TypeError);
+  const Tensor h = queue.scratch({3}, DType::float16), n = queue.scratch({3}, DType::int64);
+  EXPECT_THROW(fused_step(queue, pack, {{h, p, {h}}}, update), TypeError);
+  EXPECT_THROW(fused_step(queue, pack, {{p, p, {p}}, {h, h, {h}}}, update), TypeError);
+  EXPECT_THROW(fused_step(queue, pack, {{n, n, {n}}}, update), TypeError);
   fused_step(queue, pack, {}, update);
 }
 
