@@ -98,7 +98,9 @@ Tensor bernoulli(const Tensor& p, Generator* generator) {
   ENTER_OPERATOR(bernoulli, p, generator);
   dlprim::require_floating(p.dtype(), *p.device(), "bernoulli");
   const NoGradGuard no_grad;
-  return lt(rand(p.shape().vector(), p.dtype(), p.device(), generator), p).to(p.dtype());
+  // Numbers of 16 bits are too few to tell chances apart.
+  const DType compute = dlprim::compute_dtype(p.dtype());
+  return lt(rand(p.shape().vector(), compute, p.device(), generator), p.to(compute)).to(p.dtype());
 }
 
 Tensor bernoulli(const Tensor& like, double p, Generator* generator) {

@@ -96,7 +96,9 @@ void ErrorWords::look_at_words(const cl::CommandQueue& queue) {
     queue.enqueueReadBuffer(word->buffer, CL_TRUE, 0, sizeof found, &found);
     if (found.code == 0) continue;
     queue.enqueueFillBuffer(word->buffer, cl_int{0}, 0, sizeof found);
-    if (word->failure.empty()) word->failure = message_of(found);
+    if (!word->failure.empty() && word->told.empty()) continue;
+    word->failure = message_of(found);
+    word->told.clear();
   }
 }
 
@@ -113,12 +115,16 @@ void ErrorWords::raise_failures(const cl::CommandQueue& queue) {
       if (pair.second == word->thread && pair.first != self) followed_.push_back(pair);
     if (!failure.empty()) continue;
     const std::string whose = concat(" (in a call by the thread of native id ", word->native_id);
-    if (word->thread == self)
+    if (word->thread == self) {
       failure = std::exchange(word->failure, {});
-    else if (thread_has_ended(word->thread))
+    } else if (thread_has_ended(word->thread)) {
       failure = std::exchange(word->failure, {}) + whose + ", which ended without waiting for it)";
-    else if (std::find(followed.begin(), followed.end(), std::pair(self, word->thread)) != followed.end())
+    } else if (std::find(followed.begin(), followed.end(), std::pair(self, word->thread)) != followed.end() &&
+               std::find(word->told.begin(), word->told.end(), self) == word->told.end()) {
+      // Once: that thread may never wait (PyTorch's of backward passes).
       failure = word->failure + whose + ", whose results this thread uses)";
+      word->told.push_back(self);
+    }
   }
   if (failure.empty()) return;
   // It was not the operator that waits: no error is to begin with its name.

@@ -65,7 +65,8 @@ class ErrorWords {
     std::uint32_t thread;
     std::int64_t native_id;
     bool in_use = false;
-    std::string failure;  // seen, not yet raised
+    std::string failure;              // seen, not yet raised by this thread
+    std::vector<std::uint32_t> told;  // threads that follow it and have raised it
   };
 
   Word& word_of_this_thread(const cl::CommandQueue& queue);

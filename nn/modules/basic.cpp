@@ -25,6 +25,7 @@ Tensor Flatten::forward(const Tensor& x) {
 Tensor Unflatten::forward(const Tensor& x) {
   const UnflattenOptions o = options();
   const std::vector<std::int64_t>& unflattened_size = o.unflattened_size();
+  require(x.dim() > 0, "unflatten: expected a tensor of at least one dimension, got none");
   const int d = dlprim::wrap_dim(o.dim(), x.dim(), "unflatten");
   std::vector<std::int64_t> sizes = x.shape().vector();
   std::int64_t product = 1, rest = -1;

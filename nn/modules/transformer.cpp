@@ -221,8 +221,10 @@ void TransformerStack::fill(const Prototype& layer, std::int64_t num_layers,
 }
 
 Tensor TransformerStack::through_layers(Arguments arguments) const {
-  for (const auto& layer : layers->modules())
+  for (const auto& layer : layers->modules()) {
+    require<TypeError>(layer != nullptr, name(), ": expected modules for its layers, got None");
     arguments.positional[0] = (*layer)(arguments).tensor("the output of " + layer->name());
+  }
   const Tensor& x = arguments.positional[0].tensor("the input of " + name());
   const std::shared_ptr<Module> norm = own_module("norm");
   return norm ? (*norm)(x) : x;

@@ -183,7 +183,7 @@ void remember(LbfgsState& state, const Tensor& gradient, std::size_t history) {
   const Tensor change = gradient - state.prev_flat_grad, moved = state.d * state.t;
   const double both = product(change, moved);
   if (!(both > 1e-10)) return;
-  if (state.old_dirs.size() == history) {
+  while (state.old_dirs.size() >= history) {
     state.old_dirs.pop_front();
     state.old_stps.pop_front();
     state.ro.pop_front();
@@ -209,6 +209,29 @@ Tensor direction_of(const LbfgsState& state, const Tensor& gradient) {
   return q;
 }
 
+/** Throws ValueError for a state that is of other parameters, or that no step has left. */
+void check(const LbfgsState& state, const TensorList& parameters) {
+  using dlprim::require;
+  std::int64_t count = 0;
+  for (const Tensor& p : parameters) count += p.numel();
+  const auto check_vector = [&](const char* name, const Tensor& t) {
+    require(t.defined() && t.dim() == 1 && t.numel() == count && t.dtype() == parameters.front().dtype() &&
+                t.device() == parameters.front().device(),
+            "LBFGS: expected '", name, "' of its state to be ", count, " numbers of dtype ",
+            dlprim::name(parameters.front().dtype()), " on ", parameters.front().device()->name());
+  };
+  require(state.n_iter >= 0, "LBFGS: 'n_iter' of its state cannot be ", state.n_iter);
+  if (state.n_iter > 0) {
+    check_vector("d", state.d);
+    check_vector("prev_flat_grad", state.prev_flat_grad);
+  }
+  require(state.old_dirs.size() == state.old_stps.size() && state.old_dirs.size() == state.ro.size(),
+          "LBFGS: expected as many 'old_dirs', 'old_stps' and 'ro' in its state, got ", state.old_dirs.size(),
+          ", ", state.old_stps.size(), " and ", state.ro.size());
+  for (const Tensor& t : state.old_dirs) check_vector("old_dirs", t);
+  for (const Tensor& t : state.old_stps) check_vector("old_stps", t);
+}
+
 }  // namespace
 
 Tensor lbfgs_step(const NamedValues& options, const TensorList& parameters, LbfgsState& state,
@@ -222,6 +245,7 @@ Tensor lbfgs_step(const NamedValues& options, const TensorList& parameters, Lbfg
   const bool searches = !options.is_none("line_search_fn");
   if (searches && options.text("line_search_fn") != "strong_wolfe")
     throw AutogradError("LBFGS: only 'strong_wolfe' is supported as line_search_fn");
+  check(state, parameters);
 
   const Objective objective(parameters, closure);
   const Tensor first_loss = objective.loss();

@@ -35,6 +35,15 @@
 #define ALWAYS(i) true
 #define WITHIN(i) ((i) < numel)
 
+// Downwards, to a number that is stored as it is: no rounding then reaches the upper end. CUT_BITS are those of float32 that a
+// dtype of 16 bits lacks.
+#if !DOUBLE
+inline float cut(const float value) {
+  const uint bits = as_uint(value), rest = bits & CUT_BITS;
+  return as_float(bits - rest + (value < 0 && rest != 0 ? CUT_BITS + 1u : 0u));
+}
+#endif
+
 // Four elements from the words of one counter, each made by MAKE(word).
 #define FOUR_FROM_WORDS(run, lane, HAS, MAKE)                       \
   {                                                                 \
@@ -157,7 +166,7 @@ __kernel void random_normal(RANDOM_ARGS, const REAL mean, const REAL std) {
 
 __kernel void random_uniform(RANDOM_ARGS, const REAL low, const REAL high) {
   BIND(STORAGE, out);
-#define MAKE(word) below(low + (high - low) * ((REAL)((word) >> 8) * 0x1p-24f), low, high)
+#define MAKE(word) cut(below(low + (high - low) * ((REAL)((word) >> 8) * 0x1p-24f), low, high))
 #define STEP(run, lane, HAS) FOUR_FROM_WORDS(run, lane, HAS, MAKE)
   FOR_EACH_COUNTER(4, STEP)
 #undef STEP

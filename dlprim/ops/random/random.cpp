@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
@@ -81,7 +82,10 @@ Kernel& random_kernel(Queue& queue, const char* name, DType dtype) {
   require<DeviceError>(dtype != DType::float64 || queue.device().info().fp64, name,
                        ": float64 is not supported by ", queue.device().name());
   Defines defines = dtype_defines(dtype);
-  defines.set("FLOATING", is_floating(dtype) ? 1 : 0).set("DOUBLE", dtype == DType::float64 ? 1 : 0);
+  const int cut_bits = dtype == DType::float16 ? 0x1fff : dtype == DType::bfloat16 ? 0xffff : 0;
+  defines.set("CUT_BITS", cut_bits)
+      .set("FLOATING", is_floating(dtype) ? 1 : 0)
+      .set("DOUBLE", dtype == DType::float64 ? 1 : 0);
   return queue.kernel("ops/random/random.cl", name, defines);
 }
 
@@ -103,6 +107,18 @@ std::array<std::uint32_t, 4> philox_words(std::uint64_t seed, std::uint64_t inde
 void random_uniform(Queue& queue, const Tensor& out, double low, double high, PhiloxState state) {
   ENTER(random_uniform, queue, out, low, high, state);
   require(low <= high, "random_uniform: expected low <= high, got ", low, " and ", high);
+  for (const double end : {low, high}) {
+    require(std::isfinite(end), "random_uniform: expected finite numbers, got ", low, " and ", high);
+    require_holds("random_uniform", out.dtype, end);
+  }
+  if (is_floating(out.dtype)) {
+    constexpr double most_of_half = 65504;
+    const double most = out.dtype == DType::float16   ? most_of_half
+                        : out.dtype == DType::float64 ? std::numeric_limits<double>::max()
+                                                      : double{std::numeric_limits<float>::max()};
+    require(high - low <= most, "random_uniform: expected high - low that ", name(out.dtype), " holds, got ",
+            low, " and ", high);
+  }
   fill_real(queue, "random_uniform", out, low, high, state);
 }
 
@@ -132,6 +148,8 @@ void random_integers(Queue& queue, const Tensor& out, std::int64_t low, std::int
     const auto [least, largest] = integer_range(out.dtype);
     require(low >= least && high - 1 <= largest, op, ": numbers from ", low, " to ", high - 1,
             " are out of bounds for ", name(out.dtype));
+  } else {
+    for (const std::int64_t end : {low, high - 1}) require_holds(op, out.dtype, end);
   }
   if (out.dtype == DType::boolean)
     return random_bernoulli(queue, out, high - low == 2 ? 0.5 : static_cast<double>(low), state);

@@ -5,14 +5,35 @@ using ocl::RnnResult;
 
 namespace {
 
+/** (h, c). A tensor is no pair, also where it has two entries: those would end with the call's arguments. */
+struct TensorPair {
+  Tensor h, c;
+};
+
+}  // namespace
+
+template <>
+struct pybind11::detail::type_caster<TensorPair> {
+  PYBIND11_TYPE_CASTER(TensorPair, const_name("tuple[Tensor, Tensor]"));
+  bool load(handle given, bool convert) {
+    if (!isinstance<tuple>(given) && !isinstance<list>(given)) return false;
+    make_caster<std::tuple<Tensor, Tensor>> both;
+    if (!both.load(given, convert)) return false;
+    std::tie(value.h, value.c) = cast_op<std::tuple<Tensor, Tensor>>(both);
+    return true;
+  }
+};
+
+namespace {
+
 using OptionalTensor = std::optional<Tensor>;
-using TwoTensors = std::optional<std::tuple<Tensor, Tensor>>;
+using TwoTensors = std::optional<TensorPair>;
 
 LstmState state_of(const OptionalTensor& hx) {
   return {or_undefined(hx), {}};
 }
 LstmState state_of(const TwoTensors& hx) {
-  return hx ? LstmState{std::get<0>(*hx), std::get<1>(*hx)} : LstmState();
+  return hx ? LstmState{hx->h, hx->c} : LstmState();
 }
 
 py::object as_python(const Tensor& h, const Tensor& c) {

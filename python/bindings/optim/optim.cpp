@@ -133,13 +133,20 @@ py::tuple state_names(const Stepper& stepper, const py::dict& group) {
 
 // --- LBFGS
 
+Tensor tensor_of(const py::handle& value, const char* name) {
+  if (!py::isinstance<Tensor>(value))
+    throw ocl::TypeError(dlprim::concat("LBFGS: expected '", name, "' of its state to be a tensor, got ",
+                                        Py_TYPE(value.ptr())->tp_name));
+  return value.cast<const Tensor&>();
+}
+
 template <class T>
 void take(const py::dict& entry, const char* name, T& field) {
   if (entry.contains(name) && !entry[name].is_none()) {
     if constexpr (std::is_arithmetic_v<T>)
       field = static_cast<T>(py::float_(entry[name]).cast<double>());
     else if constexpr (std::is_same_v<T, Tensor>)
-      field = entry[name].cast<const Tensor&>();
+      field = tensor_of(entry[name], name);
     else
       for (const py::handle item : entry[name]) {
         field.emplace_back();

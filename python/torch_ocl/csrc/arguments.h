@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ATen/ATen.h>
+#include <ATen/MemoryOverlap.h>
 #include <ATen/native/Resize.h>
 
 #include <array>
@@ -18,6 +19,7 @@ namespace torch_ocl {
  * where it has gaps or shares it with what is `read`. */
 template <class Write>
 const at::Tensor& into(const at::Tensor& out, const Write& write, at::TensorList read = {}) {
+  at::assert_no_internal_overlap(out);
   bool is_direct = out.is_contiguous();
   for (const at::Tensor& t : read) is_direct &= !out.is_alias_of(t);
   if (is_direct) {

@@ -310,3 +310,14 @@ def test_dir_names_what_a_module_holds():
     net = ocl.nn.Sequential(ocl.nn.BatchNorm1d(2))
     assert {"0", "forward"} <= set(dir(net))
     assert {"weight", "running_mean", "eps"} <= set(dir(net[0]))
+
+
+def test_small_slips_raise():
+    for call in (
+        lambda: ocl.nn.Unflatten(-1, (-1, 2))(ocl.tensor(1.0)),
+        lambda: ocl.nn.Unflatten(0, (1,))(ocl.tensor(1.0)),
+        lambda: ocl.nn.TransformerDecoder(None, 1)(ocl.ones(2, 3, 4), ocl.ones(2, 3, 4)),
+        lambda: ocl.nn.TransformerEncoder(None, 1)(ocl.ones(2, 3, 4)),
+    ):
+        with pytest.raises((ValueError, TypeError, IndexError)):
+            call()

@@ -353,3 +353,17 @@ def test_mode_and_settings_that_are_fixed():
             setattr(module, name, value)
     with pytest.raises(TypeError, match="cannot be made"):
         ocl.nn.RNNBase()
+
+
+def test_a_tensor_is_no_pair_of_states():
+    """Also where it has two entries, as (h, c) would."""
+    for call in (
+        lambda: ocl.nn.LSTM(3, 2, 2)(ocl.ones(4, 2, 3), ocl.zeros(2, 2, 2)),
+        lambda: ocl.nn.LSTM(3, 2)(ocl.ones(4, 2, 3), ocl.zeros(2, 1, 2, 2)),
+        lambda: ocl.nn.LSTMCell(3, 2)(ocl.ones(2, 3), ocl.zeros(2, 2)),
+    ):
+        with pytest.raises(TypeError):
+            call()
+    both = [ocl.zeros(1, 2, 2), ocl.ones(1, 2, 2)]
+    layer = ocl.nn.LSTM(3, 2)
+    assert layer(ocl.ones(4, 2, 3), both)[0].shape == layer(ocl.ones(4, 2, 3), tuple(both))[0].shape

@@ -173,6 +173,29 @@ def test_bernoulli():
     assert ocl.empty(9, dtype=ocl.bool).bernoulli_(1.0).all().item()
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_numbers_of_16_bits(dtype):
+    ocl.manual_seed(15)
+    dtype = getattr(ocl, dtype)
+    for low, high in ((0, 1), (2, 3), (-3, -2), (-1, 1)):
+        drawn = ocl.empty(N, dtype=dtype).uniform_(low, high).float().numpy()
+        assert drawn.min() >= low and drawn.max() < high
+        assert abs(drawn.mean() - (low + high) / 2) < 0.01
+    assert (-ocl.log(1 - ocl.rand(N, dtype=dtype).float())).isfinite().all().item()
+    for p in (0.998, 0.7, 0.01):
+        chance = ocl.full((1 << 20,), p, dtype=dtype)
+        stored = chance[0].item()
+        share = chance.bernoulli().float().mean().item()
+        assert abs(share - stored) < 5 * np.sqrt(stored * (1 - stored) / (1 << 20))
+    for wide in ((-3e38, 3e38), (0, float("inf")), (0, 1e5)):
+        if dtype is ocl.float16 or np.isinf(wide[1]) or wide[0] < 0:
+            with pytest.raises(ValueError):
+                ocl.empty(3, dtype=dtype).uniform_(*wide)
+    if dtype is ocl.float16:
+        with pytest.raises(ValueError):
+            ocl.randint(0, 70000, (4,), dtype=dtype)
+
+
 def test_normal_of_tensors():
     ocl.manual_seed(14)
     mean, std = ocl.arange(4.0).reshape(4, 1), ocl.linspace(0.5, 2, 40_001)

@@ -393,6 +393,66 @@ def test_line_search_is_torchs(options):
     assert counts == expected_counts
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"old_stps": []},
+        {"ro": []},
+        {"d": None},
+        {"prev_flat_grad": None},
+        {"d": "x"},
+        {"old_dirs": "far"},
+        {"n_iter": -1},
+    ],
+    ids=str,
+)
+def test_damaged_states_of_a_line_search_are_refused(damage):
+    def make():
+        x = ocl.tensor([1.0, 2.0, -1.0], requires_grad=True)
+        optimizer = ocl.optim.LBFGS([x], max_iter=3)
+
+        def closure():
+            optimizer.zero_grad()
+            loss = (x**4).sum()
+            loss.backward()
+            return loss
+
+        return optimizer, closure
+
+    optimizer, closure = make()
+    optimizer.step(closure)
+    state = optimizer.state_dict()
+    for name, value in damage.items():
+        state["state"][0][name] = [ocl.ones(2)] if value == "far" else value
+    other, closure = make()
+    with pytest.raises((ValueError, TypeError)):
+        other.load_state_dict(state)
+        other.step(closure)
+    with pytest.raises(ValueError, match="history_size"):
+        ocl.optim.LBFGS([ocl.ones(2, requires_grad=True)], history_size=0)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "Adafactor"])
+def test_parameters_of_16_bits(name, dtype):
+    """Computed in float32, rounded once a step: no farther from float64 than PyTorch's steps."""
+    rng = np.random.default_rng(1)
+    start, gradients = rng.standard_normal(33), rng.standard_normal((4, 33))
+    places = []
+    for library, kind in ((torch, "float64"), (torch, dtype), (ocl, dtype)):
+        p = library.tensor(start.tolist(), dtype=getattr(library, kind), requires_grad=True)
+        options = {"eps": 1e-3} if name in ("Adam", "AdamW", "RMSprop") else {}
+        optimizer = getattr(library.optim, name)([p], lr=0.05, **options)
+        for gradient in gradients:
+            rounded = torch.tensor(gradient).to(getattr(torch, dtype)).double().tolist()
+            p.grad = library.tensor(rounded, dtype=p.dtype)
+            optimizer.step()
+        places.append(np.array(p.tolist()))
+    truth, theirs, ours = places
+    unit = float(torch.finfo(getattr(torch, dtype)).eps)
+    assert np.abs(ours - truth).max() <= 1.5 * np.abs(theirs - truth).max() + unit
+
+
 def test_line_search_refuses():
     first, second = (ocl.ones(1, requires_grad=True) for _ in range(2))
     with pytest.raises(ValueError, match="parameter groups"):

@@ -80,6 +80,10 @@ SCHEDULES = {
         ],
         [15],
     ),
+    "SequentialLR that begins a constant anew": lambda s, o: s.SequentialLR(
+        o, [s.PolynomialLR(o, total_iters=1), s.ConstantLR(o, factor=0.5, total_iters=3)], milestones=[3]
+    ),
+    "LinearLR to 0": lambda s, o: s.LinearLR(o, start_factor=0.5, end_factor=0.0, total_iters=4),
 }
 each_schedule = pytest.mark.parametrize("name", SCHEDULES)
 OPTIMIZERS = {"SGD": {"momentum": 0.9}, "Adam": {}, "RMSprop": {"momentum": 0.5}}
@@ -474,3 +478,12 @@ def test_states_of_other_kinds_are_refused_and_change_nothing(build, change):
     assert schedule.state_dict() == before
     optimizer.step()
     schedule.step()
+
+
+def test_a_rate_that_has_come_to_0_is_resumed():
+    optimizer = ocl.optim.Adam([ocl.zeros(1, requires_grad=True)], lr=0.1)
+    schedule = schedules(ocl).LinearLR(optimizer, start_factor=0.1, end_factor=0.0, total_iters=4)
+    for _ in range(6):
+        schedule.step()
+    assert optimizer.param_groups[0]["lr"] == 0
+    ocl.optim.Adam([ocl.zeros(1, requires_grad=True)], lr=0.1).load_state_dict(optimizer.state_dict())

@@ -25,10 +25,12 @@ void activate(std::string_view row, const at::Tensor& self, const at::Tensor& ou
 
 void gradient(std::string_view row, const at::Tensor& grad, const at::Tensor& self,
               const std::vector<dlprim::Scalar>& parameters, const at::Tensor& out) {
-  at::native::resize_output(out, self.sizes());
+  // One may be of a batch where the other is of none (torch.func.jacrev).
+  const std::vector<std::int64_t> shape = at::infer_size(grad.sizes(), self.sizes());
+  at::native::resize_output(out, shape);
   if (out.numel() == 0) return;
-  dlprim::pointwise_backward(device_under(out).queue(), dlprim::pointwise_op(row), raw(grad), {raw(self)},
-                             parameters, dlprim::Tensor(), {raw(out)});
+  dlprim::pointwise_backward(device_under(out).queue(), dlprim::pointwise_op(row), raw(grad.expand(shape)),
+                             {raw(self.expand(shape))}, parameters, dlprim::Tensor(), {raw(out)});
 }
 
 std::string_view gelu_row(c10::string_view approximate) {
@@ -60,18 +62,23 @@ at::Tensor hardtanh_backward(const at::Tensor& grad, const at::Tensor& self, con
 /** Of threshold's input; of relu, whose result is as good, where the bound is 0. */
 at::Tensor& threshold_backward(const at::Tensor& grad, const at::Tensor& self, const c10::Scalar& threshold,
                                at::Tensor& out) {
-  at::native::resize_output(out, grad.sizes());
-  if (threshold.toDouble() == 0 && defer_gradient_by_result(dlprim::pointwise_op("relu"), grad, self, out))
+  const std::vector<std::int64_t> shape = at::infer_size(grad.sizes(), self.sizes());
+  at::native::resize_output(out, shape);
+  if (threshold.toDouble() == 0 && grad.sizes() == self.sizes() &&
+      defer_gradient_by_result(dlprim::pointwise_op("relu"), grad, self, out))
     return out;
   if (out.numel() > 0)
-    dlprim::pointwise_backward(device_under(out).queue(), dlprim::pointwise_op("threshold"), raw(grad),
-                               {raw(self)}, {scalar_of(threshold), 0.0}, dlprim::Tensor(), {raw(out)});
+    dlprim::pointwise_backward(device_under(out).queue(), dlprim::pointwise_op("threshold"),
+                               raw(grad.expand(shape)), {raw(self.expand(shape))},
+                               {scalar_of(threshold), 0.0}, dlprim::Tensor(), {raw(out)});
   return out;
 }
 
 at::Tensor hardswish_backward(const at::Tensor& grad, const at::Tensor& self) {
-  const at::Tensor out = at::empty_like(self);
-  if (defer_gradient_behind_norm(dlprim::pointwise_op("hardswish"), grad, self, out)) return out;
+  const at::Tensor out = at::empty_like(self.dim() < grad.dim() ? grad : self);
+  if (grad.sizes() == self.sizes() &&
+      defer_gradient_behind_norm(dlprim::pointwise_op("hardswish"), grad, self, out))
+    return out;
   gradient("hardswish", grad, self, {}, out);
   return out;
 }
@@ -96,7 +103,7 @@ at::Tensor& log_sigmoid_backward_out(const at::Tensor& grad, const at::Tensor& s
 }
 
 at::Tensor log_sigmoid_backward(const at::Tensor& grad, const at::Tensor& self, const at::Tensor& buffer) {
-  at::Tensor out = at::empty_like(self);
+  at::Tensor out = at::empty_like(self.dim() < grad.dim() ? grad : self);
   return log_sigmoid_backward_out(grad, self, buffer, out);
 }
 

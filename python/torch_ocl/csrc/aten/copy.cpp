@@ -97,6 +97,8 @@ bool is_of_others(const at::Tensor& tensor) {
 }
 
 at::Tensor copy_from(const at::Tensor& source, const at::Tensor& destination, bool non_blocking) {
+  TORCH_CHECK(at::is_expandable_to(source.sizes(), destination.sizes()), "output with shape ",
+              destination.sizes(), " doesn't match the broadcast shape of what is copied, ", source.sizes());
   if (destination.numel() == 0) return destination;
   at::assert_no_internal_overlap(destination);
   at::assert_no_partial_overlap(destination, source);

@@ -104,7 +104,8 @@ at::Tensor& round_decimals(const at::Tensor& self, std::int64_t decimals, at::Te
 
 std::tuple<at::Tensor, at::Tensor> prelu_backward(const at::Tensor& grad, const at::Tensor& self,
                                                   const at::Tensor& weight) {
-  const std::vector<std::int64_t> shape = at::infer_size(self.sizes(), weight.sizes());
+  const std::vector<std::int64_t> shape =
+      at::infer_size(at::infer_size(self.sizes(), weight.sizes()), grad.sizes());
   at::Tensor dx = at::empty(shape, self.options()), dw = at::empty(shape, weight.options());
   if (dx.numel() > 0)
     dlprim::pointwise_backward(device_under(dx).queue(), dlprim::pointwise_op("prelu_kernel"),

@@ -147,8 +147,12 @@ at::Tensor& index_out(const at::Tensor& self, const Indices& indices, at::Tensor
   return read_into(Places(self, indices), self, out);
 }
 
-at::Tensor& index_put(at::Tensor& self, const Indices& indices, const at::Tensor& given, bool accumulate,
+at::Tensor& index_put(at::Tensor& self, const Indices& indices, const at::Tensor& value, bool accumulate,
                       bool /*unsafe*/) {
+  // PyTorch's CPU fills by a mask then, whatever the number's dtype.
+  const bool is_number = value.dim() == 0 && !accumulate && indices.size() == 1 && indices.get(0) &&
+                         indices.get(0)->defined() && indices.get(0)->scalar_type() == c10::kBool;
+  const at::Tensor given = is_number ? value.to(self.scalar_type()) : value;
   TORCH_CHECK_INDEX(self.scalar_type() == given.scalar_type(),
                     "Index put requires the source and destination dtypes match, got ", self.scalar_type(),
                     " for the destination and ", given.scalar_type(), " for the source.");

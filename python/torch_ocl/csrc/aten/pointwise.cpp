@@ -1,5 +1,6 @@
 #include "aten/pointwise.h"
 
+#include <ATen/ExpandUtils.h>
 #include <ATen/MemoryOverlap.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/native/Resize.h>
@@ -265,7 +266,11 @@ class BackwardKernel final : public c10::OperatorKernel {
     if (!are_for_kernels(torch::jit::last(*stack, count))) return on_the_cpu(op, stack);
     const auto argument = [&](std::size_t i) -> const c10::IValue& { return (*stack)[base + i]; };
     at::Tensor out = argument(form_.out).toTensor();
-    at::native::resize_output(out, argument(form_.gradient).toTensor().sizes());
+    std::vector<std::int64_t> sizes = argument(form_.gradient).toTensor().sizes().vec();
+    for (const int place : {form_.x, form_.y})
+      if (place >= 0)
+        sizes = at::infer_size(sizes, argument(static_cast<std::size_t>(place)).toTensor().sizes());
+    at::native::resize_output(out, sizes);
     const dlprim::Dims shape = dims_of(out.sizes());
     const auto tensor_at = [&](int place) {
       return place < 0 ? dlprim::Tensor()

@@ -93,7 +93,7 @@ const std::vector<dlprim::PointwiseOp>& more_rows() {
        "isnan(b) ? b : a == 0 ? (T)0 : a * LOG1P(b)",
        {"", ""},
        ""},
-      {"heaviside", 2, {}, TypeRule::Same, "a == 0 ? b : ISNAN(a) ? a : (T)(a > 0)", {"", ""}, ""},
+      {"heaviside", 2, {}, TypeRule::Same, "a == 0 ? b : (T)(a > 0)", {"", ""}, ""},
       {"fmax", 2, {}, TypeRule::Same, "ISNAN(a) ? b : ISNAN(b) ? a : MAXIMUM(a, b)", {"", ""}, ""},
       {"fmin", 2, {}, TypeRule::Same, "ISNAN(a) ? b : ISNAN(b) ? a : MINIMUM(a, b)", {"", ""}, ""},
       {"logaddexp2",

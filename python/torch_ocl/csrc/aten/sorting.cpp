@@ -113,7 +113,10 @@ Outputs median_dim(const at::Tensor& self, std::int64_t dim, bool keepdim, at::T
 template <bool ignores_nan>
 at::Tensor median(const at::Tensor& self) {
   refuse_bool("median", self);
-  if (self.numel() == 0) return at::full({}, NAN, self.options());
+  if (self.numel() == 0)
+    return c10::isFloatingType(self.scalar_type())
+               ? at::full({}, NAN, self.options())
+               : at::full({}, dlprim::integer_range(dtype_of(self.scalar_type())).first, self.options());
   at::Tensor values = at::empty({0}, self.options()),
              indices = at::empty({0}, self.options().dtype(c10::kLong));
   median_dim<ignores_nan>(self.reshape({-1}), 0, false, values, indices);
