@@ -45,8 +45,8 @@ void Storage::share() {
   device_.queue().await_upload(*this);
 }
 
-std::uint32_t Storage::suspect_of_new_memory(const Device& device) {
-  return thread_in_doubt(device.index());
+Suspicion Storage::suspect_of_new_memory(const Device& device) {
+  return suspicion_of_this_thread(device.index());
 }
 
 namespace {

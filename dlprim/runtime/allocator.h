@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "dlprim/runtime/opencl.h"
+#include "dlprim/runtime/suspicion.h"
 
 namespace dlprim {
 
@@ -53,10 +54,10 @@ class Storage {
   std::uint32_t version() const { return version_.load(std::memory_order_relaxed); }
   void bump_version() { version_.fetch_add(1, std::memory_order_relaxed); }
 
-  /** The number of the thread whose kernels may have left the contents wrong when this memory was made or
-   * last written under a check; 0 for none (ErrorWords). */
-  std::uint32_t suspect() const { return suspect_.load(std::memory_order_relaxed); }
-  void set_suspect(std::uint32_t thread) { suspect_.store(thread, std::memory_order_relaxed); }
+  /** The thread whose kernels may have left the contents wrong when this memory was made or last written
+   * under a check, if any (ErrorWords). */
+  Suspicion suspect() const { return suspect_.load(std::memory_order_relaxed); }
+  void set_suspect(Suspicion whom) { suspect_.store(whom, std::memory_order_relaxed); }
 
   /** Other copies of the library use the memory too from now on (core/dlpack.h): what is enqueued here on it
    * keeps order with what they enqueue. */
@@ -77,7 +78,7 @@ class Storage {
   void set_arriving(bool is_arriving) { is_arriving_.store(is_arriving, std::memory_order_release); }
 
  private:
-  static std::uint32_t suspect_of_new_memory(const Device& device);
+  static Suspicion suspect_of_new_memory(const Device& device);
 
   Device& device_;
   cl::Buffer buffer_;
@@ -89,7 +90,7 @@ class Storage {
   std::atomic<bool> is_arriving_{false};
   std::atomic<bool> is_shared_{false};
   std::atomic<std::uint32_t> version_{0};
-  std::atomic<std::uint32_t> suspect_;
+  std::atomic<Suspicion> suspect_;
 };
 
 /** What an allocator holds, in bytes (counts where named so). */

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 
 #include "dlprim/core/call_state.h"
@@ -20,6 +21,13 @@ thread_local std::uint64_t devices_in_doubt = 0;
 
 std::uint64_t bit_of(int device_index) {
   return std::uint64_t{1} << (device_index % 64);
+}
+
+/** Counts the times that words were looked at, on all devices. */
+std::atomic<std::uint32_t> moments{1};
+
+bool is_later(std::uint32_t a, std::uint32_t b) {
+  return static_cast<std::int32_t>(a - b) > 0;
 }
 
 std::mutex registry_mutex;
@@ -46,8 +54,9 @@ DeviceCheck register_check(const char* message) {
   return {static_cast<int>(registry().size())};
 }
 
-std::uint32_t thread_in_doubt(int device_index) {
-  return devices_in_doubt & bit_of(device_index) ? thread_number() : 0;
+Suspicion suspicion_of_this_thread(int device_index) {
+  if ((devices_in_doubt & bit_of(device_index)) == 0) return {};
+  return {thread_number(), moments.load(std::memory_order_relaxed)};
 }
 
 ErrorWords::ErrorWords(const Device& device) : device_(device) {}
@@ -56,7 +65,7 @@ const cl::Buffer& ErrorWords::use(const DeviceCheck& check, const cl::CommandQue
   Word& word = word_of_this_thread(queue);
   word.in_use = true;
   devices_in_doubt |= bit_of(device_.index());
-  if (check.spoiled) check.spoiled->set_suspect(word.thread);
+  if (check.spoiled) check.spoiled->set_suspect({word.thread, moments.load(std::memory_order_relaxed)});
   return word.buffer;
 }
 
@@ -79,16 +88,19 @@ ErrorWords::Word& ErrorWords::word_of_this_thread(const cl::CommandQueue& queue)
   return word;
 }
 
-void ErrorWords::follow(std::uint32_t thread) {
+void ErrorWords::follow(Suspicion suspicion) {
   const std::uint32_t self = thread_number();
-  if (thread != self && !follows(self, thread)) followed_.emplace_back(self, thread);
-}
-
-bool ErrorWords::follows(std::uint32_t follower, std::uint32_t thread) const {
-  return std::find(followed_.begin(), followed_.end(), std::pair(follower, thread)) != followed_.end();
+  if (suspicion.thread == self) return;
+  for (Followed& f : followed_)
+    if (f.follower == self && f.whom.thread == suspicion.thread) {
+      if (is_later(f.whom.moment, suspicion.moment)) f.whom.moment = suspicion.moment;
+      return;
+    }
+  followed_.push_back({self, suspicion});
 }
 
 void ErrorWords::look_at_words(const cl::CommandQueue& queue) {
+  const std::uint32_t now = moments.fetch_add(1, std::memory_order_relaxed);
   for (const auto& word : words_) {
     if (!word->in_use) continue;
     word->in_use = false;
@@ -98,6 +110,7 @@ void ErrorWords::look_at_words(const cl::CommandQueue& queue) {
     queue.enqueueFillBuffer(word->buffer, cl_int{0}, 0, sizeof found);
     if (!word->failure.empty() && word->told.empty()) continue;
     word->failure = message_of(found);
+    word->moment = now;
     word->told.clear();
   }
 }
@@ -111,17 +124,19 @@ void ErrorWords::raise_failures(const cl::CommandQueue& queue) {
   std::string failure;
   for (const auto& word : words_) {
     if (word->failure.empty()) continue;
-    for (const auto& pair : followed)
-      if (pair.second == word->thread && pair.first != self) followed_.push_back(pair);
+    for (const Followed& f : followed)
+      if (f.whom.thread == word->thread && f.follower != self) followed_.push_back(f);
     if (!failure.empty()) continue;
     const std::string whose = concat(" (in a call by the thread of native id ", word->native_id);
     if (word->thread == self) {
       failure = std::exchange(word->failure, {});
     } else if (thread_has_ended(word->thread)) {
       failure = std::exchange(word->failure, {}) + whose + ", which ended without waiting for it)";
-    } else if (std::find(followed.begin(), followed.end(), std::pair(self, word->thread)) != followed.end() &&
-               std::find(word->told.begin(), word->told.end(), self) == word->told.end()) {
-      // Once: that thread may never wait (PyTorch's of backward passes).
+    } else if (std::find(word->told.begin(), word->told.end(), self) == word->told.end() &&
+               std::any_of(followed.begin(), followed.end(), [&](const Followed& f) {
+                 return f.follower == self && f.whom.thread == word->thread &&
+                        !is_later(f.whom.moment, word->moment);
+               })) {
       failure = word->failure + whose + ", whose results this thread uses)";
       word->told.push_back(self);
     }

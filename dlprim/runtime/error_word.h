@@ -8,6 +8,7 @@
 
 #include "dlprim/core/fields.h"
 #include "dlprim/runtime/opencl.h"
+#include "dlprim/runtime/suspicion.h"
 
 namespace dlprim {
 
@@ -33,15 +34,16 @@ struct DeviceCheck {
  * auto check = …`. */
 DeviceCheck register_check(const char* message);
 
-/** The number of the calling thread while it has launched kernels with checks on that device and not waited
- * since, else 0: what it computes now may be wrong. */
-std::uint32_t thread_in_doubt(int device_index);
+/** That of the calling thread while it has launched kernels with checks on that device and not waited since:
+ * what it computes now may be wrong. */
+Suspicion suspicion_of_this_thread(int device_index);
 
 /**
  * The error words of one queue, one for each host thread that launches kernels with checks. A thread that
  * waits gets the failures
  *  - of its own launches,
- *  - of threads whose results it reads or computes with (Storage::suspect): these get theirs as well,
+ *  - of threads whose results it reads or computes with (Storage::suspect), each once: these get theirs as
+ * well,
  *  - of threads that have ended without waiting,
  * and no others. The message names the operator and, where it was not the waiting one, the thread. Not thread
  * safe: the queue's lock is held.
@@ -53,8 +55,8 @@ class ErrorWords {
   /** The calling thread's word, for a launch that may write it. */
   const cl::Buffer& use(const DeviceCheck& check, const cl::CommandQueue& queue);
 
-  /** Notes that the calling thread goes on with what that other thread's kernels may have spoiled. */
-  void follow(std::uint32_t thread);
+  /** Notes that the calling thread goes on with what another thread's kernels may have spoiled. */
+  void follow(Suspicion suspicion);
 
   /** To be called with the device at rest. Throws IndexError. */
   void raise_failures(const cl::CommandQueue& queue);
@@ -66,16 +68,20 @@ class ErrorWords {
     std::int64_t native_id;
     bool in_use = false;
     std::string failure;              // seen, not yet raised by this thread
-    std::vector<std::uint32_t> told;  // threads that follow it and have raised it
+    std::uint32_t moment = 0;         // when it was seen
+    std::vector<std::uint32_t> told;  // threads that follow this one, which may never wait itself, once each
+  };
+  struct Followed {
+    std::uint32_t follower;
+    Suspicion whom;
   };
 
   Word& word_of_this_thread(const cl::CommandQueue& queue);
   void look_at_words(const cl::CommandQueue& queue);
-  bool follows(std::uint32_t follower, std::uint32_t thread) const;
 
   const Device& device_;
   std::vector<std::unique_ptr<Word>> words_;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> followed_;  // (follower, thread)
+  std::vector<Followed> followed_;  // once for each follower and thread, since the earliest moment
 };
 
 }  // namespace dlprim

@@ -88,7 +88,7 @@ void Queue::set_tensor(Kernel& kernel, cl_uint& index, const Tensor& tensor) {
   if (&storage.device() != &device_)
     throw ValueError(concat("kernel ", kernel.name, ": a tensor of ", storage.device().name(),
                             " was given to a queue of ", device_.name()));
-  if (const std::uint32_t thread = storage.suspect()) error_words_.follow(thread);
+  if (const Suspicion whom = storage.suspect()) error_words_.follow(whom);
   come_after_upload(storage);
   const cl_mem memory = storage.buffer()();
   set_raw(kernel, index, sizeof memory, memory ? &memory : nullptr);
@@ -364,7 +364,7 @@ void Queue::read_pieces(const Tensor& source, std::size_t bytes, const Transfers
 
 Queue::Moment Queue::moment_of_reading(const Tensor& source) {
   DeviceLock lock(mutex_);
-  if (const std::uint32_t thread = source.storage->suspect()) error_words_.follow(thread);
+  if (const Suspicion whom = source.storage->suspect()) error_words_.follow(whom);
   come_after_upload(*source.storage);
   const std::vector<cl::Event> reached{marker()};
   queue_.flush();
@@ -377,7 +377,7 @@ std::uint64_t Queue::read_in_order(const Tensor& from, void* destination, std::s
   std::uint64_t commands = 0;
   {
     DeviceLock lock(mutex_);
-    if (const std::uint32_t thread = from.storage->suspect()) error_words_.follow(thread);
+    if (const Suspicion whom = from.storage->suspect()) error_words_.follow(whom);
     come_after_upload(*from.storage);
     if (bytes)
       queue_.enqueueReadBuffer(from.storage->buffer(), CL_FALSE, region_of(from, bytes).start, bytes,
@@ -410,7 +410,7 @@ void Queue::copy(const Tensor& source, const Tensor& destination, std::size_t by
   if (bytes == 0) return;
   note_command("copy");
   DeviceLock lock(mutex_);
-  if (const std::uint32_t thread = source.storage->suspect()) error_words_.follow(thread);
+  if (const Suspicion whom = source.storage->suspect()) error_words_.follow(whom);
   try {
     cl::Event event;
     for (const Tensor* t : {&source, &destination}) come_after_upload(*t->storage);

@@ -112,11 +112,51 @@ TEST(ErrorWord, ReachesWhoUsesTheResults) {
   expect_error<IndexError>([&] { download<std::int32_t>(spoiled); }, "whose results this thread uses");
   const Tensor own = queue().scratch({1}, DType::int32);
   queue().copy(derived, own, 4);
-  expect_error<IndexError>([&] { download<std::int32_t>(own); }, "first: negative value -9 (in a call by ");
+  EXPECT_NO_THROW(download<std::int32_t>(own));  // this thread knows
+  std::thread third([&] {
+    const Tensor another = queue().scratch({1}, DType::int32);
+    queue().copy(derived, another, 4);
+    expect_error<IndexError>([&] { download<std::int32_t>(another); },
+                             "first: negative value -9 (in a call by ");
+  });
+  third.join();
   EXPECT_NO_THROW(download<std::int32_t>(before));
   used.set_value();
   other.join();
   EXPECT_NO_THROW(download<std::int32_t>(derived));
+}
+
+// As PyTorch's threads of backward passes: what they left wrong is told to who reads it, and what they
+// compute after that is not.
+TEST(ErrorWord, OfAThreadThatNeverWaits) {
+  std::promise<void> ended;
+  std::vector<std::promise<int>> values(4);
+  std::vector<std::promise<Tensor>> results(4);
+  std::thread other([&] {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const Tensor result = queue().scratch({1}, DType::int32);
+      check_not_negative(upload(std::vector<std::int32_t>{values[i].get_future().get()}, {1}),
+                         first_check.spoiling(result));
+      queue().zero(result);
+      results[i].set_value(result);
+    }
+    ended.get_future().wait();
+    EXPECT_THROW(queue().finish(), IndexError);  // the last one that it has not been told of
+  });
+  const auto result_of = [&](std::size_t i, int value) {
+    values[i].set_value(value);
+    return results[i].get_future().get();
+  };
+  const Tensor first = result_of(0, -5);
+  expect_error<IndexError>([&] { download<std::int32_t>(first); }, "negative value -5");
+  const Tensor second = result_of(1, 5);
+  EXPECT_NO_THROW(download<std::int32_t>(second));
+  const Tensor third = result_of(2, -7);
+  expect_error<IndexError>([&] { download<std::int32_t>(third); }, "negative value -7");
+  const Tensor fourth = result_of(3, 7);
+  EXPECT_NO_THROW(download<std::int32_t>(fourth));
+  ended.set_value();
+  other.join();
 }
 
 TEST(ErrorWord, Oclgrind) {
