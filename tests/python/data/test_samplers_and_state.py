@@ -256,5 +256,10 @@ def test_states_that_do_not_fit():
         loader.load_state_dict(DataLoader(samples.Rows(), 3).state_dict())
     with pytest.raises(ValueError, match="lacks"):
         loader.load_state_dict({})
+    for position in (-1, "x", 2.5, None):
+        with pytest.raises(ValueError, match="position"):
+            loader.load_state_dict({**loader.state_dict(), "position": position})
+    with pytest.raises(ValueError, match="whole number"):
+        DataLoader(samples.Rows(), 2.5)
     list(loader)
     assert loader.state_dict()["position"] == 0

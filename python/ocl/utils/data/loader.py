@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+import numbers
 import weakref
 
 import ocl
@@ -186,6 +187,9 @@ class DataLoader:
             raise ValueError(
                 f"DataLoader: a state of batch_size {state['batch_size']} for a loader of {self.batch_size}"
             )
+        position = state["position"]
+        if not isinstance(position, numbers.Integral) or position < 0:
+            raise ValueError(f"DataLoader: no state of a loader, its position is {position!r}")
         self._to_resume = dict(state)
 
     def _streams(self):
@@ -297,5 +301,5 @@ def _check_order(is_stream, batch_size, shuffle, sampler, batch_sampler, drop_la
         raise ValueError("DataLoader: batch_sampler excludes batch_size, shuffle, sampler and drop_last")
     if batch_size is None and drop_last:
         raise ValueError("DataLoader: batch_size=None makes no batches, expected no drop_last")
-    if batch_size is not None and batch_size < 1:
-        raise ValueError(f"DataLoader: batch_size must be at least 1, given {batch_size}")
+    if batch_size is not None and (batch_size < 1 or int(batch_size) != batch_size):
+        raise ValueError(f"DataLoader: batch_size must be a whole number of at least 1, given {batch_size}")
