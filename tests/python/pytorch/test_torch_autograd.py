@@ -95,6 +95,19 @@ def test_a_bad_index_is_told_once():
                 continue  # what the backward pass met of the same step
         for _ in range(3):
             step([1, 2, 3])
+    # The thread of backward passes has its own when it waits first, as in a hook that reads.
+    x = torch.ones(1, device="ocl", requires_grad=True)
+
+    def read(gradient):
+        gradient.item()
+
+    for is_first in (True, False):
+        y = x * 2
+        y.register_hook(read)
+        try:
+            y.backward()
+        except (IndexError, RuntimeError) as error:
+            assert is_first and "index out of bounds: 40" in str(error)
 
 
 @pytest.mark.parametrize(
