@@ -7,8 +7,9 @@
 
 namespace torch_ocl {
 
-/** Throws what PyTorch's CPU throws where an operator, by its row's name, does not take inputs that promote
- * to whole numbers or bool: dlprim's rows would take them, as floating numbers or as they are. */
+/** Throws what PyTorch's CPU throws where an operator, by the name of its row or its own, does not take
+ * inputs that promote to whole numbers or bool: dlprim's rows would take them, as floating numbers or as they
+ * are. */
 void require_accepted(const std::string& row, const std::vector<dlprim::PointwiseOperand>& inputs,
                       dlprim::DType promoted);
 

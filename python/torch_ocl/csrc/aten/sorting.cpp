@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "arguments.h"
+#include "aten/accepted_types.h"
 #include "aten/kernels.h"
 #include "dlprim/ops/scan/scan.h"
 #include "dlprim/ops/sort/sort.h"
@@ -12,11 +13,6 @@
 
 namespace torch_ocl {
 namespace {
-
-/** Places in an order are those of numbers. */
-void refuse_bool(const char* name, const at::Tensor& self) {
-  TORCH_CHECK_NOT_IMPLEMENTED(self.scalar_type() != c10::kBool, "\"", name, "\" not implemented for 'Bool'");
-}
 
 using Outputs = std::tuple<at::Tensor&, at::Tensor&>;
 
@@ -80,7 +76,7 @@ Outputs pick_place(const at::Tensor& self, std::int64_t dim, const at::Tensor& p
 
 Outputs kthvalue(const at::Tensor& self, std::int64_t k, std::int64_t dim, bool keepdim, at::Tensor& values,
                  at::Tensor& indices) {
-  refuse_bool("kthvalue", self);
+  require_accepted("kthvalue", {}, dtype_of(self.scalar_type()));
   dim = at::maybe_wrap_dim(dim, self.dim());
   TORCH_CHECK(k >= 1 && k <= (self.dim() > 0 ? self.size(dim) : 1),
               "kthvalue(): selected number k out of range for dimension ", dim);
@@ -102,7 +98,7 @@ at::Tensor place_of_median(const at::Tensor& self, std::int64_t dim, bool ignore
 template <bool ignores_nan>
 Outputs median_dim(const at::Tensor& self, std::int64_t dim, bool keepdim, at::Tensor& values,
                    at::Tensor& indices) {
-  refuse_bool("median", self);
+  require_accepted("median", {}, dtype_of(self.scalar_type()));
   dim = at::maybe_wrap_dim(dim, self.dim());
   TORCH_CHECK_INDEX(self.dim() == 0 || self.size(dim) > 0,
                     "median(): Expected reduction dim to have non-zero size, got shape ", self.sizes());
@@ -112,7 +108,7 @@ Outputs median_dim(const at::Tensor& self, std::int64_t dim, bool keepdim, at::T
 
 template <bool ignores_nan>
 at::Tensor median(const at::Tensor& self) {
-  refuse_bool("median", self);
+  require_accepted("median", {}, dtype_of(self.scalar_type()));
   if (self.numel() == 0)
     return c10::isFloatingType(self.scalar_type())
                ? at::full({}, NAN, self.options())
