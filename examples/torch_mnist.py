@@ -35,14 +35,49 @@ class Net(nn.Module):
         return F.log_softmax(self.fc2(x), dim=1)
 
 
+def train_step(model, optimizer, data, target):
+    optimizer.zero_grad()
+    loss = F.nll_loss(model(data), target)
+    loss.backward()
+    optimizer.step()
+    return loss
+
+
+class GraphedStep:
+    """Training steps that are captured once, then replayed: next to nothing is left for the host."""
+
+    warm_up = 3  # steps, in which kernels are built and the optimizer gets its state
+
+    def __init__(self, model, optimizer, device):
+        self.model, self.optimizer, self.device = model, optimizer, device
+        self.graph, self.steps = None, 0
+
+    def __call__(self, data, target):
+        self.steps += 1
+        if self.steps <= self.warm_up or (self.graph and data.shape != self.data.shape):
+            return train_step(self.model, self.optimizer, data.to(self.device), target.to(self.device))
+        if self.graph is None:
+            self.data, self.target = data.to(self.device), target.to(self.device)
+            self.graph = torch.ocl.OCLGraph()
+            with torch.ocl.graph(self.graph):
+                self.loss = train_step(self.model, self.optimizer, self.data, self.target)
+        else:
+            self.data.copy_(data, non_blocking=True)
+            self.target.copy_(target, non_blocking=True)
+        self.graph.replay()
+        return self.loss
+
+
 def train(args, model, device, loader, optimizer, epoch):
     model.train()
+    # The learning rate is part of what is captured, and changes with the epoch.
+    graphed_step = GraphedStep(model, optimizer, device) if args.graph else None
     for batch, (data, target) in enumerate(loader):
-        data, target = data.to(device, non_blocking=True), target.to(device, non_blocking=True)
-        optimizer.zero_grad()
-        loss = F.nll_loss(model(data), target)
-        loss.backward()
-        optimizer.step()
+        if graphed_step:
+            loss = graphed_step(data, target)
+        else:
+            data, target = data.to(device, non_blocking=True), target.to(device, non_blocking=True)
+            loss = train_step(model, optimizer, data, target)
         if batch % args.log_interval == 0:
             done = f"{batch * len(data)}/{len(loader.dataset)}"
             print(f"Train Epoch: {epoch} [{done}]\tLoss: {loss.item():.6f}", flush=True)
@@ -79,6 +114,7 @@ def parse_arguments():
     option("--seed", type=int, default=1, help="default %(default)s")
     option("--log-interval", type=int, default=10, metavar="N", help="default %(default)s")
     option("--dry-run", action="store_true", help="train a single step an epoch")
+    option("--graph", action="store_true", help="capture a training step and replay it (ocl devices)")
     option("--save-model", metavar="FILE", help="write the trained weights")
     return parser.parse_args()
 
@@ -86,6 +122,8 @@ def parse_arguments():
 def main():
     args = parse_arguments()
     device = torch.device(args.device)
+    if args.graph and device.type != "ocl":
+        raise ValueError("--graph captures on ocl devices")
     torch.manual_seed(args.seed)
     if device.type == "ocl":
         torch.ocl.set_device(device)
@@ -99,7 +137,7 @@ def main():
     test_loader = DataLoader(sets[1], args.test_batch_size, **pinned)
 
     model = Net().to(device)
-    optimizer = optim.Adadelta(model.parameters(), lr=args.lr)
+    optimizer = optim.Adadelta(model.parameters(), lr=args.lr, capturable=args.graph)
     scheduler = StepLR(optimizer, step_size=1, gamma=args.gamma)
     accuracy = 0.0
     start = time.perf_counter()

@@ -5,10 +5,12 @@
     tools/bench_torch.py --nets resnet18,mobilenet_v2     # steps of torchvision's nets too
     tools/bench_torch.py --clock cpu                      # by the process's time on all cores
 
-Times of a step are medians of blocks, taken by turns. That of `a + b` is the host's, of the calling thread.
+Times of a step are medians of blocks, taken by turns, of PyTorch's as they are, captured and replayed
+("graph", torch.ocl.OCLGraph), and of our own. That of `a + b` is the host's, of the calling thread.
 """
 
 import argparse
+import copy
 import json
 import statistics
 import sys
@@ -68,6 +70,24 @@ class Steps:
         return seconds_of_steps(self.step, self.wait, self.options.steps, self.options.clock)
 
 
+class GraphedSteps(Steps):
+    """The same, captured after the first steps and replayed (torch.ocl.OCLGraph)."""
+
+    eager = 2
+    graph = None
+
+    def step(self):
+        if self.eager > 0:
+            self.eager -= 1
+            return super().step()
+        if self.graph is None:
+            self.graph = torch.ocl.OCLGraph()
+            with torch.ocl.graph(self.graph):
+                self.result = super().step()
+        self.graph.replay()
+        return self.result
+
+
 def contenders_of(name, options):
     if name == "mnist":
         theirs, ours, side, channels = mnist_net(torch), mnist_net(ocl), 28, 1
@@ -78,6 +98,7 @@ def contenders_of(name, options):
     shape = (options.batch, channels, side, side)
     return {
         "PyTorch": Steps(torch, theirs, torch.ocl.synchronize, options, shape),
+        "graph": GraphedSteps(torch, copy.deepcopy(theirs), torch.ocl.synchronize, options, shape),
         "own": Steps(ocl, ours, lambda: ocl.synchronize(options.device), options, shape),
     }
 
@@ -88,16 +109,17 @@ def time_nets(options):
         contenders = contenders_of(name, options)
         losses = {who: [one.step().item() for _ in range(3)] for who, one in contenders.items()}
         assert np.allclose(losses["PyTorch"], losses["own"], rtol=2e-2), losses
+        assert losses["PyTorch"] == losses["graph"], losses
         times = by_turns({who: one.block for who, one in contenders.items()}, options.blocks)
         medians = {who: 1e3 * statistics.median(t) for who, t in times.items()}
         # Of blocks side by side, so that what else the machine does counts for both.
-        pairs = zip(times["PyTorch"], times["own"], strict=True)
-        ratio = statistics.median(a / b for a, b in pairs)
-        figures[name] = {**medians, "ratio": ratio}
-        print(
-            f"{name:16} PyTorch {medians['PyTorch']:8.2f} ms  own {medians['own']:8.2f} ms  {ratio:.2f}",
-            flush=True,
-        )
+        ratios = {
+            who: statistics.median(a / b for a, b in zip(times[who], times["own"], strict=True))
+            for who in ("PyTorch", "graph")
+        }
+        figures[name] = {**medians, "ratios": ratios}
+        shown = "  ".join(f"{who} {medians[who]:8.2f} ms {ratio:.2f}" for who, ratio in ratios.items())
+        print(f"{name:16} {shown}  own {medians['own']:8.2f} ms", flush=True)
         del contenders
     return figures
 

@@ -1,17 +1,22 @@
 #include "dlprim/runtime/allocator.h"
 
 #include <algorithm>
+#include <atomic>
 #include <list>
 #include <mutex>
 #include <set>
 
 #include "dlprim/core/error.h"
+#include "dlprim/runtime/command_graph.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/lifetime.h"
 
 namespace dlprim {
 
+struct FreeMemory;
+
 struct Segment {
+  FreeMemory* home;  // where what is free of it waits
   cl::Buffer buffer;
   std::size_t bytes;
   std::uint64_t order;  // of creation: ties between free blocks break the same way every run
@@ -73,7 +78,25 @@ struct BySize {
   }
 };
 
-using Pool = std::set<Block*, BySize>;
+using FreeBlocks = std::set<Block*, BySize>;
+
+}  // namespace
+
+/** Blocks that wait for the next request: of a pool, or of all that is in none. */
+struct FreeMemory {
+  FreeBlocks small, large;
+  std::uint64_t pool = 0;
+
+  FreeBlocks& of(const Segment& segment) { return segment.small ? small : large; }
+  FreeBlocks& for_bytes(std::size_t bytes) { return bytes <= small_limit ? small : large; }
+};
+
+MemoryPool::MemoryPool() {
+  static std::atomic<std::uint64_t> last{0};
+  number_ = ++last;
+}
+
+namespace {
 
 /** The bookkeeping that both allocators share: limits, peaks, buffers made and the error when none can be. */
 class CountingAllocator : public Allocator {
@@ -142,16 +165,18 @@ class CountingAllocator : public Allocator {
 class CachingAllocator final : public CountingAllocator {
  public:
   using CountingAllocator::CountingAllocator;
-  /** No storage of it may be left. */
+  /** No storage and no pool of it may be left. */
   ~CachingAllocator() override {
-    for (const Pool* blocks : {&small_, &large_})
+    for (const FreeBlocks* blocks : {&common_.small, &common_.large})
       for (const Block* block : *blocks) delete block;
   }
 
   std::shared_ptr<Storage> allocate(std::size_t request) override {
     if (request == 0) return std::make_shared<Storage>(device_, cl::Buffer(), 0);
+    const CommandGraph* graph = capturing(device_);
     DeviceLock lock(mutex_);
-    return serve(request, find_free(rounded(request)));
+    FreeMemory& free = graph ? static_cast<CachingPool&>(*graph->pool()).free : common_;
+    return serve(free, request, find_free(free, rounded(request)));
   }
 
   std::shared_ptr<Storage> allocate_for_upload(std::size_t request) override {
@@ -159,8 +184,11 @@ class CachingAllocator final : public CountingAllocator {
     DeviceLock lock(mutex_);
     const std::size_t bytes = rounded(request);
     Block* block = find_unused(bytes);
-    return serve(request, block ? block : new_segment(bytes, bytes <= small_limit ? small_segment : bytes));
+    return serve(common_, request,
+                 block ? block : new_segment(common_, bytes, bytes <= small_limit ? small_segment : bytes));
   }
+
+  std::shared_ptr<MemoryPool> make_pool() override { return std::make_shared<CachingPool>(*this); }
 
   void empty_cache() override {
     DeviceLock lock(mutex_);
@@ -175,11 +203,32 @@ class CachingAllocator final : public CountingAllocator {
     block->last_use = device_.queue().commands();
     merge_with(block, block->previous);
     merge_with(block, block->next);
-    pool(*block->segment).insert(block);
+    block->segment->home->of(*block->segment).insert(block);
   }
 
  private:
-  Pool& pool(const Segment& segment) { return segment.small ? small_ : large_; }
+  struct CachingPool final : MemoryPool {
+    explicit CachingPool(CachingAllocator& allocator) : owner(allocator) { free.pool = number(); }
+    ~CachingPool() override {
+      if (!lifetime::is_forked()) owner.dissolve(free);
+    }
+
+    CachingAllocator& owner;
+    FreeMemory free;
+  };
+
+  /** What was set apart is nobody's in particular from now on. */
+  void dissolve(FreeMemory& pool) {
+    DeviceLock lock(mutex_);
+    for (Segment& segment : segments_)
+      if (segment.home == &pool) segment.home = &common_;
+    const std::uint64_t now = device_.queue().commands();
+    for (FreeBlocks* blocks : {&pool.small, &pool.large})
+      for (Block* block : *blocks) {
+        block->last_use = now;  // of replays
+        common_.of(*block->segment).insert(block);
+      }
+  }
 
   std::size_t rounded(std::size_t request) const {
     require_possible(request);
@@ -187,31 +236,29 @@ class CachingAllocator final : public CountingAllocator {
   }
 
   /** Memory for a request from that block, or if it is null from wherever there is some. */
-  std::shared_ptr<Storage> serve(std::size_t request, Block* block) {
+  std::shared_ptr<Storage> serve(FreeMemory& free, std::size_t request, Block* block) {
     const std::size_t bytes = rounded(request);
-    if (!block) block = find_free(bytes);
-    if (!block) block = grow(bytes);
+    if (!block) block = find_free(free, bytes);
+    if (!block) block = grow(free, bytes);
     if (!block) {
       free_idle_segments();
-      block = grow(bytes);
+      block = grow(free, bytes);
     }
     if (!block) out_of_memory(request);
     split(block, bytes);
     block->in_use = true;
     count_allocated(block->bytes);
     return std::make_shared<Storage>(device_, block->segment->buffer, block->offset, request, this, block,
-                                     block->last_use);
+                                     block->last_use, free.pool);
   }
 
-  Pool& pool_for(std::size_t bytes) { return bytes <= small_limit ? small_ : large_; }
-
-  static Pool::iterator first_of(Pool& blocks, std::size_t bytes) {
+  static FreeBlocks::iterator first_of(FreeBlocks& blocks, std::size_t bytes) {
     Block key{nullptr, 0, bytes, nullptr, nullptr, false, 0};
     return blocks.lower_bound(&key);
   }
 
-  Block* find_free(std::size_t bytes) {
-    Pool& blocks = pool_for(bytes);
+  static Block* find_free(FreeMemory& free, std::size_t bytes) {
+    FreeBlocks& blocks = free.for_bytes(bytes);
     const auto found = first_of(blocks, bytes);
     if (found == blocks.end()) return nullptr;
     Block* block = *found;
@@ -222,7 +269,7 @@ class CachingAllocator final : public CountingAllocator {
   /** The smallest block that no command under way uses, or where enough blocks wait for their commands the
    * one that waits least, or null. */
   Block* find_unused(std::size_t bytes) {
-    Pool& blocks = pool_for(bytes);
+    FreeBlocks& blocks = common_.for_bytes(bytes);
     int waiting = 0;
     auto next = blocks.end();
     for (auto it = first_of(blocks, bytes); it != blocks.end(); ++it) {
@@ -240,23 +287,24 @@ class CachingAllocator final : public CountingAllocator {
   // A large segment takes the place of the idle ones, none of which was large enough: as many bytes, in one
   // piece. Requests share segments that grow with what is reserved. In a training step of the MNIST net that
   // reserves 1.15 times the peak in use; shared segments of 20 MiB beside the idle ones were 1.58 times.
-  Block* grow(std::size_t bytes) {
+  Block* grow(FreeMemory& free, std::size_t bytes) {
     const bool small = bytes <= small_limit;
     std::size_t size = small_segment;
     if (!small) {
-      const std::size_t idle = free_idle_segments(large_);
+      // Segments of a pool are what its commands use, idle or not.
+      const std::size_t idle = &free == &common_ ? free_idle_segments(common_.large) : 0;
       const std::size_t shared =
           std::clamp<std::size_t>((stats_.reserved + idle) / 4, least_shared_segment, most_shared_segment);
       size = round_up(std::max({bytes, idle, bytes <= shared / 2 ? shared : 0}), alignment);
     }
-    Block* block = new_segment(bytes, size);
-    return block || size == bytes ? block : new_segment(bytes, bytes);
+    Block* block = new_segment(free, bytes, size);
+    return block || size == bytes ? block : new_segment(free, bytes, bytes);
   }
 
-  Block* new_segment(std::size_t request, std::size_t size) {
+  Block* new_segment(FreeMemory& home, std::size_t request, std::size_t size) {
     cl::Buffer buffer = try_buffer(size);
     if (!buffer()) return nullptr;
-    segments_.push_back({buffer, size, next_order_++, request <= small_limit});
+    segments_.push_back({&home, buffer, size, next_order_++, request <= small_limit});
     return new Block{&segments_.back(), 0, size, nullptr, nullptr, false, 0};
   }
 
@@ -269,12 +317,12 @@ class CachingAllocator final : public CountingAllocator {
     if (block->next) block->next->previous = tail;
     block->next = tail;
     block->bytes = bytes;
-    pool(*block->segment).insert(tail);
+    block->segment->home->of(*block->segment).insert(tail);
   }
 
   void merge_with(Block* block, Block* neighbour) {
     if (!neighbour || neighbour->in_use) return;
-    pool(*block->segment).erase(neighbour);
+    block->segment->home->of(*block->segment).erase(neighbour);
     block->offset = std::min(block->offset, neighbour->offset);
     block->bytes += neighbour->bytes;
     block->last_use = std::max(block->last_use, neighbour->last_use);
@@ -289,7 +337,7 @@ class CachingAllocator final : public CountingAllocator {
   }
 
   /** Gives the segments of which nothing is in use back to the device; returns their bytes. */
-  std::size_t free_idle_segments(Pool& blocks) {
+  std::size_t free_idle_segments(FreeBlocks& blocks) {
     std::size_t freed = 0;
     for (auto it = blocks.begin(); it != blocks.end();) {
       Block* block = *it;
@@ -307,11 +355,11 @@ class CachingAllocator final : public CountingAllocator {
     return freed;
   }
   void free_idle_segments() {
-    free_idle_segments(small_);
-    free_idle_segments(large_);
+    free_idle_segments(common_.small);
+    free_idle_segments(common_.large);
   }
 
-  Pool small_, large_;
+  FreeMemory common_;
   std::list<Segment> segments_;
   std::uint64_t next_order_ = 0;
 };
@@ -322,14 +370,18 @@ class DirectAllocator final : public CountingAllocator {
 
   std::shared_ptr<Storage> allocate(std::size_t bytes) override {
     if (bytes == 0) return std::make_shared<Storage>(device_, cl::Buffer(), 0);
+    const CommandGraph* graph = capturing(device_);
     DeviceLock lock(mutex_);
     require_possible(bytes);
     cl::Buffer buffer = try_buffer(bytes);
     if (!buffer()) out_of_memory(bytes);
     count_allocated(bytes);
-    return std::make_shared<Storage>(device_, buffer, 0, bytes, this, nullptr, 0);
+    const std::uint64_t pool = graph ? graph->pool()->number() : 0;
+    if (graph) static_cast<KeepingPool&>(*graph->pool()).buffers.push_back(buffer);
+    return std::make_shared<Storage>(device_, buffer, 0, bytes, this, nullptr, 0, pool);
   }
   std::shared_ptr<Storage> allocate_for_upload(std::size_t bytes) override { return allocate(bytes); }
+  std::shared_ptr<MemoryPool> make_pool() override { return std::make_shared<KeepingPool>(); }
   void empty_cache() override {}
 
  protected:
@@ -338,6 +390,12 @@ class DirectAllocator final : public CountingAllocator {
     stats_.allocated -= bytes;
     count_freed_buffer(bytes);
   }
+
+ private:
+  /** Nothing is given out twice: it is enough that it stays. */
+  struct KeepingPool final : MemoryPool {
+    std::vector<cl::Buffer> buffers;
+  };
 };
 
 }  // namespace

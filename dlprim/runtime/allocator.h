@@ -15,6 +15,24 @@ class Device;
 struct Block;
 
 /**
+ * Memory set apart for the commands of a CommandGraph, whose it stays when the tensors over it are gone. What
+ * is freed of it serves requests of the same pool alone. When its last owner lets go, it is memory as any
+ * other.
+ */
+class MemoryPool {
+ public:
+  MemoryPool();
+  virtual ~MemoryPool() = default;
+  MemoryPool(const MemoryPool&) = delete;
+  MemoryPool& operator=(const MemoryPool&) = delete;
+  /** Never another's; 0 is that of memory without a pool. */
+  std::uint64_t number() const { return number_; }
+
+ private:
+  std::uint64_t number_;
+};
+
+/**
  * A piece of device memory: a range of an OpenCL buffer. The memory goes back to its allocator with the last
  * tensor over it; work already enqueued may still use it, since a device has one in-order queue, with which
  * transfers keep order (transfers.h).
@@ -22,9 +40,9 @@ struct Block;
 class Storage {
  public:
   /** Memory of an allocator. `block` is the allocator's own note of it; the commands of the device's queue
-   * up to number `last_use` may still use it. */
+   * up to number `last_use` may still use it. `pool` is the number of its pool. */
   Storage(Device& device, cl::Buffer buffer, std::size_t byte_offset, std::size_t bytes, Allocator* owner,
-          Block* block, std::uint64_t last_use)
+          Block* block, std::uint64_t last_use, std::uint64_t pool = 0)
       : device_(device),
         buffer_(std::move(buffer)),
         byte_offset_(byte_offset),
@@ -32,6 +50,7 @@ class Storage {
         owner_(owner),
         block_(block),
         last_use_(last_use),
+        pool_(pool),
         suspect_(suspect_of_new_memory(device)) {}
   /** Memory that somebody else owns, wrapped; the caller keeps it alive. */
   Storage(Device& device, cl::Buffer buffer, std::size_t bytes)
@@ -49,6 +68,8 @@ class Storage {
   }
   std::size_t byte_offset() const { return byte_offset_; }
   std::size_t bytes() const { return bytes_; }
+  /** MemoryPool::number. */
+  std::uint64_t pool() const { return pool_; }
 
   /** Counts the writes in place; whoever saved the contents can tell whether they still stand. */
   std::uint32_t version() const { return version_.load(std::memory_order_relaxed); }
@@ -87,6 +108,7 @@ class Storage {
   Allocator* owner_;
   Block* block_;
   mutable std::atomic<std::uint64_t> last_use_;
+  std::uint64_t pool_;
   std::atomic<bool> is_arriving_{false};
   std::atomic<bool> is_shared_{false};
   std::atomic<std::uint32_t> version_{0};
@@ -107,10 +129,12 @@ struct MemoryStats {
 class Allocator {
  public:
   virtual ~Allocator() = default;
-  /** At least `bytes` of memory, contents undefined. Throws OutOfMemoryError. */
+  /** At least `bytes` of memory, contents undefined; of the graph's pool where the calling thread captures
+   * (command_graph.h). Throws OutOfMemoryError. */
   virtual std::shared_ptr<Storage> allocate(std::size_t bytes) = 0;
   /** As allocate, but rather memory that no command under way uses: an upload to it need not wait. */
   virtual std::shared_ptr<Storage> allocate_for_upload(std::size_t bytes) = 0;
+  virtual std::shared_ptr<MemoryPool> make_pool() = 0;
   /** Gives cached memory that nothing uses back to the device. */
   virtual void empty_cache() = 0;
   virtual MemoryStats stats() const = 0;

@@ -159,7 +159,8 @@ class ImplementationList : public ImplementationFamily {
     if constexpr (IsProduct<Problem>::value)
       if (call_state.listeners && !is_counted) multiply_adds = problem.multiply_adds();
     if constexpr (HasKey<Problem>::value)
-      if (measures_choices.load(std::memory_order_relaxed)) measure(queue, problem);
+      if (measures_choices.load(std::memory_order_relaxed) && !capturing(queue.device()))
+        measure(queue, problem);
     for (;;) {
       const int i = choose(queue.device(), problem);
       // Told once, though the first choice may be refused.

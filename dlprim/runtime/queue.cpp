@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "dlprim/runtime/command_graph.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/host_copy.h"
 #include "dlprim/runtime/pinned_memory.h"
@@ -73,7 +74,13 @@ Kernel& Queue::kernel(const char* file, const char* name, const Defines& defines
   return device_.programs().kernel(file, name, defines);
 }
 
+void Queue::begin_launch() {
+  graph_ = capturing(device_);
+  if (graph_) graph_->begin_launch();
+}
+
 void Queue::set_raw(Kernel& kernel, cl_uint& index, std::size_t bytes, const void* value) {
+  if (graph_) return graph_->add_bytes(bytes, value);
   const cl_int code = clSetKernelArg(kernel.handle(), index, bytes, value);
   if (code != CL_SUCCESS) {
     kernel.values.forget(index);
@@ -88,12 +95,27 @@ void Queue::set_tensor(Kernel& kernel, cl_uint& index, const Tensor& tensor) {
   if (&storage.device() != &device_)
     throw ValueError(concat("kernel ", kernel.name, ": a tensor of ", storage.device().name(),
                             " was given to a queue of ", device_.name()));
+  if (graph_) return graph_->add_memory(tensor);
   if (const Suspicion whom = storage.suspect()) error_words_.follow(whom);
   come_after_upload(storage);
   const cl_mem memory = storage.buffer()();
   set_raw(kernel, index, sizeof memory, memory ? &memory : nullptr);
   const cl_ulong start = storage.byte_offset() / size_of(tensor.dtype) + static_cast<cl_ulong>(tensor.offset);
   set_value(kernel, index, start);
+}
+
+void Queue::set_check(Kernel& kernel, cl_uint& index, const DeviceCheck& check) {
+  if (graph_) return graph_->add_check(check);
+  const cl_mem word = error_words_.use(check, queue_)();
+  set_raw(kernel, index, sizeof word, &word);
+  set_value(kernel, index, check.code);
+}
+
+void Queue::set_random(Kernel& kernel, cl_uint& index, PhiloxState state) {
+  if (graph_) return graph_->add_random(state);
+  CommandGraph::require_known(state);
+  set_value(kernel, index, cl_ulong{state.seed});
+  set_value(kernel, index, cl_ulong{state.offset});
 }
 
 void Queue::enqueue(Kernel& kernel, const Range& range) {
@@ -105,6 +127,7 @@ void Queue::enqueue(Kernel& kernel, const Range& range) {
     global[i] = groups * local;
     shape.small_grid = shape.small_grid && groups < large_grid;
   }
+  if (graph_) return graph_->add_launch(kernel, range);
   note_command(kernel.name.c_str());
   cl_event event = nullptr;
   const auto expect_success = [&](cl_int code, const char* call) {
@@ -173,6 +196,14 @@ void Queue::come_after_all_uploads() {
   while (!arriving_.empty()) come_after_upload(*arriving_.begin()->first);
 }
 
+void Queue::note_reached(const Tensor& tensor) {
+  if (CommandGraph* graph = capturing(device_)) {
+    DeviceLock lock(mutex_);
+    return graph->keep(*tensor.storage, tensor.storage);
+  }
+  await_upload(*tensor.storage);
+}
+
 void Queue::await_upload(Storage& storage) {
   if (!storage.is_arriving() && !storage.is_shared()) return;
   DeviceLock lock(mutex_);
@@ -236,6 +267,7 @@ void Queue::wait(const cl::Event& event) {
 
 void Queue::write(const Tensor& destination, const void* source, std::size_t bytes, bool non_blocking) {
   if (bytes == 0) return;
+  refuse_in_capture(device_, "the host's memory was copied to the device");
   note_command("write");
   try {
     if (bytes < small_transfer)
@@ -320,6 +352,7 @@ cl::Event Queue::write_locked(const Tensor& destination, const void* source, std
     write(destination, source, bytes);
     return {};
   }
+  refuse_in_capture(device_, "the host's memory was copied to the device");
   note_command("write");
   try {
     Storage& storage = *destination.storage;
@@ -333,6 +366,7 @@ cl::Event Queue::write_locked(const Tensor& destination, const void* source, std
 }
 
 void Queue::read(const Tensor& source, void* destination, std::size_t bytes) {
+  refuse_in_capture(device_, "the device's memory was read by the host");
   try {
     if (bytes < small_transfer || device_.info().shares_host_memory)
       return settle_after(read_in_order(source, destination, bytes));
@@ -352,6 +386,7 @@ void Queue::read(const Tensor& source, void* destination, std::size_t bytes) {
 
 void Queue::read_pieces(const Tensor& source, std::size_t bytes, const Transfers::Consume& consume) {
   if (bytes == 0) return;
+  refuse_in_capture(device_, "the device's memory was read by the host");
   try {
     if (device_.info().shares_host_memory) return read_pieces_in_order(source, bytes, consume);
     const Moment moment = moment_of_reading(source);
@@ -410,13 +445,23 @@ void Queue::copy(const Tensor& source, const Tensor& destination, std::size_t by
   if (bytes == 0) return;
   note_command("copy");
   DeviceLock lock(mutex_);
+  const cl::Buffer &from = source.storage->buffer(), &to = destination.storage->buffer();
+  const std::size_t start = region_of(source, bytes).start, end = region_of(destination, bytes).start;
+  if (CommandGraph* graph = capturing(device_)) {
+    for (const Tensor* t : {&source, &destination}) graph->keep(*t->storage, t->storage);
+    return graph->add(CommandGraph::Copy{from, to, start, end, bytes});
+  }
   if (const Suspicion whom = source.storage->suspect()) error_words_.follow(whom);
+  for (const Tensor* t : {&source, &destination}) come_after_upload(*t->storage);
+  enqueue_copy(from, to, start, end, bytes);
+}
+
+void Queue::enqueue_copy(const cl::Buffer& source, const cl::Buffer& destination, std::size_t source_start,
+                         std::size_t destination_start, std::size_t bytes) {
   try {
     cl::Event event;
-    for (const Tensor* t : {&source, &destination}) come_after_upload(*t->storage);
-    queue_.enqueueCopyBuffer(source.storage->buffer(), destination.storage->buffer(),
-                             region_of(source, bytes).start, region_of(destination, bytes).start, bytes,
-                             nullptr, profiling_ ? &event : nullptr);
+    queue_.enqueueCopyBuffer(source, destination, source_start, destination_start, bytes, nullptr,
+                             profiling_ ? &event : nullptr);
     if (profiling_) profiler_.record("copy", event);
     count_command();
   } catch (const cl::Error& e) {
@@ -429,13 +474,21 @@ void Queue::zero(const Tensor& destination) {
   if (bytes == 0) return;
   note_command("zero");
   DeviceLock lock(mutex_);
+  Storage& storage = *destination.storage;
   const std::size_t start = region_of(destination, bytes).start;
+  if (CommandGraph* graph = capturing(device_)) {
+    graph->keep(storage, destination.storage);
+    return graph->add(CommandGraph::Zero{storage.buffer(), start, bytes});
+  }
+  come_after_upload(storage);
+  enqueue_zero(storage.buffer(), start, bytes);
+}
+
+void Queue::enqueue_zero(const cl::Buffer& buffer, std::size_t start, std::size_t bytes) {
   try {
     cl::Event event;
-    come_after_upload(*destination.storage);
     const auto fill = [&](auto pattern) {
-      queue_.enqueueFillBuffer(destination.storage->buffer(), pattern, start, bytes, nullptr,
-                               profiling_ ? &event : nullptr);
+      queue_.enqueueFillBuffer(buffer, pattern, start, bytes, nullptr, profiling_ ? &event : nullptr);
     };
     // NVIDIA's driver stores one pattern an item.
     if ((start | bytes) % sizeof(cl_uint4) == 0)
@@ -449,6 +502,25 @@ void Queue::zero(const Tensor& destination) {
   } catch (const cl::Error& e) {
     rethrow(e, "zero", device_);
   }
+}
+
+void Queue::enqueue_foreign(const char* label, std::initializer_list<const Tensor*> used,
+                            const ForeignWork& work) {
+  note_command(label);
+  DeviceLock lock(mutex_);
+  if (CommandGraph* graph = capturing(device_)) {
+    for (const Tensor* tensor : used) graph->keep(*tensor->storage, tensor->storage);
+    return graph->add(CommandGraph::Foreign{label, work});
+  }
+  for (const Tensor* tensor : used) come_after_upload(*tensor->storage);
+  run_foreign(label, work);
+}
+
+void Queue::run_foreign(const char* label, const ForeignWork& work) {
+  cl::Event event;
+  work(queue_(), profiling_ ? &event() : nullptr);
+  if (profiling_) profiler_.record(label, event);
+  count_command();
 }
 
 cl::Event Queue::marker() {

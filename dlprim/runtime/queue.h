@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <initializer_list>
 #include <mutex>
 #include <type_traits>
@@ -11,7 +12,9 @@
 #include <vector>
 
 #include "dlprim/core/call_state.h"
+#include "dlprim/core/philox_state.h"
 #include "dlprim/core/tensor.h"
+#include "dlprim/runtime/capture.h"
 #include "dlprim/runtime/copies.h"
 #include "dlprim/runtime/error_word.h"
 #include "dlprim/runtime/lifetime.h"
@@ -19,25 +22,10 @@
 #include "dlprim/runtime/opencl.h"
 #include "dlprim/runtime/profiler.h"
 #include "dlprim/runtime/program.h"
+#include "dlprim/runtime/range.h"
 #include "dlprim/runtime/transfers.h"
 
 namespace dlprim {
-
-/** Work items of a launch in up to three dimensions; the global size is rounded up to whole work groups. */
-struct Range {
-  std::array<std::size_t, 3> global{1, 1, 1};
-  std::array<std::size_t, 3> local{1, 1, 1};
-
-  /** `items` work items in groups of `group`. */
-  static Range linear(std::int64_t items, int group) { return {{size(items), 1, 1}, {size(group), 1, 1}}; }
-  /** `x` by `y` (by `z`) work groups of `group` work items each, laid along the first dimension. */
-  static Range groups(int group, std::int64_t x, std::int64_t y = 1, std::int64_t z = 1) {
-    return {{size(x) * size(group), size(y), size(z)}, {size(group), 1, 1}};
-  }
-
- private:
-  static std::size_t size(std::int64_t n) { return static_cast<std::size_t>(n); }
-};
 
 /** Kernel argument: a tensor that may be absent (a null buffer and offset 0). */
 struct Optional {
@@ -67,14 +55,11 @@ class Queue {
   /** Kernel of a source file; see ProgramTable::kernel. */
   Kernel& kernel(const char* file, const char* name, const Defines& defines = {});
 
-  /** Enqueues `kernel` over `range`; arguments are tensors, Optional, LocalMemory, DeviceCheck, numbers or
-   * plain structs (or a vector of numbers, which stands for a struct of them). */
+  /** Enqueues `kernel` over `range`; arguments are tensors, Optional, LocalMemory, DeviceCheck, PhiloxState,
+   * numbers or plain structs (or a vector of numbers, which stands for a struct of them). */
   template <class... Args>
   void launch(Kernel& kernel, const Range& range, const Args&... args) {
-    DeviceLock lock(mutex_);
-    cl_uint index = 0;
-    (set(kernel, index, args), ...);
-    enqueue(kernel, range);
+    launch_arguments(kernel, range, [&](const auto& set) { (set(args), ...); });
   }
 
   /** As launch, for kernels whose arguments are not known here: calls `arguments(set)`, and set(value) once
@@ -82,6 +67,7 @@ class Queue {
   template <class Arguments>
   void launch_arguments(Kernel& kernel, const Range& range, const Arguments& arguments) {
     DeviceLock lock(mutex_);
+    begin_launch();
     cl_uint index = 0;
     arguments([&](const auto& value) { set(kernel, index, value); });
     enqueue(kernel, range);
@@ -114,7 +100,10 @@ class Queue {
   void zero(const Tensor& destination);
   /** Waits for everything enqueued so far; other threads may launch meanwhile. Throws what the device
    * reported. */
-  void finish() { wait_for(mark()); }
+  void finish() {
+    refuse_in_capture(device_, "the host waits for the device");
+    wait_for(mark());
+  }
   /** Marks the place after everything enqueued so far, and sends it to the device. */
   Mark mark(bool with_time = false);
   /** Waits until the device reaches the mark, as finish does. */
@@ -123,22 +112,19 @@ class Queue {
   bool has_reached(const Mark& mark);
 
   /** Runs `work`, which enqueues on the given OpenCL queue itself (CLBlast) and uses those tensors, as one
-   * step of this queue. */
-  template <class Work>
-  void enqueue_foreign(const char* label, std::initializer_list<const Tensor*> used, Work work) {
-    DeviceLock lock(mutex_);
-    cl::Event event;
-    note_command(label);
-    for (const Tensor* tensor : used) come_after_upload(*tensor->storage);
-    work(queue_(), profiling_ ? &event() : nullptr);
-    if (profiling_) profiler_.record(label, event);
-    count_command();
-  }
+   * step of this queue. It may be kept and run again: it holds what it needs. */
+  using ForeignWork = std::function<void(cl_command_queue, cl_event*)>;
+  void enqueue_foreign(const char* label, std::initializer_list<const Tensor*> used, const ForeignWork& work);
+
+  /** Enqueues what a graph has kept. See CommandGraph::replay. */
+  void replay(const CommandGraph& graph);
 
   /** Makes what is enqueued from now on come after an upload to that memory that is under way, and if other
-   * copies of the library share it after their commands. Kernels do so for their arguments; for memory that
-   * they reach through another's buffer it is the caller's to do. */
+   * copies of the library share it after their commands. Kernels do so for their arguments. */
   void await_upload(Storage& storage);
+  /** To be called for memory that the next kernel reaches through another's buffer: what a launch does for
+   * its arguments. */
+  void note_reached(const Tensor& tensor);
   /** The number of commands enqueued so far. */
   std::uint64_t commands() const { return commands_; }
   /** Whether the commands up to that number are known to be over. */
@@ -176,9 +162,9 @@ class Queue {
       set_raw(kernel, index, sizeof(cl_mem), nullptr);
       set_value(kernel, index, cl_ulong{0});
     } else if constexpr (std::is_same_v<T, DeviceCheck>) {
-      const cl_mem word = error_words_.use(value, queue_)();
-      set_raw(kernel, index, sizeof word, &word);
-      set_value(kernel, index, value.code);
+      set_check(kernel, index, value);
+    } else if constexpr (std::is_same_v<T, PhiloxState>) {
+      set_random(kernel, index, value);
     } else if constexpr (std::is_same_v<T, LocalMemory>) {
       set_raw(kernel, index, value.bytes, nullptr);
     } else if constexpr (is_vector<T>::value) {
@@ -190,14 +176,23 @@ class Queue {
   template <class T>
   void set_value(Kernel& kernel, cl_uint& index, const T& value) {
     static_assert(std::is_trivially_copyable_v<T>);
-    if (kernel.values.differs(index, sizeof value, &value))
+    if (graph_ || kernel.values.differs(index, sizeof value, &value))
       set_raw(kernel, index, sizeof value, &value);
     else
       ++index;
   }
+  /** Finds where the launch that begins goes: its arguments are set, or added to a graph. */
+  void begin_launch();
   void set_tensor(Kernel& kernel, cl_uint& index, const Tensor& tensor);
+  void set_check(Kernel& kernel, cl_uint& index, const DeviceCheck& check);
+  void set_random(Kernel& kernel, cl_uint& index, PhiloxState state);
   void set_raw(Kernel& kernel, cl_uint& index, std::size_t bytes, const void* value);
   void enqueue(Kernel& kernel, const Range& range);
+  void enqueue_copy(const cl::Buffer& source, const cl::Buffer& destination, std::size_t source_start,
+                    std::size_t destination_start, std::size_t bytes);
+  void enqueue_zero(const cl::Buffer& buffer, std::size_t start, std::size_t bytes);
+  void run_foreign(const char* label, const ForeignWork& work);
+  void repeat_launch(const CommandGraph& graph, std::size_t command);
   void count_command();
   void drain();
   cl::Event marker();
@@ -258,6 +253,7 @@ class Queue {
   Profiler profiler_;
   bool profiling_;
   int commands_since_flush_ = 0;
+  CommandGraph* graph_ = nullptr;           // that the launch whose arguments are set goes to
   std::atomic<std::uint64_t> commands_{0};  // so far
   std::atomic<std::uint64_t> passed_{0};    // of them are known to be over
 };

@@ -46,8 +46,6 @@ FlashExtents extents_of(const Attention& a, std::int64_t rows) {
   FlashExtents e{};
   e.query = strides_of(a.query), e.key = strides_of(a.key), e.value = strides_of(a.value);
   e.mask = attention_mask_strides(a.mask);
-  e.seed = static_cast<cl_long>(a.settings.dropout.seed);
-  e.offset = static_cast<cl_long>(a.settings.dropout.offset);
   e.threshold = static_cast<cl_long>(drop_threshold(a.settings.dropout_p));
   e.queries = static_cast<cl_int>(a.sizes.queries), e.keys = static_cast<cl_int>(a.sizes.keys);
   e.columns = static_cast<cl_int>(a.sizes.columns);
@@ -126,7 +124,7 @@ void launch(Queue& queue, const char* file, const char* name, const Defines& def
     using Real = decltype(zero);
     queue.launch(queue.kernel(file, name, defines), Range::groups(items, e.blocks * a.sizes.batch), a.query,
                  a.key, a.value, Optional{hides ? a.mask : nullptr}, Optional{hides ? nullptr : a.mask},
-                 not_finite, e, static_cast<Real>(a.settings.scale),
+                 not_finite, e, a.settings.dropout, static_cast<Real>(a.settings.scale),
                  static_cast<Real>(kept_scale(a.settings.dropout_p)), more...);
   });
 }

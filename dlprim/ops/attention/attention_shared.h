@@ -26,7 +26,7 @@ typedef struct {
 typedef struct {
   OperandStrides query, key, value;
   MaskStrides mask;
-  cl_long seed, offset, threshold;  // of dropout (random.h); threshold 0: none
+  cl_long threshold;  // of dropout (random.h); 0: none
   cl_int queries, keys, columns, value_columns;
   cl_int is_causal, blocks;  // work groups of an item of the batch
 } FlashExtents;

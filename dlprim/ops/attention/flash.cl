@@ -20,7 +20,8 @@
 // products on tensor cores may make of what plain sums do not; the portable kernels do such blocks anew (FLASH_ONLY_MARKED).
 #define FLASH_ARGS                                                                                             \
   BUFFER(const STORAGE, query), BUFFER(const STORAGE, key), BUFFER(const STORAGE, value), BUFFER(const uchar, keep), \
-      BUFFER(const STORAGE, bias), BUFFER(int, not_finite), const FlashExtents e, const REAL scale, const REAL kept_scale
+      BUFFER(const STORAGE, bias), BUFFER(int, not_finite), const FlashExtents e, const ulong seed, const ulong offset, const REAL scale, \
+      const REAL kept_scale
 
 // This group's item of the batch and block. Late blocks of causal attention have most keys, so they begin.
 #define FLASH_BIND                                                                          \
@@ -67,9 +68,9 @@ inline REAL shift_of(const REAL top) { return top == -INFINITY ? (REAL)0 : top; 
 inline REAL divisor_of(const REAL sum) { return sum == 0 ? (REAL)1 : sum; }
 
 // The word drawn for an element of [batch, queries, keys], as dropout of the whole draws it (random.h).
-inline bool is_kept(const long batch, const int q, const int k, const FlashExtents e) {
+inline bool is_kept(const long batch, const int q, const int k, const FlashExtents e, const ulong seed, const ulong offset) {
   const ulong element = ((ulong)batch * e.queries + q) * e.keys + k;
-  const uint4 words = random_words(e.seed, e.offset + element / (4 * RANDOM_RUN) * RANDOM_RUN + element % RANDOM_RUN);
+  const uint4 words = random_words(seed, offset + element / (4 * RANDOM_RUN) * RANDOM_RUN + element % RANDOM_RUN);
   const int word = element / RANDOM_RUN % 4;
   return (word < 2 ? word ? words.y : words.x : word == 2 ? words.z : words.w) >= (ulong)e.threshold;
 }

@@ -96,9 +96,9 @@ inline void add_weighted_rows(REAL4 *sums, __local const REAL *weights, __local 
 }
 
 // Bit 4 i + j: whether dropout keeps the weight of query q + i and key k + j.
-inline uint kept_ones(const long batch, const int q, const int k, const FlashExtents e) {
+inline uint kept_ones(const long batch, const int q, const int k, const FlashExtents e, const ulong seed, const ulong offset) {
   uint kept = 0;
-  DO_NOT_UNROLL for (int n = 0; n < 16; ++n) kept |= (uint)is_kept(batch, q + n / 4, k + n % 4, e) << n;
+  DO_NOT_UNROLL for (int n = 0; n < 16; ++n) kept |= (uint)is_kept(batch, q + n / 4, k + n % 4, e, seed, offset) << n;
   return kept;
 }
 #define ALL_KEPT 0xffffu
@@ -162,7 +162,7 @@ void flash_forward(FLASH_ARGS, BUFFER(STORAGE, output), BUFFER(REAL, log_sums)) 
       }
     }
     COMBINE_ROWS(highest, fmax);
-    const uint kept = e.threshold ? kept_ones(batch, first + 4 * y, first_key + 4 * x, e) : ALL_KEPT;
+    const uint kept = e.threshold ? kept_ones(batch, first + 4 * y, first_key + 4 * x, e, seed, offset) : ALL_KEPT;
     UNROLL for (int i = 0; i < 4; ++i) {
       const REAL shift = shift_of(highest[i]), factor = exp(tops[i] - shift);
       tops[i] = highest[i];
@@ -216,7 +216,7 @@ void flash_dots(BUFFER(const STORAGE, output), BUFFER(const STORAGE, grad_output
     multiply_rows(products, panels, rows_from(grad_output, grad_strides, first_query, e.queries, e.value_columns),     \
                   rows_from(value, e.value, first_key, e.keys, e.value_columns));                                      \
     const uint kept =                                                                                                  \
-        e.threshold ? kept_ones(batch, first_query + 4 * y, first_key + 4 * x, e) : ALL_KEPT;                          \
+        e.threshold ? kept_ones(batch, first_query + 4 * y, first_key + 4 * x, e, seed, offset) : ALL_KEPT;                          \
     UNROLL for (int i = 0; i < 4; ++i) {                                                                               \
       vstore4(products[i], 0, by_scores[i]);                                                                           \
       const int q = first_query + 4 * y + i;                                                                           \

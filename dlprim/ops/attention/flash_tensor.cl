@@ -258,11 +258,11 @@ inline bool store_scaled(__global STORAGE *result, float (*sums)[4], const float
 #endif
 
 // Bit 4 s + c: whether dropout keeps the weight of own line `own` + c / 2 * 8 and the step's line `other` + 8 s + c % 2.
-inline uint kept_ones(const long batch, const int own, const int other, const bool owns_keys, const FlashExtents e) {
+inline uint kept_ones(const long batch, const int own, const int other, const bool owns_keys, const FlashExtents e, const ulong seed, const ulong offset) {
   uint kept = 0;
   DO_NOT_UNROLL for (int n = 0; n < 4 * STEPS; ++n) {
     const int mine = own + n / 2 % 2 * 8, met = other + n / 4 * 8 + n % 2;
-    kept |= (uint)is_kept(batch, owns_keys ? met : mine, owns_keys ? mine : met, e) << n;
+    kept |= (uint)is_kept(batch, owns_keys ? met : mine, owns_keys ? mine : met, e, seed, offset) << n;
   }
   return kept;
 }
@@ -359,7 +359,7 @@ void flash_forward(FLASH_ARGS, BUFFER(STORAGE, output), BUFFER(REAL, log_sums)) 
       sums[c / 2] += scores[s][c];
     }
     if (e.threshold) {
-      const uint kept = kept_ones(batch, OWN(0, 0), STEP_KEY(0, 0), false, e);
+      const uint kept = kept_ones(batch, OWN(0, 0), STEP_KEY(0, 0), false, e, seed, offset);
       EACH_SCORE scores[s][c] = IS_KEPT(kept, s, c) ? scores[s][c] * kept_scale : 0;
     }
     add_weighted_lines(results, scores, SECOND_PANEL(step));
@@ -388,7 +388,7 @@ void flash_forward(FLASH_ARGS, BUFFER(STORAGE, output), BUFFER(REAL, log_sums)) 
     if (e.threshold) {                                                                                  \
       {                                                                                                 \
         const int q = q_of(0, 0), k = k_of(0, 0);                                                       \
-        const uint kept = kept_ones(batch, owns_keys ? k : q, owns_keys ? q : k, owns_keys, e);         \
+        const uint kept = kept_ones(batch, owns_keys ? k : q, owns_keys ? q : k, owns_keys, e, seed, offset);         \
         EACH_SCORE {                                                                                    \
           const bool is_left = IS_KEPT(kept, s, c);                                                     \
           by_scores[s][c] = weights[s][c] * ((is_left ? by_scores[s][c] * kept_scale : 0) - DOT(s, c)); \

@@ -1,5 +1,6 @@
 #include <clblast.h>
 
+#include <array>
 #include <optional>
 
 #include "dlprim/core/error.h"
@@ -34,9 +35,9 @@ std::size_t start(const Tensor& t) {
   return t.storage->byte_offset() / sizeof(float) + static_cast<std::size_t>(t.offset);
 }
 
-void require_success(clblast::StatusCode status, const GemmProblem& p) {
+void require_success(clblast::StatusCode status, const Dims& shape) {
   require<DeviceError>(status == clblast::StatusCode::kSuccess, "gemm: CLBlast failed with status ",
-                       static_cast<int>(status), " on c ", p.c.shape);
+                       static_cast<int>(status), " on c ", shape);
 }
 
 /**
@@ -86,17 +87,20 @@ void run(Queue& queue, const GemmProblem& p) {
   require_success(clblast::GemmTempBufferSize<float>(row_major, a.transpose, b.transpose, m, n, k,
                                                      a_start(last), a.leading, b_start(last), b.leading,
                                                      c_start(last), n, &handle, bytes),
-                  p);
+                  p.c.shape);
   const Workspace workspace(queue, bytes);
+  const auto alpha = static_cast<float>(p.alpha), beta = static_cast<float>(p.beta);
+  const std::array buffers{p.a.storage->buffer(), p.b.storage->buffer(), p.c.storage->buffer()};
   for (std::int64_t batch = 0; batch < p.batches; ++batch)
     queue.enqueue_foreign(
-        "clblast gemm", {&p.a, &p.b, &p.c}, [&](cl_command_queue command_queue, cl_event* event) {
-          require_success(clblast::Gemm<float>(
-                              row_major, a.transpose, b.transpose, m, n, k, static_cast<float>(p.alpha),
-                              p.a.storage->buffer()(), a_start(batch), a.leading, p.b.storage->buffer()(),
-                              b_start(batch), b.leading, static_cast<float>(p.beta), p.c.storage->buffer()(),
-                              c_start(batch), n, &command_queue, event, workspace.part()),
-                          p);
+        "clblast gemm", {&p.a, &p.b, &p.c},
+        [=, shape = p.c.shape, a_first = a_start(batch), b_first = b_start(batch), c_first = c_start(batch)](
+            cl_command_queue command_queue, cl_event* event) {
+          require_success(
+              clblast::Gemm<float>(row_major, a.transpose, b.transpose, m, n, k, alpha, buffers[0](), a_first,
+                                   a.leading, buffers[1](), b_first, b.leading, beta, buffers[2](), c_first,
+                                   n, &command_queue, event, workspace.part()),
+              shape);
         });
 }
 

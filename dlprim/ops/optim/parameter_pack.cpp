@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "dlprim/core/error.h"
+#include "dlprim/runtime/command_graph.h"
 #include "dlprim/runtime/device.h"
 
 namespace dlprim {
@@ -95,7 +96,7 @@ std::vector<ParameterPack::Launch> ParameterPack::prepare(
   for (const auto& row : tensors) {
     counts.push_back(row.front()->numel());
     for (const Tensor* t : row) {
-      queue.await_upload(*t->storage);  // kernels reach it through another's buffer
+      queue.note_reached(*t);
       places.push_back({buffer_of(*t), first_element(*t)});
     }
   }
@@ -137,7 +138,10 @@ void ParameterPack::lay_out(Queue& queue, const std::vector<std::vector<const Te
   if (rows.empty()) return;
   rows.insert(rows.end(), ranges.begin(), ranges.end());
   const auto length = static_cast<std::int64_t>(rows.size());
-  if (!table_.defined() || table_.numel() < length) table_ = queue.scratch({length}, DType::int64);
+  // Who captures keeps the table, which is made once: it is not written again then.
+  const CommandGraph::Pause not_captured;
+  const bool is_kept = table_.defined() && table_.storage.use_count() > 1;
+  if (!table_.defined() || table_.numel() < length || is_kept) table_ = queue.scratch({length}, DType::int64);
   queue.write(table_, rows.data(), rows.size() * sizeof rows[0]);
 }
 

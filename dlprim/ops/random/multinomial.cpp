@@ -52,8 +52,7 @@ void multinomial(Queue& queue, const Tensor& weights, bool replacement, PhiloxSt
   const char* draw = replacement ? "multinomial_draw" : "multinomial_draw_without_replacement";
   const Range range = replacement ? by_row(queue, samples, rows) : Range::linear(rows, 1);
   queue.launch(random_kernel(queue, draw, weights.dtype), range, trees, out, static_cast<cl_ulong>(leaves),
-               static_cast<cl_ulong>(samples), static_cast<cl_ulong>(state.seed),
-               static_cast<cl_ulong>(state.offset), sum_check.spoiling(out));
+               static_cast<cl_ulong>(samples), state, sum_check.spoiling(out));
 }
 
 }  // namespace dlprim

@@ -33,8 +33,7 @@ template <class Real>
 void launch_real(Queue& queue, const char* op, const Tensor& out, Real a, Real b, PhiloxState state) {
   queue.launch(random_kernel(queue, op, out.dtype),
                random_range(queue, out.numel(), out.dtype == DType::float64 ? 2 : 4), out,
-               static_cast<cl_ulong>(out.numel()), static_cast<cl_ulong>(state.seed),
-               static_cast<cl_ulong>(state.offset), a, b);
+               static_cast<cl_ulong>(out.numel()), state, a, b);
 }
 
 void fill_real(Queue& queue, const char* op, const Tensor& out, double a, double b, PhiloxState state) {
@@ -62,8 +61,7 @@ void launch_dropout(Queue& queue, const Tensor& x, double p, PhiloxState state, 
   rows.runs = (rows.length + (is_aligned ? run - 1 : 2 * run - 2)) / run;
   with_real(x.dtype, [&](auto zero) {
     queue.launch(random_kernel(queue, "dropout", x.dtype),
-                 random_range(queue, rows.rows * rows.runs * run, 4), x, y, rows,
-                 static_cast<cl_ulong>(state.seed), static_cast<cl_ulong>(state.offset),
+                 random_range(queue, rows.rows * rows.runs * run, 4), x, y, rows, state,
                  static_cast<cl_ulong>(drop_threshold(p)), static_cast<decltype(zero)>(kept_scale(p)));
   });
 }
@@ -134,8 +132,7 @@ void random_bernoulli(Queue& queue, const Tensor& out, double p, PhiloxState sta
   require_contiguous("random_bernoulli", "the result", out);
   if (out.numel() == 0) return;
   queue.launch(random_kernel(queue, "random_bernoulli", out.dtype), random_range(queue, out.numel(), 4), out,
-               static_cast<cl_ulong>(out.numel()), static_cast<cl_ulong>(state.seed),
-               static_cast<cl_ulong>(state.offset), static_cast<cl_ulong>(drop_threshold(1 - p)));
+               static_cast<cl_ulong>(out.numel()), state, static_cast<cl_ulong>(drop_threshold(1 - p)));
 }
 
 void random_integers(Queue& queue, const Tensor& out, std::int64_t low, std::int64_t high,
@@ -156,8 +153,7 @@ void random_integers(Queue& queue, const Tensor& out, std::int64_t low, std::int
   if (out.numel() == 0) return;
   const cl_ulong range = static_cast<cl_ulong>(high) - static_cast<cl_ulong>(low);
   queue.launch(random_kernel(queue, op, out.dtype), random_range(queue, out.numel(), 2), out,
-               static_cast<cl_ulong>(out.numel()), static_cast<cl_ulong>(state.seed),
-               static_cast<cl_ulong>(state.offset), static_cast<cl_long>(low), range);
+               static_cast<cl_ulong>(out.numel()), state, static_cast<cl_long>(low), range);
 }
 
 void dropout(Queue& queue, const Tensor& x, double p, PhiloxState state, const Tensor& y) {

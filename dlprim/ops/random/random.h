@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "dlprim/core/fields.h"
+#include "dlprim/core/philox_state.h"
 #include "dlprim/runtime/queue.h"
 
 namespace dlprim {
@@ -25,12 +26,6 @@ namespace dlprim {
  *     random_normal(queue, weight, 0, 0.02, state);
  *     state.offset += philox_increment(weight.numel());
  */
-
-struct PhiloxState {
-  std::uint64_t seed = 0;
-  std::uint64_t offset = 0;  // counters used so far
-  FIELDS(seed, offset)
-};
 
 /** Counters that one call on `numel` elements may consume, whatever the dtype. */
 inline std::uint64_t philox_increment(std::int64_t numel) {

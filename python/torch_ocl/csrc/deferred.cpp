@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "dlprim/runtime/lifetime.h"
-#include "runtime/memory_errors.h"
+#include "runtime/errors.h"
 #include "runtime/place.h"
 #include "tensors.h"
 
@@ -16,6 +16,7 @@ struct PendingWork {
   std::vector<Place*> places;                             // that wait for it
   std::vector<std::shared_ptr<PendingWork>> foundations;  // work that this stands on, kept
   std::vector<std::weak_ptr<PendingWork>> above;          // work that stands on this
+  const dlprim::CommandGraph* graph;                      // that it is captured in; null for none
 
   void run_into(const Place& place) const {
     work->run({place.memory, dtype, shape, dlprim::contiguous_strides(shape)});
@@ -38,6 +39,17 @@ void stop_waiting(Place& place) {
   place.contents.reset();
 }
 
+/** All that was put off and may not have run. */
+std::vector<std::weak_ptr<PendingWork>>& all_pending() {
+  static auto& all = *new std::vector<std::weak_ptr<PendingWork>>;
+  return all;
+}
+
+void forget_expired(std::vector<std::weak_ptr<PendingWork>>& works) {
+  works.erase(std::remove_if(works.begin(), works.end(), [](const auto& one) { return one.expired(); }),
+              works.end());
+}
+
 /** Makes what was put off, and what stands on it, everywhere. */
 void run_everywhere(const std::vector<std::weak_ptr<PendingWork>>& works) {
   for (const auto& one : works)
@@ -49,8 +61,7 @@ void run_everywhere(const std::vector<std::weak_ptr<PendingWork>>& works) {
 
 void watch(Place& place, std::vector<std::weak_ptr<PendingWork>>& works,
            const std::shared_ptr<PendingWork>& work) {
-  works.erase(std::remove_if(works.begin(), works.end(), [](const auto& one) { return one.expired(); }),
-              works.end());
+  forget_expired(works);
   works.push_back(work);
   place.is_watched.store(true, std::memory_order_release);
 }
@@ -80,7 +91,7 @@ void Place::make_contents() {
   if (dlprim::lifetime::is_forked()) return;
   const Lock lock(deferring());
   if (!contents) return;
-  with_memory_errors_of_torch([&] { contents->run_into(*this); });
+  with_errors_of_torch([&] { contents->run_into(*this); });
   stop_waiting(*this);  // after it: what found no memory is tried again
 }
 
@@ -102,8 +113,9 @@ void defer(const at::Tensor& result, std::shared_ptr<const Deferred> work,
            std::initializer_list<std::reference_wrapper<const at::Tensor>> inputs) {
   const Lock lock(deferring());
   Place& place = *place_under(result);
-  const auto pending = std::make_shared<PendingWork>(
-      PendingWork{std::move(work), dtype_of(result.scalar_type()), dims_of(result.sizes()), {}, {}, {}});
+  const dlprim::CommandGraph* const graph = dlprim::capturing(device_under(result));
+  const auto pending = std::make_shared<PendingWork>(PendingWork{
+      std::move(work), dtype_of(result.scalar_type()), dims_of(result.sizes()), {}, {}, {}, graph});
   bool is_shared = place.is_shared;
   for (const at::Tensor& input : inputs)
     if (input.defined()) is_shared |= place_under(input)->is_shared;
@@ -124,6 +136,21 @@ void defer(const at::Tensor& result, std::shared_ptr<const Deferred> work,
   }
   place.settle();
   wait_for(pending, place);
+  std::vector<std::weak_ptr<PendingWork>>& all = all_pending();
+  if (all.size() == all.capacity()) forget_expired(all);
+  all.push_back(pending);
+}
+
+void run_deferred(const dlprim::CommandGraph* graph) {
+  const Lock lock(deferring());
+  std::vector<std::weak_ptr<PendingWork>> works = all_pending();
+  works.erase(std::remove_if(works.begin(), works.end(),
+                             [&](const auto& one) {
+                               const std::shared_ptr<PendingWork> work = one.lock();
+                               return !work || work->graph != graph;
+                             }),
+              works.end());
+  run_everywhere(works);
 }
 
 bool defer_copy(const at::Tensor& source, const at::Tensor& copy) {

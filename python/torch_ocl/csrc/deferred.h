@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "dlprim/core/tensor.h"
+#include "dlprim/runtime/capture.h"
 
 /**
  * \file Work that is put off until somebody looks at its result, so that the operator behind it can take it
@@ -69,6 +70,9 @@ FoundDeferred<Work> deferred(const at::Tensor& tensor) {
 
 /** After all of a tensor was overwritten (raw_to_overwrite): what was put off into it will not be made. */
 void note_overwritten(const at::Tensor& tensor);
+
+/** Makes all that was put off: within a capture of that graph, or, for null, in none. */
+void run_deferred(const dlprim::CommandGraph* graph);
 
 /** From now on somebody else has the tensor's memory too, and may look at any time. */
 void share_memory(const at::Tensor& tensor);

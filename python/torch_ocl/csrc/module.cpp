@@ -13,6 +13,7 @@
 #include "python/exchange.h"
 #include "runtime/devices.h"
 #include "runtime/generator.h"
+#include "runtime/graph.h"
 #include "tensors.h"
 
 namespace py = pybind11;
@@ -61,6 +62,13 @@ std::pair<std::size_t, std::size_t> memory_info(int index) {
 
 PYBIND11_MODULE(_C, m) {
   dlprim::python::meet();
+  py::register_local_exception_translator([](std::exception_ptr error) {
+    try {
+      if (error) std::rethrow_exception(error);
+    } catch (const dlprim::IndexError& e) {
+      PyErr_SetString(PyExc_IndexError, e.what());
+    }
+  });
   m.def("device_count", [] { return int{device_count()}; });
   m.def("current_device", [] { return int{current_device()}; });
   m.def("set_device", [](int index) { set_device(static_cast<c10::DeviceIndex>(index)); });
@@ -80,6 +88,16 @@ PYBIND11_MODULE(_C, m) {
         return events.elapsedTime(reinterpret_cast<void*>(start), reinterpret_cast<void*>(end), 0);
       },
       py::call_guard<py::gil_scoped_release>());
+  py::class_<Graph>(m, "Graph")
+      .def(py::init())
+      .def("capture_begin", &Graph::capture_begin, py::arg("pool") = c10::MempoolId_t{0, 0})
+      .def("capture_end", &Graph::capture_end, py::call_guard<py::gil_scoped_release>())
+      .def("replay", &Graph::replay, py::call_guard<py::gil_scoped_release>())
+      .def("reset", &Graph::reset, py::call_guard<py::gil_scoped_release>())
+      .def("pool", &Graph::pool)
+      .def("description", &Graph::description);
+  m.def("new_graph_pool", &new_graph_pool);
+  m.def("is_capturing", &is_capturing);
   m.def("fallbacks", &fallbacks);
   m.def("to_dlpack", [](const at::Tensor& tensor, const py::object& max_version) {
     return dlprim::python::capsule_of(elements_of(tensor), max_version);

@@ -9,6 +9,13 @@ import torch
 
 from torch_ocl import _C, amp, memory, random
 from torch_ocl._devices import Device, index_of
+from torch_ocl.graphs import (
+    OCLGraph,
+    graph,
+    graph_pool_handle,
+    is_current_stream_capturing,
+    make_graphed_callables,
+)
 from torch_ocl.memory import (
     empty_cache,
     max_memory_allocated,
@@ -45,6 +52,7 @@ from torch_ocl.streams import (
 
 __all__ = [
     "Event",
+    "OCLGraph",
     "Stream",
     "StreamContext",
     "amp",
@@ -62,11 +70,15 @@ __all__ = [
     "get_device_properties",
     "get_rng_state",
     "get_rng_state_all",
+    "graph",
+    "graph_pool_handle",
     "init",
     "initial_seed",
     "is_available",
     "is_bf16_supported",
+    "is_current_stream_capturing",
     "is_initialized",
+    "make_graphed_callables",
     "manual_seed",
     "manual_seed_all",
     "max_memory_allocated",

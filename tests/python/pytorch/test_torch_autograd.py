@@ -85,13 +85,13 @@ def test_a_bad_index_is_told_once():
         return loss.item(), embedding.weight.grad.sum().item()
 
     for bad in (30, 40):
-        with pytest.raises((IndexError, RuntimeError), match=f"index out of bounds: {bad}"):
+        with pytest.raises(IndexError, match=f"index out of bounds: {bad}"):
             step([1, 2, bad])
         for _ in range(3):
             try:
                 step([1, 2, 3])
                 break
-            except (IndexError, RuntimeError):
+            except IndexError:
                 continue  # what the backward pass met of the same step
         for _ in range(3):
             step([1, 2, 3])
@@ -106,7 +106,7 @@ def test_a_bad_index_is_told_once():
         y.register_hook(read)
         try:
             y.backward()
-        except (IndexError, RuntimeError) as error:
+        except IndexError as error:
             assert is_first and "index out of bounds: 40" in str(error)
 
 

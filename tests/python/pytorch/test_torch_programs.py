@@ -27,6 +27,16 @@ def test_the_mnist_example_takes_a_step(tmp_path):
 
 
 @needs_data
+def test_the_mnist_example_trains_alike_with_a_graph():
+    options = ("--data", DATA, "--epochs", 1, "--batch-size", 1400, "--log-interval", 1)
+    steps = [
+        re.findall(r"Train Epoch.*", output_of("torch_mnist.py", *options, *more, TORCH_OCL_FALLBACK="error"))
+        for more in ([], ["--graph"])
+    ]
+    assert steps[0] == steps[1] and len(steps[0]) == 7  # the last of them with a smaller batch
+
+
+@needs_data
 @pytest.mark.slow
 def test_the_mnist_example_learns_the_digits():
     output = output_of("torch_mnist.py", "--data", DATA, "--epochs", 8, TORCH_OCL_FALLBACK="error")

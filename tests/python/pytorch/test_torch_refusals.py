@@ -129,6 +129,6 @@ def test_errors_name_the_operator_that_met_a_bad_index():
         "index": lambda: x[far],
         "index_select": lambda: x.index_select(0, far),
     }.items():
-        with pytest.raises((IndexError, RuntimeError), match=rf"^{name}\(\): index out of bounds: 9"):
+        with pytest.raises(IndexError, match=rf"^{name}\(\): index out of bounds: 9"):
             (call() + 1).sum().item()
     torch.ocl.synchronize()

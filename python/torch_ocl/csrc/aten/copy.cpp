@@ -8,6 +8,7 @@
 #include "deferred.h"
 #include "dlprim/ops/creation/upload.h"
 #include "dlprim/ops/pointwise/pointwise.h"
+#include "runtime/errors.h"
 #include "tensors.h"
 
 namespace torch_ocl {
@@ -60,7 +61,8 @@ void download(const at::Tensor& source, const at::Tensor& destination) {
                     destination.sizes() == source.sizes() && destination.is_conj() == source.is_conj() &&
                     destination.is_neg() == source.is_neg();
   at::Tensor here = fits ? destination : at::empty(source.sizes(), source.options().device(c10::kCPU));
-  device_under(there).queue().read(bits_of(there), here.mutable_data_ptr(), bytes_of(here));
+  with_errors_of_torch(
+      [&] { device_under(there).queue().read(bits_of(there), here.mutable_data_ptr(), bytes_of(here)); });
   if (fits) return;
   if (source.is_conj()) here = here.conj();
   if (source.is_neg()) here = here._neg_view();

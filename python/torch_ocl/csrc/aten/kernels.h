@@ -9,7 +9,7 @@
 
 #include "aten/fallback.h"
 #include "dlprim/core/call_state.h"
-#include "runtime/memory_errors.h"
+#include "runtime/errors.h"
 #include "tensors.h"
 
 /** \file How kernels are registered: what they are not made for goes to the CPU before it reaches them. */
@@ -87,7 +87,7 @@ class Kernels {
     library_.impl(name, [op, operation, kernel](Arguments... arguments) -> Result {
       const Inside inside(operation);
       if ((is_for_kernels(arguments) && ...))
-        return with_memory_errors_of_torch(
+        return with_errors_of_torch(
             [&]() -> Result { return kernel(std::forward<Arguments>(arguments)...); });
       return c10::impl::BoxedKernelWrapper<Result(Arguments...)>::call(
           c10::BoxedKernel::makeFromFunction<&on_the_cpu>(), op, c10::DispatchKeySet(),

@@ -8,7 +8,7 @@
 #include "dlprim/ops/pointwise/pointwise.h"
 #include "dlprim/runtime/allocator.h"
 #include "runtime/devices.h"
-#include "runtime/memory_errors.h"
+#include "runtime/errors.h"
 #include "runtime/place.h"
 #include "tensors.h"
 
@@ -59,8 +59,8 @@ struct Allocator final : c10::DeviceAllocator {
   c10::DataPtr allocate(std::size_t bytes) override {
     const c10::Device device(c10::kPrivateUse1, current_device());
     return pointer_to(
-        with_memory_errors_of_torch([&] { return device_of(device.index()).allocator().allocate(bytes); }),
-        device, false);
+        with_errors_of_torch([&] { return device_of(device.index()).allocator().allocate(bytes); }), device,
+        false);
   }
   c10::DeleterFnPtr raw_deleter() const override { return &release; }
   void copy_data(void* destination, const void* source, std::size_t bytes) const override {

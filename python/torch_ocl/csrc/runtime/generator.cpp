@@ -6,13 +6,20 @@
 #include <cstring>
 #include <deque>
 
+#include "dlprim/runtime/command_graph.h"
 #include "runtime/devices.h"
+#include "tensors.h"
 
 namespace torch_ocl {
 
 Generator::Generator(c10::DeviceIndex device)
     : GeneratorImpl({c10::kPrivateUse1, device}, c10::DispatchKeySet(c10::DispatchKey::PrivateUse1)),
       state_{c10::default_rng_seed_val, 0} {}
+
+void Generator::require_no_capture() const {
+  TORCH_CHECK(!dlprim::capturing(device_of(device().index())),
+              "the state of a generator of ocl was asked for or set while its device's work is captured");
+}
 
 std::uint64_t Generator::seed() {
   set_current_seed(c10::detail::getNonDeterministicRandom());
@@ -23,16 +30,25 @@ void Generator::set_state(const c10::TensorImpl& state) {
   at::detail::check_rng_state(state);
   TORCH_CHECK(state.numel() == sizeof state_, "the state of a generator of ocl has ", sizeof state_,
               " bytes, got ", state.numel());
-  std::memcpy(&state_, state.data(), sizeof state_);
+  std::memcpy(&this->state(), state.data(), sizeof state_);
 }
 
 c10::intrusive_ptr<c10::TensorImpl> Generator::get_state() const {
   const at::Tensor state = at::empty({sizeof state_}, at::TensorOptions().dtype(at::kByte).device(at::kCPU));
-  std::memcpy(state.mutable_data_ptr(), &state_, sizeof state_);
+  std::memcpy(state.mutable_data_ptr(), &this->state(), sizeof state_);
   return state.getIntrusivePtr();
 }
 
 dlprim::PhiloxState Generator::next(std::int64_t count) {
+  dlprim::CommandGraph* const graph = dlprim::capturing(device_of(device().index()));
+  if (!graph) return move_past(count);
+  return graph->draw([self = c10::intrusive_ptr<Generator>::reclaim_copy(this), count] {
+    const std::lock_guard lock(self->mutex_);
+    return self->move_past(count);
+  });
+}
+
+dlprim::PhiloxState Generator::move_past(std::int64_t count) {
   const dlprim::PhiloxState now = state_;
   state_.offset += dlprim::philox_increment(count);
   return now;

@@ -14,19 +14,31 @@ class Generator final : public c10::GeneratorImpl {
   explicit Generator(c10::DeviceIndex device);
   static c10::DeviceType device_type() { return c10::kPrivateUse1; }
 
-  void set_current_seed(std::uint64_t seed) override { state_ = {seed, 0}; }
-  std::uint64_t current_seed() const override { return state_.seed; }
+  // A replay draws from the state that it finds: within a capture there is none to see or to set.
+  void set_current_seed(std::uint64_t seed) override { state() = {seed, 0}; }
+  std::uint64_t current_seed() const override { return state().seed; }
   std::uint64_t seed() override;
-  void set_offset(std::uint64_t offset) override { state_.offset = offset; }
-  std::uint64_t get_offset() const override { return state_.offset; }
+  void set_offset(std::uint64_t offset) override { state().offset = offset; }
+  std::uint64_t get_offset() const override { return state().offset; }
   void set_state(const c10::TensorImpl& state) override;
   c10::intrusive_ptr<c10::TensorImpl> get_state() const override;
 
-  /** The state for a call that draws `count` numbers; moves on past them. */
+  /** The state for a call that draws `count` numbers; moves on past them. In a capture each replay does that
+   * instead. */
   dlprim::PhiloxState next(std::int64_t count);
 
  private:
   Generator* clone_impl() const override;
+  void require_no_capture() const;
+  dlprim::PhiloxState& state() {
+    require_no_capture();
+    return state_;
+  }
+  const dlprim::PhiloxState& state() const {
+    require_no_capture();
+    return state_;
+  }
+  dlprim::PhiloxState move_past(std::int64_t count);
 
   dlprim::PhiloxState state_;
 };

@@ -5,6 +5,7 @@
 
 #include "dlprim/runtime/mark.h"
 #include "runtime/devices.h"
+#include "runtime/errors.h"
 #include "tensors.h"
 
 namespace torch_ocl {
@@ -70,9 +71,16 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
     return queue.has_reached(mark);
   }
   void synchronizeStream(const c10::Stream& stream) const override {
-    device_of(stream.device_index()).synchronize();
+    synchronizeDevice(stream.device_index());
   }
-  void synchronizeDevice(const c10::DeviceIndex index) const override { device_of(index).synchronize(); }
+  void synchronizeDevice(const c10::DeviceIndex index) const override {
+    with_errors_of_torch([&] { device_of(index).synchronize(); });
+  }
+
+  // Overrides what PyTorch 2.10 and later have.
+  bool isStreamCapturing(const c10::Stream& stream) const {
+    return dlprim::capturing(device_of(stream.device_index())) != nullptr;
+  }
 
   void record(void** event, const c10::Stream& stream, c10::DeviceIndex, c10::EventFlag flag) const override {
     const c10::DeviceIndex device = stream.device_index();
@@ -87,7 +95,8 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
     return !event || device_of(event_at(event).device).queue().has_reached(event_at(event).mark);
   }
   void synchronizeEvent(void* event) const override {
-    if (event) device_of(event_at(event).device).queue().wait_for(event_at(event).mark);
+    if (!event) return;
+    with_errors_of_torch([&] { device_of(event_at(event).device).queue().wait_for(event_at(event).mark); });
   }
   double elapsedTime(void* start, void* end, c10::DeviceIndex) const override {
     for (void* event : {start, end})

@@ -1,5 +1,7 @@
 #include "runtime/pinned_allocator.h"
 
+#include <ATen/core/CachingHostAllocator.h>
+
 #include "dlprim/runtime/pinned_memory.h"
 #include "tensors.h"
 
@@ -12,7 +14,8 @@ void release(void* memory) {
   delete static_cast<Memory*>(memory);
 }
 
-struct PinnedAllocator final : c10::Allocator {
+/** Uploads keep their memory as long as they take (PinnedMemory), so that none needs events. */
+struct PinnedAllocator final : at::HostAllocator {
   c10::DataPtr allocate(std::size_t bytes) override {
     if (bytes == 0) return {nullptr, c10::kCPU};
     auto* memory = new Memory(dlprim::PinnedMemory::allocate(device_of(c10::DeviceIndex{-1}), bytes));
@@ -21,12 +24,19 @@ struct PinnedAllocator final : c10::Allocator {
   void copy_data(void* destination, const void* source, std::size_t bytes) const override {
     default_copy_data(destination, source, bytes);
   }
+  bool record_event(void*, void*, c10::Stream) override { return true; }
+  void empty_cache() override { dlprim::PinnedMemory::empty_cache(); }
+  at::HostStats get_stats() override { return {}; }  // none is kept
+  void reset_accumulated_stats() override {}
+  void reset_peak_stats() override {}
 };
+
+PinnedAllocator allocator;
+REGISTER_HOST_ALLOCATOR(c10::DeviceType::PrivateUse1, &allocator)
 
 }  // namespace
 
 c10::Allocator* pinned_allocator() {
-  static PinnedAllocator allocator;
   return &allocator;
 }
 

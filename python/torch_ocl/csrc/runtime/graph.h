@@ -1,0 +1,40 @@
+#pragma once
+
+#include <c10/core/Allocator.h>
+
+#include <memory>
+#include <string>
+
+#include "dlprim/runtime/command_graph.h"
+
+namespace torch_ocl {
+
+/** Operators of a thread, and of the backward passes that it runs, captured to be repeated (torch.cuda's
+ * CUDAGraph). What is captured, and what cannot be, is told at dlprim::CommandGraph. */
+class Graph {
+ public:
+  ~Graph();
+
+  /** With the memory of the pool of that id, where graphs have one, or of one of its own; {0, 0} is none. */
+  void capture_begin(c10::MempoolId_t pool);
+  void capture_end();
+  void replay();
+  void reset();
+  /** Of the memory of the last capture. */
+  c10::MempoolId_t pool() const;
+  /** A line for each command. */
+  std::string description() const;
+
+ private:
+  dlprim::CommandGraph& captured() const;
+
+  std::unique_ptr<dlprim::CommandGraph> graph_;
+  c10::MempoolId_t pool_{0, 0};
+};
+
+/** The id of a pool that several graphs may be given. */
+c10::MempoolId_t new_graph_pool();
+/** Whether the calling thread captures what it enqueues on its current device. */
+bool is_capturing();
+
+}  // namespace torch_ocl
