@@ -65,7 +65,7 @@ struct FilterStrides {
  * `channels`: of a tap, with what pads them. */
 std::int64_t pad_filters(const ProductTile& tile, bool flat, std::int64_t channels, ConvGather& gather);
 /** `packed`: as many elements as pad_filters said, for each of tile.packed_parts(). */
-void pack_filters(Queue& queue, const Defines& defines, const ConvGather& gather,
+void pack_filters(Queue& queue, const ProductTile& tile, const Defines& defines, const ConvGather& gather,
                   const FilterStrides& strides, const Tensor& weight, const Tensor& packed);
 /** `defines`: of the tile, and FLAT. `split`: of its depth, channels and taps; all or some channels' taps. */
 void multiply_packed(Queue& queue, const ProductTile& tile, const DepthSplit& split, const Defines& defines,

@@ -133,7 +133,7 @@ void gather(Queue& queue, const ProductTile& tile, const GatherProblem& problem)
   Defines defines = tile.defines(problem.result.dtype, split.depth);
   defines.set("FLAT", flat ? 1 : 0).set("RIGHT_WIDTH", vector_width).set("CHANNELS_LAST", 1);
   const Tensor filters = queue.scratch({pad_filters(tile, flat, pixel_words(tile, s), s)});
-  pack_filters(queue, defines, s, problem.filters, problem.weight, filters);
+  pack_filters(queue, tile, defines, s, problem.filters, problem.weight, filters);
   const std::int64_t images = s.images, of_image = packed_words(tile, s.groups, p.pack),
                      piece = images_of_piece(images, of_image, 1);
   const Tensor pixels = queue.scratch({piece * of_image});

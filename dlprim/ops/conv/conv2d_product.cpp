@@ -110,7 +110,7 @@ void gather(Queue& queue, const ProductTile& tile, const GatherProblem& p) {
   // Behind the filters: FlatElement of each of the depth.
   const Tensor packed =
       queue.scratch({packed_count + (flat ? 4 * s.padded_depth : 0)}, compute_dtype(p.result.dtype));
-  pack_filters(queue, defines, s, p.filters, p.weight, packed);
+  pack_filters(queue, tile, defines, s, p.filters, p.weight, packed);
   multiply_packed(queue, tile, split, defines, s, p.source, packed, p.bias, p.result);
 }
 
@@ -237,12 +237,14 @@ std::int64_t pad_filters(const ProductTile& tile, bool flat, std::int64_t channe
   return product({s.groups, flat ? 1 : taps, s.padded_depth, s.padded_rows});
 }
 
-void pack_filters(Queue& queue, const Defines& defines, const ConvGather& s, const FilterStrides& strides,
-                  const Tensor& weight, const Tensor& packed) {
-  const std::int64_t items = std::int64_t{s.groups} * s.padded_rows * s.padded_depth;
-  queue.launch(queue.kernel(gather_file, "pack_filters", defines), Range::linear(items, 256), weight, packed,
-               s, narrow(strides.row, "a filter"), narrow(strides.channel, "a filter"),
-               narrow(items, "all filters"));
+void pack_filters(Queue& queue, const ProductTile& tile, const Defines& defines, const ConvGather& s,
+                  const FilterStrides& strides, const Tensor& weight, const Tensor& packed) {
+  const std::int64_t words = std::int64_t{s.groups} * s.padded_rows * s.padded_depth;
+  const bool as_vectors = tile.engine == ProductEngine::warp_groups && s.taps_h * s.taps_w == 1;
+  queue.launch(queue.kernel(gather_file, as_vectors ? "pack_vectors" : "pack_filters", defines),
+               Range::linear(as_vectors ? words / 4 : words, as_vectors ? 128 : 256), weight, packed, s,
+               narrow(strides.row, "a filter"), narrow(strides.channel, "a filter"),
+               narrow(words, "all filters"));
 }
 
 DepthSplit not_split(const ConvGather& s) {

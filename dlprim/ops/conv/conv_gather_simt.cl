@@ -33,25 +33,34 @@ inline FlatElement flat_element(const ConvGather s, const int k) {
   return element;
 }
 
+// Where an item's words of the packed filters stand: in which panel of a tap's, and which row and depth they are.
+typedef struct {
+  int panel, group, row, k;
+} PackedPlace;
+
+inline PackedPlace packed_place(const ConvGather s, const int panel, const int place) {
+  const int steps = s.padded_depth / TILE_DEPTH, block_of_group = panel / steps, blocks = s.padded_rows / TILE_ROWS;
+  const PackedPlace found = {panel, block_of_group / blocks, REMAINDER(block_of_group, blocks) * TILE_ROWS + PACKED_ROW(place),
+                             REMAINDER(panel, steps) * TILE_DEPTH + PACKED_DEPTH(place)};
+  return found;
+}
+
 // An item packs all taps of a row's word of channels, which lie side by side; FLAT: one.
 __kernel void pack_filters(BUFFER(const STORAGE, weight), BUFFER(REAL, packed), const ConvGather s,
                            const int row_stride, const int channel_stride, const int count) {
-  const int at = get_global_id(0);
+  const int at = get_global_id(0), place = at % PANEL_ELEMENTS;
   if (at >= count) return;
-  const int taps = s.taps_h * s.taps_w, panels = FLAT ? 1 : taps, steps = s.padded_depth / TILE_DEPTH;
-  const int place = at % PANEL_ELEMENTS, first_panel = at / PANEL_ELEMENTS;
-  const int block_of_group = first_panel / steps, blocks = s.padded_rows / TILE_ROWS, group = block_of_group / blocks;
-  const int row = REMAINDER(block_of_group, blocks) * TILE_ROWS + PACKED_ROW(place);
-  const int k = REMAINDER(first_panel, steps) * TILE_DEPTH + PACKED_DEPTH(place);
+  const int taps = s.taps_h * s.taps_w, panels = FLAT ? 1 : taps;
+  const PackedPlace p = packed_place(s, at / PANEL_ELEMENTS, place);
 #if FLAT && CHANNELS_LAST
-  const int first_tap = k / PIXEL_WORDS(s), channel = REMAINDER(k, PIXEL_WORDS(s)) * NUMBERS_IN_WORD;
+  const int first_tap = p.k / PIXEL_WORDS(s), channel = REMAINDER(p.k, PIXEL_WORDS(s)) * NUMBERS_IN_WORD;
 #else
-  const int channel = FLAT ? k / taps : k * NUMBERS_IN_WORD, first_tap = FLAT ? REMAINDER(k, taps) : 0;
+  const int channel = FLAT ? p.k / taps : p.k * NUMBERS_IN_WORD, first_tap = FLAT ? REMAINDER(p.k, taps) : 0;
 #endif
-  const int channels = row < s.rows && first_tap < taps ? s.channels - channel : 0;
-  const long from = weight_start + (long)group * s.rows * s.channels * taps + (long)row * row_stride +
+  const int channels = p.row < s.rows && first_tap < taps ? s.channels - channel : 0;
+  const long from = weight_start + (long)p.group * s.rows * s.channels * taps + (long)p.row * row_stride +
                     (long)channel * channel_stride + first_tap;
-  __global REAL *to = packed_buffer + packed_start + (long)first_panel * panels * (LEFT_PARTS * PANEL_ELEMENTS);
+  __global REAL *to = packed_buffer + packed_start + (long)p.panel * panels * (LEFT_PARTS * PANEL_ELEMENTS);
   for (int panel = 0; panel < panels; ++panel) {
     REAL numbers[NUMBERS_IN_WORD];
     UNROLL for (int n = 0; n < NUMBERS_IN_WORD; ++n)
@@ -63,6 +72,28 @@ __kernel void pack_filters(BUFFER(const STORAGE, weight), BUFFER(REAL, packed), 
     ((__global FlatElement *)(packed_buffer + packed_start + (long)LEFT_PARTS * count))[at] = flat_element(s, at);
 #endif
 }
+
+#if WARP_GROUPS
+// The same of one tap: an item packs four words along the depth. Neighbouring items read neighbouring numbers, which stand along
+// the rows where the filters are met from behind. With more taps an item has enough to do.
+__kernel void pack_vectors(BUFFER(const STORAGE, weight), BUFFER(REAL, packed), const ConvGather s,
+                           const int row_stride, const int channel_stride, const int count) {
+  const int id = get_global_id(0), item = id % (PANEL_ELEMENTS / 4);
+  if (id >= count / 4) return;
+  const int place =
+      row_stride < channel_stride ? item % TILE_ROWS * TILE_DEPTH + item / TILE_ROWS * 4 : item * 4;
+  const PackedPlace p = packed_place(s, id / (PANEL_ELEMENTS / 4), place);
+  __global const STORAGE *from =
+      weight_buffer + weight_start + (long)p.group * s.rows * s.channels + (long)p.row * row_stride;
+  REAL words[4][NUMBERS_IN_WORD];
+  UNROLL for (int w = 0; w < 4; ++w)
+    UNROLL for (int n = 0; n < NUMBERS_IN_WORD; ++n) {
+      const int channel = (p.k + w) * NUMBERS_IN_WORD + n;
+      words[w][n] = p.row < s.rows && channel < s.channels ? LOAD(from, (long)channel * channel_stride) : (REAL)0;
+    }
+  place_packed_words(packed_buffer + packed_start + (long)p.panel * (LEFT_PARTS * PANEL_ELEMENTS), place, words);
+}
+#endif
 
 // The taps, in one direction, that the results of a phase meet: each `step`-th from `first` on. Where the first one's element lies
 // from a column's own, and how far from it the next one's.

@@ -5,6 +5,7 @@
 #include "dlprim/core/checked.h"
 #include "dlprim/core/real.h"
 #include "dlprim/ops/gemm/product_join_shared.h"
+#include "dlprim/runtime/alignment.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
 
@@ -20,13 +21,22 @@ void join_products(Queue& queue, const Tensor& partials, const Tensor& result, c
   const ProductJoin p{narrow(result.numel()), narrow(result.numel() / partials.shape[0]),
                       narrow(parts),          narrow(finish.bias ? finish.bias->numel() : 1),
                       narrow(finish.plane),   finish.bias ? 1 : 0};
-  const Range range = Range::groups(items, ceil_div(result.numel(), items / lanes));
+  const std::int64_t of_batch = partials.shape[2];
+  // Few results are better joined by more items.
+  constexpr std::int64_t many_results = 64 << 10;
+  const int width = result.numel() >= many_results && of_batch % 4 == 0 && is_aligned_to(4, result) &&
+                            is_aligned_to(4, partials)
+                        ? 4
+                        : 1;
+  const Range range = Range::groups(items, ceil_div(result.numel() / width, items / lanes));
   with_real(result.dtype, [&](auto zero) {
     using Real = decltype(zero);
-    queue.launch(queue.kernel("ops/gemm/product_join_simt.cl", "product_join",
-                              dtype_defines(result.dtype).set("LANES", lanes).set("JOIN_ITEMS", items)),
-                 range, partials, Optional{finish.bias}, result, p, static_cast<Real>(finish.alpha),
-                 static_cast<Real>(finish.beta));
+    queue.launch(
+        queue.kernel(
+            "ops/gemm/product_join_simt.cl", "product_join",
+            dtype_defines(result.dtype).set("LANES", lanes).set("JOIN_ITEMS", items).set("WIDTH", width)),
+        range, partials, Optional{finish.bias}, result, p, static_cast<Real>(finish.alpha),
+        static_cast<Real>(finish.beta));
   });
 }
 

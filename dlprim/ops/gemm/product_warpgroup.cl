@@ -278,13 +278,23 @@ inline void place_parts(__local float *to, const float *values) {
   UNROLL for (int p = 0; p < LEFT_PARTS; ++p) place_piece(to + p * PARTS_APART, piece[p], PLACED_WIDTH, 1);
 }
 
-// or a word's numbers into a packed one.
-inline void place_packed(__global float *panel, const int place, const float *numbers) {
-  float parts[LEFT_PARTS];
+// or a word's numbers into a packed one,
+inline void find_packed(const float *numbers, float *parts) {
 #if TF32_PRODUCTS == 1
   parts[0] = word_of(numbers);
 #else
   find_parts(*numbers, parts);
 #endif
+}
+inline void place_packed(__global float *panel, const int place, const float *numbers) {
+  float parts[LEFT_PARTS];
+  find_packed(numbers, parts);
   UNROLL for (int p = 0; p < LEFT_PARTS; ++p) panel[place + p * PARTS_APART] = parts[p];
+}
+// or those of four words that lie side by side.
+inline void place_packed_words(__global float *panel, const int place, float (*words)[NUMBERS_IN_WORD]) {
+  float parts[4][LEFT_PARTS];
+  UNROLL for (int w = 0; w < 4; ++w) find_packed(words[w], parts[w]);
+  UNROLL for (int p = 0; p < LEFT_PARTS; ++p)
+    *(__global float4 *)(panel + place + p * PARTS_APART) = (float4)(parts[0][p], parts[1][p], parts[2][p], parts[3][p]);
 }

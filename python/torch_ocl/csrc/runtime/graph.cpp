@@ -43,7 +43,7 @@ class Captures {
     at::impl::ThreadLocalPythonObjects::set(key, std::move(token));
   }
   void remove(const dlprim::CommandGraph& graph) {
-    if (at::impl::ThreadLocalPythonObjects::contains(key)) at::impl::ThreadLocalPythonObjects::erase(key);
+    at::impl::ThreadLocalPythonObjects::set(key, nullptr);
     const std::lock_guard lock(mutex_);
     for (auto one = all_.begin(); one != all_.end(); ++one)
       if (one->second == &graph) {
@@ -55,6 +55,7 @@ class Captures {
   dlprim::CommandGraph* find() const {
     if (!at::impl::ThreadLocalPythonObjects::contains(key)) return nullptr;
     const Token& token = at::impl::ThreadLocalPythonObjects::get(key);
+    if (!token) return nullptr;
     const std::lock_guard lock(mutex_);
     for (const auto& [known, graph] : all_)
       if (known == token) return graph;
