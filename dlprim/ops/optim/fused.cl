@@ -17,10 +17,15 @@ inline REAL moved_towards(REAL from, REAL to, REAL weight) {
 // torch.maximum: NaN stays.
 inline REAL larger(REAL a, REAL b) { return a > b || isnan(a) ? a : b; }
 
+// There is no step where `found_inf`, if it is given, is not 0.
+#define FOUND_INF BUFFER(const float, found_inf)
+#define IS_SKIPPED (found_inf_buffer && found_inf_buffer[found_inf_start] != 0)
+
 // The kernel of an update, which takes the parameter, its gradient and up to three states (those that are not there are
 // never touched).
 #define STEP(name)                                                                                                \
-  __kernel void name##_step(PACK_ARGS, const Coefficients c) {                                                    \
+  __kernel void name##_step(PACK_ARGS, const Coefficients c, FOUND_INF) {                                         \
+    if (IS_SKIPPED) return;                                                                                       \
     BIND_CHUNK;                                                                                                   \
     name##_update(CHUNK_TENSOR(0), CHUNK_TENSOR(1), CHUNK_TENSOR(2), CHUNK_TENSOR(3), CHUNK_TENSOR(4), count, c); \
   }
@@ -88,7 +93,8 @@ UPDATE(adam, average, square, top) {
 }
 #if STEP_ON_DEVICE
 // Coefficients 7 to 9 are the learning rate and the logarithms of the betas: 1 - beta^step keeps its digits so.
-__kernel void adam_step(PACK_ARGS, const Coefficients given) {
+__kernel void adam_step(PACK_ARGS, const Coefficients given, FOUND_INF) {
+  if (IS_SKIPPED) return;
   BIND_CHUNK;
   Coefficients c = given;
   const REAL step = CHUNK_NUMBER(4 + AMSGRAD);

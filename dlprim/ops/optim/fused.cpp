@@ -39,18 +39,20 @@ PackRows rows_of(const Queue& queue, const char* op, const std::vector<Optimized
 }  // namespace
 
 void fused_step(Queue& queue, ParameterPack& pack, const std::vector<OptimizedParameter>& parameters,
-                const FusedUpdate& update) {
-  ENTER(fused_step, queue, pack, parameters, update);
+                const FusedUpdate& update, const Tensor* found_inf) {
+  ENTER(fused_step, queue, pack, parameters, update, found_inf);
   if (parameters.empty()) return;
   const DType dtype = parameters.front().parameter.dtype;
   const PackRows rows = rows_of(queue, update.kernel, parameters);
+  if (found_inf) require_elements(update.kernel, "found_inf", *found_inf, 1, DType::float32);
   Defines defines = dtype_defines(dtype);
   defines.set(interned(std::string("ONLY_") + update.kernel), 1).append(update.defines);
   with_real(dtype, [&](auto zero) {
     Coefficients<decltype(zero)> coefficients{};
     for (std::size_t i = 0; i < update.coefficients.size(); ++i)
       coefficients.of[i] = static_cast<decltype(zero)>(update.coefficients[i]);
-    launch_pack(queue, pack, rows, queue.kernel("ops/optim/fused.cl", update.kernel, defines), coefficients);
+    launch_pack(queue, pack, rows, queue.kernel("ops/optim/fused.cl", update.kernel, defines), coefficients,
+                Optional{found_inf});
   });
 }
 

@@ -23,9 +23,10 @@ struct FusedUpdate {
 /**
  * One optimizer step over all parameters, in one launch (see ParameterPack). It writes parameters and states,
  * in place, and reads gradients; no two tensors overlap. All parameters have as many states as the first.
+ * With `found_inf`, one float32 number, nothing is written where that is not 0 (torch.amp.GradScaler).
  * Throws ValueError or TypeError when tensors do not fit.
  */
 void fused_step(Queue& queue, ParameterPack& pack, const std::vector<OptimizedParameter>& parameters,
-                const FusedUpdate& update);
+                const FusedUpdate& update, const Tensor* found_inf = nullptr);
 
 }  // namespace dlprim

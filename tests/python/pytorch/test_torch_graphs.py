@@ -161,6 +161,40 @@ def test_what_was_there_before_is_kept():
     assert (y == 4).all().item() and not any(other.any().item() for other in others)
 
 
+def test_a_scaler_leaves_out_steps_of_a_graph_that_overflow():
+    weight = nn.Parameter(torch.ones(4, device="ocl"))
+    factor = torch.ones((), device="ocl")
+    optimizer = torch.optim.SGD([weight], 1.0, fused=True)
+    scaler = torch.amp.GradScaler("ocl", init_scale=8.0, growth_interval=2)
+
+    def step():
+        optimizer.zero_grad()
+        scaler.scale((weight * factor).sum()).backward()
+        scaler.step(optimizer)
+        scaler.update()
+
+    step()
+    graph, _ = captured_by_ocl(step)
+    seen = []
+    for number in (1.0, float("inf"), 1.0, float("nan"), 1.0):
+        factor.fill_(number)
+        graph.replay()
+        seen.append((weight[0].item(), scaler.get_scale()))
+    assert seen == [(-1, 16), (-1, 8), (-2, 8), (-2, 4), (-3, 4)]
+
+
+def test_kernels_of_a_replay_are_in_profiles():
+    x = torch.ones(64, 64, device="ocl")
+    graph, _ = captured_by_ocl(lambda: (x @ x).relu())
+    activities = [torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.PrivateUse1]
+    with torch.profiler.profile(activities=activities) as profile:
+        graph.replay()
+        torch.ocl.synchronize()
+    on_the_host = torch.autograd.DeviceType.CPU
+    kernels = [event.name for event in profile.events() if event.device_type != on_the_host]
+    assert any("gemm" in name for name in kernels) and any("relu" in name for name in kernels), kernels
+
+
 def test_graphs_share_a_pool():
     pool = torch.ocl.graph_pool_handle()
     x = torch.randn(1000, device="ocl")

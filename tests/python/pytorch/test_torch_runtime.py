@@ -164,6 +164,24 @@ def test_the_scaler_leaves_out_steps_that_overflow():
         assert torch.equal(weight.detach().cpu(), before.cpu() - float(factor == 1.0))
 
 
+@pytest.mark.parametrize("kind", ["Adam", "AdamW", "SGD"])
+def test_the_scaler_leaves_out_fused_steps_that_overflow(kind):
+    states = {}
+    for device in ("cpu", "ocl"):
+        weight = torch.nn.Parameter(torch.arange(1.0, 6.0, device=device))
+        options = {"momentum": 0.9} if kind == "SGD" else {}
+        optimizer = getattr(torch.optim, kind)([weight], 0.1, fused=True, **options)
+        scaler = torch.amp.GradScaler(device, init_scale=8.0)
+        for factor in (1.0, float("inf"), 2.0, float("nan"), 3.0):
+            optimizer.zero_grad()
+            scaler.scale((weight * factor).square().sum()).backward()
+            scaler.step(optimizer)
+            scaler.update()
+        states[device] = [weight.detach().cpu()] + [t.cpu() for t in optimizer.state[weight].values()]
+    for ours, theirs in zip(states["ocl"], states["cpu"], strict=True):
+        assert torch.allclose(ours, theirs, rtol=1e-5, atol=1e-6)
+
+
 def test_the_profiler_has_the_devices_time():
     x = torch.randn(1500, 1500, device="ocl")
     with torch.autograd.profiler.profile(use_device="ocl") as profile:

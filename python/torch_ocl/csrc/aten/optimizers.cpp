@@ -22,11 +22,6 @@ bool can_be_fused(at::TensorList parameters) {
   return true;
 }
 
-/** Whether a scaler (torch.amp.GradScaler) has seen an infinite gradient: then there is no step. */
-bool is_skipped(const std::optional<at::Tensor>& found_inf) {
-  return found_inf && found_inf->defined() && found_inf->item<double>() != 0;
-}
-
 /** Gradients as a scaler leaves them: without its factor. */
 void unscale(at::TensorList gradients, const std::optional<at::Tensor>& scale) {
   if (!scale || !scale->defined()) return;
@@ -63,8 +58,12 @@ class Parameters {
   std::vector<std::pair<at::Tensor, at::Tensor>> lent_;
 };
 
+/** `found_inf`: whether a scaler (torch.amp.GradScaler) has seen an infinite gradient. Then there is no step,
+ * which the kernel sees: nothing waits. */
 void step_of(at::TensorList self, const std::vector<dlprim::OptimizedParameter>& parameters,
-             const dlprim::FusedUpdate& update) {
+             const dlprim::FusedUpdate& update, const std::optional<at::Tensor>& found_inf) {
+  dlprim::Tensor has_found;
+  if (found_inf && found_inf->defined()) has_found = raw(found_inf->to(self.front().device(), c10::kFloat));
   std::vector<std::vector<const dlprim::Tensor*>> tensors;
   for (const dlprim::OptimizedParameter& p : parameters) {
     tensors.push_back({&p.parameter, &p.gradient});
@@ -72,7 +71,8 @@ void step_of(at::TensorList self, const std::vector<dlprim::OptimizedParameter>&
     if (p.step.defined()) tensors.back().push_back(&p.step);
   }
   with_pack(tensors, [&](dlprim::ParameterPack& pack) {
-    dlprim::fused_step(device_under(self.front()).queue(), pack, parameters, update);
+    dlprim::fused_step(device_under(self.front()).queue(), pack, parameters, update,
+                       has_found.defined() ? &has_found : nullptr);
   });
 }
 
@@ -81,7 +81,7 @@ void adam(const char* rule_name, at::TensorList self, at::TensorList grads, at::
           at::TensorList exp_avg_sqs, at::TensorList max_exp_avg_sqs, at::TensorList steps, double lr,
           double beta1, double beta2, double weight_decay, double eps, bool amsgrad, bool maximize,
           const std::optional<at::Tensor>& grad_scale, const std::optional<at::Tensor>& found_inf) {
-  if (self.empty() || is_skipped(found_inf)) return;
+  if (self.empty()) return;
   unscale(grads, grad_scale);
   const dlprim::OptimizerRule& rule = dlprim::optimizer_rule(rule_name);
   dlprim::Options options = dlprim::defaults_of(rule.options);
@@ -95,7 +95,7 @@ void adam(const char* rule_name, at::TensorList self, at::TensorList grads, at::
   if (amsgrad) states.push_back(max_exp_avg_sqs);
   // PyTorch has counted this step, on the device, where it is read: nothing waits.
   const Parameters parameters(self, grads, states, steps);
-  step_of(self, parameters.all(), dlprim::adam_by_steps_on_device(options));
+  step_of(self, parameters.all(), dlprim::adam_by_steps_on_device(options), found_inf);
   parameters.give_back();
 }
 
@@ -128,7 +128,7 @@ void fused_sgd(List self, List grads, List buffers, double weight_decay, double 
   if (!can_be_fused(self))
     return OnTheCpu<at::_ops::_fused_sgd_>::call(self, grads, buffers, weight_decay, momentum, lr, dampening,
                                                  nesterov, maximize, is_first_step, grad_scale, found_inf);
-  if (self.empty() || is_skipped(found_inf)) return;
+  if (self.empty()) return;
   unscale(grads, grad_scale);
   const dlprim::OptimizerRule& rule = dlprim::optimizer_rule("SGD");
   dlprim::Options options = dlprim::defaults_of(rule.options);
@@ -141,7 +141,7 @@ void fused_sgd(List self, List grads, List buffers, double weight_decay, double 
   const Parameters parameters(self, grads,
                               momentum != 0 ? std::vector{buffers} : std::vector<at::TensorList>());
   std::vector<double> numbers;
-  step_of(self, parameters.all(), rule.update(options, numbers, is_first_step));
+  step_of(self, parameters.all(), rule.update(options, numbers, is_first_step), found_inf);
   parameters.give_back();
 }
 
