@@ -1,6 +1,8 @@
 #include "dlprim/runtime/command_graph.h"
 
 #include <cstdint>
+#include <cstdlib>
+#include <future>
 #include <thread>
 
 #include "dlprim/ops/gemm/gemm.h"
@@ -237,14 +239,21 @@ TEST(CommandGraph, TellsWhoReadsWhatAnotherThreadsReplaySpoiled) {
   const Tensor x = floats({1, 2, 3}), out = floats({0});
   const Tensor index = upload(std::vector<std::int64_t>{3}, {1});
   CommandGraph graph(device());
-  std::thread([&] {
+  std::promise<void> replayed, was_read;
+  std::thread other([&] {
     {
       const CommandGraph::Capture capture(graph);
       pick(x, index, out);
     }
     graph.replay();
-  }).join();
+    replayed.set_value();
+    was_read.get_future().wait();  // of a thread that has ended anybody is told
+    expect_error<IndexError>([&] { queue().finish(); }, "3");
+  });
+  replayed.get_future().wait();
   expect_error<IndexError>([&] { download<float>(out); }, "3");
+  was_read.set_value();
+  other.join();
 }
 
 TEST(CommandGraph, RunsCLBlastAgain) {
