@@ -2,6 +2,7 @@
 
 #include "autograd/ops/dropout.h"
 #include "autograd/ops/pointwise.h"
+#include "autograd/ops/views.h"
 #include "autograd/tape/tape.h"
 #include "autograd/tensor/creation.h"
 
@@ -24,25 +25,7 @@ Tensor Flatten::forward(const Tensor& x) {
 
 Tensor Unflatten::forward(const Tensor& x) {
   const UnflattenOptions o = options();
-  const std::vector<std::int64_t>& unflattened_size = o.unflattened_size();
-  require(x.dim() > 0, "unflatten: expected a tensor of at least one dimension, got none");
-  const int d = dlprim::wrap_dim(o.dim(), x.dim(), "unflatten");
-  std::vector<std::int64_t> sizes = x.shape().vector();
-  std::int64_t product = 1, rest = -1;
-  for (std::size_t i = 0; i < unflattened_size.size(); ++i) {
-    if (unflattened_size[i] == -1)
-      rest = static_cast<std::int64_t>(i);
-    else
-      product *= unflattened_size[i];
-  }
-  std::vector<std::int64_t> split = unflattened_size;
-  if (rest >= 0 && product > 0) split[static_cast<std::size_t>(rest)] = x.shape()[d] / product;
-  if (rest >= 0) product *= split[static_cast<std::size_t>(rest)];
-  require(product == x.shape()[d], "unflatten: Provided sizes ", dlprim::Dims(unflattened_size),
-          " don't multiply up to the size of dim ", d, " (", x.shape()[d], ") in the input tensor");
-  sizes.erase(sizes.begin() + d);
-  sizes.insert(sizes.begin() + d, split.begin(), split.end());
-  return reshape(x, sizes);
+  return unflatten(x, o.dim(), o.unflattened_size());
 }
 
 Dropout::Dropout(const DropoutOptions& o) : Layer(o) {

@@ -14,8 +14,26 @@ ProductSize size_of(const GemmProblem& p) {
   return {p.m, p.n, p.k, p.batches};
 }
 
+/** Which operands lie along the depth. */
+bool left_lies_along(const GemmProblem& p) {
+  return p.a_column == 1;
+}
+bool right_lies_along(const GemmProblem& p) {
+  return p.b_column != 1;
+}
+
+/** A part of a tile's speed. What lies along the depth goes to its panel number by number where items
+ * multiply: it is better the operand of fewer lines. Measured on an H100. */
+double ease_of_placing(const ProductTile& tile, const GemmProblem& p) {
+  const bool left = left_lies_along(p), right = right_lies_along(p);
+  if (tile.engine != ProductEngine::registers || left == right) return 1;
+  const bool has_more_lines = left ? tile.rows > tile.columns : tile.columns > tile.rows;
+  return has_more_lines ? 0.92 : 1;
+}
+
 DepthSplit split_of(const ProductTile& tile, const DeviceInfo& device, const GemmProblem& p) {
-  return split_depth(tile, device, size_of(p), tile.speed * tile.ease_of_bringing(p.c.dtype), tile.depth);
+  const double speed = tile.speed * tile.ease_of_bringing(p.c.dtype) * ease_of_placing(tile, p);
+  return split_depth(tile, device, size_of(p), speed, tile.depth);
 }
 
 /** Of lines whose neighbours are `stride` apart. */
@@ -24,7 +42,7 @@ int width_of(const Tensor& t, std::int64_t stride, std::initializer_list<std::in
 }
 
 Defines layout_defines(const ProductTile& tile, const GemmProblem& p, Defines defines) {
-  const bool left = p.a_column == 1, right = p.b_column != 1;                    // along the depth
+  const bool left = left_lies_along(p), right = right_lies_along(p);
   const bool left_in_rows = !left && tile.engine == ProductEngine::warp_groups;  // LEFT_IN_ROWS
   const int left_width = left           ? piece_width(p.a, {p.k, p.a_row, p.a_batch})
                          : left_in_rows ? 1
