@@ -97,7 +97,7 @@ PYBIND11_MODULE(_C, m) {
       .def("pool", &Graph::pool)
       .def("description", &Graph::description);
   m.def("new_graph_pool", &new_graph_pool);
-  m.def("is_capturing", &is_capturing);
+  m.def("is_capturing", [] { return capturing(-1) != nullptr; });
   m.def("fallbacks", &fallbacks);
   m.def("to_dlpack", [](const at::Tensor& tensor, const py::object& max_version) {
     return dlprim::python::capsule_of(elements_of(tensor), max_version);

@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import json
+import os
 import subprocess
 import sys
 import textwrap
@@ -11,6 +12,19 @@ import pytest
 torch = pytest.importorskip("torch")
 
 MIB = 1 << 20
+
+
+# Opening one takes memory of it and time, in every worker process of a DataLoader, which seeds, too.
+def test_seeding_opens_no_device():
+    refused = {**os.environ, "OCL_IMPLEMENTATIONS": "nothing=of_that_name"}  # as a device is opened
+    for call, opens in (
+        ("torch.manual_seed(3); torch.ocl.get_rng_state()", False),
+        ("torch.ocl.synchronize()", True),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-c", f"import torch; {call}"], capture_output=True, env=refused
+        )
+        assert (done.returncode != 0) == opens, done.stderr
 
 
 def test_memory_is_counted():

@@ -6,9 +6,8 @@
 #include <cstring>
 #include <deque>
 
-#include "dlprim/runtime/command_graph.h"
 #include "runtime/devices.h"
-#include "tensors.h"
+#include "runtime/graph.h"
 
 namespace torch_ocl {
 
@@ -17,7 +16,7 @@ Generator::Generator(c10::DeviceIndex device)
       state_{c10::default_rng_seed_val, 0} {}
 
 void Generator::require_no_capture() const {
-  TORCH_CHECK(!dlprim::capturing(device_of(device().index())),
+  TORCH_CHECK(!capturing(device().index()),
               "the state of a generator of ocl was asked for or set while its device's work is captured");
 }
 
@@ -40,7 +39,7 @@ c10::intrusive_ptr<c10::TensorImpl> Generator::get_state() const {
 }
 
 dlprim::PhiloxState Generator::next(std::int64_t count) {
-  dlprim::CommandGraph* const graph = dlprim::capturing(device_of(device().index()));
+  dlprim::CommandGraph* const graph = capturing(device().index());
   if (!graph) return move_past(count);
   return graph->draw([self = c10::intrusive_ptr<Generator>::reclaim_copy(this), count] {
     const std::lock_guard lock(self->mutex_);

@@ -86,6 +86,7 @@ class GraphPools {
 
   std::shared_ptr<dlprim::MemoryPool> of(c10::MempoolId_t id, dlprim::Device& device) {
     const std::lock_guard lock(mutex_);
+    std::erase_if(pools_, [](const auto& one) { return one.second.expired(); });
     std::weak_ptr<dlprim::MemoryPool>& known = pools_[{id, device.index()}];
     std::shared_ptr<dlprim::MemoryPool> pool = known.lock();
     if (!pool) known = pool = device.allocator().make_pool();
@@ -163,8 +164,8 @@ c10::MempoolId_t new_graph_pool() {
   return pools().new_id();
 }
 
-bool is_capturing() {
-  return dlprim::capturing(device_of(current_device())) != nullptr;
+dlprim::CommandGraph* capturing(c10::DeviceIndex device) {
+  return dlprim::capture::under_way == 0 ? nullptr : dlprim::capturing(device_of(device));
 }
 
 #ifdef HAS_GRAPHS_OF_ACCELERATORS

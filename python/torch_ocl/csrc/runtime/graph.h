@@ -1,6 +1,7 @@
 #pragma once
 
 #include <c10/core/Allocator.h>
+#include <c10/core/Device.h>
 
 #include <memory>
 #include <string>
@@ -34,7 +35,8 @@ class Graph {
 
 /** The id of a pool that several graphs may be given. */
 c10::MempoolId_t new_graph_pool();
-/** Whether the calling thread captures what it enqueues on its current device. */
-bool is_capturing();
+/** The graph that the calling thread's work on that device (-1: its current one) is captured in, null for
+ * none. Opens no device, which seeding, say, need not do. */
+dlprim::CommandGraph* capturing(c10::DeviceIndex device);
 
 }  // namespace torch_ocl

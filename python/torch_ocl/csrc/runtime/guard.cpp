@@ -6,6 +6,7 @@
 #include "dlprim/runtime/mark.h"
 #include "runtime/devices.h"
 #include "runtime/errors.h"
+#include "runtime/graph.h"
 #include "tensors.h"
 
 namespace torch_ocl {
@@ -79,7 +80,7 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
 
   // Overrides what PyTorch 2.10 and later have.
   bool isStreamCapturing(const c10::Stream& stream) const {
-    return dlprim::capturing(device_of(stream.device_index())) != nullptr;
+    return capturing(stream.device_index()) != nullptr;
   }
 
   void record(void** event, const c10::Stream& stream, c10::DeviceIndex, c10::EventFlag flag) const override {
