@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -172,7 +173,8 @@ class CommandGraph {
   std::unordered_map<Storage*, std::weak_ptr<Storage>> known_;  // all
   std::mutex drawing_, replaying_;
   std::shared_ptr<Draws> draws_;
-  enum class Phase { fresh, capturing, captured } phase_ = Phase::fresh;
+  enum class Phase { fresh, capturing, captured };
+  std::atomic<Phase> phase_{Phase::fresh};  // other threads ask
 };
 
 }  // namespace dlprim

@@ -443,7 +443,6 @@ void Queue::read_pieces_in_order(const Tensor& from, std::size_t bytes, const Tr
 
 void Queue::copy(const Tensor& source, const Tensor& destination, std::size_t bytes) {
   if (bytes == 0) return;
-  note_command("copy");
   DeviceLock lock(mutex_);
   const cl::Buffer &from = source.storage->buffer(), &to = destination.storage->buffer();
   const std::size_t start = region_of(source, bytes).start, end = region_of(destination, bytes).start;
@@ -458,6 +457,7 @@ void Queue::copy(const Tensor& source, const Tensor& destination, std::size_t by
 
 void Queue::enqueue_copy(const cl::Buffer& source, const cl::Buffer& destination, std::size_t source_start,
                          std::size_t destination_start, std::size_t bytes) {
+  note_command("copy");
   try {
     cl::Event event;
     queue_.enqueueCopyBuffer(source, destination, source_start, destination_start, bytes, nullptr,
@@ -472,7 +472,6 @@ void Queue::enqueue_copy(const cl::Buffer& source, const cl::Buffer& destination
 void Queue::zero(const Tensor& destination) {
   const std::size_t bytes = static_cast<std::size_t>(destination.numel()) * size_of(destination.dtype);
   if (bytes == 0) return;
-  note_command("zero");
   DeviceLock lock(mutex_);
   Storage& storage = *destination.storage;
   const std::size_t start = region_of(destination, bytes).start;
@@ -485,6 +484,7 @@ void Queue::zero(const Tensor& destination) {
 }
 
 void Queue::enqueue_zero(const cl::Buffer& buffer, std::size_t start, std::size_t bytes) {
+  note_command("zero");
   try {
     cl::Event event;
     const auto fill = [&](auto pattern) {
@@ -506,7 +506,6 @@ void Queue::enqueue_zero(const cl::Buffer& buffer, std::size_t start, std::size_
 
 void Queue::enqueue_foreign(const char* label, std::initializer_list<const Tensor*> used,
                             const ForeignWork& work) {
-  note_command(label);
   DeviceLock lock(mutex_);
   if (CommandGraph* graph = capturing(device_)) {
     for (const Tensor* tensor : used) graph->keep(*tensor->storage, tensor->storage);
@@ -517,6 +516,7 @@ void Queue::enqueue_foreign(const char* label, std::initializer_list<const Tenso
 }
 
 void Queue::run_foreign(const char* label, const ForeignWork& work) {
+  note_command(label);
   cl::Event event;
   work(queue_(), profiling_ ? &event() : nullptr);
   if (profiling_) profiler_.record(label, event);

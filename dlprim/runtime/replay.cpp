@@ -38,14 +38,11 @@ void Queue::replay(const CommandGraph& graph) {
     if (std::holds_alternative<CommandGraph::Launch>(command.what)) {
       repeat_launch(graph, i);
     } else if (const auto* copy = std::get_if<CommandGraph::Copy>(&command.what)) {
-      note_command("copy");
       enqueue_copy(copy->source, copy->destination, copy->source_start, copy->destination_start, copy->bytes);
     } else if (const auto* zero = std::get_if<CommandGraph::Zero>(&command.what)) {
-      note_command("zero");
       enqueue_zero(zero->buffer, zero->start, zero->bytes);
     } else {
       const auto& foreign = std::get<CommandGraph::Foreign>(command.what);
-      note_command(foreign.label.c_str());
       run_foreign(foreign.label.c_str(), foreign.enqueue);
     }
   }
