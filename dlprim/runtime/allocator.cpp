@@ -91,7 +91,7 @@ struct FreeMemory {
   FreeBlocks& for_bytes(std::size_t bytes) { return bytes <= small_limit ? small : large; }
 };
 
-MemoryPool::MemoryPool() {
+MemoryPool::MemoryPool(const Device& device) : device_(device) {
   static std::atomic<std::uint64_t> last{0};
   number_ = ++last;
 }
@@ -208,7 +208,9 @@ class CachingAllocator final : public CountingAllocator {
 
  private:
   struct CachingPool final : MemoryPool {
-    explicit CachingPool(CachingAllocator& allocator) : owner(allocator) { free.pool = number(); }
+    explicit CachingPool(CachingAllocator& allocator) : MemoryPool(allocator.device_), owner(allocator) {
+      free.pool = number();
+    }
     ~CachingPool() override {
       if (!lifetime::is_forked()) owner.dissolve(free);
     }
@@ -381,7 +383,7 @@ class DirectAllocator final : public CountingAllocator {
     return std::make_shared<Storage>(device_, buffer, 0, bytes, this, nullptr, 0, pool);
   }
   std::shared_ptr<Storage> allocate_for_upload(std::size_t bytes) override { return allocate(bytes); }
-  std::shared_ptr<MemoryPool> make_pool() override { return std::make_shared<KeepingPool>(); }
+  std::shared_ptr<MemoryPool> make_pool() override { return std::make_shared<KeepingPool>(device_); }
   void empty_cache() override {}
 
  protected:
@@ -394,6 +396,7 @@ class DirectAllocator final : public CountingAllocator {
  private:
   /** Nothing is given out twice: it is enough that it stays. */
   struct KeepingPool final : MemoryPool {
+    using MemoryPool::MemoryPool;
     std::vector<cl::Buffer> buffers;
   };
 };

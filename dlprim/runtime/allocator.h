@@ -21,14 +21,16 @@ struct Block;
  */
 class MemoryPool {
  public:
-  MemoryPool();
+  explicit MemoryPool(const Device& device);
   virtual ~MemoryPool() = default;
   MemoryPool(const MemoryPool&) = delete;
   MemoryPool& operator=(const MemoryPool&) = delete;
   /** Never another's; 0 is that of memory without a pool. */
   std::uint64_t number() const { return number_; }
+  const Device& device() const { return device_; }
 
  private:
+  const Device& device_;
   std::uint64_t number_;
 };
 

@@ -75,7 +75,10 @@ class CommandGraph::AllDraws {
 CommandGraph::CommandGraph(Device& device, std::shared_ptr<MemoryPool> pool)
     : device_(device),
       pool_(pool ? std::move(pool) : device.allocator().make_pool()),
-      draws_(AllDraws::of_process().make()) {}
+      draws_(AllDraws::of_process().make()) {
+  require(&pool_->device() == &device_, "capture: expected a pool of ", device_.name(), ", got one of ",
+          pool_->device().name());
+}
 
 CommandGraph::~CommandGraph() {
   if (capture::own == this) end();

@@ -50,7 +50,7 @@ struct Kernel;
 class CommandGraph {
  public:
   /** With memory from `pool`, which other graphs may have too if they are not replayed at once and in the
-   * order of their captures; or from one of its own. */
+   * order of their captures; or from one of its own. Throws ValueError for a pool of another device. */
   explicit CommandGraph(Device& device, std::shared_ptr<MemoryPool> pool = nullptr);
   CommandGraph(const CommandGraph&) = delete;
   CommandGraph& operator=(const CommandGraph&) = delete;

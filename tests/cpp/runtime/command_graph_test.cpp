@@ -163,6 +163,13 @@ TEST(CommandGraph, SharesAPool) {
   EXPECT_EQ(download<float>(second_out), (Floats{7, 11, 15}));
 }
 
+TEST(CommandGraph, RefusesAPoolOfAnotherDevice) {
+  if (Device::count() < 2) GTEST_SKIP() << "one device";
+  Device& other = Device::get(device().index() == 0 ? 1 : 0);
+  expect_error<ValueError>([&] { CommandGraph(device(), other.allocator().make_pool()); },
+                           "expected a pool of " + device().name());
+}
+
 TEST(CommandGraph, DrawsAnewAtEachReplay) {
   PhiloxState state{12, 0};
   const auto next = [&] {
