@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -29,6 +30,11 @@ struct DeviceInfo {
   int compute_units = 1;
   int max_work_group = 1;
   std::uint64_t local_memory = 0, global_memory = 0, max_allocation = 0;  // bytes
+  /** Bytes of local memory that a kernel may declare. NVIDIA's driver says 48 KiB; for Hopper it takes 96. */
+  std::uint64_t usable_local_memory() const {
+    constexpr std::uint64_t of_hopper = 96 << 10;
+    return compute_capability == 90 ? std::max(of_hopper, local_memory) : local_memory;
+  }
   int max_parameter_bytes = 256;
   bool fp64 = false, fp16 = false, subgroups = false;
   bool correctly_rounded_divide = false;  // float division and square root can be asked to round correctly

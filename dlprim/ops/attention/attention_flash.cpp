@@ -75,11 +75,32 @@ constexpr Kernels all_kernels[] = {{"simt_flash", 0, false},
 
 constexpr int first_with_tensors = 80;  // compute capability 8.0
 
-constexpr int tensor_columns = 128;  // at most
-/** Columns of the tensor cores' operands, padded. */
-int tensor_width(const AttentionSizes& s) {
+/** How a group on tensor cores divides its work. */
+struct TensorShape {
+  int width;   // columns of operands, padded
+  int shares;  // warps that share lines of those
+  int step;    // lines of the other kind at a time
+  int items() const { return FLASH_TENSOR_ITEMS * shares; }
+  /** Whether an item has registers for the gradients by key and by value. */
+  bool makes_both() const { return width <= 64 * shares; }
+};
+
+/** Measured on an H100: a share has 128 columns; of backward by three products, which needs registers for
+ * their parts, 64 as long as a group of that many items leaves them. */
+TensorShape tensor_shape(const Kernels& kernels, const DeviceInfo& device, const AttentionSizes& s,
+                         bool is_backward) {
   const std::int64_t widest = std::max(s.columns, s.value_columns);
-  return widest <= 32 ? 32 : widest <= 64 ? 64 : tensor_columns;
+  const int width = widest <= 32 ? 32 : static_cast<int>(round_up(widest, 64));
+  const int words = kernels.are_halves ? width / 2 : width;
+  const int share = kernels.products > 1 && is_backward && width <= 192 ? 64 : 128;
+  TensorShape shape{width, (width + share - 1) / share, words >= 128 ? 16 : 32};
+  // Two pairs of panels, with what shares give each other and a step's log_sums and dots.
+  const auto local_memory = [&] {
+    const int joint = shape.shares > 1 ? 2 * shape.items() : 0;
+    return static_cast<std::uint64_t>(shape.step * (16 * (words + 4) + joint + 16));
+  };
+  while (local_memory() > device.usable_local_memory() && shape.step > 8) shape.step /= 2;
+  return shape;
 }
 
 bool is_precise_enough(const Kernels& kernels, const AttentionSizes& s, MatmulPrecision precision) {
@@ -94,7 +115,6 @@ bool takes(const Kernels& kernels, const DeviceInfo& device, const Attention& a)
   const DType dtype = a.query.dtype;
   return device.compute_capability >= first_with_tensors &&
          (kernels.are_halves ? size_of(dtype) == 2 : dtype == DType::float32) &&
-         std::max(a.sizes.columns, a.sizes.value_columns) <= tensor_columns &&
          is_precise_enough(kernels, a.sizes, a.settings.precision);
 }
 
@@ -154,14 +174,11 @@ struct Made {
   }
 };
 
-/** Wide operands take more local memory and registers, and less at a time. */
 template <class Problem>
-Defines tensor_defines(const Kernels& kernels, const Problem& p, const Made& made) {
+Defines tensor_defines(const Kernels& kernels, const TensorShape& shape, const Problem& p, const Made& made) {
   const DType dtype = p.attention.query.dtype;
-  const int width = tensor_width(p.attention.sizes);
   Defines defines = word_defines(dtype, dtype);
-  defines.set("FLASH_WIDTH", width)
-      .set("FLASH_STEP", width == tensor_columns && !kernels.are_halves ? 16 : 32);
+  defines.set("FLASH_WIDTH", shape.width).set("FLASH_SHARES", shape.shares).set("FLASH_STEP", shape.step);
   defines.set("FLASH_VECTORS", has_vectors(p) ? 1 : 0).set("FLASH_MARKS", marks(kernels, dtype) ? 1 : 0);
   defines.set("FLASH_OUTPUT", made.output ? 1 : 0).set("FLASH_BY_QUERY", made.by_query ? 1 : 0);
   defines.set("FLASH_BY_KEY", made.by_key ? 1 : 0).set("FLASH_BY_VALUE", made.by_value ? 1 : 0);
@@ -183,9 +200,11 @@ void launch_of(const Kernels& kernels, Queue& queue, const Problem& p, const Mad
   Tensor not_finite;
   if (marks(kernels, dtype))
     not_finite = queue.scratch({a.sizes.batch * ceil_div(lines, std::int64_t{FLASH_TILE})}, DType::int32);
-  if (kernels.products > 0)
-    launch(queue, tensor_file, made.kernel(), tensor_defines(kernels, p, made), FLASH_TENSOR_ITEMS, p,
+  if (kernels.products > 0) {
+    const TensorShape shape = tensor_shape(kernels, queue.device().info(), a.sizes, !made.output);
+    launch(queue, tensor_file, made.kernel(), tensor_defines(kernels, shape, p, made), shape.items(), p,
            or_none(not_finite), lines, more...);
+  }
   if (kernels.products == 0 || not_finite.defined())
     launch(queue, simt_file, made.kernel(), simt_defines(dtype, made.columns(a.sizes), not_finite.defined()),
            FLASH_ITEMS, p, or_none(not_finite), lines, more...);
@@ -218,7 +237,8 @@ void run_backward_key(const Kernels& kernels, Queue& queue, const AttentionBackw
     if (made.by_key || made.by_value)
       launch_of(kernels, queue, p, made, p.grad_output, *p.log_sums, dots, or_none(key), or_none(value));
   };
-  if (kernels.products == 0 || tensor_width(p.attention.sizes) < tensor_columns)
+  if (kernels.products == 0 ||
+      tensor_shape(kernels, queue.device().info(), p.attention.sizes, true).makes_both())
     return launch_for(g.key, g.value);
   launch_for(g.key, {});
   launch_for({}, g.value);
@@ -246,20 +266,21 @@ bool has_what_it_needs(const AttentionBackward& p) {
 /** Of a score, beside products of matrices, whose scores go to memory and come back several times; measured
  * on an H100, where tensor cores make those. There scores of 16-bit operands are rounded to 16 bits: never.
  */
-double cost_of_score(const Kernels& kernels, const DeviceInfo& device, DType dtype, bool is_narrow,
+double cost_of_score(const Kernels& kernels, const DeviceInfo& device, DType dtype, std::int64_t columns,
                      bool is_backward) {
-  if (kernels.are_halves) return 0.2;
+  const bool is_narrow = columns <= 64, is_wide = columns > 128;
+  if (kernels.are_halves) return is_wide ? 0.45 : 0.2;
   if (size_of(dtype) == 2) return 0.5;
-  if (kernels.products == 1) return 0.3;
-  if (kernels.products > 1) return is_narrow ? 0.5 : is_backward ? 1.5 : 0.7;
+  if (kernels.products == 1) return is_wide ? 0.6 : 0.3;
+  if (kernels.products > 1)
+    return is_narrow ? 0.5 : is_backward ? columns > 192 ? 2.5 : 1.1 : columns > 192 ? 1.1 : 0.7;
   if (device.compute_capability < first_with_tensors) return 0.5;
   return is_narrow ? 0.8 : 1.3;
 }
 
 double cost(const Kernels& kernels, const DeviceInfo& device, const Attention& a, bool is_backward) {
   const AttentionSizes& s = a.sizes;
-  const bool is_narrow = std::max(s.columns, s.value_columns) <= FLASH_COLUMNS;
-  return cost_of_score(kernels, device, a.query.dtype, is_narrow, is_backward) *
+  return cost_of_score(kernels, device, a.query.dtype, std::max(s.columns, s.value_columns), is_backward) *
          static_cast<double>(s.scores());
 }
 

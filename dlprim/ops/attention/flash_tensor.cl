@@ -8,21 +8,27 @@
 // Macros: STORAGE, REAL (float), NUMBERS_IN_WORD and for two of them NUMBERS (f16, bf16; ops/gemm/product_copies.cl);
 // FLASH_WIDTH: columns of operands, padded; FLASH_STEP; FLASH_OUTPUT, FLASH_BY_QUERY, FLASH_BY_KEY, FLASH_BY_VALUE: what is
 // made, by a kernel of each but of the last two by one; FLASH_VECTORS: whether lines are aligned vectors of four words;
+// FLASH_SHARES: warps that have the same own lines, each a share of their columns (wide ones need more registers than an item has);
 // TF32_PRODUCTS: 1, or 3 for float32 of words of one (ops/gemm/product_tensor.cl); FLASH_MARKS: whether to note in not_finite.
 #include "ops/attention/flash.cl"
 #include "ops/gemm/product_copies.cl"
 
-#define ITEMS FLASH_TENSOR_ITEMS
+#define ITEMS (FLASH_TENSOR_ITEMS * FLASH_SHARES)
 #define BLOCK FLASH_TILE
 #define STEP FLASH_STEP
 #define WORDS (FLASH_WIDTH / NUMBERS_IN_WORD)
 #define PITCH (WORDS + 4)         // free of bank conflicts, read either way
 #define PANEL (STEP * PITCH)
-#define DEPTHS (WORDS / 8)        // fragments along the columns of operands
-#define WIDTHS (FLASH_WIDTH / 8)  // along those of results
+#define SHARE_WORDS (WORDS / FLASH_SHARES)
+#define SHARE_COLUMNS (FLASH_WIDTH / FLASH_SHARES)
+#define DEPTHS (SHARE_WORDS / 8)    // fragments along a share's columns of operands
+#define WIDTHS (SHARE_COLUMNS / 8)  // along those of results
 #define STEPS (STEP / 8)          // and along the lines of a step
 
-#define FLASH_LANE const int lane = get_local_id(0) % 32, warp = get_local_id(0) / 32, g = lane / 4, t = lane % 4
+// Of the warps of a share, the first four have the first columns.
+#define FLASH_LANE                                                                     \
+  const int lane = get_local_id(0) % 32, warp = get_local_id(0) / 32 % 4, g = lane / 4, t = lane % 4, \
+            share = FLASH_SHARES > 1 ? get_local_id(0) / FLASH_TENSOR_ITEMS : 0
 
 // d += a times b, of 16 and 8 lines, 8 words deep.
 inline void multiply_fragments(float *d, const uint *a, const uint *b) {
@@ -117,8 +123,9 @@ inline uint word_at(const Lines from, const int line, const int word) {
 #define COPY_WORD(to, from, line, word) *(to) = as_float(word_at(from, line, word))
 #endif
 
-// The i-th piece of `width` words of a panel that an item brings.
-#define PIECES(width) (STEP * WORDS / (width) / ITEMS)
+// The i-th piece of `width` words of a panel that an item brings, if there is one.
+#define PIECES(width) ((STEP * WORDS / (width) + ITEMS - 1) / ITEMS)
+#define IS_PIECE(i, width) (((i) + 1) * ITEMS <= STEP * WORDS / (width) || line < STEP)
 #define PIECE(i, width)                                                       \
   const int number = get_local_id(0) + (i) * ITEMS;                           \
   const int line = number / (WORDS / (width)), word = number % (WORDS / (width)) * (width)
@@ -128,6 +135,7 @@ inline void copy_lines(__local float *panel, const Lines from) {
 #if FLASH_VECTORS
   UNROLL for (int i = 0; i < PIECES(4); ++i) {
     PIECE(i, 4);
+    if (!IS_PIECE(i, 4)) break;
     const int column = word * NUMBERS_IN_WORD;
     const bool inside = line < from.count && column < from.columns;
     copy_piece(4, panel + line * PITCH + word,
@@ -136,6 +144,7 @@ inline void copy_lines(__local float *panel, const Lines from) {
 #else
   for (int i = 0; i < PIECES(1); ++i) {
     PIECE(i, 1);
+    if (!IS_PIECE(i, 1)) break;
     COPY_WORD(panel + line * PITCH + word, from, line, word);
   }
 #endif
@@ -145,7 +154,7 @@ inline void copy_lines(__local float *panel, const Lines from) {
 inline void load_own(uint (*own)[4], const Lines from) {
   FLASH_LANE;
   UNROLL for (int d = 0; d < DEPTHS; ++d) {
-    UNROLL for (int c = 0; c < 4; ++c) own[d][c] = word_at(from, warp * 16 + g + c % 2 * 8, d * 8 + t + c / 2 * 4);
+    UNROLL for (int c = 0; c < 4; ++c) own[d][c] = word_at(from, warp * 16 + g + c % 2 * 8, share * SHARE_WORDS + d * 8 + t + c / 2 * 4);
     PREPARE(own[d], 4);
   }
 }
@@ -169,7 +178,7 @@ inline void load_blocks_across(uint *to, const uint line) {
 // products[s], columns 8 s …: own lines times lines of a panel.
 inline void multiply_lines(float (*products)[4], uint (*own)[4], __local const float *panel) {
   FLASH_LANE;
-  const uint lines = ADDRESS(panel + lane % 8 * PITCH + lane / 8 * 4);
+  const uint lines = ADDRESS(panel + lane % 8 * PITCH + share * SHARE_WORDS + lane / 8 * 4);
   CLEAR(products, STEPS);
   UNROLL for (int d = 0; d < DEPTHS; d += 2)
     UNROLL for (int s = 0; s < STEPS; ++s) {
@@ -181,11 +190,37 @@ inline void multiply_lines(float (*products)[4], uint (*own)[4], __local const f
     }
 }
 
+// Products of a share's columns to those of all of them, by memory that nobody reads any more.
+#if FLASH_SHARES > 1
+#define JOINT_MEMORY __local float4 joint[ITEMS * STEPS]
+#define JOIN_SHARES(products) join_shares(products, joint)
+#define AWAIT_JOINED barrier(CLK_LOCAL_MEM_FENCE)
+inline void join_shares(float (*products)[4], __local float4 *joint) {
+  const int item = get_local_id(0);
+  UNROLL for (int s = 0; s < STEPS; ++s)
+    joint[s * ITEMS + item] = (float4)(products[s][0], products[s][1], products[s][2], products[s][3]);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  UNROLL for (int s = 0; s < STEPS; ++s) {
+    float4 all = 0;
+    UNROLL for (int share = 0; share < FLASH_SHARES; ++share)
+      all += joint[s * ITEMS + share * FLASH_TENSOR_ITEMS + item % FLASH_TENSOR_ITEMS];
+    products[s][0] = all.x;
+    products[s][1] = all.y;
+    products[s][2] = all.z;
+    products[s][3] = all.w;
+  }
+}
+#else
+#define JOINT_MEMORY
+#define JOIN_SHARES(products)
+#define AWAIT_JOINED
+#endif
+
 // sums[d], columns 8 d …: += weights, by own lines and lines of a panel, times those lines.
 inline void add_weighted_lines(float (*sums)[4], float (*weights)[4], __local const float *panel) {
   FLASH_LANE;
 #if NUMBERS_IN_WORD == 2
-  const uint lines = ADDRESS(panel + lane % 16 * PITCH + lane / 16 * 4);
+  const uint lines = ADDRESS(panel + lane % 16 * PITCH + share * SHARE_WORDS + lane / 16 * 4);
   UNROLL for (int s = 0; s < STEPS; s += 2) {
     uint a[4];
     UNROLL for (int e = 0; e < 4; ++e) a[e] = as_uint(word_of(weights[s + e / 2] + e % 2 * 2));
@@ -202,7 +237,7 @@ inline void add_weighted_lines(float (*sums)[4], float (*weights)[4], __local co
     UNROLL for (int e = 0; e < 4; ++e) a[e] = as_uint(weights[s][e % 2 * 2 + e / 2]);
     PREPARE(a, 4);
     UNROLL for (int d = 0; d < WIDTHS; ++d) {
-      __local const float *at = panel + (s * 8 + 2 * t) * PITCH + d * 8 + g;
+      __local const float *at = panel + (s * 8 + 2 * t) * PITCH + share * SHARE_COLUMNS + d * 8 + g;
       uint b[2] = {as_uint(at[0]), as_uint(at[PITCH])};
       PREPARE(b, 2);
       MULTIPLY_ADD(sums[d], a, b);
@@ -232,7 +267,7 @@ inline bool store_scaled(__global STORAGE *result, float (*sums)[4], const float
   bool are_finite = true;
   UNROLL for (int d = 0; d < WIDTHS; ++d)
     UNROLL for (int c = 0; c < 4; ++c) {
-      const int line = first + warp * 16 + g + c / 2 * 8, column = d * 8 + 2 * t + c % 2;
+      const int line = first + warp * 16 + g + c / 2 * 8, column = share * SHARE_COLUMNS + d * 8 + 2 * t + c % 2;
       const float scaled = sums[d][c] * scale;
       if (line >= lines || column >= columns) continue;
       are_finite = are_finite && isfinite(scaled);
@@ -274,6 +309,7 @@ inline uint kept_ones(const long batch, const int own, const int other, const bo
 // Pairs of panels, of which one is on its way while the other is used.
 #define PANEL_MEMORY \
   MARK_MEMORY;       \
+  JOINT_MEMORY;      \
   __local float panels[4 * PANEL] __attribute__((aligned(16)))
 #define FIRST_PANEL(step) (panels + ((step) & 1) * (2 * PANEL))
 #define SECOND_PANEL(step) (FIRST_PANEL(step) + PANEL)
@@ -339,6 +375,7 @@ void flash_forward(FLASH_ARGS, BUFFER(STORAGE, output), BUFFER(REAL, log_sums)) 
     if (first_key + STEP < end) COPY_STEP(step + 1, KEYS_FROM(first_key + STEP), VALUES_FROM(first_key + STEP));
     float scores[STEPS][4], highest[2], shifts[2];
     multiply_lines(scores, own, FIRST_PANEL(step));
+    JOIN_SHARES(scores);
 #define NO_SHIFT(s, c) 0
     MAKE_SCORES(scores, OWN, STEP_KEY, ALL_KEYS_MET, NO_SHIFT);
     UNROLL for (int h = 0; h < 2; ++h) highest[h] = tops[h];
@@ -371,7 +408,7 @@ void flash_forward(FLASH_ARGS, BUFFER(STORAGE, output), BUFFER(REAL, log_sums)) 
       results[d][2 * h] /= divisor;
       results[d][2 * h + 1] /= divisor;
     }
-    if (log_sums_buffer && t == 0 && q < e.queries)
+    if (log_sums_buffer && share == 0 && t == 0 && q < e.queries)
       log_sums_buffer[log_sums_start + batch * e.queries + q] = shift_of(tops[h]) / UNIT + log(sum);
   }
   MARK_UNLESS(store_scaled(output_buffer + output_start, results, 1, batch, first, e.queries, e.value_columns), first, e.queries);
@@ -426,7 +463,10 @@ void flash_backward_query(FLASH_BACKWARD_ARGS, BUFFER(STORAGE, by_query)) {
     if (first_key + STEP < end) COPY_STEP(step + 1, KEYS_FROM(first_key + STEP), VALUES_FROM(first_key + STEP));
     float weights[STEPS][4], by_scores[STEPS][4];
     multiply_lines(weights, own_queries, FIRST_PANEL(step));
+    JOIN_SHARES(weights);
     multiply_lines(by_scores, own_gradients, SECOND_PANEL(step));
+    AWAIT_JOINED;
+    JOIN_SHARES(by_scores);
 #define SHIFT(s, c) shifts[(c) / 2]
 #define DOT(s, c) own_dots[(c) / 2]
     MAKE_WEIGHTS(weights, by_scores, OWN, STEP_KEY, ALL_KEYS_MET, false, SHIFT, DOT);
@@ -473,8 +513,11 @@ void flash_backward_key(FLASH_BACKWARD_ARGS, BUFFER(STORAGE, by_key), BUFFER(STO
     if (first_query + STEP < e.queries) COPY_QUERIES(step + 1, first_query + STEP);
     float weights[STEPS][4], by_scores[STEPS][4];
     multiply_lines(weights, own_keys, FIRST_PANEL(step));
+    JOIN_SHARES(weights);
 #if FLASH_BY_KEY
     multiply_lines(by_scores, own_values, SECOND_PANEL(step));
+    AWAIT_JOINED;
+    JOIN_SHARES(by_scores);
 #else
     CLEAR(by_scores, STEPS);
 #endif

@@ -35,18 +35,11 @@ std::uint64_t panel_bytes(const ProductTile& tile, DType dtype) {
   return static_cast<std::uint64_t>(stages_of(tile, dtype) * depth * lines) * size_of(compute_dtype(dtype));
 }
 
-/** What a kernel may declare. NVIDIA's driver says 48 KiB; for Hopper it takes 96. */
-std::uint64_t usable_local_memory(const DeviceInfo& device) {
-  constexpr std::uint64_t of_hopper = 96 << 10;
-  return device.compute_capability == with_warp_groups ? std::max(of_hopper, device.local_memory)
-                                                       : device.local_memory;
-}
-
 }  // namespace
 
 bool ProductTile::can_take(const DeviceInfo& device, DType dtype, MatmulPrecision precision) const {
   if (device.runs_cpu_kernels() || !is_floating(dtype) || device.max_work_group < items ||
-      panel_bytes(*this, dtype) > usable_local_memory(device))
+      panel_bytes(*this, dtype) > device.usable_local_memory())
     return false;
   switch (engine) {
     case ProductEngine::registers:

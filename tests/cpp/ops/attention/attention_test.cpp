@@ -333,13 +333,15 @@ TEST(Attention, EveryImplementationAtTheEdgesOfBlocks) {
              {Shape{1, 2, 1, 1, 1, 1}, Shape{1, 1, 7, 65, 63, 64}, Shape{2, 1, 65, 7, 64, 65},
               Shape{1, 2, 63, 127, 65, 7}, Shape{1, 1, 64, 64, 128, 127}, Shape{1, 1, 130, 63, 7, 130},
               Shape{1, 1, 127, 130, 130, 1}, Shape{1, 2, 129, 128, 16, 256}, Shape{1, 1, 33, 200, 256, 40},
-              Shape{1, 1, 20, 30, 257, 258}})
+              Shape{1, 2, 65, 66, 129, 160}, Shape{2, 1, 70, 137, 256, 256}, Shape{1, 1, 20, 30, 257, 258}})
           for (const bool is_causal : {false, true})
             check_products(random, shape, Placement::contiguous, Mask::none, is_causal, numbers);
       for (const DType dtype : {DType::float32, DType::bfloat16, DType::float16}) {
         check_products(random, {2, 2, 70, 131, 64, 64}, Placement::permuted, Mask::added, false, {dtype});
         check_products(random, {1, 3, 131, 70, 36, 64}, Placement::expanded, Mask::hiding, true, {dtype});
         check_products(random, {1, 2, 70, 131, 72, 40}, Placement::contiguous, Mask::added, true, {dtype});
+        check_products(random, {2, 2, 70, 131, 192, 200}, Placement::permuted, Mask::added, false, {dtype});
+        check_products(random, {1, 2, 131, 70, 160, 256}, Placement::contiguous, Mask::hiding, true, {dtype});
       }
     });
 }
@@ -348,7 +350,6 @@ TEST(Attention, EveryImplementationAtTheEdgesOfBlocks) {
 // it to, and no others: in the second of two items, of several blocks.
 TEST(Attention, EveryImplementationWithWhatIsNotFinite) {
   constexpr float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
-  constexpr Shape shape{1, 2, 150, 140, 36, 40};
   const auto place = [](std::int64_t rows, std::int64_t columns, std::int64_t row, std::int64_t column) {
     return static_cast<std::size_t>((rows + row) * columns + column);
   };
@@ -357,25 +358,29 @@ TEST(Attention, EveryImplementationWithWhatIsNotFinite) {
          at += static_cast<std::size_t>(columns))
       matrix[at] = value;
   };
-  const Change changes[] = {
-      [&](auto& query, auto&, auto&, auto&) { query[place(shape.queries, shape.columns, 70, 3)] = nan; },
-      [&](auto&, auto& key, auto&, auto&) { key[place(shape.keys, shape.columns, 139, 35)] = -inf; },
-      [&](auto&, auto&, auto& value, auto&) { value[place(shape.keys, shape.value_columns, 100, 39)] = inf; },
-      [&](auto&, auto&, auto& value, auto& grad) {
-        value[place(shape.keys, shape.value_columns, 0, 0)] = 3.4025e38F;
-        fill_column(grad, shape.value_columns, 0, 0);
-      },
-      [&](auto& query, auto& key, auto&, auto&) {  // a key that each query's score hides
-        fill_column(query, shape.columns, 0, 1.25);
-        key[place(shape.keys, shape.columns, 65, 0)] = -inf;
-      }};
-  for (const char* family : {"attention_forward", "attention_backward"})
-    for_each_implementation(family, [&] {
-      std::mt19937 random(10);
-      for (const DType dtype : {DType::float32, DType::bfloat16, DType::float16})
-        for (const Change& change : changes)
-          check_products(random, shape, Placement::contiguous, Mask::none, false, {dtype}, change);
-    });
+  for (const Shape& shape : {Shape{1, 2, 150, 140, 36, 40}, Shape{1, 2, 150, 140, 140, 196}}) {
+    const Change changes[] = {
+        [&](auto& query, auto&, auto&, auto&) { query[place(shape.queries, shape.columns, 70, 3)] = nan; },
+        [&](auto&, auto& key, auto&, auto&) { key[place(shape.keys, shape.columns, 139, 35)] = -inf; },
+        [&](auto&, auto&, auto& value, auto&) {
+          value[place(shape.keys, shape.value_columns, 100, 39)] = inf;
+        },
+        [&](auto&, auto&, auto& value, auto& grad) {
+          value[place(shape.keys, shape.value_columns, 0, 0)] = 3.4025e38F;
+          fill_column(grad, shape.value_columns, 0, 0);
+        },
+        [&](auto& query, auto& key, auto&, auto&) {  // a key that each query's score hides
+          fill_column(query, shape.columns, 0, 1.25);
+          key[place(shape.keys, shape.columns, 65, 0)] = -inf;
+        }};
+    for (const char* family : {"attention_forward", "attention_backward"})
+      for_each_implementation(family, [&] {
+        std::mt19937 random(10);
+        for (const DType dtype : {DType::float32, DType::bfloat16, DType::float16})
+          for (const Change& change : changes)
+            check_products(random, shape, Placement::contiguous, Mask::none, false, {dtype}, change);
+      });
+  }
 }
 
 // A gradient of the weights adds to that by way of the output: an output whose values are the unit matrix is
