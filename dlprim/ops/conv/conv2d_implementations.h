@@ -134,7 +134,8 @@ using ConvBackwardData = Implementation<ConvBackwardDataProblem>;
 using ConvBackwardWeight = Implementation<ConvBackwardWeightProblem>;
 
 // Devices of KernelShape::cpu. Tiles: the register tile of the matrix product; direct: vectors along an
-// output row, for groups too narrow for tiles; scatter: contributions of every tap, added up.
+// output row, for groups too narrow for tiles; scatter: contributions of every tap, added up; Winograd: 3x3
+// windows at a stride of 1 with a quarter of the multiply-adds.
 ConvForward conv2d_forward_cpu_tiles();
 ConvForward conv2d_forward_cpu_direct();
 ConvBackwardData conv2d_backward_data_cpu_tiles();
@@ -142,9 +143,12 @@ ConvBackwardData conv2d_backward_data_cpu_direct();
 ConvBackwardData conv2d_backward_data_cpu_scatter();
 ConvBackwardWeight conv2d_backward_weight_cpu_tiles();
 ConvBackwardWeight conv2d_backward_weight_cpu_direct();
+ConvForward conv2d_forward_winograd_cpu();
+ConvBackwardData conv2d_backward_data_winograd_cpu();
+ConvBackwardWeight conv2d_backward_weight_winograd_cpu();
 
 // The others. Products: one for each of product_tiles that takes operands as they lie, which are gathered
-// there; Winograd: the same with a quarter of the multiply-adds, for 3x3 windows at a stride of 1, one for
+// there; Winograd: the same with Winograd's components, one for
 // each tile that is as precise as float32; channels last, images last: the same with operands packed before,
 // for tiles of warp groups below float32's precision; mapped: windows one element wide, where the device
 // brings operands and rounds them; strip: an item some results of a plane, for groups too narrow for tiles
@@ -158,9 +162,9 @@ std::vector<ConvBackwardWeight> conv2d_backward_weight_images_last();
 std::vector<ConvForward> conv2d_forward_mapped();
 std::vector<ConvBackwardData> conv2d_backward_data_mapped();
 std::vector<ConvBackwardWeight> conv2d_backward_weight_mapped();
-std::vector<ConvForward> conv2d_forward_winograd();
-std::vector<ConvBackwardData> conv2d_backward_data_winograd();
-std::vector<ConvBackwardWeight> conv2d_backward_weight_winograd();
+std::vector<ConvForward> conv2d_forward_winograd_simt();
+std::vector<ConvBackwardData> conv2d_backward_data_winograd_simt();
+std::vector<ConvBackwardWeight> conv2d_backward_weight_winograd_simt();
 ConvForward conv2d_forward_simt_strip();
 ConvBackwardData conv2d_backward_data_simt_strip();
 ConvBackwardWeight conv2d_backward_weight_simt_strip();

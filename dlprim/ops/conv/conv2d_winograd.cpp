@@ -1,69 +1,19 @@
+#include "dlprim/ops/conv/conv2d_winograd.h"
+
 #include <algorithm>
-#include <limits>
 
 #include "dlprim/core/checked.h"
-#include "dlprim/ops/conv/conv2d_implementations.h"
-#include "dlprim/ops/gemm/gemm_implementations.h"
-#include "dlprim/runtime/alignment.h"
-#include "dlprim/runtime/device.h"
-#include "dlprim/runtime/dtype_defines.h"
 
-// Winograd's F(4x4, 3x3) (Lavin and Gray, arXiv 1509.09308): a quarter of the multiply-adds, for which the
-// elements and results of tiles are turned into components and back through memory.
-
-namespace dlprim {
+namespace dlprim::winograd {
 namespace {
-
-constexpr char prefix[] = "winograd_";
-constexpr const char* file = "ops/conv/conv_winograd_simt.cl";
-constexpr const char* filters_file = "ops/conv/conv_winograd_filters_simt.cl";
-
-// Sums of components are made of chains of so many channels: with one of 512 the error was nine times that of
-// PyTorch's convolution on CPUs, with these it is three times that.
-constexpr int chain = 32;
-
-// Bytes of scratch memory: components of elements and results are made for a piece of the tiles at a time,
-// those of the filters as a whole. Pieces of 64 MB took a tenth more on an H100, of 24 MB half more: what is
-// gained in its cache is less than what the ends of the products cost.
-constexpr std::int64_t piece_bytes = 176 << 20, most_filter_bytes = 80 << 20;
-// Tiles of a piece lie in lines of a multiple of them, for the sake of aligned access.
-constexpr std::int64_t line = 32, least_tiles = 4 * line;
 
 std::int64_t tiles_over(std::int64_t results) {
   return ceil_div(results, WINOGRAD_RESULTS);
 }
 
-/** What a convolution, or its gradient by the input, has to do. */
-struct Extent {
-  std::int64_t tiles, channels, rows;
-
-  /** Those that fit in scratch memory at once; 0: too few. */
-  std::int64_t most_tiles() const {
-    return piece_bytes / (WINOGRAD_COMPONENTS * std::int64_t{sizeof(float)} * (channels + rows)) /
-           least_tiles * least_tiles;
-  }
-  std::int64_t pieces() const { return ceil_div(tiles, most_tiles()); }
-  std::int64_t tiles_of_piece() const {
-    return std::min(tiles, round_up(ceil_div(tiles, pieces()), least_tiles));
-  }
-};
-
 Extent extent_of(std::int64_t images, const std::int64_t (&results)[2], std::int64_t channels,
                  std::int64_t rows) {
   return {images * tiles_over(results[0]) * tiles_over(results[1]), channels, rows};
-}
-Extent extent_of(const ConvForwardProblem& p) {
-  const ConvSizes& s = p.sizes;
-  return extent_of(s.images, s.out_size, s.in_channels, s.out_channels);
-}
-Extent extent_of(const ConvBackwardDataProblem& p) {
-  const ConvSizes& s = p.sizes;
-  return extent_of(s.images, s.size, s.out_channels, s.in_channels);
-}
-
-Extent extent_of(const ConvBackwardWeightProblem& p) {
-  const ConvSizes& s = p.sizes;
-  return extent_of(s.images, s.out_size, s.in_channels, s.out_channels);
 }
 
 bool has_winograd_geometry(const ConvSizes& s) {
@@ -72,161 +22,91 @@ bool has_winograd_geometry(const ConvSizes& s) {
   return s.groups == 1;
 }
 
-/** The products of all components. */
-ConvGather products_of(const Extent& e, std::int64_t tiles) {
-  const auto narrow = [](std::int64_t n) { return kernel_int(n, "conv2d", "a size"); };
-  const int columns = narrow(tiles);
-  return {1,
-          WINOGRAD_COMPONENTS,
-          narrow(e.rows),
-          narrow(e.channels),
-          1,
-          columns,
-          1,
-          columns,
-          1,
-          1,
-          1,
-          1,
-          1,
-          1,
-          0,
-          0,
-          1,
-          1,
-          0,
-          0};
-}
-
-bool can_take_extent(const ProductTile& tile, const DeviceInfo& device, const Extent& e, DType dtype) {
-  const std::int64_t filters = round_up(e.rows, tile.rows) * round_up(e.channels, tile.depth);
-  return dtype == DType::float32 && tile.can_take(device, dtype, MatmulPrecision::highest) &&
-         e.tiles <= max_kernel_int && e.most_tiles() > 0 &&
-         filters <=
-             most_filter_bytes / (WINOGRAD_COMPONENTS * tile.packed_parts() * std::int64_t{sizeof(float)});
-}
-
-// Errors are those of a tile, not of a result. So that they are small beside every result, results must be
-// sums of many products, of a fair part of what their tile holds: not of the one pixel that a corner meets
-// where two are padded.
 constexpr std::int64_t least_channels = 64, least_summed_tiles = 32, most_padding = 1;
 
 bool is_well_filled(const std::int64_t (&source)[2], std::int64_t padding_h, std::int64_t padding_w) {
   return std::min(source[0], source[1]) >= 3 && std::max(padding_h, padding_w) <= most_padding;
 }
-bool has_many_products(const ConvForwardProblem& p) {
-  const ConvSizes& s = p.sizes;
-  return s.in_channels >= least_channels && is_well_filled(s.size, s.padding[0], s.padding[1]);
-}
-bool has_many_products(const ConvBackwardDataProblem& p) {
-  const ConvSizes& s = p.sizes;
-  return s.out_channels >= least_channels && is_well_filled(s.out_size, 2 - s.padding[0], 2 - s.padding[1]);
-}
-bool has_many_products(const ConvBackwardWeightProblem& p) {
-  const ConvSizes& s = p.sizes;
-  return extent_of(p).tiles >= least_summed_tiles && is_well_filled(s.size, s.padding[0], s.padding[1]);
-}
 
-/** What takes microseconds is not worth the larger error. */
-template <class Problem>
-bool is_too_small(const Problem& p) {
-  return p.multiply_adds() < 1e8;
-}
-
-/** What takes `products` with everything around them, where products wait for the components if they are few.
- */
-double cost_with_moving(const ProductTile& tile, const Extent& e, double products) {
-  constexpr double per_element = 34;  // multiply-adds that one takes as long as, to or from memory
-  constexpr double margin = 1.15;     // of two that take as long, the one with smaller errors
-  const auto planes = static_cast<double>(e.tiles * (e.channels + e.rows));
-  const auto filters = static_cast<double>(e.rows * e.channels * WINOGRAD_COMPONENTS * tile.packed_parts());
-  const double components = per_element * WINOGRAD_COMPONENTS * planes,
-               elements = per_element * WINOGRAD_RESULTS * WINOGRAD_RESULTS * planes;
-  return margin * (std::max(products, components) + components + elements + 2 * per_element * filters);
-}
-
-double cost_of(const ProductTile& tile, const DeviceInfo& device, const Extent& e) {
-  const double of_piece = tile.cost(device, {e.rows, e.tiles_of_piece(), e.channels, WINOGRAD_COMPONENTS});
-  return cost_with_moving(tile, e, of_piece * static_cast<double>(e.pieces()));
+ConvWinograd with_tiles(ConvWinograd s) {
+  s.tiles_h = static_cast<cl_int>(tiles_over(s.result_h));
+  s.tiles_w = static_cast<cl_int>(tiles_over(s.result_w));
+  return s;
 }
 
 ConvWinograd forward_shape(const ConvSizes& sizes) {
   const ConvShape s = conv_shape(sizes);
-  return {s.images,
-          s.in_channels,
-          s.out_channels,
-          s.height,
-          s.width,
-          s.out_h,
-          s.out_w,
-          -s.pad_h,
-          -s.pad_w,
-          9 * s.in_channels,
-          9,
-          0,
-          0,
-          0,
-          0,
-          0,
-          0};
-}
-ConvWinograd backward_data_shape(const ConvSizes& sizes) {
-  const ConvShape s = conv_shape(sizes);
-  return {s.images,
-          s.out_channels,
-          s.in_channels,
-          s.out_h,
-          s.out_w,
-          s.height,
-          s.width,
-          s.pad_h - 2,
-          s.pad_w - 2,
-          9,
-          9 * s.in_channels,
-          1,
-          0,
-          0,
-          0,
-          0,
-          0};
+  ConvWinograd shape{};
+  shape.images = s.images, shape.channels = s.in_channels, shape.rows = s.out_channels;
+  shape.source_h = s.height, shape.source_w = s.width;
+  shape.result_h = s.out_h, shape.result_w = s.out_w;
+  shape.start_h = -s.pad_h, shape.start_w = -s.pad_w;
+  shape.row_filters = 9 * s.in_channels, shape.channel_filters = 9;
+  return with_tiles(shape);
 }
 
-void convolve(Queue& queue, const ProductTile& tile, const Extent& e, ConvWinograd s, const Tensor& source,
-              const Tensor& weight, const Tensor* bias, const Tensor& result) {
-  s.tiles_h = static_cast<int>(tiles_over(s.result_h));
-  s.tiles_w = static_cast<int>(tiles_over(s.result_w));
-  const std::int64_t piece = e.tiles_of_piece();
-  ConvGather products = products_of(e, round_up(piece, line));
-  const std::int64_t filters = pad_filters(tile, false, e.channels, products) / WINOGRAD_COMPONENTS;
-  Defines tile_defines = tile.defines_in_chains(DType::float32, e.channels > chain ? chain : 0);
-  tile_defines.set("FLAT", 0).set("RIGHT_WIDTH", vector_width);  // lines are multiples of it
-  const Tensor packed = queue.scratch({WINOGRAD_COMPONENTS * tile.packed_parts() * filters});
-  queue.launch(queue.kernel(filters_file, "winograd_filters", tile_defines), Range::linear(filters, 64),
-               weight, packed, s, products.padded_depth, kernel_int(filters, "conv2d", "all filters"));
+}  // namespace
 
-  const Defines defines = dtype_defines(DType::float32);
-  Kernel& to_components = queue.kernel(file, "winograd_source", defines);
-  Kernel& to_results = queue.kernel(file, "winograd_results", defines);
-  const Tensor elements = queue.scratch({WINOGRAD_COMPONENTS, e.channels, round_up(piece, line)});
-  const Tensor sums = queue.scratch({WINOGRAD_COMPONENTS, e.rows, round_up(piece, line)});
-  const int in_vectors = s.result_w % 4 == 0 && is_aligned_to(4, result) ? 1 : 0;
-  for (std::int64_t first = 0; first < e.tiles; first += piece) {
-    s.first = static_cast<int>(first);
-    s.count = static_cast<int>(std::min(piece, e.tiles - first));
-    s.pitch = products.source_w = products.result_w = static_cast<int>(round_up(s.count, line));
-    queue.launch(to_components, Range::linear(e.channels * s.pitch, 128), source, elements, s);
-    multiply_packed(queue, tile, not_split(products), tile_defines, products, elements, packed, nullptr,
-                    sums);
-    queue.launch(to_results, Range::linear(e.rows * s.pitch, 128), sums, source, weight, Optional{bias},
-                 result, s, bias ? 1 : 0, in_vectors);
-  }
+Extent extent_of(const ConvForwardProblem& p) {
+  const ConvSizes& s = p.sizes;
+  return extent_of(s.images, s.out_size, s.in_channels, s.out_channels);
+}
+Extent extent_of(const ConvBackwardDataProblem& p) {
+  const ConvSizes& s = p.sizes;
+  return extent_of(s.images, s.size, s.out_channels, s.in_channels);
+}
+Extent extent_of(const ConvBackwardWeightProblem& p) {
+  const ConvSizes& s = p.sizes;
+  return extent_of(s.images, s.out_size, s.in_channels, s.out_channels);
 }
 
-// ---- the gradient by the weight: its components are products of deep sums, over all tiles
+std::int64_t PieceLimits::most_tiles(const Extent& e) const {
+  return bytes / (WINOGRAD_COMPONENTS * std::int64_t{sizeof(float)} * (e.channels + e.rows)) / step * step;
+}
+std::int64_t PieceLimits::pieces(const Extent& e) const {
+  return ceil_div(e.tiles, most_tiles(e));
+}
+std::int64_t PieceLimits::tiles_of_piece(const Extent& e) const {
+  return std::min(e.tiles, round_up(ceil_div(e.tiles, pieces(e)), step));
+}
 
-/** The products of a piece, which are added to those of the others. */
-GemmProblem weight_products(const Extent& e, std::int64_t tiles, const Tensor& gradients,
-                            const Tensor& elements, const Tensor& sums, bool is_first) {
+bool can_take(const ConvForwardProblem& p) {
+  const ConvSizes& s = p.sizes;
+  return has_winograd_geometry(s) && s.in_channels >= least_channels &&
+         is_well_filled(s.size, s.padding[0], s.padding[1]);
+}
+bool can_take(const ConvBackwardDataProblem& p) {
+  const ConvSizes& s = p.sizes;
+  return has_winograd_geometry(s) && s.out_channels >= least_channels &&
+         is_well_filled(s.out_size, 2 - s.padding[0], 2 - s.padding[1]);
+}
+bool can_take(const ConvBackwardWeightProblem& p) {
+  const ConvSizes& s = p.sizes;
+  return has_winograd_geometry(s) && extent_of(p).tiles >= least_summed_tiles &&
+         is_well_filled(s.size, s.padding[0], s.padding[1]);
+}
+
+ConvWinograd shape_of(const ConvForwardProblem& p) {
+  return forward_shape(p.sizes);
+}
+ConvWinograd shape_of(const ConvBackwardDataProblem& p) {
+  const ConvShape s = conv_shape(p.sizes);
+  ConvWinograd shape{};
+  shape.images = s.images, shape.channels = s.out_channels, shape.rows = s.in_channels;
+  shape.source_h = s.out_h, shape.source_w = s.out_w;
+  shape.result_h = s.height, shape.result_w = s.width;
+  shape.start_h = s.pad_h - 2, shape.start_w = s.pad_w - 2;
+  shape.row_filters = 9, shape.channel_filters = 9 * s.in_channels;
+  shape.are_turned = 1;
+  return with_tiles(shape);
+}
+ConvWinograd shape_of(const ConvBackwardWeightProblem& p) {
+  return forward_shape(p.sizes);
+}
+
+GemmProblem weight_products(const Extent& e, std::int64_t tiles, std::int64_t pitch, std::int64_t padding,
+                            const Tensor& gradients, const Tensor& elements, const Tensor& sums,
+                            bool is_first) {
   return {gradients,
           elements,
           sums,
@@ -238,115 +118,13 @@ GemmProblem weight_products(const Extent& e, std::int64_t tiles, const Tensor& g
           e.rows,
           e.channels,
           tiles,
-          e.rows * tiles,
-          tiles,
+          e.rows * pitch + padding,
+          pitch,
           1,
-          e.channels * tiles,
+          e.channels * pitch + padding,
           1,
-          tiles,
+          pitch,
           chain};
 }
 
-double cost_of_weight(const ProductTile& tile, const GemmImplementation& products, const DeviceInfo& device,
-                      const Extent& e, const Tensor& any) {
-  const double of_piece =
-      products.expected_cost(device, weight_products(e, e.tiles_of_piece(), any, any, any, true));
-  return cost_with_moving(tile, e, of_piece * static_cast<double>(e.pieces()));
-}
-
-void weight_gradient(Queue& queue, const GemmImplementation& products, const Extent& e,
-                     const ConvBackwardWeightProblem& p) {
-  ConvWinograd s = forward_shape(p.sizes);
-  s.tiles_h = static_cast<int>(tiles_over(s.result_h));
-  s.tiles_w = static_cast<int>(tiles_over(s.result_w));
-  const Defines defines = dtype_defines(DType::float32);
-  Kernel& of_elements = queue.kernel(file, "winograd_source", defines);
-  Kernel& of_gradients = queue.kernel(file, "winograd_gradients", defines);
-  const std::int64_t piece = e.tiles_of_piece();
-  const Tensor elements = queue.scratch({WINOGRAD_COMPONENTS, e.channels, round_up(piece, line)});
-  const Tensor gradients = queue.scratch({WINOGRAD_COMPONENTS, e.rows, round_up(piece, line)});
-  const Tensor sums = queue.scratch({WINOGRAD_COMPONENTS, e.rows, e.channels});
-  for (std::int64_t first = 0; first < e.tiles; first += piece) {
-    s.first = static_cast<int>(first);
-    s.count = static_cast<int>(std::min(piece, e.tiles - first));
-    s.pitch = static_cast<int>(round_up(s.count, line));
-    queue.launch(of_elements, Range::linear(e.channels * s.pitch, 128), p.x, elements, s);
-    queue.launch(of_gradients, Range::linear(e.rows * s.pitch, 128), p.dy, gradients, s);
-    products.run(queue, weight_products(e, s.pitch, gradients, elements, sums, first == 0));
-  }
-  queue.launch(queue.kernel(file, "winograd_weight", defines), Range::linear(e.rows * e.channels, 128), sums,
-               p.dy, p.x, p.dw, s);
-}
-
-template <std::size_t index>
-struct Winograd {
-  static constexpr const ProductTile& tile = product_tiles[index];
-
-  static const GemmImplementation& products() {
-    static const GemmImplementation& of_tile = gemm_implementation(tile.name);
-    return of_tile;
-  }
-  static const char* name() { return name_with<prefix, index>(); }
-  template <class Problem>
-  static double cost(const DeviceInfo& device, const Problem& p) {
-    return is_too_small(p) ? std::numeric_limits<double>::max() : cost_of(tile, device, extent_of(p));
-  }
-  template <class Problem>
-  static bool can_take(const DeviceInfo& device, const Problem& p, DType dtype) {
-    return has_winograd_geometry(p.sizes) && has_many_products(p) &&
-           can_take_extent(tile, device, extent_of(p), dtype);
-  }
-  static bool can_take_forward(const DeviceInfo& device, const ConvForwardProblem& p) {
-    return can_take(device, p, p.y.dtype);
-  }
-  static bool can_take_backward_data(const DeviceInfo& device, const ConvBackwardDataProblem& p) {
-    return can_take(device, p, p.dx.dtype);
-  }
-  static void forward(Queue& queue, const ConvForwardProblem& p) {
-    convolve(queue, tile, extent_of(p), forward_shape(p.sizes), p.x, p.weight, p.bias, p.y);
-  }
-  static void backward_data(Queue& queue, const ConvBackwardDataProblem& p) {
-    convolve(queue, tile, extent_of(p), backward_data_shape(p.sizes), p.dy, p.weight, nullptr, p.dx);
-  }
-  static bool can_take_backward_weight(const DeviceInfo& device, const ConvBackwardWeightProblem& p) {
-    return can_take(device, p, p.dw.dtype);
-  }
-  static double cost_of_backward_weight(const DeviceInfo& device, const ConvBackwardWeightProblem& p) {
-    if (is_too_small(p)) return std::numeric_limits<double>::max();
-    return cost_of_weight(tile, products(), device, extent_of(p), p.dw);
-  }
-  static void backward_weight(Queue& queue, const ConvBackwardWeightProblem& p) {
-    weight_gradient(queue, products(), extent_of(p), p);
-  }
-  static void add_to(std::vector<ConvBackwardWeight>& list) {
-    list.push_back({name(), can_take_backward_weight, cost_of_backward_weight, backward_weight});
-  }
-  static void add_to(std::vector<ConvForward>& list) {
-    list.push_back({name(), can_take_forward, cost<ConvForwardProblem>, forward});
-  }
-  static void add_to(std::vector<ConvBackwardData>& list) {
-    list.push_back({name(), can_take_backward_data, cost<ConvBackwardDataProblem>, backward_data});
-  }
-};
-
-/** Of the tiles that are as precise as float32. */
-template <class Problem, std::size_t... tiles>
-std::vector<Implementation<Problem>> implementations(std::index_sequence<tiles...>) {
-  std::vector<Implementation<Problem>> list;
-  ((product_tiles[tiles].tf32_products == 1 ? void() : Winograd<tiles>::add_to(list)), ...);
-  return list;
-}
-
-}  // namespace
-
-std::vector<ConvForward> conv2d_forward_winograd() {
-  return implementations<ConvForwardProblem>(std::make_index_sequence<product_tile_count>());
-}
-std::vector<ConvBackwardWeight> conv2d_backward_weight_winograd() {
-  return implementations<ConvBackwardWeightProblem>(std::make_index_sequence<product_tile_count>());
-}
-std::vector<ConvBackwardData> conv2d_backward_data_winograd() {
-  return implementations<ConvBackwardDataProblem>(std::make_index_sequence<product_tile_count>());
-}
-
-}  // namespace dlprim
+}  // namespace dlprim::winograd

@@ -95,17 +95,23 @@ DEFINE_TILE_MEMORY(reload_tile, spill_tile, __private)
     for (; k_ < (depth); ++k_, NEXT(1)) { STEP(0) } \
   }
 
-// The product of two packed panels: left [depth][MR], right [depth][NR], in one chain of FMAs.
-INLINE Tile multiply_chain(__global const REAL *restrict left, __global const REAL *restrict right, const int depth) {
+// The product of a packed panel, left [depth][MR], and NR columns of lines that are `pitch` apart, in one chain of FMAs.
+INLINE Tile multiply_lines(__global const REAL *restrict left, __global const REAL *restrict right, const int pitch,
+                           const int depth) {
   Tile tile = zero_tile();
 #define PANEL_LEFT(i) left[s * MR + (i)]
-#define PANEL_STEP(at) { const int s = at; TILE_STEP(tile, PANEL_LEFT, right + s * NR) }
-#define NEXT_PANELS(n) left += n * MR, right += n * NR
+#define PANEL_STEP(at) { const int s = at; TILE_STEP(tile, PANEL_LEFT, right + s * pitch) }
+#define NEXT_PANELS(n) left += n * MR, right += n * pitch
   ALL_STEPS(depth, PANEL_STEP, NEXT_PANELS)
 #undef PANEL_LEFT
 #undef PANEL_STEP
 #undef NEXT_PANELS
   return tile;
+}
+
+// The product of two packed panels: left [depth][MR], right [depth][NR].
+INLINE Tile multiply_chain(__global const REAL *restrict left, __global const REAL *restrict right, const int depth) {
+  return multiply_lines(left, right, NR, depth);
 }
 
 // The same for any depth, in chains of twice the length: shorter ones only add additions to convolutions.

@@ -165,12 +165,14 @@ bool check_all(const std::vector<Case>& cases, const Change& change) {
 
 TEST(Conv2dWinograd, OddSizes) {
   const std::vector<Case> cases{
-      {{1, 64, 3, 3}, {1, 64, 3, 3}, {0, 0}},  {{2, 65, 5, 7}, {3, 65, 3, 3}, {1, 1}},
-      {{2, 3, 16, 13}, {65, 3, 3, 3}, {1, 1}}, {{1, 65, 6, 6}, {130, 65, 3, 3}, {1, 1}},
-      {{1, 64, 6, 9}, {64, 64, 3, 3}, {0, 1}}, {{5, 1, 4, 5}, {130, 1, 3, 3}, {2, 2}},
-      {{1, 1, 40, 13}, {1, 1, 3, 3}, {1, 0}},  {{1, 64, 8, 4}, {64, 64, 3, 3}, {1, 2}},
+      {{1, 64, 3, 3}, {1, 64, 3, 3}, {0, 0}},   {{2, 65, 5, 7}, {3, 65, 3, 3}, {1, 1}},
+      {{2, 3, 16, 13}, {65, 3, 3, 3}, {1, 1}},  {{1, 65, 6, 6}, {130, 65, 3, 3}, {1, 1}},
+      {{1, 64, 6, 9}, {64, 64, 3, 3}, {0, 1}},  {{5, 1, 4, 5}, {130, 1, 3, 3}, {2, 2}},
+      {{1, 1, 40, 13}, {1, 1, 3, 3}, {1, 0}},   {{1, 64, 8, 4}, {64, 64, 3, 3}, {1, 2}},
+      {{1, 65, 5, 151}, {9, 65, 3, 3}, {1, 1}}, {{3, 2, 9, 70}, {64, 2, 3, 3}, {0, 0}},
+      {{2, 64, 7, 66}, {8, 64, 3, 3}, {0, 0}},  {{1, 64, 130, 3}, {17, 64, 3, 3}, {1, 1}},
   };
-  if (!check_all(cases, [](Operands&) {})) GTEST_SKIP() << "for GPUs";
+  if (!check_all(cases, [](Operands&) {})) GTEST_SKIP() << "none here";
 }
 
 TEST(Conv2dWinograd, DeepSums) {
@@ -180,7 +182,7 @@ TEST(Conv2dWinograd, DeepSums) {
   const std::vector<Case> cases{{{1, 512, 6, 6}, {8, 512, 3, 3}, {1, 1}},
                                 {{1, 8, 6, 6}, {520, 8, 3, 3}, {1, 1}},
                                 {{1, 2, 101, 130}, {3, 2, 3, 3}, {1, 1}}};
-  if (!check_all(cases, no_negatives)) GTEST_SKIP() << "for GPUs";
+  if (!check_all(cases, no_negatives)) GTEST_SKIP() << "none here";
 }
 
 // Of plain sums in float32 that are made of chains, as those of the direct product are where its depth is not
@@ -214,15 +216,14 @@ TEST(Conv2dWinograd, DeepSumsAreNearlyAsExactAsPlainOnes) {
       EXPECT_LE(error_of(download<float>(y)), 3 * error_of(plain));
     }
   });
-  if (!any) GTEST_SKIP() << "for GPUs";
+  if (!any) GTEST_SKIP() << "none here";
 }
 
-// Two images have more tiles than have their components in memory at once, one has not.
-TEST(Conv2dWinograd, Pieces) {
-  const Case both{{2, 64, 144, 144}, {448, 64, 3, 3}, {1, 1}};
-  const ImplementationsSet forced(
-      "conv2d_forward=winograd_simt_64x64,conv2d_backward_weight=winograd_simt_64x64");
-  const CountChoices forward("conv2d_forward", "winograd_simt_64x64");
+/** Two images, and each by itself: results are the same, gradients by the weight add up. */
+void check_pieces(const Case& both, const std::string& implementation) {
+  const ImplementationsSet forced("conv2d_forward=" + implementation +
+                                  ",conv2d_backward_weight=" + implementation);
+  const CountChoices forward("conv2d_forward", implementation);
   const Operands o(both);
   Queue& queue = device().queue();
   const auto run = [&](std::int64_t first, std::int64_t count) {
@@ -237,7 +238,6 @@ TEST(Conv2dWinograd, Pieces) {
     conv2d_backward_weight(queue, dy, x, both.geometry(), dw);
     return std::pair(download<float>(y), download<float>(dw));
   };
-  if (device().info().runs_cpu_kernels()) GTEST_SKIP() << "for GPUs";
   const auto [y, dw] = run(0, 2);
   auto [expected_y, first_dw] = run(0, 1);
   const auto [second_y, second_dw] = run(1, 1);
@@ -247,8 +247,16 @@ TEST(Conv2dWinograd, Pieces) {
   std::vector<double> expected_dw(first_dw.begin(), first_dw.end());
   for (std::size_t i = 0; i < expected_dw.size(); ++i) expected_dw[i] += double(second_dw[i]);
   // The last bit of the sums of the magnitudes, which are a quarter each.
-  constexpr double tolerance = 2 * 144 * 144 / 4.0 * std::numeric_limits<float>::epsilon();
+  const double tolerance = 2 * double(both.x[2] * both.x[3]) / 4 * std::numeric_limits<float>::epsilon();
   expect_close(dw, expected_dw, 0, tolerance);
+}
+
+// Two images have more tiles than have their components in memory at once, one has not.
+TEST(Conv2dWinograd, Pieces) {
+  if (device().info().runs_cpu_kernels())
+    check_pieces({{2, 64, 140, 84}, {64, 64, 3, 3}, {1, 1}}, "winograd_cpu_tiles");
+  else
+    check_pieces({{2, 64, 144, 144}, {448, 64, 3, 3}, {1, 1}}, "winograd_simt_64x64");
 }
 
 // Components mix the elements of a tile, results do not: what meets no infinity stays finite.
@@ -265,7 +273,7 @@ TEST(Conv2dWinograd, InfinitiesStayWhereTheyAre) {
     put(o.x);
     put(o.dy);
   });
-  if (!any) GTEST_SKIP() << "for GPUs";
+  if (!any) GTEST_SKIP() << "none here";
   check_all(cases, [&](Operands& o) {
     o.weight[4] = infinity;
     o.weight[o.weight.size() - 2] = std::numeric_limits<float>::quiet_NaN();
@@ -280,7 +288,7 @@ TEST(Conv2dWinograd, LargeNumbersDoNotOverflow) {
     for (std::vector<float>* values : {&o.weight, &o.dy})
       for (float& value : *values) value *= 1e-3F;
   });
-  if (!any) GTEST_SKIP() << "for GPUs";
+  if (!any) GTEST_SKIP() << "none here";
 }
 
 TEST(Conv2dWinograd, LargeGradientsDoNotOverflow) {
@@ -289,15 +297,20 @@ TEST(Conv2dWinograd, LargeGradientsDoNotOverflow) {
     for (std::vector<float>* values : {&o.weight, &o.x})
       for (float& value : *values) value *= 1e-3F;
   });
-  if (!any) GTEST_SKIP() << "for GPUs";
+  if (!any) GTEST_SKIP() << "none here";
 }
 
 TEST(Conv2dWinograd, Oclgrind) {
-  const Case c{{1, 64, 5, 6}, {2, 64, 3, 3}, {0, 1}};
-  const ImplementationsSet forced("conv2d_forward=winograd_simt_64x64");
-  const CountChoices counted("conv2d_forward", "winograd_simt_64x64");
-  check_forward(c, Operands(c), counted);
-  if (counted.count() == 0) GTEST_SKIP() << "for GPUs";
+  const std::string name = device().info().runs_cpu_kernels() ? "winograd_cpu_tiles" : "winograd_simt_64x64";
+  const auto check = [&](const std::string& family, const Case& c, const auto& check_direction) {
+    const ImplementationsSet forced(family + "=" + name);
+    const CountChoices counted(family, name);
+    check_direction(c, Operands(c), counted);
+    EXPECT_EQ(counted.count(), 1) << family;
+  };
+  check("conv2d_forward", {{1, 64, 5, 6}, {2, 64, 3, 3}, {0, 1}}, check_forward);
+  check("conv2d_backward_data", {{1, 2, 6, 5}, {64, 2, 3, 3}, {1, 1}}, check_backward_data);
+  check("conv2d_backward_weight", {{1, 1, 21, 24}, {2, 1, 3, 3}, {1, 1}}, check_backward_weight);
 }
 
 }  // namespace

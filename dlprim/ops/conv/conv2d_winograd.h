@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+
+#include "dlprim/ops/conv/conv2d_implementations.h"
+#include "dlprim/ops/gemm/gemm_implementations.h"
+
+/** \file What implementations by Winograd's F(4x4, 3x3) (Lavin and Gray, arXiv 1509.09308) have in common: a
+ * quarter of the multiply-adds, for which the elements and results of tiles are turned into components and
+ * back. */
+
+namespace dlprim::winograd {
+
+/** What a convolution, or one of its gradients, has to do. */
+struct Extent {
+  std::int64_t tiles, channels, rows;
+};
+Extent extent_of(const ConvForwardProblem& p);
+Extent extent_of(const ConvBackwardDataProblem& p);
+Extent extent_of(const ConvBackwardWeightProblem& p);
+
+/** Of the components of elements and results, which are made for a piece of the tiles at a time: bytes, and
+ * what tiles of a piece are a multiple of. */
+struct PieceLimits {
+  std::int64_t bytes, step;
+
+  /** Tiles that fit at once; 0: too few. */
+  std::int64_t most_tiles(const Extent& e) const;
+  std::int64_t pieces(const Extent& e) const;
+  std::int64_t tiles_of_piece(const Extent& e) const;
+};
+
+/** Whether windows are 3x3 at a stride of 1, of one group, and results sums of enough products: errors are
+ * those of a tile, not of a result. So that they are small beside every result, results must be sums of many
+ * products, of a fair part of what their tile holds: not of the one pixel that a corner meets where two are
+ * padded. */
+bool can_take(const ConvForwardProblem& p);
+bool can_take(const ConvBackwardDataProblem& p);
+bool can_take(const ConvBackwardWeightProblem& p);
+
+/** What takes microseconds is not worth the larger error. */
+template <class Problem>
+bool is_too_small(const Problem& p) {
+  return p.multiply_adds() < 1e8;
+}
+
+/** As kernels get it, but for the range of tiles. */
+ConvWinograd shape_of(const ConvForwardProblem& p);
+ConvWinograd shape_of(const ConvBackwardDataProblem& p);
+ConvWinograd shape_of(const ConvBackwardWeightProblem& p);
+
+/** The products of a piece for the gradient by the weight, which are added to those of the others: components
+ * of gradients [component][row][pitch] and elements [component][channel][pitch], each component with
+ * `padding` behind it, of so many tiles, summed in
+ * chains of that length where the products can. */
+GemmProblem weight_products(const Extent& e, std::int64_t tiles, std::int64_t pitch, std::int64_t padding,
+                            const Tensor& gradients, const Tensor& elements, const Tensor& sums,
+                            bool is_first);
+
+/** Sums of components are made of chains of so many channels: with one of 512 the error was nine times that
+ * of PyTorch's convolution on CPUs, with these it is three times that. */
+constexpr int chain = 32;
+
+}  // namespace dlprim::winograd
