@@ -12,14 +12,16 @@ namespace {
 using namespace winograd;
 
 constexpr const char* file = "ops/conv/conv_winograd_cpu.cl";
+constexpr const char* weight_file = "ops/conv/conv_winograd_weight_cpu.cl";
 constexpr char winograd_name[] = "winograd_cpu_tiles";
 
 constexpr std::int64_t lanes = 16;
-/** APART of the file. */
+/** APART of the files. */
 constexpr std::int64_t apart(std::int64_t numbers) {
   return numbers + lanes;
 }
-constexpr std::int64_t lines = (WINOGRAD_ELEMENTS + 1) * (WINOGRAD_RESULTS + 1) * lanes;  // LINES of the file
+constexpr std::int64_t lines =
+    (WINOGRAD_ELEMENTS + 1) * (WINOGRAD_RESULTS + 1) * lanes;  // LINES of the files
 constexpr std::int64_t job_tiles = 32, pitch = job_tiles + lanes;
 constexpr std::int64_t least_panels = 8;  // of rows that a job has, where it shares its tiles with others
 constexpr std::int64_t most_scratch = 512 << 20;  // bytes that work items have together
@@ -75,25 +77,22 @@ bool can_take_on_cpu(const DeviceInfo& device, const Problem& p, DType dtype) {
          extent_of(p).tiles <= max_kernel_int;
 }
 
-Defines defines() {
-  return cpu_tile::defines(DType::float32);
-}
-
 void convolve(Queue& queue, const Extent& e, const ConvWinograd& s, const Tensor& source,
               const Tensor& weight, const Tensor* bias, const Tensor& result) {
   constexpr const char* op = "conv2d";
   const std::int64_t depth = round_up(e.channels, 2), row_panels = ceil_div(e.rows, TILE_ROWS);
   constexpr std::int64_t depth_of_group = 64;
+  Defines defines = cpu_tile::defines(DType::float32);
+  defines.set("TILES", job_tiles).set("WINOGRAD_CHAIN", chain);
   const Tensor packed = queue.scratch({WINOGRAD_COMPONENTS, apart(row_panels * depth * TILE_ROWS)});
-  queue.launch(queue.kernel(file, "winograd_filters", defines()),
+  queue.launch(queue.kernel(file, "winograd_filters", defines),
                Range::groups(1, row_panels, ceil_div(depth, depth_of_group)), weight, packed, s,
                kernel_int(depth, op, "a number of channels"), static_cast<int>(depth_of_group));
   const Deal deal(queue.device().info(), e);
   const Tensor scratch = queue.scratch({deal.items, deal.slice});
-  queue.launch(
-      queue.kernel(file, "winograd_conv", defines().set("TILES", job_tiles).set("WINOGRAD_CHAIN", chain)),
-      Range::groups(1, deal.items), packed, source, weight, Optional{bias}, result, scratch, s, bias ? 1 : 0,
-      static_cast<int>(depth), static_cast<int>(deal.row_blocks), deal.slice);
+  queue.launch(queue.kernel(file, "winograd_conv", defines), Range::groups(1, deal.items), packed, source,
+               weight, Optional{bias}, result, scratch, s, bias ? 1 : 0, static_cast<int>(depth),
+               static_cast<int>(deal.row_blocks), deal.slice);
 }
 
 double cost_of_weight(const DeviceInfo&, const ConvBackwardWeightProblem& p) {
@@ -120,14 +119,14 @@ void backward_weight(Queue& queue, const ConvBackwardWeightProblem& p) {
   for (std::int64_t first = 0; first < e.tiles; first += piece) {
     s.first = static_cast<cl_int>(first);
     s.count = static_cast<cl_int>(std::min(piece, e.tiles - first));
-    queue.launch(queue.kernel(file, "winograd_source", defines()),
+    queue.launch(queue.kernel(weight_file, "winograd_source", cpu_tile::defines(DType::float32)),
                  Range::groups(1, std::min(items, e.channels)), p.x, elements, scratch, s);
-    queue.launch(queue.kernel(file, "winograd_gradients", defines()),
+    queue.launch(queue.kernel(weight_file, "winograd_gradients", cpu_tile::defines(DType::float32)),
                  Range::groups(1, std::min(items, e.rows)), p.dy, gradients, scratch, s);
     products.run(queue, weight_products(e, s.count, line, apart(0), gradients, elements, sums, first == 0));
   }
-  queue.launch(queue.kernel(file, "winograd_weight", defines()), Range::groups(1, e.rows), sums, p.dy, p.x,
-               p.dw, s);
+  queue.launch(queue.kernel(weight_file, "winograd_weight", cpu_tile::defines(DType::float32)),
+               Range::groups(1, e.rows), sums, p.dy, p.x, p.dw, s);
 }
 
 }  // namespace
