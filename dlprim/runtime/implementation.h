@@ -207,7 +207,7 @@ class ImplementationList : public ImplementationFamily {
     return -1;
   }
 
-  /** Measures what can take the problem, unless that has been done. */
+  /** Measures what can take the problem, if there is a choice, unless that has been done. */
   void measure(Queue& queue, const Problem& problem) const {
     constexpr double hopeless = 16;  // times the least cost
     constexpr double noise = 0.97;   // of a time: no reason to leave what is expected
@@ -218,9 +218,12 @@ class ImplementationList : public ImplementationFamily {
     const int expected = cheapest(device, problem);
     const double too_dear = hopeless * at(expected).expected_cost(device, problem);
     MeasuredChoice best{name(), key->text(), {}, 0, at(expected).name, 0};
-    for (int i = 0; i < count(); ++i) {
-      if (!is_free(i) || !at(i).can_take(device, problem) || at(i).expected_cost(device, problem) > too_dear)
-        continue;
+    std::vector<int> worth_trying;
+    for (int i = 0; i < count(); ++i)
+      if (is_free(i) && at(i).can_take(device, problem) && at(i).expected_cost(device, problem) <= too_dear)
+        worth_trying.push_back(i);
+    if (worth_trying.size() < 2) return;
+    for (const int i : worth_trying) {
       try {
         const ChosenImplementation chosen{name(), at(i).name};
         const ChoiceScope scope(chosen);

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 #include "dlprim/ops/attention/attention.h"
 #include "dlprim/ops/attention/attention_shared.h"
@@ -31,6 +32,12 @@ struct Attention {
 
   bool drops() const { return settings.dropout_p > 0; }
   Dims scores_shape() const { return {sizes.batch, sizes.queries, sizes.keys}; }
+  /** `results`: which are wanted, a bit each. */
+  ProblemKey key_of(int results) const {
+    const int has_mask = !mask ? 0 : mask->dtype == DType::boolean ? 1 : 2;
+    return ProblemKey(sizes.batch, sizes.queries, sizes.keys, sizes.columns, sizes.value_columns, has_mask,
+                      settings.is_causal, drops(), query.dtype, settings.precision, results);
+  }
 };
 
 struct AttentionForward {
@@ -39,6 +46,9 @@ struct AttentionForward {
   const Tensor* log_sums;
 
   double multiply_adds() const { return attention.sizes.multiply_adds(); }
+  std::optional<ProblemKey> key() const {
+    return attention.key_of((attention.probabilities ? 1 : 0) | (log_sums ? 2 : 0));
+  }
 };
 
 struct AttentionBackward {
@@ -50,6 +60,15 @@ struct AttentionBackward {
 
   /** Two products for each of the forward pass; scores that are made again do not count. */
   double multiply_adds() const { return 2 * attention.sizes.multiply_adds(); }
+  std::optional<ProblemKey> key() const {
+    const bool bits[] = {grad_weights != nullptr,  output != nullptr,
+                         log_sums != nullptr,      gradients.query.defined(),
+                         gradients.key.defined(),  gradients.value.defined(),
+                         gradients.mask.defined(), attention.probabilities != nullptr};
+    int results = 0;
+    for (const bool bit : bits) results = 2 * results + (bit ? 1 : 0);
+    return attention.key_of(results);
+  }
 };
 
 /** Of [outer, inner, queries, keys]. */

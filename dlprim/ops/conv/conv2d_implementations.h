@@ -134,8 +134,8 @@ using ConvBackwardData = Implementation<ConvBackwardDataProblem>;
 using ConvBackwardWeight = Implementation<ConvBackwardWeightProblem>;
 
 // Devices of KernelShape::cpu. Tiles: the register tile of the matrix product; direct: vectors along an
-// output row, for groups too narrow for tiles; scatter: contributions of every tap, added up; Winograd: 3x3
-// windows at a stride of 1 with a quarter of the multiply-adds.
+// output row, for groups too narrow for tiles; scatter: contributions of every tap, added up; products:
+// windows of one element; Winograd: 3x3 windows at a stride of 1 with a quarter of the multiply-adds.
 ConvForward conv2d_forward_cpu_tiles();
 ConvForward conv2d_forward_cpu_direct();
 ConvBackwardData conv2d_backward_data_cpu_tiles();
@@ -143,6 +143,8 @@ ConvBackwardData conv2d_backward_data_cpu_direct();
 ConvBackwardData conv2d_backward_data_cpu_scatter();
 ConvBackwardWeight conv2d_backward_weight_cpu_tiles();
 ConvBackwardWeight conv2d_backward_weight_cpu_direct();
+ConvForward conv2d_forward_cpu_products();
+ConvBackwardData conv2d_backward_data_cpu_products();
 ConvForward conv2d_forward_winograd_cpu();
 ConvBackwardData conv2d_backward_data_winograd_cpu();
 ConvBackwardWeight conv2d_backward_weight_winograd_cpu();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
@@ -46,6 +47,11 @@ void require_channels(const char* op, const char* what, const Tensor* t, const T
   require_like(op, what, t, {x.shape[1]}, compute_dtype(x.dtype));
 }
 
+/** `more`: a bit for each of what may be there. */
+ProblemKey key_of(const BatchNormExtents& e, const Tensor& x, int more) {
+  return ProblemKey(e.batch, e.channels, e.plane, x.dtype, more);
+}
+
 Tensor partials_of(Queue& queue, const Tensor& x, const BatchNormExtents& e) {
   // ACC of moments.cl.
   const DType dtype = queue.device().info().fp64 ? DType::float64 : compute_dtype(x.dtype);
@@ -74,6 +80,10 @@ struct StatisticsProblem {
   const Tensor &mean, &invstd;
   const RunningStatistics& running;
 
+  /** None of what is updated. */
+  std::optional<ProblemKey> key() const {
+    return running.mean || running.variance ? std::nullopt : std::optional(key_of(e, x, 0));
+  }
   static constexpr const char* kernel = "batch_norm_moments";
   const PointwiseOp* activation() const { return nullptr; }
   std::array<const Tensor*, 1> vectors() const { return {&x}; }
@@ -101,6 +111,10 @@ struct GradientSumsProblem {
   const Tensor *dweight, *dbias;
   const Tensor& coefficients;
 
+  std::optional<ProblemKey> key() const {
+    if (epilogue.addend && epilogue.addend->overlaps(dy)) return std::nullopt;
+    return key_of(e, x, (epilogue.activation ? 1 : 0) | (epilogue.y ? 2 : 0) | (epilogue.addend ? 4 : 0));
+  }
   static constexpr const char* kernel = "batch_norm_gradient_sums";
   const PointwiseOp* activation() const { return epilogue.activation; }
   std::array<const Tensor*, 4> vectors() const { return {&dy, &x, epilogue.y, epilogue.addend}; }
@@ -125,6 +139,10 @@ struct ForwardProblem {
   const NormEpilogue& epilogue;
   const Tensor& y;
 
+  std::optional<ProblemKey> key() const {
+    if (y.overlaps(x) || (epilogue.addend && y.overlaps(*epilogue.addend))) return std::nullopt;
+    return key_of(e, x, (epilogue.activation ? 1 : 0) | (epilogue.addend ? 2 : 0));
+  }
   static constexpr const char* kernel = "batch_norm_forward";
   const PointwiseOp* activation() const { return epilogue.activation; }
   std::array<const Tensor*, 3> vectors() const { return {&x, &y, epilogue.addend}; }
@@ -144,6 +162,10 @@ struct InputGradientProblem {
   const Tensor* bias;
   const Tensor& dx;
 
+  std::optional<ProblemKey> key() const {
+    if (dx.overlaps(x) || dx.overlaps(dy)) return std::nullopt;
+    return key_of(e, x, (follows ? 1 : 0) | (coefficients ? 2 : 0));
+  }
   static constexpr const char* kernel = "batch_norm_input_gradient";
   const PointwiseOp* activation() const { return follows; }
   std::array<const Tensor*, 3> vectors() const { return {&dy, &x, &dx}; }

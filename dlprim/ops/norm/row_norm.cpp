@@ -1,6 +1,7 @@
 #include "dlprim/ops/norm/row_norm.h"
 
 #include <array>
+#include <optional>
 
 #include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
@@ -51,6 +52,11 @@ struct ForwardProblem {
   const Tensor* mean;
   const Tensor& invstd;
 
+  std::optional<ProblemKey> key() const {
+    if (y.overlaps(x)) return std::nullopt;
+    return ProblemKey(e.rows, e.n, e.period, e.weights, x.dtype, weight != nullptr, bias != nullptr,
+                      mean != nullptr);
+  }
   static constexpr const char* kernel = "row_norm_forward";
   std::array<const Tensor*, 4> tensors() const { return {&x, weight, bias, &y}; }
   std::int64_t rows() const { return e.rows; }
@@ -72,6 +78,11 @@ struct BackwardProblem {
   const Tensor &invstd, &dx;
   const Tensor* weight_terms;
 
+  std::optional<ProblemKey> key() const {
+    if (dx.overlaps(dy) || dx.overlaps(x)) return std::nullopt;
+    return ProblemKey(e.rows, e.n, e.period, e.weights, x.dtype, weight != nullptr, mean != nullptr,
+                      weight_terms != nullptr);
+  }
   static constexpr const char* kernel = "row_norm_backward";
   std::array<const Tensor*, 5> tensors() const { return {&dy, &x, weight, &dx, weight_terms}; }
   std::int64_t rows() const { return e.rows; }

@@ -26,6 +26,7 @@ struct Problem {
   PoolDivisor divisor;
 
   const Tensor& result() const { return to; }
+  std::optional<ProblemKey> key() const { return pool_key(window, from, to); }
   void launch(Queue& queue, const char* kernel, const Range& range) const {
     queue.launch(pool_kernel(queue, kernel, to.dtype), range, from, to, cl_long{pool_planes(to.shape)},
                  window, divisor);

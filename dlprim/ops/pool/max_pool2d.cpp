@@ -18,6 +18,9 @@ struct ForwardProblem {
   PoolWindow window;
 
   const Tensor& result() const { return y; }
+  std::optional<ProblemKey> key() const {
+    return pool_key(window, x, y, indices ? indices->dtype : DType::boolean);
+  }
   void launch(Queue& queue, const char* kernel, const Range& range) const {
     queue.launch(pool_kernel(queue, kernel, x.dtype, indices ? indices->dtype : DType::int32), range, x, y,
                  Optional{indices}, cl_long{pool_planes(y.shape)}, window);
@@ -32,6 +35,7 @@ struct BackwardProblem {
   PoolWindow window;
 
   const Tensor& result() const { return dx; }
+  std::optional<ProblemKey> key() const { return pool_key(window, dy, dx, indices.dtype); }
   void launch(Queue& queue, const char* kernel, const Range& range) const {
     queue.launch(pool_kernel(queue, kernel, dx.dtype, indices.dtype), range, dy, indices, dx,
                  cl_long{pool_planes(dx.shape)}, window);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "dlprim/ops/pool/pool2d_launch.h"
 #include "dlprim/runtime/implementation.h"
 
@@ -14,6 +16,16 @@ namespace dlprim {
 template <class Problem>
 bool runs_cpu_kernels_exactly(const DeviceInfo& device, const Problem& p) {
   return device.runs_cpu_kernels() && p.result().dtype == compute_dtype(p.result().dtype);
+}
+
+/** What problems of a window from planes of `from` are told apart by; nothing where results lie in operands.
+ */
+inline std::optional<ProblemKey> pool_key(const PoolWindow& w, const Tensor& from, const Tensor& result,
+                                          DType places = DType::int32) {
+  if (result.overlaps(from)) return std::nullopt;
+  return ProblemKey(pool_planes(result.shape), w.size[0], w.size[1], w.out[0], w.out[1], w.kernel_size[0],
+                    w.kernel_size[1], w.stride[0], w.stride[1], w.padding[0], w.padding[1], w.dilation[0],
+                    w.dilation[1], w.adaptive, result.dtype, places);
 }
 
 /** Elements of the result. */

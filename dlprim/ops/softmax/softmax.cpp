@@ -15,6 +15,7 @@ struct Rows {
   cl_long outer;
   cl_int n, inner;
   std::int64_t count() const { return outer * inner; }
+  ProblemKey key(DType dtype, bool is_log) const { return ProblemKey(outer, n, inner, dtype, is_log); }
 };
 
 Rows rows_of(const char* op, const Dims& shape, std::int64_t dim) {
@@ -31,6 +32,9 @@ struct ForwardProblem {
   const Tensor& x;
   const Tensor& y;
   bool takes_log;
+  std::optional<ProblemKey> key() const {
+    return x.overlaps(y) ? std::nullopt : std::optional(rows.key(x.dtype, takes_log));
+  }
   static constexpr const char *by_item = "softmax_forward_rows", *by_group = "softmax_forward_groups";
 };
 
@@ -41,6 +45,9 @@ struct BackwardProblem {
   const Tensor& y;
   const Tensor& dx;
   bool of_log;
+  std::optional<ProblemKey> key() const {
+    return dx.overlaps(dy) || dx.overlaps(y) ? std::nullopt : std::optional(rows.key(y.dtype, of_log));
+  }
   static constexpr const char *by_item = "softmax_backward_rows", *by_group = "softmax_backward_groups";
 };
 
