@@ -28,14 +28,15 @@ const auto process_start = Clock::now();
 struct Net : nn::Module {
   nn::Child<nn::Conv2d> conv1 =
       add<nn::Conv2d>("conv1", nn::Conv2dOptions(1, 32, 3).bias(false));  // the shift is the batch norm's
-  nn::Child<nn::BatchNorm2d> norm = add<nn::BatchNorm2d>("norm", 32);
+  nn::Child<nn::Sequential> norm = add<nn::Sequential>("norm", nn::make<nn::BatchNorm2d>(32),
+                                                       nn::make<nn::ReLU>());  // which run as one
   nn::Child<nn::Conv2d> conv2 = add<nn::Conv2d>("conv2", 32, 64, 3);
   nn::Child<nn::Linear> fc1 = add<nn::Linear>("fc1", 64 * 5 * 5, 128);
   nn::Child<nn::Linear> fc2 = add<nn::Linear>("fc2", 128, 10);
 
-  ocl::Tensor forward(const ocl::Tensor& images) override {   // (N, 1, 28, 28)
-    auto x = F::max_pool2d(F::relu(norm(conv1(images))), 2);  // (N, 32, 13, 13)
-    x = F::relu(F::max_pool2d(conv2(x), 2));                  // (N, 64, 5, 5)
+  ocl::Tensor forward(const ocl::Tensor& images) override {  // (N, 1, 28, 28)
+    auto x = F::max_pool2d(norm(conv1(images)), 2);          // (N, 32, 13, 13)
+    x = F::relu(F::max_pool2d(conv2(x), 2));                 // (N, 64, 5, 5)
     return fc2(F::relu(fc1(ocl::flatten(x, 1))));
   }
 };

@@ -28,13 +28,13 @@ class Net(nn.Module):
     def __init__(self):
         super().__init__()
         self.conv1 = nn.Conv2d(1, 32, 3, bias=False)  # the shift is the batch norm's
-        self.norm = nn.BatchNorm2d(32)
+        self.norm = nn.Sequential(nn.BatchNorm2d(32), nn.ReLU())  # which run as one
         self.conv2 = nn.Conv2d(32, 64, 3)
         self.fc1 = nn.Linear(64 * 5 * 5, 128)
         self.fc2 = nn.Linear(128, 10)
 
     def forward(self, x):  # (N, 1, 28, 28)
-        x = F.max_pool2d(F.relu(self.norm(self.conv1(x))), 2)  # (N, 32, 13, 13)
+        x = F.max_pool2d(self.norm(self.conv1(x)), 2)  # (N, 32, 13, 13)
         x = F.relu(F.max_pool2d(self.conv2(x), 2))  # (N, 64, 5, 5)
         x = F.relu(self.fc1(ocl.flatten(x, 1)))
         return self.fc2(x)
