@@ -1,6 +1,7 @@
 """Implementations that were measured: ocl.implementations.measuring and tools/tune.py."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -21,8 +22,9 @@ w.requires_grad_()
 y = F.conv2d(x, w, padding=1)
 y.sum().backward()
 sums = [(y * y).sum(), w.grad.abs().sum(), (a @ b).abs().sum()]
-q, k, v = (ocl.tensor(draw.standard_normal((2, 9, 16)).astype(np.float32)) for _ in range(3))
-sums.append(F.scaled_dot_product_attention(q, k, v).abs().sum())
+planes = ocl.tensor(draw.standard_normal((2, 3, 40, 40)).astype(np.float32)).requires_grad_()
+(F.max_pool2d(planes, 2) ** 2).sum().backward()
+sums.append(planes.grad.abs().sum())
 print("RESULT", *(float(s.item()) for s in sums))
 """
 
@@ -58,8 +60,8 @@ def test_tune_keeps_what_measured_best(script, tmp_path, device):
     tune = ["tools/tune.py", "--device", str(device), "--script", script, "--export", exported]
     output = run(tune, cache)
     assert results_of(output) == pytest.approx(plain, rel=1e-5)
-    rows = [line.split() for line in output.splitlines() if line.startswith(("conv2d", "gemm", "attention"))]
-    assert {row[0] for row in rows} == {"conv2d_forward", "conv2d_backward_weight", "gemm", "attention_forward"}
+    rows = [line.split() for line in output.splitlines() if re.match(r"\w+ +\w+ +\d+\.\d+ ", line)]
+    assert {row[0] for row in rows} >= {"conv2d_forward", "conv2d_backward_weight", "gemm", "max_pool2d_backward"}
     assert all(float(row[2]) > 0 and float(row[4]) >= float(row[2]) for row in rows)
     assert all(line.startswith("SHIPPED(") for line in exported.read_text().splitlines())
     # Nothing is measured twice, and the choices count in other processes.
