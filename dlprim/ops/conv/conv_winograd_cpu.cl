@@ -32,8 +32,8 @@ __kernel void winograd_filters(BUFFER(const REAL, weight), BUFFER(REAL, packed),
 }
 
 // A segment's results in one plane, from components that are `component` apart. Returns the probes of its tiles.
-INLINE VEC store_results(__global const REAL *restrict from, const long component, const Segment g, const ConvWinograd *s,
-                         const REAL addend, __global REAL *restrict plane, __global REAL *line) {
+INLINE VEC store_results(__global const REAL *from, const long component, const Segment g, const ConvWinograd *s,
+                         const REAL addend, __global REAL *plane, __global REAL *line) {
   VEC columns[WINOGRAD_ELEMENTS][WINOGRAD_RESULTS], probe = 0;
   UNROLL for (int j = 0; j < WINOGRAD_ELEMENTS; ++j) {
     VEC made[WINOGRAD_ELEMENTS];

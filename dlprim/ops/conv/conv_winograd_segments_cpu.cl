@@ -29,7 +29,7 @@ INLINE Segment segment_at(const ConvWinograd *s, const int tile, const int end) 
 }
 
 // `count` numbers, by vectors that overlap.
-INLINE void copy_numbers(__global REAL *restrict to, __global const REAL *restrict from, const int count) {
+INLINE void copy_numbers(__global REAL *to, __global const REAL *from, const int count) {
   int n = 0;
   for (; n + LANES <= count; n += LANES) VSTORE(VLOAD(0, from + n), 0, to + n);
   if (n == count) return;
@@ -117,7 +117,7 @@ INLINE VEC next_lane(const VEC v, const REAL last) {
 // The components of tiles [first, first + count) of a plane of each image, `image_stride` from one to the next, to lines that are
 // `component` apart, whole vectors from each segment's first tile on.
 INLINE void make_source(__global const REAL *planes, const long image_stride, const ConvWinograd *s, const int first, const int count,
-                        __global REAL *restrict to, const long component, __global REAL *lines) {
+                        __global REAL *to, const long component, __global REAL *lines) {
   for (int tile = first; tile < first + count;) {
     const Segment g = segment_at(s, tile, first + count);
     const int needed = g.tiles * WINOGRAD_RESULTS + 2;

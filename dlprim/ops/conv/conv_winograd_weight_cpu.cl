@@ -3,7 +3,7 @@
 
 // As make_source, of gradients of results.
 INLINE void make_gradients(__global const REAL *planes, const long image_stride, const ConvWinograd *s, const int first,
-                           const int count, __global REAL *restrict to, const long component, __global REAL *lines) {
+                           const int count, __global REAL *to, const long component, __global REAL *lines) {
   for (int tile = first; tile < first + count;) {
     const Segment g = segment_at(s, tile, first + count);
     const int needed = g.tiles * WINOGRAD_RESULTS;
