@@ -57,14 +57,14 @@ inline REAL exponentiate_row(__global STORAGE *row, int n, REAL shift) {
   for (int start = 0; start < whole; start += 16 * CHAIN) {
     REAL16 sum = 0;
     for (int i = start; i < min(whole, start + 16 * CHAIN); i += 16) {
-      const REAL16 power = exp(LOAD16(row, i) - shift);
+      const REAL16 power = EXP16(LOAD16(row, i) - shift);
       STORE16(row, i, power);
       sum += power;
     }
     total += sum;
   }
   if (whole < n) {
-    const REAL16 power = exp(LOAD_UP_TO16(row, whole, n - whole, -INFINITY) - shift);
+    const REAL16 power = EXP16(LOAD_UP_TO16(row, whole, n - whole, -INFINITY) - shift);
     STORE_UP_TO16(row, whole, n - whole, power);
     total += power;
   }

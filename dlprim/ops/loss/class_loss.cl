@@ -120,10 +120,10 @@ inline REAL2 row_normalizer(const __global STORAGE *x, int n) {
   const REAL top = max16(fmax(tops, tail));
   for (int start = 0; start < whole; start += 16 * CHAIN) {
     REAL16 sum = 0;
-    for (int i = start; i < min(whole, start + 16 * CHAIN); i += 16) sum += exp(LOAD16(x, i) - top);
+    for (int i = start; i < min(whole, start + 16 * CHAIN); i += 16) sum += EXP16(LOAD16(x, i) - top);
     total += sum;
   }
-  if (whole < n) total += exp(tail - top);
+  if (whole < n) total += EXP16(tail - top);
   return (REAL2)(top, log(sum16(total)));
 }
 #endif

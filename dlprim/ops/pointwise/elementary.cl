@@ -5,6 +5,8 @@
 // Polynomials and reductions of arguments: N. Juffa's minimax approximations (forums.developer.nvidia.com, 2015 to 2023). No branch:
 // both sides are computed, what holds is chosen.
 
+#include "core/exponential.cl"
+
 // A call that is left in a loop keeps it from being vectorised.
 #define INLINED static inline __attribute__((always_inline))
 
@@ -12,13 +14,32 @@
 INLINED int exponent_above(float a, float least) { return (as_int(a) - as_int(least)) & (int)0xff800000u; }
 #define PER_EXPONENT 1.1920929e-7f  // 2^-23
 
+// The polynomial is that of Cephes' tanhf; beyond it 1 is taken from, so that what rounds is the small part.
+INLINED float float_tanh(float a) {
+  const float e = float_exp(-2 * fabs(a)), s = a * a;
+  float r = mad(-5.70498872745e-3f, s, 2.06390887954e-2f);
+  r = mad(r, s, -5.37397155531e-2f);
+  r = mad(r, s, 1.33314422036e-1f);
+  r = mad(r, s, -3.33332819422e-1f);
+  return fabs(a) < 0.625f ? mad(r * s, a, a) : copysign(1 - 2 * e / (1 + e), a);
+}
+
+// GPUs have an instruction for most of these.
+#if defined(__x86_64__) || defined(__aarch64__)
+#define FLOAT_EXP float_exp
+#define FLOAT_TANH float_tanh
+#else
+#define FLOAT_EXP exp
+#define FLOAT_TANH tanh
+#endif
+
 INLINED float float_erf(float a) {
   const float t = fabs(a), s = a * a;
   float far = mad(mad(-1.72853470e-5f, t, 3.83197126e-4f), s, mad(-3.88396438e-3f, t, 2.42546219e-2f));
   far = mad(far, t, -1.06777877e-1f);
   far = mad(far, t, -6.34846687e-1f);
   far = mad(far, t, -1.28717512e-1f);
-  far = 1 - exp(mad(far, t, -t));
+  far = 1 - FLOAT_EXP(mad(far, t, -t));
   float near = mad(-5.96761703e-4f, s, 4.99119423e-3f);
   near = mad(near, s, -2.67681349e-2f);
   near = mad(near, s, 1.12819925e-1f);
@@ -69,6 +90,8 @@ INLINED float float_expm1(float a) {
   return a == 0 ? a : j == 0 ? v : j == 1 ? v + v : whole + whole;
 }
 
+INLINED T EXP(T a) { return sizeof(T) == 8 ? exp(a) : (T)FLOAT_EXP(a); }
+INLINED T PLAIN_TANH(T a) { return sizeof(T) == 8 ? tanh(a) : (T)FLOAT_TANH(a); }
 INLINED T ERF(T a) { return sizeof(T) == 8 ? erf(a) : (T)float_erf(a); }
 INLINED T LOG(T a) { return sizeof(T) == 8 ? log(a) : (T)float_log(a); }
 INLINED T LOG1P(T a) { return sizeof(T) == 8 ? log1p(a) : (T)float_log1p(a); }

@@ -37,26 +37,26 @@ INLINED T CLAMP(T a, T low, T high) { return MINIMUM(MAXIMUM(a, low), high); }
 
 // No overflow on either side: the exponential is only ever taken of a negative number.
 INLINED T SIGMOID(T a) {
-  const T e = exp(-fabs(a));
+  const T e = EXP(-fabs(a));
   return (a < 0 ? e : (T)1) / (1 + e);
 }
-INLINED T LOGSIGMOID(T a) { return fmin(a, (T)0) - LOG1P(exp(-fabs(a))); }
+INLINED T LOGSIGMOID(T a) { return fmin(a, (T)0) - LOG1P(EXP(-fabs(a))); }
 // Equal infinities have no difference to take.
-INLINED T LOGADDEXP(T a, T b) { return a == b ? a + (T)0.693147180559945309 : fmax(a, b) + LOG1P(exp(-fabs(a - b))); }
+INLINED T LOGADDEXP(T a, T b) { return a == b ? a + (T)0.693147180559945309 : fmax(a, b) + LOG1P(EXP(-fabs(a - b))); }
 // With e = exp(a) and n = e (e + 2), tanh(log(1 + e)) is n / (n + 2): one rounded function instead of three.
 INLINED T TANH_SOFTPLUS(T a) {
-  const T e = exp(a), n = e * (e + 2);
+  const T e = EXP(a), n = e * (e + 2);
   return a > 20 ? (T)1 : n / (n + 2);
 }
 INLINED T MISH_SLOPE(T a) {
-  const T e = exp(a), n = e * (e + 2);
+  const T e = EXP(a), n = e * (e + 2);
   return a > 20 ? (T)1 : (n * (n + 2) + 4 * (a * e) * (1 + e)) / ((n + 2) * (n + 2));
 }
 #define GELU_INNER(a) ((T)0.797884560802865356 * ((a) + (T)0.044715 * (a) * (a) * (a)))
 #define GELU_INNER_SLOPE(a) ((T)0.797884560802865356 * (1 + (T)0.134145 * (a) * (a)))
 // Exactly 1 where it rounds to 1: some devices' tanh is off by a unit there, and its derivative 1 - tanh^2 by everything.
 INLINED T TANH(T a) {
-  const T y = tanh(a), saturated = sizeof(T) == 8 ? (T)19.1 : (T)9.1;
+  const T y = PLAIN_TANH(a), saturated = sizeof(T) == 8 ? (T)19.1 : (T)9.1;
   return fabs(a) > saturated || fabs(y) > 1 ? copysign((T)1, a) : y;
 }
 // Giles' polynomials ("Approximating the erfinv function", 2011), then Newton's steps to the precision of T.
@@ -75,7 +75,7 @@ static T ERFINV(T a) {
   y = y * u + (central ? (T)0.246640727 : (T)1.00167406);
   y = y * u + (central ? (T)1.50140941 : (T)2.83297682);
   y *= a;
-  for (int step = 0; step < 2; ++step) y -= (ERF(y) - a) / ((T)1.128379167095512574 * exp(-y * y));
+  for (int step = 0; step < 2; ++step) y -= (ERF(y) - a) / ((T)1.128379167095512574 * EXP(-y * y));
   return y;
 }
 // Of the two ends the nearer is gone out from: exact at both.

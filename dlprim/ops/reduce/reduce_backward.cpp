@@ -173,7 +173,7 @@ void logsumexp_backward(Queue& queue, const Tensor& dy, const Tensor& x, const T
   ENTER(logsumexp_backward, queue, dy, x, largest, rest, mask, dx);
   constexpr const char* op = "logsumexp_backward";
   static const PointwiseExpression& expression = lone_expression(
-      "logsumexp_gradient", {"g", "a", "largest", "rest"}, {}, {"g * exp(a - largest - rest)"});
+      "logsumexp_gradient", {"g", "a", "largest", "rest"}, {}, {"g * EXP(a - largest - rest)"});
   require_input(op, x, dx);
   const Gradient gradient(queue, op, dx, mask);
   gradient.is(expression, {gradient.spread("the gradient", dy), x, gradient.spread("the largest", largest),

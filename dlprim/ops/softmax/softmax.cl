@@ -28,7 +28,7 @@ inline void forward_row(const __global STORAGE *restrict x, __global STORAGE *re
   for (int start = 0; start < whole; start += 16 * CHAIN) {
     REAL16 sum = 0;
     for (int i = start; i < min(whole, start + 16 * CHAIN); i += 16) {
-      const REAL16 e = exp(LOAD16(x, i) - top);
+      const REAL16 e = EXP16(LOAD16(x, i) - top);
 #if EXACT_STORAGE
       if (!take_log) STORE16(y, i, e);
 #endif
@@ -38,7 +38,7 @@ inline void forward_row(const __global STORAGE *restrict x, __global STORAGE *re
   }
   REAL16 tail = 0;
   if (whole < n) {
-    tail = exp(LOAD_UP_TO16(x, whole, n - whole, -INFINITY) - top);
+    tail = EXP16(LOAD_UP_TO16(x, whole, n - whole, -INFINITY) - top);
     total += tail;
   }
   const REAL sum = sum16(total);
@@ -51,7 +51,7 @@ inline void forward_row(const __global STORAGE *restrict x, __global STORAGE *re
 #if EXACT_STORAGE
   for (int i = 0; i < whole; i += 16) STORE16(y, i, LOAD16(y, i) / sum);
 #else
-  for (int i = 0; i < whole; i += 16) STORE16(y, i, exp(LOAD16(x, i) - top) / sum);
+  for (int i = 0; i < whole; i += 16) STORE16(y, i, EXP16(LOAD16(x, i) - top) / sum);
 #endif
   if (whole < n) STORE_UP_TO16(y, whole, n - whole, tail / sum);
 }
@@ -74,8 +74,8 @@ inline void backward_row(const __global STORAGE *restrict dy, const __global STO
   }
   const REAL sum = sum16(total);
   if (of_log) {
-    for (int i = 0; i < whole; i += 16) STORE16(dx, i, LOAD16(dy, i) - exp(LOAD16(y, i)) * sum);
-    if (whole < n) STORE_UP_TO16(dx, whole, n - whole, dy_tail - exp(y_tail) * sum);
+    for (int i = 0; i < whole; i += 16) STORE16(dx, i, LOAD16(dy, i) - EXP16(LOAD16(y, i)) * sum);
+    if (whole < n) STORE_UP_TO16(dx, whole, n - whole, dy_tail - EXP16(y_tail) * sum);
   } else {
     for (int i = 0; i < whole; i += 16) STORE16(dx, i, LOAD16(y, i) * (LOAD16(dy, i) - sum));
     if (whole < n) STORE_UP_TO16(dx, whole, n - whole, y_tail * (dy_tail - sum));
@@ -96,13 +96,13 @@ inline void forward_lanes(const __global STORAGE *restrict x, __global STORAGE *
   for (int i = 0; i < n; ++i) top = fmax(top, LOAD_LANES(x, (long)i * inner));
   for (int start = 0; start < n; start += CHAIN) {
     REAL16 sum = 0;
-    for (int i = start; i < min(n, start + CHAIN); ++i) sum += exp(LOAD_LANES(x, (long)i * inner) - top);
+    for (int i = start; i < min(n, start + CHAIN); ++i) sum += EXP16(LOAD_LANES(x, (long)i * inner) - top);
     total += sum;
   }
   const REAL16 log_sum = take_log ? log(total) : (REAL16)0;
   for (int i = 0; i < n; ++i) {
     const REAL16 shifted = LOAD_LANES(x, (long)i * inner) - top;
-    const REAL16 result = take_log ? shifted - log_sum : exp(shifted) / total;
+    const REAL16 result = take_log ? shifted - log_sum : EXP16(shifted) / total;
     STORE_LANES(y, (long)i * inner, result);
   }
 }
@@ -120,7 +120,7 @@ inline void backward_lanes(const __global STORAGE *restrict dy, const __global S
   }
   for (int i = 0; i < n; ++i) {
     const REAL16 g = LOAD_LANES(dy, (long)i * inner), v = LOAD_LANES(y, (long)i * inner);
-    const REAL16 result = of_log ? g - exp(v) * total : v * (g - total);
+    const REAL16 result = of_log ? g - EXP16(v) * total : v * (g - total);
     STORE_LANES(dx, (long)i * inner, result);
   }
 }
