@@ -14,9 +14,11 @@ namespace {
 
 constexpr char products_name[] = "cpu_products";
 
+/** Whether results and the elements that they meet are the same planes. A stride of 1 does not say so: sizes
+ * have it where there is one result. */
 bool is_pointwise(const ConvSizes& s) {
   for (int i = 0; i < 2; ++i)
-    if (s.kernel[i] != 1 || s.stride[i] != 1 || s.padding[i] != 0) return false;
+    if (s.kernel[i] != 1 || s.stride[i] != 1 || s.padding[i] != 0 || s.size[i] != s.out_size[i]) return false;
   return s.groups == 1;
 }
 
