@@ -55,7 +55,7 @@ inline void add_terms(const Stencil *s, __global const REAL *restrict x, const T
         const VEC weight = (VEC)(terms[t].weight);
         __global const REAL *from = x + terms[t].offset;
 #pragma unroll
-        for (int r = 0; r < ROWS; ++r) sums[r] = MULTIPLY_ADD(weight, VLOAD(0, from + row[r]), sums[r]);
+        for (int r = 0; r < ROWS; ++r) sums[r] = MAD(weight, VLOAD(0, from + row[r]), sums[r]);
       }
       // The vector of a row narrower than LANES runs over: rows go in order.
       const int width = min(LANES, out_w - w);
@@ -165,7 +165,7 @@ __kernel void weight_direct(BUFFER(const STORAGE, dy), BUFFER(const REAL, x), BU
 #pragma unroll
           for (int t = 0; t < TAPS; ++t)
             sums[t] = select(
-                sums[t], MULTIPLY_ADD(gradient, VLOAD(0, pixels + offset[t] + h * s.row_length + w), sums[t]), keep);
+                sums[t], MAD(gradient, VLOAD(0, pixels + offset[t] + h * s.row_length + w), sums[t]), keep);
         }
 #pragma unroll
       for (int t = 0; t < TAPS; ++t) totals[t] += sums[t];

@@ -4,7 +4,6 @@
 #include "ops/gemm/cpu_tile.cl"
 
 #define NUMBER VEC
-#define MAD MULTIPLY_ADD
 #include "ops/conv/conv_winograd_points.cl"
 
 #define UNROLL _Pragma("unroll")
@@ -145,4 +144,4 @@ INLINE void make_source(__global const REAL *planes, const long image_stride, co
 }
 
 // Not a number where one of the results that went into it is not finite.
-#define PROBE(sum, value) MULTIPLY_ADD(value, (VEC)(0), sum)
+#define PROBE(sum, value) MAD(value, (VEC)(0), sum)

@@ -1,5 +1,6 @@
 // The two kernels of a pointwise program (pointwise_source.cpp writes what stands before this file):
 //   T               type the expressions are computed in
+//   T_LANES         how many of it one AVX-512 register holds
 //   index_t         int, or long where an index needs more than 32 bits
 //   FLAT, STRIDED   the kernels' names: for tensors that are one contiguous range each, and for any others
 //   OPERANDS        number of tensors of the largest variant, inputs first
@@ -19,12 +20,16 @@
 #define WIDENED_uint8(p, i) WIDENED(LOAD_uint8(p, i))
 #define WIDENED_bool(p, i) WIDENED(LOAD_bool(p, i))
 
-// CPU: one work item walks `chunk` neighbours, a loop the compiler vectorises. SIMT: an item takes PER_ITEM elements, a
+// CPU: one work item walks `chunk` neighbours, a loop the compiler vectorises; in whole registers, where left alone it takes half of one
+// (gelu 0.7 ns for 1.3, backward 1.2 for 1.8); where it cannot, it is not to complain. SIMT: an item takes PER_ITEM elements, a
 // group's size apart, and reads all before it stores any, since an output may be an input: so that enough of memory is under way.
 //   FOR_ELEMENTS             what is done for every element i
 //   FETCHED(name, element)   before that, what is read of it; AVAILABLE(name, element) is the value in it
 #if SHAPE_CPU
-#define FOR_ELEMENTS for (index_t i = begin; i < end; ++i)
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
+#define FOR_ELEMENTS _Pragma("clang loop vectorize_width(T_LANES)") for (index_t i = begin; i < end; ++i)
 #define FETCHED(name, element)
 #define AVAILABLE(name, element) element
 #else
