@@ -1,16 +1,6 @@
 // Tiles of a left operand that is read as it lies, row by row, without packing.
 #include "ops/gemm/cpu_tile.cl"
-
-// Asks for a cache line in the level-2 cache, where the compiler can (for SPIR, as of Oclgrind, it cannot). OpenCL's own
-// prefetch() does nothing on PoCL.
-#ifdef __has_builtin
-#if __has_builtin(__builtin_prefetch) && !defined(__SPIR32__) && !defined(__SPIR64__)
-#define PREFETCH(address) __builtin_prefetch((const void *)(size_t)(address), 0, 2)
-#endif
-#endif
-#ifndef PREFETCH
-#define PREFETCH(address)
-#endif
+#include "core/prefetch.cl"
 
 // Memory that is to be asked for while something else is multiplied: a cache line every two steps of the depth, `stride`
 // elements after the one before, and `turn` further every sixteen steps.

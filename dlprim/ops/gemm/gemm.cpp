@@ -34,8 +34,9 @@ std::int64_t column_stride(const Tensor& t) {
   return t.strides[t.rank() - 1];
 }
 
-const ImplementationList<GemmProblem> gemm_implementations("gemm", gemm_cpu_tiles(), gemm_products(),
-                                                           gemm_mapped(), gemm_clblast(), gemm_integer());
+const ImplementationList<GemmProblem> gemm_implementations("gemm", gemm_cpu_tiles(), gemm_cpu_few_rows(),
+                                                           gemm_products(), gemm_mapped(), gemm_clblast(),
+                                                           gemm_integer());
 
 }  // namespace
 

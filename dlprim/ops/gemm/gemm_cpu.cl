@@ -145,8 +145,9 @@ __kernel void gemm(BUFFER(const REAL, left), BUFFER(const STORAGE, right), BUFFE
       NextPanels next = next_panels(right_columns + (done + steps) * s.right_step, min(TILE_CHAIN, s.depth - done - steps),
                                     min(last_panel * NR, s.columns) - first_panel * NR, s,
                                     (last_panel - first_panel) * (last_row - first_row));
-      for (int p = first_panel; p < last_panel; ++p)
-        for (int r = first_row; r < last_row; ++r) {
+      for (int outer = 0; outer < (s.goes_along_rows ? last_row - first_row : last_panel - first_panel); ++outer)
+        for (int inner = 0; inner < (s.goes_along_rows ? last_panel - first_panel : last_row - first_row); ++inner) {
+          const int p = first_panel + (s.goes_along_rows ? inner : outer), r = first_row + (s.goes_along_rows ? outer : inner);
           __global REAL *sum = sums + ((long)(p - first_panel) * (last_row - first_row) + r - first_row) * (MR * NR);
           __global const REAL *panel = panels + (p - first_panel) * panel_size;
           const int rows = min(MR, s.rows - r * MR), columns = min(NR, s.columns - p * NR);

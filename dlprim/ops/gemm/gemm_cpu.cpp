@@ -14,6 +14,8 @@ namespace {
 // Panels of columns and of rows that one job multiplies at most: a chain's piece of them, and the sums so
 // far, share a core's level-2 cache.
 constexpr std::int64_t most_columns = 3, most_rows = 88;
+// A shallow product is bound by the memory that takes it: it goes along rows, of so many bytes of panels.
+constexpr std::int64_t shallow = 32, shallow_panels = 128 * 1024;
 constexpr std::int64_t least_rows = 8;  // that pay for packing a column's panel once more
 // So that cores end together: 4 left them idle a tenth of the time, 16 pack twice as often (700 x 2600 x
 // 650: 8.2 ms for 7.5).
@@ -54,7 +56,11 @@ void launch(Queue& queue, const GemmProblem& p) {
   const std::int64_t column_panels = ceil_div(right.count, columns),
                      row_panels = ceil_div(left.count, TILE_ROWS);
   const std::int64_t jobs = ceil_div(jobs_a_core * queue.device().info().compute_units, p.batches);
-  const std::int64_t fewest_columns = ceil_div(column_panels, most_columns);
+  const bool goes_along_rows = p.k <= shallow && !is_transposed;
+  const std::int64_t panel_bytes =
+      std::max<std::int64_t>(1, p.k) * columns * static_cast<std::int64_t>(sizeof(Real));
+  const std::int64_t fewest_columns =
+      ceil_div(column_panels, goes_along_rows ? shallow_panels / panel_bytes : most_columns);
   const std::int64_t row_blocks = std::max(ceil_div(row_panels, most_rows),
                                            std::min(jobs / fewest_columns, ceil_div(row_panels, least_rows)));
   const std::int64_t column_blocks =
@@ -84,7 +90,8 @@ void launch(Queue& queue, const GemmProblem& p) {
                            static_cast<int>(row_blocks),
                            static_cast<int>(most_panels),
                            p.bias ? 1 : 0,
-                           is_transposed ? 1 : 0};
+                           is_transposed ? 1 : 0,
+                           goes_along_rows ? 1 : 0};
   queue.launch(queue.kernel("ops/gemm/gemm_cpu.cl", "gemm", cpu_tile::defines(dtype)),
                Range::groups(1, items), packed, right.source, Optional{p.bias}, p.c, scratch, sizes,
                static_cast<Real>(p.alpha), static_cast<Real>(p.beta));

@@ -37,6 +37,8 @@ using GemmImplementation = Implementation<GemmProblem>;
 
 /** Floating dtypes, on devices of KernelShape::cpu. */
 GemmImplementation gemm_cpu_tiles();
+/** The same in float32 and float64, where few rows or columns meet a matrix. */
+GemmImplementation gemm_cpu_few_rows();
 /** Floating dtypes on the others, one for each of product_tiles that takes operands as they lie. */
 std::vector<GemmImplementation> gemm_products();
 /** The same on Hopper, which brings operands by itself, where they lie along the depth (16-bit ones: or

@@ -8,6 +8,7 @@
 #include "dlprim/ops/box/box_shared.h"
 #include "dlprim/ops/conv/conv_shared.h"
 #include "dlprim/ops/gemm/gemm_cpu_shared.h"
+#include "dlprim/ops/gemm/gemm_few_rows_shared.h"
 #include "dlprim/ops/gemm/operand_pack_shared.h"
 #include "dlprim/ops/gemm/product_join_shared.h"
 #include "dlprim/ops/gemm/tensor_map_shared.h"
@@ -62,7 +63,8 @@ const SharedStruct shared_structs[] = {
     PLAIN("ops/conv/conv_shared.h", ConvWinograd, pitch),
     PLAIN("ops/conv/conv_shared.h", Stencil, y_base),
     PLAIN("ops/conv/conv_shared.h", Scatter, slice),
-    PLAIN("ops/gemm/gemm_cpu_shared.h", GemmCpuSizes, is_transposed),
+    PLAIN("ops/gemm/gemm_cpu_shared.h", GemmCpuSizes, goes_along_rows),
+    PLAIN("ops/gemm/gemm_few_rows_shared.h", FewRows, has_bias),
     PLAIN("ops/gemm/operand_pack_shared.h", OperandPack, size_w),
     PLAIN("ops/gemm/operand_pack_shared.h", OperandRound, padded_depth),
     PLAIN("ops/gemm/product_join_shared.h", ProductJoin, has_bias),

@@ -143,8 +143,12 @@ TEST(Gemm, TransposesCostNothingAndAreRight) {
 
 TEST(Gemm, DepthsOfSeveralChainsAndSeveralBlocksOfRowsAndColumns) {
   for (Options o : of_all_transposes()) {
-    for (const auto& [m, n, k] :
-         {std::array<int, 3>{16, 32, 256}, {17, 65, 257}, {8, 31, 513}, {361, 40, 300}, {9, 500, 270}})
+    for (const auto& [m, n, k] : {std::array<int, 3>{16, 32, 256},
+                                  {17, 65, 257},
+                                  {8, 31, 513},
+                                  {361, 40, 300},
+                                  {9, 500, 270},
+                                  {4, 77, 9000}})
       check<float>(1, m, n, k, o);
     o.alpha = -0.5F;
     o.beta = 1;
@@ -293,6 +297,27 @@ TEST(Gemm, EveryImplementationOnLinesOfAnyAlignment) {
       check<float>(1, 36, 12, 24, o);
       o.start = 4;
       check<float>(3, 4, 4, 4, o);
+    }
+  });
+}
+
+TEST(Gemm, EveryImplementationTakesFewRowsOrColumns) {
+  for_each_implementation("gemm", [] {
+    for (Options o : of_all_transposes()) {
+      for (const std::int64_t few : {1, 3, 4, 5, 20}) {
+        check<float>(1, few, 77, 530, o);
+        check<float>(1, 61, few, 270, o);
+        check<float>(2, few, 33, 15, o);
+      }
+      check<float>(1, 2, 20000, 5, o);  // blocks of 2048
+      check<float>(1, 17000, 3, 17, o);
+      check<float>(1, 1000, 1300, 4, o);  // along rows, in panels of 128 KiB
+      o.bias = true;
+      o.alpha = 2;
+      o.beta = 0.5F;
+      o.gap = 3;
+      check<float>(2, 6, 50, 40, o);
+      check<float>(2, 50, 6, 40, o);
     }
   });
 }
