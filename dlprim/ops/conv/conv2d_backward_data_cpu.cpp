@@ -59,12 +59,12 @@ void gather(Queue& queue, const ConvBackwardDataProblem& problem) {
   const std::vector<Phase> rows = phases_of(p, 0), columns = phases_of(p, 1);
   const Walk cover_h = covering_walk(rows), cover_w = covering_walk(columns);
   const bool same_size = cover_h.out <= p.out_size[0] && cover_w.out <= p.out_size[1];
-  const PhasedInput input = make_phased(queue, problem.dy, cover_h, cover_w, same_size && way == Way::tiles);
+  const PhasedInput input = make_phased(queue, way, problem.dy, cover_h, cover_w, same_size);
   const std::int64_t taps = p.taps(), filter = p.in_channels * taps;
   for (const Phase& h : rows)
     for (const Phase& w : columns) {
       Stencil s = input_stencil(input, p.groups, p.out_channels, h.walk, w.walk);
-      s.base = (h.first + cover_h.padding) * input.row_length + w.first + cover_w.padding;
+      s.base = (h.first + cover_h.padding) * input.shape.row_length + w.first + cover_w.padding;
       if (h.walk.taps == 0 || w.walk.taps == 0) s.base = s.taps_h = s.taps_w = 0;
       s.images = p.images;
       s.rows = p.in_channels;

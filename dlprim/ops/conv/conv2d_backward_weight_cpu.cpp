@@ -20,7 +20,7 @@ struct Work {
   Work(Queue& queue, const ConvSizes& p, const Tensor& x, Way way) {
     const Walk h{p.kernel[0], p.dilation[0], p.stride[0], p.padding[0], p.out_size[0]};
     const Walk w{p.kernel[1], p.dilation[1], p.stride[1], p.padding[1], p.out_size[1]};
-    input = make_phased(queue, x, h, w, way == Way::tiles);
+    input = make_phased(queue, way, x, h, w, true);
     stencil = input_stencil(input, p.groups, p.in_channels, h, w);
     stencil.images = p.images;
     stencil.rows = p.out_channels;
@@ -69,11 +69,16 @@ void tiles(Queue& queue, const ConvBackwardWeightProblem& problem) {
 
 void direct(Queue& queue, const ConvBackwardWeightProblem& problem) {
   const ConvSizes& p = problem.sizes;
-  const Work work(queue, p, problem.x, Way::direct);
+  const auto [input, s] = Work(queue, p, problem.x, Way::direct);
+  const DType packed = compute_dtype(problem.dw.dtype);
+  const std::int64_t sums = (p.taps() + CONV_TAPS) * cpu_tile::tile_columns(packed) / 2;
+  const std::int64_t slice = sums + phased_size(input.shape, 1),
+                     filters = p.groups * p.out_channels * p.in_channels;
+  const std::int64_t items = direct_items(queue.device(), filters, slice);
+  const Tensor scratch = queue.scratch({items, slice}, packed);
   queue.launch(
       queue.kernel("ops/conv/conv_direct_cpu.cl", "weight_direct", cpu_tile::defines(problem.dw.dtype)),
-      Range::groups(1, p.groups * p.out_channels * p.in_channels), problem.dy, work.input.data, problem.dw,
-      work.stencil);
+      Range::groups(1, items), problem.dy, input.data, problem.dw, scratch, s, input.shape, slice);
 }
 
 }  // namespace

@@ -12,7 +12,6 @@ namespace dlprim {
 namespace conv_cpu {
 namespace {
 
-constexpr int slack = 32;                          // elements that vectors may read beyond a phased copy
 constexpr std::int64_t panel_budget = 384 * 1024;  // bytes of packed pixels that stay in a level-2 cache
 
 // Rows (columns) of each phase that the walk reads.
@@ -48,10 +47,12 @@ void run_tiles(Queue& queue, const Stencil& s, const PhasedInput& x, const Tenso
 
 void run_direct(Queue& queue, const Stencil& s, const PhasedInput& x, const Tensor& weight,
                 const WeightWalk& walk, const Tensor* bias, const Tensor& y) {
-  const std::int64_t items = cpu_tile::items_for(queue.device(), s.images * s.groups * s.rows);
+  const std::int64_t slice = phased_size(x.shape, s.channels);
+  const std::int64_t items = direct_items(queue.device(), s.images * s.groups * s.rows, slice);
+  const Tensor scratch = queue.scratch({items, slice}, compute_dtype(y.dtype));
   queue.launch(queue.kernel("ops/conv/conv_direct_cpu.cl", "conv_direct", cpu_tile::defines(y.dtype)),
-               Range::groups(1, items), weight, x.data, Optional{bias}, y, s, bias ? 1 : 0, walk.start,
-               walk.group, walk.row, walk.channel, walk.tap[0], walk.tap[1]);
+               Range::groups(1, items), weight, x.data, Optional{bias}, y, scratch, s, x.shape, slice,
+               bias ? 1 : 0, walk.start, walk.group, walk.row, walk.channel, walk.tap[0], walk.tap[1]);
 }
 
 }  // namespace
@@ -66,21 +67,41 @@ bool sums_in_registers(DType dtype, std::int64_t terms) {
   return terms <= CONV_MAX_TERMS || dtype == compute_dtype(dtype);
 }
 
-PhasedInput make_phased(Queue& queue, const Tensor& x, const Walk& h, const Walk& w, bool may_alias) {
+PhasedInput make_phased(Queue& queue, Way way, const Tensor& x, const Walk& h, const Walk& w,
+                        bool may_alias) {
   const DType packed = compute_dtype(x.dtype);
-  if (may_alias && h.stride == 1 && w.stride == 1 && h.padding == 0 && w.padding == 0 && x.dtype == packed)
-    return {x, x.shape[2], x.shape[3], {1, 1}};
-  PhasedInput phased{{}, phase_length(h), phase_length(w), {phase_count(h), phase_count(w)}};
-  const std::int64_t planes = x.shape[0] * x.shape[1];
-  const std::int64_t plane = phased.phases[0] * phased.phases[1] * phased.rows * phased.row_length;
-  phased.data = queue.scratch({planes * plane + slack}, packed);
   const auto narrow = [](std::int64_t n) { return kernel_int(n, "conv2d", "a size"); };
+  const int height = narrow(x.shape[2]), width = narrow(x.shape[3]);
+  if (way == Way::tiles && may_alias && h.stride == 1 && w.stride == 1 && h.padding == 0 && w.padding == 0 &&
+      x.dtype == packed)
+    return {x, {height, width, 1, 1, height, width, 1, 1, 0, 0}};
+  const Phases shape{height,
+                     width,
+                     narrow(phase_count(h)),
+                     narrow(phase_count(w)),
+                     narrow(phase_length(h)),
+                     narrow(phase_length(w)),
+                     narrow(h.stride),
+                     narrow(w.stride),
+                     narrow(h.padding),
+                     narrow(w.padding)};
+  if (way == Way::direct) return {x, shape};
+  const std::int64_t planes = x.shape[0] * x.shape[1];
+  const Tensor data = queue.scratch({phased_size(shape, planes)}, packed);
   queue.launch(queue.kernel("ops/conv/conv_phase_cpu.cl", "make_phases", cpu_tile::defines(x.dtype)),
                Range::groups(1, cpu_tile::items_for(queue.device(), std::max<std::int64_t>(1, planes))), x,
-               phased.data, planes, narrow(x.shape[2]), narrow(x.shape[3]), narrow(phased.phases[0]),
-               narrow(phased.phases[1]), narrow(phased.rows), narrow(phased.row_length), narrow(h.stride),
-               narrow(w.stride), narrow(h.padding), narrow(w.padding), slack);
-  return phased;
+               data, planes, shape);
+  return {data, shape};
+}
+
+std::int64_t phased_size(const Phases& s, std::int64_t planes) {
+  return product({planes, s.phases_h, s.phases_w, s.rows, s.row_length}) + CONV_SLACK;
+}
+
+std::int64_t direct_items(const Device& device, std::int64_t jobs, std::int64_t slice) {
+  constexpr std::int64_t budget = 16 * 1024 * 1024;  // elements
+  return std::min(cpu_tile::items_for(device, jobs),
+                  std::max<std::int64_t>(device.info().compute_units, budget / slice));
 }
 
 Stencil input_stencil(const PhasedInput& x, std::int64_t groups, std::int64_t channels, const Walk& h,
@@ -92,10 +113,10 @@ Stencil input_stencil(const PhasedInput& x, std::int64_t groups, std::int64_t ch
   s.step_h = h.step, s.step_w = w.step;
   s.stride_h = h.stride, s.stride_w = w.stride;
   s.out_h = h.out, s.out_w = w.out;
-  s.phases_w = x.phases[1];
-  s.row_length = x.row_length;
-  s.phase_size = x.rows * x.row_length;
-  s.channel_stride = x.phases[0] * x.phases[1] * s.phase_size;
+  s.phases_w = x.shape.phases_w;
+  s.row_length = x.shape.row_length;
+  s.phase_size = x.shape.rows * s.row_length;
+  s.channel_stride = x.shape.phases_h * s.phases_w * s.phase_size;
   s.group_stride = channels * s.channel_stride;
   s.image_stride = groups * s.group_stride;
   s.limit = x.data.numel();
@@ -129,7 +150,7 @@ void run(Queue& queue, const ConvForwardProblem& problem) {
   const ConvSizes& p = problem.sizes;
   const Walk h{p.kernel[0], p.dilation[0], p.stride[0], p.padding[0], p.out_size[0]};
   const Walk w{p.kernel[1], p.dilation[1], p.stride[1], p.padding[1], p.out_size[1]};
-  const PhasedInput input = make_phased(queue, problem.x, h, w, way == Way::tiles);
+  const PhasedInput input = make_phased(queue, way, problem.x, h, w, true);
   Stencil s = input_stencil(input, p.groups, p.in_channels, h, w);
   s.images = p.images;
   s.rows = p.out_channels;

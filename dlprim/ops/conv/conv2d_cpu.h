@@ -13,28 +13,34 @@ struct Walk {
   std::int64_t taps, step, stride, padding, out;
 };
 
-/** An input in the layout that conv_cpu.cl describes. */
+/** How results are added up: by the register tile, or one vector of a row at a time, which reads beyond the
+ * rows of phased planes and lays them out itself. */
+enum class Way { tiles, direct };
+
+/** An input in the layout that conv_cpu.cl describes; for direct sums, as it is. */
 struct PhasedInput {
   Tensor data;
-  std::int64_t rows, row_length, phases[2];
+  Phases shape;
 };
 
 /** `x` [images, channels, H, W] laid out for the two walks; x itself where that is the same and `may_alias`.
  */
-PhasedInput make_phased(Queue& queue, const Tensor& x, const Walk& h, const Walk& w, bool may_alias);
+PhasedInput make_phased(Queue& queue, Way way, const Tensor& x, const Walk& h, const Walk& w, bool may_alias);
 
 /** The part of a stencil that the input and the walks decide. */
 Stencil input_stencil(const PhasedInput& x, std::int64_t groups, std::int64_t channels, const Walk& h,
                       const Walk& w);
 
+/** Elements of scratch that `planes` phased ones take. */
+std::int64_t phased_size(const Phases& shape, std::int64_t planes);
+
+/** Work items that share jobs of direct sums, with so many elements of scratch each. */
+std::int64_t direct_items(const Device& device, std::int64_t jobs, std::int64_t slice);
+
 /** How a weight element of (row, channel, tap) is found in the weight tensor, relative to its group. */
 struct WeightWalk {
   std::int64_t start, group, row, channel, tap[2];
 };
-
-/** How results are added up: by the register tile, or one vector of a row at a time, which reads beyond the
- * rows of a phased input and so wants a copy. */
-enum class Way { tiles, direct };
 
 /** y = stencil(x) * weight + bias. */
 void run_stencil(Queue& queue, Way way, const Stencil& stencil, const PhasedInput& x, const Tensor& weight,

@@ -10,14 +10,6 @@
 // 24 to 25 against 96 to 102.
 #include "ops/conv/conv_cpu.cl"
 
-#if LANES == 16
-#define MASK int16
-#define MASK_LANE int
-#else
-#define MASK long8
-#define MASK_LANE long
-#endif
-
 // sums[j * stride] += row[j]; whole vectors may be read, and written unchanged, beyond the row.
 inline void add_row(__global const REAL *restrict row, const int count, const int stride, const MASK keep_tail,
                     __global REAL *restrict sums) {
@@ -63,9 +55,7 @@ __kernel void conv_scatter(BUFFER(const REAL, weights), BUFFER(const STORAGE, dy
   const long padded_plane = s.plane_rows * s.row_length;
   __global REAL *panel = scratch_buffer + scratch_start + get_group_id(0) * s.slice;
   __global REAL *contributions = panel + depth * NR, *sums = panel + s.sums_at;
-  MASK_LANE keep_lanes[LANES];
-  for (int i = 0; i < LANES; ++i) keep_lanes[i] = i < out_w - (out_w - 1) / LANES * LANES ? -1 : 0;
-  const MASK keep_tail = VLOAD(0, keep_lanes);
+  const MASK keep_tail = EACH_LANE < (MASK)(out_w - (out_w - 1) / LANES * LANES);
   const long end = first_job(jobs, get_group_id(0) + 1, get_num_groups(0));
   for (long job = first_job(jobs, get_group_id(0), get_num_groups(0)); job < end; ++job) {
     const long plane_set = job / blocks, block = REMAINDER(job, blocks);  // plane_set = image * groups + group

@@ -79,6 +79,13 @@ typedef struct {
   cl_long y_image, y_channel, y_row, y_column, y_base;
 } Stencil;
 
+// Planes as a walk over them reads them: padded (cropped, where that is negative) and split by stride.
+typedef struct {
+  cl_int height, width;  // of a plane
+  cl_int phases_h, phases_w, rows, row_length;
+  cl_int stride_h, stride_w, pad_h, pad_w;
+} Phases;
+
 // Where the contributions of all taps to an input's gradient are added up.
 typedef struct {
   cl_long images, groups, in_channels, out_channels;  // channels of one group
@@ -90,7 +97,8 @@ typedef struct {
   cl_long sums_at, slice;  // in elements
 } Scatter;
 
-// Panels of pixels that a job packs at most, and weights of one result that are looked up once a plane.
-enum { CONV_MAX_PANELS = 8, CONV_MAX_TERMS = 64 };
+// Panels of pixels that a job packs at most; weights of one result that are looked up once a plane; taps that
+// share one load of a gradient; numbers that vectors may touch behind phased planes.
+enum { CONV_MAX_PANELS = 8, CONV_MAX_TERMS = 64, CONV_TAPS = 3, CONV_SLACK = 32 };
 
 END_SHARED

@@ -21,10 +21,28 @@
 #define PASTE_(a, b) a##b
 #define PASTE(a, b) PASTE_(a, b)
 #define VLOAD PASTE(vload, LANES)
-#define VSTORE PASTE(vstore, LANES)
+#define VSTORE store_vector
 
 // Tiles are to stay in registers, and a call hands them over in memory.
 #define INLINE __attribute__((always_inline)) inline
+
+// As vstore, which PoCL makes three stores of.
+typedef VEC UnalignedVec __attribute__((aligned(sizeof(REAL))));
+#define DEFINE_STORE_VECTOR(SPACE)                                                                          \
+  INLINE __attribute__((overloadable)) void store_vector(const VEC v, const long at, SPACE REAL *to) {      \
+    *(SPACE UnalignedVec *)(to + at * LANES) = v;                                                           \
+  }
+DEFINE_STORE_VECTOR(__global)
+DEFINE_STORE_VECTOR(__private)
+
+// Lanes to keep, as select() wants them: as wide as the lanes of VEC. Each lane's own number, to be compared.
+#if LANES == 16
+#define MASK int16
+#define EACH_LANE (int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+#else
+#define MASK long8
+#define EACH_LANE (long8)(0, 1, 2, 3, 4, 5, 6, 7)
+#endif
 
 typedef struct {
   VEC v[MR][TILE_VECTORS];

@@ -62,6 +62,7 @@ const SharedStruct shared_structs[] = {
     PLAIN("ops/conv/conv_shared.h", ConvStrip, start_w),
     PLAIN("ops/conv/conv_shared.h", ConvWinograd, pitch),
     PLAIN("ops/conv/conv_shared.h", Stencil, y_base),
+    PLAIN("ops/conv/conv_shared.h", Phases, pad_w),
     PLAIN("ops/conv/conv_shared.h", Scatter, slice),
     PLAIN("ops/gemm/gemm_cpu_shared.h", GemmCpuSizes, goes_along_rows),
     PLAIN("ops/gemm/gemm_few_rows_shared.h", FewRows, has_bias),

@@ -259,6 +259,33 @@ TEST(Conv2d, EveryImplementationOfWindowsThatBeginAtVectors) {
                               {{3, 80, 4, 8}, {6, 40, 2, 1}, {{1, 1}, {0, 4}, {2, 1}, 2}}});
 }
 
+// Windows whose rows share loads: planes of fewer rows or columns than a block has, of one, and around them.
+TEST(Conv2d, DepthwiseWindowsOfAnySize) {
+  for (const auto& [height, width] : {std::pair{3, 3}, {5, 5}, {7, 7}, {3, 1}, {5, 2}, {7, 3}, {3, 8}})
+    for (const auto& [rows, columns] : {std::pair{3, 9}, {4, 1}, {4, 7}, {5, 16}, {7, 15}, {9, 33}, {8, 17}})
+      for (const int filters : {1, 2})
+        check<float>({{2, 5, rows, columns},
+                      {5 * filters, 1, height, width},
+                      {{1, 1}, {height / 2, width / 2}, {1, 1}, 5}});
+  check_lower_precisions({{2, 5, 9, 19}, {5, 1, 3, 3}, {{1, 1}, {1, 1}, {1, 1}, 5}});
+}
+
+TEST(Conv2d, DepthwiseGradientsLeaveOutWhatLiesBehindARow) {
+  constexpr std::int64_t images = 2, channels = 3, rows = 9, width = 20, taps = 3;
+  std::vector<float> x(images * channels * rows * width, 1.0F);
+  for (std::size_t i = 0; i < x.size(); i += width) x[i] = std::numeric_limits<float>::infinity();
+  const Dims y{images, channels, rows - 2, width - 2};
+  const Tensor dw = Tensor::empty(device(), {channels, 1, taps, taps});
+  conv2d_backward_weight(device().queue(),
+                         upload(std::vector<float>(static_cast<std::size_t>(product(y)), 1.0F), y),
+                         upload(x, {images, channels, rows, width}), {{1, 1}, {0, 0}, {1, 1}, channels}, dw);
+  const auto values = download<float>(dw);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    EXPECT_EQ(values[i], i % taps == 0 ? std::numeric_limits<float>::infinity()
+                                       : float(images * (rows - 2) * (width - 2)))
+        << i;
+}
+
 TEST(Conv2d, InfinitiesReachTheTapsThatMeetThem) {
   constexpr std::int64_t images = 2, channels = 5, width = 12, taps = 3, first_met = 8;
   std::vector<float> x(images * channels * width, 1.0F);
