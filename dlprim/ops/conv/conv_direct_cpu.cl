@@ -14,7 +14,7 @@ typedef struct {
 } Term;
 
 // Stores a vector of results; what runs over the row's end is overwritten by the next row, and must stay in the plane.
-INLINE void store_row(const VEC sum, __global STORAGE *restrict out, const long y_column, const int count,
+INLINE void store_row(const VEC sum, __global STORAGE *out, const long y_column, const int count,
                       const bool whole) {
 #if DIRECT
   if (whole) {
@@ -34,10 +34,10 @@ inline bool has_plain_window(const Stencil *s) {
 }
 
 // A plane of results of one plane of x, whose windows are HEIGHT rows high: ROWS below each other read each vector of x once. Blocks at
-// the end of the plane, and of its rows, overlap those before.
+// the end of the plane, and of its rows, overlap those before. (No restrict, as in lay_out_row.)
 #define DEFINE_WINDOW_PLANE(HEIGHT)                                                                                     \
-  inline void window_plane_##HEIGHT(const Stencil *s, __global const REAL *restrict x, const Term *terms,               \
-                                    const VEC shift, __global STORAGE *restrict y) {                                    \
+  inline void window_plane_##HEIGHT(const Stencil *s, __global const REAL *x, const Term *terms, const VEC shift,       \
+                                    __global STORAGE *y) {                                                              \
     const int out_h = s->out_h, out_w = s->out_w, row_length = s->row_length, taps_w = s->taps_w;                       \
     const long plane = (long)out_h * out_w, next = s->y_channel;                                                        \
     for (int block = 0; block < out_h; block += ROWS)                                                                   \
@@ -204,8 +204,8 @@ inline VEC load_gradients(__global const STORAGE *restrict from, const int count
 // Adds a plane's gradients to the totals of a window, COLUMNS of its taps at a time. `left`: gradients from `dy` on to the end of
 // the tensor.
 #define DEFINE_GRADIENT_PLANE(HEIGHT, COLUMNS)                                                                           \
-  inline void gradient_plane_##HEIGHT(const Stencil *s, __global const STORAGE *restrict dy, const long left,            \
-                                      __global const REAL *restrict x, const MASK keep_tail, __global REAL *totals) {    \
+  inline void gradient_plane_##HEIGHT(const Stencil *s, __global const STORAGE *dy, const long left,                     \
+                                      __global const REAL *x, const MASK keep_tail, __global REAL *totals) {    \
     const int out_h = s->out_h, out_w = s->out_w, row_length = s->row_length, taps_w = s->taps_w;                        \
     for (int column = 0; column < taps_w; column += COLUMNS) {                                                           \
       VEC sums[HEIGHT][COLUMNS];                                                                                         \

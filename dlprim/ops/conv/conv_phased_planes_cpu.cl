@@ -6,9 +6,9 @@
 inline int ceil_div_down_to_zero(const int a, const int b) { return a <= 0 ? 0 : (a + b - 1) / b; }
 
 // A row of a phase: element j is from[j * stride] for first <= j < last, and 0 elsewhere. With `by_vectors`, whole ones are read, from
-// `from` on, and written, beyond the row's end.
+// `from` on, and written, beyond the row's end. (No restrict: Oclgrind does not know what it becomes where it is inlined.)
 INLINE void lay_out_row(__global const STORAGE *from, const int stride, const int length, const int first, const int last,
-                        const bool by_vectors, const long ahead, __global REAL *restrict to) {
+                        const bool by_vectors, const long ahead, __global REAL *to) {
 #if DIRECT
   if (by_vectors) {
     const MASK start = (MASK)(first), end = (MASK)(last);

@@ -449,6 +449,11 @@ TEST(Gemm, Oclgrind) {
   o.beta = 1;
   check<float>(2, 3, 35, 18, o);
   check<float>(1, 8, 32, 16, o);
+  const ImplementationsSet forced("gemm=cpu_few_rows");
+  for (Options each : of_all_transposes()) {
+    check<float>(2, 3, 35, 18, each);
+    check<float>(1, 37, 5, 9, each);
+  }
 }
 
 }  // namespace
