@@ -26,6 +26,56 @@ inline REAL window_average(const __global STORAGE *plane, const PoolWindow *w, c
   return sum / window_divisor(w, d, oh, ow, &rows, &columns);
 }
 
+#if SHAPE_CPU
+
+// The same of a wide window, in vectors along its rows. Of a plane with `readable` elements from its first to the tensor's end.
+inline REAL wide_window_average(const __global STORAGE *plane, const long readable, const PoolWindow *w, const PoolDivisor *d, int oh,
+                                int ow) {
+  const span_t rows = window_span(w, 0, oh), columns = window_span(w, 1, ow);
+  if (rows.first >= rows.end || columns.first >= columns.end) return 0;
+  const REAL16 lane = (REAL16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  REAL16 sums = 0;
+  for (int h = rows.first; h < rows.end; ++h) {
+    REAL16 row_sums = 0;
+    for (int c = columns.first; c < columns.end; c += 16) {
+      const long at = (long)h * w->size[1] + c;
+      const int count = columns.end - c;
+      const REAL16 values = at + 16 <= readable ? LOAD16(plane, at) : LOAD_UP_TO16(plane, at, (int)min(readable - at, 16L), 0);
+      row_sums += lane < (REAL16)(count) ? values : (REAL16)(0);
+    }
+    sums += row_sums;
+  }
+  return sum16(sums) / window_divisor(w, d, oh, ow, &rows, &columns);
+}
+
+// Eight windows of 2 by 2, side by side, from column 0 of x on.
+inline JOIN(REAL, 8) eight_averages_2x2(const __global STORAGE *x, const int width, const REAL divisor) {
+  const REAL16 upper = LOAD16(x, 0), lower = LOAD16(x, width);
+  return ((upper.even + upper.odd) + (lower.even + lower.odd)) / divisor;
+}
+
+inline void average_plane(const __global STORAGE *x, const long readable, const PoolWindow *w, const PoolDivisor *d, __global STORAGE *y) {
+  const int out_w = w->out[1], width = w->size[1];
+  const bool is_wide = w->adaptive ? width >= 16 * out_w : w->kernel_size[1] >= 16;
+  const bool is_2x2 = !w->adaptive && w->kernel_size[0] == 2 && w->kernel_size[1] == 2 && w->stride[0] == 2 && w->stride[1] == 2 &&
+                      w->padding[0] == 0 && w->padding[1] == 0 && 2 * w->out[0] <= w->size[0] && 2 * out_w <= width;
+  for (int oh = 0; oh < w->out[0]; ++oh, y += out_w) {
+    int ow = 0;
+    if (is_2x2)
+      while (ow < out_w) {  // the last eight may take some windows again
+        const int at = max(min(ow, out_w - 8), 0), first = 2 * oh * width + 2 * at;
+        if (first + width + 16 > readable) break;
+        const JOIN(REAL, 8) averages = eight_averages_2x2(x + first, width, d->divisor_override ? d->divisor_override : 4);
+        ow = min(at + 8, out_w);
+        for (int lane = 0; lane < ow - at; ++lane) STORE(y, at + lane, averages[lane]);
+      }
+    for (; ow < out_w; ++ow)
+      STORE(y, ow, is_wide ? wide_window_average(x, readable, w, d, oh, ow) : window_average(x, w, d, oh, ow));
+  }
+}
+
+#endif
+
 inline REAL average_gradient(const __global STORAGE *dy, const PoolWindow *w, const PoolDivisor *d, int h, int c) {
   const span_t rows = covering_windows(w, 0, h), columns = covering_windows(w, 1, c);
   REAL sum = 0;
@@ -70,9 +120,7 @@ __kernel void avg_pool2d_forward(BUFFER(const STORAGE, x), BUFFER(STORAGE, y), c
   const long in_count = plane_elements(w.size);
 #if SHAPE_CPU
   FOR_PLANES(plane, planes)
-  for (int oh = 0; oh < w.out[0]; ++oh)
-    for (int ow = 0; ow < w.out[1]; ++ow)
-      STORE(y, plane * plane_elements(w.out) + oh * w.out[1] + ow, window_average(x + plane * in_count, &w, &d, oh, ow));
+  average_plane(x + plane * in_count, (planes - plane) * in_count, &w, &d, y + plane * plane_elements(w.out));
 #else
   const ulong id = get_global_id(0);
   const element_t e = element_of(id, w.out);

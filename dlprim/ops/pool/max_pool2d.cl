@@ -57,6 +57,8 @@ inline void take_larger8(REAL8 *best, int8 *place, REAL8 v, int8 v_place) {
   *best = ((v > *best) | (v != v)) ? v : *best;
 }
 
+#define EACH_OF_8 0, 1, 2, 3, 4, 5, 6, 7
+
 // Eight windows of 2 by 2 from column 2 * ow on; `place` is that of the first window's first element.
 inline void maximum_eight_2x2(const __global STORAGE *x, __global STORAGE *y, __global PLACE *indices, int width, int place) {
   const REAL16 upper = LOAD16(x, 0), lower = LOAD16(x, width);
@@ -105,8 +107,8 @@ inline void maximum_plane_2x2(const __global STORAGE *restrict x, __global STORA
 // Outputs [first, end) of row `oh`, one input position of all windows after the other, so that the inner loop is simple.
 inline void maximum_strip(const __global STORAGE *restrict x, __global STORAGE *restrict y, __global PLACE *restrict indices,
                           const PoolWindow *w, int oh, int first, int end) {
-  REAL best[STRIP];
-  int place[STRIP];
+  REAL best[STRIP + 8];  // vectors may go beyond a strip's end
+  int place[STRIP + 8];
   const span_t rows = window_span(w, 0, oh);
   const int width = w->size[1], stride = w->stride[1];
   for (int ow = first; ow < end; ++ow) {
@@ -121,15 +123,15 @@ inline void maximum_strip(const __global STORAGE *restrict x, __global STORAGE *
       const int to = min(end, shift < width ? (width - 1 - shift) / stride + 1 : 0);
       const int base = h * width + shift;
       int ow = from;
-      // Eight windows at a time, as long as the load stays inside the plane.
+      // Eight windows at a time, as long as the load stays inside the plane; windows from `to` on keep what they have.
       if (stride <= 2)
-        for (; ow + 8 <= to && base + ow * stride + 15 < w->size[0] * width; ow += 8) {
+        for (; ow < to && base + ow * stride + 15 < w->size[0] * width; ow += 8) {
           const int at = base + ow * stride;
           const REAL16 loaded = LOAD16(x, at);
+          const REAL8 met = (REAL8)(EACH_OF_8) < (REAL8)(to - ow) ? (stride == 2 ? loaded.even : loaded.lo) : (REAL8)(-INFINITY);
           REAL8 strip = vload8(0, best + ow - first);
           int8 strip_place = vload8(0, place + ow - first);
-          take_larger8(&strip, &strip_place, stride == 2 ? loaded.even : loaded.lo,
-                       at + stride * (int8)(0, 1, 2, 3, 4, 5, 6, 7));
+          take_larger8(&strip, &strip_place, met, at + stride * (int8)(EACH_OF_8));
           vstore8(strip, 0, best + ow - first);
           vstore8(strip_place, 0, place + ow - first);
         }

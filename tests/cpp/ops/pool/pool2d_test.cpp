@@ -169,6 +169,9 @@ TEST(MaxPool2d, MatchesReference) {
   check_max({2, 3, 17, 23}, {{3, 3}, {2, 2}, {1, 1}});
   check_max({2, 3, 17, 23}, {{3, 2}, {1, 3}, {1, 0}, {2, 3}, true});
   check_max({2, 3, 40, 41}, {{3, 3}, {1, 1}, {1, 1}});
+  for (const std::int64_t columns : {3, 12, 13, 16, 17, 27, 130})  // strips of 64 windows, eight at a time
+    for (const std::int64_t stride : {1, 2})
+      check_max({2, 3, 6, columns}, {{3, 3}, {stride, stride}, {1, 1}});
   check_max({1, 2, 9, 8}, {{5, 4}, {3, 2}, {2, 2}, {1, 2}, true});
 }
 
@@ -225,6 +228,17 @@ TEST(AvgPool2d, MatchesReference) {
         }
 }
 
+// Rows of windows that vectors hold in part, and windows of more columns than a vector has.
+TEST(AvgPool2d, RowsAndWindowsAroundVectors) {
+  for (const std::int64_t columns : {2, 3, 13, 14, 15, 16, 17, 18, 31, 34})
+    check_avg({2, 3, 5, columns}, {{2, 2}, {2, 2}}, {});
+  for (const std::int64_t columns : {15, 16, 17, 33}) {
+    check_avg({2, 3, 5, columns + 3}, {{3, columns}, {1, 2}, {1, 7}}, {});
+    check_adaptive({2, 3, 4, columns}, 1, 1);
+    check_adaptive({1, 2, 3, 2 * columns + 1}, 2, 2);
+  }
+}
+
 TEST(AvgPool2d, EveryImplementation) {
   for (const char* family : {"avg_pool2d_forward", "avg_pool2d_backward"})
     for_each_implementation(family, [] {
@@ -246,4 +260,6 @@ TEST(Pool2d, Oclgrind) {
   check_max({1, 1, 5, 5}, {{3, 3}, {2, 2}, {1, 1}});
   check_avg({1, 1, 5, 5}, {{3, 3}, {2, 2}, {1, 1}}, {});
   check_adaptive({1, 1, 5, 4}, 2, 3);
+  check_adaptive({1, 2, 2, 17}, 1, 1);
+  check_avg({1, 2, 4, 18}, {{2, 2}, {2, 2}}, {});
 }
