@@ -232,7 +232,7 @@ TEST(AvgPool2d, MatchesReference) {
 TEST(AvgPool2d, RowsAndWindowsAroundVectors) {
   for (const std::int64_t columns : {2, 3, 13, 14, 15, 16, 17, 18, 31, 34})
     check_avg({2, 3, 5, columns}, {{2, 2}, {2, 2}}, {});
-  for (const std::int64_t columns : {15, 16, 17, 33}) {
+  for (const int columns : {15, 16, 17, 33}) {
     check_avg({2, 3, 5, columns + 3}, {{3, columns}, {1, 2}, {1, 7}}, {});
     check_adaptive({2, 3, 4, columns}, 1, 1);
     check_adaptive({1, 2, 3, 2 * columns + 1}, 2, 2);
