@@ -91,7 +91,8 @@ std::string pointwise_source(const PointwiseProgram& program, DType dtype, bool 
     }
   return concat(
       expanded_source("core/common.cl"), "typedef ", is_floating(dtype) ? info(dtype).compute_type : "long",
-      " T;\n#define T_LANES ", 64 / size_of(is_floating(dtype) ? compute_dtype(dtype) : DType::int64), "\n#define T_IS_FLOATING ", is_floating(dtype), "\ntypedef ", wide_index ? "long" : "int",
+      " T;\n#define T_LANES ", 64 / size_of(is_floating(dtype) ? compute_dtype(dtype) : DType::int64),
+      "\n#define T_IS_FLOATING ", is_floating(dtype), "\ntypedef ", wide_index ? "long" : "int",
       " index_t;\n", expanded_source("ops/pointwise/functions.cl"), "\n#define FLAT ", program.name(),
       "_flat\n#define STRIDED ", program.name(), "_strided\n#define OPERANDS ", slots.inputs + slots.outputs,
       "\n#define PER_ITEM ", elements_per_item, "\n#define PARAMETERS ", parameters(slots),

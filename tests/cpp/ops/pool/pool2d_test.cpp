@@ -170,8 +170,7 @@ TEST(MaxPool2d, MatchesReference) {
   check_max({2, 3, 17, 23}, {{3, 2}, {1, 3}, {1, 0}, {2, 3}, true});
   check_max({2, 3, 40, 41}, {{3, 3}, {1, 1}, {1, 1}});
   for (const std::int64_t columns : {3, 12, 13, 16, 17, 27, 130})  // strips of 64 windows, eight at a time
-    for (const int stride : {1, 2})
-      check_max({2, 3, 6, columns}, {{3, 3}, {stride, stride}, {1, 1}});
+    for (const int stride : {1, 2}) check_max({2, 3, 6, columns}, {{3, 3}, {stride, stride}, {1, 1}});
   check_max({1, 2, 9, 8}, {{5, 4}, {3, 2}, {2, 2}, {1, 2}, true});
 }
 
