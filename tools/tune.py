@@ -7,8 +7,8 @@
     tools/tune.py --export choices.def       # rows for dlprim/runtime/shipped_choices.def
 
 For each matrix product, convolution, attention, norm, softmax and pooling it runs every implementation that
-can take it, where there is more than one; the fastest runs from then on, in every process on this machine, as the
-kernel cache's database keeps it. `ocl.implementations` tells more.
+can take it, where there is more than one; the fastest runs from then on, in every process on this machine, as
+the kernel cache's database keeps it. `ocl.implementations` tells more.
 """
 
 import argparse

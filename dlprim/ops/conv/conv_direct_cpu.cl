@@ -27,7 +27,7 @@ INLINE void store_row(const VEC sum, __global STORAGE *out, const long y_column,
   for (int i = 0; i < count; ++i) STORE(out, i * y_column, values[i]);
 }
 
-// Whether taps are neighbours in a phased plane, of windows that add_window() and add_gradients() are made for.
+// Whether taps are neighbours in a phased plane, of windows that window_plane and gradient_plane are made for.
 inline bool has_plain_window(const Stencil *s) {
   return s->step_h == 1 && s->step_w == 1 && s->stride_h == 1 && s->stride_w == 1 && s->out_h >= ROWS &&
          (s->taps_h == 3 || s->taps_h == 5 || s->taps_h == 7);
@@ -161,15 +161,6 @@ __kernel void conv_direct(BUFFER(const STORAGE, weights), BUFFER(const STORAGE, 
       shift = (VEC)(0);
     }
   }
-}
-
-inline REAL sum_of_lanes(const VEC v) {
-  REAL lanes[LANES];
-  VSTORE(v, 0, lanes);
-#pragma unroll
-  for (int width = LANES / 2; width > 0; width /= 2)
-    for (int i = 0; i < width; ++i) lanes[i] += lanes[i + width];
-  return lanes[0];
 }
 
 // `count` gradients as a vector filled up with zeros; a whole vector may be read where `readable`.

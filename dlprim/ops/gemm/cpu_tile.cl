@@ -44,6 +44,15 @@ DEFINE_STORE_VECTOR(__private)
 #define EACH_LANE (long8)(0, 1, 2, 3, 4, 5, 6, 7)
 #endif
 
+inline REAL sum_of_lanes(const VEC v) {
+  REAL lanes[LANES];
+  VSTORE(v, 0, lanes);
+#pragma unroll
+  for (int width = LANES / 2; width > 0; width /= 2)
+    for (int i = 0; i < width; ++i) lanes[i] += lanes[i + width];
+  return lanes[0];
+}
+
 typedef struct {
   VEC v[MR][TILE_VECTORS];
 } Tile;

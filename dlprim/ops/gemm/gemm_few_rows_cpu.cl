@@ -1,15 +1,9 @@
 // c = alpha * a @ b + beta * c + bias on a CPU where one operand has few lines: what counts is that the other's, the `many`, come
 // from memory once and in order. Register tiles pack them, 128 bytes of a line at a time, and reach a quarter of what memory gives.
-#include "core/common.cl"
-#include "core/multiply_add.cl"
 #include "core/prefetch.cl"
+#include "ops/gemm/cpu_tile.cl"
 #include "ops/gemm/gemm_few_rows_shared.h"
 
-#define PASTE_(a, b) a##b
-#define PASTE(a, b) PASTE_(a, b)
-#define VLOAD PASTE(vload, LANES)
-#define VSTORE PASTE(vstore, LANES)
-#define INLINE __attribute__((always_inline)) inline
 #define UNROLL _Pragma("unroll")
 
 #define LINES 4    // of each operand that are multiplied at once: 16 sums stay in registers
@@ -21,19 +15,10 @@ INLINE void store_result(__global REAL *c, const long place, const REAL sum, con
   c[place] = beta != 0 ? value + beta * c[place] : value;
 }
 
-INLINE REAL sum_lanes(const VEC v) {
+// Elements of a line from `from` on, of which those from `to` on are 0.
+INLINE VEC part_of(__global const REAL *line, const int from, const int to) {
   REAL lanes[LANES];
-  VSTORE(v, 0, lanes);
-  UNROLL for (int width = LANES / 2; width > 0; width /= 2) {
-    UNROLL for (int i = 0; i < width; ++i) lanes[i] += lanes[i + width];
-  }
-  return lanes[0];
-}
-
-// Elements `from` to `to` of a line in whose vector that begins at `at`; what lies beyond is 0.
-INLINE VEC part_of(__global const REAL *line, const int at, const int from, const int to) {
-  REAL lanes[LANES];
-  UNROLL for (int i = 0; i < LANES; ++i) lanes[i] = at + i >= from && at + i < to ? line[at + i] : (REAL)0;
+  UNROLL for (int i = 0; i < LANES; ++i) lanes[i] = from + i < to ? line[from + i] : (REAL)0;
   return VLOAD(0, lanes);
 }
 
@@ -76,9 +61,9 @@ __kernel void few_rows_along_depth(BUFFER(const REAL, few), BUFFER(const REAL, m
           if (f == 0) UNROLL for (int j = 0; j < LINES; ++j) PREFETCH(b[j] + k + AHEAD);
           ADD_PRODUCTS(WHOLE)
         }
-#define REST(line) part_of(line, k, k, end)
+#define REST(line) part_of(line, k, end)
         if (k < end) ADD_PRODUCTS(REST)
-        UNROLL for (int i = 0; i < LINES; ++i) UNROLL for (int j = 0; j < LINES; ++j) totals[i][j] += sum_lanes(sums[i][j]);
+        UNROLL for (int i = 0; i < LINES; ++i) UNROLL for (int j = 0; j < LINES; ++j) totals[i][j] += sum_of_lanes(sums[i][j]);
       }
       for (int i = 0; i < min(LINES, s.few - f); ++i)
         for (int j = 0; j < min(LINES, last - m); ++j)
@@ -87,27 +72,27 @@ __kernel void few_rows_along_depth(BUFFER(const REAL, few), BUFFER(const REAL, m
     }
 }
 
-// Adds to sums[LINES][block] the products of STEPS steps from k on of `lines` lines of few, with whole vectors and then with
+// Adds to sums[LINES][block] the products of STEPS steps from k on of LINES lines of few, with whole vectors and then with
 // single ones of the many lines.
 #define ADD_STEPS(STEPS)                                                                                                        \
   {                                                                                                                             \
     __global const REAL *b[STEPS];                                                                                              \
     REAL a[LINES][STEPS];                                                                                                       \
     UNROLL for (int t = 0; t < STEPS; ++t) {                                                                                    \
-      b[t] = many + (k + t) * s.many_step;                                                                                      \
-      UNROLL for (int i = 0; i < LINES; ++i) a[i][t] = few[min(f + i, s.few - 1) * s.few_line + (k + t) * s.few_step];          \
+      b[t] = right + (k + t) * s.many_step;                                                                                     \
+      UNROLL for (int i = 0; i < LINES; ++i) a[i][t] = left[min(f + i, s.few - 1) * s.few_line + (k + t) * s.few_step];          \
     }                                                                                                                           \
     int m = 0;                                                                                                                  \
     for (; m + LANES <= count; m += LANES) {                                                                                    \
-      VEC right[STEPS];                                                                                                         \
+      VEC vectors[STEPS];                                                                                                       \
       UNROLL for (int t = 0; t < STEPS; ++t) {                                                                                  \
-        right[t] = VLOAD(0, b[t] + m);                                                                                          \
+        vectors[t] = VLOAD(0, b[t] + m);                                                                                        \
         PREFETCH(b[t] + STEPS * s.many_step + m);                                                                               \
       }                                                                                                                         \
       UNROLL for (int i = 0; i < LINES; ++i) {                                                                                  \
         __global REAL *sum = sums + (f + i) * s.block + m;                                                                      \
         VEC v = k == done ? (VEC)(0) : VLOAD(0, sum);                                                                           \
-        UNROLL for (int t = 0; t < STEPS; ++t) v = MAD((VEC)(a[i][t]), right[t], v);                                            \
+        UNROLL for (int t = 0; t < STEPS; ++t) v = MAD((VEC)(a[i][t]), vectors[t], v);                                          \
         VSTORE(v, 0, sum);                                                                                                      \
       }                                                                                                                         \
     }                                                                                                                           \
@@ -128,24 +113,26 @@ __kernel void few_rows_across_depth(BUFFER(const REAL, few), BUFFER(const REAL, 
   BIND(const REAL, many);
   BIND(REAL, c);
   __global const REAL *bias = s.has_bias ? bias_buffer + bias_start : 0;
-  const long batch = get_group_id(1), lines = (s.few + LINES - 1) / LINES * LINES, size = lines * s.block;
-  __global REAL *sums = scratch_buffer + scratch_start + (batch * get_num_groups(0) + get_group_id(0)) * 2 * size;
-  __global REAL *totals = sums + size;
-  const long first = get_group_id(0) * s.block;
-  const int count = min((long)s.block, s.many - first), depth = s.depth;
-  few += batch * s.few_batch, many += batch * s.many_batch + first, c += batch * s.c_batch + first * s.c_many;
-  for (int done = 0; done < depth; done += CHAIN) {
-    const int end = min(depth, done + CHAIN);
-    int k = done;
-    for (; k + 4 <= end; k += 4)
-      for (int f = 0; f < s.few; f += LINES) ADD_STEPS(4)
-    for (; k < end; ++k)
-      for (int f = 0; f < s.few; f += LINES) ADD_STEPS(1)
+  const long size = (long)(s.few + LINES - 1) / LINES * LINES * s.block, blocks = (s.many + s.block - 1) / s.block;
+  __global REAL *sums = scratch_buffer + scratch_start + get_group_id(0) * 2 * size, *totals = sums + size;
+  const long jobs = s.batches * blocks, last_job = first_job(jobs, get_group_id(0) + 1, get_num_groups(0));
+  for (long job = first_job(jobs, get_group_id(0), get_num_groups(0)); job < last_job; ++job) {
+    const long batch = job / blocks, first = REMAINDER(job, blocks) * s.block;
+    const int count = min((long)s.block, s.many - first), depth = s.depth;
+    __global const REAL *left = few + batch * s.few_batch, *right = many + batch * s.many_batch + first;
+    for (int done = 0; done < depth; done += CHAIN) {
+      const int end = min(depth, done + CHAIN);
+      int k = done;
+      for (; k + 4 <= end; k += 4)
+        for (int f = 0; f < s.few; f += LINES) ADD_STEPS(4)
+      for (; k < end; ++k)
+        for (int f = 0; f < s.few; f += LINES) ADD_STEPS(1)
+      for (int i = 0; i < s.few; ++i)
+        for (int m = 0; m < count; ++m) totals[i * s.block + m] = (done > 0 ? totals[i * s.block + m] : 0) + sums[i * s.block + m];
+    }
     for (int i = 0; i < s.few; ++i)
-      for (int m = 0; m < count; ++m) totals[i * s.block + m] = (done > 0 ? totals[i * s.block + m] : 0) + sums[i * s.block + m];
+      for (int m = 0; m < count; ++m)
+        store_result(c, batch * s.c_batch + i * s.c_few + (first + m) * s.c_many, depth > 0 ? totals[i * s.block + m] : 0, alpha, beta,
+                     bias ? bias[i * s.bias_few + (first + m) * s.bias_many] : (REAL)0);
   }
-  for (int i = 0; i < s.few; ++i)
-    for (int m = 0; m < count; ++m)
-      store_result(c, i * s.c_few + m * s.c_many, depth > 0 ? totals[i * s.block + m] : 0, alpha, beta,
-                   bias ? bias[i * s.bias_few + (first + m) * s.bias_many] : (REAL)0);
 }

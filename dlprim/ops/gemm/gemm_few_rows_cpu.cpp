@@ -59,23 +59,24 @@ void launch(Queue& queue, const GemmProblem& p) {
                       many.of_c,
                       few.of_bias,
                       many.of_bias,
+                      static_cast<int>(p.batches),
                       static_cast<int>(few.count),
                       static_cast<int>(many.count),
                       static_cast<int>(p.k),
                       static_cast<int>(block),
                       p.bias ? 1 : 0};
-  const Range range = Range::groups(1, blocks, p.batches);
   const Real alpha = static_cast<Real>(p.alpha), beta = static_cast<Real>(p.beta);
   const auto kernel = [&](const char* name) -> Kernel& {
     return queue.kernel("ops/gemm/gemm_few_rows_cpu.cl", name, cpu_tile::defines(p.c.dtype));
   };
   if (along_depth) {
-    queue.launch(kernel("few_rows_along_depth"), range, few.source, many.source, Optional{p.bias}, p.c, sizes,
-                 alpha, beta);
+    queue.launch(kernel("few_rows_along_depth"), Range::groups(1, blocks, p.batches), few.source, many.source,
+                 Optional{p.bias}, p.c, sizes, alpha, beta);
   } else {
-    const Tensor scratch = queue.scratch({p.batches * blocks, 2, round_up(few.count, 4), block}, p.c.dtype);
-    queue.launch(kernel("few_rows_across_depth"), range, few.source, many.source, Optional{p.bias}, p.c,
-                 scratch, sizes, alpha, beta);
+    const std::int64_t items = cpu_tile::items_for(queue.device(), p.batches * blocks);
+    const Tensor scratch = queue.scratch({items, 2, round_up(few.count, 4), block}, p.c.dtype);
+    queue.launch(kernel("few_rows_across_depth"), Range::groups(1, items), few.source, many.source,
+                 Optional{p.bias}, p.c, scratch, sizes, alpha, beta);
   }
 }
 

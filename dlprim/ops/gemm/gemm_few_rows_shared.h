@@ -10,7 +10,7 @@ BEGIN_SHARED
 typedef struct {
   cl_long few_batch, few_line, few_step, many_batch, many_line, many_step, c_batch, c_few, c_many, bias_few,
       bias_many;
-  cl_int few, many, depth, block, has_bias;
+  cl_int batches, few, many, depth, block, has_bias;
 } FewRows;
 
 END_SHARED
