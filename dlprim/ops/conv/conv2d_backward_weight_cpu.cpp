@@ -71,7 +71,7 @@ void direct(Queue& queue, const ConvBackwardWeightProblem& problem) {
   const ConvSizes& p = problem.sizes;
   const auto [input, s] = Work(queue, p, problem.x, Way::direct);
   const DType packed = compute_dtype(problem.dw.dtype);
-  const std::int64_t sums = (p.taps() + CONV_TAPS) * cpu_tile::tile_columns(packed) / 2;
+  const std::int64_t sums = round_up(p.taps(), CONV_TAPS) * cpu_tile::tile_columns(packed) / TILE_VECTORS;
   const std::int64_t slice = sums + phased_size(input.shape, 1),
                      filters = p.groups * p.out_channels * p.in_channels;
   const std::int64_t items = direct_items(queue.device(), filters, slice);

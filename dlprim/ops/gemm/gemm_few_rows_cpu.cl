@@ -6,7 +6,7 @@
 
 #define UNROLL _Pragma("unroll")
 
-#define LINES 4    // of each operand that are multiplied at once: 16 sums stay in registers
+#define LINES FEW_ROWS_LINES
 #define AHEAD (4096 / (int)sizeof(REAL))
 #define CHAIN 256  // additions in one go, for the accuracy of long sums
 

@@ -74,7 +74,7 @@ void launch(Queue& queue, const GemmProblem& p) {
                  Optional{p.bias}, p.c, sizes, alpha, beta);
   } else {
     const std::int64_t items = cpu_tile::items_for(queue.device(), p.batches * blocks);
-    const Tensor scratch = queue.scratch({items, 2, round_up(few.count, 4), block}, p.c.dtype);
+    const Tensor scratch = queue.scratch({items, 2, round_up(few.count, FEW_ROWS_LINES), block}, p.c.dtype);
     queue.launch(kernel("few_rows_across_depth"), Range::groups(1, items), few.source, many.source,
                  Optional{p.bias}, p.c, scratch, sizes, alpha, beta);
   }
