@@ -34,7 +34,9 @@ inline void store_lines(REAL *values, const int pitch, const Target to) {
   }
 }
 
-inline void store_tile(const Tile tile, const Target to) {
+// Tiles are handed over in memory only where they are not stored as they are: a call that takes one has all of them written
+// to memory.
+INLINE void store_tile(const Tile tile, const Target to) {
 #if DIRECT
   if (to.lines == MR && to.length == NR && to.beta == 0) {
     const VEC bias0 = to.bias ? VLOAD(0, to.bias) : (VEC)(0), bias1 = to.bias ? VLOAD(1, to.bias) : (VEC)(0);
@@ -51,13 +53,14 @@ inline void store_tile(const Tile tile, const Target to) {
   store_lines(values, NR, to);
 }
 
-inline void store_transposed(const Tile tile, const Target to) {
+// `rows`: [MR][NR]
+inline void store_transposed(const REAL *rows, const Target to) {
   REAL values[NR * MR];
 #pragma unroll
   for (int half_tile = 0; half_tile < TILE_VECTORS; ++half_tile) {
     VEC block[MR];
 #pragma unroll
-    for (int i = 0; i < MR; ++i) block[i] = tile.v[i][half_tile];
+    for (int i = 0; i < MR; ++i) block[i] = VLOAD(TILE_VECTORS * i + half_tile, rows);
     transpose_rows(block);
 #pragma unroll
     for (int i = 0; i < MR; ++i) VSTORE(block[i], half_tile * MR + i, values);
@@ -171,9 +174,11 @@ __kernel void gemm(BUFFER(const REAL, left), BUFFER(const STORAGE, right), BUFFE
           if (done > 0) tile = add_tiles(load_tile(sum), tile);
           if (!is_last)
             keep_tile(tile, sum);
-          else if (s.is_transposed)
-            store_transposed(tile, to);
-          else
+          else if (s.is_transposed) {
+            REAL values[MR * NR];
+            spill_tile(tile, values);
+            store_transposed(values, to);
+          } else
             store_tile(tile, to);
         }
       done += steps;

@@ -13,7 +13,7 @@ namespace {
 
 // Panels of columns and of rows that one job multiplies at most: a chain's piece of them, and the sums so
 // far, share a core's level-2 cache.
-constexpr std::int64_t most_columns = 3, most_rows = 88;
+constexpr std::int64_t most_columns = 3, most_rows = 128;
 // A shallow product is bound by the memory that takes it: it goes along rows, of so many bytes of panels.
 constexpr std::int64_t shallow = 32, shallow_panels = 128 * 1024;
 constexpr std::int64_t least_rows = 8;  // that pay for packing a column's panel once more
