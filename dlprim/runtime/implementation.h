@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -209,21 +210,24 @@ class ImplementationList : public ImplementationFamily {
 
   /** Measures what can take the problem, if there is a choice, unless that has been done. */
   void measure(Queue& queue, const Problem& problem) const {
-    constexpr double hopeless = 16;  // times the least cost
-    constexpr double noise = 0.97;   // of a time: no reason to leave what is expected
+    constexpr double hopeless = 16;         // times the least cost
+    constexpr std::size_t least_tried = 2;  // what small problems cost on a wide device is a guess
+    constexpr double noise = 0.97;          // of a time: no reason to leave what is expected
     MeasuredChoices& choices = queue.device().measured_choices();
     const auto key = problem.key();
     if (!key || choices.find(*this, *key) >= 0) return;
     const DeviceInfo& device = queue.device().info();
     const int expected = cheapest(device, problem);
-    const double too_dear = hopeless * at(expected).expected_cost(device, problem);
-    MeasuredChoice best{name(), key->text(), {}, 0, at(expected).name, 0};
-    std::vector<int> worth_trying;
+    std::vector<std::pair<double, int>> by_cost;
     for (int i = 0; i < count(); ++i)
-      if (is_free(i) && at(i).can_take(device, problem) && at(i).expected_cost(device, problem) <= too_dear)
-        worth_trying.push_back(i);
-    if (worth_trying.size() < 2) return;
-    for (const int i : worth_trying) {
+      if (is_free(i) && at(i).can_take(device, problem))
+        by_cost.emplace_back(at(i).expected_cost(device, problem), i);
+    if (by_cost.size() < 2) return;
+    std::stable_sort(by_cost.begin(), by_cost.end());
+    MeasuredChoice best{name(), key->text(), {}, 0, at(expected).name, 0};
+    for (std::size_t tried = 0; tried < by_cost.size(); ++tried) {
+      const auto [cost, i] = by_cost[tried];
+      if (tried >= least_tried && cost > hopeless * by_cost.front().first) break;
       try {
         const ChosenImplementation chosen{name(), at(i).name};
         const ChoiceScope scope(chosen);

@@ -6,10 +6,12 @@
 
 namespace testing_support {
 
-/** Tests of the layers above dlprim: tensors that name no device live on the one under test. */
+/** Tests of the layers above dlprim: tensors that name no device live on the one under test, and what a test
+ * draws is the same in every run, whatever ran before it. */
 class OnDevice : public testing::Test {
  protected:
   static void SetUpTestSuite() { ocl::set_default_device(device()); }
+  void SetUp() override { ocl::manual_seed(0); }
 };
 
 /** A leaf of float32 that asks for gradients. */

@@ -14,6 +14,7 @@ using Function = std::function<Tensor(const TensorList&)>;
 class Gradcheck : public OnDevice {
  protected:
   void SetUp() override {
+    OnDevice::SetUp();
     if (!device().info().fp64) GTEST_SKIP() << "the device has no float64, which differences need";
   }
 };
