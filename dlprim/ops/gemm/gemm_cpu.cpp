@@ -11,8 +11,9 @@
 namespace dlprim {
 namespace {
 
-// Panels of columns and of rows that one job multiplies at most: a chain's piece of them, and the sums so
-// far, share a core's level-2 cache.
+// Panels of columns and of rows that one job multiplies at most. Columns' panels stay in a core's level-2
+// cache; rows, asked for a tile ahead, pass through it: to pack columns again for each 700 of them took
+// longer.
 constexpr std::int64_t most_columns = 3, most_rows = 128;
 // A shallow product is bound by the memory that takes it: it goes along rows, of so many bytes of panels.
 constexpr std::int64_t shallow = 32, shallow_panels = 128 * 1024;
