@@ -217,17 +217,17 @@ class ImplementationList : public ImplementationFamily {
     const auto key = problem.key();
     if (!key || choices.find(*this, *key) >= 0) return;
     const DeviceInfo& device = queue.device().info();
-    const int expected = cheapest(device, problem);
     std::vector<std::pair<double, int>> by_cost;
     for (int i = 0; i < count(); ++i)
       if (is_free(i) && at(i).can_take(device, problem))
         by_cost.emplace_back(at(i).expected_cost(device, problem), i);
     if (by_cost.size() < 2) return;
-    std::stable_sort(by_cost.begin(), by_cost.end());
+    std::sort(by_cost.begin(), by_cost.end());  // of equals the first, as in cheapest()
+    const auto [least_cost, expected] = by_cost.front();
     MeasuredChoice best{name(), key->text(), {}, 0, at(expected).name, 0};
     for (std::size_t tried = 0; tried < by_cost.size(); ++tried) {
       const auto [cost, i] = by_cost[tried];
-      if (tried >= least_tried && cost > hopeless * by_cost.front().first) break;
+      if (tried >= least_tried && cost > hopeless * least_cost) break;
       try {
         const ChosenImplementation chosen{name(), at(i).name};
         const ChoiceScope scope(chosen);
