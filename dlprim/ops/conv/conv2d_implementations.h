@@ -151,10 +151,11 @@ ConvBackwardWeight conv2d_backward_weight_winograd_cpu();
 
 // The others. Products: one for each of product_tiles that takes operands as they lie, which are gathered
 // there; Winograd: the same with Winograd's components, one for
-// each tile that is as precise as float32; channels last, images last: the same with operands packed before,
-// for tiles of warp groups below float32's precision; mapped: windows one element wide, where the device
-// brings operands and rounds them; strip: an item some results of a plane, for groups too narrow for tiles
-// and small windows; direct: an item a result (or a group a weight).
+// each tile that is as precise as float32; fused: smaller tiles' components, in local memory alone; channels
+// last, images last: the same with operands packed before, for tiles of warp groups below float32's
+// precision; mapped: windows one element wide, where the device brings operands and rounds them; strip: an
+// item some results of a plane, for groups too narrow for tiles and small windows; direct: an item a result
+// (or a group a weight).
 std::vector<ConvForward> conv2d_forward_products();
 std::vector<ConvBackwardData> conv2d_backward_data_products();
 std::vector<ConvBackwardWeight> conv2d_backward_weight_products();
@@ -165,8 +166,11 @@ std::vector<ConvForward> conv2d_forward_mapped();
 std::vector<ConvBackwardData> conv2d_backward_data_mapped();
 std::vector<ConvBackwardWeight> conv2d_backward_weight_mapped();
 std::vector<ConvForward> conv2d_forward_winograd_simt();
+std::vector<ConvForward> conv2d_forward_winograd_fused();
 std::vector<ConvBackwardData> conv2d_backward_data_winograd_simt();
+std::vector<ConvBackwardData> conv2d_backward_data_winograd_fused();
 std::vector<ConvBackwardWeight> conv2d_backward_weight_winograd_simt();
+std::vector<ConvBackwardWeight> conv2d_backward_weight_winograd_fused();
 ConvForward conv2d_forward_simt_strip();
 ConvBackwardData conv2d_backward_data_simt_strip();
 ConvBackwardWeight conv2d_backward_weight_simt_strip();

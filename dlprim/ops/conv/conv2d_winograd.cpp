@@ -7,13 +7,9 @@
 namespace dlprim::winograd {
 namespace {
 
-std::int64_t tiles_over(std::int64_t results) {
-  return ceil_div(results, WINOGRAD_RESULTS);
-}
-
 Extent extent_of(std::int64_t images, const std::int64_t (&results)[2], std::int64_t channels,
-                 std::int64_t rows) {
-  return {images * tiles_over(results[0]) * tiles_over(results[1]), channels, rows};
+                 std::int64_t rows, int tile_results) {
+  return {images * ceil_div(results[0], tile_results) * ceil_div(results[1], tile_results), channels, rows};
 }
 
 bool has_winograd_geometry(const ConvSizes& s) {
@@ -28,13 +24,13 @@ bool is_well_filled(const std::int64_t (&source)[2], std::int64_t padding_h, std
   return std::min(source[0], source[1]) >= 3 && std::max(padding_h, padding_w) <= most_padding;
 }
 
-ConvWinograd with_tiles(ConvWinograd s) {
-  s.tiles_h = static_cast<cl_int>(tiles_over(s.result_h));
-  s.tiles_w = static_cast<cl_int>(tiles_over(s.result_w));
+ConvWinograd with_tiles(ConvWinograd s, int tile_results) {
+  s.tiles_h = ceil_div(s.result_h, tile_results);
+  s.tiles_w = ceil_div(s.result_w, tile_results);
   return s;
 }
 
-ConvWinograd forward_shape(const ConvSizes& sizes) {
+ConvWinograd forward_shape(const ConvSizes& sizes, int tile_results) {
   const ConvShape s = conv_shape(sizes);
   ConvWinograd shape{};
   shape.images = s.images, shape.channels = s.in_channels, shape.rows = s.out_channels;
@@ -42,22 +38,22 @@ ConvWinograd forward_shape(const ConvSizes& sizes) {
   shape.result_h = s.out_h, shape.result_w = s.out_w;
   shape.start_h = -s.pad_h, shape.start_w = -s.pad_w;
   shape.row_filters = 9 * s.in_channels, shape.channel_filters = 9;
-  return with_tiles(shape);
+  return with_tiles(shape, tile_results);
 }
 
 }  // namespace
 
-Extent extent_of(const ConvForwardProblem& p) {
+Extent extent_of(const ConvForwardProblem& p, int tile_results) {
   const ConvSizes& s = p.sizes;
-  return extent_of(s.images, s.out_size, s.in_channels, s.out_channels);
+  return extent_of(s.images, s.out_size, s.in_channels, s.out_channels, tile_results);
 }
-Extent extent_of(const ConvBackwardDataProblem& p) {
+Extent extent_of(const ConvBackwardDataProblem& p, int tile_results) {
   const ConvSizes& s = p.sizes;
-  return extent_of(s.images, s.size, s.out_channels, s.in_channels);
+  return extent_of(s.images, s.size, s.out_channels, s.in_channels, tile_results);
 }
-Extent extent_of(const ConvBackwardWeightProblem& p) {
+Extent extent_of(const ConvBackwardWeightProblem& p, int tile_results) {
   const ConvSizes& s = p.sizes;
-  return extent_of(s.images, s.out_size, s.in_channels, s.out_channels);
+  return extent_of(s.images, s.out_size, s.in_channels, s.out_channels, tile_results);
 }
 
 std::int64_t PieceLimits::most_tiles(const Extent& e) const {
@@ -86,10 +82,10 @@ bool can_take(const ConvBackwardWeightProblem& p) {
          is_well_filled(s.size, s.padding[0], s.padding[1]);
 }
 
-ConvWinograd shape_of(const ConvForwardProblem& p) {
-  return forward_shape(p.sizes);
+ConvWinograd shape_of(const ConvForwardProblem& p, int tile_results) {
+  return forward_shape(p.sizes, tile_results);
 }
-ConvWinograd shape_of(const ConvBackwardDataProblem& p) {
+ConvWinograd shape_of(const ConvBackwardDataProblem& p, int tile_results) {
   const ConvShape s = conv_shape(p.sizes);
   ConvWinograd shape{};
   shape.images = s.images, shape.channels = s.out_channels, shape.rows = s.in_channels;
@@ -98,10 +94,10 @@ ConvWinograd shape_of(const ConvBackwardDataProblem& p) {
   shape.start_h = s.pad_h - 2, shape.start_w = s.pad_w - 2;
   shape.row_filters = 9, shape.channel_filters = 9 * s.in_channels;
   shape.are_turned = 1;
-  return with_tiles(shape);
+  return with_tiles(shape, tile_results);
 }
-ConvWinograd shape_of(const ConvBackwardWeightProblem& p) {
-  return forward_shape(p.sizes);
+ConvWinograd shape_of(const ConvBackwardWeightProblem& p, int tile_results) {
+  return forward_shape(p.sizes, tile_results);
 }
 
 GemmProblem weight_products(const Extent& e, std::int64_t tiles, std::int64_t pitch, std::int64_t padding,

@@ -5,19 +5,19 @@
 #include "dlprim/ops/conv/conv2d_implementations.h"
 #include "dlprim/ops/gemm/gemm_implementations.h"
 
-/** \file What implementations by Winograd's F(4x4, 3x3) (Lavin and Gray, arXiv 1509.09308) have in common: a
- * quarter of the multiply-adds, for which the elements and results of tiles are turned into components and
- * back. */
+/** \file What implementations by Winograd's F(4x4, 3x3) and F(2x2, 3x3) (Lavin and Gray, arXiv 1509.09308)
+ * have in common: a quarter of the multiply-adds (4/9), for which the elements and results of tiles are
+ * turned into components and back. */
 
 namespace dlprim::winograd {
 
-/** What a convolution, or one of its gradients, has to do. */
+/** What a convolution, or one of its gradients, has to do; tiles of so many results by as many. */
 struct Extent {
   std::int64_t tiles, channels, rows;
 };
-Extent extent_of(const ConvForwardProblem& p);
-Extent extent_of(const ConvBackwardDataProblem& p);
-Extent extent_of(const ConvBackwardWeightProblem& p);
+Extent extent_of(const ConvForwardProblem& p, int tile_results = WINOGRAD_RESULTS);
+Extent extent_of(const ConvBackwardDataProblem& p, int tile_results = WINOGRAD_RESULTS);
+Extent extent_of(const ConvBackwardWeightProblem& p, int tile_results = WINOGRAD_RESULTS);
 
 /** Of the components of elements and results, which are made for a piece of the tiles at a time: bytes, and
  * what tiles of a piece are a multiple of. */
@@ -45,9 +45,9 @@ bool is_too_small(const Problem& p) {
 }
 
 /** As kernels get it, but for the range of tiles. */
-ConvWinograd shape_of(const ConvForwardProblem& p);
-ConvWinograd shape_of(const ConvBackwardDataProblem& p);
-ConvWinograd shape_of(const ConvBackwardWeightProblem& p);
+ConvWinograd shape_of(const ConvForwardProblem& p, int tile_results = WINOGRAD_RESULTS);
+ConvWinograd shape_of(const ConvBackwardDataProblem& p, int tile_results = WINOGRAD_RESULTS);
+ConvWinograd shape_of(const ConvBackwardWeightProblem& p, int tile_results = WINOGRAD_RESULTS);
 
 /** The products of a piece for the gradient by the weight, which are added to those of the others: components
  * of gradients [component][row][pitch] and elements [component][channel][pitch], each component with
@@ -60,5 +60,8 @@ GemmProblem weight_products(const Extent& e, std::int64_t tiles, std::int64_t pi
 /** Sums of components are made of chains of so many channels: with one of 512 the error was nine times that
  * of PyTorch's convolution on CPUs, with these it is three times that. */
 constexpr int chain = 32;
+
+/** On GPUs, of the components of all filters. */
+constexpr std::int64_t most_filter_bytes = 80 << 20;
 
 }  // namespace dlprim::winograd

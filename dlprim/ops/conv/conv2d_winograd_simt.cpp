@@ -20,7 +20,7 @@ constexpr const char* filters_file = "ops/conv/conv_winograd_filters_simt.cl";
 // those of the filters as a whole. Pieces of 64 MB took a tenth more on an H100, of 24 MB half more: what is
 // gained in its cache is less than what the ends of the products cost.
 // Tiles of a piece lie in lines of a multiple of them, for the sake of aligned access.
-constexpr std::int64_t most_filter_bytes = 80 << 20, line = 32;
+constexpr std::int64_t line = 32;
 constexpr PieceLimits limits{176 << 20, 4 * line};
 
 /** The products of all components. */

@@ -51,7 +51,7 @@ typedef struct {
 // A convolution of 3x3 windows at a stride of 1 (or its gradient by the input: then the taps are turned) by
 // Winograd's F(4x4, 3x3): a tile is a block of 4x4 results of an image, `rows` of them, and the 6x6 elements
 // of each channel's plane that they meet. Tiles are counted through all images; a launch does `count` of
-// them, from `first` on.
+// them, from `first` on. (By F(2x2, 3x3), of 2x2 results and 4x4 elements, it does all.)
 typedef struct {
   cl_int images, channels, rows;
   cl_int source_h, source_w, result_h, result_w;
@@ -64,6 +64,10 @@ typedef struct {
 
 // Components of a tile, which are as many products.
 enum { WINOGRAD_RESULTS = 4, WINOGRAD_ELEMENTS = 6, WINOGRAD_COMPONENTS = 36 };
+// Of F(2x2, 3x3), in one launch (conv_winograd_fused_simt.cl), and its work groups: items, right operands'
+// lines, and channels (tiles) of a step.
+enum { FUSED_RESULTS = 2, FUSED_ELEMENTS = 4, FUSED_COMPONENTS = 16 };
+enum { FUSED_ITEMS = 256, FUSED_COLUMNS = 32, FUSED_DEPTH = 4 };
 
 // ---- cpu
 

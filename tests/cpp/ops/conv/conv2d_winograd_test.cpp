@@ -181,7 +181,8 @@ TEST(Conv2dWinograd, DeepSums) {
   };
   const std::vector<Case> cases{{{1, 512, 6, 6}, {8, 512, 3, 3}, {1, 1}},
                                 {{1, 8, 6, 6}, {520, 8, 3, 3}, {1, 1}},
-                                {{1, 2, 101, 130}, {3, 2, 3, 3}, {1, 1}}};
+                                {{1, 2, 101, 130}, {3, 2, 3, 3}, {1, 1}},
+                                {{1, 1, 522, 519}, {3, 1, 3, 3}, {1, 1}}};  // also if dealt to 130 units
   if (!check_all(cases, no_negatives)) GTEST_SKIP() << "none here";
 }
 
@@ -301,12 +302,17 @@ TEST(Conv2dWinograd, LargeGradientsDoNotOverflow) {
 }
 
 TEST(Conv2dWinograd, Oclgrind) {
-  const std::string name = device().info().runs_cpu_kernels() ? "winograd_cpu_tiles" : "winograd_simt_64x64";
+  const bool on_cpu = device().info().runs_cpu_kernels();
+  const std::vector<std::string> names =
+      on_cpu ? std::vector<std::string>{"winograd_cpu_tiles"}
+             : std::vector<std::string>{"winograd_simt_64x64", "winograd_fused_32x32"};
   const auto check = [&](const std::string& family, const Case& c, const auto& check_direction) {
-    const ImplementationsSet forced(family + "=" + name);
-    const CountChoices counted(family, name);
-    check_direction(c, Operands(c), counted);
-    EXPECT_EQ(counted.count(), 1) << family;
+    for (const std::string& name : names) {
+      const ImplementationsSet forced(family + "=" + name);
+      const CountChoices counted(family, name);
+      check_direction(c, Operands(c), counted);
+      EXPECT_EQ(counted.count(), 1) << family << " " << name;
+    }
   };
   check("conv2d_forward", {{1, 64, 5, 6}, {2, 64, 3, 3}, {0, 1}}, check_forward);
   check("conv2d_backward_data", {{1, 2, 6, 5}, {64, 2, 3, 3}, {1, 1}}, check_backward_data);
