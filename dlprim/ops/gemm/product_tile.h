@@ -121,8 +121,8 @@ inline constexpr ProductTile product_tiles[] = {
      3.7},
     {"warpgroup_tf32_64x128", 64, 128, 16, 256, ProductEngine::warp_groups, 64, 64, 1, 4, 3, 2.8, 2.5, 1.6,
      3.5},
-    {"warpgroup_tf32x3_64x128", 64, 128, 16, 256, ProductEngine::warp_groups, 64, 64, 3, 3, 2, 1.75, 1.75,
-     1.07},
+    {"warpgroup_tf32x3_64x128", 64, 128, 16, 256, ProductEngine::warp_groups, 64, 64, 3, 3, 2, 1.75, 1.25,
+     1.0},
     {"warpgroup_half_128x128x64", 128, 128, 32, 256, ProductEngine::warp_groups, 128, 64, 1, 3, 2, 0, 0, 0,
      6.5, 2},
 };
