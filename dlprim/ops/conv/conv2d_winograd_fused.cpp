@@ -24,11 +24,11 @@ constexpr bool is_in_chains(std::int64_t depth, int chain) {
   return depth > 2 * chain;
 }
 
-/** What a work group makes: its rows; how many groups a compute unit holds, and their speed to that of the
- * first product tile, measured on an H200. */
+/** What a work group, of which a compute unit holds one, makes: its rows, and its speed to that of the first
+ * product tile, measured on an H200. */
 struct FusedTile {
   const char* name;
-  int rows, resident;
+  int rows;
   double speed, speed_in_chains, speed_by_weight;
 
   std::uint64_t local_bytes() const {
@@ -43,8 +43,8 @@ struct FusedTile {
   double cost(const DeviceInfo& device, std::int64_t groups, std::int64_t depth, double at_speed) const {
     constexpr std::int64_t ends = 16;  // of a group, which take as long as so much of its depth
     constexpr double margin = 1.05;    // of two that take as long, the one with smaller errors
-    const std::int64_t rounds = ceil_div(groups, std::int64_t{device.compute_units} * resident);
-    return margin * static_cast<double>(rounds * resident * device.compute_units * (depth + ends)) *
+    const std::int64_t rounds = ceil_div(groups, device.compute_units);
+    return margin * static_cast<double>(rounds * device.compute_units * (depth + ends)) *
            (FUSED_COMPONENTS * rows * FUSED_COLUMNS) / at_speed;
   }
   Defines defines(bool by_weight, std::int64_t depth) const {
@@ -54,8 +54,8 @@ struct FusedTile {
     return defines.set("CHAIN", is_in_chains(depth, chain) ? chain : 0);
   }
 };
-constexpr FusedTile fused_tiles[] = {{"winograd_fused_64x32", 64, 1, 0.77, 0.67, 0.57},
-                                     {"winograd_fused_32x32", 32, 1, 0.66, 0.66, 0.42}};
+constexpr FusedTile fused_tiles[] = {{"winograd_fused_64x32", 64, 0.77, 0.67, 0.57},
+                                     {"winograd_fused_32x32", 32, 0.66, 0.66, 0.42}};
 
 std::int64_t groups_of(const FusedTile& tile, const Extent& e) {
   return ceil_div(e.tiles, FUSED_COLUMNS) * ceil_div(e.rows, tile.rows);
@@ -102,9 +102,8 @@ std::int64_t groups_of_part(const FusedTile& tile, const Extent& e) {
 
 Parts parts_of(const FusedTile& tile, const DeviceInfo& device, const Extent& e) {
   constexpr std::int64_t least = 64;  // tiles
-  const std::int64_t room = std::int64_t{device.compute_units} * tile.resident;
   const std::int64_t wanted =
-      std::clamp<std::int64_t>(room / groups_of_part(tile, e), 1, ceil_div(e.tiles, least));
+      std::clamp<std::int64_t>(device.compute_units / groups_of_part(tile, e), 1, ceil_div(e.tiles, least));
   const std::int64_t tiles = round_up(ceil_div(e.tiles, wanted), FUSED_DEPTH);
   return {ceil_div(e.tiles, tiles), tiles};
 }

@@ -10,7 +10,7 @@
 #include "core/vectors4.cl"
 #include "ops/conv/conv_winograd_fused_points.cl"
 #include "ops/conv/conv_winograd_plain.cl"
-#include "ops/gemm/remainder.cl"
+#include "ops/conv/conv_winograd_tiles_simt.cl"
 
 #define UNROLL _Pragma("unroll")
 #define REAL2 JOIN(REAL, 2)
@@ -33,17 +33,6 @@
 #else
 #define SWAPPED(line, k) (line)
 #endif
-
-// An image, and the first result of a tile in its planes.
-typedef struct {
-  int image, h, w;
-} Tile;
-
-inline Tile tile_at(const ConvWinograd s, const int tile) {
-  const int of_image = s.tiles_h * s.tiles_w, place = REMAINDER(tile, of_image);
-  const Tile t = {tile / of_image, place / s.tiles_w * FUSED_RESULTS, REMAINDER(place, s.tiles_w) * FUSED_RESULTS};
-  return t;
-}
 
 // ---- what is brought
 
@@ -261,7 +250,7 @@ __kernel __attribute__((reqd_work_group_size(FUSED_ITEMS, 1, 1))) void winograd_
   const int part = get_group_id(2), end = min(tiles - part * part_tiles, part_tiles);
   const int brought_k = bringer % FUSED_DEPTH, brought_line = bringer / FUSED_DEPTH;
   const long source_plane = (long)s.source_h * s.source_w, result_plane = (long)s.result_h * s.result_w;
-  Tile t = tile_at(s, part * part_tiles + brought_k);
+  Tile t = tile_at(s, part * part_tiles + brought_k, FUSED_RESULTS);
   const int steps = (end + FUSED_DEPTH - 1) / FUSED_DEPTH;
 
 #define BRING(step)                                                                                                            \
@@ -346,7 +335,7 @@ __kernel __attribute__((reqd_work_group_size(FUSED_ITEMS, 1, 1))) void winograd_
   PLACE_OF_ITEM;
   const int group = get_group_id(0), row_block = REMAINDER(group, row_blocks);
   const int tile = group / row_blocks * FUSED_COLUMNS + item % FUSED_COLUMNS;
-  const Tile t = tile_at(s, tile);
+  const Tile t = tile_at(s, tile, FUSED_RESULTS);
   const int brought_k = bringer / FUSED_COLUMNS;
   const uint inside = tile < tiles ? elements_inside(s, t) : 0;
   const long plane = (long)s.source_h * s.source_w;

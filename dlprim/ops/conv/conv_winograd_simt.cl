@@ -5,26 +5,15 @@
 #include "core/common.cl"
 #include "ops/conv/conv_winograd_plain.cl"
 #include "ops/conv/conv_winograd_points.cl"
-#include "ops/gemm/remainder.cl"
+#include "ops/conv/conv_winograd_tiles_simt.cl"
 
 #define UNROLL _Pragma("unroll")
-
-// An image, and the first result of a tile in its planes.
-typedef struct {
-  int image, h, w;
-} Tile;
-
-inline Tile tile_at(const ConvWinograd s, const int tile) {
-  const int of_image = s.tiles_h * s.tiles_w, place = REMAINDER(tile, of_image);
-  const Tile t = {tile / of_image, place / s.tiles_w * WINOGRAD_RESULTS, REMAINDER(place, s.tiles_w) * WINOGRAD_RESULTS};
-  return t;
-}
 
 __kernel void winograd_source(BUFFER(const STORAGE, source), BUFFER(REAL, components), const ConvWinograd s) {
   const int at = get_global_id(0), channel = at / s.pitch, tile = REMAINDER(at, s.pitch);
   if (channel >= s.channels) return;
   REAL elements[WINOGRAD_COMPONENTS], lines[WINOGRAD_COMPONENTS], line[WINOGRAD_ELEMENTS];
-  const Tile t = tile_at(s, s.first + tile);
+  const Tile t = tile_at(s, s.first + tile, WINOGRAD_RESULTS);
   const int first_h = t.h + s.start_h, first_w = t.w + s.start_w;
   __global const STORAGE *plane =
       source_buffer + source_start + ((long)t.image * s.channels + channel) * ((long)s.source_h * s.source_w);
@@ -64,7 +53,7 @@ __kernel void winograd_results(BUFFER(const REAL, components), BUFFER(const STOR
     components_to_results(results[i], lines + i, WINOGRAD_RESULTS);
     UNROLL for (int j = 0; j < WINOGRAD_RESULTS; ++j) are_finite = are_finite && isfinite(results[i][j]);
   }
-  const Tile t = tile_at(s, s.first + tile);
+  const Tile t = tile_at(s, s.first + tile, WINOGRAD_RESULTS);
   const REAL addend = has_bias ? LOAD(bias_buffer, bias_start + row) : (REAL)0;
   __global STORAGE *to = result_buffer + result_start +
                          (((long)t.image * s.rows + row) * s.result_h + t.h) * s.result_w + t.w;
@@ -91,7 +80,7 @@ __kernel void winograd_gradients(BUFFER(const STORAGE, dy), BUFFER(REAL, compone
   const int at = get_global_id(0), row = at / s.pitch, tile = REMAINDER(at, s.pitch);
   if (row >= s.rows) return;
   REAL gradients[WINOGRAD_RESULTS * WINOGRAD_RESULTS], lines[WINOGRAD_RESULTS * WINOGRAD_ELEMENTS], line[WINOGRAD_ELEMENTS];
-  const Tile t = tile_at(s, s.first + tile);
+  const Tile t = tile_at(s, s.first + tile, WINOGRAD_RESULTS);
   __global const STORAGE *plane = dy_buffer + dy_start + ((long)t.image * s.rows + row) * ((long)s.result_h * s.result_w);
   UNROLL for (int i = 0; i < WINOGRAD_RESULTS; ++i)
     UNROLL for (int j = 0; j < WINOGRAD_RESULTS; ++j)
