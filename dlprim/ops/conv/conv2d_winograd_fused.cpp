@@ -54,8 +54,8 @@ struct FusedTile {
     return defines.set("CHAIN", is_in_chains(depth, chain) ? chain : 0);
   }
 };
-constexpr FusedTile fused_tiles[] = {{"winograd_fused_64x32", 64, 0.77, 0.67, 0.57},
-                                     {"winograd_fused_32x32", 32, 0.66, 0.66, 0.42}};
+constexpr FusedTile fused_tiles[] = {{"winograd_simt_fused_64x32", 64, 0.77, 0.67, 0.57},
+                                     {"winograd_simt_fused_32x32", 32, 0.66, 0.66, 0.42}};
 
 std::int64_t groups_of(const FusedTile& tile, const Extent& e) {
   return ceil_div(e.tiles, FUSED_COLUMNS) * ceil_div(e.rows, tile.rows);

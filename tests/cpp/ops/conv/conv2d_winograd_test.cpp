@@ -305,7 +305,7 @@ TEST(Conv2dWinograd, Oclgrind) {
   const bool on_cpu = device().info().runs_cpu_kernels();
   const std::vector<std::string> names =
       on_cpu ? std::vector<std::string>{"winograd_cpu_tiles"}
-             : std::vector<std::string>{"winograd_simt_64x64", "winograd_fused_32x32"};
+             : std::vector<std::string>{"winograd_simt_64x64", "winograd_simt_fused_32x32"};
   const auto check = [&](const std::string& family, const Case& c, const auto& check_direction) {
     for (const std::string& name : names) {
       const ImplementationsSet forced(family + "=" + name);
