@@ -1,6 +1,7 @@
 """Every test runs on the device that OCL_TEST_DEVICE names (ocl:0 where unset)."""
 
 import os
+import signal
 
 # PyTorch's threads else spin while they wait, on the cores that PoCL computes on. Set before torch is read.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
@@ -16,6 +17,9 @@ TEST_DEVICE = os.environ.get("OCL_TEST_DEVICE", "ocl:0")
 
 
 def pytest_configure():
+    # Where the runner was started in the background of a shell, SIGINT is ignored, which children inherit: tests of
+    # Ctrl-C would wait for ever.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     torch.set_num_threads(2)
     ocl.set_default_device(TEST_DEVICE)
 
