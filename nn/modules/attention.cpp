@@ -1,5 +1,6 @@
 #include "nn/modules/attention.h"
 
+#include "autograd/ops/join.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/views.h"
@@ -79,14 +80,37 @@ void MultiheadAttention::reset_parameters() {
   init::zeros_(out_proj->bias);
 }
 
-/** Query (part 0), key (1) or value (2), [A, B, features] -> [A, B, heads, E / heads]. */
-Tensor MultiheadAttention::projected(const MultiheadAttentionOptions& o, const Tensor& x, int part,
-                                     const Tensor& own_weight) const {
-  const std::int64_t embed_dim = o.embed_dim(), first = part * embed_dim;
-  const Tensor weight = own_weight.defined() ? own_weight : narrow(held(in_proj_weight), 0, first, embed_dim);
-  const Tensor all_biases = held(in_proj_bias);
-  const Tensor bias = all_biases.defined() ? narrow(all_biases, 0, first, embed_dim) : Tensor();
-  return reshape(linear(x, weight, bias), {x.size(0), x.size(1), o.num_heads(), embed_dim / o.num_heads()});
+std::vector<Tensor> MultiheadAttention::projections(const MultiheadAttentionOptions& o,
+                                                    const std::array<Tensor, 3>& inputs) const {
+  const Tensor packed = held(in_proj_weight), all_biases = held(in_proj_bias);
+  const std::array<Tensor, 3> own_weights{held(q_proj_weight), held(k_proj_weight), held(v_proj_weight)};
+  std::vector<std::int64_t> rows;  // of the weight, by groups of neighbours that one product projects
+  std::vector<std::size_t> firsts;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (packed.defined() && i > 0 && is_same(inputs[i], inputs[i - 1])) {
+      rows.back() += o.embed_dim();
+    } else {
+      rows.push_back(o.embed_dim());
+      firsts.push_back(i);
+    }
+  }
+  // The gradient of a split is one tensor, where those of slices would each be the whole, mostly of zeros.
+  const auto parts = [&](const Tensor& whole) {
+    if (!whole.defined()) return TensorList(rows.size());
+    return rows.size() == 1 ? TensorList{whole} : split(whole, rows, 0);
+  };
+  const TensorList weights =
+      packed.defined() ? parts(packed) : TensorList(own_weights.begin(), own_weights.end());
+  const TensorList biases = parts(all_biases);
+  TensorList results;
+  for (std::size_t group = 0; group < rows.size(); ++group) {
+    const Tensor& x = inputs[firsts[group]];
+    const Tensor projected = linear(x.dim() == 3 ? x : unsqueeze(x, 1), weights[group], biases[group]);
+    for (const Tensor& part : split(projected, o.embed_dim(), 2))
+      results.push_back(
+          reshape(part, {part.size(0), part.size(1), o.num_heads(), o.embed_dim() / o.num_heads()}));
+  }
+  return results;
 }
 
 AttentionResult MultiheadAttention::forward(const Tensor& query, const Tensor& key, const Tensor& value,
@@ -97,12 +121,9 @@ AttentionResult MultiheadAttention::forward(const Tensor& query, const Tensor& k
           query.dim(), ", ", key.dim(), " and ", value.dim());
   const MultiheadAttentionOptions own = options();
   const int item_dim = own.batch_first() && batched ? 0 : 1, row_dim = 1 - item_dim;
-  const auto heads = [&](const Tensor& x, int part, const Tensor& own_weight) {
-    return permute(projected(own, batched ? x : unsqueeze(x, 1), part, own_weight),
-                   {item_dim, 2, row_dim, 3});
-  };
-  const Tensor q = heads(query, 0, held(q_proj_weight)), k = heads(key, 1, held(k_proj_weight)),
-               v = heads(value, 2, held(v_proj_weight));
+  std::vector<Tensor> heads = projections(own, {query, key, value});
+  for (Tensor& each : heads) each = permute(each, {item_dim, 2, row_dim, 3});
+  const Tensor &q = heads[0], &k = heads[1], &v = heads[2];
   const std::int64_t items = q.size(0), queries = q.size(2), keys = k.size(2);
   AttentionOptions how;
   how.attn_mask = joined_mask(masks, own.num_heads(), items, queries, keys, q.dtype());

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <optional>
 
 #include "autograd/ops/attention.h"
@@ -71,8 +72,10 @@ class MultiheadAttention : public Layer<MultiheadAttention, MultiheadAttentionOp
   Child<Linear> out_proj;
 
  private:
-  Tensor projected(const MultiheadAttentionOptions& options, const Tensor& x, int part,
-                   const Tensor& own_weight) const;
+  /** Of query, key and value, [A, B, features], or [A, features] as B = 1: each [A, B, heads, E / heads].
+   * Neighbours that are the same tensor are projected by one product. */
+  std::vector<Tensor> projections(const MultiheadAttentionOptions& options,
+                                  const std::array<Tensor, 3>& inputs) const;
 };
 
 }  // namespace ocl::nn
