@@ -67,10 +67,10 @@ class Device {
   DeviceInfo info_;
   MeasuredChoices measured_choices_{info_};
   cl::Context context_;
+  cl::CommandQueue memory_queue_;  // that takes the memory of buffers
   std::unique_ptr<Allocator> allocator_;
   std::unique_ptr<ProgramTable> programs_;
   std::unique_ptr<Queue> queue_;
-  cl::CommandQueue memory_queue_;  // that takes the memory of buffers, for devices other than CPUs
 };
 
 /** A description of an OpenCL error code: "CL_OUT_OF_RESOURCES (-5)". */
