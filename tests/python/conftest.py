@@ -17,8 +17,8 @@ TEST_DEVICE = os.environ.get("OCL_TEST_DEVICE", "ocl:0")
 
 
 def pytest_configure():
-    # Where the runner was started in the background of a shell, SIGINT is ignored, which children inherit: tests of
-    # Ctrl-C would wait for ever.
+    # A runner that a shell started in the background ignores SIGINT, which children inherit: tests of Ctrl-C
+    # would wait for ever.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     torch.set_num_threads(2)
     ocl.set_default_device(TEST_DEVICE)

@@ -25,20 +25,24 @@ def layers(**options):
 
 
 def run(lib, dtype, layer, arrays, masks, **options):
-    """Output, weights, gradients of inputs and parameters."""
+    """Output, weights, gradients of inputs and parameters. Arrays that are one are one tensor."""
 
     def own(array):
         tensor = torch.from_numpy(array) if lib is torch else ocl.tensor(array)
         return tensor.to(dtype) if array.dtype.kind == "f" else tensor
 
-    inputs = [own(a).requires_grad_() for a in arrays]
-    output, weights = layer(*inputs, **{k: own(m) for k, m in masks.items()}, **options)
+    inputs = {id(a): own(a).requires_grad_() for a in arrays}
+    output, weights = layer(
+        *(inputs[id(a)] for a in arrays), **{k: own(m) for k, m in masks.items()}, **options
+    )
     loss = (output * output).sum()
     if weights is not None:
         loss = loss + (weights * weights).sum()
     loss.backward()
     return (
-        [output] + ([] if weights is None else [weights]) + [t.grad for t in [*inputs, *layer.parameters()]]
+        [output]
+        + ([] if weights is None else [weights])
+        + [t.grad for t in [*inputs.values(), *layer.parameters()]]
     )
 
 
@@ -77,14 +81,24 @@ def test_without_a_batch(options, rng):
     check(three(rng), **options)
 
 
-def test_self_attention(rng):
-    double, single, ours = layers()
-    x = rng.uniform(-1, 1, (QUERIES, ITEMS, WIDTH)).astype(np.float32)
-    results = [
-        layer(t, t, t)[0]
-        for layer, t in ((ours, ocl.tensor(x)), (double, torch.tensor(x).double()), (single, torch.tensor(x)))
-    ]
-    expect_near(*results, units=4)
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("batch", [(ITEMS,), ()], ids=["batch", "no batch"])
+@pytest.mark.parametrize("which", [(0, 0, 0), (0, 1, 1), (0, 0, 1), (0, 1, 0), (0, 1, 2)], ids=str)
+def test_inputs_that_are_one_tensor(which, batch, bias, rng):
+    arrays = [rng.uniform(-1, 1, (QUERIES, *batch, WIDTH)).astype(np.float32) for _ in range(3)]
+    check([arrays[i] for i in which], construct={"bias": bias})
+
+
+@pytest.mark.parametrize(
+    ("which", "products"), [((0, 0, 0), 1), ((0, 1, 1), 2), ((0, 0, 1), 2), ((0, 1, 0), 3)]
+)
+def test_neighbours_that_are_one_tensor_are_projected_at_once(which, products):
+    inputs = [ocl.randn(QUERIES, ITEMS, WIDTH) for _ in range(2)]
+    layer = ocl.nn.MultiheadAttention(WIDTH, HEADS)
+    with ocl.profiler.record_calls() as recorded:
+        layer(*(inputs[i] for i in which), need_weights=False)
+    names = [call.name for call in recorded.calls]
+    assert names.count("linear_forward") == products + 1  # and out_proj's
 
 
 def test_no_bias(rng):
