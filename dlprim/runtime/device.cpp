@@ -255,6 +255,16 @@ Device::Device(int index, cl::Device device, bool profiling)
   queue_ = std::make_unique<Queue>(*this, profiling);
 }
 
+namespace {
+/** For a buffer in the host's memory. */
+void ask_for_huge_pages(const cl::CommandQueue& queue, const cl::Buffer& buffer, std::size_t bytes) {
+  void* memory = queue.enqueueMapBuffer(buffer, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 0, bytes);
+  dlprim::ask_for_huge_pages(memory, bytes);
+  queue.enqueueUnmapMemObject(buffer, memory);
+  queue.finish();
+}
+}  // namespace
+
 cl::Buffer Device::try_create_buffer(std::size_t bytes) {
   // Drivers take the memory at first use, and what they then cannot take is not refused: PoCL aborts the
   // process. Asked for memory of the host it takes it here; so does NVIDIA's, asked to migrate the buffer.
@@ -262,13 +272,7 @@ cl::Buffer Device::try_create_buffer(std::size_t bytes) {
   try {
     cl::Buffer buffer(context_, CL_MEM_READ_WRITE | host_memory, bytes);
     if (info_.is_cpu) {
-      if (bytes >= huge_page_bytes) {
-        void* memory =
-            memory_queue_.enqueueMapBuffer(buffer, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 0, bytes);
-        ask_for_huge_pages(memory, bytes);
-        memory_queue_.enqueueUnmapMemObject(buffer, memory);
-        memory_queue_.finish();
-      }
+      if (bytes >= huge_page_bytes) ask_for_huge_pages(memory_queue_, buffer, bytes);
     } else {
       // On a queue of its own, so that it need not wait for the commands so far: a tenth of a millisecond.
       cl::Event taken;

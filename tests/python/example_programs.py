@@ -43,11 +43,7 @@ def kill_when_it_prints(text, program, *arguments):
 def interrupted_when_it_prints(text, program, *arguments, times=1):
     """(exit code, standard error) of a program that Ctrl-C stops, so many times in a row."""
     with subprocess.Popen(
-        command(program, *arguments),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        command(program, *arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         for line in process.stdout:
             if text in line:

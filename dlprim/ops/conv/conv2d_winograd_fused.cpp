@@ -131,22 +131,15 @@ void weight_gradient(Queue& queue, const FusedTile& tile, const Extent& e, const
 
 // ---- the three directions
 
-struct Forward {
-  using Problem = ConvForwardProblem;
+template <class P>
+struct Convolution {  // forward, or the gradient by the input
+  using Problem = P;
   static constexpr auto cost = cost_of;
-  static DType dtype(const Problem& p) { return p.y.dtype; }
+  static DType dtype(const Problem& p) { return p.weight.dtype; }
   static void run(Queue& queue, const FusedTile& tile, const Extent& e, const ConvWinograd& s,
                   const Problem& p) {
-    convolve(queue, tile, e, s, p.x, p.weight, p.bias, p.y);
-  }
-};
-struct BackwardData {
-  using Problem = ConvBackwardDataProblem;
-  static constexpr auto cost = cost_of;
-  static DType dtype(const Problem& p) { return p.dx.dtype; }
-  static void run(Queue& queue, const FusedTile& tile, const Extent& e, const ConvWinograd& s,
-                  const Problem& p) {
-    convolve(queue, tile, e, s, p.dy, p.weight, nullptr, p.dx);
+    const GatherProblem g = as_gather(p);
+    convolve(queue, tile, e, s, g.source, g.weight, g.bias, g.result);
   }
 };
 struct BackwardWeight {
@@ -182,10 +175,10 @@ std::vector<Implementation<typename Direction::Problem>> all_fused() {
 }  // namespace
 
 std::vector<ConvForward> conv2d_forward_winograd_fused() {
-  return all_fused<Forward>();
+  return all_fused<Convolution<ConvForwardProblem>>();
 }
 std::vector<ConvBackwardData> conv2d_backward_data_winograd_fused() {
-  return all_fused<BackwardData>();
+  return all_fused<Convolution<ConvBackwardDataProblem>>();
 }
 std::vector<ConvBackwardWeight> conv2d_backward_weight_winograd_fused() {
   return all_fused<BackwardWeight>();

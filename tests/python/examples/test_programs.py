@@ -84,7 +84,6 @@ class Finalized:
         os.kill(os.getpid(), signal.SIGINT)
         time.sleep(60)
 
-signal.signal(signal.SIGINT, signal.default_int_handler)
 with ends_in_one_line("name"):
     Finalized()
     time.sleep(60)
