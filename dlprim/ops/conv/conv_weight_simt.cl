@@ -16,60 +16,94 @@
 // each channel, for few channels. What the lines of one tap have in common is worked out once. With a RIGHT_WIDTH of 4 there is
 // one tap and pixels lie alike in dy and x.
 
+// Where an item is among the pixels: what it meets in the next panel. Places are carried from panel to panel: to work each out anew
+// took as many instructions as a fifth of the multiply-adds.
 typedef struct {
-  int oh, ow, left;      // this item's pixel in the next panel; and how many the part still has
-  long image;
-  int rows_on, columns_on;  // to the panel after it
+  int left;  // pixels of the part from this one on
+  int h, w;  // the window's corner, of an image; IMAGES_LAST: w alone, in results
+  int image;  // IMAGES_LAST: the first of those that it brings
+  __global const BROUGHT *gradient, *window;  // the pixel of dy, the corner in x, of the first line
 } Walk;
 
+// From one panel to the next; and what is added behind a row's last result and behind an image's.
+typedef struct {
+  int h, w, end_h, end_w;
+  long window, window_of_row, window_of_image, gradient_of_image;
+} Steps;
+
 #if IMAGES_LAST
-inline Walk start_walk(const ConvShape s, const int first, const int left) {
-  const int pixel = first / s.images, oh = pixel / s.out_w;
-  const Walk walk = {oh, pixel - oh * s.out_w, left, first - pixel * s.images, 0, 0};
+#define PIXELS_APART s.images
+
+inline Steps steps_of(const ConvShape s) {
+  const Steps steps = {0, 0, 0, s.out_w, (long)(s.stride_w - 1) * s.images,
+                       (long)(s.stride_h * s.width - s.out_w * s.stride_w) * s.images, 0, 0};
+  return steps;
+}
+
+inline Walk start_walk(const ConvShape s, const int first, const int left, __global const BROUGHT *gradients,
+                       __global const BROUGHT *planes) {
+  const int pixel = first / s.images, oh = pixel / s.out_w, ow = pixel - oh * s.out_w, image = first - pixel * s.images;
+  const Walk walk = {left, 0, ow, image, gradients + first,
+                     planes + ((long)(oh * s.stride_h - s.pad_h) * s.width + ow * s.stride_w - s.pad_w) * s.images + image};
   return walk;
 }
 
-inline void walk_on(Walk *walk, const ConvShape s) {
+inline void walk_on(Walk *walk, const Steps steps, const ConvShape s) {
   walk->left -= TILE_DEPTH;
   walk->image += TILE_DEPTH;
+  walk->gradient += TILE_DEPTH;
+  walk->window += TILE_DEPTH;
   while (walk->image >= s.images) {
     walk->image -= s.images;
-    if (++walk->ow < s.out_w) continue;
-    walk->ow = 0;
-    ++walk->oh;
+    walk->window += steps.window;
+    if (++walk->w < steps.end_w) continue;
+    walk->w = 0;
+    walk->window += steps.window_of_row;
   }
 }
-
-// Elements from a pixel to the next one, and from the first channel's plane to what the walk has come to.
-#define PIXELS_APART s.images
-inline long place_of(const Walk *walk, const ConvShape s, const int channels, const int plane, const int pixel) {
-  return (long)pixel * s.images + walk->image;
-}
 #else
-inline Walk start_walk(const ConvShape s, const int first, const int left) {
-  const int out_plane = s.out_h * s.out_w, image = first / out_plane, pixel = first - image * out_plane;
-  const int oh = pixel / s.out_w, rows_on = TILE_DEPTH / s.out_w;
-  const Walk walk = {oh, pixel - oh * s.out_w, left, image, rows_on, TILE_DEPTH - rows_on * s.out_w};
+#define PIXELS_APART 1
+
+inline Steps steps_of(const ConvShape s) {
+  const int out_plane = s.out_h * s.out_w, in_plane = s.height * s.width;
+  const int rows = TILE_DEPTH / s.out_w, h = rows * s.stride_h, w = (TILE_DEPTH - rows * s.out_w) * s.stride_w;
+  const Steps steps = {h,
+                       w,
+                       s.out_h * s.stride_h - s.pad_h,
+                       s.out_w * s.stride_w - s.pad_w,
+                       (long)h * s.width + w,
+                       (long)s.stride_h * s.width - s.out_w * s.stride_w,
+                       (long)s.groups * s.in_channels * in_plane - (long)s.out_h * s.stride_h * s.width,
+                       ((long)s.groups * s.out_channels - 1) * out_plane};
+  return steps;
+}
+
+inline Walk start_walk(const ConvShape s, const int first, const int left, __global const BROUGHT *gradients,
+                       __global const BROUGHT *planes) {
+  const int out_plane = s.out_h * s.out_w, in_plane = s.height * s.width;
+  const int image = first / out_plane, pixel = first - image * out_plane, oh = pixel / s.out_w;
+  const int h = oh * s.stride_h - s.pad_h, w = (pixel - oh * s.out_w) * s.stride_w - s.pad_w;
+  const Walk walk = {left, h, w, 0, gradients + (long)image * s.groups * s.out_channels * out_plane + pixel,
+                     planes + (long)image * s.groups * s.in_channels * in_plane + (long)h * s.width + w};
   return walk;
 }
 
-inline void walk_on(Walk *walk, const ConvShape s) {
+inline void walk_on(Walk *walk, const Steps steps, const ConvShape s) {
   walk->left -= TILE_DEPTH;
-  walk->oh += walk->rows_on;
-  walk->ow += walk->columns_on;
-  if (walk->ow >= s.out_w) {
-    walk->ow -= s.out_w;
-    ++walk->oh;
+  walk->h += steps.h;
+  walk->w += steps.w;
+  walk->gradient += TILE_DEPTH;
+  walk->window += steps.window;
+  if (walk->w >= steps.end_w) {
+    walk->w -= s.out_w * s.stride_w;
+    walk->h += s.stride_h;
+    walk->window += steps.window_of_row;
   }
-  while (walk->oh >= s.out_h) {
-    walk->oh -= s.out_h;
-    ++walk->image;
+  while (walk->h >= steps.end_h) {
+    walk->h -= s.out_h * s.stride_h;
+    walk->window += steps.window_of_image;
+    walk->gradient += steps.gradient_of_image;
   }
-}
-
-#define PIXELS_APART 1
-inline long place_of(const Walk *walk, const ConvShape s, const int channels, const int plane, const int pixel) {
-  return walk->image * s.groups * channels * plane + pixel;
 }
 #endif
 
@@ -108,28 +142,23 @@ inline int channel_of(const ConvShape s, const int column) {
 // Pieces of more than one pixel lie within an image.
 #define SAME_WALK (LEFT_WIDTH == RIGHT_WIDTH)
 
-inline void fetch(Walk *left_walk, Walk *walk, const Taps *taps, const ConvShape s, __global const BROUGHT *gradients,
-                  __global const BROUGHT *planes, const int rows, LEFT_PANEL left_to, RIGHT_PANEL right_to) {
+inline void fetch(Walk *left_walk, Walk *walk, const Steps steps, const Taps *taps, const ConvShape s, const int rows,
+                  LEFT_PANEL left_to, RIGHT_PANEL right_to) {
   const int item = get_local_id(0), out_plane = s.out_h * s.out_w, in_plane = s.height * s.width;
-  const bool has_gradient = PIECE_DEPTH_OF_ITEM(item, LEFT_WIDTH) < left_walk->left;
-  __global const BROUGHT *gradient =
-      gradients + place_of(left_walk, s, s.out_channels, out_plane, left_walk->oh * s.out_w + left_walk->ow);
+  const int lines = left_walk->left > 0 ? rows : 0;
   UNROLL for (int i = 0; i < LEFT_PIECES; ++i)
-    BRING_LEFT(i, has_gradient && LINE_OF_PIECE(item, i, LEFT_WIDTH) < rows,
-               gradient + (long)(i * LINES_APART(LEFT_WIDTH)) * out_plane * PIXELS_APART);
-  if (!SAME_WALK) walk_on(left_walk, s);
-  const bool inside = PIECE_DEPTH_OF_ITEM(item, RIGHT_WIDTH) < walk->left;
-  const int h0 = walk->oh * s.stride_h - s.pad_h, w0 = walk->ow * s.stride_w - s.pad_w;
-  __global const BROUGHT *window = planes + place_of(walk, s, s.in_channels, in_plane, h0 * s.width + w0);
+    BRING_LEFT(i, i * LINES_APART(LEFT_WIDTH) < lines,
+               left_walk->gradient + (long)(i * LINES_APART(LEFT_WIDTH)) * out_plane * PIXELS_APART);
+  if (!SAME_WALK) walk_on(left_walk, steps, s);
   UNROLL for (int t = 0; t < TAPS; ++t) {
-    const bool meets =
-        inside && (IMAGES_LAST || ((uint)(h0 + taps->h[t]) < (uint)s.height && (uint)(w0 + taps->w[t]) < (uint)s.width));
+    const bool meets = walk->left > 0 && (IMAGES_LAST || ((uint)(walk->h + taps->h[t]) < (uint)s.height &&
+                                                          (uint)(walk->w + taps->w[t]) < (uint)s.width));
     const int channels = meets ? taps->channels[t] : 0;
     UNROLL for (int i = 0; i < LINES_OF_TAP; ++i)
       BRING_RIGHT(t * LINES_OF_TAP + i, i * LINES_APART(RIGHT_WIDTH) < channels,
-                  window + ((long)taps->offset[t] + (long)(i * LINES_APART(RIGHT_WIDTH)) * in_plane) * PIXELS_APART);
+                  walk->window + ((long)taps->offset[t] + (long)(i * LINES_APART(RIGHT_WIDTH)) * in_plane) * PIXELS_APART);
   }
-  walk_on(walk, s);
+  walk_on(walk, steps, s);
 }
 
 // sums [part][group][output channel][channel and tap], each part over part_pixels
@@ -144,28 +173,32 @@ __kernel void conv_weight(BUFFER(const BROUGHT, dy), BUFFER(const BROUGHT, x), B
   const int begin = part * part_pixels, count = min(part_pixels, pixels - begin);
   const int block_row = get_group_id(1) * TILE_ROWS, block_column = get_group_id(0) * TILE_COLUMNS;
 
-  Walk walk = start_walk(s, begin + PIECE_DEPTH_OF_ITEM(item, RIGHT_WIDTH), count);
+  const int line = LINE_OF_PIECE(item, 0, LEFT_WIDTH);
+  __global const BROUGHT *gradients =
+      dy_buffer + dy_start + ((long)group * s.out_channels + block_row + line) * out_plane * PIXELS_APART;
+  __global const BROUGHT *planes = x_buffer + x_start + (long)group * s.in_channels * in_plane * PIXELS_APART;
+  const Steps steps = steps_of(s);
+  const int at = PIECE_DEPTH_OF_ITEM(item, RIGHT_WIDTH);
+  Walk walk = start_walk(s, begin + at, count - at, gradients, planes);
 #if SAME_WALK
 #define LEFT_WALK walk
 #else
-  Walk left_walk = start_walk(s, begin + PIECE_DEPTH_OF_ITEM(item, LEFT_WIDTH), count);
+  const int left_at = PIECE_DEPTH_OF_ITEM(item, LEFT_WIDTH);
+  Walk left_walk = start_walk(s, begin + left_at, count - left_at, gradients, planes);
 #define LEFT_WALK left_walk
 #endif
   Taps taps;
   UNROLL for (int t = 0; t < TAPS; ++t) {
     const int first = block_column + t * (TILE_COLUMNS / TAPS);  // of COLUMNS_OF_TAP lines, or of this item's
-    const int line = LINE_OF_PIECE(item, 0, RIGHT_WIDTH);
+    const int column = LINE_OF_PIECE(item, 0, RIGHT_WIDTH);
 #if COLUMNS_OF_TAP
-    set_tap(&taps, t, s, tap_of(s, first), channel_of(s, first) + line);
+    set_tap(&taps, t, s, tap_of(s, first), channel_of(s, first) + column);
 #else
-    set_tap(&taps, t, s, tap_of(s, first + line), channel_of(s, first + line));
+    set_tap(&taps, t, s, tap_of(s, first + column), channel_of(s, first + column));
 #endif
   }
-  const long first_line = (long)group * s.out_channels + block_row + LINE_OF_PIECE(item, 0, LEFT_WIDTH);
-  __global const BROUGHT *gradients = dy_buffer + dy_start + first_line * out_plane * PIXELS_APART;
-  __global const BROUGHT *planes = x_buffer + x_start + (long)group * s.in_channels * in_plane * PIXELS_APART;
   PRODUCT((count + TILE_DEPTH - 1) / TILE_DEPTH,
-          fetch(&LEFT_WALK, &walk, &taps, s, gradients, planes, s.out_channels - block_row, left_to, right_to))
+          fetch(&LEFT_WALK, &walk, steps, &taps, s, s.out_channels - block_row - line, left_to, right_to))
 
   __global REAL *out = sums_buffer + sums_start + ((long)part * s.groups + group) * s.out_channels * columns;
   const int column = block_column + LINE_OF_ITEM(item, TILE_COLUMNS), tap = tap_of(s, column), channel = channel_of(s, column);
