@@ -60,6 +60,13 @@ INLINE VEC store_results(__global const REAL *from, const long component, const 
 // Lines of components have room for a vector at any tile.
 #define PITCH (TILES + LANES)
 
+// Zeros from the `vector`-th on of each of `lines` lines of every component, for the sake of lanes without a tile (COLUMNS).
+INLINE void clear_ends(__global REAL *components, const long component, const int lines, const int vector) {
+  for (int c = 0; c < WINOGRAD_COMPONENTS; ++c)
+    for (int line = 0; line < lines; ++line)
+      for (int v = vector; v < PITCH / LANES; ++v) VSTORE((VEC)(0), v, components + c * component + line * PITCH);
+}
+
 // A panel of filters times NR tiles, in chains (conv2d_winograd.h).
 INLINE Tile multiply_in_chains(__global const REAL *restrict left, __global const REAL *restrict right, const int depth) {
   Tile total = multiply_lines(left, right, PITCH, min(WINOGRAD_CHAIN, depth));
@@ -81,19 +88,22 @@ __kernel void winograd_conv(BUFFER(const REAL, filters), BUFFER(const REAL, sour
   __global REAL *lines = scratch_buffer + scratch_start + get_group_id(0) * slice, *components = lines + LINES;
   const long component = APART((long)s.channels * PITCH), jobs = (long)((tiles + TILES - 1) / TILES) * row_blocks;
   __global REAL *sums = components + WINOGRAD_COMPONENTS * component;
+  const int most_rows = (row_panels + row_blocks - 1) / row_blocks * MR;
+  const long sum_component = APART((long)most_rows * PITCH);
   clear_line(lines + WINOGRAD_ELEMENTS * ROW);
+  clear_ends(sums, sum_component, most_rows, TILES / LANES);
   int made = -1;
   const long end = first_job(jobs, get_group_id(0) + 1, get_num_groups(0));
   for (long job = first_job(jobs, get_group_id(0), get_num_groups(0)); job < end; ++job) {
     const int block = job / row_blocks, row_block = REMAINDER(job, row_blocks);
     const int first = block * TILES, count = min(TILES, tiles - first);
     const int first_panel = first_job(row_panels, row_block, row_blocks), last_panel = first_job(row_panels, row_block + 1, row_blocks);
+    if (block != made && count < TILES) clear_ends(components, component, s.channels, 0);
     if (block != made)
       for (int channel = 0; channel < s.channels; ++channel)
         make_source(source + channel * source_plane, s.channels * source_plane, &s, first, count, components + channel * PITCH,
                     component, lines);
     made = block;
-    const long sum_component = APART((long)(last_panel - first_panel) * (MR * PITCH));
     for (int c = 0; c < WINOGRAD_COMPONENTS; ++c)
       for (int panel = first_panel; panel < last_panel; ++panel)
         for (int n = 0; n < count; n += NR) {

@@ -49,6 +49,14 @@ INLINE void clear_line(__global REAL *line) {
   UNROLL for (int v = 0; v < ROW / LANES; ++v) VSTORE((VEC)(0), v, line);
 }
 
+// Lanes without a tile are computed like the others. What memory happens to hold may be denormal numbers (integers and addresses
+// are), with which Intel's processors take a hundred cycles and more a vector: so columns begin as zeros, and afterwards those lanes
+// hold a longer segment's numbers.
+#define COLUMNS(name, length)                                           \
+  REAL name[WINOGRAD_ELEMENTS][length];                                 \
+  UNROLL for (int i = 0; i < WINOGRAD_ELEMENTS; ++i)                    \
+    UNROLL for (int v = 0; v < (length) / LANES; ++v) VSTORE((VEC)(0), v, name[i])
+
 // Where vectors of `count` rows from h on can be read, from element w on, `needed` of them: in the plane, or in `lines`, with zeros for
 // what the plane does not have.
 INLINE void find_rows(__global const REAL **rows, const int count, __global const REAL *plane, const int height, const int width,
@@ -117,13 +125,13 @@ INLINE VEC next_lane(const VEC v, const REAL last) {
 // `component` apart, whole vectors from each segment's first tile on.
 INLINE void make_source(__global const REAL *planes, const long image_stride, const ConvWinograd *s, const int first, const int count,
                         __global REAL *to, const long component, __global REAL *lines) {
+  COLUMNS(columns, ROW);
   for (int tile = first; tile < first + count;) {
     const Segment g = segment_at(s, tile, first + count);
     const int needed = g.tiles * WINOGRAD_RESULTS + 2;
     __global const REAL *rows[WINOGRAD_ELEMENTS];
     find_rows(rows, WINOGRAD_ELEMENTS, planes + g.image * image_stride, s->source_h, s->source_w, g.h + s->start_h, g.w + s->start_w,
               needed, lines);
-    REAL columns[WINOGRAD_ELEMENTS][ROW];
     for (int v = 0; v * LANES < needed; ++v) {
       VEC elements[WINOGRAD_ELEMENTS], made[WINOGRAD_ELEMENTS];
       UNROLL for (int i = 0; i < WINOGRAD_ELEMENTS; ++i) elements[i] = VLOAD(v, rows[i]);

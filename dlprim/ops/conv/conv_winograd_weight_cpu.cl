@@ -4,12 +4,12 @@
 // As make_source, of gradients of results.
 INLINE void make_gradients(__global const REAL *planes, const long image_stride, const ConvWinograd *s, const int first,
                            const int count, __global REAL *to, const long component, __global REAL *lines) {
+  COLUMNS(columns, WINOGRAD_RESULTS * LANES);
   for (int tile = first; tile < first + count;) {
     const Segment g = segment_at(s, tile, first + count);
     const int needed = g.tiles * WINOGRAD_RESULTS;
     __global const REAL *rows[WINOGRAD_RESULTS];
     find_rows(rows, WINOGRAD_RESULTS, planes + g.image * image_stride, s->result_h, s->result_w, g.h, g.w, needed, lines);
-    REAL columns[WINOGRAD_ELEMENTS][4 * LANES];
     for (int v = 0; v * LANES < needed; ++v) {
       VEC gradients[WINOGRAD_RESULTS], made[WINOGRAD_ELEMENTS];
       UNROLL for (int i = 0; i < WINOGRAD_RESULTS; ++i) gradients[i] = VLOAD(v, rows[i]);

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "dlprim/ops/conv/conv2d.h"
+#include "support/denormals.h"
 #include "support/implementations.h"
 #include "support/tensors.h"
 
@@ -299,6 +300,34 @@ TEST(Conv2dWinograd, LargeGradientsDoNotOverflow) {
       for (float& value : *values) value *= 1e-3F;
   });
   if (!any) GTEST_SKIP() << "none here";
+}
+
+// Lanes without a tile hold numbers, not what was left in memory.
+TEST(Conv2dWinograd, MeetsNoDenormalNumbers) {
+  if (!notes_denormals()) GTEST_SKIP() << "no flags of denormal numbers here";
+  for (const std::int64_t side : {28, 14, 56}) {
+    const Case c{{3, 64, side, side}, {64, 64, 3, 3}, {1, 1}};
+    const Operands o(c);
+    const auto check = [&](const std::string& family, const auto& run) {
+      const ImplementationsSet forced(family + "=winograd_cpu_tiles");
+      const CountChoices counted(family, "winograd_cpu_tiles");
+      leave_denormals_in_memory();
+      const Tensor x = upload(o.x, c.x), weight = upload(o.weight, c.weight), dy = upload(o.dy, c.y());
+      have_met_denormals();
+      run(x, weight, dy);
+      EXPECT_FALSE(have_met_denormals()) << family << " " << side;
+      EXPECT_EQ(counted.count(), 1) << family << " " << side;
+    };
+    check("conv2d_forward", [&](const Tensor& x, const Tensor& weight, const Tensor&) {
+      conv2d_forward(device().queue(), x, weight, nullptr, c.geometry(), Tensor::empty(device(), c.y()));
+    });
+    check("conv2d_backward_data", [&](const Tensor&, const Tensor& weight, const Tensor& dy) {
+      conv2d_backward_data(device().queue(), dy, weight, c.geometry(), Tensor::empty(device(), c.x));
+    });
+    check("conv2d_backward_weight", [&](const Tensor& x, const Tensor&, const Tensor& dy) {
+      conv2d_backward_weight(device().queue(), dy, x, c.geometry(), Tensor::empty(device(), c.weight));
+    });
+  }
 }
 
 TEST(Conv2dWinograd, Oclgrind) {

@@ -1,0 +1,78 @@
+#include "tests/cpp/support/denormals.h"
+
+#include <algorithm>
+
+#include "dlprim/runtime/program.h"
+#include "tests/cpp/support/tensors.h"
+
+namespace testing_support {
+namespace {
+
+/** Flags of the threads that run some work groups, which are taken back. Items are busy for a while, so that
+ * each thread gets some. */
+bool take_flags() {
+  constexpr int groups = 256;
+  dlprim::Kernel& kernel =
+      device().programs().generated_kernel("test for denormal numbers", "take_flags", "", [] {
+        return dlprim::expanded_source("core/common.cl") + R"(
+          __attribute__((reqd_work_group_size(1, 1, 1)))
+          __kernel void take_flags(BUFFER(int, met)) {
+            BIND(int, met);
+            const uint denormal = 2, all = 63;
+            uint state;
+            __asm__ volatile("stmxcsr %0" : "=m"(state));
+            met[get_group_id(0)] = state & denormal;
+            state &= ~all;
+            __asm__ volatile("ldmxcsr %0" : : "m"(state));
+            for (volatile int turn = 0; turn < 20000; ++turn) ;
+          })";
+      });
+  const dlprim::Tensor met = upload(std::vector<std::int32_t>(groups), {groups});
+  device().queue().launch(kernel, dlprim::Range::groups(1, groups), met);
+  const auto flags = download<std::int32_t>(met);
+  return std::any_of(flags.begin(), flags.end(), [](std::int32_t flag) { return flag != 0; });
+}
+
+float multiply_by_two(float number) {
+  dlprim::Kernel& kernel =
+      device().programs().generated_kernel("test of denormal numbers", "multiply_by_two", "", [] {
+        return dlprim::expanded_source("core/common.cl") + R"(
+          __kernel void multiply_by_two(BUFFER(float, p)) { BIND(float, p); p[0] *= 2; })";
+      });
+  const dlprim::Tensor t = upload(std::vector<float>{number}, {1});
+  device().queue().launch(kernel, dlprim::Range::linear(1, 1), t);
+  return download<float>(t)[0];
+}
+
+constexpr float denormal = 1e-40F;
+
+}  // namespace
+
+bool notes_denormals() {
+#if defined(__x86_64__)
+  const dlprim::DeviceInfo& info = device().info();
+  if (!info.runs_cpu_kernels() || info.platform_name != "Portable Computing Language") return false;
+  have_met_denormals();
+  multiply_by_two(1);
+  const bool of_one = have_met_denormals();
+  multiply_by_two(denormal);
+  return !of_one && have_met_denormals();
+#else
+  return false;
+#endif
+}
+
+bool have_met_denormals() {
+  constexpr int quiet_turns = 4;
+  bool met = false;
+  for (int turn = 0; turn < quiet_turns; ++turn)
+    if (take_flags()) met = true, turn = 0;
+  return met;
+}
+
+void leave_denormals_in_memory() {
+  for (const std::int64_t count : {1 << 10, 1 << 14, 1 << 18, 1 << 22, 1 << 24})
+    upload(std::vector<float>(static_cast<std::size_t>(count), denormal), {count});
+}
+
+}  // namespace testing_support
