@@ -8,6 +8,7 @@
 //   PARAMETERS      kernel parameters: the tensors, then numbers
 //   VARIANTS(AT)    the cases of a switch, one for each variant; AT(k) is the index into the k-th tensor
 // One kernel for all variants, since a kernel costs PoCL three times as much to build as a loop in it does.
+#include "core/in_vectors.cl"
 
 // A tensor of the dtype that the variant at hand takes.
 #define TYPED(type, name) __global type *restrict name = (__global type *)name##_buffer + name##_start;
@@ -20,19 +21,12 @@
 #define WIDENED_uint8(p, i) WIDENED(LOAD_uint8(p, i))
 #define WIDENED_bool(p, i) WIDENED(LOAD_bool(p, i))
 
-// CPU: one work item walks `chunk` neighbours, a loop the compiler vectorises; in whole registers, where left alone it takes half of one
-// (gelu 0.7 ns for 1.3, backward 1.2 for 1.8); where it cannot, it is not to complain. SIMT: an item takes PER_ITEM elements, a
+// CPU: one work item walks `chunk` neighbours, a loop the compiler vectorises (gelu in whole registers 0.7 ns for 1.3, backward 1.2 for 1.8). SIMT: an item takes PER_ITEM elements, a
 // group's size apart, and reads all before it stores any, since an output may be an input: so that enough of memory is under way.
 //   FOR_ELEMENTS             what is done for every element i
 //   FETCHED(name, element)   before that, what is read of it; AVAILABLE(name, element) is the value in it
 #if SHAPE_CPU
-#if defined(__clang__) && !defined(__SPIR32__) && !defined(__SPIR64__)  // Oclgrind computes some vectors wrongly
-#pragma clang diagnostic ignored "-Wpass-failed"
-#define IN_VECTORS _Pragma("clang loop vectorize_width(T_LANES)")
-#else
-#define IN_VECTORS
-#endif
-#define FOR_ELEMENTS IN_VECTORS for (index_t i = begin; i < end; ++i)
+#define FOR_ELEMENTS IN_VECTORS(T_LANES) for (index_t i = begin; i < end; ++i)
 #define FETCHED(name, element)
 #define AVAILABLE(name, element) element
 #else
