@@ -21,8 +21,8 @@
 #define WIDENED_uint8(p, i) WIDENED(LOAD_uint8(p, i))
 #define WIDENED_bool(p, i) WIDENED(LOAD_bool(p, i))
 
-// CPU: one work item walks `chunk` neighbours, a loop the compiler vectorises (gelu in whole registers 0.7 ns for 1.3, backward 1.2 for 1.8). SIMT: an item takes PER_ITEM elements, a
-// group's size apart, and reads all before it stores any, since an output may be an input: so that enough of memory is under way.
+// CPU: one work item walks `chunk` neighbours, a loop the compiler vectorises (gelu in whole registers 0.7 ns for 1.3, backward 1.2
+// for 1.8). SIMT: an item takes PER_ITEM elements, a group's size apart, and reads all before it stores any, since an output may be an input: so that enough of memory is under way.
 //   FOR_ELEMENTS             what is done for every element i
 //   FETCHED(name, element)   before that, what is read of it; AVAILABLE(name, element) is the value in it
 #if SHAPE_CPU
