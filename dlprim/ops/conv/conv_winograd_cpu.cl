@@ -98,12 +98,13 @@ __kernel void winograd_conv(BUFFER(const REAL, filters), BUFFER(const REAL, sour
     const int block = job / row_blocks, row_block = REMAINDER(job, row_blocks);
     const int first = block * TILES, count = min(TILES, tiles - first);
     const int first_panel = first_job(row_panels, row_block, row_blocks), last_panel = first_job(row_panels, row_block + 1, row_blocks);
-    if (block != made && count < TILES) clear_ends(components, component, s.channels, 0);
-    if (block != made)
+    if (block != made) {
+      if (count < TILES) clear_ends(components, component, s.channels, 0);
       for (int channel = 0; channel < s.channels; ++channel)
         make_source(source + channel * source_plane, s.channels * source_plane, &s, first, count, components + channel * PITCH,
                     component, lines);
-    made = block;
+      made = block;
+    }
     for (int c = 0; c < WINOGRAD_COMPONENTS; ++c)
       for (int panel = first_panel; panel < last_panel; ++panel)
         for (int n = 0; n < count; n += NR) {

@@ -50,7 +50,7 @@ struct ProductTile {
   int resident;                 // work groups that a compute unit holds at once, and
   double speed;                 // of one that holds them, to the first tile's: of matrix products,
   double speed_gathering;       // of convolutions and their gradients by the input, and
-  double speed_by_weight;       // by the weight; measured on an H100
+  double speed_by_weight;       // by the weight; measured on an H100 (this one since scaled by an H200's)
   double speed_of_rounded = 0;  // of operands that are rounded as they are brought, or before; 0: not there
   int numbers_in_word = 1;      // of 32 bits of a panel: two of 16 bits, which are brought so alone
 

@@ -97,16 +97,16 @@ static index_t offset_of(const index_t linear, const index_t *size, const index_
 }
 
 // Stores in a dtype that is known at run time only: once an output, so that programs need not be made for each.
-#define STORE_AS(dtype, p, at, value)                                               \
-  switch (dtype) {                                                                  \
-    case RESULT_float32: STORE_float32((__global float *)(p), at, value); break;    \
-    STORE_AS_FLOAT64(p, at, value)                                                  \
-    case RESULT_float16: STORE_float16((__global half *)(p), at, value); break;     \
-    case RESULT_bfloat16: STORE_bfloat16((__global ushort *)(p), at, value); break; \
-    case RESULT_int64: STORE_int64((__global long *)(p), at, value); break;         \
-    case RESULT_int32: STORE_int32((__global int *)(p), at, value); break;          \
-    case RESULT_uint8: STORE_uint8((__global uchar *)(p), at, value); break;        \
-    case RESULT_bool: STORE_bool((__global uchar *)(p), at, value); break;          \
+#define STORE_AS(dtype, p, at, value)                                                        \
+  switch (dtype) {                                                                           \
+    case RESULT_float32: STORE_float32((__global float *)(p), at, value); break;             \
+    STORE_AS_FLOAT64(p, at, value)                                                           \
+    case RESULT_float16: STORE_float16((__global half *)(p), at, value); break;              \
+    case RESULT_bfloat16: STORE_bfloat16((__global ushort *)(p), at, value); break;          \
+    case RESULT_int64: STORE_int64((__global long *)(p), at, value); break;                  \
+    case RESULT_int32: STORE_int32((__global int *)(p), at, value); break;                   \
+    case RESULT_uint8: STORE_uint8((__global uchar *)(p), at, value); break;                 \
+    case RESULT_bool: STORE_bool((__global uchar *)(p), at, value); break;                   \
   }
 #if HAS_FP64
 #define STORE_AS_FLOAT64(p, at, value) \
@@ -117,31 +117,31 @@ static index_t offset_of(const index_t linear, const index_t *size, const index_
 
 // What every kernel takes: the input; the result, of any dtype; of extremes where they stand; a row of totals for
 // each split, where there are several; a number of type T for each output (shift) and one for all (p).
-#define TENSOR_ARGS                                                                                     \
-  BUFFER(const INPUT_TYPE, input), BUFFER(uchar, result), BUFFER(long, indices), BUFFER(long, partial), \
+#define TENSOR_ARGS                                                                                            \
+  BUFFER(const INPUT_TYPE, input), BUFFER(uchar, result), BUFFER(long, indices), BUFFER(long, partial),        \
       BUFFER(const T, shift), const int input_bytes, const int result_dtype, const real_t p, const index_t outputs, const index_t elements
 #define LAYOUT_ARGS const index_t split_size, const layout_t layout
 
 #define BIND_PARTIAL __global TOTAL_T *partial = (__global TOTAL_T *)(partial_buffer + partial_start)
-#define LAYOUT_COPY                                                                                     \
+#define LAYOUT_COPY \
   index_t kept_size[MAX_RANK], kept_stride[MAX_RANK], reduced_size[MAX_RANK], reduced_stride[MAX_RANK]; \
-  for (int d = 0; d < MAX_RANK; ++d) {                                                                  \
-    kept_size[d] = layout.kept_size[d]; kept_stride[d] = layout.kept_stride[d];                         \
-    reduced_size[d] = layout.reduced_size[d]; reduced_stride[d] = layout.reduced_stride[d];             \
+  for (int d = 0; d < MAX_RANK; ++d) { \
+    kept_size[d] = layout.kept_size[d]; kept_stride[d] = layout.kept_stride[d]; \
+    reduced_size[d] = layout.reduced_size[d]; reduced_stride[d] = layout.reduced_stride[d]; \
   }
 // The split of a work item or group: elements first to last.
-#define SPLIT_BIND                                             \
-  const index_t first = (index_t)get_group_id(1) * split_size; \
+#define SPLIT_BIND                                                               \
+  const index_t first = (index_t)get_group_id(1) * split_size;                   \
   const index_t last = min((index_t)(get_group_id(1) + 1) * split_size, elements);
 
 #define SHIFT_OF(output) (shift_buffer ? finite_or_zero(shift_buffer[shift_start + (output)]) : (T)0)
 static T finite_or_zero(const T s) { return ISFINITE(s) ? s : (T)0; }
 
-#define FINISH_OUTPUT(output, total)                                \
-  if (partial_buffer) {                                             \
-    partial[(index_t)get_group_id(1) * outputs + (output)] = total; \
-  } else {                                                          \
-    STORE_ROW(output, total)                                        \
+#define FINISH_OUTPUT(output, total)                                          \
+  if (partial_buffer) {                                                       \
+    partial[(index_t)get_group_id(1) * outputs + (output)] = total;           \
+  } else {                                                                    \
+    STORE_ROW(output, total)                                                  \
   }
 
 static BLOCK_T map_element(const T a, const long index, const T s, const real_t p) { return MAP; }
@@ -151,17 +151,17 @@ static FINISHED_T finish(const TOTAL_T x, const wide_t n, const wide_t s, const 
 
 #define ELEMENT(at, index, s) map_element((T)LOAD_INPUT(at), index, s, p)
 #define END_BLOCK(total, block) total = join_totals(total, TO_TOTAL(block)), block = IDENTITY
-#define JOIN_LANES(totals)                                          \
-  for (int half_lanes = LANES / 2; half_lanes > 0; half_lanes /= 2) \
+#define JOIN_LANES(totals)                                              \
+  for (int half_lanes = LANES / 2; half_lanes > 0; half_lanes /= 2)     \
     for (int l = 0; l < half_lanes; ++l) totals[l] = join_totals(totals[l], totals[l + half_lanes]);
 
 #if IS_INDEXED
-#define STORE_ROW(output, total)                                                                   \
-  if (result_buffer) STORE_AS(result_dtype, result_buffer, result_start + (output), (total).value) \
+#define STORE_ROW(output, total)                                                                            \
+  if (result_buffer) STORE_AS(result_dtype, result_buffer, result_start + (output), (total).value)          \
   indices_buffer[indices_start + (output)] = (total).index;
 #else
-#define STORE_ROW(output, total)                                 \
-  STORE_AS(result_dtype, result_buffer, result_start + (output), \
+#define STORE_ROW(output, total)                                                                            \
+  STORE_AS(result_dtype, result_buffer, result_start + (output),                                            \
            finish(total, (wide_t)elements, (wide_t)SHIFT_OF(output), p))
 #endif
 
@@ -287,58 +287,58 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void join_splits(TENSOR_
 // One work item's share of a split, elements from `start` to `end`, every `step`-th, of each of so many neighbouring outputs, whose
 // READ(to, at) reads. It goes along the innermost reduced dimension and looks for the next row only at its end: divisions took most of
 // the time.
-#define JOIN_SHARE(totals, outputs_at_once, READ, output, start, end, step)                                       \
-  T s[outputs_at_once];                                                                                           \
-  BLOCK_T block[outputs_at_once];                                                                                 \
-  TOTAL_T totals[outputs_at_once];                                                                                \
-  _Pragma("unroll") for (int v = 0; v < outputs_at_once; ++v) {                                                   \
-    s[v] = SHIFT_OF((output) + v);                                                                                \
-    block[v] = IDENTITY;                                                                                          \
-    totals[v] = TO_TOTAL(block[v]);                                                                               \
-  }                                                                                                               \
-  const index_t base = offset_of(output, kept_size, kept_stride), columns = max(reduced_size[0], (index_t)1);     \
-  int in_block = 0;                                                                                               \
-  index_t row = (start) / columns, column = (start) - row * columns;                                              \
-  index_t row_start = base + offset_of_row(row, reduced_size, reduced_stride);                                    \
-  const index_t rows_on = (step) / columns, columns_on = (step) - rows_on * columns;                              \
-  for (index_t element = start; element < (end);) {                                                               \
-    BLOCK_T some[SOME][outputs_at_once];                                                                          \
-    int count = 0;                                                                                                \
-    _Pragma("unroll") for (int k = 0; k < SOME; ++k)                                                              \
-      if (element < (end)) {                                                                                      \
-        T values[outputs_at_once];                                                                                \
-        READ(values, row_start + column * reduced_stride[0]);                                                     \
-        _Pragma("unroll") for (int v = 0; v < outputs_at_once; ++v)                                               \
-          some[k][v] = map_element(values[v], (long)element, s[v], p);                                            \
-        ++count;                                                                                                  \
-        element += step;                                                                                          \
-        column += columns_on;                                                                                     \
-        const int wraps = column >= columns;                                                                      \
-        if (wraps) column -= columns;                                                                             \
-        if (wraps + rows_on > 0) {                                                                                \
-          row += wraps + rows_on;                                                                                 \
-          row_start = base + offset_of_row(row, reduced_size, reduced_stride);                                    \
-        }                                                                                                         \
-      }                                                                                                           \
-    _Pragma("unroll") for (int k = 0; k < SOME; ++k)                                                              \
-      if (k < count)                                                                                              \
+#define JOIN_SHARE(totals, outputs_at_once, READ, output, start, end, step)                                   \
+  T s[outputs_at_once];                                                                                       \
+  BLOCK_T block[outputs_at_once];                                                                             \
+  TOTAL_T totals[outputs_at_once];                                                                            \
+  _Pragma("unroll") for (int v = 0; v < outputs_at_once; ++v) {                                               \
+    s[v] = SHIFT_OF((output) + v);                                                                            \
+    block[v] = IDENTITY;                                                                                      \
+    totals[v] = TO_TOTAL(block[v]);                                                                           \
+  }                                                                                                           \
+  const index_t base = offset_of(output, kept_size, kept_stride), columns = max(reduced_size[0], (index_t)1); \
+  int in_block = 0;                                                                                           \
+  index_t row = (start) / columns, column = (start) - row * columns;                                          \
+  index_t row_start = base + offset_of_row(row, reduced_size, reduced_stride);                                \
+  const index_t rows_on = (step) / columns, columns_on = (step) - rows_on * columns;                          \
+  for (index_t element = start; element < (end);) {                                                           \
+    BLOCK_T some[SOME][outputs_at_once];                                                                      \
+    int count = 0;                                                                                            \
+    _Pragma("unroll") for (int k = 0; k < SOME; ++k)                                                          \
+      if (element < (end)) {                                                                                  \
+        T values[outputs_at_once];                                                                            \
+        READ(values, row_start + column * reduced_stride[0]);                                                 \
+        _Pragma("unroll") for (int v = 0; v < outputs_at_once; ++v)                                           \
+          some[k][v] = map_element(values[v], (long)element, s[v], p);                                        \
+        ++count;                                                                                              \
+        element += step;                                                                                      \
+        column += columns_on;                                                                                 \
+        const int wraps = column >= columns;                                                                  \
+        if (wraps) column -= columns;                                                                         \
+        if (wraps + rows_on > 0) {                                                                            \
+          row += wraps + rows_on;                                                                             \
+          row_start = base + offset_of_row(row, reduced_size, reduced_stride);                                \
+        }                                                                                                     \
+      }                                                                                                       \
+    _Pragma("unroll") for (int k = 0; k < SOME; ++k)                                                          \
+      if (k < count)                                                                                          \
         _Pragma("unroll") for (int v = 0; v < outputs_at_once; ++v) block[v] = join_blocks(block[v], some[k][v]); \
-    in_block += SOME;                                                                                             \
-    if (in_block == CHAIN) {                                                                                      \
-      _Pragma("unroll") for (int v = 0; v < outputs_at_once; ++v) END_BLOCK(totals[v], block[v]);                 \
-      in_block = 0;                                                                                               \
-    }                                                                                                             \
-  }                                                                                                               \
+    in_block += SOME;                                                                                         \
+    if (in_block == CHAIN) {                                                                                  \
+      _Pragma("unroll") for (int v = 0; v < outputs_at_once; ++v) END_BLOCK(totals[v], block[v]);             \
+      in_block = 0;                                                                                           \
+    }                                                                                                         \
+  }                                                                                                           \
   _Pragma("unroll") for (int v = 0; v < outputs_at_once; ++v) END_BLOCK(totals[v], block[v]);
 #define READ_ONE(to, at) to[0] = (T)LOAD_INPUT(at)
 
 // Leaves what all lines of a group joined in the items of the first. Items stand in `lines` lines of `lanes`; a power of two.
-#define JOIN_LINES(totals, vectors, lines, lanes)                                                         \
-  for (int half_lines = (lines) / 2; half_lines > 0; half_lines /= 2) {                                   \
-    barrier(CLK_LOCAL_MEM_FENCE);                                                                         \
-    if (item < half_lines * (lanes))                                                                      \
-      _Pragma("unroll") for (int v = 0; v < vectors; ++v) totals[v * MAX_GROUP + item] =                  \
-          join_totals(totals[v * MAX_GROUP + item], totals[v * MAX_GROUP + item + half_lines * (lanes)]); \
+#define JOIN_LINES(totals, vectors, lines, lanes)                                                                    \
+  for (int half_lines = (lines) / 2; half_lines > 0; half_lines /= 2) {                                              \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                                                    \
+    if (item < half_lines * (lanes))                                                                                 \
+      _Pragma("unroll") for (int v = 0; v < vectors; ++v) totals[v * MAX_GROUP + item] =                             \
+          join_totals(totals[v * MAX_GROUP + item], totals[v * MAX_GROUP + item + half_lines * (lanes)]);            \
   }
 
 // One work group joins one split of one output. The local size is a power of two.
