@@ -185,13 +185,13 @@ struct OfPlanes {
 }  // namespace
 
 std::vector<ConvForward> conv2d_forward_mapped() {
-  return implementations_of_tiles<ConvForwardProblem, OfPlanes>(multiplies_halves);
+  return implementations_of_tiles<ConvForwardProblem, OfPlanes>(takes_maps_of_halves);
 }
 std::vector<ConvBackwardData> conv2d_backward_data_mapped() {
-  return implementations_of_tiles<ConvBackwardDataProblem, OfPlanes>(multiplies_halves);
+  return implementations_of_tiles<ConvBackwardDataProblem, OfPlanes>(takes_maps_of_halves);
 }
 std::vector<ConvBackwardWeight> conv2d_backward_weight_mapped() {
-  return implementations_of_tiles<ConvBackwardWeightProblem, Mapped>(takes_rounded);
+  return implementations_of_tiles<ConvBackwardWeightProblem, Mapped>(takes_maps);
 }
 
 }  // namespace dlprim

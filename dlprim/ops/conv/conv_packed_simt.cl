@@ -16,5 +16,11 @@
 #else
 #define PACKED_ROW(at) ((at) % TILE_ROWS)
 #define PACKED_DEPTH(at) ((at) / TILE_ROWS)
-inline void place_packed(__global REAL *panel, const int place, const REAL *value) { panel[place] = *value; }
+inline void place_packed(__global REAL *panel, const int place, const REAL *numbers) {
+#if BOTH_ARE_ROUNDED
+  panel[place] = word_of(numbers);
+#else
+  panel[place] = *numbers;
+#endif
+}
 #endif

@@ -35,8 +35,8 @@ std::int64_t column_stride(const Tensor& t) {
 }
 
 const ImplementationList<GemmProblem> gemm_implementations("gemm", gemm_cpu_tiles(), gemm_cpu_few_rows(),
-                                                           gemm_products(), gemm_mapped(), gemm_clblast(),
-                                                           gemm_integer());
+                                                           gemm_products(), gemm_of_words(), gemm_mapped(),
+                                                           gemm_clblast(), gemm_integer());
 
 }  // namespace
 

@@ -1,6 +1,6 @@
 #include "dlprim/core/checked.h"
 #include "dlprim/ops/gemm/gemm_implementations.h"
-#include "dlprim/ops/gemm/operand_pack.h"
+#include "dlprim/ops/gemm/gemm_operand.h"
 #include "dlprim/ops/gemm/tensor_map.h"
 #include "dlprim/runtime/device.h"
 
@@ -18,32 +18,15 @@ int narrow(std::int64_t n) {
   return kernel_int(n, "gemm", "a dimension");
 }
 
-/** A matrix of each batch, or one for all: so many lines, each along the depth. */
-struct Operand {
-  const ProductTile& tile;
-  const Tensor& tensor;
-  std::int64_t depth, lines, batches;
-  std::int64_t depth_stride, line_stride, batch_stride;
-
-  std::int64_t matrices() const { return batch_stride == 0 ? 1 : batches; }
+/** 16-bit numbers may lie across the depth. */
+struct MappedOperand : GemmOperand {
   int matrices_apart() const { return matrices() == 1 ? 0 : 1; }
-  bool lies_along_depth() const { return depth_stride == 1; }
-  DType panel_dtype() const { return tile.panel_dtype(tensor.dtype); }
   bool lies_across() const {
     return !lies_along_depth() && line_stride == 1 && tile.numbers_in_word > 1 &&
            panel_dtype() == tensor.dtype;
   }
   bool is_brought_as_it_lies() const {
     return lies_across() || (lies_along_depth() && panel_dtype() == tensor.dtype);
-  }
-  /** Of what is laid out along the depth first. */
-  std::int64_t packed_depth() const { return round_up(depth, tile.elements_of_vector()); }
-  double packed() const {
-    return static_cast<double>(matrices() * lines) * static_cast<double>(packed_depth());
-  }
-  bool can_pack() const {
-    return (lies_along_depth() || line_stride == 1) &&
-           packed() * static_cast<double>(size_of(panel_dtype())) <= static_cast<double>(most_packed_bytes);
   }
   MappedTensor mapped() const {
     if (lies_across())
@@ -59,34 +42,22 @@ struct Operand {
     return {lies_across() ? lines_across : tile.depth_elements(),
             lies_across() ? tile.depth_elements() : panel_lines, 1, 1};
   }
-  double cost() const {
-    return is_brought_as_it_lies() ? 0 : pack_cost(tile, tensor.dtype, packed()) + cost_per_launch;
-  }
+  double cost() const { return is_brought_as_it_lies() ? 0 : cost_of_packing(); }
+  /** As the map counts it. */
   Tensor laid_out(Queue& queue) const {
     if (is_brought_as_it_lies()) return tensor;
-    Tensor words = queue.scratch({product({matrices(), lines, packed_depth() / tile.numbers_in_word})});
-    if (lies_along_depth())
-      round_operand(queue, tile, tensor,
-                    {batch_stride, line_stride, narrow(matrices()), narrow(lines), narrow(depth),
-                     narrow(packed_depth())},
-                    words);
-    else
-      pack_operand(queue, tile, tensor, matrices(),
-                   {batch_stride, depth_stride, narrow(depth), narrow(packed_depth()), 1, narrow(lines), 0, 0,
-                    1, 1, 1, narrow(lines)},
-                   words);
-    // As the map counts it.
+    Tensor words = pack(queue);
     words.dtype = panel_dtype();
     words.offset *= tile.numbers_in_word;
     return words;
   }
 };
 
-Operand left_of(const ProductTile& tile, const GemmProblem& p) {
-  return {tile, p.a, p.k, p.m, p.batches, p.a_column, p.a_row, p.a_batch};
+MappedOperand left_of(const ProductTile& tile, const GemmProblem& p) {
+  return {{tile, p.a, p.k, p.m, p.batches, p.a_column, p.a_row, p.a_batch}};
 }
-Operand right_of(const ProductTile& tile, const GemmProblem& p) {
-  return {tile, p.b, p.k, p.n, p.batches, p.b_row, p.b_column, p.b_batch};
+MappedOperand right_of(const ProductTile& tile, const GemmProblem& p) {
+  return {{tile, p.b, p.k, p.n, p.batches, p.b_row, p.b_column, p.b_batch}};
 }
 
 template <std::size_t index>
@@ -110,7 +81,7 @@ struct Mapped {
     return split_of(device, p).cost + left_of(tile, p).cost() + right_of(tile, p).cost() + cost_per_launch;
   }
   static void run(Queue& queue, const GemmProblem& p) {
-    const Operand a = left_of(tile, p), b = right_of(tile, p);
+    const MappedOperand a = left_of(tile, p), b = right_of(tile, p);
     const Tensor left = a.laid_out(queue), right = b.laid_out(queue);
     MappedTensor left_map = a.mapped(), right_map = b.mapped();
     left_map.tensor = &left;
@@ -139,7 +110,7 @@ struct Mapped {
 }  // namespace
 
 std::vector<GemmImplementation> gemm_mapped() {
-  return implementations_of_tiles<GemmProblem, Mapped>(takes_rounded);
+  return implementations_of_tiles<GemmProblem, Mapped>(takes_maps);
 }
 
 }  // namespace dlprim

@@ -1,11 +1,12 @@
 // c = alpha * a @ b + beta * c + bias on a GPU. Macros say which way a and b lie. Where there are few results for the device, the
-// depth is split among work groups, and their sums are joined.
+// depth is split among work groups, and their sums are joined. With BOTH_ARE_ROUNDED the depth, and what lies along it, is
+// counted in words.
 #define LEFT_BY_VECTORS 0
 #include "ops/gemm/product.cl"
 #include "ops/gemm/gemm_results.cl"
 
 typedef struct {
-  __global const STORAGE *next;  // of this item's first piece of the next panel
+  __global const BROUGHT *next;  // of this item's first piece of the next panel
   long step, piece_step;         // to the same of the panel after it, and to this item's next piece
 } Operand;
 
@@ -21,7 +22,7 @@ inline void fetch(Operand *a, Operand *b, const int rows, const int columns, con
 }
 
 __attribute__((reqd_work_group_size(TILE_ITEMS, 1, 1)))
-__kernel void gemm(BUFFER(const STORAGE, a), BUFFER(const STORAGE, b), BUFFER(const STORAGE, bias),
+__kernel void gemm(BUFFER(const BROUGHT, a), BUFFER(const BROUGHT, b), BUFFER(const STORAGE, bias),
                    BUFFER(STORAGE, c), const int m, const int n, const int depth, const long a_batch,
                    const long a_row, const long a_column, const long b_batch, const long b_row, const long b_column,
                    const REAL alpha, const REAL beta, const int has_bias, BUFFER(REAL, partials), const int splits,

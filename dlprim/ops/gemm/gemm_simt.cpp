@@ -4,6 +4,8 @@
 #include "dlprim/core/checked.h"
 #include "dlprim/core/real.h"
 #include "dlprim/ops/gemm/gemm_implementations.h"
+#include "dlprim/ops/gemm/gemm_operand.h"
+#include "dlprim/runtime/alignment.h"
 
 namespace dlprim {
 namespace {
@@ -55,6 +57,30 @@ Defines layout_defines(const ProductTile& tile, const GemmProblem& p, Defines de
       .set("RIGHT_WIDTH", right_width);
 }
 
+/** An operand as the kernel meets it: strides in what it brings. */
+struct Brought {
+  const Tensor& tensor;
+  std::int64_t batch, row, column;
+};
+
+void multiply(Queue& queue, const ProductTile& tile, const DepthSplit& split, const Defines& defines,
+              const GemmProblem& p, const ProductSize& size, const Brought& a, const Brought& b) {
+  Tensor partials;
+  if (split.parts > 1)
+    partials = queue.scratch({p.batches, split.parts, p.m * p.n}, compute_dtype(p.c.dtype));
+  const int parts = static_cast<int>(split.parts);
+  with_real(p.c.dtype, [&](auto zero) {
+    using Real = decltype(zero);
+    const auto alpha = static_cast<Real>(p.alpha), beta = static_cast<Real>(p.beta);
+    queue.launch(queue.kernel(file, "gemm", defines), tile.range(split.of(size)), a.tensor, b.tensor,
+                 Optional{p.bias}, p.c, static_cast<int>(size.rows), static_cast<int>(size.columns),
+                 static_cast<int>(size.depth), a.batch, a.row, a.column, b.batch, b.row, b.column, alpha,
+                 beta, p.bias ? 1 : 0, Optional{partials.defined() ? &partials : nullptr}, parts,
+                 static_cast<int>(split.depth));
+  });
+  if (partials.defined()) join_products(queue, partials, p.c, {p.bias, 1, p.alpha, p.beta});
+}
+
 template <std::size_t index>
 struct Product {
   static constexpr const ProductTile& tile = product_tiles[index];
@@ -76,20 +102,76 @@ struct Product {
     const DepthSplit split = split_of(tile, queue.device().info(), p);
     const Defines defines = layout_defines(
         tile, p, p.chain ? tile.defines_in_chains(p.c.dtype, p.chain) : tile.defines(p.c.dtype, split.depth));
-    Tensor partials;
-    if (split.parts > 1)
-      partials = queue.scratch({p.batches, split.parts, p.m * p.n}, compute_dtype(p.c.dtype));
-    const int parts = static_cast<int>(split.parts);
-    with_real(p.c.dtype, [&](auto zero) {
-      using Real = decltype(zero);
-      const auto alpha = static_cast<Real>(p.alpha), beta = static_cast<Real>(p.beta);
-      queue.launch(queue.kernel(file, "gemm", defines), tile.range(split.of(size_of(p))), p.a, p.b,
-                   Optional{p.bias}, p.c, static_cast<int>(p.m), static_cast<int>(p.n), static_cast<int>(p.k),
-                   p.a_batch, p.a_row, p.a_column, p.b_batch, p.b_row, p.b_column, alpha, beta,
-                   p.bias ? 1 : 0, Optional{partials.defined() ? &partials : nullptr}, parts,
-                   static_cast<int>(split.depth));
-    });
-    if (partials.defined()) join_products(queue, partials, p.c, {p.bias, 1, p.alpha, p.beta});
+    multiply(queue, tile, split, defines, p, size_of(p), {p.a, p.a_batch, p.a_row, p.a_column},
+             {p.b, p.b_batch, p.b_row, p.b_column});
+  }
+};
+
+// ---- in words along the depth, as tensor cores take them
+
+/** What is no such is packed first. */
+struct OperandOfWords : GemmOperand {
+  bool is_brought_as_it_lies() const {
+    const auto is_whole = [&](std::int64_t elements) { return elements % tile.elements_of_vector() == 0; };
+    return lies_along_depth() && panel_dtype() == tensor.dtype && is_whole(depth) && is_whole(line_stride) &&
+           is_whole(batch_stride) && is_aligned_to(tile.elements_of_vector(), tensor);
+  }
+  bool can_be_brought() const { return is_brought_as_it_lies() || can_pack(); }
+  double cost() const { return is_brought_as_it_lies() ? 0 : cost_of_packing(); }
+  Tensor words(Queue& queue) const {
+    if (!is_brought_as_it_lies()) return pack(queue);
+    Tensor as_words = tensor;
+    as_words.dtype = DType::float32;
+    as_words.offset /= tile.numbers_in_word;
+    return as_words;
+  }
+  std::int64_t words_of_line() const {
+    return (is_brought_as_it_lies() ? line_stride : packed_depth()) / tile.numbers_in_word;
+  }
+  std::int64_t words_of_matrix() const {
+    if (is_brought_as_it_lies()) return batch_stride / tile.numbers_in_word;
+    return matrices() == 1 ? 0 : lines * words_of_line();
+  }
+};
+
+OperandOfWords left_of(const ProductTile& tile, const GemmProblem& p) {
+  return {{tile, p.a, p.k, p.m, p.batches, p.a_column, p.a_row, p.a_batch}};
+}
+OperandOfWords right_of(const ProductTile& tile, const GemmProblem& p) {
+  return {{tile, p.b, p.k, p.n, p.batches, p.b_row, p.b_column, p.b_batch}};
+}
+
+constexpr char packed_prefix[] = "packed_";
+
+template <std::size_t index>
+struct ProductOfWords {
+  static constexpr const ProductTile& tile = product_tiles[index];
+
+  static const char* name() { return name_with<packed_prefix, index>(); }
+
+  static ProductSize size_in_words(const GemmProblem& p) {
+    return {p.m, p.n, left_of(tile, p).packed_depth() / tile.numbers_in_word, p.batches};
+  }
+  static DepthSplit split_of(const DeviceInfo& device, const GemmProblem& p) {
+    return split_depth(tile, device, size_in_words(p), tile.speed_of_rounded, tile.depth);
+  }
+  static bool can_take(const DeviceInfo& device, const GemmProblem& p) {
+    return tile.can_take(device, p.c.dtype, p.precision) && p.k > 0 && left_of(tile, p).can_be_brought() &&
+           right_of(tile, p).can_be_brought();
+  }
+  static double expected_cost(const DeviceInfo& device, const GemmProblem& p) {
+    return split_of(device, p).cost + left_of(tile, p).cost() + right_of(tile, p).cost();
+  }
+  static void run(Queue& queue, const GemmProblem& p) {
+    const OperandOfWords a = left_of(tile, p), b = right_of(tile, p);
+    const DepthSplit split = split_of(queue.device().info(), p);
+    Defines defines = tile.defines(p.c.dtype, split.depth);
+    defines.set("LEFT_BY_DEPTH", 1).set("LEFT_WIDTH", vector_width);
+    defines.set("RIGHT_BY_DEPTH", 1).set("RIGHT_WIDTH", vector_width).set("BOTH_ARE_ROUNDED", 1);
+    const Tensor left = a.words(queue), right = b.words(queue);
+    multiply(queue, tile, split, defines, p, size_in_words(p),
+             {left, a.words_of_matrix(), a.words_of_line(), 1},
+             {right, b.words_of_matrix(), 1, b.words_of_line()});
   }
 };
 
@@ -97,6 +179,9 @@ struct Product {
 
 std::vector<GemmImplementation> gemm_products() {
   return implementations_of_tiles<GemmProblem, Product>(takes_as_it_lies);
+}
+std::vector<GemmImplementation> gemm_of_words() {
+  return implementations_of_tiles<GemmProblem, ProductOfWords>(takes_words_by_warps);
 }
 
 }  // namespace dlprim

@@ -3,7 +3,7 @@
 // way while one pair is multiplied.
 //
 // Before it includes this file a kernel file says whether its left and right operand lie along the depth (LEFT_BY_DEPTH,
-// RIGHT_BY_DEPTH), whether the left one is brought in aligned vectors (LEFT_BY_VECTORS), and for warp groups at TF32 whether both
+// RIGHT_BY_DEPTH), whether the left one is brought in aligned vectors (LEFT_BY_VECTORS), and for tensor cores whether both
 // are rounded already and lie along the depth, or the left one in vectors as it is brought (BOTH_ARE_ROUNDED), or are brought by
 // tensor maps (TENSOR_MAPS; with two NUMBERS_IN_WORD each may lie across the depth as well: LEFT_ACROSS, RIGHT_ACROSS). In a kernel of TILE_ITEMS items it declares PRODUCT_MEMORY, and expands
 //   PRODUCT(steps, FETCH)

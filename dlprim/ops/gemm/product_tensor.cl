@@ -1,5 +1,6 @@
 // The engine of products on NVIDIA's tensor cores (mma.sync, compute capability 8.0 and up): a warp makes WARP_ROWS x
-// WARP_COLUMNS results in fragments of 16 x 8. TF32_PRODUCTS is 1, operands rounded to TF32; or 3
+// WARP_COLUMNS results in fragments of 16 x 8. TF32_PRODUCTS is 1, operands rounded to TF32 or words of two 16-bit numbers, which
+// lie in fragments alike; or 3
 // for float32: x = big + small in TF32 numbers, and all but small * small counts (Ootomo and Yokota, arXiv 2203.03341).
 // Tensor cores truncate where they add, so that sums that are to be float32's leave them after each 8 of the depth, and add
 // what is small first: each truncation of a whole sum takes half of its last bit, from all results alike.
@@ -38,16 +39,22 @@ inline void clear(float (*sums)[COLUMN_FRAGMENTS][4]) {
       UNROLL for (int e = 0; e < 4; ++e) sums[i][j][e] = 0;
 }
 
+#if NUMBERS_IN_WORD == 2
+#define MULTIPLY_WORDS "mma.sync.aligned.m16n8k16.row.col.f32." STRING(NUMBERS) "." STRING(NUMBERS) ".f32 "
+#else
+#define MULTIPLY_WORDS "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
+#endif
+
 inline void multiply_fragments(float *d, const uint *a, const uint *b) {
   asm volatile(
-      "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+      MULTIPLY_WORDS "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
 inline void begin_fragments(float *d, const uint *a, const uint *b) {
   asm volatile(
-      "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%10,%10,%10,%10};"
+      MULTIPLY_WORDS "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%10,%10,%10,%10};"
       : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "f"(0.0f));
 }
@@ -59,8 +66,13 @@ inline void load_fragment(uint *to, const int count, __local const float *from, 
 
 #if TF32_PRODUCTS == 1
 
-// What lies in memory as float goes to the panels as it is, and is rounded on its way to a fragment.
-#define ASYNCHRONOUS_COPIES STORAGE_IS_REAL
+// What lies in memory as float goes to the panels as it is, and is rounded on its way to a fragment, if it was not before.
+#define ASYNCHRONOUS_COPIES (STORAGE_IS_REAL || BOTH_ARE_ROUNDED)
+#if BOTH_ARE_ROUNDED
+#define ROUND(fragment, count)
+#else
+#define ROUND(fragment, count) round_to_tf32(fragment, count)
+#endif
 #define ENGINE_MEMORY
 #define BEGIN_ENGINE
 #define NOTE_OPERANDS(number)
@@ -74,11 +86,11 @@ inline void multiply_add(__local const float *left, __local const float *right, 
     uint a[ROW_FRAGMENTS][4], b[COLUMN_FRAGMENTS][2];
     UNROLL for (int i = 0; i < ROW_FRAGMENTS; ++i) {
       load_fragment(a[i], 4, left + k * LEFT_K + i * 16 * LEFT_LINE, 8 * LEFT_LINE, 4 * LEFT_K);
-      round_to_tf32(a[i], 4);
+      ROUND(a[i], 4);
     }
     UNROLL for (int j = 0; j < COLUMN_FRAGMENTS; ++j) {
       load_fragment(b[j], 2, right + k * RIGHT_K + j * 8 * RIGHT_LINE, 0, 4 * RIGHT_K);
-      round_to_tf32(b[j], 2);
+      ROUND(b[j], 2);
     }
     UNROLL for (int i = 0; i < ROW_FRAGMENTS; ++i)
       UNROLL for (int j = 0; j < COLUMN_FRAGMENTS; ++j) multiply_fragments(sums[i][j], a[i], b[j]);

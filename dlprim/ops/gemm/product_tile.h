@@ -110,8 +110,9 @@ inline constexpr ProductTile product_tiles[] = {
     {"simt_128x64", 128, 64, 16, 128, ProductEngine::registers, 8, 8, 0, 2, 3, 1.0, 1.0, 0.8},
     {"simt_64x128", 64, 128, 16, 128, ProductEngine::registers, 8, 8, 0, 2, 3, 1.0, 1.0, 0.8},
     {"simt_64x64", 64, 64, 8, 64, ProductEngine::registers, 8, 8, 0, 2, 8, 0.85, 0.85, 0.67},
-    {"tensor_tf32_128x128", 128, 128, 16, 128, ProductEngine::warps, 64, 64, 1, 4, 2, 3.1, 3.1, 2.6},
+    {"tensor_tf32_128x128", 128, 128, 16, 128, ProductEngine::warps, 64, 64, 1, 4, 2, 3.1, 3.1, 2.6, 3.3},
     {"tensor_tf32_64x128", 64, 128, 16, 128, ProductEngine::warps, 32, 64, 1, 3, 3, 2.2, 2.2, 2.1},
+    {"tensor_half_128x128", 128, 128, 16, 128, ProductEngine::warps, 64, 64, 1, 4, 2, 0, 0, 0, 4.0, 2},
     {"tensor_tf32x3_64x64", 64, 64, 16, 128, ProductEngine::warps, 32, 32, 3, 2, 4, 1.1, 1.1, 0.9},
     {"warpgroup_tf32_128x128", 128, 128, 16, 256, ProductEngine::warp_groups, 128, 64, 1, 4, 2, 4.4, 3.75,
      2.7, 5.2},
@@ -142,8 +143,15 @@ constexpr bool takes_as_it_lies(const ProductTile& tile) {
 constexpr bool takes_rounded(const ProductTile& tile) {
   return tile.speed_of_rounded > 0;
 }
-constexpr bool multiplies_halves(const ProductTile& tile) {
-  return tile.numbers_in_word > 1;
+/** Hopper's engine that copies boxes brings what warp groups multiply. */
+constexpr bool takes_maps(const ProductTile& tile) {
+  return takes_rounded(tile) && tile.engine == ProductEngine::warp_groups;
+}
+constexpr bool takes_maps_of_halves(const ProductTile& tile) {
+  return takes_maps(tile) && tile.numbers_in_word > 1;
+}
+constexpr bool takes_words_by_warps(const ProductTile& tile) {
+  return takes_rounded(tile) && tile.engine == ProductEngine::warps;
 }
 
 /** Use<tile>, which has the four members of an Implementation for product_tiles[tile], for each that is

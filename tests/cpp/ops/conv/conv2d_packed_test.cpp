@@ -52,7 +52,8 @@ TEST(Conv2dPacked, InPieces) {
     };
     if (device().info().compute_capability != 90) GTEST_SKIP() << "for Hopper";
     const auto expected = results(plain);
-    for (const char* tile : {"warpgroup_tf32_128x128x32", "warpgroup_half_128x128x64"}) {
+    for (const char* tile :
+         {"warpgroup_tf32_128x128x32", "warpgroup_half_128x128x64", "tensor_half_128x128"}) {
       const CountChoices packed(d.family, std::string(d.layout) + tile);
       EXPECT_TRUE(results(std::string(d.layout) + tile) == expected) << tile;
       EXPECT_EQ(packed.count(), 1) << tile;
