@@ -125,6 +125,7 @@ inline int left_place(const int i) {
   const int item = get_local_id(0);
   if (!LEFT_BY_VECTORS) return LEFT_PLACE(LEFT_ROW(item, i), LEFT_DEPTH(item, i));
   if (WARP_GROUPS) return 4 * (item + i * TILE_ITEMS);  // as it is packed
+  if (LEFT_BY_DEPTH) return LEFT_PLACE(LINE_OF_PIECE(item, i, 4), PIECE_DEPTH_OF_ITEM(item, 4));
   return LEFT_PLACE(LINE_ACROSS(item, TILE_ROWS, 4), DEPTH_ACROSS(item, i, TILE_ROWS, 4));
 }
 

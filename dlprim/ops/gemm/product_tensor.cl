@@ -59,10 +59,38 @@ inline void begin_fragments(float *d, const uint *a, const uint *b) {
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "f"(0.0f));
 }
 
-inline void load_fragment(uint *to, const int count, __local const float *from, const int line_step, const int k_step) {
-  UNROLL for (int e = 0; e < count; ++e)
-    to[e] = as_uint(from[count == 4 ? e % 2 * line_step + e / 2 * k_step : e * k_step]);
+// An item's part of the fragments of 16 rows, and of two times 8 columns, by 8 of the depth. Where 4 of the depth lie side by side
+// (eight lines of them are a matrix), 8 items read a matrix and hand it round.
+#define IS_IN_MATRICES(k_step) ((k_step) == 1)
+inline void load_matrices(uint *to, __local const float *line) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+               : "r"((uint)(size_t)line)
+               : "memory");
 }
+inline void load_rows(uint *to, __local const float *from) {
+  if (IS_IN_MATRICES(LEFT_K))
+    load_matrices(to, from);
+  else
+    UNROLL for (int e = 0; e < 4; ++e) to[e] = as_uint(from[e % 2 * 8 * LEFT_LINE + e / 2 * 4 * LEFT_K]);
+}
+inline void load_columns(uint (*to)[2], __local const float *from) {
+  if (IS_IN_MATRICES(RIGHT_K)) {
+    uint pair[4];
+    load_matrices(pair, from);
+    UNROLL for (int e = 0; e < 4; ++e) to[e / 2][e % 2] = pair[e];
+  } else {
+    UNROLL for (int e = 0; e < 4; ++e) to[e / 2][e % 2] = as_uint(from[e / 2 * 8 * RIGHT_LINE + e % 2 * 4 * RIGHT_K]);
+  }
+}
+
+// Where an item reads in a panel: the first of its numbers, or the line of a matrix.
+#define LEFT_OF_LANE(left)                                                                                         \
+  ((left) + (IS_IN_MATRICES(LEFT_K) ? (warp_row + lane % 16) * LEFT_LINE + lane / 16 * 4                           \
+                                    : (warp_row + lane / 4) * LEFT_LINE + lane % 4 * LEFT_K))
+#define RIGHT_OF_LANE(right)                                                                                       \
+  ((right) + (IS_IN_MATRICES(RIGHT_K) ? (warp_column + lane % 8 + lane / 16 * 8) * RIGHT_LINE + lane / 8 % 2 * 4   \
+                                      : (warp_column + lane / 4) * RIGHT_LINE + lane % 4 * RIGHT_K))
 
 #if TF32_PRODUCTS == 1
 
@@ -85,12 +113,13 @@ inline void multiply_add(__local const float *left, __local const float *right, 
   UNROLL for (int k = 0; k < TILE_DEPTH; k += 8) {
     uint a[ROW_FRAGMENTS][4], b[COLUMN_FRAGMENTS][2];
     UNROLL for (int i = 0; i < ROW_FRAGMENTS; ++i) {
-      load_fragment(a[i], 4, left + k * LEFT_K + i * 16 * LEFT_LINE, 8 * LEFT_LINE, 4 * LEFT_K);
+      load_rows(a[i], left + k * LEFT_K + i * 16 * LEFT_LINE);
       ROUND(a[i], 4);
     }
-    UNROLL for (int j = 0; j < COLUMN_FRAGMENTS; ++j) {
-      load_fragment(b[j], 2, right + k * RIGHT_K + j * 8 * RIGHT_LINE, 0, 4 * RIGHT_K);
+    UNROLL for (int j = 0; j < COLUMN_FRAGMENTS; j += 2) {
+      load_columns(b + j, right + k * RIGHT_K + j * 8 * RIGHT_LINE);
       ROUND(b[j], 2);
+      ROUND(b[j + 1], 2);
     }
     UNROLL for (int i = 0; i < ROW_FRAGMENTS; ++i)
       UNROLL for (int j = 0; j < COLUMN_FRAGMENTS; ++j) multiply_fragments(sums[i][j], a[i], b[j]);
@@ -139,14 +168,15 @@ inline void split(uint *big, uint *small, const int count) {
 inline void multiply_add(__local const float *left, __local const float *right, float (*sums)[COLUMN_FRAGMENTS][4]) {
   UNROLL for (int k = 0; k < TILE_DEPTH; k += 8) {
     uint b[COLUMN_FRAGMENTS][2], b_small[COLUMN_FRAGMENTS][2];
-    UNROLL for (int j = 0; j < COLUMN_FRAGMENTS; ++j) {
-      load_fragment(b[j], 2, right + k * RIGHT_K + j * 8 * RIGHT_LINE, 0, 4 * RIGHT_K);
+    UNROLL for (int j = 0; j < COLUMN_FRAGMENTS; j += 2) {
+      load_columns(b + j, right + k * RIGHT_K + j * 8 * RIGHT_LINE);
       split(b[j], b_small[j], 2);
+      split(b[j + 1], b_small[j + 1], 2);
     }
     UNROLL for (int i = 0; i < ROW_FRAGMENTS; ++i) {
       uint a[4], a_small[4];
       float eighth[COLUMN_FRAGMENTS][4];
-      load_fragment(a, 4, left + k * LEFT_K + i * 16 * LEFT_LINE, 8 * LEFT_LINE, 4 * LEFT_K);
+      load_rows(a, left + k * LEFT_K + i * 16 * LEFT_LINE);
       split(a, a_small, 4);
       UNROLL for (int j = 0; j < COLUMN_FRAGMENTS; ++j) begin_fragments(eighth[j], a_small, b[j]);
       UNROLL for (int j = 0; j < COLUMN_FRAGMENTS; ++j) multiply_fragments(eighth[j], a, b_small[j]);
@@ -164,6 +194,3 @@ inline void multiply_add(__local const float *left, __local const float *right, 
     multiply_add(LEFT_OF_LANE(left), RIGHT_OF_LANE(right), result)
 
 #endif
-
-#define LEFT_OF_LANE(left) ((left) + lane % 4 * LEFT_K + (warp_row + lane / 4) * LEFT_LINE)
-#define RIGHT_OF_LANE(right) ((right) + lane % 4 * RIGHT_K + (warp_column + lane / 4) * RIGHT_LINE)

@@ -105,14 +105,16 @@ DepthSplit split_depth(const ProductTile& tile, const DeviceInfo& device, const 
  * multiples, else 1. */
 int piece_width(const Tensor& operand, std::initializer_list<std::int64_t> distances);
 
-/** Large tiles are the fastest where there are enough of them, and lines enough to fill them. */
+/** Large tiles are the fastest where there are enough of them, and lines enough to fill them. Those of warps
+ * declare no more than 48 KiB of local memory, which is all that NVIDIA's driver grants before Hopper. */
 inline constexpr ProductTile product_tiles[] = {
     {"simt_128x64", 128, 64, 16, 128, ProductEngine::registers, 8, 8, 0, 2, 3, 1.0, 1.0, 0.8},
     {"simt_64x128", 64, 128, 16, 128, ProductEngine::registers, 8, 8, 0, 2, 3, 1.0, 1.0, 0.8},
     {"simt_64x64", 64, 64, 8, 64, ProductEngine::registers, 8, 8, 0, 2, 8, 0.85, 0.85, 0.67},
-    {"tensor_tf32_128x128", 128, 128, 16, 128, ProductEngine::warps, 64, 64, 1, 4, 2, 3.1, 3.1, 2.6, 3.3},
+    {"tensor_tf32_128x128", 128, 128, 16, 128, ProductEngine::warps, 64, 64, 1, 2, 2, 3.1, 3.1, 2.6, 3.3},
     {"tensor_tf32_64x128", 64, 128, 16, 128, ProductEngine::warps, 32, 64, 1, 3, 3, 2.2, 2.2, 2.1},
-    {"tensor_half_128x128", 128, 128, 16, 128, ProductEngine::warps, 64, 64, 1, 4, 2, 0, 0, 0, 4.0, 2},
+    {"tensor_half_128x128", 128, 128, 16, 128, ProductEngine::warps, 64, 64, 1, 2, 2, 0, 0, 0, 2.8, 2},
+    {"tensor_half_64x128", 64, 128, 16, 128, ProductEngine::warps, 32, 64, 1, 3, 3, 0, 0, 0, 2.3, 2},
     {"tensor_tf32x3_64x64", 64, 64, 16, 128, ProductEngine::warps, 32, 32, 3, 2, 4, 1.1, 1.1, 0.9},
     {"warpgroup_tf32_128x128", 128, 128, 16, 256, ProductEngine::warp_groups, 128, 64, 1, 4, 2, 4.4, 3.75,
      2.7, 5.2},
