@@ -139,6 +139,15 @@ inline int channel_of(const ConvShape s, const int column) {
   return COLUMNS_OF_TAP ? column / COLUMNS_OF_TAP / taps * COLUMNS_OF_TAP + column % COLUMNS_OF_TAP : column / taps;
 }
 
+// Whether what a tap meets is an element of x.
+inline bool is_inside(const Walk *walk, const Taps *taps, const int t, const ConvShape s) {
+#if IMAGES_LAST
+  return true;
+#else
+  return (uint)(walk->h + taps->h[t]) < (uint)s.height && (uint)(walk->w + taps->w[t]) < (uint)s.width;
+#endif
+}
+
 // Pieces of more than one pixel lie within an image.
 #define SAME_WALK (LEFT_WIDTH == RIGHT_WIDTH)
 
@@ -151,9 +160,7 @@ inline void fetch(Walk *left_walk, Walk *walk, const Steps steps, const Taps *ta
                left_walk->gradient + (long)(i * LINES_APART(LEFT_WIDTH)) * out_plane * PIXELS_APART);
   if (!SAME_WALK) walk_on(left_walk, steps, s);
   UNROLL for (int t = 0; t < TAPS; ++t) {
-    const bool meets = walk->left > 0 && (IMAGES_LAST || ((uint)(walk->h + taps->h[t]) < (uint)s.height &&
-                                                          (uint)(walk->w + taps->w[t]) < (uint)s.width));
-    const int channels = meets ? taps->channels[t] : 0;
+    const int channels = walk->left > 0 && is_inside(walk, taps, t, s) ? taps->channels[t] : 0;
     UNROLL for (int i = 0; i < LINES_OF_TAP; ++i)
       BRING_RIGHT(t * LINES_OF_TAP + i, i * LINES_APART(RIGHT_WIDTH) < channels,
                   walk->window + ((long)taps->offset[t] + (long)(i * LINES_APART(RIGHT_WIDTH)) * in_plane) * PIXELS_APART);
