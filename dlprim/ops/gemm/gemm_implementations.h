@@ -41,8 +41,8 @@ GemmImplementation gemm_cpu_tiles();
 GemmImplementation gemm_cpu_few_rows();
 /** Floating dtypes on the others, one for each of product_tiles that takes operands as they lie. */
 std::vector<GemmImplementation> gemm_products();
-/** The same on NVIDIA's tensor cores by warps, in words that lie along the depth or are packed so: one for
- * each of product_tiles with a speed_of_rounded. */
+/** Of 16-bit numbers, or float32 at "medium", on NVIDIA's tensor cores by warps: in words that lie along the
+ * depth or are packed so. */
 std::vector<GemmImplementation> gemm_of_words();
 /** The same on Hopper, which brings operands by itself, where they lie along the depth (16-bit ones: or
  * across it) or are laid out so: one for each of warp groups. */

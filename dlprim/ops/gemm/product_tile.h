@@ -152,8 +152,10 @@ constexpr bool takes_maps(const ProductTile& tile) {
 constexpr bool takes_maps_of_halves(const ProductTile& tile) {
   return takes_maps(tile) && tile.numbers_in_word > 1;
 }
+/** Where TF32 numbers lie they are not rounded, and warps do not: to round them before costs what it gains.
+ */
 constexpr bool takes_words_by_warps(const ProductTile& tile) {
-  return takes_rounded(tile) && tile.engine == ProductEngine::warps;
+  return takes_rounded(tile) && tile.engine == ProductEngine::warps && tile.numbers_in_word > 1;
 }
 
 /** Use<tile>, which has the four members of an Implementation for product_tiles[tile], for each that is
