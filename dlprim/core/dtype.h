@@ -40,6 +40,11 @@ DType dtype_from_name(const std::string& name);
  */
 DType compute_dtype(DType dtype);
 
+/** Whether that is `dtype` itself, so that kernels read and write it without converting. */
+inline bool is_compute_dtype(DType dtype) {
+  return compute_dtype(dtype) == dtype;
+}
+
 /** The dtype that both promote to, by PyTorch's table (torch.promote_types). */
 DType promote_types(DType a, DType b);
 

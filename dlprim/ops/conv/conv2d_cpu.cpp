@@ -64,7 +64,7 @@ double cost_of_multiply_add(Way way, std::int64_t rows, std::int64_t groups) {
 }
 
 bool sums_in_registers(DType dtype, std::int64_t terms) {
-  return terms <= CONV_MAX_TERMS || dtype == compute_dtype(dtype);
+  return terms <= CONV_MAX_TERMS || is_compute_dtype(dtype);
 }
 
 PhasedInput make_phased(Queue& queue, Way way, const Tensor& x, const Walk& h, const Walk& w,

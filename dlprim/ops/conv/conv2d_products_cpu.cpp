@@ -23,7 +23,7 @@ bool is_pointwise(const ConvSizes& s) {
 }
 
 bool can_take(const DeviceInfo& device, const ConvSizes& s, DType dtype) {
-  return device.runs_cpu_kernels() && is_floating(dtype) && dtype == compute_dtype(dtype) && is_pointwise(s);
+  return device.runs_cpu_kernels() && is_floating(dtype) && is_compute_dtype(dtype) && is_pointwise(s);
 }
 
 /** Of products of `rows` results in each pixel. Measured on two Zen 4 cores, beside cpu_tiles. */

@@ -24,7 +24,7 @@ Defines defines(DType dtype) {
   return dtype_defines(dtype)
       .set("VEC", dtype == DType::float64 ? "double8" : "float16")
       .set("LANES", lanes(dtype))
-      .set("DIRECT", dtype == compute_dtype(dtype) ? 1 : 0);
+      .set("DIRECT", is_compute_dtype(dtype) ? 1 : 0);
 }
 
 std::int64_t items_for(const Device& device, std::int64_t jobs) {

@@ -30,7 +30,7 @@ struct Operand {
 
 /** Whether a kernel can read the numbers where they lie, a row's one after the other. */
 bool lies_by_rows(const Operand& left) {
-  return left.step == 1 && left.line > 0 && left.source.dtype == compute_dtype(left.source.dtype);
+  return left.step == 1 && left.line > 0 && is_compute_dtype(left.source.dtype);
 }
 
 /** What a product costs, in vectors of FMAs for each step of the depth. */

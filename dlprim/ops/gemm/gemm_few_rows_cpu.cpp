@@ -82,7 +82,7 @@ void launch(Queue& queue, const GemmProblem& p) {
 
 bool can_take(const DeviceInfo& device, const GemmProblem& p) {
   const DType dtype = p.c.dtype;
-  if (!device.runs_cpu_kernels() || !is_floating(dtype) || dtype != compute_dtype(dtype)) return false;
+  if (!device.runs_cpu_kernels() || !is_floating(dtype) || !is_compute_dtype(dtype)) return false;
   const Operands o(p);
   return o.are_along_depth() || o.many.lies_across_depth();
 }

@@ -23,7 +23,7 @@ bool is_precise_enough(const ProductTile& tile, DType dtype, MatmulPrecision pre
 /** Pairs of panels in local memory: more than two serve copies that go on by themselves (product_copies.cl).
  */
 int stages_of(const ProductTile& tile, DType dtype) {
-  return tile.numbers_in_word > 1 || dtype == compute_dtype(dtype) ? tile.stages : 2;
+  return tile.numbers_in_word > 1 || is_compute_dtype(dtype) ? tile.stages : 2;
 }
 
 /** Bytes of local memory, at least, with the padding of the engine's panels. */
@@ -58,7 +58,7 @@ bool ProductTile::can_take(const DeviceInfo& device, DType dtype, MatmulPrecisio
 
 double ProductTile::ease_of_bringing(DType dtype) const {
   constexpr double converted = 0.95, not_by_copies = 0.65;  // measured on an H100
-  if (dtype == compute_dtype(dtype)) return 1;
+  if (is_compute_dtype(dtype)) return 1;
   return engine == ProductEngine::registers ? converted : not_by_copies;
 }
 
@@ -134,7 +134,7 @@ Defines ProductTile::defines_in_chains(DType dtype, int chain) const {
   defines.set("TF32_PRODUCTS", tf32_products).set("TILE_ROWS", rows).set("TILE_COLUMNS", columns);
   defines.set("TILE_DEPTH", depth).set("TILE_ITEMS", items);
   defines.set("TILE_STAGES", stages_of(*this, dtype)).set("TILE_STAGES_AHEAD", stages_of(*this, dtype) - 2);
-  defines.set("STORAGE_IS_REAL", dtype == compute_dtype(dtype) ? 1 : 0);
+  defines.set("STORAGE_IS_REAL", is_compute_dtype(dtype) ? 1 : 0);
   if (engine == ProductEngine::warp_groups) defines.set("TILE_RESIDENT", resident);
   if (engine != ProductEngine::registers)
     defines.set("WARP_ROWS", part_rows).set("WARP_COLUMNS", part_columns);

@@ -317,8 +317,8 @@ void batch_norm_invstd(Queue& queue, const Tensor& variance, double eps, const T
   ENTER(batch_norm_invstd, queue, variance, eps, invstd);
   constexpr const char* op = "batch_norm";
   require_floating(variance.dtype, queue.device(), op);
-  require(variance.dtype == compute_dtype(variance.dtype), op,
-          ": expected statistics of dtype float32 or float64, got ", name(variance.dtype));
+  require(is_compute_dtype(variance.dtype), op, ": expected statistics of dtype float32 or float64, got ",
+          name(variance.dtype));
   require_contiguous(op, "the variance", variance);
   require_like(op, "invstd", invstd, variance.shape, variance.dtype);
   if (variance.numel() == 0) return;

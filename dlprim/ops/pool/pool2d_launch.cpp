@@ -44,7 +44,7 @@ Range pool_elements_range(Queue& queue, const Tensor& result) {
 }
 
 Kernel& pool_kernel(Queue& queue, const char* name, DType dtype, DType places) {
-  const bool exact = dtype == compute_dtype(dtype);
+  const bool exact = is_compute_dtype(dtype);
   return queue.kernel("ops/pool/pool2d.cl", name,
                       dtype_defines(dtype)
                           .set("EXACT_STORAGE", exact ? 1 : 0)

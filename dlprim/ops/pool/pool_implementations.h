@@ -15,7 +15,7 @@ namespace dlprim {
 /** For sums that are kept in the result: it stores what kernels compute in. */
 template <class Problem>
 bool runs_cpu_kernels_exactly(const DeviceInfo& device, const Problem& p) {
-  return device.runs_cpu_kernels() && p.result().dtype == compute_dtype(p.result().dtype);
+  return device.runs_cpu_kernels() && is_compute_dtype(p.result().dtype);
 }
 
 /** What problems of a window from planes of `from` are told apart by; nothing where results lie in operands.

@@ -52,7 +52,7 @@ struct BackwardProblem {
 };
 
 Kernel& softmax_kernel(Queue& queue, const char* kernel, DType dtype) {
-  const bool exact = dtype == compute_dtype(dtype);
+  const bool exact = is_compute_dtype(dtype);
   return queue.kernel("ops/softmax/softmax.cl", kernel,
                       dtype_defines(dtype).set("EXACT_STORAGE", exact ? 1 : 0));
 }
