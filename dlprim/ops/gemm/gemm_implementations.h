@@ -44,8 +44,8 @@ std::vector<GemmImplementation> gemm_products();
 /** Of 16-bit numbers, or float32 at "medium", on NVIDIA's tensor cores by warps: in words that lie along the
  * depth or are packed so. */
 std::vector<GemmImplementation> gemm_of_words();
-/** The same on Hopper, which brings operands by itself, where they lie along the depth (16-bit ones: or
- * across it) or are laid out so: one for each of warp groups. */
+/** Floating dtypes on Hopper, which brings operands by itself, where they lie along the depth (16-bit ones:
+ * or across it) or are laid out so: one for each of warp groups. */
 std::vector<GemmImplementation> gemm_mapped();
 /** float32 with a unit stride in each of a and b, no bias. It compiles for seconds at its first use. */
 GemmImplementation gemm_clblast();

@@ -1,5 +1,4 @@
 #include "dlprim/core/checked.h"
-#include "dlprim/ops/gemm/gemm_implementations.h"
 #include "dlprim/ops/gemm/gemm_operand.h"
 #include "dlprim/ops/gemm/tensor_map.h"
 #include "dlprim/runtime/device.h"
@@ -14,19 +13,14 @@ namespace {
 constexpr char mapped_prefix[] = "mapped_";
 constexpr const char* file = "ops/gemm/gemm_mapped_simt.cl";
 
-int narrow(std::int64_t n) {
-  return kernel_int(n, "gemm", "a dimension");
-}
-
 /** 16-bit numbers may lie across the depth. */
 struct MappedOperand : GemmOperand {
   int matrices_apart() const { return matrices() == 1 ? 0 : 1; }
   bool lies_across() const {
-    return !lies_along_depth() && line_stride == 1 && tile.numbers_in_word > 1 &&
-           panel_dtype() == tensor.dtype;
+    return !lies_along_depth() && line_stride == 1 && tile.numbers_in_word > 1 && has_numbers_of_panels();
   }
   bool is_brought_as_it_lies() const {
-    return lies_across() || (lies_along_depth() && panel_dtype() == tensor.dtype);
+    return lies_across() || (lies_along_depth() && has_numbers_of_panels());
   }
   MappedTensor mapped() const {
     if (lies_across())
@@ -54,10 +48,10 @@ struct MappedOperand : GemmOperand {
 };
 
 MappedOperand left_of(const ProductTile& tile, const GemmProblem& p) {
-  return {{tile, p.a, p.k, p.m, p.batches, p.a_column, p.a_row, p.a_batch}};
+  return {left_operand(tile, p)};
 }
 MappedOperand right_of(const ProductTile& tile, const GemmProblem& p) {
-  return {{tile, p.b, p.k, p.n, p.batches, p.b_row, p.b_column, p.b_batch}};
+  return {right_operand(tile, p)};
 }
 
 template <std::size_t index>
@@ -90,13 +84,13 @@ struct Mapped {
     const DepthSplit split = split_of(queue.device().info(), p);
     Tensor partials;
     if (split.parts > 1) partials = queue.scratch({p.batches, split.parts, p.m * p.n});
-    const MappedProduct sizes{narrow(p.m),
-                              narrow(p.n),
+    const MappedProduct sizes{gemm_dimension(p.m),
+                              gemm_dimension(p.n),
                               a.matrices_apart(),
                               b.matrices_apart(),
-                              narrow(boxes_of(p)),
-                              narrow(split.parts),
-                              narrow(split.depth / tile.depth)};
+                              gemm_dimension(boxes_of(p)),
+                              gemm_dimension(split.parts),
+                              gemm_dimension(split.depth / tile.depth)};
     Defines defines = tile.defines(p.c.dtype, split.depth);
     defines.set("LEFT_ACROSS", a.lies_across() ? 1 : 0).set("RIGHT_ACROSS", b.lies_across() ? 1 : 0);
     queue.launch(queue.kernel(file, "gemm_mapped", defines), tile.range(split.of(size_of_product(p))), maps,

@@ -4,13 +4,18 @@
 #include "dlprim/ops/gemm/operand_pack.h"
 
 namespace dlprim {
-namespace {
 
-int narrow(std::int64_t n) {
+int gemm_dimension(std::int64_t n) {
   return kernel_int(n, "gemm", "a dimension");
 }
 
-}  // namespace
+GemmOperand left_operand(const ProductTile& tile, const GemmProblem& p) {
+  return {tile, p.a, p.k, p.m, p.batches, p.a_column, p.a_row, p.a_batch};
+}
+
+GemmOperand right_operand(const ProductTile& tile, const GemmProblem& p) {
+  return {tile, p.b, p.k, p.n, p.batches, p.b_row, p.b_column, p.b_batch};
+}
 
 std::int64_t GemmOperand::packed_depth() const {
   return round_up(depth, tile.elements_of_vector());
@@ -32,14 +37,14 @@ double GemmOperand::cost_of_packing() const {
 Tensor GemmOperand::pack(Queue& queue) const {
   Tensor words = queue.scratch({product({matrices(), lines, packed_depth() / tile.numbers_in_word})});
   if (lies_along_depth())
-    round_operand(
-        queue, tile, tensor,
-        {batch_stride, line_stride, narrow(matrices()), narrow(lines), narrow(depth), narrow(packed_depth())},
-        words);
+    round_operand(queue, tile, tensor,
+                  {batch_stride, line_stride, gemm_dimension(matrices()), gemm_dimension(lines),
+                   gemm_dimension(depth), gemm_dimension(packed_depth())},
+                  words);
   else
     pack_operand(queue, tile, tensor, matrices(),
-                 {batch_stride, depth_stride, narrow(depth), narrow(packed_depth()), 1, narrow(lines), 0, 0,
-                  1, 1, 1, narrow(lines)},
+                 {batch_stride, depth_stride, gemm_dimension(depth), gemm_dimension(packed_depth()), 1,
+                  gemm_dimension(lines), 0, 0, 1, 1, 1, gemm_dimension(lines)},
                  words);
   return words;
 }

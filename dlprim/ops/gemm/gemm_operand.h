@@ -1,6 +1,6 @@
 #pragma once
 
-#include "dlprim/ops/gemm/product_tile.h"
+#include "dlprim/ops/gemm/gemm_implementations.h"
 #include "dlprim/runtime/queue.h"
 
 namespace dlprim {
@@ -16,6 +16,7 @@ struct GemmOperand {
   std::int64_t matrices() const { return batch_stride == 0 ? 1 : batches; }
   bool lies_along_depth() const { return depth_stride == 1; }
   DType panel_dtype() const { return tile.panel_dtype(tensor.dtype); }
+  bool has_numbers_of_panels() const { return panel_dtype() == tensor.dtype; }
   /** Of a line that is laid out, in elements: whole vectors. */
   std::int64_t packed_depth() const;
   /** Elements that are laid out. */
@@ -26,5 +27,11 @@ struct GemmOperand {
   /** Lays it out: [matrices(), lines, packed_depth()] in words, with zeros behind the depth. */
   Tensor pack(Queue& queue) const;
 };
+
+GemmOperand left_operand(const ProductTile& tile, const GemmProblem& p);
+GemmOperand right_operand(const ProductTile& tile, const GemmProblem& p);
+
+/** A dimension as kernels count it. Throws ValueError for one that they do not. */
+int gemm_dimension(std::int64_t n);
 
 }  // namespace dlprim

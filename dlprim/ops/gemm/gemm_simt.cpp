@@ -3,7 +3,6 @@
 
 #include "dlprim/core/checked.h"
 #include "dlprim/core/real.h"
-#include "dlprim/ops/gemm/gemm_implementations.h"
 #include "dlprim/ops/gemm/gemm_operand.h"
 #include "dlprim/runtime/alignment.h"
 
@@ -113,7 +112,7 @@ struct Product {
 struct OperandOfWords : GemmOperand {
   bool is_brought_as_it_lies() const {
     const auto is_whole = [&](std::int64_t elements) { return elements % tile.elements_of_vector() == 0; };
-    return lies_along_depth() && panel_dtype() == tensor.dtype && is_whole(depth) && is_whole(line_stride) &&
+    return lies_along_depth() && has_numbers_of_panels() && is_whole(depth) && is_whole(line_stride) &&
            is_whole(batch_stride) && is_aligned_to(tile.elements_of_vector(), tensor);
   }
   bool can_be_brought() const { return is_brought_as_it_lies() || can_pack(); }
@@ -135,10 +134,10 @@ struct OperandOfWords : GemmOperand {
 };
 
 OperandOfWords left_of(const ProductTile& tile, const GemmProblem& p) {
-  return {{tile, p.a, p.k, p.m, p.batches, p.a_column, p.a_row, p.a_batch}};
+  return {left_operand(tile, p)};
 }
 OperandOfWords right_of(const ProductTile& tile, const GemmProblem& p) {
-  return {{tile, p.b, p.k, p.n, p.batches, p.b_row, p.b_column, p.b_batch}};
+  return {right_operand(tile, p)};
 }
 
 constexpr char packed_prefix[] = "packed_";

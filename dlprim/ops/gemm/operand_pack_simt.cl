@@ -1,4 +1,4 @@
-// Lays an operand of a product out along its depth for warp groups: [planes][pixels][lines] from planes of lines, the depth; a line
+// Lays an operand of a product out along its depth for tensor cores: [planes][pixels][lines] from planes of lines, the depth; a line
 // are the pixels of a channel or an image, or a row of a matrix. 0 outside of the source and beyond its lines; rounded, in words of
 // TF32 or of two NUMBERS.
 #include "core/common.cl"

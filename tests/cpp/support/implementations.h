@@ -7,6 +7,7 @@
 
 #include "dlprim/core/call.h"
 #include "dlprim/runtime/implementation.h"
+#include "support/tensors.h"
 
 namespace testing_support {
 
@@ -40,6 +41,18 @@ class CountChoices final : public dlprim::CallListener {
   int count_ = 0;
   dlprim::Listening listening_{*this};
 };
+
+/** What an NVIDIA card of that compute capability (ten times it) says of itself, to ask what it would take.
+ */
+inline dlprim::DeviceInfo nvidia_card(int compute_capability) {
+  dlprim::DeviceInfo info = device().info();
+  info.shape = dlprim::KernelShape::simt;
+  info.compute_capability = compute_capability;
+  info.compute_units = 108;
+  info.max_work_group = 1024;
+  info.local_memory = 48 << 10;
+  return info;
+}
 
 /** Runs `checks` once with each implementation of a family forced. Those that the device cannot take at all
  * are named in the output; a family of which it takes none fails. */

@@ -79,11 +79,7 @@ TEST(Conv2dPacked, ElsewhereNoSizeIsTooLarge) {
 
 // Of sizes as conv2d gives them: a stride that is never taken is 1.
 TEST(Conv2dMapped, PlanesAreProductsWhereResultsLieAsTheyDo) {
-  DeviceInfo hopper = device().info();
-  hopper.shape = KernelShape::simt;
-  hopper.compute_capability = 90;
-  hopper.compute_units = 132;
-  hopper.max_work_group = 1024;
+  const DeviceInfo hopper = nvidia_card(90);
   const Tensor any = Tensor::empty(device(), {2, 16, 4, 2}, DType::bfloat16);
   const ConvSizes alike{2, 1, 16, 24, {4, 2}, {4, 2}, {1, 1}, {1, 1}, {0, 0}, {1, 1}},
       first_alone{2, 1, 16, 24, {4, 2}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, {1, 1}};

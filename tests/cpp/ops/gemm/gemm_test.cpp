@@ -428,18 +428,17 @@ TEST(Gemm, EveryImplementationTakesInfinitiesAndNaNs) {
   });
 }
 
-/** A GPU whose tensor cores multiply by warps, before Hopper. */
-DeviceInfo ampere() {
-  DeviceInfo info = device().info();
-  info.shape = KernelShape::simt;
-  info.compute_capability = 80;
-  info.compute_units = 108;
-  info.max_work_group = 1024;
-  info.local_memory = 48 << 10;
-  return info;
+TEST(Gemm, TilesOfWarpsFitCardsBeforeHopper) {
+  const DeviceInfo ampere = nvidia_card(80);
+  for (const ProductTile& tile : product_tiles)
+    if (tile.engine != ProductEngine::warp_groups)
+      EXPECT_TRUE(tile.can_take(ampere, DType::float32, MatmulPrecision::medium)) << tile.name;
+    else
+      EXPECT_FALSE(tile.can_take(ampere, DType::float32, MatmulPrecision::medium)) << tile.name;
 }
 
 TEST(Gemm, WarpsTakeWordsAsTheyLieOrPacked) {
+  const DeviceInfo ampere = nvidia_card(80);
   const Tensor any = Tensor::empty(device(), {64, 64}, DType::bfloat16),
                any32 = Tensor::empty(device(), {64, 64});
   const auto problem = [](const Tensor& t, std::int64_t k, std::int64_t a_row, std::int64_t a_column,
@@ -450,19 +449,17 @@ TEST(Gemm, WarpsTakeWordsAsTheyLieOrPacked) {
   EXPECT_EQ(list.size(), 2U);
   for (const GemmImplementation& each : list) {
     SCOPED_TRACE(each.name);
-    EXPECT_TRUE(each.can_take(ampere(), problem(any, 512, 512, 1)));
-    EXPECT_TRUE(each.can_take(ampere(), problem(any, 511, 1, 4096)));
-    EXPECT_FALSE(each.can_take(ampere(), problem(any, 512, 1024, 2))) << "no stride is 1";
-    EXPECT_TRUE(each.can_take(ampere(), problem(any32, 512, 512, 1, MatmulPrecision::medium)));
-    EXPECT_FALSE(each.can_take(ampere(), problem(any32, 512, 512, 1, MatmulPrecision::high)));
-    DeviceInfo turing = ampere();
-    turing.compute_capability = 75;
-    EXPECT_FALSE(each.can_take(turing, problem(any, 512, 512, 1)));
+    EXPECT_TRUE(each.can_take(ampere, problem(any, 512, 512, 1)));
+    EXPECT_TRUE(each.can_take(ampere, problem(any, 511, 1, 4096)));
+    EXPECT_FALSE(each.can_take(ampere, problem(any, 512, 1024, 2))) << "no stride is 1";
+    EXPECT_TRUE(each.can_take(ampere, problem(any32, 512, 512, 1, MatmulPrecision::medium)));
+    EXPECT_FALSE(each.can_take(ampere, problem(any32, 512, 512, 1, MatmulPrecision::high)));
+    EXPECT_FALSE(each.can_take(nvidia_card(75), problem(any, 512, 512, 1)));
     // What is packed costs a pass over it.
-    const double as_it_lies = each.expected_cost(ampere(), problem(any, 512, 512, 1));
-    EXPECT_LT(as_it_lies, each.expected_cost(ampere(), problem(any, 512, 1, 4096)));
-    EXPECT_LT(as_it_lies, each.expected_cost(ampere(), problem(any, 508, 508, 1)));
-    EXPECT_LT(as_it_lies, each.expected_cost(ampere(), problem(any32, 512, 512, 1, MatmulPrecision::medium)));
+    const double as_it_lies = each.expected_cost(ampere, problem(any, 512, 512, 1));
+    EXPECT_LT(as_it_lies, each.expected_cost(ampere, problem(any, 512, 1, 4096)));
+    EXPECT_LT(as_it_lies, each.expected_cost(ampere, problem(any, 508, 508, 1)));
+    EXPECT_LT(as_it_lies, each.expected_cost(ampere, problem(any32, 512, 512, 1, MatmulPrecision::medium)));
   }
 }
 
