@@ -1,11 +1,13 @@
 #include "nn/models/vision_transformer.h"
 
 #include <cmath>
+#include <typeinfo>
 
 #include "autograd/ops/join.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/tensor/creation.h"
 #include "nn/init.h"
+#include "nn/module_scope.h"
 
 namespace ocl::models {
 
@@ -16,6 +18,24 @@ namespace {
 
 void require_sequence(const Tensor& x) {
   require(x.dim() == 3, "Expected (batch_size, seq_length, hidden_dim) got ", x.shape());
+}
+
+/** Of one of those classes, not of one derived from it. */
+template <class... Classes>
+bool is_exactly(const Module* module) {
+  return module && ((typeid(*module) == typeid(Classes)) || ...);
+}
+
+/** Whether a token's output is made of that token alone, and nobody hears of the module's calls. */
+bool works_on_single_tokens(const std::shared_ptr<Module>& module) {
+  if (!module || module->has_hooks()) return false;
+  if (is_exactly<LayerNorm>(module.get()))
+    return static_cast<const LayerNorm&>(*module).options().normalized_shape().size() == 1;
+  if (is_exactly<MLPBlock, Sequential>(module.get())) {
+    const ModulePointers parts = static_cast<const Sequential&>(*module).modules();
+    return std::all_of(parts.begin(), parts.end(), works_on_single_tokens);
+  }
+  return is_exactly<Linear, GELU, Dropout, Identity>(module.get()) || module->pointwise();
 }
 
 VisionTransformerOptions base(std::int64_t patch_size) {
@@ -62,12 +82,27 @@ EncoderBlock::EncoderBlock(const EncoderBlockOptions& o) : Composed(o) {
   });
 }
 
-Tensor EncoderBlock::forward(const Tensor& input) {
-  require_sequence(input);
+Tensor EncoderBlock::forward(const Tensor& x) {
+  require_sequence(x);
+  return first_tokens(x, x.size(1));
+}
+
+Tensor EncoderBlock::first_tokens(const Tensor& input, std::int64_t tokens) {
+  const auto first = [&](const Tensor& all) {
+    return tokens == all.size(1) ? all : narrow(all, 1, 0, tokens);
+  };
   const Tensor normed = ln_1(input);
-  const Value attended = self_attention(Arguments{{normed, normed, normed}, {{"need_weights", false}}});
-  const Tensor x = dropout(attended.sequence().at(0).tensor("the output of attention")) + input;
+  const Value attended =
+      self_attention(Arguments{{first(normed), normed, normed}, {{"need_weights", false}}});
+  const Tensor x = dropout(attended.sequence().at(0).tensor("the output of attention")) + first(input);
   return x + mlp(ln_2(x));
+}
+
+bool EncoderBlock::can_leave_tokens_out() const {
+  const std::shared_ptr<Module> attention = own_module("self_attention");
+  return is_exactly<EncoderBlock>(this) && !has_hooks() && is_exactly<MultiheadAttention>(attention.get()) &&
+         !attention->has_hooks() && works_on_single_tokens(own_module("dropout")) &&
+         works_on_single_tokens(own_module("ln_2")) && works_on_single_tokens(own_module("mlp"));
 }
 
 Encoder::Encoder(const EncoderOptions& o) : Composed(o) {
@@ -93,6 +128,27 @@ Encoder::Encoder(const EncoderOptions& o) : Composed(o) {
 Tensor Encoder::forward(const Tensor& x) {
   require_sequence(x);
   return ln(layers(dropout(x + held(pos_embedding))));
+}
+
+Tensor Encoder::first_tokens(const Tensor& x, std::int64_t tokens) {
+  const std::shared_ptr<Module> sequence = own_module("layers");
+  const ModulePointers blocks = is_exactly<Sequential>(sequence.get())
+                                    ? static_cast<const Sequential&>(*sequence).modules()
+                                    : ModulePointers();
+  const auto last = blocks.empty() ? nullptr : std::dynamic_pointer_cast<EncoderBlock>(blocks.back());
+  if (!is_exactly<Encoder>(this) || has_hooks() || sequence->has_hooks() || !last ||
+      !last->can_leave_tokens_out() || !works_on_single_tokens(own_module("ln")))
+    return narrow((*this)(x), 1, 0, tokens);
+  const auto whole = [&] { return x; };
+  const ModuleScope entered(*this, whole);
+  Tensor y = dropout(x + held(pos_embedding));
+  {
+    const ModuleScope entered_layers(*sequence, whole);
+    for (std::size_t i = 0; i + 1 < blocks.size(); ++i) y = (*blocks[i])(y);
+    const ModuleScope entered_last(*last, whole);
+    y = last->first_tokens(y, tokens);
+  }
+  return ln(y);
 }
 
 VisionTransformer::VisionTransformer(const VisionTransformerOptions& o) : Composed(o) {
@@ -141,7 +197,9 @@ Tensor VisionTransformer::forward(const Tensor& x) {
           "!");
   const Tensor patches = permute(flatten(conv_proj(x), 2), {0, 2, 1});
   const Tensor token = expand(held(class_token), {x.size(0), -1, -1});
-  return heads(select(encoder(cat({token, patches}, 1)), 1, 0));
+  const Tensor tokens = cat({token, patches}, 1);
+  const auto own_encoder = std::dynamic_pointer_cast<Encoder>(own_module("encoder"));
+  return heads(select(own_encoder ? own_encoder->first_tokens(tokens, 1) : encoder(tokens), 1, 0));
 }
 
 const Variants<VisionTransformerOptions>& VisionTransformer::variants() {

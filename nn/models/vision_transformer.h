@@ -35,6 +35,12 @@ class EncoderBlock : public Composed<EncoderBlock, EncoderBlockOptions> {
  public:
   explicit EncoderBlock(const EncoderBlockOptions& options = {});
   Tensor forward(const Tensor& x) override;
+  /** The first `tokens` of forward's, [N, tokens, hidden_dim], which attend to all; the others are not
+   * computed. */
+  Tensor first_tokens(const Tensor& x, std::int64_t tokens);
+  /** Whether first_tokens gives what forward does, and nobody can tell which of the two was called: no hooks,
+   * no modules but those that a token's result needs no other tokens for. */
+  bool can_leave_tokens_out() const;
 
   Child<Module> ln_1 = child<Module>("ln_1");
   Child<MultiheadAttention> self_attention = child<MultiheadAttention>("self_attention");
@@ -60,6 +66,9 @@ class Encoder : public Composed<Encoder, EncoderOptions> {
  public:
   explicit Encoder(const EncoderOptions& options = {});
   Tensor forward(const Tensor& x) override;
+  /** The first `tokens` of forward's, [N, tokens, hidden_dim]: a head that reads a class token needs no
+   * others of the last block, which is a twelfth of vit_b_16. Where somebody could tell, all are computed. */
+  Tensor first_tokens(const Tensor& x, std::int64_t tokens);
 
   Tensor pos_embedding;  // [1, seq_length, hidden_dim]
   Child<Dropout> dropout = child<Dropout>("dropout");
