@@ -1,7 +1,7 @@
 // Batch normalisation of x [batch, channels, plane]. Macros: STORAGE, REAL, LOAD, STORE (dtype_defines of x).
 //
-// Statistics and gradient sums come in two steps: `parts` partial results per channel, then one work item a channel joins
-// them. Shape cpu: a part is a range of images; a work item runs through a part of a few channels in the order of memory,
+// Statistics and gradient sums come in two steps: `parts` partial results per channel, then a kernel that joins them, of one
+// work item a channel or, for statistics on a GPU, a group. Shape cpu: a part is a range of images; a work item runs through a part of a few channels in the order of memory,
 // which is worth more than to keep one channel in the cache. Shape simt: a part is a range of the channel's elements, joined
 // by a work group in local memory.
 //
@@ -56,17 +56,21 @@ __kernel void batch_norm_join_statistics(BUFFER(const ACC, partials), BUFFER(con
   BIND(const int, counts);
   BIND(REAL, mean);
   BIND(REAL, invstd);
-  const int c = get_global_id(0);
-  if (c >= e.channels) return;
-  moments_t all = no_moments();
-  for (int part = 0; part < e.parts; ++part) {
+  __local moments_t shared[MAX_GROUP];
+  const int c = get_group_id(0), lid = get_local_id(0), size = get_local_size(0);
+  moments_t mine = no_moments();
+  for (int part = lid; part < e.parts; part += size) {
     const long i = (long)c * e.parts + part;
     moments_t one;
     one.mean = partials[2 * i];
     one.m2 = partials[2 * i + 1];
     one.count = counts[i];
-    all = joined(all, one);
+    mine = joined(mine, one);
   }
+  shared[lid] = mine;
+  JOIN_GROUP(shared, joined);
+  if (lid > 0) return;
+  const moments_t all = shared[0];
   finish_statistics(all, c, options, mean, invstd, OPTIONAL(running_mean), OPTIONAL(running_variance));
 }
 
@@ -327,19 +331,19 @@ inline ulong neighbours_of(BatchNormExtents e, int c, uint i) {
   const int id = get_group_id(0), c = id / e.parts, part = id - c * e.parts; \
   const int lid = get_local_id(0), size = get_local_size(0);                 \
   const long count = (long)e.batch * (e.plane / WIDTH);                      \
-  const uint first = (uint)(count * part / e.parts) + lid, end = (uint)(count * (part + 1) / e.parts)
+  const uint begin = count * part / e.parts, first = begin + lid, end = count * (part + 1) / e.parts
 
 __kernel void batch_norm_moments(BUFFER(const STORAGE, x), const BatchNormExtents e, const int blocks,
                                  BUFFER(ACC, partials), BUFFER(int, counts)) {
   BIND(const STORAGE, x);
   BIND(ACC, partials);
   BIND(int, counts);
-  __local moments_t shared[MAX_GROUP];
+  __local ACC shared[MAX_GROUP];
   MY_PART;
   moments_t mine = no_moments();
 #define VALUE(i) LOAD_VALUES(x, neighbours_of(e, c, i))
   ITEM_MOMENTS(mine, first, end, size, VALUE)
-  const moments_t all = group_moments(mine, shared);
+  const moments_t all = group_moments(mine, (end - begin) * WIDTH, shared);
   if (lid == 0) {
     partials[2 * id] = all.mean;
     partials[2 * id + 1] = all.m2;

@@ -28,10 +28,6 @@ Kernel& norm_kernel(Queue& queue, const char* kernel, const Tensor& x,
   return queue.kernel(file, kernel, dtype_defines(x.dtype).append(epilogue_defines(activation)));
 }
 
-int group_size(const Queue& queue) {
-  return work_group(queue.device().info());
-}
-
 BatchNormExtents extents_of(Queue& queue, const char* op, const Tensor& x) {
   require_floating(x.dtype, queue.device(), op);
   require(x.rank() >= 2, op, ": expected an input of shape [N, C, ...], got ", x.shape);
@@ -58,10 +54,16 @@ Tensor partials_of(Queue& queue, const Tensor& x, const BatchNormExtents& e) {
   return queue.scratch({e.channels, e.parts, 2}, dtype);
 }
 
-// For the kernels that join the parts: a work item a channel.
+// A work item a channel, which joins the parts of gradient sums.
 Range channels_range(Queue& queue, const BatchNormExtents& e) {
   const DeviceInfo& device = queue.device().info();
   return Range::linear(e.channels, device.runs_cpu_kernels() ? 1 : work_group(device, 64));
+}
+
+// A work group a channel: to join moments takes longer.
+Range statistics_range(Queue& queue, const BatchNormExtents& e) {
+  const DeviceInfo& device = queue.device().info();
+  return Range::groups(device.runs_cpu_kernels() ? 1 : work_group(device, 32), e.channels);
 }
 
 /** How sums over channels are split: in e.parts per channel and, on a CPU, in `blocks` of channels. */
@@ -95,7 +97,7 @@ struct StatisticsProblem {
     with_real(x.dtype, [&](auto zero) {
       using Real = decltype(zero);
       const StatisticsOptions<Real> options{static_cast<Real>(eps), static_cast<Real>(running.momentum)};
-      queue.launch(norm_kernel(queue, "batch_norm_join_statistics", x), channels_range(queue, e), partials,
+      queue.launch(norm_kernel(queue, "batch_norm_join_statistics", x), statistics_range(queue, e), partials,
                    counts, extents, options, mean, invstd, Optional{running.mean},
                    Optional{running.variance});
     });
@@ -226,8 +228,9 @@ struct InVectors {
 
   /** Work groups share a channel's elements. */
   static void run_sums(Queue& queue, const Problem& p) {
-    constexpr int groups_per_unit = 8;
-    const int group = group_size(queue), units = queue.device().info().compute_units;
+    constexpr int groups_per_unit = 8, most_items = 128;
+    const DeviceInfo& device = queue.device().info();
+    const int group = work_group(device, most_items), units = device.compute_units;
     const std::int64_t least = 16 * group;  // elements that are worth a group
     const std::int64_t by_size = std::max<std::int64_t>(1, per_channel(p.e) / least);
     BatchNormExtents e = p.e;

@@ -201,10 +201,10 @@ __kernel void row_norm_forward(BUFFER(const STORAGE, x), const RowNormExtents e,
   const int pieces = e.n / WIDTH;
 #define VALUE(i) LOAD_VALUES(x, i)
 #if CENTERED
-  __local moments_t shared[MAX_GROUP];
+  __local ACC shared[MAX_GROUP];
   moments_t mine = no_moments();
   ITEM_MOMENTS(mine, lid, pieces, size, VALUE)
-  const moments_t all = group_moments(mine, shared);
+  const moments_t all = group_moments(mine, e.n, shared);
   const statistics_t s =
       finish_statistics(all.mean, all.m2 / all.count, eps, row, OPTIONAL(mean), invstd);
 #else
