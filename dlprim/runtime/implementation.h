@@ -154,6 +154,11 @@ class ImplementationList : public ImplementationFamily {
     return at(i);
   }
 
+  /** Of those that can take the problem; infinite where none can. */
+  double least_cost(const DeviceInfo& device, const Problem& problem) const {
+    return cheapest(device, problem).second;
+  }
+
   void run(Queue& queue, const Problem& problem) const {
     double multiply_adds = 0;
     const bool is_counted = call_state.implementation && call_state.implementation->is_product;
@@ -184,10 +189,13 @@ class ImplementationList : public ImplementationFamily {
     if (wanted >= 0 && !is_refused(wanted) && at(wanted).can_take(device, problem)) return wanted;
     const int measured = measured_best(on, problem);
     if (measured >= 0 && is_free(measured) && at(measured).can_take(device, problem)) return measured;
-    return cheapest(device, problem);
+    const int best = cheapest(device, problem).first;
+    if (best < 0) none_left();
+    return best;
   }
 
-  int cheapest(const DeviceInfo& device, const Problem& problem) const {
+  /** Its number, -1 for none, and its cost. */
+  std::pair<int, double> cheapest(const DeviceInfo& device, const Problem& problem) const {
     int best = -1;
     double least = std::numeric_limits<double>::infinity();
     for (int i = 0; i < count(); ++i) {
@@ -195,8 +203,7 @@ class ImplementationList : public ImplementationFamily {
       const double cost = at(i).expected_cost(device, problem);
       if (best < 0 || cost < least) best = i, least = cost;
     }
-    if (best < 0) none_left();
-    return best;
+    return {best, least};
   }
 
   int measured_best(Device& device, const Problem& problem) const {

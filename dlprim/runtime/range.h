@@ -17,6 +17,10 @@ struct Range {
   static Range groups(int group, std::int64_t x, std::int64_t y = 1, std::int64_t z = 1) {
     return {{size(x) * size(group), size(y), size(z)}, {size(group), 1, 1}};
   }
+  /** `x` by `y` work groups of `lines` lines of `lanes` work items, which lie along the first dimension. */
+  static Range lines(int lanes, int lines, std::int64_t x, std::int64_t y = 1) {
+    return {{size(x) * size(lanes), size(y) * size(lines), 1}, {size(lanes), size(lines), 1}};
+  }
 
  private:
   static std::size_t size(std::int64_t n) { return static_cast<std::size_t>(n); }

@@ -59,21 +59,21 @@ void check_tensors(const char* op, const Queue& queue, const Tensor& a, const Te
 }
 
 const ImplementationList<ConvForwardProblem> forward_implementations(
-    "conv2d_forward", conv2d_forward_cpu_tiles(), conv2d_forward_cpu_direct(), conv2d_forward_cpu_products(),
-    conv2d_forward_winograd_cpu(), conv2d_forward_products(), conv2d_forward_channels_last(),
-    conv2d_forward_mapped(), conv2d_forward_winograd_simt(), conv2d_forward_winograd_fused(),
-    conv2d_forward_simt_strip(), conv2d_forward_simt_direct());
+    "conv2d_forward", conv2d_forward_linear(), conv2d_forward_cpu_tiles(), conv2d_forward_cpu_direct(),
+    conv2d_forward_cpu_products(), conv2d_forward_winograd_cpu(), conv2d_forward_products(),
+    conv2d_forward_channels_last(), conv2d_forward_mapped(), conv2d_forward_winograd_simt(),
+    conv2d_forward_winograd_fused(), conv2d_forward_simt_strip(), conv2d_forward_simt_direct());
 const ImplementationList<ConvBackwardDataProblem> backward_data_implementations(
-    "conv2d_backward_data", conv2d_backward_data_cpu_tiles(), conv2d_backward_data_cpu_scatter(),
-    conv2d_backward_data_cpu_direct(), conv2d_backward_data_cpu_products(),
-    conv2d_backward_data_winograd_cpu(), conv2d_backward_data_products(),
+    "conv2d_backward_data", conv2d_backward_data_linear(), conv2d_backward_data_cpu_tiles(),
+    conv2d_backward_data_cpu_scatter(), conv2d_backward_data_cpu_direct(),
+    conv2d_backward_data_cpu_products(), conv2d_backward_data_winograd_cpu(), conv2d_backward_data_products(),
     conv2d_backward_data_channels_last(), conv2d_backward_data_mapped(), conv2d_backward_data_winograd_simt(),
     conv2d_backward_data_winograd_fused(), conv2d_backward_data_simt_strip(),
     conv2d_backward_data_simt_direct());
 const ImplementationList<ConvBackwardWeightProblem> backward_weight_implementations(
-    "conv2d_backward_weight", conv2d_backward_weight_cpu_tiles(), conv2d_backward_weight_cpu_direct(),
-    conv2d_backward_weight_winograd_cpu(), conv2d_backward_weight_products(),
-    conv2d_backward_weight_images_last(), conv2d_backward_weight_mapped(),
+    "conv2d_backward_weight", conv2d_backward_weight_linear(), conv2d_backward_weight_cpu_tiles(),
+    conv2d_backward_weight_cpu_direct(), conv2d_backward_weight_winograd_cpu(),
+    conv2d_backward_weight_products(), conv2d_backward_weight_images_last(), conv2d_backward_weight_mapped(),
     conv2d_backward_weight_winograd_simt(), conv2d_backward_weight_winograd_fused(),
     conv2d_backward_weight_simt_strip(), conv2d_backward_weight_simt_direct());
 

@@ -133,6 +133,11 @@ using ConvForward = Implementation<ConvForwardProblem>;
 using ConvBackwardData = Implementation<ConvBackwardDataProblem>;
 using ConvBackwardWeight = Implementation<ConvBackwardWeightProblem>;
 
+// All devices: one window of whole planes, which is a matrix product.
+ConvForward conv2d_forward_linear();
+ConvBackwardData conv2d_backward_data_linear();
+ConvBackwardWeight conv2d_backward_weight_linear();
+
 // Devices of KernelShape::cpu. Tiles: the register tile of the matrix product; direct: vectors along an
 // output row, for groups too narrow for tiles; scatter: contributions of every tap, added up; products:
 // windows of one element; Winograd: 3x3 windows at a stride of 1 with a quarter of the multiply-adds.

@@ -34,6 +34,27 @@ std::int64_t column_stride(const Tensor& t) {
   return t.strides[t.rank() - 1];
 }
 
+GemmProblem problem_of(const Tensor& a, const Tensor& b, const Tensor& c, double alpha, double beta,
+                       const Tensor* bias, MatmulPrecision precision) {
+  return {a,
+          b,
+          c,
+          bias,
+          alpha,
+          beta,
+          precision,
+          c.rank() == 3 ? c.shape[0] : 1,
+          c.size(-2),
+          c.size(-1),
+          alpha == 0 ? 0 : a.size(-1),
+          batch_stride(a),
+          row_stride(a),
+          column_stride(a),
+          batch_stride(b),
+          row_stride(b),
+          column_stride(b)};
+}
+
 const ImplementationList<GemmProblem> gemm_implementations("gemm", gemm_cpu_tiles(), gemm_cpu_few_rows(),
                                                            gemm_products(), gemm_of_words(), gemm_mapped(),
                                                            gemm_clblast(), gemm_integer());
@@ -44,6 +65,11 @@ const GemmImplementation& gemm_implementation(const std::string& name) {
   return gemm_implementations.named(name);
 }
 
+double gemm_cost(const DeviceInfo& device, const Tensor& a, const Tensor& b, const Tensor& c,
+                 const Tensor* bias, MatmulPrecision precision) {
+  return gemm_implementations.least_cost(device, problem_of(a, b, c, 1, 0, bias, precision));
+}
+
 void gemm(Queue& queue, const Tensor& a, const Tensor& b, const Tensor& c, double alpha, double beta,
           const Tensor* bias, MatmulPrecision precision) {
   ENTER(gemm, queue, a, b, c, alpha, beta, bias, precision);
@@ -51,24 +77,7 @@ void gemm(Queue& queue, const Tensor& a, const Tensor& b, const Tensor& c, doubl
   require<TypeError>(c.dtype != DType::boolean, "gemm: not implemented for bool");
   if (is_floating(c.dtype)) require_floating(c.dtype, queue.device(), "gemm");
   if (c.numel() == 0) return;
-  const GemmProblem problem{a,
-                            b,
-                            c,
-                            bias,
-                            alpha,
-                            beta,
-                            precision,
-                            c.rank() == 3 ? c.shape[0] : 1,
-                            c.size(-2),
-                            c.size(-1),
-                            alpha == 0 ? 0 : a.size(-1),
-                            batch_stride(a),
-                            row_stride(a),
-                            column_stride(a),
-                            batch_stride(b),
-                            row_stride(b),
-                            column_stride(b)};
-  gemm_implementations.run(queue, problem);
+  gemm_implementations.run(queue, problem_of(a, b, c, alpha, beta, bias, precision));
 }
 
 }  // namespace dlprim

@@ -54,5 +54,8 @@ GemmImplementation gemm_integer();
 
 /** One of gemm's list by its name, for operators whose work is such a product. Throws ValueError for none. */
 const GemmImplementation& gemm_implementation(const std::string& name);
+/** What gemm(a, b, c, 1, 0, bias, precision) is expected to cost. */
+double gemm_cost(const DeviceInfo& device, const Tensor& a, const Tensor& b, const Tensor& c,
+                 const Tensor* bias, MatmulPrecision precision);
 
 }  // namespace dlprim

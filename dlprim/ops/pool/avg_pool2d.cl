@@ -144,3 +144,17 @@ __kernel void avg_pool2d_backward_gather(BUFFER(const STORAGE, dy), BUFFER(STORA
   if (e.plane < planes) STORE(dx, id, average_gradient(dy + e.plane * out_count, &w, &d, e.h, e.w));
 #endif
 }
+
+#if !SHAPE_CPU
+
+// The gradient of averages of whole planes: lines of a work group, along its second dimension, take a plane each.
+__kernel void avg_pool2d_backward_planes(BUFFER(const STORAGE, dy), BUFFER(STORAGE, dx), const long planes, const int area) {
+  BIND(const STORAGE, dy);
+  BIND(STORAGE, dx);
+  const long plane = (long)get_group_id(0) * get_local_size(1) + get_local_id(1);
+  if (plane >= planes) return;
+  const REAL share = LOAD(dy, plane) / area;
+  for (int i = get_local_id(0); i < area; i += get_local_size(0)) STORE(dx, plane * area + i, share);
+}
+
+#endif

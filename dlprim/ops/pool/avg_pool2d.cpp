@@ -3,8 +3,10 @@
 #include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
 #include "dlprim/ops/pool/pool_implementations.h"
+#include "dlprim/ops/reduce/reduce.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
+#include "dlprim/runtime/launch_ranges.h"
 
 namespace dlprim {
 namespace {
@@ -33,7 +35,40 @@ struct Problem {
   }
 };
 
+// ---- averages of whole planes, on a GPU: an item for each would be few, with long sums
+
+bool takes_whole_planes(const DeviceInfo& device, const Problem& p) {
+  if (device.runs_cpu_kernels() || p.divisor.divisor_override != 0) return false;
+  for (int i = 0; i < 2; ++i)
+    if (p.window.out[i] != 1 ||
+        (!p.window.adaptive && (p.window.kernel_size[i] != p.window.size[i] || p.window.padding[i] != 0)))
+      return false;
+  return std::int64_t{p.window.size[0]} * p.window.size[1] <= max_kernel_int;
+}
+double cost_of_whole_planes(const DeviceInfo& device, const Problem& p) {
+  return pool_cost(device, p) / 2;
+}
+
+void average_planes(Queue& queue, const Problem& p) {
+  static const ReductionOp& mean = reduction("mean");
+  const std::int64_t planes = pool_planes(p.from.shape);
+  reduce(queue, mean, p.from.reshaped({planes, p.from.numel() / planes}), dim_mask({1}, 2, "avg_pool2d"),
+         p.to.reshaped({planes}));
+}
+
+void share_among_planes(Queue& queue, const Problem& p) {
+  const std::int64_t planes = pool_planes(p.to.shape), area = p.to.numel() / planes;
+  const int items = work_group(queue.device().info());
+  int lanes = 1;
+  while (lanes < items && 4 * lanes < area) lanes *= 2;
+  const int lines = items / lanes;
+  queue.launch(pool_kernel(queue, "avg_pool2d_backward_planes", p.to.dtype),
+               Range::lines(lanes, lines, ceil_div(planes, std::int64_t{lines})), p.from, p.to,
+               cl_long{planes}, static_cast<int>(area));
+}
+
 const Implementation<Problem> forward_list[] = {
+    {"simt_planes", takes_whole_planes, cost_of_whole_planes, average_planes},
     {"cpu_planes", runs_cpu_kernels<Problem>, pool_cost<Problem>,
      [](Queue& queue, const Problem& p) {
        p.launch(queue, "avg_pool2d_forward", pool_planes_range(queue, p.to));
@@ -46,6 +81,7 @@ const ImplementationList<Problem> forward_implementations("avg_pool2d_forward", 
 // On a CPU the plane stays in the cache, so that adding each window to it is cheaper than to gather what
 // covers an element; sums need to be kept in what is stored.
 const Implementation<Problem> backward_list[] = {
+    {"simt_planes", takes_whole_planes, cost_of_whole_planes, share_among_planes},
     {"cpu_scatter", runs_cpu_kernels_exactly<Problem>, pool_cost<Problem>,
      [](Queue& queue, const Problem& p) {
        p.launch(queue, "avg_pool2d_backward_scatter", pool_planes_range(queue, p.to));

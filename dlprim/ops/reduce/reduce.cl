@@ -341,20 +341,24 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void join_splits(TENSOR_
           join_totals(totals[v * MAX_GROUP + item], totals[v * MAX_GROUP + item + half_lines * (lanes)]);            \
   }
 
-// One work group joins one split of one output. The local size is a power of two.
+// A line of a work group joins one split of one output; lines stand along the second dimension. Local sizes are powers of two.
 __kernel void reduce_rows(TENSOR_ARGS, LAYOUT_ARGS) {
   __local TOTAL_T totals[MAX_GROUP];
   BIND_INPUT;
   BIND_PARTIAL;
   LAYOUT_COPY
   SPLIT_BIND
-  const index_t output = get_group_id(0);
-  const int item = get_local_id(0);
-  JOIN_SHARE(total, 1, READ_ONE, output, first + item, last, (index_t)get_local_size(0))
+  const int lane = get_local_id(0), lanes = get_local_size(0), item = get_local_id(1) * lanes + lane;
+  const index_t output = (index_t)get_group_id(0) * get_local_size(1) + get_local_id(1);
+  const index_t known_output = min(output, outputs - 1);  // all items meet at the barriers
+  JOIN_SHARE(total, 1, READ_ONE, known_output, first + lane, last, (index_t)lanes)
   totals[item] = total[0];
-  JOIN_LINES(totals, 1, (int)get_local_size(0), 1)
-  if (item == 0) {
-    FINISH_OUTPUT(output, totals[0])
+  for (int half_lanes = lanes / 2; half_lanes > 0; half_lanes /= 2) {
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (lane < half_lanes) totals[item] = join_totals(totals[item], totals[item + half_lanes]);
+  }
+  if (lane == 0 && output < outputs) {
+    FINISH_OUTPUT(output, totals[item])
   }
 }
 

@@ -89,14 +89,21 @@ constexpr const char* step_names[ReductionKernels::steps] = {"reduce_rows", "red
 /** How a reduction is laid over work items. */
 struct Plan {
   Step step;
-  int items;            // of a group
+  int lanes, lines;     // of a group: work items of a line, and how many
   std::int64_t groups;  // of outputs
   std::int64_t splits, split_size;
+
+  std::int64_t items() const { return groups * lanes * lines; }
+  /** Columns count their items along one dimension. */
+  Range range() const {
+    return step == rows ? Range::lines(lanes, lines, groups, splits)
+                        : Range::groups(lanes * lines, groups, splits);
+  }
 };
 
 /** In so many parts that all items together are as many as wanted, each of them worth it. */
 void split(Plan& plan, const Space& space, std::int64_t wanted, std::int64_t least) {
-  plan.splits = std::clamp<std::int64_t>(wanted / std::max<std::int64_t>(plan.groups * plan.items, 1), 1,
+  plan.splits = std::clamp<std::int64_t>(wanted / std::max<std::int64_t>(plan.items(), 1), 1,
                                          std::clamp<std::int64_t>(space.elements / least, 1, most_splits));
   plan.split_size = ceil_div(space.elements, plan.splits);
 }
@@ -104,7 +111,7 @@ void split(Plan& plan, const Space& space, std::int64_t wanted, std::int64_t lea
 Plan cpu_plan(const Space& space, const DeviceInfo& device) {
   Plan plan{};
   plan.step = is_columnwise(space) ? columns : rows;
-  plan.items = 1;
+  plan.lanes = plan.lines = 1;
   plan.groups =
       plan.step == rows ? space.outputs : ceil_div(space.outputs, std::int64_t{column_vectors * cpu_lanes});
   split(plan, space, 4 * device.compute_units, plan.step == rows ? least_split : 512);
@@ -118,18 +125,20 @@ Plan simt_plan(const Space& space, const Tensor& input, const DeviceInfo& device
   const std::int64_t wanted = has_lines ? std::int64_t{simt_items_per_unit} * device.compute_units : 0;
   if (!has_lines || !is_columnwise(space)) {
     plan.step = rows;
-    plan.items = std::clamp(round_up_to_power_of_two(space.elements / 4), 1, most);
-    plan.groups = space.outputs;
+    constexpr int items_of_group = 128;  // short rows share a group
+    plan.lanes = std::clamp(round_up_to_power_of_two(space.elements / 4), 1, most);
+    plan.lines = std::max(std::min(items_of_group, most) / plan.lanes, 1);
+    plan.groups = ceil_div(space.outputs, std::int64_t{plan.lines});
     split(plan, space, wanted, least_split);
     return plan;
   }
   constexpr int rows_of_item = 32;
   plan.step = has_vectors(space, input) ? vector_columns : columns;
-  const int lines = std::clamp(round_up_to_power_of_two(space.elements / 8), 2, most / column_lanes);
-  plan.items = lines * column_lanes;
+  plan.lanes = column_lanes;
+  plan.lines = std::clamp(round_up_to_power_of_two(space.elements / 8), 2, most / column_lanes);
   plan.groups =
       ceil_div(space.outputs, std::int64_t{column_lanes} * (plan.step == columns ? 1 : column_vector));
-  split(plan, space, wanted, std::int64_t{rows_of_item} * lines);
+  split(plan, space, wanted, std::int64_t{rows_of_item} * plan.lines);
   return plan;
 }
 
@@ -272,12 +281,11 @@ void run(Queue& queue, const ReductionOp& row, const Tensor& input, DimMask mask
   };
   const auto launch = [&](auto index) {
     using Index = decltype(index);
-    queue.launch_arguments(kernel(plan.step), Range::groups(plan.items, plan.groups, plan.splits),
-                           [&](auto&& set) {
-                             set_tensors(set, index);
-                             set(static_cast<Index>(plan.split_size));
-                             set(packed<Index>(space));
-                           });
+    queue.launch_arguments(kernel(plan.step), plan.range(), [&](auto&& set) {
+      set_tensors(set, index);
+      set(static_cast<Index>(plan.split_size));
+      set(packed<Index>(space));
+    });
     if (!partial.defined()) return;
     const int items = cpu ? 1 : work_group(device);
     queue.launch_arguments(

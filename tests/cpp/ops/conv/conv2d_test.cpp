@@ -308,6 +308,19 @@ TEST(Conv2d, InfinitiesReachTheTapsThatMeetThem) {
   });
 }
 
+// One window of whole planes, which is a matrix product; and windows that nearly are.
+TEST(Conv2d, EveryImplementationOfOneWindow) {
+  check_every_implementation({{{5, 70, 1, 1}, {33, 70, 1, 1}},
+                              {{1, 9, 1, 1}, {130, 9, 1, 1}},
+                              {{64, 40, 1, 1}, {3, 40, 1, 1}, {{3, 2}, {0, 0}, {5, 4}, 1}},
+                              {{3, 7, 3, 4}, {18, 7, 3, 4}},
+                              {{4, 6, 1, 5}, {8, 6, 1, 5}, {{1, 9}, {0, 0}, {7, 1}, 1}},
+                              {{2, 6, 2, 2}, {4, 3, 2, 2}, {{1, 1}, {0, 0}, {1, 1}, 2}},    // groups
+                              {{2, 5, 3, 3}, {4, 5, 2, 2}, {{1, 1}, {0, 0}, {2, 2}, 1}},    // apart
+                              {{2, 5, 2, 2}, {4, 5, 4, 4}, {{1, 1}, {1, 1}, {1, 1}, 1}},    // padded
+                              {{2, 5, 3, 4}, {4, 5, 2, 3}, {{2, 2}, {0, 0}, {1, 1}, 1}}});  // not whole
+}
+
 // Few channels, whose taps are the depth: with and without channels that pad them to vectors, windows beyond
 // every side.
 TEST(Conv2d, EveryImplementationOfFewChannels) {

@@ -39,6 +39,9 @@ def convolution(draw, name):
         max(1, d * (k - 1) + 1 - 2 * p) + draw.integer(0, 7)
         for k, d, p in zip(kernel, dilation, padding, strict=True)
     ]
+    if draw.chance(0.2):  # one window, of all there is
+        size, word, groups = kernel, None, draw.choice([1, 1, groups])
+        padding, dilation = [0] * axes, [1] * axes
     options = {
         "stride": one_or_tuple(draw, stride),
         "padding": word or one_or_tuple(draw, padding),

@@ -68,7 +68,7 @@ def adaptive_pool(draw, name):
     size = [draw.integer(1, 13) for _ in range(axes)]
     target = one_or_tuple(draw, [draw.integer(1, 9) for _ in range(axes)])
     if axes == 2 and draw.chance(0.3):
-        target = draw.choice([(None, 3), (2, None), (None, None)])
+        target = draw.choice([(None, 3), (2, None), (None, None), 1, (1, 1)])
     options = {"return_indices": draw.chance(0.5)} if "max" in name else {}
     x = planes(draw, size, distinct="max" in name)
     return Case(lambda lib, x: getattr(lib.nn.functional, name)(x, target, **options), x, unit="sums")
