@@ -16,9 +16,24 @@ bool can_take(const DeviceInfo& device, const Problem&) {
   return !device.runs_cpu_kernels();
 }
 
-template <class Problem>
-double cost(const DeviceInfo&, const Problem& p) {
-  return cost_of_direct_conv(p.sizes);
+/** Of an item for each result: `terms` one after another, in multiply-adds that the device would do
+ * meanwhile. What bounds them is how long each waits for its reads: 100 to 270 ns on an H200. */
+double cost_of_items(const DeviceInfo& device, const ConvSizes& s, std::int64_t terms) {
+  constexpr double per_term = 3e4;  // of each compute unit
+  const double waiting = s.has_narrow_groups() ? 0 : per_term * device.compute_units;
+  return std::max(cost_of_direct_conv(s), waiting * static_cast<double>(terms * s.taps()));
+}
+double forward_cost(const DeviceInfo& device, const ConvForwardProblem& p) {
+  return cost_of_items(device, p.sizes, p.sizes.in_channels);
+}
+double backward_data_cost(const DeviceInfo& device, const ConvBackwardDataProblem& p) {
+  return cost_of_items(device, p.sizes, p.sizes.out_channels);
+}
+/** A group for each filter's channel: at most one in 1.5 ns there. */
+double backward_weight_cost(const DeviceInfo& device, const ConvBackwardWeightProblem& p) {
+  constexpr double per_group = 270;  // of each compute unit
+  const double groups = p.sizes.has_narrow_groups() ? 0 : static_cast<double>(p.dw.numel() / p.sizes.taps());
+  return std::max(cost_of_direct_conv(p.sizes), per_group * device.compute_units * groups);
 }
 
 /** Launches a kernel with an item for each of `result`. */
@@ -75,13 +90,13 @@ std::int64_t parts_of_weight_sum(const DeviceInfo& device, std::int64_t groups, 
 }
 
 ConvForward conv2d_forward_simt_direct() {
-  return {"simt_direct", can_take, cost, forward_direct};
+  return {"simt_direct", can_take, forward_cost, forward_direct};
 }
 ConvBackwardData conv2d_backward_data_simt_direct() {
-  return {"simt_direct", can_take, cost, backward_data_direct};
+  return {"simt_direct", can_take, backward_data_cost, backward_data_direct};
 }
 ConvBackwardWeight conv2d_backward_weight_simt_direct() {
-  return {"simt_direct", can_take, cost, backward_weight_direct};
+  return {"simt_direct", can_take, backward_weight_cost, backward_weight_direct};
 }
 
 }  // namespace dlprim

@@ -284,15 +284,15 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void join_splits(TENSOR_
 
 #define SOME 4  // elements that an item reads before it joins any
 
-// One work item's share of a split, elements from `start` to `end`, every `step`-th, of each of so many neighbouring outputs, whose
-// READ(to, at) reads. It goes along the innermost reduced dimension and looks for the next row only at its end: divisions took most of
+// One work item's share of a split, elements from `start` to `end`, every `step`-th, `at_once` of which READ(to, at) reads: element
+// INDEX_OF(element, v) of output OUTPUT_OF(output, v). It goes along the innermost reduced dimension and looks for the next row only at its end: divisions took most of
 // the time.
-#define JOIN_SHARE(totals, outputs_at_once, READ, output, start, end, step)                                   \
-  T s[outputs_at_once];                                                                                       \
-  BLOCK_T block[outputs_at_once];                                                                             \
-  TOTAL_T totals[outputs_at_once];                                                                            \
-  _Pragma("unroll") for (int v = 0; v < outputs_at_once; ++v) {                                               \
-    s[v] = SHIFT_OF((output) + v);                                                                            \
+#define JOIN_SHARE(totals, at_once, READ, output, start, end, step)                                           \
+  T s[at_once];                                                                                               \
+  BLOCK_T block[at_once];                                                                                     \
+  TOTAL_T totals[at_once];                                                                                    \
+  _Pragma("unroll") for (int v = 0; v < at_once; ++v) {                                                       \
+    s[v] = SHIFT_OF(OUTPUT_OF(output, v));                                                                    \
     block[v] = IDENTITY;                                                                                      \
     totals[v] = TO_TOTAL(block[v]);                                                                           \
   }                                                                                                           \
@@ -302,14 +302,14 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void join_splits(TENSOR_
   index_t row_start = base + offset_of_row(row, reduced_size, reduced_stride);                                \
   const index_t rows_on = (step) / columns, columns_on = (step) - rows_on * columns;                          \
   for (index_t element = start; element < (end);) {                                                           \
-    BLOCK_T some[SOME][outputs_at_once];                                                                      \
+    BLOCK_T some[SOME][at_once];                                                                              \
     int count = 0;                                                                                            \
     _Pragma("unroll") for (int k = 0; k < SOME; ++k)                                                          \
       if (element < (end)) {                                                                                  \
-        T values[outputs_at_once];                                                                            \
+        T values[at_once];                                                                                    \
         READ(values, row_start + column * reduced_stride[0]);                                                 \
-        _Pragma("unroll") for (int v = 0; v < outputs_at_once; ++v)                                           \
-          some[k][v] = map_element(values[v], (long)element, s[v], p);                                        \
+        _Pragma("unroll") for (int v = 0; v < at_once; ++v)                                                   \
+          some[k][v] = map_element(values[v], INDEX_OF(element, v), s[v], p);                                 \
         ++count;                                                                                              \
         element += step;                                                                                      \
         column += columns_on;                                                                                 \
@@ -322,14 +322,14 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void join_splits(TENSOR_
       }                                                                                                       \
     _Pragma("unroll") for (int k = 0; k < SOME; ++k)                                                          \
       if (k < count)                                                                                          \
-        _Pragma("unroll") for (int v = 0; v < outputs_at_once; ++v) block[v] = join_blocks(block[v], some[k][v]); \
+        _Pragma("unroll") for (int v = 0; v < at_once; ++v) block[v] = join_blocks(block[v], some[k][v]);     \
     in_block += SOME;                                                                                         \
     if (in_block == CHAIN) {                                                                                  \
-      _Pragma("unroll") for (int v = 0; v < outputs_at_once; ++v) END_BLOCK(totals[v], block[v]);             \
+      _Pragma("unroll") for (int v = 0; v < at_once; ++v) END_BLOCK(totals[v], block[v]);                     \
       in_block = 0;                                                                                           \
     }                                                                                                         \
   }                                                                                                           \
-  _Pragma("unroll") for (int v = 0; v < outputs_at_once; ++v) END_BLOCK(totals[v], block[v]);
+  _Pragma("unroll") for (int v = 0; v < at_once; ++v) END_BLOCK(totals[v], block[v]);
 #define READ_ONE(to, at) to[0] = (T)LOAD_INPUT(at)
 
 // Leaves what all lines of a group joined in the items of the first. Items stand in `lines` lines of `lanes`; a power of two.
@@ -340,27 +340,6 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void join_splits(TENSOR_
       _Pragma("unroll") for (int v = 0; v < vectors; ++v) totals[v * MAX_GROUP + item] =                             \
           join_totals(totals[v * MAX_GROUP + item], totals[v * MAX_GROUP + item + half_lines * (lanes)]);            \
   }
-
-// A line of a work group joins one split of one output; lines stand along the second dimension. Local sizes are powers of two.
-__kernel void reduce_rows(TENSOR_ARGS, LAYOUT_ARGS) {
-  __local TOTAL_T totals[MAX_GROUP];
-  BIND_INPUT;
-  BIND_PARTIAL;
-  LAYOUT_COPY
-  SPLIT_BIND
-  const int lane = get_local_id(0), lanes = get_local_size(0), item = get_local_id(1) * lanes + lane;
-  const index_t output = (index_t)get_group_id(0) * get_local_size(1) + get_local_id(1);
-  const index_t known_output = min(output, outputs - 1);  // all items meet at the barriers
-  JOIN_SHARE(total, 1, READ_ONE, known_output, first + lane, last, (index_t)lanes)
-  totals[item] = total[0];
-  for (int half_lanes = lanes / 2; half_lanes > 0; half_lanes /= 2) {
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (lane < half_lanes) totals[item] = join_totals(totals[item], totals[item + half_lanes]);
-  }
-  if (lane == 0 && output < outputs) {
-    FINISH_OUTPUT(output, totals[item])
-  }
-}
 
 // Joins the splits of every output: an item of each line takes some.
 __kernel void join_splits(TENSOR_ARGS, const index_t splits) {

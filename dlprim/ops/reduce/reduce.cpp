@@ -15,8 +15,8 @@ namespace dlprim {
 namespace {
 
 constexpr int cpu_lanes = 16, column_vectors = 4;
-// Of a GPU: items of a line of a group, and outputs that one reads at once.
-constexpr int column_lanes = 32, column_vector = 4;
+// Of a GPU: items of a line of a group that joins columns, and what one reads at once of vectors.
+constexpr int column_lanes = 32, vector = 4;
 constexpr std::int64_t most_splits = 256;   // the second pass joins them one after another
 constexpr std::int64_t least_split = 4096;  // reduced elements that are worth a launch slot of their own
 constexpr int simt_items_per_unit = 1024;   // that a GPU's compute unit wants in flight
@@ -46,15 +46,16 @@ bool is_columnwise(const Space& space) {
   return inner_stride(space.kept) == 1 && inner_stride(space.reduced) != 1 && space.kept.sizes.back() > 1;
 }
 
-/** Whether neighbouring outputs may be read four at once, aligned, wherever a row begins. */
-bool has_vectors(const Space& space, const Tensor& input) {
+/** Whether neighbours along the innermost dimension of `lines` may be read four at once, aligned, wherever a
+ * line begins; `others` has the other dimensions. */
+bool has_vectors(const Layout& lines, const Layout& others, const Tensor& input) {
   const auto are_multiples = [](const Dims& numbers, std::size_t but_last) {
     return std::all_of(numbers.begin(), numbers.end() - static_cast<std::ptrdiff_t>(but_last),
-                       [](std::int64_t n) { return n % column_vector == 0; });
+                       [](std::int64_t n) { return n % vector == 0; });
   };
-  return is_floating(input.dtype) && is_aligned_to(column_vector, input) &&
-         space.kept.sizes.back() % column_vector == 0 && are_multiples(space.kept.strides[0], 1) &&
-         are_multiples(space.reduced.strides[0], 0);
+  return is_floating(input.dtype) && is_aligned_to(vector, input) && !lines.sizes.empty() &&
+         lines.strides[0].back() == 1 && lines.sizes.back() % vector == 0 &&
+         are_multiples(lines.strides[0], 1) && are_multiples(others.strides[0], 0);
 }
 
 std::int64_t kept_elements(const Tensor& input, DimMask mask) {
@@ -82,9 +83,9 @@ int round_up_to_power_of_two(std::int64_t n) {
   return power;
 }
 
-enum Step { rows, columns, vector_columns, join };
-constexpr const char* step_names[ReductionKernels::steps] = {"reduce_rows", "reduce_columns",
-                                                             "reduce_vector_columns", "join_splits"};
+enum Step { rows, vector_rows, columns, vector_columns, join };
+constexpr const char* step_names[ReductionKernels::steps] = {
+    "reduce_rows", "reduce_vector_rows", "reduce_columns", "reduce_vector_columns", "join_splits"};
 
 /** How a reduction is laid over work items. */
 struct Plan {
@@ -96,16 +97,17 @@ struct Plan {
   std::int64_t items() const { return groups * lanes * lines; }
   /** Columns count their items along one dimension. */
   Range range() const {
-    return step == rows ? Range::lines(lanes, lines, groups, splits)
-                        : Range::groups(lanes * lines, groups, splits);
+    return step == rows || step == vector_rows ? Range::lines(lanes, lines, groups, splits)
+                                               : Range::groups(lanes * lines, groups, splits);
   }
 };
 
-/** In so many parts that all items together are as many as wanted, each of them worth it. */
+/** In so many parts, of whole vectors, that all items together are as many as wanted, each of them worth it.
+ */
 void split(Plan& plan, const Space& space, std::int64_t wanted, std::int64_t least) {
   plan.splits = std::clamp<std::int64_t>(wanted / std::max<std::int64_t>(plan.items(), 1), 1,
                                          std::clamp<std::int64_t>(space.elements / least, 1, most_splits));
-  plan.split_size = ceil_div(space.elements, plan.splits);
+  plan.split_size = round_up(ceil_div(space.elements, plan.splits), std::int64_t{vector});
 }
 
 Plan cpu_plan(const Space& space, const DeviceInfo& device) {
@@ -133,11 +135,10 @@ Plan simt_plan(const Space& space, const Tensor& input, const DeviceInfo& device
     return plan;
   }
   constexpr int rows_of_item = 32;
-  plan.step = has_vectors(space, input) ? vector_columns : columns;
+  plan.step = has_vectors(space.kept, space.reduced, input) ? vector_columns : columns;
   plan.lanes = column_lanes;
   plan.lines = std::clamp(round_up_to_power_of_two(space.elements / 8), 2, most / column_lanes);
-  plan.groups =
-      ceil_div(space.outputs, std::int64_t{column_lanes} * (plan.step == columns ? 1 : column_vector));
+  plan.groups = ceil_div(space.outputs, std::int64_t{column_lanes} * (plan.step == columns ? 1 : vector));
   split(plan, space, wanted, std::int64_t{rows_of_item} * plan.lines);
   return plan;
 }
@@ -197,18 +198,21 @@ std::string source_of(const ReductionOp& row, bool indexed, DType input, bool wi
     define(concat("RESULT_", name(static_cast<DType>(dtype))).c_str(), dtype);
   text += expanded_source("ops/pointwise/functions.cl") + expanded_source("ops/reduce/reduce.cl");
   if (cpu) return text;
-  const auto add_columns = [&](const char* kernel, int vector, const std::string& read) {
-    text += "\n#undef COLUMNS\n#undef VECTOR\n#undef READ_COLUMNS\n";
-    define("COLUMNS", kernel);
-    define("VECTOR", vector);
-    define("READ_COLUMNS(to, at)", read);
-    text += expanded_source("ops/reduce/columns_simt.cl");
+  const auto add = [&](const char* kind, Step step, int width, const std::string& read) {
+    text += concat("\n#undef ", kind, "\n#undef VECTOR\n#undef READ_INPUT\n");
+    define(kind, step_names[step]);
+    define("VECTOR", width);
+    define("READ_INPUT(to, at)", read);
+    text += expanded_source(kind == std::string("ROWS") ? "ops/reduce/rows_simt.cl"
+                                                        : "ops/reduce/columns_simt.cl");
   };
-  add_columns(step_names[columns], 1, "READ_ONE(to, at)");
+  add("ROWS", rows, 1, "READ_ONE(to, at)");
+  add("COLUMNS", columns, 1, "READ_ONE(to, at)");
   if (!floating) return text;
   text += expanded_source("core/vectors4.cl");
-  add_columns(step_names[vector_columns], column_vector,
-              concat("vstore4(LOAD_", name(input), "_4(input, (at) / 4), 0, to)"));
+  const std::string read = concat("vstore4(LOAD_", name(input), "_4(input, (at) / 4), 0, to)");
+  add("ROWS", vector_rows, vector, read);
+  add("COLUMNS", vector_columns, vector, read);
   return text;
 }
 

@@ -18,7 +18,7 @@ enum class ReductionResult { Sum, Float, Same, Bool, Count, Moments };
 /** Where the kernels of a row are remembered. */
 class ReductionKernels {
  public:
-  static constexpr std::size_t steps = 4;
+  static constexpr std::size_t steps = 5;
   KernelHandle& handle(DType dtype, bool wide_index, std::size_t step) {
     return handles_[(static_cast<std::size_t>(dtype) * 2 + (wide_index ? 1 : 0)) * steps + step];
   }
