@@ -126,9 +126,10 @@ Plan simt_plan(const Space& space, const Tensor& input, const DeviceInfo& device
   const bool has_lines = most >= column_lanes;  // which splits are joined by, too
   const std::int64_t wanted = has_lines ? std::int64_t{simt_items_per_unit} * device.compute_units : 0;
   if (!has_lines || !is_columnwise(space)) {
-    plan.step = rows;
     constexpr int items_of_group = 128;  // short rows share a group
-    plan.lanes = std::clamp(round_up_to_power_of_two(space.elements / 4), 1, most);
+    plan.step = has_vectors(space.reduced, space.kept, input) ? vector_rows : rows;
+    const int elements_of_item = plan.step == rows ? 4 : 4 * vector;
+    plan.lanes = std::clamp(round_up_to_power_of_two(space.elements / elements_of_item), 1, most);
     plan.lines = std::max(std::min(items_of_group, most) / plan.lanes, 1);
     plan.groups = ceil_div(space.outputs, std::int64_t{plan.lines});
     split(plan, space, wanted, least_split);

@@ -202,6 +202,21 @@ TEST(Reduce, ColumnsAroundTheWidthOfAnItem) {
     }
 }
 
+// Rows that share a group, with and without whole vectors, and groups that rows fill in part.
+TEST(Reduce, RowsAroundTheWidthsOfGroups) {
+  std::mt19937 random(9);
+  for (const int columns : {1, 4, 12, 15, 16, 17, 49, 60, 64, 196, 1000, 1028, 9000})
+    for (const int rows : {1, 3, 8, 9, 33}) {
+      const Sample s = sample(random, DType::float32, {rows, columns}, Placement::contiguous);
+      check(reduction("sum"), s, 2);
+      check_extremes(s, 2);
+      const Sample planes = sample(random, DType::float32, {3, 2, columns}, Placement::strided);
+      check(reduction("mean"), planes, 4);
+      check(reduction("sum"), planes, 6);
+      check_extremes(planes, 5);
+    }
+}
+
 TEST(Reduce, PermutedAndExpandedDTypes) {
   std::mt19937 random(7);
   for (const DType dtype : {DType::float32, DType::float64, DType::float16, DType::int32, DType::boolean})
@@ -411,6 +426,7 @@ TEST(Reduce, Oclgrind) {
     check_extremes(s, mask);
   }
   check(reduction("mean"), sample(random, DType::float32, {2, 3, 4}, Placement::strided), 2);
+  check(reduction("sum"), sample(random, DType::float32, {5, 36}, Placement::contiguous), 2);  // vectors
   check(reduction("sum"), sample(random, DType::float32, {9000}, Placement::contiguous),
         1);  // splits, joined after
 }
