@@ -14,7 +14,7 @@ typedef struct {
 } moments_t;
 
 // a / n. For results of float32 not by the long division of doubles, which GPUs have no instruction for: one step of Newton's
-// from a float32's reciprocal leaves 14 digits.
+// from a float32's reciprocal leaves 13 digits.
 inline ACC divided(const ACC a, const int n) {
   if (sizeof(REAL) == sizeof(ACC)) return a / n;
   const ACC estimate = 1 / (float)n;
@@ -24,6 +24,7 @@ inline ACC divided(const ACC a, const int n) {
 // Chan, Golub, LeVeque: "Updating formulae and a pairwise algorithm for computing sample variances", 1979.
 inline moments_t joined(moments_t a, moments_t b) {
   if (b.count == 0) return a;
+  if (a.count == 0) return b;  // its distance from nothing may have an infinite square
   moments_t all;
   all.count = a.count + b.count;
   const ACC share = divided(b.count, all.count);
@@ -218,17 +219,23 @@ inline moments_t shifted_moments(REAL shift, REAL drift, REAL squares, int count
     all = joined(all, shifted_moments(shift, SUM_OF(drift), SUM_OF(squares), count));                       \
   }
 
-// The moments of all work items of a group, which have `count` values: the mean before the distances from it, so that the
-// joins are additions, where joined() would have a division in each.
+// The moments of all work items of a group, which have `count` values, the first one some of them: the mean before the distances
+// from it, so that the joins are additions, where joined() would have a division in each. Equal numbers have no variance, however
+// large they are.
 inline moments_t group_moments(moments_t mine, int count, __local ACC *shared) {
   const int lid = get_local_id(0), size = get_local_size(0);
+  const ACC share = divided(mine.count, count);
   moments_t all;
   all.count = count;
-  shared[lid] = mine.mean * divided(mine.count, count);
-  JOIN_GROUP(shared, ADD);
-  all.mean = shared[0];
+  if (lid == 0) shared[0] = mine.mean;
   barrier(CLK_LOCAL_MEM_FENCE);
-  const ACC distance = mine.mean - all.mean;
+  const ACC first_mean = shared[0];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  shared[lid] = mine.count > 0 ? (mine.mean - first_mean) * share : 0;
+  JOIN_GROUP(shared, ADD);
+  all.mean = first_mean + shared[0];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  const ACC distance = mine.count > 0 ? mine.mean - all.mean : 0;  // of none the square may be infinite, and times 0
   shared[lid] = mine.m2 + distance * distance * mine.count;
   JOIN_GROUP(shared, ADD);
   all.m2 = shared[0];

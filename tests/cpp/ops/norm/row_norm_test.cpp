@@ -108,6 +108,25 @@ TEST(RowNorm, LastDimensionsAndGroupsOfChannelsBfloat16) {
   check_layers_and_groups(DType::bfloat16);
 }
 
+// Their squares are infinite. Rows of fewer elements than a group has items.
+TEST(RowNorm, EqualNumbersHaveNoVariance) {
+  Queue& queue = device().queue();
+  for (const DType dtype : {DType::float32, DType::float64})
+    for (const std::int64_t n : {2, 3, 5, 24, 33, 300}) {
+      if (!supports(dtype)) continue;
+      SCOPED_TRACE(concat(name(dtype), " rows of ", n));
+      const double value = dtype == DType::float64 ? -std::ldexp(1, 600) : std::ldexp(1, 65);
+      const Tensor x = upload_as(dtype, Doubles(static_cast<std::size_t>(2 * n), value), {2, n});
+      const Tensor y = queue.scratch(x.shape, dtype), mean = queue.scratch({2}, dtype),
+                   invstd = queue.scratch({2}, dtype);
+      row_norm_forward(queue, layer_norm_rows("test", x.shape, {n}), x, nullptr, nullptr, eps, y, &mean,
+                       invstd);
+      expect_close(download_values(mean), Doubles(2, value), 1e-6, 0);
+      expect_close(download_values(invstd), Doubles(2, 1 / std::sqrt(eps)), 1e-6, 0);
+      expect_close(download_values(y), Doubles(static_cast<std::size_t>(2 * n), 0), 0, 0);
+    }
+}
+
 TEST(RowNorm, RowsOfShapes) {
   const NormRows layer = layer_norm_rows("test", {6, 3, 11}, {3, 11});
   EXPECT_EQ(layer.fields(), std::make_tuple(6, 33, 1, 33));
