@@ -142,6 +142,13 @@ TEST(RowNorm, RowsOfShapes) {
   expect_error<ValueError>([] { group_norm_rows("test", {1, 4}, 4); }, "more than 1 value per channel");
 }
 
+TEST(RowNorm, Oclgrind) {
+  std::mt19937 random(2);
+  for (const Dims& shape : {Dims{3, 5}, Dims{2, 36}})
+    for (const bool centered : {true, false})
+      check(random, DType::float32, shape, layer_norm_rows("test", shape, {shape.back()}), centered);
+}
+
 TEST(RowNorm, NoRows) {
   Queue& queue = device().queue();
   const Tensor none = queue.scratch({0, 5}), invstd = queue.scratch({0}),
