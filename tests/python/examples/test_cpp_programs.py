@@ -84,7 +84,7 @@ def top1_in_training(output):
 def top1(text, labels):
     names = first_guesses(text)
     assert len(names) == len(labels)
-    return 100 * np.mean([name == str(label) for name, label in zip(names, labels, strict=True)])
+    return 100 * sum(name == str(label) for name, label in zip(names, labels, strict=True)) / len(labels)
 
 
 def test_predictions_are_those_that_the_training_tested(digits, trained):
