@@ -1,5 +1,6 @@
 #include "nn/models/vision_transformer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <typeinfo>
 

@@ -54,13 +54,13 @@ Tensor partials_of(Queue& queue, const Tensor& x, const BatchNormExtents& e) {
   return queue.scratch({e.channels, e.parts, 2}, dtype);
 }
 
-// A work item a channel, which joins the parts of gradient sums.
+// A work item a channel.
 Range channels_range(Queue& queue, const BatchNormExtents& e) {
   const DeviceInfo& device = queue.device().info();
   return Range::linear(e.channels, device.runs_cpu_kernels() ? 1 : work_group(device, 64));
 }
 
-// A work group a channel: to join moments takes longer.
+// A work group a channel, whose items share the parts: to join moments takes longer than to add.
 Range statistics_range(Queue& queue, const BatchNormExtents& e) {
   const DeviceInfo& device = queue.device().info();
   return Range::groups(device.runs_cpu_kernels() ? 1 : work_group(device, 32), e.channels);

@@ -16,7 +16,7 @@ __kernel void COLUMNS(TENSOR_ARGS, LAYOUT_ARGS) {
   const index_t own = ((index_t)get_group_id(0) * COLUMN_LANES + lane) * VECTOR;
   const bool is_there = own < outputs;
   const index_t output = is_there ? own : 0;
-  JOIN_SHARE(total, VECTOR, READ_INPUT, output, first + line, (is_there ? last : first), (index_t)lines)
+  JOIN_SHARE(total, output, first + line, (is_there ? last : first), (index_t)lines)
   _Pragma("unroll") for (int v = 0; v < VECTOR; ++v) totals[v * MAX_GROUP + item] = total[v];
   JOIN_LINES(totals, VECTOR, lines, COLUMN_LANES)
   if (line == 0 && is_there)

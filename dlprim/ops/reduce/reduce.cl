@@ -284,14 +284,14 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void join_splits(TENSOR_
 
 #define SOME 4  // elements that an item reads before it joins any
 
-// One work item's share of a split, elements from `start` to `end`, every `step`-th, `at_once` of which READ(to, at) reads: element
-// INDEX_OF(element, v) of output OUTPUT_OF(output, v). It goes along the innermost reduced dimension and looks for the next row only at its end: divisions took most of
-// the time.
-#define JOIN_SHARE(totals, at_once, READ, output, start, end, step)                                           \
-  T s[at_once];                                                                                               \
-  BLOCK_T block[at_once];                                                                                     \
-  TOTAL_T totals[at_once];                                                                                    \
-  _Pragma("unroll") for (int v = 0; v < at_once; ++v) {                                                       \
+// One work item's share of a split, elements from `start` to `end`, every `step`-th, VECTOR of which READ_INPUT(to, at) reads: element
+// INDEX_OF(element, v) of output OUTPUT_OF(output, v). It goes along the innermost reduced dimension and looks for the next row only
+// at its end: divisions took most of the time.
+#define JOIN_SHARE(totals, output, start, end, step)                                                          \
+  T s[VECTOR];                                                                                                \
+  BLOCK_T block[VECTOR];                                                                                      \
+  TOTAL_T totals[VECTOR];                                                                                     \
+  _Pragma("unroll") for (int v = 0; v < VECTOR; ++v) {                                                        \
     s[v] = SHIFT_OF(OUTPUT_OF(output, v));                                                                    \
     block[v] = IDENTITY;                                                                                      \
     totals[v] = TO_TOTAL(block[v]);                                                                           \
@@ -302,13 +302,13 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void join_splits(TENSOR_
   index_t row_start = base + offset_of_row(row, reduced_size, reduced_stride);                                \
   const index_t rows_on = (step) / columns, columns_on = (step) - rows_on * columns;                          \
   for (index_t element = start; element < (end);) {                                                           \
-    BLOCK_T some[SOME][at_once];                                                                              \
+    BLOCK_T some[SOME][VECTOR];                                                                               \
     int count = 0;                                                                                            \
     _Pragma("unroll") for (int k = 0; k < SOME; ++k)                                                          \
       if (element < (end)) {                                                                                  \
-        T values[at_once];                                                                                    \
-        READ(values, row_start + column * reduced_stride[0]);                                                 \
-        _Pragma("unroll") for (int v = 0; v < at_once; ++v)                                                   \
+        T values[VECTOR];                                                                                     \
+        READ_INPUT(values, row_start + column * reduced_stride[0]);                                           \
+        _Pragma("unroll") for (int v = 0; v < VECTOR; ++v)                                                    \
           some[k][v] = map_element(values[v], INDEX_OF(element, v), s[v], p);                                 \
         ++count;                                                                                              \
         element += step;                                                                                      \
@@ -322,14 +322,14 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void join_splits(TENSOR_
       }                                                                                                       \
     _Pragma("unroll") for (int k = 0; k < SOME; ++k)                                                          \
       if (k < count)                                                                                          \
-        _Pragma("unroll") for (int v = 0; v < at_once; ++v) block[v] = join_blocks(block[v], some[k][v]);     \
+        _Pragma("unroll") for (int v = 0; v < VECTOR; ++v) block[v] = join_blocks(block[v], some[k][v]);      \
     in_block += SOME;                                                                                         \
     if (in_block == CHAIN) {                                                                                  \
-      _Pragma("unroll") for (int v = 0; v < at_once; ++v) END_BLOCK(totals[v], block[v]);                     \
+      _Pragma("unroll") for (int v = 0; v < VECTOR; ++v) END_BLOCK(totals[v], block[v]);                      \
       in_block = 0;                                                                                           \
     }                                                                                                         \
   }                                                                                                           \
-  _Pragma("unroll") for (int v = 0; v < at_once; ++v) END_BLOCK(totals[v], block[v]);
+  _Pragma("unroll") for (int v = 0; v < VECTOR; ++v) END_BLOCK(totals[v], block[v]);
 #define READ_ONE(to, at) to[0] = (T)LOAD_INPUT(at)
 
 // Leaves what all lines of a group joined in the items of the first. Items stand in `lines` lines of `lanes`; a power of two.

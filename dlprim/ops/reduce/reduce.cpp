@@ -199,21 +199,20 @@ std::string source_of(const ReductionOp& row, bool indexed, DType input, bool wi
     define(concat("RESULT_", name(static_cast<DType>(dtype))).c_str(), dtype);
   text += expanded_source("ops/pointwise/functions.cl") + expanded_source("ops/reduce/reduce.cl");
   if (cpu) return text;
-  const auto add = [&](const char* kind, Step step, int width, const std::string& read) {
-    text += concat("\n#undef ", kind, "\n#undef VECTOR\n#undef READ_INPUT\n");
-    define(kind, step_names[step]);
+  // Both ways to lay outputs over groups, with what an item reads at once.
+  const auto add_kernels = [&](Step of_rows, Step of_columns, int width, const std::string& read) {
+    text += "\n#undef ROWS\n#undef COLUMNS\n#undef VECTOR\n#undef READ_INPUT\n";
+    define("ROWS", step_names[of_rows]);
+    define("COLUMNS", step_names[of_columns]);
     define("VECTOR", width);
     define("READ_INPUT(to, at)", read);
-    text += expanded_source(kind == std::string("ROWS") ? "ops/reduce/rows_simt.cl"
-                                                        : "ops/reduce/columns_simt.cl");
+    text += expanded_source("ops/reduce/rows_simt.cl") + expanded_source("ops/reduce/columns_simt.cl");
   };
-  add("ROWS", rows, 1, "READ_ONE(to, at)");
-  add("COLUMNS", columns, 1, "READ_ONE(to, at)");
+  add_kernels(rows, columns, 1, "READ_ONE(to, at)");
   if (!floating) return text;
   text += expanded_source("core/vectors4.cl");
-  const std::string read = concat("vstore4(LOAD_", name(input), "_4(input, (at) / 4), 0, to)");
-  add("ROWS", vector_rows, vector, read);
-  add("COLUMNS", vector_columns, vector, read);
+  add_kernels(vector_rows, vector_columns, vector,
+              concat("vstore4(LOAD_", name(input), "_4(input, (at) / 4), 0, to)"));
   return text;
 }
 

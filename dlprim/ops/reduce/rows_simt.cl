@@ -16,7 +16,7 @@ __kernel void ROWS(TENSOR_ARGS, LAYOUT_ARGS) {
   const int lane = get_local_id(0), lanes = get_local_size(0), item = get_local_id(1) * lanes + lane;
   const index_t output = (index_t)get_group_id(0) * get_local_size(1) + get_local_id(1);
   const index_t known_output = min(output, outputs - 1);  // all items meet at the barriers
-  JOIN_SHARE(total, VECTOR, READ_INPUT, known_output, first / VECTOR + lane, last / VECTOR, (index_t)lanes)
+  JOIN_SHARE(total, known_output, first / VECTOR + lane, last / VECTOR, (index_t)lanes)
   for (int v = 1; v < VECTOR; ++v) total[0] = join_totals(total[0], total[v]);
   totals[item] = total[0];
   for (int half_lanes = lanes / 2; half_lanes > 0; half_lanes /= 2) {
