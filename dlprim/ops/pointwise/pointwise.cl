@@ -63,27 +63,40 @@ typedef struct {
 
 #define STRIDED_AT(k) (at[k] + i * layout.stride[(k) * MAX_RANK])
 
-// Leaves in at[] where the row of element `element` starts in each tensor.
-#define FIND_ROW(element)                             \
-  index_t at[OPERANDS];                               \
-  _Pragma("unroll") for (int k = 0; k < OPERANDS; ++k) at[k] = 0; \
-  index_t rest = (element) / layout.size[0];          \
-  for (int d = 1; d < MAX_RANK && rest > 0; ++d) {    \
-    const index_t next = rest / layout.size[d];       \
-    const index_t coordinate = rest - next * layout.size[d]; \
-    _Pragma("unroll") for (int k = 0; k < OPERANDS; ++k) at[k] += coordinate * layout.stride[k * MAX_RANK + d]; \
-    rest = next;                                      \
+#define FOR_OPERANDS _Pragma("unroll") for (int k = 0; k < OPERANDS; ++k)
+
+// Where the row of element `element` starts in each tensor, and among the rows.
+#define FIND_ROW(element)                                                           \
+  index_t at[OPERANDS], coordinate[MAX_RANK];                                       \
+  FOR_OPERANDS at[k] = 0;                                                           \
+  index_t rest = (element) / layout.size[0];                                        \
+  for (int d = 1; d < MAX_RANK; ++d) {                                              \
+    const index_t next = rest > 0 ? rest / layout.size[d] : 0;                      \
+    coordinate[d] = rest - next * layout.size[d];                                   \
+    FOR_OPERANDS at[k] += coordinate[d] * layout.stride[k * MAX_RANK + d];          \
+    rest = next;                                                                    \
+  }
+
+// The same of the row behind it. Divisions for each took longer than to copy rows of 64.
+#define FIND_NEXT_ROW                                                               \
+  for (int d = 1; d < MAX_RANK; ++d) {                                              \
+    FOR_OPERANDS at[k] += layout.stride[k * MAX_RANK + d];                          \
+    if (++coordinate[d] < layout.size[d]) break;                                    \
+    FOR_OPERANDS at[k] -= layout.size[d] * layout.stride[k * MAX_RANK + d];         \
+    coordinate[d] = 0;                                                              \
   }
 
 __kernel void STRIDED(PARAMETERS const int variant, const index_t numel, const index_t chunk, const layout_t layout) {
   index_t element = get_global_id(0) * chunk;
   const index_t last = min(element + chunk, numel);
+  FIND_ROW(element)
+  index_t begin = element % layout.size[0];
   while (element < last) {
-    FIND_ROW(element)
-    const index_t begin = element % layout.size[0];
     const index_t end = min(layout.size[0], begin + last - element);
     switch (variant) { VARIANTS(STRIDED_AT) }
     element += end - begin;
+    begin = 0;
+    FIND_NEXT_ROW
   }
 }
 

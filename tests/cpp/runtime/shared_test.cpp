@@ -16,6 +16,7 @@
 #include "dlprim/ops/loss/class_loss_shared.h"
 #include "dlprim/ops/norm/norm_shared.h"
 #include "dlprim/ops/optim/optim_shared.h"
+#include "dlprim/ops/pointwise/transposition_shared.h"
 #include "dlprim/ops/pool/pool_shared.h"
 #include "dlprim/ops/random/random_shared.h"
 #include "dlprim/ops/resample/resample_shared.h"
@@ -84,6 +85,7 @@ const SharedStruct shared_structs[] = {
     OF_REAL("ops/optim/optim_shared.h", Coefficients, of),
     PLAIN("ops/pool/pool_shared.h", PoolWindow, adaptive),
     PLAIN("ops/pool/pool_shared.h", PoolDivisor, divisor_override),
+    PLAIN("ops/pointwise/transposition_shared.h", Transposition, destination_strides),
     PLAIN("ops/random/random_shared.h", DropoutRows, runs),
     PLAIN("ops/resample/resample_shared.h", KernelPadding, reflect),
     OF_REAL("ops/resample/resample_shared.h", KernelInterpolation, linear),
