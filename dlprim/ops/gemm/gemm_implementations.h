@@ -25,6 +25,11 @@ struct GemmProblem {
     return static_cast<double>(batches) * static_cast<double>(m) * static_cast<double>(n) *
            static_cast<double>(k);
   }
+  GemmProblem with_right(const Tensor& right, std::int64_t batch, std::int64_t row,
+                         std::int64_t column) const {
+    return {a, right, c,       bias,  alpha,    beta,  precision, batches, m,
+            n, k,     a_batch, a_row, a_column, batch, row,       column,  chain};
+  }
   /** None where c is added to. */
   std::optional<ProblemKey> key() const {
     if (beta != 0) return std::nullopt;
@@ -41,6 +46,8 @@ GemmImplementation gemm_cpu_tiles();
 GemmImplementation gemm_cpu_few_rows();
 /** Floating dtypes on the others, one for each of product_tiles that takes operands as they lie. */
 std::vector<GemmImplementation> gemm_products();
+/** The same, of operands that both lie along the depth: the right one is turned before. */
+std::vector<GemmImplementation> gemm_of_turned();
 /** Of 16-bit numbers, or float32 at "medium", on NVIDIA's tensor cores by warps: in words that lie along the
  * depth or are packed so. */
 std::vector<GemmImplementation> gemm_of_words();

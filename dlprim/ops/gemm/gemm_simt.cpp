@@ -4,6 +4,8 @@
 #include "dlprim/core/checked.h"
 #include "dlprim/core/real.h"
 #include "dlprim/ops/gemm/gemm_operand.h"
+#include "dlprim/ops/gemm/operand_pack.h"
+#include "dlprim/ops/pointwise/pointwise.h"
 #include "dlprim/runtime/alignment.h"
 
 namespace dlprim {
@@ -27,8 +29,9 @@ bool right_lies_along(const GemmProblem& p) {
  * multiply: it is better the operand of fewer lines. Measured on an H100. */
 double ease_of_placing(const ProductTile& tile, const GemmProblem& p) {
   const bool left = left_lies_along(p), right = right_lies_along(p);
-  if (tile.engine != ProductEngine::registers || left == right) return 1;
-  const bool has_more_lines = left ? tile.rows > tile.columns : tile.columns > tile.rows;
+  if (tile.engine != ProductEngine::registers) return 1;
+  if (left && right) return 0.95;
+  const bool has_more_lines = (left && tile.rows > tile.columns) || (right && tile.columns > tile.rows);
   return has_more_lines ? 0.92 : 1;
 }
 
@@ -106,6 +109,45 @@ struct Product {
   }
 };
 
+// ---- with a right operand turned before, where both lie along the depth
+
+constexpr char turned_prefix[] = "turned_";
+
+/** Of the tile whose fewer lines are the left operand's, which stays as it is. */
+constexpr bool takes_turned(const ProductTile& tile) {
+  return tile.engine == ProductEngine::registers && tile.columns > tile.rows;
+}
+
+template <std::size_t index>
+struct ProductOfTurned {
+  static constexpr const ProductTile& tile = product_tiles[index];
+
+  static const char* name() { return name_with<turned_prefix, index>(); }
+
+  static std::int64_t matrices(const GemmProblem& p) { return p.b_batch == 0 ? 1 : p.batches; }
+  static std::int64_t elements(const GemmProblem& p) { return matrices(p) * p.k * p.n; }
+  /** The problem with b as run() lays it out: [matrices, k, n]. */
+  static GemmProblem with_turned(const GemmProblem& p, const Tensor& b) {
+    return p.with_right(b, p.b_batch == 0 ? 0 : p.k * p.n, p.n, 1);
+  }
+  static bool can_take(const DeviceInfo& device, const GemmProblem& p) {
+    return Product<index>::can_take(device, p) && left_lies_along(p) && right_lies_along(p) &&
+           elements(p) * static_cast<std::int64_t>(size_of(p.b.dtype)) <= most_packed_bytes;
+  }
+  static double expected_cost(const DeviceInfo& device, const GemmProblem& p) {
+    return Product<index>::expected_cost(device, with_turned(p, p.b)) +
+           pack_cost(tile, p.b.dtype, static_cast<double>(elements(p))) + cost_per_launch;
+  }
+  static void run(Queue& queue, const GemmProblem& p) {
+    Tensor source = p.b;
+    source.shape = {matrices(p), p.k, p.n};
+    source.strides = {p.b_batch, p.b_row, p.b_column};
+    const Tensor turned = queue.scratch(source.shape, p.b.dtype);
+    copy(queue, source, turned);
+    Product<index>::run(queue, with_turned(p, turned));
+  }
+};
+
 // ---- in words along the depth, as tensor cores take them
 
 /** What is no such is packed first. */
@@ -178,6 +220,9 @@ struct ProductOfWords {
 
 std::vector<GemmImplementation> gemm_products() {
   return implementations_of_tiles<GemmProblem, Product>(takes_as_it_lies);
+}
+std::vector<GemmImplementation> gemm_of_turned() {
+  return implementations_of_tiles<GemmProblem, ProductOfTurned>(takes_turned);
 }
 std::vector<GemmImplementation> gemm_of_words() {
   return implementations_of_tiles<GemmProblem, ProductOfWords>(takes_words_by_warps);

@@ -463,6 +463,29 @@ TEST(Gemm, WarpsTakeWordsAsTheyLieOrPacked) {
   }
 }
 
+TEST(Gemm, RightOperandsAreTurnedWhereManyRowsMeetThem) {
+  const DeviceInfo card = nvidia_card(75);
+  const Tensor any = Tensor::empty(device(), {64, 64});
+  const auto problem = [&](std::int64_t m, std::int64_t b_row, std::int64_t a_column = 1) {
+    constexpr std::int64_t n = 4096, k = 4096;
+    const std::int64_t a_row = a_column == 1 ? k : 1, b_column = b_row == 1 ? k : 1;
+    return GemmProblem{any, any,   any,      nullptr, 1,     0,       MatmulPrecision::highest, 1, m, n, k,
+                       0,   a_row, a_column, 0,       b_row, b_column};
+  };
+  const auto least_cost = [&](const std::vector<GemmImplementation>& list, const GemmProblem& p) {
+    double least = std::numeric_limits<double>::infinity();
+    for (const GemmImplementation& each : list)
+      if (each.can_take(card, p)) least = std::min(least, each.expected_cost(card, p));
+    return least;
+  };
+  EXPECT_LT(least_cost(gemm_of_turned(), problem(4096, 1)), least_cost(gemm_products(), problem(4096, 1)));
+  EXPECT_GT(least_cost(gemm_of_turned(), problem(256, 1)), least_cost(gemm_products(), problem(256, 1)));
+  for (const GemmImplementation& each : gemm_of_turned()) {
+    EXPECT_FALSE(each.can_take(card, problem(4096, 4096))) << "the right one lies across the depth";
+    EXPECT_FALSE(each.can_take(card, problem(4096, 1, 4096))) << "the left one lies across the depth";
+  }
+}
+
 TEST(Gemm, ErrorsNameTheShapes) {
   Queue& queue = device().queue();
   const Tensor a = Tensor::empty(device(), {2, 3}), b = Tensor::empty(device(), {4, 5}),
