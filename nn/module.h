@@ -113,6 +113,11 @@ class Module {
   /** The pre-hooks, `forward` in place of the module's own computation, the hooks. */
   Value with_hooks(Arguments arguments, const Forward& forward);
   bool has_hooks() const;
+  /** Puts `forward` in the place of this one object's own computation, whoever calls it; an empty one gives
+   * it back. */
+  void replace_forward(Forward forward);
+  /** Whether calls are what the class computes and nothing else: without hooks, not replaced. */
+  bool computes_alone() const;
 
   /** The row of the pointwise table that forward computes, without parameters; null for most modules, and for
    * classes derived from one that has it: they may compute something else. */
@@ -304,6 +309,7 @@ class Module {
   Slots children_;
   std::vector<std::shared_ptr<ChildSlot>> vacant_;  // of names taken away, which a Child may still hold
 
+  std::shared_ptr<const Forward> replaced_forward_;  // by std::atomic_load and store
   HookList<ForwardHook> forward_hooks_;
   HookList<ForwardPreHook> forward_pre_hooks_;
   HookList<BackwardHook> backward_hooks_;

@@ -35,8 +35,9 @@ Value Module::call(const Arguments& arguments) {
 Tensor Module::operator()(const Tensor& x) {
   const StackGuard guard(*this);
   const ModuleScope entered(*this, [&] { return x; });
-  if (!has_hooks()) return forward(x);
+  if (computes_alone()) return forward(x);
   const auto forward_of_one = [this](const Arguments& arguments) -> Value {
+    if (const auto replaced = std::atomic_load(&replaced_forward_)) return (*replaced)(arguments);
     return forward(only_tensor(*this, arguments));
   };
   return with_hooks({{x}, {}}, forward_of_one).tensor(output_of(*this));
@@ -45,7 +46,19 @@ Tensor Module::operator()(const Tensor& x) {
 Value Module::operator()(const Arguments& arguments) {
   const StackGuard guard(*this);
   const ModuleScope entered(*this, [&] { return arguments.positional; });
-  return with_hooks(arguments, [this](const Arguments& given) { return call(given); });
+  return with_hooks(arguments, [this](const Arguments& given) {
+    const auto replaced = std::atomic_load(&replaced_forward_);
+    return replaced ? (*replaced)(given) : call(given);
+  });
+}
+
+void Module::replace_forward(Forward forward) {
+  std::atomic_store(&replaced_forward_,
+                    forward ? std::make_shared<const Forward>(std::move(forward)) : nullptr);
+}
+
+bool Module::computes_alone() const {
+  return !has_hooks() && !std::atomic_load(&replaced_forward_);
 }
 
 bool Module::has_hooks() const {

@@ -29,7 +29,7 @@ bool is_exactly(const Module* module) {
 
 /** Whether a token's output is made of that token alone, and nobody hears of the module's calls. */
 bool works_on_single_tokens(const std::shared_ptr<Module>& module) {
-  if (!module || module->has_hooks()) return false;
+  if (!module || !module->computes_alone()) return false;
   if (is_exactly<LayerNorm>(module.get()))
     return static_cast<const LayerNorm&>(*module).options().normalized_shape().size() == 1;
   if (is_exactly<MLPBlock, Sequential>(module.get())) {
@@ -101,9 +101,10 @@ Tensor EncoderBlock::first_tokens(const Tensor& input, std::int64_t tokens) {
 
 bool EncoderBlock::can_leave_tokens_out() const {
   const std::shared_ptr<Module> attention = own_module("self_attention");
-  return is_exactly<EncoderBlock>(this) && !has_hooks() && is_exactly<MultiheadAttention>(attention.get()) &&
-         !attention->has_hooks() && works_on_single_tokens(own_module("dropout")) &&
-         works_on_single_tokens(own_module("ln_2")) && works_on_single_tokens(own_module("mlp"));
+  return is_exactly<EncoderBlock>(this) && computes_alone() &&
+         is_exactly<MultiheadAttention>(attention.get()) && attention->computes_alone() &&
+         works_on_single_tokens(own_module("dropout")) && works_on_single_tokens(own_module("ln_2")) &&
+         works_on_single_tokens(own_module("mlp"));
 }
 
 Encoder::Encoder(const EncoderOptions& o) : Composed(o) {
@@ -137,7 +138,7 @@ Tensor Encoder::first_tokens(const Tensor& x, std::int64_t tokens) {
                                     ? static_cast<const Sequential&>(*sequence).modules()
                                     : ModulePointers();
   const auto last = blocks.empty() ? nullptr : std::dynamic_pointer_cast<EncoderBlock>(blocks.back());
-  if (!is_exactly<Encoder>(this) || has_hooks() || sequence->has_hooks() || !last ||
+  if (!is_exactly<Encoder>(this) || !computes_alone() || !sequence->computes_alone() || !last ||
       !last->can_leave_tokens_out() || !works_on_single_tokens(own_module("ln")))
     return narrow((*this)(x), 1, 0, tokens);
   const auto whole = [&] { return x; };

@@ -94,7 +94,7 @@ Tensor BatchNorm3d::forward_then(const Tensor& x, const std::string& activation,
 bool runs_as_one(const Module& norm, const Module& activation, bool has_addend) {
   const auto* batch_norm = dynamic_cast<const BatchNorm*>(&norm);
   const dlprim::PointwiseOp* row = batch_norm ? activation.pointwise() : nullptr;
-  return row && batch_norm->has_own_forward() && !norm.has_hooks() && !activation.has_hooks() &&
+  return row && batch_norm->has_own_forward() && norm.computes_alone() && activation.computes_alone() &&
          dlprim::can_be_epilogue(*row, has_addend);
 }
 

@@ -205,6 +205,14 @@ void follow_hooks(const py::object& self, Module& module) {
     if (attributes.contains(kind)) bridge(module);
 }
 
+void follow_forward(const py::object& self, Module& module) {
+  if (!self.attr("__dict__").contains("forward")) return module.replace_forward({});
+  module.replace_forward([held = &module](const Arguments& given) {
+    const PythonLocked locked;
+    return value_of(half_of(*held).attr("forward")(*positional_of(given), **named_of(given)));
+  });
+}
+
 py::object call_with_hooks(const py::object& self, const py::args& args, const py::kwargs& kwargs) {
   auto& module = self.cast<Module&>();
   const StackGuard guard(module);

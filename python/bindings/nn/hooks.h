@@ -29,4 +29,6 @@ py::object call_with_hooks(const py::object& self, const py::args& args, const p
 py::object hooks_named(const py::object& self, const std::string& name);
 /** Makes C++ call the hooks that stand in the object's dicts already. */
 void follow_hooks(const py::object& self, Module& module);
+/** Makes C++ call the function that the object itself, not its class, has as `forward`, if it has one. */
+void follow_forward(const py::object& self, Module& module);
 void bind_hooks(py::module_& m, py::object module_class);

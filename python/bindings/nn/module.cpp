@@ -36,6 +36,7 @@ void set_attribute(const py::object& self, const std::string& name, const py::ob
     hooks_named(self, name);  // C++ calls the hooks in a dict that a program puts in the place of ours too
     if (PyObject_GenericSetAttr(self.ptr(), py::str(name).ptr(), value.ptr()) != 0)
       throw py::error_already_set();
+    if (name == "forward") follow_forward(self, module);
   }
 }
 
@@ -53,8 +54,9 @@ void delete_attribute(const py::object& self, const std::string& name) {
   if (module.own_parameter(name) || module.own_buffer(name) || module.has_submodule(name)) {
     module.unregister(name);
     drop_halves(self);
-  } else if (PyObject_GenericSetAttr(self.ptr(), py::str(name).ptr(), nullptr) != 0) {
-    throw py::error_already_set();
+  } else {
+    if (PyObject_GenericSetAttr(self.ptr(), py::str(name).ptr(), nullptr) != 0) throw py::error_already_set();
+    if (name == "forward") follow_forward(self, module);
   }
 }
 

@@ -108,6 +108,7 @@ void restore(const py::object& self, const py::dict& state) {
   for (const auto& [name, child] : module.own_modules()) module.unregister(name);
   self.attr("__dict__").attr("update")(state["attributes"]);
   follow_hooks(self, module);
+  follow_forward(self, module);
   for (const auto& [name, value] : state["parameters"].cast<py::dict>())
     module.register_parameter(name.cast<std::string>(), or_undefined(value.cast<std::optional<Tensor>>()));
   for (const auto& [name, value] : state["buffers"].cast<py::dict>()) {

@@ -114,6 +114,21 @@ TEST_F(Modules, ForwardHooks) {
   EXPECT_EQ(identity(full({}, 3)).item(), 6);
 }
 
+TEST_F(Modules, AForwardThatIsReplaced) {
+  nn::Sequential net(nn::make<nn::Identity>(), nn::make<nn::Identity>());
+  nn::Module& first = *net.modules().front();
+  EXPECT_TRUE(first.computes_alone());
+  first.replace_forward(
+      [](const nn::Arguments& given) { return nn::Value(given.positional.at(0).tensor("x") * 5); });
+  EXPECT_FALSE(first.computes_alone());
+  EXPECT_FALSE(first.has_hooks());
+  first.register_forward_hook([](const nn::Module&, const Tensor& x, const Tensor& y) { return x + y; });
+  EXPECT_EQ(net(full({}, 2)).item(), 12);
+  EXPECT_EQ(first(nn::Arguments{{full({}, 2)}, {}}).tensor("y").item(), 12);
+  first.replace_forward({});
+  EXPECT_EQ(net(full({}, 2)).item(), 4);
+}
+
 TEST_F(Modules, IdleHooksAreNotCalled) {
   nn::Identity identity;
   bool is_idle = true;
