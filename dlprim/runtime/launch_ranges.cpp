@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dlprim/core/checked.h"
 #include "dlprim/runtime/device.h"
 
 namespace dlprim {
@@ -25,15 +26,18 @@ Range share_range(const Queue& queue, std::int64_t parts, std::int64_t cost, int
   return Range::linear(parts, work_group(device, most));
 }
 
-Range group_per_row_range(const Queue& queue, std::int64_t rows, std::int64_t n) {
+Range line_per_row_range(const Queue& queue, std::int64_t rows, std::int64_t n) {
   // Joining a row's items takes as long as reading some elements, so that each has those where rows fill the
-  // device.
+  // device. Larger groups wait longer for each other.
   constexpr std::int64_t elements_of_item = 8, groups_of_unit = 16;
+  constexpr int least_lanes = 4, most_items = 128;
   const DeviceInfo& device = queue.device().info();
-  int group = work_group(device);
+  int lanes = work_group(device), lines = 1;
   const bool has_many_rows = rows >= groups_of_unit * device.compute_units;
-  while (group > 32 && group / 2 * (has_many_rows ? elements_of_item : 1) >= n) group /= 2;
-  return Range::groups(group, rows);
+  while (lanes > least_lanes && lanes / 2 * (has_many_rows ? elements_of_item : 1) >= n) lanes /= 2;
+  while (lines * lanes < most_items && rows / (2 * lines) >= groups_of_unit * device.compute_units)
+    lines *= 2;
+  return Range::lines(lanes, lines, ceil_div(rows, lines));
 }
 
 }  // namespace dlprim

@@ -18,8 +18,8 @@ std::int64_t cpu_shares(const DeviceInfo& device, std::int64_t parts, std::int64
 /** A work item for each of `parts`, in groups of at most `most`; on a CPU those of cpu_shares. */
 Range share_range(const Queue& queue, std::int64_t parts, std::int64_t cost = 1, int most = MAX_GROUP);
 
-/** A work group for each row of `n` elements, not much larger than the row. For kernels of KernelShape::simt.
- */
-Range group_per_row_range(const Queue& queue, std::int64_t rows, std::int64_t n);
+/** A line of a work group for each row of `n` elements, or pieces of some, not much longer than the row; a
+ * group has several where rows are short. For kernels of KernelShape::simt (core/group.cl). */
+Range line_per_row_range(const Queue& queue, std::int64_t rows, std::int64_t n);
 
 }  // namespace dlprim

@@ -9,7 +9,8 @@ namespace dlprim {
 
 /**
  * The implementations of work on rows of neighbouring elements, each row by itself: kernels of
- * KernelShape::cpu give a work item some rows, those of KernelShape::simt give a work group one. A problem
+ * KernelShape::cpu give a work item some rows, those of KernelShape::simt give one to a line of
+ * a work group. A problem
  * says how many `rows()` of how many elements `row_length()` it has, and how many `row_pieces()`: of those a
  * work item of the latter reads one at once. It launches its kernel over a range.
  */
@@ -23,7 +24,7 @@ std::array<Implementation<Problem>, 2> row_implementations() {
               p.launch(queue, share_range(queue, p.rows(), p.row_length()));
             }},
            {"simt_groups", runs_simt_kernels<Problem>, cost, [](Queue& queue, const Problem& p) {
-              p.launch(queue, group_per_row_range(queue, p.rows(), p.row_pieces()));
+              p.launch(queue, line_per_row_range(queue, p.rows(), p.row_pieces()));
             }}}};
 }
 

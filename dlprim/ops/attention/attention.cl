@@ -1,6 +1,6 @@
 // Softmax of attention scores [batch, queries, keys], in place: scaled, masked, and 0 where nothing is left to attend to.
 // Macros: STORAGE, REAL, LOAD, STORE (dtype_defines of the scores).
-// Shape cpu: a work item takes a range of rows. Shape simt: a work group takes a row.
+// Shape cpu: a work item takes a range of rows. Shape simt: a line of a work group takes a row.
 #include "core/common.cl"
 #include "core/group.cl"
 #include "core/vectors.cl"
@@ -98,11 +98,13 @@ __kernel void attention_softmax(ROW_ARGS) {
   __global const uchar *keep = OPTIONAL(keep);
   __global const STORAGE *bias = OPTIONAL(bias);
   __global REAL *log_sums = OPTIONAL(log_sums);
-  __local REAL tops[MAX_GROUP], sums[MAX_GROUP];
+  __local REAL all_tops[MAX_GROUP], all_sums[MAX_GROUP];
+  __local REAL *tops = OF_LINE(all_tops), *sums = OF_LINE(all_sums);
   const int lid = get_local_id(0), size = get_local_size(0);
-  const long id = get_group_id(0), at = mask_start(id, e, m);
+  const long id = ROW_OF_LINE, at = mask_start(id, e, m);
   __global STORAGE *row = scores + id * e.keys;
-  const int n = visible_keys(id, e);
+  const bool is_there = id < e.rows;
+  const int n = is_there ? visible_keys(id, e) : 0, keys = is_there ? e.keys : 0;
   REAL top = -INFINITY;
   for (int i = lid; i < n; i += size) top = fmax(top, SCORE(i));
   tops[lid] = top;
@@ -117,9 +119,9 @@ __kernel void attention_softmax(ROW_ARGS) {
   sums[lid] = total;
   JOIN_GROUP(sums, ADD);
   const REAL divisor = divisor_of(sums[0]);
-  if (log_sums && lid == 0) log_sums[log_sum_place(id, e, queries_of_item)] = shift + log(sums[0]);
+  if (log_sums && lid == 0 && is_there) log_sums[log_sum_place(id, e, queries_of_item)] = shift + log(sums[0]);
   for (int i = lid; i < n; i += size) STORE(row, i, exp(SCORE(i) - shift) / divisor);
-  for (int i = n + lid; i < e.keys; i += size) STORE(row, i, (REAL)0);
+  for (int i = n + lid; i < keys; i += size) STORE(row, i, (REAL)0);
 }
 
 #endif

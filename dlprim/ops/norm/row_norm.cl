@@ -5,7 +5,7 @@
 //   WIDTH      of shape simt: elements that an item reads at once (moments.cl); and
 //   BY_ELEMENT whether each element of a row has a weight of its own, else WIDTH neighbours have one in common.
 //
-// Shape cpu: a work item takes a range of rows. Shape simt: a work group takes a row.
+// Shape cpu: a work item takes a range of rows. Shape simt: a line of a work group takes a row.
 #include "core/common.cl"
 #include "core/group.cl"
 #include "core/vectors.cl"
@@ -24,12 +24,12 @@ typedef struct {
 } statistics_t;
 
 // `deviation`: the mean square of the distances from the center, which is 0 where there is no `mean`.
-inline statistics_t finish_statistics(ACC center, ACC deviation, REAL eps, long row, __global REAL* mean,
-                                      __global REAL* invstd) {
+inline statistics_t finish_statistics(ACC center, ACC deviation, REAL eps, bool stores, long row,
+                                      __global REAL* mean, __global REAL* invstd) {
   statistics_t s;
   s.mean = center;
   s.scale = 1 / sqrt(deviation + (ACC)eps);
-  if (get_local_id(0) == 0) {
+  if (stores) {
     if (mean) mean[row] = s.mean;
     invstd[row] = s.scale;
   }
@@ -92,9 +92,9 @@ inline void normalise_piece(const __global STORAGE* restrict x, __global STORAGE
 // the distances from a mean would be NaN.
 inline statistics_t row_statistics(const __global STORAGE* x, int n, REAL eps, long row, __global REAL* mean,
                                    __global REAL* invstd) {
-  if (!mean) return finish_statistics(0, plane_gradient_sums(x, x, 0, 0, n).dy_x / n, eps, row, mean, invstd);
+  if (!mean) return finish_statistics(0, plane_gradient_sums(x, x, 0, 0, n).dy_x / n, eps, true, row, mean, invstd);
   const moments_t all = plane_moments(x, n);
-  return finish_statistics(all.mean, all.m2 / all.count, eps, row, mean, invstd);
+  return finish_statistics(all.mean, all.m2 / all.count, eps, true, row, mean, invstd);
 }
 
 #define FOR_MY_ROWS(row)                                                     \
@@ -188,31 +188,33 @@ __kernel void row_norm_backward(BUFFER(const STORAGE, dy), BUFFER(const STORAGE,
 #else
 #define WEIGHTS(p, i) (REAL) LOAD(p, first + (i) * WIDTH / span)
 #endif
+#define PIECES_OF(row) ((row) < e.rows ? e.n / WIDTH : 0)
 
 __kernel void row_norm_forward(BUFFER(const STORAGE, x), const RowNormExtents e, BUFFER(const STORAGE, weight),
                                BUFFER(const STORAGE, bias), const REAL eps, BUFFER(STORAGE, y),
                                BUFFER(REAL, mean), BUFFER(REAL, invstd)) {
   BIND(REAL, invstd);
   __global const STORAGE *weight = OPTIONAL(weight), *bias = OPTIONAL(bias);
-  const long row = get_group_id(0);
+  const long row = ROW_OF_LINE;
   const int lid = get_local_id(0), size = get_local_size(0);
   __global const STORAGE* x = x_buffer + x_start + row * e.n;
   __global STORAGE* y = y_buffer + y_start + row * e.n;
-  const int pieces = e.n / WIDTH;
+  const int pieces = PIECES_OF(row);
+  const bool stores = lid == 0 && pieces > 0;
 #define VALUE(i) LOAD_VALUES(x, i)
 #if CENTERED
   __local ACC shared[MAX_GROUP];
   moments_t mine = no_moments();
   ITEM_MOMENTS(mine, lid, pieces, size, VALUE)
-  const moments_t all = group_moments(mine, e.n, shared);
+  const moments_t all = group_moments(mine, e.n, OF_LINE(shared));
   const statistics_t s =
-      finish_statistics(all.mean, all.m2 / all.count, eps, row, OPTIONAL(mean), invstd);
+      finish_statistics(all.mean, all.m2 / all.count, eps, stores, row, OPTIONAL(mean), invstd);
 #else
   __local REAL2 shared[MAX_GROUP];
   REAL2 mine = 0;
   ITEM_GRADIENT_SUMS(mine, lid, pieces, size, VALUE, VALUE, KEEP_NOTHING)
   const statistics_t s =
-      finish_statistics(0, (ACC)group_sums(mine, shared).y / e.n, eps, row, 0, invstd);
+      finish_statistics(0, (ACC)group_sums(mine, OF_LINE(shared)).y / e.n, eps, stores, row, 0, invstd);
 #endif
   const int first = first_weight(e, row), span = (int)(e.n / e.weights);
   for (int i = lid; i < pieces; i += size) {
@@ -231,11 +233,12 @@ __kernel void row_norm_backward(BUFFER(const STORAGE, dy), BUFFER(const STORAGE,
   __global const REAL* mean = OPTIONAL(mean);
   __global REAL* terms = OPTIONAL(weight_terms);
   __local REAL2 shared[MAX_GROUP];
-  const long row = get_group_id(0);
+  const long row = ROW_OF_LINE;
   const int lid = get_local_id(0), size = get_local_size(0);
   __global const STORAGE *dy = dy_buffer + dy_start + row * e.n, *x = x_buffer + x_start + row * e.n;
-  const statistics_t s = {mean ? mean[row] : (REAL)0, invstd[row]};
-  const int pieces = e.n / WIDTH;
+  const long known = min(row, e.rows - 1);
+  const statistics_t s = {mean ? mean[known] : (REAL)0, invstd[known]};
+  const int pieces = PIECES_OF(row);
   if (terms)
     for (int i = lid; i < pieces; i += size)
       ((__global VALUES *)(terms + row * e.n))[i] = LOAD_VALUES(dy, i) * NORMALISED(LOAD_VALUES(x, i), s);
@@ -244,7 +247,7 @@ __kernel void row_norm_backward(BUFFER(const STORAGE, dy), BUFFER(const STORAGE,
 #define DY(i) (weight ? LOAD_VALUES(dy, i) * WEIGHTS(weight, i) : LOAD_VALUES(dy, i))
 #define DISTANCE(i) LOAD_VALUES(x, i) - s.mean
   ITEM_GRADIENT_SUMS(mine, lid, pieces, size, DY, DISTANCE, KEEP_NOTHING)
-  const REAL2 sums = group_sums(mine, shared);
+  const REAL2 sums = group_sums(mine, OF_LINE(shared));
   const input_gradient_t r = finish_gradient(sums.x, sums.y, e.n, mean != 0, s.mean, s.scale);
   __global STORAGE* dx = dx_buffer + dx_start + row * e.n;
   for (int i = lid; i < pieces; i += size) STORE_VALUES(dx, i, INPUT_GRADIENT(VALUES, r, DY(i), LOAD_VALUES(x, i)));

@@ -1,7 +1,7 @@
 // Softmax and log-softmax over the middle dimension of [outer, n, inner]; a row is the n elements at stride `inner`.
 // Macros: STORAGE, REAL, LOAD, STORE (dtype_defines); EXACT_STORAGE: STORAGE holds any REAL.
 // Shape cpu: a work item takes many rows; those with inner == 1 sixteen elements at a time, others sixteen rows at a time.
-// Shape simt: *_rows gives a work item a row, *_groups (inner == 1) gives a work group a row.
+// Shape simt: *_rows gives a work item a row, *_groups (inner == 1) gives a line of a work group a row.
 #include "core/common.cl"
 #include "core/group.cl"
 #include "core/vectors.cl"
@@ -203,20 +203,22 @@ __kernel void softmax_backward_rows(BUFFER(const STORAGE, dy), BUFFER(const STOR
 __kernel void softmax_forward_groups(BUFFER(const STORAGE, x), BUFFER(STORAGE, y), ROW_ARGS) {
   BIND(const STORAGE, x);
   BIND(STORAGE, y);
-  __local REAL tops[MAX_GROUP], sums[MAX_GROUP];
+  __local REAL all_tops[MAX_GROUP], all_sums[MAX_GROUP];
+  __local REAL *tops = OF_LINE(all_tops), *sums = OF_LINE(all_sums);
   const int lid = get_local_id(0), size = get_local_size(0);
-  const long at = get_group_id(0) * (long)n;
+  const long at = ROW_OF_LINE * n;
+  const int end = ROW_OF_LINE < outer ? n : 0;
   REAL mine = -INFINITY;
-  for (int i = lid; i < n; i += size) mine = fmax(mine, (REAL)LOAD(x, at + i));
+  for (int i = lid; i < end; i += size) mine = fmax(mine, (REAL)LOAD(x, at + i));
   tops[lid] = mine;
   JOIN_GROUP(tops, fmax);
   const REAL top = tops[0];
   REAL sum = 0;
-  for (int i = lid; i < n; i += size) sum += exp(LOAD(x, at + i) - top);
+  for (int i = lid; i < end; i += size) sum += exp(LOAD(x, at + i) - top);
   sums[lid] = sum;
   JOIN_GROUP(sums, ADD);
   const REAL total = sums[0], log_sum = log(total);
-  for (int i = lid; i < n; i += size) {
+  for (int i = lid; i < end; i += size) {
     const REAL shifted = LOAD(x, at + i) - top;
     STORE(y, at + i, take_log ? shifted - log_sum : exp(shifted) / total);
   }
@@ -226,15 +228,17 @@ __kernel void softmax_backward_groups(BUFFER(const STORAGE, dy), BUFFER(const ST
   BIND(const STORAGE, dy);
   BIND(const STORAGE, y);
   BIND(STORAGE, dx);
-  __local REAL sums[MAX_GROUP];
+  __local REAL all_sums[MAX_GROUP];
+  __local REAL *sums = OF_LINE(all_sums);
   const int lid = get_local_id(0), size = get_local_size(0);
-  const long at = get_group_id(0) * (long)n;
+  const long at = ROW_OF_LINE * n;
+  const int end = ROW_OF_LINE < outer ? n : 0;
   REAL sum = 0;
-  for (int i = lid; i < n; i += size) sum += take_log ? LOAD(dy, at + i) : LOAD(dy, at + i) * LOAD(y, at + i);
+  for (int i = lid; i < end; i += size) sum += take_log ? LOAD(dy, at + i) : LOAD(dy, at + i) * LOAD(y, at + i);
   sums[lid] = sum;
   JOIN_GROUP(sums, ADD);
   const REAL total = sums[0];
-  for (int i = lid; i < n; i += size) {
+  for (int i = lid; i < end; i += size) {
     const REAL g = LOAD(dy, at + i), v = LOAD(y, at + i);
     STORE(dx, at + i, take_log ? g - exp(v) * total : v * (g - total));
   }

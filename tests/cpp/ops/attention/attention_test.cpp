@@ -65,6 +65,7 @@ TEST(Attention, SoftmaxOfMaskedScores) {
   check(random, 1, 2, 17, 33);
   check(random, 3, 1, 1, 300);
   check(random, 1, 1, 4, 1);
+  check(random, 3, 11 * device().info().compute_units, 5, 7);  // lines of a group take them
 }
 
 TEST(Attention, WithoutAMask) {

@@ -75,6 +75,18 @@ TEST(Softmax, MatchesReference) {
   check({3, 50}, 1, 1e4f);
 }
 
+// Where a device has many short rows for each unit, lines of a group take them, and the last group has fewer.
+TEST(Softmax, MoreRowsThanGroupsOfOneLine) {
+  for (const char* family : {"softmax_forward", "softmax_backward"})
+    for_each_implementation(family, [] {
+      for (const std::int64_t of_unit : {33, 70, 640})
+        for (const std::int64_t n : {3, 12, 37, 132}) {
+          const Dims shape{of_unit * device().info().compute_units + 5, n};
+          if (product(shape) <= 4'000'000) check(shape, 1, 3);
+        }
+    });
+}
+
 namespace {
 
 void check_infinities() {
