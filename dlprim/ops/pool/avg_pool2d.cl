@@ -8,7 +8,7 @@ inline int padded_extent(const PoolWindow *w, int axis, int out) {
 
 inline REAL window_divisor(const PoolWindow *w, const PoolDivisor *d, int oh, int ow, const span_t *rows,
                            const span_t *columns) {
-  if (d->divisor_override) return d->divisor_override;
+  if (d->of_all) return d->of_all;
   if (d->count_include_pad && !w->adaptive) return (long)padded_extent(w, 0, oh) * padded_extent(w, 1, ow);
   return (rows->end - rows->first) * (columns->end - columns->first);
 }
@@ -65,7 +65,7 @@ inline void average_plane(const __global STORAGE *x, const long readable, const 
       while (ow < out_w) {  // the last eight may take some windows again
         const int at = max(min(ow, out_w - 8), 0), first = 2 * oh * width + 2 * at;
         if (first + width + 16 > readable) break;
-        const JOIN(REAL, 8) averages = eight_averages_2x2(x + first, width, d->divisor_override ? d->divisor_override : 4);
+        const JOIN(REAL, 8) averages = eight_averages_2x2(x + first, width, d->of_all);
         ow = min(at + 8, out_w);
         for (int lane = 0; lane < ow - at; ++lane) STORE(y, at + lane, averages[lane]);
       }
@@ -79,6 +79,12 @@ inline void average_plane(const __global STORAGE *x, const long readable, const 
 inline REAL average_gradient(const __global STORAGE *dy, const PoolWindow *w, const PoolDivisor *d, int h, int c) {
   const span_t rows = covering_windows(w, 0, h), columns = covering_windows(w, 1, c);
   REAL sum = 0;
+  if (d->of_all) {  // to count a window's elements takes ten times what its gradient does
+    const REAL share = (REAL)1 / d->of_all;
+    for (int oh = rows.first; oh < rows.end; ++oh)
+      for (int ow = columns.first; ow < columns.end; ++ow) sum += LOAD(dy, oh * w->out[1] + ow) * share;
+    return sum;
+  }
   for (int oh = rows.first; oh < rows.end; ++oh)
     for (int ow = columns.first; ow < columns.end; ++ow) {
       const span_t in_rows = window_span(w, 0, oh), in_columns = window_span(w, 1, ow);

@@ -11,8 +11,18 @@
 namespace dlprim {
 namespace {
 
-PoolDivisor kernel_divisor(const AveragePoolDivisor& divisor) {
-  return {divisor.count_include_pad ? 1 : 0, divisor.divisor_override};
+/** Elements along an axis that each window counts, where all count as many; else 0. */
+std::int64_t extent_of_all(const PoolWindow& w, int axis, bool count_include_pad) {
+  if (w.adaptive) return w.size[axis] % w.out[axis] == 0 ? w.size[axis] / w.out[axis] : 0;
+  if (w.padding[axis] > 0 && !count_include_pad) return 0;
+  const std::int64_t last = (w.out[axis] - std::int64_t{1}) * w.stride[axis] - w.padding[axis];
+  return last + w.kernel_size[axis] <= std::int64_t{w.size[axis]} + w.padding[axis] ? w.kernel_size[axis] : 0;
+}
+
+PoolDivisor kernel_divisor(const AveragePoolDivisor& divisor, const PoolWindow& w) {
+  const bool pads = divisor.count_include_pad;
+  const std::int64_t of_all = extent_of_all(w, 0, pads) * extent_of_all(w, 1, pads);
+  return {pads ? 1 : 0, divisor.divisor_override ? divisor.divisor_override : of_all};
 }
 
 void require_average(const char* op, const Pool2dGeometry& geometry) {
@@ -38,12 +48,13 @@ struct Problem {
 // ---- averages of whole planes, on a GPU: an item for each would be few, with long sums
 
 bool takes_whole_planes(const DeviceInfo& device, const Problem& p) {
-  if (device.runs_cpu_kernels() || p.divisor.divisor_override != 0) return false;
+  if (device.runs_cpu_kernels()) return false;
   for (int i = 0; i < 2; ++i)
     if (p.window.out[i] != 1 ||
         (!p.window.adaptive && (p.window.kernel_size[i] != p.window.size[i] || p.window.padding[i] != 0)))
       return false;
-  return std::int64_t{p.window.size[0]} * p.window.size[1] <= max_kernel_int;
+  const std::int64_t area = std::int64_t{p.window.size[0]} * p.window.size[1];
+  return p.divisor.of_all == area && area <= max_kernel_int;
 }
 double cost_of_whole_planes(const DeviceInfo& device, const Problem& p) {
   return pool_cost(device, p) / 2;
@@ -97,20 +108,22 @@ const Implementation<Problem> backward_list[] = {
 const ImplementationList<Problem> backward_implementations("avg_pool2d_backward", backward_list);
 
 void forward(Queue& queue, const char* op, const Tensor& x, const Pool2dGeometry* geometry,
-             PoolDivisor divisor, const Tensor& y) {
+             const AveragePoolDivisor& divisor, const Tensor& y) {
   require_floating(x.dtype, queue.device(), op);
   require_contiguous(op, "the input", x);
   if (y.numel() == 0) return;
-  forward_implementations.run(queue, {x, y, pool_window(op, x.shape, y.shape, geometry), divisor});
+  const PoolWindow window = pool_window(op, x.shape, y.shape, geometry);
+  forward_implementations.run(queue, {x, y, window, kernel_divisor(divisor, window)});
 }
 
 void backward(Queue& queue, const char* op, const Tensor& dy, const Pool2dGeometry* geometry,
-              PoolDivisor divisor, const Tensor& dx) {
+              const AveragePoolDivisor& divisor, const Tensor& dx) {
   require_floating(dx.dtype, queue.device(), op);
   require_contiguous(op, "dx", dx);
   if (dx.numel() == 0) return;
   if (dy.numel() == 0) return queue.zero(dx);
-  backward_implementations.run(queue, {dy, dx, pool_window(op, dx.shape, dy.shape, geometry), divisor});
+  const PoolWindow window = pool_window(op, dx.shape, dy.shape, geometry);
+  backward_implementations.run(queue, {dy, dx, window, kernel_divisor(divisor, window)});
 }
 
 }  // namespace
@@ -121,7 +134,7 @@ void avg_pool2d_forward(Queue& queue, const Tensor& x, const Pool2dGeometry& geo
   constexpr const char* op = "avg_pool2d";
   require_average(op, geometry);
   require_like(op, "the result", y, pool2d_output_shape(op, x.shape, geometry), x.dtype);
-  forward(queue, op, x, &geometry, kernel_divisor(divisor), y);
+  forward(queue, op, x, &geometry, divisor, y);
 }
 
 void avg_pool2d_backward(Queue& queue, const Tensor& dy, const Pool2dGeometry& geometry,
@@ -130,21 +143,21 @@ void avg_pool2d_backward(Queue& queue, const Tensor& dy, const Pool2dGeometry& g
   constexpr const char* op = "avg_pool2d backward";
   require_average(op, geometry);
   require_like(op, "the gradient", dy, pool2d_output_shape(op, dx.shape, geometry), dx.dtype);
-  backward(queue, op, dy, &geometry, kernel_divisor(divisor), dx);
+  backward(queue, op, dy, &geometry, divisor, dx);
 }
 
 void adaptive_avg_pool2d_forward(Queue& queue, const Tensor& x, const Tensor& y) {
   ENTER(adaptive_avg_pool2d_forward, queue, x, y);
   constexpr const char* op = "adaptive_avg_pool2d";
   require_adaptive_shapes(op, x, y);
-  forward(queue, op, x, nullptr, {0, 0}, y);
+  forward(queue, op, x, nullptr, {}, y);
 }
 
 void adaptive_avg_pool2d_backward(Queue& queue, const Tensor& dy, const Tensor& dx) {
   ENTER(adaptive_avg_pool2d_backward, queue, dy, dx);
   constexpr const char* op = "adaptive_avg_pool2d backward";
   require_adaptive_shapes(op, dx, dy);
-  backward(queue, op, dy, nullptr, {0, 0}, dx);
+  backward(queue, op, dy, nullptr, {}, dx);
 }
 
 }  // namespace dlprim

@@ -12,7 +12,7 @@ typedef struct {
 } PoolWindow;
 
 typedef struct {
-  cl_long count_include_pad, divisor_override;  // 0: no override
+  cl_long count_include_pad, of_all;  // what all windows are divided by; 0: each by its own elements
 } PoolDivisor;
 
 END_SHARED

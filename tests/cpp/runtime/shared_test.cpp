@@ -84,7 +84,7 @@ const SharedStruct shared_structs[] = {
     OF_REAL("ops/norm/norm_shared.h", LocalResponseOptions, k),
     OF_REAL("ops/optim/optim_shared.h", Coefficients, of),
     PLAIN("ops/pool/pool_shared.h", PoolWindow, adaptive),
-    PLAIN("ops/pool/pool_shared.h", PoolDivisor, divisor_override),
+    PLAIN("ops/pool/pool_shared.h", PoolDivisor, of_all),
     PLAIN("ops/pointwise/transposition_shared.h", Transposition, destination_strides),
     PLAIN("ops/random/random_shared.h", DropoutRows, runs),
     PLAIN("ops/resample/resample_shared.h", KernelPadding, reflect),

@@ -59,7 +59,8 @@ def test_within_nets_that_cpp_runs(name):
 
 
 def test_all_tokens_reach_it():
-    net = models.VisionTransformer(image_size=32, patch_size=8, num_layers=1, num_heads=2, hidden_dim=8, mlp_dim=8)
+    sizes = {"num_layers": 1, "num_heads": 2, "hidden_dim": 8, "mlp_dim": 8}
+    net = models.VisionTransformer(image_size=32, patch_size=8, **sizes)
     block, seen = net.encoder.layers[0], []
     own = block.mlp.forward
 
