@@ -17,10 +17,10 @@ Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& run
 
 /**
  * activation(batch_norm(x, …) + addend), in batch norm's own passes over memory where its kernels can take
- * the rest (dlprim::can_be_epilogue: relu, relu6; without an addend hardswish and hardsigmoid as well), else
- * one step after another: the same float32 numbers, and in narrower dtypes fewer roundings. `activation`: a
- * pointwise operator of one input and no parameters, or "" for none. `addend`, which may be undefined,
- * broadcasts to x. Throws as batch_norm; ValueError for an activation that there is not.
+ * the rest (dlprim::can_be_epilogue: relu, relu6, sigmoid; without an addend silu, hardswish and hardsigmoid
+ * as well), else one step after another: the same float32 numbers, and in narrower dtypes fewer roundings.
+ * `activation`: a pointwise operator of one input and no parameters, or "" for none. `addend`, which may be
+ * undefined, broadcasts to x. Throws as batch_norm; ValueError for an activation that there is not.
  */
 Tensor batch_norm_activation(const Tensor& x, const Tensor& running_mean, const Tensor& running_var,
                              const Tensor& weight = {}, const Tensor& bias = {}, bool training = false,

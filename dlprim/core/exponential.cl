@@ -21,3 +21,11 @@
   }
 DEFINE_EXP(float, int)
 DEFINE_EXP(float16, int16)
+
+// The logistic function of `a`, a V, by exponentials EXP of it. No overflow on either side: they are only ever taken of negative
+// numbers.
+#define SIGMOID_BODY(V, EXP)                   \
+  {                                            \
+    const V e = EXP(-fabs(a));                 \
+    return (a < 0 ? e : (V)(1)) / (1 + e);     \
+  }

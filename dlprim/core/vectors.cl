@@ -3,12 +3,15 @@
 //   LOAD16(p, i), STORE16(p, i, v)   p[i] … p[i + 15], in any floating storage; no alignment is asked
 //   LOAD_UP_TO16(p, i, n, fill)      as LOAD16, with `fill` from the n-th value on and nothing read there
 //   sum16(v), max16(v)         over the lanes, in pairs
-//   EXP16(v)                   exp(), in vectors
+//   EXP16(v), EXP1(v)          exp(), in vectors and of one
 #include "core/exponential.cl"
 
 #define REAL2 JOIN(REAL, 2)
 #define REAL16 JOIN(REAL, 16)
 #define EXP16 JOIN(EXP_OF_, REAL16)
+#define EXP1 JOIN(EXP_OF_, REAL)
+#define EXP_OF_float float_exp
+#define EXP_OF_double exp
 #define EXP_OF_float16 float16_exp
 #define EXP_OF_double16 exp
 #define LOAD16 JOIN(LOAD, _16)

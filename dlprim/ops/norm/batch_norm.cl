@@ -126,18 +126,24 @@ inline affine_t affine_of(int c, __global const REAL *mean, __global const REAL 
 
 // activated(a), and activation_gradient(g, a, y) of y = activated(a), for V.
 #ifdef ACTIVATION
-#define DEFINE_EPILOGUE(V)                                                     \
-  inline V __attribute__((overloadable)) activated(V a) { return ACTIVATION; } \
-  inline V __attribute__((overloadable)) activation_gradient(V g, V a, V y) { return ACTIVATION_GRADIENT; }
+#define OVERLOADED static inline __attribute__((always_inline, overloadable))
+#define DEFINE_EPILOGUE(V, EXP)                      \
+  OVERLOADED V SIGMOID(V a) SIGMOID_BODY(V, EXP)     \
+  OVERLOADED V activated(V a) { return ACTIVATION; } \
+  OVERLOADED V activation_gradient(V g, V a, V y) { return ACTIVATION_GRADIENT; }
 #define T REAL
-DEFINE_EPILOGUE(REAL)
-#undef T
 #if SHAPE_CPU
+DEFINE_EPILOGUE(REAL, EXP1)
+#undef T
 #define T REAL16
-DEFINE_EPILOGUE(REAL16)
-#elif WIDTH > 1
+DEFINE_EPILOGUE(REAL16, EXP16)
+#else
+DEFINE_EPILOGUE(REAL, exp)
+#undef T
 #define T VALUES
-DEFINE_EPILOGUE(VALUES)
+#if WIDTH > 1
+DEFINE_EPILOGUE(VALUES, exp)
+#endif
 #endif
 #undef T
 // The gradient of the normalised value from that of the result: the value is made again from x, or the result is known.

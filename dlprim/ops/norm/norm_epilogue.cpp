@@ -10,15 +10,18 @@
 namespace dlprim {
 namespace {
 
-/** Whether all names in an expression are among the letters of `known`. */
+/** Whether all names in an expression are among the letters of `known`, or functions of norms' kernels. */
 bool names_only(std::string_view expression, std::string_view known) {
-  for (std::size_t i = 0; i < expression.size(); ++i) {
-    const auto is_part = [&](std::size_t at) {
-      return at < expression.size() &&
-             (std::isalnum(static_cast<unsigned char>(expression[at])) || expression[at] == '_');
-    };
-    const bool starts = std::isalpha(static_cast<unsigned char>(expression[i])) && !(i > 0 && is_part(i - 1));
-    if (starts && (is_part(i + 1) || known.find(expression[i]) == std::string_view::npos)) return false;
+  constexpr std::string_view function = "SIGMOID";
+  const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  for (auto at = expression.begin(); at != expression.end();) {
+    const auto end = std::find_if_not(at, expression.end(), is_part);
+    const std::string_view word = expression.substr(static_cast<std::size_t>(at - expression.begin()),
+                                                    static_cast<std::size_t>(end - at));
+    const bool is_name = !word.empty() && std::isalpha(static_cast<unsigned char>(word.front()));
+    if (is_name && word != function && (word.size() > 1 || known.find(word) == std::string_view::npos))
+      return false;
+    at = word.empty() ? at + 1 : end;
   }
   return true;
 }

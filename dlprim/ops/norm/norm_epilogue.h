@@ -25,8 +25,9 @@ struct NormEpilogueGradient {
 
 /**
  * Whether a row of the pointwise table can be an epilogue's activation: one input, the dtype kept, no
- * parameters, no helper functions (so that its expressions hold for OpenCL's vectors too) and, behind an
- * addend, a gradient that y alone tells. relu and relu6 can; hardswish and hardsigmoid without an addend.
+ * parameters, no helper functions but SIGMOID (so that its expressions hold for OpenCL's vectors too) and,
+ * behind an addend, a gradient that y alone tells. relu, relu6 and sigmoid can; silu, hardswish and
+ * hardsigmoid without an addend.
  */
 bool can_be_epilogue(const PointwiseOp& activation, bool has_addend);
 

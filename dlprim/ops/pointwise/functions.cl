@@ -35,11 +35,7 @@ INLINED T MAXIMUM(T a, T b) { return isnan(a) ? a : isnan(b) ? b : fmax(a, b); }
 INLINED T MINIMUM(T a, T b) { return isnan(a) ? a : isnan(b) ? b : fmin(a, b); }
 INLINED T CLAMP(T a, T low, T high) { return MINIMUM(MAXIMUM(a, low), high); }
 
-// No overflow on either side: the exponential is only ever taken of a negative number.
-INLINED T SIGMOID(T a) {
-  const T e = EXP(-fabs(a));
-  return (a < 0 ? e : (T)1) / (1 + e);
-}
+INLINED T SIGMOID(T a) SIGMOID_BODY(T, EXP)
 INLINED T LOGSIGMOID(T a) { return fmin(a, (T)0) - LOG1P(EXP(-fabs(a))); }
 // Equal infinities have no difference to take.
 INLINED T LOGADDEXP(T a, T b) { return a == b ? a + (T)0.693147180559945309 : fmax(a, b) + LOG1P(EXP(-fabs(a - b))); }

@@ -41,6 +41,18 @@ def watched(net):
     return net
 
 
+@pytest.mark.parametrize("activation", [nn.SiLU, nn.Sigmoid, nn.Hardswish])
+def test_a_sequential_gives_the_same_numbers(activation, rng):
+    net = nn.Sequential(nn.BatchNorm2d(4), activation(), nn.BatchNorm2d(4), activation())
+    x = images(rng)
+    ours, names = operators_of(lambda: results(net, x))
+    assert names.count(FUSED) == 2
+    apart, names = operators_of(lambda: results(watched(net), x))
+    assert FUSED not in names
+    for a, e in zip(ours, apart, strict=True):
+        np.testing.assert_allclose(a, e, rtol=2e-5, atol=2e-6 * max(1, abs(e).max()))
+
+
 @pytest.mark.parametrize("training", [True, False])
 @pytest.mark.parametrize("activation", [nn.ReLU, nn.ReLU6])
 def test_a_sequential_gives_the_same_bits(activation, training, rng):

@@ -81,7 +81,7 @@ def test_same_bits_as_at_once(activation, shape, training, options):
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float16", "bfloat16"])
-@pytest.mark.parametrize("activation", ["relu", "relu6_", "hardswish"])
+@pytest.mark.parametrize("activation", ["relu", "relu6_", "hardswish", "silu"])
 def test_other_dtypes(activation, dtype):
     skip_without(dtype)
     dtype = getattr(torch, dtype)
@@ -95,7 +95,9 @@ def test_other_dtypes(activation, dtype):
             assert ((a - b).abs() > 8 * unit).float().mean() <= (0 if dtype == torch.float64 else 0.01)
 
 
-@pytest.mark.parametrize("activation", ["relu", "relu_", "relu6", "relu6_", "hardswish", "hardswish_"])
+@pytest.mark.parametrize(
+    "activation", ["relu", "relu_", "relu6", "relu6_", "hardswish", "hardswish_", "silu"]
+)
 @pytest.mark.parametrize("training", [True, False], ids=["training", "evaluation"])
 def test_gradients_of_gradients(activation, training):
     def grads(device, dtype):
@@ -112,7 +114,9 @@ def test_gradients_of_gradients(activation, training):
         torch.testing.assert_close(ours.cpu().double() / scale, expected / scale, rtol=0, atol=2e-5)
 
 
-@pytest.mark.parametrize("activation", ["relu", "relu_", "relu6", "relu6_", "hardswish", "hardswish_"])
+@pytest.mark.parametrize(
+    "activation", ["relu", "relu_", "relu6", "relu6_", "hardswish", "hardswish_", "silu"]
+)
 def test_runs_in_the_norms_kernels(activation, tmp_path):
     norm = make_norm(8)
     conv = torch.nn.Conv2d(3, 8, 3).to("ocl")
@@ -131,7 +135,7 @@ def test_runs_in_the_norms_kernels(activation, tmp_path):
     events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
     launched = [event["name"] for event in events if event.get("cat") == "kernel"]
     assert launched.count("batch_norm_forward") == 1
-    of_others = ("relu", "threshold", "hardtanh", "hardswish", "clamp", "copy")
+    of_others = ("relu", "threshold", "hardtanh", "hardswish", "silu", "clamp", "copy")
     assert [name for name in launched if name.startswith(of_others)] == []
 
 
@@ -171,7 +175,7 @@ def test_inputs_may_be_overwritten(overwrite, training):
 
 
 @pytest.mark.parametrize("overwritten", ["direction", "input", "weight", "bias", "result"])
-@pytest.mark.parametrize("activation", ["relu", "relu6", "hardswish"])
+@pytest.mark.parametrize("activation", ["relu", "relu6", "hardswish", "silu"])
 def test_gradients_whose_inputs_are_overwritten(activation, overwritten):
     """Both kinds of gradients: told by the result, and by the norm that was put off before."""
     norm, x = make_norm(3), torch.randn(4, 3, 6, 5, device="ocl", requires_grad=True)

@@ -74,13 +74,20 @@ at::Tensor& threshold_backward(const at::Tensor& grad, const at::Tensor& self, c
   return out;
 }
 
-at::Tensor hardswish_backward(const at::Tensor& grad, const at::Tensor& self) {
+at::Tensor gradient_by_input(std::string_view row, const at::Tensor& grad, const at::Tensor& self) {
   const at::Tensor out = at::empty_like(self.dim() < grad.dim() ? grad : self);
-  if (grad.sizes() == self.sizes() &&
-      defer_gradient_behind_norm(dlprim::pointwise_op("hardswish"), grad, self, out))
-    return out;
-  gradient("hardswish", grad, self, {}, out);
+  if (grad.sizes() != self.sizes() || !defer_gradient_behind_norm(dlprim::pointwise_op(row), grad, self, out))
+    gradient(row, grad, self, {}, out);
   return out;
+}
+
+at::Tensor hardswish_backward(const at::Tensor& grad, const at::Tensor& self) {
+  return gradient_by_input("hardswish", grad, self);
+}
+
+/** PyTorch has no kernel of it for backends, but five operators; those with a derivative it calls itself. */
+at::Tensor silu_backward(const at::Tensor& grad, const at::Tensor& self) {
+  return gradient_by_input("silu", grad, self);
 }
 
 std::tuple<at::Tensor&, at::Tensor&> log_sigmoid_out(const at::Tensor& self, at::Tensor& out,
@@ -139,6 +146,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
   m.impl("threshold_backward.grad_input", &threshold_backward);
   m.impl("hardtanh_backward", &hardtanh_backward);
   m.impl("hardswish_backward", &hardswish_backward);
+  m.impl("silu_backward", &silu_backward);
 }
 
 }  // namespace

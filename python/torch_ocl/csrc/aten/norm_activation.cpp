@@ -69,6 +69,7 @@ at::Tensor activate_deferred_norm(const dlprim::PointwiseOp& activation, const a
 
 bool defer_gradient_behind_norm(const dlprim::PointwiseOp& activation, const at::Tensor& grad,
                                 const at::Tensor& self, const at::Tensor& out) {
+  if (!dlprim::can_be_epilogue(activation, false)) return false;
   const auto norm = deferred<DeferredNorm>(self);
   if (!norm || !can_be_deferred(grad, self, out)) return false;
   auto work = std::make_shared<DeferredActivationGradient>(activation, raw_to_read(grad), norm.work);

@@ -98,7 +98,7 @@ void expect_same(const Tensor& actual, const Tensor& expected, bool to_the_bit, 
 
 void check(const Dims& shape) {
   const Inputs in = inputs_of(shape, 1);
-  for (const char* name : {"", "relu", "relu6", "hardsigmoid", "hardswish"})
+  for (const char* name : {"", "relu", "relu6", "hardsigmoid", "hardswish", "silu", "sigmoid"})
     for (const bool has_addend : {false, true})
       for (const bool training : {true, false}) {
         const PointwiseOp* activation = *name ? &pointwise_op(name) : nullptr;
@@ -169,14 +169,14 @@ TEST(NormEpilogue, NansAndInfinitiesPassAsTheyDoApart) {
 }
 
 TEST(NormEpilogue, RowsThatCanFollow) {
-  for (const char* name : {"relu", "relu6"})
+  for (const char* name : {"relu", "relu6", "sigmoid"})
     for (const bool has_addend : {false, true})
       EXPECT_TRUE(can_be_epilogue(pointwise_op(name), has_addend)) << name;
-  for (const char* name : {"hardswish", "hardsigmoid"}) {
+  for (const char* name : {"hardswish", "hardsigmoid", "silu"}) {
     EXPECT_TRUE(can_be_epilogue(pointwise_op(name), false)) << name;
     EXPECT_FALSE(can_be_epilogue(pointwise_op(name), true)) << name;
   }
-  for (const char* name : {"silu", "gelu", "leaky_relu", "isnan", "add", "log", "round"})
+  for (const char* name : {"gelu", "mish", "tanh", "leaky_relu", "isnan", "add", "log", "round"})
     EXPECT_FALSE(can_be_epilogue(pointwise_op(name), false)) << name;
   const PointwiseOp copy = pointwise_op("relu");
   EXPECT_FALSE(can_be_epilogue(copy, false)) << "no row of the table";
@@ -190,9 +190,9 @@ TEST(NormEpilogue, Errors) {
   };
   expect_error<ValueError>(
       [&] {
-        forward({nullptr, &pointwise_op("silu")});
+        forward({nullptr, &pointwise_op("gelu")});
       },
-      "batch_norm: silu cannot follow in the norm's kernels");
+      "batch_norm: gelu cannot follow in the norm's kernels");
   expect_error<ValueError>([&] { forward({&in.addend, &pointwise_op("hardswish")}); }, "behind an addend");
   expect_error<ValueError>([&] { forward({&in.weight, nullptr}); }, "batch_norm: expected the addend");
   expect_error<ValueError>(
