@@ -26,11 +26,11 @@ Range share_range(const Queue& queue, std::int64_t parts, std::int64_t cost, int
   return Range::linear(parts, work_group(device, most));
 }
 
-Range line_per_row_range(const Queue& queue, std::int64_t rows, std::int64_t n) {
+Range line_per_row_range(const Queue& queue, std::int64_t rows, std::int64_t n, int least_lanes) {
   // Joining a row's items takes as long as reading some elements, so that each has those where rows fill the
   // device. Larger groups wait longer for each other.
   constexpr std::int64_t elements_of_item = 8, groups_of_unit = 16;
-  constexpr int least_lanes = 4, most_items = 128;
+  constexpr int most_items = 128;
   const DeviceInfo& device = queue.device().info();
   int lanes = work_group(device), lines = 1;
   const bool has_many_rows = rows >= groups_of_unit * device.compute_units;

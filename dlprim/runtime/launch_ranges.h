@@ -19,7 +19,8 @@ std::int64_t cpu_shares(const DeviceInfo& device, std::int64_t parts, std::int64
 Range share_range(const Queue& queue, std::int64_t parts, std::int64_t cost = 1, int most = MAX_GROUP);
 
 /** A line of a work group for each row of `n` elements, or pieces of some, not much longer than the row; a
- * group has several where rows are short. For kernels of KernelShape::simt (core/group.cl). */
-Range line_per_row_range(const Queue& queue, std::int64_t rows, std::int64_t n);
+ * group has several where rows are short. Lines have `least_lanes` items at least, a power of two. For
+ * kernels of KernelShape::simt (core/group.cl). */
+Range line_per_row_range(const Queue& queue, std::int64_t rows, std::int64_t n, int least_lanes = 4);
 
 }  // namespace dlprim

@@ -118,9 +118,9 @@ __kernel void attention_softmax(ROW_ARGS) {
   }
   sums[lid] = total;
   JOIN_GROUP(sums, ADD);
-  const REAL divisor = divisor_of(sums[0]);
+  const REAL divisor = divisor_of(sums[0]), reciprocal = 1 / divisor;
   if (log_sums && lid == 0 && is_there) log_sums[log_sum_place(id, e, queries_of_item)] = shift + log(sums[0]);
-  for (int i = lid; i < n; i += size) STORE(row, i, exp(SCORE(i) - shift) / divisor);
+  for (int i = lid; i < n; i += size) STORE(row, i, near_quotient(exp(SCORE(i) - shift), divisor, reciprocal));
   for (int i = n + lid; i < keys; i += size) STORE(row, i, (REAL)0);
 }
 

@@ -217,10 +217,10 @@ __kernel void softmax_forward_groups(BUFFER(const STORAGE, x), BUFFER(STORAGE, y
   for (int i = lid; i < end; i += size) sum += exp(LOAD(x, at + i) - top);
   sums[lid] = sum;
   JOIN_GROUP(sums, ADD);
-  const REAL total = sums[0], log_sum = log(total);
+  const REAL total = sums[0], log_sum = log(total), reciprocal = 1 / total;
   for (int i = lid; i < end; i += size) {
     const REAL shifted = LOAD(x, at + i) - top;
-    STORE(y, at + i, take_log ? shifted - log_sum : exp(shifted) / total);
+    STORE(y, at + i, take_log ? shifted - log_sum : near_quotient(exp(shifted), total, reciprocal));
   }
 }
 

@@ -95,9 +95,11 @@ Implementation<Problem> group_per_row() {
           // From 32 elements a row on a group is quicker: its items read neighbours, and join in a few steps.
           [](const DeviceInfo&, const Problem& p) { return 31 + static_cast<double>(p.rows.n) / 64; },
           [](Queue& queue, const Problem& p) {
-            // Items read single elements, of which twice as many take as long as norms' vectors.
-            launch(queue, Problem::by_group, line_per_row_range(queue, p.rows.count(), ceil_div(p.rows.n, 2)),
-                   p);
+            // Items read single elements: twice as many take as long as norms' vectors, and memory gives 32
+            // bytes at least.
+            constexpr int least_lanes = 8;
+            const Range range = line_per_row_range(queue, p.rows.count(), ceil_div(p.rows.n, 2), least_lanes);
+            launch(queue, Problem::by_group, range, p);
           }};
 }
 
