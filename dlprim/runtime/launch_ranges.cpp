@@ -30,8 +30,8 @@ Range line_per_row_range(const Queue& queue, std::int64_t rows, std::int64_t n, 
   // Joining a row's items takes as long as reading some elements, so that each has those where rows fill the
   // device. Larger groups wait longer for each other.
   constexpr std::int64_t elements_of_item = 8, groups_of_unit = 16;
-  constexpr int most_items = 128;
   const DeviceInfo& device = queue.device().info();
+  const int most_items = work_group(device, 128);
   int lanes = work_group(device), lines = 1;
   const bool has_many_rows = rows >= groups_of_unit * device.compute_units;
   while (lanes > least_lanes && lanes / 2 * (has_many_rows ? elements_of_item : 1) >= n) lanes /= 2;

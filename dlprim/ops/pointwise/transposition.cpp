@@ -59,6 +59,19 @@ void set_blocks(Transposition& t, int along, int across) {
   for (const cl_int size : t.size) t.blocks *= size;
 }
 
+/** A block of a work group on a GPU, in local memory. Lines are an odd number of words apart, so that
+ * neighbours of a column meet banks of their own. */
+struct LocalBlock {
+  int edge, pitch, bytes;
+
+  explicit LocalBlock(int element)
+      : edge(element < 8 ? 64 : 32), pitch(edge + std::max(4 / element, 1)), bytes(edge * pitch * element) {}
+  bool fits(const DeviceInfo& device) const {
+    return device.max_work_group >= TRANSPOSED_ITEMS &&
+           static_cast<std::uint64_t>(bytes) <= device.usable_local_memory();
+  }
+};
+
 Defines element_define(DType dtype) {
   constexpr const char* of_log2_size[] = {"uchar", "ushort", "uint", "ulong"};
   int log2 = 0;
@@ -79,11 +92,13 @@ bool copy_transposed(Queue& queue, const Tensor& source, const Tensor& destinati
                  share_range(queue, t->blocks, edge * edge), source, destination, *t);
     return true;
   }
-  const int edge = size_of(source.dtype) < 8 ? 64 : 32;
+  const LocalBlock block(static_cast<int>(size_of(source.dtype)));
+  if (!block.fits(queue.device().info())) return false;
+  const int edge = block.edge;
   set_blocks(*t, static_cast<int>(ceil_div(t->along, edge)), static_cast<int>(ceil_div(t->across, edge)));
-  queue.launch(
-      queue.kernel("ops/pointwise/transposition_simt.cl", "transposed_copy", defines.set("BLOCK", edge)),
-      Range::groups(TRANSPOSED_ITEMS, t->blocks), source, destination, *t);
+  queue.launch(queue.kernel("ops/pointwise/transposition_simt.cl", "transposed_copy",
+                            defines.set("BLOCK", edge).set("PITCH", block.pitch)),
+               Range::groups(TRANSPOSED_ITEMS, t->blocks), source, destination, *t);
   return true;
 }
 

@@ -1,10 +1,8 @@
 // A Transposition on a GPU: a work group brings a block of BLOCK x BLOCK elements through local memory, so that it reads and writes
-// what lies side by side. ELEMENT: an unsigned type of the elements' size.
+// what lies side by side. ELEMENT: an unsigned type of the elements' size; PITCH: elements from line to line there.
 #include "ops/pointwise/transposition.cl"
 
 #define LINES_AT_ONCE (TRANSPOSED_ITEMS / BLOCK)
-// An odd number of words, so that neighbours of a column meet banks of their own.
-#define PITCH (BLOCK + (sizeof(ELEMENT) < 4 ? 4 / sizeof(ELEMENT) : 1))
 
 __attribute__((reqd_work_group_size(TRANSPOSED_ITEMS, 1, 1)))
 __kernel void transposed_copy(BUFFER(const ELEMENT, source), BUFFER(ELEMENT, destination), const Transposition t) {

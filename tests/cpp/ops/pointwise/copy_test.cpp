@@ -191,8 +191,11 @@ void check_transposed(DType dtype, const Dims& shape, const std::vector<int>& fr
     std::memcpy(&wanted[static_cast<std::size_t>(to) * size],
                 &source.bytes[static_cast<std::size_t>(from) * size], size);
   });
-  ASSERT_EQ(copy_transposed(queue(), source.tensor, destination.tensor), expected);
-  if (!expected) copy(queue(), source.tensor, destination.tensor);
+  const DeviceInfo& info = device().info();
+  const bool has_large_groups = info.runs_cpu_kernels() || info.max_work_group >= 256;
+  const bool is_done = copy_transposed(queue(), source.tensor, destination.tensor);
+  ASSERT_EQ(is_done, expected && has_large_groups);
+  if (!is_done) copy(queue(), source.tensor, destination.tensor);
   EXPECT_TRUE(destination.download() == wanted);
 }
 
