@@ -1,7 +1,6 @@
 // exp() of float and of vectors of it, for CPUs: OpenCL libraries compute it one element at a time (PoCL 5: silu at 1.5 GB/s), or in twice
 // the time (PoCL 3.1). The error is at most 1.2 units in the last place, whether MAD() fuses or not. N. Juffa's polynomial.
 #include "core/multiply_add.cl"
-#include "core/quotient.cl"
 
 // Below -104 it rounds to 0, above 89 it is infinite. 2^j comes in two factors: it may be less than the least normal number.
 // 1.5 * 2^23 is added so that a number's lowest bits are its integer.
@@ -28,6 +27,7 @@ DEFINE_EXP(float16, int16)
 #if SHAPE_CPU
 #define SIGMOID_QUOTIENT(a, b) (a) / (b)  // of vectors of sixteen too
 #else
+#include "core/quotient.cl"
 #define SIGMOID_QUOTIENT near_quotient
 #endif
 #define SIGMOID_BODY(V, EXP)                            \

@@ -1,4 +1,4 @@
-// near_quotient(a, b), of float, double and vectors of four: a / b to a unit in the last place, for quotients and reciprocals of b
+// For kernels of shape simt. near_quotient(a, b), of float, double and vectors of four: a / b to a unit in the last place, for quotients and reciprocals of b
 // that are normal numbers. near_quotient(a, b, reciprocal): the same where 1 / b is known.
 //
 // A division as IEEE rounds it takes GPUs as long as an exponential, and more beside loads: its rare cases are a call, around which
@@ -9,13 +9,8 @@
     return fma(fma(-q, b, a), reciprocal, q);                                                                    \
   }                                                                                                              \
   static inline __attribute__((always_inline, overloadable)) V near_quotient(V a, V b) { return QUOTIENT; }
-#if SHAPE_CPU
-#define BY_ESTIMATE a / b
-#else
-#define BY_ESTIMATE near_quotient(a, b, native_recip(b))
-#endif
-DEFINE_NEAR_QUOTIENT(float, BY_ESTIMATE)
-DEFINE_NEAR_QUOTIENT(float4, BY_ESTIMATE)
+DEFINE_NEAR_QUOTIENT(float, near_quotient(a, b, native_recip(b)))
+DEFINE_NEAR_QUOTIENT(float4, near_quotient(a, b, native_recip(b)))
 #if defined(HAS_FP64)
 DEFINE_NEAR_QUOTIENT(double, a / b)
 DEFINE_NEAR_QUOTIENT(double4, a / b)

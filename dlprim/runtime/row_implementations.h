@@ -9,10 +9,9 @@ namespace dlprim {
 
 /**
  * The implementations of work on rows of neighbouring elements, each row by itself: kernels of
- * KernelShape::cpu give a work item some rows, those of KernelShape::simt give one to a line of
- * a work group. A problem
- * says how many `rows()` of how many elements `row_length()` it has, and how many `row_pieces()`: of those a
- * work item of the latter reads one at once. It launches its kernel over a range.
+ * KernelShape::cpu give a work item some rows, those of KernelShape::simt give one to a line of a work group.
+ * A problem says how many `rows()` of how many elements `row_length()` it has, and how many `row_pieces()`:
+ * of those a work item of the latter reads one at once. It launches its kernel over a range.
  */
 template <class Problem>
 std::array<Implementation<Problem>, 2> row_implementations() {
