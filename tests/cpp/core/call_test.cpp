@@ -34,9 +34,9 @@ TEST(Calls, ArgumentsAreNamedTypedValues) {
   const Tensor x = upload<float>({1, 2, 3, 4}, {1, 1, 2, 2}), y = Tensor::empty(device(), {1, 1, 1, 1});
   {
     const Listening listening(diary);
-    avg_pool2d_forward(device().queue(), x, {{2, 2}, {1, 1}}, {false, 7}, y);
+    avg_pool2d_forward(queue(), x, {{2, 2}, {1, 1}}, {false, 7}, y);
   }
-  avg_pool2d_forward(device().queue(), x, {{2, 2}, {1, 1}}, {}, y);  // nobody listens any more
+  avg_pool2d_forward(queue(), x, {{2, 2}, {1, 1}}, {}, y);  // nobody listens any more
   ASSERT_EQ(diary.entered.size(), 1u);
   const auto& [name, depth, arguments] = diary.entered[0];
   EXPECT_EQ(name, "avg_pool2d_forward");
@@ -60,14 +60,14 @@ TEST(Calls, WithinOthersAreDeeperAndAllAreLeft) {
   const Tensor x = upload<float>({1, 2, 3, 4}, {2, 2}), mean = Tensor::empty(device(), {2}),
                y = Tensor::empty(device(), {2});
   const Listening listening(diary);
-  variance(device().queue(), x, 2, 1, mean, y);
+  variance(queue(), x, 2, 1, mean, y);
   ASSERT_GT(diary.entered.size(), 1u);
   EXPECT_EQ(diary.entered[0].depth, 0);
   EXPECT_EQ(diary.entered[1].depth, 1);
   EXPECT_EQ(diary.left.size(), diary.entered.size());
   EXPECT_EQ(diary.left.back(), "variance");
   const Tensor wrong = Tensor::empty(device(), {3});
-  EXPECT_THROW(softmax_forward(device().queue(), x, 0, wrong), ValueError);
+  EXPECT_THROW(softmax_forward(queue(), x, 0, wrong), ValueError);
   EXPECT_EQ(diary.left.back(), "softmax_forward");
   EXPECT_EQ(diary.left.size(), diary.entered.size());
   EXPECT_TRUE(diary.escapes.empty());
@@ -77,9 +77,9 @@ TEST(Calls, CommandsOutsideOfPrimitivesEscape) {
   Diary diary;
   const Tensor x = Tensor::empty(device(), {4});
   const Listening listening(diary);
-  random_uniform(device().queue(), x, 0, 1, {});
+  random_uniform(queue(), x, 0, 1, {});
   EXPECT_TRUE(diary.escapes.empty());
-  device().queue().zero(x);
+  queue().zero(x);
   EXPECT_EQ(diary.escapes, std::vector<std::string>{"zero"});
 }
 
@@ -94,12 +94,12 @@ TEST(Calls, AListenerMayRefuse) {
   Refusal refusal;
   {
     const Listening listening(refusal);
-    EXPECT_THROW(softmax_forward(device().queue(), x, 0, y), ValueError);
+    EXPECT_THROW(softmax_forward(queue(), x, 0, y), ValueError);
   }
   EXPECT_EQ(call_state.depth, 0);
   EXPECT_EQ(call_state.primitives, 0);
   EXPECT_EQ(call_state.operation, nullptr);
-  softmax_forward(device().queue(), x, 0, y);
+  softmax_forward(queue(), x, 0, y);
 }
 
 TEST(Calls, ErrorsNameTheOperatorOnce) {
@@ -118,12 +118,12 @@ TEST(Recorder, RepeatsCallsOnOtherMemory) {
   Recorder recorder;
   const Tensor x = upload<float>({3, 1, 2, 5, 4, 6}, {2, 3}), y = Tensor::empty(device(), {2, 3}),
                sums = Tensor::empty(device(), {2});
-  softmax_forward(device().queue(), x, 1, y);
-  reduce(device().queue(), reduction("sum"), y, 2, sums);
+  softmax_forward(queue(), x, 1, y);
+  reduce(queue(), reduction("sum"), y, 2, sums);
   recorder.stop();
   EXPECT_EQ(recorder.escapes(), std::vector<std::string>{"write"});  // the test's own upload
   EXPECT_EQ(recorder.calls().size(), 2u);
-  softmax_forward(device().queue(), y, 1, y);  // what was written since does not count
+  softmax_forward(queue(), y, 1, y);  // what was written since does not count
 
   const Tensor other = upload<float>({0, 0, 0, 1, 1, 1}, {2, 3});
   MemoryMap memory([](const Tensor& original) {
@@ -131,7 +131,7 @@ TEST(Recorder, RepeatsCallsOnOtherMemory) {
     return Tensor::empty(device(), {bytes}, DType::uint8).storage;
   });
   memory.put(x, other);
-  recorder.replay(device().queue(), memory);
+  recorder.replay(queue(), memory);
   EXPECT_NE(memory.of(y).storage, y.storage);
   expect_close(download<float>(memory.of(y)), std::vector<float>(6, 1.0F / 3), 1e-6, 0);
   expect_close(download<float>(memory.of(sums)), std::vector<float>(2, 1), 1e-6, 0);

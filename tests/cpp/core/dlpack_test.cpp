@@ -36,7 +36,7 @@ TEST(Dlpack, TakenTensorsAreTheSameMemory) {
     EXPECT_EQ(taken.shape, view.shape);
     EXPECT_EQ(taken.strides, view.strides);
     EXPECT_TRUE(taken.storage->is_shared());
-    fill(device().queue(), taken, is_versioned ? -1 : -2);
+    fill(queue(), taken, is_versioned ? -1 : -2);
     EXPECT_EQ(download<float>(whole)[2], is_versioned ? -1 : -2);
     EXPECT_EQ(download<float>(whole)[22], is_versioned ? -1 : -2);
     EXPECT_EQ(download<float>(whole)[23], 23);

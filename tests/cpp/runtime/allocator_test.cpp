@@ -54,12 +54,12 @@ TEST_F(CachingAllocatorTest, FreedMemoryIsUsedAgain) {
 // Blocks whose last command is not known to be over, as the device has not been waited for since.
 TEST_F(CachingAllocatorTest, AnUploadGetsMemoryThatIsNotInUseAndNoMoreThanIsNeeded) {
   const auto forget = [this](std::shared_ptr<Storage> storage) {
-    device().queue().zero(Tensor::empty(device(), {8}));  // so that no command after which it was given back is over
+    queue().zero(Tensor::empty(device(), {8}));  // so that no command after which it was given back is over
     const cl_mem buffer = storage->buffer()();
     storage.reset();
     return buffer;
   };
-  device().queue().finish();
+  queue().finish();
   const cl_mem first = forget(allocator_->allocate(13 * mib));
   auto upload = allocator_->allocate_for_upload(13 * mib);
   EXPECT_NE(upload->buffer_for_transfer()(), first);
@@ -69,7 +69,7 @@ TEST_F(CachingAllocatorTest, AnUploadGetsMemoryThatIsNotInUseAndNoMoreThanIsNeed
   EXPECT_EQ(upload->buffer_for_transfer()(), first) << "of two that wait, the one that waits least";
   EXPECT_TRUE(upload->is_untouched());
   upload.reset();
-  device().queue().finish();
+  queue().finish();
   EXPECT_EQ(allocator_->stats().segments, 2u);
   auto a = allocator_->allocate_for_upload(13 * mib), b = allocator_->allocate_for_upload(12 * mib);
   EXPECT_EQ(a->buffer()(), first);

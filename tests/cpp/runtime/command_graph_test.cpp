@@ -20,10 +20,6 @@ using namespace testing_support;
 
 namespace {
 
-Queue& queue() {
-  return device().queue();
-}
-
 using Floats = std::vector<float>;
 
 Tensor floats(std::initializer_list<float> values) {

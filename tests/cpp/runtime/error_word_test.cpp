@@ -11,10 +11,6 @@ using namespace testing_support;
 
 namespace {
 
-Queue& queue() {
-  return device().queue();
-}
-
 /** Enqueues a kernel that fails for each element that is negative. */
 void check_not_negative(const Tensor& t, DeviceCheck check) {
   Kernel& kernel = device().programs().generated_kernel("test not negative", "not_negative", "", [] {

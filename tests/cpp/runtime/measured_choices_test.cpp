@@ -50,7 +50,7 @@ const ImplementationList<Problem> measured_family("test_measured", list);
 
 std::string run_of(const Problem& problem) {
   ran.clear();
-  measured_family.run(device().queue(), problem);
+  measured_family.run(queue(), problem);
   return ran;
 }
 

@@ -65,7 +65,7 @@ TEST(Program, GeneratedKernelRuns) {
   Kernel& kernel = programs().generated_kernel("test set_seven", "set_seven", "", source(good_source));
   EXPECT_EQ(kernel.name, "set_seven");
   const Tensor t = Tensor::empty(device(), {5}, DType::int32);
-  device().queue().launch(kernel, Range::linear(5, 1), t);
+  queue().launch(kernel, Range::linear(5, 1), t);
   EXPECT_EQ(download<std::int32_t>(t), std::vector<std::int32_t>(5, 7));
 }
 

@@ -14,10 +14,6 @@ using namespace testing_support;
 
 namespace {
 
-Queue& queue() {
-  return device().queue();
-}
-
 std::vector<std::int32_t> numbers(std::int64_t count) {
   std::vector<std::int32_t> values(static_cast<std::size_t>(count));
   std::iota(values.begin(), values.end(), 1);
@@ -93,7 +89,7 @@ TEST(Queue, TransfersOfEverySize) {
     auto values = numbers(count);
     const auto expected = values;
     const Tensor t = Tensor::empty(device(), {count + 2}, DType::int32);
-    device().queue().write(part(t, 1, count), values.data(), values.size() * 4);
+    queue().write(part(t, 1, count), values.data(), values.size() * 4);
     std::fill(values.begin(), values.end(), -1);
     queue().launch(test_kernel("add_number"), Range::linear(count, 1), part(t, 1, count), 5);
     auto actual = download<std::int32_t>(part(t, 1, count));

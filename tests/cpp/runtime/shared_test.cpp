@@ -103,7 +103,7 @@ std::vector<std::int64_t> layout_on_device(const SharedStruct& s) {
   Kernel& kernel = device().programs().generated_kernel(concat("test layout of ", s.name, " of ", s.real),
                                                         "layout", concat(" -DREAL=", s.real).c_str(), source);
   const Tensor out = Tensor::empty(device(), {2}, DType::int64);
-  device().queue().launch(kernel, Range::linear(1, 1), out);
+  queue().launch(kernel, Range::linear(1, 1), out);
   return download<std::int64_t>(out);
 }
 

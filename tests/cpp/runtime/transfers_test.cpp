@@ -21,10 +21,6 @@ namespace {
 
 constexpr std::int64_t slot = static_cast<std::int64_t>(Staging::slot_bytes);
 
-Queue& queue() {
-  return device().queue();
-}
-
 Tensor bytes_on_device(std::int64_t count) {
   return Tensor::empty(device(), {count}, DType::uint8);
 }

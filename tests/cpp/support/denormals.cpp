@@ -27,14 +27,14 @@ bool take_flags() {
           })";
       });
   const dlprim::Tensor met = upload(std::vector<std::int32_t>(groups), {groups});
-  device().queue().launch(kernel, dlprim::Range::groups(1, groups), met);
+  queue().launch(kernel, dlprim::Range::groups(1, groups), met);
   const auto flags = download<std::int32_t>(met);
   return std::any_of(flags.begin(), flags.end(), [](std::int32_t flag) { return flag != 0; });
 }
 
 void square(float number) {
   const dlprim::Tensor t = upload(std::vector<float>{number}, {1});
-  dlprim::pointwise(device().queue(), dlprim::forward_expression(dlprim::pointwise_op("square")), t.dtype,
+  dlprim::pointwise(queue(), dlprim::forward_expression(dlprim::pointwise_op("square")), t.dtype,
                     {t}, {}, {t});
 }
 

@@ -100,7 +100,7 @@ Tensor upload_as(DType dtype, const std::vector<double>& values, const Dims& sha
   for (std::size_t i = 0; i < values.size(); ++i) encode(dtype, values[i], elements.data() + i * bytes);
   const Tensor t = Tensor::empty(device(), shape, dtype);
   EXPECT_EQ(static_cast<std::int64_t>(values.size()), t.numel());
-  device().queue().write(t, elements.data(), elements.size());
+  queue().write(t, elements.data(), elements.size());
   return t;
 }
 
@@ -108,7 +108,7 @@ std::vector<double> download_values(const Tensor& t) {
   const std::size_t bytes = size_of(t.dtype);
   std::vector<double> values(static_cast<std::size_t>(t.numel()));
   std::vector<char> elements(values.size() * bytes);
-  device().queue().read(t, elements.data(), elements.size());
+  queue().read(t, elements.data(), elements.size());
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = decode(t.dtype, elements.data() + i * bytes);
   return values;
 }

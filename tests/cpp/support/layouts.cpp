@@ -140,14 +140,14 @@ Laid lay(std::mt19937& random, Operand& o, Lie lie, char filling) {
     laid.places.push_back(place);
   });
   laid.storage = Tensor::empty(device(), {length}, o.dtype);
-  device().queue().write(laid.storage, laid.before.data(), laid.before.size());
+  queue().write(laid.storage, laid.before.data(), laid.before.size());
   o.tensor.storage = laid.storage.storage;
   return laid;
 }
 
 Bytes contents(const Tensor& t) {
   Bytes bytes(static_cast<std::size_t>(t.numel()) * size_of(t.dtype));
-  device().queue().read(t, bytes.data(), bytes.size());
+  queue().read(t, bytes.data(), bytes.size());
   return bytes;
 }
 
@@ -218,7 +218,7 @@ class LayoutCheck {
     SCOPED_TRACE(concat(tested_.function, ", seed ", d_.seed(), layouts));
     d_.returned_.clear();
     try {
-      d_.call_(device().queue());
+      d_.call_(queue());
     } catch (const ValueError& e) {
       return refused(laid, e);
     } catch (const TypeError& e) {

@@ -13,6 +13,11 @@ namespace testing_support {
 /** The device under test: environment variable OCL_TEST_DEVICE, "ocl:0" if unset. */
 dlprim::Device& device();
 
+/** Its queue. */
+inline dlprim::Queue& queue() {
+  return device().queue();
+}
+
 /** `count` floats uniform in [-1, 1), the same for the same seed. */
 std::vector<float> random_floats(std::int64_t count, unsigned seed);
 
@@ -32,7 +37,7 @@ template <class T>
 dlprim::Tensor upload(const std::vector<T>& values, const dlprim::Dims& shape) {
   const dlprim::Tensor t = dlprim::Tensor::empty(device(), shape, dlprim::dtype_of<T>());
   EXPECT_EQ(static_cast<std::int64_t>(values.size()), t.numel());
-  if (!values.empty()) device().queue().write(t, values.data(), values.size() * sizeof(T));
+  if (!values.empty()) queue().write(t, values.data(), values.size() * sizeof(T));
   return t;
 }
 
@@ -40,7 +45,7 @@ dlprim::Tensor upload(const std::vector<T>& values, const dlprim::Dims& shape) {
 template <class T>
 std::vector<T> download(const dlprim::Tensor& t) {
   std::vector<T> values(static_cast<std::size_t>(t.numel()));
-  if (!values.empty()) device().queue().read(t, values.data(), values.size() * sizeof(T));
+  if (!values.empty()) queue().read(t, values.data(), values.size() * sizeof(T));
   return values;
 }
 

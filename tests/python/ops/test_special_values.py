@@ -13,7 +13,7 @@ from support import to_numpy
 import ocl
 
 NAN, INF = math.nan, math.inf
-SPECIAL = (NAN, INF, -INF, 0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.0, 1e-45, 1e-38, -1e38, 3e38, 20.5, -87.25, 1e6)
+SPECIAL = (NAN, INF, -INF, 0.0, -0.0, 1.0, -1.0, 0.5, -2.5, -1.5, 3.0, 1e-45, 1e-38, -1e38, 3e38, 20.5, -87.25, 1e6)
 # What is smaller a device may take for 0; exp(-87.25), which larger results are made of, is not.
 TINY = 1.2e-38
 

@@ -16,10 +16,6 @@ namespace {
 
 constexpr double eps = 1e-5;
 
-Queue& queue() {
-  return device().queue();
-}
-
 /** Results of batch norm, an addition and an activation, and the gradients; the addend's may be undefined. */
 struct Results {
   Results(const Dims& shape, bool has_addend) {

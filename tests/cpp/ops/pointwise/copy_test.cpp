@@ -12,10 +12,6 @@ using namespace testing_support;
 
 namespace {
 
-Queue& queue() {
-  return device().queue();
-}
-
 TEST(Copy, BetweenAllDTypes) {
   std::mt19937 random(6);
   const DType all[] = {DType::float32, DType::float64, DType::float16, DType::bfloat16,

@@ -24,33 +24,33 @@ TEST(PointwiseBackward, GradientsThatAreWanted) {
   const Tensor a = upload(a_values, {3}), b = upload(b_values, {3}), g = upload(g_values, {3});
   const Tensor da = fresh(), db = fresh(), only = fresh();
   const PointwiseOp& mul = pointwise_op("mul");
-  pointwise_backward(device().queue(), mul, g, {a, b}, {}, {}, {da, db});
+  pointwise_backward(queue(), mul, g, {a, b}, {}, {}, {da, db});
   EXPECT_EQ(download<float>(da), (Values{4, -50, 200}));
   EXPECT_EQ(download<float>(db), (Values{-1, 20, 300}));
-  pointwise_backward(device().queue(), mul, g, {Tensor(), 3}, {}, {}, {only, {}});
+  pointwise_backward(queue(), mul, g, {Tensor(), 3}, {}, {}, {only, {}});
   EXPECT_EQ(download<float>(only), (Values{3, 30, 300}));
 }
 
 TEST(PointwiseBackward, WhatPassesTheGradientCopiesIt) {
   const Tensor g = upload(g_values, {3}), da = fresh(), db = fresh();
-  pointwise_backward(device().queue(), pointwise_op("sub"), g, {Tensor(), Tensor()}, {1}, {}, {da, db});
+  pointwise_backward(queue(), pointwise_op("sub"), g, {Tensor(), Tensor()}, {1}, {}, {da, db});
   EXPECT_EQ(download<float>(da), g_values);
   EXPECT_EQ(download<float>(db), (Values{-1, -10, -100}));
 }
 
 TEST(PointwiseBackward, InPlace) {
   const Tensor y = upload(Values{0, 2, 3}, {3}), g = upload(g_values, {3});
-  pointwise_backward(device().queue(), pointwise_op("relu"), g, {Tensor()}, {}, y, {g});
+  pointwise_backward(queue(), pointwise_op("relu"), g, {Tensor()}, {}, y, {g});
   EXPECT_EQ(download<float>(g), (Values{0, 10, 100}));
 }
 
 TEST(PointwiseBackward, RefusesWhatHasNoGradient) {
   const Tensor g = upload(g_values, {3});
   expect_error<ValueError>(
-      [&] { pointwise_backward(device().queue(), pointwise_op("isnan"), g, {g}, {}, g, {fresh()}); },
+      [&] { pointwise_backward(queue(), pointwise_op("isnan"), g, {g}, {}, g, {fresh()}); },
       "has no gradient with respect to input 0");
   expect_error<ValueError>(
-      [&] { pointwise_backward(device().queue(), pointwise_op("mul"), g, {g}, {}, g, {fresh()}); },
+      [&] { pointwise_backward(queue(), pointwise_op("mul"), g, {g}, {}, g, {fresh()}); },
       "expected 2 inputs and gradients, got 1 and 1");
 }
 

@@ -14,10 +14,6 @@ using namespace testing_support;
 
 namespace {
 
-Queue& queue() {
-  return device().queue();
-}
-
 constexpr float inf = std::numeric_limits<float>::infinity();
 const float not_a_number = std::nanf("");
 
@@ -262,6 +258,22 @@ TEST(Pointwise, GradientExpressions) {
   expect_close(download_values(da), expected_a, 4e-7, 0);
   expect_close(download_values(db), expected_b, 4e-7, 0);
   EXPECT_EQ(gradient_expression(div, 1).variables, (std::vector<std::string>{"g", "b"}));
+}
+
+// Where a sum of two terms cancels, the terms' own rounding would be all that is left.
+TEST(Pointwise, GradientOfHardswishAroundItsZero) {
+  std::vector<float> a;
+  std::vector<double> expected;
+  for (int i = -20; i <= 20; ++i) {
+    a.push_back(-1.5f + static_cast<float>(i) * std::ldexp(1.0f, -23));
+    expected.push_back((2.0 * a.back() + 3) / 6);
+  }
+  const Dims shape{static_cast<std::int64_t>(a.size())};
+  const Tensor da = queue().scratch(shape);
+  const std::vector<float> ones(a.size(), 1);
+  pointwise(queue(), gradient_expression(pointwise_op("hardswish"), 1), DType::float32,
+            {upload(ones, shape), upload(a, shape)}, {}, {da});
+  expect_close(download_values(da), expected, 4 * epsilon(DType::float32), 0);
 }
 
 TEST(PointwiseTable, UsesVariable) {

@@ -15,10 +15,6 @@ using namespace testing_support;
 
 namespace {
 
-Queue& queue() {
-  return device().queue();
-}
-
 constexpr double inf = std::numeric_limits<double>::infinity();
 const double not_a_number = std::nan("");
 
