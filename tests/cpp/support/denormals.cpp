@@ -34,8 +34,8 @@ bool take_flags() {
 
 void square(float number) {
   const dlprim::Tensor t = upload(std::vector<float>{number}, {1});
-  dlprim::pointwise(queue(), dlprim::forward_expression(dlprim::pointwise_op("square")), t.dtype,
-                    {t}, {}, {t});
+  dlprim::pointwise(queue(), dlprim::forward_expression(dlprim::pointwise_op("square")), t.dtype, {t}, {},
+                    {t});
 }
 
 constexpr float denormal = 1e-40F;
