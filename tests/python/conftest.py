@@ -10,13 +10,15 @@ import numpy as np
 import pytest
 import torch
 from comparisons import lines_of_skips
+from program_counts import ProgramCounts
 
 import ocl
 
 TEST_DEVICE = os.environ.get("OCL_TEST_DEVICE", "ocl:0")
 
 
-def pytest_configure():
+def pytest_configure(config):
+    config.pluginmanager.register(ProgramCounts())
     # A runner that a shell started in the background ignores SIGINT, which children inherit: tests of Ctrl-C
     # would wait for ever.
     signal.signal(signal.SIGINT, signal.default_int_handler)
