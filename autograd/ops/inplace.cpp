@@ -17,6 +17,7 @@ bool same_place(const dlprim::Tensor& a, const dlprim::Tensor& b) {
 }
 
 bool overlaps_itself(const dlprim::Tensor& t) {
+  if (t.numel() == 0) return false;
   for (int d = 0; d < t.rank(); ++d)
     if (t.strides[d] == 0 && t.shape[d] > 1) return true;
   return false;

@@ -24,6 +24,16 @@ Tensor with_dtype(const Tensor& a, std::optional<DType> dtype, const Scan& scan)
   return dtype ? to(result, *dtype) : result;
 }
 
+/** Raises where diff cannot join `part` to `a` along `axis`. */
+void check_joins(const Tensor& a, const Tensor& part, int axis) {
+  dlprim::require(part.dim() == a.dim(), "diff expects prepend or append to be the same dimension as input");
+  for (int d = 0; d < a.dim(); ++d)
+    dlprim::require(d == axis || part.size(d) == a.size(d),
+                    "diff expects the shape of tensor to prepend or append to match that of input except "
+                    "along the differencing dimension; input.size(",
+                    d, ") = ", a.size(d), ", but got tensor.size(", d, ") = ", part.size(d));
+}
+
 }  // namespace
 
 Tensor cumsum(const Tensor& a, std::int64_t dim, std::optional<DType> dtype) {
@@ -48,6 +58,8 @@ Tensor diff(const Tensor& a, std::int64_t n, std::int64_t dim, const Tensor& pre
   dlprim::require(a.dim() > 0, "diff expects input to be at least one-dimensional");
   dlprim::require(n >= 0, "diff: order must be non-negative but got ", n);
   const int axis = dlprim::wrap_dim(dim, a.dim(), "diff");
+  for (const Tensor& part : {prepend, append})
+    if (part.defined()) check_joins(a, part, axis);
   if (n == 0) return a.clone();  // PyTorch leaves what is to be joined out, too
   TensorList parts;
   for (const Tensor& part : {prepend, a, append})

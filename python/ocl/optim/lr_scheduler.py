@@ -76,12 +76,21 @@ def _dict(state_dict):
     return state_dict
 
 
-def _fitting(key, own, value):
-    """`value` of a state dict as what stands for `own` in a schedule. Raises TypeError or ValueError."""
+def _own_value(schedule, key):
+    """What `schedule` has under a key of a state dict, if anything. Raises TypeError for names of methods."""
+    own = schedule.__dict__
+    if key == "optimizer" or (key not in own and callable(getattr(type(schedule), str(key), None))):
+        raise TypeError(f"load_state_dict: '{key}' is no state of {type(schedule).__name__}")
+    return own.get(key)
+
+
+def _fitting(schedule, key, value):
+    """`value` of a state dict as what `schedule` has under that key. Raises TypeError or ValueError."""
 
     def refuse(error):
         raise error(f"load_state_dict: '{key}' cannot be {value!r}")
 
+    own = _own_value(schedule, key)
     if own is None:
         return value
     if isinstance(own, bool):
@@ -143,7 +152,9 @@ class LRScheduler:
 
     def load_state_dict(self, state_dict):
         """Takes over a state dict. The rates themselves stand in the optimizer's."""
-        self.__dict__.update(_dict(state_dict))
+        for key in _dict(state_dict):
+            _own_value(self, key)
+        self.__dict__.update(state_dict)
 
     def get_last_lr(self):
         """The rate of each group as last set by this schedule."""
@@ -239,7 +250,7 @@ class _RuleSchedule(LRScheduler):
         _optim.check_schedule(self._rule, fields)
 
     def _fitting(self, key, value):
-        return _fitting(key, self.__dict__.get(key), value)
+        return _fitting(self, key, value)
 
 
 def _with_closed_form(cls):
@@ -432,7 +443,7 @@ class _ComposedSchedule(LRScheduler):
     def _check_state(self, state_dict):
         for key, value in state_dict.items():
             if key != "_schedulers":
-                _fitting(key, self.__dict__.get(key), value)
+                _fitting(self, key, value)
         states = state_dict["_schedulers"]
         if not isinstance(states, (list, tuple)) or not all(isinstance(state, dict) for state in states):
             raise TypeError(f"load_state_dict: '_schedulers' cannot be {states!r}")

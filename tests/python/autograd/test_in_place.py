@@ -245,6 +245,22 @@ def test_an_expanded_tensor_is_not_written():
         ocl.zeros(1).expand(3).add_(1)
 
 
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda lib, x: x.add_(1),
+        lambda lib, x: x.masked_fill_(lib.ones(1, 5, 0) > 0, 2),
+        lambda lib, x: x.index_copy_(1, lib.tensor([3, 1]), lib.ones(1, 2, 0)),
+        lambda lib, x: x.scatter_(1, lib.zeros(1, 2, 0, dtype=lib.int64), lib.ones(1, 2, 0)),
+    ],
+)
+def test_an_expanded_tensor_without_elements_is_written(write):
+    for lib in (ocl, torch):
+        x = lib.zeros(1, 1, 0).expand(1, 5, 0)
+        assert write(lib, x) is x
+        assert tuple(x.shape) == (1, 5, 0)
+
+
 def test_an_overlapping_input_is_refused():
     x = ocl.tensor(np.arange(4.0, dtype=np.float32))
     with pytest.raises(ValueError, match="single memory location"):

@@ -74,6 +74,21 @@ def results_of(lib, case, mutation):
     return [comparison.array_of(r) if is_tensor(r) else np.asarray(r) for r in results]
 
 
+def pieces(*arrays, size=2**24):
+    """The elements of arrays of one shape, some at a time: what compares them takes little memory."""
+    flat = [array.ravel() for array in arrays]
+    for start in range(0, flat[0].size, size):
+        yield [array[start : start + size] for array in flat]
+
+
+def are_alike(ours, theirs):
+    if ours.dtype.kind != "f":
+        return all(np.array_equal(a, b) for a, b in pieces(ours, theirs))
+    scale = max((np.abs(b[np.isfinite(b)]).max(initial=0) for (b,) in pieces(theirs)), default=0)
+    tolerances = {"rtol": 1e-4, "atol": 1e-5 * float(scale)}
+    return all(np.allclose(a, b, **tolerances, equal_nan=True) for a, b in pieces(ours, theirs))
+
+
 def difference(ours, theirs):
     """In what the results differ beyond rounding, or None."""
     if len(ours) != len(theirs):
@@ -81,12 +96,7 @@ def difference(ours, theirs):
     for i, (a, b) in enumerate(zip(ours, theirs, strict=True)):
         if a.shape != b.shape or a.dtype != b.dtype:
             return f"result {i}: {a.dtype}{list(a.shape)}, PyTorch has {b.dtype}{list(b.shape)}"
-        if a.dtype.kind != "f":
-            if not np.array_equal(a, b):
-                return f"result {i}: {a.ravel()[:6]}, PyTorch has {b.ravel()[:6]}"
-            continue
-        scale = np.abs(b[np.isfinite(b)]).max(initial=0)
-        if not np.allclose(a, b, rtol=1e-4, atol=1e-5 * float(scale), equal_nan=True):
+        if not are_alike(a, b):
             return f"result {i}: {a.ravel()[:6]}, PyTorch has {b.ravel()[:6]}"
     return None
 

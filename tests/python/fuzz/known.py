@@ -27,7 +27,7 @@ class Known:
 
 OVERLAP = "refer to a single memory location|refers to a single memory location"
 NOT_FINITE = "not finite where PyTorch is"
-NORMS = "(batch|instance|layer|group|rms|local_response)_norm|normalize|(vector_)?norm"
+NORMS = "batch_norm_activation|(batch|instance|layer|group|rms|local_response)_norm|normalize|(vector_)?norm"
 
 KNOWN = (
     Known(
@@ -120,7 +120,7 @@ KNOWN = (
     ),
     Known(
         "wrong",
-        "gelu|mish|nll_loss|normalize|scaled_dot_product_attention",
+        "gelu|glu|mish|nll_loss|normalize|scaled_dot_product_attention",
         "units off",
         "Sums that cancel, or a softmax near 1, on devices with an erf and exp of their own: some units of "
         "the largest term.",
@@ -139,7 +139,7 @@ KNOWN = (
     ),
     Known(
         "accepts",
-        "program: written(_with)?",
+        "program: (written|written_with|assigned)",
         "a leaf Variable that requires grad",
         "A view whose base was written with a gradient is no leaf; PyTorch takes it for one until something "
         "asks for its grad_fn.",
@@ -244,8 +244,8 @@ KNOWN = (
     ),
     Known(
         "wrong",
-        "mish|gelu|gelu_tanh|silu|hardswish|softsign|hardsigmoid|relu6|hardtanh|celu|clamp_min|clamp_max|"
-        "prelu_kernel|fmod|remainder",
+        "mish|gelu|gelu_tanh|silu|hardswish|softsign|hardsigmoid|relu6|hardtanh|elu|selu|celu|clamp_min|"
+        "clamp_max|prelu_kernel|fmod|remainder",
         "nan|inf|10000",
         "Gradients where the input is NaN or infinite; PyTorch's own kernels disagree there.",
     ),
@@ -285,14 +285,15 @@ KNOWN = (
     Known(
         "wrong",
         "(vector_)?norm",
-        r"p=\d\.\d.*units off",
-        "Powers: OpenCL's pow may be off by 16 units.",
+        r"(p=|>, )\d\.\d.*units off",
+        "Powers: OpenCL's pow may be off by 16 units, and is taken of quotients, which may be denormal.",
     ),
     Known(
         "wrong",
         "addmm|addmv|addbmm|baddbmm|addr",
-        "alpha=-?inf",
-        "An infinite alpha multiplies the sum of the products here, each product in PyTorch.",
+        "alpha=(-?inf|nan)",
+        "An infinite alpha multiplies the sum of the products here, each product in PyTorch, which by oneDNN "
+        "takes NaN for 1.",
     ),
     Known(
         "accepts",

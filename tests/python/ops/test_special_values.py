@@ -88,6 +88,7 @@ UNDECIDED = {
     "mish": large(1e37),
     "hardswish": large(1e37),
     "softsign": large(1e3),
+    "glu_kernel": lambda a, b: b > 9,  # 1 - sigmoid(b) has few digits left: test_glu_where_its_gate_is_open
     "hardsigmoid": special,  # a stand-in is compared
     "prelu_kernel": special,  # likewise
     "fmod": lambda a, b: ~(np.abs(a / b) < 1e7),
@@ -114,6 +115,16 @@ def test_every_row(name):
         ignored = UNDECIDED.get(name, lambda *inputs: False)(*arrays)
     function = call(name, **ARGUMENTS.get(name, {}))
     assert_alike(function, *arrays, backward=any(row["gradients"]), ignored=ignored)
+
+
+def test_glu_where_its_gate_is_open():
+    values = np.array([7, 9.5, 12, 17, 20.5, 60], np.float32)
+    x = ocl.tensor(np.stack([2 * np.ones_like(values), values]))
+    x.requires_grad_()
+    ocl.nn.functional.glu(x, 0).sum().backward()
+    gates = values.astype(np.float64)
+    expected = 2 / ((1 + np.exp(-gates)) * (1 + np.exp(gates)))
+    np.testing.assert_allclose(x.grad.numpy()[1], expected, rtol=1e-6)
 
 
 def test_an_empty_product_is_nothing_whatever_its_factor():

@@ -381,6 +381,10 @@ MISFITS = [
     ("SequentialLR", {"_schedulers": []}),
     ("SequentialLR", {"_schedulers": 5}),
     ("SequentialLR", {"_schedulers": [{}, {}, 5]}),
+    ("SequentialLR", {"step": [1]}),
+    ("SequentialLR", {"optimizer": None}),
+    ("SequentialLR", {"_schedulers": [{}, {}, {"get_lr": 1}]}),
+    ("Plateau", {"_reduce_lr": 0.5}),
     ("SequentialLR", {"_schedulers": [{"last_epoch": 7}, {"last_epoch": 8}, {"T_max": 0}]}),
 ]
 

@@ -193,6 +193,9 @@ def diff_errors():
         lambda lib: lib.tensor(1.0).diff(),
         lambda lib: lib.zeros(3).diff(-1),
         lambda lib: lib.zeros(3).diff(1, 1),
+        lambda lib: lib.zeros(2, 3).diff(0, append=lib.zeros(2)),
+        lambda lib: lib.zeros(2, 3).diff(0, prepend=lib.zeros(1, 3)),
+        lambda lib: lib.zeros(2, 3).diff(1, 0, append=lib.zeros(5, 2)),
     ]
 
 
