@@ -87,15 +87,6 @@ Tensor embedded(const Tensor& gradient, const dlprim::Tensor& description,
   return whole;
 }
 
-/** A view whose gradient goes by where its elements lie in memory. */
-Tensor strided_view(const char* name, const Tensor& a, const dlprim::Tensor& viewed) {
-  return record_view(name, a, viewed, [&] {
-    return [span = StridedSpan(a.data(), viewed)](const TensorList& g) {
-      return TensorList{span.gradient_of_view(g[0])};
-    };
-  });
-}
-
 dlprim::Tensor without_memory(dlprim::Tensor t) {
   t.storage = nullptr;
   return t;
@@ -273,19 +264,26 @@ Tensor diagonal(const Tensor& a, std::int64_t offset, std::int64_t dim1, std::in
   ENTER_OPERATOR(diagonal, a, offset, dim1, dim2);
   const int first = wrap_dim(dim1, a.dim(), "diagonal"), second = wrap_dim(dim2, a.dim(), "diagonal");
   require(first != second, "diagonal: dimensions cannot be identical ", dim1, ", ", dim2);
-  dlprim::Tensor viewed = a.data();
-  const std::int64_t rows = viewed.shape[first], columns = viewed.shape[second];
-  const std::int64_t row_stride = viewed.strides[first], column_stride = viewed.strides[second];
-  const std::int64_t length = std::max<std::int64_t>(
-      0, std::min(rows + std::min<std::int64_t>(offset, 0), columns - std::max<std::int64_t>(offset, 0)));
-  if (length > 0) viewed.offset += offset >= 0 ? offset * column_stride : -offset * row_stride;
-  for (const int d : {std::max(first, second), std::min(first, second)}) {
-    viewed.shape.erase(d);
-    viewed.strides.erase(d);
-  }
-  viewed.shape.push_back(length);
-  viewed.strides.push_back(row_stride + column_stride);
-  return strided_view("DiagonalBackward", a, viewed);
+  const std::int64_t length =
+      std::max<std::int64_t>(0, std::min(a.size(first) + std::min<std::int64_t>(offset, 0),
+                                         a.size(second) - std::max<std::int64_t>(offset, 0)));
+  const auto diagonal_of = [=](dlprim::Tensor whole) {
+    const std::int64_t row_stride = whole.strides[first], column_stride = whole.strides[second];
+    if (length > 0) whole.offset += offset >= 0 ? offset * column_stride : -offset * row_stride;
+    for (const int d : {std::max(first, second), std::min(first, second)}) {
+      whole.shape.erase(d);
+      whole.strides.erase(d);
+    }
+    whole.shape.push_back(length);
+    whole.strides.push_back(row_stride + column_stride);
+    return whole;
+  };
+  return record_view("DiagonalBackward", a, diagonal_of(a.data()), [&] {
+    return [diagonal_of, whole = without_memory(a.data())](const TensorList& g) {
+      return TensorList{
+          embedded(g[0], whole, [&](const Tensor& zeros) { return Tensor(diagonal_of(zeros.data())); })};
+    };
+  });
 }
 
 Tensor as_strided(const Tensor& a, const std::vector<std::int64_t>& size,
@@ -293,9 +291,13 @@ Tensor as_strided(const Tensor& a, const std::vector<std::int64_t>& size,
   ENTER_OPERATOR(as_strided, a, size, stride, storage_offset);
   require(size.size() == stride.size(), "as_strided: mismatch in length of strides and shape: ", Dims(size),
           " and ", Dims(stride));
-  return strided_view(
-      "AsStridedBackward", a,
-      a.data().restrided("as_strided", size, stride, storage_offset.value_or(a.data().offset)));
+  const dlprim::Tensor viewed =
+      a.data().restrided("as_strided", size, stride, storage_offset.value_or(a.data().offset));
+  return record_view("AsStridedBackward", a, viewed, [&] {  // by where its elements lie in memory
+    return [span = StridedSpan(a.data(), viewed)](const TensorList& g) {
+      return TensorList{span.gradient_of_view(g[0])};
+    };
+  });
 }
 
 Tensor unsqueeze(const Tensor& a, std::int64_t dim) {

@@ -112,6 +112,8 @@ void extreme_backward(const Gradient& gradient, const Tensor& dy, const Tensor& 
 
 /** dy times the product of the other elements, whatever zeros there are. */
 void product_backward(const Gradient& gradient, const Tensor& dy, const Tensor& x) {
+  static const PointwiseExpression& of_one = lone_expression("prod_of_one_gradient", {"g"}, {}, {"g"});
+  if (gradient.count() == 1) return gradient.is(of_one, {gradient.spread("the gradient", dy)});
   static const PointwiseExpression& is_zero = lone_expression("is_zero", {"a"}, {}, {"(T)(a == 0)"});
   static const PointwiseExpression& expression =
       lone_expression("prod_gradient", {"g", "a", "product", "zeros"}, {},

@@ -4,6 +4,8 @@ import itertools
 
 import numpy as np
 import pytest
+import torch
+from support import expect_exact
 
 import ocl
 from ocl.nn import functional as F
@@ -107,3 +109,33 @@ def test_a_pass_within_a_pass():
     (alone,) = ocl.autograd.grad(y, [w], ones, retain_graph=True)
     _, beside = ocl.autograd.grad(y, [x, w], ones)
     assert np.array_equal(alone.numpy(), beside.numpy())
+
+
+VIEWS = {
+    "diagonal": lambda e: e.diagonal(),
+    "diagonal above": lambda e: e.diagonal(1, 1, 0),
+    "select": lambda e: e.select(1, 1),
+    "narrow": lambda e: e.narrow(1, 0, 2),
+    "steps": lambda e: e[:, ::2],
+    "transpose": lambda e: e.T,
+    "unsqueeze": lambda e: e.unsqueeze(0),
+    "split": lambda e: e.split(2, 1)[1],
+    "unbind": lambda e: e.unbind(1)[2],
+    "chunk": lambda e: e.chunk(2, 1)[1],
+    "expand": lambda e: e.expand(2, 3, 4),
+    "reshape": lambda e: e.reshape(2, 6)[1],
+}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_elements_that_share_memory_have_gradients_of_their_own(name):
+    """Towards an expanded tensor itself: a view's gradient goes by positions, not by places in memory."""
+    for base in ([[1.0], [2.0], [3.0]], [[1.0, 2.0, 3.0, 4.0]], [[1.0]]):
+
+        def gradient_of(lib, base=base):
+            expanded = lib.tensor(base, requires_grad=True).expand(3, 4)
+            view = VIEWS[name](expanded)
+            weights = lib.arange(1.0, view.numel() + 1).reshape(view.shape)
+            return lib.autograd.grad((view * weights).sum(), [expanded])[0]
+
+        expect_exact(gradient_of(ocl), gradient_of(torch).tolist())

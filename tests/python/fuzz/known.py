@@ -83,10 +83,10 @@ KNOWN = (
     ),
     Known(
         "wrong",
-        "batch_norm",
-        "transposed|permuted|scattered|sliced",
+        "batch_norm(_activation)?",
+        "transposed|permuted|scattered|sliced|expanded",
         "PyTorch gives one channel's gradients to another where the input is laid out channels-last and the "
-        "gradient is not (seen where height or width is 1).",
+        "gradient is not (seen where height or width is 1), and reads beyond a weight that is expanded.",
     ),
     Known(
         "wrong",
@@ -120,7 +120,7 @@ KNOWN = (
     ),
     Known(
         "wrong",
-        "gelu|glu|mish|nll_loss|normalize|scaled_dot_product_attention",
+        "gelu|glu|mish|diff|logaddexp|rnn_.*|nll_loss|normalize|scaled_dot_product_attention",
         "units off",
         "Sums that cancel, or a softmax near 1, on devices with an erf and exp of their own: some units of "
         "the largest term.",
@@ -139,7 +139,7 @@ KNOWN = (
     ),
     Known(
         "accepts",
-        "program: (written|written_with|assigned)",
+        "program: (written|written_with|assigned|filled)",
         "a leaf Variable that requires grad",
         "A view whose base was written with a gradient is no leaf; PyTorch takes it for one until something "
         "asks for its grad_fn.",
@@ -272,14 +272,14 @@ KNOWN = (
     Known(
         "refuses",
         "rnn_tanh|rnn_relu|lstm|gru",
-        "expected hx|the sum of batch_sizes|dropout probability",
-        "PyTorch's recurrent functions look neither at how many layers the states are for, nor at the sum of "
-        "the batch sizes, nor at dropout.",
+        "expected hx|the sum of batch_sizes|batch sizes greater than 0|dropout probability",
+        "PyTorch's recurrent functions look neither at how many layers the states are for, nor at the batch "
+        "sizes, nor at dropout.",
     ),
     Known(
         "wrong",
         "(vector_)?norm",
-        r"\[1\].*e-[34]\d\]",
+        r"e-[34]\d\]",
         "A norm over one element whose square float32 does not hold: PyTorch takes its absolute value.",
     ),
     Known(
@@ -300,6 +300,37 @@ KNOWN = (
         "local_response_norm",
         "resulted in a negative output size",
         "A window of 2^63 - 1 channels is as large as the channels; PyTorch's padding for it overflows.",
+    ),
+    Known(
+        "wrong,accepts",
+        "(index|scatter)_add_?|scatter_?|gather",
+        r"int32\[.*expanded|Long but found Int",
+        "Indices of int32, which PyTorch takes or refuses by the layout; its gradient reads those that are "
+        "expanded as if they were not.",
+    ),
+    Known(
+        "wrong",
+        "interpolate",
+        NOT_FINITE,
+        "Infinite elements: whether one that has a weight of 0 makes the result NaN.",
+    ),
+    Known(
+        "accepts",
+        "chunk|split|tensor_split",
+        "split_size can only be 0",
+        "PyTorch's count of elements in a piece overflows.",
+    ),
+    Known(
+        "refuses",
+        "cat",
+        "dimension out of range",
+        "PyTorch looks at the dimension only where there are elements to join.",
+    ),
+    Known(
+        "refuses",
+        "program: (backward|grad)",
+        "BmmBackward: one of the variables needed for gradient computation has been modified",
+        "PyTorch multiplies copies of operands with some strides, and keeps these.",
     ),
 )
 

@@ -332,3 +332,10 @@ def test_float64_sum_keeps_its_precision():
     x = np.array([1e16, 1.0, -1e16, 1.0])
     assert ocl.sum(ocl.tensor(np.tile([0.1, 0.2], 50_000))).item() == pytest.approx(15_000, rel=1e-14)
     assert ocl.amax(ocl.tensor(x)).item() == 1e16
+
+
+def test_the_product_of_one_element_has_its_gradient_as_it_is():
+    gradient = np.array([[0.3, -7.1, 3e38]], np.float32)
+    x = ocl.tensor(np.array([[1e-40, 3e38, 0.0]], np.float32), requires_grad=True)
+    x.prod(0).backward(ocl.tensor(gradient[0]))
+    np.testing.assert_array_equal(x.grad.numpy(), gradient)
