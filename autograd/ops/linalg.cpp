@@ -1,5 +1,7 @@
 #include "autograd/ops/linalg.h"
 
+#include <cmath>
+
 #include "autograd/ops/call.h"
 #include "autograd/ops/matrix_product.h"
 #include "autograd/ops/pointwise.h"
@@ -78,6 +80,12 @@ void check_batches(const char* op, const Tensor& a, const Tensor& b) {
   check_operands(op, a, b);
 }
 
+/** Whether a double holds the number, as gemm() takes its factors. */
+bool is_held_by_double(const Scalar& number) {
+  constexpr double most = 9007199254740992;  // 2^53
+  return number.kind() == Scalar::Kind::floating || std::fabs(number.real()) < most;
+}
+
 /** beta * input + alpha * a @ b for checked operands. */
 Tensor added_product(const char* name, const Tensor& input, const Tensor& a, const Tensor& b,
                      const Scalar& beta, const Scalar& alpha) {
@@ -88,6 +96,8 @@ Tensor added_product(const char* name, const Tensor& input, const Tensor& a, con
   require<TypeError>(is_floating(a.dtype()) ||
                          (beta.kind() != Scalar::Kind::floating && alpha.kind() != Scalar::Kind::floating),
                      name, ": for integers beta and alpha must be integers");
+  if (!is_floating(a.dtype()) && !(is_held_by_double(alpha) && is_held_by_double(beta)))
+    return Tensor(product(a.data(), b.data())) * alpha + input * beta;
   const dlprim::Tensor c = dlprim::Tensor::empty(*a.device(), shape, a.dtype());
   dlprim::Queue& queue = a.device()->queue();
   if (beta.real() != 0) dlprim::copy(queue, input.data().expanded(shape), c);

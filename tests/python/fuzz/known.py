@@ -59,7 +59,7 @@ KNOWN = (
     ),
     Known(
         "accepts",
-        "program: written(_with)?",
+        "program: (written|written_with|assigned|filled)",
         "A view was created in no_grad mode",
         "A view that was made under no_grad is written to like any other.",
     ),
@@ -158,8 +158,8 @@ KNOWN = (
     ),
     Known(
         "refuses",
-        "local_response_norm|adaptive_.*|pad|linspace",
-        r"positive size|is too large|without overflow",
+        "local_response_norm|adaptive_.*|pad|linspace|conv_transpose[12]d",
+        r"positive size|is too large|without overflow|output padding must be smaller",
         "Sizes and numbers out of their range are refused where there is nothing to compute too.",
     ),
     Known(
@@ -167,6 +167,12 @@ KNOWN = (
         "linspace|logspace",
         "inf|nan",
         "Which of the numbers between infinite bounds are NaN.",
+    ),
+    Known(
+        "wrong",
+        "linspace",
+        "dtype=ocl.int",
+        "Integers on the way: PyTorch's steps are rounded otherwise, and may fall short of a whole number.",
     ),
     Known(
         "wrong",

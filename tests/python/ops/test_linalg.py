@@ -218,3 +218,17 @@ def test_infinities_and_nan_travel(rng):
 def test_errors(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+@pytest.mark.parametrize("dtype", ["int64", "int32", "uint8"])
+@pytest.mark.parametrize("factors", [(2**53 + 1, 1), (1, 2**63 - 1), (-(2**63), 2**62 + 3)], ids=str)
+def test_integer_factors_beyond_the_digits_of_a_double(dtype, factors):
+    alpha, beta = factors
+    rng = np.random.default_rng(3)
+    c, a, b = (rng.integers(0, 9, shape) for shape in ((2, 1, 5), (2, 3, 4), (2, 4, 5)))
+    expected = beta * c.astype(object) + alpha * np.matmul(a.astype(object), b.astype(object))
+    expected = (expected % 2**64).astype(np.uint64).astype(dtype)
+    c, a, b = (ocl.tensor(array.astype(dtype)) for array in (c, a, b))
+    np.testing.assert_array_equal(ocl.baddbmm(c, a, b, beta=beta, alpha=alpha).numpy(), expected)
+    single = ocl.addmm(c[0], a[0], b[0], beta=beta, alpha=alpha)
+    np.testing.assert_array_equal(single.numpy(), expected[0])
