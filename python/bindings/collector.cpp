@@ -9,6 +9,7 @@ thread_local bool is_traversing = false;  // the collector walks, and no object 
 
 /** The C++ half of a module's object; null while it is made or once it is gone. */
 const ocl::nn::Module* module_of(PyObject* self) {
+  if (!is_laid_out(self)) return nullptr;
   const py::detail::value_and_holder value =
       reinterpret_cast<py::detail::instance*>(self)->get_value_and_holder();
   return value.holder_constructed() ? value.value_ptr<ocl::nn::Module>() : nullptr;
@@ -89,6 +90,11 @@ ocl::Foreign foreign(const py::object& object) {
             const PythonLocked locked;
             Py_DECREF(static_cast<PyObject*>(held));
           }};
+}
+
+bool is_laid_out(PyObject* self) {
+  const auto* instance = reinterpret_cast<const py::detail::instance*>(self);
+  return instance->simple_layout || instance->nonsimple.status;
 }
 
 bool is_collector_walking() {

@@ -16,6 +16,12 @@ inline py::object object_of(void* foreign) {
   return py::reinterpret_borrow<py::object>(static_cast<PyObject*>(foreign));
 }
 
+/**
+ * Whether pybind11 has given an object of one of its types room for its C++ half. It has not while it looks
+ * up the bases of a class for the first object of it, which calls the collector now and then.
+ */
+bool is_laid_out(PyObject* self);
+
 /** Whether Python's collector walks over objects on this thread, so that none may go. */
 bool is_collector_walking();
 

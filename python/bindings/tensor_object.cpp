@@ -138,6 +138,7 @@ void dealloc(PyObject* self) {
 // something that it does not know held those, as is the case. An object that its tensor owns is visited by
 // those who hold the tensor.
 int traverse(PyObject* self, visitproc visit, void* arg) {
+  if (!is_laid_out(self)) return 0;
   const Tensor* handle = handle_of(self);
   if (lives_in_cpp(handle)) return 0;
   Py_VISIT(Py_TYPE(self));
@@ -151,6 +152,7 @@ int traverse(PyObject* self, visitproc visit, void* arg) {
 }
 
 int clear(PyObject* self) {
+  if (!is_laid_out(self)) return 0;
   const Tensor* handle = handle_of(self);
   if (lives_in_cpp(handle)) return 0;
   Py_CLEAR(dict_of(self));

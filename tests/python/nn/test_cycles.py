@@ -213,3 +213,21 @@ def test_a_hook_that_others_need_stays():
     gc.collect()
     total.backward()
     assert seen == [((1,), 1.0)]
+
+
+FIRST_OBJECTS = """
+import gc
+import ocl
+from ocl import nn
+
+gc.set_threshold(1)  # the collector runs wherever it may
+for base, arguments in ((nn.Module, ()), (nn.Linear, (2, 3)), (nn.Sequential, ()), (ocl.Tensor, ([1.0],))):
+    for i in range(20):
+        made = type("Own", (base,), {})(*arguments)
+        assert isinstance(made, base)
+print("made")
+"""
+
+
+def test_the_collector_meets_the_first_object_of_a_class_half_made():
+    assert run(FIRST_OBJECTS)[0] == "made\n"
