@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Builds the library and runs the C++ and the Python tests, both even if the first fail.
 # Arguments go to pytest, as in: ./test.sh -k conv2d, or ./test.sh -m slow. Two processes share each suite, as compilers
-# of kernels use a core each; ./test.sh --numprocesses 0 runs Python's in one.
+# of kernels use a core each; ./test.sh --numprocesses 0 runs Python's in one. The first crash ends the run: where
+# pytest-xdist starts another process in its place, both wait for ever.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
@@ -12,5 +13,5 @@ CMAKE_ARGS="${CMAKE_ARGS:-} -DTAPECL_WARNINGS_AS_ERRORS=ON" ./setup.sh --torch -
 
 status=0
 { cmake --preset release && cmake --build --preset release && ctest --preset release --verbose; } || status=1
-.venv/bin/python -m pytest --numprocesses 2 --dist loadfile "$@" || status=1
+.venv/bin/python -m pytest --numprocesses 2 --dist loadfile --max-worker-restart 0 "$@" || status=1
 exit $status
