@@ -80,10 +80,9 @@ void check_batches(const char* op, const Tensor& a, const Tensor& b) {
   check_operands(op, a, b);
 }
 
-/** Whether a double holds the number, as gemm() takes its factors. */
+/** Whether a double, as gemm() takes its factors, holds the whole number. */
 bool is_held_by_double(const Scalar& number) {
-  constexpr double most = 9007199254740992;  // 2^53
-  return number.kind() == Scalar::Kind::floating || std::fabs(number.real()) < most;
+  return std::fabs(number.real()) < 9007199254740992;  // 2^53
 }
 
 /** beta * input + alpha * a @ b for checked operands. */

@@ -58,12 +58,13 @@ Tensor diff(const Tensor& a, std::int64_t n, std::int64_t dim, const Tensor& pre
   dlprim::require(a.dim() > 0, "diff expects input to be at least one-dimensional");
   dlprim::require(n >= 0, "diff: order must be non-negative but got ", n);
   const int axis = dlprim::wrap_dim(dim, a.dim(), "diff");
-  for (const Tensor& part : {prepend, append})
-    if (part.defined()) check_joins(a, part, axis);
-  if (n == 0) return a.clone();  // PyTorch leaves what is to be joined out, too
   TensorList parts;
-  for (const Tensor& part : {prepend, a, append})
-    if (part.defined()) parts.push_back(part);
+  for (const Tensor& part : {prepend, a, append}) {
+    if (!part.defined()) continue;
+    check_joins(a, part, axis);
+    parts.push_back(part);
+  }
+  if (n == 0) return a.clone();  // PyTorch leaves what is to be joined out, too
   Tensor result = parts.size() == 1 ? a : cat(parts, axis);
   for (std::int64_t i = 0; i < n && result.size(axis) > 0; ++i) {
     const std::int64_t count = result.size(axis) - 1;

@@ -79,17 +79,22 @@ Tensor with_shape(const char* name, const Tensor& a, const Dims& shape, const Di
   });
 }
 
-/** The gradient of a view that leaves elements out: zeros, with `gradient` in the view's place. */
-Tensor embedded(const Tensor& gradient, const dlprim::Tensor& description,
-                const std::function<Tensor(const Tensor&)>& view_of) {
-  Tensor whole = zeros(description.shape.vector(), gradient.dtype(), gradient.device());
-  dlprim::copy(gradient.device()->queue(), gradient.data(), view_of(whole).data());
-  return whole;
-}
-
 dlprim::Tensor without_memory(dlprim::Tensor t) {
   t.storage = nullptr;
   return t;
+}
+
+/** The view of `a` that `cut` makes of its description; its gradient is zeros with the view's own in its
+ * place. */
+template <class Cut>
+Tensor cut_view(const char* name, const Tensor& a, const Cut& cut) {
+  return record_view(name, a, cut(a.data()), [&] {
+    return [cut, description = without_memory(a.data())](const TensorList& g) {
+      const Tensor whole = zeros(description.shape.vector(), g[0].dtype(), g[0].device());
+      dlprim::copy(g[0].device()->queue(), g[0].data(), cut(whole.data()));
+      return TensorList{whole};
+    };
+  });
 }
 
 dlprim::Tensor converted(const Tensor& a, DType dtype, MemoryFormat format) {
@@ -278,12 +283,7 @@ Tensor diagonal(const Tensor& a, std::int64_t offset, std::int64_t dim1, std::in
     whole.strides.push_back(row_stride + column_stride);
     return whole;
   };
-  return record_view("DiagonalBackward", a, diagonal_of(a.data()), [&] {
-    return [diagonal_of, whole = without_memory(a.data())](const TensorList& g) {
-      return TensorList{
-          embedded(g[0], whole, [&](const Tensor& zeros) { return Tensor(diagonal_of(zeros.data())); })};
-    };
-  });
+  return cut_view("DiagonalBackward", a, diagonal_of);
 }
 
 Tensor as_strided(const Tensor& a, const std::vector<std::int64_t>& size,
@@ -347,12 +347,7 @@ Tensor slice(const Tensor& a, std::int64_t dim, std::int64_t start, std::int64_t
     part.strides[d] *= step;
     return part;
   };
-  return record_view("SliceBackward", a, cut(a.data()), [&] {
-    return [cut, whole = without_memory(a.data())](const TensorList& g) {
-      return TensorList{
-          embedded(g[0], whole, [&](const Tensor& zeros) { return Tensor(cut(zeros.data())); })};
-    };
-  });
+  return cut_view("SliceBackward", a, cut);
 }
 
 Tensor narrow(const Tensor& a, std::int64_t dim, std::int64_t start, std::int64_t length) {
