@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import threading
 from collections.abc import Callable, Sequence
 
 from ocl import _C
 from ocl._C import Tensor, is_grad_enabled
 from ocl.autograd_function import Function, once_differentiable
+from ocl.modes import Mode, Switch
 
 __all__ = [
     "Function",
@@ -27,38 +27,29 @@ __all__ = [
 ]
 
 
-class set_grad_enabled:  # noqa: N801  (PyTorch's name)
+class set_grad_enabled(Switch):  # noqa: N801  (PyTorch's name)
     """Switches recording on or off: from the call on, in a ``with`` block, or inside a decorated function."""
 
     def __init__(self, mode: bool) -> None:
-        self._previous = is_grad_enabled()
         self._mode = mode
-        _C._set_grad_enabled(mode)
+        super().__init__()
 
-    def __enter__(self) -> None:
-        _C._set_grad_enabled(self._mode)
+    def _switch(self) -> bool:
+        return _record(self._mode)
 
-    def __exit__(self, *exception: object) -> None:
-        _C._set_grad_enabled(self._previous)
-
-    def __call__(self, function: Callable) -> Callable:
-        _C._set_grad_enabled(self._previous)  # used as a decorator: the mode is the function's alone
-        return _within(lambda: set_grad_enabled(self._mode), function)
+    def _restore(self, before: bool) -> None:
+        _C._set_grad_enabled(before)
 
 
-def _within(context: Callable, function: Callable) -> Callable:
-    """``function``, run inside a fresh ``context()`` at each call."""
-
-    @functools.wraps(function)
-    def wrapped(*args, **kwargs):
-        with context():
-            return function(*args, **kwargs)
-
-    return wrapped
+def _record(mode: bool) -> bool:
+    """Whether anything was recorded before ``mode`` says so."""
+    before = is_grad_enabled()
+    _C._set_grad_enabled(mode)
+    return before
 
 
-class _GradMode:
-    """A context manager and decorator that records, or does not, inside."""
+class _GradMode(Mode):
+    """Records, or does not, inside."""
 
     _mode: bool
 
@@ -66,15 +57,11 @@ class _GradMode:
         mode = super().__new__(cls)
         return mode if function is None else mode(function)
 
-    def __enter__(self) -> None:
-        self._previous = is_grad_enabled()
-        _C._set_grad_enabled(self._mode)
+    def _switch(self) -> bool:
+        return _record(self._mode)
 
-    def __exit__(self, *exception: object) -> None:
-        _C._set_grad_enabled(self._previous)
-
-    def __call__(self, function: Callable) -> Callable:
-        return _within(type(self), function)
+    def _restore(self, before: bool) -> None:
+        _C._set_grad_enabled(before)
 
 
 class no_grad(_GradMode):  # noqa: N801
@@ -89,21 +76,31 @@ class enable_grad(_GradMode):  # noqa: N801
     _mode = True
 
 
-class set_detect_anomaly:  # noqa: N801
-    """Switches anomaly detection (``detect_anomaly``) on or off: from the call on, or in a ``with`` block."""
+class _AnomalyMode(Mode):
+    """Anomaly detection as ``_mode`` and ``_check_nan`` say."""
+
+    _mode: bool
+    _check_nan: bool
+
+    def _switch(self) -> tuple[bool, bool]:
+        before = _C.is_anomaly_enabled(), _C.is_anomaly_check_nan_enabled()
+        _C._set_detect_anomaly(self._mode, self._check_nan)
+        return before
+
+    def _restore(self, before: tuple[bool, bool]) -> None:
+        _C._set_detect_anomaly(*before)
+
+
+class set_detect_anomaly(_AnomalyMode, Switch):  # noqa: N801
+    """Switches anomaly detection (``detect_anomaly``) on or off: from the call on, in a ``with`` block, or
+    inside a decorated function."""
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
-        self._previous = _C.is_anomaly_enabled(), _C.is_anomaly_check_nan_enabled()
-        _C._set_detect_anomaly(mode, check_nan)
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *exception: object) -> None:
-        _C._set_detect_anomaly(*self._previous)
+        self._mode, self._check_nan = mode, check_nan
+        super().__init__()
 
 
-class detect_anomaly(set_detect_anomaly):  # noqa: N801
+class detect_anomaly(_AnomalyMode):  # noqa: N801
     """Finds the operator whose gradient is not finite (torch.autograd.detect_anomaly).
 
     Inside, every operator notes where the program called it, and a backward pass looks at each gradient as it
@@ -112,8 +109,10 @@ class detect_anomaly(set_detect_anomaly):  # noqa: N801
     Slow: each look waits for the device.
     """
 
+    _mode = True
+
     def __init__(self, check_nan: bool = True) -> None:
-        super().__init__(True, check_nan)
+        self._check_nan = check_nan
 
 
 _inference = threading.local()
@@ -124,8 +123,8 @@ def is_inference_mode_enabled() -> bool:
     return getattr(_inference, "enabled", False)
 
 
-class inference_mode:  # noqa: N801
-    """As no_grad, for code that has nothing to do with training.
+class inference_mode(Mode):  # noqa: N801
+    """As no_grad, for code that has nothing to do with training; with ``mode=False`` as enable_grad.
 
     Unlike PyTorch's, its results may enter a graph later: they are ordinary tensors without a history.
     """
@@ -135,18 +134,15 @@ class inference_mode:  # noqa: N801
         self._mode = True if callable(mode) else mode
         return self(mode) if callable(mode) else self
 
-    def __enter__(self) -> None:
-        self._previous = is_grad_enabled(), is_inference_mode_enabled()
+    def _switch(self) -> tuple[bool, bool]:
+        before = is_grad_enabled(), is_inference_mode_enabled()
+        _C._set_grad_enabled(not self._mode)
         _inference.enabled = self._mode
-        if self._mode:
-            _C._set_grad_enabled(False)
+        return before
 
-    def __exit__(self, *exception: object) -> None:
-        recorded, _inference.enabled = self._previous
+    def _restore(self, before: tuple[bool, bool]) -> None:
+        recorded, _inference.enabled = before
         _C._set_grad_enabled(recorded)
-
-    def __call__(self, function: Callable) -> Callable:
-        return _within(lambda: inference_mode(self._mode), function)
 
 
 def _sequence(tensors: Tensor | Sequence[Tensor | None] | None) -> list[Tensor]:

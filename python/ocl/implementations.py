@@ -8,13 +8,10 @@ where nothing was measured the one that is expected to be.
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ocl import _C
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from ocl.modes import Mode
 
 __all__ = ["Measured", "families", "forget_measured", "get", "measured", "measuring", "set", "using"]
 
@@ -54,19 +51,22 @@ def get() -> str:
     return _C._get_implementations()
 
 
-@contextmanager
-def using(choices: str) -> Iterator[None]:
-    """``set`` for the statements inside ``with``."""
-    before = get()
-    set(choices)
-    try:
-        yield
-    finally:
+class using(Mode):  # noqa: N801
+    """``set`` for the statements inside ``with``, or for a decorated function."""
+
+    def __init__(self, choices: str) -> None:
+        self._choices = choices
+
+    def _switch(self) -> str:
+        before = get()
+        set(self._choices)
+        return before
+
+    def _restore(self, before: str) -> None:
         set(before)
 
 
-@contextmanager
-def measuring() -> Iterator[None]:
+class measuring(Mode):  # noqa: N801
     """Inside ``with``, the first call of each matrix product and convolution measures what can compute it.
 
     The fastest runs from then on, in later processes too: the choice is kept in the kernel cache's database,
@@ -74,11 +74,13 @@ def measuring() -> Iterator[None]:
     take seconds meanwhile, and should have the device for themselves. The counterpart of
     ``torch.backends.cudnn.benchmark``; ``tools/tune.py`` does this over the steps of nets.
     """
-    before = _C._is_measuring()
-    _C._set_measuring(True)
-    try:
-        yield
-    finally:
+
+    def _switch(self) -> bool:
+        before = _C._is_measuring()
+        _C._set_measuring(True)
+        return before
+
+    def _restore(self, before: bool) -> None:
         _C._set_measuring(before)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from ocl.modes import Mode
+
 _NEVER = ("sys", "os", "posix", "nt")
 
 _allowed: dict[str, Any] = {}
@@ -39,19 +41,20 @@ def clear_safe_globals() -> None:
     _allowed.clear()
 
 
-class safe_globals:
+class safe_globals(Mode):
     """``with safe_globals([argparse.Namespace]):`` allows them inside, as in torch.serialization."""
 
     def __init__(self, safe_globals: Iterable[Callable | tuple[Callable, str]]):
         self._added = _by_name(safe_globals)
 
-    def __enter__(self):
-        self._before = dict(_allowed)
+    def _switch(self):
+        before = dict(_allowed)
         _allowed.update(self._added)
+        return before
 
-    def __exit__(self, *error):
+    def _restore(self, before):
         _allowed.clear()
-        _allowed.update(self._before)
+        _allowed.update(before)
 
 
 def allowed(name: str) -> Any:
