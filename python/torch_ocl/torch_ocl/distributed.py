@@ -17,9 +17,10 @@ from torch.utils._pytree import tree_map_only
 class _Done(dist._Work):
     """What a collective gives that is over."""
 
-    def __init__(self, result: Any) -> None:
+    def __init__(self, result: Any, of_gloo: dist._Work | None = None) -> None:
         super().__init__()
         self._result = result
+        self._of_gloo = of_gloo
         self._future = torch.futures.Future()
         self._future.set_result(result)
 
@@ -35,12 +36,16 @@ class _Done(dist._Work):
     def result(self) -> Any:
         return self._result
 
+    def _source_rank(self) -> int:
+        return self._of_gloo._source_rank()
+
     def get_future(self) -> torch.futures.Future:
         return self._future
 
 
-def _staged(name: str, outputs: int) -> Callable[..., dist._Work]:
-    """The collective ``name``, whose first ``outputs`` arguments it writes (0: none)."""
+def _staged(name: str, outputs: int, of_gloo: str | None = None) -> Callable[..., dist._Work]:
+    """The collective ``name``, whose first ``outputs`` arguments it writes (0: none). Gloo may have it by
+    another name."""
 
     def collective(self: ProcessGroup, *arguments: Any, **options: Any) -> dist._Work:
         if self._gloo is None:
@@ -56,12 +61,26 @@ def _staged(name: str, outputs: int) -> Callable[..., dist._Work]:
         staged = [tree_map_only(torch.Tensor, to_host, argument) for argument in arguments[:outputs]]
         written = len(there)
         staged += [tree_map_only(torch.Tensor, to_host, argument) for argument in arguments[outputs:]]
-        getattr(self._gloo, name)(*staged, **options).wait()
+        work = getattr(self._gloo, of_gloo or name)(*staged, **options)
+        work.wait()
         for device, host in there[:written]:
             device.copy_(host)
-        return _Done(arguments[0] if arguments else None)
+        return _Done(arguments[0] if arguments else None, work)
 
     collective.__name__ = name
+    return collective
+
+
+def _one_by_one(name: str) -> Callable[..., dist._Work]:
+    """The collective ``name`` of each output and its input."""
+
+    def collective(
+        self: ProcessGroup, outputs: list[torch.Tensor], inputs: list[torch.Tensor], *options: Any
+    ) -> dist._Work:
+        for output, given in zip(outputs, inputs, strict=True):
+            getattr(self, name)(output, given, *options)
+        return _Done(outputs)
+
     return collective
 
 
@@ -93,7 +112,15 @@ class ProcessGroup(dist.ProcessGroup):
     alltoall_base = _staged("alltoall_base", 1)
     send = _staged("send", 0)
     recv = _staged("recv", 1)
+    recv_anysource = _staged("recv_anysource", 1)
     barrier = _staged("barrier", 0)
+
+    # By their names of PyTorch 2.13.
+    all_gather_single = _staged("all_gather_single", 1, "_allgather_base")
+    reduce_scatter_single = _staged("reduce_scatter_single", 1, "_reduce_scatter_base")
+    all_to_all_single = _staged("all_to_all_single", 1, "alltoall_base")
+    all_gather_single_coalesced = _one_by_one("all_gather_single")
+    reduce_scatter_single_coalesced = _one_by_one("reduce_scatter_single")
 
 
 def install() -> None:
