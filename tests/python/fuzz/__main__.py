@@ -5,7 +5,8 @@ import sys
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
-sys.path[:0] = [str(FOLDER.parent), str(FOLDER.parent / "ops")]
+# In place of this folder, in which modules are named as Python's own are.
+sys.path[:1] = [str(FOLDER.parent), str(FOLDER.parent / "ops"), str(FOLDER.parent / "nn")]
 
 
 def parse_arguments():
@@ -32,8 +33,6 @@ def parse_arguments():
 
 
 def replay(text, device, memory):
-    import importlib
-
     import ocl
     from fuzz.runner import CaseId
     from fuzz.worker import limit_memory
@@ -41,8 +40,7 @@ def replay(text, device, memory):
     ocl.set_default_device(device)
     limit_memory(memory)
     case = CaseId.parse(text)
-    module = importlib.import_module(f"fuzz.{case.kind}")
-    found = module.run_one(case.name, case.seed, case.limit, lambda library, text: None)
+    found = case.module().run_one(case.name, case.seed, case.limit, lambda library, text: None)
     print(f"{found.what}: {found.subject}\n{found.call}\n{found.detail}" if found else "no disagreement")
     return found is not None
 

@@ -11,9 +11,9 @@ import numpy as np
 import torch
 
 import ocl
-from fuzz.found import ACCEPTS, REFUSES, UNTYPED, WRONG, Found
+from fuzz.found import WRONG, Found
 from fuzz.hostile import HostileDraw, described
-from fuzz.operators import NAMES, TYPED, attempt, first_line, subject_of
+from fuzz.operators import NAMES, attempt, judge_errors, subject_of
 from fuzz.spies import Log, Spy, is_tensor
 
 __all__ = ["run_one", "smaller", "subject_of", "NAMES"]
@@ -124,15 +124,11 @@ def run_one(name, seed, limit, announce):
                 return None
             given = mutation
     text = f"{inputs} -> {logs[ocl].text()}"
-    ours, theirs = errors[ocl], errors[torch]
-    if ours is not None and not isinstance(ours, TYPED):
-        return Found(UNTYPED, name, text, f"{type(ours).__name__}: {ours}")
-    if theirs is not None:
-        return None if ours is not None else Found(ACCEPTS, name, text, f"PyTorch: {first_line(theirs)}")
-    if ours is not None:
-        return Found(REFUSES, name, text, f"{type(ours).__name__}: {ours}")
-    detail = difference(answers[ocl], answers[torch])
-    return Found(WRONG, name, text, detail) if detail else None
+    found = judge_errors(errors[ocl], errors[torch])
+    if found is None and errors[torch] is None:
+        detail = difference(answers[ocl], answers[torch])
+        found = detail and (WRONG, detail)
+    return Found(found[0], name, text, found[1]) if found else None
 
 
 def smaller(seed):

@@ -16,6 +16,7 @@ class HostileDraw(Draw):
         super().__init__(seed)
         self.limit = limit
         self.has_specials = self.chance(0.2)
+        self.magnitude = 1  # of floats, where the operator takes any
 
     def size(self, largest=9):
         """Mostly small, since most operators draw several; often at an edge."""
@@ -38,7 +39,7 @@ class HostileDraw(Draw):
         return tuple(sizes)
 
     def floats(self, shape, low=-3.0, high=3.0, layout=None):
-        drawn = super().floats(shape, low, high, layout)
+        drawn = super().floats(shape, low * self.magnitude, high * self.magnitude, layout)
         if not self.has_specials or drawn.array.size == 0:
             return drawn
         expanded = drawn.layout == "expanded"
@@ -47,6 +48,14 @@ class HostileDraw(Draw):
         places = self.rng.integers(values.size, size=self.integer(1, 3))
         values.flat[places] = self.rng.choice(SPECIALS, places.size)
         return Input(np.broadcast_to(values, drawn.shape) if expanded else values, drawn.layout, drawn.seed)
+
+    def distinct(self, shape, layout=None):
+        """One of them may be a special value."""
+        drawn = super().distinct(shape, layout)
+        if self.has_specials and drawn.array.size:
+            place = self.integer(0, drawn.array.size - 1)
+            drawn.array.flat[place] = np.nan if self.chance(0.5) else self.choice(SPECIALS)
+        return drawn
 
 
 def described(array, layout="contiguous"):

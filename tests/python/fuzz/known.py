@@ -29,6 +29,8 @@ OVERLAP = "refer to a single memory location|refers to a single memory location"
 NOT_FINITE = "not finite where PyTorch is"
 NORMS = "batch_norm_activation|(batch|instance|layer|group|rms|local_response)_norm|normalize|(vector_)?norm"
 
+OPERATORS = "[^:]*"  # cases of operators and their arguments: the other kinds have a colon in their subjects
+
 KNOWN = (
     Known(
         "refuses",
@@ -83,8 +85,8 @@ KNOWN = (
     ),
     Known(
         "wrong",
-        "batch_norm(_activation)?",
-        "transposed|permuted|scattered|sliced|expanded.*gradient 0",
+        "(subset: )?batch_norm(_activation)?",
+        r"transposed|permuted|scattered|sliced|expanded.*(gradient 0|result \d)",
         "PyTorch gives one channel's gradients to another where the input is laid out channels-last and the "
         "gradient is not (seen where height or width is 1), and reads beyond a weight that is expanded.",
     ),
@@ -194,7 +196,7 @@ KNOWN = (
     ),
     Known(
         "refuses",
-        ".*",
+        OPERATORS,
         "of 32 bits|32 bits hold|of 64 bits|2147483647|64 bits count|is out of range",
         "Numbers beyond 32 bits for strides, windows, dilations and the like are refused, and integers "
         "beyond 64 bits everywhere.",
@@ -214,8 +216,8 @@ KNOWN = (
     ),
     Known(
         "accepts",
-        ".*",
-        "value cannot be converted to type .* without overflow",
+        OPERATORS,
+        "value cannot be converted to type (float|double|at::(BFloat16|Half)) without overflow",
         "A number beside tensors that float32 does not hold is infinite; PyTorch refuses some of them.",
     ),
     Known(
@@ -258,7 +260,7 @@ KNOWN = (
         "wrong",
         "mish|gelu|gelu_tanh|silu|hardswish|softsign|hardsigmoid|relu6|hardtanh|elu|selu|celu|clamp_min|"
         "clamp_max|prelu_kernel|fmod|remainder",
-        "nan|inf|10000",
+        r"\bnan\b|\binf\b|\b10000\.0\b",
         "Gradients where the input is NaN or infinite; PyTorch's own kernels disagree there.",
     ),
     Known(
@@ -338,6 +340,47 @@ KNOWN = (
         "dimension out of range",
         "PyTorch looks at the dimension only where there are elements to join.",
     ),
+    Known(
+        "refuses",
+        "door: .*",
+        r"an array of dtype u?(int|complex)\w+ has no dtype here",
+        "There are no int8, int16, uint16, uint32, uint64 and complex tensors: such arrays are to be "
+        "converted.",
+    ),
+    Known(
+        "accepts",
+        "(door|number|module|subset): .*",
+        "not implemented for|derivative for aten::.* is not implemented",
+        "PyTorch lacks a kernel of that dtype, or a derivative, on the CPU.",
+    ),
+    Known(
+        "wrong",
+        "subset: lstm_cell",
+        "by (retained gradients|hooks)",
+        "The gradient of the cell's state as the user sees it: where PyTorch has no fused cell, it also "
+        "holds what comes through the hidden state, which is made of it.",
+    ),
+    Known(
+        "wrong",
+        "module: BatchNorm.*",
+        r", 1(, \d+)*\] (transposed|permuted|scattered|expanded).*gradient of input",
+        "PyTorch gives one channel's gradients to another where the input is laid out channels-last and the "
+        "gradient is not (seen where height or width is 1).",
+    ),
+    Known(
+        "accepts",
+        "module: (Conv.*|Reflection.*|Replication.*|Pixel.*|ChannelShuffle|NLLLoss|BatchNorm.*)",
+        r"list of 1 values|other non-zero dimensions|invalid gradient at index|pixel_shuffle expects|"
+        r"Value of groups:0|grad_input must be contiguous|index 0 out of range for tensor of size \[0\]",
+        "A kernel size of one number in a tuple serves all dimensions; sizes of 0 and permuted inputs for "
+        "which PyTorch's kernels were not written.",
+    ),
+    Known(
+        "refuses",
+        "number: optim.*",
+        "cannot be array|cannot be tensor",
+        "An optimizer's settings are numbers, or a tensor for the rate; PyTorch computes with any object.",
+    ),
 )
 
 
@@ -350,7 +393,7 @@ def documentation() -> str:
     """The rows that docs/fuzzing.md has of KNOWN."""
 
     def row(known: Known) -> str:
-        subject = "any" if known.subject == ".*" else f"`{known.subject}`".replace("|", "\\|")
+        subject = "any" if known.subject in (".*", OPERATORS) else f"`{known.subject}`".replace("|", "\\|")
         return f"| {subject} | {known.kinds.replace(',', ', ')} | {known.reason} |"
 
     return "\n".join(map(row, KNOWN)) + "\n"

@@ -10,17 +10,20 @@ import cases
 import comparison
 import numpy as np
 import torch
+from support import has_float64
 
 import ocl
 from fuzz.found import ACCEPTS, REFUSES, UNTYPED, WRONG, Found
 from fuzz.hostile import HostileDraw, described
 from fuzz.spies import Log, Spy
+from fuzz.twins import disagreement, recorded
 
 FLOOR = 16
 LEAST = 0.1  # incoming gradients are up to 1: what cancels to 0 is off by roundings of such numbers
 TYPED = (ValueError, TypeError, IndexError, RuntimeError, OSError, NotImplementedError, MemoryError)
 NAMES = sorted(cases.CASES)
 LIMITS = (3, 8, 20, 100, 400, 2000, 10000)
+NARROW = ("float16", "bfloat16")
 
 
 def subject_of(seed):
@@ -29,12 +32,17 @@ def subject_of(seed):
 
 
 def draw(name, seed, limit):
-    """The case, and the narrower dtype that it is to be computed in, if any."""
+    """The case, and the dtype that it is to be computed in, if that is not float32. In narrow ones the
+    numbers may be such that their squares are out of range."""
     source = HostileDraw([seed, *name.encode()], limit or LIMITS[seed % len(LIMITS)])
+    dtype = source.choice([None, None, None, None, "float16", "bfloat16", "float64"])
+    if dtype in NARROW and not source.has_specials:
+        source.magnitude = source.choice([1, 1, 1, 200, 2000, 1e-4])
     case = cases.CASES[name](source)
     floating = any(i.is_floating for i in case.inputs)
-    dtype = source.choice([None, None, None, None, "float16", "bfloat16"])
-    return case, dtype if floating and not source.has_specials else None
+    if not floating or source.has_specials or (dtype == "float64" and not has_float64()):
+        return case, None
+    return case, dtype
 
 
 def logged(case):
@@ -59,11 +67,38 @@ def attempt(function):
     return None
 
 
-def judge(name, seed, case, rounded_to, announce):
+def judge_errors(ours, theirs):
+    """(what, detail) where one library raises and the other does not, or ours no error of the right type."""
+    if ours is not None and not isinstance(ours, TYPED):
+        return UNTYPED, f"{type(ours).__name__}: {ours}"
+    if (ours is None) == (theirs is None):
+        return None
+    return (ACCEPTS, f"PyTorch: {theirs}") if ours is None else (REFUSES, f"{type(ours).__name__}: {ours}")
+
+
+def records(lib, case, dtype):
+    """Results and gradients; each is measured by its own largest element."""
+    run = comparison.Run(lib, case, dtype, backward=case.backward)
+    named = [(f"result{i}", r) for i, r in enumerate(run.results)]
+    return [
+        recorded(*record) for record in (*named, *((f"gradient {i}", g) for i, g in enumerate(run.gradients)))
+    ]
+
+
+def judge_double(case):
+    """In what float64 differs from PyTorch's beyond 1e-12 of the largest element."""
+    ours, single, truth = (
+        records(*run) for run in ((ocl, case, "float64"), (torch, case, "float32"), (torch, case, "float64"))
+    )
+    return disagreement(ours, single, truth, "float64")
+
+
+def judge(name, seed, case, dtype, announce):
     """None, or (what, detail) of a disagreement. `announce(library)` is told which one is called next."""
+    rounded_to = dtype if dtype in NARROW else None
 
     def ours():
-        comparison.Run(ocl, case, rounded_to or "float32", backward=case.backward, rounded_to=rounded_to)
+        comparison.Run(ocl, case, dtype or "float32", backward=case.backward, rounded_to=rounded_to)
         ocl.synchronize()
 
     def theirs():
@@ -73,14 +108,14 @@ def judge(name, seed, case, rounded_to, announce):
     their_error = attempt(theirs)
     announce(ocl)
     our_error = attempt(ours)
-    if our_error is not None and not isinstance(our_error, TYPED):
-        return UNTYPED, f"{type(our_error).__name__}: {our_error}"
-    if their_error is not None:
-        return None if our_error is not None else (ACCEPTS, f"PyTorch: {their_error}")
-    if our_error is not None:
-        return REFUSES, f"{type(our_error).__name__}: {our_error}"
-    distances = comparison.Distances(rounded_to or "float32", LEAST)
+    found = judge_errors(our_error, their_error)
+    if found or their_error is not None:
+        return found
     announce(torch)  # in float64 now, or in a narrow type; ours has just passed
+    if dtype == "float64":
+        detail = judge_double(case)
+        return (WRONG, detail) if detail else None
+    distances = comparison.Distances(rounded_to or "float32", LEAST)
     try:
         comparison.compare(distances, seed, case, rounded_to)
         distances.check(FLOOR)

@@ -460,9 +460,10 @@ def run_one(name, seed, limit, announce):
     return Found(what, f"program: {subject}", text, detail)
 
 
-def shrunk(seed, fails):
-    """The name of a shortest program that still `fails(name)`: steps are left out, one after another."""
-    kept = list(range(len(program_of(seed))))
+def shrunk(steps, fails):
+    """The name of a shortest program that still `fails(name)`: of so many steps some are left out, one after
+    another."""
+    kept = list(range(steps))
     changed = True
     while changed:
         changed = False

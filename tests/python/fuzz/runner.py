@@ -1,6 +1,7 @@
 """Runs cases in worker processes, counts what they find, and looks for the smallest case of each."""
 
 import collections
+import importlib
 import json
 import queue
 import random
@@ -11,12 +12,26 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fuzz import arguments, operators, programs
+from fuzz import programs
 from fuzz.found import CRASH, HANG, Found
 from fuzz.known import reason_for
 
-KINDS = ("operators", "arguments", "programs", "files")
-SHARES = {"operators": 6, "arguments": 3, "programs": 4, "files": 1}
+# How often each kind is drawn.
+SHARES = {
+    "operators": 6,
+    "arguments": 3,
+    "programs": 4,
+    "files": 1,
+    "doors": 4,
+    "subsets": 2,
+    "numbers": 3,
+    "modules": 4,
+    "training": 2,
+}
+KINDS = tuple(SHARES)
+# Kinds whose cases are named by what is called, and those that are programs, whose steps can be left out.
+NAMED = ("operators", "arguments", "doors", "subsets", "numbers", "modules")
+PROGRAMS = ("programs", "training")
 SHRINKING_SECONDS = 45
 
 
@@ -31,9 +46,13 @@ class CaseId:
 
     def subject(self):
         """The operator, or the kind where there is none."""
-        if self.kind not in ("operators", "arguments"):
+        if self.kind not in NAMED:
             return self.kind
-        return self.name or operators.subject_of(self.seed)
+        return self.name or self.module().subject_of(self.seed)
+
+    def module(self):
+        """What draws and judges the cases of its kind."""
+        return importlib.import_module(f"fuzz.{self.kind}")
 
     def __str__(self):
         return f"{self.kind}:{self.name}:{self.seed}:{self.limit}"
@@ -172,18 +191,18 @@ def shrink(worker, group):
         same = result is not None and (result.what, result.subject) == (found.what, found.subject)
         return result if same and not reason_for(result, worker.device_name) else None
 
-    if case.kind in ("operators", "arguments"):
-        module = {"operators": operators, "arguments": arguments}[case.kind]
-        for seed, limit in module.smaller(case.seed):
-            other = CaseId(case.kind, found.subject, seed, limit)
+    if case.kind in NAMED:
+        for seed, limit in case.module().smaller(case.seed):
+            other = CaseId(case.kind, case.subject(), seed, limit)
             if result := again(other):
                 group.case, group.found = other, result
                 return
             if time.monotonic() > deadline:
                 return
-    elif case.kind == "programs":
-        name = programs.shrunk(case.seed, lambda name: again(CaseId("programs", name, case.seed)) is not None)
-        other = CaseId("programs", name, case.seed)
+    elif case.kind in PROGRAMS:
+        steps = len(case.module().program_of(case.seed))
+        name = programs.shrunk(steps, lambda name: again(CaseId(case.kind, name, case.seed)) is not None)
+        other = CaseId(case.kind, name, case.seed)
         deadline += 10
         if result := again(other):
             group.case, group.found = other, result

@@ -4,7 +4,7 @@ import types
 
 
 def is_tensor(value):
-    return hasattr(value, "requires_grad_")
+    return hasattr(value, "retain_grad")
 
 
 def as_text(value):
@@ -18,17 +18,18 @@ def as_text(value):
 
 class Spy:
     """A library whose functions report their calls to `watch(path, arguments, keywords)`, which gives the
-    arguments and keywords to call with."""
+    arguments and keywords to call with; so do its classes where `classes` is set."""
 
-    def __init__(self, target, watch, path=""):
-        self._target, self._watch, self._path = target, watch, path
+    def __init__(self, target, watch, path="", classes=False):
+        self._target, self._watch, self._path, self._classes = target, watch, path, classes
 
     def __getattr__(self, name):
         value = getattr(self._target, name)
         path = f"{self._path}.{name}" if self._path else name
         if isinstance(value, types.ModuleType):
-            return Spy(value, self._watch, path)
-        if not callable(value) or isinstance(value, type) or type(value).__name__ == "dtype":
+            return Spy(value, self._watch, path, self._classes)
+        is_plain_class = isinstance(value, type) and not self._classes
+        if not callable(value) or is_plain_class or type(value).__name__ == "dtype":
             return value
 
         def call(*arguments, **keywords):

@@ -20,7 +20,17 @@ def fuzz(*arguments, timeout):
     assert run.returncode == 0, run.stdout[-6000:] + run.stderr[-2000:]
 
 
-CASES = {"operators": 150, "arguments": 150, "programs": 250, "files": 300}
+CASES = {
+    "operators": 150,
+    "arguments": 150,
+    "programs": 250,
+    "files": 300,
+    "doors": 300,
+    "subsets": 150,
+    "numbers": 300,
+    "modules": 80,
+    "training": 40,
+}
 
 
 @pytest.mark.parametrize("kind", CASES)

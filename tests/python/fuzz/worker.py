@@ -7,7 +7,6 @@ then what was found.
 import contextlib
 import dataclasses
 import faulthandler
-import importlib
 import json
 import os
 import resource
@@ -31,6 +30,7 @@ def serve(device, memory, timeout):
     import torch
 
     import ocl
+    from fuzz.runner import CaseId
 
     torch.set_num_threads(1)
     ocl.set_default_device(device)
@@ -45,7 +45,7 @@ def serve(device, memory, timeout):
     for line in sys.stdin:
         with contextlib.suppress(RuntimeError):  # no memory left for its thread
             faulthandler.dump_traceback_later(0.9 * timeout)
-        kind, name, seed, limit = line.rstrip("\n").split(":")
-        found = importlib.import_module(f"fuzz.{kind}").run_one(name, int(seed), int(limit), announce)
+        case = CaseId.parse(line.rstrip("\n"))
+        found = case.module().run_one(case.name, case.seed, case.limit, announce)
         faulthandler.cancel_dump_traceback_later()
         print(json.dumps({"found": found and dataclasses.asdict(found)}), file=answers)
