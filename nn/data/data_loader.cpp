@@ -17,13 +17,21 @@ namespace {
 
 using dlprim::require;
 
-std::vector<std::size_t> order_of(std::size_t samples, bool shuffled, Random random) {
-  std::vector<std::size_t> order(samples);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  for (std::size_t left = shuffled ? samples : 0; left > 1; --left)
-    std::swap(order[left - 1], order[random.integer(left)]);
-  return order;
-}
+/** The order of a pass. Where it is the dataset's own it takes no memory, however long that is. */
+class Order {
+ public:
+  Order(std::size_t samples, bool shuffled, Random random) : size_(samples), shuffled_(shuffled ? samples : 0) {
+    std::iota(shuffled_.begin(), shuffled_.end(), std::size_t{0});
+    for (std::size_t left = shuffled_.size(); left > 1; --left)
+      std::swap(shuffled_[left - 1], shuffled_[random.integer(left)]);
+  }
+  std::size_t size() const { return size_; }
+  std::size_t operator[](std::size_t i) const { return shuffled_.empty() ? i : shuffled_[i]; }
+
+ private:
+  const std::size_t size_;
+  std::vector<std::size_t> shuffled_;
+};
 
 /** Where a batch is put together: for a device of its own memory page-locked, so that the upload needs no
  * other copy, and is kept until that is over. */
@@ -71,7 +79,7 @@ class Pass {
         device_(device),
         seed_(seed),
         number_(number),
-        order_(order_of(dataset.size(), options.shuffle(), Random{seed, number})),
+        order_(dataset.size(), options.shuffle(), Random{seed, number}),
         batches_(batches),
         next_to_make_(first),
         next_to_give_(first),
@@ -160,7 +168,7 @@ class Pass {
   const std::size_t batch_size_;
   const Device device_;
   const std::uint64_t seed_, number_;
-  const std::vector<std::size_t> order_;
+  const Order order_;
   const std::size_t batches_;
 
   std::mutex mutex_;

@@ -1,6 +1,8 @@
 """Samplers, datasets of datasets, collating, the arguments and the state of the loader, beside PyTorch's."""
 
+import abc
 import collections
+import itertools
 import json
 
 import numpy as np
@@ -44,6 +46,131 @@ def test_generators_of_samplers():
     assert order(np.random.default_rng(1)) == order(np.random.default_rng(1))
     with pytest.raises(TypeError, match="generator"):
         order("4")
+
+
+def endless_samplers():
+    """Samplers of orders that no memory holds, by name."""
+    rows = samples.Rows(50)
+    return {
+        "replacement": data.RandomSampler(rows, True, 10**10, generator=1),
+        "permutations": data.RandomSampler(rows, False, 10**10, generator=1),
+        "one": data.RandomSampler(samples.Rows(1), False, 10**10, generator=1),
+        "weighted": data.WeightedRandomSampler(np.arange(50), 10**10, generator=1),
+        "in order": data.SequentialSampler(range(10**12)),
+    }
+
+
+@pytest.mark.parametrize("name", endless_samplers())
+def test_samplers_draw_what_is_needed(name):
+    sampler = endless_samplers()[name]
+    assert len(sampler) == (10**12 if name == "in order" else 10**10)
+    first = list(itertools.islice(sampler, 2000))
+    again = endless_samplers()[name]
+    batches = list(itertools.islice(data.BatchSampler(again, 32, False), 100))
+    assert first == [index for batch in batches for index in batch][:2000]
+    assert {len(batch) for batch in batches} == {32}
+    if name == "permutations":
+        assert sorted(first[:50]) == sorted(first[50:100]) == list(range(50))
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("name", ["replacement", "permutations", "weighted"])
+def test_a_loader_draws_what_is_needed(name, workers):
+    def first_batches():
+        loader = DataLoader(samples.Rows(50), 4, sampler=endless_samplers()[name], num_workers=workers)
+        batches = [labels.tolist() for _, labels in itertools.islice(loader, 3)]
+        state = loader.state_dict()
+        return batches, state, loader
+
+    batches, state, loader = first_batches()
+    assert sum(batches, []) == list(itertools.islice(endless_samplers()[name], 12))
+    following = [labels.tolist() for _, labels in itertools.islice(resumed(loader, state), 2)]
+    assert sum(batches + following, []) == list(itertools.islice(endless_samplers()[name], 20))
+    # A pass that is given up leaves the same pass to come, however far workers were ahead.
+    assert [y.tolist() for _, y in itertools.islice(loader, 1)] == [
+        y.tolist() for _, y in itertools.islice(first_batches()[2], 1)
+    ]
+
+
+def resumed(loader, state):
+    loader.load_state_dict(state)
+    return loader
+
+
+@pytest.mark.parametrize("size", [1, 7, 100, 101, 250])
+@pytest.mark.parametrize("name", ["replacement", "permutations", "one", "weighted"])
+def test_batches_are_cut_across_the_parts_of_an_order(name, size, monkeypatch):
+    monkeypatch.setattr(data.sampler, "_AT_ONCE", 100)
+    monkeypatch.setattr(data.sampler, "_FEW", 60)
+    sampler = endless_samplers()[name]
+    vars(sampler).update({key: 1005 for key in ("num_samples", "_num_samples") if key in vars(sampler)})
+    start = sampler.state_dict()
+    order = list(sampler)
+    following = sampler.state_dict()
+    assert len(order) == 1005
+    sampler.load_state_dict(start)
+    batches = list(data.BatchSampler(sampler, size, False))
+    assert sum(batches, []) == order
+    assert [len(batch) for batch in batches[:-1]] == [size] * (len(batches) - 1)
+    sampler.load_state_dict(start)
+    next(iter(sampler))  # given up at once
+    assert sampler.state_dict() == following
+
+
+def test_short_orders_are_those_of_before():
+    """What a seed gives is part of the interface: states and seeds of older programs go on."""
+    rows = samples.Rows(10)
+    drawn = np.random.Generator(np.random.Philox(3))
+    assert list(data.RandomSampler(rows, True, 1000, generator=3)) == drawn.integers(10, size=1000).tolist()
+    drawn = np.random.Generator(np.random.Philox(3))
+    twice = [*drawn.permutation(10), *drawn.permutation(10)]
+    assert list(data.RandomSampler(rows, num_samples=15, generator=3)) == twice[:15]
+
+
+def test_endless_samplers_and_streams():
+    class Endless(data.Sampler[int]):
+        def __iter__(self):
+            return itertools.cycle([3, 1, 2])
+
+    batches = itertools.islice(data.BatchSampler(Endless(), 2, True), 3)
+    assert list(batches) == [[3, 1], [2, 3], [1, 2]]
+    for workers in (0, 2):
+        loader = DataLoader(samples.Rows(5), 2, sampler=Endless(), num_workers=workers)
+        assert [y.tolist() for _, y in itertools.islice(loader, 3)] == [[3, 1], [2, 3], [1, 2]]
+        loader = DataLoader(samples.Rows(5), batch_sampler=data.BatchSampler(Endless(), 2, True))
+        assert [y.tolist() for _, y in itertools.islice(loader, 2)] == [[3, 1], [2, 3]]
+        stream = DataLoader(samples.Stream(10**12), 2, num_workers=workers)
+        assert [tuple(x.shape) for x in itertools.islice(stream, 5)] == 5 * [(2,)]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("Dataset", "IterableDataset", "StackDataset", "ConcatDataset", "Subset", "ChainDataset"),
+        *("Sampler", "DataLoader"),
+    ],
+)
+def test_generic_classes(name):
+    kind = getattr(data, name)
+    assert kind[int] is not None
+
+    class Derived(kind[list[int]]):
+        pass
+
+    assert issubclass(Derived, kind)
+    class Abstract(kind, abc.ABC):
+        pass
+
+
+def test_hierarchy_of_datasets_is_that_of_pytorch():
+    classes = ["Dataset", "IterableDataset", "TensorDataset", "ConcatDataset", "ChainDataset", "Subset"]
+    classes += ["StackDataset", "Sampler", "RandomSampler", "BatchSampler", "SequentialSampler"]
+    for one in classes:
+        for other in classes:
+            expected = issubclass(getattr(theirs, one), getattr(theirs, other))
+            assert issubclass(getattr(data, one), getattr(data, other)) == expected, (one, other)
+    with pytest.raises(TypeError, match="len"):
+        len(data.Dataset())
 
 
 @pytest.mark.parametrize(

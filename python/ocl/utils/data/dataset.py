@@ -3,6 +3,7 @@
 import bisect
 import itertools
 import math
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -21,19 +22,20 @@ __all__ = [
     "random_split",
 ]
 
+_T = TypeVar("_T", covariant=True)
 
-class Dataset:
+
+class Dataset(Generic[_T]):
     """A map from indices to samples; subclasses define ``__getitem__`` and ``__len__``.
 
     A sample is an array or a number, or a tuple, list or dict of samples. A subclass may define
     ``__getitems__(indices)``, which gives a list of samples at once. As torch.utils.data.Dataset.
     """
 
-    def __getitem__(self, index):
-        raise NotImplementedError(f"{type(self).__name__}.__getitem__")
+    # Without a __len__, as PyTorch's: of a dataset that has none, Python says so.
 
-    def __len__(self):
-        raise NotImplementedError(f"{type(self).__name__}.__len__")
+    def __getitem__(self, index) -> _T:
+        raise NotImplementedError(f"{type(self).__name__}.__getitem__")
 
     def __add__(self, other):
         return ConcatDataset([self, other])
@@ -46,7 +48,7 @@ class Dataset:
         return None
 
 
-class IterableDataset:
+class IterableDataset(Dataset[_T]):
     """Samples in the order in which ``__iter__``, which subclasses define, yields them.
 
     In a loader's worker process ``get_worker_info()`` tells which of the samples are this worker's to yield:
@@ -93,7 +95,7 @@ class TensorDataset(Dataset):
         return self.tensors
 
 
-class StackDataset(Dataset):
+class StackDataset(Dataset[_T]):
     """``dataset[i]`` is the tuple of the i-th samples of datasets; given by name, a dict of them.
 
     As torch.utils.data.StackDataset.
@@ -120,7 +122,7 @@ class StackDataset(Dataset):
         return self._length
 
 
-class ConcatDataset(Dataset):
+class ConcatDataset(Dataset[_T]):
     """The samples of several datasets, one dataset after the other. As torch.utils.data.ConcatDataset.
 
     Raises:
@@ -151,7 +153,7 @@ class ConcatDataset(Dataset):
         return self.datasets[number][index - before]
 
 
-class ChainDataset(IterableDataset):
+class ChainDataset(IterableDataset[_T]):
     """The samples of several IterableDatasets, one after the other. As torch.utils.data.ChainDataset.
 
     Raises:
@@ -175,7 +177,7 @@ class ChainDataset(IterableDataset):
             yield dataset
 
 
-class Subset(Dataset):
+class Subset(Dataset[_T]):
     """The samples of `dataset` at `indices` (integers, in that order). As torch.utils.data.Subset.
 
     Raises:

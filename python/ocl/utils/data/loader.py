@@ -4,6 +4,7 @@ import functools
 import itertools
 import numbers
 import weakref
+from typing import Generic, TypeVar
 
 import ocl
 
@@ -27,8 +28,10 @@ from .worker import Recipe
 
 __all__ = ["DataLoader"]
 
+_T = TypeVar("_T", covariant=True)
 
-class DataLoader:
+
+class DataLoader(Generic[_T]):
     """Iterates over a dataset in batches of ocl tensors. As torch.utils.data.DataLoader.
 
     A batch is what `collate_fn` makes of the samples, with a tensor in place of each array: by default a

@@ -1,8 +1,12 @@
 """In which order a dataset's samples are visited, as in torch.utils.data.sampler."""
 
 import itertools
+from collections.abc import Iterator
+from typing import Generic, TypeVar
 
 import numpy as np
+
+from ocl import host_random
 
 from .random_source import RandomSource
 
@@ -15,27 +19,32 @@ __all__ = [
     "WeightedRandomSampler",
 ]
 
+_AT_ONCE = 2**20  # indices of a pass that are drawn before the first is given; more are drawn in parts
+_FEW = 2**12  # of a part that is made of many permutations
 
-class Sampler:
+_T = TypeVar("_T", covariant=True)
+
+
+class Sampler(Generic[_T]):
     """Yields indices, or lists of them; subclasses define ``__iter__``. As torch.utils.data.Sampler.
 
     ``state_dict()`` and ``load_state_dict(state)``, where a subclass has them, are part of the loader's.
     """
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[_T]:
         raise NotImplementedError(f"{type(self).__name__}.__iter__")
 
 
-class _OrderedSampler(Sampler):
-    """Knows the order of a whole pass at once, so that batches can be cut out of it."""
+class _OrderedSampler(Sampler[int]):
+    """Knows the order of a pass in parts, so that batches can be cut out of them."""
 
-    def order(self):
-        """A range or an array of integers."""
-        raise NotImplementedError(f"{type(self).__name__}.order")
+    def parts(self):
+        """Yields ranges, or arrays of integers; each when the one before it has been used up."""
+        raise NotImplementedError(f"{type(self).__name__}.parts")
 
     def __iter__(self):
-        order = self.order()
-        yield from order if isinstance(order, range) else order.tolist()
+        for part in self.parts():
+            yield from part if isinstance(part, range) else part.tolist()
 
 
 class SequentialSampler(_OrderedSampler):
@@ -44,8 +53,8 @@ class SequentialSampler(_OrderedSampler):
     def __init__(self, data_source):
         self.data_source = data_source
 
-    def order(self):
-        return range(len(self.data_source))
+    def parts(self):
+        yield range(len(self.data_source))
 
     def __len__(self):
         return len(self.data_source)
@@ -68,6 +77,20 @@ class _RandomlyOrderedSampler(_OrderedSampler):
     def load_state_dict(self, state):
         """Goes on where ``state_dict()`` was called."""
         self._source.set_state(state["random"])
+
+    def _drawn(self, count, draw, part=_AT_ONCE):
+        """Yields `count` indices from ``draw(stream, how_many)``; many of them in parts, as they are needed.
+
+        Parts come from a stream of the pass's own. So a pass that is given up, however far workers were
+        ahead in it, leaves the sampler's stream where it always does.
+        """
+        stream = self._source.stream()
+        if count <= max(part, _AT_ONCE):
+            yield draw(stream, count)
+            return
+        of_pass = host_random.new_stream(int(stream.integers(2**63)))
+        for left in range(count, 0, -part):
+            yield draw(of_pass, min(left, part))
 
 
 class RandomSampler(_RandomlyOrderedSampler):
@@ -98,14 +121,17 @@ class RandomSampler(_RandomlyOrderedSampler):
     def num_samples(self):
         return len(self.data_source) if self._num_samples is None else self._num_samples
 
-    def order(self):
-        stream, size, count = self._source.stream(), len(self.data_source), self.num_samples
+    def parts(self):
+        size, count = len(self.data_source), self.num_samples
         if size == 0:
-            return np.empty(0, np.int64)
+            return iter(())
         if self.replacement:
-            return stream.integers(size, size=count)
-        permutations = [stream.permutation(size) for _ in range(-(-count // size))]
-        return np.concatenate(permutations)[:count]
+            return self._drawn(count, lambda stream, n: stream.integers(size, size=n))
+
+        def permutations(stream, n):
+            return np.concatenate([stream.permutation(size) for _ in range(-(-n // size))])[:n]
+
+        return self._drawn(count, permutations, part=size * max(1, _FEW // size))
 
     def __len__(self):
         return self.num_samples
@@ -118,8 +144,8 @@ class SubsetRandomSampler(_RandomlyOrderedSampler):
         super().__init__(generator)
         self.indices = indices
 
-    def order(self):
-        return self._source.stream().permutation(np.asarray(self.indices, np.int64))
+    def parts(self):
+        yield self._source.stream().permutation(np.asarray(self.indices, np.int64))
 
     def __len__(self):
         return len(self.indices)
@@ -162,15 +188,18 @@ class WeightedRandomSampler(_RandomlyOrderedSampler):
         self.num_samples = num_samples
         self.replacement = replacement
 
-    def order(self):
+    def parts(self):
         shares = self.weights / self.weights.sum()
-        return self._source.stream().choice(len(shares), self.num_samples, self.replacement, shares)
+        part = _AT_ONCE if self.replacement else self.num_samples
+        return self._drawn(
+            self.num_samples, lambda stream, n: stream.choice(len(shares), n, self.replacement, shares), part
+        )
 
     def __len__(self):
         return self.num_samples
 
 
-class BatchSampler(Sampler):
+class BatchSampler(Sampler[list[int]]):
     """The indices of another sampler in lists of `batch_size`. As torch.utils.data.BatchSampler.
 
     Raises:
@@ -196,9 +225,7 @@ class BatchSampler(Sampler):
 
     def _all_cuts(self):
         if type(self.sampler).__iter__ is _OrderedSampler.__iter__:
-            order = self.sampler.order()
-            for start in range(0, len(order), self.batch_size):
-                yield order[start : start + self.batch_size]
+            yield from _cut(self.sampler.parts(), self.batch_size)
             return
         indices = iter(self.sampler)
         while batch := list(itertools.islice(indices, self.batch_size)):
@@ -213,6 +240,24 @@ class BatchSampler(Sampler):
 
     def load_state_dict(self, state):
         load_sampler_state(self.sampler, state)
+
+
+def _cut(parts, size):
+    """Batches of `size` out of ranges and arrays that follow each other; the last may be smaller."""
+    rest = ()
+    for part in parts:
+        if len(rest):
+            missing = size - len(rest)
+            rest, part = np.concatenate([rest, part[:missing]]), part[missing:]
+            if len(rest) < size:
+                continue
+            yield rest
+        whole = len(part) - len(part) % size
+        for start in range(0, whole, size):
+            yield part[start : start + size]
+        rest = part[whole:]
+    if len(rest):
+        yield rest
 
 
 def sampler_state(sampler):

@@ -72,6 +72,14 @@ TEST_F(DataLoading, GivesEverySampleOnceInOrder) {
   EXPECT_TRUE(pass_of(none).empty());
 }
 
+TEST_F(DataLoading, AnOrderThatIsNotShuffledTakesNoMemory) {
+  for (const std::size_t workers : {0, 2}) {
+    DataLoader loader(std::make_shared<Numbers>(std::size_t{1} << 50),
+                      DataLoaderOptions().batch_size(3).workers(workers));
+    EXPECT_EQ((*loader.begin())[1].to_vector<std::int64_t>(), (std::vector<std::int64_t>{0, 1, 2}));
+  }
+}
+
 TEST_F(DataLoading, OrdersAndDrawsDoNotDependOnWorkers) {
   std::vector<std::vector<Batch>> seen;
   for (const std::size_t workers : {0, 1, 4}) {
