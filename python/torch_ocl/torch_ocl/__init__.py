@@ -12,11 +12,14 @@ from torch_ocl import _C  # noqa: E402, F401  (loading it registers device and k
 
 torch.utils.rename_privateuse1_backend("ocl")
 
-from torch_ocl import device_module, dlpack, modules  # noqa: E402
+from torch_ocl import accelerate, device_module, dlpack, sharing  # noqa: E402
+from torch_ocl._when_imported import when_imported  # noqa: E402
 
 torch._register_device_module("ocl", device_module)
-modules.install()
 dlpack.install()
+sharing.install()
+when_imported("accelerate.state", accelerate.install)
+when_imported("transformers.utils.import_utils", accelerate.install_in_transformers)
 torch.utils.generate_methods_for_privateuse1_backend(for_tensor=True, for_module=True, for_storage=True)
 
 if torch.distributed.is_available() and torch.distributed.is_gloo_available():

@@ -1,7 +1,9 @@
-"""OpenCL devices for Lightning, which takes the CPU for accelerators it does not know unless told::
+"""OpenCL devices for Lightning, whose Trainer and Fabric take the CPU for accelerators they do not know unless
+told::
 
 import torch_ocl.lightning
-Trainer(accelerator="ocl", strategy=SingleDeviceStrategy(torch.device("ocl:0")))
+Trainer(accelerator="ocl", strategy=SingleDeviceStrategy(torch.device("ocl:0")), precision="bf16-mixed")
+Trainer(accelerator="ocl", strategy="ddp", devices=[0, 1])  # a process for each
 """
 
 from __future__ import annotations
@@ -9,7 +11,14 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from lightning.fabric.accelerators import ACCELERATOR_REGISTRY
+from lightning.fabric.connector import _Connector
+from lightning.fabric.plugins.precision.amp import MixedPrecision as MixedPrecisionOfFabric
+from lightning.fabric.strategies import SingleDeviceStrategy as SingleDeviceStrategyOfFabric
 from lightning.pytorch.accelerators import Accelerator, AcceleratorRegistry
+from lightning.pytorch.plugins.precision import MixedPrecision
+from lightning.pytorch.strategies import SingleDeviceStrategy
+from lightning.pytorch.trainer.connectors.accelerator_connector import _AcceleratorConnector
 
 from torch_ocl import device_module
 
@@ -20,7 +29,10 @@ class OpenCLAccelerator(Accelerator):
 
     def setup_device(self, device: torch.device) -> None:
         if device.type != "ocl":
-            raise ValueError(f"expected a device of ocl, got {device}")
+            raise ValueError(
+                f"expected a device of ocl, got {device}: the strategy names it, as "
+                'SingleDeviceStrategy(torch.device("ocl:0"))'
+            )
         device_module.set_device(device)
 
     def get_device_stats(self, device: torch.device | str | int) -> dict[str, Any]:
@@ -61,4 +73,43 @@ class OpenCLAccelerator(Accelerator):
         accelerator_registry.register(cls.name(), cls, description=cls.__name__)
 
 
-OpenCLAccelerator.register_accelerators(AcceleratorRegistry)
+def _move_autocast(precision: Any) -> None:
+    """Mixed precision on the devices that the training is on: Lightning means CUDA's by every accelerator but
+    two, and where those are not, PyTorch computes in float32."""
+    if not isinstance(precision, (MixedPrecision, MixedPrecisionOfFabric)) or precision.device == "ocl":
+        return
+    precision.device = "ocl"
+    if precision.scaler is not None and precision.scaler._device != "ocl":
+        precision.scaler = torch.amp.GradScaler("ocl")
+
+
+def _require_work_together(connector: Any) -> None:
+    """Refuses processes that a launcher started to work together and that would each train alone."""
+    processes = connector.cluster_environment.world_size()
+    strategy = type(connector.strategy)
+    if processes > 1 and issubclass(strategy, (SingleDeviceStrategy, SingleDeviceStrategyOfFabric)):
+        raise RuntimeError(
+            f"Lightning runs in one of {processes} processes, each of which would train alone by a "
+            f'{strategy.__name__}: pass strategy="ddp" and as many devices ([0, 0] is one device for two '
+            "processes)"
+        )
+
+
+def _connect(connector: type) -> None:
+    """Makes a connector of Lightning's, which puts accelerator, strategy and precision together, do so."""
+    choose_precision = connector._check_and_init_precision
+
+    def check_and_init_precision(self: Any) -> Any:
+        precision = choose_precision(self)
+        if isinstance(self.accelerator, OpenCLAccelerator):
+            _move_autocast(precision)
+            _require_work_together(self)
+        return precision
+
+    connector._check_and_init_precision = check_and_init_precision
+
+
+for _registry in (AcceleratorRegistry, ACCELERATOR_REGISTRY):
+    OpenCLAccelerator.register_accelerators(_registry)
+for _connector in (_AcceleratorConnector, _Connector):
+    _connect(_connector)

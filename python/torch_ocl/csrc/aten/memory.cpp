@@ -82,6 +82,15 @@ const at::Tensor& resize(const at::Tensor& self, c10::IntArrayRef size,
   return self;
 }
 
+/** Whether `self.data = from` may be: tensors of any devices, as PyTorch has it among those that it knows, but
+ * not sparse ones of two. `Module.to` asks so too, and gives parameters other memory then. */
+bool has_compatible_type(const at::Tensor& self, const at::Tensor& from) {
+  const auto is_dense = [](const at::Tensor& t) {
+    return t.key_set().has_any(c10::DispatchKeySet(c10::DispatchKey::Dense)) && !t.is_meta();
+  };
+  return self.key_set() == from.key_set() || (is_dense(self) && is_dense(from));
+}
+
 /** Nothing: memory that is let go is given out again only to what is enqueued later. */
 void record_stream(at::Tensor& /*self*/, c10::Stream /*stream*/) {}
 
@@ -98,6 +107,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("unfold", &at::native::unfold);
   m.impl("is_set_to", &at::native::is_set_to);
   m.impl("resize_", &resize);
+  m.impl("_has_compatible_shallow_copy_type", &has_compatible_type);
   m.impl("set_", &set_nothing);
   m.impl("set_.source_Tensor", &set_tensor);
   m.impl("set_.source_Storage", &set_whole_storage);
