@@ -66,7 +66,7 @@ Tensor& normal_(Tensor& t, double mean, double std) {
   return draw(t, dlprim::random_normal, mean, std);
 }
 
-Tensor& constant_(Tensor& t, double value) {
+Tensor& constant_(Tensor& t, const Scalar& value) {
   const NoGradGuard no_grad;
   return t.fill_(value);
 }

@@ -10,7 +10,7 @@ namespace ocl::nn::init {
 
 Tensor& uniform_(Tensor& t, double a = 0, double b = 1);
 Tensor& normal_(Tensor& t, double mean = 0, double std = 1);
-Tensor& constant_(Tensor& t, double value);
+Tensor& constant_(Tensor& t, const Scalar& value);
 Tensor& zeros_(Tensor& t);
 Tensor& ones_(Tensor& t);
 /** Glorot and Bengio 2010. */

@@ -304,7 +304,9 @@ Tensor index(const Tensor& a, const IndexItems& items) {
   });
 }
 
-Tensor& index_put_(Tensor& a, const IndexItems& items, const Operand& value) {
+Tensor& index_put_(Tensor& a, const IndexItems& items, const Operand& given) {
+  const Operand value =
+      given.is_tensor() ? given : Operand(dlprim::as_element("index_put_", a.dtype(), given.number()));
   Tensor source = value.tensor();
   // What is read must not change while it is written.
   if (source.defined() && source.data().storage == a.data().storage) source = clone(source);

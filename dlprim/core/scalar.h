@@ -9,12 +9,13 @@
 namespace dlprim {
 
 /** A number given by the caller beside tensors. It keeps its kind, which decides type promotion as in
- * PyTorch. */
+ * PyTorch. An unsigned number that 64 bits with a sign do not hold throws ValueError. */
 class Scalar {
  public:
   enum class Kind { boolean, integer, floating };
 
-  Scalar() : Scalar(0) {}
+  /** Explicit, so that {} is no number where another library takes it for "none". */
+  explicit Scalar() : Scalar(0) {}
   template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>>
   Scalar(T value)
       : kind_(std::is_same_v<T, bool> ? Kind::boolean
@@ -37,11 +38,13 @@ class Scalar {
   static std::int64_t to_integer(T value) {
     if constexpr (std::is_floating_point_v<T>) {
       if (value != value) return 0;
-      if (value >= T(9.2e18)) return INT64_MAX;
-      if (value <= T(-9.2e18)) return INT64_MIN;
+      if (value >= T(0x1p63)) return INT64_MAX;
+      if (value < T(-0x1p63)) return INT64_MIN;
     }
+    if constexpr (std::is_unsigned_v<T> && sizeof(T) == sizeof(std::int64_t)) require_signed(value);
     return static_cast<std::int64_t>(value);
   }
+  static void require_signed(std::uint64_t value);
 
   Kind kind_;
   double real_;
@@ -54,8 +57,12 @@ std::pair<std::int64_t, std::int64_t> integer_range(DType dtype);
 /**
  * Throws ValueError naming `op` unless `dtype` holds the value: fractions may be cut off and precision lost,
  * but finite numbers stay finite, and integers are neither infinite nor NaN. As in PyTorch uint8 takes the
- * negatives of what it holds, which wrap around, and bool takes everything.
+ * negatives of the whole numbers that it holds, which wrap around, and bool takes everything.
  */
 void require_holds(const char* op, DType dtype, const Scalar& value);
+
+/** What a tensor of one element of `dtype` holds when it is made of the value. Throws as require_holds, but
+ * 16-bit floats round larger numbers to infinity, as in PyTorch. */
+Scalar as_element(const char* op, DType dtype, const Scalar& value);
 
 }  // namespace dlprim

@@ -12,15 +12,15 @@ int kind(DType dtype) {
   return is_floating(dtype) ? 2 : dtype == DType::boolean ? 0 : 1;
 }
 
-/** The type of elements held within bounds; infinite ones stand for none. */
+/** The type of elements held within bounds; defaults stand for none. */
 DType bounded_type(const PointwiseOp& op, DType dtype, const std::vector<Scalar>& bounds) {
-  for (const Scalar& bound : bounds)
-    if (!std::isinf(bound.real()) && kind(bound.dtype()) > kind(dtype)) dtype = bound.dtype();
-  if (is_floating(dtype)) return dtype;
-  for (const Scalar& bound : bounds) {
-    if (std::isinf(bound.real())) continue;
+  const auto is_none = [&](std::size_t i) { return bounds[i].real() == op.parameters[i].default_value; };
+  for (std::size_t i = 0; i < bounds.size(); ++i)
+    if (!is_none(i) && kind(bounds[i].dtype()) > kind(dtype)) dtype = bounds[i].dtype();
+  for (std::size_t i = 0; i < bounds.size(); ++i) {
+    if (is_none(i)) continue;
     require<TypeError>(dtype != DType::boolean, op.name, ": not implemented for bool");
-    require_holds(op.name.c_str(), dtype, bound);
+    require_holds(op.name.c_str(), dtype, bounds[i]);
   }
   return dtype;
 }
@@ -31,6 +31,9 @@ DType compute_type(const PointwiseOp& op, const std::vector<PointwiseOperand>& i
   const bool is_where = op.types == TypeRule::Where;
   DType promoted = is_where ? result_type(std::vector<PointwiseOperand>(inputs.begin() + 1, inputs.end()))
                             : result_type(inputs);
+  if (is_where)
+    for (const PointwiseOperand& input : inputs)
+      if (const auto* number = std::get_if<Scalar>(&input)) as_element(op.name.c_str(), promoted, *number);
   if (op.types == TypeRule::Integral)
     require<TypeError>(!is_floating(promoted), op.name, ": expected integers or bool, got ", name(promoted));
   if (op.types == TypeRule::Float && !is_floating(promoted)) promoted = DType::float32;
@@ -38,12 +41,13 @@ DType compute_type(const PointwiseOp& op, const std::vector<PointwiseOperand>& i
     require<TypeError>(promoted != DType::boolean, op.name, ": expected numbers, got bool");
   if (op.types == TypeRule::Power && promoted == DType::boolean) promoted = DType::int64;
   if ((op.types == TypeRule::Same || op.types == TypeRule::Number) && !is_floating(promoted))
-    for (const Scalar& parameter : parameters) {
-      // An infinite default only says "no bound"; a fractional number given for integers would be cut off
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      // An infinite default only says "no bound"; what integers do not hold given for them would be cut off
       // silently.
-      const double value = parameter.real();
-      if (std::isinf(value)) continue;
-      if (parameter.kind() == Scalar::Kind::floating && value != std::floor(value)) promoted = DType::float32;
+      const double value = parameters[i].real();
+      if (std::isinf(value) && value == op.parameters[i].default_value) continue;
+      const bool is_whole = value == std::floor(value) && std::abs(value) < 0x1p63;
+      if (parameters[i].kind() == Scalar::Kind::floating && !is_whole) promoted = DType::float32;
     }
   return op.types == TypeRule::Bounded ? bounded_type(op, promoted, parameters) : promoted;
 }
