@@ -12,6 +12,7 @@
 #include "autograd/tensor/creation.h"
 #include "autograd/tensor/pair.h"
 #include "autograd/tensor/tensor.h"
+#include "numbers.h"
 #include "python_lock.h"
 #include "shown.h"
 #include "tensor_object.h"
@@ -78,23 +79,9 @@ struct type_caster<ocl::Scalar> {
   PYBIND11_TYPE_CASTER(ocl::Scalar, const_name("float | int | bool"));
 
   bool load(handle source, bool convert) {
-    if (PyBool_Check(source.ptr())) {
-      value = ocl::Scalar(source.ptr() == Py_True);
-    } else if (PyLong_Check(source.ptr())) {
-      int overflow = 0;
-      const long long number = PyLong_AsLongLongAndOverflow(source.ptr(), &overflow);
-      if (overflow != 0)
-        throw ocl::ValueError("expected a number of 64 bits, got " +
-                              pybind11::str(source).cast<std::string>());
-      value = ocl::Scalar(static_cast<std::int64_t>(number));
-    } else if (PyFloat_Check(source.ptr())) {
-      value = ocl::Scalar(PyFloat_AsDouble(source.ptr()));
-    } else if (is_numpy_scalar(source) || (convert && is_tensor_scalar(source))) {
-      return load(source.attr("item")(), false);
-    } else {
-      return false;
-    }
-    return true;
+    const std::optional<ocl::Scalar> number = number_in(source, convert);
+    if (number) value = *number;
+    return number.has_value();
   }
 
   static handle cast(const ocl::Scalar& scalar, return_value_policy, handle) {
@@ -106,15 +93,6 @@ struct type_caster<ocl::Scalar> {
       default:
         return pybind11::float_(scalar.real()).release();
     }
-  }
-
- private:
-  static bool is_tensor_scalar(handle source) {
-    return isinstance<ocl::Tensor>(source) && source.cast<const ocl::Tensor&>().numel() == 1;
-  }
-  static bool is_numpy_scalar(handle source) {
-    static const handle generic = module_::import("numpy").attr("generic").cast<object>().release();
-    return isinstance(source, generic);
   }
 };
 
@@ -207,7 +185,11 @@ inline ocl::Shape shape_of(const py::args& sizes) {
   }
 }
 
-/** A tensor of anything that NumPy can read: arrays, lists, numbers, PyTorch's CPU tensors. */
+/**
+ * A tensor of numbers, nested sequences of them, buffers, and whatever NumPy reads as an array: arrays,
+ * PyTorch's tensors, images. The dtype is the one that PyTorch infers. A number that an integer dtype does not
+ * hold throws ValueError, what is no number TypeError; whole arrays are converted as tensors are.
+ */
 ocl::Tensor tensor_of(const py::object& data, const std::optional<ocl::DType>& dtype,
                       const std::optional<ocl::Device>& device, bool non_blocking = false);
 

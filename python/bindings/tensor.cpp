@@ -254,50 +254,6 @@ void bind_classes(py::module_& m, py::class_<Tensor>& tensor) {
 
 }  // namespace
 
-// PyTorch's rule: Python floats become float32, NumPy's keep their type.
-Tensor tensor_of(const py::object& data, const std::optional<DType>& dtype,
-                 const std::optional<ocl::Device>& device, bool non_blocking) {
-  if (py::isinstance<Tensor>(data)) {
-    const Tensor copy = data.cast<Tensor>().detach().clone();
-    const Tensor there = device ? copy.to(*device) : copy;
-    return dtype ? there.to(*dtype) : there;
-  }
-  const py::module_ numpy = py::module_::import("numpy");
-  const bool typed = py::hasattr(data, "dtype");
-  const py::object free = py::hasattr(data, "detach") ? data.attr("detach")() : data;  // PyTorch's parameters
-  py::array array = numpy.attr("asarray")(free, py::arg("order") = "C");
-  if (!typed && array.dtype().kind() == 'f') array = array.attr("astype")("float32");
-  std::string type = py::str(array.dtype().attr("name"));
-  static const std::vector<std::string> supported = [] {
-    std::vector<std::string> names;
-    for (int i = 0; i < dlprim::dtype_count; ++i)
-      if (static_cast<DType>(i) != DType::bfloat16)  // NumPy has none
-        names.emplace_back(name(static_cast<DType>(i)));
-    return names;
-  }();
-  // NumPy would make numbers of texts and of None.
-  const bool is_numeric = std::string("OUSMm").find(array.dtype().kind()) == std::string::npos;
-  if (dtype && is_numeric && *dtype != DType::bfloat16 && type != name(*dtype)) {
-    if (type == "bool") array = array.attr("view")("uint8").attr("__ne__")(0);  // true may be any byte
-    array = array.attr("astype")(name(*dtype));
-    type = name(*dtype);
-  }
-  if (std::find(supported.begin(), supported.end(), type) == supported.end()) {
-    std::string known;
-    for (const std::string& one : supported) known += (known.empty() ? "" : " ") + one;
-    throw ocl::TypeError("tensor: an array of dtype " + type + " has no dtype here; convert it first (" +
-                         known + ")");
-  }
-  array = numpy.attr("ascontiguousarray")(array).attr("reshape")(array.attr("shape"));
-  const ocl::Shape shape(array.shape(), array.shape() + array.ndim());
-  const DType own = dlprim::dtype_from_name(type);
-  const ocl::Device target = device_or_default(device);
-  const void* bytes = array.data();
-  PythonUnlocked unlocked;
-  const Tensor result = ocl::from_bytes(bytes, shape, own, target, non_blocking);
-  return dtype ? result.to(*dtype) : result;
-}
-
 void bind_tensor(py::module_& m) {
   bind_dtypes(m);
   bind_memory_formats(m);

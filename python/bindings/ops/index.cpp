@@ -29,6 +29,14 @@ ocl::Slice slice_of(py::handle slice) {
   return {bound("start"), bound("stop"), bound("step").value_or(1)};
 }
 
+py::object as_int64(const py::object& array) {
+  const py::object result = array.attr("astype")("int64");
+  const bool wraps = array.attr("dtype").attr("kind").cast<std::string>() == "u" &&
+                     result.attr("__lt__")(0).attr("any")().cast<bool>();
+  dlprim::require<ocl::IndexError>(!wraps, "tensor index: expected indices of 64 bits with a sign");
+  return result;
+}
+
 /** An index tensor of a list, a range or an array, whose numbers must be whole or bool. */
 Tensor index_tensor(py::handle given, const ocl::Device& device) {
   py::object array = py::module_::import("numpy").attr("asarray")(given);
@@ -38,8 +46,8 @@ Tensor index_tensor(py::handle given, const ocl::Device& device) {
   else if (kind != "b" && kind != "i" && kind != "u")
     throw ocl::IndexError("tensor index: expected whole numbers or bools, got an array of dtype " +
                           py::str(array.attr("dtype")).cast<std::string>());
-  else if (kind != "b" && array.attr("dtype").attr("itemsize").cast<int>() > 1)
-    array = array.attr("astype")("int64");
+  else if (kind == "i" || array.attr("dtype").attr("itemsize").cast<int>() > 1)  // but for masks
+    array = as_int64(array);
   return tensor_of(array, std::nullopt, device);
 }
 
