@@ -1,10 +1,9 @@
 #include "dlprim/runtime/error_word.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <unordered_map>
 
 #include "dlprim/core/call_state.h"
 #include "dlprim/core/error.h"
@@ -12,15 +11,43 @@
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/error_word_shared.h"
 #include "dlprim/runtime/lifetime.h"
+#include "dlprim/runtime/responsible_thread.h"
 
 namespace dlprim {
 namespace {
 
-/** A bit for each device whose kernels with checks this thread has not waited for. */
-thread_local std::uint64_t devices_in_doubt = 0;
+/** The threads that kernels with checks belong to whose words nobody has looked at since. */
+class Doubts {
+ public:
+  void add(std::uint32_t thread, int device_index) {
+    const InnerLock lock(mutex_);
+    devices_of_[thread] |= bit_of(device_index);
+    any_.store(true, std::memory_order_relaxed);
+  }
+  void remove(std::uint32_t thread, int device_index) {
+    const InnerLock lock(mutex_);
+    const auto found = devices_of_.find(thread);
+    if (found != devices_of_.end() && (found->second &= ~bit_of(device_index)) == 0) devices_of_.erase(found);
+    any_.store(!devices_of_.empty(), std::memory_order_relaxed);
+  }
+  bool any() const { return any_.load(std::memory_order_relaxed); }
+  bool has(std::uint32_t thread, int device_index) const {
+    const InnerLock lock(mutex_);
+    const auto found = devices_of_.find(thread);
+    return found != devices_of_.end() && (found->second & bit_of(device_index)) != 0;
+  }
 
-std::uint64_t bit_of(int device_index) {
-  return std::uint64_t{1} << (device_index % 64);
+ private:
+  static std::uint64_t bit_of(int device_index) { return std::uint64_t{1} << (device_index % 64); }
+
+  mutable std::mutex mutex_;
+  std::unordered_map<std::uint32_t, std::uint64_t> devices_of_;  // a bit for each
+  std::atomic<bool> any_{false};
+};
+
+Doubts& doubts() {
+  static auto& doubts = *new Doubts;  // threads may outlive statics
+  return doubts;
 }
 
 /** Counts the times that words were looked at, on all devices. */
@@ -55,8 +82,10 @@ DeviceCheck register_check(const char* message) {
 }
 
 Suspicion suspicion_of_this_thread(int device_index) {
-  if ((devices_in_doubt & bit_of(device_index)) == 0) return {};
-  return {thread_number(), moments.load(std::memory_order_relaxed)};
+  if (!doubts().any()) return {};
+  const std::uint32_t thread = responsible_thread();
+  if (!doubts().has(thread, device_index)) return {};
+  return {thread, moments.load(std::memory_order_relaxed)};
 }
 
 ErrorWords::ErrorWords(const Device& device) : device_(device) {}
@@ -64,32 +93,32 @@ ErrorWords::ErrorWords(const Device& device) : device_(device) {}
 const cl::Buffer& ErrorWords::use(const DeviceCheck& check, const cl::CommandQueue& queue) {
   Word& word = word_of_this_thread(queue);
   word.in_use = true;
-  devices_in_doubt |= bit_of(device_.index());
+  doubts().add(word.thread, device_.index());
   if (check.spoiled) check.spoiled->set_suspect({word.thread, moments.load(std::memory_order_relaxed)});
   return word.buffer;
 }
 
 ErrorWords::Word& ErrorWords::word_of_this_thread(const cl::CommandQueue& queue) {
-  const std::uint32_t thread = thread_number();
+  const std::uint32_t thread = responsible_thread();
   for (const auto& word : words_)
     if (word->thread == thread) return *word;
   for (const auto& word : words_) {
     if (word->in_use || !word->failure.empty() || !thread_has_ended(word->thread)) continue;
     word->thread = thread;
-    word->native_id = gettid();
+    word->native_id = native_id_of(thread);
     return *word;
   }
   words_.push_back(std::make_unique<Word>());
   Word& word = *words_.back();
   word.thread = thread;
-  word.native_id = gettid();
+  word.native_id = native_id_of(thread);
   word.buffer = cl::Buffer(device_.context(), CL_MEM_READ_WRITE, sizeof(ErrorWord));
   queue.enqueueFillBuffer(word.buffer, cl_int{0}, 0, sizeof(ErrorWord));
   return word;
 }
 
 void ErrorWords::follow(Suspicion suspicion) {
-  const std::uint32_t self = thread_number();
+  const std::uint32_t self = responsible_thread();
   if (suspicion.thread == self) return;
   for (Followed& f : followed_)
     if (f.follower == self && f.whom.thread == suspicion.thread) {
@@ -104,6 +133,7 @@ void ErrorWords::look_at_words(const cl::CommandQueue& queue) {
   for (const auto& word : words_) {
     if (!word->in_use) continue;
     word->in_use = false;
+    doubts().remove(word->thread, device_.index());
     ErrorWord found{};
     queue.enqueueReadBuffer(word->buffer, CL_TRUE, 0, sizeof found, &found);
     if (found.code == 0) continue;
@@ -117,9 +147,8 @@ void ErrorWords::look_at_words(const cl::CommandQueue& queue) {
 
 void ErrorWords::raise_failures(const cl::CommandQueue& queue) {
   if (words_.empty()) return;
-  devices_in_doubt &= ~bit_of(device_.index());
   look_at_words(queue);
-  const std::uint32_t self = thread_number();
+  const std::uint32_t self = responsible_thread();
   const auto followed = std::exchange(followed_, {});
   std::string failure;
   for (const auto& word : words_) {

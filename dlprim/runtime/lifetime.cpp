@@ -3,10 +3,11 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include <set>
+#include <map>
 #include <thread>
 
 #include "dlprim/core/error.h"
+#include "dlprim/runtime/responsible_thread.h"
 
 namespace dlprim {
 namespace lifetime {
@@ -63,7 +64,7 @@ namespace {
 /** The threads that have a number and live; never destroyed, since threads end after main() too. */
 struct LivingThreads {
   std::mutex mutex;
-  std::set<std::uint32_t> numbers;
+  std::map<std::uint32_t, std::int64_t> native_ids;  // by number
 };
 
 LivingThreads& living_threads() {
@@ -76,7 +77,7 @@ struct EndOfThread {
   ~EndOfThread() {
     LivingThreads& threads = living_threads();
     std::lock_guard<std::mutex> lock(threads.mutex);
-    threads.numbers.erase(number);
+    threads.native_ids.erase(number);
   }
 };
 
@@ -86,7 +87,7 @@ std::uint32_t begin_thread() {
   LivingThreads& threads = living_threads();
   {
     std::lock_guard<std::mutex> lock(threads.mutex);
-    threads.numbers.insert(number);
+    threads.native_ids.emplace(number, gettid());
   }
   static thread_local const EndOfThread end{number};
   (void)end;
@@ -104,7 +105,22 @@ std::uint32_t thread_number() {
 bool thread_has_ended(std::uint32_t number) {
   LivingThreads& threads = living_threads();
   std::lock_guard<std::mutex> lock(threads.mutex);
-  return threads.numbers.count(number) == 0;
+  return threads.native_ids.count(number) == 0;
+}
+
+std::int64_t native_id_of(std::uint32_t thread) {
+  LivingThreads& threads = living_threads();
+  std::lock_guard<std::mutex> lock(threads.mutex);
+  const auto found = threads.native_ids.find(thread);
+  return found == threads.native_ids.end() ? 0 : found->second;
+}
+
+std::atomic<std::uint32_t (*)()> find_served_thread{nullptr};
+
+std::uint32_t responsible_thread() {
+  const auto find = find_served_thread.load(std::memory_order_acquire);
+  const std::uint32_t self = thread_number(), served = find ? find() : 0;
+  return served == 0 || (served != self && thread_has_ended(served)) ? self : served;
 }
 
 }  // namespace dlprim

@@ -1,6 +1,7 @@
 """What autograd is told of, and gets from, the device: versions, transforms of functions, bad indices."""
 
 import pickle
+import threading
 
 import pytest
 
@@ -74,40 +75,94 @@ def test_determinants_of_any_layout(function, layout, monkeypatch):
         torch.testing.assert_close(ours, theirs, rtol=1e-9, atol=1e-9)
 
 
-def test_a_bad_index_is_told_once():
-    torch.manual_seed(0)
-    embedding, linear = torch.nn.Embedding(10, 4).to("ocl"), torch.nn.Linear(4, 3).to("ocl")
-    target = torch.tensor([0, 1, 2], device="ocl")
+# Of x [4, 3] and three indices; forward and backward kernels both meet a bad one.
+LOSSES = {
+    "cross_entropy": lambda x, i: F.cross_entropy(x[:3], i),
+    "embedding": lambda x, i: F.embedding(i, x).sum(),
+    "index": lambda x, i: x[i].sum(),
+    "index_select": lambda x, i: x.index_select(0, i).sum(),
+    "gather": lambda x, i: x.gather(0, i.reshape(1, 3)).sum(),
+    "take": lambda x, i: x.take(i).sum(),
+    "scatter": lambda x, i: x.scatter(0, i.reshape(1, 3), 2.0).sum(),
+    "index_add": lambda x, i: x.index_add(0, i, torch.ones_like(x[:3])).sum(),
+    "index_put": lambda x, i: x.index_put((i,), torch.ones_like(x[:3])).sum(),
+}
 
-    def step(index):
-        loss = F.cross_entropy(linear(embedding(torch.tensor(index, device="ocl"))), target)
-        loss.backward()
-        return loss.item(), embedding.weight.grad.sum().item()
 
+def loss_of(name, index):
+    x = torch.ones(4, 3, device="ocl", requires_grad=True)
+    return LOSSES[name](x, torch.tensor([0, 1, index], device="ocl"))
+
+
+def read(gradient):
+    gradient.sum().item()
+
+
+def unrelated_pass():
+    """A backward pass whose own thread waits."""
+    z = torch.ones(3, device="ocl", requires_grad=True)
+    y = z * z
+    y.register_hook(read)
+    y.sum().backward()
+    assert z.grad.tolist() == [2, 2, 2]
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_a_bad_index_is_told_once(name):
     for bad in (30, 40):
-        with pytest.raises(IndexError, match=f"index out of bounds: {bad}"):
-            step([1, 2, bad])
-        for _ in range(3):
-            try:
-                step([1, 2, 3])
-                break
-            except IndexError:
-                continue  # what the backward pass met of the same step
-        for _ in range(3):
-            step([1, 2, 3])
-    # The thread of backward passes has its own when it waits first, as in a hook that reads.
-    x = torch.ones(1, device="ocl", requires_grad=True)
+        with pytest.raises(IndexError, match=str(bad)):
+            loss = loss_of(name, bad)
+            loss.backward()
+            loss.item()
+        for _ in range(2):
+            unrelated_pass()
+            torch.ocl.synchronize()
+            loss_of(name, 2).backward()
+            assert torch.ones(2, device="ocl").sum().item() == 2
 
-    def read(gradient):
-        gradient.item()
 
-    for is_first in (True, False):
-        y = x * 2
-        y.register_hook(read)
+def test_a_bad_index_is_told_where_a_backward_pass_reads():
+    x = torch.ones(4, 3, device="ocl", requires_grad=True)
+    y = x * 1
+    y.register_hook(read)
+    with pytest.raises(IndexError, match="30"):
+        y[torch.tensor([30], device="ocl")].sum().backward()
+    unrelated_pass()
+    torch.ocl.synchronize()
+
+
+def test_a_bad_index_of_a_second_derivative_is_told_once():
+    x = torch.ones(4, 3, device="ocl", requires_grad=True)
+    with pytest.raises(IndexError, match="30"):
+        y = x.square()[torch.tensor([30], device="ocl")].sum()
+        (first,) = torch.autograd.grad(y, x, create_graph=True)
+        first.square().sum().backward()
+        x.grad.sum().item()
+    for _ in range(2):
+        unrelated_pass()
+
+
+def test_threads_are_told_of_their_own_backward_passes():
+    told = []
+
+    def train(bad):
         try:
-            y.backward()
+            for step in range(3):
+                loss = loss_of("embedding", bad if step == 1 else 1)
+                loss.backward()
+                loss.item()
         except IndexError as error:
-            assert is_first and "index out of bounds: 40" in str(error)
+            told.append((bad, str(error)))
+        unrelated_pass()
+
+    threads = [threading.Thread(target=train, args=(bad,)) for bad in (1, 30, 40)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(bad for bad, _ in told) == [30, 40]
+    assert all(f"out of bounds: {bad}" in text and "thread" not in text for bad, text in told)
+    unrelated_pass()
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@
 #include "runtime/devices.h"
 #include "runtime/errors.h"
 #include "runtime/place.h"
+#include "runtime/threads.h"
 #include "tensors.h"
 
 namespace torch_ocl {
@@ -57,6 +58,7 @@ c10::DataPtr pointer_to(Memory memory, c10::Device device, bool is_shared) {
 /** What PyTorch takes for a pointer is the address of the Place on the host: OpenCL's buffers have none. */
 struct Allocator final : c10::DeviceAllocator {
   c10::DataPtr allocate(std::size_t bytes) override {
+    announce_thread();
     const c10::Device device(c10::kPrivateUse1, current_device());
     return pointer_to(
         with_errors_of_torch([&] { return device_of(device.index()).allocator().allocate(bytes); }), device,
