@@ -6,6 +6,7 @@
 #include "autograd/ops/call.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/raw_or_null.h"
+#include "autograd/tape/gradients.h"
 #include "autograd/tensor/generator.h"
 #include "autograd/tensor/precision.h"
 #include "dlprim/core/real.h"
@@ -65,8 +66,28 @@ DType compute_dtype_of(const Tensor& query, const Tensor& key, const Tensor& val
   return dlprim::compute_dtype(query.dtype());
 }
 
-Problem problem_of(const Tensor& query, const Tensor& key, const Tensor& value,
+/** Every head `times` over, next to itself. */
+Tensor repeated_heads(const Tensor& t, std::int64_t times) {
+  Shape shape = t.shape().vector();
+  const auto heads = shape.end() - 3;
+  Shape apart = shape;
+  apart.insert(apart.end() - 2, times);
+  *heads *= times;
+  return reshape(expand(unsqueeze(t, -3), apart), shape);
+}
+
+/** `t` with its heads repeated to those of query, where they are grouped. */
+Tensor with_heads_of(const Tensor& query, const Tensor& t) {
+  require(query.dim() >= 3 && t.dim() >= 3 && t.size(-3) > 0 && query.size(-3) % t.size(-3) == 0, op,
+          ": with enable_gqa the heads of query must be a multiple of those of key and value, got shapes ",
+          query.shape(), " and ", t.shape());
+  return repeated_heads(t, query.size(-3) / t.size(-3));
+}
+
+Problem problem_of(const Tensor& query, const Tensor& given_key, const Tensor& given_value,
                    const AttentionOptions& options, bool wants_weights) {
+  const Tensor key = options.enable_gqa ? with_heads_of(query, given_key) : given_key;
+  const Tensor value = options.enable_gqa ? with_heads_of(query, given_value) : given_value;
   dlprim::require_floating(query.dtype(), *query.device(), op);
   for (const Tensor* t : {&query, &key, &value})
     require(t->dim() >= 2, op, ": expected query, key and value of at least 2 dimensions, got shape ",
@@ -101,15 +122,18 @@ Problem problem_of(const Tensor& query, const Tensor& key, const Tensor& value,
 struct ForBackward {
   SavedTensor query, key, value, mask, probabilities, output, log_sums;
   dlprim::AttentionSettings settings;
+  GradientKind of_output;
 
   TensorList operator()(const TensorList& gradients) const {
     const std::array given{raw_or_null(query), raw_or_null(key), raw_or_null(value), raw_or_null(mask)};
     std::array<dlprim::Tensor, 4> made;
+    // The weights do not depend on value.
+    const auto depends = [&](std::size_t i) { return i != 2 || gradients[0].defined(); };
     for (std::size_t i = 0; i < made.size(); ++i)
-      if (gradient_is_wanted(i))
+      if (gradient_is_wanted(i) && depends(i))
         made[i] = dlprim::Tensor::empty(given[i]->device(), given[i]->shape, given[i]->dtype);
-    const Tensor by_output = contiguous(gradients[0]);
-    const Tensor by_weights = gradients.size() > 1 ? contiguous(gradients[1]) : Tensor();
+    const Tensor by_output = contiguous(of_output.or_zeros(gradients[0]));
+    const Tensor by_weights = gradients.size() > 1 ? contiguous_or_none(gradients[1]) : Tensor();
     dlprim::attention_backward(given[0]->device().queue(), by_output.data(), raw_or_null(by_weights),
                                *given[0], *given[1], *given[2], given[3], settings,
                                raw_or_null(probabilities), raw_or_null(output), raw_or_null(log_sums),
@@ -158,34 +182,16 @@ TensorList attend(const Problem& p, bool wants_weights) {
     return ForBackward{saved(p.query),           saved(p.key),
                        saved(p.value),           saved(p.mask),
                        saved_raw(probabilities), log_sums.defined() ? SavedTensor(outputs[0]) : SavedTensor(),
-                       saved_raw(log_sums),      settings};
+                       saved_raw(log_sums),      settings,
+                       GradientKind(outputs[0])};
   });
-}
-
-/** Every head `times` over, next to itself. */
-Tensor repeated_heads(const Tensor& t, std::int64_t times) {
-  Shape shape = t.shape().vector();
-  const auto heads = shape.end() - 3;
-  Shape apart = shape;
-  apart.insert(apart.end() - 2, times);
-  *heads *= times;
-  return reshape(expand(unsqueeze(t, -3), apart), shape);
 }
 
 }  // namespace
 
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
-                                    const AttentionOptions& options, bool enable_gqa) {
-  ENTER_OPERATOR(scaled_dot_product_attention, query, key, value, options, enable_gqa);
-  if (enable_gqa) {
-    require(
-        query.dim() >= 3 && key.dim() >= 3 && value.dim() >= 3 && key.size(-3) > 0 &&
-            query.size(-3) % key.size(-3) == 0 && value.size(-3) > 0 && query.size(-3) % value.size(-3) == 0,
-        op, ": with enable_gqa the heads of query must be a multiple of those of key and value, got shapes ",
-        query.shape(), ", ", key.shape(), " and ", value.shape());
-    return scaled_dot_product_attention(query, repeated_heads(key, query.size(-3) / key.size(-3)),
-                                        repeated_heads(value, query.size(-3) / value.size(-3)), options);
-  }
+                                    const AttentionOptions& options) {
+  ENTER_OPERATOR(scaled_dot_product_attention, query, key, value, options);
   const Problem problem = problem_of(query, key, value, options, false);
   const Tensor output = to(attend(problem, false)[0], query.dtype());
   return reshape(output, with_matrix(problem.batch, query.size(-2), value.size(-1)));

@@ -13,18 +13,18 @@ struct AttentionOptions {
   double dropout_p = 0;
   bool is_causal = false;
   std::optional<double> scale;  // 1 / sqrt(E) by default
-  FIELDS(attn_mask, dropout_p, is_causal, scale)
+  bool enable_gqa = false;      // the heads (dimension -3) of key and value repeat to those of query
+  FIELDS(attn_mask, dropout_p, is_causal, scale, enable_gqa)
 };
 
 /**
  * torch.nn.functional.scaled_dot_product_attention: softmax(query key^T * scale + mask) value. query [..., L,
- * E], key [..., S, E], value [..., S, Ev] -> [..., L, Ev]; leading dimensions broadcast, with enable_gqa the
- * heads (dimension -3) of key and value repeat to those of query. A query all of whose keys are hidden gives
- * zeros. What it keeps for backward is linear in the length: dlprim::attention_kept. Throws ValueError,
- * TypeError.
+ * E], key [..., S, E], value [..., S, Ev] -> [..., L, Ev]; leading dimensions broadcast. A query all of whose
+ * keys are hidden gives zeros. What it keeps for backward is linear in the length: dlprim::attention_kept.
+ * Throws ValueError, TypeError.
  */
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
-                                    const AttentionOptions& options = {}, bool enable_gqa = false);
+                                    const AttentionOptions& options = {});
 
 struct AttentionResult {
   Tensor output;

@@ -2,6 +2,7 @@
 
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/views.h"
+#include "autograd/tensor/creation.h"
 
 namespace ocl {
 
@@ -9,6 +10,10 @@ using dlprim::require;
 
 bool GradientKind::fits(const Tensor& gradient) const {
   return gradient.shape() == shape_ && gradient.dtype() == dtype_ && gradient.device() == device_;
+}
+
+Tensor GradientKind::or_zeros(const Tensor& gradient) const {
+  return gradient.defined() ? gradient : zeros(shape_.vector(), dtype_, device_);
 }
 
 void GradientKind::require_same(const Tensor& gradient, const char* whose) const {

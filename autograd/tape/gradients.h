@@ -12,6 +12,8 @@ class GradientKind {
   explicit GradientKind(const Tensor& tensor) : GradientKind(tensor.data()) {}
 
   bool fits(const Tensor& gradient) const;
+  /** `gradient`, or zeros in place of one that is undefined: of an output that the loss did not use. */
+  Tensor or_zeros(const Tensor& gradient) const;
   /** Throws AutogradError unless `gradient` fits; `whose` begins the message ("a hook has changed"). */
   void require_same(const Tensor& gradient, const char* whose) const;
   /**

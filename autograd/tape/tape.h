@@ -20,8 +20,11 @@ struct Edge {
   int index = 0;
 };
 
-/** Gradients of a node's inputs from the gradients of its outputs; undefined stands for zero. Runs with the
- * tape off. */
+/**
+ * Gradients of a node's inputs from the gradients of its outputs. Undefined stands for zero, on both sides: of
+ * several outputs those are undefined that the loss did not use (GradientKind::or_zeros, contiguous_or_none),
+ * but never all; an only output is always defined. Runs with the tape off.
+ */
 using Backward = std::function<TensorList(const TensorList& gradients)>;
 
 /**

@@ -1,9 +1,11 @@
 #include "nn/modules/attention.h"
 
 #include "autograd/ops/join.h"
+#include "autograd/ops/pad.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/views.h"
+#include "autograd/tensor/creation.h"
 #include "nn/init.h"
 
 namespace ocl::nn {
@@ -43,12 +45,20 @@ Tensor joined_mask(const MultiheadAttention::Masks& masks, std::int64_t heads, s
   return result;
 }
 
+/** Keys or values [items, heads, rows, width] with those that the options add behind them: `learned` [1, 1, heads *
+ * width], where it is defined, and zeros. */
+Tensor with_added(const Tensor& rows, const Tensor& learned, bool zero) {
+  const std::vector<std::int64_t> one_row{rows.size(0), rows.size(1), 1, rows.size(3)};
+  TensorList parts{rows};
+  if (learned.defined()) parts.push_back(expand(reshape(learned, {1, one_row[1], 1, one_row[3]}), one_row));
+  if (zero) parts.push_back(zeros(one_row, rows.dtype(), rows.device()));
+  return parts.size() == 1 ? rows : cat(parts, 2);
+}
+
 }  // namespace
 
 MultiheadAttention::MultiheadAttention(const MultiheadAttentionOptions& o) : Layer(o) {
   const std::int64_t embed_dim = o.embed_dim(), num_heads = o.num_heads();
-  require(!o.add_bias_kv() && !o.add_zero_attn(),
-          "MultiheadAttention: add_bias_kv and add_zero_attn are not supported");
   require(embed_dim > 0 && num_heads > 0,
           "MultiheadAttention: embed_dim and num_heads must be greater than 0, got ", embed_dim, " and ",
           num_heads);
@@ -67,6 +77,8 @@ MultiheadAttention::MultiheadAttention(const MultiheadAttentionOptions& o) : Lay
   weight("k_proj_weight", k_proj_weight, !packed, embed_dim, kdim);
   weight("v_proj_weight", v_proj_weight, !packed, embed_dim, vdim);
   register_parameter("in_proj_bias", in_proj_bias, o.bias() ? made({all_projections}) : Tensor());
+  for (const auto& [own_name, member] : {std::pair("bias_k", &bias_k), std::pair("bias_v", &bias_v)})
+    register_parameter(own_name, *member, o.add_bias_kv() ? made({1, 1, embed_dim}) : Tensor());
   out_proj =
       add<NonDynamicallyQuantizableLinear>("out_proj", LinearOptions(embed_dim, embed_dim).bias(o.bias()));
   initialize();
@@ -75,6 +87,8 @@ MultiheadAttention::MultiheadAttention(const MultiheadAttentionOptions& o) : Lay
 void MultiheadAttention::reset_parameters() {
   for (Tensor* weight : {&in_proj_weight, &q_proj_weight, &k_proj_weight, &v_proj_weight})
     if (weight->defined()) init::xavier_uniform_(*weight);
+  for (Tensor* bias : {&bias_k, &bias_v})
+    if (bias->defined()) init::xavier_normal_(*bias);
   if (!in_proj_bias.defined()) return;
   init::zeros_(in_proj_bias);
   init::zeros_(out_proj->bias);
@@ -123,10 +137,13 @@ AttentionResult MultiheadAttention::forward(const Tensor& query, const Tensor& k
   const int item_dim = own.batch_first() && batched ? 0 : 1, row_dim = 1 - item_dim;
   std::vector<Tensor> heads = projections(own, {query, key, value});
   for (Tensor& each : heads) each = permute(each, {item_dim, 2, row_dim, 3});
-  const Tensor &q = heads[0], &k = heads[1], &v = heads[2];
-  const std::int64_t items = q.size(0), queries = q.size(2), keys = k.size(2);
+  const Tensor& q = heads[0];
+  const std::int64_t items = q.size(0), queries = q.size(2), keys = heads[1].size(2);
+  const Tensor k = with_added(heads[1], held(bias_k), own.add_zero_attn());
+  const Tensor v = with_added(heads[2], held(bias_v), own.add_zero_attn());
   AttentionOptions how;
   how.attn_mask = joined_mask(masks, own.num_heads(), items, queries, keys, q.dtype());
+  if (how.attn_mask.defined() && k.size(2) > keys) how.attn_mask = pad(how.attn_mask, {0, k.size(2) - keys});
   how.dropout_p = is_training() ? own.dropout() : 0;
   AttentionResult result;
   if (weights == Weights::none)

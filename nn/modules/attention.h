@@ -25,8 +25,8 @@ struct MultiheadAttentionOptions {
   OPTION(std::int64_t, num_heads) = 0;
   OPTION(double, dropout) = 0;
   OPTION(bool, bias) = true;
-  OPTION(bool, add_bias_kv) = false;                         // true is not supported
-  OPTION(bool, add_zero_attn) = false;                       // nor here
+  OPTION(bool, add_bias_kv) = false;    // one more key and value, which are learned
+  OPTION(bool, add_zero_attn) = false;  // one more key and value, which are zeros
   OPTION(std::optional<std::int64_t>, kdim) = std::nullopt;  // embed_dim by default
   OPTION(std::optional<std::int64_t>, vdim) = std::nullopt;
   OPTION(bool, batch_first) = false;
@@ -37,7 +37,7 @@ struct MultiheadAttentionOptions {
 /**
  * torch.nn.MultiheadAttention (Vaswani et al. 2017), with PyTorch's parameter names: in_proj_weight (or
  * q_proj_weight, k_proj_weight and v_proj_weight where kdim or vdim differ from embed_dim), in_proj_bias,
- * out_proj. Not supported: add_bias_kv, add_zero_attn.
+ * bias_k and bias_v, out_proj.
  */
 class MultiheadAttention : public Layer<MultiheadAttention, MultiheadAttentionOptions> {
  public:
@@ -53,8 +53,8 @@ class MultiheadAttention : public Layer<MultiheadAttention, MultiheadAttentionOp
 
   /**
    * query [L, N, E], key [S, N, kdim], value [S, N, vdim] -> output [L, N, E]; N first with batch_first, or
-   * no N at all. weights: [N, L, S], or [N, num_heads, L, S] per head; undefined for Weights::none. Throws
-   * ValueError, TypeError.
+   * no N at all. weights: [N, L, S], or [N, num_heads, L, S] per head; undefined for Weights::none. S counts
+   * the keys that the options add, too, which no mask hides. Throws ValueError, TypeError.
    */
   AttentionResult forward(const Tensor& query, const Tensor& key, const Tensor& value, const Masks& masks,
                           Weights weights = Weights::averaged);
@@ -62,13 +62,14 @@ class MultiheadAttention : public Layer<MultiheadAttention, MultiheadAttentionOp
   /** (query, key, value, key_padding_mask, need_weights, attn_mask, average_attn_weights, is_causal), as
    * torch's forward, -> (output, weights or nothing). */
   Value call(const Arguments& arguments) override;
-  /** Glorot's for the projections, zeros for their biases. */
+  /** Glorot's for the projections and the learned key and value, zeros for the biases. */
   void reset_parameters();
   std::string extra_repr() const override { return ""; }
 
   Tensor in_proj_weight;                               // [3 E, E], or undefined
   Tensor q_proj_weight, k_proj_weight, v_proj_weight;  // [E, E], [E, kdim], [E, vdim], or undefined
   Tensor in_proj_bias;                                 // [3 E], or undefined
+  Tensor bias_k, bias_v;                               // [1, 1, E], or undefined
   Child<Linear> out_proj;
 
  private:

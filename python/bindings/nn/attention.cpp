@@ -5,7 +5,11 @@ void bind_attention_modules(py::module_& m) {
                                                       "The Linear at the end of MultiheadAttention.");
   LayerClass<MultiheadAttention> attention(
       m, "MultiheadAttention",
-      "Attention of several heads; returns the output and, with need_weights, the weights, else None.");
+      "Attention of several heads; returns the output and, with need_weights, the weights, else None::\n\n"
+      "    attention = nn.MultiheadAttention(8, 2)\n"
+      "    x = ocl.randn(5, 3, 8)  # steps, items, features\n"
+      "    output, weights = attention(x, x, x)\n"
+      "    output.sum().backward()");
   attention.def_property_readonly("head_dim", [](const MultiheadAttention& self) {
     const auto o = self.options();
     return o.embed_dim() / o.num_heads();
@@ -21,5 +25,4 @@ void bind_attention_modules(py::module_& m) {
                                 {"average_attn_weights", "bool", "True"},
                                 {"is_causal", "bool", "False"}},
                                "tuple[ocl._C.Tensor, ocl._C.Tensor | None]");
-  for (const char* name : {"bias_k", "bias_v"}) attention.attr(name) = py::none();  // not supported
 }

@@ -1,6 +1,8 @@
 #include "autograd/tape/tape.h"
 
+#include "autograd/ops/attention.h"
 #include "autograd/ops/inplace.h"
+#include "autograd/tape/gradients.h"
 #include "tests/cpp/support/autograd.h"
 
 using namespace ocl;
@@ -27,6 +29,42 @@ Tensor triple(const Tensor& x, int* runs) {
 }
 
 }  // namespace
+
+TEST_F(Tape, AnOutputThatTheLossDoesNotUseHasAnUndefinedGradient) {
+  const Tensor x = leaf({1, 2}, {2});
+  std::vector<std::vector<bool>> seen;
+  const auto doubled_and_tripled = [&] {
+    const dlprim::Tensor twice = (x.detach() * 2).data(), thrice = (x.detach() * 3).data();
+    return record_many("SeveralBackward", {x}, {twice, thrice}, [&] {
+      return [&seen, of_twice = GradientKind(twice), of_thrice = GradientKind(thrice)](const TensorList& g) {
+        seen.push_back({g.at(0).defined(), g.at(1).defined()});
+        return TensorList{of_twice.or_zeros(g[0]) * 2 + of_thrice.or_zeros(g[1]) * 3};
+      };
+    });
+  };
+  sum(doubled_and_tripled()[0]).backward();
+  EXPECT_EQ(gradient(x), (Values{2, 2}));
+  sum(doubled_and_tripled()[1]).backward();
+  EXPECT_EQ(gradient(x), (Values{5, 5}));
+  const TensorList both = doubled_and_tripled();
+  sum(both[0] * both[1].detach() + both[1] * 0).backward();
+  EXPECT_EQ(gradient(x), (Values{5 + 6, 5 + 12}));
+  EXPECT_EQ(seen, (std::vector<std::vector<bool>>{{true, false}, {false, true}, {true, true}}));
+}
+
+TEST_F(Tape, EitherResultOfAttentionHasAGradient) {
+  const auto gradient_of = [](bool of_output, bool of_weights) {
+    manual_seed(1);
+    const Tensor q = randn({2, 3, 4}).requires_grad_(), k = randn({2, 5, 4}), v = randn({2, 5, 4});
+    const AttentionResult result = attention_with_weights(q, k, v);
+    Tensor loss = sum(q) * 0;
+    if (of_output) loss = loss + sum(square(result.output));
+    if (of_weights) loss = loss + sum(square(result.weights));
+    loss.backward();
+    return q.grad();
+  };
+  EXPECT_TRUE(allclose(gradient_of(true, false) + gradient_of(false, true), gradient_of(true, true), 1e-4, 1e-5));
+}
 
 TEST_F(Tape, Leaves) {
   Tensor x = ones({2});
