@@ -189,9 +189,12 @@ class Module {
   Children named_children() const;
   /** The same, with null under the names that are kept for later. */
   Children own_modules() const;
+  /** Whether a module that several share is listed once or under each of its names. No bool: libtorch's
+   * named_modules has `include_self` in that place. */
+  enum class Duplicates { removed, kept };
   /** This module under `prefix`, which the list does not keep alive, and those below it with dotted names.
-   * Without `remove_duplicate`, throws RecursionError where a module contains itself. */
-  Children named_modules(const std::string& prefix = "", bool remove_duplicate = true) const;
+   * With duplicates, throws RecursionError where a module contains itself. */
+  Children named_modules(const std::string& prefix = "", Duplicates duplicates = Duplicates::removed) const;
   /** Throws RecursionError if a module here or below contains itself. */
   void require_no_cycle() const;
   /** What stands under a dotted name ("block.conv1.weight"). Throws AttributeError if nothing does. */

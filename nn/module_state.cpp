@@ -142,12 +142,12 @@ void Module::save_state(StateDict& state, const std::string& prefix, bool keep_v
 IncompatibleKeys Module::load_state_dict(StateDict state, bool strict, bool assign) {
   const NoGradGuard no_grad;
   LoadReport report;
-  for (const auto& [path, module] : named_modules("", false))
+  for (const auto& [path, module] : named_modules("", Duplicates::kept))
     for (const auto& hook : module->load_pre_hooks_.hooks())
       (*hook)(*module, state, own_prefix(path), report);
   Comparison comparison(state);
   std::vector<std::function<void()>> changes;  // made only when everything fits; none of them can fail
-  for (const auto& [path, module] : named_modules("", false)) {  // anew: hooks may have added some
+  for (const auto& [path, module] : named_modules("", Duplicates::kept)) {  // anew: hooks may have added some
     const std::string start = own_prefix(path);
     for (const auto& [own_name, tensor] : module->own_state())
       comparison.match(

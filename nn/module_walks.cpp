@@ -59,9 +59,9 @@ Module::Children Module::named_children() const {
   return children;
 }
 
-Module::Children Module::named_modules(const std::string& prefix, bool remove_duplicate) const {
-  if (!remove_duplicate) require_no_cycle();
-  return listed(prefix, unowned(this), remove_duplicate, address_of,
+Module::Children Module::named_modules(const std::string& prefix, Duplicates duplicates) const {
+  if (duplicates == Duplicates::kept) require_no_cycle();
+  return listed(prefix, unowned(this), duplicates == Duplicates::removed, address_of,
                 [](const auto& module) { return module->named_children(); });
 }
 
@@ -126,7 +126,9 @@ StateDict Module::collect(StateDict Module::* own, const std::string& prefix, bo
   if (!recurse)
     add(prefix, *this);
   else
-    for (const auto& [path, module] : named_modules(prefix, remove_duplicate)) add(path, *module);
+    for (const auto& [path, module] :
+         named_modules(prefix, remove_duplicate ? Duplicates::removed : Duplicates::kept))
+      add(path, *module);
   return all;
 }
 

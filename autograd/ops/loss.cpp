@@ -59,9 +59,9 @@ Tensor weighted(const Tensor& losses, const Tensor& weight) {
 
 }  // namespace
 
-Tensor nll_loss(const Tensor& a, const Tensor& labels, const Tensor& class_weight, std::int64_t ignore_index,
-                Reduction reduction) {
-  ENTER_OPERATOR(nll_loss, a, labels, class_weight, ignore_index, reduction);
+Tensor nll_loss(const Tensor& a, const Tensor& labels, const Tensor& class_weight, Reduction reduction,
+                std::int64_t ignore_index) {
+  ENTER_OPERATOR(nll_loss, a, labels, class_weight, reduction, ignore_index);
   require_constant_weight("nll_loss", class_weight);
   const Tensor x = contiguous(a), target = contiguous(labels), weight = contiguous_or_none(class_weight);
   dlprim::class_loss_extents("nll_loss", x.data(), target.data(), raw_or_null(weight));
@@ -84,8 +84,8 @@ Tensor nll_loss(const Tensor& a, const Tensor& labels, const Tensor& class_weigh
 }
 
 Tensor cross_entropy(const Tensor& a, const Tensor& labels, const Tensor& class_weight,
-                     std::int64_t ignore_index, Reduction reduction, double label_smoothing) {
-  ENTER_OPERATOR(cross_entropy, a, labels, class_weight, ignore_index, reduction, label_smoothing);
+                     Reduction reduction, std::int64_t ignore_index, double label_smoothing) {
+  ENTER_OPERATOR(cross_entropy, a, labels, class_weight, reduction, ignore_index, label_smoothing);
   require(label_smoothing >= 0 && label_smoothing <= 1,
           "cross_entropy: label_smoothing must be between 0.0 and 1.0, got ", label_smoothing);
   require_constant_weight("cross_entropy", class_weight);
@@ -164,8 +164,8 @@ Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const Ten
 }
 
 Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target, const Tensor& weight,
-                                        Reduction reduction, const Tensor& pos_weight) {
-  ENTER_OPERATOR(binary_cross_entropy_with_logits, input, target, weight, reduction, pos_weight);
+                                        const Tensor& pos_weight, Reduction reduction) {
+  ENTER_OPERATOR(binary_cross_entropy_with_logits, input, target, weight, pos_weight, reduction);
   constexpr const char* op = "binary_cross_entropy_with_logits";
   require_same_size(op, input, target);
   require_constant_weight(op, weight);

@@ -43,12 +43,12 @@ Tensor picked(const char* node, const Tensor& a, std::int64_t dim, const Tensor&
 
 }  // namespace
 
-Tensor argsort(const Tensor& a, std::int64_t dim, bool descending, bool /*stable: always*/) {
+Tensor argsort(const Tensor& a, std::int64_t dim, bool descending) {
   ENTER_OPERATOR(argsort, a, dim, descending);
   return order_along("argsort", a, dim, descending);
 }
 
-std::pair<Tensor, Tensor> sort(const Tensor& a, std::int64_t dim, bool descending, bool /*stable: always*/) {
+std::pair<Tensor, Tensor> sort(const Tensor& a, std::int64_t dim, bool descending) {
   ENTER_OPERATOR(sort, a, dim, descending);
   const Tensor order = order_along("sort", a, dim, descending);
   return {picked("SortBackward", a, dim, order), order};

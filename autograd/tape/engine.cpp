@@ -198,7 +198,7 @@ void backward(const TensorList& outputs, const TensorList& gradients, bool retai
               const TensorList& inputs) {
   const NoGradGuard no_grad;
   if (!inputs.empty()) {
-    const TensorList found = autograd::grad(outputs, inputs, gradients, retain_graph, true);
+    const TensorList found = autograd::grad(outputs, inputs, gradients, retain_graph, autograd::Unused::allowed);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       if (!found[i].defined()) continue;
       if (inputs[i].is_leaf()) {
@@ -217,7 +217,7 @@ void backward(const TensorList& outputs, const TensorList& gradients, bool retai
 namespace autograd {
 
 TensorList grad(const TensorList& outputs, const TensorList& inputs, const TensorList& grad_outputs,
-                bool retain_graph, bool allow_unused) {
+                bool retain_graph, Unused unused) {
   const NoGradGuard no_grad;
   const TensorList initial = initial_gradients(outputs, grad_outputs);
   Captures captures;
@@ -232,7 +232,7 @@ TensorList grad(const TensorList& outputs, const TensorList& inputs, const Tenso
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     answers.push_back(found[answer_of[i]]);
     require<AutogradError>(
-        allow_unused || answers[i].defined(),
+        unused == Unused::allowed || answers[i].defined(),
         "One of the differentiated tensors appears to not have been used in the graph (input ", i,
         "). Set allow_unused=True if this is the desired behavior.");
   }

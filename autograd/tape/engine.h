@@ -17,13 +17,17 @@ void backward(const TensorList& outputs, const TensorList& gradients = {}, bool 
 
 namespace autograd {
 
+/** What becomes of an input that the outputs do not depend on. No bool: libtorch's grad has `create_graph` in
+ * that place. */
+enum class Unused { refused, allowed };
+
 /**
  * The gradients of `outputs` with respect to `inputs`, as torch.autograd.grad: grad() of no leaf is touched.
- * An input that the outputs do not depend on throws AutogradError, or comes back undefined with
- * `allow_unused`.
+ * An input that the outputs do not depend on throws AutogradError, or comes back undefined where that is
+ * allowed.
  */
 TensorList grad(const TensorList& outputs, const TensorList& inputs, const TensorList& grad_outputs = {},
-                bool retain_graph = false, bool allow_unused = false);
+                bool retain_graph = false, Unused unused = Unused::refused);
 
 /**
  * Makes `outputs`, which have no history yet, the results of a function of the caller's own, if

@@ -95,7 +95,8 @@ Tensor empty(const Shape& shape, DType dtype, const Device& device, MemoryFormat
   return Tensor(allocate(shape, dtype, device, dlprim::strides_of(format, shape)));
 }
 
-Tensor full(const Shape& shape, const Scalar& value, DType dtype, const Device& device) {
+Tensor full(const Shape& shape, const Scalar& value, std::optional<DType> given, const Device& device) {
+  const DType dtype = given.value_or(value.dtype());
   ENTER_OPERATOR(full, shape, value, dtype, device);
   return filled(allocate(shape, dtype, device), value);
 }

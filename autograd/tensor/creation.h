@@ -28,7 +28,9 @@ dlprim::Tensor copy_on(const Device& device, const dlprim::Tensor& tensor);
 /** Contents undefined. Throws ValueError for a format of another rank than the shape's. */
 Tensor empty(const Shape& shape, DType dtype = DType::float32, const Device& device = {},
              MemoryFormat format = MemoryFormat::contiguous);
-Tensor full(const Shape& shape, const Scalar& value, DType dtype = DType::float32, const Device& device = {});
+/** Without a dtype that of the value: int64, bool or float32. */
+Tensor full(const Shape& shape, const Scalar& value, std::optional<DType> dtype = std::nullopt,
+            const Device& device = {});
 Tensor zeros(const Shape& shape, DType dtype = DType::float32, const Device& device = {});
 Tensor ones(const Shape& shape, DType dtype = DType::float32, const Device& device = {});
 // In the shape, dtype and on the device of `like`, and in its order of memory; what is given replaces its

@@ -169,9 +169,12 @@ class Tensor {
   Tensor& normal_(double mean = 0, double std = 1, Generator* generator = nullptr);
   Tensor& bernoulli_(double p = 0.5, Generator* generator = nullptr);
   Tensor& exponential_(double lambd = 1, Generator* generator = nullptr);
-  /** Whole numbers in [from, to); without bounds all that the dtype holds, up to where it holds every one. */
-  Tensor& random_(std::optional<std::int64_t> from = std::nullopt,
-                  std::optional<std::int64_t> to = std::nullopt, Generator* generator = nullptr);
+  /** Whole numbers in [from, to), from 0 on where one number is given; without an upper bound all that the
+   * dtype holds, up to where it holds every one. */
+  Tensor& random_(std::optional<std::int64_t> from, std::optional<std::int64_t> to,
+                  Generator* generator = nullptr);
+  Tensor& random_(std::int64_t to) { return random_(0, to); }
+  Tensor& random_() { return random_(std::nullopt, std::nullopt); }
 
   TensorImpl& impl() const { return *impl_; }
   const std::shared_ptr<TensorImpl>& impl_pointer() const { return impl_; }

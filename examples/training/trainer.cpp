@@ -137,7 +137,7 @@ double Trainer::learning_rate() const {
 Tensor Trainer::loss_of(const Tensor& pictures, const Tensor& labels, std::size_t batch) {
   const auto [mixed, share] = mixing_(pictures, static_cast<std::size_t>(epoch_) * train_.size() + batch);
   const auto entropy = [&](const Tensor& scores, const Tensor& target) {
-    return F::cross_entropy(scores, target, {}, -100, ocl::Reduction::mean, options_.label_smoothing);
+    return F::cross_entropy(scores, target, {}, ocl::Reduction::mean, -100, options_.label_smoothing);
   };
   Tensor loss;
   for (const Tensor& scores : scores_of(*net_, mixed)) {
@@ -210,7 +210,7 @@ void Trainer::test(EpochRow& row) const {
     const Tensor scores = scores_of(*best(), pair[0]).front();
     const Tensor ranked = ocl::topk(scores, std::min<std::int64_t>(5, scores.size(1)), 1).second;
     const Tensor hits = (ranked == ocl::unsqueeze(pair[1], 1)).to(ocl::DType::float32);
-    sums.push_back(F::cross_entropy(scores, pair[1], {}, -100, ocl::Reduction::sum));
+    sums.push_back(F::cross_entropy(scores, pair[1], {}, ocl::Reduction::sum));
     sums.push_back(ocl::slice(hits, 1, 0, 1).sum());
     sums.push_back(hits.sum());
   }

@@ -160,7 +160,7 @@ SSD::Losses SSD::losses(const TensorList& images, const std::vector<Target>& tar
   const Tensor codes = BoxCoder().encode(stack(wanted_boxes), anchors);
   const Tensor off = smooth_l1_loss(regression, codes, Reduction::none);
   const Tensor unlike = reshape(
-      cross_entropy(reshape(logits, {-1, logits.size(-1)}), reshape(labels, {-1}), {}, -100, Reduction::none),
+      cross_entropy(reshape(logits, {-1, logits.size(-1)}), reshape(labels, {-1}), {}, Reduction::none),
       labels.shape().vector());
 
   // Of what is no object, the boxes that are taken for one most count: so many times as there are objects.

@@ -10,7 +10,7 @@ CrossEntropyLoss::CrossEntropyLoss(const CrossEntropyLossOptions& o) : Layer(o) 
 
 Tensor CrossEntropyLoss::forward(const Tensor& input, const Tensor& target) {
   const CrossEntropyLossOptions o = options();
-  return cross_entropy(input, target, held(weight), o.ignore_index(), reduction_from_name(o.reduction()),
+  return cross_entropy(input, target, held(weight), reduction_from_name(o.reduction()), o.ignore_index(),
                        o.label_smoothing());
 }
 
@@ -20,7 +20,7 @@ NLLLoss::NLLLoss(const NLLLossOptions& o) : Layer(o) {
 
 Tensor NLLLoss::forward(const Tensor& input, const Tensor& target) {
   const NLLLossOptions o = options();
-  return nll_loss(input, target, held(weight), o.ignore_index(), reduction_from_name(o.reduction()));
+  return nll_loss(input, target, held(weight), reduction_from_name(o.reduction()), o.ignore_index());
 }
 
 BCELoss::BCELoss(const BCELossOptions& o) : Layer(o) {
@@ -37,8 +37,8 @@ BCEWithLogitsLoss::BCEWithLogitsLoss(const BCEWithLogitsLossOptions& o) : Layer(
 }
 
 Tensor BCEWithLogitsLoss::forward(const Tensor& input, const Tensor& target) {
-  return binary_cross_entropy_with_logits(input, target, held(weight),
-                                          reduction_from_name(options().reduction()), held(pos_weight));
+  return binary_cross_entropy_with_logits(input, target, held(weight), held(pos_weight),
+                                          reduction_from_name(options().reduction()));
 }
 
 }  // namespace ocl::nn

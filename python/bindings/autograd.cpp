@@ -35,8 +35,10 @@ void bind_walks(py::module_& m) {
       "grad",
       [](const TensorList& outputs, const TensorList& inputs, const OptionalTensors& grad_outputs,
          bool retain_graph, bool allow_unused) {
+        using ocl::autograd::Unused;
         return none_for_undefined(ocl::autograd::grad(outputs, inputs, undefined_for_none(grad_outputs),
-                                                      retain_graph, allow_unused));
+                                                      retain_graph,
+                                                      allow_unused ? Unused::allowed : Unused::refused));
       },
       py::arg("outputs"), py::arg("inputs"), py::arg("grad_outputs") = OptionalTensors(),
       py::arg("retain_graph") = false, py::arg("allow_unused") = false, WithoutLock());

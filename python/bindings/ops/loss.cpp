@@ -9,7 +9,7 @@ void bind_loss(const OperatorBinder& bind) {
       "nll_loss",
       [](const Tensor& input, const Tensor& target, const OptionalTensor& weight, std::int64_t ignore_index,
          Reduction reduction) {
-        return ocl::nll_loss(input, target, or_none(weight), ignore_index, reduction);
+        return ocl::nll_loss(input, target, or_none(weight), reduction, ignore_index);
       },
       py::arg("target"), py::arg("weight") = py::none(), py::arg("ignore_index") = -100,
       py::arg("reduction") = "mean");
@@ -17,7 +17,7 @@ void bind_loss(const OperatorBinder& bind) {
       "cross_entropy",
       [](const Tensor& input, const Tensor& target, const OptionalTensor& weight, std::int64_t ignore_index,
          Reduction reduction, double label_smoothing) {
-        return ocl::cross_entropy(input, target, or_none(weight), ignore_index, reduction, label_smoothing);
+        return ocl::cross_entropy(input, target, or_none(weight), reduction, ignore_index, label_smoothing);
       },
       py::arg("target"), py::arg("weight") = py::none(), py::arg("ignore_index") = -100,
       py::arg("reduction") = "mean", py::arg("label_smoothing") = 0.0);
@@ -37,8 +37,8 @@ void bind_loss(const OperatorBinder& bind) {
       "binary_cross_entropy_with_logits",
       [](const Tensor& input, const Tensor& target, const OptionalTensor& weight, Reduction reduction,
          const OptionalTensor& pos_weight) {
-        return ocl::binary_cross_entropy_with_logits(input, target, or_none(weight), reduction,
-                                                     or_none(pos_weight));
+        return ocl::binary_cross_entropy_with_logits(input, target, or_none(weight), or_none(pos_weight),
+                                                     reduction);
       },
       py::arg("target"), py::arg("weight") = py::none(), py::arg("reduction") = "mean",
       py::arg("pos_weight") = py::none());

@@ -6,12 +6,16 @@ using ocl::Tensor;
 void bind_sort(const OperatorBinder& bind) {
   bind.both(
       "sort",
-      [](const Tensor& input, std::int64_t dim, bool descending, bool stable) {
-        return ValuesIndices(ocl::sort(input, dim, descending, stable));
+      [](const Tensor& input, std::int64_t dim, bool descending, bool /*stable: always*/) {
+        return ValuesIndices(ocl::sort(input, dim, descending));
       },
       py::arg("dim") = -1, py::arg("descending") = false, py::arg("stable") = false);
-  bind.both("argsort", &ocl::argsort, py::arg("dim") = -1, py::arg("descending") = false,
-            py::arg("stable") = false);
+  bind.both(
+      "argsort",
+      [](const Tensor& input, std::int64_t dim, bool descending, bool /*stable: always*/) {
+        return ocl::argsort(input, dim, descending);
+      },
+      py::arg("dim") = -1, py::arg("descending") = false, py::arg("stable") = false);
   bind.both(
       "topk",
       [](const Tensor& input, std::int64_t k, std::int64_t dim, bool largest, bool sorted) {

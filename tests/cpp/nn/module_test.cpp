@@ -111,7 +111,7 @@ TEST_F(Modules, ForwardHooks) {
     EXPECT_EQ(module.name(), "Identity");
     return x + y;
   });
-  EXPECT_EQ(identity(full({}, 3)).item(), 6);
+  EXPECT_EQ(identity(full({}, 3.0)).item(), 6);
 }
 
 TEST_F(Modules, AForwardThatIsReplaced) {
@@ -123,10 +123,10 @@ TEST_F(Modules, AForwardThatIsReplaced) {
   EXPECT_FALSE(first.computes_alone());
   EXPECT_FALSE(first.has_hooks());
   first.register_forward_hook([](const nn::Module&, const Tensor& x, const Tensor& y) { return x + y; });
-  EXPECT_EQ(net(full({}, 2)).item(), 12);
-  EXPECT_EQ(first(nn::Arguments{{full({}, 2)}, {}}).tensor("y").item(), 12);
+  EXPECT_EQ(net(full({}, 2.0)).item(), 12);
+  EXPECT_EQ(first(nn::Arguments{{full({}, 2.0)}, {}}).tensor("y").item(), 12);
   first.replace_forward({});
-  EXPECT_EQ(net(full({}, 2)).item(), 4);
+  EXPECT_EQ(net(full({}, 2.0)).item(), 4);
 }
 
 TEST_F(Modules, IdleHooksAreNotCalled) {
@@ -137,10 +137,10 @@ TEST_F(Modules, IdleHooksAreNotCalled) {
   };
   identity.register_forward_hook(adds, [&] { return is_idle; });
   EXPECT_FALSE(identity.has_hooks());
-  EXPECT_EQ(identity(full({}, 3)).item(), 3);
+  EXPECT_EQ(identity(full({}, 3.0)).item(), 3);
   is_idle = false;
   EXPECT_TRUE(identity.has_hooks());
-  EXPECT_EQ(identity(full({}, 3)).item(), 4);
+  EXPECT_EQ(identity(full({}, 3.0)).item(), 4);
 }
 
 TEST_F(Modules, PreHooksAndRemoval) {
@@ -149,12 +149,12 @@ TEST_F(Modules, PreHooksAndRemoval) {
       identity.register_forward_pre_hook([](const nn::Module&, const Tensor& x) { return x * 2; });
   nn::RemovableHandle adds =
       identity.register_forward_hook([](const nn::Module&, const Tensor&, const Tensor& y) { return y + 1; });
-  EXPECT_EQ(identity(full({}, 3)).item(), 7);
+  EXPECT_EQ(identity(full({}, 3.0)).item(), 7);
   adds.remove();
   adds.remove();
-  EXPECT_EQ(identity(full({}, 3)).item(), 6);
+  EXPECT_EQ(identity(full({}, 3.0)).item(), 6);
   doubles.remove();
-  EXPECT_EQ(identity(full({}, 3)).item(), 3);
+  EXPECT_EQ(identity(full({}, 3.0)).item(), 3);
   nn::RemovableHandle outlives;
   {
     nn::Identity gone;
@@ -194,6 +194,21 @@ TEST_F(Modules, Walks) {
   EXPECT_EQ(paths, (std::vector<std::string>{"n", "n.conv", "n.norm", "n.out"}));
 }
 
+TEST_F(Modules, ListsSharedModulesOnceOrUnderEachName) {
+  // libtorch's named_modules(prefix, include_self) does not compile.
+  const auto listed = [](auto&&... given) -> decltype(std::declval<nn::Module&>().named_modules(given...)) {
+    return std::declval<nn::Module&>().named_modules(given...);
+  };
+  static_assert(std::is_invocable_v<decltype(listed), std::string>);
+  static_assert(!std::is_invocable_v<decltype(listed), std::string, bool>);
+  nn::Module net;
+  const auto shared = std::make_shared<nn::Linear>(2, 2);
+  net.register_module("a", shared);
+  net.register_module("b", shared);
+  EXPECT_EQ(net.named_modules().size(), 2u);
+  EXPECT_EQ(net.named_modules("", nn::Module::Duplicates::kept).size(), 3u);
+}
+
 TEST_F(Modules, BuffersThatStayOutOfTheStateDict) {
   nn::Module module;
   module.register_buffer("scratch", ones({1}), false);
@@ -207,7 +222,7 @@ TEST_F(Modules, BuffersThatStayOutOfTheStateDict) {
 
 TEST_F(Modules, LoadingByAssignment) {
   nn::Linear linear(2, 1);
-  Tensor weight = full({1, 2}, 3);
+  Tensor weight = full({1, 2}, 3.0);
   const nn::IncompatibleKeys keys = linear.load_state_dict({{"weight", weight}, {"x", weight}}, false, true);
   EXPECT_EQ(keys.missing_keys, std::vector<std::string>{"bias"});
   EXPECT_EQ(keys.unexpected_keys, std::vector<std::string>{"x"});
@@ -265,7 +280,7 @@ TEST_F(Modules, EveryDTypeThroughAFile) {
                             DType::uint8, DType::boolean})
     state.emplace_back(name(dtype), transpose(full({2, 3}, 1, dtype), 0, 1));
   state.emplace_back("empty", empty({0, 3}));
-  state.emplace_back("scalar", full({}, 4));
+  state.emplace_back("scalar", full({}, 4.0));
   const std::string path = temporary_file();
   save(state, path);
   const StateDict back = load(path);
@@ -304,7 +319,7 @@ TEST_F(Modules, NothingIsLoadedUnlessACounterFitsToo) {
   nn::BatchNorm2d norm(2);
   StateDict state = norm.state_dict();
   for (auto& [name, value] : state)
-    value = name == "num_batches_tracked" ? zeros({2}, DType::int64) : full({2}, 7);
+    value = name == "num_batches_tracked" ? zeros({2}, DType::int64) : full({2}, 7.0);
   expect_error<ValueError>([&] { norm.load_state_dict(state); }, "size mismatch for num_batches_tracked");
   EXPECT_EQ(norm.weight.to_vector(), (Values{1, 1}));
   EXPECT_EQ(norm.num_batches_tracked.item<int>(), 0);
@@ -351,7 +366,7 @@ TEST_F(Modules, HooksMayChangeAStateDict) {
 
 TEST_F(Modules, HooksMayExcuseMissingNames) {
   nn::Linear linear(1, 1);
-  const Tensor weight = full({1, 1}, 3);
+  const Tensor weight = full({1, 1}, 3.0);
   const auto excuse = linear.register_load_state_dict_post_hook([&](nn::Module&, nn::IncompatibleKeys& keys) {
     EXPECT_EQ(keys.missing_keys, std::vector<std::string>{"bias"});
     EXPECT_EQ(linear.weight.item(), 3) << "what is there is loaded by now";
@@ -362,6 +377,6 @@ TEST_F(Modules, HooksMayExcuseMissingNames) {
       [](nn::Module&, StateDict&, const std::string&, nn::LoadReport& report) {
         report.errors.push_back("no good");
       });
-  expect_error<ValueError>([&] { linear.load_state_dict({{"weight", full({1, 1}, 4)}}); }, "no good");
+  expect_error<ValueError>([&] { linear.load_state_dict({{"weight", full({1, 1}, 4.0)}}); }, "no good");
   EXPECT_EQ(linear.weight.item(), 3) << "nothing changes where something does not fit";
 }
