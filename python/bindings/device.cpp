@@ -1,5 +1,6 @@
 #include "dlprim/runtime/device.h"
 #include "autograd/profiler.h"
+#include "autograd/tensor/default_device.h"
 #include "autograd/tensor/generator.h"
 #include "casters.h"
 #include "dlprim/runtime/kernel_cache.h"
@@ -12,6 +13,19 @@ using OptionalDevice = std::optional<Device>;
 
 dlprim::MemoryStats stats(const OptionalDevice& device) {
   return device_or_default(device)->allocator().stats();
+}
+
+// What counted before each `with device:` that this thread is in.
+thread_local std::vector<OptionalDevice> outer_devices;
+
+void enter_device(const Device& device) {
+  outer_devices.push_back(ocl::exchange_thread_device(device));
+}
+
+void leave_device() {
+  dlprim::require(!outer_devices.empty(), "device: left, but not entered by this thread");
+  ocl::exchange_thread_device(outer_devices.back());
+  outer_devices.pop_back();
 }
 
 py::dict properties(const OptionalDevice& which) {
@@ -108,7 +122,9 @@ void bind_profile(py::module_& m) {
 
 void bind_device(py::module_& m) {
   m.def("_kernel_warnings", &dlprim::kernel_warnings);
-  py::class_<Device>(m, "device", "An OpenCL device: 'ocl:N' (N as in clinfo --list), 'ocl' or 'cpu'.")
+  py::class_<Device>(m, "device",
+                     "An OpenCL device: 'ocl:N' (N as in clinfo --list), 'ocl' or 'cpu'. Within `with device:` the "
+                     "thread makes tensors that name none on it.")
       .def(py::init<std::string>(), py::arg("name"))
       .def(py::init<const Device&>(), py::arg("device"))
       .def(py::init<int>(), py::arg("index"))
@@ -117,6 +133,12 @@ void bind_device(py::module_& m) {
       .def("__str__", [](const Device& d) { return d->name(); })
       .def("__repr__", [](const Device& d) { return "device('" + d->name() + "')"; })
       .def("__hash__", [](const Device& d) { return d->index(); })
+      .def("__enter__",
+           [](const py::object& self) {
+             enter_device(self.cast<Device>());
+             return self;
+           })
+      .def("__exit__", [](const Device&, const py::args&) { leave_device(); })
       .def("__eq__", [](const Device& d, const py::object& other) {
         if (py::isinstance<Device>(other)) return d == other.cast<Device>();
         return py::isinstance<py::str>(other) && (d->name() == other.cast<std::string>());
