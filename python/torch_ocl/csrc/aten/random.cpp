@@ -1,7 +1,11 @@
 #include "dlprim/ops/random/random.h"
 
 #include <ATen/ATen.h>
+#include <ATen/native/DistributionTemplates.h>
 #include <torch/library.h>
+
+#include <algorithm>
+#include <limits>
 
 #include "arguments.h"
 #include "aten/kernels.h"
@@ -9,41 +13,169 @@
 #include "dlprim/ops/random/multinomial.h"
 #include "dlprim/ops/random/permutation.h"
 #include "runtime/generator.h"
+#include "runtime/graph.h"
 
 namespace torch_ocl {
 namespace {
+
+namespace templates = at::native::templates;
 
 using GivenGenerator = std::optional<at::Generator>;
 
 /** Fills `self` by `write(queue, contiguous tensor, state)`. */
 template <class Write>
-at::Tensor& fill(at::Tensor& self, const GivenGenerator& generator, const Write& write) {
-  if (self.numel() == 0) return self;
+void fill(const at::Tensor& self, const GivenGenerator& generator, const Write& write) {
+  if (self.numel() == 0) return;
   const dlprim::PhiloxState state = draw(generator, self.device(), self.numel());
   into(self, [&](const dlprim::Tensor& to) { write(to.device().queue(), to, state); });
-  return self;
 }
 
+// What PyTorch's templates, which check the arguments for every device, run then.
+
+template <class>
+struct UniformFilling {
+  void operator()(at::TensorIterator& iterator, double from, double to, const GivenGenerator& generator) {
+    fill(iterator.tensor(0), generator, [&](auto& queue, const auto& out, const auto& state) {
+      random_uniform(queue, out, from, to, state);
+    });
+  }
+};
+
+template <class>
+struct NormalFilling {
+  void operator()(const at::Tensor& self, double mean, double std, const GivenGenerator& generator) {
+    fill(self, generator, [&](auto& queue, const auto& out, const auto& state) {
+      random_normal(queue, out, mean, std, state);
+    });
+  }
+};
+
+template <class>
+struct BernoulliFilling {
+  void operator()(const at::Tensor& self, double p, const GivenGenerator& generator) {
+    fill(self, generator, [&](auto& queue, const auto& out, const auto& state) {
+      random_bernoulli(queue, out, p, state);
+    });
+  }
+};
+
+template <class>
+struct ExponentialFilling {
+  void operator()(at::TensorIterator& iterator, double lambd, const GivenGenerator& generator) {
+    fill(iterator.tensor(0), generator, [&](auto& queue, const auto& out, const auto& state) {
+      random_exponential(queue, out, lambd, state);
+    });
+  }
+};
+
+template <class>
+struct GeometricFilling {
+  void operator()(at::TensorIterator& iterator, double p, const GivenGenerator& generator) {
+    const at::Tensor& self = iterator.tensor(0);
+    TORCH_CHECK(self.scalar_type() != at::kBool, "\"geometric_\" not implemented for 'Bool'");
+    // The number of the first success: exponential numbers, rounded up.
+    const at::Tensor number = at::empty(self.sizes(), self.options().dtype(at::kFloat));
+    self.copy_(number.exponential_(-std::log1p(-p), generator).ceil_().clamp_min_(1));
+  }
+};
+
+template <class>
+struct LogNormalFilling {
+  void operator()(at::TensorIterator& iterator, double mean, double std, const GivenGenerator& generator) {
+    iterator.tensor(0).normal_(mean, std, generator).exp_();
+  }
+};
+
+template <class>
+struct CauchyFilling {
+  void operator()(at::TensorIterator& iterator, double median, double sigma,
+                  const GivenGenerator& generator) {
+    const double quarter_turns = M_PI / 2;
+    const at::Tensor& self = iterator.tensor(0);
+    self.uniform_(-quarter_turns, quarter_turns, generator).tan_().mul_(sigma).add_(median);
+  }
+};
+
+template <class>
+struct IntegerFilling {
+  static constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+
+  /** From `base` on, `range` of them; the largest int64 is left out. */
+  void operator()(at::TensorIterator& iterator, std::uint64_t range, std::int64_t base,
+                  const GivenGenerator& generator) {
+    const std::uint64_t most = static_cast<std::uint64_t>(largest) - static_cast<std::uint64_t>(base);
+    run(iterator.tensor(0), base,
+        static_cast<std::int64_t>(static_cast<std::uint64_t>(base) + std::min(range, most)), generator);
+  }
+  /** All that the dtype has. */
+  void operator()(at::TensorIterator& iterator, const GivenGenerator& generator) {
+    run(iterator.tensor(0), std::numeric_limits<std::int64_t>::lowest(), largest, generator);
+  }
+  static void run(const at::Tensor& self, std::int64_t from, std::int64_t to,
+                  const GivenGenerator& generator) {
+    fill(self, generator, [&](auto& queue, const auto& out, const auto& state) {
+      random_integers(queue, out, from, to, state);
+    });
+  }
+};
+
 at::Tensor& uniform(at::Tensor& self, double from, double to, GivenGenerator generator) {
-  return fill(self, generator, [&](auto& queue, const auto& out, const auto& state) {
-    random_uniform(queue, out, from, to, state);
-  });
+  return templates::uniform_impl_<UniformFilling, Generator>(self, from, to, generator);
 }
 
 at::Tensor& normal(at::Tensor& self, double mean, double std, GivenGenerator generator) {
-  TORCH_CHECK(std >= 0, "normal expects std >= 0, but found std ", std);
-  return fill(self, generator, [&](auto& queue, const auto& out, const auto& state) {
-    random_normal(queue, out, mean, std, state);
-  });
+  return templates::normal_impl_<NormalFilling, Generator>(self, mean, std, generator);
+}
+
+at::Tensor& exponential(at::Tensor& self, double lambd, GivenGenerator generator) {
+  return templates::exponential_impl_<ExponentialFilling, Generator>(self, lambd, generator);
+}
+
+at::Tensor& geometric(at::Tensor& self, double p, GivenGenerator generator) {
+  return templates::geometric_impl_<GeometricFilling, Generator>(self, p, generator);
+}
+
+at::Tensor& log_normal(at::Tensor& self, double mean, double std, GivenGenerator generator) {
+  return templates::log_normal_impl_<LogNormalFilling, Generator>(self, mean, std, generator);
+}
+
+at::Tensor& cauchy(at::Tensor& self, double median, double sigma, GivenGenerator generator) {
+  return templates::cauchy_impl_<CauchyFilling, Generator>(self, median, sigma, generator);
+}
+
+at::Tensor& random_from(at::Tensor& self, std::int64_t from, std::optional<std::int64_t> to,
+                        GivenGenerator generator) {
+  // The template adds 1 and would not come to an end; no floating dtype goes so far without gaps.
+  TORCH_CHECK(to || from != IntegerFilling<Generator>::largest || !self.is_floating_point(),
+              "from is out of bounds for ", self.dtype());
+  return templates::random_from_to_impl<IntegerFilling, Generator>(self, from, to, generator);
+}
+
+at::Tensor& random_to(at::Tensor& self, std::int64_t to, GivenGenerator generator) {
+  return random_from(self, 0, to, generator);
+}
+
+at::Tensor& random(at::Tensor& self, GivenGenerator generator) {
+  IntegerFilling<Generator>::run(self, 0, dlprim::whole_numbers_end(dtype_of(self.scalar_type())), generator);
+  return self;
+}
+
+/** Whether a condition on values, a tensor of bool, holds everywhere; in a capture there are no values yet. */
+bool holds_everywhere(const at::Tensor& condition) {
+  return condition.numel() == 0 || capturing(condition.device().index()) || condition.all().item<bool>();
 }
 
 at::Tensor& bernoulli(at::Tensor& self, double p, GivenGenerator generator) {
-  return fill(self, generator, [&](auto& queue, const auto& out, const auto& state) {
-    random_bernoulli(queue, out, p, state);
-  });
+  return templates::bernoulli_impl_<BernoulliFilling, Generator>(self, p, generator);
 }
 
 at::Tensor& bernoulli_each(at::Tensor& self, const at::Tensor& p, GivenGenerator generator) {
+  if (self.numel() == 0) return self;
+  TORCH_CHECK(at::isFloatingType(p.scalar_type()), "bernoulli expects floating probabilities, but got ",
+              p.scalar_type());
+  at::assert_no_internal_overlap(self);
+  TORCH_CHECK(holds_everywhere(p.ge(0).logical_and_(p.le(1))),
+              "bernoulli expects all elements of p to be in [0, 1]");
   const at::Tensor chance = p.to(self.device(), at::kFloat);
   const at::Tensor number = at::empty(self.sizes(), chance.options()).uniform_(0, 1, generator);
   return self.copy_(number.lt(chance));
@@ -54,55 +186,12 @@ at::Tensor& bernoulli_out(const at::Tensor& p, GivenGenerator generator, at::Ten
   return bernoulli_each(out, p, generator);
 }
 
-at::Tensor& exponential(at::Tensor& self, double lambd, GivenGenerator generator) {
-  return fill(self, generator, [&](auto& queue, const auto& out, const auto& state) {
-    random_exponential(queue, out, lambd, state);
-  });
-}
-
-at::Tensor& geometric(at::Tensor& self, double p, GivenGenerator generator) {
-  TORCH_CHECK(0 < p && p < 1, "geometric_ expects p to be in (0, 1), but got p=", p);
-  // The number of the first success: exponential numbers, rounded up.
-  const at::Tensor number = at::empty(self.sizes(), self.options().dtype(at::kFloat));
-  return self.copy_(number.exponential_(-std::log1p(-p), generator).ceil_().clamp_min_(1));
-}
-
-at::Tensor& log_normal(at::Tensor& self, double mean, double std, GivenGenerator generator) {
-  TORCH_CHECK(std > 0, "log_normal_ expects std > 0.0, but found std=", std);
-  return self.normal_(mean, std, generator).exp_();
-}
-
-at::Tensor& cauchy(at::Tensor& self, double median, double sigma, GivenGenerator generator) {
-  TORCH_CHECK(sigma > 0, "cauchy_ expects sigma > 0.0, but found sigma=", sigma);
-  const double quarter_turns = M_PI / 2;
-  return self.uniform_(-quarter_turns, quarter_turns, generator).tan_().mul_(sigma).add_(median);
-}
-
-at::Tensor& integers(at::Tensor& self, std::int64_t from, std::int64_t to, const GivenGenerator& generator) {
-  TORCH_CHECK(from < to, "random_ expects 'from' to be less than 'to', but got from=", from, " >= to=", to);
-  return fill(self, generator, [&](auto& queue, const auto& out, const auto& state) {
-    random_integers(queue, out, from, to, state);
-  });
-}
-
-at::Tensor& random_from(at::Tensor& self, std::int64_t from, std::optional<std::int64_t> to,
-                        GivenGenerator generator) {
-  return integers(self, from, to ? *to : dlprim::whole_numbers_end(dtype_of(self.scalar_type())), generator);
-}
-
-at::Tensor& random_to(at::Tensor& self, std::int64_t to, GivenGenerator generator) {
-  return integers(self, 0, to, generator);
-}
-
-at::Tensor& random(at::Tensor& self, GivenGenerator generator) {
-  return random_from(self, 0, std::nullopt, generator);
-}
-
 at::Tensor& permutation(std::int64_t n, GivenGenerator generator, at::Tensor& out) {
   TORCH_CHECK(n >= 0, "n must be non-negative, got", n);
   at::native::resize_output(out, {n});
-  return fill(out, generator,
-              [](auto& queue, const auto& to, const auto& state) { random_permutation(queue, to, state); });
+  fill(out, generator,
+       [](auto& queue, const auto& to, const auto& state) { random_permutation(queue, to, state); });
+  return out;
 }
 
 at::Tensor& multinomial_out(const at::Tensor& weights, std::int64_t samples, bool replacement,
@@ -133,26 +222,26 @@ at::Tensor multinomial(const at::Tensor& weights, std::int64_t samples, bool rep
 
 // Of mean and standard deviation at least one is a tensor.
 
-template <class Mean, class Std>
-at::Tensor& normal_each_out(const Mean& mean, const Std& std, GivenGenerator generator, at::Tensor& out) {
-  return out.normal_(0, 1, generator).mul_(std).add_(mean);
+void require_deviations(const at::Tensor& std) {
+  TORCH_CHECK(!std.is_complex(), "normal expects standard deviation to be non-complex");
+  TORCH_CHECK(holds_everywhere(std.ge(0)), "normal expects all elements of std >= 0.0");
 }
 
 at::Tensor& normal_tensors_out(const at::Tensor& mean, const at::Tensor& std, GivenGenerator generator,
                                at::Tensor& out) {
+  require_deviations(std);
   at::native::resize_output(out, at::infer_size(mean.sizes(), std.sizes()));
-  return normal_each_out(mean, std, generator, out);
+  return out.normal_(0, 1, generator).mul_(std).add_(mean);
 }
 
 at::Tensor& normal_mean_out(const at::Tensor& mean, double std, GivenGenerator generator, at::Tensor& out) {
-  TORCH_CHECK(std >= 0, "normal expects std >= 0, but found std ", std);
-  at::native::resize_output(out, mean.sizes());
-  return normal_each_out(mean, std, generator, out);
+  return templates::normal_out_impl<NormalFilling, Generator>(out, mean, std, generator);
 }
 
 at::Tensor& normal_std_out(double mean, const at::Tensor& std, GivenGenerator generator, at::Tensor& out) {
+  require_deviations(std);
   at::native::resize_output(out, std.sizes());
-  return normal_each_out(mean, std, generator, out);
+  return out.normal_(0, 1, generator).mul_(std).add_(mean);
 }
 
 at::Tensor normal_tensors(const at::Tensor& mean, const at::Tensor& std, GivenGenerator generator) {
@@ -161,8 +250,7 @@ at::Tensor normal_tensors(const at::Tensor& mean, const at::Tensor& std, GivenGe
 }
 
 at::Tensor normal_mean(const at::Tensor& mean, double std, GivenGenerator generator) {
-  at::Tensor out = at::empty({0}, mean.options());
-  return normal_mean_out(mean, std, generator, out);
+  return templates::normal_impl<NormalFilling, Generator>(mean, std, generator);
 }
 
 at::Tensor normal_std(double mean, const at::Tensor& std, GivenGenerator generator) {
