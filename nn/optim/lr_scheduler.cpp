@@ -1,5 +1,6 @@
 #include "nn/optim/lr_scheduler.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace ocl::optim {
@@ -123,7 +124,12 @@ void LRScheduler::take(SchedulerState state) {
 }
 
 void LRScheduler::undo_first_step() {
-  fields_.set("last_epoch", last_epoch() - 1);
+  if (last_epoch() >= 0) fields_.set("last_epoch", last_epoch() - 1);
+}
+
+void LRScheduler::start_anew() {
+  fields_.set("last_epoch", std::int64_t{-1});
+  start();
 }
 
 RuleSchedule::RuleSchedule(Optimizer& optimizer, const ScheduleOptions& given)
@@ -142,10 +148,29 @@ RuleSchedule::RuleSchedule(Optimizer& optimizer, const ScheduleOptions& given)
   }
   {
     const std::lock_guard locked(optimizer.mutex());
+    std::vector<Options> before;
+    for (const ParameterGroup& group : optimizer.param_groups()) before.push_back(group.options);
     Groups all = groups();
     rule_.begin(fields_, complete, all, given.resumes_at == -1);
+    for (std::size_t i = 0; i < count; ++i) {
+      Options settings;
+      for (const auto& [name, value] : optimizer.param_groups()[i].options.values())
+        if (name != "lr" && !(before[i].has(name.c_str()) && before[i].get(name.c_str()) == value))
+          settings.set(name.c_str(), value);
+      group_settings_.push_back(std::move(settings));
+    }
   }
   start();
+}
+
+void RuleSchedule::start_anew() {
+  {  // another schedule of the same optimizer may have put its own there since
+    const std::lock_guard locked(optimizer().mutex());
+    auto& all = optimizer().param_groups();
+    for (std::size_t i = 0; i < std::min(all.size(), group_settings_.size()); ++i)
+      for (const auto& [name, value] : group_settings_[i].values()) all[i].options.set(name.c_str(), value);
+  }
+  LRScheduler::start_anew();
 }
 
 std::vector<double> RuleSchedule::rates(bool closed_form) {

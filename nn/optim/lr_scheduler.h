@@ -43,6 +43,7 @@ class LRScheduler {
  protected:
   friend class ComposedSchedule;
   friend class SequentialLR;
+  friend class ChainedScheduler;
 
   /** Fields of a schedule, and functions among them. */
   class Fields : public Options {
@@ -65,6 +66,10 @@ class LRScheduler {
   virtual void take(SchedulerState state);
   /** Takes back the first step, before another schedule's. */
   virtual void undo_first_step();
+  /** The rates that the schedule starts from. */
+  virtual std::vector<double> start_rates() const { return base_lrs(); }
+  /** Goes to epoch 0, from the rates that the groups have now, as a schedule that is made. */
+  virtual void start_anew();
 
   bool is_initial() const { return fields_.flag("_is_initial"); }
   /** The optimizer's groups; hold optimizer().mutex(). */
@@ -113,11 +118,13 @@ class RuleSchedule : public LRScheduler {
   std::vector<double> get_lr() override { return rates(false); }
   std::vector<double> closed_form_lr() override { return rates(true); }
   void check(const Options& fields) const override { rule_.check(fields); }
+  void start_anew() override;
 
  private:
   std::vector<double> rates(bool closed_form);
 
   const ScheduleRule& rule_;
+  std::vector<Options> group_settings_;  // that its making has put into the groups
 };
 
 // The classes of schedules.def, each with its options: `StepLR(optimizer, StepLROptions(30).gamma(0.5))`.

@@ -45,6 +45,10 @@ SchedulerState ComposedSchedule::checked(const SchedulerState& state) const {
   return whole;
 }
 
+void ComposedSchedule::undo_first_step() {
+  for (const auto& scheduler : schedulers_) scheduler->undo_first_step();
+}
+
 void ComposedSchedule::take(SchedulerState state) {
   for (std::size_t i = 0; i < schedulers_.size(); ++i) schedulers_[i]->take(std::move(state.schedulers[i]));
   LRScheduler::take(std::move(state));
@@ -55,34 +59,38 @@ SequentialLR::SequentialLR(Optimizer& optimizer, std::vector<std::shared_ptr<LRS
     : ComposedSchedule("SequentialLR", optimizer, std::move(schedulers), last_epoch) {
   fields_.set("_milestones", std::vector<double>(milestones.begin(), milestones.end()));
   check(fields_);
+  undo_first_step();
+  start_part(0);
   fields_.set("last_epoch", last_epoch + 1);
-  set_rates(group_values("initial_lr"));
-  for (const auto& scheduler : schedulers_) scheduler->undo_first_step();
-  LRScheduler& first = *current().first;
-  first.start();
-  note_rates(first.get_last_lr());
 }
 
-void SequentialLR::undo_first_step() {
-  for (const auto& scheduler : schedulers_) scheduler->undo_first_step();
-}
-
-std::pair<LRScheduler*, bool> SequentialLR::current() const {
+LRScheduler& SequentialLR::part_at(std::int64_t epoch) const {
   const std::vector<double> milestones = fields_.numbers("_milestones");
-  const auto epoch = static_cast<double>(last_epoch());
-  const auto index = static_cast<std::size_t>(std::upper_bound(milestones.begin(), milestones.end(), epoch) -
-                                              milestones.begin());
-  return {schedulers_[index].get(), index > 0 && milestones[index - 1] == epoch};
+  const auto next = std::upper_bound(milestones.begin(), milestones.end(), static_cast<double>(epoch));
+  return *schedulers_[static_cast<std::size_t>(next - milestones.begin())];
+}
+
+void SequentialLR::start_part(std::int64_t epoch) {
+  LRScheduler& part = part_at(epoch);
+  set_rates(part.start_rates());
+  part.start_anew();
+  note_rates(part.get_last_lr());
+}
+
+void SequentialLR::start_anew() {
+  start_part(0);
+  fields_.set("last_epoch", std::int64_t{0});
 }
 
 void SequentialLR::step() {
-  fields_.set("last_epoch", last_epoch() + 1);
-  const auto [scheduler, begins] = current();
-  if (begins)
-    scheduler->step_to(0);
-  else
-    scheduler->step();
-  note_rates(scheduler->get_last_lr());
+  const std::int64_t epoch = last_epoch() + 1;
+  fields_.set("last_epoch", epoch);
+  const std::vector<double> milestones = fields_.numbers("_milestones");
+  if (std::count(milestones.begin(), milestones.end(), static_cast<double>(epoch)) > 0)
+    return start_part(epoch);
+  LRScheduler& part = part_at(epoch);
+  part.step();
+  note_rates(part.get_last_lr());
 }
 
 void SequentialLR::check(const Options& fields) const {
@@ -96,11 +104,34 @@ void SequentialLR::check(const Options& fields) const {
 ChainedScheduler::ChainedScheduler(std::vector<std::shared_ptr<LRScheduler>> schedulers)
     : ComposedSchedule("ChainedScheduler", optimizer_of("ChainedScheduler", schedulers), schedulers, -1) {
   note_rates(group_values());
+  const auto is_composed = [](const auto& part) {
+    return dynamic_cast<const ComposedSchedule*>(part.get()) != nullptr;
+  };
+  if (std::none_of(schedulers_.begin(), schedulers_.end(), is_composed)) return;
+  set_rates(start_rates());  // the making of the parts has set others
+  start_anew();
+}
+
+void ChainedScheduler::start_anew() {
+  for (const auto& part : schedulers_) move(*part, part->start_rates(), [&] { part->start_anew(); });
+  note_rates(group_values());
 }
 
 void ChainedScheduler::step() {
-  for (const auto& scheduler : schedulers_) scheduler->step();
+  for (const auto& part : schedulers_) move(*part, part->get_last_lr(), [&] { part->step(); });
   note_rates(group_values());
+}
+
+void ChainedScheduler::move(LRScheduler& part, const std::vector<double>& alone,
+                            const std::function<void()>& move) {
+  if (!dynamic_cast<ComposedSchedule*>(&part)) return move();
+  std::vector<double> rates = group_values();
+  set_rates(alone);
+  move();
+  const std::vector<double> moved = part.get_last_lr();
+  for (std::size_t i = 0; i < std::min(alone.size(), moved.size()); ++i)
+    rates[i] = rates[i] == alone[i] || alone[i] == 0 ? moved[i] : rates[i] * (moved[i] / alone[i]);
+  set_rates(rates);
 }
 
 ReduceLROnPlateau::ReduceLROnPlateau(Optimizer& optimizer, const ReduceLROnPlateauOptions& options)

@@ -4,7 +4,7 @@
 
 namespace ocl::optim {
 
-/** Schedules that are made of others. */
+/** Schedules that are made of others. Each of them gives the rates that it gives alone. */
 class ComposedSchedule : public LRScheduler {
  public:
   SchedulerState state_dict() const override;
@@ -15,6 +15,7 @@ class ComposedSchedule : public LRScheduler {
   std::vector<double> get_lr() override { return group_values(); }
   SchedulerState checked(const SchedulerState& state) const override;
   void take(SchedulerState state) override;
+  void undo_first_step() override;
 
   const std::vector<std::shared_ptr<LRScheduler>> schedulers_;
 };
@@ -28,18 +29,28 @@ class SequentialLR : public ComposedSchedule {
 
  protected:
   void check(const Options& fields) const override;
-  void undo_first_step() override;
+  std::vector<double> start_rates() const override { return part_at(0).start_rates(); }
+  void start_anew() override;
 
  private:
-  /** The schedule whose turn it is, and whether it begins now. */
-  std::pair<LRScheduler*, bool> current() const;
+  LRScheduler& part_at(std::int64_t epoch) const;
+  void start_part(std::int64_t epoch);
 };
 
-/** Schedules at once, one step of each. */
+/** Schedules at once, one step of each. The factors of their rates are multiplied. */
 class ChainedScheduler : public ComposedSchedule {
  public:
   explicit ChainedScheduler(std::vector<std::shared_ptr<LRScheduler>> schedulers);
   void step() override;
+
+ protected:
+  std::vector<double> start_rates() const override { return schedulers_.front()->start_rates(); }
+  void start_anew() override;
+
+ private:
+  /** Calls `move`. A part that is made of others sets rates: it works on those that it would have `alone`, and
+   * the groups' are multiplied by what it does to them. */
+  void move(LRScheduler& part, const std::vector<double>& alone, const std::function<void()>& move);
 };
 
 /** Settings of ReduceLROnPlateau by name; the defaults are torch's. */

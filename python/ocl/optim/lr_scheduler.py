@@ -54,6 +54,12 @@ def _set_group_value(group, key, value):
         group[key] = value
 
 
+def _set_rates_of(optimizer, rates):
+    """Of groups that have just been added, which no rate is for, the rate stays."""
+    for group, rate in zip(optimizer.param_groups, rates, strict=False):
+        _set_group_value(group, "lr", rate)
+
+
 def _per_group(name, optimizer, value):
     """A list of one value for each group, of one for all or of such a list."""
     groups = len(optimizer.param_groups)
@@ -146,6 +152,15 @@ class LRScheduler:
         finally:
             self._is_initial = False
 
+    def _start_rates(self):
+        """The rates that the schedule starts from."""
+        return self.base_lrs
+
+    def _start_anew(self):
+        """Goes to epoch 0, from the rates that the groups have now, as a schedule that is made."""
+        self.last_epoch = -1
+        self._initial_step()
+
     def state_dict(self):
         """All attributes but the optimizer."""
         return {key: value for key, value in self.__dict__.items() if key != "optimizer"}
@@ -213,7 +228,12 @@ class _RuleSchedule(LRScheduler):
         _require_optimizer(optimizer)
         self.last_epoch = last_epoch
         self._take_options(optimizer, given)
+        before = [dict(group) for group in optimizer.param_groups]
         _optim.begin_schedule(self._rule, self, given, optimizer.param_groups, last_epoch == -1)
+        self._group_settings = [
+            {key: value for key, value in group.items() if key != "lr" and old.get(key, before) is not value}
+            for group, old in zip(optimizer.param_groups, before, strict=True)
+        ]
         self._after_options()
         LRScheduler.__init__(self, optimizer, last_epoch)
 
@@ -222,6 +242,16 @@ class _RuleSchedule(LRScheduler):
 
     def _after_options(self):
         """Gives attributes the form that PyTorch's have."""
+
+    def _start_anew(self):
+        # Another schedule of the same optimizer may have put its own there since.
+        for group, settings in zip(self.optimizer.param_groups, self._group_settings, strict=False):
+            group.update(settings)
+        super()._start_anew()
+
+    def state_dict(self):
+        """All attributes but the optimizer and what its groups have."""
+        return {key: value for key, value in super().state_dict().items() if key != "_group_settings"}
 
     def get_lr(self):
         """The rate of each group for `last_epoch`."""
@@ -424,7 +454,14 @@ def _check_parts(name, schedulers, optimizer):
 
 
 class _ComposedSchedule(LRScheduler):
-    """A schedule that is made of others."""
+    """A schedule that is made of others. Each of them gives the rates that it gives alone."""
+
+    def _undo_first_step(self):
+        for part in self._schedulers:
+            if isinstance(part, _ComposedSchedule):
+                part._undo_first_step()
+            elif getattr(part, "last_epoch", -1) >= 0:
+                part.last_epoch -= 1
 
     def state_dict(self):
         """All attributes but the optimizer, and the state dicts of the schedules that it is made of."""
@@ -464,14 +501,10 @@ class SequentialLR(_ComposedSchedule):
         self._schedulers = schedulers
         self._check_milestones(milestones)
         self._milestones = milestones
-        self.last_epoch = last_epoch + 1
         self.optimizer = optimizer
-        for group in optimizer.param_groups:
-            _set_group_value(group, "lr", group["initial_lr"])
-        self.recursive_undo()
-        first = schedulers[bisect_right(milestones, 0)]
-        first._initial_step()
-        self._last_lr = first.get_last_lr()
+        self._undo_first_step()
+        self._start_part(0)
+        self.last_epoch = last_epoch + 1
 
     def _check_milestones(self, milestones):
         if len(milestones) != len(self._schedulers) - 1:
@@ -487,29 +520,34 @@ class SequentialLR(_ComposedSchedule):
         self._check_milestones(state_dict.get("_milestones", self._milestones))
         super()._check_state(state_dict)
 
-    def recursive_undo(self, sched=None):
-        """Takes back the first step of every part, which each took when it was made."""
-        whole = self if sched is None else sched
-        if hasattr(whole, "_schedulers"):
-            for part in whole._schedulers:
-                self.recursive_undo(part)
-        elif hasattr(whole, "last_epoch"):
-            whole.last_epoch -= 1
+    def _part_at(self, epoch):
+        return self._schedulers[bisect_right(self._milestones, epoch)]
+
+    def _start_rates(self):
+        return self._part_at(0)._start_rates()
+
+    def _start_part(self, epoch):
+        part = self._part_at(epoch)
+        _set_rates_of(self.optimizer, part._start_rates())
+        part._start_anew()
+        self._last_lr = part.get_last_lr()
+
+    def _start_anew(self):
+        self._start_part(0)
+        self.last_epoch = 0
 
     def step(self):
         """Moves to the next epoch and sets the rates."""
         self.last_epoch += 1
-        index = bisect_right(self._milestones, self.last_epoch)
-        scheduler = self._schedulers[index]
-        if index > 0 and self._milestones[index - 1] == self.last_epoch:
-            scheduler._update_lr(0)
-        else:
-            scheduler.step()
-        self._last_lr = scheduler.get_last_lr()
+        if self.last_epoch in self._milestones:
+            return self._start_part(self.last_epoch)
+        part = self._part_at(self.last_epoch)
+        part.step()
+        self._last_lr = part.get_last_lr()
 
 
 class ChainedScheduler(_ComposedSchedule):
-    """Schedules at once: one step of each."""
+    """Schedules at once: one step of each. The factors of their rates are multiplied."""
 
     def __init__(self, schedulers, optimizer=None):
         _check_parts(type(self).__name__, schedulers, optimizer)
@@ -518,12 +556,38 @@ class ChainedScheduler(_ComposedSchedule):
         self._schedulers = schedulers
         self.optimizer = optimizer
         self._last_lr = _group_values(optimizer, "lr")
+        if any(isinstance(part, _ComposedSchedule) for part in schedulers):  # its making has set the rates
+            _set_rates_of(optimizer, self._start_rates())
+            self._start_anew()
+
+    def _start_rates(self):
+        return self._schedulers[0]._start_rates()
+
+    def _start_anew(self):
+        for part in self._schedulers:
+            self._move(part, part._start_rates(), part._start_anew)
+        self._last_lr = _group_values(self.optimizer, "lr")
 
     def step(self):
         """Moves every schedule to its next epoch."""
-        for scheduler in self._schedulers:
-            scheduler.step()
+        for part in self._schedulers:
+            self._move(part, part.get_last_lr(), part.step)
         self._last_lr = _group_values(self.optimizer, "lr")
+
+    def _move(self, part, alone, move):
+        """Calls `move`. A part that is made of others sets rates: it works on those that it would have
+        `alone`, and the groups' are multiplied by what it does to them."""
+        if not isinstance(part, _ComposedSchedule):
+            return move()
+        rates = _group_values(self.optimizer, "lr")
+        _set_rates_of(self.optimizer, alone)
+        move()
+        moved = zip(rates, alone, part.get_last_lr(), strict=False)
+        _set_rates_of(self.optimizer, [_rescaled(*each) for each in moved])
+
+
+def _rescaled(rate, before, after):
+    return after if rate == before or before == 0 else rate * (after / before)
 
 
 class ReduceLROnPlateau(_RuleSchedule):

@@ -39,6 +39,28 @@ TEST_F(Schedules, OneAfterTheOther) {
   expect_close(rates(schedule, 6), std::vector<double>{0.4, 0.6, 0.8, 0.8, 0.4, 0.2}, 1e-12, 0);
 }
 
+TEST_F(Schedules, SchedulesOfSchedulesGiveTheRatesThatTheyGiveAlone) {
+  const auto step = [&] { return std::make_shared<optim::StepLR>(optimizer, 1, 0.5); };
+  const auto constant = [&] {
+    return std::make_shared<optim::ConstantLR>(optimizer, optim::ConstantLROptions().factor(0.25).total_iters(2));
+  };
+  using Parts = std::vector<std::shared_ptr<optim::LRScheduler>>;
+  using Milestones = std::vector<std::int64_t>;
+  const auto sequence = [&](Parts parts, Milestones milestones) {
+    return std::make_shared<optim::SequentialLR>(optimizer, std::move(parts), std::move(milestones));
+  };
+  const auto inner = [&] { return sequence({constant(), step()}, {3}); };
+  expect_close(rates(*inner(), 6), std::vector<double>{0.2, 0.2, 0.8, 0.8, 0.4, 0.2}, 1e-12, 0);
+  expect_close(rates(*sequence({inner(), step()}, {4}), 6), std::vector<double>{0.2, 0.2, 0.8, 0.8, 0.8, 0.4},
+               1e-12, 0);
+  expect_close(rates(*sequence({step(), sequence({inner(), step()}, {5})}, {2}), 8),
+               std::vector<double>{0.8, 0.4, 0.2, 0.2, 0.8, 0.8, 0.4, 0.8}, 1e-12, 0);
+  const auto both = std::make_shared<optim::ChainedScheduler>(Parts{constant(), step()});
+  expect_close(rates(*sequence({step(), both}, {1}), 4), std::vector<double>{0.8, 0.2, 0.1, 0.2}, 1e-12, 0);
+  optim::ChainedScheduler chained({inner(), step()});
+  expect_close(rates(chained, 6), std::vector<double>{0.2, 0.1, 0.2, 0.1, 0.025, 0.00625}, 1e-12, 0);
+}
+
 TEST_F(Schedules, ResumeFromAState) {
   optim::CosineAnnealingLR schedule(optimizer, 10);
   rates(schedule, 4);
