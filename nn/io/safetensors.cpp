@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "dlprim/core/error.h"
 
@@ -61,21 +62,27 @@ class StructureCheck {
     if (event == Event::key) {
       const auto& key = parsed.get_ref<const std::string&>();
       require(open_keys_.back().insert(key).second, "key \"", key, "\" occurs twice");
+      if (open_keys_.size() == 1) keys_.push_back(key);
     }
     return true;
   }
+  /** The keys of the outermost object, in the order of the text, which Json sorts. */
+  const std::vector<std::string>& keys() const { return keys_; }
 
  private:
+  std::vector<std::string> keys_;
   std::vector<std::set<std::string>> open_keys_;
 };
 
-Json parse_header(const std::string& text) {
+/** The header, and its keys in the order of the text. */
+std::pair<Json, std::vector<std::string>> parse_header(const std::string& text) {
   require(!text.empty() && text.front() == '{', "header does not start with '{'");
   // The parser takes a zero byte for the end of its input and would overlook what follows.
   require(text.find('\0') == std::string::npos, "zero byte in the header");
   StructureCheck check;
   try {
-    return Json::parse(text, std::ref(check));
+    Json header = Json::parse(text, std::ref(check));
+    return {std::move(header), check.keys()};
   } catch (const Json::parse_error& error) {
     // Its text quotes the bytes of the file, which need not be valid in any encoding.
     throw ValueError(concat("header is not JSON at byte ", error.byte));
@@ -123,7 +130,7 @@ std::map<std::string, std::string> to_metadata(const Json& object) {
   return metadata;
 }
 
-/** Sorts by position and checks that the tensors fill the data section exactly. */
+/** Sorts by position, tensors without elements as the header has them, and checks that the tensors fill the data section exactly. */
 void check_ranges(std::vector<SafetensorsEntry>& entries, std::size_t data_bytes) {
   std::stable_sort(entries.begin(), entries.end(), [](const SafetensorsEntry& a, const SafetensorsEntry& b) {
     return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
@@ -174,20 +181,23 @@ std::vector<SafetensorsEntry> with_ranges(std::vector<SafetensorsEntry> entries)
   return entries;
 }
 
-/** The header text with its length in front, padded so that the data section starts at a multiple of 8. */
+/** The header text in the order of the entries, with its length in front, padded so that the data section starts
+ * at a multiple of 8. */
 std::string make_header(const std::vector<SafetensorsEntry>& entries,
                         const std::map<std::string, std::string>& metadata) {
-  auto header = Json::object();
-  if (!metadata.empty()) header[metadata_key] = metadata;
-  for (const auto& entry : entries)
-    header[entry.name] = {
-        {"dtype", entry.dtype}, {"shape", entry.shape}, {"data_offsets", {entry.begin, entry.end}}};
   std::string text;
+  const auto add = [&text](const std::string& name, const Json& value) {
+    text += concat(text.empty() ? '{' : ',', Json(name).dump(), ':', value.dump());
+  };
   try {
-    text = header.dump();
+    if (!metadata.empty()) add(metadata_key, metadata);
+    for (const auto& entry : entries)
+      add(entry.name,
+          {{"dtype", entry.dtype}, {"shape", entry.shape}, {"data_offsets", {entry.begin, entry.end}}});
   } catch (const Json::exception&) {
     throw ValueError("safetensors: a name or the metadata is not valid UTF-8");
   }
+  text += text.empty() ? "{}" : "}";
   text.resize((text.size() + length_bytes - 1) / length_bytes * length_bytes, ' ');
   require(text.size() <= max_header_bytes, "safetensors: header of ", text.size(),
           " bytes is over the limit of ", max_header_bytes);
@@ -203,12 +213,12 @@ SafetensorsFile::SafetensorsFile(const fs::path& path) : file_(path) {
     const auto header = read_header(file_);
     data_start_ = length_bytes + header.size();
     data_bytes_ = file_.size() - data_start_;
-    const auto tensors = parse_header(header);
-    for (const auto& [name, description] : tensors.items()) {
+    const auto [tensors, names] = parse_header(header);
+    for (const std::string& name : names) {
       if (name == metadata_key)
-        metadata_ = to_metadata(description);
+        metadata_ = to_metadata(tensors.at(name));
       else
-        entries_.push_back(to_entry(name, description));
+        entries_.push_back(to_entry(name, tensors.at(name)));
     }
     check_ranges(entries_, data_bytes_);
   } catch (const ValueError& error) {

@@ -28,7 +28,7 @@ class SafetensorsFile {
  public:
   explicit SafetensorsFile(const std::filesystem::path& path);
 
-  /** The tensors in the order of their data. */
+  /** The tensors in the order of their data, which is the one in which they were written. */
   const std::vector<SafetensorsEntry>& entries() const { return entries_; }
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
 

@@ -34,11 +34,14 @@ void bind_data(py::module_& parent) {
       "Writes bytes to a file that is either whole or, as it was before, there or not.");
   m.def(
       "save_tensors",
-      [](const std::map<std::string, ocl::Tensor>& tensors, const std::filesystem::path& path,
-         const ocl::Metadata& metadata) {
-        ocl::save(ocl::StateDict(tensors.begin(), tensors.end()), path, metadata);
+      [](const py::dict& tensors, const std::filesystem::path& path, const ocl::Metadata& metadata) {
+        ocl::StateDict state;
+        for (const auto& [name, tensor] : tensors)
+          state.emplace_back(name.cast<std::string>(), tensor.cast<ocl::Tensor>());
+        PythonUnlocked unlocked;
+        ocl::save(state, path, metadata);
       },
-      py::arg("tensors"), py::arg("path"), py::arg("metadata"), WithoutLock());
+      py::arg("tensors"), py::arg("path"), py::arg("metadata"));
   m.def(
       "load_tensors",
       [](const std::filesystem::path& path, const std::optional<ocl::Device>& device) {

@@ -10,6 +10,7 @@ import threading
 import numpy as np
 import pytest
 import safetensors.numpy
+import safetensors.torch
 import torch
 from fuzz import files
 
@@ -42,7 +43,7 @@ def arrays():
 
 
 def expect_same_bits(actual, expected):
-    actual = actual.numpy() if isinstance(actual, ocl.Tensor) else actual
+    actual = actual.detach().numpy() if isinstance(actual, ocl.Tensor) else actual
     assert actual.dtype == expected.dtype and actual.shape == expected.shape
     assert actual.tobytes() == expected.tobytes()
 
@@ -73,6 +74,76 @@ def test_we_read_what_safetensors_writes(path):
     loaded = ocl.load(str(path))
     for name, array in arrays().items():
         expect_same_bits(loaded[name], array)
+
+
+def header_of(path):
+    content = path.read_bytes()
+    (length,) = struct.unpack("<Q", content[:8])
+    return json.loads(content[8 : 8 + length])
+
+
+def shuffled_state(seed):
+    """A state dict in no order, with tensors without elements among the others."""
+    rng = np.random.default_rng(seed)
+    names = [f"{block}.{kind}" for block in ("conv", "bn", "10", "9", "Z", "ä") for kind in ("weight", "bias")]
+    rng.shuffle(names)
+    dtypes = [np.float32, np.int64, np.uint8, np.float16]
+    return {name: np.zeros(rng.integers(0, 3), dtypes[rng.integers(4)]) for name in names}
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_entries_keep_their_order(path, seed):
+    state = shuffled_state(seed)
+    tensors = {name: ocl.tensor(array) for name, array in state.items()}
+    ocl.save(tensors, path)
+    assert list(ocl.load(path)) == list(header_of(path)) == list(state)
+    filled = [name for name, array in state.items() if array.size]
+    assert [name for name in safetensors.torch.load_file(path) if name in filled] == filled
+    nested = {"z": tensors, "a": [tensors, {"y": tensors["Z.bias"], "x": 1}], 3: None, 1: "text"}
+    ocl.save(nested, path)
+    loaded = ocl.load(path)
+    assert list(loaded) == list(nested) and list(loaded["z"]) == list(loaded["a"][0]) == list(state)
+    assert list(loaded["a"][1]) == ["y", "x"]
+    torch.save({name: torch.from_numpy(array) for name, array in state.items()}, path)
+    assert list(ocl.load(path)) == list(state)
+
+
+def test_files_of_others_come_in_the_order_of_their_data(path):
+    """Those of the safetensors library, and ours of before, whose headers were sorted."""
+    state = {name: array for name, array in shuffled_state(1).items() if array.size}
+    safetensors.numpy.save_file(state, path)
+    assert list(ocl.load(path)) == list(safetensors.torch.load_file(path))
+    header, data = {}, b""
+    for name, array in state.items():
+        offsets = [len(data), len(data) + array.nbytes]
+        dtype = {"f4": "F32", "i8": "I64", "u1": "U8", "f2": "F16"}[array.dtype.str[1:]]
+        header[name] = {"dtype": dtype, "shape": list(array.shape), "data_offsets": offsets}
+        data += array.tobytes()
+    text = json.dumps(header, sort_keys=True).encode()
+    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
+    assert list(ocl.load(path)) == list(state)
+
+
+def test_state_dicts_of_modules_keep_their_order(path):
+    """A program may walk a state dict beside the module's tensors."""
+    net = ocl.nn.Sequential(ocl.nn.Linear(2, 3), ocl.nn.BatchNorm1d(3), ocl.nn.LSTM(3, 2))
+    net.scales = ocl.nn.ParameterDict({"z": ocl.zeros(1), "a": ocl.zeros(2)})
+    net.heads = ocl.nn.ModuleDict({"z": ocl.nn.Linear(1, 1), "a": ocl.nn.Linear(1, 2)})
+    names = list(net.state_dict())
+    ocl.save(net.state_dict(), path)
+    loaded = ocl.load(path)
+    assert list(loaded) == names
+    for (name, saved), (own, tensor) in zip(loaded.items(), net.state_dict().items(), strict=True):
+        assert name == own and saved.shape == tensor.shape
+    for assign in (False, True):
+        net.load_state_dict(dict(reversed(loaded.items())), assign=assign)
+        assert list(net.state_dict()) == names
+    assert list(pickle.loads(pickle.dumps(net)).state_dict()) == names
+
+    optimizer = ocl.optim.AdamW(net.parameters())
+    state = optimizer.state_dict()
+    ocl.save(state, path)
+    assert repr(ocl.load(path)) == repr(state)
 
 
 def test_bfloat16(path):
@@ -194,7 +265,7 @@ def test_a_file_of_a_module_loads_into_torch(path):
     theirs.load_state_dict(
         {name: torch.from_numpy(a) for name, a in safetensors.numpy.load_file(path).items()}
     )
-    np.testing.assert_array_equal(theirs.weight.detach().numpy(), ours.weight.numpy())
+    np.testing.assert_array_equal(theirs.weight.detach().numpy(), ours.weight.detach().numpy())
 
 
 def test_load_onto_a_named_device(path, device):

@@ -232,6 +232,24 @@ TEST_F(SafetensorsTest, ReadsAFileWhoseHeaderIsNotInDataOrder) {
   EXPECT_EQ(file.entries()[1].name, "a");
 }
 
+TEST_F(SafetensorsTest, KeepsTheOrderOfItsEntries) {
+  const std::vector<std::string> names{"z", "no elements", "b", "a", "none either", "also none", "c"};
+  std::vector<SafetensorsEntry> entries;
+  for (const std::string& name : names) entries.push_back(entry(name, "U8", {name.size() == 1 ? 1 : 0}));
+  SafetensorsWriter writer(path_, entries);
+  for (const std::string& name : names) writer.write(name.data(), name.size() == 1 ? 1 : 0);
+  writer.finish();
+  const SafetensorsFile file(path_);
+  ASSERT_EQ(file.entries().size(), names.size());
+  std::size_t place = 0;  // in the header, which others read in its order
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    EXPECT_EQ(file.entries()[i].name, names[i]);
+    const std::size_t found = slurp(path_).find('"' + names[i] + "\":{");
+    EXPECT_GT(found, place);
+    place = found;
+  }
+}
+
 TEST_F(SafetensorsTest, NamesWhatIsWrong) {
   const auto tensor = [](const std::string& dtype, const std::string& shape, const std::string& offsets) {
     return R"("a":{"dtype":)" + dtype + R"(,"shape":)" + shape + R"(,"data_offsets":)" + offsets + "}";
