@@ -67,14 +67,13 @@ def existing(draw, dtype=None, shape=None):
 @door("tensor", "as_tensor", "new_tensor")
 def constructors(draw, name):
     source, dtype = sources.anything(draw), dtype_of(draw)
-    if name == "new_tensor":
-        text, make = existing(draw)
-        return (
-            f"{text}.new_tensor, {dtype}",
-            source,
-            lambda lib, x: make(lib).new_tensor(x, **options_of(lib, dtype)),
-        )
-    return f"{name}, {dtype}", source, lambda lib, x: getattr(lib, name)(x, **options_of(lib, dtype))
+    text, make = existing(draw)
+
+    def call(lib, x):
+        home = make(lib) if name == "new_tensor" else lib
+        return getattr(home, name)(x, **options_of(lib, dtype))
+
+    return f"{name} beside {text}, {dtype}", source, call
 
 
 @door("from_numpy")
@@ -92,11 +91,9 @@ def filled(draw, name):
         if name == "full":
             return lib.full(shape, x, **options)
         tensor = make(lib)
-        return (
-            lib.full_like(tensor, x, **options)
-            if name == "full_like"
-            else tensor.new_full(shape, x, **options)
-        )
+        if name == "full_like":
+            return lib.full_like(tensor, x, **options)
+        return tensor.new_full(shape, x, **options)
 
     return f"{name}{list(shape)} of {text}, {dtype}", source, call
 
@@ -162,18 +159,19 @@ def assigned(draw):
 
 # --- operators
 
-ARITHMETIC = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
 WRAPPING = ("add", "sub", "mul", "and_", "or_", "xor")  # the same whether numbers wrap before or after
-ARITHMETIC += ("eq", "ne", "lt", "le", "gt", "ge", "and_", "or_", "xor")
+COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
+ARITHMETIC = (*WRAPPING, *COMPARISONS, "truediv", "floordiv", "mod", "pow", "matmul")
+IS_COMPUTED = re.compile(f"^({'|'.join(ARITHMETIC)}|arange)")
 
 
 @door(*ARITHMETIC)
 def operators(draw, name):
     text, make = existing(draw)
-    side = draw.choice(
-        ["left", "right", "in place"] if hasattr(operator, f"i{name.rstrip('_')}") else ["left", "right"]
-    )
-    dtype = text.split("[")[0] if name not in WRAPPING else None
+    side = draw.choice(["left", "right"] if name in COMPARISONS else ["left", "right", "in place"])
+    dtype = text.split("[")[0]
+    if name in WRAPPING and "int" in dtype:
+        dtype = "int64"
     if draw.chance(0.5):
         source = sources.number_for(draw, dtype)
     else:
@@ -305,9 +303,6 @@ def differing_numbers(ours, theirs, rounding, place):
     if not same and rounding and IS_COMPUTED.search(place):
         same = np.allclose(ours, theirs, rtol=rounding, atol=0, equal_nan=True)
     return None if same else f"{place}: {ours.reshape(-1)[:6]}, PyTorch has {theirs.reshape(-1)[:6]}"
-
-
-IS_COMPUTED = re.compile(f"^({'|'.join(ARITHMETIC)}|arange)")
 
 
 OFTEN = {"tensor": 8, "as_tensor": 3, "new_tensor": 3, "full": 3, "setitem": 5, "from_numpy": 2, "pow": 3}

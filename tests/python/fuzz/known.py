@@ -349,6 +349,12 @@ KNOWN = (
     ),
     Known(
         "accepts",
+        "door: (tensor|as_tensor|new_tensor|setitem)",
+        r"numpy\.(float\d+|longdouble)' object cannot be interpreted as an integer",
+        "Floats of NumPy in a list become integers as Python's do.",
+    ),
+    Known(
+        "accepts",
         "(door|number|module|subset): .*",
         "not implemented for|derivative for aten::.* is not implemented",
         "PyTorch lacks a kernel of that dtype, or a derivative, on the CPU.",

@@ -68,8 +68,8 @@ def attempt(function):
 
 
 def judge_errors(ours, theirs):
-    """(what, detail) where one library raises and the other does not, or ours no error of the right type."""
-    if ours is not None and not isinstance(ours, TYPED):
+    """(what, detail) where one library raises and the other does not, or ours no error of a right type."""
+    if ours is not None and not isinstance(ours, (*TYPED, type(theirs))):
         return UNTYPED, f"{type(ours).__name__}: {ours}"
     if (ours is None) == (theirs is None):
         return None

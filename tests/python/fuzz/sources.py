@@ -144,7 +144,12 @@ def list_of_numbers(draw):
     values = nested(draw, shape, element)
     if draw.chance(0.05):
         values = [*values, draw.choice([None, "1", [1], (), 1j, object])]  # mostly ragged, or no number
-    return Source(repr(values), lambda: values)
+    plain = (lambda: without_scalars(values)) if kind == "scalars" and scalar_type is np.longdouble else None
+    return Source(repr(values), lambda: values, plain)
+
+
+def without_scalars(values):
+    return [*map(without_scalars, values)] if isinstance(values, (list, tuple)) else python_number(values)
 
 
 # --- arrays
