@@ -1,5 +1,11 @@
 """The training loops of libraries on top of PyTorch, on ocl devices."""
 
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -21,7 +27,8 @@ class Rows(torch.utils.data.Dataset):
         return {"input_ids": words, "attention_mask": torch.ones(12, dtype=torch.long), "labels": index % 2}
 
 
-def test_transformers_trainer_fine_tunes(tmp_path, monkeypatch):
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_transformers_trainer_fine_tunes(precision, tmp_path, monkeypatch):
     transformers = pytest.importorskip("transformers", reason="NOT TESTED: transformers is not installed")
     pytest.importorskip("accelerate", reason="NOT TESTED: accelerate is not installed")
     if torch.cuda.is_available():
@@ -31,6 +38,7 @@ def test_transformers_trainer_fine_tunes(tmp_path, monkeypatch):
     size = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
     config = transformers.BertConfig(vocab_size=50, max_position_embeddings=32, num_labels=2, **size)
     net = transformers.BertForSequenceClassification(config)
+    net.classifier = Watched(32, 2)
     arguments = transformers.TrainingArguments(
         str(tmp_path),
         per_device_train_batch_size=16,
@@ -40,11 +48,143 @@ def test_transformers_trainer_fine_tunes(tmp_path, monkeypatch):
         save_strategy="epoch",
         save_total_limit=1,
         disable_tqdm=True,
+        bf16=precision == "bfloat16",
     )
     trainer = transformers.Trainer(net, arguments, train_dataset=Rows(), eval_dataset=Rows())
     assert arguments.device == torch.device("ocl:0") == next(net.parameters()).device
     trainer.train()
     assert trainer.evaluate()["eval_loss"] < 0.3
+    assert dtypes_of(net.classifier) == getattr(torch, precision)
+
+
+class Watched(torch.nn.Linear):
+    """Keeps the dtypes of its products, forward and backward, and the devices that autocast is on for."""
+
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        self.seen = []
+
+    def forward(self, x):
+        y = super().forward(x)
+        self.seen.append((y.dtype, y.device.type))
+        if y.requires_grad:
+            y.register_hook(lambda gradient: self.seen.append((gradient.dtype, gradient.device.type)))
+        return y
+
+
+def dtypes_of(layer):
+    assert layer.seen and {device for _, device in layer.seen} == {"ocl"}
+    (dtype,) = {dtype for dtype, _ in layer.seen}
+    return dtype
+
+
+PRECISIONS = {
+    "32-true": torch.float32,
+    "bf16-mixed": torch.bfloat16,
+    "16-mixed": torch.float16,
+    "bf16-true": torch.bfloat16,
+    "16-true": torch.float16,
+}
+
+
+def rows_and_sums():
+    x = torch.randn(16, 4, generator=torch.Generator().manual_seed(0))
+    return torch.utils.data.TensorDataset(x, x.sum(1, keepdim=True))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_lightning_computes_in_the_precision_asked_for(precision, tmp_path):
+    lightning = pytest.importorskip("lightning.pytorch", reason="NOT TESTED: lightning is not installed")
+    import torch_ocl.lightning  # noqa: F401
+
+    class Net(lightning.LightningModule):
+        def __init__(self):
+            super().__init__()
+            self.layer = Watched(4, 1)
+
+        def training_step(self, batch, _):
+            return torch.nn.functional.mse_loss(self.layer(batch[0]).float(), batch[1].float())
+
+        def configure_optimizers(self):
+            return torch.optim.SGD(self.parameters(), 1e-2)
+
+    trainer = lightning.Trainer(
+        accelerator="ocl",
+        strategy=lightning.strategies.SingleDeviceStrategy(torch.device("ocl:0")),
+        precision=precision,
+        max_steps=3,
+        default_root_dir=tmp_path,
+        logger=False,
+        enable_progress_bar=False,
+        enable_checkpointing=False,
+    )
+    net = Net()
+    before = net.layer.weight.detach().clone()
+    trainer.fit(net, torch.utils.data.DataLoader(rows_and_sums(), 4))
+    assert dtypes_of(net.layer) == PRECISIONS[precision]
+    scaler = getattr(trainer.precision_plugin, "scaler", None)
+    assert (scaler is not None and scaler.is_enabled()) == (precision == "16-mixed")
+    assert not torch.equal(net.layer.weight.detach().cpu().float(), before)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_fabric_computes_in_the_precision_asked_for(precision):
+    fabric = pytest.importorskip("lightning.fabric", reason="NOT TESTED: lightning is not installed")
+    import torch_ocl.lightning  # noqa: F401
+
+    strategy = fabric.strategies.SingleDeviceStrategy(torch.device("ocl:0"))
+    run = fabric.Fabric(accelerator="ocl", strategy=strategy, precision=precision)
+    layer = Watched(4, 1)
+    net, optimizer = run.setup(layer, torch.optim.SGD(layer.parameters(), 1e-2))
+    (loader,) = [run.setup_dataloaders(torch.utils.data.DataLoader(rows_and_sums(), 4))]
+    for x, y in loader:
+        optimizer.zero_grad()
+        run.backward(torch.nn.functional.mse_loss(net(x).float(), y.float()))
+        optimizer.step()
+    assert dtypes_of(layer) == PRECISIONS[precision]
+
+
+@pytest.fixture
+def accelerate(monkeypatch):
+    accelerate = pytest.importorskip("accelerate", reason="NOT TESTED: accelerate is not installed")
+    monkeypatch.setenv("ACCELERATE_TORCH_DEVICE", "ocl:0")
+    accelerate.state.AcceleratorState._reset_state(reset_partial_state=True)
+    yield accelerate
+    accelerate.state.AcceleratorState._reset_state(reset_partial_state=True)
+
+
+@pytest.mark.parametrize("precision", ["no", "bf16"])
+def test_accelerate_computes_in_the_precision_asked_for(precision, accelerate):
+    accelerator = accelerate.Accelerator(mixed_precision=precision)
+    layer = Watched(4, 1)
+    net, optimizer = accelerator.prepare(layer, torch.optim.SGD(layer.parameters(), 1e-2))
+    loss = net(torch.ones(2, 4, device=accelerator.device)).sum()
+    accelerator.backward(loss)
+    optimizer.step()
+    assert dtypes_of(layer) == (torch.bfloat16 if precision == "bf16" else torch.float32)
+
+
+def test_accelerate_refuses_what_it_has_for_other_devices_alone(accelerate):
+    with pytest.raises(ValueError, match="fp16 mixed precision requires a device in"):
+        accelerate.Accelerator(mixed_precision="fp16")
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_pytorchs_own_mixed_precision(dtype):
+    layer = Watched(4, 1).to("ocl")
+    scaler = torch.amp.GradScaler("ocl", enabled=dtype == torch.float16)
+    optimizer = torch.optim.SGD(layer.parameters(), 1e-2)
+    for _ in range(2):
+        optimizer.zero_grad()
+        with torch.autocast("ocl", dtype=dtype):
+            loss = layer(torch.ones(2, 4, device="ocl")).float().square().mean()
+        scaler.scale(loss).backward()
+        scaler.step(optimizer)
+        scaler.update()
+    assert dtypes_of(layer) == dtype
+    assert layer.weight.grad.dtype == torch.float32
 
 
 @pytest.mark.filterwarnings("ignore")
