@@ -1,5 +1,6 @@
 #include "aten/pointwise.h"
 
+#include <ATen/Dispatch.h>
 #include <ATen/ExpandUtils.h>
 #include <ATen/MemoryOverlap.h>
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -8,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <unordered_map>
 
 #include "aten/accepted_types.h"
@@ -128,6 +130,19 @@ std::vector<dlprim::Scalar> as_numbers_of(const dlprim::PointwiseOp& row, dlprim
   return given;
 }
 
+/** Refuses parameters that PyTorch's kernels refuse. */
+void require_parameters(const dlprim::PointwiseOp& row, dlprim::DType promoted,
+                        const std::vector<dlprim::Scalar>& given) {
+  if (row.name == "celu") TORCH_CHECK(given[0].real() != 0, "ZeroDivisionError: alpha cannot be 0 for CELU");
+  if (row.name != "softshrink") return;
+  const c10::ScalarType type = type_of(promoted);
+  AT_DISPATCH_FLOATING_TYPES_AND2(at::kHalf, at::kBFloat16, type, "softshrink", [&] {
+    const double lambd = given[0].real(), most = std::numeric_limits<scalar_t>::max();
+    TORCH_CHECK(0 <= lambd && lambd <= most, "lambda must be in range [0, ", most, "] for input dtype ", type,
+                ", but found ", lambd);
+  });
+}
+
 }  // namespace
 
 at::Tensor compute_row(const dlprim::PointwiseOp& row, const std::vector<c10::IValue>& arguments,
@@ -146,6 +161,7 @@ at::Tensor compute_row(const dlprim::PointwiseOp& row, const std::vector<c10::IV
   const dlprim::DType promoted = dlprim::result_type(inputs);
   require_accepted(row.name, inputs, promoted);
   cut_off(inputs, promoted);
+  if (!given.empty()) require_parameters(row, promoted, given);
   const std::vector<dlprim::Scalar> parameters = as_numbers_of(row, promoted, given);
   const dlprim::PointwiseResult made = dlprim::pointwise_result(row, inputs, parameters);
   if (kind == Result::fresh) {

@@ -56,8 +56,8 @@ const std::vector<dlprim::PointwiseOp>& more_rows() {
        2,
        {{"alpha", 1}, {"scale", 1}, {"input_scale", 1}, {"is_result", 0}},
        TypeRule::Float,
-       "b > 0 ? a * scale : a * input_scale * (is_result != 0 ? b + alpha * scale : "
-       "alpha * scale * exp(b * input_scale))",
+       "b <= 0 ? a * input_scale * (is_result != 0 ? b + alpha * scale : "
+       "alpha * scale * exp(b * input_scale)) : a * scale",
        {"", ""},
        ""},
       {"leaky_relu_backward",
@@ -71,7 +71,9 @@ const std::vector<dlprim::PointwiseOp>& more_rows() {
        1,
        {{"eps", -1}},
        TypeRule::Float,
-       "LOG((eps < 0 ? a : CLAMP(a, eps, 1 - eps)) / (1 - (eps < 0 ? a : CLAMP(a, eps, 1 - eps))))",
+       // Bounds in this order: an eps above 1/2 swaps them.
+       "eps < 0 ? LOG(a / (1 - a)) : a < eps ? LOG(eps / (1 - eps)) : "
+       "a > 1 - eps ? LOG((1 - eps) / (1 - (1 - eps))) : LOG(a / (1 - a))",
        {""},
        ""},
       {"logit_backward",
