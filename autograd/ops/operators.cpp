@@ -16,6 +16,10 @@ std::string torch_name(const std::string& name) {
       {"gelu_tanh", "torch.nn.functional.gelu(approximate='tanh')"},
       {"div_floor", "torch.div(rounding_mode='floor')"},
       {"div_trunc", "torch.div(rounding_mode='trunc')"},
+      {"round_decimals", "torch.round(decimals=)"},
+      {"clamp_tensor", "torch.clamp"},
+      {"clamp_min_tensor", "torch.clamp_min"},
+      {"clamp_max_tensor", "torch.clamp_max"},
       {"prelu_kernel", "torch.nn.functional.prelu"},
       {"glu_kernel", "torch.nn.functional.glu"}};
   static const std::set<std::string> functional{

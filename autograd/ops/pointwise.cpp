@@ -235,4 +235,89 @@ void apply_pointwise_in_place(const PointwiseOp& op, Tensor& target, const std::
 #include "dlprim/ops/pointwise/undef.def"
 #undef ROW
 
+namespace {
+
+std::optional<Operand> bound(const Tensor& tensor) {
+  return tensor.defined() ? std::optional<Operand>(tensor) : std::nullopt;
+}
+
+/** The parameters of the row round_decimals. Throws TypeError for integers, which are not rounded. */
+std::pair<Scalar, Scalar> powers_of_ten(const Tensor& a, std::int64_t decimals) {
+  require<TypeError>(is_floating(a.dtype()), "round: expected a floating dtype beside decimals, got ",
+                     name(a.dtype()));
+  const double power = std::pow(10.0, std::abs(static_cast<double>(decimals)));
+  return decimals < 0 ? std::pair<Scalar, Scalar>(1.0, power) : std::pair<Scalar, Scalar>(power, 1.0);
+}
+
+}  // namespace
+
+Clamping clamping(const Tensor& a, const std::optional<Operand>& min, const std::optional<Operand>& max) {
+  static const PointwiseOp &both = dlprim::pointwise_op("clamp_tensor"),
+                           &least = dlprim::pointwise_op("clamp_min_tensor"),
+                           &most = dlprim::pointwise_op("clamp_max_tensor");
+  require(min || max, "clamp: at least one of 'min' or 'max' must not be None");
+  std::vector<Operand> inputs{a};
+  for (const std::optional<Operand>& one : {min, max})
+    if (one) inputs.push_back(*one);
+  const DType dtype = result_type(inputs);
+  for (const Operand& input : inputs)
+    if (!input.is_tensor() && !is_floating(dtype)) dlprim::require_holds("clamp", dtype, input.number());
+  return {!max ? least : !min ? most : both, std::move(inputs)};
+}
+
+Tensor clamp(const Tensor& a, const Tensor& min, const Tensor& max) {
+  const Clamping way = clamping(a, bound(min), bound(max));
+  return apply_pointwise(way.op, way.inputs);
+}
+
+Tensor clamp_min(const Tensor& a, const Tensor& min) {
+  return clamp(a, min);
+}
+
+Tensor clamp_max(const Tensor& a, const Tensor& max) {
+  return clamp(a, Tensor(), max);
+}
+
+Tensor Tensor::clamp(const Tensor& min, const Tensor& max) const {
+  return ocl::clamp(*this, min, max);
+}
+
+Tensor Tensor::clamp_min(const Tensor& min) const {
+  return ocl::clamp_min(*this, min);
+}
+
+Tensor Tensor::clamp_max(const Tensor& max) const {
+  return ocl::clamp_max(*this, max);
+}
+
+Tensor& Tensor::clamp_(const Tensor& min, const Tensor& max) {
+  const Clamping way = clamping(*this, bound(min), bound(max));
+  apply_pointwise_in_place(way.op, *this, way.inputs);
+  return *this;
+}
+
+Tensor& Tensor::clamp_min_(const Tensor& min) {
+  return clamp_(min);
+}
+
+Tensor& Tensor::clamp_max_(const Tensor& max) {
+  return clamp_(Tensor(), max);
+}
+
+Tensor round(const Tensor& a, std::int64_t decimals) {
+  if (decimals == 0) return round(a);
+  const auto [scale, divisor] = powers_of_ten(a, decimals);
+  return round_decimals(a, scale, divisor);
+}
+
+Tensor Tensor::round(std::int64_t decimals) const {
+  return ocl::round(*this, decimals);
+}
+
+Tensor& Tensor::round_(std::int64_t decimals) {
+  if (decimals == 0) return round_();
+  const auto [scale, divisor] = powers_of_ten(*this, decimals);
+  return round_decimals_(scale, divisor);
+}
+
 }  // namespace ocl

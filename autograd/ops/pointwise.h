@@ -24,6 +24,23 @@ namespace ocl {
 #include "dlprim/ops/pointwise/table.def"
 #include "dlprim/ops/pointwise/undef.def"
 
+/** clamp with bounds that are tensors and get gradients; an undefined one is no bound. Throws ValueError
+ * where there is none. */
+Tensor clamp(const Tensor& a, const Tensor& min, const Tensor& max = {});
+Tensor clamp_min(const Tensor& a, const Tensor& min);
+Tensor clamp_max(const Tensor& a, const Tensor& max);
+
+/** What holds `a` within bounds of which one is a tensor: a row of the table, and its inputs. */
+struct Clamping {
+  const dlprim::PointwiseOp& op;
+  std::vector<Operand> inputs;
+};
+/** Throws ValueError where there is no bound, and for a number that the result's dtype does not hold. */
+Clamping clamping(const Tensor& a, const std::optional<Operand>& min, const std::optional<Operand>& max);
+
+/** Every element to the nearest multiple of 10 to the power of -decimals. Throws TypeError for integers. */
+Tensor round(const Tensor& a, std::int64_t decimals);
+
 inline Tensor operator+(const Operand& a, const Operand& b) {
   return add(a, b);
 }

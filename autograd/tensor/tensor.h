@@ -21,6 +21,7 @@ using dlprim::DType;
 using dlprim::Error;
 using dlprim::FileError;
 using dlprim::IndexError;
+using dlprim::ZeroDivisionError;
 using dlprim::KernelBuildError;
 using dlprim::MemoryFormat;
 using dlprim::OutOfMemoryError;
@@ -132,6 +133,13 @@ class Tensor {
 #include "dlprim/ops/pointwise/table.def"
 #include "dlprim/ops/pointwise/undef.def"
 
+  // Bounds that are tensors, with gradients; an undefined one is no bound.
+  Tensor clamp(const Tensor& min, const Tensor& max = {}) const;
+  Tensor clamp_min(const Tensor& min) const;
+  Tensor clamp_max(const Tensor& max) const;
+  /** To the nearest multiple of 10 to the power of -decimals. */
+  Tensor round(std::int64_t decimals) const;
+
   // Reductions: autograd/ops/reduce.h.
   Tensor sum(const std::vector<std::int64_t>& dims = {}, bool keepdim = false) const;
   Tensor mean(const std::vector<std::int64_t>& dims = {}, bool keepdim = false) const;
@@ -160,6 +168,10 @@ class Tensor {
 #define TERNARY_P(name, ...)
 #include "dlprim/ops/pointwise/table.def"
 #include "dlprim/ops/pointwise/undef.def"
+  Tensor& clamp_(const Tensor& min, const Tensor& max = {});
+  Tensor& clamp_min_(const Tensor& min);
+  Tensor& clamp_max_(const Tensor& max);
+  Tensor& round_(std::int64_t decimals);
   Tensor& copy_(const Tensor& source);
   Tensor& fill_(const Scalar& value);
   Tensor& zero_();

@@ -2,22 +2,26 @@
 
 #include <climits>
 
-#include <pybind11/functional.h>
-#include <pybind11/numpy.h>
-#include <pybind11/pybind11.h>
-#include <pybind11/stl.h>
-#include <pybind11/stl/filesystem.h>
-
 #include "autograd/ops/loss_reduction.h"
 #include "autograd/tensor/creation.h"
 #include "autograd/tensor/pair.h"
 #include "autograd/tensor/tensor.h"
+#include "number_casters.h"
 #include "numbers.h"
 #include "python_lock.h"
 #include "shown.h"
 #include "tensor_object.h"
 
-/** A Python int as one of 32 bits. Throws ValueError. */
+/** Whether it is a Python int or stands for one: NumPy's integers, integer tensors of one element. */
+inline bool is_whole(py::handle source) {
+  if (PyLong_Check(source.ptr())) return true;
+  if (!PyIndex_Check(source.ptr())) return false;
+  const auto whole = py::reinterpret_steal<py::object>(PyNumber_Index(source.ptr()));
+  PyErr_Clear();
+  return static_cast<bool>(whole);
+}
+
+/** A Python int, or what stands for one, as an int of 32 bits. Throws ValueError. */
 inline int small_int(py::handle number) {
   int overflow = 0;
   const long long value = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
@@ -133,15 +137,16 @@ struct type_caster<ocl::Pair> {
   PYBIND11_TYPE_CASTER(ocl::Pair, const_name("int | tuple[int, int]"));
 
   bool load(handle source, bool) {
-    if (PyLong_Check(source.ptr())) {
+    if (is_whole(source)) {
       value = ocl::Pair(small_int(source));
       return true;
     }
     if (!isinstance<sequence>(source) || isinstance<str>(source)) return false;
     const auto items = reinterpret_borrow<sequence>(source);
-    if (items.size() != 2 || !PyLong_Check(object(items[0]).ptr()) || !PyLong_Check(object(items[1]).ptr()))
-      return false;
-    value = ocl::Pair(small_int(object(items[0])), small_int(object(items[1])));
+    if (items.size() != 1 && items.size() != 2) return false;
+    const object first = items[0], second = items[items.size() - 1];  // a single one stands for both
+    if (!is_whole(first) || !is_whole(second)) return false;
+    value = ocl::Pair(small_int(first), small_int(second));
     return true;
   }
 
@@ -176,7 +181,7 @@ inline std::vector<std::int64_t> dims_of(const DimArgument& dim) {
 
 /** Sizes given as separate ints or as one tuple: `zeros(2, 3)` and `zeros((2, 3))`. */
 inline ocl::Shape shape_of(const py::args& sizes) {
-  const bool in_one = sizes.size() == 1 && !PyLong_Check(py::object(sizes[0]).ptr());
+  const bool in_one = sizes.size() == 1 && !is_whole(sizes[0]);
   const py::object given = in_one ? py::object(sizes[0]) : py::object(sizes);
   try {
     return given.cast<ocl::Shape>();
@@ -192,6 +197,11 @@ inline ocl::Shape shape_of(const py::args& sizes) {
  */
 ocl::Tensor tensor_of(const py::object& data, const std::optional<ocl::DType>& dtype,
                       const std::optional<ocl::Device>& device, bool non_blocking = false);
+
+/** The array of an operator's operand, as a tensor on the device of the other one. */
+inline ocl::Tensor tensor_beside(const ocl::Tensor& tensor, const py::array& array) {
+  return tensor_of(array, std::nullopt, tensor.device());
+}
 
 void bind_errors(py::module_& m);
 void bind_device(py::module_& m);

@@ -15,7 +15,8 @@ Scalar whole(py::handle source) {
 }
 
 bool is_tensor_of_one(py::handle source) {
-  return py::isinstance<ocl::Tensor>(source) && source.cast<const ocl::Tensor&>().numel() == 1;
+  return py::isinstance<ocl::Tensor>(source) && source.cast<const ocl::Tensor&>().numel() == 1 &&
+         !loses_gradient_as_number(source.ptr());
 }
 
 /** NumPy's own kind of number: 'b', 'i', 'u', 'f'; others are texts, dates, complex numbers and records. */

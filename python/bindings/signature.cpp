@@ -106,6 +106,8 @@ bool fits(const std::string& type, PyObject* value) {
   const auto fits_one = [value](const std::string& wanted) {
     const PyNumberMethods* number = Py_TYPE(value)->tp_as_number;
     if (wanted == "None") return value == Py_None;
+    const bool is_number = wanted == "int" || wanted == "float" || wanted == "bool";
+    if (is_number && loses_gradient_as_number(value)) return false;
     if (wanted == "int") return !PyFloat_Check(value) && number && (number->nb_index || number->nb_int);
     if (wanted == "float") return number && (number->nb_float || number->nb_index);
     if (wanted == "bool") return PyBool_Check(value) || (number && number->nb_bool && !PyLong_Check(value));
@@ -114,7 +116,8 @@ bool fits(const std::string& type, PyObject* value) {
     if (inside(wanted, "Callable")) return PyCallable_Check(value) != 0;
     if (const auto element = inside(wanted, "Sequence"))
       return !PyUnicode_Check(value) && PySequence_Check(value) &&
-             (!is_listing(value) || !wrong_element(*element, value));
+             (!is_listing(value) || !wrong_element(*element, value)) &&
+             (!loses_gradient_as_number(value) || fits(*element, value));
     if (const auto elements = inside(wanted, "tuple")) {
       const std::vector<std::string> types = split(*elements, ", ");
       return is_listing(value) && PySequence_Size(value) == static_cast<Py_ssize_t>(types.size()) &&
@@ -156,6 +159,7 @@ std::string wrong_type(const std::string& function, const Failure& failure) {
       if (const auto element = inside(alternative, "Sequence"))
         if (const auto wrong = wrong_element(*element, failure.value)) reason = "but " + *wrong;
     }
+  reason += gradient_advice(failure.value);
   return concat(function, "(): argument '", failure.parameter, "'", failure.place, " must be ",
                 described(failure.types), ", ", reason);
 }
@@ -272,6 +276,12 @@ std::vector<Parameter> parameters_of(const char* signature) {
     }
   }
   return parameters;
+}
+
+std::string gradient_advice(PyObject* value) {
+  return loses_gradient_as_number(value)
+             ? ", which requires gradients that a number would lose: give its detach() or item()"
+             : "";
 }
 
 std::string argument_error(const function_record& overloads, const Arguments& given) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <pybind11/pybind11.h>
+#include "number_casters.h"
 
 #include <string>
 #include <vector>
@@ -27,6 +27,10 @@ struct Arguments {
 /** Why no overload of a function takes these arguments, in one line and without a look at what tensors hold.
  */
 std::string argument_error(const py::detail::function_record& overloads, const Arguments& given);
+
+/** What an error adds about a value that is refused as a number: of tensors that require gradients what to do
+ * instead, of others nothing. */
+std::string gradient_advice(PyObject* value);
 
 /** `(self, dim=None, *, keepdim=False)`: the most general overload, as inspect reads it. */
 std::string text_signature(const py::detail::function_record& overloads);

@@ -4,6 +4,7 @@
 
 #include "autograd/tape/tape.h"
 #include "collector.h"
+#include "python_class.h"
 #include "python_lock.h"
 #include "tensor_subclass.h"
 
@@ -162,17 +163,21 @@ int clear(PyObject* self) {
 }
 
 // Python gives classes that are written in it functions of its own, which would empty an object before it can
-// be kept.
+// be kept. A class gets ours, with those that it is derived from, before it has an object: where one is made, or
+// given the class.
 void set_life(PyTypeObject* type) {
   type->tp_dealloc = &dealloc;
   type->tp_traverse = &traverse;
   type->tp_clear = &clear;
 }
 
-int init_class(PyObject* type, PyObject* args, PyObject* kwargs) {
-  if (PyType_Type.tp_init(type, args, kwargs) < 0) return -1;
-  set_life(reinterpret_cast<PyTypeObject*>(type));
-  return 0;
+void set_life_of_subclass(PyTypeObject* type) {
+  for (; is_made_in_python(type) && type->tp_dealloc != &dealloc; type = type->tp_base) set_life(type);
+}
+
+int set_class(PyObject* self, PyObject* type, void*) {
+  if (type && PyType_Check(type)) set_life_of_subclass(reinterpret_cast<PyTypeObject*>(type));
+  return class_property().set(self, type, nullptr);
 }
 
 }  // namespace
@@ -181,6 +186,8 @@ py::object new_object(PyTypeObject* type, const Tensor& tensor) {
   const bool is_ours = type == tensor_type || type == parameter_type;
   if (type != tensor_type && PyType_IsSubtype(type, parameter_type) && parameter_type != tensor_type)
     tensor.impl().is_parameter = true;
+  refuse_abstract(type);
+  set_life_of_subclass(type);
   // As pybind11's own, but without an entry in its table of objects: the tensor knows its object.
   auto object = py::reinterpret_steal<py::object>(type->tp_alloc(type, 0));
   if (!object) throw py::error_already_set();
@@ -238,18 +245,17 @@ Tensor* tensor_in(PyObject* object) {
   return handle;
 }
 
-py::object make_tensor_metaclass() {
-  PyType_Slot slots[] = {{Py_tp_init, reinterpret_cast<void*>(&init_class)}, {0, nullptr}};
-  PyType_Spec spec = {"ocl._C._TensorMeta", 0, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
-  auto* base = reinterpret_cast<PyObject*>(py::detail::get_internals().default_metaclass);
-  PyObject* metaclass = PyType_FromSpecWithBases(&spec, base);
-  if (!metaclass) throw py::error_already_set();
-  return py::reinterpret_steal<py::object>(metaclass);
+bool loses_gradient_as_number(PyObject* object) {
+  if (PyFloat_Check(object) || PyLong_Check(object) || !PyType_IsSubtype(Py_TYPE(object), tensor_type))
+    return false;
+  const Tensor* handle = handle_of(object);
+  return handle && handle->defined() && handle->requires_grad();
 }
 
 void set_up_tensor(PyHeapTypeObject* heap_type) {
   static PyGetSetDef members[] = {
       {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
+      {"__class__", &get_class, &set_class, nullptr, nullptr},
       {nullptr, nullptr, nullptr, nullptr, nullptr}};
   PyTypeObject* type = &heap_type->ht_type;
   type->tp_flags |= Py_TPFLAGS_HAVE_GC;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <pybind11/pybind11.h>
+#include "number_casters.h"
 
 #include "autograd/tensor/tensor.h"
 
@@ -28,8 +28,7 @@ ocl::Tensor* tensor_in(PyObject* object);
 /** A new object of `type`, Tensor or a class derived from it, for a tensor that has none. */
 py::object new_object(PyTypeObject* type, const ocl::Tensor& tensor);
 
-/** The class of Tensor and of its subclasses, to be given to pybind11 with set_up_tensor. */
-py::object make_tensor_metaclass();
+/** Sets up the class of tensors, whose class is Python's `type`: any metaclass may be that of a subclass. */
 void set_up_tensor(PyHeapTypeObject* type);
 /** Makes `type` the class of tensors, from here on. */
 void set_tensor_type(const py::object& type);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <pybind11/pybind11.h>
+#include "number_casters.h"
 
 /** \file Classes that Python derives from Tensor: results of functions of their objects are of the class too.
  */

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "../signature.h"
+
 using ocl::nn::OptionNames;
 
 namespace {
@@ -37,7 +39,8 @@ void refuse_option(const std::string& name, const std::string& expected, const p
   if (PyLong_Check(value.ptr()) && expected.rfind("int", 0) == 0)
     throw py::type_error(dlprim::concat(name.substr(0, name.rfind(" (")),
                                         " is out of range: ", py::str(value).cast<std::string>()));
-  throw py::type_error(dlprim::concat(name, " must be ", expected, ", not ", Py_TYPE(value.ptr())->tp_name));
+  throw py::type_error(dlprim::concat(name, " must be ", expected, ", not ", Py_TYPE(value.ptr())->tp_name,
+                                      gradient_advice(value.ptr())));
 }
 
 void PythonOption<std::vector<std::int64_t>>::take(std::vector<std::int64_t>& option, const py::handle& value,

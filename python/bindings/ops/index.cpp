@@ -148,7 +148,15 @@ void bind_index(const OperatorBinder& bind) {
     return ocl::scatter_(input, dim, index, src);
   };
   bind_write(bind, "scatter", scatter, scatter_, py::arg("dim"), py::arg("index"), py::arg("src"));
-  bind_write(bind, "scatter", scatter, scatter_, py::arg("dim"), py::arg("index"), py::arg("value"));
+  bind_write(
+      bind, "scatter",
+      [](const Tensor& input, std::int64_t dim, const Tensor& index, const Scalar& value) {
+        return ocl::scatter(input, dim, index, value);
+      },
+      [](Tensor& input, std::int64_t dim, const Tensor& index, const Scalar& value) {
+        return ocl::scatter_(input, dim, index, value);
+      },
+      py::arg("dim"), py::arg("index"), py::arg("value"));
   bind_write(
       bind, "scatter_add", &ocl::scatter_add,
       [](Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& src) {

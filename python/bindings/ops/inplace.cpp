@@ -2,6 +2,7 @@
 #include "autograd/autograd.h"
 
 #include "operator_binder.h"
+#include "pointwise_names.h"
 
 using dlprim::PointwiseOp;
 using ocl::Operand;
@@ -14,9 +15,10 @@ constexpr auto itself = py::return_value_policy::reference;  // x.add_(1) is x
 using Number = std::optional<Scalar>;                        // None stands for the default
 
 /** Pointwise operators that PyTorch has no method in place for. */
-const std::set<std::string> without_method{"div_floor", "div_trunc", "gelu_tanh",    "maximum",
-                                           "minimum",   "logaddexp", "prelu_kernel", "where",
-                                           "isnan",     "isinf",     "isfinite"};
+const std::set<std::string> without_method{
+    "div_floor", "div_trunc", "gelu_tanh",    "maximum",          "minimum",
+    "logaddexp", "where",     "prelu_kernel", "isnan",            "isinf",
+    "isfinite",  "round_decimals", "clamp_tensor", "clamp_min_tensor", "clamp_max_tensor"};
 
 Scalar number_or_default(const PointwiseOp& op, std::size_t i, const Number& given) {
   return given.value_or(op.parameters[i].default_value);
@@ -49,7 +51,7 @@ void bind_in_place(py::class_<Tensor>& tensor, const PointwiseOp& op) {
         parameter(0) = py::none(), parameter(1) = py::none());
   else if (op.inputs == 2 && parameters == 0)
     def([write](Tensor& t, const Operand& other) -> Tensor& { return write(t, {t, other}); },
-        py::arg("other"));
+        py::arg(second_name(op.name)));
   else if (op.inputs == 2 && parameters == 1)
     def([write](Tensor& t, const Operand& other,
                 const Scalar& p) -> Tensor& { return write(t, {t, other}, {p}); },
@@ -67,6 +69,10 @@ void bind_in_place(py::class_<Tensor>& tensor, const PointwiseOp& op) {
 
 /** x += y and its kin. */
 void bind_symbols(py::class_<Tensor>& tensor) {
+  const auto write = [](const PointwiseOp& op, Tensor& t, const Operand& other) -> Tensor& {
+    apply_pointwise_in_place(op, t, {t, other}, std::vector<Scalar>(op.parameters.size(), 1));
+    return t;
+  };
   for (const auto& [symbol, name] : {std::pair("__iadd__", "add"),
                                      {"__isub__", "sub"},
                                      {"__imul__", "mul"},
@@ -76,14 +82,38 @@ void bind_symbols(py::class_<Tensor>& tensor) {
                                      {"__ipow__", "pow"},
                                      {"__iand__", "bitwise_and"},
                                      {"__ior__", "bitwise_or"},
-                                     {"__ixor__", "bitwise_xor"}})
+                                     {"__ixor__", "bitwise_xor"}}) {
+    const PointwiseOp& op = dlprim::pointwise_op(name);
+    tensor.def(
+        symbol, [&op, write](Tensor& t, const Operand& other) -> Tensor& { return write(op, t, other); },
+        py::is_operator(), itself, WithoutLock());
     tensor.def(
         symbol,
-        [&op = dlprim::pointwise_op(name)](Tensor& t, const Operand& other) -> Tensor& {
-          apply_pointwise_in_place(op, t, {t, other}, std::vector<Scalar>(op.parameters.size(), 1));
-          return t;
+        [&op, write](Tensor& t, const py::array& array) -> Tensor& {
+          const Tensor other = tensor_beside(t, array);
+          const PythonUnlocked unlocked;
+          return write(op, t, other);
         },
-        py::is_operator(), itself, WithoutLock());
+        py::is_operator(), itself);
+  }
+}
+
+/** Bounds of clamp_ of which one is a tensor. */
+void bind_tensor_bounds(const OperatorBinder& bind) {
+  using Bound = std::optional<Operand>;
+  const auto write = [](Tensor& t, const Bound& min, const Bound& max) -> Tensor& {
+    const ocl::Clamping way = ocl::clamping(t, min, max);
+    apply_pointwise_in_place(way.op, t, way.inputs);
+    return t;
+  };
+  py::class_<Tensor>& tensor = bind.tensor();
+  tensor.def("clamp_", write, py::arg("min") = py::none(), py::arg("max") = py::none(), itself, WithoutLock());
+  tensor.def(
+      "clamp_min_", [write](Tensor& t, const Operand& min) -> Tensor& { return write(t, min, {}); },
+      py::arg("min"), itself, WithoutLock());
+  tensor.def(
+      "clamp_max_", [write](Tensor& t, const Operand& max) -> Tensor& { return write(t, {}, max); },
+      py::arg("max"), itself, WithoutLock());
 }
 
 }  // namespace
@@ -91,7 +121,11 @@ void bind_symbols(py::class_<Tensor>& tensor) {
 void bind_inplace(const OperatorBinder& bind) {
   for (const PointwiseOp& op : dlprim::pointwise_table())
     if (!without_method.count(op.name)) bind_in_place(bind.tensor(), op);
+  bind_tensor_bounds(bind);
   bind_symbols(bind.tensor());
+  bind.tensor().def(
+      "round_", [](Tensor& t, std::int64_t decimals) -> Tensor& { return t.round_(decimals); }, py::kw_only(),
+      py::arg("decimals"), itself, WithoutLock());
   bind.tensor().def(
       "div_",
       [](Tensor& t, const Operand& other, const std::string& rounding_mode) -> Tensor& {

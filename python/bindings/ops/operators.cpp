@@ -31,7 +31,8 @@ constexpr const char* second_names[][2] = {
 void bind_second_names(py::module_& m, py::class_<ocl::Tensor>& tensor) {
   for (const auto& [other, name] : second_names)
     for (const py::object& owner : {static_cast<py::object&>(m), static_cast<py::object&>(tensor)})
-      if (py::hasattr(owner, name) && !py::hasattr(owner, other)) owner.attr(other) = owner.attr(name);
+      if (py::hasattr(owner, name) && !py::hasattr(owner, other))
+        owner.attr(other) = owner.attr("__dict__")[name];  // not the bare function, which a class gives
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
-#include <array>
-
 #include "autograd/ops/pointwise.h"
 #include "operator_binder.h"
+#include "pointwise_names.h"
 
 using ocl::Operand;
 using ocl::Scalar;
@@ -10,12 +9,6 @@ using ocl::Tensor;
 namespace {
 
 using Number = std::optional<Scalar>;  // None stands for the default
-
-std::array<const char*, 3> ternary_names(std::string_view op) {
-  if (op == "where") return {"condition", "input", "other"};
-  if (op == "lerp") return {"input", "end", "weight"};
-  return {"input", "tensor1", "tensor2"};
-}
 
 // Each row of the table becomes a function of the module and, but for the ternary ones, a method of Tensor.
 void bind_table(py::module_& m, py::class_<Tensor>& tensor) {
@@ -37,10 +30,10 @@ void bind_table(py::module_& m, py::class_<Tensor>& tensor) {
 #define BINARY(name, types, forward, da, db, doc)                                                \
   m.def(                                                                                         \
       #name, [](const Operand& input, const Operand& other) { return ocl::name(input, other); }, \
-      py::arg("input"), py::arg("other"), WithoutLock(), doc);                                   \
+      py::arg("input"), py::arg(second_name(#name)), WithoutLock(), doc);                        \
   tensor.def(                                                                                    \
       #name, [](const Tensor& input, const Operand& other) { return ocl::name(input, other); },  \
-      py::arg("other"), WithoutLock(), doc);
+      py::arg(second_name(#name)), WithoutLock(), doc);
 #define BINARY_P(name, p, p0, types, forward, da, db, doc)                                                   \
   m.def(                                                                                                     \
       #name,                                                                                                 \
@@ -82,11 +75,41 @@ void bind_table(py::module_& m, py::class_<Tensor>& tensor) {
 #undef BOTH
 }
 
+/** Bounds of clamp of which one is a tensor. */
+void bind_tensor_bounds(const OperatorBinder& bind) {
+  using Bound = std::optional<Operand>;
+  const auto held = [](const ocl::Clamping& way) { return apply_pointwise(way.op, way.inputs); };
+  bind.both(
+      "clamp",
+      [held](const Tensor& input, const Bound& min, const Bound& max) {
+        return held(ocl::clamping(input, min, max));
+      },
+      py::arg("min") = py::none(), py::arg("max") = py::none());
+  bind.both(
+      "clamp_min",
+      [held](const Tensor& input, const Operand& min) { return held(ocl::clamping(input, min, {})); },
+      py::arg("min"));
+  bind.both(
+      "clamp_max",
+      [held](const Tensor& input, const Operand& max) { return held(ocl::clamping(input, {}, max)); },
+      py::arg("max"));
+}
+
+// The array of an operand becomes a tensor on the other operand's device. Where it stands on the left NumPy
+// asks Tensor.__array_ufunc__.
 void bind_symbols(py::class_<Tensor>& tensor) {
 #define OPERATOR(symbol, name)                                                              \
   tensor.def(                                                                               \
       "__" #symbol "__", [](const Tensor& a, const Operand& b) { return ocl::name(a, b); }, \
-      py::is_operator(), WithoutLock());
+      py::is_operator(), WithoutLock());                                                    \
+  tensor.def(                                                                               \
+      "__" #symbol "__",                                                                    \
+      [](const Tensor& a, const py::array& array) {                                         \
+        const Tensor b = tensor_beside(a, array);                                           \
+        const PythonUnlocked unlocked;                                                      \
+        return ocl::name(a, b);                                                             \
+      },                                                                                    \
+      py::is_operator());
 #define BOTH_SIDES(symbol, name)                                                             \
   OPERATOR(symbol, name)                                                                     \
   tensor.def(                                                                                \
@@ -143,6 +166,7 @@ void bind_pointwise(const OperatorBinder& bind) {
   py::module_& m = bind.module();
   py::class_<Tensor>& tensor = bind.tensor();
   bind_table(m, tensor);
+  bind_tensor_bounds(bind);
   bind_symbols(tensor);
   tensor.def(
       "where",
@@ -161,6 +185,12 @@ void bind_pointwise(const OperatorBinder& bind) {
         return ocl::div_trunc(input, other);
       },
       py::arg("input"), py::arg("other"), py::kw_only(), py::arg("rounding_mode"), WithoutLock());
+  m.def(
+      "pow", [](const Scalar& self, const Tensor& exponent) { return ocl::pow(self, exponent); },
+      py::arg("self"), py::arg("exponent"), WithoutLock());
+  bind.both(
+      "round", [](const Tensor& input, std::int64_t decimals) { return ocl::round(input, decimals); },
+      py::kw_only(), py::arg("decimals"));
   m.def(
       "gelu",
       [](const Tensor& input, const std::string& approximate) {

@@ -1,16 +1,20 @@
 #include <cmath>
 
+#include "../signature.h"
 #include "optim.h"
 
 using dlprim::Value;
 
 namespace {
 
+ocl::Scalar scalar_from(const std::string& name, const py::handle& held) {
+  if (const auto number = number_in(held, true)) return *number;
+  throw ocl::TypeError(dlprim::concat("'", name, "' cannot be ", py::repr(held).cast<std::string>(),
+                                      gradient_advice(held.ptr())));
+}
+
 double number_from(const std::string& name, const py::handle& held) {
-  if (held.is_none()) return std::nan("");
-  py::detail::type_caster<ocl::Scalar> scalar;
-  if (scalar.load(held, true)) return static_cast<ocl::Scalar&>(scalar).real();
-  throw ocl::TypeError(dlprim::concat("'", name, "' cannot be ", py::repr(held).cast<std::string>()));
+  return held.is_none() ? std::nan("") : scalar_from(name, held).real();
 }
 
 py::object whole_or_not(double value) {
@@ -32,10 +36,7 @@ Value value_from(const std::string& name, const py::object& held) {
   // PyTorch's MultiStepLR keeps its milestones in a Counter.
   if (py::hasattr(held, "elements")) return value_from(name, py::list(held.attr("elements")()));
   if (PyCallable_Check(held.ptr())) return true;  // that there is a function
-  py::detail::type_caster<ocl::Scalar> scalar;
-  if (!scalar.load(held, true))
-    throw ocl::TypeError(dlprim::concat("'", name, "' cannot be ", py::repr(held).cast<std::string>()));
-  const auto& number = static_cast<ocl::Scalar&>(scalar);
+  const ocl::Scalar number = scalar_from(name, held);
   if (number.kind() == ocl::Scalar::Kind::boolean) return number.real() != 0;
   if (number.kind() == ocl::Scalar::Kind::integer) return number.integer();
   return number.real();

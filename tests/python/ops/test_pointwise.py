@@ -36,6 +36,7 @@ PARAMETERS = {
     "clamp": {"min": -1.0, "max": 0.5},
     "clamp_min": {"min": -1.0},
     "clamp_max": {"max": 0.5},
+    "round_decimals": {"scale": 100.0, "divisor": 1.0},
     "add": {"alpha": 2.5},
     "sub": {"alpha": -0.5},
     "addcmul": {"value": 0.3},
@@ -465,6 +466,55 @@ def test_edge_values(name):
         np.testing.assert_allclose(
             to_numpy(actual), expected.numpy(), rtol=2e-6, atol=1e-37, err_msg=f"{name} of {arrays}"
         )
+
+
+@pytest.mark.parametrize("decimals", [0, 1, 2, -1, -2, 10, 40, -40])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16"])
+def test_round_to_decimals(dtype, decimals):
+    skip_without(dtype)
+    values = [-2.345, 0.35, 5.678, 125.0, 75.0, -15.0, 1e30, np.nan, np.inf, -0.0]
+    if "16" in dtype:
+        values = [v for v in values if not abs(v) > 1e20]
+    x, t = (lib.tensor(values).to(of_dtype(dtype)[i]) for i, lib in enumerate((ocl, torch)))
+    ours = [x.round(decimals=decimals), ocl.round(x, decimals=decimals), x.clone().round_(decimals=decimals)]
+    if "16" in dtype:  # PyTorch rounds to the dtype in between: 75 * 100 and 2.345 * 10 are no numbers of it
+        expected = torch.round(t.double(), decimals=decimals).to(t.dtype)
+        if abs(decimals) > 10:
+            return
+    else:
+        expected = torch.round(t, decimals=decimals)
+    for result in ours:
+        np.testing.assert_allclose(to_numpy(result), to_numpy(expected), rtol=1e-6)
+
+
+def test_round_refuses():
+    x = ocl.ones(3)
+    for refused in (lambda: x.round(1), lambda: ocl.round(x, 1), lambda: x.round(decimals=1.5)):
+        with pytest.raises(TypeError):
+            refused()
+    with pytest.raises(TypeError, match="round: expected a floating dtype beside decimals, got int64"):
+        ocl.tensor([15]).round(decimals=-1)
+    assert ocl.tensor([15]).round().tolist() == [15]
+    t = ocl.tensor([1.26], requires_grad=True)
+    t.round(decimals=1).sum().backward()
+    assert t.grad.tolist() == [0]
+
+
+POWERS = {
+    "pow(2, x)": lambda lib, x: lib.pow(2, x),
+    "pow(2, exponent=x)": lambda lib, x: lib.pow(2, exponent=x),
+    "pow(self=2, exponent=x)": lambda lib, x: lib.pow(self=2, exponent=x),
+    "pow(input=x, exponent=x)": lambda lib, x: lib.pow(input=x, exponent=x),
+    "pow(x, exponent=2)": lambda lib, x: lib.pow(x, exponent=2),
+    "x.pow(exponent=2)": lambda lib, x: x.pow(exponent=2),
+    "x.pow_(exponent=2)": lambda lib, x: (x * 1).pow_(exponent=2),
+    "pow of Python": lambda lib, x: pow(x, 2),
+}
+
+
+@pytest.mark.parametrize("way", POWERS)
+def test_ways_to_call_pow(way, rng):
+    check_like_torch(POWERS[way], rng.uniform(0.5, 2, (3, 4)).astype(np.float32))
 
 
 def test_signed_zeros():

@@ -115,6 +115,11 @@ TEST_F(Gradcheck, Parameters) {
        {"celu 2", [](const TensorList& x) { return celu(x[0], 2); }, {{5}}},
        {"softplus", [](const TensorList& x) { return softplus(x[0], 3, 2); }, {{5}}},
        {"clamp", [](const TensorList& x) { return clamp(x[0], -1, 0.7); }, {{9}}},
+       {"clamp to tensors",
+        [](const TensorList& x) { return clamp(x[0], x[1] - 1, x[2] + 1); },
+        {{4, 3}, {3}, {4, 1}}},
+       {"clamp_min of a tensor", [](const TensorList& x) { return clamp_min(x[0], x[1]); }, {{4, 3}, {3}}},
+       {"clamp_max of a tensor", [](const TensorList& x) { return x[0].clamp({}, x[1]); }, {{4, 3}, {}}},
        {"threshold", [](const TensorList& x) { return threshold(x[0], 0.25, 3); }, {{9}}},
        {"add alpha", [](const TensorList& x) { return add(x[0], x[1], 3); }, {{2, 3}, {2, 1}}},
        {"addcmul", [](const TensorList& x) { return addcmul(x[0], x[1], x[2], 2); }, {{2, 3}, {3}, {2, 1}}}});

@@ -9,14 +9,23 @@ from cases.harness import Case, Input, cases, errors, is_torch
 
 TABLE = {row["name"]: row for row in ocl._C.pointwise_table()}
 
+
+def rounded(a, scale=1.0, divisor=1.0):
+    torch.round(a)  # which refuses integers
+    return torch.round(a * scale / divisor) * divisor / scale
+
+
 # PyTorch's function for rows that it names otherwise, or computes less exactly.
 TORCH = {
-    "hardsigmoid": lambda a: F.relu6(a + 3) / 6,  # its own gradient in float64 has a float32 sixth
     "gelu_tanh": lambda a: F.gelu(a, approximate="tanh"),
     "div_floor": lambda a, b: torch.div(a, b, rounding_mode="floor"),
     "div_trunc": lambda a, b: torch.div(a, b, rounding_mode="trunc"),
     "prelu_kernel": lambda a, b: torch.where(a > 0, a, b * a),
     "glu_kernel": lambda a, b: a * torch.sigmoid(b),
+    "round_decimals": rounded,
+    "clamp_tensor": torch.clamp,
+    "clamp_min_tensor": lambda a, b: torch.clamp(a, b),
+    "clamp_max_tensor": lambda a, b: torch.clamp(a, max=b),
     "threshold": lambda a, threshold=0.0, value=0.0: F.threshold(a, threshold, value),
     "clamp_min": lambda a, min=None: a.clone() if min is None else torch.clamp_min(a, min),
     "clamp_max": lambda a, max=None: a.clone() if max is None else torch.clamp_max(a, max),
@@ -58,6 +67,7 @@ PARAMETERS = {
     "clamp": {"min": (-2, 0), "max": (0.1, 2)},
     "clamp_min": {"min": (-2, 2)},
     "clamp_max": {"max": (-2, 2)},
+    "round_decimals": {"scale": (1, 99), "divisor": (1, 3)},
     "add": {"alpha": (-2, 2)},
     "sub": {"alpha": (-2, 2)},
     "addcmul": {"value": (-2, 2)},
@@ -122,6 +132,9 @@ def draw_integers(draw, name, shapes):
 def draw_case(draw, name):
     row = TABLE[name]
     shape = draw.shape(0, 4)
+    if name == "pow" and draw.chance(0.5):
+        exponent = draw.choice([0, 1, 2, 3, 4, -1, -2, 0.5, -0.5, 1.5, draw.number(-2, 3)])
+        return Case(lambda lib, a: lib.pow(a, exponent), draw.floats(shape, *interval_of(name, 0)))
     shapes = [shape] + [draw.broadcastable(shape) for _ in range(row["inputs"] - 1)]
     order = draw.rng.permutation(row["inputs"])
     shapes = [shapes[i] for i in order]
@@ -171,6 +184,47 @@ def bool_has_no_negative():
     return [lambda lib: lib.neg(lib.tensor([True]))]
 
 
+@errors("pow")
+def whole_numbers_have_no_negative_power():
+    return [
+        lambda lib: lib.pow(lib.tensor([2, 1, 3, -1]), -1),
+        lambda lib: lib.tensor([2, 1], dtype=lib.int32) ** -2,
+        lambda lib: lib.tensor([[2]], dtype=lib.uint8).pow_(-1),
+        lambda lib: lib.tensor(1) ** -1,
+        lambda lib: lib.tensor([True]) ** -1,
+        lambda lib: lib.tensor([2], dtype=lib.uint8) ** 300,
+        lambda lib: lib.tensor([2]).pow_(0.5),
+    ]
+
+
+@errors("floor_divide", "div_floor", "div_trunc", "fmod", "remainder")
+def whole_numbers_are_not_divided_by_0(name):
+    def divide(lib, a, b):
+        if name.startswith("div_"):
+            return lib.div(a, b, rounding_mode=name[4:])
+        return getattr(lib, name)(a, b)
+
+    calls = [
+        lambda lib: divide(lib, lib.tensor([1, 2]), False),
+        lambda lib: divide(lib, lib.tensor(7), lib.tensor(0)),
+        lambda lib: divide(lib, lib.tensor([0, 1, 2]), lib.tensor([3, 1, 0])),
+        lambda lib: divide(lib, lib.arange(12).reshape(3, 4).t(), lib.tensor([1, 0, 2])),
+    ]
+    if name in ("floor_divide", "remainder"):
+        calls.append(lambda lib: getattr(lib.tensor([1, 2]), name + "_")(0))
+    for dtype in ("int64", "int32", "uint8"):
+        calls.append(lambda lib, d=dtype: divide(lib, lib.tensor([1, 2], dtype=getattr(lib, d)), 0))
+        calls.append(
+            lambda lib, d=dtype: divide(lib, lib.ones(2).to(getattr(lib, d)), lib.zeros(2).to(getattr(lib, d)))
+        )
+    return calls
+
+
+@errors("reciprocal", "rsqrt", "sqrt", "exp", "sigmoid", "log")
+def whole_numbers_do_not_hold_fractions(name):
+    return [lambda lib: getattr(lib.tensor([1, 2]), name + "_")()]
+
+
 @errors("sub")
 def bool_has_no_difference():
     return [
@@ -181,4 +235,8 @@ def bool_has_no_difference():
 
 @errors("div")
 def no_such_rounding():
-    return [lambda lib: lib.div(lib.ones(3), lib.ones(3), rounding_mode="up")]
+    return [
+        lambda lib: lib.div(lib.ones(3), lib.ones(3), rounding_mode="up"),
+        lambda lib: lib.tensor([1, 2]).div_(2),
+        lambda lib: lib.tensor([1, 2]).__itruediv__(lib.tensor([1, 2])),
+    ]
