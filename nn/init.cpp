@@ -17,8 +17,10 @@ using RandomKernel = void (*)(dlprim::Queue&, const dlprim::Tensor&, double, dou
 
 Tensor& draw(Tensor& t, RandomKernel kernel, double first, double second) {
   const NoGradGuard no_grad;
-  dlprim::require(dlprim::is_dense(t.data()), "init: expected a dense tensor, got shape ", t.shape(),
-                  " with strides ", t.strides());
+  if (!dlprim::is_dense(t.data())) {  // part of a larger tensor
+    Tensor drawn = empty_like(t);
+    return t.copy_(draw(drawn, kernel, first, second));
+  }
   kernel(t.device()->queue(), dlprim::in_memory_order(t.data()), first, second,
          default_generator(t.device()).next(t.numel()));
   t.data().storage->bump_version();
@@ -32,6 +34,8 @@ double kaiming_std(const Tensor& t, double a, bool fan_out, const std::string& n
 
 double xavier_std(const Tensor& t, double gain) {
   const Fans fan = fans(t);
+  dlprim::require(fan.in + fan.out > 0, "init: fan in and fan out are both 0 for a tensor of shape ",
+                  t.shape());
   return gain * std::sqrt(2.0 / static_cast<double>(fan.in + fan.out));
 }
 
@@ -55,7 +59,7 @@ Fans fans(const Tensor& weight) {
       weight.dim() >= 2,
       "fan in and fan out can not be computed for a tensor with fewer than 2 dimensions, got shape ",
       weight.shape());
-  const std::int64_t receptive = weight.numel() / std::max<std::int64_t>(weight.size(0) * weight.size(1), 1);
+  const std::int64_t receptive = dlprim::product(Dims(weight.shape().begin() + 2, weight.shape().end()));
   return {weight.size(1) * receptive, weight.size(0) * receptive};
 }
 
@@ -86,10 +90,12 @@ Tensor& xavier_normal_(Tensor& t, double gain) {
 }
 
 Tensor& kaiming_uniform_(Tensor& t, double a, bool fan_out, const std::string& nonlinearity) {
+  if (t.numel() == 0) return t;
   const double bound = std::sqrt(3.0) * kaiming_std(t, a, fan_out, nonlinearity);
   return uniform_(t, -bound, bound);
 }
 Tensor& kaiming_normal_(Tensor& t, double a, bool fan_out, const std::string& nonlinearity) {
+  if (t.numel() == 0) return t;
   return normal_(t, 0, kaiming_std(t, a, fan_out, nonlinearity));
 }
 

@@ -7,6 +7,7 @@
 #include "autograd/ops/resample.h"
 #include "autograd/ops/views.h"
 #include "autograd/tape/tape.h"
+#include "autograd/tensor/creation.h"
 #include "autograd/tensor/precision.h"
 #include "dlprim/ops/conv/conv2d.h"
 #include "dlprim/runtime/dtype_defines.h"
@@ -36,10 +37,27 @@ MemoryFormat result_format(const Tensor& x, const Tensor& weight) {
   return format == MemoryFormat::contiguous ? format_of(weight) : format;
 }
 
+/** As PyTorch: an input without channels gives a result without channels, of `shape` but for them. */
+Tensor convolve_no_channels(const Tensor& x, const Tensor& weight, const Tensor& bias, Dims shape) {
+  shape[1] = 0;
+  return record("Conv2dBackward", {x, weight, bias}, dlprim::Tensor::empty(*x.device(), shape, x.dtype()),
+                [&] {
+                  std::vector<Dims> shapes{x.shape(), weight.shape()};
+                  if (bias.defined()) shapes.push_back(bias.shape());
+                  return [shapes](const TensorList& g) {
+                    TensorList nothing(3);
+                    for (std::size_t i = 0; i < shapes.size(); ++i)
+                      nothing[i] = zeros(shapes[i].vector(), g[0].dtype(), g[0].device());
+                    return nothing;
+                  };
+                });
+}
+
 Tensor convolve(const Tensor& x, const Tensor& weight, const Tensor& bias,
                 const dlprim::Conv2dGeometry& geometry) {
   const Dims shape = dlprim::conv2d_output_shape(x.shape(), weight.shape(), geometry);
   check_arguments("conv2d", x, weight, bias, weight.size(0));
+  if (x.size(1) == 0) return convolve_no_channels(x, weight, bias, shape);
   const Tensor input = contiguous(x), kernel = contiguous(weight);
   const Tensor added = bias.defined() ? contiguous(bias) : bias;
   const dlprim::Tensor y = dlprim::Tensor::empty(*x.device(), shape, x.dtype());

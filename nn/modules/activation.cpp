@@ -35,7 +35,7 @@ Tensor GELU::forward(const Tensor& x) {
 }
 
 PReLU::PReLU(const PReLUOptions& o) : Layer(o) {
-  require(o.num_parameters() > 0, "PReLU: num_parameters must be positive, got ", o.num_parameters());
+  require(o.num_parameters() >= 0, "PReLU: num_parameters must not be negative, got ", o.num_parameters());
   register_parameter("weight", weight, made({o.num_parameters()}));
   initialize();
 }

@@ -22,12 +22,12 @@ Pair pair_of(const Extents<2>& extents) {
 template <class Options>
 void check(const char* name, const Options& o) {
   require(o.groups() > 0, name, ": groups must be a positive integer, got ", o.groups());
-  require(o.in_channels() > 0 && o.in_channels() % o.groups() == 0, name, ": in_channels (", o.in_channels(),
+  require(o.in_channels() >= 0 && o.in_channels() % o.groups() == 0, name, ": in_channels (", o.in_channels(),
           ") must be divisible by groups (", o.groups(), ")");
-  require(o.out_channels() > 0 && o.out_channels() % o.groups() == 0, name, ": out_channels (",
+  require(o.out_channels() >= 0 && o.out_channels() % o.groups() == 0, name, ": out_channels (",
           o.out_channels(), ") must be divisible by groups (", o.groups(), ")");
   for (const int k : o.kernel_size())
-    require(k > 0, name, ": kernel_size must be positive, got ", repr_of(o.kernel_size()));
+    require(k >= 0, name, ": kernel_size must not be negative, got ", repr_of(o.kernel_size()));
 }
 
 template <int N>
@@ -140,8 +140,7 @@ void Convolution::reset_parameters() {
   init::kaiming_uniform_(weight, std::sqrt(5.0));
   if (!bias.defined()) return;
   const std::int64_t fan_in = init::fans(weight).in;
-  if (fan_in == 0) return;
-  const double bound = 1 / std::sqrt(static_cast<double>(fan_in));
+  const double bound = fan_in > 0 ? 1 / std::sqrt(static_cast<double>(fan_in)) : 0;
   init::uniform_(bias, -bound, bound);
 }
 

@@ -1,9 +1,21 @@
 #pragma once
 
+#include <algorithm>
+
 #include "autograd/ops/conv.h"
+#include "nn/init.h"
 #include "nn/layer.h"
 
 namespace ocl::nn {
+
+/** What PyTorch warns of; empty for nothing. */
+template <int N>
+std::string empty_weight_warning(std::int64_t in_channels, std::int64_t out_channels,
+                                 const Extents<N>& kernel_size) {
+  const bool is_empty = in_channels == 0 || out_channels == 0 ||
+                        std::find(kernel_size.begin(), kernel_size.end(), 0) != kernel_size.end();
+  return is_empty ? init::no_elements_warning : "";
+}
 
 /** Options of Conv1d and Conv2d: `Conv2dOptions(3, 64, 7).stride(2).padding(3).bias(false)`. */
 template <int N>
@@ -13,6 +25,7 @@ struct ConvOptions {
   ConvOptions() = default;
   ConvOptions(std::int64_t in_channels, std::int64_t out_channels, Size kernel_size)
       : in_channels_(in_channels), out_channels_(out_channels), kernel_size_(kernel_size) {}
+  std::string warning() const { return empty_weight_warning(in_channels_, out_channels_, kernel_size_); }
   OPTION(std::int64_t, in_channels) = 0;
   OPTION(std::int64_t, out_channels) = 0;
   OPTION(Size, kernel_size);
@@ -35,6 +48,7 @@ struct ConvTransposeOptions {
   ConvTransposeOptions() = default;
   ConvTransposeOptions(std::int64_t in_channels, std::int64_t out_channels, Size kernel_size)
       : in_channels_(in_channels), out_channels_(out_channels), kernel_size_(kernel_size) {}
+  std::string warning() const { return empty_weight_warning(in_channels_, out_channels_, kernel_size_); }
   OPTION(std::int64_t, in_channels) = 0;
   OPTION(std::int64_t, out_channels) = 0;
   OPTION(Size, kernel_size);

@@ -2,8 +2,6 @@
 
 #include <cmath>
 
-#include "nn/init.h"
-
 namespace ocl::nn {
 
 Linear::Linear(const LinearOptions& o) : Layer(o) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "autograd/ops/linalg.h"
+#include "nn/init.h"
 #include "nn/layer.h"
 
 namespace ocl::nn {
@@ -9,6 +10,9 @@ struct LinearOptions {
   LinearOptions() = default;
   LinearOptions(std::int64_t in_features, std::int64_t out_features)
       : in_features_(in_features), out_features_(out_features) {}
+  std::string warning() const {
+    return in_features_ == 0 || out_features_ == 0 ? init::no_elements_warning : "";
+  }
   OPTION(std::int64_t, in_features) = 0;
   OPTION(std::int64_t, out_features) = 0;
   OPTION(bool, bias) = true;

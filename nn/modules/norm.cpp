@@ -169,7 +169,7 @@ std::string RMSNorm::extra_repr() const {
 }
 
 GroupNorm::GroupNorm(const GroupNormOptions& o) : Layer(o) {
-  require(o.num_groups() > 0 && o.num_channels() > 0 && o.num_channels() % o.num_groups() == 0,
+  require(o.num_groups() > 0 && o.num_channels() >= 0 && o.num_channels() % o.num_groups() == 0,
           "GroupNorm: num_channels must be divisible by num_groups, got ", o.num_channels(), " and ",
           o.num_groups());
   register_parameter("weight", weight, o.affine() ? made({o.num_channels()}) : Tensor());

@@ -13,7 +13,7 @@ namespace {
 using dlprim::require;
 
 void fill(const TensorList& parameters, std::int64_t hidden_size) {
-  const double bound = 1 / std::sqrt(static_cast<double>(hidden_size));
+  const double bound = hidden_size > 0 ? 1 / std::sqrt(static_cast<double>(hidden_size)) : 0;
   for (Tensor parameter : parameters) init::uniform_(parameter, -bound, bound);
 }
 
@@ -216,8 +216,8 @@ RnnResult RNNBase::called(const Tensor& input, const LstmState& hx) {
 
 void RNNCellBase::make_parameters(const char* layer, std::int64_t gates, std::int64_t input_size,
                                   std::int64_t hidden_size, bool bias) {
-  require(input_size > 0 && hidden_size > 0, layer,
-          ": input_size and hidden_size must be greater than zero, got ", input_size, " and ", hidden_size);
+  require(input_size >= 0 && hidden_size >= 0, layer,
+          ": input_size and hidden_size must not be negative, got ", input_size, " and ", hidden_size);
   const std::int64_t gate_size = dlprim::product({gates, hidden_size});
   register_parameter("weight_ih", weight_ih, made({gate_size, input_size}));
   register_parameter("weight_hh", weight_hh, made({gate_size, hidden_size}));

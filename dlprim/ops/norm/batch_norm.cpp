@@ -272,7 +272,7 @@ const ImplementationList<InputGradientProblem> input_gradient_implementations(
 
 void require_statistics(const char* op, const Tensor& x, const BatchNormExtents& e, const Tensor& mean,
                         const Tensor& invstd, const RunningStatistics& running) {
-  require(per_channel(e) > 1, op, ": expected more than 1 value per channel when training, got input size ",
+  require(per_channel(e) != 1, op, ": expected more than 1 value per channel when training, got input size ",
           x.shape);
   require_channels(op, "mean", &mean, x);
   require_channels(op, "invstd", &invstd, x);
@@ -312,7 +312,10 @@ void batch_norm_statistics(Queue& queue, const Tensor& x, double eps, const Tens
   constexpr const char* op = "batch_norm";
   const BatchNormExtents e = extents_of(queue, op, x);
   require_statistics(op, x, e, mean, invstd, running);
-  if (e.channels == 0) return;
+  if (x.numel() == 0) {
+    for (const Tensor* t : {&mean, &invstd}) queue.zero(*t);
+    return;
+  }
   statistics_implementations.run(queue, {e, x, eps, mean, invstd, running});
 }
 

@@ -32,8 +32,8 @@ struct RunningStatistics {
 
 /**
  * Mean and invstd (of the biased variance) of the batch, and in the same launches the update of the running
- * statistics where they are given. Throws ValueError unless there is more than one value per channel
- * (PyTorch's rule for training).
+ * statistics where they are given. Throws ValueError where there is one value per channel (PyTorch's rule for
+ * training). Without elements the running statistics stay as they are, and mean and invstd are 0.
  */
 void batch_norm_statistics(Queue& queue, const Tensor& x, double eps, const Tensor& mean,
                            const Tensor& invstd, const RunningStatistics& running = {});

@@ -25,6 +25,8 @@ void bind_init(py::module_& parent) {
         [function](Tensor t, double a, const std::string& mode, const std::string& nonlinearity) {
           dlprim::require(mode == "fan_in" || mode == "fan_out", "Mode ", mode,
                           " not supported, please use one of fan_in, fan_out");
+          if (t.numel() == 0 && PyErr_WarnEx(PyExc_UserWarning, init::no_elements_warning, 1) != 0)
+            throw py::error_already_set();
           return function(t, a, mode == "fan_out", nonlinearity);
         },
         py::arg("tensor"), py::arg("a") = 0.0, py::arg("mode") = "fan_in",
