@@ -29,6 +29,11 @@ class IndexError : public Error {
   using Error::Error;
 };
 
+/** A whole number divided by zero. Python: ZeroDivisionError. */
+class ZeroDivisionError : public Error {
+  using Error::Error;
+};
+
 /** Something the autograd tape forbids (second backward, stale saved tensor). Python: RuntimeError. */
 class AutogradError : public Error {
   using Error::Error;

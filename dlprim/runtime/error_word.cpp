@@ -59,14 +59,28 @@ bool is_later(std::uint32_t a, std::uint32_t b) {
 
 std::mutex registry_mutex;
 
-std::vector<std::string>& registry() {
-  static auto* messages = new std::vector<std::string>;
-  return *messages;
+struct Check {
+  std::string message;
+  CheckError error;
+};
+
+std::vector<Check>& registry() {
+  static auto* checks = new std::vector<Check>;
+  return *checks;
 }
 
-std::string message_of(const ErrorWord& word) {
+Check check_of(const ErrorWord& word) {
   std::lock_guard<std::mutex> lock(registry_mutex);
-  return concat(registry().at(static_cast<std::size_t>(word.code - 1)), word.value);
+  return registry().at(static_cast<std::size_t>(word.code - 1));
+}
+
+template <class E>
+[[noreturn]] void raise(const std::string& failure) {
+  // It was not the operator that waits: no error is to begin with its name.
+  const char* const waiting = std::exchange(call_state.operation, nullptr);
+  const E error(failure);
+  call_state.operation = waiting;
+  throw error;
 }
 
 }  // namespace
@@ -75,9 +89,9 @@ DeviceCheck DeviceCheck::spoiling(const Tensor& result) const {
   return {code, result.storage.get()};
 }
 
-DeviceCheck register_check(const char* message) {
+DeviceCheck register_check(const std::string& message, CheckError error) {
   std::lock_guard<std::mutex> lock(registry_mutex);
-  registry().push_back(message);
+  registry().push_back({message, error});
   return {static_cast<int>(registry().size())};
 }
 
@@ -139,7 +153,9 @@ void ErrorWords::look_at_words(const cl::CommandQueue& queue) {
     if (found.code == 0) continue;
     queue.enqueueFillBuffer(word->buffer, cl_int{0}, 0, sizeof found);
     if (!word->failure.empty() && word->told.empty()) continue;
-    word->failure = message_of(found);
+    const Check check = check_of(found);
+    word->failure = concat(check.message, found.value);
+    word->error = check.error;
     word->moment = now;
     word->told.clear();
   }
@@ -151,11 +167,13 @@ void ErrorWords::raise_failures(const cl::CommandQueue& queue) {
   const std::uint32_t self = responsible_thread();
   const auto followed = std::exchange(followed_, {});
   std::string failure;
+  CheckError error = CheckError::index;
   for (const auto& word : words_) {
     if (word->failure.empty()) continue;
     for (const Followed& f : followed)
       if (f.whom.thread == word->thread && f.follower != self) followed_.push_back(f);
     if (!failure.empty()) continue;
+    error = word->error;
     const std::string whose = concat(" (in a call by the thread of native id ", word->native_id);
     if (word->thread == self) {
       failure = std::exchange(word->failure, {});
@@ -171,11 +189,8 @@ void ErrorWords::raise_failures(const cl::CommandQueue& queue) {
     }
   }
   if (failure.empty()) return;
-  // It was not the operator that waits: no error is to begin with its name.
-  const char* const waiting = std::exchange(call_state.operation, nullptr);
-  const IndexError error(failure);
-  call_state.operation = waiting;
-  throw error;
+  if (error == CheckError::division) raise<ZeroDivisionError>(failure);
+  raise<IndexError>(failure);
 }
 
 }  // namespace dlprim

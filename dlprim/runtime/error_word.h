@@ -17,9 +17,9 @@ class Storage;
 struct Tensor;
 
 /**
- * Kernel argument of a kernel that can meet bad data (an index out of range). It becomes two kernel
+ * Kernel argument of a kernel that can meet bad data (an index out of range, a divisor of zero). It becomes two kernel
  * arguments, the calling thread's error word and a code (`CHECK_ARGS` in kernels); the first kernel to fail
- * leaves its code and the offending value there, and a waiting point throws IndexError with the message.
+ * leaves its code and the offending value there, and a waiting point throws the check's error with the message.
  */
 struct DeviceCheck {
   int code;
@@ -30,9 +30,12 @@ struct DeviceCheck {
   FIELDS(code)
 };
 
+/** The error that a failed check becomes: IndexError or ZeroDivisionError. */
+enum class CheckError { index, division };
+
 /** A check whose failure reads `message` followed by the offending value. Call once per place: `static const
  * auto check = …`. */
-DeviceCheck register_check(const char* message);
+DeviceCheck register_check(const std::string& message, CheckError error = CheckError::index);
 
 /** That of the calling thread while it has launched kernels with checks on that device and not waited since:
  * what it computes now may be wrong. */
@@ -58,7 +61,7 @@ class ErrorWords {
   /** Notes that the calling thread goes on with what another thread's kernels may have spoiled. */
   void follow(Suspicion suspicion);
 
-  /** To be called with the device at rest. Throws IndexError. */
+  /** To be called with the device at rest. Throws IndexError and ZeroDivisionError. */
   void raise_failures(const cl::CommandQueue& queue);
 
  private:
@@ -68,6 +71,7 @@ class ErrorWords {
     std::int64_t native_id;
     bool in_use = false;
     std::string failure;              // seen, not yet raised by this thread
+    CheckError error = CheckError::index;  // its kind
     std::uint32_t moment = 0;         // when it was seen
     std::vector<std::uint32_t> told;  // threads that follow this one, which may never wait itself, once each
   };

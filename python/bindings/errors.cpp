@@ -24,7 +24,7 @@ py::object file_text(const std::string& text) {
       PyUnicode_DecodeFSDefaultAndSize(text.data(), static_cast<py::ssize_t>(text.size())));
 }
 
-PyObject *value_error, *type_error, *index_error;
+PyObject *value_error, *type_error, *index_error, *division_error;
 
 // After Ctrl-C the user wants to be out, and it may be what made the call fail.
 void set_error_unless_interrupted(py::handle type, const std::exception& e) {
@@ -40,6 +40,8 @@ void translate(std::exception_ptr pointer) {
     set_error_unless_interrupted(type_error, e);
   } catch (const ocl::IndexError& e) {
     set_error_unless_interrupted(index_error, e);
+  } catch (const ocl::ZeroDivisionError& e) {
+    set_error_unless_interrupted(division_error, e);
   } catch (const ocl::AutogradError& e) {
     set_error_unless_interrupted(PyExc_RuntimeError, e);
   } catch (const ocl::io::SystemError& e) {  // OSError makes its child for the number
@@ -60,6 +62,9 @@ void bind_errors(py::module_& m) {
       "A dtype that an operator does not take; a TypeError and a NotImplementedError (a RuntimeError).");
   index_error = argument_error(m, "ArgumentIndexError", PyExc_IndexError, PyExc_RuntimeError,
                                "A dimension or an index out of range; an IndexError and a RuntimeError.");
+  division_error =
+      argument_error(m, "ArgumentZeroDivisionError", PyExc_ZeroDivisionError, PyExc_RuntimeError,
+                     "A whole number divided by zero; a ZeroDivisionError and a RuntimeError.");
   // Never destroyed: a process may exit without Python, as a child that was forked in a thread does.
   static auto& device_error = *new py::exception<ocl::DeviceError>(m, "DeviceError", PyExc_RuntimeError);
   device_error.doc() = "No such device, no OpenCL platform, or a failing OpenCL call.";

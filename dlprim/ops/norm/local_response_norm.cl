@@ -1,6 +1,7 @@
 // Local response normalisation of x [batch, channels, plane]: every element over a power of the mean square of its neighbours
 // in the channels. Macros: STORAGE, REAL, LOAD, STORE (dtype_defines of x). On shape cpu a work item takes a range of elements.
 #include "core/common.cl"
+#include "core/power.cl"
 #include "ops/norm/norm_shared.h"
 
 #if SHAPE_CPU
@@ -31,7 +32,7 @@ __kernel void local_response_norm_forward(BUFFER(const STORAGE, x), const LocalR
 #define SQUARE(j) (LOAD(x, j) * LOAD(x, j))
     SUM_NEIGHBOURS(squares, i, e.before, e.after, SQUARE)
     base[i] = fma(o.share, squares, o.k);
-    STORE(y, i, LOAD(x, i) / pow(base[i], o.beta));
+    STORE(y, i, LOAD(x, i) / POWER_OF(REAL)(base[i], o.beta));
   }
 }
 
@@ -43,7 +44,7 @@ __kernel void local_response_norm_shares(BUFFER(const STORAGE, dy), BUFFER(const
   BIND(const STORAGE, x);
   BIND(const REAL, base);
   BIND(REAL, shares);
-  FOR_MY_ELEMENTS(i) shares[i] = LOAD(dy, i) * LOAD(x, i) / (base[i] * pow(base[i], o.beta));
+  FOR_MY_ELEMENTS(i) shares[i] = LOAD(dy, i) * LOAD(x, i) / (base[i] * POWER_OF(REAL)(base[i], o.beta));
 }
 
 __kernel void local_response_norm_backward(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), BUFFER(const REAL, base),
@@ -58,6 +59,6 @@ __kernel void local_response_norm_backward(BUFFER(const STORAGE, dy), BUFFER(con
     REAL sum = 0;
 #define SHARE(j) shares[j]
     SUM_NEIGHBOURS(sum, i, e.after, e.before, SHARE)
-    STORE(dx, i, LOAD(dy, i) / pow(base[i], o.beta) - 2 * o.share * o.beta * LOAD(x, i) * sum);
+    STORE(dx, i, LOAD(dy, i) / POWER_OF(REAL)(base[i], o.beta) - 2 * o.share * o.beta * LOAD(x, i) * sum);
   }
 }

@@ -1,5 +1,6 @@
 // Functions of many tensors at once. Macros: STORAGE, REAL, LOAD, STORE (dtype_defines of the tensors).
 #include "core/common.cl"
+#include "core/power.cl"
 #include "core/vectors.cl"
 #include "ops/optim/parameter_pack.cl"
 
@@ -11,7 +12,7 @@ inline REAL joined(int kind, REAL a, REAL b) {
 inline REAL measured(int kind, REAL p, REAL v) {
   if (kind == NORM_2) return v * v;
   if (kind == NORM_0) return v != 0 ? 1 : 0;
-  return kind == NORM_P ? pow(fabs(v), p) : fabs(v);
+  return kind == NORM_P ? POWER_OF(REAL)(fabs(v), p) : fabs(v);
 }
 inline REAL of_nothing(int kind) { return kind == NORM_MIN ? (REAL)INFINITY : (REAL)0; }
 
@@ -74,7 +75,7 @@ inline REAL norm_of_chunks(const __global REAL *partials, int count, int kind, R
 #if SHAPE_SIMT
   result = joined_group(kind, result, shared);
 #endif
-  return kind == NORM_2 ? sqrt(result) : kind == NORM_P ? pow(result, 1 / p) : result;
+  return kind == NORM_2 ? sqrt(result) : kind == NORM_P ? POWER_OF(REAL)(result, 1 / p) : result;
 }
 
 #if SHAPE_SIMT
@@ -109,9 +110,9 @@ __kernel void multi_tensor_scale(PACK_ARGS, const REAL factor) {
   scale_chunk(CHUNK_TENSOR(0), count, factor);
 }
 
-__kernel void multi_tensor_clip(PACK_ARGS, BUFFER(const STORAGE, norm), const REAL max_norm) {
+__kernel void multi_tensor_clip(PACK_ARGS, BUFFER(const REAL, norm), const REAL max_norm) {
   BIND_CHUNK;
-  const REAL ratio = max_norm / (LOAD(norm_buffer, norm_start) + (REAL)1e-6);
+  const REAL ratio = max_norm / (norm_buffer[norm_start] + (REAL)1e-6);
   scale_chunk(CHUNK_TENSOR(0), count, ratio < 1 || isnan(ratio) ? ratio : (REAL)1);
 }
 

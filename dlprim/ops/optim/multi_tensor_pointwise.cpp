@@ -6,6 +6,7 @@
 #include "dlprim/ops/optim/multi_tensor.h"
 #include "dlprim/ops/optim/optim_shared.h"
 #include "dlprim/ops/optim/pack_launch.h"
+#include "dlprim/ops/pointwise/powers.h"
 
 namespace dlprim {
 namespace {
@@ -74,12 +75,9 @@ PackRows rows_of(const Queue& queue, const std::vector<TensorsAbreast>& tensors,
   return rows;
 }
 
-}  // namespace
-
-void multi_tensor_pointwise(Queue& queue, ParameterPack& pack, const PointwiseExpression& expression,
+void compute_expression(Queue& queue, ParameterPack& pack, const PointwiseExpression& expression,
                             const std::vector<TensorsAbreast>& tensors, const Given& given,
                             const std::vector<Scalar>& parameters) {
-  ENTER(multi_tensor_pointwise, queue, pack, expression, tensors, given, parameters);
   if (tensors.empty()) return;
   require(expression.outputs.size() == 1, op, ": expected an expression with one output, got ",
           expression.outputs.size());
@@ -104,6 +102,25 @@ void multi_tensor_pointwise(Queue& queue, ParameterPack& pack, const PointwiseEx
       for (const Scalar& parameter : parameters) set(static_cast<Real>(parameter.real()));
     });
   });
+}
+
+}  // namespace
+
+void multi_tensor_pointwise(Queue& queue, ParameterPack& pack, const PointwiseExpression& expression,
+                            const std::vector<TensorsAbreast>& tensors, const Given& given,
+                            const std::vector<Scalar>& parameters) {
+  ENTER(multi_tensor_pointwise, queue, pack, expression, tensors, given, parameters);
+  const int exponent = exponent_of(expression);
+  const std::optional<PointwiseOperand> number =
+      exponent < 0 ? std::nullopt : given.at(static_cast<std::size_t>(exponent));
+  const PointwiseExpression* const special =
+      is_number(number) && !tensors.empty()
+          ? special_power(expression, std::get<Scalar>(*number), tensors.front().result.dtype)
+          : nullptr;
+  if (!special) return compute_expression(queue, pack, expression, tensors, given, parameters);
+  Given others = given;
+  others.erase(others.begin() + exponent);
+  compute_expression(queue, pack, *special, tensors, others, parameters);
 }
 
 }  // namespace dlprim

@@ -6,6 +6,7 @@
 // both sides are computed, what holds is chosen.
 
 #include "core/exponential.cl"
+#include "core/power.cl"
 
 // A call that is left in a loop keeps it from being vectorised.
 #define INLINED static inline __attribute__((always_inline))

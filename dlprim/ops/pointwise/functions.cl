@@ -12,9 +12,10 @@
 #define ISNAN(x) isnan(x)
 #define ISINF(x) isinf(x)
 #define ISFINITE(x) isfinite(x)
-#define POW(x, y) pow(x, y)
 #define FMOD(x, y) fmod(x, y)
 #define BITWISE_NOT(x) (x)
+
+INLINED T POW(T a, T b) { return sizeof(T) == 8 ? (T)POWER_OF(double)(a, b) : (T)POWER_OF(float)(a, b); }
 
 // PyTorch's floor division: the exact remainder decides, so that a quotient that rounds up is corrected.
 static T FLOOR_DIVIDE(T a, T b) {
@@ -94,17 +95,27 @@ static T INVERSE(T a) { return a == 0 ? (T)0 : 1 / a; }
 #define ISFINITE(x) 1
 #define BITWISE_NOT(x) (is_bool ? (T) !(x) : ~(x))  // is_bool: a constant of every integer variant
 
-// Division by zero has no defined result in OpenCL C and traps on CPUs; here it gives 0.
-static T TRUNC_DIVIDE(T a, T b) { return b == 0 ? 0 : b == -1 ? -a : a / b; }
-static T FMOD(T a, T b) { return b == 0 || b == -1 ? 0 : a % b; }
-static T FLOOR_DIVIDE(T a, T b) {
-  const T quotient = TRUNC_DIVIDE(a, b);
-  return FMOD(a, b) != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
+// Division by zero has no defined result in OpenCL C and traps on CPUs; here it gives 0 and fails the check that the
+// programs of these functions take (pointwise_source.cpp).
+static T quotient_of(T a, T b) { return b == 0 ? 0 : b == -1 ? -a : a / b; }
+static T remainder_of(T a, T b) { return b == 0 || b == -1 ? 0 : a % b; }
+static T floored_quotient_of(T a, T b) {
+  const T quotient = quotient_of(a, b);
+  return remainder_of(a, b) != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
 }
-static T REMAINDER(T a, T b) {
-  const T mod = FMOD(a, b);
+static T floored_remainder_of(T a, T b) {
+  const T mod = remainder_of(a, b);
   return mod != 0 && (b < 0) != (mod < 0) ? mod + b : mod;
 }
+static T checked_divisor(T a, T b, CHECK_ARGS) {
+  if (b == 0) FAIL(a);
+  return b;
+}
+#define DIVISOR(a, b) checked_divisor(a, b, error_word, error_code)
+#define TRUNC_DIVIDE(a, b) quotient_of(a, DIVISOR(a, b))
+#define FMOD(a, b) remainder_of(a, DIVISOR(a, b))
+#define FLOOR_DIVIDE(a, b) floored_quotient_of(a, DIVISOR(a, b))
+#define REMAINDER(a, b) floored_remainder_of(a, DIVISOR(a, b))
 static T MAXIMUM(T a, T b) { return max(a, b); }
 static T MINIMUM(T a, T b) { return min(a, b); }
 static T CLAMP(T a, T low, T high) { return min(max(a, low), high); }

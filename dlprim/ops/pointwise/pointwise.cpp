@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
+#include <map>
+#include <mutex>
 #include <type_traits>
 
 #include "dlprim/core/call.h"
@@ -10,9 +11,11 @@
 #include "dlprim/core/layout.h"
 #include "dlprim/core/memory_format.h"
 #include "dlprim/ops/pointwise/pointwise_source.h"
+#include "dlprim/ops/pointwise/powers.h"
 #include "dlprim/runtime/alignment.h"
 #include "dlprim/runtime/device.h"
 #include "dlprim/runtime/dtype_defines.h"
+#include "dlprim/runtime/error_word.h"
 
 namespace dlprim {
 namespace {
@@ -97,6 +100,18 @@ struct Walk {
   }
 };
 
+DeviceCheck divisor_check(const PointwiseProgram& program) {
+  static std::mutex mutex;
+  static auto& checks = *new std::map<const PointwiseProgram*, DeviceCheck>;
+  std::lock_guard<std::mutex> lock(mutex);
+  const auto found = checks.find(&program);
+  if (found != checks.end()) return found->second;
+  const DeviceCheck check =
+      register_check(program.name() + ": ZeroDivisionError, a whole number was divided by zero: ",
+                     CheckError::division);
+  return checks.emplace(&program, check).first->second;
+}
+
 void launch(Queue& queue, const PointwiseVariant& variant, const Dims& shape, const Arguments& arguments) {
   const PointwiseProgram& program = *variant.expression.program;
   const PointwiseSlots& slots = program.slots();
@@ -151,6 +166,8 @@ void launch(Queue& queue, const PointwiseVariant& variant, const Dims& shape, co
         if (!cpu) set_divisors(packed);
       set(packed);
     };
+    if (checks_divisors(program, variant.dtype))
+      set(divisor_check(program).spoiling(arguments.outputs.front()));
     set_tensors(arguments.inputs, slots.inputs);
     set_tensors(arguments.outputs, slots.outputs);
     set_numbers(arguments.numbers, slots.numbers);
@@ -163,12 +180,9 @@ void launch(Queue& queue, const PointwiseVariant& variant, const Dims& shape, co
   });
 }
 
-}  // namespace
-
-void pointwise(Queue& queue, const PointwiseExpression& expression, DType compute,
-               const std::vector<PointwiseOperand>& inputs, const std::vector<Scalar>& parameters,
-               const std::vector<Tensor>& outputs) {
-  ENTER(pointwise, queue, expression, compute, inputs, parameters, outputs);
+void compute_expression(Queue& queue, const PointwiseExpression& expression, DType compute,
+                        const std::vector<PointwiseOperand>& inputs, const std::vector<Scalar>& parameters,
+                        const std::vector<Tensor>& outputs) {
   const Dims& shape = outputs.front().shape;
   if (product(shape) == 0) return;
 
@@ -195,6 +209,22 @@ void pointwise(Queue& queue, const PointwiseExpression& expression, DType comput
   launch(queue, variant, shape, arguments);
   for (std::size_t i = 0; i < outputs.size(); ++i)
     if (outputs[i].dtype != variant.output_dtype()) copy(queue, arguments.outputs[i], outputs[i]);
+}
+
+}  // namespace
+
+void pointwise(Queue& queue, const PointwiseExpression& expression, DType compute,
+               const std::vector<PointwiseOperand>& inputs, const std::vector<Scalar>& parameters,
+               const std::vector<Tensor>& outputs) {
+  ENTER(pointwise, queue, expression, compute, inputs, parameters, outputs);
+  const int exponent = exponent_of(expression);
+  const auto* const number =
+      exponent < 0 ? nullptr : std::get_if<Scalar>(&inputs[static_cast<std::size_t>(exponent)]);
+  const PointwiseExpression* const special = number ? special_power(expression, *number, compute) : nullptr;
+  if (!special) return compute_expression(queue, expression, compute, inputs, parameters, outputs);
+  std::vector<PointwiseOperand> others = inputs;
+  others.erase(others.begin() + exponent);
+  compute_expression(queue, *special, compute, others, parameters, outputs);
 }
 
 void fill(Queue& queue, const Tensor& destination, Scalar value) {

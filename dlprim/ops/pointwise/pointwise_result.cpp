@@ -52,6 +52,27 @@ DType compute_type(const PointwiseOp& op, const std::vector<PointwiseOperand>& i
   return op.types == TypeRule::Bounded ? bounded_type(op, promoted, parameters) : promoted;
 }
 
+bool divides(const PointwiseOp& op) {
+  return op.name == "floor_divide" || op.name == "div_floor" || op.name == "div_trunc" || op.name == "fmod" ||
+         op.name == "remainder";
+}
+
+/** Refuses a number, in the place of the second input, for which whole numbers have no result. Divisors in
+ * tensors the device sees; powers of whole numbers to those in tensors are 0 where they are fractions, as
+ * PyTorch's. */
+void require_result_of_integers(const PointwiseOp& op, const std::vector<PointwiseOperand>& inputs,
+                                DType compute, const Dims& shape) {
+  const Scalar* const number = inputs.size() == 2 ? std::get_if<Scalar>(&inputs[1]) : nullptr;
+  if (!number || is_floating(compute)) return;
+  if (divides(op))
+    require<ZeroDivisionError>(number->integer() != 0 || product(shape) == 0, op.name,
+                               ": ZeroDivisionError, whole numbers cannot be divided by 0");
+  if (op.name != "pow") return;
+  require(number->integer() >= 0, op.name, ": Integers to negative integer powers are not allowed.");
+  require(number->integer() <= integer_range(compute).second, op.name, ": value ", number->integer(),
+          " cannot be converted to ", name(compute), " without overflow");
+}
+
 }  // namespace
 
 DType result_type(const std::vector<PointwiseOperand>& operands) {
@@ -94,6 +115,7 @@ PointwiseResult pointwise_result(const PointwiseOp& op, const std::vector<Pointw
   }
   require<TypeError>(first != nullptr, op.name, ": expected at least one tensor");
   const DType compute = compute_type(op, inputs, parameters);
+  require_result_of_integers(op, inputs, compute, shape);
   return {shape, compute, op.types == TypeRule::Bool ? DType::boolean : compute,
           elementwise_strides(shape, tensors)};
 }

@@ -78,6 +78,14 @@ int PointwiseVariant::id() const {
   return ((served * expressions + static_cast<int>(place)) << max_variables) + static_cast<int>(numbers);
 }
 
+bool checks_divisors(const PointwiseProgram& program, DType dtype) {
+  if (is_floating(dtype)) return false;
+  const std::string& forward = program.expressions().front().outputs.front();
+  for (const char* function : {"TRUNC_DIVIDE", "FLOOR_DIVIDE", "FMOD", "REMAINDER"})
+    if (uses_variable(forward, function)) return true;
+  return false;
+}
+
 std::string pointwise_source(const PointwiseProgram& program, DType dtype, bool wide_index,
                              bool has_float64) {
   const PointwiseSlots& slots = program.slots();
@@ -95,8 +103,8 @@ std::string pointwise_source(const PointwiseProgram& program, DType dtype, bool 
       "\n#define T_IS_FLOATING ", is_floating(dtype), "\ntypedef ", wide_index ? "long" : "int",
       " index_t;\n", expanded_source("ops/pointwise/functions.cl"), "\n#define FLAT ", program.name(),
       "_flat\n#define STRIDED ", program.name(), "_strided\n#define OPERANDS ", slots.inputs + slots.outputs,
-      "\n#define PER_ITEM ", elements_per_item, "\n#define PARAMETERS ", parameters(slots),
-      "\n#define VARIANTS(AT) ", variants, "\n", expanded_source("ops/pointwise/pointwise.cl"));
+      "\n#define PER_ITEM ", elements_per_item, "\n#define PARAMETERS ",
+      checks_divisors(program, dtype) ? "CHECK_ARGS, " : "", parameters(slots), "\n#define VARIANTS(AT) ", variants, "\n", expanded_source("ops/pointwise/pointwise.cl"));
 }
 
 }  // namespace dlprim

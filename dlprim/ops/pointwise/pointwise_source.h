@@ -19,6 +19,10 @@ struct PointwiseVariant {
   int id() const;
 };
 
+/** Whether kernels of `dtype` take a check (DeviceCheck) of their divisors: those that divide whole numbers.
+ */
+bool checks_divisors(const PointwiseProgram& program, DType dtype);
+
 /** Elements that a work item takes in shape simt. */
 constexpr int elements_per_item = 4;
 

@@ -75,10 +75,6 @@ void require_accepted(const std::string& row, const std::vector<dlprim::Pointwis
   const bool is_refused = floating_rows().count(row) > 0 || (promoted == dlprim::DType::boolean &&
                                                              !exponent && rows_of_numbers().count(row) > 0);
   TORCH_CHECK_NOT_IMPLEMENTED(!is_refused, "\"", row, "\" not implemented for '", type_of(promoted), "'");
-  if (!exponent) return;
-  TORCH_CHECK(exponent->integer() >= 0, "Integers to negative integer powers are not allowed.");
-  TORCH_CHECK(exponent->integer() <= dlprim::integer_range(promoted).second,
-              "value cannot be converted to type ", type_of(promoted), " without overflow");
 }
 
 }  // namespace torch_ocl

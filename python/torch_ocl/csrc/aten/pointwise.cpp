@@ -160,10 +160,10 @@ at::Tensor compute_row(const dlprim::PointwiseOp& row, const std::vector<c10::IV
   for (const c10::IValue& argument : arguments) inputs.push_back(operand_of(argument, *device));
   const dlprim::DType promoted = dlprim::result_type(inputs);
   require_accepted(row.name, inputs, promoted);
-  cut_off(inputs, promoted);
   if (!given.empty()) require_parameters(row, promoted, given);
   const std::vector<dlprim::Scalar> parameters = as_numbers_of(row, promoted, given);
   const dlprim::PointwiseResult made = dlprim::pointwise_result(row, inputs, parameters);
+  cut_off(inputs, promoted);
   if (kind == Result::fresh) {
     result = empty(device_of(device->index()), made.shape, made.strides, made.dtype);
   } else {
