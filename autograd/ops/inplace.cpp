@@ -16,13 +16,6 @@ bool same_place(const dlprim::Tensor& a, const dlprim::Tensor& b) {
   return a.dtype == b.dtype && a.offset == b.offset && a.shape == b.shape && a.strides == b.strides;
 }
 
-bool overlaps_itself(const dlprim::Tensor& t) {
-  if (t.numel() == 0) return false;
-  for (int d = 0; d < t.rank(); ++d)
-    if (t.strides[d] == 0 && t.shape[d] > 1) return true;
-  return false;
-}
-
 void check_overlaps(const char* op, const Tensor& target, const TensorList& inputs) {
   const dlprim::Tensor& data = target.data();
   require(!overlaps_itself(data), op,
@@ -54,6 +47,13 @@ void check_tape(const char* op, const Tensor& target, const TensorList& inputs) 
 }
 
 }  // namespace
+
+bool overlaps_itself(const dlprim::Tensor& t) {
+  if (t.numel() == 0) return false;
+  for (int d = 0; d < t.rank(); ++d)
+    if (t.strides[d] == 0 && t.shape[d] > 1) return true;
+  return false;
+}
 
 void check_in_place(const char* op, const Tensor& target, const TensorList& inputs) {
   check_overlaps(op, target, inputs);

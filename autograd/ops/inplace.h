@@ -11,6 +11,9 @@ namespace ocl {
  */
 void check_in_place(const char* op, const Tensor& target, const TensorList& inputs);
 
+/** Whether a dimension has stride 0, so that elements share their memory. */
+bool overlaps_itself(const dlprim::Tensor& t);
+
 /** Counts a write over all of `target` by values that depend on no tensor of the tape. */
 void record_overwrite(const char* name, Tensor& target);
 

@@ -4,15 +4,23 @@
 #include <tuple>
 
 #include "autograd/ops/formats.h"
+#include "autograd/ops/inplace.h"
 #include "autograd/tape/tape.h"
 #include "autograd/tensor/creation.h"
 #include "dlprim/core/call.h"
+#include "dlprim/core/memory_format.h"
+#include "dlprim/ops/pointwise/pointwise.h"
 #include "nn/optim/tensor_rules.h"
 
 namespace ocl::optim {
 namespace {
 
 using dlprim::require;
+
+/** How all tensors of a step lie: as the parameter, or without the gaps that it has in a larger tensor. */
+Dims strides_of(const Tensor& parameter) {
+  return dlprim::strides_like(parameter.data());
+}
 
 /** Makes the tensors that are missing; whether the step has to write what they begin with. */
 bool complete(Participant& p, const dlprim::StateRows& rows) {
@@ -21,7 +29,7 @@ bool complete(Participant& p, const dlprim::StateRows& rows) {
     Tensor& state = p.tensors[k];
     if (state.defined()) {
       require_state_of(p.parameter, rows[k].name, state);
-      state = laid_out(state, p.parameter.strides());
+      state = laid_out(state, strides_of(p.parameter));
       continue;
     }
     first = first || !rows[k].initial;
@@ -50,8 +58,9 @@ void Stepper::step(std::size_t group, const Options& options, std::vector<Partic
   // Parameters that missed a step (no gradient) need other bias corrections.
   std::map<std::tuple<int, DType, bool, std::vector<double>>, std::vector<Participant*>> batches;
   for (Participant& p : participants) {
-    require(dlprim::is_dense(p.parameter.data()), rule_.name, ": expected dense parameters, got shape ",
-            p.parameter.shape(), " with strides ", p.parameter.strides());
+    require(!overlaps_itself(p.parameter.data()), rule_.name,
+            ": expected parameters that have each element once in memory, got shape ", p.parameter.shape(),
+            " with strides ", p.parameter.strides());
     const bool first = complete(p, rows);
     batches[{p.parameter.device()->index(), p.parameter.dtype(), first, p.numbers}].push_back(&p);
   }
@@ -64,18 +73,24 @@ void Stepper::launch(dlprim::ParameterPack& pack, const Options& options,
                      const std::vector<Participant*>& participants, bool first) {
   std::vector<double> numbers = participants.front()->numbers;
   const dlprim::FusedUpdate update = rule_.update(options, numbers, first);
+  dlprim::Queue& queue = participants.front()->parameter.device()->queue();
   std::vector<dlprim::OptimizedParameter> raw;
   raw.reserve(participants.size());
   for (Participant* p : participants) {
-    p->gradient = laid_out(p->gradient, p->parameter.strides());
+    const Dims strides = strides_of(p->parameter);
+    p->gradient = laid_out(p->gradient, strides);
     dlprim::OptimizedParameter& one = raw.emplace_back();
-    one.parameter = p->parameter.data();
+    one.parameter = laid_out(p->parameter, strides).data();  // a copy where it is cut out of a larger tensor
     one.gradient = p->gradient.data();
     one.state.reserve(p->tensors.size());
     for (const Tensor& t : p->tensors) one.state.push_back(t.data());
   }
   const dlprim::CallScope entered(rule_.name, dlprim::Call::Kind::operation, "parameters", raw);
-  dlprim::fused_step(participants.front()->parameter.device()->queue(), pack, raw, update);
+  dlprim::fused_step(queue, pack, raw, update);
+  for (std::size_t i = 0; i < raw.size(); ++i) {
+    const dlprim::Tensor& own = participants[i]->parameter.data();
+    if (raw[i].parameter.storage != own.storage) dlprim::copy(queue, raw[i].parameter, own);
+  }
   for (Participant* p : participants) {
     p->numbers = numbers;
     p->parameter.data().storage->bump_version();

@@ -2,9 +2,12 @@
 
 #include <cmath>
 
+#include "autograd/ops/formats.h"
+#include "autograd/ops/inplace.h"
 #include "autograd/ops/views.h"
 #include "autograd/tape/tape.h"
 #include "autograd/tensor/creation.h"
+#include "dlprim/core/memory_format.h"
 #include "dlprim/ops/optim/multi_tensor.h"
 
 namespace ocl::nn::utils {
@@ -28,32 +31,43 @@ std::vector<dlprim::Tensor> raw(const TensorList& tensors) {
   return all;
 }
 
-/** Lets `write` change the gradients; one that is not dense is replaced by a copy that is. */
+/** The tensor itself, or a copy without the gaps that it has in a larger one. */
+Tensor dense(const Tensor& t) {
+  return laid_out(t, dlprim::strides_like(t.data()));
+}
+
+/** Lets `write` change the gradients, in place; one that shows an element several times is replaced by a
+ * copy. */
 template <class Write>
 void change_gradients(const TensorList& parameters, const Write& write) {
   const NoGradGuard no_grad;
-  TensorList gradients;
+  TensorList gradients, written;
   for (const Tensor& p : parameters) {
     Tensor grad = p.grad();
     if (!grad.defined()) continue;
-    if (!dlprim::is_dense(grad.data())) p.impl().set_grad(grad = contiguous(grad));
+    if (overlaps_itself(grad.data())) p.impl().set_grad(grad = dense(grad));
+    written.push_back(dense(grad));
     gradients.push_back(std::move(grad));
   }
   if (gradients.empty()) return;
-  write(gradients.front().device()->queue(), raw(gradients));
-  for (const Tensor& g : gradients) g.data().storage->bump_version();
+  dlprim::Queue& queue = gradients.front().device()->queue();
+  write(queue, raw(written));
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    if (!is_same(gradients[i], written[i])) dlprim::copy(queue, written[i].data(), gradients[i].data());
+    gradients[i].data().storage->bump_version();
+  }
 }
 
-}  // namespace
-
-Tensor get_total_norm(const TensorList& tensors, double norm_type, bool error_if_nonfinite) {
+/** The norm of all together, in the dtype that it is computed in. */
+Tensor total_norm(const TensorList& tensors, double norm_type, bool error_if_nonfinite) {
   const NoGradGuard no_grad;
   if (tensors.empty()) return zeros({});
-  TensorList dense;
-  for (const Tensor& t : tensors) dense.push_back(dlprim::is_dense(t.data()) ? t : contiguous(t));
-  const Tensor norm = empty({}, tensors.front().dtype(), tensors.front().device());
+  TensorList given;
+  for (const Tensor& t : tensors) given.push_back(dense(t));
+  const Tensor norm =
+      empty({}, dlprim::compute_dtype(tensors.front().dtype()), tensors.front().device());
   dlprim::ParameterPack pack;
-  dlprim::multi_tensor_norm(norm.device()->queue(), pack, raw(dense), norm_type, norm.data());
+  dlprim::multi_tensor_norm(norm.device()->queue(), pack, raw(given), norm_type, norm.data());
   if (error_if_nonfinite && !std::isfinite(norm.item<double>()))
     throw AutogradError(dlprim::concat(
         "The total norm of order ", norm_type,
@@ -62,18 +76,31 @@ Tensor get_total_norm(const TensorList& tensors, double norm_type, bool error_if
   return norm;
 }
 
+/** That norm as it is given back: in the dtype of what it is of. */
+Tensor rounded(const Tensor& norm, const TensorList& tensors) {
+  return tensors.empty() ? norm : to(norm, tensors.front().dtype());
+}
+
+}  // namespace
+
+Tensor get_total_norm(const TensorList& tensors, double norm_type, bool error_if_nonfinite) {
+  return rounded(total_norm(tensors, norm_type, error_if_nonfinite), tensors);
+}
+
 void clip_grads_with_norm_(const TensorList& parameters, double max_norm, const Tensor& total_norm) {
   change_gradients(parameters, [&](dlprim::Queue& queue, const std::vector<dlprim::Tensor>& gradients) {
     dlprim::ParameterPack pack;
-    dlprim::multi_tensor_clip(queue, pack, gradients, total_norm.data(), max_norm);
+    const Tensor norm = to(total_norm, dlprim::compute_dtype(gradients.front().dtype));
+    dlprim::multi_tensor_clip(queue, pack, gradients, norm.data(), max_norm);
   });
 }
 
 Tensor clip_grad_norm_(const TensorList& parameters, double max_norm, double norm_type,
                        bool error_if_nonfinite) {
-  const Tensor norm = get_total_norm(gradients_of(parameters), norm_type, error_if_nonfinite);
+  const TensorList gradients = gradients_of(parameters);
+  const Tensor norm = total_norm(gradients, norm_type, error_if_nonfinite);
   clip_grads_with_norm_(parameters, max_norm, norm);
-  return norm;
+  return rounded(norm, gradients);
 }
 
 void clip_grad_value_(const TensorList& parameters, double clip_value) {

@@ -59,11 +59,11 @@ void multi_tensor_norm(Queue& queue, ParameterPack& pack, const std::vector<Tens
   constexpr const char* op = "multi_tensor_norm";
   const cl_int kind = kind_of(p);
   const DType dtype = tensors.empty() ? norm.dtype : tensors.front().dtype;
-  require_elements(op, "the norm", norm, 1, dtype);
+  require_elements(op, "the norm", norm, 1, norm.dtype == compute_dtype(dtype) ? norm.dtype : dtype);
   if (tensors.empty()) return queue.zero(norm);
   over_chunks(queue, pack, op, tensors, p, [&](const Tensor& partials) {
     with_real(dtype, [&](auto zero) {
-      queue.launch(kernel_of(queue, "multi_tensor_norm_join", dtype),
+      queue.launch(kernel_of(queue, "multi_tensor_norm_join", norm.dtype),
                    Range::groups(pack_group_size(queue), 1), partials,
                    kernel_int(pack.chunks(), op, "a number of chunks"), kind, static_cast<decltype(zero)>(p),
                    norm);
@@ -98,7 +98,7 @@ void multi_tensor_clip(Queue& queue, ParameterPack& pack, const std::vector<Tens
   const PackRows rows = rows_of(queue, op, tensors);
   if (rows.empty()) return;
   const DType dtype = tensors.front().dtype;
-  require_elements(op, "the norm", norm, 1, dtype);
+  require_elements(op, "the norm", norm, 1, compute_dtype(dtype));
   with_real(dtype, [&](auto zero) {
     launch_pack(queue, pack, rows, kernel_of(queue, op, dtype), norm, static_cast<decltype(zero)>(max_norm));
   });

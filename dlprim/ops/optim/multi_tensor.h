@@ -14,7 +14,8 @@ namespace dlprim {
  */
 
 /** norm[0] = the p-norm of all elements of all tensors together, for any p: infinity gives the largest
- * magnitude, -infinity the smallest, 0 the number of elements that are not 0. `norm` has one element. */
+ * magnitude, -infinity the smallest, 0 the number of elements that are not 0. `norm` has one element, of the
+ * tensors' dtype or what that is computed in. */
 void multi_tensor_norm(Queue& queue, ParameterPack& pack, const std::vector<Tensor>& tensors, double p,
                        const Tensor& norm);
 
@@ -24,7 +25,7 @@ void multi_tensor_norms(Queue& queue, ParameterPack& pack, const std::vector<Ten
                         const Tensor& norms);
 
 /** Multiplies every tensor in place by min(1, max_norm / (norm[0] + 1e-6)): torch.nn.utils.clip_grad_norm_.
- */
+ * `norm` is of the dtype that the tensors' is computed in. */
 void multi_tensor_clip(Queue& queue, ParameterPack& pack, const std::vector<Tensor>& tensors,
                        const Tensor& norm, double max_norm);
 
