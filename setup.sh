@@ -2,6 +2,7 @@
 # Sets TapeCL up on Debian 12 or Ubuntu 24.04: installs what is missing, and trains a first network.
 set -Eeuo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
+source tools/build_environment.sh
 
 usage() {
   cat <<'TEXT'
@@ -11,12 +12,14 @@ Installs the system packages that are missing, builds the Python package `ocl` i
 examples/mnist.py on ocl:0 for 3 epochs. Running it again does only what is left to do.
 
   --no-train   stop before the training
-  --torch      also install PyTorch, if .venv has none, and its back end for OpenCL devices (docs/pytorch.md)
+  --torch      also install PyTorch, if .venv has none, torchvision, and PyTorch's back end for OpenCL devices
+               (docs/pytorch.md)
   --tests      also install what the tests need: pytest, PyTorch to compare with, ...
   --dev        also install the formatters and the stub generator
   ARGUMENTS    go to examples/mnist.py and win over the defaults, as in: ./setup.sh -- --device ocl:1
 
 PYTHON names the interpreter that .venv is made from (default: python3).
+PYTORCH is the release of PyTorch, as in: PYTORCH=2.14.1 ./setup.sh --torch (default: the one in .venv, else 2.13.0).
 TEXT
 }
 
@@ -30,12 +33,13 @@ venv_python=.venv/bin/python
 
 train=yes
 torch=no
+tests=no
 extras=(build examples)
 while (($#)); do
   case $1 in
     --no-train) train=no ;;
     --torch) torch=yes ;;
-    --tests) extras+=(test) ;;
+    --tests) tests=yes; extras+=(test) ;;
     --dev) extras+=(dev) ;;
     -h | --help) usage; exit 0 ;;
     --) shift; break ;;
@@ -137,23 +141,38 @@ install_requirements() {
   pip_install --quiet "${lines[@]}"
   if [[ $torch == yes ]]; then
     install_torch
-  fi
-  if [[ " ${extras[*]} " == *" test "* ]]; then
+  elif [[ $tests == yes ]]; then
     install_torch ||
       echo "WARNING: PyTorch could not be installed: the tests that compare with it will be skipped." >&2
+  fi
+  if [[ $tests == yes ]]; then
     install_model_files
   fi
 }
 
-# Any build for the CPU will do, and one that is in .venv already is left alone: put the smaller CPU-only build there first where pip's default is
-# one for CUDA.
+installed_torch() { "$venv_python" -c 'import importlib.metadata as m; print(m.version("torch"))' 2>/dev/null; }
+
+imports_torchvision() { TORCH_DEVICE_BACKEND_AUTOLOAD=0 "$venv_python" -c 'import torchvision' 2>/dev/null; }
+
+# The release that PYTORCH names, any build of it, and the torchvision that its release asks for: pip's resolver finds that.
+# A build that is in .venv already stays: put the smaller one for CPUs there first where pip's default is one for CUDA.
 install_torch() {
-  TORCH_DEVICE_BACKEND_AUTOLOAD=0 "$venv_python" -c 'import torch' 2>/dev/null || pip_install --quiet torch==2.13.0
+  local found wanted
+  found=$(installed_torch) || found=
+  wanted=${PYTORCH:-${found:-2.13.0}}
+  [[ $wanted == *+* || ${found%+*} != "$wanted" ]] || wanted=$found
+  if [[ $found == "$wanted" ]] && imports_torchvision; then return; fi
+  if pip_install --quiet "torch==$wanted" torchvision && imports_torchvision; then return; fi
+  # What the index has is for another build of PyTorch. The tests read its Python files; whatever imports it breaks.
+  [[ $tests == yes ]] || "$venv_python" -m pip uninstall --quiet --yes torchvision
+  pip_install --quiet "torch==$wanted" || return
+  echo "WARNING: the index has no torchvision for PyTorch $(installed_torch), which examples/torch_imagenet.py needs:" \
+    "take both from one index." >&2
 }
 
 # The tests take PyTorch's numbers for the truth, run model files of these, and train in their loops.
 install_model_files() {
-  install_alone torchvision==0.28.0 timm==1.0.31 vit-pytorch==1.26.11 einops==0.8.2
+  install_alone timm==1.0.31 vit-pytorch==1.26.11 einops==0.8.2
   install_alone transformers==5.23.0 accelerate==1.15.0 diffusers==0.42.1 lightning==2.6.6 torchmetrics==1.9.0 \
     lightning-utilities==0.15.3 tokenizers==0.23.3 huggingface_hub==2.4.0 regex==2026.11.19 psutil==7.2.2 \
     PyYAML==6.0.4 httpx2==2.16.2 httpcore2==2.16.2 anyio==4.16.0 click==8.5.1 idna==3.20 h11==0.16.0 \
@@ -218,7 +237,7 @@ if [[ $torch == yes ]]; then
   step "The package tapecl-torch (some minutes)" \
     "The compiler's or CMake's message is above. docs/pytorch.md says which PyTorch it needs."
   # It belongs to the PyTorch that it was built with.
-  torch_version=$("$venv_python" -c 'import importlib.metadata as m; print(m.version("torch"))')
+  torch_version=$(installed_torch)
   [[ $(cat .venv/.torch-version 2>/dev/null) == "$torch_version" ]] || rm -f .venv/.installed-torch_ocl
   install_package python/torch_ocl torch_ocl dlprim python/torch_ocl
   echo "$torch_version" >.venv/.torch-version

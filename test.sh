@@ -6,9 +6,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
-# The package is built with the compiler and the flags of the release preset, so that ccache, where there is one,
-# has every layer for the second build.
-export CXX=${CXX:-c++}
+source tools/build_environment.sh
 CMAKE_ARGS="${CMAKE_ARGS:-} -DTAPECL_WARNINGS_AS_ERRORS=ON" ./setup.sh --torch --tests --no-train
 
 status=0
