@@ -23,15 +23,19 @@
 namespace dlprim {
 namespace {
 
-std::vector<cl::Device> find_devices() {
-  std::vector<cl::Device> found;
+std::vector<cl::Platform> find_platforms() {
   std::vector<cl::Platform> platforms;
   try {
     cl::Platform::get(&platforms);
   } catch (const cl::Error&) {
     // The loader reports "no platform" as an error; to us it is a machine with no devices.
   }
-  for (const cl::Platform& platform : platforms) {
+  return platforms;
+}
+
+std::vector<cl::Device> find_devices() {
+  std::vector<cl::Device> found;
+  for (const cl::Platform& platform : find_platforms()) {
     std::vector<cl::Device> here;
     try {
       platform.getDevices(CL_DEVICE_TYPE_ALL, &here);
@@ -78,7 +82,20 @@ std::string list_of_devices() {
   return text;
 }
 
+std::string list_of_platforms() {
+  DeviceLock lock(listing);
+  std::string text;
+  for (const cl::Platform& platform : find_platforms())
+    text += concat(text.empty() ? "" : ", ", platform.getInfo<CL_PLATFORM_NAME>());
+  return text;
+}
+
 [[noreturn]] void no_such_device(const std::string& name) {
+  const std::string platforms = all_devices().empty() ? list_of_platforms() : "";
+  if (!platforms.empty())
+    throw DeviceError(concat("device '", name, "': these OpenCL platforms show no device: ", platforms,
+                             ". PoCL shows none where it cannot write to its cache: set XDG_CACHE_HOME, or "
+                             "POCL_CACHE_DIR, to a folder of yours"));
   if (all_devices().empty())
     throw DeviceError(
         concat("device '", name,

@@ -6,6 +6,7 @@ import json
 import os
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import processes
@@ -105,6 +106,24 @@ ocl.manual_seed(1)
 """
     # OCL_ICD_FILENAMES: libraries that a loader takes beside those.
     processes.run(program, OCL_ICD_VENDORS=tmp_path, OCL_ICD_FILENAMES="")
+
+
+@pytest.mark.skipif(not Path("/etc/OpenCL/vendors/pocl.icd").exists(), reason="PoCL is not installed")
+def test_a_platform_that_shows_no_device(tmp_path):
+    """PoCL, where it cannot make its cache."""
+    (tmp_path / "file").touch()
+    program = """
+import ocl
+assert ocl.is_available() is False
+try:
+    ocl.ones(2)
+except ocl.DeviceError as error:
+    assert "show no device: Portable Computing Language" in str(error) and "XDG_CACHE_HOME" in str(error), error
+else:
+    raise AssertionError("there is a device")
+"""
+    vendors = "/etc/OpenCL/vendors/pocl.icd"
+    processes.run(program, OCL_ICD_VENDORS=vendors, OCL_ICD_FILENAMES="", POCL_CACHE_DIR=tmp_path / "file" / "cache")
 
 
 # --- memory
@@ -321,7 +340,7 @@ def test_eight_threads_train_each_a_net():
             optimizer.zero_grad()
             ocl.nn.functional.cross_entropy(net(x), target).backward()
             optimizer.step()
-        return net.weight.numpy()
+        return net.weight.detach().numpy()
 
     weights = in_threads(work)
     for one in weights[1:]:
