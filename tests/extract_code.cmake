@@ -1,0 +1,18 @@
+# cmake -DPAGE=FILE -DNAME=NAME -DFOLDER=FOLDER -P extract_code.cmake: writes the C++ blocks of a page to
+# FOLDER/NAME_0.inc, NAME_1.inc, …, which tests/cpp/documentation_test.cpp includes.
+cmake_minimum_required(VERSION 3.25)
+file(READ ${PAGE} rest)
+set(number 0)
+while(TRUE)
+  string(FIND "${rest}" "```cpp\n" begin)
+  if(begin EQUAL -1)
+    break()
+  endif()
+  math(EXPR begin "${begin} + 7")
+  string(SUBSTRING "${rest}" ${begin} -1 rest)
+  string(FIND "${rest}" "```" end)
+  string(SUBSTRING "${rest}" 0 ${end} code)
+  file(WRITE ${FOLDER}/${NAME}_${number}.inc "${code}")
+  string(SUBSTRING "${rest}" ${end} -1 rest)
+  math(EXPR number "${number} + 1")
+endwhile()
