@@ -154,8 +154,8 @@ installed_torch() { "$venv_python" -c 'import importlib.metadata as m; print(m.v
 
 imports_torchvision() { TORCH_DEVICE_BACKEND_AUTOLOAD=0 "$venv_python" -c 'import torchvision' 2>/dev/null; }
 
-# The release that PYTORCH names, any build of it, and the torchvision that its release asks for: pip's resolver finds that.
-# A build that is in .venv already stays: put the smaller one for CPUs there first where pip's default is one for CUDA.
+# The release that PYTORCH names, any build of it, and the torchvision of that release, which pip's resolver finds. A
+# build that is in .venv already stays: put the smaller one for CPUs there first where pip's default is one for CUDA.
 install_torch() {
   local found wanted
   found=$(installed_torch) || found=
