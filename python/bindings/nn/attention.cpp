@@ -5,11 +5,12 @@ void bind_attention_modules(py::module_& m) {
                                                       "The Linear at the end of MultiheadAttention.");
   LayerClass<MultiheadAttention> attention(
       m, "MultiheadAttention",
-      "Attention of several heads; returns the output and, with need_weights, the weights, else None::\n\n"
+      "Attention of several heads::\n\n"
       "    attention = nn.MultiheadAttention(8, 2)\n"
       "    x = ocl.randn(5, 3, 8)  # steps, items, features\n"
       "    output, weights = attention(x, x, x)\n"
-      "    output.sum().backward()");
+      "    output.sum().backward()\n\n"
+      "Returns the output and, with need_weights, the weights, else None.");
   attention.def_property_readonly("head_dim", [](const MultiheadAttention& self) {
     const auto o = self.options();
     return o.embed_dim() / o.num_heads();
