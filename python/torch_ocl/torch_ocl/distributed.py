@@ -94,6 +94,12 @@ class ProcessGroup(dist.ProcessGroup):
     def getBackendName(self) -> str:
         return "ocl"
 
+    # ``init_process_group(device_id=…)`` asks the back end of the device whether groups can be split off it.
+    supports_splitting = False
+
+    def _get_backend(self, device: torch.device) -> ProcessGroup:
+        return self
+
     def shutdown(self) -> None:
         """Ends gloo's threads now (``destroy_process_group``), not somewhere in the process's end."""
         self._gloo = None

@@ -3,7 +3,7 @@ told::
 
 import torch_ocl.lightning
 Trainer(accelerator="ocl", strategy=SingleDeviceStrategy(torch.device("ocl:0")), precision="bf16-mixed")
-Trainer(accelerator="ocl", strategy="ddp", devices=[0, 1])  # a process for each
+Trainer(accelerator="ocl", strategy="ocl_ddp", devices=[0, 1])  # a process for each
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ import torch
 from lightning.fabric.accelerators import ACCELERATOR_REGISTRY
 from lightning.fabric.connector import _Connector
 from lightning.fabric.plugins.precision.amp import MixedPrecision as MixedPrecisionOfFabric
+from lightning.fabric.strategies import STRATEGY_REGISTRY
+from lightning.fabric.strategies import DDPStrategy as DDPStrategyOfFabric
 from lightning.fabric.strategies import SingleDeviceStrategy as SingleDeviceStrategyOfFabric
 from lightning.pytorch.accelerators import Accelerator, AcceleratorRegistry
 from lightning.pytorch.plugins.precision import MixedPrecision
-from lightning.pytorch.strategies import SingleDeviceStrategy
+from lightning.pytorch.strategies import DDPStrategy, SingleDeviceStrategy, StrategyRegistry
 from lightning.pytorch.trainer.connectors.accelerator_connector import _AcceleratorConnector
 
 from torch_ocl import device_module
@@ -73,6 +75,22 @@ class OpenCLAccelerator(Accelerator):
         accelerator_registry.register(cls.name(), cls, description=cls.__name__)
 
 
+class OpenCLDDPStrategy(DDPStrategy):
+    """DistributedDataParallel where modules are: Lightning's own takes CUDA's streams for it."""
+
+    strategy_name = "ocl_ddp"
+
+    def determine_ddp_device_ids(self) -> None:
+        return None
+
+
+class OpenCLDDPStrategyOfFabric(DDPStrategyOfFabric):
+    """The same for Fabric."""
+
+    def _determine_ddp_device_ids(self) -> None:
+        return None
+
+
 def _move_autocast(precision: Any) -> None:
     """Mixed precision on the devices that the training is on: Lightning means CUDA's by every accelerator but
     two, and where those are not, PyTorch computes in float32."""
@@ -90,9 +108,11 @@ def _require_work_together(connector: Any) -> None:
     if processes > 1 and issubclass(strategy, (SingleDeviceStrategy, SingleDeviceStrategyOfFabric)):
         raise RuntimeError(
             f"Lightning runs in one of {processes} processes, each of which would train alone by a "
-            f'{strategy.__name__}: pass strategy="ddp" and as many devices ([0, 0] is one device for two '
+            f'{strategy.__name__}: pass strategy="ocl_ddp" and as many devices ([0, 0] is one device for two '
             "processes)"
         )
+    if strategy in (DDPStrategy, DDPStrategyOfFabric):
+        raise RuntimeError('Lightning\'s "ddp" takes CUDA\'s streams: pass strategy="ocl_ddp" for ocl devices')
 
 
 def _connect(connector: type) -> None:
@@ -111,5 +131,7 @@ def _connect(connector: type) -> None:
 
 for _registry in (AcceleratorRegistry, ACCELERATOR_REGISTRY):
     OpenCLAccelerator.register_accelerators(_registry)
+StrategyRegistry.register("ocl_ddp", OpenCLDDPStrategy, description=OpenCLDDPStrategy.__doc__)
+STRATEGY_REGISTRY.register("ocl_ddp", OpenCLDDPStrategyOfFabric, description=OpenCLDDPStrategyOfFabric.__doc__)
 for _connector in (_AcceleratorConnector, _Connector):
     _connect(_connector)

@@ -42,7 +42,13 @@ def threads():
 def join(rank, folder):
     faulthandler.enable()
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")  # the machine's name need not have an address
-    dist.init_process_group("ocl", init_method=f"file://{folder}/store", rank=rank, world_size=WORLD)
+    dist.init_process_group(
+        "ocl",
+        init_method=f"file://{folder}/store",
+        rank=rank,
+        world_size=WORLD,
+        device_id=torch.device("ocl:0"),
+    )
 
 
 def work(rank, folder):

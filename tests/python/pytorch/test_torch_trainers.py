@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -224,3 +223,124 @@ def test_lightning_trains(tmp_path):
     trainer.fit(net, loader)
     assert trainer.callback_metrics["loss"].item() < 0.5
     assert trainer.checkpoint_callback.best_model_path
+
+
+# What each of two processes runs; `net` begins otherwise in each, and `rows` are shared out among them.
+PROLOGUE = """
+import json, os, pathlib, sys, types, torch
+sys.modules["torchvision._meta_registrations"] = types.ModuleType("none")  # as in load_torchvision
+torch.manual_seed(int(os.environ["RANK"]))
+net = torch.nn.Linear(4, 1)
+x = torch.randn(16, 4, generator=torch.Generator().manual_seed(0))
+rows = torch.utils.data.TensorDataset(x, x.sum(1, keepdim=True))
+
+def tell(**known):
+    parameters = [p.detach().flatten().tolist() for p in net.parameters()]
+    text = json.dumps({"parameters": parameters, **known})
+    pathlib.Path(f"{os.environ['FOLDER']}/{os.environ['RANK']}.json").write_text(text)
+"""
+
+TOGETHER = {
+    "accelerate": """
+from accelerate import Accelerator
+accelerator = Accelerator()
+model, optimizer, loader = accelerator.prepare(
+    net, torch.optim.SGD(net.parameters(), 0.1), torch.utils.data.DataLoader(rows, 4))
+for x, y in loader:
+    loss = torch.nn.functional.mse_loss(model(x), y)
+    accelerator.backward(loss)
+    optimizer.step()
+    optimizer.zero_grad()
+assert len(accelerator.gather(loss.detach())) == 2
+tell(processes=accelerator.num_processes, steps=len(loader), device=str(accelerator.device))
+accelerator.end_training()
+""",
+    "transformers": """
+import transformers
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = net
+    def forward(self, x, labels):
+        y = self.net(x)
+        return {"loss": torch.nn.functional.mse_loss(y, labels), "logits": y}
+arguments = transformers.TrainingArguments(
+    os.environ["FOLDER"], per_device_train_batch_size=4, num_train_epochs=1, report_to=[],
+    save_strategy="no", disable_tqdm=True)
+trainer = transformers.Trainer(
+    Net(), arguments, train_dataset=[{"x": a, "labels": b} for a, b in rows])
+trainer.train()
+tell(processes=arguments.world_size, steps=trainer.state.global_step, device=str(arguments.device))
+torch.distributed.destroy_process_group()
+""",
+    "lightning": """
+import lightning.pytorch as lightning, torch_ocl.lightning
+class Net(lightning.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.net = net
+    def training_step(self, batch, _):
+        return torch.nn.functional.mse_loss(self.net(batch[0]), batch[1])
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), 0.1)
+trainer = lightning.Trainer(
+    accelerator="ocl", devices=[0, 0], strategy="ocl_ddp", max_epochs=1, logger=False,
+    enable_progress_bar=False, enable_checkpointing=False)
+model = Net()
+trainer.fit(model, torch.utils.data.DataLoader(rows, 4))
+tell(processes=trainer.world_size, steps=trainer.global_step, device="ocl:0")
+""",
+    "fabric": """
+import lightning, torch_ocl.lightning
+fabric = lightning.Fabric(accelerator="ocl", devices=[0, 0], strategy="ocl_ddp", precision="bf16-mixed")
+fabric.launch()
+model, optimizer = fabric.setup(net, torch.optim.SGD(net.parameters(), 0.1))
+loader = fabric.setup_dataloaders(torch.utils.data.DataLoader(rows, 4))
+for x, y in loader:
+    optimizer.zero_grad()
+    fabric.backward(torch.nn.functional.mse_loss(model(x), y))
+    optimizer.step()
+tell(processes=fabric.world_size, steps=len(loader), device=str(fabric.device))
+""",
+}
+
+ALONE = """
+import lightning.pytorch as lightning, torch_ocl.lightning
+lightning.Trainer(
+    accelerator="ocl", strategy=lightning.strategies.SingleDeviceStrategy(torch.device("ocl:0")))
+"""
+
+
+def run_by_torchrun(program, folder):
+    script = folder / "program.py"
+    script.write_text(PROLOGUE + program)
+    own = {"FOLDER": str(folder), "ACCELERATE_TORCH_DEVICE": "ocl:0", "GLOO_SOCKET_IFNAME": "lo"}
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", str(script)]
+    return subprocess.run(command, env={**os.environ, **own}, capture_output=True, text=True, timeout=500)
+
+
+@pytest.mark.parametrize("library", TOGETHER)
+def test_processes_of_torchrun_train_together(library, tmp_path):
+    name = library.replace("fabric", "lightning")
+    pytest.importorskip(name, reason=f"NOT TESTED: {name} is not installed")
+    done = run_by_torchrun(TOGETHER[library], tmp_path)
+    assert done.returncode == 0, done.stderr[-3000:]
+    first, second = (json.loads((tmp_path / f"{rank}.json").read_text()) for rank in range(2))
+    assert first == second
+    assert (first["processes"], first["steps"], first["device"]) == (2, 2, "ocl:0")
+
+
+def test_processes_that_would_train_alone_are_refused(tmp_path):
+    pytest.importorskip("lightning", reason="NOT TESTED: lightning is not installed")
+    done = run_by_torchrun(ALONE, tmp_path)
+    assert done.returncode != 0 and 'pass strategy="ocl_ddp"' in done.stderr
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_strategies_of_cuda_are_refused():
+    lightning = pytest.importorskip("lightning", reason="NOT TESTED: lightning is not installed")
+    import torch_ocl.lightning  # noqa: F401
+
+    for trainer in (lightning.Trainer, lightning.Fabric):
+        with pytest.raises(RuntimeError, match='strategy="ocl_ddp"'):
+            trainer(accelerator="ocl", devices=[0, 0], strategy="ddp")
