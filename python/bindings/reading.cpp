@@ -27,6 +27,13 @@ py::array to_numpy(const Tensor& tensor) {
   return result;
 }
 
+/** What a copy for NumPy, which the tape cannot follow, asks for. */
+void require_no_gradient(const Tensor& tensor) {
+  dlprim::require<ocl::AutogradError>(
+      !tensor.requires_grad() || !ocl::grad_enabled(),
+      "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.");
+}
+
 /** Tensor.numpy(out=array) */
 py::array to_numpy(const Tensor& tensor, py::array out) {
   const py::dtype wanted = numpy_dtype(tensor.dtype());
@@ -159,12 +166,12 @@ py::object to_dlpack(const Tensor& tensor, const py::kwargs& how) {
   const auto given = [&](const char* name) {
     return how.contains(name) ? py::object(how[name]) : py::object(py::none());
   };
+  if (tensor.requires_grad())
+    throw py::buffer_error("Can't export tensors that require gradient, use tensor.detach()");
   const py::object device = given("dl_device");
   if (device.is_none() || !py::make_tuple(dlprim::dlpack::device_type_opencl, tensor.data().device().index())
                                .equal(py::tuple(device)))
     return to_numpy(tensor).attr("__dlpack__")(**how);
-  if (tensor.requires_grad())
-    throw py::buffer_error("a tensor that requires gradients is not shared; use .detach()");
   const py::object copy = given("copy");
   const bool copies = !copy.is_none() && copy.cast<bool>();
   const Tensor shown = copies ? ocl::clone(tensor) : tensor;
@@ -191,18 +198,19 @@ void bind_exchange(py::module_& m, py::class_<Tensor>& tensor) {
   tensor.def("item", &item, "The one element as a Python number. Waits.")
       .def(
           "numpy",
-          [](const Tensor& t, bool, const std::optional<py::array>& out) {
+          [](const Tensor& t, bool force, const std::optional<py::array>& out) {
+            if (!force) require_no_gradient(t);
             return out ? to_numpy(t, *out) : to_numpy(t);
           },
           py::kw_only(), py::arg("force") = false, py::arg("out") = py::none(),
-          "Waits, and copies the elements to a NumPy array; a copy needs no detach() first. With `out` to "
-          "that "
-          "one, C-contiguous, of the tensor's shape and dtype: one of page-locked memory (pin_memory) takes "
-          "the bus's full rate.")
+          "Waits, and copies the elements to a NumPy array. A tensor that requires gradients is refused but "
+          "with force=True or while gradients are off: use detach(). With `out` to that one, C-contiguous, "
+          "of the tensor's shape and dtype: one of page-locked memory (pin_memory) takes the bus's full rate.")
       .def("tolist", &to_list, "The elements as nested lists, or a number. Waits.")
       .def(
           "__array__",
           [](const Tensor& t, const py::object& dtype, const py::object&) -> py::object {
+            require_no_gradient(t);
             const py::array array = to_numpy(t);
             return dtype.is_none() ? py::object(array) : array.attr("astype")(dtype);
           },

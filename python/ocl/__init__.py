@@ -11,7 +11,7 @@ from ocl import _C
 from ocl._C import *  # noqa: F403  (the C++ library's functions and classes, each documented there)
 from ocl._C import DeviceError, KernelBuildError, OutOfMemoryError, Tensor, device, dtype
 
-from ocl import autograd, copying, fx, implementations, jit  # isort: skip  # noqa: F401
+from ocl import arrays, autograd, copying, fx, implementations, jit  # isort: skip  # noqa: F401
 from ocl import linalg, nn, ops, optim, profiler, serialization  # isort: skip
 from ocl.autograd import enable_grad, inference_mode, is_inference_mode_enabled, no_grad, set_grad_enabled
 from ocl.host_random import manual_seed, manual_seed_all

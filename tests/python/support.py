@@ -47,7 +47,7 @@ def to_numpy(tensor):
             .to(torch.float32 if tensor.dtype == torch.bfloat16 else tensor.dtype)
             .numpy(force=True)
         )
-    return (tensor.float() if tensor.dtype == ocl.bfloat16 else tensor).numpy()
+    return (tensor.float() if tensor.dtype == ocl.bfloat16 else tensor).numpy(force=True)
 
 
 def assert_same(actual, expected):

@@ -86,7 +86,7 @@ class Ours(Contender):
         super().__init__(ocl, net, options.device, work)
 
     def numbers(self, tensor):
-        return tensor.numpy()
+        return tensor.detach().numpy()
 
     def wait(self):
         ocl.synchronize()
@@ -106,7 +106,7 @@ class Theirs(Contender):
         super().__init__(torch, net, device, work)
 
     def numbers(self, tensor):
-        return tensor.cpu().numpy()
+        return tensor.detach().cpu().numpy()
 
     def wait(self):
         if self.device == "cuda":

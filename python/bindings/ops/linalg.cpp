@@ -10,6 +10,14 @@ void bind_linalg(const OperatorBinder& bind) {
   bind.both("bmm", &ocl::bmm, py::arg("mat2"));
   bind.both("matmul", &ocl::matmul, py::arg("other"));
   bind.tensor().def("__matmul__", &ocl::matmul, py::is_operator(), WithoutLock());
+  bind.tensor().def(
+      "__matmul__",
+      [](const Tensor& a, const py::array& array) {
+        const Tensor b = tensor_beside(a, array);
+        const PythonUnlocked unlocked;
+        return ocl::matmul(a, b);
+      },
+      py::is_operator());
   bind.function(
       "linear",
       [](const Tensor& input, const Tensor& weight, const OptionalTensor& bias) {

@@ -449,7 +449,7 @@ class TestGeneration:
         def look(module, arguments, output):
             if not seen or seen[-1] is not None:  # not within the call that this makes
                 seen.append(None)
-                seen[-1] = [made(given).numpy() for made in (other, net)]
+                seen[-1] = [made(given).detach().numpy() for made in (other, net)]
 
         alone = [made(given).detach().numpy() for made in (other, net)]
         net.transformer.h[1].register_forward_hook(look)

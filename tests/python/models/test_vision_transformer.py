@@ -158,7 +158,7 @@ def test_modules_of_other_classes_get_all_tokens(replace):
     hooked = copy.deepcopy(net)
     hooked.encoder.register_forward_hook(lambda module, args, output: None)
     x = pictures()
-    np.testing.assert_array_equal(net(x).numpy(), hooked(x).numpy())
+    np.testing.assert_array_equal(net(x).detach().numpy(), hooked(x).detach().numpy())
 
 
 def test_modules_that_work_token_by_token_may_stand_there():

@@ -149,7 +149,7 @@ def output(module, name, seed=0):
     shape = LAYERS[name][1]
     module.eval()
     result = module(ocl.tensor(np.random.default_rng(seed).uniform(-1, 1, shape).astype(np.float32)))
-    return (result[0] if isinstance(result, tuple) else result).numpy()
+    return (result[0] if isinstance(result, tuple) else result).detach().numpy()
 
 
 WITH_INPUT = [name for name, (_, shape) in LAYERS.items() if shape is not None]

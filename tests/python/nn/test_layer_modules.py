@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 from layers import activation, basic, every_layer
-from support import expect_near, repr_without_norm_bias
+from support import expect_near, repr_without_norm_bias, skip_without
 
 import ocl
 
@@ -92,6 +92,39 @@ def test_results_and_gradients(row, training):
                 assert actual[name].item() == truth[name].item()
             else:
                 expect_near(actual[name], truth[name], reference[name], name, units=row.units)
+
+
+@each_layer
+@pytest.mark.parametrize("training", [True, False], ids=["train", "eval"])
+def test_results_and_gradients_in_double(row, training):
+    """Within 1e-12 of the largest element: a number of float32 on the way shows at 1e-8."""
+    skip_without("float64")
+    truth_layer, layer = torch_layer(row.build).double(), row.build(ocl.nn).to(ocl.float64)
+    layer.load_state_dict({k: ocl.tensor(v.numpy().copy()) for k, v in truth_layer.state_dict().items()})
+    for one in (layer, truth_layer):
+        one.train(training)
+    generator = np.random.default_rng(2)
+    for _ in range(2):
+        arrays = [a.astype(np.float64) if a.dtype.kind == "f" else a for a in row.draw(generator)]
+        inputs = [tensors(arrays, lib, lib.float64) for lib in (ocl, torch)]
+        upstream = np.random.default_rng(3)
+        results = []
+        for one, given, lib in zip((layer, truth_layer), inputs, (ocl, torch), strict=True):
+            one.zero_grad()
+            outputs = as_list(one(*(x * 1 if x.requires_grad else x for x in given)))
+            if lib is ocl:
+                drawn = [upstream.standard_normal(tuple(y.shape)) for y in outputs]
+            sum((y * lib.tensor(g)).sum() for y, g in zip(outputs, drawn, strict=True)).backward()
+            found = {f"output {i}": y for i, y in enumerate(outputs)}
+            found |= {f"gradient of input {i}": x.grad for i, x in enumerate(given) if x.requires_grad}
+            found |= {f"{name} gradient": p.grad for name, p in one.named_parameters()}
+            results.append({k: v for k, v in (found | one.state_dict()).items() if v is not None})
+        ours, theirs = results
+        assert ours.keys() == theirs.keys()
+        for name, expected in theirs.items():
+            expected = expected.detach().numpy()
+            bar = 1e-12 * np.abs(expected).max(initial=0)
+            np.testing.assert_allclose(ours[name].numpy(), expected, rtol=0, atol=bar, err_msg=name)
 
 
 @each_layer
@@ -199,11 +232,11 @@ def test_dropout_drops_scales_and_rests_in_eval():
     x = ocl.ones(10_000, requires_grad=True)
     y = drop(x)
     y.sum().backward()
-    values = y.numpy()
+    values = y.detach().numpy()
     assert set(np.unique(values)) == {0, np.float32(1 / 0.75)}
     assert abs((values == 0).mean() - 0.25) < 0.03
     np.testing.assert_array_equal(x.grad.numpy(), values)
-    np.testing.assert_array_equal(drop.eval()(x).numpy(), np.ones(10_000))
+    np.testing.assert_array_equal(drop.eval()(x).detach().numpy(), np.ones(10_000))
 
 
 # --- losses

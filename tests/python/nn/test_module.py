@@ -372,7 +372,7 @@ def test_to_a_dtype_keeps_the_handles(nets):
 def test_to_the_device_it_is_on(nets, device):
     ours, _ = nets
     weight = ours.weight
-    before = ours.weight.numpy()
+    before = ours.weight.detach().numpy()
     assert ours.to(device) is ours
     expect_exact(weight, before)
     with pytest.raises(ocl.DeviceError, match="ocl:99"):

@@ -24,7 +24,7 @@ def as_list(result):
 def array_of(tensor):
     if str(tensor.dtype).endswith("float16"):  # NumPy has no bfloat16
         tensor = tensor.to(torch.float32 if isinstance(tensor, torch.Tensor) else ocl.float32)
-    return tensor.numpy(force=True) if isinstance(tensor, torch.Tensor) else tensor.numpy()
+    return tensor.numpy(force=True)
 
 
 def rounded(array, dtype):

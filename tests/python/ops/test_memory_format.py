@@ -374,7 +374,7 @@ def test_training(optimizer, rng):
     assert second[0].weight.is_contiguous(memory_format=ocl.channels_last)
     restored = net(ocl)
     restored.load_state_dict(second.state_dict())
-    np.testing.assert_array_equal(restored[0].weight.numpy(), second[0].weight.detach().numpy())
+    np.testing.assert_array_equal(restored[0].weight.detach().numpy(), second[0].weight.detach().numpy())
 
 
 def test_a_step_after_the_format_changed(rng):

@@ -68,7 +68,7 @@ def to_pil_image(pic, mode=None):
         ValueError: dimensions, channels or a mode that do not fit.
     """
     if isinstance(pic, ocl.Tensor):
-        pic = pic.numpy()
+        pic = pic.numpy(force=True)
         pic = pic.transpose(1, 2, 0) if pic.ndim == 3 else pic
     elif not isinstance(pic, np.ndarray):
         raise TypeError(f"pic should be Tensor or ndarray. Got {type(pic)}.")
