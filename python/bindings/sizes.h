@@ -44,9 +44,9 @@ struct type_caster<ocl::Single> {
       if (items.size() != 1) return false;
       item = items[0];
     }
-    if (!PyLong_Check(item.ptr())) return false;
+    if (!is_whole(item)) return false;
     value = ocl::Single(small_int(item));
-    value.is_one_number = PyLong_Check(source.ptr());
+    value.is_one_number = item.is(source);
     return true;
   }
 
@@ -99,7 +99,7 @@ struct type_caster<ocl::AdaptiveSize> {
  private:
   static bool load_one(const object& source, std::optional<std::int64_t>& size) {
     if (source.is_none()) return true;
-    if (!PyLong_Check(source.ptr())) return false;
+    if (!is_whole(source)) return false;
     size = source.cast<std::int64_t>();
     return true;
   }

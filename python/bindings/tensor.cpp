@@ -1,11 +1,10 @@
 #include <algorithm>
 
-#include <pybind11/typing.h>
-
 #include "autograd/autograd.h"
 #include "casters.h"
 #include "collector.h"
 #include "dlprim/runtime/allocator.h"
+#include "python_class.h"
 
 using ocl::DType;
 using ocl::MemoryFormat;
@@ -13,25 +12,44 @@ using ocl::Tensor;
 
 namespace {
 
-/** x.to(device), x.to(dtype), x.to(device, dtype), x.to(other), and keywords. */
-Tensor moved(const Tensor& tensor, const py::object& target, const std::optional<DType>& second_dtype,
-             const std::optional<ocl::Device>& device, const std::optional<DType>& dtype, bool, bool copy,
-             const std::optional<MemoryFormat>& memory_format) {
-  std::optional<DType> to_dtype = dtype ? dtype : second_dtype;
-  std::optional<ocl::Device> to_device = device;
-  if (py::isinstance<DType>(target)) {
-    to_dtype = target.cast<DType>();
-  } else if (py::isinstance<Tensor>(target)) {
-    to_device = target.cast<const Tensor&>().device();
-    to_dtype = target.cast<const Tensor&>().dtype();
-  } else if (!target.is_none()) {
-    to_device = device_of(target);
-  }
-  const PythonUnlocked unlocked;
-  Tensor result = to_device ? tensor.to(*to_device) : tensor;
+using OptionalFormat = std::optional<MemoryFormat>;
+
+Tensor moved(const Tensor& tensor, const std::optional<ocl::Device>& device,
+             const std::optional<DType>& dtype, bool copy, const OptionalFormat& memory_format) {
+  const Tensor there = device ? tensor.to(*device) : tensor;
   const MemoryFormat format = memory_format.value_or(MemoryFormat::preserve);
-  result = result.to(to_dtype.value_or(result.dtype()), format);
+  const Tensor result = there.to(dtype.value_or(there.dtype()), format);
   return copy && is_same(result, tensor) ? result.clone(format) : result;
+}
+
+/** x.to(dtype), x.to(other) and x.to(device, dtype), each with what PyTorch takes after it. */
+void bind_to(py::class_<Tensor>& tensor) {
+  const auto no_wait = py::arg("non_blocking") = false, copy = py::arg("copy") = false,
+             format = py::arg("memory_format") = py::none();
+  constexpr const char* doc =
+      "To a device, a dtype, or those of another tensor, and to a memory format. A copy on another device "
+      "waits for the tensor, and never for the upload there, which overlaps with what that device computes: "
+      "non_blocking changes nothing.";
+  tensor
+      .def(
+          "to",
+          [](const Tensor& t, DType dtype, bool, bool copies, const OptionalFormat& to_format) {
+            return moved(t, std::nullopt, dtype, copies, to_format);
+          },
+          py::arg("dtype"), no_wait, copy, py::kw_only(), format, WithoutLock(), doc)
+      .def(
+          "to",
+          [](const Tensor& t, const Tensor& other, bool, bool copies, const OptionalFormat& to_format) {
+            return moved(t, other.device(), other.dtype(), copies, to_format);
+          },
+          py::arg("tensor"), no_wait, copy, py::kw_only(), format, WithoutLock())
+      .def(
+          "to",
+          [](const Tensor& t, const std::optional<ocl::Device>& device, const std::optional<DType>& dtype,
+             bool, bool copies,
+             const OptionalFormat& to_format) { return moved(t, device, dtype, copies, to_format); },
+          py::arg("device") = py::none(), py::arg("dtype") = py::none(), no_wait, copy, py::kw_only(), format,
+          WithoutLock());
 }
 
 /** "ocl.FloatTensor" */
@@ -260,12 +278,13 @@ void bind_tensor(py::module_& m) {
   py::class_<ocl::HookHandle>(m, "HookHandle", "What register_hook returns.")
       .def("remove", &ocl::HookHandle::remove, "Ends the hook.");
   py::class_<Tensor> tensor(m, "Tensor", "A tensor on an OpenCL device, with autograd; torch.Tensor's names.",
-                            py::metaclass(make_tensor_metaclass()), py::custom_type_setup(&set_up_tensor));
+                            plain_class(), py::custom_type_setup(&set_up_tensor));
   set_tensor_type(tensor);
   bind_creation(m);
   bind_classes(m, tensor);
   bind_storage(m);
   bind_tape(tensor);
+  bind_to(tensor);
   bind_reading(m, tensor);
   tensor
       .def_property_readonly("T",
@@ -292,13 +311,6 @@ void bind_tensor(py::module_& m) {
           py::arg("data"), py::kw_only(), py::arg("dtype") = py::none(), py::arg("device") = py::none(),
           py::arg("requires_grad") = false,
           "As ocl.tensor, with this tensor's dtype and device where none is given.")
-      .def("to", &moved, py::arg("target") = py::none(), py::arg("other_dtype") = py::none(), py::kw_only(),
-           py::arg("device") = py::none(), py::arg("dtype") = py::none(), py::arg("non_blocking") = false,
-           py::arg("copy") = false, py::arg("memory_format") = py::none(),
-           "To a device, a dtype, or those of another tensor, and to a memory format. A copy on another "
-           "device "
-           "waits for the tensor, and never for the upload there, which overlaps with what that device "
-           "computes: non_blocking changes nothing.")
       .def(
           "cpu",
           [](const Tensor& t) {

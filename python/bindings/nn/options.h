@@ -11,7 +11,7 @@ struct type_caster<ocl::nn::Extents<N>> {
   PYBIND11_TYPE_CASTER(ocl::nn::Extents<N>, const_name("int | tuple[int, ...]"));
 
   bool load(handle source, bool) {
-    if (PyLong_Check(source.ptr())) {
+    if (is_whole(source)) {
       value = ocl::nn::Extents<N>(small_int(source));
       return true;
     }
@@ -21,7 +21,7 @@ struct type_caster<ocl::nn::Extents<N>> {
     if (!is_one && items.size() != N) return false;
     for (std::size_t i = 0; i < N; ++i) {
       const object item = items[is_one ? 0 : i];
-      if (!PyLong_Check(item.ptr())) return false;
+      if (!is_whole(item)) return false;
       value[i] = small_int(item);
     }
     return true;

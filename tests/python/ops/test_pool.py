@@ -107,6 +107,40 @@ def test_adaptive_average(shape, size, rng):
     )
 
 
+SIZES_OF_ONE = {
+    "avg_pool2d": lambda lib, x, w, one: lib.nn.functional.avg_pool2d(x, one(2), one(1), one(1)),
+    "avg_pool2d, padding": lambda lib, x, w, one: lib.nn.functional.avg_pool2d(x, 2, padding=one(1)),
+    "max_pool2d": lambda lib, x, w, one: lib.nn.functional.max_pool2d(x, one(2), one(1), one(1), one(1)),
+    "conv2d": lambda lib, x, w, one: lib.nn.functional.conv2d(x, w, None, one(2), one(1), one(1)),
+    "conv_transpose2d": lambda lib, x, w, one: lib.nn.functional.conv_transpose2d(
+        x, w, None, one(2), one(1), one(1), 1, one(1)
+    ),
+    "avg_pool1d": lambda lib, x, w, one: lib.nn.functional.avg_pool1d(x[0], one(2), one(1), one(1)),
+    "max_pool1d": lambda lib, x, w, one: lib.nn.functional.max_pool1d(x[0], one(2), one(1), one(1), one(1)),
+    "adaptive_avg_pool1d": lambda lib, x, w, one: lib.nn.functional.adaptive_avg_pool1d(x[0], one(3)),
+    "conv1d": lambda lib, x, w, one: lib.nn.functional.conv1d(
+        x[:, :, 0], w[:, :, 0], None, one(2), one(1), one(1)
+    ),
+    "AvgPool2d": lambda lib, x, w, one: lib.nn.AvgPool2d(one(2), one(1), one(1))(x),
+    "MaxPool2d": lambda lib, x, w, one: lib.nn.MaxPool2d(one(2), one(1), one(1))(x),
+    "AvgPool1d": lambda lib, x, w, one: lib.nn.AvgPool1d(one(2), one(1), one(1))(x[0]),
+}
+WAYS_OF_ONE = {
+    "tuple": lambda n: (n,),
+    "list": lambda n: [n],
+    "NumPy's": np.int64,
+    "tuple of NumPy's": lambda n: (np.int32(n),),
+}
+
+
+@pytest.mark.parametrize("way", WAYS_OF_ONE)
+@pytest.mark.parametrize("name", SIZES_OF_ONE)
+def test_one_size_stands_for_all(name, way, rng):
+    call, one = SIZES_OF_ONE[name], WAYS_OF_ONE[way]
+    x, w = uniform(rng, 1, 2, 6, 7), uniform(rng, 2, 2, 3, 3)
+    check_like_torch(lambda lib, x, w: call(lib, x, w, one) + 0 * w.sum(), x, w, unit="sums")
+
+
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [

@@ -269,6 +269,61 @@ def test_conversion_of_views_and_gradients():
     assert ocl.tensor(X).to(ocl.ones(1, dtype=ocl.int64)).dtype == ocl.int64
 
 
+WAYS_TO = {
+    "dtype, non_blocking, copy": lambda lib, x, d, t: x.to(t, False, True),
+    "dtype, format": lambda lib, x, d, t: x.to(t, memory_format=lib.preserve_format),
+    "dtype=, copy=": lambda lib, x, d, t: x.to(dtype=t, copy=True),
+    "device": lambda lib, x, d, t: x.to(d),
+    "device, dtype": lambda lib, x, d, t: x.to(d, t),
+    "device, dtype, non_blocking, copy": lambda lib, x, d, t: x.to(d, t, False, True),
+    "all": lambda lib, x, d, t: x.to(d, t, False, True, memory_format=lib.contiguous_format),
+    "device=": lambda lib, x, d, t: x.to(device=d, non_blocking=True),
+    "None, dtype": lambda lib, x, d, t: x.to(None, t),
+    "nothing": lambda lib, x, d, t: x.to(),
+    "None": lambda lib, x, d, t: x.to(None),
+    "other": lambda lib, x, d, t: x.to(x.to(t)),
+    "other, non_blocking, copy": lambda lib, x, d, t: x.to(x.to(t), False, True),
+    "format": lambda lib, x, d, t: x.to(memory_format=lib.channels_last),
+    "format kept": lambda lib, x, d, t: x.to(memory_format=lib.preserve_format),
+    "clone": lambda lib, x, d, t: x.clone(memory_format=lib.contiguous_format),
+    "clone kept": lambda lib, x, d, t: lib.clone(x, memory_format=lib.preserve_format),
+    "contiguous": lambda lib, x, d, t: x.contiguous(memory_format=lib.contiguous_format),
+    "contiguous last": lambda lib, x, d, t: x.contiguous(memory_format=lib.channels_last),
+    "half": lambda lib, x, d, t: x.half(memory_format=lib.preserve_format),
+}
+
+
+@pytest.mark.parametrize("way", WAYS_TO)
+def test_ways_to_another_dtype_and_format(way, rng):
+    array = rng.uniform(-1, 1, (2, 3, 4, 5)).astype(np.float32)
+    results = []
+    for lib, device in ((ocl, str(ocl.get_default_device())), (torch, "cpu")):
+        x = lib.tensor(array).transpose(1, 2)
+        y = WAYS_TO[way](lib, x, device, lib.float16)
+        results.append((y, y.stride(), y is x))
+    (ours, *how), (theirs, *expected) = results
+    assert how == expected
+    assert_same(ours, theirs)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda lib, x, d: x.to(lib.float16, d),
+        lambda lib, x, d: x.to(x, lib.float16),
+        lambda lib, x, d: x.to(d, d),
+        lambda lib, x, d: x.to(lib.float16, True, True, True),
+        lambda lib, x, d: x.to(lib.channels_last),
+        lambda lib, x, d: x.clone(lib.contiguous_format),
+        lambda lib, x, d: x.contiguous(lib.contiguous_format),
+    ],
+)
+def test_ways_that_there_are_not(call):
+    for lib, device in ((ocl, str(ocl.get_default_device())), (torch, "cpu")):
+        with pytest.raises(TypeError):
+            call(lib, lib.ones(2), device)
+
+
 def test_to_the_same_device_is_the_tensor(device):
     x = ocl.tensor(X)
     assert x.to(device).device == device
