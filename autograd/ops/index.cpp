@@ -273,6 +273,7 @@ Write index_add_write(const Tensor& a, std::int64_t dim, const Tensor& index, co
                       const Scalar& alpha) {
   static const DeviceCheck check = register_check("index_add: index out of range: ");
   const EntryIndex by = entry_index("index_add", a, dim, index, check);
+  dlprim::require_holds("index_add", a.dtype(), alpha);
   require_source("index_add", a, by, source);
   return {"index_add_",
           "IndexAddBackward",

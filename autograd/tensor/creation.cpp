@@ -1,5 +1,6 @@
 #include "autograd/tensor/creation.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "autograd/ops/call.h"
@@ -193,12 +194,13 @@ Tensor linspace(const Scalar& start, const Scalar& end, std::int64_t steps, DTyp
     values[static_cast<std::size_t>(i)] = i < (steps + 1) / 2
                                               ? first + step * static_cast<double>(i)
                                               : last - step * static_cast<double>(steps - 1 - i);
-  const auto upload_as = [&](auto zero) {
-    return tensor(std::vector<decltype(zero)>(values.begin(), values.end()), {steps}, device);
-  };
-  const Tensor uploaded = dtype == DType::float64 ? upload_as(double{})
-                          : is_real               ? upload_as(float{})
-                                                  : upload_as(std::int64_t{});
+  const Tensor uploaded = [&] {
+    if (dtype == DType::float64) return tensor(values, {steps}, device);
+    if (is_real) return tensor(std::vector<float>(values.begin(), values.end()), {steps}, device);
+    std::vector<std::int64_t> whole(values.size());  // the largest of them round to 2^63, which is none
+    std::transform(values.begin(), values.end(), whole.begin(), [](double v) { return Scalar(v).integer(); });
+    return tensor(whole, {steps}, device);
+  }();
   dlprim::copy(device->queue(), uploaded.data(), result.data());
   return result;
 }

@@ -125,6 +125,15 @@ std::vector<T> Tensor::to_vector() const {
 template <class T>
 T Tensor::item() const {
   require(numel() == 1, "a Tensor with ", numel(), " elements cannot be converted to Scalar");
+  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    constexpr DType wanted = dlprim::dtype_of<T>();
+    if (dtype() != wanted) {
+      const Scalar number = is_floating(dtype()) ? Scalar(to_vector<double>()[0])
+                                                 : Scalar(to_vector<std::int64_t>()[0]);
+      dlprim::require_holds("item", wanted, number);
+      return static_cast<T>(number.integer());
+    }
+  }
   return to_vector<T>()[0];
 }
 

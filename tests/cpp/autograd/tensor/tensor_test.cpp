@@ -1,5 +1,6 @@
 #include "autograd/tensor/tensor.h"
 
+#include <cmath>
 #include <sstream>
 
 #include "tests/cpp/support/autograd.h"
@@ -58,6 +59,13 @@ TEST_F(TensorHandle, Reading) {
   EXPECT_EQ(x.to_vector<bool>()[5], true);
   EXPECT_EQ(sum(x).item(), 15);
   EXPECT_EQ(full({1, 1}, 3).item<std::int32_t>(), 3);
+  EXPECT_EQ(full({1}, -2.7).item<std::int64_t>(), -2);
+  expect_error<ValueError>([] { full({1}, std::int64_t{1} << 40, DType::int64).item<std::int32_t>(); },
+                           "item: value 1099511627776 cannot be converted to int32 without overflow");
+  expect_error<ValueError>([] { full({1}, 300, DType::int32).item<std::uint8_t>(); },
+                           "item: value 300 cannot be converted to uint8 without overflow");
+  expect_error<ValueError>([] { full({1}, HUGE_VAL).item<std::int64_t>(); },
+                           "item: value inf cannot be converted to int64 without overflow");
   EXPECT_EQ(x.size(-1), 3);
   expect_error<ValueError>([&] { x.item(); }, "a Tensor with 6 elements cannot be converted to Scalar");
   expect_error<IndexError>([&] { x.size(2); }, "size: dimension out of range");
