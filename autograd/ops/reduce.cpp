@@ -74,6 +74,14 @@ Tensor arg_extreme(const char* name, dlprim::Extreme extreme, const Tensor& a,
   return Tensor(indices);
 }
 
+/** Its gradient is that of the forms with a dim where an element is NaN, which amax's is not. */
+Tensor extreme_of_all(const char* name, const dlprim::ReductionOp& row, const Tensor& a) {
+  const DimMask mask = dlprim::dim_mask({}, a.dim(), name);
+  require_elements(name, a, mask);
+  const Tensor result = reduced(row, a, mask, false);
+  return record(name, {a}, result.data(), [&] { return gradient_of(row, a, result, mask); });
+}
+
 std::pair<Tensor, Tensor> extreme_with_index(const char* name, dlprim::Extreme extreme, const Tensor& a,
                                              std::int64_t dim, bool keepdim) {
   const int axis = dlprim::wrap_dim(dim, a.dim(), name);
@@ -99,14 +107,20 @@ std::pair<Tensor, Tensor> moments(const char* name, bool root, const Tensor& a, 
   dlprim::require_floating(a.dtype(), *a.device(), name);
   const DimMask mask = dlprim::dim_mask(dims, a.dim(), name);
   dlprim::Queue& queue = a.device()->queue();
-  const dlprim::Tensor mean = empty_result(a, mask, keepdim, dlprim::compute_dtype(a.dtype())),
-                       result = empty_result(a, mask, keepdim, a.dtype());
-  dlprim::variance(queue, a.data(), mask, correction, mean, result);
+  // The variance may be more than 16 bits hold where its root is not.
+  const DType wide = dlprim::compute_dtype(a.dtype());
+  const dlprim::Tensor mean = empty_result(a, mask, keepdim, wide),
+                       spread = empty_result(a, mask, keepdim, root ? wide : a.dtype());
+  dlprim::variance(queue, a.data(), mask, correction, mean, spread);
   if (root)
-    dlprim::pointwise(queue, dlprim::forward_expression(dlprim::pointwise_op("sqrt")), a.dtype(), {result},
-                      {}, {result});
-  const TensorList results = record_many(name, {a}, {result, to(Tensor(mean), a.dtype()).data()}, [&] {
-    return [a = SavedTensor(a), mean = SavedTensor(mean), y = root ? SavedTensor(result) : SavedTensor(),
+    dlprim::pointwise(queue, dlprim::forward_expression(dlprim::pointwise_op("sqrt")), wide, {spread}, {},
+                      {spread});
+  const auto rounded = [&](const dlprim::Tensor& t) { return to(Tensor(t), a.dtype()).data(); };
+  // The tape keeps the mean, which may be written in place where it is given out.
+  const bool is_shared = needs_tape({a}) && wide == a.dtype();
+  const dlprim::Tensor given_mean = is_shared ? Tensor(mean).clone().data() : rounded(mean);
+  const TensorList results = record_many(name, {a}, {rounded(spread), given_mean}, [&] {
+    return [a = SavedTensor(a), mean = SavedTensor(mean), y = root ? SavedTensor(spread) : SavedTensor(),
             mask, correction](const TensorList& g) {
       const dlprim::Tensor& input = a.unpack();
       const auto raw = [](const Tensor& t) { return t.defined() ? contiguous(t).data() : dlprim::Tensor(); };
@@ -159,11 +173,13 @@ Tensor argmin(const Tensor& a, std::optional<std::int64_t> dim, bool keepdim) {
 
 Tensor max(const Tensor& a) {
   ENTER_OPERATOR(max, a);
-  return amax(a);
+  static const dlprim::ReductionOp& row = dlprim::reduction("max_of_all");
+  return extreme_of_all("max", row, a);
 }
 Tensor min(const Tensor& a) {
   ENTER_OPERATOR(min, a);
-  return amin(a);
+  static const dlprim::ReductionOp& row = dlprim::reduction("min_of_all");
+  return extreme_of_all("min", row, a);
 }
 std::pair<Tensor, Tensor> max(const Tensor& a, std::int64_t dim, bool keepdim) {
   ENTER_OPERATOR(max, a, dim, keepdim);
@@ -226,11 +242,12 @@ Tensor norm(const Tensor& a, double p, const DimList& dims, bool keepdim) {
   const DimMask mask = dlprim::dim_mask(dims, a.dim(), "norm");
   if (std::isinf(p) || p < 0) require_elements("norm", a, mask);
   const dlprim::ReductionOp& row = norm_row(p);
-  const dlprim::Tensor result = empty_result(a, mask, keepdim, a.dtype());
-  dlprim::reduce(a.device()->queue(), row, a.data(), mask, result, {nullptr, p});
-  return record("norm", {a}, result, [&]() -> Backward {
+  // The gradient divides by it, also where it is more than 16 bits hold.
+  const Tensor result(empty_result(a, mask, keepdim, dlprim::compute_dtype(a.dtype())));
+  dlprim::reduce(a.device()->queue(), row, a.data(), mask, result.data(), {nullptr, p});
+  return record("norm", {a}, to(result, a.dtype()).data(), [&]() -> Backward {
     if (row.gradient.empty()) return [](const TensorList&) { return TensorList{Tensor()}; };  // it counts
-    return gradient_of(row, a, Tensor(result), mask, p);
+    return gradient_of(row, a, result, mask, p);
   });
 }
 

@@ -35,11 +35,17 @@ class Gradient {
     pointwise(queue_, expression, compute_, operands, parameters, {dx_});
   }
 
+  /** A term of it for each element, in as many digits as it is computed with. */
+  Tensor term(const PointwiseExpression& expression, const std::vector<PointwiseOperand>& operands,
+              const std::vector<Scalar>& parameters = {}) const {
+    const Tensor result = queue_.scratch(dx_.shape, compute_);
+    pointwise(queue_, expression, compute_, operands, parameters, {result});
+    return result;
+  }
+
   /** An expression for each element, summed over each reduced group. */
   Tensor sums_of(const PointwiseExpression& expression, const std::vector<PointwiseOperand>& operands) const {
-    const Tensor terms = queue_.scratch(dx_.shape, compute_);
-    pointwise(queue_, expression, compute_, operands, {}, {terms});
-    return reduced("sum", terms);
+    return reduced("sum", term(expression, operands));
   }
   Tensor reduced(const char* row, const Tensor& x) const {
     const Tensor result = queue_.scratch(kept_shape(), compute_);
@@ -92,21 +98,35 @@ void expression_backward(const Gradient& gradient, const ReductionOp& row, const
   gradient.is(*wanted.expression, operands, parameters);
 }
 
-/** Those elements that are the extreme share dy; of magnitudes every NaN is, if one is. */
-void extreme_backward(const Gradient& gradient, const Tensor& dy, const Tensor& x, const Tensor& y,
-                      bool of_magnitudes) {
-  static const PointwiseExpression& is_extreme =
-      lone_expression("is_extreme", {"a", "y"}, {}, {"(T)(a == y)"});
-  static const PointwiseExpression& shared =
-      lone_expression("extreme_gradient", {"g", "a", "y", "count"}, {}, {"(T)(a == y) * (g / count)"});
-  static const PointwiseExpression& is_extreme_magnitude =
-      lone_expression("is_extreme_magnitude", {"a", "y"}, {}, {"(T)(ABS(a) == y || ISNAN(a))"});
-  static const PointwiseExpression& shared_magnitude =
+/** Which elements are an extreme, and what each of so many gets of its gradient. */
+struct ExtremeGradient {
+  const PointwiseExpression &is_extreme, &shared;
+};
+
+/** As PyTorch has it: amax and amin have none at a NaN (its share is 0 / 0), all others have every NaN share
+ * it. */
+const ExtremeGradient& extreme_gradient_of(const std::string& row) {
+  static const ExtremeGradient of_dims{
+      lone_expression("is_extreme", {"a", "y"}, {}, {"(T)(a == y)"}),
+      lone_expression("extreme_gradient", {"g", "a", "y", "count"}, {}, {"(T)(a == y) * (g / count)"})};
+  static const ExtremeGradient of_all{
+      lone_expression("is_extreme_of_all", {"a", "y"}, {}, {"(T)(a == y || ISNAN(a))"}),
+      lone_expression("extreme_of_all_gradient", {"g", "a", "y", "count"}, {},
+                      {"a == y || ISNAN(a) ? g / count : (T)0"})};
+  static const ExtremeGradient of_magnitudes{
+      lone_expression("is_extreme_magnitude", {"a", "y"}, {}, {"(T)(ABS(a) == y || ISNAN(a))"}),
       lone_expression("extreme_magnitude_gradient", {"g", "a", "y", "count"}, {},
-                      {"SIGN(a) * ((T)(ABS(a) == y || ISNAN(a)) * (g / count))"});
+                      {"SIGN(a) * ((T)(ABS(a) == y || ISNAN(a)) * (g / count))"})};
+  if (row == "amax" || row == "amin") return of_dims;
+  return row == "max_of_all" || row == "min_of_all" ? of_all : of_magnitudes;
+}
+
+/** Those elements that are the extreme share dy evenly. */
+void extreme_backward(const Gradient& gradient, const ExtremeGradient& extremes, const Tensor& dy,
+                      const Tensor& x, const Tensor& y) {
   const Tensor extreme = gradient.spread("the result", y);
-  const Tensor count = gradient.sums_of(of_magnitudes ? is_extreme_magnitude : is_extreme, {x, extreme});
-  gradient.is(of_magnitudes ? shared_magnitude : shared,
+  const Tensor count = gradient.sums_of(extremes.is_extreme, {x, extreme});
+  gradient.is(extremes.shared,
               {gradient.spread("the gradient", dy), x, extreme, gradient.spread(count)});
 }
 
@@ -139,8 +159,7 @@ void reduce_backward(Queue& queue, const ReductionOp& reduction, const Tensor& d
   const Gradient gradient(queue, op, dx, mask);
   if (reduction.gradient != "own") return expression_backward(gradient, reduction, dy, x, y, p);
   if (reduction.name == "prod") return product_backward(gradient, dy, x);
-  const bool of_magnitudes = reduction.name == "norm_max" || reduction.name == "norm_min";
-  extreme_backward(gradient, dy, x, y, of_magnitudes);
+  extreme_backward(gradient, extreme_gradient_of(reduction.name), dy, x, y);
 }
 
 void variance_backward(Queue& queue, const Tensor& dy, const Tensor& dmean, const Tensor& x,
@@ -154,20 +173,26 @@ void variance_backward(Queue& queue, const Tensor& dy, const Tensor& dmean, cons
   static const PointwiseExpression& of_root =
       lone_expression("std_gradient", {"g", "a", "mean", "y"}, {"scale"},
                       {"y == 0 ? (T)0 : g / (2 * y) * scale * (a - mean)"});
+  // As PyTorch has it of a variance, but not of its root, where no more elements are there than `correction`.
+  static const PointwiseExpression& of_few = lone_expression("var_of_few_gradient", {"g", "a", "mean"}, {},
+                                                             {"g * (a == mean ? (T)NAN : (T)INFINITY)"});
   static const PointwiseExpression& added =
       lone_expression("add_mean_share", {"d", "m"}, {"n"}, {"d + m / n"});
   require(dy.defined() || dmean.defined(), op, ": neither result has a gradient");
   require_input(op, x, dx);
   const Gradient gradient(queue, op, dx, mask);
-  const Scalar n = gradient.count(), scale = 2 / (gradient.count() - correction);
+  const Scalar n = gradient.count();
+  const double left = gradient.count() - correction;
+  const bool is_of_few = !root && left <= 0;
+  const PointwiseExpression& by_spread = root ? of_root : is_of_few ? of_few : of_variance;
+  const std::vector<Scalar> scale = is_of_few ? std::vector<Scalar>() : std::vector<Scalar>{2 / left};
   std::vector<PointwiseOperand> operands, shares;
   if (dy.defined()) operands = {gradient.spread("the gradient", dy), x, gradient.spread("the mean", mean)};
   if (dy.defined() && root) operands.emplace_back(gradient.spread("the root", *root));
   if (dmean.defined()) shares = {gradient.spread("the mean's gradient", dmean)};
-  if (shares.empty()) return gradient.is(root ? of_root : of_variance, operands, {scale});
+  if (shares.empty()) return gradient.is(by_spread, operands, scale);
   if (operands.empty()) return gradient.is(of_mean, shares, {n});
-  gradient.is(root ? of_root : of_variance, operands, {scale});
-  gradient.is(added, {dx, shares[0]}, {n});
+  gradient.is(added, {gradient.term(by_spread, operands, scale), shares[0]}, {n});
 }
 
 void logsumexp_backward(Queue& queue, const Tensor& dy, const Tensor& x, const Tensor& largest,

@@ -1,4 +1,5 @@
 #include "dlprim/ops/reduce/reduce.h"
+#include "autograd/ops/pointwise.h"
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/views.h"
 #include "named_result.h"
@@ -61,6 +62,11 @@ void bind_moments(const OperatorBinder& bind, const char* name, const Function& 
       py::kw_only(), py::arg("correction") = py::none());
 }
 
+/** Of every element by itself: what an empty tuple of dimensions means to all and any, and to them alone. */
+Tensor truth_of(const Tensor& input) {
+  return ocl::to(ocl::ne(input, 0), dlprim::reduction("all").result_dtype(input.dtype()));
+}
+
 using NormOrder = std::variant<double, std::string>;
 
 double order_of(const NormOrder& p) {
@@ -89,6 +95,9 @@ void bind_reduce(const OperatorBinder& bind) {
   bind.both(                                                                   \
       #name,                                                                   \
       [](const Tensor& input, const DimArgument& dim, bool keepdim) {          \
+        constexpr bool is_truth =                                              \
+            dlprim::ReductionResult::result == dlprim::ReductionResult::Bool;  \
+        if (is_truth && dim && dims_of(dim).empty()) return truth_of(input);   \
         return ocl::name(input, dims_of(dim), keepdim);                        \
       },                                                                       \
       py::arg("dim") = py::none(), py::arg("keepdim") = false);
