@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "autograd/ops/call.h"
+#include "autograd/ops/compute_dtype.h"
 #include "autograd/ops/matrix_product.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/raw_or_null.h"
@@ -156,7 +157,7 @@ Tensor dot(const Tensor& a, const Tensor& b) {
   require(a.dim() == 1 && b.dim() == 1 && a.size(0) == b.size(0),
           "dot: expected two vectors of one size, got shapes ", a.shape(), " and ", b.shape());
   check_operands("dot", a, b);
-  return to(sum(a * b), a.dtype());
+  return to(sum(in_compute_dtype(a) * in_compute_dtype(b)), a.dtype());
 }
 
 Tensor outer(const Tensor& a, const Tensor& b) {

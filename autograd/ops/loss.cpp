@@ -1,6 +1,7 @@
 #include "autograd/ops/loss.h"
 
 #include "autograd/ops/call.h"
+#include "autograd/ops/compute_dtype.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/raw_or_null.h"
 #include "autograd/ops/reduce.h"
@@ -29,10 +30,28 @@ void require_constant_weight(const char* op, const Tensor& weight) {
                          ": not differentiable with respect to weight, which requires grad");
 }
 
-/** Losses of single elements, reduced. */
+/** What `finish` makes of the losses of single elements, times `weight` if that is defined. Numbers of 16 bits
+ * are rounded at the end alone: the losses may be larger than they hold where their mean is not. */
+template <class Finish>
 Tensor elementwise(const char* op, const std::vector<Operand>& inputs, const std::vector<Scalar>& parameters,
-                   Reduction reduction) {
-  return reduced(apply_pointwise(dlprim::elementwise_loss(op), inputs, parameters), reduction);
+                   const Tensor& weight, const Finish& finish) {
+  std::vector<Operand> all = inputs;
+  if (weight.defined()) all.emplace_back(weight);
+  const DType dtype = result_type(all);
+  std::vector<Operand> wide;
+  for (const Operand& input : inputs)
+    wide.push_back(input.is_tensor() ? Operand(in_compute_dtype(input.tensor())) : input);
+  const Tensor losses = apply_pointwise(dlprim::elementwise_loss(op), wide, parameters);
+  const Tensor result = finish(weight.defined() ? losses * in_compute_dtype(weight) : losses);
+  return is_floating(dtype) ? to(result, dtype) : result;
+}
+
+Tensor elementwise(const char* op, const std::vector<Operand>& inputs, const std::vector<Scalar>& parameters,
+                   Reduction reduction, const Tensor& weight = {}) {
+  if (reduction == Reduction::none && !weight.defined())
+    return apply_pointwise(dlprim::elementwise_loss(op), inputs, parameters);
+  return elementwise(op, inputs, parameters, weight,
+                     [&](const Tensor& losses) { return reduced(losses, reduction); });
 }
 
 // Regression losses broadcast, but hardly ever on purpose.
@@ -51,10 +70,6 @@ void require_same_size(const char* op, const Tensor& input, const Tensor& target
 
 Operand weight_or_1(const Tensor& weight) {
   return weight.defined() ? Operand(weight) : Operand(1);
-}
-
-Tensor weighted(const Tensor& losses, const Tensor& weight) {
-  return weight.defined() ? losses * weight : losses;
 }
 
 }  // namespace
@@ -160,7 +175,7 @@ Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const Ten
   require<TypeError>(is_floating(input.dtype()) && input.dtype() == target.dtype(), op,
                      ": expected input and target of one floating dtype, got ", name(input.dtype()), " and ",
                      name(target.dtype()));
-  return reduced(weighted(elementwise(op, {input, target}, {}, Reduction::none), weight), reduction);
+  return elementwise(op, {input, target}, {}, reduction, weight);
 }
 
 Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target, const Tensor& weight,
@@ -172,18 +187,17 @@ Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& targe
   require_constant_weight(op, pos_weight);
   require<TypeError>(is_floating(input.dtype()), op, ": expected a floating dtype, got ",
                      name(input.dtype()));
-  return reduced(
-      weighted(elementwise(op, {input, target, weight_or_1(pos_weight)}, {}, Reduction::none), weight),
-      reduction);
+  return elementwise(op, {input, target, weight_or_1(pos_weight)}, {}, reduction, weight);
 }
 
 Tensor kl_div(const Tensor& input, const Tensor& target, const std::string& reduction, bool log_target) {
   ENTER_OPERATOR(kl_div, input, target, reduction, log_target);
-  const Tensor losses =
-      elementwise(log_target ? "kl_div_log_target" : "kl_div", {input, target}, {}, Reduction::none);
-  if (reduction != "batchmean") return reduced(losses, reduction_from_name(reduction));
+  const char* row = log_target ? "kl_div_log_target" : "kl_div";
+  if (reduction != "batchmean")
+    return elementwise(row, {input, target}, {}, reduction_from_name(reduction));
   require(input.dim() > 0, "kl_div: expected a batch to take the mean over, got a scalar");
-  return sum(losses) / input.size(0);
+  return elementwise(row, {input, target}, {}, Tensor(),
+                     [&](const Tensor& losses) { return sum(losses) / input.size(0); });
 }
 
 }  // namespace ocl

@@ -2,6 +2,7 @@
 
 #include "autograd/ops/activation.h"
 #include "autograd/ops/call.h"
+#include "autograd/ops/compute_dtype.h"
 #include "autograd/ops/formats.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/raw_or_null.h"
@@ -296,7 +297,7 @@ Tensor instance_norm(const Tensor& x, const Tensor& running_mean, const Tensor& 
   const Tensor y =
       normalized_batch(reshape(x, {1, items * channels, plane}), mean, variance, repeated("weight", weight),
                        repeated("bias", bias), use_input_stats, momentum, eps);
-  if (use_input_stats && running_mean.defined()) {
+  if (use_input_stats && running_mean.defined() && x.numel() > 0) {
     Tensor(running_mean).copy_(ocl::mean(reshape(mean, {items, channels}), {0}));
     Tensor(running_var).copy_(ocl::mean(reshape(variance, {items, channels}), {0}));
   }
@@ -325,7 +326,8 @@ Tensor local_response_norm(const Tensor& a, std::int64_t size, double alpha, dou
 
 Tensor normalize(const Tensor& x, double p, const std::vector<std::int64_t>& dims, double eps) {
   ENTER_OPERATOR(normalize, x, p, dims, eps);
-  return x / clamp(norm(x, p, dims, true), eps, INFINITY);
+  const Tensor wide = in_compute_dtype(x);
+  return to(wide / clamp(norm(wide, p, dims, true), eps, INFINITY), x.dtype());
 }
 
 }  // namespace ocl

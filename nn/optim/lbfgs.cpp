@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "autograd/ops/compute_dtype.h"
 #include "autograd/ops/join.h"
 #include "autograd/ops/linalg.h"
 #include "autograd/ops/pointwise.h"
@@ -16,8 +17,12 @@ namespace {
 
 using Closure = std::function<Tensor()>;
 
+/** Of numbers of 16 bits in more digits, which may be larger than they hold. */
+Tensor product_on_device(const Tensor& a, const Tensor& b) {
+  return dot(in_compute_dtype(a), in_compute_dtype(b));
+}
 double product(const Tensor& a, const Tensor& b) {
-  return dot(a, b).item<double>();
+  return product_on_device(a, b).item<double>();
 }
 double largest(const Tensor& t) {
   return amax(t.abs()).item<double>();
@@ -200,12 +205,12 @@ Tensor direction_of(const LbfgsState& state, const Tensor& gradient) {
   TensorList alphas(count);
   Tensor q = gradient.neg();
   for (std::size_t i = count; i-- > 0;) {
-    alphas[i] = dot(state.old_stps[i], q) * state.ro[i];
+    alphas[i] = product_on_device(state.old_stps[i], q) * state.ro[i];
     q.sub_(state.old_dirs[i] * alphas[i]);
   }
   q.mul_(state.H_diag);
   for (std::size_t i = 0; i < count; ++i)
-    q.add_(state.old_stps[i] * (alphas[i] - dot(state.old_dirs[i], q) * state.ro[i]));
+    q.add_(state.old_stps[i] * (alphas[i] - product_on_device(state.old_dirs[i], q) * state.ro[i]));
   return q;
 }
 
@@ -264,7 +269,8 @@ Tensor lbfgs_step(const NamedValues& options, const TensorList& parameters, Lbfg
     }
     state.prev_flat_grad = gradient;
     state.prev_loss = loss;
-    state.t = state.n_iter == 1 ? std::fmin(1, 1 / gradient.abs().sum().item<double>()) * lr : lr;
+    state.t = state.n_iter == 1 ? std::fmin(1, 1 / in_compute_dtype(gradient).abs().sum().item<double>()) * lr
+                                : lr;
     const double slope = product(gradient, state.d);
     if (slope > -tolerance_change) break;
 
