@@ -94,7 +94,7 @@ class ProcessGroup(dist.ProcessGroup):
     def getBackendName(self) -> str:
         return "ocl"
 
-    # ``init_process_group(device_id=…)`` asks the back end of the device whether groups can be split off it.
+    # ``init_process_group(device_id=…)`` asks the device's back end whether groups can be split off it.
     supports_splitting = False
 
     def _get_backend(self, device: torch.device) -> ProcessGroup:

@@ -1,5 +1,5 @@
-"""OpenCL devices for Lightning, whose Trainer and Fabric take the CPU for accelerators they do not know unless
-told::
+"""OpenCL devices for Lightning, whose Trainer and Fabric take the CPU for accelerators that they do not know
+unless told::
 
 import torch_ocl.lightning
 Trainer(accelerator="ocl", strategy=SingleDeviceStrategy(torch.device("ocl:0")), precision="bf16-mixed")
@@ -112,7 +112,7 @@ def _require_work_together(connector: Any) -> None:
             "processes)"
         )
     if strategy in (DDPStrategy, DDPStrategyOfFabric):
-        raise RuntimeError('Lightning\'s "ddp" takes CUDA\'s streams: pass strategy="ocl_ddp" for ocl devices')
+        raise RuntimeError('Lightning\'s "ddp" takes CUDA\'s streams: pass strategy="ocl_ddp" on ocl devices')
 
 
 def _connect(connector: type) -> None:
@@ -132,6 +132,8 @@ def _connect(connector: type) -> None:
 for _registry in (AcceleratorRegistry, ACCELERATOR_REGISTRY):
     OpenCLAccelerator.register_accelerators(_registry)
 StrategyRegistry.register("ocl_ddp", OpenCLDDPStrategy, description=OpenCLDDPStrategy.__doc__)
-STRATEGY_REGISTRY.register("ocl_ddp", OpenCLDDPStrategyOfFabric, description=OpenCLDDPStrategyOfFabric.__doc__)
+STRATEGY_REGISTRY.register(
+    "ocl_ddp", OpenCLDDPStrategyOfFabric, description=OpenCLDDPStrategyOfFabric.__doc__
+)
 for _connector in (_AcceleratorConnector, _Connector):
     _connect(_connector)

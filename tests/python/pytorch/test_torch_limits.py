@@ -1,5 +1,5 @@
-"""Operators with a bound, a margin or an epsilon, at all sorts of values of it: results, gradients and refusals
-are the CPU's."""
+"""Operators with a bound, a margin or an epsilon, at all sorts of values of it: results, gradients and
+refusals are the CPU's."""
 
 import itertools
 import math
@@ -109,6 +109,5 @@ def test_unusual_bounds(name, monkeypatch):
         expected, given = (outcome(call, device, arguments) for device in ("cpu", "ocl"))
         assert (given is None) == (expected is None), arguments
         for ours, theirs in zip(given or (), expected or (), strict=True):
-            torch.testing.assert_close(
-                ours, theirs, rtol=1e-4, atol=1e-5, equal_nan=True, msg=lambda text, a=arguments: f"{a}: {text}"
-            )
+            tell = lambda text, a=arguments: f"{a}: {text}"  # noqa: E731
+            torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-5, equal_nan=True, msg=tell)

@@ -157,7 +157,7 @@ def is_taken(call, device, dtype, arguments):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.float64, torch.int64, torch.uint8], ids=str)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.int64, torch.uint8], ids=str)
 @pytest.mark.parametrize("name", FILLINGS)
 def test_arguments_are_taken_and_refused_as_on_the_cpu(name, dtype, monkeypatch):
     monkeypatch.setenv("TORCH_OCL_FALLBACK", "silent")

@@ -315,7 +315,8 @@ def run_by_torchrun(program, folder):
     script = folder / "program.py"
     script.write_text(PROLOGUE + program)
     own = {"FOLDER": str(folder), "ACCELERATE_TORCH_DEVICE": "ocl:0", "GLOO_SOCKET_IFNAME": "lo"}
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", str(script)]
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+    command.append(str(script))
     return subprocess.run(command, env={**os.environ, **own}, capture_output=True, text=True, timeout=500)
 
 
