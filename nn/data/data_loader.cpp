@@ -20,7 +20,8 @@ using dlprim::require;
 /** The order of a pass. Where it is the dataset's own it takes no memory, however long that is. */
 class Order {
  public:
-  Order(std::size_t samples, bool shuffled, Random random) : size_(samples), shuffled_(shuffled ? samples : 0) {
+  Order(std::size_t samples, bool shuffled, Random random)
+      : size_(samples), shuffled_(shuffled ? samples : 0) {
     std::iota(shuffled_.begin(), shuffled_.end(), std::size_t{0});
     for (std::size_t left = shuffled_.size(); left > 1; --left)
       std::swap(shuffled_[left - 1], shuffled_[random.integer(left)]);

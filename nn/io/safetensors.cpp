@@ -130,7 +130,8 @@ std::map<std::string, std::string> to_metadata(const Json& object) {
   return metadata;
 }
 
-/** Sorts by position, tensors without elements as the header has them, and checks that the tensors fill the data section exactly. */
+/** Sorts by position, tensors without elements as the header has them, and checks that the tensors fill the data
+ * section exactly. */
 void check_ranges(std::vector<SafetensorsEntry>& entries, std::size_t data_bytes) {
   std::stable_sort(entries.begin(), entries.end(), [](const SafetensorsEntry& a, const SafetensorsEntry& b) {
     return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
@@ -181,8 +182,8 @@ std::vector<SafetensorsEntry> with_ranges(std::vector<SafetensorsEntry> entries)
   return entries;
 }
 
-/** The header text in the order of the entries, with its length in front, padded so that the data section starts
- * at a multiple of 8. */
+/** The header text in the order of the entries, with its length in front, padded so that the data section
+ * starts at a multiple of 8. */
 std::string make_header(const std::vector<SafetensorsEntry>& entries,
                         const std::map<std::string, std::string>& metadata) {
   std::string text;

@@ -48,8 +48,8 @@ class ChainedScheduler : public ComposedSchedule {
   void start_anew() override;
 
  private:
-  /** Calls `move`. A part that is made of others sets rates: it works on those that it would have `alone`, and
-   * the groups' are multiplied by what it does to them. */
+  /** Calls `move`. A part that is made of others sets rates: it works on those that it would have `alone`,
+   * and the groups' are multiplied by what it does to them. */
   void move(LRScheduler& part, const std::vector<double>& alone, const std::function<void()>& move);
 };
 

@@ -43,32 +43,15 @@ void drop_owned_by(const T& owner) {
   for (ocl::Node* node : ownership.nodes()) node->drop_foreign();
 }
 
-int traverse_module(PyObject* self, visitproc visit, void* arg);
-
-/**
- * Whether a class written in Python, which visits the dict of its objects if it thinks that its base has
- * none, has visited it already. A dict that is met twice looks as if something else held it too: in
- * Python 3.11, where pybind11's types do not say that they have one, no module in a cycle would ever be
- * freed.
- */
-bool dict_is_visited(PyObject* self) {
-  const PyTypeObject* bound = Py_TYPE(self);
-  while (bound->tp_traverse != &traverse_module) bound = bound->tp_base;
-  return Py_TYPE(self)->tp_dictoffset != bound->tp_dictoffset;
-}
-
 int traverse_module(PyObject* self, visitproc visit, void* arg) {
-  if (!dict_is_visited(self)) {
-    if (const int result = py::detail::pybind11_traverse(self, visit, arg)) return result;
-  } else {
-    Py_VISIT(Py_TYPE(self));
-  }
+  Py_VISIT(Py_TYPE(self));
+  Py_VISIT(*_PyObject_GetDictPtr(self));
   const ocl::nn::Module* module = module_of(self);
   return module ? visit_owned_by(*module, visit, arg) : 0;
 }
 
 int clear_module(PyObject* self) {
-  py::detail::pybind11_clear(self);  // submodules may lose their Python halves
+  Py_CLEAR(*_PyObject_GetDictPtr(self));  // submodules may lose their Python halves
   if (const ocl::nn::Module* module = module_of(self)) drop_owned_by(*module);
   return 0;
 }
@@ -109,7 +92,7 @@ void drop_owned(const ocl::Tensor& tensor) {
   drop_owned_by(tensor);
 }
 
-void follow_module(PyHeapTypeObject* type) {
-  type->ht_type.tp_traverse = &traverse_module;
-  type->ht_type.tp_clear = &clear_module;
+void follow_module(PyTypeObject* type) {
+  type->tp_traverse = &traverse_module;
+  type->tp_clear = &clear_module;
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <pybind11/pybind11.h>
+#include "number_casters.h"
 
 #include "autograd/tape/ownership.h"
 
@@ -32,4 +32,4 @@ void drop_owned(const ocl::Tensor& tensor);
 
 /** Lets the collector see what the parameters of a module hold. For every class of modules: none inherits it.
  */
-void follow_module(PyHeapTypeObject* type);
+void follow_module(PyTypeObject* type);

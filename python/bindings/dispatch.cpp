@@ -3,6 +3,8 @@
 #include <cstring>
 #include <set>
 
+#include "method.h"
+#include "nn/constructors.h"
 #include "signature.h"
 #include "tensor_subclass.h"
 
@@ -56,6 +58,14 @@ PyObject* dispatch_operator(PyObject* self, PyObject* const* values, std::size_t
   return met && result ? of_subclass(result, met) : result;
 }
 
+/** As dispatch, for constructors of modules: Python may call them on any object, any number of times. */
+PyObject* dispatch_constructor(PyObject* self, PyObject* const* values, std::size_t flags, PyObject* names) {
+  const function_record& constructor = *record_of(self);
+  const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(flags));
+  if (count == 0 || constructs_first(constructor, values[0])) return dispatch(self, values, flags, names);
+  return construct_again(constructor, values, count, names);
+}
+
 /** Prepends the signature in the form that Python looks for; __doc__ stays what it was. Documentation that
  * begins with such a signature keeps its own. */
 void add_signature(PyMethodDef& definition, const function_record& record) {
@@ -78,14 +88,17 @@ void take_over(PyObject* callable, const char* name = nullptr) {
   if (!record) return;
   PyMethodDef& definition = *reinterpret_cast<PyCFunctionObject*>(callable)->m_ml;
   const auto present = reinterpret_cast<Dispatcher>(reinterpret_cast<void*>(definition.ml_meth));
-  if (present == &dispatch || present == &dispatch_operator) return;  // it has another name too
+  if (present == &dispatch || present == &dispatch_operator || present == &dispatch_constructor)
+    return;  // it has another name too
   original = present;
   if (name) {
     std::free(record->name);  // this too
     record->name = strdup(name);
     definition.ml_name = record->name;  // which was the same memory
   }
-  const Dispatcher ours = record->is_operator ? &dispatch_operator : &dispatch;
+  const Dispatcher ours = is_module_constructor(*record) ? &dispatch_constructor
+                          : record->is_operator         ? &dispatch_operator
+                                                        : &dispatch;
   definition.ml_meth = reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(ours));
   record->is_operator = true;  // so that pybind11 gives the failure back instead of printing all arguments
   add_signature(definition, *record);
@@ -106,6 +119,7 @@ void take_over_class(const py::handle type) {
       take_over(member.ptr());
     }
   }
+  make_methods(type);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <set>
 
-#include "module_class.h"
+#include "hooks.h"
 #include "nn/modules/norm.h"
 #include "nn/walk.h"
 
@@ -11,8 +11,8 @@ namespace {
 template <class M>
 struct ContainerClass : py::class_<M, Module, PythonModule<M>, py::smart_holder> {
   ContainerClass(py::handle scope, const char* name, const char* documentation)
-      : py::class_<M, Module, PythonModule<M>, py::smart_holder>(scope, name, documentation,
-                                                                 py::custom_type_setup(&follow_module)) {
+      : py::class_<M, Module, PythonModule<M>, py::smart_holder>(scope, name, documentation, plain_class(),
+                                                                 py::custom_type_setup(&set_up_module)) {
     def_restoring<M>(*this);
   }
 
@@ -176,13 +176,6 @@ void def_sums(ContainerClass<Sequential>& sequential) {
     });
 }
 
-/** Whether calling the module calls its C++ class's forward: none of the object's own or put on the class. */
-bool has_bound_forward(const py::object& module) {
-  const py::object forward = module.attr("forward");
-  return PyMethod_Check(forward.ptr()) && PyMethod_GET_SELF(forward.ptr()) == module.ptr() &&
-         py::reinterpret_borrow<py::function>(forward).is_cpp_function();
-}
-
 /** Puts what both modules, called one after another, make of `input` in its place where that is one operator;
  * else returns false. */
 bool run_as_one(const py::object& norm, const py::object& activation, py::object& input) {
@@ -326,17 +319,28 @@ void bind_parameter_list(py::module_& m) {
         py::arg("values"), "Adds parameters at the end.");
 }
 
-/** A container by name is what its entries are. */
-template <class M>
+/** A container by name is what its entries are. `given(values)`: what it is filled with, in which order. */
+template <class M, class Given>
 void bind_dict(py::module_& m, const char* name, const char* documentation, const char* argument,
-               const char* entries) {
+               const char* entries, const Given& given) {
   ContainerClass<M> container(m, name, documentation);
-  container.def_init(argument, [entries](const py::object& self, const py::object& values) {
-    self.attr(entries).attr("update")(values);
-  });
+  const auto update = [entries, given](const py::object& self, const py::object& values) {
+    self.attr(entries).attr("update")(given(values));
+  };
+  container.def_init(argument, update);
+  container.def("update", update, py::arg(argument));
   container.def_from(
       entries, {"__len__", "__iter__", "__contains__", "__getitem__", "__setitem__", "__delitem__", "keys",
-                "values", "items", "update", "pop", "clear", "get", "setdefault", "popitem", "__reversed__"});
+                "values", "items", "pop", "clear", "get", "setdefault", "popitem", "__reversed__"});
+}
+
+/** As PyTorch fills a ParameterDict: with the entries of a plain dict by their names. */
+py::object by_name_if_plain(const py::object& values) {
+  const auto is_a = [&](const py::object& kind) { return py::isinstance(values, kind); };
+  const py::module_ collections = py::module_::import("collections");
+  if (!is_a(collections.attr("abc").attr("Mapping")) || is_a(collections.attr("OrderedDict"))) return values;
+  const py::object name = py::module_::import("operator").attr("itemgetter")(0);
+  return py::module_::import("builtins").attr("sorted")(values.attr("items")(), py::arg("key") = name);
 }
 
 }  // namespace
@@ -345,7 +349,7 @@ void bind_container_modules(py::module_& m) {
   bind_sequences(m);
   bind_parameter_list(m);
   bind_dict<ModuleDict>(m, "ModuleDict", "Modules by name, in the order in which they were added.", "modules",
-                        "_modules");
+                        "_modules", [](const py::object& modules) { return modules; });
   bind_dict<ParameterDict>(m, "ParameterDict", "Parameters by name; a tensor that is none yet becomes one.",
-                           "parameters", "_parameters");
+                           "parameters", "_parameters", &by_name_if_plain);
 }

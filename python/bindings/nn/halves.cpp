@@ -23,13 +23,21 @@ std::string class_name(const py::handle& object) {
   return py::type::of(object).attr("__name__").cast<std::string>();
 }
 
+PyTypeObject* bound_class(const py::handle& module) {
+  return py::detail::all_type_info(Py_TYPE(module.ptr())).front()->type;
+}
+
+bool is_constructed(const py::handle& module) {
+  return reinterpret_cast<py::detail::instance*>(module.ptr())->get_value_and_holder().holder_constructed();
+}
+
 void require_constructed(const py::handle& object) {
   static PyTypeObject* const module =
       reinterpret_cast<PyTypeObject*>(py::detail::get_type_handle(typeid(Module), true).ptr());
-  if (!PyObject_TypeCheck(object.ptr(), module)) return;
-  if (!reinterpret_cast<py::detail::instance*>(object.ptr())->get_value_and_holder().holder_constructed())
-    throw ocl::TypeError(
-        "a module was used before Module.__init__() had run; begin __init__ with super().__init__()");
+  if (PyObject_TypeCheck(object.ptr(), module) && !is_constructed(object))
+    throw ocl::nn::AttributeError(dlprim::concat("'", class_name(object),
+                                                 "' object was used before Module.__init__() had run; begin "
+                                                 "__init__ with super().__init__()"));
 }
 
 py::object python_half(const py::object& parent, const std::shared_ptr<Module>& child) {

@@ -23,7 +23,11 @@ class type_caster<M, enable_if_t<std::is_base_of_v<ocl::nn::Module, M>>> : publi
 
 }  // namespace pybind11::detail
 
-/** Throws TypeError for a module whose __init__ has not run. */
+/** The class that pybind11 knows of which the object's C++ half is, or will be. */
+PyTypeObject* bound_class(const py::handle& module);
+/** Whether the __init__ of a module has run. */
+bool is_constructed(const py::handle& module);
+/** Throws AttributeError for a module whose __init__ has not run. */
 void require_constructed(const py::handle& object);
 
 template <class M>

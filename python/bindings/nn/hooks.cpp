@@ -205,8 +205,23 @@ void follow_hooks(const py::object& self, Module& module) {
     if (attributes.contains(kind)) bridge(module);
 }
 
+void clear_hooks(const py::object& self) {
+  const py::dict attributes = self.attr("__dict__");
+  for (const auto& [kind, bridge] : bridges())
+    if (attributes.contains(kind)) attributes[py::str(kind)].attr("clear")();
+}
+
+bool has_bound_forward(const py::object& module) {
+  const py::object forward = module.attr("forward");
+  return PyMethod_Check(forward.ptr()) && PyMethod_GET_SELF(forward.ptr()) == module.ptr() &&
+         py::reinterpret_borrow<py::function>(forward).is_cpp_function();
+}
+
 void follow_forward(const py::object& self, Module& module) {
-  if (!self.attr("__dict__").contains("forward")) return module.replace_forward({});
+  // A half that was made for a class in Python asks the class itself.
+  const bool asks_class = dynamic_cast<const py::trampoline_self_life_support*>(&module) != nullptr;
+  if (asks_class ? !self.attr("__dict__").contains("forward") : has_bound_forward(self))
+    return module.replace_forward({});
   module.replace_forward([held = &module](const Arguments& given) {
     const PythonLocked locked;
     return value_of(half_of(*held).attr("forward")(*positional_of(given), **named_of(given)));

@@ -29,6 +29,10 @@ py::object call_with_hooks(const py::object& self, const py::args& args, const p
 py::object hooks_named(const py::object& self, const std::string& name);
 /** Makes C++ call the hooks that stand in the object's dicts already. */
 void follow_hooks(const py::object& self, Module& module);
-/** Makes C++ call the function that the object itself, not its class, has as `forward`, if it has one. */
+/** Drops all hooks that Python registered. */
+void clear_hooks(const py::object& self);
+/** Whether calling the module calls its C++ class's forward: none of the object's own or put on the class. */
+bool has_bound_forward(const py::object& module);
+/** Makes C++ call what Python calls as the object's `forward`, where its C++ half would call another. */
 void follow_forward(const py::object& self, Module& module);
 void bind_hooks(py::module_& m, py::object module_class);

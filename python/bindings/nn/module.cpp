@@ -2,8 +2,31 @@
 
 namespace {
 
+/** Whether the class has a property of ours under that name, which needs the C++ half. */
+bool is_bound_property(const py::handle& type, const py::handle& name) {
+  PyObject* found = _PyType_Lookup(reinterpret_cast<PyTypeObject*>(type.ptr()), name.ptr());
+  if (!found || !PyObject_TypeCheck(found, &PyProperty_Type)) return false;
+  return py::handle(found).attr("fget").cast<py::function>().is_cpp_function();
+}
+
+/** An attribute that is set before Module.__init__() has run, which PyTorch takes if it is a plain one. */
+void set_early(const py::object& self, const std::string& name, const py::object& value) {
+  const auto refuse = [](const char* kind) {
+    throw AttributeError(dlprim::concat("cannot assign ", kind, " before Module.__init__() call"));
+  };
+  if (py::isinstance<Module>(value)) refuse("module");
+  if (py::isinstance<Tensor>(value) && value.cast<Tensor>().impl().is_parameter) refuse("parameters");
+  if (py::isinstance<Tensor>(value) && py::hasattr(value, "_is_buffer")) refuse("buffer");
+  const py::str key(name);
+  if (is_bound_property(py::type::of(self), key))
+    self.attr("__dict__")[key] = value;
+  else if (PyObject_GenericSetAttr(self.ptr(), key.ptr(), value.ptr()) != 0)
+    throw py::error_already_set();
+}
+
 // Modules and parameters that are assigned become part of the module, as in PyTorch.
 void set_attribute(const py::object& self, const std::string& name, const py::object& value) {
+  if (!is_constructed(self)) return set_early(self, name, value);
   auto& module = self.cast<Module&>();
   const auto refuse_unless = [&](bool fits, const char* kind, const char* expected) {
     if (!fits)
@@ -41,6 +64,12 @@ void set_attribute(const py::object& self, const std::string& name, const py::ob
 }
 
 py::object get_attribute(const py::object& self, const std::string& name) {
+  if (!is_constructed(self)) {
+    const py::dict attributes = self.attr("__dict__");  // what hides behind a property of ours
+    if (attributes.contains(name)) return attributes[py::str(name)];
+    throw AttributeError(dlprim::concat("'", class_name(self), "' object has no attribute '", name,
+                                        "': Module.__init__() has not run"));
+  }
   const auto& module = self.cast<Module&>();
   if (const auto parameter = module.own_parameter(name)) return tensor_or_none(*parameter);
   if (const auto buffer = module.own_buffer(name)) return tensor_or_none(*buffer);
@@ -50,6 +79,10 @@ py::object get_attribute(const py::object& self, const std::string& name) {
 }
 
 void delete_attribute(const py::object& self, const std::string& name) {
+  if (!is_constructed(self)) {
+    if (PyObject_GenericSetAttr(self.ptr(), py::str(name).ptr(), nullptr) != 0) throw py::error_already_set();
+    return;
+  }
   auto& module = self.cast<Module&>();
   if (module.own_parameter(name) || module.own_buffer(name) || module.has_submodule(name)) {
     module.unregister(name);
@@ -135,9 +168,37 @@ void bind_registration(ModuleBinding& module) {
 
 }  // namespace
 
+void take_up_attributes(const py::object& self) {
+  const py::dict attributes = self.attr("__dict__");
+  if (attributes.empty()) return;
+  auto& module = self.cast<Module&>();
+  for (const py::handle key : py::list(attributes)) {
+    const auto name = key.cast<std::string>();
+    if (is_bound_property(py::type::of(self), key) || module.own_parameter(name) || module.own_buffer(name) ||
+        module.has_submodule(name))
+      attributes.attr("pop")(key);
+  }
+  follow_hooks(self, module);
+  follow_forward(self, module);
+}
+
+void finish_module(const py::object& self, const py::tuple& args, const py::dict& kwargs) {
+  if (self.attr("call_super_init").cast<bool>()) {
+    const py::object own = py::type::of<Module>().attr("__base__");  // pybind11's, which has no __init__
+    py::module_::import("builtins").attr("super")(own, self).attr("__init__")(*args, **kwargs);
+    return;
+  }
+  if (!kwargs.empty())
+    throw ocl::TypeError(dlprim::concat(class_name(self), ".__init__() got an unexpected keyword argument '",
+                                        py::str(kwargs.begin()->first).cast<std::string>(), "'"));
+  if (!args.empty())
+    throw ocl::TypeError(dlprim::concat(class_name(self), ".__init__() takes 1 positional argument but ",
+                                        args.size() + 1, " were given"));
+}
+
 void bind_module(py::module_& m) {
-  ModuleBinding module(m, "Module", py::dynamic_attr(), "Base of all modules, as torch.nn.Module.",
-                       py::custom_type_setup(&follow_module));
+  ModuleBinding module(m, "Module", "Base of all modules, as torch.nn.Module.", plain_class(),
+                       py::custom_type_setup(&set_up_module));
   py::register_exception_translator([](std::exception_ptr pointer) {
     try {
       if (pointer) std::rethrow_exception(pointer);
@@ -147,8 +208,13 @@ void bind_module(py::module_& m) {
       py::set_error(PyExc_AttributeError, e.what());
     }
   });
+  module.attr("call_super_init") = false;
   module.def(
-      "__init__", [](py::detail::value_and_holder& self) { construct<Module>(self); },
+      "__init__",
+      [](py::detail::value_and_holder& self, const py::args& args, const py::kwargs& kwargs) {
+        construct<Module>(self);
+        finish_module(object_in(self), args, kwargs);
+      },
       py::detail::is_new_style_constructor());
   def_restoring<Module>(module);
   module

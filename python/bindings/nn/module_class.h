@@ -4,6 +4,7 @@
 
 #include "../collector.h"
 #include "halves.h"
+#include "module_type.h"
 #include "nn/nn.h"
 #include "options.h"
 #include "values.h"
@@ -60,7 +61,7 @@ template <class M, class Base = Module>
 struct ModuleClass : py::class_<M, Base, py::smart_holder> {
   template <class... Extra>
   ModuleClass(py::handle scope, const char* name, const Extra&... extra)
-      : py::class_<M, Base, py::smart_holder>(scope, name, extra..., py::custom_type_setup(&follow_module)) {
+      : py::class_<M, Base, py::smart_holder>(scope, name, extra..., plain_class(), py::custom_type_setup(&set_up_module)) {
     // Module's constructor, which it would inherit, makes no M.
     this->def(
         "__init__",
@@ -71,8 +72,13 @@ struct ModuleClass : py::class_<M, Base, py::smart_holder> {
   }
 };
 
-/** Gives a module that __setstate__ has made what `state`, from __getstate__, says. */
+/** Gives a module what `state`, from __getstate__, says, in the place of what it has. */
 void restore(const py::object& self, const py::dict& state);
+/** What a constructor ends with: the object may have attributes already. */
+void take_up_attributes(const py::object& self);
+/** What Module.__init__ does with its arguments: those of the class behind it where call_super_init says so.
+ */
+void finish_module(const py::object& self, const py::tuple& args, const py::dict& kwargs);
 
 template <class M, class = void>
 struct HasParameters : std::false_type {};
@@ -91,6 +97,11 @@ struct HasWarning : std::false_type {};
 template <class Options>
 struct HasWarning<Options, std::void_t<decltype(std::declval<Options&>().warning())>> : std::true_type {};
 
+/** The Python object that is being made. */
+inline py::object object_in(const py::detail::value_and_holder& self) {
+  return py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(self.inst));
+}
+
 /** Puts a new M into a Python object that is being made: one that calls back where its class is Python's. */
 template <class M, class... Options>
 M& construct(py::detail::value_and_holder& self, const Options&... options) {
@@ -103,17 +114,15 @@ M& construct(py::detail::value_and_holder& self, const Options&... options) {
   }
   self.value_ptr() = made;
   self.type->init_instance(self.inst, nullptr);  // what ends a constructor may use the object as any other
+  take_up_attributes(object_in(self));
   return *made;
 }
 
-/** The Python object that is being made. */
-inline py::object object_in(const py::detail::value_and_holder& self) {
-  return py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(self.inst));
-}
-
-/** What copies and pickles of a class without options are made by. */
+/** What copies and pickles of a class without options are made by; _take_state is for objects that are made.
+ */
 template <class M, class Class>
 void def_restoring(Class& bound) {
+  bound.def("_take_state", &restore);
   bound.def(
       "__setstate__",
       [](py::detail::value_and_holder& self, const py::dict& state) {
@@ -140,7 +149,7 @@ class LayerClass : public py::class_<M, Base, PythonModule<M>, py::smart_holder>
   LayerClass(py::handle scope, const char* name, const std::string& documentation = "",
              const std::set<std::string>& no_attributes = {"bias", "weight", "pos_weight"},
              Finish finish = nullptr)
-      : Class(scope, name, documentation.c_str(), py::custom_type_setup(&follow_module)) {
+      : Class(scope, name, documentation.c_str(), plain_class(), py::custom_type_setup(&set_up_module)) {
     const ConstructorSignature signature(Options::names(), types(Options().values()), values(Options()),
                                          takes_factory);
     this->def(
@@ -164,17 +173,18 @@ class LayerClass : public py::class_<M, Base, PythonModule<M>, py::smart_holder>
     this->def(
         "__setstate__",
         [name, finish](py::detail::value_and_holder& self, const py::dict& state) {
-          const py::dict kept = state["options"];
-          const Options options = options_from(name, [&](std::size_t i) -> py::handle {
-            const py::str key(Options::names().names[i]);
-            return kept.contains(key) ? py::handle(kept[key]) : py::handle();
-          });
           const FactoryScope hollow(std::nullopt, std::nullopt, true);
-          M& module = construct<M>(self, options);
+          M& module = construct<M>(self, options_in(name, state));
           restore(object_in(self), state);
           if (finish) finish(object_in(self), module, nullptr);
         },
         py::detail::is_new_style_constructor());
+    this->def("_take_state", [name, finish](const py::object& self, const py::dict& state) {
+      auto& module = self.cast<M&>();
+      module.change_options([&](Options& all) { all = options_in(name, state); });
+      restore(self, state);
+      if (finish) finish(self, module, nullptr);
+    });
     if constexpr (HasParameters<M>::value) this->def("reset_parameters", &M::reset_parameters, WithoutLock());
     bind_attributes(no_attributes, std::make_index_sequence<option_count>());
   }
@@ -213,6 +223,14 @@ class LayerClass : public py::class_<M, Base, PythonModule<M>, py::smart_holder>
     auto all = options.values();
     std::apply([&](auto&... each) { (set(each), ...); }, all);
     return options;
+  }
+
+  static Options options_in(const char* name, const py::dict& state) {
+    const py::dict kept = state["options"];
+    return options_from(name, [&](std::size_t i) -> py::handle {
+      const py::str key(Options::names().names[i]);
+      return kept.contains(key) ? py::handle(kept[key]) : py::handle();
+    });
   }
 
   static void warn_of(const Options& options) {

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import abc
 from typing import Any
 
 from ocl import _C
 from ocl._C import Tensor
 
 
-class _ParameterMeta(type(Tensor)):
+class _ParameterMeta(abc.ABCMeta):
     # A tensor of another subclass may be a parameter too: Parameter(data) leaves it its class.
     def __instancecheck__(self, instance: Any) -> bool:
         if super().__instancecheck__(instance):
@@ -35,7 +36,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         return "Parameter containing:\n" + super().__repr__()
 
 
-class _BufferMeta(type(Tensor)):
+class _BufferMeta(abc.ABCMeta):
     def __instancecheck__(self, instance: Any) -> bool:
         if super().__instancecheck__(instance):
             return True

@@ -42,7 +42,8 @@ TEST_F(Schedules, OneAfterTheOther) {
 TEST_F(Schedules, SchedulesOfSchedulesGiveTheRatesThatTheyGiveAlone) {
   const auto step = [&] { return std::make_shared<optim::StepLR>(optimizer, 1, 0.5); };
   const auto constant = [&] {
-    return std::make_shared<optim::ConstantLR>(optimizer, optim::ConstantLROptions().factor(0.25).total_iters(2));
+    const auto options = optim::ConstantLROptions().factor(0.25).total_iters(2);
+    return std::make_shared<optim::ConstantLR>(optimizer, options);
   };
   using Parts = std::vector<std::shared_ptr<optim::LRScheduler>>;
   using Milestones = std::vector<std::int64_t>;

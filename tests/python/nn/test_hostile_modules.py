@@ -84,8 +84,8 @@ for base in (nn.ModuleList, nn.Sequential):
     try:
         Late()
         print("made")
-    except TypeError as error:
-        print("used before" in str(error))
+    except AttributeError as error:  # as PyTorch's
+        print("before Module.__init__()" in str(error))
 """
     assert run(program)[0].split() == ["True", "True"]
 
