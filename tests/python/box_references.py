@@ -90,7 +90,8 @@ def _points(low, high, bins, size, sampling_ratio, aligned):
     extent = high - low if aligned else (high - low).clamp(min=1)
     bin_size = extent / bins
     count = sampling_ratio if sampling_ratio > 0 else max(int(torch.ceil(bin_size)), 0)
-    of_bin, in_bin = torch.arange(bins)[:, None], torch.arange(count) + 0.5
+    of_bin = torch.arange(bins, dtype=low.dtype)[:, None]
+    in_bin = torch.arange(count, dtype=low.dtype) + 0.5
     at = (low + of_bin * bin_size + in_bin * bin_size / max(count, 1)).reshape(-1)
     is_inside, held = (at >= -1) & (at <= size), at.clamp(0, size - 1)
     first = held.long()

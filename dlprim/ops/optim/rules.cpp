@@ -70,6 +70,12 @@ FusedUpdate adam(const NamedValues& o, Numbers& numbers, bool) {
   return update;
 }
 
+/** A number of the state as PyTorch keeps it, in a tensor of float32 whatever the parameters are: steps of float64
+ * differ by 1e-8 otherwise, and so do those after a state was saved and loaded. */
+double float32(double number) {
+  return double{static_cast<float>(number)};
+}
+
 StateRows nadam_numbers(const NamedValues&) {
   return {{"step", 0}, {"mu_product", 1}};
 }
@@ -79,7 +85,7 @@ FusedUpdate nadam(const NamedValues& o, Numbers& numbers, bool) {
     return m.beta1 * (1 - 0.5 * std::pow(0.96, step * o.number("momentum_decay")));
   };
   const double mu = mu_at(m.step), next = mu_at(m.step + 1);
-  const double product = numbers[1] *= mu;
+  const double product = numbers[1] = float32(float32(numbers[1]) * float32(mu));
   return m.update("nadam_step",
                   {m.correction2, m.lr * (1 - mu) / (1 - product), m.lr * next / (1 - product * next)});
 }
@@ -150,7 +156,7 @@ FusedUpdate rprop(const NamedValues& o, Numbers& numbers, bool) {
 }
 
 StateRows asgd_numbers(const NamedValues& o) {
-  return {{"step", 0}, {"eta", o.number("lr")}, {"mu", 1}};
+  return {{"step", 0}, {"eta", float32(o.number("lr"))}, {"mu", 1}};
 }
 StateRows asgd_tensors(const NamedValues&) {
   return {{"ax", 0}};
@@ -159,8 +165,8 @@ FusedUpdate asgd(const NamedValues& o, Numbers& numbers, bool) {
   const double lr = o.number("lr"), lambd = o.number("lambd"), step = ++numbers[0];
   FusedUpdate update{"asgd_step",
                      {1 - lambd * numbers[1], numbers[1], numbers[2], o.number("weight_decay"), sign_of(o)}};
-  numbers[1] = lr / std::pow(1 + lambd * lr * step, o.number("alpha"));
-  numbers[2] = 1 / std::fmax(1, step - o.number("t0"));
+  numbers[1] = float32(lr / std::pow(1 + lambd * lr * step, o.number("alpha")));
+  numbers[2] = float32(1 / std::fmax(1, step - o.number("t0")));
   return update;
 }
 

@@ -124,7 +124,8 @@ def test_results_and_gradients_in_double(row, training):
         for name, expected in theirs.items():
             expected = expected.detach().numpy()
             bar = 1e-12 * np.abs(expected).max(initial=0)
-            np.testing.assert_allclose(ours[name].numpy(), expected, rtol=0, atol=bar, err_msg=name)
+            actual = ours[name].detach().numpy()
+            np.testing.assert_allclose(actual, expected, rtol=0, atol=bar, err_msg=name)
 
 
 @each_layer
