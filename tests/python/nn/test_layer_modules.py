@@ -177,7 +177,7 @@ def test_activations_at_the_edges(name):
         (lambda nn: nn.Conv2d(3, 4, 3, groups=2), "divisible by groups"),
         (lambda nn: nn.Conv2d(4, 3, 3, groups=2), "divisible by groups"),
         (lambda nn: nn.Conv2d(4, 4, 3, groups=0), "groups must be a positive integer"),
-        (lambda nn: nn.Conv2d(4, 4, 0), "kernel_size must be positive"),
+        (lambda nn: nn.Conv2d(4, 4, -1), "kernel_size must not be negative"),
         (lambda nn: nn.Linear(-1, 4), "features must not be negative"),
         (lambda nn: nn.BatchNorm2d(-1), "num_features must not be negative"),
         (lambda nn: nn.Dropout(1.5), "between 0 and 1, but got 1.5"),
