@@ -128,8 +128,8 @@ T Tensor::item() const {
   if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
     constexpr DType wanted = dlprim::dtype_of<T>();
     if (dtype() != wanted) {
-      const Scalar number = is_floating(dtype()) ? Scalar(to_vector<double>()[0])
-                                                 : Scalar(to_vector<std::int64_t>()[0]);
+      const Scalar number =
+          is_floating(dtype()) ? Scalar(to_vector<double>()[0]) : Scalar(to_vector<std::int64_t>()[0]);
       dlprim::require_holds("item", wanted, number);
       return static_cast<T>(number.integer());
     }

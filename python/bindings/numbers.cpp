@@ -23,7 +23,8 @@ bool is_tensor_of_one(py::handle source) {
 std::optional<Scalar> number_of_numpy(py::handle scalar) {
   const auto kind = scalar.attr("dtype").attr("kind").cast<std::string>();
   if (kind == "b") return Scalar(PyObject_IsTrue(scalar.ptr()) == 1);
-  if (kind == "i" || kind == "u") return whole(py::reinterpret_steal<py::object>(PyNumber_Index(scalar.ptr())));
+  if (kind == "i" || kind == "u")
+    return whole(py::reinterpret_steal<py::object>(PyNumber_Index(scalar.ptr())));
   if (kind == "f") return Scalar(PyFloat_AsDouble(scalar.ptr()));  // item() of a longdouble is a longdouble
   return std::nullopt;
 }
@@ -31,8 +32,7 @@ std::optional<Scalar> number_of_numpy(py::handle scalar) {
 }  // namespace
 
 bool is_numpy_scalar(py::handle source) {
-  static const py::handle generic =
-      py::module_::import("numpy").attr("generic").cast<py::object>().release();
+  static const py::handle generic = py::module_::import("numpy").attr("generic").cast<py::object>().release();
   return py::isinstance(source, generic);
 }
 

@@ -1,14 +1,16 @@
 #pragma once
 
-#include <pybind11/pybind11.h>
-
 #include <optional>
 
-#include "dlprim/core/scalar.h"
+#include "autograd/tensor/tensor.h"
+#include "number_casters.h"
+
+namespace py = pybind11;
 
 /** Whether it is one of NumPy's scalars. */
-bool is_numpy_scalar(pybind11::handle source);
+bool is_numpy_scalar(py::handle source);
 
 /** The number that a Python or NumPy number is, with every digit; nothing for other objects. `converts`: from
- * tensors of one element too. Throws ValueError for integers of more than 64 bits. */
-std::optional<dlprim::Scalar> number_in(pybind11::handle source, bool converts);
+ * tensors of one element too, but for those that require gradients. Throws ValueError for integers of more
+ * than 64 bits. */
+std::optional<ocl::Scalar> number_in(py::handle source, bool converts);

@@ -86,7 +86,7 @@ py::array as_elements(py::array array, DType dtype) {
   const py::dtype own = array.dtype();
   const bool is_native = std::strchr("=|", own.byteorder()) != nullptr;
   if (own.kind() == 'b' && dtype != DType::boolean)
-    array = array.attr("view")("uint8").attr("__ne__")(0);  // true may be any byte
+    array = array.attr("view")("uint8").attr("__ne__")(0);                       // true may be any byte
   if (own.kind() == 'f' && dtype == DType::uint8) array = cast(array, "int64");  // whose low bits count
   if (!is_native || dtype_of_numpy(array.dtype()) != dtype) array = cast(array, name(dtype));
   if (array.flags() & py::array::c_style) return array;
@@ -161,8 +161,8 @@ Item kind_of(PyObject* object) {
 }
 
 [[noreturn]] void refuse_length(std::int64_t expected, std::size_t dim, const std::string& given) {
-  throw ocl::ValueError(dlprim::concat("tensor: expected a sequence of length ", expected, " at dim ", dim,
-                                       ", got ", given));
+  throw ocl::ValueError(
+      dlprim::concat("tensor: expected a sequence of length ", expected, " at dim ", dim, ", got ", given));
 }
 
 /** Calls `visit` with each item of a sequence of `expected` items, which user code may change meanwhile. */
@@ -255,7 +255,7 @@ void add_dtypes(PyObject* object, std::size_t depth, std::size_t dim, CommonDTyp
   if (PyLong_CheckExact(object)) return common.add(DType::int64);
   switch (kind_of(object)) {
     case Item::number:
-      return common.add(PyBool_Check(object)    ? DType::boolean
+      return common.add(PyBool_Check(object)   ? DType::boolean
                         : PyLong_Check(object) ? DType::int64
                                                : DType::float32);
     case Item::numpy_number:

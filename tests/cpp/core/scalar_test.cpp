@@ -67,7 +67,9 @@ TEST(Scalar, KeepsEveryNumberOf64Bits) {
 }
 
 TEST(ScalarRange, ElementsOf16BitsRoundToInfinity) {
-  const auto element = [](DType dtype, const Scalar& value) { return as_element("where", dtype, value).real(); };
+  const auto element = [](DType dtype, const Scalar& value) {
+    return as_element("where", dtype, value).real();
+  };
   EXPECT_EQ(element(DType::float16, 65504), 65504);
   EXPECT_EQ(element(DType::float16, 65519.0), 65504);
   EXPECT_EQ(element(DType::float16, -65520.0), -HUGE_VAL);
