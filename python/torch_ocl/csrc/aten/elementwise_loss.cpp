@@ -5,6 +5,7 @@
 #include <torch/library.h>
 
 #include "arguments.h"
+#include "aten/compute_type.h"
 #include "aten/kernels.h"
 #include "aten/pointwise.h"
 
@@ -15,10 +16,11 @@ using Parameters = std::vector<dlprim::Scalar>;
 
 /** The losses `each`, or their mean or sum. */
 at::Tensor& reduced_into(const at::Tensor& each, std::int64_t reduction, at::Tensor& out) {
-  if (reduction == at::Reduction::Mean) return at::mean_out(out, each, c10::IntArrayRef());
-  if (reduction == at::Reduction::Sum) return at::sum_out(out, each, c10::IntArrayRef());
-  at::native::resize_output(out, each.sizes());
-  return out.copy_(each);
+  const at::Tensor result = reduction == at::Reduction::Mean  ? each.mean()
+                            : reduction == at::Reduction::Sum ? each.sum()
+                                                              : each;
+  at::native::resize_output(out, result.sizes());
+  return out.copy_(result);
 }
 
 at::Tensor& loss(const char* row, const at::Tensor& self, const at::Tensor& target,
@@ -29,8 +31,9 @@ at::Tensor& loss(const char* row, const at::Tensor& self, const at::Tensor& targ
     compute_row(op, {self, target}, parameters, Result::out, out);
     return out;
   }
-  at::Tensor each = compute_row(op, {self, target}, parameters, Result::fresh);
-  if (weight.defined()) each = each * weight;
+  at::Tensor each =
+      compute_row(op, {in_compute_type(self), in_compute_type(target)}, parameters, Result::fresh);
+  if (weight.defined()) each = each * in_compute_type(weight);
   return reduced_into(each, reduction, out);
 }
 
@@ -41,8 +44,10 @@ at::Tensor& gradient(const char* row, const at::Tensor& grad, const at::Tensor& 
   const std::vector<std::int64_t> shape = at::infer_size(self.sizes(), target.sizes());
   at::native::resize_output(out, shape);
   if (out.numel() == 0) return out;
-  at::Tensor g = reduction == at::Reduction::Mean ? grad / static_cast<double>(out.numel()) : grad;
-  if (weight.defined()) g = g * weight;
+  at::Tensor g = grad;
+  if (reduction == at::Reduction::Mean || weight.defined()) g = in_compute_type(g);
+  if (reduction == at::Reduction::Mean) g = g / static_cast<double>(out.numel());
+  if (weight.defined()) g = g * in_compute_type(weight);
   dlprim::pointwise_backward(device_under(out).queue(), dlprim::elementwise_loss(row), raw(g.expand(shape)),
                              {raw(self.expand(shape)), raw(target.expand(shape))}, parameters, {},
                              {raw(out), {}});

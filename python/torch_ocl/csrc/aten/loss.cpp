@@ -1,6 +1,7 @@
 #include <torch/library.h>
 
 #include "arguments.h"
+#include "aten/compute_type.h"
 #include "aten/kernels.h"
 #include "dlprim/ops/loss/nll_loss.h"
 #include "dlprim/ops/softmax/softmax.h"
@@ -48,7 +49,7 @@ std::tuple<at::Tensor&, at::Tensor&> nll_loss(const at::Tensor& self, const at::
   at::native::resize_output(total_weight, {});
   const at::Tensor x = self.contiguous(), t = target.to(c10::kLong).contiguous();
   const at::Tensor total =
-      at::empty({}, x.options().dtype(type_of(dlprim::compute_dtype(dtype_of(x.scalar_type())))));
+      at::empty({}, x.options().dtype(compute_type(x.scalar_type())));
   into(output, [&](const dlprim::Tensor& y) {
     dlprim::nll_loss_forward(y.device().queue(), raw(x), raw(t), Optional(weight).get(), ignore_index,
                              reduction_of(reduction), y, raw(total));
@@ -57,13 +58,24 @@ std::tuple<at::Tensor&, at::Tensor&> nll_loss(const at::Tensor& self, const at::
   return {output, total_weight};
 }
 
+/** What nll_loss gives as total_weight, in float: as a number of 16 bits it may be infinite. */
+at::Tensor total_weight_of(const at::Tensor& target, const std::optional<at::Tensor>& weight,
+                           std::int64_t ignore_index) {
+  const at::Tensor counts = target.ne(ignore_index);
+  if (!weight || !weight->defined()) return counts.sum().to(c10::kFloat);
+  const at::Tensor known = target.masked_fill(counts.logical_not(), 0).flatten();
+  return (weight->to(c10::kFloat).index_select(0, known) * counts.flatten()).sum();
+}
+
 at::Tensor& nll_loss_backward(const at::Tensor& grad, const at::Tensor& self, const at::Tensor& target,
                               const std::optional<at::Tensor>& weight, std::int64_t reduction,
                               std::int64_t ignore_index, const at::Tensor& total_weight, at::Tensor& out) {
   at::native::resize_output(out, self.sizes());
   const at::Tensor g = grad.contiguous(), t = target.to(c10::kLong).contiguous();
-  const at::Tensor total =
-      total_weight.to(type_of(dlprim::compute_dtype(dtype_of(self.scalar_type())))).contiguous();
+  const bool is_wanted = reduction == at::Reduction::Mean;
+  const at::Tensor total = is_wanted && c10::isReducedFloatingType(self.scalar_type())
+                               ? total_weight_of(t, weight, ignore_index)
+                               : in_compute_type(total_weight).contiguous();
   into(out, [&](const dlprim::Tensor& dx) {
     dlprim::nll_loss_backward(dx.device().queue(), raw(g), raw(t), Optional(weight).get(), ignore_index,
                               reduction_of(reduction), raw(total), dx);

@@ -13,12 +13,10 @@
 namespace torch_ocl {
 namespace {
 
-/** Whether one launch takes them: all of one floating dtype, each without gaps in its memory. */
+/** Whether one launch takes them: all of one floating dtype. */
 bool can_be_fused(at::TensorList parameters) {
   for (const at::Tensor& p : parameters)
-    if (p.scalar_type() != parameters.front().scalar_type() || !dlprim::is_dense(raw(p)) ||
-        !p.is_floating_point())
-      return false;
+    if (p.scalar_type() != parameters.front().scalar_type() || !p.is_floating_point()) return false;
   return true;
 }
 
@@ -28,19 +26,23 @@ void unscale(at::TensorList gradients, const std::optional<at::Tensor>& scale) {
   for (const at::Tensor& g : gradients) g.div_(*scale);
 }
 
-/** Parameters with the tensors of each, which lie as it does: others lend a copy. */
+/** Parameters, without gaps in their memory, with the tensors of each, which lie as it does: others lend a
+ * copy. */
 class Parameters {
  public:
   Parameters(at::TensorList parameters, at::TensorList gradients, const std::vector<at::TensorList>& states,
              at::TensorList steps = {}) {
     for (std::size_t i = 0; i < parameters.size(); ++i) {
-      const dlprim::Tensor parameter = raw(parameters[i]);
-      const auto alike = [&](const at::Tensor& t, bool is_written) {
-        if (dlprim::lie_alike(parameter, raw(t))) return raw(t);
-        at::Tensor copy = at::empty_like(parameters[i]);
+      const auto lend = [&](const at::Tensor& t, bool is_written) {
+        at::Tensor copy = at::empty_like(parameters[i]);  // without gaps, in its order of memory
         copy.copy_(t);
         if (is_written) lent_.emplace_back(t, copy);
         return raw(copy);
+      };
+      const dlprim::Tensor own = raw(parameters[i]);
+      const dlprim::Tensor parameter = dlprim::is_dense(own) ? own : lend(parameters[i], true);
+      const auto alike = [&](const at::Tensor& t, bool is_written) {
+        return dlprim::lie_alike(parameter, raw(t)) ? raw(t) : lend(t, is_written);
       };
       dlprim::OptimizedParameter& row = rows_.emplace_back();
       row = {parameter, alike(gradients[i], false), {}};

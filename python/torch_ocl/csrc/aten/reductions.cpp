@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "arguments.h"
+#include "aten/compute_type.h"
 #include "aten/kernels.h"
 #include "dlprim/ops/reduce/reduce.h"
 
@@ -188,10 +189,11 @@ Pair moments(const char* name, bool root, const at::Tensor& self, c10::OptionalI
   TORCH_CHECK(c10::isFloatingType(self.scalar_type()), name,
               " only support floating point and complex dtypes");
   const dlprim::DimMask mask = mask_of(name, self, dims);
-  at::Tensor result = at::empty({0}, self.options());
+  // The variance may be more than 16 bits hold where its root is not.
+  const at::TensorOptions wide = self.options().dtype(compute_type(self.scalar_type()));
+  at::Tensor result = at::empty({0}, root ? wide : self.options());
   resize_reduced(result, self, mask, keepdim);
-  const at::Tensor mean = at::empty(
-      result.sizes(), result.options().dtype(type_of(dlprim::compute_dtype(dtype_of(self.scalar_type())))));
+  const at::Tensor mean = at::empty(result.sizes(), wide);
   if (result.numel() > 0 && self.numel() == 0) {
     result.fill_(NAN);
     mean.fill_(NAN);
@@ -200,7 +202,7 @@ Pair moments(const char* name, bool root, const at::Tensor& self, c10::OptionalI
                      raw(mean), raw(result));
   }
   if (root) result.sqrt_();
-  return {result, mean.to(self.scalar_type())};
+  return {result.to(self.scalar_type()), mean.to(self.scalar_type())};
 }
 
 constexpr char var[] = "var", std_[] = "std";
