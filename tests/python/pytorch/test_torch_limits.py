@@ -1,5 +1,5 @@
 """Operators with a bound, a margin or an epsilon, at all sorts of values of it: results, gradients and
-refusals are the CPU's."""
+refusals are the CPU's. And what PyTorch's own samples of bad arguments are for: each is refused."""
 
 import itertools
 import math
@@ -111,3 +111,37 @@ def test_unusual_bounds(name, monkeypatch):
         for ours, theirs in zip(given or (), expected or (), strict=True):
             tell = lambda text, a=arguments: f"{a}: {text}"  # noqa: E731
             torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-5, equal_nan=True, msg=tell)
+
+
+def outcomes_of_refusals(operator, device):
+    """For each of PyTorch's own samples of bad arguments: whether it was refused."""
+    refused = []
+    for bad in operator.error_inputs(device):
+        given = bad.sample_input
+        try:
+            result = operator(given.input, *given.args, **given.kwargs)
+            for tensor in result if isinstance(result, (tuple, list)) else (result,):
+                if isinstance(tensor, torch.Tensor):
+                    tensor.cpu()  # what the device only sees is raised here
+            refused.append(False)
+        except Exception:  # of whatever kind: some samples stop in PyTorch's Python already
+            refused.append(True)
+    return refused
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_pytorchs_own_samples_of_bad_arguments(monkeypatch):
+    monkeypatch.setenv("TORCH_OCL_FALLBACK", "silent")
+    samples = pytest.importorskip("torch.testing._internal.common_methods_invocations")
+    compared = 0
+    for op in samples.op_db:
+        # Of more dimensions than ocl's tensors have, or taking the CPU for the only device without CUDA.
+        if op.error_inputs_func is None or op.name in ("median", "aminmax", "amax", "amin", "where"):
+            continue
+        theirs, ours = (outcomes_of_refusals(op, device) for device in ("cpu", "ocl:0"))
+        if len(theirs) != len(ours):  # it has others for devices
+            assert all(ours), op.full_name
+            continue
+        compared += len(ours)
+        assert ours == theirs, op.full_name
+    assert compared > 500

@@ -233,6 +233,8 @@ at::Tensor& masked_select_out(const at::Tensor& self, const at::Tensor& mask, at
   require_mask("masked_select", mask);
   TORCH_CHECK(self.scalar_type() == out.scalar_type(),
               "masked_select(): self and result must have the same scalar type");
+  at::assert_no_internal_overlap(out);
+  for (const at::Tensor& t : {self, mask}) at::assert_no_overlap(out, t);
   const auto [whole, chosen] = at::expand_outplace(self, mask);
   return at::index_select_out(out, whole->reshape({-1}), 0, flat_places(*chosen));
 }

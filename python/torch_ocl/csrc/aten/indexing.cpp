@@ -198,8 +198,8 @@ at::Tensor& index_select_out(const at::Tensor& self, std::int64_t dim, const at:
   require_same_type("index_select", self, out);
   std::vector<std::int64_t> shape = self.sizes().vec();
   if (!shape.empty()) shape[static_cast<std::size_t>(dim)] = index.numel();
-  at::native::resize_output(out, shape);
   at::assert_no_internal_overlap(out);
+  at::native::resize_output(out, shape);
   for (const at::Tensor& t : {self, given}) at::assert_no_overlap(out, t);
   if (out.numel() == 0) return out;
   into(out, [&](const dlprim::Tensor& y) {

@@ -22,6 +22,8 @@ at::Tensor& cat(const at::ITensorListRef& tensors, std::int64_t dim, at::Tensor&
   std::vector<dlprim::Tensor> parts;
   for (const at::Tensor& part : tensors) parts.push_back(bits_of(part));
   at::native::resize_output(out, sizes_of(dlprim::cat_result(parts, dim).shape));
+  at::assert_no_internal_overlap(out);
+  for (const at::Tensor& part : tensors) at::assert_no_overlap(out, part);
   if (out.numel() == 0) return out;
   const at::Tensor there = out.is_contiguous() ? out : at::empty_like(out, c10::MemoryFormat::Contiguous);
   dlprim::cat(device_under(there).queue(), parts, dim, bits_of(there));

@@ -144,6 +144,9 @@ Found largest_in_depth(const at::Tensor& self, const at::Tensor& planes, const a
 Found max_pool3d(const at::Tensor& self, Sizes kernel, Sizes stride, Sizes padding, Sizes dilation,
                  bool ceil_mode) {
   require_volumes("max_pool3d", self);
+  for (const std::int64_t size : self.sizes().slice(static_cast<std::size_t>(self.dim() - 4)))
+    TORCH_CHECK(size > 0, "max_pool3d(): Expected non-batch dimensions of positive length, got shape ",
+                self.sizes());
   const Window w(kernel, stride, padding, dilation);
   const auto [planes, places] =
       at::max_pool2d_with_indices(as_planes(self), for_planes(w.kernel), for_planes(w.stride),

@@ -80,6 +80,7 @@ Outputs kthvalue(const at::Tensor& self, std::int64_t k, std::int64_t dim, bool 
   dim = at::maybe_wrap_dim(dim, self.dim());
   TORCH_CHECK(k >= 1 && k <= (self.dim() > 0 ? self.size(dim) : 1),
               "kthvalue(): selected number k out of range for dimension ", dim);
+  at::assert_no_overlap(self, values);
   std::vector<std::int64_t> shape = self.sizes().vec();
   if (!shape.empty()) shape[static_cast<std::size_t>(dim)] = 1;
   return pick_place(self, dim, at::full(shape, k - 1, self.options().dtype(c10::kLong)), keepdim, values,
