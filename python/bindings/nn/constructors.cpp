@@ -16,11 +16,12 @@ bool is_setstate(const py::detail::function_record& constructor) {
   return std::strcmp(constructor.name, "__setstate__") == 0;
 }
 
-/** What __getstate__ says of a module without anything. */
-py::dict empty_state() {
+/** What __getstate__ says of a module of that class without anything. */
+py::dict empty_state(const py::object& own) {
   py::dict state;
   for (const char* part : {"options", "parameters", "buffers", "modules", "attributes"})
     state[part] = py::dict();
+  if (py::hasattr(own, "_blank_options")) state["options"] = own.attr("_blank_options");
   state["training"] = true;
   return state;
 }
@@ -37,10 +38,10 @@ void run_again(const py::detail::function_record& constructor, const py::object&
     if (!own.attr("__dict__").contains("__setstate__"))
       throw ocl::TypeError(dlprim::concat(own.attr("__name__").cast<std::string>(),
                                           " is the base of other modules, and cannot be made"));
-    own.attr("__setstate__")(self, empty_state());
+    own.attr("__setstate__")(self, empty_state(own));
   } else {
     clear_hooks(self);
-    restore(self, empty_state());
+    restore(self, empty_state(own));
   }
   if (base.ptr() == reinterpret_cast<PyObject*>(module_class())) return finish_module(self, args, kwargs);
   base.attr("_take_state")(self, base(*args, **kwargs).attr("__getstate__")());

@@ -61,7 +61,8 @@ template <class M, class Base = Module>
 struct ModuleClass : py::class_<M, Base, py::smart_holder> {
   template <class... Extra>
   ModuleClass(py::handle scope, const char* name, const Extra&... extra)
-      : py::class_<M, Base, py::smart_holder>(scope, name, extra..., plain_class(), py::custom_type_setup(&set_up_module)) {
+      : py::class_<M, Base, py::smart_holder>(scope, name, extra..., plain_class(),
+                                              py::custom_type_setup(&set_up_module)) {
     // Module's constructor, which it would inherit, makes no M.
     this->def(
         "__init__",
@@ -152,6 +153,7 @@ class LayerClass : public py::class_<M, Base, PythonModule<M>, py::smart_holder>
       : Class(scope, name, documentation.c_str(), plain_class(), py::custom_type_setup(&set_up_module)) {
     const ConstructorSignature signature(Options::names(), types(Options().values()), values(Options()),
                                          takes_factory);
+    this->attr("_blank_options") = blank_options(signature);
     this->def(
         "__init__",
         [name, finish](py::detail::value_and_holder& self, const py::args& positional,
@@ -223,6 +225,15 @@ class LayerClass : public py::class_<M, Base, PythonModule<M>, py::smart_holder>
     auto all = options.values();
     std::apply([&](auto&... each) { (set(each), ...); }, all);
     return options;
+  }
+
+  /** Options that a module without tensors can be made of: some sizes must not be 0. */
+  static py::dict blank_options(const ConstructorSignature& signature) {
+    py::dict blank;
+    for (std::size_t i = 0; i < option_count; ++i)
+      if (signature.defaults[i].empty() && signature.types[i] == "int")
+        blank[py::str(signature.names[i])] = 1;
+    return blank;
   }
 
   static Options options_in(const char* name, const py::dict& state) {
