@@ -12,12 +12,13 @@ import ocl
 SEEDS = range(2)
 SCALES = {"float16": (200.0, 6000.0, 3e-6), "bfloat16": (1e15, 3e-16)}
 
-# Where what lies between is a result of the tape or a state of the operator, which has the dtype by its meaning, as
-# in PyTorch: gates of recurrent layers, and gradients that are summed over broadcast dimensions.
+# What lies between has the dtype in these, as in PyTorch: gates of recurrent layers, and gradients of products
+# before they are summed over a broadcast batch. topk has other winners where rounding makes ties.
 ROUNDED_BETWEEN = {
     *(f"{kind}{suffix}" for kind in ("lstm", "gru", "rnn_tanh", "rnn_relu") for suffix in ("", "_cell")),
+    "matmul",
+    "topk",
 }
-BROADCAST = {"div", "log10", "log2"}
 
 
 def scaled(case, factor):
@@ -46,12 +47,17 @@ def differences(name, seed, dtype, factor):
         truth, single = run(torch, "float64"), run(torch, "float32")
     except RuntimeError:
         return  # out of the operator's domain, as a probability of 200
-    ours, kind = run(ocl, dtype), torch.finfo(getattr(torch, dtype))
+    ours = run(ocl, dtype)
+    floats = [i for i in case.inputs if i.is_floating]
+    largest = max((r.numel() for r in truth.results), default=0)
     for what in ("results", "gradients"):
         for k, (a, t, s) in enumerate(zip(*(getattr(r, what) for r in (ours, truth, single)), strict=True)):
             if a is None or not t.is_floating_point() or t.numel() == 0:
                 continue
-            expected = array_of(s.to(getattr(torch, dtype))).astype(np.float64)
+            if what == "gradients" and floats[k].stored_elements() < largest:
+                continue  # a sum over broadcast dimensions, of terms that are rounded as in PyTorch
+            its_dtype = getattr(torch, str(a.dtype).split(".")[1])  # float32 of box_area
+            kind, expected = torch.finfo(its_dtype), array_of(s.to(its_dtype)).astype(np.float64)
             actual, exact = array_of(a).astype(np.float64), array_of(t)
             with np.errstate(all="ignore"):
                 size = np.abs(exact)
@@ -68,7 +74,7 @@ def differences(name, seed, dtype, factor):
 @pytest.mark.reduced_precision
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("dtype", SCALES)
-@pytest.mark.parametrize("name", sorted(set(cases.CASES) - ROUNDED_BETWEEN - BROADCAST - {"topk"}))
+@pytest.mark.parametrize("name", sorted(set(cases.CASES) - ROUNDED_BETWEEN))
 def test_like_float32_rounded(name, dtype):
     wrong = [w for factor in SCALES[dtype] for seed in SEEDS for w in differences(name, seed, dtype, factor)]
     assert not wrong, "\n".join(wrong)
