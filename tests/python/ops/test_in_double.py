@@ -1,4 +1,4 @@
-"""Every operator in float64 against PyTorch's float64: a constant or a number of float32 on the way shows at 1e-8."""
+"""Every operator in float64 against PyTorch's float64: a number of float32 on the way shows at 1e-8."""
 
 import cases
 import numpy as np

@@ -51,8 +51,12 @@ OPERATORS = {
 }
 OPERATORS |= {
     "rsub": lambda x, number: number - x,
-    "floordiv": lambda x, number: x // number if number else x,
-    "mod": lambda x, number: x % number if number else x,
+    "floordiv": lambda x, number: x // number,
+    "mod": lambda x, number: x % number,
+    "fmod": torch.fmod,
+    "trunc": lambda x, number: torch.div(x, number, rounding_mode="trunc"),
+    "square": lambda x, number: x.square(),
+    "in place": lambda x, number: x.clone().pow_(number),
     "at most": lambda x, number: (
         x.clamp(max=number) if number == float("inf") or number in (1, 2, 2.5) else x
     ),
@@ -88,15 +92,43 @@ def test_functions_of_whole_numbers(name, dtype):
 def test_numbers_beside_whole_numbers(name, dtype):
     for number in NUMBERS:
         theirs = outcome(OPERATORS[name], TENSORS[dtype], number)
-        if theirs is None or (name == "floordiv" and number is True):
-            # Its division by zero, where devices give a number, and by True, which CUDA takes.
-            continue
+        if name in ("floordiv", "trunc", "mod", "fmod") and number is True:
+            continue  # which CUDA takes
         ours = outcome(OPERATORS[name], TENSORS[dtype].to("ocl"), number)
         if isinstance(theirs, tuple) and theirs[0].is_floating_point:
             assert ours[0] == theirs[0], number
             assert ours[1] == pytest.approx(theirs[1], nan_ok=True), number
         else:
             assert ours == theirs, number
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.uint8], ids=str)
+@pytest.mark.parametrize("name", ["floor_divide", "remainder", "fmod"])
+def test_whole_numbers_over_zeros_in_a_tensor(name, dtype):
+    a, zeros = (torch.tensor(values, dtype=dtype, device="ocl") for values in ([7, 8, 9], [1, 0, 2]))
+    divide = getattr(torch, name)
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        divide(a, zeros).tolist()
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        divide(5, zeros).tolist() if name != "fmod" else a.fmod_(zeros).tolist()
+    assert divide(a[:0], 0).tolist() == []
+    assert divide(torch.tensor([7, 8], dtype=dtype, device="ocl"), zeros[::2]).tolist() in ([7, 4], [0, 0])
+    torch.ocl.synchronize()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("exponent", [0, 1, 2, 3, 4, -1, -2, 0.5, -0.5, 1.5, 2.5])
+def test_powers(exponent, dtype):
+    values = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, -3.0, float("inf"), -float("inf"), float("nan")]
+    found = []
+    for device in ("cpu", "ocl"):
+        x = torch.tensor(values, dtype=dtype, device=device, requires_grad=True)
+        y = x**exponent
+        y.sum().backward()
+        each = torch._foreach_pow([x.detach(), x.detach()[2:5]], exponent)
+        found.append([t.detach().cpu() for t in (y, x.grad, *each, 1.5 ** x.detach())])
+    for theirs, ours in zip(*found, strict=True):
+        torch.testing.assert_close(ours, theirs, equal_nan=True)
 
 
 def test_parts_that_overlap_are_not_copied():

@@ -100,9 +100,11 @@ void compute(const dlprim::PointwiseOp& row, const dlprim::PointwiseResult& made
 }
 
 /** Whole numbers among the inputs of integers as PyTorch takes them: cut off to the dtype. (dlprim computes
- * with the number that is given: no uint8 is below -1.) */
-void cut_off(std::vector<dlprim::PointwiseOperand>& inputs, dlprim::DType promoted) {
+ * with the number that is given: no uint8 is below -1.) Exponents that the dtype does not hold are refused. */
+void cut_off(const dlprim::PointwiseOp& row, std::vector<dlprim::PointwiseOperand>& inputs,
+             dlprim::DType promoted) {
   for (dlprim::PointwiseOperand& input : inputs) {
+    if (row.name == "pow" && &input == &inputs.back()) continue;
     const auto* number = std::get_if<dlprim::Scalar>(&input);
     if (!number || number->kind() != dlprim::Scalar::Kind::integer) continue;
     if (promoted == dlprim::DType::uint8)
@@ -162,8 +164,8 @@ at::Tensor compute_row(const dlprim::PointwiseOp& row, const std::vector<c10::IV
   require_accepted(row.name, inputs, promoted);
   if (!given.empty()) require_parameters(row, promoted, given);
   const std::vector<dlprim::Scalar> parameters = as_numbers_of(row, promoted, given);
+  cut_off(row, inputs, promoted);
   const dlprim::PointwiseResult made = dlprim::pointwise_result(row, inputs, parameters);
-  cut_off(inputs, promoted);
   if (kind == Result::fresh) {
     result = empty(device_of(device->index()), made.shape, made.strides, made.dtype);
   } else {
