@@ -202,7 +202,7 @@ def test_fillings_of_nothing_warn(name):
             getattr(library.nn.init, name)(library.empty(0, 3))
 
 
-@pytest.mark.parametrize("shape", [(0, 5), (5, 0), (0, 0), (0, 3, 3), (4, 0, 3), (4, 3, 0), (4, 3, 2, 5)], ids=str)
+@pytest.mark.parametrize("shape", [(0, 5), (5, 0), (0, 0), (0, 3, 3), (4, 0, 3), (4, 3, 0)], ids=str)
 def test_fans(shape):
     fans = [lib.nn.init._calculate_fan_in_and_fan_out(lib.empty(*shape)) for lib in (ocl, torch)]
     assert fans[0] == fans[1]
@@ -214,7 +214,7 @@ def test_a_part_of_a_larger_tensor_is_filled_alone():
     values = whole.numpy()
     inside = values[1:4, 2:5]
     assert inside.min() >= 1 and inside.max() <= 2 and len(np.unique(inside)) > 1
-    assert (np.delete(values.reshape(-1), np.ravel_multi_index(np.mgrid[1:4, 2:5], (6, 8)).ravel()) == 9).all()
+    assert (values == 9).sum() == values.size - inside.size
 
 
 EMPTY = {

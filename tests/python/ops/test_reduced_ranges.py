@@ -1,5 +1,5 @@
-"""Every operator in float16 and bfloat16 where squares, sums and products of its numbers are larger or smaller than
-those dtypes hold: PyTorch's float32 result for the same numbers, rounded once, forward and backward."""
+"""Every operator in float16 and bfloat16 where squares, sums and products of its numbers are larger or
+smaller than those dtypes hold: PyTorch's float32 result, rounded once, forward and backward."""
 
 import cases
 import numpy as np
@@ -12,8 +12,8 @@ import ocl
 SEEDS = range(2)
 SCALES = {"float16": (200.0, 6000.0, 3e-6), "bfloat16": (1e15, 3e-16)}
 
-# What lies between has the dtype in these, as in PyTorch: gates of recurrent layers, and gradients of products
-# before they are summed over a broadcast batch. topk has other winners where rounding makes ties.
+# What lies between has the dtype in these, as in PyTorch: gates of recurrent layers, and gradients of
+# products before they are summed over a broadcast batch. topk has other winners where rounding makes ties.
 ROUNDED_BETWEEN = {
     *(f"{kind}{suffix}" for kind in ("lstm", "gru", "rnn_tanh", "rnn_relu") for suffix in ("", "_cell")),
     "matmul",
@@ -28,7 +28,8 @@ def scaled(case, factor):
         if i.is_floating:
             kept = tuple(slice(0, 1) if s == 0 else slice(None) for s in i.array.strides)
             few = i.array[kept if i.layout == "expanded" else ()] * np.float32(factor)
-            i = cases.Input(np.broadcast_to(few, i.shape) if i.layout == "expanded" else few, i.layout, i.seed)
+            whole = np.broadcast_to(few, i.shape) if i.layout == "expanded" else few
+            i = cases.Input(whole, i.layout, i.seed)
         inputs.append(i)
     return cases.Case(case.function, *inputs, unit=case.unit, backward=case.backward)
 
@@ -82,7 +83,6 @@ def test_like_float32_rounded(name, dtype):
 
 # ---- what the generators above do not draw
 
-F16 = torch.float16
 COMPOSED = {
     "std of large": (lambda lib, x: lib.std(x), [600, -600, 0, 300]),
     "std of small": (lambda lib, x: lib.std(x), [1e-4, 3e-4]),
@@ -116,7 +116,7 @@ COMPOSED = {
 @pytest.mark.parametrize("name", COMPOSED)
 def test_composed(name):
     function, values = COMPOSED[name]
-    rounded = torch.tensor(values, dtype=F16)
+    rounded = torch.tensor(values, dtype=torch.float16)
 
     def run(lib, dtype):
         x = lib.tensor(rounded.double().tolist(), dtype=lib.float64).to(dtype).requires_grad_()

@@ -25,7 +25,8 @@ LAYOUTS = {
 }
 each_layout = pytest.mark.parametrize(("shape", "view"), LAYOUTS.values(), ids=LAYOUTS.keys())
 # One set of options of each class, with most of its states.
-CHOSEN = {name: {**options, "lr": 0.02} for name, options in OPTIMIZERS.values()} | {"Adafactor": {"lr": 0.02}}
+CHOSEN = {name: {**options, "lr": 0.02} for name, options in OPTIMIZERS.values()}
+CHOSEN["Adafactor"] = {"lr": 0.02}
 
 
 def numbers(shape, seed):
