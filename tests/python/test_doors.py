@@ -13,6 +13,7 @@ import fractions
 import io
 import math
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -24,6 +25,11 @@ import ocl
 INF, NAN = float("inf"), float("nan")
 DTYPES = ("bool", "uint8", "int32", "int64", "float16", "bfloat16", "float32", "float64")
 REFUSALS = (ValueError, TypeError, OverflowError)
+
+
+def shown(data):
+    """repr, the same in every process: pytest-xdist compares the names of tests."""
+    return re.sub(r" at 0x[0-9a-f]+", "", repr(data)).replace("\n", "")
 
 
 def assigned(index):
@@ -277,7 +283,7 @@ NESTED = [
 
 
 @pytest.mark.parametrize("dtype", [None, *DTYPES])
-@pytest.mark.parametrize("data", NESTED, ids=lambda data: repr(data).replace("\n", ""))
+@pytest.mark.parametrize("data", NESTED, ids=shown)
 def test_inferred_dtype(data, dtype):
     if isinstance(data, memoryview) and data.ndim == 1 and data.strides[0] < 0:
         data = memoryview(np.ascontiguousarray(data))[::-1][::-1]
@@ -328,7 +334,7 @@ def test_inferred_dtype(data, dtype):
         np.float32,
         [float],
     ],
-    ids=repr,
+    ids=shown,
 )
 def test_what_is_no_number_is_refused(data):
     with pytest.raises((TypeError, ValueError, RuntimeError)):
