@@ -12,18 +12,19 @@ bool loses_gradient_as_number(PyObject* object);
 
 namespace pybind11::detail {
 
-/** What pybind11 takes for a number, but for tensors that require gradients. */
+/** What pybind11 takes for a number, but for tensors that require gradients. A whole number is what __index__ gives:
+ * __int__, which pybind11 takes too, cuts fractions off silently. */
 template <class Number>
 class number_caster {
   static constexpr bool is_real = std::is_floating_point_v<Number>;
 
  public:
-  PYBIND11_TYPE_CASTER(Number, io_name<!is_real>("typing.SupportsInt | typing.SupportsIndex", "int",
+  PYBIND11_TYPE_CASTER(Number, io_name<!is_real>("typing.SupportsIndex", "int",
                                                  "typing.SupportsFloat | typing.SupportsIndex", "float"));
 
   bool load(handle source, bool convert) {
     if (!source || loses_gradient_as_number(source.ptr())) return false;
-    const bool loaded = is_real ? load_real(source.ptr(), convert) : load_whole(source.ptr(), convert);
+    const bool loaded = is_real ? load_real(source.ptr(), convert) : load_whole(source.ptr());
     PyErr_Clear();
     return loaded;
   }
@@ -45,14 +46,8 @@ class number_caster {
     return number != -1 || !PyErr_Occurred();
   }
 
-  bool load_whole(PyObject* source, bool convert) {
-    if (PyFloat_Check(source)) return false;  // nothing is cut off silently
-    if (!(convert || PyIndex_Check(source))) return false;
-    auto whole = reinterpret_steal<object>(PyNumber_Index(source));
-    if (!whole && convert && PyNumber_Check(source)) {
-      PyErr_Clear();
-      whole = reinterpret_steal<object>(PyNumber_Long(source));
-    }
+  bool load_whole(PyObject* source) {
+    const auto whole = reinterpret_steal<object>(PyNumber_Index(source));
     if (!whole) return false;
     using Widest = std::conditional_t<std::is_signed_v<Number>, long long, unsigned long long>;
     Widest number;

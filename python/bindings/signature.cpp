@@ -253,8 +253,8 @@ std::string evaluable(const std::string& value) {
 std::vector<Parameter> parameters_of(const char* signature) {
   std::string text = signature;
   text = text.substr(1, text.rfind(") -> ") - 1);
-  text = replaced(text, "typing.SupportsInt | typing.SupportsIndex", "int");
   text = replaced(text, "typing.SupportsFloat | typing.SupportsIndex", "float");
+  text = replaced(text, "typing.SupportsIndex", "int");
   text = replaced(text, "collections.abc.", "");
   std::vector<Parameter> parameters;
   Parameter::Kind kind = Parameter::Kind::positional;
