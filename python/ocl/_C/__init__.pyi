@@ -11,7 +11,7 @@ from . import _nn
 from . import _models
 from . import _optim
 from . import _data
-__all__: list[str] = ['ArgumentIndexError', 'ArgumentTypeError', 'ArgumentValueError', 'DeviceError', 'Generator', 'HookHandle', 'KernelBuildError', 'OutOfMemoryError', 'Profile', 'Tensor', 'abs', 'absolute', 'acos', 'adaptive_avg_pool1d', 'adaptive_avg_pool2d', 'adaptive_max_pool1d', 'adaptive_max_pool2d', 'add', 'addcdiv', 'addcmul', 'addmm', 'all', 'allclose', 'amax', 'amin', 'any', 'arange', 'arccos', 'arcsin', 'arctan', 'arctan2', 'argmax', 'argmin', 'argsort', 'as_strided', 'as_tensor', 'asin', 'atan', 'atan2', 'avg_pool1d', 'avg_pool2d', 'backward', 'baddbmm', 'batch_norm', 'batch_norm_activation', 'bernoulli', 'bfloat16', 'binary_cross_entropy', 'binary_cross_entropy_with_logits', 'bitwise_and', 'bitwise_not', 'bitwise_or', 'bitwise_xor', 'bmm', 'bool_', 'can_cast', 'cat', 'ceil', 'celu', 'channel_shuffle', 'channels_last', 'channels_last_3d', 'chunk', 'clamp', 'clamp_max', 'clamp_min', 'clip', 'clone', 'concat', 'concatenate', 'contiguous_format', 'conv1d', 'conv2d', 'conv_transpose1d', 'conv_transpose2d', 'cos', 'cosh', 'count_nonzero', 'cross_entropy', 'cumprod', 'cumsum', 'device', 'device_count', 'diagonal', 'diff', 'div', 'div_floor', 'div_trunc', 'divide', 'dot', 'dropout', 'dropout2d', 'dtype', 'einsum', 'elu', 'embedding', 'empty', 'empty_cache', 'empty_like', 'eq', 'equal', 'erf', 'erfinv', 'exp', 'expm1', 'eye', 'flatten', 'flip', 'float16', 'float32', 'float64', 'floor', 'floor_divide', 'fmod', 'fold', 'frac', 'from_dlpack', 'from_numpy', 'full', 'full_like', 'gather', 'ge', 'gelu', 'gelu_tanh', 'get_default_device', 'get_device_name', 'get_device_properties', 'get_float32_matmul_precision', 'get_rng_state', 'glu', 'glu_kernel', 'grad', 'gradcheck', 'greater', 'greater_equal', 'group_norm', 'gru', 'gru_cell', 'gt', 'hardsigmoid', 'hardswish', 'hardtanh', 'huber_loss', 'index_add', 'index_copy', 'index_select', 'initial_seed', 'instance_norm', 'int32', 'int64', 'interpolate', 'is_anomaly_check_nan_enabled', 'is_anomaly_enabled', 'is_available', 'is_floating_point', 'is_grad_enabled', 'is_pinned', 'is_tensor', 'isclose', 'isfinite', 'isinf', 'isnan', 'kernel_cache_info', 'kl_div', 'l1_loss', 'layer_norm', 'le', 'leaky_relu', 'lerp', 'less', 'less_equal', 'linear', 'linspace', 'local_response_norm', 'log', 'log10', 'log1p', 'log2', 'log_softmax', 'logaddexp', 'logical_and', 'logical_not', 'logical_or', 'logical_xor', 'logit', 'logsigmoid', 'logsumexp', 'lstm', 'lstm_cell', 'lt', 'manual_seed', 'manual_seed_all', 'masked_fill', 'masked_select', 'matmul', 'max', 'max_memory_allocated', 'max_memory_reserved', 'max_pool1d', 'max_pool2d', 'maximum', 'mean', 'memory_allocated', 'memory_format', 'memory_reserved', 'memory_stats', 'meshgrid', 'min', 'minimum', 'mish', 'mm', 'moveaxis', 'movedim', 'mse_loss', 'mul', 'multinomial', 'multiply', 'narrow', 'ne', 'neg', 'negative', 'nll_loss', 'nonzero', 'norm', 'normal', 'normalize', 'not_equal', 'numel', 'one_hot', 'ones', 'ones_like', 'operator_table', 'outer', 'pad', 'permute', 'pin_memory', 'pixel_shuffle', 'pixel_unshuffle', 'pointwise_table', 'pow', 'prelu', 'prelu_kernel', 'preserve_format', 'prod', 'promote_types', 'rand', 'rand_like', 'randint', 'randint_like', 'randn', 'randn_like', 'randperm', 'reciprocal', 'reduction_table', 'relu', 'relu6', 'remainder', 'repeat_interleave', 'reset_peak_memory_stats', 'reshape', 'result_type', 'rms_norm', 'rnn_relu', 'rnn_relu_cell', 'rnn_tanh', 'rnn_tanh_cell', 'roll', 'round', 'rsqrt', 'scaled_dot_product_attention', 'scatter', 'scatter_add', 'select', 'selu', 'set_default_device', 'set_float32_matmul_precision', 'set_memory_limit', 'set_printoptions', 'set_rng_state', 'sgn', 'sigmoid', 'sign', 'silu', 'sin', 'sinh', 'smooth_l1_loss', 'softmax', 'softmin', 'softplus', 'softsign', 'sort', 'split', 'sqrt', 'square', 'squeeze', 'stack', 'std', 'std_mean', 'sub', 'subtract', 'sum', 'swapaxes', 'swapdims', 'synchronize', 't', 'take_along_dim', 'tan', 'tanh', 'tanhshrink', 'tensor', 'threshold', 'tile', 'topk', 'transpose', 'tril', 'triu', 'true_divide', 'trunc', 'uint8', 'unbind', 'unflatten', 'unfold', 'unsqueeze', 'var', 'var_mean', 'vector_norm', 'where', 'zeros', 'zeros_like']
+__all__: list[str] = ['ArgumentIndexError', 'ArgumentTypeError', 'ArgumentValueError', 'ArgumentZeroDivisionError', 'DeviceError', 'Generator', 'HookHandle', 'KernelBuildError', 'OutOfMemoryError', 'Profile', 'Tensor', 'abs', 'absolute', 'acos', 'adaptive_avg_pool1d', 'adaptive_avg_pool2d', 'adaptive_max_pool1d', 'adaptive_max_pool2d', 'add', 'addcdiv', 'addcmul', 'addmm', 'all', 'allclose', 'amax', 'amin', 'any', 'arange', 'arccos', 'arcsin', 'arctan', 'arctan2', 'argmax', 'argmin', 'argsort', 'as_strided', 'as_tensor', 'asin', 'atan', 'atan2', 'avg_pool1d', 'avg_pool2d', 'backward', 'baddbmm', 'batch_norm', 'batch_norm_activation', 'bernoulli', 'bfloat16', 'binary_cross_entropy', 'binary_cross_entropy_with_logits', 'bitwise_and', 'bitwise_not', 'bitwise_or', 'bitwise_xor', 'bmm', 'bool_', 'can_cast', 'cat', 'ceil', 'celu', 'channel_shuffle', 'channels_last', 'channels_last_3d', 'chunk', 'clamp', 'clamp_max', 'clamp_max_tensor', 'clamp_min', 'clamp_min_tensor', 'clamp_tensor', 'clip', 'clone', 'concat', 'concatenate', 'contiguous_format', 'conv1d', 'conv2d', 'conv_transpose1d', 'conv_transpose2d', 'cos', 'cosh', 'count_nonzero', 'cross_entropy', 'cumprod', 'cumsum', 'device', 'device_count', 'diagonal', 'diff', 'div', 'div_floor', 'div_trunc', 'divide', 'dot', 'dropout', 'dropout2d', 'dtype', 'einsum', 'elu', 'embedding', 'empty', 'empty_cache', 'empty_like', 'eq', 'equal', 'erf', 'erfinv', 'exp', 'expm1', 'eye', 'flatten', 'flip', 'float16', 'float32', 'float64', 'floor', 'floor_divide', 'fmod', 'fold', 'frac', 'from_dlpack', 'from_numpy', 'full', 'full_like', 'gather', 'ge', 'gelu', 'gelu_tanh', 'get_default_device', 'get_device_name', 'get_device_properties', 'get_float32_matmul_precision', 'get_rng_state', 'glu', 'glu_kernel', 'grad', 'gradcheck', 'greater', 'greater_equal', 'group_norm', 'gru', 'gru_cell', 'gt', 'hardsigmoid', 'hardswish', 'hardtanh', 'huber_loss', 'index_add', 'index_copy', 'index_select', 'initial_seed', 'instance_norm', 'int32', 'int64', 'interpolate', 'is_anomaly_check_nan_enabled', 'is_anomaly_enabled', 'is_available', 'is_floating_point', 'is_grad_enabled', 'is_pinned', 'is_tensor', 'isclose', 'isfinite', 'isinf', 'isnan', 'kernel_cache_info', 'kl_div', 'l1_loss', 'layer_norm', 'le', 'leaky_relu', 'lerp', 'less', 'less_equal', 'linear', 'linspace', 'local_response_norm', 'log', 'log10', 'log1p', 'log2', 'log_softmax', 'logaddexp', 'logical_and', 'logical_not', 'logical_or', 'logical_xor', 'logit', 'logsigmoid', 'logsumexp', 'lstm', 'lstm_cell', 'lt', 'manual_seed', 'manual_seed_all', 'masked_fill', 'masked_select', 'matmul', 'max', 'max_memory_allocated', 'max_memory_reserved', 'max_pool1d', 'max_pool2d', 'maximum', 'mean', 'memory_allocated', 'memory_format', 'memory_reserved', 'memory_stats', 'meshgrid', 'min', 'minimum', 'mish', 'mm', 'moveaxis', 'movedim', 'mse_loss', 'mul', 'multinomial', 'multiply', 'narrow', 'ne', 'neg', 'negative', 'nll_loss', 'nonzero', 'norm', 'normal', 'normalize', 'not_equal', 'numel', 'one_hot', 'ones', 'ones_like', 'operator_table', 'outer', 'pad', 'permute', 'pin_memory', 'pixel_shuffle', 'pixel_unshuffle', 'pointwise_table', 'pow', 'prelu', 'prelu_kernel', 'preserve_format', 'prod', 'promote_types', 'rand', 'rand_like', 'randint', 'randint_like', 'randn', 'randn_like', 'randperm', 'reciprocal', 'reduction_table', 'relu', 'relu6', 'remainder', 'repeat_interleave', 'reset_peak_memory_stats', 'reshape', 'result_type', 'rms_norm', 'rnn_relu', 'rnn_relu_cell', 'rnn_tanh', 'rnn_tanh_cell', 'roll', 'round', 'round_decimals', 'rsqrt', 'scaled_dot_product_attention', 'scatter', 'scatter_add', 'select', 'selu', 'set_default_device', 'set_float32_matmul_precision', 'set_memory_limit', 'set_printoptions', 'set_rng_state', 'sgn', 'sigmoid', 'sign', 'silu', 'sin', 'sinh', 'smooth_l1_loss', 'softmax', 'softmin', 'softplus', 'softsign', 'sort', 'split', 'sqrt', 'square', 'squeeze', 'stack', 'std', 'std_mean', 'sub', 'subtract', 'sum', 'swapaxes', 'swapdims', 'synchronize', 't', 'take_along_dim', 'tan', 'tanh', 'tanhshrink', 'tensor', 'threshold', 'tile', 'topk', 'transpose', 'tril', 'triu', 'true_divide', 'trunc', 'uint8', 'unbind', 'unflatten', 'unfold', 'unsqueeze', 'var', 'var_mean', 'vector_norm', 'where', 'zeros', 'zeros_like']
 class ArgumentValueError(ValueError, RuntimeError):
     """
     A shape or a value that does not fit; a ValueError and a RuntimeError.
@@ -23,6 +23,10 @@ class ArgumentTypeError(TypeError, NotImplementedError):
 class ArgumentIndexError(IndexError, RuntimeError):
     """
     A dimension or an index out of range; an IndexError and a RuntimeError.
+    """
+class ArgumentZeroDivisionError(ZeroDivisionError, RuntimeError):
+    """
+    A whole number divided by zero; a ZeroDivisionError and a RuntimeError.
     """
 class DeviceError(RuntimeError):
     """
@@ -38,13 +42,17 @@ class KernelBuildError(DeviceError):
     """
 class device:
     """
-    An OpenCL device: 'ocl:N' (N as in clinfo --list), 'ocl' or 'cpu'.
+    An OpenCL device: 'ocl:N' (N as in clinfo --list), 'ocl' or 'cpu'. Within `with device:` the thread makes tensors that name none on it.
     """
     def __copy__(self):
         ...
     def __deepcopy__(self, memo):
         ...
+    def __enter__(self) -> typing.Any:
+        ...
     def __eq__(self, arg0: typing.Any) -> bool:
+        ...
+    def __exit__(self, *args) -> None:
         ...
     def __hash__(self) -> int:
         ...
@@ -55,7 +63,7 @@ class device:
     def __init__(self, device: device) -> None:
         ...
     @typing.overload
-    def __init__(self, index: typing.SupportsInt | typing.SupportsIndex) -> None:
+    def __init__(self, index: typing.SupportsIndex) -> None:
         ...
     def __reduce__(self):
         ...
@@ -217,7 +225,7 @@ class memory_format:
         ...
     def __index__(self) -> int:
         ...
-    def __init__(self, value: typing.SupportsInt | typing.SupportsIndex) -> None:
+    def __init__(self, value: typing.SupportsIndex) -> None:
         ...
     def __int__(self) -> int:
         ...
@@ -229,7 +237,7 @@ class memory_format:
         ...
     def __reduce_ex__(self, protocol):
         ...
-    def __setstate__(self, state: typing.SupportsInt | typing.SupportsIndex) -> None:
+    def __setstate__(self, state: typing.SupportsIndex) -> None:
         ...
     @property
     def name(self) -> str:
@@ -296,16 +304,28 @@ class Tensor:
     @staticmethod
     def clip(*args, **kwargs):
         """
-        clamp(self: ocl._C.Tensor, min: float | int | bool | None = None, max: float | int | bool | None = None) -> ocl._C.Tensor
+        clamp(*args, **kwargs)
+        Overloaded function.
+        
+        1. clamp(self: ocl._C.Tensor, min: float | int | bool | None = None, max: float | int | bool | None = None) -> ocl._C.Tensor
+        
+        a held between min and max.
+        
+        2. clamp(self: ocl._C.Tensor, min: Tensor | float | int | bool | None = None, max: Tensor | float | int | bool | None = None) -> ocl._C.Tensor
         
         a held between min and max.
         """
     @staticmethod
     def clip_(*args, **kwargs):
         """
-        clamp_(self: ocl._C.Tensor, min: float | int | bool | None = None, max: float | int | bool | None = None) -> ocl._C.Tensor
+        clamp_(*args, **kwargs)
+        Overloaded function.
+        
+        1. clamp_(self: ocl._C.Tensor, min: float | int | bool | None = None, max: float | int | bool | None = None) -> ocl._C.Tensor
         
         In place: a held between min and max.
+        
+        2. clamp_(self: ocl._C.Tensor, min: Tensor | float | int | bool | None = None, max: Tensor | float | int | bool | None = None) -> ocl._C.Tensor
         """
     @staticmethod
     def divide(*args, **kwargs):
@@ -357,7 +377,7 @@ class Tensor:
     @staticmethod
     def moveaxis(*args, **kwargs):
         """
-        movedim(self: ocl._C.Tensor, source: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], destination: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]) -> ocl._C.Tensor
+        movedim(self: ocl._C.Tensor, source: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex], destination: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex]) -> ocl._C.Tensor
         
         The dimensions source moved to the places destination.
         """
@@ -413,7 +433,7 @@ class Tensor:
     @staticmethod
     def swapdims(*args, **kwargs):
         """
-        swapaxes(self: ocl._C.Tensor, axis0: typing.SupportsInt | typing.SupportsIndex, axis1: typing.SupportsInt | typing.SupportsIndex) -> ocl._C.Tensor
+        swapaxes(self: ocl._C.Tensor, axis0: typing.SupportsIndex, axis1: typing.SupportsIndex) -> ocl._C.Tensor
         
         Two dimensions swapped.
         """
@@ -425,21 +445,34 @@ class Tensor:
         The true quotient.
         """
     @classmethod
-    def __new__(cls: typing.Any, *args, device: device | str | int | None = None) -> typing.Any:
-        ...
-    @classmethod
     def _make_subclass(cls: typing.Any, data: Tensor, require_grad: bool = False) -> typing.Any:
         """
         A leaf of a class derived from Tensor, over the memory of `data`.
         """
     def __abs__(self) -> Tensor:
         ...
+    @typing.overload
     def __add__(self, arg0: Tensor | float | int | bool) -> Tensor:
         ...
+    @typing.overload
+    def __add__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
+        ...
+    @typing.overload
     def __and__(self, arg0: Tensor | float | int | bool) -> Tensor:
+        ...
+    @typing.overload
+    def __and__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
         ...
     def __array__(self, dtype: typing.Any = None, copy: typing.Any = None) -> typing.Any:
         ...
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: typing.Any, **named: typing.Any) -> typing.Any:
+        """
+        The operators of tensors: ``array * tensor`` is what ``ocl.tensor(array) * tensor`` is.
+        
+            Other universal functions compute on the host and refuse tensors that require gradients. Their results are
+            tensors on this one's device, as PyTorch's are tensors.
+            
+        """
     def __bool__(self) -> bool:
         ...
     def __contains__(self, arg0: Tensor | float | int | bool) -> bool:
@@ -456,29 +489,65 @@ class Tensor:
         """
     def __dlpack_device__(self) -> tuple[int, int]:
         ...
+    @typing.overload
     def __eq__(self, arg0: Tensor | float | int | bool) -> Tensor:
+        ...
+    @typing.overload
+    def __eq__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
         ...
     def __float__(self) -> float:
         ...
+    @typing.overload
     def __floordiv__(self, arg0: Tensor | float | int | bool) -> Tensor:
+        ...
+    @typing.overload
+    def __floordiv__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
         ...
     def __format__(self, arg0: str) -> str:
         ...
+    @typing.overload
     def __ge__(self, arg0: Tensor | float | int | bool) -> Tensor:
+        ...
+    @typing.overload
+    def __ge__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
         ...
     def __getitem__(self, arg0: typing.Any) -> Tensor:
         ...
+    @typing.overload
     def __gt__(self, arg0: Tensor | float | int | bool) -> Tensor:
         ...
+    @typing.overload
+    def __gt__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
+        ...
+    @typing.overload
     def __iadd__(self, arg0: Tensor | float | int | bool) -> Tensor:
         ...
+    @typing.overload
+    def __iadd__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
+        ...
+    @typing.overload
     def __iand__(self, arg0: Tensor | float | int | bool) -> Tensor:
         ...
+    @typing.overload
+    def __iand__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
+        ...
+    @typing.overload
     def __ifloordiv__(self, arg0: Tensor | float | int | bool) -> Tensor:
         ...
+    @typing.overload
+    def __ifloordiv__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
+        ...
+    @typing.overload
     def __imod__(self, arg0: Tensor | float | int | bool) -> Tensor:
         ...
+    @typing.overload
+    def __imod__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
+        ...
+    @typing.overload
     def __imul__(self, arg0: Tensor | float | int | bool) -> Tensor:
+        ...
+    @typing.overload
+    def __imul__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
         ...
     def __index__(self) -> int:
         ...
@@ -486,37 +555,89 @@ class Tensor:
         ...
     def __invert__(self) -> Tensor:
         ...
+    @typing.overload
     def __ior__(self, arg0: Tensor | float | int | bool) -> Tensor:
         ...
+    @typing.overload
+    def __ior__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
+        ...
+    @typing.overload
     def __ipow__(self, arg0: Tensor | float | int | bool) -> Tensor:
         ...
+    @typing.overload
+    def __ipow__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
+        ...
+    @typing.overload
     def __isub__(self, arg0: Tensor | float | int | bool) -> Tensor:
+        ...
+    @typing.overload
+    def __isub__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
         ...
     def __iter__(self) -> collections.abc.Iterator:
         ...
+    @typing.overload
     def __itruediv__(self, arg0: Tensor | float | int | bool) -> Tensor:
         ...
+    @typing.overload
+    def __itruediv__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
+        ...
+    @typing.overload
     def __ixor__(self, arg0: Tensor | float | int | bool) -> Tensor:
         ...
+    @typing.overload
+    def __ixor__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
+        ...
+    @typing.overload
     def __le__(self, arg0: Tensor | float | int | bool) -> Tensor:
+        ...
+    @typing.overload
+    def __le__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
         ...
     def __len__(self) -> int:
         ...
+    @typing.overload
     def __lt__(self, arg0: Tensor | float | int | bool) -> Tensor:
         ...
+    @typing.overload
+    def __lt__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
+        ...
+    @typing.overload
     def __matmul__(self, arg0: Tensor) -> Tensor:
         ...
+    @typing.overload
+    def __matmul__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
+        ...
+    @typing.overload
     def __mod__(self, arg0: Tensor | float | int | bool) -> Tensor:
         ...
+    @typing.overload
+    def __mod__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
+        ...
+    @typing.overload
     def __mul__(self, arg0: Tensor | float | int | bool) -> Tensor:
         ...
+    @typing.overload
+    def __mul__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
+        ...
+    @typing.overload
     def __ne__(self, arg0: Tensor | float | int | bool) -> Tensor:
+        ...
+    @typing.overload
+    def __ne__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
         ...
     def __neg__(self) -> Tensor:
         ...
+    @typing.overload
     def __or__(self, arg0: Tensor | float | int | bool) -> Tensor:
         ...
+    @typing.overload
+    def __or__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
+        ...
+    @typing.overload
     def __pow__(self, arg0: Tensor | float | int | bool) -> Tensor:
+        ...
+    @typing.overload
+    def __pow__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
         ...
     def __radd__(self, arg0: Tensor | float | int | bool) -> Tensor:
         ...
@@ -544,11 +665,23 @@ class Tensor:
         ...
     def __setitem__(self, arg0: typing.Any, arg1: typing.Any) -> None:
         ...
+    @typing.overload
     def __sub__(self, arg0: Tensor | float | int | bool) -> Tensor:
         ...
+    @typing.overload
+    def __sub__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
+        ...
+    @typing.overload
     def __truediv__(self, arg0: Tensor | float | int | bool) -> Tensor:
         ...
+    @typing.overload
+    def __truediv__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
+        ...
+    @typing.overload
     def __xor__(self, arg0: Tensor | float | int | bool) -> Tensor:
+        ...
+    @typing.overload
+    def __xor__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
         ...
     def abs(self) -> Tensor:
         """
@@ -594,7 +727,7 @@ class Tensor:
         """
         beta * input + alpha * mat1 @ mat2, with input broadcast.
         """
-    def all(self, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
+    def all(self, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
         """
         Whether every element is non-zero.
         """
@@ -602,31 +735,31 @@ class Tensor:
         """
         Whether all of isclose hold, a bool of Python; waits.
         """
-    def amax(self, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
+    def amax(self, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
         """
         The largest element; NaN if there is one.
         """
-    def amin(self, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
+    def amin(self, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
         """
         The smallest element; NaN if there is one.
         """
-    def any(self, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
+    def any(self, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
         """
         Whether some element is non-zero.
         """
-    def argmax(self, dim: typing.SupportsInt | typing.SupportsIndex | None = None, keepdim: bool = False) -> Tensor:
+    def argmax(self, dim: typing.SupportsIndex | None = None, keepdim: bool = False) -> Tensor:
         """
         Where the largest element stands, of equal ones the first; int64.
         """
-    def argmin(self, dim: typing.SupportsInt | typing.SupportsIndex | None = None, keepdim: bool = False) -> Tensor:
+    def argmin(self, dim: typing.SupportsIndex | None = None, keepdim: bool = False) -> Tensor:
         """
         Where the smallest element stands, of equal ones the first; int64.
         """
-    def argsort(self, dim: typing.SupportsInt | typing.SupportsIndex = -1, descending: bool = False, stable: bool = False) -> Tensor:
+    def argsort(self, dim: typing.SupportsIndex = -1, descending: bool = False, stable: bool = False) -> Tensor:
         """
         Where the elements of dim in order stood.
         """
-    def as_strided(self, size: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], stride: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], storage_offset: typing.SupportsInt | typing.SupportsIndex | None = None) -> Tensor:
+    def as_strided(self, size: collections.abc.Sequence[typing.SupportsIndex], stride: collections.abc.Sequence[typing.SupportsIndex], storage_offset: typing.SupportsIndex | None = None) -> Tensor:
         """
         The same memory under any sizes, strides and offset.
         """
@@ -730,33 +863,75 @@ class Tensor:
         """
         In place: elu with a continuous slope (Barron 2017).
         """
-    def chunk(self, chunks: typing.SupportsInt | typing.SupportsIndex, dim: typing.SupportsInt | typing.SupportsIndex = 0) -> tuple[Tensor, ...]:
+    def chunk(self, chunks: typing.SupportsIndex, dim: typing.SupportsIndex = 0) -> tuple[Tensor, ...]:
         """
         A tuple of at most chunks equal parts along dim.
         """
+    @typing.overload
     def clamp(self, min: float | int | bool | None = None, max: float | int | bool | None = None) -> Tensor:
         """
         a held between min and max.
         """
+    @typing.overload
+    def clamp(self, min: Tensor | float | int | bool | None = None, max: Tensor | float | int | bool | None = None) -> Tensor:
+        """
+        a held between min and max.
+        """
+    @typing.overload
     def clamp_(self, min: float | int | bool | None = None, max: float | int | bool | None = None) -> Tensor:
         """
         In place: a held between min and max.
         """
+    @typing.overload
+    def clamp_(self, min: Tensor | float | int | bool | None = None, max: Tensor | float | int | bool | None = None) -> Tensor:
+        ...
+    @typing.overload
     def clamp_max(self, max: float | int | bool | None = ...) -> Tensor:
         """
         a held at max or below.
         """
+    @typing.overload
+    def clamp_max(self, max: Tensor | float | int | bool) -> Tensor:
+        """
+        a held at max or below.
+        """
+    @typing.overload
     def clamp_max_(self, max: float | int | bool | None = None) -> Tensor:
         """
         In place: a held at max or below.
         """
+    @typing.overload
+    def clamp_max_(self, max: Tensor | float | int | bool) -> Tensor:
+        ...
+    def clamp_max_tensor(self, max: Tensor | float | int | bool) -> Tensor:
+        """
+        clamp_max with a tensor as bound.
+        """
+    @typing.overload
     def clamp_min(self, min: float | int | bool | None = ...) -> Tensor:
         """
         a held at min or above.
         """
+    @typing.overload
+    def clamp_min(self, min: Tensor | float | int | bool) -> Tensor:
+        """
+        a held at min or above.
+        """
+    @typing.overload
     def clamp_min_(self, min: float | int | bool | None = None) -> Tensor:
         """
         In place: a held at min or above.
+        """
+    @typing.overload
+    def clamp_min_(self, min: Tensor | float | int | bool) -> Tensor:
+        ...
+    def clamp_min_tensor(self, min: Tensor | float | int | bool) -> Tensor:
+        """
+        clamp_min with a tensor as bound.
+        """
+    def clamp_tensor(self, min: Tensor | float | int | bool, max: Tensor | float | int | bool) -> Tensor:
+        """
+        clamp with tensors as bounds.
         """
     def clone(self, *, memory_format: memory_format | None = None) -> Tensor:
         """
@@ -792,7 +967,7 @@ class Tensor:
         """
         In place: The hyperbolic cosine.
         """
-    def count_nonzero(self, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
+    def count_nonzero(self, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
         """
         How many elements are non-zero.
         """
@@ -800,21 +975,21 @@ class Tensor:
         """
         On a CPU: itself if it is on one, else a copy on the first OpenCL device of that type. numpy(), item() and tolist() need no such copy. Raises DeviceError where no OpenCL device is a CPU.
         """
-    def cumprod(self, dim: typing.SupportsInt | typing.SupportsIndex, *, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
+    def cumprod(self, dim: typing.SupportsIndex, *, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
         """
         Running products along dim.
         """
-    def cumsum(self, dim: typing.SupportsInt | typing.SupportsIndex, *, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
+    def cumsum(self, dim: typing.SupportsIndex, *, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
         """
         Running sums along dim.
         """
     def detach(self) -> Tensor:
         ...
-    def diagonal(self, offset: typing.SupportsInt | typing.SupportsIndex = 0, dim1: typing.SupportsInt | typing.SupportsIndex = 0, dim2: typing.SupportsInt | typing.SupportsIndex = 1) -> Tensor:
+    def diagonal(self, offset: typing.SupportsIndex = 0, dim1: typing.SupportsIndex = 0, dim2: typing.SupportsIndex = 1) -> Tensor:
         """
         Entries (i, i + offset) of two dimensions, as a last dimension.
         """
-    def diff(self, n: typing.SupportsInt | typing.SupportsIndex = 1, dim: typing.SupportsInt | typing.SupportsIndex = -1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
+    def diff(self, n: typing.SupportsIndex = 1, dim: typing.SupportsIndex = -1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
         """
         Differences of neighbours along dim, n times.
         """
@@ -916,7 +1091,7 @@ class Tensor:
         """
         Sets every element to value.
         """
-    def flatten(self, start_dim: typing.SupportsInt | typing.SupportsIndex = 0, end_dim: typing.SupportsInt | typing.SupportsIndex = -1) -> Tensor:
+    def flatten(self, start_dim: typing.SupportsIndex = 0, end_dim: typing.SupportsIndex = -1) -> Tensor:
         """
         The dimensions from start_dim to end_dim as one.
         """
@@ -958,7 +1133,7 @@ class Tensor:
         """
         In place: What trunc leaves.
         """
-    def gather(self, dim: typing.SupportsInt | typing.SupportsIndex, index: Tensor) -> Tensor:
+    def gather(self, dim: typing.SupportsIndex, index: Tensor) -> Tensor:
         """
         Elements along dim that index names; the shape of index (int64 or int32).
         """
@@ -1024,23 +1199,23 @@ class Tensor:
         """
         In place: a held between min_val and max_val.
         """
-    def index_add(self, dim: typing.SupportsInt | typing.SupportsIndex, index: Tensor, source: Tensor, *, alpha: float | int | bool = 1) -> Tensor:
+    def index_add(self, dim: typing.SupportsIndex, index: Tensor, source: Tensor, *, alpha: float | int | bool = 1) -> Tensor:
         """
         input with alpha * source added to the entries of dim that index names, in a fixed order.
         """
-    def index_add_(self, dim: typing.SupportsInt | typing.SupportsIndex, index: Tensor, source: Tensor, *, alpha: float | int | bool = 1) -> Tensor:
+    def index_add_(self, dim: typing.SupportsIndex, index: Tensor, source: Tensor, *, alpha: float | int | bool = 1) -> Tensor:
         """
         index_add in place.
         """
-    def index_copy(self, dim: typing.SupportsInt | typing.SupportsIndex, index: Tensor, source: Tensor) -> Tensor:
+    def index_copy(self, dim: typing.SupportsIndex, index: Tensor, source: Tensor) -> Tensor:
         """
         input with the entries of dim that index names taken from source; of several for one entry the last counts.
         """
-    def index_copy_(self, dim: typing.SupportsInt | typing.SupportsIndex, index: Tensor, source: Tensor) -> Tensor:
+    def index_copy_(self, dim: typing.SupportsIndex, index: Tensor, source: Tensor) -> Tensor:
         """
         index_copy in place.
         """
-    def index_select(self, dim: typing.SupportsInt | typing.SupportsIndex, index: Tensor) -> Tensor:
+    def index_select(self, dim: typing.SupportsIndex, index: Tensor) -> Tensor:
         """
         The entries of dim that index names.
         """
@@ -1126,7 +1301,7 @@ class Tensor:
         """
         In place: The natural logarithm.
         """
-    def log_softmax(self, dim: typing.SupportsInt | typing.SupportsIndex, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
+    def log_softmax(self, dim: typing.SupportsIndex, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
         """
         The logarithm of softmax, without overflow.
         """
@@ -1182,7 +1357,7 @@ class Tensor:
         """
         In place: log(sigmoid(a)).
         """
-    def logsumexp(self, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None, keepdim: bool = False) -> Tensor:
+    def logsumexp(self, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None, keepdim: bool = False) -> Tensor:
         """
         log(sum(exp(input))), without overflow.
         """
@@ -1223,7 +1398,7 @@ class Tensor:
         The largest element; along dim the largest elements and where they stand (values, indices); of two tensors, maximum.
         """
     @typing.overload
-    def max(self, dim: typing.SupportsInt | typing.SupportsIndex, keepdim: bool = False) -> typing.Any:
+    def max(self, dim: typing.SupportsIndex, keepdim: bool = False) -> typing.Any:
         """
         The largest element; along dim the largest elements and where they stand (values, indices); of two tensors, maximum.
         """
@@ -1232,12 +1407,12 @@ class Tensor:
         The larger of a and b; NaN if either is.
         """
     @typing.overload
-    def mean(self, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
+    def mean(self, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
         """
         The mean of the elements.
         """
     @typing.overload
-    def mean(self, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, keepdim: bool = False, *, dtype: numpy.dtype[typing.Any]) -> Tensor:
+    def mean(self, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, keepdim: bool = False, *, dtype: numpy.dtype[typing.Any]) -> Tensor:
         """
         The mean of the elements.
         """
@@ -1252,7 +1427,7 @@ class Tensor:
         The smallest element; along dim the smallest elements and where they stand (values, indices); of two tensors, minimum.
         """
     @typing.overload
-    def min(self, dim: typing.SupportsInt | typing.SupportsIndex, keepdim: bool = False) -> typing.Any:
+    def min(self, dim: typing.SupportsIndex, keepdim: bool = False) -> typing.Any:
         """
         The smallest element; along dim the smallest elements and where they stand (values, indices); of two tensors, minimum.
         """
@@ -1272,7 +1447,7 @@ class Tensor:
         """
         Matrix product [M, K] x [K, N] -> [M, N].
         """
-    def movedim(self, source: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], destination: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]) -> Tensor:
+    def movedim(self, source: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex], destination: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex]) -> Tensor:
         """
         The dimensions source moved to the places destination.
         """
@@ -1284,11 +1459,11 @@ class Tensor:
         """
         In place: The product.
         """
-    def multinomial(self, num_samples: typing.SupportsInt | typing.SupportsIndex, replacement: bool = False, *, generator: Generator = None) -> Tensor:
+    def multinomial(self, num_samples: typing.SupportsIndex, replacement: bool = False, *, generator: Generator = None) -> Tensor:
         """
         Indices drawn with the probabilities that input [n] or [rows, n] gives up to a factor; int64 [num_samples] or [rows, num_samples].
         """
-    def narrow(self, dim: typing.SupportsInt | typing.SupportsIndex, start: typing.SupportsInt | typing.SupportsIndex, length: typing.SupportsInt | typing.SupportsIndex) -> Tensor:
+    def narrow(self, dim: typing.SupportsIndex, start: typing.SupportsIndex, length: typing.SupportsIndex) -> Tensor:
         """
         length entries of dim from start on.
         """
@@ -1314,7 +1489,7 @@ class Tensor:
         ...
     def new_empty(self, *args, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
         ...
-    def new_full(self, size: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], fill_value: float | int | bool, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
+    def new_full(self, size: collections.abc.Sequence[typing.SupportsIndex], fill_value: float | int | bool, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
         ...
     def new_ones(self, *args, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
         ...
@@ -1328,7 +1503,7 @@ class Tensor:
         """
         The coordinates [count, rank] of the elements that are not 0, or with as_tuple a tensor for each dimension. Waits for their number.
         """
-    def norm(self, p: typing.SupportsFloat | typing.SupportsIndex | str = 'fro', dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, keepdim: bool = False, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
+    def norm(self, p: typing.SupportsFloat | typing.SupportsIndex | str = 'fro', dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, keepdim: bool = False, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
         """
         (sum |input|^p)^(1/p) for any p, 0 and infinities too; 'fro' is 2.
         """
@@ -1340,7 +1515,7 @@ class Tensor:
         ...
     def numpy(self, *, force: bool = False, out: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]] | None = None) -> numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]:
         """
-        Waits, and copies the elements to a NumPy array; a copy needs no detach() first. With `out` to that one, C-contiguous, of the tensor's shape and dtype: one of page-locked memory (pin_memory) takes the bus's full rate.
+        Waits, and copies the elements to a NumPy array. A tensor that requires gradients is refused but with force=True or while gradients are off: use detach(). With `out` to that one, C-contiguous, of the tensor's shape and dtype: one of page-locked memory (pin_memory) takes the bus's full rate.
         """
     def outer(self, vec2: Tensor) -> Tensor:
         """
@@ -1350,11 +1525,11 @@ class Tensor:
         """
         The dimensions in another order.
         """
-    def pow(self, other: Tensor | float | int | bool) -> Tensor:
+    def pow(self, exponent: Tensor | float | int | bool) -> Tensor:
         """
         a to the power b.
         """
-    def pow_(self, other: Tensor | float | int | bool) -> Tensor:
+    def pow_(self, exponent: Tensor | float | int | bool) -> Tensor:
         """
         In place: a to the power b.
         """
@@ -1367,22 +1542,22 @@ class Tensor:
         prelu with the slope b broadcast already.
         """
     @typing.overload
-    def prod(self, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
+    def prod(self, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
         """
         The product of the elements.
         """
     @typing.overload
-    def prod(self, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, keepdim: bool = False, *, dtype: numpy.dtype[typing.Any]) -> Tensor:
+    def prod(self, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, keepdim: bool = False, *, dtype: numpy.dtype[typing.Any]) -> Tensor:
         """
         The product of the elements.
         """
     @typing.overload
-    def random_(self, to: typing.SupportsInt | typing.SupportsIndex | None = None, *, generator: Generator = None) -> Tensor:
+    def random_(self, to: typing.SupportsIndex | None = None, *, generator: Generator = None) -> Tensor:
         """
         Overwrites with whole numbers in [from, to).
         """
     @typing.overload
-    def random_(self, from: typing.SupportsInt | typing.SupportsIndex, to: typing.SupportsInt | typing.SupportsIndex | None, *, generator: Generator = None) -> Tensor:
+    def random_(self, from: typing.SupportsIndex, to: typing.SupportsIndex | None, *, generator: Generator = None) -> Tensor:
         """
         Overwrites with whole numbers in [from, to).
         """
@@ -1428,7 +1603,7 @@ class Tensor:
         """
         Copies along every dimension; more numbers than dimensions add leading ones.
         """
-    def repeat_interleave(self, repeats: typing.SupportsInt | typing.SupportsIndex | Tensor, dim: typing.SupportsInt | typing.SupportsIndex | None = None) -> Tensor:
+    def repeat_interleave(self, repeats: typing.SupportsIndex | Tensor, dim: typing.SupportsIndex | None = None) -> Tensor:
         """
         Every element several times in a row along dim.
         """
@@ -1440,17 +1615,31 @@ class Tensor:
         """
     def retain_grad(self) -> None:
         ...
-    def roll(self, shifts: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], dims: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None) -> Tensor:
+    def roll(self, shifts: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex], dims: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None) -> Tensor:
         """
         A copy moved by shifts along dims; what leaves enters at the other end.
         """
+    @typing.overload
     def round(self) -> Tensor:
         """
         The nearest whole number; halves go to the even one.
         """
+    @typing.overload
+    def round(self, *, decimals: typing.SupportsIndex) -> Tensor:
+        """
+        The nearest whole number; halves go to the even one.
+        """
+    @typing.overload
     def round_(self) -> Tensor:
         """
         In place: The nearest whole number; halves go to the even one.
+        """
+    @typing.overload
+    def round_(self, *, decimals: typing.SupportsIndex) -> Tensor:
+        ...
+    def round_decimals(self, scale: float | int | bool | None = None, divisor: float | int | bool | None = None) -> Tensor:
+        """
+        round with decimals, of which one of the parameters is the power of ten.
         """
     def rsqrt(self) -> Tensor:
         """
@@ -1461,34 +1650,34 @@ class Tensor:
         In place: One over the square root.
         """
     @typing.overload
-    def scatter(self, dim: typing.SupportsInt | typing.SupportsIndex, index: Tensor, src: Tensor | float | int | bool) -> Tensor:
+    def scatter(self, dim: typing.SupportsIndex, index: Tensor, src: Tensor | float | int | bool) -> Tensor:
         """
         input with src (a tensor or a number) at the places along dim that index names; of several writes to one place the last counts.
         """
     @typing.overload
-    def scatter(self, dim: typing.SupportsInt | typing.SupportsIndex, index: Tensor, value: Tensor | float | int | bool) -> Tensor:
+    def scatter(self, dim: typing.SupportsIndex, index: Tensor, value: float | int | bool) -> Tensor:
         """
         input with src (a tensor or a number) at the places along dim that index names; of several writes to one place the last counts.
         """
     @typing.overload
-    def scatter_(self, dim: typing.SupportsInt | typing.SupportsIndex, index: Tensor, src: Tensor | float | int | bool) -> Tensor:
+    def scatter_(self, dim: typing.SupportsIndex, index: Tensor, src: Tensor | float | int | bool) -> Tensor:
         """
         scatter in place.
         """
     @typing.overload
-    def scatter_(self, dim: typing.SupportsInt | typing.SupportsIndex, index: Tensor, value: Tensor | float | int | bool) -> Tensor:
+    def scatter_(self, dim: typing.SupportsIndex, index: Tensor, value: float | int | bool) -> Tensor:
         """
         scatter in place.
         """
-    def scatter_add(self, dim: typing.SupportsInt | typing.SupportsIndex, index: Tensor, src: Tensor) -> Tensor:
+    def scatter_add(self, dim: typing.SupportsIndex, index: Tensor, src: Tensor) -> Tensor:
         """
         input with src added at the places along dim that index names, in a fixed order.
         """
-    def scatter_add_(self, dim: typing.SupportsInt | typing.SupportsIndex, index: Tensor, src: Tensor) -> Tensor:
+    def scatter_add_(self, dim: typing.SupportsIndex, index: Tensor, src: Tensor) -> Tensor:
         """
         scatter_add in place.
         """
-    def select(self, dim: typing.SupportsInt | typing.SupportsIndex, index: typing.SupportsInt | typing.SupportsIndex) -> Tensor:
+    def select(self, dim: typing.SupportsIndex, index: typing.SupportsIndex) -> Tensor:
         """
         Entry index of dim, which goes away.
         """
@@ -1548,9 +1737,9 @@ class Tensor:
         """
         In place: The hyperbolic sine.
         """
-    def size(self, dim: typing.SupportsInt | typing.SupportsIndex | None = None) -> typing.Any:
+    def size(self, dim: typing.SupportsIndex | None = None) -> typing.Any:
         ...
-    def softmax(self, dim: typing.SupportsInt | typing.SupportsIndex, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
+    def softmax(self, dim: typing.SupportsIndex, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
         """
         exp(input) over its sum along dim.
         """
@@ -1570,11 +1759,11 @@ class Tensor:
         """
         In place: a / (1 + |a|).
         """
-    def sort(self, dim: typing.SupportsInt | typing.SupportsIndex = -1, descending: bool = False, stable: bool = False) -> tuple[Tensor, Tensor]:
+    def sort(self, dim: typing.SupportsIndex = -1, descending: bool = False, stable: bool = False) -> tuple[Tensor, Tensor]:
         """
         The elements of dim in order, and where each stood; always stable, NaN as the largest.
         """
-    def split(self, split_size: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], dim: typing.SupportsInt | typing.SupportsIndex = 0) -> tuple[Tensor, ...]:
+    def split(self, split_size: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex], dim: typing.SupportsIndex = 0) -> tuple[Tensor, ...]:
         """
         A tuple of parts along dim: of split_size entries, or of the sizes listed.
         """
@@ -1594,7 +1783,7 @@ class Tensor:
         """
         In place: The square of every element.
         """
-    def squeeze(self, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None) -> Tensor:
+    def squeeze(self, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None) -> Tensor:
         """
         Without dimensions of size 1.
         """
@@ -1604,7 +1793,7 @@ class Tensor:
         The standard deviation, the square root of var.
         """
     @typing.overload
-    def std(self, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
+    def std(self, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
         """
         The standard deviation, the square root of var.
         """
@@ -1614,13 +1803,13 @@ class Tensor:
         std and mean.
         """
     @typing.overload
-    def std_mean(self, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: typing.SupportsFloat | typing.SupportsIndex | None = None) -> tuple[Tensor, Tensor]:
+    def std_mean(self, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: typing.SupportsFloat | typing.SupportsIndex | None = None) -> tuple[Tensor, Tensor]:
         """
         std and mean.
         """
     def storage_offset(self) -> int:
         ...
-    def stride(self, dim: typing.SupportsInt | typing.SupportsIndex | None = None) -> typing.Any:
+    def stride(self, dim: typing.SupportsIndex | None = None) -> typing.Any:
         ...
     def sub(self, other: Tensor | float | int | bool, *, alpha: float | int | bool = 1) -> Tensor:
         """
@@ -1631,16 +1820,16 @@ class Tensor:
         In place: a - alpha * b.
         """
     @typing.overload
-    def sum(self, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
+    def sum(self, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
         """
         The sum of the elements.
         """
     @typing.overload
-    def sum(self, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, keepdim: bool = False, *, dtype: numpy.dtype[typing.Any]) -> Tensor:
+    def sum(self, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, keepdim: bool = False, *, dtype: numpy.dtype[typing.Any]) -> Tensor:
         """
         The sum of the elements.
         """
-    def swapaxes(self, axis0: typing.SupportsInt | typing.SupportsIndex, axis1: typing.SupportsInt | typing.SupportsIndex) -> Tensor:
+    def swapaxes(self, axis0: typing.SupportsIndex, axis1: typing.SupportsIndex) -> Tensor:
         """
         Two dimensions swapped.
         """
@@ -1648,7 +1837,7 @@ class Tensor:
         """
         The transpose of a matrix; anything of fewer dimensions as it is.
         """
-    def take_along_dim(self, indices: Tensor, dim: typing.SupportsInt | typing.SupportsIndex | None = None) -> Tensor:
+    def take_along_dim(self, indices: Tensor, dim: typing.SupportsIndex | None = None) -> Tensor:
         """
         gather with input and indices broadcast apart from dim; of the flat tensor without dim.
         """
@@ -1688,27 +1877,34 @@ class Tensor:
         """
         As repeat; fewer numbers than dimensions stand for the last ones.
         """
-    def to(self, target: typing.Any = None, other_dtype: numpy.dtype[typing.Any] | None = None, *, device: device | str | int | None = None, dtype: numpy.dtype[typing.Any] | None = None, non_blocking: bool = False, copy: bool = False, memory_format: memory_format | None = None) -> Tensor:
+    @typing.overload
+    def to(self, dtype: numpy.dtype[typing.Any], non_blocking: bool = False, copy: bool = False, *, memory_format: memory_format | None = None) -> Tensor:
         """
         To a device, a dtype, or those of another tensor, and to a memory format. A copy on another device waits for the tensor, and never for the upload there, which overlaps with what that device computes: non_blocking changes nothing.
         """
+    @typing.overload
+    def to(self, tensor: Tensor, non_blocking: bool = False, copy: bool = False, *, memory_format: memory_format | None = None) -> Tensor:
+        ...
+    @typing.overload
+    def to(self, device: device | str | int | None = None, dtype: numpy.dtype[typing.Any] | None = None, non_blocking: bool = False, copy: bool = False, *, memory_format: memory_format | None = None) -> Tensor:
+        ...
     def tolist(self) -> typing.Any:
         """
         The elements as nested lists, or a number. Waits.
         """
-    def topk(self, k: typing.SupportsInt | typing.SupportsIndex, dim: typing.SupportsInt | typing.SupportsIndex = -1, largest: bool = True, sorted: bool = True) -> tuple[Tensor, Tensor]:
+    def topk(self, k: typing.SupportsIndex, dim: typing.SupportsIndex = -1, largest: bool = True, sorted: bool = True) -> tuple[Tensor, Tensor]:
         """
         The k largest or smallest elements of dim in order, and where each stood; of equal ones the first.
         """
-    def transpose(self, dim0: typing.SupportsInt | typing.SupportsIndex, dim1: typing.SupportsInt | typing.SupportsIndex) -> Tensor:
+    def transpose(self, dim0: typing.SupportsIndex, dim1: typing.SupportsIndex) -> Tensor:
         """
         Two dimensions swapped.
         """
-    def tril(self, diagonal: typing.SupportsInt | typing.SupportsIndex = 0) -> Tensor:
+    def tril(self, diagonal: typing.SupportsIndex = 0) -> Tensor:
         """
         Matrices with 0 above the diagonal; a positive diagonal keeps more.
         """
-    def triu(self, diagonal: typing.SupportsInt | typing.SupportsIndex = 0) -> Tensor:
+    def triu(self, diagonal: typing.SupportsIndex = 0) -> Tensor:
         """
         Matrices with 0 below the diagonal; a positive diagonal keeps less.
         """
@@ -1724,11 +1920,11 @@ class Tensor:
         """
         The name of its type, or the tensor in another dtype.
         """
-    def unbind(self, dim: typing.SupportsInt | typing.SupportsIndex = 0) -> tuple[Tensor, ...]:
+    def unbind(self, dim: typing.SupportsIndex = 0) -> tuple[Tensor, ...]:
         """
         A tuple of the entries of dim, which goes away.
         """
-    def unflatten(self, dim: typing.SupportsInt | typing.SupportsIndex, sizes: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]) -> Tensor:
+    def unflatten(self, dim: typing.SupportsIndex, sizes: collections.abc.Sequence[typing.SupportsIndex]) -> Tensor:
         """
         Dimension dim as several; one of their sizes may be -1.
         """
@@ -1736,7 +1932,7 @@ class Tensor:
         """
         Overwrites with numbers uniform in [from, to).
         """
-    def unsqueeze(self, dim: typing.SupportsInt | typing.SupportsIndex) -> Tensor:
+    def unsqueeze(self, dim: typing.SupportsIndex) -> Tensor:
         """
         With a dimension of size 1 at dim.
         """
@@ -1746,7 +1942,7 @@ class Tensor:
         The variance, with n - correction for the number of elements; in two passes.
         """
     @typing.overload
-    def var(self, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
+    def var(self, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
         """
         The variance, with n - correction for the number of elements; in two passes.
         """
@@ -1756,7 +1952,7 @@ class Tensor:
         var and mean.
         """
     @typing.overload
-    def var_mean(self, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: typing.SupportsFloat | typing.SupportsIndex | None = None) -> tuple[Tensor, Tensor]:
+    def var_mean(self, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: typing.SupportsFloat | typing.SupportsIndex | None = None) -> tuple[Tensor, Tensor]:
         """
         var and mean.
         """
@@ -1885,11 +2081,11 @@ def _kernel_warnings() -> list[str]:
     ...
 def _measured_choices(device: device) -> list:
     ...
-def _pinned_empty(shape: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], dtype: numpy.dtype[typing.Any], device: device | str | int | None = None) -> numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]:
+def _pinned_empty(shape: collections.abc.Sequence[typing.SupportsIndex], dtype: numpy.dtype[typing.Any], device: device | str | int | None = None) -> numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]:
     ...
 def _record_function(name: str, inputs: collections.abc.Sequence[Tensor], outputs: collections.abc.Sequence[Tensor], backward: collections.abc.Callable, saves_tensors: bool) -> None:
     ...
-def _restrided(arg0: Tensor, arg1: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], arg2: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], arg3: typing.SupportsInt | typing.SupportsIndex) -> Tensor:
+def _restrided(arg0: Tensor, arg1: collections.abc.Sequence[typing.SupportsIndex], arg2: collections.abc.Sequence[typing.SupportsIndex], arg3: typing.SupportsIndex) -> Tensor:
     ...
 def _set_detect_anomaly(mode: bool, check_nan: bool) -> None:
     ...
@@ -1953,7 +2149,7 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float | int | bool
     """
     beta * input + alpha * mat1 @ mat2, with input broadcast.
     """
-def all(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
+def all(input: Tensor, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
     """
     Whether every element is non-zero.
     """
@@ -1961,15 +2157,15 @@ def allclose(input: Tensor, other: Tensor, rtol: typing.SupportsFloat | typing.S
     """
     Whether all of isclose hold, a bool of Python; waits.
     """
-def amax(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
+def amax(input: Tensor, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
     """
     The largest element; NaN if there is one.
     """
-def amin(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
+def amin(input: Tensor, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
     """
     The smallest element; NaN if there is one.
     """
-def any(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
+def any(input: Tensor, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
     """
     Whether some element is non-zero.
     """
@@ -1983,19 +2179,19 @@ def arange(start: float | int | bool, end: float | int | bool, step: float | int
     """
     start, start + step, ... below end (above it for a negative step); int64 where all three are whole numbers, else float32.
     """
-def argmax(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex | None = None, keepdim: bool = False) -> Tensor:
+def argmax(input: Tensor, dim: typing.SupportsIndex | None = None, keepdim: bool = False) -> Tensor:
     """
     Where the largest element stands, of equal ones the first; int64.
     """
-def argmin(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex | None = None, keepdim: bool = False) -> Tensor:
+def argmin(input: Tensor, dim: typing.SupportsIndex | None = None, keepdim: bool = False) -> Tensor:
     """
     Where the smallest element stands, of equal ones the first; int64.
     """
-def argsort(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex = -1, descending: bool = False, stable: bool = False) -> Tensor:
+def argsort(input: Tensor, dim: typing.SupportsIndex = -1, descending: bool = False, stable: bool = False) -> Tensor:
     """
     Where the elements of dim in order stood.
     """
-def as_strided(input: Tensor, size: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], stride: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], storage_offset: typing.SupportsInt | typing.SupportsIndex | None = None) -> Tensor:
+def as_strided(input: Tensor, size: collections.abc.Sequence[typing.SupportsIndex], stride: collections.abc.Sequence[typing.SupportsIndex], storage_offset: typing.SupportsIndex | None = None) -> Tensor:
     """
     The same memory under any sizes, strides and offset.
     """
@@ -2019,7 +2215,7 @@ def avg_pool1d(input: Tensor, kernel_size: int | tuple[int], stride: int | tuple
     """
     The mean of every window of input [N, C, L].
     """
-def avg_pool2d(input: Tensor, kernel_size: int | tuple[int, int], stride: int | tuple[int, int] | None = None, padding: int | tuple[int, int] = 0, ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: typing.SupportsInt | typing.SupportsIndex | None = None) -> Tensor:
+def avg_pool2d(input: Tensor, kernel_size: int | tuple[int, int], stride: int | tuple[int, int] | None = None, padding: int | tuple[int, int] = 0, ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: typing.SupportsIndex | None = None) -> Tensor:
     """
     The mean of every window of input [N, C, H, W].
     """
@@ -2073,7 +2269,7 @@ def can_cast(from_: numpy.dtype[typing.Any], to: numpy.dtype[typing.Any]) -> boo
     """
     Whether results of one dtype may be written to tensors of another.
     """
-def cat(tensors: collections.abc.Sequence[Tensor], dim: typing.SupportsInt | typing.SupportsIndex = 0) -> Tensor:
+def cat(tensors: collections.abc.Sequence[Tensor], dim: typing.SupportsIndex = 0) -> Tensor:
     """
     Tensors joined along dim.
     """
@@ -2085,43 +2281,73 @@ def celu(input: Tensor, alpha: float | int | bool | None = 1.0) -> Tensor:
     """
     elu with a continuous slope (Barron 2017).
     """
-def channel_shuffle(input: Tensor, groups: typing.SupportsInt | typing.SupportsIndex) -> Tensor:
+def channel_shuffle(input: Tensor, groups: typing.SupportsIndex) -> Tensor:
     """
     The channels of input [N, C, ...] dealt out from group to group.
     """
-def chunk(input: Tensor, chunks: typing.SupportsInt | typing.SupportsIndex, dim: typing.SupportsInt | typing.SupportsIndex = 0) -> tuple[Tensor, ...]:
+def chunk(input: Tensor, chunks: typing.SupportsIndex, dim: typing.SupportsIndex = 0) -> tuple[Tensor, ...]:
     """
     A tuple of at most chunks equal parts along dim.
     """
+@typing.overload
 def clamp(input: Tensor, min: float | int | bool | None = None, max: float | int | bool | None = None) -> Tensor:
     """
     a held between min and max.
     """
+@typing.overload
+def clamp(input: Tensor, min: Tensor | float | int | bool | None = None, max: Tensor | float | int | bool | None = None) -> Tensor:
+    """
+    a held between min and max.
+    """
+@typing.overload
 def clamp_max(input: Tensor, max: float | int | bool | None = ...) -> Tensor:
     """
     a held at max or below.
     """
+@typing.overload
+def clamp_max(input: Tensor, max: Tensor | float | int | bool) -> Tensor:
+    """
+    a held at max or below.
+    """
+def clamp_max_tensor(input: Tensor | float | int | bool, max: Tensor | float | int | bool) -> Tensor:
+    """
+    clamp_max with a tensor as bound.
+    """
+@typing.overload
 def clamp_min(input: Tensor, min: float | int | bool | None = ...) -> Tensor:
     """
     a held at min or above.
+    """
+@typing.overload
+def clamp_min(input: Tensor, min: Tensor | float | int | bool) -> Tensor:
+    """
+    a held at min or above.
+    """
+def clamp_min_tensor(input: Tensor | float | int | bool, min: Tensor | float | int | bool) -> Tensor:
+    """
+    clamp_min with a tensor as bound.
+    """
+def clamp_tensor(input: Tensor | float | int | bool, min: Tensor | float | int | bool, max: Tensor | float | int | bool) -> Tensor:
+    """
+    clamp with tensors as bounds.
     """
 def clone(input: Tensor, *, memory_format: memory_format | None = None) -> Tensor:
     """
     A copy.
     """
-def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | tuple[int] = 1, padding: int | tuple[int] | str = 0, dilation: int | tuple[int] = 1, groups: typing.SupportsInt | typing.SupportsIndex = 1) -> Tensor:
+def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | tuple[int] = 1, padding: int | tuple[int] | str = 0, dilation: int | tuple[int] = 1, groups: typing.SupportsIndex = 1) -> Tensor:
     """
     input [N, C, L], weight [O, C / groups, K], bias [O] -> [N, O, OL]; padding is a number, 'same' or 'valid'.
     """
-def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | tuple[int, int] = 1, padding: int | tuple[int, int] | str = 0, dilation: int | tuple[int, int] = 1, groups: typing.SupportsInt | typing.SupportsIndex = 1) -> Tensor:
+def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | tuple[int, int] = 1, padding: int | tuple[int, int] | str = 0, dilation: int | tuple[int, int] = 1, groups: typing.SupportsIndex = 1) -> Tensor:
     """
     input [N, C, H, W], weight [O, C / groups, KH, KW], bias [O] -> [N, O, OH, OW]; padding is a number, a pair, 'same' or 'valid'.
     """
-def conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | tuple[int] = 1, padding: int | tuple[int] = 0, output_padding: int | tuple[int] = 0, groups: typing.SupportsInt | typing.SupportsIndex = 1, dilation: int | tuple[int] = 1) -> Tensor:
+def conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | tuple[int] = 1, padding: int | tuple[int] = 0, output_padding: int | tuple[int] = 0, groups: typing.SupportsIndex = 1, dilation: int | tuple[int] = 1) -> Tensor:
     """
     input [N, C, L], weight [C, O / groups, K], bias [O] -> [N, O, OL]: the gradient of conv1d as a function of its own.
     """
-def conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | tuple[int, int] = 1, padding: int | tuple[int, int] = 0, output_padding: int | tuple[int, int] = 0, groups: typing.SupportsInt | typing.SupportsIndex = 1, dilation: int | tuple[int, int] = 1) -> Tensor:
+def conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | tuple[int, int] = 1, padding: int | tuple[int, int] = 0, output_padding: int | tuple[int, int] = 0, groups: typing.SupportsIndex = 1, dilation: int | tuple[int, int] = 1) -> Tensor:
     """
     input [N, C, H, W], weight [C, O / groups, KH, KW], bias [O] -> [N, O, OH, OW]: the gradient of conv2d as a function of its own.
     """
@@ -2133,19 +2359,19 @@ def cosh(input: Tensor) -> Tensor:
     """
     The hyperbolic cosine.
     """
-def count_nonzero(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
+def count_nonzero(input: Tensor, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
     """
     How many elements are non-zero.
     """
-def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, ignore_index: typing.SupportsInt | typing.SupportsIndex = -100, reduction: str = 'mean', label_smoothing: typing.SupportsFloat | typing.SupportsIndex = 0.0) -> Tensor:
+def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, ignore_index: typing.SupportsIndex = -100, reduction: str = 'mean', label_smoothing: typing.SupportsFloat | typing.SupportsIndex = 0.0) -> Tensor:
     """
     nll_loss of log_softmax(input); target holds classes or probabilities.
     """
-def cumprod(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex, *, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
+def cumprod(input: Tensor, dim: typing.SupportsIndex, *, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
     """
     Running products along dim.
     """
-def cumsum(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex, *, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
+def cumsum(input: Tensor, dim: typing.SupportsIndex, *, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
     """
     Running sums along dim.
     """
@@ -2153,11 +2379,11 @@ def device_count() -> int:
     """
     Number of OpenCL devices over all platforms.
     """
-def diagonal(input: Tensor, offset: typing.SupportsInt | typing.SupportsIndex = 0, dim1: typing.SupportsInt | typing.SupportsIndex = 0, dim2: typing.SupportsInt | typing.SupportsIndex = 1) -> Tensor:
+def diagonal(input: Tensor, offset: typing.SupportsIndex = 0, dim1: typing.SupportsIndex = 0, dim2: typing.SupportsIndex = 1) -> Tensor:
     """
     Entries (i, i + offset) of two dimensions, as a last dimension.
     """
-def diff(input: Tensor, n: typing.SupportsInt | typing.SupportsIndex = 1, dim: typing.SupportsInt | typing.SupportsIndex = -1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
+def diff(input: Tensor, n: typing.SupportsIndex = 1, dim: typing.SupportsIndex = -1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
     """
     Differences of neighbours along dim, n times.
     """
@@ -2197,7 +2423,7 @@ def elu(input: Tensor, alpha: float | int | bool | None = 1.0) -> Tensor:
     """
     a, or alpha * (exp(a) - 1) where negative (Clevert et al. 2016).
     """
-def embedding(input: Tensor, weight: Tensor, padding_idx: typing.SupportsInt | typing.SupportsIndex | None = None) -> Tensor:
+def embedding(input: Tensor, weight: Tensor, padding_idx: typing.SupportsIndex | None = None) -> Tensor:
     """
     The rows of weight [count, features] that input names, in the shape [*input, features]; row padding_idx gets no gradient.
     """
@@ -2237,15 +2463,15 @@ def expm1(input: Tensor) -> Tensor:
     """
     exp(a) - 1, exact near 0.
     """
-def eye(n: typing.SupportsInt | typing.SupportsIndex, m: typing.SupportsInt | typing.SupportsIndex | None = None, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
+def eye(n: typing.SupportsIndex, m: typing.SupportsIndex | None = None, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
     """
     Ones on the diagonal of a matrix [n, m], zeros elsewhere.
     """
-def flatten(input: Tensor, start_dim: typing.SupportsInt | typing.SupportsIndex = 0, end_dim: typing.SupportsInt | typing.SupportsIndex = -1) -> Tensor:
+def flatten(input: Tensor, start_dim: typing.SupportsIndex = 0, end_dim: typing.SupportsIndex = -1) -> Tensor:
     """
     The dimensions from start_dim to end_dim as one.
     """
-def flip(input: Tensor, dims: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]) -> Tensor:
+def flip(input: Tensor, dims: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex]) -> Tensor:
     """
     A copy in reverse order along dims.
     """
@@ -2277,7 +2503,7 @@ def from_numpy(array: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Ten
     """
     Copies a NumPy array to the default device.
     """
-def full(size: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], fill_value: float | int | bool, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
+def full(size: collections.abc.Sequence[typing.SupportsIndex], fill_value: float | int | bool, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
     """
     A tensor filled with fill_value.
     """
@@ -2285,7 +2511,7 @@ def full_like(input: Tensor, fill_value: float | int | bool, *, dtype: numpy.dty
     """
     fill_value in the shape, dtype and on the device of input.
     """
-def gather(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex, index: Tensor) -> Tensor:
+def gather(input: Tensor, dim: typing.SupportsIndex, index: Tensor) -> Tensor:
     """
     Elements along dim that index names; the shape of index (int64 or int32).
     """
@@ -2321,7 +2547,7 @@ def get_rng_state(device: device | str | int | None = None) -> Tensor:
     """
     The state of a device's default generator.
     """
-def glu(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex = -1) -> Tensor:
+def glu(input: Tensor, dim: typing.SupportsIndex = -1) -> Tensor:
     """
     The first half of dim times the sigmoid of the second.
     """
@@ -2333,17 +2559,17 @@ def grad(outputs: collections.abc.Sequence[Tensor], inputs: collections.abc.Sequ
     ...
 def gradcheck(function: collections.abc.Callable[[list[Tensor]], Tensor], inputs: collections.abc.Sequence[Tensor], eps: typing.SupportsFloat | typing.SupportsIndex = 1e-06, atol: typing.SupportsFloat | typing.SupportsIndex = 1e-05, rtol: typing.SupportsFloat | typing.SupportsIndex = 0.001) -> bool:
     ...
-def group_norm(input: Tensor, num_groups: typing.SupportsInt | typing.SupportsIndex, weight: Tensor | None = None, bias: Tensor | None = None, eps: typing.SupportsFloat | typing.SupportsIndex = 1e-05) -> Tensor:
+def group_norm(input: Tensor, num_groups: typing.SupportsIndex, weight: Tensor | None = None, bias: Tensor | None = None, eps: typing.SupportsFloat | typing.SupportsIndex = 1e-05) -> Tensor:
     """
     Every group of channels of input [N, C, ...] brought to mean 0 and variance 1, then scaled and shifted.
     """
 @typing.overload
-def gru(data: Tensor, batch_sizes: Tensor, hx: Tensor, params: collections.abc.Sequence[Tensor], has_biases: bool, num_layers: typing.SupportsInt | typing.SupportsIndex, dropout: typing.SupportsFloat | typing.SupportsIndex, train: bool, bidirectional: bool) -> tuple[Tensor, Tensor]:
+def gru(data: Tensor, batch_sizes: Tensor, hx: Tensor, params: collections.abc.Sequence[Tensor], has_biases: bool, num_layers: typing.SupportsIndex, dropout: typing.SupportsFloat | typing.SupportsIndex, train: bool, bidirectional: bool) -> tuple[Tensor, Tensor]:
     """
     Layers of gated recurrent units over [T, N, features] or packed rows: output and h_n.
     """
 @typing.overload
-def gru(input: Tensor, hx: Tensor, params: collections.abc.Sequence[Tensor], has_biases: bool, num_layers: typing.SupportsInt | typing.SupportsIndex, dropout: typing.SupportsFloat | typing.SupportsIndex, train: bool, bidirectional: bool, batch_first: bool) -> tuple[Tensor, Tensor]:
+def gru(input: Tensor, hx: Tensor, params: collections.abc.Sequence[Tensor], has_biases: bool, num_layers: typing.SupportsIndex, dropout: typing.SupportsFloat | typing.SupportsIndex, train: bool, bidirectional: bool, batch_first: bool) -> tuple[Tensor, Tensor]:
     """
     Layers of gated recurrent units over [T, N, features] or packed rows: output and h_n.
     """
@@ -2371,15 +2597,15 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = 'mean', delta: ty
     """
     Half the squared difference below delta, linear above.
     """
-def index_add(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex, index: Tensor, source: Tensor, *, alpha: float | int | bool = 1) -> Tensor:
+def index_add(input: Tensor, dim: typing.SupportsIndex, index: Tensor, source: Tensor, *, alpha: float | int | bool = 1) -> Tensor:
     """
     input with alpha * source added to the entries of dim that index names, in a fixed order.
     """
-def index_copy(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex, index: Tensor, source: Tensor) -> Tensor:
+def index_copy(input: Tensor, dim: typing.SupportsIndex, index: Tensor, source: Tensor) -> Tensor:
     """
     input with the entries of dim that index names taken from source; of several for one entry the last counts.
     """
-def index_select(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex, index: Tensor) -> Tensor:
+def index_select(input: Tensor, dim: typing.SupportsIndex, index: Tensor) -> Tensor:
     """
     The entries of dim that index names.
     """
@@ -2391,7 +2617,7 @@ def instance_norm(input: Tensor, running_mean: Tensor | None = None, running_var
     """
     Every channel of every item of input [N, C, ...] brought to mean 0 and variance 1, then scaled and shifted.
     """
-def interpolate(input: Tensor, size: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, scale_factor: typing.SupportsFloat | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex] | None = None, mode: str = 'nearest', align_corners: bool | None = None, recompute_scale_factor: bool | None = None, antialias: bool = False) -> Tensor:
+def interpolate(input: Tensor, size: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, scale_factor: typing.SupportsFloat | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex] | None = None, mode: str = 'nearest', align_corners: bool | None = None, recompute_scale_factor: bool | None = None, antialias: bool = False) -> Tensor:
     """
     input [N, C, ...] brought to size, or to scale_factor times its size; modes nearest, nearest-exact, linear, bilinear, trilinear, area.
     """
@@ -2445,7 +2671,7 @@ def l1_loss(input: Tensor, target: Tensor, reduction: str = 'mean') -> Tensor:
     """
     The absolute difference.
     """
-def layer_norm(input: Tensor, normalized_shape: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], weight: Tensor | None = None, bias: Tensor | None = None, eps: typing.SupportsFloat | typing.SupportsIndex = 1e-05) -> Tensor:
+def layer_norm(input: Tensor, normalized_shape: collections.abc.Sequence[typing.SupportsIndex], weight: Tensor | None = None, bias: Tensor | None = None, eps: typing.SupportsFloat | typing.SupportsIndex = 1e-05) -> Tensor:
     """
     The last dimensions, of sizes normalized_shape, brought to mean 0 and variance 1, then scaled and shifted.
     """
@@ -2465,11 +2691,11 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """
     input [..., in] times weight [out, in] transposed, plus bias [out].
     """
-def linspace(start: float | int | bool, end: float | int | bool, steps: typing.SupportsInt | typing.SupportsIndex, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
+def linspace(start: float | int | bool, end: float | int | bool, steps: typing.SupportsIndex, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
     """
     steps numbers evenly spaced from start to end, both included.
     """
-def local_response_norm(input: Tensor, size: typing.SupportsInt | typing.SupportsIndex, alpha: typing.SupportsFloat | typing.SupportsIndex = 0.0001, beta: typing.SupportsFloat | typing.SupportsIndex = 0.75, k: typing.SupportsFloat | typing.SupportsIndex = 1.0) -> Tensor:
+def local_response_norm(input: Tensor, size: typing.SupportsIndex, alpha: typing.SupportsFloat | typing.SupportsIndex = 0.0001, beta: typing.SupportsFloat | typing.SupportsIndex = 0.75, k: typing.SupportsFloat | typing.SupportsIndex = 1.0) -> Tensor:
     """
     input [N, C, ...] / (k + alpha * mean of squares over size neighbouring channels) to the power beta.
     """
@@ -2489,7 +2715,7 @@ def log2(input: Tensor) -> Tensor:
     """
     The logarithm to base 2.
     """
-def log_softmax(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
+def log_softmax(input: Tensor, dim: typing.SupportsIndex, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
     """
     The logarithm of softmax, without overflow.
     """
@@ -2521,17 +2747,17 @@ def logsigmoid(input: Tensor) -> Tensor:
     """
     log(sigmoid(a)).
     """
-def logsumexp(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None, keepdim: bool = False) -> Tensor:
+def logsumexp(input: Tensor, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None, keepdim: bool = False) -> Tensor:
     """
     log(sum(exp(input))), without overflow.
     """
 @typing.overload
-def lstm(data: Tensor, batch_sizes: Tensor, hx: collections.abc.Sequence[Tensor], params: collections.abc.Sequence[Tensor], has_biases: bool, num_layers: typing.SupportsInt | typing.SupportsIndex, dropout: typing.SupportsFloat | typing.SupportsIndex, train: bool, bidirectional: bool) -> tuple[Tensor, Tensor, Tensor]:
+def lstm(data: Tensor, batch_sizes: Tensor, hx: collections.abc.Sequence[Tensor], params: collections.abc.Sequence[Tensor], has_biases: bool, num_layers: typing.SupportsIndex, dropout: typing.SupportsFloat | typing.SupportsIndex, train: bool, bidirectional: bool) -> tuple[Tensor, Tensor, Tensor]:
     """
     Layers of long short-term memory over [T, N, features] or packed rows: output, h_n and c_n. hx: (h, c); with an h smaller than c the layers project.
     """
 @typing.overload
-def lstm(input: Tensor, hx: collections.abc.Sequence[Tensor], params: collections.abc.Sequence[Tensor], has_biases: bool, num_layers: typing.SupportsInt | typing.SupportsIndex, dropout: typing.SupportsFloat | typing.SupportsIndex, train: bool, bidirectional: bool, batch_first: bool) -> tuple[Tensor, Tensor, Tensor]:
+def lstm(input: Tensor, hx: collections.abc.Sequence[Tensor], params: collections.abc.Sequence[Tensor], has_biases: bool, num_layers: typing.SupportsIndex, dropout: typing.SupportsFloat | typing.SupportsIndex, train: bool, bidirectional: bool, batch_first: bool) -> tuple[Tensor, Tensor, Tensor]:
     """
     Layers of long short-term memory over [T, N, features] or packed rows: output, h_n and c_n. hx: (h, c); with an h smaller than c the layers project.
     """
@@ -2543,11 +2769,11 @@ def lt(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -
     """
     Whether a is less than b.
     """
-def manual_seed(seed: typing.SupportsInt | typing.SupportsIndex) -> None:
+def manual_seed(seed: typing.SupportsIndex) -> None:
     """
     Seeds the random numbers of every device.
     """
-def manual_seed_all(seed: typing.SupportsInt | typing.SupportsIndex) -> None:
+def manual_seed_all(seed: typing.SupportsIndex) -> None:
     """
     Seeds the random numbers of every device.
     """
@@ -2574,7 +2800,7 @@ def max(input: Tensor, other: Tensor) -> Tensor:
     The largest element; along dim the largest elements and where they stand (values, indices); of two tensors, maximum.
     """
 @typing.overload
-def max(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex, keepdim: bool = False) -> typing.Any:
+def max(input: Tensor, dim: typing.SupportsIndex, keepdim: bool = False) -> typing.Any:
     """
     The largest element; along dim the largest elements and where they stand (values, indices); of two tensors, maximum.
     """
@@ -2599,12 +2825,12 @@ def maximum(input: Tensor | float | int | bool, other: Tensor | float | int | bo
     The larger of a and b; NaN if either is.
     """
 @typing.overload
-def mean(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
+def mean(input: Tensor, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
     """
     The mean of the elements.
     """
 @typing.overload
-def mean(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, keepdim: bool = False, *, dtype: numpy.dtype[typing.Any]) -> Tensor:
+def mean(input: Tensor, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, keepdim: bool = False, *, dtype: numpy.dtype[typing.Any]) -> Tensor:
     """
     The mean of the elements.
     """
@@ -2633,7 +2859,7 @@ def min(input: Tensor, other: Tensor) -> Tensor:
     The smallest element; along dim the smallest elements and where they stand (values, indices); of two tensors, minimum.
     """
 @typing.overload
-def min(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex, keepdim: bool = False) -> typing.Any:
+def min(input: Tensor, dim: typing.SupportsIndex, keepdim: bool = False) -> typing.Any:
     """
     The smallest element; along dim the smallest elements and where they stand (values, indices); of two tensors, minimum.
     """
@@ -2649,7 +2875,7 @@ def mm(input: Tensor, mat2: Tensor) -> Tensor:
     """
     Matrix product [M, K] x [K, N] -> [M, N].
     """
-def movedim(input: Tensor, source: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], destination: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]) -> Tensor:
+def movedim(input: Tensor, source: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex], destination: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex]) -> Tensor:
     """
     The dimensions source moved to the places destination.
     """
@@ -2661,11 +2887,11 @@ def mul(input: Tensor | float | int | bool, other: Tensor | float | int | bool) 
     """
     The product.
     """
-def multinomial(input: Tensor, num_samples: typing.SupportsInt | typing.SupportsIndex, replacement: bool = False, *, generator: Generator = None) -> Tensor:
+def multinomial(input: Tensor, num_samples: typing.SupportsIndex, replacement: bool = False, *, generator: Generator = None) -> Tensor:
     """
     Indices drawn with the probabilities that input [n] or [rows, n] gives up to a factor; int64 [num_samples] or [rows, num_samples].
     """
-def narrow(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex, start: typing.SupportsInt | typing.SupportsIndex, length: typing.SupportsInt | typing.SupportsIndex) -> Tensor:
+def narrow(input: Tensor, dim: typing.SupportsIndex, start: typing.SupportsIndex, length: typing.SupportsIndex) -> Tensor:
     """
     length entries of dim from start on.
     """
@@ -2677,7 +2903,7 @@ def neg(input: Tensor) -> Tensor:
     """
     The negative of every element.
     """
-def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, ignore_index: typing.SupportsInt | typing.SupportsIndex = -100, reduction: str = 'mean') -> Tensor:
+def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, ignore_index: typing.SupportsIndex = -100, reduction: str = 'mean') -> Tensor:
     """
     Negative log likelihood of input [N, C, ...] for the classes target [N, ...].
     """
@@ -2685,12 +2911,12 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> typing.Any:
     """
     The coordinates [count, rank] of the elements that are not 0, or with as_tuple a tensor for each dimension. Waits for their number.
     """
-def norm(input: Tensor, p: typing.SupportsFloat | typing.SupportsIndex | str = 'fro', dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, keepdim: bool = False, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
+def norm(input: Tensor, p: typing.SupportsFloat | typing.SupportsIndex | str = 'fro', dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, keepdim: bool = False, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
     """
     (sum |input|^p)^(1/p) for any p, 0 and infinities too; 'fro' is 2.
     """
 @typing.overload
-def normal(mean: typing.SupportsFloat | typing.SupportsIndex, std: typing.SupportsFloat | typing.SupportsIndex, size: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], *, generator: Generator = None, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
+def normal(mean: typing.SupportsFloat | typing.SupportsIndex, std: typing.SupportsFloat | typing.SupportsIndex, size: collections.abc.Sequence[typing.SupportsIndex], *, generator: Generator = None, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
     """
     Normal, with a mean and a standard deviation for each element, or of one size.
     """
@@ -2699,7 +2925,7 @@ def normal(mean: Tensor | float | int | bool = 0.0, std: Tensor | float | int | 
     """
     Normal, with a mean and a standard deviation for each element, or of one size.
     """
-def normalize(input: Tensor, p: typing.SupportsFloat | typing.SupportsIndex = 2.0, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = 1, eps: typing.SupportsFloat | typing.SupportsIndex = 1e-12) -> Tensor:
+def normalize(input: Tensor, p: typing.SupportsFloat | typing.SupportsIndex = 2.0, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = 1, eps: typing.SupportsFloat | typing.SupportsIndex = 1e-12) -> Tensor:
     """
     input over its p-norm along dim, which is held above eps.
     """
@@ -2707,7 +2933,7 @@ def numel(input: Tensor) -> int:
     """
     The number of elements.
     """
-def one_hot(tensor: Tensor, num_classes: typing.SupportsInt | typing.SupportsIndex = -1) -> Tensor:
+def one_hot(tensor: Tensor, num_classes: typing.SupportsIndex = -1) -> Tensor:
     """
     int64 [*tensor, num_classes] with 1 at each class that tensor names; num_classes -1 (one more than the largest) waits.
     """
@@ -2727,11 +2953,11 @@ def outer(input: Tensor, vec2: Tensor) -> Tensor:
     """
     All products of the elements of two vectors.
     """
-def pad(input: Tensor, pad: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], mode: str = 'constant', value: float | int | bool | None = None) -> Tensor:
+def pad(input: Tensor, pad: collections.abc.Sequence[typing.SupportsIndex], mode: str = 'constant', value: float | int | bool | None = None) -> Tensor:
     """
     Elements added around the last dimensions (negative numbers cut): a constant, or the input reflected, replicated or repeated.
     """
-def permute(input: Tensor, dims: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]) -> Tensor:
+def permute(input: Tensor, dims: collections.abc.Sequence[typing.SupportsIndex]) -> Tensor:
     """
     The dimensions in another order.
     """
@@ -2739,11 +2965,11 @@ def pin_memory(data: typing.Any, device: device | str | int | None = None) -> nu
     """
     A copy of an array in page-locked memory, C-contiguous. ocl.tensor, Tensor.copy_ and Tensor.numpy(out=...) move such arrays, and slices of them that are contiguous, to and from that device (the default one) at the bus's full rate; with non_blocking=True uploads do not wait. The memory is released with the last array over it. As torch.Tensor.pin_memory. Raises OutOfMemoryError where the system locks no more pages, TypeError for an array of Python objects.
     """
-def pixel_shuffle(input: Tensor, upscale_factor: typing.SupportsInt | typing.SupportsIndex) -> Tensor:
+def pixel_shuffle(input: Tensor, upscale_factor: typing.SupportsIndex) -> Tensor:
     """
     [..., C r r, H, W] -> [..., C, H r, W r].
     """
-def pixel_unshuffle(input: Tensor, downscale_factor: typing.SupportsInt | typing.SupportsIndex) -> Tensor:
+def pixel_unshuffle(input: Tensor, downscale_factor: typing.SupportsIndex) -> Tensor:
     """
     [..., C, H r, W r] -> [..., C r r, H, W].
     """
@@ -2751,10 +2977,14 @@ def pointwise_table() -> list:
     """
     The rows of the pointwise operator table, as dicts.
     """
-def pow(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
+@typing.overload
+def pow(input: Tensor | float | int | bool, exponent: Tensor | float | int | bool) -> Tensor:
     """
     a to the power b.
     """
+@typing.overload
+def pow(self: float | int | bool, exponent: Tensor) -> Tensor:
+    ...
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """
     a where positive, weight * a elsewhere; weight has one element, or one for each entry of dimension 1.
@@ -2764,12 +2994,12 @@ def prelu_kernel(input: Tensor | float | int | bool, other: Tensor | float | int
     prelu with the slope b broadcast already.
     """
 @typing.overload
-def prod(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
+def prod(input: Tensor, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
     """
     The product of the elements.
     """
 @typing.overload
-def prod(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, keepdim: bool = False, *, dtype: numpy.dtype[typing.Any]) -> Tensor:
+def prod(input: Tensor, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, keepdim: bool = False, *, dtype: numpy.dtype[typing.Any]) -> Tensor:
     """
     The product of the elements.
     """
@@ -2786,22 +3016,22 @@ def rand_like(input: Tensor, *, dtype: numpy.dtype[typing.Any] | None = None, de
     Uniform in [0, 1), in the shape, dtype and on the device of input.
     """
 @typing.overload
-def randint(high: typing.SupportsInt | typing.SupportsIndex, size: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], *, generator: Generator = None, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
+def randint(high: typing.SupportsIndex, size: collections.abc.Sequence[typing.SupportsIndex], *, generator: Generator = None, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
     """
     Whole numbers in [low, high).
     """
 @typing.overload
-def randint(low: typing.SupportsInt | typing.SupportsIndex, high: typing.SupportsInt | typing.SupportsIndex, size: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], *, generator: Generator = None, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
+def randint(low: typing.SupportsIndex, high: typing.SupportsIndex, size: collections.abc.Sequence[typing.SupportsIndex], *, generator: Generator = None, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
     """
     Whole numbers in [low, high).
     """
 @typing.overload
-def randint_like(input: Tensor, high: typing.SupportsInt | typing.SupportsIndex, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None) -> Tensor:
+def randint_like(input: Tensor, high: typing.SupportsIndex, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None) -> Tensor:
     """
     Whole numbers in [low, high), in the shape, dtype and on the device of input.
     """
 @typing.overload
-def randint_like(input: Tensor, low: typing.SupportsInt | typing.SupportsIndex, high: typing.SupportsInt | typing.SupportsIndex, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None) -> Tensor:
+def randint_like(input: Tensor, low: typing.SupportsIndex, high: typing.SupportsIndex, *, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None) -> Tensor:
     """
     Whole numbers in [low, high), in the shape, dtype and on the device of input.
     """
@@ -2813,7 +3043,7 @@ def randn_like(input: Tensor, *, dtype: numpy.dtype[typing.Any] | None = None, d
     """
     Standard normal, in the shape, dtype and on the device of input.
     """
-def randperm(n: typing.SupportsInt | typing.SupportsIndex, *, generator: Generator = None, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None) -> Tensor:
+def randperm(n: typing.SupportsIndex, *, generator: Generator = None, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None) -> Tensor:
     """
     The numbers from 0 to n - 1 in random order (Fisher and Yates).
     """
@@ -2837,13 +3067,13 @@ def remainder(input: Tensor | float | int | bool, other: Tensor | float | int | 
     """
     The remainder of division, with the sign of b.
     """
-def repeat_interleave(input: Tensor, repeats: typing.SupportsInt | typing.SupportsIndex | Tensor, dim: typing.SupportsInt | typing.SupportsIndex | None = None) -> Tensor:
+def repeat_interleave(input: Tensor, repeats: typing.SupportsIndex | Tensor, dim: typing.SupportsIndex | None = None) -> Tensor:
     """
     Every element several times in a row along dim.
     """
 def reset_peak_memory_stats(device: device | str | int | None = None) -> None:
     ...
-def reshape(input: Tensor, shape: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]) -> Tensor:
+def reshape(input: Tensor, shape: collections.abc.Sequence[typing.SupportsIndex]) -> Tensor:
     """
     A view where the strides allow one, else a copy; one size may be -1.
     """
@@ -2851,17 +3081,17 @@ def result_type(tensor1: Tensor | float | int | bool, tensor2: Tensor | float | 
     """
     The dtype that two tensors or numbers promote to.
     """
-def rms_norm(input: Tensor, normalized_shape: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], weight: Tensor | None = None, eps: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
+def rms_norm(input: Tensor, normalized_shape: collections.abc.Sequence[typing.SupportsIndex], weight: Tensor | None = None, eps: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
     """
     The last dimensions over their root mean square, then scaled.
     """
 @typing.overload
-def rnn_relu(data: Tensor, batch_sizes: Tensor, hx: Tensor, params: collections.abc.Sequence[Tensor], has_biases: bool, num_layers: typing.SupportsInt | typing.SupportsIndex, dropout: typing.SupportsFloat | typing.SupportsIndex, train: bool, bidirectional: bool) -> tuple[Tensor, Tensor]:
+def rnn_relu(data: Tensor, batch_sizes: Tensor, hx: Tensor, params: collections.abc.Sequence[Tensor], has_biases: bool, num_layers: typing.SupportsIndex, dropout: typing.SupportsFloat | typing.SupportsIndex, train: bool, bidirectional: bool) -> tuple[Tensor, Tensor]:
     """
     rnn_tanh with relu.
     """
 @typing.overload
-def rnn_relu(input: Tensor, hx: Tensor, params: collections.abc.Sequence[Tensor], has_biases: bool, num_layers: typing.SupportsInt | typing.SupportsIndex, dropout: typing.SupportsFloat | typing.SupportsIndex, train: bool, bidirectional: bool, batch_first: bool) -> tuple[Tensor, Tensor]:
+def rnn_relu(input: Tensor, hx: Tensor, params: collections.abc.Sequence[Tensor], has_biases: bool, num_layers: typing.SupportsIndex, dropout: typing.SupportsFloat | typing.SupportsIndex, train: bool, bidirectional: bool, batch_first: bool) -> tuple[Tensor, Tensor]:
     """
     rnn_tanh with relu.
     """
@@ -2870,12 +3100,12 @@ def rnn_relu_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: T
     One step of rnn_relu: h.
     """
 @typing.overload
-def rnn_tanh(data: Tensor, batch_sizes: Tensor, hx: Tensor, params: collections.abc.Sequence[Tensor], has_biases: bool, num_layers: typing.SupportsInt | typing.SupportsIndex, dropout: typing.SupportsFloat | typing.SupportsIndex, train: bool, bidirectional: bool) -> tuple[Tensor, Tensor]:
+def rnn_tanh(data: Tensor, batch_sizes: Tensor, hx: Tensor, params: collections.abc.Sequence[Tensor], has_biases: bool, num_layers: typing.SupportsIndex, dropout: typing.SupportsFloat | typing.SupportsIndex, train: bool, bidirectional: bool) -> tuple[Tensor, Tensor]:
     """
     Layers of h = tanh(W_ih x + b_ih + W_hh h + b_hh) over [T, N, features] or packed rows: output and h_n.
     """
 @typing.overload
-def rnn_tanh(input: Tensor, hx: Tensor, params: collections.abc.Sequence[Tensor], has_biases: bool, num_layers: typing.SupportsInt | typing.SupportsIndex, dropout: typing.SupportsFloat | typing.SupportsIndex, train: bool, bidirectional: bool, batch_first: bool) -> tuple[Tensor, Tensor]:
+def rnn_tanh(input: Tensor, hx: Tensor, params: collections.abc.Sequence[Tensor], has_biases: bool, num_layers: typing.SupportsIndex, dropout: typing.SupportsFloat | typing.SupportsIndex, train: bool, bidirectional: bool, batch_first: bool) -> tuple[Tensor, Tensor]:
     """
     Layers of h = tanh(W_ih x + b_ih + W_hh h + b_hh) over [T, N, features] or packed rows: output and h_n.
     """
@@ -2883,13 +3113,23 @@ def rnn_tanh_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: T
     """
     One step of rnn_tanh: h.
     """
-def roll(input: Tensor, shifts: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], dims: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None) -> Tensor:
+def roll(input: Tensor, shifts: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex], dims: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None) -> Tensor:
     """
     A copy moved by shifts along dims; what leaves enters at the other end.
     """
+@typing.overload
 def round(input: Tensor) -> Tensor:
     """
     The nearest whole number; halves go to the even one.
+    """
+@typing.overload
+def round(input: Tensor, *, decimals: typing.SupportsIndex) -> Tensor:
+    """
+    The nearest whole number; halves go to the even one.
+    """
+def round_decimals(input: Tensor, scale: float | int | bool | None = None, divisor: float | int | bool | None = None) -> Tensor:
+    """
+    round with decimals, of which one of the parameters is the power of ten.
     """
 def rsqrt(input: Tensor) -> Tensor:
     """
@@ -2900,20 +3140,20 @@ def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn
     softmax(query key^T * scale + attn_mask) value over [..., L, E], [..., S, E] and [..., S, Ev]; a query with no key left gives zeros.
     """
 @typing.overload
-def scatter(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex, index: Tensor, src: Tensor | float | int | bool) -> Tensor:
+def scatter(input: Tensor, dim: typing.SupportsIndex, index: Tensor, src: Tensor | float | int | bool) -> Tensor:
     """
     input with src (a tensor or a number) at the places along dim that index names; of several writes to one place the last counts.
     """
 @typing.overload
-def scatter(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex, index: Tensor, value: Tensor | float | int | bool) -> Tensor:
+def scatter(input: Tensor, dim: typing.SupportsIndex, index: Tensor, value: float | int | bool) -> Tensor:
     """
     input with src (a tensor or a number) at the places along dim that index names; of several writes to one place the last counts.
     """
-def scatter_add(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex, index: Tensor, src: Tensor) -> Tensor:
+def scatter_add(input: Tensor, dim: typing.SupportsIndex, index: Tensor, src: Tensor) -> Tensor:
     """
     input with src added at the places along dim that index names, in a fixed order.
     """
-def select(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex, index: typing.SupportsInt | typing.SupportsIndex) -> Tensor:
+def select(input: Tensor, dim: typing.SupportsIndex, index: typing.SupportsIndex) -> Tensor:
     """
     Entry index of dim, which goes away.
     """
@@ -2929,11 +3169,11 @@ def set_float32_matmul_precision(precision: str) -> None:
     """
     How precisely products and convolutions of float32 tensors are computed: "highest" (as float32), "high" (operands may be rounded to TensorFloat-32) or "medium" (to bfloat16). Sums are float32 always. A device without faster arithmetic of lower precision computes as for "highest".
     """
-def set_memory_limit(bytes: typing.SupportsInt | typing.SupportsIndex, device: device | str | int | None = None) -> None:
+def set_memory_limit(bytes: typing.SupportsIndex, device: device | str | int | None = None) -> None:
     """
     Refuses to reserve more than that many bytes; 0 lifts the limit.
     """
-def set_printoptions(precision: typing.SupportsInt | typing.SupportsIndex | None = None, threshold: typing.SupportsInt | typing.SupportsIndex | None = None, edgeitems: typing.SupportsInt | typing.SupportsIndex | None = None, linewidth: typing.SupportsInt | typing.SupportsIndex | None = None, profile: str | None = None, sci_mode: bool | None = None) -> None:
+def set_printoptions(precision: typing.SupportsIndex | None = None, threshold: typing.SupportsIndex | None = None, edgeitems: typing.SupportsIndex | None = None, linewidth: typing.SupportsIndex | None = None, profile: str | None = None, sci_mode: bool | None = None) -> None:
     """
     How tensors are printed.
     """
@@ -2969,11 +3209,11 @@ def smooth_l1_loss(input: Tensor, target: Tensor, reduction: str = 'mean', beta:
     """
     The absolute difference, rounded off to a parabola below beta.
     """
-def softmax(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
+def softmax(input: Tensor, dim: typing.SupportsIndex, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
     """
     exp(input) over its sum along dim.
     """
-def softmin(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
+def softmin(input: Tensor, dim: typing.SupportsIndex, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
     """
     softmax of -input.
     """
@@ -2985,11 +3225,11 @@ def softsign(input: Tensor) -> Tensor:
     """
     a / (1 + |a|).
     """
-def sort(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex = -1, descending: bool = False, stable: bool = False) -> tuple[Tensor, Tensor]:
+def sort(input: Tensor, dim: typing.SupportsIndex = -1, descending: bool = False, stable: bool = False) -> tuple[Tensor, Tensor]:
     """
     The elements of dim in order, and where each stood; always stable, NaN as the largest.
     """
-def split(tensor: Tensor, split_size_or_sections: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], dim: typing.SupportsInt | typing.SupportsIndex = 0) -> tuple[Tensor, ...]:
+def split(tensor: Tensor, split_size_or_sections: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex], dim: typing.SupportsIndex = 0) -> tuple[Tensor, ...]:
     """
     A tuple of parts along dim: of split_size entries, or of the sizes listed.
     """
@@ -3001,11 +3241,11 @@ def square(input: Tensor) -> Tensor:
     """
     The square of every element.
     """
-def squeeze(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None) -> Tensor:
+def squeeze(input: Tensor, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None) -> Tensor:
     """
     Without dimensions of size 1.
     """
-def stack(tensors: collections.abc.Sequence[Tensor], dim: typing.SupportsInt | typing.SupportsIndex = 0) -> Tensor:
+def stack(tensors: collections.abc.Sequence[Tensor], dim: typing.SupportsIndex = 0) -> Tensor:
     """
     Tensors of one shape joined along a new dimension dim.
     """
@@ -3015,7 +3255,7 @@ def std(input: Tensor, unbiased: bool) -> Tensor:
     The standard deviation, the square root of var.
     """
 @typing.overload
-def std(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
+def std(input: Tensor, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
     """
     The standard deviation, the square root of var.
     """
@@ -3025,7 +3265,7 @@ def std_mean(input: Tensor, unbiased: bool) -> tuple[Tensor, Tensor]:
     std and mean.
     """
 @typing.overload
-def std_mean(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: typing.SupportsFloat | typing.SupportsIndex | None = None) -> tuple[Tensor, Tensor]:
+def std_mean(input: Tensor, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: typing.SupportsFloat | typing.SupportsIndex | None = None) -> tuple[Tensor, Tensor]:
     """
     std and mean.
     """
@@ -3034,16 +3274,16 @@ def sub(input: Tensor | float | int | bool, other: Tensor | float | int | bool, 
     a - alpha * b.
     """
 @typing.overload
-def sum(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
+def sum(input: Tensor, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
     """
     The sum of the elements.
     """
 @typing.overload
-def sum(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, keepdim: bool = False, *, dtype: numpy.dtype[typing.Any]) -> Tensor:
+def sum(input: Tensor, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, keepdim: bool = False, *, dtype: numpy.dtype[typing.Any]) -> Tensor:
     """
     The sum of the elements.
     """
-def swapaxes(input: Tensor, axis0: typing.SupportsInt | typing.SupportsIndex, axis1: typing.SupportsInt | typing.SupportsIndex) -> Tensor:
+def swapaxes(input: Tensor, axis0: typing.SupportsIndex, axis1: typing.SupportsIndex) -> Tensor:
     """
     Two dimensions swapped.
     """
@@ -3055,7 +3295,7 @@ def t(input: Tensor) -> Tensor:
     """
     The transpose of a matrix; anything of fewer dimensions as it is.
     """
-def take_along_dim(input: Tensor, indices: Tensor, dim: typing.SupportsInt | typing.SupportsIndex | None = None) -> Tensor:
+def take_along_dim(input: Tensor, indices: Tensor, dim: typing.SupportsIndex | None = None) -> Tensor:
     """
     gather with input and indices broadcast apart from dim; of the flat tensor without dim.
     """
@@ -3079,23 +3319,23 @@ def threshold(input: Tensor, threshold: float | int | bool | None = None, value:
     """
     a where it is above threshold, value elsewhere.
     """
-def tile(input: Tensor, dims: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]) -> Tensor:
+def tile(input: Tensor, dims: collections.abc.Sequence[typing.SupportsIndex]) -> Tensor:
     """
     As repeat; fewer numbers than dimensions stand for the last ones.
     """
-def topk(input: Tensor, k: typing.SupportsInt | typing.SupportsIndex, dim: typing.SupportsInt | typing.SupportsIndex = -1, largest: bool = True, sorted: bool = True) -> tuple[Tensor, Tensor]:
+def topk(input: Tensor, k: typing.SupportsIndex, dim: typing.SupportsIndex = -1, largest: bool = True, sorted: bool = True) -> tuple[Tensor, Tensor]:
     """
     The k largest or smallest elements of dim in order, and where each stood; of equal ones the first.
     """
-def transpose(input: Tensor, dim0: typing.SupportsInt | typing.SupportsIndex, dim1: typing.SupportsInt | typing.SupportsIndex) -> Tensor:
+def transpose(input: Tensor, dim0: typing.SupportsIndex, dim1: typing.SupportsIndex) -> Tensor:
     """
     Two dimensions swapped.
     """
-def tril(input: Tensor, diagonal: typing.SupportsInt | typing.SupportsIndex = 0) -> Tensor:
+def tril(input: Tensor, diagonal: typing.SupportsIndex = 0) -> Tensor:
     """
     Matrices with 0 above the diagonal; a positive diagonal keeps more.
     """
-def triu(input: Tensor, diagonal: typing.SupportsInt | typing.SupportsIndex = 0) -> Tensor:
+def triu(input: Tensor, diagonal: typing.SupportsIndex = 0) -> Tensor:
     """
     Matrices with 0 below the diagonal; a positive diagonal keeps less.
     """
@@ -3103,11 +3343,11 @@ def trunc(input: Tensor) -> Tensor:
     """
     The whole number towards 0.
     """
-def unbind(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex = 0) -> tuple[Tensor, ...]:
+def unbind(input: Tensor, dim: typing.SupportsIndex = 0) -> tuple[Tensor, ...]:
     """
     A tuple of the entries of dim, which goes away.
     """
-def unflatten(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex, sizes: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]) -> Tensor:
+def unflatten(input: Tensor, dim: typing.SupportsIndex, sizes: collections.abc.Sequence[typing.SupportsIndex]) -> Tensor:
     """
     Dimension dim as several; one of their sizes may be -1.
     """
@@ -3115,7 +3355,7 @@ def unfold(input: Tensor, kernel_size: int | tuple[int, int], dilation: int | tu
     """
     The sliding blocks of input [N, C, H, W] as columns [N, C KH KW, blocks].
     """
-def unsqueeze(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex) -> Tensor:
+def unsqueeze(input: Tensor, dim: typing.SupportsIndex) -> Tensor:
     """
     With a dimension of size 1 at dim.
     """
@@ -3125,7 +3365,7 @@ def var(input: Tensor, unbiased: bool) -> Tensor:
     The variance, with n - correction for the number of elements; in two passes.
     """
 @typing.overload
-def var(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
+def var(input: Tensor, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
     """
     The variance, with n - correction for the number of elements; in two passes.
     """
@@ -3135,11 +3375,11 @@ def var_mean(input: Tensor, unbiased: bool) -> tuple[Tensor, Tensor]:
     var and mean.
     """
 @typing.overload
-def var_mean(input: Tensor, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: typing.SupportsFloat | typing.SupportsIndex | None = None) -> tuple[Tensor, Tensor]:
+def var_mean(input: Tensor, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: typing.SupportsFloat | typing.SupportsIndex | None = None) -> tuple[Tensor, Tensor]:
     """
     var and mean.
     """
-def vector_norm(input: Tensor, ord: typing.SupportsFloat | typing.SupportsIndex | str = 2.0, dim: typing.SupportsInt | typing.SupportsIndex | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None, keepdim: bool = False, *, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
+def vector_norm(input: Tensor, ord: typing.SupportsFloat | typing.SupportsIndex | str = 2.0, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, keepdim: bool = False, *, dtype: numpy.dtype[typing.Any] | None = None) -> Tensor:
     """
     norm with the argument ord; ocl.linalg.vector_norm.
     """

@@ -19,7 +19,7 @@ def read_idx_shape(path: os.PathLike | str | bytes) -> tuple:
     """
     The shape of an IDX file's array from its header alone.
     """
-def save_tensors(tensors: collections.abc.Mapping[str, ocl._C.Tensor], path: os.PathLike | str | bytes, metadata: collections.abc.Mapping[str, str]) -> None:
+def save_tensors(tensors: dict, path: os.PathLike | str | bytes, metadata: collections.abc.Mapping[str, str]) -> None:
     ...
 def write_file(path: os.PathLike | str | bytes, content: str) -> None:
     """

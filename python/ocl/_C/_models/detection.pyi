@@ -26,7 +26,7 @@ class DefaultBoxGenerator(ocl._C._nn.Module):
         ...
     def _options(self) -> dict:
         ...
-    def boxes(self, maps: collections.abc.Sequence[typing.Annotated[collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], "FixedSize(2)"]], picture: typing.Annotated[collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], "FixedSize(2)"], dtype: ocl._C.dtype = ..., device: device | str | int | None = None) -> ocl._C.Tensor:
+    def boxes(self, maps: collections.abc.Sequence[typing.Annotated[collections.abc.Sequence[typing.SupportsIndex], "FixedSize(2)"]], picture: typing.Annotated[collections.abc.Sequence[typing.SupportsIndex], "FixedSize(2)"], dtype: ocl._C.dtype = ..., device: device | str | int | None = None) -> ocl._C.Tensor:
         """
         The boxes [boxes, 4] (x1, y1, x2, y2) of all places of feature maps of those sizes.
         """

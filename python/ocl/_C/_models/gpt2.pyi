@@ -77,7 +77,7 @@ class GPT2LMHeadModel(ocl._C._nn.Module):
         ...
     def _options(self) -> dict:
         ...
-    def generate(self, tokens: ocl._C.Tensor, max_new_tokens: typing.SupportsInt | typing.SupportsIndex = 20, temperature: typing.SupportsFloat | typing.SupportsIndex = 1.0, top_k: typing.SupportsInt | typing.SupportsIndex | None = None, top_p: typing.SupportsFloat | typing.SupportsIndex | None = None, do_sample: bool = False, eos_token_id: typing.SupportsInt | typing.SupportsIndex | None = None, generator: ocl._C.Generator = None, use_cache: bool = True) -> ocl._C.Tensor:
+    def generate(self, tokens: ocl._C.Tensor, max_new_tokens: typing.SupportsIndex = 20, temperature: typing.SupportsFloat | typing.SupportsIndex = 1.0, top_k: typing.SupportsIndex | None = None, top_p: typing.SupportsFloat | typing.SupportsIndex | None = None, do_sample: bool = False, eos_token_id: typing.SupportsIndex | None = None, generator: ocl._C.Generator = None, use_cache: bool = True) -> ocl._C.Tensor:
         """
         The tokens and up to max_new_tokens more: [N, T] -> [N, up to T + max_new_tokens], without gradients.
         
