@@ -215,7 +215,9 @@ def whole_numbers_are_not_divided_by_0(name):
     for dtype in ("int64", "int32", "uint8"):
         calls.append(lambda lib, d=dtype: divide(lib, lib.tensor([1, 2], dtype=getattr(lib, d)), 0))
         calls.append(
-            lambda lib, d=dtype: divide(lib, lib.ones(2).to(getattr(lib, d)), lib.zeros(2).to(getattr(lib, d)))
+            lambda lib, d=dtype: divide(
+                lib, lib.ones(2).to(getattr(lib, d)), lib.zeros(2).to(getattr(lib, d))
+            )
         )
     return calls
 
