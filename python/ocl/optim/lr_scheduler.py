@@ -456,10 +456,11 @@ def _check_parts(name, schedulers, optimizer):
 class _ComposedSchedule(LRScheduler):
     """A schedule that is made of others. Each of them gives the rates that it gives alone."""
 
-    def _undo_first_step(self):
-        for part in self._schedulers:
+    def recursive_undo(self, sched=None):
+        """Takes back the first step of every part, which each took when it was made."""
+        for part in (sched or self)._schedulers:
             if isinstance(part, _ComposedSchedule):
-                part._undo_first_step()
+                part.recursive_undo()
             elif getattr(part, "last_epoch", -1) >= 0:
                 part.last_epoch -= 1
 
@@ -502,7 +503,7 @@ class SequentialLR(_ComposedSchedule):
         self._check_milestones(milestones)
         self._milestones = milestones
         self.optimizer = optimizer
-        self._undo_first_step()
+        self.recursive_undo()
         self._start_part(0)
         self.last_epoch = last_epoch + 1
 
