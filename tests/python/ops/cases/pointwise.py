@@ -11,8 +11,14 @@ TABLE = {row["name"]: row for row in ocl._C.pointwise_table()}
 
 
 def rounded(a, scale=1.0, divisor=1.0):
-    torch.round(a)  # which refuses integers
+    if not a.is_floating_point():
+        return torch.round(a)  # integers as they are, or an error
     return torch.round(a * scale / divisor) * divisor / scale
+
+
+def clamped(*tensors):
+    """torch.clamp, whose backward pass fails where the bounds are larger than the input."""
+    return torch.clamp(*torch.broadcast_tensors(*tensors))
 
 
 # PyTorch's function for rows that it names otherwise, or computes less exactly.
@@ -23,7 +29,7 @@ TORCH = {
     "prelu_kernel": lambda a, b: torch.where(a > 0, a, b * a),
     "glu_kernel": lambda a, b: a * torch.sigmoid(b),
     "round_decimals": rounded,
-    "clamp_tensor": torch.clamp,
+    "clamp_tensor": clamped,
     "clamp_min_tensor": lambda a, b: torch.clamp(a, b),
     "clamp_max_tensor": lambda a, b: torch.clamp(a, max=b),
     "threshold": lambda a, threshold=0.0, value=0.0: F.threshold(a, threshold, value),
