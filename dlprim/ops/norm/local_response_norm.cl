@@ -44,7 +44,8 @@ __kernel void local_response_norm_shares(BUFFER(const STORAGE, dy), BUFFER(const
   BIND(const STORAGE, x);
   BIND(const REAL, base);
   BIND(REAL, shares);
-  FOR_MY_ELEMENTS(i) shares[i] = LOAD(dy, i) * LOAD(x, i) / (base[i] * POWER_OF(REAL)(base[i], o.beta));
+  // Two quotients: the product of base and its power may be infinite.
+  FOR_MY_ELEMENTS(i) shares[i] = (LOAD(dy, i) / POWER_OF(REAL)(base[i], o.beta)) * (LOAD(x, i) / base[i]);
 }
 
 __kernel void local_response_norm_backward(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), BUFFER(const REAL, base),
