@@ -47,6 +47,11 @@ DType compute_type(const PointwiseOp& op, const std::vector<PointwiseOperand>& i
       const double value = parameters[i].real();
       if (std::isinf(value) && value == op.parameters[i].default_value) continue;
       const bool is_whole = value == std::floor(value) && std::abs(value) < 0x1p63;
+      if (op.parameters[i].name == "alpha") {
+        require(is_whole, op.name, ": For integral input tensors, argument alpha must not be a floating point number, got ",
+                value);
+        require_holds(op.name.c_str(), promoted, parameters[i]);
+      }
       if (parameters[i].kind() == Scalar::Kind::floating && !is_whole) promoted = DType::float32;
     }
   return op.types == TypeRule::Bounded ? bounded_type(op, promoted, parameters) : promoted;
