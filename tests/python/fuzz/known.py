@@ -387,6 +387,42 @@ KNOWN = (
         "cannot be array|cannot be tensor",
         "An optimizer's settings are numbers, or a tensor for the rate; PyTorch computes with any object.",
     ),
+    Known(
+        "accepts",
+        "number: .*",
+        r"must be bool, not|keepdim=Tensor|!float!, int, !?float!?, bool, bool",
+        "Flags take what Python takes for true or false; PyTorch takes bools alone.",
+    ),
+    Known(
+        "accepts",
+        "door: (tensor|as_tensor|new_tensor)",
+        "invalid data type 'bytes'",
+        "Bytes are the numbers that they are made of, as a bytearray is.",
+    ),
+    Known(
+        "accepts",
+        "door: setitem",
+        r"can't assign a numpy\.",
+        "NumPy's numbers are assigned like Python's, where the dtype holds them.",
+    ),
+    Known(
+        "wrong,refuses",
+        "door: .*",
+        "a subclass .*(MaskedArray|NumPy has no bfloat16)",
+        "Subclasses of NumPy's arrays compute for themselves.",
+    ),
+    Known(
+        "accepts",
+        "door: r?sub",
+        "Subtraction, the `-` operator, with a bool tensor",
+        "A bool beside other numbers is 0 or 1 in a difference too.",
+    ),
+    Known(
+        "wrong",
+        "door: r?floordiv",
+        "requires_grad False; PyTorch has .* True",
+        "A quotient that is rounded has no gradient; PyTorch's raises when it is asked for.",
+    ),
 )
 
 
