@@ -72,8 +72,7 @@ LRScheduler& SequentialLR::part_at(std::int64_t epoch) const {
 
 void SequentialLR::start_part(std::int64_t epoch) {
   LRScheduler& part = part_at(epoch);
-  // MultiplicativeLR knows no rate of its own: behind another schedule it goes on from that one's.
-  if (epoch == 0 || !dynamic_cast<MultiplicativeLR*>(&part)) set_rates(part.start_rates());
+  set_rates(part.start_rates());
   part.start_anew();
   note_rates(part.get_last_lr());
 }

@@ -156,10 +156,6 @@ class LRScheduler:
         """The rates that the schedule starts from."""
         return self.base_lrs
 
-    def _rates_to_take_over(self):
-        """The rates that the schedule starts from where it follows another one."""
-        return self._start_rates()
-
     def _start_anew(self):
         """Goes to epoch 0, from the rates that the groups have now, as a schedule that is made."""
         self.last_epoch = -1
@@ -331,9 +327,7 @@ class _FunctionSchedule(_RuleSchedule):
 class LambdaLR(_FunctionSchedule, rule=True): ...
 
 
-class MultiplicativeLR(_FunctionSchedule, rule=True):
-    def _rates_to_take_over(self):
-        return _group_values(self.optimizer, "lr")
+class MultiplicativeLR(_FunctionSchedule, rule=True): ...
 
 
 @_with_closed_form
@@ -535,7 +529,7 @@ class SequentialLR(_ComposedSchedule):
 
     def _start_part(self, epoch):
         part = self._part_at(epoch)
-        _set_rates_of(self.optimizer, part._rates_to_take_over() if epoch > 0 else part._start_rates())
+        _set_rates_of(self.optimizer, part._start_rates())
         part._start_anew()
         self._last_lr = part.get_last_lr()
 
@@ -546,8 +540,7 @@ class SequentialLR(_ComposedSchedule):
     def step(self):
         """Moves to the next epoch and sets the rates."""
         self.last_epoch += 1
-        index = bisect_right(self._milestones, self.last_epoch)
-        if index > 0 and self._milestones[index - 1] == self.last_epoch:
+        if self.last_epoch in self._milestones:
             return self._start_part(self.last_epoch)
         part = self._part_at(self.last_epoch)
         part.step()
