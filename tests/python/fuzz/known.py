@@ -390,8 +390,14 @@ KNOWN = (
     Known(
         "accepts",
         "number: .*",
-        r"must be bool, not|keepdim=Tensor|!float!, int, !?float!?, bool, bool",
+        r"must be bool, not|keepdim=(?!True|False).*bool keepdim",
         "Flags take what Python takes for true or false; PyTorch takes bools alone.",
+    ),
+    Known(
+        "accepts",
+        "number: (lstm|gru|rnn_tanh|rnn_relu)",
+        "bool has_biases, int num_layers, float dropout, bool train",
+        "Flags of recurrent functions take what Python takes for true or false; PyTorch takes bools alone.",
     ),
     Known(
         "accepts",
