@@ -30,8 +30,8 @@ void require_constant_weight(const char* op, const Tensor& weight) {
                          ": not differentiable with respect to weight, which requires grad");
 }
 
-/** What `finish` makes of the losses of single elements, times `weight` if that is defined. Numbers of 16 bits
- * are rounded at the end alone: the losses may be larger than they hold where their mean is not. */
+/** What `finish` makes of the losses of single elements, times `weight` if that is defined. Numbers of 16
+ * bits are rounded at the end alone: the losses may be larger than they hold where their mean is not. */
 template <class Finish>
 Tensor elementwise(const char* op, const std::vector<Operand>& inputs, const std::vector<Scalar>& parameters,
                    const Tensor& weight, const Finish& finish) {
@@ -98,8 +98,8 @@ Tensor nll_loss(const Tensor& a, const Tensor& labels, const Tensor& class_weigh
   });
 }
 
-Tensor cross_entropy(const Tensor& a, const Tensor& labels, const Tensor& class_weight,
-                     Reduction reduction, std::int64_t ignore_index, double label_smoothing) {
+Tensor cross_entropy(const Tensor& a, const Tensor& labels, const Tensor& class_weight, Reduction reduction,
+                     std::int64_t ignore_index, double label_smoothing) {
   ENTER_OPERATOR(cross_entropy, a, labels, class_weight, reduction, ignore_index, label_smoothing);
   require(label_smoothing >= 0 && label_smoothing <= 1,
           "cross_entropy: label_smoothing must be between 0.0 and 1.0, got ", label_smoothing);
@@ -193,8 +193,7 @@ Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& targe
 Tensor kl_div(const Tensor& input, const Tensor& target, const std::string& reduction, bool log_target) {
   ENTER_OPERATOR(kl_div, input, target, reduction, log_target);
   const char* row = log_target ? "kl_div_log_target" : "kl_div";
-  if (reduction != "batchmean")
-    return elementwise(row, {input, target}, {}, reduction_from_name(reduction));
+  if (reduction != "batchmean") return elementwise(row, {input, target}, {}, reduction_from_name(reduction));
   require(input.dim() > 0, "kl_div: expected a batch to take the mean over, got a scalar");
   return elementwise(row, {input, target}, {}, Tensor(),
                      [&](const Tensor& losses) { return sum(losses) / input.size(0); });

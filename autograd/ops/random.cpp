@@ -3,6 +3,7 @@
 #include "autograd/ops/call.h"
 #include "autograd/ops/inplace.h"
 #include "autograd/ops/pointwise.h"
+#include "autograd/ops/reduce.h"
 #include "autograd/ops/views.h"
 #include "autograd/tape/tape.h"
 #include "dlprim/ops/random/exponential.h"
@@ -40,6 +41,11 @@ Tensor& overwritten(const char* op, Tensor& a, Generator* generator, const Fill&
   }
   record_overwrite(op, a);
   return a;
+}
+
+/** Waits for the device. */
+bool holds_everywhere(const Tensor& condition) {
+  return all(condition).item<bool>();
 }
 
 }  // namespace
@@ -90,6 +96,8 @@ Tensor normal(const Operand& mean, const Operand& std, Generator* generator) {
   if (mean.is_tensor() && std.is_tensor())
     shape = dlprim::broadcast_shapes(shape, std.tensor().shape(), "normal");
   const NoGradGuard no_grad;
+  require(!std.is_tensor() || holds_everywhere(ge(std.tensor(), 0)),
+          "normal expects all elements of std >= 0.0");
   const Tensor unit = normal(0, 1, shape.vector(), like.dtype(), like.device(), generator);
   return add(mul(unit, std), mean);
 }
@@ -98,6 +106,8 @@ Tensor bernoulli(const Tensor& p, Generator* generator) {
   ENTER_OPERATOR(bernoulli, p, generator);
   dlprim::require_floating(p.dtype(), *p.device(), "bernoulli");
   const NoGradGuard no_grad;
+  require(holds_everywhere(logical_and(ge(p, 0), le(p, 1))),
+          "bernoulli expects all elements of p to be in [0, 1]");
   // Numbers of 16 bits are too few to tell chances apart.
   const DType compute = dlprim::compute_dtype(p.dtype());
   return lt(rand(p.shape().vector(), compute, p.device(), generator), p.to(compute)).to(p.dtype());

@@ -22,12 +22,14 @@ Tensor randperm(std::int64_t n, DType dtype = DType::int64, const Device& device
                 Generator* generator = nullptr);
 
 /** Normal with the mean and the standard deviation that `mean` and `std` give for each element, broadcast;
- * one of them may be a number. */
+ * one of them may be a number. Throws ValueError for a negative std; waits for the device where that is a
+ * tensor, as PyTorch does. */
 Tensor normal(const Operand& mean, const Operand& std = 1, Generator* generator = nullptr);
 /** Normal of that shape. */
 Tensor normal(double mean, double std, const Shape& shape, DType dtype = DType::float32,
               const Device& device = {}, Generator* generator = nullptr);
-/** 1 with the probability that each element of `p` gives, else 0; in p's dtype. */
+/** 1 with the probability that each element of `p` gives, else 0; in p's dtype. Waits for the device; throws
+ * ValueError for elements outside [0, 1]. */
 Tensor bernoulli(const Tensor& p, Generator* generator = nullptr);
 /** 1 with probability p, in the shape and dtype of `like`. */
 Tensor bernoulli(const Tensor& like, double p, Generator* generator = nullptr);

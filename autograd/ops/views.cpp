@@ -219,7 +219,10 @@ Tensor unflatten(const Tensor& a, std::int64_t dim, const std::vector<std::int64
   const std::int64_t size = a.shape()[d];
   if (unknown >= 0) {
     parts[unknown] = 1;
-    if (const std::int64_t known = dlprim::product(parts); known > 0) parts[unknown] = size / known;
+    const std::int64_t known = dlprim::product(parts);
+    require(known != 0 || size != 0, "unflatten: the -1 of ", Dims(sizes), " can be any number: dim ", d,
+            " is of size 0");
+    if (known > 0) parts[unknown] = size / known;
   }
   require(dlprim::product(parts) == size, "unflatten: provided sizes ", Dims(sizes),
           " don't multiply up to the size of dim ", d, " (", size, ") in the input tensor");

@@ -198,7 +198,8 @@ void backward(const TensorList& outputs, const TensorList& gradients, bool retai
               const TensorList& inputs) {
   const NoGradGuard no_grad;
   if (!inputs.empty()) {
-    const TensorList found = autograd::grad(outputs, inputs, gradients, retain_graph, autograd::Unused::allowed);
+    const TensorList found =
+        autograd::grad(outputs, inputs, gradients, retain_graph, autograd::Unused::allowed);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       if (!found[i].defined()) continue;
       if (inputs[i].is_leaf()) {

@@ -368,7 +368,7 @@ void observe(const Edge& edge, const std::weak_ptr<TensorImpl>& tensor) {
     const std::shared_ptr<TensorImpl> impl = tensor.lock();
     if (!impl || impl->made_by().node.get() != node) return Tensor();  // written since: of a former value
     const Tensor before = impl->grad();
-    impl->set_grad(before.defined() ? before.add(gradient) : gradient);
+    impl->set_grad(before.defined() ? before.add(gradient) : gradient.clone());
     return Tensor();
   });
 }

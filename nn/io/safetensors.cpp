@@ -130,8 +130,8 @@ std::map<std::string, std::string> to_metadata(const Json& object) {
   return metadata;
 }
 
-/** Sorts by position, tensors without elements as the header has them, and checks that the tensors fill the data
- * section exactly. */
+/** Sorts by position, tensors without elements as the header has them, and checks that the tensors fill the
+ * data section exactly. */
 void check_ranges(std::vector<SafetensorsEntry>& entries, std::size_t data_bytes) {
   std::stable_sort(entries.begin(), entries.end(), [](const SafetensorsEntry& a, const SafetensorsEntry& b) {
     return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);

@@ -45,8 +45,8 @@ Tensor joined_mask(const MultiheadAttention::Masks& masks, std::int64_t heads, s
   return result;
 }
 
-/** Keys or values [items, heads, rows, width] with those that the options add behind them: `learned` [1, 1, heads *
- * width], where it is defined, and zeros. */
+/** Keys or values [items, heads, rows, width] with those that the options add behind them: `learned` [1, 1,
+ * heads * width], where it is defined, and zeros. */
 Tensor with_added(const Tensor& rows, const Tensor& learned, bool zero) {
   const std::vector<std::int64_t> one_row{rows.size(0), rows.size(1), 1, rows.size(3)};
   TensorList parts{rows};

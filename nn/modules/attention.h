@@ -25,8 +25,8 @@ struct MultiheadAttentionOptions {
   OPTION(std::int64_t, num_heads) = 0;
   OPTION(double, dropout) = 0;
   OPTION(bool, bias) = true;
-  OPTION(bool, add_bias_kv) = false;    // one more key and value, which are learned
-  OPTION(bool, add_zero_attn) = false;  // one more key and value, which are zeros
+  OPTION(bool, add_bias_kv) = false;                         // one more key and value, which are learned
+  OPTION(bool, add_zero_attn) = false;                       // one more key and value, which are zeros
   OPTION(std::optional<std::int64_t>, kdim) = std::nullopt;  // embed_dim by default
   OPTION(std::optional<std::int64_t>, vdim) = std::nullopt;
   OPTION(bool, batch_first) = false;

@@ -48,7 +48,7 @@ Tensor Dropout2d::forward(const Tensor& x) {
   const DropoutOptions o = options();
   check_probability("dropout", o.p());
   const Tensor result = dropout2d(x, o.p().real(), is_training());
-  if (!o.inplace() || !is_training()) return result;
+  if (!o.inplace() || !is_training() || o.p().real() == 0) return result;
   Tensor y = x;
   return y.copy_(result);
 }

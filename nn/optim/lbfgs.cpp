@@ -269,8 +269,8 @@ Tensor lbfgs_step(const NamedValues& options, const TensorList& parameters, Lbfg
     }
     state.prev_flat_grad = gradient;
     state.prev_loss = loss;
-    state.t = state.n_iter == 1 ? std::fmin(1, 1 / in_compute_dtype(gradient).abs().sum().item<double>()) * lr
-                                : lr;
+    state.t =
+        state.n_iter == 1 ? std::fmin(1, 1 / in_compute_dtype(gradient).abs().sum().item<double>()) * lr : lr;
     const double slope = product(gradient, state.d);
     if (slope > -tolerance_change) break;
 

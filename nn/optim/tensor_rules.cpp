@@ -28,8 +28,7 @@ void follow(Tensor& mean, const Tensor& g, std::optional<std::int64_t> dim, doub
 void adafactor(const Options& o, Participant& p) {
   const double lr = o.number("lr"), step = ++p.numbers[0];
   const DType dtype = p.parameter.dtype();
-  const double least =
-      std::isnan(o.numbers("eps")[0]) ? dlprim::machine_epsilon(dtype) : o.numbers("eps")[0];
+  const double least = std::isnan(o.numbers("eps")[0]) ? dlprim::machine_epsilon(dtype) : o.numbers("eps")[0];
   const double weight = std::pow(step, o.number("beta2_decay"));
   const Tensor given = in_compute_dtype(p.gradient), gradient = o.flag("maximize") ? given.neg() : given;
   Tensor value = p.parameter, &rows = p.tensors[0], &columns = p.tensors[1], &all = p.tensors[2];

@@ -64,8 +64,7 @@ Tensor total_norm(const TensorList& tensors, double norm_type, bool error_if_non
   if (tensors.empty()) return zeros({});
   TensorList given;
   for (const Tensor& t : tensors) given.push_back(dense(t));
-  const Tensor norm =
-      empty({}, dlprim::compute_dtype(tensors.front().dtype()), tensors.front().device());
+  const Tensor norm = empty({}, dlprim::compute_dtype(tensors.front().dtype()), tensors.front().device());
   dlprim::ParameterPack pack;
   dlprim::multi_tensor_norm(norm.device()->queue(), pack, raw(given), norm_type, norm.data());
   if (error_if_nonfinite && !std::isfinite(norm.item<double>()))

@@ -122,9 +122,10 @@ void bind_profile(py::module_& m) {
 
 void bind_device(py::module_& m) {
   m.def("_kernel_warnings", &dlprim::kernel_warnings);
-  py::class_<Device>(m, "device",
-                     "An OpenCL device: 'ocl:N' (N as in clinfo --list), 'ocl' or 'cpu'. Within `with device:` the "
-                     "thread makes tensors that name none on it.")
+  py::class_<Device>(
+      m, "device",
+      "An OpenCL device: 'ocl:N' (N as in clinfo --list), 'ocl' or 'cpu'. Within `with device:` the "
+      "thread makes tensors that name none on it.")
       .def(py::init<std::string>(), py::arg("name"))
       .def(py::init<const Device&>(), py::arg("device"))
       .def(py::init<int>(), py::arg("index"))

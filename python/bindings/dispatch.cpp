@@ -97,8 +97,8 @@ void take_over(PyObject* callable, const char* name = nullptr) {
     definition.ml_name = record->name;  // which was the same memory
   }
   const Dispatcher ours = is_module_constructor(*record) ? &dispatch_constructor
-                          : record->is_operator         ? &dispatch_operator
-                                                        : &dispatch;
+                          : record->is_operator          ? &dispatch_operator
+                                                         : &dispatch;
   definition.ml_meth = reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(ours));
   record->is_operator = true;  // so that pybind11 gives the failure back instead of printing all arguments
   add_signature(definition, *record);

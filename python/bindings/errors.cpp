@@ -62,9 +62,8 @@ void bind_errors(py::module_& m) {
       "A dtype that an operator does not take; a TypeError and a NotImplementedError (a RuntimeError).");
   index_error = argument_error(m, "ArgumentIndexError", PyExc_IndexError, PyExc_RuntimeError,
                                "A dimension or an index out of range; an IndexError and a RuntimeError.");
-  division_error =
-      argument_error(m, "ArgumentZeroDivisionError", PyExc_ZeroDivisionError, PyExc_RuntimeError,
-                     "A whole number divided by zero; a ZeroDivisionError and a RuntimeError.");
+  division_error = argument_error(m, "ArgumentZeroDivisionError", PyExc_ZeroDivisionError, PyExc_RuntimeError,
+                                  "A whole number divided by zero; a ZeroDivisionError and a RuntimeError.");
   // Never destroyed: a process may exit without Python, as a child that was forked in a thread does.
   static auto& device_error = *new py::exception<ocl::DeviceError>(m, "DeviceError", PyExc_RuntimeError);
   device_error.doc() = "No such device, no OpenCL platform, or a failing OpenCL call.";

@@ -112,10 +112,10 @@ PyTypeObject* make_method_type() {
                          {Py_tp_members, members},
                          {Py_tp_methods, methods},
                          {0, nullptr}};
-  PyType_Spec spec = {"ocl._C.method", static_cast<int>(sizeof(Method)), 0,
-                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_METHOD_DESCRIPTOR |
-                          Py_TPFLAGS_HAVE_VECTORCALL,
-                      slots};
+  PyType_Spec spec = {
+      "ocl._C.method", static_cast<int>(sizeof(Method)), 0,
+      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_METHOD_DESCRIPTOR | Py_TPFLAGS_HAVE_VECTORCALL,
+      slots};
   PyObject* type = PyType_FromSpec(&spec);
   if (!type) throw py::error_already_set();
   return reinterpret_cast<PyTypeObject*>(type);

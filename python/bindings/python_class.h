@@ -29,3 +29,18 @@ inline const PyGetSetDef& class_property() {
 inline PyObject* get_class(PyObject* self, void*) {
   return class_property().get(self, nullptr);
 }
+
+/** Sets the type of objects with attributes of the user's up: room for __dict__, and a __class__ that is
+ * written by `set_class`. The dict is none that Python manages: such a one's contents no other than Python
+ * can visit everywhere, and classes in Python would have one of another kind. */
+template <setter set_class>
+void set_up_attributes(PyTypeObject* type) {
+  static PyGetSetDef members[] = {
+      {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
+      {"__class__", &get_class, set_class, nullptr, nullptr},
+      {nullptr, nullptr, nullptr, nullptr, nullptr}};
+  type->tp_flags |= Py_TPFLAGS_HAVE_GC;
+  type->tp_dictoffset = type->tp_basicsize;
+  type->tp_basicsize += static_cast<Py_ssize_t>(sizeof(PyObject*));
+  type->tp_getset = members;
+}

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "autograd/autograd.h"
-#include "casters.h"
+#include "python_data.h"
 
 using ocl::DType;
 using ocl::Scalar;
@@ -101,9 +101,10 @@ bool shows_array(py::handle object) {
 
 py::array array_of(py::handle object) {
   if (py::isinstance<py::array>(object)) return py::reinterpret_borrow<py::array>(object);
-  const bool has_tape = py::hasattr(object, "detach");  // PyTorch's parameters
-  return numpy().attr("asarray")(has_tape ? object.attr("detach")()
-                                          : py::reinterpret_borrow<py::object>(object));
+  auto shown = py::reinterpret_borrow<py::object>(object);
+  if (py::hasattr(shown, "detach")) shown = shown.attr("detach")();  // PyTorch's parameters
+  if (is_bfloat16_of_pytorch(shown)) shown = shown.attr("float")();  // which holds the same numbers
+  return numpy().attr("asarray")(shown);
 }
 
 /** Bytes, array.array, memoryview: sequences of Python's numbers, which lie in memory as an array's do. */
@@ -263,6 +264,7 @@ void add_dtypes(PyObject* object, std::size_t depth, std::size_t dim, CommonDTyp
     case Item::tensor:
       return common.add(py::handle(object).cast<const Tensor&>().dtype());
     case Item::array:
+      if (is_bfloat16_of_pytorch(object)) return common.add(DType::bfloat16);
       return common.add(array_of(object).dtype());
     case Item::buffer: {
       const py::array numbers = array_of_buffer(object);
@@ -451,6 +453,11 @@ Tensor tensor_of_numbers(const py::object& data, const std::optional<DType>& dty
 
 }  // namespace
 
+bool is_bfloat16_of_pytorch(py::handle object) {
+  return py::hasattr(object, "dtype") &&
+         py::str(object.attr("dtype")).cast<std::string_view>() == "torch.bfloat16";
+}
+
 Tensor tensor_of(const py::object& data, const std::optional<DType>& dtype,
                  const std::optional<ocl::Device>& device, bool non_blocking) {
   const Item kind = kind_of(data.ptr());
@@ -460,6 +467,9 @@ Tensor tensor_of(const py::object& data, const std::optional<DType>& dtype,
     return dtype ? there.to(*dtype) : there;
   }
   const ocl::Device target = device_or_default(device);
-  if (kind == Item::array) return tensor_of_array(array_of(data), dtype, target, non_blocking);
+  if (kind == Item::array) {
+    const auto wanted = !dtype && is_bfloat16_of_pytorch(data) ? DType::bfloat16 : dtype;
+    return tensor_of_array(array_of(data), wanted, target, non_blocking);
+  }
   return tensor_of_numbers(data, dtype, target);
 }

@@ -3,7 +3,7 @@
 #include "autograd/ops/join.h"
 #include "dlprim/ops/pointwise/pointwise_result.h"
 
-#include "casters.h"
+#include "python_data.h"
 #include "python/exchange.h"
 
 using ocl::DType;
@@ -113,10 +113,7 @@ void bind_facts(py::module_& m, py::class_<Tensor>& tensor) {
       "Whether its dtype is a floating one.");
   m.def("numel", &Tensor::numel, py::arg("input"), "The number of elements.");
   m.def(
-      "result_type",
-      [](const Operand& a, const Operand& b) {
-        return ocl::result_type({a, b});
-      },
+      "result_type", [](const Operand& a, const Operand& b) { return ocl::result_type({a, b}); },
       py::arg("tensor1"), py::arg("tensor2"), "The dtype that two tensors or numbers promote to.");
   m.def("can_cast", &ocl::can_cast, py::arg("from_"), py::arg("to"),
         "Whether results of one dtype may be written to tensors of another.");
@@ -185,6 +182,7 @@ bool lies_in_opencl(const py::object& object) {
 }
 
 Tensor from_dlpack(const py::object& object, const std::optional<ocl::Device>& device) {
+  if (is_bfloat16_of_pytorch(object) && !lies_in_opencl(object)) return tensor_of(object, std::nullopt, device);
   if (!lies_in_opencl(object))
     return tensor_of(py::module_::import("numpy").attr("from_dlpack")(object), std::nullopt, device);
   const bool is_capsule = !py::hasattr(object, "__dlpack__");
@@ -205,7 +203,8 @@ void bind_exchange(py::module_& m, py::class_<Tensor>& tensor) {
           py::kw_only(), py::arg("force") = false, py::arg("out") = py::none(),
           "Waits, and copies the elements to a NumPy array. A tensor that requires gradients is refused but "
           "with force=True or while gradients are off: use detach(). With `out` to that one, C-contiguous, "
-          "of the tensor's shape and dtype: one of page-locked memory (pin_memory) takes the bus's full rate.")
+          "of the tensor's shape and dtype: one of page-locked memory (pin_memory) takes the bus's full "
+          "rate.")
       .def("tolist", &to_list, "The elements as nested lists, or a number. Waits.")
       .def(
           "__array__",

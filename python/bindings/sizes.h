@@ -39,7 +39,7 @@ struct type_caster<ocl::Single> {
 
   bool load(handle source, bool) {
     object item = reinterpret_borrow<object>(source);
-    if (isinstance<sequence>(source) && !isinstance<str>(source)) {
+    if (!is_whole(source) && isinstance<sequence>(source) && !isinstance<str>(source)) {
       const auto items = reinterpret_borrow<sequence>(source);
       if (items.size() != 1) return false;
       item = items[0];
@@ -81,7 +81,7 @@ struct type_caster<ocl::AdaptiveSize> {
   bool load(handle source, bool) {
     value = ocl::AdaptiveSize();
     auto& [height, width] = value.values;
-    if (isinstance<sequence>(source) && !isinstance<str>(source)) {
+    if (!is_whole(source) && isinstance<sequence>(source) && !isinstance<str>(source)) {
       const auto items = reinterpret_borrow<sequence>(source);
       value.is_one_number = false;
       return items.size() == 2 && load_one(items[0], height) && load_one(items[1], width);

@@ -163,8 +163,8 @@ int clear(PyObject* self) {
 }
 
 // Python gives classes that are written in it functions of its own, which would empty an object before it can
-// be kept. A class gets ours, with those that it is derived from, before it has an object: where one is made, or
-// given the class.
+// be kept. A class gets ours, with those that it is derived from, before it has an object: where one is made,
+// or given the class.
 void set_life(PyTypeObject* type) {
   type->tp_dealloc = &dealloc;
   type->tp_traverse = &traverse;
@@ -253,16 +253,8 @@ bool loses_gradient_as_number(PyObject* object) {
 }
 
 void set_up_tensor(PyHeapTypeObject* heap_type) {
-  static PyGetSetDef members[] = {
-      {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
-      {"__class__", &get_class, &set_class, nullptr, nullptr},
-      {nullptr, nullptr, nullptr, nullptr, nullptr}};
   PyTypeObject* type = &heap_type->ht_type;
-  type->tp_flags |= Py_TPFLAGS_HAVE_GC;
-  // Not a dict that Python manages: that one's contents no other than Python can visit everywhere.
-  type->tp_dictoffset = type->tp_basicsize;
-  type->tp_basicsize += static_cast<Py_ssize_t>(sizeof(PyObject*));
-  type->tp_getset = members;
+  set_up_attributes<&set_class>(type);
   type->tp_init = PyBaseObject_Type.tp_init;  // __new__ makes the tensor, as in PyTorch
   set_life(type);
 }

@@ -36,9 +36,11 @@ _OPERATORS = {
 
 def _operand(given: object, like: Tensor) -> object:
     """A tensor or a number of Python's, for which NumPy is not asked again."""
+    if np.ndim(given) == 0 and getattr(given, "dtype", None) == np.longdouble:
+        return float(given)  # NumPy made an array of a number that no dtype is for
     if isinstance(given, np.generic):
         given = given.item()
-    if isinstance(given, (Tensor, bool, int, float)) and not isinstance(given, np.generic):
+    if isinstance(given, (Tensor, bool, int, float)):
         return given
     return _C.tensor(np.asarray(given), device=like.device)
 

@@ -1,4 +1,5 @@
-// The C++ code of README.md and docs/ compiles and runs as it stands there (tests/extract_code.cmake cuts it out).
+// The C++ code of README.md and docs/ compiles and runs as it stands there (tests/extract_code.cmake cuts it
+// out).
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -39,7 +40,8 @@ class DocumentationFolder : public testing::Test {
 
 TEST_F(DocumentationFolder, LoadsPictures) {
   if (!ocl::data::can_read_images()) GTEST_SKIP() << "built without stb_image";
-  std::string bytes("BM\x3a\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0\x01\0\0\0\x01\0\0\0\x01\0\x18\0", 30);  // one pixel
+  std::string bytes("BM\x3a\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0\x01\0\0\0\x01\0\0\0\x01\0\x18\0",
+                    30);  // one pixel
   bytes.resize(54);
   std::ofstream("train/cat/one.bmp", std::ios::binary) << bytes << "abc" << '\0';
   int steps = 0;

@@ -118,12 +118,15 @@ assert ocl.is_available() is False
 try:
     ocl.ones(2)
 except ocl.DeviceError as error:
-    assert "show no device: Portable Computing Language" in str(error) and "XDG_CACHE_HOME" in str(error), error
+    assert "show no device: Portable Computing Language" in str(error), error
+    assert "XDG_CACHE_HOME" in str(error), error
 else:
     raise AssertionError("there is a device")
 """
     vendors = "/etc/OpenCL/vendors/pocl.icd"
-    processes.run(program, OCL_ICD_VENDORS=vendors, OCL_ICD_FILENAMES="", POCL_CACHE_DIR=tmp_path / "file" / "cache")
+    processes.run(
+        program, OCL_ICD_VENDORS=vendors, OCL_ICD_FILENAMES="", POCL_CACHE_DIR=tmp_path / "file" / "cache"
+    )
 
 
 # --- memory

@@ -85,7 +85,9 @@ def header_of(path):
 def shuffled_state(seed):
     """A state dict in no order, with tensors without elements among the others."""
     rng = np.random.default_rng(seed)
-    names = [f"{block}.{kind}" for block in ("conv", "bn", "10", "9", "Z", "ä") for kind in ("weight", "bias")]
+    names = [
+        f"{block}.{kind}" for block in ("conv", "bn", "10", "9", "Z", "ä") for kind in ("weight", "bias")
+    ]
     rng.shuffle(names)
     dtypes = [np.float32, np.int64, np.uint8, np.float16]
     return {name: np.zeros(rng.integers(0, 3), dtypes[rng.integers(4)]) for name in names}

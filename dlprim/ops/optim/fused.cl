@@ -234,8 +234,9 @@ UPDATE(rprop, previous, step_size, unused) {
   FOR_EACH_ELEMENT(i) {
     const REAL gradient = sign_of_g * LOAD(g, i);
     const REAL agreement = gradient * LOAD(previous, i);
-    const REAL wanted = LOAD(step_size, i) * (agreement > 0 ? grow : agreement < 0 ? shrink : agreement == 0 ? (REAL)1 : agreement);
-    const REAL size = wanted < least ? least : wanted > most ? most : wanted;
+    const REAL factor = agreement > 0 ? grow : agreement < 0 ? shrink : agreement == 0 ? (REAL)1 : agreement;
+    const REAL wanted = LOAD(step_size, i) * factor;
+    const REAL held = wanted < least ? least : wanted, size = held > most ? most : held;
     const REAL taken = agreement < 0 ? (REAL)0 : gradient;
     STORE(step_size, i, size);
     STORE(previous, i, taken);

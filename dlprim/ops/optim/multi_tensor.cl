@@ -36,10 +36,15 @@ __kernel void multi_tensor_norm_chunks(PACK_ARGS, BUFFER(REAL, partials), const 
 #if SHAPE_CPU
   const int whole = kind <= NORM_MAX ? count & ~15 : 0;  // the others have no vector code
   REAL16 lanes = 0;
-  if (kind == NORM_2)
-    for (int i = 0; i < whole; i += 16) lanes = fma(LOAD16(x, i), LOAD16(x, i), lanes);
-  else if (kind == NORM_1)
-    for (int i = 0; i < whole; i += 16) lanes += fabs(LOAD16(x, i));
+  if (kind == NORM_2 || kind == NORM_1)
+    for (int block = 0; block < whole; block += 512) {  // sums of sums: a running one gathers more error
+      REAL16 part = 0;
+      for (int i = block; i < min(whole, block + 512); i += 16) {
+        const REAL16 v = LOAD16(x, i);
+        part = kind == NORM_2 ? fma(v, v, part) : part + fabs(v);
+      }
+      lanes += part;
+    }
   else if (kind == NORM_MAX)
     for (int i = 0; i < whole; i += 16) {
       const REAL16 v = fabs(LOAD16(x, i));

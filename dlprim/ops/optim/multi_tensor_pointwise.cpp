@@ -76,8 +76,8 @@ PackRows rows_of(const Queue& queue, const std::vector<TensorsAbreast>& tensors,
 }
 
 void compute_expression(Queue& queue, ParameterPack& pack, const PointwiseExpression& expression,
-                            const std::vector<TensorsAbreast>& tensors, const Given& given,
-                            const std::vector<Scalar>& parameters) {
+                        const std::vector<TensorsAbreast>& tensors, const Given& given,
+                        const std::vector<Scalar>& parameters) {
   if (tensors.empty()) return;
   require(expression.outputs.size() == 1, op, ": expected an expression with one output, got ",
           expression.outputs.size());

@@ -70,8 +70,8 @@ FusedUpdate adam(const NamedValues& o, Numbers& numbers, bool) {
   return update;
 }
 
-/** A number of the state as PyTorch keeps it, in a tensor of float32 whatever the parameters are: steps of float64
- * differ by 1e-8 otherwise, and so do those after a state was saved and loaded. */
+/** A number of the state as PyTorch keeps it, in a tensor of float32 whatever the parameters are: steps of
+ * float64 differ by 1e-8 otherwise, and so do those after a state was saved and loaded. */
 double float32(double number) {
   return double{static_cast<float>(number)};
 }

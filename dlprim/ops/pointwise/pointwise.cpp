@@ -106,9 +106,8 @@ DeviceCheck divisor_check(const PointwiseProgram& program) {
   std::lock_guard<std::mutex> lock(mutex);
   const auto found = checks.find(&program);
   if (found != checks.end()) return found->second;
-  const DeviceCheck check =
-      register_check(program.name() + ": ZeroDivisionError, a whole number was divided by zero: ",
-                     CheckError::division);
+  const DeviceCheck check = register_check(
+      program.name() + ": ZeroDivisionError, a whole number was divided by zero: ", CheckError::division);
   return checks.emplace(&program, check).first->second;
 }
 

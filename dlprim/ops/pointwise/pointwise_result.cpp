@@ -1,7 +1,9 @@
+#include "dlprim/ops/pointwise/pointwise_result.h"
+
 #include <cmath>
 
 #include "dlprim/core/memory_format.h"
-#include "dlprim/ops/pointwise/pointwise_result.h"
+#include "dlprim/ops/pointwise/pointwise_source.h"
 #include "dlprim/runtime/device.h"
 
 namespace dlprim {
@@ -48,18 +50,14 @@ DType compute_type(const PointwiseOp& op, const std::vector<PointwiseOperand>& i
       if (std::isinf(value) && value == op.parameters[i].default_value) continue;
       const bool is_whole = value == std::floor(value) && std::abs(value) < 0x1p63;
       if (op.parameters[i].name == "alpha") {
-        require(is_whole, op.name, ": For integral input tensors, argument alpha must not be a floating point number, got ",
+        require(is_whole, op.name,
+                ": For integral input tensors, argument alpha must not be a floating point number, got ",
                 value);
         require_holds(op.name.c_str(), promoted, parameters[i]);
       }
       if (parameters[i].kind() == Scalar::Kind::floating && !is_whole) promoted = DType::float32;
     }
   return op.types == TypeRule::Bounded ? bounded_type(op, promoted, parameters) : promoted;
-}
-
-bool divides(const PointwiseOp& op) {
-  return op.name == "floor_divide" || op.name == "div_floor" || op.name == "div_trunc" || op.name == "fmod" ||
-         op.name == "remainder";
 }
 
 /** Refuses a number, in the place of the second input, for which whole numbers have no result. Divisors in
@@ -69,10 +67,10 @@ void require_result_of_integers(const PointwiseOp& op, const std::vector<Pointwi
                                 DType compute, const Dims& shape) {
   const Scalar* const number = inputs.size() == 2 ? std::get_if<Scalar>(&inputs[1]) : nullptr;
   if (!number || is_floating(compute)) return;
-  if (divides(op))
+  if (divides(op.forward))
     require<ZeroDivisionError>(number->integer() != 0 || product(shape) == 0, op.name,
                                ": ZeroDivisionError, whole numbers cannot be divided by 0");
-  if (op.name != "pow") return;
+  if (!uses_variable(op.forward, "POW")) return;
   require(number->integer() >= 0, op.name, ": Integers to negative integer powers are not allowed.");
   require(number->integer() <= integer_range(compute).second, op.name, ": value ", number->integer(),
           " cannot be converted to ", name(compute), " without overflow");

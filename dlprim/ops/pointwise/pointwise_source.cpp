@@ -1,5 +1,8 @@
 #include "dlprim/ops/pointwise/pointwise_source.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "dlprim/runtime/program.h"
 
 namespace dlprim {
@@ -78,12 +81,14 @@ int PointwiseVariant::id() const {
   return ((served * expressions + static_cast<int>(place)) << max_variables) + static_cast<int>(numbers);
 }
 
+bool divides(const std::string& expression) {
+  constexpr const char* divisions[] = {"TRUNC_DIVIDE", "FLOOR_DIVIDE", "FMOD", "REMAINDER"};
+  return std::any_of(std::begin(divisions), std::end(divisions),
+                     [&](const char* function) { return uses_variable(expression, function); });
+}
+
 bool checks_divisors(const PointwiseProgram& program, DType dtype) {
-  if (is_floating(dtype)) return false;
-  const std::string& forward = program.expressions().front().outputs.front();
-  for (const char* function : {"TRUNC_DIVIDE", "FLOOR_DIVIDE", "FMOD", "REMAINDER"})
-    if (uses_variable(forward, function)) return true;
-  return false;
+  return !is_floating(dtype) && divides(program.expressions().front().outputs.front());
 }
 
 std::string pointwise_source(const PointwiseProgram& program, DType dtype, bool wide_index,
@@ -104,7 +109,8 @@ std::string pointwise_source(const PointwiseProgram& program, DType dtype, bool 
       " index_t;\n", expanded_source("ops/pointwise/functions.cl"), "\n#define FLAT ", program.name(),
       "_flat\n#define STRIDED ", program.name(), "_strided\n#define OPERANDS ", slots.inputs + slots.outputs,
       "\n#define PER_ITEM ", elements_per_item, "\n#define PARAMETERS ",
-      checks_divisors(program, dtype) ? "CHECK_ARGS, " : "", parameters(slots), "\n#define VARIANTS(AT) ", variants, "\n", expanded_source("ops/pointwise/pointwise.cl"));
+      checks_divisors(program, dtype) ? "CHECK_ARGS, " : "", parameters(slots), "\n#define VARIANTS(AT) ",
+      variants, "\n", expanded_source("ops/pointwise/pointwise.cl"));
 }
 
 }  // namespace dlprim

@@ -19,6 +19,9 @@ struct PointwiseVariant {
   int id() const;
 };
 
+/** Whether an expression divides, so that whole numbers have no result where a divisor is 0. */
+bool divides(const std::string& expression);
+
 /** Whether kernels of `dtype` take a check (DeviceCheck) of their divisors: those that divide whole numbers.
  */
 bool checks_divisors(const PointwiseProgram& program, DType dtype);

@@ -68,9 +68,9 @@ int exponent_of(const PointwiseExpression& expression) {
 
 const PointwiseExpression* special_power(const PointwiseExpression& expression, const Scalar& exponent,
                                          DType compute) {
-  const auto* const special =
-      std::find_if(std::begin(specials), std::end(specials),
-                   [&](const Special& one) { return one.exponent == exponent.real(); });
+  const auto* const special = std::find_if(std::begin(specials), std::end(specials), [&](const Special& one) {
+    return one.exponent == exponent.real();
+  });
   if (special == std::end(specials)) return nullptr;
   if (special->kind != Kind::product && !is_floating(compute)) return nullptr;
   if (special->kind == Kind::root && compute == DType::float16) return nullptr;

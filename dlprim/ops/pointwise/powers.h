@@ -10,9 +10,9 @@ int exponent_of(const PointwiseExpression& expression);
 
 /**
  * The product or root that stands for `expression`, without the variable of its exponent, where that is
- * `exponent` and `compute` is computed in. Null where there is none: they are PyTorch's, 0 to 3, -1, -2 and, but
- * for float16, both halves and the gradient of 1.5. The roots of -infinity and -0 are NaN and -0, which powers are
- * not.
+ * `exponent` and `compute` is computed in. Null where there is none: they are PyTorch's, 0 to 3, -1, -2 and,
+ * but for float16, both halves and the gradient of 1.5. The roots of -infinity and -0 are NaN and -0, which
+ * powers are not.
  */
 const PointwiseExpression* special_power(const PointwiseExpression& expression, const Scalar& exponent,
                                          DType compute);

@@ -126,8 +126,7 @@ void extreme_backward(const Gradient& gradient, const ExtremeGradient& extremes,
                       const Tensor& x, const Tensor& y) {
   const Tensor extreme = gradient.spread("the result", y);
   const Tensor count = gradient.sums_of(extremes.is_extreme, {x, extreme});
-  gradient.is(extremes.shared,
-              {gradient.spread("the gradient", dy), x, extreme, gradient.spread(count)});
+  gradient.is(extremes.shared, {gradient.spread("the gradient", dy), x, extreme, gradient.spread(count)});
 }
 
 /** dy times the product of the other elements, whatever zeros there are. */
@@ -135,12 +134,17 @@ void product_backward(const Gradient& gradient, const Tensor& dy, const Tensor& 
   static const PointwiseExpression& of_one = lone_expression("prod_of_one_gradient", {"g"}, {}, {"g"});
   if (gradient.count() == 1) return gradient.is(of_one, {gradient.spread("the gradient", dy)});
   static const PointwiseExpression& is_zero = lone_expression("is_zero", {"a"}, {}, {"(T)(a == 0)"});
+  static const PointwiseExpression& is_infinite_or_nan =
+      lone_expression("is_infinite_or_nan", {"a"}, {}, {"(T)!ISFINITE(a)"});
+  // Zeros among the others make it 0, but NaN where an infinity or NaN is among them too.
   static const PointwiseExpression& expression =
-      lone_expression("prod_gradient", {"g", "a", "product", "zeros"}, {},
-                      {"zeros == 0 ? g * product / a : zeros == 1 && a == 0 ? g * product : (T)0"});
+      lone_expression("prod_gradient", {"g", "a", "product", "zeros", "infinite_or_nan"}, {},
+                      {"zeros == 0 ? g * product / a : zeros == 1 && a == 0 ? g * product : "
+                       "infinite_or_nan > (T)!ISFINITE(a) ? (T)NAN : g * 0"});
   gradient.is(expression, {gradient.spread("the gradient", dy), x,
                            gradient.spread(gradient.reduced("product_of_nonzero", x)),
-                           gradient.spread(gradient.sums_of(is_zero, {x}))});
+                           gradient.spread(gradient.sums_of(is_zero, {x})),
+                           gradient.spread(gradient.sums_of(is_infinite_or_nan, {x}))});
 }
 
 void require_input(const char* op, const Tensor& x, const Tensor& dx) {

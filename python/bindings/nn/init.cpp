@@ -9,8 +9,8 @@ void bind_init(py::module_& parent) {
       "normal_", [](Tensor t, double mean, double std) { return init::normal_(t, mean, std); },
       py::arg("tensor"), py::arg("mean") = 0.0, py::arg("std") = 1.0);
   m.def(
-      "constant_", [](Tensor t, const ocl::Scalar& val) { return init::constant_(t, val); }, py::arg("tensor"),
-      py::arg("val"));
+      "constant_", [](Tensor t, const ocl::Scalar& val) { return init::constant_(t, val); },
+      py::arg("tensor"), py::arg("val"));
   m.def("zeros_", [](Tensor t) { return init::zeros_(t); }, py::arg("tensor"));
   m.def("ones_", [](Tensor t) { return init::ones_(t); }, py::arg("tensor"));
   m.def(

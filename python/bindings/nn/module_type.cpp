@@ -63,16 +63,8 @@ int set_class(PyObject* self, PyObject* given, void*) {
 }  // namespace
 
 void set_up_module(PyHeapTypeObject* heap_type) {
-  static PyGetSetDef members[] = {
-      {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
-      {"__class__", &get_class, &set_class, nullptr, nullptr},
-      {nullptr, nullptr, nullptr, nullptr, nullptr}};
   PyTypeObject* type = &heap_type->ht_type;
-  type->tp_flags |= Py_TPFLAGS_HAVE_GC;
-  // Not a dict that Python manages: a class in Python would have one of another kind, and other objects.
-  type->tp_dictoffset = static_cast<Py_ssize_t>(sizeof(py::detail::instance));
-  type->tp_basicsize = type->tp_dictoffset + static_cast<Py_ssize_t>(sizeof(PyObject*));
-  type->tp_getset = members;
+  set_up_attributes<&set_class>(type);
   type->tp_new = &new_module;
   follow_module(type);
 }

@@ -43,10 +43,18 @@ void refuse_option(const std::string& name, const std::string& expected, const p
                                       gradient_advice(value.ptr())));
 }
 
+py::object number_or_itself(const py::handle& value) {
+  if (py::isinstance<ocl::Tensor>(value) && !loses_gradient_as_number(value.ptr()) &&
+      value.cast<const ocl::Tensor&>().dim() == 0)
+    return value.attr("item")();
+  return py::reinterpret_borrow<py::object>(value);
+}
+
 void PythonOption<std::vector<std::int64_t>>::take(std::vector<std::int64_t>& option, const py::handle& value,
                                                    const std::string& name) {
-  if (PyLong_Check(value.ptr())) {
-    option = {value.cast<std::int64_t>()};
+  if (is_whole(value)) {
+    option.resize(1);
+    PythonOption<std::int64_t>::take(option[0], value, name);
     return;
   }
   if (!py::isinstance<py::sequence>(value) || py::isinstance<py::str>(value))

@@ -40,6 +40,9 @@ struct type_caster<ocl::nn::Extents<N>> {
 [[noreturn]] void refuse_option(const std::string& name, const std::string& expected,
                                 const py::handle& value);
 
+/** The number that a tensor without dimensions holds, which would pass for a sequence; anything else as it is. */
+py::object number_or_itself(const py::handle& value);
+
 /** What type checkers are told of an option's type. */
 template <class T>
 struct OptionType {
@@ -78,7 +81,8 @@ struct PythonOption {
   static py::object give(const T& value) { return py::cast(value); }
   static void take(T& option, const py::handle& value, const std::string& name) {
     py::detail::make_caster<T> caster;
-    if (!caster.load(value, true)) refuse_option(name, type(), value);
+    const py::object given = number_or_itself(value);
+    if (!caster.load(given, true)) refuse_option(name, type(), value);
     option = py::detail::cast_op<T>(std::move(caster));
   }
   static std::string type() { return OptionType<T>::text(); }

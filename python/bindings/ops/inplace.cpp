@@ -16,9 +16,9 @@ using Number = std::optional<Scalar>;                        // None stands for 
 
 /** Pointwise operators that PyTorch has no method in place for. */
 const std::set<std::string> without_method{
-    "div_floor", "div_trunc", "gelu_tanh",    "maximum",          "minimum",
-    "logaddexp", "where",     "prelu_kernel", "isnan",            "isinf",
-    "isfinite",  "round_decimals", "clamp_tensor", "clamp_min_tensor", "clamp_max_tensor"};
+    "div_floor",    "div_trunc",        "gelu_tanh",       "maximum", "minimum",  "logaddexp",
+    "where",        "prelu_kernel",     "isnan",           "isinf",   "isfinite", "round_decimals",
+    "clamp_tensor", "clamp_min_tensor", "clamp_max_tensor"};
 
 Scalar number_or_default(const PointwiseOp& op, std::size_t i, const Number& given) {
   return given.value_or(op.parameters[i].default_value);
@@ -46,6 +46,8 @@ void bind_in_place(py::class_<Tensor>& tensor, const PointwiseOp& op) {
   else if (op.inputs == 1 && parameters == 2)
     def(
         [write, &op](Tensor& t, const Number& p, const Number& q) -> Tensor& {
+          dlprim::require(p || q || op.types != dlprim::TypeRule::Bounded, op.name, "_: at least one of '",
+                          op.parameters[0].name, "' or '", op.parameters[1].name, "' must not be None");
           return write(t, {t}, {number_or_default(op, 0, p), number_or_default(op, 1, q)});
         },
         parameter(0) = py::none(), parameter(1) = py::none());
@@ -107,7 +109,8 @@ void bind_tensor_bounds(const OperatorBinder& bind) {
     return t;
   };
   py::class_<Tensor>& tensor = bind.tensor();
-  tensor.def("clamp_", write, py::arg("min") = py::none(), py::arg("max") = py::none(), itself, WithoutLock());
+  tensor.def("clamp_", write, py::arg("min") = py::none(), py::arg("max") = py::none(), itself,
+             WithoutLock());
   tensor.def(
       "clamp_min_", [write](Tensor& t, const Operand& min) -> Tensor& { return write(t, min, {}); },
       py::arg("min"), itself, WithoutLock());

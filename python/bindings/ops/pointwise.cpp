@@ -17,15 +17,16 @@ void bind_table(py::module_& m, py::class_<Tensor>& tensor) {
   m.def(#name, function, py::arg("input"), __VA_ARGS__); \
   tensor.def(#name, function, __VA_ARGS__);
 #define UNARY(name, types, forward, da, doc) \
-  BOTH(                                      \
-      name, [](const Tensor& input) { return ocl::name(input); }, WithoutLock(), doc)
+  BOTH(name, [](const Tensor& input) { return ocl::name(input); }, WithoutLock(), doc)
 #define UNARY_P(name, p, p0, types, forward, da, doc)                                          \
   BOTH(name, ([](const Tensor& input, Number p) { return ocl::name(input, p.value_or(p0)); }), \
        py::arg(#p) = p0, WithoutLock(), doc)
-#define UNARY_PQ(name, p, p0, q, q0, types, forward, da, doc)     \
-  BOTH(name, ([](const Tensor& input, Number p, Number q) {       \
-         return ocl::name(input, p.value_or(p0), q.value_or(q0)); \
-       }),                                                        \
+#define UNARY_PQ(name, p, p0, q, q0, types, forward, da, doc)                              \
+  BOTH(name, ([](const Tensor& input, Number p, Number q) {                                \
+         dlprim::require(p || q || dlprim::TypeRule::types != dlprim::TypeRule::Bounded,   \
+                         #name ": at least one of '" #p "' or '" #q "' must not be None"); \
+         return ocl::name(input, p.value_or(p0), q.value_or(q0));                          \
+       }),                                                                                 \
        py::arg(#p) = py::none(), py::arg(#q) = py::none(), WithoutLock(), doc)
 #define BINARY(name, types, forward, da, db, doc)                                                \
   m.def(                                                                                         \
@@ -133,12 +134,9 @@ void bind_symbols(py::class_<Tensor>& tensor) {
   OPERATOR(ge, ge)
 #undef BOTH_SIDES
 #undef OPERATOR
-  tensor.def(
-      "__neg__", [](const Tensor& a) { return ocl::neg(a); }, WithoutLock());
-  tensor.def(
-      "__invert__", [](const Tensor& a) { return ocl::bitwise_not(a); }, WithoutLock());
-  tensor.def(
-      "__abs__", [](const Tensor& a) { return ocl::abs(a); }, WithoutLock());
+  tensor.def("__neg__", [](const Tensor& a) { return ocl::neg(a); }, WithoutLock());
+  tensor.def("__invert__", [](const Tensor& a) { return ocl::bitwise_not(a); }, WithoutLock());
+  tensor.def("__abs__", [](const Tensor& a) { return ocl::abs(a); }, WithoutLock());
 }
 
 py::list table_as_dicts() {

@@ -91,15 +91,14 @@ void bind_norms(const OperatorBinder& bind) {
 }  // namespace
 
 void bind_reduce(const OperatorBinder& bind) {
-#define REDUCTION(name, result, identity, map, combine, finish, gradient, doc) \
-  bind.both(                                                                   \
-      #name,                                                                   \
-      [](const Tensor& input, const DimArgument& dim, bool keepdim) {          \
-        constexpr bool is_truth =                                              \
-            dlprim::ReductionResult::result == dlprim::ReductionResult::Bool;  \
-        if (is_truth && dim && dims_of(dim).empty()) return truth_of(input);   \
-        return ocl::name(input, dims_of(dim), keepdim);                        \
-      },                                                                       \
+#define REDUCTION(name, result, identity, map, combine, finish, gradient, doc)                      \
+  bind.both(                                                                                        \
+      #name,                                                                                        \
+      [](const Tensor& input, const DimArgument& dim, bool keepdim) {                               \
+        constexpr bool is_truth = dlprim::ReductionResult::result == dlprim::ReductionResult::Bool; \
+        if (is_truth && dim && dims_of(dim).empty()) return truth_of(input);                        \
+        return ocl::name(input, dims_of(dim), keepdim);                                             \
+      },                                                                                            \
       py::arg("dim") = py::none(), py::arg("keepdim") = false);
 #include "dlprim/ops/reduce/table.def"
   bind.module().def(

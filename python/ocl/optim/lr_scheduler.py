@@ -7,10 +7,19 @@ import warnings
 from bisect import bisect_right
 from collections import Counter
 
-import ocl
 from ocl import _C
 from ocl.optim.constructors import constructor
-from ocl.optim.optimizer import Optimizer
+from ocl.optim.schedule_values import (
+    checked_dict,
+    fitting,
+    group_values,
+    is_tensor,
+    own_value,
+    per_group,
+    require_optimizer,
+    set_group_value,
+    set_rates_of,
+)
 
 __all__ = [
     "ChainedScheduler",
@@ -39,87 +48,6 @@ _EPOCH_WARNING = (
 )
 
 
-def _is_tensor(value):
-    return isinstance(value, ocl.Tensor)
-
-
-def _group_values(optimizer, key):
-    return [group[key].clone() if _is_tensor(group[key]) else group[key] for group in optimizer.param_groups]
-
-
-def _set_group_value(group, key, value):
-    if _is_tensor(group[key]):
-        group[key].fill_(value.item() if _is_tensor(value) else value)
-    else:
-        group[key] = value
-
-
-def _set_rates_of(optimizer, rates):
-    """Of groups that have just been added, which no rate is for, the rate stays."""
-    for group, rate in zip(optimizer.param_groups, rates, strict=False):
-        _set_group_value(group, "lr", rate)
-
-
-def _per_group(name, optimizer, value):
-    """A list of one value for each group, of one for all or of such a list."""
-    groups = len(optimizer.param_groups)
-    values = list(value) if isinstance(value, (list, tuple)) else [value] * groups
-    if len(values) != groups:
-        raise ValueError(
-            f"{name} must have the same length as optimizer.param_groups. {name} has {len(values)} values, "
-            f"param_groups has {groups}."
-        )
-    return values
-
-
-def _is_number(value):
-    return isinstance(value, (int, float)) or hasattr(value, "item")  # a tensor or NumPy's number
-
-
-def _dict(state_dict):
-    if not isinstance(state_dict, dict):
-        raise TypeError(f"load_state_dict: expected a dict, got {type(state_dict).__name__}")
-    return state_dict
-
-
-def _own_value(schedule, key):
-    """What `schedule` has under a key of a state dict, if anything. Raises TypeError for names of methods."""
-    own = schedule.__dict__
-    if key == "optimizer" or (key not in own and callable(getattr(type(schedule), str(key), None))):
-        raise TypeError(f"load_state_dict: '{key}' is no state of {type(schedule).__name__}")
-    return own.get(key)
-
-
-def _fitting(schedule, key, value):
-    """`value` of a state dict as what `schedule` has under that key. Raises TypeError or ValueError."""
-
-    def refuse(error):
-        raise error(f"load_state_dict: '{key}' cannot be {value!r}")
-
-    own = _own_value(schedule, key)
-    if own is None:
-        return value
-    if isinstance(own, bool):
-        return bool(value) if isinstance(value, int) else refuse(TypeError)
-    if hasattr(value, "item"):
-        value = value.item()
-    if isinstance(own, int):
-        is_count = isinstance(value, (int, float)) and abs(value) <= 2**52 and value == math.floor(value)
-        return value if is_count else refuse(ValueError)
-    fits = {float: (int, float), str: str, list: (list, tuple), dict: dict}
-    for kind, allowed in fits.items():
-        if isinstance(own, kind) and not isinstance(value, allowed):
-            refuse(TypeError)
-    if isinstance(own, (list, tuple)) and all(map(_is_number, own)) and not all(map(_is_number, value)):
-        refuse(TypeError)
-    return value
-
-
-def _require_optimizer(optimizer):
-    if not isinstance(optimizer, Optimizer):
-        raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
-
-
 class LRScheduler:
     """Base of the learning-rate schedules: call `step()` once an epoch. One of your own defines `get_lr`."""
 
@@ -127,19 +55,19 @@ class LRScheduler:
     _is_initial = False
 
     def __init__(self, optimizer, last_epoch=-1):
-        _require_optimizer(optimizer)
+        require_optimizer(optimizer)
         self.optimizer = optimizer
         for number, group in enumerate(optimizer.param_groups):
             if last_epoch == -1:
                 rate = group["lr"]
-                group.setdefault("initial_lr", rate.clone() if _is_tensor(rate) else rate)
+                group.setdefault("initial_lr", rate.clone() if is_tensor(rate) else rate)
             elif "initial_lr" not in group:
                 raise KeyError(
                     f"param 'initial_lr' is not specified in param_groups[{number}] when "
                     f"resuming scheduler with "
                     "last_epoch >= 0: load the optimizer's state first"
                 )
-        self.base_lrs = _group_values(optimizer, "initial_lr")
+        self.base_lrs = group_values(optimizer, "initial_lr")
         self.last_epoch = last_epoch
         self._initial_step()
 
@@ -167,8 +95,8 @@ class LRScheduler:
 
     def load_state_dict(self, state_dict):
         """Takes over a state dict. The rates themselves stand in the optimizer's."""
-        for key in _dict(state_dict):
-            _own_value(self, key)
+        for key in checked_dict(state_dict):
+            own_value(self, key)
         self.__dict__.update(state_dict)
 
     def get_last_lr(self):
@@ -207,8 +135,8 @@ class LRScheduler:
         finally:
             self._get_lr_called_within_step = False
         for group, value in zip(self.optimizer.param_groups, values, strict=True):
-            _set_group_value(group, "lr", value)
-        self._last_lr = _group_values(self.optimizer, "lr")
+            set_group_value(group, "lr", value)
+        self._last_lr = group_values(self.optimizer, "lr")
 
 
 class _RuleSchedule(LRScheduler):
@@ -225,7 +153,7 @@ class _RuleSchedule(LRScheduler):
 
     def _begin(self, given):
         optimizer, last_epoch = given.pop("optimizer"), given.pop("last_epoch")
-        _require_optimizer(optimizer)
+        require_optimizer(optimizer)
         self.last_epoch = last_epoch
         self._take_options(optimizer, given)
         before = [dict(group) for group in optimizer.param_groups]
@@ -268,7 +196,7 @@ class _RuleSchedule(LRScheduler):
         self.__dict__.update(self._checked(state_dict))
 
     def _checked(self, state_dict):
-        state = {key: self._fitting(key, value) for key, value in _dict(state_dict).items()}
+        state = {key: self._fitting(key, value) for key, value in checked_dict(state_dict).items()}
         for key in ("base_lrs", "_last_lr"):
             own = self.__dict__.get(key)
             if own is not None and key in state and len(state[key]) != len(own):
@@ -280,7 +208,7 @@ class _RuleSchedule(LRScheduler):
         _optim.check_schedule(self._rule, fields)
 
     def _fitting(self, key, value):
-        return _fitting(self, key, value)
+        return fitting(self, key, value)
 
 
 def _with_closed_form(cls):
@@ -344,10 +272,11 @@ class MultiStepLR(_RuleSchedule, rule=True):
             return super()._fitting(key, value)
         if not isinstance(value, (Counter, dict, list, tuple)):
             raise TypeError(f"load_state_dict: 'milestones' cannot be {value!r}")
-        counts = Counter(value)
-        if not all(isinstance(count, int) and 0 <= count <= 2**20 for count in counts.values()):
+        counts = Counter({int(epoch): count for epoch, count in Counter(value).items()})
+        fits = all(isinstance(count, int) and 0 <= count <= 2**20 for count in counts.values())
+        if not fits or any(abs(epoch) > 2**52 for epoch in counts):
             raise ValueError(f"load_state_dict: 'milestones' cannot be {value!r}")
-        return Counter({int(epoch): count for epoch, count in counts.items()})
+        return counts
 
 
 @_with_closed_form
@@ -389,7 +318,7 @@ class CyclicLR(_RuleSchedule, rule=True):
 
     def _begin(self, given):
         super()._begin(given)
-        self.base_lrs = _per_group("base_lr", self.optimizer, given["base_lr"])
+        self.base_lrs = per_group("base_lr", self.optimizer, given["base_lr"])
 
     def scale_fn(self, x):
         """What the height of a cycle is multiplied by: of the cycle, or of the epoch."""
@@ -400,7 +329,7 @@ class CyclicLR(_RuleSchedule, rule=True):
         return {**super().state_dict(), "_scale_fn_custom": _own_state(self._scale_fn_custom)}
 
     def load_state_dict(self, state_dict):
-        own = _dict(state_dict)["_scale_fn_custom"]
+        own = checked_dict(state_dict)["_scale_fn_custom"]
         super().load_state_dict(
             {key: value for key, value in state_dict.items() if key != "_scale_fn_custom"}
         )
@@ -473,7 +402,7 @@ class _ComposedSchedule(LRScheduler):
 
     def load_state_dict(self, state_dict):
         """Takes over a state dict; raises, and changes nothing, if it does not fit."""
-        self._check_state(_dict(state_dict))
+        self._check_state(checked_dict(state_dict))
         self.__dict__.update({key: value for key, value in state_dict.items() if key != "_schedulers"})
         for scheduler, state in zip(self._schedulers, state_dict["_schedulers"], strict=True):
             scheduler.load_state_dict(state)
@@ -481,7 +410,7 @@ class _ComposedSchedule(LRScheduler):
     def _check_state(self, state_dict):
         for key, value in state_dict.items():
             if key != "_schedulers":
-                _fitting(self, key, value)
+                fitting(self, key, value)
         states = state_dict["_schedulers"]
         if not isinstance(states, (list, tuple)) or not all(isinstance(state, dict) for state in states):
             raise TypeError(f"load_state_dict: '_schedulers' cannot be {states!r}")
@@ -529,7 +458,7 @@ class SequentialLR(_ComposedSchedule):
 
     def _start_part(self, epoch):
         part = self._part_at(epoch)
-        _set_rates_of(self.optimizer, part._start_rates())
+        set_rates_of(self.optimizer, part._start_rates())
         part._start_anew()
         self._last_lr = part.get_last_lr()
 
@@ -556,9 +485,9 @@ class ChainedScheduler(_ComposedSchedule):
         _check_parts(type(self).__name__, schedulers, optimizer)
         self._schedulers = schedulers
         self.optimizer = optimizer
-        self._last_lr = _group_values(optimizer, "lr")
+        self._last_lr = group_values(optimizer, "lr")
         if any(isinstance(part, _ComposedSchedule) for part in schedulers):  # its making has set the rates
-            _set_rates_of(optimizer, self._start_rates())
+            set_rates_of(optimizer, self._start_rates())
             self._start_anew()
 
     def _start_rates(self):
@@ -567,24 +496,24 @@ class ChainedScheduler(_ComposedSchedule):
     def _start_anew(self):
         for part in self._schedulers:
             self._move(part, part._start_rates(), part._start_anew)
-        self._last_lr = _group_values(self.optimizer, "lr")
+        self._last_lr = group_values(self.optimizer, "lr")
 
     def step(self):
         """Moves every schedule to its next epoch."""
         for part in self._schedulers:
             self._move(part, part.get_last_lr(), part.step)
-        self._last_lr = _group_values(self.optimizer, "lr")
+        self._last_lr = group_values(self.optimizer, "lr")
 
     def _move(self, part, alone, move):
         """Calls `move`. A part that is made of others sets rates: it works on those that it would have
         `alone`, and the groups' are multiplied by what it does to them."""
         if not isinstance(part, _ComposedSchedule):
             return move()
-        rates = _group_values(self.optimizer, "lr")
-        _set_rates_of(self.optimizer, alone)
+        rates = group_values(self.optimizer, "lr")
+        set_rates_of(self.optimizer, alone)
         move()
         moved = zip(rates, alone, part.get_last_lr(), strict=False)
-        _set_rates_of(self.optimizer, [_rescaled(*each) for each in moved])
+        set_rates_of(self.optimizer, [_rescaled(*each) for each in moved])
 
 
 def _rescaled(rate, before, after):
@@ -598,7 +527,7 @@ class ReduceLROnPlateau(_RuleSchedule):
     def _begin(self, given):
         optimizer, least = given.pop("optimizer"), given.pop("min_lr")
         _optim.check_plateau(types.SimpleNamespace(**given))
-        _require_optimizer(optimizer)
+        require_optimizer(optimizer)
         self.optimizer = optimizer
         count, several = len(optimizer.param_groups), isinstance(least, (list, tuple))
         if several and len(least) != count:
@@ -607,7 +536,7 @@ class ReduceLROnPlateau(_RuleSchedule):
         self.min_lrs = list(least) if several else [least] * count
         self.__dict__.update(given)
         self.last_epoch = 0
-        self._last_lr = _group_values(optimizer, "lr")
+        self._last_lr = group_values(optimizer, "lr")
         self._reset()
 
     def _reset(self):
@@ -629,7 +558,7 @@ class ReduceLROnPlateau(_RuleSchedule):
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         if _optim.sees_plateau(self, metric):
             self._reduce_lr(self.last_epoch)
-        self._last_lr = _group_values(self.optimizer, "lr")
+        self._last_lr = group_values(self.optimizer, "lr")
 
     def _reduce_lr(self, epoch):
         groups = self.optimizer.param_groups
@@ -642,7 +571,7 @@ class ReduceLROnPlateau(_RuleSchedule):
                 )
             self.min_lrs = [self.default_min_lr] * len(groups)
         for group, least in zip(groups, self.min_lrs, strict=True):
-            _set_group_value(group, "lr", _optim.reduced_rate(self, float(group["lr"]), least))
+            set_group_value(group, "lr", _optim.reduced_rate(self, float(group["lr"]), least))
 
     def _check(self, fields):
         _optim.check_plateau(fields)

@@ -7,7 +7,8 @@ import math
 import ocl
 from ocl import nn
 from ocl.autograd import no_grad
-from ocl.optim.lr_scheduler import LRScheduler, _per_group
+from ocl.optim.lr_scheduler import LRScheduler
+from ocl.optim.schedule_values import per_group
 
 __all__ = [
     "SWALR",
@@ -137,7 +138,7 @@ class SWALR(LRScheduler):
     _ANNEALINGS = {"cos": lambda t: (1 - math.cos(math.pi * t)) / 2, "linear": lambda t: t}
 
     def __init__(self, optimizer, swa_lr, anneal_epochs=10, anneal_strategy="cos", last_epoch=-1):
-        rates = _per_group("swa_lr", optimizer, swa_lr)
+        rates = per_group("swa_lr", optimizer, swa_lr)
         for rate, group in zip(rates, optimizer.param_groups, strict=True):
             group["swa_lr"] = rate
         if anneal_strategy not in self._ANNEALINGS:

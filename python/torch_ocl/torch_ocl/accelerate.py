@@ -3,8 +3,8 @@
 Processes that torchrun starts train together. accelerate knows by name which devices have processes that work
 together: on others each of them would train alone, without a word. Here it does what it does for several
 processes on the CPU (``DistributedType.MULTI_CPU``), which is DistributedDataParallel on whatever device the
-model is, with the process group of ocl. Mixed precision is bfloat16 (``bf16=True``); accelerate refuses float16 on devices that it
-does not know.
+model is, with the process group of ocl. Mixed precision is bfloat16 (``bf16=True``); accelerate refuses
+float16 on devices that it does not know.
 """
 
 from __future__ import annotations

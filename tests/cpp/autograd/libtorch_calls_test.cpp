@@ -14,11 +14,11 @@ namespace {
 class LibtorchCalls : public OnDevice {};
 
 /** What is called by `function`, all overloads of it, as an object whose calls can be asked for. */
-#define CALL_OF(function) \
+#define CALL_OF(function)                                                              \
   [](auto&&... given) -> decltype(function(std::forward<decltype(given)>(given)...)) { \
     return function(std::forward<decltype(given)>(given)...);                          \
   }
-#define METHOD_OF(method) \
+#define METHOD_OF(method)                                                                             \
   [](auto& self, auto&&... given) -> decltype(self.method(std::forward<decltype(given)>(given)...)) { \
     return self.method(std::forward<decltype(given)>(given)...);                                      \
   }
@@ -38,7 +38,8 @@ static_assert(COMPILES(walk, Shared, Shared, bool), "(tensors, grad_tensors, ret
 static_assert(!COMPILES(walk, Shared, Shared, bool, bool), "create_graph is not inputs");
 static_assert(!COMPILES(walk, Shared, Shared, bool, bool, Shared), "(…, create_graph, inputs)");
 constexpr auto walk_from = METHOD_OF(backward);
-static_assert(!COMPILES(walk_from, Tensor&, const Tensor&, bool, bool), "(gradient, retain_graph, create_graph)");
+static_assert(!COMPILES(walk_from, Tensor&, const Tensor&, bool, bool),
+              "(gradient, retain_graph, create_graph)");
 
 // at::nll_loss(self, target, weight, reduction, ignore_index): a number in fourth place is a reduction there.
 constexpr auto nll = CALL_OF(nll_loss);
@@ -49,7 +50,8 @@ constexpr auto entropy = CALL_OF(cross_entropy);
 static_assert(!COMPILES(entropy, Tensor, Tensor, Tensor, int), "a reduction is no ignore_index");
 static_assert(COMPILES(entropy, Tensor, Tensor, Tensor, Reduction, int, double), "as at::cross_entropy_loss");
 constexpr auto logits = CALL_OF(binary_cross_entropy_with_logits);
-static_assert(COMPILES(logits, Tensor, Tensor, Tensor, Tensor, Reduction), "(…, weight, pos_weight, reduction)");
+static_assert(COMPILES(logits, Tensor, Tensor, Tensor, Tensor, Reduction),
+              "(…, weight, pos_weight, reduction)");
 static_assert(!COMPILES(logits, Tensor, Tensor, Tensor, Reduction, Tensor), "no other order");
 
 // at::scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, …).
@@ -113,14 +115,16 @@ TEST_F(LibtorchCalls, GroupsOfHeadsAreAnOption) {
   const Tensor expected = scaled_dot_product_attention(q, every_twice(k), every_twice(v));
   EXPECT_TRUE(allclose(scaled_dot_product_attention(q, k, v, options), expected));
   EXPECT_TRUE(allclose(attention_with_weights(q, k, v, options).output, expected));
-  expect_error<ValueError>([&] { scaled_dot_product_attention(q, narrow(q, 1, 0, 3), q, options); }, "enable_gqa");
+  expect_error<ValueError>([&] { scaled_dot_product_attention(q, narrow(q, 1, 0, 3), q, options); },
+                           "enable_gqa");
 }
 
 TEST_F(LibtorchCalls, LossesTakeTheirReductionFirst) {
   const Tensor x = log_softmax(randn({4, 3}), 1), labels = tensor(std::vector<std::int64_t>{0, 2, 1, 1}, {4});
   EXPECT_EQ(nll_loss(x, labels, {}, Reduction::none, 1).shape(), (Dims{4}));
   EXPECT_EQ(nll_loss(x, labels, {}, Reduction::none, 1).to_vector()[2], 0);
-  EXPECT_TRUE(allclose(cross_entropy(x, labels, {}, Reduction::sum, 1), nll_loss(x, labels, {}, Reduction::sum, 1)));
+  EXPECT_TRUE(
+      allclose(cross_entropy(x, labels, {}, Reduction::sum, 1), nll_loss(x, labels, {}, Reduction::sum, 1)));
   const Tensor target = ones({4, 3}), weight = full({3}, 2.0);
   EXPECT_TRUE(allclose(binary_cross_entropy_with_logits(x, target, {}, weight),
                        binary_cross_entropy_with_logits(x, target) * 2));

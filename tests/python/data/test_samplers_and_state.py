@@ -158,6 +158,7 @@ def test_generic_classes(name):
         pass
 
     assert issubclass(Derived, kind)
+
     class Abstract(kind, abc.ABC):
         pass
 

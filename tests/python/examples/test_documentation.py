@@ -60,7 +60,9 @@ def resumed_training():
 
 
 def weights_of_resnet():
-    state = {name: torch.from_numpy(tensor.numpy()) for name, tensor in models.resnet18().state_dict().items()}
+    state = {
+        name: torch.from_numpy(tensor.numpy()) for name, tensor in models.resnet18().state_dict().items()
+    }
     torch.save(state, "resnet18-f37072fd.pth")
     return {}
 

@@ -149,7 +149,9 @@ class TestVAE:
         monkeypatch.setattr(vae.ocl, "randn_like", lambda tensor: ocl.tensor(noise))
         mean, log_variance = np.split(net.encoder(images).detach().numpy().astype(np.float64), 2, 1)
         code = mean + np.exp(log_variance / 2) * noise
-        p = 1 / (1 + np.exp(-net.decoder(ocl.tensor(code.astype(np.float32))).detach().numpy().astype(np.float64)))
+        p = 1 / (
+            1 + np.exp(-net.decoder(ocl.tensor(code.astype(np.float32))).detach().numpy().astype(np.float64))
+        )
         x = images.numpy().reshape(4, -1)
         pixels = -(x * np.log(p) + (1 - x) * np.log(1 - p)).sum(1).mean()
         divergence = 0.5 * (np.exp(log_variance) + mean**2 - 1 - log_variance).sum(1).mean()

@@ -323,6 +323,8 @@ def run_one(name, seed, limit, announce):
 
     def answer(lib, made):
         answers[lib] = call(lib, made())
+        if lib is ocl:
+            ocl.synchronize()  # errors of the device are errors of this call
 
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")

@@ -184,13 +184,13 @@ KNOWN = (
     ),
     Known(
         "wrong",
-        "argsort|sort|topk|median",
+        "(subset: )?(argsort|sort|topk|median)",
         "stable=False|topk",
         "The order of equal elements where no stable one is asked for.",
     ),
     Known(
         "wrong",
-        "dropout2?d?",
+        r"(number: (nn\.)?)?dropout.*",
         "",
         "Random numbers are not PyTorch's; and a dropped infinity is 0, where PyTorch multiplies it by 0.",
     ),
@@ -293,7 +293,7 @@ KNOWN = (
     Known(
         "wrong",
         "(vector_)?norm",
-        r"e-[34]\d\]",
+        r"e-[34]\d(\]| ->)",
         "A norm over one element whose square float32 does not hold: PyTorch takes its absolute value.",
     ),
     Known(
@@ -375,9 +375,11 @@ KNOWN = (
     ),
     Known(
         "accepts",
-        "module: (Conv.*|Reflection.*|Replication.*|Pixel.*|ChannelShuffle|NLLLoss|BatchNorm.*)",
+        "conv_transpose2d|module: (Conv.*|Reflection.*|Replication.*|Pixel.*|ChannelShuffle|NLLLoss|"
+        "BatchNorm.*|InstanceNorm.*|Upsample)",
         r"list of 1 values|other non-zero dimensions|invalid gradient at index|pixel_shuffle expects|"
-        r"Value of groups:0|grad_input must be contiguous|index 0 out of range for tensor of size \[0\]",
+        r"Value of groups:0|grad_(input|weight) (must|needs to) be contiguous|primitive descriptor|"
+        r"index 0 out of range for tensor of size \[0\]|Padding size 2 is not supported for 4D|[Nn]on-empty",
         "A kernel size of one number in a tuple serves all dimensions; sizes of 0 and permuted inputs for "
         "which PyTorch's kernels were not written.",
     ),
@@ -398,6 +400,105 @@ KNOWN = (
         "number: (lstm|gru|rnn_tanh|rnn_relu)",
         "bool has_biases, int num_layers, float dropout, bool train",
         "Flags of recurrent functions take what Python takes for true or false; PyTorch takes bools alone.",
+    ),
+    Known(
+        "refuses",
+        "door: .*",
+        "expected a number of 64 bits",
+        "Whole numbers from 2^63 on beside tensors; PyTorch takes those below 2^64.",
+    ),
+    Known(
+        "wrong",
+        "door: clamp_?",
+        r"of uint8.*: -\d",
+        "A bound is compared as the number that it is; PyTorch makes a byte of a negative one first.",
+    ),
+    Known(
+        "wrong",
+        "door: .*",
+        r"np\.(True|False)_.*PyTorch has float",
+        "A bool of NumPy's is a bool, as Python's; PyTorch takes it for a float.",
+    ),
+    Known(
+        "refuses",
+        "door: .*",
+        r"\dj\b.*complex|complex.*\dj\b",
+        "There are no complex tensors.",
+    ),
+    Known(
+        "wrong",
+        "door: setitem",
+        r"of float64.*np\.longdouble",
+        "PyTorch assigns a longdouble by way of float32.",
+    ),
+    Known(
+        "accepts",
+        "door: (tensor|as_tensor|new_tensor)",
+        "Promotion for uint16, uint32, uint64 types is not supported",
+        "Lists of NumPy's unsigned integers beside other numbers: they promote as integers do.",
+    ),
+    Known(
+        "accepts",
+        "door: (tensor|as_tensor|new_tensor|setitem)",
+        r"of type numpy\.longdouble|source and destination dtypes match",
+        "Numbers of NumPy's longdouble become those of the dtype that is asked for.",
+    ),
+    Known(
+        "wrong",
+        "door: save, out",
+        "requires_grad False; PyTorch has .* True",
+        "Files of tensors hold numbers: a tensor that is loaded is a leaf without a gradient.",
+    ),
+    Known(
+        "refuses",
+        "door: (full|full_like|constant_|fill_|new_full)",
+        r"to (float16|bfloat16) without overflow",
+        "Fills refuse numbers beyond a 16-bit dtype; PyTorch does not look where it is one element.",
+    ),
+    Known(
+        "refuses",
+        "number: .*",
+        "which requires gradients that a number would lose",
+        "Numbers of operators have no gradients; where PyTorch's operator is made of others some have.",
+    ),
+    Known(
+        "refuses",
+        "number: .*",
+        r"must be .*, not numpy\.ndarray",
+        "A size is an int, or what stands for one; PyTorch also takes an array that holds one.",
+    ),
+    Known(
+        "accepts",
+        "number: (interpolate|sort)",
+        "(align_corners|stable)=<",
+        "Flags take what Python takes for true or false; PyTorch takes bools alone.",
+    ),
+    Known(
+        "wrong",
+        "module: (RNN|LSTM|GRU)",
+        r"gradient of weight_\w+: .* PyTorch has None",
+        "Weights of a recurrent layer whose results the loss does not use: the gradient of the one function "
+        "that the layer is has zeros for them.",
+    ),
+    Known(
+        "wrong",
+        "training",
+        r"'dtype': 'float64'.*(nadam|asgd).*resumed",
+        "PyTorch keeps numbers of the states of NAdam and ASGD in float32, but in the parameters' dtype once "
+        "a state was loaded.",
+    ),
+    Known(
+        "refuses",
+        "tile",
+        "expected numbers of at least 0",
+        "PyTorch looks at the numbers only where there are elements.",
+    ),
+    Known(
+        "wrong",
+        "prod",
+        "gradient 0: .* units off",
+        "Products that are denormal numbers: their quotients by an element have as few digits. PyTorch "
+        "multiplies the other elements where any is 0.",
     ),
     Known(
         "accepts",

@@ -79,7 +79,10 @@ def unary(lib, pool, n):
 
 @step
 def binary(lib, pool, n):
-    pool.append(bounded(getattr(lib, BINARY[n[2] % len(BINARY)])(pick(pool, n[0]), pick(pool, n[1]))))
+    name, x, y = BINARY[n[2] % len(BINARY)], pick(pool, n[0]), pick(pool, n[1])
+    if name == "atan2":
+        x, y = x + 0.0, y + 0.0  # the sign of a zero, which this one tells, is not that of PyTorch's minimum
+    pool.append(bounded(getattr(lib, name)(x, y)))
 
 
 @step

@@ -30,6 +30,8 @@ def serve(device, memory, timeout):
     import torch
 
     import ocl
+    from fuzz.found import REFUSES, Found
+    from fuzz.operators import attempt
     from fuzz.runner import CaseId
 
     torch.set_num_threads(1)
@@ -47,5 +49,8 @@ def serve(device, memory, timeout):
             faulthandler.dump_traceback_later(0.9 * timeout)
         case = CaseId.parse(line.rstrip("\n"))
         found = case.module().run_one(case.name, case.seed, case.limit, announce)
+        late = attempt(ocl.synchronize)
+        if late is not None and found is None:
+            found = Found(REFUSES, case.subject(), str(case), f"after the end of the case: {late}")
         faulthandler.cancel_dump_traceback_later()
         print(json.dumps({"found": found and dataclasses.asdict(found)}), file=answers)

@@ -104,12 +104,12 @@ def test_any_metaclass(nn, layer):
 
 
 def test_abcs_of_others(nn):
-    class Sized(abc.ABC):
+    class Sized(abc.ABC):  # noqa: B024
         @classmethod
         def __subclasshook__(cls, kind):
             return cls is Sized and hasattr(kind, "__len__") or NotImplemented
 
-    class Registered(abc.ABC):
+    class Registered(abc.ABC):  # noqa: B024
         pass
 
     Registered.register(nn.Linear)
@@ -254,7 +254,7 @@ def test_objects_without_init(nn):
         with pytest.raises((AttributeError, TypeError)):
             use()
     with pytest.raises(AttributeError):
-        net.missing
+        _ = net.missing
 
 
 def test_a_forward_that_is_set_before_init(library, nn):
@@ -484,7 +484,7 @@ def test_getattr_and_setattr_of_ones_own(nn):
     wrapper = Wrapper(nn.Linear(2, 3))
     assert wrapper.in_features == 2 and "wrapped" in wrapper.names
     with pytest.raises(AttributeError):
-        wrapper.missing
+        _ = wrapper.missing
 
 
 def test_functools(library, nn):

@@ -25,8 +25,8 @@ def layers(**options):
 
 
 def run(lib, dtype, layer, arrays, masks, used=("output", "weights"), **options):
-    """Output, weights, gradients of inputs and parameters. Arrays that are one are one tensor. The loss is made
-    of what is `used`."""
+    """Output, weights, gradients of inputs and parameters. Arrays that are one are one tensor. The loss is
+    made of what is `used`."""
 
     def own(array):
         tensor = torch.from_numpy(array) if lib is torch else ocl.tensor(array)

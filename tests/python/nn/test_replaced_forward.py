@@ -107,7 +107,9 @@ def test_gradients_flow_through_it():
     doubling(net[0])
     x = ocl.ones(1, 3, requires_grad=True)
     net(x).sum().backward()
-    active = (net[0].weight.detach().numpy() @ x.detach().numpy().T + net[0].bias.detach().numpy()[:, None] > 0)[:, 0]
+    active = (
+        net[0].weight.detach().numpy() @ x.detach().numpy().T + net[0].bias.detach().numpy()[:, None] > 0
+    )[:, 0]
     assert abs(x.grad.numpy()[0] - 2 * net[0].weight.detach().numpy()[active].sum(0)).max() < 1e-6
 
 

@@ -220,9 +220,17 @@ def test_errors(call, error, message):
         call()
 
 
-@pytest.mark.parametrize("dtype", ["int64", "int32", "uint8"])
-@pytest.mark.parametrize("factors", [(2**53 + 1, 1), (1, 2**63 - 1), (-(2**63), 2**62 + 3)], ids=str)
-def test_integer_factors_beyond_the_digits_of_a_double(dtype, factors):
+@pytest.mark.parametrize(
+    ("dtype", "factors"),
+    [
+        ("int64", (2**53 + 1, 1)),
+        ("int64", (1, 2**63 - 1)),
+        ("int64", (-(2**63), 2**62 + 3)),
+        ("int32", (2**31 - 1, -(2**31))),
+        ("uint8", (255, 254)),
+    ],
+)
+def test_integer_factors_at_the_ends_of_their_dtype(dtype, factors):
     alpha, beta = factors
     rng = np.random.default_rng(3)
     c, a, b = (rng.integers(0, 9, shape) for shape in ((2, 1, 5), (2, 3, 4), (2, 4, 5)))
@@ -232,3 +240,14 @@ def test_integer_factors_beyond_the_digits_of_a_double(dtype, factors):
     np.testing.assert_array_equal(ocl.baddbmm(c, a, b, beta=beta, alpha=alpha).numpy(), expected)
     single = ocl.addmm(c[0], a[0], b[0], beta=beta, alpha=alpha)
     np.testing.assert_array_equal(single.numpy(), expected[0])
+
+
+@pytest.mark.parametrize("name", ["add", "sub", "addmm", "baddbmm"])
+@pytest.mark.parametrize(
+    ("dtype", "factor"), [("int32", 2**53 + 1), ("int32", -(2**31) - 1), ("uint8", 256), ("int64", 0.5)]
+)
+def test_factors_that_the_dtype_does_not_hold(name, dtype, factor):
+    square = np.ones((1, 2, 2) if name == "baddbmm" else (2, 2), dtype)
+    operands = [square] * (2 if name in ("add", "sub") else 3)
+    with pytest.raises(ValueError, match=f"{name}: .*(without overflow|integer)"):
+        getattr(ocl, name)(*map(ocl.tensor, operands), alpha=factor)

@@ -140,7 +140,9 @@ class Subject:
                 leaves.append(item(lib).requires_grad_())
                 views.append(leaves[-1])
                 continue
-            leaf = item.build(lambda a: lib.tensor(np.array(a, "float64" if a.dtype.kind == "f" else a.dtype)))[0]
+            leaf = item.build(
+                lambda a: lib.tensor(np.array(a, "float64" if a.dtype.kind == "f" else a.dtype))
+            )[0]
             if item.is_floating:
                 leaves.append(leaf.requires_grad_())
             views.append(item.build(lambda _, leaf=leaf: leaf)[1])
@@ -157,9 +159,7 @@ def subjects(name):
     """A few small calls that give several results."""
     if name in OTHERS:
         function, shapes = OTHERS[name]
-        return [
-            Subject(function, [lambda lib, s=s, i=i: numbers(lib, s, [i]) for i, s in enumerate(shapes)])
-        ]
+        return [Subject(function, [lambda lib, s=s, i=i: numbers(lib, s, [i]) for i, s in enumerate(shapes)])]
     found = []
     for case in (drawn(name, seed) for seed in range(12)):
         subject = Subject(case.function, case.inputs)
@@ -376,7 +376,8 @@ def test_one_of_them_written_in_place(name):
 @pytest.mark.parametrize("replaces", [False, True], ids=["looks", "replaces"])
 @pytest.mark.parametrize("name", operators_with_several_results())
 def test_module_backward_hooks(name, replaces):
-    """The operator as a module whose hook sees the gradients of results and inputs, None where there is none."""
+    """The operator as a module whose hook sees the gradients of results and inputs, None where there is
+    none."""
     skip_without("float64")
 
     def run(lib, subject, subset):

@@ -1,5 +1,5 @@
-"""Reductions of whole tensors and along dimensions, over NaN, infinities, ties, zeros of both signs, nothing at
-all, a single number, integers and bools: PyTorch's values, indices, dtypes and gradients."""
+"""Reductions of whole tensors and along dimensions, over NaN, infinities, ties, zeros of both signs, nothing
+at all, a single number, integers and bools: PyTorch's values, indices, dtypes and gradients."""
 
 import math
 

@@ -70,8 +70,7 @@ at::Tensor& renorm(const at::Tensor& self, const c10::Scalar& p, std::int64_t di
   std::vector<std::int64_t> others;
   for (std::int64_t d = 0; d < self.dim(); ++d)
     if (d != dim) others.push_back(d);
-  const at::Tensor norms =
-      at::linalg_vector_norm(self, p, others, true, compute_type(self.scalar_type()));
+  const at::Tensor norms = at::linalg_vector_norm(self, p, others, true, compute_type(self.scalar_type()));
   const at::Tensor factor =
       at::where(norms > most, most.toDouble() / (norms + 1e-7), at::ones({}, norms.options()));
   const at::Tensor made = self * factor;

@@ -48,8 +48,7 @@ std::tuple<at::Tensor&, at::Tensor&> nll_loss(const at::Tensor& self, const at::
   at::native::resize_output(output, sizes_of(shape));
   at::native::resize_output(total_weight, {});
   const at::Tensor x = self.contiguous(), t = target.to(c10::kLong).contiguous();
-  const at::Tensor total =
-      at::empty({}, x.options().dtype(compute_type(x.scalar_type())));
+  const at::Tensor total = at::empty({}, x.options().dtype(compute_type(x.scalar_type())));
   into(output, [&](const dlprim::Tensor& y) {
     dlprim::nll_loss_forward(y.device().queue(), raw(x), raw(t), Optional(weight).get(), ignore_index,
                              reduction_of(reduction), y, raw(total));

@@ -82,8 +82,8 @@ const at::Tensor& resize(const at::Tensor& self, c10::IntArrayRef size,
   return self;
 }
 
-/** Whether `self.data = from` may be: tensors of any devices, as PyTorch has it among those that it knows, but
- * not sparse ones of two. `Module.to` asks so too, and gives parameters other memory then. */
+/** Whether `self.data = from` may be: tensors of any devices, as PyTorch has it among those that it knows,
+ * but not sparse ones of two. `Module.to` asks so too, and gives parameters other memory then. */
 bool has_compatible_type(const at::Tensor& self, const at::Tensor& from) {
   const auto is_dense = [](const at::Tensor& t) {
     return t.key_set().has_any(c10::DispatchKeySet(c10::DispatchKey::Dense)) && !t.is_meta();

@@ -100,7 +100,8 @@ void compute(const dlprim::PointwiseOp& row, const dlprim::PointwiseResult& made
 }
 
 /** Whole numbers among the inputs of integers as PyTorch takes them: cut off to the dtype. (dlprim computes
- * with the number that is given: no uint8 is below -1.) Exponents that the dtype does not hold are refused. */
+ * with the number that is given: no uint8 is below -1.) Exponents that the dtype does not hold are refused.
+ */
 void cut_off(const dlprim::PointwiseOp& row, std::vector<dlprim::PointwiseOperand>& inputs,
              dlprim::DType promoted) {
   for (dlprim::PointwiseOperand& input : inputs) {

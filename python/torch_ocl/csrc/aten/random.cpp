@@ -53,9 +53,8 @@ struct NormalFilling {
 template <class>
 struct BernoulliFilling {
   void operator()(const at::Tensor& self, double p, const GivenGenerator& generator) {
-    fill(self, generator, [&](auto& queue, const auto& out, const auto& state) {
-      random_bernoulli(queue, out, p, state);
-    });
+    fill(self, generator,
+         [&](auto& queue, const auto& out, const auto& state) { random_bernoulli(queue, out, p, state); });
   }
 };
 
@@ -160,7 +159,8 @@ at::Tensor& random(at::Tensor& self, GivenGenerator generator) {
   return self;
 }
 
-/** Whether a condition on values, a tensor of bool, holds everywhere; in a capture there are no values yet. */
+/** Whether a condition on values, a tensor of bool, holds everywhere; in a capture there are no values yet.
+ */
 bool holds_everywhere(const at::Tensor& condition) {
   return condition.numel() == 0 || capturing(condition.device().index()) || condition.all().item<bool>();
 }

@@ -63,7 +63,8 @@ TEST_F(Tape, EitherResultOfAttentionHasAGradient) {
     loss.backward();
     return q.grad();
   };
-  EXPECT_TRUE(allclose(gradient_of(true, false) + gradient_of(false, true), gradient_of(true, true), 1e-4, 1e-5));
+  EXPECT_TRUE(
+      allclose(gradient_of(true, false) + gradient_of(false, true), gradient_of(true, true), 1e-4, 1e-5));
 }
 
 TEST_F(Tape, Leaves) {
