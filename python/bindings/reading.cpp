@@ -3,8 +3,8 @@
 #include "autograd/ops/join.h"
 #include "dlprim/ops/pointwise/pointwise_result.h"
 
-#include "python_data.h"
 #include "python/exchange.h"
+#include "python_data.h"
 
 using ocl::DType;
 using ocl::Operand;
@@ -182,7 +182,8 @@ bool lies_in_opencl(const py::object& object) {
 }
 
 Tensor from_dlpack(const py::object& object, const std::optional<ocl::Device>& device) {
-  if (is_bfloat16_of_pytorch(object) && !lies_in_opencl(object)) return tensor_of(object, std::nullopt, device);
+  if (is_bfloat16_of_pytorch(object) && !lies_in_opencl(object))
+    return tensor_of(object, std::nullopt, device);
   if (!lies_in_opencl(object))
     return tensor_of(py::module_::import("numpy").attr("from_dlpack")(object), std::nullopt, device);
   const bool is_capsule = !py::hasattr(object, "__dlpack__");

@@ -18,19 +18,6 @@ inline std::optional<int> optional_size(const std::optional<Single>& size) {
   return size ? std::optional<int>(*size) : std::nullopt;
 }
 
-/** One entry for every spatial dimension, or one that stands for all of them. */
-template <class T>
-using PerDimension = std::optional<std::variant<T, std::vector<T>>>;
-
-/** The entries; a single one is repeated for the dimensions of `x` after batch and channels. */
-template <class T>
-std::vector<T> entries_of(const PerDimension<T>& entries, const ocl::Tensor& x) {
-  if (!entries) return {};
-  if (const auto* one = std::get_if<T>(&*entries))
-    return std::vector<T>(static_cast<std::size_t>(std::max(x.dim() - 2, 0)), *one);
-  return std::get<std::vector<T>>(*entries);
-}
-
 namespace pybind11::detail {
 
 template <>

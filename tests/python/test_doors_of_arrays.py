@@ -166,6 +166,22 @@ def test_what_shows_itself_as_an_array():
     assert ocl.tensor(parameter).tolist() == [1.5] and ocl.tensor([parameter]).tolist() == [[1.5]]
 
 
+def test_bfloat16_of_pytorch():
+    """Which NumPy lacks: every door takes it, with its dtype where none is asked for."""
+    values = torch.tensor([[1.5, -3.140625], [0.0, 3e38]], dtype=torch.bfloat16)
+    for given in (values, torch.nn.Parameter(values), values.t().contiguous().t()):
+        for made in (ocl.tensor(given), ocl.as_tensor(given)):
+            assert made.dtype == ocl.bfloat16 and made.tolist() == values.tolist()
+        assert ocl.ones(1).new_tensor(given).tolist() == values.tolist()
+    assert ocl.from_dlpack(values).dtype == ocl.bfloat16
+    assert ocl.tensor(values, dtype=ocl.float32).tolist() == values.tolist()
+    assert ocl.tensor([values, values]).tolist() == [values.tolist()] * 2
+    theirs = torch.nn.Linear(3, 2, dtype=torch.bfloat16)
+    ours = ocl.nn.Linear(3, 2, dtype=ocl.bfloat16)
+    ours.load_state_dict(theirs.state_dict())
+    assert ours.weight.tolist() == theirs.weight.tolist()
+
+
 def test_arrays_of_the_other_order_reach_batches_and_modules():
     x, y = np.arange(8, dtype=">f4").reshape(4, 2), np.arange(4, dtype=">i8")
     for workers in (0, 1):

@@ -248,6 +248,27 @@ def test_numbers_that_are_taken():
     assert float(s()) == 0.5 and s().item() == 0.5
 
 
+SIZES = {
+    "AdaptiveMaxPool1d": lambda nn, n: nn.AdaptiveMaxPool1d(n)(X1),
+    "AdaptiveAvgPool2d": lambda nn, n: nn.AdaptiveAvgPool2d(n)(X1[None]),
+    "MaxPool1d": lambda nn, n: nn.MaxPool1d(n, n, 1, n)(X1),
+    "Conv2d": lambda nn, n: nn.Conv2d(1, n, n, n)(ocl.ones(1, 1, 6, 6)),
+    "LayerNorm": lambda nn, n: nn.LayerNorm(n)(ocl.ones(3, 2)),
+    "LayerNorm of several": lambda nn, n: nn.LayerNorm((3, n))(ocl.ones(3, 2)),
+    "Upsample": lambda nn, n: nn.Upsample(scale_factor=n)(X1),
+    "Unflatten": lambda nn, n: nn.Unflatten(2, (n, 4))(X1),
+}
+X1 = ocl.ones(1, 2, 8)
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_sizes_of_layers(name):
+    """NumPy's ints, and what holds one int without a dimension."""
+    expected = SIZES[name](ocl.nn, 2).shape
+    for two in (np.int64(2), np.uint8(2), np.array(2), ocl.tensor(2), ocl.tensor(2, dtype=ocl.uint8)):
+        assert SIZES[name](ocl.nn, two).shape == expected
+
+
 def test_one_header_brings_pybind11():
     """Two casters of numbers in one module would be undefined: which of them counts, the linker chooses."""
     folder = Path(__file__).parents[2] / "python" / "bindings"

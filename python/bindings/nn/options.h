@@ -40,7 +40,8 @@ struct type_caster<ocl::nn::Extents<N>> {
 [[noreturn]] void refuse_option(const std::string& name, const std::string& expected,
                                 const py::handle& value);
 
-/** The number that a tensor without dimensions holds, which would pass for a sequence; anything else as it is. */
+/** The number that a tensor or an array without dimensions holds, which would pass for a sequence; anything
+ * else as it is. */
 py::object number_or_itself(const py::handle& value);
 
 /** What type checkers are told of an option's type. */

@@ -113,8 +113,9 @@ TEST_F(LibtorchCalls, GroupsOfHeadsAreAnOption) {
   options.enable_gqa = true;
   const auto every_twice = [](const Tensor& t) { return repeat_interleave(t, 2, 1); };
   const Tensor expected = scaled_dot_product_attention(q, every_twice(k), every_twice(v));
-  EXPECT_TRUE(allclose(scaled_dot_product_attention(q, k, v, options), expected));
-  EXPECT_TRUE(allclose(attention_with_weights(q, k, v, options).output, expected));
+  // Sums of numbers around 1, in other orders, some of which cancel.
+  EXPECT_TRUE(allclose(scaled_dot_product_attention(q, k, v, options), expected, 1e-5, 1e-6));
+  EXPECT_TRUE(allclose(attention_with_weights(q, k, v, options).output, expected, 1e-5, 1e-6));
   expect_error<ValueError>([&] { scaled_dot_product_attention(q, narrow(q, 1, 0, 3), q, options); },
                            "enable_gqa");
 }

@@ -117,6 +117,17 @@ def test_retain_grad_keeps_what_arrives():
     expect_exact(x.grad, [36, 72])
 
 
+def test_a_retained_gradient_is_a_copy():
+    y = leaf([1.0, 2.0]) * 3
+    y.retain_grad()
+    seen = []
+    y.register_hook(seen.append)
+    (found,) = ocl.autograd.grad((y * y).sum(), [y])
+    for gradient in (found, seen[0]):
+        gradient.mul_(5)
+    expect_exact(y.grad, [6, 12])
+
+
 def test_without_retain_grad_there_is_none():
     y = leaf([1.0]) * 3
     y.sum().backward()

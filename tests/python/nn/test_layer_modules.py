@@ -324,3 +324,9 @@ def test_repr_of_losses(name):
 def test_an_unknown_reduction_is_refused():
     with pytest.raises(ValueError, match="average"):
         ocl.nn.MSELoss(reduction="average")(ocl.ones(1), ocl.ones(1))
+
+
+@pytest.mark.parametrize("name", ["Dropout", "Dropout2d"])
+def test_dropout_of_nothing_writes_nothing(name):
+    x = ocl.ones(1, 2, 3, 3, requires_grad=True)
+    assert getattr(ocl.nn, name)(0.0, inplace=True)(x) is x

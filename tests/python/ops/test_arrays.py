@@ -40,8 +40,9 @@ def test_float64_arrays_promote_and_numbers_do_not(name):
     skip_without("float64")
     function, x = getattr(operator, name), ocl.tensor(X)
     check(name, x, Y.astype(np.float64))
-    for number in (np.float64(2), np.float32(2), np.float16(2), np.int64(2), np.uint8(2), np.bool_(True)):
-        plain = number.item()
+    numbers = (np.float64(2), np.float32(2), np.float16(2), np.int64(2), np.uint8(2), np.bool_(True))
+    for number in (*numbers, np.longdouble(2)):
+        plain = float(number) if isinstance(number, np.longdouble) else number.item()
         for ours, theirs in (
             (function(x, number), function(x, plain)),
             (function(number, x), function(plain, x)),

@@ -126,6 +126,13 @@ def test_what_bounds_cannot_be():
         ocl.ones(3, requires_grad=True).clamp_(min=ocl.ones(3))
 
 
+@pytest.mark.parametrize("name", ["clamp", "clip", "clamp_", "clip_"])
+@pytest.mark.parametrize("bounds", [(), (None,), (None, None)], ids=str)
+def test_one_bound_is_needed(name, bounds):
+    with pytest.raises(ValueError, match="at least one of 'min' or 'max' must not be None"):
+        getattr(ocl.ones(3), name)(*bounds)
+
+
 def test_a_parameter_as_a_bound_is_trained():
     limit = ocl.nn.Parameter(ocl.tensor(0.5))
     optimizer = ocl.optim.SGD([limit], lr=0.1)

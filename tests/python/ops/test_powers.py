@@ -106,7 +106,8 @@ def test_every_power_is_right_to_a_unit(dtype, length):
     result = (tensor(ocl, a, dtype) ** tensor(ocl, b, dtype)).numpy()
     kept = (np.abs(exact) < np.finfo(dtype).max) & (np.abs(exact) > np.finfo(dtype).tiny)
     off = np.abs(result.astype(np.longdouble) - exact)[kept] / (np.abs(exact[kept]) * np.finfo(dtype).eps)
-    assert off.max(initial=0) <= 1
+    # On GPUs divisions and roots are rounded to 2.5 units, of which a power keeps a part.
+    assert off.max(initial=0) <= (1 if ocl.get_device_properties()["is_cpu"] else 2)
 
 
 @pytest.mark.parametrize("exponent", [2, -0.5, 1.7])

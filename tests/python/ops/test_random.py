@@ -391,3 +391,15 @@ def test_dropout_in_evaluation_is_the_identity(rng):
     module = ocl.nn.Dropout(0.7).eval()
     assert module(x).tolist() == x.tolist()
     assert (module.train()(x).detach().numpy() == 0).any()
+
+
+@pytest.mark.parametrize("bad", [1.5, -0.25, float("nan")])
+def test_chances_and_deviations_out_of_range(bad):
+    p = ocl.tensor([0.5, bad])
+    for draw in (lambda: ocl.bernoulli(p), lambda: ocl.zeros(2).bernoulli_(p)):
+        with pytest.raises(ValueError, match="elements of p to be in"):
+            draw()
+    if bad != 1.5:
+        with pytest.raises(ValueError, match="elements of std >= 0"):
+            ocl.normal(0.0, p)
+    assert ocl.bernoulli(ocl.empty(0)).shape == ocl.normal(0.0, ocl.empty(0)).shape == (0,)

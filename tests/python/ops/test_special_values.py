@@ -367,6 +367,19 @@ def test_pooling(window):
     assert_alike(lambda lib, t: lib.nn.functional.adaptive_max_pool2d(t, (5, 7)), x, atol=1e-6)
 
 
+@pytest.mark.parametrize("zeros", [1, 2, 3])
+@pytest.mark.parametrize("special", [NAN, INF, -INF, 2.0])
+def test_products_with_zeros_beside_what_is_not_finite(zeros, special):
+    for places in itertools.permutations([*[0.0] * zeros, special, 3.0], 4):
+        x = np.array([places, places[::-1]], np.float32)
+        assert_alike(lambda lib, t: t.prod(1), x)
+
+
+def test_the_angle_of_the_origin():
+    y, x = (np.array(v, np.float32) for v in ([0.0, -0.0, 0.0, -0.0, 1, 0], [0.0, 0.0, -0.0, -0.0, 0, 1]))
+    assert_alike(lambda lib, a, b: lib.atan2(a, b), y, x)
+
+
 # --- matrix products
 
 

@@ -537,3 +537,10 @@ def test_iteration_and_reading():
     assert ocl.empty(0, 3).numpy().shape == (0, 3)
     with pytest.raises(TypeError, match="NumPy has no bfloat16"):
         x.bfloat16().numpy()
+
+
+def test_unflatten_of_nothing_infers_no_size():
+    for lib in (torch, ocl):
+        with pytest.raises((ValueError, RuntimeError), match="-1"):
+            lib.ones(1, 0, 2).unflatten(1, (-1, 0))
+    assert ocl.ones(1, 0, 2).unflatten(1, (-1, 3)).shape == (1, 0, 3, 2)

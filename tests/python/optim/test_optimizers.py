@@ -53,6 +53,7 @@ OPTIMIZERS = {
     "radam_decoupled": ("RAdam", {"weight_decay": 0.1, "decoupled_weight_decay": True, "maximize": True}),
     "rprop": ("Rprop", {}),
     "rprop_sizes": ("Rprop", {"lr": 0.1, "etas": (0.3, 1.5), "step_sizes": (0.01, 0.2), "maximize": True}),
+    "rprop_least_above_most": ("Rprop", {"lr": 0.1, "step_sizes": (1.0, 0.2)}),
     "asgd": ("ASGD", {}),
     "asgd_mean": ("ASGD", {"lr": 0.1, "lambd": 0.1, "alpha": 0.5, "t0": 5, "weight_decay": 0.1}),
     "adafactor": ("Adafactor", {}),

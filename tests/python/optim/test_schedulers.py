@@ -498,6 +498,7 @@ MISFITS = [
     ("StepLR", {"_last_lr": [0.1]}),
     ("StepLR", {"base_lrs": {"a": 1}}),
     ("MultiStepLR", {"milestones": 5}),
+    ("MultiStepLR", {"milestones": [2**64 - 1]}),
     ("ConstantLR", {"factor": 2}),
     ("LinearLR", {"start_factor": float("nan")}),
     ("CosineAnnealingLR", {"T_max": 0}),
