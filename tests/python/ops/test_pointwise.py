@@ -102,7 +102,7 @@ def integers_of(name, dtype, rng):
 def on_integers(name, arrays):
     """PyTorch's result, or None where it does not take the dtype."""
     try:
-        return torch_function(name)(*map(torch.from_numpy, arrays))
+        return call(name)(torch, *map(torch.from_numpy, arrays))
     except (RuntimeError, NotImplementedError):
         return None
 
@@ -116,7 +116,7 @@ def test_integers(name, dtype, rng):
     expected = on_integers(name, arrays)
     if expected is None:
         return
-    assert_same(getattr(ocl, name)(*map(ocl.tensor, arrays)), expected)
+    assert_same(call(name)(ocl, *map(ocl.tensor, arrays)), expected)
 
 
 @pytest.mark.parametrize("dtype", INTEGERS)
@@ -457,8 +457,8 @@ def test_edge_values(name):
         arrays = [arrays[0] > 0, *arrays[:2]]
     if name in ("fmod", "remainder"):  # PyTorch has NaN where the quotient overflows
         arrays = [array[(abs(arrays[0]) != EDGES[9]) | (abs(arrays[1]) != EDGES[7])] for array in arrays]
-    tensors = [torch.from_numpy(array) for array in arrays]
-    actual, expected = getattr(ocl, name)(*map(ocl.tensor, arrays)), torch_function(name)(*tensors)
+    row = call(name)
+    actual, expected = row(ocl, *map(ocl.tensor, arrays)), row(torch, *map(torch.from_numpy, arrays))
     if TABLE[name]["types"] == "Bool":
         assert_same(actual, expected)
         return

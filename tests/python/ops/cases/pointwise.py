@@ -35,7 +35,6 @@ TORCH = {
     "threshold": lambda a, threshold=0.0, value=0.0: F.threshold(a, threshold, value),
     "clamp_min": lambda a, min=None: a.clone() if min is None else torch.clamp_min(a, min),
     "clamp_max": lambda a, max=None: a.clone() if max is None else torch.clamp_max(a, max),
-    "clamp": lambda a, min=None, max=None: a.clone() if min is max is None else torch.clamp(a, min, max),
 }
 
 # The interval that each input is drawn from, where (-3, 3) will not do; two intervals: one per input.
@@ -95,6 +94,10 @@ CANCELLING = (
 STRICT = ("atan2", "logaddexp", "maximum", "minimum", "logical_and", "logical_or", "logical_xor")
 
 
+# Of these the defaults alone are refused.
+NEEDED = {"clamp": {"min": 1}}
+
+
 def torch_function(name):
     found = TORCH.get(name) or getattr(torch, name, None) or getattr(F, name, None)
     assert found, f"row {name} of the pointwise table has no counterpart here: name one in TORCH"
@@ -103,6 +106,7 @@ def torch_function(name):
 
 def call(name, **parameters):
     """The row as a function of (library, *inputs)."""
+    parameters = parameters or NEEDED.get(name, {})
 
     def function(lib, *inputs):
         if is_torch(lib) and name in TORCH:
@@ -121,7 +125,7 @@ def interval_of(name, i):
 def takes_integers(name, arrays):
     """Whether PyTorch has the operator in these dtypes, and a defined result."""
     try:
-        torch_function(name)(*[torch.from_numpy(a[..., None][..., :1].copy()) for a in arrays])
+        call(name)(torch, *[torch.from_numpy(a[..., None][..., :1].copy()) for a in arrays])
     except (RuntimeError, NotImplementedError):
         return False
     return True
