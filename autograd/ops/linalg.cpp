@@ -93,11 +93,12 @@ Tensor added_product(const char* name, const Tensor& input, const Tensor& a, con
   check_operands(name, a, input);
   require(dlprim::broadcast_shapes(input.shape(), shape, name) == shape, name, ": an input of shape ",
           input.shape(), " does not broadcast to ", shape);
-  require<TypeError>(is_floating(a.dtype()) ||
-                         (beta.kind() != Scalar::Kind::floating && alpha.kind() != Scalar::Kind::floating),
-                     name, ": for integers beta and alpha must be integers");
   if (!is_floating(a.dtype()))
-    for (const Scalar& factor : {alpha, beta}) dlprim::require_holds(name, a.dtype(), factor);
+    for (const Scalar& factor : {alpha, beta}) {
+      require<TypeError>(factor.kind() != Scalar::Kind::floating || std::floor(factor.real()) == factor.real(),
+                         name, ": for integers beta and alpha must be integers");
+      dlprim::require_holds(name, a.dtype(), factor);
+    }
   if (!is_floating(a.dtype()) && !(is_held_by_double(alpha) && is_held_by_double(beta)))
     return Tensor(product(a.data(), b.data())) * alpha + input * beta;
   const dlprim::Tensor c = dlprim::Tensor::empty(*a.device(), shape, a.dtype());

@@ -110,7 +110,7 @@ KNOWN = (
     ),
     Known(
         "accepts",
-        "celu|hardtanh",
+        "(number: )?(celu|hardtanh)",
         "alpha cannot be 0|min_val cannot be greater",
         "The operators under ocl take what those of ocl.nn.functional refuse as PyTorch does.",
     ),
@@ -122,7 +122,7 @@ KNOWN = (
     ),
     Known(
         "wrong",
-        "gelu|glu|mish|logaddexp|nll_loss|normalize|scaled_dot_product_attention",
+        "gelu|glu|glu_kernel|mish|logaddexp|nll_loss|normalize|scaled_dot_product_attention",
         "units off",
         "Sums that cancel, or a softmax near 1, on devices with an erf and exp of their own: some units of "
         "the largest term.",
@@ -142,8 +142,8 @@ KNOWN = (
     Known(
         "refuses",
         "pad",
-        "circular padding",
-        "Circular padding of a dimension that is cut at its other side: it may not exceed what is left.",
+        "circular padding|is too small for padding",
+        "Circular padding and reflection of a dimension that is cut at its other side: what is left counts.",
     ),
     Known(
         "accepts",
@@ -166,7 +166,7 @@ KNOWN = (
     ),
     Known(
         "refuses",
-        "local_response_norm|adaptive_.*|pad|linspace|conv_transpose[12]d",
+        "local_response_norm|adaptive_.*|pad|linspace|conv_transpose[12]d|addmm|baddbmm",
         r"positive size|is too large|without overflow|output padding must be smaller",
         "Sizes and numbers out of their range are refused where there is nothing to compute too.",
     ),
@@ -414,9 +414,9 @@ KNOWN = (
         "A bound is compared as the number that it is; PyTorch makes a byte of a negative one first.",
     ),
     Known(
-        "wrong",
+        "wrong,refuses",
         "door: .*",
-        r"np\.(True|False)_.*PyTorch has float",
+        r"np\.(True|False)_.*(PyTorch has float|ZeroDivisionError)",
         "A bool of NumPy's is a bool, as Python's; PyTorch takes it for a float.",
     ),
     Known(
@@ -427,9 +427,9 @@ KNOWN = (
     ),
     Known(
         "wrong",
-        "door: setitem",
-        r"of float64.*np\.longdouble",
-        "PyTorch assigns a longdouble by way of float32.",
+        "door: (setitem|pow)",
+        r"np\.longdouble",
+        "PyTorch takes a longdouble by way of float32, or of the tensor's dtype.",
     ),
     Known(
         "accepts",
@@ -464,13 +464,13 @@ KNOWN = (
     Known(
         "refuses",
         "number: .*",
-        r"must be .*, not numpy\.ndarray",
-        "A size is an int, or what stands for one; PyTorch also takes an array that holds one.",
+        r"must be .*, not (numpy\.ndarray|ocl\._C\.Tensor)",
+        "A size is an int, or what stands for one; PyTorch also takes an array of it, or never looks at it.",
     ),
     Known(
         "accepts",
-        "number: (interpolate|sort)",
-        "(align_corners|stable)=<",
+        r"number: (nn\.)?(interpolate|upsample.*|sort)",
+        r"(align_corners|stable|descending)=(<|np\.)",
         "Flags take what Python takes for true or false; PyTorch takes bools alone.",
     ),
     Known(
@@ -483,9 +483,58 @@ KNOWN = (
     Known(
         "wrong",
         "training",
-        r"'dtype': 'float64'.*(nadam|asgd).*resumed",
+        r"'dtype': 'float64'.*(nadam|asgd).*(resumed|copied)",
         "PyTorch keeps numbers of the states of NAdam and ASGD in float32, but in the parameters' dtype once "
         "a state was loaded.",
+    ),
+    Known(
+        "accepts",
+        "door: .*",
+        r"Can't call numpy\(\) on Tensor that requires grad|INTERNAL ASSERT FAILED",
+        "PyTorch has no operator for an array on the left of a tensor that requires gradients, nor for some "
+        "powers to a bool.",
+    ),
+    Known(
+        "accepts,wrong",
+        "number: clamp(_m[a-z]+)?_?",
+        r"incorrect: max, min|result 0: float64\[\], PyTorch has float32",
+        "A tensor as one bound and a number as the other: what promotes is the tensor's dtype.",
+    ),
+    Known(
+        "wrong",
+        r"number: (nn\.)?(lstm|gru|rnn_tanh|rnn_relu)",
+        "tensor of a fraction",
+        "Random numbers are not PyTorch's, in the dropout between layers neither.",
+    ),
+    Known(
+        "wrong",
+        "door: mod",
+        "bool, requires_grad False; PyTorch has int8|bool.*PyTorch has int8",
+        "The remainder of bools is a bool; NumPy's, which PyTorch passes this to, is an int8.",
+    ),
+    Known(
+        "wrong",
+        "module: (Instance|Batch)Norm.*",
+        r"float32\[0, .*state running_(mean|var): .*PyTorch has .*nan",
+        "A batch of nothing leaves the running moments as they are; PyTorch's become NaN.",
+    ),
+    Known(
+        "wrong",
+        "module: Conv.*",
+        r"dilation=\(1,\).*padding='same'|padding='same'.*dilation=\(1,\)",
+        "A dilation of one number in a tuple: PyTorch pads 'same' in the first dimension alone.",
+    ),
+    Known(
+        "wrong",
+        "subset: whole reductions",
+        r"float32\[(1, )*1?\] \[*nan",
+        "The product of one element that is NaN has what arrives for a gradient; PyTorch divides by it.",
+    ),
+    Known(
+        "wrong",
+        "program: gradient",
+        "hooked.*detached.*written",
+        "A hook of a view stays where its memory is written through a detached tensor; PyTorch forgets it.",
     ),
     Known(
         "refuses",
@@ -515,7 +564,7 @@ KNOWN = (
     Known(
         "wrong,refuses",
         "door: .*",
-        "a subclass .*(MaskedArray|NumPy has no bfloat16)",
+        r"a subclass .*(MaskedArray|NumPy has no bfloat16|Can't call numpy\(\))",
         "Subclasses of NumPy's arrays compute for themselves.",
     ),
     Known(

@@ -429,7 +429,8 @@ def run_one(name, seed, limit, announce):
     if base["dtype"] == "float64" and not has_float64():
         base["dtype"] = "float32"
     names = parts.OPTIMIZER_NAMES
-    text = f"{base}, {names[base['optimizer'] % len(names)]}: " + "; ".join(
+    numbers = [n[0] for step, n in program if step == "optimizer"] or [base["optimizer"]]
+    text = f"{base}, {', '.join(names[number % len(names)] for number in numbers)}: " + "; ".join(
         f"{i} {step}{n}" for i, (step, n) in enumerate(program) if step
     )
     records = {}

@@ -237,6 +237,7 @@ def test_integer_factors_at_the_ends_of_their_dtype(dtype, factors):
     expected = beta * c.astype(object) + alpha * np.matmul(a.astype(object), b.astype(object))
     expected = (expected % 2**64).astype(np.uint64).astype(dtype)
     c, a, b = (ocl.tensor(array.astype(dtype)) for array in (c, a, b))
+    assert ocl.baddbmm(c, a, b, beta=2.0, alpha=3.0).equal(ocl.baddbmm(c, a, b, beta=2, alpha=3))
     np.testing.assert_array_equal(ocl.baddbmm(c, a, b, beta=beta, alpha=alpha).numpy(), expected)
     single = ocl.addmm(c[0], a[0], b[0], beta=beta, alpha=alpha)
     np.testing.assert_array_equal(single.numpy(), expected[0])
