@@ -528,7 +528,7 @@ KNOWN = (
         "wrong",
         "module: MaxPool.*",
         r"padding=[(\[]?1.*dilation=[(\[]?2.*, 1\] .*gradient of input",
-        "A window that lies in the padding with all its places has no gradient; PyTorch gives it to an element "
+        "A window that lies in the padding as a whole has no gradient; PyTorch gives it to an element "
         "beside the window.",
     ),
     Known(
