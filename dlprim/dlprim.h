@@ -66,6 +66,7 @@
 #include "dlprim/ops/optim/rules.h"
 #include "dlprim/ops/pointwise/glu.h"
 #include "dlprim/ops/pointwise/isclose.h"
+#include "dlprim/ops/pointwise/nan_to_num.h"
 #include "dlprim/ops/pointwise/pointwise.h"
 #include "dlprim/ops/pointwise/pointwise_backward.h"
 #include "dlprim/ops/pointwise/pointwise_result.h"

@@ -20,11 +20,13 @@ std::string torch_name(const std::string& name) {
       {"clamp_tensor", "torch.clamp"},
       {"clamp_min_tensor", "torch.clamp_min"},
       {"clamp_max_tensor", "torch.clamp_max"},
+      {"special_entr", "torch.special.entr"},
+      {"special_xlog1py", "torch.special.xlog1py"},
       {"prelu_kernel", "torch.nn.functional.prelu"},
       {"glu_kernel", "torch.nn.functional.glu"}};
   static const std::set<std::string> functional{
       "relu6",      "silu",     "gelu",       "mish", "hardsigmoid", "hardswish", "logsigmoid",
-      "tanhshrink", "softsign", "leaky_relu", "elu",  "softplus",    "hardtanh"};
+      "tanhshrink", "softsign", "leaky_relu", "elu",  "softplus",    "hardtanh",  "softshrink"};
   const auto other = others.find(name);
   if (other != others.end()) return other->second;
   return (functional.count(name) ? "torch.nn.functional." : "torch.") + name;

@@ -9,6 +9,7 @@
 #include "autograd/ops/views.h"
 #include "autograd/tape/tape.h"
 #include "dlprim/core/promotion.h"
+#include "dlprim/ops/pointwise/nan_to_num.h"
 #include "dlprim/ops/pointwise/pointwise_backward.h"
 #include "dlprim/ops/pointwise/pointwise_result.h"
 
@@ -302,6 +303,24 @@ Tensor& Tensor::clamp_min_(const Tensor& min) {
 
 Tensor& Tensor::clamp_max_(const Tensor& max) {
   return clamp_(Tensor(), max);
+}
+
+Tensor nan_to_num(const Tensor& a, std::optional<double> nan, std::optional<double> posinf,
+                  std::optional<double> neginf) {
+  return apply_pointwise(dlprim::nan_to_num_row(), {a},
+                         dlprim::nan_to_num_parameters(a.dtype(), nan, posinf, neginf));
+}
+
+Tensor Tensor::nan_to_num(std::optional<double> nan, std::optional<double> posinf,
+                          std::optional<double> neginf) const {
+  return ocl::nan_to_num(*this, nan, posinf, neginf);
+}
+
+Tensor& Tensor::nan_to_num_(std::optional<double> nan, std::optional<double> posinf,
+                            std::optional<double> neginf) {
+  apply_pointwise_in_place(dlprim::nan_to_num_row(), *this, {*this},
+                           dlprim::nan_to_num_parameters(dtype(), nan, posinf, neginf));
+  return *this;
 }
 
 Tensor round(const Tensor& a, std::int64_t decimals) {

@@ -38,6 +38,11 @@ struct Clamping {
 /** Throws ValueError where there is no bound, and for a number that the result's dtype does not hold. */
 Clamping clamping(const Tensor& a, const std::optional<Operand>& min, const std::optional<Operand>& max);
 
+/** Numbers in the places of NaN and of the infinities: where none is given 0, the largest and the least
+ * finite number of the dtype. Integers stay as they are. */
+Tensor nan_to_num(const Tensor& a, std::optional<double> nan = {}, std::optional<double> posinf = {},
+                  std::optional<double> neginf = {});
+
 /** Every element to the nearest multiple of 10 to the power of -decimals. Throws TypeError for integers. */
 Tensor round(const Tensor& a, std::int64_t decimals);
 

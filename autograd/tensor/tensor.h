@@ -137,6 +137,8 @@ class Tensor {
   Tensor clamp(const Tensor& min, const Tensor& max = {}) const;
   Tensor clamp_min(const Tensor& min) const;
   Tensor clamp_max(const Tensor& max) const;
+  Tensor nan_to_num(std::optional<double> nan = {}, std::optional<double> posinf = {},
+                    std::optional<double> neginf = {}) const;
   /** To the nearest multiple of 10 to the power of -decimals. */
   Tensor round(std::int64_t decimals) const;
 
@@ -171,6 +173,8 @@ class Tensor {
   Tensor& clamp_(const Tensor& min, const Tensor& max = {});
   Tensor& clamp_min_(const Tensor& min);
   Tensor& clamp_max_(const Tensor& max);
+  Tensor& nan_to_num_(std::optional<double> nan = {}, std::optional<double> posinf = {},
+                      std::optional<double> neginf = {});
   Tensor& round_(std::int64_t decimals);
   Tensor& copy_(const Tensor& source);
   Tensor& fill_(const Scalar& value);

@@ -25,4 +25,12 @@ inline double machine_epsilon(DType dtype) {
                                    : std::exp2(-7);
 }
 
+/** The largest finite number of a floating dtype (torch.finfo(dtype).max). */
+inline double largest_floating(DType dtype) {
+  return dtype == DType::float64   ? std::numeric_limits<double>::max()
+         : dtype == DType::float32 ? double{std::numeric_limits<float>::max()}
+         : dtype == DType::float16 ? 65504
+                                   : 0x1.fep127;
+}
+
 }  // namespace dlprim

@@ -6,28 +6,10 @@
 #include <limits>
 
 #include "dlprim/core/error.h"
+#include "dlprim/core/real.h"
 
 namespace dlprim {
 namespace {
-
-double largest_floating(DType dtype) {
-  switch (dtype) {
-    case DType::float16:
-      return 65504;
-    case DType::bfloat16:
-      return 0x1.fep127;
-    case DType::float32:
-      return FLT_MAX;
-    case DType::float64:
-      return DBL_MAX;
-    case DType::int64:
-    case DType::int32:
-    case DType::uint8:
-    case DType::boolean:
-      break;
-  }
-  throw TypeError(concat(name(dtype), " is no floating dtype"));
-}
 
 bool holds(DType dtype, const Scalar& value) {
   if (dtype == DType::boolean) return true;

@@ -12,7 +12,7 @@ from ocl._C import *  # noqa: F403  (the C++ library's functions and classes, ea
 from ocl._C import DeviceError, KernelBuildError, OutOfMemoryError, Tensor, device, dtype
 
 from ocl import arrays, autograd, copying, fx, implementations, jit  # isort: skip  # noqa: F401
-from ocl import linalg, nn, ops, optim, profiler, serialization  # isort: skip
+from ocl import linalg, nn, ops, optim, profiler, serialization, special  # isort: skip
 from ocl.autograd import enable_grad, inference_mode, is_inference_mode_enabled, no_grad, set_grad_enabled
 from ocl.host_random import manual_seed, manual_seed_all
 from ocl.serialization import load, save
@@ -87,5 +87,6 @@ __all__ = [name for name in dir(_C) if not name.startswith("_")] + [
     "save",
     "serialization",
     "set_grad_enabled",
+    "special",
     "utils",
 ]

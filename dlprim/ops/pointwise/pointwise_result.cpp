@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "dlprim/core/memory_format.h"
+#include "dlprim/core/real.h"
 #include "dlprim/ops/pointwise/pointwise_source.h"
 #include "dlprim/runtime/device.h"
 
@@ -12,6 +13,11 @@ namespace {
 // bool below integers below floating types: what a lower kind can be stored in, and what it yields to.
 int kind(DType dtype) {
   return is_floating(dtype) ? 2 : dtype == DType::boolean ? 0 : 1;
+}
+
+/** Whether it moves bits, of which bool has none that PyTorch would move. */
+bool shifts(const PointwiseOp& op) {
+  return uses_variable(op.forward, "LEFT_SHIFT") || uses_variable(op.forward, "RIGHT_SHIFT");
 }
 
 /** The type of elements held within bounds; defaults stand for none. */
@@ -39,7 +45,7 @@ DType compute_type(const PointwiseOp& op, const std::vector<PointwiseOperand>& i
   if (op.types == TypeRule::Integral)
     require<TypeError>(!is_floating(promoted), op.name, ": expected integers or bool, got ", name(promoted));
   if (op.types == TypeRule::Float && !is_floating(promoted)) promoted = DType::float32;
-  if (op.types == TypeRule::Number)
+  if (op.types == TypeRule::Number || shifts(op))
     require<TypeError>(promoted != DType::boolean, op.name, ": expected numbers, got bool");
   if (op.types == TypeRule::Power && promoted == DType::boolean) promoted = DType::int64;
   if ((op.types == TypeRule::Same || op.types == TypeRule::Number) && !is_floating(promoted))
@@ -74,6 +80,15 @@ void require_result_of_integers(const PointwiseOp& op, const std::vector<Pointwi
   require(number->integer() >= 0, op.name, ": Integers to negative integer powers are not allowed.");
   require(number->integer() <= integer_range(compute).second, op.name, ": value ", number->integer(),
           " cannot be converted to ", name(compute), " without overflow");
+}
+
+/** Refuses a parameter that PyTorch refuses. */
+void require_parameters(const PointwiseOp& op, DType compute, const std::vector<Scalar>& parameters) {
+  static const PointwiseOp& softshrink = pointwise_op("softshrink");
+  if (&op != &softshrink) return;
+  const double lambd = parameters.front().real(), largest = largest_floating(compute);
+  require(lambd >= 0 && lambd <= largest, "softshrink: lambda must be in range [0, ", largest,
+          "] for input dtype ", name(compute), ", but found ", lambd);
 }
 
 }  // namespace
@@ -118,6 +133,7 @@ PointwiseResult pointwise_result(const PointwiseOp& op, const std::vector<Pointw
   }
   require<TypeError>(first != nullptr, op.name, ": expected at least one tensor");
   const DType compute = compute_type(op, inputs, parameters);
+  require_parameters(op, compute, parameters);
   require_result_of_integers(op, inputs, compute, shape);
   return {shape, compute, op.types == TypeRule::Bool ? DType::boolean : compute,
           elementwise_strides(shape, tensors)};

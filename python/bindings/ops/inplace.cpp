@@ -15,10 +15,33 @@ constexpr auto itself = py::return_value_policy::reference;  // x.add_(1) is x
 using Number = std::optional<Scalar>;                        // None stands for the default
 
 /** Pointwise operators that PyTorch has no method in place for. */
-const std::set<std::string> without_method{
-    "div_floor",    "div_trunc",        "gelu_tanh",       "maximum", "minimum",  "logaddexp",
-    "where",        "prelu_kernel",     "isnan",           "isinf",   "isfinite", "round_decimals",
-    "clamp_tensor", "clamp_min_tensor", "clamp_max_tensor"};
+const std::set<std::string> without_method{"div_floor",
+                                           "div_trunc",
+                                           "gelu_tanh",
+                                           "maximum",
+                                           "minimum",
+                                           "logaddexp",
+                                           "where",
+                                           "prelu_kernel",
+                                           "isnan",
+                                           "isinf",
+                                           "isfinite",
+                                           "round_decimals",
+                                           "clamp_tensor",
+                                           "clamp_min_tensor",
+                                           "clamp_max_tensor",
+                                           "isposinf",
+                                           "isneginf",
+                                           "signbit",
+                                           "angle",
+                                           "special_entr",
+                                           "special_xlog1py",
+                                           "hardshrink",
+                                           "softshrink",
+                                           "rsub",
+                                           "fmax",
+                                           "fmin",
+                                           "logaddexp2"};
 
 Scalar number_or_default(const PointwiseOp& op, std::size_t i, const Number& given) {
   return given.value_or(op.parameters[i].default_value);
@@ -84,7 +107,9 @@ void bind_symbols(py::class_<Tensor>& tensor) {
                                      {"__ipow__", "pow"},
                                      {"__iand__", "bitwise_and"},
                                      {"__ior__", "bitwise_or"},
-                                     {"__ixor__", "bitwise_xor"}}) {
+                                     {"__ixor__", "bitwise_xor"},
+                                     {"__ilshift__", "bitwise_left_shift"},
+                                     {"__irshift__", "bitwise_right_shift"}}) {
     const PointwiseOp& op = dlprim::pointwise_op(name);
     tensor.def(
         symbol, [&op, write](Tensor& t, const Operand& other) -> Tensor& { return write(op, t, other); },
@@ -126,6 +151,12 @@ void bind_inplace(const OperatorBinder& bind) {
     if (!without_method.count(op.name)) bind_in_place(bind.tensor(), op);
   bind_tensor_bounds(bind);
   bind_symbols(bind.tensor());
+  bind.tensor().def(
+      "nan_to_num_",
+      [](Tensor& t, std::optional<double> nan, std::optional<double> posinf,
+         std::optional<double> neginf) -> Tensor& { return t.nan_to_num_(nan, posinf, neginf); },
+      py::arg("nan") = 0.0, py::arg("posinf") = py::none(), py::arg("neginf") = py::none(), itself,
+      WithoutLock());
   bind.tensor().def(
       "round_", [](Tensor& t, std::int64_t decimals) -> Tensor& { return t.round_(decimals); }, py::kw_only(),
       py::arg("decimals"), itself, WithoutLock());

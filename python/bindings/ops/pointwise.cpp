@@ -10,6 +10,12 @@ namespace {
 
 using Number = std::optional<Scalar>;  // None stands for the default
 
+/** What a signature shows as the default of a parameter: None where PyTorch has that say that there is no
+ * such number. */
+py::object shown_default(std::string_view parameter, double value) {
+  return parameter == "eps" ? py::none() : py::object(py::float_(value));
+}
+
 // Each row of the table becomes a function of the module and, but for the ternary ones, a method of Tensor.
 void bind_table(py::module_& m, py::class_<Tensor>& tensor) {
 // A function with its first argument named, and a method whose first argument is the tensor.
@@ -20,7 +26,7 @@ void bind_table(py::module_& m, py::class_<Tensor>& tensor) {
   BOTH(name, [](const Tensor& input) { return ocl::name(input); }, WithoutLock(), doc)
 #define UNARY_P(name, p, p0, types, forward, da, doc)                                          \
   BOTH(name, ([](const Tensor& input, Number p) { return ocl::name(input, p.value_or(p0)); }), \
-       py::arg(#p) = p0, WithoutLock(), doc)
+       py::arg(#p) = shown_default(#p, p0), WithoutLock(), doc)
 #define UNARY_PQ(name, p, p0, q, q0, types, forward, da, doc)                              \
   BOTH(name, ([](const Tensor& input, Number p, Number q) {                                \
          dlprim::require(p || q || dlprim::TypeRule::types != dlprim::TypeRule::Bounded,   \
@@ -126,6 +132,8 @@ void bind_symbols(py::class_<Tensor>& tensor) {
   BOTH_SIDES(and, bitwise_and)
   BOTH_SIDES(or, bitwise_or)
   BOTH_SIDES(xor, bitwise_xor)
+  BOTH_SIDES(lshift, bitwise_left_shift)
+  BOTH_SIDES(rshift, bitwise_right_shift)
   OPERATOR(eq, eq)
   OPERATOR(ne, ne)
   OPERATOR(lt, lt)
@@ -186,6 +194,11 @@ void bind_pointwise(const OperatorBinder& bind) {
   m.def(
       "pow", [](const Scalar& self, const Tensor& exponent) { return ocl::pow(self, exponent); },
       py::arg("self"), py::arg("exponent"), WithoutLock());
+  bind.both(
+      "nan_to_num",
+      [](const Tensor& input, std::optional<double> nan, std::optional<double> posinf,
+         std::optional<double> neginf) { return ocl::nan_to_num(input, nan, posinf, neginf); },
+      py::arg("nan") = 0.0, py::arg("posinf") = py::none(), py::arg("neginf") = py::none());
   bind.both(
       "round", [](const Tensor& input, std::int64_t decimals) { return ocl::round(input, decimals); },
       py::kw_only(), py::arg("decimals"));

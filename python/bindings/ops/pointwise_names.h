@@ -6,6 +6,7 @@
 /** PyTorch's name of a row's second input. */
 inline const char* second_name(std::string_view op) {
   return op == "pow"                ? "exponent"
+         : op == "heaviside"        ? "values"
          : op == "clamp_min_tensor" ? "min"
          : op == "clamp_max_tensor" ? "max"
                                     : "other";

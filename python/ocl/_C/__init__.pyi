@@ -11,7 +11,7 @@ from . import _nn
 from . import _models
 from . import _optim
 from . import _data
-__all__: list[str] = ['ArgumentIndexError', 'ArgumentTypeError', 'ArgumentValueError', 'ArgumentZeroDivisionError', 'DeviceError', 'Generator', 'HookHandle', 'KernelBuildError', 'OutOfMemoryError', 'Profile', 'Tensor', 'abs', 'absolute', 'acos', 'adaptive_avg_pool1d', 'adaptive_avg_pool2d', 'adaptive_max_pool1d', 'adaptive_max_pool2d', 'add', 'addcdiv', 'addcmul', 'addmm', 'all', 'allclose', 'amax', 'amin', 'any', 'arange', 'arccos', 'arcsin', 'arctan', 'arctan2', 'argmax', 'argmin', 'argsort', 'as_strided', 'as_tensor', 'asin', 'atan', 'atan2', 'avg_pool1d', 'avg_pool2d', 'backward', 'baddbmm', 'batch_norm', 'batch_norm_activation', 'bernoulli', 'bfloat16', 'binary_cross_entropy', 'binary_cross_entropy_with_logits', 'bitwise_and', 'bitwise_not', 'bitwise_or', 'bitwise_xor', 'bmm', 'bool_', 'can_cast', 'cat', 'ceil', 'celu', 'channel_shuffle', 'channels_last', 'channels_last_3d', 'chunk', 'clamp', 'clamp_max', 'clamp_max_tensor', 'clamp_min', 'clamp_min_tensor', 'clamp_tensor', 'clip', 'clone', 'concat', 'concatenate', 'contiguous_format', 'conv1d', 'conv2d', 'conv_transpose1d', 'conv_transpose2d', 'cos', 'cosh', 'count_nonzero', 'cross_entropy', 'cumprod', 'cumsum', 'device', 'device_count', 'diagonal', 'diff', 'div', 'div_floor', 'div_trunc', 'divide', 'dot', 'dropout', 'dropout2d', 'dtype', 'einsum', 'elu', 'embedding', 'empty', 'empty_cache', 'empty_like', 'eq', 'equal', 'erf', 'erfinv', 'exp', 'expm1', 'eye', 'flatten', 'flip', 'float16', 'float32', 'float64', 'floor', 'floor_divide', 'fmod', 'fold', 'frac', 'from_dlpack', 'from_numpy', 'full', 'full_like', 'gather', 'ge', 'gelu', 'gelu_tanh', 'get_default_device', 'get_device_name', 'get_device_properties', 'get_float32_matmul_precision', 'get_rng_state', 'glu', 'glu_kernel', 'grad', 'gradcheck', 'greater', 'greater_equal', 'group_norm', 'gru', 'gru_cell', 'gt', 'hardsigmoid', 'hardswish', 'hardtanh', 'huber_loss', 'index_add', 'index_copy', 'index_select', 'initial_seed', 'instance_norm', 'int32', 'int64', 'interpolate', 'is_anomaly_check_nan_enabled', 'is_anomaly_enabled', 'is_available', 'is_floating_point', 'is_grad_enabled', 'is_pinned', 'is_tensor', 'isclose', 'isfinite', 'isinf', 'isnan', 'kernel_cache_info', 'kl_div', 'l1_loss', 'layer_norm', 'le', 'leaky_relu', 'lerp', 'less', 'less_equal', 'linear', 'linspace', 'local_response_norm', 'log', 'log10', 'log1p', 'log2', 'log_softmax', 'logaddexp', 'logical_and', 'logical_not', 'logical_or', 'logical_xor', 'logit', 'logsigmoid', 'logsumexp', 'lstm', 'lstm_cell', 'lt', 'manual_seed', 'manual_seed_all', 'masked_fill', 'masked_select', 'matmul', 'max', 'max_memory_allocated', 'max_memory_reserved', 'max_pool1d', 'max_pool2d', 'maximum', 'mean', 'memory_allocated', 'memory_format', 'memory_reserved', 'memory_stats', 'meshgrid', 'min', 'minimum', 'mish', 'mm', 'moveaxis', 'movedim', 'mse_loss', 'mul', 'multinomial', 'multiply', 'narrow', 'ne', 'neg', 'negative', 'nll_loss', 'nonzero', 'norm', 'normal', 'normalize', 'not_equal', 'numel', 'one_hot', 'ones', 'ones_like', 'operator_table', 'outer', 'pad', 'permute', 'pin_memory', 'pixel_shuffle', 'pixel_unshuffle', 'pointwise_table', 'pow', 'prelu', 'prelu_kernel', 'preserve_format', 'prod', 'promote_types', 'rand', 'rand_like', 'randint', 'randint_like', 'randn', 'randn_like', 'randperm', 'reciprocal', 'reduction_table', 'relu', 'relu6', 'remainder', 'repeat_interleave', 'reset_peak_memory_stats', 'reshape', 'result_type', 'rms_norm', 'rnn_relu', 'rnn_relu_cell', 'rnn_tanh', 'rnn_tanh_cell', 'roll', 'round', 'round_decimals', 'rsqrt', 'scaled_dot_product_attention', 'scatter', 'scatter_add', 'select', 'selu', 'set_default_device', 'set_float32_matmul_precision', 'set_memory_limit', 'set_printoptions', 'set_rng_state', 'sgn', 'sigmoid', 'sign', 'silu', 'sin', 'sinh', 'smooth_l1_loss', 'softmax', 'softmin', 'softplus', 'softsign', 'sort', 'split', 'sqrt', 'square', 'squeeze', 'stack', 'std', 'std_mean', 'sub', 'subtract', 'sum', 'swapaxes', 'swapdims', 'synchronize', 't', 'take_along_dim', 'tan', 'tanh', 'tanhshrink', 'tensor', 'threshold', 'tile', 'topk', 'transpose', 'tril', 'triu', 'true_divide', 'trunc', 'uint8', 'unbind', 'unflatten', 'unfold', 'unsqueeze', 'var', 'var_mean', 'vector_norm', 'where', 'zeros', 'zeros_like']
+__all__: list[str] = ['ArgumentIndexError', 'ArgumentTypeError', 'ArgumentValueError', 'ArgumentZeroDivisionError', 'DeviceError', 'Generator', 'HookHandle', 'KernelBuildError', 'OutOfMemoryError', 'Profile', 'Tensor', 'abs', 'absolute', 'acos', 'acosh', 'adaptive_avg_pool1d', 'adaptive_avg_pool2d', 'adaptive_max_pool1d', 'adaptive_max_pool2d', 'add', 'addcdiv', 'addcmul', 'addmm', 'all', 'allclose', 'amax', 'amin', 'angle', 'any', 'arange', 'arccos', 'arccosh', 'arcsin', 'arcsinh', 'arctan', 'arctan2', 'arctanh', 'argmax', 'argmin', 'argsort', 'as_strided', 'as_tensor', 'asin', 'asinh', 'atan', 'atan2', 'atanh', 'avg_pool1d', 'avg_pool2d', 'backward', 'baddbmm', 'batch_norm', 'batch_norm_activation', 'bernoulli', 'bfloat16', 'binary_cross_entropy', 'binary_cross_entropy_with_logits', 'bitwise_and', 'bitwise_left_shift', 'bitwise_not', 'bitwise_or', 'bitwise_right_shift', 'bitwise_xor', 'bmm', 'bool_', 'can_cast', 'cat', 'ceil', 'celu', 'channel_shuffle', 'channels_last', 'channels_last_3d', 'chunk', 'clamp', 'clamp_max', 'clamp_max_tensor', 'clamp_min', 'clamp_min_tensor', 'clamp_tensor', 'clip', 'clone', 'concat', 'concatenate', 'contiguous_format', 'conv1d', 'conv2d', 'conv_transpose1d', 'conv_transpose2d', 'copysign', 'cos', 'cosh', 'count_nonzero', 'cross_entropy', 'cumprod', 'cumsum', 'device', 'device_count', 'diagonal', 'diff', 'digamma', 'div', 'div_floor', 'div_trunc', 'divide', 'dot', 'dropout', 'dropout2d', 'dtype', 'einsum', 'elu', 'embedding', 'empty', 'empty_cache', 'empty_like', 'eq', 'equal', 'erf', 'erfc', 'erfinv', 'exp', 'exp2', 'expm1', 'eye', 'flatten', 'flip', 'float16', 'float32', 'float64', 'floor', 'floor_divide', 'fmax', 'fmin', 'fmod', 'fold', 'frac', 'from_dlpack', 'from_numpy', 'full', 'full_like', 'gather', 'ge', 'gelu', 'gelu_tanh', 'get_default_device', 'get_device_name', 'get_device_properties', 'get_float32_matmul_precision', 'get_rng_state', 'glu', 'glu_kernel', 'grad', 'gradcheck', 'greater', 'greater_equal', 'group_norm', 'gru', 'gru_cell', 'gt', 'hardshrink', 'hardsigmoid', 'hardswish', 'hardtanh', 'heaviside', 'huber_loss', 'hypot', 'index_add', 'index_copy', 'index_select', 'initial_seed', 'instance_norm', 'int32', 'int64', 'interpolate', 'is_anomaly_check_nan_enabled', 'is_anomaly_enabled', 'is_available', 'is_floating_point', 'is_grad_enabled', 'is_pinned', 'is_tensor', 'isclose', 'isfinite', 'isinf', 'isnan', 'isneginf', 'isposinf', 'kernel_cache_info', 'kl_div', 'l1_loss', 'layer_norm', 'le', 'leaky_relu', 'lerp', 'less', 'less_equal', 'lgamma', 'linear', 'linspace', 'local_response_norm', 'log', 'log10', 'log1p', 'log2', 'log_softmax', 'logaddexp', 'logaddexp2', 'logical_and', 'logical_not', 'logical_or', 'logical_xor', 'logit', 'logsigmoid', 'logsumexp', 'lstm', 'lstm_cell', 'lt', 'manual_seed', 'manual_seed_all', 'masked_fill', 'masked_select', 'matmul', 'max', 'max_memory_allocated', 'max_memory_reserved', 'max_pool1d', 'max_pool2d', 'maximum', 'mean', 'memory_allocated', 'memory_format', 'memory_reserved', 'memory_stats', 'meshgrid', 'min', 'minimum', 'mish', 'mm', 'moveaxis', 'movedim', 'mse_loss', 'mul', 'multinomial', 'multiply', 'nan_to_num', 'narrow', 'ne', 'neg', 'negative', 'nll_loss', 'nonzero', 'norm', 'normal', 'normalize', 'not_equal', 'numel', 'one_hot', 'ones', 'ones_like', 'operator_table', 'outer', 'pad', 'permute', 'pin_memory', 'pixel_shuffle', 'pixel_unshuffle', 'pointwise_table', 'pow', 'prelu', 'prelu_kernel', 'preserve_format', 'prod', 'promote_types', 'rand', 'rand_like', 'randint', 'randint_like', 'randn', 'randn_like', 'randperm', 'reciprocal', 'reduction_table', 'relu', 'relu6', 'remainder', 'repeat_interleave', 'reset_peak_memory_stats', 'reshape', 'result_type', 'rms_norm', 'rnn_relu', 'rnn_relu_cell', 'rnn_tanh', 'rnn_tanh_cell', 'roll', 'round', 'round_decimals', 'rsqrt', 'rsub', 'scaled_dot_product_attention', 'scatter', 'scatter_add', 'select', 'selu', 'set_default_device', 'set_float32_matmul_precision', 'set_memory_limit', 'set_printoptions', 'set_rng_state', 'sgn', 'sigmoid', 'sign', 'signbit', 'silu', 'sin', 'sinc', 'sinh', 'smooth_l1_loss', 'softmax', 'softmin', 'softplus', 'softshrink', 'softsign', 'sort', 'special_entr', 'special_xlog1py', 'split', 'sqrt', 'square', 'squeeze', 'stack', 'std', 'std_mean', 'sub', 'subtract', 'sum', 'swapaxes', 'swapdims', 'synchronize', 't', 'take_along_dim', 'tan', 'tanh', 'tanhshrink', 'tensor', 'threshold', 'tile', 'topk', 'transpose', 'tril', 'triu', 'true_divide', 'trunc', 'uint8', 'unbind', 'unflatten', 'unfold', 'unsqueeze', 'var', 'var_mean', 'vector_norm', 'where', 'xlogy', 'zeros', 'zeros_like']
 class ArgumentValueError(ValueError, RuntimeError):
     """
     A shape or a value that does not fit; a ValueError and a RuntimeError.
@@ -281,11 +281,25 @@ class Tensor:
         The inverse cosine, in radians.
         """
     @staticmethod
+    def arccosh(*args, **kwargs):
+        """
+        acosh(self: ocl._C.Tensor) -> ocl._C.Tensor
+        
+        The inverse hyperbolic cosine; NaN below 1.
+        """
+    @staticmethod
     def arcsin(*args, **kwargs):
         """
         asin(self: ocl._C.Tensor) -> ocl._C.Tensor
         
         The inverse sine, in radians.
+        """
+    @staticmethod
+    def arcsinh(*args, **kwargs):
+        """
+        asinh(self: ocl._C.Tensor) -> ocl._C.Tensor
+        
+        The inverse hyperbolic sine.
         """
     @staticmethod
     def arctan(*args, **kwargs):
@@ -300,6 +314,13 @@ class Tensor:
         atan2(self: ocl._C.Tensor, other: Tensor | float | int | bool) -> ocl._C.Tensor
         
         The angle of the point (b, a), in radians.
+        """
+    @staticmethod
+    def arctanh(*args, **kwargs):
+        """
+        atanh(self: ocl._C.Tensor) -> ocl._C.Tensor
+        
+        The inverse hyperbolic tangent; infinite at -1 and 1, NaN beyond.
         """
     @staticmethod
     def clip(*args, **kwargs):
@@ -538,6 +559,12 @@ class Tensor:
     def __ifloordiv__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
         ...
     @typing.overload
+    def __ilshift__(self, arg0: Tensor | float | int | bool) -> Tensor:
+        ...
+    @typing.overload
+    def __ilshift__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
+        ...
+    @typing.overload
     def __imod__(self, arg0: Tensor | float | int | bool) -> Tensor:
         ...
     @typing.overload
@@ -568,6 +595,12 @@ class Tensor:
     def __ipow__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
         ...
     @typing.overload
+    def __irshift__(self, arg0: Tensor | float | int | bool) -> Tensor:
+        ...
+    @typing.overload
+    def __irshift__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
+        ...
+    @typing.overload
     def __isub__(self, arg0: Tensor | float | int | bool) -> Tensor:
         ...
     @typing.overload
@@ -594,6 +627,12 @@ class Tensor:
     def __le__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
         ...
     def __len__(self) -> int:
+        ...
+    @typing.overload
+    def __lshift__(self, arg0: Tensor | float | int | bool) -> Tensor:
+        ...
+    @typing.overload
+    def __lshift__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
         ...
     @typing.overload
     def __lt__(self, arg0: Tensor | float | int | bool) -> Tensor:
@@ -649,6 +688,8 @@ class Tensor:
         ...
     def __rfloordiv__(self, arg0: Tensor | float | int | bool) -> Tensor:
         ...
+    def __rlshift__(self, arg0: Tensor | float | int | bool) -> Tensor:
+        ...
     def __rmod__(self, arg0: Tensor | float | int | bool) -> Tensor:
         ...
     def __rmul__(self, arg0: Tensor | float | int | bool) -> Tensor:
@@ -656,6 +697,14 @@ class Tensor:
     def __ror__(self, arg0: Tensor | float | int | bool) -> Tensor:
         ...
     def __rpow__(self, arg0: Tensor | float | int | bool) -> Tensor:
+        ...
+    def __rrshift__(self, arg0: Tensor | float | int | bool) -> Tensor:
+        ...
+    @typing.overload
+    def __rshift__(self, arg0: Tensor | float | int | bool) -> Tensor:
+        ...
+    @typing.overload
+    def __rshift__(self, arg0: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]]) -> Tensor:
         ...
     def __rsub__(self, arg0: Tensor | float | int | bool) -> Tensor:
         ...
@@ -698,6 +747,14 @@ class Tensor:
     def acos_(self) -> Tensor:
         """
         In place: The inverse cosine, in radians.
+        """
+    def acosh(self) -> Tensor:
+        """
+        The inverse hyperbolic cosine; NaN below 1.
+        """
+    def acosh_(self) -> Tensor:
+        """
+        In place: The inverse hyperbolic cosine; NaN below 1.
         """
     def add(self, other: Tensor | float | int | bool, *, alpha: float | int | bool = 1) -> Tensor:
         """
@@ -743,6 +800,10 @@ class Tensor:
         """
         The smallest element; NaN if there is one.
         """
+    def angle(self) -> Tensor:
+        """
+        The angle of a number in the complex plane: pi where negative, 0 elsewhere.
+        """
     def any(self, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
         """
         Whether some element is non-zero.
@@ -775,6 +836,14 @@ class Tensor:
         """
         In place: The inverse sine, in radians.
         """
+    def asinh(self) -> Tensor:
+        """
+        The inverse hyperbolic sine.
+        """
+    def asinh_(self) -> Tensor:
+        """
+        In place: The inverse hyperbolic sine.
+        """
     def atan(self) -> Tensor:
         """
         The inverse tangent, in radians.
@@ -790,6 +859,14 @@ class Tensor:
     def atan_(self) -> Tensor:
         """
         In place: The inverse tangent, in radians.
+        """
+    def atanh(self) -> Tensor:
+        """
+        The inverse hyperbolic tangent; infinite at -1 and 1, NaN beyond.
+        """
+    def atanh_(self) -> Tensor:
+        """
+        In place: The inverse hyperbolic tangent; infinite at -1 and 1, NaN beyond.
         """
     def backward(self, gradient: Tensor | None = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: collections.abc.Sequence[Tensor] | None = None) -> None:
         ...
@@ -815,6 +892,14 @@ class Tensor:
         """
         In place: The bits set in both.
         """
+    def bitwise_left_shift(self, other: Tensor | float | int | bool) -> Tensor:
+        """
+        The bits of a moved b places up; 0 where b is negative or beyond the width.
+        """
+    def bitwise_left_shift_(self, other: Tensor | float | int | bool) -> Tensor:
+        """
+        In place: The bits of a moved b places up; 0 where b is negative or beyond the width.
+        """
     def bitwise_not(self) -> Tensor:
         """
         All bits inverted; logical for bool.
@@ -830,6 +915,14 @@ class Tensor:
     def bitwise_or_(self, other: Tensor | float | int | bool) -> Tensor:
         """
         In place: The bits set in either.
+        """
+    def bitwise_right_shift(self, other: Tensor | float | int | bool) -> Tensor:
+        """
+        The bits of a moved b places down, the sign kept; all of them where b is negative.
+        """
+    def bitwise_right_shift_(self, other: Tensor | float | int | bool) -> Tensor:
+        """
+        In place: The bits of a moved b places down, the sign kept; all of them where b is negative.
         """
     def bitwise_xor(self, other: Tensor | float | int | bool) -> Tensor:
         """
@@ -951,6 +1044,14 @@ class Tensor:
         """
         From a NumPy array: the upload overlaps with what the device computes; non_blocking as in ocl.tensor.
         """
+    def copysign(self, other: Tensor | float | int | bool) -> Tensor:
+        """
+        a with the sign of b.
+        """
+    def copysign_(self, other: Tensor | float | int | bool) -> Tensor:
+        """
+        In place: a with the sign of b.
+        """
     def cos(self) -> Tensor:
         """
         The cosine, of radians.
@@ -992,6 +1093,14 @@ class Tensor:
     def diff(self, n: typing.SupportsIndex = 1, dim: typing.SupportsIndex = -1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
         """
         Differences of neighbours along dim, n times.
+        """
+    def digamma(self) -> Tensor:
+        """
+        The derivative of lgamma.
+        """
+    def digamma_(self) -> Tensor:
+        """
+        In place: The derivative of lgamma.
         """
     def dim(self) -> int:
         ...
@@ -1051,6 +1160,14 @@ class Tensor:
         """
         In place: The error function.
         """
+    def erfc(self) -> Tensor:
+        """
+        1 - erf(a), exact where that is small.
+        """
+    def erfc_(self) -> Tensor:
+        """
+        In place: 1 - erf(a), exact where that is small.
+        """
     def erfinv(self) -> Tensor:
         """
         The inverse of erf; infinite at -1 and 1, NaN beyond.
@@ -1062,6 +1179,14 @@ class Tensor:
     def exp(self) -> Tensor:
         """
         e to the power of every element.
+        """
+    def exp2(self) -> Tensor:
+        """
+        2 to the power of every element.
+        """
+    def exp2_(self) -> Tensor:
+        """
+        In place: 2 to the power of every element.
         """
     def exp_(self) -> Tensor:
         """
@@ -1116,6 +1241,14 @@ class Tensor:
     def floor_divide_(self, other: Tensor | float | int | bool) -> Tensor:
         """
         In place: The quotient rounded down.
+        """
+    def fmax(self, other: Tensor | float | int | bool) -> Tensor:
+        """
+        The larger of a and b; the other one where one is NaN.
+        """
+    def fmin(self, other: Tensor | float | int | bool) -> Tensor:
+        """
+        The smaller of a and b; the other one where one is NaN.
         """
     def fmod(self, other: Tensor | float | int | bool) -> Tensor:
         """
@@ -1175,6 +1308,10 @@ class Tensor:
         """
     def half(self, *, memory_format: memory_format | None = None) -> Tensor:
         ...
+    def hardshrink(self, lambd: float | int | bool | None = 0.5) -> Tensor:
+        """
+        a, but 0 between -lambd and lambd.
+        """
     def hardsigmoid(self) -> Tensor:
         """
         relu6(a + 3) / 6.
@@ -1198,6 +1335,22 @@ class Tensor:
     def hardtanh_(self, min_val: float | int | bool | None = None, max_val: float | int | bool | None = None) -> Tensor:
         """
         In place: a held between min_val and max_val.
+        """
+    def heaviside(self, values: Tensor | float | int | bool) -> Tensor:
+        """
+        0 where a is negative, b where it is 0, 1 where it is positive.
+        """
+    def heaviside_(self, values: Tensor | float | int | bool) -> Tensor:
+        """
+        In place: 0 where a is negative, b where it is 0, 1 where it is positive.
+        """
+    def hypot(self, other: Tensor | float | int | bool) -> Tensor:
+        """
+        sqrt(a a + b b), without overflow.
+        """
+    def hypot_(self, other: Tensor | float | int | bool) -> Tensor:
+        """
+        In place: sqrt(a a + b b), without overflow.
         """
     def index_add(self, dim: typing.SupportsIndex, index: Tensor, source: Tensor, *, alpha: float | int | bool = 1) -> Tensor:
         """
@@ -1241,6 +1394,14 @@ class Tensor:
         """
         Whether every element is NaN.
         """
+    def isneginf(self) -> Tensor:
+        """
+        Whether every element is negative infinity.
+        """
+    def isposinf(self) -> Tensor:
+        """
+        Whether every element is positive infinity.
+        """
     def item(self) -> typing.Any:
         """
         The one element as a Python number. Waits.
@@ -1268,6 +1429,14 @@ class Tensor:
     def lerp_(self, end: Tensor | float | int | bool, weight: Tensor | float | int | bool) -> Tensor:
         """
         In place: a + weight * (b - a).
+        """
+    def lgamma(self) -> Tensor:
+        """
+        The logarithm of the absolute value of the gamma function.
+        """
+    def lgamma_(self) -> Tensor:
+        """
+        In place: The logarithm of the absolute value of the gamma function.
         """
     def log(self) -> Tensor:
         """
@@ -1309,6 +1478,10 @@ class Tensor:
         """
         log(exp(a) + exp(b)), without overflow.
         """
+    def logaddexp2(self, other: Tensor | float | int | bool) -> Tensor:
+        """
+        log2(2^a + 2^b), without overflow.
+        """
     def logical_and(self, other: Tensor | float | int | bool) -> Tensor:
         """
         Whether both are non-zero.
@@ -1341,13 +1514,13 @@ class Tensor:
         """
         In place: Whether exactly one is non-zero.
         """
-    def logit(self) -> Tensor:
+    def logit(self, eps: float | int | bool | None = None) -> Tensor:
         """
-        log(a / (1 - a)), the inverse of sigmoid.
+        log(a / (1 - a)), the inverse of sigmoid, of a held between eps and 1 - eps; an eps below 0 is none.
         """
-    def logit_(self) -> Tensor:
+    def logit_(self, eps: float | int | bool | None = None) -> Tensor:
         """
-        In place: log(a / (1 - a)), the inverse of sigmoid.
+        In place: log(a / (1 - a)), the inverse of sigmoid, of a held between eps and 1 - eps; an eps below 0 is none.
         """
     def logsigmoid(self) -> Tensor:
         """
@@ -1463,6 +1636,12 @@ class Tensor:
         """
         Indices drawn with the probabilities that input [n] or [rows, n] gives up to a factor; int64 [num_samples] or [rows, num_samples].
         """
+    def nan_to_num(self, nan: typing.SupportsFloat | typing.SupportsIndex | None = 0.0, posinf: typing.SupportsFloat | typing.SupportsIndex | None = None, neginf: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
+        """
+        Numbers in the places of NaN and of the infinities: 0, the largest and the least finite number of the dtype where none is given.
+        """
+    def nan_to_num_(self, nan: typing.SupportsFloat | typing.SupportsIndex | None = 0.0, posinf: typing.SupportsFloat | typing.SupportsIndex | None = None, neginf: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
+        ...
     def narrow(self, dim: typing.SupportsIndex, start: typing.SupportsIndex, length: typing.SupportsIndex) -> Tensor:
         """
         length entries of dim from start on.
@@ -1649,6 +1828,10 @@ class Tensor:
         """
         In place: One over the square root.
         """
+    def rsub(self, other: Tensor | float | int | bool, *, alpha: float | int | bool = 1) -> Tensor:
+        """
+        b - alpha * a.
+        """
     @typing.overload
     def scatter(self, dim: typing.SupportsIndex, index: Tensor, src: Tensor | float | int | bool) -> Tensor:
         """
@@ -1713,6 +1896,10 @@ class Tensor:
         """
         In place: -1, 0 or 1 by the sign of every element.
         """
+    def signbit(self) -> Tensor:
+        """
+        Whether the sign of every element is set, that of -0 too.
+        """
     def silu(self) -> Tensor:
         """
         a * sigmoid(a), also named swish.
@@ -1728,6 +1915,14 @@ class Tensor:
     def sin_(self) -> Tensor:
         """
         In place: The sine, of radians.
+        """
+    def sinc(self) -> Tensor:
+        """
+        sin(pi a) / (pi a), 1 at 0.
+        """
+    def sinc_(self) -> Tensor:
+        """
+        In place: sin(pi a) / (pi a), 1 at 0.
         """
     def sinh(self) -> Tensor:
         """
@@ -1751,6 +1946,10 @@ class Tensor:
         """
         In place: log(1 + exp(beta * a)) / beta; linear above threshold / beta.
         """
+    def softshrink(self, lambd: float | int | bool | None = 0.5) -> Tensor:
+        """
+        a moved by lambd towards 0, which is as far as it goes.
+        """
     def softsign(self) -> Tensor:
         """
         a / (1 + |a|).
@@ -1762,6 +1961,14 @@ class Tensor:
     def sort(self, dim: typing.SupportsIndex = -1, descending: bool = False, stable: bool = False) -> tuple[Tensor, Tensor]:
         """
         The elements of dim in order, and where each stood; always stable, NaN as the largest.
+        """
+    def special_entr(self) -> Tensor:
+        """
+        -a log(a), the entropy; 0 at 0, minus infinity below.
+        """
+    def special_xlog1py(self, other: Tensor | float | int | bool) -> Tensor:
+        """
+        a log(1 + b); 0 where a is 0 and b is not NaN.
         """
     def split(self, split_size: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex], dim: typing.SupportsIndex = 0) -> tuple[Tensor, ...]:
         """
@@ -1968,6 +2175,14 @@ class Tensor:
         """
         b where the condition a holds, c elsewhere.
         """
+    def xlogy(self, other: Tensor | float | int | bool) -> Tensor:
+        """
+        a log(b); 0 where a is 0 and b is not NaN.
+        """
+    def xlogy_(self, other: Tensor | float | int | bool) -> Tensor:
+        """
+        In place: a log(b); 0 where a is 0 and b is not NaN.
+        """
     def zero_(self) -> Tensor:
         """
         Sets every element to 0.
@@ -2117,6 +2332,10 @@ def acos(input: Tensor) -> Tensor:
     """
     The inverse cosine, in radians.
     """
+def acosh(input: Tensor) -> Tensor:
+    """
+    The inverse hyperbolic cosine; NaN below 1.
+    """
 def adaptive_avg_pool1d(input: Tensor, output_size: int | tuple[int]) -> Tensor:
     """
     Means over windows that divide input [N, C, L] into output_size parts.
@@ -2165,6 +2384,10 @@ def amin(input: Tensor, dim: typing.SupportsIndex | collections.abc.Sequence[typ
     """
     The smallest element; NaN if there is one.
     """
+def angle(input: Tensor) -> Tensor:
+    """
+    The angle of a number in the complex plane: pi where negative, 0 elsewhere.
+    """
 def any(input: Tensor, dim: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex] | None = None, keepdim: bool = False) -> Tensor:
     """
     Whether some element is non-zero.
@@ -2203,6 +2426,10 @@ def asin(input: Tensor) -> Tensor:
     """
     The inverse sine, in radians.
     """
+def asinh(input: Tensor) -> Tensor:
+    """
+    The inverse hyperbolic sine.
+    """
 def atan(input: Tensor) -> Tensor:
     """
     The inverse tangent, in radians.
@@ -2210,6 +2437,10 @@ def atan(input: Tensor) -> Tensor:
 def atan2(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
     """
     The angle of the point (b, a), in radians.
+    """
+def atanh(input: Tensor) -> Tensor:
+    """
+    The inverse hyperbolic tangent; infinite at -1 and 1, NaN beyond.
     """
 def avg_pool1d(input: Tensor, kernel_size: int | tuple[int], stride: int | tuple[int] | None = None, padding: int | tuple[int] = 0, ceil_mode: bool = False, count_include_pad: bool = True) -> Tensor:
     """
@@ -2249,6 +2480,10 @@ def bitwise_and(input: Tensor | float | int | bool, other: Tensor | float | int 
     """
     The bits set in both.
     """
+def bitwise_left_shift(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
+    """
+    The bits of a moved b places up; 0 where b is negative or beyond the width.
+    """
 def bitwise_not(input: Tensor) -> Tensor:
     """
     All bits inverted; logical for bool.
@@ -2256,6 +2491,10 @@ def bitwise_not(input: Tensor) -> Tensor:
 def bitwise_or(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
     """
     The bits set in either.
+    """
+def bitwise_right_shift(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
+    """
+    The bits of a moved b places down, the sign kept; all of them where b is negative.
     """
 def bitwise_xor(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
     """
@@ -2351,6 +2590,10 @@ def conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, 
     """
     input [N, C, H, W], weight [C, O / groups, KH, KW], bias [O] -> [N, O, OH, OW]: the gradient of conv2d as a function of its own.
     """
+def copysign(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
+    """
+    a with the sign of b.
+    """
 def cos(input: Tensor) -> Tensor:
     """
     The cosine, of radians.
@@ -2386,6 +2629,10 @@ def diagonal(input: Tensor, offset: typing.SupportsIndex = 0, dim1: typing.Suppo
 def diff(input: Tensor, n: typing.SupportsIndex = 1, dim: typing.SupportsIndex = -1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
     """
     Differences of neighbours along dim, n times.
+    """
+def digamma(input: Tensor) -> Tensor:
+    """
+    The derivative of lgamma.
     """
 @typing.overload
 def div(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
@@ -2451,6 +2698,10 @@ def erf(input: Tensor) -> Tensor:
     """
     The error function.
     """
+def erfc(input: Tensor) -> Tensor:
+    """
+    1 - erf(a), exact where that is small.
+    """
 def erfinv(input: Tensor) -> Tensor:
     """
     The inverse of erf; infinite at -1 and 1, NaN beyond.
@@ -2458,6 +2709,10 @@ def erfinv(input: Tensor) -> Tensor:
 def exp(input: Tensor) -> Tensor:
     """
     e to the power of every element.
+    """
+def exp2(input: Tensor) -> Tensor:
+    """
+    2 to the power of every element.
     """
 def expm1(input: Tensor) -> Tensor:
     """
@@ -2482,6 +2737,14 @@ def floor(input: Tensor) -> Tensor:
 def floor_divide(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
     """
     The quotient rounded down.
+    """
+def fmax(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
+    """
+    The larger of a and b; the other one where one is NaN.
+    """
+def fmin(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
+    """
+    The smaller of a and b; the other one where one is NaN.
     """
 def fmod(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
     """
@@ -2581,6 +2844,10 @@ def gt(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -
     """
     Whether a is greater than b.
     """
+def hardshrink(input: Tensor, lambd: float | int | bool | None = 0.5) -> Tensor:
+    """
+    a, but 0 between -lambd and lambd.
+    """
 def hardsigmoid(input: Tensor) -> Tensor:
     """
     relu6(a + 3) / 6.
@@ -2593,9 +2860,17 @@ def hardtanh(input: Tensor, min_val: float | int | bool | None = None, max_val: 
     """
     a held between min_val and max_val.
     """
+def heaviside(input: Tensor | float | int | bool, values: Tensor | float | int | bool) -> Tensor:
+    """
+    0 where a is negative, b where it is 0, 1 where it is positive.
+    """
 def huber_loss(input: Tensor, target: Tensor, reduction: str = 'mean', delta: typing.SupportsFloat | typing.SupportsIndex = 1.0) -> Tensor:
     """
     Half the squared difference below delta, linear above.
+    """
+def hypot(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
+    """
+    sqrt(a a + b b), without overflow.
     """
 def index_add(input: Tensor, dim: typing.SupportsIndex, index: Tensor, source: Tensor, *, alpha: float | int | bool = 1) -> Tensor:
     """
@@ -2659,6 +2934,14 @@ def isnan(input: Tensor) -> Tensor:
     """
     Whether every element is NaN.
     """
+def isneginf(input: Tensor) -> Tensor:
+    """
+    Whether every element is negative infinity.
+    """
+def isposinf(input: Tensor) -> Tensor:
+    """
+    Whether every element is positive infinity.
+    """
 def kernel_cache_info() -> dict:
     """
     Where kernel binaries are kept and what this process did with them: path, entries, bytes, hits, misses, built, build_seconds.
@@ -2686,6 +2969,10 @@ def leaky_relu(input: Tensor, negative_slope: float | int | bool | None = 0.01) 
 def lerp(input: Tensor | float | int | bool, end: Tensor | float | int | bool, weight: Tensor | float | int | bool) -> Tensor:
     """
     a + weight * (b - a).
+    """
+def lgamma(input: Tensor) -> Tensor:
+    """
+    The logarithm of the absolute value of the gamma function.
     """
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """
@@ -2723,6 +3010,10 @@ def logaddexp(input: Tensor | float | int | bool, other: Tensor | float | int | 
     """
     log(exp(a) + exp(b)), without overflow.
     """
+def logaddexp2(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
+    """
+    log2(2^a + 2^b), without overflow.
+    """
 def logical_and(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
     """
     Whether both are non-zero.
@@ -2739,9 +3030,9 @@ def logical_xor(input: Tensor | float | int | bool, other: Tensor | float | int 
     """
     Whether exactly one is non-zero.
     """
-def logit(input: Tensor) -> Tensor:
+def logit(input: Tensor, eps: float | int | bool | None = None) -> Tensor:
     """
-    log(a / (1 - a)), the inverse of sigmoid.
+    log(a / (1 - a)), the inverse of sigmoid, of a held between eps and 1 - eps; an eps below 0 is none.
     """
 def logsigmoid(input: Tensor) -> Tensor:
     """
@@ -2890,6 +3181,10 @@ def mul(input: Tensor | float | int | bool, other: Tensor | float | int | bool) 
 def multinomial(input: Tensor, num_samples: typing.SupportsIndex, replacement: bool = False, *, generator: Generator = None) -> Tensor:
     """
     Indices drawn with the probabilities that input [n] or [rows, n] gives up to a factor; int64 [num_samples] or [rows, num_samples].
+    """
+def nan_to_num(input: Tensor, nan: typing.SupportsFloat | typing.SupportsIndex | None = 0.0, posinf: typing.SupportsFloat | typing.SupportsIndex | None = None, neginf: typing.SupportsFloat | typing.SupportsIndex | None = None) -> Tensor:
+    """
+    Numbers in the places of NaN and of the infinities: 0, the largest and the least finite number of the dtype where none is given.
     """
 def narrow(input: Tensor, dim: typing.SupportsIndex, start: typing.SupportsIndex, length: typing.SupportsIndex) -> Tensor:
     """
@@ -3135,6 +3430,10 @@ def rsqrt(input: Tensor) -> Tensor:
     """
     One over the square root.
     """
+def rsub(input: Tensor | float | int | bool, other: Tensor | float | int | bool, *, alpha: float | int | bool = 1) -> Tensor:
+    """
+    b - alpha * a.
+    """
 def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None, dropout_p: typing.SupportsFloat | typing.SupportsIndex = 0.0, is_causal: bool = False, *, scale: typing.SupportsFloat | typing.SupportsIndex | None = None, enable_gqa: bool = False) -> Tensor:
     """
     softmax(query key^T * scale + attn_mask) value over [..., L, E], [..., S, E] and [..., S, Ev]; a query with no key left gives zeros.
@@ -3193,6 +3492,10 @@ def sign(input: Tensor) -> Tensor:
     """
     -1, 0 or 1 by the sign of every element.
     """
+def signbit(input: Tensor) -> Tensor:
+    """
+    Whether the sign of every element is set, that of -0 too.
+    """
 def silu(input: Tensor) -> Tensor:
     """
     a * sigmoid(a), also named swish.
@@ -3200,6 +3503,10 @@ def silu(input: Tensor) -> Tensor:
 def sin(input: Tensor) -> Tensor:
     """
     The sine, of radians.
+    """
+def sinc(input: Tensor) -> Tensor:
+    """
+    sin(pi a) / (pi a), 1 at 0.
     """
 def sinh(input: Tensor) -> Tensor:
     """
@@ -3221,6 +3528,10 @@ def softplus(input: Tensor, beta: float | int | bool | None = None, threshold: f
     """
     log(1 + exp(beta * a)) / beta; linear above threshold / beta.
     """
+def softshrink(input: Tensor, lambd: float | int | bool | None = 0.5) -> Tensor:
+    """
+    a moved by lambd towards 0, which is as far as it goes.
+    """
 def softsign(input: Tensor) -> Tensor:
     """
     a / (1 + |a|).
@@ -3228,6 +3539,14 @@ def softsign(input: Tensor) -> Tensor:
 def sort(input: Tensor, dim: typing.SupportsIndex = -1, descending: bool = False, stable: bool = False) -> tuple[Tensor, Tensor]:
     """
     The elements of dim in order, and where each stood; always stable, NaN as the largest.
+    """
+def special_entr(input: Tensor) -> Tensor:
+    """
+    -a log(a), the entropy; 0 at 0, minus infinity below.
+    """
+def special_xlog1py(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
+    """
+    a log(1 + b); 0 where a is 0 and b is not NaN.
     """
 def split(tensor: Tensor, split_size_or_sections: typing.SupportsIndex | collections.abc.Sequence[typing.SupportsIndex], dim: typing.SupportsIndex = 0) -> tuple[Tensor, ...]:
     """
@@ -3387,6 +3706,10 @@ def where(condition: Tensor | float | int | bool, input: Tensor | float | int | 
     """
     b where the condition a holds, c elsewhere.
     """
+def xlogy(input: Tensor | float | int | bool, other: Tensor | float | int | bool) -> Tensor:
+    """
+    a log(b); 0 where a is 0 and b is not NaN.
+    """
 def zeros(*args, dtype: numpy.dtype[typing.Any] | None = None, device: device | str | int | None = None, requires_grad: bool = False) -> Tensor:
     """
     A tensor filled with 0.
@@ -3409,9 +3732,12 @@ preserve_format: memory_format
 uint8: dtype
 absolute = abs
 arccos = acos
+arccosh = acosh
 arcsin = asin
+arcsinh = asinh
 arctan = atan
 arctan2 = atan2
+arctanh = atanh
 clip = clamp
 concat = cat
 concatenate = cat

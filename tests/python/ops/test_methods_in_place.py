@@ -10,10 +10,13 @@ import ocl
 BINARY_ARGUMENTS = {"addcmul_": 2, "addcdiv_": 2, "lerp_": 2}
 ROWS = [row for row in ocl._C.pointwise_table() if hasattr(torch.Tensor, row["name"] + "_")]
 WITHOUT_GRADIENT = {"logical_and", "logical_or", "logical_xor", "logical_not"}
+WITHOUT_GRADIENT |= {"asinh", "acosh", "atanh"}  # in place, in PyTorch
 BITWISE = [row["name"] for row in ROWS if row["types"] == "Integral"]
 FLOATING = [row for row in ROWS if row["types"] != "Integral"]
 DOMAIN = {
     "acos": (-0.9, 0.9),
+    "acosh": (1.1, 2.9),
+    "atanh": (-0.9, 0.9),
     "asin": (-0.9, 0.9),
     "erfinv": (-0.9, 0.9),
     "logit": (0.1, 0.9),
@@ -79,6 +82,9 @@ def test_bit_symbols():
     x |= 1
     x ^= 3
     assert x.tolist() == [10, 8]
+    x <<= 3
+    x >>= ocl.tensor([1, 2])
+    assert x.tolist() == [40, 16]
 
 
 def test_arguments():
@@ -89,6 +95,7 @@ def test_arguments():
     assert x.clone().add_(1, alpha=2).tolist() == [0, 2.5, 9]
     assert x.clone().sub_(ocl.tensor(1.0), alpha=2).tolist() == [-4, -1.5, 5]
     assert x.clone().div_(2, rounding_mode="floor").tolist() == [-1, 0, 3]
+    assert x.clone().mul_(float("inf")).nan_to_num_(1, posinf=2, neginf=3).tolist() == [3, 2, 2]
     assert x.clone().addcmul_(x, x, value=0.5).tolist() == [0, 0.625, 31.5]
     assert x.add_(1) is x and x.relu_() is x and x.fill_(0) is x and x.requires_grad_() is x
 

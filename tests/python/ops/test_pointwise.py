@@ -31,6 +31,9 @@ PARAMETERS = {
     "elu": {"alpha": 0.7},
     "celu": {"alpha": 1.7},
     "softplus": {"beta": 2.0, "threshold": 3.0},
+    "hardshrink": {"lambd": 0.8},
+    "softshrink": {"lambd": 0.8},
+    "logit": {"eps": 0.2},
     "hardtanh": {"min_val": -0.5, "max_val": 2.0},
     "threshold": {"threshold": 0.3, "value": -7.0},
     "clamp": {"min": -1.0, "max": 0.5},
@@ -39,6 +42,7 @@ PARAMETERS = {
     "round_decimals": {"scale": 100.0, "divisor": 1.0},
     "add": {"alpha": 2.5},
     "sub": {"alpha": -0.5},
+    "rsub": {"alpha": -0.5},
     "addcmul": {"value": 0.3},
     "addcdiv": {"value": 0.3},
 }
@@ -232,6 +236,12 @@ INTEGER_OPERATORS = {
     "~a": lambda a, b: ~a,
     "3 & a": lambda a, b: 3 & a,
     "a | 3": lambda a, b: a | 3,
+    "a << b": lambda a, b: a << b,
+    "a >> b": lambda a, b: a >> b,
+    "a << 2": lambda a, b: a << 2,
+    "a >> 1": lambda a, b: a >> 1,
+    "2 << b": lambda a, b: 2 << b,
+    "900 >> b": lambda a, b: 900 >> b,
 }
 
 
@@ -249,6 +259,76 @@ def test_python_operators_on_integers(text):
     a, b = np.array([1, -2, 3, 12]), np.array([7, 6, -5, 4])
     operator = INTEGER_OPERATORS[text]
     assert_same(operator(ocl.tensor(a), ocl.tensor(b)), operator(torch.tensor(a), torch.tensor(b)))
+
+
+SPECIAL_ARGUMENTS = {"log_softmax": {"dim": 1}, "softmax": {"dim": 0}, "logsumexp": {"dim": 1}}
+
+
+@pytest.mark.parametrize("name", ocl.special.__all__)
+def test_names_of_torch_special(name, rng):
+    arrays = [
+        rng.uniform(0.1, 0.9, (4, 5)).astype(np.float32) for _ in range(2 if name.startswith("xl") else 1)
+    ]
+    check_like_torch(
+        lambda lib, *inputs: getattr(lib.special, name)(*inputs, **SPECIAL_ARGUMENTS.get(name, {})),
+        *arrays,
+        unit="largest",
+    )
+
+
+DIGAMMA_POINTS = [-0.5, -1.4999, -2.00001, -7.3, -20.25, 0.001, 1.4616321, 10.0, 1e5]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_digamma_of_negative_numbers(dtype):
+    """With the digits that PyTorch's reflection loses above a pole."""
+    skip_without(dtype)
+    x = np.array(DIGAMMA_POINTS, dtype)
+    wide = x.astype(np.float64)
+    steps = 40  # up by the recurrence alone
+    terms = [1 / (wide + k) for k in range(steps)]
+    expected = torch.digamma(torch.from_numpy(wide + steps)).numpy() - np.sum(terms, axis=0)
+    unit = np.finfo(dtype).eps * np.maximum(np.abs(expected), 1)
+    assert (np.abs(ocl.digamma(ocl.tensor(x)).numpy() - expected) < 30 * unit).all()
+
+
+@pytest.mark.parametrize("eps", [None, -1.0, 0, 0.0, 0.2, 0.7])
+def test_bounds_of_logit(eps):
+    values = np.array([-0.5, 0.0, 0.1, 0.25, 0.5, 0.75, 0.95, 1.0, 1.5], np.float32)
+    check_like_torch(lambda lib, x: lib.logit(x, eps), values)
+    check_like_torch(lambda lib, x: (x * 1).logit_(eps=eps), values)
+
+
+SHIFTS = [0, 1, 7, 8, 30, 31, 32, 62, 63, 64, 200, -1, -70]
+
+
+@pytest.mark.parametrize("dtype", ["int64", "int32", "uint8"])
+@pytest.mark.parametrize("name", ["bitwise_left_shift", "bitwise_right_shift"])
+def test_shifts_beyond_the_width(name, dtype):
+    limits = np.iinfo(dtype)
+    a, b = np.meshgrid(np.array([limits.max, limits.min, 1, 77], dtype), np.array(SHIFTS).astype(dtype))
+    arrays = [np.ascontiguousarray(a), np.ascontiguousarray(b)]
+    assert_same(
+        getattr(ocl, name)(*map(ocl.tensor, arrays)), getattr(torch, name)(*map(torch.tensor, arrays))
+    )
+
+
+def test_bool_has_no_bits_to_shift():
+    for shift in (ocl.bitwise_left_shift, ocl.bitwise_right_shift):
+        with pytest.raises(TypeError, match="shift: expected numbers, got bool"):
+            shift(ocl.tensor([True]), ocl.tensor([True]))
+    assert (ocl.tensor([True]) << 1).tolist() == [2]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16"])
+def test_nan_to_num(dtype):
+    skip_without(dtype)
+    values = [np.nan, np.inf, -np.inf, 1.5, -0.0]
+    x, t = (lib.tensor(values).to(of_dtype(dtype)[i]) for i, lib in enumerate((ocl, torch)))
+    for options in ({}, {"nan": None}, {"nan": 2, "posinf": 3.5}, {"neginf": -1}, {"posinf": 1e300}):
+        assert_same(x.nan_to_num(**options), t.nan_to_num(**options))
+        assert_same(x.clone().nan_to_num_(**options), t.clone().nan_to_num_(**options))
+    assert ocl.nan_to_num(ocl.tensor([1, 2]), 2.5).tolist() == [1, 2]
 
 
 # --- layouts: the same kernels over other strides
@@ -437,8 +517,10 @@ def test_integers_wrap_as_in_pytorch(dtype):
 EDGES = np.array(
     [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e-30, -1e-30, 1e30, -1e30, 0.5, 2.5, -2.5], np.float32
 )
-# Not compared: PyTorch's vectorised kernels give something else than its scalar ones (gelu(inf) is NaN).
+# Not compared: PyTorch's vectorised kernels give something else than its scalar ones (gelu(inf) is NaN), or
+# round where the result is exact here: sinc of whole numbers, logaddexp2 of equal ones.
 OVERFLOWING = {"lerp", "gelu", "gelu_tanh", "hardswish", "mish", "tanhshrink", "addcdiv"}
+OVERFLOWING |= {"sinc", "logaddexp2"}
 
 
 def edge_inputs(count):

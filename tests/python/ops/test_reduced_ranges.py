@@ -14,11 +14,13 @@ SCALES = {"float16": (200.0, 6000.0, 3e-6), "bfloat16": (1e15, 3e-16)}
 
 # What lies between has the dtype in these, as in PyTorch: gates of recurrent layers, and gradients of
 # products before they are summed over a broadcast batch. topk has other winners where rounding makes ties.
+# sinc of large numbers, which are whole, is 0; PyTorch's float64 rounds their product with pi.
 # The gradient of tanhshrink, the square of tanh, is lost in PyTorch's float64 too below a unit of 1.
 ROUNDED_BETWEEN = {
     *(f"{kind}{suffix}" for kind in ("lstm", "gru", "rnn_tanh", "rnn_relu") for suffix in ("", "_cell")),
     "matmul",
     "topk",
+    "sinc",
     "tanhshrink",
 }
 

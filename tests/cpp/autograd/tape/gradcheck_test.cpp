@@ -105,6 +105,17 @@ TEST_F(Gradcheck, Unary) {
          OF_ONE_IN(ocl::tan, -1, 1),
          OF_ONE(ocl::sinh),
          OF_ONE(ocl::cosh),
+         OF_ONE(ocl::exp2),
+         OF_ONE(ocl::erfc),
+         OF_ONE(ocl::asinh),
+         OF_ONE_IN(ocl::acosh, 1.2, 3),
+         OF_ONE_IN(ocl::atanh, -0.8, 0.8),
+         OF_ONE_IN(ocl::lgamma, 0.3, 3),
+         OF_ONE_IN(digamma, 0.3, 3),
+         OF_ONE_IN(sinc, 0.2, 3),
+         OF_ONE_IN(special_entr, 0.2, 3),
+         OF_ONE(hardshrink),
+         OF_ONE(softshrink),
          OF_ONE_IN(logit, 0.1, 0.9)});
 }
 
@@ -120,19 +131,24 @@ TEST_F(Gradcheck, Parameters) {
         {{4, 3}, {3}, {4, 1}}},
        {"clamp_min of a tensor", [](const TensorList& x) { return clamp_min(x[0], x[1]); }, {{4, 3}, {3}}},
        {"clamp_max of a tensor", [](const TensorList& x) { return x[0].clamp({}, x[1]); }, {{4, 3}, {}}},
+       {"logit eps", [](const TensorList& x) { return logit(x[0], 0.25); }, {{9}}, 0.1, 0.9},
+       {"rsub alpha", [](const TensorList& x) { return rsub(x[0], x[1], 3); }, {{2, 3}, {2, 1}}},
        {"threshold", [](const TensorList& x) { return threshold(x[0], 0.25, 3); }, {{9}}},
        {"add alpha", [](const TensorList& x) { return add(x[0], x[1], 3); }, {{2, 3}, {2, 1}}},
        {"addcmul", [](const TensorList& x) { return addcmul(x[0], x[1], x[2], 2); }, {{2, 3}, {3}, {2, 1}}}});
 }
 
 TEST_F(Gradcheck, Binary) {
-  check(
-      {OF_TWO(mul), OF_TWO(sub), OF_TWO(maximum), OF_TWO(minimum), OF_TWO(ocl::atan2), OF_TWO(prelu_kernel)});
+  check({OF_TWO(mul), OF_TWO(sub), OF_TWO(maximum), OF_TWO(minimum), OF_TWO(ocl::atan2), OF_TWO(prelu_kernel),
+         OF_TWO(ocl::hypot), OF_TWO(ocl::copysign), OF_TWO(ocl::fmax), OF_TWO(ocl::fmin),
+         OF_TWO(logaddexp2)});
   const auto of_positive = [](const char* name, const Function& f) {
     return Case{name, f, {{2, 3}, {3}}, 0.6, 2};
   };
   check({of_positive("div", [](const TensorList& x) { return x[0] / x[1]; }),
          of_positive("pow", [](const TensorList& x) { return ocl::pow(x[0], x[1]); }),
+         of_positive("xlogy", [](const TensorList& x) { return xlogy(x[0], x[1]); }),
+         of_positive("special_xlog1py", [](const TensorList& x) { return special_xlog1py(x[0], x[1]); }),
          of_positive("fmod", [](const TensorList& x) { return ocl::fmod(x[0], x[1]); }),
          {"pow by a number", [](const TensorList& x) { return ocl::pow(x[0], 3); }, {{4}}},
          {"number to the power", [](const TensorList& x) { return ocl::pow(2.0, x[0]); }, {{4}}},

@@ -32,6 +32,8 @@ TORCH = {
     "clamp_tensor": clamped,
     "clamp_min_tensor": lambda a, b: torch.clamp(a, b),
     "clamp_max_tensor": lambda a, b: torch.clamp(a, max=b),
+    "special_entr": torch.special.entr,
+    "special_xlog1py": torch.special.xlog1py,
     "threshold": lambda a, threshold=0.0, value=0.0: F.threshold(a, threshold, value),
     "clamp_min": lambda a, min=None: a.clone() if min is None else torch.clamp_min(a, min),
     "clamp_max": lambda a, max=None: a.clone() if max is None else torch.clamp_max(a, max),
@@ -49,6 +51,13 @@ DOMAINS = {
     "acos": (-0.95, 0.95),
     "logit": (0.02, 0.98),
     "erfinv": (-0.95, 0.95),
+    "acosh": (1.05, 5),
+    "atanh": (-0.95, 0.95),
+    "lgamma": (0.1, 5),
+    "digamma": (0.1, 5),
+    "special_entr": (0.05, 3),
+    "xlogy": ((-3, 3), (0.05, 5)),
+    "special_xlog1py": ((-3, 3), (-0.9, 5)),
     "reciprocal": (0.2, 3),
     "tan": (-1.4, 1.4),
     "hardsigmoid": (-4, 4),
@@ -67,6 +76,9 @@ PARAMETERS = {
     "elu": {"alpha": (0.3, 2)},
     "celu": {"alpha": (0.3, 2)},
     "softplus": {"beta": (0.5, 3), "threshold": (2, 20)},
+    "hardshrink": {"lambd": (0.1, 1)},
+    "softshrink": {"lambd": (0.1, 1)},
+    "logit": {"eps": (0.05, 0.3)},
     "hardtanh": {"min_val": (-2, 0), "max_val": (0.1, 2)},
     "threshold": {"threshold": (-1, 1), "value": (-7, 7)},
     "clamp": {"min": (-2, 0), "max": (0.1, 2)},
@@ -75,23 +87,34 @@ PARAMETERS = {
     "round_decimals": {"scale": (1, 99), "divisor": (1, 3)},
     "add": {"alpha": (-2, 2)},
     "sub": {"alpha": (-2, 2)},
+    "rsub": {"alpha": (-2, 2)},
     "addcmul": {"value": (-2, 2)},
     "addcdiv": {"value": (-2, 2)},
 }
 CANCELLING = (
     "add",
     "sub",
+    "rsub",
     "lerp",
     "addcmul",
     "addcdiv",
     "fmod",
     "remainder",
     "frac",
-    "silu",
-)  # silu: its gradient crosses zero
+    "silu",  # its gradient crosses zero, as that of some below
+    "sinc",
+    "lgamma",
+    "digamma",
+    "special_entr",
+    "logaddexp2",
+)
 
 # PyTorch's functions take no number beside a tensor here, where its operators would.
-STRICT = ("atan2", "logaddexp", "maximum", "minimum", "logical_and", "logical_or", "logical_xor")
+STRICT = (
+    *("atan2", "hypot", "logaddexp", "logaddexp2", "maximum", "minimum", "fmax", "fmin", "heaviside"),
+    *("logical_and", "logical_or", "logical_xor"),
+)
+SHIFTS = ("bitwise_left_shift", "bitwise_right_shift")
 
 
 # Of these the defaults alone are refused.
@@ -136,6 +159,8 @@ def draw_integers(draw, name, shapes):
     if name in ("div_floor", "div_trunc", "floor_divide", "fmod", "remainder", "pow"):
         dtype = inputs[1].array.dtype if inputs[1].array.dtype != bool else "int64"
         inputs[1] = draw.integers(shapes[1], 0 if name == "pow" else 1, 4, dtype)
+    if name in SHIFTS:
+        inputs[1] = draw.numbers(shapes[1], -2, 70, ("int64", "int32", "uint8"))
     return inputs
 
 
@@ -179,9 +204,41 @@ def shapes_that_do_not_broadcast(name):
     return [lambda lib: getattr(lib, name)(lib.ones(2, 3), lib.ones(4))]
 
 
-@errors("bitwise_and", "bitwise_or", "bitwise_xor")
+@errors("bitwise_and", "bitwise_or", "bitwise_xor", *SHIFTS)
 def floats_have_no_bits(name):
     return [lambda lib: getattr(lib, name)(lib.ones(3), lib.ones(3))]
+
+
+@errors("hypot", "copysign", "xlogy", "special_xlog1py", "heaviside", "fmax", "fmin", "logaddexp2")
+def two_shapes_that_do_not_broadcast(name):
+    return [lambda lib: call(name)(lib, lib.ones(2, 3), lib.ones(4))]
+
+
+@errors("softshrink")
+def no_such_bounds():
+    return [
+        lambda lib, lambd=lambd: lib.nn.functional.softshrink(lib.ones(3), lambd)
+        for lambd in (-0.5, float("inf"), float("nan"))
+    ]
+
+
+@errors("rsub")
+def bool_is_not_taken_from():
+    return [lambda lib: lib.rsub(lib.tensor([True]), lib.tensor([True]))]
+
+
+@cases("nan_to_num")
+def nan_to_num(draw):
+    x = draw.floats(draw.shape(0, 4), layout="contiguous") if draw.chance(0.7) else None
+    if x is None:
+        return Case(lambda lib, x: lib.nan_to_num(x, 1.5), draw.numbers(draw.shape(0, 4)), backward=False)
+    is_finite = draw.chance(0.5)
+    if not is_finite:
+        flat = x.array.reshape(-1)
+        for i, special in enumerate((np.nan, np.inf, -np.inf)):
+            flat[i::5] = special
+    options = {name: draw.number() for name in ("nan", "posinf", "neginf") if draw.chance(0.5)}
+    return Case(lambda lib, x: lib.nan_to_num(x, **options), x, gradcheck=is_finite)
 
 
 @errors("addcmul", "addcdiv", "lerp")

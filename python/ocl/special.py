@@ -1,0 +1,47 @@
+"""Special functions by the names of torch.special."""
+
+from ocl._C import (
+    digamma,
+    erf,
+    erfc,
+    erfinv,
+    exp2,
+    expm1,
+    lgamma,
+    log1p,
+    log_softmax,
+    logit,
+    logsumexp,
+    round,
+    sigmoid,
+    sinc,
+    softmax,
+    special_entr,
+    special_xlog1py,
+    xlogy,
+)
+
+entr, xlog1py = special_entr, special_xlog1py
+expit, gammaln, psi = sigmoid, lgamma, digamma
+
+__all__ = [
+    "digamma",
+    "entr",
+    "erf",
+    "erfc",
+    "erfinv",
+    "exp2",
+    "expit",
+    "expm1",
+    "gammaln",
+    "log1p",
+    "log_softmax",
+    "logit",
+    "logsumexp",
+    "psi",
+    "round",
+    "sinc",
+    "softmax",
+    "xlog1py",
+    "xlogy",
+]
