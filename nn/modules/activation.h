@@ -52,6 +52,23 @@ std::string activation_repr(const Options& options) {
     std::string extra_repr() const override { return shown ? activation_repr(options()) : ""; }      \
     POINTWISE_ROW(Class, function)                                                                   \
   };
+#define ACTIVATION_P(Class, function, p, p0)                                           \
+  struct Class##Options {                                                              \
+    Class##Options(double p = p0) : p##_(p) {}                                         \
+    OPTION(Scalar, p);                                                                 \
+    OPTION_LIST(0, p##_)                                                               \
+  };                                                                                   \
+  class Class : public Layer<Class, Class##Options> {                                  \
+   public:                                                                             \
+    using Layer::Layer;                                                                \
+    Tensor forward(const Tensor& x) override {                                         \
+      static const dlprim::PointwiseOp& op = dlprim::pointwise_op(#function);          \
+      return activate(op, x, {options().p()}, false);                                  \
+    }                                                                                  \
+    std::string extra_repr() const override {                                          \
+      return options_repr(options()).substr(sizeof #p); /* without the name and "=" */ \
+    }                                                                                  \
+  };
 #define ACTIVATION_P_INPLACE(Class, function, p, p0)                               \
   struct Class##Options {                                                          \
     Class##Options(double p = p0) : p##_(p) {}                                     \

@@ -17,6 +17,7 @@ void bind_functional(py::module_& parent) {
       },                                                                        \
       py::arg("input"), py::arg("inplace") = false, WithoutLock(),              \
       dlprim::pointwise_op(#function).documentation.c_str());
+#define ACTIVATION_P(Class, function, p, p0)
 #define ACTIVATION_P_INPLACE(Class, function, p, p0)                                 \
   m.def(                                                                             \
       #function,                                                                     \
@@ -52,6 +53,8 @@ void bind_activation_modules(py::module_& m) {
 #define ACTIVATION(Class, function) \
   LayerClass<Class>(m, #Class, dlprim::pointwise_op(#function).documentation);
 #define ACTIVATION_INPLACE(Class, function, shown) \
+  LayerClass<Class>(m, #Class, dlprim::pointwise_op(#function).documentation);
+#define ACTIVATION_P(Class, function, p, p0) \
   LayerClass<Class>(m, #Class, dlprim::pointwise_op(#function).documentation);
 #define ACTIVATION_P_INPLACE(Class, function, p, p0) \
   LayerClass<Class>(m, #Class, dlprim::pointwise_op(#function).documentation);

@@ -249,6 +249,8 @@ ACTIVATIONS |= {
     "CELU": {"alpha": [0.5, 2], "inplace": [True]},
     "Hardtanh": {"min_val": [-0.5, -2], "max_val": [0.1, 2], "inplace": [True]},
     "Softplus": {"beta": [2, 0.5], "threshold": [1, 20.0]},
+    "Hardshrink": {"lambd": [0.1, 1]},
+    "Softshrink": {"lambd": [0.1, 1]},
     "Threshold": {"inplace": [True]},
     "GELU": {"approximate": ["tanh", "none"]},
     "GLU": {"dim": [0, -1]},
@@ -261,7 +263,7 @@ def activations(draw, name):
     options = some(draw, **ACTIVATIONS[name])
     shape = (size(draw), 2 * size(draw), *spatial(draw, draw.integer(0, 2), 1, 4))
     arguments = ()
-    if "Soft" in name and name not in ("Softsign", "Softplus"):
+    if "Soft" in name and name not in ("Softsign", "Softplus", "Softshrink"):
         arguments = (draw.choice([0, 1, -1]),)
     if name == "Threshold":
         arguments = (draw.choice([0, 0.1, -0.5]), draw.choice([0, 20, -1.5]))

@@ -79,7 +79,7 @@ LAYERS = {
 }
 for activation in (
     "Sigmoid Tanh LogSigmoid Tanhshrink Softsign ReLU ReLU6 SiLU Mish SELU Hardsigmoid Hardswish LeakyReLU "
-    "ELU CELU Hardtanh"
+    "ELU CELU Hardtanh Hardshrink Softshrink"
 ).split():
     LAYERS[activation] = ((), (4, 3))
 for mode in ("Zero", "Reflection", "Replication", "Circular"):
@@ -221,6 +221,8 @@ def test_changed_settings_count_from_the_next_call():
         ("Upsample", (2, 3, 4), {"scale_factor": 3.0, "mode": "linear", "align_corners": True}),
         ("LeakyReLU", (4, 3), {"negative_slope": 0.7}),
         ("Hardtanh", (4, 3), {"min_val": -0.2, "max_val": 0.1}),
+        ("Hardshrink", (4, 3), {"lambd": 0.1}),
+        ("Softshrink", (4, 3), {"lambd": 0.2}),
         ("Softmax", (4, 3), {"dim": 0}),
         ("Flatten", (2, 3, 4), {"start_dim": 0}),
         ("ZeroPad2d", (2, 3, 5, 4), {"padding": (1, 0, 2, 1)}),

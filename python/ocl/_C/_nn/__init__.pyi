@@ -9,7 +9,7 @@ from . import _functional
 from . import _rnn
 from . import _init
 from . import _utils
-__all__: list[str] = ['AdaptiveAvgPool1d', 'AdaptiveAvgPool2d', 'AdaptiveMaxPool1d', 'AdaptiveMaxPool2d', 'AvgPool1d', 'AvgPool2d', 'BCELoss', 'BCEWithLogitsLoss', 'BatchNorm1d', 'BatchNorm2d', 'BatchNorm3d', 'CELU', 'ChannelShuffle', 'CircularPad1d', 'CircularPad2d', 'CircularPad3d', 'Conv1d', 'Conv2d', 'ConvTranspose1d', 'ConvTranspose2d', 'CrossEntropyLoss', 'Dropout', 'Dropout2d', 'ELU', 'Embedding', 'Flatten', 'GELU', 'GLU', 'GRU', 'GRUCell', 'GroupNorm', 'Hardsigmoid', 'Hardswish', 'Hardtanh', 'HuberLoss', 'Identity', 'InstanceNorm1d', 'InstanceNorm2d', 'KLDivLoss', 'L1Loss', 'LSTM', 'LSTMCell', 'LayerNorm', 'LeakyReLU', 'Linear', 'LocalResponseNorm', 'LogSigmoid', 'LogSoftmax', 'MSELoss', 'MaxPool1d', 'MaxPool2d', 'Mish', 'Module', 'ModuleDict', 'ModuleList', 'MultiheadAttention', 'NLLLoss', 'NonDynamicallyQuantizableLinear', 'PReLU', 'ParameterDict', 'ParameterList', 'PixelShuffle', 'PixelUnshuffle', 'RMSNorm', 'RNN', 'RNNBase', 'RNNCell', 'RNNCellBase', 'ReLU', 'ReLU6', 'ReflectionPad1d', 'ReflectionPad2d', 'ReflectionPad3d', 'RemovableHandle', 'ReplicationPad1d', 'ReplicationPad2d', 'ReplicationPad3d', 'SELU', 'Sequential', 'SiLU', 'Sigmoid', 'SmoothL1Loss', 'Softmax', 'Softmin', 'Softplus', 'Softsign', 'StochasticDepth', 'Tanh', 'Tanhshrink', 'Threshold', 'Transformer', 'TransformerDecoder', 'TransformerDecoderLayer', 'TransformerEncoder', 'TransformerEncoderLayer', 'Unflatten', 'Upsample', 'ZeroPad1d', 'ZeroPad2d', 'ZeroPad3d']
+__all__: list[str] = ['AdaptiveAvgPool1d', 'AdaptiveAvgPool2d', 'AdaptiveMaxPool1d', 'AdaptiveMaxPool2d', 'AvgPool1d', 'AvgPool2d', 'BCELoss', 'BCEWithLogitsLoss', 'BatchNorm1d', 'BatchNorm2d', 'BatchNorm3d', 'CELU', 'ChannelShuffle', 'CircularPad1d', 'CircularPad2d', 'CircularPad3d', 'Conv1d', 'Conv2d', 'ConvTranspose1d', 'ConvTranspose2d', 'CrossEntropyLoss', 'Dropout', 'Dropout2d', 'ELU', 'Embedding', 'Flatten', 'GELU', 'GLU', 'GRU', 'GRUCell', 'GroupNorm', 'Hardshrink', 'Hardsigmoid', 'Hardswish', 'Hardtanh', 'HuberLoss', 'Identity', 'InstanceNorm1d', 'InstanceNorm2d', 'KLDivLoss', 'L1Loss', 'LSTM', 'LSTMCell', 'LayerNorm', 'LeakyReLU', 'Linear', 'LocalResponseNorm', 'LogSigmoid', 'LogSoftmax', 'MSELoss', 'MaxPool1d', 'MaxPool2d', 'Mish', 'Module', 'ModuleDict', 'ModuleList', 'MultiheadAttention', 'NLLLoss', 'NonDynamicallyQuantizableLinear', 'PReLU', 'ParameterDict', 'ParameterList', 'PixelShuffle', 'PixelUnshuffle', 'RMSNorm', 'RNN', 'RNNBase', 'RNNCell', 'RNNCellBase', 'ReLU', 'ReLU6', 'ReflectionPad1d', 'ReflectionPad2d', 'ReflectionPad3d', 'RemovableHandle', 'ReplicationPad1d', 'ReplicationPad2d', 'ReplicationPad3d', 'SELU', 'Sequential', 'SiLU', 'Sigmoid', 'SmoothL1Loss', 'Softmax', 'Softmin', 'Softplus', 'Softshrink', 'Softsign', 'StochasticDepth', 'Tanh', 'Tanhshrink', 'Threshold', 'Transformer', 'TransformerDecoder', 'TransformerDecoderLayer', 'TransformerEncoder', 'TransformerEncoderLayer', 'Unflatten', 'Upsample', 'ZeroPad1d', 'ZeroPad2d', 'ZeroPad3d']
 class Module:
     """
     Base of all modules, as torch.nn.Module.
@@ -522,6 +522,28 @@ class CELU(Module):
     alpha: typing.Any
     inplace: typing.Any
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+class Hardshrink(Module):
+    """
+    a, but 0 between -lambd and lambd.
+    """
+    lambd: typing.Any
+    def __init__(self, lambd: float = 0.5) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+class Softshrink(Module):
+    """
+    a moved by lambd towards 0, which is as far as it goes.
+    """
+    lambd: typing.Any
+    def __init__(self, lambd: float = 0.5) -> None:
         ...
     def __setstate__(self, arg0: dict) -> None:
         ...

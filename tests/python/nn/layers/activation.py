@@ -2,7 +2,7 @@ from layers import layer
 
 PLAIN = (
     "ReLU ReLU6 Sigmoid Tanh SiLU Mish SELU Hardsigmoid Hardswish LogSigmoid Tanhshrink Softsign LeakyReLU "
-    "ELU CELU Softplus Hardtanh GELU PReLU GLU"
+    "ELU CELU Softplus Hardtanh Hardshrink Softshrink GELU PReLU GLU"
 ).split()
 IN_PLACE = "ReLU ReLU6 SiLU Mish SELU Hardsigmoid Hardswish LeakyReLU ELU CELU Hardtanh".split()
 
@@ -17,6 +17,8 @@ LAYERS = {
     "celu": layer(lambda nn: nn.CELU(2.0), (3, 5)),
     "softplus": layer(lambda nn: nn.Softplus(beta=2.0, threshold=1.5), (3, 5)),
     "hardtanh": layer(lambda nn: nn.Hardtanh(-0.5, 0.25), (3, 5)),
+    "hardshrink": layer(lambda nn: nn.Hardshrink(0.8), (3, 5)),
+    "softshrink": layer(lambda nn: nn.Softshrink(lambd=1), (3, 5)),
     "threshold": layer(lambda nn: nn.Threshold(0.1, 20), (3, 5)),
     "threshold_inplace": layer(lambda nn: nn.Threshold(0.5, -1.5, inplace=True), (3, 5)),
     "prelu_channels": layer(lambda nn: nn.PReLU(3, init=0.4), (2, 3, 4)),
