@@ -222,6 +222,8 @@ def test_small_corners():
                 torch.tensor([float("nan"), -1, 0, 2.0], device=d), torch.tensor(2.0, device=d)
             )
         ),
+        both(lambda d: torch.tensor([5, -9], device=d) << torch.tensor([2, 70], device=d)),
+        both(lambda d: torch.tensor([5, -9], device=d).__ilshift__(2).__irshift__(1) >> 1),
         both(lambda d: torch.empty(0, dtype=torch.int64, device=d).median()),
         both(
             lambda d: torch.ones(2, device=d).index_put_(

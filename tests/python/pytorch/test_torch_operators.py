@@ -14,6 +14,7 @@ F = torch.nn.functional
 # Some of every family, and of every kernel that is no row of a table.
 QUICK = """
     add sub mul div.floor_rounding pow clamp where lerp addcmul nan_to_num round.decimals_3 logit hypot rsub
+    lgamma special.entr
     nn.functional.elu nn.functional.leaky_relu nn.functional.glu nn.functional.logsigmoid nn.functional.prelu
     nn.functional.hardtanh nn.functional.softshrink nn.functional.gelu
     sum mean prod amax argmax max.reduction_with_dim min.reduction_with_dim aminmax all any count_nonzero

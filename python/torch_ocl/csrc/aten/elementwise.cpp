@@ -1,13 +1,12 @@
 #include <torch/library.h>
 
 #include <cmath>
-#include <limits>
 
 #include "arguments.h"
 #include "aten/kernels.h"
 #include "aten/norm_activation.h"
 #include "aten/pointwise.h"
-#include "aten/rows.h"
+#include "dlprim/ops/pointwise/nan_to_num.h"
 #include "dlprim/ops/pointwise/pointwise_backward.h"
 
 /** \file Elementwise operators that choose among rows, or whose defaults depend on the dtype. */
@@ -66,39 +65,21 @@ at::Tensor& div_mode(const at::Tensor& self, const at::Tensor& other, std::optio
   return out;
 }
 
-/** The largest and the smallest finite number. */
-std::pair<double, double> limits_of(c10::ScalarType type) {
-  switch (type) {
-    case c10::kDouble:
-      return {std::numeric_limits<double>::max(), std::numeric_limits<double>::lowest()};
-    case c10::kHalf:
-      return {std::numeric_limits<c10::Half>::max(), std::numeric_limits<c10::Half>::lowest()};
-    case c10::kBFloat16:
-      return {std::numeric_limits<c10::BFloat16>::max(), std::numeric_limits<c10::BFloat16>::lowest()};
-    default:
-      return {std::numeric_limits<float>::max(), std::numeric_limits<float>::lowest()};
-  }
-}
-
 at::Tensor& nan_to_num(const at::Tensor& self, std::optional<double> nan, std::optional<double> positive,
                        std::optional<double> negative, at::Tensor& out) {
   TORCH_CHECK(self.scalar_type() == out.scalar_type(), "nan_to_num: dtype of out: ", out.scalar_type(),
               " should be same as input: ", self.scalar_type());
-  if (c10::isIntegralType(self.scalar_type(), true)) {
-    at::native::resize_output(out, self.sizes());
-    return out.copy_(self);
-  }
-  const auto [most, least] = limits_of(self.scalar_type());
-  compute_row(more_row("nan_to_num_kernel"), {self},
-              {nan.value_or(0), positive.value_or(most), negative.value_or(least)}, Result::out, out);
+  compute_row(dlprim::nan_to_num_row(), {self},
+              dlprim::nan_to_num_parameters(dtype_of(self.scalar_type()), nan, positive, negative),
+              Result::out, out);
   return out;
 }
 
 at::Tensor& round_decimals(const at::Tensor& self, std::int64_t decimals, at::Tensor& out) {
   if (c10::isIntegralType(self.scalar_type(), true) || decimals == 0) return at::round_out(out, self);
-  compute_row(more_row("round_kernel"), {self},
-              {std::pow(10.0, std::abs(static_cast<double>(decimals))), decimals < 0 ? 1.0 : 0.0},
-              Result::out, out);
+  const double power = std::pow(10.0, std::abs(static_cast<double>(decimals)));
+  compute_row(dlprim::pointwise_op("round_decimals"), {self},
+              {decimals < 0 ? 1.0 : power, decimals < 0 ? power : 1.0}, Result::out, out);
   return out;
 }
 

@@ -262,6 +262,8 @@ std::optional<BackwardForm> backward_form_of(const dlprim::PointwiseOp& row,
       form.parameters[p] = static_cast<int>(i);
     } else if (name == "grad_output" || name == "grad_out") {
       form.gradient = i;
+    } else if (name == "self_is_result") {
+      continue;  // of leaky_relu, whose result has its input's sign
     } else if (name == "self") {
       form.x = static_cast<int>(i);
     } else if (name == "output") {
@@ -317,6 +319,12 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
       rows["aten::" + row.name + "_"] = &row;
       gradients["aten::" + row.name + "_backward"] = &row;
     }
+  for (const auto& [name, row] : {std::pair("aten::_prelu_kernel", "prelu_kernel"),
+                                  {"aten::__lshift__", "bitwise_left_shift"},
+                                  {"aten::__ilshift__", "bitwise_left_shift"},
+                                  {"aten::__rshift__", "bitwise_right_shift"},
+                                  {"aten::__irshift__", "bitwise_right_shift"}})
+    rows[name] = &dlprim::pointwise_op(row);
   // Those with kernels of their own: elementwise.cpp, activation.cpp.
   for (const char* name : {"aten::hardtanh", "aten::hardtanh_"}) rows.erase(name);
   gradients.erase("aten::threshold_backward");
