@@ -197,8 +197,9 @@ void finish_module(const py::object& self, const py::tuple& args, const py::dict
 }
 
 void bind_module(py::module_& m) {
-  ModuleBinding module(m, "Module", "Base of all modules, as torch.nn.Module.", plain_class(),
-                       py::custom_type_setup(&set_up_module));
+  // The first line is a signature, as Python reads it of a class whose __new__ is in C.
+  ModuleBinding module(m, "Module", "Module(*args, **kwargs)\n--\n\nBase of all modules, as torch.nn.Module.",
+                       plain_class(), py::custom_type_setup(&set_up_module));
   py::register_exception_translator([](std::exception_ptr pointer) {
     try {
       if (pointer) std::rethrow_exception(pointer);

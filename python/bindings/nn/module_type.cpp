@@ -65,6 +65,8 @@ int set_class(PyObject* self, PyObject* given, void*) {
 void set_up_module(PyHeapTypeObject* heap_type) {
   PyTypeObject* type = &heap_type->ht_type;
   set_up_attributes<&set_class>(type);
-  type->tp_new = &new_module;
+  // Once, in Module: a class with a __new__ of its own would hide the signature of its __init__ from
+  // Python 3.11.2.
+  if (type->tp_base->tp_new != &new_module) type->tp_new = &new_module;
   follow_module(type);
 }
