@@ -259,7 +259,7 @@ KNOWN = (
     Known(
         "wrong",
         "mish|gelu|gelu_tanh|silu|hardswish|softsign|hardsigmoid|relu6|hardtanh|elu|selu|celu|clamp_min|"
-        "clamp_max|prelu_kernel|fmod|remainder",
+        "clamp_max|prelu_kernel|fmod|remainder|hardshrink|softshrink|logit",
         r"\bnan\b|\binf\b|\b10000\.0\b",
         "Gradients where the input is NaN or infinite; PyTorch's own kernels disagree there.",
     ),
@@ -286,7 +286,8 @@ KNOWN = (
     Known(
         "refuses",
         "rnn_tanh|rnn_relu|lstm|gru",
-        "expected hx|the sum of batch_sizes|batch sizes greater than 0|dropout probability",
+        "expected hx|the sum of batch_sizes|batch sizes (greater than 0|that do not grow)|"
+        "dropout probability",
         "PyTorch's recurrent functions look neither at how many layers the states are for, nor at the batch "
         "sizes, nor at dropout.",
     ),
@@ -497,7 +498,8 @@ KNOWN = (
     Known(
         "accepts,wrong",
         "number: clamp(_m[a-z]+)?_?",
-        r"incorrect: max, min|result 0: float64\[\], PyTorch has float32",
+        r"incorrect: max, min|invalid combination.*max=\w+, min=|"
+        r"result 0: float64\[\], PyTorch has float32",
         "A tensor as one bound and a number as the other: what promotes is the tensor's dtype.",
     ),
     Known(
@@ -530,6 +532,12 @@ KNOWN = (
         r"padding=[(\[]?1.*dilation=[(\[]?2.*, 1\] .*gradient of input",
         "A window that lies in the padding as a whole has no gradient; PyTorch gives it to an element "
         "beside the window.",
+    ),
+    Known(
+        "wrong",
+        "digamma",
+        NOT_FINITE,
+        "The gradient at a pole, which is infinite; PyTorch's is 0 at those that are far from 0.",
     ),
     Known(
         "wrong",
