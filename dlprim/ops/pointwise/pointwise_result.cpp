@@ -45,8 +45,8 @@ DType compute_type(const PointwiseOp& op, const std::vector<PointwiseOperand>& i
   if (op.types == TypeRule::Integral)
     require<TypeError>(!is_floating(promoted), op.name, ": expected integers or bool, got ", name(promoted));
   if (op.types == TypeRule::Float && !is_floating(promoted)) promoted = DType::float32;
-  if (op.types == TypeRule::Number || shifts(op))
-    require<TypeError>(promoted != DType::boolean, op.name, ": expected numbers, got bool");
+  if (promoted == DType::boolean)
+    require<TypeError>(op.types != TypeRule::Number && !shifts(op), op.name, ": expected numbers, got bool");
   if (op.types == TypeRule::Power && promoted == DType::boolean) promoted = DType::int64;
   if ((op.types == TypeRule::Same || op.types == TypeRule::Number) && !is_floating(promoted))
     for (std::size_t i = 0; i < parameters.size(); ++i) {

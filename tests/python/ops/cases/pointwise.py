@@ -117,7 +117,7 @@ STRICT = (
 SHIFTS = ("bitwise_left_shift", "bitwise_right_shift")
 
 
-# Of these the defaults alone are refused.
+# Rows that refuse a call with all parameters at their defaults, and parameters to call them with.
 NEEDED = {"clamp": {"min": 1}}
 
 
