@@ -3,7 +3,7 @@
 #include "autograd/ops/call.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/views.h"
-#include "autograd/tape/tape.h"
+#include "autograd/tape/recordable.h"
 #include "dlprim/ops/pointwise/glu.h"
 
 namespace ocl {
@@ -40,6 +40,11 @@ Tensor glu(const Tensor& x, std::int64_t dim) {
   dlprim::glu_forward(x.device()->queue(), x.data(), dim, y);
   return record("GluBackward", {x}, y, [&] {
     return [saved = SavedTensor(x), dim](const TensorList& gradients) {
+      if (grad_enabled())
+        return gradients_by_composition({saved.input(0)}, gradients, [dim](const TensorList& inputs) {
+          const std::int64_t half = inputs[0].size(dim) / 2;
+          return TensorList{glu_kernel(narrow(inputs[0], dim, 0, half), narrow(inputs[0], dim, half, half))};
+        });
       const dlprim::Tensor& given = saved.unpack();
       const dlprim::Tensor dx = dlprim::Tensor::empty(given.device(), given.shape, given.dtype);
       dlprim::glu_backward(given.device().queue(), gradients[0].data(), given, dim, dx);

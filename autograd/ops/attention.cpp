@@ -4,9 +4,15 @@
 #include <cmath>
 
 #include "autograd/ops/call.h"
+#include "autograd/ops/index.h"
+#include "autograd/ops/linalg.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/raw_or_null.h"
+#include "autograd/ops/reduce.h"
+#include "autograd/ops/softmax.h"
 #include "autograd/tape/gradients.h"
+#include "autograd/tape/recordable.h"
+#include "autograd/tensor/creation.h"
 #include "autograd/tensor/generator.h"
 #include "autograd/tensor/precision.h"
 #include "dlprim/core/real.h"
@@ -118,6 +124,36 @@ Problem problem_of(const Tensor& query, const Tensor& given_key, const Tensor& g
           options.is_causal};
 }
 
+/** Scores that have a mask behind them: minus infinity where nothing is to be attended to. */
+Tensor masked_scores(const Tensor& scores, const Tensor& mask, bool is_causal) {
+  Tensor result = scores;
+  if (is_causal) {
+    const Tensor all = ones({scores.size(1), scores.size(2)}, DType::boolean, scores.device());
+    result = where(tril(all), result, -INFINITY);
+  }
+  if (!mask.defined()) return result;
+  const Tensor own = reshape(mask, scores.shape().vector());
+  return own.dtype() == DType::boolean ? where(own, result, -INFINITY) : result + own;
+}
+
+/** Attention by operators: the output and its weights. */
+TensorList composed_attention(const TensorList& inputs, const dlprim::AttentionSettings& settings) {
+  const Tensor scores = masked_scores(bmm(inputs[0], transpose(inputs[1], 1, 2)) * settings.scale, inputs[3],
+                                      settings.is_causal);
+  const Tensor is_lost = eq(amax(scores.detach(), {-1}, true), -INFINITY);  // nothing is left to attend to
+  Tensor weights = where(is_lost, 0.0, softmax(where(is_lost, 0.0, scores), -1));
+  if (settings.dropout_p > 0) {
+    const auto mask = [p = settings.dropout_p, state = settings.dropout](const Tensor& given) {
+      const Tensor x = contiguous(given);
+      const dlprim::Tensor y = dlprim::Tensor::empty(*x.device(), x.shape(), x.dtype());
+      dlprim::dropout(x.device()->queue(), x.data(), p, state, y);
+      return Tensor(y);
+    };
+    weights = apply_linear("DropoutBackward", weights, mask, mask);
+  }
+  return {bmm(weights, inputs[2]), weights};
+}
+
 /** What the tape keeps of a call. */
 struct ForBackward {
   SavedTensor query, key, value, mask, probabilities, output, log_sums;
@@ -125,6 +161,13 @@ struct ForBackward {
   GradientKind of_output;
 
   TensorList operator()(const TensorList& gradients) const {
+    if (grad_enabled()) {
+      TensorList all = gradients;
+      all.resize(2);
+      return gradients_by_composition(
+          {query.input(0), key.input(1), value.input(2), mask.input(3)}, all,
+          [&](const TensorList& inputs) { return composed_attention(inputs, settings); });
+    }
     const std::array given{raw_or_null(query), raw_or_null(key), raw_or_null(value), raw_or_null(mask)};
     std::array<dlprim::Tensor, 4> made;
     // The weights do not depend on value.

@@ -7,7 +7,7 @@
 #include "autograd/ops/masking.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/views.h"
-#include "autograd/tape/tape.h"
+#include "autograd/tape/recordable.h"
 #include "autograd/tensor/creation.h"
 #include "dlprim/ops/box/nms.h"
 #include "dlprim/ops/box/roi_align.h"
@@ -166,12 +166,18 @@ Tensor roi_align(const Tensor& input, const Tensor& boxes, Pair output_size, dou
       *x.device(), {rois.size(0), x.size(1), output_size[0], output_size[1]}, x.dtype());
   dlprim::roi_align_forward(x.device()->queue(), x.data(), rois.data(), geometry, y, check);
   return record("RoiAlignBackward", {x}, y, [&] {
-    return [geometry, rois = SavedTensor(rois), shape = x.shape()](const TensorList& gradients) {
-      const Tensor g = contiguous(gradients[0]);
-      const dlprim::Tensor dx = dlprim::Tensor::empty(*g.device(), shape, g.dtype());
-      dlprim::roi_align_backward(g.device()->queue(), g.data(), rois.unpack(), geometry, dx);
-      return TensorList{Tensor(dx)};
-    };
+    const SavedTensor kept(rois);
+    return linear_gradient(
+        "RoiAlignBackward",
+        [geometry, kept, shape = x.shape()](const Tensor& given) {
+          const Tensor g = contiguous(given);
+          const dlprim::Tensor dx = dlprim::Tensor::empty(*g.device(), shape, g.dtype());
+          dlprim::roi_align_backward(g.device()->queue(), g.data(), kept.unpack(), geometry, dx);
+          return Tensor(dx);
+        },
+        [kept, output_size, spatial_scale, sampling_ratio, aligned](const Tensor& given) {
+          return roi_align(given, Tensor(kept.unpack()), output_size, spatial_scale, sampling_ratio, aligned);
+        });
   });
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "autograd/ops/interceptor.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/tensor/tensor.h"
 #include "dlprim/core/call.h"
@@ -21,10 +22,21 @@ inline dlprim::ArgumentValue argument_value(const Device& device) {
 
 }  // namespace ocl
 
-/** First line of a function that serves several operators: the name of the one it is called for, and its
- * other parameters. */
-#define ENTER_OPERATOR_NAMED(name, ...) \
+/** Tells whoever listens of a call: the name of the operator, and the function's parameters in order. By
+ * itself the first line of a function that writes over its first argument. */
+#define ANNOUNCE_OPERATOR(name, ...) \
   const ::dlprim::CallScope entered(name, ::dlprim::Call::Kind::operation, #__VA_ARGS__, __VA_ARGS__)
 
+/** Lets an Interceptor make the call with other tensors: the operator's name, the call with `rewritten...` in
+ * the place of its parameters, and these. */
+#define INTERCEPT_OPERATOR(name, call_again, ...)                 \
+  if (const ::ocl::Interception interception(name); interception) \
+  return interception.call([&](const auto&... rewritten) { return call_again; }, __VA_ARGS__)
+
+/** First line of a function that serves several operators: both. What is told of is the call that is made. */
+#define ENTER_OPERATOR_NAMED(name, call_again, ...)  \
+  INTERCEPT_OPERATOR(name, call_again, __VA_ARGS__); \
+  ANNOUNCE_OPERATOR(name, __VA_ARGS__)
+
 /** First line of an operator: the name of its row (operators.def) and its parameters, in order. */
-#define ENTER_OPERATOR(name, ...) ENTER_OPERATOR_NAMED(#name, __VA_ARGS__)
+#define ENTER_OPERATOR(name, ...) ENTER_OPERATOR_NAMED(#name, ::ocl::name(rewritten...), __VA_ARGS__)

@@ -4,9 +4,10 @@
 #include "autograd/ops/formats.h"
 #include "autograd/ops/pad.h"
 #include "autograd/ops/pointwise.h"
+#include "autograd/ops/reduce.h"
 #include "autograd/ops/resample.h"
 #include "autograd/ops/views.h"
-#include "autograd/tape/tape.h"
+#include "autograd/tape/recordable.h"
 #include "autograd/tensor/creation.h"
 #include "autograd/tensor/precision.h"
 #include "dlprim/ops/conv/conv2d.h"
@@ -53,6 +54,27 @@ Tensor convolve_no_channels(const Tensor& x, const Tensor& weight, const Tensor&
                 });
 }
 
+/*
+ * Convolution is linear in its input and in its weight. The three functions are its result, its gradient by
+ * the input (which a transposed convolution is) and that by the weight; the gradients of each are the other
+ * two.
+ */
+Tensor convolve(const Tensor& x, const Tensor& weight, const Tensor& bias,
+                const dlprim::Conv2dGeometry& geometry);
+/** The gradient of convolve with respect to its input, of that shape, when x comes back. */
+Tensor convolve_transposed(const Tensor& x, const Tensor& weight, const dlprim::Conv2dGeometry& geometry,
+                           const Dims& shape);
+/** The gradient of convolve(x, …) with respect to its weight, of that shape, when g comes back. */
+Tensor weight_gradient(const Tensor& x, const Tensor& g, const dlprim::Conv2dGeometry& geometry,
+                       const Dims& shape);
+
+Tensor bias_gradient(const Tensor& g) {
+  if (grad_enabled()) return sum(g, {0, 2, 3});
+  const dlprim::Tensor db = dlprim::Tensor::empty(*g.device(), {g.size(1)}, g.dtype());
+  dlprim::conv2d_backward_bias(g.device()->queue(), g.data(), db);
+  return Tensor(db);
+}
+
 Tensor convolve(const Tensor& x, const Tensor& weight, const Tensor& bias,
                 const dlprim::Conv2dGeometry& geometry) {
   const Dims shape = dlprim::conv2d_output_shape(x.shape(), weight.shape(), geometry);
@@ -66,31 +88,17 @@ Tensor convolve(const Tensor& x, const Tensor& weight, const Tensor& bias,
   const Tensor result = record("Conv2dBackward", {input, kernel, added}, y, [&] {
     return [x = SavedTensor(input), weight = SavedTensor(kernel), geometry](const TensorList& gradients) {
       const Tensor g = contiguous(gradients[0]);
-      dlprim::Queue& queue = g.device()->queue();
       TensorList results(3);
-      if (gradient_is_wanted(0)) {
-        const dlprim::Tensor dx = dlprim::Tensor::empty(*g.device(), x.unpack().shape, g.dtype());
-        dlprim::conv2d_backward_data(queue, g.data(), weight.unpack(), geometry, dx,
-                                     float32_matmul_precision());
-        results[0] = Tensor(dx);
-      }
-      if (gradient_is_wanted(1)) {
-        const dlprim::Tensor dw = dlprim::Tensor::empty(*g.device(), weight.unpack().shape, g.dtype());
-        dlprim::conv2d_backward_weight(queue, g.data(), x.unpack(), geometry, dw, float32_matmul_precision());
-        results[1] = Tensor(dw);
-      }
-      if (gradient_is_wanted(2)) {
-        const dlprim::Tensor db = dlprim::Tensor::empty(*g.device(), {g.size(1)}, g.dtype());
-        dlprim::conv2d_backward_bias(queue, g.data(), db);
-        results[2] = Tensor(db);
-      }
+      if (gradient_is_wanted(0))
+        results[0] = convolve_transposed(g, weight.input(1), geometry, x.unpack().shape);
+      if (gradient_is_wanted(1)) results[1] = weight_gradient(x.input(0), g, geometry, weight.unpack().shape);
+      if (gradient_is_wanted(2)) results[2] = bias_gradient(g);
       return results;
     };
   });
   return in_format(result, result_format(x, weight));
 }
 
-/** The gradient of convolve with respect to its input, of that shape, when x comes back. */
 Tensor convolve_transposed(const Tensor& x, const Tensor& weight, const dlprim::Conv2dGeometry& geometry,
                            const Dims& shape) {
   const Tensor input = contiguous(x), kernel = contiguous(weight);
@@ -100,23 +108,30 @@ Tensor convolve_transposed(const Tensor& x, const Tensor& weight, const dlprim::
   const Tensor result = record("ConvTranspose2dBackward", {input, kernel}, y, [&] {
     return [x = SavedTensor(input), weight = SavedTensor(kernel), geometry](const TensorList& gradients) {
       const Tensor g = contiguous(gradients[0]);
-      dlprim::Queue& queue = g.device()->queue();
       TensorList results(2);
-      if (gradient_is_wanted(0)) {
-        const dlprim::Tensor dx = dlprim::Tensor::empty(*g.device(), x.unpack().shape, g.dtype());
-        dlprim::conv2d_forward(queue, g.data(), weight.unpack(), nullptr, geometry, dx,
-                               float32_matmul_precision());
-        results[0] = Tensor(dx);
-      }
-      if (gradient_is_wanted(1)) {
-        const dlprim::Tensor dw = dlprim::Tensor::empty(*g.device(), weight.unpack().shape, g.dtype());
-        dlprim::conv2d_backward_weight(queue, x.unpack(), g.data(), geometry, dw, float32_matmul_precision());
-        results[1] = Tensor(dw);
-      }
+      if (gradient_is_wanted(0)) results[0] = convolve(g, weight.input(1), {}, geometry);
+      if (gradient_is_wanted(1)) results[1] = weight_gradient(g, x.input(0), geometry, weight.unpack().shape);
       return results;
     };
   });
   return in_format(result, result_format(x, weight));
+}
+
+Tensor weight_gradient(const Tensor& x, const Tensor& g, const dlprim::Conv2dGeometry& geometry,
+                       const Dims& shape) {
+  const Tensor input = contiguous(x), gradient = contiguous(g);
+  const dlprim::Tensor dw = dlprim::Tensor::empty(*x.device(), shape, x.dtype());
+  dlprim::conv2d_backward_weight(x.device()->queue(), gradient.data(), input.data(), geometry, dw,
+                                 float32_matmul_precision());
+  return record("Conv2dWeightBackward", {input, gradient}, dw, [&] {
+    return [x = SavedTensor(input), g = SavedTensor(gradient), geometry](const TensorList& by_weight) {
+      TensorList results(2);
+      if (gradient_is_wanted(0))
+        results[0] = convolve_transposed(g.input(1), by_weight[0], geometry, x.unpack().shape);
+      if (gradient_is_wanted(1)) results[1] = convolve(x.input(0), by_weight[0], {}, geometry);
+      return results;
+    };
+  });
 }
 
 /** A weight or input of one spatial dimension as one of two, the first of size 1. */

@@ -4,7 +4,7 @@
 #include "autograd/ops/formats.h"
 #include "autograd/ops/inplace.h"
 #include "autograd/ops/pointwise.h"
-#include "autograd/tape/tape.h"
+#include "autograd/tape/recordable.h"
 #include "autograd/tensor/creation.h"
 #include "autograd/tensor/generator.h"
 #include "dlprim/ops/pointwise/pointwise.h"
@@ -27,7 +27,8 @@ Tensor masked(const Tensor& given, const Dims& strides, double p, dlprim::Philox
 }
 
 Backward masked_gradient(const Dims& strides, double p, dlprim::PhiloxState state) {
-  return [=](const TensorList& g) { return TensorList{masked(g[0], strides, p, state)}; };
+  const auto mask = [=](const Tensor& t) { return masked(t, strides, p, state); };
+  return linear_gradient("DropoutBackward", mask, mask);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/views.h"
-#include "autograd/tape/tape.h"
+#include "autograd/tape/recordable.h"
 #include "autograd/tensor/creation.h"
 #include "dlprim/ops/pointwise/pointwise.h"
 
@@ -73,11 +73,14 @@ Tensor diagonal(const Tensor& a, int kept, int dropped) {
           a.size(kept), " and ", a.size(dropped));
   const Tensor chosen = contiguous(a);
   return record("diagonal", {chosen}, diagonal_of(chosen.data(), kept, dropped), [&] {
-    return [shape = a.shape(), kept, dropped](const TensorList& g) {
-      Tensor whole = zeros(shape.vector(), g[0].dtype(), g[0].device());
-      dlprim::copy(g[0].device()->queue(), g[0].data(), diagonal_of(whole.data(), kept, dropped));
-      return TensorList{whole};
-    };
+    return linear_gradient(
+        "diagonal",
+        [shape = a.shape(), kept, dropped](const Tensor& g) {
+          const Tensor whole = zeros(shape.vector(), g.dtype(), g.device());
+          dlprim::copy(g.device()->queue(), g.data(), diagonal_of(whole.data(), kept, dropped));
+          return whole;
+        },
+        [kept, dropped](const Tensor& g) { return Tensor(diagonal_of(g.data(), kept, dropped)).clone(); });
   });
 }
 

@@ -5,7 +5,7 @@
 #include "autograd/ops/inplace.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/reduce.h"
-#include "autograd/tape/tape.h"
+#include "autograd/tape/recordable.h"
 #include "autograd/tensor/creation.h"
 #include "dlprim/ops/index/accumulate.h"
 
@@ -217,19 +217,55 @@ Tensor fitting_source(const char* op, const Tensor& a, const ElementIndex& by, c
   return fitting;
 }
 
+/** The gradient of what a write left of a tensor: that of the result, but 0 where `clear` writes it. */
+template <class Clear>
+Tensor rest_of(const char* node, const Tensor& g, Clear clear) {
+  const auto cleared = [clear](const Tensor& given) {
+    const Tensor rest = given.clone(MemoryFormat::contiguous);
+    clear(rest.data());
+    return rest;
+  };
+  return apply_linear(node, g, cleared, cleared);
+}
+
+LinearFunction gather_at(const Kept<ElementIndex>& by) {
+  return [by](const Tensor& whole) { return Tensor(gathered(whole.data(), by.get())); };
+}
+LinearFunction scatter_add_at(const Kept<ElementIndex>& by, const Dims& shape) {
+  return [by, shape](const Tensor& elements) {
+    const Tensor whole = zeros_of(shape, elements);
+    add_elements(whole.data(), by.get(), at_least_1d(elements.data()));
+    return whole;
+  };
+}
+LinearFunction select_at(const Kept<EntryIndex>& by) {
+  return [by](const Tensor& whole) { return Tensor(entries(whole.data(), by.get())); };
+}
+LinearFunction add_at(const Kept<EntryIndex>& by, const Dims& shape,
+                      std::optional<std::int64_t> left_out = std::nullopt) {
+  return [by, shape, left_out](const Tensor& elements) {
+    const Tensor whole = zeros_of(shape, elements);
+    add_entries(whole.data(), by.get(), elements.data(), 1, left_out);
+    return whole;
+  };
+}
+
 /** The gradient of a source of `shape` whose elements went where the index says. */
-Tensor source_gradient(const Tensor& g, const ElementIndex& by, const Dims& shape) {
-  if (by.index.numel() == 0) return zeros_of(shape, g);
-  return reshape(Tensor(gathered(g.data(), by)), shape.vector());
+Tensor source_gradient(const Tensor& g, const Kept<ElementIndex>& by, const Dims& shape) {
+  if (by.get().index.numel() == 0) return zeros_of(shape, g);
+  return reshape(apply_linear("GatherBackward", g, gather_at(by), scatter_add_at(by, g.shape())),
+                 shape.vector());
+}
+Tensor source_gradient(const Tensor& g, const Kept<EntryIndex>& by, const Dims& shape) {
+  return reshape(apply_linear("IndexSelectBackward", g, select_at(by), add_at(by, g.shape())),
+                 shape.vector());
 }
 
 Write scatter_write(const Tensor& a, std::int64_t dim, const Tensor& index, const Operand& src) {
   static const DeviceCheck check = register_check("scatter: index out of range: ");
   const ElementIndex by = element_index("scatter", a, dim, index, check);
-  const auto gradient_of_a = [](const Tensor& g, const ElementIndex& index_of_a) {
-    const Tensor rest = g.clone(MemoryFormat::contiguous);
-    write_number(rest.data(), index_of_a, 0);
-    return rest;
+  const auto gradient_of_a = [](const Tensor& g, const Kept<ElementIndex>& of_a) {
+    return rest_of("ScatterBackward", g, [of_a](const dlprim::Tensor& t) { write_number(t, of_a.get(), 0); });
   };
   if (!src.is_tensor())
     return {"scatter_",
@@ -238,7 +274,7 @@ Write scatter_write(const Tensor& a, std::int64_t dim, const Tensor& index, cons
             [by, value = src.number()](const dlprim::Tensor& target) { write_number(target, by, value); },
             [by, gradient_of_a] {
               return [by = kept(by), gradient_of_a](const TensorList& g) {
-                return TensorList{gradient_of_a(g[0], by.get())};
+                return TensorList{gradient_of_a(g[0], by)};
               };
             }};
   const Tensor source = fitting_source("scatter", a, by, src.tensor());
@@ -249,7 +285,7 @@ Write scatter_write(const Tensor& a, std::int64_t dim, const Tensor& index, cons
       [by, data = source.data()](const dlprim::Tensor& target) { write_elements(target, by, data, false); },
       [by, gradient_of_a, shape = source.shape()] {
         return [by = kept(by), gradient_of_a, shape](const TensorList& g) {
-          return TensorList{gradient_of_a(g[0], by.get()), source_gradient(g[0], by.get(), shape)};
+          return TensorList{gradient_of_a(g[0], by), source_gradient(g[0], by, shape)};
         };
       }};
 }
@@ -264,7 +300,7 @@ Write scatter_add_write(const Tensor& a, std::int64_t dim, const Tensor& index, 
           [by, data = source.data()](const dlprim::Tensor& target) { add_elements(target, by, data); },
           [by, shape = source.shape()] {
             return [by = kept(by), shape](const TensorList& g) {
-              return TensorList{g[0], source_gradient(g[0], by.get(), shape)};
+              return TensorList{g[0], source_gradient(g[0], by, shape)};
             };
           }};
 }
@@ -283,7 +319,7 @@ Write index_add_write(const Tensor& a, std::int64_t dim, const Tensor& index, co
           },
           [by, alpha, shape = source.shape()] {
             return [by = kept(by), alpha, shape](const TensorList& g) {
-              const Tensor picked = reshape(Tensor(entries(g[0].data(), by.get())), shape.vector());
+              const Tensor picked = source_gradient(g[0], by, shape);
               return TensorList{g[0], alpha.real() == 1 ? picked : mul(picked, alpha)};
             };
           }};
@@ -300,9 +336,11 @@ Write index_copy_write(const Tensor& a, std::int64_t dim, const Tensor& index, c
       [by, data = source.data()](const dlprim::Tensor& target) { write_entries(target, by, data, false); },
       [by, shape = source.shape()] {
         return [by = kept(by), shape](const TensorList& g) {
-          const Tensor rest = g[0].clone(MemoryFormat::contiguous);
-          write_entries(rest.data(), by.get(), zeros_of({1}, g[0]).data().expanded(shape), true);
-          return TensorList{rest, reshape(Tensor(entries(g[0].data(), by.get())), shape.vector())};
+          const Tensor zero = zeros_of({1}, g[0]);
+          const auto clear = [by, zero, shape](const dlprim::Tensor& t) {
+            write_entries(t, by.get(), zero.data().expanded(shape), true);
+          };
+          return TensorList{rest_of("IndexCopyBackward", g[0], clear), source_gradient(g[0], by, shape)};
         };
       }};
 }
@@ -314,11 +352,8 @@ Tensor gather(const Tensor& a, std::int64_t dim, const Tensor& index) {
   static const DeviceCheck check = register_check("gather: index out of range: ");
   const ElementIndex by = element_index("gather", a, dim, index, check);
   return record("GatherBackward", {a}, gathered(a.data(), by), [&] {
-    return [by = kept(by), shape = a.shape()](const TensorList& g) {
-      const Tensor whole = zeros_of(shape, g[0]);
-      add_elements(whole.data(), by.get(), at_least_1d(g[0].data()));
-      return TensorList{whole};
-    };
+    const auto index_kept = kept(by);
+    return linear_gradient("GatherBackward", scatter_add_at(index_kept, a.shape()), gather_at(index_kept));
   });
 }
 
@@ -348,7 +383,7 @@ Tensor scatter(const Tensor& a, std::int64_t dim, const Tensor& index, const Ope
   return written_copy(a, scatter_write(a, dim, index, src));
 }
 Tensor& scatter_(Tensor& a, std::int64_t dim, const Tensor& index, const Operand& src) {
-  ENTER_OPERATOR(scatter_, a, dim, index, src);
+  ANNOUNCE_OPERATOR("scatter_", a, dim, index, src);
   return written_in_place(a, scatter_write(a, dim, index, src));
 }
 void scatter_distinct_(Tensor& a, std::int64_t dim, const Tensor& index, const Tensor& src) {
@@ -361,7 +396,7 @@ Tensor scatter_add(const Tensor& a, std::int64_t dim, const Tensor& index, const
   return written_copy(a, scatter_add_write(a, dim, index, src));
 }
 Tensor& scatter_add_(Tensor& a, std::int64_t dim, const Tensor& index, const Tensor& src) {
-  ENTER_OPERATOR(scatter_add_, a, dim, index, src);
+  ANNOUNCE_OPERATOR("scatter_add_", a, dim, index, src);
   return written_in_place(a, scatter_add_write(a, dim, index, src));
 }
 Tensor index_add(const Tensor& a, std::int64_t dim, const Tensor& index, const Tensor& source,
@@ -371,7 +406,7 @@ Tensor index_add(const Tensor& a, std::int64_t dim, const Tensor& index, const T
 }
 Tensor& index_add_(Tensor& a, std::int64_t dim, const Tensor& index, const Tensor& source,
                    const Scalar& alpha) {
-  ENTER_OPERATOR(index_add_, a, dim, index, source, alpha);
+  ANNOUNCE_OPERATOR("index_add_", a, dim, index, source, alpha);
   return written_in_place(a, index_add_write(a, dim, index, source, alpha));
 }
 Tensor index_copy(const Tensor& a, std::int64_t dim, const Tensor& index, const Tensor& source) {
@@ -379,7 +414,7 @@ Tensor index_copy(const Tensor& a, std::int64_t dim, const Tensor& index, const 
   return written_copy(a, index_copy_write(a, dim, index, source));
 }
 Tensor& index_copy_(Tensor& a, std::int64_t dim, const Tensor& index, const Tensor& source) {
-  ENTER_OPERATOR(index_copy_, a, dim, index, source);
+  ANNOUNCE_OPERATOR("index_copy_", a, dim, index, source);
   return written_in_place(a, index_copy_write(a, dim, index, source));
 }
 
@@ -388,11 +423,8 @@ Tensor index_select(const Tensor& a, std::int64_t dim, const Tensor& index) {
   static const DeviceCheck check = register_check("index_select: index out of range: ");
   const EntryIndex by = entry_index("index_select", a, dim, index, check);
   return record("IndexSelectBackward", {a}, entries(a.data(), by), [&] {
-    return [by = kept(by), shape = a.shape()](const TensorList& g) {
-      const Tensor whole = zeros_of(shape, g[0]);
-      add_entries(whole.data(), by.get(), g[0].data(), 1);
-      return TensorList{whole};
-    };
+    const auto index_kept = kept(by);
+    return linear_gradient("IndexSelectBackward", add_at(index_kept, a.shape()), select_at(index_kept));
   });
 }
 
@@ -412,11 +444,17 @@ Tensor embedding(const Tensor& input, const Tensor& weight, std::optional<std::i
   Dims shape = input.shape();
   shape.push_back(weight.size(1));
   return record("EmbeddingBackward", {weight}, entries(weight.data(), by).reshaped(shape), [&] {
-    return [by = kept(by), padding_idx, whole_shape = weight.shape()](const TensorList& g) {
-      const Tensor whole = zeros_of(whole_shape, g[0]);
-      const Tensor rows = reshape(g[0], {by.get().index.numel(), whole_shape[1]});
-      add_entries(whole.data(), by.get(), rows.data(), 1, padding_idx);
-      return TensorList{whole};
+    const auto index_kept = kept(by);
+    return [index_kept, padding_idx, whole_shape = weight.shape()](const TensorList& g) {
+      const Tensor rows = reshape(g[0], {index_kept.get().index.numel(), whole_shape[1]});
+      // What is added to no row has no gradient.
+      const auto rows_at = [index_kept, padding_idx](const Tensor& whole) {
+        const Tensor chosen(entries(whole.data(), index_kept.get()));
+        if (!padding_idx) return chosen;
+        return where(eq(unsqueeze(Tensor(index_kept.get().index), 1), *padding_idx), 0.0, chosen);
+      };
+      return TensorList{
+          apply_linear("EmbeddingBackward", rows, add_at(index_kept, whole_shape, padding_idx), rows_at)};
     };
   });
 }
@@ -451,10 +489,9 @@ Tensor kept_triangle(const char* op, const char* node, dlprim::Triangle kept, co
     const Tensor x = contiguous(given);
     const dlprim::Tensor y = dlprim::Tensor::empty(*x.device(), x.shape(), x.dtype());
     dlprim::triangle(queue_of(y), kept, x.data(), diagonal, y);
-    return y;
+    return Tensor(y);
   };
-  return record(node, {a}, cut(a.detach()),
-                [&] { return [cut](const TensorList& g) { return TensorList{Tensor(cut(g[0]))}; }; });
+  return apply_linear(node, a, cut, cut);
 }
 
 }  // namespace

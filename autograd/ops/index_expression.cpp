@@ -7,7 +7,7 @@
 #include "autograd/ops/inplace.h"
 #include "autograd/ops/masking.h"
 #include "autograd/ops/reduce.h"
-#include "autograd/tape/tape.h"
+#include "autograd/tape/recordable.h"
 #include "autograd/tensor/creation.h"
 #include "dlprim/ops/index/accumulate.h"
 
@@ -260,6 +260,17 @@ class KeptPlaces {
     index_.unpack();
     return places_;
   }
+  /** The elements at the places, and what adds elements there to zeros of `shape`. */
+  LinearFunction reader() const {
+    return [places = *this](const Tensor& whole) { return Tensor(places.get().read(whole.data())); };
+  }
+  LinearFunction adder(const Dims& shape) const {
+    return [places = *this, shape](const Tensor& elements) {
+      const Tensor whole = zeros(shape.vector(), elements.dtype(), elements.device());
+      places.get().add(whole.data(), elements.data());
+      return whole;
+    };
+  }
 
  private:
   Places places_;
@@ -275,13 +286,18 @@ void put(Tensor view, const Places& places, const Tensor& source, const Operand&
     const DType dtype = source.defined() ? source.dtype() : view.dtype();
     return [places = KeptPlaces(places), wants_source = needs_tape({source}), shape,
             dtype](const TensorList& g) {
-      TensorList gradients{g[0].clone(MemoryFormat::contiguous), Tensor()};
-      const Places& written = places.get();
-      written.write(gradients[0].data(), fitting_source(g[0], 0, written.shape()), true);
+      const auto clear = [places](const Tensor& given) {
+        const Tensor rest = given.clone(MemoryFormat::contiguous);
+        const Places& written = places.get();
+        written.write(rest.data(), fitting_source(given, 0, written.shape()), true);
+        return rest;
+      };
+      TensorList gradients{apply_linear("IndexPutBackward", g[0], clear, clear), Tensor()};
       if (wants_source) {
         Dims without_ones = shape;
-        while (without_ones.size() > written.shape().size()) without_ones.erase(0);
-        const Tensor picked = sum_to_shape(Tensor(written.read(g[0].data())), without_ones);
+        while (without_ones.size() > places.get().shape().size()) without_ones.erase(0);
+        const Tensor picked = sum_to_shape(
+            apply_linear("IndexBackward", g[0], places.reader(), places.adder(g[0].shape())), without_ones);
         gradients[1] = reshape(to(picked, dtype), shape.vector());
       }
       return gradients;
@@ -296,11 +312,8 @@ Tensor index(const Tensor& a, const IndexItems& items) {
   if (!has_index_tensor(resolved)) return resolved.view;
   const Places places(resolved);
   return record("IndexBackward", {resolved.view}, places.read(resolved.view.data()), [&] {
-    return [places = KeptPlaces(places), shape = resolved.view.shape()](const TensorList& g) {
-      const Tensor whole = zeros(shape.vector(), g[0].dtype(), g[0].device());
-      places.get().add(whole.data(), g[0].data());
-      return TensorList{whole};
-    };
+    const KeptPlaces kept(places);
+    return linear_gradient("IndexBackward", kept.adder(resolved.view.shape()), kept.reader());
   });
 }
 

@@ -77,7 +77,7 @@ void check_in_place(const char* op, const Tensor& target, const TensorList& inpu
 #undef IN_PLACE
 
 Tensor& Tensor::copy_(const Tensor& source) {
-  ENTER_OPERATOR(copy_, *this, source);
+  ANNOUNCE_OPERATOR("copy_", *this, source);
   require(dlprim::broadcast_shapes(source.shape(), shape(), "copy_") == shape(), "copy_: a source of shape ",
           source.shape(), " does not broadcast to ", shape());
   const Tensor here = source.device() == device() ? source : source.to(device());
@@ -92,7 +92,7 @@ Tensor& Tensor::copy_(const Tensor& source) {
 }
 
 Tensor& Tensor::fill_(const Scalar& value) {
-  ENTER_OPERATOR(fill_, *this, value);
+  ANNOUNCE_OPERATOR("fill_", *this, value);
   check_tape("fill_", *this, {});  // an element that is filled twice is no harm
   dlprim::fill(device()->queue(), data(), value);
   record_overwrite("FillBackward", *this);
@@ -100,7 +100,7 @@ Tensor& Tensor::fill_(const Scalar& value) {
 }
 
 Tensor& Tensor::zero_() {
-  ENTER_OPERATOR(zero_, *this);
+  ANNOUNCE_OPERATOR("zero_", *this);
   return fill_(0);
 }
 

@@ -35,6 +35,15 @@ Tensor joined_gradient(const TensorList& parts, const std::vector<std::int64_t>&
                        int dim) {
   const Tensor& known =
       *std::find_if(parts.begin(), parts.end(), [](const Tensor& g) { return g.defined(); });
+  if (grad_enabled()) {
+    TensorList all = parts;
+    Dims of_part = shape;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      of_part[dim] = sizes[i];
+      if (!all[i].defined()) all[i] = zeros(of_part.vector(), known.dtype(), known.device());
+    }
+    return cat(all, dim);
+  }
   const dlprim::Tensor whole = dlprim::Tensor::empty(*known.device(), shape, known.dtype());
   std::int64_t start = 0;
   for (std::size_t i = 0; i < sizes.size(); ++i) {

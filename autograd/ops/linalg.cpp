@@ -9,7 +9,7 @@
 #include "autograd/ops/raw_or_null.h"
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/views.h"
-#include "autograd/tape/tape.h"
+#include "autograd/tape/recordable.h"
 #include "autograd/tensor/precision.h"
 #include "dlprim/ops/gemm/gemm.h"
 #include "dlprim/ops/gemm/linear.h"
@@ -35,21 +35,27 @@ Dims product_shape(const dlprim::Tensor& a, const dlprim::Tensor& b) {
   return shape;
 }
 
+Tensor recorded_product(const Tensor& a, const Tensor& b);
+
 /** The gradients of alpha times a times b, a node's inputs `first` and the one after it, where they are
  * wanted. */
 struct ProductGradient {
   ProductGradient(const Tensor& left, const Tensor& right, double factor, std::size_t first_input = 0)
       : a(left), b(right), alpha(factor), first(first_input) {}
   Tensor of_a(const Tensor& g) const {
-    return gradient_is_wanted(first) ? scaled_product(g.data(), b.unpack().transposed()) : Tensor();
+    return gradient_is_wanted(first) ? scaled_product(g, transpose(b.input(first + 1), -1, -2)) : Tensor();
   }
   Tensor of_b(const Tensor& g) const {
-    return gradient_is_wanted(first + 1) ? scaled_product(a.unpack().transposed(), g.data()) : Tensor();
+    return gradient_is_wanted(first + 1) ? scaled_product(transpose(a.input(first), -1, -2), g) : Tensor();
   }
   // Only the result is without its product where alpha is 0: PyTorch multiplies the gradients, infinite or
   // not.
-  Tensor scaled_product(const dlprim::Tensor& left, const dlprim::Tensor& right) const {
-    return alpha == 0 ? Tensor(product(left, right)) * 0.0 : Tensor(product(left, right, alpha));
+  Tensor scaled_product(const Tensor& left, const Tensor& right) const {
+    if (alpha == 0 || grad_enabled()) {
+      const Tensor whole = recorded_product(left, right);
+      return alpha == 1 ? whole : whole * alpha;
+    }
+    return Tensor(product(left.data(), right.data(), alpha));
   }
 
   SavedTensor a, b;
@@ -57,8 +63,9 @@ struct ProductGradient {
   std::size_t first;
 };
 
-Tensor recorded_product(const char* name, const Tensor& a, const Tensor& b) {
-  return record(name, {a, b}, product(a.data(), b.data()), [&] {
+/** The product of two matrices, or of two batches of them. */
+Tensor recorded_product(const Tensor& a, const Tensor& b) {
+  return record(a.dim() == 2 ? "MmBackward" : "BmmBackward", {a, b}, product(a.data(), b.data()), [&] {
     return [gradient = ProductGradient(a, b, 1)](const TensorList& g) {
       return TensorList{gradient.of_a(g[0]), gradient.of_b(g[0])};
     };
@@ -95,8 +102,9 @@ Tensor added_product(const char* name, const Tensor& input, const Tensor& a, con
           input.shape(), " does not broadcast to ", shape);
   if (!is_floating(a.dtype()))
     for (const Scalar& factor : {alpha, beta}) {
-      require<TypeError>(factor.kind() != Scalar::Kind::floating || std::floor(factor.real()) == factor.real(),
-                         name, ": for integers beta and alpha must be integers");
+      require<TypeError>(
+          factor.kind() != Scalar::Kind::floating || std::floor(factor.real()) == factor.real(), name,
+          ": for integers beta and alpha must be integers");
       dlprim::require_holds(name, a.dtype(), factor);
     }
   if (!is_floating(a.dtype()) && !(is_held_by_double(alpha) && is_held_by_double(beta)))
@@ -132,13 +140,13 @@ std::vector<std::int64_t> joined(const Dims& batch, std::int64_t rows, std::int6
 Tensor mm(const Tensor& a, const Tensor& b) {
   ENTER_OPERATOR(mm, a, b);
   check_matrices("mm", a, b);
-  return recorded_product("MmBackward", a, b);
+  return recorded_product(a, b);
 }
 
 Tensor bmm(const Tensor& a, const Tensor& b) {
   ENTER_OPERATOR(bmm, a, b);
   check_batches("bmm", a, b);
-  return recorded_product("BmmBackward", a, b);
+  return recorded_product(a, b);
 }
 
 Tensor addmm(const Tensor& input, const Tensor& mat1, const Tensor& mat2, const Scalar& beta,
@@ -213,6 +221,13 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   return record("LinearBackward", {x, weight, bias}, y, [&] {
     return [x = SavedTensor(x), weight = SavedTensor(weight), inputs = weight.size(1),
             outputs = weight.size(0)](const TensorList& gradients) {
+      if (grad_enabled()) {
+        TensorList results(3);
+        if (gradient_is_wanted(0)) results[0] = mm(gradients[0], weight.input(1));
+        if (gradient_is_wanted(1)) results[1] = mm(ocl::t(gradients[0]), x.input(0));
+        if (gradient_is_wanted(2)) results[2] = sum(gradients[0], {0});
+        return results;
+      }
       const dlprim::Tensor& g = gradients[0].data();
       dlprim::Queue& queue = g.device().queue();
       const auto result = [&](std::size_t input, const Dims& shape) {

@@ -2,11 +2,14 @@
 
 #include "autograd/ops/call.h"
 #include "autograd/ops/compute_dtype.h"
+#include "autograd/ops/index.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/raw_or_null.h"
 #include "autograd/ops/reduce.h"
+#include "autograd/ops/softmax.h"
 #include "autograd/ops/views.h"
-#include "autograd/tape/tape.h"
+#include "autograd/tape/recordable.h"
+#include "autograd/tensor/creation.h"
 #include "dlprim/ops/loss/cross_entropy.h"
 #include "dlprim/ops/loss/elementwise_loss.h"
 #include "dlprim/ops/loss/nll_loss.h"
@@ -87,16 +90,57 @@ Tensor nll_loss(const Tensor& a, const Tensor& labels, const Tensor& class_weigh
   dlprim::nll_loss_forward(device.queue(), x.data(), target.data(), raw_or_null(weight), ignore_index,
                            reduction, loss, total);
   return record("NllLossBackward", {x}, loss, [&] {
-    return [target = SavedTensor(target), weight = SavedTensor(weight), total = SavedTensor(total),
-            shape = x.shape(), dtype = x.dtype(), ignore_index, reduction](const TensorList& gradients) {
-      const Tensor g = contiguous(gradients[0]);
-      const dlprim::Tensor dx = dlprim::Tensor::empty(*g.device(), shape, dtype);
-      dlprim::nll_loss_backward(g.device()->queue(), g.data(), target.unpack(), raw_or_null(weight),
-                                ignore_index, reduction, total.unpack(), dx);
-      return TensorList{Tensor(dx)};
-    };
+    const SavedTensor kept_target(target), kept_weight(weight);
+    return linear_gradient(
+        "NllLossBackward",
+        [kept_target, kept_weight, total = SavedTensor(total), shape = x.shape(), dtype = x.dtype(),
+         ignore_index, reduction](const Tensor& given) {
+          const Tensor g = contiguous(given);
+          const dlprim::Tensor dx = dlprim::Tensor::empty(*g.device(), shape, dtype);
+          dlprim::nll_loss_backward(g.device()->queue(), g.data(), kept_target.unpack(),
+                                    raw_or_null(kept_weight), ignore_index, reduction, total.unpack(), dx);
+          return Tensor(dx);
+        },
+        [kept_target, kept_weight, ignore_index, reduction](const Tensor& given) {
+          const Tensor weights = kept_weight.defined() ? Tensor(kept_weight.unpack()) : Tensor();
+          return nll_loss(given, Tensor(kept_target.unpack()), weights, reduction, ignore_index);
+        });
   });
 }
+
+namespace {
+
+/** cross_entropy made of other operators. `x` and `target` in the dtype that sums are taken in. */
+Tensor composed_cross_entropy(const Tensor& x, const Tensor& target, const Tensor& weight,
+                              const dlprim::CrossEntropyOptions& options) {
+  const std::int64_t axis = x.dim() == 1 ? 0 : 1, classes = x.size(axis);
+  const double smoothing = options.label_smoothing;
+  const Tensor log_probabilities = log_softmax(x, axis);
+  std::vector<std::int64_t> along(static_cast<std::size_t>(x.dim()), 1);
+  along[static_cast<std::size_t>(axis)] = classes;
+  const Tensor weighted = weight.defined() ? log_probabilities * reshape(weight, along) : log_probabilities;
+  if (is_floating(target.dtype())) {
+    const Tensor probabilities = target * (1 - smoothing) + smoothing / static_cast<double>(classes);
+    const Tensor losses = neg(sum(weighted * probabilities, {axis}));
+    return reduced(losses, options.reduction);
+  }
+  const Tensor chosen = nll_loss(log_probabilities, target, weight, options.reduction, options.ignore_index);
+  if (smoothing == 0) return chosen;
+  const Tensor counts = ne(target, options.ignore_index);
+  const Tensor spread = where(counts, neg(sum(weighted, {axis})), 0.0);
+  Tensor smooth = spread;
+  if (options.reduction != Reduction::none) smooth = sum(spread);
+  if (options.reduction == Reduction::mean) {
+    const Tensor of_targets = weight.defined()
+                                  ? reshape(index_select(weight, 0, reshape(where(counts, target, 0), {-1})),
+                                            target.shape().vector())
+                                  : ones(target.shape().vector(), x.dtype(), x.device());
+    smooth = smooth / sum(where(counts, of_targets, 0.0));
+  }
+  return chosen * (1 - smoothing) + smooth * (smoothing / static_cast<double>(classes));
+}
+
+}  // namespace
 
 Tensor cross_entropy(const Tensor& a, const Tensor& labels, const Tensor& class_weight, Reduction reduction,
                      std::int64_t ignore_index, double label_smoothing) {
@@ -120,6 +164,15 @@ Tensor cross_entropy(const Tensor& a, const Tensor& labels, const Tensor& class_
     return [x = SavedTensor(x), target = SavedTensor(target), weight = SavedTensor(weight),
             total = SavedTensor(total), normalizers = SavedTensor(normalizers),
             options](const TensorList& gradients) {
+      if (grad_enabled())
+        return gradients_by_composition(
+            {x.input(0), target.input(1)}, gradients, [&](const TensorList& inputs) {
+              const Tensor weights = weight.defined() ? in_compute_dtype(Tensor(weight.unpack())) : Tensor();
+              const Tensor targets = is_floating(inputs[1].dtype()) ? in_compute_dtype(inputs[1]) : inputs[1];
+              return TensorList{
+                  to(composed_cross_entropy(in_compute_dtype(inputs[0]), targets, weights, options),
+                     inputs[0].dtype())};
+            });
       const Tensor g = contiguous(gradients[0]);
       const auto like_x = [&](std::size_t input) {
         return gradient_is_wanted(input)

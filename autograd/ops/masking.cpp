@@ -6,7 +6,7 @@
 #include "autograd/ops/inplace.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/reduce.h"
-#include "autograd/tape/tape.h"
+#include "autograd/tape/recordable.h"
 #include "autograd/tensor/creation.h"
 #include "dlprim/ops/index/nonzero.h"
 
@@ -81,12 +81,16 @@ Tensor masked_select(const Tensor& a, const Tensor& mask) {
   dlprim::read_places(queue_of(out), readable_lines(flat.data(), 0), index, readable_lines(out, 0),
                       dlprim::Negative::is_error, check);
   return record("MaskedSelectBackward", {flat}, out, [&] {
-    return [index, count = flat.numel()](const TensorList& g) {  // the index is our own: nobody writes it
-      const Tensor whole = zeros({count}, g[0].dtype(), g[0].device());
-      dlprim::write_places(queue_of(whole.data()), readable_lines(g[0].data(), 0), index,
-                           readable_lines(whole.data(), 0), true, dlprim::Negative::is_error, check);
-      return TensorList{whole};
-    };
+    // The index is our own: nobody writes it.
+    return linear_gradient(
+        "MaskedSelectBackward",
+        [index, count = flat.numel()](const Tensor& g) {
+          const Tensor whole = zeros({count}, g.dtype(), g.device());
+          dlprim::write_places(queue_of(whole.data()), readable_lines(g.data(), 0), index,
+                               readable_lines(whole.data(), 0), true, dlprim::Negative::is_error, check);
+          return whole;
+        },
+        [places](const Tensor& g) { return index_select(g, 0, places); });
   });
 }
 
@@ -97,7 +101,7 @@ Tensor masked_fill(const Tensor& a, const Tensor& mask, const Operand& value) {
 }
 
 Tensor& masked_fill_(Tensor& a, const Tensor& mask, const Operand& value) {
-  ENTER_OPERATOR(masked_fill_, a, mask, value);
+  ANNOUNCE_OPERATOR("masked_fill_", a, mask, value);
   require_mask("masked_fill_", a, mask);
   require(dlprim::broadcast_shapes(a.shape(), mask.shape(), "masked_fill_") == a.shape(),
           "masked_fill_: a mask of shape ", mask.shape(), " does not broadcast to ", a.shape());

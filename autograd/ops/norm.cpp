@@ -4,9 +4,12 @@
 #include "autograd/ops/call.h"
 #include "autograd/ops/compute_dtype.h"
 #include "autograd/ops/formats.h"
+#include "autograd/ops/formula.h"
+#include "autograd/ops/pad.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/raw_or_null.h"
 #include "autograd/ops/reduce.h"
+#include "autograd/tape/recordable.h"
 #include "autograd/tensor/creation.h"
 #include "dlprim/core/real.h"
 #include "dlprim/ops/norm/batch_norm.h"
@@ -39,9 +42,13 @@ struct BatchNormGradient {
   SavedTensor x, mean, invstd, weight, bias, y;
   const dlprim::PointwiseOp* activation;
   bool training;
+  double eps;
   MemoryFormat format;
 
+  TensorList by_operators(const Tensor& g) const;
+
   TensorList operator()(const TensorList& gradients) const {
+    if (grad_enabled()) return by_operators(gradients[0]);
     const Tensor g = contiguous(gradients[0], format);
     const dlprim::Tensor& statistics = mean.unpack();
     const auto of_channels = [&](std::size_t input) {
@@ -69,6 +76,55 @@ struct BatchNormGradient {
     return {dx, dweight, dbias, gradient_is_wanted(3) ? daddend : Tensor()};
   }
 };
+
+/** All dimensions but that of the channels. */
+DimList dims_but_channels(const Tensor& x) {
+  DimList dims{0};
+  for (int d = 2; d < x.dim(); ++d) dims.push_back(d);
+  return dims;
+}
+
+/** The elements of each channel, to go with a tensor [N, C, ...] of so many dimensions. */
+Tensor along_channels(const Tensor& channels, int rank) {
+  Dims shape = Dims::filled(rank, 1);
+  shape[1] = channels.size(0);
+  return reshape(channels, shape.vector());
+}
+
+TensorList BatchNormGradient::by_operators(const Tensor& given) const {
+  const bool by_result = y.defined();
+  Tensor g = given;
+  if (by_result) {
+    const Tensor result = y.output();
+    const DType compute = dlprim::compute_dtype(g.dtype());
+    g = to(evaluate(activation->gradients[0], {{"g", to(g, compute)}, {"y", to(result, compute)}}, compute,
+                    g.device()),
+           g.dtype());
+  }
+  const Tensor addend_of_channels = bias.input(2);  // where an activation depends on it
+  const auto compose = [&](const TensorList& inputs) {
+    const Tensor wide = in_compute_dtype(inputs[0]);
+    const auto channels = [&](const Tensor& t) { return along_channels(t, wide.dim()); };
+    Tensor result;
+    if (training) {
+      const DimList dims = dims_but_channels(wide);
+      const Tensor centered = wide - ocl::mean(wide, dims, true);
+      result = centered * rsqrt(ocl::mean(square(centered), dims, true) + eps);
+    } else {
+      result = (wide - channels(Tensor(mean.unpack()))) * channels(Tensor(invstd.unpack()));
+    }
+    if (inputs[1].defined()) result = result * channels(inputs[1]);
+    if (inputs[2].defined()) result = result + channels(inputs[2]);
+    if (activation && !by_result) result = apply_pointwise(*activation, {result});
+    return TensorList{to(result, inputs[0].dtype())};
+  };
+  TensorList results =
+      gradients_by_composition({x.input(0), weight.input(1), addend_of_channels}, {g}, compose);
+  if (!addend_of_channels.defined() && gradient_is_wanted(2))
+    results[2] = sum(to(g, mean.unpack().dtype), dims_but_channels(g));
+  results.push_back(gradient_is_wanted(3) ? g : Tensor());
+  return results;
+}
 
 /** Batch norm with any eps. */
 Tensor normalized_batch(const Tensor& a, const Tensor& running_mean, const Tensor& running_var,
@@ -135,6 +191,7 @@ Tensor normalized_batch(const Tensor& a, const Tensor& running_mean, const Tenso
                              by_result ? SavedTensor(y) : SavedTensor(),
                              activation,
                              training,
+                             eps,
                              format};
   });
 }
@@ -173,6 +230,18 @@ Tensor affine_gradient(const Tensor& terms, const dlprim::NormRows& rows, const 
   return Tensor(gradient);
 }
 
+/** The norm by operators, without its bias. */
+Tensor composed_row_norm(const RowNorm& norm, const Tensor& x, const Tensor& weight) {
+  const dlprim::NormRows& rows = norm.rows;
+  const Tensor wide = reshape(in_compute_dtype(x), {rows.rows, rows.n});
+  const Tensor centered = norm.centered ? wide - ocl::mean(wide, {1}, true) : wide;
+  Tensor y = centered * rsqrt(ocl::mean(square(centered), {1}, true) + norm.eps);
+  if (weight.defined())
+    y = reshape(y, {rows.rows / rows.period, rows.period, rows.weights, rows.n / rows.weights}) *
+        reshape(in_compute_dtype(weight), {1, rows.period, rows.weights, 1});
+  return to(reshape(y, x.shape().vector()), x.dtype());
+}
+
 Tensor row_norm(const RowNorm& norm, const Tensor& a, const Tensor& given_weight, const Tensor& given_bias) {
   const Tensor x = contiguous(a), weight = contiguous_or_none(given_weight),
                bias = contiguous_or_none(given_bias);
@@ -185,12 +254,26 @@ Tensor row_norm(const RowNorm& norm, const Tensor& a, const Tensor& given_weight
   dlprim::row_norm_forward(device.queue(), norm.rows, x.data(), raw_or_null(weight), raw_or_null(bias),
                            norm.eps, y, raw_or_null(mean), invstd);
   return record(norm.node, {x, weight, bias}, y, [&] {
-    return [rows = norm.rows, x = SavedTensor(x), weight = SavedTensor(weight),
+    return [norm, rows = norm.rows, x = SavedTensor(x), weight = SavedTensor(weight),
             mean = norm.centered ? SavedTensor(mean) : SavedTensor(), invstd = SavedTensor(invstd),
             affine = bias.defined()     ? bias.shape()
                      : weight.defined() ? weight.shape()
                                         : Dims(),
             statistics](const TensorList& gradients) {
+      if (grad_enabled() && x.unpack().numel() > 0) {
+        const Tensor given = gradients[0];
+        TensorList results =
+            gradients_by_composition({x.input(0), weight.input(1)}, gradients, [&](const TensorList& inputs) {
+              return TensorList{composed_row_norm(norm, inputs[0], inputs[1])};
+            });
+        results.emplace_back();
+        if (gradient_is_wanted(2)) {
+          const Shape of_weights{rows.rows / rows.period, rows.period, rows.weights, rows.n / rows.weights};
+          results[2] = to(reshape(sum(reshape(to(given, statistics), of_weights), {0, 3}), affine.vector()),
+                          given.dtype());
+        }
+        return results;
+      }
       const Tensor g = contiguous(gradients[0]);
       const auto like_x = [&](DType dtype) {
         return Tensor(dlprim::Tensor::empty(*g.device(), g.shape(), dtype));
@@ -210,11 +293,21 @@ Tensor row_norm(const RowNorm& norm, const Tensor& a, const Tensor& given_weight
   });
 }
 
+/** Whether parameters are float32 over an input of 16 bits, as PyTorch has it: the norm is float32's then,
+ * and its result rounded. */
+bool is_mixed(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  const auto fits = [](const Tensor& t) { return !t.defined() || t.dtype() == DType::float32; };
+  return (x.dtype() == DType::float16 || x.dtype() == DType::bfloat16) &&
+         (weight.defined() || bias.defined()) && fits(weight) && fits(bias);
+}
+
 }  // namespace
 
 Tensor layer_norm(const Tensor& x, const std::vector<std::int64_t>& normalized_shape, const Tensor& weight,
                   const Tensor& bias, double eps) {
   ENTER_OPERATOR(layer_norm, x, normalized_shape, weight, bias, eps);
+  if (is_mixed(x, weight, bias))
+    return to(layer_norm(to(x, DType::float32), normalized_shape, weight, bias, eps), x.dtype());
   constexpr const char* op = "layer_norm";
   dlprim::require_floating(x.dtype(), *x.device(), op);
   const RowNorm norm{op, "LayerNormBackward", dlprim::layer_norm_rows(op, x.shape(), normalized_shape), true,
@@ -227,17 +320,21 @@ Tensor layer_norm(const Tensor& x, const std::vector<std::int64_t>& normalized_s
 Tensor rms_norm(const Tensor& x, const std::vector<std::int64_t>& normalized_shape, const Tensor& weight,
                 std::optional<double> eps) {
   ENTER_OPERATOR(rms_norm, x, normalized_shape, weight, eps);
+  const double chosen = eps.value_or(dlprim::machine_epsilon(dlprim::compute_dtype(x.dtype())));
+  if (is_mixed(x, weight, {}))
+    return to(rms_norm(to(x, DType::float32), normalized_shape, weight, chosen), x.dtype());
   constexpr const char* op = "rms_norm";
   dlprim::require_floating(x.dtype(), *x.device(), op);
   const dlprim::NormRows rows = dlprim::layer_norm_rows(op, x.shape(), normalized_shape);
   check_affine(op, "weight", weight, normalized_shape, x.dtype());
-  const double chosen = eps.value_or(dlprim::machine_epsilon(dlprim::compute_dtype(x.dtype())));
   return row_norm({op, "RmsNormBackward", rows, false, chosen}, x, weight, {});
 }
 
 Tensor group_norm(const Tensor& x, std::int64_t num_groups, const Tensor& weight, const Tensor& bias,
                   double eps) {
   ENTER_OPERATOR(group_norm, x, num_groups, weight, bias, eps);
+  if (is_mixed(x, weight, bias))
+    return to(group_norm(to(x, DType::float32), num_groups, weight, bias, eps), x.dtype());
   constexpr const char* op = "group_norm";
   dlprim::require_floating(x.dtype(), *x.device(), op);
   const dlprim::NormRows rows = dlprim::group_norm_rows(op, x.shape(), num_groups);
@@ -304,6 +401,22 @@ Tensor instance_norm(const Tensor& x, const Tensor& running_mean, const Tensor& 
   return reshape(y, x.shape().vector());
 }
 
+namespace {
+
+Tensor composed_response_norm(const Tensor& x, const dlprim::LocalResponseNorm& norm) {
+  const Tensor wide = in_compute_dtype(x);
+  const std::int64_t channels = x.size(1), before = norm.size / 2, after = (norm.size - 1) / 2;
+  Shape margins(static_cast<std::size_t>(2 * (x.dim() - 2)), 0);
+  margins.insert(margins.end(), {before, after});
+  const Tensor squares = pad(square(wide), margins, "constant", 0);
+  Tensor sums = narrow(squares, 1, 0, channels);
+  for (std::int64_t i = 1; i < norm.size; ++i) sums = sums + narrow(squares, 1, i, channels);
+  const Tensor base = sums * (norm.alpha / static_cast<double>(norm.size)) + norm.k;
+  return to(wide / pow(base, norm.beta), x.dtype());
+}
+
+}  // namespace
+
 Tensor local_response_norm(const Tensor& a, std::int64_t size, double alpha, double beta, double k) {
   ENTER_OPERATOR(local_response_norm, a, size, alpha, beta, k);
   const dlprim::LocalResponseNorm options{size, alpha, beta, k};
@@ -314,6 +427,10 @@ Tensor local_response_norm(const Tensor& a, std::int64_t size, double alpha, dou
   dlprim::local_response_norm_forward(device.queue(), x.data(), options, y, base);
   const Tensor result = record("LocalResponseNormBackward", {x}, y, [&] {
     return [x = SavedTensor(x), base = SavedTensor(base), options](const TensorList& gradients) {
+      if (grad_enabled())
+        return gradients_by_composition({x.input(0)}, gradients, [&](const TensorList& inputs) {
+          return TensorList{composed_response_norm(inputs[0], options)};
+        });
       const Tensor g = contiguous(gradients[0]);
       const dlprim::Tensor dx = dlprim::Tensor::empty(*g.device(), g.shape(), g.dtype());
       dlprim::local_response_norm_backward(g.device()->queue(), g.data(), x.unpack(), base.unpack(), options,

@@ -22,6 +22,7 @@ std::string torch_name(const std::string& name) {
       {"clamp_max_tensor", "torch.clamp_max"},
       {"special_entr", "torch.special.entr"},
       {"special_xlog1py", "torch.special.xlog1py"},
+      {"polygamma_kernel", "torch.special.polygamma"},
       {"prelu_kernel", "torch.nn.functional.prelu"},
       {"glu_kernel", "torch.nn.functional.glu"}};
   static const std::set<std::string> functional{

@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "autograd/ops/call.h"
+#include "autograd/ops/contiguous_kernel.h"
 #include "autograd/ops/formats.h"
 #include "autograd/ops/join.h"
 #include "autograd/ops/resample.h"
 #include "autograd/ops/views.h"
-#include "autograd/tape/tape.h"
 #include "dlprim/ops/resample/pad.h"
 
 namespace ocl {
@@ -81,19 +81,17 @@ Tensor pad_border(const Tensor& x, const PadMargins& margins, int axes, dlprim::
     geometry.before[static_cast<std::size_t>(3 - axes + axis)] = static_cast<int>(margins.before[d]);
     geometry.after[static_cast<std::size_t>(3 - axes + axis)] = static_cast<int>(margins.after[d]);
   }
-  const Tensor input = contiguous(x);
-  const dlprim::Tensor y =
-      dlprim::Tensor::empty(*x.device(), dlprim::pad_output_shape("pad", x.shape(), geometry), x.dtype());
-  dlprim::pad_forward(x.device()->queue(), input.data(), geometry, y);
-  const Tensor result = record("PadBackward", {input}, y, [&] {
-    return [geometry, shape = x.shape()](const TensorList& gradients) {
-      const Tensor g = contiguous(gradients[0]);
-      const dlprim::Tensor dx = dlprim::Tensor::empty(*g.device(), shape, g.dtype());
-      dlprim::pad_backward(g.device()->queue(), g.data(), geometry, dx);
-      return TensorList{Tensor(dx)};
-    };
-  });
-  return in_format(result, format_of(x));
+  const Dims shape = dlprim::pad_output_shape("pad", x.shape(), geometry);
+  using Raw = const dlprim::Tensor&;
+  const auto forward = [geometry](dlprim::Queue& queue, Raw from, Raw to) {
+    dlprim::pad_forward(queue, from, geometry, to);
+  };
+  const auto backward = [geometry](dlprim::Queue& queue, Raw dy, Raw dx) {
+    dlprim::pad_backward(queue, dy, geometry, dx);
+  };
+  return in_format(apply_linear("PadBackward", contiguous(x), on_contiguous(shape, forward),
+                                on_contiguous(x.shape(), backward)),
+                   format_of(x));
 }
 
 }  // namespace

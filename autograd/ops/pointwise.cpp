@@ -4,10 +4,11 @@
 #include <cmath>
 
 #include "autograd/ops/call.h"
+#include "autograd/ops/formula.h"
 #include "autograd/ops/inplace.h"
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/views.h"
-#include "autograd/tape/tape.h"
+#include "autograd/tape/recordable.h"
 #include "dlprim/core/promotion.h"
 #include "dlprim/ops/pointwise/nan_to_num.h"
 #include "dlprim/ops/pointwise/pointwise_backward.h"
@@ -66,6 +67,12 @@ struct Saved {
   PointwiseOperand operand() const {
     return tensor.defined() ? PointwiseOperand(tensor.unpack()) : PointwiseOperand(number);
   }
+  /** The same, with the history of the node's input `i`, in the dtype that gradients are computed in. */
+  Operand recorded(std::size_t i, DType compute) const {
+    if (!tensor.defined()) return number;
+    const Tensor input = tensor.input(i);
+    return is_floating(input.dtype()) ? to(input, compute) : input;
+  }
 };
 
 Input describe(const PointwiseOp& op, const std::vector<Operand>& inputs, std::size_t i) {
@@ -75,10 +82,77 @@ Input describe(const PointwiseOp& op, const std::vector<Operand>& inputs, std::s
   return {tensor.shape(), tensor.dtype(), passes_gradient(op, i) ? Route::pass : Route::compute};
 }
 
-/** The backward function of a row: one launch for all gradients that are wanted, then sums over broadcast
- * dimensions. */
-Backward gradient_of(const PointwiseOp& op, const std::vector<Operand>& inputs,
-                     const std::vector<Scalar>& parameters, const dlprim::Tensor& output, DType compute) {
+/** What backward needs of a call. */
+struct PointwiseGradient {
+  const PointwiseOp* op;
+  std::vector<Saved> saved;  // the inputs
+  SavedTensor y;
+  std::vector<Input> described;
+  std::vector<Scalar> parameters;
+  DType compute;
+  Dims shape, strides;  // of the result
+
+  bool is_computed(std::size_t i) const {
+    return described[i].route == Route::compute && gradient_is_wanted(i);
+  }
+  /** From the gradients of the inputs, each of the result's shape, sums over broadcast dimensions. */
+  TensorList summed(const Tensor& g, const TensorList& computed) const;
+  /** By one launch for all gradients that are wanted. */
+  TensorList by_kernel(const Tensor& g) const;
+  /** By the operators that the row's expressions are made of. */
+  TensorList by_operators(const Tensor& g) const;
+
+  TensorList operator()(const TensorList& gradients) const {
+    return grad_enabled() ? by_operators(gradients[0]) : by_kernel(gradients[0]);
+  }
+};
+
+TensorList PointwiseGradient::summed(const Tensor& g, const TensorList& computed) const {
+  TensorList results;
+  for (std::size_t i = 0; i < described.size(); ++i) {
+    const Input& input = described[i];
+    if (input.route == Route::none || !gradient_is_wanted(i))
+      results.emplace_back();
+    else
+      results.push_back(
+          to(sum_to_shape(input.route == Route::pass ? g : computed[i], input.shape), input.dtype));
+  }
+  return results;
+}
+
+TensorList PointwiseGradient::by_kernel(const Tensor& g) const {
+  std::vector<dlprim::Tensor> outputs(described.size());
+  TensorList computed(described.size());
+  std::vector<PointwiseOperand> operands;
+  bool computes = false;
+  for (std::size_t i = 0; i < described.size(); ++i) {
+    operands.push_back(saved[i].operand());
+    if (!is_computed(i)) continue;
+    outputs[i] = dlprim::Tensor::empty_strided(*g.device(), shape, strides, compute);
+    computed[i] = Tensor(outputs[i]);
+    computes = true;
+  }
+  if (computes)
+    dlprim::pointwise_backward(g.device()->queue(), *op, g.data(), operands, parameters,
+                               y.defined() ? y.unpack() : dlprim::Tensor(), outputs);
+  return summed(g, computed);
+}
+
+TensorList PointwiseGradient::by_operators(const Tensor& g) const {
+  std::map<std::string, Operand> values{{"g", to(g, compute)}};
+  if (y.defined()) values["y"] = to(y.output(), compute);
+  for (std::size_t i = 0; i < saved.size(); ++i) values[operand_names[i]] = saved[i].recorded(i, compute);
+  for (std::size_t i = 0; i < parameters.size(); ++i) values[op->parameters[i].name] = parameters[i];
+  TensorList computed(described.size());
+  for (std::size_t i = 0; i < described.size(); ++i)
+    if (is_computed(i))
+      computed[i] = expand(evaluate(op->gradients[i], values, compute, g.device()), shape.vector());
+  return summed(g, computed);
+}
+
+PointwiseGradient gradient_of(const PointwiseOp& op, const std::vector<Operand>& inputs,
+                              const std::vector<Scalar>& parameters, const dlprim::Tensor& output,
+                              DType compute) {
   unsigned computed = 0;
   std::vector<Input> described;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -93,36 +167,14 @@ Backward gradient_of(const PointwiseOp& op, const std::vector<Operand>& inputs,
   std::vector<Saved> saved(inputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i)
     if (named(operand_names[i])) saved[i] = {SavedTensor(inputs[i].tensor()), inputs[i].number()};
-  return [&op, saved = std::move(saved), y = named("y") ? SavedTensor(output) : SavedTensor(),
-          described = std::move(described), parameters, compute, shape = output.shape,
-          strides = dlprim::strides_like(output)](const TensorList& gradients) {
-    const Tensor& g = gradients[0];
-    std::vector<dlprim::Tensor> outputs(described.size());
-    const auto is_computed = [&](std::size_t i) {
-      return described[i].route == Route::compute && gradient_is_wanted(i);
-    };
-    bool computes = false;
-    for (std::size_t i = 0; i < described.size(); ++i) computes |= is_computed(i);
-    if (computes) {
-      std::vector<PointwiseOperand> operands;
-      for (std::size_t i = 0; i < described.size(); ++i) {
-        operands.push_back(saved[i].operand());
-        if (is_computed(i)) outputs[i] = dlprim::Tensor::empty_strided(*g.device(), shape, strides, compute);
-      }
-      dlprim::pointwise_backward(g.device()->queue(), op, g.data(), operands, parameters,
-                                 y.defined() ? y.unpack() : dlprim::Tensor(), outputs);
-    }
-    TensorList results;
-    for (std::size_t i = 0; i < described.size(); ++i) {
-      const Input& input = described[i];
-      if (input.route == Route::none || !gradient_is_wanted(i))
-        results.emplace_back();
-      else
-        results.push_back(
-            to(sum_to_shape(input.route == Route::pass ? g : Tensor(outputs[i]), input.shape), input.dtype));
-    }
-    return results;
-  };
+  return {&op,
+          std::move(saved),
+          named("y") ? SavedTensor(output) : SavedTensor(),
+          std::move(described),
+          parameters,
+          compute,
+          output.shape,
+          dlprim::strides_like(output)};
 }
 
 /** The operands for gradients: of what the write to `target` changes and a gradient names, a copy. */
@@ -151,7 +203,7 @@ DType result_type(const std::vector<Operand>& operands) {
 
 Tensor apply_pointwise(const PointwiseOp& op, const std::vector<Operand>& inputs,
                        const std::vector<Scalar>& parameters) {
-  ENTER_OPERATOR_NAMED(op.name.c_str(), inputs, parameters);
+  ENTER_OPERATOR_NAMED(op.name.c_str(), apply_pointwise(op, rewritten...), inputs, parameters);
   const std::vector<PointwiseOperand> operands = raw(inputs);
   const PointwiseResult result = dlprim::pointwise_result(op, operands, parameters);
   dlprim::Device& device = device_of(operands);
@@ -165,7 +217,7 @@ Tensor apply_pointwise(const PointwiseOp& op, const std::vector<Operand>& inputs
 
 void apply_pointwise_in_place(const PointwiseOp& op, Tensor& target, const std::vector<Operand>& inputs,
                               const std::vector<Scalar>& parameters) {
-  ENTER_OPERATOR_NAMED(op.name.c_str(), target, inputs, parameters);
+  ANNOUNCE_OPERATOR(op.name.c_str(), target, inputs, parameters);
   const std::vector<PointwiseOperand> operands = raw(inputs);
   const PointwiseResult result = dlprim::pointwise_result(op, operands, parameters);
   require(result.shape == target.shape(), op.name, "_: output with shape ", target.shape(),
@@ -303,6 +355,20 @@ Tensor& Tensor::clamp_min_(const Tensor& min) {
 
 Tensor& Tensor::clamp_max_(const Tensor& max) {
   return clamp_(Tensor(), max);
+}
+
+Tensor polygamma(std::int64_t n, const Tensor& a) {
+  require(n >= 0, "polygamma(n, x) does not support negative n, got ", n);
+  return polygamma_kernel(a, n);
+}
+
+Tensor Tensor::polygamma(std::int64_t n) const {
+  return ocl::polygamma(n, *this);
+}
+
+Tensor& Tensor::polygamma_(std::int64_t n) {
+  require(n >= 0, "polygamma(n, x) does not support negative n, got ", n);
+  return polygamma_kernel_(n);
 }
 
 Tensor nan_to_num(const Tensor& a, std::optional<double> nan, std::optional<double> posinf,

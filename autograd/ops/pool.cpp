@@ -1,9 +1,10 @@
 #include "autograd/ops/pool.h"
 
 #include "autograd/ops/call.h"
+#include "autograd/ops/contiguous_kernel.h"
 #include "autograd/ops/formats.h"
+#include "autograd/ops/index.h"
 #include "autograd/ops/views.h"
-#include "autograd/tape/tape.h"
 #include "dlprim/ops/pool/avg_pool2d.h"
 #include "dlprim/ops/pool/max_pool2d.h"
 
@@ -16,19 +17,19 @@ dlprim::Pool2dGeometry geometry_of(Pair kernel_size, const std::optional<Pair>& 
           ceil_mode};
 }
 
-/** A pooling result, in `format`, whose gradient `backward(dy, dx)` writes. */
-template <class BackwardKernel>
-Tensor record_pool(const char* name, const Tensor& x, MemoryFormat format, const dlprim::Tensor& y,
-                   const BackwardKernel& backward) {
-  const Tensor pooled = record(name, {x}, y, [&] {
-    return [backward, shape = x.shape()](const TensorList& gradients) {
-      const Tensor g = contiguous(gradients[0]);
-      const dlprim::Tensor dx = dlprim::Tensor::empty(*g.device(), shape, g.dtype());
-      backward(g.device()->queue(), g.data(), dx);
-      return TensorList{Tensor(dx)};
-    };
-  });
-  return in_format(pooled, format);
+/** The average pooling that `forward` and `backward` compute, to `shape`, in the format of `a`. */
+template <class Forward, class BackwardKernel>
+Tensor average_pool(const char* name, const Tensor& a, const Dims& shape, Forward forward,
+                    BackwardKernel backward) {
+  return in_format(
+      apply_linear(name, contiguous(a), on_contiguous(shape, forward), on_contiguous(a.shape(), backward)),
+      format_of(a));
+}
+
+/** The elements of planes [..., H, W] at `places`, int32 [..., h, w], which count within a plane. */
+Tensor elements_at(const Tensor& planes, const dlprim::Tensor& places) {
+  const Tensor index = flatten(to(Tensor(places), DType::int64), -2);
+  return reshape(gather(flatten(planes, -2), -1, index), places.shape.vector());
 }
 
 /** Max pooling to `shape` by `forward(queue, x, y, places or null)`; the places in the result where `wanted`.
@@ -41,10 +42,15 @@ TensorList max_pool(const char* name, const Tensor& a, const Dims& shape, bool w
   dlprim::Tensor places;
   if (wanted || needs_tape({x})) places = dlprim::Tensor::empty(*x.device(), shape, DType::int32);
   forward(x.device()->queue(), x.data(), y, places.defined() ? &places : nullptr);
-  TensorList results{
-      record_pool(name, x, format_of(a), y,
-                  [places, backward](dlprim::Queue& queue, const dlprim::Tensor& dy,
-                                     const dlprim::Tensor& dx) { backward(queue, dy, places, dx); })};
+  const Tensor pooled = record(name, {x}, y, [&] {
+    return linear_gradient(
+        name,
+        on_contiguous(x.shape(),
+                      [places, backward](dlprim::Queue& queue, const dlprim::Tensor& dy,
+                                         const dlprim::Tensor& dx) { backward(queue, dy, places, dx); }),
+        [places](const Tensor& given) { return elements_at(given, places); });
+  });
+  TensorList results{in_format(pooled, format_of(a))};
   if (wanted) results.push_back(in_format(to(Tensor(places), DType::int64), format_of(a)));
   return results;
 }
@@ -110,7 +116,8 @@ Tensor max_pool2d(const Tensor& x, Pair kernel_size, std::optional<Pair> stride,
 
 TensorList max_pool2d_with_indices(const Tensor& x, Pair kernel_size, std::optional<Pair> stride,
                                    Pair padding, Pair dilation, bool ceil_mode) {
-  ENTER_OPERATOR(max_pool2d, x, kernel_size, stride, padding, dilation, ceil_mode);
+  ENTER_OPERATOR_NAMED("max_pool2d", max_pool2d_with_indices(rewritten...), x, kernel_size, stride, padding,
+                       dilation, ceil_mode);
   return windowed_max_pool(x, geometry_of(kernel_size, stride, padding, dilation, ceil_mode), true);
 }
 
@@ -122,7 +129,8 @@ Tensor max_pool1d(const Tensor& x, int kernel_size, std::optional<int> stride, i
 
 TensorList max_pool1d_with_indices(const Tensor& x, int kernel_size, std::optional<int> stride, int padding,
                                    int dilation, bool ceil_mode) {
-  ENTER_OPERATOR(max_pool1d, x, kernel_size, stride, padding, dilation, ceil_mode);
+  ENTER_OPERATOR_NAMED("max_pool1d", max_pool1d_with_indices(rewritten...), x, kernel_size, stride, padding,
+                       dilation, ceil_mode);
   return max_pool_line(x, kernel_size, stride, padding, dilation, ceil_mode, true);
 }
 
@@ -132,12 +140,11 @@ Tensor avg_pool2d(const Tensor& a, Pair kernel_size, std::optional<Pair> stride,
   dlprim::require(!divisor_override || *divisor_override != 0, "avg_pool2d: divisor must be not zero");
   const dlprim::Pool2dGeometry geometry = geometry_of(kernel_size, stride, padding, 1, ceil_mode);
   const dlprim::AveragePoolDivisor divisor{count_include_pad, divisor_override.value_or(0)};
-  const Tensor x = contiguous(a);
-  const dlprim::Tensor y = dlprim::Tensor::empty(
-      *x.device(), dlprim::pool2d_output_shape("avg_pool2d", x.shape(), geometry), x.dtype());
-  dlprim::avg_pool2d_forward(x.device()->queue(), x.data(), geometry, divisor, y);
-  return record_pool(
-      "AvgPool2dBackward", x, format_of(a), y,
+  return average_pool(
+      "AvgPool2dBackward", a, dlprim::pool2d_output_shape("avg_pool2d", a.shape(), geometry),
+      [geometry, divisor](dlprim::Queue& queue, const dlprim::Tensor& x, const dlprim::Tensor& y) {
+        dlprim::avg_pool2d_forward(queue, x, geometry, divisor, y);
+      },
       [geometry, divisor](dlprim::Queue& queue, const dlprim::Tensor& dy, const dlprim::Tensor& dx) {
         dlprim::avg_pool2d_backward(queue, dy, geometry, divisor, dx);
       });
@@ -154,14 +161,14 @@ Tensor avg_pool1d(const Tensor& x, int kernel_size, std::optional<int> stride, i
 
 Tensor adaptive_avg_pool2d(const Tensor& a, const AdaptiveSize& output_size) {
   ENTER_OPERATOR(adaptive_avg_pool2d, a, output_size);
-  const Tensor x = contiguous(a);
-  const dlprim::Tensor y =
-      dlprim::Tensor::empty(*x.device(), adaptive_shape("adaptive_avg_pool2d", x, output_size), x.dtype());
-  dlprim::adaptive_avg_pool2d_forward(x.device()->queue(), x.data(), y);
-  return record_pool("AdaptiveAvgPool2dBackward", x, format_of(a), y,
-                     [](dlprim::Queue& queue, const dlprim::Tensor& dy, const dlprim::Tensor& dx) {
-                       dlprim::adaptive_avg_pool2d_backward(queue, dy, dx);
-                     });
+  return average_pool(
+      "AdaptiveAvgPool2dBackward", a, adaptive_shape("adaptive_avg_pool2d", a, output_size),
+      [](dlprim::Queue& queue, const dlprim::Tensor& x, const dlprim::Tensor& y) {
+        dlprim::adaptive_avg_pool2d_forward(queue, x, y);
+      },
+      [](dlprim::Queue& queue, const dlprim::Tensor& dy, const dlprim::Tensor& dx) {
+        dlprim::adaptive_avg_pool2d_backward(queue, dy, dx);
+      });
 }
 
 Tensor adaptive_avg_pool1d(const Tensor& x, std::int64_t output_size) {
@@ -175,7 +182,7 @@ Tensor adaptive_max_pool2d(const Tensor& x, const AdaptiveSize& output_size) {
 }
 
 TensorList adaptive_max_pool2d_with_indices(const Tensor& x, const AdaptiveSize& output_size) {
-  ENTER_OPERATOR(adaptive_max_pool2d, x, output_size);
+  ENTER_OPERATOR_NAMED("adaptive_max_pool2d", adaptive_max_pool2d_with_indices(rewritten...), x, output_size);
   return adaptive_max_pool(x, output_size, true);
 }
 
@@ -185,7 +192,7 @@ Tensor adaptive_max_pool1d(const Tensor& x, std::int64_t output_size) {
 }
 
 TensorList adaptive_max_pool1d_with_indices(const Tensor& x, std::int64_t output_size) {
-  ENTER_OPERATOR(adaptive_max_pool1d, x, output_size);
+  ENTER_OPERATOR_NAMED("adaptive_max_pool1d", adaptive_max_pool1d_with_indices(rewritten...), x, output_size);
   return as_lines(adaptive_max_pool(as_plane("adaptive_max_pool1d", x), {1, output_size}, true));
 }
 

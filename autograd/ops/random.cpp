@@ -134,7 +134,7 @@ Tensor multinomial(const Tensor& input, std::int64_t num_samples, bool replaceme
 }
 
 Tensor& Tensor::uniform_(double from, double to, Generator* generator) {
-  ENTER_OPERATOR(uniform_, *this, from, to, generator);
+  ANNOUNCE_OPERATOR("uniform_", *this, from, to, generator);
   require(from <= to, "uniform_ expects to return a [from, to) range, but found from=", from, " > to=", to);
   return overwritten("uniform_", *this, generator, [&](auto& queue, const auto& out, auto state) {
     dlprim::random_uniform(queue, out, from, to, state);
@@ -142,7 +142,7 @@ Tensor& Tensor::uniform_(double from, double to, Generator* generator) {
 }
 
 Tensor& Tensor::normal_(double mean, double std, Generator* generator) {
-  ENTER_OPERATOR(normal_, *this, mean, std, generator);
+  ANNOUNCE_OPERATOR("normal_", *this, mean, std, generator);
   require(std >= 0, "normal_ expects std >= 0.0, but found std ", std);
   return overwritten("normal_", *this, generator, [&](auto& queue, const auto& out, auto state) {
     dlprim::random_normal(queue, out, mean, std, state);
@@ -150,7 +150,7 @@ Tensor& Tensor::normal_(double mean, double std, Generator* generator) {
 }
 
 Tensor& Tensor::bernoulli_(double p, Generator* generator) {
-  ENTER_OPERATOR(bernoulli_, *this, p, generator);
+  ANNOUNCE_OPERATOR("bernoulli_", *this, p, generator);
   require(p >= 0 && p <= 1, "bernoulli_ expects p to be in [0, 1], but got p=", p);
   return overwritten("bernoulli_", *this, generator, [&](auto& queue, const auto& out, auto state) {
     dlprim::random_bernoulli(queue, out, p, state);
@@ -158,7 +158,7 @@ Tensor& Tensor::bernoulli_(double p, Generator* generator) {
 }
 
 Tensor& Tensor::exponential_(double lambd, Generator* generator) {
-  ENTER_OPERATOR(exponential_, *this, lambd, generator);
+  ANNOUNCE_OPERATOR("exponential_", *this, lambd, generator);
   require(lambd > 0, "exponential_ expects lambda > 0.0, but found lambda=", lambd);
   return overwritten("exponential_", *this, generator, [&](auto& queue, const auto& out, auto state) {
     dlprim::random_exponential(queue, out, lambd, state);
@@ -167,7 +167,7 @@ Tensor& Tensor::exponential_(double lambd, Generator* generator) {
 
 Tensor& Tensor::random_(std::optional<std::int64_t> from, std::optional<std::int64_t> to,
                         Generator* generator) {
-  ENTER_OPERATOR(random_, *this, from, to, generator);
+  ANNOUNCE_OPERATOR("random_", *this, from, to, generator);
   const std::int64_t low = from.value_or(0), high = to.value_or(dlprim::whole_numbers_end(dtype()));
   require(low < high, "random_ expects 'from' to be less than 'to', but got from=", low, " >= to=", high);
   return overwritten("random_", *this, generator, [&](auto& queue, const auto& out, auto state) {

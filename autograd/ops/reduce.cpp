@@ -3,10 +3,14 @@
 #include <cmath>
 
 #include "autograd/ops/call.h"
+#include "autograd/ops/compute_dtype.h"
+#include "autograd/ops/formula.h"
+#include "autograd/ops/index.h"
+#include "autograd/ops/join.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/raw_or_null.h"
 #include "autograd/ops/views.h"
-#include "autograd/tape/tape.h"
+#include "autograd/tape/recordable.h"
 #include "autograd/tensor/creation.h"
 #include "dlprim/core/real.h"
 #include "dlprim/ops/reduce/reduce_backward.h"
@@ -38,6 +42,54 @@ Tensor with_kept_dims(const Tensor& t, const Dims& shape, DimMask mask) {
   return reshape(t, dlprim::reduced_shape(shape, mask, true).vector());
 }
 
+/** The elements of the product tree over the last dimension. */
+Tensor product_of_last(Tensor x) {
+  if (x.size(-1) == 0)
+    return ones(Dims(x.shape().begin(), x.shape().end() - 1).vector(), x.dtype(), x.device());
+  while (x.size(-1) > 1) {
+    const std::int64_t half = x.size(-1) / 2;
+    const Tensor pairs = mul(narrow(x, -1, 0, half), narrow(x, -1, half, half));
+    x = x.size(-1) % 2 ? cat({pairs, narrow(x, -1, 2 * half, 1)}, -1) : pairs;
+  }
+  return squeeze(x, -1);
+}
+
+/** prod without a division, whose derivatives are right for any number of zeros. */
+Tensor composed_prod(const Tensor& x, DimMask mask) {
+  std::vector<std::int64_t> order, shape;
+  for (const bool is_reduced : {false, true})
+    for (int d = 0; d < x.dim(); ++d) {
+      if (((mask >> d & 1u) != 0) != is_reduced) continue;
+      order.push_back(d);
+      if (!is_reduced) shape.push_back(x.size(d));
+    }
+  std::int64_t count = 1;
+  for (int d = 0; d < x.dim(); ++d)
+    if (mask >> d & 1u) count *= x.size(d);
+  shape.push_back(count);
+  return product_of_last(reshape(permute(x, order), shape));
+}
+
+DimList dims_of(DimMask mask, int rank) {
+  DimList dims;
+  for (int d = 0; d < rank; ++d)
+    if (mask >> d & 1u) dims.push_back(d);
+  return dims;
+}
+
+/** The gradient that the expression of a row gives, by operators; `a` in the dtype that it is computed in,
+ * undefined where the row does not read it. */
+Tensor evaluated_gradient(const dlprim::ReductionOp& op, const Tensor& g, const Tensor& a, const Dims& shape,
+                          DimMask mask, double p) {
+  const DType compute = dlprim::compute_dtype(g.dtype());
+  std::map<std::string, Operand> values{{"g", to(with_kept_dims(g, shape, mask), compute)},
+                                        {"n", static_cast<double>(dlprim::reduced_count(shape, mask))},
+                                        {"p", p}};
+  if (a.defined()) values["a"] = a;
+  if (dlprim::uses_variable(op.gradient, "y")) values["y"] = norm(a, p, dims_of(mask, a.dim()), true);
+  return expand(evaluate(op.gradient, values, compute, g.device()), shape.vector());
+}
+
 /** Of a row with a gradient, which may read the input and the result. */
 Backward gradient_of(const dlprim::ReductionOp& op, const Tensor& a, const Tensor& y, DimMask mask,
                      double p = 0) {
@@ -50,14 +102,28 @@ Backward gradient_of(const dlprim::ReductionOp& op, const Tensor& a, const Tenso
     if (only_spreads)
       return TensorList{to(expand(with_kept_dims(gradients[0], shape, mask), shape.vector()), dtype)};
     const auto raw = [](const SavedTensor& t) { return t.defined() ? t.unpack() : dlprim::Tensor(); };
-    const Tensor g = contiguous(gradients[0]), da(dlprim::Tensor::empty(*g.device(), shape, dtype));
-    dlprim::reduce_backward(g.device()->queue(), op, g.data(), raw(a), raw(y), mask, da.data(), p);
-    return TensorList{da};
+    const auto by_kernel = [&](const Tensor& given) {
+      const Tensor g = contiguous(given), da(dlprim::Tensor::empty(*g.device(), shape, dtype));
+      dlprim::reduce_backward(g.device()->queue(), op, g.data(), raw(a), raw(y), mask, da.data(), p);
+      return da;
+    };
+    if (!grad_enabled()) return TensorList{by_kernel(gradients[0])};
+    if (op.name == "prod")
+      return gradients_by_composition({a.input(0)}, {flatten(gradients[0])}, [&](const TensorList& inputs) {
+        const Tensor product = composed_prod(in_compute_dtype(inputs[0]), mask);
+        return TensorList{to(flatten(product), inputs[0].dtype())};
+      });
+    if (op.gradient == "own") {  // an extreme: each element has a fixed share
+      const Tensor shares = by_kernel(ones_like(gradients[0]).detach());
+      return TensorList{mul(shares, with_kept_dims(gradients[0], shape, mask))};
+    }
+    const Tensor input = in_compute_dtype(a.input(0));
+    return TensorList{to(evaluated_gradient(op, gradients[0], input, shape, mask, p), dtype)};
   };
 }
 
 Tensor apply(const dlprim::ReductionOp& op, const Tensor& a, const DimList& dims, bool keepdim) {
-  ENTER_OPERATOR_NAMED(op.name.c_str(), a, dims, keepdim);
+  ENTER_OPERATOR_NAMED(op.name.c_str(), apply(op, rewritten...), a, dims, keepdim);
   const DimMask mask = dlprim::dim_mask(dims, a.dim(), op.name.c_str());
   if (op.name == "amax" || op.name == "amin") require_elements(op.name.c_str(), a, mask);
   const Tensor result = reduced(op, a, mask, keepdim);
@@ -91,12 +157,20 @@ std::pair<Tensor, Tensor> extreme_with_index(const char* name, dlprim::Extreme e
                        indices = empty_result(a, mask, keepdim, DType::int64);
   dlprim::reduce_index(a.device()->queue(), extreme, a.data(), mask, values, indices);
   const TensorList results = record_many(name, {a}, {values, indices}, [&] {
-    return [indices = SavedTensor(indices), shape = a.shape(), axis](const TensorList& gradients) {
-      const Tensor g = contiguous(gradients[0]);
-      const dlprim::Tensor da = dlprim::Tensor::empty(*g.device(), shape, g.dtype());
-      dlprim::place_at_index(g.device()->queue(), g.data(), indices.unpack(), axis, da);
-      return TensorList{Tensor(da)};
-    };
+    const SavedTensor places(indices);
+    return linear_gradient(
+        name,
+        [places, shape = a.shape(), axis](const Tensor& given) {
+          const Tensor g = contiguous(given);
+          const dlprim::Tensor da = dlprim::Tensor::empty(*g.device(), shape, g.dtype());
+          dlprim::place_at_index(g.device()->queue(), g.data(), places.unpack(), axis, da);
+          return Tensor(da);
+        },
+        [places, mask, axis](const Tensor& whole) {
+          const Tensor index(places.unpack());
+          return reshape(gather(whole, axis, with_kept_dims(index, whole.shape(), mask)),
+                         index.shape().vector());
+        });
   });
   return {results[0], results[1]};
 }
@@ -121,7 +195,19 @@ std::pair<Tensor, Tensor> moments(const char* name, bool root, const Tensor& a, 
   const dlprim::Tensor given_mean = is_shared ? Tensor(mean).clone().data() : rounded(mean);
   const TensorList results = record_many(name, {a}, {rounded(spread), given_mean}, [&] {
     return [a = SavedTensor(a), mean = SavedTensor(mean), y = root ? SavedTensor(spread) : SavedTensor(),
-            mask, correction](const TensorList& g) {
+            mask, correction, root](const TensorList& g) {
+      if (grad_enabled())
+        return gradients_by_composition(
+            {a.input(0)}, {g[0].defined() ? flatten(g[0]) : g[0], g[1].defined() ? flatten(g[1]) : g[1]},
+            [&](const TensorList& inputs) {
+              const Tensor x = in_compute_dtype(inputs[0]);
+              const DimList all = dims_of(mask, x.dim());
+              const Tensor center = ocl::mean(x, all, true);
+              const auto count = static_cast<double>(dlprim::reduced_count(x.shape(), mask));
+              const Tensor variance = sum(square(x - center), all) / std::max(0.0, count - correction);
+              return TensorList{flatten(to(root ? sqrt(variance) : variance, inputs[0].dtype())),
+                                flatten(to(center, inputs[0].dtype()))};
+            });
       const dlprim::Tensor& input = a.unpack();
       const auto raw = [](const Tensor& t) { return t.defined() ? contiguous(t).data() : dlprim::Tensor(); };
       const Tensor da(dlprim::Tensor::empty(input.device(), input.shape, input.dtype));
@@ -227,6 +313,12 @@ Tensor logsumexp(const Tensor& a, const DimList& dims, bool keepdim) {
   return record("logsumexp", {a}, result.data(), [&] {
     return [a = SavedTensor(a), largest = SavedTensor(largest), rest = SavedTensor(rest),
             mask](const TensorList& g) {
+      if (grad_enabled()) {
+        const Tensor given = a.input(0), x = in_compute_dtype(given);
+        const Tensor y = logsumexp(x, dims_of(mask, x.dim()), true);
+        return TensorList{
+            to(to(with_kept_dims(g[0], x.shape(), mask), x.dtype()) * exp(x - y), given.dtype())};
+      }
       const dlprim::Tensor& input = a.unpack();
       const Tensor dy = contiguous(g[0]), da(dlprim::Tensor::empty(input.device(), input.shape, input.dtype));
       dlprim::logsumexp_backward(input.device().queue(), dy.data(), input, largest.unpack(), rest.unpack(),
@@ -253,13 +345,11 @@ Tensor norm(const Tensor& a, double p, const DimList& dims, bool keepdim) {
 
 Tensor sum_to_shape(const Tensor& g, const Dims& shape) {
   if (g.shape() == shape) return g;
-  DimMask mask = 0;
+  DimList summed;
   for (int i = 1; i <= g.dim(); ++i)
     if (i > shape.size() || (shape[shape.size() - i] == 1 && g.shape()[g.dim() - i] != 1))
-      mask |= 1u << (g.dim() - i);
-  const Tensor summed = mask ? reduced(dlprim::reduction("sum"), g, mask, true) : g;
-  return Tensor(summed.is_contiguous() ? summed.data().reshaped(shape)
-                                       : contiguous(summed).data().reshaped(shape));
+      summed.push_back(g.dim() - i);
+  return reshape(summed.empty() ? g : sum(g, summed, true), shape.vector());
 }
 
 Tensor Tensor::sum(const DimList& dims, bool keepdim) const {

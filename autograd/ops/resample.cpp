@@ -3,10 +3,10 @@
 #include <cmath>
 
 #include "autograd/ops/call.h"
+#include "autograd/ops/contiguous_kernel.h"
 #include "autograd/ops/formats.h"
 #include "autograd/ops/pool.h"
 #include "autograd/ops/views.h"
-#include "autograd/tape/tape.h"
 #include "dlprim/ops/resample/interpolate.h"
 #include "dlprim/ops/resample/unfold.h"
 
@@ -64,22 +64,11 @@ Tensor area(const Tensor& x, const Sizes& size) {
   return size.size() == 1 ? adaptive_avg_pool1d(x, size[0]) : adaptive_avg_pool2d(x, {size[0], size[1]});
 }
 
-/** `function(queue, from, to)` on a fresh tensor of `shape`, and `adjoint` of the same form as its gradient.
- */
-template <class Function, class Adjoint>
-Tensor linear_map(const char* name, const Tensor& x, const Dims& shape, const Function& function,
-                  const Adjoint& adjoint) {
-  const Tensor input = contiguous(x);
-  const dlprim::Tensor y = dlprim::Tensor::empty(*x.device(), shape, x.dtype());
-  function(x.device()->queue(), input.data(), y);
-  return record(name, {input}, y, [&] {
-    return [adjoint, shape = x.shape()](const TensorList& gradients) {
-      const Tensor g = contiguous(gradients[0]);
-      const dlprim::Tensor dx = dlprim::Tensor::empty(*g.device(), shape, g.dtype());
-      adjoint(g.device()->queue(), g.data(), dx);
-      return TensorList{Tensor(dx)};
-    };
-  });
+/** The linear operator of `kernel`, whose results have `shape`, and `transpose` of the same form as its
+ * gradient. */
+template <class Kernel, class Transpose>
+Tensor linear_map(const char* name, const Tensor& x, const Dims& shape, Kernel kernel, Transpose transpose) {
+  return apply_linear(name, contiguous(x), on_contiguous(shape, kernel), on_contiguous(x.shape(), transpose));
 }
 
 std::int64_t product_before(const Tensor& x, int dims) {
@@ -97,7 +86,12 @@ Sizes with_last(const Tensor& x, int dims, std::initializer_list<std::int64_t> l
 Tensor interpolate(const Tensor& x, const Sizes& size, const std::vector<double>& scale_factor,
                    const std::string& mode, std::optional<bool> align_corners,
                    std::optional<bool> recompute_scale_factor, bool antialias) {
-  ENTER_OPERATOR(interpolate, x, size, scale_factor, mode, align_corners, recompute_scale_factor, antialias);
+  if (mode != "area") {
+    INTERCEPT_OPERATOR("interpolate", interpolate(rewritten...), x, size, scale_factor, mode, align_corners,
+                       recompute_scale_factor, antialias);
+  }
+  ANNOUNCE_OPERATOR("interpolate", x, size, scale_factor, mode, align_corners, recompute_scale_factor,
+                    antialias);
   constexpr const char* op = "interpolate";
   require(!antialias, op, ": antialias is not supported");
   require(x.dim() >= 3 && x.dim() <= 5, op,
@@ -124,7 +118,7 @@ Tensor interpolate(const Tensor& x, const Sizes& size, const std::vector<double>
   }
   const Tensor result = linear_map(
       "InterpolateBackward", x, shape,
-      [&](dlprim::Queue& queue, const dlprim::Tensor& from, const dlprim::Tensor& to) {
+      [geometry](dlprim::Queue& queue, const dlprim::Tensor& from, const dlprim::Tensor& to) {
         dlprim::interpolate_forward(queue, from, geometry, to);
       },
       [geometry](dlprim::Queue& queue, const dlprim::Tensor& dy, const dlprim::Tensor& dx) {
@@ -139,7 +133,7 @@ Tensor unfold(const Tensor& x, Pair kernel_size, Pair dilation, Pair padding, Pa
   const Dims shape = dlprim::unfold_output_shape("unfold", x.shape(), geometry);
   return linear_map(
       "UnfoldBackward", x, shape,
-      [&](dlprim::Queue& queue, const dlprim::Tensor& from, const dlprim::Tensor& to) {
+      [geometry](dlprim::Queue& queue, const dlprim::Tensor& from, const dlprim::Tensor& to) {
         dlprim::unfold(queue, from, geometry, to);
       },
       [geometry](dlprim::Queue& queue, const dlprim::Tensor& dy, const dlprim::Tensor& dx) {
@@ -153,7 +147,7 @@ Tensor fold(const Tensor& x, Pair output_size, Pair kernel_size, Pair dilation, 
   const Dims shape = dlprim::fold_output_shape("fold", x.shape(), output_size.values, geometry);
   return linear_map(
       "FoldBackward", x, shape,
-      [&](dlprim::Queue& queue, const dlprim::Tensor& from, const dlprim::Tensor& to) {
+      [geometry](dlprim::Queue& queue, const dlprim::Tensor& from, const dlprim::Tensor& to) {
         dlprim::fold(queue, from, geometry, to);
       },
       [geometry](dlprim::Queue& queue, const dlprim::Tensor& dy, const dlprim::Tensor& dx) {

@@ -3,8 +3,12 @@
 #include <optional>
 
 #include "autograd/ops/call.h"
+#include "autograd/ops/join.h"
+#include "autograd/ops/linalg.h"
+#include "autograd/ops/pointwise.h"
 #include "autograd/ops/raw_or_null.h"
 #include "autograd/ops/views.h"
+#include "autograd/tape/recordable.h"
 #include "autograd/tensor/generator.h"
 #include "autograd/tensor/precision.h"
 #include "dlprim/ops/random/random.h"
@@ -217,6 +221,72 @@ TensorList run_backward(const Network& net, const Trace& trace, const std::vecto
   return tensors;
 }
 
+/** One layer in one direction by operators; the states begin and end as `state`, [N, …] each. */
+Tensor composed_layer(const Network& net, const Tensor& rows, const Tensor* param, bool is_reverse,
+                      LstmState& state) {
+  const auto bias = [&](int i) { return net.options.has_biases ? param[i] : Tensor(); };
+  const Tensor from_rows = linear(rows, param[0], bias(2));
+  TensorList outputs(static_cast<std::size_t>(net.steps.count()));
+  for (int step = 0; step < net.steps.count(); ++step) {
+    const int t = is_reverse ? net.steps.count() - 1 - step : step;
+    const std::int64_t size = net.steps.size(t), others = state.h.size(0) - size;
+    const Tensor h = narrow(state.h, 0, 0, size);
+    const TensorList x = chunk(narrow(from_rows, 0, net.steps.start(t), size), dlprim::gates_of(net.cell), 1),
+                     r = chunk(linear(h, param[1], bias(3)), dlprim::gates_of(net.cell), 1);
+    // Sequences that are shorter keep their states.
+    const auto advance = [&](Tensor& whole, const Tensor& made) {
+      whole = others ? cat({made, narrow(whole, 0, size, others)}, 0) : made;
+    };
+    Tensor made;
+    if (net.cell == RnnCell::lstm) {
+      const Tensor c =
+          sigmoid(x[1] + r[1]) * narrow(state.c, 0, 0, size) + sigmoid(x[0] + r[0]) * tanh(x[2] + r[2]);
+      made = sigmoid(x[3] + r[3]) * tanh(c);
+      if (net.is_projecting) made = linear(made, param[net.params_of_one() - 1], {});
+      advance(state.c, c);
+    } else if (net.cell == RnnCell::gru) {
+      const Tensor update = sigmoid(x[1] + r[1]), fresh = tanh(x[2] + sigmoid(x[0] + r[0]) * r[2]);
+      made = fresh + update * (h - fresh);
+    } else {
+      made = net.cell == RnnCell::tanh ? tanh(x[0] + r[0]) : relu(x[0] + r[0]);
+    }
+    advance(state.h, made);
+    outputs[static_cast<std::size_t>(t)] = made;
+  }
+  return cat(outputs, 0);
+}
+
+/** The network by operators: output, h_n and, of an LSTM, c_n. `inputs` are rows, h, c and the parameters. */
+TensorList composed_network(const Network& net, const TensorList& inputs, const BetweenLayers& between) {
+  Tensor x = inputs[0];
+  TensorList last_h, last_c;
+  for (std::int64_t layer = 0; layer < net.options.num_layers; ++layer) {
+    if (layer > 0 && between.p > 0) {
+      const auto mask = [p = between.p,
+                         state = between.states[static_cast<std::size_t>(layer - 1)]](const Tensor& given) {
+        const Tensor from = contiguous(given);
+        const Raw to = Raw::empty(*from.device(), from.shape(), from.dtype());
+        dlprim::dropout(from.device()->queue(), from.data(), p, state, to);
+        return Tensor(to);
+      };
+      x = apply_linear("DropoutBackward", x, mask, mask);
+    }
+    TensorList outputs;
+    for (std::int64_t direction = 0; direction < net.directions(); ++direction) {
+      const std::int64_t i = layer * net.directions() + direction;
+      LstmState state{select(inputs[1], 0, i), inputs[2].defined() ? select(inputs[2], 0, i) : Tensor()};
+      outputs.push_back(composed_layer(net, x, &inputs[static_cast<std::size_t>(3 + i * net.params_of_one())],
+                                       direction == 1, state));
+      last_h.push_back(state.h);
+      last_c.push_back(state.c);
+    }
+    x = cat(outputs, 1);
+  }
+  TensorList results{x, stack(last_h, 0)};
+  if (inputs[2].defined()) results.push_back(stack(last_c, 0));
+  return results;
+}
+
 Raw contiguous_gradient(const Tensor& g) {
   return raw_of(contiguous_or_none(g));
 }
@@ -252,8 +322,15 @@ RnnResult recurrent(const char* name, RnnCell cell, const Tensor& given_rows,
   const TensorList results = record_many(node_name(cell), inputs, outputs, [&] {
     std::vector<SavedTensor> saved;
     for (const Tensor& param : params) saved.emplace_back(param);
-    return [net, trace, params = std::move(saved), input = SavedTensor(rows), h_shape = h.shape(),
-            c_shape = c.defined() ? c.shape() : Dims(), count = inputs.size()](const TensorList& g) {
+    return [net, trace, params = std::move(saved), input = SavedTensor(rows), first_h = SavedTensor(h),
+            first_c = SavedTensor(c), h_shape = h.shape(), c_shape = c.defined() ? c.shape() : Dims(),
+            count = inputs.size()](const TensorList& g) {
+      if (grad_enabled()) {
+        TensorList given{input.input(0), first_h.input(1), first_c.input(2)};
+        for (std::size_t i = 0; i < params.size(); ++i) given.push_back(params[i].input(3 + i));
+        return gradients_by_composition(
+            given, g, [&](const TensorList& own) { return composed_network(net, own, trace.between); });
+      }
       input.unpack();  // which `trace` has too: this notices a write
       const Outputs gradients{contiguous_gradient(g[0]), contiguous_gradient(g[1]),
                               g.size() > 2 ? contiguous_gradient(g[2]) : Raw()};
@@ -268,7 +345,7 @@ RnnResult recurrent(const char* name, RnnCell cell, const Tensor& given_rows,
 RnnResult over_packed(const char* name, RnnCell cell, const Tensor& data,
                       const std::vector<std::int64_t>& sizes, const LstmState& hx, const TensorList& params,
                       const RnnOptions& options) {
-  ENTER_OPERATOR_NAMED(name, data, sizes, hx, params, options);
+  ENTER_OPERATOR_NAMED(name, over_packed(name, cell, rewritten...), data, sizes, hx, params, options);
   require(data.dim() == 2, name, ": expected packed data of 2 dimensions, got shape ", data.shape());
   for (const std::int64_t size : sizes)
     require(size > 0, name, ": expected batch sizes greater than 0, got ", size);
@@ -277,7 +354,7 @@ RnnResult over_packed(const char* name, RnnCell cell, const Tensor& data,
 
 RnnResult over_padded(const char* name, RnnCell cell, const Tensor& input, const LstmState& hx,
                       const TensorList& params, const RnnOptions& options) {
-  ENTER_OPERATOR_NAMED(name, input, hx, params, options);
+  ENTER_OPERATOR_NAMED(name, over_padded(name, cell, rewritten...), input, hx, params, options);
   require(input.dim() == 3, name, ": expected an input of 3 dimensions, got shape ", input.shape());
   const Tensor x = options.batch_first ? transpose(input, 0, 1) : input;
   const std::int64_t count = x.size(0), batch = x.size(1);
@@ -292,7 +369,7 @@ RnnResult over_padded(const char* name, RnnCell cell, const Tensor& input, const
 
 LstmState one_step(const char* name, RnnCell cell, const Tensor& input, const LstmState& hx,
                    const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih, const Tensor& b_hh) {
-  ENTER_OPERATOR_NAMED(name, input, hx, w_ih, w_hh, b_ih, b_hh);
+  ENTER_OPERATOR_NAMED(name, one_step(name, cell, rewritten...), input, hx, w_ih, w_hh, b_ih, b_hh);
   require(input.dim() == 2, name, ": expected an input of 2 dimensions, got shape ", input.shape());
   require(b_ih.defined() == b_hh.defined(), name, ": b_ih and b_hh go together");
   const auto layered = [&](const Tensor& t) {

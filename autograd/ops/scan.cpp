@@ -1,10 +1,11 @@
 #include "autograd/ops/scan.h"
 
 #include "autograd/ops/call.h"
+#include "autograd/ops/compute_dtype.h"
 #include "autograd/ops/join.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/views.h"
-#include "autograd/tape/tape.h"
+#include "autograd/tape/recordable.h"
 #include "dlprim/ops/scan/scan.h"
 
 namespace ocl {
@@ -40,16 +41,15 @@ Tensor cumsum(const Tensor& a, std::int64_t dim, std::optional<DType> dtype) {
   ENTER_OPERATOR(cumsum, a, dim, dtype);
   const int axis = dlprim::wrap_dim(dim, a.dim(), "cumsum");
   return with_dtype(a, dtype, [axis](const Tensor& x) {
-    const dlprim::Tensor y = empty_like(x);
-    dlprim::cumsum(x.device()->queue(), x.data(), axis, y);
-    return record("cumsum", {x}, y, [&] {
-      return [axis](const TensorList& gradients) {
-        const Tensor g = contiguous(gradients[0]);
-        const dlprim::Tensor dx = empty_like(g);
-        dlprim::cumsum(g.device()->queue(), g.data(), axis, dx, true);
-        return TensorList{Tensor(dx)};
+    const auto summed = [axis](bool from_the_end) {
+      return [axis, from_the_end](const Tensor& given) {
+        const Tensor from = contiguous(given);
+        const dlprim::Tensor sums = empty_like(from);
+        dlprim::cumsum(from.device()->queue(), from.data(), axis, sums, from_the_end);
+        return Tensor(sums);
       };
-    });
+    };
+    return apply_linear("cumsum", x, summed(false), summed(true));
   });
 }
 
@@ -74,6 +74,20 @@ Tensor diff(const Tensor& a, std::int64_t n, std::int64_t dim, const Tensor& pre
   return result;
 }
 
+namespace {
+
+/** cumprod by products of ever longer runs, which divide by no element. */
+Tensor composed_cumprod(Tensor x, int axis) {
+  const std::int64_t size = x.dim() ? x.size(axis) : 1;
+  for (std::int64_t run = 1; run < size; run *= 2) {
+    const Tensor later = mul(narrow(x, axis, run, size - run), narrow(x, axis, 0, size - run));
+    x = cat({narrow(x, axis, 0, run), later}, axis);
+  }
+  return x;
+}
+
+}  // namespace
+
 Tensor cumprod(const Tensor& a, std::int64_t dim, std::optional<DType> dtype) {
   ENTER_OPERATOR(cumprod, a, dim, dtype);
   const int axis = dlprim::wrap_dim(dim, a.dim(), "cumprod");
@@ -82,6 +96,10 @@ Tensor cumprod(const Tensor& a, std::int64_t dim, std::optional<DType> dtype) {
     dlprim::cumprod(x.device()->queue(), x.data(), axis, y);
     return record("cumprod", {x}, y, [&] {
       return [x = SavedTensor(x), axis](const TensorList& gradients) {
+        if (grad_enabled())
+          return gradients_by_composition({x.input(0)}, gradients, [axis](const TensorList& inputs) {
+            return TensorList{to(composed_cumprod(in_compute_dtype(inputs[0]), axis), inputs[0].dtype())};
+          });
         const Tensor g = contiguous(gradients[0]);
         const dlprim::Tensor dx = empty_like(g);
         dlprim::cumprod_backward(g.device()->queue(), g.data(), x.unpack(), axis, dx);

@@ -3,7 +3,7 @@
 #include "autograd/ops/call.h"
 #include "autograd/ops/index.h"
 #include "autograd/ops/views.h"
-#include "autograd/tape/tape.h"
+#include "autograd/tape/recordable.h"
 #include "autograd/tensor/creation.h"
 #include "dlprim/ops/pointwise/pointwise.h"
 #include "dlprim/ops/sort/sort.h"
@@ -33,11 +33,15 @@ Tensor order_along(const char* op, const Tensor& a, std::int64_t dim, bool desce
 Tensor picked(const char* node, const Tensor& a, std::int64_t dim, const Tensor& order) {
   const Tensor values = gather(a.detach(), dim, order);
   return record(node, {a}, values.data(), [&] {
-    return [dim, order = SavedTensor(order), shape = a.shape()](const TensorList& g) {
-      Tensor whole = zeros(shape.vector(), g[0].dtype(), g[0].device());
-      scatter_distinct_(whole, dim, Tensor(order.unpack()), g[0]);
-      return TensorList{whole};
-    };
+    const SavedTensor kept(order);
+    return linear_gradient(
+        node,
+        [dim, kept, shape = a.shape()](const Tensor& g) {
+          Tensor whole = zeros(shape.vector(), g.dtype(), g.device());
+          scatter_distinct_(whole, dim, Tensor(kept.unpack()), g);
+          return whole;
+        },
+        [dim, kept](const Tensor& g) { return gather(g, dim, Tensor(kept.unpack())); });
   });
 }
 

@@ -7,6 +7,7 @@
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/views.h"
+#include "autograd/tape/recordable.h"
 #include "autograd/tensor/creation.h"
 
 namespace ocl {
@@ -80,21 +81,52 @@ void StridedSpan::add_at(const dlprim::Tensor& stretch, Place place, Tensor valu
     add_at(stretch, place, narrow(values, d, i, 1));
 }
 
+Tensor StridedSpan::stretch_with(const Place& place, const Tensor& values) const {
+  const Tensor stretch = zeros({size_}, values.dtype(), values.device());
+  add_at(stretch.data(), place, values);
+  return stretch;
+}
+
+/** The stretch over how many elements of the whole share one place. */
+Tensor StridedSpan::shared(const Tensor& stretch) const {
+  if (whole_.is_injective()) return stretch;
+  const Tensor counts = stretch_with(whole_, ones(whole_.shape.vector(), stretch.dtype(), stretch.device()));
+  return div(stretch, maximum(counts, 1));
+}
+
+Tensor StridedSpan::scattered(const Tensor& gradient) const {
+  return Tensor(whole_.in(shared(stretch_with(view_, gradient)).data()));
+}
+
+Tensor StridedSpan::gathered(const Tensor& gradient) const {
+  return Tensor(view_.in(shared(stretch_with(whole_, gradient)).data())).clone();
+}
+
 Tensor StridedSpan::gradient_of_view(const Tensor& gradient) const {
-  const auto scattered = [&](const Place& place, const Tensor& values) {
-    const Tensor stretch = zeros({size_}, values.dtype(), values.device());
-    add_at(stretch.data(), place, values);
-    return stretch;
+  return apply_linear(
+      "AsStridedBackward", gradient, [span = *this](const Tensor& g) { return span.scattered(g); },
+      [span = *this](const Tensor& g) { return span.gathered(g); });
+}
+
+TensorList StridedSpan::recorded_gradients_of_write(const Tensor& gradient, const Backward& backward) const {
+  const auto scatter = [span = *this](const Tensor& g) { return span.scattered(g); };
+  const auto gather = [span = *this](const Tensor& g) { return span.gathered(g); };
+  const auto keep_the_rest = [span = *this](const Tensor& g) {
+    const Tensor stretch = span.stretch_with(span.whole_, g);
+    dlprim::fill(g.device()->queue(), span.view_.in(stretch.data()), 0);
+    return Tensor(span.whole_.in(stretch.data()));
   };
-  Tensor stretch = scattered(view_, gradient);
-  if (!whole_.is_injective()) {  // the elements that share one place share its gradient
-    const Tensor counts = scattered(whole_, ones(whole_.shape.vector(), gradient.dtype(), gradient.device()));
-    stretch = div(stretch, maximum(counts, 1));
-  }
-  return Tensor(whole_.in(stretch.data()));
+  const WrittenView view(*this);
+  TensorList gradients = backward({apply_linear("AsStridedBackward", gradient, gather, scatter)});
+  const Tensor rest = apply_linear("CopySlices", gradient, keep_the_rest, keep_the_rest);
+  gradients[0] = gradients[0].defined()
+                     ? add(rest, apply_linear("AsStridedBackward", gradients[0], scatter, gather))
+                     : rest;
+  return gradients;
 }
 
 TensorList StridedSpan::gradients_of_write(const Tensor& gradient, const Backward& backward) const {
+  if (grad_enabled()) return recorded_gradients_of_write(gradient, backward);
   dlprim::Queue& queue = gradient.device()->queue();
   const Tensor stretch = zeros({size_}, gradient.dtype(), gradient.device());
   dlprim::copy(queue, gradient.data(), whole_.in(stretch.data()));

@@ -32,11 +32,29 @@ class StridedSpan {
     /** Whether no element is shown twice. May say no wrongly for strides that interleave. */
     bool is_injective() const;
   };
+  TensorList recorded_gradients_of_write(const Tensor& gradient, const Backward& backward) const;
+  Tensor stretch_with(const Place& place, const Tensor& values) const;
+  Tensor shared(const Tensor& stretch) const;
+  Tensor scattered(const Tensor& gradient) const;
+  Tensor gathered(const Tensor& gradient) const;
   static Place place_of(const dlprim::Tensor& t, std::int64_t start);
   static void add_at(const dlprim::Tensor& stretch, Place place, Tensor values);
 
   Place whole_, view_;
   std::int64_t size_ = 0;
+};
+
+/** Until it ends, what SavedTensor gives as the first input, or as the output, of the node that runs is what
+ * the node wrote: the view of the span. */
+class WrittenView {
+ public:
+  explicit WrittenView(const StridedSpan& span);
+  ~WrittenView();
+  WrittenView(const WrittenView&) = delete;
+  WrittenView& operator=(const WrittenView&) = delete;
+
+ private:
+  const StridedSpan* outer_;
 };
 
 }  // namespace ocl

@@ -6,7 +6,7 @@
 #include "autograd/ops/call.h"
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/strided.h"
-#include "autograd/tape/tape.h"
+#include "autograd/tape/recordable.h"
 #include "autograd/tensor/creation.h"
 #include "dlprim/ops/pointwise/pointwise.h"
 
@@ -79,21 +79,19 @@ Tensor with_shape(const char* name, const Tensor& a, const Dims& shape, const Di
   });
 }
 
-dlprim::Tensor without_memory(dlprim::Tensor t) {
-  t.storage = nullptr;
-  return t;
-}
-
 /** The view of `a` that `cut` makes of its description; its gradient is zeros with the view's own in its
  * place. */
 template <class Cut>
 Tensor cut_view(const char* name, const Tensor& a, const Cut& cut) {
   return record_view(name, a, cut(a.data()), [&] {
-    return [cut, description = without_memory(a.data())](const TensorList& g) {
-      const Tensor whole = zeros(description.shape.vector(), g[0].dtype(), g[0].device());
-      dlprim::copy(g[0].device()->queue(), g[0].data(), cut(whole.data()));
-      return TensorList{whole};
-    };
+    return linear_gradient(
+        name,
+        [cut, shape = a.shape()](const Tensor& g) {
+          const Tensor whole = zeros(shape.vector(), g.dtype(), g.device());
+          dlprim::copy(g.device()->queue(), g.data(), cut(whole.data()));
+          return whole;
+        },
+        [cut](const Tensor& g) { return Tensor(cut(g.data())).clone(); });
   });
 }
 
@@ -395,6 +393,7 @@ Tensor to(const Tensor& a, DType dtype, MemoryFormat format) {
   const bool has_format =
       format == MemoryFormat::preserve || dlprim::suggested_memory_format(a.data()) == format;
   if (a.dtype() == dtype) return has_format ? a : clone(a, format);
+  ENTER_OPERATOR(to, a, dtype, format);
   return record("ToCopyBackward", {a}, converted(a, dtype, format), [&] {
     return [original = a.dtype()](const TensorList& g) { return TensorList{to(g[0], original)}; };
   });

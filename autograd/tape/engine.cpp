@@ -66,6 +66,7 @@ class Pass {
       : keep_graph_(keep_graph), captures_(captures), answers_(answers) {}
 
   TensorList run(const std::vector<Edge>& roots, const TensorList& gradients) {
+    const Intercepting nobody(nullptr);  // what runs here was chosen as the graph was made
     if (captures_) needed_ = nodes_towards(roots, *captures_);
     count_users(roots);
     for (std::size_t i = 0; i < roots.size(); ++i) send(roots[i], gradients[i]);
@@ -194,12 +195,11 @@ std::vector<Edge> edges_to(const TensorList& tensors) {
 
 }  // namespace
 
-void backward(const TensorList& outputs, const TensorList& gradients, bool retain_graph,
-              const TensorList& inputs) {
-  const NoGradGuard no_grad;
+void backward(const TensorList& outputs, const TensorList& gradients, std::optional<bool> retain_graph,
+              bool create_graph, const TensorList& inputs) {
+  const GradMode mode(create_graph);
   if (!inputs.empty()) {
-    const TensorList found =
-        autograd::grad(outputs, inputs, gradients, retain_graph, autograd::Unused::allowed);
+    const TensorList found = autograd::grad(outputs, inputs, gradients, retain_graph, create_graph, true);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       if (!found[i].defined()) continue;
       if (inputs[i].is_leaf()) {
@@ -212,14 +212,14 @@ void backward(const TensorList& outputs, const TensorList& gradients, bool retai
     return;
   }
   const TensorList initial = initial_gradients(outputs, gradients);
-  Pass(retain_graph, nullptr, 0).run(edges_to(outputs), initial);
+  Pass(retain_graph.value_or(create_graph), nullptr, 0).run(edges_to(outputs), initial);
 }
 
 namespace autograd {
 
 TensorList grad(const TensorList& outputs, const TensorList& inputs, const TensorList& grad_outputs,
-                bool retain_graph, Unused unused) {
-  const NoGradGuard no_grad;
+                std::optional<bool> retain_graph, bool create_graph, bool allow_unused) {
+  const GradMode mode(create_graph);
   const TensorList initial = initial_gradients(outputs, grad_outputs);
   Captures captures;
   std::vector<Edge> alive = edges_to(inputs);
@@ -228,12 +228,13 @@ TensorList grad(const TensorList& outputs, const TensorList& inputs, const Tenso
     require<AutogradError>(inputs[i].requires_grad(), "grad: input ", i, " does not require grad");
     answer_of[i] = captures.try_emplace({alive[i].node.get(), alive[i].index}, i).first->second;
   }
-  const TensorList found = Pass(retain_graph, &captures, inputs.size()).run(edges_to(outputs), initial);
+  const TensorList found =
+      Pass(retain_graph.value_or(create_graph), &captures, inputs.size()).run(edges_to(outputs), initial);
   TensorList answers;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     answers.push_back(found[answer_of[i]]);
     require<AutogradError>(
-        unused == Unused::allowed || answers[i].defined(),
+        allow_unused || answers[i].defined(),
         "One of the differentiated tensors appears to not have been used in the graph (input ", i,
         "). Set allow_unused=True if this is the desired behavior.");
   }

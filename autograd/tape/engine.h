@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,24 +11,25 @@ namespace ocl {
 
 /**
  * Adds the gradients of `outputs` (weighted by `gradients`; undefined ones stand for 1) to the grad of every
- * leaf, or of `inputs` alone where there are any.
+ * leaf, or of `inputs` alone where there are any (torch::autograd::backward). With `create_graph` the pass is
+ * recorded, so that the gradients can be differentiated in turn. `retain_graph`: whether the graph can be
+ * walked again; what `create_graph` says where it is not given.
  */
-void backward(const TensorList& outputs, const TensorList& gradients = {}, bool retain_graph = false,
+void backward(const TensorList& outputs, const TensorList& gradients = {},
+              std::optional<bool> retain_graph = std::nullopt, bool create_graph = false,
               const TensorList& inputs = {});
 
 namespace autograd {
 
-/** What becomes of an input that the outputs do not depend on. No bool: libtorch's grad has `create_graph` in
- * that place. */
-enum class Unused { refused, allowed };
-
 /**
- * The gradients of `outputs` with respect to `inputs`, as torch.autograd.grad: grad() of no leaf is touched.
- * An input that the outputs do not depend on throws AutogradError, or comes back undefined where that is
- * allowed.
+ * The gradients of `outputs` with respect to `inputs`, as torch::autograd::grad: grad() of no leaf is
+ * touched. With `create_graph` the gradients have a history, and can be differentiated in turn.
+ * `retain_graph`: as backward's. An input that the outputs do not depend on throws AutogradError, or comes
+ * back undefined with `allow_unused`.
  */
 TensorList grad(const TensorList& outputs, const TensorList& inputs, const TensorList& grad_outputs = {},
-                bool retain_graph = false, Unused unused = Unused::refused);
+                std::optional<bool> retain_graph = std::nullopt, bool create_graph = false,
+                bool allow_unused = false);
 
 /**
  * Makes `outputs`, which have no history yet, the results of a function of the caller's own, if

@@ -38,8 +38,8 @@ std::vector<std::vector<double>> numerical_jacobian(const std::function<Tensor(c
 std::vector<double> tape_gradient(const Tensor& output, const Tensor& input, std::size_t element) {
   std::vector<double> seed(static_cast<std::size_t>(output.numel()), 0.0);
   seed[element] = 1;
-  const TensorList found = grad({output}, {input}, {tensor(seed, output.shape().vector(), output.device())},
-                                true, Unused::allowed);
+  const TensorList found =
+      grad({output}, {input}, {tensor(seed, output.shape().vector(), output.device())}, true, false, true);
   if (!found[0].defined()) return std::vector<double>(static_cast<std::size_t>(input.numel()), 0.0);
   require<AutogradError>(found[0].shape() == input.shape(), "gradcheck: gradient of shape ", found[0].shape(),
                          " for an input of shape ", input.shape());

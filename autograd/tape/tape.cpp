@@ -5,6 +5,7 @@
 
 #include "autograd/ops/formats.h"
 #include "autograd/ops/inplace.h"
+#include "autograd/ops/pointwise.h"
 #include "autograd/ops/strided.h"
 #include "autograd/ops/views.h"
 #include "autograd/tape/anomaly.h"
@@ -18,7 +19,8 @@ namespace {
 std::atomic<std::uint64_t> next_sequence{1};
 thread_local bool recording = true;
 thread_local const WantedGradients* wanted_gradients = nullptr;
-thread_local bool has_saved = false;  // a tensor, for the node that is made next
+thread_local const StridedSpan* written_span = nullptr;  // of the view that the node wrote through
+thread_local bool has_saved = false;                     // a tensor, for the node that is made next
 
 // Nodes whose destruction is due. A chain of nodes would otherwise destroy itself recursively and overflow
 // the stack. A list of the outermost destructor's own: no thread-local object that a static tensor could
@@ -210,7 +212,9 @@ void AccumulateGrad::add_to_leaf(const Tensor& gradient) const {
     Tensor sum;
     const std::lock_guard locked(adding_);
     sum = leaf->grad();
-    if (sum.defined()) {
+    if (recording) {  // the gradients before may be part of another graph: they stay as they are
+      sum = leaf->set_grad(sum.defined() ? ocl::add(sum, gradient) : gradient.clone());
+    } else if (sum.defined()) {
       sum.add_(gradient);
     } else {
       // A gradient that nothing else holds is taken as it is; one that a sibling shares is copied.
@@ -331,6 +335,47 @@ const dlprim::Tensor& SavedTensor::unpack() const {
   return data_;
 }
 
+namespace {
+
+/** Gives `saved` the history that `edge` leads to; of an input or output that is the whole of what the node
+ * wrote a view of (`may_be_view`), that of the view. */
+Tensor with_history(const Tensor& saved, const Edge& edge, bool may_be_view) {
+  if (!recording || !edge.node || !is_floating(saved.dtype())) return saved;
+  Edge own = edge;
+  if (may_be_view && written_span) {
+    own = {
+        std::make_shared<Node>(
+            "AsStridedBackward", std::vector<Edge>{edge},
+            [span = *written_span](const TensorList& g) { return TensorList{span.gradient_of_view(g[0])}; },
+            false),
+        0};
+    own.node->outputs = {description_of(saved.data())};
+  }
+  saved.impl().set_made_by(own);
+  return saved;
+}
+
+}  // namespace
+
+Tensor SavedTensor::input(std::size_t number) const {
+  if (!defined()) return {};
+  const Tensor saved(unpack());
+  if (!wanted_gradients) return saved;
+  return with_history(saved, wanted_gradients->node().next().at(number), number == 0);
+}
+
+Tensor SavedTensor::output(std::size_t number) const {
+  if (!defined()) return {};
+  const Tensor saved(unpack());
+  if (!wanted_gradients) return saved;
+  return with_history(saved, {wanted_gradients->node().shared_from_this(), static_cast<int>(number)}, true);
+}
+
+WrittenView::WrittenView(const StridedSpan& span) : outer_(std::exchange(written_span, &span)) {}
+WrittenView::~WrittenView() {
+  written_span = outer_;
+}
+
 bool grad_enabled() {
   return recording;
 }
@@ -425,11 +470,15 @@ HookHandle register_post_accumulate_grad_hook(const Tensor& leaf, std::function<
   return {accumulator, number};
 }
 
-WantedGradients::WantedGradients(const Node& node, const std::unordered_set<Node*>* needed)
-    : node_(node), needed_(needed), outer_(std::exchange(wanted_gradients, this)) {}
+WantedGradients::WantedGradients(Node& node, const std::unordered_set<Node*>* needed)
+    : node_(node),
+      needed_(needed),
+      outer_(std::exchange(wanted_gradients, this)),
+      outer_span_(std::exchange(written_span, nullptr)) {}
 
 WantedGradients::~WantedGradients() {
   wanted_gradients = outer_;
+  written_span = outer_span_;
 }
 
 bool WantedGradients::has(std::size_t input) const {

@@ -23,7 +23,12 @@ struct Edge {
 /**
  * Gradients of a node's inputs from the gradients of its outputs. Undefined stands for zero, on both sides: of
  * several outputs those are undefined that the loss did not use (GradientKind::or_zeros, contiguous_or_none),
- * but never all; an only output is always defined. Runs with the tape off.
+ * but never all; an only output is always defined.
+ *
+ * Runs with the tape off, but where the gradients are to be differentiated in turn (create_graph): then what
+ * it does must be recorded. So it is made of operators, and takes what it saved from SavedTensor::input and
+ * ::output; or it asks grad_enabled() and has kernels for one case and operators for the other (two_forms);
+ * or it is the transpose of a linear operator (linear_gradient). See autograd/tape/recordable.h.
  */
 using Backward = std::function<TensorList(const TensorList& gradients)>;
 
@@ -48,7 +53,7 @@ using Foreign = std::shared_ptr<void>;
  * holds what it saved; it is dropped when backward has walked the node, unless the graph is retained.
  * Several threads may walk and hook a node at once.
  */
-class Node {
+class Node : public std::enable_shared_from_this<Node> {
  public:
   /** `saves_tensors`: whether `backward` holds tensors that a run without `keep` gives up. */
   Node(std::string name, std::vector<Edge> next, Backward backward, bool saves_tensors = true);
@@ -200,21 +205,25 @@ struct TensorImpl : std::enable_shared_from_this<TensorImpl> {
   std::shared_ptr<AccumulateGrad> kept_accumulator_;
 };
 
+class StridedSpan;
+
 /** What gradient_is_wanted tells until it ends: of a node, in a pass that goes towards `needed`, or
  * everywhere. */
 class WantedGradients {
  public:
-  WantedGradients(const Node& node, const std::unordered_set<Node*>* needed);
+  WantedGradients(Node& node, const std::unordered_set<Node*>* needed);
   ~WantedGradients();
   WantedGradients(const WantedGradients&) = delete;
   WantedGradients& operator=(const WantedGradients&) = delete;
 
   bool has(std::size_t input) const;
+  Node& node() const { return node_; }
 
  private:
-  const Node& node_;
+  Node& node_;
   const std::unordered_set<Node*>* needed_;
   const WantedGradients* outer_;
+  const StridedSpan* outer_span_;
 };
 
 /** A tensor kept for backward. Throws AutogradError on use if it was written in place since. */
@@ -225,6 +234,13 @@ class SavedTensor {
   explicit SavedTensor(const dlprim::Tensor& data);
   bool defined() const { return data_.storage != nullptr; }
   const dlprim::Tensor& unpack() const;
+
+  /**
+   * In a backward closure: what was saved, as its node's input of that number, or as its output. Where the
+   * closure is recorded the tensor has the history of that input or output, so that gradients flow there.
+   */
+  Tensor input(std::size_t number) const;
+  Tensor output(std::size_t number = 0) const;
 
  private:
   dlprim::Tensor data_;

@@ -80,8 +80,8 @@ Tensor Tensor::detach() const {
   return Tensor(data());
 }
 
-void Tensor::backward(const Tensor& gradient, bool retain_graph) const {
-  ocl::backward({*this}, {gradient}, retain_graph);
+void Tensor::backward(const Tensor& gradient, std::optional<bool> retain_graph, bool create_graph) const {
+  ocl::backward({*this}, {gradient}, retain_graph, create_graph);
 }
 
 std::vector<char> Tensor::to_bytes() const {

@@ -109,7 +109,8 @@ class Tensor {
    * Gradients of this tensor with respect to the leaves, added to their grad(). `gradient`: of this tensor's
    * shape; may be left out for a single element. Throws AutogradError.
    */
-  void backward(const Tensor& gradient = {}, bool retain_graph = false) const;
+  void backward(const Tensor& gradient = {}, std::optional<bool> retain_graph = std::nullopt,
+                bool create_graph = false) const;
 
   /** The value of a one-element tensor, converted to T. Waits. Throws ValueError for more elements. */
   template <class T = float>
@@ -137,6 +138,7 @@ class Tensor {
   Tensor clamp(const Tensor& min, const Tensor& max = {}) const;
   Tensor clamp_min(const Tensor& min) const;
   Tensor clamp_max(const Tensor& max) const;
+  Tensor polygamma(std::int64_t n) const;
   Tensor nan_to_num(std::optional<double> nan = {}, std::optional<double> posinf = {},
                     std::optional<double> neginf = {}) const;
   /** To the nearest multiple of 10 to the power of -decimals. */
@@ -173,6 +175,7 @@ class Tensor {
   Tensor& clamp_(const Tensor& min, const Tensor& max = {});
   Tensor& clamp_min_(const Tensor& min);
   Tensor& clamp_max_(const Tensor& max);
+  Tensor& polygamma_(std::int64_t n);
   Tensor& nan_to_num_(std::optional<double> nan = {}, std::optional<double> posinf = {},
                       std::optional<double> neginf = {});
   Tensor& round_(std::int64_t decimals);

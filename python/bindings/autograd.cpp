@@ -25,23 +25,22 @@ OptionalTensors none_for_undefined(const TensorList& tensors) {
 void bind_walks(py::module_& m) {
   m.def(
       "backward",
-      [](const TensorList& tensors, const OptionalTensors& grad_tensors, bool retain_graph,
-         const TensorList& inputs) {
-        ocl::backward(tensors, undefined_for_none(grad_tensors), retain_graph, inputs);
+      [](const TensorList& tensors, const OptionalTensors& grad_tensors, std::optional<bool> retain_graph,
+         bool create_graph, const TensorList& inputs) {
+        ocl::backward(tensors, undefined_for_none(grad_tensors), retain_graph, create_graph, inputs);
       },
-      py::arg("tensors"), py::arg("grad_tensors") = OptionalTensors(), py::arg("retain_graph") = false,
-      py::arg("inputs") = TensorList(), WithoutLock());
+      py::arg("tensors"), py::arg("grad_tensors") = OptionalTensors(), py::arg("retain_graph") = py::none(),
+      py::arg("create_graph") = false, py::arg("inputs") = TensorList(), WithoutLock());
   m.def(
       "grad",
       [](const TensorList& outputs, const TensorList& inputs, const OptionalTensors& grad_outputs,
-         bool retain_graph, bool allow_unused) {
-        using ocl::autograd::Unused;
+         std::optional<bool> retain_graph, bool create_graph, bool allow_unused) {
         return none_for_undefined(ocl::autograd::grad(outputs, inputs, undefined_for_none(grad_outputs),
-                                                      retain_graph,
-                                                      allow_unused ? Unused::allowed : Unused::refused));
+                                                      retain_graph, create_graph, allow_unused));
       },
       py::arg("outputs"), py::arg("inputs"), py::arg("grad_outputs") = OptionalTensors(),
-      py::arg("retain_graph") = false, py::arg("allow_unused") = false, WithoutLock());
+      py::arg("retain_graph") = py::none(), py::arg("create_graph") = false, py::arg("allow_unused") = false,
+      WithoutLock());
   m.def(
       "gradcheck",
       [](const std::function<Tensor(const TensorList&)>& function, const TensorList& inputs, double eps,
@@ -55,7 +54,9 @@ void bind_walks(py::module_& m) {
 void bind_function(py::module_& m) {
   py::class_<ocl::SavedTensor>(m, "_SavedTensor")
       .def(py::init<const Tensor&>())
-      .def("unpack", [](const ocl::SavedTensor& saved) { return Tensor(saved.unpack()); });
+      .def("unpack", [](const ocl::SavedTensor& saved) { return Tensor(saved.unpack()); })
+      .def("input", &ocl::SavedTensor::input, py::arg("number"))
+      .def("output", &ocl::SavedTensor::output, py::arg("number"));
   m.def(
       "_record_function",
       [](const std::string& name, const TensorList& inputs, const TensorList& outputs,

@@ -176,10 +176,7 @@ void bind_tape(py::class_<Tensor>& tensor) {
           "backward",
           [](const Tensor& t, const std::optional<Tensor>& gradient, std::optional<bool> retain_graph,
              bool create_graph, const std::optional<ocl::TensorList>& inputs) {
-            dlprim::require<ocl::AutogradError>(!create_graph,
-                                                "backward: derivatives of derivatives are not recorded; "
-                                                "create_graph must be False");
-            ocl::backward({t}, {gradient.value_or(Tensor())}, retain_graph.value_or(false),
+            ocl::backward({t}, {gradient.value_or(Tensor())}, retain_graph, create_graph,
                           inputs.value_or(ocl::TensorList()));
           },
           py::arg("gradient") = py::none(), py::arg("retain_graph") = py::none(),

@@ -120,6 +120,42 @@ static T TRIGAMMA(T a) {
   y += (1 + 1 / (2 * a) + z * ((T)(1.0 / 6) - z * ((T)(1.0 / 30) - z * (T)(1.0 / 42)))) / a;
   return is_reflected ? (T)(PI * PI) / (sine * sine) - y : y;
 }
+// The sum of (a + k)^-s over k = 0, 1, …: the first terms, and the rest by the formula of Euler and Maclaurin (Cephes' zeta).
+static T HURWITZ_ZETA(T s, T a) {
+  const T eps = sizeof(T) == 4 ? (T)1.1920929e-7f : (T)2.220446049250313e-16;
+  const T factors[12] = {(T)12,           (T)-720,          (T)30240,           (T)-1209600,
+                         (T)47900160,     (T)-1.8924375803183791606e9,  (T)7.47242496e10, (T)-2.950130727918164224e12,
+                         (T)1.1646782814350067249e14, (T)-4.5979787224074726105e15,
+                         (T)1.8152105401943546773e17, (T)-7.1661652561756670113e18};
+  if (a <= 0 && a == floor(a)) return INFINITY;
+  T sum = pow(a, -s), term = 0;
+  for (int step = 0; step < 9 || a <= 9; ++step) {
+    a += 1;
+    term = pow(a, -s);
+    sum += term;
+    if (fabs(term) < eps * fabs(sum)) return sum;
+  }
+  sum += term * a / (s - 1) - term / 2;
+  T rising = 1;
+  for (int i = 0; i < 12; ++i) {
+    rising *= s + 2 * i;
+    term /= a;
+    const T next = rising * term / factors[i];
+    sum += next;
+    if (fabs(next) < eps * fabs(sum)) break;
+    rising *= s + 2 * i + 1;
+    term /= a;
+  }
+  return sum;
+}
+// The derivative of DIGAMMA of the order n.
+static T POLYGAMMA(T n, T a) {
+  if (n == 0) return DIGAMMA(a);
+  if (n == 1) return TRIGAMMA(a);
+  T factorial = 1;
+  for (T i = 2; i <= n; ++i) factorial *= i;
+  return (fmod(n, 2) == 0 ? -factorial : factorial) * HURWITZ_ZETA(n + 1, a);
+}
 // Of the two ends the nearer is gone out from: exact at both.
 static T LERP(T a, T b, T weight) {
   return fabs(weight) < (T)0.5 ? a + weight * (b - a) : b - (b - a) * (1 - weight);

@@ -194,6 +194,12 @@ void bind_pointwise(const OperatorBinder& bind) {
   m.def(
       "pow", [](const Scalar& self, const Tensor& exponent) { return ocl::pow(self, exponent); },
       py::arg("self"), py::arg("exponent"), WithoutLock());
+  m.def(
+      "polygamma", [](std::int64_t n, const Tensor& input) { return ocl::polygamma(n, input); }, py::arg("n"),
+      py::arg("input"), WithoutLock(), OperatorBinder::doc("polygamma"));
+  tensor.def(
+      "polygamma", [](const Tensor& input, std::int64_t n) { return ocl::polygamma(n, input); }, py::arg("n"),
+      WithoutLock(), OperatorBinder::doc("polygamma"));
   bind.both(
       "nan_to_num",
       [](const Tensor& input, std::optional<double> nan, std::optional<double> posinf,

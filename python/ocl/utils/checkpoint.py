@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import ocl
-from ocl.autograd_function import Function
+from ocl.amp.autocast_mode import current as current_autocast
+from ocl.autograd.function import Function, once_differentiable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,17 +17,18 @@ __all__ = ["checkpoint", "checkpoint_sequential"]
 class _Recomputed(Function):
     @staticmethod
     def forward(ctx, call, random_state, _, *tensors):
-        ctx.call, ctx.random_state = call, random_state
+        ctx.call, ctx.random_state, ctx.autocast = call, random_state, current_autocast()
         ctx.save_for_backward(*tensors)
         return call(*tensors)
 
     @staticmethod
+    @once_differentiable
     def backward(ctx, *gradients):
         tensors = [t.detach().requires_grad_(t.requires_grad) for t in ctx.saved_tensors]
         now = ocl.get_rng_state()
         if ctx.random_state is not None:
             ocl.set_rng_state(ctx.random_state)
-        with ocl.enable_grad():
+        with ocl.enable_grad(), ctx.autocast:
             results = ctx.call(*tensors)
         if ctx.random_state is not None:
             ocl.set_rng_state(now)

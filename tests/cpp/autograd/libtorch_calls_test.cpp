@@ -29,17 +29,14 @@ using Shared = const TensorList&;
 constexpr auto grad = CALL_OF(autograd::grad);
 static_assert(COMPILES(grad, Shared, Shared), "(outputs, inputs)");
 static_assert(COMPILES(grad, Shared, Shared, Shared, bool), "(…, grad_outputs, retain_graph)");
-static_assert(!COMPILES(grad, Shared, Shared, Shared, bool, bool), "create_graph is not allow_unused");
-static_assert(!COMPILES(grad, Shared, Shared, Shared, bool, int), "nor as a number");
-static_assert(!COMPILES(grad, Shared, Shared, Shared, bool, bool, bool), "(…, create_graph, allow_unused)");
+static_assert(COMPILES(grad, Shared, Shared, Shared, std::nullopt_t, bool, bool),
+              "(…, retain_graph, create_graph, allow_unused)");
 
 constexpr auto walk = CALL_OF(backward);
 static_assert(COMPILES(walk, Shared, Shared, bool), "(tensors, grad_tensors, retain_graph)");
-static_assert(!COMPILES(walk, Shared, Shared, bool, bool), "create_graph is not inputs");
-static_assert(!COMPILES(walk, Shared, Shared, bool, bool, Shared), "(…, create_graph, inputs)");
+static_assert(COMPILES(walk, Shared, Shared, bool, bool, Shared), "(…, create_graph, inputs)");
 constexpr auto walk_from = METHOD_OF(backward);
-static_assert(!COMPILES(walk_from, Tensor&, const Tensor&, bool, bool),
-              "(gradient, retain_graph, create_graph)");
+static_assert(COMPILES(walk_from, Tensor&, const Tensor&, bool, bool), "(gradient, retain_graph, create_graph)");
 
 // at::nll_loss(self, target, weight, reduction, ignore_index): a number in fourth place is a reduction there.
 constexpr auto nll = CALL_OF(nll_loss);
@@ -75,7 +72,7 @@ TEST_F(LibtorchCalls, AnInputThatIsNotUsed) {
   const Tensor x = leaf({3}, {}), other = leaf({1}, {});
   const Tensor y = x * x;
   expect_error<AutogradError>([&] { autograd::grad({y}, {x, other}, {}, true); }, "input 1");
-  const TensorList found = autograd::grad({y}, {x, other}, {}, false, autograd::Unused::allowed);
+  const TensorList found = autograd::grad({y}, {x, other}, {}, false, false, true);
   EXPECT_EQ(found[0].item(), 6);
   EXPECT_FALSE(found[1].defined());
 }

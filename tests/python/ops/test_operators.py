@@ -47,16 +47,16 @@ def test_like_torch(name):
     check_cases(name, seeds_of(name))
 
 
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", DIFFERENTIABLE)
-def test_gradcheck(name):
+def float64_functions(name, most_elements, count):
+    """Up to `count` cases of an operator as (seed, function, inputs) for finite differences: a function of
+    float64 leaves, whose result is one tensor."""
     if not has_float64():
         pytest.skip(f"{ocl.get_device_name()} has no float64")
-    checked = 0
+    found = 0
     for seed in SEEDS:
         case = drawn(name, seed)
         floats = [i for i in case.inputs if i.is_floating]
-        if not (case.backward and case.gradcheck and 0 < sum(i.array.size for i in floats) <= 60):
+        if not (case.backward and case.gradcheck and 0 < sum(i.array.size for i in floats) <= most_elements):
             continue
         leaves = [
             i.build(lambda a: ocl.tensor(a.astype(np.float64) if a.dtype.kind == "f" else a))[0]
@@ -73,11 +73,26 @@ def test_gradcheck(name):
             results = [r for r in as_list(case.function(ocl, *built)) if r.dtype.is_floating_point]
             return ocl.cat([r.reshape(-1) for r in results])
 
-        assert ocl.autograd.gradcheck(function, inputs), f"seed {seed}"
-        checked += 1
-        if checked == 3:
+        yield seed, function, inputs
+        found += 1
+        if found == count:
             return
-    assert checked, f"no case of {name} is small enough for finite differences"
+    assert found, f"no case of {name} is small enough for finite differences"
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", DIFFERENTIABLE)
+def test_gradcheck(name):
+    for seed, function, inputs in float64_functions(name, 60, 3):
+        assert ocl.autograd.gradcheck(function, inputs), f"seed {seed}"
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", DIFFERENTIABLE)
+def test_gradgradcheck(name):
+    ocl.manual_seed(1)
+    for seed, function, inputs in float64_functions(name, 400, 4):
+        assert ocl.autograd.gradgradcheck(function, inputs, fast_mode=True), f"seed {seed}"
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -75,6 +75,12 @@ at::Tensor& nan_to_num(const at::Tensor& self, std::optional<double> nan, std::o
   return out;
 }
 
+at::Tensor& polygamma(std::int64_t n, const at::Tensor& self, at::Tensor& out) {
+  TORCH_CHECK(n >= 0, "polygamma(n, x) does not support negative n.");
+  compute_row(dlprim::pointwise_op("polygamma_kernel"), {self}, {n}, Result::out, out);
+  return out;
+}
+
 at::Tensor& round_decimals(const at::Tensor& self, std::int64_t decimals, at::Tensor& out) {
   if (c10::isIntegralType(self.scalar_type(), true) || decimals == 0) return at::round_out(out, self);
   const double power = std::pow(10.0, std::abs(static_cast<double>(decimals)));
@@ -115,6 +121,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
   m.impl("hardtanh.out", &hardtanh_out);
   m.impl("hardtanh_", &hardtanh_in_place);
   m.impl("div.out_mode", &div_mode);
+  m.impl("polygamma.out", &polygamma);
   m.impl("nan_to_num.out", &nan_to_num);
   m.impl("round.decimals_out", &round_decimals);
   m.impl("_prelu_kernel_backward", &prelu_backward);

@@ -251,7 +251,7 @@ TEST_F(Grad, Unused) {
   const Tensor y = x * 2;
   expect_error<AutogradError>([&] { autograd::grad({y}, {x, other}, {}, true); },
                               "not have been used in the graph (input 1)");
-  const TensorList found = autograd::grad({y}, {x, other}, {}, false, autograd::Unused::allowed);
+  const TensorList found = autograd::grad({y}, {x, other}, {}, false, false, true);
   EXPECT_EQ(found[0].item(), 2);
   EXPECT_FALSE(found[1].defined());
   expect_error<AutogradError>([&] { autograd::grad({x * 2}, {ones({})}); }, "input 0 does not require grad");

@@ -26,6 +26,7 @@ TORCH = {
     "gelu_tanh": lambda a: F.gelu(a, approximate="tanh"),
     "div_floor": lambda a, b: torch.div(a, b, rounding_mode="floor"),
     "div_trunc": lambda a, b: torch.div(a, b, rounding_mode="trunc"),
+    "polygamma_kernel": lambda a, n=0: torch.polygamma(n, a),
     "prelu_kernel": lambda a, b: torch.where(a > 0, a, b * a),
     "glu_kernel": lambda a, b: a * torch.sigmoid(b),
     "round_decimals": rounded,
@@ -55,6 +56,7 @@ DOMAINS = {
     "atanh": (-0.95, 0.95),
     "lgamma": (0.1, 5),
     "digamma": (0.1, 5),
+    "polygamma_kernel": (0.1, 5),
     "special_entr": (0.05, 3),
     "xlogy": ((-3, 3), (0.05, 5)),
     "special_xlog1py": ((-3, 3), (-0.9, 5)),
@@ -105,6 +107,7 @@ CANCELLING = (
     "sinc",
     "lgamma",
     "digamma",
+    "polygamma_kernel",
     "special_entr",
     "logaddexp2",
 )
@@ -225,6 +228,17 @@ def no_such_bounds():
 @errors("rsub")
 def bool_is_not_taken_from():
     return [lambda lib: lib.rsub(lib.tensor([True]), lib.tensor([True]))]
+
+
+@cases("polygamma")
+def polygamma(draw):
+    n = draw.choice([0, 1, 2, 3, 4, 6])
+    return Case(lambda lib, x: lib.polygamma(n, x), draw.floats(draw.shape(0, 3), 0.4, 8), unit="largest")
+
+
+@errors("polygamma")
+def orders_are_not_negative():
+    return [lambda lib: lib.polygamma(-1, lib.ones(2)), lambda lib: lib.ones(2).polygamma(-3)]
 
 
 @cases("nan_to_num")

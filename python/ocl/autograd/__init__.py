@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 
 from ocl import _C
 from ocl._C import Tensor, is_grad_enabled
-from ocl.autograd_function import Function, once_differentiable
+from ocl.autograd.function import Function, once_differentiable
+from ocl.autograd.gradcheck import gradcheck, gradgradcheck
 from ocl.modes import Mode, Switch
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "enable_grad",
     "grad",
     "gradcheck",
+    "gradgradcheck",
     "inference_mode",
     "is_grad_enabled",
     "is_inference_mode_enabled",
@@ -151,18 +153,15 @@ def _sequence(tensors: Tensor | Sequence[Tensor | None] | None) -> list[Tensor]:
     return [tensors] if isinstance(tensors, Tensor) else list(tensors)
 
 
-def _refuse_graph(create_graph: bool) -> None:
-    if create_graph:
-        raise RuntimeError("derivatives of derivatives are not recorded; create_graph must be False")
-
-
 def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, inputs=None) -> None:
     """Adds the gradients of ``tensors`` to ``.grad`` of the leaves below them (torch.autograd.backward).
 
-    With ``inputs``, to those alone.
+    With ``inputs``, to those alone. With ``create_graph`` the pass is recorded, so that the gradients can be
+    differentiated in turn; ``retain_graph`` is what ``create_graph`` is where it is not given.
     """
-    _refuse_graph(create_graph)
-    _C.backward(_sequence(tensors), _sequence(grad_tensors), bool(retain_graph), _sequence(inputs))
+    _C.backward(
+        _sequence(tensors), _sequence(grad_tensors), retain_graph, bool(create_graph), _sequence(inputs)
+    )
 
 
 def grad(
@@ -176,24 +175,16 @@ def grad(
 ):
     """Gradients of ``outputs`` with respect to ``inputs``, a tuple; touches no ``.grad`` (as in torch).
 
-    An input that the outputs do not depend on raises RuntimeError, or gives None with ``allow_unused`` and
-    zeros with ``materialize_grads``.
+    With ``create_graph`` the gradients have a history, and can be differentiated in turn. An input that the
+    outputs do not depend on raises RuntimeError, or gives None with ``allow_unused`` and zeros with
+    ``materialize_grads``.
     """
-    _refuse_graph(create_graph)
     inputs = _sequence(inputs)
     allow_unused = materialize_grads if allow_unused is None else allow_unused
     if materialize_grads and not allow_unused:
         raise ValueError("grad: expected allow_unused to be True or not passed when materialize_grads=True")
     tensors = _sequence(outputs), inputs, _sequence(grad_outputs)
-    found = _C.grad(*tensors, bool(retain_graph), allow_unused)
+    found = _C.grad(*tensors, retain_graph, bool(create_graph), bool(allow_unused))
     if materialize_grads:
         found = [_C.zeros_like(x) if g is None else g for g, x in zip(found, inputs, strict=True)]
     return tuple(found)
-
-
-def gradcheck(func, inputs, eps: float = 1e-6, atol: float = 1e-5, rtol: float = 1e-3) -> bool:
-    """Compares the tape's gradients of ``func(*inputs)`` with central differences; inputs must be float64.
-
-    Raises RuntimeError that says where they differ (torch.autograd.gradcheck).
-    """
-    return _C.gradcheck(lambda tensors: func(*tensors), _sequence(inputs), eps, atol, rtol)

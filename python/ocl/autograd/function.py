@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +16,7 @@ class FunctionCtx:
     needs_input_grad: tuple[bool, ...] = ()
 
     def __init__(self) -> None:
-        self._saved: list[tuple[_C._SavedTensor, Tensor | None] | None] = []
+        self._saved: list[tuple[_C._SavedTensor, Tensor | int | None] | None] = []
         self._non_differentiable: tuple[Tensor, ...] = ()
         self._materializes = True
 
@@ -25,20 +26,28 @@ class FunctionCtx:
 
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
-        """What save_for_backward was given; results of forward come without history."""
+        """What save_for_backward was given."""
         return tuple(None if saved is None else self._unpacked(*saved) for saved in self._saved)
 
     @staticmethod
-    def _unpacked(saved: _C._SavedTensor, tensor: Tensor | None) -> Tensor:
+    def _unpacked(saved: _C._SavedTensor, given: Tensor | int | None) -> Tensor:
+        if isinstance(given, int):
+            return saved.output(given)
         unchanged = saved.unpack()  # raises if it was written in place
-        return unchanged if tensor is None else tensor
+        return unchanged if given is None else given
 
-    def _forget_results(self, results: tuple) -> None:
-        """Keeps the elements of results alone: with their history they would hold themselves alive."""
-        self._saved = [
-            (saved[0], None) if saved is not None and any(saved[1] is r for r in results) else saved
-            for saved in self._saved
-        ]
+    def _forget_results(self, results: tuple, flowing: list[bool]) -> None:
+        """Keeps of results the elements and which output of the node they are: with a history they would
+        hold themselves alive."""
+        places = [sum(flowing[:i]) if flows else None for i, flows in enumerate(flowing)]
+
+        def remembered(saved):
+            if saved is None:
+                return None
+            found = [i for i, result in enumerate(results) if saved[1] is result]
+            return (saved[0], places[found[0]]) if found else saved
+
+        self._saved = [remembered(saved) for saved in self._saved]
 
     def mark_non_differentiable(self, *tensors: Tensor) -> None:
         """Results that gradients do not flow through."""
@@ -50,8 +59,23 @@ class FunctionCtx:
 
 
 def once_differentiable(function: Callable) -> Callable:
-    """Marks a backward that is not differentiable itself, as every one is here."""
-    return function
+    """Marks a backward whose operators are not to be recorded: RuntimeError where its gradients are
+    differentiated in turn."""
+
+    @functools.wraps(function)
+    def once(ctx: FunctionCtx, *grad_outputs: Any) -> Any:
+        recorded = is_grad_enabled()
+        _C._set_grad_enabled(False)
+        try:
+            results = function(ctx, *grad_outputs)
+        finally:
+            _C._set_grad_enabled(recorded)
+        if not recorded:
+            return results
+        refuse = lambda g: _Once.apply(g.detach().requires_grad_()) if isinstance(g, Tensor) else g  # noqa: E731
+        return tuple(map(refuse, results)) if isinstance(results, (tuple, list)) else refuse(results)
+
+    return once
 
 
 class Function:
@@ -105,7 +129,6 @@ class Function:
     @classmethod
     def _record(cls, ctx: FunctionCtx, args: tuple, output: Any) -> Any:
         many = isinstance(output, tuple)
-        ctx._forget_results(output if many else (output,))
         # A tensor that has a history, or is an argument, comes back as another one over the same memory.
         outputs = [
             o.detach() if isinstance(o, Tensor) and (o.requires_grad or any(o is a for a in args)) else o
@@ -118,6 +141,7 @@ class Function:
             isinstance(o, Tensor) and o.is_floating_point() and not f
             for o, f in zip(outputs, frozen, strict=True)
         ]
+        ctx._forget_results(output if many else (output,), flowing)
         described = [(o.shape, o.dtype, o.device) if isinstance(o, Tensor) else None for o in outputs]
         are_tensors = [isinstance(a, Tensor) for a in args]
         name = f"{cls.__name__}Backward"
@@ -149,3 +173,17 @@ class Function:
         if roots:
             _C._record_function(name, tensors, roots, run, bool(ctx._saved))
         return tuple(outputs) if many else outputs[0]
+
+
+class _Once(Function):
+    """A gradient that has no derivative."""
+
+    @staticmethod
+    def forward(ctx: FunctionCtx, gradient: Tensor) -> Tensor:
+        return gradient.clone()
+
+    @staticmethod
+    def backward(ctx: FunctionCtx, *grad_outputs: Tensor) -> Tensor:
+        raise RuntimeError(
+            "trying to differentiate twice a function that was marked with @once_differentiable"
+        )

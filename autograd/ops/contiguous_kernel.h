@@ -1,0 +1,20 @@
+#pragma once
+
+#include "autograd/ops/views.h"
+#include "autograd/tape/recordable.h"
+#include "dlprim/runtime/queue.h"
+
+namespace ocl {
+
+/** What `kernel(queue, from, to)` makes of contiguous tensors, in a fresh one of `shape`. */
+template <class Kernel>
+LinearFunction on_contiguous(const Dims& shape, Kernel kernel) {
+  return [shape, kernel](const Tensor& given) {
+    const Tensor from = contiguous(given);
+    const dlprim::Tensor to = dlprim::Tensor::empty(*from.device(), shape, from.dtype());
+    kernel(from.device()->queue(), from.data(), to);
+    return Tensor(to);
+  };
+}
+
+}  // namespace ocl

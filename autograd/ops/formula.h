@@ -1,0 +1,19 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "autograd/tensor/tensor.h"
+
+namespace ocl {
+
+/**
+ * What an expression of a table (dlprim/ops/pointwise/table.def) gives, computed by the operators of this
+ * library, which the tape records: so derivatives of the table's derivatives follow from the table. `values`:
+ * of its variables and parameters, broadcast; floating, of dtype `compute`, in which numbers count as well.
+ * Throws ValueError where the expression calls what no operator does.
+ */
+Tensor evaluate(const std::string& expression, const std::map<std::string, Operand>& values, DType compute,
+                const Device& device);
+
+}  // namespace ocl
