@@ -3,6 +3,8 @@
 #include "models/models.h"
 #include "python/exchange.h"
 
+void bind_amp(py::module_& m);
+
 PYBIND11_MODULE(_C, m) {
   m.doc() = "TapeCL's C++ library, as the package ocl uses it.";
   dlprim::python::meet();
@@ -14,6 +16,7 @@ PYBIND11_MODULE(_C, m) {
   bind_nn(m);
   bind_models(m);
   bind_optim(m);
+  bind_amp(m);
   bind_data(m);
   replace_dispatcher(m);
 }

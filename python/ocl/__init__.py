@@ -11,8 +11,9 @@ from ocl import _C
 from ocl._C import *  # noqa: F403  (the C++ library's functions and classes, each documented there)
 from ocl._C import DeviceError, KernelBuildError, OutOfMemoryError, Tensor, device, dtype
 
-from ocl import arrays, autograd, copying, fx, implementations, jit  # isort: skip  # noqa: F401
+from ocl import amp, arrays, autograd, copying, fx, implementations, jit  # isort: skip  # noqa: F401
 from ocl import linalg, nn, ops, optim, profiler, serialization, special  # isort: skip
+from ocl.amp.autocast_mode import autocast, get_autocast_dtype, is_autocast_enabled
 from ocl.autograd import enable_grad, inference_mode, is_inference_mode_enabled, no_grad, set_grad_enabled
 from ocl.host_random import manual_seed, manual_seed_all
 from ocl.serialization import load, save
@@ -61,6 +62,8 @@ __all__ = [name for name in dir(_C) if not name.startswith("_")] + [
     "OutOfMemoryError",
     "Size",
     "Tensor",
+    "amp",
+    "autocast",
     "autograd",
     "bool",
     "datasets",
@@ -68,11 +71,13 @@ __all__ = [name for name in dir(_C) if not name.startswith("_")] + [
     "dtype",
     "enable_grad",
     "finfo",
+    "get_autocast_dtype",
     "fx",
     "iinfo",
     "jit",
     "implementations",
     "inference_mode",
+    "is_autocast_enabled",
     "is_inference_mode_enabled",
     "linalg",
     "load",

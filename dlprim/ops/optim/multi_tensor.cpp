@@ -124,6 +124,20 @@ void multi_tensor_scale(Queue& queue, ParameterPack& pack, const std::vector<Ten
   launch_with_number(queue, pack, "multi_tensor_scale", tensors, factor);
 }
 
+void multi_tensor_unscale(Queue& queue, ParameterPack& pack, const std::vector<Tensor>& tensors,
+                          double factor, const Tensor& found_inf) {
+  ENTER(multi_tensor_unscale, queue, pack, tensors, factor, found_inf);
+  constexpr const char* op = "multi_tensor_unscale";
+  require_elements(op, "found_inf", found_inf, 1, DType::float32);
+  const PackRows rows = rows_of(queue, op, tensors);
+  if (rows.empty()) return;
+  const DType dtype = tensors.front().dtype;
+  with_real(dtype, [&](auto zero) {
+    launch_pack(queue, pack, rows, kernel_of(queue, op, dtype), static_cast<decltype(zero)>(factor),
+                found_inf);
+  });
+}
+
 void multi_tensor_clamp(Queue& queue, ParameterPack& pack, const std::vector<Tensor>& tensors, double limit) {
   ENTER(multi_tensor_clamp, queue, pack, tensors, limit);
   launch_with_number(queue, pack, "multi_tensor_clamp", tensors, limit);

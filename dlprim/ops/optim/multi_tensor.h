@@ -32,6 +32,11 @@ void multi_tensor_clip(Queue& queue, ParameterPack& pack, const std::vector<Tens
 /** Multiplies every tensor in place by `factor`. */
 void multi_tensor_scale(Queue& queue, ParameterPack& pack, const std::vector<Tensor>& tensors, double factor);
 
+/** Multiplies every tensor in place by `factor`, and sets `found_inf`, one float32 number, to 1 where an
+ * element is infinite or NaN; else that stays as it is (torch.amp.GradScaler.unscale_). */
+void multi_tensor_unscale(Queue& queue, ParameterPack& pack, const std::vector<Tensor>& tensors,
+                          double factor, const Tensor& found_inf);
+
 /** Holds every element of every tensor between -limit and limit, in place; NaN stays. */
 void multi_tensor_clamp(Queue& queue, ParameterPack& pack, const std::vector<Tensor>& tensors, double limit);
 

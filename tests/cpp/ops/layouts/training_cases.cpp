@@ -83,6 +83,19 @@ void draw_with_number(Draw& d) {
   });
 }
 
+void draw_multi_tensor_unscale(Draw& d) {
+  std::vector<const Tensor*> tensors;
+  for (int count = d.number(1, 3); count > 0; --count)
+    tensors.push_back(d.updated("tensor", parameter_shape(d)));
+  const Tensor* found_inf = d.updated("found_inf", {1}, DType::float32);
+  d.calls([=](Queue& queue) {
+    ParameterPack pack;
+    std::vector<Tensor> now;
+    for (const Tensor* t : tensors) now.push_back(*t);
+    multi_tensor_unscale(queue, pack, now, 0.25, *found_inf);
+  });
+}
+
 void draw_multi_tensor_pointwise(Draw& d) {
   std::vector<Pointers> rows;
   for (int count = d.number(1, 3); count > 0; --count) {
@@ -106,6 +119,7 @@ LayoutCases training_cases() {
           {"multi_tensor_norms", draw_multi_tensor_norms},
           {"multi_tensor_clip", draw_multi_tensor_clip},
           {"multi_tensor_scale", draw_with_number<multi_tensor_scale>},
+          {"multi_tensor_unscale", draw_multi_tensor_unscale},
           {"multi_tensor_clamp", draw_with_number<multi_tensor_clamp>},
           {"multi_tensor_pointwise", draw_multi_tensor_pointwise}};
 }

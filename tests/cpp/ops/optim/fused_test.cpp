@@ -340,6 +340,14 @@ TEST(MultiTensor, NormClipScale) {
   std::vector<double> expected;
   for (const float v : last) expected.push_back(v * ratio * 3);
   expect_close(download<float>(tensors.back()), expected, 2e-6, 0);
+  const Tensor found_inf = upload(std::vector<float>{0}, {1});
+  multi_tensor_unscale(queue, pack, tensors, 0.5, found_inf);
+  EXPECT_EQ(download<float>(found_inf)[0], 0);
+  for (double& v : expected) v *= 0.5;
+  expect_close(download<float>(tensors.back()), expected, 2e-6, 0);
+  fill(queue, tensors.back().reshaped({tensors.back().numel()}), INFINITY);
+  multi_tensor_unscale(queue, pack, tensors, 2, found_inf);
+  EXPECT_EQ(download<float>(found_inf)[0], 1);
   multi_tensor_clamp(queue, pack, tensors, 0.001);
   EXPECT_NEAR(value(std::numeric_limits<double>::infinity()), 0.001, 1e-9);
   multi_tensor_norm(queue, pack, {}, 2, norm);

@@ -1,0 +1,133 @@
+#include "autograd/autocast.h"
+
+#include <string_view>
+#include <unordered_map>
+
+#include "autograd/ops/views.h"
+#include "autograd/tape/tape.h"
+
+namespace ocl {
+namespace {
+
+using dlprim::require;
+
+/** PyTorch's lists (ATen/autocast_mode.h), by the names of our operators: some of ours are several of its
+ * own. */
+constexpr std::pair<CastRule, const char*> rules[] = {
+    {CastRule::lower_precision,
+     "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d prelu addmm matmul einsum mm "
+     "linear baddbmm bmm "
+     "lstm gru rnn_tanh rnn_relu lstm_cell gru_cell rnn_tanh_cell rnn_relu_cell "
+     "scaled_dot_product_attention"},
+    {CastRule::float32,
+     "acos asin cosh erfinv exp expm1 log log10 log2 log1p reciprocal rsqrt sinh tan pow softplus layer_norm "
+     "rms_norm "
+     "group_norm cosine_similarity nll_loss kl_div l1_loss smooth_l1_loss huber_loss mse_loss cross_entropy "
+     "binary_cross_entropy_with_logits logsumexp prod softmax log_softmax softmin cumprod cumsum norm "
+     "normalize sum interpolate"},
+    {CastRule::widest, "addcdiv addcmul atan2 dot grid_sample scatter_add"},
+    {CastRule::refused, "binary_cross_entropy"}};
+
+const auto& rule_table() {
+  static const auto& table = *[] {
+    auto* rows = new std::unordered_map<std::string_view, CastRule>;
+    for (const auto& [rule, names] : rules)
+      for (std::string_view rest = names; !rest.empty();) {
+        const std::size_t end = std::min(rest.find(' '), rest.size());
+        rows->emplace(rest.substr(0, end), rule);
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+      }
+    return rows;
+  }();
+  return table;
+}
+
+bool is_castable(const Tensor& t) {
+  return t.defined() && is_floating(t.dtype()) && t.dtype() != DType::float64;
+}
+
+class Autocast final : public Interceptor {
+ public:
+  AutocastMode mode;
+
+  bool intercepts(const char* name) override { return rule_table().count(name) > 0; }
+
+  void rewrite(const char* name, const std::vector<Tensor*>& tensors) override {
+    const CastRule rule = rule_table().at(name);
+    require<AutogradError>(rule != CastRule::refused, name,
+                           ": unsafe to autocast: a logarithm of a probability in 16 bits. Use "
+                           "binary_cross_entropy_with_logits or BCEWithLogitsLoss, or leave autocast for it");
+    DType dtype = rule == CastRule::lower_precision ? mode.dtype : DType::float32;
+    if (rule == CastRule::widest) {
+      dtype = mode.dtype;
+      for (const Tensor* t : tensors)
+        if (is_castable(*t)) dtype = dlprim::promote_types(dtype, t->dtype());
+    }
+    for (Tensor* t : tensors)
+      if (is_castable(*t) && t->dtype() != dtype) *t = cast(*t, dtype);
+  }
+
+  void forget() { copies_.clear(); }
+
+ private:
+  /** The copy of a weight, and what it is a copy of. */
+  struct Copy {
+    Tensor weight, copy;
+    std::shared_ptr<dlprim::Storage> storage;
+    std::uint32_t version;
+  };
+
+  Tensor cast(const Tensor& t, DType dtype) {
+    const bool is_weight = t.is_leaf() && t.requires_grad() && grad_enabled();
+    if (!mode.cache_enabled || !is_weight || dtype != mode.dtype) return to(t, dtype);
+    Copy& kept = copies_[&t.impl()];
+    const auto& storage = t.data().storage;
+    const bool is_current = kept.copy.defined() && kept.copy.dtype() == dtype && kept.storage == storage &&
+                            kept.version == storage->version();
+    if (!is_current) kept = {t, to(t, dtype), storage, storage->version()};
+    return kept.copy;
+  }
+
+  std::unordered_map<const TensorImpl*, Copy> copies_;
+};
+
+/** Of a thread, from when it first asks for autocast. One that ends within autocast leaves its copies behind:
+ * by then there may be no device to free them on. */
+struct Owner {
+  Autocast* autocast = nullptr;
+  ~Owner() {
+    if (autocast && !autocast->mode.enabled) delete autocast;
+  }
+};
+thread_local Owner owner;
+
+}  // namespace
+
+AutocastMode autocast_mode() {
+  return owner.autocast ? owner.autocast->mode : AutocastMode();
+}
+
+AutocastMode set_autocast_mode(const AutocastMode& mode) {
+  require<TypeError>(!mode.enabled || mode.dtype == DType::bfloat16 || mode.dtype == DType::float16,
+                     "autocast: expected dtype bfloat16 or float16, got ", name(mode.dtype));
+  Autocast*& autocast = owner.autocast;
+  if (!autocast) {
+    if (!mode.enabled) return {};
+    autocast = new Autocast;
+  }
+  const AutocastMode before = std::exchange(autocast->mode, mode);
+  interceptor = mode.enabled ? autocast : nullptr;
+  if (!mode.enabled) autocast->forget();
+  return before;
+}
+
+AutocastGuard::~AutocastGuard() {
+  set_autocast_mode(before_);
+}
+
+CastRule cast_rule(const std::string& name) {
+  const auto found = rule_table().find(name);
+  return found == rule_table().end() ? CastRule::none : found->second;
+}
+
+}  // namespace ocl

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "autograd/ops/interceptor.h"
+#include "autograd/tensor/tensor.h"
+
+namespace ocl {
+
+/** What autocast does on a thread. */
+struct AutocastMode {
+  bool enabled = false;
+  DType dtype = DType::bfloat16;  // of operators that run in 16 bits: bfloat16 or float16
+  bool cache_enabled = true;      // whether the 16-bit copies of weights are kept until autocast ends
+};
+
+/** The calling thread's. */
+AutocastMode autocast_mode();
+/** Sets the calling thread's and gives the one before. Throws TypeError for another dtype than bfloat16 or
+ * float16. */
+AutocastMode set_autocast_mode(const AutocastMode& mode);
+
+/**
+ * Mixed precision (torch.autocast): until the guard ends, operators of the calling thread run in the dtype
+ * that suits them. Products of matrices and convolutions take their floating inputs in `dtype`; exponentials,
+ * norms, sums and losses theirs in float32; a few take the widest of theirs; all others what they are given.
+ * Tensors of float64 stay. Parameters stay float32, and so do their gradients.
+ *
+ *     const ocl::AutocastGuard autocast(ocl::DType::bfloat16);
+ *     Tensor loss = cross_entropy(net(x), y);
+ *
+ * Backward passes are made of what forward was made of; run them behind the guard's end.
+ */
+class AutocastGuard {
+ public:
+  explicit AutocastGuard(DType dtype = DType::bfloat16, bool enabled = true, bool cache_enabled = true)
+      : before_(set_autocast_mode({enabled, dtype, cache_enabled})) {}
+  ~AutocastGuard();
+  AutocastGuard(const AutocastGuard&) = delete;
+  AutocastGuard& operator=(const AutocastGuard&) = delete;
+
+ private:
+  AutocastMode before_;
+};
+
+/** What autocast does to an operator's tensors. */
+enum class CastRule { none, lower_precision, float32, widest, refused };
+CastRule cast_rule(const std::string& name);
+
+}  // namespace ocl
