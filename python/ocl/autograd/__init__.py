@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from ocl import _C
 from ocl._C import Tensor, is_grad_enabled
+from ocl.autograd import functional
 from ocl.autograd.function import Function, once_differentiable
 from ocl.autograd.gradcheck import gradcheck, gradgradcheck
 from ocl.modes import Mode, Switch
@@ -16,6 +17,7 @@ __all__ = [
     "backward",
     "detect_anomaly",
     "enable_grad",
+    "functional",
     "grad",
     "gradcheck",
     "gradgradcheck",

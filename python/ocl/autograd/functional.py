@@ -1,10 +1,10 @@
 """Products with Jacobians and Hessians, and those matrices: what torch.autograd.functional is.
 
-Each function calls ``func(*inputs)`` once and differentiates what it returns. ``inputs`` is a tensor or a tuple
-of tensors of floating dtypes, and so is what ``func`` returns; results have the form of what they belong to.
-The inputs that ``func`` sees are other tensors over the same memory, so that a tensor which ``func`` also
-captures counts as a constant. Results have a history with ``create_graph=True`` alone. With ``strict=True`` a
-result that does not depend on an input raises RuntimeError; else the derivative is zero.
+Each function calls ``func(*inputs)`` once and differentiates what it returns. ``inputs`` is a tensor or a
+tuple of tensors of floating dtypes, and so is what ``func`` returns; a result has the form of what it belongs
+to. The inputs that ``func`` sees are other tensors over the same memory: one that ``func`` also captures is a
+constant. Results have a history with ``create_graph=True`` alone. With ``strict=True`` a result that does not
+depend on an input raises RuntimeError; else the derivative is zero.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _as_tuple(value: Any, what: str, function: str) -> tuple[bool, tuple[Tensor,
 
 
 def _inside(tensors: Sequence[Tensor], create_graph: bool, requires_grad: bool) -> tuple[Tensor, ...]:
-    """Other tensors over the same memory: with the history of the given ones where results are to have one."""
+    """Other tensors over the same memory, with the history of the given ones where results get one."""
     return tuple(
         t.view_as(t) if create_graph and t.requires_grad else t.detach().requires_grad_(requires_grad)
         for t in tensors
@@ -108,7 +108,8 @@ def _with_zeros(
     missing: str,
     matrix: str = "jacobian",
 ) -> list[Tensor]:
-    """The gradients, parts of ``matrix``, with zeros for None, which ``strict`` refuses as ``missing`` says."""
+    """The gradients, parts of ``matrix``, with zeros for None, which ``strict`` refuses in the words of
+    ``missing``."""
     for i, gradient in enumerate(gradients):
         if strict and gradient is None:
             raise RuntimeError(missing.format(i))
@@ -258,8 +259,8 @@ def jacobian(
     _refuse_forward_mode(strategy, "jacobian", "strategy")
     if vectorize and strict:
         raise RuntimeError(
-            "ocl.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported together. "
-            "Please either set `strict=False` or `vectorize=False`."
+            "ocl.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported "
+            "together. Please either set `strict=False` or `vectorize=False`."
         )
     with autograd.enable_grad():
         is_tuple, inputs = _as_tuple(inputs, "inputs", "jacobian")
@@ -339,9 +340,9 @@ def vhp(
 
         value, product = vhp(lambda x: x.pow(3).sum(), ocl.rand(2, 2), ocl.ones(2, 2))
 
-    ``v`` and the product have the shapes of the inputs; ``v`` may be left out where they are a single element.
-    It takes two backward passes. Raises as ``vjp``, and RuntimeError where ``func`` returns anything else than
-    a single element.
+    ``v`` and the product have the shapes of the inputs; ``v`` may be left out where they are a single
+    element. It takes two backward passes. Raises as ``vjp``, and RuntimeError where ``func`` returns anything
+    else than a single element.
     """
     with autograd.enable_grad():
         found = _slopes_of_scalar(func, inputs, v, create_graph, strict, "vhp")
