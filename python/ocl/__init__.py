@@ -13,6 +13,7 @@ from ocl._C import DeviceError, KernelBuildError, OutOfMemoryError, Tensor, devi
 
 from ocl import amp, arrays, autograd, copying, fx, implementations, jit  # isort: skip  # noqa: F401
 from ocl import linalg, nn, ops, optim, profiler, serialization, special  # isort: skip
+from ocl import func  # isort: skip
 from ocl.amp.autocast_mode import autocast, get_autocast_dtype, is_autocast_enabled
 from ocl.autograd import enable_grad, inference_mode, is_inference_mode_enabled, no_grad, set_grad_enabled
 from ocl.host_random import manual_seed, manual_seed_all
@@ -71,6 +72,7 @@ __all__ = [name for name in dir(_C) if not name.startswith("_")] + [
     "dtype",
     "enable_grad",
     "finfo",
+    "func",
     "get_autocast_dtype",
     "fx",
     "iinfo",

@@ -9,7 +9,7 @@ import ocl
 def made(lib, nest):
     """The nest with a tensor for each array."""
     if isinstance(nest, dict):
-        return {key: made(lib, value) for key, value in nest.items()}
+        return type(nest)((key, made(lib, value)) for key, value in nest.items())
     if isinstance(nest, (tuple, list)):
         return type(nest)(made(lib, entry) for entry in nest)
     return lib.tensor(nest) if isinstance(nest, np.ndarray) else nest

@@ -8,6 +8,8 @@ PLACES = (
     ocl,
     ocl.Tensor,
     ocl.autograd,
+    ocl.autograd.functional,
+    ocl.func,
     ocl.nn,
     ocl.nn.Module,
     ocl.nn.functional,

@@ -164,7 +164,8 @@ def vjp(
 ) -> tuple[Any, Any]:
     """``func(*inputs)``, and the product of ``v`` with its Jacobian (torch.autograd.functional.vjp)::
 
-        value, product = vjp(lambda x: x.exp().sum(1), ocl.rand(4, 4), ocl.ones(4))
+        f = lambda x: x.exp().sum(1)
+        value, product = ocl.autograd.functional.vjp(f, ocl.rand(4, 3), ocl.ones(4))  # (4,) and (4, 3)
 
     ``v`` has the shapes of what ``func`` returns, and may be left out where that is a single element; the
     product has the shapes and dtypes of the inputs. Raises TypeError where inputs, results or ``v`` are
@@ -192,7 +193,8 @@ def jvp(
 ) -> tuple[Any, Any]:
     """``func(*inputs)``, and the product of its Jacobian with ``v`` (torch.autograd.functional.jvp)::
 
-        value, product = jvp(lambda x: x.exp().sum(1), ocl.rand(4, 4), ocl.ones(4, 4))
+        f = lambda x: x.exp().sum(1)
+        value, product = ocl.autograd.functional.jvp(f, ocl.rand(4, 3), ocl.ones(4, 3))  # (4,) and (4,)
 
     ``v`` has the shapes of the inputs, and may be left out where they are a single element; the product has
     the shapes and dtypes of what ``func`` returns. It takes two backward passes, the second of which
@@ -248,7 +250,7 @@ def jacobian(
 ) -> Any:
     """The Jacobian of ``func`` (torch.autograd.functional.jacobian)::
 
-        jacobian(lambda x: x.exp().sum(1), ocl.rand(2, 3))  # (2, 2, 3)
+        ocl.autograd.functional.jacobian(lambda x: x.exp().sum(1), ocl.rand(2, 3))  # (2, 2, 3)
 
     Of a result of shape S by an input of shape T a tensor of shape (*S, *T) with the dtype of the input; of
     several results a tuple, of several inputs a tuple in each place of that. It takes a backward pass for
@@ -294,7 +296,7 @@ def hessian(
 ) -> Any:
     """The Hessian of ``func``, which returns a single element (torch.autograd.functional.hessian)::
 
-        hessian(lambda x: x.pow(3).sum(), ocl.rand(2, 3))  # (2, 3, 2, 3)
+        ocl.autograd.functional.hessian(lambda x: x.pow(3).sum(), ocl.rand(2, 3))  # (2, 3, 2, 3)
 
     By inputs of shapes S and T a tensor of shape (*S, *T); of a tuple of inputs a tuple of tuples. It is the
     Jacobian of the Jacobian: a backward pass for every element of the inputs. RuntimeError where ``func``
@@ -338,7 +340,8 @@ def vhp(
     """``func(*inputs)``, a single element, and the product of ``v`` with its Hessian
     (torch.autograd.functional.vhp)::
 
-        value, product = vhp(lambda x: x.pow(3).sum(), ocl.rand(2, 2), ocl.ones(2, 2))
+        f = lambda x: x.pow(3).sum()
+        value, product = ocl.autograd.functional.vhp(f, ocl.rand(2, 2), ocl.ones(2, 2))
 
     ``v`` and the product have the shapes of the inputs; ``v`` may be left out where they are a single
     element. It takes two backward passes. Raises as ``vjp``, and RuntimeError where ``func`` returns anything
@@ -358,7 +361,8 @@ def hvp(
     """``func(*inputs)``, a single element, and the product of its Hessian with ``v``
     (torch.autograd.functional.hvp)::
 
-        value, product = hvp(lambda x: x.pow(3).sum(), ocl.rand(2, 2), ocl.ones(2, 2))
+        f = lambda x: x.pow(3).sum()
+        value, product = ocl.autograd.functional.hvp(f, ocl.rand(2, 2), ocl.ones(2, 2))
 
     Of a function that is twice continuously differentiable it is what ``vhp`` gives, which takes two backward
     passes where this takes three. Arguments and errors as ``vhp``.

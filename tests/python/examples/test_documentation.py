@@ -44,6 +44,11 @@ def readme():
     return {"loader": [(ocl.randn(16, 784), ocl.randint(0, 10, (16,))) for _ in range(3)]}
 
 
+def two_tasks():
+    shapes = (8, 3), (8, 2), (8, 3), (8, 2)
+    return {"ocl": ocl, "nn": nn, "tasks": [[ocl.randn(shape) for shape in shapes] for _ in range(2)]}
+
+
 def pinned_batch():
     array = ocl.randn(4, 3).numpy()
     return {"ocl": ocl, "array": array, "x": ocl.empty(4, 3)}
@@ -117,6 +122,9 @@ def torch_graph():
 
 SETTINGS = {
     "README.md#0": readme,
+    "docs/autograd.md#0": dict,
+    "docs/autograd.md#1": two_tasks,
+    "docs/autograd.md#2": lambda: {"ocl": ocl},
     "docs/data.md#0": picture_folder,
     "docs/data.md#1": pinned_batch,
     "docs/data.md#2": resumed_training,
@@ -153,7 +161,8 @@ def test_program_with_workers(tmp_path, monkeypatch):
 
 
 def objects_with_docstrings():
-    for module in (ocl, ocl.nn, ocl.nn.functional, ocl.autograd, ocl.optim, ocl.utils.data):
+    autograd = (ocl.autograd, ocl.autograd.functional, ocl.func)
+    for module in (ocl, ocl.nn, ocl.nn.functional, *autograd, ocl.optim, ocl.utils.data):
         for name in dir(module):
             value = getattr(module, name)
             if not name.startswith("_") and (inspect.isclass(value) or callable(value)):
@@ -171,7 +180,7 @@ EXAMPLES = dict(examples_in_docstrings())
 
 
 def test_docstrings_have_examples():
-    assert {"ocl.autograd.Function#0", "ocl.nn.MultiheadAttention#0"} <= set(EXAMPLES)
+    assert {"ocl.autograd.Function#0", "ocl.func.grad#0", "ocl.nn.MultiheadAttention#0"} <= set(EXAMPLES)
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
