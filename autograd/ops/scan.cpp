@@ -11,7 +11,7 @@
 namespace ocl {
 namespace {
 
-dlprim::Tensor empty_like(const Tensor& x) {
+dlprim::Tensor room_like(const Tensor& x) {
   return dlprim::Tensor::empty(*x.device(), x.shape(), x.dtype());
 }
 
@@ -44,7 +44,7 @@ Tensor cumsum(const Tensor& a, std::int64_t dim, std::optional<DType> dtype) {
     const auto summed = [axis](bool from_the_end) {
       return [axis, from_the_end](const Tensor& given) {
         const Tensor from = contiguous(given);
-        const dlprim::Tensor sums = empty_like(from);
+        const dlprim::Tensor sums = room_like(from);
         dlprim::cumsum(from.device()->queue(), from.data(), axis, sums, from_the_end);
         return Tensor(sums);
       };
@@ -92,7 +92,7 @@ Tensor cumprod(const Tensor& a, std::int64_t dim, std::optional<DType> dtype) {
   ENTER_OPERATOR(cumprod, a, dim, dtype);
   const int axis = dlprim::wrap_dim(dim, a.dim(), "cumprod");
   return with_dtype(a, dtype, [axis](const Tensor& x) {
-    const dlprim::Tensor y = empty_like(x);
+    const dlprim::Tensor y = room_like(x);
     dlprim::cumprod(x.device()->queue(), x.data(), axis, y);
     return record("cumprod", {x}, y, [&] {
       return [x = SavedTensor(x), axis](const TensorList& gradients) {
@@ -101,7 +101,7 @@ Tensor cumprod(const Tensor& a, std::int64_t dim, std::optional<DType> dtype) {
             return TensorList{to(composed_cumprod(in_compute_dtype(inputs[0]), axis), inputs[0].dtype())};
           });
         const Tensor g = contiguous(gradients[0]);
-        const dlprim::Tensor dx = empty_like(g);
+        const dlprim::Tensor dx = room_like(g);
         dlprim::cumprod_backward(g.device()->queue(), g.data(), x.unpack(), axis, dx);
         return TensorList{Tensor(dx)};
       };

@@ -64,14 +64,14 @@ struct Check {
   CheckError error;
 };
 
-std::vector<Check>& registry() {
+std::vector<Check>& registered_checks() {
   static auto* checks = new std::vector<Check>;
   return *checks;
 }
 
 Check check_of(const ErrorWord& word) {
   std::lock_guard<std::mutex> lock(registry_mutex);
-  return registry().at(static_cast<std::size_t>(word.code - 1));
+  return registered_checks().at(static_cast<std::size_t>(word.code - 1));
 }
 
 template <class E>
@@ -91,8 +91,8 @@ DeviceCheck DeviceCheck::spoiling(const Tensor& result) const {
 
 DeviceCheck register_check(const std::string& message, CheckError error) {
   std::lock_guard<std::mutex> lock(registry_mutex);
-  registry().push_back({message, error});
-  return {static_cast<int>(registry().size())};
+  registered_checks().push_back({message, error});
+  return {static_cast<int>(registered_checks().size())};
 }
 
 Suspicion suspicion_of_this_thread(int device_index) {

@@ -41,6 +41,7 @@ void bind_walks(py::module_& m) {
       py::arg("outputs"), py::arg("inputs"), py::arg("grad_outputs") = OptionalTensors(),
       py::arg("retain_graph") = py::none(), py::arg("create_graph") = false, py::arg("allow_unused") = false,
       WithoutLock());
+  m.def("_leads_beyond", &ocl::autograd::leads_beyond, py::arg("tensors"), py::arg("leaves"), WithoutLock());
   m.def(
       "gradcheck",
       [](const std::function<Tensor(const TensorList&)>& function, const TensorList& inputs, double eps,

@@ -42,7 +42,7 @@ PyObject* dispatch(PyObject* self, PyObject* const* values, std::size_t flags, P
   PyTypeObject* met = std::exchange(subclass, outer);
   if (result == Py_NotImplemented) {  // what pybind11 says of an operator that does not take the arguments
     Py_DECREF(result);
-    const Arguments given{values, static_cast<std::size_t>(PyVectorcall_NARGS(flags)), names};
+    const GivenArguments given{values, static_cast<std::size_t>(PyVectorcall_NARGS(flags)), names};
     PyErr_Clear();  // of a conversion
     PyErr_SetString(PyExc_TypeError, argument_error(*record_of(self), given).c_str());
     return nullptr;

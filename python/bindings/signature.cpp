@@ -171,7 +171,8 @@ bool is_beyond_32_bits(PyObject* value) {
   return overflow != 0 || number > INT_MAX || number < INT_MIN;
 }
 
-Failure failure_of(const function_record& overload, const std::string& function, const Arguments& given) {
+Failure failure_of(const function_record& overload, const std::string& function,
+                   const GivenArguments& given) {
   enum Progress : std::size_t { count, keywords, completeness, types };
   const std::vector<Parameter> parameters = parameters_of(overload.signature);
   const std::size_t own = overload.is_method ? 1 : 0;  // self
@@ -284,7 +285,7 @@ std::string gradient_advice(PyObject* value) {
              : "";
 }
 
-std::string argument_error(const function_record& overloads, const Arguments& given) {
+std::string argument_error(const function_record& overloads, const GivenArguments& given) {
   std::string function = overloads.name;
   if (overloads.is_constructor)
     function = overloads.scope.attr("__name__").cast<std::string>() + "." + function;

@@ -18,7 +18,7 @@ struct Parameter {
 std::vector<Parameter> parameters_of(const char* signature);
 
 /** What is given to a call, as Python's vectorcall has it. */
-struct Arguments {
+struct GivenArguments {
   PyObject* const* values;
   std::size_t positional;
   PyObject* names;  // of the values after those; may be null
@@ -26,7 +26,7 @@ struct Arguments {
 
 /** Why no overload of a function takes these arguments, in one line and without a look at what tensors hold.
  */
-std::string argument_error(const py::detail::function_record& overloads, const Arguments& given);
+std::string argument_error(const py::detail::function_record& overloads, const GivenArguments& given);
 
 /** What an error adds about a value that is refused as a number: of tensors that require gradients what to do
  * instead, of others nothing. */

@@ -131,7 +131,7 @@ void finish_transformer(const py::object& self, Transformer& transformer,
   }
 }
 
-void bind_layers(py::module_& m) {
+void bind_transformer_layers(py::module_& m) {
   auto encoder_layer = bind_layer<TransformerEncoderLayer>(
       m, "TransformerEncoderLayer",
       "Attention of a sequence to itself and a feed-forward net, each with a residual and layer norm.");
@@ -191,7 +191,7 @@ void bind_transformer(py::module_& m) {
 }  // namespace
 
 void bind_transformer_modules(py::module_& m) {
-  bind_layers(m);
+  bind_transformer_layers(m);
   bind_stacks(m);
   bind_transformer(m);
 }

@@ -1,6 +1,8 @@
 #include "values.h"
 
-using namespace ocl::nn;
+using ocl::nn::Arguments;
+using ocl::nn::ForeignValue;
+using ocl::nn::Value;
 
 namespace {
 

@@ -147,7 +147,7 @@ void bind_symbols(py::class_<Tensor>& tensor) {
   tensor.def("__abs__", [](const Tensor& a) { return ocl::abs(a); }, WithoutLock());
 }
 
-py::list table_as_dicts() {
+py::list pointwise_rows_as_dicts() {
   py::list rows;
   for (const dlprim::PointwiseOp& op : dlprim::pointwise_table()) {
     py::dict row, parameters;
@@ -217,5 +217,5 @@ void bind_pointwise(const OperatorBinder& bind) {
         return ocl::gelu_tanh(input);
       },
       py::arg("input"), py::arg("approximate"), WithoutLock());
-  m.def("pointwise_table", &table_as_dicts, "The rows of the pointwise operator table, as dicts.");
+  m.def("pointwise_table", &pointwise_rows_as_dicts, "The rows of the pointwise operator table, as dicts.");
 }
