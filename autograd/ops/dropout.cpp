@@ -44,6 +44,7 @@ Tensor dropout(const Tensor& x, double p, bool training) {
 }
 
 Tensor& dropout_(Tensor& x, double p, bool training) {
+  ANNOUNCE_OPERATOR("dropout_", x, p, training);
   check_probability(p);
   if (!training || p == 0) return x;
   check_in_place("dropout", x, {});

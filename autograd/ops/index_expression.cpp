@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "autograd/ops/call.h"
 #include "autograd/ops/index.h"
 #include "autograd/ops/index_support.h"
 #include "autograd/ops/inplace.h"
@@ -307,7 +308,21 @@ void put(Tensor view, const Places& places, const Tensor& source, const Operand&
 
 }  // namespace
 
+static dlprim::ArgumentValue argument_value(const Slice& slice) {
+  const auto text = [](const std::optional<std::int64_t>& number) {
+    return number ? std::to_string(*number) : std::string();
+  };
+  return text(slice.start) + ":" + text(slice.stop) + (slice.step == 1 ? "" : ":" + std::to_string(slice.step));
+}
+static dlprim::ArgumentValue argument_value(const NewAxis&) {
+  return std::string("None");
+}
+static dlprim::ArgumentValue argument_value(const Ellipsis&) {
+  return std::string("...");
+}
+
 Tensor index(const Tensor& a, const IndexItems& items) {
+  ANNOUNCE_OPERATOR("index", a, items);
   const Resolved resolved = Resolver(a, items, Masks::become_places).result();
   if (!has_index_tensor(resolved)) return resolved.view;
   const Places places(resolved);
@@ -318,6 +333,7 @@ Tensor index(const Tensor& a, const IndexItems& items) {
 }
 
 Tensor& index_put_(Tensor& a, const IndexItems& items, const Operand& given) {
+  ANNOUNCE_OPERATOR("index_put_", a, items, given);
   const Operand value =
       given.is_tensor() ? given : Operand(dlprim::as_element("index_put_", a.dtype(), given.number()));
   Tensor source = value.tensor();

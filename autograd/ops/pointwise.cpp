@@ -358,6 +358,7 @@ Tensor& Tensor::clamp_max_(const Tensor& max) {
 }
 
 Tensor polygamma(std::int64_t n, const Tensor& a) {
+  ENTER_OPERATOR(polygamma, n, a);
   require(n >= 0, "polygamma(n, x) does not support negative n, got ", n);
   return polygamma_kernel(a, n);
 }

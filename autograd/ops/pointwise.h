@@ -40,8 +40,8 @@ Clamping clamping(const Tensor& a, const std::optional<Operand>& min, const std:
 
 /** Numbers in the places of NaN and of the infinities: where none is given 0, the largest and the least
  * finite number of the dtype. Integers stay as they are. */
-/** The derivative of digamma of the order `n`, which is digamma itself at 0; as torch.special.polygamma. Throws
- * ValueError for a negative order. */
+/** The derivative of digamma of the order `n`, which is digamma itself at 0; as torch.special.polygamma.
+ * Throws ValueError for a negative order. */
 Tensor polygamma(std::int64_t n, const Tensor& a);
 
 Tensor nan_to_num(const Tensor& a, std::optional<double> nan = {}, std::optional<double> posinf = {},

@@ -331,6 +331,7 @@ Tensor expand(const Tensor& a, const std::vector<std::int64_t>& shape) {
 }
 
 Tensor slice(const Tensor& a, std::int64_t dim, std::int64_t start, std::int64_t end, std::int64_t step) {
+  ANNOUNCE_OPERATOR("slice", a, dim, start, end, step);
   require(a.dim() > 0, "slice: a scalar cannot be sliced");
   require(step > 0, "slice: step must be greater than zero, got ", step);
   const int d = wrap_dim(dim, a.dim(), "slice");
@@ -405,6 +406,7 @@ Tensor to(const Tensor& a, MemoryFormat format) {
 
 Tensor to(const Tensor& a, const Device& device) {
   if (a.device() == device) return a;
+  ANNOUNCE_OPERATOR("to", a, device);
   const Dims strides = dlprim::strides_like(a.data());
   const bool moves_as_it_lies = a.strides() == strides;
   dlprim::Tensor moved = copy_on(device, moves_as_it_lies ? dlprim::in_memory_order(a.data()) : a.data());

@@ -241,6 +241,25 @@ TensorList grad(const TensorList& outputs, const TensorList& inputs, const Tenso
   return answers;
 }
 
+bool leads_beyond(const TensorList& tensors, const TensorList& leaves) {
+  const std::vector<Edge> known = edges_to(leaves), roots = edges_to(tensors);  // keep the nodes
+  std::unordered_set<const Node*> seen;
+  for (const Edge& edge : known) seen.insert(edge.node.get());
+  std::vector<const Node*> stack;
+  const auto reach = [&](const std::vector<Edge>& edges) {
+    for (const Edge& edge : edges)
+      if (edge.node && seen.insert(edge.node.get()).second) stack.push_back(edge.node.get());
+  };
+  reach(roots);
+  while (!stack.empty()) {
+    const Node* node = stack.back();
+    stack.pop_back();
+    if (dynamic_cast<const AccumulateGrad*>(node)) return true;
+    reach(node->next());
+  }
+  return false;
+}
+
 void record_function(const std::string& name, const TensorList& inputs, const TensorList& outputs,
                      const std::function<TensorList(const TensorList&)>& backward, bool saves_tensors,
                      std::shared_ptr<void> foreign) {

@@ -31,6 +31,9 @@ TensorList grad(const TensorList& outputs, const TensorList& inputs, const Tenso
                 std::optional<bool> retain_graph = std::nullopt, bool create_graph = false,
                 bool allow_unused = false);
 
+/** Whether the histories of `tensors` end at any leaf that is none of `leaves`. */
+bool leads_beyond(const TensorList& tensors, const TensorList& leaves);
+
 /**
  * Makes `outputs`, which have no history yet, the results of a function of the caller's own, if
  * needs_tape(inputs) (torch.autograd.Function). `backward` gives one gradient for each input, undefined for

@@ -9,14 +9,6 @@
 
 namespace ocl {
 
-/** `kernels` where no graph of the gradients is made, `operators`, which are recorded, where one is. */
-template <class Kernels, class Operators>
-Backward two_forms(Kernels kernels, Operators operators) {
-  return [kernels = std::move(kernels), operators = std::move(operators)](const TensorList& gradients) {
-    return grad_enabled() ? operators(gradients) : kernels(gradients);
-  };
-}
-
 /** A linear function of one tensor, computed with the tape off. */
 using LinearFunction = std::function<Tensor(const Tensor&)>;
 

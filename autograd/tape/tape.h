@@ -27,8 +27,8 @@ struct Edge {
  *
  * Runs with the tape off, but where the gradients are to be differentiated in turn (create_graph): then what
  * it does must be recorded. So it is made of operators, and takes what it saved from SavedTensor::input and
- * ::output; or it asks grad_enabled() and has kernels for one case and operators for the other (two_forms);
- * or it is the transpose of a linear operator (linear_gradient). See autograd/tape/recordable.h.
+ * ::output; or it asks grad_enabled() and has kernels for one case and operators for the other; or it is the
+ * transpose of a linear operator (linear_gradient). See autograd/tape/recordable.h and docs/architecture.md.
  */
 using Backward = std::function<TensorList(const TensorList& gradients)>;
 

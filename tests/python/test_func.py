@@ -13,8 +13,6 @@ import ocl
 
 pytestmark = pytest.mark.skipif(not has_float64(), reason="the device has no float64")
 
-WALKS = hasattr(ocl._C, "_leads_beyond")
-needs_walk = pytest.mark.skipif(not WALKS, reason="histories are kept until C++ walks the graph")
 
 Point = namedtuple("Point", ["x", "y"])
 
@@ -199,9 +197,8 @@ NESTED = {
 @pytest.mark.parametrize("case", NESTED)
 def test_nests_of_transforms(case, arrays):
     found = check(lambda lib, x, y: NESTED[case](lib.func)(x, y), *arrays)
-    if WALKS:
-        for tensor in ocl.func.trees.leaves(found):
-            assert not tensor.requires_grad
+    for tensor in ocl.func.trees.leaves(found):
+        assert not tensor.requires_grad
 
 
 def test_a_graph_goes_on_into_what_requires_gradients(arrays):
@@ -263,7 +260,6 @@ def histories(lib):
     return {name: [t.requires_grad for t in ocl.func.trees.leaves(nest)] for name, nest in found.items()}
 
 
-@needs_walk
 def test_results_have_a_history_where_pytorchs_have():
     assert histories(ocl) == histories(torch)
 

@@ -30,15 +30,16 @@ def is_autocast_available(device_type: str) -> bool:
 class autocast(Mode):  # noqa: N801  (PyTorch's name)
     """Runs operators in the dtype that suits them (torch.autocast); ``with`` block or decorator::
 
+        layer = nn.Linear(3, 2)
         with ocl.autocast("ocl", dtype=ocl.bfloat16):
-            loss = criterion(net(x), y)
+            loss = layer(x).square().mean()
         loss.backward()
 
     Products of matrices, convolutions, attention and recurrent layers take their floating inputs in ``dtype``
     (bfloat16, the default, or float16); exponentials, norms, sums and losses theirs in float32; a few take
-    the widest of theirs; all others what they are given. Tensors of float64 stay. Parameters stay float32, and so
-    do their gradients; their 16-bit copies are kept until autocast ends, unless ``cache_enabled`` is False.
-    With ``enabled=False`` autocast is off inside. It holds for the thread that enters it, on every OpenCL
+    the widest of theirs; all others what they are given. Tensors of float64 stay. Parameters stay float32,
+    and so do their gradients; their 16-bit copies are kept until autocast ends, unless ``cache_enabled`` is
+    False. With ``enabled=False`` autocast is off inside. It holds for the thread that enters it, on every OpenCL
     device. RuntimeError for another ``device_type`` than "ocl" or "cpu", TypeError for another ``dtype``.
     """
 

@@ -34,11 +34,13 @@ class _OfOptimizer:
 class GradScaler:
     """Keeps the small gradients of float16 from vanishing (torch.amp.GradScaler)::
 
+        layer = nn.Linear(3, 2)
+        optimizer = ocl.optim.SGD(layer.parameters(), lr=0.1)
         scaler = ocl.amp.GradScaler()
-        for x, y in loader:
+        for _ in range(3):
             optimizer.zero_grad()
             with ocl.autocast("ocl", dtype=ocl.float16):
-                loss = criterion(net(x), y)
+                loss = layer(x).square().mean()
             scaler.scale(loss).backward()
             scaler.step(optimizer)
             scaler.update()

@@ -60,7 +60,7 @@ class _Level:
     def leads_outside(self, *tensors: Tensor) -> bool:
         """Whether gradients of the tensors flow to anything outside of this level."""
         asked = [t for t in tensors if t.requires_grad]
-        return self._records and bool(asked) and _leads_beyond(asked, list(self._leaves.values()))
+        return self._records and bool(asked) and _C._leads_beyond(asked, list(self._leaves.values()))
 
     def outside(self, result: Any) -> Tensor:
         """A result without a history that is of this level alone."""
@@ -85,12 +85,6 @@ class _Level:
         return [
             _C.zeros_like(x) if g is None else self.outside(g) for g, x in zip(found, inputs, strict=True)
         ]
-
-
-def _leads_beyond(tensors: Sequence[Tensor], leaves: Sequence[Tensor]) -> bool:
-    """Whether the histories of the tensors end at any leaf that is none of ``leaves``."""
-    walk = getattr(_C, "_leads_beyond", None)
-    return walk is None or walk(tensors, leaves)  # without the walk a history is kept rather than lost
 
 
 def _numbers(argnums: Any, count: int) -> tuple[int, ...]:

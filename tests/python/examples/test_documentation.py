@@ -125,6 +125,7 @@ SETTINGS = {
     "docs/autograd.md#0": dict,
     "docs/autograd.md#1": two_tasks,
     "docs/autograd.md#2": lambda: {"ocl": ocl},
+    "docs/autograd.md#3": dict,
     "docs/data.md#0": picture_folder,
     "docs/data.md#1": pinned_batch,
     "docs/data.md#2": resumed_training,
@@ -161,7 +162,7 @@ def test_program_with_workers(tmp_path, monkeypatch):
 
 
 def objects_with_docstrings():
-    autograd = (ocl.autograd, ocl.autograd.functional, ocl.func)
+    autograd = (ocl.autograd, ocl.autograd.functional, ocl.func, ocl.amp)
     for module in (ocl, ocl.nn, ocl.nn.functional, *autograd, ocl.optim, ocl.utils.data):
         for name in dir(module):
             value = getattr(module, name)

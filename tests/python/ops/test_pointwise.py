@@ -34,6 +34,7 @@ PARAMETERS = {
     "hardshrink": {"lambd": 0.8},
     "softshrink": {"lambd": 0.8},
     "logit": {"eps": 0.2},
+    "polygamma_kernel": {"n": 1.0},
     "hardtanh": {"min_val": -0.5, "max_val": 2.0},
     "threshold": {"threshold": 0.3, "value": -7.0},
     "clamp": {"min": -1.0, "max": 0.5},
@@ -261,6 +262,7 @@ def test_python_operators_on_integers(text):
     assert_same(operator(ocl.tensor(a), ocl.tensor(b)), operator(torch.tensor(a), torch.tensor(b)))
 
 
+FIRST_ARGUMENTS = {"polygamma": (2,)}
 SPECIAL_ARGUMENTS = {"log_softmax": {"dim": 1}, "softmax": {"dim": 0}, "logsumexp": {"dim": 1}}
 
 
@@ -270,7 +272,9 @@ def test_names_of_torch_special(name, rng):
         rng.uniform(0.1, 0.9, (4, 5)).astype(np.float32) for _ in range(2 if name.startswith("xl") else 1)
     ]
     check_like_torch(
-        lambda lib, *inputs: getattr(lib.special, name)(*inputs, **SPECIAL_ARGUMENTS.get(name, {})),
+        lambda lib, *inputs: getattr(lib.special, name)(
+            *FIRST_ARGUMENTS.get(name, ()), *inputs, **SPECIAL_ARGUMENTS.get(name, {})
+        ),
         *arrays,
         unit="largest",
     )

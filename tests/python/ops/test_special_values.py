@@ -97,6 +97,7 @@ UNDECIDED = {
     # Whole numbers are roots here; PyTorch rounds their product with pi, and that of large numbers.
     "sinc": lambda a: (a == np.round(a)) & (a != 0) | (np.abs(a) > 5),
     "digamma": lambda a: (a < 0) & ((a == np.round(a)) | (a < -9)),  # its gradient, likewise
+    "polygamma_kernel": lambda a: (a < 0) & ((a == np.round(a)) | (a < -9)),  # of order 0, which is digamma
     "logaddexp2": lambda a, b: a == b,  # exactly a + 1
     "glu_kernel": lambda a, b: b > 9,  # 1 - sigmoid(b) has few digits left: test_glu_where_its_gate_is_open
     "hardsigmoid": special,  # a stand-in is compared

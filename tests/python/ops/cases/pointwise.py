@@ -26,7 +26,7 @@ TORCH = {
     "gelu_tanh": lambda a: F.gelu(a, approximate="tanh"),
     "div_floor": lambda a, b: torch.div(a, b, rounding_mode="floor"),
     "div_trunc": lambda a, b: torch.div(a, b, rounding_mode="trunc"),
-    "polygamma_kernel": lambda a, n=0: torch.polygamma(n, a),
+    "polygamma_kernel": lambda a, n=0: torch.polygamma(int(n), a),
     "prelu_kernel": lambda a, b: torch.where(a > 0, a, b * a),
     "glu_kernel": lambda a, b: a * torch.sigmoid(b),
     "round_decimals": rounded,
