@@ -81,6 +81,7 @@
 #include "dlprim/ops/resample/interpolate.h"
 #include "dlprim/ops/resample/pad.h"
 #include "dlprim/ops/resample/unfold.h"
+#include "dlprim/ops/rnn/network.h"
 #include "dlprim/ops/rnn/rnn.h"
 #include "dlprim/ops/scan/scan.h"
 #include "dlprim/ops/softmax/softmax.h"

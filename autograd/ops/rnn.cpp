@@ -11,8 +11,7 @@
 #include "autograd/tape/recordable.h"
 #include "autograd/tensor/generator.h"
 #include "autograd/tensor/precision.h"
-#include "dlprim/ops/random/random.h"
-#include "dlprim/ops/rnn/rnn.h"
+#include "dlprim/ops/rnn/network.h"
 #include "dlprim/runtime/dtype_defines.h"
 
 namespace ocl {
@@ -20,66 +19,18 @@ namespace {
 
 using dlprim::require;
 using dlprim::RnnCell;
-using dlprim::RnnGradients;
-using dlprim::RnnLayer;
-using dlprim::RnnSaved;
-using dlprim::RnnSteps;
+using dlprim::RnnNetwork;
+using dlprim::RnnOutputs;
 using Raw = dlprim::Tensor;
-using RawState = dlprim::RnnState;
 
 Raw raw_of(const Tensor& t) {
   return t.defined() ? t.data() : Raw();
 }
-
-/** Matrix `index` of a contiguous [count, rows, columns]; undefined where that is. */
-Raw matrix_of(const Raw& t, std::int64_t index) {
-  if (!t.storage) return {};
-  Raw part = t;
-  part.shape.erase(0);
-  part.strides.erase(0);
-  part.offset += index * t.strides[0];
-  return part;
+std::vector<Raw> raw_of(const TensorList& tensors) {
+  std::vector<Raw> all;
+  for (const Tensor& t : tensors) all.push_back(t.data());
+  return all;
 }
-
-/** `count` columns of a matrix from `first` on; undefined where that is. */
-Raw columns_of(Raw t, std::int64_t first, std::int64_t count) {
-  if (!t.storage) return t;
-  t.offset += first;
-  t.shape[1] = count;
-  return t;
-}
-
-/** Zeroes and scales what goes from layer to layer: the same elements forward and backward. */
-struct BetweenLayers {
-  double p;
-  std::vector<dlprim::PhiloxState> states;  // one after each layer but the last
-};
-
-/** Layers of one kind over packed rows, with everything checked. */
-struct Network {
-  const char* name;
-  RnnCell cell;
-  RnnSteps steps;
-  RnnOptions options;
-  bool is_projecting;
-
-  std::int64_t directions() const { return options.bidirectional ? 2 : 1; }
-  std::int64_t params_of_one() const { return (options.has_biases ? 4 : 2) + (is_projecting ? 1 : 0); }
-
-  /** Parts of `all` for layer `index` (counted over layers and directions), in the order of params. */
-  template <class T>
-  RnnLayer layer(std::int64_t index, const T& param) const {
-    const std::int64_t first = index * params_of_one();
-    RnnLayer result{cell, index % directions() == 1, param(first), param(first + 1), {}, {},
-                    {},   float32_matmul_precision()};
-    if (options.has_biases) {
-      result.b_ih = param(first + 2);
-      result.b_hh = param(first + 3);
-    }
-    if (is_projecting) result.w_hr = param(first + params_of_one() - 1);
-    return result;
-  }
-};
 
 const char* node_name(RnnCell cell) {
   switch (cell) {
@@ -109,122 +60,31 @@ void check_shape(const char* name, const char* what, const Tensor& t, const Dims
           input.device()->name(), ", got ", t.device()->name());
 }
 
-void check_params(const Network& net, const Tensor& rows, const Tensor& h, std::int64_t units,
-                  const TensorList& params) {
-  const std::int64_t layers = net.options.num_layers * net.directions();
-  require(static_cast<std::int64_t>(params.size()) == layers * net.params_of_one(), net.name, ": expected ",
+void check_params(const char* name, const RnnNetwork& net, const Tensor& rows, const Tensor& h,
+                  std::int64_t units, const TensorList& params) {
+  const std::int64_t layers = net.num_layers * net.directions();
+  require(static_cast<std::int64_t>(params.size()) == layers * net.params_of_one(), name, ": expected ",
           layers * net.params_of_one(), " parameters (", net.params_of_one(),
           " for each layer and direction), got ", params.size());
   const std::int64_t gate_rows = dlprim::product({dlprim::gates_of(net.cell), units}), state = h.size(2);
   for (std::int64_t i = 0; i < layers; ++i) {
     const auto* param = &params[static_cast<std::size_t>(i * net.params_of_one())];
     const std::int64_t features = i < net.directions() ? rows.size(1) : state * net.directions();
-    check_shape(net.name, "weight_ih", param[0], {gate_rows, features}, rows);
-    check_shape(net.name, "weight_hh", param[1], {gate_rows, state}, rows);
-    if (net.options.has_biases) {
-      check_shape(net.name, "bias_ih", param[2], {gate_rows}, rows);
-      check_shape(net.name, "bias_hh", param[3], {gate_rows}, rows);
+    check_shape(name, "weight_ih", param[0], {gate_rows, features}, rows);
+    check_shape(name, "weight_hh", param[1], {gate_rows, state}, rows);
+    if (net.has_biases) {
+      check_shape(name, "bias_ih", param[2], {gate_rows}, rows);
+      check_shape(name, "bias_hh", param[3], {gate_rows}, rows);
     }
     if (net.is_projecting)
-      check_shape(net.name, "weight_hr", param[net.params_of_one() - 1], {state, units}, rows);
+      check_shape(name, "weight_hr", param[net.params_of_one() - 1], {state, units}, rows);
   }
-}
-
-/** What forward of a network leaves behind for its backward. */
-struct Trace {
-  std::vector<Raw> inputs;      // of each layer
-  std::vector<RnnSaved> saved;  // of each layer and direction
-  BetweenLayers between;
-};
-
-struct Outputs {
-  Raw output, h_n, c_n;
-};
-
-Outputs run_forward(const Network& net, const Raw& input, const RawState& first, const TensorList& params,
-                    Trace& trace) {
-  dlprim::Device& device = input.device();
-  const std::int64_t directions = net.directions(), state = first.h.shape[2];
-  const auto param = [&](std::int64_t i) { return params[static_cast<std::size_t>(i)].data(); };
-  Outputs result;
-  result.h_n = Raw::empty(device, first.h.shape, input.dtype);
-  if (first.c.storage) result.c_n = Raw::empty(device, first.c.shape, input.dtype);
-  trace.between.p = net.options.train ? net.options.dropout : 0;
-  Raw x = input;
-  for (std::int64_t layer = 0; layer < net.options.num_layers; ++layer) {
-    if (layer > 0 && trace.between.p > 0) {
-      trace.between.states.push_back(default_generator(Device(device)).next(x.numel()));
-      dlprim::dropout(device.queue(), x, trace.between.p, trace.between.states.back(), x);
-    }
-    trace.inputs.push_back(x);
-    const Raw y = Raw::empty(device, {input.shape[0], directions * state}, input.dtype);
-    for (std::int64_t direction = 0; direction < directions; ++direction) {
-      const std::int64_t i = layer * directions + direction;
-      trace.saved.push_back(dlprim::rnn_forward(
-          device.queue(), net.layer(i, param), net.steps, x, {matrix_of(first.h, i), matrix_of(first.c, i)},
-          columns_of(y, direction * state, state), {matrix_of(result.h_n, i), matrix_of(result.c_n, i)}));
-    }
-    x = y;
-  }
-  result.output = x;
-  return result;
-}
-
-/** Which gradients are asked for, in the order of the node's inputs: rows, h, c, params. */
-using Wanted = std::vector<bool>;
-
-TensorList run_backward(const Network& net, const Trace& trace, const std::vector<SavedTensor>& params,
-                        const Outputs& gradients, const Dims& h_shape, const Dims& c_shape,
-                        const Wanted& wanted) {
-  const Raw& input = trace.inputs[0];
-  dlprim::Device& device = input.device();
-  const std::int64_t directions = net.directions(), state = h_shape[2];
-  std::vector<Raw> results(wanted.size());
-  const auto empty_if = [&](bool is_wanted, const Dims& shape) {
-    return is_wanted ? Raw::empty(device, shape, input.dtype) : Raw();
-  };
-  const auto param = [&](std::int64_t i) { return params[static_cast<std::size_t>(i)].unpack(); };
-  const auto param_gradient = [&](std::int64_t i) {
-    const auto at = static_cast<std::size_t>(i + 3);
-    return results[at] = empty_if(wanted[at], param(i).shape);
-  };
-  results[1] = empty_if(wanted[1], h_shape);
-  results[2] = empty_if(wanted[2], c_shape);
-  Raw dy = gradients.output;
-  for (std::int64_t layer = net.options.num_layers - 1; layer >= 0; --layer) {
-    const Raw& x = trace.inputs[static_cast<std::size_t>(layer)];
-    const Raw dx = empty_if(layer > 0 || wanted[0], x.shape);
-    for (std::int64_t direction = 0; direction < directions; ++direction) {
-      const std::int64_t i = layer * directions + direction;
-      const RnnLayer of_params = net.layer(i, param_gradient);
-      RnnGradients wanted_here{dx,
-                               direction > 0,
-                               of_params.w_ih,
-                               of_params.w_hh,
-                               of_params.b_ih,
-                               of_params.b_hh,
-                               of_params.w_hr,
-                               {matrix_of(results[1], i), matrix_of(results[2], i)}};
-      dlprim::rnn_backward(device.queue(), net.layer(i, param), net.steps, x,
-                           trace.saved[static_cast<std::size_t>(i)], columns_of(dy, direction * state, state),
-                           {matrix_of(gradients.h_n, i), matrix_of(gradients.c_n, i)}, wanted_here);
-    }
-    if (layer > 0 && trace.between.p > 0)
-      dlprim::dropout(device.queue(), dx, trace.between.p,
-                      trace.between.states[static_cast<std::size_t>(layer - 1)], dx);
-    dy = dx;
-  }
-  results[0] = dy;
-  TensorList tensors;
-  for (std::size_t i = 0; i < results.size(); ++i)
-    tensors.push_back(wanted[i] ? Tensor(results[i]) : Tensor());
-  return tensors;
 }
 
 /** One layer in one direction by operators; the states begin and end as `state`, [N, …] each. */
-Tensor composed_layer(const Network& net, const Tensor& rows, const Tensor* param, bool is_reverse,
+Tensor composed_layer(const RnnNetwork& net, const Tensor& rows, const Tensor* param, bool is_reverse,
                       LstmState& state) {
-  const auto bias = [&](int i) { return net.options.has_biases ? param[i] : Tensor(); };
+  const auto bias = [&](int i) { return net.has_biases ? param[i] : Tensor(); };
   const Tensor from_rows = linear(rows, param[0], bias(2));
   TensorList outputs(static_cast<std::size_t>(net.steps.count()));
   for (int step = 0; step < net.steps.count(); ++step) {
@@ -257,13 +117,14 @@ Tensor composed_layer(const Network& net, const Tensor& rows, const Tensor* para
 }
 
 /** The network by operators: output, h_n and, of an LSTM, c_n. `inputs` are rows, h, c and the parameters. */
-TensorList composed_network(const Network& net, const TensorList& inputs, const BetweenLayers& between) {
+TensorList composed_network(const RnnNetwork& net, const TensorList& inputs,
+                            const std::vector<dlprim::PhiloxState>& dropped) {
   Tensor x = inputs[0];
   TensorList last_h, last_c;
-  for (std::int64_t layer = 0; layer < net.options.num_layers; ++layer) {
-    if (layer > 0 && between.p > 0) {
-      const auto mask = [p = between.p,
-                         state = between.states[static_cast<std::size_t>(layer - 1)]](const Tensor& given) {
+  for (std::int64_t layer = 0; layer < net.num_layers; ++layer) {
+    if (layer > 0 && net.dropout > 0) {
+      const auto mask = [p = net.dropout,
+                         state = dropped[static_cast<std::size_t>(layer - 1)]](const Tensor& given) {
         const Tensor from = contiguous(given);
         const Raw to = Raw::empty(*from.device(), from.shape(), from.dtype());
         dlprim::dropout(from.device()->queue(), from.data(), p, state, to);
@@ -302,41 +163,66 @@ RnnResult recurrent(const char* name, RnnCell cell, const Tensor& given_rows,
   require(hx.h.defined() && hx.h.dim() == 3 && (cell != RnnCell::lstm || (hx.c.defined() && hx.c.dim() == 3)),
           name, ": expected states of 3 dimensions [layers * directions, N, H]");
   const std::int64_t state = hx.h.size(2), units = cell == RnnCell::lstm ? hx.c.size(2) : state;
-  const Network net{name, cell, RnnSteps(sizes), options, state != units};
+  const RnnNetwork net{cell,
+                       dlprim::RnnSteps(sizes),
+                       options.num_layers,
+                       options.bidirectional,
+                       options.has_biases,
+                       state != units,
+                       options.train ? options.dropout : 0,
+                       float32_matmul_precision()};
   require(given_rows.size(0) == net.steps.rows(), name, ": expected ", net.steps.rows(),
           " rows, the sum of batch_sizes, got ", given_rows.size(0));
   const std::int64_t layers = dlprim::product({options.num_layers, net.directions()});
   check_shape(name, cell == RnnCell::lstm ? "hx[0]" : "hx", hx.h, {layers, sizes[0], state}, given_rows);
   if (cell == RnnCell::lstm) check_shape(name, "hx[1]", hx.c, {layers, sizes[0], units}, given_rows);
-  check_params(net, given_rows, hx.h, units, given_params);
+  check_params(name, net, given_rows, hx.h, units, given_params);
 
   const Tensor rows = contiguous(given_rows), h = contiguous(hx.h), c = contiguous_or_none(hx.c);
   TensorList params;
   for (const Tensor& param : given_params) params.push_back(contiguous(param));
-  Trace trace;
-  const Outputs made = run_forward(net, rows.data(), {h.data(), raw_of(c)}, params, trace);
-  std::vector<Raw> outputs{made.output, made.h_n};
-  if (made.c_n.storage) outputs.push_back(made.c_n);
+  dlprim::Device& device = *rows.device();
+  std::vector<Raw> outputs{Raw::empty(device, {rows.size(0), net.directions() * state}, rows.dtype()),
+                           Raw::empty(device, h.shape(), rows.dtype())};
+  if (c.defined()) outputs.push_back(Raw::empty(device, c.shape(), rows.dtype()));
+  const dlprim::RnnTrace trace = dlprim::rnn_network_forward(
+      device.queue(), net, rows.data(), {h.data(), raw_of(c)}, raw_of(params),
+      [&](std::int64_t count) { return default_generator(rows.device()).next(count); },
+      {outputs[0], outputs[1], c.defined() ? outputs[2] : Raw()});
   TensorList inputs{rows, h, c};
   inputs.insert(inputs.end(), params.begin(), params.end());
   const TensorList results = record_many(node_name(cell), inputs, outputs, [&] {
     std::vector<SavedTensor> saved;
     for (const Tensor& param : params) saved.emplace_back(param);
     return [net, trace, params = std::move(saved), input = SavedTensor(rows), first_h = SavedTensor(h),
-            first_c = SavedTensor(c), h_shape = h.shape(), c_shape = c.defined() ? c.shape() : Dims(),
-            count = inputs.size()](const TensorList& g) {
+            first_c = SavedTensor(c), h_shape = h.shape(),
+            c_shape = c.defined() ? c.shape() : Dims()](const TensorList& g) {
       if (grad_enabled()) {
         TensorList given{input.input(0), first_h.input(1), first_c.input(2)};
         for (std::size_t i = 0; i < params.size(); ++i) given.push_back(params[i].input(3 + i));
         return gradients_by_composition(
-            given, g, [&](const TensorList& own) { return composed_network(net, own, trace.between); });
+            given, g, [&](const TensorList& own) { return composed_network(net, own, trace.dropped); });
       }
       input.unpack();  // which `trace` has too: this notices a write
-      const Outputs gradients{contiguous_gradient(g[0]), contiguous_gradient(g[1]),
-                              g.size() > 2 ? contiguous_gradient(g[2]) : Raw()};
-      Wanted wanted;
-      for (std::size_t i = 0; i < count; ++i) wanted.push_back(gradient_is_wanted(i));
-      return run_backward(net, trace, params, gradients, h_shape, c_shape, wanted);
+      TensorList made;
+      const auto room = [&](const Dims& shape) {
+        const bool is_wanted = gradient_is_wanted(made.size());
+        made.push_back(is_wanted ? Tensor(Raw::empty(input.unpack().device(), shape, input.unpack().dtype))
+                                 : Tensor());
+        return raw_of(made.back());
+      };
+      const Raw by_rows = room(input.unpack().shape);
+      const dlprim::RnnState by_first{room(h_shape), room(c_shape)};
+      std::vector<Raw> own, by_params;
+      for (const SavedTensor& param : params) {
+        own.push_back(param.unpack());
+        by_params.push_back(room(own.back().shape));
+      }
+      dlprim::rnn_network_backward(input.unpack().device().queue(), net, trace, own,
+                                   {contiguous_gradient(g[0]), contiguous_gradient(g[1]),
+                                    g.size() > 2 ? contiguous_gradient(g[2]) : Raw()},
+                                   by_rows, by_first, by_params);
+      return made;
     };
   });
   return {results[0], results[1], results.size() > 2 ? results[2] : Tensor()};

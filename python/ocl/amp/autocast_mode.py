@@ -39,8 +39,9 @@ class autocast(Mode):  # noqa: N801  (PyTorch's name)
     (bfloat16, the default, or float16); exponentials, norms, sums and losses theirs in float32; a few take
     the widest of theirs; all others what they are given. Tensors of float64 stay. Parameters stay float32,
     and so do their gradients; their 16-bit copies are kept until autocast ends, unless ``cache_enabled`` is
-    False. With ``enabled=False`` autocast is off inside. It holds for the thread that enters it, on every OpenCL
-    device. RuntimeError for another ``device_type`` than "ocl" or "cpu", TypeError for another ``dtype``.
+    False. With ``enabled=False`` autocast is off inside. It holds for the thread that enters it, on every
+    OpenCL device. RuntimeError for another ``device_type`` than "ocl" or "cpu", TypeError for another
+    ``dtype``.
     """
 
     def __init__(
