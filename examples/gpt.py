@@ -11,11 +11,12 @@ from pathlib import Path
 
 import numpy as np
 from tqdm import trange
+from training.precision import Precision, add_amp_option
 from training.program import make_parser, not_negative, number, positive, run_program
 
 import ocl
 import ocl.nn.functional as F
-from ocl import models, nn
+from ocl import models
 from ocl.optim.lr_scheduler import LambdaLR
 
 
@@ -64,11 +65,11 @@ def loss_of(net, inputs, targets):
     return F.cross_entropy(net(inputs).flatten(0, 1), targets.flatten())
 
 
-def tested(net, text, options):
+def tested(net, text, precision, options):
     """Bits per character of the text kept back."""
     net.eval()
     rng = np.random.default_rng(0)
-    with ocl.no_grad():
+    with ocl.no_grad(), precision.autocast():
         batches = (
             random_batch(text.test, options.batch_size, options.context, rng, options.device)
             for _ in range(1 if options.dry_run else 8)
@@ -107,20 +108,22 @@ def run(options):
     print(f"{len(text.train) + len(text.test):,} characters, {len(text.characters)} different ones")
     optimizer = ocl.optim.AdamW(net.parameters(), lr=options.lr, betas=(0.9, 0.95), weight_decay=0.05)
     schedule = LambdaLR(optimizer, warm_up_and_cosine(options.steps))
+    precision = Precision(options.amp)
     start = time.perf_counter()
     for step in trange(1, options.steps + 1, unit=" steps", disable=not sys.stderr.isatty(), leave=False):
         batch = random_batch(text.train, options.batch_size, options.context, rng, options.device)
         optimizer.zero_grad()
-        loss = loss_of(net, *batch)
-        loss.backward()
-        nn.utils.clip_grad_norm_(net.parameters(), 1.0)
-        optimizer.step()
+        with precision.autocast():
+            loss = loss_of(net, *batch)
+        precision.backward(loss)
+        precision.step(optimizer, net, clip=1.0)
         schedule.step()
         if step % options.test_interval == 0 or step == options.steps:
             seconds = time.perf_counter() - start
             print(
-                f"step {step}: training loss {loss.item():.3f}, test {tested(net, text, options):.3f} "
-                f"bits per character, {step / seconds:.1f} steps/s",
+                f"step {step}: training loss {loss.item():.3f}, "
+                f"test {tested(net, text, precision, options):.3f} bits per character, "
+                f"{step / seconds:.1f} steps/s",
                 flush=True,
             )
     ocl.save({"characters": text.characters, "weights": net.state_dict()}, options.output)
@@ -139,6 +142,7 @@ def parse_arguments(arguments=None):
     option("--heads", type=positive, default=4, help="default %(default)s")
     option("--dropout", type=number(float, 0, 1), default=0.0, help="default %(default)s")
     option("--lr", type=not_negative, default=4e-3, help="highest learning rate, default %(default)s")
+    add_amp_option(parser)
     option("--test-interval", type=positive, default=100, metavar="STEPS", help="default %(default)s")
     option(
         "--sample",

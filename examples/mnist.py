@@ -40,6 +40,14 @@ class Net(nn.Module):
         return self.fc2(x)
 
 
+# What --amp may ask for.
+DTYPES = {"bf16": ocl.bfloat16, "fp16": ocl.float16}
+
+
+def autocast(args):
+    return ocl.autocast("ocl", dtype=DTYPES.get(args.amp), enabled=args.amp is not None)
+
+
 @dataclass
 class History:
     steps: list = field(default_factory=list)
@@ -48,7 +56,7 @@ class History:
     first_step_seconds: float = 0.0
 
 
-def train(net, loader, optimizer, epoch, args, history):
+def train(net, loader, optimizer, scaler, epoch, args, history):
     net.train()
     bar = tqdm(
         total=len(loader.dataset),
@@ -60,9 +68,11 @@ def train(net, loader, optimizer, epoch, args, history):
     images, since = 0, time.perf_counter()
     for step, (image, target) in enumerate(loader, start=1):
         optimizer.zero_grad()
-        loss = F.cross_entropy(net(image), target)
-        loss.backward()
-        optimizer.step()
+        with autocast(args):
+            loss = F.cross_entropy(net(image), target)
+        scaler.scale(loss).backward()
+        scaler.step(optimizer)
+        scaler.update()
         if not history.first_step_seconds:
             ocl.synchronize(args.device)
             history.first_step_seconds = time.perf_counter() - START
@@ -85,11 +95,11 @@ def train(net, loader, optimizer, epoch, args, history):
     bar.close()
 
 
-def test(net, loader):
+def test(net, loader, args):
     """The mean loss and the accuracy in percent over the test set."""
     net.eval()
     losses, hits = [], []
-    with ocl.no_grad():
+    with ocl.no_grad(), autocast(args):
         for image, target in loader:
             output = net(image)
             losses.append(F.cross_entropy(output, target, reduction="sum"))
@@ -139,6 +149,7 @@ def parse_arguments():
     option("--epochs", type=positive, default=3, metavar="N", help="default %(default)s")
     option("--lr", type=float, default=1e-3, help="learning rate of Adam, default %(default)s")
     option("--gamma", type=float, default=0.7, help="learning rate factor per epoch, default %(default)s")
+    option("--amp", choices=list(DTYPES), help="mixed precision: products and convolutions in 16 bits")
     option("--seed", type=int, default=1, help="default %(default)s")
     option("--log-interval", type=positive, default=10, metavar="N", help="default %(default)s")
     option("--dry-run", action="store_true", help="train a single step")
@@ -153,6 +164,7 @@ def run(args):
     ocl.manual_seed(args.seed)
     net = Net().to(args.device)
     optimizer = ocl.optim.Adam(net.parameters(), lr=args.lr)
+    scaler = ocl.amp.GradScaler(enabled=args.amp == "fp16")  # bfloat16 has the range of float32
     scheduler = ocl.optim.lr_scheduler.StepLR(optimizer, step_size=1, gamma=args.gamma)
 
     train_set, test_set = load_data(args.data)
@@ -162,8 +174,8 @@ def run(args):
     history = History()
     with ocl.profiler.profile() if args.profile else contextlib.nullcontext() as profile:
         for epoch in range(1, 2 if args.dry_run else args.epochs + 1):
-            train(net, train_loader, optimizer, epoch, args, history)
-            loss, accuracy = test(net, test_loader)
+            train(net, train_loader, optimizer, scaler, epoch, args, history)
+            loss, accuracy = test(net, test_loader, args)
             print(f"epoch {epoch}: test loss {loss:.4f}, accuracy {accuracy:.2f} %", flush=True)
             history.accuracies.append(accuracy)
             scheduler.step()

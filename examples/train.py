@@ -15,6 +15,7 @@ from training.checkpoint import load_checkpoint
 from training.classifier import Classifier, save_classifier
 from training.data import AUGMENTATIONS, load_pictures
 from training.nets import make_net, net_names
+from training.precision import add_amp_option
 from training.program import ends_in_one_line, not_negative, number, positive
 from training.record import plot_curves, write_csv
 from training.trainer import Trainer
@@ -90,6 +91,7 @@ def parse_arguments(arguments=None):
         help="test and keep averaged weights; 0.999 is usual",
     )
     option("--clip", type=not_negative, default=0.0, metavar="NORM", help="of all gradients; 0 for none")
+    add_amp_option(parser)
     option("--seed", type=number(int, 0), default=1, help="default %(default)s")
     option(
         "--checkpoint-every",

@@ -13,6 +13,7 @@ from ocl.optim.lr_scheduler import LambdaLR
 from .checkpoint import save_checkpoint
 from .display import Bar, TimeLeft
 from .mixing import Mixing
+from .precision import Precision
 
 __all__ = ["Trainer", "evaluate", "make_optimizer"]
 
@@ -78,6 +79,7 @@ class Trainer:
                 net, multi_avg_fn=swa_utils.get_ema_multi_avg_fn(options.ema)
             )
         self.mixing = Mixing(options.mixup, options.cutmix, options.seed)
+        self.precision = Precision(options.amp)
         self._go_on_from(Progress())
 
     def _factor_of_rate(self):
@@ -101,6 +103,7 @@ class Trainer:
             "schedule": self.schedule,
             "loader": self.loader,
             "average": self.average,
+            "scaler": self.precision.scaler if self.precision.scaler.is_enabled() else None,
         }
         return {name: part for name, part in parts.items() if part is not None}
 
@@ -177,13 +180,14 @@ class Trainer:
         images, share = self.mixing(
             images, (self.progress.epoch - 1) * len(self.loader) + self.progress.batch
         )
-        outputs = self.net(images)
-        main, *others = outputs if isinstance(outputs, tuple) else (outputs,)
-        loss = self._loss(main, labels, share)
-        for other in others:
-            if other is not None:
-                loss = loss + AUXILIARY_SHARE * self._loss(other, labels, share)
-        (loss / self._batches_of_update()).backward()
+        with self.precision.autocast():
+            outputs = self.net(images)
+            main, *others = outputs if isinstance(outputs, tuple) else (outputs,)
+            loss = self._loss(main, labels, share)
+            for other in others:
+                if other is not None:
+                    loss = loss + AUXILIARY_SHARE * self._loss(other, labels, share)
+        self.precision.backward(loss / self._batches_of_update())
         return loss.detach()
 
     def _batches_of_update(self):
@@ -200,9 +204,7 @@ class Trainer:
         return share * loss_of(labels) + (1 - share) * loss_of(labels.roll(1, 0))
 
     def _update(self):
-        if self.options.clip:
-            ocl.nn.utils.clip_grad_norm_(self.net.parameters(), self.options.clip)
-        self.optimizer.step()
+        self.precision.step(self.optimizer, self.net, self.options.clip)
         self.optimizer.zero_grad()
         self.schedule.step()
         self.progress.update += 1
@@ -210,7 +212,9 @@ class Trainer:
             self.average.update_parameters(self.net)
 
     def _tested(self):
-        return {f"test_{name}": value for name, value in evaluate(self.best_net, self.test_loader).items()}
+        with self.precision.autocast():
+            figures = evaluate(self.best_net, self.test_loader)
+        return {f"test_{name}": value for name, value in figures.items()}
 
 
 def evaluate(net, loader):

@@ -73,6 +73,21 @@ def test_the_second_run_builds_no_program(two_runs):
 
 
 @needs_data
+@pytest.mark.parametrize("amp", ["bf16", "fp16"])
+def test_mixed_precision_learns_the_digits(amp, two_runs):
+    output = output_of("--data", DATA, "--epochs", 1, "--batch-size", 32, "--seed", 3, "--amp", amp)
+    in_float32, mixed = (float(text.rsplit(maxsplit=2)[1]) for text in (two_runs[0], output))
+    assert mixed == pytest.approx(in_float32, abs=1)
+    assert figures(output) != figures(two_runs[0])
+
+
+def test_an_unknown_precision_is_refused():
+    result = run_example("--amp", "int8")
+    assert result.returncode == 2
+    assert "argument --amp: invalid choice: 'int8'" in result.stderr
+
+
+@needs_data
 def test_files_asked_for_are_written(tmp_path):
     pytest.importorskip("matplotlib")
     output = output_of(

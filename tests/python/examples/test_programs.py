@@ -29,6 +29,14 @@ def test_a_few_steps_without_files_and_network(program, tmp_path):
     assert (tmp_path / PROGRAMS[program]).stat().st_size > 500
 
 
+@pytest.mark.parametrize("amp", ["bf16", "fp16"])
+def test_gpt_in_mixed_precision(amp, tmp_path):
+    command = ("gpt.py", "--dry-run", "--test-interval", 1, "--output", tmp_path / "net", "--amp", amp)
+    losses = re.findall(r"training loss (\S+), test (\S+) ", output_of(*command))
+    assert len(losses) == 3
+    assert all(math.isfinite(float(loss)) for pair in losses for loss in pair)
+
+
 @pytest.mark.parametrize("main", [gpt.main, vae.main, dcgan.main, unet.main])
 def test_a_device_that_is_not_there_is_one_line(main):
     with pytest.raises(SystemExit, match=r"\.py: .*99"):
@@ -39,6 +47,7 @@ def test_a_device_that_is_not_there_is_one_line(main):
     ("main", "arguments", "message"),
     [
         (gpt.main, "--context 1", "--context: must be at least 2"),
+        (gpt.main, "--amp int8", "--amp: invalid choice: 'int8'"),
         (gpt.main, "--steps 0", "--steps: must be at least 1"),
         (vae.main, "--epochs 0", "--epochs: must be at least 1"),
         (unet.main, "--side 0", "--side: must be at least 1"),
@@ -112,14 +121,15 @@ class TestGPT:
         assert set(written) <= set(range(11))
         assert net.training
 
-    def test_it_learns_a_text_by_heart(self, tmp_path, capsys):
+    @pytest.mark.parametrize("amp", ["", "--amp bf16", "--amp fp16"])
+    def test_it_learns_a_text_by_heart(self, amp, tmp_path, capsys):
         (tmp_path / "text").write_text("abcd" * 100)
         options = (
             "--steps 60 --context 8 --width 16 --heads 2 --layers 1 --sample 12 --temperature 0.1 --lr 0.02"
         )
         gpt.main(
             ["--device", str(ocl.get_default_device()), "--text", str(tmp_path / "text")]
-            + ["--output", str(tmp_path / "net"), *options.split()]
+            + ["--output", str(tmp_path / "net"), *options.split(), *amp.split()]
         )
         output = capsys.readouterr().out
         assert output.splitlines()[-1] == "abcdabcdabcd"

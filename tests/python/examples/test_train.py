@@ -21,6 +21,7 @@ from training.checkpoint import NAME, PREVIOUS, load_checkpoint, save_checkpoint
 from training.classifier import load_classifier
 from training.data import MadePictures, Preparation
 from training.mixing import Mixing
+from training.precision import Precision
 from training.trainer import Trainer, warm_up_and_cosine
 
 import ocl
@@ -197,8 +198,9 @@ class TestSources:
 
 
 class TestResuming:
-    def test_a_training_that_is_killed_repeats_every_bit(self, tmp_path):
-        options = (*SHORT, *EVERYTHING, "--checkpoint-every", 1)
+    @pytest.mark.parametrize("amp", [(), ("--amp", "fp16")])
+    def test_a_training_that_is_killed_repeats_every_bit(self, amp, tmp_path):
+        options = (*SHORT, *EVERYTHING, "--checkpoint-every", 1, *amp)
         whole = run(tmp_path / "whole", *options)
         killed = tmp_path / "killed"
         kill_when_it_prints("epoch 1/2: batch 4", "train.py", "--output", killed, *options)
@@ -208,6 +210,18 @@ class TestResuming:
         rows = run(killed, *options, "--resume")
         assert figures(rows) == figures(whole)
         assert model_bytes(killed) == model_bytes(tmp_path / "whole")
+        scalers = [load_checkpoint(folder).get("scaler") for folder in (killed, tmp_path / "whole")]
+        assert scalers[0] == scalers[1]
+        assert (scalers[0] is None) == (not amp)
+
+    def test_a_checkpoint_from_before_mixed_precision(self, tmp_path):
+        run(tmp_path, "--dry-run")
+        older = load_checkpoint(tmp_path)
+        del older["options"]["amp"]
+        save_checkpoint(older, tmp_path)
+        run(tmp_path, "--dry-run", "--resume")
+        with pytest.raises(SystemExit, match="is of another training: --amp was None"):
+            run(tmp_path, "--dry-run", "--amp", "bf16", "--resume")
 
     def test_a_finished_training_stays_as_it_is(self, tmp_path):
         run(tmp_path, *SHORT)
@@ -450,6 +464,31 @@ class TestNets:
         assert not np.array_equal(
             ocl.load(tmp_path / "model.safetensors")["weights"]["second.weight"].numpy(), before
         )
+
+
+class TestMixedPrecision:
+    @pytest.mark.parametrize("amp", ["bf16", "fp16"])
+    def test_a_dry_run(self, amp, tmp_path):
+        (row,) = run(tmp_path / amp, "--dry-run", "--clip", 1, "--amp", amp)
+        (in_float32,) = run(tmp_path / "float32", "--dry-run", "--clip", 1)
+        for loss in ("train_loss", "test_loss"):
+            assert float(row[loss]) == pytest.approx(float(in_float32[loss]), rel=0.02)
+        assert row != in_float32
+        weights = ocl.load(tmp_path / amp / "model.safetensors")["weights"]
+        assert not {tensor.dtype for tensor in weights.values()} & {ocl.float16, ocl.bfloat16}
+
+    def test_the_norm_that_clips_is_of_unscaled_gradients(self):
+        weight = nn.Parameter(ocl.ones(4))
+        net = nn.ParameterList([weight])
+        precision = Precision("fp16")
+        precision.backward((weight * 3).sum())
+        precision.step(ocl.optim.SGD(net.parameters(), lr=1), net, clip=1)
+        np.testing.assert_allclose(weight.detach().numpy(), 0.5, rtol=1e-5)
+
+    def test_another_precision_is_refused(self, capsys):
+        with pytest.raises(SystemExit, match="2"):
+            train.parse_arguments(["--amp", "int8"])
+        assert "argument --amp: invalid choice: 'int8'" in capsys.readouterr().err
 
 
 class TestParts:
