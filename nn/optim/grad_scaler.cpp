@@ -112,4 +112,9 @@ void GradScaler::update(std::optional<double> new_scale) {
   optimizers_.clear();
 }
 
+void GradScaler::set_state(const GradScalerState& state) {
+  scale_ = state.scale;
+  steps_since_growth_ = state.steps_since_growth;
+}
+
 }  // namespace ocl

@@ -12,6 +12,12 @@ namespace ocl {
  * ValueError for gradients of float16, whose quotients may be too small for them. */
 TensorList unscale_(const TensorList& gradients, double scale);
 
+/** What update() changes in a GradScaler, for checkpoints. */
+struct GradScalerState {
+  double scale;
+  std::int64_t steps_since_growth;
+};
+
 /**
  * Keeps the small gradients of float16 from vanishing (torch.amp.GradScaler): the loss is multiplied by a
  * large number before backward, the gradients are divided by it before the step. A step whose gradients have
@@ -47,6 +53,10 @@ class GradScaler {
 
   double get_scale() const { return enabled_ ? scale_ : 1; }
   bool is_enabled() const { return enabled_; }
+
+  /** Where the scale stands behind an update(); set_state goes on from there. */
+  GradScalerState state() const { return {scale_, steps_since_growth_}; }
+  void set_state(const GradScalerState& state);
 
  private:
   struct OfOptimizer {

@@ -50,6 +50,24 @@ TEST_F(GradScaling, UnscalesOnce) {
   expect_error<AutogradError>([&] { scaler.step(optimizer); }, "already been called");
 }
 
+TEST_F(GradScaling, GoesOnFromItsState) {
+  const Tensor a = leaf({1, 2}, {2});
+  optim::SGD optimizer({a}, optim::SGDOptions(0.5));
+  const auto step = [&](GradScaler& scaler, float gradient) {
+    optimizer.zero_grad();
+    scaler.scale(sum(a) * gradient).backward();
+    scaler.step(optimizer);
+    scaler.update();
+  };
+  GradScaler before(8, 2, 0.5, 2), after(8, 2, 0.5, 2);
+  step(before, std::numeric_limits<float>::infinity());
+  step(before, 1);
+  after.set_state(before.state());
+  EXPECT_EQ(after.get_scale(), 4);
+  step(after, 1);
+  EXPECT_EQ(after.get_scale(), 8);  // the second step without an infinity
+}
+
 TEST_F(GradScaling, ScalesHalvesInFloat32) {
   EXPECT_EQ(GradScaler(131072).scale(ones({}, DType::float16)).item(), 131072);
 }
