@@ -13,6 +13,7 @@
 #include "nn/data/mnist.h"
 #include "nn/nn.h"
 #include "training/plotting.h"
+#include "training/precision.h"
 #include "training/program.h"
 #include "training/progress.h"
 
@@ -42,7 +43,7 @@ struct Net : nn::Module {
 };
 
 struct Options {
-  std::string device = "ocl:0", data, save_model, plot, profile;
+  std::string device = "ocl:0", data, amp, save_model, plot, profile;
   std::size_t batch_size = 64, test_batch_size = 1000;
   int epochs = 3, log_interval = 10;
   float lr = 1e-3f, gamma = 0.7f;
@@ -56,8 +57,13 @@ struct History {
   double first_step_seconds = 0;
 };
 
-void train(Net& net, DataLoader& loader, ocl::optim::Adam& optimizer, int epoch, const Options& options,
-           History& history) {
+ocl::Tensor loss_of(Net& net, const ocl::TensorList& batch, const Precision& precision) {
+  const auto autocast = precision.autocast();
+  return F::cross_entropy(net.forward(batch[0]), batch[1]);
+}
+
+void train(Net& net, DataLoader& loader, ocl::optim::Adam& optimizer, Precision& precision, int epoch,
+           const Options& options, History& history) {
   net.train();
   int images = 0;
   auto since = Clock::now();
@@ -66,9 +72,9 @@ void train(Net& net, DataLoader& loader, ocl::optim::Adam& optimizer, int epoch,
   for (const ocl::TensorList& batch : loader) {
     if (++step > steps) break;
     optimizer.zero_grad();
-    const auto loss = F::cross_entropy(net.forward(batch[0]), batch[1]);
-    loss.backward();
-    optimizer.step();
+    const auto loss = loss_of(net, batch, precision);
+    precision.backward(loss);
+    precision.step(optimizer, net);
     if (history.first_step_seconds == 0) {
       ocl::synchronize(loader.device());
       history.first_step_seconds = seconds_since(process_start);
@@ -85,9 +91,10 @@ void train(Net& net, DataLoader& loader, ocl::optim::Adam& optimizer, int epoch,
 }
 
 /** The accuracy in percent over the test set. */
-double test(Net& net, DataLoader& loader) {
+double test(Net& net, DataLoader& loader, const Precision& precision) {
   net.eval();
   const ocl::NoGradGuard no_grad;
+  const auto autocast = precision.autocast();
   std::vector<ocl::Tensor> hits;
   for (const ocl::TensorList& batch : loader)
     hits.push_back((net.forward(batch[0]).argmax(1) == batch[1]).sum());
@@ -156,6 +163,7 @@ void run(const Options& options) {
   net.to(device);
   ocl::optim::Adam optimizer(net.parameters(), options.lr);
   ocl::optim::StepLR scheduler(optimizer, 1, options.gamma);
+  Precision precision(options.amp);
 
   const Datasets data = load_data(options.data);
   DataLoader train_loader(
@@ -167,8 +175,8 @@ void run(const Options& options) {
   std::optional<ocl::profiler::Profile> profile;
   if (!options.profile.empty()) profile.emplace();
   for (int epoch = 1; epoch <= (options.dry_run ? 1 : options.epochs); ++epoch) {
-    train(net, train_loader, optimizer, epoch, options, history);
-    history.accuracies.push_back(test(net, test_loader));
+    train(net, train_loader, optimizer, precision, epoch, options, history);
+    history.accuracies.push_back(test(net, test_loader, precision));
     std::printf("epoch %d: accuracy %.2f %%\n", epoch, history.accuracies.back());
     scheduler.step();
   }
@@ -202,6 +210,7 @@ int main(int argc, char** argv) {
   app.add_option("--epochs", options.epochs)->check(positive);
   app.add_option("--lr", options.lr, "learning rate of Adam");
   app.add_option("--gamma", options.gamma, "learning rate factor per epoch");
+  add_amp_option(app, options.amp);
   app.add_option("--seed", options.seed)->check(CLI::Range(0, 1 << 30));
   app.add_option("--log-interval", options.log_interval, "steps from loss to loss")->check(positive);
   app.add_flag("--dry-run", options.dry_run, "train a single step");

@@ -14,6 +14,7 @@
 #include <cstdlib>
 
 #include "training/nets.h"
+#include "training/precision.h"
 #include "training/program.h"
 #include "training/training.h"
 
@@ -67,6 +68,7 @@ void add_training(CLI::App& app, TrainingOptions& options) {
   app.add_option("--label-smoothing", options.label_smoothing)->check(share);
   app.add_option("--ema", options.ema, "test and keep averaged weights; 0.999 is usual")->check(share);
   app.add_option("--clip", options.clip, "norm of all gradients; 0 for none")->check(amount);
+  add_amp_option(app, options.amp);
   app.add_option("--seed", options.seed)->check(seeds);
   app.add_option("--checkpoint-every", options.checkpoint_every, "updates, besides each epoch's end")
       ->check(not_negative);

@@ -27,6 +27,7 @@ json TrainingOptions::fixed() const {
           {"label-smoothing", label_smoothing},
           {"ema", ema},
           {"clip", clip},
+          {"amp", amp.empty() ? json() : json(amp)},  // null: older checkpoints have none
           {"seed", seed},
           {"dry-run", dry_run}};
 }

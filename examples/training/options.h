@@ -18,7 +18,7 @@ struct TrainingOptions {
 
   int epochs = 5, accumulate = 1;
   std::size_t batch_size = 32;
-  std::string optimizer = "adamw", schedule = "cosine";
+  std::string optimizer = "adamw", schedule = "cosine", amp;  // amp: "bf16", "fp16", or empty for float32
   double lr = 3e-3, momentum = 0.9, weight_decay = 0.01, warm_up = 0.5, label_smoothing = 0.1, ema = 0,
          clip = 0;
   std::uint64_t seed = 1;

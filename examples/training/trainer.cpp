@@ -6,7 +6,6 @@
 
 #include "autograd/tensor/generator.h"
 #include "classifier.h"
-#include "nn/utils/clip_grad.h"
 
 namespace {
 
@@ -92,7 +91,8 @@ Trainer::Trainer(std::shared_ptr<ocl::nn::Module> net, const Pictures& pictures,
       test_(options.dry_run ? beginning_of(pictures.test, options.batch_size) : pictures.test,
             DataLoaderOptions().batch_size(options.batch_size).workers(options.workers), device_),
       optimizer_(make_optimizer(net_->parameters(), options)),
-      mixing_(options.mixup, options.cutmix, options.seed) {
+      mixing_(options.mixup, options.cutmix, options.seed),
+      precision_(options.amp) {
   start_clock();
 }
 
@@ -139,6 +139,7 @@ Tensor Trainer::loss_of(const Tensor& pictures, const Tensor& labels, std::size_
   const auto entropy = [&](const Tensor& scores, const Tensor& target) {
     return F::cross_entropy(scores, target, {}, ocl::Reduction::mean, -100, options_.label_smoothing);
   };
+  const auto autocast = precision_.autocast();
   Tensor loss;
   for (const Tensor& scores : scores_of(*net_, mixed)) {
     Tensor own = entropy(scores, labels);
@@ -150,9 +151,8 @@ Tensor Trainer::loss_of(const Tensor& pictures, const Tensor& labels, std::size_
 }
 
 void Trainer::update() {
-  if (options_.clip > 0) ocl::nn::utils::clip_grad_norm_(net_->parameters(), options_.clip);
   for (auto& group : optimizer_->param_groups()) group.options.set("lr", learning_rate());
-  optimizer_->step();
+  precision_.step(*optimizer_, *net_, options_.clip);
   optimizer_->zero_grad();
   ++updates_;
   if (!average_) return;
@@ -177,7 +177,7 @@ EpochRow Trainer::train_epoch() {
   };
   for (const ocl::TensorList& pair : train_) {
     const Tensor loss = loss_of(pair[0], pair[1], batch);
-    (loss / static_cast<double>(batches_of_update(batch))).backward();
+    precision_.backward(loss / static_cast<double>(batches_of_update(batch)));
     unread.push_back(loss.detach() * static_cast<double>(pair[0].size(0)));
     ++batch;
     const bool is_last = batch == train_.size();
@@ -204,6 +204,7 @@ EpochRow Trainer::train_epoch() {
 
 void Trainer::test(EpochRow& row) const {
   const ocl::NoGradGuard no_grad;
+  const auto autocast = precision_.autocast();
   best()->eval();
   std::vector<Tensor> sums;  // of the loss, the hits and the hits among five, batch by batch
   for (const ocl::TensorList& pair : test_) {
@@ -249,12 +250,14 @@ void Trainer::save() const {
     }
   const auto place = train_.state();
   const auto random = ocl::default_generator(device_).state();
+  const auto scaler = precision_.scaler().state();
   const json progress{{"options", options_.fixed()},
                       {"epoch", epoch_},
                       {"updates", updates_},
                       {"loss", loss_sum_},
                       {"rows", rows_},
                       {"optimizer", numbers},
+                      {"scaler", {scaler.scale, scaler.steps_since_growth}},
                       {"loader", {place.seed, place.passes, place.batches}},
                       {"random", {random.seed, random.offset}}};
   write_checkpoint({tensors, progress}, options_.output);
@@ -278,6 +281,8 @@ void Trainer::resume() {
   updates_ = progress.at("updates");
   loss_sum_ = progress.at("loss");
   rows_ = progress.at("rows").get<std::vector<EpochRow>>();
+  if (precision_.scaler().is_enabled())  // older checkpoints have no scaler
+    precision_.scaler().set_state({progress.at("scaler").at(0), progress.at("scaler").at(1)});
   const json& place = progress.at("loader");
   train_.set_state({place.at(0), place.at(1), place.at(2)});
   ocl::default_generator(device_).set_state({progress.at("random").at(0), progress.at("random").at(1)});

@@ -6,6 +6,7 @@
 #include "nn/data/data_loader.h"
 #include "nn/nn.h"
 #include "pictures.h"
+#include "precision.h"
 #include "record.h"
 
 /** Trains a net by the options and keeps all that a training needs to go on from where it was killed. */
@@ -46,6 +47,7 @@ class Trainer {
   mutable ocl::data::DataLoader test_;
   std::unique_ptr<ocl::optim::Optimizer> optimizer_;
   Mixing mixing_;
+  Precision precision_;
   int epoch_ = 0;             // whole ones
   std::int64_t updates_ = 0;  // of all epochs
   double loss_sum_ = 0;       // over the pictures of this epoch
