@@ -11,22 +11,32 @@ fail() {
 }
 losses() { cut -d, -f1-4,6- "$1/log.csv"; }  # without the speed
 
+scaler() { grep -ao 'scaler[^]]*]' "$1/checkpoint.safetensors"; }
+
 # Dropout, mixup, cutmix and averaged weights: every kind of random number and of state that a checkpoint holds.
 options=(--net squeezenet1_1 --fake-size 96 --batch-size 8 --epochs 6 --mixup 0.2 --cutmix 1 --ema 0.9 --clip 1 --accumulate 2
   --checkpoint-every 2 --log-interval 2 --lr 1e-3)
-"$train" "${options[@]}" --output "$folder/whole"
 
-"$train" "${options[@]}" --output "$folder/killed" >/dev/null &
-while [[ ! -e $folder/killed/checkpoint.previous ]]; do
-  kill -0 $! || fail 'the training ended before it could be killed'
-  sleep 0.01
-done
-kill -KILL $!
-wait $! || true
-[[ ! -e $folder/killed/model.safetensors ]] || fail 'the training was killed too late to tell'
-"$train" "${options[@]}" --output "$folder/killed" --resume
-[[ $(losses "$folder/whole") == "$(losses "$folder/killed")" ]] || fail 'other losses after the kill'
-cmp "$folder/whole/model.safetensors" "$folder/killed/model.safetensors"
+goes_on_after_a_kill() {  # WHOLE KILLED OPTIONS…
+  local whole=$1 killed=$2
+  shift 2
+  "$train" "$@" --output "$whole"
+  "$train" "$@" --output "$killed" >/dev/null &
+  while [[ ! -e $killed/checkpoint.previous ]]; do
+    kill -0 $! || fail 'the training ended before it could be killed'
+    sleep 0.01
+  done
+  kill -KILL $!
+  wait $! || true
+  [[ ! -e $killed/model.safetensors ]] || fail 'the training was killed too late to tell'
+  "$train" "$@" --output "$killed" --resume
+  [[ $(losses "$whole") == "$(losses "$killed")" ]] || fail 'other losses after the kill'
+  [[ $(scaler "$whole") == "$(scaler "$killed")" ]] || fail 'another scale of the loss after the kill'
+  cmp "$whole/model.safetensors" "$killed/model.safetensors"
+}
+goes_on_after_a_kill "$folder/whole" "$folder/killed" "${options[@]}"
+goes_on_after_a_kill "$folder/whole-fp16" "$folder/killed-fp16" "${options[@]}" --amp fp16
+cmp -s "$folder/whole/model.safetensors" "$folder/whole-fp16/model.safetensors" && fail '--amp changes nothing'
 
 # What was damaged since is told, and the one before is taken; what is no checkpoint is called so.
 head -c 5000 "$folder/killed/checkpoint.safetensors" >"$folder/part" && mv "$folder/part" "$folder/killed/checkpoint.safetensors"
@@ -55,7 +65,10 @@ first=$(cd "$folder/empty" && "$predict")
 [[ $first == *'epoch 1/1'* && $first == *' of 12 right' ]] || fail "predict without arguments: $first"
 second=$(cd "$folder/empty" && "$predict")
 [[ $first == *"$second" && $second != *epoch* ]] || fail "predict the second time: $second"
-(cd "$folder/empty" && XDG_CACHE_HOME="$folder/none" "$mnist" --dry-run) || fail 'mnist does not start without MNIST'
+for amp in '' '--amp=bf16' '--amp=fp16'; do
+  (cd "$folder/empty" && XDG_CACHE_HOME="$folder/none" "$mnist" --dry-run $amp) || fail "mnist $amp does not start without MNIST"
+done
+"$train" --dry-run --amp bf16 --output "$folder/bf16" || fail 'train --amp bf16'
 
 # A last batch of one picture is left out, nets get pictures that they take, curves are drawn where there is gnuplot.
 mkdir "$folder/bin" && printf '#!/bin/sh\ncat >"%s"\n' "$folder/drawn" >"$folder/bin/gnuplot" && chmod +x "$folder/bin/gnuplot"
@@ -85,6 +98,7 @@ refused --workers --workers -1
 refused --side --side -5
 refused --seed --seed -1
 refused --mixup --mixup nan
+refused '--amp: int8 not in {bf16,fp16}' --amp int8
 refused 'Requires at most 1' --fake-data --data "$folder"
 refused 'does not tell classes' --net ssdlite320_mobilenet_v3_large
 refused 'needs --side 64 or more, in multiples of 32' --net maxvit_t --side 50
