@@ -2,6 +2,7 @@
 
 /** \file Tensors, the functions on them, and the tape. */
 
+#include "autograd/autocast.h"
 #include "autograd/ops/activation.h"
 #include "autograd/ops/attention.h"
 #include "autograd/ops/box.h"

@@ -21,6 +21,7 @@
 #include "nn/modules/resample.h"
 #include "nn/modules/rnn.h"
 #include "nn/modules/transformer.h"
+#include "nn/optim/grad_scaler.h"
 #include "nn/optim/optimizer.h"
 #include "nn/optim/schedules.h"
 #include "nn/utils/clip_grad.h"
