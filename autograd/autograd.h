@@ -10,6 +10,7 @@
 #include "autograd/ops/conv.h"
 #include "autograd/ops/dropout.h"
 #include "autograd/ops/einsum.h"
+#include "autograd/ops/grid_sample.h"
 #include "autograd/ops/index.h"
 #include "autograd/ops/index_expression.h"
 #include "autograd/ops/inplace.h"

@@ -78,6 +78,7 @@
 #include "dlprim/ops/random/random.h"
 #include "dlprim/ops/reduce/reduce.h"
 #include "dlprim/ops/reduce/reduce_backward.h"
+#include "dlprim/ops/resample/grid_sample.h"
 #include "dlprim/ops/resample/interpolate.h"
 #include "dlprim/ops/resample/pad.h"
 #include "dlprim/ops/resample/unfold.h"

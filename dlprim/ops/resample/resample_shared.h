@@ -25,4 +25,15 @@ typedef struct {
   cl_int kernel_size[2], dilation[2], padding[2], stride[2];
 } KernelBlocks;
 
+// Values of planes or volumes at the points of a grid.
+enum { GRID_ZEROS, GRID_BORDER, GRID_REFLECTION };  // what lies beyond the border
+enum { GRID_CHANNELS = 8, GRID_BLOCK = 64 };  // of a point, that a work item takes; readers summed at once
+
+typedef struct {
+  cl_long points, channels;  // of an image
+  cl_int size[3], axes;      // of the input; coordinates of a point
+  cl_int padding, align_corners;
+  cl_int order[3];  // of the derivative along each axis
+} KernelGrid;
+
 END_SHARED

@@ -1,5 +1,6 @@
 #include "autograd/ops/resample.h"
 #include "../sizes.h"
+#include "autograd/ops/grid_sample.h"
 #include "autograd/ops/pad.h"
 #include "operator_binder.h"
 
@@ -60,6 +61,10 @@ void bind_resample(const OperatorBinder& bind) {
       py::arg("size") = py::none(), py::arg("scale_factor") = py::none(), py::arg("mode") = "nearest",
       py::arg("align_corners") = py::none(), py::arg("recompute_scale_factor") = py::none(),
       py::arg("antialias") = false);
+  bind.function("grid_sample", &ocl::grid_sample, py::arg("grid"), py::arg("mode") = "bilinear",
+                py::arg("padding_mode") = "zeros", py::arg("align_corners") = py::none());
+  bind.free("affine_grid", &ocl::affine_grid, py::arg("theta"), py::arg("size"),
+            py::arg("align_corners") = py::none());
   bind.function("pad", &ocl::pad, py::arg("pad"), py::arg("mode") = "constant",
                 py::arg("value") = py::none());
   bind.function("unfold", &ocl::unfold, py::arg("kernel_size"), py::arg("dilation") = 1,

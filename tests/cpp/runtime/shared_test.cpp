@@ -90,6 +90,7 @@ const SharedStruct shared_structs[] = {
     PLAIN("ops/resample/resample_shared.h", KernelPadding, reflect),
     OF_REAL("ops/resample/resample_shared.h", KernelInterpolation, linear),
     PLAIN("ops/resample/resample_shared.h", KernelBlocks, stride),
+    PLAIN("ops/resample/resample_shared.h", KernelGrid, order),
     PLAIN("ops/rnn/rnn_shared.h", RnnStepSizes, carry_row),
 };
 

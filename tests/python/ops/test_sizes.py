@@ -72,6 +72,7 @@ TOO_LARGE = {
     "interpolate by NaN": lambda: nn.functional.interpolate(ocl.ones(1, 1, 4), scale_factor=np.nan),
     "adaptive_avg_pool2d": lambda: nn.functional.adaptive_avg_pool2d(ocl.ones(1, 1, 4, 4), (2**32, 2**32)),
     "adaptive_max_pool2d": lambda: nn.functional.adaptive_max_pool2d(ocl.ones(1, 1, 4, 4), 2**31),
+    "affine_grid": lambda: nn.functional.affine_grid(ocl.ones(1, 2, 3), (1, 1, 2**32, 2**31)),
     "unfold": lambda: nn.functional.unfold(ocl.ones(1, 1, 4, 4), 2**30, padding=2**29),
     "fold": lambda: nn.functional.fold(ocl.ones(1, 4, 1), LARGE, 2, stride=LARGE),
     "multinomial": lambda: ocl.multinomial(ocl.ones(3), HUGE, replacement=True),

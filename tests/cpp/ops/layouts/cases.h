@@ -14,6 +14,7 @@ LayoutCases norm_cases();
 LayoutCases loss_cases();
 LayoutCases matrix_cases();
 LayoutCases plane_cases();
+LayoutCases volume_cases();
 LayoutCases index_cases();
 LayoutCases box_cases();
 LayoutCases training_cases();

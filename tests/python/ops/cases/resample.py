@@ -1,7 +1,9 @@
 """Cases of interpolation, padding, blocks and shuffles."""
 
+import numpy as np
+
 from cases.conv import one_or_tuple
-from cases.harness import Case, cases, errors, is_torch
+from cases.harness import DENSE, Case, cases, errors, is_torch
 
 
 def leading(draw):
@@ -26,6 +28,37 @@ def interpolate(draw):
         options["align_corners"] = draw.choice([None, False, True])
     x = draw.floats((*leading(draw), *size))
     return Case(lambda lib, x: lib.nn.functional.interpolate(x, **options), x, unit="sums")
+
+
+def points_of(draw, shape):
+    """A grid whose points lie between elements, and are the same in every dtype: odd 32nds."""
+    odd = 2 * draw.rng.integers(-24, 24, shape) + 1
+    return draw.laid_out((odd / 32).astype(np.float32), draw.choice(DENSE))
+
+
+@cases("grid_sample")
+def grid_sample(draw):
+    axes = draw.choice([2, 2, 3])
+    modes = ["bilinear", "bilinear", "nearest"] + (["bicubic", "bicubic"] if axes == 2 else [])
+    options = {
+        "mode": draw.choice(modes),
+        "padding_mode": draw.choice(["zeros", "border", "reflection"]),
+        "align_corners": draw.choice([None, False, True, True]),
+    }
+    batch = draw.choice([0, 1, 2, 2, 3])
+    size, out = ([draw.size(7) for _ in range(axes)] for _ in range(2))
+    x = draw.floats((batch, draw.choice([1, 2, 9]), *size))
+    grid = points_of(draw, (batch, *out, axes))
+    return Case(lambda lib, x, g: lib.nn.functional.grid_sample(x, g, **options), x, grid, unit="largest")
+
+
+@cases("affine_grid")
+def affine_grid(draw):
+    axes = draw.choice([2, 2, 3])
+    size = (draw.integer(1, 3), draw.integer(1, 3), *(draw.size(7) for _ in range(axes)))
+    align_corners = draw.choice([None, False, True])
+    theta = draw.floats((size[0], axes, axes + 1))
+    return Case(lambda lib, t: lib.nn.functional.affine_grid(t, size, align_corners), theta, unit="largest")
 
 
 @cases("pad")
@@ -121,6 +154,40 @@ def interpolate_errors():
         call("interpolate", x, 3, recompute_scale_factor=True),
         call("interpolate", x, 3, antialias=True),
         call("interpolate", x, scale_factor=(2.0,)),
+    ]
+
+
+def sample(x, grid, *arguments):
+    return lambda lib: lib.nn.functional.grid_sample(lib.ones(*x), lib.zeros(*grid), *arguments)
+
+
+@errors("grid_sample")
+def grid_sample_errors():
+    x, grid = (1, 2, 4, 4), (1, 3, 3, 2)
+    return [
+        sample(x[1:], grid),
+        sample(x, grid[1:]),
+        sample(x, (2, 3, 3, 2)),
+        sample(x, (1, 3, 3, 3)),
+        sample(x, (1, 3, 3, 3, 3)),
+        sample((1, 2, 0, 4), grid),
+        sample(x, grid, "trilinear"),
+        sample(x, grid, "bilinear", "wrap"),
+        sample((1, 2, 4, 4, 4), (1, 3, 3, 3, 3), "bicubic"),
+        lambda lib: lib.nn.functional.grid_sample(lib.ones(*x), lib.zeros(*grid, dtype=lib.float64)),
+    ]
+
+
+@errors("affine_grid")
+def affine_grid_errors():
+    def of(theta, size):
+        return lambda lib: lib.nn.functional.affine_grid(lib.ones(*theta), size)
+
+    return [
+        of((1, 3, 4), (1, 2, 4, 4)),
+        of((2, 2, 3), (1, 2, 4, 4)),
+        of((1, 2, 3), (1, 2, 4, 4, 4)),
+        of((1, 2, 3), (1, 2, 0, 4)),
     ]
 
 
