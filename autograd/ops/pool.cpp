@@ -5,14 +5,31 @@
 #include "autograd/ops/formats.h"
 #include "autograd/ops/index.h"
 #include "autograd/ops/views.h"
-#include "dlprim/ops/pool/avg_pool2d.h"
-#include "dlprim/ops/pool/max_pool2d.h"
+#include "dlprim/ops/pool/pools.h"
 
 namespace ocl {
 namespace {
 
-dlprim::Pool2dGeometry geometry_of(Pair kernel_size, const std::optional<Pair>& stride, Pair padding,
-                                   Pair dilation, bool ceil_mode) {
+using dlprim::Pools;
+
+/** The names of what is recorded, over N dimensions. */
+template <std::size_t N>
+struct PoolNodes {
+  static constexpr bool is_2d = N == 2;
+  static constexpr const char *max = is_2d ? "MaxPool2dBackward" : "MaxPool3dBackward",
+                              *avg = is_2d ? "AvgPool2dBackward" : "AvgPool3dBackward",
+                              *adaptive_max =
+                                  is_2d ? "AdaptiveMaxPool2dBackward" : "AdaptiveMaxPool3dBackward",
+                              *adaptive_avg =
+                                  is_2d ? "AdaptiveAvgPool2dBackward" : "AdaptiveAvgPool3dBackward";
+};
+
+template <std::size_t N>
+using StrideOf = std::optional<EachDim<N>>;
+
+template <std::size_t N>
+dlprim::PoolGeometry<N> geometry_of(const EachDim<N>& kernel_size, const StrideOf<N>& stride,
+                                    const EachDim<N>& padding, const EachDim<N>& dilation, bool ceil_mode) {
   return {kernel_size.values, stride.value_or(kernel_size).values, padding.values, dilation.values,
           ceil_mode};
 }
@@ -26,17 +43,17 @@ Tensor average_pool(const char* name, const Tensor& a, const Dims& shape, Forwar
       format_of(a));
 }
 
-/** The elements of planes [..., H, W] at `places`, int32 [..., h, w], which count within a plane. */
-Tensor elements_at(const Tensor& planes, const dlprim::Tensor& places) {
-  const Tensor index = flatten(to(Tensor(places), DType::int64), -2);
-  return reshape(gather(flatten(planes, -2), -1, index), places.shape.vector());
+/** The elements of `x` at `places`, int32, which count within its last `axes` dimensions. */
+Tensor elements_at(const Tensor& x, const dlprim::Tensor& places, int axes) {
+  const Tensor index = flatten(to(Tensor(places), DType::int64), -axes);
+  return reshape(gather(flatten(x, -axes), -1, index), places.shape.vector());
 }
 
-/** Max pooling to `shape` by `forward(queue, x, y, places or null)`; the places in the result where `wanted`.
- */
+/** Max pooling over the last `axes` dimensions to `shape` by `forward(queue, x, y, places or null)`; the
+ * places in the result where `wanted`. */
 template <class Forward, class BackwardKernel>
-TensorList max_pool(const char* name, const Tensor& a, const Dims& shape, bool wanted, const Forward& forward,
-                    const BackwardKernel& backward) {
+TensorList max_pool(const char* name, int axes, const Tensor& a, const Dims& shape, bool wanted,
+                    const Forward& forward, const BackwardKernel& backward) {
   const Tensor x = contiguous(a);
   const dlprim::Tensor y = dlprim::Tensor::empty(*x.device(), shape, x.dtype());
   dlprim::Tensor places;
@@ -48,42 +65,63 @@ TensorList max_pool(const char* name, const Tensor& a, const Dims& shape, bool w
         on_contiguous(x.shape(),
                       [places, backward](dlprim::Queue& queue, const dlprim::Tensor& dy,
                                          const dlprim::Tensor& dx) { backward(queue, dy, places, dx); }),
-        [places](const Tensor& given) { return elements_at(given, places); });
+        [places, axes](const Tensor& given) { return elements_at(given, places, axes); });
   });
   TensorList results{in_format(pooled, format_of(a))};
   if (wanted) results.push_back(in_format(to(Tensor(places), DType::int64), format_of(a)));
   return results;
 }
 
-TensorList windowed_max_pool(const Tensor& x, const dlprim::Pool2dGeometry& geometry, bool wanted) {
+template <std::size_t N>
+TensorList windowed_max_pool(const Tensor& x, const dlprim::PoolGeometry<N>& geometry, bool wanted) {
   using Raw = const dlprim::Tensor&;
   return max_pool(
-      "MaxPool2dBackward", x, dlprim::pool2d_output_shape("max_pool2d", x.shape(), geometry), wanted,
+      PoolNodes<N>::max, N, x, Pools<N>::output_shape(Pools<N>::max, x.shape(), geometry), wanted,
       [&](dlprim::Queue& queue, Raw in, Raw y, const dlprim::Tensor* places) {
-        dlprim::max_pool2d_forward(queue, in, geometry, y, places);
+        Pools<N>::max_forward(queue, in, geometry, y, places);
       },
       [geometry](dlprim::Queue& queue, Raw dy, Raw places, Raw dx) {
-        dlprim::max_pool2d_backward(queue, dy, places, geometry, dx);
+        Pools<N>::max_backward(queue, dy, places, geometry, dx);
       });
 }
 
-Dims adaptive_shape(const char* op, const Tensor& x, const AdaptiveSize& size) {
-  dlprim::require(x.dim() == 3 || x.dim() == 4, op, ": expected an input [N, C, H, W] or [C, H, W], got ",
+template <std::size_t N>
+Dims adaptive_shape(const char* op, const Tensor& x, const AdaptiveSizes<N>& size) {
+  constexpr int axes = N;
+  dlprim::require(x.dim() == axes + 1 || x.dim() == axes + 2, op, ": expected an input ",
+                  N == 2 ? "[N, C, H, W] or [C, H, W]" : "[N, C, D, H, W] or [C, D, H, W]", ", got ",
                   x.shape());
-  return dlprim::adaptive_pool2d_output_shape(
-      op, x.shape(), {size.values[0].value_or(x.size(-2)), size.values[1].value_or(x.size(-1))});
+  std::array<std::int64_t, N> sizes{};
+  for (std::size_t i = 0; i < N; ++i) sizes[i] = size.values[i].value_or(x.size(static_cast<int>(i) - axes));
+  return Pools<N>::adaptive_output_shape(op, x.shape(), sizes);
 }
 
-TensorList adaptive_max_pool(const Tensor& x, const AdaptiveSize& size, bool wanted) {
+template <std::size_t N>
+TensorList adaptive_max_pool(const Tensor& x, const AdaptiveSizes<N>& size, bool wanted) {
+  return max_pool(PoolNodes<N>::adaptive_max, N, x, adaptive_shape(Pools<N>::adaptive_max, x, size), wanted,
+                  Pools<N>::adaptive_max_forward, Pools<N>::adaptive_max_backward);
+}
+
+template <std::size_t N>
+Tensor windowed_avg_pool(const Tensor& x, const dlprim::PoolGeometry<N>& geometry, bool count_include_pad,
+                         std::optional<std::int64_t> divisor_override) {
   using Raw = const dlprim::Tensor&;
-  return max_pool(
-      "AdaptiveMaxPool2dBackward", x, adaptive_shape("adaptive_max_pool2d", x, size), wanted,
-      [](dlprim::Queue& queue, Raw in, Raw y, const dlprim::Tensor* places) {
-        dlprim::adaptive_max_pool2d_forward(queue, in, y, places);
+  dlprim::require(!divisor_override || *divisor_override != 0, Pools<N>::avg, ": divisor must be not zero");
+  const dlprim::AveragePoolDivisor divisor{count_include_pad, divisor_override.value_or(0)};
+  return average_pool(
+      PoolNodes<N>::avg, x, Pools<N>::output_shape(Pools<N>::avg, x.shape(), geometry),
+      [geometry, divisor](dlprim::Queue& queue, Raw in, Raw y) {
+        Pools<N>::avg_forward(queue, in, geometry, divisor, y);
       },
-      [](dlprim::Queue& queue, Raw dy, Raw places, Raw dx) {
-        dlprim::adaptive_max_pool2d_backward(queue, dy, places, dx);
+      [geometry, divisor](dlprim::Queue& queue, Raw dy, Raw dx) {
+        Pools<N>::avg_backward(queue, dy, geometry, divisor, dx);
       });
+}
+
+template <std::size_t N>
+Tensor adaptive_avg_pool(const Tensor& x, const AdaptiveSizes<N>& size) {
+  return average_pool(PoolNodes<N>::adaptive_avg, x, adaptive_shape(Pools<N>::adaptive_avg, x, size),
+                      Pools<N>::adaptive_avg_forward, Pools<N>::adaptive_avg_backward);
 }
 
 /** An input of one spatial dimension as one of two, the first of size 1. */
@@ -101,8 +139,8 @@ TensorList as_lines(const TensorList& planes) {
 
 TensorList max_pool_line(const Tensor& x, int kernel_size, std::optional<int> stride, int padding,
                          int dilation, bool ceil_mode, bool wanted) {
-  const dlprim::Pool2dGeometry geometry = geometry_of({1, kernel_size}, Pair(1, stride.value_or(kernel_size)),
-                                                      {0, padding}, {1, dilation}, ceil_mode);
+  const dlprim::Pool2dGeometry geometry = geometry_of<2>(
+      {1, kernel_size}, Pair(1, stride.value_or(kernel_size)), {0, padding}, {1, dilation}, ceil_mode);
   return as_lines(windowed_max_pool(as_plane("max_pool1d", x), geometry, wanted));
 }
 
@@ -111,14 +149,14 @@ TensorList max_pool_line(const Tensor& x, int kernel_size, std::optional<int> st
 Tensor max_pool2d(const Tensor& x, Pair kernel_size, std::optional<Pair> stride, Pair padding, Pair dilation,
                   bool ceil_mode) {
   ENTER_OPERATOR(max_pool2d, x, kernel_size, stride, padding, dilation, ceil_mode);
-  return windowed_max_pool(x, geometry_of(kernel_size, stride, padding, dilation, ceil_mode), false)[0];
+  return windowed_max_pool<2>(x, geometry_of(kernel_size, stride, padding, dilation, ceil_mode), false)[0];
 }
 
 TensorList max_pool2d_with_indices(const Tensor& x, Pair kernel_size, std::optional<Pair> stride,
                                    Pair padding, Pair dilation, bool ceil_mode) {
   ENTER_OPERATOR_NAMED("max_pool2d", max_pool2d_with_indices(rewritten...), x, kernel_size, stride, padding,
                        dilation, ceil_mode);
-  return windowed_max_pool(x, geometry_of(kernel_size, stride, padding, dilation, ceil_mode), true);
+  return windowed_max_pool<2>(x, geometry_of(kernel_size, stride, padding, dilation, ceil_mode), true);
 }
 
 Tensor max_pool1d(const Tensor& x, int kernel_size, std::optional<int> stride, int padding, int dilation,
@@ -134,20 +172,31 @@ TensorList max_pool1d_with_indices(const Tensor& x, int kernel_size, std::option
   return max_pool_line(x, kernel_size, stride, padding, dilation, ceil_mode, true);
 }
 
-Tensor avg_pool2d(const Tensor& a, Pair kernel_size, std::optional<Pair> stride, Pair padding, bool ceil_mode,
+Tensor max_pool3d(const Tensor& x, Triple kernel_size, std::optional<Triple> stride, Triple padding,
+                  Triple dilation, bool ceil_mode) {
+  ENTER_OPERATOR(max_pool3d, x, kernel_size, stride, padding, dilation, ceil_mode);
+  return windowed_max_pool<3>(x, geometry_of(kernel_size, stride, padding, dilation, ceil_mode), false)[0];
+}
+
+TensorList max_pool3d_with_indices(const Tensor& x, Triple kernel_size, std::optional<Triple> stride,
+                                   Triple padding, Triple dilation, bool ceil_mode) {
+  ENTER_OPERATOR_NAMED("max_pool3d", max_pool3d_with_indices(rewritten...), x, kernel_size, stride, padding,
+                       dilation, ceil_mode);
+  return windowed_max_pool<3>(x, geometry_of(kernel_size, stride, padding, dilation, ceil_mode), true);
+}
+
+Tensor avg_pool2d(const Tensor& x, Pair kernel_size, std::optional<Pair> stride, Pair padding, bool ceil_mode,
                   bool count_include_pad, std::optional<std::int64_t> divisor_override) {
-  ENTER_OPERATOR(avg_pool2d, a, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override);
-  dlprim::require(!divisor_override || *divisor_override != 0, "avg_pool2d: divisor must be not zero");
-  const dlprim::Pool2dGeometry geometry = geometry_of(kernel_size, stride, padding, 1, ceil_mode);
-  const dlprim::AveragePoolDivisor divisor{count_include_pad, divisor_override.value_or(0)};
-  return average_pool(
-      "AvgPool2dBackward", a, dlprim::pool2d_output_shape("avg_pool2d", a.shape(), geometry),
-      [geometry, divisor](dlprim::Queue& queue, const dlprim::Tensor& x, const dlprim::Tensor& y) {
-        dlprim::avg_pool2d_forward(queue, x, geometry, divisor, y);
-      },
-      [geometry, divisor](dlprim::Queue& queue, const dlprim::Tensor& dy, const dlprim::Tensor& dx) {
-        dlprim::avg_pool2d_backward(queue, dy, geometry, divisor, dx);
-      });
+  ENTER_OPERATOR(avg_pool2d, x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override);
+  return windowed_avg_pool<2>(x, geometry_of<2>(kernel_size, stride, padding, 1, ceil_mode),
+                              count_include_pad, divisor_override);
+}
+
+Tensor avg_pool3d(const Tensor& x, Triple kernel_size, std::optional<Triple> stride, Triple padding,
+                  bool ceil_mode, bool count_include_pad, std::optional<std::int64_t> divisor_override) {
+  ENTER_OPERATOR(avg_pool3d, x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override);
+  return windowed_avg_pool<3>(x, geometry_of<3>(kernel_size, stride, padding, 1, ceil_mode),
+                              count_include_pad, divisor_override);
 }
 
 Tensor avg_pool1d(const Tensor& x, int kernel_size, std::optional<int> stride, int padding, bool ceil_mode,
@@ -159,16 +208,14 @@ Tensor avg_pool1d(const Tensor& x, int kernel_size, std::optional<int> stride, i
       -2);
 }
 
-Tensor adaptive_avg_pool2d(const Tensor& a, const AdaptiveSize& output_size) {
-  ENTER_OPERATOR(adaptive_avg_pool2d, a, output_size);
-  return average_pool(
-      "AdaptiveAvgPool2dBackward", a, adaptive_shape("adaptive_avg_pool2d", a, output_size),
-      [](dlprim::Queue& queue, const dlprim::Tensor& x, const dlprim::Tensor& y) {
-        dlprim::adaptive_avg_pool2d_forward(queue, x, y);
-      },
-      [](dlprim::Queue& queue, const dlprim::Tensor& dy, const dlprim::Tensor& dx) {
-        dlprim::adaptive_avg_pool2d_backward(queue, dy, dx);
-      });
+Tensor adaptive_avg_pool2d(const Tensor& x, const AdaptiveSize& output_size) {
+  ENTER_OPERATOR(adaptive_avg_pool2d, x, output_size);
+  return adaptive_avg_pool(x, output_size);
+}
+
+Tensor adaptive_avg_pool3d(const Tensor& x, const AdaptiveSize3d& output_size) {
+  ENTER_OPERATOR(adaptive_avg_pool3d, x, output_size);
+  return adaptive_avg_pool(x, output_size);
 }
 
 Tensor adaptive_avg_pool1d(const Tensor& x, std::int64_t output_size) {
@@ -188,12 +235,22 @@ TensorList adaptive_max_pool2d_with_indices(const Tensor& x, const AdaptiveSize&
 
 Tensor adaptive_max_pool1d(const Tensor& x, std::int64_t output_size) {
   ENTER_OPERATOR(adaptive_max_pool1d, x, output_size);
-  return squeeze(adaptive_max_pool(as_plane("adaptive_max_pool1d", x), {1, output_size}, false)[0], -2);
+  return squeeze(adaptive_max_pool<2>(as_plane("adaptive_max_pool1d", x), {1, output_size}, false)[0], -2);
 }
 
 TensorList adaptive_max_pool1d_with_indices(const Tensor& x, std::int64_t output_size) {
   ENTER_OPERATOR_NAMED("adaptive_max_pool1d", adaptive_max_pool1d_with_indices(rewritten...), x, output_size);
-  return as_lines(adaptive_max_pool(as_plane("adaptive_max_pool1d", x), {1, output_size}, true));
+  return as_lines(adaptive_max_pool<2>(as_plane("adaptive_max_pool1d", x), {1, output_size}, true));
+}
+
+Tensor adaptive_max_pool3d(const Tensor& x, const AdaptiveSize3d& output_size) {
+  ENTER_OPERATOR(adaptive_max_pool3d, x, output_size);
+  return adaptive_max_pool(x, output_size, false)[0];
+}
+
+TensorList adaptive_max_pool3d_with_indices(const Tensor& x, const AdaptiveSize3d& output_size) {
+  ENTER_OPERATOR_NAMED("adaptive_max_pool3d", adaptive_max_pool3d_with_indices(rewritten...), x, output_size);
+  return adaptive_max_pool(x, output_size, true);
 }
 
 }  // namespace ocl

@@ -60,8 +60,9 @@ Sizes target_size(const Tensor& x, const Sizes& size, const std::vector<double>&
 }
 
 Tensor area(const Tensor& x, const Sizes& size) {
-  require(size.size() <= 2, "interpolate: mode area needs an input of 3 or 4 dimensions, got ", x.dim());
-  return size.size() == 1 ? adaptive_avg_pool1d(x, size[0]) : adaptive_avg_pool2d(x, {size[0], size[1]});
+  if (size.size() == 1) return adaptive_avg_pool1d(x, size[0]);
+  if (size.size() == 2) return adaptive_avg_pool2d(x, {size[0], size[1]});
+  return adaptive_avg_pool3d(x, {size[0], size[1], size[2]});
 }
 
 /** The linear operator of `kernel`, whose results have `shape`, and `transpose` of the same form as its

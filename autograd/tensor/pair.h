@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <type_traits>
 
 #include "dlprim/core/arguments.h"
 
@@ -16,18 +17,24 @@ struct Single {
   operator int() const { return value; }
 };
 
-/** One number for both of height and width, or a pair {height, width}. */
-struct Pair {
-  std::array<int, 2> values{1, 1};
+/** One number for all of N dimensions, or one for each, first to last. */
+template <std::size_t N>
+struct EachDim {
+  std::array<int, N> values;
   bool is_one_number = false;  // how it was given, for what prints it
-  Pair() = default;
-  Pair(int both) : values{both, both}, is_one_number(true) {}
-  Pair(int height, int width) : values{height, width} {}
-  Pair(const std::array<int, 2>& v) : values(v) {}
+  EachDim() : EachDim(1) { is_one_number = false; }
+  EachDim(int all) : is_one_number(true) { values.fill(all); }
+  template <class... Rest, std::enable_if_t<sizeof...(Rest) + 1 == N, int> = 0>
+  EachDim(int first, Rest... rest) : values{first, rest...} {}
+  EachDim(const std::array<int, N>& v) : values(v) {}
   int operator[](int i) const { return values[static_cast<std::size_t>(i)]; }
 };
-inline dlprim::ArgumentValue argument_value(const Pair& pair) {
-  return dlprim::value_of(pair.values);
+using Pair = EachDim<2>;    // {height, width}
+using Triple = EachDim<3>;  // {depth, height, width}
+
+template <std::size_t N>
+dlprim::ArgumentValue argument_value(const EachDim<N>& numbers) {
+  return dlprim::value_of(numbers.values);
 }
 
 }  // namespace ocl

@@ -131,28 +131,36 @@ struct type_caster<ocl::Operand> {
   }
 };
 
-/** One int for both dimensions, or two. */
-template <>
-struct type_caster<ocl::Pair> {
-  PYBIND11_TYPE_CASTER(ocl::Pair, const_name("int | tuple[int, int]"));
+/** One int for all dimensions, or as many as there are. */
+template <std::size_t N>
+struct type_caster<ocl::EachDim<N>> {
+  PYBIND11_TYPE_CASTER(ocl::EachDim<N>,
+                       const_name<N == 2>("int | tuple[int, int]", "int | tuple[int, int, int]"));
 
   bool load(handle source, bool) {
     if (is_whole(source)) {
-      value = ocl::Pair(small_int(source));
+      value = ocl::EachDim<N>(small_int(source));
       return true;
     }
     if (!isinstance<sequence>(source) || isinstance<str>(source)) return false;
     const auto items = reinterpret_borrow<sequence>(source);
-    if (items.size() != 1 && items.size() != 2) return false;
-    const object first = items[0], second = items[items.size() - 1];  // a single one stands for both
-    if (!is_whole(first) || !is_whole(second)) return false;
-    value = ocl::Pair(small_int(first), small_int(second));
+    const bool is_one = items.size() == 1;  // which stands for all
+    if (!is_one && items.size() != N) return false;
+    std::array<int, N> numbers{};
+    for (std::size_t i = 0; i < N; ++i) {
+      const object item = items[is_one ? 0 : i];
+      if (!is_whole(item)) return false;
+      numbers[i] = small_int(item);
+    }
+    value = ocl::EachDim<N>(numbers);
     return true;
   }
 
-  static handle cast(const ocl::Pair& pair, return_value_policy, handle) {
-    if (pair.is_one_number) return int_(pair[0]).release();
-    return make_tuple(pair[0], pair[1]).release();
+  static handle cast(const ocl::EachDim<N>& numbers, return_value_policy, handle) {
+    if (numbers.is_one_number) return int_(numbers[0]).release();
+    tuple all(N);
+    for (std::size_t i = 0; i < N; ++i) all[i] = int_(numbers.values[i]);
+    return all.release();
   }
 };
 
@@ -192,8 +200,8 @@ inline ocl::Shape shape_of(const py::args& sizes) {
 
 /**
  * A tensor of numbers, nested sequences of them, buffers, and whatever NumPy reads as an array: arrays,
- * PyTorch's tensors, images. The dtype is the one that PyTorch infers. A number that an integer dtype does not
- * hold throws ValueError, what is no number TypeError; whole arrays are converted as tensors are.
+ * PyTorch's tensors, images. The dtype is the one that PyTorch infers. A number that an integer dtype does
+ * not hold throws ValueError, what is no number TypeError; whole arrays are converted as tensors are.
  */
 ocl::Tensor tensor_of(const py::object& data, const std::optional<ocl::DType>& dtype,
                       const std::optional<ocl::Device>& device, bool non_blocking = false);

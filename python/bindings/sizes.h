@@ -60,27 +60,34 @@ struct type_caster<ocl::Padding2d> {
   }
 };
 
-/** An int or None for both dimensions, or two of them. */
-template <>
-struct type_caster<ocl::AdaptiveSize> {
-  PYBIND11_TYPE_CASTER(ocl::AdaptiveSize, const_name("int | None | tuple[int | None, int | None]"));
+/** An int or None for all dimensions, or as many of them as there are. */
+template <std::size_t N>
+struct type_caster<ocl::AdaptiveSizes<N>> {
+  PYBIND11_TYPE_CASTER(ocl::AdaptiveSizes<N>,
+                       const_name<N == 2>("int | None | tuple[int | None, int | None]",
+                                          "int | None | tuple[int | None, int | None, int | None]"));
 
   bool load(handle source, bool) {
-    value = ocl::AdaptiveSize();
-    auto& [height, width] = value.values;
+    value = ocl::AdaptiveSizes<N>();
+    auto& sizes = value.values;
     if (!is_whole(source) && isinstance<sequence>(source) && !isinstance<str>(source)) {
       const auto items = reinterpret_borrow<sequence>(source);
       value.is_one_number = false;
-      return items.size() == 2 && load_one(items[0], height) && load_one(items[1], width);
+      if (items.size() != N) return false;
+      for (std::size_t i = 0; i < N; ++i)
+        if (!load_one(items[i], sizes[i])) return false;
+      return true;
     }
-    if (!load_one(reinterpret_borrow<object>(source), height)) return false;
-    width = height;
+    if (!load_one(reinterpret_borrow<object>(source), sizes[0])) return false;
+    sizes.fill(sizes[0]);
     return true;
   }
 
-  static handle cast(const ocl::AdaptiveSize& size, return_value_policy, handle) {
+  static handle cast(const ocl::AdaptiveSizes<N>& size, return_value_policy, handle) {
     if (size.is_one_number) return pybind11::cast(size.values[0]).release();
-    return pybind11::make_tuple(size.values[0], size.values[1]).release();
+    tuple all(N);
+    for (std::size_t i = 0; i < N; ++i) all[i] = pybind11::cast(size.values[i]);
+    return all.release();
   }
 
  private:

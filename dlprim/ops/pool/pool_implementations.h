@@ -2,12 +2,12 @@
 
 #include <optional>
 
-#include "dlprim/ops/pool/pool2d_launch.h"
+#include "dlprim/ops/pool/pool_launch.h"
 #include "dlprim/runtime/implementation.h"
 
 /**
  * \file What the lists of the pooling operators share. A problem has a `window`, a `result()`, and launches
- * a kernel of pool2d.cl over a range.
+ * a kernel of pool.cl over a range.
  */
 
 namespace dlprim {
@@ -18,12 +18,12 @@ bool runs_cpu_kernels_exactly(const DeviceInfo& device, const Problem& p) {
   return device.runs_cpu_kernels() && is_compute_dtype(p.result().dtype);
 }
 
-/** What problems of a window from planes of `from` are told apart by; nothing where results lie in operands.
- */
+/** What problems of a window from planes of `from` are told apart by; nothing where results lie in operands,
+ * nor for volumes, whose implementations are not measured. */
 inline std::optional<ProblemKey> pool_key(const PoolWindow& w, const Tensor& from, const Tensor& result,
                                           DType places = DType::int32) {
-  if (result.overlaps(from)) return std::nullopt;
-  return ProblemKey(pool_planes(result.shape), w.size[0], w.size[1], w.out[0], w.out[1], w.kernel_size[0],
+  if (result.overlaps(from) || has_depth(w)) return std::nullopt;
+  return ProblemKey(result.shape[0], w.size[0], w.size[1], w.out[0], w.out[1], w.kernel_size[0],
                     w.kernel_size[1], w.stride[0], w.stride[1], w.padding[0], w.padding[1], w.dilation[0],
                     w.dilation[1], w.adaptive, result.dtype, places);
 }

@@ -4,10 +4,13 @@
 
 BEGIN_SHARED
 
-// Windows over a plane; axis 0 is the height.
+// Windows over planes or volumes; axis 0 is the height, 1 the width, 2 the depth, of which a plane has one
+// position.
+enum { POOL_DEPTH = 2 };
+
 typedef struct {
-  cl_int size[2], out[2];
-  cl_int kernel_size[2], stride[2], padding[2], dilation[2];
+  cl_int size[3], out[3];
+  cl_int kernel_size[3], stride[3], padding[3], dilation[3];
   cl_int adaptive;  // windows are spread evenly over the input; the line above does not matter
 } PoolWindow;
 

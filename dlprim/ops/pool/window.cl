@@ -1,4 +1,5 @@
-// Which input elements a pooling window covers, and which windows cover an input element. Axis 0 is the height.
+// Which input elements a pooling window covers, and which windows cover an input element. Axis 0 is the height. What is
+// said of planes holds of volumes too: they are a stack of slices, where a plane is one (HAS_DEPTH).
 // Needs core/common.cl.
 
 #include "ops/pool/pool_shared.h"
@@ -25,6 +26,16 @@ inline span_t window_span(const PoolWindow *w, int axis, int out) {
   return span;
 }
 
+// The same along the depth.
+inline span_t window_slices(const PoolWindow *w, int out) {
+#if HAS_DEPTH
+  return window_span(w, POOL_DEPTH, out);
+#else
+  const span_t only = {0, 1, 1};
+  return only;
+#endif
+}
+
 // n / d of n >= 0. GPUs divide integers in some 30 instructions, which took most of pooling's time.
 inline int quotient(const int n, const int d) {
   // Halfway between two integers the rounding of both, of six parts in 2^24 at most, reaches neither.
@@ -49,6 +60,14 @@ inline span_t covering_windows(const PoolWindow *w, int axis, int in) {
   return span;
 }
 
+inline span_t covering_slices(const PoolWindow *w, int in) {
+#if HAS_DEPTH
+  return covering_windows(w, POOL_DEPTH, in);
+#else
+  return window_slices(w, in);
+#endif
+}
+
 // Windows that may cover the position `place` of cell number `cell`: a cell is what lies between the starts of two windows, so
 // that a whole one is found by one division. Not for adaptive windows.
 inline span_t windows_of_cell(const PoolWindow *w, int axis, int cell, int place) {
@@ -63,6 +82,21 @@ inline int count_of_cells(const PoolWindow *w, int axis) {
   return (w->size[axis] + w->padding[axis] + w->stride[axis] - 1) / w->stride[axis];
 }
 
+// The depth, or the one slice of a plane.
+inline int slices_of(const int size[3]) {
+  return HAS_DEPTH ? size[POOL_DEPTH] : 1;
+}
+inline int slice_elements(const int size[3]) {
+  return size[0] * size[1];
+}
+inline long plane_elements(const int size[3]) {
+  return (long)slices_of(size) * slice_elements(size);
+}
+
+inline int place_of(const int size[3], int d, int h, int c) {
+  return ((HAS_DEPTH ? d * size[0] : 0) + h) * size[1] + c;
+}
+
 // Shape cpu: a work item takes whole planes. Shape simt: a work item takes one element of the result.
 #if SHAPE_CPU
 #define FOR_PLANES(plane, planes)                                                \
@@ -72,20 +106,20 @@ inline int count_of_cells(const PoolWindow *w, int axis) {
 #else
 typedef struct {
   ulong plane;
-  int place, h, w;  // place = h * columns + w
+  int d, h, w;
 } element_t;
 
-inline element_t element_of(ulong id, const int size[2]) {
+inline element_t element_of(ulong id, const int size[3]) {
   element_t e;
-  const uint of_plane = size[0] * size[1];
+  const uint of_plane = (uint)plane_elements(size);
   e.plane = id >> 32 ? id / of_plane : (uint)id / of_plane;
-  e.place = (int)(id - e.plane * of_plane);
-  e.h = quotient(e.place, size[1]);
-  e.w = e.place - e.h * size[1];
+  int place = (int)(id - e.plane * of_plane);
+  e.d = HAS_DEPTH ? quotient(place, slice_elements(size)) : 0;
+  place -= e.d * slice_elements(size);
+  e.h = quotient(place, size[1]);
+  e.w = place - e.h * size[1];
   return e;
 }
 #endif
 
-inline long plane_elements(const int size[2]) {
-  return (long)size[0] * size[1];
-}
+#define FOR_SLICES(d, slices) for (int d = (slices).first; d < (slices).end; d += (slices).step)

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "dlprim/core/recorder.h"
-#include "dlprim/ops/pool/avg_pool2d.h"
+#include "dlprim/ops/pool/avg_pool.h"
 #include "dlprim/ops/random/random.h"
 #include "dlprim/ops/reduce/reduce.h"
 #include "dlprim/ops/softmax/softmax.h"

@@ -5,6 +5,10 @@ from comparison import check_cases
 
 import ocl
 
+MAX_POOLS, AVG_POOLS = (
+    tuple(f"{prefix}{kind}_pool{axes}d" for axes in (2, 3) for prefix in ("", "adaptive_"))
+    for kind in ("max", "avg")
+)
 # Operators whose cases reach a family.
 OPERATORS = {
     "gemm": ("matmul", "linear", "baddbmm", "mm", "einsum"),
@@ -22,10 +26,10 @@ OPERATORS = {
     "batch_norm_input_gradient": ("batch_norm", "batch_norm_activation"),
     "row_norm_forward": ("layer_norm", "group_norm", "rms_norm"),
     "row_norm_backward": ("layer_norm", "group_norm", "rms_norm"),
-    "max_pool2d_forward": ("max_pool2d", "adaptive_max_pool2d"),
-    "max_pool2d_backward": ("max_pool2d", "adaptive_max_pool2d"),
-    "avg_pool2d_forward": ("avg_pool2d", "adaptive_avg_pool2d"),
-    "avg_pool2d_backward": ("avg_pool2d", "adaptive_avg_pool2d"),
+    "max_pool2d_forward": MAX_POOLS,
+    "max_pool2d_backward": MAX_POOLS,
+    "avg_pool2d_forward": AVG_POOLS,
+    "avg_pool2d_backward": AVG_POOLS,
 }
 ALL = [(family, name) for family, names in ocl.implementations.families().items() for name in names]
 

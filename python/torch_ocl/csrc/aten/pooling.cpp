@@ -4,8 +4,8 @@
 #include "arguments.h"
 #include "aten/fallback.h"
 #include "aten/kernels.h"
-#include "dlprim/ops/pool/avg_pool2d.h"
-#include "dlprim/ops/pool/max_pool2d.h"
+#include "dlprim/ops/pool/avg_pool.h"
+#include "dlprim/ops/pool/max_pool.h"
 
 namespace torch_ocl {
 namespace {

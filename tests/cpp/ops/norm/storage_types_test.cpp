@@ -3,8 +3,8 @@
 
 #include "dlprim/ops/loss/cross_entropy.h"
 #include "dlprim/ops/norm/batch_norm.h"
-#include "dlprim/ops/pool/avg_pool2d.h"
-#include "dlprim/ops/pool/max_pool2d.h"
+#include "dlprim/ops/pool/avg_pool.h"
+#include "dlprim/ops/pool/max_pool.h"
 #include "dlprim/ops/random/random.h"
 #include "dlprim/ops/softmax/softmax.h"
 #include "tests/cpp/support/tensors.h"

@@ -2,8 +2,8 @@
 #include <cmath>
 #include <limits>
 
-#include "dlprim/ops/pool/avg_pool2d.h"
-#include "dlprim/ops/pool/max_pool2d.h"
+#include "dlprim/ops/pool/avg_pool.h"
+#include "dlprim/ops/pool/max_pool.h"
 #include "tests/cpp/support/implementations.h"
 #include "tests/cpp/support/tensors.h"
 

@@ -3,7 +3,9 @@
 import numpy as np
 
 from cases.conv import one_or_tuple
-from cases.harness import Case, Input, cases, errors
+from cases.harness import Case, Input, cases, errors, is_torch
+
+ADAPTIVE = [f"adaptive_{kind}_pool{axes}d" for kind in ("avg", "max") for axes in (1, 2, 3)]
 
 
 def planes(draw, size, distinct):
@@ -14,11 +16,12 @@ def planes(draw, size, distinct):
 
 
 def window(draw, axes, dilates):
-    kernel = [draw.integer(1, 4) for _ in range(axes)]
+    most = 4 if axes < 3 else 3  # of volumes there is soon too much
+    kernel = [draw.integer(1, most) for _ in range(axes)]
     dilation = [draw.choice([1, 1, 2, 3]) if dilates else 1 for _ in range(axes)]
     padding = [draw.integer(0, k // 2) for k in kernel]
     size = [
-        max(1, d * (k - 1) + 1 - 2 * p) + draw.integer(0, 8)
+        max(1, d * (k - 1) + 1 - 2 * p) + draw.integer(0, 8 if axes < 3 else 3)
         for k, d, p in zip(kernel, dilation, padding, strict=True)
     ]
     options = {"kernel_size": one_or_tuple(draw, kernel), "padding": one_or_tuple(draw, padding)}
@@ -41,34 +44,50 @@ def sees_only_padding(size, kernel, stride, padding, dilation):
     return any(all(not 0 <= first + dilation * k < size for k in range(kernel)) for first in starts)
 
 
-@cases("max_pool1d", "max_pool2d")
+def pooling(name, **options):
+    """The call of either library."""
+
+    def function(lib, x):
+        if is_torch(lib) and name.endswith("pool3d"):
+            x = x.contiguous()  # PyTorch's takes not every order of dimensions
+        return getattr(lib.nn.functional, name)(x, **options)
+
+    return function
+
+
+@cases("max_pool1d", "max_pool2d", "max_pool3d")
 def max_pool(draw, name):
     size, options = window(draw, int(name[-2]), dilates=True)
     options["return_indices"] = draw.chance(0.5)
     x = planes(draw, size, distinct=True)
     if draw.chance(0.2):  # many equal elements: the first counts; their gradients are not finite differences'
         x = Input(np.floor(x.array) % 3, x.layout, x.seed)
-        return Case(lambda lib, x: getattr(lib.nn.functional, name)(x, **options), x, gradcheck=False)
-    return Case(lambda lib, x: getattr(lib.nn.functional, name)(x, **options), x, unit="sums")
+        return Case(pooling(name, **options), x, gradcheck=False)
+    return Case(pooling(name, **options), x, unit="sums")
 
 
-@cases("avg_pool1d", "avg_pool2d")
+@cases("avg_pool1d", "avg_pool2d", "avg_pool3d")
 def avg_pool(draw, name):
     size, options = window(draw, int(name[-2]), dilates=False)
     options["count_include_pad"] = draw.chance(0.6)
-    if name == "avg_pool2d" and draw.chance(0.3):
+    if name != "avg_pool1d" and draw.chance(0.3):
         options["divisor_override"] = draw.choice([1, 3, 7])
+    if name == "avg_pool3d":  # PyTorch's wants inputs of the kernel's size without their padding
+        kernel = options["kernel_size"]
+        kernel = (kernel,) * 3 if isinstance(kernel, int) else kernel
+        size = [max(n, k) for n, k in zip(size, kernel, strict=True)]
     x = planes(draw, size, distinct=False)
-    return Case(lambda lib, x: getattr(lib.nn.functional, name)(x, **options), x, unit="sums")
+    return Case(pooling(name, **options), x, unit="sums")
 
 
-@cases("adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_max_pool1d", "adaptive_max_pool2d")
+@cases(*ADAPTIVE)
 def adaptive_pool(draw, name):
     axes = int(name[-2])
-    size = [draw.integer(1, 13) for _ in range(axes)]
-    target = one_or_tuple(draw, [draw.integer(1, 9) for _ in range(axes)])
-    if axes == 2 and draw.chance(0.3):
-        target = draw.choice([(None, 3), (2, None), (None, None), 1, (1, 1)])
+    size = [draw.integer(1, 13 if axes < 3 else 9) for _ in range(axes)]
+    target = one_or_tuple(draw, [draw.integer(1, 9 if axes < 3 else 6) for _ in range(axes)])
+    if axes > 1 and draw.chance(0.3):
+        target = draw.choice([(None, 3, 2), (2, None, None), (None, None, None), (1, 1, 1)])[:axes]
+        target = draw.choice([target, target, 1])
     options = {"return_indices": draw.chance(0.5)} if "max" in name else {}
     x = planes(draw, size, distinct="max" in name)
     return Case(lambda lib, x: getattr(lib.nn.functional, name)(x, target, **options), x, unit="sums")
@@ -78,9 +97,9 @@ def call(name, shape, *arguments, **options):
     return lambda lib: getattr(lib.nn.functional, name)(lib.ones(*shape), *arguments, **options)
 
 
-@errors("max_pool1d", "max_pool2d", "avg_pool1d", "avg_pool2d")
+@errors("max_pool1d", "max_pool2d", "max_pool3d", "avg_pool1d", "avg_pool2d", "avg_pool3d")
 def pool_errors(name):
-    shape = (1, 2, 6, 6) if "2d" in name else (1, 2, 6)
+    shape = (1, 2, *(6,) * int(name[-2]))
     wrong = [
         call(name, shape, 0),
         call(name, shape, 2, 0),
@@ -90,14 +109,14 @@ def pool_errors(name):
     ]
     if "max" in name:
         wrong += [call(name, shape, 2, dilation=0), call(name, (6,), 2)]
-    if name == "avg_pool2d":
+    if name in ("avg_pool2d", "avg_pool3d"):
         wrong.append(call(name, shape, 2, divisor_override=0))
     return wrong
 
 
-@errors("adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_max_pool1d", "adaptive_max_pool2d")
+@errors(*ADAPTIVE)
 def adaptive_errors(name):
-    shape = (1, 2, 6, 6) if "2d" in name else (1, 2, 6)
+    shape = (1, 2, *(6,) * int(name[-2]))
     return [
         call(name, (6,), 2),
         call(name, shape, -1),

@@ -14,7 +14,7 @@ def leading(draw):
 def interpolate(draw):
     axes = draw.integer(1, 3)
     linear = (None, "linear", "bilinear", "trilinear")[axes]
-    mode = draw.choice(["nearest", "nearest-exact", linear, linear] + (["area"] if axes < 3 else []))
+    mode = draw.choice(["nearest", "nearest-exact", linear, linear] + ["area"])
     options = {"mode": mode}
     size = [draw.size(7) for _ in range(axes)]
     if draw.chance(0.5):

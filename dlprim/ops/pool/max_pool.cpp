@@ -1,4 +1,4 @@
-#include "dlprim/ops/pool/max_pool2d.h"
+#include "dlprim/ops/pool/max_pool.h"
 
 #include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
@@ -22,8 +22,8 @@ struct ForwardProblem {
     return pool_key(window, x, y, indices ? indices->dtype : DType::boolean);
   }
   void launch(Queue& queue, const char* kernel, const Range& range) const {
-    queue.launch(pool_kernel(queue, kernel, x.dtype, indices ? indices->dtype : DType::int32), range, x, y,
-                 Optional{indices}, cl_long{pool_planes(y.shape)}, window);
+    queue.launch(pool_kernel(queue, kernel, window, x.dtype, indices ? indices->dtype : DType::int32), range,
+                 x, y, Optional{indices}, cl_long{y.shape[0]}, window);
   }
 };
 
@@ -37,14 +37,14 @@ struct BackwardProblem {
   const Tensor& result() const { return dx; }
   std::optional<ProblemKey> key() const { return pool_key(window, dy, dx, indices.dtype); }
   void launch(Queue& queue, const char* kernel, const Range& range) const {
-    queue.launch(pool_kernel(queue, kernel, dx.dtype, indices.dtype), range, dy, indices, dx,
-                 cl_long{pool_planes(dx.shape)}, window);
+    queue.launch(pool_kernel(queue, kernel, window, dx.dtype, indices.dtype), range, dy, indices, dx,
+                 cl_long{dx.shape[0]}, window);
   }
 };
 
 /** Windows of 2 by 2 side by side, none of which leaves the plane. */
 bool are_side_by_side_2x2(const PoolWindow& w) {
-  if (w.adaptive) return false;
+  if (w.adaptive || has_depth(w)) return false;
   for (const int axis : {0, 1})
     if (w.kernel_size[axis] != 2 || w.stride[axis] != 2 || w.dilation[axis] != 1 || w.padding[axis] != 0 ||
         2 * w.out[axis] > w.size[axis])
@@ -61,7 +61,7 @@ const Implementation<ForwardProblem> forward_list[] = {
      },
      [](const DeviceInfo& device, const ForwardProblem& p) { return pool_cost(device, p) / 8; },
      [](Queue& queue, const ForwardProblem& p) {
-       p.launch(queue, "max_pool2d_forward_2x2", pool_planes_range(queue, p.y));
+       p.launch(queue, "max_pool2d_forward_2x2", pool_volumes_range(queue, p.y));
      }},
     {"cpu_strips",
      [](const DeviceInfo& device, const ForwardProblem& p) {
@@ -69,11 +69,11 @@ const Implementation<ForwardProblem> forward_list[] = {
      },
      [](const DeviceInfo& device, const ForwardProblem& p) { return pool_cost(device, p) / 2; },
      [](Queue& queue, const ForwardProblem& p) {
-       p.launch(queue, "max_pool2d_forward_strips", pool_planes_range(queue, p.y));
+       p.launch(queue, "max_pool2d_forward_strips", pool_volumes_range(queue, p.y));
      }},
     {"cpu_windows", runs_cpu_kernels<ForwardProblem>, pool_cost<ForwardProblem>,
      [](Queue& queue, const ForwardProblem& p) {
-       p.launch(queue, "max_pool2d_forward_windows", pool_planes_range(queue, p.y));
+       p.launch(queue, "max_pool2d_forward_windows", pool_volumes_range(queue, p.y));
      }},
     {"simt_elements", runs_simt_kernels<ForwardProblem>, pool_cost<ForwardProblem>,
      [](Queue& queue, const ForwardProblem& p) {
@@ -83,12 +83,12 @@ const ImplementationList<ForwardProblem> forward_implementations("max_pool2d_for
 
 /** Elements from a window's start to the next one's. */
 std::int64_t cell_size(const PoolWindow& window) {
-  return std::int64_t{window.stride[0]} * window.stride[1];
+  return std::int64_t{window.stride[0]} * window.stride[1] * window.stride[POOL_DEPTH];
 }
 
 std::int64_t count_of_cells(const PoolWindow& window, const Tensor& dx) {
-  std::int64_t cells = pool_planes(dx.shape);
-  for (const int axis : {0, 1})
+  std::int64_t cells = dx.shape[0];
+  for (const int axis : {0, 1, +POOL_DEPTH})
     cells *= ceil_div(std::int64_t{window.size[axis]} + window.padding[axis], window.stride[axis]);
   return cells;
 }
@@ -99,11 +99,11 @@ std::int64_t count_of_cells(const PoolWindow& window, const Tensor& dx) {
 const Implementation<BackwardProblem> backward_list[] = {
     {"cpu_scatter", runs_cpu_kernels_exactly<BackwardProblem>, pool_cost<BackwardProblem>,
      [](Queue& queue, const BackwardProblem& p) {
-       p.launch(queue, "max_pool2d_backward_scatter", pool_planes_range(queue, p.dx));
+       p.launch(queue, "max_pool2d_backward_scatter", pool_volumes_range(queue, p.dx));
      }},
     {"cpu_gather", runs_cpu_kernels<BackwardProblem>, pool_cost_of_gathering<BackwardProblem>,
      [](Queue& queue, const BackwardProblem& p) {
-       p.launch(queue, "max_pool2d_backward_gather", pool_planes_range(queue, p.dx));
+       p.launch(queue, "max_pool2d_backward_gather", pool_volumes_range(queue, p.dx));
      }},
     {"simt_cells",
      [](const DeviceInfo& device, const BackwardProblem& p) {
@@ -126,23 +126,37 @@ void require_places(const char* op, const Tensor& indices, const Tensor& y) {
   require_like(op, "indices", indices, y.shape, indices.dtype == DType::int64 ? DType::int64 : DType::int32);
 }
 
-void forward(Queue& queue, const char* op, const Tensor& x, const Pool2dGeometry* geometry, const Tensor& y,
-             const Tensor* indices) {
+void forward(Queue& queue, const char* op, int axes, const Tensor& x, const Pool3dGeometry* geometry,
+             const Tensor& y, const Tensor* indices) {
   require_floating(x.dtype, queue.device(), op);
   require_contiguous(op, "the input", x);
   if (indices) require_places(op, *indices, y);
   if (y.numel() == 0) return;
-  forward_implementations.run(queue, {x, y, indices, pool_window(op, x.shape, y.shape, geometry)});
+  const Tensor from = as_volumes(x, axes), to = as_volumes(y, axes);
+  forward_implementations.run(queue, {from, to, indices, pool_window(op, from.shape, to.shape, geometry)});
 }
 
-void backward(Queue& queue, const char* op, const Tensor& dy, const Tensor& indices,
-              const Pool2dGeometry* geometry, const Tensor& dx) {
+void backward(Queue& queue, const char* op, int axes, const Tensor& dy, const Tensor& indices,
+              const Pool3dGeometry* geometry, const Tensor& dx) {
   require_floating(dx.dtype, queue.device(), op);
   require_contiguous(op, "dx", dx);
   require_places(op, indices, dy);
   if (dx.numel() == 0) return;
   if (dy.numel() == 0) return queue.zero(dx);
-  backward_implementations.run(queue, {dy, indices, dx, pool_window(op, dx.shape, dy.shape, geometry)});
+  const Tensor from = as_volumes(dy, axes), to = as_volumes(dx, axes);
+  backward_implementations.run(queue, {from, indices, to, pool_window(op, to.shape, from.shape, geometry)});
+}
+
+void adaptive_forward(Queue& queue, const char* op, int axes, const Tensor& x, const Tensor& y,
+                      const Tensor* indices) {
+  require_adaptive_shapes(op, x, y, axes);
+  forward(queue, op, axes, x, nullptr, y, indices);
+}
+
+void adaptive_backward(Queue& queue, const char* op, int axes, const Tensor& dy, const Tensor& indices,
+                       const Tensor& dx) {
+  require_adaptive_shapes(op, dx, dy, axes);
+  backward(queue, op, axes, dy, indices, nullptr, dx);
 }
 
 }  // namespace
@@ -152,7 +166,8 @@ void max_pool2d_forward(Queue& queue, const Tensor& x, const Pool2dGeometry& geo
   ENTER(max_pool2d_forward, queue, x, geometry, y, indices);
   constexpr const char* op = "max_pool2d";
   require_like(op, "the result", y, pool2d_output_shape(op, x.shape, geometry), x.dtype);
-  forward(queue, op, x, &geometry, y, indices);
+  const Pool3dGeometry g = over_volumes(geometry);
+  forward(queue, op, 2, x, &g, y, indices);
 }
 
 void max_pool2d_backward(Queue& queue, const Tensor& dy, const Tensor& indices,
@@ -160,21 +175,44 @@ void max_pool2d_backward(Queue& queue, const Tensor& dy, const Tensor& indices,
   ENTER(max_pool2d_backward, queue, dy, indices, geometry, dx);
   constexpr const char* op = "max_pool2d backward";
   require_like(op, "the gradient", dy, pool2d_output_shape(op, dx.shape, geometry), dx.dtype);
-  backward(queue, op, dy, indices, &geometry, dx);
+  const Pool3dGeometry g = over_volumes(geometry);
+  backward(queue, op, 2, dy, indices, &g, dx);
+}
+
+void max_pool3d_forward(Queue& queue, const Tensor& x, const Pool3dGeometry& geometry, const Tensor& y,
+                        const Tensor* indices) {
+  ENTER(max_pool3d_forward, queue, x, geometry, y, indices);
+  constexpr const char* op = "max_pool3d";
+  require_like(op, "the result", y, pool3d_output_shape(op, x.shape, geometry), x.dtype);
+  forward(queue, op, 3, x, &geometry, y, indices);
+}
+
+void max_pool3d_backward(Queue& queue, const Tensor& dy, const Tensor& indices,
+                         const Pool3dGeometry& geometry, const Tensor& dx) {
+  ENTER(max_pool3d_backward, queue, dy, indices, geometry, dx);
+  constexpr const char* op = "max_pool3d backward";
+  require_like(op, "the gradient", dy, pool3d_output_shape(op, dx.shape, geometry), dx.dtype);
+  backward(queue, op, 3, dy, indices, &geometry, dx);
 }
 
 void adaptive_max_pool2d_forward(Queue& queue, const Tensor& x, const Tensor& y, const Tensor* indices) {
   ENTER(adaptive_max_pool2d_forward, queue, x, y, indices);
-  constexpr const char* op = "adaptive_max_pool2d";
-  require_adaptive_shapes(op, x, y);
-  forward(queue, op, x, nullptr, y, indices);
+  adaptive_forward(queue, "adaptive_max_pool2d", 2, x, y, indices);
 }
 
 void adaptive_max_pool2d_backward(Queue& queue, const Tensor& dy, const Tensor& indices, const Tensor& dx) {
   ENTER(adaptive_max_pool2d_backward, queue, dy, indices, dx);
-  constexpr const char* op = "adaptive_max_pool2d backward";
-  require_adaptive_shapes(op, dx, dy);
-  backward(queue, op, dy, indices, nullptr, dx);
+  adaptive_backward(queue, "adaptive_max_pool2d backward", 2, dy, indices, dx);
+}
+
+void adaptive_max_pool3d_forward(Queue& queue, const Tensor& x, const Tensor& y, const Tensor* indices) {
+  ENTER(adaptive_max_pool3d_forward, queue, x, y, indices);
+  adaptive_forward(queue, "adaptive_max_pool3d", 3, x, y, indices);
+}
+
+void adaptive_max_pool3d_backward(Queue& queue, const Tensor& dy, const Tensor& indices, const Tensor& dx) {
+  ENTER(adaptive_max_pool3d_backward, queue, dy, indices, dx);
+  adaptive_backward(queue, "adaptive_max_pool3d backward", 3, dy, indices, dx);
 }
 
 }  // namespace dlprim

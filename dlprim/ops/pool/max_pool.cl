@@ -4,14 +4,15 @@ typedef struct {
   int place;
 } maximum_t;
 
-inline maximum_t window_maximum(const __global STORAGE *plane, const PoolWindow *w, int oh, int ow) {
-  const span_t rows = window_span(w, 0, oh), columns = window_span(w, 1, ow);
+inline maximum_t window_maximum(const __global STORAGE *plane, const PoolWindow *w, int od, int oh, int ow) {
+  const span_t slices = window_slices(w, od), rows = window_span(w, 0, oh), columns = window_span(w, 1, ow);
   maximum_t best;
   best.value = -INFINITY;
-  best.place = rows.first * w->size[1] + columns.first;
+  best.place = place_of(w->size, slices.first, rows.first, columns.first);
+  FOR_SLICES(d, slices)
   for (int h = rows.first; h < rows.end; h += rows.step)
     for (int c = columns.first; c < columns.end; c += columns.step) {
-      const int place = h * w->size[1] + c;
+      const int place = place_of(w->size, d, h, c);
       const REAL value = LOAD(plane, place);
       if (value > best.value || isnan(value)) {
         best.value = value;
@@ -21,21 +22,23 @@ inline maximum_t window_maximum(const __global STORAGE *plane, const PoolWindow 
   return best;
 }
 
-// The gradient of input element (h, c): the dy of those windows whose maximum it was.
-inline REAL gradient_of_windows(const __global STORAGE *dy, const __global PLACE *indices, const PoolWindow *w, int h, int c,
-                                const span_t rows, const span_t columns) {
-  const int place = h * w->size[1] + c;
+// The gradient of the input element at `place`: the dy of those windows whose maximum it was.
+inline REAL gradient_of_windows(const __global STORAGE *dy, const __global PLACE *indices, const PoolWindow *w,
+                                int place, const span_t slices, const span_t rows, const span_t columns) {
   REAL sum = 0;
+  FOR_SLICES(od, slices)
   for (int oh = rows.first; oh < rows.end; ++oh)
     for (int ow = columns.first; ow < columns.end; ++ow) {
-      const int out = oh * w->out[1] + ow;
+      const int out = place_of(w->out, od, oh, ow);
       if (indices[out] == place) sum += LOAD(dy, out);
     }
   return sum;
 }
 
-inline REAL maximum_gradient(const __global STORAGE *dy, const __global PLACE *indices, const PoolWindow *w, int h, int c) {
-  return gradient_of_windows(dy, indices, w, h, c, covering_windows(w, 0, h), covering_windows(w, 1, c));
+inline REAL maximum_gradient(const __global STORAGE *dy, const __global PLACE *indices, const PoolWindow *w, int d, int h,
+                             int c) {
+  return gradient_of_windows(dy, indices, w, place_of(w->size, d, h, c), covering_slices(w, d),
+                             covering_windows(w, 0, h), covering_windows(w, 1, c));
 }
 
 #if SHAPE_CPU
@@ -104,28 +107,30 @@ inline void maximum_plane_2x2(const __global STORAGE *restrict x, __global STORA
   }
 }
 
-// Outputs [first, end) of row `oh`, one input position of all windows after the other, so that the inner loop is simple.
+// Outputs [first, end) of row `oh` of slice `od`, one input position of all windows after the other, so that the inner loop
+// is simple.
 inline void maximum_strip(const __global STORAGE *restrict x, __global STORAGE *restrict y, __global PLACE *restrict indices,
-                          const PoolWindow *w, int oh, int first, int end) {
+                          const PoolWindow *w, int od, int oh, int first, int end) {
   REAL best[STRIP + 8];  // vectors may go beyond a strip's end
   int place[STRIP + 8];
-  const span_t rows = window_span(w, 0, oh);
+  const span_t slices = window_slices(w, od), rows = window_span(w, 0, oh);
   const int width = w->size[1], stride = w->stride[1];
   for (int ow = first; ow < end; ++ow) {
     best[ow - first] = -INFINITY;
-    place[ow - first] = rows.first * width + window_span(w, 1, ow).first;
+    place[ow - first] = place_of(w->size, slices.first, rows.first, window_span(w, 1, ow).first);
   }
+  FOR_SLICES(d, slices)
   for (int h = rows.first; h < rows.end; h += rows.step)
     for (int k = 0; k < w->kernel_size[1]; ++k) {
       // The windows whose k-th column lies inside: 0 <= ow * stride + shift < width.
       const int shift = k * w->dilation[1] - w->padding[1];
       const int from = max(first, shift < 0 ? (-shift + stride - 1) / stride : 0);
       const int to = min(end, shift < width ? (width - 1 - shift) / stride + 1 : 0);
-      const int base = h * width + shift;
+      const int base = place_of(w->size, d, h, shift);
       int ow = from;
       // Eight windows at a time, as long as the load stays inside the plane; windows from `to` on keep what they have.
       if (stride <= 2)
-        for (; ow < to && base + ow * stride + 15 < w->size[0] * width; ow += 8) {
+        for (; ow < to && base + ow * stride + 15 < plane_elements(w->size); ow += 8) {
           const int at = base + ow * stride;
           const REAL16 loaded = LOAD16(x, at);
           const REAL8 met = (REAL8)(EACH_OF_8) < (REAL8)(to - ow) ? (stride == 2 ? loaded.even : loaded.lo) : (REAL8)(-INFINITY);
@@ -140,27 +145,31 @@ inline void maximum_strip(const __global STORAGE *restrict x, __global STORAGE *
         TAKE_LARGER(best[ow - first], place[ow - first], LOAD(x, at), at);
       }
     }
-  for (int ow = first; ow < end; ++ow) STORE(y, oh * w->out[1] + ow, best[ow - first]);
+  const int out = place_of(w->out, od, oh, 0);
+  for (int ow = first; ow < end; ++ow) STORE(y, out + ow, best[ow - first]);
   if (indices)
-    for (int ow = first; ow < end; ++ow) indices[oh * w->out[1] + ow] = place[ow - first];
+    for (int ow = first; ow < end; ++ow) indices[out + ow] = place[ow - first];
 }
 
 // Row by row, in strips.
 inline void maximum_plane_strips(const __global STORAGE *restrict x, __global STORAGE *restrict y,
                                  __global PLACE *restrict indices, const PoolWindow *w) {
-  for (int oh = 0; oh < w->out[0]; ++oh)
-    for (int first = 0; first < w->out[1]; first += STRIP)
-      maximum_strip(x, y, indices, w, oh, first, min(first + STRIP, w->out[1]));
+  for (int od = 0; od < slices_of(w->out); ++od)
+    for (int oh = 0; oh < w->out[0]; ++oh)
+      for (int first = 0; first < w->out[1]; first += STRIP)
+        maximum_strip(x, y, indices, w, od, oh, first, min(first + STRIP, w->out[1]));
 }
 
 inline void maximum_plane_windows(const __global STORAGE *restrict x, __global STORAGE *restrict y,
                                   __global PLACE *restrict indices, const PoolWindow *w) {
-  for (int oh = 0; oh < w->out[0]; ++oh)
-    for (int ow = 0; ow < w->out[1]; ++ow) {
-      const maximum_t best = window_maximum(x, w, oh, ow);
-      STORE(y, oh * w->out[1] + ow, best.value);
-      if (indices) indices[oh * w->out[1] + ow] = best.place;
-    }
+  int out = 0;
+  for (int od = 0; od < slices_of(w->out); ++od)
+    for (int oh = 0; oh < w->out[0]; ++oh)
+      for (int ow = 0; ow < w->out[1]; ++ow, ++out) {
+        const maximum_t best = window_maximum(x, w, od, oh, ow);
+        STORE(y, out, best.value);
+        if (indices) indices[out] = best.place;
+      }
 }
 
 // A forward kernel that gives whole planes to maximum_plane_WAY.
@@ -182,7 +191,7 @@ FORWARD_BY_PLANES(windows)
 #if EXACT_STORAGE
 __kernel void max_pool2d_backward_scatter(BUFFER(const STORAGE, dy), BUFFER(const PLACE, indices), BUFFER(STORAGE, dx),
                                           const long planes, const PoolWindow w) {
-  const int in_count = w.size[0] * w.size[1], out_count = w.out[0] * w.out[1];
+  const int in_count = (int)plane_elements(w.size), out_count = (int)plane_elements(w.out);
   FOR_PLANES(plane, planes) {
     __global const STORAGE *restrict gradients = dy_buffer + dy_start + plane * out_count;
     __global const PLACE *restrict places = indices_buffer + indices_start + plane * out_count;
@@ -206,7 +215,7 @@ __kernel void max_pool2d_forward_windows(BUFFER(const STORAGE, x), BUFFER(STORAG
   const ulong id = get_global_id(0);
   const element_t e = element_of(id, w.out);
   if (e.plane >= planes) return;
-  const maximum_t best = window_maximum(x + e.plane * plane_elements(w.size), &w, e.h, e.w);
+  const maximum_t best = window_maximum(x + e.plane * plane_elements(w.size), &w, e.d, e.h, e.w);
   STORE(y, id, best.value);
   if (indices_buffer) indices[id] = best.place;
 }
@@ -221,16 +230,17 @@ __kernel void max_pool2d_backward_gather(BUFFER(const STORAGE, dy), BUFFER(const
   const long out_count = plane_elements(w.out);
 #if SHAPE_CPU
   FOR_PLANES(plane, planes)
-  for (int h = 0; h < w.size[0]; ++h)
-    for (int c = 0; c < w.size[1]; ++c)
-      STORE(dx, plane * plane_elements(w.size) + h * w.size[1] + c,
-            maximum_gradient(dy + plane * out_count, indices + plane * out_count, &w, h, c));
+  for (int d = 0; d < slices_of(w.size); ++d)
+    for (int h = 0; h < w.size[0]; ++h)
+      for (int c = 0; c < w.size[1]; ++c)
+        STORE(dx, plane * plane_elements(w.size) + place_of(w.size, d, h, c),
+              maximum_gradient(dy + plane * out_count, indices + plane * out_count, &w, d, h, c));
 #else
   const ulong id = get_global_id(0);
   const element_t e = element_of(id, w.size);
   if (e.plane >= planes) return;
   const ulong first = e.plane * out_count;
-  STORE(dx, id, maximum_gradient(dy + first, indices + first, &w, e.h, e.w));
+  STORE(dx, id, maximum_gradient(dy + first, indices + first, &w, e.d, e.h, e.w));
 #endif
 }
 
@@ -238,22 +248,34 @@ __kernel void max_pool2d_backward_gather(BUFFER(const STORAGE, dy), BUFFER(const
 // The same where windows are not adaptive: an item takes a cell.
 __kernel void max_pool2d_backward_cells(BUFFER(const STORAGE, dy), BUFFER(const PLACE, indices), BUFFER(STORAGE, dx),
                                         const long planes, const PoolWindow w) {
-  const int cells[2] = {count_of_cells(&w, 0), count_of_cells(&w, 1)};
+  const int cells[3] = {count_of_cells(&w, 0), count_of_cells(&w, 1), count_of_cells(&w, POOL_DEPTH)};
   const element_t e = element_of(get_global_id(0), cells);
   if (e.plane >= planes) return;
   const ulong first = e.plane * plane_elements(w.out);
   __global const STORAGE *gradients = dy_buffer + dy_start + first;
   __global const PLACE *places = indices_buffer + indices_start + first;
   __global STORAGE *plane = dx_buffer + dx_start + e.plane * plane_elements(w.size);
-  for (int i = 0; i < w.stride[0]; ++i) {
-    const int h = e.h * w.stride[0] + i - w.padding[0];
-    if (h < 0 || h >= w.size[0]) continue;
-    const span_t rows = windows_of_cell(&w, 0, e.h, i);
-    for (int j = 0; j < w.stride[1]; ++j) {
-      const int c = e.w * w.stride[1] + j - w.padding[1];
-      if (c < 0 || c >= w.size[1]) continue;
-      STORE(plane, h * w.size[1] + c,
-            gradient_of_windows(gradients, places, &w, h, c, rows, windows_of_cell(&w, 1, e.w, j)));
+#if HAS_DEPTH
+  for (int k = 0; k < w.stride[POOL_DEPTH]; ++k) {
+    const int d = e.d * w.stride[POOL_DEPTH] + k - w.padding[POOL_DEPTH];
+    if (d < 0 || d >= w.size[POOL_DEPTH]) continue;
+    const span_t slices = windows_of_cell(&w, POOL_DEPTH, e.d, k);
+#else
+  {
+    const int d = 0;
+    const span_t slices = window_slices(&w, 0);
+#endif
+    for (int i = 0; i < w.stride[0]; ++i) {
+      const int h = e.h * w.stride[0] + i - w.padding[0];
+      if (h < 0 || h >= w.size[0]) continue;
+      const span_t rows = windows_of_cell(&w, 0, e.h, i);
+      for (int j = 0; j < w.stride[1]; ++j) {
+        const int c = e.w * w.stride[1] + j - w.padding[1];
+        if (c < 0 || c >= w.size[1]) continue;
+        const int place = place_of(w.size, d, h, c);
+        STORE(plane, place,
+              gradient_of_windows(gradients, places, &w, place, slices, rows, windows_of_cell(&w, 1, e.w, j)));
+      }
     }
   }
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "dlprim/ops/pool/pool2d_geometry.h"
+#include "dlprim/ops/pool/pool_geometry.h"
 #include "dlprim/runtime/queue.h"
 
 namespace dlprim {
@@ -15,6 +15,9 @@ namespace dlprim {
  */
 void max_pool2d_forward(Queue& queue, const Tensor& x, const Pool2dGeometry& geometry, const Tensor& y,
                         const Tensor* indices);
+/** As max_pool2d_forward, of volumes, [N, C, D, H, W] or [C, D, H, W]: places are (d * H + h) * W + w. */
+void max_pool3d_forward(Queue& queue, const Tensor& x, const Pool3dGeometry& geometry, const Tensor& y,
+                        const Tensor* indices);
 
 /**
  * Gradient of max_pool2d: every element of `dx` is written, with the sum of those `dy` whose index names it,
@@ -23,12 +26,16 @@ void max_pool2d_forward(Queue& queue, const Tensor& x, const Pool2dGeometry& geo
  */
 void max_pool2d_backward(Queue& queue, const Tensor& dy, const Tensor& indices,
                          const Pool2dGeometry& geometry, const Tensor& dx);
+void max_pool3d_backward(Queue& queue, const Tensor& dy, const Tensor& indices,
+                         const Pool3dGeometry& geometry, const Tensor& dx);
 
-/** torch.nn.functional.adaptive_max_pool2d to the size of `y`; `indices` (or nullptr) as in
- * max_pool2d_forward. */
+/** torch.nn.functional.adaptive_max_pool2d and 3d to the size of `y`; `indices` (or nullptr) as in
+ * max_pool2d_forward and 3d. */
 void adaptive_max_pool2d_forward(Queue& queue, const Tensor& x, const Tensor& y, const Tensor* indices);
+void adaptive_max_pool3d_forward(Queue& queue, const Tensor& x, const Tensor& y, const Tensor* indices);
 
-/** Gradient of adaptive_max_pool2d; writes every element of `dx`. */
+/** Gradients of adaptive_max_pool2d and 3d; write every element of `dx`. */
 void adaptive_max_pool2d_backward(Queue& queue, const Tensor& dy, const Tensor& indices, const Tensor& dx);
+void adaptive_max_pool3d_backward(Queue& queue, const Tensor& dy, const Tensor& indices, const Tensor& dx);
 
 }  // namespace dlprim
