@@ -47,6 +47,7 @@
 #include "dlprim/ops/box/nms.h"
 #include "dlprim/ops/box/roi_align.h"
 #include "dlprim/ops/conv/conv2d.h"
+#include "dlprim/ops/conv/conv3d.h"
 #include "dlprim/ops/creation/arange.h"
 #include "dlprim/ops/creation/upload.h"
 #include "dlprim/ops/gemm/gemm.h"

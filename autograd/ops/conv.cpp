@@ -1,5 +1,7 @@
 #include "autograd/ops/conv.h"
 
+#include <algorithm>
+
 #include "autograd/ops/call.h"
 #include "autograd/ops/formats.h"
 #include "autograd/ops/pad.h"
@@ -10,12 +12,14 @@
 #include "autograd/tape/recordable.h"
 #include "autograd/tensor/creation.h"
 #include "autograd/tensor/precision.h"
-#include "dlprim/ops/conv/conv2d.h"
+#include "dlprim/ops/conv/convolutions.h"
 #include "dlprim/runtime/dtype_defines.h"
 
 namespace ocl {
 namespace {
 
+using dlprim::ConvGeometry;
+using dlprim::Convolutions;
 using dlprim::require;
 
 void check_arguments(const char* op, const Tensor& x, const Tensor& weight, const Tensor& bias,
@@ -38,100 +42,183 @@ MemoryFormat result_format(const Tensor& x, const Tensor& weight) {
   return format == MemoryFormat::contiguous ? format_of(weight) : format;
 }
 
+/** The names of what is recorded, over N dimensions. */
+template <std::size_t N>
+struct ConvNodes {
+  static constexpr bool is_2d = N == 2;
+  static constexpr const char *forward = is_2d ? "Conv2dBackward" : "Conv3dBackward",
+                              *back = is_2d ? "ConvTranspose2dBackward" : "ConvTranspose3dBackward",
+                              *weight = is_2d ? "Conv2dWeightBackward" : "Conv3dWeightBackward";
+};
+
 /** As PyTorch: an input without channels gives a result without channels, of `shape` but for them. */
-Tensor convolve_no_channels(const Tensor& x, const Tensor& weight, const Tensor& bias, Dims shape) {
+Tensor convolve_no_channels(const char* node, const Tensor& x, const Tensor& weight, const Tensor& bias,
+                            Dims shape) {
   shape[1] = 0;
-  return record("Conv2dBackward", {x, weight, bias}, dlprim::Tensor::empty(*x.device(), shape, x.dtype()),
-                [&] {
-                  std::vector<Dims> shapes{x.shape(), weight.shape()};
-                  if (bias.defined()) shapes.push_back(bias.shape());
-                  return [shapes](const TensorList& g) {
-                    TensorList nothing(3);
-                    for (std::size_t i = 0; i < shapes.size(); ++i)
-                      nothing[i] = zeros(shapes[i].vector(), g[0].dtype(), g[0].device());
-                    return nothing;
-                  };
-                });
+  return record(node, {x, weight, bias}, dlprim::Tensor::empty(*x.device(), shape, x.dtype()), [&] {
+    std::vector<Dims> shapes{x.shape(), weight.shape()};
+    if (bias.defined()) shapes.push_back(bias.shape());
+    return [shapes](const TensorList& g) {
+      TensorList nothing(3);
+      for (std::size_t i = 0; i < shapes.size(); ++i)
+        nothing[i] = zeros(shapes[i].vector(), g[0].dtype(), g[0].device());
+      return nothing;
+    };
+  });
 }
 
-/*
- * Convolution is linear in its input and in its weight. The three functions are its result, its gradient by
- * the input (which a transposed convolution is) and that by the weight; the gradients of each are the other
- * two.
- */
-Tensor convolve(const Tensor& x, const Tensor& weight, const Tensor& bias,
-                const dlprim::Conv2dGeometry& geometry);
-/** The gradient of convolve with respect to its input, of that shape, when x comes back. */
-Tensor convolve_transposed(const Tensor& x, const Tensor& weight, const dlprim::Conv2dGeometry& geometry,
-                           const Dims& shape);
-/** The gradient of convolve(x, …) with respect to its weight, of that shape, when g comes back. */
-Tensor weight_gradient(const Tensor& x, const Tensor& g, const dlprim::Conv2dGeometry& geometry,
-                       const Dims& shape);
+// A convolution is linear in its input and in its weight, so that the gradients of the three functions that
+// follow are these functions again. They take contiguous tensors.
 
+template <std::size_t N>
+Tensor convolved(const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvGeometry<N>& geometry);
+template <std::size_t N>
+Tensor convolved_back(const Tensor& dy, const Tensor& weight, const ConvGeometry<N>& geometry,
+                      const Dims& shape);
+template <std::size_t N>
+Tensor weight_gradient(const Tensor& dy, const Tensor& x, const ConvGeometry<N>& geometry, const Dims& shape);
+
+template <std::size_t N>
 Tensor bias_gradient(const Tensor& g) {
-  if (grad_enabled()) return sum(g, {0, 2, 3});
+  if (grad_enabled()) return sum(g, N == 2 ? DimList{0, 2, 3} : DimList{0, 2, 3, 4});
   const dlprim::Tensor db = dlprim::Tensor::empty(*g.device(), {g.size(1)}, g.dtype());
-  dlprim::conv2d_backward_bias(g.device()->queue(), g.data(), db);
+  Convolutions<N>::backward_bias(g.device()->queue(), g.data(), db);
   return Tensor(db);
 }
 
-Tensor convolve(const Tensor& x, const Tensor& weight, const Tensor& bias,
-                const dlprim::Conv2dGeometry& geometry) {
-  const Dims shape = dlprim::conv2d_output_shape(x.shape(), weight.shape(), geometry);
-  check_arguments("conv2d", x, weight, bias, weight.size(0));
-  if (x.size(1) == 0) return convolve_no_channels(x, weight, bias, shape);
-  const Tensor input = contiguous(x), kernel = contiguous(weight);
-  const Tensor added = bias.defined() ? contiguous(bias) : bias;
-  const dlprim::Tensor y = dlprim::Tensor::empty(*x.device(), shape, x.dtype());
-  dlprim::conv2d_forward(x.device()->queue(), input.data(), kernel.data(),
-                         added.defined() ? &added.data() : nullptr, geometry, y, float32_matmul_precision());
-  const Tensor result = record("Conv2dBackward", {input, kernel, added}, y, [&] {
-    return [x = SavedTensor(input), weight = SavedTensor(kernel), geometry](const TensorList& gradients) {
+template <std::size_t N>
+Tensor convolved(const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvGeometry<N>& geometry) {
+  const dlprim::Tensor y = dlprim::Tensor::empty(
+      *x.device(), Convolutions<N>::output_shape(x.shape(), weight.shape(), geometry), x.dtype());
+  Convolutions<N>::forward(x.device()->queue(), x.data(), weight.data(),
+                           bias.defined() ? &bias.data() : nullptr, geometry, y, float32_matmul_precision());
+  return record(ConvNodes<N>::forward, {x, weight, bias}, y, [&] {
+    return [x = SavedTensor(x), weight = SavedTensor(weight), geometry](const TensorList& gradients) {
       const Tensor g = contiguous(gradients[0]);
       TensorList results(3);
-      if (gradient_is_wanted(0))
-        results[0] = convolve_transposed(g, weight.input(1), geometry, x.unpack().shape);
-      if (gradient_is_wanted(1)) results[1] = weight_gradient(x.input(0), g, geometry, weight.unpack().shape);
-      if (gradient_is_wanted(2)) results[2] = bias_gradient(g);
+      if (gradient_is_wanted(0)) results[0] = convolved_back(g, weight.input(1), geometry, x.unpack().shape);
+      if (gradient_is_wanted(1)) results[1] = weight_gradient(g, x.input(0), geometry, weight.unpack().shape);
+      if (gradient_is_wanted(2)) results[2] = bias_gradient<N>(g);
       return results;
     };
   });
-  return in_format(result, result_format(x, weight));
 }
 
-Tensor convolve_transposed(const Tensor& x, const Tensor& weight, const dlprim::Conv2dGeometry& geometry,
-                           const Dims& shape) {
-  const Tensor input = contiguous(x), kernel = contiguous(weight);
-  const dlprim::Tensor y = dlprim::Tensor::empty(*x.device(), shape, x.dtype());
-  dlprim::conv2d_backward_data(x.device()->queue(), input.data(), kernel.data(), geometry, y,
-                               float32_matmul_precision());
-  const Tensor result = record("ConvTranspose2dBackward", {input, kernel}, y, [&] {
-    return [x = SavedTensor(input), weight = SavedTensor(kernel), geometry](const TensorList& gradients) {
+/** The gradient of convolved with respect to its input, of that shape, when `dy` comes back. */
+template <std::size_t N>
+Tensor convolved_back(const Tensor& dy, const Tensor& weight, const ConvGeometry<N>& geometry,
+                      const Dims& shape) {
+  const dlprim::Tensor dx = dlprim::Tensor::empty(*dy.device(), shape, dy.dtype());
+  Convolutions<N>::backward_data(dy.device()->queue(), dy.data(), weight.data(), geometry, dx,
+                                 float32_matmul_precision());
+  return record(ConvNodes<N>::back, {dy, weight}, dx, [&] {
+    return [dy = SavedTensor(dy), weight = SavedTensor(weight), geometry](const TensorList& gradients) {
       const Tensor g = contiguous(gradients[0]);
       TensorList results(2);
-      if (gradient_is_wanted(0)) results[0] = convolve(g, weight.input(1), {}, geometry);
-      if (gradient_is_wanted(1)) results[1] = weight_gradient(g, x.input(0), geometry, weight.unpack().shape);
+      if (gradient_is_wanted(0)) results[0] = convolved(g, weight.input(1), {}, geometry);
+      if (gradient_is_wanted(1))
+        results[1] = weight_gradient(dy.input(0), g, geometry, weight.unpack().shape);
       return results;
     };
   });
-  return in_format(result, result_format(x, weight));
 }
 
-Tensor weight_gradient(const Tensor& x, const Tensor& g, const dlprim::Conv2dGeometry& geometry,
+/** The gradient of convolved with respect to its weight, of that shape, when `dy` comes back. */
+template <std::size_t N>
+Tensor weight_gradient(const Tensor& dy, const Tensor& x, const ConvGeometry<N>& geometry,
                        const Dims& shape) {
-  const Tensor input = contiguous(x), gradient = contiguous(g);
-  const dlprim::Tensor dw = dlprim::Tensor::empty(*x.device(), shape, x.dtype());
-  dlprim::conv2d_backward_weight(x.device()->queue(), gradient.data(), input.data(), geometry, dw,
-                                 float32_matmul_precision());
-  return record("Conv2dWeightBackward", {input, gradient}, dw, [&] {
-    return [x = SavedTensor(input), g = SavedTensor(gradient), geometry](const TensorList& by_weight) {
+  const dlprim::Tensor dw = dlprim::Tensor::empty(*dy.device(), shape, dy.dtype());
+  Convolutions<N>::backward_weight(dy.device()->queue(), dy.data(), x.data(), geometry, dw,
+                                   float32_matmul_precision());
+  return record(ConvNodes<N>::weight, {dy, x}, dw, [&] {
+    return [dy = SavedTensor(dy), x = SavedTensor(x), geometry](const TensorList& gradients) {
+      const Tensor g = contiguous(gradients[0]);
       TensorList results(2);
-      if (gradient_is_wanted(0))
-        results[0] = convolve_transposed(g.input(1), by_weight[0], geometry, x.unpack().shape);
-      if (gradient_is_wanted(1)) results[1] = convolve(x.input(0), by_weight[0], {}, geometry);
+      if (gradient_is_wanted(0)) results[0] = convolved(x.input(1), g, {}, geometry);
+      if (gradient_is_wanted(1)) results[1] = convolved_back(dy.input(0), g, geometry, x.unpack().shape);
       return results;
     };
   });
+}
+
+template <std::size_t N>
+Tensor convolve(const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvGeometry<N>& geometry) {
+  const Dims shape = Convolutions<N>::output_shape(x.shape(), weight.shape(), geometry);
+  check_arguments(Convolutions<N>::op, x, weight, bias, weight.size(0));
+  if (x.size(1) == 0) return convolve_no_channels(ConvNodes<N>::forward, x, weight, bias, shape);
+  const Tensor y =
+      convolved(contiguous(x), contiguous(weight), bias.defined() ? contiguous(bias) : bias, geometry);
+  return in_format(y, result_format(x, weight));
+}
+
+/** Margins of as many zeros behind each of the last dimensions, as pad takes them. */
+template <std::size_t N>
+std::vector<std::int64_t> margins_behind(const std::array<int, N>& zeros) {
+  std::vector<std::int64_t> margins;
+  for (std::size_t i = N; i-- > 0;) {
+    margins.push_back(0);
+    margins.push_back(zeros[i]);
+  }
+  return margins;
+}
+
+/** `x` with as many zeros behind each of its last dimensions. */
+template <std::size_t N>
+Tensor padded_behind(const Tensor& x, const std::array<int, N>& zeros) {
+  const bool is_any = std::any_of(zeros.begin(), zeros.end(), [](int n) { return n != 0; });
+  return is_any ? pad(x, margins_behind(zeros)) : x;
+}
+
+/** A batch of one without its batch again. */
+template <std::size_t N, class Function>
+Tensor of_batch(const Tensor& x, const Function& function) {
+  if (x.dim() != static_cast<int>(N) + 1) return function(x);
+  return squeeze(function(unsqueeze(x, 0)), 0);
+}
+
+template <std::size_t N>
+Tensor convolve_batch(const Tensor& x, const Tensor& weight, const Tensor& bias, const EachDim<N>& stride,
+                      const PaddingOf<N>& padding, const EachDim<N>& dilation, std::int64_t groups) {
+  ConvGeometry<N> geometry;
+  geometry.stride = stride.values;
+  geometry.dilation = dilation.values;
+  geometry.groups = groups;
+  if (const auto* numbers = std::get_if<EachDim<N>>(&padding)) {
+    geometry.padding = numbers->values;
+    return convolve(x, weight, bias, geometry);
+  }
+  const std::string& word = std::get<std::string>(padding);
+  require(word == "same" || word == "valid", Convolutions<N>::op, ": invalid padding string '", word,
+          "', should be one of 'valid', 'same'");
+  if (word == "valid" || weight.dim() != static_cast<int>(N) + 2) return convolve(x, weight, bias, geometry);
+  const auto same = Convolutions<N>::same_padding(weight.shape(), geometry);
+  geometry.padding = same.padding;
+  return convolve(padded_behind(x, same.behind), weight, bias, geometry);
+}
+
+template <std::size_t N>
+Tensor convolve_batch_back(const Tensor& x, const Tensor& weight, const Tensor& bias,
+                           const EachDim<N>& stride, const EachDim<N>& padding,
+                           const EachDim<N>& output_padding, std::int64_t groups,
+                           const EachDim<N>& dilation) {
+  ConvGeometry<N> geometry;
+  geometry.stride = stride.values;
+  geometry.padding = padding.values;
+  geometry.dilation = dilation.values;
+  geometry.groups = groups;
+  const Dims shape =
+      Convolutions<N>::transposed_output_shape(x.shape(), weight.shape(), geometry, output_padding.values);
+  check_arguments(Convolutions<N>::transposed_op, x, weight, bias, shape[1]);
+  // Output padding of whole strides (dilation allows it) reads zeros that stand behind the input.
+  std::array<int, N> behind{};
+  for (std::size_t i = 0; i < N; ++i) behind[i] = output_padding.values[i] / stride.values[i];
+  const Tensor input = padded_behind(x, behind);
+  const Tensor y = in_format(convolved_back(contiguous(input), contiguous(weight), geometry, shape),
+                             result_format(input, weight));
+  if (!bias.defined()) return y;
+  std::vector<std::int64_t> column(N + 1, 1);
+  column[0] = shape[1];
+  return add(y, reshape(bias, column));
 }
 
 /** A weight or input of one spatial dimension as one of two, the first of size 1. */
@@ -146,21 +233,17 @@ Tensor as_plane(const char* op, const char* what, const Tensor& t, bool may_lack
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, Pair stride,
               const Padding2d& padding, Pair dilation, std::int64_t groups) {
   ENTER_OPERATOR(conv2d, x, weight, bias, stride, padding, dilation, groups);
-  if (x.dim() == 3)
-    return squeeze(conv2d(unsqueeze(x, 0), weight, bias, stride, padding, dilation, groups), 0);
-  dlprim::Conv2dGeometry geometry{stride.values, {0, 0}, dilation.values, groups};
-  if (const auto* numbers = std::get_if<Pair>(&padding)) {
-    geometry.padding = numbers->values;
-    return convolve(x, weight, bias, geometry);
-  }
-  const std::string& word = std::get<std::string>(padding);
-  require(word == "same" || word == "valid", "conv2d: invalid padding string '", word,
-          "', should be one of 'valid', 'same'");
-  if (word == "valid" || weight.dim() != 4) return convolve(x, weight, bias, geometry);
-  const dlprim::SamePadding same = dlprim::conv2d_same_padding(weight.shape(), geometry);
-  geometry.padding = same.padding;
-  const auto [rows, columns] = same.behind;
-  return convolve(rows || columns ? pad(x, {0, columns, 0, rows}) : x, weight, bias, geometry);
+  return of_batch<2>(x, [&](const Tensor& batch) {
+    return convolve_batch(batch, weight, bias, stride, padding, dilation, groups);
+  });
+}
+
+Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias, Triple stride,
+              const Padding3d& padding, Triple dilation, std::int64_t groups) {
+  ENTER_OPERATOR(conv3d, x, weight, bias, stride, padding, dilation, groups);
+  return of_batch<3>(x, [&](const Tensor& batch) {
+    return convolve_batch(batch, weight, bias, stride, padding, dilation, groups);
+  });
 }
 
 Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, int stride, const Padding1d& padding,
@@ -177,19 +260,17 @@ Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, int str
 Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bias, Pair stride, Pair padding,
                         Pair output_padding, std::int64_t groups, Pair dilation) {
   ENTER_OPERATOR(conv_transpose2d, x, weight, bias, stride, padding, output_padding, groups, dilation);
-  if (x.dim() == 3)
-    return squeeze(
-        conv_transpose2d(unsqueeze(x, 0), weight, bias, stride, padding, output_padding, groups, dilation),
-        0);
-  const dlprim::Conv2dGeometry geometry{stride.values, padding.values, dilation.values, groups};
-  const Dims shape =
-      dlprim::conv_transpose2d_output_shape(x.shape(), weight.shape(), geometry, output_padding.values);
-  check_arguments("conv_transpose2d", x, weight, bias, shape[1]);
-  // Output padding of whole strides (dilation allows it) reads zeros that stand behind the input.
-  const int behind_h = output_padding[0] / stride[0], behind_w = output_padding[1] / stride[1];
-  const Tensor input = behind_h || behind_w ? pad(x, {0, behind_w, 0, behind_h}) : x;
-  const Tensor y = convolve_transposed(input, weight, geometry, shape);
-  return bias.defined() ? add(y, reshape(bias, {shape[1], 1, 1})) : y;
+  return of_batch<2>(x, [&](const Tensor& batch) {
+    return convolve_batch_back(batch, weight, bias, stride, padding, output_padding, groups, dilation);
+  });
+}
+
+Tensor conv_transpose3d(const Tensor& x, const Tensor& weight, const Tensor& bias, Triple stride,
+                        Triple padding, Triple output_padding, std::int64_t groups, Triple dilation) {
+  ENTER_OPERATOR(conv_transpose3d, x, weight, bias, stride, padding, output_padding, groups, dilation);
+  return of_batch<3>(x, [&](const Tensor& batch) {
+    return convolve_batch_back(batch, weight, bias, stride, padding, output_padding, groups, dilation);
+  });
 }
 
 Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bias, int stride, int padding,

@@ -43,19 +43,20 @@ struct type_caster<ocl::Single> {
   }
 };
 
-/** One int for both dimensions, two of them, or a word. */
-template <>
-struct type_caster<ocl::Padding2d> {
-  PYBIND11_TYPE_CASTER(ocl::Padding2d, const_name("int | tuple[int, int] | str"));
+/** One int for all dimensions, as many as there are, or a word. */
+template <std::size_t N>
+struct type_caster<ocl::PaddingOf<N>> {
+  PYBIND11_TYPE_CASTER(ocl::PaddingOf<N>,
+                       const_name<N == 2>("int | tuple[int, int] | str", "int | tuple[int, int, int] | str"));
 
   bool load(handle source, bool convert) {
     if (isinstance<str>(source)) {
-      value = ocl::Padding2d(source.cast<std::string>());
+      value = ocl::PaddingOf<N>(source.cast<std::string>());
       return true;
     }
-    type_caster<ocl::Pair> pair;
-    if (!pair.load(source, convert)) return false;
-    value = ocl::Padding2d(static_cast<ocl::Pair&>(pair));
+    type_caster<ocl::EachDim<N>> numbers;
+    if (!numbers.load(source, convert)) return false;
+    value = ocl::PaddingOf<N>(static_cast<ocl::EachDim<N>&>(numbers));
     return true;
   }
 };

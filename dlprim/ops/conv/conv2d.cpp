@@ -1,7 +1,5 @@
 #include "dlprim/ops/conv/conv2d.h"
 
-#include <algorithm>
-
 #include "dlprim/core/call.h"
 #include "dlprim/core/checked.h"
 #include "dlprim/ops/conv/conv2d_implementations.h"
@@ -9,20 +7,6 @@
 
 namespace dlprim {
 namespace {
-
-std::int64_t extent(std::int64_t kernel, std::int64_t dilation) {
-  return dilation * (kernel - 1) + 1;
-}
-
-void check_geometry(const Conv2dGeometry& g) {
-  for (int i = 0; i < 2; ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    require(g.padding[at] >= 0, "conv2d: negative padding is not supported, got ", g.padding[at]);
-    require(g.stride[at] > 0, "conv2d: non-positive stride is not supported, got ", g.stride[at]);
-    require(g.dilation[at] > 0, "conv2d: dilation should be greater than zero, got ", g.dilation[at]);
-  }
-  require(g.groups > 0, "conv2d: non-positive groups is not supported, got ", g.groups);
-}
 
 ConvSizes sizes_of(const char* op, const Dims& x, const Dims& weight, const Dims& y,
                    const Conv2dGeometry& g) {
@@ -78,49 +62,6 @@ const ImplementationList<ConvBackwardWeightProblem> backward_weight_implementati
     conv2d_backward_weight_simt_strip(), conv2d_backward_weight_simt_direct());
 
 }  // namespace
-
-Dims conv2d_output_shape(const Dims& x, const Dims& weight, const Conv2dGeometry& g) {
-  check_geometry(g);
-  require(x.size() == 4, "conv2d: expected a 4D input [N, Cin, H, W], but got input of size: ", x);
-  require(weight.size() == 4,
-          "conv2d: expected a 4D weight [Cout, Cin / groups, KH, KW], but got weight of size: ", weight);
-  require(weight[0] > 0 && weight[0] % g.groups == 0, "conv2d: given groups=", g.groups,
-          ", expected weight to be divisible by ", g.groups, " at dimension 0, but got weight of size ",
-          weight);
-  require(x[1] == weight[1] * g.groups, "conv2d: given groups=", g.groups, ", weight of size ", weight,
-          ", expected input", x, " to have ", weight[1] * g.groups, " channels, but got ", x[1],
-          " channels instead");
-  Dims y{x[0], weight[0]};
-  for (int i = 0; i < 2; ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    const std::int64_t padding = g.padding[at], padded = x[i + 2] + 2 * padding,
-                       kernel = extent(weight[i + 2], g.dilation[at]);
-    require(weight[i + 2] > 0 && padded >= kernel, "conv2d: calculated padded input size per channel: ",
-            Dims{x[2] + 2 * std::int64_t{g.padding[0]}, x[3] + 2 * std::int64_t{g.padding[1]}},
-            ". Kernel size: ", Dims{extent(weight[2], g.dilation[0]), extent(weight[3], g.dilation[1])},
-            ". Kernel size can't be greater than actual input size");
-    y.push_back((padded - kernel) / g.stride[at] + 1);
-    kernel_int(2 * padded, "conv2d", "twice a padded input");
-  }
-  return y;
-}
-
-SamePadding conv2d_same_padding(const Dims& weight, const Conv2dGeometry& g) {
-  require(weight.size() == 4,
-          "conv2d: expected a 4D weight [Cout, Cin / groups, KH, KW], but got weight of size: ", weight);
-  require(g.stride[0] == 1 && g.stride[1] == 1,
-          "conv2d: padding='same' is not supported for strided convolutions");
-  SamePadding same;
-  for (int i = 0; i < 2; ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    require(g.dilation[at] > 0, "conv2d: dilation should be greater than zero, got ", g.dilation[at]);
-    const int total =
-        kernel_int(g.dilation[at] * std::max<std::int64_t>(weight[i + 2] - 1, 0), "conv2d", "a padding");
-    same.padding[at] = total / 2;
-    same.behind[at] = total % 2;
-  }
-  return same;
-}
 
 void conv2d_forward(Queue& queue, const Tensor& x, const Tensor& weight, const Tensor* bias,
                     const Conv2dGeometry& geometry, const Tensor& y, MatmulPrecision precision) {

@@ -105,4 +105,14 @@ typedef struct {
 // share one load of a gradient; numbers that vectors may touch behind phased planes.
 enum { CONV_MAX_PANELS = 8, CONV_MAX_TERMS = 64, CONV_TAPS = 3, CONV_SLACK = 32 };
 
+// ---- volumes
+
+// What a convolution of volumes reads along the depth: for slice o of a result, at tap k, slice
+// start + o * stride + k * tap of `size`.
+typedef struct {
+  cl_long plane;  // elements of a slice
+  cl_int channels, size, out, taps;
+  cl_int start, stride, tap;
+} ConvDepth;
+
 END_SHARED

@@ -65,6 +65,7 @@ const SharedStruct shared_structs[] = {
     PLAIN("ops/conv/conv_shared.h", Stencil, y_base),
     PLAIN("ops/conv/conv_shared.h", Phases, pad_w),
     PLAIN("ops/conv/conv_shared.h", Scatter, slice),
+    PLAIN("ops/conv/conv_shared.h", ConvDepth, tap),
     PLAIN("ops/gemm/gemm_cpu_shared.h", GemmCpuSizes, goes_along_rows),
     PLAIN("ops/gemm/gemm_few_rows_shared.h", FewRows, has_bias),
     PLAIN("ops/gemm/operand_pack_shared.h", OperandPack, size_w),

@@ -14,6 +14,7 @@ from ocl.nn import functional as F
 OPERATIONS = {
     "conv2d": (lambda x, w, b: F.conv2d(x, w, b, padding=1), [(2, 3, 6, 7), (4, 3, 3, 3), (4,)]),
     "conv_transpose2d": (F.conv_transpose2d, [(2, 3, 4, 5), (3, 4, 3, 3)]),
+    "conv3d": (lambda x, w, b: F.conv3d(x, w, b, padding=1), [(2, 3, 3, 4, 5), (4, 3, 3, 3, 2), (4,)]),
     "grid_sample": (lambda x, g: F.grid_sample(x, g, align_corners=False), [(2, 3, 4, 5), (2, 3, 6, 2)]),
     "linear": (F.linear, [(5, 6), (4, 6), (4,)]),
     "mm": (ocl.mm, [(3, 4), (4, 5)]),

@@ -12,9 +12,9 @@ MAX_POOLS, AVG_POOLS = (
 # Operators whose cases reach a family.
 OPERATORS = {
     "gemm": ("matmul", "linear", "baddbmm", "mm", "einsum"),
-    "conv2d_forward": ("conv2d", "conv1d", "conv_transpose2d"),
-    "conv2d_backward_data": ("conv2d", "conv1d", "conv_transpose2d"),
-    "conv2d_backward_weight": ("conv2d", "conv1d", "conv_transpose2d"),
+    "conv2d_forward": ("conv2d", "conv1d", "conv_transpose2d", "conv3d"),
+    "conv2d_backward_data": ("conv2d", "conv1d", "conv_transpose2d", "conv3d"),
+    "conv2d_backward_weight": ("conv2d", "conv1d", "conv_transpose2d", "conv3d"),
     "softmax_forward": ("softmax", "log_softmax"),
     "softmax_backward": ("softmax", "log_softmax"),
     "attention_softmax": ("scaled_dot_product_attention",),

@@ -8,7 +8,7 @@ import ocl
 NAMES = ["highest", "high", "medium"]
 OPERATORS = (
     "matmul mm bmm addmm baddbmm linear einsum dot outer scaled_dot_product_attention "
-    "conv1d conv2d conv3d conv_transpose1d conv_transpose2d lstm gru rnn_tanh"
+    "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d lstm gru rnn_tanh"
 ).split()
 PRODUCTS = {"gemm", "conv2d_forward", "conv2d_backward_data", "conv2d_backward_weight"}
 

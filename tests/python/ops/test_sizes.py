@@ -203,6 +203,16 @@ WINDOWS = {
     "avg_pool1d, padding": lambda f, x, w: f.avg_pool1d(x[0], 100, stride=LARGE, padding=50),
     "avg_pool2d, divisor": lambda f, x, w: f.avg_pool2d(x, 2, divisor_override=2**40),
     "avg_pool2d, area of 2^31": lambda f, x, w: f.avg_pool2d(x, 46342, stride=46342, padding=23171),
+    "conv3d, stride": lambda f, x, w: f.conv3d(x[:, :, None], w[:, :, None], stride=LARGE),
+    "conv3d, padding and stride": (
+        lambda f, x, w: f.conv3d(x[:, :, None], w[:, :, None], padding=(40, 0, 9), stride=(LARGE, 1, LARGE))
+    ),
+    "conv3d, dilation of one tap": (
+        lambda f, x, w: f.conv3d(x[:, :, None], w[:, :, None], dilation=(LARGE, 1, 1))
+    ),
+    "conv_transpose3d": (
+        lambda f, x, w: f.conv_transpose3d(x[:, :, None, :1, :1], w[:, :, None], stride=LARGE)
+    ),
     "max_pool3d, stride": lambda f, x, w: f.max_pool3d(x, (2, 3, 3), stride=LARGE),
     "max_pool3d, kernel": lambda f, x, w: f.max_pool3d(x, (LARGE, 1, 1), stride=LARGE, ceil_mode=True),
     "max_pool3d, dilation of one": lambda f, x, w: f.max_pool3d(x, 1, stride=1, dilation=LARGE),
@@ -239,6 +249,8 @@ REFUSED_WINDOWS = {
     "max_pool2d, step by step": lambda f, x: f.max_pool2d(x, LARGE, stride=1, padding=LARGE // 2),
     "avg_pool2d": lambda f, x: f.avg_pool2d(x, LARGE, stride=LARGE, padding=LARGE // 2),
     "avg_pool1d, kernel": lambda f, x: f.avg_pool1d(x[0], LARGE, stride=LARGE),
+    "conv3d, padding": lambda f, x: f.conv3d(x[None], x[None, :, :, :3], padding=LARGE),
+    "conv_transpose3d": lambda f, x: f.conv_transpose3d(x[None], x[None], stride=LARGE),
     "max_pool3d, padding": lambda f, x: f.max_pool3d(x, LARGE, stride=1, padding=LARGE // 2),
     "avg_pool3d, kernel": lambda f, x: f.avg_pool3d(x, LARGE, stride=LARGE),
     "unfold, padding": lambda f, x: f.unfold(x, 2, padding=LARGE),

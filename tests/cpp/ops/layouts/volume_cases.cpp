@@ -82,6 +82,49 @@ void draw_adaptive_avg_pool3d_backward(Draw& d) {
   d.calls([=](Queue& queue) { adaptive_avg_pool3d_backward(queue, *dy, *dx); });
 }
 
+/** A convolution that fits together. */
+struct Convolution {
+  explicit Convolution(Draw& d) {
+    geometry.groups = d.number(0, 3) ? 1 : 2;
+    const std::int64_t in = d.size(5), out = d.size(5) * geometry.groups;
+    for (std::size_t i = 0; i < 3; ++i) {
+      geometry.stride[i] = d.number(1, 2);
+      geometry.padding[i] = d.number(0, 1);
+      geometry.dilation[i] = d.number(1, 2);
+    }
+    x = {d.size_or_none(2), in * geometry.groups, d.size(3) + 4, d.size(5) + 4, d.size(8) + 4};
+    weight = {out, in, d.number(1, 3), d.number(1, 3), d.number(1, 3)};
+    y = conv3d_output_shape(x, weight, geometry);
+  }
+  Conv3dGeometry geometry;
+  Dims x, weight, y;
+};
+
+void draw_conv3d_forward(Draw& d) {
+  const Convolution c(d);
+  const Tensor *x = d.input("x", c.x), *weight = d.input("weight", c.weight),
+               *bias = d.coin() ? d.input("bias", {c.weight[0]}) : nullptr, *y = d.output("y", c.y);
+  d.calls([=](Queue& queue) { conv3d_forward(queue, *x, *weight, bias, c.geometry, *y); });
+}
+
+void draw_conv3d_backward_data(Draw& d) {
+  const Convolution c(d);
+  const Tensor *dy = d.input("dy", c.y), *weight = d.input("weight", c.weight), *dx = d.output("dx", c.x);
+  d.calls([=](Queue& queue) { conv3d_backward_data(queue, *dy, *weight, c.geometry, *dx); });
+}
+
+void draw_conv3d_backward_weight(Draw& d) {
+  const Convolution c(d);
+  const Tensor *dy = d.input("dy", c.y), *x = d.input("x", c.x), *dw = d.output("dw", c.weight);
+  d.calls([=](Queue& queue) { conv3d_backward_weight(queue, *dy, *x, c.geometry, *dw); });
+}
+
+void draw_conv3d_backward_bias(Draw& d) {
+  const Convolution c(d);
+  const Tensor *dy = d.input("dy", c.y), *db = d.output("db", {c.y[1]});
+  d.calls([=](Queue& queue) { conv3d_backward_bias(queue, *dy, *db); });
+}
+
 /** Points in and around planes or volumes. */
 struct Sampling {
   explicit Sampling(Draw& d) : dtype(d.floating()) {
@@ -138,6 +181,10 @@ LayoutCases volume_cases() {
           {"avg_pool3d_backward", draw_avg_pool3d_backward},
           {"adaptive_avg_pool3d_forward", draw_adaptive_avg_pool3d_forward},
           {"adaptive_avg_pool3d_backward", draw_adaptive_avg_pool3d_backward},
+          {"conv3d_forward", draw_conv3d_forward},
+          {"conv3d_backward_data", draw_conv3d_backward_data},
+          {"conv3d_backward_weight", draw_conv3d_backward_weight},
+          {"conv3d_backward_bias", draw_conv3d_backward_bias},
           {"grid_sample_forward", draw_grid_sample_forward},
           {"grid_sample_backward_input", draw_grid_sample_backward_input},
           {"grid_sample_backward_grid", draw_grid_sample_backward_grid}};

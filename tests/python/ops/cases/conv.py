@@ -26,17 +26,17 @@ def operands(draw, x, weight, features):
     return inputs
 
 
-@cases("conv1d", "conv2d")
+@cases("conv1d", "conv2d", "conv3d")
 def convolution(draw, name):
     axes = int(name[-2])
     groups, c, features = channels(draw)
-    kernel = [draw.integer(1, 4) for _ in range(axes)]
+    kernel = [draw.integer(1, 4 if axes < 3 else 3) for _ in range(axes)]
     dilation = [draw.choice([1, 1, 2, 3]) for _ in range(axes)]
     word = draw.choice([None, None, "same", "valid"])
     stride = [1 if word == "same" else draw.choice([1, 1, 2, 3]) for _ in range(axes)]
     padding = [0 if word else draw.integer(0, 3) for _ in range(axes)]
     size = [
-        max(1, d * (k - 1) + 1 - 2 * p) + draw.integer(0, 7)
+        max(1, d * (k - 1) + 1 - 2 * p) + draw.integer(0, 7 if axes < 3 else 4)
         for k, d, p in zip(kernel, dilation, padding, strict=True)
     ]
     if draw.chance(0.2):  # one window, of all there is
@@ -54,15 +54,15 @@ def convolution(draw, name):
     )
 
 
-@cases("conv_transpose1d", "conv_transpose2d")
+@cases("conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
 def transposed_convolution(draw, name):
     axes = int(name[-2])
     groups, c, features = channels(draw)
-    kernel = [draw.integer(1, 4) for _ in range(axes)]
+    kernel = [draw.integer(1, 4 if axes < 3 else 3) for _ in range(axes)]
     dilation = [draw.choice([1, 1, 2, 4]) for _ in range(axes)]
     stride = [draw.choice([1, 2, 3]) for _ in range(axes)]
     added = [draw.integer(0, max(s, d) - 1) for s, d in zip(stride, dilation, strict=True)]
-    size = [draw.size(6) for _ in range(axes)]
+    size = [draw.size(6 if axes < 3 else 4) for _ in range(axes)]
     padding = [
         draw.integer(0, min(3, ((n - 1) * s + d * (k - 1) + a) // 2))
         for n, s, d, k, a in zip(size, stride, dilation, kernel, added, strict=True)
@@ -96,20 +96,24 @@ def conv1d_errors():
     ]
 
 
-@errors("conv2d")
-def conv2d_errors():
+@errors("conv2d", "conv3d")
+def convolution_errors(name):
+    axes = int(name[-2])
+    x, kernel, strides = (1, 4, *(5,) * axes), (3,) * axes, (1,) * (axes - 1) + (2,)
+    one, weight = (1, 1, *(3,) * axes), (2, 1, *(1,) * axes)
     return [
-        call("conv2d", (4, 5), (2, 4, 3, 3)),
-        call("conv2d", (1, 4, 5, 5), (2, 4, 3)),
-        call("conv2d", (1, 4, 5, 5), (2, 4, 3, 3), stride=0),
-        call("conv2d", (1, 4, 5, 5), (2, 4, 3, 3), padding=-1),
-        call("conv2d", (1, 4, 5, 5), (3, 2, 3, 3), groups=2),
-        call("conv2d", (1, 4, 5, 5), (2, 4, 3, 3), stride=(1, 2), padding="same"),
-        lambda lib: lib.nn.functional.conv2d(lib.ones(1, 1, 3, 3), lib.ones(2, 1, 1, 1), lib.ones(3)),
+        call(name, x[2:], (2, 4, *kernel)),
+        call(name, x, (2, 4, *kernel[1:])),
+        call(name, x, (2, 4, *kernel), stride=0),
+        call(name, x, (2, 4, *kernel), padding=-1),
+        call(name, x, (3, 2, *kernel), groups=2),
+        call(name, x, (2, 4, *(6,) * axes)),
+        call(name, x, (2, 4, *kernel), stride=strides, padding="same"),
+        lambda lib: getattr(lib.nn.functional, name)(lib.ones(*one), lib.ones(*weight), lib.ones(3)),
     ]
 
 
-@errors("conv_transpose1d", "conv_transpose2d")
+@errors("conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
 def transposed_errors(name):
     plane = (5,) * int(name[-2])
     kernel = (3,) * int(name[-2])
