@@ -48,13 +48,6 @@ std::string repr_of(const std::string& value) {
 std::string repr_of(Single size) {
   return size.is_one_number ? repr_of(size.value) : tuple_repr({repr_of(size.value)});
 }
-std::string repr_of(const Pair& size) {
-  return size.is_one_number ? repr_of(size[0]) : tuple_repr({repr_of(size[0]), repr_of(size[1])});
-}
-std::string repr_of(const AdaptiveSize& size) {
-  return size.is_one_number ? repr_of(size.values[0])
-                            : tuple_repr({repr_of(size.values[0]), repr_of(size.values[1])});
-}
 std::string repr_of(const Tensor& tensor) {
   return tensor.defined() ? dlprim::concat("Tensor of shape ", tensor.shape()) : "None";
 }

@@ -87,13 +87,13 @@ std::string repr_of(double value);
 std::string repr_of(const Scalar& value);
 std::string repr_of(const std::string& value);
 std::string repr_of(Single size);
-std::string repr_of(const Pair& size);
 std::string repr_of(const Tensor& tensor);
-std::string repr_of(const AdaptiveSize& size);
 
 /** "(2, 3)", "(2,)" */
 std::string tuple_repr(const std::vector<std::string>& entries);
 
+template <class T>
+std::string repr_of(const std::optional<T>& value);
 template <class T>
 std::string repr_of(const std::vector<T>& values) {
   std::vector<std::string> texts;
@@ -104,6 +104,11 @@ template <int N>
 std::string repr_of(const Extents<N>& extents) {
   return repr_of(std::vector<int>(extents.begin(), extents.end()));
 }
+template <std::size_t N>
+std::string repr_of(const EachDim<N>& size) {
+  return size.is_one_number ? repr_of(size[0])
+                            : repr_of(std::vector<int>(size.values.begin(), size.values.end()));
+}
 template <class... T>
 std::string repr_of(const std::variant<T...>& value) {
   return std::visit([](const auto& held) { return repr_of(held); }, value);
@@ -111,6 +116,12 @@ std::string repr_of(const std::variant<T...>& value) {
 template <class T>
 std::string repr_of(const std::optional<T>& value) {
   return value ? repr_of(*value) : "None";
+}
+template <std::size_t N>
+std::string repr_of(const AdaptiveSizes<N>& size) {
+  const auto& sizes = size.values;
+  return size.is_one_number ? repr_of(sizes[0])
+                            : repr_of(std::vector<std::optional<std::int64_t>>(sizes.begin(), sizes.end()));
 }
 
 /** "start_dim=1, end_dim=-1" */

@@ -14,8 +14,9 @@ using dlprim::concat;
 using dlprim::require;
 using Sizes = std::vector<std::int64_t>;
 
-Pair pair_of(const Extents<2>& extents) {
-  return {extents[0], extents[1]};
+template <int N>
+EachDim<N> each(const Extents<N>& extents) {
+  return EachDim<N>(static_cast<const std::array<int, N>&>(extents));
 }
 
 /** What all convolution layers ask of their options. */
@@ -129,6 +130,28 @@ Extents<N> output_padding_for(const char* name, const Tensor& x, const ConvTrans
   return result;
 }
 
+/** What conv2d or conv3d, which is `function`, gives. */
+template <int N, class Function>
+Tensor convolved(const Function& function, const Tensor& input, const Tensor& weight, const Tensor& bias,
+                 const ConvOptions<N>& o) {
+  typename ConvOptions<N>::Padding padding = o.padding();
+  const Tensor x = padded(input, o, padding);
+  const auto* sizes = std::get_if<Extents<N>>(&padding);
+  return function(x, weight, bias, each(o.stride()),
+                  sizes ? PaddingOf<N>(each(*sizes)) : PaddingOf<N>(std::get<std::string>(padding)),
+                  each(o.dilation()), o.groups());
+}
+
+/** What conv_transpose2d or conv_transpose3d, which is `function`, gives. */
+template <int N, class Function>
+Tensor convolved_back(const char* name, const Function& function, const Tensor& x, const Tensor& weight,
+                      const Tensor& bias, const ConvTransposeOptions<N>& o,
+                      const std::optional<Sizes>& output_size) {
+  const Extents<N> output_padding = output_padding_for(name, x, o, output_size);
+  return function(x, weight, bias, each(o.stride()), each(o.padding()), each(output_padding), o.groups(),
+                  each(o.dilation()));
+}
+
 }  // namespace
 
 void Convolution::make_parameters(std::vector<std::int64_t> shape, std::int64_t out_channels, bool has_bias) {
@@ -169,16 +192,23 @@ Conv2d::Conv2d(const Conv2dOptions& o) : Layer(o) {
 }
 
 Tensor Conv2d::forward(const Tensor& input) {
-  const Conv2dOptions o = options();
-  Conv2dOptions::Padding padding = o.padding();
-  const Tensor x = padded(input, o, padding);
-  const auto* sizes = std::get_if<Extents<2>>(&padding);
-  return conv2d(x, held(weight), held(bias), pair_of(o.stride()),
-                sizes ? Padding2d(pair_of(*sizes)) : Padding2d(std::get<std::string>(padding)),
-                pair_of(o.dilation()), o.groups());
+  return convolved(conv2d, input, held(weight), held(bias), options());
 }
 
 std::string Conv2d::extra_repr() const {
+  return described(options());
+}
+
+Conv3d::Conv3d(const Conv3dOptions& o) : Layer(o) {
+  make_parameters(weight_shape("Conv3d", o, o.out_channels(), o.in_channels()), o.out_channels(), o.bias());
+  initialize();
+}
+
+Tensor Conv3d::forward(const Tensor& input) {
+  return convolved(conv3d, input, held(weight), held(bias), options());
+}
+
+std::string Conv3d::extra_repr() const {
   return described(options());
 }
 
@@ -206,13 +236,26 @@ ConvTranspose2d::ConvTranspose2d(const ConvTranspose2dOptions& o) : Layer(o) {
 }
 
 Tensor ConvTranspose2d::forward(const Tensor& x, const std::optional<Sizes>& output_size) {
-  const ConvTranspose2dOptions o = options();
-  const Extents<2> output_padding = output_padding_for("ConvTranspose2d", x, o, output_size);
-  return conv_transpose2d(x, held(weight), held(bias), pair_of(o.stride()), pair_of(o.padding()),
-                          pair_of(output_padding), o.groups(), pair_of(o.dilation()));
+  return convolved_back("ConvTranspose2d", conv_transpose2d, x, held(weight), held(bias), options(),
+                        output_size);
 }
 
 std::string ConvTranspose2d::extra_repr() const {
+  return described(options());
+}
+
+ConvTranspose3d::ConvTranspose3d(const ConvTranspose3dOptions& o) : Layer(o) {
+  make_parameters(weight_shape("ConvTranspose3d", o, o.in_channels(), o.out_channels()), o.out_channels(),
+                  o.bias());
+  initialize();
+}
+
+Tensor ConvTranspose3d::forward(const Tensor& x, const std::optional<Sizes>& output_size) {
+  return convolved_back("ConvTranspose3d", conv_transpose3d, x, held(weight), held(bias), options(),
+                        output_size);
+}
+
+std::string ConvTranspose3d::extra_repr() const {
   return described(options());
 }
 

@@ -17,7 +17,7 @@ std::string empty_weight_warning(std::int64_t in_channels, std::int64_t out_chan
   return is_empty ? init::no_elements_warning : "";
 }
 
-/** Options of Conv1d and Conv2d: `Conv2dOptions(3, 64, 7).stride(2).padding(3).bias(false)`. */
+/** Options of Conv1d, Conv2d and Conv3d: `Conv2dOptions(3, 64, 7).stride(2).padding(3).bias(false)`. */
 template <int N>
 struct ConvOptions {
   using Size = Extents<N>;
@@ -40,8 +40,9 @@ struct ConvOptions {
 };
 using Conv1dOptions = ConvOptions<1>;
 using Conv2dOptions = ConvOptions<2>;
+using Conv3dOptions = ConvOptions<3>;
 
-/** Options of ConvTranspose1d and ConvTranspose2d. */
+/** Options of ConvTranspose1d, ConvTranspose2d and ConvTranspose3d. */
 template <int N>
 struct ConvTransposeOptions {
   using Size = Extents<N>;
@@ -64,6 +65,7 @@ struct ConvTransposeOptions {
 };
 using ConvTranspose1dOptions = ConvTransposeOptions<1>;
 using ConvTranspose2dOptions = ConvTransposeOptions<2>;
+using ConvTranspose3dOptions = ConvTransposeOptions<3>;
 
 /** Base of the convolution layers: their parameters, Kaiming-uniform as PyTorch's. */
 class Convolution : public Module {
@@ -98,6 +100,16 @@ class Conv2d : public Layer<Conv2d, Conv2dOptions, Convolution> {
   std::string extra_repr() const override;
 };
 
+/** torch.nn.Conv3d: [N, in, D, H, W] -> [N, out, OD, OH, OW]; see ocl::conv3d. Throws ValueError. */
+class Conv3d : public Layer<Conv3d, Conv3dOptions, Convolution> {
+ public:
+  explicit Conv3d(const Conv3dOptions& options);
+  Conv3d(std::int64_t in_channels, std::int64_t out_channels, Extents<3> kernel_size)
+      : Conv3d(Conv3dOptions(in_channels, out_channels, kernel_size)) {}
+  Tensor forward(const Tensor& x) override;
+  std::string extra_repr() const override;
+};
+
 /** torch.nn.ConvTranspose1d: [N, in, L] -> [N, out, OL]; see ocl::conv_transpose1d. Throws ValueError. */
 class ConvTranspose1d : public Layer<ConvTranspose1d, ConvTranspose1dOptions, Convolution> {
  public:
@@ -113,6 +125,16 @@ class ConvTranspose1d : public Layer<ConvTranspose1d, ConvTranspose1dOptions, Co
 class ConvTranspose2d : public Layer<ConvTranspose2d, ConvTranspose2dOptions, Convolution> {
  public:
   explicit ConvTranspose2d(const ConvTranspose2dOptions& options);
+  Tensor forward(const Tensor& x, const std::optional<std::vector<std::int64_t>>& output_size);
+  Tensor forward(const Tensor& x) override { return forward(x, std::nullopt); }
+  std::string extra_repr() const override;
+};
+
+/** torch.nn.ConvTranspose3d: [N, in, D, H, W] -> [N, out, OD, OH, OW]; see ocl::conv_transpose3d. Throws
+ * ValueError. */
+class ConvTranspose3d : public Layer<ConvTranspose3d, ConvTranspose3dOptions, Convolution> {
+ public:
+  explicit ConvTranspose3d(const ConvTranspose3dOptions& options);
   Tensor forward(const Tensor& x, const std::optional<std::vector<std::int64_t>>& output_size);
   Tensor forward(const Tensor& x) override { return forward(x, std::nullopt); }
   std::string extra_repr() const override;

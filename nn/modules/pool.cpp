@@ -31,4 +31,14 @@ std::string AvgPool2d::extra_repr() const {
   return window_repr(options());
 }
 
+Tensor AvgPool3d::forward(const Tensor& x) {
+  const AvgPool3dOptions o = options();
+  return avg_pool3d(x, o.kernel_size(), o.stride(), o.padding(), o.ceil_mode(), o.count_include_pad(),
+                    o.divisor_override());
+}
+
+std::string AvgPool3d::extra_repr() const {
+  return window_repr(options());
+}
+
 }  // namespace ocl::nn

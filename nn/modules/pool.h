@@ -5,7 +5,7 @@
 
 namespace ocl::nn {
 
-/** Options of MaxPool1d (Size Single) and MaxPool2d (Size Pair). */
+/** Options of MaxPool1d (Size Single), MaxPool2d (Pair) and MaxPool3d (Triple). */
 template <class Size>
 struct MaxPoolOptions {
   MaxPoolOptions(Size kernel_size = 1) : kernel_size_(kernel_size) {}
@@ -38,7 +38,7 @@ class PoolOfMaxima : public Module {
   Tensor forward(const Tensor& x) override { return maxima(x)[0]; }
 };
 
-// torch.nn.MaxPool1d and MaxPool2d, AdaptiveMaxPool1d and AdaptiveMaxPool2d.
+// torch.nn.MaxPool1d, MaxPool2d and MaxPool3d, and their AdaptiveMaxPool.
 #define MAX_POOL(Class, function, Size)                                                             \
   class Class : public Layer<Class, MaxPoolOptions<Size>, PoolOfMaxima> {                           \
    public:                                                                                          \
@@ -79,8 +79,10 @@ std::string pool_repr(const MaxPoolOptions<Size>& o) {
 
 MAX_POOL(MaxPool1d, max_pool1d, Single)
 MAX_POOL(MaxPool2d, max_pool2d, Pair)
+MAX_POOL(MaxPool3d, max_pool3d, Triple)
 ADAPTIVE_MAX_POOL(AdaptiveMaxPool1d, adaptive_max_pool1d, Single)
 ADAPTIVE_MAX_POOL(AdaptiveMaxPool2d, adaptive_max_pool2d, AdaptiveSize)
+ADAPTIVE_MAX_POOL(AdaptiveMaxPool3d, adaptive_max_pool3d, AdaptiveSize3d)
 #undef MAX_POOL
 #undef ADAPTIVE_MAX_POOL
 
@@ -102,21 +104,32 @@ class AvgPool1d : public Layer<AvgPool1d, AvgPool1dOptions> {
   std::string extra_repr() const override;
 };
 
-struct AvgPool2dOptions {
-  AvgPool2dOptions(Pair kernel_size = 1) : kernel_size_(kernel_size) {}
-  AvgPool2dOptions(int kernel_size) : AvgPool2dOptions(Pair(kernel_size)) {}
-  OPTION(Pair, kernel_size);
-  OPTION(std::optional<Pair>, stride) = std::nullopt;
-  OPTION(Pair, padding) = 0;
+/** Options of AvgPool2d (Size Pair) and AvgPool3d (Triple). */
+template <class Size>
+struct AvgPoolOptions {
+  AvgPoolOptions(Size kernel_size = 1) : kernel_size_(kernel_size) {}
+  AvgPoolOptions(int kernel_size) : AvgPoolOptions(Size(kernel_size)) {}
+  OPTION(Size, kernel_size);
+  OPTION(std::optional<Size>, stride) = std::nullopt;
+  OPTION(Size, padding) = 0;
   OPTION(bool, ceil_mode) = false;
   OPTION(bool, count_include_pad) = true;
   OPTION(std::optional<std::int64_t>, divisor_override) = std::nullopt;
   OPTION_LIST(1, kernel_size_, stride_, padding_, ceil_mode_, count_include_pad_, divisor_override_)
 };
+using AvgPool2dOptions = AvgPoolOptions<Pair>;
+using AvgPool3dOptions = AvgPoolOptions<Triple>;
 /** torch.nn.AvgPool2d. */
 class AvgPool2d : public Layer<AvgPool2d, AvgPool2dOptions> {
  public:
   explicit AvgPool2d(Options options) : Layer(with_stride(std::move(options))) {}
+  Tensor forward(const Tensor& x) override;
+  std::string extra_repr() const override;
+};
+/** torch.nn.AvgPool3d. */
+class AvgPool3d : public Layer<AvgPool3d, AvgPool3dOptions> {
+ public:
+  explicit AvgPool3d(Options options) : Layer(with_stride(std::move(options))) {}
   Tensor forward(const Tensor& x) override;
   std::string extra_repr() const override;
 };
@@ -139,6 +152,13 @@ class AdaptiveAvgPool2d : public Layer<AdaptiveAvgPool2d, AdaptiveAvgPoolOptions
  public:
   using Layer::Layer;
   Tensor forward(const Tensor& x) override { return adaptive_avg_pool2d(x, options().output_size()); }
+};
+
+/** torch.nn.AdaptiveAvgPool3d. */
+class AdaptiveAvgPool3d : public Layer<AdaptiveAvgPool3d, AdaptiveAvgPoolOptions<AdaptiveSize3d>> {
+ public:
+  using Layer::Layer;
+  Tensor forward(const Tensor& x) override { return adaptive_avg_pool3d(x, options().output_size()); }
 };
 
 }  // namespace ocl::nn

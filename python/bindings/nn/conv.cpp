@@ -21,8 +21,11 @@ void bind_conv_modules(py::module_& m) {
   ModuleClass<Convolution, Module>(m, "_ConvNd", "Base of the convolution layers.");
   LayerClass<Conv1d, Convolution>(m, "Conv1d", "1D convolution, [N, in, L] -> [N, out, OL].");
   LayerClass<Conv2d, Convolution>(m, "Conv2d", "2D convolution, [N, in, H, W] -> [N, out, OH, OW].");
+  LayerClass<Conv3d, Convolution>(m, "Conv3d", "3D convolution, [N, in, D, H, W] -> [N, out, OD, OH, OW].");
   bind_transposed<ConvTranspose1d>(m, "ConvTranspose1d",
                                    "The gradient of a 1D convolution, [N, in, L] -> [N, out, OL].");
   bind_transposed<ConvTranspose2d>(m, "ConvTranspose2d",
                                    "The gradient of a 2D convolution, [N, in, H, W] -> [N, out, OH, OW].");
+  bind_transposed<ConvTranspose3d>(
+      m, "ConvTranspose3d", "The gradient of a 3D convolution, [N, in, D, H, W] -> [N, out, OD, OH, OW].");
 }

@@ -54,7 +54,10 @@ struct OptionType {
     if constexpr (std::is_same_v<T, std::string>) return "str";
     if constexpr (std::is_same_v<T, ocl::Single>) return "int | tuple[int]";
     if constexpr (std::is_same_v<T, ocl::Pair>) return "int | tuple[int, int]";
+    if constexpr (std::is_same_v<T, ocl::Triple>) return "int | tuple[int, int, int]";
     if constexpr (std::is_same_v<T, ocl::AdaptiveSize>) return "int | None | tuple[int | None, int | None]";
+    if constexpr (std::is_same_v<T, ocl::AdaptiveSize3d>)
+      return "int | None | tuple[int | None, int | None, int | None]";
     if constexpr (std::is_same_v<T, ocl::Scalar>) return "float";
     return "int | tuple[int, ...]";
   }

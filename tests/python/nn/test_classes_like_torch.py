@@ -21,8 +21,10 @@ LAYERS = {
     "Linear": ((3, 5), (4, 3)),
     "Conv1d": ((2, 4, 3), (2, 2, 9)),
     "Conv2d": ((2, 4, 3), (2, 2, 9, 8)),
+    "Conv3d": ((2, 4, 2), (2, 2, 4, 5, 3)),
     "ConvTranspose1d": ((2, 4, 3), (2, 2, 5)),
     "ConvTranspose2d": ((2, 4, 3), (2, 2, 5, 4)),
+    "ConvTranspose3d": ((2, 4, 2), (2, 2, 3, 4, 3)),
     "BatchNorm1d": ((3,), (4, 3, 5)),
     "BatchNorm2d": ((3,), (4, 3, 5, 2)),
     "BatchNorm3d": ((3,), (2, 3, 4, 5, 2)),
@@ -41,12 +43,16 @@ LAYERS = {
     "Identity": ((), (2, 3)),
     "MaxPool1d": ((2,), (2, 3, 8)),
     "MaxPool2d": ((2,), (2, 3, 8, 6)),
+    "MaxPool3d": ((2,), (2, 3, 4, 6, 5)),
     "AvgPool1d": ((2,), (2, 3, 8)),
     "AvgPool2d": ((2,), (2, 3, 8, 6)),
+    "AvgPool3d": ((2,), (2, 3, 4, 6, 5)),
     "AdaptiveAvgPool1d": ((3,), (2, 3, 8)),
     "AdaptiveAvgPool2d": ((3,), (2, 3, 8, 6)),
+    "AdaptiveAvgPool3d": ((3,), (2, 3, 4, 6, 5)),
     "AdaptiveMaxPool1d": ((3,), (2, 3, 8)),
     "AdaptiveMaxPool2d": ((3,), (2, 3, 8, 6)),
+    "AdaptiveMaxPool3d": ((3,), (2, 3, 4, 6, 5)),
     "Upsample": ((None, 2), (2, 3, 4)),
     "PixelShuffle": ((2,), (2, 4, 3, 3)),
     "PixelUnshuffle": ((2,), (2, 1, 4, 4)),
@@ -171,7 +177,9 @@ def test_signature(name):
     wanted = {k: v for k, v in theirs.items() if k not in MISSING_ARGUMENTS.get(name, ())}
     ours = {k: v for k, v in ours.items() if k not in NEW_ARGUMENTS.get(name, ())}
     assert list(ours) == list(wanted)
-    same = {k: v in (wanted[k], (wanted[k],), (wanted[k],) * 2) for k, v in ours.items()}  # (1, 1) is 1
+    same = {
+        k: v in (wanted[k], *((wanted[k],) * n for n in (1, 2, 3))) for k, v in ours.items()
+    }  # (1, 1) is 1
     assert all(same.values()), same
 
 
@@ -210,6 +218,7 @@ def test_changed_settings_count_from_the_next_call():
     for name, shape, changes in (
         ("Conv2d", (2, 2, 9, 8), {"stride": (2, 2), "padding": (1, 2), "dilation": (2, 1)}),
         ("Conv1d", (2, 2, 9), {"padding": "same"}),
+        ("Conv3d", (2, 2, 4, 5, 3), {"stride": (1, 2, 1), "padding": "valid", "dilation": (2, 1, 1)}),
         ("BatchNorm2d", (4, 3, 5, 2), {"eps": 0.5, "momentum": 0.7, "train": True}),
         ("BatchNorm1d", (4, 3, 5), {"momentum": None, "train": True}),
         ("BatchNorm1d", (4, 3, 5), {"track_running_stats": False, "train": True}),
@@ -218,6 +227,8 @@ def test_changed_settings_count_from_the_next_call():
         ("MaxPool2d", (2, 3, 8, 6), {"kernel_size": 3, "stride": 2, "padding": 1, "ceil_mode": True}),
         ("AvgPool2d", (2, 3, 8, 6), {"kernel_size": (3, 2), "divisor_override": 5}),
         ("AdaptiveAvgPool2d", (2, 3, 8, 6), {"output_size": (2, None)}),
+        ("MaxPool3d", (2, 3, 4, 6, 5), {"kernel_size": (1, 2, 3), "stride": 2, "padding": (0, 1, 1)}),
+        ("AdaptiveMaxPool3d", (2, 3, 4, 6, 5), {"output_size": (2, None, 1)}),
         ("Upsample", (2, 3, 4), {"scale_factor": 3.0, "mode": "linear", "align_corners": True}),
         ("LeakyReLU", (4, 3), {"negative_slope": 0.7}),
         ("Hardtanh", (4, 3), {"min_val": -0.2, "max_val": 0.1}),
