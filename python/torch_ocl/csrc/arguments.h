@@ -58,10 +58,19 @@ inline at::Tensor laid_out_as(const at::Tensor& given, const at::Tensor& made) {
   return made.contiguous(given.suggest_memory_format());
 }
 
-/** Height and width of an argument that may give one number for both. */
+/** An argument of a number for each of `axes` dimensions, which may give one for all. */
+template <std::size_t axes, class Number = int>
+std::array<Number, axes> numbers_of(c10::IntArrayRef values) {
+  TORCH_CHECK(values.size() == 1 || values.size() == axes, "expected one or ", axes, " numbers, got ",
+              values);
+  std::array<Number, axes> numbers{};
+  for (std::size_t i = 0; i < axes; ++i)
+    numbers[i] = static_cast<Number>(values.size() == 1 ? values[0] : values[i]);
+  return numbers;
+}
+/** Height and width. */
 inline std::array<int, 2> pair_of(c10::IntArrayRef values) {
-  TORCH_CHECK(values.size() == 1 || values.size() == 2, "expected one or two numbers, got ", values);
-  return {static_cast<int>(values.front()), static_cast<int>(values.back())};
+  return numbers_of<2>(values);
 }
 
 /** Whether hardtanh's bounds are relu6's. */

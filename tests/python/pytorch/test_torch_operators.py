@@ -30,6 +30,7 @@ QUICK = """
     nn.functional.max_pool2d nn.functional.avg_pool2d nn.functional.adaptive_avg_pool2d
     nn.functional.adaptive_max_pool2d nn.functional.max_unpool2d
     nn.functional.avg_pool3d nn.functional.max_pool3d nn.functional.adaptive_avg_pool3d
+    nn.functional.adaptive_max_pool3d nn.functional.grid_sample grid_sampler_2d grid_sampler_3d
     nn.functional.conv1d nn.functional.conv2d nn.functional.conv_transpose2d nn.functional.unfold
     nn.functional.conv3d nn.functional.conv_transpose3d
     nn.functional.interpolate.nearest nn.functional.interpolate.bilinear nn.functional.pad.reflect
@@ -100,9 +101,12 @@ def test_unique():
 
 @pytest.mark.parametrize("align_corners", [False, True])
 @pytest.mark.parametrize("padding_mode", ["zeros", "border", "reflection"])
-@pytest.mark.parametrize("mode", ["bilinear", "nearest"])
-def test_grid_sample(mode, padding_mode, align_corners):
-    images, grids = pair(2, 3, 5, 4, requires_grad=True), pair(2, 6, 3, 2, requires_grad=True)
+@pytest.mark.parametrize(
+    ("mode", "axes"), [("bilinear", 2), ("nearest", 2), ("bicubic", 2), ("bilinear", 3), ("nearest", 3)]
+)
+def test_grid_sample(mode, axes, padding_mode, align_corners):
+    images = pair(2, 3, *(5, 4, 3)[:axes], requires_grad=True)
+    grids = pair(2, *(6, 3, 2)[:axes], axes, requires_grad=True)
     results = [
         F.grid_sample(image, grid, mode, padding_mode, align_corners)
         for image, grid in zip(images, grids, strict=True)
