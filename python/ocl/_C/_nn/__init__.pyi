@@ -9,7 +9,7 @@ from . import _functional
 from . import _rnn
 from . import _init
 from . import _utils
-__all__: list[str] = ['AdaptiveAvgPool1d', 'AdaptiveAvgPool2d', 'AdaptiveMaxPool1d', 'AdaptiveMaxPool2d', 'AvgPool1d', 'AvgPool2d', 'BCELoss', 'BCEWithLogitsLoss', 'BatchNorm1d', 'BatchNorm2d', 'BatchNorm3d', 'CELU', 'ChannelShuffle', 'CircularPad1d', 'CircularPad2d', 'CircularPad3d', 'Conv1d', 'Conv2d', 'ConvTranspose1d', 'ConvTranspose2d', 'CrossEntropyLoss', 'Dropout', 'Dropout2d', 'ELU', 'Embedding', 'Flatten', 'GELU', 'GLU', 'GRU', 'GRUCell', 'GroupNorm', 'Hardshrink', 'Hardsigmoid', 'Hardswish', 'Hardtanh', 'HuberLoss', 'Identity', 'InstanceNorm1d', 'InstanceNorm2d', 'KLDivLoss', 'L1Loss', 'LSTM', 'LSTMCell', 'LayerNorm', 'LeakyReLU', 'Linear', 'LocalResponseNorm', 'LogSigmoid', 'LogSoftmax', 'MSELoss', 'MaxPool1d', 'MaxPool2d', 'Mish', 'Module', 'ModuleDict', 'ModuleList', 'MultiheadAttention', 'NLLLoss', 'NonDynamicallyQuantizableLinear', 'PReLU', 'ParameterDict', 'ParameterList', 'PixelShuffle', 'PixelUnshuffle', 'RMSNorm', 'RNN', 'RNNBase', 'RNNCell', 'RNNCellBase', 'ReLU', 'ReLU6', 'ReflectionPad1d', 'ReflectionPad2d', 'ReflectionPad3d', 'RemovableHandle', 'ReplicationPad1d', 'ReplicationPad2d', 'ReplicationPad3d', 'SELU', 'Sequential', 'SiLU', 'Sigmoid', 'SmoothL1Loss', 'Softmax', 'Softmin', 'Softplus', 'Softshrink', 'Softsign', 'StochasticDepth', 'Tanh', 'Tanhshrink', 'Threshold', 'Transformer', 'TransformerDecoder', 'TransformerDecoderLayer', 'TransformerEncoder', 'TransformerEncoderLayer', 'Unflatten', 'Upsample', 'ZeroPad1d', 'ZeroPad2d', 'ZeroPad3d']
+__all__: list[str] = ['AdaptiveAvgPool1d', 'AdaptiveAvgPool2d', 'AdaptiveAvgPool3d', 'AdaptiveMaxPool1d', 'AdaptiveMaxPool2d', 'AdaptiveMaxPool3d', 'AvgPool1d', 'AvgPool2d', 'AvgPool3d', 'BCELoss', 'BCEWithLogitsLoss', 'BatchNorm1d', 'BatchNorm2d', 'BatchNorm3d', 'CELU', 'ChannelShuffle', 'CircularPad1d', 'CircularPad2d', 'CircularPad3d', 'Conv1d', 'Conv2d', 'Conv3d', 'ConvTranspose1d', 'ConvTranspose2d', 'ConvTranspose3d', 'CrossEntropyLoss', 'Dropout', 'Dropout2d', 'ELU', 'Embedding', 'Flatten', 'GELU', 'GLU', 'GRU', 'GRUCell', 'GroupNorm', 'Hardshrink', 'Hardsigmoid', 'Hardswish', 'Hardtanh', 'HuberLoss', 'Identity', 'InstanceNorm1d', 'InstanceNorm2d', 'KLDivLoss', 'L1Loss', 'LSTM', 'LSTMCell', 'LayerNorm', 'LeakyReLU', 'Linear', 'LocalResponseNorm', 'LogSigmoid', 'LogSoftmax', 'MSELoss', 'MaxPool1d', 'MaxPool2d', 'MaxPool3d', 'Mish', 'Module', 'ModuleDict', 'ModuleList', 'MultiheadAttention', 'NLLLoss', 'NonDynamicallyQuantizableLinear', 'PReLU', 'ParameterDict', 'ParameterList', 'PixelShuffle', 'PixelUnshuffle', 'RMSNorm', 'RNN', 'RNNBase', 'RNNCell', 'RNNCellBase', 'ReLU', 'ReLU6', 'ReflectionPad1d', 'ReflectionPad2d', 'ReflectionPad3d', 'RemovableHandle', 'ReplicationPad1d', 'ReplicationPad2d', 'ReplicationPad3d', 'SELU', 'Sequential', 'SiLU', 'Sigmoid', 'SmoothL1Loss', 'Softmax', 'Softmin', 'Softplus', 'Softshrink', 'Softsign', 'StochasticDepth', 'Tanh', 'Tanhshrink', 'Threshold', 'Transformer', 'TransformerDecoder', 'TransformerDecoderLayer', 'TransformerEncoder', 'TransformerEncoderLayer', 'Unflatten', 'Upsample', 'ZeroPad1d', 'ZeroPad2d', 'ZeroPad3d']
 class Module:
     """
     Base of all modules, as torch.nn.Module.
@@ -786,6 +786,26 @@ class Conv2d(_ConvNd):
         ...
     def reset_parameters(self) -> None:
         ...
+class Conv3d(_ConvNd):
+    """
+    3D convolution, [N, in, D, H, W] -> [N, out, OD, OH, OW].
+    """
+    dilation: typing.Any
+    groups: typing.Any
+    in_channels: typing.Any
+    kernel_size: typing.Any
+    out_channels: typing.Any
+    padding: typing.Any
+    padding_mode: typing.Any
+    stride: typing.Any
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: int | tuple[int, ...], stride: int | tuple[int, ...] = (1, 1, 1), padding: int | tuple[int, ...] | str = (0, 0, 0), dilation: int | tuple[int, ...] = (1, 1, 1), groups: int = 1, bias: bool = True, padding_mode: str = 'zeros', device: ocl._C.device | str | int | None = None, dtype: ocl._C.dtype | None = None) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+    def reset_parameters(self) -> None:
+        ...
 class ConvTranspose1d(_ConvNd):
     """
     The gradient of a 1D convolution, [N, in, L] -> [N, out, OL].
@@ -823,6 +843,29 @@ class ConvTranspose2d(_ConvNd):
     padding_mode: typing.Any
     stride: typing.Any
     def __init__(self, in_channels: int, out_channels: int, kernel_size: int | tuple[int, ...], stride: int | tuple[int, ...] = (1, 1), padding: int | tuple[int, ...] = (0, 0), output_padding: int | tuple[int, ...] = (0, 0), groups: int = 1, bias: bool = True, dilation: int | tuple[int, ...] = (1, 1), padding_mode: str = 'zeros', device: ocl._C.device | str | int | None = None, dtype: ocl._C.dtype | None = None) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+    def forward(self, input: ocl._C.Tensor, output_size: collections.abc.Sequence[typing.SupportsIndex] | None = None) -> ocl._C.Tensor:
+        ...
+    def reset_parameters(self) -> None:
+        ...
+class ConvTranspose3d(_ConvNd):
+    """
+    The gradient of a 3D convolution, [N, in, D, H, W] -> [N, out, OD, OH, OW].
+    """
+    dilation: typing.Any
+    groups: typing.Any
+    in_channels: typing.Any
+    kernel_size: typing.Any
+    out_channels: typing.Any
+    output_padding: typing.Any
+    padding: typing.Any
+    padding_mode: typing.Any
+    stride: typing.Any
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: int | tuple[int, ...], stride: int | tuple[int, ...] = (1, 1, 1), padding: int | tuple[int, ...] = (0, 0, 0), output_padding: int | tuple[int, ...] = (0, 0, 0), groups: int = 1, bias: bool = True, dilation: int | tuple[int, ...] = (1, 1, 1), padding_mode: str = 'zeros', device: ocl._C.device | str | int | None = None, dtype: ocl._C.dtype | None = None) -> None:
         ...
     def __setstate__(self, arg0: dict) -> None:
         ...
@@ -1025,6 +1068,22 @@ class MaxPool2d(_PoolOfMaxima):
         ...
     def _options(self) -> dict:
         ...
+class MaxPool3d(_PoolOfMaxima):
+    """
+    The largest element of each window of [N, C, D, H, W].
+    """
+    ceil_mode: typing.Any
+    dilation: typing.Any
+    kernel_size: typing.Any
+    padding: typing.Any
+    return_indices: typing.Any
+    stride: typing.Any
+    def __init__(self, kernel_size: int | tuple[int, int, int], stride: int | tuple[int, int, int] | None = None, padding: int | tuple[int, int, int] = 0, dilation: int | tuple[int, int, int] = 1, return_indices: bool = False, ceil_mode: bool = False) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
 class AdaptiveMaxPool1d(_PoolOfMaxima):
     """
     As many maxima of [N, C, L] as output_size says.
@@ -1044,6 +1103,18 @@ class AdaptiveMaxPool2d(_PoolOfMaxima):
     output_size: typing.Any
     return_indices: typing.Any
     def __init__(self, output_size: int | None | tuple[int | None, int | None], return_indices: bool = False) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+class AdaptiveMaxPool3d(_PoolOfMaxima):
+    """
+    As many maxima of [N, C, D, H, W] as output_size says.
+    """
+    output_size: typing.Any
+    return_indices: typing.Any
+    def __init__(self, output_size: int | None | tuple[int | None, int | None, int | None], return_indices: bool = False) -> None:
         ...
     def __setstate__(self, arg0: dict) -> None:
         ...
@@ -1080,6 +1151,22 @@ class AvgPool2d(Module):
         ...
     def _options(self) -> dict:
         ...
+class AvgPool3d(Module):
+    """
+    The mean of each window of [N, C, D, H, W].
+    """
+    ceil_mode: typing.Any
+    count_include_pad: typing.Any
+    divisor_override: typing.Any
+    kernel_size: typing.Any
+    padding: typing.Any
+    stride: typing.Any
+    def __init__(self, kernel_size: int | tuple[int, int, int], stride: int | tuple[int, int, int] | None = None, padding: int | tuple[int, int, int] = 0, ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int | None = None) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
 class AdaptiveAvgPool1d(Module):
     """
     As many means of [N, C, L] as output_size says.
@@ -1097,6 +1184,17 @@ class AdaptiveAvgPool2d(Module):
     """
     output_size: typing.Any
     def __init__(self, output_size: int | None | tuple[int | None, int | None]) -> None:
+        ...
+    def __setstate__(self, arg0: dict) -> None:
+        ...
+    def _options(self) -> dict:
+        ...
+class AdaptiveAvgPool3d(Module):
+    """
+    As many means of [N, C, D, H, W] as output_size says.
+    """
+    output_size: typing.Any
+    def __init__(self, output_size: int | None | tuple[int | None, int | None, int | None]) -> None:
         ...
     def __setstate__(self, arg0: dict) -> None:
         ...
