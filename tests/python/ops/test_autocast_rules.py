@@ -25,6 +25,7 @@ OURS = {
 COMPOSED = {
     "cross_entropy": "float32",
     "normalize": "float32",
+    "rms_norm": "float32",  # in the lists from PyTorch 2.12 on
     "softmin": "float32",
     "gru": "lower_precision",
     "lstm": "lower_precision",
