@@ -128,6 +128,8 @@ static T HURWITZ_ZETA(T s, T a) {
                          (T)1.1646782814350067249e14, (T)-4.5979787224074726105e15,
                          (T)1.8152105401943546773e17, (T)-7.1661652561756670113e18};
   if (a <= 0 && a == floor(a)) return INFINITY;
+  const T furthest = sizeof(T) == 4 ? (T)-1e3f : (T)-1e5;  // what lies beyond adds less than is rounded
+  if (a < furthest) a = furthest + (a - floor(a));
   T sum = pow(a, -s), term = 0;
   for (int step = 0; step < 9 || a <= 9; ++step) {
     a += 1;
@@ -153,7 +155,7 @@ static T POLYGAMMA(T n, T a) {
   if (n == 0) return DIGAMMA(a);
   if (n == 1) return TRIGAMMA(a);
   T factorial = 1;
-  for (T i = 2; i <= n; ++i) factorial *= i;
+  for (T i = 2; i <= n && factorial < INFINITY; ++i) factorial *= i;
   return (fmod(n, 2) == 0 ? -factorial : factorial) * HURWITZ_ZETA(n + 1, a);
 }
 // Of the two ends the nearer is gone out from: exact at both.

@@ -280,6 +280,15 @@ def test_names_of_torch_special(name, rng):
     )
 
 
+def test_polygamma_ends():
+    """Of huge orders and far below zero, where its series would be long."""
+    x = ocl.tensor([0.5, -7.3, 1e6, -1e6 + 0.25])
+    assert ocl.polygamma(2**62, x).isinf()[:2].all().item()
+    expected = torch.polygamma(2, torch.tensor([-99.75], dtype=torch.float64)).item()
+    far = ocl.polygamma(2, ocl.tensor([-1e6 + 0.25])).item()
+    assert abs(far - expected) < 1e-4 * abs(expected)
+
+
 DIGAMMA_POINTS = [-0.5, -1.4999, -2.00001, -7.3, -20.25, 0.001, 1.4616321, 10.0, 1e5]
 
 
