@@ -116,7 +116,7 @@ KNOWN = (
     ),
     Known(
         "refuses",
-        "conv_transpose[12]d",
+        "conv_transpose[123]d",
         "dilation should be greater than zero",
         "PyTorch looks at the dilation only where the kernel is larger than 1.",
     ),
@@ -166,7 +166,7 @@ KNOWN = (
     ),
     Known(
         "refuses",
-        "local_response_norm|adaptive_.*|pad|linspace|conv_transpose[12]d|addmm|baddbmm",
+        "local_response_norm|adaptive_.*|pad|linspace|conv_transpose[123]d|addmm|baddbmm",
         r"positive size|is too large|without overflow|output padding must be smaller",
         "Sizes and numbers out of their range are refused where there is nothing to compute too.",
     ),
@@ -271,10 +271,10 @@ KNOWN = (
     ),
     Known(
         "wrong",
-        "conv1d|conv2d|conv_transpose1d|conv_transpose2d|scaled_dot_product_attention",
+        "conv[123]d|conv_transpose[123]d|affine_grid|scaled_dot_product_attention",
         f"{NOT_FINITE}|scale=-?(inf|nan|1e)",
-        "Infinite weights, queries and scales: which results are NaN depends on whether "
-        "padding is multiplied.",
+        "Infinite weights, queries, scales and matrices of grids: which results are NaN depends on whether "
+        "padding, or a coordinate next to 0, is multiplied.",
     ),
     Known(
         "wrong",
