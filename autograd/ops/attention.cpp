@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "autograd/ops/call.h"
+#include "autograd/ops/contiguous_kernel.h"
 #include "autograd/ops/index.h"
 #include "autograd/ops/linalg.h"
 #include "autograd/ops/pointwise.h"
@@ -11,7 +12,6 @@
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/softmax.h"
 #include "autograd/tape/gradients.h"
-#include "autograd/tape/recordable.h"
 #include "autograd/tensor/creation.h"
 #include "autograd/tensor/generator.h"
 #include "autograd/tensor/precision.h"
@@ -143,12 +143,11 @@ TensorList composed_attention(const TensorList& inputs, const dlprim::AttentionS
   const Tensor is_lost = eq(amax(scores.detach(), {-1}, true), -INFINITY);  // nothing is left to attend to
   Tensor weights = where(is_lost, 0.0, softmax(where(is_lost, 0.0, scores), -1));
   if (settings.dropout_p > 0) {
-    const auto mask = [p = settings.dropout_p, state = settings.dropout](const Tensor& given) {
-      const Tensor x = contiguous(given);
-      const dlprim::Tensor y = dlprim::Tensor::empty(*x.device(), x.shape(), x.dtype());
-      dlprim::dropout(x.device()->queue(), x.data(), p, state, y);
-      return Tensor(y);
-    };
+    const auto mask = on_contiguous(
+        weights.shape(),
+        [p = settings.dropout_p, state = settings.dropout](
+            dlprim::Queue& queue, const dlprim::Tensor& from,
+            const dlprim::Tensor& kept) { dlprim::dropout(queue, from, p, state, kept); });
     weights = apply_linear("DropoutBackward", weights, mask, mask);
   }
   return {bmm(weights, inputs[2]), weights};

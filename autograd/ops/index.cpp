@@ -1,11 +1,11 @@
 #include "autograd/ops/index.h"
 
 #include "autograd/ops/call.h"
+#include "autograd/ops/contiguous_kernel.h"
 #include "autograd/ops/index_support.h"
 #include "autograd/ops/inplace.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/reduce.h"
-#include "autograd/tape/recordable.h"
 #include "autograd/tensor/creation.h"
 #include "dlprim/ops/index/accumulate.h"
 
@@ -485,12 +485,10 @@ namespace {
 Tensor kept_triangle(const char* op, const char* node, dlprim::Triangle kept, const Tensor& a,
                      std::int64_t diagonal) {
   require(a.dim() >= 2, op, ": input tensor must have at least 2 dimensions, got shape ", a.shape());
-  const auto cut = [kept, diagonal](const Tensor& given) {
-    const Tensor x = contiguous(given);
-    const dlprim::Tensor y = dlprim::Tensor::empty(*x.device(), x.shape(), x.dtype());
-    dlprim::triangle(queue_of(y), kept, x.data(), diagonal, y);
-    return Tensor(y);
-  };
+  const auto cut = on_contiguous(
+      a.shape(), [kept, diagonal](dlprim::Queue& queue, const dlprim::Tensor& x, const dlprim::Tensor& y) {
+        dlprim::triangle(queue, kept, x, diagonal, y);
+      });
   return apply_linear(node, a, cut, cut);
 }
 

@@ -3,12 +3,12 @@
 #include <optional>
 
 #include "autograd/ops/call.h"
+#include "autograd/ops/contiguous_kernel.h"
 #include "autograd/ops/join.h"
 #include "autograd/ops/linalg.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/raw_or_null.h"
 #include "autograd/ops/views.h"
-#include "autograd/tape/recordable.h"
 #include "autograd/tensor/generator.h"
 #include "autograd/tensor/precision.h"
 #include "dlprim/ops/rnn/network.h"
@@ -123,13 +123,10 @@ TensorList composed_network(const RnnNetwork& net, const TensorList& inputs,
   TensorList last_h, last_c;
   for (std::int64_t layer = 0; layer < net.num_layers; ++layer) {
     if (layer > 0 && net.dropout > 0) {
-      const auto mask = [p = net.dropout,
-                         state = dropped[static_cast<std::size_t>(layer - 1)]](const Tensor& given) {
-        const Tensor from = contiguous(given);
-        const Raw to = Raw::empty(*from.device(), from.shape(), from.dtype());
-        dlprim::dropout(from.device()->queue(), from.data(), p, state, to);
-        return Tensor(to);
-      };
+      const auto mask = on_contiguous(
+          x.shape(), [p = net.dropout, state = dropped[static_cast<std::size_t>(layer - 1)]](
+                         dlprim::Queue& queue, const Raw& from,
+                         const Raw& kept) { dlprim::dropout(queue, from, p, state, kept); });
       x = apply_linear("DropoutBackward", x, mask, mask);
     }
     TensorList outputs;

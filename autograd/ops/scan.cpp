@@ -2,10 +2,10 @@
 
 #include "autograd/ops/call.h"
 #include "autograd/ops/compute_dtype.h"
+#include "autograd/ops/contiguous_kernel.h"
 #include "autograd/ops/join.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/views.h"
-#include "autograd/tape/recordable.h"
 #include "dlprim/ops/scan/scan.h"
 
 namespace ocl {
@@ -41,13 +41,11 @@ Tensor cumsum(const Tensor& a, std::int64_t dim, std::optional<DType> dtype) {
   ENTER_OPERATOR(cumsum, a, dim, dtype);
   const int axis = dlprim::wrap_dim(dim, a.dim(), "cumsum");
   return with_dtype(a, dtype, [axis](const Tensor& x) {
-    const auto summed = [axis](bool from_the_end) {
-      return [axis, from_the_end](const Tensor& given) {
-        const Tensor from = contiguous(given);
-        const dlprim::Tensor sums = room_like(from);
-        dlprim::cumsum(from.device()->queue(), from.data(), axis, sums, from_the_end);
-        return Tensor(sums);
-      };
+    const auto summed = [&](bool from_the_end) {
+      return on_contiguous(x.shape(), [axis, from_the_end](dlprim::Queue& queue, const dlprim::Tensor& from,
+                                                           const dlprim::Tensor& sums) {
+        dlprim::cumsum(queue, from, axis, sums, from_the_end);
+      });
     };
     return apply_linear("cumsum", x, summed(false), summed(true));
   });

@@ -2,13 +2,12 @@
 
 #include <cmath>
 
-#include "autograd/ops/formats.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/views.h"
 #include "autograd/tape/tape.h"
 #include "autograd/tensor/creation.h"
-#include "dlprim/core/memory_format.h"
 #include "dlprim/ops/optim/multi_tensor.h"
+#include "nn/utils/change_in_place.h"
 
 namespace ocl {
 
@@ -23,17 +22,11 @@ TensorList unscale_(const TensorList& gradients, double scale) {
   }
   TensorList found;
   for (const auto& [key, group] : alike) {
-    dlprim::Queue& queue = group.front().device()->queue();
     found.push_back(zeros({1}, DType::float32, group.front().device()));
-    std::vector<dlprim::Tensor> dense;
-    for (const Tensor& g : group) dense.push_back(laid_out(g, dlprim::strides_like(g.data())).data());
-    dlprim::ParameterPack pack;
-    dlprim::multi_tensor_unscale(queue, pack, dense, 1 / scale, found.back().data());
-    for (std::size_t i = 0; i < group.size(); ++i) {
-      const dlprim::Tensor& own = group[i].data();
-      if (dense[i].storage != own.storage) dlprim::copy(queue, dense[i], own);
-      own.storage->bump_version();
-    }
+    change_in_place(group, [&](dlprim::Queue& queue, const std::vector<dlprim::Tensor>& dense_gradients) {
+      dlprim::ParameterPack pack;
+      dlprim::multi_tensor_unscale(queue, pack, dense_gradients, 1 / scale, found.back().data());
+    });
   }
   return found;
 }

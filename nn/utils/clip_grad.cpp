@@ -2,13 +2,12 @@
 
 #include <cmath>
 
-#include "autograd/ops/formats.h"
 #include "autograd/ops/inplace.h"
 #include "autograd/ops/views.h"
 #include "autograd/tape/tape.h"
 #include "autograd/tensor/creation.h"
-#include "dlprim/core/memory_format.h"
 #include "dlprim/ops/optim/multi_tensor.h"
+#include "nn/utils/change_in_place.h"
 
 namespace ocl::nn::utils {
 namespace {
@@ -20,20 +19,18 @@ TensorList gradients_of(const TensorList& parameters) {
   return gradients;
 }
 
-std::vector<dlprim::Tensor> raw(const TensorList& tensors) {
-  std::vector<dlprim::Tensor> all;
-  for (const Tensor& t : tensors) {
+void require_one_device(const TensorList& tensors) {
+  for (const Tensor& t : tensors)
     dlprim::require(t.device() == tensors.front().device(),
                     "gradients are clipped together on one device only, got ", t.device()->name(), " and ",
                     tensors.front().device()->name());
-    all.push_back(t.data());
-  }
-  return all;
 }
 
-/** The tensor itself, or a copy without the gaps that it has in a larger one. */
-Tensor dense(const Tensor& t) {
-  return laid_out(t, dlprim::strides_like(t.data()));
+std::vector<dlprim::Tensor> raw(const TensorList& tensors) {
+  require_one_device(tensors);
+  std::vector<dlprim::Tensor> all;
+  for (const Tensor& t : tensors) all.push_back(t.data());
+  return all;
 }
 
 /** Lets `write` change the gradients, in place; one that shows an element several times is replaced by a
@@ -41,21 +38,15 @@ Tensor dense(const Tensor& t) {
 template <class Write>
 void change_gradients(const TensorList& parameters, const Write& write) {
   const NoGradGuard no_grad;
-  TensorList gradients, written;
+  TensorList gradients;
   for (const Tensor& p : parameters) {
     Tensor grad = p.grad();
     if (!grad.defined()) continue;
     if (overlaps_itself(grad.data())) p.impl().set_grad(grad = dense(grad));
-    written.push_back(dense(grad));
     gradients.push_back(std::move(grad));
   }
-  if (gradients.empty()) return;
-  dlprim::Queue& queue = gradients.front().device()->queue();
-  write(queue, raw(written));
-  for (std::size_t i = 0; i < gradients.size(); ++i) {
-    if (!is_same(gradients[i], written[i])) dlprim::copy(queue, written[i].data(), gradients[i].data());
-    gradients[i].data().storage->bump_version();
-  }
+  require_one_device(gradients);
+  change_in_place(gradients, write);
 }
 
 /** The norm of all together, in the dtype that it is computed in. */
