@@ -79,7 +79,9 @@ class Autocast final : public Interceptor {
 
   Tensor cast(const Tensor& t, DType dtype) {
     const bool is_weight = t.is_leaf() && t.requires_grad() && grad_enabled();
-    if (!mode.cache_enabled || !is_weight || dtype != mode.dtype) return to(t, dtype);
+    const bool is_kept =
+        mode.cache_enabled && is_weight && dtype == mode.dtype && dlprim::call_state.has_elements;
+    if (!is_kept) return to(t, dtype);
     Copy& kept = copies_[&t.impl()];
     const auto& storage = t.data().storage;
     const bool is_current = kept.copy.defined() && kept.copy.dtype() == dtype && kept.storage == storage &&

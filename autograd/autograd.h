@@ -40,11 +40,13 @@
 #include "autograd/tensor/precision.h"
 #include "autograd/tensor/print.h"
 #include "autograd/tensor/tensor.h"
+#include "dlprim/core/shapes_only.h"
 #include "dlprim/runtime/kernel_cache.h"
 
 namespace ocl {
 
 using dlprim::KernelCacheInfo;
+using dlprim::ShapesOnly;
 
 /** Where kernel binaries are kept, and what this process found there or built. */
 inline KernelCacheInfo kernel_cache_info() {

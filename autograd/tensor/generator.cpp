@@ -54,7 +54,7 @@ std::uint64_t Generator::initial_seed() const {
 dlprim::PhiloxState Generator::next(std::int64_t numel) {
   std::lock_guard<std::mutex> lock(mutex_);
   const dlprim::PhiloxState current = state_;
-  state_.offset += dlprim::philox_increment(numel);
+  if (dlprim::call_state.has_elements) state_.offset += dlprim::philox_increment(numel);
   return current;
 }
 

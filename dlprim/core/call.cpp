@@ -60,6 +60,10 @@ Listening::~Listening() {
   call_state.listeners = nullptr;
 }
 
+void throw_no_elements(const char* what) {
+  throw Error(std::string("shapes only: ") + what + ", and there are none");
+}
+
 void tell_of_choice(const ChosenImplementation& chosen, const std::string& reasons) {
   const std::vector<CallListener*> listeners = *call_state.listeners;
   for (CallListener* listener : listeners) listener->chose(chosen, reasons);

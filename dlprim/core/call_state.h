@@ -27,6 +27,7 @@ struct CallState {
   int depth = 0, primitives = 0;  // calls that are open, and how many of them are primitives
   std::uint64_t numbered = 0;     // what a listener numbered the outermost primitive with; 0 for none
   std::vector<CallListener*>* listeners = nullptr;
+  bool has_elements = true;  // false where new tensors get no memory (shapes_only.h)
 };
 inline thread_local CallState call_state{};
 
@@ -36,6 +37,9 @@ inline std::atomic<int> module_name_users{0};
 inline bool names_modules() {
   return module_name_users.load(std::memory_order_relaxed) > 0;
 }
+
+/** Throws Error: `what` cannot be had under ShapesOnly. */
+[[noreturn]] void throw_no_elements(const char* what);
 
 /** Tells the thread's listeners, of which there is one at least, what was chosen and why. */
 void tell_of_choice(const ChosenImplementation& chosen, const std::string& reasons);

@@ -21,6 +21,11 @@ std::size_t describe(Tensor& t, const Dims& shape, const Dims& strides, DType dt
   return bytes;
 }
 
+std::shared_ptr<Storage> memory(Device& device, std::size_t bytes) {
+  if (!call_state.has_elements) return std::make_shared<Storage>(device, bytes);
+  return device.allocator().allocate(bytes);
+}
+
 }  // namespace
 
 Tensor Tensor::empty(Device& device, const Dims& shape, DType dtype) {
@@ -30,16 +35,16 @@ Tensor Tensor::empty(Device& device, const Dims& shape, DType dtype) {
 Tensor Tensor::empty_strided(Device& device, const Dims& shape, const Dims& strides, DType dtype) {
   Tensor t;
   const std::size_t bytes = describe(t, shape, strides, dtype);
-  t.storage = device.allocator().allocate(bytes);
+  t.storage = memory(device, bytes);
   return t;
 }
 
 Tensor Tensor::empty_for_upload(Device& device, const Dims& shape, DType dtype) {
   Tensor t;
   const std::size_t bytes = describe(t, shape, contiguous_strides(shape), dtype);
-  Allocator& allocator = device.allocator();
-  t.storage =
-      bytes < Queue::least_transfer_beside ? allocator.allocate(bytes) : allocator.allocate_for_upload(bytes);
+  t.storage = bytes < Queue::least_transfer_beside || !call_state.has_elements
+                  ? memory(device, bytes)
+                  : device.allocator().allocate_for_upload(bytes);
   return t;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "dlprim/core/call_state.h"
 #include "dlprim/runtime/opencl.h"
 #include "dlprim/runtime/suspicion.h"
 
@@ -57,6 +58,8 @@ class Storage {
   /** Memory that somebody else owns, wrapped; the caller keeps it alive. */
   Storage(Device& device, cl::Buffer buffer, std::size_t bytes)
       : Storage(device, std::move(buffer), 0, bytes, nullptr, nullptr, any_command) {}
+  /** None: of a tensor that is a shape only (core/shapes_only.h). */
+  Storage(Device& device, std::size_t bytes) : Storage(device, cl::Buffer(), bytes) {}
   /** What is enqueued from now on comes after an upload that is still under way. */
   ~Storage();
   Storage(const Storage&) = delete;
@@ -66,7 +69,7 @@ class Storage {
   /** The buffer, for a command that is enqueued on the device's queue. */
   const cl::Buffer& buffer() const {
     if (is_untouched()) last_use_.store(any_command, std::memory_order_relaxed);
-    return buffer_;
+    return buffer_for_transfer();
   }
   std::size_t byte_offset() const { return byte_offset_; }
   std::size_t bytes() const { return bytes_; }
@@ -90,7 +93,11 @@ class Storage {
   // For transfers (Queue), which do not go through the device's queue.
 
   /** The buffer, for a command that keeps order with the device's queue by itself. */
-  const cl::Buffer& buffer_for_transfer() const { return buffer_; }
+  const cl::Buffer& buffer_for_transfer() const {
+    if (!buffer_() && bytes_ > 0 && call_state.has_elements)
+      throw_no_elements("the tensor is a shape, its elements were asked for");
+    return buffer_;
+  }
   /** Whether nobody has asked for the buffer since the memory was allocated. */
   bool is_untouched() const { return last_use() != any_command; }
   /** The number of the last command of the device's queue that may use this memory. */

@@ -17,9 +17,10 @@ class Storage;
 struct Tensor;
 
 /**
- * Kernel argument of a kernel that can meet bad data (an index out of range, a divisor of zero). It becomes two kernel
- * arguments, the calling thread's error word and a code (`CHECK_ARGS` in kernels); the first kernel to fail
- * leaves its code and the offending value there, and a waiting point throws the check's error with the message.
+ * Kernel argument of a kernel that can meet bad data (an index out of range, a divisor of zero). It becomes
+ * two kernel arguments, the calling thread's error word and a code (`CHECK_ARGS` in kernels); the first
+ * kernel to fail leaves its code and the offending value there, and a waiting point throws the check's error
+ * with the message.
  */
 struct DeviceCheck {
   int code;
@@ -70,9 +71,9 @@ class ErrorWords {
     std::uint32_t thread;
     std::int64_t native_id;
     bool in_use = false;
-    std::string failure;              // seen, not yet raised by this thread
+    std::string failure;                   // seen, not yet raised by this thread
     CheckError error = CheckError::index;  // its kind
-    std::uint32_t moment = 0;         // when it was seen
+    std::uint32_t moment = 0;              // when it was seen
     std::vector<std::uint32_t> told;  // threads that follow this one, which may never wait itself, once each
   };
   struct Followed {

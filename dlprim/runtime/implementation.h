@@ -160,6 +160,7 @@ class ImplementationList : public ImplementationFamily {
   }
 
   void run(Queue& queue, const Problem& problem) const {
+    if (!call_state.has_elements) return;
     double multiply_adds = 0;
     const bool is_counted = call_state.implementation && call_state.implementation->is_product;
     if constexpr (IsProduct<Problem>::value)

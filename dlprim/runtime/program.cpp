@@ -100,7 +100,18 @@ Kernel* ProgramTable::known(std::size_t hash, const char* file, const char* name
   return nullptr;
 }
 
+namespace {
+
+/** In the place of all kernels under ShapesOnly, where none is launched. */
+Kernel& no_kernel() {
+  static Kernel none;
+  return none;
+}
+
+}  // namespace
+
 Kernel& ProgramTable::kernel(const char* file, const char* name, const Defines& defines) {
+  if (!call_state.has_elements) return no_kernel();
   const std::size_t hash = hash_of(file, name, defines);
   {
     const DeviceLock lock(mutex_);
@@ -118,6 +129,7 @@ Kernel& ProgramTable::kernel(const char* file, const char* name, const Defines& 
 
 Kernel& ProgramTable::generated_kernel(const std::string& identity, const char* name, const char* options,
                                        const std::function<std::string()>& source) {
+  if (!call_state.has_elements) return no_kernel();
   return lookup(identity, name, [&](Origin origin) -> Program& {
     return program(identity, identity, options, source, origin);
   });

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "dlprim/core/call_state.h"
 #include "dlprim/runtime/defines.h"
 #include "dlprim/runtime/lifetime.h"
 #include "dlprim/runtime/opencl.h"
@@ -79,7 +80,7 @@ class KernelHandle {
   /** The kernel of that device, which `find()` looks up the first time. */
   template <class Find>
   Kernel& get(int device_index, const Find& find) {
-    if (device_index >= most_devices) return find();
+    if (device_index >= most_devices || !call_state.has_elements) return find();
     std::atomic<Kernel*>& known = kernels_[static_cast<std::size_t>(device_index)];
     Kernel* kernel = known.load(std::memory_order_acquire);
     if (!kernel) known.store(kernel = &find(), std::memory_order_release);

@@ -266,7 +266,7 @@ void Queue::wait(const cl::Event& event) {
 }
 
 void Queue::write(const Tensor& destination, const void* source, std::size_t bytes, bool non_blocking) {
-  if (bytes == 0) return;
+  if (bytes == 0 || !call_state.has_elements) return;
   refuse_in_capture(device_, "the host's memory was copied to the device");
   note_command("write");
   try {
@@ -365,7 +365,16 @@ cl::Event Queue::write_locked(const Tensor& destination, const void* source, std
   }
 }
 
+namespace {
+
+void refuse_without_elements() {
+  if (!call_state.has_elements) throw_no_elements("elements were asked for");
+}
+
+}  // namespace
+
 void Queue::read(const Tensor& source, void* destination, std::size_t bytes) {
+  refuse_without_elements();
   refuse_in_capture(device_, "the device's memory was read by the host");
   try {
     if (bytes < small_transfer || device_.info().shares_host_memory)
@@ -385,6 +394,7 @@ void Queue::read(const Tensor& source, void* destination, std::size_t bytes) {
 }
 
 void Queue::read_pieces(const Tensor& source, std::size_t bytes, const Transfers::Consume& consume) {
+  refuse_without_elements();
   if (bytes == 0) return;
   refuse_in_capture(device_, "the device's memory was read by the host");
   try {
@@ -442,7 +452,7 @@ void Queue::read_pieces_in_order(const Tensor& from, std::size_t bytes, const Tr
 }
 
 void Queue::copy(const Tensor& source, const Tensor& destination, std::size_t bytes) {
-  if (bytes == 0) return;
+  if (bytes == 0 || !call_state.has_elements) return;
   DeviceLock lock(mutex_);
   const cl::Buffer &from = source.storage->buffer(), &to = destination.storage->buffer();
   const std::size_t start = region_of(source, bytes).start, end = region_of(destination, bytes).start;
@@ -471,7 +481,7 @@ void Queue::enqueue_copy(const cl::Buffer& source, const cl::Buffer& destination
 
 void Queue::zero(const Tensor& destination) {
   const std::size_t bytes = static_cast<std::size_t>(destination.numel()) * size_of(destination.dtype);
-  if (bytes == 0) return;
+  if (bytes == 0 || !call_state.has_elements) return;
   DeviceLock lock(mutex_);
   Storage& storage = *destination.storage;
   const std::size_t start = region_of(destination, bytes).start;
@@ -506,6 +516,7 @@ void Queue::enqueue_zero(const cl::Buffer& buffer, std::size_t start, std::size_
 
 void Queue::enqueue_foreign(const char* label, std::initializer_list<const Tensor*> used,
                             const ForeignWork& work) {
+  if (!call_state.has_elements) return;
   DeviceLock lock(mutex_);
   if (CommandGraph* graph = capturing(device_)) {
     for (const Tensor* tensor : used) graph->keep(*tensor->storage, tensor->storage);

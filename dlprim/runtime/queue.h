@@ -40,7 +40,8 @@ struct LocalMemory {
 /**
  * The in-order queue that operators enqueue to: device.queue(), one a device. Every launch, copy and fill of
  * the library goes through one; none of them waits, and a tensor may be dropped as soon as what uses it is
- * enqueued. Thread safe: the arguments of a kernel and its launch are one locked step.
+ * enqueued. Under ShapesOnly (core/shapes_only.h) it does nothing, and refuses to read. Thread safe: the
+ * arguments of a kernel and its launch are one locked step.
  *
  * A tensor argument becomes two kernel arguments: its buffer and, as ulong, the element its data starts at
  * (`BUFFER(type, name)` in kernels, dlprim/core/common.cl).
@@ -66,6 +67,7 @@ class Queue {
    * for each. */
   template <class Arguments>
   void launch_arguments(Kernel& kernel, const Range& range, const Arguments& arguments) {
+    if (!call_state.has_elements) return;
     DeviceLock lock(mutex_);
     begin_launch();
     cl_uint index = 0;

@@ -5,8 +5,9 @@
 
 namespace dlprim {
 
-/** Set by a caller that has threads which work for others, as PyTorch's engine runs backward passes in threads
- * of its own: gives the number (thread_number) of the thread that the calling one works for, 0 for itself. */
+/** Set by a caller that has threads which work for others, as PyTorch's engine runs backward passes in
+ * threads of its own: gives the number (thread_number) of the thread that the calling one works for, 0 for
+ * itself. */
 extern std::atomic<std::uint32_t (*)()> find_served_thread;
 
 /** The number of the thread that the calling thread's kernels belong to: it gets their failures. */

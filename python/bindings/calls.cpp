@@ -4,6 +4,7 @@
 #include "autograd/tensor/tensor.h"
 #include "casters.h"
 #include "dlprim/core/call.h"
+#include "dlprim/core/shapes_only.h"
 #include "dlprim/runtime/implementation.h"
 #include "python_lock.h"
 
@@ -41,6 +42,14 @@ class CallLog final : public dlprim::CallListener {
   std::vector<std::tuple<std::string, std::string, std::string>> choices_;
   std::unique_ptr<dlprim::Listening> listening_;
 };
+
+/** Switches ShapesOnly for the calling thread; what it was before. */
+bool set_shapes_only(bool is_on) {
+  thread_local std::unique_ptr<dlprim::ShapesOnly> mode;
+  const bool before = mode != nullptr;
+  if (is_on != before) mode = is_on ? std::make_unique<dlprim::ShapesOnly>() : nullptr;
+  return before;
+}
 
 const char* text_of(Call::Kind kind) {
   switch (kind) {
@@ -109,6 +118,10 @@ void bind_calls(py::module_& m) {
               py::make_tuple(entry.name, text_of(entry.kind), entry.depth, collection_of(entry.arguments)));
         return entries;
       });
+  m.def("_set_shapes_only", &set_shapes_only, py::arg("is_on"));
+  m.def(
+      "_commands", [](const ocl::Device& device) { return device->queue().commands(); }, py::arg("device"),
+      "The number of commands that were enqueued on the device so far.");
   m.def("_implementation_families", [] {
     py::dict families;
     for (const dlprim::ImplementationFamily* family : dlprim::implementation_families()) {
@@ -120,8 +133,7 @@ void bind_calls(py::module_& m) {
   });
   m.def("_set_implementations", &dlprim::set_implementations, py::arg("choices"));
   m.def("_get_implementations", &dlprim::get_implementations);
-  m.def(
-      "_set_measuring", [](bool measures) { dlprim::measures_choices = measures; }, py::arg("measures"));
+  m.def("_set_measuring", [](bool measures) { dlprim::measures_choices = measures; }, py::arg("measures"));
   m.def("_is_measuring", [] { return dlprim::measures_choices.load(); });
   m.def(
       "_measured_choices",

@@ -18,6 +18,7 @@ from ocl.amp.autocast_mode import autocast, get_autocast_dtype, is_autocast_enab
 from ocl.autograd import enable_grad, inference_mode, is_inference_mode_enabled, no_grad, set_grad_enabled
 from ocl.host_random import manual_seed, manual_seed_all
 from ocl.serialization import load, save
+from ocl.shapes import shapes_only
 from ocl.type_info import finfo, iinfo
 
 if TYPE_CHECKING:
@@ -94,6 +95,7 @@ __all__ = [name for name in dir(_C) if not name.startswith("_")] + [
     "save",
     "serialization",
     "set_grad_enabled",
+    "shapes_only",
     "special",
     "utils",
 ]

@@ -91,6 +91,7 @@ void append_chunks(std::vector<std::uint64_t>& rows, const Batch& batch,
 
 std::vector<ParameterPack::Launch> ParameterPack::prepare(
     Queue& queue, const std::vector<std::vector<const Tensor*>>& tensors) {
+  if (!call_state.has_elements) return {};
   std::vector<Place> places;
   std::vector<std::int64_t> counts;
   for (const auto& row : tensors) {

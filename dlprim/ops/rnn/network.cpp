@@ -58,9 +58,11 @@ RnnTrace rnn_network_forward(Queue& queue, const RnnNetwork& network, const Tens
                              : Tensor::empty(rows.device(), {rows.shape[0], directions * state}, rows.dtype);
     for (std::int64_t direction = 0; direction < directions; ++direction) {
       const std::int64_t i = number * directions + direction;
-      trace.saved.push_back(rnn_forward(queue, layer_of(network, params, i), network.steps, x,
-                                        matrices_of(first, i), columns_of(y, direction * state, state),
-                                        matrices_of({outputs.h_n, outputs.c_n}, i)));
+      const RnnLayer layer = layer_of(network, params, i);
+      trace.saved.push_back(empty_saved(rows.device(), layer, network.steps));
+      rnn_forward(queue, layer, network.steps, x, matrices_of(first, i),
+                  columns_of(y, direction * state, state), matrices_of({outputs.h_n, outputs.c_n}, i),
+                  trace.saved.back());
     }
     x = y;
   }

@@ -79,41 +79,28 @@ StepCell step_cell(RnnCell cell) {
 class Forward {
  public:
   Forward(Queue& queue, const RnnLayer& layer, const RnnSteps& steps, const Tensor& output,
-          const RnnState& last)
+          const RnnState& last, const RnnSaved& saved)
       : queue_(queue),
         layer_(layer),
         walk_(steps, layer.is_reverse),
         output_(output),
         last_(last),
+        saved_(saved),
         gates_(queue, forward_kernel, step_cell(layer.cell), transposed(layer.w_hh), gates_of(layer.cell),
                steps.size(0)) {
     if (layer.w_hr.defined())
       projection_.emplace(queue, forward_kernel, StepCell::copy, transposed(layer.w_hr), 1, steps.size(0));
   }
 
-  RnnSaved run(const Tensor& x, const RnnState& first) {
-    allocate();
+  void run(const Tensor& x, const RnnState& first) {
     gemm(queue_, x, transposed(layer_.w_ih), saved_.gates, 1, 0, nullptr, layer_.precision);
     place_first(queue_, walk_, first.h, saved_.h_prev);
     if (saved_.c_prev.defined()) place_first(queue_, walk_, first.c, saved_.c_prev);
-    if (x.shape[0] == 0) return saved_;
+    if (x.shape[0] == 0) return;
     for (int t = walk_.first; t >= 0 && t < walk_.steps.count(); t += walk_.stride) step(t);
-    return saved_;
   }
 
  private:
-  void allocate() {
-    const std::int64_t rows = walk_.steps.rows(), units = layer_.units();
-    const auto matrix = [&](std::int64_t columns) {
-      return Tensor::empty(queue_.device(), {rows, columns}, layer_.w_hh.dtype);
-    };
-    saved_.gates = matrix(layer_.w_hh.shape[0]);
-    saved_.h_prev = matrix(layer_.state_size());
-    if (layer_.cell == RnnCell::lstm) saved_.c_prev = matrix(units);
-    if (layer_.cell == RnnCell::gru) saved_.hidden_n = matrix(units);
-    if (projection_) saved_.raw = matrix(units);
-  }
-
   void step(int t) {
     const int following = t + walk_.stride;
     const Tensor h = walk_.rows(saved_.h_prev, t), h_next = walk_.rows(saved_.h_prev, following);
@@ -142,9 +129,9 @@ class Forward {
   Walk walk_;
   const Tensor& output_;
   const RnnState& last_;
+  const RnnSaved& saved_;
   StepProduct gates_;
   std::optional<StepProduct> projection_;
-  RnnSaved saved_;
 };
 
 /** The backward steps of a layer: from the last step to the first, what the products of each get. */
@@ -304,14 +291,25 @@ RnnSteps::RnnSteps(std::vector<std::int64_t> sizes) : sizes_(std::move(sizes)), 
   }
 }
 
-RnnSaved rnn_forward(Queue& queue, const RnnLayer& layer, const RnnSteps& steps, const Tensor& x,
-                     const RnnState& first, const Tensor& output, const RnnState& last) {
-  ENTER(rnn_forward, queue, layer, steps, x, first, output, last);
+RnnSaved empty_saved(Device& device, const RnnLayer& layer, const RnnSteps& steps) {
+  const std::int64_t units = layer.units();
+  const auto matrix = [&](bool is_kept, std::int64_t columns) {
+    return is_kept ? Tensor::empty(device, {steps.rows(), columns}, layer.w_hh.dtype) : Tensor();
+  };
+  return {matrix(true, layer.w_hh.shape[0]), matrix(true, layer.state_size()),
+          matrix(layer.cell == RnnCell::lstm, units), matrix(layer.cell == RnnCell::gru, units),
+          matrix(layer.w_hr.defined(), units)};
+}
+
+void rnn_forward(Queue& queue, const RnnLayer& layer, const RnnSteps& steps, const Tensor& x,
+                 const RnnState& first, const Tensor& output, const RnnState& last, const RnnSaved& saved) {
+  ENTER(rnn_forward, queue, layer, steps, x, first, output, last, saved);
   const Fitting fitting(queue, layer, steps, x);
   fitting.state("the first state", first);
   fitting.state("the last state", last);
   fitting.output("the output", output);
-  return entered.returns(Forward(queue, layer, steps, output, last).run(x, first));
+  fitting.saved(saved);
+  Forward(queue, layer, steps, output, last, saved).run(x, first);
 }
 
 void rnn_backward(Queue& queue, const RnnLayer& layer, const RnnSteps& steps, const Tensor& x,

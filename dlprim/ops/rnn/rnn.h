@@ -60,6 +60,9 @@ struct RnnSaved {
   FIELDS(gates, h_prev, c_prev, hidden_n, raw)
 };
 
+/** Memory for what forward keeps of that layer; its contents are undefined. */
+RnnSaved empty_saved(Device& device, const RnnLayer& layer, const RnnSteps& steps);
+
 /** States, or their gradients: h [N, P], and c [N, H] of an LSTM; any may be undefined among gradients. */
 struct RnnState {
   Tensor h, c;
@@ -70,12 +73,13 @@ struct RnnState {
  * One layer of torch.nn.RNN, LSTM or GRU in one direction.
  *
  * x [rows, inputs] -> output [rows, P], which may be some columns of a wider tensor; `first` the states that
- * rows begin with, `last` (written) those they end with. The product with x is one GEMM over all steps; a
+ * rows begin with, `last` (written) those they end with. What backward needs goes to
+ * `saved` (empty_saved). The product with x is one GEMM over all steps; a
  * step is one kernel on a CPU, and a GEMM and a kernel otherwise (with a projection twice that). Throws
  * ValueError, TypeError.
  */
-RnnSaved rnn_forward(Queue& queue, const RnnLayer& layer, const RnnSteps& steps, const Tensor& x,
-                     const RnnState& first, const Tensor& output, const RnnState& last);
+void rnn_forward(Queue& queue, const RnnLayer& layer, const RnnSteps& steps, const Tensor& x,
+                 const RnnState& first, const Tensor& output, const RnnState& last, const RnnSaved& saved);
 
 /** Where the gradients go; what is undefined is not computed. */
 struct RnnGradients {

@@ -140,8 +140,8 @@ void draw_rnn_forward(Draw& d) {
                *output = d.output("output", r.output), *last_h = d.output("last_h", r.state),
                *last_c = r.has_cells() ? d.output("last_c", cells) : nullptr;
   d.calls([=, &d](Queue& queue) {
-    const RnnSaved saved =
-        rnn_forward(queue, r.layer(), r.steps, *r.x, {*h, r.now(c)}, *output, {*last_h, r.now(last_c)});
+    const RnnSaved saved = empty_saved(queue.device(), r.layer(), r.steps);
+    rnn_forward(queue, r.layer(), r.steps, *r.x, {*h, r.now(c)}, *output, {*last_h, r.now(last_c)}, saved);
     for (const Tensor* t : {&saved.gates, &saved.h_prev, &saved.c_prev, &saved.hidden_n, &saved.raw})
       if (t->defined()) d.returned(*t);
   });
