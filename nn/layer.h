@@ -1,5 +1,7 @@
 #pragma once
 
+#include <typeinfo>
+
 #include "nn/module.h"
 #include "nn/options.h"
 
@@ -42,6 +44,9 @@ class Layer : public Base {
  public:
   using Options = OptionsType;
   explicit Layer(Options options = {}) : options_(std::move(options)) {}
+
+  /** Whether it is of that class, and not of one derived from it, which may compute something else. */
+  bool is_own_class() const { return typeid(*this) == typeid(Derived); }
 
   /** The options as they are now. */
   Options options() const {

@@ -122,6 +122,9 @@ class Module {
   /** The row of the pointwise table that forward computes, without parameters; null for most modules, and for
    * classes derived from one that has it: they may compute something else. */
   virtual const dlprim::PointwiseOp* pointwise() const { return nullptr; }
+  /** Whether each vector along the last dimension of what a call gives is made of the same vector of its
+   * input alone, so that others may be left out. False for classes derived from one that says so. */
+  virtual bool works_on_last_dimension() const { return pointwise() != nullptr; }
 
   /** The class name without its namespace: "Conv2d". */
   virtual std::string name() const;

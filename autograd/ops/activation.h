@@ -10,14 +10,10 @@ namespace ocl {
 Tensor activate(const dlprim::PointwiseOp& op, const Tensor& x, const std::vector<Scalar>& parameters = {},
                 bool inplace = false);
 
-/**
- * x where positive, weight * x elsewhere (torch.nn.functional.prelu; He et al. 2015). `weight` has one
- * element, or one for each entry of dimension 1 of `x`. Throws ValueError otherwise.
- */
-Tensor prelu(const Tensor& x, const Tensor& weight);
+#include "autograd/ops/declare.def"
 
-/** The first half of `dim` times the sigmoid of the second (torch.nn.functional.glu; Dauphin et al. 2017).
- * Throws ValueError unless the size of `dim` is even. */
-Tensor glu(const Tensor& x, std::int64_t dim = -1);
+#include "autograd/ops/activation.def"
+
+#include "autograd/ops/declare_end.def"
 
 }  // namespace ocl

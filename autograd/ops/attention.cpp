@@ -144,10 +144,10 @@ TensorList composed_attention(const TensorList& inputs, const dlprim::AttentionS
   Tensor weights = where(is_lost, 0.0, softmax(where(is_lost, 0.0, scores), -1));
   if (settings.dropout_p > 0) {
     const auto mask = on_contiguous(
-        weights.shape(),
-        [p = settings.dropout_p, state = settings.dropout](
-            dlprim::Queue& queue, const dlprim::Tensor& from,
-            const dlprim::Tensor& kept) { dlprim::dropout(queue, from, p, state, kept); });
+        weights.shape(), [p = settings.dropout_p, state = settings.dropout](
+                             dlprim::Queue& queue, const dlprim::Tensor& from, const dlprim::Tensor& kept) {
+          dlprim::dropout(queue, from, p, state, kept);
+        });
     weights = apply_linear("DropoutBackward", weights, mask, mask);
   }
   return {bmm(weights, inputs[2]), weights};

@@ -17,14 +17,11 @@ struct AttentionOptions {
   FIELDS(attn_mask, dropout_p, is_causal, scale, enable_gqa)
 };
 
-/**
- * torch.nn.functional.scaled_dot_product_attention: softmax(query key^T * scale + mask) value. query [..., L,
- * E], key [..., S, E], value [..., S, Ev] -> [..., L, Ev]; leading dimensions broadcast. A query all of whose
- * keys are hidden gives zeros. What it keeps for backward is linear in the length: dlprim::attention_kept.
- * Throws ValueError, TypeError.
- */
-Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
-                                    const AttentionOptions& options = {});
+#include "autograd/ops/declare.def"
+
+#include "autograd/ops/attention.def"
+
+#include "autograd/ops/declare_end.def"
 
 struct AttentionResult {
   Tensor output;

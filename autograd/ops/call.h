@@ -38,5 +38,21 @@ inline dlprim::ArgumentValue argument_value(const Device& device) {
   INTERCEPT_OPERATOR(name, call_again, __VA_ARGS__); \
   ANNOUNCE_OPERATOR(name, __VA_ARGS__)
 
-/** First line of an operator: the name of its row (operators.def) and its parameters, in order. */
-#define ENTER_OPERATOR(name, ...) ENTER_OPERATOR_NAMED(#name, ::ocl::name(rewritten...), __VA_ARGS__)
+/** Tells of a call of an operator that is a row (operators.def), whose parameters have the names that it
+ * says. */
+#define ANNOUNCE_ROW(name, row, ...) \
+  const ::dlprim::CallScope entered(name, ::dlprim::Call::Kind::operation, ::ocl::rows::row, __VA_ARGS__)
+
+/** First line of a function that is another form of a row: its name, the call that is made again, and these.
+ */
+#define ENTER_ROW(name, call_again, ...)              \
+  INTERCEPT_OPERATOR(#name, call_again, __VA_ARGS__); \
+  ANNOUNCE_ROW(#name, name, __VA_ARGS__)
+
+/** First line of an operator that is a row: its name and its parameters, in order. */
+#define ENTER_OPERATOR(name, ...) ENTER_ROW(name, ::ocl::name(rewritten...), __VA_ARGS__)
+
+/** The same of an overload, by its key. */
+#define ENTER_OVERLOAD(name, key, ...)                               \
+  INTERCEPT_OPERATOR(#name, ::ocl::name(rewritten...), __VA_ARGS__); \
+  ANNOUNCE_ROW(#name, name##_##key, __VA_ARGS__)

@@ -246,8 +246,8 @@ Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias, Triple 
   });
 }
 
-Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, int stride, const Padding1d& padding,
-              int dilation, std::int64_t groups) {
+Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, Single stride,
+              const Padding1d& padding, Single dilation, std::int64_t groups) {
   ENTER_OPERATOR(conv1d, x, weight, bias, stride, padding, dilation, groups);
   const int* number = std::get_if<int>(&padding);
   const Padding2d planes = number ? Padding2d(Pair(0, *number)) : Padding2d(std::get<std::string>(padding));
@@ -273,8 +273,8 @@ Tensor conv_transpose3d(const Tensor& x, const Tensor& weight, const Tensor& bia
   });
 }
 
-Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bias, int stride, int padding,
-                        int output_padding, std::int64_t groups, int dilation) {
+Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bias, Single stride,
+                        Single padding, Single output_padding, std::int64_t groups, Single dilation) {
   ENTER_OPERATOR(conv_transpose1d, x, weight, bias, stride, padding, output_padding, groups, dilation);
   return squeeze(
       conv_transpose2d(as_plane("conv_transpose1d", "input [N, Cin, L]", x, true),

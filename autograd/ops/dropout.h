@@ -4,12 +4,13 @@
 
 namespace ocl {
 
-/** Zeroes elements with probability p and scales the rest by 1 / (1 - p), while training
- * (torch.nn.functional.dropout). */
-Tensor dropout(const Tensor& x, double p = 0.5, bool training = true);
+#include "autograd/ops/declare.def"
+
+#include "autograd/ops/dropout.def"
+
+#include "autograd/ops/declare_end.def"
+
 /** As dropout, in x itself. */
 Tensor& dropout_(Tensor& x, double p = 0.5, bool training = true);
-/** Zeroes whole channels of x [N, C, ...] (torch.nn.functional.dropout2d). */
-Tensor dropout2d(const Tensor& x, double p = 0.5, bool training = true);
 
 }  // namespace ocl

@@ -4,8 +4,10 @@
 #include "autograd/ops/contiguous_kernel.h"
 #include "autograd/ops/index_support.h"
 #include "autograd/ops/inplace.h"
+#include "autograd/ops/masking.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/reduce.h"
+#include "autograd/ops/views.h"
 #include "autograd/tensor/creation.h"
 #include "dlprim/ops/index/accumulate.h"
 
@@ -383,7 +385,7 @@ Tensor scatter(const Tensor& a, std::int64_t dim, const Tensor& index, const Ope
   return written_copy(a, scatter_write(a, dim, index, src));
 }
 Tensor& scatter_(Tensor& a, std::int64_t dim, const Tensor& index, const Operand& src) {
-  ANNOUNCE_OPERATOR("scatter_", a, dim, index, src);
+  ANNOUNCE_ROW("scatter_", scatter_, a, dim, index, src);
   return written_in_place(a, scatter_write(a, dim, index, src));
 }
 void scatter_distinct_(Tensor& a, std::int64_t dim, const Tensor& index, const Tensor& src) {
@@ -396,7 +398,7 @@ Tensor scatter_add(const Tensor& a, std::int64_t dim, const Tensor& index, const
   return written_copy(a, scatter_add_write(a, dim, index, src));
 }
 Tensor& scatter_add_(Tensor& a, std::int64_t dim, const Tensor& index, const Tensor& src) {
-  ANNOUNCE_OPERATOR("scatter_add_", a, dim, index, src);
+  ANNOUNCE_ROW("scatter_add_", scatter_add_, a, dim, index, src);
   return written_in_place(a, scatter_add_write(a, dim, index, src));
 }
 Tensor index_add(const Tensor& a, std::int64_t dim, const Tensor& index, const Tensor& source,
@@ -406,15 +408,31 @@ Tensor index_add(const Tensor& a, std::int64_t dim, const Tensor& index, const T
 }
 Tensor& index_add_(Tensor& a, std::int64_t dim, const Tensor& index, const Tensor& source,
                    const Scalar& alpha) {
-  ANNOUNCE_OPERATOR("index_add_", a, dim, index, source, alpha);
+  ANNOUNCE_ROW("index_add_", index_add_, a, dim, index, source, alpha);
   return written_in_place(a, index_add_write(a, dim, index, source, alpha));
 }
+Tensor index_fill(const Tensor& a, std::int64_t dim, const Tensor& index, const Operand& value) {
+  ENTER_OPERATOR(index_fill, a, dim, index, value);
+  require(!value.is_tensor() || value.tensor().dim() == 0,
+          "index_fill: expected a number or a tensor without dimensions for value, got shape ",
+          value.is_tensor() ? value.tensor().shape() : Dims());
+  require<IndexError>(index.dtype() == DType::int64 || index.dtype() == DType::int32,
+                      "index_fill: expected an index of dtype int64 or int32, got ", name(index.dtype()));
+  const int axis = wrap_dim(dim, a.dim(), "index_fill");
+  Dims places = Dims::filled(a.dim(), 1);
+  if (a.dim() > 0) places[axis] = a.shape()[axis];
+  const Shape all{product(places)}, named{index.numel()};
+  const Tensor mask =
+      index_copy(zeros(all, DType::boolean, a.device()), 0, index, ones(named, DType::boolean, a.device()));
+  return masked_fill(a, reshape(mask, places.vector()), value);
+}
+
 Tensor index_copy(const Tensor& a, std::int64_t dim, const Tensor& index, const Tensor& source) {
   ENTER_OPERATOR(index_copy, a, dim, index, source);
   return written_copy(a, index_copy_write(a, dim, index, source));
 }
 Tensor& index_copy_(Tensor& a, std::int64_t dim, const Tensor& index, const Tensor& source) {
-  ANNOUNCE_OPERATOR("index_copy_", a, dim, index, source);
+  ANNOUNCE_ROW("index_copy_", index_copy_, a, dim, index, source);
   return written_in_place(a, index_copy_write(a, dim, index, source));
 }
 

@@ -312,7 +312,8 @@ static dlprim::ArgumentValue argument_value(const Slice& slice) {
   const auto text = [](const std::optional<std::int64_t>& number) {
     return number ? std::to_string(*number) : std::string();
   };
-  return text(slice.start) + ":" + text(slice.stop) + (slice.step == 1 ? "" : ":" + std::to_string(slice.step));
+  return text(slice.start) + ":" + text(slice.stop) +
+         (slice.step == 1 ? "" : ":" + std::to_string(slice.step));
 }
 static dlprim::ArgumentValue argument_value(const NewAxis&) {
   return std::string("None");

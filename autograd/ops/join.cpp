@@ -105,7 +105,7 @@ TensorList split(const Tensor& a, const std::vector<std::int64_t>& sizes, std::i
 }
 
 TensorList split(const Tensor& a, std::int64_t split_size, std::int64_t dim) {
-  ENTER_OPERATOR(split, a, split_size, dim);
+  ENTER_OVERLOAD(split, size, a, split_size, dim);
   require(a.dim() > 0, "split expects at least a 1-dimensional tensor");
   const std::int64_t size = a.size(dim);
   require(split_size > 0 || (split_size == 0 && size == 0), "split: expected a split_size above 0, got ",
@@ -252,7 +252,7 @@ Tensor repeat_interleave(const Tensor& a, std::int64_t repeats, std::optional<st
 }
 
 Tensor repeat_interleave(const Tensor& a, const Tensor& repeats, std::optional<std::int64_t> dim) {
-  ENTER_OPERATOR(repeat_interleave, a, repeats, dim);
+  ENTER_OVERLOAD(repeat_interleave, tensor, a, repeats, dim);
   require<TypeError>(repeats.dtype() == DType::int64 || repeats.dtype() == DType::int32,
                      "repeat_interleave: repeats has to be int64 or int32, got ", name(repeats.dtype()));
   require(repeats.dim() <= 1, "repeat_interleave: repeats must be 0-dim or 1-dim tensor, got ",

@@ -247,4 +247,10 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   });
 }
 
+Tensor trace(const Tensor& a) {
+  ENTER_OPERATOR(trace, a);
+  require(a.dim() == 2, "trace: expected a matrix, but got tensor with dim ", a.dim());
+  return sum(diagonal(a));
+}
+
 }  // namespace ocl

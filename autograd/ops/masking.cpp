@@ -101,7 +101,7 @@ Tensor masked_fill(const Tensor& a, const Tensor& mask, const Operand& value) {
 }
 
 Tensor& masked_fill_(Tensor& a, const Tensor& mask, const Operand& value) {
-  ANNOUNCE_OPERATOR("masked_fill_", a, mask, value);
+  ANNOUNCE_ROW("masked_fill_", masked_fill_, a, mask, value);
   require_mask("masked_fill_", a, mask);
   require(dlprim::broadcast_shapes(a.shape(), mask.shape(), "masked_fill_") == a.shape(),
           "masked_fill_: a mask of shape ", mask.shape(), " does not broadcast to ", a.shape());

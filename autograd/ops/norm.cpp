@@ -353,13 +353,13 @@ Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& run
 
 Tensor batch_norm_activation(const Tensor& x, const Tensor& running_mean, const Tensor& running_var,
                              const Tensor& weight, const Tensor& bias, bool training, double momentum,
-                             double eps, const std::string& activation, const Tensor& addend) {
+                             double eps, const NormActivation& activation, const Tensor& addend) {
   ENTER_OPERATOR(batch_norm_activation, x, running_mean, running_var, weight, bias, training, momentum, eps,
                  activation, addend);
   check_batch(x, training, eps);
-  const dlprim::PointwiseOp* row = activation.empty() ? nullptr : &dlprim::pointwise_op(activation);
-  require(!row || (row->inputs == 1 && row->parameters.empty()), "batch_norm_activation: ", activation,
-          " is not a function of one input alone");
+  const dlprim::PointwiseOp* row = activation.row;
+  require(!row || (row->inputs == 1 && row->parameters.empty()),
+          "batch_norm_activation: ", row ? row->name : "", " is not a function of one input alone");
   const bool is_like_x = !addend.defined() || (addend.shape() == x.shape() && addend.dtype() == x.dtype() &&
                                                addend.device() == x.device());
   if (is_like_x && (!row || dlprim::can_be_epilogue(*row, addend.defined())))

@@ -1,8 +1,10 @@
 #include "autograd/ops/operators.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
+#include "dlprim/core/arguments.h"
 #include "dlprim/core/error.h"
 #include "dlprim/ops/pointwise/pointwise.h"
 #include "dlprim/ops/reduce/reduce.h"
@@ -43,8 +45,8 @@ OperatorRow row_of(const dlprim::PointwiseOp& op) {
                                           "any",
                                           "any but bool; bounds count too"};
   static constexpr const char* inputs[] = {"a", "b", "c"};
-  OperatorRow row{op.name, "Pointwise",         taken[static_cast<int>(op.types)],
-                  "",      torch_name(op.name), op.documentation};
+  OperatorRow row{op.name,          "Pointwise", taken[static_cast<int>(op.types)], "", torch_name(op.name),
+                  op.documentation, {}};
   for (std::size_t i = 0; i < op.gradients.size(); ++i)
     if (!op.gradients[i].empty())
       row.derivative += (row.derivative.empty() ? "" : "; ") + (inputs[i] + (": " + op.gradients[i]));
@@ -57,7 +59,8 @@ OperatorRow row_of(const dlprim::ReductionOp& op) {
           op.result == dlprim::ReductionResult::Float ? "floating" : "any",
           op.gradient.empty() ? "" : "a: " + op.gradient,
           "torch." + op.name,
-          op.documentation};
+          op.documentation,
+          {}};
 }
 
 }  // namespace
@@ -67,9 +70,21 @@ const std::vector<OperatorRow>& operator_table() {
     auto* rows = new std::vector<OperatorRow>;
     for (const dlprim::PointwiseOp& op : dlprim::pointwise_table()) rows->push_back(row_of(op));
     for (const dlprim::ReductionOp& op : dlprim::reduction_table()) rows->push_back(row_of(op));
-#define OPERATOR(name, family, dtypes, derivative, source, documentation) \
-  rows->push_back({#name, family, dtypes, derivative, source, documentation});
+    const char* heading = "";
+#define FAMILY(name) heading = name;
+#define OPERATOR(name, result, parameters, face, dtypes, derivative, source, documentation) \
+  rows->push_back({#name, heading, dtypes, derivative, source, documentation, {#parameters}});
+#define OVERLOAD(overloaded, key, result, parameters, face)             \
+  std::find_if(rows->begin(), rows->end(), [](const OperatorRow& row) { \
+    return row.name == #overloaded;                                     \
+  })->forms.emplace_back(#parameters);
+#define MEMBER(name, dtypes, derivative, source, documentation) \
+  rows->push_back({#name, heading, dtypes, derivative, source, documentation, {}});
 #include "autograd/ops/operators.def"
+#undef FAMILY
+#undef OPERATOR
+#undef OVERLOAD
+#undef MEMBER
     return rows;
   }();
   return *table;
@@ -84,6 +99,27 @@ const OperatorRow& operator_row(std::string_view name) {
   const auto found = by_name->find(name);
   dlprim::require(found != by_name->end(), "there is no operator named '", name, "'");
   return *found->second;
+}
+
+std::vector<OperatorParameter> operator_parameters(std::string_view text) {
+  constexpr std::string_view keyword_only = "KEYWORD_ONLY ";
+  std::vector<OperatorParameter> parameters;
+  bool is_keyword_only = false;
+  for (std::string piece : dlprim::split_at_commas(text.substr(1, text.size() - 2))) {
+    if (piece.compare(0, keyword_only.size(), keyword_only) == 0) {
+      is_keyword_only = true;
+      piece.erase(0, keyword_only.size());
+    }
+    OperatorParameter& p = parameters.emplace_back();
+    p.is_keyword_only = is_keyword_only;
+    const std::size_t equals = piece.find(" = ");
+    if (equals != std::string::npos) p.initial = piece.substr(equals + 3);
+    const std::string declared = piece.substr(0, equals);
+    const std::size_t space = declared.rfind(' ');
+    p.name = declared.substr(space + 1);
+    p.type = declared.substr(0, space);
+  }
+  return parameters;
 }
 
 }  // namespace ocl

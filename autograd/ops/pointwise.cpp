@@ -374,6 +374,7 @@ Tensor& Tensor::polygamma_(std::int64_t n) {
 
 Tensor nan_to_num(const Tensor& a, std::optional<double> nan, std::optional<double> posinf,
                   std::optional<double> neginf) {
+  ENTER_OPERATOR(nan_to_num, a, nan, posinf, neginf);
   return apply_pointwise(dlprim::nan_to_num_row(), {a},
                          dlprim::nan_to_num_parameters(a.dtype(), nan, posinf, neginf));
 }

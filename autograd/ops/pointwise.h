@@ -40,12 +40,11 @@ Clamping clamping(const Tensor& a, const std::optional<Operand>& min, const std:
 
 /** Numbers in the places of NaN and of the infinities: where none is given 0, the largest and the least
  * finite number of the dtype. Integers stay as they are. */
-/** The derivative of digamma of the order `n`, which is digamma itself at 0; as torch.special.polygamma.
- * Throws ValueError for a negative order. */
-Tensor polygamma(std::int64_t n, const Tensor& a);
+#include "autograd/ops/declare.def"
 
-Tensor nan_to_num(const Tensor& a, std::optional<double> nan = {}, std::optional<double> posinf = {},
-                  std::optional<double> neginf = {});
+#include "autograd/ops/pointwise.def"
+
+#include "autograd/ops/declare_end.def"
 
 /** Every element to the nearest multiple of 10 to the power of -decimals. Throws TypeError for integers. */
 Tensor round(const Tensor& a, std::int64_t decimals);

@@ -154,21 +154,21 @@ Tensor max_pool2d(const Tensor& x, Pair kernel_size, std::optional<Pair> stride,
 
 TensorList max_pool2d_with_indices(const Tensor& x, Pair kernel_size, std::optional<Pair> stride,
                                    Pair padding, Pair dilation, bool ceil_mode) {
-  ENTER_OPERATOR_NAMED("max_pool2d", max_pool2d_with_indices(rewritten...), x, kernel_size, stride, padding,
-                       dilation, ceil_mode);
+  ENTER_ROW(max_pool2d, max_pool2d_with_indices(rewritten...), x, kernel_size, stride, padding, dilation,
+            ceil_mode);
   return windowed_max_pool<2>(x, geometry_of(kernel_size, stride, padding, dilation, ceil_mode), true);
 }
 
-Tensor max_pool1d(const Tensor& x, int kernel_size, std::optional<int> stride, int padding, int dilation,
-                  bool ceil_mode) {
+Tensor max_pool1d(const Tensor& x, Single kernel_size, std::optional<Single> stride, Single padding,
+                  Single dilation, bool ceil_mode) {
   ENTER_OPERATOR(max_pool1d, x, kernel_size, stride, padding, dilation, ceil_mode);
   return max_pool_line(x, kernel_size, stride, padding, dilation, ceil_mode, false)[0];
 }
 
-TensorList max_pool1d_with_indices(const Tensor& x, int kernel_size, std::optional<int> stride, int padding,
-                                   int dilation, bool ceil_mode) {
-  ENTER_OPERATOR_NAMED("max_pool1d", max_pool1d_with_indices(rewritten...), x, kernel_size, stride, padding,
-                       dilation, ceil_mode);
+TensorList max_pool1d_with_indices(const Tensor& x, Single kernel_size, std::optional<Single> stride,
+                                   Single padding, Single dilation, bool ceil_mode) {
+  ENTER_ROW(max_pool1d, max_pool1d_with_indices(rewritten...), x, kernel_size, stride, padding, dilation,
+            ceil_mode);
   return max_pool_line(x, kernel_size, stride, padding, dilation, ceil_mode, true);
 }
 
@@ -180,8 +180,8 @@ Tensor max_pool3d(const Tensor& x, Triple kernel_size, std::optional<Triple> str
 
 TensorList max_pool3d_with_indices(const Tensor& x, Triple kernel_size, std::optional<Triple> stride,
                                    Triple padding, Triple dilation, bool ceil_mode) {
-  ENTER_OPERATOR_NAMED("max_pool3d", max_pool3d_with_indices(rewritten...), x, kernel_size, stride, padding,
-                       dilation, ceil_mode);
+  ENTER_ROW(max_pool3d, max_pool3d_with_indices(rewritten...), x, kernel_size, stride, padding, dilation,
+            ceil_mode);
   return windowed_max_pool<3>(x, geometry_of(kernel_size, stride, padding, dilation, ceil_mode), true);
 }
 
@@ -199,8 +199,8 @@ Tensor avg_pool3d(const Tensor& x, Triple kernel_size, std::optional<Triple> str
                               count_include_pad, divisor_override);
 }
 
-Tensor avg_pool1d(const Tensor& x, int kernel_size, std::optional<int> stride, int padding, bool ceil_mode,
-                  bool count_include_pad) {
+Tensor avg_pool1d(const Tensor& x, Single kernel_size, std::optional<Single> stride, Single padding,
+                  bool ceil_mode, bool count_include_pad) {
   ENTER_OPERATOR(avg_pool1d, x, kernel_size, stride, padding, ceil_mode, count_include_pad);
   return squeeze(
       avg_pool2d(as_plane("avg_pool1d", x), {1, kernel_size}, Pair(1, stride.value_or(kernel_size)),
@@ -218,7 +218,7 @@ Tensor adaptive_avg_pool3d(const Tensor& x, const AdaptiveSize3d& output_size) {
   return adaptive_avg_pool(x, output_size);
 }
 
-Tensor adaptive_avg_pool1d(const Tensor& x, std::int64_t output_size) {
+Tensor adaptive_avg_pool1d(const Tensor& x, Single output_size) {
   ENTER_OPERATOR(adaptive_avg_pool1d, x, output_size);
   return squeeze(adaptive_avg_pool2d(as_plane("adaptive_avg_pool1d", x), {1, output_size}), -2);
 }
@@ -229,17 +229,17 @@ Tensor adaptive_max_pool2d(const Tensor& x, const AdaptiveSize& output_size) {
 }
 
 TensorList adaptive_max_pool2d_with_indices(const Tensor& x, const AdaptiveSize& output_size) {
-  ENTER_OPERATOR_NAMED("adaptive_max_pool2d", adaptive_max_pool2d_with_indices(rewritten...), x, output_size);
+  ENTER_ROW(adaptive_max_pool2d, adaptive_max_pool2d_with_indices(rewritten...), x, output_size);
   return adaptive_max_pool(x, output_size, true);
 }
 
-Tensor adaptive_max_pool1d(const Tensor& x, std::int64_t output_size) {
+Tensor adaptive_max_pool1d(const Tensor& x, Single output_size) {
   ENTER_OPERATOR(adaptive_max_pool1d, x, output_size);
   return squeeze(adaptive_max_pool<2>(as_plane("adaptive_max_pool1d", x), {1, output_size}, false)[0], -2);
 }
 
-TensorList adaptive_max_pool1d_with_indices(const Tensor& x, std::int64_t output_size) {
-  ENTER_OPERATOR_NAMED("adaptive_max_pool1d", adaptive_max_pool1d_with_indices(rewritten...), x, output_size);
+TensorList adaptive_max_pool1d_with_indices(const Tensor& x, Single output_size) {
+  ENTER_ROW(adaptive_max_pool1d, adaptive_max_pool1d_with_indices(rewritten...), x, output_size);
   return as_lines(adaptive_max_pool<2>(as_plane("adaptive_max_pool1d", x), {1, output_size}, true));
 }
 
@@ -249,7 +249,7 @@ Tensor adaptive_max_pool3d(const Tensor& x, const AdaptiveSize3d& output_size) {
 }
 
 TensorList adaptive_max_pool3d_with_indices(const Tensor& x, const AdaptiveSize3d& output_size) {
-  ENTER_OPERATOR_NAMED("adaptive_max_pool3d", adaptive_max_pool3d_with_indices(rewritten...), x, output_size);
+  ENTER_ROW(adaptive_max_pool3d, adaptive_max_pool3d_with_indices(rewritten...), x, output_size);
   return adaptive_max_pool(x, output_size, true);
 }
 

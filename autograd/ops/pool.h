@@ -30,57 +30,33 @@ dlprim::ArgumentValue argument_value(const AdaptiveSizes<N>& size) {
   return dlprim::value_of(size.values);
 }
 
-/** torch.nn.functional.max_pool2d over [N, C, H, W] or [C, H, W]; stride defaults to the kernel's size. */
-Tensor max_pool2d(const Tensor& x, Pair kernel_size, std::optional<Pair> stride = std::nullopt,
-                  Pair padding = 0, Pair dilation = 1, bool ceil_mode = false);
+#include "autograd/ops/declare.def"
+
+#include "autograd/ops/pool.def"
+
+#include "autograd/ops/declare_end.def"
+
 /** As max_pool2d, with the places of the maxima (h * W + w in their plane), int64. */
 TensorList max_pool2d_with_indices(const Tensor& x, Pair kernel_size,
                                    std::optional<Pair> stride = std::nullopt, Pair padding = 0,
                                    Pair dilation = 1, bool ceil_mode = false);
-/** torch.nn.functional.max_pool1d over [N, C, L] or [C, L]. */
-Tensor max_pool1d(const Tensor& x, int kernel_size, std::optional<int> stride = std::nullopt, int padding = 0,
-                  int dilation = 1, bool ceil_mode = false);
-/** As max_pool1d, with the places of the maxima along L, int64. */
-TensorList max_pool1d_with_indices(const Tensor& x, int kernel_size, std::optional<int> stride = std::nullopt,
-                                   int padding = 0, int dilation = 1, bool ceil_mode = false);
 
-/** torch.nn.functional.max_pool3d over [N, C, D, H, W] or [C, D, H, W]. */
-Tensor max_pool3d(const Tensor& x, Triple kernel_size, std::optional<Triple> stride = std::nullopt,
-                  Triple padding = 0, Triple dilation = 1, bool ceil_mode = false);
+/** As max_pool1d, with the places of the maxima along L, int64. */
+TensorList max_pool1d_with_indices(const Tensor& x, Single kernel_size,
+                                   std::optional<Single> stride = std::nullopt, Single padding = 0,
+                                   Single dilation = 1, bool ceil_mode = false);
+
 /** As max_pool3d, with the places of the maxima ((d * H + h) * W + w in their volume), int64. */
 TensorList max_pool3d_with_indices(const Tensor& x, Triple kernel_size,
                                    std::optional<Triple> stride = std::nullopt, Triple padding = 0,
                                    Triple dilation = 1, bool ceil_mode = false);
 
-/** torch.nn.functional.avg_pool2d. */
-Tensor avg_pool2d(const Tensor& x, Pair kernel_size, std::optional<Pair> stride = std::nullopt,
-                  Pair padding = 0, bool ceil_mode = false, bool count_include_pad = true,
-                  std::optional<std::int64_t> divisor_override = std::nullopt);
-/** torch.nn.functional.avg_pool1d over [N, C, L] or [C, L]. */
-Tensor avg_pool1d(const Tensor& x, int kernel_size, std::optional<int> stride = std::nullopt, int padding = 0,
-                  bool ceil_mode = false, bool count_include_pad = true);
-
-/** torch.nn.functional.avg_pool3d over [N, C, D, H, W] or [C, D, H, W]. */
-Tensor avg_pool3d(const Tensor& x, Triple kernel_size, std::optional<Triple> stride = std::nullopt,
-                  Triple padding = 0, bool ceil_mode = false, bool count_include_pad = true,
-                  std::optional<std::int64_t> divisor_override = std::nullopt);
-
-/** torch.nn.functional.adaptive_avg_pool2d: averages to the given size. */
-Tensor adaptive_avg_pool2d(const Tensor& x, const AdaptiveSize& output_size);
-/** torch.nn.functional.adaptive_avg_pool1d over [N, C, L] or [C, L]. */
-Tensor adaptive_avg_pool1d(const Tensor& x, std::int64_t output_size);
-/** torch.nn.functional.adaptive_max_pool2d: the largest elements of windows as in adaptive_avg_pool2d. */
-Tensor adaptive_max_pool2d(const Tensor& x, const AdaptiveSize& output_size);
 /** As adaptive_max_pool2d, with the places of the maxima (h * W + w in their plane), int64. */
 TensorList adaptive_max_pool2d_with_indices(const Tensor& x, const AdaptiveSize& output_size);
-/** torch.nn.functional.adaptive_max_pool1d over [N, C, L] or [C, L]. */
-Tensor adaptive_max_pool1d(const Tensor& x, std::int64_t output_size);
+
 /** As adaptive_max_pool1d, with the places of the maxima along L, int64. */
-TensorList adaptive_max_pool1d_with_indices(const Tensor& x, std::int64_t output_size);
-/** torch.nn.functional.adaptive_avg_pool3d over [N, C, D, H, W] or [C, D, H, W]. */
-Tensor adaptive_avg_pool3d(const Tensor& x, const AdaptiveSize3d& output_size);
-/** torch.nn.functional.adaptive_max_pool3d over [N, C, D, H, W] or [C, D, H, W]. */
-Tensor adaptive_max_pool3d(const Tensor& x, const AdaptiveSize3d& output_size);
+TensorList adaptive_max_pool1d_with_indices(const Tensor& x, Single output_size);
+
 /** As adaptive_max_pool3d, with the places of the maxima as in max_pool3d_with_indices. */
 TensorList adaptive_max_pool3d_with_indices(const Tensor& x, const AdaptiveSize3d& output_size);
 

@@ -80,7 +80,7 @@ Tensor randperm(std::int64_t n, DType dtype, const Device& device, Generator* ge
 
 Tensor normal(double mean, double std, const Shape& shape, DType dtype, const Device& device,
               Generator* generator) {
-  ENTER_OPERATOR(normal, mean, std, shape, dtype, device, generator);
+  ENTER_OVERLOAD(normal, size, mean, std, shape, dtype, device, generator);
   return drawn("normal", shape, dtype, device, generator, [&](auto& queue, const auto& out, auto state) {
     dlprim::random_normal(queue, out, mean, std, state);
   });
@@ -114,7 +114,7 @@ Tensor bernoulli(const Tensor& p, Generator* generator) {
 }
 
 Tensor bernoulli(const Tensor& like, double p, Generator* generator) {
-  ENTER_OPERATOR(bernoulli, like, p, generator);
+  ENTER_OVERLOAD(bernoulli, p, like, p, generator);
   return empty_like(like).bernoulli_(p, generator);
 }
 

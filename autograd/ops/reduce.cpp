@@ -219,16 +219,6 @@ std::pair<Tensor, Tensor> moments(const char* name, bool root, const Tensor& a, 
   return {results[0], results[1]};
 }
 
-const dlprim::ReductionOp& norm_row(double p) {
-  const char* name = p == 0                   ? "count_nonzero"
-                     : p == 1                 ? "norm_1"
-                     : p == 2                 ? "norm_2"
-                     : std::isinf(p) && p > 0 ? "norm_max"
-                     : std::isinf(p) && p < 0 ? "norm_min"
-                                              : "norm_p";
-  return dlprim::reduction(name);
-}
-
 }  // namespace
 
 #define REDUCTION(name, ...)                                          \
@@ -268,19 +258,19 @@ Tensor min(const Tensor& a) {
   return extreme_of_all("min", row, a);
 }
 std::pair<Tensor, Tensor> max(const Tensor& a, std::int64_t dim, bool keepdim) {
-  ENTER_OPERATOR(max, a, dim, keepdim);
+  ENTER_OVERLOAD(max, dim, a, dim, keepdim);
   return extreme_with_index("max", dlprim::Extreme::max, a, dim, keepdim);
 }
 std::pair<Tensor, Tensor> min(const Tensor& a, std::int64_t dim, bool keepdim) {
-  ENTER_OPERATOR(min, a, dim, keepdim);
+  ENTER_OVERLOAD(min, dim, a, dim, keepdim);
   return extreme_with_index("min", dlprim::Extreme::min, a, dim, keepdim);
 }
 Tensor max(const Tensor& a, const Tensor& b) {
-  ENTER_OPERATOR(max, a, b);
+  ENTER_OVERLOAD(max, other, a, b);
   return maximum(a, b);
 }
 Tensor min(const Tensor& a, const Tensor& b) {
-  ENTER_OPERATOR(min, a, b);
+  ENTER_OVERLOAD(min, other, a, b);
   return minimum(a, b);
 }
 
@@ -333,7 +323,7 @@ Tensor norm(const Tensor& a, double p, const DimList& dims, bool keepdim) {
   dlprim::require_floating(a.dtype(), *a.device(), "norm");
   const DimMask mask = dlprim::dim_mask(dims, a.dim(), "norm");
   if (std::isinf(p) || p < 0) require_elements("norm", a, mask);
-  const dlprim::ReductionOp& row = norm_row(p);
+  const dlprim::ReductionOp& row = dlprim::norm_reduction(p);
   // The gradient divides by it, also where it is more than 16 bits hold.
   const Tensor result(empty_result(a, mask, keepdim, dlprim::compute_dtype(a.dtype())));
   dlprim::reduce(a.device()->queue(), row, a.data(), mask, result.data(), {nullptr, p});

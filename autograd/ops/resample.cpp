@@ -91,8 +91,8 @@ Tensor interpolate(const Tensor& x, const Sizes& size, const std::vector<double>
     INTERCEPT_OPERATOR("interpolate", interpolate(rewritten...), x, size, scale_factor, mode, align_corners,
                        recompute_scale_factor, antialias);
   }
-  ANNOUNCE_OPERATOR("interpolate", x, size, scale_factor, mode, align_corners, recompute_scale_factor,
-                    antialias);
+  ANNOUNCE_ROW("interpolate", interpolate, x, size, scale_factor, mode, align_corners, recompute_scale_factor,
+               antialias);
   constexpr const char* op = "interpolate";
   require(!antialias, op, ": antialias is not supported");
   require(x.dim() >= 3 && x.dim() <= 5, op,

@@ -123,10 +123,11 @@ TensorList composed_network(const RnnNetwork& net, const TensorList& inputs,
   TensorList last_h, last_c;
   for (std::int64_t layer = 0; layer < net.num_layers; ++layer) {
     if (layer > 0 && net.dropout > 0) {
-      const auto mask = on_contiguous(
-          x.shape(), [p = net.dropout, state = dropped[static_cast<std::size_t>(layer - 1)]](
-                         dlprim::Queue& queue, const Raw& from,
-                         const Raw& kept) { dlprim::dropout(queue, from, p, state, kept); });
+      const auto mask =
+          on_contiguous(x.shape(), [p = net.dropout, state = dropped[static_cast<std::size_t>(layer - 1)]](
+                                       dlprim::Queue& queue, const Raw& from, const Raw& kept) {
+            dlprim::dropout(queue, from, p, state, kept);
+          });
       x = apply_linear("DropoutBackward", x, mask, mask);
     }
     TensorList outputs;
@@ -226,13 +227,13 @@ RnnResult recurrent(const char* name, RnnCell cell, const Tensor& given_rows,
 }
 
 RnnResult over_packed(const char* name, RnnCell cell, const Tensor& data,
-                      const std::vector<std::int64_t>& sizes, const LstmState& hx, const TensorList& params,
-                      const RnnOptions& options) {
-  ENTER_OPERATOR_NAMED(name, over_packed(name, cell, rewritten...), data, sizes, hx, params, options);
+                      const std::vector<std::int64_t>& batch_sizes, const LstmState& hx,
+                      const TensorList& params, const RnnOptions& options) {
+  ENTER_OPERATOR_NAMED(name, over_packed(name, cell, rewritten...), data, batch_sizes, hx, params, options);
   require(data.dim() == 2, name, ": expected packed data of 2 dimensions, got shape ", data.shape());
-  for (const std::int64_t size : sizes)
+  for (const std::int64_t size : batch_sizes)
     require(size > 0, name, ": expected batch sizes greater than 0, got ", size);
-  return recurrent(name, cell, data, sizes, hx, params, options);
+  return recurrent(name, cell, data, batch_sizes, hx, params, options);
 }
 
 RnnResult over_padded(const char* name, RnnCell cell, const Tensor& input, const LstmState& hx,

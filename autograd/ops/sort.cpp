@@ -58,9 +58,8 @@ std::pair<Tensor, Tensor> sort(const Tensor& a, std::int64_t dim, bool descendin
   return {picked("SortBackward", a, dim, order), order};
 }
 
-std::pair<Tensor, Tensor> topk(const Tensor& a, std::int64_t k, std::int64_t dim, bool largest,
-                               bool /*sorted: always*/) {
-  ENTER_OPERATOR(topk, a, k, dim, largest);
+std::pair<Tensor, Tensor> topk(const Tensor& a, std::int64_t k, std::int64_t dim, bool largest, bool sorted) {
+  ENTER_OPERATOR(topk, a, k, dim, largest, sorted);
   require<TypeError>(a.dtype() != DType::boolean, "topk: expected numbers, got bool");
   const std::int64_t size = a.dim() ? a.shape()[wrap_dim(dim, a.dim(), "topk")] : 1;
   require(k >= 0 && k <= size, "topk: selected index k out of range: ", k, " of ", size, " elements");

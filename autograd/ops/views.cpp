@@ -140,6 +140,21 @@ Tensor flatten(const Tensor& a, std::int64_t start_dim, std::int64_t end_dim) {
   return reshape(a, shape);
 }
 
+Tensor swapaxes(const Tensor& a, std::int64_t axis0, std::int64_t axis1) {
+  ENTER_OPERATOR(swapaxes, a, axis0, axis1);
+  return transpose(a, axis0, axis1);
+}
+
+Tensor expand_as(const Tensor& a, const Tensor& other) {
+  ENTER_OPERATOR(expand_as, a, other);
+  return expand(a, other.shape().vector());
+}
+
+Tensor view_as(const Tensor& a, const Tensor& other) {
+  ENTER_OPERATOR(view_as, a, other);
+  return view(a, other.shape().vector());
+}
+
 Tensor permute(const Tensor& a, const std::vector<std::int64_t>& dims) {
   ENTER_OPERATOR(permute, a, dims);
   require(static_cast<int>(dims.size()) == a.dim(), "permute: ", dims.size(), " dims for a tensor of ",
@@ -186,7 +201,7 @@ Tensor squeeze(const Tensor& a, std::optional<std::int64_t> dim) {
 }
 
 Tensor squeeze(const Tensor& a, const std::vector<std::int64_t>& dims) {
-  ENTER_OPERATOR(squeeze, a, dims);
+  ENTER_OVERLOAD(squeeze, dims, a, dims);
   std::vector<bool> drops(static_cast<std::size_t>(a.dim()) + 1);
   for (const std::int64_t dim : dims) {
     const auto d = static_cast<std::size_t>(wrap_dim(dim, a.dim(), "squeeze"));
@@ -394,7 +409,7 @@ Tensor to(const Tensor& a, DType dtype, MemoryFormat format) {
   const bool has_format =
       format == MemoryFormat::preserve || dlprim::suggested_memory_format(a.data()) == format;
   if (a.dtype() == dtype) return has_format ? a : clone(a, format);
-  ENTER_OPERATOR(to, a, dtype, format);
+  ENTER_OPERATOR_NAMED("to", to(rewritten...), a, dtype, format);
   return record("ToCopyBackward", {a}, converted(a, dtype, format), [&] {
     return [original = a.dtype()](const TensorList& g) { return TensorList{to(g[0], original)}; };
   });

@@ -17,6 +17,10 @@ struct Single {
   operator int() const { return value; }
 };
 
+inline dlprim::ArgumentValue argument_value(const Single& number) {
+  return std::int64_t{number.value};
+}
+
 /** One number for all of N dimensions, or one for each, first to last. */
 template <std::size_t N>
 struct EachDim {

@@ -204,6 +204,9 @@ class Tensor {
 };
 
 using TensorList = std::vector<Tensor>;
+using TensorPair = std::pair<Tensor, Tensor>;
+/** Of parameters and results that may be undefined. */
+using OptionalTensor = Tensor;
 
 /** What a binary operator takes on either side: a tensor or a number. */
 class Operand {

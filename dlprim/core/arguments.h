@@ -41,7 +41,10 @@ struct Argument {
 /** The tensors among arguments, in order, those within lists too. */
 std::vector<Tensor> tensors_in(const std::vector<Argument>& arguments);
 
-/** "a, b" as {"a", "b"}. */
+/** The pieces of "a, f(b, c)", commas within brackets left alone, without spaces before them. */
+std::vector<std::string> split_at_commas(std::string_view list);
+
+/** "a, b" as {"a", "b"}; of declared parameters, "(int a, int b = 1)", the same. */
 std::vector<std::string> split_names(std::string_view names);
 
 /** Memory that stands for other memory, storage by storage. Where there is none yet for a tensor it makes

@@ -6,22 +6,33 @@
 
 namespace dlprim {
 
-std::vector<std::string> split_names(std::string_view names) {
-  std::vector<std::string> parts;
-  std::string part;
+std::vector<std::string> split_at_commas(std::string_view list) {
+  std::vector<std::string> pieces(1);
   int nesting = 0;
-  for (const char c : names) {
+  for (const char c : list) {
     nesting += c == '(' || c == '{' || c == '<' ? 1 : c == ')' || c == '}' || c == '>' ? -1 : 0;
-    if (c == ',' && nesting == 0) {
-      parts.push_back(std::move(part));
-      part.clear();
-    } else if (c != ' ' && c != '*') {
-      part.push_back(c);
-    }
+    if (c == ',' && nesting == 0)
+      pieces.emplace_back();
+    else if (c != ' ' || !pieces.back().empty())
+      pieces.back().push_back(c);
   }
-  parts.push_back(std::move(part));
-  for (std::string& name : parts)
-    if (name == "this") name = "self";
+  return pieces;
+}
+
+std::vector<std::string> split_names(std::string_view names) {
+  const bool are_declared = !names.empty() && names.front() == '(';
+  if (are_declared) names = names.substr(1, names.size() - 2);
+  std::vector<std::string> parts = split_at_commas(names);
+  for (std::string& part : parts) {
+    if (are_declared) {
+      part = part.substr(0, part.find(" = "));
+      part = part.substr(part.rfind(' ') + 1);
+    } else {
+      part.erase(std::remove_if(part.begin(), part.end(), [](char c) { return c == ' ' || c == '*'; }),
+                 part.end());
+    }
+    if (part == "this") part = "self";
+  }
   return parts;
 }
 

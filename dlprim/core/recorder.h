@@ -18,6 +18,10 @@ namespace dlprim {
  *     MemoryMap memory(make);           // `make` copies what the step reads, and allocates the rest
  *     recorder.replay(queue, memory);   // memory.of(t): what the replay wrote where the step wrote t
  *
+ * A CommandGraph (runtime/command_graph.h) does the same one level below: it keeps commands, on the memory they
+ * had, and replays them without the host's work. A recording keeps calls with their arguments, which can be read,
+ * carried to other memory and other devices, and choose their implementations anew.
+ *
  * Numbers are repeated as they were: the state of random numbers, the count of an optimizer's steps. So is
  * what the host decided between calls.
  */

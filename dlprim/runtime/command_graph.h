@@ -44,6 +44,8 @@ struct Kernel;
  *    for random ones: see draw();
  *  - what waits, and what goes between host and device, throws Error within a capture.
  *
+ * A Recorder (core/recorder.h) keeps the calls that such commands come from instead, for other memory.
+ *
  * One thread captures at a time into a graph, and those that work for it (capture::of_who_is_served); what
  * other threads enqueue runs as ever. Thread safe otherwise.
  */

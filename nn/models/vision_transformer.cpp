@@ -1,8 +1,6 @@
 #include "nn/models/vision_transformer.h"
 
-#include <algorithm>
 #include <cmath>
-#include <typeinfo>
 
 #include "autograd/ops/join.h"
 #include "autograd/ops/pointwise.h"
@@ -21,22 +19,9 @@ void require_sequence(const Tensor& x) {
   require(x.dim() == 3, "Expected (batch_size, seq_length, hidden_dim) got ", x.shape());
 }
 
-/** Of one of those classes, not of one derived from it. */
-template <class... Classes>
-bool is_exactly(const Module* module) {
-  return module && ((typeid(*module) == typeid(Classes)) || ...);
-}
-
 /** Whether a token's output is made of that token alone, and nobody hears of the module's calls. */
 bool works_on_single_tokens(const std::shared_ptr<Module>& module) {
-  if (!module || !module->computes_alone()) return false;
-  if (is_exactly<LayerNorm>(module.get()))
-    return static_cast<const LayerNorm&>(*module).options().normalized_shape().size() == 1;
-  if (is_exactly<MLPBlock, Sequential>(module.get())) {
-    const ModulePointers parts = static_cast<const Sequential&>(*module).modules();
-    return std::all_of(parts.begin(), parts.end(), works_on_single_tokens);
-  }
-  return is_exactly<Linear, GELU, Dropout, Identity>(module.get()) || module->pointwise();
+  return module && module->computes_alone() && module->works_on_last_dimension();
 }
 
 VisionTransformerOptions base(std::int64_t patch_size) {
@@ -100,11 +85,10 @@ Tensor EncoderBlock::first_tokens(const Tensor& input, std::int64_t tokens) {
 }
 
 bool EncoderBlock::can_leave_tokens_out() const {
-  const std::shared_ptr<Module> attention = own_module("self_attention");
-  return is_exactly<EncoderBlock>(this) && computes_alone() &&
-         is_exactly<MultiheadAttention>(attention.get()) && attention->computes_alone() &&
-         works_on_single_tokens(own_module("dropout")) && works_on_single_tokens(own_module("ln_2")) &&
-         works_on_single_tokens(own_module("mlp"));
+  const auto attention = std::dynamic_pointer_cast<MultiheadAttention>(own_module("self_attention"));
+  return is_own_class() && computes_alone() && attention && attention->is_own_class() &&
+         attention->computes_alone() && works_on_single_tokens(own_module("dropout")) &&
+         works_on_single_tokens(own_module("ln_2")) && works_on_single_tokens(own_module("mlp"));
 }
 
 Encoder::Encoder(const EncoderOptions& o) : Composed(o) {
@@ -134,11 +118,10 @@ Tensor Encoder::forward(const Tensor& x) {
 
 Tensor Encoder::first_tokens(const Tensor& x, std::int64_t tokens) {
   const std::shared_ptr<Module> sequence = own_module("layers");
-  const ModulePointers blocks = is_exactly<Sequential>(sequence.get())
-                                    ? static_cast<const Sequential&>(*sequence).modules()
-                                    : ModulePointers();
+  const auto* listed = dynamic_cast<const Sequential*>(sequence.get());
+  const ModulePointers blocks = listed && listed->is_own_class() ? listed->modules() : ModulePointers();
   const auto last = blocks.empty() ? nullptr : std::dynamic_pointer_cast<EncoderBlock>(blocks.back());
-  if (!is_exactly<Encoder>(this) || !computes_alone() || !sequence->computes_alone() || !last ||
+  if (!is_own_class() || !computes_alone() || !sequence->computes_alone() || !last ||
       !last->can_leave_tokens_out() || !works_on_single_tokens(own_module("ln")))
     return narrow((*this)(x), 1, 0, tokens);
   const auto whole = [&] { return x; };

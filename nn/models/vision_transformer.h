@@ -19,6 +19,7 @@ struct MLPBlockOptions {
 class MLPBlock : public Composed<MLPBlock, MLPBlockOptions, Sequential> {
  public:
   explicit MLPBlock(const MLPBlockOptions& options = {});
+  bool works_on_last_dimension() const override { return is_own_class() && parts_work_on_last_dimension(); }
 };
 
 struct EncoderBlockOptions {

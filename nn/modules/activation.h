@@ -140,6 +140,7 @@ class GELU : public Layer<GELU, GELUOptions> {
  public:
   using Layer::Layer;
   Tensor forward(const Tensor& x) override;
+  bool works_on_last_dimension() const override { return is_own_class(); }
 };
 
 struct PReLUOptions {

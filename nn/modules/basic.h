@@ -10,6 +10,7 @@ class Identity : public Layer<Identity, NoOptions> {
  public:
   using Layer::Layer;
   Tensor forward(const Tensor& x) override { return x; }
+  bool works_on_last_dimension() const override { return is_own_class(); }
 };
 
 struct FlattenOptions {
@@ -50,6 +51,7 @@ class Dropout : public Layer<Dropout, DropoutOptions> {
  public:
   explicit Dropout(const DropoutOptions& options = {});
   Tensor forward(const Tensor& x) override;
+  bool works_on_last_dimension() const override { return is_own_class(); }
 };
 
 /** torch.nn.Dropout2d: drops whole channels of x [N, C, ...]. Throws ValueError. */

@@ -69,6 +69,13 @@ std::shared_ptr<Sequential> Sequential::slice(std::int64_t begin, std::int64_t e
   return std::make_shared<Sequential>(Children(children.begin() + first, children.begin() + last));
 }
 
+bool Sequential::parts_work_on_last_dimension() const {
+  const ModulePointers parts = modules();
+  return std::all_of(parts.begin(), parts.end(), [](const std::shared_ptr<Module>& part) {
+    return part && part->computes_alone() && part->works_on_last_dimension();
+  });
+}
+
 Tensor Sequential::forward(const Tensor& x) {
   Tensor y = x;
   const Children children = own_modules();

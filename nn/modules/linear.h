@@ -26,6 +26,7 @@ class Linear : public Layer<Linear, LinearOptions> {
   Linear(std::int64_t in_features, std::int64_t out_features)
       : Linear(LinearOptions(in_features, out_features)) {}
   Tensor forward(const Tensor& x) override { return linear(x, held(weight), held(bias)); }
+  bool works_on_last_dimension() const override { return is_own_class(); }
   /** Uniform within 1 / sqrt(in_features). */
   void reset_parameters();
   std::string extra_repr() const override;

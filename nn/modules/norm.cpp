@@ -51,7 +51,7 @@ void RunningNorm::reset_parameters() {
 }
 
 Tensor RunningNorm::normalized_batch(const Tensor& x, const BatchNormOptions& o,
-                                     const std::string& activation, const Tensor& addend) {
+                                     const dlprim::PointwiseOp* activation, const Tensor& addend) {
   const bool tracks = is_training() && o.track_running_stats();
   Tensor mean = held(running_mean), variance = held(running_var), seen = held(num_batches_tracked);
   const bool uses_batch = is_training() || (!mean.defined() && !variance.defined());
@@ -62,7 +62,7 @@ Tensor RunningNorm::normalized_batch(const Tensor& x, const BatchNormOptions& o,
     seen.add_(1);
     if (!o.momentum()) momentum = 1 / seen.item<double>();
   }
-  if (activation.empty() && !addend.defined())
+  if (!activation && !addend.defined())
     return batch_norm(x, mean, variance, held(weight), held(bias), uses_batch, momentum, o.eps());
   return batch_norm_activation(x, mean, variance, held(weight), held(bias), uses_batch, momentum, o.eps(),
                                activation, addend);
@@ -76,17 +76,20 @@ Tensor RunningNorm::normalized_items(const Tensor& x, const InstanceNormOptions&
                        o.eps());
 }
 
-Tensor BatchNorm1d::forward_then(const Tensor& x, const std::string& activation, const Tensor& addend) {
+Tensor BatchNorm1d::forward_then(const Tensor& x, const dlprim::PointwiseOp* activation,
+                                 const Tensor& addend) {
   require_rank("BatchNorm1d", x, 2, 3);
   return normalized_batch(x, options(), activation, addend);
 }
 
-Tensor BatchNorm2d::forward_then(const Tensor& x, const std::string& activation, const Tensor& addend) {
+Tensor BatchNorm2d::forward_then(const Tensor& x, const dlprim::PointwiseOp* activation,
+                                 const Tensor& addend) {
   require_rank("BatchNorm2d", x, 4, 4);
   return normalized_batch(x, options(), activation, addend);
 }
 
-Tensor BatchNorm3d::forward_then(const Tensor& x, const std::string& activation, const Tensor& addend) {
+Tensor BatchNorm3d::forward_then(const Tensor& x, const dlprim::PointwiseOp* activation,
+                                 const Tensor& addend) {
   require_rank("BatchNorm3d", x, 5, 5);
   return normalized_batch(x, options(), activation, addend);
 }
@@ -105,7 +108,7 @@ Tensor norm_then(Module& norm, const Tensor& x, Module& activation, const MakeTe
   }
   const Tensor added = addend ? addend() : Tensor();
   const ModuleScope entered(norm, [&] { return x; });
-  return dynamic_cast<BatchNorm&>(norm).forward_then(x, activation.pointwise()->name, added);
+  return dynamic_cast<BatchNorm&>(norm).forward_then(x, activation.pointwise(), added);
 }
 
 Tensor norm_then(const Child<Module>& norm, const Tensor& x, const Child<Module>& activation,

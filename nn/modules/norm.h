@@ -37,8 +37,8 @@ class RunningNorm : public Module {
   void make_tensors(const char* layer, const Options& o) {
     make_tensors(layer, o.num_features(), o.affine(), o.affine() && o.bias(), o.track_running_stats());
   }
-  Tensor normalized_batch(const Tensor& x, const BatchNormOptions& options, const std::string& activation,
-                          const Tensor& addend);
+  Tensor normalized_batch(const Tensor& x, const BatchNormOptions& options,
+                          const dlprim::PointwiseOp* activation, const Tensor& addend);
   Tensor normalized_items(const Tensor& x, const InstanceNormOptions& options, int item_rank);
 
  private:
@@ -50,7 +50,8 @@ class RunningNorm : public Module {
 class BatchNorm : public RunningNorm {
  public:
   /** activation(forward(x) + addend), see ocl::batch_norm_activation. */
-  virtual Tensor forward_then(const Tensor& x, const std::string& activation, const Tensor& addend) = 0;
+  virtual Tensor forward_then(const Tensor& x, const dlprim::PointwiseOp* activation,
+                              const Tensor& addend) = 0;
   /** Whether forward is that of BatchNorm1d, 2d or 3d. */
   virtual bool has_own_forward() const = 0;
 };
@@ -71,17 +72,18 @@ bool runs_as_one(const Module& norm, const Module& activation, bool has_addend);
 
 // torch.nn.BatchNorm1d over [N, C] or [N, C, L], BatchNorm2d over [N, C, H, W],
 // BatchNorm3d over [N, C, D, H, W]; see ocl::batch_norm.
-#define BATCH_NORM(Class)                                                                               \
-  class Class : public Layer<Class, BatchNormOptions, BatchNorm> {                                      \
-   public:                                                                                              \
-    explicit Class(const BatchNormOptions& options) : Layer(options) {                                  \
-      make_tensors(#Class, options);                                                                    \
-      initialize();                                                                                     \
-    }                                                                                                   \
-    Tensor forward(const Tensor& x) override { return forward_then(x, "", {}); }                        \
-    Tensor forward_then(const Tensor& x, const std::string& activation, const Tensor& addend) override; \
-    bool has_own_forward() const override { return typeid(*this) == typeid(Class); }                    \
-    std::string extra_repr() const override { return described(options(), held(bias).defined()); }      \
+#define BATCH_NORM(Class)                                                                          \
+  class Class : public Layer<Class, BatchNormOptions, BatchNorm> {                                 \
+   public:                                                                                         \
+    explicit Class(const BatchNormOptions& options) : Layer(options) {                             \
+      make_tensors(#Class, options);                                                               \
+      initialize();                                                                                \
+    }                                                                                              \
+    Tensor forward(const Tensor& x) override { return forward_then(x, nullptr, {}); }              \
+    Tensor forward_then(const Tensor& x, const dlprim::PointwiseOp* activation,                    \
+                        const Tensor& addend) override;                                            \
+    bool has_own_forward() const override { return typeid(*this) == typeid(Class); }               \
+    std::string extra_repr() const override { return described(options(), held(bias).defined()); } \
   };
 // torch.nn.InstanceNorm1d over [N, C, L] or [C, L], InstanceNorm2d over [N, C, H, W] or [C, H, W]; see
 // ocl::instance_norm. Throw ValueError.
@@ -124,6 +126,9 @@ class LayerNorm : public Layer<LayerNorm, LayerNormOptions> {
  public:
   explicit LayerNorm(const LayerNormOptions& options);
   Tensor forward(const Tensor& x) override;
+  bool works_on_last_dimension() const override {
+    return is_own_class() && options().normalized_shape().size() == 1;
+  }
   void reset_parameters();
   std::string extra_repr() const override;
 

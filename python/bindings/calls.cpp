@@ -1,5 +1,6 @@
 #include <vector>
 
+#include "autograd/ops/interceptor.h"
 #include "autograd/tape/anomaly.h"
 #include "autograd/tensor/tensor.h"
 #include "casters.h"
@@ -49,6 +50,33 @@ bool set_shapes_only(bool is_on) {
   const bool before = mode != nullptr;
   if (is_on != before) mode = is_on ? std::make_unique<dlprim::ShapesOnly>() : nullptr;
   return before;
+}
+
+/** Gives operators the tensors that a Python function makes of theirs. */
+class PythonInterceptor final : public ocl::Interceptor {
+ public:
+  explicit PythonInterceptor(py::function function) : function_(std::move(function)), intercepting_(this) {}
+
+  bool intercepts(const char*) override { return true; }
+  void rewrite(const char* name, const std::vector<ocl::Tensor*>& tensors) override {
+    const PythonLocked locked;
+    py::list given;
+    for (const ocl::Tensor* tensor : tensors) given.append(py::cast(*tensor));
+    const py::list made = function_(name, given);
+    for (std::size_t i = 0; i < tensors.size(); ++i)
+      if (!made[i].is_none()) *tensors[i] = made[i].cast<const ocl::Tensor&>();
+  }
+
+ private:
+  py::function function_;
+  ocl::Intercepting intercepting_;
+};
+
+/** Makes `function(name, tensors) -> tensors` the interceptor of the calling thread; None ends it. */
+void set_interceptor(const std::optional<py::function>& function) {
+  thread_local PythonInterceptor* interceptor = nullptr;  // not destroyed with its thread, which has no lock
+  delete std::exchange(interceptor, nullptr);
+  if (function) interceptor = new PythonInterceptor(*function);
 }
 
 const char* text_of(Call::Kind kind) {
@@ -118,6 +146,7 @@ void bind_calls(py::module_& m) {
               py::make_tuple(entry.name, text_of(entry.kind), entry.depth, collection_of(entry.arguments)));
         return entries;
       });
+  m.def("_set_interceptor", &set_interceptor, py::arg("function"));
   m.def("_set_shapes_only", &set_shapes_only, py::arg("is_on"));
   m.def(
       "_commands", [](const ocl::Device& device) { return device->queue().commands(); }, py::arg("device"),

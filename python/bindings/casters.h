@@ -3,6 +3,7 @@
 #include <climits>
 
 #include "autograd/ops/loss_reduction.h"
+#include "autograd/ops/norm.h"
 #include "autograd/tensor/creation.h"
 #include "autograd/tensor/pair.h"
 #include "autograd/tensor/tensor.h"
@@ -161,6 +162,18 @@ struct type_caster<ocl::EachDim<N>> {
     tuple all(N);
     for (std::size_t i = 0; i < N; ++i) all[i] = int_(numbers.values[i]);
     return all.release();
+  }
+};
+
+/** The name of an activation. */
+template <>
+struct type_caster<ocl::NormActivation> {
+  PYBIND11_TYPE_CASTER(ocl::NormActivation, const_name("str"));
+
+  bool load(handle source, bool) {
+    if (!isinstance<str>(source)) return false;
+    value = ocl::NormActivation(source.cast<std::string>());
+    return true;
   }
 };
 

@@ -6,18 +6,6 @@
 
 using ocl::Single;
 
-/** Padding of one dimension: a size or a word. */
-using SinglePadding = std::variant<Single, std::string>;
-
-inline ocl::Padding1d padding_of(const SinglePadding& padding) {
-  if (const auto* size = std::get_if<Single>(&padding)) return size->value;
-  return std::get<std::string>(padding);
-}
-
-inline std::optional<int> optional_size(const std::optional<Single>& size) {
-  return size ? std::optional<int>(*size) : std::nullopt;
-}
-
 namespace pybind11::detail {
 
 template <>
@@ -40,6 +28,22 @@ struct type_caster<ocl::Single> {
   static handle cast(const ocl::Single& size, return_value_policy, handle) {
     if (size.is_one_number) return int_(size.value).release();
     return make_tuple(size.value).release();
+  }
+};
+
+template <>
+struct type_caster<ocl::Padding1d> {
+  PYBIND11_TYPE_CASTER(ocl::Padding1d, const_name("int | tuple[int] | str"));
+
+  bool load(handle source, bool convert) {
+    if (isinstance<str>(source)) {
+      value = source.cast<std::string>();
+      return true;
+    }
+    type_caster<ocl::Single> number;
+    if (!number.load(source, convert)) return false;
+    value = static_cast<ocl::Single&>(number).value;
+    return true;
   }
 };
 

@@ -121,7 +121,7 @@ WITH_GRADIENT = {row["name"] for row in _C.operator_table() if row["derivative"]
 OPERANDS = [
     call
     for call in calls(is_operand)
-    if call.values[0].__name__.rstrip("_") in WITH_GRADIENT - {"scatter"}  # whose src has the index's shape
+    if call.values[0].__name__.rstrip("_") in WITH_GRADIENT - {"scatter", "index_fill"}  # which want indices of another shape
 ]
 
 

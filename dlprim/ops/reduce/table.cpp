@@ -1,5 +1,7 @@
 #include "dlprim/ops/reduce/table.h"
 
+#include <cmath>
+
 namespace dlprim {
 
 #define REDUCTION(name, result, identity, map, combine, finish, gradient, doc) \
@@ -27,6 +29,15 @@ const ReductionOp& reduction(std::string_view name) {
     for (const ReductionOp& row : *table)
       if (row.name == name) return row;
   throw ValueError(concat("there is no reduction named '", name, "'"));
+}
+
+const ReductionOp& norm_reduction(double p) {
+  return reduction(p == 0                   ? "count_nonzero"
+                   : p == 1                 ? "norm_1"
+                   : p == 2                 ? "norm_2"
+                   : std::isinf(p) && p > 0 ? "norm_max"
+                   : std::isinf(p) && p < 0 ? "norm_min"
+                                            : "norm_p");
 }
 
 DType ReductionOp::result_dtype(DType dtype) const {

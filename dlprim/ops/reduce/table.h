@@ -48,6 +48,10 @@ const std::vector<ReductionOp>& reduction_parts();
 /** The row of that name, a part's too. Throws ValueError. */
 const ReductionOp& reduction(std::string_view name);
 
+/** The row whose result is the norm of order p: a root of a sum of powers, a count (p = 0), the largest or
+ * the smallest magnitude (p infinite). */
+const ReductionOp& norm_reduction(double p);
+
 /** Which dimensions a reduction takes: bit d stands for dimension d. */
 using DimMask = unsigned;
 

@@ -1,7 +1,6 @@
 #include "autograd/ops/index.h"
 #include "autograd/ops/index_expression.h"
 #include "autograd/ops/masking.h"
-#include "autograd/ops/views.h"
 #include "operator_binder.h"
 
 using ocl::DType;
@@ -118,67 +117,21 @@ void bind_nonzero(const OperatorBinder& bind) {
                     OperatorBinder::doc("nonzero"));
 }
 
-/** A function, its method, and the method that does it in place. */
-template <class Function, class InPlace, class... Arguments>
-void bind_write(const OperatorBinder& bind, const std::string& name, const Function& function,
-                const InPlace& in_place, const Arguments&... arguments) {
-  bind.both(name.c_str(), function, arguments...);
-  bind.method((name + "_").c_str(), in_place, arguments...);
-}
-
 }  // namespace
 
 void bind_index(const OperatorBinder& bind) {
   bind_brackets(bind.tensor());
   bind_nonzero(bind);
-  bind.both("gather", &ocl::gather, py::arg("dim"), py::arg("index"));
-  bind.both("take_along_dim", &ocl::take_along_dim, py::arg("indices"), py::arg("dim") = py::none());
-  bind.both("index_select", &ocl::index_select, py::arg("dim"), py::arg("index"));
-  bind.both("masked_select", &ocl::masked_select, py::arg("mask"));
-  bind.both("tril", &ocl::tril, py::arg("diagonal") = 0);
-  bind.both("triu", &ocl::triu, py::arg("diagonal") = 0);
-  bind.free("embedding", &ocl::embedding, py::arg("input"), py::arg("weight"),
-            py::arg("padding_idx") = py::none());
-  bind.free("one_hot", &ocl::one_hot, py::arg("tensor"), py::arg("num_classes") = -1);
-
-  const auto scatter = [](const Tensor& input, std::int64_t dim, const Tensor& index, const Operand& src) {
-    return ocl::scatter(input, dim, index, src);
-  };
-  const auto scatter_ = [](Tensor& input, std::int64_t dim, const Tensor& index, const Operand& src) {
-    return ocl::scatter_(input, dim, index, src);
-  };
-  bind_write(bind, "scatter", scatter, scatter_, py::arg("dim"), py::arg("index"), py::arg("src"));
-  bind_write(
-      bind, "scatter",
-      [](const Tensor& input, std::int64_t dim, const Tensor& index, const Scalar& value) {
-        return ocl::scatter(input, dim, index, value);
-      },
-      [](Tensor& input, std::int64_t dim, const Tensor& index, const Scalar& value) {
-        return ocl::scatter_(input, dim, index, value);
+  bind.both(
+      "scatter",
+      [](const Tensor& input, std::int64_t dim, const Tensor& index, const Scalar& number) {
+        return ocl::scatter(input, dim, index, number);
       },
       py::arg("dim"), py::arg("index"), py::arg("value"));
-  bind_write(
-      bind, "scatter_add", &ocl::scatter_add,
-      [](Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& src) {
-        return ocl::scatter_add_(input, dim, index, src);
+  bind.method(
+      "scatter_",
+      [](Tensor& input, std::int64_t dim, const Tensor& index, const Scalar& number) {
+        return ocl::scatter_(input, dim, index, number);
       },
-      py::arg("dim"), py::arg("index"), py::arg("src"));
-  bind_write(
-      bind, "index_add", &ocl::index_add,
-      [](Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha) {
-        return ocl::index_add_(input, dim, index, source, alpha);
-      },
-      py::arg("dim"), py::arg("index"), py::arg("source"), py::kw_only(), py::arg("alpha") = 1);
-  bind_write(
-      bind, "index_copy", &ocl::index_copy,
-      [](Tensor& input, std::int64_t dim, const Tensor& index, const Tensor& source) {
-        return ocl::index_copy_(input, dim, index, source);
-      },
-      py::arg("dim"), py::arg("index"), py::arg("source"));
-  bind_write(
-      bind, "masked_fill", &ocl::masked_fill,
-      [](Tensor& input, const Tensor& mask, const Operand& value) {
-        return ocl::masked_fill_(input, mask, value);
-      },
-      py::arg("mask"), py::arg("value"));
+      py::arg("dim"), py::arg("index"), py::arg("value"));
 }

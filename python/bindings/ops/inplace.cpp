@@ -93,7 +93,7 @@ void bind_in_place(py::class_<Tensor>& tensor, const PointwiseOp& op) {
 }
 
 /** x += y and its kin. */
-void bind_symbols(py::class_<Tensor>& tensor) {
+void bind_symbols_in_place(py::class_<Tensor>& tensor) {
   const auto write = [](const PointwiseOp& op, Tensor& t, const Operand& other) -> Tensor& {
     apply_pointwise_in_place(op, t, {t, other}, std::vector<Scalar>(op.parameters.size(), 1));
     return t;
@@ -126,7 +126,7 @@ void bind_symbols(py::class_<Tensor>& tensor) {
 }
 
 /** Bounds of clamp_ of which one is a tensor. */
-void bind_tensor_bounds(const OperatorBinder& bind) {
+void bind_tensor_bounds_in_place(const OperatorBinder& bind) {
   using Bound = std::optional<Operand>;
   const auto write = [](Tensor& t, const Bound& min, const Bound& max) -> Tensor& {
     const ocl::Clamping way = ocl::clamping(t, min, max);
@@ -149,8 +149,8 @@ void bind_tensor_bounds(const OperatorBinder& bind) {
 void bind_inplace(const OperatorBinder& bind) {
   for (const PointwiseOp& op : dlprim::pointwise_table())
     if (!without_method.count(op.name)) bind_in_place(bind.tensor(), op);
-  bind_tensor_bounds(bind);
-  bind_symbols(bind.tensor());
+  bind_tensor_bounds_in_place(bind);
+  bind_symbols_in_place(bind.tensor());
   bind.tensor().def(
       "nan_to_num_",
       [](Tensor& t, std::optional<double> nan, std::optional<double> posinf,

@@ -6,9 +6,6 @@
 using ocl::Tensor;
 
 void bind_linalg(const OperatorBinder& bind) {
-  bind.both("mm", &ocl::mm, py::arg("mat2"));
-  bind.both("bmm", &ocl::bmm, py::arg("mat2"));
-  bind.both("matmul", &ocl::matmul, py::arg("other"));
   bind.tensor().def("__matmul__", &ocl::matmul, py::is_operator(), WithoutLock());
   bind.tensor().def(
       "__matmul__",
@@ -18,17 +15,6 @@ void bind_linalg(const OperatorBinder& bind) {
         return ocl::matmul(a, b);
       },
       py::is_operator());
-  bind.function(
-      "linear",
-      [](const Tensor& input, const Tensor& weight, const OptionalTensor& bias) {
-        return ocl::linear(input, weight, or_none(bias));
-      },
-      py::arg("weight"), py::arg("bias") = py::none());
-  const auto beta = py::arg("beta") = 1, alpha = py::arg("alpha") = 1;
-  bind.both("addmm", &ocl::addmm, py::arg("mat1"), py::arg("mat2"), py::kw_only(), beta, alpha);
-  bind.both("baddbmm", &ocl::baddbmm, py::arg("batch1"), py::arg("batch2"), py::kw_only(), beta, alpha);
-  bind.both("dot", &ocl::dot, py::arg("tensor"));
-  bind.both("outer", &ocl::outer, py::arg("vec2"));
   bind.module().def(
       "einsum",
       [](const std::string& equation, const py::args& operands) {

@@ -21,18 +21,6 @@ void bind_loss(const OperatorBinder& bind) {
       },
       py::arg("target"), py::arg("weight") = py::none(), py::arg("ignore_index") = -100,
       py::arg("reduction") = "mean", py::arg("label_smoothing") = 0.0);
-  bind.function("mse_loss", &ocl::mse_loss, py::arg("target"), py::arg("reduction") = "mean");
-  bind.function("l1_loss", &ocl::l1_loss, py::arg("target"), py::arg("reduction") = "mean");
-  bind.function("smooth_l1_loss", &ocl::smooth_l1_loss, py::arg("target"), py::arg("reduction") = "mean",
-                py::arg("beta") = 1.0);
-  bind.function("huber_loss", &ocl::huber_loss, py::arg("target"), py::arg("reduction") = "mean",
-                py::arg("delta") = 1.0);
-  bind.function(
-      "binary_cross_entropy",
-      [](const Tensor& input, const Tensor& target, const OptionalTensor& weight, Reduction reduction) {
-        return ocl::binary_cross_entropy(input, target, or_none(weight), reduction);
-      },
-      py::arg("target"), py::arg("weight") = py::none(), py::arg("reduction") = "mean");
   bind.function(
       "binary_cross_entropy_with_logits",
       [](const Tensor& input, const Tensor& target, const OptionalTensor& weight, Reduction reduction,
@@ -42,6 +30,4 @@ void bind_loss(const OperatorBinder& bind) {
       },
       py::arg("target"), py::arg("weight") = py::none(), py::arg("reduction") = "mean",
       py::arg("pos_weight") = py::none());
-  bind.function("kl_div", &ocl::kl_div, py::arg("target"), py::arg("reduction") = "mean",
-                py::arg("log_target") = false);
 }

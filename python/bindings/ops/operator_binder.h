@@ -4,11 +4,13 @@
 
 #include "../casters.h"
 #include "autograd/ops/operators.h"
+#include "row_function.h"
 
 /**
- * Binds operators under their names, with the documentation of their rows (autograd/ops/operators.def). A
- * name without a row does not bind: the module then fails to load, and says which. Python's lock is let go
- * while an operator runs, so the bound functions must not touch Python objects.
+ * Binds operators under their names: those whose rows (autograd/ops/operators.def) say all of it with `row`,
+ * what Python takes beyond with the others, which give them the documentation of their rows. A name without a
+ * row does not bind: the module then fails to load, and says which. Python's lock is let go while an operator
+ * runs, so the bound functions must not touch Python objects.
  */
 class OperatorBinder {
  public:
@@ -17,6 +19,18 @@ class OperatorBinder {
   py::module_& module() const { return module_; }
   py::class_<ocl::Tensor>& tensor() const { return tensor_; }
   static const char* doc(const char* name) { return ocl::operator_row(name).documentation.c_str(); }
+
+  /** What the row says. `parameters`: its text. */
+  template <class Function>
+  void row(const char* name, const char* parameters, ocl::Face face, Function* function) const {
+    RowDescription description{name, doc(name), ocl::operator_parameters(parameters), module_, false};
+    if (face == ocl::Face::function || face == ocl::Face::both)
+      module_.add_object(name, RowFunction(description, function), true);
+    if (face != ocl::Face::method && face != ocl::Face::both) return;
+    description.scope = tensor_;
+    description.is_method = true;
+    py::detail::add_class_method(tensor_, name, RowFunction(description, function));
+  }
 
   /** ocl.NAME(arguments...) */
   template <class Function, class... Arguments>
@@ -58,25 +72,22 @@ inline ocl::MemoryFormat kept_or(const OptionalFormat& format) {
   return format.value_or(ocl::MemoryFormat::preserve);
 }
 
-// One function a family, each in the file of its name.
+/** The class Generator, which rows name. */
+void bind_generator(py::module_& m);
+
+// What Python takes beyond the rows: one function a family, each in the file of its name.
 void bind_creation(const OperatorBinder& bind);
 void bind_random(const OperatorBinder& bind);
 void bind_views(const OperatorBinder& bind);
 void bind_inplace(const OperatorBinder& bind);
-void bind_compare(const OperatorBinder& bind);
 void bind_pointwise(const OperatorBinder& bind);
-void bind_activation(const OperatorBinder& bind);
 void bind_reduce(const OperatorBinder& bind);
-void bind_scan(const OperatorBinder& bind);
 void bind_linalg(const OperatorBinder& bind);
-void bind_conv(const OperatorBinder& bind);
 void bind_pool(const OperatorBinder& bind);
 void bind_resample(const OperatorBinder& bind);
 void bind_norm(const OperatorBinder& bind);
-void bind_softmax(const OperatorBinder& bind);
 void bind_loss(const OperatorBinder& bind);
 void bind_attention(const OperatorBinder& bind);
 void bind_rnn(const OperatorBinder& bind);
 void bind_index(const OperatorBinder& bind);
 void bind_sort(const OperatorBinder& bind);
-void bind_box(const OperatorBinder& bind);

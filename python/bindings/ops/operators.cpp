@@ -1,3 +1,4 @@
+#include "autograd/autograd.h"
 #include "operator_binder.h"
 
 namespace {
@@ -12,6 +13,14 @@ py::list table_as_dicts() {
     row["derivative"] = operator_row.derivative;
     row["source"] = operator_row.source;
     row["documentation"] = operator_row.documentation;
+    py::list forms;
+    for (const std::string& form : operator_row.forms) {
+      py::list names;
+      for (const ocl::OperatorParameter& parameter : ocl::operator_parameters(form))
+        names.append(py::make_tuple(parameter.name, parameter.type, parameter.initial));
+      forms.append(py::tuple(names));
+    }
+    row["forms"] = forms;
     rows.append(row);
   }
   return rows;
@@ -35,32 +44,46 @@ void bind_second_names(py::module_& m, py::class_<ocl::Tensor>& tensor) {
         owner.attr(other) = owner.attr("__dict__")[name];  // not the bare function, which a class gives
 }
 
+/** The rows of operators.def, those of boxes in a module of their own. */
+void bind_rows(const OperatorBinder& usual, const OperatorBinder& of_boxes) {
+  const OperatorBinder* bind = &usual;
+#define FAMILY(name) bind = std::string_view(name) == "Boxes" ? &of_boxes : &usual;
+#define MEMBER(...)
+#define OPERATOR(name, result, parameters, face, ...) \
+  bind->row(#name, ocl::rows::name, ocl::Face::face,  \
+            static_cast<decltype(&ocl::signatures::name)>(&ocl::name));
+#define OVERLOAD(name, key, result, parameters, face)        \
+  bind->row(#name, ocl::rows::name##_##key, ocl::Face::face, \
+            static_cast<decltype(&ocl::signatures::name##_##key)>(&ocl::name));
+#include "autograd/ops/operators.def"
+#undef FAMILY
+#undef MEMBER
+#undef OPERATOR
+#undef OVERLOAD
+}
+
 }  // namespace
 
 void bind_operators(py::module_& m, py::class_<ocl::Tensor>& tensor) {
   m.def("operator_table", &table_as_dicts, "What is said of every operator, as dicts.");
+  bind_generator(m);
   const OperatorBinder bind(m, tensor);
+  py::module_ ops = m.def_submodule("_ops", "Operators on boxes, as torchvision.ops.");
+  bind_rows(bind, OperatorBinder(ops, tensor));
   bind_creation(bind);
   bind_random(bind);
   bind_views(bind);
   bind_inplace(bind);
-  bind_compare(bind);
   bind_pointwise(bind);
-  bind_activation(bind);
   bind_reduce(bind);
-  bind_scan(bind);
   bind_linalg(bind);
-  bind_conv(bind);
   bind_pool(bind);
   bind_resample(bind);
   bind_norm(bind);
-  bind_softmax(bind);
   bind_loss(bind);
   bind_attention(bind);
   bind_rnn(bind);
   bind_index(bind);
   bind_sort(bind);
-  py::module_ ops = m.def_submodule("_ops", "Operators on boxes, as torchvision.ops.");
-  bind_box(OperatorBinder(ops, tensor));
   bind_second_names(m, tensor);
 }

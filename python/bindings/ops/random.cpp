@@ -104,8 +104,6 @@ void bind_distributions(const OperatorBinder& bind) {
   };
   bind.both("bernoulli", bernoulli, py::arg("p") = py::none(), py::kw_only(),
             py::arg("generator") = py::none());
-  bind.both("multinomial", &ocl::multinomial, py::arg("num_samples"), py::arg("replacement") = false,
-            py::kw_only(), py::arg("generator") = py::none());
 }
 
 void bind_in_place(const OperatorBinder& bind) {
@@ -163,6 +161,8 @@ std::uint64_t seed_of(const py::int_& seed) {
   return PyLong_AsUnsignedLongLongMask(seed.ptr());  // negative seeds count from 2^64 down
 }
 
+}  // namespace
+
 void bind_generator(py::module_& m) {
   py::class_<Generator>(
       m, "Generator",
@@ -197,10 +197,7 @@ void bind_generator(py::module_& m) {
       "Sets the state of a device's default generator.");
 }
 
-}  // namespace
-
 void bind_random(const OperatorBinder& bind) {
-  bind_generator(bind.module());
   bind_sized(bind, "rand", "rand_like", &ocl::rand);
   bind_sized(bind, "randn", "randn_like", &ocl::randn);
   bind_integers(bind);
@@ -212,5 +209,4 @@ void bind_random(const OperatorBinder& bind) {
         return inplace ? ocl::dropout_(input, p, training) : ocl::dropout(input, p, training);
       },
       py::arg("p") = 0.5, py::arg("training") = true, py::arg("inplace") = false);
-  bind.function("dropout2d", &ocl::dropout2d, py::arg("p") = 0.5, py::arg("training") = true);
 }

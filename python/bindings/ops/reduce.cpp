@@ -23,15 +23,10 @@ void bind_with_dtype(const OperatorBinder& bind, const char* name,
       py::arg("dim") = py::none(), py::arg("keepdim") = false, py::kw_only(), py::arg("dtype"));
 }
 
-using OfAll = Tensor (*)(const Tensor&);
-using OfTwo = Tensor (*)(const Tensor&, const Tensor&);
 using AlongDim = std::pair<Tensor, Tensor> (*)(const Tensor&, std::int64_t, bool);
 
-/** max and min: of all elements, of two tensors, or along a dimension. */
-void bind_extreme(const OperatorBinder& bind, const char* name, OfAll of_all, OfTwo of_two,
-                  AlongDim along_dim) {
-  bind.both(name, of_all);
-  bind.both(name, of_two, py::arg("other"));
+/** max and min along a dimension. */
+void bind_extreme(const OperatorBinder& bind, const char* name, AlongDim along_dim) {
   const auto named = [along_dim](const Tensor& input, std::int64_t dim, bool keepdim) {
     std::pair<Tensor, Tensor> result;
     {
@@ -118,13 +113,11 @@ void bind_reduce(const OperatorBinder& bind) {
         return rows;
       },
       "The rows of the reduction table, as dicts.");
-  bind.both("argmax", &ocl::argmax, py::arg("dim") = py::none(), py::arg("keepdim") = false);
-  bind.both("argmin", &ocl::argmin, py::arg("dim") = py::none(), py::arg("keepdim") = false);
   bind_with_dtype(bind, "sum", &ocl::sum);
   bind_with_dtype(bind, "mean", &ocl::mean);
   bind_with_dtype(bind, "prod", &ocl::prod);
-  bind_extreme(bind, "max", &ocl::max, &ocl::max, &ocl::max);
-  bind_extreme(bind, "min", &ocl::min, &ocl::min, &ocl::min);
+  bind_extreme(bind, "max", &ocl::max);
+  bind_extreme(bind, "min", &ocl::min);
   bind_moments(bind, "var", &ocl::var);
   bind_moments(bind, "std", &ocl::std);
   bind_moments(bind, "var_mean", &ocl::var_mean);

@@ -61,17 +61,4 @@ void bind_resample(const OperatorBinder& bind) {
       py::arg("size") = py::none(), py::arg("scale_factor") = py::none(), py::arg("mode") = "nearest",
       py::arg("align_corners") = py::none(), py::arg("recompute_scale_factor") = py::none(),
       py::arg("antialias") = false);
-  bind.function("grid_sample", &ocl::grid_sample, py::arg("grid"), py::arg("mode") = "bilinear",
-                py::arg("padding_mode") = "zeros", py::arg("align_corners") = py::none());
-  bind.free("affine_grid", &ocl::affine_grid, py::arg("theta"), py::arg("size"),
-            py::arg("align_corners") = py::none());
-  bind.function("pad", &ocl::pad, py::arg("pad"), py::arg("mode") = "constant",
-                py::arg("value") = py::none());
-  bind.function("unfold", &ocl::unfold, py::arg("kernel_size"), py::arg("dilation") = 1,
-                py::arg("padding") = 0, py::arg("stride") = 1);
-  bind.function("fold", &ocl::fold, py::arg("output_size"), py::arg("kernel_size"), py::arg("dilation") = 1,
-                py::arg("padding") = 0, py::arg("stride") = 1);
-  bind.function("pixel_shuffle", &ocl::pixel_shuffle, py::arg("upscale_factor"));
-  bind.function("pixel_unshuffle", &ocl::pixel_unshuffle, py::arg("downscale_factor"));
-  bind.function("channel_shuffle", &ocl::channel_shuffle, py::arg("groups"));
 }

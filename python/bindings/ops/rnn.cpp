@@ -57,18 +57,6 @@ void bind_sequence(const OperatorBinder& bind, const char* name, Function functi
       py::arg("dropout"), py::arg("train"), py::arg("bidirectional"), py::arg("batch_first"));
 }
 
-template <class Hx, class Function>
-void bind_cell(const OperatorBinder& bind, const char* name, Function function) {
-  bind.free(
-      name,
-      [function](const Tensor& input, const Hx& hx, const Tensor& w_ih, const Tensor& w_hh,
-                 const OptionalTensor& b_ih, const OptionalTensor& b_hh) {
-        return function(input, hx, w_ih, w_hh, or_none(b_ih), or_none(b_hh));
-      },
-      py::arg("input"), py::arg("hx"), py::arg("w_ih"), py::arg("w_hh"), py::arg("b_ih") = py::none(),
-      py::arg("b_hh") = py::none());
-}
-
 }  // namespace
 
 void bind_rnn(const OperatorBinder& bind) {
@@ -76,12 +64,14 @@ void bind_rnn(const OperatorBinder& bind) {
   bind_sequence<Tensor>(bind, "gru", [](const auto&... given) { return ocl::gru(given...); });
   bind_sequence<Tensor>(bind, "rnn_tanh", [](const auto&... given) { return ocl::rnn_tanh(given...); });
   bind_sequence<Tensor>(bind, "rnn_relu", [](const auto&... given) { return ocl::rnn_relu(given...); });
-  bind_cell<TensorList>(bind, "lstm_cell",
-                        [](const Tensor& input, const TensorList& hx, const auto&... rest) {
-                          const LstmState state = ocl::lstm_cell(input, states_of("lstm_cell", hx), rest...);
-                          return std::tuple(state.h, state.c);
-                        });
-  bind_cell<Tensor>(bind, "gru_cell", &ocl::gru_cell);
-  bind_cell<Tensor>(bind, "rnn_tanh_cell", &ocl::rnn_tanh_cell);
-  bind_cell<Tensor>(bind, "rnn_relu_cell", &ocl::rnn_relu_cell);
+  bind.free(
+      "lstm_cell",
+      [](const Tensor& input, const TensorList& hx, const Tensor& w_ih, const Tensor& w_hh,
+         const OptionalTensor& b_ih, const OptionalTensor& b_hh) {
+        const LstmState state =
+            ocl::lstm_cell(input, states_of("lstm_cell", hx), w_ih, w_hh, or_none(b_ih), or_none(b_hh));
+        return std::tuple(state.h, state.c);
+      },
+      py::arg("input"), py::arg("hx"), py::arg("w_ih"), py::arg("w_hh"), py::arg("b_ih") = py::none(),
+      py::arg("b_hh") = py::none());
 }

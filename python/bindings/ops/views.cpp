@@ -62,15 +62,6 @@ void bind_parts(const OperatorBinder& bind) {
   };
   bind.free("split", split, py::arg("tensor"), py::arg("split_size_or_sections"), py::arg("dim") = 0);
   bind.method("split", split, py::arg("split_size"), py::arg("dim") = 0);
-  bind.both(
-      "chunk",
-      [](const Tensor& input, std::int64_t chunks, std::int64_t dim) {
-        return TensorTuple{ocl::chunk(input, chunks, dim)};
-      },
-      py::arg("chunks"), py::arg("dim") = 0);
-  bind.both(
-      "unbind", [](const Tensor& input, std::int64_t dim) { return TensorTuple{ocl::unbind(input, dim)}; },
-      py::arg("dim") = 0);
 }
 
 void bind_reorderings(const OperatorBinder& bind) {
@@ -108,10 +99,6 @@ void bind_conversions(const OperatorBinder& bind) {
 }  // namespace
 
 void bind_views(const OperatorBinder& bind) {
-  bind.both("flatten", &ocl::flatten, py::arg("start_dim") = 0, py::arg("end_dim") = -1);
-  bind.both("transpose", &ocl::transpose, py::arg("dim0"), py::arg("dim1"));
-  bind.both("swapaxes", &ocl::transpose, py::arg("axis0"), py::arg("axis1"));
-  bind.both("t", &ocl::t);
   bind.both(
       "squeeze",
       [](const Tensor& input, const DimArgument& dim) {
@@ -120,27 +107,12 @@ void bind_views(const OperatorBinder& bind) {
         return ocl::squeeze(input, dim ? std::optional(std::get<std::int64_t>(*dim)) : std::nullopt);
       },
       py::arg("dim") = py::none());
-  bind.both("unsqueeze", &ocl::unsqueeze, py::arg("dim"));
-  bind.both("narrow", &ocl::narrow, py::arg("dim"), py::arg("start"), py::arg("length"));
-  bind.both("select", &ocl::select, py::arg("dim"), py::arg("index"));
-  bind.both("unflatten", &ocl::unflatten, py::arg("dim"), py::arg("sizes"));
   bind.both(
       "movedim",
       [](const Tensor& input, const OneOrMany& source, const OneOrMany& destination) {
         return ocl::movedim(input, many(source), many(destination));
       },
       py::arg("source"), py::arg("destination"));
-  bind.both("diagonal", &ocl::diagonal, py::arg("offset") = 0, py::arg("dim1") = 0, py::arg("dim2") = 1);
-  bind.both("as_strided", &ocl::as_strided, py::arg("size"), py::arg("stride"),
-            py::arg("storage_offset") = py::none());
-  bind.method(
-      "expand_as",
-      [](const Tensor& input, const Tensor& other) { return ocl::expand(input, other.shape().vector()); },
-      py::arg("other"));
-  bind.method(
-      "view_as",
-      [](const Tensor& input, const Tensor& other) { return ocl::view(input, other.shape().vector()); },
-      py::arg("other"));
   bind.both(
       "clone", [](const Tensor& input, const OptionalFormat& format) { return input.clone(kept_or(format)); },
       py::kw_only(), py::arg("memory_format") = py::none());
@@ -169,8 +141,6 @@ void bind_views(const OperatorBinder& bind) {
         return ocl::meshgrid(given, indexing.value_or("ij"));
       },
       py::kw_only(), py::arg("indexing") = py::none(), OperatorBinder::doc("meshgrid"));
-  bind.free("cat", &ocl::cat, py::arg("tensors"), py::arg("dim") = 0);
-  bind.free("stack", &ocl::stack, py::arg("tensors"), py::arg("dim") = 0);
   bind_with_sizes(bind, "reshape", &ocl::reshape);
   bind_with_sizes(bind, "view", &ocl::view);
   bind_with_sizes(bind, "expand", &ocl::expand);

@@ -11,7 +11,7 @@ from . import _nn
 from . import _models
 from . import _optim
 from . import _data
-__all__: list[str] = ['ArgumentIndexError', 'ArgumentTypeError', 'ArgumentValueError', 'ArgumentZeroDivisionError', 'DeviceError', 'Generator', 'HookHandle', 'KernelBuildError', 'OutOfMemoryError', 'Profile', 'Tensor', 'abs', 'absolute', 'acos', 'acosh', 'adaptive_avg_pool1d', 'adaptive_avg_pool2d', 'adaptive_avg_pool3d', 'adaptive_max_pool1d', 'adaptive_max_pool2d', 'adaptive_max_pool3d', 'add', 'addcdiv', 'addcmul', 'addmm', 'affine_grid', 'all', 'allclose', 'amax', 'amin', 'angle', 'any', 'arange', 'arccos', 'arccosh', 'arcsin', 'arcsinh', 'arctan', 'arctan2', 'arctanh', 'argmax', 'argmin', 'argsort', 'as_strided', 'as_tensor', 'asin', 'asinh', 'atan', 'atan2', 'atanh', 'avg_pool1d', 'avg_pool2d', 'avg_pool3d', 'backward', 'baddbmm', 'batch_norm', 'batch_norm_activation', 'bernoulli', 'bfloat16', 'binary_cross_entropy', 'binary_cross_entropy_with_logits', 'bitwise_and', 'bitwise_left_shift', 'bitwise_not', 'bitwise_or', 'bitwise_right_shift', 'bitwise_xor', 'bmm', 'bool_', 'can_cast', 'cat', 'ceil', 'celu', 'channel_shuffle', 'channels_last', 'channels_last_3d', 'chunk', 'clamp', 'clamp_max', 'clamp_max_tensor', 'clamp_min', 'clamp_min_tensor', 'clamp_tensor', 'clip', 'clone', 'concat', 'concatenate', 'contiguous_format', 'conv1d', 'conv2d', 'conv3d', 'conv_transpose1d', 'conv_transpose2d', 'conv_transpose3d', 'copysign', 'cos', 'cosh', 'count_nonzero', 'cross_entropy', 'cumprod', 'cumsum', 'device', 'device_count', 'diagonal', 'diff', 'digamma', 'div', 'div_floor', 'div_trunc', 'divide', 'dot', 'dropout', 'dropout2d', 'dtype', 'einsum', 'elu', 'embedding', 'empty', 'empty_cache', 'empty_like', 'eq', 'equal', 'erf', 'erfc', 'erfinv', 'exp', 'exp2', 'expm1', 'eye', 'flatten', 'flip', 'float16', 'float32', 'float64', 'floor', 'floor_divide', 'fmax', 'fmin', 'fmod', 'fold', 'frac', 'from_dlpack', 'from_numpy', 'full', 'full_like', 'gather', 'ge', 'gelu', 'gelu_tanh', 'get_default_device', 'get_device_name', 'get_device_properties', 'get_float32_matmul_precision', 'get_rng_state', 'glu', 'glu_kernel', 'grad', 'gradcheck', 'greater', 'greater_equal', 'grid_sample', 'group_norm', 'gru', 'gru_cell', 'gt', 'hardshrink', 'hardsigmoid', 'hardswish', 'hardtanh', 'heaviside', 'huber_loss', 'hypot', 'index_add', 'index_copy', 'index_select', 'initial_seed', 'instance_norm', 'int32', 'int64', 'interpolate', 'is_anomaly_check_nan_enabled', 'is_anomaly_enabled', 'is_available', 'is_floating_point', 'is_grad_enabled', 'is_pinned', 'is_tensor', 'isclose', 'isfinite', 'isinf', 'isnan', 'isneginf', 'isposinf', 'kernel_cache_info', 'kl_div', 'l1_loss', 'layer_norm', 'le', 'leaky_relu', 'lerp', 'less', 'less_equal', 'lgamma', 'linear', 'linspace', 'local_response_norm', 'log', 'log10', 'log1p', 'log2', 'log_softmax', 'logaddexp', 'logaddexp2', 'logical_and', 'logical_not', 'logical_or', 'logical_xor', 'logit', 'logsigmoid', 'logsumexp', 'lstm', 'lstm_cell', 'lt', 'manual_seed', 'manual_seed_all', 'masked_fill', 'masked_select', 'matmul', 'max', 'max_memory_allocated', 'max_memory_reserved', 'max_pool1d', 'max_pool2d', 'max_pool3d', 'maximum', 'mean', 'memory_allocated', 'memory_format', 'memory_reserved', 'memory_stats', 'meshgrid', 'min', 'minimum', 'mish', 'mm', 'moveaxis', 'movedim', 'mse_loss', 'mul', 'multinomial', 'multiply', 'nan_to_num', 'narrow', 'ne', 'neg', 'negative', 'nll_loss', 'nonzero', 'norm', 'normal', 'normalize', 'not_equal', 'numel', 'one_hot', 'ones', 'ones_like', 'operator_table', 'outer', 'pad', 'permute', 'pin_memory', 'pixel_shuffle', 'pixel_unshuffle', 'pointwise_table', 'polygamma', 'polygamma_kernel', 'pow', 'prelu', 'prelu_kernel', 'preserve_format', 'prod', 'promote_types', 'rand', 'rand_like', 'randint', 'randint_like', 'randn', 'randn_like', 'randperm', 'reciprocal', 'reduction_table', 'relu', 'relu6', 'remainder', 'repeat_interleave', 'reset_peak_memory_stats', 'reshape', 'result_type', 'rms_norm', 'rnn_relu', 'rnn_relu_cell', 'rnn_tanh', 'rnn_tanh_cell', 'roll', 'round', 'round_decimals', 'rsqrt', 'rsub', 'scaled_dot_product_attention', 'scatter', 'scatter_add', 'select', 'selu', 'set_default_device', 'set_float32_matmul_precision', 'set_memory_limit', 'set_printoptions', 'set_rng_state', 'sgn', 'sigmoid', 'sign', 'signbit', 'silu', 'sin', 'sinc', 'sinh', 'smooth_l1_loss', 'softmax', 'softmin', 'softplus', 'softshrink', 'softsign', 'sort', 'special_entr', 'special_xlog1py', 'split', 'sqrt', 'square', 'squeeze', 'stack', 'std', 'std_mean', 'sub', 'subtract', 'sum', 'swapaxes', 'swapdims', 'synchronize', 't', 'take_along_dim', 'tan', 'tanh', 'tanhshrink', 'tensor', 'threshold', 'tile', 'topk', 'transpose', 'tril', 'triu', 'true_divide', 'trunc', 'uint8', 'unbind', 'unflatten', 'unfold', 'unsqueeze', 'var', 'var_mean', 'vector_norm', 'where', 'xlogy', 'zeros', 'zeros_like']
+__all__: list[str] = ['ArgumentIndexError', 'ArgumentTypeError', 'ArgumentValueError', 'ArgumentZeroDivisionError', 'DeviceError', 'Generator', 'HookHandle', 'KernelBuildError', 'OutOfMemoryError', 'Profile', 'Tensor', 'abs', 'absolute', 'acos', 'acosh', 'adaptive_avg_pool1d', 'adaptive_avg_pool2d', 'adaptive_avg_pool3d', 'adaptive_max_pool1d', 'adaptive_max_pool2d', 'adaptive_max_pool3d', 'add', 'addcdiv', 'addcmul', 'addmm', 'affine_grid', 'all', 'allclose', 'amax', 'amin', 'angle', 'any', 'arange', 'arccos', 'arccosh', 'arcsin', 'arcsinh', 'arctan', 'arctan2', 'arctanh', 'argmax', 'argmin', 'argsort', 'as_strided', 'as_tensor', 'asin', 'asinh', 'atan', 'atan2', 'atanh', 'avg_pool1d', 'avg_pool2d', 'avg_pool3d', 'backward', 'baddbmm', 'batch_norm', 'batch_norm_activation', 'bernoulli', 'bfloat16', 'binary_cross_entropy', 'binary_cross_entropy_with_logits', 'bitwise_and', 'bitwise_left_shift', 'bitwise_not', 'bitwise_or', 'bitwise_right_shift', 'bitwise_xor', 'bmm', 'bool_', 'can_cast', 'cat', 'ceil', 'celu', 'channel_shuffle', 'channels_last', 'channels_last_3d', 'chunk', 'clamp', 'clamp_max', 'clamp_max_tensor', 'clamp_min', 'clamp_min_tensor', 'clamp_tensor', 'clip', 'clone', 'concat', 'concatenate', 'contiguous_format', 'conv1d', 'conv2d', 'conv3d', 'conv_transpose1d', 'conv_transpose2d', 'conv_transpose3d', 'copysign', 'cos', 'cosh', 'count_nonzero', 'cross_entropy', 'cumprod', 'cumsum', 'device', 'device_count', 'diagonal', 'diff', 'digamma', 'div', 'div_floor', 'div_trunc', 'divide', 'dot', 'dropout', 'dropout2d', 'dtype', 'einsum', 'elu', 'embedding', 'empty', 'empty_cache', 'empty_like', 'eq', 'equal', 'erf', 'erfc', 'erfinv', 'exp', 'exp2', 'expm1', 'eye', 'flatten', 'flip', 'float16', 'float32', 'float64', 'floor', 'floor_divide', 'fmax', 'fmin', 'fmod', 'fold', 'frac', 'from_dlpack', 'from_numpy', 'full', 'full_like', 'gather', 'ge', 'gelu', 'gelu_tanh', 'get_default_device', 'get_device_name', 'get_device_properties', 'get_float32_matmul_precision', 'get_rng_state', 'glu', 'glu_kernel', 'grad', 'gradcheck', 'greater', 'greater_equal', 'grid_sample', 'group_norm', 'gru', 'gru_cell', 'gt', 'hardshrink', 'hardsigmoid', 'hardswish', 'hardtanh', 'heaviside', 'huber_loss', 'hypot', 'index_add', 'index_copy', 'index_fill', 'index_select', 'initial_seed', 'instance_norm', 'int32', 'int64', 'interpolate', 'is_anomaly_check_nan_enabled', 'is_anomaly_enabled', 'is_available', 'is_floating_point', 'is_grad_enabled', 'is_pinned', 'is_tensor', 'isclose', 'isfinite', 'isinf', 'isnan', 'isneginf', 'isposinf', 'kernel_cache_info', 'kl_div', 'l1_loss', 'layer_norm', 'le', 'leaky_relu', 'lerp', 'less', 'less_equal', 'lgamma', 'linear', 'linspace', 'local_response_norm', 'log', 'log10', 'log1p', 'log2', 'log_softmax', 'logaddexp', 'logaddexp2', 'logical_and', 'logical_not', 'logical_or', 'logical_xor', 'logit', 'logsigmoid', 'logsumexp', 'lstm', 'lstm_cell', 'lt', 'manual_seed', 'manual_seed_all', 'masked_fill', 'masked_select', 'matmul', 'max', 'max_memory_allocated', 'max_memory_reserved', 'max_pool1d', 'max_pool2d', 'max_pool3d', 'maximum', 'mean', 'memory_allocated', 'memory_format', 'memory_reserved', 'memory_stats', 'meshgrid', 'min', 'minimum', 'mish', 'mm', 'moveaxis', 'movedim', 'mse_loss', 'mul', 'multinomial', 'multiply', 'nan_to_num', 'narrow', 'ne', 'neg', 'negative', 'nll_loss', 'nonzero', 'norm', 'normal', 'normalize', 'not_equal', 'numel', 'one_hot', 'ones', 'ones_like', 'operator_table', 'outer', 'pad', 'permute', 'pin_memory', 'pixel_shuffle', 'pixel_unshuffle', 'pointwise_table', 'polygamma', 'polygamma_kernel', 'pow', 'prelu', 'prelu_kernel', 'preserve_format', 'prod', 'promote_types', 'rand', 'rand_like', 'randint', 'randint_like', 'randn', 'randn_like', 'randperm', 'reciprocal', 'reduction_table', 'relu', 'relu6', 'remainder', 'repeat_interleave', 'reset_peak_memory_stats', 'reshape', 'result_type', 'rms_norm', 'rnn_relu', 'rnn_relu_cell', 'rnn_tanh', 'rnn_tanh_cell', 'roll', 'round', 'round_decimals', 'rsqrt', 'rsub', 'scaled_dot_product_attention', 'scatter', 'scatter_add', 'select', 'selu', 'set_default_device', 'set_float32_matmul_precision', 'set_memory_limit', 'set_printoptions', 'set_rng_state', 'sgn', 'sigmoid', 'sign', 'signbit', 'silu', 'sin', 'sinc', 'sinh', 'smooth_l1_loss', 'softmax', 'softmin', 'softplus', 'softshrink', 'softsign', 'sort', 'special_entr', 'special_xlog1py', 'split', 'sqrt', 'square', 'squeeze', 'stack', 'std', 'std_mean', 'sub', 'subtract', 'sum', 'swapaxes', 'swapdims', 'synchronize', 't', 'take_along_dim', 'tan', 'tanh', 'tanhshrink', 'tensor', 'threshold', 'tile', 'topk', 'trace', 'transpose', 'tril', 'triu', 'true_divide', 'trunc', 'uint8', 'unbind', 'unflatten', 'unfold', 'unsqueeze', 'var', 'var_mean', 'vector_norm', 'where', 'xlogy', 'zeros', 'zeros_like']
 class ArgumentValueError(ValueError, RuntimeError):
     """
     A shape or a value that does not fit; a ValueError and a RuntimeError.
@@ -1368,6 +1368,10 @@ class Tensor:
         """
         index_copy in place.
         """
+    def index_fill(self, dim: typing.SupportsIndex, index: Tensor, value: Tensor | float | int | bool) -> Tensor:
+        """
+        input with value (a number or a tensor of one element) in the entries of dim that index names.
+        """
     def index_select(self, dim: typing.SupportsIndex, index: Tensor) -> Tensor:
         """
         The entries of dim that index names.
@@ -2115,6 +2119,10 @@ class Tensor:
         """
         The k largest or smallest elements of dim in order, and where each stood; of equal ones the first.
         """
+    def trace(self) -> Tensor:
+        """
+        The sum of the diagonal of a matrix.
+        """
     def transpose(self, dim0: typing.SupportsIndex, dim1: typing.SupportsIndex) -> Tensor:
         """
         Two dimensions swapped.
@@ -2302,6 +2310,10 @@ def _cast_rule(arg0: str) -> str:
     ...
 def _ceilings(device: device) -> tuple[float, float]:
     ...
+def _commands(device: device) -> int:
+    """
+    The number of commands that were enqueued on the device so far.
+    """
 def _forget_measured_choices(device: device) -> None:
     ...
 def _from_bytes(arg0: bytes, arg1: numpy.dtype[typing.Any], arg2: device) -> Tensor:
@@ -2332,9 +2344,13 @@ def _set_grad_enabled(arg0: bool) -> None:
     ...
 def _set_implementations(choices: str) -> None:
     ...
+def _set_interceptor(function: collections.abc.Callable | None) -> None:
+    ...
 def _set_measuring(measures: bool) -> None:
     ...
 def _set_parameter_type(type: typing.Any) -> None:
+    ...
+def _set_shapes_only(is_on: bool) -> bool:
     ...
 def _staging_slots(device: device | str | int | None = None) -> int:
     """
@@ -2933,6 +2949,10 @@ def index_add(input: Tensor, dim: typing.SupportsIndex, index: Tensor, source: T
 def index_copy(input: Tensor, dim: typing.SupportsIndex, index: Tensor, source: Tensor) -> Tensor:
     """
     input with the entries of dim that index names taken from source; of several for one entry the last counts.
+    """
+def index_fill(input: Tensor, dim: typing.SupportsIndex, index: Tensor, value: Tensor | float | int | bool) -> Tensor:
+    """
+    input with value (a number or a tensor of one element) in the entries of dim that index names.
     """
 def index_select(input: Tensor, dim: typing.SupportsIndex, index: Tensor) -> Tensor:
     """
@@ -3711,6 +3731,10 @@ def tile(input: Tensor, dims: collections.abc.Sequence[typing.SupportsIndex]) ->
 def topk(input: Tensor, k: typing.SupportsIndex, dim: typing.SupportsIndex = -1, largest: bool = True, sorted: bool = True) -> tuple[Tensor, Tensor]:
     """
     The k largest or smallest elements of dim in order, and where each stood; of equal ones the first.
+    """
+def trace(input: Tensor) -> Tensor:
+    """
+    The sum of the diagonal of a matrix.
     """
 def transpose(input: Tensor, dim0: typing.SupportsIndex, dim1: typing.SupportsIndex) -> Tensor:
     """

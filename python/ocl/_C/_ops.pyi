@@ -34,7 +34,13 @@ def remove_small_boxes(boxes: ocl._C.Tensor, min_size: typing.SupportsFloat | ty
     """
     Where the boxes [N, 4] stand both of whose sides are min_size and more: int64 [K]. Waits for their number.
     """
-def roi_align(input: ocl._C.Tensor, boxes: ocl._C.Tensor | collections.abc.Sequence[ocl._C.Tensor], output_size: int | tuple[int, int], spatial_scale: typing.SupportsFloat | typing.SupportsIndex = 1.0, sampling_ratio: typing.SupportsIndex = -1, aligned: bool = False) -> ocl._C.Tensor:
+@typing.overload
+def roi_align(input: ocl._C.Tensor, boxes: ocl._C.Tensor, output_size: int | tuple[int, int], spatial_scale: typing.SupportsFloat | typing.SupportsIndex = 1.0, sampling_ratio: typing.SupportsIndex = -1, aligned: bool = False) -> ocl._C.Tensor:
+    """
+    Means over the output_size bins of boxes on input [N, C, H, W], of bilinear samples -> [K, C, PH, PW]; boxes: [K, 5] (image, x1, y1, x2, y2), or a list with the boxes [L, 4] of each image.
+    """
+@typing.overload
+def roi_align(input: ocl._C.Tensor, boxes: collections.abc.Sequence[ocl._C.Tensor], output_size: int | tuple[int, int], spatial_scale: typing.SupportsFloat | typing.SupportsIndex = 1.0, sampling_ratio: typing.SupportsIndex = -1, aligned: bool = False) -> ocl._C.Tensor:
     """
     Means over the output_size bins of boxes on input [N, C, H, W], of bilinear samples -> [K, C, PH, PW]; boxes: [K, 5] (image, x1, y1, x2, y2), or a list with the boxes [L, 4] of each image.
     """

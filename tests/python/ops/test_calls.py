@@ -69,7 +69,7 @@ def test_arguments_are_values():
     x, w = ocl.rand(2, 3, 8, 8), ocl.rand(6, 3, 3, 3)
     conv = calls_of(lambda: ocl.nn.functional.conv2d(x, w, stride=(2, 1), padding="valid"))[0]
     assert (conv.name, conv.kind, conv.depth) == ("conv2d", "operator", 0)
-    assert conv.arguments["x"].shape == x.shape and conv.arguments["bias"] is None
+    assert conv.arguments["input"].shape == x.shape and conv.arguments["bias"] is None
     assert conv.arguments["stride"] == [2, 1] and conv.arguments["padding"] == "valid"
     assert conv.arguments["groups"] == 1
 

@@ -229,15 +229,6 @@ at::Tensor& moment_out(const at::Tensor& self, c10::OptionalIntArrayRef dims,
 
 // ---- norms
 
-const char* norm_row(double p) {
-  return p == 0                   ? "count_nonzero"
-         : p == 1                 ? "norm_1"
-         : p == 2                 ? "norm_2"
-         : std::isinf(p) && p > 0 ? "norm_max"
-         : std::isinf(p) && p < 0 ? "norm_min"
-                                  : "norm_p";
-}
-
 at::Tensor& vector_norm(const at::Tensor& self, const c10::Scalar& ord, c10::OptionalIntArrayRef dims,
                         bool keepdim, std::optional<c10::ScalarType> dtype, at::Tensor& out) {
   const double p = ord.toDouble();
@@ -245,14 +236,15 @@ at::Tensor& vector_norm(const at::Tensor& self, const c10::Scalar& ord, c10::Opt
   TORCH_CHECK(dlprim::reduced_count(dims_of(self.sizes()), mask) > 0 || (p >= 0 && !std::isinf(p)),
               "linalg.vector_norm cannot compute the ", p,
               " norm on an empty tensor because the operation does not have an identity");
-  reduce_into(norm_row(p), dtype ? self.to(*dtype) : self, mask, keepdim, out, p);
+  reduce_into(dlprim::norm_reduction(p).name.c_str(), dtype ? self.to(*dtype) : self, mask, keepdim, out, p);
   return out;
 }
 
 at::Tensor& norm_with_dtype(const at::Tensor& self, const std::optional<c10::Scalar>& p,
                             c10::IntArrayRef dims, bool keepdim, c10::ScalarType dtype, at::Tensor& out) {
   const double order = p ? p->toDouble() : 2.0;
-  reduce_into(norm_row(order), self.to(dtype), mask_of("norm", self, dims), keepdim, out, order);
+  reduce_into(dlprim::norm_reduction(order).name.c_str(), self.to(dtype), mask_of("norm", self, dims),
+              keepdim, out, order);
   return out;
 }
 

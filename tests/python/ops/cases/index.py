@@ -193,6 +193,31 @@ def index_copy(draw, name):
     return entries_case(draw, name)
 
 
+@cases("index_fill")
+def index_fill(draw):
+    x = draw.floats(draw.shape(1, 4))
+    dim = draw.dim(x)
+    size = x.shape[dim]
+    index = draw.integers((draw.integer(0, 9) if size else 0,), 0, max(size, 1))
+    if draw.chance(0.5):
+        value = draw.number()
+        return Case(lambda lib, x, index: lib.index_fill(x, dim, index, value), x, index)
+    value = draw.floats(())
+    return Case(lambda lib, x, index, value: x.index_fill(dim, index, value), x, index, value, unit="sums")
+
+
+@errors("index_fill")
+def index_fill_errors():
+    def call(lib, dim, value, dtype="int64"):
+        return lib.index_fill(lib.zeros((2, 3)), dim, lib.zeros((1,), dtype=getattr(lib, dtype)), value)
+
+    return [
+        lambda lib: call(lib, 2, 1.0),
+        lambda lib: call(lib, 1, lib.zeros((1,))),
+        lambda lib: call(lib, 1, 1.0, "float32"),
+    ]
+
+
 @errors("index_add", "index_add_", "index_copy", "index_copy_")
 def entries_errors(name):
     def call(lib, dim, index, source, dtype="float32", index_dtype="int64"):

@@ -83,6 +83,17 @@ def outer(draw):
     return Case(lambda lib, a, b: lib.outer(a, b), *operands(draw, (size(draw),), (size(draw),)))
 
 
+@cases("trace")
+def trace(draw):
+    x = draw.floats((size(draw), size(draw)))
+    return Case(lambda lib, x: lib.trace(x), x, unit="sums")
+
+
+@errors("trace")
+def trace_errors():
+    return [lambda lib: lib.trace(lib.zeros(3)), lambda lib: lib.zeros(2, 2, 2).trace()]
+
+
 EQUATIONS = (
     "ij,jk->ik",
     "ij,jk",
