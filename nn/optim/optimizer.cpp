@@ -51,6 +51,12 @@ void Optimizer::zero_grad(bool set_to_none) {
   }
 }
 
+void Optimizer::set_for_all(const char* option, const Value& value) {
+  const std::lock_guard locked(mutex_);
+  defaults_.set(option, value);
+  for (ParameterGroup& group : groups_) group.options.set(option, value);
+}
+
 void Optimizer::run_hooks(const std::vector<Hook>& hooks) {
   for (const Hook& hook : hooks) hook(*this);
 }
@@ -126,10 +132,12 @@ void RuleOptimizer::check_state(const Options& options, const Tensor& parameter,
     require(found->second >= 0, "loaded state: '", row.name, "' cannot be ", found->second);
   }
   if (!rule.update) return;
-  for (const auto& row : rule.tensors(options)) {
+  const DType dtype = state_dtype(options, parameter);
+  for (const auto& row : stepper_.tensor_rows(options)) {
     const auto found = state.tensors.find(row.name);
+    if (found == state.tensors.end() && std::string_view(row.name) == "master") continue;
     require(found != state.tensors.end(), "loaded state has no '", row.name, "'");
-    require_state_of(parameter, row.name, found->second);
+    require_state_of(parameter, dtype, row.name, found->second);
   }
 }
 
@@ -137,7 +145,7 @@ void RuleOptimizer::update() {
   std::size_t number = 0;
   for (const ParameterGroup& group : param_groups()) {
     const auto number_rows = stepper_.rule().numbers(group.options),
-               tensor_rows = stepper_.rule().tensors(group.options);
+               tensor_rows = stepper_.tensor_rows(group.options);
     std::vector<Participant> participants;
     std::vector<ParameterState*> kept;
     for (const Tensor& p : group.parameters) {
@@ -147,14 +155,18 @@ void RuleOptimizer::update() {
       Participant& one = participants.emplace_back(Participant{p, std::move(gradient), {}, {}});
       for (const auto& row : number_rows)
         one.numbers.push_back(state.numbers.emplace(row.name, *row.initial).first->second);
-      for (const auto& row : tensor_rows) one.tensors.push_back(state.tensors[row.name]);
+      for (const auto& row : tensor_rows) {
+        const auto found = state.tensors.find(row.name);
+        one.tensors.push_back(found == state.tensors.end() ? Tensor() : found->second);
+      }
     }
     stepper_.step(number++, group.options, participants);
     for (std::size_t i = 0; i < kept.size(); ++i) {
       for (std::size_t k = 0; k < number_rows.size(); ++k)
         kept[i]->numbers[number_rows[k].name] = participants[i].numbers[k];
       for (std::size_t k = 0; k < tensor_rows.size(); ++k)
-        kept[i]->tensors[tensor_rows[k].name] = participants[i].tensors[k];
+        if (participants[i].tensors[k].defined())
+          kept[i]->tensors[tensor_rows[k].name] = participants[i].tensors[k];
     }
   }
 }

@@ -93,6 +93,8 @@ class Optimizer {
   virtual void check_group(const Options&) const {}
   virtual void check_state(const Options&, const Tensor&, const ParameterState&) const {}
   void run_hooks(const std::vector<Hook>& hooks);
+  /** Gives every group, those to come included, a setting. */
+  void set_for_all(const char* option, const Value& value);
   const std::vector<Hook>& pre_hooks() const { return before_; }
   const std::vector<Hook>& post_hooks() const { return after_; }
 
@@ -108,6 +110,10 @@ class Optimizer {
 class RuleOptimizer : public Optimizer {
  public:
   std::string name() const override { return stepper_.rule().name; }
+  /** From the next step on parameters of 16 bits have a float32 copy, "master" in their state, which the
+   * steps change and which is rounded to them: small updates are not lost. What else is kept is float32 then,
+   * too. Sets the option "master_weights" of every group, those to come included. */
+  void keep_master_weights() { set_for_all("master_weights", true); }
 
  protected:
   RuleOptimizer(const OptimizerRule& rule, const TensorList& parameters, const Options& options);

@@ -5,10 +5,12 @@
 
 #include "autograd/ops/formats.h"
 #include "autograd/ops/inplace.h"
+#include "autograd/ops/views.h"
 #include "autograd/tape/tape.h"
 #include "autograd/tensor/creation.h"
 #include "dlprim/core/call.h"
 #include "dlprim/core/memory_format.h"
+#include "dlprim/core/real.h"
 #include "dlprim/ops/pointwise/pointwise.h"
 #include "nn/optim/tensor_rules.h"
 
@@ -22,13 +24,19 @@ Dims strides_of(const Tensor& parameter) {
   return dlprim::strides_like(parameter.data());
 }
 
+/** An option that groups have which were asked to (RuleOptimizer::keep_master_weights), and no constructor.
+ */
+bool keeps_masters(const Options& options) {
+  return options.has("master_weights") && options.flag("master_weights");
+}
+
 /** Makes the tensors that are missing; whether the step has to write what they begin with. */
 bool complete(Participant& p, const dlprim::StateRows& rows) {
   bool first = false;
   for (std::size_t k = 0; k < rows.size(); ++k) {
     Tensor& state = p.tensors[k];
     if (state.defined()) {
-      require_state_of(p.parameter, rows[k].name, state);
+      require_state_of(p.parameter, p.parameter.dtype(), rows[k].name, state);
       state = laid_out(state, strides_of(p.parameter));
       continue;
     }
@@ -40,15 +48,56 @@ bool complete(Participant& p, const dlprim::StateRows& rows) {
 
 }  // namespace
 
-void require_state_of(const Tensor& parameter, const char* name, const Tensor& state) {
+DType state_dtype(const Options& options, const Tensor& parameter) {
+  const bool has_master = keeps_masters(options) && is_floating(parameter.dtype());
+  return has_master ? dlprim::compute_dtype(parameter.dtype()) : parameter.dtype();
+}
+
+void require_state_of(const Tensor& parameter, DType dtype, const char* name, const Tensor& state) {
   require(state.shape() == parameter.shape(), "expected ", name, " of shape ", parameter.shape(),
           " for its parameter, got ", state.shape());
-  require(state.dtype() == parameter.dtype() && state.device() == parameter.device(), "expected ", name,
-          " of dtype ", dlprim::name(parameter.dtype()), " on ", parameter.device()->name(),
-          " for its parameter, got ", dlprim::name(state.dtype()), " on ", state.device()->name());
+  require(state.dtype() == dtype && state.device() == parameter.device(), "expected ", name, " of dtype ",
+          dlprim::name(dtype), " on ", parameter.device()->name(), " for its parameter, got ",
+          dlprim::name(state.dtype()), " on ", state.device()->name());
+}
+
+dlprim::StateRows Stepper::tensor_rows(const Options& options) const {
+  dlprim::StateRows rows = rule_.tensors(options);
+  if (keeps_masters(options)) rows.push_back({"master", std::nullopt});
+  return rows;
 }
 
 void Stepper::step(std::size_t group, const Options& options, std::vector<Participant>& participants) {
+  if (!keeps_masters(options)) return update(group, options, participants);
+  const NoGradGuard no_grad;
+  std::vector<Participant> masters = participants;
+  for (Participant& p : masters) {
+    Tensor master = p.tensors.back();
+    p.tensors.pop_back();
+    const DType dtype = state_dtype(options, p.parameter);
+    if (dtype == p.parameter.dtype()) continue;
+    if (master.defined()) {
+      require_state_of(p.parameter, dtype, "master", master);
+    } else {
+      master = to(p.parameter, dtype);
+      for (Tensor& state : p.tensors)  // of steps before
+        if (state.defined()) state = to(state, dtype);
+    }
+    p.parameter = master;
+    p.gradient = to(p.gradient, dtype);
+  }
+  update(group, options, masters);
+  for (std::size_t i = 0; i < participants.size(); ++i) {
+    Participant &own = participants[i], &stepped = masters[i];
+    own.numbers = stepped.numbers;
+    own.tensors = stepped.tensors;
+    const bool has_master = stepped.parameter.dtype() != own.parameter.dtype();
+    own.tensors.push_back(has_master ? stepped.parameter : Tensor());
+    if (has_master) own.parameter.copy_(stepped.parameter);
+  }
+}
+
+void Stepper::update(std::size_t group, const Options& options, std::vector<Participant>& participants) {
   const NoGradGuard no_grad;
   if (!rule_.update) {
     for (Participant& p : participants) tensor_update(rule_.name, options, p);

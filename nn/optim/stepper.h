@@ -22,7 +22,8 @@ struct Participant {
 
 /**
  * Takes the steps of one optimizer: one launch for all parameters of a group that agree in device, dtype and
- * numbers (steps taken); none waits. Lock `mutex` from before the participants are gathered until what the
+ * numbers (steps taken); none waits. With master_weights the gradients are converted before, and the masters
+ * to the parameters behind. Lock `mutex` from before the participants are gathered until what the
  * step has changed is stored.
  */
 class Stepper {
@@ -30,12 +31,16 @@ class Stepper {
   explicit Stepper(const OptimizerRule& rule) : rule_(rule) {}
 
   const OptimizerRule& rule() const { return rule_; }
+  /** What is kept for each parameter as tensors: the rule's rows, and with the option master_weights the
+   * float32 copy of a parameter of 16 bits, which the steps change (undefined for others). */
+  dlprim::StateRows tensor_rows(const Options& options) const;
   /** One step of group number `group`. */
   void step(std::size_t group, const Options& options, std::vector<Participant>& participants);
 
   std::mutex mutex;
 
  private:
+  void update(std::size_t group, const Options& options, std::vector<Participant>& participants);
   void launch(dlprim::ParameterPack& pack, const Options& options,
               const std::vector<Participant*>& participants, bool first);
 
@@ -43,7 +48,10 @@ class Stepper {
   std::map<std::pair<std::size_t, std::size_t>, dlprim::ParameterPack> packs_;  // by group and launch
 };
 
+/** The dtype of what is kept for a parameter: its own, or float32 beside a master copy. */
+DType state_dtype(const Options& options, const Tensor& parameter);
+
 /** Throws ValueError unless a state tensor fits its parameter. */
-void require_state_of(const Tensor& parameter, const char* name, const Tensor& state);
+void require_state_of(const Tensor& parameter, DType dtype, const char* name, const Tensor& state);
 
 }  // namespace ocl::optim

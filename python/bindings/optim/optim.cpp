@@ -17,6 +17,8 @@ Options options_of(const dlprim::OptionRows& rows, const py::dict& group) {
     const py::str name(row.name);
     options.set(row.name, group.contains(name) ? value_from(row.name, group[name]) : row.initial);
   }
+  const py::str masters("master_weights");  // of no constructor
+  if (group.contains(masters)) options.set("master_weights", group[masters].cast<bool>());
   return options;
 }
 
@@ -65,10 +67,10 @@ py::object as_number(const py::str& name, double value) {
 
 /** One group's part of a step: its parameters that have gradients, and where what is kept for them stands. */
 struct GroupStep {
-  GroupStep(const OptimizerRule& rule, const py::dict& group, const py::dict& state)
-      : options(options_of(rule.options, group)),
-        numbers(rule.numbers(options)),
-        tensors(rule.tensors(options)) {
+  GroupStep(const Stepper& stepper, const py::dict& group, const py::dict& state)
+      : options(options_of(stepper.rule().options, group)),
+        numbers(stepper.rule().numbers(options)),
+        tensors(stepper.tensor_rows(options)) {
     const py::list parameters(group["params"]);
     participants.reserve(parameters.size());
     for (const py::handle handle : parameters) {
@@ -114,7 +116,7 @@ void step(Stepper& stepper, const py::list& groups, const py::dict& state) {
     turn.lock();
   }
   for (std::size_t g = 0; g < groups.size(); ++g) {
-    GroupStep part(stepper.rule(), groups[g].cast<py::dict>(), state);
+    GroupStep part(stepper, groups[g].cast<py::dict>(), state);
     {
       const PythonUnlocked unlocked;
       stepper.step(g, part.options, part.participants);
@@ -127,7 +129,7 @@ py::tuple state_names(const Stepper& stepper, const py::dict& group) {
   const Options options = options_of(stepper.rule().options, group);
   py::list numbers, tensors;
   for (const auto& row : stepper.rule().numbers(options)) numbers.append(row.name);
-  for (const auto& row : stepper.rule().tensors(options)) tensors.append(row.name);
+  for (const auto& row : stepper.tensor_rows(options)) tensors.append(row.name);
   return py::make_tuple(numbers, tensors);
 }
 

@@ -51,12 +51,22 @@ class _RuleOptimizer(Optimizer):
         self._stepper.step(self.param_groups, self.state)
         return loss
 
+    def keep_master_weights(self):
+        """Gives parameters of 16 bits (of ``net.bfloat16()``) a float32 copy each, ``master`` in
+        their state, from the next step on. Steps change the copy, and it is rounded to the parameter: small
+        updates are not lost. What else is kept is float32 then, too. Sets ``master_weights`` of every group,
+        those to come included. Returns the optimizer; TypeError of LBFGS."""
+        for settings in (self.defaults, *self.param_groups):
+            settings["master_weights"] = True
+        return self
+
     def _check_loaded(self, params, group, state):
         if "lr" in self.defaults and "lr" not in group:  # schedules read it; files of old lack other options
             raise ValueError("loaded state dict has a parameter group without 'lr'")
         options = {name: group.get(name, initial) for name, initial in self.defaults.items()}
+        options.pop("master_weights", None)
         _optim.check_optimizer(self._rule, options)
-        numbers, tensors = self._stepper.state_names(options)
+        numbers, tensors = self._stepper.state_names(options)  # a master that is missing is made
         for number, p in enumerate(params):
             entry = state.get(p)
             if entry is None:
@@ -130,6 +140,9 @@ class Adafactor(_RuleOptimizer, rule=True):
 
 
 class LBFGS(_RuleOptimizer, rule=True):
+    def keep_master_weights(self):
+        raise TypeError("LBFGS keeps no master weights")
+
     def _begin(self, given):
         if given["max_eval"] is None:
             given["max_eval"] = given["max_iter"] * 5 // 4

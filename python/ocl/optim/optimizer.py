@@ -288,14 +288,16 @@ class Optimizer:
         if not isinstance(state_dict["state"], dict):
             raise TypeError(f"loaded state dict: 'state' cannot be {state_dict['state']}")
         params = {
-            index: p
+            index: (p, new)
             for own, new in zip(groups, saved, strict=True)
             for index, p in zip(new["params"], own["params"], strict=True)
         }
         state = defaultdict(dict)
         for key, value in state_dict["state"].items():
-            param = params.get(key)
-            state[key if param is None else param] = value if param is None else self._loaded(param, value)
+            param, group = params.get(key, (None, None))
+            state[key if param is None else param] = (
+                value if param is None else self._loaded(param, group, value)
+            )
         for own, new in zip(groups, saved, strict=True):
             self._check_loaded(own["params"], new, state)
         for own, new in zip(groups, saved, strict=True):  # a group stays the dict that it is
@@ -309,17 +311,20 @@ class Optimizer:
         for hook in self._optimizer_load_state_dict_post_hooks.all():
             hook(self)
 
-    def _loaded(self, param, value, key=None):
-        """A copy of what a state dict has for a parameter, on its device and of its dtype."""
+    def _loaded(self, param, group, value, key=None):
+        """A copy of what a state dict has for a parameter of that group, on its device and of its dtype, or
+        of float32 beside a master copy."""
         if isinstance(value, dict):
-            return {key: self._loaded(param, item, key) for key, item in value.items()}
+            return {key: self._loaded(param, group, item, key) for key, item in value.items()}
         if isinstance(value, (list, tuple)):
-            return type(value)(self._loaded(param, item) for item in value)
+            return type(value)(self._loaded(param, group, item) for item in value)
         if not hasattr(value, "__array__"):
             return copy.deepcopy(value)
         if key == "step":
             return value.item()
         dtype = param.dtype if param.is_floating_point() else None
+        if group.get("master_weights") and dtype in (ocl.float16, ocl.bfloat16):
+            dtype = ocl.float32
         return ocl.tensor(value, dtype=dtype, device=param.device)
 
     def _check_loaded(self, params, group, state):

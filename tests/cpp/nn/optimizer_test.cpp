@@ -93,6 +93,28 @@ auto maker(const Options& options) {
   return [=](const TensorList& parameters) { return std::make_unique<Optimizer>(parameters, options); };
 }
 
+TEST_F(Optimizers, KeepMasterWeights) {
+  Tensor p = full({3}, 1.0, DType::bfloat16);
+  p.requires_grad_();
+  optim::SGD optimizer({p}, optim::SGDOptions(1e-4));
+  optimizer.keep_master_weights();
+  for (int step = 0; step < 100; ++step) {
+    p.set_grad(full({3}, 1.0, DType::bfloat16));
+    optimizer.step();
+  }
+  const Tensor& master = optimizer.state(p).tensors.at("master");
+  EXPECT_EQ(master.dtype(), DType::float32);
+  EXPECT_NEAR(master.to_vector()[0], 0.99, 1e-5);
+  EXPECT_NEAR(p.to(DType::float32).to_vector()[0], 0.99, 4e-3);
+
+  optim::SGD other({p}, optim::SGDOptions(1e-4));
+  other.load_state_dict(optimizer.state_dict());
+  EXPECT_EQ(other.state(p).tensors.at("master").dtype(), DType::float32);
+  optim::OptimizerState narrow = optimizer.state_dict();
+  narrow.groups[0].parameters[0].tensors["master"] = p;
+  EXPECT_THROW(other.load_state_dict(narrow), ValueError);
+}
+
 }  // namespace
 
 TEST_F(Optimizers, Sgd) {
