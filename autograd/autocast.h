@@ -5,7 +5,7 @@
 
 namespace ocl {
 
-/** What autocast does on a thread. */
+/** The settings of autocast, of one thread. */
 struct AutocastMode {
   bool enabled = false;
   DType dtype = DType::bfloat16;  // of operators that run in 16 bits: bfloat16 or float16

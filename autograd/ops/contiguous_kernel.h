@@ -6,7 +6,8 @@
 
 namespace ocl {
 
-/** What `kernel(queue, from, to)` makes of contiguous tensors, in a fresh one of `shape`. */
+/** A linear function by a kernel for contiguous tensors: copies its argument to contiguous memory where it
+ * must, and lets `kernel(queue, from, to)` write a new tensor of `shape`. */
 template <class Kernel>
 LinearFunction on_contiguous(const Dims& shape, Kernel kernel) {
   return [shape, kernel](const Tensor& given) {

@@ -1,13 +1,13 @@
 #pragma once
 
 #include <deque>
-#include <optional>
+#include <iterator>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "autograd/tensor/tensor.h"
-#include "dlprim/core/fields.h"
+#include "dlprim/core/arguments.h"
 
 namespace ocl {
 
@@ -71,24 +71,16 @@ class Interception {
       if (!value.is_tensor()) return;
       of_operands.emplace_back(&value, value.tensor());
       tensors.push_back(&of_operands.back().second);
-    } else if constexpr (is_vector<T>::value) {
-      if constexpr (!std::is_arithmetic_v<typename T::value_type>)
+    } else if constexpr (dlprim::is_list<T>::value) {
+      using Element = std::decay_t<decltype(*std::begin(value))>;
+      if constexpr (!std::is_arithmetic_v<Element>)
         for (auto& each : value) collect(each, tensors, of_operands);
-    } else if constexpr (is_optional<T>::value) {
+    } else if constexpr (dlprim::is_optional<T>::value) {
       if (value) collect(*value, tensors, of_operands);
     } else if constexpr (dlprim::has_fields<T>::value) {
       std::apply([&](auto&... each) { (collect(each, tensors, of_operands), ...); }, value.fields());
     }
   }
-
-  template <class T>
-  struct is_vector : std::false_type {};
-  template <class T>
-  struct is_vector<std::vector<T>> : std::true_type {};
-  template <class T>
-  struct is_optional : std::false_type {};
-  template <class T>
-  struct is_optional<std::optional<T>> : std::true_type {};
 
   const char* name_;
   Interceptor* interceptor_ = nullptr;
