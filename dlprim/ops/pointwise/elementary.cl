@@ -7,6 +7,8 @@
 
 #include "core/exponential.cl"
 #include "core/power.cl"
+#include "core/remainder.cl"
+#include "core/trigonometry.cl"
 
 // A call that is left in a loop keeps it from being vectorised.
 #define INLINED static inline __attribute__((always_inline))
@@ -97,3 +99,13 @@ INLINED T ERF(T a) { return sizeof(T) == 8 ? erf(a) : (T)float_erf(a); }
 INLINED T LOG(T a) { return sizeof(T) == 8 ? log(a) : (T)float_log(a); }
 INLINED T LOG1P(T a) { return sizeof(T) == 8 ? log1p(a) : (T)float_log1p(a); }
 INLINED T EXPM1(T a) { return sizeof(T) == 8 ? expm1(a) : (T)float_expm1(a); }
+INLINED T SIN(T a) { return sizeof(T) == 8 ? sin(a) : (T)float_sin(a); }
+INLINED T COS(T a) { return sizeof(T) == 8 ? cos(a) : (T)float_cos(a); }
+INLINED T TAN(T a) { return sizeof(T) == 8 ? tan(a) : (T)float_tan(a); }
+INLINED T ASIN(T a) { return sizeof(T) == 8 ? asin(a) : (T)float_asin(a); }
+INLINED T ACOS(T a) { return sizeof(T) == 8 ? acos(a) : (T)float_acos(a); }
+INLINED T SINH(T a) { return sizeof(T) == 8 ? sinh(a) : (T)float_sinh(a); }
+INLINED T COSH(T a) { return sizeof(T) == 8 ? cosh(a) : (T)float_cosh(a); }
+INLINED T ATAN2(T a, T b) { return sizeof(T) == 8 ? atan2(a, b) : (T)float_atan2(a, b); }
+INLINED T ATAN(T a) { return sizeof(T) == 8 ? atan(a) : (T)float_atan2(a, 1); }
+INLINED T FMOD(T a, T b) { return sizeof(T) == 8 ? fmod(a, b) : (T)float_fmod(a, b); }

@@ -13,24 +13,20 @@
 #define ISNAN(x) isnan(x)
 #define ISINF(x) isinf(x)
 #define ISFINITE(x) isfinite(x)
-#define FMOD(x, y) fmod(x, y)
 #define BITWISE_NOT(x) (x)
 
 INLINED T POW(T a, T b) { return sizeof(T) == 8 ? (T)POWER_OF(double)(a, b) : (T)POWER_OF(float)(a, b); }
 
 // PyTorch's floor division: the exact remainder decides, so that a quotient that rounds up is corrected.
-static T FLOOR_DIVIDE(T a, T b) {
-  if (b == 0) return a / b;
-  const T mod = fmod(a, b);
-  T quotient = (a - mod) / b;
-  if (mod != 0 && (b < 0) != (mod < 0)) quotient -= 1;
-  if (quotient == 0) return copysign((T)0, a / b);
-  const T floored = floor(quotient);
-  return quotient - floored > (T)0.5 ? floored + 1 : floored;
+INLINED T FLOOR_DIVIDE(T a, T b) {
+  const T mod = FMOD(a, b), nearest = (a - mod) / b;
+  const T quotient = mod != 0 && (b < 0) != (mod < 0) ? nearest - 1 : nearest, floored = floor(quotient);
+  const T whole = quotient - floored > (T)0.5 ? floored + 1 : floored;
+  return b == 0 ? a / b : quotient == 0 ? copysign((T)0, a / b) : whole;
 }
-static T TRUNC_DIVIDE(T a, T b) { return trunc(a / b); }
-static T REMAINDER(T a, T b) {
-  const T mod = fmod(a, b);
+INLINED T TRUNC_DIVIDE(T a, T b) { return trunc(a / b); }
+INLINED T REMAINDER(T a, T b) {
+  const T mod = FMOD(a, b);
   return mod != 0 && (b < 0) != (mod < 0) ? mod + b : mod;
 }
 INLINED T MAXIMUM(T a, T b) { return isnan(a) ? a : isnan(b) ? b : fmax(a, b); }
@@ -64,8 +60,7 @@ INLINED T TANH(T a) {
   return fabs(a) > saturated || fabs(y) > 1 ? copysign((T)1, a) : y;
 }
 // Giles' polynomials ("Approximating the erfinv function", 2011), then Newton's steps to the precision of T.
-static T ERFINV(T a) {
-  if (!(fabs(a) < 1)) return fabs(a) == 1 ? copysign((T)INFINITY, a) : (T)NAN;
+INLINED T ERFINV(T a) {
   const T w = -LOG((1 - a) * (1 + a));
   const bool central = w < 5;
   const T u = central ? w - (T)2.5 : sqrt(w) - 3;
@@ -80,7 +75,7 @@ static T ERFINV(T a) {
   y = y * u + (central ? (T)1.50140941 : (T)2.83297682);
   y *= a;
   for (int step = 0; step < 2; ++step) y -= (ERF(y) - a) / ((T)1.128379167095512574 * EXP(-y * y));
-  return y;
+  return fabs(a) < 1 ? y : fabs(a) == 1 ? copysign((T)INFINITY, a) : (T)NAN;
 }
 // The derivative of sinc(a).
 static T SINC_SLOPE(T a) {

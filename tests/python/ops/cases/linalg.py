@@ -1,5 +1,7 @@
 """Cases of matrix products and einsum."""
 
+import torch
+
 from cases.harness import Case, cases, errors
 
 WHOLE = ("int64", "int32", "uint8")
@@ -85,7 +87,10 @@ def outer(draw):
 
 @cases("trace")
 def trace(draw):
-    x = draw.floats((size(draw), size(draw)))
+    rows, columns = size(draw), size(draw)
+    if torch.__version__ < (2, 13):  # whose gradient of tall matrices is wrong
+        rows = min(rows, columns)
+    x = draw.floats((rows, columns))
     return Case(lambda lib, x: lib.trace(x), x, unit="sums")
 
 
