@@ -3,7 +3,7 @@
 // instructions. The error is at most 0.55 units in the last place, in double 0.75.
 //
 // |a|^b = 2^(b log2 |a|), where |a| = 2^e m, m lies between sqrt(1/2) and sqrt(2), and log m is a series of (m - 1) / (m + 1).
-// POWER_OF(REAL) is the one of REAL; elsewhere pow(). Include it after core/common.cl.
+// POWER_OF(REAL) is the one of REAL; elsewhere pow(). float_log2(a) and float_log10(a) come with them. Include it after core/common.cl.
 #include "core/multiply_add.cl"
 
 #if (defined(__x86_64__) || defined(__aarch64__)) && defined(HAS_FP64)
@@ -27,9 +27,8 @@ POWER_INLINED double power_number(ulong exponent) { return as_double(exponent | 
   const bool is_undefined = (a < 0 && a > -INFINITY && !is_whole) || isnan(product);                             \
   return is_undefined ? (REAL)NAN : is_odd ? copysign(magnitude, a) : magnitude;
 
-// In double: a float's 24 bits, those of its exponent and a few more fit into its 53.
-POWER_INLINED float float_power(float a, float b) {
-  const double x = fabs(a);
+// log2(x) of a positive number or infinity; -infinity of 0. Of numbers that are floats, which are normal in double.
+POWER_INLINED double binary_log(double x) {
   const ulong bits = as_ulong(x), exponent = power_exponent(bits);
   const double m = power_mantissa(bits, exponent), s = (m - 1) / (m + 1), u = s * s;
   double log = MAD((double)0.340725541f, u, (double)0.41167298f);
@@ -37,7 +36,17 @@ POWER_INLINED float float_power(float a, float b) {
   log = MAD(log, u, POWER_CONSTANT(0.961796701f, -2.75864611e-08f));
   log = MAD(log, u, POWER_CONSTANT(2.88539004f, 3.85313932e-08f));
   log = MAD(log, s, power_number(exponent) - 1023);
-  log = x > 0 && x < INFINITY ? log : x == 0 ? -(double)INFINITY : x;
+  return x > 0 && x < INFINITY ? log : x == 0 ? -(double)INFINITY : x;
+}
+
+POWER_INLINED float float_log2(float a) { return a < 0 ? NAN : (float)binary_log(a); }
+POWER_INLINED float float_log10(float a) {
+  return a < 0 ? NAN : (float)(binary_log(a) * POWER_CONSTANT(0x1.344136p-2f, -0x1.ec10cp-27f));
+}
+
+// In double: a float's 24 bits, those of its exponent and a few more fit into its 53.
+POWER_INLINED float float_power(float a, float b) {
+  const double log = binary_log(fabs(a));
   const double product = log == 0 || b == 0 ? 0 : (double)b * log;
   const double y = product < -200 ? -200 : product > 200 ? 200 : product;
   const double t = y + POWER_TO_INTEGER, r = y - (t - POWER_TO_INTEGER);
@@ -151,5 +160,7 @@ POWER_INLINED double double_power(double a, double b) {
 }
 #define POWER_OF(REAL) JOIN(REAL, _power)
 #else
+#define float_log2 log2
+#define float_log10 log10
 #define POWER_OF(REAL) pow
 #endif

@@ -59,7 +59,9 @@ INLINED T TANH(T a) {
   const T y = PLAIN_TANH(a), saturated = sizeof(T) == 8 ? (T)19.1 : (T)9.1;
   return fabs(a) > saturated || fabs(y) > 1 ? copysign((T)1, a) : y;
 }
-// Giles' polynomials ("Approximating the erfinv function", 2011), then Newton's steps to the precision of T.
+// A step of Newton's towards the inverse of erf at a.
+INLINED T ERFINV_STEP(T y, T a) { return y - (ERF(y) - a) / ((T)1.128379167095512574 * EXP(-y * y)); }
+// Giles' polynomials ("Approximating the erfinv function", 2011), then steps to the precision of T. Not in a loop, which PoCL keeps.
 INLINED T ERFINV(T a) {
   const T w = -LOG((1 - a) * (1 + a));
   const bool central = w < 5;
@@ -74,7 +76,8 @@ INLINED T ERFINV(T a) {
   y = y * u + (central ? (T)0.246640727 : (T)1.00167406);
   y = y * u + (central ? (T)1.50140941 : (T)2.83297682);
   y *= a;
-  for (int step = 0; step < 2; ++step) y -= (ERF(y) - a) / ((T)1.128379167095512574 * EXP(-y * y));
+  y = ERFINV_STEP(y, a);
+  y = sizeof(T) == 8 ? ERFINV_STEP(y, a) : y;
   return fabs(a) < 1 ? y : fabs(a) == 1 ? copysign((T)INFINITY, a) : (T)NAN;
 }
 // The derivative of sinc(a).

@@ -1,4 +1,4 @@
-"""Sines, tangents, their inverses, hyperbolic sines and remainders of float32 numbers of every size."""
+"""Sines, tangents, inverses, hyperbolic sines, logarithms and remainders of float32 numbers of every size."""
 
 import numpy as np
 import pytest
@@ -14,6 +14,8 @@ FUNCTIONS = {
     "atan": np.arctan,
     "sinh": np.sinh,
     "cosh": np.cosh,
+    "log2": np.log2,
+    "log10": np.log10,
 }
 SPECIAL = np.array(
     [0.0, -0.0, 1, -1, np.inf, -np.inf, np.nan, 1e-45, -1e-45, 88.8, 89.3, -89.4, 90], np.float32
