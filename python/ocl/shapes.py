@@ -11,7 +11,7 @@ class shapes_only(Mode):  # noqa: N801  (as no_grad)
     or decorator::
 
         with ocl.shapes_only():
-            net = models.resnet50()
+            net = ocl.models.resnet50()
             print(net(ocl.empty(64, 3, 224, 224)).shape)
 
     What is made inside has no memory, whatever its size: losses, gradients and an optimizer's step come to be
