@@ -52,7 +52,7 @@ inline dlprim::ArgumentValue argument_value(const Device& device) {
 /** First line of an operator that is a row: its name and its parameters, in order. */
 #define ENTER_OPERATOR(name, ...) ENTER_ROW(name, ::ocl::name(rewritten...), __VA_ARGS__)
 
-/** The same of an overload, by its key. */
+/** First line of an overload of a row (OVERLOAD in operators.def): the name, the key, the parameters. */
 #define ENTER_OVERLOAD(name, key, ...)                               \
   INTERCEPT_OPERATOR(#name, ::ocl::name(rewritten...), __VA_ARGS__); \
   ANNOUNCE_ROW(#name, name##_##key, __VA_ARGS__)

@@ -6,7 +6,7 @@
 
 namespace ocl {
 
-/** What Python has of an operator: a function, a method, both, or what is written by hand there. */
+/** How Python offers an operator: as a function, a method, both, or as python/bindings/ops says by hand. */
 enum class Face { function, method, both, by_hand };
 
 /** What is said of an operator: a row of operators.def, of the pointwise table or of the reduction table. */

@@ -38,8 +38,6 @@ struct Clamping {
 /** Throws ValueError where there is no bound, and for a number that the result's dtype does not hold. */
 Clamping clamping(const Tensor& a, const std::optional<Operand>& min, const std::optional<Operand>& max);
 
-/** Numbers in the places of NaN and of the infinities: where none is given 0, the largest and the least
- * finite number of the dtype. Integers stay as they are. */
 #include "autograd/ops/declare.def"
 
 #include "autograd/ops/pointwise.def"

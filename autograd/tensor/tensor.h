@@ -21,13 +21,13 @@ using dlprim::DType;
 using dlprim::Error;
 using dlprim::FileError;
 using dlprim::IndexError;
-using dlprim::ZeroDivisionError;
 using dlprim::KernelBuildError;
 using dlprim::MemoryFormat;
 using dlprim::OutOfMemoryError;
 using dlprim::Scalar;
 using dlprim::TypeError;
 using dlprim::ValueError;
+using dlprim::ZeroDivisionError;
 
 class Generator;
 class Node;
@@ -205,7 +205,7 @@ class Tensor {
 
 using TensorList = std::vector<Tensor>;
 using TensorPair = std::pair<Tensor, Tensor>;
-/** Of parameters and results that may be undefined. */
+/** A Tensor that may be undefined: the type says so to readers, and to rows of operators. */
 using OptionalTensor = Tensor;
 
 /** What a binary operator takes on either side: a tensor or a number. */

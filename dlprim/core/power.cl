@@ -44,11 +44,8 @@ POWER_INLINED float float_log10(float a) {
   return a < 0 ? NAN : (float)(binary_log(a) * POWER_CONSTANT(0x1.344136p-2f, -0x1.ec10cp-27f));
 }
 
-// In double: a float's 24 bits, those of its exponent and a few more fit into its 53.
-POWER_INLINED float float_power(float a, float b) {
-  const double log = binary_log(fabs(a));
-  const double product = log == 0 || b == 0 ? 0 : (double)b * log;
-  const double y = product < -200 ? -200 : product > 200 ? 200 : product;
+// 2^y of a number between -200 and 200, to what a float needs.
+POWER_INLINED double binary_exponential(double y) {
   const double t = y + POWER_TO_INTEGER, r = y - (t - POWER_TO_INTEGER);
   double p = MAD((double)0.000154758964f, r, (double)0.00134002836f);
   p = MAD(p, r, (double)0.00961800572f);
@@ -56,7 +53,15 @@ POWER_INLINED float float_power(float a, float b) {
   p = MAD(p, r, POWER_CONSTANT(0.240226507f, 6.13720808e-09f));
   p = MAD(p, r, POWER_CONSTANT(0.693147182f, 2.38243274e-08f));
   p = MAD(p, r, (double)1);
-  const float magnitude = (float)as_double(as_ulong(p) + (as_ulong(t) << 52));
+  return as_double(as_ulong(p) + (as_ulong(t) << 52));
+}
+
+// In double: a float's 24 bits, those of its exponent and a few more fit into its 53.
+POWER_INLINED float float_power(float a, float b) {
+  const double log = binary_log(fabs(a));
+  const double product = log == 0 || b == 0 ? 0 : (double)b * log;
+  const double y = product < -200 ? -200 : product > 200 ? 200 : product;
+  const float magnitude = (float)binary_exponential(y);
   POWER_RESULT(float, a, b, product, magnitude)
 }
 

@@ -1,10 +1,11 @@
-// float_fmod(a, b): fmod() of C99, exact, for CPUs whose OpenCL library computes it one element at a time (PoCL 3.1: 23 ns an element
-// where this takes 2). No branch: compilers turn a loop of it into vector instructions. Where there is no double or no fused
-// multiplication, and on GPUs, it is the library's. Include it after core/power.cl.
+// float_fmod(a, b): fmod() of C99, exact, for CPUs whose OpenCL library computes it one element at a time (PoCL 3.1:
+// 23 ns an element where this takes 2). No branch: compilers turn a loop of it into vector instructions. Where there is
+// no double or no fused multiplication, and on GPUs, it is the library's. Include it after core/power.cl.
 
-#if (defined(__x86_64__) || defined(__aarch64__)) && defined(HAS_FP64) && (defined(__FMA__) || defined(__ARM_FEATURE_FMA))
-// Takes from `rest` the multiple of |b| 2^(50 k) that is nearest, or one beside it. The quotient has at most 51 bits, so that
-// the difference, a multiple of b's last place, is exact.
+#if (defined(__x86_64__) || defined(__aarch64__)) && defined(HAS_FP64) && \
+    (defined(__FMA__) || defined(__ARM_FEATURE_FMA))
+// Takes from `rest` the multiple of |b| 2^(50 k) that is nearest, or one beside it. The quotient has at most 51 bits,
+// so that the difference, a multiple of b's last place, is exact.
 #define REMAINDER_STEP(scale, inverse_scale)                                                            \
   {                                                                                                     \
     const double multiple = (rest * (inverse * (inverse_scale)) + POWER_TO_INTEGER) - POWER_TO_INTEGER; \

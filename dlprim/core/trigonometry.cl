@@ -1,7 +1,8 @@
-// float_sin, float_cos, float_tan, float_asin, float_acos, float_atan2, float_sinh, float_cosh for CPUs, whose OpenCL libraries compute
-// them one element at a time (PoCL 3.1: 20 to 40 ns an element where these take 1 to 4). No branch: compilers turn a loop of them into vector instructions.
-// Computed in double; the error is at most 0.501 units in the last place (of sinh and cosh 0.54), for every float, and zeros,
-// infinities and NaN are C99's. Where there is no double, and on GPUs, they are the library's. Include it after core/power.cl.
+// float_sin, float_cos, float_tan, float_asin, float_acos, float_atan2, float_sinh, float_cosh for CPUs, whose OpenCL
+// libraries compute them one element at a time (PoCL 3.1: 20 to 40 ns an element where these take 1 to 4). No branch:
+// compilers turn a loop of them into vector instructions. Computed in double; the error is at most 0.501 units in the
+// last place (of sinh and cosh 0.54), for every float, and zeros, infinities and NaN are C99's. Where there is no
+// double, and on GPUs, they are the library's. Include it after core/power.cl.
 
 #if (defined(__x86_64__) || defined(__aarch64__)) && defined(HAS_FP64)
 
@@ -14,8 +15,9 @@ typedef struct {
 // 1.5 * 2^55 is added so that a number of less than 2^54 becomes a multiple of 8; rint() of double is a call.
 #define ANGLE_TO_EIGHTS ((double)54043195528445952.0f)
 
-// 2 / pi in parts of 29 bits, so that each product with a float's 24 is exact. Whole multiples of 8 are left out of a product before
-// it is added (Payne and Hanek); from 2^54 on it is one of 4. So are whole turns of the sum, so that it stays exact where it is small.
+// 2 / pi in parts of 29 bits, so that each product with a float's 24 is exact. Whole multiples of 8 are left out of a
+// product before it is added (Payne and Hanek); from 2^54 on it is one of 4. So are whole turns of the sum, so that it
+// stays exact where it is small.
 #define ANGLE_PART(high, low)                                                      \
   {                                                                                \
     const double product = x * POWER_CONSTANT(high, low);                          \
@@ -41,7 +43,7 @@ POWER_INLINED Angle angle_of(float a) {
   return angle;
 }
 
-// Of angles between -pi / 4 and pi / 4: musl's polynomials.
+// musl's polynomials, for angles between -pi / 4 and pi / 4.
 POWER_INLINED double sine_of_rest(double x) {
   const double z = x * x;
   double p = MAD((double)0x1.6cd878p-19f, z, (double)-0x1.a00f9ep-13f);
@@ -105,17 +107,10 @@ POWER_INLINED float float_acos(float a) {
   return (float)angle_to(sqrt((1 - cosine) * (1 + cosine)), cosine);
 }
 
-// e^|a| in double, the polynomial of float_power; enough where the result is infinite in float.
+// e^|a| in double, enough where the result is infinite in float.
 POWER_INLINED double exponential_of_size(float a) {
-  const double y = fabs(a) * POWER_CONSTANT(0x1.715476p+0f, 0x1.4ae0cp-26f), held = y < 200 ? y : 200;
-  const double t = held + POWER_TO_INTEGER, r = held - (t - POWER_TO_INTEGER);
-  double p = MAD((double)0.000154758964f, r, (double)0.00134002836f);
-  p = MAD(p, r, (double)0.00961800572f);
-  p = MAD(p, r, (double)0.055503279f);
-  p = MAD(p, r, POWER_CONSTANT(0.240226507f, 6.13720808e-09f));
-  p = MAD(p, r, POWER_CONSTANT(0.693147182f, 2.38243274e-08f));
-  p = MAD(p, r, (double)1);
-  return as_double(as_ulong(p) + (as_ulong(t) << 52));
+  const double y = fabs(a) * POWER_CONSTANT(0x1.715476p+0f, 0x1.4ae0cp-26f);
+  return binary_exponential(y < 200 ? y : 200);
 }
 POWER_INLINED float float_sinh(float a) {
   const double e = exponential_of_size(a), x = a, z = x * x;

@@ -56,7 +56,7 @@ class Sequential : public ModuleSequence {
   /** Modules [begin, end), under the names that they have here. */
   std::shared_ptr<Sequential> slice(std::int64_t begin, std::int64_t end) const;
   Tensor forward(const Tensor& x) override;
-  /** As Layer's. */
+  /** Whether it is a Sequential, and not of a class derived from it. */
   bool is_own_class() const { return typeid(*this) == typeid(Sequential); }
   bool works_on_last_dimension() const override { return is_own_class() && parts_work_on_last_dimension(); }
   std::shared_ptr<Module> alike() const override { return std::make_shared<Sequential>(); }

@@ -121,7 +121,8 @@ WITH_GRADIENT = {row["name"] for row in _C.operator_table() if row["derivative"]
 OPERANDS = [
     call
     for call in calls(is_operand)
-    if call.values[0].__name__.rstrip("_") in WITH_GRADIENT - {"scatter", "index_fill"}  # which want indices of another shape
+    # scatter and index_fill want indices of another shape.
+    if call.values[0].__name__.rstrip("_") in WITH_GRADIENT - {"scatter", "index_fill"}
 ]
 
 
