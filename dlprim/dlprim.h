@@ -21,18 +21,18 @@
  *       for (const float probability : result) std::printf("%g\n", probability);
  *     }
  *
- * examples/mnist_dlprim.cpp trains a net. What holds wherever a header does not say otherwise:
+ * examples/mnist_dlprim.cpp trains a net. These rules hold wherever a header does not say otherwise:
  *
- *  - A function is PyTorch's of that name. What it reads comes first, then options, then what it writes; a
- *    `const Tensor*` may be nullptr, for none.
+ *  - A function is PyTorch's of that name. Tensors that it reads come first, then options, then tensors that
+ * it writes; a `const Tensor*` may be nullptr, for none.
  *  - Every element of a result is overwritten; gradients are not added up. Results overlap nothing else.
- *  - Shapes, dtypes and options that do not fit throw (core/error.h) before anything is enqueued. What only a
- *    kernel sees (a class that is none) is thrown by the same thread's next Queue::read or finish.
+ *  - Shapes, dtypes and options that do not fit throw (core/error.h) before anything is enqueued. An error
+ * that only a kernel sees (an out-of-range label) is thrown by the same thread's next Queue::read or finish.
  *  - Tensors have any strides and offset, or are refused before anything is written: where a header says that
  *    one is contiguous, that is checked.
  *  - Only Queue::read and finish wait. Work runs in the order of the calls, so a tensor may be dropped, and
  *    its memory used again, once the call that uses it has returned. Threads may call at the same time.
- *  - The same calls give the same bits.
+ *  - Equal calls give equal bits.
  */
 
 #include "dlprim/core/call.h"
@@ -43,6 +43,9 @@
 #include "dlprim/core/promotion.h"
 #include "dlprim/core/recorder.h"
 #include "dlprim/core/tensor.h"
+#include "dlprim/export/program_capture.h"
+#include "dlprim/export/program_file.h"
+#include "dlprim/export/program_runner.h"
 #include "dlprim/ops/attention/attention.h"
 #include "dlprim/ops/box/nms.h"
 #include "dlprim/ops/box/roi_align.h"

@@ -57,7 +57,7 @@ class MemoryMap {
   using Make = std::function<std::shared_ptr<Storage>(const Tensor& original)>;
   explicit MemoryMap(Make make) : make_(std::move(make)) {}
 
-  /** The same view of the memory that stands for that of `tensor`. */
+  /** The view `tensor`, of the memory that stands for that of `tensor`. */
   Tensor of(Tensor tensor);
   /** From now on the memory of `replacement` stands for that of `original`. */
   void put(const Tensor& original, const Tensor& replacement);
@@ -203,7 +203,7 @@ class Kept {
   T value_;
 };
 
-/** Of a row of a table, the row. */
+/** A row of a table is kept as the row itself. */
 template <class T>
 class Kept<T, std::enable_if_t<is_static_row<T>::value>> {
  public:
@@ -215,7 +215,7 @@ class Kept<T, std::enable_if_t<is_static_row<T>::value>> {
   const T* row_;
 };
 
-/** Of state that only saves time: each call has a fresh one. */
+/** State that only saves time is not kept: each call has a fresh one. */
 template <class T>
 class Kept<T, std::enable_if_t<is_call_state<T>::value>> {
  public:

@@ -84,6 +84,11 @@ void tell_of_escape(const char* command) {
   for (CallListener* listener : *call_state.listeners) listener->escaped(command);
 }
 
+void tell_of_reading() {
+  const std::vector<CallListener*> listeners = *call_state.listeners;
+  for (CallListener* listener : listeners) listener->reads();
+}
+
 void CallScope::announce(const char* name, Call::Kind kind, std::function<std::vector<Argument>()> arguments,
                          std::function<std::shared_ptr<HeldCall>()> hold) {
   call_ = std::make_unique<Call>(Call{name, kind, call_state.depth - 1, std::move(arguments), {}});

@@ -35,6 +35,8 @@ class HeldCall {
   virtual const char* name() const = 0;
   /** Calls the function once more, on the memory that stands for what it had. */
   virtual void repeat(Queue& queue, MemoryMap& memory) const = 0;
+  /** Calls it once more on the memory that it had, with what earlier runs have prepared. */
+  virtual void run(Queue& queue) = 0;
   /** Notes what the function returned, of the type it returns. */
   virtual void set_result(const void* result) = 0;
 };
@@ -46,9 +48,9 @@ struct Call {
   const char* name;
   Kind kind;
   int depth;  // calls of the same thread around this one
-  /** As the function calls them; made when asked for. */
+  /** The arguments by the names of the function's parameters; made when asked for. */
   std::function<std::vector<Argument>()> arguments;
-  /** Of a primitive: the call, kept. */
+  /** For a primitive: the call, kept. */
   std::function<std::shared_ptr<HeldCall>()> hold;
 };
 
@@ -65,8 +67,10 @@ class CallListener {
   virtual void chose(const ChosenImplementation& chosen, const std::string& reasons) {
     static_cast<void>(chosen), static_cast<void>(reasons);
   }
-  /** A command is enqueued outside of any primitive: work that no call tells of. */
+  /** A command is enqueued outside of any primitive: work that belongs to no call. */
   virtual void escaped(const char* command) { static_cast<void>(command); }
+  /** The host is about to read elements of a tensor; what it throws, the reading throws. */
+  virtual void reads() {}
 };
 
 /** Attaches a listener to the calling thread until the guard ends, innermost first. */
@@ -168,6 +172,10 @@ class HeldCallOf final : public HeldCall {
       for (std::size_t i = 0; i < before.size(); ++i)
         if (before[i].defined()) memory.put(before[i], after[i]);
     }
+  }
+
+  void run(Queue& queue) override {
+    std::apply([&](auto&... kept) { function_(queue, kept.get()...); }, arguments_);
   }
 
   void set_result(const void* result) override {

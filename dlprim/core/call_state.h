@@ -13,12 +13,13 @@ class CallListener;
 struct ChosenImplementation {
   const char* family;
   const char* name;
-  /** Of the problem that it was chosen for; 0 where it is no product, part of one, or nobody listens. */
+  /** The multiply-adds of the problem that it was chosen for; 0 where it is no product, part of one, or
+   * nobody listens. */
   double multiply_adds = 0;
   bool is_product = false;  // or part of one
 };
 
-/** What the calling thread is in, as the seam (call.h) keeps it. Names live as long as the process or the
+/** The calls that the thread is in, as the seam (call.h) keeps them. Names live as long as the process or the
  * call; null for none. */
 struct CallState {
   const char* operation = nullptr;  // the innermost operator or backward step, or a primitive outside of any
@@ -44,8 +45,16 @@ inline bool names_modules() {
 /** Tells the thread's listeners, of which there is one at least, what was chosen and why. */
 void tell_of_choice(const ChosenImplementation& chosen, const std::string& reasons);
 
-/** Tells the thread's listeners of a command that no primitive tells of. */
+/** Tells the thread's listeners of a command outside of any primitive. */
 void tell_of_escape(const char* command);
+
+/** Tells the thread's listeners that the host is about to read elements. */
+void tell_of_reading();
+
+/** To be called where the host reads elements of a tensor. */
+inline void note_reading() {
+  if (call_state.listeners) tell_of_reading();
+}
 
 /** To be called for every command that is enqueued. */
 inline void note_command(const char* command) {

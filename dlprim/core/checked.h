@@ -42,7 +42,8 @@ inline int kernel_int(std::int64_t size, const char* op, const char* what) {
 
 struct Tensor;
 
-// What kernels index without strides. All name `op` and `what` the tensor is; a pointer may be nullptr.
+// Tensors that kernels index without strides. All name `op` and `what` the tensor is; a pointer may be
+// nullptr.
 
 /** Throws ValueError unless `tensor` is contiguous. */
 void require_contiguous(const char* op, const char* what, const Tensor& tensor);

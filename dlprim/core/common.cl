@@ -1,4 +1,4 @@
-// What every kernel of the library shares. Include it first.
+// The common part of all kernels of the library. Include it first.
 #include "core/shared.h"
 #include "runtime/error_word_shared.h"
 

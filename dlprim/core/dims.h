@@ -80,7 +80,7 @@ class Dims {
 
 /**
  * Product of all sizes; 1 for a scalar. Throws ValueError where 64 bits do not hold the product of the sizes
- * other than 0, so that of no tensor that exists can sizes multiply, or contiguous strides be, beyond that.
+ * other than 0. So no tensor that exists has sizes, or contiguous strides, that multiply beyond that.
  */
 std::int64_t product(const Dims& shape);
 

@@ -14,7 +14,7 @@ std::size_t bytes_of(ElementType type) {
   return type.bits / 8u;
 }
 
-/** What `manager` points to. */
+/** The object that `manager` points to. */
 template <class Struct>
 struct Shown {
   Elements elements;

@@ -6,9 +6,8 @@
 #include "dlprim/core/tensor.h"
 
 /**
- * \file Tensors of other libraries over the same device memory: DLPack with device type OpenCL, where `data`
- * is a cl_mem of the device's context (Device::context) and `device_id` the number of the device
- * (Device::get).
+ * \file Tensors of other libraries over the same device memory: DLPack with device type OpenCL. `data` is a
+ * cl_mem of the device's context (Device::context) and `device_id` the number of the device (Device::get).
  *
  * Copies of this library in one process (runtime/copies.h) keep the order of their commands on such memory by
  * themselves. With others it is the caller's to keep: wait (Queue::finish) before the memory changes hands.
@@ -67,10 +66,11 @@ Elements elements_of(const Tensor& tensor);
 /** Throws TypeError, as dtype_of. */
 Tensor tensor_of(const Elements& elements);
 
-/** What another library takes over; it calls `deleter` when it is done. The memory is shared from now on. */
+/** A tensor that another library takes over; it calls `deleter` when it is done. The memory is shared from
+ * now on. */
 template <class Struct>
 Struct* show(const Elements& elements);
-/** What another library shows, over its memory, which is given back with the last that uses it. Throws
+/** A tensor over another library's memory, which is given back with the last tensor that uses it. Throws
  * ValueError, TypeError or DeviceError for what there is no way to share; it is still the caller's then. */
 template <class Struct>
 Elements take(Struct* shown);

@@ -11,7 +11,7 @@ enum class DType : std::uint8_t { float32, float64, float16, bfloat16, int64, in
 
 constexpr int dtype_count = 8;
 
-/** What one dtype is: one row per dtype in dtype.cpp; a new dtype is a new row. */
+/** The description of one dtype: one row per dtype in dtype.cpp; a new dtype is a new row. */
 struct DTypeInfo {
   const char* name;          // PyTorch's: "float32", "bool", …
   std::size_t bytes;         // of one element in memory
@@ -36,7 +36,8 @@ inline bool is_floating(DType dtype) {
 /** The dtype of that name ("float32", "float", "int64", "long", "bool", …). Throws TypeError. */
 DType dtype_from_name(const std::string& name);
 
-/** What kernels compute, sum up and keep statistics of `dtype` in: at least 32 bits wide, of the same kind.
+/** The dtype in which kernels compute, sum up and keep statistics of `dtype`: at least 32 bits wide, of the
+ * same kind.
  */
 DType compute_dtype(DType dtype);
 

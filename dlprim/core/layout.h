@@ -23,8 +23,8 @@ struct Layout {
 
 /** The layout of operands that share one shape. Precondition: equal shapes. */
 Layout merged_layout(const Dims& shape, const std::vector<Dims>& operand_strides);
-/** The same for what may take the elements in any order: the dimensions stand as they do in the memory of the
- * last operand, so that those which lie alike become one. */
+/** The layout for kernels that may take the elements in any order: the dimensions stand as they do in the
+ * memory of the last operand, so that those which lie alike become one. */
 Layout elementwise_layout(const Dims& shape, const std::vector<Dims>& operand_strides);
 
 }  // namespace dlprim

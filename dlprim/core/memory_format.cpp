@@ -27,7 +27,8 @@ bool is_channels_last(const Tensor& t, const Dims& order) {
   return true;
 }
 
-/** Whether the strides are of that order of dimensions, dense or not. What may as well be contiguous is not.
+/** Whether the strides are of that order of dimensions, dense or not. A layout that may as well be contiguous
+ * is no other format.
  */
 bool suggests(const Tensor& t, const Dims& order) {
   if (t.rank() != order.size() || t.strides[1] == 0) return false;

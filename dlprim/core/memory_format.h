@@ -29,8 +29,8 @@ Dims strides_like(const Tensor& like, MemoryFormat format = MemoryFormat::preser
 
 /** Whether the elements lie side by side in that order; `preserve` stands for contiguous. */
 bool is_contiguous(const Tensor& tensor, MemoryFormat format);
-/** What the strides say: channels_last, channels_last_3d, or contiguous for all else and where sizes of 1
- * leave it open. */
+/** The format that the strides suggest: channels_last, channels_last_3d, or contiguous for all else and where
+ * sizes of 1 leave it open. */
 MemoryFormat suggested_memory_format(const Tensor& tensor);
 
 /** Whether the elements fill a stretch of memory, each once, in whatever order of the dimensions. */
@@ -40,8 +40,8 @@ Tensor in_memory_order(const Tensor& dense);
 /** Whether the elements lie by those strides, one a dimension; sizes of 1 and empty tensors leave them open.
  */
 bool lies_by(const Tensor& tensor, const Dims& strides);
-/** Whether both have one shape and lie by the same strides: if they are dense, what has no eye for places may
- * walk both in the order of memory. */
+/** Whether both have one shape and lie by the same strides: if they are dense, an operator that ignores
+ * places may walk both in the order of memory. */
 bool lie_alike(const Tensor& a, const Tensor& b);
 
 /** The most tensors that an elementwise operator takes. */

@@ -9,11 +9,11 @@
 
 namespace dlprim {
 
-/** What a setting holds: nothing, a flag, a number, a text, or several numbers (in which NaN is "nothing").
+/** The value of a setting: nothing, a flag, a number, a text, or several numbers (in which NaN is "nothing").
  */
 using Value = std::variant<std::monostate, bool, std::int64_t, double, std::string, std::vector<double>>;
 
-/** As Python writes it: `None`, `0.1`, `(0.9, 0.999)`. */
+/** The text that Python writes: `None`, `0.1`, `(0.9, 0.999)`. */
 std::string text_of(const Value& value);
 
 /** Values by name, wherever they are kept: in a map, in a Python dict, as attributes of a Python object. */

@@ -6,7 +6,7 @@
 
 namespace dlprim {
 
-/** Where a stream of random numbers stands (ops/random/random.h). As a kernel's argument it becomes two, seed
+/** Where a stream of random numbers stands (ops/random/random.h). It becomes two arguments of a kernel, seed
  * and offset (ulong). */
 struct PhiloxState {
   std::uint64_t seed = 0;

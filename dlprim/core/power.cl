@@ -20,14 +20,15 @@ POWER_INLINED ulong power_exponent(ulong bits) { return (bits + 0x00095f619980c4
 POWER_INLINED double power_mantissa(ulong bits, ulong exponent) { return as_double(bits - (exponent << 52) + 0x3ff0000000000000UL); }
 POWER_INLINED double power_number(ulong exponent) { return as_double(exponent | as_ulong(POWER_FROM_INTEGER)) - POWER_FROM_INTEGER; }
 
-// Of the result's sign and of NaN: what 2^(b log2 |a|) does not tell. `product` is the exponent b log2 |a|.
+// The result's sign and NaN, which 2^(b log2 |a|) does not give. `product` is the exponent b log2 |a|.
 #define POWER_RESULT(REAL, a, b, product, magnitude)                                                             \
   const REAL half_b = b * (REAL)0.5f;                                                                            \
   const bool is_whole = rint(b) == b, is_odd = is_whole && rint(half_b) != half_b;                               \
   const bool is_undefined = (a < 0 && a > -INFINITY && !is_whole) || isnan(product);                             \
   return is_undefined ? (REAL)NAN : is_odd ? copysign(magnitude, a) : magnitude;
 
-// log2(x) of a positive number or infinity; -infinity of 0. Of numbers that are floats, which are normal in double.
+// log2(x) of a positive number or infinity; -infinity of 0. The logarithm of numbers that are floats, which are
+// normal in double.
 POWER_INLINED double binary_log(double x) {
   const ulong bits = as_ulong(x), exponent = power_exponent(bits);
   const double m = power_mantissa(bits, exponent), s = (m - 1) / (m + 1), u = s * s;

@@ -56,12 +56,12 @@ std::pair<std::int64_t, std::int64_t> integer_range(DType dtype);
 
 /**
  * Throws ValueError naming `op` unless `dtype` holds the value: fractions may be cut off and precision lost,
- * but finite numbers stay finite, and integers are neither infinite nor NaN. As in PyTorch uint8 takes the
+ * but finite numbers stay finite, and integers are neither infinite nor NaN. Like PyTorch's, uint8 takes the
  * negatives of the whole numbers that it holds, which wrap around, and bool takes everything.
  */
 void require_holds(const char* op, DType dtype, const Scalar& value);
 
-/** What a tensor of one element of `dtype` holds when it is made of the value. Throws as require_holds, but
+/** The element of a tensor of `dtype` that is made of the value. Throws as require_holds, but
  * 16-bit floats round larger numbers to infinity, as in PyTorch. */
 Scalar as_element(const char* op, DType dtype, const Scalar& value);
 

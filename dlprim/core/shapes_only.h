@@ -8,11 +8,11 @@ namespace dlprim {
 
 /**
  * Until it ends, the calling thread's operators give shapes, dtypes and strides, and no device runs a
- * command: new tensors have no memory, whatever their size, queues (Queue) take launches, copies and uploads
+ * command. New tensors have no memory, whatever their size. Queues (Queue) take launches, copies and uploads
  * and do nothing, and no program is built. Everything else is as ever: calls are announced, arguments are
- * checked. What needs elements (a download, the number of elements that are not 0) throws Error, then and
- * later, and so does work on a device with a tensor that was made here. Elements of other tensors stay as
- * they are, also where they are written in place. PyTorch: FakeTensorMode, the device "meta".
+ * checked. An operation that needs elements (a download, the number of elements that are not 0) throws Error,
+ * then and later. So does work on a device with a tensor that was made here. Elements of other tensors stay
+ * as they are, also where they are written in place. PyTorch: FakeTensorMode, the device "meta".
  */
 class ShapesOnly {
  public:

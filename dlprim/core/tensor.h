@@ -27,12 +27,12 @@ struct Tensor {
   std::int64_t offset = 0;
 
   /** Contiguous tensor over fresh memory of `device`; its contents are undefined. Throws ValueError for a
-   * shape that is none, OutOfMemoryError for one that the device has no room for. */
+   * invalid shape, OutOfMemoryError for one that the device has no room for. */
   static Tensor empty(Device& device, const Dims& shape, DType dtype = DType::float32);
-  /** The same with strides of the caller's, which must be dense (core/memory_format.h); not checked. */
+  /** With strides of the caller's, which must be dense (core/memory_format.h); not checked. */
   static Tensor empty_strided(Device& device, const Dims& shape, const Dims& strides,
                               DType dtype = DType::float32);
-  /** As empty, for contents that come by an upload (Queue::write): the memory is rather one that no command
+  /** Like empty, for contents that come by an upload (Queue::write): the memory is rather one that no command
    * under way uses, so that the upload can run beside them. */
   static Tensor empty_for_upload(Device& device, const Dims& shape, DType dtype = DType::float32);
 
@@ -46,17 +46,17 @@ struct Tensor {
   /** Size of `dim`, which may be negative (-1 is the last). Precondition: within the rank. */
   std::int64_t size(int dim) const { return shape[dim < 0 ? dim + rank() : dim]; }
 
-  /** The same memory under another shape of as many elements, row-major (torch.Tensor.view). Precondition:
+  /** This memory under another shape of as many elements, row-major (torch.Tensor.view). Precondition:
    * contiguous, same numel; neither is checked. */
   Tensor reshaped(const Dims& new_shape) const;
-  /** The same memory with the last two dimensions swapped: a matrix, or each of a batch, transposed.
+  /** This memory with the last two dimensions swapped: a matrix, or each of a batch, transposed.
    * Precondition: rank 2 at least. */
   Tensor transposed() const;
-  /** The same memory read with stride 0 along broadcast dimensions (torch.Tensor.expand). Precondition: the
+  /** This memory read with stride 0 along broadcast dimensions (torch.Tensor.expand). Precondition: the
    * shape broadcasts to the new one, which is not checked (broadcast_shapes does). Throws ValueError for more
    * elements than 64 bits count. */
   Tensor expanded(const Dims& new_shape) const;
-  /** The same memory under any geometry (torch.as_strided), strides and offset not negative. Throws
+  /** This memory under any geometry (torch.as_strided), strides and offset not negative. Throws
    * ValueError naming `op` for one that reaches past the storage. */
   Tensor restrided(const char* op, const Dims& new_shape, const Dims& new_strides,
                    std::int64_t new_offset) const;

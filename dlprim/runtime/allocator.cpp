@@ -57,13 +57,13 @@ Suspicion Storage::suspect_of_new_memory(const Device& device) {
 namespace {
 
 constexpr std::size_t alignment = 512;
-constexpr std::size_t small_limit = 256 << 10;  // requests up to this come from small segments
+constexpr std::size_t small_limit = 1 << 20;  // requests up to this come from small segments
 constexpr std::size_t small_segment = 2 << 20;
 constexpr std::size_t least_shared_segment = 2 << 20;
 constexpr std::size_t most_shared_segment = 32 << 20;
 
-// Of those waiting blocks that are large enough an upload takes one when there are as many; with fewer it
-// takes new memory, so that the next batch can arrive while two are still needed.
+// An upload takes one of the waiting blocks that are large enough when there are as many. With fewer it takes
+// new memory, so that the next batch can arrive while two are still needed.
 constexpr int blocks_per_upload = 2;
 
 std::size_t round_up(std::size_t n, std::size_t unit) {
@@ -219,7 +219,7 @@ class CachingAllocator final : public CountingAllocator {
     FreeMemory free;
   };
 
-  /** What was set apart is nobody's in particular from now on. */
+  /** Memory that was set apart belongs to nobody in particular from now on. */
   void dissolve(FreeMemory& pool) {
     DeviceLock lock(mutex_);
     for (Segment& segment : segments_)
@@ -287,8 +287,11 @@ class CachingAllocator final : public CountingAllocator {
   }
 
   // A large segment takes the place of the idle ones, none of which was large enough: as many bytes, in one
-  // piece. Requests share segments that grow with what is reserved. In a training step of the MNIST net that
-  // reserves 1.15 times the peak in use; shared segments of 20 MiB beside the idle ones were 1.58 times.
+  // piece. Requests share segments that grow with what is reserved. Over the requests of training steps of
+  // seven nets (MNIST's, ResNets, MobileNet, EfficientNet, DenseNet, a vision transformer), under PoCL and on
+  // an H200, that reserves 1.12 times the peak in use, at most 1.28 times. Segments of a quarter beside small
+  // requests of up to 256 KiB took 1.15 and 1.56: weights of 0.8 MiB lay in the segments of activations of
+  // 11 MiB and kept them from being used again.
   Block* grow(FreeMemory& free, std::size_t bytes) {
     const bool small = bytes <= small_limit;
     std::size_t size = small_segment;
@@ -296,7 +299,7 @@ class CachingAllocator final : public CountingAllocator {
       // Segments of a pool are what its commands use, idle or not.
       const std::size_t idle = &free == &common_ ? free_idle_segments(common_.large) : 0;
       const std::size_t shared =
-          std::clamp<std::size_t>((stats_.reserved + idle) / 4, least_shared_segment, most_shared_segment);
+          std::clamp<std::size_t>((stats_.reserved + idle) / 8, least_shared_segment, most_shared_segment);
       size = round_up(std::max({bytes, idle, bytes <= shared / 2 ? shared : 0}), alignment);
     }
     Block* block = new_segment(free, bytes, size);

@@ -16,9 +16,9 @@ class Device;
 struct Block;
 
 /**
- * Memory set apart for the commands of a CommandGraph, whose it stays when the tensors over it are gone. What
- * is freed of it serves requests of the same pool alone. When its last owner lets go, it is memory as any
- * other.
+ * Memory set apart for the commands of a CommandGraph, whose it stays when the tensors over it are gone.
+ * Memory that is freed from it serves requests of the same pool alone. When its last owner lets go, it is
+ * memory as any other.
  */
 class MemoryPool {
  public:
@@ -37,7 +37,7 @@ class MemoryPool {
 
 /**
  * A piece of device memory: a range of an OpenCL buffer. The memory goes back to its allocator with the last
- * tensor over it; work already enqueued may still use it, since a device has one in-order queue, with which
+ * tensor over it. Work already enqueued may still use it, since a device has one in-order queue, with which
  * transfers keep order (transfers.h).
  */
 class Storage {
@@ -60,7 +60,7 @@ class Storage {
       : Storage(device, std::move(buffer), 0, bytes, nullptr, nullptr, any_command) {}
   /** None: of a tensor that is a shape only (core/shapes_only.h). */
   Storage(Device& device, std::size_t bytes) : Storage(device, cl::Buffer(), bytes) {}
-  /** What is enqueued from now on comes after an upload that is still under way. */
+  /** Commands enqueued from now on come after an upload that is still under way. */
   ~Storage();
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
@@ -124,7 +124,7 @@ class Storage {
   std::atomic<Suspicion> suspect_;
 };
 
-/** What an allocator holds, in bytes (counts where named so). */
+/** Figures of an allocator, in bytes (counts where named so). */
 struct MemoryStats {
   std::uint64_t allocated = 0;      // in use by tensors
   std::uint64_t reserved = 0;       // taken from the device
@@ -141,7 +141,7 @@ class Allocator {
   /** At least `bytes` of memory, contents undefined; of the graph's pool where the calling thread captures
    * (command_graph.h). Throws OutOfMemoryError. */
   virtual std::shared_ptr<Storage> allocate(std::size_t bytes) = 0;
-  /** As allocate, but rather memory that no command under way uses: an upload to it need not wait. */
+  /** Like allocate, but rather memory that no command under way uses: an upload to it need not wait. */
   virtual std::shared_ptr<Storage> allocate_for_upload(std::size_t bytes) = 0;
   virtual std::shared_ptr<MemoryPool> make_pool() = 0;
   /** Gives cached memory that nothing uses back to the device. */

@@ -1,4 +1,4 @@
-// What the device reaches at most. Macros: VECTOR, the type that a work item computes and copies with.
+// The highest rates of the device. Macros: VECTOR, the type that a work item computes and copies with.
 #include "core/common.cl"
 
 // Copies `count` VECTORs. CPU: a work item walks a share. SIMT: one a work item.

@@ -4,7 +4,7 @@ namespace dlprim {
 
 class Device;
 
-/** What a device reaches at most, as kernels that do nothing else measured it: profiles compare with it. */
+/** The highest rates of a device, measured by kernels that do nothing else: profiles compare with them. */
 struct Ceilings {
   /** Operations a second, of float32 multiply-adds in registers, which are two each. Matrix units, which
    * lower precisions and TF32 have on some devices, go beyond. */

@@ -136,7 +136,7 @@ class CommandGraph {
     std::variant<Launch, Copy, Zero, Foreign> what;
     std::string operation;  // CallState::operation
   };
-  /** What draw() was called with, and what that gave at the last replay. */
+  /** The arguments of draw(), and its result at the last replay. */
   struct Draws {
     std::uint64_t number;
     std::vector<std::function<PhiloxState()>> next;
@@ -159,7 +159,7 @@ class CommandGraph {
   void add_random(PhiloxState state);
   void add_launch(Kernel& kernel, const Range& range);
   void add(std::variant<Launch, Copy, Zero, Foreign> what);
-  /** What is there of the memory that commands use. */
+  /** Those parts of the commands' memory that still exist. */
   std::vector<std::shared_ptr<Storage>> memory_in_use() const;
 
   Device& device_;

@@ -12,8 +12,8 @@
  * may share memory (core/dlpack.h).
  *
  * Copies that have met use one OpenCL context a device, the first one's, so that a buffer of the one is a
- * buffer of the other. Each keeps a queue of its own: before a command that touches shared memory a queue
- * comes after all that the other copies have enqueued so far on that device (Queue::await_upload).
+ * buffer of the other. Each keeps a queue of its own. Before a command that touches shared memory, a queue
+ * waits for all that the other copies have enqueued so far on that device (Queue::await_upload).
  */
 
 namespace dlprim {
@@ -22,7 +22,8 @@ class Device;
 
 namespace dlprim::copies {
 
-/** What one copy does for the others. The layout of these two is the same in all builds of a version. */
+/** The functions that one copy offers to the others. The layout of these two is the same in all builds of a
+ * version. */
 struct Copy {
   /** An event, flushed and the caller's to release, after all commands of this copy on that device; null
    * where there are none beyond the number in `*seen`, which it moves on. */
@@ -50,7 +51,7 @@ cl::Context context_of(const cl::Device& device);
 /** Tells the others of a device that is open from now on. */
 void note_opened(Device& device);
 
-/** What this copy has seen of the others' commands on a device. */
+/** This copy's knowledge of the others' commands on a device. */
 using Seen = std::array<std::uint64_t, Meeting::room>;
 /** The others' positions on that device, of those that have moved on since. */
 std::vector<cl::Event> positions(const cl::Device& device, Seen& seen);

@@ -31,7 +31,7 @@ class Defines {
   Defines& add_option(const char* option) { return add({nullptr, option, 0}); }
   Defines& append(const Defines& others);
 
-  /** As the compiler's options, with a space before each. */
+  /** The compiler's options, with a space before each. */
   std::string text() const;
   std::size_t hash() const { return hash_; }
   /** Whether both were set to the same, by the same literals: others of the same text are unequal. */

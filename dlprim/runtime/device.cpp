@@ -19,6 +19,7 @@
 #include "dlprim/runtime/kernel_cache.h"
 #include "dlprim/runtime/lifetime.h"
 #include "dlprim/runtime/pinned_memory.h"
+#include "dlprim/runtime/side_queue.h"
 
 namespace dlprim {
 namespace {
@@ -33,15 +34,20 @@ std::vector<cl::Platform> find_platforms() {
   return platforms;
 }
 
+std::vector<cl::Device> devices_of(const cl::Platform& platform) {
+  std::vector<cl::Device> devices;
+  try {
+    platform.getDevices(CL_DEVICE_TYPE_ALL, &devices);
+  } catch (const cl::Error&) {
+    // A platform reports "no device" as an error.
+  }
+  return devices;
+}
+
 std::vector<cl::Device> find_devices() {
   std::vector<cl::Device> found;
   for (const cl::Platform& platform : find_platforms()) {
-    std::vector<cl::Device> here;
-    try {
-      platform.getDevices(CL_DEVICE_TYPE_ALL, &here);
-    } catch (const cl::Error&) {
-      continue;
-    }
+    const std::vector<cl::Device> here = devices_of(platform);
     found.insert(found.end(), here.begin(), here.end());
   }
   return found;
@@ -83,10 +89,8 @@ std::string list_of_devices() {
 }
 
 std::string list_of_platforms() {
-  DeviceLock lock(listing);
   std::string text;
-  for (const cl::Platform& platform : find_platforms())
-    text += concat(text.empty() ? "" : ", ", platform.getInfo<CL_PLATFORM_NAME>());
+  for (const auto& [name, devices] : Device::platforms()) text += concat(text.empty() ? "" : ", ", name);
   return text;
 }
 
@@ -100,7 +104,8 @@ std::string list_of_platforms() {
     throw DeviceError(
         concat("device '", name,
                "': no OpenCL device on this machine. Install an OpenCL implementation (on Debian and "
-               "Ubuntu: apt install pocl-opencl-icd runs on any CPU) and check with clinfo --list"));
+               "Ubuntu: apt install pocl-opencl-icd runs on any CPU; pip install \"tapecl[cpu]\" on x86-64) "
+               "and check with python -m ocl doctor"));
   throw DeviceError(concat("device '", name, "' does not exist; there are: ", list_of_devices()));
 }
 
@@ -162,6 +167,18 @@ const bool main_thread_is_guarded = (shut_down_with_this_thread(), true);
 
 int Device::count() {
   return static_cast<int>(all_devices().size());
+}
+
+std::vector<std::pair<std::string, int>> Device::platforms() {
+  DeviceLock lock(listing);
+  lifetime::note_use();
+  const InterruptsHeld held;
+  const SignalHandlersKept kept;
+  std::vector<std::pair<std::string, int>> platforms;
+  for (const cl::Platform& platform : find_platforms())
+    platforms.emplace_back(platform.getInfo<CL_PLATFORM_NAME>(),
+                           static_cast<int>(devices_of(platform).size()));
+  return platforms;
 }
 
 Device& Device::get(int index) {
@@ -230,6 +247,7 @@ void Device::shut_down() {
       device->queue_->lock_for_exit();
     }
     PinnedMemory::lock_for_exit();
+    SideQueue::lock_for_exit();
   }
   for (Device* device : opened()) {
     try {

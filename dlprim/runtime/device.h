@@ -24,6 +24,8 @@ class Device {
   static Device& get(int index);
   /** "ocl:N", "ocl" (= ocl:0) or "cpu" (the first device of type CPU). Throws DeviceError or ValueError. */
   static Device& get(const std::string& name);
+  /** Name and number of devices of each platform, in the loader's order. */
+  static std::vector<std::pair<std::string, int>> platforms();
   /** The devices opened so far. */
   static std::vector<Device*> opened();
 
@@ -33,9 +35,9 @@ class Device {
   static std::vector<std::pair<Device*, std::vector<KernelRecord>>> stop_profiling();
 
   /**
-   * For the thread that ends the process, before anything that OpenCL needs is destroyed: waits until no
-   * other thread is within OpenCL, keeps them all out from now on (DeviceLock), waits for the work of all
-   * devices and stores their programs. Nothing in a forked child. May be called again.
+   * For the thread that ends the process, before anything that OpenCL needs is destroyed. It waits until no
+   * other thread is within OpenCL and keeps them all out from now on (DeviceLock). Then it waits for the work
+   * of all devices and stores their programs. Nothing in a forked child. May be called again.
    */
   static void shut_down();
 

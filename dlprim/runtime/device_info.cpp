@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "dlprim/core/error.h"
+#include "dlprim/runtime/barred_implementations.h"
 
 namespace dlprim {
 namespace {
@@ -61,6 +62,7 @@ DeviceInfo describe(const cl::Device& device) {
   info.compute_capability = compute_capability_of(device, extensions);
   info.needs_main_thread = contains(info.platform_name, "Oclgrind");
   info.compiles_at_launch = contains(info.platform_name, "Portable Computing Language");
+  info.barred = std::make_shared<BarredImplementations>(info.name, info.driver_version);
   return info;
 }
 

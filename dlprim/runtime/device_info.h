@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "dlprim/runtime/opencl.h"
 
 namespace dlprim {
+
+class BarredImplementations;
 
 /**
  * Which shape of kernel a device runs best. `cpu`: one work item a work group walks a whole tile with
@@ -15,7 +18,8 @@ namespace dlprim {
  */
 enum class KernelShape { cpu, simt };
 
-/** What a device is and can do, found out once when it is opened. Kernel choice reads nothing else. */
+/** The properties and abilities of a device, found out once when it is opened. Kernel choice reads nothing
+ * else. */
 struct DeviceInfo {
   std::string name, vendor, version, driver_version;
   std::string platform_name, platform_version;
@@ -44,6 +48,7 @@ struct DeviceInfo {
   int compute_capability = 0;             // NVIDIA: ten times it; else 0
   bool needs_main_thread = false;         // Oclgrind: no call after the main thread's objects are destroyed
   bool compiles_at_launch = false;  // PoCL: machine code is made at a kernel's first launch, not at build
+  std::shared_ptr<BarredImplementations> barred;  // what gives wrong results here; null: nothing
 };
 
 /** The environment variable OCL_KERNEL_SHAPE=cpu|simt overrides `shape`, to run either set of kernels

@@ -95,6 +95,23 @@ DeviceCheck register_check(const std::string& message, CheckError error) {
   return {static_cast<int>(registered_checks().size())};
 }
 
+DeviceCheck find_or_register_check(const std::string& message, CheckError error) {
+  {
+    std::lock_guard<std::mutex> lock(registry_mutex);
+    const std::vector<Check>& checks = registered_checks();
+    for (std::size_t i = 0; i < checks.size(); ++i)
+      if (checks[i].message == message && checks[i].error == error) return {static_cast<int>(i + 1)};
+  }
+  return register_check(message, error);
+}
+
+ArgumentValue argument_value(const DeviceCheck& check) {
+  std::lock_guard<std::mutex> lock(registry_mutex);
+  const Check& registered = registered_checks().at(static_cast<std::size_t>(check.code - 1));
+  return std::vector<Argument>{{"message", registered.message},
+                               {"error", static_cast<std::int64_t>(registered.error)}};
+}
+
 Suspicion suspicion_of_this_thread(int device_index) {
   if (!doubts().any()) return {};
   const std::uint32_t thread = responsible_thread();

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "dlprim/core/arguments.h"
 #include "dlprim/core/fields.h"
 #include "dlprim/runtime/opencl.h"
 #include "dlprim/runtime/suspicion.h"
@@ -18,7 +19,7 @@ struct Tensor;
 
 /**
  * Kernel argument of a kernel that can meet bad data (an index out of range, a divisor of zero). It becomes
- * two kernel arguments, the calling thread's error word and a code (`CHECK_ARGS` in kernels); the first
+ * two kernel arguments, the calling thread's error word and a code (`CHECK_ARGS` in kernels). The first
  * kernel to fail leaves its code and the offending value there, and a waiting point throws the check's error
  * with the message.
  */
@@ -37,6 +38,11 @@ enum class CheckError { index, division };
 /** A check whose failure reads `message` followed by the offending value. Call once per place: `static const
  * auto check = …`. */
 DeviceCheck register_check(const std::string& message, CheckError error = CheckError::index);
+/** The check of that message and error, registered now if there is none yet. */
+DeviceCheck find_or_register_check(const std::string& message, CheckError error);
+
+/** A check as an argument: its message, and the error's number. */
+ArgumentValue argument_value(const DeviceCheck& check);
 
 /** That of the calling thread while it has launched kernels with checks on that device and not waited since:
  * what it computes now may be wrong. */

@@ -4,7 +4,7 @@
 
 BEGIN_SHARED
 
-// What the first kernel to fail leaves for the host thread that launched it.
+// The values that the first failing kernel leaves for the host thread that launched it.
 typedef struct {
   cl_int code;  // of a check; 0: nothing failed
   cl_int unused;

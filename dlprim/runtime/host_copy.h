@@ -13,7 +13,7 @@ namespace dlprim {
  */
 class HostCopier {
  public:
-  /** As many threads as pay on this machine, the caller's among them. */
+  /** The number of threads that pays on this machine, the caller's among them. */
   static HostCopier& shared();
 
   explicit HostCopier(int helpers) : helpers_(helpers) {}

@@ -5,6 +5,8 @@
 #include <mutex>
 #include <sstream>
 
+#include "dlprim/runtime/barred_implementations.h"
+
 namespace dlprim {
 namespace {
 
@@ -80,9 +82,22 @@ void ImplementationFamily::leave_out(int i, const RefusedKernelError& error) con
   refused_.fetch_or(std::uint64_t{1} << i, std::memory_order_relaxed);
 }
 
-void ImplementationFamily::none_left() const {
+std::uint64_t ImplementationFamily::left_out(const DeviceInfo& device) const {
+  return barred_.load(std::memory_order_relaxed) | refused_.load(std::memory_order_relaxed) |
+         (device.barred ? device.barred->of(*this) : 0);
+}
+
+bool ImplementationFamily::is_barred_for(const DeviceInfo& device, int i) const {
+  return device.barred && (device.barred->of(*this) >> i & 1) != 0;
+}
+
+void ImplementationFamily::none_left(const DeviceInfo& device) const {
+  std::string barred;
+  for (int i = 0; i < count(); ++i)
+    if (is_barred_for(device, i)) barred.append(barred.empty() ? "" : ", ").append(implementation(i));
   throw DeviceError(concat("no implementation of ", name_, " is left that can take this problem; set: '",
-                           get_implementations(), "'"));
+                           get_implementations(), "'",
+                           barred.empty() ? "" : concat("; barred for this device as faulty: ", barred)));
 }
 
 std::vector<const ImplementationFamily*> implementation_families() {
@@ -118,6 +133,11 @@ void set_implementations(const std::string& choices) {
 std::string get_implementations() {
   const std::lock_guard locked(registry().mutex);
   return registry().choices;
+}
+
+void require_implementation(const std::string& family, const std::string& implementation) {
+  const std::lock_guard locked(registry().mutex);
+  static_cast<void>(index_of(family_of(family), implementation));
 }
 
 void apply_implementations_of_environment() {

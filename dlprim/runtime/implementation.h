@@ -24,9 +24,9 @@
  *
  *     gemm_implementations.run(queue, problem);
  *
- * Of those that can take the problem the one runs that was measured to be the fastest (measured_choices.h),
- * where none was the one that is expected to be the cheapest, of equals the first. One whose kernels the
- * driver refuses (RefusedKernelError) is left out from then on.
+ * The implementation that was measured to be the fastest (measured_choices.h) runs, among those that can take
+ * the problem. Without a measurement the one that is expected to be the cheapest runs, and the first among
+ * equals. One whose kernels the driver refuses (RefusedKernelError) is left out from then on.
  */
 
 namespace dlprim {
@@ -34,7 +34,8 @@ namespace dlprim {
 /** One way to compute the problems of a family. */
 template <class Problem>
 struct Implementation {
-  /** What needs some kind of device says so: a name holds "cpu", "simt", "tensor" or "group" (of warps). */
+  /** An implementation that needs some kind of device says so: its name holds "cpu", "simt", "tensor" or
+   * "group" (of warps). */
   const char* name;
   /** Whether it can: the device, the dtype, the precision, the layout, sizes. */
   bool (*can_take)(const DeviceInfo& device, const Problem& problem);
@@ -54,7 +55,7 @@ bool runs_simt_kernels(const DeviceInfo& device, const Problem&) {
   return !device.runs_cpu_kernels();
 }
 
-/** What all lists have in common: names, and what the user forces or bars. */
+/** The common part of all lists: names, and those that the user forces or bars. */
 class ImplementationFamily {
  public:
   ImplementationFamily(const ImplementationFamily&) = delete;
@@ -75,14 +76,18 @@ class ImplementationFamily {
   /** Joins those that users may name. */
   void enlist();
 
+  /** A bit for each implementation that is not to run: what the user bars, what the driver refuses, and what
+   * is barred for the device. */
+  std::uint64_t left_out(const DeviceInfo& device) const;
   bool is_barred(int i) const { return (barred_.load(std::memory_order_relaxed) >> i & 1) != 0; }
+  bool is_barred_for(const DeviceInfo& device, int i) const;
   /** -1: none. */
   int forced() const { return forced_.load(std::memory_order_relaxed); }
   bool is_refused(int i) const { return (refused_.load(std::memory_order_relaxed) >> i & 1) != 0; }
-  bool is_free(int i) const { return !is_barred(i) && !is_refused(i); }
+  bool is_free(const DeviceInfo& device, int i) const { return (left_out(device) >> i & 1) == 0; }
   /** For the rest of the process, on every device, with a warning. */
   void leave_out(int i, const RefusedKernelError& error) const;
-  [[noreturn]] void none_left() const;
+  [[noreturn]] void none_left(const DeviceInfo& device) const;
 
  private:
   friend void set_implementations(const std::string& choices);
@@ -98,14 +103,16 @@ class ImplementationFamily {
 std::vector<const ImplementationFamily*> implementation_families();
 
 /**
- * Forces and bars implementations by name, for tests, measurement and bug reports: "gemm=clblast" takes
- * CLBlast wherever it can, "conv2d_forward=-cpu_direct" never takes that one; several are separated by
- * commas, and what is not named is free again. Throws ValueError for a family or an implementation that does
- * not exist.
+ * Forces and bars implementations by name, for tests, measurement and bug reports. "gemm=clblast" takes
+ * CLBlast wherever it can, "conv2d_forward=-cpu_direct" never takes that one. Several are separated by
+ * commas, and families that are not named are free again. Throws ValueError for a family or an implementation
+ * that does not exist.
  */
 void set_implementations(const std::string& choices);
-/** What was set last. */
+/** The setting that was made last. */
 std::string get_implementations();
+/** Throws ValueError for a family or an implementation that does not exist. */
+void require_implementation(const std::string& family, const std::string& implementation);
 /** Sets the environment variable OCL_IMPLEMENTATIONS, once a process: when the first device is opened. */
 void apply_implementations_of_environment();
 
@@ -154,7 +161,7 @@ class ImplementationList : public ImplementationFamily {
     return at(i);
   }
 
-  /** Of those that can take the problem; infinite where none can. */
+  /** The least cost among those that can take the problem; infinite where none can. */
   double least_cost(const DeviceInfo& device, const Problem& problem) const {
     return cheapest(device, problem).second;
   }
@@ -189,9 +196,9 @@ class ImplementationList : public ImplementationFamily {
     const int wanted = forced();
     if (wanted >= 0 && !is_refused(wanted) && at(wanted).can_take(device, problem)) return wanted;
     const int measured = measured_best(on, problem);
-    if (measured >= 0 && is_free(measured) && at(measured).can_take(device, problem)) return measured;
+    if (measured >= 0 && is_free(device, measured) && at(measured).can_take(device, problem)) return measured;
     const int best = cheapest(device, problem).first;
-    if (best < 0) none_left();
+    if (best < 0) none_left(device);
     return best;
   }
 
@@ -199,8 +206,9 @@ class ImplementationList : public ImplementationFamily {
   std::pair<int, double> cheapest(const DeviceInfo& device, const Problem& problem) const {
     int best = -1;
     double least = std::numeric_limits<double>::infinity();
+    const std::uint64_t out = left_out(device);
     for (int i = 0; i < count(); ++i) {
-      if (!is_free(i) || !at(i).can_take(device, problem)) continue;
+      if ((out >> i & 1) != 0 || !at(i).can_take(device, problem)) continue;
       const double cost = at(i).expected_cost(device, problem);
       if (best < 0 || cost < least) best = i, least = cost;
     }
@@ -227,7 +235,7 @@ class ImplementationList : public ImplementationFamily {
     const DeviceInfo& device = queue.device().info();
     std::vector<std::pair<double, int>> by_cost;
     for (int i = 0; i < count(); ++i)
-      if (is_free(i) && at(i).can_take(device, problem))
+      if (is_free(device, i) && at(i).can_take(device, problem))
         by_cost.emplace_back(at(i).expected_cost(device, problem), i);
     if (by_cost.size() < 2) return;
     std::sort(by_cost.begin(), by_cost.end());  // of equals the first, as in cheapest()
@@ -264,6 +272,7 @@ class ImplementationList : public ImplementationFamily {
       text.append(i ? ", " : "").append(at(i).name);
       if (i == forced()) text.append(" forced");
       if (is_barred(i)) text.append(" barred");
+      if (is_barred_for(device, i)) text.append(" barred for this device");
       if (is_refused(i)) text.append(" refused");
       if (i == measured) text.append(" measured best");
       if (!at(i).can_take(device, problem))

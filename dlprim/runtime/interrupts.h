@@ -7,8 +7,8 @@
 namespace dlprim {
 
 /**
- * Keeps Ctrl-C (SIGINT) from this thread for its scope, and from threads and processes started in it: the
- * linker that an implementation runs gets the terminal's signal too, and a build would fail, or the
+ * Keeps Ctrl-C (SIGINT) from this thread for its scope, and from threads and processes started in it. The
+ * linker that an implementation runs gets the terminal's signal too: a build would fail, or the
  * implementation abort. Other threads still get the signal, or this one when the scope ends.
  */
 class InterruptsHeld {
@@ -29,10 +29,10 @@ class InterruptsHeld {
 
 /**
  * Gives the process's handlers of signals that ask for something back at its scope's end. LLVM, in PoCL, Mesa
- * and Intel's runtime, puts its own in their place when devices are listed or, Intel's, a context is made:
- * one handler of SIGUSR1 that never calls the program's, and for the others one that the kernel takes away as
- * it is called, so that of two quick Ctrl-C the second ends the program by default. LLVM uses them only to
- * delete half-written files. Its handlers of crashes stay.
+ * and Intel's runtime, replaces them when devices are listed or, in Intel's, a context is made. One new
+ * handler is of SIGUSR1 and never calls the program's. The kernel takes the others away as they are called,
+ * so that the second of two quick Ctrl-C ends the program by default. LLVM uses them only to delete
+ * half-written files. Its handlers of crashes stay.
  */
 class SignalHandlersKept {
  public:

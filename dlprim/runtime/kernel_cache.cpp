@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "dlprim/core/error.h"
+#include "dlprim/runtime/barred_implementations.h"
 #include "dlprim/runtime/kernel_cache_file.h"
 #include "dlprim/runtime/measured_choices.h"
 #include "dlprim/runtime/sha256.h"
@@ -74,6 +75,18 @@ void evict_least_recently_used(sqlite::Database& database, std::int64_t bytes_al
   for (const std::int64_t id : evicted) {
     sqlite::Statement(database, "DELETE FROM entries WHERE id = ?1").bind(1, id).step();
   }
+}
+
+/** Made when it is first needed. The file's version stays, so that earlier releases, which replace files of
+ * another version, keep what is in it. */
+constexpr const char* kTableOfBarred = R"(
+  CREATE TABLE IF NOT EXISTS barred(
+    device TEXT NOT NULL, driver TEXT NOT NULL, family TEXT NOT NULL, implementation TEXT NOT NULL,
+    reason TEXT NOT NULL, PRIMARY KEY(device, driver, family, implementation)) WITHOUT ROWID;
+)";
+
+bool has_table_of_barred(sqlite::Database& database) {
+  return database.query_int("SELECT count(*) FROM sqlite_master WHERE name = 'barred'") > 0;
 }
 
 std::string explain(const sqlite::Error& error) {
@@ -291,6 +304,50 @@ void KernelCache::forget_choices(const std::string& device) {
   std::lock_guard<std::mutex> lock(registry().mutex);
   attempt([&](sqlite::Database& database) {
     sqlite::Statement(database, "DELETE FROM choices WHERE device = ?1").bind(1, device).step();
+  });
+}
+
+std::vector<BarredImplementation> KernelCache::barred(const std::string& device, const std::string& driver) {
+  std::lock_guard<std::mutex> lock(registry().mutex);
+  std::vector<BarredImplementation> barred;
+  attempt([&](sqlite::Database& database) {
+    barred.clear();
+    if (!has_table_of_barred(database)) return;
+    sqlite::Statement rows(database,
+                           "SELECT family, implementation, reason FROM barred"
+                           " WHERE device = ?1 AND driver = ?2 ORDER BY family, implementation");
+    rows.bind(1, device).bind(2, driver);
+    while (rows.step()) barred.push_back({rows.text(0), rows.text(1), rows.text(2)});
+  });
+  return barred;
+}
+
+void KernelCache::store_barred(const std::string& device, const std::string& driver,
+                               const BarredImplementation& barred) {
+  std::lock_guard<std::mutex> lock(registry().mutex);
+  if (!file_) throw FileError("the kernel cache, which keeps what is barred, is off (OCL_KERNEL_CACHE)");
+  inspect([&](sqlite::Database& database) {
+    database.execute(kTableOfBarred);
+    sqlite::Statement(database,
+                      "INSERT OR REPLACE INTO barred(device, driver, family, implementation, reason)"
+                      " VALUES (?1, ?2, ?3, ?4, ?5)")
+        .bind(1, device)
+        .bind(2, driver)
+        .bind(3, barred.family)
+        .bind(4, barred.implementation)
+        .bind(5, barred.reason)
+        .step();
+  });
+}
+
+void KernelCache::forget_barred(const std::string& device, const std::string& driver) {
+  std::lock_guard<std::mutex> lock(registry().mutex);
+  inspect([&](sqlite::Database& database) {
+    if (!has_table_of_barred(database)) return;
+    sqlite::Statement(database, "DELETE FROM barred WHERE device = ?1 AND driver = ?2")
+        .bind(1, device)
+        .bind(2, driver)
+        .step();
   });
 }
 

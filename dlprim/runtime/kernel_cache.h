@@ -13,6 +13,7 @@
 namespace dlprim {
 
 class KernelCacheFile;
+struct BarredImplementation;
 struct MeasuredChoice;
 namespace sqlite {
 class Database;
@@ -24,7 +25,7 @@ struct CachedBinary {
   std::string variants;  ///< the program builder's note of the launch variants that `bytes` already contains
 };
 
-/** What the cache holds, and what it did for this process. */
+/** The contents of the cache, and its work for this process. */
 struct KernelCacheInfo {
   std::string path;  ///< of the database file; empty when the cache is off
   std::uint64_t entries = 0;
@@ -66,10 +67,10 @@ struct KernelCacheConfig {
  *     if (auto binary = cache.find(key)) return load(*binary);
  *     cache.store(key, "conv/winograd.cl", device_name, compile());
  *
- * The cache saves time and promises nothing else: whatever is wrong with the directory, the file or a binary
- * costs a rebuild and one warning, never an exception out of find, store, forget, note_built or info, and
- * never bytes that were not stored under that key. All members are thread safe, and may be used on both sides
- * of a fork().
+ * The cache saves time and promises nothing else. A fault of the directory, the file or a binary costs a
+ * rebuild and one warning. It is never an exception out of find, store, forget, note_built or info, and never
+ * bytes that were not stored under that key. All members are thread safe, and may be used on both sides of a
+ * fork().
  */
 class KernelCache {
  public:
@@ -100,11 +101,20 @@ class KernelCache {
   /** Removes a binary, as one that the driver refused. */
   void forget(const std::string& key);
 
-  /** What measured best on that device (MeasuredChoices); nothing where the cache is off. */
+  /** The fastest implementations on that device (MeasuredChoices); nothing where the cache is off. */
   std::vector<MeasuredChoice> choices(const std::string& device);
   /** Stores or replaces what measured best for a problem. Choices are not counted in the cache's size. */
   void store_choice(const std::string& device, const MeasuredChoice& choice);
   void forget_choices(const std::string& device);
+
+  /** The implementations barred on that device with that driver (BarredImplementations). Empty where the
+   * cache is off. */
+  std::vector<BarredImplementation> barred(const std::string& device, const std::string& driver);
+  /** Stores or replaces one. Unlike the other entries it must not get lost: throws FileError where it cannot
+   * be kept. Not counted in the cache's size. */
+  void store_barred(const std::string& device, const std::string& driver, const BarredImplementation& barred);
+  /** Throws FileError where the file cannot be written. */
+  void forget_barred(const std::string& device, const std::string& driver);
 
   /** Counts a program compiled from source in `seconds`. */
   void note_built(double seconds);

@@ -43,7 +43,7 @@ constexpr const char* kSchema = R"(
 constexpr const char* kConnectionSettings =
     "PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 256; PRAGMA journal_size_limit = 1048576";
 
-/** Of the database and of what SQLite keeps beside it, in the order to remove them. */
+/** Suffixes of the database and of SQLite's files beside it, in the order to remove them. */
 constexpr const char* kSuffixes[] = {"-wal", "-shm", "-journal", ""};
 
 /** Makes what is missing of a path, for this user alone. Others may do so at the same time. */

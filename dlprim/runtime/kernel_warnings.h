@@ -12,7 +12,7 @@ namespace dlprim {
  */
 bool warns_of_source(std::string_view build_log);
 
-/** What compilers have said against the kernels that this process has built, a text a program. There should
+/** The warnings of compilers about the kernels that this process has built, a text a program. There should
  * be nothing. */
 std::vector<std::string> kernel_warnings();
 

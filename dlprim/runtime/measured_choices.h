@@ -16,7 +16,7 @@ struct DeviceInfo;
 class ImplementationFamily;
 class Queue;
 
-/** What was measured of a problem. */
+/** The measurements of a problem. */
 struct MeasuredChoice {
   std::string family;
   std::string problem;  // ProblemKey::text
@@ -29,8 +29,8 @@ struct MeasuredChoice {
 /**
  * Which implementations measured best on a device, by family and problem. They go before expected costs where
  * an ImplementationList chooses. They come from the table that the library is shipped with
- * (shipped_choices.def), from the kernel cache's database, which holds what was measured on this machine and
- * wins, and from this process (measures_choices).
+ * (shipped_choices.def), and from this process (measures_choices). The kernel cache's database has those that
+ * were measured on this machine, which win.
  *
  * Thread safe.
  */

@@ -29,7 +29,7 @@ class PinnedMemory {
  public:
   /** Contents undefined. Throws OutOfMemoryError. */
   static std::shared_ptr<PinnedMemory> allocate(Device& device, std::size_t bytes);
-  /** What holds all of that memory, or null. */
+  /** The owner of all of that memory, or null. */
   static std::shared_ptr<PinnedMemory> around(const void* start, std::size_t bytes);
   /** Gives what is kept for the next request back to the system. */
   static void empty_cache();

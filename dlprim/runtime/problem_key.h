@@ -8,7 +8,8 @@
 
 namespace dlprim {
 
-/** What tells problems of a family apart when implementations are measured: sizes, and what else decides. */
+/** The key of a problem within its family when implementations are measured: sizes, and all else that
+ * decides. */
 class ProblemKey {
  public:
   /** Up to most_numbers of them. */
@@ -18,7 +19,7 @@ class ProblemKey {
     static_assert(sizeof...(numbers) <= most_numbers);
   }
 
-  /** Of what text() gave; nothing for what it cannot have given. */
+  /** The key that text() gave; nothing for a text that it cannot have given. */
   static std::optional<ProblemKey> from_text(const std::string& text);
 
   bool operator==(const ProblemKey& other) const {

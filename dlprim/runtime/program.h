@@ -55,7 +55,8 @@ class SetValues {
   std::array<Value, count> values_{};
 };
 
-/** What PoCL makes machine code for: the work group, and whether every dimension has few groups. */
+/** The variant that PoCL makes machine code for: the work group, and whether every dimension has few groups.
+ */
 struct LaunchShape {
   std::array<std::size_t, 3> local{};
   bool small_grid = true;
@@ -133,7 +134,7 @@ class ProgramTable {
  private:
   enum class Origin { cache_or_source, source };
 
-  /** What a kernel of a file was asked for with. */
+  /** The request for a kernel of a file. */
   struct FileKernel {
     std::string file, name;
     Defines defines;

@@ -8,10 +8,9 @@ namespace dlprim {
 /**
  * Instructions of one architecture alone, which NVIDIA's driver does not compile OpenCL C for: its target is
  * `sm_90`, and Hopper's instructions on warp groups want `sm_90a`. A program's binary is PTX, though, and a
- * comment in `asm` comes there with its operands: a kernel writes such an instruction as `//@90a wgmma…`, and
- * the binary of the program is given back to the driver with those comments made part of it and the target
- * named. What follows `//@entry ` goes to the directives of the kernel around it, which has a
- * reqd_work_group_size.
+ * comment in `asm` reaches it with its operands. A kernel writes such an instruction as `//@90a wgmma…`. The
+ * driver then gets the binary of the program with those comments made part of it and the target named. Text
+ * behind `//@entry ` goes to the directives of the kernel around it, which has a reqd_work_group_size.
  */
 constexpr const char* patch_mark = "//@90a";
 constexpr const char* entry_mark = "//@entry ";

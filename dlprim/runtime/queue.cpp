@@ -376,6 +376,7 @@ void refuse_without_elements() {
 void Queue::read(const Tensor& source, void* destination, std::size_t bytes) {
   refuse_without_elements();
   refuse_in_capture(device_, "the device's memory was read by the host");
+  note_reading();
   try {
     if (bytes < small_transfer || device_.info().shares_host_memory)
       return settle_after(read_in_order(source, destination, bytes));
@@ -397,6 +398,7 @@ void Queue::read_pieces(const Tensor& source, std::size_t bytes, const Transfers
   refuse_without_elements();
   if (bytes == 0) return;
   refuse_in_capture(device_, "the device's memory was read by the host");
+  note_reading();
   try {
     if (device_.info().shares_host_memory) return read_pieces_in_order(source, bytes, consume);
     const Moment moment = moment_of_reading(source);
@@ -586,7 +588,7 @@ void Queue::settle_after(std::uint64_t commands) {
   error_words_.raise_failures(queue_);
 }
 
-// What there is to do when the device has just come to rest.
+// The work that is due when the device has just come to rest.
 void Queue::settle() {
   commands_since_flush_ = 0;
   checkpoints_.clear();

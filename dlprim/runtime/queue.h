@@ -63,7 +63,7 @@ class Queue {
     launch_arguments(kernel, range, [&](const auto& set) { (set(args), ...); });
   }
 
-  /** As launch, for kernels whose arguments are not known here: calls `arguments(set)`, and set(value) once
+  /** Like launch, for kernels whose arguments are not known here: calls `arguments(set)`, and set(value) once
    * for each. */
   template <class Arguments>
   void launch_arguments(Kernel& kernel, const Range& range, const Arguments& arguments) {
@@ -82,19 +82,20 @@ class Queue {
 
   /** Enqueues an upload of `bytes` to the start of a contiguous tensor. The host memory is free on return;
    * with `non_blocking`, memory that is page-locked for this device (PinnedMemory) must stay as it is until
-   * the upload is over, and is kept that long. Large uploads run beside what is enqueued (transfers.h); where
-   * device and host share their memory they wait for what may still use it, since there is nothing to copy
-   * through. */
+   * the upload is over, and is kept that long. Large uploads run beside commands that are enqueued
+   * (transfers.h). Where device and host share their memory they wait for commands that may still use it,
+   * since there is nothing to copy through. */
   void write(const Tensor& destination, const void* source, std::size_t bytes, bool non_blocking = false);
-  /** As write, from memory page-locked for `maker` (what read_pieces of its queue gives), which need not be
-   * this queue's device. Does not wait where it is of use here, too: then it stays as it is until the event.
+  /** Like write, from memory page-locked for `maker` (the result of read_pieces of its queue), which need not
+   * be this queue's device. Does not wait where it is of use here, too: then it stays as it is until the
+   * event.
    */
   cl::Event write_locked(const Tensor& destination, const void* source, std::size_t bytes,
                          const Device& maker);
   /** Waits, and downloads a contiguous tensor; other threads may launch meanwhile. Throws what the device
    * reported. */
   void read(const Tensor& source, void* destination, std::size_t bytes);
-  /** As read, but gives the bytes to `consume` piece by piece, in order. It may use other devices. */
+  /** Like read, but gives the bytes to `consume` piece by piece, in order. It may use other devices. */
   void read_pieces(const Tensor& source, std::size_t bytes, const Transfers::Consume& consume);
   /** Copies `bytes` between contiguous tensors of this device. */
   void copy(const Tensor& source, const Tensor& destination, std::size_t bytes);
@@ -131,7 +132,7 @@ class Queue {
   std::uint64_t commands() const { return commands_; }
   /** Whether the commands up to that number are known to be over. */
   bool has_passed(std::uint64_t command) const { return command <= passed_; }
-  /** What copies::Copy::position gives of this queue. It takes no DeviceLock: whoever asks holds one. */
+  /** The value of copies::Copy::position for this queue. It takes no DeviceLock: whoever asks holds one. */
   cl_event position(std::uint64_t& seen);
   /** Bytes from which on an upload does not take its turn among the commands. */
   static constexpr std::size_t least_transfer_beside = 64 << 10;

@@ -8,8 +8,8 @@
 namespace dlprim {
 
 /**
- * The implementations of work on rows of neighbouring elements, each row by itself: kernels of
- * KernelShape::cpu give a work item some rows, those of KernelShape::simt give one to a line of a work group.
+ * The implementations of work on rows of neighbouring elements, each row by itself. Kernels of
+ * KernelShape::cpu give a work item some rows; those of KernelShape::simt give one to a line of a work group.
  * A problem says how many `rows()` of how many elements `row_length()` it has, and how many `row_pieces()`:
  * of those a work item of the latter reads one at once. It launches its kernel over a range.
  */

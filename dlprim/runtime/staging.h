@@ -9,9 +9,9 @@
 namespace dlprim {
 
 /**
- * Page-locked memory of the host, in slots, through which large transfers of ordinary memory pass: a driver
+ * Page-locked memory of the host, in slots, through which large transfers of ordinary memory pass. A driver
  * copies from and to memory that may be swapped out at a fraction of the bus's rate, and keeps its caller
- * waiting meanwhile. A transfer goes slot by slot, so that the host's copying and the bus's overlap; the
+ * waiting meanwhile. A transfer goes slot by slot, so that the host's copying and the bus's overlap. The
  * slots are taken in turn, and a new one is made where the next is still in use, up to a limit. So an upload
  * of up to that much does not wait for the device.
  *

@@ -18,11 +18,12 @@ struct Region {
 };
 
 /**
- * What carries large transfers of one device beside its queue: an in-order queue and staging memory for each
- * direction, so that neither uploads, nor downloads, nor kernels wait for one another unless they are told
- * to. Who calls says what a transfer comes `after`; Queue does, by these rules:
- *  - An upload comes after the commands that may use its memory: all so far, or for memory that has not been
- *    used since it was allocated, those that were enqueued when it was last given back (Storage::last_use).
+ * Carries large transfers of one device beside its queue. It has an in-order queue and staging memory for
+ * each direction, so that neither uploads, nor downloads, nor kernels wait for one another unless they are
+ * told to. Who calls says what a transfer comes `after`; Queue does, by these rules:
+ *  - An upload comes after the commands that may use its memory: all so far. For memory that has not been
+ * used since it was allocated, it comes after those enqueued when the memory was last given back
+ * (Storage::last_use).
  *  - The first command that uses the memory comes after the upload (Queue::await_upload). Memory that is
  *    given back before counts as used then.
  *  - A download comes after all commands so far. Its caller waits, so that nothing need come after it.

@@ -4,19 +4,14 @@
 #include <new>
 
 #include "autograd/tensor/creation.h"
-#include "nn/io/safetensors.h"
+#include "dlprim/io/safetensors.h"
 
 namespace ocl {
 namespace {
 
-DType dtype_of(const std::string& safetensors_name) {
-  for (int i = 0; i < dlprim::dtype_count; ++i)
-    if (safetensors_name == info(static_cast<DType>(i)).safetensors_name) return static_cast<DType>(i);
-  throw ValueError(dlprim::concat("tensors of type ", safetensors_name, " are not supported"));
-}
-
-Tensor read(const io::SafetensorsFile& file, const io::SafetensorsEntry& entry, const Device& device) {
-  const DType dtype = dtype_of(entry.dtype);
+Tensor read(const dlprim::io::SafetensorsFile& file, const dlprim::io::SafetensorsEntry& entry,
+            const Device& device) {
+  const DType dtype = dlprim::io::dtype_of_safetensors(entry.dtype);
   // Not zeroed: a false file promises more bytes than there is memory.
   const std::unique_ptr<char[]> bytes(new char[entry.end - entry.begin]);
   file.read(entry, bytes.get());
@@ -26,10 +21,10 @@ Tensor read(const io::SafetensorsFile& file, const io::SafetensorsEntry& entry, 
 }  // namespace
 
 void save(const StateDict& state, const std::filesystem::path& path, const Metadata& metadata) {
-  std::vector<io::SafetensorsEntry> entries;
+  std::vector<dlprim::io::SafetensorsEntry> entries;
   for (const auto& [name, tensor] : state)
     entries.push_back({name, info(tensor.dtype()).safetensors_name, tensor.shape().vector(), 0, 0});
-  io::SafetensorsWriter writer(path, std::move(entries), metadata);
+  dlprim::io::SafetensorsWriter writer(path, std::move(entries), metadata);
   for (const auto& [name, tensor] : state) {
     const std::vector<char> bytes = tensor.to_bytes();
     writer.write(bytes.data(), bytes.size());
@@ -38,9 +33,9 @@ void save(const StateDict& state, const std::filesystem::path& path, const Metad
 }
 
 StateDict load(const std::filesystem::path& path, const Device& device, Metadata* metadata) {
-  const io::SafetensorsFile file(path);
+  const dlprim::io::SafetensorsFile file(path);
   StateDict state;
-  for (const io::SafetensorsEntry& entry : file.entries()) {
+  for (const dlprim::io::SafetensorsEntry& entry : file.entries()) {
     const auto message = [&](const char* what) {
       return dlprim::concat(path.string(), ": tensor \"", entry.name, "\": ", what);
     };
@@ -63,7 +58,7 @@ StateDict load(const std::filesystem::path& path, const Device& device, Metadata
 }
 
 Metadata load_metadata(const std::filesystem::path& path) {
-  return io::SafetensorsFile(path).metadata();
+  return dlprim::io::SafetensorsFile(path).metadata();
 }
 
 }  // namespace ocl

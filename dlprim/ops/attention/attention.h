@@ -28,17 +28,17 @@ struct AttentionSettings {
 
 /**
  * `probabilities`: nullptr, or [batch, queries, keys], what the softmax gives, before dropout. Without it the
- * matrix is never there as a whole (unless the implementation "whole_matrix" is forced): work groups keep
- * their scores, or it is made in parts of a size that suits the device, and of a causal one without a mask
- * little more than half is made. `log_sums`: nullptr, or [batch, queries] of the dtype that is computed in,
- * the logarithm of the sum of a query's exponentials (-inf where it has no key). Throws ValueError,
+ * matrix is never there as a whole (unless the implementation "whole_matrix" is forced). Work groups keep
+ * their scores, or the matrix is made in parts of a size that suits the device. A causal one without a mask
+ * needs little more than half of it. `log_sums`: nullptr, or [batch, queries] of the dtype that is computed
+ * in, the logarithm of the sum of a query's exponentials (-inf where it has no key). Throws ValueError,
  * TypeError.
  */
 void attention_forward(Queue& queue, const Tensor& query, const Tensor& key, const Tensor& value,
                        const Tensor* mask, const AttentionSettings& settings, const Tensor& output,
                        const Tensor* probabilities, const Tensor* log_sums = nullptr);
 
-/** Where attention_backward writes gradients; undefined ones are not computed. Of the shapes of query, key,
+/** Where attention_backward writes gradients; undefined ones are not computed. With the shapes of query, key,
  * value and mask, contiguous. */
 struct AttentionGradients {
   Tensor query, key, value, mask;
@@ -59,10 +59,10 @@ void attention_backward(Queue& queue, const Tensor& grad_output, const Tensor* g
 enum class AttentionKept { nothing, log_sums, probabilities };
 
 /**
- * What of forward is best kept for backward: the output and log_sums, where a kernel takes them; the
- * probabilities, where they are no larger than what they are made of and what is made of them, for without
- * them backward takes a fifth to a third longer (two cores). What a net takes is linear in the length either
- * way.
+ * The values of forward that are best kept for backward. Where a kernel takes them these are the output and
+ * log_sums. Else they are the probabilities, if those are no larger than their operands and results: without
+ * them backward takes a fifth to a third longer (two cores). The memory of a net is linear in the length
+ * either way.
  */
 AttentionKept attention_kept(const Tensor& query, const Tensor& key, const Tensor& value,
                              bool has_mask_gradient);
@@ -74,7 +74,7 @@ struct AttentionPart {
   FIELDS(batch, query)
 };
 
-/** What attention does to its scores, in place: softmax over the keys of scores * scale, masked. scores:
+/** Attention's step on its scores, in place: softmax over the keys of scores * scale, masked. scores:
  * floating, contiguous, of rank 3; the mask and log_sums (see attention_forward) are those of the whole
  * matrix. Throws ValueError, TypeError. */
 void attention_softmax(Queue& queue, const Tensor& scores, double scale, const Tensor* mask, bool is_causal,

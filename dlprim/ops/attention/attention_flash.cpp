@@ -62,7 +62,7 @@ bool has_vectors(const Tensor& t) {
          t.strides[0] % width == 0 && is_aligned_to(static_cast<std::size_t>(width), t);
 }
 
-/** What all kernels of a family have in common, and which there are. */
+/** The common part of all kernels of a family, and the list of them. */
 struct Kernels {
   const char* name;
   int products;     // on tensor cores, that make one product; 0: in plain OpenCL C
@@ -152,14 +152,14 @@ void launch(Queue& queue, const char* file, const char* name, const Defines& def
 constexpr const char* simt_file = "ops/attention/flash_simt.cl";
 constexpr const char* tensor_file = "ops/attention/flash_tensor.cl";
 
-/** Of results that are `columns` wide. */
+/** Macros for results that are `columns` wide. */
 Defines simt_defines(DType dtype, std::int64_t columns, bool only_marked = false) {
   Defines defines = dtype_defines(dtype);
   defines.set("FLASH_PARTS", parts_of(columns)).set("FLASH_ONLY_MARKED", only_marked ? 1 : 0);
   return defines;
 }
 
-/** What a kernel makes. */
+/** The results of a kernel. */
 struct Made {
   bool output = false, by_query = false, by_key = false, by_value = false;
 
@@ -168,7 +168,7 @@ struct Made {
   }
   /** Own lines of the groups, in all. */
   std::int64_t lines(const AttentionSizes& s) const { return output || by_query ? s.queries : s.keys; }
-  /** Of the widest result. */
+  /** The columns of the widest result. */
   std::int64_t columns(const AttentionSizes& s) const {
     return std::max(output || by_value ? s.value_columns : 0, by_query || by_key ? s.columns : 0);
   }
@@ -190,7 +190,7 @@ Optional or_none(const Tensor& t) {
   return Optional{t.defined() ? &t : nullptr};
 }
 
-/** As launch; on tensor cores blocks whose results may be wrong are done anew. */
+/** Like launch; on tensor cores blocks whose results may be wrong are done anew. */
 template <class Problem, class... More>
 void launch_of(const Kernels& kernels, Queue& queue, const Problem& p, const Made& made,
                const More&... more) {
@@ -263,8 +263,9 @@ bool has_what_it_needs(const AttentionBackward& p) {
   return p.output && p.log_sums && !p.gradients.mask.defined();
 }
 
-/** Of a score, beside products of matrices, whose scores go to memory and come back several times; measured
- * on an H100, where tensor cores make those. There scores of 16-bit operands are rounded to 16 bits: never.
+/** The cost of a score, beside products of matrices, whose scores go to memory and come back several times;
+ * measured on an H100, where tensor cores make those. There scores of 16-bit operands are rounded to 16 bits:
+ * never.
  */
 double cost_of_score(const Kernels& kernels, const DeviceInfo& device, DType dtype, std::int64_t columns,
                      bool is_backward) {

@@ -58,14 +58,14 @@ Tensor queries_of(const Tensor& t, const Part& part) {
 Tensor keys_of(const Tensor& t, const Part& part) {
   return rows_of(t, part.batch, part.batches, 0, part.keys);
 }
-/** Of the [batch, queries, keys] that `t` is. */
+/** The scores of a part, in `t` [batch, queries, keys]. */
 Tensor scores_of(const Tensor& t, const Dims& shape, const Part& part) {
   Tensor scores = queries_of(t.reshaped(shape), part);
   scores.shape[2] = part.keys;
   return scores;
 }
 
-/** What all parts of a call have in common. */
+/** The common part of all parts of a call. */
 class PartMaker {
  public:
   PartMaker(Queue& queue, const Attention& attention) : queue_(queue), a_(attention) {}
@@ -74,7 +74,7 @@ class PartMaker {
     return parts_of(queue_.device().info(), a_.sizes, is_whole, a_.settings.is_causal && !a_.mask);
   }
 
-  /** What the softmax gives, into the probabilities if they are kept. */
+  /** The result of the softmax, into the probabilities if they are kept. */
   Tensor likely(const Part& part, const Tensor* log_sums) const {
     const Tensor scores = a_.probabilities ? *a_.probabilities : scratch(part);
     multiply(queries_of(a_.query, part), keys_of(a_.key, part).transposed(), scores);
@@ -111,7 +111,7 @@ class PartMaker {
     if (!adds) return copy(queue_, product, target);
     add(target, product);
   }
-  /** What the softmax' result leaves of dy @ value^T. */
+  /** The part of dy @ value^T that the softmax' result leaves. */
   Tensor gradient_by_scores(const Part& part, const Tensor& likely, const Tensor& dy,
                             const Tensor* grad_weights) const {
     const Tensor by_weights = scratch(part), by_scores = scratch(part);

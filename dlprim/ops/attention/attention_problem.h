@@ -18,7 +18,7 @@ struct AttentionSizes {
 
   std::int64_t scores() const { return batch * queries * keys; }
   std::int64_t operands() const { return (queries + keys) * (columns + value_columns); }
-  /** Of the scores' and the results' products. */
+  /** The multiply-adds of the scores' and the results' products. */
   double multiply_adds() const { return static_cast<double>(scores() * (columns + value_columns)); }
 };
 
@@ -71,7 +71,7 @@ struct AttentionBackward {
   }
 };
 
-/** Of [outer, inner, queries, keys]. */
+/** The strides of [outer, inner, queries, keys]. */
 MaskStrides attention_mask_strides(const Tensor* mask);
 
 /** By products of matrices: of the whole one or of parts (attention_parts.cpp). */

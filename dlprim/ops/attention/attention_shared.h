@@ -22,7 +22,7 @@ typedef struct {
   cl_long item, row, column;
 } OperandStrides;
 
-// Of kernels that keep their scores; results are contiguous.
+// Arguments of kernels that keep their scores; results are contiguous.
 typedef struct {
   OperandStrides query, key, value;
   MaskStrides mask;

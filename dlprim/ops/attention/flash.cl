@@ -36,11 +36,11 @@
 
 #define MASK_START \
   (keep_buffer || bias_buffer ? batch / e.mask.inner_size * e.mask.outer + batch % e.mask.inner_size * e.mask.inner : 0)
-// What not_finite says of own lines from `first` on, of so many.
+// The part of not_finite for own lines from `first` on, of so many.
 #define MARK_OF(first, lines) \
   not_finite_buffer[not_finite_start + batch * (((lines) + FLASH_TILE - 1) / FLASH_TILE) + (first) / FLASH_TILE]
 
-// What backward is given beside: the output's gradient, contiguous, the logarithms of sums, and what flash_dots makes.
+// Further arguments of backward: the output's gradient, contiguous, the logarithms of sums, and what flash_dots makes.
 #define FLASH_BACKWARD_ARGS \
   FLASH_ARGS, BUFFER(const STORAGE, grad_output), BUFFER(const REAL, log_sums), BUFFER(const REAL, dots)
 #define FLASH_BIND_BACKWARD                                                                                           \
@@ -55,7 +55,7 @@ inline bool is_met(const int q, const int k, const FlashExtents e) {
   return q < e.queries && k < e.keys && !(e.is_causal && k > q);
 }
 
-// Of a query that meets the key.
+// The score of a query that meets the key.
 inline REAL masked_score(const REAL score, const int q, const int k, const FlashExtents e, const __global uchar *keep,
                          const __global STORAGE *bias) {
   const long at = q * e.mask.query + k * e.mask.key;

@@ -186,8 +186,8 @@ void flash_forward(FLASH_ARGS, BUFFER(STORAGE, output), BUFFER(REAL, log_sums)) 
   store_rows(output_buffer + output_start, results, batch, first, e.queries, e.value_columns);
 }
 
-// Of each query: the sum of output times its gradient, which is that of what its weights and their gradients multiply to.
-// Sixteen items take a query.
+// For each query, the sum of output times its gradient, which is that of what its weights and their gradients
+// multiply to. Sixteen items take a query.
 __kernel __attribute__((reqd_work_group_size(FLASH_ITEMS, 1, 1)))
 void flash_dots(BUFFER(const STORAGE, output), BUFFER(const STORAGE, grad_output), BUFFER(REAL, dots), const long rows,
                 const int columns) {
@@ -205,8 +205,8 @@ void flash_dots(BUFFER(const STORAGE, output), BUFFER(const STORAGE, grad_output
   dots_buffer[dots_start + row] = sum;
 }
 
-// Of the block of queries from first_query on and that of keys from first_key on: the weights that dropout left, and the
-// gradients by products of queries and keys.
+// For the block of queries from first_query on and that of keys from first_key on: the weights that dropout left, and
+// the gradients by products of queries and keys.
 #define MAKE_WEIGHTS(left, by_scores)                                                                                  \
   {                                                                                                                    \
     REAL4 products[4];                                                                                                 \

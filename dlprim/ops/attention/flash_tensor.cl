@@ -25,7 +25,7 @@
 #define WIDTHS (SHARE_COLUMNS / 8)  // along those of results
 #define STEPS (STEP / 8)          // and along the lines of a step
 
-// Of the warps of a share, the first four have the first columns.
+// The first four warps of a share have the first columns.
 #define FLASH_LANE                                                                     \
   const int lane = get_local_id(0) % 32, warp = get_local_id(0) / 32 % 4, g = lane / 4, t = lane % 4, \
             share = FLASH_SHARES > 1 ? get_local_id(0) / FLASH_TENSOR_ITEMS : 0
@@ -330,7 +330,7 @@ inline uint kept_ones(const long batch, const int own, const int other, const bo
 #define QUERIES_FROM(first) lines_from(query, e.query, first, e.queries, e.columns)
 #define GRADIENTS_FROM(first) lines_from(grad_output, grad_strides, first, e.queries, e.value_columns)
 
-// Of the step's keys, or queries, if there is no mask.
+// Whether all of the step's keys, or queries, are met, if there is no mask.
 #define HAS_MASK (keep || bias)
 #define ALL_KEYS_MET (!HAS_MASK && first_key + STEP <= (e.is_causal ? min(e.keys, first + 1) : e.keys))
 #define ALL_QUERIES_MET (!HAS_MASK && first_query + STEP <= e.queries && !(e.is_causal && first_query < first + BLOCK - 1))

@@ -34,7 +34,7 @@ typedef struct {
   int first, end;
 } stretch_t;
 
-// Of `count` points, the first at `origin` + step / 2, a stretch that holds all between two positions.
+// A stretch of `count` points, the first at `origin` + step / 2, that holds all between two positions.
 inline stretch_t points_between(const axis_t *a, REAL origin, REAL low, REAL high, int count) {
   stretch_t s = {0, count};
   if (!(a->step > 0)) return s;
@@ -46,7 +46,8 @@ inline stretch_t points_between(const axis_t *a, REAL origin, REAL low, REAL hig
   return s;
 }
 
-// What a point reads along one axis: (1 - weight) * x[low] + weight * x[high], or nothing outside of the plane.
+// The elements that a point reads along one axis: (1 - weight) * x[low] + weight * x[high], or nothing outside of the
+// plane.
 typedef struct {
   int low, high, is_inside;
   REAL weight;

@@ -44,7 +44,7 @@ KernelRegions<Real> regions_of(const char* op, const Dims& x, const Dims& y, con
           {size(y[2]), size(y[3])}};
 }
 
-/** What an element of the result costs: the points that it is a mean of, where their number is known. */
+/** The cost of an element of the result: the points that it is a mean of, where their number is known. */
 std::int64_t cost_of(const RegionGeometry& g) {
   constexpr std::int64_t most = 1024;
   const std::int64_t points = g.sampling_ratio > 0 ? std::min(std::int64_t{g.sampling_ratio}, most) : 4;

@@ -14,9 +14,9 @@ struct RegionGeometry {
 };
 
 /**
- * torchvision.ops.roi_align (He et al. 2017): `y` [K, C, PH, PW] holds the means over PH x PW bins of the
- * boxes `rois` [K, 5] (image, x1, y1, x2, y2) on the planes `x` [N, C, H, W], of bilinear samples; 0 for what
- * lies outside. Boxes that are not finite give 0. An image that is not there is reported through `check` as
+ * torchvision.ops.roi_align (He et al. 2017): `y` [K, C, PH, PW] holds means of bilinear samples over PH x PW
+ * bins of the boxes `rois` [K, 5] (image, x1, y1, x2, y2). The planes are `x` [N, C, H, W]; samples outside
+ * of them are 0. Boxes that are not finite give 0. An image that is not there is reported through `check` as
  * IndexError at the next waiting point. One floating dtype. Contiguous; precondition: no overlap. Throws
  * ValueError, TypeError.
  */

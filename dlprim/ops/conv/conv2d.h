@@ -16,8 +16,8 @@ void conv2d_forward(Queue& queue, const Tensor& x, const Tensor& weight, const T
                     MatmulPrecision precision = MatmulPrecision::highest);
 
 /** dx = gradient with respect to x; also the forward pass of conv_transpose2d, with dy as its input
- * and dx as its result. That has the gradients conv2d_forward by the input, conv2d_backward_weight, with
- * input and gradient changed about, by the weight. */
+ * and dx as its result. Its gradient by the input is conv2d_forward; by the weight it is
+ * conv2d_backward_weight with input and gradient swapped. */
 void conv2d_backward_data(Queue& queue, const Tensor& dy, const Tensor& weight,
                           const Conv2dGeometry& geometry, const Tensor& dx,
                           MatmulPrecision precision = MatmulPrecision::highest);

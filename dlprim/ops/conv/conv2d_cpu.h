@@ -46,8 +46,8 @@ struct WeightWalk {
 void run_stencil(Queue& queue, Way way, const Stencil& stencil, const PhasedInput& x, const Tensor& weight,
                  const WeightWalk& walk, const Tensor* bias, const Tensor& y);
 
-/** What a multiply-add costs a way whose tile has `rows` to fill: direct sums pay for the narrow groups that
- * waste most of a tile. Of one group the tile is taken always: not measured. */
+/** The cost of a multiply-add for an implementation whose tile has `rows` to fill: direct sums pay for the
+ * narrow groups that waste most of a tile. With one group the tile always runs: not measured. */
 double cost_of_multiply_add(Way way, std::int64_t rows, std::int64_t groups);
 
 /** Whether direct sums of that many terms keep what half types need: what is longer passes through memory. */

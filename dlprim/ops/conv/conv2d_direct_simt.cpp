@@ -16,8 +16,8 @@ bool can_take(const DeviceInfo& device, const Problem&) {
   return !device.runs_cpu_kernels();
 }
 
-/** Of an item for each result: `terms` one after another, in multiply-adds that the device would do
- * meanwhile. What bounds them is how long each waits for its reads: 100 to 270 ns on an H200. */
+/** The cost of an item for each result: `terms` one after another, in multiply-adds that the device would do
+ * meanwhile. The wait of each for its reads bounds them: 100 to 270 ns on an H200. */
 double cost_of_items(const DeviceInfo& device, const ConvSizes& s, std::int64_t terms) {
   constexpr double per_term = 3e4;  // of each compute unit
   const double waiting = s.has_narrow_groups() ? 0 : per_term * device.compute_units;

@@ -26,7 +26,7 @@ struct ConvSizes {
   std::int64_t taps() const { return kernel[0] * kernel[1]; }
   /** Whether tiles of products would waste more than plain sums cost. An estimate. */
   bool has_narrow_groups() const { return groups > 1 && std::min(in_channels, out_channels) < 4; }
-  /** Of the forward pass; the other directions have as many where the stride is 1. */
+  /** Multiply-adds of the forward pass; the other directions have as many where the stride is 1. */
   double multiply_adds() const {
     return static_cast<double>(images * groups * out_pixels()) *
            static_cast<double>(out_channels * in_channels * taps());
@@ -38,20 +38,20 @@ struct ConvSizes {
   }
 };
 
-/** What simt_direct costs in each direction. */
+/** The cost of simt_direct in each direction. */
 double cost_of_direct_conv(const ConvSizes& sizes);
-/** As the kernels of a GPU get them. Throws ValueError where they count more than an int holds. */
+/** The extents that the kernels of a GPU get. Throws ValueError where they count more than an int holds. */
 ConvShape conv_shape(const ConvSizes& sizes);
 /** In how many parts to make a gradient by the weight whose sums run over `places`, with `groups` groups of
  * CONV_WEIGHT_ITEMS items a part: as many as fill the device, if each item gets a few places. Throws
  * ValueError where an int does not hold the groups. */
 std::int64_t parts_of_weight_sum(const DeviceInfo& device, std::int64_t groups, std::int64_t places);
 
-// The products of conv_gather_simt.cl, for who packs an operand himself.
+// The products of conv_gather_simt.cl, for implementations that pack an operand themselves.
 
 /** The product of one phase: the first, which has the most results. */
 ProductSize product_size(const ConvGather& gather);
-/** Of few channels, so that its depth are channels and taps at once (FLAT). */
+/** Whether it has few channels, so that its depth runs over channels and taps at once (FLAT). */
 bool is_flat(const ConvGather& gather);
 /** How to split the depth of such a product, of that size. */
 DepthSplit split_gather(const ProductTile& tile, const DeviceInfo& device, const ConvGather& gather,
@@ -78,7 +78,7 @@ void multiply_gradients(Queue& queue, const Defines& defines, const Range& range
 /** `multiply` makes so many parts of a gradient, which are then joined; dw itself where there is one. */
 void join_gradient(Queue& queue, std::int64_t parts, const Tensor& dw,
                    const std::function<void(const Tensor& sums)>& multiply);
-/** Of all in one. */
+/** The whole depth in one part. */
 DepthSplit not_split(const ConvGather& gather);
 
 // Checked, contiguous, nothing empty.
@@ -138,9 +138,12 @@ ConvForward conv2d_forward_linear();
 ConvBackwardData conv2d_backward_data_linear();
 ConvBackwardWeight conv2d_backward_weight_linear();
 
-// Devices of KernelShape::cpu. Tiles: the register tile of the matrix product; direct: vectors along an
-// output row, for groups too narrow for tiles; scatter: contributions of every tap, added up; products:
-// windows of one element; Winograd: 3x3 windows at a stride of 1 with a quarter of the multiply-adds.
+// Devices of KernelShape::cpu.
+// - Tiles: the register tile of the matrix product.
+// - Direct: vectors along an output row, for groups too narrow for tiles.
+// - Scatter: contributions of every tap, added up.
+// - Products: windows of one element.
+// - Winograd: 3x3 windows at a stride of 1 with a quarter of the multiply-adds.
 ConvForward conv2d_forward_cpu_tiles();
 ConvForward conv2d_forward_cpu_direct();
 ConvBackwardData conv2d_backward_data_cpu_tiles();
@@ -154,13 +157,14 @@ ConvForward conv2d_forward_winograd_cpu();
 ConvBackwardData conv2d_backward_data_winograd_cpu();
 ConvBackwardWeight conv2d_backward_weight_winograd_cpu();
 
-// The others. Products: one for each of product_tiles that takes operands as they lie, which are gathered
-// there; Winograd: the same with Winograd's components, one for
-// each tile that is as precise as float32; fused: smaller tiles' components, in local memory alone; channels
-// last, images last: the same with operands packed before, for tiles of warp groups below float32's
-// precision; mapped: windows one element wide, where the device brings operands and rounds them; strip: an
-// item some results of a plane, for groups too narrow for tiles and small windows; direct: an item a result
-// (or a group a weight).
+// The others.
+// - Products: one for each of product_tiles that takes operands as they lie, and gathers them.
+// - Winograd: such products of Winograd's components, one for each tile that is as precise as float32.
+// - Fused: smaller tiles' components, in local memory alone.
+// - Channels last, images last: operands packed before, for tiles of warp groups below float32's precision.
+// - Mapped: windows one element wide, where the device brings operands and rounds them.
+// - Strip: an item makes some results of a plane, for groups too narrow for tiles and small windows.
+// - Direct: an item makes a result (or a group a weight).
 std::vector<ConvForward> conv2d_forward_products();
 std::vector<ConvBackwardData> conv2d_backward_data_products();
 std::vector<ConvBackwardWeight> conv2d_backward_weight_products();

@@ -5,8 +5,8 @@
 #include "dlprim/ops/gemm/gemm_implementations.h"
 #include "dlprim/ops/gemm/linear.h"
 
-// One window, of whole planes: an image is a row of a matrix as it lies, and so is a filter. What squeezes
-// and excites has such, of one pixel.
+// One window, of whole planes: an image is a row of a matrix as it lies, and so is a filter. Squeeze and
+// excitation has such convolutions, of one pixel.
 
 namespace dlprim {
 namespace {

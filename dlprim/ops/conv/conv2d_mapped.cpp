@@ -27,7 +27,7 @@ bool meets_own_places(const ConvSizes& s) {
          std::equal(s.size, s.size + 2, s.out_size);
 }
 
-/** The same convolution with each plane as one row, where results meet the elements of their own places. */
+/** The convolution with each plane as one row, where results meet the elements of their own places. */
 ConvSizes in_longest_rows(ConvSizes s) {
   if (!meets_own_places(s)) return s;
   for (std::int64_t* size : {s.size, s.out_size}) {
@@ -134,7 +134,7 @@ struct Mapped {
 
 // ---- forward, backward data
 
-/** Of no more images than a grid surely has groups in its third dimension. */
+/** True for no more images than a grid surely has groups in its third dimension. */
 bool is_product_of_planes(const ConvSizes& s) {
   constexpr std::int64_t most_images = 65535;
   return s.images <= most_images && s.groups == 1 && meets_own_places(s);

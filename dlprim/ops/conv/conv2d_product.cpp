@@ -18,7 +18,7 @@ int narrow(std::int64_t n, const char* what) {
   return kernel_int(n, "conv2d", what);
 }
 
-/** Of the phases in one direction, how many meet a tap, and which does last. */
+/** The number of phases in one direction that meet a tap, and the last of them. */
 struct PhasesMet {
   int count = 0, last = 0;
 };
@@ -76,7 +76,8 @@ ConvGather backward_data_gather(const ConvSizes& p) {
           0,        0};
 }
 
-/** Of what it gathers: more than one where each result meets one element, and those lie as results do. */
+/** The width of the gathered vectors: more than one where each result meets one element, and those lie as
+ * results do. */
 int gathered_width(const ConvGather& s, const Tensor& source) {
   const bool lies_alike = s.taps_h * s.taps_w == 1 && s.phases_h * s.phases_w == 1 && s.step_h == 1 &&
                           s.step_w == 1 && s.start_h == 0 && s.start_w == 0 && s.source_h == s.result_h &&
@@ -84,8 +85,9 @@ int gathered_width(const ConvGather& s, const Tensor& source) {
   return lies_alike ? piece_width(source, {std::int64_t{s.source_h} * s.source_w}) : 1;
 }
 
-/** Of what is gathered, a part of a tile's speed; measured on an H100. Few channels are looked up, and where
- * results are a stride apart, lines of memory bring others along: which one tap does not meet. */
+/** The part of a tile's speed that is left with gathered operands; measured on an H100. Few channels are
+ * looked up, and where results are a stride apart, lines of memory bring others along: which one tap does not
+ * meet. */
 double ease_of_gathering(const ConvGather& s) {
   if (is_flat(s)) return 0.4;
   if (s.step_w == 1) return 1;
@@ -144,14 +146,14 @@ int columns_of_tap(const ConvSizes& s) {
   return round_up(s.in_channels, columns) * 8 <= s.in_channels * 9 ? columns : 0;
 }
 
-/** Of the whole depth: the pixels of all images. */
+/** The size with the whole depth: the pixels of all images. */
 ProductSize weight_size(const ConvSizes& s) {
   const int columns = columns_of_tap(s);
   const std::int64_t channels = columns ? round_up(s.in_channels, columns) : s.in_channels;
   return {s.out_channels, channels * s.taps(), s.images * s.out_pixels(), s.groups};
 }
 
-/** Of what it brings. */
+/** The widths of the vectors that it brings. */
 struct WeightWidths {
   int left, right;
 };

@@ -26,7 +26,7 @@ bool can_take(const DeviceInfo& device, const ConvSizes& s, DType dtype) {
   return device.runs_cpu_kernels() && is_floating(dtype) && is_compute_dtype(dtype) && is_pointwise(s);
 }
 
-/** Of products of `rows` results in each pixel. Measured on two Zen 4 cores, beside cpu_tiles. */
+/** The cost of products of `rows` results in each pixel. Measured on two Zen 4 cores, beside cpu_tiles. */
 double cost(const ConvSizes& s, std::int64_t rows, std::int64_t depth, DType dtype) {
   constexpr double of_multiply_add = 0.85;
   const std::int64_t columns = cpu_tile::tile_columns(dtype), pixels = s.out_pixels();

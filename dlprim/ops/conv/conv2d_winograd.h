@@ -11,7 +11,7 @@
 
 namespace dlprim::winograd {
 
-/** What a convolution, or one of its gradients, has to do; tiles of so many results by as many. */
+/** The work of a convolution, or of one of its gradients, in square tiles. */
 struct Extent {
   std::int64_t tiles, channels, rows;
 };
@@ -19,8 +19,8 @@ Extent extent_of(const ConvForwardProblem& p, int tile_results = WINOGRAD_RESULT
 Extent extent_of(const ConvBackwardDataProblem& p, int tile_results = WINOGRAD_RESULTS);
 Extent extent_of(const ConvBackwardWeightProblem& p, int tile_results = WINOGRAD_RESULTS);
 
-/** Of the components of elements and results, which are made for a piece of the tiles at a time: bytes, and
- * what tiles of a piece are a multiple of. */
+/** The memory of the components of elements and results, which are made for a piece of the tiles at a time:
+ * its bytes, and the number that divides the tiles of a piece. */
 struct PieceLimits {
   std::int64_t bytes, step;
 
@@ -31,20 +31,20 @@ struct PieceLimits {
 };
 
 /** Whether windows are 3x3 at a stride of 1, of one group, and results sums of enough products: errors are
- * those of a tile, not of a result. So that they are small beside every result, results must be sums of many
- * products, of a fair part of what their tile holds: not of the one pixel that a corner meets where two are
- * padded. */
+ * those of a tile, not of a result. The errors are small beside every result only if results are sums of many
+ * products, from a fair part of what their tile holds. A corner with two padded rows meets one pixel alone.
+ */
 bool can_take(const ConvForwardProblem& p);
 bool can_take(const ConvBackwardDataProblem& p);
 bool can_take(const ConvBackwardWeightProblem& p);
 
-/** What takes microseconds is not worth the larger error. */
+/** A convolution of some microseconds is not worth the larger error. */
 template <class Problem>
 bool is_too_small(const Problem& p) {
   return p.multiply_adds() < 1e8;
 }
 
-/** As kernels get it, but for the range of tiles. */
+/** The kernels' argument, without the range of tiles. */
 ConvWinograd shape_of(const ConvForwardProblem& p, int tile_results = WINOGRAD_RESULTS);
 ConvWinograd shape_of(const ConvBackwardDataProblem& p, int tile_results = WINOGRAD_RESULTS);
 ConvWinograd shape_of(const ConvBackwardWeightProblem& p, int tile_results = WINOGRAD_RESULTS);

@@ -24,8 +24,8 @@ constexpr bool is_in_chains(std::int64_t depth, int chain) {
   return depth > 2 * chain;
 }
 
-/** What a work group, of which a compute unit holds one, makes: its rows, and its speed to that of the first
- * product tile, measured on an H200. */
+/** The results of a work group, of which a compute unit holds one: its rows, and its speed to that of the
+ * first product tile, measured on an H200. */
 struct FusedTile {
   const char* name;
   int rows;
@@ -39,7 +39,7 @@ struct FusedTile {
     return !device.runs_cpu_kernels() && dtype == DType::float32 && device.max_work_group >= FUSED_ITEMS &&
            local_bytes() <= device.usable_local_memory();
   }
-  /** Of work groups that each sum `depth` channels (tiles). */
+  /** The cost of work groups that each sum `depth` channels (tiles). */
   double cost(const DeviceInfo& device, std::int64_t groups, std::int64_t depth, double at_speed) const {
     constexpr std::int64_t ends = 16;  // of a group, which take as long as so much of its depth
     constexpr double margin = 1.05;    // of two that take as long, the one with smaller errors

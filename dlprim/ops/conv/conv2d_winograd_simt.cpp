@@ -57,7 +57,8 @@ bool can_take_extent(const ProductTile& tile, const DeviceInfo& device, const Ex
              most_filter_bytes / (WINOGRAD_COMPONENTS * tile.packed_parts() * std::int64_t{sizeof(float)});
 }
 
-/** What takes `products` with everything around them, where products wait for the components if they are few.
+/** The cost of `products` with everything around them, where products wait for the components if they are
+ * few.
  */
 double cost_with_moving(const ProductTile& tile, const Extent& e, double products) {
   constexpr double per_element = 34;  // multiply-adds that one takes as long as, to or from memory
@@ -186,7 +187,7 @@ struct Winograd {
   }
 };
 
-/** Of the tiles that are as precise as float32. */
+/** The implementations of the tiles that are as precise as float32. */
 template <class Problem, std::size_t... tiles>
 std::vector<Implementation<Problem>> implementations(std::index_sequence<tiles...>) {
   std::vector<Implementation<Problem>> list;

@@ -31,7 +31,8 @@ Conv2dGeometry of_planes(const Conv3dGeometry& g) {
   return planes;
 }
 
-/** What the taps of each result meet in `x` [N, C, D, H, W], as planes [N * results, C * taps, H, W]. */
+/** The elements that the taps of each result meet in `x` [N, C, D, H, W], as planes [N * results, C * taps,
+ * H, W]. */
 Tensor unfolded(const char* op, Queue& queue, const Tensor& x, const DepthTaps& depth) {
   const Dims shape{product({x.shape[0], depth.results}), product({x.shape[1], depth.count}), x.shape[3],
                    x.shape[4]};

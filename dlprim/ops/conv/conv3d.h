@@ -8,8 +8,8 @@
 namespace dlprim {
 
 // Convolutions of volumes: those of planes (conv2d.h) whose channels hold, beside each channel, the slices
-// that the taps of the depth meet. Scratch memory holds an input for each of these taps. What is said of
-// conv2d's directions holds of these: shapes as in conv_geometry.h, contiguous, one floating dtype, and so
+// that the taps of the depth meet. Scratch memory holds an input for each of these taps. The rules of
+// conv2d's directions hold for these: shapes as in conv_geometry.h, contiguous, one floating dtype, and so
 // on.
 
 /** y = conv3d(x, weight) + bias; bias [Cout] may be null. */

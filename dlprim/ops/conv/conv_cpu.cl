@@ -1,4 +1,4 @@
-// What the CPU-shaped convolutions share: the stencil they walk, and the input laid out for it.
+// The common part of the CPU-shaped convolutions: the stencil they walk, and the input laid out for it.
 //
 // Every direction reads a "phased" input: planes padded with zeros and split by stride, element
 // [image][channel][row phase][column phase][row][column], so that for any stride and dilation the pixels

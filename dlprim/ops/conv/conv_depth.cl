@@ -1,6 +1,5 @@
-// What a convolution of volumes reads along the depth, as channels of planes: with the taps of the depth among the
-// channels it is a convolution of planes.
-// Macros: STORAGE, REAL, LOAD, STORE (dtype_defines).
+// The slices that a convolution of volumes reads along the depth, as channels of planes: with the taps of the depth
+// among the channels it is a convolution of planes. Macros: STORAGE, REAL, LOAD, STORE (dtype_defines).
 #include "core/common.cl"
 #include "ops/conv/conv_shared.h"
 #include "ops/resample/rows.cl"

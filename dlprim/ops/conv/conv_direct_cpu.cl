@@ -107,7 +107,7 @@ inline void add_terms(const Stencil *s, __global const REAL *restrict x, const T
     }
 }
 
-// Of `count` terms, where they lie. Divisions: for each plane anew they took longer than 3x3 windows of 14x14 results.
+// The places of `count` terms. Divisions: for each plane anew they took longer than 3x3 windows of 14x14 results.
 inline void find_terms(const Stencil *s, const int first, const int count, const long w_channel, const long w_tap_h,
                        const long w_tap_w, Term *terms) {
   const int taps_w = s->taps_w, taps = s->taps_h * taps_w;

@@ -74,8 +74,8 @@ __kernel void pack_filters(BUFFER(const STORAGE, weight), BUFFER(REAL, packed), 
 }
 
 #if WARP_GROUPS
-// The same of one tap: an item packs four words along the depth. Neighbouring items read neighbouring numbers, which stand along
-// the rows where the filters are met from behind. With more taps an item has enough to do.
+// Packs filters of one tap: an item packs four words along the depth. Neighbouring items read neighbouring numbers,
+// which stand along the rows where the filters are met from behind. With more taps an item has enough to do.
 __kernel void pack_vectors(BUFFER(const STORAGE, weight), BUFFER(REAL, packed), const ConvGather s,
                            const int row_stride, const int channel_stride, const int count) {
   const int id = get_global_id(0), item = id % (PANEL_ELEMENTS / 4);
@@ -142,7 +142,8 @@ inline int place_of(const Gather *g, const ConvGather s, const int dh, const int
   return (g->h + dh) * s.source_w + g->w + dw;
 }
 
-// Of this item's i-th piece of the right operand, which may be vectors where elements lie as the results that meet them do.
+// The place of this item's i-th piece of the right operand. Pieces may be vectors where elements lie as the results
+// that meet them do.
 #define PIECE_DEPTH(i) RIGHT_DEPTH((int)get_local_id(0), i)
 
 #if !FLAT
@@ -204,8 +205,8 @@ inline void fetch(Gather *g, const ConvGather s, LEFT_PANEL left_to, RIGHT_PANEL
 #endif
 }
 
-// What stands around a result of a lone phase, as far as no other result stores it: rows above and below, columns before and from
-// it on, of a plane that wide.
+// The elements around a result of a lone phase, as far as no other result stores it: rows above and below, columns
+// before and from it on, of a plane that wide.
 typedef struct {
   int above, before, below, behind, width;
 } Zeros;

@@ -35,14 +35,14 @@ Dims conv2d_output_shape(const Dims& x, const Dims& weight, const Conv2dGeometry
 Dims conv3d_output_shape(const Dims& x, const Dims& weight, const Conv3dGeometry& geometry);
 
 /**
- * Shape [N, Cout, OH, OW] of torch.nn.functional.conv_transpose2d for x [N, Cin, H, W] and weight [Cin,
- * Cout / groups, KH, KW]: the shape whose convolution by that geometry has the shape of x, where
- * `output_padding` tells which of several. Where that holds a whole stride (dilation allows it), x needs a
- * row or column of zeros behind it for each. Throws ValueError.
+ * Shape [N, Cout, OH, OW] of torch.nn.functional.conv_transpose2d for x [N, Cin, H, W] and weight [Cin, Cout
+ * / groups, KH, KW]. The convolution of that shape by that geometry has the shape of x; `output_padding`
+ * chooses among several such shapes. Where that holds a whole stride (dilation allows it), x needs a row or
+ * column of zeros behind it for each. Throws ValueError.
  */
 Dims conv_transpose2d_output_shape(const Dims& x, const Dims& weight, const Conv2dGeometry& geometry,
                                    const std::array<int, 2>& output_padding = {0, 0});
-/** As conv_transpose2d_output_shape, in three dimensions. */
+/** Like conv_transpose2d_output_shape, in three dimensions. */
 Dims conv_transpose3d_output_shape(const Dims& x, const Dims& weight, const Conv3dGeometry& geometry,
                                    const std::array<int, 3>& output_padding = {0, 0, 0});
 
@@ -55,8 +55,8 @@ struct PaddingThatKeeps {
 using SamePadding = PaddingThatKeeps<2>;
 using SamePadding3d = PaddingThatKeeps<3>;
 
-/** What padding="same" stands for in torch.nn.functional.conv2d and conv3d by a weight of that shape. Throw
- * ValueError for strides other than 1. */
+/** The padding that "same" stands for in torch.nn.functional.conv2d and conv3d by a weight of that shape.
+ * Throw ValueError for strides other than 1. */
 SamePadding conv2d_same_padding(const Dims& weight, const Conv2dGeometry& geometry);
 SamePadding3d conv3d_same_padding(const Dims& weight, const Conv3dGeometry& geometry);
 

@@ -26,10 +26,10 @@ typedef struct {
   cl_int start_h, start_w;                      // the place in the source that offset 0 of its window means
 } ConvStrip;
 
-// A convolution as a product that gathers its right operand: a result at (h, w) of phase (p, q), at h *
-// phases_h + p of its plane, meets, at tap kh, row h * step_h + (start_h + p + kh * tap_h) / phases_h of the
-// source where that division leaves nothing; columns likewise. A convolution has one phase; its gradient by
-// the input as many as the stride.
+// A convolution as a product that gathers its right operand. A result at (h, w) of phase (p, q) lies at h *
+// phases_h + p of its plane. At tap kh it meets row h * step_h + (start_h + p + kh * tap_h) / phases_h of the
+// source, if that division leaves nothing. Columns follow by the same formula. A convolution has one phase;
+// its gradient by the input as many as the stride.
 typedef struct {
   cl_int images, groups, rows, channels;  // rows: results of a group; channels: of a group, to sum over
   cl_int source_h, source_w, result_h, result_w;
@@ -38,9 +38,9 @@ typedef struct {
   cl_int padded_rows, padded_depth;  // of packed filters: of all rows, of a tap's channels (flat: all taps')
 } ConvGather;
 
-// A gradient by the weight, of windows one element wide, as a product whose operands are brought
-// (conv_weight_mapped_simt.cl): its depth are boxes of neighbours in a row, so many a row. Row h of dy meets,
-// at tap k, row h * step_h + start_h + k * tap_h of x.
+// A gradient by the weight, for windows one element wide, as a product whose operands the device brings
+// (conv_weight_mapped_simt.cl). Its depth is boxes of neighbours in a row, `boxes` of them a row. Row h of dy
+// meets, at tap k, row h * step_h + start_h + k * tap_h of x.
 typedef struct {
   cl_int images, groups, rows, channels;  // of a group: results, and channels of x
   cl_int taps, tap_h, step_h, start_h, start_w;
@@ -49,9 +49,9 @@ typedef struct {
 } ConvMappedWeight;
 
 // A convolution of 3x3 windows at a stride of 1 (or its gradient by the input: then the taps are turned) by
-// Winograd's F(4x4, 3x3): a tile is a block of 4x4 results of an image, `rows` of them, and the 6x6 elements
-// of each channel's plane that they meet. Tiles are counted through all images; a launch does `count` of
-// them, from `first` on. (By F(2x2, 3x3), of 2x2 results and 4x4 elements, it does all.)
+// Winograd's F(4x4, 3x3). A tile is a block of 4x4 results of an image, in `rows` planes, with the 6x6
+// elements of each channel's plane that they meet. Tiles are counted through all images; a launch does
+// `count` of them, from `first` on. (By F(2x2, 3x3), of 2x2 results and 4x4 elements, it does all.)
 typedef struct {
   cl_int images, channels, rows;
   cl_int source_h, source_w, result_h, result_w;
@@ -64,14 +64,14 @@ typedef struct {
 
 // Components of a tile, which are as many products.
 enum { WINOGRAD_RESULTS = 4, WINOGRAD_ELEMENTS = 6, WINOGRAD_COMPONENTS = 36 };
-// Of F(2x2, 3x3), in one launch (conv_winograd_fused_simt.cl), and its work groups: items, right operands'
-// lines, and channels (tiles) of a step.
+// Extents of F(2x2, 3x3) in one launch (conv_winograd_fused_simt.cl), and its work groups: items, right
+// operands' lines, and channels (tiles) of a step.
 enum { FUSED_RESULTS = 2, FUSED_ELEMENTS = 4, FUSED_COMPONENTS = 16 };
 enum { FUSED_ITEMS = 256, FUSED_COLUMNS = 32, FUSED_DEPTH = 4 };
 
 // ---- cpu
 
-// What a convolution walks over. Lengths and strides are in elements.
+// The extents of a convolution. Lengths and strides are in elements.
 typedef struct {
   cl_long images, groups;
   cl_long rows, channels;                  // results and inputs of one group: rows and depth of the product
@@ -101,13 +101,13 @@ typedef struct {
   cl_long sums_at, slice;  // in elements
 } Scatter;
 
-// Panels of pixels that a job packs at most; weights of one result that are looked up once a plane; taps that
-// share one load of a gradient; numbers that vectors may touch behind phased planes.
+// Limits: panels of pixels that a job packs; weights of one result that are looked up once a plane. Then taps
+// that share one load of a gradient, and numbers that vectors may touch behind phased planes.
 enum { CONV_MAX_PANELS = 8, CONV_MAX_TERMS = 64, CONV_TAPS = 3, CONV_SLACK = 32 };
 
 // ---- volumes
 
-// What a convolution of volumes reads along the depth: for slice o of a result, at tap k, slice
+// The slices that a convolution of volumes reads along the depth: for slice o of a result, at tap k, slice
 // start + o * stride + k * tap of `size`.
 typedef struct {
   cl_long plane;  // elements of a slice

@@ -13,8 +13,8 @@
 #include "ops/gemm/product.cl"
 
 // COLUMNS_OF_TAP: a tile's columns are so many channels of a tap, then of the next, the channels padded; 0: tap after tap of
-// each channel, for few channels. What the lines of one tap have in common is worked out once. With a RIGHT_WIDTH of 4 there is
-// one tap and pixels lie alike in dy and x.
+// each channel, for few channels. The common part of the lines of one tap is worked out once. With a RIGHT_WIDTH of 4
+// there is one tap and pixels lie alike in dy and x.
 
 // Where an item is among the pixels: what it meets in the next panel. Places are carried from panel to panel: to work each out anew
 // took as many instructions as a fifth of the multiply-adds.
@@ -128,8 +128,8 @@ inline void set_tap(Taps *taps, const int t, const ConvShape s, const int tap, c
   taps->channels[t] = s.in_channels - channel;
 }
 
-// Of a column of all tiles: neighbouring taps of the same channels stand in one tile, since they meet nearly the same elements,
-// which come from the cache nearest to the unit.
+// The tap of a column of all tiles. Neighbouring taps of the same channels stand in one tile, since they meet nearly
+// the same elements, which come from the cache nearest to the unit.
 inline int tap_of(const ConvShape s, const int column) {
   const int taps = s.kernel_h * s.kernel_w;
   return COLUMNS_OF_TAP ? REMAINDER(column / COLUMNS_OF_TAP, taps) : REMAINDER(column, taps);

@@ -1,6 +1,7 @@
-// Winograd's convolution on a CPU, and its gradient by the input. What a work item works on stays in its core's caches: it makes
-// the components of TILES tiles in all channels, [component][channel][PITCH], multiplies them by the filters', and turns what that
-// gives into results. Macros: those of cpu_tile.cl; TILES, a multiple of NR; WINOGRAD_CHAIN, of the depth, that is summed by itself.
+// Winograd's convolution on a CPU, and its gradient by the input. The operands of a work item stay in its core's
+// caches: it makes the components of TILES tiles in all channels, [component][channel][PITCH], multiplies them by the
+// filters', and turns what that gives into results. Macros: those of cpu_tile.cl; TILES, a multiple of NR;
+// WINOGRAD_CHAIN, of the depth, that is summed by itself.
 #include "ops/conv/conv_winograd_segments_cpu.cl"
 
 // The components of all filters, [component][panel of rows][depth][MR]; the depth is even.

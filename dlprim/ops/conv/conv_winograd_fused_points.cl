@@ -21,7 +21,7 @@ inline void components_to_results(REAL *to, const REAL *from, const int step) {
   to[1] = (from[step] - from[2 * step]) + from[3 * step];
 }
 
-// The same backwards, for the gradient by the taps.
+// The transform backwards, for the gradient by the taps.
 
 inline void results_to_components(REAL *to, const REAL *from, const int step) {
   to[0] = from[0];

@@ -150,7 +150,8 @@ inline void multiply_add(__local const REAL *left, __local const REAL *right, co
 
 #if CHAIN
 
-// Deep sums are made of chains. What is asked for once a chain is volatile, so that it does not take the registers.
+// Deep sums are made of chains. Values that are asked for once a chain are volatile, so that they do not take the
+// registers.
 inline void add_chain(volatile REAL (*sums)[ITEM_COLUMNS], REAL (*chain)[ITEM_COLUMNS]) {
   FOR_SUMS sums[i][j] += chain[i][j];
   clear(chain);
@@ -185,8 +186,8 @@ inline void add_chain(volatile REAL (*sums)[ITEM_COLUMNS], REAL (*chain)[ITEM_CO
   const int component = item / ITEMS_OF_COMPONENT, place = item % ITEMS_OF_COMPONENT; \
   const int row = place / COLUMN_ITEMS * 4, column = place % COLUMN_ITEMS * 4
 
-// BRING(step) and PLACE(step, left, right) are done by each item. What is brought waits in registers for a step, and is placed
-// before its items multiply: then others multiply meanwhile.
+// BRING(step) and PLACE(step, left, right) are done by each item. Elements that are brought wait in registers for a
+// step, and are placed before its items multiply: then others multiply meanwhile.
 #define PRODUCT(steps, BRING, PLACE)                                                          \
   SUMS;                                                                                       \
   REAL brought[BROUGHT];                                                                      \

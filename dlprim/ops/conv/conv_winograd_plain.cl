@@ -1,9 +1,10 @@
-// What Winograd's convolution sums anew where components gave something that is not finite.
+// Plain sums that replace those of Winograd's convolution where components gave something that is not finite.
 #include "core/common.cl"
 #include "ops/conv/conv_shared.h"
 
 // A result without components. An infinity or a NaN among the elements of a tile reaches all its results through those, also
-// what does not meet it, and large numbers may become infinite. What is NaN stays so: a net that has diverged is not to wait.
+// what does not meet it, and large numbers may become infinite. A NaN stays one: a net that has diverged is not to
+// wait.
 inline REAL plain_result(__global const STORAGE *planes, __global const STORAGE *filters, const ConvWinograd s, const int h,
                          const int w) {
   REAL sum = 0;
@@ -17,7 +18,7 @@ inline REAL plain_result(__global const STORAGE *planes, __global const STORAGE 
   return sum;
 }
 
-// As plain_result. The rows of a plane are summed by themselves.
+// Like plain_result. The rows of a plane are summed by themselves.
 inline REAL plain_weight(__global const STORAGE *planes, __global const STORAGE *gradients, const ConvWinograd s,
                          const int tap_h, const int tap_w) {
   const long plane = (long)s.source_h * s.source_w, gradient = (long)s.result_h * s.result_w;

@@ -47,7 +47,7 @@ INLINE void components_to_results(NUMBER *to, const NUMBER *from, const int step
   to[3] = MAD(A2, odd_a, MAD(B2, odd_b, from[5 * step]));
 }
 
-// The same backwards, for the gradient by the taps.
+// The transform backwards, for the gradient by the taps.
 
 INLINE void results_to_components(NUMBER *to, const NUMBER *from, const int step) {
   const NUMBER even_a = MAD(A2, from[2 * step], from[0]), odd_a = A * MAD(A2, from[3 * step], from[step]);

@@ -49,9 +49,9 @@ INLINE void clear_line(__global REAL *line) {
   UNROLL for (int v = 0; v < ROW / LANES; ++v) VSTORE((VEC)(0), v, line);
 }
 
-// Lanes without a tile are computed like the others. What memory happens to hold may be denormal numbers (integers and addresses
-// are), with which Intel's processors take a hundred cycles and more a vector: so columns begin as zeros, and afterwards those lanes
-// hold a longer segment's numbers.
+// Lanes without a tile are computed like the others. Leftovers in memory may be denormal numbers (integers and
+// addresses are), with which Intel's processors take a hundred cycles and more a vector: so columns begin as zeros,
+// and afterwards those lanes hold a longer segment's numbers.
 #define COLUMNS(name, length)                                           \
   REAL name[WINOGRAD_ELEMENTS][length];                                 \
   UNROLL for (int i = 0; i < WINOGRAD_ELEMENTS; ++i)                    \

@@ -1,4 +1,4 @@
-// What Winograd's convolution does beside its products: elements become components [component][channel][tile], and
+// The work of Winograd's convolution beside its products: elements become components [component][channel][tile], and
 // components [component][row][tile] of the results become results. For the gradient by the weight, the gradients of the results
 // become components [component][row][tile], and components [component][row][channel] of the weight become its gradient.
 // Neighbouring items do neighbouring tiles.

@@ -1,7 +1,7 @@
 // The gradient by the weight of Winograd's convolution on a CPU, but for the products (conv2d_winograd_cpu.cpp).
 #include "ops/conv/conv_winograd_segments_cpu.cl"
 
-// As make_source, of gradients of results.
+// Like make_source, for gradients of results.
 INLINE void make_gradients(__global const REAL *planes, const long image_stride, const ConvWinograd *s, const int first,
                            const int count, __global REAL *to, const long component, __global REAL *lines) {
   COLUMNS(columns, WINOGRAD_RESULTS * LANES);

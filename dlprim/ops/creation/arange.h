@@ -6,9 +6,9 @@
 namespace dlprim {
 
 /**
- * out[i] = start + i * step, for a contiguous `out` [n] of any dtype but bool; whole numbers in 64-bit
- * arithmetic, floating ones rounded once from the value in twice the dtype's precision. `step` may be
- * negative or 0. Throws TypeError. (torch.arange)
+ * out[i] = start + i * step, for a contiguous `out` [n] of any dtype but bool. Whole numbers are computed in
+ * 64-bit arithmetic, floating ones in twice the dtype's precision and rounded once. `step` may be negative or
+ * 0. Throws TypeError. (torch.arange)
  */
 void arange(Queue& queue, const Tensor& out, Scalar start, Scalar step);
 

@@ -26,7 +26,7 @@
 // Tiles are to stay in registers, and a call hands them over in memory.
 #define INLINE __attribute__((always_inline)) inline
 
-// As vstore, which PoCL makes three stores of.
+// Replaces vstore, which PoCL makes three stores of.
 typedef VEC UnalignedVec __attribute__((aligned(sizeof(REAL))));
 #define DEFINE_STORE_VECTOR(SPACE)                                                                          \
   INLINE __attribute__((overloadable)) void store_vector(const VEC v, const long at, SPACE REAL *to) {      \
@@ -135,7 +135,7 @@ INLINE Tile multiply_chain(__global const REAL *restrict left, __global const RE
   return multiply_lines(left, right, NR, depth);
 }
 
-// The same for any depth, in chains of twice the length: shorter ones only add additions to convolutions.
+// The product for any depth, in chains of twice the length: shorter ones only add additions to convolutions.
 inline Tile multiply_panels(__global const REAL *restrict left, __global const REAL *restrict right, const int depth) {
   Tile total = zero_tile();
   for (int start = 0; start < depth; start += 2 * TILE_CHAIN)

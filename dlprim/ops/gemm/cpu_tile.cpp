@@ -9,7 +9,7 @@
 namespace dlprim::cpu_tile {
 namespace {
 
-/** Of a vector register. */
+/** The lanes of a vector register. */
 int lanes(DType dtype) {
   return dtype == DType::float64 ? 8 : 16;
 }

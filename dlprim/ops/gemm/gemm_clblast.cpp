@@ -64,7 +64,7 @@ bool can_take(const DeviceInfo&, const GemmProblem& p) {
 }
 
 // On two AVX-512 cores it makes 25 GFLOP/s, our tiles 224; on an H200 31 TFLOP/s at 4096, on an H100 our
-// larger tile 37. What its copies into padded buffers cost is an estimate.
+// larger tile 37. The cost of its copies into padded buffers is an estimate.
 double expected_cost(const DeviceInfo& device, const GemmProblem& p) {
   if (device.runs_cpu_kernels()) return 9 * p.multiply_adds();
   constexpr double speed = 0.85, copies = 512.0 * 512 * 512 / 2;
@@ -81,7 +81,7 @@ void run(Queue& queue, const GemmProblem& p) {
   const auto a_start = [&](std::int64_t batch) { return start(p.a) + size(batch * p.a_batch); };
   const auto b_start = [&](std::int64_t batch) { return start(p.b) + size(batch * p.b_batch); };
   const auto c_start = [&](std::int64_t batch) { return start(p.c) + size(batch * p.m * p.n); };
-  // Of the last product of a batch: one that starts at 0 may need less.
+  // The memory of the last product of a batch: one that starts at 0 may need less.
   const std::int64_t last = p.batches - 1;
   std::size_t bytes = 0;
   require_success(clblast::GemmTempBufferSize<float>(row_major, a.transpose, b.transpose, m, n, k,

@@ -1,6 +1,6 @@
 // c = alpha * left @ right + beta * c + bias on a CPU, or c its transpose: the host says which of a and b gives scalars (left)
 // and which vectors (right). A job is one block of columns (some panels of NR) times one block of rows; an item walks jobs
-// in order. Of the depth it packs TILE_CHAIN steps of the right operand at a time, so that a panel stays in the level-1
+// in order. It packs TILE_CHAIN steps of the right operand's depth at a time, so that a panel stays in the level-1
 // cache while all rows pass by it, and keeps the sums so far in its scratch; where the depth is one block it keeps the
 // packed panels while only the row block changes.
 //
@@ -77,8 +77,8 @@ inline void store_transposed(const REAL *rows, const Target to) {
 
 #define FEWEST_TILES 16  // whose products hide that way; 64 x 1600 x 128 took 8 % longer with fewer
 
-// What a job packs next of the right operand, which is asked for while tiles are multiplied: its cache lines, dealt out to
-// `tiles` of them.
+// The part of the right operand that a job packs next, which is asked for while tiles are multiplied: its cache
+// lines, dealt out to `tiles` of them.
 typedef struct {
   __global const STORAGE *at;
   long stride;              // between neighbours that do not follow each other in memory

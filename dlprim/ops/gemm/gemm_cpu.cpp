@@ -33,10 +33,10 @@ bool lies_by_rows(const Operand& left) {
   return left.step == 1 && left.line > 0 && is_compute_dtype(left.source.dtype);
 }
 
-/** What a product costs, in vectors of FMAs for each step of the depth. */
+/** The cost of a product, in vectors of FMAs for each step of the depth. */
 double cost_of(const Operand& left, const Operand& right) {
-  // Of a number: to pack it on the left is to write it to memory and read it again; on the right it stays in
-  // a cache.
+  // Costs of a number: to pack it on the left is to write it to memory and read it again; on the right it
+  // stays in a cache.
   constexpr double pack_left = 2, transpose_right = 0.5, copy_right = 0.1;
   const auto number = [](std::int64_t n) { return static_cast<double>(n); };
   const std::int64_t panels = ceil_div(right.count, cpu_tile::tile_columns(right.source.dtype));

@@ -22,7 +22,7 @@ INLINE VEC part_of(__global const REAL *line, const int from, const int to) {
   return VLOAD(0, lanes);
 }
 
-// Of lines that lie along the depth. Lanes are steps of it.
+// Products of lines that lie along the depth. Lanes are steps of it.
 __attribute__((reqd_work_group_size(1, 1, 1)))
 __kernel void few_rows_along_depth(BUFFER(const REAL, few), BUFFER(const REAL, many), BUFFER(const REAL, bias), BUFFER(REAL, c),
                                    const FewRows s, const REAL alpha, const REAL beta) {
@@ -105,7 +105,7 @@ __kernel void few_rows_along_depth(BUFFER(const REAL, few), BUFFER(const REAL, m
       }                                                                                                                         \
   }
 
-// Of many lines that lie beside each other at each step. Sums stay in scratch: of a chain, and in all.
+// Products of many lines that lie beside each other at each step. Sums stay in scratch: of a chain, and in all.
 __attribute__((reqd_work_group_size(1, 1, 1)))
 __kernel void few_rows_across_depth(BUFFER(const REAL, few), BUFFER(const REAL, many), BUFFER(const REAL, bias), BUFFER(REAL, c),
                                     BUFFER(REAL, scratch), const FewRows s, const REAL alpha, const REAL beta) {

@@ -42,14 +42,14 @@ using GemmImplementation = Implementation<GemmProblem>;
 
 /** Floating dtypes, on devices of KernelShape::cpu. */
 GemmImplementation gemm_cpu_tiles();
-/** The same in float32 and float64, where few rows or columns meet a matrix. */
+/** In float32 and float64, where few rows or columns meet a matrix. */
 GemmImplementation gemm_cpu_few_rows();
 /** Floating dtypes on the others, one for each of product_tiles that takes operands as they lie. */
 std::vector<GemmImplementation> gemm_products();
-/** The same, of operands that both lie along the depth: the right one is turned before. */
+/** Tiles for operands that both lie along the depth: the right one is turned before. */
 std::vector<GemmImplementation> gemm_of_turned();
-/** Of 16-bit numbers, or float32 at "medium", on NVIDIA's tensor cores by warps: in words that lie along the
- * depth or are packed so. */
+/** Products of 16-bit numbers, or of float32 at "medium", on NVIDIA's tensor cores by warps: in words that
+ * lie along the depth or are packed so. */
 std::vector<GemmImplementation> gemm_of_words();
 /** Floating dtypes on Hopper, which brings operands by itself, where they lie along the depth (16-bit ones:
  * or across it) or are laid out so: one for each of warp groups. */
@@ -61,7 +61,7 @@ GemmImplementation gemm_integer();
 
 /** One of gemm's list by its name, for operators whose work is such a product. Throws ValueError for none. */
 const GemmImplementation& gemm_implementation(const std::string& name);
-/** What gemm(a, b, c, 1, 0, bias, precision) is expected to cost. */
+/** The expected cost of gemm(a, b, c, 1, 0, bias, precision). */
 double gemm_cost(const DeviceInfo& device, const Tensor& a, const Tensor& b, const Tensor& c,
                  const Tensor* bias, MatmulPrecision precision);
 

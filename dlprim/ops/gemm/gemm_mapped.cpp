@@ -37,7 +37,7 @@ struct MappedOperand : GemmOperand {
             lies_across() ? tile.depth_elements() : panel_lines, 1, 1};
   }
   double cost() const { return is_brought_as_it_lies() ? 0 : cost_of_packing(); }
-  /** As the map counts it. */
+  /** The size that the map counts. */
   Tensor laid_out(Queue& queue) const {
     if (is_brought_as_it_lies()) return tensor;
     Tensor words = pack(queue);

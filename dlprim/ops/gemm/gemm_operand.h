@@ -17,7 +17,7 @@ struct GemmOperand {
   bool lies_along_depth() const { return depth_stride == 1; }
   DType panel_dtype() const { return tile.panel_dtype(tensor.dtype); }
   bool has_numbers_of_panels() const { return panel_dtype() == tensor.dtype; }
-  /** Of a line that is laid out, in elements: whole vectors. */
+  /** The length of a line that is laid out, in elements: whole vectors. */
   std::int64_t packed_depth() const;
   /** Elements that are laid out. */
   double packed() const;

@@ -1,4 +1,4 @@
-// What becomes of the sums of a matrix product: alpha * sum + bias + beta * c; of a part of the depth, partials
+// The finish of the sums of a matrix product: alpha * sum + bias + beta * c; of a part of the depth, partials
 // (product_join_simt.cl).
 #define FINISH(value, c, at, column)                               \
   {                                                                \
@@ -6,7 +6,7 @@
     if (has_bias) value += LOAD(bias_buffer, bias_start + column); \
     if (beta != 0) value += beta * LOAD(c, at);                    \
   }
-// Of STORE_RESULTS.
+// A part of STORE_RESULTS.
 #define STORE_RESULT(m, n, splits)                        \
   if (block_row + row < m && column < n) {                \
     const long at = (long)(block_row + row) * n + column; \

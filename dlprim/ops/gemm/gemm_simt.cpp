@@ -25,8 +25,8 @@ bool right_lies_along(const GemmProblem& p) {
   return p.b_column != 1;
 }
 
-/** A part of a tile's speed. What lies along the depth goes to its panel number by number where items
- * multiply: it is better the operand of fewer lines. Measured on an H100. */
+/** A part of a tile's speed. An operand that lies along the depth goes to its panel number by number where
+ * items multiply: it is better the operand of fewer lines. Measured on an H100. */
 double ease_of_placing(const ProductTile& tile, const GemmProblem& p) {
   const bool left = left_lies_along(p), right = right_lies_along(p);
   if (tile.engine != ProductEngine::registers) return 1;
@@ -40,7 +40,7 @@ DepthSplit split_of(const ProductTile& tile, const DeviceInfo& device, const Gem
   return split_depth(tile, device, size_of(p), speed, tile.depth);
 }
 
-/** Of lines whose neighbours are `stride` apart. */
+/** The vector width of lines whose neighbours are `stride` apart. */
 int width_of(const Tensor& t, std::int64_t stride, std::initializer_list<std::int64_t> distances) {
   return stride == 1 ? piece_width(t, distances) : 1;
 }
@@ -95,7 +95,7 @@ struct Product {
     return is_deep_enough && tile.can_take(device, p.c.dtype, p.precision);
   }
   static double expected_cost(const DeviceInfo& device, const GemmProblem& p) {
-    // What takes microseconds is not worth the larger error of products that are put together.
+    // A product of some microseconds is not worth the larger error of products that are put together.
     constexpr double small = 1e7;
     if (tile.tf32_products > 1 && p.multiply_adds() < small) return std::numeric_limits<double>::max();
     return split_of(tile, device, p).cost;
@@ -113,7 +113,7 @@ struct Product {
 
 constexpr char turned_prefix[] = "turned_";
 
-/** Of the tile whose fewer lines are the left operand's, which stays as it is. */
+/** True for the tile whose fewer lines are the left operand's, which stays as it is. */
 constexpr bool takes_turned(const ProductTile& tile) {
   return tile.engine == ProductEngine::registers && tile.columns > tile.rows;
 }
@@ -150,7 +150,7 @@ struct ProductOfTurned {
 
 // ---- in words along the depth, as tensor cores take them
 
-/** What is no such is packed first. */
+/** Other operands are packed first. */
 struct OperandOfWords : GemmOperand {
   bool is_brought_as_it_lies() const {
     const auto is_whole = [&](std::int64_t elements) { return elements % tile.elements_of_vector() == 0; };

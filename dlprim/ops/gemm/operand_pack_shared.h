@@ -4,9 +4,9 @@
 
 BEGIN_SHARED
 
-// How an operand of a product is packed: in the source `plane_stride` from plane to plane, `line_stride` from
-// line to line, of which there are `lines`; of a line's elements, or pixels, size_h rows of size_w, from
-// (first_h, first_w) on at steps.
+// How an operand of a product is packed. In the source `plane_stride` leads from plane to plane and
+// `line_stride` from line to line. There are `lines` lines; a line has size_h rows of size_w elements, or
+// pixels, from (first_h, first_w) on at steps.
 typedef struct {
   cl_long plane_stride, line_stride;
   cl_int lines, padded_lines;  // the latter a multiple of what a vector of words holds
@@ -17,7 +17,7 @@ typedef struct {
   cl_long matrix_stride, line_stride;
   cl_int matrices, lines, depth, padded_depth;  // the latter as padded_lines
 } OperandRound;
-// Of a group: work items, and elements.
+// A group's work items, and elements.
 enum { OPERAND_PACK_ITEMS = 256, OPERAND_PACK_ELEMENTS = 2048 };
 
 END_SHARED

@@ -51,7 +51,7 @@ __kernel void operand_pack(BUFFER(const STORAGE, source), BUFFER(float, packed),
   }
 }
 
-// The same of lines that lie along the depth already: an item makes a vector of words.
+// Rounds lines that lie along the depth already: an item makes a vector of words.
 __kernel void operand_round(BUFFER(const STORAGE, source), BUFFER(float, packed), const OperandRound p) {
   const long at = get_global_id(0), vectors = p.padded_depth / ELEMENTS_OF_VECTOR, line = at / vectors, matrix = line / p.lines;
   if (matrix >= p.matrices) return;

@@ -1,6 +1,6 @@
 // The skeleton of products on a GPU. A work group of TILE_ITEMS work items makes a tile of TILE_ROWS x TILE_COLUMNS
-// results in steps of TILE_DEPTH through panels of the operands in local memory. What the next panels will be is under
-// way while one pair is multiplied.
+// results in steps of TILE_DEPTH through panels of the operands in local memory. The next panels are under way while
+// one pair is multiplied.
 //
 // Before it includes this file a kernel file says whether its left and right operand lie along the depth (LEFT_BY_DEPTH,
 // RIGHT_BY_DEPTH), whether the left one is brought in aligned vectors (LEFT_BY_VECTORS), and for tensor cores whether both
@@ -87,7 +87,7 @@ inline void place_piece(__local REAL *to, const REAL *values, const int width, c
 #ifndef BOTH_ARE_ROUNDED
 #define BOTH_ARE_ROUNDED TENSOR_MAPS
 #endif
-// What operands are brought from: words of panels, or elements of tensors.
+// The source of operands: words of panels, or elements of tensors.
 #if BOTH_ARE_ROUNDED
 #define BROUGHT REAL
 #else
@@ -134,7 +134,7 @@ inline int right_place(const int i) {
   return RIGHT_PLACE(RIGHT_COLUMN(item, i), RIGHT_DEPTH(item, i));
 }
 
-// What goes through registers. An item keeps its pieces one after the other.
+// Operands that go through registers. An item keeps its pieces one after the other.
 #define BRING_PIECE(width, to, i, inside, pointer)                                                \
   {                                                                                               \
     if ((width) > 1)                                                                              \
@@ -203,7 +203,7 @@ inline int right_place(const int i) {
     FETCH;                                            \
   }
 
-// What registers hold is placed before they are given the next step's.
+// The numbers in registers are placed before those of the next step arrive there.
 #define ADVANCE(next, steps, FETCH)                          \
   if ((next) > 0 && (next) - 1 < (steps)) PLACE_LEFT((next) - 1); \
   if ((next) < (steps) && IS_BRINGER) FETCH_STEP(next, FETCH); \

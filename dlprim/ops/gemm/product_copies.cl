@@ -1,10 +1,10 @@
-// What tensor cores' panels hold, and how it comes there.
+// The contents of tensor cores' panels, and how they come there.
 #define STRING_(text) #text
 #define STRING(text) STRING_(text)
 
 // Words that go from global to local memory by themselves (NVIDIA, compute capability 8.0 and up), TILE_STAGES - 1
 // panels ahead.
-// Of what is not inside nothing is read: zeros take its place.
+// Nothing outside is read: zeros take its place.
 inline void copy_piece(const int width, __local float *to, __global const float *from, const bool inside) {
   const uint bytes = inside ? 4 * width : 0;
   if (width == 4)

@@ -5,7 +5,7 @@
 
 namespace dlprim {
 
-/** What becomes of the sums of a product: alpha * sum + bias + beta * result. The bias [channels], or null,
+/** The finish of the sums of a product: alpha * sum + bias + beta * result. The bias [channels], or null,
  * is that of results [..., channels, plane]. */
 struct ProductFinish {
   const Tensor* bias = nullptr;

@@ -20,7 +20,7 @@ inline void await_bytes(__local ulong *arrived, const int use) {
                : "r"((uint)(size_t)arrived), "r"(use & 1)
                : "memory");
 }
-// What another launch wrote into the map counts.
+// Another launch's writes into the map count.
 inline void open_map(__global const uint *map) {
   asm volatile("//@90a fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" : : "l"((ulong)map) : "memory");
 }

@@ -40,8 +40,8 @@ inline void multiply_add(__local const REAL *left, __local const REAL *right, RE
       vstore4(*(__local const REAL4 *)(left + k * LEFT_K + i * ROW_ITEMS), 0, l + i);
     UNROLL for (int j = 0; j < ITEM_COLUMNS; j += 4)
       vstore4(*(__local const REAL4 *)(right + k * RIGHT_K + j * COLUMN_ITEMS), 0, r + j);
-    // Four columns at a time, forth and back: an operand is still where the next product wants it, and NVIDIA's compiler finds
-    // registers whose banks do not collide (4096 x 4096 x 4096 row by row took 3 to 10 % more).
+    // Four columns at a time, back and forth: an operand is still where the next product wants it, and NVIDIA's
+    // compiler finds registers whose banks do not collide (4096 x 4096 x 4096 row by row took 3 to 10 % more).
     UNROLL for (int first = 0; first < ITEM_COLUMNS; first += 4)
       UNROLL for (int i = 0; i < ITEM_ROWS; ++i)
         UNROLL for (int n = 0; n < 4; ++n) {
@@ -60,7 +60,8 @@ inline void multiply_add(__local const REAL *left, __local const REAL *right, RE
 
 #if TILE_CHAIN
 
-// Deep sums are made of chains. What is asked for once a chain is volatile, so that it does not take the registers.
+// Deep sums are made of chains. Values that are asked for once a chain are volatile, so that they do not take the
+// registers.
 inline void add_chain(volatile REAL (*sums)[ITEM_COLUMNS], REAL (*chain)[ITEM_COLUMNS]) {
   UNROLL for (int i = 0; i < ITEM_ROWS; ++i)
     UNROLL for (int j = 0; j < ITEM_COLUMNS; ++j) sums[i][j] += chain[i][j];

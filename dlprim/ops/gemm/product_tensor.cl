@@ -94,7 +94,7 @@ inline void load_columns(uint (*to)[2], __local const float *from) {
 
 #if TF32_PRODUCTS == 1
 
-// What lies in memory as float goes to the panels as it is, and is rounded on its way to a fragment, if it was not before.
+// Floats in memory go to the panels as they are, and are rounded on their way to a fragment, if it was not before.
 #define ASYNCHRONOUS_COPIES (STORAGE_IS_REAL || BOTH_ARE_ROUNDED)
 #if BOTH_ARE_ROUNDED
 #define ROUND(fragment, count)
@@ -130,8 +130,8 @@ inline void multiply_add(__local const float *left, __local const float *right, 
 
 #define ASYNCHRONOUS_COPIES 0
 
-// What rounds to an infinity has no small part that gives its products (inf * 0, inf - inf): a step that has one is
-// summed plainly. infinite_steps are the last such steps, one for either pair of panels.
+// A number that rounds to an infinity has no small part that gives its products (inf * 0, inf - inf): a step that has
+// one is summed plainly. infinite_steps are the last such steps, one for either pair of panels.
 #define ENGINE_MEMORY __local int infinite_steps[2]
 #define BEGIN_ENGINE                                              \
   if (get_local_id(0) < 2) infinite_steps[get_local_id(0)] = -1;  \

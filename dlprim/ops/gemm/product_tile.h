@@ -20,7 +20,7 @@ struct ProductSize {
   std::int64_t rows, columns, depth, batches;
 };
 
-/** Of a sum of three TF32 products each, the error is that of a plain sum of 32 terms, for fewer up to 2.3
+/** With three TF32 products each, a sum's error is that of a plain sum of 32 terms, for fewer up to 2.3
  * times as large (emulated: 1.5 to 1.65 for 4 to 32 normal numbers, where plain float32 has 0.66 to 1.7). */
 constexpr std::int64_t fewest_terms_of_three_products = 32;
 
@@ -28,11 +28,11 @@ constexpr std::int64_t fewest_terms_of_three_products = 32;
  */
 constexpr int vector_width = 4;
 
-/** What multiplies: plain OpenCL C, tensor cores by warps (NVIDIA, compute capability 8.0 and up) or by
- * groups of four warps (9.0). */
+/** The engine that multiplies: plain OpenCL C, tensor cores by warps (NVIDIA, compute capability 8.0 and up)
+ * or by groups of four warps (9.0). */
 enum class ProductEngine { registers, warps, warp_groups };
 
-/** What words of panels (product_copies.cl) are made with, from elements of one dtype: of one number, or of
+/** The macros that make words of panels (product_copies.cl) from elements of one dtype: of one number, or of
  * two if `numbers` is a dtype of 16 bits. */
 Defines word_defines(DType dtype, DType numbers);
 
@@ -58,7 +58,7 @@ struct ProductTile {
   int depth_elements() const { return depth * numbers_in_word; }
   /** Elements that 16 bytes of a panel hold. */
   int elements_of_vector() const { return vector_width * numbers_in_word; }
-  /** What tensor cores multiply: float32 stands for TF32. */
+  /** The dtype that tensor cores multiply: float32 stands for TF32. */
   DType panel_dtype(DType dtype) const;
 
   /** Whether the device can, and the numbers are as precise as asked for. */
@@ -66,11 +66,11 @@ struct ProductTile {
   /** See Implementation::expected_cost. At one of the speeds above. */
   double cost(const DeviceInfo& device, const ProductSize& size, double at_speed) const;
   double cost(const DeviceInfo& device, const ProductSize& size) const { return cost(device, size, speed); }
-  /** What words of panels are made with, from elements of that dtype. */
+  /** The macros that make words of panels from elements of that dtype. */
   Defines word_defines(DType dtype) const { return dlprim::word_defines(dtype, panel_dtype(dtype)); }
   /** A part of its speeds: of elements that are converted on their way to a panel. */
   double ease_of_bringing(DType dtype) const;
-  /** What a kernel of that depth is built with. */
+  /** The macros of a kernel of that depth. */
   Defines defines(DType dtype, std::int64_t depth) const;
   /** The same, with sums made of chains of so many steps of the depth, a multiple of the tile's (accuracy);
    * 0: of one. Sums on tensor cores are made of shorter ones in any case. */
@@ -131,7 +131,8 @@ inline constexpr ProductTile product_tiles[] = {
 };
 constexpr std::size_t product_tile_count = std::size(product_tiles);
 
-/** Of an implementation that does something else around a tile's products: its name behind a prefix. */
+/** The name of an implementation that does something else around a tile's products: the tile's, behind a
+ * prefix. */
 template <const char* prefix, std::size_t tile>
 const char* name_with() {
   static const std::string& name = *new std::string(std::string(prefix) + product_tiles[tile].name);

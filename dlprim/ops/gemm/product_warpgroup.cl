@@ -85,7 +85,7 @@ inline void begin_product(float *sums, const uint *fragment, const ulong panel, 
                : "r"(fragment[0]), "r"(fragment[1]), "r"(fragment[2]), "r"(fragment[3]), "l"(panel), "r"(first)
                : "memory");
 }
-// The same with what `columns` describes in place of the fragment.
+// The product with the panel that `columns` describes in place of the fragment.
 inline void begin_product_of_panels(float *sums, const ulong columns, const ulong panel, const int first) {
   asm volatile("//@90a { .reg .pred p; setp.eq.b32 p, " OF_PANELS_SCALE ", 0; " WGMMA OF_PANELS " }"
                : ALL_SUMS(sums)
@@ -94,14 +94,14 @@ inline void begin_product_of_panels(float *sums, const ulong columns, const ulon
 }
 inline void open_products(void) { asm volatile("//@90a wgmma.fence.sync.aligned;" : : : "memory"); }
 inline void close_products(void) { asm volatile("//@90a wgmma.commit_group.sync.aligned;" : : : "memory"); }
-// What waits names the sums, so that nothing is done with them before.
+// The wait names the sums, so that nothing is done with them before.
 inline void await_products(float (*sums)[SUMS]) {
   UNROLL for (int b = 0; b < BLOCKS; ++b)
     asm volatile("//@90a wgmma.wait_group.sync.aligned 0;" : ALL_SUMS(sums[b]) : : "memory");
 }
 // The products that were closed before the last ones.
 inline void await_products_before(void) { asm volatile("//@90a wgmma.wait_group.sync.aligned 1;" : : : "memory"); }
-// What items wrote to local memory becomes visible to the tensor cores' own reads.
+// Items' writes to local memory become visible to the tensor cores' own reads.
 inline void show_panels(void) { asm volatile("fence.proxy.async.shared::cta;" : : : "memory"); }
 
 // A panel, as wgmma takes it: address and distance of eight lines, or of eight of the depth, in 16 bytes, and how vectors are
@@ -183,8 +183,8 @@ inline void begin_step(__local const float *left, __local const float *right, co
   clear(result);                                     \
   clear(step_sums)
 
-// What rounds to an infinity has no small part that gives its products (inf * 0, inf - inf): a step that has one, or a NaN, is
-// summed plainly.
+// A number that rounds to an infinity has no small part that gives its products (inf * 0, inf - inf): a step that has
+// one, or a NaN, is summed plainly.
 inline bool is_infinite(const float value) { return !(fabs(value) < as_float(0x7f7ff000u)); }
 
 // To the nearest TF32 number, and what that leaves; its last bit, which TF32 may lack, is worth 2^-24 of the value.

@@ -6,9 +6,9 @@ BEGIN_SHARED
 
 enum { TENSOR_MAP_RANK = 4, TENSOR_MAP_BYTES = 128 };
 
-// A tensor of float32, which is rounded to TF32, or of 16-bit elements, and the boxes of it that are brought:
-// elements in each dimension, the innermost first, and bytes from one to the next of the others, multiples of
-// 16.
+// A tensor of float32, which is rounded to TF32, or of 16-bit elements, and its boxes that the device brings.
+// Elements in each dimension, the innermost first; bytes from one to the next in the other dimensions,
+// multiples of 16.
 typedef struct {
   cl_int element_bytes;
   cl_int size[TENSOR_MAP_RANK], box[TENSOR_MAP_RANK];

@@ -85,8 +85,8 @@ inline element_t coordinates(long e, const long *size) {
 #define READ_ALL FOR_MY_ELEMENTS(READ_ELEMENT)
 #endif
 
-// ---- writing: y[o, index[o, j, i], i] = x[o, j, i]. Of several that name one place the last along j is written: where it
-// can happen, `winner` holds that j + 1, as mark_winners leaves it.
+// ---- writing: y[o, index[o, j, i], i] = x[o, j, i]. Among several that name one place the last along j is written:
+// where it can happen, `winner` holds that j + 1, as mark_winners leaves it.
 
 #define WRITE_ELEMENT(o, j, i)                                                    \
   {                                                                               \

@@ -7,12 +7,12 @@
 /**
  * \file Moving and adding elements by an index.
  *
- * Tensors come as [outer, along, inner] of any strides, the index as int64 of that form: element (o, j, i) of
+ * Tensors come as [outer, along, inner] of any strides, the index as int64 of that form. Element (o, j, i) of
  * the index names a place along the middle dimension of another tensor, at the same o and i. An index
  * expanded along outer or inner (stride 0) names whole rows. An index element that names no place is reported
  * through `check` (register_check in runtime/error_word.h) as IndexError at the next waiting point; reading
- * gives 0 there, writing nothing. Any dtype unless said otherwise. What is written overlaps nothing that is
- * read, and is no view with two elements in one place.
+ * gives 0 there, writing nothing. Any dtype unless said otherwise. A written tensor overlaps no tensor that
+ * is read, and is no view with two elements in one place.
  */
 
 namespace dlprim {
@@ -31,7 +31,7 @@ void read_places(Queue& queue, const Tensor& x, const Tensor& index, const Tenso
 
 /**
  * y[o, index[o, j, i], i] = x[o, j, i]; other elements stay. `x` has the shape of `index` and the dtype of
- * `y`. Of several that name one place the last along j is written, unless the caller knows that no two
+ * `y`. Among several that name one place the last along j is written, unless the caller knows that no two
  * `distinct` elements differ in what they write. (torch.Tensor.scatter_, index_copy_)
  */
 void write_places(Queue& queue, const Tensor& x, const Tensor& index, const Tensor& y, bool distinct,

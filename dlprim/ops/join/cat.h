@@ -19,7 +19,7 @@ struct CatResult {
   DType dtype;
 };
 
-/** What torch.cat makes of these tensors along `dim`. Throws ValueError, IndexError. */
+/** The result of torch.cat for these tensors along `dim`. Throws ValueError, IndexError. */
 CatResult cat_result(const std::vector<Tensor>& tensors, std::int64_t dim);
 
 /** torch.cat: the tensors one after another along `dim`, each converted to the dtype of `result`, whatever

@@ -23,7 +23,7 @@
        row##_once && row < (count); row##_once = 0)
 #endif
 
-// Of n >= 0: in 32 bits where that does, which takes a fifth of the time.
+// The quotient of n >= 0, in 32 bits where that does, which takes a fifth of the time.
 inline long quotient(long n, int divisor) {
   return divisor == 1 ? n : n <= INT_MAX ? (long)((int)n / divisor) : n / divisor;
 }
@@ -341,7 +341,7 @@ __kernel void cross_entropy_backward(BUFFER(const REAL, factors), BUFFER(const S
 #endif
 }
 
-// Of class probabilities: dt = -g (1 - smoothing) weight log_softmax(x)
+// The gradient of class probabilities: dt = -g (1 - smoothing) weight log_softmax(x)
 __kernel void cross_entropy_target_gradient(BUFFER(const STORAGE, grad), BUFFER(const STORAGE, x),
                                             BUFFER(const STORAGE, weight), const LossRows r, const LossLabels labels,
                                             const int reduction, BUFFER(const REAL, total_weight),

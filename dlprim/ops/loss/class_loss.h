@@ -7,7 +7,7 @@
 
 namespace dlprim {
 
-/** What becomes of the losses of a batch: `reduction` of torch.nn.functional's losses. */
+/** The reduction of the losses of a batch: `reduction` of torch.nn.functional's losses. */
 enum class Reduction { none = REDUCE_NONE, mean = REDUCE_MEAN, sum = REDUCE_SUM };
 
 /** A batch of class scores seen as [batch, classes, positions]. */

@@ -15,10 +15,10 @@ REAL_STRUCT(LossLabels) {
   cl_int has_probabilities;
 };
 
-// What becomes of the losses of rows.
+// The reduction of the losses of rows.
 enum { REDUCE_NONE, REDUCE_MEAN, REDUCE_SUM };
 
-// Of which an item of shape simt makes the gradients.
+// The number of classes whose gradients an item of shape simt makes.
 enum { CLASSES_OF_ITEM = 4 };
 
 END_SHARED

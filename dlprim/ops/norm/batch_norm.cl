@@ -95,7 +95,7 @@ __kernel void batch_norm_join_gradients(BUFFER(const ACC, partials), const Batch
   coefficients[2 * c + 1] = g.along_x;
 }
 
-// What the elementwise pass needs of channel c; without coefficients mean and invstd are constants.
+// The values that the elementwise pass needs of channel c; without coefficients mean and invstd are constants.
 inline input_gradient_t input_gradient(int c, __global const REAL *mean, __global const REAL *invstd,
                                        __global const REAL *weight, __global const REAL *coefficients) {
   input_gradient_t g;
@@ -150,7 +150,7 @@ DEFINE_EPILOGUE(VALUES, exp)
 #define GRADIENT_FROM_X(V, dy, x, affine) gradient_from_input(dy, NORMALISED(V, x, affine))
 #define GRADIENT_FROM_Y(dy, y) activation_gradient(dy, y, y)
 #define gradient_from_input(dy, a) activation_gradient(dy, a, activated(a))
-// What the sums take for it; y and daddend, where the gradient goes, may be null together.
+// The gradient that the sums take for it; y and daddend, where the gradient goes, may be null together.
 #define EPILOGUE_PARAMETERS                                                                                       \
   BUFFER(const REAL, invstd), BUFFER(const REAL, weight), BUFFER(const REAL, bias), BUFFER(const STORAGE, y), \
       BUFFER(STORAGE, daddend),

@@ -8,17 +8,17 @@ namespace dlprim {
 
 /*
  * Batch normalisation (torch.nn.functional.batch_norm) of x, [N, C] or [N, C, ...], of any floating dtype,
- * over everything but dimension 1:
- * y = (x - mean) * invstd * weight + bias, with invstd = 1 / sqrt(variance + eps).
+ * over everything but dimension 1. With invstd = 1 / sqrt(variance + eps), y = (x - mean) * invstd * weight +
+ * bias.
  *
  * mean, invstd, weight, bias, running statistics and the gradients of weight and bias are [C], in
  * compute_dtype(x.dtype). Tensors are contiguous. Precondition everywhere: outputs overlap neither
  * inputs nor one another. Throws ValueError for shapes that do not fit, TypeError for dtypes.
  */
 
-/** What the functions here take for `t`, [N, C, ...], contiguous or with the channels of a pixel side by
- * side: `t` itself, or the same memory as [pixels, C], every pixel an item of its own. Neither layout is
- * checked. */
+/** The layout that the functions here take for `t`, [N, C, ...], contiguous or with the channels of a pixel
+ * side by side: `t` itself, or the same memory as [pixels, C], every pixel an item of its own. Neither layout
+ * is checked. */
 Tensor batch_norm_items(const Tensor& t);
 
 /** Running statistics to move towards those of the batch: r = (1 - momentum) r + momentum b; b's variance is
@@ -41,7 +41,8 @@ void batch_norm_statistics(Queue& queue, const Tensor& x, double eps, const Tens
 /** invstd = 1 / sqrt(variance + eps), for evaluation with running statistics. One small launch. */
 void batch_norm_invstd(Queue& queue, const Tensor& variance, double eps, const Tensor& invstd);
 
-/** What batch_norm_forward checks of its inputs, for who runs it later: throws as it does. */
+/** Checks the inputs as batch_norm_forward does, for callers that run it later: throws the errors that it
+ * throws. */
 void check_batch_norm(Queue& queue, const Tensor& x, const Tensor& mean, const Tensor& invstd,
                       const Tensor* weight, const Tensor* bias);
 

@@ -36,7 +36,7 @@ __kernel void local_response_norm_forward(BUFFER(const STORAGE, x), const LocalR
   }
 }
 
-// What an element sends to its neighbours' gradients: dy x base^(-beta - 1).
+// The share that an element sends to its neighbours' gradients: dy x base^(-beta - 1).
 __kernel void local_response_norm_shares(BUFFER(const STORAGE, dy), BUFFER(const STORAGE, x), BUFFER(const REAL, base),
                                          const LocalResponseExtents e, const LocalResponseOptions o,
                                          BUFFER(REAL, shares)) {

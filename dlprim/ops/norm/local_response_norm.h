@@ -14,8 +14,8 @@ struct LocalResponseNorm {
 
 /**
  * y = x / base^beta with base = k + alpha * (mean of x squared over `size` channels around each, zero beyond
- * the first and the last). x, y: [N, C, ...] of one floating dtype; base: x's shape in its compute dtype,
- * kept for the backward pass. All contiguous; precondition: no overlap. Throws ValueError, TypeError.
+ * the first and the last). Shapes: x, y: [N, C, ...] of one floating dtype; base: x's shape in its compute
+ * dtype, kept for the backward pass. All contiguous; precondition: no overlap. Throws ValueError, TypeError.
  */
 void local_response_norm_forward(Queue& queue, const Tensor& x, const LocalResponseNorm& options,
                                  const Tensor& y, const Tensor& base);

@@ -66,7 +66,7 @@ inline moments_t gathered_moments(const REAL *p, int n) {
   return block;
 }
 
-// Of 1 to BLOCK elements at p: first their sum, then, from the cache, their distances from the mean.
+// Moments of 1 to BLOCK elements at p: first their sum, then, from the cache, their distances from the mean.
 inline moments_t block_moments(const __global STORAGE *p, int n) {
   const int whole = n & ~15;
   REAL16 sum = 0;
@@ -152,7 +152,7 @@ inline gradient_sums_t plane_gradient_sums(const __global STORAGE *dy, const __g
 
 #else
 
-// What an item reads at once: WIDTH neighbours, or one element.
+// The elements that an item reads at once: WIDTH neighbours, or one element.
 #ifndef WIDTH
 #define WIDTH 1
 #endif
@@ -177,7 +177,7 @@ typedef REAL VALUES;
 #define IS_WITHIN(some, k, step, end) ((some) + (k) * (step) < (uint)(end))
 #define PLACE_WITHIN(some, k, step, end) min((some) + (k) * (step), (uint)(end) - 1)
 
-// Of `count` values with the sums of their distances from `shift` and of those squared.
+// Moments of `count` values with the sums of their distances from `shift` and of those squared.
 inline moments_t shifted_moments(REAL shift, REAL drift, REAL squares, int count) {
   moments_t block;
   const ACC correction = divided(drift, count);
@@ -189,8 +189,8 @@ inline moments_t shifted_moments(REAL shift, REAL drift, REAL squares, int count
 }
 
 // Moments of VALUE(i), VALUES, over i = first, first + step, … below end. The distances of a chain are from the mean of its
-// first PER_ITEM terms. What moves that away from the chain's own mean is part of the chain too: the squares come to nine
-// times those from its own mean at most, and the difference loses no more.
+// first PER_ITEM terms. The value that moves it away from the chain's own mean is part of the chain too: the squares
+// come to nine times those from its own mean at most, and the difference loses no more.
 #define ITEM_MOMENTS(all, first, end, step, VALUE)                                                          \
   for (uint from = first; from < (uint)(end); from += CHAIN * (step)) {                                     \
     VALUES drift = 0, squares = 0;                                                                          \

@@ -6,7 +6,7 @@
 
 namespace dlprim {
 
-/** What a norm's kernels make of a normalised value before they store it: y = activation(norm + addend). */
+/** The work of a norm's kernels on a normalised value before they store it: y = activation(norm + addend). */
 struct NormEpilogue {
   const Tensor* addend = nullptr;  // of the shape and dtype of the input
   const PointwiseOp* activation = nullptr;
@@ -24,10 +24,9 @@ struct NormEpilogueGradient {
 };
 
 /**
- * Whether a row of the pointwise table can be an epilogue's activation: one input, the dtype kept, no
- * parameters, no helper functions but SIGMOID (so that its expressions hold for OpenCL's vectors too) and,
- * behind an addend, a gradient that y alone tells. relu, relu6 and sigmoid can; silu, hardswish and
- * hardsigmoid without an addend.
+ * Whether a row of the pointwise table can be an epilogue's activation. It has one input, keeps the dtype,
+ * and has no parameters. Its only helper function is SIGMOID, so that its expressions hold for OpenCL's
+ * vectors too. Behind an addend, y alone gives its gradient.
  */
 bool can_be_epilogue(const PointwiseOp& activation, bool has_addend);
 

@@ -18,7 +18,7 @@ inline int first_weight(RowNormExtents e, long row) {
   return (int)(row % e.period * e.weights);
 }
 
-// What a row is shifted and scaled by.
+// The shift and the scale of a row.
 typedef struct {
   REAL mean, scale;
 } statistics_t;

@@ -22,8 +22,8 @@ RowNormExtents extents_of(Queue& queue, const char* op, const NormRows& rows, co
           rows.weights};
 }
 
-/** What a work item reads at once: vectors where all tensors hold such, and none of a row's weights ends
- * within one. */
+/** The elements that a work item reads at once: vectors where all tensors hold such, and none of a row's
+ * weights ends within one. */
 template <class Problem>
 int width_of(const Problem& p) {
   constexpr int vector = 4;

@@ -48,9 +48,9 @@ struct TensorsAbreast {
   FIELDS(result, inputs)
 };
 
-/** An expression with one output (of a row of the pointwise table, say) for many tensors. given[i] is the
- * value of its variable i for all of them, a number or a tensor of one element, or nothing where that is the
- * next of the inputs; parameters as pointwise() takes them. */
+/** An expression with one output (of a row of the pointwise table, say) for many tensors. Variable i has the
+ * value given[i] for all of them, a number or a tensor of one element; where that is nothing it is the next
+ * of the inputs. Parameters are those of pointwise(). */
 void multi_tensor_pointwise(Queue& queue, ParameterPack& pack, const PointwiseExpression& expression,
                             const std::vector<TensorsAbreast>& tensors,
                             const std::vector<std::optional<PointwiseOperand>>& given,

@@ -1,4 +1,4 @@
-// What the kernel of an expression for many tensors stands on (multi_tensor_pointwise.cpp writes it after this).
+// The base of the kernel of an expression for many tensors (multi_tensor_pointwise.cpp writes it after this).
 // Macros: STORAGE, REAL, LOAD, STORE (dtype_defines of the tensors).
 #include "core/common.cl"
 typedef REAL T;

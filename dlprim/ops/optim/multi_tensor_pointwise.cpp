@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* op = "multi_tensor_pointwise";
 
-/** What is one value for all tensors, per variable. */
+/** The values that are one for all tensors, per variable. */
 using Given = std::vector<std::optional<PointwiseOperand>>;
 
 bool is_number(const std::optional<PointwiseOperand>& given) {

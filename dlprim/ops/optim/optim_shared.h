@@ -4,9 +4,9 @@
 
 BEGIN_SHARED
 
-// How a kernel reaches the tensors of many parameters: tensors of one parameter (itself, its gradient, up to
-// three states and the number of its step), buffers of one launch, and where a place's buffer number begins
-// above its first element.
+// How a kernel reaches the tensors of many parameters. Counts: tensors of one parameter (itself, its
+// gradient, up to three states and the number of its step), and buffers of one launch. A place has its
+// buffer's number in the bits from BUFFER_NUMBER_SHIFT on, and its first element below.
 enum { PACK_TENSORS = 6, PACK_BUFFERS = 16, BUFFER_NUMBER_SHIFT = 56 };
 // A row of the table, in ulongs: the places of those tensors, and the number of elements.
 // Behind the rows, two for each parameter: its first chunk, and how many it has.

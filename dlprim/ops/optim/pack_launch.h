@@ -22,7 +22,7 @@ inline void require_packable(const char* op, const Queue& queue, const Tensor& t
           t.strides);
 }
 
-/** What lies beside the first tensor of a row, element by element: the kernels walk both in the order of
+/** The tensors beside the first one of a row, element by element: the kernels walk both in the order of
  * memory. Throws ValueError, TypeError. */
 inline void require_beside(const char* op, const char* what, const Tensor& t, const Tensor& first) {
   require(t.shape == first.shape, op, ": expected ", what, " of shape ", first.shape, ", got ", t.shape);

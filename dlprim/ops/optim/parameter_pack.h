@@ -20,7 +20,7 @@ struct OptimizedParameter {
 };
 
 /**
- * Lets one launch reach the tensors of many parameters: a table on the device says, for every chunk of
+ * Lets one launch reach the tensors of many parameters. A table on the device says, for every chunk of
  * elements, in which buffer and where its parameter, gradient and states lie. The table stays there from step
  * to step and is uploaded anew, without waiting, only when something moved. A launch takes up to PACK_BUFFERS
  * distinct OpenCL buffers; parameters that are spread over more of them go into further launches. Keep one
@@ -41,7 +41,7 @@ class ParameterPack {
    * of another number is the same for all chunks). */
   std::vector<Launch> prepare(Queue& queue, const std::vector<std::vector<const Tensor*>>& tensors);
   const Tensor& table() const { return table_; }
-  /** Of a table that is prepared: where it says, per parameter, its first chunk and how many it has. */
+  /** The place in a prepared table that says, per parameter, its first chunk and how many it has. */
   std::int64_t ranges_start() const { return chunks() * PACK_ROW; }
   /** Chunks of all launches together. */
   std::int64_t chunks() const {

@@ -36,7 +36,7 @@ void check_sgd(const char* name, const NamedValues& o) {
           ": Nesterov momentum requires a momentum and zero dampening");
 }
 
-/** What Adam and its kin have in common: the coefficients that their kernels begin with, and corrections. */
+/** The common part of Adam and its kin: the coefficients that their kernels begin with, and corrections. */
 struct Moments {
   Moments(const NamedValues& o, Numbers& numbers, bool decoupled)
       : lr(o.number("lr")), beta1(o.numbers("betas")[0]), beta2(o.numbers("betas")[1]), step(++numbers[0]) {
@@ -67,6 +67,14 @@ FusedUpdate adam(const NamedValues& o, Numbers& numbers, bool) {
   Moments m(o, numbers, o.flag("decoupled_weight_decay"));
   FusedUpdate update = m.update("adam_step", {m.lr / m.correction1, std::sqrt(m.correction2)});
   update.defines.set("AMSGRAD", o.flag("amsgrad") ? 1 : 0).set("STEP_ON_DEVICE", 0);
+  return update;
+}
+
+FusedUpdate adam_by_steps_on_device(const NamedValues& options) {
+  Numbers unknown{0};
+  Moments m(options, unknown, options.flag("decoupled_weight_decay"));
+  FusedUpdate update = m.update("adam_step", {m.lr, std::log(m.beta1), std::log(m.beta2)});
+  update.defines.set("AMSGRAD", options.flag("amsgrad") ? 1 : 0).set("STEP_ON_DEVICE", 1);
   return update;
 }
 
@@ -179,9 +187,10 @@ struct Behaviour {
   StateRows (*tensors)(const NamedValues&);
   OptimizerRule::Update update;
   void (*check)(const char*, const NamedValues&) = nullptr;
+  FusedUpdate (*by_steps_on_device)(const NamedValues&) = nullptr;
 };
 constexpr Behaviour of_SGD{none, sgd_tensors, sgd, check_sgd};
-constexpr Behaviour of_Adam{steps, adam_tensors, adam};
+constexpr Behaviour of_Adam{steps, adam_tensors, adam, nullptr, adam_by_steps_on_device};
 constexpr Behaviour of_AdamW = of_Adam;
 constexpr Behaviour of_NAdam{nadam_numbers, moments, nadam};
 constexpr Behaviour of_RAdam{steps, moments, radam};
@@ -202,7 +211,7 @@ std::vector<OptimizerRule> read_table() {
     OptionRows rows;                                                                                      \
     bool keyword_only = false;                                                                            \
     options rules.push_back({#Name, documentation, std::move(rows), of_##Name.numbers, of_##Name.tensors, \
-                             of_##Name.update, of_##Name.check});                                         \
+                             of_##Name.update, of_##Name.by_steps_on_device, of_##Name.check});           \
   }
 #include "dlprim/ops/optim/optimizers.def"
   return rules;
@@ -224,14 +233,6 @@ const OptimizerRule& optimizer_rule(const std::string& name) {
   for (const OptimizerRule& rule : optimizer_rules())
     if (rule.name == name) return rule;
   throw ValueError(concat("there is no optimizer '", name, "'"));
-}
-
-FusedUpdate adam_by_steps_on_device(const NamedValues& options) {
-  Numbers unknown{0};
-  Moments m(options, unknown, options.flag("decoupled_weight_decay"));
-  FusedUpdate update = m.update("adam_step", {m.lr, std::log(m.beta1), std::log(m.beta2)});
-  update.defines.set("AMSGRAD", options.flag("amsgrad") ? 1 : 0).set("STEP_ON_DEVICE", 1);
-  return update;
 }
 
 }  // namespace dlprim

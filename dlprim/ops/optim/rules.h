@@ -38,6 +38,9 @@ struct OptimizerRule {
   StateRows (*numbers)(const NamedValues& options);
   StateRows (*tensors)(const NamedValues& options);
   Update update;  // null: written over tensor operators, above this library
+  /** Likewise for parameters whose step is counted on the device (OptimizedParameter::step, that of this
+   * step, from 1 on, each its own), or null. */
+  FusedUpdate (*update_by_steps_on_device)(const NamedValues& options);
   void (*check_more)(const char* name,
                      const NamedValues& options);  // what options must hold together, or null
 
@@ -49,9 +52,5 @@ struct OptimizerRule {
 const std::vector<OptimizerRule>& optimizer_rules();
 /** Throws ValueError for an unknown name. */
 const OptimizerRule& optimizer_rule(const std::string& name);
-
-/** The update of Adam and AdamW (of `options`) for parameters that keep the number of their step on the
- * device (OptimizedParameter::step, that of this step): from 1 on, each its own. */
-FusedUpdate adam_by_steps_on_device(const NamedValues& options);
 
 }  // namespace dlprim

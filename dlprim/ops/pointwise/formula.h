@@ -6,8 +6,8 @@
 namespace dlprim {
 
 /**
- * An expression of a table (OpenCL C over the variables of a row) as a tree, for what is to be done with it
- * other than to compile it: its derivatives follow from its parts.
+ * An expression of a table (OpenCL C over the variables of a row) as a tree. Its derivatives follow from its
+ * parts, which compiling it does not give.
  */
 struct Formula {
   enum class Kind {

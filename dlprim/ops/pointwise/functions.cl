@@ -156,7 +156,7 @@ static T POLYGAMMA(T n, T a) {
   for (T i = 2; i <= n && factorial < INFINITY; ++i) factorial *= i;
   return (fmod(n, 2) == 0 ? -factorial : factorial) * HURWITZ_ZETA(n + 1, a);
 }
-// Of the two ends the nearer is gone out from: exact at both.
+// It starts from the nearer of the two ends, so it is exact at both.
 static T LERP(T a, T b, T weight) {
   return fabs(weight) < (T)0.5 ? a + weight * (b - a) : b - (b - a) * (1 - weight);
 }

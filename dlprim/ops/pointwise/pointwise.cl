@@ -21,8 +21,9 @@
 #define WIDENED_uint8(p, i) WIDENED(LOAD_uint8(p, i))
 #define WIDENED_bool(p, i) WIDENED(LOAD_bool(p, i))
 
-// CPU: one work item walks `chunk` neighbours, a loop the compiler vectorises (gelu in whole registers 0.7 ns for 1.3, backward 1.2
-// for 1.8). SIMT: an item takes PER_ITEM elements, a group's size apart, and reads all before it stores any, since an output may be an input: so that enough of memory is under way.
+// CPU: one work item walks `chunk` neighbours, a loop the compiler vectorises (gelu in whole registers 0.7 ns, was
+// 1.3, backward 1.2, was 1.8). SIMT: an item takes PER_ITEM elements, a group's size apart, and reads all before it
+// stores any, since an output may be an input: so that enough of memory is under way.
 //   FOR_ELEMENTS             what is done for every element i
 //   FETCHED(name, element)   before that, what is read of it; AVAILABLE(name, element) is the value in it
 #if SHAPE_CPU
@@ -77,7 +78,7 @@ typedef struct {
     rest = next;                                                                    \
   }
 
-// The same of the row behind it. Divisions for each took longer than to copy rows of 64.
+// The places of the row behind it. Divisions for each took longer than to copy rows of 64.
 #define FIND_NEXT_ROW                                                               \
   for (int d = 1; d < MAX_RANK; ++d) {                                              \
     FOR_OPERANDS at[k] += layout.stride[k * MAX_RANK + d];                          \
@@ -104,8 +105,8 @@ __kernel void STRIDED(PARAMETERS const int variant, const index_t numel, const i
 
 #define STRIDED_AT(k) at[part * OPERANDS + (k)]
 
-// Of n >= 0 and a size, by a product where that is 32 bits (Granlund and Montgomery, "Division by Invariant Integers using
-// Multiplication", 1994): divisions took most of the time.
+// The quotient of n >= 0 and a size, by a product where that is 32 bits (Granlund and Montgomery, "Division by
+// Invariant Integers using Multiplication", 1994): divisions took most of the time.
 inline index_t quotient(const index_t n, const index_t size, const index_t factor, const index_t shift) {
   return sizeof(index_t) == 4 ? (index_t)((mul_hi((uint)n, (uint)factor) + (uint)n) >> (uint)shift) : n / size;
 }

@@ -72,7 +72,7 @@ Tensor as_dtype(Queue& queue, const Tensor& t, DType dtype) {
   return converted;
 }
 
-/** What a variant is launched on: tensors of its dtypes and of one shape, and numbers. */
+/** The arguments of a variant's launch: tensors of its dtypes and of one shape, and numbers. */
 struct Arguments {
   std::vector<Tensor> inputs, outputs;
   std::vector<Scalar> numbers, parameters;

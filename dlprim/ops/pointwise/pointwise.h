@@ -12,7 +12,7 @@ namespace dlprim {
 /**
  * Evaluates `expression` for every element of the outputs, which share one shape; inputs have that shape or
  * are `expanded` to it. Any strides. `compute` is the dtype the expression is evaluated in (float16 and
- * bfloat16 compute in float, integers in 64 bits); tensors of other dtypes are converted on the way, each by
+ * bfloat16 compute in float, integers in 64 bits). Tensors of other dtypes are converted on the way, each by
  * a launch of its own. An output may be the very tensor of an input, never another view that overlaps it, nor
  * hold two elements in one place.
  *

@@ -9,10 +9,10 @@ namespace dlprim {
 
 /**
  * The gradients of a row, in one launch, from the gradient `dy` of its result `y`: gradients[i] gets that of
- * input i, in the shape of y. Those left undefined are not computed. Of `inputs` (tensors of y's shape or
- * broadcast to it, or numbers), `parameters` and `y` only what the row's gradients name is read, the rest may
- * be undefined. Any strides; floating dtypes, computed in what those of the gradients promote to. A single
- * gradient may be `dy` itself.
+ * input i, in the shape of y. Those left undefined are not computed. `inputs` are tensors of y's shape or
+ * broadcast to it, or numbers. Those of `inputs`, `parameters` and `y` that the row's gradients do not name
+ * may be undefined. Any strides; floating dtypes, computed in what those of the gradients promote to. A
+ * single gradient may be `dy` itself.
  *
  * The gradient of an input that was broadcast is the sum (reduce) of what is here over the dimensions that it
  * was broadcast along.

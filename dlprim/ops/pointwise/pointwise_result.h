@@ -11,7 +11,7 @@ namespace dlprim {
  * floating). */
 DType result_type(const std::vector<PointwiseOperand>& operands);
 
-/** What a row makes of its inputs: the shape that they broadcast to, the dtype it computes in and the dtype
+/** A row's result for its inputs: the shape that they broadcast to, the dtype it computes in and the dtype
  * of the result, and the strides that keep the result in the inputs' order of memory. */
 struct PointwiseResult {
   Dims shape;

@@ -6,7 +6,7 @@
 
 namespace dlprim {
 
-/** What one launch computes: an expression, in a dtype, with numbers in the place of some inputs. */
+/** The work of one launch: an expression, in a dtype, with numbers in the place of some inputs. */
 struct PointwiseVariant {
   const PointwiseExpression& expression;
   DType dtype;

@@ -181,4 +181,17 @@ const PointwiseExpression& gradient_expression(const PointwiseOp& op, unsigned w
   return program_of(op).expressions()[place];
 }
 
+ArgumentValue argument_value(const PointwiseExpression& expression) {
+  return expression.program ? expression.program->name() + "." + expression.name : expression.name;
+}
+
+const PointwiseExpression& expression_named(const std::string& name) {
+  const std::size_t dot = name.find('.');
+  require(dot != std::string::npos, "expected the name of a pointwise expression, got '", name, "'");
+  const PointwiseProgram& program = program_of(pointwise_op(name.substr(0, dot)));
+  for (const PointwiseExpression& expression : program.expressions())
+    if (name.compare(dot + 1, std::string::npos, expression.name) == 0) return expression;
+  throw ValueError(concat("there is no pointwise expression named '", name, "'"));
+}
+
 }  // namespace dlprim

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "dlprim/core/arguments.h"
 #include "dlprim/core/fields.h"
 #include "dlprim/core/scalar.h"
 #include "dlprim/core/tensor.h"
@@ -96,7 +97,7 @@ class PointwiseProgram {
   const PointwiseSlots& slots() const { return slots_; }
   /** Whether the program of `dtype` serves the other integers as well. */
   bool serves_all_integers(DType dtype) const { return !only_ && !is_floating(dtype); }
-  /** What tells that program from those of other dtypes. */
+  /** The name of that program among those of other dtypes. */
   const char* group(DType dtype) const;
   /** Where the kernel of a variant is remembered. */
   KernelHandle& handle(DType dtype, bool wide_index, bool flat) const {
@@ -128,5 +129,10 @@ const PointwiseExpression& forward_expression(const PointwiseOp& op);
 /** The gradients of a row for the inputs whose bits are set in `wanted`, of those that have one and do not
  * pass; variables are those that they use. */
 const PointwiseExpression& gradient_expression(const PointwiseOp& op, unsigned wanted);
+
+/** The program and the name within it: "relu.forward", "mul.gradient_ab". */
+ArgumentValue argument_value(const PointwiseExpression& expression);
+/** The expression of a row that argument_value names so. Throws ValueError. */
+const PointwiseExpression& expression_named(const std::string& name);
 
 }  // namespace dlprim

@@ -6,7 +6,7 @@ BEGIN_SHARED
 
 enum { OTHER_DIMENSIONS = MAX_RANK - 2 };
 // A copy between tensors of which each lies along a dimension of its own: neighbours `along` follow each
-// other in the destination, neighbours `across` in the source. Of the other dimensions the innermost is the
+// other in the destination, neighbours `across` in the source. The innermost of the other dimensions is the
 // first.
 typedef struct {
   cl_long source_stride, destination_stride;   // of the source along, of the destination across

@@ -49,7 +49,8 @@ inline REAL window_average(const __global STORAGE *plane, const PoolWindow *w, c
 
 #if SHAPE_CPU
 
-// The same of a wide window, in vectors along its rows. Of a plane with `readable` elements from its first to the tensor's end.
+// The average of a wide window, in vectors along its rows. Of a plane with `readable` elements from its first to the
+// tensor's end.
 inline REAL wide_window_average(const __global STORAGE *plane, const long readable, const PoolWindow *w,
                                 const PoolDivisor *d, const window_t *at_window) {
   if (is_empty(at_window)) return 0;

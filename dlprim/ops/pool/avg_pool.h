@@ -6,7 +6,7 @@
 
 namespace dlprim {
 
-/** What a window's sum is divided by: torch.nn.AvgPool2d's and AvgPool3d's count_include_pad and
+/** The divisor of a window's sum: torch.nn.AvgPool2d's and AvgPool3d's count_include_pad and
  * divisor_override (0 = none).
  */
 struct AveragePoolDivisor {
@@ -22,7 +22,7 @@ struct AveragePoolDivisor {
  */
 void avg_pool2d_forward(Queue& queue, const Tensor& x, const Pool2dGeometry& geometry,
                         const AveragePoolDivisor& divisor, const Tensor& y);
-/** As avg_pool2d_forward, of volumes, [N, C, D, H, W] or [C, D, H, W]. */
+/** Like avg_pool2d_forward, for volumes, [N, C, D, H, W] or [C, D, H, W]. */
 void avg_pool3d_forward(Queue& queue, const Tensor& x, const Pool3dGeometry& geometry,
                         const AveragePoolDivisor& divisor, const Tensor& y);
 

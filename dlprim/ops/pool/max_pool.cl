@@ -245,7 +245,7 @@ __kernel void max_pool2d_backward_gather(BUFFER(const STORAGE, dy), BUFFER(const
 }
 
 #if SHAPE_SIMT
-// The same where windows are not adaptive: an item takes a cell.
+// The gradient where windows are not adaptive: an item takes a cell.
 __kernel void max_pool2d_backward_cells(BUFFER(const STORAGE, dy), BUFFER(const PLACE, indices), BUFFER(STORAGE, dx),
                                         const long planes, const PoolWindow w) {
   const int cells[3] = {count_of_cells(&w, 0), count_of_cells(&w, 1), count_of_cells(&w, POOL_DEPTH)};

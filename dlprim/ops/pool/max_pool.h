@@ -8,14 +8,13 @@ namespace dlprim {
 /**
  * torch.max_pool2d over `x`, [N, C, H, W] or [C, H, W], of any floating dtype. `y` has the shape of
  * pool2d_output_shape. `indices` (int32 or int64, the shape of y, or nullptr when not wanted) receives the
- * place h * W
- * + w of each maximum in its plane: the first among equals; a NaN counts as larger than any number. Padding
- * never wins (PyTorch's indices are the same numbers). x, y and indices are contiguous;
- * precondition: they do not overlap. Throws ValueError, TypeError.
+ * place h * W + w of each maximum in its plane. The first among equals counts, and a NaN counts as larger
+ * than any number. Padding never wins (PyTorch's indices are the same numbers). x, y and indices are
+ * contiguous; precondition: they do not overlap. Throws ValueError, TypeError.
  */
 void max_pool2d_forward(Queue& queue, const Tensor& x, const Pool2dGeometry& geometry, const Tensor& y,
                         const Tensor* indices);
-/** As max_pool2d_forward, of volumes, [N, C, D, H, W] or [C, D, H, W]: places are (d * H + h) * W + w. */
+/** Like max_pool2d_forward, for volumes, [N, C, D, H, W] or [C, D, H, W]: places are (d * H + h) * W + w. */
 void max_pool3d_forward(Queue& queue, const Tensor& x, const Pool3dGeometry& geometry, const Tensor& y,
                         const Tensor* indices);
 

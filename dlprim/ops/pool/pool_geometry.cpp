@@ -5,7 +5,7 @@
 namespace dlprim {
 namespace {
 
-/** Of the last `axes` dimensions. */
+/** The name of one of the last `axes` dimensions. */
 const char* axis_name(std::size_t axes, std::size_t axis) {
   static constexpr const char* names[] = {"depth", "height", "width"};
   return names[3 - axes + axis];

@@ -18,7 +18,7 @@ bool runs_cpu_kernels_exactly(const DeviceInfo& device, const Problem& p) {
   return device.runs_cpu_kernels() && is_compute_dtype(p.result().dtype);
 }
 
-/** What problems of a window from planes of `from` are told apart by; nothing where results lie in operands,
+/** The key of problems of a window from planes of `from`; nothing where results lie in operands,
  * nor for volumes, whose implementations are not measured. */
 inline std::optional<ProblemKey> pool_key(const PoolWindow& w, const Tensor& from, const Tensor& result,
                                           DType places = DType::int32) {

@@ -29,8 +29,8 @@ PoolWindow pool_window(const char* op, const Dims& x, const Dims& y, const Pool3
     window.size[axis] = kernel_int(x[dim], op, "an input");
     window.out[axis] = kernel_int(y[dim], op, "an output");
     if (!geometry) continue;
-    // What reaches beyond the padded input changes nothing: without it all positions fit an int, also those
-    // that a window's last element has when only its first lies inside.
+    // A part of a window beyond the padded input changes nothing: without it all positions fit an int, also
+    // those that a window's last element has when only its first lies inside.
     const int padded =
         kernel_int(2 * (x[dim] + 2 * std::int64_t{geometry->padding[i]}), op, "twice a padded input") / 2;
     window.padding[axis] = geometry->padding[i];

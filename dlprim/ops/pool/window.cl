@@ -1,6 +1,6 @@
-// Which input elements a pooling window covers, and which windows cover an input element. Axis 0 is the height. What is
-// said of planes holds of volumes too: they are a stack of slices, where a plane is one (HAS_DEPTH).
-// Needs core/common.cl.
+// Which input elements a pooling window covers, and which windows cover an input element. Axis 0 is the height. The
+// rules for planes hold for volumes too: they are a stack of slices, where a plane is one (HAS_DEPTH). Needs
+// core/common.cl.
 
 #include "ops/pool/pool_shared.h"
 
@@ -26,7 +26,7 @@ inline span_t window_span(const PoolWindow *w, int axis, int out) {
   return span;
 }
 
-// The same along the depth.
+// The span along the depth.
 inline span_t window_slices(const PoolWindow *w, int out) {
 #if HAS_DEPTH
   return window_span(w, POOL_DEPTH, out);

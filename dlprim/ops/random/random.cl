@@ -102,7 +102,7 @@ inline REAL below(REAL value, REAL low, REAL high) { return value < high ? value
     if (HAS(i + 48)) DROP(i + 48 - shift, WORD(3));                    \
   }
 #define IN_ROW(i) ((i) >= begin && (i) < end)
-// Of the id-th run: the elements begin … end - 1 of its row, which stand `shift` elements earlier in memory.
+// The id-th run: the elements begin … end - 1 of its row, which stand `shift` elements earlier in memory.
 #define ROW_OF_RUN(id)                                                                                \
   const long row = (id) / d.runs;                                                                     \
   const long begin = d.first + row / d.inner_rows * d.outer + row % d.inner_rows * d.inner;           \

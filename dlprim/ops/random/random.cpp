@@ -55,7 +55,7 @@ void require_dropout(const char* op, Queue& queue, const Tensor& x, double p, co
 
 void launch_dropout(Queue& queue, const Tensor& x, double p, PhiloxState state, DropoutRows rows,
                     const Tensor& y) {
-  // Of a row that begins anywhere, runs of which only an end is in it count too.
+  // In a row that begins anywhere, runs of which only an end is in it count too.
   constexpr std::int64_t run = RANDOM_RUN * 4;
   const bool is_aligned = rows.first % run == 0 && rows.outer % run == 0 && rows.inner % run == 0;
   rows.runs = (rows.length + (is_aligned ? run - 1 : 2 * run - 2)) / run;

@@ -37,7 +37,7 @@ std::array<std::uint32_t, 4> philox_words(std::uint64_t seed, std::uint64_t inde
 
 /** A word below it means "drop": probability p to 32 bits. */
 std::uint64_t drop_threshold(double p);
-/** What kept elements are multiplied by. */
+/** The factor of kept elements. */
 double kept_scale(double p);
 
 /** Uniform in [low, high): 24 random bits (53 for float64), as low + (high - low) * u. Any floating dtype.
@@ -45,9 +45,10 @@ double kept_scale(double p);
 void random_uniform(Queue& queue, const Tensor& out, double low, double high, PhiloxState state);
 
 /**
- * Normal by Box–Muller (torch.Tensor.normal_), any floating dtype. Words 0 and 1 of a counter (64 bits each
- * for float64: all of it) give the elements that take words 0 and 1, words 2 and 3 those that take them. The
- * same everywhere but for the device's rounding of sqrt (float64: of log, cospi and sinpi).
+ * Normal by Box–Muller (torch.Tensor.normal_), any floating dtype. Words 0 and 1 of a counter give the
+ * elements that take words 0 and 1, words 2 and 3 those that take them. For float64 words are of 64 bits
+ * each, and a counter gives one pair. The numbers are equal everywhere but for the device's rounding of sqrt
+ * (float64: of log, cospi and sinpi).
  */
 void random_normal(Queue& queue, const Tensor& out, double mean, double std, PhiloxState state);
 
@@ -61,8 +62,8 @@ void random_integers(Queue& queue, const Tensor& out, std::int64_t low, std::int
 
 /**
  * y = x * mask / (1 - p), where mask is 0 with probability p. The mask depends on (seed, offset, element
- * index) alone: the backward pass is the same call on dy with the same state. y may be x; floating, of one
- * shape and dtype. (torch.nn.functional.dropout) Throws ValueError unless 0 <= p <= 1.
+ * index) alone: the backward pass is the same call on dy with the same state. Both are floating, of one shape
+ * and dtype; y may be x. (torch.nn.functional.dropout) Throws ValueError unless 0 <= p <= 1.
  */
 void dropout(Queue& queue, const Tensor& x, double p, PhiloxState state, const Tensor& y);
 
@@ -73,7 +74,7 @@ struct DropoutPart {
   FIELDS(first, outer, inner)
 };
 
-/** What dropout makes of a part of a larger tensor, whose elements are dropped or kept as in dropout of the
+/** Dropout of a part of a larger tensor, whose elements are dropped or kept as in dropout of the
  * whole. Throws ValueError, TypeError. */
 void dropout_part(Queue& queue, const Tensor& x, double p, PhiloxState state, const DropoutPart& part,
                   const Tensor& y);

@@ -52,7 +52,7 @@ typedef struct {
   index_t reduced_size[MAX_RANK], reduced_stride[MAX_RANK];  // innermost dimension first
 } layout_t;
 
-// An extreme and where it stands. Of equal ones the first counts; NaN beats every number.
+// An extreme and where it stands. The first among equals counts; NaN beats every number.
 typedef struct {
   T value;
   long index;
@@ -115,7 +115,7 @@ static index_t offset_of(const index_t linear, const index_t *size, const index_
 #define STORE_AS_FLOAT64(p, at, value)
 #endif
 
-// What every kernel takes: the input; the result, of any dtype; of extremes where they stand; a row of totals for
+// The arguments of every kernel: the input; the result, of any dtype; of extremes where they stand; a row of totals for
 // each split, where there are several; a number of type T for each output (shift) and one for all (p).
 #define TENSOR_ARGS                                                                                            \
   BUFFER(const INPUT_TYPE, input), BUFFER(uchar, result), BUFFER(long, indices), BUFFER(long, partial),        \

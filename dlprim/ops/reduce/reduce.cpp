@@ -15,7 +15,8 @@ namespace dlprim {
 namespace {
 
 constexpr int cpu_lanes = 16, column_vectors = 4;
-// Of a GPU: items of a line of a group that joins columns, and what one reads at once of vectors.
+// On a GPU: items of a line of a group that joins columns, and the elements that one reads at once as a
+// vector.
 constexpr int column_lanes = 32, vector = 4;
 constexpr std::int64_t most_splits = 256;   // the second pass joins them one after another
 constexpr std::int64_t least_split = 4096;  // reduced elements that are worth a launch slot of their own

@@ -7,7 +7,8 @@
 
 namespace dlprim {
 
-/** What some rows take beside their input: a number for every output (s in table.def) and one for all (p). */
+/** Arguments of some rows beside their input: a number for every output (s in table.def) and one for all (p).
+ */
 struct ReductionParameters {
   const Tensor* shift =
       nullptr;  // of the dtype compute_dtype(input.dtype), one element an output; infinities count as 0
@@ -44,8 +45,8 @@ void logsumexp(Queue& queue, const Tensor& input, DimMask mask, const Tensor& la
 enum class Extreme { max, min };
 
 /**
- * The extreme of every reduced group and where it stands, counted over the masked dimensions in order. Of
- * equal ones the first counts; NaN counts as the extreme (torch.max and min with a dim, argmax, argmin).
+ * The extreme of every reduced group and where it stands, counted over the masked dimensions in order. The
+ * first among equals counts; NaN counts as the extreme (torch.max and min with a dim, argmax, argmin).
  * `values` (input's dtype) and `indices` (int64) are contiguous; `values` may be undefined (a default Tensor)
  * when only the indices are wanted.
  */

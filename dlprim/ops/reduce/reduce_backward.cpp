@@ -22,14 +22,14 @@ class Gradient {
 
   double count() const { return static_cast<double>(reduced_count(dx_.shape, mask_)); }
 
-  /** What there is one of for each reduced group, for each element. */
+  /** A value of each reduced group, for each of its elements. */
   Tensor spread(const char* what, const Tensor& t) const {
     require_elements(op_, what, t, product(kept_shape()), t.dtype);
     return t.reshaped(kept_shape()).expanded(dx_.shape);
   }
   Tensor spread(const Tensor& t) const { return spread("a sum", t); }
 
-  /** As pointwise(), into dx. Sums are kept in more digits than elements of half types have. */
+  /** Like pointwise(), into dx. Sums are kept in more digits than elements of half types have. */
   void is(const PointwiseExpression& expression, const std::vector<PointwiseOperand>& operands,
           const std::vector<Scalar>& parameters = {}) const {
     pointwise(queue_, expression, compute_, operands, parameters, {dx_});
@@ -103,7 +103,7 @@ struct ExtremeGradient {
   const PointwiseExpression &is_extreme, &shared;
 };
 
-/** As PyTorch has it: amax and amin have none at a NaN (its share is 0 / 0), all others have every NaN share
+/** Like PyTorch's: amax and amin have none at a NaN (its share is 0 / 0), all others have every NaN share
  * it. */
 const ExtremeGradient& extreme_gradient_of(const std::string& row) {
   static const ExtremeGradient of_dims{
@@ -177,7 +177,8 @@ void variance_backward(Queue& queue, const Tensor& dy, const Tensor& dmean, cons
   static const PointwiseExpression& of_root =
       lone_expression("std_gradient", {"g", "a", "mean", "y"}, {"scale"},
                       {"y == 0 ? (T)0 : g / (2 * y) * scale * (a - mean)"});
-  // As PyTorch has it of a variance, but not of its root, where no more elements are there than `correction`.
+  // Like PyTorch's gradient of a variance, but not of its root, where no more elements are there than
+  // `correction`.
   static const PointwiseExpression& of_few = lone_expression("var_of_few_gradient", {"g", "a", "mean"}, {},
                                                              {"g * (a == mean ? (T)NAN : (T)INFINITY)"});
   static const PointwiseExpression& added =

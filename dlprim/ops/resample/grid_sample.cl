@@ -9,7 +9,7 @@
 #define HEIGHT 1
 #define WIDTH 2
 
-// What a point reads along one axis. A place of -1 lies outside.
+// The elements that a point reads along one axis. A place of -1 lies outside.
 typedef struct {
   int count;
   int place[TAPS];
@@ -157,7 +157,7 @@ inline long elements(const KernelGrid *g) {
     }                                                                                                \
   }
 
-// What a work item takes: GRID_CHANNELS channels of a point.
+// The share of a work item: GRID_CHANNELS channels of a point.
 typedef struct {
   long image, point, plane;  // plane: the first channel's, counted over all images
   int channels;

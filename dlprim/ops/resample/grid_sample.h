@@ -10,7 +10,7 @@ namespace dlprim {
 /** How a value between elements follows from those around it; the names are PyTorch's. */
 enum class GridInterpolation { linear, nearest, cubic };
 
-/** What stands beyond the border: zeros, the border's element, or the mirror image. */
+/** The elements beyond the border: zeros, the border's element, or the mirror image. */
 enum class GridPadding { zeros, border, reflection };
 
 /** How the points of a grid lie on an input: torch.nn.functional.grid_sample's arguments. */
@@ -29,7 +29,7 @@ struct GridGeometry {
 Dims grid_sample_output_shape(const char* op, const Dims& x, const Dims& grid, const GridGeometry& geometry);
 
 // All tensors are contiguous, of one floating dtype, and shaped as above (checked); outputs overlap no input.
-// Positions are computed in float32 at least. What lies beyond all elements, and a point that is not finite
+// Positions are computed in float32 at least. A place beyond all elements, and a point that is not finite
 // where padding is zeros, gives 0. Throw ValueError, TypeError.
 
 /** y = torch.nn.functional.grid_sample(x, grid): a point holds its coordinates from the last axis of x to the

@@ -1,6 +1,7 @@
 // Interpolation of planes of up to three axes; an axis that is not interpolated has size 1. Needs ops/resample/rows.cl.
 
-// What an output position reads along one axis: (1 - weight) * x[first] + weight * x[second], or x[first] alone.
+// The elements that an output position reads along one axis: (1 - weight) * x[first] + weight * x[second], or
+// x[first] alone.
 typedef struct {
   int first, second, linear;
   REAL weight;

@@ -30,7 +30,7 @@ void launch(Queue& queue, const char* op, const char* kernel, const Tensor& sour
                cl_long{rows}, p);
 }
 
-/** What is left of dimension `d` where margins cut. */
+/** The rest of dimension `d` where margins cut. */
 std::int64_t kept_size(const Dims& x, const PadMargins& margins, int d) {
   return x[d] + std::min<std::int64_t>(margins.before[d], 0) + std::min<std::int64_t>(margins.after[d], 0);
 }

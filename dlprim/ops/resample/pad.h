@@ -8,7 +8,7 @@
 
 namespace dlprim {
 
-/** What stands beyond the border of a padded tensor, where it is no constant: reflect, its mirror image
+/** The elements beyond the border of a padded tensor, where they are no constant: reflect, its mirror image
  * without the border itself; replicate, the border's element. */
 enum class PadMode { reflect, replicate };
 

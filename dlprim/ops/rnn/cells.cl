@@ -1,5 +1,5 @@
-// What the cells of recurrent layers do to one element of a step, forward and backward: after the products with the weights,
-// before those of the next step. Include it after core/common.cl (and core/vectors.cl on a CPU).
+// The work of recurrent layers' cells on one element of a step, forward and backward: after the products with the
+// weights, before those of the next step. Include it after core/common.cl (and core/vectors.cl on a CPU).
 //   CELL         CELL_TANH, CELL_RELU, CELL_LSTM, CELL_GRU, or CELL_COPY: the product is the state, as in a projection
 //   V            sixteen neighbouring units on a CPU, one otherwise
 //   GET, PUT     `lanes` of them from and to a tensor; GET_REAL, PUT_REAL likewise in rows that are padded to whole V

@@ -27,7 +27,7 @@ struct RnnOutputs {
   Tensor output, h_n, c_n;
 };
 
-/** What forward keeps for backward. */
+/** Values that forward keeps for backward. */
 struct RnnTrace {
   std::vector<Tensor> inputs;        // of each layer
   std::vector<RnnSaved> saved;       // of each layer and direction

@@ -49,8 +49,8 @@ INLINE Ahead next_piece(const __global REAL *panel, const int tile) {
   return (Ahead){(const __global STORAGE *)(panel + TILE_CHAIN * NR) + tile * (TILE_CHAIN / 2 * line), line, 0};
 }
 
-// What the cells read of a block of units after its products, asked for before them: it lies in short pieces far apart, whose
-// way from memory took a third as long as the products.
+// The cells' operands for a block of units after its products, asked for before them: it lies in short pieces far
+// apart, whose way from memory took a third as long as the products.
 INLINE void ask_for_block(const __global STORAGE *tensor, const int first_row, const int rows, const long row_length,
                           const int column) {
   if (tensor)

@@ -220,7 +220,7 @@ class Backward {
   Tensor carry_;
 };
 
-/** What all tensors of a call must fit: `layer` over `steps` of `x`. */
+/** The sizes that all tensors of a call must fit: `layer` over `steps` of `x`. */
 class Fitting {
  public:
   Fitting(Queue& queue, const RnnLayer& layer, const RnnSteps& steps, const Tensor& x)

@@ -9,7 +9,7 @@
 
 namespace dlprim {
 
-/** What a recurrent layer does at each step: Elman's with tanh or relu, Hochreiter and Schmidhuber's (1997),
+/** The step of a recurrent layer: Elman's with tanh or relu, Hochreiter and Schmidhuber's (1997),
  * Cho's (2014). */
 enum class RnnCell { tanh, relu, lstm, gru };
 
@@ -17,7 +17,7 @@ enum class RnnCell { tanh, relu, lstm, gru };
 int gates_of(RnnCell cell);
 
 /**
- * Sequences of one batch, packed: step t is the rows [start(t), start(t) + size(t)) of a tensor; the sizes do
+ * Sequences of one batch, packed. Step t is the rows [start(t), start(t) + size(t)) of a tensor. The sizes do
  * not grow, so that row i of a step continues row i of the step before.
  */
 class RnnSteps {
@@ -50,7 +50,7 @@ struct RnnLayer {
   FIELDS(cell, is_reverse, w_ih, w_hh, b_ih, b_hh, w_hr, precision)
 };
 
-/** What forward keeps for backward. */
+/** Values that forward keeps for backward. */
 struct RnnSaved {
   Tensor gates;     // [rows, gates * H], activated
   Tensor h_prev;    // [rows, P], the state before each step
@@ -73,7 +73,7 @@ struct RnnState {
  * One layer of torch.nn.RNN, LSTM or GRU in one direction.
  *
  * x [rows, inputs] -> output [rows, P], which may be some columns of a wider tensor; `first` the states that
- * rows begin with, `last` (written) those they end with. What backward needs goes to
+ * rows begin with, `last` (written) those they end with. Values that backward needs go to
  * `saved` (empty_saved). The product with x is one GEMM over all steps; a
  * step is one kernel on a CPU, and a GEMM and a kernel otherwise (with a projection twice that). Throws
  * ValueError, TypeError.

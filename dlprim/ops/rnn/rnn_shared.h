@@ -4,14 +4,14 @@
 
 BEGIN_SHARED
 
-// Rows of the step; of those, rows that go on in the next one (forward), rows that the next one had
-// (backward); the units; elements from one row of `out` (forward) or `dy` (backward) to the next; of a row of
-// `carry`.
+// Rows of the step, and rows that the next one has: forward they go on there, backward they come from there.
+// Then the units, and elements from one row of `out` (forward) or `dy` (backward) to the next, and in a row
+// of `carry`.
 typedef struct {
   cl_int rows, next_rows, units, out_row, carry_row;
 } RnnStepSizes;
 
-// What a step does beside its product, and where its product comes from. They are macros since kernels choose
+// The work of a step beside its product, and the source of its product. They are macros since kernels choose
 // by them what to compile.
 #define CELL_TANH 0
 #define CELL_RELU 1

@@ -6,7 +6,7 @@
 
 namespace dlprim {
 
-/** What a step kernel does beside its product. */
+/** The work of a step kernel beside its product. */
 enum class StepCell {
   tanh = CELL_TANH,
   relu = CELL_RELU,
@@ -16,8 +16,8 @@ enum class StepCell {
 };
 
 /**
- * A step of a recurrent layer as launches: the product of the rows that are at hand with a matrix that is the
- * same at every step, and the kernel that uses it. A CPU does both in one kernel, for which the matrix is
+ * A step of a recurrent layer as launches: the product of the current rows with a matrix, and the kernel that
+ * uses it. The matrix is the same at every step. A CPU does both in one kernel, for which the matrix is
  * packed once; others do so for few rows, and make a GEMM and a kernel for many.
  */
 class StepProduct {

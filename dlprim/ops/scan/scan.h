@@ -17,8 +17,8 @@ void cumsum(Queue& queue, const Tensor& x, int dim, const Tensor& y, bool revers
 void cumprod(Queue& queue, const Tensor& x, int dim, const Tensor& y);
 
 /**
- * dx[k] = sum over j >= k of dy[j] * (x[0] * … * x[j] without x[k]), in linear time and without a division,
- * so that zeros do no harm: the product before k times a running sum from the other end.
+ * dx[k] = sum over j >= k of dy[j] * (x[0] * … * x[j] without x[k]), in linear time. It is the product before
+ * k times a running sum from the other end, without a division, so that zeros do no harm.
  */
 void cumprod_backward(Queue& queue, const Tensor& dy, const Tensor& x, int dim, const Tensor& dx);
 

@@ -6,8 +6,8 @@ namespace dlprim {
 
 /*
  * Softmax along one dimension of a tensor of any floating dtype and rank (a scalar is one row of one
- * element). `dim` may be negative. Rows are shifted by their maximum, so that any finite input is safe; as in
- * PyTorch an entry of -inf gets probability 0 (log: -inf), and a row of nothing but -inf, or with +inf or
+ * element). `dim` may be negative. Rows are shifted by their maximum, so that any finite input is safe. An
+ * entry of -inf gets, as in PyTorch's, probability 0 (log: -inf), and a row of -inf alone, or with +inf or
  * NaN, is NaN. Tensors are contiguous, of one shape and dtype; precondition: outputs do not overlap inputs.
  * Throws IndexError for a bad dim, ValueError and TypeError for tensors that do not fit.
  */

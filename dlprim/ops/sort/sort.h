@@ -6,8 +6,8 @@
 namespace dlprim {
 
 /**
- * The order that sorts every row: `order` (int32, the shape of x) gets the positions of a row's elements from
- * the first in order to the last (torch.argsort with stable=True). Equal elements keep their order; NaN
+ * The order that sorts every row (torch.argsort with stable=True). `order` (int32, the shape of x) gets the
+ * positions of a row's elements, from the first in order to the last. Equal elements keep their order; NaN
  * counts as the largest value. `x`: [rows, n], contiguous, any dtype. Throws ValueError for rows of 2^31
  * elements and more.
  */

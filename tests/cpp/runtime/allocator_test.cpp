@@ -112,9 +112,9 @@ TEST_F(CachingAllocatorTest, LargeRequests) {
 }
 
 TEST_F(CachingAllocatorTest, SharedSegmentsGrowWithWhatIsReserved) {
-  const auto large = allocator_->allocate(62 * mib), a = allocator_->allocate(1 * mib);
-  EXPECT_EQ(allocator_->stats().reserved, 62 * mib + 62 * mib / 4);
-  const auto b = allocator_->allocate(7 * mib);
+  const auto large = allocator_->allocate(64 * mib), a = allocator_->allocate(2 * mib);
+  EXPECT_EQ(allocator_->stats().reserved, 64 * mib + 64 * mib / 8);
+  const auto b = allocator_->allocate(6 * mib);
   EXPECT_EQ(a->buffer()(), b->buffer()());
 }
 

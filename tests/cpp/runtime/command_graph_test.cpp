@@ -81,7 +81,7 @@ TEST(CommandGraph, CopiesAndZeros) {
   EXPECT_EQ(download<float>(zeroed), (Floats{0, 0, 0, 0}));
 }
 
-// What a capture has let go of is still written by each replay.
+// Memory that a capture has let go of is still written by each replay.
 TEST(CommandGraph, HasItsMemoryForItself) {
   constexpr std::int64_t count = 100000;
   const Tensor x = Tensor::empty(device(), {count});

@@ -122,8 +122,8 @@ TEST(ErrorWord, ReachesWhoUsesTheResults) {
   EXPECT_NO_THROW(download<std::int32_t>(derived));
 }
 
-// As PyTorch's threads of backward passes: what they left wrong is told to who reads it, and what they
-// compute after that is not.
+// Like PyTorch's threads of backward passes: their error is raised where somebody reads their result, and a
+// result that they compute after that is right.
 TEST(ErrorWord, OfAThreadThatNeverWaits) {
   std::promise<void> ended;
   std::vector<std::promise<int>> values(4);
@@ -137,7 +137,7 @@ TEST(ErrorWord, OfAThreadThatNeverWaits) {
       results[i].set_value(result);
     }
     ended.get_future().wait();
-    EXPECT_THROW(queue().finish(), IndexError);  // the last one that it has not been told of
+    EXPECT_THROW(queue().finish(), IndexError);  // the last one that it has not heard
   });
   const auto result_of = [&](std::size_t i, int value) {
     values[i].set_value(value);

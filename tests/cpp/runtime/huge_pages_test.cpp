@@ -13,7 +13,7 @@ using namespace testing_support;
 
 namespace {
 
-/** What Linux says of huge pages at all: "always [madvise] never"; empty where it has none. */
+/** Linux's setting of huge pages: "always [madvise] never"; empty where it has none. */
 std::string setting() {
   std::ifstream file("/sys/kernel/mm/transparent_hugepage/enabled");
   std::string line;

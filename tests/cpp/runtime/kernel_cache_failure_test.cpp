@@ -71,7 +71,8 @@ TEST_F(KernelCacheFailure, DirectoryInPlaceOfTheFile) {
   EXPECT_TRUE(fs::exists(file() / "inner"));
 }
 
-/** As a user without rights to the folder: what is there is found, nothing is written, one warning a process.
+/** A user without rights to the folder: entries that are there are found, nothing is written, one warning a
+ * process.
  */
 bool reads_only(const fs::path& directory, const fs::path& log) {
   if (geteuid() == 0 && (setgid(kNobody) != 0 || setuid(kNobody) != 0)) return false;

@@ -18,7 +18,7 @@
 #include "dlprim/runtime/kernel_cache.h"
 #include "dlprim/runtime/sqlite.h"
 
-/** What the tests of the kernel cache share: binaries to store, child processes, a folder and its raw
+/** The common part of the tests of the kernel cache: binaries to store, child processes, a folder and its raw
  * database. */
 namespace dlprim::kernel_cache_testing {
 
@@ -33,7 +33,7 @@ inline constexpr std::uint64_t kLarge = 1 << 30;
 inline constexpr milliseconds kMuchPatience{60000};
 inline constexpr uid_t kNobody = 65534;
 
-/** What a test stores under `key`: a pattern that depends on all of the key. */
+/** The binary that a test stores under `key`: a pattern that depends on all of the key. */
 inline CachedBinary binary_for(const std::string& key, std::size_t bytes = 20000) {
   std::mt19937 random(static_cast<unsigned>(std::hash<std::string>()(key)));
   CachedBinary binary{std::vector<unsigned char>(bytes), "variants of " + key};

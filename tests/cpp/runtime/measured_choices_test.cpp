@@ -54,7 +54,7 @@ std::string run_of(const Problem& problem) {
   return ran;
 }
 
-/** What is measured inside is forgotten. */
+/** Measurements made inside are forgotten. */
 class MeasuredChoicesTest : public testing::Test {
  protected:
   void SetUp() override {

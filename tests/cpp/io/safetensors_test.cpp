@@ -1,4 +1,4 @@
-#include "nn/io/safetensors.h"
+#include "dlprim/io/safetensors.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -14,9 +14,9 @@ namespace {
 namespace fs = std::filesystem;
 using dlprim::FileError;
 using dlprim::ValueError;
-using ocl::io::SafetensorsEntry;
-using ocl::io::SafetensorsFile;
-using ocl::io::SafetensorsWriter;
+using dlprim::io::SafetensorsEntry;
+using dlprim::io::SafetensorsFile;
+using dlprim::io::SafetensorsWriter;
 
 SafetensorsEntry entry(const std::string& name, const std::string& dtype,
                        const std::vector<std::int64_t>& shape) {
@@ -180,7 +180,7 @@ TEST_F(SafetensorsTest, SaysWhyTheSystemRefuses) {
   const auto number_of = [](const auto& action) {
     try {
       action();
-    } catch (const ocl::io::SystemError& error) {
+    } catch (const dlprim::io::SystemError& error) {
       return error.number;
     }
     return 0;

@@ -7,10 +7,10 @@
 #include "dlprim/core/error.h"
 
 /** Files of the operating system, as the formats of this folder and of nn/data read and write them. */
-namespace ocl::io {
+namespace dlprim::io {
 
-/** What the operating system refused. Python: the child of OSError that its number stands for. */
-class SystemError : public dlprim::FileError {
+/** An error of the operating system. Python: the child of OSError that its number stands for. */
+class SystemError : public FileError {
  public:
   SystemError(const std::filesystem::path& path, const std::string& doing, int number);
   const std::filesystem::path path;
@@ -36,8 +36,8 @@ class Descriptor {
 };
 
 /**
- * A regular file open for reading; any thread may read. What is no regular file (a folder, a pipe, a device)
- * is refused without waiting for it. Throws FileError, which names the file.
+ * A regular file open for reading; any thread may read. A folder, a pipe or a device, which is no regular
+ * file, is refused without waiting for it. Throws FileError, which names the file.
  */
 class InputFile {
  public:
@@ -58,8 +58,8 @@ class InputFile {
  * A file that is written as a whole: the bytes go to a temporary file beside it, which takes its name in
  * finish(), once it is on the disk. A crash never leaves half a file, and without finish() nothing changes.
  * It keeps the mode and the owner of the file that it replaces, and a symbolic link stays one to the file
- * replaced. Temporary files that killed processes left are removed. What is there and is no regular file (a
- * pipe, a device) is written directly. Throws FileError, which names the file.
+ * replaced. Temporary files that killed processes left are removed. A pipe or a device is written directly.
+ * Throws FileError, which names the file.
  */
 class OutputFile {
  public:
@@ -85,4 +85,4 @@ class OutputFile {
   Descriptor descriptor_;
 };
 
-}  // namespace ocl::io
+}  // namespace dlprim::io

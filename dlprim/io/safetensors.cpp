@@ -1,4 +1,4 @@
-#include "nn/io/safetensors.h"
+#include "dlprim/io/safetensors.h"
 
 #include <algorithm>
 #include <array>
@@ -11,13 +11,9 @@
 
 #include "dlprim/core/error.h"
 
-namespace ocl::io {
+namespace dlprim::io {
 namespace {
 
-using dlprim::concat;
-using dlprim::FileError;
-using dlprim::require;
-using dlprim::ValueError;
 using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
@@ -209,6 +205,12 @@ std::string make_header(const std::vector<SafetensorsEntry>& entries,
 
 }  // namespace
 
+DType dtype_of_safetensors(const std::string& name) {
+  for (int i = 0; i < dtype_count; ++i)
+    if (name == info(static_cast<DType>(i)).safetensors_name) return static_cast<DType>(i);
+  throw ValueError(concat("tensors of type ", name, " are not supported"));
+}
+
 SafetensorsFile::SafetensorsFile(const fs::path& path) : file_(path) {
   try {
     const auto header = read_header(file_);
@@ -259,4 +261,4 @@ void SafetensorsWriter::finish() {
   file_.finish();
 }
 
-}  // namespace ocl::io
+}  // namespace dlprim::io

@@ -1,4 +1,4 @@
-#include "nn/io/file.h"
+#include "dlprim/io/file.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -11,13 +11,10 @@
 #include <random>
 #include <utility>
 
-namespace ocl::io {
+namespace dlprim::io {
 namespace {
 
 namespace fs = std::filesystem;
-using dlprim::concat;
-using dlprim::FileError;
-using dlprim::require;
 
 constexpr std::size_t largest_transfer = std::size_t{1} << 30;  // Linux moves at most 2 GiB a call
 constexpr int most_links = 40;                                  // as the kernel's own limit
@@ -224,4 +221,4 @@ void OutputFile::fail() const {
   throw SystemError(path_, "cannot write", errno);
 }
 
-}  // namespace ocl::io
+}  // namespace dlprim::io

@@ -7,9 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "nn/io/file.h"
+#include "dlprim/core/dtype.h"
+#include "dlprim/io/file.h"
 
-namespace ocl::io {
+namespace dlprim::io {
 
 /** One tensor of a safetensors file: row-major, little-endian. */
 struct SafetensorsEntry {
@@ -19,10 +20,13 @@ struct SafetensorsEntry {
   std::size_t begin = 0, end = 0;  // byte range in the data section
 };
 
+/** The dtype that the format names so. Throws ValueError for one that tensors do not have. */
+DType dtype_of_safetensors(const std::string& name);
+
 /**
  * A safetensors file open for reading; the header is checked in full before anything is believed.
  * https://huggingface.co/docs/safetensors: header length (8 bytes, little-endian), JSON header, data section.
- * A file that breaks the format throws dlprim::FileError, which names it. Any thread may read.
+ * A file that breaks the format throws FileError, which names it. Any thread may read.
  */
 class SafetensorsFile {
  public:
@@ -48,7 +52,7 @@ class SafetensorsFile {
 class SafetensorsWriter {
  public:
   /** The ranges of `entries` are computed here. A repeated name, unknown dtype or bad shape:
-   * dlprim::ValueError. */
+   * ValueError. */
   SafetensorsWriter(const std::filesystem::path& path, std::vector<SafetensorsEntry> entries,
                     const std::map<std::string, std::string>& metadata = {});
 
@@ -62,4 +66,4 @@ class SafetensorsWriter {
   OutputFile file_;
 };
 
-}  // namespace ocl::io
+}  // namespace dlprim::io

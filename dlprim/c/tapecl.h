@@ -1,0 +1,90 @@
+#ifndef TAPECL_H
+#define TAPECL_H
+
+/**
+ * \file The C interface of the library tapecl_runtime: runs exported programs (files .ocl) on OpenCL devices.
+ *
+ *     tapecl_program* program;
+ *     if (tapecl_load("net.ocl", "ocl:0", &program) != TAPECL_OK) puts(tapecl_last_error());
+ *     tapecl_set_input(program, 0, picture, sizeof picture);
+ *     tapecl_run(program);
+ *     tapecl_get_output(program, 0, scores, sizeof scores);  // waits
+ *     tapecl_free(program);
+ *
+ * Functions that can fail return a status; tapecl_last_error() says what failed. No exception leaves the
+ * library. Elements are row-major and little-endian. One program must not be used by two threads at once;
+ * several programs may.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(_WIN32)
+#define TAPECL_API __declspec(dllexport)
+#else
+#define TAPECL_API __attribute__((visibility("default")))
+#endif
+
+typedef enum tapecl_status {
+  TAPECL_OK = 0,
+  TAPECL_ERROR_ARGUMENT =
+      1,                   /* a null pointer, an index or a name that is not there, a wrong number of bytes */
+  TAPECL_ERROR_FILE = 2,   /* the file is missing, damaged, or no program */
+  TAPECL_ERROR_DEVICE = 3, /* there is no such device, or it failed */
+  TAPECL_ERROR_MEMORY = 4, /* the device or the host has too little memory */
+  TAPECL_ERROR_OTHER = 5
+} tapecl_status;
+
+/** A program on a device. */
+typedef struct tapecl_program tapecl_program;
+
+#define TAPECL_MAX_RANK 8
+
+/** Describes an input or a result. `name` and `dtype` ("float32", "int64", "bool", ...) live as long as the
+ * program. */
+typedef struct tapecl_tensor {
+  const char* name;
+  const char* dtype;
+  int32_t rank;
+  int64_t shape[TAPECL_MAX_RANK]; /* the first `rank` */
+  size_t bytes;                   /* of all elements */
+} tapecl_tensor;
+
+/** The message of the last call of this thread that failed; empty before any. Stands until its next call. */
+TAPECL_API const char* tapecl_last_error(void);
+
+/** Loads a program for a device ("ocl:0", "cpu", "gpu:1"). The caller frees it. */
+TAPECL_API tapecl_status tapecl_load(const char* path, const char* device, tapecl_program** program);
+/** Waits for nothing; null is allowed. */
+TAPECL_API void tapecl_free(tapecl_program* program);
+
+TAPECL_API size_t tapecl_input_count(const tapecl_program* program);
+TAPECL_API size_t tapecl_output_count(const tapecl_program* program);
+TAPECL_API tapecl_status tapecl_input(const tapecl_program* program, size_t index, tapecl_tensor* tensor);
+TAPECL_API tapecl_status tapecl_output(const tapecl_program* program, size_t index, tapecl_tensor* tensor);
+
+/** Copies an input's elements to the device; the caller's memory is free on return. Needed before each run.
+ */
+TAPECL_API tapecl_status tapecl_set_input(tapecl_program* program, size_t index, const void* data,
+                                          size_t bytes);
+/** Enqueues the work. Does not wait. */
+TAPECL_API tapecl_status tapecl_run(tapecl_program* program);
+/** Waits, and copies a result's elements to `data`. */
+TAPECL_API tapecl_status tapecl_get_output(tapecl_program* program, size_t index, void* data, size_t bytes);
+
+/** Waits, and copies a state (a parameter that the program trains) or a constant to `data`; how many bytes it
+ * has, if `data` is null, to `bytes`. */
+TAPECL_API tapecl_status tapecl_get_state(tapecl_program* program, const char* name, void* data,
+                                          size_t* bytes);
+/** Writes the program with its states as they are now. Waits. */
+TAPECL_API tapecl_status tapecl_save(tapecl_program* program, const char* path);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

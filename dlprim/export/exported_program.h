@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dlprim/core/arguments.h"
+#include "dlprim/core/tensor.h"
+
+namespace dlprim {
+
+/** A tensor of a program, on one of its buffers. */
+struct ProgramTensor {
+  std::string name;
+  Tensor tensor;
+};
+
+/** A piece of memory that a program uses. */
+struct ProgramBuffer {
+  enum class Kind {
+    temporary,  // written before it is read, in each run; results are temporaries too
+    input,      // the caller writes it before a run
+    constant,   // has the same contents in each run
+    state       // what a run leaves there the next one finds
+  };
+  Kind kind = Kind::temporary;
+  std::string name;                  // of constants and states: unique in the program
+  std::size_t bytes = 0;             // as far as calls reach
+  std::shared_ptr<Storage> storage;  // stands for it in tensors, and has no memory
+  std::vector<char> contents{};      // of constants, and of states before the first run; `bytes` of them
+  DType dtype = DType::uint8;        // how constants and states are shown and stored:
+  Dims shape{};                      // contiguous, from the first byte on
+};
+
+/** One call of a primitive (primitive_table.h). */
+struct ProgramCall {
+  std::string primitive;
+  std::vector<Argument> arguments;  // tensors on the program's buffers
+  std::string operation, module;    // whose work it is, for people; may be empty
+};
+
+/**
+ * Work on a device as a list of calls of primitives over buffers, for given shapes: a net's forward pass, or
+ * a training step. ProgramCapture makes it, ProgramFile stores it, ProgramRunner runs it. A value.
+ */
+struct ExportedProgram {
+  std::vector<ProgramBuffer> buffers;
+  std::vector<ProgramCall> calls;
+  std::vector<ProgramTensor> inputs, outputs;
+  /** How far each run moves the offsets of random numbers (PhiloxState). */
+  std::uint64_t random_advance = 0;
+
+  /** The index of the buffer that the tensor lies on. Throws ValueError for another tensor. */
+  std::size_t buffer_of(const Tensor& tensor) const;
+
+  /** A line for each input, call and output. */
+  std::string text() const;
+};
+
+/** Drops calls whose results nobody reads, and buffers that no call uses. */
+void remove_dead_calls(ExportedProgram& program);
+
+/** Throws ValueError unless the program is sound: every call has a primitive that is known and its
+ * parameters, and every tensor lies within its buffer, which is written before it is read. */
+void check_program(const ExportedProgram& program);
+
+}  // namespace dlprim

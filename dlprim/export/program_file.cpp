@@ -1,0 +1,279 @@
+#include "dlprim/export/program_file.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <unordered_map>
+
+#include "dlprim/core/error.h"
+#include "dlprim/export/program_tensors.h"
+#include "dlprim/io/safetensors.h"
+#include "dlprim/runtime/device.h"
+
+namespace dlprim {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Kind = ProgramBuffer::Kind;
+
+constexpr int format_version = 1;
+constexpr const char *format_key = "tapecl_format", *program_key = "tapecl_program";
+constexpr const char *tensor_key = "$tensor", *number_key = "$number";
+constexpr int deepest_value = 16;
+constexpr const char* kind_names[] = {"temporary", "input", "constant", "state"};
+
+bool has_contents(const ProgramBuffer& buffer) {
+  return buffer.kind == Kind::constant || buffer.kind == Kind::state;
+}
+
+// ---- writing
+
+class JsonWriter {
+ public:
+  explicit JsonWriter(const ExportedProgram& program) {
+    for (const ProgramBuffer& buffer : program.buffers)
+      indices_.emplace(buffer.storage.get(), indices_.size());
+  }
+
+  Json tensor(const Tensor& t) const {
+    return {indices_.at(t.storage.get()), name(t.dtype), t.shape.vector(), t.strides.vector(), t.offset};
+  }
+
+  Json list(const std::vector<Argument>& arguments) const {
+    const bool is_struct = !arguments.empty() && !arguments.front().name.empty();
+    Json json = is_struct ? Json::object() : Json::array();
+    for (const Argument& argument : arguments) {
+      if (is_struct)
+        json[argument.name] = value(argument.value);
+      else
+        json.push_back(value(argument.value));
+    }
+    return json;
+  }
+
+ private:
+  Json value(const ArgumentValue& value) const {
+    if (std::holds_alternative<std::monostate>(value)) return nullptr;
+    if (const auto* flag = std::get_if<bool>(&value)) return *flag;
+    if (const auto* whole = std::get_if<std::int64_t>(&value)) return *whole;
+    if (const auto* text = std::get_if<std::string>(&value)) return *text;
+    if (const auto* t = std::get_if<Tensor>(&value)) return {{tensor_key, tensor(*t)}};
+    if (const auto* number = std::get_if<double>(&value)) {
+      if (std::isfinite(*number)) return *number;
+      return {{number_key, std::isnan(*number) ? "nan" : *number > 0 ? "inf" : "-inf"}};
+    }
+    return list(std::get<std::vector<Argument>>(value));
+  }
+
+  std::unordered_map<const Storage*, std::size_t> indices_;
+};
+
+Json named_tensors(const std::vector<ProgramTensor>& tensors, const JsonWriter& writer) {
+  Json json = Json::array();
+  for (const ProgramTensor& each : tensors)
+    json.push_back({{"name", each.name}, {"tensor", writer.tensor(each.tensor)}});
+  return json;
+}
+
+Json json_of(const ExportedProgram& program) {
+  const JsonWriter writer(program);
+  Json buffers = Json::array(), calls = Json::array();
+  for (const ProgramBuffer& buffer : program.buffers) {
+    Json json{{"kind", kind_names[static_cast<int>(buffer.kind)]}, {"bytes", buffer.bytes}};
+    if (has_contents(buffer)) json["name"] = buffer.name;
+    buffers.push_back(std::move(json));
+  }
+  for (const ProgramCall& call : program.calls) {
+    Json json{{"primitive", call.primitive}, {"arguments", writer.list(call.arguments)}};
+    if (!call.operation.empty()) json["operation"] = call.operation;
+    if (!call.module.empty()) json["module"] = call.module;
+    calls.push_back(std::move(json));
+  }
+  return {{"buffers", buffers},
+          {"inputs", named_tensors(program.inputs, writer)},
+          {"outputs", named_tensors(program.outputs, writer)},
+          {"random_advance", program.random_advance},
+          {"calls", calls}};
+}
+
+// ---- reading
+
+const Json& member(const Json& object, const char* key) {
+  require(object.is_object() && object.contains(key), "\"", key, "\" is missing");
+  return object.at(key);
+}
+
+const Json& list_member(const Json& object, const char* key) {
+  const Json& list = member(object, key);
+  require(list.is_array(), "\"", key, "\" must be a list");
+  return list;
+}
+
+std::string text(const Json& json, const char* what) {
+  require(json.is_string(), what, " must be a text");
+  return json.get<std::string>();
+}
+
+std::uint64_t natural(const Json& json, const char* what) {
+  require(json.is_number_unsigned(), what, " must be a whole number that is not negative");
+  return json.get<std::uint64_t>();
+}
+
+std::string text_or_nothing(const Json& object, const char* key) {
+  return object.contains(key) ? text(object.at(key), key) : std::string();
+}
+
+std::int64_t whole(const Json& json, const char* what) {
+  require(json.is_number_integer() && !(json.is_number_unsigned() && json.get<std::uint64_t>() > INT64_MAX),
+          what, " must hold whole numbers");
+  return json.get<std::int64_t>();
+}
+
+Dims dims(const Json& json, const char* what) {
+  require(json.is_array() && json.size() <= static_cast<std::size_t>(max_rank), what,
+          " must be a list of at most ", max_rank, " numbers");
+  Dims dims;
+  for (const Json& number : json) dims.push_back(whole(number, what));
+  return dims;
+}
+
+class JsonReader {
+ public:
+  explicit JsonReader(const ExportedProgram& program) : program_(program) {}
+
+  Tensor tensor(const Json& json) const {
+    require(json.is_array() && json.size() == 5, "a tensor must be a list of five");
+    const std::uint64_t buffer = natural(json[0], "a tensor's buffer");
+    require(buffer < program_.buffers.size(), "a tensor lies on buffer ", buffer, " of ",
+            program_.buffers.size());
+    Tensor tensor{program_.buffers[buffer].storage, dtype_from_name(text(json[1], "a tensor's dtype")),
+                  dims(json[2], "a tensor's sizes"), dims(json[3], "a tensor's strides"),
+                  whole(json[4], "a tensor's offset")};
+    bytes_reached(tensor);  // throws for what lies in no memory
+    return tensor;
+  }
+
+  std::vector<Argument> list(const Json& json, int depth = 0) const {
+    require(depth < deepest_value, "arguments are nested too deep");
+    std::vector<Argument> arguments;
+    for (const auto& [key, element] : json.items())
+      arguments.push_back({json.is_object() ? key : std::string(), value(element, depth + 1)});
+    return arguments;
+  }
+
+  std::vector<ProgramTensor> named_tensors(const Json& json) const {
+    std::vector<ProgramTensor> tensors;
+    for (const Json& each : json)
+      tensors.push_back({text(member(each, "name"), "a name"), tensor(member(each, "tensor"))});
+    return tensors;
+  }
+
+ private:
+  ArgumentValue value(const Json& json, int depth) const {
+    if (json.is_null()) return {};
+    if (json.is_boolean()) return json.get<bool>();
+    if (json.is_number_integer()) return whole(json, "arguments");
+    if (json.is_number()) return json.get<double>();
+    if (json.is_string()) return json.get<std::string>();
+    if (json.is_object() && json.size() == 1) {
+      if (json.contains(tensor_key)) return tensor(json.at(tensor_key));
+      if (json.contains(number_key)) return special_number(text(json.at(number_key), "a number"));
+    }
+    return list(json, depth);
+  }
+
+  static double special_number(const std::string& text) {
+    if (text == "nan") return std::nan("");
+    require(text == "inf" || text == "-inf", "a number cannot be \"", text, "\"");
+    return text == "inf" ? HUGE_VAL : -HUGE_VAL;
+  }
+
+  const ExportedProgram& program_;
+};
+
+Kind kind_named(const std::string& name) {
+  for (std::size_t i = 0; i < std::size(kind_names); ++i)
+    if (name == kind_names[i]) return static_cast<Kind>(i);
+  throw ValueError(concat("there is no kind of buffer named \"", name, "\""));
+}
+
+ProgramBuffer read_buffer(const Json& json, const io::SafetensorsFile& file, Device& device) {
+  ProgramBuffer buffer;
+  buffer.kind = kind_named(text(member(json, "kind"), "a buffer's kind"));
+  buffer.bytes = natural(member(json, "bytes"), "a buffer's size");
+  require(buffer.bytes <= static_cast<std::size_t>(INT64_MAX) / 2, "a buffer has ", buffer.bytes, " bytes");
+  buffer.storage = std::make_shared<Storage>(device, buffer.bytes);
+  if (!has_contents(buffer)) return buffer;
+  buffer.name = text(member(json, "name"), "a buffer's name");
+  for (const io::SafetensorsEntry& entry : file.entries()) {
+    if (entry.name != buffer.name) continue;
+    buffer.dtype = io::dtype_of_safetensors(entry.dtype);
+    buffer.shape = Dims(entry.shape);
+    require(entry.end - entry.begin == buffer.bytes, "buffer ", buffer.name, " has ", buffer.bytes,
+            " bytes, and its tensor ", entry.end - entry.begin);
+    buffer.contents.resize(buffer.bytes);
+    file.read(entry, buffer.contents.data());
+    return buffer;
+  }
+  throw ValueError(concat("the tensor of buffer ", buffer.name, " is missing"));
+}
+
+ExportedProgram read_program(const io::SafetensorsFile& file, Device& device) {
+  const auto format = file.metadata().find(format_key), found = file.metadata().find(program_key);
+  require(format != file.metadata().end() && found != file.metadata().end(),
+          "the file holds tensors, and no exported program");
+  require(format->second == std::to_string(format_version), "the program has version ", format->second,
+          " of the format, and this library reads version ", format_version);
+  Json json;
+  try {
+    json = Json::parse(found->second);
+  } catch (const Json::exception& error) {
+    throw ValueError(
+        concat("the program is not JSON: ", error.id == 101 ? "syntax" : "a number is out of range"));
+  }
+  ExportedProgram program;
+  for (const Json& buffer : list_member(json, "buffers"))
+    program.buffers.push_back(read_buffer(buffer, file, device));
+  const JsonReader reader(program);
+  program.inputs = reader.named_tensors(list_member(json, "inputs"));
+  program.outputs = reader.named_tensors(list_member(json, "outputs"));
+  program.random_advance = natural(member(json, "random_advance"), "\"random_advance\"");
+  for (const Json& call : list_member(json, "calls")) {
+    const std::string primitive = text(member(call, "primitive"), "a primitive's name");
+    const Json& arguments = member(call, "arguments");
+    require(arguments.is_object(), "the arguments of ", primitive, " must be an object");
+    program.calls.push_back({primitive, reader.list(arguments), text_or_nothing(call, "operation"),
+                             text_or_nothing(call, "module")});
+  }
+  check_program(program);
+  return program;
+}
+
+}  // namespace
+
+void save_program(const ExportedProgram& program, const std::filesystem::path& path) {
+  std::vector<io::SafetensorsEntry> entries;
+  for (const ProgramBuffer& buffer : program.buffers)
+    if (has_contents(buffer))
+      entries.push_back({buffer.name, info(buffer.dtype).safetensors_name, buffer.shape.vector(), 0, 0});
+  io::SafetensorsWriter writer(
+      path, std::move(entries),
+      {{format_key, std::to_string(format_version)}, {program_key, json_of(program).dump()}});
+  for (const ProgramBuffer& buffer : program.buffers)
+    if (has_contents(buffer)) writer.write(buffer.contents.data(), buffer.contents.size());
+  writer.finish();
+}
+
+ExportedProgram load_program(const std::filesystem::path& path, Device& device) {
+  const io::SafetensorsFile file(path);
+  try {
+    return read_program(file, device);
+  } catch (const FileError&) {
+    throw;
+  } catch (const ValueError& error) {
+    throw FileError(concat(path.string(), ": ", error.what()));
+  } catch (const TypeError& error) {
+    throw FileError(concat(path.string(), ": ", error.what()));
+  }
+}
+
+}  // namespace dlprim

@@ -1,0 +1,157 @@
+// tapecl-run: runs an exported program (.ocl) on a device.
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "dlprim/export/program_file.h"
+#include "dlprim/export/program_runner.h"
+#include "dlprim/ops/creation/upload.h"
+#include "dlprim/ops/pointwise/pointwise.h"
+#include "dlprim/runtime/device.h"
+#include "npy.h"
+
+namespace {
+
+using dlprim::ProgramRunner;
+using dlprim::ProgramTensor;
+using dlprim::require;
+using dlprim::Tensor;
+using Clock = std::chrono::steady_clock;
+
+double milliseconds_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+/** "name=path" as its two parts; without a name, that of the only one of `tensors`. */
+std::pair<std::string, std::string> name_and_path(const std::string& text,
+                                                  const std::vector<ProgramTensor>& tensors,
+                                                  const char* option) {
+  const std::size_t equals = text.find('=');
+  if (equals != std::string::npos) return {text.substr(0, equals), text.substr(equals + 1)};
+  require(tensors.size() == 1, option, " ", text, ": the program has ", tensors.size(), ", give NAME=FILE");
+  return {tensors.front().name, text};
+}
+
+std::string described(const ProgramTensor& each) {
+  return dlprim::concat(each.name, ": ", name(each.tensor.dtype), each.tensor.shape);
+}
+
+void set_input(ProgramRunner& runner, const std::string& name, const std::string& path) {
+  const Tensor input = runner.input(name);
+  const NpyArray array = read_npy(path);
+  require(array.dtype == input.dtype && array.shape == input.shape, "input ", name, ": the program takes ",
+          dlprim::name(input.dtype), input.shape, ", ", path, " has ", dlprim::name(array.dtype),
+          array.shape);
+  dlprim::Queue& queue = runner.device().queue();
+  const Tensor ordered = Tensor::empty(runner.device(), input.shape, input.dtype);
+  upload(queue, {array.bytes.data(), array.bytes.size()}, ordered);
+  copy(queue, ordered, input);
+}
+
+void save_output(ProgramRunner& runner, const std::string& name, const std::string& path) {
+  const Tensor output = runner.output(name);
+  dlprim::Queue& queue = runner.device().queue();
+  const Tensor ordered = Tensor::empty(runner.device(), output.shape, output.dtype);
+  copy(queue, output, ordered);
+  NpyArray array{output.dtype, output.shape, {}};
+  array.bytes.resize(static_cast<std::size_t>(output.numel()) * size_of(output.dtype));
+  queue.read(ordered, array.bytes.data(), array.bytes.size());
+  write_npy(path, array);
+}
+
+/** Where the time of a run goes on the device, by primitive. */
+void print_profile(ProgramRunner& runner) {
+  dlprim::Queue& queue = runner.device().queue();
+  queue.start_profiling();
+  runner.run();
+  queue.finish();
+  std::map<std::string, std::pair<double, int>> by_operation;
+  for (const dlprim::KernelRecord& record : queue.stop_profiling()) {
+    auto& [time, count] = by_operation[record.operation.empty() ? record.name : record.operation];
+    time += static_cast<double>(record.end - record.start) / 1e6;
+    ++count;
+  }
+  std::vector<std::pair<std::string, std::pair<double, int>>> rows(by_operation.begin(), by_operation.end());
+  std::sort(rows.begin(), rows.end(),
+            [](const auto& a, const auto& b) { return a.second.first > b.second.first; });
+  std::printf("%10s  %8s  %s\n", "ms", "launches", "primitive");
+  for (const auto& [name, row] : rows) std::printf("%10.3f  %8d  %s\n", row.first, row.second, name.c_str());
+}
+
+struct Options {
+  std::string program, device = "ocl:0", save;
+  std::vector<std::string> inputs, outputs;
+  int repeat = 1;
+  bool show = false, profile = false;
+};
+
+void run(const Options& options) {
+  const auto start = Clock::now();
+  dlprim::Device& device = dlprim::Device::get(options.device);
+  ProgramRunner runner(dlprim::load_program(options.program, device), device);
+  if (options.show) return static_cast<void>(std::fputs(runner.program().text().c_str(), stdout));
+
+  std::map<std::string, std::string> paths;
+  for (const std::string& text : options.inputs)
+    paths.insert(name_and_path(text, runner.program().inputs, "--input"));
+  for (const ProgramTensor& input : runner.program().inputs)
+    require(paths.count(input.name), "the input ", described(input), " is missing: --input ", input.name,
+            "=FILE.npy");
+  for (const auto& [name, path] : paths) runner.input(name);  // throws for an unknown name
+
+  std::vector<double> times;
+  for (int i = 0; i < options.repeat; ++i) {
+    for (const auto& [name, path] : paths) set_input(runner, name, path);
+    device.queue().finish();
+    const auto began = Clock::now();
+    runner.run();
+    device.queue().finish();
+    times.push_back(milliseconds_since(began));
+    if (i == 0)
+      std::printf("first result after %.1f ms, its run took %.1f ms\n", milliseconds_since(start), times[0]);
+  }
+  if (times.size() > 1) {
+    std::sort(times.begin() + 1, times.end());
+    std::printf("%zu more runs: %.3f ms at best, %.3f ms in the middle\n", times.size() - 1, times[1],
+                times[1 + (times.size() - 1) / 2]);
+  }
+  for (const std::string& text : options.outputs) {
+    const auto [name, path] = name_and_path(text, runner.program().outputs, "--output");
+    save_output(runner, name, path);
+  }
+  if (!options.save.empty()) save_program(runner.current_program(), options.save);
+  if (options.profile) print_profile(runner);
+  std::printf("memory for temporaries: %zu bytes in one arena, at least %zu are needed\n",
+              runner.plan().bytes, runner.plan().lower_bound);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  CLI::App app("Runs an exported program on an OpenCL device.");
+  app.add_option("program", options.program, "the file .ocl")->required();
+  app.add_option("--input,-i", options.inputs, "NAME=FILE.npy of each input; FILE.npy where there is one");
+  app.add_option("--output,-o", options.outputs, "NAME=FILE.npy of each result that is wanted");
+  app.add_option("--device,-d", options.device, "the device")->capture_default_str();
+  app.add_option("--repeat,-n", options.repeat, "how many runs")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--save", options.save, "write the program with its states after the runs");
+  app.add_flag("--profile", options.profile, "where the time of one more run goes");
+  app.add_flag("--show", options.show, "print the program, and run nothing");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    run(options);
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "tapecl-run: %s\n", error.what());
+    return 1;
+  }
+}
