@@ -104,6 +104,19 @@ def test_cifar_downloads_with_a_checksum(tmp_path, monkeypatch):
     assert len(SmallCIFAR10(tmp_path / "data", train=False, download=True)) == 4
 
 
+def test_a_failed_download_is_one_short_line(tmp_path):
+    class Unreachable(MNIST):
+        mirrors = ["http://127.0.0.1:1/", "http://127.0.0.1:2/"]
+
+    with pytest.raises(DownloadError) as caught:
+        Unreachable(tmp_path)
+    assert str(caught.value) == (
+        "cannot download train-images-idx3-ubyte.gz (unreachable); "
+        f"put the 4 files of Unreachable into {tmp_path}"
+    )
+    assert "refused" in str(caught.value.__cause__)
+
+
 # --- FashionMNIST ---
 
 

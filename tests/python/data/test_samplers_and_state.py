@@ -118,7 +118,7 @@ def test_batches_are_cut_across_the_parts_of_an_order(name, size, monkeypatch):
 
 
 def test_short_orders_are_those_of_before():
-    """What a seed gives is part of the interface: states and seeds of older programs go on."""
+    """The result of a seed is part of the interface: states and seeds of older programs go on."""
     rows = samples.Rows(10)
     drawn = np.random.Generator(np.random.Philox(3))
     assert list(data.RandomSampler(rows, True, 1000, generator=3)) == drawn.integers(10, size=1000).tolist()

@@ -110,7 +110,7 @@ def test_deterministic(name, arguments, options, mode):
     assert repr(ours) == repr(reference)
 
 
-# What is drawn, on both sides, is what ours draws.
+# Both sides use the random numbers that ours draws.
 RANDOM = [
     ("RandomCrop", (16,), {"padding": 4}),
     ("RandomCrop", ((60, 20),), {"pad_if_needed": True, "padding_mode": "reflect"}),
@@ -249,7 +249,7 @@ def test_elastic_displacements(sigma, monkeypatch):
     "options", [{}, {"severity": 10, "mixture_width": 2, "chain_depth": 2, "all_ops": False}]
 )
 def test_aug_mix_with_the_same_draws(mode, options, monkeypatch):
-    """Of torchvision's, the operations on images in place of those on tensors."""
+    """torchvision's transform with the operations on images in place of those on tensors."""
     from torchvision.transforms import autoaugment
 
     monkeypatch.setattr(

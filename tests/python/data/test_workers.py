@@ -24,7 +24,7 @@ PROC = Path("/proc/self")
 
 
 def open_ends():
-    """Of memory and pipes between processes, not the kernel cache's files."""
+    """Errors of memory and pipes between processes, not the kernel cache's files."""
     if not PROC.is_dir():
         return 0
     targets = [os.readlink(path) for path in (PROC / "fd").iterdir() if os.path.islink(path)]
@@ -78,7 +78,7 @@ def test_the_same_batches_as_without_workers():
 
 
 def share_of_waiting(loader, step):
-    """Of a pass after its first batch, by a device that takes `step` seconds for each."""
+    """The time of a pass after its first batch, by a device that takes `step` seconds for each."""
     batches = iter(loader)
     next(batches)
     start, waited = time.perf_counter(), 0.0

@@ -49,7 +49,7 @@ class Photographs(Dataset):
 
 
 class Drawing(Rows):
-    """What three sources of random numbers give."""
+    """Numbers of three random sources."""
 
     def __getitem__(self, index):
         return index, host_random.uniform(), random.random(), np.random.rand()
