@@ -15,8 +15,8 @@ using dlprim::require;
  * own. */
 constexpr std::pair<CastRule, const char*> rules[] = {
     {CastRule::lower_precision,
-     "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d prelu addmm matmul einsum mm "
-     "linear baddbmm bmm "
+     "convolution conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d prelu addmm matmul "
+     "einsum mm mv linear baddbmm bmm addbmm addmv addr "
      "lstm gru rnn_tanh rnn_relu lstm_cell gru_cell rnn_tanh_cell rnn_relu_cell "
      "scaled_dot_product_attention"},
     {CastRule::float32,
@@ -24,8 +24,10 @@ constexpr std::pair<CastRule, const char*> rules[] = {
      "rms_norm "
      "group_norm cosine_similarity nll_loss kl_div l1_loss smooth_l1_loss huber_loss mse_loss cross_entropy "
      "binary_cross_entropy_with_logits logsumexp prod softmax log_softmax softmin cumprod cumsum norm "
-     "normalize sum interpolate"},
-    {CastRule::widest, "addcdiv addcmul atan2 dot grid_sample scatter_add"},
+     "normalize sum interpolate cdist pdist poisson_nll_loss hinge_embedding_loss margin_ranking_loss "
+     "triplet_margin_loss cosine_embedding_loss soft_margin_loss multi_margin_loss multilabel_margin_loss "
+     "renorm"},
+    {CastRule::widest, "addcdiv addcmul atan2 bilinear cross dot grid_sample scatter_add tensordot"},
     {CastRule::refused, "binary_cross_entropy"}};
 
 const auto& rule_table() {
@@ -93,8 +95,8 @@ class Autocast final : public Interceptor {
   std::unordered_map<const TensorImpl*, Copy> copies_;
 };
 
-/** Of a thread, from when it first asks for autocast. One that ends within autocast leaves its copies behind:
- * by then there may be no device to free them on. */
+/** The autocast of a thread, from when it first asks for one. One that ends within autocast leaves its copies
+ * behind: by then there may be no device to free them on. */
 struct Owner {
   Autocast* autocast = nullptr;
   ~Owner() {

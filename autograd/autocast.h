@@ -20,9 +20,10 @@ AutocastMode set_autocast_mode(const AutocastMode& mode);
 
 /**
  * Mixed precision (torch.autocast): until the guard ends, operators of the calling thread run in the dtype
- * that suits them. Products of matrices and convolutions take their floating inputs in `dtype`; exponentials,
- * norms, sums and losses theirs in float32; a few take the widest of theirs; all others what they are given.
- * Tensors of float64 stay. Parameters stay float32, and so do their gradients.
+ * that suits them. Products of matrices and convolutions take their floating inputs in `dtype`. Exponentials,
+ * norms, sums and losses take theirs in float32. A few operators take the widest dtype of their inputs, and
+ * all others take their inputs unchanged. Tensors of float64 stay. Parameters stay float32, and so do their
+ * gradients.
  *
  *     const ocl::AutocastGuard autocast(ocl::DType::bfloat16);
  *     Tensor loss = cross_entropy(net(x), y);
@@ -41,7 +42,7 @@ class AutocastGuard {
   AutocastMode before_;
 };
 
-/** What autocast does to an operator's tensors. */
+/** Autocast's conversion of an operator's tensors. */
 enum class CastRule { none, lower_precision, float32, widest, refused };
 CastRule cast_rule(const std::string& name);
 

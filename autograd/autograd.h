@@ -3,11 +3,14 @@
 /** \file Tensors, the functions on them, and the tape. */
 
 #include "autograd/autocast.h"
+#include "autograd/export.h"
 #include "autograd/ops/activation.h"
 #include "autograd/ops/attention.h"
 #include "autograd/ops/box.h"
 #include "autograd/ops/compare.h"
 #include "autograd/ops/conv.h"
+#include "autograd/ops/count.h"
+#include "autograd/ops/distance.h"
 #include "autograd/ops/dropout.h"
 #include "autograd/ops/einsum.h"
 #include "autograd/ops/grid_sample.h"

@@ -26,7 +26,7 @@ struct Work {
   double operations = 0, bytes = 0;
 };
 
-/** Of the elements in memory: broadcast ones count once. */
+/** The size of the elements in memory: broadcast ones count once. */
 double bytes_of(const dlprim::Tensor& t) {
   double count = static_cast<double>(dlprim::size_of(t.dtype));
   for (int i = 0; i < t.rank(); ++i)
@@ -40,7 +40,7 @@ double bytes_of(const std::vector<Argument>& arguments) {
   return count;
 }
 
-/** What is read and written of the tensors that a primitive takes: each once, but for those below. */
+/** Bytes that a primitive reads and writes of its tensors: each once, but for those below. */
 double traffic_of(const std::string& primitive, const std::vector<Argument>& arguments) {
   double count = bytes_of(arguments);
   const auto tensor = [&](const char* name) {
@@ -48,7 +48,7 @@ double traffic_of(const std::string& primitive, const std::vector<Argument>& arg
       if (argument.name == name) return bytes_of({argument});
     return 0.0;
   };
-  // Of the first no more is touched than the second has; where the third says so it is read and written.
+  // No more of the first is touched than the second has; where the third says so it is read and written.
   struct Part {
     const char *primitive, *touched_in_part, *whole;
     bool is_read_too;
@@ -78,7 +78,7 @@ double nanoseconds(const Launch& launch) {
   return static_cast<double>(launch.kernel.end - launch.kernel.start);
 }
 
-/** What some launches did, and how long the device would have taken at its ceilings. */
+/** The work of some launches, and the time that the device would have taken at its ceilings. */
 struct Figures {
   std::size_t calls = 0;
   double total = 0, counted = 0, ideal = 0;  // nanoseconds: of all, of those whose work is known
@@ -213,7 +213,7 @@ std::map<std::string, Ceilings> Profile::ceilings() {
 
 namespace {
 
-/** What a line of a table stands for: its title, and where a launch has it. */
+/** The meaning of a table's line: its title, and where a launch has it. */
 struct Grouping {
   const char* title;
   std::string dlprim::KernelRecord::* member;
@@ -293,7 +293,7 @@ std::string in_csv(const std::string& text) {
   return quoted + '"';
 }
 
-/** What a launch is part of, the outermost first; nothing for what is part of nothing. */
+/** The operators that a launch is part of, the outermost first; empty for none. */
 using Levels = std::vector<std::string>;
 
 Levels level_of_operator(const Launch& launch) {
@@ -311,7 +311,7 @@ Levels levels_of_module(const Launch& launch) {
   return levels;
 }
 
-/** What neighbouring launches are part of, on the device's clock. */
+/** The operators that neighbouring launches are part of, on the device's clock. */
 struct TraceRange {
   std::string name;
   std::uint64_t start, end;

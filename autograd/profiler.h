@@ -26,8 +26,8 @@ struct Launch {
 
 /**
  * Times every kernel launch on every opened device from construction to stop(), and counts the work of the
- * constructing thread. Launches cost more meanwhile (events); nothing before and after. What shows how near a
- * device came to its ceilings measures these first: dlprim/runtime/ceilings.h.
+ * constructing thread. Launches cost more meanwhile (events); nothing before and after. A table or trace that
+ * compares with the device's ceilings measures these first (dlprim/runtime/ceilings.h).
  */
 class Profile {
  public:
@@ -36,10 +36,10 @@ class Profile {
   Profile(const Profile&) = delete;
   Profile& operator=(const Profile&) = delete;
 
-  /** Ends the recording; waits for the devices. What follows calls it first. */
+  /** Ends the recording; waits for the devices. The functions below call it first. */
   void stop();
   const std::vector<Launch>& launches();
-  /** What the lines of a table stand for. */
+  /** The meaning of a table's lines. */
   enum class By { kernel, operation, module, implementation };
   /** A line per kernel, or per operator, module or chosen implementation (dlprim/runtime/implementation.h)
    * that launched it, the longest first. A backward step counts for the module of its forward call, if that
@@ -58,7 +58,7 @@ class Profile {
  private:
   class WorkCounter;
 
-  /** Of the devices that launched. */
+  /** The ceilings of the devices that launched. */
   std::map<std::string, dlprim::Ceilings> ceilings();
 
   bool running_ = true;

@@ -10,7 +10,7 @@ namespace ocl::nn {
 /**
  * Lets a hook see the gradients of a stretch of the tape: `outputs` marks its end, `inputs` its beginning.
  * The hook gets the gradients of the inputs and of the outputs once both are known, an undefined tensor for
- * one that nobody asked for; what it returns, unless empty, goes on in place of the inputs' gradients. Throws
+ * one that nobody asked for. Its result, unless empty, goes on in place of the inputs' gradients. Throws
  * AutogradError in backward where that does not fit the inputs.
  */
 class BackwardWatch {
@@ -22,9 +22,9 @@ class BackwardWatch {
       : state_(std::make_shared<State>()), foreign_(std::move(foreign)) {
     state_->hook = std::move(hook);
   }
-  /** What to compute with in place of `tensors`. */
+  /** The inputs to compute with in place of `tensors`. */
   TensorList inputs(const TensorList& tensors);
-  /** What to give out in place of `tensors`. */
+  /** The results to give out in place of `tensors`. */
   TensorList outputs(const TensorList& tensors);
 
  private:
@@ -34,7 +34,7 @@ class BackwardWatch {
     bool fires_at_inputs = false;  // else no input asks for a gradient, and the outputs' is all there is
     TensorList grad_output;
   };
-  /** The same tensors as results of a recorded step whose backward is `backward`. */
+  /** These tensors as results of a recorded step whose backward is `backward`. */
   TensorList recorded(const TensorList& tensors, const Backward& backward) const;
 
   std::shared_ptr<State> state_;

@@ -12,7 +12,7 @@ class Module;
 class Value;
 struct Arguments;
 
-/** What stands under one name among a module's submodules: shared by the module and the Child handles that it
+/** The place of one name among a module's submodules: shared by the module and the Child handles that it
  * gave. */
 class ChildSlot {
  public:

@@ -61,7 +61,7 @@ class HookList {
   struct State {
     std::mutex mutex;
     Entries entries;
-    std::atomic<std::size_t> count{0};  // of the entries, for who only asks whether there are any
+    std::atomic<std::size_t> count{0};  // of the entries, for callers that only ask whether there are any
 
     Entries now() {
       const std::lock_guard locked(mutex);

@@ -24,7 +24,7 @@ Tensor& eye_(Tensor& t);
  * torch.nn.init.calculate_gain; param: the slope of "leaky_relu". Throws ValueError for one that is not
  * known. */
 double calculate_gain(const std::string& nonlinearity, std::optional<double> param = std::nullopt);
-/** What to say where a tensor without elements is to be filled by kaiming_uniform_ or kaiming_normal_, which
+/** The warning where a tensor without elements is to be filled by kaiming_uniform_ or kaiming_normal_, which
  * leave it as it is. */
 constexpr const char* no_elements_warning = "Initializing zero-element tensors is a no-op";
 /** He et al. 2015; `fan_out`: preserve magnitudes in the backward pass; `a`: the slope if `nonlinearity` is

@@ -9,7 +9,7 @@ thread_local const FactoryScope* innermost = nullptr;
 
 }  // namespace
 
-// What a scope leaves open, the one around it says.
+// The scope around it says what a scope leaves open.
 FactoryScope::FactoryScope(std::optional<Device> device, std::optional<DType> dtype, bool hollow)
     : device_(std::move(device)), dtype_(dtype), hollow_(hollow), outer_(innermost) {
   dlprim::require<TypeError>(!dtype || is_floating(*dtype),

@@ -63,7 +63,7 @@ class Layer : public Base {
   std::shared_ptr<Module> alike() const override { return std::make_shared<Derived>(options()); }
 
  protected:
-  /** What a constructor ends with, once the tensors are registered. */
+  /** The last step of a constructor, once the tensors are registered. */
   void initialize() {
     if (!FactoryScope::is_hollow()) static_cast<Derived*>(this)->reset_parameters();
   }

@@ -60,8 +60,8 @@ struct IncompatibleKeys {
   std::vector<std::string> missing_keys, unexpected_keys;
 };
 
-/** What hooks that run before a state dict is loaded may add to: names beside those that are found missing or
- * unexpected, and errors. */
+/** Lists that hooks which run before a state dict is loaded may add to: names beside those that are found
+ * missing or unexpected, and errors. */
 struct LoadReport : IncompatibleKeys {
   std::vector<std::string> errors;
 };
@@ -84,7 +84,7 @@ class Module {
   using ForwardPreHook = std::function<std::optional<Arguments>(Module&, const Arguments&)>;
   using BackwardHook = std::function<std::optional<TensorList>(Module&, const TensorList& grad_input,
                                                                const TensorList& grad_output)>;
-  // The same for modules of one tensor.
+  // The call for modules of one tensor.
   using TensorForwardHook = std::function<Tensor(const Module&, const Tensor& input, const Tensor& output)>;
   using TensorForwardPreHook = std::function<Tensor(const Module&, const Tensor& input)>;
   using TensorBackwardHook =
@@ -128,7 +128,7 @@ class Module {
 
   /** The class name without its namespace: "Conv2d". */
   virtual std::string name() const;
-  /** What stands between the parentheses of repr: "1, 32, kernel_size=(3, 3)". */
+  /** The text between the parentheses of repr: "1, 32, kernel_size=(3, 3)". */
   virtual std::string extra_repr() const { return ""; }
   /** A new module of the same class and options, without tensors where a FactoryScope says so. Throws
    * TypeError for a class that does not say how. */
@@ -167,7 +167,8 @@ class Module {
   RemovableHandle register_forward_pre_hook(TensorForwardPreHook hook);
   /**
    * Called in every backward while the module lives, with the gradients of the positional arguments and of
-   * the output or outputs, undefined where there is none; what it returns replaces the former.
+   * the output or outputs. A gradient that is not there is undefined. The hook's result replaces the
+   * gradients of the arguments.
    */
   RemovableHandle register_full_backward_hook(BackwardHook hook, IsIdle is_idle = nullptr);
   RemovableHandle register_full_backward_hook(TensorBackwardHook hook);
@@ -190,7 +191,7 @@ class Module {
   TensorList parameters(bool recurse = true) const;
   TensorList buffers(bool recurse = true) const;
   Children named_children() const;
-  /** The same, with null under the names that are kept for later. */
+  /** All of them, with null under the names that are kept for later. */
   Children own_modules() const;
   /** Whether a module that several share is listed once or under each of its names. No bool: libtorch's
    * named_modules has `include_self` in that place. */
@@ -200,7 +201,7 @@ class Module {
   Children named_modules(const std::string& prefix = "", Duplicates duplicates = Duplicates::removed) const;
   /** Throws RecursionError if a module here or below contains itself. */
   void require_no_cycle() const;
-  /** What stands under a dotted name ("block.conv1.weight"). Throws AttributeError if nothing does. */
+  /** The object under a dotted name ("block.conv1.weight"). Throws AttributeError if nothing does. */
   std::shared_ptr<const Module> get_submodule(const std::string& target) const;
   Tensor get_parameter(const std::string& target) const;
   Tensor get_buffer(const std::string& target) const;
@@ -219,7 +220,7 @@ class Module {
   bool has_submodule(const std::string& name) const;
 
   /** Sets training mode here and, by their own train(), below (dropout and batch norm behave differently).
-   * As every walk, throws RecursionError where a module contains itself. */
+   * Like every walk, throws RecursionError where a module contains itself. */
   virtual void train(bool on = true);
   void eval() { train(false); }
   bool is_training() const { return training_.load(std::memory_order_relaxed); }
@@ -267,7 +268,7 @@ class Module {
   void register_parameter(const std::string& name, Tensor& member, Tensor value);
   void register_buffer(const std::string& name, Tensor& member, Tensor value);
   std::mutex& mutex() const { return mutex_; }
-  /** What was copied within one clone(), by the address of its original. */
+  /** The copies made within one clone(), by the address of its original. */
   using Copies = std::map<const void*, std::shared_ptr<void>>;
   /** The copy that clone() makes of this module where it stands. */
   virtual std::shared_ptr<Module> copied(Copies& copies) const;
@@ -283,7 +284,7 @@ class Module {
   Value watched(const Arguments& arguments, const Forward& forward,
                 const HookList<BackwardHook>::Hooks& hooks);
   void take_copies(const Module& original, Copies& copies);
-  /** What stood under a name. */
+  /** The object that stood under a name. */
   struct Removed {
     std::optional<Tensor> parameter, buffer;
     std::shared_ptr<ChildSlot> child;

@@ -27,7 +27,8 @@ using ModulePaths = std::unordered_map<const Module*, std::string>;
 /**
  * A module's call on the seam (dlprim/core/call.h), where anybody wants to know of it. Meanwhile
  * CallState::module is its path below the outermost module that is being called, and its class:
- * "layer1.0.conv1 (Conv2d)"; the class alone for the outermost, and for one that is not registered below it.
+ * "layer1.0.conv1 (Conv2d)". It is the class alone for the outermost, and for a module that is not registered
+ * below it.
  */
 class ModuleScope {
  public:
@@ -41,7 +42,7 @@ class ModuleScope {
   }
 
  private:
-  /** As long as the outermost's live, the thread knows the paths below it. */
+  /** While the outermost's live, the thread knows the paths below it. */
   struct Names {
     explicit Names(const Module& module);
     ~Names();

@@ -68,7 +68,7 @@ class Comparison {
       if (given_.count(key)) keys.unexpected_keys.push_back(key);
     return keys;
   }
-  /** What did not fit. */
+  /** Entries that did not fit. */
   const std::vector<std::string>& problems() const { return problems_; }
 
  private:

@@ -13,6 +13,7 @@
 #include "nn/modules/basic.h"
 #include "nn/modules/container.h"
 #include "nn/modules/conv.h"
+#include "nn/modules/distance.h"
 #include "nn/modules/embedding.h"
 #include "nn/modules/linear.h"
 #include "nn/modules/loss.h"

@@ -30,12 +30,12 @@ namespace ocl::nn {
 
 /**
  * All options of a struct, in the order of the constructor in Python, of which the first `required` have no
- * default there: `OPTION_LIST(2, in_features_, out_features_, bias_)`. What is generated from it: the
+ * default there: `OPTION_LIST(2, in_features_, out_features_, bias_)`. Generated from it: the
  * constructor and the attributes in Python, repr where the layer has no other, copies.
  */
 #define OPTION_LIST(required, ...) OPTION_LIST_WITH_KEYWORDS(required, 0, __VA_ARGS__)
 
-/** The same, where the last `keywords` options are given by name alone in Python. */
+/** A list of options where the last `keywords` options are given by name alone in Python. */
 #define OPTION_LIST_WITH_KEYWORDS(required, keywords, ...)                       \
   auto values() {                                                                \
     return std::tie(__VA_ARGS__);                                                \

@@ -10,7 +10,7 @@ namespace {
 
 // How deep a stack is used, whatever its limit: not all of a larger one may be there.
 constexpr std::size_t largest_stack = std::size_t{8} << 20;
-// What a call below needs at most, as a share of the stack: a driver that builds a program among it.
+// The share of the stack that a call below needs at most, a driver's build of a program included.
 constexpr std::size_t share_left = 4;
 
 /** The lowest address that calls of this thread may reach. */

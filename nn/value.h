@@ -17,14 +17,14 @@ class Value;
 class ForeignValue {
  public:
   virtual ~ForeignValue() = default;
-  /** What is in it, where it is a sequence or a mapping; none otherwise. */
+  /** The contents, where it is a sequence or a mapping; none otherwise. */
   virtual Value opened() const = 0;
-  /** As an error message calls it: "list". */
+  /** The word of an error message: "list". */
   virtual std::string kind() const = 0;
 };
 
-/** What modules take and give: a tensor, nothing, a flag, several values, values by name, or a foreign
- * object. */
+/** A value that modules take and give: a tensor, nothing, a flag, several values, values by name, or a
+ * foreign object. */
 class Value {
  public:
   using Sequence = std::vector<Value>;
@@ -46,7 +46,7 @@ class Value {
   bool is_tensor() const { return std::holds_alternative<Tensor>(held_); }
   /** Throws TypeError for anything but a tensor; `what` it is: "the output of Net". */
   const Tensor& tensor(const std::string& what) const;
-  /** The same, but undefined for nothing. */
+  /** The tensor, undefined for nothing. */
   Tensor tensor_or_none(const std::string& what) const { return is_none() ? Tensor() : tensor(what); }
   /** `otherwise` for nothing. Throws TypeError for anything but a flag. */
   bool flag_or(bool otherwise, const std::string& what) const;

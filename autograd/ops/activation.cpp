@@ -1,9 +1,14 @@
 #include "autograd/ops/activation.h"
 
 #include "autograd/ops/call.h"
+#include "autograd/ops/compute_dtype.h"
+#include "autograd/ops/index.h"
 #include "autograd/ops/pointwise.h"
+#include "autograd/ops/reduce.h"
+#include "autograd/ops/softmax.h"
 #include "autograd/ops/views.h"
 #include "autograd/tape/recordable.h"
+#include "autograd/tensor/creation.h"
 #include "dlprim/ops/pointwise/glu.h"
 
 namespace ocl {
@@ -51,6 +56,46 @@ Tensor glu(const Tensor& x, std::int64_t dim) {
       return TensorList{Tensor(dx)};
     };
   });
+}
+
+namespace {
+
+/** The factors of rrelu for every element of `x` while training. */
+Tensor drawn_slopes(const Tensor& x, double lower, double upper) {
+  const Tensor slopes = empty_like(x.detach()).uniform_(lower, upper);
+  return where(gt(x.detach(), 0), 1.0, slopes);
+}
+
+void check_slopes(double lower, double upper) {
+  require(lower <= upper, "rrelu: the lower bound should be less than or equal to the upper bound, got ",
+          lower, " and ", upper);
+}
+
+}  // namespace
+
+Tensor rrelu(const Tensor& x, double lower, double upper, bool training) {
+  ENTER_OPERATOR(rrelu, x, lower, upper, training);
+  check_slopes(lower, upper);
+  return training ? x * drawn_slopes(x, lower, upper) : leaky_relu(x, (lower + upper) / 2);
+}
+
+Tensor& rrelu_(Tensor& x, double lower, double upper, bool training) {
+  ANNOUNCE_OPERATOR("rrelu_", x, lower, upper, training);
+  check_slopes(lower, upper);
+  return training ? x.mul_(drawn_slopes(x, lower, upper)) : x.leaky_relu_((lower + upper) / 2);
+}
+
+Tensor gumbel_softmax(const Tensor& logits, double tau, bool hard, double eps, std::int64_t dim) {
+  ENTER_OPERATOR(gumbel_softmax, logits, tau, hard, eps, dim);
+  require<TypeError>(is_floating(logits.dtype()), "gumbel_softmax: expected a floating dtype, got ",
+                     name(logits.dtype()));
+  const Tensor wide = in_compute_dtype(logits);
+  const Tensor noise = neg(log(empty_like(wide.detach()).exponential_()));
+  const Tensor soft = softmax((wide + noise) / tau, dim);
+  if (!hard) return to(soft, logits.dtype());
+  const Tensor values = soft.detach();
+  const Tensor chosen = scatter(zeros_like(values), dim, argmax(values, dim, true), 1.0);
+  return to(chosen - values + soft, logits.dtype());
 }
 
 }  // namespace ocl

@@ -16,4 +16,7 @@ Tensor activate(const dlprim::PointwiseOp& op, const Tensor& x, const std::vecto
 
 #include "autograd/ops/declare_end.def"
 
+/** rrelu over `x` itself. */
+Tensor& rrelu_(Tensor& x, double lower = 0.125, double upper = 0.3333333333333333, bool training = false);
+
 }  // namespace ocl

@@ -60,7 +60,7 @@ Tensor mask_of(const Tensor& mask, const Dims& batch, std::int64_t queries, std:
   return reshape(expand(own, with_matrix(batch, queries, keys)), {outer, inner, queries, keys});
 }
 
-/** What attention is computed with. Gradients by scores are differences of nearly equal numbers, which those
+/** The operands of attention. Gradients by scores are differences of nearly equal numbers, which those
  * of 16 bits drown: probabilities, and the output, whose product with its own gradient is one of the two.
  * Without gradients, kernels that keep their scores to themselves take operands as they are. */
 DType compute_dtype_of(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask,
@@ -153,7 +153,7 @@ TensorList composed_attention(const TensorList& inputs, const dlprim::AttentionS
   return {bmm(weights, inputs[2]), weights};
 }
 
-/** What the tape keeps of a call. */
+/** The part of a call that the tape keeps. */
 struct ForBackward {
   SavedTensor query, key, value, mask, probabilities, output, log_sums;
   dlprim::AttentionSettings settings;

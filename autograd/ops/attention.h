@@ -7,7 +7,7 @@
 
 namespace ocl {
 
-/** What attention takes beside its tensors, by torch's names and defaults. */
+/** Arguments of attention beside its tensors, by torch's names and defaults. */
 struct AttentionOptions {
   Tensor attn_mask;  // bool (true: takes part) or floating (added), broadcast to [..., L, S]
   double dropout_p = 0;

@@ -33,7 +33,7 @@ inline dlprim::ArgumentValue argument_value(const Device& device) {
   if (const ::ocl::Interception interception(name); interception) \
   return interception.call([&](const auto&... rewritten) { return call_again; }, __VA_ARGS__)
 
-/** First line of a function that serves several operators: both. What is told of is the call that is made. */
+/** First line of a function that serves several operators: both. Listeners hear of the call that is made. */
 #define ENTER_OPERATOR_NAMED(name, call_again, ...)  \
   INTERCEPT_OPERATOR(name, call_again, __VA_ARGS__); \
   ANNOUNCE_OPERATOR(name, __VA_ARGS__)

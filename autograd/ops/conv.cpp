@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "autograd/ops/call.h"
+#include "autograd/ops/conv_gradients.h"
 #include "autograd/ops/formats.h"
 #include "autograd/ops/pad.h"
 #include "autograd/ops/pointwise.h"
@@ -36,7 +37,7 @@ void check_arguments(const char* op, const Tensor& x, const Tensor& weight, cons
           bias.shape());
 }
 
-/** As PyTorch: the result is channels last where input or weight is. */
+/** Like PyTorch's, the result is channels last where input or weight is. */
 MemoryFormat result_format(const Tensor& x, const Tensor& weight) {
   const MemoryFormat format = format_of(x);
   return format == MemoryFormat::contiguous ? format_of(weight) : format;
@@ -51,7 +52,8 @@ struct ConvNodes {
                               *weight = is_2d ? "Conv2dWeightBackward" : "Conv3dWeightBackward";
 };
 
-/** As PyTorch: an input without channels gives a result without channels, of `shape` but for them. */
+/** Like PyTorch, gives for an input without channels gives a result without channels, of `shape` but for
+ * them. */
 Tensor convolve_no_channels(const char* node, const Tensor& x, const Tensor& weight, const Tensor& bias,
                             Dims shape) {
   shape[1] = 0;
@@ -169,6 +171,15 @@ Tensor padded_behind(const Tensor& x, const std::array<int, N>& zeros) {
   return is_any ? pad(x, margins_behind(zeros)) : x;
 }
 
+/** The input of a transposed convolution: output padding of whole strides (dilation allows it) reads zeros
+ * that stand behind it. */
+template <std::size_t N>
+Tensor with_zeros_behind(const Tensor& x, const ConvGeometry<N>& geometry, const EachDim<N>& output_padding) {
+  std::array<int, N> behind{};
+  for (std::size_t i = 0; i < N; ++i) behind[i] = output_padding.values[i] / geometry.stride[i];
+  return padded_behind(x, behind);
+}
+
 /** A batch of one without its batch again. */
 template <std::size_t N, class Function>
 Tensor of_batch(const Tensor& x, const Function& function) {
@@ -209,10 +220,7 @@ Tensor convolve_batch_back(const Tensor& x, const Tensor& weight, const Tensor& 
   const Dims shape =
       Convolutions<N>::transposed_output_shape(x.shape(), weight.shape(), geometry, output_padding.values);
   check_arguments(Convolutions<N>::transposed_op, x, weight, bias, shape[1]);
-  // Output padding of whole strides (dilation allows it) reads zeros that stand behind the input.
-  std::array<int, N> behind{};
-  for (std::size_t i = 0; i < N; ++i) behind[i] = output_padding.values[i] / stride.values[i];
-  const Tensor input = padded_behind(x, behind);
+  const Tensor input = with_zeros_behind(x, geometry, output_padding);
   const Tensor y = in_format(convolved_back(contiguous(input), contiguous(weight), geometry, shape),
                              result_format(input, weight));
   if (!bias.defined()) return y;
@@ -281,6 +289,118 @@ Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bia
                        as_plane("conv_transpose1d", "weight [Cin, Cout / groups, K]", weight, false), bias,
                        {1, stride}, {0, padding}, {0, output_padding}, groups, {1, dilation}),
       -2);
+}
+
+namespace {
+
+/** One number for all of N dimensions, or one for each. */
+template <std::size_t N>
+EachDim<N> each_of(const char* what, const std::vector<std::int64_t>& numbers) {
+  require(numbers.size() == 1 || numbers.size() == N, "convolution: expected one or ", N, " numbers of ",
+          what, ", got ", numbers.size());
+  std::array<int, N> each{};
+  for (std::size_t i = 0; i < N; ++i) each[i] = static_cast<int>(numbers[numbers.size() == 1 ? 0 : i]);
+  return each;
+}
+
+/** The number of the one dimension. */
+int one_of(const char* what, const std::vector<std::int64_t>& numbers) {
+  require(numbers.size() == 1, "convolution: expected one number of ", what, ", got ", numbers.size());
+  return static_cast<int>(numbers[0]);
+}
+
+/** The settings of a convolution over lines as those of one over planes of one row. */
+Convolution over_planes(const Convolution& c) {
+  const auto behind = [](std::int64_t first, const char* what, const std::vector<std::int64_t>& numbers) {
+    return std::vector<std::int64_t>{first, one_of(what, numbers)};
+  };
+  return {behind(1, "stride", c.stride),
+          behind(0, "padding", c.padding),
+          behind(1, "dilation", c.dilation),
+          c.transposed,
+          behind(0, "output_padding", c.output_padding),
+          c.groups};
+}
+
+/** Without what lies behind `shape` in each of the last dimensions. */
+Tensor cut_to(const Tensor& padded, const Dims& shape) {
+  Tensor result = padded;
+  for (int d = 2; d < shape.size(); ++d)
+    if (result.shape()[d] != shape[d]) result = narrow(result, d, 0, shape[d]);
+  return result;
+}
+
+template <std::size_t N>
+TensorList gradients_over(const Tensor& given, const Tensor& input, const Tensor& given_weight,
+                          const Convolution& c, const std::array<bool, 3>& wanted) {
+  ConvGeometry<N> geometry;
+  geometry.stride = each_of<N>("stride", c.stride).values;
+  geometry.padding = each_of<N>("padding", c.padding).values;
+  geometry.dilation = each_of<N>("dilation", c.dilation).values;
+  geometry.groups = c.groups;
+  const Tensor g = contiguous(given), weight = contiguous(given_weight);
+  const Tensor x = contiguous(
+      c.transposed ? with_zeros_behind(input, geometry, each_of<N>("output_padding", c.output_padding))
+                   : input);
+  TensorList results(3);
+  if (wanted[0])
+    results[0] = c.transposed ? cut_to(convolved(g, weight, {}, geometry), input.shape())
+                              : convolved_back(g, weight, geometry, x.shape());
+  if (wanted[1])
+    results[1] = c.transposed ? weight_gradient(x, g, geometry, weight.shape())
+                              : weight_gradient(g, x, geometry, weight.shape());
+  if (wanted[2]) results[2] = bias_gradient<N>(g);
+  return results;
+}
+
+}  // namespace
+
+Tensor convolution(const Tensor& x, const Tensor& weight, const Tensor& bias,
+                   const std::vector<std::int64_t>& stride, const std::vector<std::int64_t>& padding,
+                   const std::vector<std::int64_t>& dilation, bool transposed,
+                   const std::vector<std::int64_t>& output_padding, std::int64_t groups) {
+  ENTER_OPERATOR(convolution, x, weight, bias, stride, padding, dilation, transposed, output_padding, groups);
+  if (weight.dim() == 3) {
+    const Convolution c = over_planes({stride, padding, dilation, transposed, output_padding, groups});
+    return squeeze(convolution(as_plane("convolution", "input [N, C, L]", x, true),
+                               as_plane("convolution", "weight", weight, false), bias, c.stride, c.padding,
+                               c.dilation, transposed, c.output_padding, groups),
+                   -2);
+  }
+  require(weight.dim() == 4 || weight.dim() == 5,
+          "convolution: expected a weight of 3, 4 or 5 dimensions, got shape ", weight.shape());
+  const auto over = [&](auto dims) {
+    constexpr std::size_t N = decltype(dims)::value;
+    const auto steps = each_of<N>("stride", stride), margins = each_of<N>("padding", padding),
+               gaps = each_of<N>("dilation", dilation);
+    return of_batch<N>(x, [&](const Tensor& batch) {
+      if (!transposed) return convolve_batch<N>(batch, weight, bias, steps, margins, gaps, groups);
+      return convolve_batch_back<N>(batch, weight, bias, steps, margins,
+                                    each_of<N>("output_padding", output_padding), groups, gaps);
+    });
+  };
+  return weight.dim() == 4 ? over(std::integral_constant<std::size_t, 2>())
+                           : over(std::integral_constant<std::size_t, 3>());
+}
+
+TensorList convolution_gradients(const Tensor& g, const Tensor& x, const Tensor& weight, const Convolution& c,
+                                 const std::array<bool, 3>& wanted) {
+  if (x.numel() == 0 || g.numel() == 0) {
+    const Shape shapes[] = {x.shape().vector(), weight.shape().vector(), {g.size(1)}};
+    TensorList results(3);
+    for (std::size_t i = 0; i < 3; ++i)
+      if (wanted[i]) results[i] = zeros(shapes[i], g.dtype(), g.device());
+    return results;
+  }
+  if (weight.dim() == 3) {
+    TensorList results = convolution_gradients(unsqueeze(g, -2), unsqueeze(x, -2), unsqueeze(weight, -2),
+                                               over_planes(c), wanted);
+    for (std::size_t i = 0; i < 2; ++i)
+      if (wanted[i]) results[i] = squeeze(results[i], -2);
+    return results;
+  }
+  return weight.dim() == 4 ? gradients_over<2>(g, x, weight, c, wanted)
+                           : gradients_over<3>(g, x, weight, c, wanted);
 }
 
 }  // namespace ocl

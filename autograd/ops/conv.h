@@ -11,7 +11,7 @@ namespace ocl {
 /** Zeros on both sides, or "valid" (none) or "same" (as many as keep the size, one more behind than before
  * where their number is odd; stride 1 only). */
 using Padding1d = std::variant<int, std::string>;
-/** As Padding1d, for the last N dimensions. */
+/** Like Padding1d, for the last N dimensions. */
 template <std::size_t N>
 struct PaddingOf : std::variant<EachDim<N>, std::string> {
   using Base = std::variant<EachDim<N>, std::string>;

@@ -10,7 +10,7 @@ namespace ocl {
 
 #include "autograd/ops/declare_end.def"
 
-/** As dropout, in x itself. */
+/** Like dropout, in x itself. */
 Tensor& dropout_(Tensor& x, double p = 0.5, bool training = true);
 
 }  // namespace ocl

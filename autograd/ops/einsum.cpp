@@ -135,7 +135,7 @@ std::int64_t joined_size(int label, const Named& a, const Named& b) {
   return x == 1 ? y : x;
 }
 
-/** As arranged, in three groups of dimensions that each become one; a size of 1 is broadcast. */
+/** The arranged operand, in three groups of dimensions that each become one; a size of 1 is broadcast. */
 Tensor grouped(const Named& operand, const Named& other, const std::vector<Labels>& groups) {
   Labels order;
   std::vector<std::int64_t> whole, sizes;

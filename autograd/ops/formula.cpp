@@ -108,8 +108,8 @@ const std::map<std::string, double>& constants() {
   return table;
 }
 
-/** Of functions that numbers alone often meet, so that conditions on parameters choose before anything is
- * computed. */
+/** The value of functions that often meet numbers alone, so that conditions on parameters choose before
+ * anything is computed. */
 std::optional<double> of_numbers(const std::string& name, const std::vector<double>& x) {
   if (name == "neg") return -x[0];
   if (name == "!") return x[0] == 0;

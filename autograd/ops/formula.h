@@ -8,8 +8,8 @@
 namespace ocl {
 
 /**
- * What an expression of a table (dlprim/ops/pointwise/table.def) gives, computed by the operators of this
- * library, which the tape records: so derivatives of the table's derivatives follow from the table. `values`:
+ * The value of an expression of a table (dlprim/ops/pointwise/table.def), computed by the operators of this
+ * library, which the tape records. So derivatives of the table's derivatives follow from the table. `values`:
  * of its variables and parameters, broadcast; floating, of dtype `compute`, in which numbers count as well.
  * Throws ValueError where the expression calls what no operator does.
  */

@@ -35,7 +35,7 @@ GridPadding padding_named(const std::string& mode) {
   return GridPadding::reflection;
 }
 
-// What follows takes contiguous tensors. Sampling is linear in x, and `spread` is its transpose; its
+// The code below takes contiguous tensors. Sampling is linear in x, and `spread` is its transpose; its
 // derivatives with respect to the grid are samplings by other weights (GridGeometry::order).
 
 Tensor sampled(const Tensor& x, const Tensor& grid, const GridGeometry& geometry);

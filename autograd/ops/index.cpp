@@ -380,6 +380,68 @@ Tensor take_along_dim(const Tensor& a, const Tensor& indices, std::optional<std:
   return gather(expand(a, input_shape.vector()), d, expand(wrapped, index_shape.vector()));
 }
 
+namespace {
+
+/** Places in the flattened `a`, for operators that take int64 alone. Negative ones count from the end. */
+ElementIndex flat_index(const char* op, const Tensor& a, const Tensor& index, DeviceCheck check) {
+  require<TypeError>(index.dtype() == DType::int64, op, ": expected an index of dtype int64, got ",
+                     name(index.dtype()));
+  require<IndexError>(a.numel() > 0 || index.numel() == 0, op,
+                      ": expected an input with elements for an index of shape ", index.shape());
+  require_one_device(op, {a, index});
+  const dlprim::Tensor places = checked_index(op, index).reshaped({index.numel()});
+  return {places, places.shape, 0, check, Negative::wraps};
+}
+
+}  // namespace
+
+Tensor take(const Tensor& a, const Tensor& index) {
+  ENTER_OPERATOR(take, a, index);
+  static const DeviceCheck check = register_check("take: index out of range: ");
+  const Tensor flat = reshape(a, {-1});
+  const ElementIndex by = flat_index("take", flat, index, check);
+  const Tensor taken = record("TakeBackward", {flat}, gathered(flat.data(), by), [&] {
+    const auto index_kept = kept(by);
+    return linear_gradient("TakeBackward", scatter_add_at(index_kept, flat.shape()), gather_at(index_kept));
+  });
+  return reshape(taken, index.shape().vector());
+}
+
+Tensor& put_(Tensor& a, const Tensor& index, const Tensor& source, bool accumulate) {
+  ANNOUNCE_ROW("put_", put_, a, index, source, accumulate);
+  static const DeviceCheck check = register_check("put_: index out of range: ");
+  require_one_device("put_", {a, index, source});
+  require<TypeError>(a.dtype() == source.dtype(), "put_: expected input (", name(a.dtype()), ") and source (",
+                     name(source.dtype()), ") of the same dtype");
+  require<IndexError>(index.numel() == source.numel(),
+                      "put_: expected as many elements in source as in index, got shapes ", source.shape(),
+                      " and ", index.shape());
+  const Dims row{a.numel()};
+  const ElementIndex by = flat_index("put_", a, index, check);
+  const dlprim::Tensor given = contiguous(source.detach()).data().reshaped({source.numel()});
+  return written_in_place(
+      a, {"put_",
+          "PutBackward",
+          {source},
+          [by, given, row, accumulate](const dlprim::Tensor& target) {
+            const bool in_a_row = target.is_contiguous();
+            const dlprim::Tensor whole = in_a_row ? target : contiguous_copy(target);
+            if (accumulate)
+              add_elements(whole.reshaped(row), by, given);
+            else
+              write_elements(whole.reshaped(row), by, given, false);
+            if (!in_a_row) dlprim::copy(queue_of(target), whole, target);
+          },
+          [by, accumulate, shape = a.shape(), of_source = source.shape()] {
+            return [by = kept(by), accumulate, shape, of_source](const TensorList& g) {
+              const Tensor whole = reshape(g[0], {-1}), read = source_gradient(whole, by, of_source);
+              if (accumulate) return TensorList{g[0], read};
+              const auto clear = [by](const dlprim::Tensor& t) { write_number(t, by.get(), 0); };
+              return TensorList{reshape(rest_of("PutBackward", whole, clear), shape.vector()), read};
+            };
+          }});
+}
+
 Tensor scatter(const Tensor& a, std::int64_t dim, const Tensor& index, const Operand& src) {
   ENTER_OPERATOR(scatter, a, dim, index, src);
   return written_copy(a, scatter_write(a, dim, index, src));
@@ -465,7 +527,7 @@ Tensor embedding(const Tensor& input, const Tensor& weight, std::optional<std::i
     const auto index_kept = kept(by);
     return [index_kept, padding_idx, whole_shape = weight.shape()](const TensorList& g) {
       const Tensor rows = reshape(g[0], {index_kept.get().index.numel(), whole_shape[1]});
-      // What is added to no row has no gradient.
+      // A value that is added to no row has no gradient.
       const auto rows_at = [index_kept, padding_idx](const Tensor& whole) {
         const Tensor chosen(entries(whole.data(), index_kept.get()));
         if (!padding_idx) return chosen;

@@ -19,7 +19,7 @@ namespace ocl {
 
 // In place. Throw AutogradError where the tape forbids it.
 
-/** As scatter_, without a record on the tape, for an index that names no place twice. */
+/** Like scatter_, without a record on the tape, for an index that names no place twice. */
 void scatter_distinct_(Tensor& a, std::int64_t dim, const Tensor& index, const Tensor& src);
 
 }  // namespace ocl

@@ -7,6 +7,7 @@
 #include "autograd/ops/index_support.h"
 #include "autograd/ops/inplace.h"
 #include "autograd/ops/masking.h"
+#include "autograd/ops/pointwise.h"
 #include "autograd/ops/reduce.h"
 #include "autograd/tape/recordable.h"
 #include "autograd/tensor/creation.h"
@@ -19,7 +20,7 @@ using dlprim::Negative;
 using dlprim::require;
 
 dlprim::DeviceCheck index_check() {
-  static const dlprim::DeviceCheck check = dlprim::register_check("index out of bounds: ");
+  static const dlprim::DeviceCheck check = dlprim::register_check("index: index out of bounds: ");
   return check;
 }
 
@@ -161,9 +162,11 @@ class Places {
                            index_check());
     });
   }
-  /** Adds to zeros. */
-  void add(const dlprim::Tensor& t, const dlprim::Tensor& source) const {
+  void add_to_zeros(const dlprim::Tensor& t, const dlprim::Tensor& source) const {
     if (distinct_) return write(t, source, true);
+    add(t, source);
+  }
+  void add(const dlprim::Tensor& t, const dlprim::Tensor& source) const {
     if (source.numel() == 0) return;
     const dlprim::Tensor from = readable_lines(source, first_, index_shape_.size());
     write_lines(arranged(t), first_, count_, true, [&](const dlprim::Tensor& to) {
@@ -268,7 +271,7 @@ class KeptPlaces {
   LinearFunction adder(const Dims& shape) const {
     return [places = *this, shape](const Tensor& elements) {
       const Tensor whole = zeros(shape.vector(), elements.dtype(), elements.device());
-      places.get().add(whole.data(), elements.data());
+      places.get().add_to_zeros(whole.data(), elements.data());
       return whole;
     };
   }
@@ -278,22 +281,27 @@ class KeptPlaces {
   SavedTensor index_;
 };
 
-void put(Tensor view, const Places& places, const Tensor& source, const Operand& value) {
+void put(Tensor view, const Places& places, const Tensor& source, const Operand& value, bool accumulate) {
   check_in_place("index_put_", view, {source});
+  const dlprim::Tensor given = fitting_source(view, value, places.shape());
   const bool one_value = !source.defined() || source.numel() == 1;
-  places.write(view.data(), fitting_source(view, value, places.shape()), one_value);
+  if (accumulate)
+    places.add(view.data(), given);
+  else
+    places.write(view.data(), given, one_value);
   record_in_place("IndexPutBackward", view, {source}, [&] {
     const Dims shape = source.defined() ? source.shape() : Dims{};
     const DType dtype = source.defined() ? source.dtype() : view.dtype();
-    return [places = KeptPlaces(places), wants_source = needs_tape({source}), shape,
-            dtype](const TensorList& g) {
+    return [places = KeptPlaces(places), wants_source = needs_tape({source}), shape, dtype,
+            accumulate](const TensorList& g) {
       const auto clear = [places](const Tensor& given) {
         const Tensor rest = given.clone(MemoryFormat::contiguous);
         const Places& written = places.get();
         written.write(rest.data(), fitting_source(given, 0, written.shape()), true);
         return rest;
       };
-      TensorList gradients{apply_linear("IndexPutBackward", g[0], clear, clear), Tensor()};
+      TensorList gradients{accumulate ? g[0] : apply_linear("IndexPutBackward", g[0], clear, clear),
+                           Tensor()};
       if (wants_source) {
         Dims without_ones = shape;
         while (without_ones.size() > places.get().shape().size()) without_ones.erase(0);
@@ -333,15 +341,15 @@ Tensor index(const Tensor& a, const IndexItems& items) {
   });
 }
 
-Tensor& index_put_(Tensor& a, const IndexItems& items, const Operand& given) {
-  ANNOUNCE_OPERATOR("index_put_", a, items, given);
+Tensor& index_put_(Tensor& a, const IndexItems& items, const Operand& given, bool accumulate) {
+  ANNOUNCE_OPERATOR("index_put_", a, items, given, accumulate);
   const Operand value =
       given.is_tensor() ? given : Operand(dlprim::as_element("index_put_", a.dtype(), given.number()));
   Tensor source = value.tensor();
-  // What is read must not change while it is written.
+  // A tensor that is read must not change while the result is written.
   if (source.defined() && source.data().storage == a.data().storage) source = clone(source);
   const bool is_scalar = !source.defined() || source.dim() == 0;
-  if (is_scalar && has_one_mask(items)) {
+  if (is_scalar && !accumulate && has_one_mask(items)) {
     // Nothing has to be counted, so nothing waits.
     Resolved masked = Resolver(a, items, Masks::stay).result();
     masked_fill_(masked.view, masked.mask, source.defined() ? Operand(source) : value);
@@ -350,7 +358,11 @@ Tensor& index_put_(Tensor& a, const IndexItems& items, const Operand& given) {
   Resolved resolved = Resolver(a, items, Masks::become_places).result();
   if (has_index_tensor(resolved)) {
     if (source.defined()) require_one_device("index_put_", {a, source});
-    put(resolved.view, Places(resolved), source, source.defined() ? Operand(source) : value);
+    put(resolved.view, Places(resolved), source, source.defined() ? Operand(source) : value, accumulate);
+  } else if (accumulate) {
+    const Operand added =
+        source.defined() ? Operand(without_leading_ones(source, resolved.view.dim())) : value;
+    apply_pointwise_in_place(dlprim::pointwise_op("add"), resolved.view, {resolved.view, added}, {1});
   } else if (source.defined()) {
     resolved.view.copy_(without_leading_ones(source, resolved.view.dim()));
   } else {

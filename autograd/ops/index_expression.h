@@ -19,7 +19,7 @@ struct Slice {
 };
 /** None: a new dimension of size 1. */
 struct NewAxis {};
-/** As many whole dimensions as the others leave. */
+/** All dimensions that the other items leave, whole. */
 struct Ellipsis {};
 
 /**
@@ -30,15 +30,15 @@ using IndexItem = std::variant<std::int64_t, bool, Slice, NewAxis, Ellipsis, Ten
 using IndexItems = std::vector<IndexItem>;
 
 /**
- * The part of `a` that the items name: a view where none of them is a tensor or a bool, else a copy, with the
- * broadcast shape of the index tensors in place of the dimensions that they index (or in front, where those
- * are not neighbours). Masks wait. Throws IndexError; for an index tensor's elements at the next waiting
- * point.
+ * The part of `a` that the items name: a view where none of them is a tensor or a bool, else a copy. In a
+ * copy the broadcast shape of the index tensors replaces the dimensions that they index; it stands in front
+ * where those are not neighbours. Masks wait. Throws IndexError; for an index tensor's elements at the next
+ * waiting point.
  */
 Tensor index(const Tensor& a, const IndexItems& items);
 
-/** Writes `value`, broadcast and converted, to that part of `a`. Of several writes to one place the last
- * counts. */
-Tensor& index_put_(Tensor& a, const IndexItems& items, const Operand& value);
+/** Writes `value`, broadcast and converted, to that part of `a`, or with `accumulate` adds it there. The last
+ * of several writes to one place counts; additions all count, in a fixed order. */
+Tensor& index_put_(Tensor& a, const IndexItems& items, const Operand& value, bool accumulate = false);
 
 }  // namespace ocl

@@ -5,7 +5,8 @@ namespace ocl {
 using dlprim::require;
 
 dlprim::Tensor checked_index(const char* op, const Tensor& index) {
-  require<TypeError>(index.dtype() == DType::int64 || index.dtype() == DType::int32, op,
+  // An empty index may have any dtype, as in PyTorch.
+  require<TypeError>(index.dtype() == DType::int64 || index.dtype() == DType::int32 || index.numel() == 0, op,
                      ": expected an index of dtype int64 or int32, got ", name(index.dtype()));
   return contiguous(to(index.detach(), DType::int64)).data();
 }

@@ -5,8 +5,8 @@
 namespace ocl {
 
 /**
- * Throws AutogradError when `target` must not be written in place (a leaf that requires grad or a view of
- * one, or a view made under no_grad, while recording), ValueError when it shares memory with another of
+ * Throws AutogradError when `target` must not be written in place while recording: a leaf that requires grad
+ * or a view of one, or a view made under no_grad. Throws ValueError when it shares memory with another of
  * `inputs` in part, or overlaps itself.
  */
 void check_in_place(const char* op, const Tensor& target, const TensorList& inputs);

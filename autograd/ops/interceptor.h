@@ -12,8 +12,9 @@
 namespace ocl {
 
 /**
- * Stands between the call of an operator and its work, and may give it other tensors: what autocast is. Of a
- * thread; nothing within an operator that it has changed, and no part of a backward pass, is told to it.
+ * Stands between the call of an operator and its work, and may give it other tensors: what autocast is. It
+ * belongs to a thread. It hears nothing within an operator that it has changed, and no part of a backward
+ * pass.
  */
 class Interceptor {
  public:

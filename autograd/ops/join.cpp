@@ -320,7 +320,8 @@ Tensor flip(const Tensor& a, const std::vector<std::int64_t>& dims) {
     reversed.offset += (reversed.shape[d] - 1) * reversed.strides[d];
     reversed.strides[d] = -reversed.strides[d];
   }
-  const dlprim::Tensor result = dlprim::Tensor::empty(*a.device(), a.shape(), a.dtype());
+  const dlprim::Tensor result =
+      dlprim::Tensor::empty_strided(*a.device(), a.shape(), dlprim::strides_like(a.data()), a.dtype());
   copy_to(reversed, result);
   return record("FlipBackward", {a}, result,
                 [&] { return [dims](const TensorList& g) { return TensorList{flip(g[0], dims)}; }; });
@@ -344,6 +345,137 @@ Tensor roll(const Tensor& a, const std::vector<std::int64_t>& shifts, const std:
       back.push_back(-(shifts[i] % std::max<std::int64_t>(a.size(dims[i]), 1)));
     return [back, dims](const TensorList& g) { return TensorList{roll(g[0], back, dims)}; };
   });
+}
+
+namespace {
+
+/** Scalars as vectors, and with `rank` 2 vectors as rows. */
+TensorList with_dimensions(const char* op, const TensorList& tensors, int rank) {
+  require(!tensors.empty(), op, ": expected at least one tensor");
+  TensorList result;
+  for (const Tensor& t : tensors) {
+    Tensor whole = t.dim() == 0 ? reshape(t, {1}) : t;
+    if (rank >= 2 && whole.dim() == 1) whole = unsqueeze(whole, 0);
+    if (rank >= 3 && whole.dim() == 2) whole = unsqueeze(whole, 2);
+    result.push_back(whole);
+  }
+  return result;
+}
+
+/** Appends the choices of `left` more places from `from` on to `chosen`. */
+void choose(std::int64_t from, std::int64_t count, std::int64_t left, bool with_replacement,
+            std::vector<std::int64_t>& current, std::vector<std::int64_t>& chosen) {
+  if (left == 0) {
+    chosen.insert(chosen.end(), current.begin(), current.end());
+    return;
+  }
+  for (std::int64_t i = from; i < count; ++i) {
+    current.push_back(i);
+    choose(with_replacement ? i : i + 1, count, left - 1, with_replacement, current, chosen);
+    current.pop_back();
+  }
+}
+
+}  // namespace
+
+Tensor hstack(const TensorList& tensors) {
+  ENTER_OPERATOR(hstack, tensors);
+  const TensorList whole = with_dimensions("hstack", tensors, 1);
+  return cat(whole, whole[0].dim() == 1 ? 0 : 1);
+}
+
+Tensor vstack(const TensorList& tensors) {
+  ENTER_OPERATOR(vstack, tensors);
+  return cat(with_dimensions("vstack", tensors, 2), 0);
+}
+
+Tensor dstack(const TensorList& tensors) {
+  ENTER_OPERATOR(dstack, tensors);
+  return cat(with_dimensions("dstack", tensors, 3), 2);
+}
+
+Tensor column_stack(const TensorList& tensors) {
+  ENTER_OPERATOR(column_stack, tensors);
+  TensorList columns;
+  for (const Tensor& t : tensors) columns.push_back(t.dim() <= 1 ? reshape(t, {t.numel(), 1}) : t);
+  return hstack(columns);
+}
+
+Tensor block_diag(const TensorList& tensors) {
+  ENTER_OPERATOR(block_diag, tensors);
+  std::int64_t columns = 0;
+  for (const Tensor& t : tensors)
+    require(t.dim() <= 2, "block_diag: input tensors must have 2 or fewer dimensions, got shape ", t.shape());
+  const TensorList blocks = with_dimensions("block_diag", tensors, 2);
+  DType dtype = blocks[0].dtype();
+  for (const Tensor& block : blocks) {
+    columns += block.size(1);
+    dtype = dlprim::promote_types(dtype, block.dtype());
+  }
+  TensorList rows;
+  std::int64_t before = 0;
+  for (const Tensor& block : blocks) {
+    const std::int64_t height = block.size(0), after = columns - before - block.size(1);
+    rows.push_back(cat({zeros({height, before}, dtype, block.device()), to(block, dtype),
+                        zeros({height, after}, dtype, block.device())},
+                       1));
+    before += block.size(1);
+  }
+  return cat(rows, 0);
+}
+
+Tensor cartesian_prod(const TensorList& tensors) {
+  ENTER_OPERATOR(cartesian_prod, tensors);
+  require(!tensors.empty(), "cartesian_prod: expected at least one tensor");
+  for (const Tensor& t : tensors)
+    require(t.dim() == 1, "cartesian_prod: expect a 1D vector, but got shape ", t.shape());
+  if (tensors.size() == 1) return tensors[0];
+  TensorList columns;
+  for (const Tensor& grid : meshgrid(tensors, "ij")) columns.push_back(flatten(grid));
+  return stack(columns, 1);
+}
+
+Tensor combinations(const Tensor& a, std::int64_t r, bool with_replacement) {
+  ENTER_OPERATOR(combinations, a, r, with_replacement);
+  require(a.dim() == 1, "combinations: expect a 1D vector, but got shape ", a.shape());
+  require(r >= 0, "combinations: expect a non-negative number, but got ", r);
+  if (r == 0) return empty({0}, a.dtype(), a.device());
+  std::vector<std::int64_t> current, chosen;
+  choose(0, a.size(0), r, with_replacement, current, chosen);
+  const auto rows = static_cast<std::int64_t>(chosen.size()) / r;
+  return reshape(index_select(a, 0, tensor(chosen, {rows * r}, a.device())), {rows, r});
+}
+
+Tensor fliplr(const Tensor& a) {
+  ENTER_OPERATOR(fliplr, a);
+  require(a.dim() >= 2, "fliplr: input must be >= 2-d, got shape ", a.shape());
+  return flip(a, {1});
+}
+
+Tensor flipud(const Tensor& a) {
+  ENTER_OPERATOR(flipud, a);
+  require(a.dim() >= 1, "flipud: input must be >= 1-d, got shape ", a.shape());
+  return flip(a, {0});
+}
+
+Tensor rot90(const Tensor& a, std::int64_t k, const std::vector<std::int64_t>& dims) {
+  ENTER_OPERATOR(rot90, a, k, dims);
+  require(dims.size() == 2, "rot90: expected total rotation dims == 2, but got dims = ", dims.size());
+  require(a.dim() >= 2, "rot90: expected total dims >= 2, but got total dims = ", a.dim());
+  const std::int64_t first = wrap_dim(dims[0], a.dim(), "rot90"),
+                     second = wrap_dim(dims[1], a.dim(), "rot90");
+  require(first != second, "rot90: expected rotation dims to be different, but got dim0 = ", dims[0],
+          " and dim1 = ", dims[1]);
+  switch (((k % 4) + 4) % 4) {
+    case 1:
+      return transpose(flip(a, {second}), first, second);
+    case 2:
+      return flip(a, {first, second});
+    case 3:
+      return transpose(flip(a, {first}), first, second);
+    default:
+      return a.clone(MemoryFormat::contiguous);
+  }
 }
 
 }  // namespace ocl

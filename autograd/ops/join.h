@@ -6,8 +6,9 @@
 
 namespace ocl {
 
-// What takes tensors apart along a dimension, puts them together, and copies them in another order (torch
-// functions of the same names). Throw ValueError for shapes that do not fit, IndexError for dimensions.
+// Operators that take tensors apart along a dimension, put them together, and copy them in another order
+// (torch functions of the same names). Throw ValueError for shapes that do not fit, IndexError for
+// dimensions.
 
 // Several views along one dimension; one node of the tape serves them all.
 

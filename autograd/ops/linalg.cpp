@@ -4,12 +4,14 @@
 
 #include "autograd/ops/call.h"
 #include "autograd/ops/compute_dtype.h"
+#include "autograd/ops/join.h"
 #include "autograd/ops/matrix_product.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/raw_or_null.h"
 #include "autograd/ops/reduce.h"
 #include "autograd/ops/views.h"
 #include "autograd/tape/recordable.h"
+#include "autograd/tensor/creation.h"
 #include "autograd/tensor/precision.h"
 #include "dlprim/ops/gemm/gemm.h"
 #include "dlprim/ops/gemm/linear.h"
@@ -247,10 +249,179 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   });
 }
 
+Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight, const Tensor& bias) {
+  ENTER_OPERATOR(bilinear, input1, input2, weight, bias);
+  require(weight.dim() == 3, "bilinear: expected a weight of shape [out, in1, in2], got ", weight.shape());
+  const std::int64_t outputs = weight.size(0), firsts = weight.size(1), seconds = weight.size(2);
+  require(input1.dim() > 0 && input1.dim() == input2.dim(), "bilinear: inputs of shapes ", input1.shape(),
+          " and ", input2.shape(), " differ in their number of dimensions, or have none");
+  const Dims batch(input1.shape().begin(), input1.shape().end() - 1);
+  require(batch == Dims(input2.shape().begin(), input2.shape().end() - 1), "bilinear: inputs of shapes ",
+          input1.shape(), " and ", input2.shape(), " differ in their leading dimensions");
+  require(input1.size(-1) == firsts && input2.size(-1) == seconds, "bilinear: inputs of shapes ",
+          input1.shape(), " and ", input2.shape(), " do not fit a weight of shape ", weight.shape());
+  require(!bias.defined() || bias.shape() == Dims{outputs}, "bilinear: expected a bias of shape [", outputs,
+          "]");
+  require<TypeError>(is_floating(weight.dtype()), "bilinear: expected a floating dtype, got ",
+                     name(weight.dtype()));
+  for (const Tensor& t : {input1, input2, bias.defined() ? bias : weight})
+    require<TypeError>(t.dtype() == weight.dtype(),
+                       "bilinear: expected all to have the dtype of the weight, ", name(weight.dtype()),
+                       ", got ", name(t.dtype()));
+  const std::int64_t rows = dlprim::product(batch);
+  const Tensor a = in_compute_dtype(input1), b = in_compute_dtype(input2), w = in_compute_dtype(weight);
+  const Tensor table = reshape(permute(w, {1, 0, 2}), {firsts, dlprim::product({outputs, seconds})});
+  const Tensor partial = reshape(mm(reshape(a, {rows, firsts}), table), {rows, outputs, seconds});
+  std::vector<std::int64_t> shape = batch.vector();
+  shape.push_back(outputs);
+  const Tensor y = reshape(bmm(partial, reshape(b, {rows, seconds, 1})), shape);
+  return to(bias.defined() ? y + in_compute_dtype(bias) : y, weight.dtype());
+}
+
 Tensor trace(const Tensor& a) {
   ENTER_OPERATOR(trace, a);
   require(a.dim() == 2, "trace: expected a matrix, but got tensor with dim ", a.dim());
   return sum(diagonal(a));
+}
+
+Tensor mv(const Tensor& a, const Tensor& vec) {
+  ENTER_OPERATOR(mv, a, vec);
+  require(a.dim() == 2 && vec.dim() == 1 && a.size(1) == vec.size(0),
+          "mv: expected a matrix [N, M] and a vector [M], got shapes ", a.shape(), " and ", vec.shape());
+  return squeeze(mm(a, unsqueeze(vec, 1)), 1);
+}
+
+Tensor addmv(const Tensor& input, const Tensor& mat, const Tensor& vec, const Scalar& beta,
+             const Scalar& alpha) {
+  ENTER_OPERATOR(addmv, input, mat, vec, beta, alpha);
+  require(mat.dim() == 2 && vec.dim() == 1 && mat.size(1) == vec.size(0),
+          "addmv: expected a matrix [N, M] and a vector [M], got shapes ", mat.shape(), " and ", vec.shape());
+  return squeeze(addmm(unsqueeze(expand(input, {mat.size(0)}), 1), mat, unsqueeze(vec, 1), beta, alpha), 1);
+}
+
+Tensor addr(const Tensor& input, const Tensor& vec1, const Tensor& vec2, const Scalar& beta,
+            const Scalar& alpha) {
+  ENTER_OPERATOR(addr, input, vec1, vec2, beta, alpha);
+  require(vec1.dim() == 1 && vec2.dim() == 1, "addr: expected two vectors, got shapes ", vec1.shape(),
+          " and ", vec2.shape());
+  const std::vector<std::int64_t> shape = {vec1.size(0), vec2.size(0)};
+  const DType dtype = result_type({input, vec1, vec2});
+  const bool is_truth = dtype == DType::boolean;  // whose factors are truths as well
+  const auto times = [&](const Tensor& x, const Scalar& factor) {
+    return is_truth ? logical_and(x, full({}, factor.real() != 0, dtype, x.device())) : mul(x, factor);
+  };
+  const Tensor product = times(mul(unsqueeze(in_compute_dtype(vec1), 1), in_compute_dtype(vec2)), alpha);
+  Tensor base = in_compute_dtype(expand(input, shape));
+  // With a factor of 0 not even NaN counts; the gradient is 0.
+  base =
+      beta.real() == 0 ? where(full({}, false, DType::boolean, base.device()), base, 0) : times(base, beta);
+  return to(add(base, product), dtype);
+}
+
+Tensor addbmm(const Tensor& input, const Tensor& batch1, const Tensor& batch2, const Scalar& beta,
+              const Scalar& alpha) {
+  ENTER_OPERATOR(addbmm, input, batch1, batch2, beta, alpha);
+  check_batches("addbmm", batch1, batch2);
+  // The sum over the batch is part of the product's.
+  const std::int64_t inner_size = batch1.size(0) * batch1.size(2), rows = batch1.size(1),
+                     columns = batch2.size(2);
+  return addmm(expand(input, {rows, columns}), reshape(transpose(batch1, 0, 1), {rows, inner_size}),
+               reshape(batch2, {inner_size, columns}), beta, alpha);
+}
+
+Tensor tensordot(const Tensor& a, const Tensor& b, const std::vector<std::int64_t>& dims_self,
+                 const std::vector<std::int64_t>& dims_other) {
+  ENTER_OPERATOR(tensordot, a, b, dims_self, dims_other);
+  require(dims_self.size() == dims_other.size(),
+          "tensordot: both dimension lists should have the same length, got ", dims_self.size(), " and ",
+          dims_other.size());
+  // The dimensions of `t` that stay, in order, and those that are summed over.
+  const auto parts_of = [](const Tensor& t, const std::vector<std::int64_t>& summed) {
+    std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>> parts;
+    std::vector<bool> goes(static_cast<std::size_t>(t.dim()), false);
+    for (const std::int64_t dim : summed) {
+      const int d = dlprim::wrap_dim(dim, t.dim(), "tensordot");
+      require(!goes[static_cast<std::size_t>(d)], "tensordot: dim ", d, " appears multiple times");
+      goes[static_cast<std::size_t>(d)] = true;
+      parts.second.push_back(d);
+    }
+    for (int d = 0; d < t.dim(); ++d)
+      if (!goes[static_cast<std::size_t>(d)]) parts.first.push_back(d);
+    return parts;
+  };
+  const auto [kept_a, summed_a] = parts_of(a, dims_self);
+  const auto [kept_b, summed_b] = parts_of(b, dims_other);
+  std::vector<std::int64_t> order_a = kept_a, order_b = summed_b, shape;
+  order_a.insert(order_a.end(), summed_a.begin(), summed_a.end());
+  order_b.insert(order_b.end(), kept_b.begin(), kept_b.end());
+  std::int64_t rows = 1, columns = 1, depth = 1;
+  for (std::size_t i = 0; i < summed_a.size(); ++i) {
+    require(a.size(summed_a[i]) == b.size(summed_b[i]),
+            "tensordot: contracted dimensions need to match, but first has size ", a.size(summed_a[i]),
+            " in dim ", summed_a[i], " and second has size ", b.size(summed_b[i]), " in dim ", summed_b[i]);
+    depth *= a.size(summed_a[i]);
+  }
+  for (const std::int64_t d : kept_a) shape.push_back(a.size(d)), rows *= a.size(d);
+  for (const std::int64_t d : kept_b) shape.push_back(b.size(d)), columns *= b.size(d);
+  const Tensor left = reshape(permute(a, order_a), {rows, depth});
+  const Tensor right = reshape(permute(b, order_b), {depth, columns});
+  return reshape(mm(left, right), shape);
+}
+
+Tensor inner(const Tensor& a, const Tensor& b) {
+  ENTER_OPERATOR(inner, a, b);
+  check_operands("inner", a, b);
+  if (a.dim() == 0 || b.dim() == 0) return mul(a, b);
+  require(a.size(-1) == b.size(-1), "inner: expected equal last dimensions, got shapes ", a.shape(), " and ",
+          b.shape());
+  return tensordot(a, b, {-1}, {-1});
+}
+
+Tensor kron(const Tensor& a, const Tensor& b) {
+  ENTER_OPERATOR(kron, a, b);
+  const std::int64_t rank = std::max(a.dim(), b.dim());
+  std::vector<std::int64_t> of_a, of_b, shape;
+  for (std::int64_t d = 0; d < rank; ++d) {
+    const auto size = [&](const Tensor& t) { return d < rank - t.dim() ? 1 : t.size(d - (rank - t.dim())); };
+    of_a.insert(of_a.end(), {size(a), 1});
+    of_b.insert(of_b.end(), {1, size(b)});
+    shape.push_back(size(a) * size(b));
+  }
+  return reshape(mul(reshape(a, of_a), reshape(b, of_b)), shape);
+}
+
+Tensor cross(const Tensor& a, const Tensor& b, std::optional<std::int64_t> dim) {
+  ENTER_OPERATOR(cross, a, b, dim);
+  check_operands("cross", a, b);
+  require(a.dim() == b.dim(), "cross: inputs must have the same number of dimensions, got shapes ", a.shape(),
+          " and ", b.shape());
+  const std::vector<std::int64_t> shape = dlprim::broadcast_shapes(a.shape(), b.shape(), "cross").vector();
+  if (!dim) {
+    for (std::int64_t d = a.dim() - 1; d >= 0; --d)
+      if (a.size(d) == 3) dim = d;
+    require(dim.has_value(), "cross: no dimension of size 3 in input of shape ", a.shape());
+  }
+  const int d = dlprim::wrap_dim(*dim, a.dim(), "cross");
+  require(a.size(d) == 3 && b.size(d) == 3, "cross: inputs dimension ", d, " must have length 3, got ",
+          a.size(d), " and ", b.size(d));
+  const Tensor x = in_compute_dtype(expand(a, shape)), y = in_compute_dtype(expand(b, shape));
+  const Tensor result = roll(x, {-1}, {d}) * roll(y, {-2}, {d}) - roll(x, {-2}, {d}) * roll(y, {-1}, {d});
+  return to(result, a.dtype());
+}
+
+Tensor renorm(const Tensor& a, const Scalar& p, std::int64_t dim, const Scalar& maxnorm) {
+  ENTER_OPERATOR(renorm, a, p, dim, maxnorm);
+  require<TypeError>(is_floating(a.dtype()), "renorm: expected a floating dtype, got ", name(a.dtype()));
+  require(p.real() > 0, "renorm: non-positive norm not supported, got ", p.real());
+  require(maxnorm.real() >= 0, "renorm: expected maxnorm to be >= 0 but got ", maxnorm.real());
+  require(a.dim() > 1, "renorm: input needs at least 2 dimensions, got ", a.dim(), " dimensions");
+  const int d = dlprim::wrap_dim(dim, a.dim(), "renorm");
+  DimList others;
+  for (int i = 0; i < a.dim(); ++i)
+    if (i != d) others.push_back(i);
+  const Tensor x = in_compute_dtype(a), norms = norm(x, p.real(), others, true);
+  const Tensor factor = where(gt(norms, maxnorm), div(maxnorm, norms + 1e-7), 1);
+  return to(mul(x, factor), a.dtype());
 }
 
 }  // namespace ocl

@@ -1,11 +1,15 @@
 #include "autograd/ops/loss.h"
 
+#include <cmath>
+
 #include "autograd/ops/call.h"
 #include "autograd/ops/compute_dtype.h"
+#include "autograd/ops/distance.h"
 #include "autograd/ops/index.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/raw_or_null.h"
 #include "autograd/ops/reduce.h"
+#include "autograd/ops/scan.h"
 #include "autograd/ops/softmax.h"
 #include "autograd/ops/views.h"
 #include "autograd/tape/recordable.h"
@@ -33,7 +37,7 @@ void require_constant_weight(const char* op, const Tensor& weight) {
                          ": not differentiable with respect to weight, which requires grad");
 }
 
-/** What `finish` makes of the losses of single elements, times `weight` if that is defined. Numbers of 16
+/** The result of `finish` for the losses of single elements, times `weight` if that is defined. Numbers of 16
  * bits are rounded at the end alone: the losses may be larger than they hold where their mean is not. */
 template <class Finish>
 Tensor elementwise(const char* op, const std::vector<Operand>& inputs, const std::vector<Scalar>& parameters,
@@ -250,6 +254,199 @@ Tensor kl_div(const Tensor& input, const Tensor& target, const std::string& redu
   require(input.dim() > 0, "kl_div: expected a batch to take the mean over, got a scalar");
   return elementwise(row, {input, target}, {}, Tensor(),
                      [&](const Tensor& losses) { return sum(losses) / input.size(0); });
+}
+
+namespace {
+
+/** Losses computed in the wider dtype, reduced, in the dtype of the inputs. */
+Tensor finished(const Tensor& losses, Reduction reduction, DType dtype) {
+  return to(reduced(losses, reduction), dtype);
+}
+
+void require_floating_input(const char* op, const Tensor& input) {
+  require<TypeError>(is_floating(input.dtype()), op, ": expected a floating dtype, got ",
+                     name(input.dtype()));
+}
+
+void require_one_rank(const char* op, const Tensor& a, const Tensor& b, const Tensor& c) {
+  require(a.dim() == b.dim() && b.dim() == c.dim(), op,
+          ": expected tensors of the same number of dimensions, got shapes ", a.shape(), ", ", b.shape(),
+          " and ", c.shape());
+}
+
+/** Stirling's approximation of log(count!), 0 up to 1. */
+Tensor log_factorial(const Tensor& count) {
+  const Tensor is_small = le(count, 1);
+  const Tensor n = where(is_small, 1.0, count);
+  return where(is_small, 0.0, n * log(n) - n + log(n * (2 * M_PI)) * 0.5);
+}
+
+/** Variances that broadcast to `input`. */
+Tensor fitting_variance(const Tensor& var, const Tensor& input) {
+  const Dims& shape = input.shape();
+  if (var.shape() == shape) return var;
+  if (var.shape() == Dims(shape.begin(), shape.end() - (shape.empty() ? 0 : 1))) return unsqueeze(var, -1);
+  std::int64_t mismatched = 0;
+  for (int d = 0; var.dim() == input.dim() && d < input.dim(); ++d)
+    if (var.size(d) != input.size(d)) mismatched += var.size(d);
+  require(mismatched == 1, "gaussian_nll_loss: var of shape ", var.shape(),
+          " is of incorrect size for input ", shape);
+  return var;
+}
+
+/** Held at `eps` or above, with the gradient of `var` itself; NaN where negative. */
+Tensor positive_variance(const Tensor& var, double eps) {
+  const Tensor values = var.detach();
+  const Tensor held = where(lt(values, 0), std::nan(""), eps);
+  return where(lt(values, eps), var + (held - values), var);
+}
+
+/** The rows of scores [N, C], of which [C] is one. */
+Tensor rows_of_scores(const char* op, const Tensor& input) {
+  require_floating_input(op, input);
+  require((input.dim() == 1 || input.dim() == 2) && input.size(-1) > 0, op,
+          ": expected an input [C] or [N, C] with at least one class, got shape ", input.shape());
+  return in_compute_dtype(input.dim() == 1 ? unsqueeze(input, 0) : input);
+}
+
+/** Losses [N], of one row without that dimension, reduced. */
+Tensor finished_rows(const Tensor& losses, const Tensor& input, Reduction reduction) {
+  return finished(input.dim() == 1 ? squeeze(losses, 0) : losses, reduction, input.dtype());
+}
+
+}  // namespace
+
+Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_input, bool full, double eps,
+                        Reduction reduction) {
+  ENTER_OPERATOR(poisson_nll_loss, input, target, log_input, full, eps, reduction);
+  require_floating_input("poisson_nll_loss", input);
+  const auto finish = [&](const Tensor& losses) {
+    return reduced(full ? losses + log_factorial(in_compute_dtype(target)) : losses, reduction);
+  };
+  if (log_input) return elementwise("poisson_nll_loss_of_log", {input, target}, {}, Tensor(), finish);
+  return elementwise("poisson_nll_loss", {input, target}, {eps}, Tensor(), finish);
+}
+
+Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Operand& var, bool full, double eps,
+                         Reduction reduction) {
+  ENTER_OPERATOR(gaussian_nll_loss, input, target, var, full, eps, reduction);
+  require_floating_input("gaussian_nll_loss", input);
+  require(var.is_tensor() || var.number().real() >= 0, "gaussian_nll_loss: var has negative entry/entries");
+  require(eps > 0, "gaussian_nll_loss: eps must be positive, got ", eps);
+  const auto finish = [&](const Tensor& losses) {
+    return reduced(full ? losses + 0.5 * std::log(2 * M_PI) : losses, reduction);
+  };
+  if (!var.is_tensor())
+    return elementwise("gaussian_nll_loss", {input, target, std::max(var.number().real(), eps)}, {}, Tensor(),
+                       finish);
+  const Tensor fitting = fitting_variance(var.tensor(), input), variance = in_compute_dtype(fitting);
+  const DType dtype = result_type({input, target, fitting});
+  return to(
+      elementwise("gaussian_nll_loss", {in_compute_dtype(input), target, positive_variance(variance, eps)},
+                  {}, Tensor(), finish),
+      dtype);
+}
+
+Tensor hinge_embedding_loss(const Tensor& input, const Tensor& target, double margin, Reduction reduction) {
+  ENTER_OPERATOR(hinge_embedding_loss, input, target, margin, reduction);
+  require_floating_input("hinge_embedding_loss", input);
+  return elementwise("hinge_embedding_loss", {input, to(target, input.dtype())}, {margin}, reduction);
+}
+
+Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, double margin,
+                           Reduction reduction) {
+  ENTER_OPERATOR(margin_ranking_loss, input1, input2, target, margin, reduction);
+  require_one_rank("margin_ranking_loss", input1, input2, target);
+  const DType dtype = result_type({input1, input2, target});
+  const Tensor difference = in_compute_dtype(input1) - in_compute_dtype(input2);
+  return to(elementwise("margin_ranking_loss", {difference, in_compute_dtype(target)}, {margin}, reduction),
+            dtype);
+}
+
+Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
+                           double margin, double p, double eps, bool swap, Reduction reduction) {
+  ENTER_OPERATOR(triplet_margin_loss, anchor, positive, negative, margin, p, eps, swap, reduction);
+  require_one_rank("triplet_margin_loss", anchor, positive, negative);
+  require(margin > 0, "triplet_margin_loss: margin must be greater than 0, got ", margin);
+  const DType dtype = result_type({anchor, positive, negative});
+  const Tensor a = in_compute_dtype(anchor), b = in_compute_dtype(positive), c = in_compute_dtype(negative);
+  Tensor far = pairwise_distance(a, c, p, eps);
+  if (swap) far = minimum(far, pairwise_distance(b, c, p, eps));
+  return finished(clamp_min(margin + pairwise_distance(a, b, p, eps) - far, 0), reduction, dtype);
+}
+
+Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target, double margin,
+                             Reduction reduction) {
+  ENTER_OPERATOR(cosine_embedding_loss, input1, input2, target, margin, reduction);
+  constexpr double least_square = 1e-12;  // PyTorch's, added to the squared lengths
+  require(
+      target.dim() <= 1 && input1.dim() == target.dim() + 1 && input2.dim() == input1.dim(),
+      "cosine_embedding_loss: expected inputs [M] and a target without dimensions, or inputs [N, M] and a "
+      "target [N], got shapes ",
+      input1.shape(), ", ", input2.shape(), " and ", target.shape());
+  const DType dtype = result_type({input1, input2});
+  const Tensor a = in_compute_dtype(input1), b = in_compute_dtype(input2);
+  const auto length = [&](const Tensor& x) { return sqrt(sum(square(x), {-1}) + least_square); };
+  const Tensor cosine = sum(a * b, {-1}) / (length(a) * length(b));
+  const Tensor losses =
+      where(eq(target, 1), 1 - cosine, 0.0) + where(eq(target, -1), clamp_min(cosine - margin, 0), 0.0);
+  return finished(losses, reduction, dtype);
+}
+
+Tensor soft_margin_loss(const Tensor& input, const Tensor& target, Reduction reduction) {
+  ENTER_OPERATOR(soft_margin_loss, input, target, reduction);
+  require_floating_input("soft_margin_loss", input);
+  return elementwise("soft_margin_loss", {input, target}, {}, reduction);
+}
+
+Tensor multi_margin_loss(const Tensor& input, const Tensor& target, std::int64_t p, double margin,
+                         const Tensor& weight, Reduction reduction) {
+  ENTER_OPERATOR(multi_margin_loss, input, target, p, margin, weight, reduction);
+  constexpr const char* op = "multi_margin_loss";
+  require(p == 1 || p == 2, op, ": only p == 1 and p == 2 supported, got ", p);
+  require_constant_weight(op, weight);
+  const Tensor scores = rows_of_scores(op, input);
+  const std::int64_t rows = scores.size(0), classes = scores.size(1);
+  require(target.dim() <= 1 && target.numel() == rows, op, ": inconsistent target size ", target.shape(),
+          " for input of size ", input.shape());
+  require(!weight.defined() || weight.shape() == Dims{classes}, op, ": expected a weight of shape [", classes,
+          "], got ", weight.defined() ? weight.shape() : Dims());
+  const Tensor chosen = reshape(target, {rows, 1});
+  // NaN is not above 0, so its term is 0, as in PyTorch.
+  const Tensor beyond = scores - gather(scores, 1, chosen) + margin,
+               excess = where(gt(beyond, 0), beyond, 0.0);
+  Tensor terms = p == 2 ? square(excess) : excess;
+  if (weight.defined())
+    terms = terms * unsqueeze(index_select(in_compute_dtype(weight), 0, reshape(target, {rows})), 1);
+  const Tensor is_target = eq(chosen, arange(0, classes, 1, DType::int64, input.device()));
+  return finished_rows(sum(where(is_target, 0.0, terms), {1}) / classes, input, reduction);
+}
+
+Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target, Reduction reduction) {
+  ENTER_OPERATOR(multilabel_margin_loss, input, target, reduction);
+  constexpr const char* op = "multilabel_margin_loss";
+  const Tensor scores = rows_of_scores(op, input);
+  require(target.shape() == input.shape(), op, ": inconsistent target size ", target.shape(),
+          " for input of size ", input.shape());
+  const Tensor given = reshape(target, scores.shape().vector());
+  const Tensor counts = ne(cumprod(ne(given, -1), 1), 0);  // up to the first -1
+  const Tensor labels = where(counts, given, 0);
+  const Tensor hits = scatter_add(zeros_like(given), 1, labels, to(counts, given.dtype()));
+  const Tensor is_pair = logical_and(unsqueeze(counts, 2), unsqueeze(eq(hits, 0), 1));
+  const Tensor excess = relu(1 - unsqueeze(gather(scores, 1, labels), 2) + unsqueeze(scores, 1));
+  const Tensor losses = sum(where(is_pair, excess, 0.0), {1, 2}) / scores.size(1);
+  return finished_rows(losses, input, reduction);
+}
+
+Tensor multilabel_soft_margin_loss(const Tensor& input, const Tensor& target, const Tensor& weight,
+                                   Reduction reduction) {
+  ENTER_OPERATOR(multilabel_soft_margin_loss, input, target, weight, reduction);
+  constexpr const char* op = "multilabel_soft_margin_loss";
+  require_floating_input(op, input);
+  require(input.dim() > 0, op, ": expected an input [..., C], got a scalar");
+  require_constant_weight(op, weight);
+  return elementwise("binary_cross_entropy_with_logits", {input, target, 1}, {}, weight,
+                     [&](const Tensor& losses) { return reduced(mean(losses, {-1}), reduction); });
 }
 
 }  // namespace ocl

@@ -5,7 +5,7 @@
 
 namespace ocl {
 
-// What stands where is libtorch's order (at::nll_loss, at::cross_entropy_loss, …).
+// The order of the arguments is libtorch's (at::nll_loss, at::cross_entropy_loss, …).
 
 #include "autograd/ops/declare.def"
 

@@ -6,7 +6,7 @@
 
 namespace ocl {
 
-/** What becomes of the losses of a batch: "none", "mean" or "sum". */
+/** The reduction of the losses of a batch: "none", "mean" or "sum". */
 using dlprim::Reduction;
 
 /** The reduction of that name. Throws ValueError. */

@@ -6,6 +6,7 @@
 #include "autograd/ops/inplace.h"
 #include "autograd/ops/pointwise.h"
 #include "autograd/ops/reduce.h"
+#include "autograd/ops/scan.h"
 #include "autograd/tape/recordable.h"
 #include "autograd/tensor/creation.h"
 #include "dlprim/ops/index/nonzero.h"
@@ -40,7 +41,8 @@ dlprim::Tensor places_of_true(const Tensor& a, bool dimensions_first) {
   return places;
 }
 
-/** What masked_fill writes: `value` in the dtype of `a`. Throws for a tensor of more than one element. */
+/** The value that masked_fill writes: `value` in the dtype of `a`. Throws for a tensor of more than one
+ * element. */
 Operand fitting_value(const Tensor& a, const Operand& value) {
   if (value.is_tensor()) {
     require(value.tensor().dim() == 0, "masked_fill: expected a value tensor of 0 dimensions, got shape ",
@@ -121,6 +123,24 @@ Tensor& masked_fill_(Tensor& a, const Tensor& mask, const Operand& value) {
     };
   });
   return a;
+}
+
+Tensor masked_scatter(const Tensor& a, const Tensor& mask, const Tensor& source) {
+  ENTER_OPERATOR(masked_scatter, a, mask, source);
+  require_mask("masked_scatter", a, mask);
+  require_one_device("masked_scatter", {a, source});
+  require<TypeError>(a.dtype() == source.dtype(), "masked_scatter: expected self (", name(a.dtype()),
+                     ") and source (", name(source.dtype()), ") to have same dtypes");
+  const std::vector<std::int64_t> shape =
+      dlprim::broadcast_shapes(a.shape(), mask.shape(), "masked_scatter").vector();
+  const Tensor whole = expand(a, shape), chosen = expand(mask, shape);
+  const std::int64_t count = sum(chosen).item<std::int64_t>();
+  require(count <= source.numel(), "masked_scatter: expected at least ", count, " elements in source, got ",
+          source.numel());
+  if (source.numel() == 0) return whole.clone();
+  const Tensor place = clamp_min(cumsum(reshape(chosen, {-1}), 0) - 1, 0);
+  const Tensor taken = index_select(reshape(source, {-1}), 0, place);
+  return where(chosen, reshape(taken, shape), whole);
 }
 
 }  // namespace ocl

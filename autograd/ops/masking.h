@@ -4,7 +4,7 @@
 
 namespace ocl {
 
-// What is chosen by a mask (torch functions of the same names). Throw ValueError for shapes that do not
+// Elements that a mask chooses (torch functions of the same names). Throw ValueError for shapes that do not
 // broadcast, TypeError for dtypes.
 
 #include "autograd/ops/declare.def"
@@ -13,7 +13,7 @@ namespace ocl {
 
 #include "autograd/ops/declare_end.def"
 
-/** As nonzero, a tensor [count] for each dimension. Waits. */
+/** Like nonzero, a tensor [count] for each dimension. Waits. */
 TensorList nonzero_as_tuple(const Tensor& a);
 
 }  // namespace ocl

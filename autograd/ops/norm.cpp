@@ -31,13 +31,13 @@ void check_channels(const char* what, const Tensor& t, std::int64_t channels, DT
                      name(t.dtype()));
 }
 
-/** What follows a batch norm in its kernels. */
+/** The operators behind a batch norm in its kernels. */
 struct Epilogue {
   Tensor addend;  // may be undefined
   const dlprim::PointwiseOp* activation = nullptr;
 };
 
-/** What backward does, and what it needs for it. */
+/** The backward pass, with all that it needs. */
 struct BatchNormGradient {
   SavedTensor x, mean, invstd, weight, bias, y;
   const dlprim::PointwiseOp* activation;
@@ -214,7 +214,7 @@ std::int64_t count_from(const Tensor& x, int dim) {
   return dlprim::product(Dims(x.shape().begin() + dim, x.shape().end()));
 }
 
-/** What layer, group and root-mean-square norm are: rows, each normalised by itself. */
+/** Layer, group and root-mean-square norm: rows, each normalised by itself. */
 struct RowNorm {
   const char* op;
   const char* node;
@@ -370,7 +370,7 @@ Tensor batch_norm_activation(const Tensor& x, const Tensor& running_mean, const 
   return row ? activate(*row, y) : y;
 }
 
-// As PyTorch: batch norm of one item whose channels are the channels of all items.
+// Like PyTorch's: batch norm of one item whose channels are the channels of all items.
 Tensor instance_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var,
                      const Tensor& weight, const Tensor& bias, bool use_input_stats, double momentum,
                      double eps) {

@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "dlprim/core/arguments.h"
+#include "autograd/autograd.h"
 #include "dlprim/core/error.h"
 #include "dlprim/ops/pointwise/pointwise.h"
 #include "dlprim/ops/reduce/reduce.h"
@@ -12,7 +12,7 @@
 namespace ocl {
 namespace {
 
-/** What PyTorch calls a pointwise row, where it is not torch.NAME. */
+/** PyTorch's name of a pointwise row, where it is not torch.NAME. */
 std::string torch_name(const std::string& name) {
   static const std::map<std::string, std::string> others{
       {"gelu_tanh", "torch.nn.functional.gelu(approximate='tanh')"},
@@ -73,11 +73,18 @@ const std::vector<OperatorRow>& operator_table() {
     const char* heading = "";
 #define FAMILY(name) heading = name;
 #define OPERATOR(name, result, parameters, face, dtypes, derivative, source, documentation) \
-  rows->push_back({#name, heading, dtypes, derivative, source, documentation, {#parameters}});
-#define OVERLOAD(overloaded, key, result, parameters, face)             \
-  std::find_if(rows->begin(), rows->end(), [](const OperatorRow& row) { \
-    return row.name == #overloaded;                                     \
-  })->forms.emplace_back(#parameters);
+  rows->push_back(                                                                          \
+      {#name,                                                                               \
+       heading,                                                                             \
+       dtypes,                                                                              \
+       derivative,                                                                          \
+       source,                                                                              \
+       documentation,                                                                       \
+       {OperatorForm(#name, "", #parameters, static_cast<decltype(&signatures::name)>(&ocl::name))}});
+#define OVERLOAD(overloaded, key, result, parameters, face)                                                \
+  std::find_if(rows->begin(), rows->end(), [](const OperatorRow& row) { return row.name == #overloaded; }) \
+      ->forms.emplace_back(#overloaded, #key, #parameters,                                                 \
+                           static_cast<decltype(&signatures::overloaded##_##key)>(&ocl::overloaded));
 #define MEMBER(name, dtypes, derivative, source, documentation) \
   rows->push_back({#name, heading, dtypes, derivative, source, documentation, {}});
 #include "autograd/ops/operators.def"
@@ -90,36 +97,37 @@ const std::vector<OperatorRow>& operator_table() {
   return *table;
 }
 
-const OperatorRow& operator_row(std::string_view name) {
+namespace {
+
+const OperatorRow* find_row(std::string_view name) {
   static const auto* by_name = [] {
     auto* rows = new std::map<std::string, const OperatorRow*, std::less<>>;
     for (const OperatorRow& row : operator_table()) rows->emplace(row.name, &row);
     return rows;
   }();
   const auto found = by_name->find(name);
-  dlprim::require(found != by_name->end(), "there is no operator named '", name, "'");
-  return *found->second;
+  return found == by_name->end() ? nullptr : found->second;
 }
 
-std::vector<OperatorParameter> operator_parameters(std::string_view text) {
-  constexpr std::string_view keyword_only = "KEYWORD_ONLY ";
-  std::vector<OperatorParameter> parameters;
-  bool is_keyword_only = false;
-  for (std::string piece : dlprim::split_at_commas(text.substr(1, text.size() - 2))) {
-    if (piece.compare(0, keyword_only.size(), keyword_only) == 0) {
-      is_keyword_only = true;
-      piece.erase(0, keyword_only.size());
-    }
-    OperatorParameter& p = parameters.emplace_back();
-    p.is_keyword_only = is_keyword_only;
-    const std::size_t equals = piece.find(" = ");
-    if (equals != std::string::npos) p.initial = piece.substr(equals + 3);
-    const std::string declared = piece.substr(0, equals);
-    const std::size_t space = declared.rfind(' ');
-    p.name = declared.substr(space + 1);
-    p.type = declared.substr(0, space);
-  }
-  return parameters;
+}  // namespace
+
+const OperatorRow& operator_row(std::string_view name) {
+  const OperatorRow* row = find_row(name);
+  dlprim::require(row, "there is no operator named '", name, "'");
+  return *row;
+}
+
+const OperatorForm* find_operator_form(std::string_view name, std::string_view key) {
+  if (const OperatorRow* row = find_row(name))
+    for (const OperatorForm& form : row->forms)
+      if (form.key() == key) return &form;
+  return nullptr;
+}
+
+const OperatorForm& operator_form(std::string_view name, std::string_view key) {
+  const OperatorForm* form = find_operator_form(name, key);
+  dlprim::require(form, "there is no operator named '", name, "' with a form '", key, "'");
+  return *form;
 }
 
 }  // namespace ocl

@@ -56,7 +56,7 @@ TensorList tensors_of(const std::vector<Operand>& inputs) {
   return tensors;
 }
 
-/** As the expressions of the table name the inputs. */
+/** The names of the inputs in the expressions of the table. */
 constexpr const char* operand_names[] = {"a", "b", "c"};
 
 /** An input that a gradient of the row names, or a number in the place of one that none does. */
@@ -67,7 +67,7 @@ struct Saved {
   PointwiseOperand operand() const {
     return tensor.defined() ? PointwiseOperand(tensor.unpack()) : PointwiseOperand(number);
   }
-  /** The same, with the history of the node's input `i`, in the dtype that gradients are computed in. */
+  /** That operand, with the history of the node's input `i`, in the dtype that gradients are computed in. */
   Operand recorded(std::size_t i, DType compute) const {
     if (!tensor.defined()) return number;
     const Tensor input = tensor.input(i);
@@ -82,7 +82,7 @@ Input describe(const PointwiseOp& op, const std::vector<Operand>& inputs, std::s
   return {tensor.shape(), tensor.dtype(), passes_gradient(op, i) ? Route::pass : Route::compute};
 }
 
-/** What backward needs of a call. */
+/** The part of a call that backward needs. */
 struct PointwiseGradient {
   const PointwiseOp* op;
   std::vector<Saved> saved;  // the inputs

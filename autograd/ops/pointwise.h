@@ -30,7 +30,7 @@ Tensor clamp(const Tensor& a, const Tensor& min, const Tensor& max = {});
 Tensor clamp_min(const Tensor& a, const Tensor& min);
 Tensor clamp_max(const Tensor& a, const Tensor& max);
 
-/** What holds `a` within bounds of which one is a tensor: a row of the table, and its inputs. */
+/** Holds `a` within bounds of which one is a tensor: a row of the table, and its inputs. */
 struct Clamping {
   const dlprim::PointwiseOp& op;
   std::vector<Operand> inputs;
@@ -86,7 +86,7 @@ inline Tensor operator>=(const Tensor& a, const Operand& b) {
 Tensor apply_pointwise(const dlprim::PointwiseOp& op, const std::vector<Operand>& inputs,
                        const std::vector<Scalar>& parameters = {});
 
-/** As apply_pointwise, writing the result over the first input, which must have the result's shape. */
+/** Like apply_pointwise, writing the result over the first input, which must have the result's shape. */
 void apply_pointwise_in_place(const dlprim::PointwiseOp& op, Tensor& target,
                               const std::vector<Operand>& inputs, const std::vector<Scalar>& parameters = {});
 

@@ -1,11 +1,17 @@
 #include "autograd/ops/pool.h"
 
+#include <cmath>
+
 #include "autograd/ops/call.h"
+#include "autograd/ops/compute_dtype.h"
 #include "autograd/ops/contiguous_kernel.h"
 #include "autograd/ops/formats.h"
 #include "autograd/ops/index.h"
+#include "autograd/ops/pointwise.h"
+#include "autograd/ops/pool_gradients.h"
 #include "autograd/ops/views.h"
 #include "dlprim/ops/pool/pools.h"
+#include "dlprim/runtime/dtype_defines.h"
 
 namespace ocl {
 namespace {
@@ -43,7 +49,7 @@ Tensor average_pool(const char* name, const Tensor& a, const Dims& shape, Forwar
       format_of(a));
 }
 
-/** The elements of `x` at `places`, int32, which count within its last `axes` dimensions. */
+/** The elements of `x` at `places`, which count within its last `axes` dimensions. */
 Tensor elements_at(const Tensor& x, const dlprim::Tensor& places, int axes) {
   const Tensor index = flatten(to(Tensor(places), DType::int64), -axes);
   return reshape(gather(flatten(x, -axes), -1, index), places.shape.vector());
@@ -57,18 +63,20 @@ TensorList max_pool(const char* name, int axes, const Tensor& a, const Dims& sha
   const Tensor x = contiguous(a);
   const dlprim::Tensor y = dlprim::Tensor::empty(*x.device(), shape, x.dtype());
   dlprim::Tensor places;
-  if (wanted || needs_tape({x})) places = dlprim::Tensor::empty(*x.device(), shape, DType::int32);
+  if (wanted || needs_tape({x}))
+    places = dlprim::Tensor::empty(*x.device(), shape, wanted ? DType::int64 : DType::int32);
   forward(x.device()->queue(), x.data(), y, places.defined() ? &places : nullptr);
   const Tensor pooled = record(name, {x}, y, [&] {
+    const SavedTensor kept{Tensor(places)};
     return linear_gradient(
         name,
         on_contiguous(x.shape(),
-                      [places, backward](dlprim::Queue& queue, const dlprim::Tensor& dy,
-                                         const dlprim::Tensor& dx) { backward(queue, dy, places, dx); }),
-        [places, axes](const Tensor& given) { return elements_at(given, places, axes); });
+                      [kept, backward](dlprim::Queue& queue, const dlprim::Tensor& dy,
+                                       const dlprim::Tensor& dx) { backward(queue, dy, kept.unpack(), dx); }),
+        [kept, axes](const Tensor& given) { return elements_at(given, kept.unpack(), axes); });
   });
   TensorList results{in_format(pooled, format_of(a))};
-  if (wanted) results.push_back(in_format(to(Tensor(places), DType::int64), format_of(a)));
+  if (wanted) results.push_back(in_format(Tensor(places), format_of(a)));
   return results;
 }
 
@@ -251,6 +259,97 @@ Tensor adaptive_max_pool3d(const Tensor& x, const AdaptiveSize3d& output_size) {
 TensorList adaptive_max_pool3d_with_indices(const Tensor& x, const AdaptiveSize3d& output_size) {
   ENTER_ROW(adaptive_max_pool3d, adaptive_max_pool3d_with_indices(rewritten...), x, output_size);
   return adaptive_max_pool(x, output_size, true);
+}
+
+namespace {
+
+/** The power average of windows of `count` elements, by what gives their means and their maxima. */
+template <class Means, class Maxima>
+Tensor power_average(const char* op, const Tensor& given, double p, std::int64_t count, const Means& means,
+                     const Maxima& maxima) {
+  dlprim::require_floating(given.dtype(), *given.device(), op);
+  if (std::isinf(p)) return p > 0 ? maxima(abs(given)) : neg(maxima(neg(abs(given))));
+  const Tensor mean = means(pow(in_compute_dtype(given), p));
+  return to(pow(sign(mean) * relu(abs(mean)) * count, 1 / p), given.dtype());
+}
+
+}  // namespace
+
+Tensor lp_pool1d(const Tensor& x, double norm_type, Single kernel_size, std::optional<Single> stride,
+                 bool ceil_mode) {
+  ENTER_OPERATOR(lp_pool1d, x, norm_type, kernel_size, stride, ceil_mode);
+  return power_average(
+      "lp_pool1d", x, norm_type, kernel_size,
+      [&](const Tensor& powers) { return avg_pool1d(powers, kernel_size, stride, 0, ceil_mode); },
+      [&](const Tensor& sizes) { return max_pool1d(sizes, kernel_size, stride, 0, 1, ceil_mode); });
+}
+
+Tensor lp_pool2d(const Tensor& x, double norm_type, Pair kernel_size, std::optional<Pair> stride,
+                 bool ceil_mode) {
+  ENTER_OPERATOR(lp_pool2d, x, norm_type, kernel_size, stride, ceil_mode);
+  return power_average(
+      "lp_pool2d", x, norm_type, dlprim::product({kernel_size[0], kernel_size[1]}),
+      [&](const Tensor& powers) { return avg_pool2d(powers, kernel_size, stride, 0, ceil_mode); },
+      [&](const Tensor& sizes) { return max_pool2d(sizes, kernel_size, stride, 0, 1, ceil_mode); });
+}
+
+Tensor lp_pool3d(const Tensor& x, double norm_type, Triple kernel_size, std::optional<Triple> stride,
+                 bool ceil_mode) {
+  ENTER_OPERATOR(lp_pool3d, x, norm_type, kernel_size, stride, ceil_mode);
+  return power_average(
+      "lp_pool3d", x, norm_type, dlprim::product({kernel_size[0], kernel_size[1], kernel_size[2]}),
+      [&](const Tensor& powers) { return avg_pool3d(powers, kernel_size, stride, 0, ceil_mode); },
+      [&](const Tensor& sizes) { return max_pool3d(sizes, kernel_size, stride, 0, 1, ceil_mode); });
+}
+
+namespace {
+
+/** The gradient that `backward(queue, dy, places, dx)` writes, in the format of `x`. */
+template <class BackwardKernel>
+Tensor gradient_by_places(const Tensor& g, const Tensor& x, const Tensor& indices, BackwardKernel backward) {
+  const Tensor places = contiguous(indices);
+  const auto dx_of =
+      on_contiguous(x.shape(), [&](dlprim::Queue& queue, const dlprim::Tensor& dy, const dlprim::Tensor& dx) {
+        backward(queue, dy, places.data(), dx);
+      });
+  return in_format(dx_of(g), format_of(x));
+}
+
+template <std::size_t N>
+Tensor max_pool_gradient(const Tensor& g, const Tensor& x, const dlprim::PoolGeometry<N>& geometry,
+                         const Tensor& indices) {
+  using Raw = const dlprim::Tensor&;
+  return gradient_by_places(g, x, indices, [&](dlprim::Queue& queue, Raw dy, Raw places, Raw dx) {
+    Pools<N>::max_backward(queue, dy, places, geometry, dx);
+  });
+}
+
+}  // namespace
+
+Tensor max_pool2d_gradient(const Tensor& g, const Tensor& x, Pair kernel_size, std::optional<Pair> stride,
+                           Pair padding, Pair dilation, bool ceil_mode, const Tensor& indices) {
+  return max_pool_gradient(g, x, geometry_of(kernel_size, stride, padding, dilation, ceil_mode), indices);
+}
+
+Tensor max_pool3d_gradient(const Tensor& g, const Tensor& x, Triple kernel_size, std::optional<Triple> stride,
+                           Triple padding, Triple dilation, bool ceil_mode, const Tensor& indices) {
+  return max_pool_gradient(g, x, geometry_of(kernel_size, stride, padding, dilation, ceil_mode), indices);
+}
+
+Tensor adaptive_max_pool2d_gradient(const Tensor& g, const Tensor& x, const Tensor& indices) {
+  return gradient_by_places(g, x, indices, Pools<2>::adaptive_max_backward);
+}
+
+Tensor adaptive_max_pool3d_gradient(const Tensor& g, const Tensor& x, const Tensor& indices) {
+  return gradient_by_places(g, x, indices, Pools<3>::adaptive_max_backward);
+}
+
+Tensor adaptive_avg_pool2d_gradient(const Tensor& g, const Tensor& x) {
+  return in_format(on_contiguous(x.shape(), Pools<2>::adaptive_avg_backward)(g), format_of(x));
+}
+
+Tensor adaptive_avg_pool3d_gradient(const Tensor& g, const Tensor& x) {
+  return in_format(on_contiguous(x.shape(), Pools<3>::adaptive_avg_backward)(g), format_of(x));
 }
 
 }  // namespace ocl

@@ -7,7 +7,7 @@
 
 namespace ocl {
 
-/** What adaptive pooling brings the last N dimensions to; nothing keeps the input's size. */
+/** The sizes that adaptive pooling gives the last N dimensions; no value keeps the input's size. */
 template <std::size_t N>
 struct AdaptiveSizes {
   std::array<std::optional<std::int64_t>, N> values;
@@ -36,28 +36,28 @@ dlprim::ArgumentValue argument_value(const AdaptiveSizes<N>& size) {
 
 #include "autograd/ops/declare_end.def"
 
-/** As max_pool2d, with the places of the maxima (h * W + w in their plane), int64. */
+/** Like max_pool2d, with the places of the maxima (h * W + w in their plane), int64. */
 TensorList max_pool2d_with_indices(const Tensor& x, Pair kernel_size,
                                    std::optional<Pair> stride = std::nullopt, Pair padding = 0,
                                    Pair dilation = 1, bool ceil_mode = false);
 
-/** As max_pool1d, with the places of the maxima along L, int64. */
+/** Like max_pool1d, with the places of the maxima along L, int64. */
 TensorList max_pool1d_with_indices(const Tensor& x, Single kernel_size,
                                    std::optional<Single> stride = std::nullopt, Single padding = 0,
                                    Single dilation = 1, bool ceil_mode = false);
 
-/** As max_pool3d, with the places of the maxima ((d * H + h) * W + w in their volume), int64. */
+/** Like max_pool3d, with the places of the maxima ((d * H + h) * W + w in their volume), int64. */
 TensorList max_pool3d_with_indices(const Tensor& x, Triple kernel_size,
                                    std::optional<Triple> stride = std::nullopt, Triple padding = 0,
                                    Triple dilation = 1, bool ceil_mode = false);
 
-/** As adaptive_max_pool2d, with the places of the maxima (h * W + w in their plane), int64. */
+/** Like adaptive_max_pool2d, with the places of the maxima (h * W + w in their plane), int64. */
 TensorList adaptive_max_pool2d_with_indices(const Tensor& x, const AdaptiveSize& output_size);
 
-/** As adaptive_max_pool1d, with the places of the maxima along L, int64. */
+/** Like adaptive_max_pool1d, with the places of the maxima along L, int64. */
 TensorList adaptive_max_pool1d_with_indices(const Tensor& x, Single output_size);
 
-/** As adaptive_max_pool3d, with the places of the maxima as in max_pool3d_with_indices. */
+/** Like adaptive_max_pool3d, with the places of the maxima as in max_pool3d_with_indices. */
 TensorList adaptive_max_pool3d_with_indices(const Tensor& x, const AdaptiveSize3d& output_size);
 
 }  // namespace ocl

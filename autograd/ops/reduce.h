@@ -16,7 +16,7 @@ using DimList = std::vector<std::int64_t>;
   /** doc */ Tensor name(const Tensor& a, const DimList& dims = {}, bool keepdim = false);
 #include "dlprim/ops/reduce/table.def"
 
-// As above, of `a` converted to `dtype`.
+// Like the function above, for `a` converted to `dtype`.
 Tensor sum(const Tensor& a, const DimList& dims, bool keepdim, DType dtype);
 Tensor mean(const Tensor& a, const DimList& dims, bool keepdim, DType dtype);
 Tensor prod(const Tensor& a, const DimList& dims, bool keepdim, DType dtype);

@@ -84,6 +84,28 @@ Sizes with_last(const Tensor& x, int dims, std::initializer_list<std::int64_t> l
 
 }  // namespace
 
+Tensor interpolated(const Tensor& x, const Sizes& size, const dlprim::InterpolationGeometry& geometry) {
+  require(x.dim() == geometry.axes + 2 && static_cast<int>(size.size()) == geometry.axes,
+          "interpolate: expected an input of ", geometry.axes + 2, " dimensions and ", geometry.axes,
+          " sizes, got shape ", x.shape(), " and sizes ", Dims(size));
+  Dims shape{x.shape()[0], x.shape()[1]};
+  for (int i = 0; i < geometry.axes; ++i) {
+    shape.push_back(size[static_cast<std::size_t>(i)]);
+    require(shape[i + 2] > 0 && x.shape()[i + 2] > 0,
+            "interpolate: input and output sizes should be greater than 0, but got input ", x.shape(),
+            " and output ", Dims(size));
+  }
+  const Tensor result = linear_map(
+      "InterpolateBackward", x, shape,
+      [geometry](dlprim::Queue& queue, const dlprim::Tensor& from, const dlprim::Tensor& to) {
+        dlprim::interpolate_forward(queue, from, geometry, to);
+      },
+      [geometry](dlprim::Queue& queue, const dlprim::Tensor& dy, const dlprim::Tensor& dx) {
+        dlprim::interpolate_backward(queue, dy, geometry, dx);
+      });
+  return in_format(result, format_of(x));
+}
+
 Tensor interpolate(const Tensor& x, const Sizes& size, const std::vector<double>& scale_factor,
                    const std::string& mode, std::optional<bool> align_corners,
                    std::optional<bool> recompute_scale_factor, bool antialias) {
@@ -109,23 +131,10 @@ Tensor interpolate(const Tensor& x, const Sizes& size, const std::vector<double>
   geometry.axes = x.dim() - 2;
   geometry.mode = mode_of(mode, geometry.axes).interpolation;
   geometry.align_corners = align_corners.value_or(false);
-  Dims shape{x.shape()[0], x.shape()[1]};
-  for (std::size_t i = 0; i < target.size(); ++i) {
-    shape.push_back(target[i]);
-    if (!recomputes && !scale_factor.empty()) geometry.scale_factors[3 - target.size() + i] = scale_factor[i];
-    require(target[i] > 0 && x.shape()[static_cast<int>(i) + 2] > 0, op,
-            ": input and output sizes should be greater than 0, but got input ", x.shape(), " and output ",
-            Dims(target));
-  }
-  const Tensor result = linear_map(
-      "InterpolateBackward", x, shape,
-      [geometry](dlprim::Queue& queue, const dlprim::Tensor& from, const dlprim::Tensor& to) {
-        dlprim::interpolate_forward(queue, from, geometry, to);
-      },
-      [geometry](dlprim::Queue& queue, const dlprim::Tensor& dy, const dlprim::Tensor& dx) {
-        dlprim::interpolate_backward(queue, dy, geometry, dx);
-      });
-  return in_format(result, format_of(x));
+  if (!recomputes)
+    for (std::size_t i = 0; i < scale_factor.size(); ++i)
+      geometry.scale_factors[3 - target.size() + i] = scale_factor[i];
+  return interpolated(x, target, geometry);
 }
 
 Tensor unfold(const Tensor& x, Pair kernel_size, Pair dilation, Pair padding, Pair stride) {

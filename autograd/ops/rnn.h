@@ -5,7 +5,7 @@
 
 namespace ocl {
 
-/** What torch's recurrent functions take beside their tensors, by their names. */
+/** Arguments of torch's recurrent functions beside their tensors, by their names. */
 struct RnnOptions {
   bool has_biases = true;
   std::int64_t num_layers = 1;

@@ -17,13 +17,13 @@ namespace ocl {
 
 #include "autograd/ops/declare_end.def"
 
-/** The same with the arguments in libtorch's order: `stable` comes first. */
+/** With the arguments in libtorch's order: `stable` comes first. */
 inline std::pair<Tensor, Tensor> sort(const Tensor& a, std::optional<bool> /*stable*/, std::int64_t dim = -1,
                                       bool descending = false) {
   return sort(a, dim, descending);
 }
 
-/** The same with the arguments in libtorch's order: a bool in second place is `stable`. */
+/** With the arguments in libtorch's order: a bool in second place is `stable`. */
 template <class Bool, class = std::enable_if_t<std::is_same_v<Bool, bool>>>
 Tensor argsort(const Tensor& a, Bool /*stable*/, std::int64_t dim = -1, bool descending = false) {
   return argsort(a, dim, descending);

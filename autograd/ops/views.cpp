@@ -367,6 +367,22 @@ Tensor slice(const Tensor& a, std::int64_t dim, std::int64_t start, std::int64_t
   return cut_view("SliceBackward", a, cut);
 }
 
+Tensor unfold_dimension(const Tensor& a, std::int64_t dimension, std::int64_t size, std::int64_t step) {
+  ENTER_OPERATOR(unfold_dimension, a, dimension, size, step);
+  const int d = wrap_dim(dimension, a.dim(), "unfold");
+  const std::int64_t room = a.dim() ? a.size(d) : 1;
+  require(size >= 0 && size <= room, "unfold: expected a size between 0 and ", room, ", that of dimension ",
+          dimension, ", got ", size);
+  require(step > 0, "unfold: expected a positive step, got ", step);
+  std::vector<std::int64_t> shape = a.shape().vector(), strides = a.strides().vector();
+  shape.push_back(size);
+  strides.push_back(a.dim() ? strides[static_cast<std::size_t>(d)] : 1);
+  const std::int64_t windows = (room - size) / step + 1;
+  if (a.dim()) shape[static_cast<std::size_t>(d)] = windows;
+  if (windows > 1) strides[static_cast<std::size_t>(d)] *= step;
+  return as_strided(a, shape, strides);
+}
+
 Tensor narrow(const Tensor& a, std::int64_t dim, std::int64_t start, std::int64_t length) {
   ENTER_OPERATOR(narrow, a, dim, start, length);
   const int d = wrap_dim(dim, a.dim(), "narrow");

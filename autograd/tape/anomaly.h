@@ -15,8 +15,8 @@ namespace autograd {
 
 /**
  * Sets whether every operator, of all threads, notes where it was called, and whether a backward pass looks
- * at each gradient as it comes out of a node: AutogradError for the first that holds NaN or an infinity,
- * naming the node and the call it belongs to. Slow: each look waits for the device.
+ * at each gradient that comes out of a node. The first gradient that holds NaN or an infinity is an
+ * AutogradError, which names the node and its call. Slow: each look waits for the device.
  * (torch.autograd.set_detect_anomaly, which looks for NaN alone.)
  */
 void set_detect_anomaly(bool mode, bool check_nan = true);

@@ -82,7 +82,7 @@ class Pass {
   }
 
  private:
-  /** What a node has got so far. */
+  /** The gradients that a node has got so far. */
   struct Waiting {
     std::size_t missing = 0;  // gradients that are still to come, undefined ones among them
     TensorList arrived;

@@ -4,7 +4,8 @@
 
 namespace ocl {
 
-/** What a gradient must be like: the shape, dtype and device of the tensor that it is the gradient of. */
+/** The properties that a gradient must have: the shape, dtype and device of the tensor that it is the
+ * gradient of. */
 class GradientKind {
  public:
   explicit GradientKind(const dlprim::Tensor& tensor)
@@ -17,7 +18,7 @@ class GradientKind {
   /** Throws AutogradError unless `gradient` fits; `whose` begins the message ("a hook has changed"). */
   void require_same(const Tensor& gradient, const char* whose) const;
   /**
-   * What the function `name` gave as its gradient `index`, made to fit as PyTorch does: summed over broadcast
+   * Gradient `index` of the function `name`, made to fit as PyTorch does: summed over broadcast
    * dimensions and converted, a scalar moved. Throws AutogradError where that cannot be done.
    */
   Tensor fitted(const Tensor& gradient, const std::string& name, std::size_t index) const;

@@ -11,7 +11,8 @@ namespace ocl {
 /**
  * Finds the tensors and the part of the tape that some tensors keep alive and nothing else does. A garbage
  * collector of another language asks it which foreign objects (peers of tensors, closures of hooks, contexts
- * of functions) belong to its own objects: what others hold too is left out, since it lives on without them.
+ * of functions) belong to its own objects. Objects that others hold too are left out, since they live on
+ * without them.
  */
 class Ownership {
  public:

@@ -20,7 +20,7 @@ Tensor apply(const char* name, const Tensor& x, const std::shared_ptr<const Line
   });
 }
 
-/** The same tensor, at which a walk towards it ends. */
+/** That tensor, at which a walk towards it ends. */
 Tensor alias(const Tensor& tensor) {
   return record("AliasBackward", {tensor}, tensor.data(),
                 [] { return [](const TensorList& g) { return TensorList{g[0]}; }; });

@@ -197,8 +197,8 @@ TensorList AccumulateGrad::run(const TensorList& gradients, bool) {
 
 namespace {
 
-/** Of a leaf's gradient: the leaf's own, so that a step walks both side by side, or, where those are not
- * dense, row-major ones. */
+/** The strides of a leaf's gradient: the leaf's own, so that a step walks both side by side, or, where those
+ * are not dense, row-major ones. */
 Dims gradient_strides(const dlprim::Tensor& leaf) {
   return dlprim::is_dense(leaf) ? leaf.strides : dlprim::contiguous_strides(leaf.shape);
 }

@@ -21,21 +21,21 @@ struct Edge {
 };
 
 /**
- * Gradients of a node's inputs from the gradients of its outputs. Undefined stands for zero, on both sides: of
- * several outputs those are undefined that the loss did not use (GradientKind::or_zeros, contiguous_or_none),
- * but never all; an only output is always defined.
+ * Gradients of a node's inputs from the gradients of its outputs. Undefined stands for zero, on both sides.
+ * Outputs that the loss did not use are undefined (GradientKind::or_zeros, contiguous_or_none), but never all
+ * of them, and an only output is always defined.
  *
  * Runs with the tape off, but where the gradients are to be differentiated in turn (create_graph): then what
- * it does must be recorded. So it is made of operators, and takes what it saved from SavedTensor::input and
- * ::output; or it asks grad_enabled() and has kernels for one case and operators for the other; or it is the
+ * it does must be recorded. So it is made of operators, and takes saved tensors from SavedTensor::input and
+ * ::output. Or it asks grad_enabled(), with kernels for one case and operators for the other. Or it is the
  * transpose of a linear operator (linear_gradient). See autograd/tape/recordable.h and docs/architecture.md.
  */
 using Backward = std::function<TensorList(const TensorList& gradients)>;
 
 /**
- * In a backward closure, whether anybody asks for the gradient of its node's input: not of one that needs
- * none, nor, as autograd::grad goes towards some tensors, of one that leads to none of them. What is not
- * asked for may come back undefined. True outside of a pass.
+ * In a backward closure, whether anybody asks for the gradient of its node's input. Nobody does for an input
+ * that needs none, nor, as autograd::grad goes towards some tensors, for one that leads to none of them. A
+ * gradient that nobody asks for may come back undefined. True outside of a pass.
  */
 bool gradient_is_wanted(std::size_t input);
 
@@ -69,7 +69,7 @@ class Node : public std::enable_shared_from_this<Node> {
 
   /** Throws AutogradError when what the node saved is gone already. */
   virtual TensorList run(const TensorList& gradients, bool keep);
-  /** What was being called when the node was made, under autograd::AnomalyMode; empty otherwise. */
+  /** The call during which the node was made, under autograd::AnomalyMode; empty otherwise. */
   const std::string& origin() const { return origin_; }
   /** The module that was being called then (CallState::module), where anybody asked for it; empty otherwise.
    */
@@ -82,7 +82,7 @@ class Node : public std::enable_shared_from_this<Node> {
   /** Calls `hook` with the whole gradient of output `output` before the node runs; what it returns, if
    * defined, replaces the gradient. Gives the number that remove_hook takes. */
   int add_hook(int output, Hook hook, Foreign foreign = {});
-  /** As add_hook, for one that runs after all others and only looks. */
+  /** Like add_hook, for one that runs after all others and only looks. */
   void add_observer(int output, Hook hook);
   /** Calls `hook` after the node has run. */
   int add_post_hook(Hook hook, Foreign foreign = {});
@@ -145,12 +145,12 @@ class AccumulateGrad final : public Node {
 
   mutable std::mutex leaf_mutex_;
   std::weak_ptr<TensorImpl> leaf_;
-  // One gradient at a time. What runs under it never waits for another language's lock.
+  // One gradient at a time. Code that runs under it never waits for another language's lock.
   mutable std::mutex adding_;
 };
 
 /**
- * What a tensor is and what the tape knows of it. Threads may share a tensor: what changes afterwards is
+ * A tensor and the tape's knowledge of it. Threads may share a tensor: what changes afterwards is
  * behind functions that copy or swap it under a lock, so that a race gives either value. The lock is never
  * held while a kernel, a hook or a destructor runs. (`data` alone is replaced without one.)
  */
@@ -175,7 +175,7 @@ struct TensorImpl : std::enable_shared_from_this<TensorImpl> {
   /** Gives back the one before, which may go only where no lock is held. */
   Tensor set_grad(Tensor grad);
 
-  /** The node that made the tensor, and as which output. Of a view see history(). */
+  /** The node that made the tensor, and as which output. See history() for a view. */
   Edge made_by() const;
   void set_made_by(Edge made_by);
   /** The history of `base` that made_by() leads to. */
@@ -187,7 +187,7 @@ struct TensorImpl : std::enable_shared_from_this<TensorImpl> {
 
   /** Where gradients of this leaf end. One at a time. */
   std::shared_ptr<AccumulateGrad> accumulator();
-  /** The same, kept for its hooks from now on. */
+  /** That node, kept for its hooks from now on. */
   void keep_accumulator(std::shared_ptr<AccumulateGrad> accumulator);
   std::shared_ptr<Node> kept_accumulator() const;
 
@@ -207,7 +207,7 @@ struct TensorImpl : std::enable_shared_from_this<TensorImpl> {
 
 class StridedSpan;
 
-/** What gradient_is_wanted tells until it ends: of a node, in a pass that goes towards `needed`, or
+/** The answer of gradient_is_wanted until it ends: for a node, in a pass that goes towards `needed`, or
  * everywhere. */
 class WantedGradients {
  public:
@@ -271,8 +271,8 @@ void set_grad_enabled(bool enabled);
 bool needs_tape(const TensorList& inputs);
 
 /**
- * The node that made a tensor (null for a leaf) and as which output. Of a view whose base has been written in
- * place since, by itself or through another view, it is a new node that leads to what the base is now.
+ * The node that made a tensor (null for a leaf) and as which output. For a view whose base has been written
+ * in place since, by itself or through another view, it is a new node that leads to what the base is now.
  */
 Edge history(TensorImpl& impl);
 
@@ -306,7 +306,7 @@ TensorList record_many(const char* name, const TensorList& inputs, const std::ve
                        const MakeBackward& make_backward);
 
 /**
- * As record, for an operation that has just overwritten `target`; counts the write. `backward` gives the
+ * Like record, for an operation that has just overwritten `target`; counts the write. `backward` gives the
  * gradients of target's old value and of `others`. Written through a view, the
  * operation becomes part of the base's history (torch's CopySlices).
  */

@@ -27,7 +27,7 @@ class Peer {
   void set(void* object) { object_.store(object, std::memory_order_release); }
   void set_owned(bool is_owned) { is_owned_.store(is_owned, std::memory_order_release); }
 
-  /** What the language does with an owned object whose tensor goes: it may take the tensor's successor(). */
+  /** The language's action for an owned object whose tensor goes: it may take the tensor's successor(). */
   inline static void (*let_go)(TensorImpl& dying) = nullptr;
 
  private:

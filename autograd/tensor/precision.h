@@ -15,7 +15,8 @@ namespace ocl {
 void set_float32_matmul_precision(const std::string& precision);
 std::string get_float32_matmul_precision();
 
-/** The same, as operators pass it on. */
+/** That precision, in the form that operators pass on. */
 dlprim::MatmulPrecision float32_matmul_precision();
+void set_matmul_precision(dlprim::MatmulPrecision precision);
 
 }  // namespace ocl

@@ -35,7 +35,7 @@ class Operand;
 struct TensorImpl;
 struct Edge;
 
-/** What register_hook gives. */
+/** The result of register_hook. */
 class HookHandle {
  public:
   HookHandle(std::weak_ptr<Node> node, int number) : node_(std::move(node)), number_(number) {}
@@ -98,7 +98,7 @@ class Tensor {
    * pass goes on to other leaves, so that an optimizer step or a transfer may begin. Throws AutogradError for
    * a tensor that is no leaf. (torch.Tensor.register_post_accumulate_grad_hook) */
   HookHandle register_post_accumulate_grad_hook(std::function<void(const Tensor&)> hook);
-  /** The same memory, unknown to the tape. */
+  /** This tensor's memory, unknown to the tape. */
   Tensor detach() const;
   /** Times this memory was written in place. */
   std::uint32_t version() const;
@@ -120,7 +120,7 @@ class Tensor {
   std::vector<T> to_vector() const;
   /** The bytes of the elements in row-major order. Waits. */
   std::vector<char> to_bytes() const;
-  /** The same, to memory of the caller's: numel() * size_of(dtype()) bytes. */
+  /** Reads to memory of the caller's: numel() * size_of(dtype()) bytes. */
   void copy_bytes_to(void* destination) const;
 
   // One method per pointwise operator: autograd/ops/pointwise.h.
@@ -161,7 +161,7 @@ class Tensor {
   Tensor to(MemoryFormat format) const;
   Tensor to(const Device& device) const;
 
-  // In place: one method per pointwise operator, and those of autograd/ops/inplace.h. What is written must
+  // In place: one method per pointwise operator, and those of autograd/ops/inplace.h. A written value must
   // keep its shape and hold the result's dtype.
 #define UNARY(name, ...) Tensor& name##_();
 #define UNARY_P(name, p, p0, ...) Tensor& name##_(const Scalar& p = p0);
@@ -208,7 +208,7 @@ using TensorPair = std::pair<Tensor, Tensor>;
 /** A Tensor that may be undefined: the type says so to readers, and to rows of operators. */
 using OptionalTensor = Tensor;
 
-/** What a binary operator takes on either side: a tensor or a number. */
+/** An operand of a binary operator: a tensor or a number. */
 class Operand {
  public:
   Operand() = default;

@@ -51,7 +51,7 @@ class BatchMemory {
   std::shared_ptr<dlprim::PinnedMemory> pinned_;
 };
 
-/** The same field of every sample as one tensor, whose first dimension counts them. */
+/** One field of every sample as one tensor, whose first dimension counts them. */
 Tensor stacked(const std::vector<Sample>& samples, std::size_t field, const Device& device) {
   const HostArray& first = samples.front()[field];
   std::vector<std::int64_t> shape = first.shape;

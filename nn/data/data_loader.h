@@ -49,8 +49,8 @@ class DataLoader {
   const Dataset& dataset() const { return *dataset_; }
   const Device& device() const { return device_; }
 
-  /** Moves on from batch to batch. What a worker met, and samples that differ in number, shape or dtype
-   * within a batch (ValueError), is thrown where the batch is due; the pass is then over. */
+  /** Moves on from batch to batch. Errors that a worker met, and samples that differ in number, shape or
+   * dtype within a batch (ValueError), are thrown where the batch is due; the pass is then over. */
   class Iterator {
    public:
     using iterator_category = std::input_iterator_tag;
@@ -84,7 +84,7 @@ class DataLoader {
 
  private:
   bool next(TensorList& batch);
-  /** Of the passes: the first one's, or what the first one will have. */
+  /** The seed of the first pass, or the one that it will have. */
   std::uint64_t seed() const;
 
   std::shared_ptr<const Dataset> dataset_;

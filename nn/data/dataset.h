@@ -25,7 +25,7 @@ struct HostArray {
   static HostArray of(std::int64_t number) { return of(std::vector<std::int64_t>{}, std::vector{number}); }
 };
 
-/** What a dataset holds at one place: an image and its label, say. */
+/** A dataset's sample at one place: an image and its label, say. */
 using Sample = std::vector<HostArray>;
 
 /** Samples by number (torch.utils.data.Dataset). */

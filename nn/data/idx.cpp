@@ -10,7 +10,7 @@
 #include <string>
 
 #include "dlprim/core/error.h"
-#include "nn/io/file.h"
+#include "dlprim/io/file.h"
 
 namespace ocl::data {
 namespace {
@@ -25,14 +25,14 @@ constexpr std::uint64_t most_unpacked_bytes = 1'000'000'000;
 constexpr std::uint64_t best_compression = 1032;  // deflate's limit
 
 template <class... Parts>
-[[noreturn]] void fail(const io::InputFile& file, const Parts&... what) {
+[[noreturn]] void fail(const dlprim::io::InputFile& file, const Parts&... what) {
   throw FileError(dlprim::concat(file.path().string(), ": ", what...));
 }
 
 /** Unpacks a gzip file, which may have several members. */
 class GzipReader {
  public:
-  explicit GzipReader(const io::InputFile& file) : file_(file) {
+  explicit GzipReader(const dlprim::io::InputFile& file) : file_(file) {
     constexpr int gzip_window = 15 + 16;
     if (inflateInit2(&stream_, gzip_window) != Z_OK) throw std::bad_alloc();
   }
@@ -40,7 +40,7 @@ class GzipReader {
   GzipReader(const GzipReader&) = delete;
   GzipReader& operator=(const GzipReader&) = delete;
 
-  static bool is_gzip(const io::InputFile& file, std::size_t position = 0) {
+  static bool is_gzip(const dlprim::io::InputFile& file, std::size_t position = 0) {
     std::array<std::uint8_t, 2> magic{};
     return file.read(position, magic.data(), 2) == 2 && magic[0] == 0x1f && magic[1] == 0x8b;
   }
@@ -81,7 +81,7 @@ class GzipReader {
     inflateReset(&stream_);
   }
 
-  const io::InputFile& file_;
+  const dlprim::io::InputFile& file_;
   std::size_t position_ = 0;  // of what is read next
   std::array<std::uint8_t, 1 << 16> input_;
   z_stream stream_{};
@@ -120,7 +120,7 @@ class ByteSource {
   }
 
  private:
-  io::InputFile file_;
+  dlprim::io::InputFile file_;
   std::size_t position_ = 0;
   std::unique_ptr<GzipReader> gzip_;
 };

@@ -14,7 +14,7 @@ std::size_t bytes_of(int height, int width) {
   return static_cast<std::size_t>(height) * static_cast<std::size_t>(width) * Image::channels;
 }
 
-/** What Pillow's bilinear filter makes of one dimension: for each new place the first old one that it takes
+/** Pillow's bilinear filter along one dimension: for each new place the first old one that it takes
  * from, and the weights from there on, in its fixed point. */
 struct Resampling {
   static constexpr int fraction_bits = 32 - 8 - 2;

@@ -39,7 +39,7 @@ Image resize(const Image& image, int height, int width);
 struct Normalization {
   std::vector<float> mean, std;
   static Normalization none() { return {{0, 0, 0}, {1, 1, 1}}; }
-  /** Of ImageNet's pictures, which torchvision's weights expect. */
+  /** Mean and deviation of ImageNet's pictures, which torchvision's weights expect. */
   static Normalization imagenet() { return {{0.485F, 0.456F, 0.406F}, {0.229F, 0.224F, 0.225F}}; }
 };
 

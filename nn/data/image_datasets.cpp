@@ -46,7 +46,8 @@ ImageFolder::ImageFolder(const fs::path& root, transforms::Transform transform, 
   std::sort(classes_.begin(), classes_.end());
   for (std::size_t c = 0; c < classes_.size(); ++c) {
     const std::vector<fs::path> pictures = pictures_below(root / classes_[c]);
-    require<FileError>(!pictures.empty(), (root / classes_[c]).string(), ": holds no pictures (.jpg, .jpeg, .png, .ppm, .bmp, .pgm)");
+    require<FileError>(!pictures.empty(), (root / classes_[c]).string(),
+                       ": holds no pictures (.jpg, .jpeg, .png, .ppm, .bmp, .pgm)");
     for (const fs::path& picture : pictures) samples_.emplace_back(picture, c);
   }
 }

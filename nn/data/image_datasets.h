@@ -9,7 +9,8 @@
 namespace ocl::data {
 
 /** Pictures in one folder for each class, root/class/….jpg (torchvision.datasets.ImageFolder): samples are
- * {float32 [3, height, width], int64 []}, classes count from 0 by name. Files of other names than read_image's
+ * {float32 [3, height, width], int64 []}, classes count from 0 by name. Files of other names than
+ * read_image's
  * (.jpg, .jpeg, .png, .ppm, .bmp, .pgm) are left out; torchvision takes TIFF and WebP too. */
 class ImageFolder : public Dataset {
  public:

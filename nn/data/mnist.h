@@ -11,7 +11,7 @@ struct Mnist {
   IdxArray train_images, train_labels, test_images, test_labels;
 };
 
-/** Of the training images' values as 0 to 1. */
+/** Mean and deviation of the training images' values as 0 to 1. */
 constexpr float mnist_mean = 0.1307F, mnist_std = 0.3081F;
 
 /**

@@ -19,7 +19,7 @@ Image cut(const Image& image, const Part& part) {
   return crop(image, part.top, part.left, part.height, part.width);
 }
 
-/** As Python rounds: halves to the even neighbour. */
+/** Python's rounding: halves to the even neighbour. */
 int rounded(double x) {
   return static_cast<int>(std::nearbyint(x));
 }

@@ -12,7 +12,7 @@ struct BackboneWeights {
 };
 std::string repr_of(const BackboneWeights& weights);
 
-/** What a net gives under names, as torchvision's give dicts of tensors. */
+/** A net's results under names, where torchvision's give dicts of tensors. */
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 Value value_of(const NamedTensors& tensors);
 /** The entries of a dict, of C++ or another language. Throws TypeError, which says `what` it is, for anything

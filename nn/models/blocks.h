@@ -15,13 +15,13 @@ struct Conv2dNormActivationOptions {
   OPTION(std::int64_t, out_channels) = 0;
   OPTION(Size, kernel_size) = 3;
   OPTION(Size, stride) = 1;
-  /** What keeps the size at a stride of 1 where it is none. */
+  /** Without a value, the padding that keeps the size at a stride of 1. */
   OPTION(std::optional<Padding>, padding) = std::nullopt;
   OPTION(std::int64_t, groups) = 1;
   OPTION(NormLayer, norm_layer) = batch_norm();
   OPTION(ActivationLayer, activation_layer) = activation<ReLU>("ReLU");
   OPTION(Size, dilation) = 1;
-  /** Of the activation, if it has the option. */
+  /** In place, for the activation, if it has the option. */
   OPTION(std::optional<bool>, inplace) = true;
   /** Where it is none: whether there is no norm. */
   OPTION(std::optional<bool>, bias) = std::nullopt;
@@ -66,13 +66,13 @@ struct MLPOptions {
   OPTION(std::vector<std::int64_t>, hidden_channels);
   OPTION(NormLayer, norm_layer) = nullptr;
   OPTION(ActivationLayer, activation_layer) = activation<ReLU>("ReLU");
-  /** Of the activations and dropouts, where it is not none. */
+  /** In place, for the activations and dropouts, where it has a value. */
   OPTION(std::optional<bool>, inplace) = std::nullopt;
   OPTION(bool, bias) = true;
   OPTION(double, dropout) = 0;
   OPTION_LIST(2, in_channels_, hidden_channels_, norm_layer_, activation_layer_, inplace_, bias_, dropout_)
 };
-/** What MLP and the classes derived from it in torchvision are: a Sequential of linear layers, each but the
+/** torchvision's MLP, and the classes derived from it: a Sequential of linear layers, each but the
  * last with its norm, activation and dropout. */
 void append_mlp(Sequential& sequential, const MLPOptions& options);
 /** How the MLPs of transformers begin: Glorot's uniform numbers for the weights, and biases close to zero. */

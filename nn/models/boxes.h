@@ -15,14 +15,14 @@ using PictureSize = std::array<std::int64_t, 2>;
 struct DefaultBoxGeneratorOptions {
   DefaultBoxGeneratorOptions(std::vector<std::vector<std::int64_t>> aspect_ratios = {})
       : aspect_ratios_(std::move(aspect_ratios)) {}
-  /** Of each feature map, beside 1. */
+  /** For each feature map, beside 1. */
   OPTION(std::vector<std::vector<std::int64_t>>, aspect_ratios);
-  /** Of the first and the last map's boxes to the picture, where there are no scales. */
+  /** The size of the first and the last map's boxes relative to the picture, where there are no scales. */
   OPTION(double, min_ratio) = 0.15;
   OPTION(double, max_ratio) = 0.9;
-  /** Of each map's boxes to the picture, and one more. */
+  /** The size of each map's boxes relative to the picture, and one more. */
   OPTION(std::optional<std::vector<double>>, scales) = std::nullopt;
-  /** Of each map, in elements of the picture; none: they follow from the sizes. */
+  /** For each map, in elements of the picture; none: they follow from the sizes. */
   OPTION(std::optional<std::vector<std::int64_t>>, steps) = std::nullopt;
   /** Whether widths and heights are held at the picture's. */
   OPTION(bool, clip) = true;
@@ -74,9 +74,9 @@ struct BoxCoder {
 };
 
 /**
- * torchvision's SSDMatcher: which of the true boxes [M, 4] each of `anchors` [A, 4] stands for, int64 [A]:
- * the one that it overlaps with most, where that is by `threshold` and more, else -1; and for each true box
- * the anchor that overlaps with it most.
+ * torchvision's SSDMatcher. The result, int64 [A], names for each of `anchors` [A, 4] one of the true boxes
+ * [M, 4]. It is the one that the anchor overlaps with most, where that is at least `threshold`, else -1. For
+ * each true box it also names the anchor that overlaps with it most.
  */
 Tensor match_boxes(const Tensor& boxes, const Tensor& anchors, double threshold);
 

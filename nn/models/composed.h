@@ -16,8 +16,8 @@ namespace ocl::models {
 
 using namespace nn;
 
-/** What makes one kind of layer, or nothing. `name`: the class's name in nn where the layers have the
- * defaults of that class, else empty. */
+/** A function that makes one kind of layer, or nothing. `name`: the class's name in nn where the layers have
+ * the defaults of that class, else empty. */
 template <class... Arguments>
 struct LayerMaker {
   using Function = std::function<std::shared_ptr<Module>(Arguments...)>;
@@ -50,7 +50,7 @@ struct IsLayerMaker : std::bool_constant<std::is_same_v<T, NormLayer> || std::is
 NormLayer batch_norm(double eps = 1e-5, double momentum = 0.1);
 /** LayerNorm over the last dimension. */
 NormLayer layer_norm(double eps = 1e-5);
-/** The one given, or what a net has of its own where that is none. */
+/** The one given, or the net's own by default. */
 NormLayer or_default(const NormLayer& given, const NormLayer& own = batch_norm());
 
 template <class M, class = void>
@@ -81,7 +81,8 @@ class Composed : public Layer<Derived, OptionsType, Base> {
   std::string extra_repr() const override { return ""; }
 
  protected:
-  /** What a constructor ends with: adds the submodules by build(), unless a copy will take over another's. */
+  /** The last step of a constructor: adds the submodules by build(), unless a copy will take over another's.
+   */
   template <class Build>
   void compose(const Build& build) {
     if (!FactoryScope::is_hollow()) build();
@@ -97,7 +98,8 @@ class Composed : public Layer<Derived, OptionsType, Base> {
   }
 
  private:
-  /** What makes layers has done so; it may be Python's, where nothing here could be seen by its collector. */
+  /** Drops a function that has made its layers: it may be Python's, and Python's collector sees nothing here.
+   */
   template <class Option>
   static void forget(Option& option) {
     if constexpr (IsLayerMaker<Option>::value) option = {};

@@ -9,7 +9,7 @@ struct CNBlockOptions {
   CNBlockOptions(std::int64_t dim, double layer_scale, double stochastic_depth_prob)
       : dim_(dim), layer_scale_(layer_scale), stochastic_depth_prob_(stochastic_depth_prob) {}
   OPTION(std::int64_t, dim) = 0;
-  /** What the branch is scaled by at first. */
+  /** The initial scale of the branch. */
   OPTION(double, layer_scale) = 0;
   OPTION(double, stochastic_depth_prob) = 0;
   OPTION(NormLayer, norm_layer) = nullptr;

@@ -9,7 +9,7 @@ struct DenseLayerOptions {
   OPTION(std::int64_t, growth_rate) = 0;
   OPTION(std::int64_t, bn_size) = 0;
   OPTION(double, drop_rate) = 0;
-  /** Of no effect: nothing is computed twice here. */
+  /** Without effect: nothing is computed twice here. */
   OPTION(bool, memory_efficient) = false;
   OPTION_LIST(4, num_input_features_, growth_rate_, bn_size_, drop_rate_, memory_efficient_)
 };
@@ -69,7 +69,7 @@ struct DenseNetOptions {
   OPTION(std::int64_t, bn_size) = 4;
   OPTION(double, drop_rate) = 0;
   OPTION(std::int64_t, num_classes) = 1000;
-  /** Of no effect: nothing is computed twice here. */
+  /** Without effect: nothing is computed twice here. */
   OPTION(bool, memory_efficient) = false;
   OPTION_LIST(0, growth_rate_, block_config_, num_init_features_, bn_size_, drop_rate_, num_classes_,
               memory_efficient_)

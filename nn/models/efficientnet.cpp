@@ -14,7 +14,7 @@ namespace {
 
 const ActivationLayer silu = activation<SiLU>("SiLU");
 
-/** What both blocks begin with: the check, and how their convolutions differ from torchvision's default. */
+/** The beginning of both blocks: the check, and how their convolutions differ from torchvision's default. */
 struct BlockParts {
   const MBConvOptions& o;
   std::int64_t expanded = make_divisible(static_cast<double>(o.input_channels()) * o.expand_ratio());

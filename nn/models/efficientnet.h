@@ -20,7 +20,7 @@ struct MBConvOptions {
               norm_layer_)
 };
 
-/** What MBConv and FusedMBConv share. */
+/** The common part of MBConv and FusedMBConv. */
 template <class Block>
 class MBConvBase : public Composed<Block, MBConvOptions> {
  public:
@@ -66,7 +66,7 @@ struct EfficientNetOptions {
   OPTION(double, stochastic_depth_prob) = 0.2;
   OPTION(std::int64_t, num_classes) = 1000;
   OPTION(NormLayer, norm_layer) = nullptr;
-  /** Of the last convolution; four times its input's where it is none. */
+  /** Channels of the last convolution; without a value, four times its input's. */
   OPTION(std::optional<std::int64_t>, last_channel) = std::nullopt;
   OPTION_LIST(1, inverted_residual_setting_, dropout_, stochastic_depth_prob_, num_classes_, norm_layer_,
               last_channel_)

@@ -94,7 +94,7 @@ class GPT2Model : public Composed<GPT2Model, GPT2Options> {
 /** How GPT2LMHeadModel::generate goes on: names and meanings of transformers' generate. */
 struct GenerationOptions {
   OPTION(std::int64_t, max_new_tokens) = 20;
-  /** What logits are divided by before one is drawn. */
+  /** The divisor of logits before one is drawn. */
   OPTION(double, temperature) = 1;
   /** Draws among so many of the likeliest; all where it is none. */
   OPTION(std::optional<std::int64_t>, top_k) = std::nullopt;
@@ -104,7 +104,7 @@ struct GenerationOptions {
   OPTION(bool, do_sample) = false;
   /** A sequence that has it is at its end: only this token follows there. */
   OPTION(std::optional<std::int64_t>, eos_token_id) = std::nullopt;
-  /** What numbers are drawn from; the device's default one where it is null. */
+  /** The generator that numbers are drawn from; the device's default one where it is null. */
   using Source = Generator*;
   OPTION(Source, generator) = nullptr;
   /** Keeps the keys and values of all positions, so that a new token costs one position's work. */
@@ -113,9 +113,9 @@ struct GenerationOptions {
 
 /**
  * GPT-2 with its head: tokens int64 or int32 [N, T], T <= n_positions -> logits of the token after each, [N,
- * T, vocab_size]. lm_head.weight is transformer.wte.weight, until load_state_dict assigns tensors, which are
- * two, as in PyTorch. A state dict may be loaded as published: without "transformer." before the names, with
- * the masks "attn.bias" and "attn.masked_bias" of old files, without "lm_head.weight".
+ * T, vocab_size]. The weight of lm_head is that of transformer.wte, until load_state_dict assigns two
+ * separate tensors, as in PyTorch. A state dict may be loaded as published: without "transformer." before the
+ * names, with the masks "attn.bias" and "attn.masked_bias" of old files, without "lm_head.weight".
  */
 class GPT2LMHeadModel : public Composed<GPT2LMHeadModel, GPT2Options> {
  public:

@@ -32,7 +32,7 @@ struct SevenOptions {
   OPTION_LIST(2, in_channels_, channels_7x7_)
 };
 
-/** What Inception3's blocks share: convolutions by name. */
+/** The common part of Inception3's blocks: convolutions by name. */
 template <class Block, class Options>
 class InceptionBlock : public Composed<Block, Options> {
  protected:

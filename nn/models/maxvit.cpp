@@ -16,7 +16,7 @@ using dlprim::require;
 
 namespace {
 
-/** What a convolution of stride 2 leaves of a picture. */
+/** The side that a convolution of stride 2 leaves of a picture. */
 maxvit::Size halved(const maxvit::Size& size) {
   return {(size.at(0) - 1) / 2 + 1, (size.at(1) - 1) / 2 + 1};
 }

@@ -82,7 +82,7 @@ class WindowDepartition : public Layer<WindowDepartition, NoOptions> {
                         std::int64_t w_partitions);
 };
 
-/** Of PartitionAttentionLayer, and of all that MaxVitLayer and MaxVitBlock hold. */
+/** Options of PartitionAttentionLayer, and of all that MaxVitLayer and MaxVitBlock hold. */
 struct PartitionOptions {
   OPTION(std::int64_t, in_channels) = 0;
   OPTION(std::int64_t, head_dim) = 0;
@@ -114,7 +114,7 @@ class PartitionAttentionLayer : public Composed<PartitionAttentionLayer, Partiti
   Child<StochasticDepth> stochastic_dropout = child<StochasticDepth>("stochastic_dropout");
 };
 
-/** What one layer is made with: its convolution's options, and its attentions'. */
+/** The options of one layer: its convolution's options, and its attentions'. */
 struct LayerOptions {
   MBConvOptions convolution;
   PartitionOptions attention;

@@ -29,7 +29,7 @@ class InvertedResidual : public Composed<InvertedResidual, InvertedResidualOptio
 
 struct MNASNetOptions {
   MNASNetOptions(double alpha = 1) : alpha_(alpha) {}
-  /** What the channels are scaled by. */
+  /** The scale of the channels. */
   OPTION(double, alpha);
   OPTION(std::int64_t, num_classes) = 1000;
   OPTION(double, dropout) = 0.2;

@@ -6,10 +6,10 @@
 
 namespace ocl::models {
 
-/** What nets are for: torchvision's folders, and what goes on with a text. */
+/** The task of a net: torchvision's folders, and continuing a text. */
 enum class Task { classification, segmentation, detection, language };
 
-/** What every net takes: `create_model("resnet18", ModelOptions().num_classes(10))`. */
+/** Options of every net: `create_model("resnet18", ModelOptions().num_classes(10))`. */
 struct ModelOptions {
   /** The net's own where it is none: 1000, 21 of segmentation, 91 of detection. Language models have no
    * classes, and refuse it. */

@@ -5,7 +5,7 @@
 namespace ocl::models {
 namespace regnet {
 
-/** What all parts of one net are made with. */
+/** The options of all parts of one net. */
 struct BlockOptions {
   OPTION(std::int64_t, width_in) = 0;
   OPTION(std::int64_t, width_out) = 0;
@@ -14,7 +14,7 @@ struct BlockOptions {
   OPTION(ActivationLayer, activation_layer) = activation<ReLU>("ReLU");
   OPTION(std::int64_t, group_width) = 1;
   OPTION(double, bottleneck_multiplier) = 1;
-  /** Of squeeze and excitation, if there is one. */
+  /** The ratio of squeeze and excitation, if there is one. */
   OPTION(std::optional<double>, se_ratio) = std::nullopt;
   OPTION_LIST(3, width_in_, width_out_, stride_, norm_layer_, activation_layer_, group_width_,
               bottleneck_multiplier_, se_ratio_)

@@ -15,7 +15,7 @@ Conv2dOptions conv3x3(std::int64_t in, std::int64_t out) {
   return Conv2dOptions(in, out, 3).padding(1).bias(false);
 }
 
-/** What the stages of one net have in common, and where one begins. */
+/** The common part of the stages of one net, and the place where one begins. */
 struct Stages {
   ResNetOptions options;
   NormLayer norm;

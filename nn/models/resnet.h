@@ -11,7 +11,7 @@ struct ResNetBlockOptions {
   OPTION(std::int64_t, inplanes) = 0;
   OPTION(std::int64_t, planes) = 0;
   OPTION(int, stride) = 1;
-  /** What the input goes through before it is added, if anything. */
+  /** The module that the input goes through before it is added, if any. */
   OPTION(std::shared_ptr<Module>, downsample) = nullptr;
   OPTION(std::int64_t, groups) = 1;
   OPTION(std::int64_t, base_width) = 64;
@@ -20,7 +20,8 @@ struct ResNetBlockOptions {
   OPTION_LIST(2, inplanes_, planes_, stride_, downsample_, groups_, base_width_, dilation_, norm_layer_)
 };
 
-/** What ResNet's blocks share. A submodule "downsample", where there is one, stands in the shortcut. */
+/** The common part of ResNet's blocks. A submodule "downsample", where there is one, stands in the shortcut.
+ */
 template <class Block>
 class ResNetBlock : public Composed<Block, ResNetBlockOptions> {
  protected:

@@ -101,11 +101,11 @@ struct DeepLabV3Options {
   OPTION(std::int64_t, num_classes) = 21;
   /** Whether there is an auxiliary classifier; none: where a file of weights is loaded. */
   OPTION(std::optional<bool>, aux_loss) = std::nullopt;
-  /** Of mobilenet_v3_large. */
+  /** Weights of mobilenet_v3_large. */
   OPTION(BackboneWeights, weights_backbone);
   OPTION_LIST(0, num_classes_, aux_loss_, weights_backbone_)
 };
-/** What a file of torchvision's weights expects: its auxiliary classifier. */
+/** A part that a file of torchvision's weights expects: its auxiliary classifier. */
 void expect_weights(DeepLabV3Options& options);
 
 /** torchvision.models.segmentation.DeepLabV3: "Rethinking Atrous Convolution for Semantic Image Segmentation"

@@ -70,7 +70,8 @@ void refuse_degenerate(const TensorList& boxes) {
   }
 }
 
-/** What each default box should say: a true box and its class, those of none where `is_object` is false. */
+/** The target of each default box: a true box and its class, or those of no box where `is_object` is false.
+ */
 struct Wanted {
   Tensor is_object, boxes, labels;  // [A], [A, 4], [A]
 };
@@ -163,7 +164,7 @@ SSD::Losses SSD::losses(const TensorList& images, const std::vector<Target>& tar
       cross_entropy(reshape(logits, {-1, logits.size(-1)}), reshape(labels, {-1}), {}, Reduction::none),
       labels.shape().vector());
 
-  // Of what is no object, the boxes that are taken for one most count: so many times as there are objects.
+  // Among boxes without an object, those that look most like one count, a fixed number for each object.
   const Tensor is_positive = gt(labels, 0);
   const Tensor most = sum(is_positive, {1}, true) * ((1 - o.positive_fraction()) / o.positive_fraction());
   const Tensor negative = masked_fill(unlike.detach(), is_positive, -std::numeric_limits<double>::infinity());

@@ -7,14 +7,14 @@ namespace ocl::models {
 
 struct SSDOptions {
   OPTION(std::int64_t, num_classes) = 91;
-  /** Of mobilenet_v3_large. */
+  /** Weights of mobilenet_v3_large. */
   OPTION(BackboneWeights, weights_backbone);
   /** So many of the last of the backbone's six stages learn; counts where weights are loaded alone. */
   OPTION(std::optional<std::int64_t>, trainable_backbone_layers) = std::nullopt;
   OPTION(NormLayer, norm_layer) = nullptr;
   OPTION(std::vector<double>, image_mean) { 0.5, 0.5, 0.5 };
   OPTION(std::vector<double>, image_std) { 0.5, 0.5, 0.5 };
-  /** What is less likely is no detection. */
+  /** A box with a lower score is no detection. */
   OPTION(double, score_thresh) = 0.001;
   /** Detections of a class that overlap by more are one. */
   OPTION(double, nms_thresh) = 0.55;
@@ -23,7 +23,7 @@ struct SSDOptions {
   OPTION(double, iou_thresh) = 0.5;
   /** So many of each class, before those that overlap are taken out. */
   OPTION(std::int64_t, topk_candidates) = 300;
-  /** Of the boxes that the loss of classes counts. */
+  /** The share of the boxes that the loss of classes counts. */
   OPTION(double, positive_fraction) = 0.25;
   OPTION_LIST(0, num_classes_, weights_backbone_, trainable_backbone_layers_, norm_layer_, image_mean_,
               image_std_, score_thresh_, nms_thresh_, detections_per_img_, iou_thresh_, topk_candidates_,
@@ -41,7 +41,7 @@ void expect_weights(SSDOptions& options);
  */
 class SSD : public Composed<SSD, SSDOptions> {
  public:
-  /** What is on a picture: boxes [M, 4], 0 <= x1 < x2 <= W and so on, and their classes, int64 [M]. */
+  /** The objects on a picture: boxes [M, 4], 0 <= x1 < x2 <= W and so on, and their classes, int64 [M]. */
   struct Target {
     Tensor boxes, labels;
   };
@@ -70,7 +70,7 @@ class SSD : public Composed<SSD, SSDOptions> {
   Child<GeneralizedRCNNTransform> transform = child<GeneralizedRCNNTransform>("transform");
 
  private:
-  /** What the heads say of pictures' default boxes. */
+  /** The heads' results for pictures' default boxes. */
   struct Outputs {
     Tensor bbox_regression, cls_logits, anchors;  // [N, A, 4], [N, A, num_classes], [A, 4]
   };

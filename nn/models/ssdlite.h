@@ -6,12 +6,13 @@
  * MobileNetV3", Howard et al. 2019). */
 namespace ocl::models::ssdlite {
 
-/** What SSDlite begins with where none is given: BatchNorm2d(eps=0.001, momentum=0.03). */
+/** SSDlite's norm by default: BatchNorm2d(eps=0.001, momentum=0.03). */
 NormLayer norm_or_default(const NormLayer& given);
 
 struct FeatureExtractorOptions {
   OPTION(NormLayer, norm_layer) = nullptr;
-  /** Of mobilenet_v3_large, all of whose channels are there then; else its last stage has half of them. */
+  /** Weights of mobilenet_v3_large, all of whose channels are there then; else its last stage has half of
+   * them. */
   OPTION(BackboneWeights, weights_backbone);
   /** So many of the last of six stages learn. */
   OPTION(std::int64_t, trainable_layers) = 6;

@@ -43,7 +43,7 @@ struct AttentionOptions {
   OPTION_LIST(4, dim_, window_size_, shift_size_, num_heads_, qkv_bias_, proj_bias_, attention_dropout_,
               dropout_)
 };
-/** What both versions of ShiftedWindowAttention share: x [N, H, W, dim] -> the same. */
+/** The common part of both versions of ShiftedWindowAttention: x [N, H, W, dim] -> the same. */
 template <class Attention>
 class WindowAttention : public Composed<Attention, AttentionOptions> {
  public:
@@ -92,7 +92,7 @@ struct BlockOptions {
   OPTION_LIST(4, dim_, num_heads_, window_size_, shift_size_, mlp_ratio_, dropout_, attention_dropout_,
               stochastic_depth_prob_, norm_layer_)
 };
-/** What both versions of SwinTransformerBlock share: x [N, H, W, dim] -> the same. */
+/** The common part of both versions of SwinTransformerBlock: x [N, H, W, dim] -> the same. */
 template <class Block>
 class SwinBlock : public Composed<Block, BlockOptions> {
  public:

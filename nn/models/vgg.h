@@ -10,7 +10,7 @@ std::shared_ptr<Sequential> vgg_features(const std::vector<std::int64_t>& channe
 
 struct VGGOptions {
   VGGOptions(std::shared_ptr<Module> features = nullptr) : features_(std::move(features)) {}
-  /** What gives [N, 512, H, W]; becomes a submodule. */
+  /** The module that gives [N, 512, H, W]; becomes a submodule. */
   OPTION(std::shared_ptr<Module>, features);
   OPTION(std::int64_t, num_classes) = 1000;
   OPTION(bool, init_weights) = true;

@@ -53,4 +53,17 @@ std::int64_t SoftmaxOptions::chosen_dim(const char* layer) const {
   return *dim_;
 }
 
+Tensor RReLU::forward(const Tensor& x) {
+  const RReLUOptions o = options();
+  if (!o.inplace()) return rrelu(x, o.lower(), o.upper(), is_training());
+  Tensor result = x;
+  return rrelu_(result, o.lower(), o.upper(), is_training());
+}
+
+Tensor Softmax2d::forward(const Tensor& x) {
+  require(x.dim() == 3 || x.dim() == 4, "Softmax2d: expected input to be 3D or 4D, got ", x.dim(),
+          "D instead");
+  return softmax(x, -3);
+}
+
 }  // namespace ocl::nn

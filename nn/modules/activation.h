@@ -24,7 +24,7 @@ std::string activation_repr(const Options& options) {
   return text;
 }
 
-// What a class of its own whose forward is a row of the pointwise table has.
+// Members of a class whose forward is a row of the pointwise table.
 #define POINTWISE_ROW(Class, function)                                      \
   const dlprim::PointwiseOp* pointwise() const override {                   \
     return typeid(*this) == typeid(Class) ? &row() : nullptr;               \
@@ -129,6 +129,29 @@ class Threshold : public Layer<Threshold, ThresholdOptions> {
   using Layer::Layer;
   Tensor forward(const Tensor& x) override;
   std::string extra_repr() const override { return activation_repr(options()); }
+};
+
+struct RReLUOptions {
+  RReLUOptions() = default;
+  RReLUOptions(double lower, double upper) : lower_(lower), upper_(upper) {}
+  OPTION(double, lower) = 1.0 / 8;
+  OPTION(double, upper) = 1.0 / 3;
+  OPTION(bool, inplace) = false;
+  OPTION_LIST(0, lower_, upper_, inplace_)
+};
+/** torch.nn.RReLU: slopes drawn between `lower` and `upper` while training; see ocl::rrelu. */
+class RReLU : public Layer<RReLU, RReLUOptions> {
+ public:
+  using Layer::Layer;
+  Tensor forward(const Tensor& x) override;
+  std::string extra_repr() const override { return activation_repr(options()); }
+};
+
+/** torch.nn.Softmax2d: softmax over the channels of [N, C, H, W] or [C, H, W]. Throws ValueError. */
+class Softmax2d : public Layer<Softmax2d, NoOptions> {
+ public:
+  using Layer::Layer;
+  Tensor forward(const Tensor& x) override;
 };
 
 struct GELUOptions {

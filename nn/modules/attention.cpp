@@ -13,7 +13,7 @@ namespace {
 
 using dlprim::require;
 
-/** What is added to the scores: -inf where a bool mask is true. */
+/** The addend of the scores: -inf where a bool mask is true. */
 Tensor added(const char* what, const Tensor& mask, DType dtype) {
   require<TypeError>(mask.dtype() == DType::boolean || is_floating(mask.dtype()),
                      "MultiheadAttention: expected ", what, " of dtype bool or floating, got ",
@@ -21,7 +21,7 @@ Tensor added(const char* what, const Tensor& mask, DType dtype) {
   return to(mask.dtype() == DType::boolean ? where(mask, -INFINITY, 0.0) : mask, dtype);
 }
 
-/** What is added to the scores, [items, heads or 1, queries or 1, keys]; undefined for nothing. */
+/** The addend of the scores, [items, heads or 1, queries or 1, keys]; undefined for nothing. */
 Tensor joined_mask(const MultiheadAttention::Masks& masks, std::int64_t heads, std::int64_t items,
                    std::int64_t queries, std::int64_t keys, DType dtype) {
   Tensor result;

@@ -73,8 +73,8 @@ class MultiheadAttention : public Layer<MultiheadAttention, MultiheadAttentionOp
   Child<Linear> out_proj;
 
  private:
-  /** Of query, key and value, [A, B, features], or [A, features] as B = 1: each [A, B, heads, E / heads].
-   * Neighbours that are the same tensor are projected by one product. */
+  /** The heads of query, key and value, [A, B, features], or [A, features] as B = 1: each [A, B, heads, E /
+   * heads]. Neighbours that are the same tensor are projected by one product. */
   std::vector<Tensor> projections(const MultiheadAttentionOptions& options,
                                   const std::array<Tensor, 3>& inputs) const;
 };

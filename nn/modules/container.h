@@ -15,8 +15,8 @@ Tensor as_parameter(const Tensor& tensor);
 
 using ModulePointers = std::vector<std::shared_ptr<Module>>;
 
-/** What Sequential and ModuleList share: modules in order, under the numbers from 0 on unless named. Indices
- * count from the back where negative; one out of range throws IndexError. */
+/** The common part of Sequential and ModuleList: modules in order, under the numbers from 0 on unless named.
+ * Indices count from the back where negative; one out of range throws IndexError. */
 class ModuleSequence : public Module {
  public:
   std::size_t size() const { return own_modules().size(); }
@@ -62,7 +62,7 @@ class Sequential : public ModuleSequence {
   std::shared_ptr<Module> alike() const override { return std::make_shared<Sequential>(); }
 
  protected:
-  /** Whether every module does, and its call is heard of by nobody. */
+  /** Whether every module does, and no hook or listener hears its call. */
   bool parts_work_on_last_dimension() const;
 };
 

@@ -19,7 +19,7 @@ EachDim<N> each(const Extents<N>& extents) {
   return EachDim<N>(static_cast<const std::array<int, N>&>(extents));
 }
 
-/** What all convolution layers ask of their options. */
+/** The checks of the options of all convolution layers. */
 template <class Options>
 void check(const char* name, const Options& o) {
   require(o.groups() > 0, name, ": groups must be a positive integer, got ", o.groups());
@@ -58,7 +58,7 @@ Sizes weight_shape(const char* name, const Options& o, std::int64_t first, std::
   return shape;
 }
 
-/** What stands between the parentheses; `rest`: what only some of the layers have. */
+/** The text between the parentheses; `rest`: what only some of the layers have. */
 template <class Options>
 std::string described(const Options& o, const std::string& padding, const std::string& output_padding) {
   std::string text =
@@ -130,7 +130,7 @@ Extents<N> output_padding_for(const char* name, const Tensor& x, const ConvTrans
   return result;
 }
 
-/** What conv2d or conv3d, which is `function`, gives. */
+/** The result of conv2d or conv3d, which is `function`. */
 template <int N, class Function>
 Tensor convolved(const Function& function, const Tensor& input, const Tensor& weight, const Tensor& bias,
                  const ConvOptions<N>& o) {
@@ -142,7 +142,7 @@ Tensor convolved(const Function& function, const Tensor& input, const Tensor& we
                   each(o.dilation()), o.groups());
 }
 
-/** What conv_transpose2d or conv_transpose3d, which is `function`, gives. */
+/** The result of conv_transpose2d or conv_transpose3d, which is `function`. */
 template <int N, class Function>
 Tensor convolved_back(const char* name, const Function& function, const Tensor& x, const Tensor& weight,
                       const Tensor& bias, const ConvTransposeOptions<N>& o,

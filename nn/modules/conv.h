@@ -8,7 +8,7 @@
 
 namespace ocl::nn {
 
-/** What PyTorch warns of; empty for nothing. */
+/** PyTorch's warning; empty for nothing. */
 template <int N>
 std::string empty_weight_warning(std::int64_t in_channels, std::int64_t out_channels,
                                  const Extents<N>& kernel_size) {

@@ -41,4 +41,41 @@ Tensor BCEWithLogitsLoss::forward(const Tensor& input, const Tensor& target) {
                                           reduction_from_name(options().reduction()));
 }
 
+MultiMarginLoss::MultiMarginLoss(const MultiMarginLossOptions& o) : Layer(o) {
+  dlprim::require(o.p() == 1 || o.p() == 2, "MultiMarginLoss: only p == 1 and p == 2 supported, got ", o.p());
+  dlprim::require(!o.weight().defined() || o.weight().dim() == 1,
+                  "MultiMarginLoss: weight must be None or have 1 dimension");
+  register_buffer("weight", weight, o.weight());
+}
+
+Tensor MultiMarginLoss::forward(const Tensor& input, const Tensor& target) {
+  const MultiMarginLossOptions o = options();
+  return multi_margin_loss(input, target, o.p(), o.margin(), held(weight),
+                           reduction_from_name(o.reduction()));
+}
+
+MultiLabelSoftMarginLoss::MultiLabelSoftMarginLoss(const BCELossOptions& o) : Layer(o) {
+  register_buffer("weight", weight, o.weight());
+}
+
+Tensor MultiLabelSoftMarginLoss::forward(const Tensor& input, const Tensor& target) {
+  return multilabel_soft_margin_loss(input, target, held(weight), reduction_from_name(options().reduction()));
+}
+
+TripletMarginLoss::TripletMarginLoss(const TripletMarginLossOptions& o) : Layer(o) {
+  dlprim::require(o.margin() > 0, "TripletMarginLoss: expected margin to be greater than 0, got ", o.margin(),
+                  " instead");
+}
+
+const OfSeveralInputs::Inputs& TripletMarginLoss::inputs() const {
+  static const auto& all = *new Inputs{{"anchor", "positive", "negative"}, 3};
+  return all;
+}
+
+Tensor TripletMarginLoss::forward(const Tensor& anchor, const Tensor& positive, const Tensor& negative) {
+  const TripletMarginLossOptions o = options();
+  return triplet_margin_loss(anchor, positive, negative, o.margin(), o.p(), o.eps(), o.swap(),
+                             reduction_from_name(o.reduction()));
+}
+
 }  // namespace ocl::nn

@@ -23,7 +23,7 @@ struct RunningNormOptions {
 using BatchNormOptions = RunningNormOptions<true>;
 using InstanceNormOptions = RunningNormOptions<false>;
 
-/** What batch and instance norm share: their tensors. */
+/** The common part of batch and instance norm: their tensors. */
 class RunningNorm : public Module {
  public:
   void reset_running_stats();
@@ -46,7 +46,7 @@ class RunningNorm : public Module {
                     bool track_running_stats);
 };
 
-/** What BatchNorm1d, BatchNorm2d and BatchNorm3d are. */
+/** The common part of BatchNorm1d, BatchNorm2d and BatchNorm3d. */
 class BatchNorm : public RunningNorm {
  public:
   /** activation(forward(x) + addend), see ocl::batch_norm_activation. */
@@ -60,9 +60,9 @@ class BatchNorm : public RunningNorm {
 using MakeTensor = std::function<Tensor()>;
 
 /**
- * activation(norm(x) + addend()), where there is an addend: as the modules called one after another, but in
- * one pass over memory where the norm is a BatchNorm whose kernels can take the rest
- * (ocl::batch_norm_activation) and neither module has hooks. The activation's own call is not heard of then.
+ * activation(norm(x) + addend()), where there is an addend, with the results of the modules called one after
+ * another. It takes one pass over memory where the norm is a BatchNorm whose kernels can take the rest
+ * (ocl::batch_norm_activation) and neither module has hooks. The activation has no call of its own then.
  */
 Tensor norm_then(Module& norm, const Tensor& x, Module& activation, const MakeTensor& addend = nullptr);
 Tensor norm_then(const Child<Module>& norm, const Tensor& x, const Child<Module>& activation,

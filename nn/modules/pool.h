@@ -11,7 +11,7 @@ struct MaxPoolOptions {
   MaxPoolOptions(Size kernel_size = 1) : kernel_size_(kernel_size) {}
   MaxPoolOptions(int kernel_size) : MaxPoolOptions(Size(kernel_size)) {}
   OPTION(Size, kernel_size);
-  /** As kernel_size where it is none. */
+  /** Equal to kernel_size by default. */
   OPTION(std::optional<Size>, stride) = std::nullopt;
   OPTION(Size, padding) = 0;
   OPTION(Size, dilation) = 1;
@@ -160,5 +160,32 @@ class AdaptiveAvgPool3d : public Layer<AdaptiveAvgPool3d, AdaptiveAvgPoolOptions
   using Layer::Layer;
   Tensor forward(const Tensor& x) override { return adaptive_avg_pool3d(x, options().output_size()); }
 };
+
+/** Options of LPPool1d (Size Single), LPPool2d (Pair) and LPPool3d (Triple). */
+template <class Size>
+struct LPPoolOptions {
+  LPPoolOptions() = default;
+  LPPoolOptions(double norm_type, Size kernel_size) : norm_type_(norm_type), kernel_size_(kernel_size) {}
+  OPTION(Scalar, norm_type) = 2.0;
+  OPTION(Size, kernel_size) = 1;
+  /** Equal to kernel_size by default. */
+  OPTION(std::optional<Size>, stride) = std::nullopt;
+  OPTION(bool, ceil_mode) = false;
+  OPTION_LIST(2, norm_type_, kernel_size_, stride_, ceil_mode_)
+};
+// torch.nn.LPPool1d, LPPool2d and LPPool3d.
+#define LP_POOL(Class, function, Size)                                                      \
+  class Class : public Layer<Class, LPPoolOptions<Size>> {                                  \
+   public:                                                                                  \
+    using Layer::Layer;                                                                     \
+    Tensor forward(const Tensor& x) override {                                              \
+      const Options o = options();                                                          \
+      return function(x, o.norm_type().real(), o.kernel_size(), o.stride(), o.ceil_mode()); \
+    }                                                                                       \
+  };
+LP_POOL(LPPool1d, lp_pool1d, Single)
+LP_POOL(LPPool2d, lp_pool2d, Pair)
+LP_POOL(LPPool3d, lp_pool3d, Triple)
+#undef LP_POOL
 
 }  // namespace ocl::nn

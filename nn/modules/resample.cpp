@@ -27,4 +27,14 @@ std::string Upsample::extra_repr() const {
   return what + ", mode=" + repr_of(o.mode());
 }
 
+Tensor Unfold::forward(const Tensor& x) {
+  const UnfoldOptions o = options();
+  return unfold(x, o.kernel_size(), o.dilation(), o.padding(), o.stride());
+}
+
+Tensor Fold::forward(const Tensor& x) {
+  const FoldOptions o = options();
+  return fold(x, o.output_size(), o.kernel_size(), o.dilation(), o.padding(), o.stride());
+}
+
 }  // namespace ocl::nn

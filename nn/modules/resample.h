@@ -43,6 +43,39 @@ SHUFFLE(PixelUnshuffle, pixel_unshuffle, downscale_factor)
 SHUFFLE(ChannelShuffle, channel_shuffle, groups)
 #undef SHUFFLE
 
+struct UnfoldOptions {
+  UnfoldOptions(Pair kernel_size = 1) : kernel_size_(kernel_size) {}
+  UnfoldOptions(int kernel_size) : UnfoldOptions(Pair(kernel_size)) {}
+  OPTION(Pair, kernel_size);
+  OPTION(Pair, dilation) = 1;
+  OPTION(Pair, padding) = 0;
+  OPTION(Pair, stride) = 1;
+  OPTION_LIST(1, kernel_size_, dilation_, padding_, stride_)
+};
+/** torch.nn.Unfold; see ocl::unfold. */
+class Unfold : public Layer<Unfold, UnfoldOptions> {
+ public:
+  using Layer::Layer;
+  Tensor forward(const Tensor& x) override;
+};
+
+struct FoldOptions {
+  FoldOptions() = default;
+  FoldOptions(Pair output_size, Pair kernel_size) : output_size_(output_size), kernel_size_(kernel_size) {}
+  OPTION(Pair, output_size) = 1;
+  OPTION(Pair, kernel_size) = 1;
+  OPTION(Pair, dilation) = 1;
+  OPTION(Pair, padding) = 0;
+  OPTION(Pair, stride) = 1;
+  OPTION_LIST(2, output_size_, kernel_size_, dilation_, padding_, stride_)
+};
+/** torch.nn.Fold; see ocl::fold. */
+class Fold : public Layer<Fold, FoldOptions> {
+ public:
+  using Layer::Layer;
+  Tensor forward(const Tensor& x) override;
+};
+
 /** Options of the padding layers of `axes` dimensions: two numbers a dimension, from the last one on. */
 template <int axes>
 struct PaddingOptions {

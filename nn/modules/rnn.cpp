@@ -54,7 +54,7 @@ std::vector<std::vector<std::string>> names_of(const RecurrentSettings& s) {
   return all;
 }
 
-/** Of the layer on a tensor or, with batch sizes, on packed data. */
+/** The results of the layer on a tensor or, with batch sizes, on packed data. */
 template <class... Input>
 RnnResult computed(const RecurrentSettings& s, bool is_training, const LstmState& hx,
                    const TensorList& params, const Input&... input) {

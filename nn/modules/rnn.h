@@ -24,7 +24,7 @@ using utils::rnn::PackedSequence;
   OPTION(double, dropout) = 0; /* between layers, while training */ \
   OPTION(bool, bidirectional) = false
 
-/** What PyTorch warns of; empty for nothing. */
+/** PyTorch's warning; empty for nothing. */
 std::string dropout_warning(double dropout, std::int64_t num_layers);
 
 /** `RNNOptions(3, 4).num_layers(2).nonlinearity("relu")`. */
@@ -89,8 +89,8 @@ struct PackedRnnResult {
   Tensor h_n, c_n;
 };
 
-/** What RNN, GRU and LSTM share: parameters weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, weight_hr_l0,
- * weight_ih_l0_reverse and so on. */
+/** The common part of RNN, GRU and LSTM: parameters weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0,
+ * weight_hr_l0, weight_ih_l0_reverse and so on. */
 class RNNBase : public Module {
  public:
   virtual RecurrentSettings settings() const = 0;
@@ -123,8 +123,8 @@ class RNNBase : public Module {
                        std::int64_t batch) const;
 };
 
-/** What RNN, GRU and LSTM are called with. `State`: what one begins with, a tensor or an LstmState. Hooks run
- * for calls with tensors, which alone they can see. */
+/** The arguments of a call of RNN, GRU and LSTM. `State`: what one begins with, a tensor or an LstmState.
+ * Hooks run for calls with tensors, which alone they can see. */
 template <class Derived, class OptionsType, class State>
 class Recurrent : public Layer<Derived, OptionsType, RNNBase> {
  public:
@@ -192,7 +192,7 @@ struct RNNCellOptions {
   OPTION_LIST(2, input_size_, hidden_size_, bias_, nonlinearity_)
 };
 
-/** What the cells share: one step of [N, input_size] or [input_size]. */
+/** The common part of the cells: one step of [N, input_size] or [input_size]. */
 class RNNCellBase : public Module {
  public:
   /** Uniform within 1 / sqrt(hidden_size). */

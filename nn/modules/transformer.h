@@ -9,7 +9,7 @@
 
 namespace ocl::nn {
 
-/** What stands between the two linear layers: "relu", "gelu", or a function. */
+/** The function between the two linear layers: "relu", "gelu", or a function. */
 using ActivationFunction = std::function<Tensor(const Tensor&)>;
 struct Activation : std::variant<std::string, ActivationFunction> {
   using variant::variant;
@@ -36,20 +36,20 @@ struct TransformerLayerOptions {
 using TransformerEncoderLayerOptions = TransformerLayerOptions;
 using TransformerDecoderLayerOptions = TransformerLayerOptions;
 
-/** What hides keys of one attention: see MultiheadAttention::Masks. is_causal: a hint that attn_mask is the
- * causal one, which must be given. */
+/** The masks that hide keys of one attention: see MultiheadAttention::Masks. is_causal: a hint that attn_mask
+ * is the causal one, which must be given. */
 struct TransformerMasks {
   Tensor attn_mask, key_padding_mask;
   bool is_causal = false;
 };
 
-/** What the layers of encoder and decoder share. Of their options norm_first and activation count at every
- * call; a submodule "activation" takes the latter's place. */
+/** The common part of the layers of encoder and decoder. Their options norm_first and activation count at
+ * every call; a submodule "activation" takes the latter's place. */
 class TransformerLayer : public Module {
  public:
   static constexpr bool takes_factory = true;
 
-  /** What takes the option's place in this layer, not in its copies: of another language. */
+  /** Replaces the option in this layer, not in its copies, by a function of another language. */
   void substitute_activation(ActivationFunction function);
 
   Child<MultiheadAttention> self_attn;
@@ -140,7 +140,8 @@ struct TransformerDecoderOptions {
   OPTION_LIST(2, decoder_layer_, num_layers_, norm_)
 };
 
-/** What TransformerEncoder and TransformerDecoder share: copies of a layer, and a last norm or none. */
+/** The common part of TransformerEncoder and TransformerDecoder: copies of a layer, and a last norm or none.
+ */
 class TransformerStack : public Module {
  public:
   Child<ModuleList> layers = add<ModuleList>("layers");
@@ -173,7 +174,7 @@ class TransformerDecoder : public Layer<TransformerDecoder, TransformerDecoderOp
   Tensor forward(const Tensor& tgt, const Tensor& memory, const TransformerMasks& tgt_masks = {},
                  const TransformerMasks& memory_masks = {});
   using Module::forward;
-  /** As TransformerDecoderLayer's. */
+  /** Like TransformerDecoderLayer's. */
   Value call(const Arguments& arguments) override;
   std::string extra_repr() const override { return ""; }
 };

@@ -12,7 +12,7 @@ namespace ocl {
  * ValueError for gradients of float16, whose quotients may be too small for them. */
 TensorList unscale_(const TensorList& gradients, double scale);
 
-/** What update() changes in a GradScaler, for checkpoints. */
+/** The state that update() changes in a GradScaler, for checkpoints. */
 struct GradScalerState {
   double scale;
   std::int64_t steps_since_growth;

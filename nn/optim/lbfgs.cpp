@@ -17,7 +17,7 @@ namespace {
 
 using Closure = std::function<Tensor()>;
 
-/** Of numbers of 16 bits in more digits, which may be larger than they hold. */
+/** Numbers of 16 bits are multiplied in more digits: the product may be larger than they hold. */
 Tensor product_on_device(const Tensor& a, const Tensor& b) {
   return dot(in_compute_dtype(a), in_compute_dtype(b));
 }

@@ -7,7 +7,8 @@
 
 namespace ocl::optim {
 
-/** What LBFGS keeps from step to step, by torch's names. Tensors hold all parameters one after the other. */
+/** The state of LBFGS from step to step, by torch's names. Tensors hold all parameters one after the other.
+ */
 struct LbfgsState {
   std::int64_t func_evals = 0, n_iter = 0;
   Tensor d, prev_flat_grad;               // the direction, and the gradient where it was taken

@@ -5,7 +5,7 @@
 
 namespace ocl::optim {
 
-/** What a schedule saves, by torch's names, and the states of the schedules that it is made of. */
+/** The saved state of a schedule, by torch's names, and the states of the schedules that it is made of. */
 struct SchedulerState {
   Options values;
   std::vector<SchedulerState> schedulers;
@@ -58,7 +58,7 @@ class LRScheduler {
   void note_base_rates();
   /** The rate of each group for last_epoch(), from those that the groups have. */
   virtual std::vector<double> get_lr() = 0;
-  /** The same, from the base rates alone. */
+  /** The rates, from the base rates alone. */
   virtual std::vector<double> closed_form_lr() { return get_lr(); }
   /** `state` completed by what it leaves out; throws unless this schedule can go on from it. */
   virtual SchedulerState checked(const SchedulerState& state) const;

@@ -10,7 +10,7 @@
 /** Optimizers and learning-rate schedules, as torch.optim. */
 namespace ocl::optim {
 
-/** What an optimizer keeps for one parameter, by torch's names: "step", "exp_avg". */
+/** An optimizer's state for one parameter, by torch's names: "step", "exp_avg". */
 struct ParameterState {
   std::map<std::string, double> numbers;
   std::map<std::string, Tensor> tensors;
@@ -24,7 +24,7 @@ struct ParameterGroup {
   double number(const char* option) const { return options.number(option); }
 };
 
-/** What Optimizer::state_dict gives: the settings of each group, and the states of its parameters. */
+/** The result of Optimizer::state_dict: the settings of each group, and the states of its parameters. */
 struct OptimizerState {
   struct Group {
     Options options;
@@ -69,7 +69,7 @@ class Optimizer {
   /** References to a group stay valid when others are added. Hold mutex() while another thread may step. */
   std::deque<ParameterGroup>& param_groups() { return groups_; }
   const std::deque<ParameterGroup>& param_groups() const { return groups_; }
-  /** What is kept for a parameter; an empty state before its first step. */
+  /** The state of a parameter; an empty state before its first step. */
   ParameterState& state(const Tensor& parameter) { return states_[&parameter.impl()]; }
 
   /** Shares the tensors of the states. */
@@ -81,7 +81,8 @@ class Optimizer {
   /** Calls `hook` before or after every step, as long as the optimizer lives. */
   void register_step_pre_hook(Hook hook) { before_.push_back(std::move(hook)); }
   void register_step_post_hook(Hook hook) { after_.push_back(std::move(hook)); }
-  /** What a step holds, and so must who reads or changes a group while another thread may step. */
+  /** The lock that a step holds. Code that reads or changes a group while another thread may step must hold
+   * it too. */
   std::mutex& mutex() const { return mutex_; }
   virtual std::string name() const = 0;
 
@@ -111,7 +112,7 @@ class RuleOptimizer : public Optimizer {
  public:
   std::string name() const override { return stepper_.rule().name; }
   /** From the next step on parameters of 16 bits have a float32 copy, "master" in their state, which the
-   * steps change and which is rounded to them: small updates are not lost. What else is kept is float32 then,
+   * steps change and which is rounded to them: small updates are not lost. All other state is float32 then,
    * too. Sets the option "master_weights" of every group, those to come included. */
   void keep_master_weights() { set_for_all("master_weights", true); }
 

@@ -15,7 +15,8 @@ using dlprim::Value;
 /** The settings of an optimizer's groups, wherever they are kept. */
 using Groups = std::vector<std::unique_ptr<NamedValues>>;
 
-/** What a schedule's formula sees: the schedule's fields by torch's names, and the group whose rate it gives.
+/** The variables of a schedule's formula: the schedule's fields by torch's names, and the group whose rate it
+ * gives.
  */
 struct Moment {
   const NamedValues& self;

@@ -115,13 +115,26 @@ void Stepper::update(std::size_t group, const Options& options, std::vector<Part
   }
   std::size_t number = 0;
   for (const auto& [key, batch] : batches)
-    launch(packs_[{group, number++}], options, batch, std::get<2>(key));
+    launch(batches_[{group, number++}], options, batch, std::get<2>(key));
 }
 
-void Stepper::launch(dlprim::ParameterPack& pack, const Options& options,
-                     const std::vector<Participant*>& participants, bool first) {
+dlprim::FusedUpdate Stepper::next_by_steps_on_device(Batch& kept, const Options& options,
+                                                     const Participant& one, std::vector<double>& numbers) {
+  if (!kept.step.defined() || kept.step.device() != one.parameter.device() || kept.counted != numbers[0])
+    kept.step = full({1}, numbers[0], DType::float32, one.parameter.device());
+  kept.step.add_(1);
+  kept.counted = ++numbers[0];
+  return rule_.update_by_steps_on_device(options);
+}
+
+void Stepper::launch(Batch& kept, const Options& options, const std::vector<Participant*>& participants,
+                     bool first) {
   std::vector<double> numbers = participants.front()->numbers;
-  const dlprim::FusedUpdate update = rule_.update(options, numbers, first);
+  const bool counts_on_device =
+      rule_.update_by_steps_on_device && options.has("capturable") && options.flag("capturable");
+  const dlprim::FusedUpdate update =
+      counts_on_device ? next_by_steps_on_device(kept, options, *participants.front(), numbers)
+                       : rule_.update(options, numbers, first);
   dlprim::Queue& queue = participants.front()->parameter.device()->queue();
   std::vector<dlprim::OptimizedParameter> raw;
   raw.reserve(participants.size());
@@ -133,9 +146,10 @@ void Stepper::launch(dlprim::ParameterPack& pack, const Options& options,
     one.gradient = p->gradient.data();
     one.state.reserve(p->tensors.size());
     for (const Tensor& t : p->tensors) one.state.push_back(t.data());
+    if (counts_on_device) one.step = kept.step.data();
   }
   const dlprim::CallScope entered(rule_.name, dlprim::Call::Kind::operation, "parameters", raw);
-  dlprim::fused_step(queue, pack, raw, update);
+  dlprim::fused_step(queue, kept.pack, raw, update);
   for (std::size_t i = 0; i < raw.size(); ++i) {
     const dlprim::Tensor& own = participants[i]->parameter.data();
     if (raw[i].parameter.storage != own.storage) dlprim::copy(queue, raw[i].parameter, own);

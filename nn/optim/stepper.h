@@ -31,7 +31,7 @@ class Stepper {
   explicit Stepper(const OptimizerRule& rule) : rule_(rule) {}
 
   const OptimizerRule& rule() const { return rule_; }
-  /** What is kept for each parameter as tensors: the rule's rows, and with the option master_weights the
+  /** The tensors that are kept for each parameter: the rule's rows, and with the option master_weights the
    * float32 copy of a parameter of 16 bits, which the steps change (undefined for others). */
   dlprim::StateRows tensor_rows(const Options& options) const;
   /** One step of group number `group`. */
@@ -41,11 +41,20 @@ class Stepper {
 
  private:
   void update(std::size_t group, const Options& options, std::vector<Participant>& participants);
-  void launch(dlprim::ParameterPack& pack, const Options& options,
-              const std::vector<Participant*>& participants, bool first);
+  /** The data kept for the parameters that one launch updates. */
+  struct Batch {
+    dlprim::ParameterPack pack;
+    Tensor step;         // with `capturable`: the count of their steps on the device,
+    double counted = 0;  // and on the host
+  };
+
+  void launch(Batch& kept, const Options& options, const std::vector<Participant*>& participants, bool first);
+  /** The update of the next step, whose number it counts on the device. */
+  dlprim::FusedUpdate next_by_steps_on_device(Batch& kept, const Options& options, const Participant& one,
+                                              std::vector<double>& numbers);
 
   const OptimizerRule& rule_;
-  std::map<std::pair<std::size_t, std::size_t>, dlprim::ParameterPack> packs_;  // by group and launch
+  std::map<std::pair<std::size_t, std::size_t>, Batch> batches_;  // by group and launch
 };
 
 /** The dtype of what is kept for a parameter: its own, or float32 beside a master copy. */

@@ -75,7 +75,7 @@ Numbers padded_places(const Numbers& sizes, const Numbers& order, std::int64_t s
   return places;
 }
 
-/** As a list of host numbers. Waits. */
+/** The batch sizes as a list of host numbers. Waits. */
 Numbers order_of(const PackedSequence& sequence) {
   if (sequence.sorted_indices.defined()) return sequence.sorted_indices.to_vector<std::int64_t>();
   Numbers order(static_cast<std::size_t>(sequence.batch_sizes.front()));

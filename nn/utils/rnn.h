@@ -10,9 +10,8 @@ namespace ocl::nn::utils::rnn {
 
 /**
  * Sequences packed step by step: row after row the first step of all, then the second of those that have one,
- * and so on, longest sequence first. data [sum of batch_sizes, ...]; batch_sizes[t]: how many sequences have
- * a step t. Where the sequences were not in that order, sequence i of it was number sorted_indices[i], and
- * sequence i of before is now unsorted_indices[i]; both int64 or undefined.
+ * and so on, longest sequence first. Where the sequences were not in that order, sequence i of it was number
+ * sorted_indices[i], and sequence i of before is now unsorted_indices[i]; both int64 or undefined.
  */
 struct PackedSequence {
   Tensor data;

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "autograd/tensor/tensor.h"
+#include "dlprim/export/exported_program.h"
+
+namespace ocl {
+
+using dlprim::ExportedProgram;
+using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
+
+/**
+ * A program that does what `work` does, and needs neither the tape nor modules to run
+ * (dlprim/export/program_runner.h). `work` returns its results. It is a net's forward pass, or a training
+ * step with its backward pass and optimizer.
+ *
+ *     const Tensor x = randn({8, 3, 224, 224});
+ *     NoGradGuard no_grad;
+ *     const auto work = [&] { return NamedTensors{{"output", net(x)}}; };
+ *     save_program(export_program(work, {{"x", x}}, net.state_dict()), "net.ocl");
+ *
+ * `work` is called twice, and must do the same both times but for random numbers, which go on. The program
+ * has the shapes of the example, and the numbers that `work` computes on the host. Throws Error where these
+ * differ between the calls: Adam counts steps on the host unless it is `capturable`. An optimizer makes
+ * its states in its first step, so take one before. Throws Error, too, where the host reads elements. Memory
+ * that is read before it is written, and is no input, becomes a constant, or a state if it is written later.
+ * `named` gives names to it.
+ * States and the device's generator are put back, so that tensors hold afterwards what they held before. All
+ * memory that `work` uses is held meanwhile.
+ */
+ExportedProgram export_program(const std::function<NamedTensors()>& work, const NamedTensors& inputs,
+                               const NamedTensors& named = {});
+
+}  // namespace ocl
