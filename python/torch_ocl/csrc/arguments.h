@@ -4,8 +4,6 @@
 #include <ATen/MemoryOverlap.h>
 #include <ATen/native/Resize.h>
 
-#include <array>
-
 #include "dlprim/core/precision.h"
 #include "tensors.h"
 
@@ -53,24 +51,9 @@ class Optional {
   dlprim::Tensor raw_;
 };
 
-/** What an operator made, contiguous, in the memory format of what it was given. */
+/** An operator's result, contiguous, in the memory format of what it was given. */
 inline at::Tensor laid_out_as(const at::Tensor& given, const at::Tensor& made) {
   return made.contiguous(given.suggest_memory_format());
-}
-
-/** An argument of a number for each of `axes` dimensions, which may give one for all. */
-template <std::size_t axes, class Number = int>
-std::array<Number, axes> numbers_of(c10::IntArrayRef values) {
-  TORCH_CHECK(values.size() == 1 || values.size() == axes, "expected one or ", axes, " numbers, got ",
-              values);
-  std::array<Number, axes> numbers{};
-  for (std::size_t i = 0; i < axes; ++i)
-    numbers[i] = static_cast<Number>(values.size() == 1 ? values[0] : values[i]);
-  return numbers;
-}
-/** Height and width. */
-inline std::array<int, 2> pair_of(c10::IntArrayRef values) {
-  return numbers_of<2>(values);
 }
 
 /** Whether hardtanh's bounds are relu6's. */
@@ -78,7 +61,7 @@ inline bool is_relu6(const c10::Scalar& least, const c10::Scalar& most) {
   return least.toDouble() == 0 && most.toDouble() == 6;
 }
 
-/** What torch.set_float32_matmul_precision says now. */
+/** The present value of torch.set_float32_matmul_precision. */
 dlprim::MatmulPrecision matmul_precision();
 
 }  // namespace torch_ocl

@@ -16,7 +16,8 @@
  *
  * A result that is put off has its memory, but nothing has been written there. Every way to memory
  * (runtime/allocator.h) first runs what was put off into it, and also what was put off and reads it, as that
- * may be about to be overwritten. What dies unread is never made. Nobody sees a difference but in time.
+ * may be about to be overwritten. A result that dies unread is never made. Nobody sees a difference but in
+ * time.
  */
 
 namespace torch_ocl {
@@ -57,10 +58,10 @@ struct FoundDeferred {
   const Work* operator->() const { return work.get(); }
 };
 
-/** What was put off into all of that tensor, as it is; none where it has run. */
+/** The work that was put off into all of that tensor, as it is; none where it has run. */
 FoundDeferred<Deferred> deferred_work(const at::Tensor& tensor);
 
-/** The same where it is work of that kind. */
+/** That work where it is of that kind. */
 template <class Work>
 FoundDeferred<Work> deferred(const at::Tensor& tensor) {
   FoundDeferred<Deferred> found = deferred_work(tensor);

@@ -8,7 +8,7 @@
 
 namespace torch_ocl {
 
-/** Of an ocl device's tensor. */
+/** The elements of an ocl device's tensor. */
 dlprim::dlpack::Elements elements_of(const at::Tensor& tensor);
 at::Tensor tensor_over(const dlprim::dlpack::Elements& elements);
 

@@ -14,6 +14,7 @@
 #include "runtime/devices.h"
 #include "runtime/generator.h"
 #include "runtime/graph.h"
+#include "runtime/threads.h"
 #include "tensors.h"
 
 namespace py = pybind11;
@@ -61,7 +62,7 @@ std::pair<std::size_t, std::size_t> memory_info(int index) {
 }
 
 PYBIND11_MODULE(_C, m) {
-  dlprim::python::meet();
+  dlprim::python::meet(TAPECL_VERSION);
   py::register_local_exception_translator([](std::exception_ptr error) {
     try {
       if (error) std::rethrow_exception(error);
@@ -76,6 +77,7 @@ PYBIND11_MODULE(_C, m) {
         [](int index) { return int{exchange_device(static_cast<c10::DeviceIndex>(index))}; });
   m.def("device_properties", &properties);
   m.def("is_forked", &dlprim::lifetime::is_forked);
+  m.def("finish_backward_passes", &finish_backward_passes, py::call_guard<py::gil_scoped_release>());
   m.def(
       "synchronize", [](int index) { device_at(index).synchronize(); },
       py::call_guard<py::gil_scoped_release>());

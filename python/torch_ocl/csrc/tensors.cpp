@@ -3,6 +3,7 @@
 #include <ATen/EmptyTensor.h>
 #include <c10/core/DeviceGuard.h>
 
+#include "runtime/allocator.h"
 #include "runtime/devices.h"
 #include "runtime/place.h"
 
@@ -131,6 +132,24 @@ at::Tensor empty(const dlprim::Device& device, const dlprim::Dims& shape, const 
   return at::detail::empty_strided_generic(
       sizes_of(shape), sizes_of(strides), c10::GetAllocator(c10::kPrivateUse1),
       c10::DispatchKeySet(c10::DispatchKey::PrivateUse1), type_of(dtype));
+}
+
+at::Tensor tensor_over(const std::shared_ptr<dlprim::Storage>& memory, c10::ScalarType type,
+                       const dlprim::Dims& shape, const dlprim::Dims& strides, std::int64_t offset,
+                       bool is_shared) {
+  const c10::Device device(c10::kPrivateUse1, static_cast<c10::DeviceIndex>(memory->device().index()));
+  c10::Storage storage(c10::Storage::use_byte_size_t(), memory->bytes(),
+                       pointer_to(memory, device, is_shared), c10::GetAllocator(c10::kPrivateUse1),
+                       !is_shared);
+  at::Tensor tensor = at::detail::make_tensor<c10::TensorImpl>(
+      std::move(storage), c10::DispatchKeySet(c10::DispatchKey::PrivateUse1),
+      c10::scalarTypeToTypeMeta(type));
+  tensor.unsafeGetTensorImpl()->set_sizes_and_strides(sizes_of(shape), sizes_of(strides), offset);
+  return tensor;
+}
+
+at::Tensor tensor_over(const dlprim::Tensor& made) {
+  return tensor_over(made.storage, type_of(made.dtype), made.shape, made.strides, made.offset, false);
 }
 
 dlprim::Scalar scalar_of(const c10::Scalar& value) {

@@ -30,17 +30,24 @@ c10::ScalarType type_of(dlprim::DType dtype);
 
 /** A strided tensor of an ocl device. Throws where it is none. */
 dlprim::Tensor raw(const at::Tensor& tensor);
-/** The same for who does not write to it: work put off that reads it (deferred.h) stays so. */
+/** The tensor for readers: work put off that reads it (deferred.h) stays so. */
 dlprim::Tensor raw_to_read(const at::Tensor& tensor);
-/** The same for who overwrites all of it, and calls note_overwritten (deferred.h) then: what was put off into
- * it is not made. */
+/** The tensor for code that overwrites all of it, and calls note_overwritten (deferred.h) then: work that was
+ * put off into it is not done. */
 dlprim::Tensor raw_to_overwrite(const at::Tensor& tensor);
-/** The same of any dtype, for what only moves memory: the elements as integers of their size, or, as there
- * are none of 2 and of 16 bytes, as pairs along one more dimension, the last. */
+/** The tensor of any dtype, for code that only moves memory: the elements as integers of their size, or, as
+ * there are none of 2 and of 16 bytes, as pairs along one more dimension, the last. */
 dlprim::Tensor bits_of(const at::Tensor& tensor);
 /** Fresh memory, contents undefined. */
 at::Tensor empty(const dlprim::Device& device, const dlprim::Dims& shape, const dlprim::Dims& strides,
                  dlprim::DType dtype);
+
+/** A tensor over memory that is there; `is_shared`: somebody else has it too. */
+at::Tensor tensor_over(const std::shared_ptr<dlprim::Storage>& memory, c10::ScalarType type,
+                       const dlprim::Dims& shape, const dlprim::Dims& strides, std::int64_t offset,
+                       bool is_shared);
+/** A tensor of PyTorch's over an operator's result, which nobody else has. */
+at::Tensor tensor_over(const dlprim::Tensor& made);
 
 dlprim::Scalar scalar_of(const c10::Scalar& value);
 dlprim::Dims dims_of(c10::IntArrayRef sizes);

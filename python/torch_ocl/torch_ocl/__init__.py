@@ -1,14 +1,22 @@
 """PyTorch on OpenCL devices: ``torch.device("ocl:0")``, computed by TapeCL's kernels."""
 
+import atexit
+
 
 # Before torch, which looks for it while it is imported from here.
 def _autoload() -> None:
-    """What ``import torch`` calls (the entry point torch.backends)."""
+    """The function that ``import torch`` calls (the entry point torch.backends)."""
 
 
 import torch  # noqa: E402
 
-from torch_ocl import _C  # noqa: E402, F401  (loading it registers device and kernels)
+from torch_ocl import _compatibility, opencl_runtime  # noqa: E402
+
+_compatibility.check_torch()
+_compatibility.check_ocl()
+opencl_runtime.prepare()
+_C = _compatibility.load_compiled()  # which registers device and kernels
+_compatibility.explain_cuda()
 
 torch.utils.rename_privateuse1_backend("ocl")
 
@@ -16,6 +24,7 @@ from torch_ocl import accelerate, device_module, dlpack, sharing  # noqa: E402
 from torch_ocl._when_imported import when_imported  # noqa: E402
 
 torch._register_device_module("ocl", device_module)
+atexit.register(_C.finish_backward_passes)
 dlpack.install()
 sharing.install()
 when_imported("accelerate.state", accelerate.install)

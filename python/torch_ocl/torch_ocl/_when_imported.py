@@ -13,7 +13,7 @@ Then = Callable[[ModuleType], None]
 
 
 class _Loader(importlib.abc.Loader):
-    """As ``loader``, with ``then`` behind it."""
+    """Like ``loader``, with ``then`` behind it."""
 
     def __init__(self, loader: importlib.abc.Loader, then: Then) -> None:
         self._loader = loader

@@ -124,7 +124,7 @@ def set_device(device: Device) -> None:
 
 
 def get_device_name(device: Device = None) -> str:
-    """As the driver gives it."""
+    """The name that the driver gives."""
     return get_device_properties(device)["name"]
 
 
@@ -152,7 +152,7 @@ def is_initialized() -> bool:
     return True
 
 
-# What torch.utils.checkpoint asks before it keeps the random state of the device.
+# The question of torch.utils.checkpoint before it keeps the random state of the device.
 _initialized = True
 
 
@@ -161,7 +161,7 @@ def _is_in_bad_fork() -> bool:
 
 
 def get_amp_supported_dtype() -> list[torch.dtype]:
-    """What ``torch.autocast("ocl")`` may compute in."""
+    """The dtypes that ``torch.autocast("ocl")`` may compute in."""
     return [torch.float16, torch.bfloat16]
 
 

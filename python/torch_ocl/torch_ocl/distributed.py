@@ -15,7 +15,7 @@ from torch.utils._pytree import tree_map_only
 
 
 class _Done(dist._Work):
-    """What a collective gives that is over."""
+    """The result of a collective that is over."""
 
     def __init__(self, result: Any, of_gloo: dist._Work | None = None) -> None:
         super().__init__()

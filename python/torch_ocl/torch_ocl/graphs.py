@@ -130,9 +130,10 @@ def make_graphed_callables(
 ) -> Callables | tuple[Callables, ...]:
     """Modules or functions that run as graphs, forward and backward (torch.cuda.make_graphed_callables).
 
-    A module keeps its forward pass for the mode (train or eval) that it is not in now. Of several, which have
-    to run in the order given, all graphs share a pool. ``sample_args`` are tensors alone, with the shapes and
-    the ``requires_grad`` of all later arguments; results and gradients are overwritten by the next call.
+    A module keeps its forward pass for the mode (train or eval) that it is not in now. With several, which
+    have to run in the order given, all graphs share a pool. ``sample_args`` are tensors alone, with the
+    shapes and the ``requires_grad`` of all later arguments; results and gradients are overwritten by the
+    next call.
     Raises RuntimeError for modules with hooks, or buffers that require gradients, TypeError for arguments
     that are no tensors, and ValueError for later ones of other shapes.
     """

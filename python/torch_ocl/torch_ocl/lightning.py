@@ -26,8 +26,9 @@ from torch_ocl import device_module
 
 
 class OpenCLAccelerator(Accelerator):
-    """As Lightning's CUDAAccelerator. ``devices`` is a count, a list of indices as ``"ocl:N"`` counts them,
-    or ``"auto"``: the first."""
+    """Matches Lightning's CUDAAccelerator. ``devices`` is a count, a list of indices as ``"ocl:N"`` counts
+    them, or ``"auto"``: the first.
+    """
 
     def setup_device(self, device: torch.device) -> None:
         if device.type != "ocl":
@@ -85,7 +86,7 @@ class OpenCLDDPStrategy(DDPStrategy):
 
 
 class OpenCLDDPStrategyOfFabric(DDPStrategyOfFabric):
-    """The same for Fabric."""
+    """The strategy for Fabric."""
 
     def _determine_ddp_device_ids(self) -> None:
         return None

@@ -7,7 +7,7 @@ from torch_ocl._devices import Device, index_of
 
 
 def memory_stats(device: Device = None) -> dict[str, int]:
-    """What the allocator holds, by torch.cuda.memory_stats's names as far as they apply."""
+    """The allocator's figures, by torch.cuda.memory_stats's names as far as they apply."""
     stats = _C.memory_stats(index_of(device))
     return {
         "allocated_bytes.all.current": stats["allocated"],
@@ -61,7 +61,7 @@ def reset_peak_memory_stats(device: Device = None) -> None:
 
 
 def mem_get_info(device: Device = None) -> tuple[int, int]:
-    """What this process could still take, as far as it can know, and all that the device has."""
+    """The memory that this process could still take, as far as it can know, and all that the device has."""
     return _C.memory_info(index_of(device))
 
 

@@ -1,8 +1,8 @@
 """Tensors on their way to another process: ``multiprocessing``'s queues and pipes, arguments of processes,
 workers of a DataLoader.
 
-OpenCL has no memory that processes share. A tensor of an ocl device goes as a copy of its elements, which is
-there even if the sender has ended, and comes to the device of the same number.
+OpenCL has no memory that processes share. A tensor of an ocl device goes as a copy of its elements. The
+copy is there even if the sender has ended, and comes to the device of the same number.
 """
 
 from __future__ import annotations

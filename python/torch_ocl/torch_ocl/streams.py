@@ -54,7 +54,7 @@ def set_stream(stream: torch.Stream) -> None:
 
 
 class StreamContext:
-    """What :func:`stream` gives."""
+    """The result of :func:`stream`."""
 
     def __init__(self, stream: torch.Stream | None) -> None:
         self._stream = stream

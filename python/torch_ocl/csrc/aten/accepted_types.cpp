@@ -11,7 +11,7 @@ namespace {
 
 using Names = std::unordered_set<std::string>;
 
-/** Of floating tensors alone. */
+/** Rows for floating tensors alone. */
 const Names& floating_rows() {
   static const auto& names = *new Names{
       "softplus",    "silu",       "elu",      "hardswish",  "hardsigmoid",    "mish",         "leaky_relu",
@@ -20,11 +20,9 @@ const Names& floating_rows() {
   return names;
 }
 
-/** Of numbers, but not of bool. */
+/** Rows for numbers, but not for bool. */
 const Names& rows_of_numbers() {
-  static const auto& names = *new Names{"kthvalue",
-                                        "median",
-                                        "abs",
+  static const auto& names = *new Names{"abs",
                                         "ceil",
                                         "floor",
                                         "round",

@@ -59,7 +59,7 @@ at::Tensor hardtanh_backward(const at::Tensor& grad, const at::Tensor& self, con
   return out;
 }
 
-/** Of threshold's input; of relu, whose result is as good, where the bound is 0. */
+/** The gradient from threshold's input or, where the bound is 0, from relu's result, which is as good. */
 at::Tensor& threshold_backward(const at::Tensor& grad, const at::Tensor& self, const c10::Scalar& threshold,
                                at::Tensor& out) {
   const std::vector<std::int64_t> shape = at::infer_size(grad.sizes(), self.sizes());

@@ -9,7 +9,6 @@
 #include "aten/fallback.h"
 #include "aten/kernels.h"
 #include "dlprim/ops/creation/arange.h"
-#include "dlprim/ops/index/index.h"
 #include "dlprim/runtime/device.h"
 
 /** \file Tensors made from numbers, and elements in another order. */
@@ -21,8 +20,8 @@ at::Tensor& arange(const c10::Scalar& start, const c10::Scalar& end, const c10::
                    at::Tensor& out) {
   TORCH_CHECK(std::isfinite(start.toDouble()) && std::isfinite(end.toDouble()), "unsupported range: ", start,
               " -> ", end);
-  // As PyTorch counts: int64 in whole numbers, all else in double; other whole numbers lose their fraction
-  // after.
+  // PyTorch's way to count: int64 in whole numbers, all else in double; other whole numbers lose their
+  // fraction after.
   const auto count = [](auto first, auto last, auto by) {
     TORCH_CHECK(by != 0, "step must be nonzero");
     TORCH_CHECK(by > 0 ? last >= first : last <= first,
@@ -85,29 +84,6 @@ at::Tensor& eye(std::int64_t rows, at::Tensor& out) {
   return eye_m(rows, rows, out);
 }
 
-template <dlprim::Triangle kept>
-at::Tensor& triangle(const at::Tensor& self, std::int64_t diagonal, at::Tensor& out) {
-  TORCH_CHECK(self.dim() >= 2, kept == dlprim::Triangle::lower ? "tril" : "triu",
-              ": input tensor must have at least 2 dimensions");
-  TORCH_CHECK(out.scalar_type() == self.scalar_type(), "Expected out tensor to have dtype ",
-              self.scalar_type(), ", but got ", out.scalar_type());
-  at::native::resize_output(out, self.sizes());
-  if (out.numel() == 0) return out;
-  const at::Tensor x = self.contiguous();
-  into(out, [&](const dlprim::Tensor& y) { dlprim::triangle(y.device().queue(), kept, raw(x), diagonal, y); },
-       {x});
-  return out;
-}
-
-at::Tensor flip(const at::Tensor& self, c10::IntArrayRef dims) {
-  const auto flipped = at::dim_list_to_bitset(dims, self.dim());  // throws where one is given twice
-  at::Tensor result = self.clone();
-  for (std::int64_t d = 0; d < self.dim(); ++d)
-    if (flipped[static_cast<std::size_t>(d)] && self.size(d) > 1)
-      result = result.index_select(d, at::arange(self.size(d) - 1, -1, -1, self.options().dtype(c10::kLong)));
-  return laid_out_as(self, result);
-}
-
 at::Tensor rolled(const at::Tensor& self, c10::IntArrayRef shifts, c10::IntArrayRef dims) {
   TORCH_CHECK(!shifts.empty(), "`shifts` required");
   if (dims.empty() && shifts.size() == 1) return rolled(self.reshape({-1}), shifts, 0).view(self.sizes());
@@ -150,9 +126,6 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
   m.impl("linspace.out", &linspace);
   m.impl("eye.out", &eye);
   m.impl("eye.m_out", &eye_m);
-  m.impl("tril.out", &triangle<dlprim::Triangle::lower>);
-  m.impl("triu.out", &triangle<dlprim::Triangle::upper>);
-  m.impl("flip", &flip);
   library.impl("roll", &rolled);  // made of what moves all dtypes
 }
 

@@ -4,8 +4,8 @@
 
 namespace torch_ocl {
 
-/** What numbers of `type` are computed with: float where they have 16 bits. An operator that is made of
- * others computes with it and rounds once, at its end: what lies between may be larger or smaller than 16
+/** The type in which numbers of `type` are computed: float where they have 16 bits. An operator that is made
+ * of others computes with it and rounds once, at its end: what lies between may be larger or smaller than 16
  * bits hold. */
 inline c10::ScalarType compute_type(c10::ScalarType type) {
   return c10::isReducedFloatingType(type) ? c10::kFloat : type;

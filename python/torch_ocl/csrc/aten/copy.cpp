@@ -18,7 +18,7 @@ std::size_t bytes_of(const at::Tensor& tensor) {
   return static_cast<std::size_t>(tensor.numel()) * tensor.dtype().itemsize();
 }
 
-/** What lies in memory: without the bits that say that numbers are to be read conjugate or negative. */
+/** The numbers in memory: without the bits that say that numbers are to be read conjugate or negative. */
 at::Tensor physical(const at::Tensor& tensor) {
   const at::Tensor unnegated = tensor.is_neg() ? tensor._neg_view() : tensor;
   return unnegated.is_conj() ? unnegated.conj() : unnegated;
@@ -128,7 +128,7 @@ c10::Scalar local_scalar(const at::Tensor& self) {
   return self.cpu().item();
 }
 
-/** The same bits to every element, as integers. */
+/** Writes equal bits to every element, as integers. */
 void fill_bits(const at::Tensor& self, const at::Tensor& value) {
   dlprim::Tensor to = bits_of(self);
   const std::size_t size = dlprim::size_of(to.dtype), parts = self.dtype().itemsize() / size;
@@ -149,7 +149,7 @@ void fill_bits(const at::Tensor& self, const at::Tensor& value) {
 at::Tensor& fill(at::Tensor& self, const c10::Scalar& value) {
   if (self.numel() == 0) return self;
   if (has_kernels(self.scalar_type())) {
-    // As PyTorch's CPU: a complex number that has an imaginary part is refused.
+    // Like PyTorch's CPU: a complex number that has an imaginary part is refused.
     const c10::Scalar real = value.isComplex() ? c10::Scalar(value.to<double>()) : value;
     const dlprim::Tensor to = raw(self);
     dlprim::fill(to.device().queue(), to, scalar_of(real));

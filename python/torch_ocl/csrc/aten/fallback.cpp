@@ -136,12 +136,6 @@ void on_the_cpu(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   at::native::cpu_fallback(op, stack);
 }
 
-// PyTorch's own function for all devices refuses those that it does not know.
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  for (const char* name : {"mode", "mode.values"})
-    m.impl(name, torch::CppFunction::makeFromBoxedFunction<&on_the_cpu>());
-}
-
 TORCH_LIBRARY_IMPL(_, PrivateUse1, m) {
   m.fallback(torch::CppFunction::makeFromBoxedFunction<&on_the_cpu>());
 }

@@ -9,10 +9,12 @@
 
 namespace torch_ocl {
 
-/** What ocl has no kernel for: computed on the CPU, whose memory the tensors go through both ways. */
+/** An operator without a kernel of ocl: computed on the CPU, whose memory the tensors go through both ways.
+ */
 void on_the_cpu(const c10::OperatorHandle& op, torch::jit::Stack* stack);
 
-/** The same for a kernel that takes only some of an operator's arguments: OnTheCpu<at::_ops::name>::call. */
+/** A fall-back for a kernel that takes only some of an operator's arguments: OnTheCpu<at::_ops::name>::call.
+ */
 template <class Operator>
 using OnTheCpu = at::native::call_fallback_fn<&on_the_cpu, Operator>;
 
@@ -22,7 +24,7 @@ c10::Device device_of_call(const c10::OperatorHandle& op, const torch::jit::Stac
 /** Gives a random operator that is to run on the CPU a generator seeded by that of the device. */
 void generate_on_the_cpu(const c10::OperatorHandle& op, torch::jit::Stack* stack);
 
-/** What goes before an operator's work on the CPU: warns, counts, or throws, as TORCH_OCL_FALLBACK has it. */
+/** The step before an operator's work on the CPU: warns, counts, or throws, as TORCH_OCL_FALLBACK has it. */
 void note_fallback(const std::string& name);
 
 /** How often each operator ran on the CPU so far. */

@@ -164,7 +164,7 @@ class Call {
     else
       for (const at::Tensor& t : lists_.front()) results.push_back(at::empty_like(t));
     for (const auto& [numbers, places] : by_numbers()) launch(results, places);
-    // What autograd has kept of them is gone: PyTorch leaves it to who writes lists to say so.
+    // The tensors that autograd has kept of them are gone: PyTorch leaves it to writers of lists to say so.
     if (form_.is_in_place)
       for (const at::Tensor& t : results)
         if (!t.is_inference()) t.unsafeGetTensorImpl()->bump_version();

@@ -3,7 +3,7 @@
 
 #include "aten/kernels.h"
 
-// What torch.amp.GradScaler does to gradients and to its scale; the host does not wait.
+// The kernels of torch.amp.GradScaler for gradients and its scale; the host does not wait.
 
 namespace torch_ocl {
 namespace {

@@ -40,7 +40,7 @@ inline bool is_for_kernels(const at::Tensor& tensor) {
 inline bool is_for_kernels(const std::optional<at::Tensor>& tensor) {
   return !tensor || is_for_kernels(*tensor);
 }
-/** Of a boxed call; dtypes are not told from other numbers there. */
+/** For an argument of a boxed call; dtypes are not told from other numbers there. */
 bool is_for_kernels(const c10::IValue& value);
 
 template <class List>

@@ -57,7 +57,7 @@ std::tuple<at::Tensor&, at::Tensor&> nll_loss(const at::Tensor& self, const at::
   return {output, total_weight};
 }
 
-/** What nll_loss gives as total_weight, in float: as a number of 16 bits it may be infinite. */
+/** The total_weight of nll_loss, in float: as a number of 16 bits it may be infinite. */
 at::Tensor total_weight_of(const at::Tensor& target, const std::optional<at::Tensor>& weight,
                            std::int64_t ignore_index) {
   const at::Tensor counts = target.ne(ignore_index);

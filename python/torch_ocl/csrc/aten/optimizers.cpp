@@ -97,7 +97,7 @@ void adam(const char* rule_name, at::TensorList self, at::TensorList grads, at::
   if (amsgrad) states.push_back(max_exp_avg_sqs);
   // PyTorch has counted this step, on the device, where it is read: nothing waits.
   const Parameters parameters(self, grads, states, steps);
-  step_of(self, parameters.all(), dlprim::adam_by_steps_on_device(options), found_inf);
+  step_of(self, parameters.all(), rule.update_by_steps_on_device(options), found_inf);
   parameters.give_back();
 }
 

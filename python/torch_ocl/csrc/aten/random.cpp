@@ -30,7 +30,7 @@ void fill(const at::Tensor& self, const GivenGenerator& generator, const Write& 
   into(self, [&](const dlprim::Tensor& to) { write(to.device().queue(), to, state); });
 }
 
-// What PyTorch's templates, which check the arguments for every device, run then.
+// The kernels that PyTorch's templates, which check the arguments for every device, run then.
 
 template <class>
 struct UniformFilling {
@@ -220,7 +220,7 @@ at::Tensor multinomial(const at::Tensor& weights, std::int64_t samples, bool rep
   return multinomial_out(weights, samples, replacement, generator, out);
 }
 
-// Of mean and standard deviation at least one is a tensor.
+// At least one of mean and standard deviation is a tensor.
 
 void require_deviations(const at::Tensor& std) {
   TORCH_CHECK(!std.is_complex(), "normal expects standard deviation to be non-complex");

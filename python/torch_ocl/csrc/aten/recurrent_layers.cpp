@@ -38,7 +38,7 @@ variable_list all_contiguous(at::TensorList tensors) {
   return all;
 }
 
-/** The same by PyTorch's cells: output, h_n and, of an LSTM, c_n. */
+/** The layers by PyTorch's cells: output, h_n and, of an LSTM, c_n. */
 variable_list by_cells(const RnnNetwork& network, const at::Tensor& rows, at::TensorList hx,
                        at::TensorList params) {
   std::vector<std::int64_t> sizes;
@@ -65,7 +65,7 @@ variable_list by_cells(const RnnNetwork& network, const at::Tensor& rows, at::Te
   return {output, h_n};
 }
 
-/** What backward has of forward. */
+/** The values of forward that backward has. */
 struct Kept : torch::CustomClassHolder {
   RnnNetwork network;
   dlprim::RnnTrace trace;

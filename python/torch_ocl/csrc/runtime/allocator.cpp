@@ -48,6 +48,8 @@ void release(void* memory) {
   delete place;
 }
 
+}  // namespace
+
 c10::DataPtr pointer_to(Memory memory, c10::Device device, bool is_shared) {
   auto* place = new Place(std::move(memory));
   place->is_shared = is_shared;
@@ -55,7 +57,9 @@ c10::DataPtr pointer_to(Memory memory, c10::Device device, bool is_shared) {
   return {place, place, &release, device};
 }
 
-/** What PyTorch takes for a pointer is the address of the Place on the host: OpenCL's buffers have none. */
+namespace {
+
+/** The pointer that PyTorch sees is the address of the Place on the host: OpenCL's buffers have none. */
 struct Allocator final : c10::DeviceAllocator {
   c10::DataPtr allocate(std::size_t bytes) override {
     announce_thread();
@@ -118,10 +122,6 @@ REGISTER_ALLOCATOR(c10::DeviceType::PrivateUse1, &allocator)
 Place* place_behind(const c10::DataPtr& pointer) {
   if (pointer.get_deleter() == &release) return static_cast<Place*>(pointer.get_context());
   return places().find(pointer.get());
-}
-
-c10::DataPtr pointer_to_shared(Memory memory, c10::Device device) {
-  return pointer_to(std::move(memory), device, true);
 }
 
 }  // namespace torch_ocl

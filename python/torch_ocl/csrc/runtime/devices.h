@@ -6,7 +6,7 @@ namespace torch_ocl {
 
 /** 0 where there is no OpenCL platform; never throws. */
 c10::DeviceIndex device_count() noexcept;
-/** Of this thread. */
+/** The current device of this thread. */
 c10::DeviceIndex current_device() noexcept;
 /** Throws where there is no such device. */
 void set_device(c10::DeviceIndex index);

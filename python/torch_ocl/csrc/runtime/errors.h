@@ -8,8 +8,8 @@
 
 namespace torch_ocl {
 
-/** What `run` returns. Errors that have a name of their own in Python come as PyTorch's: memory that a device
- * does not have (torch.OutOfMemoryError), and an index that is found out of range (IndexError). */
+/** The result of `run`. Errors that have a name of their own in Python come as PyTorch's: memory that a
+ * device does not have (torch.OutOfMemoryError), and an index that is found out of range (IndexError). */
 template <class Run>
 std::invoke_result_t<Run> with_errors_of_torch(const Run& run) {
   try {

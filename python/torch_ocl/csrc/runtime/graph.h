@@ -11,7 +11,7 @@
 namespace torch_ocl {
 
 /** Operators of a thread, and of the backward passes that it runs, captured to be repeated (torch.cuda's
- * CUDAGraph). What is captured, and what cannot be, is told at dlprim::CommandGraph. */
+ * CUDAGraph). dlprim::CommandGraph says what is captured, and what cannot be. */
 class Graph {
  public:
   ~Graph();
@@ -21,7 +21,7 @@ class Graph {
   void capture_end();
   void replay();
   void reset();
-  /** Of the memory of the last capture. */
+  /** The pool of the last capture. */
   c10::MempoolId_t pool() const;
   /** A line for each command. */
   std::string description() const;

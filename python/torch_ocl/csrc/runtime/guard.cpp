@@ -12,7 +12,7 @@
 namespace torch_ocl {
 namespace {
 
-/** What torch.Event holds: a place in the queue of a device. */
+/** The content of torch.Event: a place in the queue of a device. */
 struct Event {
   c10::DeviceIndex device;
   dlprim::Mark mark;

@@ -17,7 +17,7 @@ namespace {
 
 using libkineto::ActivityType;
 
-/** What is to be added to nanoseconds of a device's clock to make them the host's steady clock's: a kernel is
+/** The offset from nanoseconds of a device's clock to those of the host's steady clock: a kernel is
  * enqueued just before the host notes it. */
 std::int64_t host_minus_device(const std::vector<dlprim::KernelRecord>& records) {
   std::int64_t difference = std::numeric_limits<std::int64_t>::max();
@@ -26,7 +26,7 @@ std::int64_t host_minus_device(const std::vector<dlprim::KernelRecord>& records)
   return difference;
 }
 
-/** What is to be added to the steady clock's nanoseconds to make them Kineto's, which count from 1970. */
+/** The offset from the steady clock's nanoseconds to Kineto's, which count from 1970. */
 std::int64_t kineto_minus_host() {
   const auto nanoseconds = [](auto time) {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
