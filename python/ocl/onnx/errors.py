@@ -1,0 +1,17 @@
+"""What loading raises beyond Python's own errors."""
+
+
+class UnsupportedError(ValueError):
+    """A model needs operators that are not supported.
+
+    ``missing`` lists them all: domain, name, the version of the operator's definition, the first node
+    that needs it, and where the operator is supported but not with such attributes the reason, else "".
+    """
+
+    def __init__(self, missing: list[tuple[str, str, int, str, str]]):
+        self.missing = missing
+        lines = [
+            f"{domain or 'ai.onnx'}::{name} version {version} (first node: {node}{reason and '; ' + reason})"
+            for domain, name, version, node, reason in missing
+        ]
+        super().__init__("onnx: operators that are not supported: " + "; ".join(lines))

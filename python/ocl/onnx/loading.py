@@ -1,0 +1,219 @@
+"""From a file to a `GraphModule`: checks, what is missing, constants, folding."""
+
+import os
+
+import numpy as np
+import onnx
+from onnx import inliner, numpy_helper
+
+from ocl.onnx.errors import UnsupportedError
+from ocl.onnx.graph import Graph, Node, attribute_value, is_small
+from ocl.onnx.module import GraphModule
+from ocl.onnx.table import table
+from ocl.onnx.values import upload
+
+OLDEST_OPSET = 7
+
+# Their results may be much larger than their inputs: a small file must not fill the memory when it is loaded.
+_GROWING = {"Expand", "Tile", "Range", "Pad", "Resize", "Upsample", "OneHot", "EyeLike"}
+
+
+def load(path_or_model, device=None) -> GraphModule:
+    """The model of an ONNX file (or an ``onnx.ModelProto``) as a module in eval mode, on ``device``.
+
+    Weights in files beside the model are read from the model's folder, and from nowhere else. Raises
+    ValueError where the model is malformed (with the checker's message), `UnsupportedError` (a ValueError)
+    with all operators that are missing before anything runs, and OSError where the file cannot be read.
+    """
+    model = _read(path_or_model)
+    opsets = {_domain(each.domain): each.version for each in model.opset_import}
+    if "" in opsets and opsets[""] < OLDEST_OPSET:
+        raise ValueError(f"onnx: opset {opsets['']} given, {OLDEST_OPSET} or later expected")
+    if model.functions:
+        model = inliner.inline_local_functions(model)
+        opsets |= {_domain(each.domain): each.version for each in model.opset_import}
+    _refuse_unsupported(model.graph, opsets)
+    return _Builder(opsets, device).module(model.graph).eval()
+
+
+def _read(path_or_model) -> onnx.ModelProto:
+    if isinstance(path_or_model, onnx.ModelProto):
+        source = model = path_or_model
+    elif isinstance(path_or_model, (str, os.PathLike)):
+        source = os.fspath(path_or_model)
+        if not os.path.isfile(source):
+            raise FileNotFoundError(f"onnx: no file {source!r}")
+        model = None
+    else:
+        raise TypeError(f"onnx: expected a path or an onnx.ModelProto, got {type(path_or_model).__name__}")
+    where = source if isinstance(source, str) else "the model"
+    try:
+        onnx.checker.check_model(source)
+        return onnx.load(source) if model is None else model
+    except onnx.checker.ValidationError as error:
+        raise ValueError(f"onnx: {where} is malformed: {error}") from error
+    except Exception as error:  # protobuf's parser has errors of its own, which differ by its version
+        if isinstance(error, (OSError, MemoryError)):
+            raise
+        raise ValueError(f"onnx: {where} is no ONNX model: {error}") from error
+
+
+def _domain(domain: str) -> str:
+    return "" if domain == "ai.onnx" else domain
+
+
+def _version(node: onnx.NodeProto, opsets: dict) -> int:
+    """The version of the definition that a node means; the domain's where there is none."""
+    domain = _domain(node.domain)
+    opset = opsets.get(domain, 1)
+    try:
+        return onnx.defs.get_schema(node.op_type, opset, domain).since_version
+    except onnx.defs.SchemaError:
+        return opset
+
+
+def _nodes(graph: onnx.GraphProto):
+    """All nodes, those of inner graphs too."""
+    for node in graph.node:
+        yield node
+        for attribute in node.attribute:
+            if attribute.type == onnx.AttributeProto.GRAPH:
+                yield from _nodes(attribute.g)
+
+
+def _refuse_unsupported(graph: onnx.GraphProto, opsets: dict) -> None:
+    missing = {}
+    for node in _nodes(graph):
+        domain, version = _domain(node.domain), _version(node, opsets)
+        row = table().get((domain, node.op_type))
+        reason = ""
+        if row is not None and version <= row.until:
+            attributes = {each.name: each for each in node.attribute}
+            reason = row.refuses and row.refuses(_Attributes(attributes), version)
+            if not reason:
+                continue
+        name = node.name or next(iter(node.output), "unnamed")
+        missing.setdefault((domain, node.op_type, version, reason), name)
+    if missing:
+        rows = [(*key[:3], node, key[3]) for key, node in missing.items()]
+        raise UnsupportedError(sorted(rows))
+
+
+class _Attributes:
+    """The attributes of a node's message, with defaults, as a `Call` has them."""
+
+    def __init__(self, attributes: dict[str, onnx.AttributeProto]):
+        self._attributes = attributes
+
+    def get(self, name: str, default=None):
+        if name not in self._attributes:
+            return default
+        return attribute_value(self._attributes[name])
+
+
+class _Builder:
+    """Turns the messages of a file into graphs, and gathers the constants of all of them."""
+
+    def __init__(self, opsets: dict, device):
+        self.opsets = opsets
+        self.device = device
+        self.constants: dict[str, np.ndarray] = {}  # all that is known when loading
+        self.initializers: set[str] = set()
+
+    def module(self, proto: onnx.GraphProto) -> GraphModule:
+        graph = self.graph(proto)
+        uses = _Uses(graph)
+        parameters, buffers, constants = {}, {}, {}
+        for name in uses.names:
+            array = self.constants.get(name)
+            if array is None:
+                continue
+            if name in self.initializers and self._trains(name, array, uses):
+                parameters[name] = upload(array, self.device)
+                continue
+            if name in uses.on_device or (name in self.initializers and not is_small(array)):
+                buffers[name] = (upload(array, self.device), name in self.initializers)
+            constants[name] = array
+        for name in uses.statistics & {*buffers}:
+            del constants[name]  # they move
+        return GraphModule(graph, parameters, buffers, constants)
+
+    def _trains(self, name: str, array: np.ndarray, uses: "_Uses") -> bool:
+        floating = array.dtype.name in ("float16", "bfloat16", "float32", "float64")
+        return floating and array.ndim > 0 and name in uses.on_device and name not in uses.statistics
+
+    def graph(self, proto: onnx.GraphProto) -> Graph:
+        own = []
+        for each in proto.initializer:
+            self.constants[each.name] = numpy_helper.to_array(each)
+            self.initializers.add(each.name)
+            own.append(each.name)
+        nodes = []
+        statistics = {
+            name for each in proto.node if each.op_type == "BatchNormalization" for name in each.input[3:5]
+        }
+        for each in proto.node:
+            if (
+                each.op_type == "Identity"
+                and each.output[0] in statistics
+                and each.input[0] in self.initializers
+            ):
+                # PyTorch's exporter joins what is equal when it exports; each norm moves its own.
+                self.constants[each.output[0]] = self.constants[each.input[0]]
+                self.initializers.add(each.output[0])
+                own.append(each.output[0])
+                continue
+            domain = _domain(each.domain)
+            row = table()[domain, each.op_type]
+            node = Node(each, row, _version(each, self.opsets), self.opsets, self.graph)
+            node.domain = domain
+            folded = self._folded(node)
+            if folded is None:
+                nodes.append(node)
+                continue
+            for name, value in zip(node.outputs, folded, strict=False):
+                self.constants[name] = value
+                own.append(name)
+        inputs = [each.name for each in proto.input if each.name not in own]
+        return Graph(inputs, [each.name for each in proto.output], nodes, own)
+
+    def _folded(self, node: Node) -> tuple | None:
+        """The results of a node whose inputs are constants that do not train."""
+        if node.op_type == "Constant":
+            return (node.row.function(node.attributes),)
+        inputs = [self.constants.get(name) if name else None for name in node.inputs]
+        if node.op_type in _GROWING or any(
+            name and each is None for name, each in zip(node.inputs, inputs, strict=True)
+        ):
+            return None
+        for name, each in zip(node.inputs, inputs, strict=True):
+            if name in self.initializers and each.dtype.kind == "f" and each.ndim > 0:
+                return None
+        try:
+            return node.evaluate_on_host(inputs)
+        except Exception:  # the node says what is wrong when it runs
+            return None
+
+
+class _Uses:
+    """Which names a graph and the graphs in it read, and where."""
+
+    def __init__(self, graph: Graph):
+        self.names: dict[str, None] = {}
+        self.on_device: set[str] = set()
+        self.statistics: set[str] = set()
+        self._walk(graph)
+
+    def _walk(self, graph: Graph) -> None:
+        for node in graph.nodes:
+            for i, name in enumerate(node.inputs):
+                self.names[name] = None
+                if i not in node.row.host:
+                    self.on_device.add(name)
+                if node.op_type == "BatchNormalization" and i in (3, 4):
+                    self.statistics.add(name)
+            for inner in node.graphs:
+                self._walk(inner)
+        for name in graph.outputs:
+            self.names[name] = None
+            self.on_device.add(name)
